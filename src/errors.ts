@@ -1,0 +1,72 @@
+/** Every code this package can raise. `docs/errors.md` has an entry for each; a test checks it. */
+export const ERROR_CODES = [
+  "MM_USAGE",
+  "MM_IO",
+  "MM_BAD_INPUT",
+  "MM_BAD_LINE",
+  "MM_BAD_KEY",
+  "MM_BAD_FREQUENCY",
+  "MM_BAD_HEADER",
+  "MM_BAD_URI",
+  "MM_NOT_SORTED",
+  "MM_LIMIT",
+  "MM_INTERRUPTED",
+  "MM_WORKER",
+] as const;
+
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+/** Where in an input a fault was found. */
+export interface Position {
+  /** The name of the file, `stdin`, or another source. */
+  readonly source: string;
+  /** Counted from 1. */
+  readonly line?: number | undefined;
+}
+
+export interface ErrorDetails {
+  readonly position?: Position | undefined;
+  readonly cause?: unknown;
+}
+
+/**
+ * The one error class of the package.
+ *
+ * Callers branch on `code`, never on the message. Messages are lower case, name the value, and say
+ * what was expected or what to do.
+ */
+export class MementoMapError extends Error {
+  override readonly name = "MementoMapError";
+  readonly code: ErrorCode;
+  readonly position: Position | undefined;
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.code = code;
+    this.position = details.position;
+  }
+
+  /** `index.cdxj:812: key "com,a)/" comes after "com,b)/" [MM_NOT_SORTED]` */
+  describe(): string {
+    const at = this.position;
+    const place =
+      at === undefined ? "" : `${at.source}:${at.line === undefined ? "" : `${at.line}:`} `;
+    return `${place}${this.message} [${this.code}]`;
+  }
+
+  /** The same fault with a position, for code that learns the place later than the fault. */
+  at(position: Position): MementoMapError {
+    return new MementoMapError(this.code, this.message, { position, cause: this.cause });
+  }
+}
+
+/** Whether a caught value is one of ours; works across copies of the package. */
+export function isMementoMapError(error: unknown): error is MementoMapError {
+  return error instanceof Error && error.name === "MementoMapError" && "code" in error;
+}
+
+/** Shows untrusted text in a message: quoted, escaped, and cut to a readable length. */
+export function quote(text: string, maxLength: number = 80): string {
+  const shown = text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
+  return JSON.stringify(shown);
+}

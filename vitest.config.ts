@@ -1,0 +1,12 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    include: ["test/**/*.test.ts"],
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    // Two forks match the smallest machine we support; worker threads are what we test, so the
+    // runner itself must not use them.
+    pool: "forks",
+  },
+});
