@@ -1,0 +1,35 @@
+#!/usr/bin/env node
+import { Interrupt } from "../node/interrupt.ts";
+import { drained, ExitCode } from "./io.ts";
+import { main } from "./main.ts";
+
+const interrupt = new Interrupt();
+for (const name of ["SIGINT", "SIGTERM"] as const) {
+  process.on(name, () => {
+    if (interrupt.signal.aborted) {
+      // Asked twice: the work does not let go, so go without it.
+      interrupt.cleanUp();
+      process.exit(ExitCode.interrupted);
+    }
+    interrupt.trigger(name);
+  });
+}
+
+// Every write reports its own failure; without a listener Node would end the process first.
+process.stdout.on("error", () => undefined);
+process.stderr.on("error", () => undefined);
+
+const exitCode = await main(process.argv.slice(2), {
+  get stdin() {
+    return process.stdin;
+  },
+  stdout: process.stdout,
+  stderr: process.stderr,
+  env: process.env,
+  interrupt,
+  now: () => performance.now(),
+});
+await drained(process.stdout);
+await drained(process.stderr);
+// Work that was given up on, or a standard input nobody reads, must not hold the process.
+process.exit(exitCode);

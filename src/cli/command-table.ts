@@ -1,0 +1,15 @@
+import type { Command } from "./command.ts";
+
+/** Every command, in the order of the help text; loaded only when it is run. */
+export const COMMAND_TABLE: ReadonlyMap<string, () => Promise<Command>> = new Map([
+  ["generate", async () => (await import("./commands/generate.ts")).generate],
+  ["compact", async () => (await import("./commands/compact.ts")).compact],
+  ["lookup", async () => (await import("./commands/lookup.ts")).lookup],
+  ["merge", async () => (await import("./commands/merge.ts")).merge],
+  ["split", async () => (await import("./commands/split.ts")).split],
+  ["diff", async () => (await import("./commands/diff.ts")).diff],
+  ["validate", async () => (await import("./commands/validate.ts")).validate],
+  ["surt", async () => (await import("./commands/surt.ts")).surt],
+  ["fit", async () => (await import("./commands/fit.ts")).fit],
+  ["sample", async () => (await import("./commands/sample.ts")).sample],
+]);

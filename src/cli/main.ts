@@ -1,0 +1,108 @@
+import { readFile } from "node:fs/promises";
+import { isMementoMapError, MementoMapError, quote } from "../errors.ts";
+import { isClosedPipe } from "../node/output-file.ts";
+import { COMMAND_TABLE } from "./command-table.ts";
+import { overview } from "./help.ts";
+import { ExitCode, type Io, writeText } from "./io.ts";
+import { nearest } from "./nearest.ts";
+
+/**
+ * Runs a command line and says how it ended.
+ *
+ * Touches nothing but `io`, so tests see what a shell would. When it returns, nothing half-written
+ * and no scratch folder is left, whatever the outcome.
+ */
+export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
+  try {
+    return await untilInterrupted(dispatch(argv, io), io.interrupt.signal);
+  } catch (error) {
+    if (isClosedPipe(error)) return ExitCode.ok;
+    io.stderr.write(`${errorReport(error, wantsJson(argv))}\n`);
+    const isInterrupted = isMementoMapError(error) && error.code === "MM_INTERRUPTED";
+    return isInterrupted ? ExitCode.interrupted : ExitCode.failed;
+  } finally {
+    io.interrupt.cleanUp();
+  }
+}
+
+async function dispatch(argv: readonly string[], io: Io): Promise<ExitCode> {
+  const [name, ...rest] = argv;
+  if (name === undefined) {
+    io.stderr.write(await commandList());
+    return ExitCode.failed;
+  }
+  if (name === "--version" || name === "-V") {
+    await writeText(io.stdout, `${await packageVersion()}\n`);
+    return ExitCode.ok;
+  }
+  if (name === "--help" || name === "-h") {
+    await writeText(io.stdout, await commandList());
+    return ExitCode.ok;
+  }
+  const load = COMMAND_TABLE.get(name);
+  if (load === undefined) throw unknownCommand(name);
+  const command = await load();
+  if (optionsOf(rest).some((option) => option === "--help" || option === "-h")) {
+    await writeText(io.stdout, command.help());
+    return ExitCode.ok;
+  }
+  return command.run(rest, io);
+}
+
+/** Lets go of work that does not notice an interruption by itself. */
+async function untilInterrupted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  let stop: (() => void) | undefined;
+  const interrupted = new Promise<never>((_resolve, reject) => {
+    stop = () => {
+      // Always the error that `Interrupt.trigger` made.
+      reject(signal.reason as Error);
+    };
+    signal.addEventListener("abort", stop, { once: true });
+  });
+  try {
+    return await Promise.race([work, interrupted]);
+  } finally {
+    if (stop !== undefined) signal.removeEventListener("abort", stop);
+  }
+}
+
+function optionsOf(argv: readonly string[]): readonly string[] {
+  const end = argv.indexOf("--");
+  return end === -1 ? argv : argv.slice(0, end);
+}
+
+function wantsJson(argv: readonly string[]): boolean {
+  return optionsOf(argv).includes("--json");
+}
+
+async function commandList(): Promise<string> {
+  return overview(await Promise.all(Array.from(COMMAND_TABLE.values(), (load) => load())));
+}
+
+function unknownCommand(name: string): MementoMapError {
+  const guess = nearest(name, [...COMMAND_TABLE.keys()]);
+  const hint = guess === undefined ? "" : `; did you mean ${quote(guess)}?`;
+  return new MementoMapError(
+    "MM_USAGE",
+    `unknown command ${quote(name)}${hint} (see mementomap --help)`,
+  );
+}
+
+async function packageVersion(): Promise<string> {
+  const text = await readFile(new URL("../../package.json", import.meta.url), "utf8");
+  // Our own file.
+  return (JSON.parse(text) as { version: string }).version;
+}
+
+/** A fault we foresaw is one line; one we did not is our bug, so its stack is shown. */
+function errorReport(error: unknown, isJson: boolean): string {
+  if (isMementoMapError(error)) {
+    if (!isJson) return `mementomap: ${error.describe()}`;
+    const { code, message, position } = error;
+    return JSON.stringify({ error: { code, message, ...position } });
+  }
+  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  if (isJson) return JSON.stringify({ error: { code: "unforeseen", message: stack } });
+  return `mementomap: this should not have happened, please report it:\n${stack}`;
+}

@@ -1,0 +1,81 @@
+import type { Io } from "./io.ts";
+import { formatDuration, formatSize } from "./sizes.ts";
+
+export interface ProgressOptions {
+  /** Says what is done, such as `reading`. */
+  readonly label: string;
+  /** How many bytes there are in all; without it no bar and no time left are shown. */
+  readonly total?: number | undefined;
+  readonly quiet?: boolean | undefined;
+}
+
+const INTERVAL_MS = 200;
+const BAR_WIDTH = 24;
+const ERASE_LINE = "\r\u001b[2K";
+
+/**
+ * One line on the terminal that says how far the work is; nothing where stderr is not a terminal.
+ *
+ * Plain text without colour, so there is nothing for `NO_COLOR` to turn off. Drawn at most five times a second, from {@link add}; no timer keeps the process alive.
+ */
+export class Progress {
+  readonly #io: Io;
+  readonly #label: string;
+  readonly #total: number | undefined;
+  readonly #isShown: boolean;
+  readonly #startedAt: number;
+  #drawnAt: number;
+  #isDrawn = false;
+  #done = 0;
+
+  constructor(io: Io, options: ProgressOptions) {
+    this.#io = io;
+    this.#label = options.label;
+    this.#total = options.total;
+    this.#isShown = io.stderr.isTTY === true && options.quiet !== true && io.env["TERM"] !== "dumb";
+    this.#startedAt = io.now();
+    this.#drawnAt = this.#startedAt;
+  }
+
+  /** Counts bytes that were worked off. Cheap: call it once per chunk. */
+  add(bytes: number): void {
+    this.#done += bytes;
+    if (!this.#isShown) return;
+    const now = this.#io.now();
+    if (now - this.#drawnAt < INTERVAL_MS) return;
+    this.#drawnAt = now;
+    this.#isDrawn = true;
+    this.#io.stderr.write(`${ERASE_LINE}${this.#line(now)}`);
+  }
+
+  /** Erases the line. Call it whatever the outcome, before anything else is said. */
+  end(): void {
+    if (this.#isDrawn) this.#io.stderr.write(ERASE_LINE);
+    this.#isDrawn = false;
+  }
+
+  #line(now: number): string {
+    const elapsedMs = Math.max(1, now - this.#startedAt);
+    const bytesPerMs = this.#done / elapsedMs;
+    const rate = `${formatSize(Math.round(bytesPerMs * 1000))}/s`;
+    const total = this.#total;
+    if (total === undefined || total === 0) {
+      return this.#fitted(`${this.#label} ${formatSize(this.#done)}  ${rate}`);
+    }
+    const left = formatDuration(Math.max(0, total - this.#done) / bytesPerMs);
+    const amount = `${formatSize(this.#done)} of ${formatSize(total)}`;
+    return this.#fitted(
+      `${this.#label} ${bar(this.#done / total)} ${amount}  ${rate}  ${left} left`,
+    );
+  }
+
+  /** Cuts a line to the terminal's width, because a wrapped line cannot be erased. */
+  #fitted(line: string): string {
+    return line.slice(0, (this.#io.stderr.columns ?? 80) - 1);
+  }
+}
+
+function bar(share: number): string {
+  const full = Math.round(Math.min(1, share) * BAR_WIDTH);
+  return `[${"━".repeat(full)}${" ".repeat(BAR_WIDTH - full)}]`;
+}

@@ -1,0 +1,28 @@
+import type { Transform } from "node:stream";
+import * as zlib from "node:zlib";
+import { MementoMapError } from "../errors.ts";
+
+/** A stream that compresses what is written to it. */
+export type Compressor = Transform;
+
+const CHUNK_BYTES = 256 * 1024;
+
+/**
+ * The compressor that the end of a file name asks for, or undefined for none.
+ *
+ * The same bytes in give the same bytes out: gzip's time field stays empty.
+ *
+ * @throws `MM_USAGE` for `.zst` where this Node cannot write it.
+ */
+export function compressorFor(path: string): (() => Compressor) | undefined {
+  if (path.endsWith(".gz")) return () => zlib.createGzip({ chunkSize: CHUNK_BYTES });
+  if (!path.endsWith(".zst")) return undefined;
+  // The types are those of the oldest Node we run on, which does not have it.
+  const { createZstdCompress } = zlib as { createZstdCompress?: () => Compressor };
+  if (createZstdCompress !== undefined) return () => createZstdCompress();
+  throw new MementoMapError(
+    "MM_USAGE",
+    "this Node cannot write zstd; use Node 22.15 or later, or a name that ends in .gz",
+    { position: { source: path } },
+  );
+}

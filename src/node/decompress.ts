@@ -1,0 +1,241 @@
+import { once } from "node:events";
+import type { Transform } from "node:stream";
+import * as zlib from "node:zlib";
+import { Decompress as ZstdInflate } from "fzstd";
+import { MementoMapError } from "../errors.ts";
+import { systemCode } from "./io-error.ts";
+
+/** How an input is compressed. */
+export type Compression = "gzip" | "zstd";
+
+export interface DecompressOptions {
+  /** Named in errors. */
+  readonly source: string;
+  /** The most bytes to give out; no limit by default. */
+  readonly maxDecompressedBytes?: number | undefined;
+  /**
+   * How many times larger than its input the output may be; 1000 by default.
+   *
+   * Only looked at once the output has passed 1 GiB: below that a bomb does no harm, because the
+   * output is streamed. A sorted index shrinks 5 to 50 times.
+   */
+  readonly maxRatio?: number | undefined;
+}
+
+const RATIO_MATTERS_FROM_BYTES = 2 ** 30;
+const DEFAULT_MAX_RATIO = 1000;
+const OUTPUT_CHUNK_BYTES = 256 * 1024;
+/** A zstd block of 4 bytes may stand for 128 KiB; small steps keep what one step makes small. */
+const ZSTD_STEP_BYTES = 4096;
+
+/** Recognises gzip and zstd by the first four bytes; names and suffixes do not matter. */
+export function recognizeCompression(start: Uint8Array): Compression | undefined {
+  const [a, b, c, d] = start;
+  if (a === 0x1f && b === 0x8b) return "gzip";
+  if (a === 0x28 && b === 0xb5 && c === 0x2f && d === 0xfd) return "zstd";
+  // A skippable frame, with which some writers start a zstd file.
+  if (a !== undefined && a >> 4 === 5 && b === 0x2a && c === 0x4d && d === 0x18) return "zstd";
+  return undefined;
+}
+
+/**
+ * Gives the bytes of a stream, decompressed if they are gzip or zstd, as they are otherwise.
+ *
+ * Concatenated gzip members and zstd frames are read to the end; zero padding after the last gzip
+ * member is allowed. Memory is bounded by a few chunks and, for zstd, the window of the frame.
+ *
+ * @throws `MM_BAD_INPUT` when the stream is cut short, damaged, or followed by something else, and
+ * `MM_LIMIT` when it grows beyond what the options allow.
+ */
+export async function* decompressed(
+  chunks: AsyncIterable<Uint8Array>,
+  options: DecompressOptions,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const iterator = chunks[Symbol.asyncIterator]();
+  const compressed = new Counted(iterator);
+  try {
+    const start = await compressed.peek(4);
+    const output = inflate(recognizeCompression(start), compressed, options.source);
+    const limit = options.maxDecompressedBytes ?? Number.POSITIVE_INFINITY;
+    const maxRatio = options.maxRatio ?? DEFAULT_MAX_RATIO;
+    let given = 0;
+    for await (const chunk of output) {
+      given += chunk.length;
+      if (given > limit) throw tooLarge(options.source, `holds more than ${limit} bytes`);
+      if (given > RATIO_MATTERS_FROM_BYTES && given > compressed.bytes * maxRatio) {
+        throw tooLarge(options.source, `is more than ${maxRatio} times larger when decompressed`);
+      }
+      yield chunk;
+    }
+  } finally {
+    await iterator.return?.();
+  }
+}
+
+function inflate(
+  compression: Compression | undefined,
+  chunks: Counted,
+  source: string,
+): AsyncIterable<Uint8Array> {
+  if (compression === undefined) return chunks.rest();
+  if (compression === "gzip") {
+    return throughZlib(zlib.createGunzip({ chunkSize: OUTPUT_CHUNK_BYTES }), chunks, source);
+  }
+  const native = nativeZstd();
+  return native === undefined
+    ? throughFzstd(chunks, source)
+    : throughZlib(native({ chunkSize: OUTPUT_CHUNK_BYTES }), chunks, source);
+}
+
+type ZlibStream = Transform & { readonly bytesWritten: number };
+
+/** Node 22.15 and later decode zstd themselves. */
+function nativeZstd(): ((options: { chunkSize: number }) => ZlibStream) | undefined {
+  // The types are those of the oldest Node we run on, which does not have it.
+  return (zlib as { createZstdDecompress?: (options: { chunkSize: number }) => ZlibStream })
+    .createZstdDecompress;
+}
+
+/**
+ * Feeds a stream of node:zlib and gives out what comes.
+ *
+ * The decoder stops at the first zero byte after a member and ignores the rest. That is right for
+ * padding and wrong for anything else, so the rest is read and looked at here.
+ */
+async function* throughZlib(
+  decoder: ZlibStream,
+  chunks: Counted,
+  source: string,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const closed = new Promise<void>((resolve) => {
+    decoder.once("close", resolve);
+  });
+  let isAbandoned = false;
+  const feed = async (): Promise<void> => {
+    for await (const chunk of chunks.rest()) {
+      if (isAbandoned) return;
+      if (decoder.readableEnded) continue;
+      if (!decoder.write(chunk)) await Promise.race([once(decoder, "drain"), closed]);
+    }
+    decoder.end();
+  };
+  const feeding = feed().catch((error: unknown) => {
+    decoder.destroy(error instanceof Error ? error : new Error(String(error)));
+  });
+  try {
+    for await (const chunk of decoder) {
+      // A zlib stream is not in object mode: what it gives are Buffers.
+      yield chunk as Uint8Array;
+    }
+    await feeding;
+    if (chunks.lastNonZero >= decoder.bytesWritten) {
+      throw damaged(source, "something else follows the compressed data");
+    }
+  } catch (error) {
+    throw explained(error, source);
+  } finally {
+    isAbandoned = true;
+    decoder.destroy();
+  }
+}
+
+/** Feeds the portable decoder. It does not verify frame checksums; Node's own does. */
+async function* throughFzstd(
+  chunks: Counted,
+  source: string,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let ready: Uint8Array[] = [];
+  const decoder = new ZstdInflate((block) => {
+    if (block.length > 0) ready.push(block);
+  });
+  const push = (bytes: Uint8Array, isLast: boolean): Uint8Array[] => {
+    ready = [];
+    try {
+      decoder.push(bytes, isLast);
+    } catch (error) {
+      const what = error instanceof Error ? error.message : String(error);
+      throw damaged(source, `the zstd data is cut short or damaged (${what})`, error);
+    }
+    return ready;
+  };
+  for await (const chunk of chunks.rest()) {
+    for (let at = 0; at < chunk.length; at += ZSTD_STEP_BYTES) {
+      yield* push(chunk.subarray(at, at + ZSTD_STEP_BYTES), false);
+    }
+  }
+  yield* push(new Uint8Array(0), true);
+}
+
+function explained(error: unknown, source: string): unknown {
+  const code = systemCode(error);
+  if (code === "Z_BUF_ERROR" || code === "ZSTD_error_srcSize_wrong") {
+    return damaged(source, "the compressed data is cut short; fetch or copy the file again", error);
+  }
+  if (code?.startsWith("Z_") === true || code?.startsWith("ZSTD_") === true) {
+    const what = error instanceof Error ? error.message : "";
+    return damaged(
+      source,
+      `the compressed data is damaged or followed by something else (${what})`,
+      error,
+    );
+  }
+  return error;
+}
+
+function damaged(source: string, message: string, cause?: unknown): MementoMapError {
+  return new MementoMapError("MM_BAD_INPUT", message, { position: { source }, cause });
+}
+
+function tooLarge(source: string, message: string): MementoMapError {
+  return new MementoMapError("MM_LIMIT", `${message}; decompress it first if you trust it`, {
+    position: { source },
+  });
+}
+
+/** A stream that can be peeked at, and that knows how much of it was read. */
+class Counted {
+  /** How many bytes were read. */
+  bytes = 0;
+  /** The offset of the last byte read that is not zero, or -1. */
+  lastNonZero = -1;
+  readonly #iterator: AsyncIterator<Uint8Array>;
+  #held: Uint8Array[] = [];
+
+  constructor(iterator: AsyncIterator<Uint8Array>) {
+    this.#iterator = iterator;
+  }
+
+  /** The first bytes, which {@link rest} gives again; fewer than `length` only at the end. */
+  async peek(length: number): Promise<Uint8Array> {
+    const start: number[] = [];
+    while (start.length < length) {
+      const chunk = await this.#next();
+      if (chunk === undefined) break;
+      this.#held.push(chunk);
+      start.push(...chunk.subarray(0, length - start.length));
+    }
+    return Uint8Array.from(start);
+  }
+
+  async *rest(): AsyncGenerator<Uint8Array, void, undefined> {
+    const held = this.#held;
+    this.#held = [];
+    yield* held;
+    for (;;) {
+      const chunk = await this.#next();
+      if (chunk === undefined) return;
+      yield chunk;
+    }
+  }
+
+  async #next(): Promise<Uint8Array | undefined> {
+    const result = await this.#iterator.next();
+    if (result.done === true) return undefined;
+    const chunk = result.value;
+    let last = chunk.length - 1;
+    while (last >= 0 && chunk[last] === 0) last -= 1;
+    if (last >= 0) this.lastNonZero = this.bytes + last;
+    this.bytes += chunk.length;
+    return chunk;
+  }
+}

@@ -1,0 +1,59 @@
+import { type FileHandle, open } from "node:fs/promises";
+import { MementoMapError } from "../errors.ts";
+import type { ByteSource } from "../lookup/byte-source.ts";
+import { ioError } from "./io-error.ts";
+
+/**
+ * Random access to the bytes of a local file, which is never read whole.
+ *
+ * Holds one file descriptor until {@link close}.
+ */
+export class FileSource implements ByteSource {
+  readonly name: string;
+  readonly size: number;
+  readonly #file: FileHandle;
+
+  private constructor(name: string, size: number, file: FileHandle) {
+    this.name = name;
+    this.size = size;
+    this.#file = file;
+  }
+
+  /** @throws `MM_IO` when the file is missing, unreadable, or not a regular file. */
+  static async open(path: string): Promise<FileSource> {
+    const file = await open(path, "r").catch((error: unknown) => {
+      throw ioError(error, path);
+    });
+    const stats = await file.stat();
+    if (stats.isFile()) return new FileSource(path, stats.size, file);
+    await file.close();
+    const what = stats.isDirectory() ? "is a directory; name a file" : "cannot be read at random";
+    throw new MementoMapError("MM_IO", what, { position: { source: path } });
+  }
+
+  /** Reads up to `length` bytes at `offset`; fewer only at the end of the file. */
+  async read(offset: number, length: number, signal?: AbortSignal): Promise<Uint8Array> {
+    signal?.throwIfAborted();
+    const wanted = Math.max(0, Math.min(length, this.size - offset));
+    const bytes = new Uint8Array(wanted);
+    let filled = 0;
+    while (filled < wanted) {
+      const { bytesRead } = await this.#file
+        .read(bytes, filled, wanted - filled, offset + filled)
+        .catch((error: unknown) => {
+          throw ioError(error, this.name);
+        });
+      if (bytesRead === 0) {
+        throw new MementoMapError("MM_IO", "became shorter while it was read; try again", {
+          position: { source: this.name },
+        });
+      }
+      filled += bytesRead;
+    }
+    return bytes;
+  }
+
+  async close(): Promise<void> {
+    await this.#file.close();
+  }
+}

@@ -1,0 +1,58 @@
+import { Readable, Writable } from "node:stream";
+import type { Io } from "../../src/cli/io.ts";
+import { main } from "../../src/cli/main.ts";
+import { Interrupt } from "../../src/node/interrupt.ts";
+
+export interface CliResult {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface CliWorld {
+  readonly stdin?: string | Uint8Array;
+  readonly env?: Record<string, string>;
+  readonly isTTY?: boolean;
+  readonly interrupt?: Interrupt;
+  readonly stdout?: Writable;
+}
+
+/** Runs a command line in this process and gives back what a shell would have seen. */
+export async function runCli(argv: readonly string[], world: CliWorld = {}): Promise<CliResult> {
+  const { io, written } = testIo(world);
+  const code = await main(argv, io);
+  return { code, stdout: written.stdout(), stderr: written.stderr() };
+}
+
+export function testIo(world: CliWorld = {}): {
+  io: Io;
+  written: { stdout(): string; stderr(): string };
+} {
+  const blocks: Buffer[] = [];
+  let messages = "";
+  const io: Io = {
+    stdin: Readable.from([Buffer.from(world.stdin ?? "")], { objectMode: false }),
+    stdout:
+      world.stdout ??
+      new Writable({
+        write(chunk: Buffer, _encoding, done) {
+          blocks.push(Buffer.from(chunk));
+          done();
+        },
+      }),
+    stderr: {
+      isTTY: world.isTTY ?? false,
+      columns: 80,
+      write(text: string) {
+        messages += text;
+      },
+    },
+    env: world.env ?? {},
+    interrupt: world.interrupt ?? new Interrupt(),
+    now: () => performance.now(),
+  };
+  return {
+    io,
+    written: { stdout: () => Buffer.concat(blocks).toString(), stderr: () => messages },
+  };
+}
