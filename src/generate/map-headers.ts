@@ -1,0 +1,36 @@
+import type { Header } from "../ukvs/header.ts";
+import { formatHeaders, UkvsHeaders } from "../ukvs/header.ts";
+
+/** What a map says about itself and its archive. */
+export interface MapDescription {
+  /** The archive's URI. */
+  readonly id?: string | undefined;
+  /** The archive's name, for people. */
+  readonly name?: string | undefined;
+  /** ISO 8601; when the index that the map was made from last changed. */
+  readonly updatedAt?: string | undefined;
+  /** The program that made the map, with its version. */
+  readonly generator?: string | undefined;
+}
+
+export const MAP_CONTEXT = "https://git.io/mementomap";
+
+/** The header lines of a new map, each with its line end, in byte order. */
+export function mapHeaders(description: MapDescription, datetimeDigits: number): Uint8Array {
+  const { id, name, updatedAt, generator } = description;
+  const meta = {
+    ...(name === undefined ? {} : { name }),
+    type: "MementoMap",
+    ...(updatedAt === undefined ? {} : { updated_at: updatedAt }),
+    ...(generator === undefined ? {} : { generator }),
+  };
+  const keys = datetimeDigits > 0 ? ["surt", "datetime"] : ["surt"];
+  const list: Header[] = [
+    { name: "context", value: [MAP_CONTEXT] },
+    { name: "fields", value: { keys, values: ["frequency"] } },
+    ...(id === undefined ? [] : [{ name: "id", value: { uri: id } }]),
+    { name: "meta", value: meta },
+  ];
+  const lines = formatHeaders(new UkvsHeaders(list));
+  return new TextEncoder().encode(lines.map((line) => `${line}\n`).join(""));
+}

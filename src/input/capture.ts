@@ -1,0 +1,67 @@
+/** What a line of an index turned out to be. */
+export const ROW = {
+  /** A capture: count it. */
+  capture: 0,
+  /** A header or comment line of the format. */
+  header: 1,
+  /** A record of something that is no web page: `dns:`, `warcinfo:`, `filedesc:`, `metadata:`. */
+  nonWeb: 2,
+  /** Not a line of this format; `Capture.fault` says why. */
+  bad: 3,
+} as const;
+
+export type RowKind = (typeof ROW)[keyof typeof ROW];
+
+/**
+ * One row of an index, as byte ranges of the line it was read from.
+ *
+ * Every input format fills the same capture. A range that the format does not have, or that nobody
+ * asked for, starts at -1. One object is reused for all rows.
+ */
+export class Capture {
+  /** The SURT column. */
+  keyStart = -1;
+  keyEnd = -1;
+  /** Where the query of the SURT begins (its `?`), or -1. */
+  query = -1;
+  /** The original URI; looked at where there is no SURT column, and by filters. */
+  uriStart = -1;
+  uriEnd = -1;
+  /** Digits, YYYYMMDDhhmmss or a prefix of it. */
+  dateStart = -1;
+  dateEnd = -1;
+  statusStart = -1;
+  statusEnd = -1;
+  mimeStart = -1;
+  mimeEnd = -1;
+  /** Why a row is bad. */
+  fault = "";
+
+  reset(): void {
+    this.keyStart = this.keyEnd = this.query = -1;
+    this.uriStart = this.uriEnd = -1;
+    this.dateStart = this.dateEnd = -1;
+    this.statusStart = this.statusEnd = -1;
+    this.mimeStart = this.mimeEnd = -1;
+    this.fault = "";
+  }
+
+  /** Marks the row as bad. */
+  reject(fault: string): RowKind {
+    this.fault = fault;
+    return ROW.bad;
+  }
+}
+
+/** Reads the lines of one index format. */
+export interface RowParser {
+  /** Fills `capture` from the line `bytes[start, end)`, without its terminator; never empty. */
+  parse(bytes: Uint8Array, start: number, end: number, capture: Capture): RowKind;
+}
+
+/** Which parts of a row the caller needs besides key and date. */
+export interface RowNeeds {
+  readonly uri: boolean;
+  readonly status: boolean;
+  readonly mime: boolean;
+}

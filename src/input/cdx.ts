@@ -1,0 +1,138 @@
+import { CLOSE_PAREN, MINUS, QUESTION, SPACE } from "../bytes/ascii.ts";
+import type { Capture, RowKind, RowParser } from "./capture.ts";
+import { ROW } from "./capture.ts";
+import { dateEnd } from "./date.ts";
+import { isNonWeb } from "./non-web.ts";
+
+/** Where the columns of a CDX file are; -1 for those it does not have. */
+export interface CdxColumns {
+  readonly delimiter: number;
+  /** `N` or `A`: the massaged URL, mostly a SURT. */
+  readonly key: number;
+  /** `b` */
+  readonly date: number;
+  /** `a` */
+  readonly uri: number;
+  /** `m` */
+  readonly mime: number;
+  /** `s` */
+  readonly status: number;
+}
+
+/** Reads a header line such as ` CDX N b a m s k r M S V g`; its first byte is the delimiter. */
+export function parseCdxHeader(line: string): CdxColumns | undefined {
+  const [delimiter = " "] = line;
+  const [empty, magic, ...letters] = line.trimEnd().split(delimiter);
+  if (empty !== "" || magic !== "CDX") return undefined;
+  return columnsOf(letters, delimiter.charCodeAt(0));
+}
+
+/** Guesses the columns of a file without header from one of its lines. */
+export function guessCdxColumns(line: string): CdxColumns | undefined {
+  const columns = line.trimEnd().split(" ");
+  // CDX 7, 9, 10, 11 and 14 begin alike.
+  if (columns.length >= 7 && isDate(columns[1])) {
+    return columnsOf(["N", "b", "a", "m", "s"], SPACE);
+  }
+  // NetarchiveSuite's extraction from ARC files: URL, IP, date, MIME type, length, file, offset.
+  if (columns.length >= 7 && isDate(columns[2])) return columnsOf(["a", "e", "b", "m"], SPACE);
+  return undefined;
+}
+
+function isDate(text: string | undefined): boolean {
+  return /^\d{14}(\d{3})?$/.test(text ?? "");
+}
+
+function columnsOf(letters: readonly string[], delimiter: number): CdxColumns {
+  const massaged = letters.indexOf("N");
+  return {
+    delimiter,
+    key: massaged === -1 ? letters.indexOf("A") : massaged,
+    date: letters.indexOf("b"),
+    uri: letters.indexOf("a"),
+    mime: letters.indexOf("m"),
+    status: letters.indexOf("s"),
+  };
+}
+
+/**
+ * CDX: one capture a line, columns as the header names them.
+ *
+ * The key column counts as a SURT if it has a `)`. Older files hold a plain host and path there;
+ * then the row is keyed by its original URI.
+ */
+export class CdxParser implements RowParser {
+  readonly #columns: CdxColumns;
+  readonly #lastColumn: number;
+
+  constructor(columns: CdxColumns) {
+    this.#columns = columns;
+    const { key, date, uri, mime, status } = columns;
+    this.#lastColumn = Math.max(key, date, uri, mime, status);
+  }
+
+  parse(bytes: Uint8Array, start: number, end: number, capture: Capture): RowKind {
+    const { delimiter, key, date, uri, mime, status } = this.#columns;
+    if (bytes[start] === delimiter) return ROW.header;
+    capture.reset();
+    let at = start;
+    for (let column = 0; column <= this.#lastColumn; column++) {
+      if (at > end) return capture.reject(`expected at least ${this.#lastColumn + 1} columns`);
+      let columnEnd = at;
+      while (columnEnd < end && bytes[columnEnd] !== delimiter) columnEnd++;
+      if (column === key) {
+        capture.keyStart = at;
+        capture.keyEnd = columnEnd;
+      } else if (column === date) {
+        capture.dateStart = at;
+        capture.dateEnd = columnEnd;
+      } else if (column === uri) {
+        capture.uriStart = at;
+        capture.uriEnd = columnEnd;
+      } else if (column === mime) {
+        capture.mimeStart = at;
+        capture.mimeEnd = columnEnd;
+      } else if (column === status) {
+        capture.statusStart = at;
+        capture.statusEnd = columnEnd;
+      }
+      at = columnEnd + 1;
+    }
+    return this.#check(bytes, capture);
+  }
+
+  #check(bytes: Uint8Array, capture: Capture): RowKind {
+    const { keyStart, keyEnd, dateStart, uriStart, uriEnd } = capture;
+    if (dateStart !== -1 && dateEnd(bytes, dateStart, capture.dateEnd) !== capture.dateEnd) {
+      return capture.reject("expected a datetime of 4 to 17 digits");
+    }
+    if (isNothing(bytes, keyStart, keyEnd) && isNothing(bytes, uriStart, uriEnd)) return ROW.nonWeb;
+    if (uriStart !== -1 && isNonWeb(bytes, uriStart, uriEnd)) return ROW.nonWeb;
+    if (keyStart !== -1 && isNonWeb(bytes, keyStart, keyEnd)) return ROW.nonWeb;
+    if (keyStart !== -1) this.#examineKey(bytes, capture);
+    return ROW.capture;
+  }
+
+  #examineKey(bytes: Uint8Array, capture: Capture): void {
+    let isSurt = false;
+    for (let i = capture.keyStart; i < capture.keyEnd; i++) {
+      if (bytes[i] === CLOSE_PAREN) {
+        isSurt = true;
+      } else if (bytes[i] === QUESTION) {
+        capture.query = i;
+        break;
+      }
+    }
+    if (isSurt) return;
+    if (capture.uriStart === -1) {
+      capture.uriStart = capture.keyStart;
+      capture.uriEnd = capture.keyEnd;
+    }
+    capture.keyStart = capture.keyEnd = capture.query = -1;
+  }
+}
+
+/** An absent column, or the `-` that stands for no value. */
+function isNothing(bytes: Uint8Array, start: number, end: number): boolean {
+  return start === -1 || end === start || (end - start === 1 && bytes[start] === MINUS);
+}

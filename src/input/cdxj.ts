@@ -1,0 +1,87 @@
+import { AT, BANG, OPEN_BRACE, QUESTION, SPACE, TAB } from "../bytes/ascii.ts";
+import type { Capture, RowKind, RowNeeds, RowParser } from "./capture.ts";
+import { ROW } from "./capture.ts";
+import { dateEnd } from "./date.ts";
+import { JsonMembers } from "./json-members.ts";
+import { isNonWeb } from "./non-web.ts";
+
+const encoder = new TextEncoder();
+const names = (...list: string[]): Uint8Array[] => list.map((name) => encoder.encode(name));
+
+/** The same fact has a different name in pywb, Internet Archive and InterPlanetary Wayback. */
+const URI_NAMES = names("url", "original", "original_uri");
+const STATUS_NAMES = names("status", "statuscode", "status_code");
+const MIME_NAMES = names("mime", "mimetype", "mime_type");
+
+/**
+ * CDXJ: `surt datetime {json}`, as pywb, WACZ and others write it.
+ *
+ * The JSON block is opened only when a filter needs something from it.
+ */
+export class CdxjParser implements RowParser {
+  readonly #needs: RowNeeds;
+  readonly #needsJson: boolean;
+  readonly #json = new JsonMembers();
+
+  constructor(needs: RowNeeds) {
+    this.#needs = needs;
+    this.#needsJson = needs.uri || needs.status || needs.mime;
+  }
+
+  parse(bytes: Uint8Array, start: number, end: number, capture: Capture): RowKind {
+    const first = bytes[start];
+    if (first === BANG || first === AT) return ROW.header;
+    capture.query = -1;
+    let at = start;
+    for (; at < end; at++) {
+      const byte = bytes[at];
+      if (byte <= QUESTION) {
+        if (byte <= SPACE) break;
+        if (byte === QUESTION && capture.query === -1) capture.query = at;
+      }
+    }
+    if (at === start || at === end || !isBlank(bytes[at])) {
+      return capture.reject("expected a key, a blank and a datetime");
+    }
+    capture.keyStart = start;
+    capture.keyEnd = at;
+    while (at < end && isBlank(bytes[at])) at++;
+    capture.dateStart = at;
+    at = capture.dateEnd = dateEnd(bytes, at, end);
+    if (at === -1 || (at < end && !isBlank(bytes[at]))) {
+      return capture.reject("expected a datetime of 4 to 17 digits behind the key");
+    }
+    while (at < end && isBlank(bytes[at])) at++;
+    if (bytes[at] !== OPEN_BRACE || at >= end) {
+      return capture.reject("expected a JSON block behind the datetime");
+    }
+    if (isNonWeb(bytes, start, capture.keyEnd)) return ROW.nonWeb;
+    return this.#needsJson ? this.#parseJson(bytes, at, end, capture) : ROW.capture;
+  }
+
+  #parseJson(bytes: Uint8Array, start: number, end: number, capture: Capture): RowKind {
+    const json = this.#json;
+    const needs = this.#needs;
+    capture.uriStart = capture.statusStart = capture.mimeStart = -1;
+    json.open(bytes, start, end);
+    for (;;) {
+      const found = json.next();
+      if (found === 0) return ROW.capture;
+      if (found === -1) return capture.reject("the JSON block is broken");
+      if (needs.status && STATUS_NAMES.some((name) => json.isNamed(name))) {
+        capture.statusStart = json.valueStart;
+        capture.statusEnd = json.valueEnd;
+      } else if (needs.mime && MIME_NAMES.some((name) => json.isNamed(name))) {
+        capture.mimeStart = json.valueStart;
+        capture.mimeEnd = json.valueEnd;
+      } else if (needs.uri && URI_NAMES.some((name) => json.isNamed(name))) {
+        capture.uriStart = json.valueStart;
+        capture.uriEnd = json.valueEnd;
+      }
+    }
+  }
+}
+
+function isBlank(byte: number): boolean {
+  return byte === SPACE || byte === TAB;
+}

@@ -1,0 +1,124 @@
+import { MementoMapError, quote } from "../errors.ts";
+import type { Capture, RowNeeds } from "./capture.ts";
+
+/** Which captures to count; an empty or missing member lets everything pass. */
+export interface CaptureFilter {
+  /** Status codes such as `200`, or classes such as `2xx`. */
+  readonly status?: readonly string[] | undefined;
+  /** MIME types such as `text/html`, or groups such as `image/*`; parameters are ignored. */
+  readonly mime?: readonly string[] | undefined;
+  /** 4 to 14 digits; captures from this time on. */
+  readonly from?: string | undefined;
+  /** 4 to 14 digits; captures up to and including this time: `2012` is the whole year. */
+  readonly to?: string | undefined;
+  /** Regular expressions over the original URI, or the SURT where there is none. */
+  readonly exclude?: readonly string[] | undefined;
+}
+
+/** Why a capture was left out. */
+export const FILTER_REASONS = ["status", "mime", "date", "exclude"] as const;
+export type FilterReason = (typeof FILTER_REASONS)[number];
+
+/**
+ * The paper's choice: pages that were answered with 200, and no robots.txt or sitemap.xml that was
+ * served as HTML by mistake.
+ */
+export const PAPER_PRESET: CaptureFilter = {
+  status: ["200"],
+  mime: ["text/html"],
+  exclude: ["/(robots\\.txt|sitemap\\.xml)([?#]|$)"],
+};
+
+/** Two filters as one: what either leaves out is left out. */
+export function joinFilters(a: CaptureFilter, b: CaptureFilter): CaptureFilter {
+  return {
+    status: b.status ?? a.status,
+    mime: b.mime ?? a.mime,
+    from: b.from ?? a.from,
+    to: b.to ?? a.to,
+    exclude: [...(a.exclude ?? []), ...(b.exclude ?? [])],
+  };
+}
+
+/** What a parser must deliver for a filter to work. */
+export function filterNeeds(filter: CaptureFilter): RowNeeds {
+  return {
+    uri: (filter.exclude ?? []).length > 0,
+    status: filter.status !== undefined,
+    mime: filter.mime !== undefined,
+  };
+}
+
+/** Decides capture by capture; see {@link CaptureFilter}. */
+export class CaptureSieve {
+  readonly #filter: CaptureFilter;
+  readonly #status: RegExp | undefined;
+  readonly #mime: RegExp | undefined;
+  readonly #exclude: readonly RegExp[];
+  readonly #decoder = new TextDecoder("latin1");
+
+  /** @throws MM_USAGE for a malformed date, status or regular expression. */
+  constructor(filter: CaptureFilter) {
+    this.#filter = filter;
+    for (const date of [filter.from, filter.to]) {
+      if (date !== undefined && !/^\d{4,14}$/.test(date)) {
+        throw new MementoMapError("MM_USAGE", `not a date of 4 to 14 digits: ${quote(date)}`);
+      }
+    }
+    this.#status = filter.status && statusPattern(filter.status);
+    this.#mime = filter.mime && mimePattern(filter.mime);
+    this.#exclude = (filter.exclude ?? []).map(compileExclude);
+  }
+
+  /** The reason to leave a capture out, or undefined to count it. */
+  reject(bytes: Uint8Array, capture: Capture): FilterReason | undefined {
+    const { from, to } = this.#filter;
+    if (from !== undefined || to !== undefined) {
+      const date = this.#text(bytes, capture.dateStart, capture.dateEnd);
+      if (from !== undefined && date < from.slice(0, date.length)) return "date";
+      if (to !== undefined && date.slice(0, to.length) > to) return "date";
+    }
+    if (this.#status?.test(this.#text(bytes, capture.statusStart, capture.statusEnd)) === false) {
+      return "status";
+    }
+    if (this.#mime?.test(this.#text(bytes, capture.mimeStart, capture.mimeEnd)) === false) {
+      return "mime";
+    }
+    if (this.#exclude.length > 0) {
+      const uri =
+        capture.uriStart === -1
+          ? this.#text(bytes, capture.keyStart, capture.keyEnd)
+          : this.#text(bytes, capture.uriStart, capture.uriEnd);
+      if (this.#exclude.some((pattern) => pattern.test(uri))) return "exclude";
+    }
+    return undefined;
+  }
+
+  #text(bytes: Uint8Array, start: number, end: number): string {
+    return start === -1 ? "" : this.#decoder.decode(bytes.subarray(start, end));
+  }
+}
+
+function statusPattern(codes: readonly string[]): RegExp {
+  for (const code of codes) {
+    if (!/^([1-9]\d\d|[1-9]xx|-)$/i.test(code)) {
+      throw new MementoMapError("MM_USAGE", `not a status such as 200 or 2xx: ${quote(code)}`);
+    }
+  }
+  return new RegExp(`^(?:${codes.join("|").replaceAll(/xx/gi, "\\d\\d")})$`);
+}
+
+function mimePattern(types: readonly string[]): RegExp {
+  const escaped = types.map((type) =>
+    type.replaceAll(/[.+?^${}()|[\]\\/]/g, "\\$&").replaceAll("*", "[^;\\s]*"),
+  );
+  return new RegExp(`^(?:${escaped.join("|")})(?:[;\\s]|$)`, "i");
+}
+
+function compileExclude(pattern: string): RegExp {
+  try {
+    return new RegExp(pattern, "i");
+  } catch (cause) {
+    throw new MementoMapError("MM_USAGE", `not a regular expression: ${quote(pattern)}`, { cause });
+  }
+}

@@ -1,0 +1,106 @@
+import { BACKSLASH, COLON, CLOSE_BRACE, COMMA, OPEN_BRACE, QUOTE, SPACE } from "../bytes/ascii.ts";
+
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+
+/**
+ * Walks the members of a single-line JSON object without making strings.
+ *
+ * Only what index files need: names and scalar values as byte ranges, escapes left as they are,
+ * nested values skipped. It does not validate JSON; it only refuses what it cannot walk.
+ */
+export class JsonMembers {
+  nameStart = 0;
+  nameEnd = 0;
+  /** For a string, what is between the quotes; for other values, their text. */
+  valueStart = 0;
+  valueEnd = 0;
+  #bytes: Uint8Array = new Uint8Array(0);
+  #at = 0;
+  #end = 0;
+
+  /** Starts on the object at `bytes[start, end)`; false if it does not begin with `{`. */
+  open(bytes: Uint8Array, start: number, end: number): boolean {
+    this.#bytes = bytes;
+    this.#end = end;
+    this.#at = skipBlanks(bytes, start, end);
+    if (bytes[this.#at] !== OPEN_BRACE) return false;
+    this.#at++;
+    return true;
+  }
+
+  /** Moves to the next member; 1 if there is one, 0 at the end, -1 if this is not JSON. */
+  next(): 1 | 0 | -1 {
+    const bytes = this.#bytes;
+    const end = this.#end;
+    let at = skipBlanks(bytes, this.#at, end);
+    if (at < end && bytes[at] === COMMA) at = skipBlanks(bytes, at + 1, end);
+    if (at >= end) return -1;
+    if (bytes[at] === CLOSE_BRACE) return 0;
+    if (bytes[at] !== QUOTE) return -1;
+    this.nameStart = at + 1;
+    at = stringEnd(bytes, at + 1, end);
+    if (at === -1) return -1;
+    this.nameEnd = at;
+    at = skipBlanks(bytes, at + 1, end);
+    if (bytes[at] !== COLON) return -1;
+    at = skipBlanks(bytes, at + 1, end);
+    if (bytes[at] === QUOTE) {
+      this.valueStart = at + 1;
+      at = stringEnd(bytes, at + 1, end);
+      if (at === -1) return -1;
+      this.valueEnd = at++;
+    } else {
+      this.valueStart = at;
+      at = valueEnd(bytes, at, end);
+      if (at === -1) return -1;
+      this.valueEnd = at;
+    }
+    this.#at = at;
+    return 1;
+  }
+
+  /** Whether the current member has this (ASCII) name. */
+  isNamed(name: Uint8Array): boolean {
+    const length = this.nameEnd - this.nameStart;
+    if (length !== name.length) return false;
+    for (let i = 0; i < length; i++) if (this.#bytes[this.nameStart + i] !== name[i]) return false;
+    return true;
+  }
+}
+
+function skipBlanks(bytes: Uint8Array, from: number, end: number): number {
+  let at = from;
+  while (at < end && bytes[at] <= SPACE) at++;
+  return at;
+}
+
+/** The offset of the closing quote, or -1. */
+function stringEnd(bytes: Uint8Array, from: number, end: number): number {
+  for (let at = from; at < end; at++) {
+    const byte = bytes[at];
+    if (byte === QUOTE) return at;
+    if (byte === BACKSLASH) at++;
+  }
+  return -1;
+}
+
+/** The end of a number, literal, array or object. */
+function valueEnd(bytes: Uint8Array, from: number, end: number): number {
+  let depth = 0;
+  for (let at = from; at < end; at++) {
+    const byte = bytes[at];
+    if (byte === QUOTE) {
+      at = stringEnd(bytes, at + 1, end);
+      if (at === -1) return -1;
+    } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+      depth++;
+    } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
+      if (depth === 0) return at;
+      depth--;
+    } else if (depth === 0 && (byte === COMMA || byte <= SPACE)) {
+      return at;
+    }
+  }
+  return -1;
+}

@@ -1,0 +1,39 @@
+import { BANG, CLOSE_PAREN, QUESTION, SPACE } from "../bytes/ascii.ts";
+import type { Capture, RowKind, RowParser } from "./capture.ts";
+import { ROW } from "./capture.ts";
+import { isNonWeb } from "./non-web.ts";
+
+/** A list of SURTs, one a line; what stands behind the first blank is ignored. */
+export class SurtListParser implements RowParser {
+  parse(bytes: Uint8Array, start: number, end: number, capture: Capture): RowKind {
+    if (bytes[start] === BANG) return ROW.header;
+    capture.reset();
+    let isSurt = false;
+    let at = start;
+    for (; at < end && bytes[at] > SPACE; at++) {
+      if (bytes[at] === CLOSE_PAREN) isSurt = true;
+      else if (bytes[at] === QUESTION && capture.query === -1) capture.query = at;
+    }
+    if (isNonWeb(bytes, start, at)) return ROW.nonWeb;
+    if (!isSurt) return capture.reject('expected a SURT such as "com,example)/path"');
+    capture.keyStart = start;
+    capture.keyEnd = at;
+    return ROW.capture;
+  }
+}
+
+/** A list of URIs, one a line. */
+export class UriListParser implements RowParser {
+  parse(bytes: Uint8Array, start: number, end: number, capture: Capture): RowKind {
+    capture.reset();
+    let from = start;
+    let to = end;
+    while (from < to && bytes[from] <= SPACE) from++;
+    while (to > from && bytes[to - 1] <= SPACE) to--;
+    if (from === to) return ROW.header;
+    if (isNonWeb(bytes, from, to)) return ROW.nonWeb;
+    capture.uriStart = from;
+    capture.uriEnd = to;
+    return ROW.capture;
+  }
+}

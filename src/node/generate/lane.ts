@@ -1,0 +1,95 @@
+import { Thread } from "../threads/thread.ts";
+import type {
+  BlockTask,
+  FinishResult,
+  JobOptions,
+  MergeResult,
+  MergeTask,
+  PartResult,
+  RangeTask,
+} from "./job.ts";
+import { GenerateJob } from "./job.ts";
+
+/** Something that does a share of the work: a thread of its own, or this one. */
+export interface Lane {
+  read(task: RangeTask | BlockTask): Promise<PartResult>;
+  finish(): Promise<FinishResult>;
+  merge(task: MergeTask): Promise<MergeResult>;
+  end(): Promise<void>;
+}
+
+/** What the coordinator asks of a worker thread. */
+export type LaneRequest =
+  | { readonly kind: "read"; readonly task: RangeTask | BlockTask }
+  | { readonly kind: "finish" }
+  | { readonly kind: "merge"; readonly task: MergeTask };
+
+/** Works on this thread; lets others have a turn after each step. */
+export class InlineLane implements Lane {
+  readonly #job: GenerateJob;
+
+  constructor(options: JobOptions) {
+    this.#job = new GenerateJob(options);
+  }
+
+  read(task: RangeTask | BlockTask): Promise<PartResult> {
+    return inTurn(() =>
+      task.kind === "range" ? this.#job.readRange(task) : this.#job.readBlock(task),
+    );
+  }
+
+  finish(): Promise<FinishResult> {
+    return inTurn(() => this.#job.finish());
+  }
+
+  merge(task: MergeTask): Promise<MergeResult> {
+    return inTurn(() => this.#job.merge(task));
+  }
+
+  end(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+function inTurn<T>(work: () => T): Promise<T> {
+  return new Promise((resolve, reject) => {
+    setImmediate(() => {
+      try {
+        resolve(work());
+      } catch (error) {
+        reject(error);
+      }
+    });
+  });
+}
+
+/** Works on a worker thread. */
+export class ThreadLane implements Lane {
+  readonly #thread: Thread;
+
+  constructor(options: JobOptions) {
+    this.#thread = new Thread(new URL("./worker.js", import.meta.url), options);
+  }
+
+  read(task: RangeTask | BlockTask): Promise<PartResult> {
+    const transfer = task.kind === "block" ? [task.buffer] : [];
+    return this.#ask<PartResult>({ kind: "read", task }, transfer);
+  }
+
+  finish(): Promise<FinishResult> {
+    return this.#ask<FinishResult>({ kind: "finish" });
+  }
+
+  merge(task: MergeTask): Promise<MergeResult> {
+    return this.#ask<MergeResult>({ kind: "merge", task });
+  }
+
+  end(): Promise<void> {
+    return this.#thread.end();
+  }
+
+  #ask<T>(request: LaneRequest, transfer: readonly ArrayBuffer[] = []): Promise<T> {
+    // The worker answers each kind of request with its result type.
+    return this.#thread.ask(request, transfer) as Promise<T>;
+  }
+}

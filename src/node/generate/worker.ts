@@ -1,0 +1,21 @@
+import { workerData } from "node:worker_threads";
+import { serve } from "../threads/serve.ts";
+import type { JobOptions } from "./job.ts";
+import { GenerateJob } from "./job.ts";
+import type { LaneRequest } from "./lane.ts";
+
+const job = new GenerateJob(workerData as JobOptions);
+
+serve((message) => {
+  const request = message as LaneRequest;
+  switch (request.kind) {
+    case "read": {
+      const { task } = request;
+      return { value: task.kind === "range" ? job.readRange(task) : job.readBlock(task) };
+    }
+    case "finish":
+      return { value: job.finish() };
+    case "merge":
+      return { value: job.merge(request.task) };
+  }
+});
