@@ -1,0 +1,214 @@
+import { lineBatches, type LineBatch, type LineOptions } from "../bytes/lines.ts";
+import { isMementoMapError, MementoMapError, type Position } from "../errors.ts";
+import { skipBlanks } from "./columns.ts";
+import { parseHeader, startsHeader, UkvsHeaders, type Header } from "./header.ts";
+import { KeyOrder, notSorted } from "./key-order.ts";
+import { RecordIndex, type RecordBatch } from "./record-batch.ts";
+import { parseRecord, type UkvsRecord } from "./record.ts";
+
+/** A key tuple that the record before has too. */
+export interface DuplicateKey {
+  /** The key columns as written. */
+  readonly key: string;
+  readonly position: Position;
+}
+
+export interface ReadUkvsOptions extends LineOptions {
+  /** Whether keys out of byte order are an error. Default true. */
+  readonly checkOrder?: boolean;
+  /** Called for each record whose keys are all those of the record before. */
+  readonly onDuplicate?: (duplicate: DuplicateKey) => void;
+}
+
+const DECODER = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
+
+/**
+ * Opens a file: reads its headers and leaves its records to be read once, as `batches()` or as
+ * `records()`. Holds one chunk. Close the reader if neither is read.
+ *
+ * @throws MementoMapError `MM_BAD_HEADER`, `MM_BAD_LINE` if the input is no text, `MM_LIMIT` for a
+ *   line longer than `maxLineBytes`.
+ */
+export async function readUkvs(
+  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  options: ReadUkvsOptions = {},
+): Promise<UkvsReader> {
+  const source = options.source ?? "input";
+  const lines = lineBatches(chunks, options);
+  const list: Header[] = [];
+  try {
+    for (;;) {
+      const next = await lines.next();
+      if (next.done === true) return new UkvsReader(headersOf(list, source), lines, options);
+      const records = readHeaders(next.value, list, source);
+      if (records < next.value.count) {
+        const pending = { batch: next.value, from: records };
+        return new UkvsReader(headersOf(list, source), lines, options, pending);
+      }
+    }
+  } catch (error) {
+    await lines.return();
+    throw error;
+  }
+}
+
+/** Lines of a batch that are not headers, from `from` on. */
+interface PendingLines {
+  readonly batch: LineBatch;
+  readonly from: number;
+}
+
+/** A file whose headers are read. Made by `readUkvs`. */
+export class UkvsReader {
+  readonly headers: UkvsHeaders;
+  readonly #lines: AsyncGenerator<LineBatch, void, undefined>;
+  readonly #options: ReadUkvsOptions;
+  readonly #source: string;
+  #pending: PendingLines | undefined;
+  #isRead = false;
+
+  constructor(
+    headers: UkvsHeaders,
+    lines: AsyncGenerator<LineBatch, void, undefined>,
+    options: ReadUkvsOptions,
+    pending?: PendingLines,
+  ) {
+    this.headers = headers;
+    this.#lines = lines;
+    this.#options = options;
+    this.#source = options.source ?? "input";
+    this.#pending = pending;
+  }
+
+  /**
+   * The records as byte offsets, for hot loops. Value columns and JSON blocks are not looked at.
+   *
+   * A faulty record is thrown before the batch it is in.
+   *
+   * @throws MementoMapError `MM_BAD_LINE`, `MM_BAD_HEADER` for a header after the first record,
+   *   `MM_NOT_SORTED` unless `checkOrder` is false, `MM_LIMIT`; `MM_USAGE` if read before.
+   */
+  async *batches(): AsyncGenerator<RecordBatch, void, undefined> {
+    if (this.#isRead) {
+      throw new MementoMapError("MM_USAGE", "the records were read already; open the input again");
+    }
+    this.#isRead = true;
+    const index = new RecordIndex(this.headers.fields, this.#source);
+    const order = new KeyOrder(this.headers.fields.keys.length);
+    try {
+      for await (const { batch, from } of this.#recordLines()) {
+        const records = index.records(batch, from);
+        if (records.count === 0) continue;
+        this.#checkOrder(records, order);
+        yield records;
+      }
+    } finally {
+      await this.close();
+    }
+  }
+
+  /**
+   * The records, parsed one by one: comfortable, and many times slower than `batches()`.
+   *
+   * @throws MementoMapError as `batches()` and `parseRecord`, with the position.
+   */
+  async *records(): AsyncGenerator<UkvsRecord, void, undefined> {
+    const { fields } = this.headers;
+    for await (const batch of this.batches()) {
+      for (let i = 0; i < batch.count; i++) {
+        const text = textOf(batch, batch.keyStarts[i], batch.restEnds[i]);
+        yield withPosition(this.#source, batch.lines[i], () => parseRecord(text, fields));
+      }
+    }
+  }
+
+  /** Lets go of the input. Reading to the end, or leaving the loop, does so too. */
+  async close(): Promise<void> {
+    this.#isRead = true;
+    await this.#lines.return();
+  }
+
+  async *#recordLines(): AsyncGenerator<PendingLines, void, undefined> {
+    const pending = this.#pending;
+    this.#pending = undefined;
+    if (pending !== undefined) yield pending;
+    for await (const batch of this.#lines) yield { batch, from: 0 };
+  }
+
+  #checkOrder(records: RecordBatch, order: KeyOrder): void {
+    const { checkOrder = true, onDuplicate } = this.#options;
+    if (!checkOrder && onDuplicate === undefined) return;
+    const { bytes, count, keyStarts, tupleEnds } = records;
+    for (let i = 0; i < count; i++) {
+      const comparison =
+        i === 0
+          ? order.compareLast(bytes, keyStarts[0], tupleEnds[0])
+          : order.compare(bytes, keyStarts[i - 1], tupleEnds[i - 1], keyStarts[i], tupleEnds[i]);
+      if (comparison < 0) continue;
+      const key = textOf(records, keyStarts[i], tupleEnds[i]);
+      const position: Position = { source: this.#source, line: records.lines[i] };
+      if (comparison === 0) onDuplicate?.({ key, position });
+      else if (checkOrder) {
+        const previous =
+          i === 0 ? order.lastText() : textOf(records, keyStarts[i - 1], tupleEnds[i - 1]);
+        throw notSorted(key, previous, position);
+      }
+    }
+    order.remember(bytes, keyStarts[count - 1], tupleEnds[count - 1]);
+  }
+}
+
+/** Adds the headers at the start of a batch to the list; returns the first line after them. */
+function readHeaders(batch: LineBatch, list: Header[], source: string): number {
+  const { bytes, starts, ends, firstLine } = batch;
+  for (let i = 0; i < batch.count; i++) {
+    const start = starts[i];
+    const end = ends[i];
+    if (firstLine + i === 1) refuseByteOrderMark(bytes, start, source);
+    if (skipBlanks(bytes, start, end) === end) continue;
+    if (!startsHeader(bytes[start])) return i;
+    list.push(
+      withPosition(source, firstLine + i, () => parseHeader(decodeLine(bytes, start, end))),
+    );
+  }
+  return batch.count;
+}
+
+function refuseByteOrderMark(bytes: Uint8Array, start: number, source: string): void {
+  if (BYTE_ORDER_MARK.every((byte, index) => bytes[start + index] === byte)) {
+    throw new MementoMapError(
+      "MM_BAD_LINE",
+      "the input begins with a byte order mark; save it as UTF-8 without one",
+      { position: { source, line: 1 } },
+    );
+  }
+}
+
+function headersOf(list: readonly Header[], source: string): UkvsHeaders {
+  return withPosition(source, undefined, () => new UkvsHeaders(list));
+}
+
+function decodeLine(bytes: Uint8Array, start: number, end: number): string {
+  try {
+    return DECODER.decode(bytes.subarray(start, end));
+  } catch (error) {
+    throw new MementoMapError("MM_BAD_LINE", "the line looks binary: it is not UTF-8", {
+      cause: error,
+    });
+  }
+}
+
+function textOf(batch: RecordBatch, start: number, end: number): string {
+  return DECODER.decode(batch.bytes.subarray(start, end));
+}
+
+/** Runs `read`; its faults get the place, which it does not know. */
+function withPosition<T>(source: string, line: number | undefined, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (isMementoMapError(error)) throw error.at({ source, line });
+    throw error;
+  }
+}
