@@ -1,0 +1,216 @@
+import { lineBatches } from "../../bytes/lines.ts";
+import type { Answer, MapLookup } from "../../lookup/lookup.ts";
+import type { MemoryIndex } from "../../lookup/memory-index.ts";
+import { openInput } from "../../node/input-file.ts";
+import { withOutput } from "../../node/output-file.ts";
+import { answerJson, answerLine, AnswerWriter } from "../answer-lines.ts";
+import { BlockWriter } from "../block-writer.ts";
+import { usage } from "../command-line.ts";
+import { type Command, defineCommand } from "../command.ts";
+import { parseDatetime } from "../datetime.ts";
+import { ExitCode, type Io } from "../io.ts";
+import { type BlockSink, LineWriter } from "../line-writer.ts";
+import { openMap } from "../open-map.ts";
+import { Progress } from "../progress.ts";
+import { formatCount } from "../sizes.ts";
+
+const decoder = new TextDecoder();
+
+export const lookup: Command = defineCommand({
+  name: "lookup",
+  summary: "Ask a map whether an archive may hold a URI",
+  usage: "MAP [URI...]",
+  description: `
+Writes one line for each URI, separated by tabs: the URI as given (a tab in it
+as %09), present or absent, the key of the map that decided, its frequency, and
+how far above the URI that key is (0: the URI itself). Where no key covers the
+URI it is absent, and the last three are -.
+
+A few URIs are searched in the file, which is not read whole. For --batch the
+map is held in memory. Blank lines of a batch are passed over.
+
+Exit status: 0 when any URI given as an argument is present, 1 when none is;
+with --batch alone always 0.
+`,
+  options: {
+    batch: {
+      type: "string",
+      value: "FILE",
+      help: "Look up every line of a file, or of - (stdin).",
+    },
+    surt: { type: "boolean", help: "Take SURTs instead of URIs." },
+    at: {
+      type: "string",
+      value: "DATETIME",
+      help:
+        "Ask for a time, in maps that know times: 4 to 14 digits of YYYYMMDDhhmmss, ISO 8601, or " +
+        "the form of HTTP headers.",
+      parse: parseDatetime,
+    },
+    output: {
+      type: "string",
+      short: "o",
+      value: "FILE",
+      help: "Write here instead of to standard output; .gz compresses.",
+    },
+  },
+  examples: [
+    { does: "one URI", line: "mementomap lookup map.ukvs https://example.org/a" },
+    {
+      does: "many, from a file",
+      line: "mementomap lookup map.ukvs --batch uris.txt -o answers.tsv",
+    },
+    { does: "a SURT, as JSON", line: "mementomap lookup --json --surt map.ukvs 'org,example)/a'" },
+  ],
+
+  async run({ positionals, values }, io) {
+    const [path, ...inputs] = positionals;
+    if (path === undefined) throw usage("lookup", "lookup needs a map");
+    if (inputs.length === 0 && values.batch === undefined) {
+      throw usage("lookup", "nothing to look up: name a URI, or --batch FILE");
+    }
+    if (path === "-" && values.batch === "-") {
+      throw usage("lookup", "the map and the batch cannot both be standard input");
+    }
+    const map = await openMap(path, io, { forMany: values.batch !== undefined });
+    const asker = new Asker(map.lookup, map.index, { ...values, isSurt: values.surt });
+    try {
+      const presentCount = await withOutput(values.output, io, async (output) => {
+        const count = await asker.askAll(inputs, output);
+        if (values.batch !== undefined) {
+          await asker.askBatch(values.batch, { io, sink: output, quiet: values.quiet });
+        }
+        return count;
+      });
+      return inputs.length > 0 && presentCount === 0 ? ExitCode.negative : ExitCode.ok;
+    } finally {
+      await map.close();
+    }
+  },
+});
+
+interface AskOptions {
+  readonly isSurt: boolean;
+  readonly json: boolean;
+  readonly at: string | undefined;
+}
+
+interface BatchTarget {
+  readonly io: Io;
+  readonly sink: BlockSink;
+  readonly quiet: boolean;
+}
+
+class Asker {
+  readonly #map: MapLookup;
+  readonly #index: MemoryIndex | undefined;
+  readonly #options: AskOptions;
+
+  constructor(map: MapLookup, index: MemoryIndex | undefined, options: AskOptions) {
+    this.#map = map;
+    this.#index = index;
+    this.#options = options;
+  }
+
+  /** Answers a few inputs; returns how many are present. */
+  async askAll(inputs: readonly string[], sink: BlockSink): Promise<number> {
+    const lines = new LineWriter(sink);
+    let presentCount = 0;
+    for (const input of inputs) {
+      const answer = await this.#ask(input);
+      if (answer.present) presentCount += 1;
+      const sent = lines.write(this.#format(input, answer));
+      if (sent !== undefined) await sent;
+    }
+    await lines.flush();
+    return presentCount;
+  }
+
+  /** Answers every line of a file that is not blank. */
+  async askBatch(path: string, { io, sink, quiet }: BatchTarget): Promise<void> {
+    const progress: { shown?: Progress } = {};
+    const input = await openInput(path, io, {
+      signal: io.interrupt.signal,
+      onRead: (bytes) => progress.shown?.add(bytes),
+    });
+    progress.shown = new Progress(io, { label: "looking up", total: input.size, quiet });
+    let counts: BatchCounts;
+    try {
+      const isFast =
+        this.#index !== undefined && !this.#options.json && this.#options.at === undefined;
+      counts = await (isFast
+        ? this.#answerBytes(this.#index, input, sink)
+        : this.#answerText(input, sink));
+    } finally {
+      progress.shown.end();
+    }
+    if (quiet) return;
+    const { asked, present } = counts;
+    io.stderr.write(`${formatCount(asked)} looked up, ${formatCount(present)} present\n`);
+  }
+
+  async #answerBytes(index: MemoryIndex, input: Batch, sink: BlockSink): Promise<BatchCounts> {
+    const out = new BlockWriter(sink);
+    const answers = new AnswerWriter(index, out, this.#options);
+    let asked = 0;
+    for await (const { bytes, starts, ends, count } of lineBatches(input.chunks, {
+      source: input.name,
+    })) {
+      for (let line = 0; line < count; line += 1) {
+        if (starts[line] === ends[line]) continue;
+        asked += 1;
+        const sent = answers.write(bytes, starts[line], ends[line]);
+        if (sent !== undefined) await sent;
+      }
+    }
+    await out.flush();
+    return { asked, present: answers.presentCount };
+  }
+
+  async #answerText(input: Batch, sink: BlockSink): Promise<BatchCounts> {
+    const lines = new LineWriter(sink);
+    const counts = { asked: 0, present: 0 };
+    for await (const { bytes, starts, ends, count } of lineBatches(input.chunks, {
+      source: input.name,
+    })) {
+      for (let line = 0; line < count; line += 1) {
+        if (starts[line] === ends[line]) continue;
+        const text = decoder.decode(bytes.subarray(starts[line], ends[line]));
+        const answer = this.#askIndex(text) ?? (await this.#ask(text));
+        counts.asked += 1;
+        if (answer.present) counts.present += 1;
+        const sent = lines.write(this.#format(text, answer));
+        if (sent !== undefined) await sent;
+      }
+    }
+    await lines.flush();
+    return counts;
+  }
+
+  /** The answer of an index in memory, for which nothing need be awaited. */
+  #askIndex(input: string): Answer | undefined {
+    const { at, isSurt } = this.#options;
+    return isSurt
+      ? this.#index?.lookupSurtSync(input, { at })
+      : this.#index?.lookupSync(input, { at });
+  }
+
+  #ask(input: string): Promise<Answer> {
+    const { at, isSurt } = this.#options;
+    return isSurt ? this.#map.lookupSurt(input, { at }) : this.#map.lookup(input, { at });
+  }
+
+  #format(input: string, answer: Answer): string {
+    return this.#options.json ? answerJson(input, answer) : answerLine(input, answer);
+  }
+}
+
+interface Batch {
+  readonly name: string;
+  readonly chunks: AsyncIterable<Uint8Array>;
+}
+
+interface BatchCounts {
+  readonly asked: number;
+  readonly present: number;
+}

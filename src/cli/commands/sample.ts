@@ -1,0 +1,79 @@
+import { withOutput } from "../../node/output-file.ts";
+import { sampleIndex } from "../../sample/sample-archive.ts";
+import { sampleLookups } from "../../sample/sample-lookups.ts";
+import { usage } from "../command-line.ts";
+import { type Command, defineCommand } from "../command.ts";
+import { ExitCode } from "../io.ts";
+import { LineWriter } from "../line-writer.ts";
+import { parsePositive, parseWhole } from "../sizes.ts";
+
+export const sample: Command = defineCommand({
+  name: "sample",
+  summary: "Make a sample archive index, or URIs to look up in it",
+  usage: "[-o FILE]",
+  description: `
+Writes the index of an archive that does not exist, as sorted CDXJ with the
+shape of a real one: how many captures a page has, how deep hosts and paths go,
+which top-level domains there are. The same seed and number of lines give the
+same bytes, on every machine.
+
+With --lookups, writes URIs instead: some are held by the sample archive of the
+same seed and number of lines, most are not.
+`,
+  options: {
+    lines: {
+      type: "string",
+      value: "N",
+      help: "How many captures the index has.",
+      default: "100000",
+      parse: parsePositive,
+    },
+    seed: {
+      type: "string",
+      value: "N",
+      help: "Which of the possible archives.",
+      default: "1",
+      parse: (text: string): number => parseWhole(text),
+    },
+    lookups: {
+      type: "string",
+      value: "N",
+      help: "Write this many URIs instead of an index.",
+      parse: parsePositive,
+    },
+    output: {
+      type: "string",
+      short: "o",
+      value: "FILE",
+      help: "Write here instead of to standard output; .gz compresses.",
+    },
+  },
+  examples: [
+    { does: "an index to try things on", line: "mementomap sample --lines 1000 -o sample.cdxj" },
+    {
+      does: "URIs to look up in a map of it",
+      line: "mementomap sample --lines 1000 --lookups 500 -o sample-uris.txt",
+    },
+  ],
+
+  async run({ positionals, values }, io) {
+    if (positionals.length > 0) throw usage("sample", "sample takes no files; -o names the output");
+    const { lines, seed, lookups } = values;
+    await withOutput(values.output, io, async (output) => {
+      if (lookups === undefined) {
+        for (const block of sampleIndex({ lines, seed })) {
+          io.interrupt.signal.throwIfAborted();
+          await output.write(block);
+        }
+        return;
+      }
+      const writer = new LineWriter(output);
+      for (const uri of sampleLookups({ lines, seed, count: lookups })) {
+        const sent = writer.write(uri);
+        if (sent !== undefined) await sent;
+      }
+      await writer.flush();
+    });
+    return ExitCode.ok;
+  },
+});

@@ -1,0 +1,102 @@
+import { LF } from "../../bytes/ascii.ts";
+import { lineBatches } from "../../bytes/lines.ts";
+import { openInput } from "../../node/input-file.ts";
+import { openOutput } from "../../node/output-file.ts";
+import { lookupKeys } from "../../surt/lookup-keys.ts";
+import { surtBytes } from "../../surt/surt-bytes.ts";
+import { surt as surtOf } from "../../surt/surt.ts";
+import { surtRoom } from "../answer-lines.ts";
+import { BlockWriter } from "../block-writer.ts";
+import { type Command, defineCommand } from "../command.ts";
+import { ExitCode, type Io } from "../io.ts";
+import { type BlockSink, LineWriter } from "../line-writer.ts";
+
+const decoder = new TextDecoder();
+
+export const surt: Command = defineCommand({
+  name: "surt",
+  summary: "Show the canonical key (SURT) of URIs",
+  usage: "[URI...]",
+  description: `
+Writes the canonical SURT of each URI, as CDX files have it: host labels in
+reverse order, then the path and the query. Without arguments the URIs are read
+from standard input, one a line, and each line is answered by one line.
+
+With --keys, writes the keys under which a lookup searches a map instead, the
+most specific first, one a line; an empty line parts one URI from the next.
+`,
+  options: {
+    keys: { type: "boolean", help: "Write the lookup keys, most specific first." },
+  },
+  examples: [
+    { does: "the SURT of one URI", line: "mementomap surt https://www.example.org/a/?b=1" },
+    { does: "the keys a lookup tries", line: "mementomap surt --keys https://example.org/a/b" },
+    { does: "many, from a file", line: "mementomap surt < uris.txt" },
+  ],
+
+  async run({ positionals, values }, io) {
+    const output = await openOutput(undefined, io);
+    const isPlain = !values.keys && !values.json;
+    if (isPlain && positionals.length === 0) {
+      await streamSurts(io, output);
+      return ExitCode.ok;
+    }
+    const lines = new LineWriter(output);
+    let isFirst = true;
+    const uris = positionals.length > 0 ? [positionals] : inputLines(io);
+    for await (const batch of uris) {
+      for (const uri of batch) {
+        const separator = isFirst ? "" : "\n";
+        isFirst = false;
+        const sent = lines.write(
+          values.json ? asJson(uri, values.keys) : asText(uri, values.keys, separator),
+        );
+        if (sent !== undefined) await sent;
+      }
+    }
+    await lines.flush();
+    return ExitCode.ok;
+  },
+});
+
+function asText(uri: string, wantsKeys: boolean, separator: string): string {
+  if (!wantsKeys) return surtOf(uri);
+  return `${separator}${lookupKeys(surtOf(uri))
+    .map(({ key }) => key)
+    .join("\n")}`;
+}
+
+function asJson(uri: string, wantsKeys: boolean): string {
+  const canonical = surtOf(uri);
+  const keys = wantsKeys ? { keys: lookupKeys(canonical) } : {};
+  return JSON.stringify({ uri, surt: canonical, ...keys });
+}
+
+async function* inputLines(io: Io): AsyncGenerator<string[], void, undefined> {
+  const input = await openInput(undefined, io, { signal: io.interrupt.signal });
+  for await (const { bytes, starts, ends, count } of lineBatches(input.chunks, {
+    source: input.name,
+  })) {
+    yield Array.from({ length: count }, (_, index) =>
+      decoder.decode(bytes.subarray(starts[index], ends[index])),
+    );
+  }
+}
+
+/** The common case, in bytes from end to end, so that input need not be UTF-8. */
+async function streamSurts(io: Io, sink: BlockSink): Promise<void> {
+  const out = new BlockWriter(sink);
+  const input = await openInput(undefined, io, { signal: io.interrupt.signal });
+  for await (const { bytes, starts, ends, count } of lineBatches(input.chunks, {
+    source: input.name,
+  })) {
+    for (let index = 0; index < count; index += 1) {
+      const room = out.reserve(surtRoom(ends[index] - starts[index]));
+      if (room !== undefined) await room;
+      const end = surtBytes(bytes, starts[index], ends[index], out.bytes, out.length);
+      out.bytes[end] = LF;
+      out.length = end + 1;
+    }
+  }
+  await out.flush();
+}

@@ -1,0 +1,68 @@
+import { MemoryIndex, MAX_INDEX_BYTES } from "../lookup/memory-index.ts";
+import type { MapLookup } from "../lookup/lookup.ts";
+import { MapSearch } from "../lookup/map-search.ts";
+import { recognizeCompression } from "../node/decompress.ts";
+import { FileSource } from "../node/file-source.ts";
+import { openInput } from "../node/input-file.ts";
+import type { Io } from "./io.ts";
+
+/** A map that can be looked up, and the index over it if it is held in memory. */
+export interface OpenMap {
+  readonly lookup: MapLookup;
+  readonly index: MemoryIndex | undefined;
+  close(): Promise<void>;
+}
+
+/** A larger map is searched in its file even for batches: the index would not pay. */
+const MAX_BATCH_INDEX_BYTES = 2 ** 30;
+
+/**
+ * Opens a map for a few lookups, by searching the file, or for many, by an index in memory.
+ *
+ * A compressed map, and one from standard input, is always held in memory.
+ *
+ * @throws `MM_IO`, `MM_LIMIT` for a compressed map of 2 GiB or more, and what is wrong with the map.
+ */
+export async function openMap(
+  path: string,
+  io: Io,
+  options: { readonly forMany: boolean },
+): Promise<OpenMap> {
+  const source = path === "-" ? undefined : await plainFile(path);
+  if (source === undefined) return indexed(await wholeInput(path, io), path);
+  if (!options.forMany || source.size > MAX_BATCH_INDEX_BYTES) {
+    return {
+      lookup: await MapSearch.open(source),
+      index: undefined,
+      close: () => source.close(),
+    };
+  }
+  try {
+    return indexed(await source.read(0, source.size), path);
+  } finally {
+    await source.close();
+  }
+}
+
+function indexed(bytes: Uint8Array, path: string): OpenMap {
+  const index = MemoryIndex.build(bytes, { source: path === "-" ? "stdin" : path });
+  return { lookup: index, index, close: () => Promise.resolve() };
+}
+
+/** The file, unless it is compressed, or a pipe that cannot be read at random. */
+async function plainFile(path: string): Promise<FileSource | undefined> {
+  const source = await FileSource.open(path);
+  if (recognizeCompression(await source.read(0, 4)) === undefined) return source;
+  await source.close();
+  return undefined;
+}
+
+async function wholeInput(path: string, io: Io): Promise<Uint8Array> {
+  const input = await openInput(path, io, {
+    signal: io.interrupt.signal,
+    maxDecompressedBytes: MAX_INDEX_BYTES,
+  });
+  const blocks: Uint8Array[] = [];
+  for await (const chunk of input.chunks) blocks.push(chunk);
+  return Buffer.concat(blocks);
+}
