@@ -12,10 +12,10 @@ const MAPPED_TO_NOTHING =
   // oxlint-disable-next-line no-misleading-character-class -- the table itself
   /[\u00ad\u034f\u1806\u180b-\u180d\u200b-\u200d\u2060\ufe00-\ufe0f\ufeff]/gu;
 
-/** RFC 3454 tables C.1.2 to C.9, without what NFKC leaves no trace of. */
+/** RFC 3454 tables C.1.2 to C.9. */
 const PROHIBITED =
-  // oxlint-disable-next-line no-control-regex -- the table itself
-  /[\u0080-\u00a0\u0340\u0341\u06dd\u070f\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u2063\u206a-\u206f\u2ff0-\u2ffb\u3000\ud800-\uf8ff\ufdd0-\ufdef\ufeff\ufff9-\uffff\u{1d173}-\u{1d17a}\u{1fffe}\u{1ffff}\u{2fffe}\u{2ffff}\u{3fffe}\u{3ffff}\u{4fffe}\u{4ffff}\u{5fffe}\u{5ffff}\u{6fffe}\u{6ffff}\u{7fffe}\u{7ffff}\u{8fffe}\u{8ffff}\u{9fffe}\u{9ffff}\u{afffe}\u{affff}\u{bfffe}\u{bffff}\u{cfffe}\u{cffff}\u{dfffe}\u{dffff}\u{e0001}\u{e0020}-\u{e007f}\u{efffe}-\u{10ffff}]/u;
+  // oxlint-disable-next-line no-control-regex, no-misleading-character-class -- the tables
+  /[\u0080-\u00a0\u0340\u0341\u06dd\u070f\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u2063\u206a-\u206f\u2ff0-\u2ffb\u3000\ufeff\ufff9-\ufffd\u{1d173}-\u{1d17a}\u{e0001}\u{e0020}-\u{e007f}\p{Co}\p{Cs}\p{Noncharacter_Code_Point}]/u;
 
 /** RFC 3454 table D.1: characters written from right to left. */
 const RIGHT_TO_LEFT =
