@@ -1,0 +1,90 @@
+import { isMementoMapError, type Position } from "../errors.ts";
+import { type Header, parseHeader, startsHeader, UkvsHeaders } from "../ukvs/header.ts";
+import type { ByteSource } from "./byte-source.ts";
+import { lineEnd, nextLine } from "./line-bounds.ts";
+import { SourceLines } from "./source-lines.ts";
+
+/** The headers of a map, and where its records start. */
+export interface MapHead {
+  readonly headers: UkvsHeaders;
+  /** The offset of the first line that is no header and not blank; the size when there is none. */
+  readonly recordsOffset: number;
+  /** The number of that line, counted from 1. */
+  readonly recordsLine: number;
+}
+
+const decoder = new TextDecoder();
+
+/**
+ * Reads the headers of a map, which are its first lines.
+ *
+ * @throws MM_BAD_HEADER, with its line, for a header that cannot be read.
+ */
+export async function readMapHead(lines: SourceLines, signal?: AbortSignal): Promise<MapHead> {
+  const head = new HeadReader(lines.source.name);
+  let offset = 0;
+  while (offset < lines.source.size) {
+    const line = await lines.lineAt(offset, signal);
+    if (!head.take(line.bytes, line.start, line.end)) break;
+    offset = line.next;
+  }
+  return head.finish(offset);
+}
+
+/** As `readMapHead`, for a map in memory. */
+export function mapHeadOf(bytes: Uint8Array, source: string): MapHead {
+  const head = new HeadReader(source);
+  let offset = 0;
+  while (offset < bytes.length) {
+    const end = lineEnd(bytes, offset);
+    if (!head.take(bytes, offset, end)) break;
+    offset = Math.min(nextLine(bytes, end), bytes.length);
+  }
+  return head.finish(offset);
+}
+
+/** Opens a source just to read its headers. */
+export function readHeadOf(source: ByteSource, signal?: AbortSignal): Promise<MapHead> {
+  return readMapHead(new SourceLines(source), signal);
+}
+
+class HeadReader {
+  readonly #source: string;
+  readonly #list: Header[] = [];
+  #line = 1;
+
+  constructor(source: string) {
+    this.#source = source;
+  }
+
+  /** Takes a line if it is a header or blank. */
+  take(bytes: Uint8Array, start: number, end: number): boolean {
+    const isHeader = end > start && startsHeader(bytes[start]);
+    if (!isHeader && !isBlank(bytes, start, end)) return false;
+    if (isHeader) {
+      const text = decoder.decode(bytes.subarray(start, end));
+      const position = { source: this.#source, line: this.#line };
+      this.#list.push(located(position, () => parseHeader(text)));
+    }
+    this.#line++;
+    return true;
+  }
+
+  finish(recordsOffset: number): MapHead {
+    const headers = located({ source: this.#source }, () => new UkvsHeaders(this.#list));
+    return { headers, recordsOffset, recordsLine: this.#line };
+  }
+}
+
+function located<T>(position: Position, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw isMementoMapError(error) ? error.at(position) : error;
+  }
+}
+
+function isBlank(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (bytes[at] > 0x20) return false;
+  return true;
+}
