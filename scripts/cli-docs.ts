@@ -1,0 +1,24 @@
+import { COMMAND_TABLE } from "../src/cli/command-table.ts";
+import { overview } from "../src/cli/help.ts";
+
+/** Renders `docs/cli.md` from the help texts of the commands. */
+export async function cliDocs(): Promise<string> {
+  const commands = await Promise.all(Array.from(COMMAND_TABLE.values(), (load) => load()));
+  const sections = commands.map(
+    (command) => `## ${command.name}\n\n${command.summary}.\n\n${fenced(command.help())}`,
+  );
+  return `<!-- Written by scripts/write-cli-docs.ts from the help texts: change those. -->
+
+# Command line
+
+This is what \`mementomap --help\` and \`mementomap <command> --help\` say. The names of commands and
+options, the lines on standard output and the exit status are interface: they change only with the
+major version. Messages on standard error are for people and may change; with \`--json\` errors have
+the form that [errors.md](errors.md) describes.
+
+${[fenced(overview(commands)), ...sections].join("\n")}`;
+}
+
+function fenced(text: string): string {
+  return `\`\`\`\n${text}\`\`\`\n`;
+}

@@ -1,0 +1,25 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { cliDocs } from "../../scripts/cli-docs.ts";
+import { COMMAND_TABLE } from "../../src/cli/command-table.ts";
+
+describe("docs/cli.md", () => {
+  it("is what the help texts say (write it with scripts/write-cli-docs.ts)", async () => {
+    const written = readFileSync(new URL("../../docs/cli.md", import.meta.url), "utf8");
+    expect(written).toBe(await cliDocs());
+  });
+});
+
+describe.each([...COMMAND_TABLE])("the help text of %s", (name, load) => {
+  it("fits 80 columns, and has usage, options and examples", async () => {
+    const command = await load();
+    expect(command.name).toBe(name);
+    const help = command.help();
+    expect(help).toContain(`Usage:\n    mementomap ${name} `);
+    expect(help).toContain("\nOptions:\n");
+    expect(help).toContain(`\nExamples:\n    # `);
+    expect(help.split("\n").filter((line) => line.length > 80)).toEqual([]);
+    expect(command.summary).toMatch(/^[A-Z].*[^.]$/);
+    expect(command.examples.length).toBeGreaterThan(0);
+  });
+});
