@@ -1,6 +1,6 @@
-import { readFile } from "node:fs/promises";
 import { isMementoMapError, MementoMapError, quote } from "../errors.ts";
 import { isClosedPipe } from "../node/output-file.ts";
+import { packageVersion } from "../node/package-version.ts";
 import { COMMAND_TABLE } from "./command-table.ts";
 import { overview } from "./help.ts";
 import { ExitCode, type Io, writeText } from "./io.ts";
@@ -32,7 +32,7 @@ async function dispatch(argv: readonly string[], io: Io): Promise<ExitCode> {
     return ExitCode.failed;
   }
   if (name === "--version" || name === "-V") {
-    await writeText(io.stdout, `${await packageVersion()}\n`);
+    await writeText(io.stdout, `${packageVersion()}\n`);
     return ExitCode.ok;
   }
   if (name === "--help" || name === "-h") {
@@ -87,12 +87,6 @@ function unknownCommand(name: string): MementoMapError {
     "MM_USAGE",
     `unknown command ${quote(name)}${hint} (see mementomap --help)`,
   );
-}
-
-async function packageVersion(): Promise<string> {
-  const text = await readFile(new URL("../../package.json", import.meta.url), "utf8");
-  // Our own file.
-  return (JSON.parse(text) as { version: string }).version;
 }
 
 /** A fault we foresaw is one line; one we did not is our bug, so its stack is shown. */

@@ -1,10 +1,9 @@
 import { MemoryIndex, MAX_INDEX_BYTES } from "../lookup/memory-index.ts";
 import type { MapLookup } from "../lookup/lookup.ts";
 import { MapSearch } from "../lookup/map-search.ts";
-import { recognizeCompression } from "../node/decompress.ts";
-import { FileSource } from "../node/file-source.ts";
 import { openInput } from "../node/input-file.ts";
 import type { Io } from "./io.ts";
+import { openPlain } from "./map-sources.ts";
 
 /** A map that can be looked up, and the index over it if it is held in memory. */
 export interface OpenMap {
@@ -28,7 +27,7 @@ export async function openMap(
   io: Io,
   options: { readonly forMany: boolean },
 ): Promise<OpenMap> {
-  const source = path === "-" ? undefined : await plainFile(path);
+  const source = await openPlain(path);
   if (source === undefined) return indexed(await wholeInput(path, io), path);
   if (!options.forMany || source.size > MAX_BATCH_INDEX_BYTES) {
     return {
@@ -47,14 +46,6 @@ export async function openMap(
 function indexed(bytes: Uint8Array, path: string): OpenMap {
   const index = MemoryIndex.build(bytes, { source: path === "-" ? "stdin" : path });
   return { lookup: index, index, close: () => Promise.resolve() };
-}
-
-/** The file, unless it is compressed, or a pipe that cannot be read at random. */
-async function plainFile(path: string): Promise<FileSource | undefined> {
-  const source = await FileSource.open(path);
-  if (recognizeCompression(await source.read(0, 4)) === undefined) return source;
-  await source.close();
-  return undefined;
 }
 
 async function wholeInput(path: string, io: Io): Promise<Uint8Array> {

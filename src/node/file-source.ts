@@ -19,16 +19,20 @@ export class FileSource implements ByteSource {
     this.#file = file;
   }
 
-  /** @throws `MM_IO` when the file is missing, unreadable, or not a regular file. */
-  static async open(path: string): Promise<FileSource> {
+  /**
+   * Opens a file. Messages call it `name`, which is its path unless told otherwise.
+   *
+   * @throws `MM_IO` when the file is missing, unreadable, or not a regular file.
+   */
+  static async open(path: string, name: string = path): Promise<FileSource> {
     const file = await open(path, "r").catch((error: unknown) => {
-      throw ioError(error, path);
+      throw ioError(error, name);
     });
     const stats = await file.stat();
-    if (stats.isFile()) return new FileSource(path, stats.size, file);
+    if (stats.isFile()) return new FileSource(name, stats.size, file);
     await file.close();
     const what = stats.isDirectory() ? "is a directory; name a file" : "cannot be read at random";
-    throw new MementoMapError("MM_IO", what, { position: { source: path } });
+    throw new MementoMapError("MM_IO", what, { position: { source: name } });
   }
 
   /** Reads up to `length` bytes at `offset`; fewer only at the end of the file. */

@@ -1,11 +1,11 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { COMMAND_TABLE } from "../../src/cli/command-table.ts";
 import { sampleIndex } from "../../src/sample/sample-archive.ts";
-import { runCli } from "../support/run-cli.ts";
 import { scratchDir } from "../support/scratch.ts";
-import { parseShellLine } from "../support/shell-line.ts";
+import { spawnShell } from "../support/spawn-cli.ts";
 
 const MAP = `!context ["https://git.io/mementomap"]
 !fields {"keys":["surt"],"values":["frequency"]}
@@ -19,34 +19,31 @@ const NEWER = MAP.replace("com,example)/ 3", "com,example)/ 4");
 const commands = await Promise.all(Array.from(COMMAND_TABLE.values(), (load) => load()));
 const examples = commands.flatMap(({ examples: own }) => own.map(({ line }) => line));
 
-/** The examples speak of these files. */
-function writeFiles(): void {
+/** A folder with the files that the examples speak of. */
+function exampleFolder(): string {
+  const folder = scratchDir();
   const index = Buffer.concat([...sampleIndex({ lines: 2000 })]);
-  writeFileSync("index.cdxj", index);
-  writeFileSync("index.cdxj.gz", gzipSync(index));
-  for (const name of ["map.ukvs", "a.ukvs", "old.ukvs"]) writeFileSync(name, MAP);
-  for (const name of ["b.ukvs", "new.ukvs"]) writeFileSync(name, NEWER);
-  writeFileSync("uris.txt", "https://example.org/a\nhttps://example.net/\n");
+  const uris = "https://example.org/a\nhttps://example.net/\n";
+  const files: Record<string, string | Uint8Array> = {
+    "index.cdxj": index,
+    "index.cdxj.gz": gzipSync(index),
+    "uris.txt": uris,
+    "urls.txt": uris,
+    "map.ukvs": MAP,
+    "a.ukvs": MAP,
+    "b.ukvs": NEWER,
+    "old.ukvs": MAP,
+    "new.ukvs": NEWER,
+  };
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
+  return folder;
 }
 
-describe("the examples of the help texts", () => {
-  const before = process.cwd();
-
-  beforeEach(() => {
-    process.chdir(scratchDir());
-    writeFiles();
-  });
-
-  afterEach(() => {
-    process.chdir(before);
-  });
-
+describe.skipIf(process.platform === "win32")("the examples of the help texts", () => {
   it.each(examples)("%s", async (line) => {
-    const { argv, stdin } = parseShellLine(line);
-    expect(argv[0]).toBe("mementomap");
-    const world = stdin === undefined ? {} : { stdin: readFileSync(stdin) };
-    const { code, stderr } = await runCli(argv.slice(1), world);
-    expect(stderr).not.toContain("[MM_");
-    expect([0, 1]).toContain(code);
+    expect(line).toMatch(/(?:^|\| )mementomap /);
+    const { code, stderr } = await spawnShell(`cd '${exampleFolder()}'\n${line}`);
+    // Nothing is wrong with a no: `diff` finds differences, `lookup` finds nothing.
+    expect({ isDone: code === 0 || code === 1, stderr }).toEqual({ isDone: true, stderr });
   });
 });
