@@ -5,26 +5,24 @@ import { compareColumns } from "./columns.ts";
 
 const DECODER = new TextDecoder();
 
-/** Holds the last key tuple seen, and refuses one that comes before it. */
-export class KeyOrder {
+/** How key tuples are compared in a file of so many key fields. */
+export function keyComparison(keyCount: number): typeof compareRanges {
+  return keyCount === 1 ? compareRanges : compareColumns;
+}
+
+/** The last key tuple seen, kept where the bytes it stood in go away. */
+export class LastKey {
   readonly #compare: typeof compareRanges;
   #last = new Uint8Array(256);
   #lastLength = 0;
   #isFirst = true;
 
   constructor(keyCount: number) {
-    this.#compare = keyCount === 1 ? compareRanges : compareColumns;
+    this.#compare = keyComparison(keyCount);
   }
 
-  /**
-   * Compares two key tuples of the same bytes: negative, zero or positive. Remembers neither.
-   */
-  compare(bytes: Uint8Array, aStart: number, aEnd: number, bStart: number, bEnd: number): number {
-    return this.#compare(bytes, aStart, aEnd, bytes, bStart, bEnd);
-  }
-
-  /** Compares the last key tuple with one to come; negative for the first of all. */
-  compareLast(bytes: Uint8Array, start: number, end: number): number {
+  /** Compares the last key tuple with one to come; negative if there is no last. */
+  compareTo(bytes: Uint8Array, start: number, end: number): number {
     if (this.#isFirst) return -1;
     return this.#compare(this.#last, 0, this.#lastLength, bytes, start, end);
   }
@@ -39,7 +37,7 @@ export class KeyOrder {
   }
 
   /** The last key tuple as text, for messages. */
-  lastText(): string {
+  text(): string {
     return DECODER.decode(this.#last.subarray(0, this.#lastLength));
   }
 }

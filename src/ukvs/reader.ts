@@ -1,8 +1,9 @@
+import { compareWithin } from "../bytes/compare-within.ts";
 import { lineBatches, type LineBatch, type LineOptions } from "../bytes/lines.ts";
 import { isMementoMapError, MementoMapError, type Position } from "../errors.ts";
-import { skipBlanks } from "./columns.ts";
+import { compareColumns, skipBlanks } from "./columns.ts";
 import { parseHeader, startsHeader, UkvsHeaders, type Header } from "./header.ts";
-import { KeyOrder, notSorted } from "./key-order.ts";
+import { LastKey, notSorted } from "./key-order.ts";
 import { RecordIndex, type RecordBatch } from "./record-batch.ts";
 import { parseRecord, type UkvsRecord } from "./record.ts";
 
@@ -95,12 +96,12 @@ export class UkvsReader {
     }
     this.#isRead = true;
     const index = new RecordIndex(this.headers.fields, this.#source);
-    const order = new KeyOrder(this.headers.fields.keys.length);
+    const last = new LastKey(this.headers.fields.keys.length);
     try {
       for await (const { batch, from } of this.#recordLines()) {
         const records = index.records(batch, from);
         if (records.count === 0) continue;
-        this.#checkOrder(records, order);
+        this.#checkOrder(records, last);
         yield records;
       }
     } finally {
@@ -136,26 +137,36 @@ export class UkvsReader {
     for await (const batch of this.#lines) yield { batch, from: 0 };
   }
 
-  #checkOrder(records: RecordBatch, order: KeyOrder): void {
+  #checkOrder(records: RecordBatch, last: LastKey): void {
     const { checkOrder = true, onDuplicate } = this.#options;
     if (!checkOrder && onDuplicate === undefined) return;
     const { bytes, count, keyStarts, tupleEnds } = records;
+    const keyCount = this.headers.fields.keys.length;
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    let previousStart = 0;
+    let previousEnd = 0;
     for (let i = 0; i < count; i++) {
+      const start = keyStarts[i];
+      const end = tupleEnds[i];
       const comparison =
         i === 0
-          ? order.compareLast(bytes, keyStarts[0], tupleEnds[0])
-          : order.compare(bytes, keyStarts[i - 1], tupleEnds[i - 1], keyStarts[i], tupleEnds[i]);
-      if (comparison < 0) continue;
-      const key = textOf(records, keyStarts[i], tupleEnds[i]);
-      const position: Position = { source: this.#source, line: records.lines[i] };
-      if (comparison === 0) onDuplicate?.({ key, position });
-      else if (checkOrder) {
-        const previous =
-          i === 0 ? order.lastText() : textOf(records, keyStarts[i - 1], tupleEnds[i - 1]);
-        throw notSorted(key, previous, position);
+          ? last.compareTo(bytes, start, end)
+          : keyCount === 1
+            ? compareWithin(view, previousStart, previousEnd, start, end)
+            : compareColumns(bytes, previousStart, previousEnd, bytes, start, end);
+      if (comparison >= 0) {
+        const key = textOf(records, start, end);
+        const position: Position = { source: this.#source, line: records.lines[i] };
+        if (comparison === 0) onDuplicate?.({ key, position });
+        else if (checkOrder) {
+          const previous = i === 0 ? last.text() : textOf(records, previousStart, previousEnd);
+          throw notSorted(key, previous, position);
+        }
       }
+      previousStart = start;
+      previousEnd = end;
     }
-    order.remember(bytes, keyStarts[count - 1], tupleEnds[count - 1]);
+    last.remember(bytes, previousStart, previousEnd);
   }
 }
 

@@ -1,6 +1,7 @@
 import { DELETE, OPEN_BRACE, QUOTE, SPACE, TAB } from "../bytes/ascii.ts";
 import type { LineBatch } from "../bytes/lines.ts";
-import { MementoMapError, quote, type Position } from "../errors.ts";
+import { isPlainText } from "../bytes/plain-text.ts";
+import { MementoMapError, quote } from "../errors.ts";
 import { columnsEnd, isBlank, skipBlanks } from "./columns.ts";
 import { startsHeader, type Fields } from "./header.ts";
 
@@ -23,17 +24,6 @@ export interface RecordBatch {
   /** The line of each record, counted from 1. */
   readonly lines: Float64Array;
 }
-
-const ORDINARY = 0;
-const BLANK = 1;
-const BINARY = 2;
-const NOT_ASCII = 4;
-
-const CLASSES: Readonly<Uint8Array> = Uint8Array.from({ length: 256 }, (_, byte) => {
-  if (byte === SPACE || byte === TAB) return BLANK;
-  if (byte < SPACE || byte === DELETE) return BINARY;
-  return byte > DELETE ? NOT_ASCII : ORDINARY;
-});
 
 const DECODER = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const LENIENT_DECODER = new TextDecoder();
@@ -64,23 +54,19 @@ export class RecordIndex {
     if (lines.count > this.#arrays.lines.length) this.#arrays = allocate(lines.count * 2);
     const { bytes, starts, ends, firstLine } = lines;
     const arrays = this.#arrays;
+    const { keyStarts, keyEnds, tupleEnds, restStarts, restEnds, lines: lineNumbers } = arrays;
     const simpleKeys = this.#keyCount === 1;
+    const isPlain = from >= lines.count || isPlainText(bytes, starts[from], ends[lines.count - 1]);
     let count = 0;
     for (let i = from; i < lines.count; i++) {
       const start = starts[i];
       let end = ends[i];
-      let at = start;
-      let seen = ORDINARY;
-      for (; at < end; at++) {
-        const kind = CLASSES[bytes[at]];
-        if (kind === BLANK) break;
-        seen |= kind;
-      }
-      let keyEnd = at;
-      for (; at < end; at++) seen |= CLASSES[bytes[at]];
-      if (seen > BLANK) this.#checkText(bytes, start, end, seen, firstLine + i);
+      if (!isPlain) this.#checkText(bytes, start, end, firstLine + i);
       while (end > start && isBlank(bytes[end - 1])) end--;
       if (end === start) continue;
+      let keyEnd = start;
+      // Of the bytes up to the space, a line of text holds only blanks.
+      while (keyEnd < end && bytes[keyEnd] > SPACE) keyEnd++;
 
       const first = bytes[start];
       if (startsHeader(first)) throw this.#lateHeader(bytes, start, end, firstLine + i);
@@ -98,35 +84,47 @@ export class RecordIndex {
       ) {
         throw this.#missingColumns(bytes, start, end, firstLine + i);
       }
-      arrays.keyStarts[count] = start;
-      arrays.keyEnds[count] = keyEnd;
-      arrays.tupleEnds[count] = tupleEnd;
-      arrays.restStarts[count] = restStart;
-      arrays.restEnds[count] = end;
-      arrays.lines[count] = firstLine + i;
+      keyStarts[count] = start;
+      keyEnds[count] = keyEnd;
+      tupleEnds[count] = tupleEnd;
+      restStarts[count] = restStart;
+      restEnds[count] = end;
+      lineNumbers[count] = firstLine + i;
       count++;
     }
     return { bytes, count, ...arrays };
   }
 
-  #checkText(bytes: Uint8Array, start: number, end: number, seen: number, line: number): void {
-    const position: Position = { source: this.#source, line };
-    if ((seen & BINARY) !== 0) {
-      throw new MementoMapError(
-        "MM_BAD_LINE",
-        `the line looks binary: it holds a control character: ${shown(bytes, start, end)}`,
-        { position },
-      );
+  #checkText(bytes: Uint8Array, start: number, end: number, line: number): void {
+    let isAscii = true;
+    for (let at = start; at < end; at++) {
+      const byte = bytes[at];
+      if ((byte < SPACE && byte !== TAB) || byte === DELETE) {
+        throw this.#looksBinary(bytes, start, end, line);
+      }
+      if (byte > DELETE) isAscii = false;
     }
+    if (isAscii) return;
     try {
       DECODER.decode(bytes.subarray(start, end));
     } catch (error) {
-      throw new MementoMapError(
-        "MM_BAD_LINE",
-        `the line looks binary: it is not UTF-8: ${shown(bytes, start, end)}`,
-        { position, cause: error },
-      );
+      throw this.#looksBinary(bytes, start, end, line, error);
     }
+  }
+
+  #looksBinary(
+    bytes: Uint8Array,
+    start: number,
+    end: number,
+    line: number,
+    cause?: unknown,
+  ): MementoMapError {
+    const fault = cause === undefined ? "it holds a control character" : "it is not UTF-8";
+    return new MementoMapError(
+      "MM_BAD_LINE",
+      `the line looks binary: ${fault}: ${shown(bytes, start, end)}`,
+      { position: { source: this.#source, line }, cause },
+    );
   }
 
   #lateHeader(bytes: Uint8Array, start: number, end: number, line: number): MementoMapError {

@@ -3,7 +3,7 @@ import { copyRange } from "../bytes/copy.ts";
 import { MementoMapError, quote } from "../errors.ts";
 import { columnsEnd } from "./columns.ts";
 import { formatHeaders, type Fields, type UkvsHeaders } from "./header.ts";
-import { KeyOrder, notSorted } from "./key-order.ts";
+import { keyComparison, LastKey, notSorted } from "./key-order.ts";
 import { formatRecord, type UkvsRecord } from "./record.ts";
 
 /** Where bytes go. Each chunk is the sink's to keep. */
@@ -29,18 +29,23 @@ const ENCODER = new TextEncoder();
 export class UkvsWriter {
   readonly #sink: ByteSink;
   readonly #fields: Fields;
-  readonly #order: KeyOrder;
+  readonly #compareKeys: ReturnType<typeof keyComparison>;
+  readonly #lastOfBlocks: LastKey;
   readonly #checkOrder: boolean;
   readonly #blockBytes: number;
   #block: Uint8Array;
   #length = 0;
+  /** Where the last key stands in the block; 0 to 0 while the block holds none. */
+  #lastStart = 0;
+  #lastEnd = 0;
 
   /** @throws MementoMapError `MM_BAD_HEADER` or `MM_BAD_INPUT` for headers that cannot be written. */
   constructor(sink: ByteSink, headers: UkvsHeaders, options: WriteUkvsOptions = {}) {
     const { blockBytes = DEFAULT_BLOCK_BYTES, checkOrder = true } = options;
     this.#sink = sink;
     this.#fields = headers.fields;
-    this.#order = new KeyOrder(headers.fields.keys.length);
+    this.#compareKeys = keyComparison(headers.fields.keys.length);
+    this.#lastOfBlocks = new LastKey(headers.fields.keys.length);
     this.#checkOrder = checkOrder;
     this.#blockBytes = blockBytes;
     const head = ENCODER.encode(
@@ -71,46 +76,57 @@ export class UkvsWriter {
    *   columns are missing.
    */
   writeLine(bytes: Uint8Array, start: number, end: number): void | Promise<void> {
-    if (this.#checkOrder) this.#check(bytes, start, end);
+    const tupleEnd = this.#checkOrder ? this.#checkedTupleEnd(bytes, start, end) : start;
     const length = end - start + 1;
-    if (this.#length + length > this.#block.length) return this.#writeAfterFlush(bytes, start, end);
-    this.#append(bytes, start, end);
+    if (this.#length + length > this.#block.length) {
+      const flushed = this.flush();
+      // The line is copied before waiting, so that the caller may use its bytes again.
+      if (length > this.#block.length) this.#block = new Uint8Array(length);
+      this.#append(bytes, start, end, tupleEnd);
+      return flushed;
+    }
+    this.#append(bytes, start, end, tupleEnd);
   }
 
   /** Gives the sink what is left. Await it after the last record. */
   async flush(): Promise<void> {
     if (this.#length === 0) return;
+    if (this.#lastEnd > 0) {
+      this.#lastOfBlocks.remember(this.#block, this.#lastStart, this.#lastEnd);
+    }
     const block = this.#block.subarray(0, this.#length);
     this.#block = new Uint8Array(this.#blockBytes);
     this.#length = 0;
+    this.#lastStart = 0;
+    this.#lastEnd = 0;
     await this.#sink.write(block);
   }
 
-  #append(bytes: Uint8Array, start: number, end: number): void {
+  #append(bytes: Uint8Array, start: number, end: number, tupleEnd: number): void {
     const at = copyRange(bytes, start, end, this.#block, this.#length);
     this.#block[at] = LF;
+    this.#lastStart = this.#length;
+    this.#lastEnd = this.#length + (tupleEnd - start);
     this.#length = at + 1;
   }
 
-  /** Copies the line before waiting, so that the caller may use its bytes again. */
-  async #writeAfterFlush(bytes: Uint8Array, start: number, end: number): Promise<void> {
-    const flushed = this.flush();
-    const length = end - start + 1;
-    if (length > this.#block.length) this.#block = new Uint8Array(length);
-    this.#append(bytes, start, end);
-    await flushed;
-  }
-
-  #check(bytes: Uint8Array, start: number, end: number): void {
+  #checkedTupleEnd(bytes: Uint8Array, start: number, end: number): number {
     const tupleEnd = columnsEnd(bytes, start, end, this.#fields.keys.length);
     if (tupleEnd === -1) {
       const line = quote(textOf(bytes, start, end));
       throw new MementoMapError("MM_BAD_LINE", `key columns are missing: ${line}`);
     }
-    if (this.#order.compareLast(bytes, start, tupleEnd) > 0) {
-      throw notSorted(textOf(bytes, start, tupleEnd), this.#order.lastText(), undefined);
+    const isInBlock = this.#lastEnd > 0;
+    const order = isInBlock
+      ? this.#compareKeys(this.#block, this.#lastStart, this.#lastEnd, bytes, start, tupleEnd)
+      : this.#lastOfBlocks.compareTo(bytes, start, tupleEnd);
+    if (order > 0) {
+      const previous = isInBlock
+        ? textOf(this.#block, this.#lastStart, this.#lastEnd)
+        : this.#lastOfBlocks.text();
+      throw notSorted(textOf(bytes, start, tupleEnd), previous, undefined);
     }
-    this.#order.remember(bytes, start, tupleEnd);
+    return tupleEnd;
   }
 }
 
