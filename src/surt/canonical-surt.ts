@@ -28,7 +28,7 @@ export function canonicalSurt(uri: string): string {
 }
 
 interface Parts {
-  /** As written: only `http` and `https` in lower case get a host from their path. */
+  /** As written, in upper or lower case. */
   readonly scheme: string;
   readonly host: string;
   /** Digits, or whatever else stood there; empty if there is none. */
@@ -71,9 +71,7 @@ function parse(uri: string): Parts {
   const authority = hasAuthority ? before(hierarchy.slice(2), "/") : "";
   const path = hasAuthority ? hierarchy.slice(2 + authority.length) : hierarchy;
   const { host, port } = parseAuthority(authority);
-  if (host !== "" || (scheme !== "http" && scheme !== "https")) {
-    return { scheme, host, port, path, query };
-  }
+  if (host !== "" || !scheme.startsWith("http")) return { scheme, host, port, path, query };
   // `http:example.com/a` and `http:///example.com/a` mean a host all the same.
   const hostAndPath = path.replace(/^\/+/, "");
   const hostOfPath = before(hostAndPath, "/");
@@ -95,7 +93,7 @@ function lastWebScheme(uri: string): number {
 }
 
 function parseAuthority(authority: string): { host: string; port: string } {
-  const address = authority.slice(authority.lastIndexOf("@") + 1);
+  const address = withoutTrailingColons(authority.slice(authority.lastIndexOf("@") + 1));
   const bracket = address.indexOf("[");
   if (bracket !== -1) {
     const host = before(address.slice(bracket + 1), "]");
@@ -106,6 +104,12 @@ function parseAuthority(authority: string): { host: string; port: string } {
   // `::1` without brackets: a name of its own rather than an empty host with an odd port.
   if (host === "" && !/^:\d*$/.test(address)) return { host: address, port: "" };
   return { host, port: address.slice(host.length + 1) };
+}
+
+function withoutTrailingColons(address: string): string {
+  let end = address.length;
+  while (end > 0 && address[end - 1] === ":") end--;
+  return address.slice(0, end);
 }
 
 function before(text: string, mark: string): string {

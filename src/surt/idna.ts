@@ -2,7 +2,8 @@ import { encodePunycode } from "./punycode.ts";
 
 // Internationalised host names as CDX files have them: IDNA 2003 (RFC 3490 with nameprep,
 // RFC 3491), where `ß` is `ss`. The URL class of today's platforms follows UTS 46 and would give
-// other keys.
+// other keys. Nameprep is frozen at Unicode 3.2. Characters that came later are folded and
+// normalised here by the platform's Unicode: only their compatibility forms come out otherwise.
 
 const MAX_LABEL = 63;
 const LABEL_SEPARATOR = /[.\u3002\uff0e\uff61]/;
@@ -29,6 +30,7 @@ const LEFT_TO_RIGHT = /[\p{L}\p{Mc}\p{Nl}]/u;
  * long, mixes writing directions, or has a prohibited character.
  */
 export function hostToAscii(host: string): string | undefined {
+  if (host === "") return "";
   const labels = host.split(LABEL_SEPARATOR);
   const isRooted = labels.length > 1 && labels[labels.length - 1] === "";
   if (isRooted) labels.pop();
@@ -63,9 +65,10 @@ function nameprep(label: string): string | undefined {
 
 function isRightToLeftOnly(label: string): boolean {
   const characters = Array.from(label);
-  const first = characters[0] ?? "";
-  const last = characters[characters.length - 1] ?? "";
-  if (!RIGHT_TO_LEFT.test(first) || !RIGHT_TO_LEFT.test(last)) return false;
+  const isEnclosed = [characters[0], characters[characters.length - 1]].every((each) =>
+    RIGHT_TO_LEFT.test(each),
+  );
+  if (!isEnclosed) return false;
   return characters.every((each) => RIGHT_TO_LEFT.test(each) || !LEFT_TO_RIGHT.test(each));
 }
 

@@ -8,7 +8,7 @@ export function normalizePath(path: string): string {
   const kept: string[] = [];
   const segments = path.split("/");
   for (let i = 1; i < segments.length; i++) {
-    const segment = segments[i] ?? "";
+    const segment = segments[i];
     if (segment === ".") continue;
     if (segment === ".." && kept.length > 0) kept.pop();
     else kept.push(segment);

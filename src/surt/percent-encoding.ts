@@ -24,8 +24,8 @@ export function unescapeFully(bytes: string): string {
     for (;;) {
       const length = out.length;
       if (length < 3 || out[length - 3] !== PERCENT) break;
-      const high = hexValue(out[length - 2] ?? 0);
-      const low = hexValue(out[length - 1] ?? 0);
+      const high = hexValue(out[length - 2]);
+      const low = hexValue(out[length - 1]);
       if (high < 0 || low < 0) break;
       out.length = length - 3;
       out.push(high * 16 + low);

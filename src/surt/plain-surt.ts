@@ -46,7 +46,7 @@ export function plainSurt(
   target: Uint8Array,
   at: number,
 ): number {
-  if (target.length - at < end - start || (source[end - 1] ?? 0) <= 0x20) return NOT_PLAIN;
+  if (target.length - at < end - start || source[end - 1] <= 0x20) return NOT_PLAIN;
   const hostStart = afterWebScheme(source, start, end);
   if (hostStart === NOT_PLAIN) return NOT_PLAIN;
   const hostEnd = endOfHost(source, hostStart, end);
@@ -58,7 +58,7 @@ export function plainSurt(
     if (portEnd === NOT_PLAIN) return NOT_PLAIN;
     const isHttps = hostStart - start === "https://".length;
     if (!isDefaultPort(source, from + 1, portEnd, isHttps)) {
-      while (from < portEnd) target[to++] = source[from++] ?? 0;
+      while (from < portEnd) target[to++] = source[from++];
     }
     from = portEnd;
   }
@@ -87,7 +87,7 @@ function endOfHost(source: Uint8Array, start: number, end: number): number {
   let labelStart = start;
   let at = start;
   for (; at < end; at++) {
-    const byte = source[at] ?? 0;
+    const byte = source[at];
     if (byte === DOT) {
       if (at === labelStart) return NOT_PLAIN;
       labelStart = at + 1;
@@ -96,13 +96,13 @@ function endOfHost(source: Uint8Array, start: number, end: number): number {
       return NOT_PLAIN;
     }
   }
-  return at === labelStart || isDigit(source[labelStart] ?? 0) ? NOT_PLAIN : at;
+  return at === labelStart || isDigit(source[labelStart]) ? NOT_PLAIN : at;
 }
 
 function afterWww(source: Uint8Array, start: number, end: number): number {
   let at = start;
-  while (at < start + 3) if (((source[at++] ?? 0) | 0x20) !== W) return start;
-  while (at < end && isDigit(source[at] ?? 0)) at++;
+  while (at < start + 3) if ((source[at++] | 0x20) !== W) return start;
+  while (at < end && isDigit(source[at])) at++;
   return at < end && source[at] === DOT ? at + 1 : start;
 }
 
@@ -117,18 +117,18 @@ function writeHost(
   let labelEnd = end;
   for (let dot = end - 1; dot >= start; dot--) {
     if (source[dot] !== DOT) continue;
-    for (let i = dot + 1; i < labelEnd; i++) target[to++] = HOST_BYTES[source[i] ?? 0] ?? 0;
+    for (let i = dot + 1; i < labelEnd; i++) target[to++] = HOST_BYTES[source[i]];
     target[to++] = COMMA;
     labelEnd = dot;
   }
-  for (let i = start; i < labelEnd; i++) target[to++] = HOST_BYTES[source[i] ?? 0] ?? 0;
+  for (let i = start; i < labelEnd; i++) target[to++] = HOST_BYTES[source[i]];
   return to;
 }
 
 /** Refuses what is not written the one canonical way. */
 function endOfPort(source: Uint8Array, start: number, end: number): number {
   let at = start;
-  while (at < end && isDigit(source[at] ?? 0)) at++;
+  while (at < end && isDigit(source[at])) at++;
   const digits = at - start;
   if (digits === 0 || digits > 4 || source[start] === ZERO) return NOT_PLAIN;
   const next = source[at];
@@ -137,7 +137,7 @@ function endOfPort(source: Uint8Array, start: number, end: number): number {
 
 function isDefaultPort(source: Uint8Array, start: number, end: number, isHttps: boolean): boolean {
   let port = 0;
-  for (let i = start; i < end; i++) port = port * 10 + (source[i] ?? 0) - ZERO;
+  for (let i = start; i < end; i++) port = port * 10 + source[i] - ZERO;
   return port === (isHttps ? 443 : 80);
 }
 
@@ -152,8 +152,8 @@ function writePathAndQuery(
   let to = at;
   if (source[from] !== SLASH || from === end) target[to++] = SLASH;
   while (from < end) {
-    const byte = source[from] ?? 0;
-    const plain = PATH_BYTES[byte] ?? 0;
+    const byte = source[from];
+    const plain = PATH_BYTES[byte];
     if (plain !== 0) {
       // A segment that starts with a dot may be a dot segment, one with `(` a session id.
       if ((plain === DOT || plain === OPEN) && target[to - 1] === SLASH) return NOT_PLAIN;
@@ -193,8 +193,8 @@ function writeQuery(
   let to = at;
   target[to++] = QUESTION;
   while (from < end) {
-    const byte = source[from] ?? 0;
-    const plain = QUERY_BYTES[byte] ?? 0;
+    const byte = source[from];
+    const plain = QUERY_BYTES[byte];
     if (plain !== 0) {
       target[to++] = plain;
       from++;
@@ -222,13 +222,13 @@ function writeEscape(
   plainBytes: Uint8Array,
 ): number {
   if (from + 2 >= end) return NOT_PLAIN;
-  const high = source[from + 1] ?? 0;
-  const low = source[from + 2] ?? 0;
-  const highValue = HEX_VALUES[high] ?? -1;
-  const lowValue = HEX_VALUES[low] ?? -1;
+  const high = source[from + 1];
+  const low = source[from + 2];
+  const highValue = HEX_VALUES[high];
+  const lowValue = HEX_VALUES[low];
   if (highValue < 0 || lowValue < 0) return NOT_PLAIN;
   const byte = highValue * 16 + lowValue;
-  const plain = plainBytes[byte] ?? 0;
+  const plain = plainBytes[byte];
   if (plain !== 0) {
     target[at] = plain;
     return at + 1;

@@ -32,19 +32,19 @@ export function sortQueryBytes(bytes: Uint8Array, start: number, end: number): b
 
   for (let i = 0; i < count; i++) {
     let j = i;
-    for (; j > 0 && compareParameters(bytes, order[j - 1] ?? 0, i) > 0; j--) {
-      order[j] = order[j - 1] ?? 0;
+    for (; j > 0 && compareParameters(bytes, order[j - 1], i) > 0; j--) {
+      order[j] = order[j - 1];
     }
     order[j] = i;
   }
-  for (let i = start; i < end; i++) copy[i - start] = bytes[i] ?? 0;
+  for (let i = start; i < end; i++) copy[i - start] = bytes[i];
   let to = start;
   for (let i = 0; i < count; i++) {
     if (i > 0) bytes[to++] = AMPERSAND;
-    const parameter = order[i] ?? 0;
-    const last = (starts[parameter + 1] ?? 0) - 1 - start;
-    for (let from = (starts[parameter] ?? 0) - start; from < last; from++) {
-      bytes[to++] = copy[from] ?? 0;
+    const parameter = order[i];
+    const last = starts[parameter + 1] - 1 - start;
+    for (let from = starts[parameter] - start; from < last; from++) {
+      bytes[to++] = copy[from];
     }
   }
   return true;
@@ -66,14 +66,14 @@ function isSorted(bytes: Uint8Array, count: number): boolean {
 }
 
 function compareParameters(bytes: Uint8Array, a: number, b: number): number {
-  const endA = (starts[a + 1] ?? 0) - 1;
-  const endB = (starts[b + 1] ?? 0) - 1;
-  let i = starts[a] ?? 0;
-  let j = starts[b] ?? 0;
+  const endA = starts[a + 1] - 1;
+  const endB = starts[b + 1] - 1;
+  let i = starts[a];
+  let j = starts[b];
   // The end of a name comes before every byte of a longer one, and before its own `=`.
   for (let equalsRank = 0; ; i++, j++) {
-    const rankA = i === endA ? -1 : rank(bytes[i] ?? 0, equalsRank);
-    const rankB = j === endB ? -1 : rank(bytes[j] ?? 0, equalsRank);
+    const rankA = i === endA ? -1 : rank(bytes[i], equalsRank);
+    const rankB = j === endB ? -1 : rank(bytes[j], equalsRank);
     if (rankA !== rankB) return rankA - rankB;
     if (rankA === -1) return 0;
     if (rankA === 0) equalsRank = EQUALS;

@@ -1,0 +1,66 @@
+import { MementoMapError } from "../errors.ts";
+import { byteString } from "./byte-string.ts";
+import { surtKey } from "./key.ts";
+
+const CLOSE = 0x29;
+const ASTERISK = 0x2a;
+const SLASH = 0x2f;
+const QUESTION = 0x3f;
+
+/**
+ * Where the key ends, for a SURT whose first bytes are its key as they stand; nearly all are.
+ *
+ * Returns -1 where `surtKey()` would change a byte or add the root's slash: use
+ * {@link surtKeyBytes} then. One pass, no allocation.
+ */
+export function keyEndInSurt(bytes: Uint8Array, start: number, end: number): number {
+  if (start >= end || startsOtherLine(bytes[start])) return -1;
+  let hostEnd = -1;
+  let at = start;
+  for (; at < end; at++) {
+    const byte = bytes[at];
+    if (byte <= 0x20 || byte === 0x7f || byte === ASTERISK) return -1;
+    if (byte === QUESTION) break;
+    if (byte === CLOSE && hostEnd === -1 && at + 1 < end && bytes[at + 1] === SLASH) hostEnd = at;
+  }
+  // Without a host, `com,cnn)` and opaque URIs need a closer look.
+  if (hostEnd === -1) return -1;
+  while (at > hostEnd + 2 && bytes[at - 1] === SLASH) at--;
+  return at;
+}
+
+/**
+ * Writes the key of the SURT in `source[start..end)` to `target` at `at`, and returns where it ends.
+ * Gives the bytes of `surtKey()`.
+ *
+ * @throws MementoMapError `MM_LIMIT` when the key does not fit; three times the length of the SURT
+ * plus 1 is always enough.
+ */
+export function surtKeyBytes(
+  source: Uint8Array,
+  start: number,
+  end: number,
+  target: Uint8Array,
+  at: number,
+): number {
+  const keyEnd = keyEndInSurt(source, start, end);
+  const length = keyEnd - start;
+  if (keyEnd !== -1 && at + length <= target.length) {
+    for (let i = 0; i < length; i++) target[at + i] = source[start + i];
+    return at + length;
+  }
+  const key = surtKey(byteString(source, start, end));
+  if (at + key.length > target.length) {
+    throw new MementoMapError(
+      "MM_LIMIT",
+      `a key of ${key.length} bytes does not fit into ${target.length - at}: use a larger target`,
+    );
+  }
+  for (let i = 0; i < key.length; i++) target[at + i] = key.charCodeAt(i);
+  return at + key.length;
+}
+
+/** `!`, `@`, `"` and `{` */
+function startsOtherLine(byte: number): boolean {
+  return byte === 0x21 || byte === 0x40 || byte === 0x22 || byte === 0x7b;
+}
