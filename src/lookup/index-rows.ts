@@ -1,6 +1,6 @@
-import { CLOSE_PAREN, COMMA, LF, SPACE, STAR } from "../bytes/ascii.ts";
+import { CLOSE_PAREN, COMMA, LF, QUESTION, SPACE, STAR } from "../bytes/ascii.ts";
 import { isMementoMapError, MementoMapError, quote } from "../errors.ts";
-import { columnEnd } from "../ukvs/columns.ts";
+import { columnEnd, skipBlanks } from "../ukvs/columns.ts";
 import { parseFrequency } from "../ukvs/frequency.ts";
 import { EMPTY_HASH, extendHash } from "./key-hash.ts";
 import { isKeyEnd, lineEnd, nextLine } from "./line-bounds.ts";
@@ -10,8 +10,12 @@ import { RowTable } from "./row-table.ts";
 
 /** The keys of a map with the offsets of their first rows, and what kinds of keys there are. */
 export interface IndexedRows {
-  readonly table: RowTable;
+  /** Keys without `*`. */
+  readonly pages: RowTable;
+  /** Keys with `*`. There are few, so their table stays in the cache, and they are asked for most. */
+  readonly wildcards: RowTable;
   readonly hasSpreadKeys: boolean;
+  readonly hasQueryKeys: boolean;
   /** Home pages written `com,cnn)`. */
   readonly hasBareHomes: boolean;
   /** Some key has more than one row. */
@@ -33,24 +37,32 @@ export function indexRows(
   layout: RowLayout,
   source: string,
 ): IndexedRows {
-  const table = new RowTable(estimateRows(bytes, head.recordsOffset));
+  const pages = new RowTable(estimateRows(bytes, head.recordsOffset));
+  const wildcards = new RowTable(0);
   let hasSpreadKeys = false;
+  // A `?` in a JSON block costs a needless question per lookup, no more.
+  const hasQueryKeys = bytes.indexOf(QUESTION, head.recordsOffset) >= 0;
   let hasBareHomes = false;
   let hasSeveralRows = false;
   let previous = -1;
   let line = head.recordsLine;
-  for (let row = head.recordsOffset; row < bytes.length; line++) {
+  const size = bytes.length;
+  for (let row = head.recordsOffset; row < size; line++) {
     let hash = EMPTY_HASH;
+    let hasStar = false;
     let at = row;
-    let byte = bytes[at];
-    // Beyond the end a byte reads as undefined, which is not above a blank either.
-    while (byte > SPACE) {
+    for (; at < size; at++) {
+      const byte = bytes[at];
+      if (byte <= STAR) {
+        if (byte <= SPACE) break;
+        if (byte === STAR) hasStar = true;
+      }
       hash = extendHash(hash, byte);
-      byte = bytes[++at];
     }
     const end = lineEnd(bytes, at);
     if (at > row) {
-      checkFrequency(bytes, row, end, { layout, source, line });
+      checkFrequency(bytes, at, end, { layout, source, line });
+      const table = hasStar ? wildcards : pages;
       const first = findRow(table, hash, bytes, row, at);
       if (first < 0) {
         table.add(hash, row);
@@ -61,7 +73,7 @@ export function indexRows(
         throw apart(bytes, row, at, { source, line });
       }
       if (bytes[at - 1] === CLOSE_PAREN) hasBareHomes = true;
-      hasSpreadKeys ||= isSpreadKey(bytes, row, at);
+      if (hasStar) hasSpreadKeys ||= isSpreadKey(bytes, row, at);
     } else if (end > row) {
       throw new MementoMapError("MM_BAD_LINE", "the line starts with a blank, not with a key", {
         position: { source, line },
@@ -69,7 +81,7 @@ export function indexRows(
     }
     row = nextLine(bytes, end);
   }
-  return { table, hasSpreadKeys, hasBareHomes, hasSeveralRows };
+  return { pages, wildcards, hasSpreadKeys, hasQueryKeys, hasBareHomes, hasSeveralRows };
 }
 
 function estimateRows(bytes: Uint8Array, from: number): number {
@@ -111,11 +123,12 @@ interface RowContext {
 
 function checkFrequency(
   bytes: Uint8Array,
-  row: number,
+  keyEnd: number,
   end: number,
   { layout, source, line }: RowContext,
 ): void {
-  const start = columnStart(bytes, row, end, layout.frequencyColumn);
+  const second = skipBlanks(bytes, keyEnd, end);
+  const start = columnStart(bytes, second, end, layout.frequencyColumn - 1);
   const stop = columnEnd(bytes, start, end);
   if (stop > start && stop - start < 16 && areDigits(bytes, start, stop)) return;
   if (start === end) {

@@ -23,12 +23,18 @@ export class KeyScan {
   pathHash = 0;
   /** The hash up to and with the `)` before the path. */
   hostHash = 0;
+  hasQuery = false;
   labelCount = 0;
   labelEnds: Int32Array = new Int32Array(32);
   labelHashes: Int32Array = new Int32Array(32);
   slashCount = 0;
   slashEnds: Int32Array = new Int32Array(64);
   slashHashes: Int32Array = new Int32Array(64);
+
+  /** Whether the path is `/`. */
+  get isRoot(): boolean {
+    return this.pathEnd === this.hostEnd + 2;
+  }
 
   /**
    * Takes `bytes[start, end)` apart if it is plain: a host, `)/`, a path, perhaps a query.
@@ -81,6 +87,7 @@ export class KeyScan {
     while (this.slashEnds[this.slashCount - 1] > pathEnd) this.slashCount--;
     this.pathEnd = pathEnd;
     this.pathHash = pathHash;
+    this.hasQuery = at < end;
     for (; at < end; at++) {
       const byte = bytes[at];
       if (isOdd(byte)) return false;

@@ -1,37 +1,23 @@
-import { COMMA, SLASH, STAR } from "../bytes/ascii.ts";
+import { SLASH } from "../bytes/ascii.ts";
+import { compareRanges } from "../bytes/compare.ts";
 import { MementoMapError } from "../errors.ts";
-import { lookupKeys } from "../surt/lookup-keys.ts";
 import { surt as surtOf } from "../surt/surt.ts";
-import { columnEnd } from "../ukvs/columns.ts";
+import { columnEnd, skipBlanks } from "../ukvs/columns.ts";
 import { frequencyIsZero, FrequencySum, MAX_FREQUENCY_BYTES } from "../ukvs/frequency-sum.ts";
 import type { UkvsHeaders } from "../ukvs/header.ts";
 import { type IndexedRows, indexRows } from "./index-rows.ts";
-import { EMPTY_HASH, extendHash, extendHashRange } from "./key-hash.ts";
-import { KeyScan } from "./key-scan.ts";
 import { isKeyEnd, keyEnd, lineEnd, nextLine } from "./line-bounds.ts";
 import type { Answer, KeyAnswer, LookupOptions, MapLookup } from "./lookup.ts";
 import { mapHeadOf } from "./map-head.ts";
-import {
-  bareHome,
-  columnStart,
-  isNone,
-  type RowLayout,
-  rowLayout,
-  type RowRange,
-} from "./map-row.ts";
+import { columnStart, isNone, type RowLayout, rowLayout, type RowRange } from "./map-row.ts";
 import { answerFromRows } from "./row-answer.ts";
-import type { RowTable } from "./row-table.ts";
+import { RowFinder } from "./row-finder.ts";
 
 /** The largest map an index takes: row offsets and typed arrays are safe below it everywhere. */
 export const MAX_INDEX_BYTES: number = 2 ** 31 - 1;
 
 const UNKNOWN_FREQUENCY: Uint8Array = Uint8Array.of(SLASH);
-const NOTHING: Uint8Array = new Uint8Array(0);
-const JUST_STAR: Uint8Array = Uint8Array.of(STAR);
-const SLASH_STAR: Uint8Array = Uint8Array.of(SLASH, STAR);
-const COMMA_STAR: Uint8Array = Uint8Array.of(COMMA, STAR);
 const encoder = new TextEncoder();
-const decoder = new TextDecoder();
 
 /**
  * Where `MemoryIndex.lookupKeyBytes` puts its findings; make one and use it for every lookup.
@@ -62,12 +48,8 @@ export class MemoryIndex implements MapLookup {
   /** The map, as given to `build`. */
   readonly bytes: Uint8Array;
   readonly #layout: RowLayout;
-  readonly #table: RowTable;
-  /** What the map has none of is not asked for. */
-  readonly #hasSpreadKeys: boolean;
-  readonly #hasBareHomes: boolean;
-  readonly #hasSeveralRows: boolean;
-  readonly #scan: KeyScan = new KeyScan();
+  readonly #rows: IndexedRows;
+  readonly #finder: RowFinder;
   readonly #sum: FrequencySum = new FrequencySum();
 
   private constructor(
@@ -79,10 +61,8 @@ export class MemoryIndex implements MapLookup {
     this.bytes = bytes;
     this.headers = headers;
     this.#layout = layout;
-    this.#table = rows.table;
-    this.#hasSpreadKeys = rows.hasSpreadKeys;
-    this.#hasBareHomes = rows.hasBareHomes;
-    this.#hasSeveralRows = rows.hasSeveralRows;
+    this.#rows = rows;
+    this.#finder = new RowFinder(bytes, rows);
   }
 
   /**
@@ -109,7 +89,7 @@ export class MemoryIndex implements MapLookup {
 
   /** The number of distinct keys. */
   get keyCount(): number {
-    return this.#table.count;
+    return this.#rows.pages.count + this.#rows.wildcards.count;
   }
 
   /**
@@ -118,7 +98,8 @@ export class MemoryIndex implements MapLookup {
    * Returns whether the map says present; `match` tells which key decided.
    */
   lookupKeyBytes(bytes: Uint8Array, start: number, end: number, match: Match): boolean {
-    const row = this.#decidingRow(bytes, start, end, match);
+    const row = this.#finder.decidingRow(bytes, start, end);
+    match.distance = this.#finder.distance;
     if (row < 0) {
       match.distance = -1;
       match.present = false;
@@ -136,13 +117,12 @@ export class MemoryIndex implements MapLookup {
 
   /** Looks a SURT up at once. */
   lookupSurtSync(surt: string, options: LookupOptions = {}): Answer {
-    const match = new Match();
     const key = encoder.encode(surt);
-    const row = this.#decidingRow(key, 0, key.length, match);
+    const row = this.#finder.decidingRow(key, 0, key.length);
     if (row < 0) return { present: false };
     return {
       ...answerFromRows(this.#rowsAt(row), this.#layout, options.at),
-      distance: match.distance,
+      distance: this.#finder.distance,
     };
   }
 
@@ -160,122 +140,19 @@ export class MemoryIndex implements MapLookup {
 
   /** What the map says about exactly this key, at once. */
   findSync(key: string, options: LookupOptions = {}): KeyAnswer | undefined {
-    const row = this.#rowOf(key);
+    const row = this.#finder.rowOf(key);
     return row < 0 ? undefined : answerFromRows(this.#rowsAt(row), this.#layout, options.at);
-  }
-
-  /** The first row of a key, or -1. */
-  #rowOf(key: string): number {
-    const row = this.#exactRowOf(key);
-    const bare = row < 0 ? bareHome(key) : undefined;
-    return bare === undefined ? row : this.#exactRowOf(bare);
-  }
-
-  #exactRowOf(key: string): number {
-    const bytes = encoder.encode(key);
-    const hash = extendHashRange(EMPTY_HASH, bytes, 0, bytes.length);
-    return this.#find(hash, bytes, 0, bytes.length, NOTHING);
-  }
-
-  /** The first row of the most specific key, or -1; tells `match` the distance. */
-  #decidingRow(bytes: Uint8Array, start: number, end: number, match: Match): number {
-    const scan = this.#scan;
-    if (!scan.scan(bytes, start, end)) {
-      return this.#decidingRowOf(decoder.decode(bytes.subarray(start, end)), match);
-    }
-    match.distance = 0;
-    if (hasQuery(bytes, scan.pathEnd, end)) {
-      const row = this.#find(scan.fullHash, bytes, start, end, NOTHING);
-      if (row >= 0) return row;
-    }
-    let row = this.#find(scan.pathHash, bytes, start, scan.pathEnd, NOTHING);
-    if (row >= 0) return row;
-    const isRoot = scan.pathEnd === scan.hostEnd + 2;
-    if (isRoot && this.#hasBareHomes) {
-      row = this.#find(scan.hostHash, bytes, start, scan.hostEnd + 1, NOTHING);
-      if (row >= 0) return row;
-    }
-    if (!isRoot) {
-      match.distance++;
-      const hash = extendHash(extendHash(scan.pathHash, SLASH), STAR);
-      row = this.#find(hash, bytes, start, scan.pathEnd, SLASH_STAR);
-      if (row >= 0) return row;
-    }
-    for (let i = scan.slashCount - 1; i >= 0; i--) {
-      match.distance++;
-      const hash = extendHash(scan.slashHashes[i], STAR);
-      row = this.#find(hash, bytes, start, scan.slashEnds[i], JUST_STAR);
-      if (row >= 0) return row;
-    }
-    return this.#decidingHostRow(bytes, start, match);
-  }
-
-  /** The same for any text, by its lookup keys one after the other. */
-  #decidingRowOf(surt: string, match: Match): number {
-    for (const { key, distance } of lookupKeys(surt)) {
-      const row = this.#rowOf(key);
-      match.distance = distance;
-      if (row >= 0) return row;
-    }
-    return -1;
-  }
-
-  #decidingHostRow(bytes: Uint8Array, start: number, match: Match): number {
-    const scan = this.#scan;
-    for (let i = scan.labelCount - 1; i >= 0; i--) {
-      const labelEnd = scan.labelEnds[i];
-      const hash = extendHash(extendHash(scan.labelHashes[i], COMMA), STAR);
-      match.distance++;
-      if (this.#hasSpreadKeys) {
-        const spread = extendHashRange(hash, bytes, scan.hostEnd, scan.pathEnd);
-        const row = this.#find(
-          spread,
-          bytes,
-          start,
-          labelEnd,
-          COMMA_STAR,
-          scan.hostEnd,
-          scan.pathEnd,
-        );
-        if (row >= 0) return row;
-      }
-      if (i > 0) match.distance++;
-      const row = this.#find(hash, bytes, start, labelEnd, COMMA_STAR);
-      if (row >= 0) return row;
-    }
-    return -1;
-  }
-
-  /** The first row whose key is `bytes[start, end) + middle + bytes[tailStart, tailEnd)`, or -1. */
-  #find(
-    hash: number,
-    bytes: Uint8Array,
-    start: number,
-    end: number,
-    middle: Uint8Array,
-    tailStart: number = 0,
-    tailEnd: number = 0,
-  ): number {
-    const map = this.bytes;
-    const table = this.#table;
-    for (let place = table.first(hash); place >= 0; place = table.next(place)) {
-      const row = table.offset(place);
-      let at = sharedEnd(map, row, bytes, start, end);
-      if (at >= 0) at = sharedEnd(map, at, middle, 0, middle.length);
-      if (at >= 0) at = sharedEnd(map, at, bytes, tailStart, tailEnd);
-      if (at >= 0 && isKeyEnd(map, at)) return row;
-    }
-    return -1;
   }
 
   #fillFrequency(row: number, match: Match): boolean {
     const bytes = this.bytes;
-    if (this.#hasSeveralRows) {
+    if (this.#rows.hasSeveralRows) {
       const rows = this.#rowsAt(row);
       if (rows.length > 1) return this.#fillSum(rows, match);
     }
     const end = lineEnd(bytes, match.keyEnd);
-    const start = columnStart(bytes, row, end, this.#layout.frequencyColumn);
+    const second = skipBlanks(bytes, match.keyEnd, end);
+    const start = columnStart(bytes, second, end, this.#layout.frequencyColumn - 1);
     match.frequencyEnd = columnEnd(bytes, start, end);
     if (isNone(bytes, start, match.frequencyEnd)) {
       match.frequencyBytes = UNKNOWN_FREQUENCY;
@@ -317,33 +194,13 @@ export class MemoryIndex implements MapLookup {
       rows.push({ bytes, start, end });
       start = nextLine(bytes, end);
     } while (
-      this.#hasSeveralRows &&
+      this.#rows.hasSeveralRows &&
       start < bytes.length &&
-      sharedEnd(bytes, start, bytes, row, row + length) >= 0 &&
-      isKeyEnd(bytes, start + length)
+      isKeyEnd(bytes, start + length) &&
+      compareRanges(bytes, start, start + length, bytes, row, row + length) === 0
     );
     return rows;
   }
-}
-
-/** `?` within the path region means a query: the path itself ends before its trailing slashes. */
-function hasQuery(bytes: Uint8Array, pathEnd: number, end: number): boolean {
-  let at = pathEnd;
-  while (at < end && bytes[at] === SLASH) at++;
-  return at < end;
-}
-
-/** The end of `bytes[start, end)` within the map at `at` if it stands there, else -1. */
-function sharedEnd(
-  map: Uint8Array,
-  at: number,
-  bytes: Uint8Array,
-  start: number,
-  end: number,
-): number {
-  const shift = at - start;
-  for (let i = start; i < end; i++) if (map[i + shift] !== bytes[i]) return -1;
-  return at + end - start;
 }
 
 function promised<T>(compute: () => T): Promise<T> {
