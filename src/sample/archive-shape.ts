@@ -36,8 +36,9 @@ export const TOP_TLDS: readonly TldShare[] = [
   { tld: "info", originals: 0.113, mementos: 0.16 },
 ];
 
-/** Table top-tld, the last two rows. */
+/** Table top-tld: IP addresses. */
 export const IP_SHARE = { originals: 0.07, mementos: 0.05 } as const;
+/** Table top-tld: all other TLDs together. */
 export const OTHER_TLD_SHARE = { originals: 1.941, mementos: 1.149 } as const;
 
 /** TLDs that share what the table calls "Other TLDs". The names are ours: the paper has counts only. */
@@ -54,13 +55,16 @@ export const REGISTRY_SUFFIXES: ReadonlyMap<string, string> = new Map([
   ["uk", "co"],
 ]);
 
-/** Table pt-cdxj-stats and pt-urim-urir-dist: keys, originals and mementos, in millions. */
+/* Tables host-path-depth-exact and pt-urim-urir-dist, in millions. */
 const KEYS = 1138.923;
 const ORIGINALS = 1999.79;
 const MEMENTOS = 4923.081;
 
+/** A line of an index is a memento. */
 export const LINES_PER_KEY: number = MEMENTOS / KEYS;
+/** More than 1, because keys have no query. */
 export const ORIGINALS_PER_KEY: number = ORIGINALS / KEYS;
+/** The paper's gamma. */
 export const MEMENTOS_PER_ORIGINAL: number = MEMENTOS / ORIGINALS;
 
 /** The most archived original has this share of all mementos (table pt-urim-urir-dist). */

@@ -8,6 +8,7 @@ import {
   REGISTRY_SUFFIXES,
   TOP_TLDS,
 } from "./archive-shape.ts";
+import { compareAscii } from "./compare-ascii.ts";
 import { hostLabel } from "./names.ts";
 import { proportionalSplit, zipfSplit } from "./power-law.ts";
 import { Random } from "./random.ts";
@@ -20,6 +21,7 @@ export interface HostGroup {
   readonly hosts: Iterable<Host>;
 }
 
+/** A host, perhaps with a port, and how many keys it has. */
 export interface Host {
   /** As in a key: `pt,example` or `pt,example:8080`. */
   readonly surt: string;
@@ -33,6 +35,9 @@ const SINGLE_LABEL_HOSTS = ["intranet", "localhost"] as const;
 
 /** Keys of an archive's largest host grow slower than the archive; at the paper's size they meet. */
 const PAPER_KEYS = 1_138_923_169;
+
+/** Smaller archives have smaller sites, else they would have too few to show a shape. Ours. */
+const FULL_SITES_FROM = 1_000_000;
 
 /** How many keys an index of so many lines has. */
 export function keyCount(lines: number): number {
@@ -93,6 +98,8 @@ interface HostEvent {
 class HostWalk {
   readonly #seed: number;
   readonly #largestHost: number;
+  /** How large sites are, compared with the paper's. */
+  readonly #siteScale: number;
   /** Keys met so far at each depth or deeper, and those kept at exactly that depth. */
   readonly #met = new Float64Array(HOST_DEPTHS.length);
   readonly #kept = new Float64Array(HOST_DEPTHS.length);
@@ -100,6 +107,7 @@ class HostWalk {
   constructor(seed: number, keys: number) {
     this.#seed = seed;
     const share = LARGEST_HOST_SHARE * (PAPER_KEYS / keys) ** 0.25;
+    this.#siteScale = Math.min(1, Math.sqrt(keys / FULL_SITES_FROM));
     this.#largestHost = Math.max(50, Math.round(keys * share));
   }
 
@@ -109,7 +117,7 @@ class HostWalk {
       yield { surt: root.slice(0, -1), authority: root.slice(0, -1), keys };
     else {
       const tld = root.slice(0, -1);
-      const mean = meanNodeKeys(0);
+      const mean = this.#meanNodeKeys(0);
       const domains = Math.ceil(Math.max(keys / mean, Math.sqrt(keys) / 2));
       yield* this.#children(tld, tld, { depth: 0, keys, count: Math.min(keys, domains) });
     }
@@ -144,7 +152,7 @@ class HostWalk {
     for (const { label, part, keys, at } of events) {
       const below = { surt: `${surt},${label}`, authority: `${label}.${authority}` };
       if (part === "below") {
-        const nodes = Math.max(1, Math.round(keys / meanNodeKeys(depth + 1)));
+        const nodes = Math.max(1, Math.round(keys / this.#meanNodeKeys(depth + 1)));
         const next = { depth: depth + 1, keys, count: Math.min(keys, nodes) };
         yield* this.#children(below.surt, below.authority, next);
       } else {
@@ -185,12 +193,17 @@ class HostWalk {
       const wanted = Math.round((row.keys / row.keysBelow) * met - kept);
       const most = Math.max(wanted, Math.ceil(keys * 0.05));
       // Few nodes have sub-domains, and those have many.
-      if (keys - most > 2 * meanNodeKeys(depth + 1)) own = most;
+      if (keys - most > 2 * this.#meanNodeKeys(depth + 1)) own = most;
       own = Math.min(own, Math.ceil(this.#largestHost * (0.3 + 0.7 * random.real())));
     }
     this.#met[depth] = met;
     this.#kept[depth] = kept + own;
     return own;
+  }
+
+  #meanNodeKeys(depth: number): number {
+    const { keysBelow, nodes } = HOST_DEPTHS[depth];
+    return (this.#siteScale * keysBelow) / nodes;
   }
 
   *#addresses(keys: number): Generator<Host> {
@@ -210,17 +223,7 @@ class HostWalk {
   }
 }
 
-function meanNodeKeys(depth: number): number {
-  const row = HOST_DEPTHS[depth];
-  return row.keysBelow / row.nodes;
-}
-
 function shuffled(random: Random, values: readonly string[]): string[] {
   const order = values.map((value) => ({ value, at: random.uint32() }));
   return order.sort((a, b) => a.at - b.at).map(({ value }) => value);
-}
-
-/** Byte order of ASCII text. */
-export function compareAscii(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -4,6 +4,11 @@ import type { Extension } from "./names.ts";
 import { drawPowerLaw, exponentForMean } from "./power-law.ts";
 import type { Random } from "./random.ts";
 
+/** So low that some blank image reaches the limit, as in table pt-top-urirs. The value is ours. */
+const BLANK_IMAGE_EXPONENT = 0.5;
+/** Crawlers ask for robots.txt first and often. The factor is ours. */
+const ROBOTS_EXPONENT = exponentForMean(MEMENTOS_PER_ORIGINAL * 3);
+
 /**
  * Deals the lines of a group of hosts to its originals: a power law, and the exact total.
  *
@@ -55,8 +60,3 @@ export class LineBudget {
     return resource === ROBOTS ? ROBOTS_EXPONENT : this.#exponent;
   }
 }
-
-/** So low that some blank image reaches the limit, as in table pt-top-urirs. The value is ours. */
-const BLANK_IMAGE_EXPONENT = 0.5;
-/** Crawlers ask for robots.txt first and often. The factor is ours. */
-const ROBOTS_EXPONENT = exponentForMean(MEMENTOS_PER_ORIGINAL * 3);

@@ -35,6 +35,7 @@ function extension(suffix: string, mime: string, takesQueries: boolean = false):
   return { suffix, mime, takesQueries };
 }
 
+/** A name as it is: a page or a directory. */
 export const NO_EXTENSION: Extension = extension("", "text/html", true);
 
 /** Extensions with their weights, in percent of pages. */
@@ -64,12 +65,14 @@ const EXTENSION_BY_PERCENT: readonly Extension[] = EXTENSIONS.flatMap(([weight, 
   Array.from({ length: weight }, () => entry),
 );
 
-/** Names seen on many hosts, with what makes them special. */
+/** Not an ending but a whole name, at the root of many hosts. */
 export const ROBOTS: Extension = extension("robots.txt", "text/plain");
+/** A whole name, at the root of many hosts. */
 export const FAVICON: Extension = extension("favicon.ico", "image/x-icon");
-/** Single-pixel images of the days before CSS 3: archived out of all proportion. */
+/** A whole name: single-pixel images of the days before CSS 3: archived out of all proportion. */
 export const BLANK_IMAGE: Extension = extension("blank.gif", "image/gif");
 
+/** An extension for a page, as often as its weight says. */
 export function drawExtension(random: Random): Extension {
   return random.pick(EXTENSION_BY_PERCENT);
 }
@@ -77,7 +80,7 @@ export function drawExtension(random: Random): Extension {
 /** A host label: a word or two, sometimes with a hyphen, a number or letters outside ASCII. */
 export function hostLabel(random: Random): string {
   const style = random.below(200);
-  if (style === 0) return random.pick(IDN_LABELS);
+  if (style < 3) return random.pick(IDN_LABELS);
   const word = random.pick(VOCABULARY);
   if (style < 40) return word;
   if (style < 60) return `${word}-${random.pick(VOCABULARY)}`;

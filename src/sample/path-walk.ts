@@ -1,5 +1,5 @@
 import { ORIGINALS_PER_KEY, PATH_DEPTHS } from "./archive-shape.ts";
-import { compareAscii } from "./host-walk.ts";
+import { compareAscii } from "./compare-ascii.ts";
 import {
   BLANK_IMAGE,
   FAVICON,

@@ -28,8 +28,9 @@ export function checkSampleOptions(options: SampleOptions): CheckedSampleOptions
   const { lines, seed = 1, startYear = FIRST_YEAR, endYear = LAST_YEAR } = options;
   if (!Number.isSafeInteger(lines) || lines < 1) throw outOfRange("lines", lines, "1 or more");
   if (!Number.isSafeInteger(seed)) throw outOfRange("seed", seed, "a whole number");
-  if (!(startYear >= FIRST_YEAR && startYear <= endYear && endYear <= LAST_YEAR)) {
-    const range = `within ${FIRST_YEAR} and ${LAST_YEAR}`;
+  const areYears = Number.isInteger(startYear) && Number.isInteger(endYear);
+  if (!(areYears && startYear >= FIRST_YEAR && startYear <= endYear && endYear <= LAST_YEAR)) {
+    const range = `a range within ${FIRST_YEAR}-${LAST_YEAR}`;
     throw outOfRange("years", `${startYear}-${endYear}`, range);
   }
   return { lines, seed, startYear, endYear };
