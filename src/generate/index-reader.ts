@@ -1,4 +1,4 @@
-import { CR, LF, QUESTION } from "../bytes/ascii.ts";
+import { CR, LF } from "../bytes/ascii.ts";
 import { Capture, ROW } from "../input/capture.ts";
 import type { RowParser } from "../input/capture.ts";
 import type { DetectedFormat } from "../input/detect.ts";
@@ -140,7 +140,7 @@ export class IndexReader {
         return;
       }
     }
-    this.#rowKey.set(bytes, keyStart, keyEnd, capture.query, bytes, capture);
+    this.#rowKey.set(bytes, keyStart, keyEnd, bytes, capture);
     this.#add();
     this.#remember(bytes, keyStart, length);
   }
@@ -151,9 +151,7 @@ export class IndexReader {
     if (room > this.#surt.length) this.#surt = new Uint8Array(room);
     const surt = this.#surt;
     const end = surtBytes(bytes, capture.uriStart, capture.uriEnd, surt, 0);
-    let query = surt.indexOf(QUESTION);
-    if (query >= end) query = -1;
-    this.#rowKey.set(surt, 0, end, query, bytes, capture);
+    this.#rowKey.set(surt, 0, end, bytes, capture);
     this.#add();
     this.#previousLength = -1;
   }

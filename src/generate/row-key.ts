@@ -1,6 +1,7 @@
-import { CLOSE_PAREN, SLASH, SPACE } from "../bytes/ascii.ts";
+import { QUESTION, SPACE } from "../bytes/ascii.ts";
 import { copyRange } from "../bytes/copy.ts";
 import type { Capture } from "../input/capture.ts";
+import { keyEndInSurt, surtKeyBytes } from "../surt/key-bytes.ts";
 
 /**
  * Stands between a row's key and a query while originals are counted.
@@ -23,8 +24,8 @@ export interface RowKeyOptions {
 /**
  * Turns the SURT of a capture into the key of its row in the map.
  *
- * The query goes, trailing slashes go except the root's, and `com,cnn)` becomes `com,cnn)/`. The
- * result is `bytes[start, end)`: mostly a part of the SURT itself, so that nothing is copied.
+ * The result is `bytes[start, end)`: mostly the beginning of the SURT itself, so that nothing is
+ * copied.
  */
 export class RowKey {
   bytes: Uint8Array = new Uint8Array(0);
@@ -37,40 +38,32 @@ export class RowKey {
     this.#options = options;
   }
 
-  /** @param surt holds the SURT at `[start, end)`; `query` is where its query begins, or -1. */
-  set(
-    surt: Uint8Array,
-    start: number,
-    end: number,
-    query: number,
-    row: Uint8Array,
-    capture: Capture,
-  ): void {
-    let keyEnd = query === -1 ? end : query;
-    while (keyEnd - start > 1 && surt[keyEnd - 1] === SLASH && surt[keyEnd - 2] !== CLOSE_PAREN) {
-      keyEnd--;
-    }
-    const lacksRoot = surt[keyEnd - 1] === CLOSE_PAREN;
+  /** Takes the SURT `surt[start, end)` of a capture whose line is in `row`. */
+  set(surt: Uint8Array, start: number, end: number, row: Uint8Array, capture: Capture): void {
     const { originals, datetimeDigits } = this.#options;
-    if (!lacksRoot && datetimeDigits === 0 && !(originals && query !== -1)) {
+    const keyEnd = keyEndInSurt(surt, start, end);
+    if (keyEnd !== -1 && !originals && datetimeDigits === 0) {
       this.bytes = surt;
       this.start = start;
       this.end = keyEnd;
       return;
     }
-    const room = end - start + datetimeDigits + 8;
+    const room = (end - start) * 4 + datetimeDigits + 8;
     if (room > this.#scratch.length) this.#scratch = new Uint8Array(room * 2);
     const scratch = this.#scratch;
-    let at = copyRange(surt, start, keyEnd, scratch, 0);
-    if (lacksRoot) scratch[at++] = SLASH;
+    let at = surtKeyBytes(surt, start, end, scratch, 0);
     if (datetimeDigits > 0) {
       scratch[at++] = SPACE;
       const digitsEnd = Math.min(capture.dateStart + datetimeDigits, capture.dateEnd);
       at = copyRange(row, capture.dateStart, digitsEnd, scratch, at);
     }
-    if (originals && query !== -1) {
-      scratch[at++] = ORIGINAL_MARK;
-      at = copyRange(surt, query + 1, end, scratch, at);
+    if (originals) {
+      let query = start;
+      while (query < end && surt[query] !== QUESTION) query++;
+      if (query < end) {
+        scratch[at++] = ORIGINAL_MARK;
+        at = copyRange(surt, query + 1, end, scratch, at);
+      }
     }
     this.bytes = scratch;
     this.start = 0;

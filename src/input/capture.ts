@@ -22,8 +22,6 @@ export class Capture {
   /** The SURT column. */
   keyStart = -1;
   keyEnd = -1;
-  /** Where the query of the SURT begins (its `?`), or -1. */
-  query = -1;
   /** The original URI; looked at where there is no SURT column, and by filters. */
   uriStart = -1;
   uriEnd = -1;
@@ -38,7 +36,7 @@ export class Capture {
   fault = "";
 
   reset(): void {
-    this.keyStart = this.keyEnd = this.query = -1;
+    this.keyStart = this.keyEnd = -1;
     this.uriStart = this.uriEnd = -1;
     this.dateStart = this.dateEnd = -1;
     this.statusStart = this.statusEnd = -1;

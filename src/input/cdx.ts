@@ -1,8 +1,9 @@
-import { CLOSE_PAREN, MINUS, QUESTION, SPACE } from "../bytes/ascii.ts";
+import { MINUS, SPACE } from "../bytes/ascii.ts";
 import type { Capture, RowKind, RowParser } from "./capture.ts";
 import { ROW } from "./capture.ts";
 import { dateEnd } from "./date.ts";
 import { isNonWeb } from "./non-web.ts";
+import { looksLikeSurt } from "./surt-column.ts";
 
 /** Where the columns of a CDX file are; -1 for those it does not have. */
 export interface CdxColumns {
@@ -113,22 +114,14 @@ export class CdxParser implements RowParser {
     return ROW.capture;
   }
 
+  /** Keys the row by its original URI where the key column holds no SURT. */
   #examineKey(bytes: Uint8Array, capture: Capture): void {
-    let isSurt = false;
-    for (let i = capture.keyStart; i < capture.keyEnd; i++) {
-      if (bytes[i] === CLOSE_PAREN) {
-        isSurt = true;
-      } else if (bytes[i] === QUESTION) {
-        capture.query = i;
-        break;
-      }
-    }
-    if (isSurt) return;
+    if (looksLikeSurt(bytes, capture.keyStart, capture.keyEnd)) return;
     if (capture.uriStart === -1) {
       capture.uriStart = capture.keyStart;
       capture.uriEnd = capture.keyEnd;
     }
-    capture.keyStart = capture.keyEnd = capture.query = -1;
+    capture.keyStart = capture.keyEnd = -1;
   }
 }
 

@@ -1,4 +1,4 @@
-import { AT, BANG, OPEN_BRACE, QUESTION, SPACE, TAB } from "../bytes/ascii.ts";
+import { AT, BANG, OPEN_BRACE, SPACE, TAB } from "../bytes/ascii.ts";
 import type { Capture, RowKind, RowNeeds, RowParser } from "./capture.ts";
 import { ROW } from "./capture.ts";
 import { dateEnd } from "./date.ts";
@@ -31,15 +31,8 @@ export class CdxjParser implements RowParser {
   parse(bytes: Uint8Array, start: number, end: number, capture: Capture): RowKind {
     const first = bytes[start];
     if (first === BANG || first === AT) return ROW.header;
-    capture.query = -1;
     let at = start;
-    for (; at < end; at++) {
-      const byte = bytes[at];
-      if (byte <= QUESTION) {
-        if (byte <= SPACE) break;
-        if (byte === QUESTION && capture.query === -1) capture.query = at;
-      }
-    }
+    while (at < end && bytes[at] > SPACE) at++;
     if (at === start || at === end || !isBlank(bytes[at])) {
       return capture.reject("expected a key, a blank and a datetime");
     }

@@ -1,21 +1,19 @@
-import { BANG, CLOSE_PAREN, QUESTION, SPACE } from "../bytes/ascii.ts";
+import { BANG, SPACE } from "../bytes/ascii.ts";
 import type { Capture, RowKind, RowParser } from "./capture.ts";
 import { ROW } from "./capture.ts";
 import { isNonWeb } from "./non-web.ts";
+import { looksLikeSurt } from "./surt-column.ts";
 
 /** A list of SURTs, one a line; what stands behind the first blank is ignored. */
 export class SurtListParser implements RowParser {
   parse(bytes: Uint8Array, start: number, end: number, capture: Capture): RowKind {
     if (bytes[start] === BANG) return ROW.header;
     capture.reset();
-    let isSurt = false;
     let at = start;
-    for (; at < end && bytes[at] > SPACE; at++) {
-      if (bytes[at] === CLOSE_PAREN) isSurt = true;
-      else if (bytes[at] === QUESTION && capture.query === -1) capture.query = at;
-    }
+    while (at < end && bytes[at] > SPACE) at++;
     if (isNonWeb(bytes, start, at)) return ROW.nonWeb;
-    if (!isSurt) return capture.reject('expected a SURT such as "com,example)/path"');
+    if (!looksLikeSurt(bytes, start, at))
+      return capture.reject('expected a SURT such as "com,example)/path"');
     capture.keyStart = start;
     capture.keyEnd = at;
     return ROW.capture;

@@ -1,0 +1,54 @@
+import { MementoMapError } from "../errors.ts";
+import { LF } from "./ascii.ts";
+
+/** A line longer than this is an error, not a reason to use more memory. */
+export const MAX_LINE_BYTES: number = 2 ** 20;
+
+/**
+ * Regroups chunks so that each holds whole lines, with their ends; only the last line of all may
+ * lack its end.
+ *
+ * A chunk is mostly a part of the one it came from, and valid until the next is asked for. Holds
+ * one chunk and the longest line.
+ *
+ * @throws MM_LIMIT for a line longer than `maxLineBytes`.
+ */
+export async function* wholeLines(
+  chunks: AsyncIterable<Uint8Array>,
+  source: string,
+  maxLineBytes: number = MAX_LINE_BYTES,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let held: Uint8Array = new Uint8Array(0);
+  for await (const chunk of chunks) {
+    const end = chunk.lastIndexOf(LF) + 1;
+    if (end === 0) {
+      held = joined(held, chunk);
+      checkLength(held, source, maxLineBytes);
+      continue;
+    }
+    let start = 0;
+    if (held.length > 0) {
+      start = chunk.indexOf(LF) + 1;
+      const first = joined(held, chunk.subarray(0, start));
+      checkLength(first, source, maxLineBytes);
+      yield first;
+    }
+    if (start < end) yield chunk.subarray(start, end);
+    held = chunk.slice(end);
+  }
+  if (held.length > 0) yield held;
+}
+
+function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
+  const both = new Uint8Array(a.length + b.length);
+  both.set(a);
+  both.set(b, a.length);
+  return both;
+}
+
+function checkLength(line: Uint8Array, source: string, maxLineBytes: number): void {
+  if (line.length <= maxLineBytes) return;
+  throw new MementoMapError("MM_LIMIT", `a line is longer than ${maxLineBytes} bytes`, {
+    position: { source },
+  });
+}

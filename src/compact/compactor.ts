@@ -1,0 +1,497 @@
+import { CLOSE_PAREN, COMMA, SLASH, STAR } from "../bytes/ascii.ts";
+import { compareRanges } from "../bytes/compare.ts";
+import { MementoMapError, quote } from "../errors.ts";
+import { frequencyIsZero } from "../ukvs/frequency-sum.ts";
+import { findHostEnd, KEY_KIND, KeyShape } from "./key-shape.ts";
+import { LAYER, NodeStack, NONE } from "./node-stack.ts";
+import type { SpillStore, WriteText } from "./pending-text.ts";
+import { PendingText } from "./pending-text.ts";
+import type { RowRange, Totals } from "./totals.ts";
+import { KeyedTotals, SingleTotal } from "./totals.ts";
+import type { WeightPolicy } from "./weight-policy.ts";
+
+export interface CompactorOptions {
+  /** Key columns of the map; more than one keeps a sum for each value of the others. */
+  readonly keyColumns?: number | undefined;
+  /** Takes undecided output that does not fit in memory. */
+  readonly spill?: SpillStore | undefined;
+}
+
+/** Decided output is released when there is at least this much. */
+const RELEASE_BYTES = 1 << 18;
+
+/**
+ * Rolls up sub-trees of a sorted map in one pass.
+ *
+ * Needs keys in byte order, each once. Holds the open nodes and the output that is not decided yet
+ * (16 MiB at most where there is a spill store). Every node over its cutoff that is below no other
+ * such node becomes one wildcard row with the summed frequency. Once a node is over its cutoff it
+ * will be rolled up, so its rows are dropped at once and only summed.
+ *
+ * Exclusions (rows of frequency 0) count as nothing: they are no children. A roll-up keeps those
+ * below it that cover nothing held, and drops the others, so nothing held is ever lost.
+ */
+export class Compactor {
+  /** Roll-ups written, or swallowed by a larger one. */
+  rollUps = 0;
+  readonly #policy: WeightPolicy;
+  readonly #nodes: NodeStack;
+  readonly #output: PendingText;
+  readonly #hasOneKey: boolean;
+  readonly #shape = new KeyShape();
+  #key = new Uint8Array(1024);
+  #keyLength = 0;
+  /** Whether the key was written `com,cnn)`, as older maps have it. */
+  #lacksRoot = false;
+  /** The last key, while a new one is taken in. */
+  #last = new Uint8Array(1024);
+  #lastLength = 0;
+  /** The lowest open node that is rolled up; while there is one, held rows are not written. */
+  #rolledUp = NONE;
+  #wasOpaque = false;
+  /** Positions of undecided exclusions that cover something held. */
+  readonly #coveringVoids = new Set<number>();
+
+  constructor(policy: WeightPolicy, write: WriteText, options: CompactorOptions = {}) {
+    this.#policy = policy;
+    this.#hasOneKey = (options.keyColumns ?? 1) === 1;
+    this.#output = new PendingText(write, options.spill);
+    this.#nodes = new NodeStack(() => (this.#hasOneKey ? new SingleTotal() : new KeyedTotals()));
+  }
+
+  /**
+   * Takes a row. The line `bytes[lineStart, lineEnd)` has its line end, its key is
+   * `bytes[lineStart, keyEnd)`.
+   *
+   * Returns a negative number if the key comes before the last one, 0 if it is the same and keys
+   * must differ, and a positive number if all is well.
+   */
+  add(
+    bytes: Uint8Array,
+    lineStart: number,
+    keyEnd: number,
+    lineEnd: number,
+    row: RowRange,
+  ): number {
+    const shared = this.#takeKey(bytes, lineStart, keyEnd);
+    const order = this.#order(shared);
+    if (order < 0 || (order === 0 && this.#hasOneKey && this.#lastLength > 0)) return order;
+    const shape = this.#shape;
+    shape.set(this.#key, this.#keyLength);
+    if (order > 0) this.#leave(shared);
+    if (shape.kind === KEY_KIND.opaque) {
+      this.#addOpaque(bytes, lineStart, keyEnd, lineEnd);
+    } else {
+      const node = this.#enter(this.#wasOpaque ? 0 : shared);
+      this.#wasOpaque = false;
+      if (frequencyIsZero(bytes, row.frequencyStart, row.frequencyEnd)) {
+        this.#addVoid(node, bytes, lineStart, keyEnd, lineEnd);
+      } else {
+        this.#addHeld(node, bytes, row);
+        if (this.#rolledUp === NONE) this.#appendLine(bytes, lineStart, keyEnd, lineEnd);
+      }
+    }
+    const output = this.#output;
+    if (output.end - output.start >= RELEASE_BYTES) this.#release();
+    return 1;
+  }
+
+  /** @throws MM_NOT_SORTED for what {@link add} gives when a row is out of place. */
+  checkOrder(order: number): void {
+    if (order > 0) return;
+    const key = quote(text(this.#key, this.#keyLength));
+    if (order === 0) {
+      throw new MementoMapError("MM_NOT_SORTED", `key ${key} comes twice; merge adds such rows up`);
+    }
+    const last = quote(text(this.#last, this.#lastLength));
+    throw new MementoMapError(
+      "MM_NOT_SORTED",
+      `key ${key} comes after ${last}; sort the rows with LC_ALL=C sort`,
+    );
+  }
+
+  /** Closes all nodes and releases all output. */
+  end(): void {
+    this.#swapKeys();
+    while (this.#nodes.size > 0) this.#close();
+    this.#output.release(this.#output.end);
+  }
+
+  /** Copies the key, as it is written: the home page is `com,cnn)/`. Returns the shared length. */
+  #takeKey(bytes: Uint8Array, start: number, end: number): number {
+    this.#swapKeys();
+    let length = end - start;
+    if (length + 3 > this.#key.length) {
+      this.#key = new Uint8Array(length * 2);
+    }
+    const key = this.#key;
+    const last = this.#last;
+    for (let i = 0; i < length; i++) key[i] = bytes[start + i];
+    this.#lacksRoot = key[length - 1] === CLOSE_PAREN && findHostEnd(key, 0, length) === length - 1;
+    if (this.#lacksRoot) key[length++] = SLASH;
+    this.#keyLength = length;
+    const limit = length < this.#lastLength ? length : this.#lastLength;
+    let shared = 0;
+    while (shared < limit && key[shared] === last[shared]) shared++;
+    return shared;
+  }
+
+  #swapKeys(): void {
+    const key = this.#last;
+    this.#last = this.#key;
+    this.#lastLength = this.#keyLength;
+    this.#key = key;
+  }
+
+  #order(shared: number): number {
+    if (shared === this.#keyLength) return shared === this.#lastLength ? 0 : -1;
+    if (shared === this.#lastLength) return 1;
+    return this.#key[shared] - this.#last[shared];
+  }
+
+  /** Closes the nodes that no later key can belong to. */
+  #leave(shared: number): void {
+    const nodes = this.#nodes;
+    while (nodes.size > 0 && nodes.textEnd[nodes.size - 1] > shared) this.#close();
+    const top = nodes.size - 1;
+    if (top < 0 || nodes.textEnd[top] < shared) return;
+    const next = this.#key[shared];
+    if (next > nodes.separator[top]) {
+      this.#close();
+      return;
+    }
+    if (nodes.headEnd[top] === NONE) nodes.headEnd[top] = this.#output.end;
+    if (next === nodes.separator[top] && nodes.childrenStart[top] === NONE) {
+      nodes.childrenStart[top] = this.#output.end;
+    }
+  }
+
+  /** Opens the nodes of the key that are not open yet; returns the one the row belongs to. */
+  #enter(shared: number): number {
+    const { kind, hostEnd, nodesEnd } = this.#shape;
+    const nodes = this.#nodes;
+    const key = this.#key;
+    let node = this.#ancestor(nodesEnd);
+    let at = node === NONE ? 0 : nodes.textEnd[node];
+    // Below `shared` every node is open already.
+    if (at < hostEnd) {
+      const position = this.#output.end;
+      let depth = node === NONE ? 0 : nodes.depth[node];
+      for (at = Math.max(at + 1, shared); at <= hostEnd; at++) {
+        if (at < hostEnd && key[at] !== COMMA) continue;
+        if (at === 0) continue;
+        depth++;
+        const isSpread = kind === KEY_KIND.spread && at === hostEnd;
+        const cutoff = isSpread ? Number.POSITIVE_INFINITY : this.#policy.hostCutoff(depth);
+        node = nodes.push(at, COMMA, LAYER.host, depth, node, cutoff, position);
+        if (key[at] === COMMA) nodes.headEnd[node] = nodes.childrenStart[node] = position;
+      }
+      at = hostEnd;
+    }
+    if (nodesEnd <= hostEnd) return node;
+    const position = this.#output.end;
+    if (at === hostEnd) {
+      at = hostEnd + 1;
+      node = nodes.push(at, SLASH, LAYER.root, 1, node, this.#policy.pathCutoff(1), position);
+      nodes.headEnd[node] = nodes.childrenStart[node] = position;
+    }
+    // A home page: `com,cnn)/` is the root's own row.
+    if (at === hostEnd + 1 && nodesEnd === hostEnd + 2) return node;
+    let depth = nodes.depth[node];
+    for (at = Math.max(at + 1, shared); at <= nodesEnd; at++) {
+      if (at < nodesEnd && key[at] !== SLASH) continue;
+      depth++;
+      node = nodes.push(
+        at,
+        SLASH,
+        LAYER.path,
+        depth,
+        node,
+        this.#policy.pathCutoff(depth),
+        position,
+      );
+      if (at < this.#keyLength) nodes.headEnd[node] = nodes.childrenStart[node] = position;
+    }
+    return node;
+  }
+
+  /** The deepest open node that the key, up to `nodesEnd`, lies in. */
+  #ancestor(nodesEnd: number): number {
+    const nodes = this.#nodes;
+    const key = this.#key;
+    for (let node = nodes.size - 1; node >= 0; node--) {
+      const textEnd = nodes.textEnd[node];
+      if (textEnd > nodesEnd) continue;
+      if (textEnd === nodesEnd) return node;
+      const next = key[textEnd];
+      if (next === nodes.separator[node]) return node;
+      if (next === CLOSE_PAREN && nodes.layer[node] === LAYER.host) return node;
+    }
+    return NONE;
+  }
+
+  /** A key outside the tree is never rolled up: like an exclusion, it stays where it is. */
+  #addOpaque(bytes: Uint8Array, lineStart: number, keyEnd: number, lineEnd: number): void {
+    const nodes = this.#nodes;
+    this.#wasOpaque = true;
+    this.#appendLine(bytes, lineStart, keyEnd, lineEnd);
+    for (let node = 0; node < nodes.size; node++) nodes.hasVoids[node] = 1;
+  }
+
+  #addHeld(node: number, bytes: Uint8Array, row: RowRange): void {
+    const nodes = this.#nodes;
+    const { kind } = this.#shape;
+    if (kind === KEY_KIND.pathWildcard || kind === KEY_KIND.hostWildcard) {
+      if (nodes.hasWildcard[node] === 0) {
+        nodes.hasWildcard[node] = 1;
+        nodes.wildcardTotals[node].reset();
+        this.#markPresent(node);
+        this.#addChild(this.#cappedNode(node));
+      }
+      nodes.wildcardTotals[node].addRow(bytes, row);
+      return;
+    }
+    if (kind === KEY_KIND.spread) {
+      nodes.totals[node].addOverlappingRow(bytes, row);
+      this.#markSpread(node);
+      return;
+    }
+    nodes.totals[node].addRow(bytes, row);
+    // What is deeper than the last level counts row by row as a child of that level.
+    const isDeep =
+      nodes.layer[node] === LAYER.path && nodes.depth[node] >= this.#policy.maxPathDepth;
+    if (isDeep && kind === KEY_KIND.page && nodes.isPresent[node] === 0) {
+      this.#addChild(this.#cappedNode(node));
+    }
+    this.#markPresent(node);
+  }
+
+  /** `X,*)/p` is a child `*` of X, and `X,*` is the same child. */
+  #markSpread(node: number): void {
+    const nodes = this.#nodes;
+    if (nodes.isPresent[node] === 1) return;
+    nodes.isPresent[node] = 1;
+    const parent = nodes.parent[node];
+    if (parent === NONE) return;
+    this.#markPresent(parent);
+    if (nodes.hasWildcard[parent] === 0) this.#addChild(this.#cappedNode(parent));
+  }
+
+  /** The node of the last level that is told apart, or the node itself above it. */
+  #cappedNode(node: number): number {
+    const nodes = this.#nodes;
+    const isHost = nodes.layer[node] === LAYER.host;
+    const last = (isHost ? this.#policy.maxHostDepth : this.#policy.maxPathDepth) - 1;
+    let capped = node;
+    while (nodes.depth[capped] > last && nodes.parent[capped] !== NONE) {
+      const parent = nodes.parent[capped];
+      if ((nodes.layer[parent] === LAYER.host) !== isHost) break;
+      capped = parent;
+    }
+    return capped;
+  }
+
+  /** Says that a node holds something, and counts it as a child of its parent. */
+  #markPresent(from: number): void {
+    const nodes = this.#nodes;
+    for (let node = from; node !== NONE && nodes.isPresent[node] === 0; node = nodes.parent[node]) {
+      nodes.isPresent[node] = 1;
+      const isSwallowed = this.#rolledUp !== NONE && node >= this.#rolledUp;
+      if (isSwallowed && nodes.voidStart[node] !== NONE) this.#strikeOutVoid(node);
+      const parent = nodes.parent[node];
+      if (parent === NONE) continue;
+      if (nodes.layer[node] === LAYER.path) {
+        if (nodes.depth[node] < this.#policy.maxPathDepth) this.#addChild(parent);
+      } else if (nodes.layer[node] === LAYER.root) {
+        // A host deeper than the last level counts as a child of that level.
+        if (nodes.depth[parent] >= this.#policy.maxHostDepth) {
+          this.#addChild(this.#cappedNode(parent));
+        }
+      } else if (nodes.depth[node] < this.#policy.maxHostDepth) {
+        this.#addChild(parent);
+      }
+    }
+  }
+
+  #addChild(node: number): void {
+    const nodes = this.#nodes;
+    const children = ++nodes.children[node];
+    if (children > nodes.cutoff[node] && nodes.isRolledUp[node] === 0) this.#rollUp(node);
+  }
+
+  /** Takes back all rows of a node that were written, but for exclusions that may stay. */
+  #rollUp(node: number): void {
+    const nodes = this.#nodes;
+    nodes.isRolledUp[node] = 1;
+    this.rollUps++;
+    // Below a node that is rolled up already nothing was written.
+    if (this.#rolledUp !== NONE && this.#rolledUp < node) return;
+    this.#rolledUp = node;
+    const output = this.#output;
+    const headStart = nodes.headStart[node];
+    const headEnd = nodes.headEnd[node] === NONE ? output.end : nodes.headEnd[node];
+    const childrenStart =
+      nodes.childrenStart[node] === NONE ? output.end : nodes.childrenStart[node];
+    if (nodes.hasVoids[node] === 1) {
+      for (let open = node; open < nodes.size; open++) {
+        if (nodes.voidStart[open] !== NONE && nodes.isPresent[open] === 1)
+          this.#strikeOutVoid(open);
+      }
+      this.#strikeOutRows(headStart, headEnd);
+      this.#strikeOutRows(childrenStart, output.end);
+    } else if (headEnd === childrenStart) {
+      output.truncate(headStart);
+      nodes.headEnd[node] = nodes.childrenStart[node] = headStart;
+    } else {
+      output.strikeOut(headStart, headEnd);
+      output.truncate(childrenStart);
+    }
+  }
+
+  /** Strikes out everything but exclusions that cover nothing held. */
+  #strikeOutRows(from: number, to: number): void {
+    const struck: number[] = [];
+    this.#output.forEachLine(from, to, (bytes, start, end, position) => {
+      if (!this.#isVoidToKeep(bytes, start, end, position)) {
+        struck.push(position, position + end - start);
+      }
+    });
+    for (let i = 0; i < struck.length; i += 2) this.#output.strikeOut(struck[i], struck[i + 1]);
+  }
+
+  #isVoidToKeep(bytes: Uint8Array, start: number, end: number, position: number): boolean {
+    if (!this.#hasOneKey || this.#coveringVoids.has(position)) return false;
+    let keyEnd = start;
+    while (!isBlank(bytes[keyEnd])) keyEnd++;
+    const shape = new KeyShape();
+    shape.set(bytes.subarray(start, keyEnd), keyEnd - start);
+    if (shape.kind === KEY_KIND.opaque) return true;
+    if (shape.kind === KEY_KIND.spread) return false;
+    let frequencyStart = keyEnd;
+    while (isBlank(bytes[frequencyStart])) frequencyStart++;
+    let frequencyEnd = frequencyStart;
+    while (frequencyEnd < end && bytes[frequencyEnd] > 0x20) frequencyEnd++;
+    return frequencyIsZero(bytes, frequencyStart, frequencyEnd);
+  }
+
+  #addVoid(
+    node: number,
+    bytes: Uint8Array,
+    lineStart: number,
+    keyEnd: number,
+    lineEnd: number,
+  ): void {
+    const nodes = this.#nodes;
+    const { kind } = this.#shape;
+    const isWildcard = kind === KEY_KIND.pathWildcard || kind === KEY_KIND.hostWildcard;
+    if (this.#rolledUp !== NONE) {
+      const coversHeld = isWildcard && nodes.isPresent[node] === 1;
+      if (coversHeld || kind === KEY_KIND.spread || !this.#hasOneKey) return;
+    }
+    const position = this.#output.end;
+    this.#appendLine(bytes, lineStart, keyEnd, lineEnd);
+    if (isWildcard) {
+      nodes.voidStart[node] = position;
+      nodes.voidEnd[node] = this.#output.end;
+    }
+    for (let open = node; open !== NONE; open = nodes.parent[open]) nodes.hasVoids[open] = 1;
+  }
+
+  #strikeOutVoid(node: number): void {
+    const nodes = this.#nodes;
+    this.#output.strikeOut(nodes.voidStart[node], nodes.voidEnd[node]);
+    nodes.voidStart[node] = NONE;
+  }
+
+  #appendLine(bytes: Uint8Array, lineStart: number, keyEnd: number, lineEnd: number): void {
+    const output = this.#output;
+    if (this.#lacksRoot) {
+      output.append(this.#key, 0, this.#keyLength);
+      output.append(bytes, keyEnd, lineEnd);
+    } else {
+      output.append(bytes, lineStart, lineEnd);
+    }
+  }
+
+  /** Ends the node on top: passes its sum on, and writes it if it is rolled up. */
+  #close(): void {
+    const nodes = this.#nodes;
+    const node = nodes.size - 1;
+    if (nodes.isPresent[node] === 1) {
+      const totals =
+        nodes.hasWildcard[node] === 1 ? nodes.wildcardTotals[node] : nodes.totals[node];
+      if (node === this.#rolledUp) {
+        this.#rolledUp = NONE;
+        this.#writeRollUp(node, totals);
+      }
+      const parent = nodes.parent[node];
+      if (parent !== NONE) nodes.totals[parent].addTotals(totals);
+      if (nodes.voidStart[node] !== NONE) this.#coveringVoids.add(nodes.voidStart[node]);
+    }
+    nodes.size = node;
+  }
+
+  #writeRollUp(node: number, totals: Totals): void {
+    const nodes = this.#nodes;
+    const output = this.#output;
+    const key = this.#last;
+    const keyLength = nodes.textEnd[node] + 2;
+    // The text of the node is the start of the last key, and no open node needs what follows it.
+    key[keyLength - 2] = nodes.separator[node];
+    key[keyLength - 1] = STAR;
+    if (nodes.hasVoids[node] === 1) {
+      const lines = this.#takeBack(nodes.childrenStart[node]);
+      const isBefore = (line: Uint8Array): boolean =>
+        compareRanges(line, 0, firstBlank(line), key, 0, keyLength) < 0;
+      for (const line of lines.filter(isBefore)) output.append(line, 0, line.length);
+      totals.appendRows(key, keyLength, output);
+      for (const line of lines.filter((line) => !isBefore(line))) {
+        output.append(line, 0, line.length);
+      }
+    } else {
+      totals.appendRows(key, keyLength, output);
+    }
+  }
+
+  /** Takes the lines from a position on out of the output. */
+  #takeBack(position: number): Uint8Array[] {
+    const lines: Uint8Array[] = [];
+    this.#output.forEachLine(position, this.#output.end, (bytes, start, end) => {
+      lines.push(bytes.slice(start, end));
+    });
+    this.#output.truncate(position);
+    return lines;
+  }
+
+  /** Releases the output before the lowest node that may still be rolled up. */
+  #release(): void {
+    const nodes = this.#nodes;
+    const output = this.#output;
+    let decided = output.end;
+    for (let node = 0; node < nodes.size; node++) {
+      if (nodes.cutoff[node] === Number.POSITIVE_INFINITY) continue;
+      decided = nodes.headStart[node];
+      break;
+    }
+    // Moving what is left to the front must not cost more than what is gained.
+    if (decided - output.start < (output.end - output.start) / 2) return;
+    output.release(decided);
+    for (const position of this.#coveringVoids) {
+      if (position < decided) this.#coveringVoids.delete(position);
+    }
+  }
+}
+
+function text(bytes: Uint8Array, length: number): string {
+  return new TextDecoder().decode(bytes.subarray(0, length));
+}
+
+function isBlank(byte: number): boolean {
+  return byte === 0x20 || byte === 0x09;
+}
+
+function firstBlank(line: Uint8Array): number {
+  let at = 0;
+  while (at < line.length && !isBlank(line[at])) at++;
+  return at;
+}

@@ -1,0 +1,178 @@
+import {
+  addFrequencies,
+  formatFrequency,
+  isPresent,
+  parseFrequency,
+} from "../../src/ukvs/frequency.ts";
+import type { Frequency } from "../../src/ukvs/frequency.ts";
+
+/**
+ * The paper's compaction, written down a second time as plainly as possible: everything in memory,
+ * strings, sets and recursion, no streaming. Shares nothing with the real one but the arithmetic of
+ * frequencies.
+ */
+
+export interface OracleOptions {
+  readonly hostWeight: number;
+  readonly pathWeight: number;
+  readonly hostPower?: { a: number; k: number };
+  readonly pathPower?: { a: number; k: number };
+  readonly maxHostDepth?: number;
+  readonly maxPathDepth?: number;
+}
+
+interface Row {
+  readonly line: string;
+  readonly key: string;
+  readonly frequency: Frequency;
+}
+
+/** Compacts rows (`key frequency`), sorted or not; gives sorted rows. */
+export function compactByOracle(lines: readonly string[], options: OracleOptions): string[] {
+  const rows = lines.map(parseRow);
+  const held = rows.filter((row) => isPresent(row.frequency));
+  const voids = rows.filter((row) => !isPresent(row.frequency));
+  const rolledUp = nodesOverCutoff(held, options);
+
+  const groups = new Map<string, Row[]>();
+  const kept: Row[] = [];
+  for (const row of held) {
+    const node = ancestors(row.key).find((text) => rolledUp.has(text));
+    if (node === undefined) kept.push(row);
+    else groups.set(node, [...(groups.get(node) ?? []), row]);
+  }
+  for (const row of voids) {
+    const isBelow = ancestors(row.key).some((text) => rolledUp.has(text));
+    const isSpread = /,\*\)/.test(row.key);
+    const coversHeld =
+      isWildcard(row.key) && held.some((other) => isCoveredBy(other.key, base(row.key)));
+    if (!isBelow || (!isSpread && !coversHeld)) kept.push(row);
+  }
+  const wildcards = [...groups].map(([node, members]) => {
+    const key = node.includes(")") ? `${node}/*` : `${node},*`;
+    return `${key} ${formatFrequency(total(node, members))}`;
+  });
+  return [...kept.map((row) => row.line), ...wildcards].sort(byBytes);
+}
+
+export function byBytes(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
+
+function parseRow(line: string): Row {
+  const [written = "", frequency = ""] = line.split(" ");
+  const key = /^[^)]*\)$/.test(written) ? `${written}/` : written;
+  return { line: `${key} ${frequency}`, key, frequency: parseFrequency(frequency) };
+}
+
+function isTreeKey(key: string): boolean {
+  return key.includes(")") || /.,\*$/.test(key);
+}
+
+function isWildcard(key: string): boolean {
+  return /\/\*$|^[^)]*,\*$/.test(key);
+}
+
+/** `com,x)/a/*` → `com,x)/a`, `com,x,*` → `com,x`. */
+function base(wildcard: string): string {
+  return wildcard.slice(0, -2);
+}
+
+/** All nodes a key lies in, shallowest first: `com`, `com,x`, `com,x)`, `com,x)/a`, `com,x)/a/b`. */
+function ancestors(key: string): string[] {
+  if (!isTreeKey(key)) return [];
+  const paren = key.indexOf(")");
+  const hostText = paren === -1 ? base(key) : key.slice(0, paren);
+  const labels = hostText.split(",");
+  const hosts = labels.map((_, i) => labels.slice(0, i + 1).join(","));
+  if (paren === -1 || hostText.endsWith(",*")) return hosts;
+  const root = key.slice(0, paren + 1);
+  const [page = "", query] = key.split("?");
+  const path = page.slice(root.length + 1);
+  const segments = path === "" ? [] : path.split("/");
+  // A page with a query belongs to the folder; a wildcard to what it stands for.
+  if (query !== undefined || segments.at(-1) === "*") segments.pop();
+  return [
+    ...hosts,
+    root,
+    ...segments.map((_, i) => `${root}/${segments.slice(0, i + 1).join("/")}`),
+  ];
+}
+
+function isCoveredBy(key: string, node: string): boolean {
+  return ancestors(key).includes(node);
+}
+
+/** Splits into at most `limit` parts; the last holds the rest. */
+function splitAtMost(text: string, separator: string, limit: number): string[] {
+  const parts = text.split(separator);
+  return parts.length <= limit
+    ? parts
+    : [...parts.slice(0, limit - 1), parts.slice(limit - 1).join(separator)];
+}
+
+function nodesOverCutoff(held: readonly Row[], options: OracleOptions): Set<string> {
+  const { a: ha, k: hk } = options.hostPower ?? { a: 16.329, k: 0.714 };
+  const { a: pa, k: pk } = options.pathPower ?? { a: 24.546, k: 1.429 };
+  const maxHost = options.maxHostDepth ?? 8;
+  const maxPath = options.maxPathDepth ?? 9;
+  const children = new Map<string, { depth: number; isHost: boolean; tokens: Set<string> }>();
+  const note = (node: string, depth: number, isHost: boolean, token: string): void => {
+    const known = children.get(node) ?? { depth, isHost, tokens: new Set<string>() };
+    known.tokens.add(token);
+    children.set(node, known);
+  };
+  for (const { key } of held) {
+    if (!isTreeKey(key)) continue;
+    const [host = ""] = key.split(")");
+    const labels = splitAtMost(host, ",", maxHost);
+    for (let i = 1; i < labels.length; i++) {
+      note(labels.slice(0, i).join(","), i, true, labels[i] ?? "");
+    }
+    if (!key.includes(")") || host.endsWith(",*")) continue;
+    // A page with a query is no child itself, but the folders it lies in are.
+    const [page = "", query] = key.split("?");
+    const isQuery = query !== undefined;
+    const path = isQuery ? page.replace(/\/[^/]*$/, "") : page.replace(/^([^)]*\))\/$/, "$1");
+    const segments = splitAtMost(path, "/", isQuery ? Number.POSITIVE_INFINITY : maxPath);
+    for (let i = 1; i < segments.length && !(isQuery && i + 1 >= maxPath); i++) {
+      note(segments.slice(0, i).join("/"), i, false, segments[i] ?? "");
+    }
+  }
+  const over = new Set<string>();
+  for (const [node, { depth, isHost, tokens }] of children) {
+    if (isHost && depth === 1) continue;
+    const weight = isHost ? options.hostWeight : options.pathWeight;
+    const mean = isHost ? ha * depth ** -hk : pa * depth ** -pk;
+    if (tokens.size > weight * mean) over.add(node);
+  }
+  return over;
+}
+
+/** The sum of a sub-tree, where a wildcard row includes what is below it. */
+function total(node: string, members: readonly Row[]): Frequency {
+  const wildcard = members.find((row) => isWildcard(row.key) && base(row.key) === node);
+  if (wildcard !== undefined) return wildcard.frequency;
+  const parts: Frequency[] = [];
+  const below = new Map<string, Row[]>();
+  for (const row of members) {
+    const chain = ancestors(row.key);
+    const next = chain[chain.indexOf(node) + 1];
+    if (next === undefined)
+      parts.push(/,\*\)/.test(row.key) ? asBound(row.frequency) : row.frequency);
+    else below.set(next, [...(below.get(next) ?? []), row]);
+  }
+  for (const [child, rows] of below) parts.push(total(child, rows));
+  return parts.reduce(addFrequencies);
+}
+
+/** `X,*)/p` overlaps with rows that are counted too. */
+function asBound(frequency: Frequency): Frequency {
+  const text = formatFrequency(frequency);
+  return parseFrequency(
+    text.replaceAll(/(\d+)([+~-]?)/g, (_, digits: string, bound: string) => {
+      const loose = { "": "-", "-": "-", "+": "~", "~": "~" }[bound] ?? "~";
+      return `${digits}${loose}`;
+    }),
+  );
+}
