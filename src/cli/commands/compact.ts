@@ -1,0 +1,160 @@
+import { stat } from "node:fs/promises";
+import { availableParallelism } from "node:os";
+import type { PowerLaw } from "../../compact/weight-policy.ts";
+import { WEIGHT_DEFAULTS, WeightPolicy } from "../../compact/weight-policy.ts";
+import { MementoMapError, quote } from "../../errors.ts";
+import type { CompactFileSummary } from "../../node/compact/compact-files.ts";
+import { compactFile } from "../../node/compact/compact-files.ts";
+import { withOutput } from "../../node/output-file.ts";
+import type { Command } from "../command.ts";
+import { defineCommand } from "../command.ts";
+import type { Io } from "../io.ts";
+import { ExitCode } from "../io.ts";
+import { Progress } from "../progress.ts";
+import { formatCount, formatDuration, formatSize, parseDecimal, parsePositive } from "../sizes.ts";
+import { showSummary } from "../summary.ts";
+
+const { hostPower, pathPower } = WEIGHT_DEFAULTS;
+
+export const compact: Command = defineCommand({
+  name: "compact",
+  summary: "Make a map smaller by rolling up sub-trees",
+  usage: "[MAP] [-o MAP]",
+  description: `
+Rolls up every host or folder that has more children than
+
+    weight * A * depth^-K
+
+into one row with a wildcard, com,example)/news/*. Smaller weights give smaller
+maps that say "present" more often than they should; they never say "absent" of
+anything that is held. A map that is compact already can be compacted further.
+
+A and K describe how many children the nodes of an archive have on average, by
+depth; the defaults are the paper's, and fit finds those of your archive.
+Exclusions (rows with 0) stay where they cover nothing that is held.`,
+  options: {
+    output: { type: "string", short: "o", value: "MAP", help: "Write here; .gz compresses." },
+    "host-weight": {
+      type: "string",
+      value: "W",
+      default: String(WEIGHT_DEFAULTS.hostWeight),
+      help: "How many times the mean a host may have; inf: any.",
+      parse: parseWeight,
+    },
+    "path-weight": {
+      type: "string",
+      value: "W",
+      default: String(WEIGHT_DEFAULTS.pathWeight),
+      help: "The same for folders.",
+      parse: parseWeight,
+    },
+    "host-power": {
+      type: "string",
+      value: "A,K",
+      default: `${hostPower.a},${hostPower.k}`,
+      help: "Mean number of sub-domains by depth.",
+      parse: parsePower,
+    },
+    "path-power": {
+      type: "string",
+      value: "A,K",
+      default: `${pathPower.a},${pathPower.k}`,
+      help: "Mean number of path children by depth.",
+      parse: parsePower,
+    },
+    "max-host-depth": {
+      type: "string",
+      value: "N",
+      default: String(WEIGHT_DEFAULTS.maxHostDepth),
+      help: "Labels told apart.",
+      parse: parsePositive,
+    },
+    "max-path-depth": {
+      type: "string",
+      value: "N",
+      default: String(WEIGHT_DEFAULTS.maxPathDepth),
+      help: "Path levels told apart.",
+      parse: parsePositive,
+    },
+    threads: { type: "string", value: "N", help: "Default: all cores.", parse: parsePositive },
+    tmp: { type: "string", value: "DIR", help: "Where scratch files go." },
+  },
+  examples: [
+    { line: "mementomap compact map.ukvs -o small.ukvs", does: "the paper's best trade, 4 and 2" },
+    {
+      line: "mementomap compact --host-weight inf --path-weight 1 map.ukvs -o small.ukvs",
+      does: "roll up folders only",
+    },
+  ],
+  async run({ positionals, values }, io) {
+    if (positionals.length > 1) {
+      throw new MementoMapError("MM_USAGE", "compact takes one map; merge makes one of several");
+    }
+    const [path = "-"] = positionals;
+    const weights = {
+      hostWeight: values["host-weight"],
+      pathWeight: values["path-weight"],
+      hostPower: values["host-power"],
+      pathPower: values["path-power"],
+      maxHostDepth: values["max-host-depth"],
+      maxPathDepth: values["max-path-depth"],
+    };
+    void new WeightPolicy(weights); // complains before any work is done
+    const stats = path === "-" ? undefined : await stat(path).catch(() => undefined);
+    const startedAt = io.now();
+    const progress = new Progress(io, {
+      label: "compacting",
+      total: stats?.size,
+      quiet: values.quiet,
+    });
+    let summary: CompactFileSummary;
+    try {
+      summary = await withOutput(values.output, io, (output) =>
+        compactFile(path, output, {
+          weights,
+          threads: values.threads ?? availableParallelism(),
+          scratch: values.tmp,
+          streams: io,
+          interrupt: io.interrupt,
+          onRead: (bytes) => {
+            progress.add(bytes);
+          },
+        }),
+      );
+    } finally {
+      progress.end();
+    }
+    if (!values.quiet) report(io, summary, io.now() - startedAt, values.json);
+    return ExitCode.ok;
+  },
+});
+
+function parseWeight(text: string): number {
+  return /^(inf|infinity|∞)$/i.test(text) ? Number.POSITIVE_INFINITY : parseDecimal(text);
+}
+
+function parsePower(text: string): PowerLaw {
+  const parts = text.split(",");
+  if (parts.length !== 2) {
+    throw new MementoMapError("MM_USAGE", `not a power law A,K: ${quote(text)}; write 16.3,0.71`);
+  }
+  return { a: parseDecimal(parts[0]), k: parseDecimal(parts[1]) };
+}
+
+function report(io: Io, summary: CompactFileSummary, ms: number, isJson: boolean): void {
+  const { rowsRead, rollUps, bytes } = summary;
+  const peakMemoryBytes = process.resourceUsage().maxRSS * 1024;
+  if (isJson) {
+    io.stderr.write(
+      `${JSON.stringify({ rowsRead, rollUps, bytes, seconds: ms / 1000, peakMemoryBytes })}\n`,
+    );
+    return;
+  }
+  showSummary(io, [
+    ["rows read", formatCount(rowsRead), `${formatCount(Math.round((rowsRead / ms) * 1000))}/s`],
+    ["roll-ups", formatCount(rollUps)],
+    ["size", formatSize(bytes)],
+    ["time", formatDuration(ms)],
+    ["memory", formatSize(peakMemoryBytes), "peak"],
+  ]);
+}

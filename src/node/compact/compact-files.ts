@@ -1,0 +1,226 @@
+import { createReadStream } from "node:fs";
+import { type FileHandle, open, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { compactMap, headerText, readHeaders } from "../../compact/compact-map.ts";
+import type { WeightOptions } from "../../compact/weight-policy.ts";
+import { isMementoMapError } from "../../errors.ts";
+import type { Header } from "../../ukvs/header.ts";
+import { UkvsHeaders } from "../../ukvs/header.ts";
+import { recognizeCompression } from "../decompress.ts";
+import type { InputStreams } from "../input-file.ts";
+import { openInput } from "../input-file.ts";
+import type { Interrupt } from "../interrupt.ts";
+import { ioError } from "../io-error.ts";
+import type { Output } from "../output-file.ts";
+import { ScratchSpill } from "../scratch-spill.ts";
+import { withTempDir } from "../temp-dir.ts";
+import { Thread } from "../threads/thread.ts";
+import { findCuts } from "./cuts.ts";
+import type { CompactResult, CompactTask } from "./job.ts";
+import { compactPart } from "./job.ts";
+
+export interface CompactFileOptions {
+  readonly weights?: WeightOptions | undefined;
+  readonly threads?: number | undefined;
+  /** The folder for scratch files. */
+  readonly scratch?: string | undefined;
+  readonly streams: InputStreams;
+  readonly interrupt?: Interrupt | undefined;
+  /** Told how many stored bytes were read since the last call. */
+  readonly onRead?: ((bytes: number) => void) | undefined;
+}
+
+export interface CompactFileSummary {
+  readonly rowsRead: number;
+  readonly rollUps: number;
+  /** Bytes of the new map, before compression. */
+  readonly bytes: number;
+}
+
+/** A second thread costs more than it gives on less than this. */
+const BYTES_WORTH_A_THREAD = 4 * 2 ** 20;
+const HEAD_BYTES = 1 << 16;
+
+/**
+ * Compacts a map file by weights, on several threads where it is a plain file and large enough.
+ *
+ * The parts are cut where no roll-up can reach across, so the bytes are the same for any number of
+ * threads. Reads the map once; memory does not grow with it.
+ *
+ * @throws as compactMap, and MM_IO, MM_BAD_INPUT, MM_INTERRUPTED
+ */
+export async function compactFile(
+  path: string,
+  output: Output,
+  options: CompactFileOptions,
+): Promise<CompactFileSummary> {
+  return withTempDir({ parent: options.scratch, interrupt: options.interrupt }, async (scratch) => {
+    const file = path === "-" ? undefined : await openPlain(path);
+    if (file === undefined) return compactStream(path, output, scratch, options);
+    try {
+      return await compactPlain(path, file, output, scratch, options);
+    } finally {
+      await file.close();
+    }
+  });
+}
+
+/** Opens a regular, uncompressed file; undefined for others. */
+async function openPlain(path: string): Promise<FileHandle | undefined> {
+  try {
+    const file = await open(path, "r");
+    const stats = await file.stat();
+    const { buffer, bytesRead } = stats.isFile()
+      ? await file.read(Buffer.alloc(4), 0, 4, 0)
+      : { buffer: Buffer.alloc(0), bytesRead: 0 };
+    if (stats.isFile() && recognizeCompression(buffer.subarray(0, bytesRead)) === undefined) {
+      return file;
+    }
+    await file.close();
+    return undefined;
+  } catch (error) {
+    throw ioError(error, path);
+  }
+}
+
+async function compactStream(
+  path: string,
+  output: Output,
+  scratch: string,
+  options: CompactFileOptions,
+): Promise<CompactFileSummary> {
+  const input = await openInput(path, options.streams, {
+    signal: options.interrupt?.signal,
+    onRead: options.onRead,
+  });
+  const spill = new ScratchSpill(join(scratch, "undecided"));
+  let [bytes, rowsRead, rollUps] = [0, 0, 0];
+  try {
+    const compacted = compactMap(input.chunks, {
+      ...options.weights,
+      source: input.name,
+      spill,
+      onEnd: (summary) => {
+        ({ rowsRead, rollUps } = summary);
+      },
+    });
+    for await (const block of compacted) {
+      bytes += block.length;
+      await output.write(block);
+    }
+  } finally {
+    spill.close();
+  }
+  return { rowsRead, rollUps, bytes };
+}
+
+async function compactPlain(
+  path: string,
+  file: FileHandle,
+  output: Output,
+  scratch: string,
+  options: CompactFileOptions,
+): Promise<CompactFileSummary> {
+  const { size } = await file.stat();
+  const { headers, lines, offset } = await readFileHeaders(file, path);
+  const wanted = Math.min(options.threads ?? 1, Math.ceil(size / BYTES_WORTH_A_THREAD));
+  const cuts = await findCuts(file, offset, size, wanted);
+  const tasks = cuts.slice(1).map((end, i): CompactTask => ({
+    path,
+    start: cuts[i],
+    end,
+    fields: headers.fields,
+    weights: options.weights ?? {},
+    target: join(scratch, `part-${i}.rows`),
+  }));
+  const head = headerText(headers);
+  await output.write(head);
+  const runner = tasks.length > 1 ? new Threads(tasks.length) : new ThisThread();
+  try {
+    const results = tasks.map((task, i) => runner.run(task, i));
+    for (const result of results) result.catch(() => undefined); // met below, in order
+    let [bytes, rowsRead, rollUps, linesBefore] = [head.length, 0, 0, lines];
+    for (const [i, task] of tasks.entries()) {
+      const part = await results[i].catch((error: unknown) => {
+        throw withLinesBefore(error, linesBefore);
+      });
+      options.interrupt?.signal.throwIfAborted();
+      options.onRead?.(task.end - task.start);
+      bytes += part.bytes;
+      rowsRead += part.rows;
+      rollUps += part.rollUps;
+      linesBefore += part.lines;
+      for await (const block of createReadStream(task.target, { highWaterMark: 1 << 20 })) {
+        await output.write(block as Uint8Array); // no encoding is set: blocks are Buffers
+      }
+      await rm(task.target);
+    }
+    return { rowsRead, rollUps, bytes };
+  } finally {
+    await runner.end();
+  }
+}
+
+async function readFileHeaders(
+  file: FileHandle,
+  source: string,
+): Promise<{ headers: UkvsHeaders; lines: number; offset: number }> {
+  const list: Header[] = [];
+  let size = HEAD_BYTES;
+  for (;;) {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(size), 0, size, 0);
+    const head = buffer.subarray(0, bytesRead);
+    list.length = 0;
+    const offset =
+      bytesRead < size ? readHeaders(head, list, source) : wholeHeaders(head, list, source);
+    if (offset !== undefined) {
+      return { headers: new UkvsHeaders(list), lines: list.length, offset };
+    }
+    size *= 4;
+  }
+}
+
+/** As readHeaders, or undefined if the headers may go on behind what was read. */
+function wholeHeaders(head: Buffer, list: Header[], source: string): number | undefined {
+  const lastLine = head.lastIndexOf(10) + 1;
+  const offset = readHeaders(head.subarray(0, lastLine), list, source);
+  return offset < lastLine ? offset : undefined;
+}
+
+function withLinesBefore(error: unknown, lines: number): unknown {
+  if (!isMementoMapError(error) || error.position?.line === undefined) return error;
+  return error.at({ source: error.position.source, line: error.position.line + lines });
+}
+
+interface Runner {
+  run(task: CompactTask, index: number): Promise<CompactResult>;
+  end(): Promise<void>;
+}
+
+class ThisThread implements Runner {
+  async run(task: CompactTask): Promise<CompactResult> {
+    return compactPart(task);
+  }
+
+  async end(): Promise<void> {
+    // Nothing to end.
+  }
+}
+
+class Threads implements Runner {
+  readonly #threads: readonly Thread[];
+
+  constructor(count: number) {
+    const module = new URL("./worker.js", import.meta.url);
+    this.#threads = Array.from({ length: count }, () => new Thread(module, undefined));
+  }
+
+  run(task: CompactTask, index: number): Promise<CompactResult> {
+    // The worker answers with what compactPart gives.
+    return this.#threads[index].ask(task) as Promise<CompactResult>;
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.#threads.map((thread) => thread.end()));
+  }
+}
