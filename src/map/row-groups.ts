@@ -1,0 +1,227 @@
+import { compareRanges } from "../bytes/compare.ts";
+import { columnEnd } from "../ukvs/columns.ts";
+import { frequencyIsZero } from "../ukvs/frequency-sum.ts";
+import type { RecordBatch } from "../ukvs/record-batch.ts";
+import type { LogicalMap } from "./logical-map.ts";
+import { isBareHome, type MergeRow, withRootSlash } from "./merge-row.ts";
+
+/** All rows of one key, of all maps. */
+export interface RowGroup {
+  readonly key: string;
+  readonly rows: readonly MergeRow[];
+}
+
+/** A line in bytes that are valid until the next call. */
+export interface Line {
+  readonly bytes: Uint8Array;
+  readonly start: number;
+  readonly end: number;
+}
+
+const decoder = new TextDecoder();
+
+/**
+ * Walks sorted maps side by side, key by key.
+ *
+ * Holds one batch per map and the rows of one key.
+ */
+export class RowGroups {
+  /** Records taken from the maps so far. */
+  recordsIn = 0;
+  readonly #cursors: readonly Cursor[];
+  /** Rows that belong to keys still to come, in key order: home pages without slash, added rows. */
+  #waiting: readonly MergeRow[];
+
+  private constructor(cursors: readonly Cursor[], added: readonly MergeRow[]) {
+    this.#cursors = cursors;
+    this.#waiting = added;
+  }
+
+  /** Opens the maps. `added` are rows in key order that come on top of theirs. */
+  static async open(maps: readonly LogicalMap[], added: readonly MergeRow[]): Promise<RowGroups> {
+    const cursors = maps.map((map, index) => new Cursor(map, index));
+    await Promise.all(cursors.map((cursor) => cursor.advance()));
+    return new RowGroups(cursors, added);
+  }
+
+  /**
+   * The next line if nothing needs to be decided about it: one map alone has the key, once, and
+   * says present. Undefined when `next` must be asked. This is the common case, and it copies nothing.
+   */
+  plainLine(): Line | undefined {
+    const least = this.#least();
+    if (least === undefined || this.#isShared(least) || !least.isPlain()) return undefined;
+    this.recordsIn++;
+    return least.takeLine();
+  }
+
+  /** All rows of the next key; undefined after the last. */
+  async next(): Promise<RowGroup | undefined> {
+    for (;;) {
+      const least = this.#leastKey();
+      if (least === undefined) return undefined;
+      const rows = await this.#take(least);
+      if (!isBareHome(least, 0, least.length)) return { key: decoder.decode(least), rows };
+      // Its rows belong to `com,cnn)/`, which may stand a few keys further on.
+      this.#waiting = [...rows.map(withRootSlash), ...this.#waiting].toSorted(compareKeys);
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#cursors.map((cursor) => cursor.close()));
+  }
+
+  async #take(key: Uint8Array): Promise<MergeRow[]> {
+    const rows: MergeRow[] = [];
+    for (const cursor of this.#cursors) {
+      while (cursor.compareKey(key) === 0) {
+        rows.push(cursor.row());
+        this.recordsIn++;
+        await cursor.advance();
+      }
+    }
+    const waiting = this.#waiting.findIndex((row) => compareKey(row, key) !== 0);
+    const count = waiting === -1 ? this.#waiting.length : waiting;
+    rows.push(...this.#waiting.slice(0, count));
+    if (count > 0) this.#waiting = this.#waiting.slice(count);
+    return rows;
+  }
+
+  #least(): Cursor | undefined {
+    let least: Cursor | undefined;
+    for (const cursor of this.#cursors) {
+      if (cursor.isDone) continue;
+      if (least === undefined || cursor.compare(least) < 0) least = cursor;
+    }
+    return least;
+  }
+
+  #isShared(least: Cursor): boolean {
+    const [waiting] = this.#waiting;
+    if (waiting !== undefined && least.compareKey(waitingKey(waiting)) >= 0) return true;
+    return this.#cursors.some(
+      (cursor) => cursor !== least && !cursor.isDone && cursor.compare(least) === 0,
+    );
+  }
+
+  /** A copy of the smallest key to come. */
+  #leastKey(): Uint8Array | undefined {
+    const least = this.#least();
+    const [waiting] = this.#waiting;
+    if (waiting === undefined) return least?.key();
+    return least === undefined || least.compareKey(waitingKey(waiting)) > 0
+      ? waitingKey(waiting)
+      : least.key();
+  }
+}
+
+function waitingKey({ bytes, keyEnd }: MergeRow): Uint8Array {
+  return bytes.subarray(0, keyEnd);
+}
+
+function compareKey({ bytes, keyEnd }: MergeRow, key: Uint8Array): number {
+  return compareRanges(bytes, 0, keyEnd, key, 0, key.length);
+}
+
+function compareKeys(a: MergeRow, b: MergeRow): number {
+  return compareRanges(a.bytes, 0, a.keyEnd, b.bytes, 0, b.keyEnd);
+}
+
+const NO_RECORDS: RecordBatch = {
+  bytes: new Uint8Array(0),
+  count: 0,
+  keyStarts: new Uint32Array(0),
+  keyEnds: new Uint32Array(0),
+  tupleEnds: new Uint32Array(0),
+  restStarts: new Uint32Array(0),
+  restEnds: new Uint32Array(0),
+  lines: new Float64Array(0),
+};
+
+/** A place in one map. */
+class Cursor {
+  isDone = false;
+  readonly #map: number;
+  readonly #batches: AsyncGenerator<RecordBatch, void, undefined>;
+  #batch: RecordBatch = NO_RECORDS;
+  #at = 0;
+
+  constructor(map: LogicalMap, index: number) {
+    this.#map = index;
+    this.#batches = map.batches();
+  }
+
+  /** Goes to the next record. */
+  async advance(): Promise<void> {
+    this.#at++;
+    if (this.#at < this.#batch.count) return;
+    const next = await this.#batches.next();
+    this.isDone = next.done === true;
+    this.#batch = next.done === true ? NO_RECORDS : next.value;
+    this.#at = 0;
+  }
+
+  compare(other: Cursor): number {
+    const { bytes, keyStarts, keyEnds } = other.#batch;
+    return this.#compare(bytes, keyStarts[other.#at], keyEnds[other.#at]);
+  }
+
+  /** Compares the key of the record with a key; positive at the end of the map. */
+  compareKey(key: Uint8Array): number {
+    return this.isDone ? 1 : this.#compare(key, 0, key.length);
+  }
+
+  key(): Uint8Array {
+    const { bytes, keyStarts, keyEnds } = this.#batch;
+    return bytes.slice(keyStarts[this.#at], keyEnds[this.#at]);
+  }
+
+  row(): MergeRow {
+    const { bytes, keyStarts, keyEnds, tupleEnds, restEnds } = this.#batch;
+    const start = keyStarts[this.#at];
+    return {
+      bytes: bytes.slice(start, restEnds[this.#at]),
+      keyEnd: keyEnds[this.#at] - start,
+      tupleEnd: tupleEnds[this.#at] - start,
+      map: this.#map,
+      wasBare: false,
+    };
+  }
+
+  /** Whether the record says present, is the only one of its key, and has another after it. */
+  isPlain(): boolean {
+    const { bytes, count, keyStarts, keyEnds, restStarts, restEnds } = this.#batch;
+    const at = this.#at;
+    const next = at + 1;
+    if (next >= count || isBareHome(bytes, keyStarts[at], keyEnds[at])) return false;
+    if (this.#compare(bytes, keyStarts[next], keyEnds[next]) === 0) return false;
+    const frequencyEnd = columnEnd(bytes, restStarts[at], restEnds[at]);
+    return !frequencyIsZero(bytes, restStarts[at], frequencyEnd);
+  }
+
+  /** The line of a plain record; goes to the next, which is in the same batch. */
+  takeLine(): Line {
+    const at = this.#at++;
+    return {
+      bytes: this.#batch.bytes,
+      start: this.#batch.keyStarts[at],
+      end: this.#batch.restEnds[at],
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.#batches.return();
+  }
+
+  #compare(bytes: Uint8Array, start: number, end: number): number {
+    const own = this.#batch;
+    return compareRanges(
+      own.bytes,
+      own.keyStarts[this.#at],
+      own.keyEnds[this.#at],
+      bytes,
+      start,
+      end,
+    );
+  }
+}

@@ -1,0 +1,189 @@
+import type { KeyAnswer } from "../lookup/lookup.ts";
+import {
+  addFrequencies,
+  type Bound,
+  type Count,
+  type Frequency,
+  parseFrequency,
+} from "../ukvs/frequency.ts";
+import { type CoveringKeys, coveringKeys, keyParts } from "./covering-keys.ts";
+import type { LogicalMap } from "./logical-map.ts";
+
+/** What a merged map says of a key that is present in no map itself. */
+export interface UnionRow {
+  readonly present: boolean;
+  readonly frequency: Frequency;
+}
+
+/** Answers kept per map; dropped all at once when full, because lookups run in key order. */
+const MAX_KEPT = 16_384;
+
+/**
+ * Decides which rows a merged map needs, so that it says present exactly where one of its maps does.
+ *
+ * Let K be the keys of all maps. If K is closed (where two keys of K overlap without one covering
+ * the other, the key of the overlap is in K too), then the most specific key of K for a URI has the
+ * URI's whole story: each map decides about that key as a whole. So the merged map must say, for
+ * each key of K, whether any map decides present there (`D`). A row may be left out when the next
+ * wider row of the merged map says the same.
+ *
+ * Only spread keys overlap in that way: `Y,*)/q` with `X)/p/*` in `X)/q`, and with `X,*` in
+ * `X,*)/q`, for X at or below Y and q at or below p. `missingRows` finds those that need a row.
+ */
+export class Union {
+  readonly #maps: readonly LogicalMap[];
+  readonly #answers: Map<string, KeyAnswer | undefined>[];
+  readonly #rows = new Map<string, Promise<UnionRow | undefined>>();
+  /** Host to paths of all spread keys. */
+  readonly #spreads = new Map<string, Set<string>>();
+
+  constructor(maps: readonly LogicalMap[]) {
+    this.#maps = maps;
+    this.#answers = maps.map(() => new Map());
+  }
+
+  /** Tells the union about a spread key of some map, before it is asked anything. */
+  addSpread(key: string): void {
+    const { host, path } = keyParts(key, "spread");
+    const paths = this.#spreads.get(host);
+    if (paths === undefined) this.#spreads.set(host, new Set([path]));
+    else paths.add(path);
+  }
+
+  get hasSpreads(): boolean {
+    return this.#spreads.size > 0;
+  }
+
+  /**
+   * The overlaps of a wildcard with the spread keys, each a key that no map needs to have.
+   */
+  overlaps(key: string): string[] {
+    const { kind } = coveringKeys(key);
+    if (kind !== "pathWildcard" && kind !== "hostWildcard") return [];
+    const { host, path } = keyParts(key, kind);
+    const found: string[] = [];
+    for (const above of hostsFrom(host)) {
+      if (kind === "hostWildcard" && above === host) continue;
+      for (const spreadPath of this.#spreads.get(above) ?? []) {
+        if (kind === "hostWildcard") found.push(`${host},*)${spreadPath}`);
+        else if (isBelow(spreadPath, path)) found.push(`${host})${spreadPath}`);
+      }
+    }
+    return found;
+  }
+
+  /** Whether any map has a row for exactly this key. */
+  async isInSomeMap(key: string): Promise<boolean> {
+    return (await this.#found(key)).some((answer) => answer !== undefined);
+  }
+
+  /**
+   * The row a key needs in the merged map when no map says present at the key itself; undefined
+   * when it needs none.
+   */
+  row(key: string): Promise<UnionRow | undefined> {
+    const kept = this.#rows.get(key);
+    if (kept !== undefined) return kept;
+    if (this.#rows.size >= MAX_KEPT) this.#rows.clear();
+    const row = this.#computeRow(key);
+    this.#rows.set(key, row);
+    return row;
+  }
+
+  async #computeRow(key: string): Promise<UnionRow | undefined> {
+    const covering = coveringKeys(key);
+    const deciding = await this.#deciding(covering);
+    const present = deciding.some((answer) => answer.present);
+    if (!present && (await this.isInSomeMap(key))) return { present, frequency: ABSENT };
+    // Without spread keys the next wider key is present too: whatever decides here decides there.
+    if (present && !this.hasSpreads) return undefined;
+    if (present === (await this.#above(covering))) return undefined;
+    return present ? { present, frequency: partOf(deciding) } : { present, frequency: ABSENT };
+  }
+
+  /** What the merged map says about a key without looking at the key's own row. */
+  async #above(covering: CoveringKeys): Promise<boolean> {
+    for (const wider of covering.chain.slice(1)) {
+      const found = await this.#found(wider);
+      if (found.some((answer) => answer?.present === true)) return true;
+      const isKey = found.some((answer) => answer !== undefined) || (await this.#isOverlap(wider));
+      const row = isKey ? await this.row(wider) : undefined;
+      if (row !== undefined) return row.present;
+    }
+    return false;
+  }
+
+  /** Whether a key is the overlap of a wildcard of some map and a spread key of some map. */
+  async #isOverlap(key: string): Promise<boolean> {
+    const { kind, chain } = coveringKeys(key);
+    if (kind !== "page" && kind !== "spread") return false;
+    const { host, path } = keyParts(key, kind);
+    const hosts = kind === "spread" ? hostsFrom(host).slice(1) : hostsFrom(host);
+    if (!hosts.some((above) => this.#spreads.get(above)?.has(path) === true)) return false;
+    const wildcards =
+      kind === "spread"
+        ? [`${host},*`]
+        : chain.filter((wider) => wider.startsWith(`${host})`) && wider.endsWith("/*"));
+    for (const wildcard of wildcards) if (await this.isInSomeMap(wildcard)) return true;
+    return false;
+  }
+
+  /** What each map says about a key as a whole, where it says anything. */
+  async #deciding({ chain }: CoveringKeys): Promise<KeyAnswer[]> {
+    const deciding: KeyAnswer[] = [];
+    for (let map = 0; map < this.#maps.length; map++) {
+      for (const key of chain) {
+        const answer = await this.#find(map, key);
+        if (answer === undefined) continue;
+        deciding.push(answer);
+        break;
+      }
+    }
+    return deciding;
+  }
+
+  #found(key: string): Promise<(KeyAnswer | undefined)[]> {
+    return Promise.all(this.#maps.map((_, map) => this.#find(map, key)));
+  }
+
+  async #find(map: number, key: string): Promise<KeyAnswer | undefined> {
+    const kept = this.#answers[map];
+    if (kept.has(key)) return kept.get(key);
+    const answer = await this.#maps[map].find(key);
+    if (kept.size >= MAX_KEPT) kept.clear();
+    kept.set(key, answer);
+    return answer;
+  }
+}
+
+const ABSENT: Frequency = { mementos: { value: 0, bound: "exact" } };
+
+/**
+ * The frequency of a part of what the deciding rows cover: at most theirs, where they are exact or
+ * upper bounds themselves.
+ */
+function partOf(deciding: readonly KeyAnswer[]): Frequency {
+  const sum = deciding
+    .filter((answer) => answer.present)
+    .map((answer) => parseFrequency(answer.frequency ?? "/"))
+    .reduce(addFrequencies);
+  return {
+    ...(sum.mementos === undefined ? {} : { mementos: atMost(sum.mementos) }),
+    ...(sum.originals === undefined ? {} : { originals: atMost(sum.originals) }),
+  };
+}
+
+function atMost({ value, bound }: Count): Count {
+  const weaker: Bound = bound === "exact" || bound === "atMost" ? "atMost" : "about";
+  return { value, bound: weaker };
+}
+
+/** A host and all hosts above it: `com,a,b`, `com,a`, `com`. */
+function hostsFrom(host: string): string[] {
+  const labels = host.split(",");
+  return labels.map((_, i) => labels.slice(0, labels.length - i).join(","));
+}
+
+function isBelow(path: string, above: string): boolean {
+  return above === "/" || path === above || path.startsWith(`${above}/`);
+}

@@ -1,0 +1,186 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { MemoryIndex } from "../../src/lookup/memory-index.ts";
+import {
+  DATETIME_FIELDS,
+  datetimeRows,
+  lookupSurt,
+  rows,
+  type Row,
+} from "../lookup/map-arbitraries.ts";
+import { encode, mapText, merged } from "./map-files.ts";
+
+/** URIs that the keys of maps are about: the page itself, and pages below and beside it. */
+function urisNear(maps: readonly (readonly Row[])[]): string[] {
+  return maps.flat().flatMap(({ key }) => {
+    const page = key
+      .replace(",*)", ")")
+      .replace(/\/?\*$/, "")
+      .replace(/,$/, ")");
+    const full = page.includes(")") ? page : `${page})`;
+    const below = full.replace(")", ",a)");
+    return [full, `${full}/a`, `${full}/a/b`, below, `${below}/a`, `${below}/b`];
+  });
+}
+
+function presence(map: string, uris: readonly string[]): boolean[] {
+  const index = MemoryIndex.build(encode(map));
+  return uris.map((uri) => index.lookupSurtSync(uri).present);
+}
+
+/** The URIs about which a merged map says something else than its maps together. */
+async function misjudged(maps: readonly string[], uris: readonly string[]): Promise<string[]> {
+  const parts = maps.map((map) => presence(map, uris));
+  const union = presence(await merged(...maps), uris);
+  return uris.filter((_, i) => union[i] !== parts.some((part) => part[i]));
+}
+
+describe("mergeMaps", () => {
+  it("says present exactly where a map does", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(rows, { minLength: 2, maxLength: 4 }),
+        fc.array(lookupSurt),
+        async (maps, uris) => {
+          expect(
+            await misjudged(
+              maps.map((map) => mapText(map)),
+              [...uris, ...urisNear(maps)],
+            ),
+          ).toEqual([]);
+        },
+      ),
+      { numRuns: 3000 },
+    );
+  });
+
+  it("says so when rows have datetimes", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(datetimeRows, { minLength: 2, maxLength: 3 }),
+        fc.array(lookupSurt),
+        async (maps, uris) => {
+          const texts = maps.map((map) => mapText(map, [DATETIME_FIELDS]));
+          expect(await misjudged(texts, [...uris, ...urisNear(maps)])).toEqual([]);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  it("does not mind the order of the maps", async () => {
+    await fc.assert(
+      fc.asyncProperty(rows, rows, rows, async (a, b, c) => {
+        const [first, second, third] = [a, b, c].map((map) => mapText(map));
+        expect(await merged(first, second, third)).toBe(await merged(third, first, second));
+      }),
+    );
+  });
+
+  it("keeps the records of one map as they are", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.oneof(
+          rows,
+          datetimeRows.map((map) => map.filter((row) => row.json === undefined)),
+        ),
+        async (map) => {
+          const text = mapText(
+            map,
+            map.some((row) => row.datetime !== undefined)
+              ? [
+                  DATETIME_FIELDS.replaceAll(": [", ":[")
+                    .replaceAll('", "', '","')
+                    .replace("], ", "],"),
+                ]
+              : [],
+          );
+          expect(await merged(text)).toBe(text);
+        },
+      ),
+    );
+  });
+
+  it.each([
+    [
+      "an exclusion goes where another map is present",
+      ["com,a)/* 5\ncom,a)/x 0\n", "com,* 9\n"],
+      "com,* 9\ncom,a)/* 5\n",
+    ],
+    [
+      "and stays where all are absent",
+      ["com,a)/* 5\ncom,a)/x 0\n", "com,b)/ 9\n"],
+      "com,a)/* 5\ncom,a)/x 0\ncom,b)/ 9\n",
+    ],
+    ["counts are added", ["com,a)/ 5/2\n", "com,a)/ 3+\n", "com,a)/ 0\n"], "com,a)/ 8+/2+\n"],
+    ["zeros too", ["com,a)/ 0/2\n", "com,a)/ 0/3\n"], "com,a)/ 0/5\n"],
+    ["totals are added", ["* 5\n", "* 3/1\n"], "* 8/1+\n"],
+    ["home pages become one", ["com,a) 5\n", "com,a)/ 0\n"], "com,a)/ 5\n"],
+    [
+      "a spread key reaches into another map's exclusion",
+      ["com,a)/* 0\n", "com,*)/q 7\n"],
+      "com,*)/q 7\ncom,a)/* 0\ncom,a)/q 7-\n",
+    ],
+    [
+      "and its exclusion into what only seems present",
+      ["com,* 9\ncom,a)/* 0\n", "com,* 7\ncom,*)/q 0\n"],
+      "com,* 16\ncom,a)/q 0\n",
+    ],
+    [
+      "the row so added speaks for the exclusion of a query",
+      ["com,a)/* 0\n", "com,*)/q 7\n", "com,a)/q?x 0\n"],
+      "com,*)/q 7\ncom,a)/* 0\ncom,a)/q 7-\n",
+    ],
+    ["equal JSON stays", ['com,a)/ 1 {"x":1}\n', 'com,a)/ 2 {"x": 1}\n'], 'com,a)/ 3 {"x":1}\n'],
+    ["different JSON goes", ['com,a)/ 1 {"x":1}\n', 'com,a)/ 2 {"x":2}\n'], "com,a)/ 3\n"],
+    [
+      "the row of one map stays as it is",
+      ["com,a)/  1 {x: 1}\n", "com,b)/ 2\n"],
+      "com,a)/  1 {x: 1}\ncom,b)/ 2\n",
+    ],
+    ["keys that no lookup asks for stay", ["com,a)/b/ 0\n", "com,* 1\n"], "com,* 1\ncom,a)/b/ 0\n"],
+    ["empty maps add nothing", ["", "com,a)/ 1\n", "\n"], "com,a)/ 1\n"],
+  ])("%s", async (_, maps, expected) => {
+    expect(await merged(...maps)).toBe(expected);
+  });
+
+  it("passes rows by datetime through, and adds those of the same time", async () => {
+    const fields = '!fields {"keys":["surt","datetime"],"values":["frequency"]}\n';
+    expect(
+      await merged(
+        `${fields}com,a)/ 2014 5\ncom,a)/ 2016 0\n`,
+        `${fields}com,a)/ 2014 1\ncom,a)/ 2015 2\n`,
+      ),
+    ).toBe(`${fields}com,a)/ 2014 6\ncom,a)/ 2015 2\ncom,a)/ 2016 0\n`);
+  });
+
+  it.each([
+    ["unsorted", ["com,b)/ 1\ncom,a)/ 1\n", "com,c)/ 1\n"], "MM_NOT_SORTED", "map 1"],
+    [
+      "other columns",
+      ["com,a)/ 1\n", `${DATETIME_FIELDS}\ncom,a)/ 2014 1\n`],
+      "MM_BAD_INPUT",
+      "map 2",
+    ],
+    ["other context", ['!context ["a"]\n', '!context ["b"]\n'], "MM_BAD_INPUT", "map 2"],
+    [
+      "a missing page",
+      ['!meta {"page":{"number":1,"of":2}}\n', "com,a)/ 1\n"],
+      "MM_BAD_INPUT",
+      "map 1",
+    ],
+    [
+      "a page given twice",
+      ['!meta {"page":{"number":1,"of":1}}\n', '!meta {"page":{"number":1,"of":1}}\n'],
+      "MM_BAD_INPUT",
+      "map 2",
+    ],
+    ["a page that is none", ['!meta {"page":7}\n'], "MM_BAD_HEADER", "map 1"],
+  ])("refuses %s", async (_, maps, code, source) => {
+    await expect(merged(...maps)).rejects.toMatchObject({ code, position: { source } });
+  });
+
+  it("refuses to merge nothing", async () => {
+    await expect(merged()).rejects.toMatchObject({ code: "MM_USAGE" });
+  });
+});
