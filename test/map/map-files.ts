@@ -39,3 +39,10 @@ export async function merged(...maps: readonly string[]): Promise<string> {
 export function mapText(rows: readonly Row[], headers: readonly string[] = []): string {
   return decode(mapBytes(rows, { ...PLAIN, headers }));
 }
+
+/** Reads a stream to its end. */
+export async function collected<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}

@@ -1,0 +1,126 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { MemorySource } from "../../src/lookup/byte-source.ts";
+import { MemoryIndex } from "../../src/lookup/memory-index.ts";
+import { pageChunks, planPages, type SplitSize } from "../../src/map/split.ts";
+import { lookupSurt, rows } from "../lookup/map-arbitraries.ts";
+import { collected, decode, encode, mapText, merged } from "./map-files.ts";
+
+const HEADERS = [
+  '!context ["https://git.io/mementomap"]',
+  '!fields {"keys":["surt"],"values":["frequency"]}',
+  '!id {"uri":"https://archive.example.org/"}',
+  '!meta {"name":"Example","zone":"z"}',
+];
+
+async function split(text: string, size: SplitSize): Promise<string[]> {
+  const source = new MemorySource(encode(text), "m.ukvs");
+  const plan = await planPages(source, size);
+  return Promise.all(
+    plan.pages.map(async (page) => {
+      return decode(Buffer.concat(await collected(pageChunks(source, plan, page))));
+    }),
+  );
+}
+
+function recordsOf(page: string): string[] {
+  return page.split("\n").filter((line) => line !== "" && !line.startsWith("!"));
+}
+
+const headers = fc.constantFrom([], HEADERS, [...HEADERS, '!meta {"more":1}', '!other "x"']);
+const size: fc.Arbitrary<SplitSize> = fc.oneof(
+  fc.record({ pages: fc.integer({ min: 1, max: 6 }) }),
+  fc.record({ maxLines: fc.integer({ min: 1, max: 6 }) }),
+);
+
+describe("planPages and pageChunks", () => {
+  it("give pages that merge into the same bytes, in whatever order they come", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        rows,
+        headers,
+        size,
+        fc.boolean(),
+        async (content, head, asked, isTurned) => {
+          const text = mapText(content, head.toSorted());
+          const pages = await split(text, asked);
+          expect(await merged(...(isTurned ? pages.toReversed() : pages))).toBe(text);
+        },
+      ),
+    );
+  });
+
+  it("give pages of the size asked for, each a map with all headers", async () => {
+    await fc.assert(
+      fc.asyncProperty(rows, headers, size, async (content, head, asked) => {
+        const pages = await split(mapText(content, head), asked);
+        const counts = pages.map((page) => recordsOf(page).length);
+        const expected =
+          "pages" in asked
+            ? { count: Math.min(asked.pages, content.length), spread: 1, most: Infinity }
+            : {
+                count: Math.ceil(content.length / asked.maxLines),
+                spread: Infinity,
+                most: asked.maxLines,
+              };
+        expect(pages).toHaveLength(Math.max(1, expected.count));
+        expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(expected.spread);
+        expect(Math.max(...counts)).toBeLessThanOrEqual(expected.most);
+        for (const [i, page] of pages.entries()) {
+          const map = MemoryIndex.build(encode(page));
+          const keys = recordsOf(page).map((line) => line.split(" ")[0]);
+          expect(map.headers.meta["page"]).toEqual({
+            number: i + 1,
+            of: pages.length,
+            ...(keys.length === 0 ? {} : { first: keys[0], last: keys.at(-1) }),
+          });
+          expect(head.every((line) => page.includes(`${line}\n`))).toBe(true);
+        }
+      }),
+    );
+  });
+
+  it("keep exclusions when the pages are merged with another map", async () => {
+    await fc.assert(
+      fc.asyncProperty(rows, rows, size, fc.array(lookupSurt), async (a, b, asked, uris) => {
+        const pages = await split(mapText(a, HEADERS), asked);
+        const other = mapText(b, HEADERS);
+        const whole = await merged(mapText(a, HEADERS), other);
+        const paged = await merged(...pages, other);
+        expect(paged).toBe(whole);
+        const index = MemoryIndex.build(encode(paged));
+        for (const uri of uris) {
+          const parts = [mapText(a), mapText(b)].map((map) => MemoryIndex.build(encode(map)));
+          expect(index.lookupSurtSync(uri).present).toBe(
+            parts.some((map) => map.lookupSurtSync(uri).present),
+          );
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it("keep the parts of two splits apart", async () => {
+    const a = await split('!meta {"name":"A"}\ncom,a)/ 1\ncom,b)/ 1\n', { pages: 2 });
+    const b = await split('!meta {"name":"B"}\ncom,a)/ 2\ncom,b)/ 2\n', { pages: 2 });
+    expect(await merged(...a, ...b)).toBe(
+      '!meta {"merged_from":[{"name":"A"},{"name":"B"}]}\ncom,a)/ 3\ncom,b)/ 3\n',
+    );
+  });
+
+  it("adds the newline that the last line lacks, and keeps long lines whole", async () => {
+    const long = `com,b)/${"x".repeat(300_000)} 2`;
+    const pages = await split(`com,a)/ 1\n\n${long}\n\ncom,c)/ 3`, { maxLines: 1 });
+    expect(pages.map(recordsOf)).toEqual([["com,a)/ 1"], [long], ["com,c)/ 3"]]);
+    expect(pages.every((page) => page.endsWith("\n"))).toBe(true);
+  });
+
+  it.each([
+    ["com,a)/ 1\n", { pages: 0 }, "MM_USAGE"],
+    ["com,a)/ 1\n", { maxLines: 1.5 }, "MM_USAGE"],
+    ['!meta {"page":{"number":1,"of":2}}\n', { pages: 2 }, "MM_BAD_INPUT"],
+    ["com,a)/ 1\n com,b)/ 1\n", { pages: 2 }, "MM_BAD_LINE"],
+  ])("refuse to split %j into %j", async (text, asked, code) => {
+    await expect(split(text, asked)).rejects.toMatchObject({ code });
+  });
+});
