@@ -1,0 +1,88 @@
+import { diffMaps, type HeaderDifference, type RecordDifference } from "../../map/diff.ts";
+import { openInput } from "../../node/input-file.ts";
+import { withOutput } from "../../node/output-file.ts";
+import { usage } from "../command-line.ts";
+import { type Command, defineCommand } from "../command.ts";
+import { ExitCode } from "../io.ts";
+import { LineWriter } from "../line-writer.ts";
+
+export const diff: Command = defineCommand({
+  name: "diff",
+  summary: "Show what differs between two maps",
+  usage: "BEFORE AFTER",
+  description: `
+Writes a line for each header and record that differs: "-" and what only the
+first map has, "+" and what only the second has. A record that says something
+else is both. Columns are separated by one space, headers are written as strict
+JSON: how a file is laid out makes no difference.
+
+Exit status: 0 when the maps say the same, 1 when they differ.
+`,
+  options: {
+    output: {
+      type: "string",
+      short: "o",
+      value: "FILE",
+      help: "Write here instead of to standard output; .gz compresses.",
+    },
+  },
+  examples: [
+    { does: "what changed", line: "mementomap diff old.ukvs new.ukvs" },
+    { does: "for a program", line: "mementomap diff --json old.ukvs new.ukvs" },
+  ],
+
+  async run({ positionals, values }, io) {
+    const [beforePath, afterPath, ...more] = positionals;
+    if (beforePath === undefined || afterPath === undefined || more.length > 0) {
+      throw usage("diff", "diff takes two maps");
+    }
+    if (beforePath === "-" && afterPath === "-") {
+      throw usage("diff", "standard input can be read only once");
+    }
+    const { signal } = io.interrupt;
+    const before = await openInput(beforePath, io, { signal });
+    try {
+      const after = await openInput(afterPath, io, { signal });
+      try {
+        const { headers, records } = await diffMaps(before, after);
+        const format = values.json ? asJson : asText;
+        let isSame = headers.length === 0;
+        await withOutput(values.output, io, async (output) => {
+          const lines = new LineWriter(output);
+          for (const difference of headers) {
+            const sent = lines.write(format(difference));
+            if (sent !== undefined) await sent;
+          }
+          for await (const difference of records) {
+            isSame = false;
+            const sent = lines.write(format(difference));
+            if (sent !== undefined) await sent;
+          }
+          await lines.flush();
+        });
+        return isSame ? ExitCode.ok : ExitCode.negative;
+      } finally {
+        await after.close();
+      }
+    } finally {
+      await before.close();
+    }
+  },
+});
+
+type Difference = HeaderDifference | RecordDifference;
+
+function asJson(difference: Difference): string {
+  return JSON.stringify(difference);
+}
+
+function asText(difference: Difference): string {
+  if ("header" in difference) {
+    return `${difference.kind === "removed" ? "-" : "+"} ${difference.header}`;
+  }
+  const { kind, key, before, after } = difference;
+  const removed = `- ${key} ${before ?? ""}`;
+  const added = `+ ${key} ${after ?? ""}`;
+  if (kind === "changed") return `${removed}\n${added}`;
+  return kind === "removed" ? removed : added;
+}

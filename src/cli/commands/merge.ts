@@ -1,0 +1,59 @@
+import { mergeMaps } from "../../map/merge.ts";
+import { withOutput } from "../../node/output-file.ts";
+import { usage } from "../command-line.ts";
+import { type Command, defineCommand } from "../command.ts";
+import { ExitCode } from "../io.ts";
+import { withMapSources } from "../map-sources.ts";
+import { formatCount } from "../sizes.ts";
+
+export const merge: Command = defineCommand({
+  name: "merge",
+  summary: "Join maps into one",
+  usage: "MAP... [-o MAP]",
+  description: `
+Joins maps into one that says present exactly where at least one of them does.
+Counts of the same key are added. An exclusion (a row with 0) stays only where
+the other maps say absent for all that it covers.
+
+The pages of a split are put together first: all pages of a map, in any order,
+give the map that was split. The output may be one of the inputs.
+`,
+  options: {
+    output: {
+      type: "string",
+      short: "o",
+      value: "MAP",
+      help: "Write here instead of to standard output; .gz compresses.",
+    },
+    tmp: {
+      type: "string",
+      value: "DIR",
+      help: "Where scratch files go; compressed maps need some.",
+    },
+  },
+  examples: [
+    { does: "two archives as one", line: "mementomap merge a.ukvs b.ukvs -o both.ukvs" },
+    { does: "add to a map in place", line: "mementomap merge map.ukvs new.ukvs -o map.ukvs" },
+  ],
+
+  async run({ positionals, values }, io) {
+    if (positionals.length === 0) throw usage("merge", "merge needs at least one map");
+    if (positionals.filter((path) => path === "-").length > 1) {
+      throw usage("merge", "standard input can be read only once");
+    }
+    const summary = await withMapSources(positionals, { io, tmp: values.tmp }, (sources) =>
+      withOutput(values.output, io, (output) =>
+        mergeMaps(sources, output, { signal: io.interrupt.signal }),
+      ),
+    );
+    if (values.quiet) return ExitCode.ok;
+    const { maps, recordsIn, recordsOut } = summary;
+    io.stderr.write(
+      values.json
+        ? `${JSON.stringify(summary)}\n`
+        : `${formatCount(maps)} maps, ${formatCount(recordsIn)} records in, ` +
+            `${formatCount(recordsOut)} out\n`,
+    );
+    return ExitCode.ok;
+  },
+});

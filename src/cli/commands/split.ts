@@ -1,0 +1,88 @@
+import { join } from "node:path";
+import { pageChunks, planPages, type SplitSize } from "../../map/split.ts";
+import { withOutput } from "../../node/output-file.ts";
+import { withOutputFolder } from "../../node/output-folder.ts";
+import { usage } from "../command-line.ts";
+import { type Command, defineCommand } from "../command.ts";
+import { ExitCode } from "../io.ts";
+import { withMapSources } from "../map-sources.ts";
+import { formatCount, parsePositive } from "../sizes.ts";
+
+export const split: Command = defineCommand({
+  name: "split",
+  summary: "Cut a map into pages",
+  usage: "MAP (--pages N | --max-lines N) -o DIR",
+  description: `
+Cuts a map into pages in key order: page-0001.ukvs, page-0002.ukvs and so on.
+Each page is a map with all headers, and says in its !meta header which page it
+is and from which key to which it goes. All rows of a key are on one page.
+Merging the pages gives the map again.
+
+The folder appears when all pages are written; it must not be there before, or
+be empty.
+`,
+  options: {
+    pages: { type: "string", value: "N", help: "How many pages to make.", parse: parsePositive },
+    "max-lines": {
+      type: "string",
+      value: "N",
+      help: "How many records a page may have.",
+      parse: parsePositive,
+    },
+    output: { type: "string", short: "o", value: "DIR", help: "The folder to make." },
+    gzip: { type: "boolean", help: "Compress the pages: page-0001.ukvs.gz." },
+    tmp: {
+      type: "string",
+      value: "DIR",
+      help: "Where scratch files go; a compressed map needs one.",
+    },
+  },
+  examples: [
+    { does: "two pages", line: "mementomap split map.ukvs --pages 2 -o pages" },
+    {
+      does: "pages of 50,000 records, compressed",
+      line: "mementomap split map.ukvs --max-lines 50000 --gzip -o pages",
+    },
+  ],
+
+  async run({ positionals, values }, io) {
+    const [path = "-", ...more] = positionals;
+    if (more.length > 0) throw usage("split", "split takes one map");
+    const { output } = values;
+    if (output === undefined || output === "-") {
+      throw usage("split", "name the folder for the pages: -o DIR");
+    }
+    const size = splitSize(values.pages, values["max-lines"]);
+    const { signal } = io.interrupt;
+    const suffix = values.gzip ? ".ukvs.gz" : ".ukvs";
+    const plan = await withMapSources([path], { io, tmp: values.tmp }, async ([source]) => {
+      const pages = await planPages(source, size, { signal });
+      const digits = Math.max(4, String(pages.pages.length).length);
+      await withOutputFolder(output, io, async (folder) => {
+        for (const page of pages.pages) {
+          const name = `page-${String(page.number).padStart(digits, "0")}${suffix}`;
+          await withOutput(join(folder, name), { stdout: io.stdout }, async (file) => {
+            for await (const chunk of pageChunks(source, pages, page, { signal })) {
+              await file.write(chunk);
+            }
+          });
+        }
+      });
+      return pages;
+    });
+    if (values.quiet) return ExitCode.ok;
+    const records = plan.pages.reduce((sum, page) => sum + page.records, 0);
+    io.stderr.write(
+      values.json
+        ? `${JSON.stringify({ pages: plan.pages.length, records })}\n`
+        : `${formatCount(records)} records on ${formatCount(plan.pages.length)} pages\n`,
+    );
+    return ExitCode.ok;
+  },
+});
+
+function splitSize(pages: number | undefined, maxLines: number | undefined): SplitSize {
+  if (pages !== undefined && maxLines === undefined) return { pages };
+  if (maxLines !== undefined && pages === undefined) return { maxLines };
+  throw usage("split", "say how to cut: either --pages N or --max-lines N");
+}
