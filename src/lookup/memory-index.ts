@@ -3,7 +3,7 @@ import { compareRanges } from "../bytes/compare.ts";
 import { MementoMapError } from "../errors.ts";
 import { surt as surtOf } from "../surt/surt.ts";
 import { columnEnd, skipBlanks } from "../ukvs/columns.ts";
-import { frequencyIsZero, FrequencySum, MAX_FREQUENCY_BYTES } from "../ukvs/frequency-sum.ts";
+import { frequencyIsZero } from "../ukvs/frequency-sum.ts";
 import type { UkvsHeaders } from "../ukvs/header.ts";
 import { type IndexedRows, indexRows } from "./index-rows.ts";
 import { isKeyEnd, keyEnd, lineEnd, nextLine } from "./line-bounds.ts";
@@ -50,7 +50,6 @@ export class MemoryIndex implements MapLookup {
   readonly #layout: RowLayout;
   readonly #rows: IndexedRows;
   readonly #finder: RowFinder;
-  readonly #sum: FrequencySum = new FrequencySum();
 
   private constructor(
     bytes: Uint8Array,
@@ -168,19 +167,12 @@ export class MemoryIndex implements MapLookup {
   }
 
   #fillSum(rows: readonly RowRange[], match: Match): boolean {
-    const sum = this.#sum;
-    sum.reset();
-    for (const { bytes, start, end } of rows) {
-      const at = columnStart(bytes, start, end, this.#layout.frequencyColumn);
-      const stop = columnEnd(bytes, at, end);
-      if (isNone(bytes, at, stop)) sum.addBytes(UNKNOWN_FREQUENCY, 0, 1);
-      else sum.addBytes(bytes, at, stop);
-    }
-    match.frequencyBytes = new Uint8Array(MAX_FREQUENCY_BYTES);
+    const { frequency = "", present } = answerFromRows(rows, this.#layout);
+    match.frequencyBytes = encoder.encode(frequency);
     match.frequencyStart = 0;
-    match.frequencyEnd = sum.writeTo(match.frequencyBytes, 0);
-    match.present = sum.isPresent;
-    return match.present;
+    match.frequencyEnd = match.frequencyBytes.length;
+    match.present = present;
+    return present;
   }
 
   /** The row at an offset and those after it with the same key. */

@@ -12,9 +12,11 @@ const decoder = new TextDecoder();
 /**
  * What the rows of one key say together; there is at least one.
  *
- * Without `at` every row counts. With it, a row counts if its datetime key covers that time, and
- * of a row whose JSON block splits it by datetime only the parts that cover it. `at` of fewer than
- * 14 digits stands for the whole period, and what overlaps it covers it.
+ * Without `at` every row counts, and one that says present is enough; where a row for all time
+ * (`:`) states the total, its frequency is not added to but given. With `at`, a row counts if its
+ * datetime key covers that time, the total only where no other row does; of a row whose JSON block
+ * splits it by datetime only the parts that cover it count. `at` of fewer than 14 digits stands for
+ * the whole period, and what overlaps it covers it.
  *
  * @throws MM_BAD_KEY when `at` or a datetime key is no time, MM_BAD_FREQUENCY, MM_BAD_LINE.
  */
@@ -29,28 +31,69 @@ export function answerFromRows(
       parseRecord(decoder.decode(bytes.subarray(start, end)), layout.fields),
     );
     const key = records[0]?.keys[0] ?? "";
-    const stated = records.flatMap((record) => frequenciesOf(record, layout, time));
-    const [only] = stated;
-    if (only === undefined) return { present: false, key };
-    if (stated.length === 1)
-      return { present: isPresent(parseFrequency(only)), key, frequency: only };
-    const sum = stated.map(parseFrequency).reduce(addFrequencies);
-    return { present: isPresent(sum), key, frequency: formatFrequency(sum) };
+    const totals = records.filter((record) => isTotal(record, layout));
+    const parts = records.filter((record) => !isTotal(record, layout));
+    return time === undefined
+      ? answerAnyTime(key, totals, parts)
+      : answerAt(key, totals, parts, time, layout);
   } catch (error) {
     throw isMementoMapError(error) ? error.at({ source: layout.source }) : error;
   }
 }
 
+function answerAnyTime(
+  key: string,
+  totals: readonly UkvsRecord[],
+  parts: readonly UkvsRecord[],
+): KeyAnswer {
+  const stated = (totals.length > 0 ? totals : parts).map(frequencyOf);
+  const present = [...totals, ...parts].some((record) =>
+    isPresent(parseFrequency(frequencyOf(record))),
+  );
+  return { present, key, frequency: sumOf(stated) };
+}
+
+function answerAt(
+  key: string,
+  totals: readonly UkvsRecord[],
+  parts: readonly UkvsRecord[],
+  time: string,
+  layout: RowLayout,
+): KeyAnswer {
+  const covering = parts.flatMap((record) => frequenciesAt(record, layout, time));
+  const stated =
+    covering.length > 0
+      ? covering
+      : totals.flatMap((record) => frequenciesAt(record, layout, time));
+  if (stated.length === 0) return { present: false, key };
+  const frequency = sumOf(stated);
+  return { present: isPresent(parseFrequency(frequency)), key, frequency };
+}
+
+/** The sum of frequencies; a single one stays as it is written. */
+function sumOf(stated: readonly string[]): string {
+  const frequencies = stated.map(parseFrequency);
+  return stated.length === 1 ? stated[0] : formatFrequency(frequencies.reduce(addFrequencies));
+}
+
+function frequencyOf({ values: [frequency = UNKNOWN] }: UkvsRecord): string {
+  return frequency;
+}
+
+function datetimeOf({ keys }: UkvsRecord, layout: RowLayout): string {
+  const datetime = layout.datetimeColumn < 0 ? ":" : (keys[layout.datetimeColumn] ?? ":");
+  return datetime === "-" ? ":" : datetime;
+}
+
+function isTotal(record: UkvsRecord, layout: RowLayout): boolean {
+  return layout.datetimeColumn >= 0 && datetimeOf(record, layout) === ":";
+}
+
 /** The frequencies of a row that count at a time, as written. */
-function frequenciesOf(record: UkvsRecord, layout: RowLayout, time: string | undefined): string[] {
-  const [frequency = UNKNOWN] = record.values;
-  if (time === undefined) return [frequency];
-  if (layout.datetimeColumn >= 0) {
-    const datetime = record.keys[layout.datetimeColumn] ?? ":";
-    if (datetime !== "-" && !overlaps(parseDatetimeKey(datetime), time)) return [];
-  }
+function frequenciesAt(record: UkvsRecord, layout: RowLayout, time: string): string[] {
+  if (!overlaps(parseDatetimeKey(datetimeOf(record, layout)), time)) return [];
   const split = record.json?.["datetime"];
-  if (!isJsonObject(split)) return [frequency];
+  if (!isJsonObject(split)) return [frequencyOf(record)];
   return Object.entries(split).flatMap(([datetime, part]) =>
     overlaps(parseDatetimeKey(datetime), time) ? [frequencyText(part)] : [],
   );

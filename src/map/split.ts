@@ -1,13 +1,18 @@
-import { LF, SPACE } from "../bytes/ascii.ts";
+import { CR, LF } from "../bytes/ascii.ts";
+import { lineBatches } from "../bytes/lines.ts";
 import { MementoMapError } from "../errors.ts";
 import { type ByteSource, sourceChunks } from "../lookup/byte-source.ts";
 import { keyEnd } from "../lookup/line-bounds.ts";
 import { readMapHead } from "../lookup/map-head.ts";
 import { SourceLines } from "../lookup/source-lines.ts";
+import { columnEnd, skipBlanks } from "../ukvs/columns.ts";
 import { formatHeaders, type UkvsHeaders } from "../ukvs/header.ts";
+import { LastKey, notSorted } from "../ukvs/key-order.ts";
 import { type PageMark, pageMark } from "./logical-map.ts";
 
-/** How large pages are: so many of them, of equal size, or of so many records at most. */
+const decoder = new TextDecoder();
+
+/** How large pages are: so many of them, about equal, or of so many records at most. */
 export type SplitSize = { readonly pages: number } | { readonly maxLines: number };
 
 /** One page of a map: what its header says, and where its records are. */
@@ -27,11 +32,13 @@ export interface SplitPlan {
 /**
  * Divides a map into pages in key order.
  *
- * There are never more pages than records, and always at least one. The map must be sorted, for
- * the pages to be of use. Reads the source twice; holds one chunk and the list of pages.
+ * All rows of one key are on one page: a page is longer than `maxLines` only when one key has more
+ * rows. There is always at least one page, and there are fewer than `pages` when there are too few
+ * keys. The map must be sorted. Reads the source once, and twice when the number of pages is given;
+ * holds one chunk and the list of pages.
  *
  * @throws MM_USAGE when the size is no positive integer; MM_BAD_INPUT when the map is a page
- *   itself; MM_BAD_HEADER, MM_BAD_LINE, MM_IO.
+ *   itself; MM_NOT_SORTED, MM_BAD_HEADER, MM_BAD_LINE, MM_IO.
  */
 export async function planPages(
   source: ByteSource,
@@ -41,7 +48,7 @@ export async function planPages(
   checkSize(size);
   const { signal } = options;
   const lines = new SourceLines(source);
-  const { headers, recordsOffset } = await readMapHead(lines, signal);
+  const { headers, recordsOffset, recordsLine } = await readMapHead(lines, signal);
   const mark = pageMark(headers, source.name);
   if (mark !== undefined) {
     throw new MementoMapError(
@@ -51,32 +58,26 @@ export async function planPages(
     );
   }
 
-  let total = 0;
-  await eachRecord(source, recordsOffset, signal, () => total++);
-  const firstRecords = pageStarts(total, size);
-  const firsts: number[] = [];
-  const lasts: number[] = [];
-  let record = 0;
-  await eachRecord(source, recordsOffset, signal, (offset) => {
-    if (record === firstRecords[firsts.length]) firsts.push(offset);
-    lasts[firsts.length - 1] = offset;
-    record++;
-  });
+  const region = { source, start: recordsOffset, firstLine: recordsLine, signal };
+  const cuts = await cutPages(
+    region,
+    "pages" in size ? await cutsForCount(region, size.pages) : size,
+  );
 
   const pages: MapPage[] = [];
-  for (const [index, firstRecord] of firstRecords.entries()) {
+  for (const [index, cut] of cuts.entries()) {
     pages.push({
       number: index + 1,
-      of: firstRecords.length,
-      ...(total === 0
+      of: cuts.length,
+      ...(cut.records === 0
         ? {}
         : {
-            first: await keyAt(lines, firsts[index], signal),
-            last: await keyAt(lines, lasts[index], signal),
+            first: await keyAt(lines, cut.first, signal),
+            last: await keyAt(lines, cut.last, signal),
           }),
-      records: (firstRecords[index + 1] ?? total) - firstRecord,
-      start: firsts[index] ?? recordsOffset,
-      end: firsts[index + 1] ?? source.size,
+      records: cut.records,
+      start: cut.first,
+      end: cuts[index + 1]?.first ?? source.size,
     });
   }
   return { headers, pages };
@@ -116,58 +117,105 @@ function checkSize(size: SplitSize): void {
   throw new MementoMapError("MM_USAGE", `${value} is no number of ${name}; give 1 or more`);
 }
 
-/** The number of the first record of each page. */
-function pageStarts(total: number, size: SplitSize): number[] {
-  if (total === 0) return [0];
-  if ("maxLines" in size) {
-    const count = Math.ceil(total / size.maxLines);
-    return Array.from({ length: count }, (_, page) => page * size.maxLines);
-  }
-  const count = Math.min(size.pages, total);
-  // The product may exceed 2^53 only for maps that no disk holds.
-  return Array.from({ length: count }, (_, page) => Math.floor((page * total) / count));
+/** The records of a map. */
+interface Region {
+  readonly source: ByteSource;
+  readonly start: number;
+  /** The number of the line at `start`. */
+  readonly firstLine: number;
+  readonly signal: AbortSignal | undefined;
 }
 
-/** Calls `visit` with the offset of every line that is not blank, in one pass. */
-async function eachRecord(
-  source: ByteSource,
-  start: number,
-  signal: AbortSignal | undefined,
-  visit: (offset: number) => void,
-): Promise<void> {
-  let chunkOffset = start;
-  let isLineStart = true;
-  let isInBlankLine = false;
-  for await (const chunk of sourceChunks(source, { start, signal })) {
-    for (let at = 0; at < chunk.length;) {
-      if (isLineStart) {
-        isInBlankLine = chunk[at] <= SPACE;
-        if (!isInBlankLine) visit(chunkOffset + at);
+/** Where the first and the last record of a page start. */
+interface Cut {
+  first: number;
+  last: number;
+  records: number;
+}
+
+/** Says where pages may end: as early as at `wanted` records of the map, or at `maxLines` of a page. */
+type CutRule = { readonly maxLines: number } | { readonly wanted: readonly number[] };
+
+async function cutsForCount(region: Region, pages: number): Promise<CutRule> {
+  let total = 0;
+  await eachRecord(region, () => total++);
+  // The product exceeds 2^53 only for maps that no disk holds.
+  const wanted = Array.from({ length: pages }, (_, page) => Math.floor((page * total) / pages));
+  return { wanted: [...new Set(wanted)].slice(1) };
+}
+
+async function cutPages(region: Region, rule: CutRule): Promise<Cut[]> {
+  const lastKey = new LastKey(1);
+  let page: Cut = { first: region.start, last: region.start, records: 0 };
+  const cuts = [page];
+  // The rows of the current key: they move to the next page together.
+  let key: Cut = { first: region.start, last: region.start, records: 0 };
+  let record = 0;
+  let nextWanted = 0;
+
+  const addKeyToPage = (): void => {
+    const isFull =
+      "maxLines" in rule
+        ? page.records + key.records > rule.maxLines
+        : record - key.records >= (rule.wanted[nextWanted] ?? Infinity);
+    if (isFull && page.records > 0) {
+      page = { ...key };
+      cuts.push(page);
+      if ("wanted" in rule) {
+        while ((rule.wanted[nextWanted] ?? Infinity) <= record - key.records) nextWanted++;
       }
-      const newline = chunk.indexOf(LF, at);
-      const end = newline < 0 ? chunk.length : newline;
-      if (isInBlankLine) refuseText(chunk, at, end, chunkOffset, source.name);
-      isLineStart = newline >= 0;
-      at = end + 1;
+      return;
     }
-    chunkOffset += chunk.length;
-  }
+    if (page.records === 0) page.first = key.first;
+    page.last = key.last;
+    page.records += key.records;
+  };
+
+  await eachRecord(region, (bytes, start, end, offset, line) => {
+    const stop = columnEnd(bytes, start, end);
+    const comparison = lastKey.compareTo(bytes, start, stop);
+    if (comparison > 0) {
+      const text = decoder.decode(bytes.subarray(start, stop));
+      throw notSorted(text, lastKey.text(), { source: region.source.name, line });
+    }
+    if (comparison < 0) {
+      if (key.records > 0) addKeyToPage();
+      key = { first: offset, last: offset, records: 0 };
+      lastKey.remember(bytes, start, stop);
+    }
+    key.last = offset;
+    key.records++;
+    record++;
+  });
+  if (key.records > 0) addKeyToPage();
+  return cuts;
 }
 
-function refuseText(
-  chunk: Uint8Array,
-  start: number,
-  end: number,
-  chunkOffset: number,
-  source: string,
-): void {
-  for (let at = start; at < end; at++) {
-    if (chunk[at] <= SPACE) continue;
-    throw new MementoMapError(
-      "MM_BAD_LINE",
-      `the line around byte ${chunkOffset + at} starts with a blank, not with a key`,
-      { position: { source } },
-    );
+type Visit = (bytes: Uint8Array, start: number, end: number, offset: number, line: number) => void;
+
+/** Calls `visit` with every line that is not blank and its offset in the source, in one pass. */
+async function eachRecord(region: Region, visit: Visit): Promise<void> {
+  const { source, start, signal } = region;
+  let offset = start;
+  const chunks = sourceChunks(source, { start, signal });
+  for await (const { bytes, starts, ends, count, firstLine } of lineBatches(chunks, {
+    source: source.name,
+  })) {
+    for (let i = 0; i < count; i++) {
+      const lineStart = starts[i];
+      const lineEnd = ends[i];
+      const text = skipBlanks(bytes, lineStart, lineEnd);
+      if (text === lineStart && text < lineEnd) {
+        visit(bytes, lineStart, lineEnd, offset, region.firstLine - 1 + firstLine + i);
+      } else if (text < lineEnd) {
+        throw new MementoMapError(
+          "MM_BAD_LINE",
+          `the line at byte ${offset} starts with a blank, not with a key`,
+          { position: { source: source.name } },
+        );
+      }
+      offset += lineEnd - lineStart + (bytes[lineEnd] === CR ? 2 : 1);
+    }
   }
 }
 
@@ -177,5 +225,5 @@ async function keyAt(
   signal: AbortSignal | undefined,
 ): Promise<string> {
   const { bytes, start, end } = await lines.lineAt(offset, signal);
-  return new TextDecoder().decode(bytes.subarray(start, Math.min(keyEnd(bytes, start), end)));
+  return decoder.decode(bytes.subarray(start, Math.min(keyEnd(bytes, start), end)));
 }

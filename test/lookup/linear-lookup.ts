@@ -25,13 +25,18 @@ export function linearLookup(
   }
   if (best === undefined) return { present: false };
   const { key } = best;
-  const stated = rows.filter((row) => row.key === key).flatMap((row) => statedAt(row, at));
+  const own = rows.filter((row) => row.key === key);
+  const totals = own.filter((row) => row.datetime === ":").flatMap((row) => statedAt(row, at));
+  const parts = own.filter((row) => row.datetime !== ":").flatMap((row) => statedAt(row, at));
+  const [first, second] = at === undefined ? [totals, parts] : [parts, totals];
+  const stated = first.length > 0 ? first : second;
   const [only] = stated;
   if (only === undefined) return { present: false, key };
-  if (stated.length === 1)
-    return { present: isPresent(parseFrequency(only)), key, frequency: only };
+  const deciding = at === undefined ? [...totals, ...parts] : stated;
+  const present = deciding.some((frequency) => isPresent(parseFrequency(frequency)));
+  if (stated.length === 1) return { present, key, frequency: only };
   const sum = stated.map(parseFrequency).reduce(addFrequencies);
-  return { present: isPresent(sum), key, frequency: formatFrequency(sum) };
+  return { present, key, frequency: formatFrequency(sum) };
 }
 
 /** How specific a key is for a SURT, smallest first; undefined when it does not cover it. */

@@ -130,6 +130,17 @@ describe.each(implementations)("%s", (_, open) => {
     expect(await map.lookupSurt(asked)).toEqual(answer);
   });
 
+  it.each([
+    [undefined, { present: true, frequency: "100/35" }],
+    ["2014", { present: true, frequency: "20~/10" }],
+    ["20151231", { present: false, frequency: "0" }],
+    ["2016", { present: true, frequency: "100/35" }],
+  ])("takes a row for all time as the total, asked at %j", async (at, answer) => {
+    const text = `${DATETIME_FIELDS}\ncom,a)/* 2014 20~/10\ncom,a)/* 2015 0\ncom,a)/* : 100/35\n`;
+    const map = await open(encode(text));
+    expect(await map.lookupSurt("com,a)/x", { at })).toMatchObject(answer);
+  });
+
   it("looks up URIs by their SURT", async () => {
     const map = await open(encode("com,example)/a 4\n"));
     expect(surt("http://www.Example.com/a?b=1")).toBe("com,example)/a?b=1");

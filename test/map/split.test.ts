@@ -115,7 +115,27 @@ describe("planPages and pageChunks", () => {
     expect(pages.every((page) => page.endsWith("\n"))).toBe(true);
   });
 
+  it.each<SplitSize>([{ maxLines: 2 }, { pages: 3 }])(
+    "keep all rows of a key on one page when asked for %j",
+    async (asked) => {
+      const fields = '!fields {"keys":["surt","datetime"],"values":["frequency"]}';
+      const lines = ["a 1", "b 1", "b 2", "b 3", "c 1", "d 1", "d 2"].map((keys) => {
+        const [site, year] = keys.split(" ");
+        return `com,${site})/ 200${year} 1`;
+      });
+      const pages = await split(`${fields}\n${lines.join("\n")}\n`, asked);
+      const sites = pages.map((page) =>
+        recordsOf(page)
+          .map((line) => line.slice(4, 5))
+          .join(""),
+      );
+      expect(sites).toEqual("maxLines" in asked ? ["a", "bbb", "c", "dd"] : ["abbb", "cdd"]);
+      expect(await merged(...pages)).toBe(`${fields}\n${lines.join("\n")}\n`);
+    },
+  );
+
   it.each([
+    ["com,b)/ 1\ncom,a)/ 1\n", { pages: 2 }, "MM_NOT_SORTED"],
     ["com,a)/ 1\n", { pages: 0 }, "MM_USAGE"],
     ["com,a)/ 1\n", { maxLines: 1.5 }, "MM_USAGE"],
     ['!meta {"page":{"number":1,"of":2}}\n', { pages: 2 }, "MM_BAD_INPUT"],
