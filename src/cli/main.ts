@@ -14,7 +14,7 @@ import { nearest } from "./nearest.ts";
  */
 export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
   try {
-    return await untilInterrupted(dispatch(argv, io), io.interrupt.signal);
+    return await untilInterrupted(() => dispatch(argv, io), io.interrupt.signal);
   } catch (error) {
     if (isClosedPipe(error)) return ExitCode.ok;
     io.stderr.write(`${errorReport(error, wantsJson(argv))}\n`);
@@ -50,7 +50,7 @@ async function dispatch(argv: readonly string[], io: Io): Promise<ExitCode> {
 }
 
 /** Lets go of work that does not notice an interruption by itself. */
-async function untilInterrupted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+async function untilInterrupted<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   let stop: (() => void) | undefined;
   const interrupted = new Promise<never>((_resolve, reject) => {
@@ -61,7 +61,7 @@ async function untilInterrupted<T>(work: Promise<T>, signal: AbortSignal): Promi
     signal.addEventListener("abort", stop, { once: true });
   });
   try {
-    return await Promise.race([work, interrupted]);
+    return await Promise.race([work(), interrupted]);
   } finally {
     if (stop !== undefined) signal.removeEventListener("abort", stop);
   }

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { constants, rmSync } from "node:fs";
+import { closeSync, constants, openSync, rmSync } from "node:fs";
 import { type FileHandle, open, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Writable } from "node:stream";
@@ -116,10 +116,13 @@ async function openTarget(path: string, interrupt: Interrupt | undefined): Promi
     // Through a link, so that the link stays and what it names is replaced.
     const target = before === undefined ? path : await realpath(path);
     const temporary = join(dirname(target), `.${basename(target)}.${randomUUID()}.tmp`);
-    const file = await open(temporary, "wx");
+    // Made and registered in one go: an interruption in between would leave it behind.
+    interrupt?.signal.throwIfAborted();
+    closeSync(openSync(temporary, "wx"));
     const release = interrupt?.onCleanUp(() => {
       rmSync(temporary, { force: true });
     });
+    const file = await open(temporary, "r+");
     if (before !== undefined) await file.chmod(before.mode);
     return new FileOutput(path, file, { temporary, target, release });
   } catch (error) {

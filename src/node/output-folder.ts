@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { rmSync } from "node:fs";
-import { mkdir, readdir, rename, rm } from "node:fs/promises";
+import { mkdirSync, rmSync } from "node:fs";
+import { readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { MementoMapError } from "../errors.ts";
 import type { Interrupt } from "./interrupt.ts";
@@ -21,11 +21,11 @@ export async function withOutputFolder<T>(
   await refuseContent(path);
   const target = resolve(path);
   const temporary = join(dirname(target), `.${basename(target)}.${randomUUID()}.tmp`);
-  await mkdir(temporary).catch((error: unknown) => {
-    throw ioError(error, path);
-  });
+  // Made and registered in one go: an interruption in between would leave it behind.
+  options.interrupt?.signal.throwIfAborted();
+  make(temporary, path);
   const release = options.interrupt?.onCleanUp(() => {
-    rmSync(temporary, { recursive: true, force: true });
+    rmSync(temporary, { recursive: true, force: true, maxRetries: 5 });
   });
   try {
     const result = await use(temporary);
@@ -38,6 +38,14 @@ export async function withOutputFolder<T>(
     throw error;
   } finally {
     release?.();
+  }
+}
+
+function make(folder: string, path: string): void {
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    throw ioError(error, path);
   }
 }
 

@@ -1,5 +1,5 @@
-import { rmSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtempSync, rmSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Interrupt } from "./interrupt.ts";
@@ -23,16 +23,25 @@ export async function withTempDir<T>(
   use: (path: string) => Promise<T>,
 ): Promise<T> {
   const parent = options.parent ?? tmpdir();
-  const path = await mkdtemp(join(parent, "mementomap-")).catch((error: unknown) => {
-    throw ioError(error, parent);
-  });
+  // Made and registered in one go: an interruption in between would leave it behind.
+  options.interrupt?.signal.throwIfAborted();
+  const path = makeIn(parent);
   const release = options.interrupt?.onCleanUp(() => {
-    rmSync(path, { recursive: true, force: true });
+    // Threads may still be writing to it, so that it has to be tried again.
+    rmSync(path, { recursive: true, force: true, maxRetries: 5 });
   });
   try {
     return await use(path);
   } finally {
     await rm(path, { recursive: true, force: true });
     release?.();
+  }
+}
+
+function makeIn(parent: string): string {
+  try {
+    return mkdtempSync(join(parent, "mementomap-"));
+  } catch (error) {
+    throw ioError(error, parent);
   }
 }
