@@ -33,6 +33,7 @@ export interface RowFault {
 const SHOWN_BYTES = 120;
 /** No percent-encoded SURT is longer than this many times its URI. */
 const SURT_GROWTH = 3;
+const NONE = -1;
 
 /**
  * Reads lines of index files and counts their keys in a table.
@@ -51,9 +52,14 @@ export class IndexReader {
   #parser: RowParser;
   #linesBeforePart = 0;
   #surt = new Uint8Array(4096);
-  /** The SURT column of the row before, to count repeats without looking them up. */
-  #previous = new Uint8Array(1024);
-  #previousLength = -1;
+  /**
+   * The key column of the row counted last, in the bytes that are being read, and how much of it
+   * is the key of its row; NONE if there is none or the key stands elsewhere. Rows that repeat it
+   * are counted without looking them up.
+   */
+  #lastStart = NONE;
+  #lastLength = NONE;
+  #lastRowLength = NONE;
 
   constructor(options: IndexReaderOptions, table: KeyTable, drain: () => void) {
     this.#options = options;
@@ -68,7 +74,6 @@ export class IndexReader {
   startPart(format: DetectedFormat): void {
     this.#parser = rowParser(format, filterNeeds(this.#options.filter));
     this.#table.startRun();
-    this.#previousLength = -1;
     this.#linesBeforePart = this.counts.lines;
   }
 
@@ -86,6 +91,8 @@ export class IndexReader {
     const capture = this.#capture;
     const parser = this.#parser;
     const sieve = this.#sieve;
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#lastLength = NONE;
     let at = start;
     while (at < end) {
       let lineEnd = bytes.indexOf(LF, at);
@@ -101,12 +108,14 @@ export class IndexReader {
       if (lineEnd - at > this.#options.maxLineBytes) {
         return this.#fault(bytes, at, lineEnd);
       }
+      const shared = parser.leadsWithKey ? this.#sharedWithLast(view, at, lineEnd) : 0;
+      capture.knownKeyBytes = shared;
       const kind = parser.parse(bytes, at, lineEnd, capture);
       if (kind === ROW.capture) {
         const reason = sieve?.reject(bytes, capture);
         if (reason === undefined) {
           counts.captures++;
-          this.#count(bytes);
+          this.#count(bytes, shared);
         } else {
           counts.filtered[reason]++;
         }
@@ -123,26 +132,42 @@ export class IndexReader {
     return undefined;
   }
 
-  #count(bytes: Uint8Array): void {
+  /** How many bytes a line has in common with the key column counted last. */
+  #sharedWithLast(view: DataView, start: number, end: number): number {
+    const last = this.#lastStart;
+    const length = this.#lastLength;
+    const limit = length < end - start ? length : end - start;
+    let i = 0;
+    while (i + 4 <= limit && view.getInt32(start + i) === view.getInt32(last + i)) i += 4;
+    while (i < limit && view.getUint8(start + i) === view.getUint8(last + i)) i++;
+    return i;
+  }
+
+  #count(bytes: Uint8Array, shared: number): void {
     const capture = this.#capture;
-    if (capture.keyStart === -1) {
+    const { keyStart, keyEnd } = capture;
+    if (keyStart === NONE) {
       this.#countUri(bytes);
       return;
     }
-    const { keyStart, keyEnd } = capture;
     const length = keyEnd - keyStart;
-    const previous = this.#previous;
-    if (length === this.#previousLength && this.#options.datetimeDigits === 0) {
-      let i = 0;
-      while (i < length && bytes[keyStart + i] === previous[i]) i++;
-      if (i === length) {
-        this.#table.repeat(1);
-        return;
-      }
+    if (shared === length && length === this.#lastLength && this.#options.datetimeDigits === 0) {
+      this.#table.repeat(1);
+      return;
     }
-    this.#rowKey.set(bytes, keyStart, keyEnd, bytes, capture);
-    this.#add();
-    this.#remember(bytes, keyStart, length);
+    const rowKey = this.#rowKey;
+    rowKey.set(bytes, keyStart, keyEnd, bytes, capture, shared);
+    const isPart = rowKey.bytes === bytes;
+    const rowLength = isPart ? rowKey.end - keyStart : NONE;
+    const lastRowLength = this.#lastLength === NONE ? NONE : this.#lastRowLength;
+    if (isPart && rowLength === lastRowLength && shared >= rowLength) {
+      this.#table.repeat(1);
+    } else {
+      this.#add(Math.max(0, Math.min(shared, rowLength, lastRowLength)));
+    }
+    this.#lastStart = keyStart;
+    this.#lastLength = length;
+    this.#lastRowLength = rowLength;
   }
 
   #countUri(bytes: Uint8Array): void {
@@ -151,23 +176,16 @@ export class IndexReader {
     if (room > this.#surt.length) this.#surt = new Uint8Array(room);
     const surt = this.#surt;
     const end = surtBytes(bytes, capture.uriStart, capture.uriEnd, surt, 0);
-    this.#rowKey.set(surt, 0, end, bytes, capture);
-    this.#add();
-    this.#previousLength = -1;
+    this.#rowKey.set(surt, 0, end, bytes, capture, 0);
+    this.#add(0);
+    this.#lastLength = NONE;
   }
 
-  #add(): void {
+  #add(shared: number): void {
     const { bytes, start, end } = this.#rowKey;
-    if (this.#table.add(bytes, start, end, 1)) return;
+    if (this.#table.add(bytes, start, end, 1, shared)) return;
     this.#drain();
     this.#table.add(bytes, start, end, 1);
-  }
-
-  #remember(bytes: Uint8Array, start: number, length: number): void {
-    if (length > this.#previous.length) this.#previous = new Uint8Array(length * 2);
-    const previous = this.#previous;
-    for (let i = 0; i < length; i++) previous[i] = bytes[start + i];
-    this.#previousLength = length;
   }
 
   #fault(bytes: Uint8Array, start: number, end: number): RowFault {

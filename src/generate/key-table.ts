@@ -36,10 +36,13 @@ export class KeyTable {
   /** The key added last, for `repeat`. */
   #current = NONE;
 
-  readonly #ordered: Uint32Array;
+  /** The ordered lane grows from the front, the keys that went aside from the back. */
+  readonly #lanes: Uint32Array;
   #orderedSize = 0;
   /** The end of the ordered lane, or NONE at the start of a run. */
   #last = NONE;
+  /** The keys that the end of the ordered lane begins with, shortest first, itself included. */
+  readonly #prefixes: number[] = [];
   /** Indexes into the ordered lane where a new run of increasing keys begins. */
   #runs: number[] = [];
 
@@ -56,7 +59,7 @@ export class KeyTable {
     this.#arena = new Uint8Array(arenaBytes);
     this.#starts = new Uint32Array(this.#maxKeys + 1);
     this.#counts = new Float64Array(this.#maxKeys);
-    this.#ordered = new Uint32Array(this.#maxKeys);
+    this.#lanes = new Uint32Array(this.#maxKeys);
     this.#hashes = new Uint32Array(this.#maxKeys);
     const slots = 1 << Math.ceil(Math.log2(this.#maxKeys * 1.5));
     this.#slots = new Uint32Array(slots);
@@ -77,31 +80,74 @@ export class KeyTable {
     this.#counts[this.#current] += count;
   }
 
-  /** Adds `count` to a key; false, with nothing done, when the table is full. */
-  add(bytes: Uint8Array, start: number, end: number, count: number): boolean {
+  /**
+   * Adds `count` to a key; false, with nothing done, when the table is full.
+   *
+   * @param shared how many bytes the key is known to have in common with the key added last.
+   */
+  add(bytes: Uint8Array, start: number, end: number, count: number, shared: number = 0): boolean {
     const last = this.#last;
     if (last !== NONE) {
       const arena = this.#arena;
       const lastStart = this.#starts[last];
       const lastLength = this.#starts[last + 1] - lastStart;
       const length = end - start;
-      const shared = length < lastLength ? length : lastLength;
-      let i = 0;
-      while (i < shared && bytes[start + i] === arena[lastStart + i]) i++;
-      const order = i < shared ? bytes[start + i] - arena[lastStart + i] : length - lastLength;
+      const limit = length < lastLength ? length : lastLength;
+      let i = this.#current === last ? shared : 0;
+      while (i < limit && bytes[start + i] === arena[lastStart + i]) i++;
+      const order = i < limit ? bytes[start + i] - arena[lastStart + i] : length - lastLength;
       if (order === 0) {
         this.#counts[last] += count;
         this.#current = last;
         return true;
       }
-      if (order < 0) return this.#addAside(bytes, start, end, count);
+      if (order < 0) {
+        if (i === length && this.#addToPrefix(length, count)) return true;
+        return this.#addAside(bytes, start, end, count);
+      }
+      this.#forgetPrefixes(i);
     }
     const id = this.#append(bytes, start, end, count);
     if (id === NONE) return false;
-    if (last === NONE) this.#runs.push(this.#orderedSize);
-    this.#ordered[this.#orderedSize++] = id;
+    if (last === NONE) {
+      this.#runs.push(this.#orderedSize);
+      this.#prefixes.length = 0;
+    }
+    this.#lanes[this.#orderedSize++] = id;
     this.#last = id;
+    this.#prefixes.push(id);
     return true;
+  }
+
+  /**
+   * Adds to a key that is the beginning of the last one, if it was seen before.
+   *
+   * That is why most keys of a sorted index are out of order: `/a?x` comes after `/a/b`, and its
+   * key is `/a`.
+   */
+  #addToPrefix(length: number, count: number): boolean {
+    const starts = this.#starts;
+    for (let i = this.#prefixes.length - 1; i >= 0; i--) {
+      const id = this.#prefixes[i];
+      const prefixLength = starts[id + 1] - starts[id];
+      if (prefixLength > length) continue;
+      if (prefixLength < length) return false;
+      this.#counts[id] += count;
+      this.#current = id;
+      return true;
+    }
+    return false;
+  }
+
+  /** Drops the prefixes of the last key that the next one, which shares `shared` bytes, lacks. */
+  #forgetPrefixes(shared: number): void {
+    const starts = this.#starts;
+    const prefixes = this.#prefixes;
+    while (prefixes.length > 0) {
+      const id = prefixes[prefixes.length - 1];
+      if (starts[id + 1] - starts[id] <= shared) return;
+      prefixes.pop();
+    }
   }
 
   #addAside(bytes: Uint8Array, start: number, end: number, count: number): boolean {
@@ -121,7 +167,7 @@ export class KeyTable {
     if (id === NONE) return false;
     this.#hashes[id] = hash;
     slots[slot] = id + 1;
-    this.#asideSize++;
+    this.#lanes[this.#maxKeys - ++this.#asideSize] = id;
     return true;
   }
 
@@ -166,6 +212,7 @@ export class KeyTable {
     this.#current = NONE;
     this.#orderedSize = 0;
     this.#last = NONE;
+    this.#prefixes.length = 0;
     this.#runs = [];
     if (this.#asideSize > 0) this.#slots.fill(0);
     this.#asideSize = 0;
@@ -175,16 +222,14 @@ export class KeyTable {
     const lanes: Uint32Array[] = [];
     for (const [i, from] of this.#runs.entries()) {
       const to = this.#runs[i + 1] ?? this.#orderedSize;
-      lanes.push(this.#ordered.subarray(from, to));
+      lanes.push(this.#lanes.subarray(from, to));
     }
     if (this.#asideSize > 0) lanes.push(this.#sortedAside());
     return this.#mergeLanes(lanes);
   }
 
   #sortedAside(): Uint32Array {
-    const aside = new Uint32Array(this.#asideSize);
-    let n = 0;
-    for (const slot of this.#slots) if (slot !== 0) aside[n++] = slot - 1;
+    const aside = this.#lanes.subarray(this.#maxKeys - this.#asideSize);
     sortKeys(aside, this.#arena, this.#starts);
     return aside;
   }
@@ -212,13 +257,38 @@ export class KeyTable {
     }
     let [i, j, n] = [0, 0, 0];
     while (i < a.length && j < b.length) {
-      const order = this.#compare(a[i], b[j]);
-      if (order === 0) this.#counts[a[i]] += this.#counts[b[j++]];
-      else merged[n++] = order < 0 ? a[i++] : b[j++];
+      // One lane is mostly far longer than the other: take what comes before its next key at once.
+      const next = this.#firstNotBefore(a, i, b[j]);
+      merged.set(a.subarray(i, next), n);
+      n += next - i;
+      i = next;
+      if (i < a.length && this.#compare(a[i], b[j]) === 0) {
+        this.#counts[a[i]] += this.#counts[b[j++]];
+      } else {
+        merged[n++] = b[j++];
+      }
     }
-    while (i < a.length) merged[n++] = a[i++];
-    while (j < b.length) merged[n++] = b[j++];
-    return merged.subarray(0, n);
+    merged.set(a.subarray(i), n);
+    n += a.length - i;
+    merged.set(b.subarray(j), n);
+    return merged.subarray(0, n + b.length - j);
+  }
+
+  /** The index of the first key of a lane, from `from` on, that is not before `key`; by doubling. */
+  #firstNotBefore(lane: Uint32Array, from: number, key: number): number {
+    let low = from;
+    let step = 1;
+    while (low + step <= lane.length && this.#compare(lane[low + step - 1], key) < 0) {
+      low += step;
+      step *= 2;
+    }
+    let high = Math.min(low + step - 1, lane.length);
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#compare(lane[middle], key) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
 
   #compare(a: number, b: number): number {

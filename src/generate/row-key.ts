@@ -1,7 +1,7 @@
 import { QUESTION, SPACE } from "../bytes/ascii.ts";
 import { copyRange } from "../bytes/copy.ts";
 import type { Capture } from "../input/capture.ts";
-import { keyEndInSurt, surtKeyBytes } from "../surt/key-bytes.ts";
+import { KeyScanner, surtKeyBytes } from "../surt/key-bytes.ts";
 
 /**
  * Stands between a row's key and a query while originals are counted.
@@ -32,16 +32,28 @@ export class RowKey {
   start = 0;
   end = 0;
   readonly #options: RowKeyOptions;
+  readonly #scanner = new KeyScanner();
   #scratch = new Uint8Array(1024);
 
   constructor(options: RowKeyOptions) {
     this.#options = options;
   }
 
-  /** Takes the SURT `surt[start, end)` of a capture whose line is in `row`. */
-  set(surt: Uint8Array, start: number, end: number, row: Uint8Array, capture: Capture): void {
+  /**
+   * Takes the SURT `surt[start, end)` of a capture whose line is in `row`.
+   *
+   * @param shared how many bytes the SURT shares with the last one taken, as far as is known.
+   */
+  set(
+    surt: Uint8Array,
+    start: number,
+    end: number,
+    row: Uint8Array,
+    capture: Capture,
+    shared: number,
+  ): void {
     const { originals, datetimeDigits } = this.#options;
-    const keyEnd = keyEndInSurt(surt, start, end);
+    const keyEnd = this.#scanner.keyEnd(surt, start, end, shared);
     if (keyEnd !== -1 && !originals && datetimeDigits === 0) {
       this.bytes = surt;
       this.start = start;

@@ -19,6 +19,8 @@ export type RowKind = (typeof ROW)[keyof typeof ROW];
  * asked for, starts at -1. One object is reused for all rows.
  */
 export class Capture {
+  /** Bytes at the start of the line that are known to belong to the key column; set by the reader. */
+  knownKeyBytes = 0;
   /** The SURT column. */
   keyStart = -1;
   keyEnd = -1;
@@ -53,6 +55,8 @@ export class Capture {
 
 /** Reads the lines of one index format. */
 export interface RowParser {
+  /** Whether lines begin with a key column. */
+  readonly leadsWithKey: boolean;
   /** Fills `capture` from the line `bytes[start, end)`, without its terminator; never empty. */
   parse(bytes: Uint8Array, start: number, end: number, capture: Capture): RowKind;
 }

@@ -63,11 +63,13 @@ function columnsOf(letters: readonly string[], delimiter: number): CdxColumns {
  * then the row is keyed by its original URI.
  */
 export class CdxParser implements RowParser {
+  readonly leadsWithKey: boolean;
   readonly #columns: CdxColumns;
   readonly #lastColumn: number;
 
   constructor(columns: CdxColumns) {
     this.#columns = columns;
+    this.leadsWithKey = columns.key === 0;
     const { key, date, uri, mime, status } = columns;
     this.#lastColumn = Math.max(key, date, uri, mime, status);
   }
@@ -79,7 +81,7 @@ export class CdxParser implements RowParser {
     let at = start;
     for (let column = 0; column <= this.#lastColumn; column++) {
       if (at > end) return capture.reject(`expected at least ${this.#lastColumn + 1} columns`);
-      let columnEnd = at;
+      let columnEnd = column === 0 ? at + capture.knownKeyBytes : at;
       while (columnEnd < end && bytes[columnEnd] !== delimiter) columnEnd++;
       if (column === key) {
         capture.keyStart = at;

@@ -19,6 +19,7 @@ const MIME_NAMES = names("mime", "mimetype", "mime_type");
  * The JSON block is opened only when a filter needs something from it.
  */
 export class CdxjParser implements RowParser {
+  readonly leadsWithKey = true;
   readonly #needs: RowNeeds;
   readonly #needsJson: boolean;
   readonly #json = new JsonMembers();
@@ -31,7 +32,7 @@ export class CdxjParser implements RowParser {
   parse(bytes: Uint8Array, start: number, end: number, capture: Capture): RowKind {
     const first = bytes[start];
     if (first === BANG || first === AT) return ROW.header;
-    let at = start;
+    let at = start + capture.knownKeyBytes;
     while (at < end && bytes[at] > SPACE) at++;
     if (at === start || at === end || !isBlank(bytes[at])) {
       return capture.reject("expected a key, a blank and a datetime");
@@ -48,7 +49,9 @@ export class CdxjParser implements RowParser {
     if (bytes[at] !== OPEN_BRACE || at >= end) {
       return capture.reject("expected a JSON block behind the datetime");
     }
-    if (isNonWeb(bytes, start, capture.keyEnd)) return ROW.nonWeb;
+    // A key that repeats was looked at before.
+    const isNew = capture.knownKeyBytes < capture.keyEnd - start;
+    if (isNew && isNonWeb(bytes, start, capture.keyEnd)) return ROW.nonWeb;
     return this.#needsJson ? this.#parseJson(bytes, at, end, capture) : ROW.capture;
   }
 

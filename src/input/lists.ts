@@ -6,10 +6,12 @@ import { looksLikeSurt } from "./surt-column.ts";
 
 /** A list of SURTs, one a line; what stands behind the first blank is ignored. */
 export class SurtListParser implements RowParser {
+  readonly leadsWithKey = true;
+
   parse(bytes: Uint8Array, start: number, end: number, capture: Capture): RowKind {
     if (bytes[start] === BANG) return ROW.header;
     capture.reset();
-    let at = start;
+    let at = start + capture.knownKeyBytes;
     while (at < end && bytes[at] > SPACE) at++;
     if (isNonWeb(bytes, start, at)) return ROW.nonWeb;
     if (!looksLikeSurt(bytes, start, at))
@@ -22,6 +24,8 @@ export class SurtListParser implements RowParser {
 
 /** A list of URIs, one a line. */
 export class UriListParser implements RowParser {
+  readonly leadsWithKey = false;
+
   parse(bytes: Uint8Array, start: number, end: number, capture: Capture): RowKind {
     capture.reset();
     let from = start;

@@ -5,13 +5,14 @@ const NON_WEB_SCHEMES = ["dns:", "warcinfo:", "filedesc:", "metadata:", "whois:"
   encoder.encode(scheme),
 );
 
+/** Nearly every key is told by its first byte. */
+const FIRST_BYTES = new Uint8Array(256);
+for (const [first] of NON_WEB_SCHEMES) FIRST_BYTES[first] = 1;
+
 /** Whether a SURT or URI names a record of something that is no web page. */
 export function isNonWeb(bytes: Uint8Array, start: number, end: number): boolean {
-  const first = bytes[start];
-  for (const scheme of NON_WEB_SCHEMES) {
-    if (first === scheme[0] && startsWith(bytes, start, end, scheme)) return true;
-  }
-  return false;
+  if (start >= end || FIRST_BYTES[bytes[start]] === 0) return false;
+  return NON_WEB_SCHEMES.some((scheme) => startsWith(bytes, start, end, scheme));
 }
 
 function startsWith(bytes: Uint8Array, start: number, end: number, prefix: Uint8Array): boolean {

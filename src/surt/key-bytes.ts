@@ -14,19 +14,54 @@ const QUESTION = 0x3f;
  * {@link surtKeyBytes} then. One pass, no allocation.
  */
 export function keyEndInSurt(bytes: Uint8Array, start: number, end: number): number {
-  if (start >= end || startsOtherLine(bytes[start])) return -1;
-  let hostEnd = -1;
-  let at = start;
-  for (; at < end; at++) {
-    const byte = bytes[at];
-    if (byte <= 0x20 || byte === 0x7f || byte === ASTERISK) return -1;
-    if (byte === QUESTION) break;
-    if (byte === CLOSE && hostEnd === -1 && at + 1 < end && bytes[at + 1] === SLASH) hostEnd = at;
+  return new KeyScanner().keyEnd(bytes, start, end, 0);
+}
+
+/**
+ * {@link keyEndInSurt} for one SURT after the other: what a SURT shares with the one before it is
+ * not looked at again.
+ */
+export class KeyScanner {
+  /** Where the host of the last SURT ends, from its start; -1 if it has none. */
+  #hostEnd = -1;
+  /** Bytes of the last SURT that belong to its key as they stand. */
+  #plainBytes = 0;
+
+  /** @param shared how many bytes the SURT shares with the last one; 0 if that is not known. */
+  keyEnd(bytes: Uint8Array, start: number, end: number, shared: number): number {
+    let known = shared < this.#plainBytes ? shared : this.#plainBytes;
+    let hostEnd = this.#hostEnd;
+    if (hostEnd === -1 || known < hostEnd + 2) {
+      if (start >= end || startsOtherLine(bytes[start])) return this.#fail();
+      known = 0;
+      hostEnd = -1;
+    }
+    let at = start + known;
+    for (; at < end; at++) {
+      const byte = bytes[at];
+      if (byte > QUESTION) {
+        if (byte === 0x7f) return this.#fail();
+      } else if (byte <= 0x20 || byte === ASTERISK) {
+        return this.#fail();
+      } else if (byte === QUESTION) {
+        break;
+      } else if (byte === CLOSE && hostEnd === -1 && at + 1 < end && bytes[at + 1] === SLASH) {
+        hostEnd = at - start;
+      }
+    }
+    // Without a host, `com,cnn)` and opaque URIs need a closer look.
+    if (hostEnd === -1) return this.#fail();
+    this.#hostEnd = hostEnd;
+    this.#plainBytes = at - start;
+    while (at > start + hostEnd + 2 && bytes[at - 1] === SLASH) at--;
+    return at;
   }
-  // Without a host, `com,cnn)` and opaque URIs need a closer look.
-  if (hostEnd === -1) return -1;
-  while (at > hostEnd + 2 && bytes[at - 1] === SLASH) at--;
-  return at;
+
+  #fail(): number {
+    this.#hostEnd = -1;
+    this.#plainBytes = 0;
+    return -1;
+  }
 }
 
 /**
