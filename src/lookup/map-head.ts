@@ -1,8 +1,7 @@
 import { isMementoMapError, type Position } from "../errors.ts";
 import { type Header, parseHeader, startsHeader, UkvsHeaders } from "../ukvs/header.ts";
-import type { ByteSource } from "./byte-source.ts";
 import { lineEnd, nextLine } from "./line-bounds.ts";
-import { SourceLines } from "./source-lines.ts";
+import type { SourceLines } from "./source-lines.ts";
 
 /** The headers of a map, and where its records start. */
 export interface MapHead {
@@ -41,11 +40,6 @@ export function mapHeadOf(bytes: Uint8Array, source: string): MapHead {
     offset = Math.min(nextLine(bytes, end), bytes.length);
   }
   return head.finish(offset);
-}
-
-/** Opens a source just to read its headers. */
-export function readHeadOf(source: ByteSource, signal?: AbortSignal): Promise<MapHead> {
-  return readMapHead(new SourceLines(source), signal);
 }
 
 class HeadReader {

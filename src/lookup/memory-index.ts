@@ -92,7 +92,8 @@ export class MemoryIndex implements MapLookup {
   }
 
   /**
-   * Looks up a SURT given as bytes, the fast way: nothing is allocated.
+   * Looks up a SURT given as bytes, the fast way: nothing is allocated unless the deciding key has
+   * several rows.
    *
    * Returns whether the map says present; `match` tells which key decided.
    */

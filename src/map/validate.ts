@@ -1,0 +1,204 @@
+import { CR, DELETE, SPACE, TAB } from "../bytes/ascii.ts";
+import { type LineBatch, lineBatches } from "../bytes/lines.ts";
+import { isMementoMapError, quote } from "../errors.ts";
+import { rowLayout } from "../lookup/map-row.ts";
+import { columnsEnd, skipBlanks } from "../ukvs/columns.ts";
+import { parseDatetimeKey } from "../ukvs/datetime-key.ts";
+import { type Frequency, parseFrequency } from "../ukvs/frequency.ts";
+import { type Header, parseHeader, startsHeader, UkvsHeaders } from "../ukvs/header.ts";
+import { LastKey } from "../ukvs/key-order.ts";
+import { parseRecord, type UkvsRecord } from "../ukvs/record.ts";
+import { isJsonObject } from "../ukvs/relaxed-json.ts";
+import { type Fault, fault, type FaultCode } from "./fault.ts";
+import { InclusionCheck } from "./inclusion-check.ts";
+import { keyFault } from "./key-faults.ts";
+
+/**
+ * Finds what is wrong with a map, and goes on after it.
+ *
+ * Faults come as they become certain: those of a line in the order of lines, those about what a
+ * wildcard includes or an exclusion excludes once all rows it could concern are read. CRLF is
+ * reported once. Reads its input once; holds one chunk, one line, and a stack as deep as the key.
+ *
+ * @throws what reading the chunks throws; faults of the map are never thrown.
+ */
+export async function* validateMap(
+  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): AsyncGenerator<Fault, void, undefined> {
+  const validation = new Validation();
+  try {
+    for await (const batch of lineBatches(chunks)) {
+      validation.checkBatch(batch);
+      yield* validation.take();
+    }
+  } catch (error) {
+    if (!isMementoMapError(error) || error.code !== "MM_LIMIT") throw error;
+    yield fault(error.position?.line ?? validation.line, "line-too-long", error.message);
+  }
+  validation.finish();
+  yield* validation.take();
+}
+
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const BYTE_ORDER_MARK = "\uFEFF";
+
+class Validation {
+  /** The number of the last line checked. */
+  line = 0;
+  readonly #faults: Fault[] = [];
+  readonly #list: Header[] = [];
+  #headers = new UkvsHeaders();
+  #isInRecords = false;
+  #isMap = true;
+  #hasCrlf = false;
+  #lastKey = new LastKey(1);
+  #inclusion: InclusionCheck | undefined;
+
+  checkBatch({ bytes, starts, ends, count, firstLine, isTerminated }: LineBatch): void {
+    for (let i = 0; i < count; i++) {
+      this.line = firstLine + i;
+      if (!this.#hasCrlf && bytes[ends[i]] === CR) {
+        this.#hasCrlf = true;
+        this.#add("crlf", "the line ends in CRLF; lines end in LF (reported once)");
+      }
+      this.#checkLine(bytes, starts[i], ends[i]);
+    }
+    if (!isTerminated) this.#add("no-final-newline", "the last line does not end in a newline");
+  }
+
+  finish(): void {
+    this.#faults.push(...(this.#inclusion?.finish(this.line) ?? []));
+  }
+
+  /** The faults found since the last call. */
+  take(): Fault[] {
+    this.#faults.push(...(this.#inclusion?.take() ?? []));
+    return this.#faults.splice(0);
+  }
+
+  #add(code: FaultCode, message: string): void {
+    this.#faults.push(fault(this.line, code, message));
+  }
+
+  /** Runs `read`; what it throws is a fault of the map. */
+  #try<T>(code: FaultCode, read: () => T): T | undefined {
+    try {
+      return read();
+    } catch (error) {
+      if (!isMementoMapError(error)) throw error;
+      this.#add(code, error.message);
+      return undefined;
+    }
+  }
+
+  #checkLine(bytes: Uint8Array, start: number, end: number): void {
+    if (skipBlanks(bytes, start, end) === end) {
+      this.#add("blank-line", "the line is blank");
+      return;
+    }
+    const text = this.#textOf(bytes, start, end);
+    if (text === undefined) return;
+    if (!startsHeader(text.charCodeAt(0))) this.#checkRecord(text, bytes, start, end);
+    else if (this.#isInRecords)
+      this.#add("late-header", `header ${quote(text)} comes after the first record`);
+    else this.#checkHeader(text);
+  }
+
+  #textOf(bytes: Uint8Array, start: number, end: number): string | undefined {
+    for (let at = start; at < end; at++) {
+      const byte = bytes[at];
+      if ((byte < SPACE && byte !== TAB) || byte === DELETE) {
+        this.#add(
+          "not-text",
+          `the line has a control character, 0x${byte.toString(16).padStart(2, "0")}`,
+        );
+        return undefined;
+      }
+    }
+    let text: string;
+    try {
+      text = decoder.decode(bytes.subarray(start, end));
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+      this.#add("not-text", "the line is not UTF-8");
+      return undefined;
+    }
+    if (this.line > 1 || !text.startsWith(BYTE_ORDER_MARK)) return text;
+    this.#add("byte-order-mark", "the map begins with a byte order mark");
+    return text.slice(1);
+  }
+
+  #checkHeader(text: string): void {
+    const header = this.#try("bad-header", () => parseHeader(text));
+    if (header === undefined) return;
+    const headers = this.#try("bad-header", () => new UkvsHeaders([...this.#list, header]));
+    if (headers === undefined) return;
+    this.#list.push(header);
+    this.#headers = headers;
+  }
+
+  #startRecords(): void {
+    this.#isInRecords = true;
+    const { fields } = this.#headers;
+    if (!this.#list.some(({ name }) => name === "fields" || name === "keys")) {
+      this.#add(
+        "missing-fields",
+        'there is no "!fields" header; keys ["surt"] and values ["frequency"] are assumed',
+      );
+    }
+    this.#isMap = this.#try("not-a-map", () => rowLayout(fields, "")) !== undefined;
+    this.#lastKey = new LastKey(fields.keys.length);
+    // Rows of one key overlap in time, so that their sums say nothing.
+    if (this.#isMap && fields.keys.length === 1) this.#inclusion = new InclusionCheck();
+  }
+
+  #checkRecord(text: string, bytes: Uint8Array, start: number, end: number): void {
+    if (!this.#isInRecords) this.#startRecords();
+    const { fields } = this.#headers;
+    const record = this.#try("bad-columns", () => parseRecord(text, fields));
+    if (record === undefined) return;
+    const isNew = this.#checkOrder(bytes, start, columnsEnd(bytes, start, end, fields.keys.length));
+    if (!this.#isMap) return;
+    const [key = ""] = record.keys;
+    const malformed = keyFault(key);
+    if (malformed !== undefined) this.#add(malformed.code, malformed.message);
+    this.#checkDatetime(record);
+    const frequency = this.#checkFrequency(record);
+    if (isNew && frequency !== undefined && malformed?.code !== "bad-key") {
+      this.#inclusion?.add(this.line, key, frequency.mementos);
+    }
+  }
+
+  /** Whether the keys of a record are new and in order. */
+  #checkOrder(bytes: Uint8Array, start: number, end: number): boolean {
+    const comparison = this.#lastKey.compareTo(bytes, start, end);
+    const key = (): string => quote(decoder.decode(bytes.subarray(start, end)));
+    if (comparison > 0) {
+      this.#add("not-sorted", `key ${key()} comes after ${quote(this.#lastKey.text())}`);
+      // In an unsorted map nobody knows what is still to come below a key.
+      this.#faults.push(...(this.#inclusion?.take() ?? []));
+      this.#inclusion = undefined;
+    } else if (comparison === 0) {
+      this.#add("duplicate-key", `key ${key()} stands on the line before too`);
+    }
+    this.#lastKey.remember(bytes, start, end);
+    return comparison < 0;
+  }
+
+  #checkDatetime({ keys, json }: UkvsRecord): void {
+    const datetime = keys[this.#headers.fields.keys.indexOf("datetime")];
+    if (datetime !== undefined && datetime !== "-") {
+      this.#try("bad-datetime", () => parseDatetimeKey(datetime));
+    }
+    const split = json?.["datetime"];
+    if (!isJsonObject(split)) return;
+    for (const [part, frequency] of Object.entries(split)) {
+      this.#try("bad-datetime", () => parseDatetimeKey(part));
+      this.#try("bad-frequency", () => parseFrequency(String(frequency)));
+    }
+  }
+
+  #checkFrequency({ values: [frequency = "/"] }: UkvsRecord): Frequency | undefined {
+    return this.#try("bad-frequency", () => parseFrequency(frequency));
+  }
+}
