@@ -1,15 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-const BIN = fileURLToPath(new URL("../../src/cli/bin.ts", import.meta.url));
+const BIN = fileURLToPath(new URL("../../dist/cli/bin.js", import.meta.url));
 
-/** The command line as a process of its own, run from source. */
-export const CLI_COMMAND: readonly string[] = [
-  process.execPath,
-  "--import",
-  import.meta.resolve("tsx"),
-  BIN,
-];
+/** The command line as a process of its own: the built one, as users run it. */
+const CLI_COMMAND: readonly string[] = [process.execPath, BIN];
 
 export interface ProcessResult {
   readonly code: number | null;
@@ -23,15 +19,22 @@ export function spawnCli(argv: readonly string[]): {
   child: ChildProcess;
   done: Promise<ProcessResult>;
 } {
+  checkBuilt();
   const [program = "", ...before] = CLI_COMMAND;
   return watch(spawn(program, [...before, ...argv], { stdio: ["pipe", "pipe", "pipe"] }));
 }
 
 /** Runs a line of shell in which `mementomap` is the command line. */
 export function spawnShell(line: string): Promise<ProcessResult> {
+  checkBuilt();
   const words = CLI_COMMAND.map((word) => `'${word}'`).join(" ");
   const script = `mementomap() { ${words} "$@"; }\n${line}`;
   return watch(spawn("bash", ["-c", script], { stdio: ["ignore", "pipe", "pipe"] })).done;
+}
+
+/** `npm test` builds first; running vitest by hand does not. */
+function checkBuilt(): void {
+  if (!existsSync(BIN)) throw new Error("run `npm run build` first: these tests start dist/");
 }
 
 function watch(child: ChildProcess): { child: ChildProcess; done: Promise<ProcessResult> } {
