@@ -1,0 +1,125 @@
+import { MAX_LINE_BYTES, wholeLines } from "../bytes/whole-lines.ts";
+import { MementoMapError, quote } from "../errors.ts";
+import type { DetectedFormat, InputFormat } from "../input/detect.ts";
+import { detectFormat } from "../input/detect.ts";
+import type { CaptureFilter } from "../input/filter.ts";
+import type { IndexCounts } from "./index-counts.ts";
+import { IndexReader } from "./index-reader.ts";
+import { KeyTable } from "./key-table.ts";
+import type { MapDescription } from "./map-headers.ts";
+import { mapHeaders } from "./map-headers.ts";
+import { MapRows } from "./map-rows.ts";
+import { mergeRuns } from "./merge-runs.ts";
+import type { RunIndex } from "./run.ts";
+import { RunReader, writeRun } from "./run.ts";
+
+/** An index to read: its bytes, decompressed, and a name for errors. */
+export interface IndexSource {
+  readonly name: string;
+  readonly chunks: AsyncIterable<Uint8Array>;
+}
+
+export interface GenerateMapOptions {
+  readonly format?: InputFormat | undefined;
+  readonly filter?: CaptureFilter | undefined;
+  /** Count originals (distinct URIs) too. */
+  readonly originals?: boolean | undefined;
+  /** Digits of the datetime to split rows by, 0 (the default) to 14. */
+  readonly datetimeDigits?: number | undefined;
+  /** Count and leave out lines that cannot be read, instead of failing. */
+  readonly skipBad?: boolean | undefined;
+  readonly description?: MapDescription | undefined;
+  readonly maxLineBytes?: number | undefined;
+}
+
+/** A map made in memory. */
+export interface GeneratedMap {
+  /** The whole file: headers and rows. */
+  readonly bytes: Uint8Array;
+  readonly rows: number;
+  readonly counts: IndexCounts;
+}
+
+const TABLE_BYTES = 64 * 2 ** 20;
+
+/**
+ * Makes a map from indexes, in memory: for browsers, tests and small archives.
+ *
+ * Reads every source once, sorted or not. Holds all keys; `generateFiles` of `mementomap/node` does
+ * the same for any size in bounded memory, with the same rows.
+ *
+ * @throws MM_BAD_INPUT, MM_BAD_LINE with source and line, MM_LIMIT
+ */
+export async function generateMap(
+  sources: Iterable<IndexSource>,
+  options: GenerateMapOptions = {},
+): Promise<GeneratedMap> {
+  const runs: { index: RunIndex; bytes: Uint8Array }[] = [];
+  const table = new KeyTable(TABLE_BYTES);
+  const drain = (): void => {
+    const parts: Uint8Array[] = [];
+    table.drain((keys) => {
+      const index = writeRun(keys, (chunk) => void parts.push(chunk.slice()));
+      runs.push({ index, bytes: concatenated(parts) });
+    });
+  };
+  const readerOptions = {
+    filter: options.filter ?? {},
+    originals: options.originals ?? false,
+    datetimeDigits: options.datetimeDigits ?? 0,
+    skipBad: options.skipBad ?? false,
+    maxLineBytes: options.maxLineBytes ?? MAX_LINE_BYTES,
+  };
+  const reader = new IndexReader(readerOptions, table, drain);
+  for (const source of sources) await readSource(source, reader, options);
+  drain();
+  const blocks = [mapHeaders(options.description ?? {}, readerOptions.datetimeDigits)];
+  const rows = new MapRows(readerOptions.originals, (block) => void blocks.push(block.slice()));
+  mergeRuns(
+    runs.map(
+      ({ index, bytes }) => new RunReader(index, (offset, target) => copy(bytes, offset, target)),
+    ),
+    {},
+    (key, keyLength, count) => {
+      rows.add(key, keyLength, count);
+    },
+  );
+  rows.end();
+  return { bytes: concatenated(blocks), rows: rows.rows, counts: reader.counts };
+}
+
+async function readSource(
+  source: IndexSource,
+  reader: IndexReader,
+  options: GenerateMapOptions,
+): Promise<void> {
+  let format: DetectedFormat | undefined;
+  for await (const lines of wholeLines(source.chunks, source.name, options.maxLineBytes)) {
+    if (format === undefined) {
+      format = detectFormat(lines.subarray(0, 1 << 16), options.format ?? "auto", source.name);
+      reader.startPart(format);
+    }
+    const fault = reader.readLines(lines, 0, lines.length);
+    if (fault !== undefined) {
+      throw new MementoMapError(fault.code, `${fault.message}: ${quote(fault.line)}`, {
+        position: { source: source.name, line: fault.linesBefore + 1 },
+      });
+    }
+  }
+}
+
+function copy(bytes: Uint8Array, offset: number, target: Uint8Array): number {
+  const part = bytes.subarray(offset, offset + target.length);
+  target.set(part);
+  return part.length;
+}
+
+function concatenated(parts: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}

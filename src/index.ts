@@ -1,0 +1,85 @@
+/**
+ * Maps of what web archives hold: make, shrink, look up, merge.
+ *
+ * Everything here works on bytes and streams and runs in browsers as well as in Node. Files,
+ * compression and threads are in `mementomap/node`.
+ *
+ * @module
+ */
+export { ERROR_CODES, isMementoMapError, MementoMapError } from "./errors.ts";
+export type { ErrorCode, ErrorDetails, Position } from "./errors.ts";
+
+export { surt } from "./surt/surt.ts";
+export { surtBytes } from "./surt/surt-bytes.ts";
+export { surtKey, uriKey } from "./surt/key.ts";
+export { lookupKeys } from "./surt/lookup-keys.ts";
+export type { LookupKey } from "./surt/lookup-keys.ts";
+
+export {
+  addFrequencies,
+  formatFrequency,
+  isPresent,
+  parseFrequency,
+  tryParseFrequency,
+} from "./ukvs/frequency.ts";
+export type { Bound, Count, Frequency } from "./ukvs/frequency.ts";
+export { covers, formatDatetimeKey, parseDatetimeKey } from "./ukvs/datetime-key.ts";
+export type { DatetimeRange } from "./ukvs/datetime-key.ts";
+export {
+  DEFAULT_FIELDS,
+  formatHeader,
+  formatHeaders,
+  parseHeader,
+  UkvsHeaders,
+} from "./ukvs/header.ts";
+export type { Fields, FormatHeadersOptions, Header } from "./ukvs/header.ts";
+export { formatRecord, parseRecord } from "./ukvs/record.ts";
+export type { UkvsRecord } from "./ukvs/record.ts";
+export { readUkvs, UkvsReader } from "./ukvs/reader.ts";
+export type { DuplicateKey, ReadUkvsOptions } from "./ukvs/reader.ts";
+export type { RecordBatch } from "./ukvs/record-batch.ts";
+export { UkvsWriter } from "./ukvs/writer.ts";
+export type { ByteSink, WriteUkvsOptions } from "./ukvs/writer.ts";
+
+export { generateMap } from "./generate/generate-map.ts";
+export type { GeneratedMap, GenerateMapOptions, IndexSource } from "./generate/generate-map.ts";
+export type { IndexCounts } from "./generate/index-counts.ts";
+export type { MapDescription } from "./generate/map-headers.ts";
+export { INPUT_FORMATS } from "./input/detect.ts";
+export type { InputFormat } from "./input/detect.ts";
+export { joinFilters, PAPER_PRESET } from "./input/filter.ts";
+export type { CaptureFilter, FilterReason } from "./input/filter.ts";
+
+export { compactMap } from "./compact/compact-map.ts";
+export type { CompactMapOptions, CompactSummary } from "./compact/compact-map.ts";
+export type { SpillStore } from "./compact/pending-text.ts";
+export { WEIGHT_DEFAULTS } from "./compact/weight-policy.ts";
+export type { PowerLaw, WeightOptions } from "./compact/weight-policy.ts";
+
+export { fitChildren } from "./fit/children-fit.ts";
+export type { ChildrenFit, DepthChildren } from "./fit/children-fit.ts";
+export { DepthCounter } from "./fit/depth-counter.ts";
+export { parseDepthTable } from "./fit/depth-table.ts";
+export { fitPowerLaw } from "./fit/power-law.ts";
+export type { Point, PowerLawFit } from "./fit/power-law.ts";
+
+export { MemorySource } from "./lookup/byte-source.ts";
+export type { ByteSource } from "./lookup/byte-source.ts";
+export type { Answer, KeyAnswer, KeyFinder, LookupOptions, MapLookup } from "./lookup/lookup.ts";
+export { MapSearch } from "./lookup/map-search.ts";
+export type { MapSearchOptions } from "./lookup/map-search.ts";
+export { MemoryIndex } from "./lookup/memory-index.ts";
+
+export { diffMaps } from "./map/diff.ts";
+export type { HeaderDifference, MapDifference, RecordDifference } from "./map/diff.ts";
+export type { Fault, FaultCode } from "./map/fault.ts";
+export { mergeMaps } from "./map/merge.ts";
+export type { MergeSummary } from "./map/merge.ts";
+export { pageChunks, planPages } from "./map/split.ts";
+export type { MapPage, SplitPlan, SplitSize } from "./map/split.ts";
+export { validateMap } from "./map/validate.ts";
+
+export { sampleIndex } from "./sample/sample-archive.ts";
+export { sampleLookups } from "./sample/sample-lookups.ts";
+export type { SampleLookupOptions } from "./sample/sample-lookups.ts";
+export type { SampleOptions } from "./sample/sample-options.ts";

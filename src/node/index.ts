@@ -1,0 +1,17 @@
+/**
+ * Maps in files: makes them from index files of any size, on all cores and in bounded memory.
+ *
+ * @module
+ */
+export { compactMapFile, generateMapFile } from "./map-files.ts";
+export type { CompactFileOptions, CompactFileSummary } from "./compact/compact-files.ts";
+export type { GenerateOptions, GenerateSummary } from "./generate/generate-files.ts";
+export { decompressed, recognizeCompression } from "./decompress.ts";
+export type { Compression, DecompressOptions } from "./decompress.ts";
+export { FileSource } from "./file-source.ts";
+export { openInput } from "./input-file.ts";
+export type { Input, InputOptions, InputStreams } from "./input-file.ts";
+export { Interrupt } from "./interrupt.ts";
+export { openOutput, withOutput } from "./output-file.ts";
+export type { Output, OutputStreams } from "./output-file.ts";
+export { ScratchSpill } from "./scratch-spill.ts";

@@ -1,0 +1,48 @@
+import { availableParallelism } from "node:os";
+import type { CompactFileOptions, CompactFileSummary } from "./compact/compact-files.ts";
+import { compactFile } from "./compact/compact-files.ts";
+import type { GenerateOptions, GenerateSummary } from "./generate/generate-files.ts";
+import { generateFiles } from "./generate/generate-files.ts";
+import { withOutput } from "./output-file.ts";
+
+/** `-` as a path means the process's own standard input or output. */
+const STREAMS = { stdin: process.stdin, stdout: process.stdout };
+
+/**
+ * Makes a map file from index files; see `mementomap generate`.
+ *
+ * Uses all cores and 512 MiB unless told otherwise. The file appears whole or not at all; a name
+ * that ends in `.gz` is compressed.
+ *
+ * @throws MM_IO, MM_BAD_INPUT, MM_BAD_LINE (with file and line), MM_LIMIT
+ */
+export function generateMapFile(
+  inputs: readonly string[],
+  target: string,
+  options: Omit<GenerateOptions, "streams"> = {},
+): Promise<GenerateSummary> {
+  const { interrupt } = options;
+  return withOutput(target, { stdout: STREAMS.stdout, interrupt }, (output) =>
+    generateFiles(inputs, output, {
+      threads: availableParallelism(),
+      ...options,
+      streams: STREAMS,
+    }),
+  );
+}
+
+/**
+ * Makes a map file smaller; see `mementomap compact`. `source` and `target` may be the same.
+ *
+ * @throws MM_IO, MM_NOT_SORTED, MM_BAD_LINE, MM_BAD_FREQUENCY (with file and line)
+ */
+export function compactMapFile(
+  source: string,
+  target: string,
+  options: Omit<CompactFileOptions, "streams"> = {},
+): Promise<CompactFileSummary> {
+  const { interrupt } = options;
+  return withOutput(target, { stdout: STREAMS.stdout, interrupt }, (output) =>
+    compactFile(source, output, { threads: availableParallelism(), ...options, streams: STREAMS }),
+  );
+}
