@@ -1,0 +1,237 @@
+// A tour of MementoMaps on a made-up archive, in a few seconds: `npm start`.
+//
+// Makes the archive's index, a map of it and a smaller map, asks both about pages, and shows what
+// that costs and gains. Everything is done by the command line tool, in a folder that is removed
+// at the end.
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { styleText } from "node:util";
+
+const PROGRAM = fileURLToPath(new URL("../dist/cli/bin.js", import.meta.url));
+const CAPTURES = 200_000;
+const LOOKUPS = 10_000;
+const WEIGHTS = ["--host-weight", "4", "--path-weight", "2"];
+
+const COLUMNS = 80;
+const BAR_COLUMNS = 32;
+/** How many rows the roll-up that is shown should stand for: enough to see, few enough to print. */
+const SHOWN_ROWS = { least: 5, most: 6 };
+const SHOWN_KEY_COLUMNS = 50;
+const SHOWN_URI_COLUMNS = 42;
+
+const isColored = process.stdout.isTTY && process.env["NO_COLOR"] === undefined;
+const commandsRun: string[] = [];
+
+function say(text: string = ""): void {
+  process.stdout.write(`${text}\n`);
+}
+
+function style(format: "bold" | "dim" | "green" | "cyan", text: string): string {
+  return isColored ? styleText(format, text) : text;
+}
+
+function heading(title: string): void {
+  say();
+  say(style("bold", title));
+}
+
+/** Runs the tool in the tour's folder, shows the command line and how long it took. */
+function run(folder: string, args: readonly string[]): string {
+  const line = `mementomap ${args.join(" ")}`;
+  const startedAt = performance.now();
+  const { status, stdout, stderr, error } = spawnSync(process.execPath, [PROGRAM, ...args], {
+    cwd: folder,
+    encoding: "utf8",
+    maxBuffer: 2 ** 26,
+  });
+  // 1 says "absent", which is an answer.
+  if (error !== undefined || (status !== 0 && status !== 1)) {
+    throw new Error(`${line} failed: ${stderr}`, { cause: error });
+  }
+  const seconds = `${((performance.now() - startedAt) / 1000).toFixed(2)} s`;
+  commandsRun.push(line);
+  const shown = `  $ ${line.replaceAll(" http", " \\\n      http")}`;
+  const last = shown.slice(shown.lastIndexOf("\n") + 1).length;
+  const isRoomLeft = last + seconds.length + 2 <= COLUMNS;
+  say(style("cyan", shown) + (isRoomLeft ? seconds.padStart(COLUMNS - last) : ""));
+  if (!isRoomLeft) say(seconds.padStart(COLUMNS));
+  return stdout;
+}
+
+function linesOf(folder: string, name: string): string[] {
+  return readFileSync(join(folder, name), "utf8").split("\n").slice(0, -1);
+}
+
+interface Row {
+  readonly key: string;
+  readonly line: string;
+}
+
+function rowsOf(folder: string, name: string): Row[] {
+  return linesOf(folder, name)
+    .filter((line) => !line.startsWith("!"))
+    .map((line) => ({ key: line.slice(0, line.indexOf(" ")), line }));
+}
+
+function count(value: number): string {
+  return value.toLocaleString("en-US");
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(1)} MB`;
+}
+
+/** A bar in eighths of a column; anything above nothing is seen. */
+function bar(value: number, largest: number): string {
+  const eighths = Math.max(1, Math.round((value / largest) * BAR_COLUMNS * 8));
+  const rest = eighths % 8;
+  const partial = rest === 0 ? "" : String.fromCodePoint(0x2590 - rest);
+  return style("green", "█".repeat(Math.floor(eighths / 8)) + partial);
+}
+
+/** A roll-up of the compacted map that stands for a few rows of the full one, with those. */
+function smallRollUp(full: readonly Row[], compacted: readonly Row[]): [Row, readonly Row[]] {
+  for (const row of compacted) {
+    if (!row.key.startsWith("pt,") || !row.key.endsWith("/*") || row.key.length > SHOWN_KEY_COLUMNS)
+      continue;
+    const stem = row.key.slice(0, -1);
+    const below = full.filter(({ key }) => key.startsWith(stem));
+    if (below.length >= SHOWN_ROWS.least && below.length <= SHOWN_ROWS.most) return [row, below];
+  }
+  throw new Error("the sample has no small roll-up to show");
+}
+
+interface Reply {
+  readonly uri: string;
+  readonly isPresent: boolean;
+  readonly key: string;
+}
+
+function replies(text: readonly string[]): Reply[] {
+  return text.map((line) => {
+    const [uri, state, key] = line.split("\t");
+    return { uri, isPresent: state === "present", key };
+  });
+}
+
+/** Pages asked of the full map, which knows the truth, and of the compacted one. */
+interface Survey {
+  readonly truth: readonly Reply[];
+  readonly said: readonly Reply[];
+}
+
+function showIndex(folder: string): number {
+  heading("1. An archive's index");
+  run(folder, ["sample", "--lines", String(CAPTURES), "-o", "index.cdxj"]);
+  const index = readFileSync(join(folder, "index.cdxj"));
+  say(`  An archive that does not exist, shaped like a real one. A line for each copy:
+  the page's address with the host turned round, and when it was copied (CDXJ).`);
+  const start = index.indexOf("\npt,") + 1;
+  say(style("dim", `    ${index.subarray(start, start + 70).toString()}...`));
+  return index.length;
+}
+
+function showMaps(folder: string, indexBytes: number): void {
+  heading("2. A map of it");
+  run(folder, ["generate", "index.cdxj", "-o", "map.ukvs"]);
+  say("  A row for each page, without queries, and how many copies of it there are.");
+
+  heading("3. A smaller map");
+  run(folder, ["compact", ...WEIGHTS, "map.ukvs", "-o", "compact.ukvs"]);
+  say("  Where a site or a folder has many pages, one row with a * covers them all:");
+  const full = rowsOf(folder, "map.ukvs");
+  const compacted = rowsOf(folder, "compact.ukvs");
+  const [rollUp, below] = smallRollUp(full, compacted);
+  for (const { line } of below) say(style("dim", `    ${line}`));
+  say(`    ${rollUp.line}   in place of these ${below.length}`);
+  say();
+  for (const [name, bytes, lines] of [
+    ["index.cdxj", indexBytes, CAPTURES],
+    ["map.ukvs", statSync(join(folder, "map.ukvs")).size, full.length],
+    ["compact.ukvs", statSync(join(folder, "compact.ukvs")).size, compacted.length],
+  ] as const) {
+    const label = `  ${name.padEnd(14)}${megabytes(bytes).padStart(8)}`;
+    say(`${label}${`${count(lines)} lines`.padStart(15)}  ${bar(bytes, indexBytes)}`);
+  }
+}
+
+function showSavings(folder: string): Survey {
+  heading("4. What people ask for");
+  const sample = ["sample", "--lines", String(CAPTURES), "--lookups", String(LOOKUPS)];
+  run(folder, [...sample, "-o", "uris.txt"]);
+  run(folder, ["lookup", "map.ukvs", "--batch", "uris.txt", "-o", "truth.tsv"]);
+  run(folder, ["lookup", "compact.ukvs", "--batch", "uris.txt", "-o", "said.tsv"]);
+  const truth = replies(linesOf(folder, "truth.tsv"));
+  const said = replies(linesOf(folder, "said.tsv"));
+  const held = truth.filter(({ isPresent }) => isPresent).length;
+  const asked = said.filter(({ isPresent }) => isPresent).length;
+  const found = truth.filter(({ isPresent }, i) => isPresent && said[i].isPresent).length;
+  const agreed = truth.filter(({ isPresent }, i) => isPresent === said[i].isPresent).length;
+  say(
+    `  ${count(LOOKUPS)} pages; the archive has ${count(held)} of them. How often it is asked with`,
+  );
+  for (const [label, requests] of [
+    ["no map", LOOKUPS],
+    ["map.ukvs", held],
+    ["compact.ukvs", asked],
+  ] as const) {
+    say(`  ${label.padEnd(14)}${count(requests).padStart(8)}  ${bar(requests, LOOKUPS)}`);
+  }
+  const share = `${((agreed / LOOKUPS) * 100).toFixed(1)} %`;
+  say(`  compact.ukvs is right about ${share} of the pages (accuracy) and finds ${count(found)} of
+  the ${count(held)} that are held (recall ${found / held}). It may send people in vain; it never says
+  no to a page that is there.`);
+  if (found !== held) throw new Error("a held page was missed");
+  return { truth, said };
+}
+
+function showAnswers(folder: string, { truth, said }: Survey): void {
+  heading("5. Three of them, one by one");
+  const pick = (isSaid: boolean, isTrue: boolean): string => {
+    const isWanted = (reply: Reply, i: number): boolean =>
+      reply.isPresent === isSaid && truth[i].isPresent === isTrue && isShort(reply.uri);
+    const reply = said.find(isWanted);
+    if (reply === undefined) throw new Error("the sample has no such page to show");
+    return reply.uri;
+  };
+  const held = pick(true, true);
+  const remarks = new Map([
+    [held, "it is held"],
+    [pick(true, false), "it is not, but many pages beside it are"],
+    [pick(false, false), "no need to ask"],
+  ]);
+  const printed = run(folder, ["lookup", "compact.ukvs", ...remarks.keys()]);
+  for (const { uri, isPresent, key } of replies(printed.trimEnd().split("\n"))) {
+    const state = style("bold", isPresent ? "present" : "absent");
+    say(`  ${uri}`);
+    say(`      ${state}${key === "-" ? "" : ` by ${key}`} (${remarks.get(uri)})`);
+  }
+
+  heading("The same by hand, to be pasted");
+  say(`  mementomap() { node ${PROGRAM} "$@"; }`);
+  say('  cd "$(mktemp -d)"');
+  for (const line of commandsRun.slice(0, -1)) say(`  ${line}`);
+  say(`  mementomap lookup compact.ukvs ${held}`);
+}
+
+function isShort(uri: string): boolean {
+  return uri.length <= SHOWN_URI_COLUMNS;
+}
+
+const folder = mkdtempSync(join(tmpdir(), "mementomap-tour-"));
+try {
+  say(style("bold", "MementoMaps in a minute"));
+  say(`
+Web archives keep copies of pages as they once were. There are many archives,
+and to find a page one must ask them all, though most do not have it.
+A MementoMap is a small text file in which an archive says what it holds, so
+that it is asked only when it may have the page.`);
+  const indexBytes = showIndex(folder);
+  showMaps(folder, indexBytes);
+  showAnswers(folder, showSavings(folder));
+} finally {
+  rmSync(folder, { recursive: true });
+}
