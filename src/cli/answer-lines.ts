@@ -34,11 +34,17 @@ export class AnswerWriter {
   readonly #isSurt: boolean;
   readonly #match = new Match();
   #surt: Uint8Array = new Uint8Array(8192);
+  #hasTabs = false;
 
   constructor(index: MemoryIndex, out: BlockWriter, options: { readonly isSurt: boolean }) {
     this.#index = index;
     this.#out = out;
     this.#isSurt = options.isSurt;
+  }
+
+  /** Looks at the bytes of many inputs at once. Call it before the first `write` from them. */
+  startBatch(bytes: Uint8Array): void {
+    this.#hasTabs = bytes.includes(TAB);
   }
 
   /** Answers `bytes[start, end)`. Await the result: it is a promise only when a block was sent. */
@@ -73,11 +79,9 @@ export class AnswerWriter {
     const out = this.#out;
     const target = out.bytes;
     const match = this.#match;
-    let at = out.length;
-    for (let from = start; from < end; from += 1) {
-      if (input[from] === TAB) at = copyRange(ESCAPED_TAB, 0, ESCAPED_TAB.length, target, at);
-      else target[at++] = input[from];
-    }
+    let at = this.#hasTabs
+      ? copyEscapingTabs(input, start, end, target, out.length)
+      : copyRange(input, start, end, target, out.length);
     if (match.distance < 0) {
       out.length = copyRange(NO_KEY, 0, NO_KEY.length, target, at);
       return;
@@ -95,6 +99,21 @@ export class AnswerWriter {
     target[at++] = LF;
     out.length = at;
   }
+}
+
+function copyEscapingTabs(
+  source: Uint8Array,
+  start: number,
+  end: number,
+  target: Uint8Array,
+  offset: number,
+): number {
+  let at = offset;
+  for (let from = start; from < end; from += 1) {
+    if (source[from] === TAB) at = copyRange(ESCAPED_TAB, 0, ESCAPED_TAB.length, target, at);
+    else target[at++] = source[from];
+  }
+  return at;
 }
 
 /** Room enough for the SURT of a URI: percent-encoding makes three bytes of one at most. */

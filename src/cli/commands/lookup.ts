@@ -156,6 +156,7 @@ class Asker {
     for await (const { bytes, starts, ends, count } of lineBatches(input.chunks, {
       source: input.name,
     })) {
+      answers.startBatch(bytes);
       for (let line = 0; line < count; line += 1) {
         if (starts[line] === ends[line]) continue;
         asked += 1;
