@@ -14,7 +14,7 @@ export const MAX_LINE_BYTES: number = 2 ** 20;
  * @throws MM_LIMIT for a line longer than `maxLineBytes`.
  */
 export async function* wholeLines(
-  chunks: AsyncIterable<Uint8Array>,
+  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   source: string,
   maxLineBytes: number = MAX_LINE_BYTES,
 ): AsyncGenerator<Uint8Array, void, undefined> {
@@ -23,14 +23,14 @@ export async function* wholeLines(
     const end = chunk.lastIndexOf(LF) + 1;
     if (end === 0) {
       held = joined(held, chunk);
-      checkLength(held, source, maxLineBytes);
+      checkLength(held.length, source, maxLineBytes);
       continue;
     }
     let start = 0;
     if (held.length > 0) {
       start = chunk.indexOf(LF) + 1;
       const first = joined(held, chunk.subarray(0, start));
-      checkLength(first, source, maxLineBytes);
+      checkLength(first.length - 1, source, maxLineBytes);
       yield first;
     }
     if (start < end) yield chunk.subarray(start, end);
@@ -46,8 +46,8 @@ function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
   return both;
 }
 
-function checkLength(line: Uint8Array, source: string, maxLineBytes: number): void {
-  if (line.length <= maxLineBytes) return;
+function checkLength(length: number, source: string, maxLineBytes: number): void {
+  if (length <= maxLineBytes) return;
   throw new MementoMapError("MM_LIMIT", `a line is longer than ${maxLineBytes} bytes`, {
     position: { source },
   });

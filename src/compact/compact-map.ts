@@ -1,4 +1,4 @@
-import { BANG, AT, LF } from "../bytes/ascii.ts";
+import { BANG, AT, CR, LF } from "../bytes/ascii.ts";
 import { wholeLines } from "../bytes/whole-lines.ts";
 import type { Header } from "../ukvs/header.ts";
 import { formatHeaders, parseHeader, UkvsHeaders } from "../ukvs/header.ts";
@@ -33,17 +33,17 @@ export interface CompactSummary {
  * @throws MM_NOT_SORTED, MM_BAD_LINE, MM_BAD_FREQUENCY, MM_BAD_HEADER, with the place
  */
 export async function* compactMap(
-  chunks: AsyncIterable<Uint8Array>,
+  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   options: CompactMapOptions = {},
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const source = options.source ?? "map";
   const policy = new WeightPolicy(options);
   const written: Uint8Array[] = [];
-  const headers: Header[] = [];
+  const head: HeadLines = { headers: [], lines: 0 };
   let lines: MapLines | undefined;
   let compactor: Compactor | undefined;
   const begin = (): MapLines => {
-    const all = new UkvsHeaders(headers);
+    const all = new UkvsHeaders(head.headers);
     written.push(headerText(all));
     compactor = new Compactor(policy, (bytes) => void written.push(bytes.slice()), {
       keyColumns: all.fields.keys.length,
@@ -54,11 +54,11 @@ export async function* compactMap(
   for await (const chunk of wholeLines(chunks, source)) {
     let start = 0;
     if (lines === undefined) {
-      start = readHeaders(chunk, headers, source);
+      start = readHeaders(chunk, head, source);
       if (start === chunk.length) continue;
       lines = begin();
     }
-    lines.read(chunk, start, chunk.length, { source, firstLine: headers.length + 1 });
+    lines.read(chunk, start, chunk.length, { source, firstLine: head.lines + 1 });
     yield* written.splice(0);
   }
   lines ??= begin();
@@ -75,19 +75,31 @@ export function headerText(headers: UkvsHeaders): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
-/** Reads header lines into `headers`; returns where the first other line begins. */
-export function readHeaders(chunk: Uint8Array, headers: Header[], source: string): number {
+/** The first lines of a map: its headers, with blank lines between them or not. */
+export interface HeadLines {
+  readonly headers: Header[];
+  lines: number;
+}
+
+/** Reads header lines and blank ones into `head`; returns where the first other line begins. */
+export function readHeaders(chunk: Uint8Array, head: HeadLines, source: string): number {
   let at = 0;
-  while (at < chunk.length && (chunk[at] === BANG || chunk[at] === AT)) {
+  while (at < chunk.length && startsHeadLine(chunk[at])) {
     const lineEnd = chunk.indexOf(LF, at);
     const end = lineEnd === -1 ? chunk.length : lineEnd;
+    head.lines++;
     try {
-      headers.push(parseHeader(new TextDecoder().decode(chunk.subarray(at, end)).trimEnd()));
+      const text = new TextDecoder().decode(chunk.subarray(at, end)).trimEnd();
+      if (text !== "") head.headers.push(parseHeader(text));
     } catch (error) {
-      const position = { source, line: headers.length + 1 };
+      const position = { source, line: head.lines };
       throw isMementoMapError(error) ? error.at(position) : error;
     }
     at = lineEnd === -1 ? chunk.length : lineEnd + 1;
   }
   return at;
+}
+
+function startsHeadLine(byte: number): boolean {
+  return byte === BANG || byte === AT || byte === LF || byte === CR;
 }

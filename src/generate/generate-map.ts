@@ -16,7 +16,7 @@ import { RunReader, writeRun } from "./run.ts";
 /** An index to read: its bytes, decompressed, and a name for errors. */
 export interface IndexSource {
   readonly name: string;
-  readonly chunks: AsyncIterable<Uint8Array>;
+  readonly chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 }
 
 export interface GenerateMapOptions {

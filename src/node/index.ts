@@ -3,7 +3,8 @@
  *
  * @module
  */
-export { compactMapFile, generateMapFile } from "./map-files.ts";
+export { compactMapFile, generateMapFile, openMapFile } from "./map-files.ts";
+export type { OpenMap } from "./open-map.ts";
 export type { CompactFileOptions, CompactFileSummary } from "./compact/compact-files.ts";
 export type { GenerateOptions, GenerateSummary } from "./generate/generate-files.ts";
 export { decompressed, recognizeCompression } from "./decompress.ts";

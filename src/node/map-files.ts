@@ -3,6 +3,8 @@ import type { CompactFileOptions, CompactFileSummary } from "./compact/compact-f
 import { compactFile } from "./compact/compact-files.ts";
 import type { GenerateOptions, GenerateSummary } from "./generate/generate-files.ts";
 import { generateFiles } from "./generate/generate-files.ts";
+import type { OpenMap } from "./open-map.ts";
+import { openMap } from "./open-map.ts";
 import { withOutput } from "./output-file.ts";
 
 /** `-` as a path means the process's own standard input or output. */
@@ -45,4 +47,17 @@ export function compactMapFile(
   return withOutput(target, { stdout: STREAMS.stdout, interrupt }, (output) =>
     compactFile(source, output, { threads: availableParallelism(), ...options, streams: STREAMS }),
   );
+}
+
+/**
+ * Opens a map file to be asked: a few questions are answered by searching the file, many from an
+ * index in memory. Close it after use.
+ *
+ * @throws MM_IO, MM_LIMIT, and what is wrong with the map
+ */
+export function openMapFile(
+  path: string,
+  options: { readonly forMany: boolean } = { forMany: false },
+): Promise<OpenMap> {
+  return openMap(path, STREAMS, options);
 }

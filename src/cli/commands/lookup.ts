@@ -10,7 +10,7 @@ import { type Command, defineCommand } from "../command.ts";
 import { parseDatetime } from "../datetime.ts";
 import { ExitCode, type Io } from "../io.ts";
 import { type BlockSink, LineWriter } from "../line-writer.ts";
-import { openMap } from "../open-map.ts";
+import { openMap } from "../../node/open-map.ts";
 import { Progress } from "../progress.ts";
 import { formatCount } from "../sizes.ts";
 

@@ -3,7 +3,7 @@ import { withOutput } from "../../node/output-file.ts";
 import { usage } from "../command-line.ts";
 import { type Command, defineCommand } from "../command.ts";
 import { ExitCode } from "../io.ts";
-import { withMapSources } from "../map-sources.ts";
+import { withMapSources } from "../../node/map-sources.ts";
 import { formatCount } from "../sizes.ts";
 
 export const merge: Command = defineCommand({

@@ -5,7 +5,7 @@ import { withOutputFolder } from "../../node/output-folder.ts";
 import { usage } from "../command-line.ts";
 import { type Command, defineCommand } from "../command.ts";
 import { ExitCode } from "../io.ts";
-import { withMapSources } from "../map-sources.ts";
+import { withMapSources } from "../../node/map-sources.ts";
 import { formatCount, parsePositive } from "../sizes.ts";
 
 export const split: Command = defineCommand({

@@ -1,8 +1,8 @@
 import { MemoryIndex, MAX_INDEX_BYTES } from "../lookup/memory-index.ts";
 import type { MapLookup } from "../lookup/lookup.ts";
 import { MapSearch } from "../lookup/map-search.ts";
-import { openInput } from "../node/input-file.ts";
-import type { Io } from "./io.ts";
+import { openInput } from "./input-file.ts";
+import type { MapStreams } from "./map-sources.ts";
 import { openPlain } from "./map-sources.ts";
 
 /** A map that can be looked up, and the index over it if it is held in memory. */
@@ -24,7 +24,7 @@ const MAX_BATCH_INDEX_BYTES = 2 ** 30;
  */
 export async function openMap(
   path: string,
-  io: Io,
+  io: MapStreams,
   options: { readonly forMany: boolean },
 ): Promise<OpenMap> {
   const source = await openPlain(path);
@@ -48,9 +48,9 @@ function indexed(bytes: Uint8Array, path: string): OpenMap {
   return { lookup: index, index, close: () => Promise.resolve() };
 }
 
-async function wholeInput(path: string, io: Io): Promise<Uint8Array> {
+async function wholeInput(path: string, io: MapStreams): Promise<Uint8Array> {
   const input = await openInput(path, io, {
-    signal: io.interrupt.signal,
+    signal: io.interrupt?.signal,
     maxDecompressedBytes: MAX_INDEX_BYTES,
   });
   const blocks: Uint8Array[] = [];

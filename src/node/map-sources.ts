@@ -1,14 +1,20 @@
 import { open, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { recognizeCompression } from "../node/decompress.ts";
-import { FileSource } from "../node/file-source.ts";
-import { openInput } from "../node/input-file.ts";
-import { ioError } from "../node/io-error.ts";
-import { withTempDir } from "../node/temp-dir.ts";
-import type { Io } from "./io.ts";
+import { recognizeCompression } from "./decompress.ts";
+import { FileSource } from "./file-source.ts";
+import type { InputStreams } from "./input-file.ts";
+import { openInput } from "./input-file.ts";
+import { ioError } from "./io-error.ts";
+import { withTempDir } from "./temp-dir.ts";
+import type { Interrupt } from "./interrupt.ts";
+
+/** Where `-` is read from, and what may stop the reading. */
+export interface MapStreams extends InputStreams {
+  readonly interrupt?: Interrupt | undefined;
+}
 
 export interface MapSourceOptions {
-  readonly io: Io;
+  readonly io: MapStreams;
   /** The folder for scratch files. */
   readonly tmp?: string | undefined;
 }
@@ -63,8 +69,8 @@ export async function openPlain(path: string): Promise<FileSource | undefined> {
   return undefined;
 }
 
-async function spooled(path: string, scratchPath: string, io: Io): Promise<FileSource> {
-  const input = await openInput(path, io, { signal: io.interrupt.signal });
+async function spooled(path: string, scratchPath: string, io: MapStreams): Promise<FileSource> {
+  const input = await openInput(path, io, { signal: io.interrupt?.signal });
   try {
     const scratch = await open(scratchPath, "wx");
     try {

@@ -1,0 +1,28 @@
+import { runInNewContext } from "node:vm";
+import { build } from "esbuild";
+import { describe, expect, it } from "vitest";
+import { ROOT } from "../support/code-blocks.ts";
+
+describe("the core", () => {
+  it("bundles for a browser, without anything of Node", async () => {
+    const { outputFiles, metafile } = await build({
+      absWorkingDir: ROOT,
+      entryPoints: ["src/index.ts"],
+      bundle: true,
+      platform: "browser",
+      format: "esm",
+      target: "es2022",
+      write: false,
+      metafile: true,
+      logLevel: "silent",
+    });
+    const inputs = Object.keys(metafile.inputs);
+    expect(inputs.filter((path) => /src\/(node|cli)\//.test(path))).toEqual([]);
+    const code = outputFiles[0]?.text ?? "";
+    expect(code).not.toMatch(/\bBuffer\b|\bprocess\./);
+    // It also runs where there is no `require`, `process` or `Buffer`.
+    const source = code.replace(/export\s*\{[\s\S]*\};?\s*$/, "uriKey(uri);");
+    const globals = { TextEncoder, TextDecoder, URL, uri: "http://www.example.com/A/" };
+    expect(runInNewContext(source, globals)).toBe("com,example)/a");
+  });
+});
