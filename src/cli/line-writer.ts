@@ -1,7 +1,4 @@
-/** Takes blocks of bytes; an `Output`, for example. */
-export interface BlockSink {
-  write(block: Uint8Array): void | Promise<void>;
-}
+import type { BlockSink } from "../lookup/block-writer.ts";
 
 const FLUSH_AT_LENGTH = 64 * 1024;
 const encoder = new TextEncoder();

@@ -1,15 +1,15 @@
 import { lineBatches } from "../../bytes/lines.ts";
+import { answerJson, answerLine, AnswerWriter } from "../../lookup/answer-lines.ts";
+import { type BlockSink, BlockWriter } from "../../lookup/block-writer.ts";
 import type { Answer, MapLookup } from "../../lookup/lookup.ts";
 import type { MemoryIndex } from "../../lookup/memory-index.ts";
 import { openInput } from "../../node/input-file.ts";
 import { withOutput } from "../../node/output-file.ts";
-import { answerJson, answerLine, AnswerWriter } from "../answer-lines.ts";
-import { BlockWriter } from "../block-writer.ts";
 import { usage } from "../command-line.ts";
 import { type Command, defineCommand } from "../command.ts";
 import { parseDatetime } from "../datetime.ts";
 import { ExitCode, type Io } from "../io.ts";
-import { type BlockSink, LineWriter } from "../line-writer.ts";
+import { LineWriter } from "../line-writer.ts";
 import { openMap } from "../../node/open-map.ts";
 import { Progress } from "../progress.ts";
 import { formatCount } from "../sizes.ts";

@@ -1,15 +1,15 @@
 import { LF } from "../../bytes/ascii.ts";
 import { lineBatches } from "../../bytes/lines.ts";
+import { surtRoom } from "../../lookup/answer-lines.ts";
+import { type BlockSink, BlockWriter } from "../../lookup/block-writer.ts";
 import { openInput } from "../../node/input-file.ts";
 import { openOutput } from "../../node/output-file.ts";
 import { lookupKeys } from "../../surt/lookup-keys.ts";
 import { surtBytes } from "../../surt/surt-bytes.ts";
 import { surt as surtOf } from "../../surt/surt.ts";
-import { surtRoom } from "../answer-lines.ts";
-import { BlockWriter } from "../block-writer.ts";
 import { type Command, defineCommand } from "../command.ts";
 import { ExitCode, type Io } from "../io.ts";
-import { type BlockSink, LineWriter } from "../line-writer.ts";
+import { LineWriter } from "../line-writer.ts";
 
 const decoder = new TextDecoder();
 

@@ -1,4 +1,7 @@
-import type { BlockSink } from "./line-writer.ts";
+/** Takes blocks of bytes; an `Output`, for example. */
+export interface BlockSink {
+  write(block: Uint8Array): void | Promise<void>;
+}
 
 const BLOCK_BYTES = 256 * 1024;
 

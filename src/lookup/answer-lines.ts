@@ -1,10 +1,10 @@
 import { LF, MINUS, TAB } from "../bytes/ascii.ts";
 import { copyRange } from "../bytes/copy.ts";
 import { writeDecimal } from "../bytes/decimal.ts";
-import type { Answer } from "../lookup/lookup.ts";
-import { Match, type MemoryIndex } from "../lookup/memory-index.ts";
 import { surtBytes } from "../surt/surt-bytes.ts";
 import type { BlockWriter } from "./block-writer.ts";
+import type { Answer } from "./lookup.ts";
+import { Match, type MemoryIndex } from "./memory-index.ts";
 
 const encoder = new TextEncoder();
 const PRESENT: Uint8Array = encoder.encode("\tpresent\t");
