@@ -6,10 +6,13 @@
  * all wildcards above a URI at the price of hashing the URI once. `finishHash` adds the mixing that
  * a table needs.
  */
-const MULTIPLIER = 0x9e3779b1;
+const MULTIPLIER: number = 0x9e3779b1 | 0;
 
-/** The hash of no bytes. Not 0, so that leading NULs count. */
-export const EMPTY_HASH = 0x811c9dc5;
+/**
+ * The hash of no bytes. Not 0, so that leading NULs count; a 32-bit integer like all that follow
+ * from it, because a number above 2^31 would make the loops work on floating point.
+ */
+export const EMPTY_HASH: number = 0x811c9dc5 | 0;
 
 /** The hash of what `hash` stands for, followed by one byte. */
 export function extendHash(hash: number, byte: number): number {

@@ -1,6 +1,20 @@
 import { CLOSE_PAREN, COMMA, DELETE, QUESTION, SLASH, SPACE, STAR } from "../bytes/ascii.ts";
 import { EMPTY_HASH, extendHash } from "./key-hash.ts";
 
+const ORDINARY = 0;
+const HOST_SEPARATOR = 1;
+const SEPARATOR = 2;
+const QUERY = 3;
+const ODD = 4;
+
+/** One look tells whether a byte needs attention: most do not. */
+const KINDS: Readonly<Uint8Array> = Uint8Array.from({ length: 256 }, (_, byte) => {
+  if (byte === COMMA || byte === CLOSE_PAREN) return HOST_SEPARATOR;
+  if (byte === SLASH) return SEPARATOR;
+  if (byte === QUESTION) return QUERY;
+  return byte <= SPACE || byte === STAR || byte === DELETE ? ODD : ORDINARY;
+});
+
 /**
  * The parts of one SURT that its lookup keys are made of, with the hash up to each.
  *
@@ -50,16 +64,16 @@ export class KeyScan {
     if (bytes[start] === COMMA || bytes[start] === CLOSE_PAREN) return false;
     for (let at = start; at < end - 1; at++) {
       const byte = bytes[at];
-      if (byte === COMMA) {
+      const kind = KINDS[byte];
+      if (kind > SEPARATOR) return false;
+      if (kind === HOST_SEPARATOR) {
         this.#addLabel(at, hash);
-      } else if (byte === CLOSE_PAREN) {
-        if (bytes[at + 1] !== SLASH) return false;
-        this.#addLabel(at, hash);
-        this.hostEnd = at;
-        this.hostHash = extendHash(hash, byte);
-        return this.#scanPath(bytes, at + 1, end);
-      } else if (isOdd(byte) || byte === QUESTION) {
-        return false;
+        if (byte === CLOSE_PAREN) {
+          if (bytes[at + 1] !== SLASH) return false;
+          this.hostEnd = at;
+          this.hostHash = extendHash(hash, byte);
+          return this.#scanPath(bytes, at + 1, end);
+        }
       }
       hash = extendHash(hash, byte);
     }
@@ -68,20 +82,28 @@ export class KeyScan {
 
   #scanPath(bytes: Uint8Array, start: number, end: number): boolean {
     let hash = this.hostHash;
-    let pathEnd = start;
-    let pathHash = hash;
     let at = start;
+    // The path without slashes at its end; the first slash is the root's.
+    let pathEnd = start + 1;
+    let pathHash = extendHash(hash, SLASH);
     for (; at < end; at++) {
       const byte = bytes[at];
-      if (byte === QUESTION) break;
-      if (isOdd(byte)) return false;
-      hash = extendHash(hash, byte);
-      if (byte === SLASH) {
+      const kind = KINDS[byte];
+      if (kind >= SEPARATOR) {
+        if (kind === ODD) return false;
+        if (kind === QUERY) break;
+        if (at > start && bytes[at - 1] !== SLASH) {
+          pathEnd = at;
+          pathHash = hash;
+        }
+        hash = extendHash(hash, byte);
         this.#addSlash(at + 1, hash);
-        // Further slashes belong to the path only if something else follows them.
-        if (at > start) continue;
+      } else {
+        hash = extendHash(hash, byte);
       }
-      pathEnd = at + 1;
+    }
+    if (at > start + 1 && bytes[at - 1] !== SLASH) {
+      pathEnd = at;
       pathHash = hash;
     }
     while (this.slashEnds[this.slashCount - 1] > pathEnd) this.slashCount--;
@@ -90,7 +112,7 @@ export class KeyScan {
     this.hasQuery = at < end;
     for (; at < end; at++) {
       const byte = bytes[at];
-      if (isOdd(byte)) return false;
+      if (KINDS[byte] === ODD) return false;
       hash = extendHash(hash, byte);
     }
     this.fullHash = hash;
@@ -114,10 +136,6 @@ export class KeyScan {
     this.slashEnds[this.slashCount] = slashEnd;
     this.slashHashes[this.slashCount++] = hash;
   }
-}
-
-function isOdd(byte: number): boolean {
-  return byte <= SPACE || byte === STAR || byte === DELETE;
 }
 
 function doubled(array: Int32Array): Int32Array {

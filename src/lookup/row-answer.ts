@@ -46,11 +46,12 @@ function answerAnyTime(
   totals: readonly UkvsRecord[],
   parts: readonly UkvsRecord[],
 ): KeyAnswer {
-  const stated = (totals.length > 0 ? totals : parts).map(frequencyOf);
-  const present = [...totals, ...parts].some((record) =>
-    isPresent(parseFrequency(frequencyOf(record))),
-  );
-  return { present, key, frequency: sumOf(stated) };
+  const sayPresent = (records: readonly UkvsRecord[]): boolean =>
+    records.some((record) => isPresent(parseFrequency(frequencyOf(record))));
+  const present = sayPresent(totals) || sayPresent(parts);
+  // A total of 0 beside parts that are present is a mistake, and must not read as absent.
+  const holdsTotal = totals.length > 0 && sayPresent(totals) === present;
+  return { present, key, frequency: sumOf((holdsTotal ? totals : parts).map(frequencyOf)) };
 }
 
 function answerAt(

@@ -1,6 +1,8 @@
+import { SPACE } from "../bytes/ascii.ts";
 import { compareRanges } from "../bytes/compare.ts";
+import { isNone } from "../lookup/map-row.ts";
 import { columnEnd } from "../ukvs/columns.ts";
-import { frequencyIsZero } from "../ukvs/frequency-sum.ts";
+import { frequencyIsZero, FrequencySum, MAX_FREQUENCY_BYTES } from "../ukvs/frequency-sum.ts";
 import type { RecordBatch } from "../ukvs/record-batch.ts";
 import type { LogicalMap } from "./logical-map.ts";
 import { isBareHome, type MergeRow, withRootSlash } from "./merge-row.ts";
@@ -32,27 +34,64 @@ export class RowGroups {
   /** Rows that belong to keys still to come, in key order: home pages without slash, added rows. */
   #waiting: readonly MergeRow[];
 
-  private constructor(cursors: readonly Cursor[], added: readonly MergeRow[]) {
+  /** Whether rows are a key and a frequency, when they have no JSON block. */
+  readonly #canAddPlainly: boolean;
+  readonly #sum = new FrequencySum();
+
+  private constructor(
+    cursors: readonly Cursor[],
+    added: readonly MergeRow[],
+    canAddPlainly: boolean,
+  ) {
     this.#cursors = cursors;
     this.#waiting = added;
+    this.#canAddPlainly = canAddPlainly;
   }
 
   /** Opens the maps. `added` are rows in key order that come on top of theirs. */
   static async open(maps: readonly LogicalMap[], added: readonly MergeRow[]): Promise<RowGroups> {
     const cursors = maps.map((map, index) => new Cursor(map, index));
-    await Promise.all(cursors.map((cursor) => cursor.advance()));
-    return new RowGroups(cursors, added);
+    await Promise.all(cursors.map((cursor) => Promise.resolve(cursor.advance())));
+    const columns = maps.map(
+      ({ headers: { fields } }) => fields.keys.length + fields.values.length,
+    );
+    return new RowGroups(
+      cursors,
+      added,
+      columns.every((count) => count === 2),
+    );
   }
 
   /**
-   * The next line if nothing needs to be decided about it: one map alone has the key, once, and
-   * says present. Undefined when `next` must be asked. This is the common case, and it copies nothing.
+   * The next line if nothing needs to be decided about it: every map that has the key has it once
+   * and says present, and what they say is one frequency each. Undefined when `next` must be asked.
+   * This is the common case, and it makes no rows.
    */
   plainLine(): Line | undefined {
     const least = this.#least();
-    if (least === undefined || this.#isShared(least) || !least.isPlain()) return undefined;
+    if (least === undefined || !least.isPlain()) return undefined;
+    const [waiting] = this.#waiting;
+    if (waiting !== undefined && least.compareKey(keyOf(waiting)) >= 0) return undefined;
+    const sharing = this.#cursors.filter((cursor) => cursor !== least && cursor.hasKeyOf(least));
+    if (sharing.length > 0) return this.#plainSum(least, sharing);
     this.recordsIn++;
     return least.takeLine();
+  }
+
+  #plainSum(least: Cursor, others: readonly Cursor[]): Line | undefined {
+    if (!this.#canAddPlainly) return undefined;
+    const sum = this.#sum;
+    sum.reset();
+    if (!least.addTo(sum)) return undefined;
+    for (const cursor of others) if (!cursor.isPlain() || !cursor.addTo(sum)) return undefined;
+    for (const cursor of others) cursor.takeLine();
+    this.recordsIn += others.length + 1;
+    const key = least.key();
+    least.takeLine();
+    const bytes = new Uint8Array(key.length + 1 + MAX_FREQUENCY_BYTES);
+    bytes.set(key);
+    bytes[key.length] = SPACE;
+    return { bytes, start: 0, end: sum.writeTo(bytes, key.length + 1) };
   }
 
   /** All rows of the next key; undefined after the last. */
@@ -77,11 +116,13 @@ export class RowGroups {
       while (cursor.compareKey(key) === 0) {
         rows.push(cursor.row());
         this.recordsIn++;
-        await cursor.advance();
+        const waiting = cursor.advance();
+        if (waiting !== undefined) await waiting;
       }
     }
-    const waiting = this.#waiting.findIndex((row) => compareKey(row, key) !== 0);
-    const count = waiting === -1 ? this.#waiting.length : waiting;
+    if (this.#waiting.length === 0) return rows;
+    const other = this.#waiting.findIndex((row) => compareKey(row, key) !== 0);
+    const count = other === -1 ? this.#waiting.length : other;
     rows.push(...this.#waiting.slice(0, count));
     if (count > 0) this.#waiting = this.#waiting.slice(count);
     return rows;
@@ -96,26 +137,18 @@ export class RowGroups {
     return least;
   }
 
-  #isShared(least: Cursor): boolean {
-    const [waiting] = this.#waiting;
-    if (waiting !== undefined && least.compareKey(waitingKey(waiting)) >= 0) return true;
-    return this.#cursors.some(
-      (cursor) => cursor !== least && !cursor.isDone && cursor.compare(least) === 0,
-    );
-  }
-
   /** A copy of the smallest key to come. */
   #leastKey(): Uint8Array | undefined {
     const least = this.#least();
     const [waiting] = this.#waiting;
     if (waiting === undefined) return least?.key();
-    return least === undefined || least.compareKey(waitingKey(waiting)) > 0
-      ? waitingKey(waiting)
+    return least === undefined || least.compareKey(keyOf(waiting)) > 0
+      ? keyOf(waiting)
       : least.key();
   }
 }
 
-function waitingKey({ bytes, keyEnd }: MergeRow): Uint8Array {
+function keyOf({ bytes, keyEnd }: MergeRow): Uint8Array {
   return bytes.subarray(0, keyEnd);
 }
 
@@ -151,10 +184,13 @@ class Cursor {
     this.#batches = map.batches();
   }
 
-  /** Goes to the next record. */
-  async advance(): Promise<void> {
+  /** Goes to the next record. Await the result: it is a promise only when a batch must be read. */
+  advance(): void | Promise<void> {
     this.#at++;
-    if (this.#at < this.#batch.count) return;
+    return this.#at < this.#batch.count ? undefined : this.#nextBatch();
+  }
+
+  async #nextBatch(): Promise<void> {
     const next = await this.#batches.next();
     this.isDone = next.done === true;
     this.#batch = next.done === true ? NO_RECORDS : next.value;
@@ -169,6 +205,20 @@ class Cursor {
   /** Compares the key of the record with a key; positive at the end of the map. */
   compareKey(key: Uint8Array): number {
     return this.isDone ? 1 : this.#compare(key, 0, key.length);
+  }
+
+  hasKeyOf(other: Cursor): boolean {
+    return !this.isDone && this.compare(other) === 0;
+  }
+
+  /** Adds the frequency of the record to a sum, unless it says more than that, or nothing. */
+  addTo(sum: FrequencySum): boolean {
+    const { bytes, restStarts, restEnds } = this.#batch;
+    const start = restStarts[this.#at];
+    const end = restEnds[this.#at];
+    if (columnEnd(bytes, start, end) < end || isNone(bytes, start, end)) return false;
+    sum.addBytes(bytes, start, end);
+    return true;
   }
 
   key(): Uint8Array {

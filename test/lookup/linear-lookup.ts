@@ -28,15 +28,20 @@ export function linearLookup(
   const own = rows.filter((row) => row.key === key);
   const totals = own.filter((row) => row.datetime === ":").flatMap((row) => statedAt(row, at));
   const parts = own.filter((row) => row.datetime !== ":").flatMap((row) => statedAt(row, at));
-  const [first, second] = at === undefined ? [totals, parts] : [parts, totals];
+  // Without a time a total stands for all parts, unless it says 0 and they do not.
+  const totalHolds = at === undefined && (totals.some(saysPresent) || !parts.some(saysPresent));
+  const [first, second] = totalHolds ? [totals, parts] : [parts, totals];
   const stated = first.length > 0 ? first : second;
   const [only] = stated;
   if (only === undefined) return { present: false, key };
-  const deciding = at === undefined ? [...totals, ...parts] : stated;
-  const present = deciding.some((frequency) => isPresent(parseFrequency(frequency)));
+  const present = stated.some(saysPresent);
   if (stated.length === 1) return { present, key, frequency: only };
   const sum = stated.map(parseFrequency).reduce(addFrequencies);
   return { present, key, frequency: formatFrequency(sum) };
+}
+
+function saysPresent(frequency: string): boolean {
+  return isPresent(parseFrequency(frequency));
 }
 
 /** How specific a key is for a SURT, smallest first; undefined when it does not cover it. */
