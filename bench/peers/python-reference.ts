@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { appendFile, copyFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { MementoMapError, isMementoMapError, quote } from "../../src/errors.ts";
 import type { Peer } from "./peer.ts";
@@ -56,12 +56,13 @@ export class PythonReference {
   /**
    * `mementomap batchlookup` of a file of SURTs, one a line: the reference cannot make them of URIs.
    *
-   * Searches a copy of the map with one line more, made beside it before the clock starts.
+   * Searches a copy of the map, made beside it before the clock starts: home pages are written as
+   * it writes and searches them, `com,cnn)` and not `com,cnn)/`, and there is one line more.
    */
   async batchLookup(map: string, surts: string): Promise<ReferenceLookupRun> {
-    const copy = `${map}.sentinel`;
-    await copyFile(map, copy);
-    await appendFile(copy, SENTINEL);
+    const copy = `${map}.reference`;
+    const rows = await readFile(map, "latin1");
+    await writeFile(copy, rows.replaceAll(/^([^ )]+\))\/ /gm, "$1 ") + SENTINEL, "latin1");
     const run = await timed(this.#program, ["batchlookup", copy, surts]);
     rejectUsage(run);
     return { ...run, answers: run.stdout.split("\n").length - 1 };

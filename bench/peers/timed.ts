@@ -8,6 +8,8 @@ import { MementoMapError, isMementoMapError, quote } from "../../src/errors.ts";
 /** How one run of another program went. */
 export interface TimedRun {
   readonly seconds: number;
+  /** Processor time of the program and all it started, on all cores; undefined if not known. */
+  readonly cpuSeconds: number | undefined;
   /** The largest resident set of the program or of any program it started; undefined if not known. */
   readonly peakBytes: number | undefined;
   readonly stdout: string;
@@ -22,14 +24,15 @@ export interface TimedOptions {
 const PYTHON_METER = `
 import resource, subprocess, sys
 status = subprocess.call(sys.argv[2:])
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
 with open(sys.argv[1], "w") as report:
-    report.write(str(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss))
+    print(used.ru_maxrss, used.ru_utime, used.ru_stime, file=report)
 sys.exit(status)
 `;
 
-/** Programs that run another one and write its peak memory to a file, best first. */
+/** Programs that run another one and write to a file what it used: memory, and time twice. */
 const METERS: readonly ((report: string) => readonly string[])[] = [
-  (report) => ["/usr/bin/time", "--format=%M", `--output=${report}`, "--"],
+  (report) => ["/usr/bin/time", "--format=%M %U %S", `--output=${report}`, "--"],
   (report) => ["python3", "-c", PYTHON_METER, report],
 ];
 
@@ -37,9 +40,9 @@ const METERS: readonly ((report: string) => readonly string[])[] = [
 const RESIDENT_UNIT = process.platform === "darwin" ? 1 : 1024;
 
 /**
- * Runs a program to its end and measures wall time and peak memory.
+ * Runs a program to its end and measures wall time, processor time and peak memory.
  *
- * The wall time includes starting the program, as its users feel it. Peak memory comes from GNU time
+ * The wall time includes starting the program, as its users feel it. The rest comes from GNU time
  * or, where that is not installed, from a Python wrapper; its own start is then part of the wall
  * time, and its own size the least peak it can see. Holds the program's output.
  *
@@ -57,9 +60,9 @@ export async function timed(
     const start = performance.now();
     const stdout = await run([...meter, command, ...args], options);
     const seconds = (performance.now() - start) / 1000;
-    const peakBytes =
-      meter.length === 0 ? undefined : Number(await readFile(report, "utf8")) * RESIDENT_UNIT;
-    return { seconds, peakBytes, stdout };
+    if (meter.length === 0) return { seconds, cpuSeconds: undefined, peakBytes: undefined, stdout };
+    const [peak, user, system] = (await readFile(report, "utf8")).split(" ").map(Number);
+    return { seconds, cpuSeconds: user + system, peakBytes: peak * RESIDENT_UNIT, stdout };
   } finally {
     await rm(scratch, { recursive: true });
   }
