@@ -1,10 +1,12 @@
 import { CR, LF } from "../bytes/ascii.ts";
 import { Capture, ROW } from "../input/capture.ts";
-import type { RowParser } from "../input/capture.ts";
+import type { RowKind, RowParser } from "../input/capture.ts";
 import type { DetectedFormat } from "../input/detect.ts";
 import { rowParser } from "../input/detect.ts";
 import type { CaptureFilter } from "../input/filter.ts";
 import { CaptureSieve, filterNeeds } from "../input/filter.ts";
+import { unescapeJson } from "../input/json-members.ts";
+import { MementoMapError } from "../errors.ts";
 import { surtBytes } from "../surt/surt-bytes.ts";
 import type { IndexCounts } from "./index-counts.ts";
 import { newIndexCounts } from "./index-counts.ts";
@@ -110,7 +112,7 @@ export class IndexReader {
       }
       const shared = parser.leadsWithKey ? this.#sharedWithLast(view, at, lineEnd) : 0;
       capture.knownKeyBytes = shared;
-      const kind = parser.parse(bytes, at, lineEnd, capture);
+      const kind = this.#checked(parser.parse(bytes, at, lineEnd, capture));
       if (kind === ROW.capture) {
         const reason = sieve?.reject(bytes, capture);
         if (reason === undefined) {
@@ -130,6 +132,13 @@ export class IndexReader {
       at = next;
     }
     return undefined;
+  }
+
+  /** A row to be split by datetime must have one. */
+  #checked(kind: RowKind): RowKind {
+    if (kind !== ROW.capture || this.#options.datetimeDigits === 0) return kind;
+    if (this.#capture.dateStart !== NONE) return kind;
+    return this.#capture.reject("there is no datetime to split by; leave --by out");
   }
 
   /** How many bytes a line has in common with the key column counted last. */
@@ -172,10 +181,17 @@ export class IndexReader {
 
   #countUri(bytes: Uint8Array): void {
     const capture = this.#capture;
-    const room = (capture.uriEnd - capture.uriStart) * SURT_GROWTH + 64;
+    let uri = bytes;
+    let { uriStart, uriEnd } = capture;
+    if (capture.hasEscapes) {
+      uri = new TextEncoder().encode(unescapeJson(bytes, uriStart, uriEnd));
+      uriStart = 0;
+      uriEnd = uri.length;
+    }
+    const room = (uriEnd - uriStart) * SURT_GROWTH + 64;
     if (room > this.#surt.length) this.#surt = new Uint8Array(room);
     const surt = this.#surt;
-    const end = surtBytes(bytes, capture.uriStart, capture.uriEnd, surt, 0);
+    const end = surtBytes(uri, uriStart, uriEnd, surt, 0);
     this.#rowKey.set(surt, 0, end, bytes, capture, 0);
     this.#add(0);
     this.#lastLength = NONE;
@@ -185,7 +201,11 @@ export class IndexReader {
     const { bytes, start, end } = this.#rowKey;
     if (this.#table.add(bytes, start, end, 1, shared)) return;
     this.#drain();
-    this.#table.add(bytes, start, end, 1);
+    if (this.#table.add(bytes, start, end, 1)) return;
+    throw new MementoMapError(
+      "MM_LIMIT",
+      `a key of ${end - start} bytes does not fit into memory; give more with --memory`,
+    );
   }
 
   #fault(bytes: Uint8Array, start: number, end: number): RowFault {

@@ -34,6 +34,8 @@ export class Capture {
   statusEnd = -1;
   mimeStart = -1;
   mimeEnd = -1;
+  /** Whether URI, status or MIME type may hold JSON escapes, such as `text\/html`. */
+  hasEscapes = false;
   /** Why a row is bad. */
   fault = "";
 
@@ -43,6 +45,7 @@ export class Capture {
     this.dateStart = this.dateEnd = -1;
     this.statusStart = this.statusEnd = -1;
     this.mimeStart = this.mimeEnd = -1;
+    this.hasEscapes = false;
     this.fault = "";
   }
 

@@ -1,9 +1,10 @@
-import { AT, BANG, OPEN_BRACE, SPACE, TAB } from "../bytes/ascii.ts";
+import { AT, BACKSLASH, BANG, CLOSE_PAREN, OPEN_BRACE, SPACE, TAB } from "../bytes/ascii.ts";
 import type { Capture, RowKind, RowNeeds, RowParser } from "./capture.ts";
 import { ROW } from "./capture.ts";
 import { dateEnd } from "./date.ts";
 import { JsonMembers } from "./json-members.ts";
 import { isNonWeb } from "./non-web.ts";
+import { surtHostEnd } from "./surt-column.ts";
 
 const encoder = new TextEncoder();
 const names = (...list: string[]): Uint8Array[] => list.map((name) => encoder.encode(name));
@@ -16,13 +17,16 @@ const MIME_NAMES = names("mime", "mimetype", "mime_type");
 /**
  * CDXJ: `surt datetime {json}`, as pywb, WACZ and others write it.
  *
- * The JSON block is opened only when a filter needs something from it.
+ * The JSON block is opened only when something from it is needed: by a filter, or the URI where the
+ * key is no SURT.
  */
 export class CdxjParser implements RowParser {
   readonly leadsWithKey = true;
   readonly #needs: RowNeeds;
   readonly #needsJson: boolean;
   readonly #json = new JsonMembers();
+  /** Where the last key that is a SURT has its `)`, from its start. */
+  #hostEnd = 0;
 
   constructor(needs: RowNeeds) {
     this.#needs = needs;
@@ -52,13 +56,36 @@ export class CdxjParser implements RowParser {
     // A key that repeats was looked at before.
     const isNew = capture.knownKeyBytes < capture.keyEnd - start;
     if (isNew && isNonWeb(bytes, start, capture.keyEnd)) return ROW.nonWeb;
-    return this.#needsJson ? this.#parseJson(bytes, at, end, capture) : ROW.capture;
+    const isKeyed = !isNew || this.#hasSurt(bytes, capture);
+    if (isKeyed && !this.#needsJson) return ROW.capture;
+    const kind = this.#parseJson(bytes, at, end, capture, !isKeyed || this.#needs.uri);
+    if (!isKeyed) keyByUri(capture);
+    return kind;
   }
 
-  #parseJson(bytes: Uint8Array, start: number, end: number, capture: Capture): RowKind {
+  #hasSurt(bytes: Uint8Array, capture: Capture): boolean {
+    const { keyStart, keyEnd, knownKeyBytes } = capture;
+    // What is known is the start of a key that is a SURT.
+    if (knownKeyBytes > this.#hostEnd && bytes[keyStart + this.#hostEnd] === CLOSE_PAREN) {
+      return true;
+    }
+    const hostEnd = surtHostEnd(bytes, keyStart, keyEnd);
+    if (hostEnd === -1) return false;
+    this.#hostEnd = hostEnd - keyStart;
+    return true;
+  }
+
+  #parseJson(
+    bytes: Uint8Array,
+    start: number,
+    end: number,
+    capture: Capture,
+    needsUri: boolean,
+  ): RowKind {
     const json = this.#json;
     const needs = this.#needs;
     capture.uriStart = capture.statusStart = capture.mimeStart = -1;
+    capture.hasEscapes = bytes.subarray(start, end).includes(BACKSLASH);
     json.open(bytes, start, end);
     for (;;) {
       const found = json.next();
@@ -70,12 +97,21 @@ export class CdxjParser implements RowParser {
       } else if (needs.mime && MIME_NAMES.some((name) => json.isNamed(name))) {
         capture.mimeStart = json.valueStart;
         capture.mimeEnd = json.valueEnd;
-      } else if (needs.uri && URI_NAMES.some((name) => json.isNamed(name))) {
+      } else if (needsUri && URI_NAMES.some((name) => json.isNamed(name))) {
         capture.uriStart = json.valueStart;
         capture.uriEnd = json.valueEnd;
       }
     }
   }
+}
+
+/** Takes the key for a URI where the JSON block has none. */
+function keyByUri(capture: Capture): void {
+  if (capture.uriStart === -1) {
+    capture.uriStart = capture.keyStart;
+    capture.uriEnd = capture.keyEnd;
+  }
+  capture.keyStart = capture.keyEnd = -1;
 }
 
 function isBlank(byte: number): boolean {

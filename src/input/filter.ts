@@ -1,5 +1,6 @@
 import { MementoMapError, quote } from "../errors.ts";
 import type { Capture, RowNeeds } from "./capture.ts";
+import { unescapeJson } from "./json-members.ts";
 
 /** Which captures to count; an empty or missing member lets everything pass. */
 export interface CaptureFilter {
@@ -74,28 +75,36 @@ export class CaptureSieve {
   reject(bytes: Uint8Array, capture: Capture): FilterReason | undefined {
     const { from, to } = this.#filter;
     if (from !== undefined || to !== undefined) {
-      const date = this.#text(bytes, capture.dateStart, capture.dateEnd);
+      if (capture.dateStart === -1) return "date";
+      const date = this.#decoder.decode(bytes.subarray(capture.dateStart, capture.dateEnd));
       if (from !== undefined && date < from.slice(0, date.length)) return "date";
       if (to !== undefined && date.slice(0, to.length) > to) return "date";
     }
-    if (this.#status?.test(this.#text(bytes, capture.statusStart, capture.statusEnd)) === false) {
+    if (
+      this.#status?.test(this.#text(bytes, capture.statusStart, capture.statusEnd, capture)) ===
+      false
+    ) {
       return "status";
     }
-    if (this.#mime?.test(this.#text(bytes, capture.mimeStart, capture.mimeEnd)) === false) {
+    if (
+      this.#mime?.test(this.#text(bytes, capture.mimeStart, capture.mimeEnd, capture)) === false
+    ) {
       return "mime";
     }
     if (this.#exclude.length > 0) {
       const uri =
         capture.uriStart === -1
-          ? this.#text(bytes, capture.keyStart, capture.keyEnd)
-          : this.#text(bytes, capture.uriStart, capture.uriEnd);
+          ? this.#decoder.decode(bytes.subarray(capture.keyStart, capture.keyEnd))
+          : this.#text(bytes, capture.uriStart, capture.uriEnd, capture);
       if (this.#exclude.some((pattern) => pattern.test(uri))) return "exclude";
     }
     return undefined;
   }
 
-  #text(bytes: Uint8Array, start: number, end: number): string {
-    return start === -1 ? "" : this.#decoder.decode(bytes.subarray(start, end));
+  #text(bytes: Uint8Array, start: number, end: number, { hasEscapes }: Capture): string {
+    if (start === -1) return "";
+    if (hasEscapes) return unescapeJson(bytes, start, end);
+    return this.#decoder.decode(bytes.subarray(start, end));
   }
 }
 

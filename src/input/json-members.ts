@@ -69,6 +69,20 @@ export class JsonMembers {
   }
 }
 
+/**
+ * The text of a JSON string whose inside is `bytes[start, end)`, without its escapes.
+ *
+ * What is no JSON is given back as it is: a walk over members does not validate them.
+ */
+export function unescapeJson(bytes: Uint8Array, start: number, end: number): string {
+  const text = new TextDecoder().decode(bytes.subarray(start, end));
+  try {
+    return String(JSON.parse(`"${text}"`));
+  } catch {
+    return text;
+  }
+}
+
 function skipBlanks(bytes: Uint8Array, from: number, end: number): number {
   let at = from;
   while (at < end && bytes[at] <= SPACE) at++;

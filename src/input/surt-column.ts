@@ -2,8 +2,13 @@ import { CLOSE_PAREN, QUESTION } from "../bytes/ascii.ts";
 
 /** Whether a column holds a SURT, `com,example)/a`, and not `example.com/a`. */
 export function looksLikeSurt(bytes: Uint8Array, start: number, end: number): boolean {
+  return surtHostEnd(bytes, start, end) !== -1;
+}
+
+/** The offset of the `)` that makes a column a SURT, or -1. */
+export function surtHostEnd(bytes: Uint8Array, start: number, end: number): number {
   for (let i = start; i < end && bytes[i] !== QUESTION; i++) {
-    if (bytes[i] === CLOSE_PAREN) return true;
+    if (bytes[i] === CLOSE_PAREN) return i;
   }
-  return false;
+  return -1;
 }

@@ -1,0 +1,98 @@
+import { QUOTE, SLASH, SPACE } from "../bytes/ascii.ts";
+import { isDigit } from "../bytes/ascii.ts";
+import type { Capture, RowKind, RowParser } from "./capture.ts";
+import { ROW } from "./capture.ts";
+
+const MIN_DATE_DIGITS = 4;
+const MAX_DATE_DIGITS = 14;
+
+/**
+ * The access log of a replay server, in Common or Combined Log Format.
+ *
+ * A request for a memento, such as `GET /wayback/20160304000000im_/http://example.com/a`, that was
+ * answered with 2xx or 3xx shows that the archive holds a capture. Of the others nothing is learnt:
+ * 404 may be an archived answer as well as the archive's own. Requests for other pages of the
+ * server are no captures either. Both count as rows of no use, not as bad ones.
+ *
+ * A line is a sample, and two lines may tell of the same memento.
+ */
+export class AccessLogParser implements RowParser {
+  readonly leadsWithKey = false;
+
+  parse(bytes: Uint8Array, start: number, end: number, capture: Capture): RowKind {
+    capture.reset();
+    const open = indexOf(bytes, QUOTE, start, end);
+    const close = requestEnd(bytes, open + 1, end);
+    if (open === end || close === end) {
+      return capture.reject('expected a quoted request, as in "GET /web/2016/http://… HTTP/1.1"');
+    }
+    const targetStart = indexOf(bytes, SPACE, open + 1, close) + 1;
+    let targetEnd = close;
+    // The protocol is missing in requests of HTTP 0.9.
+    for (let at = close - 1; at > targetStart; at--) {
+      if (bytes[at] === SPACE) {
+        targetEnd = at;
+        break;
+      }
+    }
+    const status = close + 2;
+    if (status + 3 > end || !isDigit(bytes[status]) || !isDigit(bytes[status + 2])) {
+      return capture.reject("expected a status code behind the request");
+    }
+    if (targetStart > close || !findMemento(bytes, targetStart, targetEnd, capture)) {
+      return ROW.unproven;
+    }
+    const digit = bytes[status] - 0x30;
+    if (digit !== 2 && digit !== 3) return ROW.unproven;
+    capture.statusStart = status;
+    capture.statusEnd = status + 3;
+    capture.isSample = true;
+    return ROW.capture;
+  }
+}
+
+/** The quote that ends the request; one behind a backslash is part of it. */
+function requestEnd(bytes: Uint8Array, from: number, end: number): number {
+  let at = from;
+  while (at < end && bytes[at] !== QUOTE) at += bytes[at] === 0x5c ? 2 : 1;
+  return Math.min(at, end);
+}
+
+/** Finds `/20160304000000id_/URI` in a request target. */
+function findMemento(bytes: Uint8Array, start: number, end: number, capture: Capture): boolean {
+  for (let at = start; at < end; at++) {
+    if (bytes[at] !== SLASH || !isDigit(bytes[at + 1])) continue;
+    let digits = at + 1;
+    while (digits < end && isDigit(bytes[digits])) digits++;
+    const count = digits - at - 1;
+    let uri = digits;
+    // A flag such as `id_`, `im_` or `js_` says how to replay.
+    while (uri < end && isFlagByte(bytes[uri])) uri++;
+    if (count < MIN_DATE_DIGITS || count > MAX_DATE_DIGITS) continue;
+    if (bytes[uri] !== SLASH || uri + 1 >= end || !isUriStart(bytes, uri + 1, end)) continue;
+    capture.dateStart = at + 1;
+    capture.dateEnd = digits;
+    capture.uriStart = uri + 1;
+    capture.uriEnd = end;
+    return true;
+  }
+  return false;
+}
+
+function isFlagByte(byte: number): boolean {
+  return (byte >= 0x61 && byte <= 0x7a) || byte === 0x5f;
+}
+
+/** A scheme with a colon, or a host name with a dot. */
+function isUriStart(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end && bytes[at] !== SLASH; at++) {
+    if (bytes[at] === 0x3a || bytes[at] === 0x2e) return true;
+  }
+  return false;
+}
+
+function indexOf(bytes: Uint8Array, byte: number, from: number, end: number): number {
+  let at = from;
+  while (at < end && bytes[at] !== byte) at++;
+  return at;
+}

@@ -1,0 +1,82 @@
+import { describe, expect, it } from "vitest";
+import { detectFormat, INPUT_FORMATS, rowParser } from "../../src/input/detect.ts";
+import type { InputFormat } from "../../src/input/detect.ts";
+import { parsedRow } from "./parsed-row.ts";
+
+function detect(text: string, wanted: InputFormat = "auto"): string {
+  return detectFormat(Buffer.from(text), wanted, "index").name;
+}
+
+describe("detectFormat", () => {
+  it.each([
+    [" CDX N b a m s k r M S V g\ncom,a)/ 2014 x y z\n", "cdx"],
+    ["com,a)/ 20140101000000 http://a.com/ text/html 200 S - - 1 2 f\n", "cdx"],
+    ["http://a.com/ 1.2.3.4 20140101000000 text/html 485 f.arc 12\n", "cdx"],
+    ["com,a)/ 20140101000000 {}\n", "cdxj"],
+    ['!meta 0 {"format": "x"}\n\ncom,a)/ 2014 {}\n', "cdxj"],
+    ["com,a)/ 20140101000000123\t{", "cdxj"],
+    ["com,a)/\n", "surts"],
+    ["com,a)\n", "surts"],
+    ["com,a)/b\thttp://a.com/b\n", "surts"],
+    ["http://a.com/\n", "urls"],
+    ["HTTPS://a.com/(x)/\n", "urls"],
+    ["a.com/b?c\r\n", "urls"],
+    ["a.com:8080\n", "urls"],
+    ["a.com/x)/y", "urls"],
+    ["", "surts"],
+    ["\n\r\n", "surts"],
+    ["!meta {}\n", "surts"],
+  ])("takes %j for %s", (text, expected) => {
+    expect(detect(text)).toBe(expected);
+  });
+
+  it.each(INPUT_FORMATS.filter((name) => name !== "auto"))(
+    "takes the user's word: %s",
+    (wanted) => {
+      const line = "com,a)/ 20140101000000 http://a.com/ text/html 200 S - - 1 2 f\n";
+      expect(detect(line, wanted)).toBe(wanted);
+    },
+  );
+
+  it.each([
+    [
+      "not an index at all\n",
+      "auto",
+      'index:1: cannot read "not an index at all" as any format; --format names one',
+    ],
+    ["\n!x\nwhat?\n", "auto", 'index:3: cannot read "what?" as any format; --format names one'],
+    ["com,a)/\n", "cdx", 'index:1: cannot read "com,a)/" as CDX'],
+  ] as const)("names the line that fits no format: %j", (text, wanted, message) => {
+    expect(() => detect(text, wanted)).toThrow(
+      expect.objectContaining({
+        code: "MM_BAD_INPUT",
+        message: message.replace(/^index:\d: /, ""),
+      }),
+    );
+    expect(() => detect(text, wanted)).toThrow(
+      expect.objectContaining({ position: { source: "index", line: Number(message.slice(6, 7)) } }),
+    );
+  });
+
+  it.each(["PK\u0003\u0004", "com,a)/\n\0", "\u007fELF\u0002\u0001"])(
+    "refuses binary data: %j",
+    (text) => {
+      expect(() => detect(text)).toThrow(
+        expect.objectContaining({ code: "MM_BAD_INPUT", position: { source: "index" } }),
+      );
+    },
+  );
+
+  it("leads to the parser of the format", () => {
+    const needs = { uri: false, status: false, mime: false };
+    for (const text of [
+      "com,a)/ 20140101000000 http://a.com/ text/html 200 S - - 1 2 f",
+      "com,a)/ 20140101000000 {}",
+      "com,a)/",
+      "http://a.com/",
+    ]) {
+      const parser = rowParser(detectFormat(Buffer.from(text), "auto", "index"), needs);
+      expect(parsedRow(parser, text)).toMatchObject({ kind: "capture" });
+    }
+  });
+});

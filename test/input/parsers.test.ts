@@ -1,0 +1,219 @@
+import { describe, expect, it } from "vitest";
+import type { CdxColumns } from "../../src/input/cdx.ts";
+import { CdxParser, guessCdxColumns, parseCdxHeader } from "../../src/input/cdx.ts";
+import { CdxjParser } from "../../src/input/cdxj.ts";
+import { SurtListParser, UriListParser } from "../../src/input/lists.ts";
+import { parsedRow } from "./parsed-row.ts";
+
+function cdx(header: string): CdxParser {
+  return new CdxParser(parseCdxHeader(header) as CdxColumns); // the headers below are ones
+}
+
+const CDX11 = " CDX N b a m s k r M S V g";
+const ALL = { uri: true, status: true, mime: true };
+const NOTHING = { uri: false, status: false, mime: false };
+
+describe("CdxParser", () => {
+  it.each([
+    [
+      "CDX 11",
+      CDX11,
+      "com,a)/ 20140101000000 http://a.com/ text/html 200 SHA - - 1 2 f.warc.gz",
+      {
+        kind: "capture",
+        key: "com,a)/",
+        uri: "http://a.com/",
+        date: "20140101000000",
+        status: "200",
+        mime: "text/html",
+      },
+    ],
+    [
+      "two columns only",
+      " CDX N b",
+      "no,vg)/x 20070905173549",
+      { kind: "capture", key: "no,vg)/x", date: "20070905173549" },
+    ],
+    [
+      "Wget's order, with the URI first and no SURT",
+      " CDX a b a m s k r M V g u",
+      "http://a.com/ 20140101000000 http://a.com/ text/html 200 S - - 0 f u",
+      {
+        kind: "capture",
+        uri: "http://a.com/",
+        date: "20140101000000",
+        status: "200",
+        mime: "text/html",
+      },
+    ],
+    [
+      "tabs, as the header says by its first byte",
+      "\tCDX\tN\tb\ta",
+      "com,a)/b c\t2014\thttp://a.com/b c",
+      { kind: "capture", key: "com,a)/b c", date: "2014", uri: "http://a.com/b c" },
+    ],
+    [
+      "a key that is no SURT: by its URI",
+      CDX11,
+      "a.com/x 20140101000000 http://A.com/x text/html 200 S - - 1 2 f",
+      {
+        kind: "capture",
+        uri: "http://A.com/x",
+        date: "20140101000000",
+        status: "200",
+        mime: "text/html",
+      },
+    ],
+    [
+      "a key that is no SURT and no URI column: the key is the URI",
+      " CDX N b",
+      "a.com/x 2014",
+      { kind: "capture", uri: "a.com/x", date: "2014" },
+    ],
+    ["a header in between", CDX11, CDX11, { kind: "header" }],
+    ["dns:", CDX11, "dns:a.com 2014 dns:a.com text/dns - S - - 1 2 f", { kind: "nonWeb" }],
+    [
+      "a SURT of metadata:",
+      CDX11,
+      "metadata)/a 2014 metadata://a text/plain - S - - 1 2 f",
+      { kind: "nonWeb" },
+    ],
+    ["filedesc:", CDX11, "- 2014 filedesc://x.arc x - S - - 0 f", { kind: "nonWeb" }],
+    ["neither key nor URI", CDX11, "- 2014 - warc/warcinfo - - - - 0 f", { kind: "nonWeb" }],
+    [
+      "too few columns",
+      CDX11,
+      "com,a)/ 2014 http://a.com/",
+      { kind: "bad", fault: "expected at least 5 columns" },
+    ],
+    [
+      "no datetime",
+      CDX11,
+      "com,a)/ - http://a.com/ text/html 200 S - - 1 2 f",
+      { kind: "bad", fault: "expected a datetime of 4 to 17 digits" },
+    ],
+    [
+      "a datetime too long",
+      CDX11,
+      "com,a)/ 201401010000001234 http://a.com/ text/html 200 S",
+      { kind: "bad", fault: "expected a datetime of 4 to 17 digits" },
+    ],
+  ])("reads %s", (_, header, line, expected) => {
+    expect(parsedRow(cdx(header), line)).toEqual(expected);
+  });
+});
+
+describe("CDX columns", () => {
+  it.each([
+    [" CDX N b a m s k r M S V g", { delimiter: 32, key: 0, date: 1, uri: 2, mime: 3, status: 4 }],
+    [" CDX A b a\r", { delimiter: 32, key: 0, date: 1, uri: 2, mime: -1, status: -1 }],
+    [" CDX a e b m", { delimiter: 32, key: -1, date: 2, uri: 0, mime: 3, status: -1 }],
+    ["|CDX|b|N", { delimiter: 124, key: 1, date: 0, uri: -1, mime: -1, status: -1 }],
+    ["CDX N b", undefined],
+    [" CDXJ N b", undefined],
+    ["", undefined],
+  ])("of the header %j", (line, expected) => {
+    expect(parseCdxHeader(line)).toEqual(expected);
+  });
+
+  it.each([
+    ["com,a)/ 20140101000000 http://a.com/ text/html 200 S 12", 0],
+    ["http://a.com/ 1.2.3.4 20140101000000 text/html 485 f.arc 12", -1],
+    ["com,a)/ 2014 http://a.com/ text/html 200 S 12", undefined],
+    ["com,a)/ 20140101000000 http://a.com/", undefined],
+  ])("guessed from %j", (line, key) => {
+    expect(guessCdxColumns(line)?.key).toBe(key);
+  });
+});
+
+describe("CdxjParser", () => {
+  const line = (json: string, key: string = "com,a)/", date: string = "20140101000000"): string =>
+    `${key} ${date} ${json}`;
+
+  it.each([
+    ["pywb", '{"url": "http://a.com/", "mime": "text/html", "status": "200"}'],
+    ["Internet Archive", '{"original":"http://a.com/","mimetype":"text/html","statuscode":"200"}'],
+    ["IPWB", '{"mime_type": "text/html", "status_code": "200", "original_uri": "http://a.com/"}'],
+    ["WACZ, with numbers", '{"url":"http://a.com/","mime":"text/html","status":200,"length":12}'],
+  ])("finds what a filter needs in the names of %s", (_, json) => {
+    expect(parsedRow(new CdxjParser(ALL), line(json))).toEqual({
+      kind: "capture",
+      key: "com,a)/",
+      date: "20140101000000",
+      uri: "http://a.com/",
+      status: "200",
+      mime: "text/html",
+    });
+  });
+
+  it("opens the JSON block only when something in it is needed", () => {
+    expect(parsedRow(new CdxjParser(NOTHING), line("{broken"))).toEqual({
+      kind: "capture",
+      key: "com,a)/",
+      date: "20140101000000",
+    });
+    expect(parsedRow(new CdxjParser(ALL), line("{broken"))).toEqual({
+      kind: "bad",
+      fault: "the JSON block is broken",
+    });
+  });
+
+  it("keys a row by its URI where its key is no SURT", () => {
+    const parser = new CdxjParser(NOTHING);
+    expect(parsedRow(parser, line('{"url": "http://a.com/b"}', "a.com/b"))).toEqual({
+      kind: "capture",
+      uri: "http://a.com/b",
+      date: "20140101000000",
+    });
+    expect(parsedRow(parser, line("{}", "a.com/b?x)"))).toEqual({
+      kind: "capture",
+      uri: "a.com/b?x)",
+      date: "20140101000000",
+    });
+  });
+
+  it.each([
+    ["!meta {}", { kind: "header" }],
+    ['@context ["x"]', { kind: "header" }],
+    ["dns:a.com 2014 {}", { kind: "nonWeb" }],
+    ["warcinfo:/x 2014 {}", { kind: "nonWeb" }],
+    ["com,a)/\t2014\t{}", { kind: "capture", key: "com,a)/", date: "2014" }],
+    ["com,a)/", { kind: "bad", fault: "expected a key, a blank and a datetime" }],
+    [" 2014 {}", { kind: "bad", fault: "expected a key, a blank and a datetime" }],
+    ["com,a)/ ", { kind: "bad", fault: "expected a datetime of 4 to 17 digits behind the key" }],
+    [
+      "com,a)/ 201 {}",
+      { kind: "bad", fault: "expected a datetime of 4 to 17 digits behind the key" },
+    ],
+    [
+      "com,a)/ 2014x {}",
+      { kind: "bad", fault: "expected a datetime of 4 to 17 digits behind the key" },
+    ],
+    ["com,a)/ 2014", { kind: "bad", fault: "expected a JSON block behind the datetime" }],
+    ["com,a)/ 2014 x", { kind: "bad", fault: "expected a JSON block behind the datetime" }],
+  ])("reads %j", (text, expected) => {
+    expect(parsedRow(new CdxjParser(NOTHING), text)).toEqual(expected);
+  });
+});
+
+describe("lists", () => {
+  it.each([
+    ["com,a)/b?x", { kind: "capture", key: "com,a)/b?x" }],
+    ["com,a)/b\tanything", { kind: "capture", key: "com,a)/b" }],
+    ["localhost)/", { kind: "capture", key: "localhost)/" }],
+    ["!meta x", { kind: "header" }],
+    ["dns:a.com", { kind: "nonWeb" }],
+    ["http://a.com/", { kind: "bad", fault: 'expected a SURT such as "com,example)/path"' }],
+  ])("a SURT: %j", (text, expected) => {
+    expect(parsedRow(new SurtListParser(), text)).toEqual(expected);
+  });
+
+  it.each([
+    ["http://a.com/b c", { kind: "capture", uri: "http://a.com/b c" }],
+    ["  a.com \t", { kind: "capture", uri: "a.com" }],
+    ["   ", { kind: "header" }],
+    ["whois://a.com", { kind: "nonWeb" }],
+  ])("a URI: %j", (text, expected) => {
+    expect(parsedRow(new UriListParser(), text)).toEqual(expected);
+  });
+});
