@@ -46,7 +46,23 @@ export async function planPages(
   options: { readonly signal?: AbortSignal } = {},
 ): Promise<SplitPlan> {
   checkSize(size);
-  const { signal } = options;
+  const { headers, region } = await openWholeMap(source, options.signal);
+  const cuts = await cutPages(
+    region,
+    "pages" in size ? await cutsForCount(region, size.pages) : size,
+  );
+  return { headers, pages: await pagesOf(region, cuts) };
+}
+
+/**
+ * Reads the headers of a map that is to be cut into pages.
+ *
+ * @throws MM_BAD_INPUT when it is a page itself; MM_BAD_HEADER, MM_IO.
+ */
+export async function openWholeMap(
+  source: ByteSource,
+  signal?: AbortSignal,
+): Promise<{ readonly headers: UkvsHeaders; readonly region: Region }> {
   const lines = new SourceLines(source);
   const { headers, recordsOffset, recordsLine } = await readMapHead(lines, signal);
   const mark = pageMark(headers, source.name);
@@ -57,13 +73,13 @@ export async function planPages(
       { position: { source: source.name } },
     );
   }
+  return { headers, region: { source, start: recordsOffset, firstLine: recordsLine, signal } };
+}
 
-  const region = { source, start: recordsOffset, firstLine: recordsLine, signal };
-  const cuts = await cutPages(
-    region,
-    "pages" in size ? await cutsForCount(region, size.pages) : size,
-  );
-
+/** The pages between cuts, with the keys they begin and end with. */
+export async function pagesOf(region: Region, cuts: readonly Cut[]): Promise<MapPage[]> {
+  const { source, signal } = region;
+  const lines = new SourceLines(source);
   const pages: MapPage[] = [];
   for (const [index, cut] of cuts.entries()) {
     pages.push({
@@ -80,7 +96,7 @@ export async function planPages(
       end: cuts[index + 1]?.first ?? source.size,
     });
   }
-  return { headers, pages };
+  return pages;
 }
 
 /**
@@ -92,23 +108,32 @@ export async function* pageChunks(
   source: ByteSource,
   plan: SplitPlan,
   page: MapPage,
-  options: { readonly signal?: AbortSignal } = {},
+  options: { readonly signal?: AbortSignal; readonly more?: PageMembers } = {},
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const { number, of, first, last, start, end } = page;
-  const mark: PageMark = {
-    number,
-    of,
-    ...(first === undefined ? {} : { first }),
-    ...(last === undefined ? {} : { last }),
-  };
-  const headers = plan.headers.with({ name: "meta", value: { page: mark } });
-  yield new TextEncoder().encode(`${formatHeaders(headers).join("\n")}\n`);
+  const { start, end } = page;
+  yield pageHead(plan, page, options.more);
   let lastByte = LF;
   for await (const chunk of sourceChunks(source, { start, end, signal: options.signal })) {
     lastByte = chunk[chunk.length - 1];
     yield chunk;
   }
   if (lastByte !== LF) yield Uint8Array.of(LF);
+}
+
+/** Members of a `page` besides those of `PageMark`, such as where the next page is. */
+export type PageMembers = Readonly<Record<string, unknown>>;
+
+/** The lines before the records of a page: all headers of the map and `!meta {"page": …}`. */
+export function pageHead(plan: SplitPlan, page: MapPage, more: PageMembers = {}): Uint8Array {
+  const { number, of, first, last } = page;
+  const mark: PageMark = {
+    number,
+    of,
+    ...(first === undefined ? {} : { first }),
+    ...(last === undefined ? {} : { last }),
+  };
+  const headers = plan.headers.with({ name: "meta", value: { page: { ...mark, ...more } } });
+  return new TextEncoder().encode(`${formatHeaders(headers).join("\n")}\n`);
 }
 
 function checkSize(size: SplitSize): void {
@@ -118,7 +143,7 @@ function checkSize(size: SplitSize): void {
 }
 
 /** The records of a map. */
-interface Region {
+export interface Region {
   readonly source: ByteSource;
   readonly start: number;
   /** The number of the line at `start`. */
@@ -127,7 +152,7 @@ interface Region {
 }
 
 /** Where the first and the last record of a page start. */
-interface Cut {
+export interface Cut {
   first: number;
   last: number;
   records: number;
@@ -191,10 +216,17 @@ async function cutPages(region: Region, rule: CutRule): Promise<Cut[]> {
   return cuts;
 }
 
-type Visit = (bytes: Uint8Array, start: number, end: number, offset: number, line: number) => void;
+/** Told of each record: its line within `bytes`, its offset in the source, its line number. */
+export type Visit = (
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  offset: number,
+  line: number,
+) => void;
 
 /** Calls `visit` with every line that is not blank and its offset in the source, in one pass. */
-async function eachRecord(region: Region, visit: Visit): Promise<void> {
+export async function eachRecord(region: Region, visit: Visit): Promise<void> {
   const { source, start, signal } = region;
   let offset = start;
   const chunks = sourceChunks(source, { start, signal });

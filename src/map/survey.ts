@@ -1,0 +1,162 @@
+import { CLOSE_PAREN, COLON, COMMA, STAR } from "../bytes/ascii.ts";
+import { copyRange } from "../bytes/copy.ts";
+import type { ByteSource } from "../lookup/byte-source.ts";
+import { rowLayout } from "../lookup/map-row.ts";
+import { columnEnd, skipBlanks } from "../ukvs/columns.ts";
+import { notSorted } from "../ukvs/key-order.ts";
+import { eachRecord, openWholeMap, pagesOf, type SplitPlan } from "./split.ts";
+import { TreeCuts } from "./tree-cuts.ts";
+
+/** How many keys of a map begin with a label, which is a top-level domain for most. */
+export interface DomainShare {
+  readonly domain: string;
+  readonly keys: number;
+}
+
+/** What one reading of a map tells: how to serve it, and what to say about it. */
+export interface MapSurvey {
+  readonly plan: SplitPlan;
+  readonly records: number;
+  /** The frequency of `*`, which states the totals of the archive; none in most maps. */
+  readonly total: string | undefined;
+  /** The domains with most keys, largest first. */
+  readonly topDomains: readonly DomainShare[];
+  readonly domainCount: number;
+}
+
+export interface SurveyOptions {
+  /** Records of a page at most; default 50,000. */
+  readonly pageRecords?: number;
+  /** How many domains to list; default 12. */
+  readonly domains?: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Reads a map once: checks that it is a sorted map, plans its pages, counts.
+ *
+ * Holds one chunk, the list of pages, and a number per top-level domain.
+ *
+ * @throws MM_NOT_SORTED, MM_BAD_HEADER, MM_BAD_LINE, MM_IO; MM_BAD_INPUT when it is no map, or one
+ *   page of a map.
+ */
+export async function surveyMap(
+  source: ByteSource,
+  options: SurveyOptions = {},
+): Promise<MapSurvey> {
+  const { pageRecords = 50_000, domains = 12, signal } = options;
+  const { headers, region } = await openWholeMap(source, signal);
+  rowLayout(headers.fields, source.name);
+  const cuts = new TreeCuts(pageRecords, region.start);
+  const counter = new DomainCounter();
+  const last = new PreviousKey();
+  let records = 0;
+  let total: string | undefined;
+  await eachRecord(region, (bytes, start, end, offset, line) => {
+    const keyEnd = columnEnd(bytes, start, end);
+    const shared = last.sharedWith(bytes, start, keyEnd);
+    if (last.isAfter(bytes, start, keyEnd, shared)) {
+      const key = decoder.decode(bytes.subarray(start, keyEnd));
+      throw notSorted(key, last.text(), { source: source.name, line });
+    }
+    const isSame = records > 0 && last.length === shared && keyEnd - start === shared;
+    cuts.add(offset, bytes, start, isSame || records === 0 ? -1 : shared);
+    if (!isSame) {
+      if (keyEnd - start === 1 && bytes[start] === STAR) total = frequencyOf(bytes, keyEnd, end);
+      else counter.add(bytes, start, keyEnd, shared);
+      last.set(bytes, start, keyEnd);
+    }
+    records += 1;
+  });
+  return {
+    plan: { headers, pages: await pagesOf(region, cuts.finish()) },
+    records,
+    total,
+    topDomains: counter.top(domains),
+    domainCount: counter.count,
+  };
+}
+
+const decoder = new TextDecoder();
+
+function frequencyOf(bytes: Uint8Array, keyEnd: number, end: number): string {
+  const start = skipBlanks(bytes, keyEnd, end);
+  return decoder.decode(bytes.subarray(start, columnEnd(bytes, start, end)));
+}
+
+/** The key of the record before. */
+class PreviousKey {
+  length = 0;
+  #bytes = new Uint8Array(256);
+
+  sharedWith(bytes: Uint8Array, start: number, end: number): number {
+    const previous = this.#bytes;
+    const most = Math.min(this.length, end - start);
+    let shared = 0;
+    while (shared < most && previous[shared] === bytes[start + shared]) shared++;
+    return shared;
+  }
+
+  /** Whether it belongs after a key that has its first `shared` bytes in common with it. */
+  isAfter(bytes: Uint8Array, start: number, end: number, shared: number): boolean {
+    if (shared === this.length) return false;
+    return start + shared === end || this.#bytes[shared] > bytes[start + shared];
+  }
+
+  set(bytes: Uint8Array, start: number, end: number): void {
+    if (end - start > this.#bytes.length) this.#bytes = new Uint8Array(2 * (end - start));
+    copyRange(bytes, start, end, this.#bytes, 0);
+    this.length = end - start;
+  }
+
+  text(): string {
+    return decoder.decode(this.#bytes.subarray(0, this.length));
+  }
+}
+
+/** Counts keys by their first label; a sorted map has the keys of one label together. */
+class DomainCounter {
+  readonly #counts = new Map<string, number>();
+  #domain = "";
+  #domainLength = -1;
+  #keys = 0;
+
+  get count(): number {
+    this.#note();
+    return this.#counts.size;
+  }
+
+  add(bytes: Uint8Array, start: number, end: number, shared: number): void {
+    if (shared <= this.#domainLength || this.#domainLength < 0) {
+      this.#note();
+      const length = labelEnd(bytes, start, end) - start;
+      this.#domain = decoder.decode(bytes.subarray(start, start + length));
+      this.#domainLength = length;
+    }
+    this.#keys += 1;
+  }
+
+  top(most: number): DomainShare[] {
+    this.#note();
+    return Array.from(this.#counts, ([domain, keys]) => ({ domain, keys }))
+      .sort((a, b) => b.keys - a.keys)
+      .slice(0, most);
+  }
+
+  #note(): void {
+    if (this.#keys > 0) {
+      this.#counts.set(this.#domain, (this.#counts.get(this.#domain) ?? 0) + this.#keys);
+    }
+    this.#keys = 0;
+  }
+}
+
+function labelEnd(bytes: Uint8Array, start: number, end: number): number {
+  let at = start;
+  while (at < end) {
+    const byte = bytes[at];
+    if (byte === COMMA || byte === CLOSE_PAREN || byte === COLON) break;
+    at++;
+  }
+  return at;
+}
