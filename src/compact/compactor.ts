@@ -39,13 +39,12 @@ export class Compactor {
   readonly #output: PendingText;
   readonly #hasOneKey: boolean;
   readonly #shape = new KeyShape();
+  /** The last key, until its nodes are left; the current one from then on. */
   #key = new Uint8Array(1024);
+  #keyView = new DataView(this.#key.buffer);
   #keyLength = 0;
   /** Whether the key was written `com,cnn)`, as older maps have it. */
   #lacksRoot = false;
-  /** The last key, while a new one is taken in. */
-  #last = new Uint8Array(1024);
-  #lastLength = 0;
   /** The lowest open node that is rolled up; while there is one, held rows are not written. */
   #rolledUp = NONE;
   #wasOpaque = false;
@@ -60,8 +59,23 @@ export class Compactor {
   }
 
   /**
+   * How many bytes at `start` are the same as in the last key; at most up to `end`.
+   *
+   * Neighbours in a sorted map have most of their keys in common, so whoever looks for the end of a
+   * key can begin behind these.
+   */
+  sharedBytes(view: DataView, start: number, end: number): number {
+    const limit = Math.min(this.#keyLength, end - start);
+    const keyView = this.#keyView;
+    let i = 0;
+    while (i + 4 <= limit && view.getInt32(start + i, true) === keyView.getInt32(i, true)) i += 4;
+    while (i < limit && view.getUint8(start + i) === keyView.getUint8(i)) i++;
+    return i;
+  }
+
+  /**
    * Takes a row. The line `bytes[lineStart, lineEnd)` has its line end, its key is
-   * `bytes[lineStart, keyEnd)`.
+   * `bytes[lineStart, keyEnd)` and begins with `sharedBytes` of the last key.
    *
    * Returns a negative number if the key comes before the last one, 0 if it is the same and keys
    * must differ, and a positive number if all is well.
@@ -69,17 +83,28 @@ export class Compactor {
   add(
     bytes: Uint8Array,
     lineStart: number,
+    sharedBytes: number,
     keyEnd: number,
     lineEnd: number,
     row: RowRange,
   ): number {
-    const shared = this.#takeKey(bytes, lineStart, keyEnd);
-    const order = this.#order(shared);
-    if (order < 0 || (order === 0 && this.#hasOneKey && this.#lastLength > 0)) return order;
-    const shape = this.#shape;
-    shape.set(this.#key, this.#keyLength);
-    if (order > 0) this.#leave(shared);
-    if (shape.kind === KEY_KIND.opaque) {
+    const written = keyEnd - lineStart;
+    this.#lacksRoot =
+      bytes[keyEnd - 1] === CLOSE_PAREN && findHostEnd(bytes, lineStart, keyEnd) === keyEnd - 1;
+    const length = this.#lacksRoot ? written + 1 : written;
+    let shared = sharedBytes;
+    if (shared === written && shared < this.#keyLength && length > written) {
+      if (this.#key[shared] === SLASH) shared++;
+    }
+    const next = shared < written ? bytes[lineStart + shared] : SLASH;
+    const order = this.#order(shared, length, next);
+    if (order < 0 || (order === 0 && this.#hasOneKey)) return order;
+    if (order > 0) {
+      this.#leave(shared, next);
+      this.#takeKey(bytes, lineStart, shared, length);
+      this.#shape.set(this.#key, length, shared);
+    }
+    if (this.#shape.kind === KEY_KIND.opaque) {
       this.#addOpaque(bytes, lineStart, keyEnd, lineEnd);
     } else {
       const node = this.#enter(this.#wasOpaque ? 0 : shared);
@@ -96,14 +121,17 @@ export class Compactor {
     return 1;
   }
 
-  /** @throws MM_NOT_SORTED for what {@link add} gives when a row is out of place. */
-  checkOrder(order: number): void {
-    if (order > 0) return;
-    const key = quote(text(this.#key, this.#keyLength));
+  /**
+   * Complains about a row that {@link add} did not take.
+   *
+   * @throws MM_NOT_SORTED
+   */
+  rejectOrder(order: number, bytes: Uint8Array, start: number, keyEnd: number): never {
+    const key = quote(text(bytes.subarray(start, keyEnd)));
     if (order === 0) {
       throw new MementoMapError("MM_NOT_SORTED", `key ${key} comes twice; merge adds such rows up`);
     }
-    const last = quote(text(this.#last, this.#lastLength));
+    const last = quote(text(this.#key.subarray(0, this.#keyLength)));
     throw new MementoMapError(
       "MM_NOT_SORTED",
       `key ${key} comes after ${last}; sort the rows with LC_ALL=C sort`,
@@ -112,50 +140,41 @@ export class Compactor {
 
   /** Closes all nodes and releases all output. */
   end(): void {
-    this.#swapKeys();
     while (this.#nodes.size > 0) this.#close();
     this.#output.release(this.#output.end);
   }
 
-  /** Copies the key, as it is written: the home page is `com,cnn)/`. Returns the shared length. */
-  #takeKey(bytes: Uint8Array, start: number, end: number): number {
-    this.#swapKeys();
-    let length = end - start;
-    if (length + 3 > this.#key.length) {
-      this.#key = new Uint8Array(length * 2);
-    }
+  /** How a key that shares so many bytes with the last one, and then has `next`, compares to it. */
+  #order(shared: number, length: number, next: number): number {
+    if (shared === length) return shared === this.#keyLength ? 0 : -1;
+    if (shared === this.#keyLength) return 1;
+    return next - this.#key[shared];
+  }
+
+  /** Makes a key the last one, as it is written: the home page is `com,cnn)/`. */
+  #takeKey(bytes: Uint8Array, start: number, shared: number, length: number): void {
+    // Room for the end of a wildcard.
+    if (length + 2 > this.#key.length) this.#growKey(length + 2);
     const key = this.#key;
-    const last = this.#last;
-    for (let i = 0; i < length; i++) key[i] = bytes[start + i];
-    this.#lacksRoot = key[length - 1] === CLOSE_PAREN && findHostEnd(key, 0, length) === length - 1;
-    if (this.#lacksRoot) key[length++] = SLASH;
+    const written = this.#lacksRoot ? length - 1 : length;
+    for (let i = shared; i < written; i++) key[i] = bytes[start + i];
+    if (this.#lacksRoot) key[written] = SLASH;
     this.#keyLength = length;
-    const limit = length < this.#lastLength ? length : this.#lastLength;
-    let shared = 0;
-    while (shared < limit && key[shared] === last[shared]) shared++;
-    return shared;
   }
 
-  #swapKeys(): void {
-    const key = this.#last;
-    this.#last = this.#key;
-    this.#lastLength = this.#keyLength;
-    this.#key = key;
-  }
-
-  #order(shared: number): number {
-    if (shared === this.#keyLength) return shared === this.#lastLength ? 0 : -1;
-    if (shared === this.#lastLength) return 1;
-    return this.#key[shared] - this.#last[shared];
+  #growKey(room: number): void {
+    const larger = new Uint8Array(room * 2);
+    larger.set(this.#key);
+    this.#key = larger;
+    this.#keyView = new DataView(larger.buffer);
   }
 
   /** Closes the nodes that no later key can belong to. */
-  #leave(shared: number): void {
+  #leave(shared: number, next: number): void {
     const nodes = this.#nodes;
     while (nodes.size > 0 && nodes.textEnd[nodes.size - 1] > shared) this.#close();
     const top = nodes.size - 1;
     if (top < 0 || nodes.textEnd[top] < shared) return;
-    const next = this.#key[shared];
     if (next > nodes.separator[top]) {
       this.#close();
       return;
@@ -434,7 +453,7 @@ export class Compactor {
   #writeRollUp(node: number, totals: Totals): void {
     const nodes = this.#nodes;
     const output = this.#output;
-    const key = this.#last;
+    const key = this.#key;
     const keyLength = nodes.textEnd[node] + 2;
     // The text of the node is the start of the last key, and no open node needs what follows it.
     key[keyLength - 2] = nodes.separator[node];
@@ -482,8 +501,8 @@ export class Compactor {
   }
 }
 
-function text(bytes: Uint8Array, length: number): string {
-  return new TextDecoder().decode(bytes.subarray(0, length));
+function text(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes);
 }
 
 function isBlank(byte: number): boolean {

@@ -25,9 +25,14 @@ export class KeyShape {
   hostEnd = -1;
   /** Nodes of the tree end at or before here: it leaves out queries and wildcards. */
   nodesEnd = 0;
+  /** Whether the last key was a page: what another shares with it has no query and no wildcard. */
+  #isPage = false;
 
-  set(key: Uint8Array, length: number): void {
-    const hostEnd = findHostEnd(key, 0, length);
+  /** @param shared how many bytes the key is known to have in common with the last one. */
+  set(key: Uint8Array, length: number, shared: number = 0): void {
+    const isSameHost = this.#isPage && shared > this.hostEnd + 1;
+    const hostEnd = isSameHost ? this.hostEnd : findHostEnd(key, 0, length);
+    this.#isPage = false;
     if (hostEnd === length) {
       const isWildcard = length > 2 && key[length - 1] === STAR && key[length - 2] === COMMA;
       this.kind = isWildcard ? KEY_KIND.hostWildcard : KEY_KIND.opaque;
@@ -45,11 +50,12 @@ export class KeyShape {
       this.nodesEnd = length - 2;
       return;
     }
-    let query = hostEnd + 1;
+    let query = isSameHost ? shared : hostEnd + 1;
     while (query < length && key[query] !== QUESTION) query++;
     if (query === length) {
       this.kind = KEY_KIND.page;
       this.nodesEnd = length;
+      this.#isPage = true;
       return;
     }
     this.kind = KEY_KIND.query;

@@ -19,6 +19,8 @@ export class MapLines {
   readonly #keyColumns: number;
   readonly #valueColumns: number;
   readonly #frequencyColumn: number;
+  /** Whether rows have a key and a frequency and nothing else, but for a JSON block. */
+  readonly #isPlain: boolean;
   readonly #row: { -readonly [Name in keyof RowRange]: RowRange[Name] } = {
     moreKeysStart: 0,
     moreKeysEnd: 0,
@@ -35,6 +37,7 @@ export class MapLines {
     this.#keyColumns = fields.keys.length;
     this.#valueColumns = fields.values.length;
     this.#frequencyColumn = fields.keys.length + fields.values.indexOf("frequency");
+    this.#isPlain = this.#keyColumns === 1 && this.#valueColumns === 1;
     if (fields.keys[0] !== "surt" || !fields.values.includes("frequency")) {
       throw new MementoMapError(
         "MM_BAD_INPUT",
@@ -54,35 +57,60 @@ export class MapLines {
    * @throws MM_BAD_LINE, MM_BAD_FREQUENCY, MM_NOT_SORTED, with the place.
    */
   read(bytes: Uint8Array, start: number, end: number, place: LinesPlace): void {
-    const row = this.#row;
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     let at = start;
-    while (at < end) {
-      let lineEnd = bytes.indexOf(LF, at);
-      const hasEnd = lineEnd !== -1 && lineEnd < end;
-      if (!hasEnd) lineEnd = end;
-      const next = hasEnd ? lineEnd + 1 : end;
-      const isWhole = hasEnd && bytes[lineEnd - 1] !== CR;
-      if (lineEnd > at && bytes[lineEnd - 1] === CR) lineEnd--;
-      this.#lines++;
-      if (lineEnd === at) {
-        at = next;
-        continue;
+    try {
+      while (at < end) {
+        this.#lines++;
+        at = this.#readPlain(bytes, view, at, end) ?? this.#readAny(bytes, view, at, end);
       }
-      try {
-        const keyEnd = this.#columns(bytes, at, lineEnd);
-        this.#compactor.checkOrder(
-          isWhole
-            ? this.#compactor.add(bytes, at, keyEnd, next, row)
-            : this.#addRepaired(bytes, at, keyEnd, lineEnd),
-        );
-      } catch (error) {
-        throw isMementoMapError(error) && error.position === undefined
-          ? error.at({ source: place.source, line: place.firstLine + this.#lines - 1 })
-          : error;
-      }
-      this.rows++;
-      at = next;
+    } catch (error) {
+      throw isMementoMapError(error) && error.position === undefined
+        ? error.at({ source: place.source, line: place.firstLine + this.#lines - 1 })
+        : error;
     }
+  }
+
+  /** Takes a line `key frequency`, as nearly all are; returns where the next one is. */
+  #readPlain(bytes: Uint8Array, view: DataView, start: number, end: number): number | undefined {
+    if (!this.#isPlain) return undefined;
+    const shared = this.#compactor.sharedBytes(view, start, end);
+    let at = start + shared;
+    while (at < end && bytes[at] > SPACE) at++;
+    const keyEnd = at++;
+    if (keyEnd === start || at >= end || bytes[keyEnd] !== SPACE) return undefined;
+    if (bytes[at] === OPEN_BRACE) return undefined;
+    while (at < end && bytes[at] > SPACE) at++;
+    if (at === end || bytes[at] !== LF || at === keyEnd + 1) return undefined;
+    const row = this.#row;
+    row.moreKeysStart = row.moreKeysEnd = keyEnd;
+    row.frequencyStart = keyEnd + 1;
+    row.frequencyEnd = at;
+    const next = at + 1;
+    const order = this.#compactor.add(bytes, start, shared, keyEnd, next, row);
+    if (order <= 0) this.#compactor.rejectOrder(order, bytes, start, keyEnd);
+    this.rows++;
+    return next;
+  }
+
+  /** Takes a line of any kind, and passes over an empty one; returns where the next one is. */
+  #readAny(bytes: Uint8Array, view: DataView, start: number, end: number): number {
+    const feed = bytes.indexOf(LF, start);
+    const hasEnd = feed !== -1 && feed < end;
+    const next = hasEnd ? feed + 1 : end;
+    let lineEnd = hasEnd ? feed : end;
+    const hasReturn = lineEnd > start && bytes[lineEnd - 1] === CR;
+    if (hasReturn) lineEnd--;
+    if (lineEnd === start) return next;
+    const keyEnd = this.#columns(bytes, start, lineEnd);
+    const shared = this.#compactor.sharedBytes(view, start, keyEnd);
+    const order =
+      hasEnd && !hasReturn
+        ? this.#compactor.add(bytes, start, shared, keyEnd, next, this.#row)
+        : this.#addRepaired(bytes, start, shared, keyEnd, lineEnd);
+    if (order <= 0) this.#compactor.rejectOrder(order, bytes, start, keyEnd);
+    this.rows++;
+    return next;
   }
 
   /** Finds the columns of a line; returns the end of the first. */
@@ -115,12 +143,18 @@ export class MapLines {
   }
 
   /** A line with CR LF, or without an end: the output has LF. */
-  #addRepaired(bytes: Uint8Array, start: number, keyEnd: number, end: number): number {
+  #addRepaired(
+    bytes: Uint8Array,
+    start: number,
+    shared: number,
+    keyEnd: number,
+    end: number,
+  ): number {
     const line = new Uint8Array(end - start + 1);
     line.set(bytes.subarray(start, end));
     line[end - start] = LF;
     const { moreKeysStart, moreKeysEnd, frequencyStart, frequencyEnd } = this.#row;
-    return this.#compactor.add(line, 0, keyEnd - start, line.length, {
+    return this.#compactor.add(line, 0, shared, keyEnd - start, line.length, {
       moreKeysStart: moreKeysStart - start,
       moreKeysEnd: moreKeysEnd - start,
       frequencyStart: frequencyStart - start,
