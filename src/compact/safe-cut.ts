@@ -19,12 +19,17 @@ export function isSafeCut(
   return !startsAlike && compareRanges(before, 0, beforeEnd, key, 0, keyEnd) < 0;
 }
 
-/** The length of `com,cnn` in `com,cnn,www)/a`, of `localhost)` in `localhost)/a`. */
+/**
+ * The length of `com,cnn` in `com,cnn,www)/a`, of `localhost)` in `localhost)/a`.
+ *
+ * Also of `com,cnn` in `com,cnn+x)/a`: `*` and `+` sort between `)` and `,`, so that such a key
+ * stands between `com,cnn)/` and `com,cnn,www)/`.
+ */
 function unitLength(key: Uint8Array, end: number): number {
-  let labels = 0;
-  for (let at = 0; at < end; at++) {
-    if (key[at] === CLOSE_PAREN) return labels === 0 ? at + 1 : at;
-    if (key[at] === COMMA && ++labels === 2) return at;
-  }
-  return end;
+  let at = 0;
+  while (at < end && key[at] !== COMMA && key[at] !== CLOSE_PAREN) at++;
+  if (at === end) return end;
+  if (key[at++] === CLOSE_PAREN) return at;
+  while (at < end && (key[at] < CLOSE_PAREN || key[at] > COMMA)) at++;
+  return at;
 }

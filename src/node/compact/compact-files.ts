@@ -1,10 +1,10 @@
 import { createReadStream } from "node:fs";
 import { type FileHandle, open, rm } from "node:fs/promises";
 import { join } from "node:path";
+import type { HeadLines } from "../../compact/compact-map.ts";
 import { compactMap, headerText, readHeaders } from "../../compact/compact-map.ts";
 import type { WeightOptions } from "../../compact/weight-policy.ts";
 import { isMementoMapError } from "../../errors.ts";
-import type { Header } from "../../ukvs/header.ts";
 import { UkvsHeaders } from "../../ukvs/header.ts";
 import { recognizeCompression } from "../decompress.ts";
 import type { InputStreams } from "../input-file.ts";
@@ -165,25 +165,24 @@ async function readFileHeaders(
   file: FileHandle,
   source: string,
 ): Promise<{ headers: UkvsHeaders; lines: number; offset: number }> {
-  const list: Header[] = [];
   let size = HEAD_BYTES;
   for (;;) {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(size), 0, size, 0);
     const head = buffer.subarray(0, bytesRead);
-    list.length = 0;
+    const read: HeadLines = { headers: [], lines: 0 };
     const offset =
-      bytesRead < size ? readHeaders(head, list, source) : wholeHeaders(head, list, source);
+      bytesRead < size ? readHeaders(head, read, source) : wholeHeaders(head, read, source);
     if (offset !== undefined) {
-      return { headers: new UkvsHeaders(list), lines: list.length, offset };
+      return { headers: new UkvsHeaders(read.headers), lines: read.lines, offset };
     }
     size *= 4;
   }
 }
 
 /** As readHeaders, or undefined if the headers may go on behind what was read. */
-function wholeHeaders(head: Buffer, list: Header[], source: string): number | undefined {
+function wholeHeaders(head: Buffer, read: HeadLines, source: string): number | undefined {
   const lastLine = head.lastIndexOf(10) + 1;
-  const offset = readHeaders(head.subarray(0, lastLine), list, source);
+  const offset = readHeaders(head.subarray(0, lastLine), read, source);
   return offset < lastLine ? offset : undefined;
 }
 

@@ -42,9 +42,9 @@ async function safeCutAfter(
     for (;;) {
       const lineEnd = window.indexOf(LF, at);
       if (lineEnd === -1) break;
-      // The first line is likely cut short.
-      if (!isFirst) {
-        const key = keyOf(window, at, lineEnd);
+      const key = keyOf(window, at, lineEnd);
+      // The first line is likely cut short, and a blank one says nothing.
+      if (!isFirst && key.length > 0) {
         if (before !== undefined && isSafeCut(before, before.length, key, key.length)) {
           return offset + at;
         }

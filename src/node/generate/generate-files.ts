@@ -133,7 +133,11 @@ async function threadsWorthwhile(paths: readonly string[]): Promise<number> {
   return Math.ceil(bytes / BYTES_WORTH_A_THREAD);
 }
 
-/** Hands the parts of all inputs to whichever lane is free. */
+/**
+ * Hands the parts of all inputs to whichever lane is free.
+ *
+ * Of several failures the one in the earliest part is thrown, whichever thread met its own first.
+ */
 async function readAll(
   paths: readonly string[],
   lanes: readonly Lane[],
@@ -141,23 +145,36 @@ async function readAll(
 ): Promise<void> {
   const idle = [...lanes];
   const busy = new Set<Promise<void>>();
-  for (const path of paths) {
+  const failures = new Map<number, unknown>();
+  let parts = 0;
+  const handOut = async (path: string): Promise<void> => {
     let total = Promise.resolve(0);
     for await (const part of partsOf(path, options)) {
       while (idle.length === 0) await Promise.race(busy);
+      if (failures.size > 0) return;
       const lane = idle.pop() as Lane; // just waited for one
       const lines = new PartLines(total);
       ({ total } = lines);
-      const work = readPart(part, lane, lines, options.onRead).finally(() => {
-        busy.delete(work);
-        idle.push(lane);
-      });
+      const index = parts++;
+      const work = readPart(part, lane, lines, options.onRead)
+        .catch((error: unknown) => {
+          failures.set(index, error);
+        })
+        .finally(() => {
+          busy.delete(work);
+          idle.push(lane);
+        });
       busy.add(work);
-      // A failure is met by the race above or the wait below; until then it must not count as lost.
-      work.catch(() => undefined);
     }
+  };
+  for (const path of paths) {
+    if (failures.size > 0) break;
+    await handOut(path).catch((error: unknown) => {
+      failures.set(parts, error);
+    });
   }
-  await settle(busy);
+  await Promise.all(busy);
+  if (failures.size > 0) throw failures.get(Math.min(...failures.keys()));
 }
 
 function partsOf(path: string, options: GenerateOptions): AsyncIterable<Part> {
@@ -167,11 +184,6 @@ function partsOf(path: string, options: GenerateOptions): AsyncIterable<Part> {
     streams: options.streams,
     signal: options.interrupt?.signal,
   });
-}
-
-async function settle(busy: Iterable<Promise<void>>): Promise<void> {
-  const results = await Promise.allSettled(busy);
-  for (const result of results) if (result.status === "rejected") throw result.reason;
 }
 
 async function readPart(
