@@ -1,4 +1,4 @@
-import { CLOSE_PAREN, COMMA, SLASH, STAR } from "../bytes/ascii.ts";
+import { CLOSE_PAREN, COMMA, isDigit, SLASH, STAR, ZERO } from "../bytes/ascii.ts";
 import { compareRanges } from "../bytes/compare.ts";
 import { MementoMapError, quote } from "../errors.ts";
 import { frequencyIsZero } from "../ukvs/frequency-sum.ts";
@@ -48,6 +48,15 @@ export class Compactor {
   /** The lowest open node that is rolled up; while there is one, held rows are not written. */
   #rolledUp = NONE;
   #wasOpaque = false;
+  /**
+   * The page taken last, while it is not known whether anything is below it: where its text ends
+   * (or NONE), its place in the tree, its count, and the position of its line.
+   */
+  #leafEnd = NONE;
+  #leafParent = NONE;
+  #leafDepth = 0;
+  #leafCount = 0;
+  #leafStart = 0;
   /** Positions of undecided exclusions that cover something held. */
   readonly #coveringVoids = new Set<number>();
 
@@ -107,13 +116,12 @@ export class Compactor {
     if (this.#shape.kind === KEY_KIND.opaque) {
       this.#addOpaque(bytes, lineStart, keyEnd, lineEnd);
     } else {
-      const node = this.#enter(this.#wasOpaque ? 0 : shared);
+      const known = this.#wasOpaque ? 0 : shared;
       this.#wasOpaque = false;
-      if (frequencyIsZero(bytes, row.frequencyStart, row.frequencyEnd)) {
-        this.#addVoid(node, bytes, lineStart, keyEnd, lineEnd);
-      } else {
-        this.#addHeld(node, bytes, row);
+      if (this.#addLeaf(known, bytes, row)) {
         if (this.#rolledUp === NONE) this.#appendLine(bytes, lineStart, keyEnd, lineEnd);
+      } else {
+        this.#addRow(known, bytes, lineStart, keyEnd, lineEnd, row);
       }
     }
     const output = this.#output;
@@ -140,6 +148,7 @@ export class Compactor {
 
   /** Closes all nodes and releases all output. */
   end(): void {
+    this.#settleLeaf(NONE, 0);
     while (this.#nodes.size > 0) this.#close();
     this.#output.release(this.#output.end);
   }
@@ -172,6 +181,7 @@ export class Compactor {
   /** Closes the nodes that no later key can belong to. */
   #leave(shared: number, next: number): void {
     const nodes = this.#nodes;
+    if (this.#leafEnd !== NONE) this.#settleLeaf(shared, next);
     while (nodes.size > 0 && nodes.textEnd[nodes.size - 1] > shared) this.#close();
     const top = nodes.size - 1;
     if (top < 0 || nodes.textEnd[top] < shared) return;
@@ -185,9 +195,69 @@ export class Compactor {
     }
   }
 
-  /** Opens the nodes of the key that are not open yet; returns the one the row belongs to. */
-  #enter(shared: number): number {
+  /** Takes a row of any kind. */
+  #addRow(
+    shared: number,
+    bytes: Uint8Array,
+    lineStart: number,
+    keyEnd: number,
+    lineEnd: number,
+    row: RowRange,
+  ): void {
+    const node = this.#enter(shared, this.#shape.nodesEnd);
+    if (frequencyIsZero(bytes, row.frequencyStart, row.frequencyEnd)) {
+      this.#addVoid(node, bytes, lineStart, keyEnd, lineEnd);
+    } else {
+      this.#addHeld(node, bytes, row);
+      if (this.#rolledUp === NONE) this.#appendLine(bytes, lineStart, keyEnd, lineEnd);
+    }
+  }
+
+  /**
+   * Takes a page that has an ordinary count and, as nearly all, nothing below it, without opening a
+   * node for it. False if the row is of another kind.
+   */
+  #addLeaf(shared: number, bytes: Uint8Array, row: RowRange): boolean {
     const { kind, hostEnd, nodesEnd } = this.#shape;
+    if (kind !== KEY_KIND.page || nodesEnd === hostEnd + 2 || !this.#hasOneKey) return false;
+    const count = plainCount(bytes, row.frequencyStart, row.frequencyEnd);
+    if (count <= 0) return false;
+    const key = this.#key;
+    let folderEnd = nodesEnd - 1;
+    while (key[folderEnd] !== SLASH) folderEnd--;
+    const folder = this.#enter(shared, folderEnd);
+    const depth = this.#nodes.depth[folder] + 1;
+    if (depth >= this.#policy.maxPathDepth) return false;
+    this.#markPresent(folder);
+    this.#addChild(folder);
+    this.#leafEnd = nodesEnd;
+    this.#leafParent = folder;
+    this.#leafDepth = depth;
+    this.#leafCount = count;
+    this.#leafStart = this.#output.end;
+    return true;
+  }
+
+  /** Opens a node for the leaf if the next key begins with it, or else passes its count on. */
+  #settleLeaf(shared: number, next: number): void {
+    const end = this.#leafEnd;
+    if (end === NONE) return;
+    this.#leafEnd = NONE;
+    const nodes = this.#nodes;
+    let node = this.#leafParent;
+    if (end === shared && next <= SLASH) {
+      const depth = this.#leafDepth;
+      const cutoff = this.#policy.pathCutoff(depth);
+      node = nodes.push(end, SLASH, LAYER.path, depth, node, cutoff, this.#leafStart);
+      nodes.isPresent[node] = 1;
+    }
+    const totals = nodes.totals[node];
+    if (totals instanceof SingleTotal) totals.sum.addInteger(this.#leafCount);
+  }
+
+  /** Opens the nodes of the key, up to `nodesEnd`, that are not open yet; returns the last. */
+  #enter(shared: number, nodesEnd: number): number {
+    const { kind, hostEnd } = this.#shape;
     const nodes = this.#nodes;
     const key = this.#key;
     let node = this.#ancestor(nodesEnd);
@@ -492,6 +562,7 @@ export class Compactor {
       decided = nodes.headStart[node];
       break;
     }
+    if (this.#leafEnd !== NONE && this.#leafStart < decided) decided = this.#leafStart;
     // Moving what is left to the front must not cost more than what is gained.
     if (decided - output.start < (output.end - output.start) / 2) return;
     output.release(decided);
@@ -499,6 +570,18 @@ export class Compactor {
       if (position < decided) this.#coveringVoids.delete(position);
     }
   }
+}
+
+/** A count of digits alone, or -1 for any other frequency. */
+function plainCount(bytes: Uint8Array, start: number, end: number): number {
+  // More digits might not be exact.
+  if (end - start > 15) return -1;
+  let count = 0;
+  for (let i = start; i < end; i++) {
+    if (!isDigit(bytes[i])) return -1;
+    count = count * 10 + (bytes[i] - ZERO);
+  }
+  return count;
 }
 
 function text(bytes: Uint8Array): string {
