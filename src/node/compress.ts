@@ -1,5 +1,4 @@
 import type { Transform } from "node:stream";
-import * as zlib from "node:zlib";
 import { MementoMapError } from "../errors.ts";
 
 /** A stream that compresses what is written to it. */
@@ -15,8 +14,11 @@ const CHUNK_BYTES = 256 * 1024;
  * @throws `MM_USAGE` for `.zst` where this Node cannot write it.
  */
 export function compressorFor(path: string): (() => Compressor) | undefined {
-  if (path.endsWith(".gz")) return () => zlib.createGzip({ chunkSize: CHUNK_BYTES });
-  if (!path.endsWith(".zst")) return undefined;
+  const isZstd = path.endsWith(".zst");
+  if (!isZstd && !path.endsWith(".gz")) return undefined;
+  // Most commands compress nothing, and loading it takes a while.
+  const zlib = process.getBuiltinModule("node:zlib");
+  if (!isZstd) return () => zlib.createGzip({ chunkSize: CHUNK_BYTES });
   // The types are those of the oldest Node we run on, which does not have it.
   const { createZstdCompress } = zlib as { createZstdCompress?: () => Compressor };
   if (createZstdCompress !== undefined) return () => createZstdCompress();

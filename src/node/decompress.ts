@@ -1,7 +1,5 @@
 import { once } from "node:events";
 import type { Transform } from "node:stream";
-import * as zlib from "node:zlib";
-import { Decompress as ZstdInflate } from "fzstd";
 import { MementoMapError } from "../errors.ts";
 import { systemCode } from "./io-error.ts";
 
@@ -55,7 +53,7 @@ export async function* decompressed(
   const compressed = new Counted(iterator);
   try {
     const start = await compressed.peek(4);
-    const output = inflate(recognizeCompression(start), compressed, options.source);
+    const output = await inflate(recognizeCompression(start), compressed, options.source);
     const limit = options.maxDecompressedBytes ?? Number.POSITIVE_INFINITY;
     const maxRatio = options.maxRatio ?? DEFAULT_MAX_RATIO;
     let given = 0;
@@ -72,16 +70,19 @@ export async function* decompressed(
   }
 }
 
-function inflate(
+/** Loads decoders only when they are needed: most inputs need none, and loading takes a while. */
+async function inflate(
   compression: Compression | undefined,
   chunks: Counted,
   source: string,
-): AsyncIterable<Uint8Array> {
+): Promise<AsyncIterable<Uint8Array>> {
   if (compression === undefined) return chunks.rest();
+  const zlib = await import("node:zlib");
   if (compression === "gzip") {
     return throughZlib(zlib.createGunzip({ chunkSize: OUTPUT_CHUNK_BYTES }), chunks, source);
   }
-  const native = nativeZstd();
+  // The types are those of the oldest Node we run on, which does not have it; 22.15 and later do.
+  const native = (zlib as { createZstdDecompress?: MakeDecoder }).createZstdDecompress;
   return native === undefined
     ? throughFzstd(chunks, source)
     : throughZlib(native({ chunkSize: OUTPUT_CHUNK_BYTES }), chunks, source);
@@ -89,12 +90,7 @@ function inflate(
 
 type ZlibStream = Transform & { readonly bytesWritten: number };
 
-/** Node 22.15 and later decode zstd themselves. */
-function nativeZstd(): ((options: { chunkSize: number }) => ZlibStream) | undefined {
-  // The types are those of the oldest Node we run on, which does not have it.
-  return (zlib as { createZstdDecompress?: (options: { chunkSize: number }) => ZlibStream })
-    .createZstdDecompress;
-}
+type MakeDecoder = (options: { chunkSize: number }) => ZlibStream;
 
 /**
  * Feeds a stream of node:zlib and gives out what comes.
@@ -144,8 +140,9 @@ async function* throughFzstd(
   chunks: Counted,
   source: string,
 ): AsyncGenerator<Uint8Array, void, undefined> {
+  const { Decompress } = await import("fzstd");
   let ready: Uint8Array[] = [];
-  const decoder = new ZstdInflate((block) => {
+  const decoder = new Decompress((block) => {
     if (block.length > 0) ready.push(block);
   });
   const push = (bytes: Uint8Array, isLast: boolean): Uint8Array[] => {

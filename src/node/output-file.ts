@@ -1,12 +1,12 @@
-import { randomUUID } from "node:crypto";
 import { closeSync, constants, openSync, rmSync } from "node:fs";
 import { type FileHandle, open, realpath, rename, rm, stat } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { dirname } from "node:path";
 import type { Writable } from "node:stream";
 import { MementoMapError } from "../errors.ts";
 import { type Compressor, compressorFor } from "./compress.ts";
 import type { Interrupt } from "./interrupt.ts";
 import { ioError, systemCode } from "./io-error.ts";
+import { temporaryPath } from "./temporary-path.ts";
 
 /** Where results go. Exactly one of `commit` and `abort` ends it. */
 export interface Output {
@@ -115,7 +115,7 @@ async function openTarget(path: string, interrupt: Interrupt | undefined): Promi
     }
     // Through a link, so that the link stays and what it names is replaced.
     const target = before === undefined ? path : await realpath(path);
-    const temporary = join(dirname(target), `.${basename(target)}.${randomUUID()}.tmp`);
+    const temporary = temporaryPath(target);
     // Made and registered in one go: an interruption in between would leave it behind.
     interrupt?.signal.throwIfAborted();
     closeSync(openSync(temporary, "wx"));

@@ -1,10 +1,10 @@
-import { randomUUID } from "node:crypto";
 import { mkdirSync, rmSync } from "node:fs";
 import { readdir, rename, rm } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { MementoMapError } from "../errors.ts";
 import type { Interrupt } from "./interrupt.ts";
 import { ioError, systemCode } from "./io-error.ts";
+import { temporaryPath } from "./temporary-path.ts";
 
 /**
  * Runs `use` with a fresh folder that appears under `path` when it returns, and never when it
@@ -20,7 +20,7 @@ export async function withOutputFolder<T>(
 ): Promise<T> {
   await refuseContent(path);
   const target = resolve(path);
-  const temporary = join(dirname(target), `.${basename(target)}.${randomUUID()}.tmp`);
+  const temporary = temporaryPath(target);
   // Made and registered in one go: an interruption in between would leave it behind.
   options.interrupt?.signal.throwIfAborted();
   make(temporary, path);
