@@ -6,9 +6,11 @@ import { findHostEnd, KEY_KIND, KeyShape } from "./key-shape.ts";
 import { LAYER, NodeStack, NONE } from "./node-stack.ts";
 import type { SpillStore, WriteText } from "./pending-text.ts";
 import { PendingText } from "./pending-text.ts";
+import type { RowSink } from "./map-lines.ts";
 import type { RowRange, Totals } from "./totals.ts";
 import { KeyedTotals, SingleTotal } from "./totals.ts";
-import type { WeightPolicy } from "./weight-policy.ts";
+import type { RollUpPolicy } from "./roll-up-policy.ts";
+import { CHOSEN } from "./roll-up-policy.ts";
 
 export interface CompactorOptions {
   /** Key columns of the map; more than one keeps a sum for each value of the others. */
@@ -31,10 +33,10 @@ const RELEASE_BYTES = 1 << 18;
  * Exclusions (rows of frequency 0) count as nothing: they are no children. A roll-up keeps those
  * below it that cover nothing held, and drops the others, so nothing held is ever lost.
  */
-export class Compactor {
+export class Compactor implements RowSink {
   /** Roll-ups written, or swallowed by a larger one. */
   rollUps = 0;
-  readonly #policy: WeightPolicy;
+  readonly #policy: RollUpPolicy;
   readonly #nodes: NodeStack;
   readonly #output: PendingText;
   readonly #hasOneKey: boolean;
@@ -60,7 +62,7 @@ export class Compactor {
   /** Positions of undecided exclusions that cover something held. */
   readonly #coveringVoids = new Set<number>();
 
-  constructor(policy: WeightPolicy, write: WriteText, options: CompactorOptions = {}) {
+  constructor(policy: RollUpPolicy, write: WriteText, options: CompactorOptions = {}) {
     this.#policy = policy;
     this.#hasOneKey = (options.keyColumns ?? 1) === 1;
     this.#output = new PendingText(write, options.spill);
@@ -247,7 +249,7 @@ export class Compactor {
     let node = this.#leafParent;
     if (end === shared && next <= SLASH) {
       const depth = this.#leafDepth;
-      const cutoff = this.#policy.pathCutoff(depth);
+      const cutoff = this.#policy.pathCutoff(depth, this.#key, end);
       node = nodes.push(end, SLASH, LAYER.path, depth, node, cutoff, this.#leafStart);
       nodes.isPresent[node] = 1;
     }
@@ -271,7 +273,9 @@ export class Compactor {
         if (at === 0) continue;
         depth++;
         const isSpread = kind === KEY_KIND.spread && at === hostEnd;
-        const cutoff = isSpread ? Number.POSITIVE_INFINITY : this.#policy.hostCutoff(depth);
+        const cutoff = isSpread
+          ? Number.POSITIVE_INFINITY
+          : this.#policy.hostCutoff(depth, key, at);
         node = nodes.push(at, COMMA, LAYER.host, depth, node, cutoff, position);
         if (key[at] === COMMA) nodes.headEnd[node] = nodes.childrenStart[node] = position;
       }
@@ -281,7 +285,15 @@ export class Compactor {
     const position = this.#output.end;
     if (at === hostEnd) {
       at = hostEnd + 1;
-      node = nodes.push(at, SLASH, LAYER.root, 1, node, this.#policy.pathCutoff(1), position);
+      node = nodes.push(
+        at,
+        SLASH,
+        LAYER.root,
+        1,
+        node,
+        this.#policy.pathCutoff(1, key, at),
+        position,
+      );
       nodes.headEnd[node] = nodes.childrenStart[node] = position;
     }
     // A home page: `com,cnn)/` is the root's own row.
@@ -296,7 +308,7 @@ export class Compactor {
         LAYER.path,
         depth,
         node,
-        this.#policy.pathCutoff(depth),
+        this.#policy.pathCutoff(depth, key, at),
         position,
       );
       if (at < this.#keyLength) nodes.headEnd[node] = nodes.childrenStart[node] = position;
@@ -353,6 +365,11 @@ export class Compactor {
       this.#addChild(this.#cappedNode(node));
     }
     this.#markPresent(node);
+    // A page with a query is no child, but it is below the node.
+    const isBelow = kind === KEY_KIND.query;
+    if (isBelow && nodes.cutoff[node] === CHOSEN && nodes.isRolledUp[node] === 0) {
+      this.#rollUp(node);
+    }
   }
 
   /** `X,*)/p` is a child `*` of X, and `X,*` is the same child. */

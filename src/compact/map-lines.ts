@@ -1,7 +1,6 @@
 import { CR, LF, OPEN_BRACE, SPACE, TAB } from "../bytes/ascii.ts";
 import { isMementoMapError, MementoMapError, quote } from "../errors.ts";
 import type { Fields } from "../ukvs/header.ts";
-import type { Compactor } from "./compactor.ts";
 import type { RowRange } from "./totals.ts";
 
 /** Where in a text lines are; the first row of the text is line `firstLine`. */
@@ -10,12 +9,26 @@ export interface LinesPlace {
   readonly firstLine: number;
 }
 
+/** What rows are fed to; `Compactor` says what each method does. */
+export interface RowSink {
+  sharedBytes(view: DataView, start: number, end: number): number;
+  add(
+    bytes: Uint8Array,
+    lineStart: number,
+    sharedBytes: number,
+    keyEnd: number,
+    lineEnd: number,
+    row: RowRange,
+  ): number;
+  rejectOrder(order: number, bytes: Uint8Array, start: number, keyEnd: number): never;
+}
+
 /** Bytes of a bad line that are shown. */
 const SHOWN_BYTES = 120;
 
-/** Feeds the rows of a map, without its headers, to a compactor. */
+/** Feeds the rows of a map, without its headers, to a compactor or a survey. */
 export class MapLines {
-  readonly #compactor: Compactor;
+  readonly #sink: RowSink;
   readonly #keyColumns: number;
   readonly #valueColumns: number;
   readonly #frequencyColumn: number;
@@ -32,8 +45,8 @@ export class MapLines {
   rows = 0;
 
   /** @throws MM_BAD_INPUT if the first key is no SURT, or there is no frequency. */
-  constructor(compactor: Compactor, fields: Fields) {
-    this.#compactor = compactor;
+  constructor(sink: RowSink, fields: Fields) {
+    this.#sink = sink;
     this.#keyColumns = fields.keys.length;
     this.#valueColumns = fields.values.length;
     this.#frequencyColumn = fields.keys.length + fields.values.indexOf("frequency");
@@ -74,7 +87,7 @@ export class MapLines {
   /** Takes a line `key frequency`, as nearly all are; returns where the next one is. */
   #readPlain(bytes: Uint8Array, view: DataView, start: number, end: number): number | undefined {
     if (!this.#isPlain) return undefined;
-    const shared = this.#compactor.sharedBytes(view, start, end);
+    const shared = this.#sink.sharedBytes(view, start, end);
     let at = start + shared;
     while (at < end && bytes[at] > SPACE) at++;
     const keyEnd = at++;
@@ -87,8 +100,8 @@ export class MapLines {
     row.frequencyStart = keyEnd + 1;
     row.frequencyEnd = at;
     const next = at + 1;
-    const order = this.#compactor.add(bytes, start, shared, keyEnd, next, row);
-    if (order <= 0) this.#compactor.rejectOrder(order, bytes, start, keyEnd);
+    const order = this.#sink.add(bytes, start, shared, keyEnd, next, row);
+    if (order <= 0) this.#sink.rejectOrder(order, bytes, start, keyEnd);
     this.rows++;
     return next;
   }
@@ -103,12 +116,12 @@ export class MapLines {
     if (hasReturn) lineEnd--;
     if (lineEnd === start) return next;
     const keyEnd = this.#columns(bytes, start, lineEnd);
-    const shared = this.#compactor.sharedBytes(view, start, keyEnd);
+    const shared = this.#sink.sharedBytes(view, start, keyEnd);
     const order =
       hasEnd && !hasReturn
-        ? this.#compactor.add(bytes, start, shared, keyEnd, next, this.#row)
+        ? this.#sink.add(bytes, start, shared, keyEnd, next, this.#row)
         : this.#addRepaired(bytes, start, shared, keyEnd, lineEnd);
-    if (order <= 0) this.#compactor.rejectOrder(order, bytes, start, keyEnd);
+    if (order <= 0) this.#sink.rejectOrder(order, bytes, start, keyEnd);
     this.rows++;
     return next;
   }
@@ -154,7 +167,7 @@ export class MapLines {
     line.set(bytes.subarray(start, end));
     line[end - start] = LF;
     const { moreKeysStart, moreKeysEnd, frequencyStart, frequencyEnd } = this.#row;
-    return this.#compactor.add(line, 0, shared, keyEnd - start, line.length, {
+    return this.#sink.add(line, 0, shared, keyEnd - start, line.length, {
       moreKeysStart: moreKeysStart - start,
       moreKeysEnd: moreKeysEnd - start,
       frequencyStart: frequencyStart - start,

@@ -112,7 +112,8 @@ export class NodeStack {
   }
 }
 
-function enlarged<T extends { set(source: ArrayLike<number>): void }>(
+/** Copies a column into a larger one. */
+export function enlarged<T extends { set(source: ArrayLike<number>): void }>(
   larger: T,
   source: ArrayLike<number>,
 ): T {

@@ -1,4 +1,5 @@
 import { MementoMapError } from "../errors.ts";
+import type { RollUpPolicy } from "./roll-up-policy.ts";
 
 /** y = a · x^-k */
 export interface PowerLaw {
@@ -37,7 +38,7 @@ export const WEIGHT_DEFAULTS = {
  * (`com,cnn)`) is 1. A top-level domain is never rolled up, nor is the last level, which has no
  * children of its own.
  */
-export class WeightPolicy {
+export class WeightPolicy implements RollUpPolicy {
   readonly maxHostDepth: number;
   readonly maxPathDepth: number;
   readonly #hostCutoffs: Float64Array;
