@@ -21,48 +21,81 @@ export interface OracleOptions {
   readonly maxPathDepth?: number;
 }
 
-interface Row {
+export interface OracleRow {
   readonly line: string;
   readonly key: string;
   readonly frequency: Frequency;
+  /** All nodes the key lies in, shallowest first. */
+  readonly chain: readonly string[];
 }
 
 /** Compacts rows (`key frequency`), sorted or not; gives sorted rows. */
 export function compactByOracle(lines: readonly string[], options: OracleOptions): string[] {
-  const rows = lines.map(parseRow);
+  return compactRows(parseRows(lines), options);
+}
+
+/** Rows taken apart, to compact them several times. */
+export function parseRows(lines: readonly string[]): readonly OracleRow[] {
+  return lines.map(parseRow);
+}
+
+/** As {@link compactByOracle}, for rows that were taken apart before. */
+export function compactRows(rows: readonly OracleRow[], options: OracleOptions): string[] {
   const held = rows.filter((row) => isPresent(row.frequency));
   const voids = rows.filter((row) => !isPresent(row.frequency));
   const rolledUp = nodesOverCutoff(held, options);
 
-  const groups = new Map<string, Row[]>();
-  const kept: Row[] = [];
+  const groups = new Groups();
+  const kept: OracleRow[] = [];
   for (const row of held) {
-    const node = ancestors(row.key).find((text) => rolledUp.has(text));
+    const node = row.chain.find((text) => rolledUp.has(text));
     if (node === undefined) kept.push(row);
-    else groups.set(node, [...(groups.get(node) ?? []), row]);
+    else groups.add(node, row);
   }
+  const heldNodes = new Set(voids.length === 0 ? [] : held.flatMap((row) => row.chain));
   for (const row of voids) {
-    const isBelow = ancestors(row.key).some((text) => rolledUp.has(text));
+    const isBelow = row.chain.some((text) => rolledUp.has(text));
     const isSpread = /,\*\)/.test(row.key);
-    const coversHeld =
-      isWildcard(row.key) && held.some((other) => isCoveredBy(other.key, base(row.key)));
+    const coversHeld = isWildcard(row.key) && heldNodes.has(base(row.key));
     if (!isBelow || (!isSpread && !coversHeld)) kept.push(row);
   }
-  const wildcards = [...groups].map(([node, members]) => {
+  const wildcards = [...groups.rows].map(([node, members]) => {
     const key = node.includes(")") ? `${node}/*` : `${node},*`;
     return `${key} ${formatFrequency(total(node, members))}`;
   });
-  return [...kept.map((row) => row.line), ...wildcards].sort(byBytes);
+  return sortedByBytes([...kept.map((row) => row.line), ...wildcards]);
+}
+
+class Groups {
+  readonly rows = new Map<string, OracleRow[]>();
+
+  add(node: string, row: OracleRow): void {
+    const rows = this.rows.get(node);
+    if (rows === undefined) this.rows.set(node, [row]);
+    else rows.push(row);
+  }
+}
+
+function sortedByBytes(lines: readonly string[]): string[] {
+  return lines
+    .map((line) => Buffer.from(line))
+    .sort((a, b) => Buffer.compare(a, b))
+    .map((bytes) => bytes.toString());
 }
 
 export function byBytes(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
-function parseRow(line: string): Row {
+function parseRow(line: string): OracleRow {
   const [written = "", frequency = ""] = line.split(" ");
   const key = /^[^)]*\)$/.test(written) ? `${written}/` : written;
-  return { line: `${key} ${frequency}`, key, frequency: parseFrequency(frequency) };
+  return {
+    line: `${key} ${frequency}`,
+    key,
+    frequency: parseFrequency(frequency),
+    chain: ancestors(key),
+  };
 }
 
 function isTreeKey(key: string): boolean {
@@ -99,10 +132,6 @@ function ancestors(key: string): string[] {
   ];
 }
 
-function isCoveredBy(key: string, node: string): boolean {
-  return ancestors(key).includes(node);
-}
-
 /** Splits into at most `limit` parts; the last holds the rest. */
 function splitAtMost(text: string, separator: string, limit: number): string[] {
   const parts = text.split(separator);
@@ -111,7 +140,7 @@ function splitAtMost(text: string, separator: string, limit: number): string[] {
     : [...parts.slice(0, limit - 1), parts.slice(limit - 1).join(separator)];
 }
 
-function nodesOverCutoff(held: readonly Row[], options: OracleOptions): Set<string> {
+function nodesOverCutoff(held: readonly OracleRow[], options: OracleOptions): Set<string> {
   const { a: ha, k: hk } = options.hostPower ?? { a: 16.329, k: 0.714 };
   const { a: pa, k: pk } = options.pathPower ?? { a: 24.546, k: 1.429 };
   const maxHost = options.maxHostDepth ?? 8;
@@ -150,19 +179,18 @@ function nodesOverCutoff(held: readonly Row[], options: OracleOptions): Set<stri
 }
 
 /** The sum of a sub-tree, where a wildcard row includes what is below it. */
-function total(node: string, members: readonly Row[]): Frequency {
+function total(node: string, members: readonly OracleRow[]): Frequency {
   const wildcard = members.find((row) => isWildcard(row.key) && base(row.key) === node);
   if (wildcard !== undefined) return wildcard.frequency;
   const parts: Frequency[] = [];
-  const below = new Map<string, Row[]>();
+  const below = new Groups();
   for (const row of members) {
-    const chain = ancestors(row.key);
-    const next = chain[chain.indexOf(node) + 1];
+    const next = row.chain[row.chain.indexOf(node) + 1];
     if (next === undefined)
       parts.push(/,\*\)/.test(row.key) ? asBound(row.frequency) : row.frequency);
-    else below.set(next, [...(below.get(next) ?? []), row]);
+    else below.add(next, row);
   }
-  for (const [child, rows] of below) parts.push(total(child, rows));
+  for (const [child, rows] of below.rows) parts.push(total(child, rows));
   return parts.reduce(addFrequencies);
 }
 
