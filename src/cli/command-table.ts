@@ -9,6 +9,7 @@ export const COMMAND_TABLE: ReadonlyMap<string, () => Promise<Command>> = new Ma
   ["split", async () => (await import("./commands/split.ts")).split],
   ["diff", async () => (await import("./commands/diff.ts")).diff],
   ["validate", async () => (await import("./commands/validate.ts")).validate],
+  ["serve", async () => (await import("./commands/serve.ts")).serve],
   ["surt", async () => (await import("./commands/surt.ts")).surt],
   ["fit", async () => (await import("./commands/fit.ts")).fit],
   ["sample", async () => (await import("./commands/sample.ts")).sample],

@@ -76,6 +76,8 @@ export interface CommandDefinition<Options extends OptionTable> {
   readonly description: string;
   readonly options: Options;
   readonly examples: readonly Example[];
+  /** Set by servers, which end in their own time when the user wants to stop. */
+  readonly endsItself?: true;
   readonly run: (args: Arguments<Options>, io: Io) => Promise<ExitCode>;
 }
 
@@ -84,6 +86,8 @@ export interface Command {
   readonly name: string;
   readonly summary: string;
   readonly examples: readonly Example[];
+  /** Whether the command ends in its own time when it is interrupted, and is not let go of. */
+  readonly endsItself: boolean;
   /** The whole help text; it ends in a line feed. */
   help(): string;
   /**
@@ -103,6 +107,7 @@ export function defineCommand<const Options extends OptionTable>(
     name: definition.name,
     summary: definition.summary,
     examples: definition.examples,
+    endsItself: definition.endsItself === true,
     help: () => helpText({ ...definition, options }),
     run(argv, io) {
       const { positionals, values } = parseCommandLine(definition.name, options, argv);

@@ -14,7 +14,7 @@ import { nearest } from "./nearest.ts";
  */
 export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
   try {
-    return await untilInterrupted(() => dispatch(argv, io), io.interrupt.signal);
+    return await dispatch(argv, io);
   } catch (error) {
     if (isClosedPipe(error)) return ExitCode.ok;
     io.stderr.write(`${errorReport(error, wantsJson(argv))}\n`);
@@ -46,7 +46,9 @@ async function dispatch(argv: readonly string[], io: Io): Promise<ExitCode> {
     await writeText(io.stdout, command.help());
     return ExitCode.ok;
   }
-  return command.run(rest, io);
+  return command.endsItself
+    ? command.run(rest, io)
+    : untilInterrupted(() => command.run(rest, io), io.interrupt.signal);
 }
 
 /** Lets go of work that does not notice an interruption by itself. */

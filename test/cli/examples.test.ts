@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { COMMAND_TABLE } from "../../src/cli/command-table.ts";
 import { sampleIndex } from "../../src/sample/sample-archive.ts";
 import { scratchDir } from "../support/scratch.ts";
-import { spawnShell } from "../support/spawn-cli.ts";
+import { spawnCli, spawnShell } from "../support/spawn-cli.ts";
 
 const MAP = `!context ["https://git.io/mementomap"]
 !fields {"keys":["surt"],"values":["frequency"]}
@@ -17,7 +17,10 @@ org,example)/private/* 0
 const NEWER = MAP.replace("com,example)/ 3", "com,example)/ 4");
 
 const commands = await Promise.all(Array.from(COMMAND_TABLE.values(), (load) => load()));
-const examples = commands.flatMap(({ examples: own }) => own.map(({ line }) => line));
+const linesOf = (list: typeof commands): string[] =>
+  list.flatMap(({ examples: own }) => own.map(({ line }) => line));
+const examples = linesOf(commands.filter(({ endsItself }) => !endsItself));
+const servers = linesOf(commands.filter(({ endsItself }) => endsItself));
 
 /** A folder with the files that the examples speak of. */
 function exampleFolder(): string {
@@ -27,6 +30,8 @@ function exampleFolder(): string {
   const files: Record<string, string | Uint8Array> = {
     "index.cdxj": index,
     "index.cdxj.gz": gzipSync(index),
+    "new.cdxj": index,
+    "base.ukvs": "com,example)/ 3\n",
     "uris.txt": uris,
     "urls.txt": uris,
     "map.ukvs": MAP,
@@ -45,5 +50,12 @@ describe.skipIf(process.platform === "win32")("the examples of the help texts", 
     const { code, stderr } = await spawnShell(`cd '${exampleFolder()}'\n${line}`);
     // Nothing is wrong with a no: `diff` finds differences, `lookup` finds nothing.
     expect({ isDone: code === 0 || code === 1, stderr }).toEqual({ isDone: true, stderr });
+  });
+
+  it.each(servers)("%s, until it is told to stop", async (line) => {
+    const [, ...words] = line.replace(/ --port \d+/, "").split(" ");
+    const { child, done } = spawnCli([...words, "--port", "0"], exampleFolder());
+    child.stdout?.once("data", () => child.kill("SIGTERM"));
+    expect(await done).toMatchObject({ code: 0 });
   });
 });

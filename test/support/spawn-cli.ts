@@ -14,14 +14,19 @@ export interface ProcessResult {
   readonly stderr: string;
 }
 
-/** Starts the command line; `done` resolves when it has ended. */
-export function spawnCli(argv: readonly string[]): {
+/** Starts the command line, in `folder` if given; `done` resolves when it has ended. */
+export function spawnCli(
+  argv: readonly string[],
+  folder?: string,
+): {
   child: ChildProcess;
   done: Promise<ProcessResult>;
 } {
   checkBuilt();
   const [program = "", ...before] = CLI_COMMAND;
-  return watch(spawn(program, [...before, ...argv], { stdio: ["pipe", "pipe", "pipe"] }));
+  return watch(
+    spawn(program, [...before, ...argv], { cwd: folder, stdio: ["pipe", "pipe", "pipe"] }),
+  );
 }
 
 /** Runs a line of shell in which `mementomap` is the command line. */

@@ -1,0 +1,241 @@
+import { MementoMapError, quote } from "../../errors.ts";
+import {
+  DEFAULT_CONNECTION_LIMITS,
+  DEFAULT_PUBLISHER_LIMITS,
+  JsonLog,
+  listen,
+  type PublishedMap,
+  Publisher,
+  RateLimit,
+} from "../../server/index.ts";
+import { usage } from "../command-line.ts";
+import { type Command, defineCommand } from "../command.ts";
+import { ExitCode, type Io } from "../io.ts";
+import { parseDecimal, parsePositive, parseSize, parseWhole } from "../sizes.ts";
+
+export const serve: Command = defineCommand({
+  name: "serve",
+  summary: "Publish maps over HTTP and answer lookups",
+  usage: "[ID=]MAP...",
+  description: `
+Serves the first map at /.well-known/mementomap and every map at /maps/ID, where
+ID is the name of the file unless given. Maps come whole, in part (Range), as
+gzip or zstd, or page by page (?page=N). /lookup?url=URI answers for one URI, a
+POST of lines to /lookup for many. / is a page for people; there are /health,
+/metrics and /openapi.json too.
+
+A map whose file is replaced is read beside the old one and takes its place if
+it is sound; no request is lost. Told to stop (Ctrl-C, SIGTERM), the server
+takes no more requests, finishes those under way, and ends with status 0.
+
+The log goes to standard error, a line of JSON for each event and request. The
+address is written to standard output when the server is ready.
+`,
+  options: {
+    port: {
+      type: "string",
+      value: "N",
+      default: "8080",
+      help: "The port; 0 takes any that is free.",
+      parse: parsePort,
+    },
+    host: {
+      type: "string",
+      value: "ADDRESS",
+      default: "127.0.0.1",
+      help: "The address to listen on; 0.0.0.0 or :: for all.",
+    },
+    base: {
+      type: "string",
+      value: "URL",
+      help: "The site's public address, for links; relative links otherwise.",
+      parse: parseBase,
+    },
+    "third-party": { type: "boolean", help: "All maps are of other archives than this site's." },
+    "max-age": {
+      type: "string",
+      value: "SECONDS",
+      default: "3600",
+      help: "How long clients may use a map without asking again.",
+      parse: parseWhole0,
+    },
+    "page-records": {
+      type: "string",
+      value: "N",
+      default: "50000",
+      help: "Records of a page at most.",
+      parse: parsePositive,
+    },
+    memory: {
+      type: "string",
+      value: "SIZE",
+      default: "64m",
+      help: "Maps up to this size are held in memory; larger are searched in the file.",
+      parse: parseSize,
+    },
+    cache: {
+      type: "string",
+      value: "DIR",
+      help: "Keep compressed copies here for the next start.",
+    },
+    reload: {
+      type: "string",
+      value: "SECONDS",
+      default: "2",
+      help: "How often to look for a new version; 0 for never.",
+      parse: parseDecimal,
+    },
+    rate: {
+      type: "string",
+      value: "N",
+      default: "0",
+      help: "Requests a second for each address; 0 for no limit.",
+      parse: parseDecimal,
+    },
+    "trust-proxy": { type: "boolean", help: "Take addresses from the last X-Forwarded-For." },
+    log: {
+      type: "string",
+      value: "WHAT",
+      default: "requests",
+      help: "What to log: requests (and events), events, or nothing.",
+      parse: parseLog,
+    },
+    "max-batch": {
+      type: "string",
+      value: "SIZE",
+      default: sizeText(DEFAULT_PUBLISHER_LIMITS.maxBatchBytes),
+      help: "Bytes of a batch of lookups.",
+      parse: parseSize,
+    },
+    "max-header": {
+      type: "string",
+      value: "SIZE",
+      default: sizeText(DEFAULT_CONNECTION_LIMITS.maxHeaderBytes),
+      help: "Bytes of a request's headers, its URI included.",
+      parse: parseSize,
+    },
+    "max-connections": {
+      type: "string",
+      value: "N",
+      default: String(DEFAULT_CONNECTION_LIMITS.maxConnections),
+      help: "Connections at a time.",
+      parse: parsePositive,
+    },
+    "idle-timeout": {
+      type: "string",
+      value: "SECONDS",
+      default: String(DEFAULT_CONNECTION_LIMITS.idleTimeoutMs / 1000),
+      help: "When to drop a client that neither sends nor takes anything.",
+      parse: parseDecimal,
+    },
+    "request-timeout": {
+      type: "string",
+      value: "SECONDS",
+      default: String(DEFAULT_CONNECTION_LIMITS.requestTimeoutMs / 1000),
+      help: "How long a client may take to send a request.",
+      parse: parseDecimal,
+    },
+    grace: {
+      type: "string",
+      value: "SECONDS",
+      default: String(DEFAULT_CONNECTION_LIMITS.graceMs / 1000),
+      help: "How long requests under way may take after a stop.",
+      parse: parseDecimal,
+    },
+  },
+  examples: [
+    { does: "one archive, on port 8080", line: "mementomap serve map.ukvs" },
+    {
+      does: "for the world, behind a proxy",
+      line: "mementomap serve map.ukvs --base https://archive.example.org --trust-proxy",
+    },
+    {
+      does: "maps of other archives",
+      line: "mementomap serve --third-party pt=a.ukvs is=b.ukvs --port 8081",
+    },
+  ],
+  endsItself: true,
+
+  async run({ positionals, values }, io) {
+    if (positionals.length === 0) throw usage("serve", "serve needs a map");
+    if (positionals.includes("-")) throw usage("serve", "a map to serve must be a file");
+    const log = new JsonLog((text) => void io.stderr.write(text), {
+      requests: values.log === "requests" && !values.quiet,
+    });
+    const publisher = await Publisher.open({
+      maps: positionals.map(publishedMap),
+      base: values.base,
+      isThirdParty: values["third-party"],
+      maxAgeSeconds: values["max-age"],
+      pageRecords: values["page-records"],
+      maxIndexBytes: values.memory,
+      cacheFolder: values.cache,
+      reloadEveryMs: values.reload * 1000,
+      rateLimit: values.rate === 0 ? undefined : new RateLimit({ perSecond: values.rate }),
+      trustsProxy: values["trust-proxy"],
+      limits: { maxBatchBytes: values["max-batch"] },
+      log: values.log === "nothing" ? undefined : log,
+    });
+    try {
+      const server = await listen(publisher, {
+        port: values.port,
+        host: values.host,
+        limits: {
+          maxHeaderBytes: values["max-header"],
+          maxConnections: values["max-connections"],
+          idleTimeoutMs: values["idle-timeout"] * 1000,
+          requestTimeoutMs: values["request-timeout"] * 1000,
+          graceMs: values.grace * 1000,
+        },
+      });
+      io.stdout.write(values.json ? `${JSON.stringify({ url: server.url })}\n` : `${server.url}\n`);
+      await interrupted(io);
+      log.event("info", "stopping");
+      await server.stop();
+    } finally {
+      await publisher.close();
+      log.flush();
+    }
+    return ExitCode.ok;
+  },
+});
+
+function interrupted({ interrupt }: Io): Promise<void> {
+  return new Promise((resolve) => {
+    if (interrupt.signal.aborted) resolve();
+    else interrupt.signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
+/** `id=path`, or a path alone; a path that has a `=` itself can be written `./a=b`. */
+function publishedMap(text: string): PublishedMap {
+  const [, id, path] = /^([\w.-]+)=(.+)$/.exec(text) ?? [];
+  return id === undefined || path === undefined ? text : { id, path };
+}
+
+function parsePort(text: string): number {
+  const port = parseWhole(text);
+  if (port <= 65_535) return port;
+  throw new MementoMapError("MM_USAGE", `not a port: ${quote(text)}`);
+}
+
+function parseWhole0(text: string): number {
+  return parseWhole(text);
+}
+
+function parseBase(text: string): string {
+  if (/^https?:\/\//i.test(text) && URL.canParse(text)) return text;
+  throw new MementoMapError(
+    "MM_USAGE",
+    `not a web address: ${quote(text)}; write https://archive.example.org`,
+  );
+}
+
+function parseLog(text: string): "requests" | "events" | "nothing" {
+  if (text === "requests" || text === "events" || text === "nothing") return text;
+  throw new MementoMapError("MM_USAGE", `not one of requests, events, nothing: ${quote(text)}`);
+}
+
+function sizeText(bytes: number): string {
+  return bytes % 2 ** 20 === 0 ? `${bytes / 2 ** 20}m` : `${bytes / 2 ** 10}k`;
+}

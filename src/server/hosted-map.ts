@@ -1,0 +1,178 @@
+import { createWriteStream } from "node:fs";
+import { rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { isMementoMapError } from "../errors.ts";
+import { recognizeCompression } from "../node/decompress.ts";
+import { FileSource } from "../node/file-source.ts";
+import { openInput } from "../node/input-file.ts";
+import { ioError } from "../node/io-error.ts";
+import type { Log } from "./log.ts";
+import { MapVersion, type MapVersionOptions } from "./map-version.ts";
+
+export interface HostedMapOptions extends MapVersionOptions {
+  /** The name in `/maps/{id}`. */
+  readonly id: string;
+  readonly path: string;
+  /** For a decompressed copy of a map that is stored compressed. */
+  readonly scratchFolder: string;
+  readonly log: Log;
+}
+
+interface Stamp {
+  readonly size: number;
+  readonly mtimeMs: number;
+  readonly ino: number;
+}
+
+/**
+ * A map that is being served, in whatever version its file has.
+ *
+ * A new version is opened and read through beside the old one, and takes its place only if nothing
+ * is wrong with it. Requests that began with the old version end with it.
+ */
+export class HostedMap {
+  readonly id: string;
+  readonly path: string;
+  readonly #options: HostedMapOptions;
+  #current: MapVersion;
+  #stamp: Stamp;
+  #checking: Promise<void> | undefined;
+  #compressing: Promise<void> = Promise.resolve();
+  #isClosed = false;
+  reloads = 0;
+  refusals = 0;
+
+  private constructor(options: HostedMapOptions, current: MapVersion, stamp: Stamp) {
+    this.id = options.id;
+    this.path = options.path;
+    this.#options = options;
+    this.#current = current;
+    this.#stamp = stamp;
+    this.#compress(current);
+  }
+
+  /** @throws what is wrong with the map or its file. */
+  static async open(options: HostedMapOptions): Promise<HostedMap> {
+    const stamp = await stampOf(options.path);
+    return new HostedMap(options, await openVersion(options, stamp), stamp);
+  }
+
+  get current(): MapVersion {
+    return this.#current;
+  }
+
+  /** Runs `use` with the current version, which stays open until it returns. */
+  async with<T>(use: (version: MapVersion) => Promise<T>): Promise<T> {
+    const version = this.#current.retain();
+    try {
+      return await use(version);
+    } finally {
+      await version.release();
+    }
+  }
+
+  /** Looks whether the file was replaced, and takes the new version if it is sound. */
+  check(): Promise<void> {
+    this.#checking ??= this.#check().finally(() => {
+      this.#checking = undefined;
+    });
+    return this.#checking;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#checking;
+    await this.#options.copies.stop();
+    await this.#compressing;
+    await this.#current.release();
+  }
+
+  async #check(): Promise<void> {
+    const { id, log } = this.#options;
+    try {
+      const stamp = await stampOf(this.path);
+      if (isSame(stamp, this.#stamp)) return;
+      // Noted first: a version that is refused is not tried again until the file changes again.
+      this.#stamp = stamp;
+      const next = await openVersion(this.#options, stamp);
+      if (next.digest === this.#current.digest) {
+        await next.release();
+        return;
+      }
+      const old = this.#current;
+      this.#current = next;
+      this.reloads += 1;
+      log.event("info", "map replaced", { map: id, records: next.survey.records });
+      this.#compress(next);
+      await old.release();
+    } catch (error) {
+      if (!isMementoMapError(error)) throw error;
+      this.refusals += 1;
+      log.event("error", "new map refused, the old one is kept", {
+        map: id,
+        code: error.code,
+        reason: error.describe(),
+      });
+    }
+  }
+
+  /** In the background: the map is served as it is until its compressed copies are ready. */
+  #compress(version: MapVersion): void {
+    const { id, log } = this.#options;
+    const work = async (): Promise<void> => {
+      try {
+        await version.prepareCopies();
+        log.event("info", "compressed copies ready", { map: id });
+      } finally {
+        await version.release();
+      }
+    };
+    version.retain();
+    this.#compressing = work().catch((error: unknown) => {
+      if (this.#isClosed) return;
+      log.event("error", "compressing failed", { map: id, reason: String(error) });
+    });
+  }
+}
+
+async function openVersion(options: HostedMapOptions, stamp: Stamp): Promise<MapVersion> {
+  const source = await openPlain(options);
+  try {
+    return await MapVersion.open(source, new Date(stamp.mtimeMs), options);
+  } catch (error) {
+    await source.close();
+    throw ioError(error, options.path);
+  }
+}
+
+/** The file, or what it holds if it is compressed. */
+async function openPlain({ id, path, scratchFolder }: HostedMapOptions): Promise<FileSource> {
+  const source = await FileSource.open(path);
+  if (recognizeCompression(await source.read(0, 4)) === undefined) return source;
+  await source.close();
+  const scratch = join(scratchFolder, `${id}.plain`);
+  const input = await openInput(path, { stdin: nothing() });
+  try {
+    await pipeline(input.chunks, createWriteStream(scratch));
+    return await FileSource.open(scratch, path);
+  } finally {
+    // Open files outlive their names; the space is free again when the version is closed.
+    await rm(scratch, { force: true });
+  }
+}
+
+async function* nothing(): AsyncGenerator<Uint8Array, void, undefined> {
+  // The path is never `-`, so standard input is not read.
+}
+
+async function stampOf(path: string): Promise<Stamp> {
+  const { size, mtimeMs, ino } = await stat(path).catch((error: unknown) => {
+    throw ioError(error, path);
+  });
+  return { size, mtimeMs, ino };
+}
+
+function isSame(a: Stamp, b: Stamp): boolean {
+  return a.size === b.size && a.mtimeMs === b.mtimeMs && a.ino === b.ino;
+}

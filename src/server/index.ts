@@ -1,0 +1,15 @@
+/**
+ * Publishes maps over HTTP: as a server of its own, or within an archive's server.
+ *
+ * @module
+ */
+export { listen } from "./listen.ts";
+export type { Listening, ListenOptions } from "./listen.ts";
+export { DEFAULT_CONNECTION_LIMITS, DEFAULT_PUBLISHER_LIMITS } from "./limits.ts";
+export type { ConnectionLimits, PublisherLimits } from "./limits.ts";
+export { JsonLog, SILENT_LOG } from "./log.ts";
+export type { Level, Log, RequestEntry } from "./log.ts";
+export { Publisher } from "./publisher.ts";
+export type { PublishedMap, PublisherOptions } from "./publisher.ts";
+export { RateLimit } from "./rate-limit.ts";
+export type { Encoding } from "./representation.ts";

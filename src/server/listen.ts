@@ -1,0 +1,112 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { MementoMapError } from "../errors.ts";
+import { ioError, systemCode } from "../node/io-error.ts";
+import { type ConnectionLimits, DEFAULT_CONNECTION_LIMITS } from "./limits.ts";
+import type { Publisher } from "./publisher.ts";
+
+export interface ListenOptions {
+  /** Default 8080; 0 takes any free port. */
+  readonly port?: number | undefined;
+  /** Default 127.0.0.1: a server is not open to the world before it is told so. */
+  readonly host?: string | undefined;
+  readonly limits?: Partial<ConnectionLimits> | undefined;
+}
+
+/** A server that listens. */
+export interface Listening {
+  /** `http://127.0.0.1:8080` */
+  readonly url: string;
+  /**
+   * Takes no more connections, lets requests under way end, and cuts those that take longer than
+   * the grace period.
+   */
+  stop(): Promise<void>;
+}
+
+/**
+ * Serves a publisher on a port.
+ *
+ * @throws MM_IO when the port is taken or not allowed.
+ */
+export async function listen(
+  publisher: Publisher,
+  options: ListenOptions = {},
+): Promise<Listening> {
+  const limits = { ...DEFAULT_CONNECTION_LIMITS, ...options.limits };
+  let isStopping = false;
+  const server = createServer(
+    {
+      maxHeaderSize: limits.maxHeaderBytes,
+      headersTimeout: limits.headersTimeoutMs,
+      requestTimeout: limits.requestTimeoutMs,
+      keepAliveTimeout: limits.keepAliveMs,
+      connectionsCheckingInterval: Math.min(1000, limits.headersTimeoutMs),
+    },
+    (request: IncomingMessage, response: ServerResponse) => {
+      if (isStopping) response.setHeader("Connection", "close");
+      if (!publisher.handle(request, response)) publisher.handleUnknown(request, response);
+    },
+  );
+  server.maxConnections = limits.maxConnections;
+  // Without a listener Node destroys a socket that does nothing for this long.
+  server.setTimeout(limits.idleTimeoutMs);
+  server.on("clientError", refuse);
+  const { port = 8080, host = "127.0.0.1" } = options;
+  await started(server, port, host);
+  return {
+    url: urlOf(server),
+    stop() {
+      isStopping = true;
+      return stopped(server, limits.graceMs);
+    },
+  };
+}
+
+function started(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (error) => {
+      const isTaken = systemCode(error) === "EADDRINUSE";
+      const position = { source: `${host}:${port}` };
+      reject(
+        isTaken
+          ? new MementoMapError("MM_IO", "the port is taken; choose another with --port", {
+              position,
+              cause: error,
+            })
+          : ioError(error, position.source),
+      );
+    });
+    server.listen(port, host, resolve);
+  });
+}
+
+function stopped(server: Server, graceMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+    server.close(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}
+
+/** Answers what is no HTTP, or too much of it, and closes the connection. */
+function refuse(error: Error, socket: Socket): void {
+  if (socket.writable && !socket.destroyed && systemCode(error) !== "ECONNRESET") {
+    const status =
+      systemCode(error) === "HPE_HEADER_OVERFLOW"
+        ? "431 Request Header Fields Too Large"
+        : systemCode(error) === "ERR_HTTP_REQUEST_TIMEOUT"
+          ? "408 Request Timeout"
+          : "400 Bad Request";
+    socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+  }
+  socket.destroySoon();
+}
+
+function urlOf(server: Server): string {
+  const { address, family, port } = server.address() as AddressInfo; // it listens on a port
+  return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
+}

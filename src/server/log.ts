@@ -1,0 +1,71 @@
+/** How grave an event is. */
+export type Level = "info" | "error";
+
+/** What is noted about a request when it has ended. */
+export interface RequestEntry {
+  readonly method: string;
+  /** As sent, never decoded. */
+  readonly target: string;
+  readonly status: number;
+  readonly bytes: number;
+  readonly ms: number;
+  readonly remote: string;
+}
+
+/** Where a server says what it does. */
+export interface Log {
+  event(level: Level, message: string, members?: Readonly<Record<string, unknown>>): void;
+  request?(entry: RequestEntry): void;
+}
+
+/** Says nothing. */
+export const SILENT_LOG: Log = { event: () => undefined };
+
+const FLUSH_AFTER_MS = 200;
+const FLUSH_AT_LENGTH = 64 * 1024;
+
+/**
+ * Writes a line of JSON for each event and, if wanted, each request.
+ *
+ * Lines are collected and written a few times a second: a write for each would cost more than most
+ * requests do. Call {@link flush} before the end.
+ */
+export class JsonLog implements Log {
+  readonly request?: (entry: RequestEntry) => void;
+  readonly #write: (text: string) => void;
+  readonly #now: () => Date;
+  #pending = "";
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    write: (text: string) => void,
+    options: { readonly requests?: boolean; readonly now?: () => Date } = {},
+  ) {
+    this.#write = write;
+    this.#now = options.now ?? (() => new Date());
+    if (options.requests !== false) {
+      this.request = (entry) => {
+        this.#add(JSON.stringify({ time: this.#now(), level: "info", msg: "request", ...entry }));
+      };
+    }
+  }
+
+  event(level: Level, message: string, members: Readonly<Record<string, unknown>> = {}): void {
+    this.#add(JSON.stringify({ time: this.#now(), level, msg: message, ...members }));
+    this.flush();
+  }
+
+  flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const text = this.#pending;
+    this.#pending = "";
+    if (text !== "") this.#write(text);
+  }
+
+  #add(line: string): void {
+    this.#pending += `${line}\n`;
+    if (this.#pending.length >= FLUSH_AT_LENGTH) this.flush();
+    else this.#timer ??= setTimeout(() => this.flush(), FLUSH_AFTER_MS).unref();
+  }
+}

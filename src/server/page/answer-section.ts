@@ -1,0 +1,63 @@
+import type { Answer } from "../../lookup/lookup.ts";
+import { parseFrequency } from "../../ukvs/frequency.ts";
+import type { Count } from "../../ukvs/frequency.ts";
+import { formatNumber } from "./format.ts";
+import type { MapView, Question } from "./home-page.ts";
+import { type Html, html } from "./html.ts";
+
+/** What a map says about a URI, with the keys that were tried and which one decided. */
+export function answerSection(
+  question: Question,
+  answer: Answer,
+  map: MapView,
+  mapCount: number,
+): Html {
+  const { present, key, frequency } = answer;
+  const decidedAt = key === undefined ? -1 : question.keys.findIndex((tried) => isSame(tried, key));
+  return html`<div class="answer">
+    <h2>
+      <span class="verdict ${present ? "yes" : "no"}">${present ? "Present" : "Absent"}</span>
+      ${mapCount > 1 ? (map.name ?? map.archive) : undefined}
+    </h2>
+    <p>
+      ${sentence(answer)}${frequency === undefined ? undefined : html` Its frequency is <code>${frequency}</code>${meaning(frequency)}.`}
+    </p>
+    <ol class="ladder" aria-label="Keys in the order they are tried">
+      ${question.keys.map((tried, index) => step(tried, index, decidedAt))}
+    </ol>
+  </div>`;
+}
+
+function step(key: string, index: number, decidedAt: number): Html {
+  if (index === decidedAt) return html`<li class="decided">${key} <span>decided</span></li> `;
+  return decidedAt === -1 || index < decidedAt
+    ? html`<li>${key} <span>not in the map</span></li> `
+    : html`<li class="after">${key} <span>not needed</span></li> `;
+}
+
+function sentence({ present, key, distance = 0 }: Answer): Html {
+  if (key === undefined) return html`No key of the map covers this address.`;
+  const what = present ? "The archive may hold this page" : "The archive does not hold this page";
+  if (distance === 0) return html`${what}: the map has a key for exactly this page.`;
+  return html`${what}: the key <code>${key}</code>, ${distance} ${distance === 1 ? "step" : "steps"}
+    above the page, covers it.`;
+}
+
+function meaning(text: string): string {
+  const { mementos, originals } = parseFrequency(text);
+  const parts = [
+    mementos === undefined ? "" : `${counted(mementos)} mementos`,
+    originals === undefined ? "" : `${counted(originals)} original pages`,
+  ].filter((part) => part !== "");
+  return parts.length === 0 ? ": how many is not said" : `: ${parts.join(" of ")}`;
+}
+
+function counted({ value, bound }: Count): string {
+  const words = { exact: "", atLeast: "at least ", atMost: "at most ", about: "about " };
+  return `${words[bound]}${formatNumber(value)}`;
+}
+
+/** Older maps write the home page `com,cnn)`. */
+function isSame(tried: string, key: string): boolean {
+  return tried === key || tried === `${key}/`;
+}

@@ -1,0 +1,78 @@
+/** The style of the pages: no image, no font, no script to load; light and dark. */
+export const PAGE_STYLE: string = `
+:root {
+  color-scheme: light dark;
+  --paper: #f7f5f0; --card: #fffefb; --ink: #22201c; --soft: #6a645a; --line: #e2ddd2;
+  --accent: #17566b; --accent-ink: #ffffff; --bar: #b9d3d6; --mark: #fdf3d3; --mark-line: #e3c565;
+  --yes: #1d6b3c; --yes-paper: #e4f2e6; --no: #8a3a2b; --no-paper: #f8e8e2;
+  --serif: "Iowan Old Style", "Palatino Linotype", Palatino, "Book Antiqua", Georgia, serif;
+  --sans: system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif;
+  --mono: ui-monospace, "SF Mono", "Cascadia Mono", "DejaVu Sans Mono", Menlo, monospace;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --paper: #14171a; --card: #1c2024; --ink: #e9e6df; --soft: #a39d91; --line: #31373d;
+    --accent: #7cc3d3; --accent-ink: #0d1b20; --bar: #2f5560; --mark: #39331c; --mark-line: #8d7838;
+    --yes: #8fd6a5; --yes-paper: #1c3526; --no: #f0a993; --no-paper: #3b241e;
+  }
+}
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--paper); color: var(--ink); font: 1rem/1.6 var(--sans); }
+a { color: var(--accent); text-underline-offset: .15em; text-decoration-thickness: .06em; }
+a:focus-visible, button:focus-visible, input:focus-visible, summary:focus-visible {
+  outline: 3px solid var(--mark-line); outline-offset: 2px;
+}
+code { font-family: var(--mono); font-size: .9em; overflow-wrap: anywhere; }
+.frame { max-width: 62rem; margin: 0 auto; padding: 0 1.25rem; }
+.top { padding: 3rem 0 1.75rem; }
+.kicker { margin: 0; color: var(--soft); font-size: .8rem; letter-spacing: .12em; text-transform: uppercase; }
+h1 { margin: .15em 0 .3em; font: 600 clamp(1.9rem, 5vw, 2.9rem)/1.15 var(--serif); text-wrap: balance; overflow-wrap: anywhere; }
+h2 { margin: 0 0 .75rem; font: 600 1.3rem/1.3 var(--serif); }
+.lede { margin: 0; max-width: 44rem; color: var(--soft); }
+.card { margin: 0 0 1.25rem; padding: 1.4rem 1.5rem; border: 1px solid var(--line); border-radius: .6rem; background: var(--card); }
+form { display: flex; flex-wrap: wrap; gap: .6rem; }
+label { flex-basis: 100%; font: 600 1.15rem/1.3 var(--serif); }
+input { flex: 1 1 16rem; min-width: 0; padding: .7rem .85rem; border: 1px solid var(--soft); border-radius: .4rem; background: var(--paper); color: inherit; font: 1rem var(--mono); }
+button { flex: 0 0 auto; padding: .7rem 1.4rem; border: 0; border-radius: .4rem; background: var(--accent); color: var(--accent-ink); font: 600 1rem var(--sans); cursor: pointer; }
+button:hover { filter: brightness(1.1); }
+.hint { margin: .6rem 0 0; color: var(--soft); font-size: .9rem; }
+.answer { margin-top: 1.4rem; padding-top: 1.3rem; border-top: 1px solid var(--line); }
+.answer h2 { display: flex; flex-wrap: wrap; align-items: center; gap: .4rem .7rem; }
+.verdict { padding: .1em .7em; border-radius: 2em; font: 600 .95rem/1.7 var(--sans); }
+.yes { background: var(--yes-paper); color: var(--yes); }
+.no { background: var(--no-paper); color: var(--no); }
+.ladder { margin: .9rem 0 0; padding: 0; list-style: none; counter-reset: step; font-family: var(--mono); font-size: .88rem; }
+.ladder li { display: flex; flex-wrap: wrap; gap: 0 1rem; justify-content: space-between; padding: .25rem .6rem; border-left: 3px solid var(--line); color: var(--soft); overflow-wrap: anywhere; }
+.ladder span { font-family: var(--sans); font-size: .85rem; }
+.ladder .decided { border-left-color: var(--mark-line); background: var(--mark); color: var(--ink); font-weight: 600; }
+.ladder .after { opacity: .62; }
+.facts { display: grid; grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr)); gap: 1rem 1.5rem; margin: 0; }
+.facts div { min-width: 0; }
+.facts dt { color: var(--soft); font-size: .85rem; }
+.facts dd { margin: 0; font: 600 1.45rem/1.35 var(--serif); font-variant-numeric: lining-nums; overflow-wrap: anywhere; }
+.columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 22rem), 1fr)); gap: 1.25rem; align-items: start; }
+table { width: 100%; border-collapse: collapse; font-size: .95rem; font-variant-numeric: tabular-nums; }
+th, td { padding: .28rem 0; text-align: left; font-weight: 400; }
+th[scope=row] { width: 6rem; padding-right: .8rem; font-family: var(--mono); font-size: .9rem; }
+td.number { width: 6.5rem; padding-left: .8rem; text-align: right; color: var(--soft); }
+td.share { vertical-align: middle; }
+svg.bar { display: block; width: 100%; height: .75rem; }
+svg.bar rect { fill: var(--bar); }
+.files { margin: 0; padding: 0; list-style: none; }
+.files li { padding: .55rem 0; border-top: 1px solid var(--line); }
+.files li:first-child { padding-top: 0; border-top: 0; }
+.files small { display: block; color: var(--soft); }
+details { margin-top: .8rem; }
+summary { cursor: pointer; color: var(--accent); }
+.pages { max-height: 22rem; margin: .6rem 0 0; padding: 0 0 0 2.6rem; overflow: auto; font-size: .9rem; }
+.pages code { color: var(--soft); }
+pre { margin: .6rem 0 0; padding: .8rem 1rem; border-radius: .4rem; background: var(--paper); border: 1px solid var(--line); overflow-x: auto; font: .86rem/1.55 var(--mono); }
+footer { padding: .75rem 0 3rem; color: var(--soft); font-size: .88rem; }
+.visually-hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+@media (max-width: 34rem) {
+  .top { padding: 1.75rem 0 1.25rem; }
+  .card { padding: 1.1rem 1rem; }
+  button { flex: 1 1 100%; }
+}
+@media print { .card { break-inside: avoid; } form { display: none; } }
+`;

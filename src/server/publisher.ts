@@ -1,0 +1,278 @@
+import { mkdtempSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { MementoMapError, quote } from "../errors.ts";
+import { EncodedCopies } from "./encoded-copies.ts";
+import { availableEncodings } from "./encoders.ts";
+import type { Exchange } from "./exchange.ts";
+import { HostedMap } from "./hosted-map.ts";
+import { DEFAULT_PUBLISHER_LIMITS, type PublisherLimits } from "./limits.ts";
+import { type Log, SILENT_LOG } from "./log.ts";
+import { Metrics } from "./metrics.ts";
+import { INTERNAL_ERROR, notFound, sendProblem } from "./problem.ts";
+import type { RateLimit } from "./rate-limit.ts";
+import type { Encoding } from "./representation.ts";
+import { type Answerer, findRoute } from "./routes/table.ts";
+import { Site } from "./site.ts";
+import { splitTarget, type Target } from "./target.ts";
+
+/** A map to publish: its file, or its file and the name it has in `/maps/{id}`. */
+export type PublishedMap = string | { readonly path: string; readonly id: string };
+
+/** How maps are published. Every member but the maps may be left out. */
+export interface PublisherOptions {
+  /** The first is the map of this host's own archive, unless `isThirdParty`. */
+  readonly maps: readonly PublishedMap[];
+  /** The public address of the site; links are relative without it. */
+  readonly base?: string | undefined;
+  /** What comes before `/`, `/lookup`, `/maps`, …; default nothing. `/.well-known/mementomap` stays. */
+  readonly prefix?: string | undefined;
+  /** Whether all maps are of other archives. */
+  readonly isThirdParty?: boolean | undefined;
+  /** How long clients may use a map without asking again; default 3600 seconds. */
+  readonly maxAgeSeconds?: number | undefined;
+  /** Records of a page at most; default 50,000. */
+  readonly pageRecords?: number | undefined;
+  /** Maps up to this size are held in memory for lookups; larger are searched. Default 64 MiB. */
+  readonly maxIndexBytes?: number | undefined;
+  /** Where compressed copies are kept; default a scratch folder that is removed by `close`. */
+  readonly cacheFolder?: string | undefined;
+  /** The codings to offer; default all that can be made here. */
+  readonly encodings?: readonly Encoding[] | undefined;
+  /** How often files are looked at for a new version; default every 2 seconds, 0 for never. */
+  readonly reloadEveryMs?: number | undefined;
+  readonly limits?: Partial<PublisherLimits> | undefined;
+  readonly rateLimit?: RateLimit | undefined;
+  /** Whether the address of a client is the last of `X-Forwarded-For`. */
+  readonly trustsProxy?: boolean | undefined;
+  readonly log?: Log | undefined;
+}
+
+/**
+ * Publishes maps over HTTP: the maps and their pages, lookups, and a page about them.
+ *
+ * It knows requests and responses of `node:http` and nothing of ports, so that it can live in any
+ * server. Memory: maps up to `maxIndexBytes`, and a chunk per request.
+ */
+export class Publisher {
+  readonly site: Site;
+  readonly metrics: Metrics = new Metrics();
+  readonly #options: PublisherOptions;
+  readonly #limits: PublisherLimits;
+  readonly #log: Log;
+  readonly #cacheControl: string;
+  readonly #scratchFolder: string;
+  readonly #timer: NodeJS.Timeout | undefined;
+
+  private constructor(site: Site, options: PublisherOptions, scratchFolder: string) {
+    this.site = site;
+    this.#options = options;
+    this.#limits = { ...DEFAULT_PUBLISHER_LIMITS, ...options.limits };
+    this.#log = options.log ?? SILENT_LOG;
+    this.#cacheControl = `public, max-age=${options.maxAgeSeconds ?? 3600}`;
+    this.#scratchFolder = scratchFolder;
+    const every = options.reloadEveryMs ?? 2000;
+    if (every > 0) this.#timer = setInterval(() => this.#reload(), every).unref();
+  }
+
+  /**
+   * Opens the maps, each of which is read through.
+   *
+   * @throws MM_USAGE without maps or with two of one name; what is wrong with a map or its file.
+   */
+  static async open(options: PublisherOptions): Promise<Publisher> {
+    const named = options.maps.map(withName);
+    checkNames(named);
+    const scratchFolder = mkdtempSync(join(tmpdir(), "mementomap-serve-"));
+    const maps: HostedMap[] = [];
+    try {
+      for (const { id, path } of named) {
+        const folder = options.cacheFolder ?? scratchFolder;
+        maps.push(
+          await HostedMap.open({
+            id,
+            path,
+            scratchFolder,
+            copies: new EncodedCopies(folder, { keepsFiles: options.cacheFolder !== undefined }),
+            encodings: options.encodings ?? availableEncodings(),
+            pageRecords: options.pageRecords ?? 50_000,
+            maxIndexBytes: options.maxIndexBytes ?? 64 * 2 ** 20,
+            log: options.log ?? SILENT_LOG,
+          }),
+        );
+      }
+    } catch (error) {
+      for (const map of maps) await map.close();
+      await rm(scratchFolder, { recursive: true, force: true });
+      throw error;
+    }
+    const { base, prefix = "", isThirdParty = false } = options;
+    return new Publisher(new Site({ maps, base, prefix, isThirdParty }), options, scratchFolder);
+  }
+
+  /**
+   * Answers a request if it is for one of the paths published here; false, with nothing done, if it
+   * is not.
+   */
+  handle(request: IncomingMessage, response: ServerResponse): boolean {
+    const target = splitTarget(rawTarget(request));
+    const route = findRoute(target.path, this.site.prefix);
+    if (route === undefined) return false;
+    this.#answer(this.#exchange(request, response, target), route.answer);
+    return true;
+  }
+
+  /** Answers a request that nothing else answers: 404, with a link to the map. */
+  handleUnknown(request: IncomingMessage, response: ServerResponse): void {
+    const target = splitTarget(rawTarget(request));
+    this.#answer(this.#exchange(request, response, target), nothingHere);
+  }
+
+  /** Sets what every response of the site carries: the link to the map, and who may read it. */
+  setHeaders(request: IncomingMessage, response: ServerResponse): void {
+    response.setHeader("Link", this.site.linkHeader(request.headers.host));
+    response.setHeader("Access-Control-Allow-Origin", "*");
+    response.setHeader("Access-Control-Expose-Headers", EXPOSED_HEADERS);
+    response.setHeader("X-Content-Type-Options", "nosniff");
+  }
+
+  /** Looks for new versions now. */
+  async reload(): Promise<void> {
+    for (const map of this.site.maps) await map.check();
+  }
+
+  /** Stops looking for new versions, closes the maps, removes scratch files. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    for (const map of this.site.maps) await map.close();
+    await rm(this.#scratchFolder, { recursive: true, force: true });
+  }
+
+  #exchange(request: IncomingMessage, response: ServerResponse, target: Target): Exchange {
+    return {
+      request,
+      response,
+      isHead: request.method === "HEAD",
+      path: target.path,
+      query: target.query,
+      site: this.site,
+      metrics: this.metrics,
+      limits: this.#limits,
+      log: this.#log,
+      cacheControl: this.#cacheControl,
+      route: "other",
+    };
+  }
+
+  #answer(exchange: Exchange, answer: Answerer): void {
+    this.#watch(exchange);
+    this.setHeaders(exchange.request, exchange.response);
+    if (this.#isTooFast(exchange)) return;
+    try {
+      const answered = answer(exchange);
+      if (answered !== undefined) answered.catch((error: unknown) => this.#fail(exchange, error));
+    } catch (error) {
+      this.#fail(exchange, error);
+    }
+  }
+
+  #reload(): void {
+    this.reload().catch((error: unknown) => {
+      this.#log.event("error", "reloading failed", { reason: stackOf(error) });
+    });
+  }
+
+  #watch(exchange: Exchange): void {
+    const { request, response, metrics } = exchange;
+    const startedAt = performance.now();
+    const { socket } = request;
+    const sentBefore = socket.bytesWritten;
+    response.once("close", () => {
+      const ms = performance.now() - startedAt;
+      const bytes = socket.bytesWritten - sentBefore;
+      metrics.sentBytes += bytes;
+      metrics.request(exchange.route, response.statusCode, ms / 1000);
+      this.#log.request?.({
+        method: request.method ?? "",
+        target: rawTarget(request),
+        status: response.statusCode,
+        bytes,
+        ms: Math.round(ms * 1000) / 1000,
+        remote: this.#addressOf(request),
+      });
+    });
+  }
+
+  #isTooFast({ request, response, isHead }: Exchange): boolean {
+    const wait = this.#options.rateLimit?.take(this.#addressOf(request)) ?? 0;
+    if (wait === 0) return false;
+    const seconds = String(Math.max(1, Math.ceil(wait)));
+    const detail = `too many requests from your address; wait ${seconds} s`;
+    const headers = { "Retry-After": seconds };
+    sendProblem(response, { status: 429, title: "Too many requests", detail, headers }, isHead);
+    return true;
+  }
+
+  #addressOf(request: IncomingMessage): string {
+    const forwarded = this.#options.trustsProxy === true && request.headers["x-forwarded-for"];
+    const list = typeof forwarded === "string" ? forwarded.split(",") : [];
+    return list.at(-1)?.trim() ?? request.socket.remoteAddress ?? "";
+  }
+
+  #fail({ request, response, isHead }: Exchange, error: unknown): void {
+    // A client that goes away in the middle is no fault of ours.
+    const isGone = request.destroyed && !request.complete;
+    if (!isGone && !response.writableEnded) {
+      this.#log.event("error", "request failed", {
+        target: rawTarget(request),
+        reason: stackOf(error),
+      });
+    }
+    sendProblem(response, INTERNAL_ERROR, isHead);
+  }
+}
+
+function nothingHere({ response, isHead }: Exchange): void {
+  const detail = "there is nothing here; the map is where the Link header says";
+  sendProblem(response, notFound(detail), isHead);
+}
+
+const EXPOSED_HEADERS =
+  "Link, ETag, Last-Modified, Accept-Ranges, Content-Range, Content-Length, Repr-Digest, Retry-After";
+
+/** Express takes its mount path off `url`, and keeps what was sent in `originalUrl`. */
+function rawTarget(request: IncomingMessage & { readonly originalUrl?: string }): string {
+  return request.originalUrl ?? request.url ?? "/";
+}
+
+function withName(map: PublishedMap): { path: string; id: string } {
+  if (typeof map !== "string") return map;
+  const id = basename(map)
+    .replace(/(?:\.(?:ukvs|txt|gz|zst|mementomap))+$/i, "")
+    .replaceAll(/[^\w.-]+/g, "-");
+  return { path: map, id: id === "" ? "map" : id };
+}
+
+function checkNames(maps: readonly { readonly id: string }[]): void {
+  if (maps.length === 0) throw new MementoMapError("MM_USAGE", "name at least one map to publish");
+  for (const [index, { id }] of maps.entries()) {
+    if (!/^[\w.-]{1,100}$/.test(id)) {
+      throw new MementoMapError(
+        "MM_USAGE",
+        `${quote(id)} cannot be the name of a map; use letters, digits, "-", "_" and "."`,
+      );
+    }
+    if (maps.findIndex((other) => other.id === id) !== index) {
+      throw new MementoMapError(
+        "MM_USAGE",
+        `two maps are named ${quote(id)}; give one another name: other=PATH`,
+      );
+    }
+  }
+}
+
+function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

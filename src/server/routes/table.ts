@@ -1,0 +1,69 @@
+import type { Exchange } from "../exchange.ts";
+import { methodNotAllowed, sendProblem } from "../problem.ts";
+import { WELL_KNOWN_PATH } from "../site.ts";
+import { batch } from "./batch.ts";
+import { health, metrics } from "./health.ts";
+import { home } from "./home.ts";
+import { lookup } from "./lookup.ts";
+import { mapById, mapList, wellKnown } from "./maps.ts";
+import { openApi } from "./openapi.ts";
+
+/** Answers a request. */
+export type Answerer = (exchange: Exchange) => void | Promise<void>;
+
+export interface Route {
+  readonly answer: Answerer;
+}
+
+type Methods = Readonly<Record<string, Answerer>>;
+
+const reading = (answer: Answerer): Methods => ({ GET: answer, HEAD: answer });
+
+/** Every path, without the prefix. */
+const ROUTES: ReadonlyMap<string, Route> = new Map(
+  Object.entries<Methods>({
+    "/": reading(home),
+    "/lookup": { ...reading(lookup), POST: batch },
+    "/maps": reading(mapList),
+    "/health": reading(health),
+    "/metrics": reading(metrics),
+    "/openapi.json": reading(openApi),
+  }).map(([path, methods]) => [path, routeOf(methods)]),
+);
+
+const WELL_KNOWN = routeOf(reading(wellKnown));
+
+/** The route of a path; undefined when the path is none of ours. */
+export function findRoute(path: string, prefix: string): Route | undefined {
+  if (path === WELL_KNOWN_PATH) return WELL_KNOWN;
+  if (!path.startsWith(prefix)) return undefined;
+  const rest = path.slice(prefix.length);
+  const route = ROUTES.get(rest === "" ? "/" : rest);
+  if (route !== undefined) return route;
+  const [, id] = /^\/maps\/([\w.-]+)$/.exec(rest) ?? [];
+  return id === undefined ? undefined : routeOf(reading((exchange) => mapById(exchange, id)));
+}
+
+function routeOf(methods: Methods): Route {
+  const allow = [...Object.keys(methods), "OPTIONS"].join(", ");
+  return {
+    answer(exchange) {
+      const { method = "" } = exchange.request;
+      if (Object.hasOwn(methods, method)) return methods[method](exchange);
+      if (method === "OPTIONS") return preflight(exchange, allow);
+      sendProblem(exchange.response, methodNotAllowed(allow), false);
+    },
+  };
+}
+
+/** Tells browsers that pages of other sites may ask. */
+function preflight({ response }: Exchange, allow: string): void {
+  response.writeHead(204, {
+    Allow: allow,
+    "Access-Control-Allow-Methods": allow,
+    "Access-Control-Allow-Headers":
+      "Accept, Content-Type, If-Match, If-None-Match, If-Modified-Since, If-Range, Range",
+    "Access-Control-Max-Age": "86400",
+  });
+  response.end();
+}

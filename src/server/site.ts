@@ -1,0 +1,120 @@
+import type { HostedMap } from "./hosted-map.ts";
+
+export const WELL_KNOWN_PATH = "/.well-known/mementomap";
+
+/** Proxies refuse header sections much larger; what does not fit is listed at `/maps`. */
+const MAX_LINK_BYTES = 3000;
+
+export interface SiteOptions {
+  readonly maps: readonly HostedMap[];
+  /** The public address of the site, such as `https://archive.example.org`; links are relative without. */
+  readonly base?: string | undefined;
+  /** What comes before `/lookup`, `/maps` and the rest; the well-known path has no prefix. */
+  readonly prefix: string;
+  /** Whether all maps are of other archives, so that none is at the well-known path. */
+  readonly isThirdParty: boolean;
+}
+
+/** A map and where it is found. */
+export interface SiteMap {
+  readonly map: HostedMap;
+  /** A path, or a whole URL where the site knows its address. */
+  readonly href: string;
+  /** The archive the map is of, where that is not this site. */
+  readonly anchor: string | undefined;
+}
+
+/** The maps of a site, and how the site links to them. */
+export class Site {
+  readonly maps: readonly HostedMap[];
+  readonly prefix: string;
+  readonly #base: string;
+  readonly #isThirdParty: boolean;
+  readonly #linkHeaders = new Map<HostedMap | undefined, { versions: string; header: string }>();
+
+  constructor(options: SiteOptions) {
+    this.maps = options.maps;
+    this.prefix = options.prefix;
+    this.#base = (options.base ?? "").replace(/\/+$/, "");
+    this.#isThirdParty = options.isThirdParty;
+  }
+
+  /** A path of the site as links give it. */
+  href(path: string): string {
+    return `${this.#base}${path}`;
+  }
+
+  map(id: string): HostedMap | undefined {
+    return this.maps.find((map) => map.id === id);
+  }
+
+  /**
+   * The map of the archive this host belongs to, which is at the well-known path: the map whose
+   * `!id` is on that host, or else the first.
+   */
+  ownMap(host: string | undefined): HostedMap | undefined {
+    if (this.#isThirdParty) return undefined;
+    if (host === undefined || this.maps.length === 1) return this.maps[0];
+    return this.maps.find((map) => hostOf(archiveOf(map)) === host.toLowerCase()) ?? this.maps[0];
+  }
+
+  /** Every map as a client of this host is to see it, its own first. */
+  links(host: string | undefined): SiteMap[] {
+    const own = this.ownMap(host);
+    const others = this.maps.filter((map) => map !== own);
+    return [
+      ...(own === undefined
+        ? []
+        : [{ map: own, href: this.href(WELL_KNOWN_PATH), anchor: undefined }]),
+      ...others.map((map) => ({
+        map,
+        href: this.href(`${this.prefix}/maps/${map.id}`),
+        anchor: archiveOf(map),
+      })),
+    ];
+  }
+
+  /** The `Link` header that every response carries. */
+  linkHeader(host: string | undefined): string {
+    const own = this.ownMap(host);
+    const versions = this.maps.map(({ current }) => current.version).join();
+    const known = this.#linkHeaders.get(own);
+    if (known?.versions === versions) return known.header;
+    const header = this.#makeLinkHeader(host);
+    this.#linkHeaders.set(own, { versions, header });
+    return header;
+  }
+
+  #makeLinkHeader(host: string | undefined): string {
+    const links = this.links(host).flatMap((link) => linkValue(link) ?? []);
+    let header = "";
+    for (const [index, link] of links.entries()) {
+      if (header.length + link.length > MAX_LINK_BYTES) break;
+      header += index === 0 ? link : `, ${link}`;
+    }
+    const list = `<${this.href(`${this.prefix}/maps`)}>; rel="linkset"; type="application/linkset"`;
+    return this.maps.length === 1 && header !== ""
+      ? header
+      : [header, list].filter(Boolean).join(", ");
+  }
+}
+
+/** A link to a map as headers have it; undefined for a map of an archive that it does not name. */
+export function linkValue({ href, anchor, map }: SiteMap): string | undefined {
+  if (anchor === undefined) {
+    return href.endsWith(WELL_KNOWN_PATH) ? `<${href}>; rel="mementomap"` : undefined;
+  }
+  const { name } = map.current.survey.plan.headers.meta;
+  const isPlain = typeof name === "string" && /^[ !#-[\]-~]{1,100}$/.test(name);
+  return `<${href}>; rel="mementomap"; anchor="${anchor}"${isPlain ? `; title="${name}"` : ""}`;
+}
+
+/** The archive a map says it is of, if that is a URL that can stand in a header. */
+export function archiveOf(map: HostedMap): string | undefined {
+  const { id } = map.current.survey.plan.headers;
+  return id !== undefined && /^https?:\/\/[!#-;=?-[\]_a-z~]+$/i.test(id) ? id : undefined;
+}
+
+function hostOf(archive: string | undefined): string | undefined {
+  return archive === undefined || !URL.canParse(archive) ? undefined : new URL(archive).host;
+}

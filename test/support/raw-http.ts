@@ -1,0 +1,23 @@
+import { connect } from "node:net";
+import { once } from "node:events";
+
+/** Sends bytes to a server as they are and gives back all it answers until it closes. */
+export async function rawExchange(url: string, request: string | Uint8Array): Promise<string> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  await once(socket, "connect");
+  socket.write(request);
+  let answer = "";
+  socket.on("data", (chunk: Buffer) => (answer += chunk.toString("latin1")));
+  socket.on("error", () => undefined); // being cut off is an answer too
+  await once(socket, "close");
+  return answer;
+}
+
+/** A GET whose target is sent byte by byte, after which the connection is closed. */
+export async function rawGet(url: string, target: string, headers: string = ""): Promise<string> {
+  return rawExchange(
+    url,
+    `GET ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${headers}\r\n`,
+  );
+}
