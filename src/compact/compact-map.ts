@@ -14,6 +14,8 @@ export interface CompactMapOptions extends WeightOptions {
   readonly source?: string | undefined;
   /** Takes undecided output that does not fit in memory. */
   readonly spill?: SpillStore | undefined;
+  /** How much undecided output to hold where there is a spill store; 16 MiB by default. */
+  readonly memoryBytes?: number | undefined;
   /** Told about the run when it has ended. */
   readonly onEnd?: ((summary: CompactSummary) => void) | undefined;
 }
@@ -48,6 +50,7 @@ export async function* compactMap(
     compactor = new Compactor(policy, (bytes) => void written.push(bytes.slice()), {
       keyColumns: all.fields.keys.length,
       spill: options.spill,
+      memoryBytes: options.memoryBytes,
     });
     return new MapLines(compactor, all.fields);
   };

@@ -17,6 +17,8 @@ export interface CompactorOptions {
   readonly keyColumns?: number | undefined;
   /** Takes undecided output that does not fit in memory. */
   readonly spill?: SpillStore | undefined;
+  /** How much undecided output to hold where there is a spill store; 16 MiB by default. */
+  readonly memoryBytes?: number | undefined;
 }
 
 /** Decided output is released when there is at least this much. */
@@ -65,7 +67,7 @@ export class Compactor implements RowSink {
   constructor(policy: RollUpPolicy, write: WriteText, options: CompactorOptions = {}) {
     this.#policy = policy;
     this.#hasOneKey = (options.keyColumns ?? 1) === 1;
-    this.#output = new PendingText(write, options.spill);
+    this.#output = new PendingText(write, options.spill, options.memoryBytes);
     this.#nodes = new NodeStack(() => (this.#hasOneKey ? new SingleTotal() : new KeyedTotals()));
   }
 

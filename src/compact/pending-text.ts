@@ -21,23 +21,27 @@ const WINDOW_BYTES = 1 << 20;
  *
  * A stretch of text with positions counted from the start of all output. New lines go to its end;
  * the end can be cut off, ranges in the middle can be struck out, and the front is released to
- * the sink once it is decided. Holds at most 16 MiB; more goes to the spill store, if there is one.
+ * the sink once it is decided. Holds at most `memoryBytes`, 16 MiB by default, and the longest line;
+ * more goes to the spill store, if there is one.
  */
 export class PendingText {
   readonly #write: WriteText;
   readonly #spill: SpillStore | undefined;
+  readonly #memoryBytes: number;
   /** Text from here on is pending. */
   #start = 0;
   /** Text from here on is in the buffer, what is before it in the spill store. */
   #bufferStart = 0;
-  #buffer: Uint8Array = new Uint8Array(INITIAL_BYTES);
+  #buffer: Uint8Array;
   #length = 0;
   /** Ranges struck out, as pairs of positions in increasing order. */
   #holes: number[] = [];
 
-  constructor(write: WriteText, spill?: SpillStore) {
+  constructor(write: WriteText, spill?: SpillStore, memoryBytes: number = MEMORY_BYTES) {
     this.#write = write;
     this.#spill = spill;
+    this.#memoryBytes = memoryBytes;
+    this.#buffer = new Uint8Array(Math.min(INITIAL_BYTES, memoryBytes));
   }
 
   /** The position behind the last byte. */
@@ -74,7 +78,7 @@ export class PendingText {
   }
 
   #makeRoom(size: number): void {
-    if (this.#spill !== undefined && this.#length + size > MEMORY_BYTES && this.#length > 0) {
+    if (this.#spill !== undefined && this.#length + size > this.#memoryBytes && this.#length > 0) {
       this.#spill.write(this.#bufferStart, this.#buffer.subarray(0, this.#length));
       this.#bufferStart += this.#length;
       this.#length = 0;
