@@ -1,0 +1,26 @@
+import type { RollUpPolicy } from "../roll-up-policy.ts";
+import { CHOSEN } from "../roll-up-policy.ts";
+import { nodeName } from "./node-name.ts";
+
+/** Rolls up the nodes that a plan has chosen, and no others. */
+export class ChosenPolicy implements RollUpPolicy {
+  readonly maxHostDepth: number = Number.POSITIVE_INFINITY;
+  readonly maxPathDepth: number = Number.POSITIVE_INFINITY;
+  readonly #chosen: ReadonlySet<number>;
+
+  constructor(chosen: ReadonlySet<number>) {
+    this.#chosen = chosen;
+  }
+
+  hostCutoff(_depth: number, key: Uint8Array, end: number): number {
+    return this.#cutoff(key, end);
+  }
+
+  pathCutoff(_depth: number, key: Uint8Array, end: number): number {
+    return this.#cutoff(key, end);
+  }
+
+  #cutoff(key: Uint8Array, end: number): number {
+    return this.#chosen.has(nodeName(key, end)) ? CHOSEN : Number.POSITIVE_INFINITY;
+  }
+}

@@ -1,0 +1,153 @@
+import { MementoMapError } from "../../errors.ts";
+import { enlarged } from "../node-stack.ts";
+import type { Exclusions } from "./exclusions.ts";
+import { FIELD } from "./node-table.ts";
+import type { NodeTable } from "./node-table.ts";
+import type { TreeSurvey } from "./tree-survey.ts";
+
+/** What to roll up, and what to exclude, to keep a map within a number of rows. */
+export interface Plan {
+  /** The price of a row, in expected wrong answers. */
+  readonly price: number;
+  /** Rows of the map that follows from the plan. */
+  readonly rows: number;
+  /** Missed lookups that the map is expected to call present, in units of the prior. */
+  readonly expectedFalsePositives: number;
+  /** Names of the nodes to roll up. */
+  readonly chosen: Set<number>;
+  /** Branches to exclude, in the order of the branch list. */
+  readonly excluded: readonly number[];
+}
+
+/** Rolled up at the price found; rolled up at the next lower one, where the map is too large. */
+const DECISION = { atPrice: 1, below: 2 } as const;
+/** What is above a node: nothing rolled up, by one decision or the other; or a roll-up. */
+const STATE = { open: 0, openBelow: 1, covered: 2 } as const;
+const LEAST_PRICE = 2 ** -64;
+const HIGHEST_PRICE = 2 ** 64;
+/** Halvings of the logarithm: the two prices that are left differ in the last bits only. */
+const SEARCH_STEPS = 60;
+const INITIAL_LEVELS = 64;
+
+/**
+ * Finds the map of at most `maxRows` rows with the fewest expected false positives.
+ *
+ * Every node is rolled up or left open, whichever is cheaper at the price of a row:
+ *
+ *     best(v) = min(price + fp(v), price · rows(v) + Σ best(children))
+ *
+ * solved in one pass over the table, children first. The rows fall as the price grows, so the price
+ * is searched by halving. Where many nodes change at the same price, as many of them are left open,
+ * in key order, as there is room for.
+ *
+ * @throws MM_USAGE when no map is so small
+ */
+export function planRollUps(survey: TreeSurvey, maxRows: number, exclusions?: Exclusions): Plan {
+  const { table } = survey;
+  const allRows = survey.fixedRows + survey.heldRows;
+  if (allRows <= maxRows) {
+    return { price: 0, rows: allRows, expectedFalsePositives: 0, chosen: new Set(), excluded: [] };
+  }
+  const fixed = survey.fixedRows + survey.topSingles;
+  const rowsAt = (price: number): number =>
+    fixed + solve(table, price, DECISION.atPrice, exclusions?.rewind(price));
+  let [low, high] = [LEAST_PRICE, HIGHEST_PRICE];
+  const least = rowsAt(high);
+  if (least > maxRows) {
+    throw new MementoMapError(
+      "MM_USAGE",
+      `the map cannot be made smaller than ${least} rows; the budget is ${maxRows}`,
+    );
+  }
+  for (let step = 0; step < SEARCH_STEPS; step++) {
+    const price = Math.sqrt(low * high);
+    const rows = rowsAt(price);
+    if (rows <= maxRows) high = price;
+    else low = price;
+    if (rows === maxRows) break;
+  }
+  solve(table, low, DECISION.below, exclusions?.rewind(high));
+  const rows = rowsAt(high);
+  return choose(table, high, rows, maxRows, exclusions);
+}
+
+/**
+ * Decides on every node at a price of a row, and returns the rows that are left. The decision is
+ * added to the record; the rows of a decision below the price are left in its `scratch`.
+ */
+function solve(
+  table: NodeTable,
+  price: number,
+  decision: number,
+  exclusions: Exclusions | undefined,
+): number {
+  let depth = INITIAL_LEVELS;
+  let cost = new Float64Array(depth);
+  let rows = new Float64Array(depth);
+  let misses = new Float64Array(depth);
+  let voids = new Float64Array(depth);
+  table.forEach((page, at, index) => {
+    const level = page[at + FIELD.level];
+    const below = level + 1;
+    if (below >= depth) {
+      depth = below * 2;
+      cost = enlarged(new Float64Array(depth), cost);
+      rows = enlarged(new Float64Array(depth), rows);
+      misses = enlarged(new Float64Array(depth), misses);
+      voids = enlarged(new Float64Array(depth), voids);
+    }
+    const open = page[at + FIELD.rows] + page[at + FIELD.singles];
+    const openCost = open * price + cost[below];
+    const allMisses = page[at + FIELD.newMisses] + misses[below];
+    const allVoids = (exclusions === undefined ? 0 : exclusions.countOf(index)) + voids[below];
+    const isRolledUp = price + allMisses < openCost;
+    const left = isRolledUp ? 1 + allVoids : open + rows[below];
+    const others = page[at + FIELD.decision] & ~decision;
+    page[at + FIELD.decision] = isRolledUp ? others | decision : others;
+    if (decision === DECISION.below) page[at + FIELD.scratch] = left;
+    else page[at + FIELD.rolledUpRows] = 1 + allVoids;
+    cost[level] += isRolledUp ? price + allMisses : openCost;
+    rows[level] += left;
+    misses[level] += allMisses;
+    voids[level] += allVoids;
+    cost[below] = rows[below] = misses[below] = voids[below] = 0;
+  });
+  return rows[0];
+}
+
+/** Collects what both solutions roll up, and of what only the dearer one does as much as must be. */
+function choose(
+  table: NodeTable,
+  price: number,
+  rowsAtPrice: number,
+  maxRows: number,
+  exclusions: Exclusions | undefined,
+): Plan {
+  const chosen = new Set<number>();
+  const excluded: number[] = [];
+  const state: number[] = [];
+  let rows = rowsAtPrice;
+  let expectedFalsePositives = 0;
+  table.forEachBackwards((page, at, index) => {
+    const level = page[at + FIELD.level];
+    const above = level === 0 ? STATE.open : state[level - 1];
+    state[level] = above;
+    if (above !== STATE.covered) {
+      const decision = page[at + FIELD.decision];
+      if ((decision & DECISION.below) === 0) {
+        if (above === STATE.openBelow || (decision & DECISION.atPrice) === 0) return;
+        const more = page[at + FIELD.scratch] - page[at + FIELD.rolledUpRows];
+        if (rows + more <= maxRows) {
+          rows += more;
+          state[level] = STATE.openBelow;
+          return;
+        }
+      }
+      chosen.add(page[at + FIELD.name]);
+      state[level] = STATE.covered;
+    }
+    expectedFalsePositives += page[at + FIELD.newMisses];
+    exclusions?.listOf(index, excluded);
+  });
+  return { price, rows, expectedFalsePositives, chosen, excluded: excluded.toReversed() };
+}

@@ -1,0 +1,119 @@
+import { LAYER } from "../node-stack.ts";
+import { chanceOfNew, evidence } from "./content-shares.ts";
+import { estimateStrength } from "./dirichlet.ts";
+import { FIELD } from "./node-table.ts";
+import type { NodeTable } from "./node-table.ts";
+import type { TreeSurvey } from "./tree-survey.ts";
+
+/** How an archive predicts the lookups that will miss; see docs/algorithms.md. */
+export interface Prior {
+  /** β of Heaps' law: n keys are worth n^β independent observations. */
+  readonly heapsExponent: number;
+  /** How many observed lookups the prior weighs: between hosts, below hosts, below folders. */
+  readonly betweenHosts: number;
+  readonly belowHosts: number;
+  readonly belowFolders: number;
+  /** Missed lookups the prior was trained on. */
+  readonly misses: number;
+}
+
+/**
+ * Estimates how many lookups will miss at each node, and puts it into the table.
+ *
+ * A lookup that misses is a walk down the key tree that leaves it at some node: it asks for a child
+ * there that is not held. Where it goes is estimated from the sizes of the sub-trees, and from
+ * missed lookups where the survey has them. Four passes over the table, and twenty for the
+ * strengths where there are misses.
+ */
+export function estimatePrior(survey: TreeSurvey): Prior {
+  const { table } = survey;
+  const heapsExponent = survey.heaps.exponent;
+  const hosts = sumOverChildren(table, heapsExponent) + survey.singleHosts;
+  const misses = missesBelowHosts(table);
+  const isTrained = misses > 0;
+  const strengths = isTrained
+    ? estimateStrength(table, heapsExponent, hosts, misses)
+    : { betweenHosts: hosts, belowHosts: 1, belowFolders: 1 };
+  const prior = { heapsExponent, ...strengths, misses };
+  walkFolders(table, prior, hosts);
+  walkHosts(table, prior, hosts);
+  return prior;
+}
+
+/** Puts the summed evidence of a node's children into `scratch`; returns that of all hosts. */
+function sumOverChildren(table: NodeTable, heapsExponent: number): number {
+  const sums: number[] = [0];
+  let hosts = 0;
+  table.forEach((page, at) => {
+    const level = page[at + FIELD.level];
+    while (sums.length <= level + 1) sums.push(0);
+    page[at + FIELD.scratch] = page[at + FIELD.singles] + sums[level + 1];
+    sums[level + 1] = 0;
+    const own = evidence(page[at + FIELD.keys], heapsExponent);
+    sums[level] += own;
+    if (page[at + FIELD.layer] === LAYER.root) hosts += own;
+  });
+  return hosts;
+}
+
+function missesBelowHosts(table: NodeTable): number {
+  let misses = 0;
+  table.forEach((page, at) => {
+    if (page[at + FIELD.layer] === LAYER.root) misses += page[at + FIELD.misses];
+  });
+  return misses;
+}
+
+/** Spreads the lookups of each host over its folders, parents first. */
+function walkFolders(table: NodeTable, prior: Prior, hosts: number): void {
+  const { heapsExponent, belowFolders } = prior;
+  // For the last node of each level: what a unit of a child's evidence, and a miss, is worth.
+  const perEvidence: number[] = [];
+  const perMiss: number[] = [];
+  table.forEachBackwards((page, at) => {
+    const layer = page[at + FIELD.layer];
+    if (layer === LAYER.host) return;
+    const level = page[at + FIELD.level];
+    const own = evidence(page[at + FIELD.keys], heapsExponent);
+    const misses = page[at + FIELD.misses];
+    const lookups =
+      layer === LAYER.root
+        ? misses + (prior.betweenHosts * own) / hosts
+        : perEvidence[level - 1] * own + perMiss[level - 1] * misses;
+    const isNew = chanceOfNew(page, at, heapsExponent);
+    const unit = lookups / (misses + belowFolders);
+    perMiss[level] = unit;
+    perEvidence[level] = (unit * belowFolders * (1 - isNew)) / page[at + FIELD.scratch];
+    // Folders of one row have no record: what would miss in them is counted here.
+    const intoSingles = perEvidence[level] * page[at + FIELD.singleFolders];
+    page[at + FIELD.newMisses] =
+      unit * (page[at + FIELD.ownMisses] + page[at + FIELD.singleMisses] + belowFolders * isNew) +
+      intoSingles * (1 - heapsExponent / 2);
+    page[at + FIELD.scratch] = lookups;
+  });
+}
+
+/** Adds up the lookups of hosts, and what may be asked of hosts that are not held, children first. */
+function walkHosts(table: NodeTable, prior: Prior, hosts: number): void {
+  const { belowHosts, betweenHosts, heapsExponent } = prior;
+  const sums: number[] = [0];
+  table.forEach((page, at) => {
+    const level = page[at + FIELD.level];
+    while (sums.length <= level + 1) sums.push(0);
+    if (page[at + FIELD.layer] === LAYER.host) {
+      const singles =
+        page[at + FIELD.singleMisses] + (betweenHosts * page[at + FIELD.singles]) / hosts;
+      const known = sums[level + 1] + singles;
+      const isNew =
+        (page[at + FIELD.ownMisses] + belowHosts * chanceOfNew(page, at, heapsExponent)) /
+        (page[at + FIELD.misses] + belowHosts);
+      const unknown = (known * isNew) / (1 - isNew);
+      page[at + FIELD.newMisses] = unknown + singles * (1 - heapsExponent / 2);
+      page[at + FIELD.scratch] = known + unknown;
+      sums[level + 1] = 0;
+      sums[level] += known + unknown;
+    } else if (page[at + FIELD.layer] === LAYER.root) {
+      sums[level] += page[at + FIELD.scratch];
+    }
+  });
+}

@@ -1,0 +1,44 @@
+import { LF, SPACE } from "../bytes/ascii.ts";
+import { wholeLines } from "../bytes/whole-lines.ts";
+import { surtKey, uriKey } from "../surt/key.ts";
+
+const HASH = 0x23;
+/** A SURT has its `)` before any slash; a URI has none there, but for user names nobody has. */
+const A_SURT = /^[^/?#]*\)(\/|$)/;
+
+/**
+ * The keys of a list of lookups, in the order of the list: one URI or SURT a line. What stands
+ * behind the first blank, such as a count, is ignored, and so are empty lines and those that start
+ * with `#`.
+ *
+ * Gives the keys of a block of lines at a time. Holds one block.
+ */
+export async function* lookupListKeys(
+  chunks: AsyncIterable<Uint8Array>,
+  source: string,
+): AsyncGenerator<string[], void, undefined> {
+  const decoder = new TextDecoder();
+  for await (const block of wholeLines(chunks, source)) {
+    const keys: string[] = [];
+    let at = 0;
+    while (at < block.length) {
+      const feed = block.indexOf(LF, at);
+      const lineEnd = feed === -1 ? block.length : feed;
+      let start = at;
+      while (start < lineEnd && block[start] <= SPACE) start++;
+      let end = start;
+      while (end < lineEnd && block[end] > SPACE) end++;
+      if (end > start && block[start] !== HASH) {
+        const text = decoder.decode(block.subarray(start, end));
+        keys.push(lookupKey(text));
+      }
+      at = lineEnd + 1;
+    }
+    yield keys;
+  }
+}
+
+/** The key of a URI, or of what is a SURT already: `com,cnn)/a`. */
+export function lookupKey(text: string): string {
+  return A_SURT.test(text) ? surtKey(text) : uriKey(text);
+}
