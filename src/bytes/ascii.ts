@@ -7,6 +7,7 @@ export const BANG = 0x21;
 export const QUOTE = 0x22;
 export const CLOSE_PAREN = 0x29;
 export const STAR = 0x2a;
+export const PLUS = 0x2b;
 export const COMMA = 0x2c;
 export const MINUS = 0x2d;
 export const SLASH = 0x2f;

@@ -1,5 +1,5 @@
 import { compareBytes } from "../bytes/compare.ts";
-import { ORIGINAL_MARK } from "./row-key.ts";
+import { rowKeyLength } from "./row-key.ts";
 import type { KeyRange } from "./merge-runs.ts";
 import type { RunIndex } from "./run.ts";
 
@@ -22,6 +22,5 @@ export function cutRuns(runs: readonly RunIndex[], parts: number): KeyRange[] {
 }
 
 function rowPart(key: Uint8Array): Uint8Array {
-  const mark = key.indexOf(ORIGINAL_MARK);
-  return mark === -1 ? key : key.subarray(0, mark);
+  return key.subarray(0, rowKeyLength(key, key.length));
 }

@@ -1,8 +1,12 @@
+import { LF } from "../bytes/ascii.ts";
+import { peek } from "../bytes/peek.ts";
 import { MAX_LINE_BYTES, wholeLines } from "../bytes/whole-lines.ts";
 import { MementoMapError, quote } from "../errors.ts";
-import type { DetectedFormat, InputFormat } from "../input/detect.ts";
+import { containerRows } from "../input/container-rows.ts";
+import type { DetectedFormat, InputFormat, KeyTrust } from "../input/detect.ts";
 import { detectFormat } from "../input/detect.ts";
 import type { CaptureFilter } from "../input/filter.ts";
+import { trustedFormat } from "../input/key-check.ts";
 import type { IndexCounts } from "./index-counts.ts";
 import { IndexReader } from "./index-reader.ts";
 import { KeyTable } from "./key-table.ts";
@@ -22,6 +26,12 @@ export interface IndexSource {
 export interface GenerateMapOptions {
   readonly format?: InputFormat | undefined;
   readonly filter?: CaptureFilter | undefined;
+  /** Whether to trust key columns; by default only where a sample agrees with the URIs. */
+  readonly keys?: KeyTrust | undefined;
+  /** Which archive to take from logs and TimeMaps of aggregators. */
+  readonly archive?: string | undefined;
+  /** Count captures of the same URI and time once; always done for logs and TimeMaps. */
+  readonly distinct?: boolean | undefined;
   /** Count originals (distinct URIs) too. */
   readonly originals?: boolean | undefined;
   /** Digits of the datetime to split rows by, 0 (the default) to 14. */
@@ -41,6 +51,7 @@ export interface GeneratedMap {
 }
 
 const TABLE_BYTES = 64 * 2 ** 20;
+const HEAD_BYTES = 1 << 16;
 
 /**
  * Makes a map from indexes, in memory: for browsers, tests and small archives.
@@ -63,7 +74,10 @@ export async function generateMap(
       runs.push({ index, bytes: concatenated(parts) });
     });
   };
+  const open: OpenSource[] = [];
+  for (const source of sources) open.push(await openSource(source, options));
   const readerOptions = {
+    distinct: options.distinct === true || open.some(({ format }) => format.repeats === true),
     filter: options.filter ?? {},
     originals: options.originals ?? false,
     datetimeDigits: options.datetimeDigits ?? 0,
@@ -71,10 +85,13 @@ export async function generateMap(
     maxLineBytes: options.maxLineBytes ?? MAX_LINE_BYTES,
   };
   const reader = new IndexReader(readerOptions, table, drain);
-  for (const source of sources) await readSource(source, reader, options);
+  for (const source of open) await readSource(source, reader, options);
   drain();
   const blocks = [mapHeaders(options.description ?? {}, readerOptions.datetimeDigits)];
-  const rows = new MapRows(readerOptions.originals, (block) => void blocks.push(block.slice()));
+  const isSample = reader.counts.samples > 0;
+  const rows = new MapRows({ ...readerOptions, isSample }, (block) => {
+    blocks.push(block.slice());
+  });
   mergeRuns(
     runs.map(
       ({ index, bytes }) => new RunReader(index, (offset, target) => copy(bytes, offset, target)),
@@ -88,23 +105,36 @@ export async function generateMap(
   return { bytes: concatenated(blocks), rows: rows.rows, counts: reader.counts };
 }
 
+/** A source whose format has been made out. */
+interface OpenSource {
+  readonly name: string;
+  readonly chunks: AsyncIterable<Uint8Array>;
+  readonly format: DetectedFormat;
+}
+
+async function openSource(source: IndexSource, options: GenerateMapOptions): Promise<OpenSource> {
+  const { head, chunks } = await peek(source.chunks, HEAD_BYTES);
+  const format = detectFormat(head, options.format ?? "auto", source.name);
+  const sample = head.length < HEAD_BYTES ? head : head.subarray(0, head.lastIndexOf(LF) + 1);
+  const name = source.name;
+  return { name, chunks, format: trustedFormat(format, sample, options.keys ?? "auto") };
+}
+
 async function readSource(
-  source: IndexSource,
+  { name, chunks, format }: OpenSource,
   reader: IndexReader,
   options: GenerateMapOptions,
 ): Promise<void> {
-  let format: DetectedFormat | undefined;
-  for await (const lines of wholeLines(source.chunks, source.name, options.maxLineBytes)) {
-    if (format === undefined) {
-      format = detectFormat(lines.subarray(0, 1 << 16), options.format ?? "auto", source.name);
-      reader.startPart(format);
-    }
+  const maxLineBytes = options.maxLineBytes ?? MAX_LINE_BYTES;
+  const { archive } = options;
+  reader.startPart(format);
+  const rows = containerRows(chunks, format, { source: name, maxLineBytes, archive });
+  for await (const lines of wholeLines(rows, name, maxLineBytes)) {
     const fault = reader.readLines(lines, 0, lines.length);
-    if (fault !== undefined) {
-      throw new MementoMapError(fault.code, `${fault.message}: ${quote(fault.line)}`, {
-        position: { source: source.name, line: fault.linesBefore + 1 },
-      });
-    }
+    if (fault === undefined) continue;
+    throw new MementoMapError(fault.code, `${fault.message}: ${quote(fault.line)}`, {
+      position: { source: name, line: fault.linesBefore + 1 },
+    });
   }
 }
 

@@ -8,9 +8,21 @@ export interface IndexCounts {
   /** Records of `dns:` and the like. */
   nonWeb: number;
   bad: number;
+  /** Lines that show nothing, such as failed requests of an access log. */
+  unproven: number;
   readonly filtered: Record<FilterReason, number>;
   /** Counted into the map. */
   captures: number;
+  /** Of the captures, those known to be revisits: the page was found unchanged. */
+  revisits: number;
+  /** Of the captures, those of samples: there may be more. */
+  samples: number;
+  /** Of the captures, those whose key was made from the URI. */
+  keyedByUri: number;
+  /** Rows whose key column was compared with the SURT of their URI. */
+  keysChecked: number;
+  /** Of those, the ones that differ. */
+  keysDifferent: number;
 }
 
 export function newIndexCounts(): IndexCounts {
@@ -20,8 +32,14 @@ export function newIndexCounts(): IndexCounts {
     headers: 0,
     nonWeb: 0,
     bad: 0,
-    filtered: { status: 0, mime: 0, date: 0, exclude: 0 },
+    unproven: 0,
+    filtered: { status: 0, mime: 0, date: 0, exclude: 0, revisit: 0 },
     captures: 0,
+    revisits: 0,
+    samples: 0,
+    keyedByUri: 0,
+    keysChecked: 0,
+    keysDifferent: 0,
   };
 }
 
@@ -32,7 +50,13 @@ export function addIndexCounts(total: IndexCounts, part: IndexCounts): void {
   total.headers += part.headers;
   total.nonWeb += part.nonWeb;
   total.bad += part.bad;
+  total.unproven += part.unproven;
   total.captures += part.captures;
+  total.revisits += part.revisits;
+  total.samples += part.samples;
+  total.keyedByUri += part.keyedByUri;
+  total.keysChecked += part.keysChecked;
+  total.keysDifferent += part.keysDifferent;
   for (const reason of Object.keys(total.filtered) as FilterReason[]) {
     total.filtered[reason] += part.filtered[reason];
   }

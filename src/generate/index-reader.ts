@@ -2,10 +2,12 @@ import { CR, LF } from "../bytes/ascii.ts";
 import { Capture, ROW } from "../input/capture.ts";
 import type { RowKind, RowParser } from "../input/capture.ts";
 import type { DetectedFormat } from "../input/detect.ts";
-import { rowParser } from "../input/detect.ts";
+import { keyedByUri, rowParser } from "../input/detect.ts";
 import type { CaptureFilter } from "../input/filter.ts";
 import { CaptureSieve, filterNeeds } from "../input/filter.ts";
 import { unescapeJson } from "../input/json-members.ts";
+import { KeyCheck } from "../input/key-check.ts";
+import { isRevisit } from "../input/revisit.ts";
 import { MementoMapError } from "../errors.ts";
 import { surtBytes } from "../surt/surt-bytes.ts";
 import type { IndexCounts } from "./index-counts.ts";
@@ -19,6 +21,8 @@ export interface IndexReaderOptions extends RowKeyOptions {
   readonly filter: CaptureFilter;
   readonly skipBad: boolean;
   readonly maxLineBytes: number;
+  /** Compare one key column in a thousand with the SURT of its URI. */
+  readonly checkKeys?: boolean | undefined;
 }
 
 /** A line that cannot be read. */
@@ -36,6 +40,8 @@ const SHOWN_BYTES = 120;
 /** No percent-encoded SURT is longer than this many times its URI. */
 const SURT_GROWTH = 3;
 const NONE = -1;
+/** One row in so many is looked at closely; a power of two. */
+const ROWS_PER_CHECK = 1024;
 
 /**
  * Reads lines of index files and counts their keys in a table.
@@ -52,6 +58,10 @@ export class IndexReader {
   readonly #capture = new Capture();
   readonly #rowKey: RowKey;
   #parser: RowParser;
+  #keyCheck: KeyCheck | undefined;
+  #isSample = false;
+  /** Rows of a map passed the filters when it was made, and have nothing left to filter by. */
+  #isFiltered = true;
   #linesBeforePart = 0;
   #surt = new Uint8Array(4096);
   /**
@@ -75,6 +85,11 @@ export class IndexReader {
   /** Says that other bytes follow: another file, or another part of it. */
   startPart(format: DetectedFormat): void {
     this.#parser = rowParser(format, filterNeeds(this.#options.filter));
+    const hasKeys = this.#options.checkKeys === true && keyedByUri(format) !== undefined;
+    this.#keyCheck = hasKeys ? new KeyCheck(format) : undefined;
+    this.#isSample = format.isSample ?? false;
+    this.#isFiltered = format.name !== "map";
+    this.#capture.reset();
     this.#table.startRun();
     this.#linesBeforePart = this.counts.lines;
   }
@@ -92,7 +107,9 @@ export class IndexReader {
     const { counts } = this;
     const capture = this.#capture;
     const parser = this.#parser;
-    const sieve = this.#sieve;
+    const sieve = this.#isFiltered ? this.#sieve : undefined;
+    const { maxLineBytes, datetimeDigits } = this.#options;
+    const canRepeat = sieve === undefined && datetimeDigits === 0 && !this.#isSample;
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#lastLength = NONE;
     let at = start;
@@ -107,17 +124,25 @@ export class IndexReader {
         at = next;
         continue;
       }
-      if (lineEnd - at > this.#options.maxLineBytes) {
-        return this.#fault(bytes, at, lineEnd);
-      }
+      if (lineEnd - at > maxLineBytes) return this.#fault(bytes, at, lineEnd);
       const shared = parser.leadsWithKey ? this.#sharedWithLast(view, at, lineEnd) : 0;
+      if (
+        canRepeat &&
+        shared === this.#lastLength &&
+        parser.repeats?.(bytes, at + shared, lineEnd) === true
+      ) {
+        counts.captures++;
+        this.#table.repeat(1);
+        at = next;
+        continue;
+      }
       capture.knownKeyBytes = shared;
       const kind = this.#checked(parser.parse(bytes, at, lineEnd, capture));
       if (kind === ROW.capture) {
         const reason = sieve?.reject(bytes, capture);
         if (reason === undefined) {
-          counts.captures++;
           this.#count(bytes, shared);
+          if (counts.lines % ROWS_PER_CHECK === 0) this.#checkKey(bytes, at, lineEnd);
         } else {
           counts.filtered[reason]++;
         }
@@ -125,6 +150,8 @@ export class IndexReader {
         counts.headers++;
       } else if (kind === ROW.nonWeb) {
         counts.nonWeb++;
+      } else if (kind === ROW.unproven) {
+        counts.unproven++;
       } else {
         counts.bad++;
         if (!this.#options.skipBad) return this.#fault(bytes, at, lineEnd);
@@ -147,21 +174,34 @@ export class IndexReader {
     const length = this.#lastLength;
     const limit = length < end - start ? length : end - start;
     let i = 0;
-    while (i + 4 <= limit && view.getInt32(start + i) === view.getInt32(last + i)) i += 4;
+    while (i + 4 <= limit && view.getInt32(start + i, true) === view.getInt32(last + i, true))
+      i += 4;
     while (i < limit && view.getUint8(start + i) === view.getUint8(last + i)) i++;
     return i;
   }
 
+  #checkKey(bytes: Uint8Array, start: number, end: number): void {
+    const agrees = this.#keyCheck?.agrees(bytes, start, end);
+    if (agrees === undefined) return;
+    this.counts.keysChecked++;
+    if (!agrees) this.counts.keysDifferent++;
+  }
+
   #count(bytes: Uint8Array, shared: number): void {
+    const { counts } = this;
     const capture = this.#capture;
     const { keyStart, keyEnd } = capture;
+    counts.captures += capture.count;
+    if (capture.mimeStart !== NONE && isRevisit(bytes, capture)) counts.revisits++;
+    if (this.#isSample || capture.isSample) counts.samples++;
     if (keyStart === NONE) {
+      counts.keyedByUri++;
       this.#countUri(bytes);
       return;
     }
     const length = keyEnd - keyStart;
-    if (shared === length && length === this.#lastLength && this.#options.datetimeDigits === 0) {
-      this.#table.repeat(1);
+    if (shared === length && length === this.#lastLength && this.#rowKey.isPartOfSurt) {
+      this.#table.repeat(capture.count);
       return;
     }
     const rowKey = this.#rowKey;
@@ -170,7 +210,7 @@ export class IndexReader {
     const rowLength = isPart ? rowKey.end - keyStart : NONE;
     const lastRowLength = this.#lastLength === NONE ? NONE : this.#lastRowLength;
     if (isPart && rowLength === lastRowLength && shared >= rowLength) {
-      this.#table.repeat(1);
+      this.#table.repeat(capture.count);
     } else {
       this.#add(Math.max(0, Math.min(shared, rowLength, lastRowLength)));
     }
@@ -199,9 +239,10 @@ export class IndexReader {
 
   #add(shared: number): void {
     const { bytes, start, end } = this.#rowKey;
-    if (this.#table.add(bytes, start, end, 1, shared)) return;
+    const { count } = this.#capture;
+    if (this.#table.add(bytes, start, end, count, shared)) return;
     this.#drain();
-    if (this.#table.add(bytes, start, end, 1)) return;
+    if (this.#table.add(bytes, start, end, count)) return;
     throw new MementoMapError(
       "MM_LIMIT",
       `a key of ${end - start} bytes does not fit into memory; give more with --memory`,
@@ -223,12 +264,13 @@ export class IndexReader {
 }
 
 function isEmptyFilter(filter: CaptureFilter): boolean {
-  const { status, mime, from, to, exclude } = filter;
+  const { status, mime, from, to, exclude, skipRevisits } = filter;
   return (
     status === undefined &&
     mime === undefined &&
     from === undefined &&
     to === undefined &&
-    (exclude ?? []).length === 0
+    (exclude ?? []).length === 0 &&
+    skipRevisits !== true
   );
 }

@@ -1,6 +1,12 @@
 import type { Header } from "../ukvs/header.ts";
 import { formatHeaders, UkvsHeaders } from "../ukvs/header.ts";
 
+/**
+ * How the keys of a map were made: `surt`, as `surt()` makes them, or `index`, as they stood in the
+ * index and without a URI to compare them with.
+ */
+export type Canonicalization = "surt" | "index";
+
 /** What a map says about itself and its archive. */
 export interface MapDescription {
   /** The archive's URI. */
@@ -11,18 +17,21 @@ export interface MapDescription {
   readonly updatedAt?: string | undefined;
   /** The program that made the map, with its version. */
   readonly generator?: string | undefined;
+  /** How keys were made; see {@link Canonicalization}. */
+  readonly canonicalization?: Canonicalization | undefined;
 }
 
 export const MAP_CONTEXT = "https://git.io/mementomap";
 
 /** The header lines of a new map, each with its line end, in byte order. */
 export function mapHeaders(description: MapDescription, datetimeDigits: number): Uint8Array {
-  const { id, name, updatedAt, generator } = description;
+  const { id, name, updatedAt, generator, canonicalization } = description;
   const meta = {
     ...(name === undefined ? {} : { name }),
     type: "MementoMap",
     ...(updatedAt === undefined ? {} : { updated_at: updatedAt }),
     ...(generator === undefined ? {} : { generator }),
+    ...(canonicalization === undefined ? {} : { canonicalization }),
   };
   const keys = datetimeDigits > 0 ? ["surt", "datetime"] : ["surt"];
   const list: Header[] = [

@@ -1,50 +1,73 @@
-import { LF, SLASH, SPACE } from "../bytes/ascii.ts";
+import { LF, PLUS, SLASH, SPACE } from "../bytes/ascii.ts";
 import { copyRange } from "../bytes/copy.ts";
 import { writeDecimal } from "../bytes/decimal.ts";
-import { ORIGINAL_MARK } from "./row-key.ts";
+import { CAPTURE_MARK, rowKeyLength } from "./row-key.ts";
 
 const FLUSH_BYTES = 1 << 20;
-/** Room for a blank, two counts, their separator and the end of the line. */
+/** Room for a blank, two counts with their bounds, their separator and the end of the line. */
 const TAIL_BYTES = 48;
+
+export interface MapRowsOptions {
+  /** Count originals. */
+  readonly originals: boolean;
+  /** Count each capture once, however often it was added. */
+  readonly distinct?: boolean | undefined;
+  /** Say that there may be more: `12+`. */
+  readonly isSample?: boolean | undefined;
+}
 
 /**
  * Formats merged keys as the rows of a map, `key mementos[/originals]`, in large blocks.
  *
- * With `originals`, keys arrive as `row key, mark, query` (see row-key.ts): those of one row stand
- * together and each is one original.
+ * With `originals` or `distinct`, keys arrive as `row key, mark, query, mark, datetime` (see
+ * row-key.ts): those of one row stand together, and in them those of one original.
  */
 export class MapRows {
   readonly #write: (block: Uint8Array) => void;
-  readonly #countOriginals: boolean;
+  readonly #options: MapRowsOptions;
   #buffer = new Uint8Array(FLUSH_BYTES + (FLUSH_BYTES >> 2));
   #at = 0;
   #row = new Uint8Array(256);
   #rowLength = -1;
+  #original = new Uint8Array(256);
+  #originalLength = -1;
   #mementos = 0;
   #originals = 0;
   rows = 0;
   mementos = 0;
 
-  constructor(countOriginals: boolean, write: (block: Uint8Array) => void) {
-    this.#countOriginals = countOriginals;
+  constructor(options: MapRowsOptions, write: (block: Uint8Array) => void) {
+    this.#options = options;
     this.#write = write;
   }
 
   add(key: Uint8Array, keyLength: number, count: number): void {
-    this.mementos += count;
-    if (!this.#countOriginals) {
+    const { originals, distinct } = this.#options;
+    if (!originals && distinct !== true) {
+      this.mementos += count;
       this.#emit(key, keyLength, count, 0);
       return;
     }
-    const mark = key.indexOf(ORIGINAL_MARK);
-    const rowLength = mark === -1 || mark >= keyLength ? keyLength : mark;
-    if (!this.#isCurrentRow(key, rowLength)) {
+    const rowLength = rowKeyLength(key, keyLength);
+    if (!isSame(key, rowLength, this.#row, this.#rowLength)) {
       this.#closeRow();
-      if (rowLength > this.#row.length) this.#row = new Uint8Array(rowLength * 2);
+      this.#row = withRoom(this.#row, rowLength);
       copyRange(key, 0, rowLength, this.#row, 0);
       this.#rowLength = rowLength;
     }
-    this.#mementos += count;
+    const mementos = distinct === true ? Math.min(count, 1) : count;
+    this.mementos += mementos;
+    this.#mementos += mementos;
+    if (originals) this.#countOriginal(key, rowLength, keyLength);
+  }
+
+  #countOriginal(key: Uint8Array, rowLength: number, keyLength: number): void {
+    let length = rowLength;
+    while (length < keyLength && key[length] !== CAPTURE_MARK) length++;
+    if (isSame(key, length, this.#original, this.#originalLength)) return;
+    this.#original = withRoom(this.#original, length);
+    copyRange(key, 0, length, this.#original, 0);
+    this.#originalLength = length;
     this.#originals++;
   }
 
@@ -52,12 +75,6 @@ export class MapRows {
   end(): void {
     this.#closeRow();
     this.#flush();
-  }
-
-  #isCurrentRow(key: Uint8Array, length: number): boolean {
-    if (length !== this.#rowLength) return false;
-    for (let i = length - 1; i >= 0; i--) if (key[i] !== this.#row[i]) return false;
-    return true;
   }
 
   #closeRow(): void {
@@ -79,9 +96,12 @@ export class MapRows {
     let at = copyRange(key, 0, keyLength, buffer, this.#at);
     buffer[at++] = SPACE;
     at = writeDecimal(mementos, buffer, at);
+    const isLeast = this.#options.isSample === true && mementos > 0;
+    if (isLeast) buffer[at++] = PLUS;
     if (originals > 0) {
       buffer[at++] = SLASH;
       at = writeDecimal(originals, buffer, at);
+      if (isLeast) buffer[at++] = PLUS;
     }
     buffer[at++] = LF;
     this.#at = at;
@@ -93,4 +113,14 @@ export class MapRows {
     if (this.#at > 0) this.#write(this.#buffer.subarray(0, this.#at));
     this.#at = 0;
   }
+}
+
+function isSame(key: Uint8Array, length: number, other: Uint8Array, otherLength: number): boolean {
+  if (length !== otherLength) return false;
+  for (let i = length - 1; i >= 0; i--) if (key[i] !== other[i]) return false;
+  return true;
+}
+
+function withRoom(bytes: Uint8Array<ArrayBuffer>, length: number): Uint8Array<ArrayBuffer> {
+  return length > bytes.length ? new Uint8Array(length * 2) : bytes;
 }

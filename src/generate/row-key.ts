@@ -11,12 +11,17 @@ import { KeyScanner, surtKeyBytes } from "../surt/key-bytes.ts";
  */
 export const ORIGINAL_MARK = 1;
 
+/** Stands behind the query, and before the datetime, while captures are told apart. */
+export const CAPTURE_MARK = 2;
+
 /** How many leading digits of a capture's datetime become a second key column. */
 export const DATETIME_DIGITS = { year: 4, month: 6, day: 8, second: 14 } as const;
 
 export interface RowKeyOptions {
   /** Keep queries apart, to count originals. */
   readonly originals: boolean;
+  /** Keep captures of different times apart, to count each once. */
+  readonly distinct?: boolean | undefined;
   /** Digits of the datetime in the key; 0 for none. */
   readonly datetimeDigits: number;
 }
@@ -31,12 +36,15 @@ export class RowKey {
   bytes: Uint8Array = new Uint8Array(0);
   start = 0;
   end = 0;
+  /** Whether a row's key is always a part of its SURT, so that equal SURTs have equal rows. */
+  readonly isPartOfSurt: boolean;
   readonly #options: RowKeyOptions;
   readonly #scanner = new KeyScanner();
   #scratch = new Uint8Array(1024);
 
   constructor(options: RowKeyOptions) {
     this.#options = options;
+    this.isPartOfSurt = options.datetimeDigits === 0 && options.distinct !== true;
   }
 
   /**
@@ -52,15 +60,15 @@ export class RowKey {
     capture: Capture,
     shared: number,
   ): void {
-    const { originals, datetimeDigits } = this.#options;
+    const { originals, datetimeDigits, distinct } = this.#options;
     const keyEnd = this.#scanner.keyEnd(surt, start, end, shared);
-    if (keyEnd !== -1 && !originals && datetimeDigits === 0) {
+    if (keyEnd !== -1 && !originals && this.isPartOfSurt) {
       this.bytes = surt;
       this.start = start;
       this.end = keyEnd;
       return;
     }
-    const room = (end - start) * 4 + datetimeDigits + 8;
+    const room = (end - start) * 4 + datetimeDigits + 32;
     if (room > this.#scratch.length) this.#scratch = new Uint8Array(room * 2);
     const scratch = this.#scratch;
     let at = surtKeyBytes(surt, start, end, scratch, 0);
@@ -69,7 +77,7 @@ export class RowKey {
       const digitsEnd = Math.min(capture.dateStart + datetimeDigits, capture.dateEnd);
       at = copyRange(row, capture.dateStart, digitsEnd, scratch, at);
     }
-    if (originals) {
+    if (originals || distinct === true) {
       let query = start;
       while (query < end && surt[query] !== QUESTION) query++;
       if (query < end) {
@@ -77,8 +85,21 @@ export class RowKey {
         at = copyRange(surt, query + 1, end, scratch, at);
       }
     }
+    if (distinct === true) {
+      scratch[at++] = CAPTURE_MARK;
+      if (capture.dateStart !== -1) {
+        at = copyRange(row, capture.dateStart, capture.dateEnd, scratch, at);
+      }
+    }
     this.bytes = scratch;
     this.start = 0;
     this.end = at;
   }
+}
+
+/** How much of `key[0, length)` is the row's key: all up to the first mark. */
+export function rowKeyLength(key: Uint8Array, length: number): number {
+  let at = 0;
+  while (at < length && key[at] > CAPTURE_MARK) at++;
+  return at;
 }

@@ -8,6 +8,8 @@ export const ROW = {
   nonWeb: 2,
   /** Not a line of this format; `Capture.fault` says why. */
   bad: 3,
+  /** A line that shows nothing about what the archive holds, such as a failed request of a log. */
+  unproven: 4,
 } as const;
 
 export type RowKind = (typeof ROW)[keyof typeof ROW];
@@ -36,6 +38,10 @@ export class Capture {
   mimeEnd = -1;
   /** Whether URI, status or MIME type may hold JSON escapes, such as `text\/html`. */
   hasEscapes = false;
+  /** How many captures the row stands for. Parsers of formats without counts leave it alone. */
+  count = 1;
+  /** Whether there may be more captures than the row says. */
+  isSample = false;
   /** Why a row is bad. */
   fault = "";
 
@@ -46,6 +52,8 @@ export class Capture {
     this.statusStart = this.statusEnd = -1;
     this.mimeStart = this.mimeEnd = -1;
     this.hasEscapes = false;
+    this.count = 1;
+    this.isSample = false;
     this.fault = "";
   }
 
@@ -62,6 +70,13 @@ export interface RowParser {
   readonly leadsWithKey: boolean;
   /** Fills `capture` from the line `bytes[start, end)`, without its terminator; never empty. */
   parse(bytes: Uint8Array, start: number, end: number, capture: Capture): RowKind;
+  /**
+   * Whether a line is a capture, told from what is behind its key column, `bytes[keyEnd, end)`.
+   *
+   * Asked of lines whose key column is that of the last capture, where nobody needs anything else;
+   * false if only `parse` can tell. Not all formats have such a short cut.
+   */
+  repeats?(bytes: Uint8Array, keyEnd: number, end: number): boolean;
 }
 
 /** Which parts of a row the caller needs besides key and date. */

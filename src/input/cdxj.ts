@@ -24,13 +24,16 @@ export class CdxjParser implements RowParser {
   readonly leadsWithKey = true;
   readonly #needs: RowNeeds;
   readonly #needsJson: boolean;
+  readonly #keyedByUri: boolean;
   readonly #json = new JsonMembers();
   /** Where the last key that is a SURT has its `)`, from its start. */
   #hostEnd = 0;
 
-  constructor(needs: RowNeeds) {
-    this.#needs = needs;
-    this.#needsJson = needs.uri || needs.status || needs.mime;
+  /** @param keyedByUri make keys of the URIs; the key column is used only where there is none. */
+  constructor(needs: RowNeeds, keyedByUri: boolean = false) {
+    this.#needs = { ...needs, uri: needs.uri || keyedByUri };
+    this.#needsJson = keyedByUri || needs.uri || needs.status || needs.mime;
+    this.#keyedByUri = keyedByUri;
   }
 
   parse(bytes: Uint8Array, start: number, end: number, capture: Capture): RowKind {
@@ -59,8 +62,14 @@ export class CdxjParser implements RowParser {
     const isKeyed = !isNew || this.#hasSurt(bytes, capture);
     if (isKeyed && !this.#needsJson) return ROW.capture;
     const kind = this.#parseJson(bytes, at, end, capture, !isKeyed || this.#needs.uri);
-    if (!isKeyed) keyByUri(capture);
+    if (!isKeyed || (this.#keyedByUri && capture.uriStart !== -1)) keyByUri(capture);
     return kind;
+  }
+
+  repeats(bytes: Uint8Array, keyEnd: number, end: number): boolean {
+    if (this.#needsJson || keyEnd >= end || bytes[keyEnd] !== SPACE) return false;
+    const at = dateEnd(bytes, keyEnd + 1, end);
+    return at !== -1 && at + 1 < end && bytes[at] === SPACE && bytes[at + 1] === OPEN_BRACE;
   }
 
   #hasSurt(bytes: Uint8Array, capture: Capture): boolean {

@@ -1,21 +1,76 @@
 import { MementoMapError, quote } from "../errors.ts";
+import { AccessLogParser } from "./access-log.ts";
 import type { RowNeeds, RowParser } from "./capture.ts";
 import type { CdxColumns } from "./cdx.ts";
 import { CdxParser, guessCdxColumns, parseCdxHeader } from "./cdx.ts";
 import { CdxjParser } from "./cdxj.ts";
+import { CountedRowsParser } from "./counted-rows.ts";
+import { HoldingsParser } from "./holdings.ts";
 import { SurtListParser, UriListParser } from "./lists.ts";
+import { ROW_LINE_COLUMNS } from "./row-lines.ts";
 
 /** The names that `--format` takes. */
-export const INPUT_FORMATS = ["auto", "cdx", "cdxj", "surts", "urls"] as const;
+export const INPUT_FORMATS = [
+  "auto",
+  "cdx",
+  "cdxj",
+  "json",
+  "zipnum",
+  "warc",
+  "wacz",
+  "parquet",
+  "urls",
+  "surts",
+  "log",
+  "memgator-log",
+  "timemap",
+] as const;
 export type InputFormat = (typeof INPUT_FORMATS)[number];
 
+/** Whether to trust key columns: where a sample agrees with the URIs, always, or never. */
+export const KEY_TRUST = ["auto", "column", "uri"] as const;
+export type KeyTrust = (typeof KEY_TRUST)[number];
+
+/** What lines have to be made from before they can be read; see `containerRows`. */
+export type Container = "warc" | "timemap" | "memgator-log" | "json-array" | "json-lines";
+
+interface FormatTraits {
+  /** Set where rows are not lines of the input itself. */
+  readonly container?: Container | undefined;
+  /** Set where the input does not list all captures. */
+  readonly isSample?: boolean | undefined;
+  /** Set where the same capture may be told of more than once. */
+  readonly repeats?: boolean | undefined;
+  /** Set where keys are made from URIs although there is a key column. */
+  readonly isRekeyed?: boolean | undefined;
+}
+
 /** A format that has been made out, in a form that can be sent to another thread. */
-export type DetectedFormat =
-  | { readonly name: "cdxj" | "surts" | "urls" }
-  | { readonly name: "cdx"; readonly columns: CdxColumns };
+export type DetectedFormat = FormatTraits &
+  (
+    | { readonly name: "surts" | "urls" | "log" | "holdings" }
+    | { readonly name: "cdxj"; readonly keyedByUri?: boolean | undefined }
+    | { readonly name: "cdx"; readonly columns: CdxColumns }
+    | { readonly name: "map"; readonly datetimeDigits: number }
+  );
 
 /** Lines looked at before a file is given up as unknown. */
 const LINES_TO_TRY = 50;
+
+const WARC: DetectedFormat = { name: "cdx", columns: ROW_LINE_COLUMNS, container: "warc" };
+const TIMEMAP: DetectedFormat = {
+  name: "cdx",
+  columns: ROW_LINE_COLUMNS,
+  container: "timemap",
+  isSample: true,
+  repeats: true,
+};
+const ACCESS_LOG: DetectedFormat = { name: "log", isSample: true, repeats: true };
+const MEMGATOR_LOG: DetectedFormat = {
+  name: "holdings",
+  container: "memgator-log",
+  isSample: true,
+};
 
 /**
  * Makes out the format of an index from its first bytes, decompressed.
@@ -30,6 +85,81 @@ export function detectFormat(
   source: string,
 ): DetectedFormat {
   const text = new TextDecoder("latin1").decode(head);
+  if (wanted === "warc" || (wanted === "auto" && /^WARC\/\d/.test(text))) return WARC;
+  refuse(text, wanted, source);
+  const lines = text.split(/\r?\n/).slice(0, LINES_TO_TRY);
+  const rows = lines.filter((line) => line.trim() !== "" && !/^[!@]/.test(line));
+  const [first] = rows;
+  if (first === undefined) return emptyFormat(wanted);
+  const lineNumber = lines.indexOf(first) + 1;
+  if (wanted === "auto") return withTraits(guess(first, text, lineNumber, source), lines);
+  if (wanted !== "cdx") return withTraits(namedFormat(wanted, text), lines);
+  const columns = parseCdxHeader(first) ?? guessCdxColumns(first);
+  if (columns === undefined) throw unknownFormat(first, lineNumber, source, "as CDX");
+  return { name: "cdx", columns };
+}
+
+function emptyFormat(wanted: InputFormat): DetectedFormat {
+  return wanted === "auto" || wanted === "cdx" ? { name: "surts" } : namedFormat(wanted, "");
+}
+
+function namedFormat(wanted: Exclude<InputFormat, "auto" | "cdx">, text: string): DetectedFormat {
+  switch (wanted) {
+    case "cdxj":
+    case "surts":
+    case "urls":
+      return { name: wanted };
+    case "log":
+      return ACCESS_LOG;
+    case "memgator-log":
+      return MEMGATOR_LOG;
+    case "timemap":
+      return TIMEMAP;
+    case "warc":
+      return WARC;
+    case "json":
+      return jsonFormat(text.trimStart().startsWith("["));
+    case "zipnum":
+    case "wacz":
+    case "parquet":
+      throw new MementoMapError(
+        "MM_BAD_INPUT",
+        `${wanted} files can be read by name only, in Node`,
+      );
+  }
+}
+
+function jsonFormat(isArray: boolean): DetectedFormat {
+  const container = isArray ? "json-array" : "json-lines";
+  return { name: "cdx", columns: ROW_LINE_COLUMNS, container };
+}
+
+function guess(line: string, text: string, lineNumber: number, source: string): DetectedFormat {
+  const header = parseCdxHeader(line);
+  if (header !== undefined) return { name: "cdx", columns: header };
+  if (/^\S+[ \t]+\d{4,17}[ \t]+\{/.test(line)) return { name: "cdxj" };
+  if (/^\d{14} \{/.test(line)) return TIMEMAP;
+  if (/^(?:INFO|ERROR|BENCHMARK|PROFILE): \d{4}\/\d\d\/\d\d /.test(line)) return MEMGATOR_LOG;
+  if (/^\S+ \S+ .*\[[^\]]+\] "(?:[^"\\]|\\.)*" \d{3} /.test(line)) return ACCESS_LOG;
+  if (/^\s*<[^>\s]*>\s*;/.test(line)) return TIMEMAP;
+  if (/^\s*\{/.test(line)) return /"original_uri"/.test(text) ? TIMEMAP : jsonFormat(false);
+  if (/^\s*\[\s*\[?/.test(line)) return jsonFormat(true);
+  const columns = guessCdxColumns(line);
+  if (columns !== undefined) return { name: "cdx", columns };
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(line)) return { name: "urls" };
+  if (/^[^\s/?)]*[^\s/?),]\)(?:[/?]\S*)?(?:\s|$)/.test(line)) return { name: "surts" };
+  if (/^\s*[\w-]+(\.[\w-]+)+(:\d+)?([/?#]\S*)?\s*$/.test(line)) return { name: "urls" };
+  throw unknownFormat(line, lineNumber, source, "as any format; --format names one");
+}
+
+/** An index that says in a header line that it is a sample: `!meta {"sample": true}`. */
+function withTraits(format: DetectedFormat, lines: readonly string[]): DetectedFormat {
+  const isSample = lines.some((line) => /^[!@]meta\s.*"sample":\s*true\b/.test(line));
+  return isSample ? { ...format, isSample, repeats: true } : format;
+}
+
+/** Complains about what is no index. */
+function refuse(text: string, wanted: InputFormat, source: string): void {
   if (looksBinary(text)) {
     throw new MementoMapError(
       "MM_BAD_INPUT",
@@ -37,28 +167,20 @@ export function detectFormat(
       { position: { source } },
     );
   }
-  const lines = text.split(/\r?\n/).slice(0, LINES_TO_TRY);
-  const rows = lines.filter((line) => line.trim() !== "" && !/^[!@]/.test(line));
-  const [first] = rows;
-  if (first === undefined)
-    return { name: wanted === "auto" || wanted === "cdx" ? "surts" : wanted };
-  if (wanted === "auto") return guess(first, lines.indexOf(first) + 1, source);
-  if (wanted !== "cdx") return { name: wanted };
-  const columns = parseCdxHeader(first) ?? guessCdxColumns(first);
-  if (columns === undefined) throw unknownFormat(first, lines.indexOf(first) + 1, source, "as CDX");
-  return { name: "cdx", columns };
-}
-
-function guess(line: string, lineNumber: number, source: string): DetectedFormat {
-  const header = parseCdxHeader(line);
-  if (header !== undefined) return { name: "cdx", columns: header };
-  if (/^\S+[ \t]+\d{4,17}[ \t]+\{/.test(line)) return { name: "cdxj" };
-  const columns = guessCdxColumns(line);
-  if (columns !== undefined) return { name: "cdx", columns };
-  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(line)) return { name: "urls" };
-  if (/^[^\s/?)]*[^\s/?),]\)(?:[/?]\S*)?(?:\s|$)/.test(line)) return { name: "surts" };
-  if (/^\s*[\w-]+(\.[\w-]+)+(:\d+)?([/?#]\S*)?\s*$/.test(line)) return { name: "urls" };
-  throw unknownFormat(line, lineNumber, source, "as any format; --format names one");
+  if (wanted === "auto" && /^!context\s.*mementomap/m.test(text)) {
+    throw new MementoMapError(
+      "MM_BAD_INPUT",
+      "this is a map, not an index; --add adds an index to a map, and merge joins maps",
+      { position: { source } },
+    );
+  }
+  if (wanted === "auto" && text.startsWith("filedesc://")) {
+    throw new MementoMapError(
+      "MM_BAD_INPUT",
+      "this is an ARC file; make an index of it first, or convert it to WARC",
+      { position: { source } },
+    );
+  }
 }
 
 function unknownFormat(line: string, at: number, source: string, what: string): MementoMapError {
@@ -79,10 +201,27 @@ export function rowParser(format: DetectedFormat, needs: RowNeeds): RowParser {
     case "cdx":
       return new CdxParser(format.columns);
     case "cdxj":
-      return new CdxjParser(needs);
+      return new CdxjParser(needs, format.keyedByUri);
     case "surts":
       return new SurtListParser();
     case "urls":
       return new UriListParser();
+    case "log":
+      return new AccessLogParser();
+    case "holdings":
+      return new HoldingsParser();
+    case "map":
+      return new CountedRowsParser(format.datetimeDigits);
   }
+}
+
+/** The same format with keys made from URIs; undefined where it has no key column, or no URIs. */
+export function keyedByUri(format: DetectedFormat): DetectedFormat | undefined {
+  if (format.name === "cdxj" && format.keyedByUri !== true) {
+    return { ...format, keyedByUri: true, isRekeyed: true };
+  }
+  if (format.name !== "cdx") return undefined;
+  const { columns } = format;
+  if (columns.key === -1 || columns.uri === -1) return undefined;
+  return { ...format, columns: { ...columns, key: -1 }, isRekeyed: true };
 }

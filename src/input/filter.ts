@@ -1,6 +1,7 @@
 import { MementoMapError, quote } from "../errors.ts";
 import type { Capture, RowNeeds } from "./capture.ts";
 import { unescapeJson } from "./json-members.ts";
+import { isRevisit } from "./revisit.ts";
 
 /** Which captures to count; an empty or missing member lets everything pass. */
 export interface CaptureFilter {
@@ -14,10 +15,12 @@ export interface CaptureFilter {
   readonly to?: string | undefined;
   /** Regular expressions over the original URI, or the SURT where there is none. */
   readonly exclude?: readonly string[] | undefined;
+  /** Leave out revisits: captures of a page that was found unchanged. */
+  readonly skipRevisits?: boolean | undefined;
 }
 
 /** Why a capture was left out. */
-export const FILTER_REASONS = ["status", "mime", "date", "exclude"] as const;
+export const FILTER_REASONS = ["status", "mime", "date", "exclude", "revisit"] as const;
 export type FilterReason = (typeof FILTER_REASONS)[number];
 
 /**
@@ -38,6 +41,7 @@ export function joinFilters(a: CaptureFilter, b: CaptureFilter): CaptureFilter {
     from: b.from ?? a.from,
     to: b.to ?? a.to,
     exclude: [...(a.exclude ?? []), ...(b.exclude ?? [])],
+    ...(a.skipRevisits === true || b.skipRevisits === true ? { skipRevisits: true } : {}),
   };
 }
 
@@ -46,7 +50,7 @@ export function filterNeeds(filter: CaptureFilter): RowNeeds {
   return {
     uri: (filter.exclude ?? []).length > 0,
     status: filter.status !== undefined,
-    mime: filter.mime !== undefined,
+    mime: filter.mime !== undefined || filter.skipRevisits === true,
   };
 }
 
@@ -73,6 +77,7 @@ export class CaptureSieve {
 
   /** The reason to leave a capture out, or undefined to count it. */
   reject(bytes: Uint8Array, capture: Capture): FilterReason | undefined {
+    if (this.#filter.skipRevisits === true && isRevisit(bytes, capture)) return "revisit";
     const { from, to } = this.#filter;
     if (from !== undefined || to !== undefined) {
       if (capture.dateStart === -1) return "date";

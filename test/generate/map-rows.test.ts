@@ -8,7 +8,7 @@ const MARK = String.fromCharCode(ORIGINAL_MARK);
 
 function rowsOf(entries: readonly (readonly [string, number])[], originals: boolean): string[] {
   let text = "";
-  const rows = new MapRows(originals, (block) => {
+  const rows = new MapRows({ originals }, (block) => {
     text += Buffer.from(block).toString("latin1");
   });
   const key = new Uint8Array(1 << 21).fill(ORIGINAL_MARK);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { detectFormat, INPUT_FORMATS, rowParser } from "../../src/input/detect.ts";
+import { detectFormat, rowParser } from "../../src/input/detect.ts";
 import type { InputFormat } from "../../src/input/detect.ts";
 import { parsedRow } from "./parsed-row.ts";
 
@@ -30,13 +30,23 @@ describe("detectFormat", () => {
     expect(detect(text)).toBe(expected);
   });
 
-  it.each(INPUT_FORMATS.filter((name) => name !== "auto"))(
+  it.each(["cdx", "cdxj", "urls", "surts", "log"] as const)(
     "takes the user's word: %s",
     (wanted) => {
       const line = "com,a)/ 20140101000000 http://a.com/ text/html 200 S - - 1 2 f\n";
       expect(detect(line, wanted)).toBe(wanted);
     },
   );
+
+  it.each([
+    ["warc", "warc"],
+    ["timemap", "timemap"],
+    ["memgator-log", "memgator-log"],
+    ["json", "json-lines"],
+  ] as const)("takes the user's word for what is in %s", (wanted, container) => {
+    const head = new TextEncoder().encode("com,a)/ 20140101000000 http://a.com/\n");
+    expect(detectFormat(head, wanted, "test")).toMatchObject({ container });
+  });
 
   it.each([
     [

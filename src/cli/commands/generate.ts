@@ -1,10 +1,11 @@
-import { stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { availableParallelism } from "node:os";
+import { join } from "node:path";
 import { MementoMapError, quote } from "../../errors.ts";
 import type { MapDescription } from "../../generate/map-headers.ts";
 import { DATETIME_DIGITS } from "../../generate/row-key.ts";
-import type { InputFormat } from "../../input/detect.ts";
-import { INPUT_FORMATS } from "../../input/detect.ts";
+import type { InputFormat, KeyTrust } from "../../input/detect.ts";
+import { INPUT_FORMATS, KEY_TRUST } from "../../input/detect.ts";
 import type { CaptureFilter } from "../../input/filter.ts";
 import { CaptureSieve, joinFilters, PAPER_PRESET } from "../../input/filter.ts";
 import type { GenerateSummary } from "../../node/generate/generate-files.ts";
@@ -26,8 +27,16 @@ export const generate: Command = defineCommand({
   usage: "[INPUT...] [-o MAP]",
   description: `
 Makes a map from whatever index an archive has: CDX (columns as its header line
-says), CDXJ, or a list of SURTs or URIs. Files may be compressed (gzip, zstd),
+says), CDXJ, ZipNum (the .idx file, or its folder), answers of CDX servers in
+JSON, Parquet, WARC and WACZ files themselves, or a list of SURTs or URIs. What
+an input is, is told by its content. Files may be compressed (gzip, zstd),
 sorted or not, and overlap. Without INPUT, or for -, reads standard input.
+
+Without an index, a map can be made from samples: access logs of a replay
+server, logs of the aggregator MemGator, and TimeMaps. Its counts end in +.
+
+Keys are taken from the key column while a sample of rows agrees with the SURT
+of the URI; otherwise they are made from the URIs, and the summary says so.
 
 The map has one row for each host and path, without queries, and how many
 captures it has. It does not depend on the order of files, on threads, or on
@@ -67,12 +76,38 @@ memory.`,
       help: "paper: status 200, text/html, no robots.txt or sitemap.xml.",
       parse: parsePreset,
     },
+    revisits: {
+      type: "string",
+      value: "RULE",
+      default: "count",
+      help: "Captures of unchanged pages: count or skip.",
+      parse: parseRevisits,
+    },
+    distinct: { type: "boolean", help: "Count captures of the same URI and time once." },
     originals: { type: "boolean", help: "Count originals (distinct URIs) too." },
     by: {
       type: "string",
       value: "FIELD",
       help: "Split rows by datetime[:year|month|day].",
       parse: parseBy,
+    },
+    add: {
+      type: "string",
+      value: "MAP",
+      multiple: true,
+      help: "Add to this map, as if its index were read too.",
+    },
+    keys: {
+      type: "string",
+      value: "FROM",
+      default: "auto",
+      help: "Take keys from the key column, from the uri, or auto.",
+      parse: parseKeys,
+    },
+    archive: {
+      type: "string",
+      value: "ID",
+      help: "The archive to take from logs and TimeMaps of aggregators.",
     },
     id: { type: "string", value: "URL", help: "The archive's address, for the header." },
     name: { type: "string", value: "TEXT", help: "The archive's name, for the header." },
@@ -94,6 +129,10 @@ memory.`,
       does: "pages only, as the paper counts them",
     },
     {
+      line: "mementomap generate new.cdxj --add base.ukvs -o base.ukvs",
+      does: "add a crawl to a map",
+    },
+    {
       line: "cat urls.txt | mementomap generate --name 'Our archive' -o map.ukvs",
       does: "from a list of URIs",
     },
@@ -106,9 +145,10 @@ memory.`,
       from: values.from,
       to: values.to,
       exclude: values.exclude,
+      ...(values.revisits === "skip" ? { skipRevisits: true } : {}),
     });
     checkFilter(filter);
-    const sizes = await Promise.all(paths.map((path) => storedSize(path)));
+    const sizes = await Promise.all([...paths, ...values.add].map((path) => storedSize(path)));
     const total = sizes.includes(undefined)
       ? undefined
       : sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0);
@@ -120,6 +160,10 @@ memory.`,
         generateFiles(paths, output, {
           format: values.format,
           filter,
+          add: values.add,
+          keys: values.keys,
+          archive: values.archive,
+          distinct: values.distinct,
           originals: values.originals,
           datetimeDigits: values.by ?? 0,
           skipBad: values["skip-bad"],
@@ -156,6 +200,17 @@ function parsePreset(text: string): CaptureFilter {
   throw new MementoMapError("MM_USAGE", `unknown preset ${quote(text)}; there is: paper`);
 }
 
+function parseRevisits(text: string): "count" | "skip" {
+  if (text === "count" || text === "skip") return text;
+  throw new MementoMapError("MM_USAGE", `unknown rule ${quote(text)}; use count or skip`);
+}
+
+function parseKeys(text: string): KeyTrust {
+  const trust = KEY_TRUST.find((name) => name === text);
+  if (trust !== undefined) return trust;
+  throw new MementoMapError("MM_USAGE", `unknown ${quote(text)}; use ${KEY_TRUST.join(", ")}`);
+}
+
 function parseBy(text: string): number {
   const [field, unit = "second"] = text.split(":");
   const digits = Object.entries(DATETIME_DIGITS).find(([name]) => name === unit)?.[1];
@@ -180,7 +235,16 @@ function checkFilter(filter: CaptureFilter): void {
 async function storedSize(path: string): Promise<number | undefined> {
   if (path === "-") return undefined;
   const stats = await stat(path).catch(() => undefined); // whoever opens it says what is wrong
-  return stats?.isFile() === true ? stats.size : undefined;
+  if (stats?.isFile() === true) return stats.size;
+  return stats?.isDirectory() === true ? folderSize(path) : undefined;
+}
+
+async function folderSize(path: string): Promise<number> {
+  const names = await readdir(path).catch(() => []);
+  const sizes = await Promise.all(
+    names.map(async (name) => (await stat(join(path, name)).catch(() => undefined))?.size ?? 0),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
 }
 
 async function describe(
@@ -203,7 +267,8 @@ async function updatedAt(paths: readonly string[], io: Io): Promise<string> {
   const times = await Promise.all(
     paths.map(async (path) => {
       const stats = path === "-" ? undefined : await stat(path).catch(() => undefined);
-      return stats?.isFile() === true ? stats.mtimeMs : Date.now();
+      const lasts = stats?.isFile() === true || stats?.isDirectory() === true;
+      return lasts ? stats.mtimeMs : Date.now();
     }),
   );
   return isoSeconds(Math.max(...times));
@@ -214,11 +279,11 @@ function isoSeconds(ms: number): string {
 }
 
 function report(io: Io, summary: GenerateSummary, ms: number, isJson: boolean): void {
-  const { counts, rows, bytes, runs } = summary;
+  const { counts, rows, bytes, rekeyed } = summary;
   const peakMemoryBytes = process.resourceUsage().maxRSS * 1024;
   if (isJson) {
     io.stderr.write(
-      `${JSON.stringify({ ...counts, rows, bytes, runs, seconds: ms / 1000, peakMemoryBytes })}\n`,
+      `${JSON.stringify({ ...counts, ...summary, counts: undefined, seconds: ms / 1000, peakMemoryBytes })}\n`,
     );
     return;
   }
@@ -230,16 +295,32 @@ function report(io: Io, summary: GenerateSummary, ms: number, isJson: boolean): 
     ],
     ...some("  headers and blanks", counts.headers + counts.blank),
     ...some("  not of the web", counts.nonWeb, "dns:, warcinfo: and the like"),
+    ...some("  of no use", counts.unproven, "requests that show no capture"),
     ...Object.entries(counts.filtered).flatMap(([reason, count]) =>
       some(`  left out by ${reason}`, count),
     ),
     ...some("  bad, skipped", counts.bad),
     ["  captures", formatCount(counts.captures)],
+    ...some("    revisits", counts.revisits),
+    ...some("    counted once", summary.duplicates, "the same URI and time as another"),
+    ...(rekeyed.length > 0
+      ? some(
+          "    keyed anew",
+          counts.keyedByUri,
+          `key columns differ from the URIs, ${named(rekeyed)}`,
+        )
+      : []),
+    ...some("    keys that differ", counts.keysDifferent, `of ${counts.keysChecked} compared`),
     ["rows", formatCount(rows)],
     ["size", formatSize(bytes)],
     ["time", formatDuration(ms)],
     ["memory", formatSize(peakMemoryBytes), "peak"],
   ]);
+}
+
+function named(sources: readonly string[]): string {
+  const more = sources.length > 1 ? ` and ${sources.length - 1} more` : "";
+  return `in ${sources[0] ?? ""}${more}`;
 }
 
 /** A line of the summary for what did happen. */

@@ -1,8 +1,7 @@
-import { closeSync, openSync, readSync, writeSync } from "node:fs";
+import { closeSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
-import { LF } from "../../bytes/ascii.ts";
 import type { IndexCounts } from "../../generate/index-counts.ts";
-import type { IndexReaderOptions, RowFault } from "../../generate/index-reader.ts";
+import type { IndexReaderOptions } from "../../generate/index-reader.ts";
 import { IndexReader } from "../../generate/index-reader.ts";
 import { KeyTable } from "../../generate/key-table.ts";
 import type { KeyRange } from "../../generate/merge-runs.ts";
@@ -10,8 +9,12 @@ import { mergeRuns } from "../../generate/merge-runs.ts";
 import { MapRows } from "../../generate/map-rows.ts";
 import type { RunIndex } from "../../generate/run.ts";
 import { RunReader, writeRun } from "../../generate/run.ts";
-import type { DetectedFormat } from "../../input/detect.ts";
-import { ioError } from "../io-error.ts";
+import { readElsewhere } from "./read-elsewhere.ts";
+import { RangeBuffer } from "./read-range.ts";
+import { writingTo } from "./scratch-file.ts";
+import type { BlockTask, PartResult, RangeTask, ReadTask } from "./tasks.ts";
+
+export type { PartResult } from "./tasks.ts";
 
 /** What a job needs to begin; can be sent to another thread. */
 export interface JobOptions {
@@ -19,28 +22,6 @@ export interface JobOptions {
   readonly reader: IndexReaderOptions;
   readonly tableBytes: number;
   readonly scratch: string;
-}
-
-/** A part of an uncompressed file: the lines that begin in `[start, end)`. */
-export interface RangeTask {
-  readonly kind: "range";
-  readonly path: string;
-  readonly start: number;
-  readonly end: number;
-  readonly format: DetectedFormat;
-}
-
-/** Whole lines that were read elsewhere. */
-export interface BlockTask {
-  readonly kind: "block";
-  readonly buffer: ArrayBuffer;
-  readonly length: number;
-  readonly format: DetectedFormat;
-}
-
-export interface PartResult {
-  readonly lines: number;
-  readonly fault: RowFault | undefined;
 }
 
 /** A sorted run on the disk. */
@@ -58,14 +39,15 @@ export interface MergeTask {
   readonly runs: readonly StoredRun[];
   readonly range: KeyRange;
   readonly target: string;
+  /** Whether counts are only known to be at least what was found. */
+  readonly isSample?: boolean | undefined;
 }
 
 export interface MergeResult {
   readonly rows: number;
   readonly bytes: number;
+  readonly mementos: number;
 }
-
-const READ_BYTES = 1 << 21;
 
 /**
  * One thread's share of `generate`: reads parts of indexes into a table, puts full tables away as
@@ -76,14 +58,32 @@ export class GenerateJob {
   readonly #reader: IndexReader;
   readonly #table: KeyTable;
   readonly #runs: StoredRun[] = [];
-  #buffer: Buffer = Buffer.allocUnsafeSlow(0);
+  readonly #ranges: RangeBuffer;
 
   constructor(options: JobOptions) {
     this.#options = options;
+    this.#ranges = new RangeBuffer(options.reader.maxLineBytes);
     this.#table = new KeyTable(options.tableBytes);
     this.#reader = new IndexReader(options.reader, this.#table, () => {
       this.#storeRun();
     });
+  }
+
+  /** Reads a part, whatever kind it is. */
+  async read(task: ReadTask): Promise<PartResult> {
+    const { counts } = this.#reader;
+    const before = counts.keysDifferent;
+    const result = await this.#read(task);
+    return counts.keysDifferent > before ? { ...result, keysDiffer: true } : result;
+  }
+
+  async #read(task: ReadTask): Promise<PartResult> {
+    if (task.kind === "range") return this.readRange(task);
+    if (task.kind === "block") return this.readBlock(task);
+    const reader = this.#reader;
+    reader.startPart(task.format);
+    const fault = await readElsewhere(task, reader, this.#options.reader.maxLineBytes);
+    return { lines: reader.partLines, fault };
   }
 
   readBlock(task: BlockTask): PartResult {
@@ -94,65 +94,8 @@ export class GenerateJob {
 
   readRange(task: RangeTask): PartResult {
     this.#reader.startPart(task.format);
-    const file = openSync(task.path, "r");
-    try {
-      const fault = this.#readFile(file, task);
-      return { lines: this.#reader.partLines, fault };
-    } catch (error) {
-      throw ioError(error, task.path);
-    } finally {
-      closeSync(file);
-    }
-  }
-
-  #readFile(file: number, { start, end }: RangeTask): RowFault | undefined {
-    const { maxLineBytes } = this.#options.reader;
-    const capacity = READ_BYTES + maxLineBytes + 1;
-    if (this.#buffer.length < capacity) this.#buffer = Buffer.allocUnsafeSlow(capacity);
-    const buffer = this.#buffer;
-    // A line belongs to the part it begins in; so this part begins behind the first line end at or
-    // after `start - 1`, and ends with the line that `end - 1` is in.
-    let offset = Math.max(0, start - 1);
-    let skipping = start > 0;
-    let held = 0;
-    for (;;) {
-      const wanted = Math.min(READ_BYTES, buffer.length - held);
-      const read = readSync(file, buffer, held, wanted, offset);
-      const filled = held + read;
-      let from = 0;
-      if (skipping) {
-        const lineEnd = buffer.subarray(0, filled).indexOf(LF);
-        if (lineEnd === -1 || offset - held + lineEnd + 1 >= end) {
-          // The whole part lies within a line that began before it.
-          if (read === 0 || offset + read >= end) return undefined;
-          offset += read;
-          held = 0;
-          continue;
-        }
-        from = lineEnd + 1;
-        skipping = false;
-      }
-      const base = offset - held;
-      offset += read;
-      let to = filled;
-      let last = read === 0;
-      if (base + filled >= end) {
-        const lineEnd = buffer.subarray(0, filled).indexOf(LF, Math.max(from, end - 1 - base));
-        if (lineEnd !== -1) {
-          to = lineEnd + 1;
-          last = true;
-        }
-      }
-      if (!last) {
-        const lineEnd = buffer.subarray(from, filled).lastIndexOf(LF);
-        if (lineEnd === -1 && filled - from > maxLineBytes) last = true;
-        else to = lineEnd === -1 ? from : from + lineEnd + 1;
-      }
-      const fault = this.#reader.readLines(buffer, from, to);
-      if (fault !== undefined || last) return fault;
-      buffer.copyWithin(0, to, filled);
-      held = filled - to;
-    }
+    const fault = this.#ranges.read(task, this.#reader);
+    return { lines: this.#reader.partLines, fault };
   }
 
   /** Puts away what is left in the table; all that was read is in the runs then. */
@@ -181,8 +124,11 @@ export class GenerateJob {
       });
       let bytes = 0;
       let rows = 0;
+      let mementos = 0;
       writingTo(task.target, (write) => {
-        const lines = new MapRows(this.#options.reader.originals, (block) => {
+        const { originals, distinct } = this.#options.reader;
+        const options = { originals, distinct, isSample: task.isSample };
+        const lines = new MapRows(options, (block) => {
           bytes += block.length;
           write(block);
         });
@@ -190,27 +136,11 @@ export class GenerateJob {
           lines.add(key, keyLength, count);
         });
         lines.end();
-        rows = lines.rows;
+        ({ rows, mementos } = lines);
       });
-      return { rows, bytes };
+      return { rows, bytes, mementos };
     } finally {
       for (const file of files) closeSync(file);
     }
-  }
-}
-
-/** Writes a scratch file; it is for this run only, so nothing is flushed to the disk. */
-function writingTo(path: string, use: (write: (block: Uint8Array) => void) => void): void {
-  try {
-    const file = openSync(path, "wx");
-    try {
-      use((block) => {
-        for (let at = 0; at < block.length;) at += writeSync(file, block, at);
-      });
-    } finally {
-      closeSync(file);
-    }
-  } catch (error) {
-    throw ioError(error, path);
   }
 }

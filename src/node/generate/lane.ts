@@ -1,18 +1,11 @@
 import { Thread } from "../threads/thread.ts";
-import type {
-  BlockTask,
-  FinishResult,
-  JobOptions,
-  MergeResult,
-  MergeTask,
-  PartResult,
-  RangeTask,
-} from "./job.ts";
+import type { FinishResult, JobOptions, MergeResult, MergeTask } from "./job.ts";
 import { GenerateJob } from "./job.ts";
+import type { PartResult, ReadTask } from "./tasks.ts";
 
 /** Something that does a share of the work: a thread of its own, or this one. */
 export interface Lane {
-  read(task: RangeTask | BlockTask): Promise<PartResult>;
+  read(task: ReadTask): Promise<PartResult>;
   finish(): Promise<FinishResult>;
   merge(task: MergeTask): Promise<MergeResult>;
   end(): Promise<void>;
@@ -20,7 +13,7 @@ export interface Lane {
 
 /** What the coordinator asks of a worker thread. */
 export type LaneRequest =
-  | { readonly kind: "read"; readonly task: RangeTask | BlockTask }
+  | { readonly kind: "read"; readonly task: ReadTask }
   | { readonly kind: "finish" }
   | { readonly kind: "merge"; readonly task: MergeTask };
 
@@ -32,10 +25,8 @@ export class InlineLane implements Lane {
     this.#job = new GenerateJob(options);
   }
 
-  read(task: RangeTask | BlockTask): Promise<PartResult> {
-    return inTurn(() =>
-      task.kind === "range" ? this.#job.readRange(task) : this.#job.readBlock(task),
-    );
+  read(task: ReadTask): Promise<PartResult> {
+    return inTurn(() => this.#job.read(task));
   }
 
   finish(): Promise<FinishResult> {
@@ -51,7 +42,7 @@ export class InlineLane implements Lane {
   }
 }
 
-function inTurn<T>(work: () => T): Promise<T> {
+function inTurn<T>(work: () => T | Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     setImmediate(() => {
       try {
@@ -71,7 +62,7 @@ export class ThreadLane implements Lane {
     this.#thread = new Thread(new URL("./worker.js", import.meta.url), options);
   }
 
-  read(task: RangeTask | BlockTask): Promise<PartResult> {
+  read(task: ReadTask): Promise<PartResult> {
     const transfer = task.kind === "block" ? [task.buffer] : [];
     return this.#ask<PartResult>({ kind: "read", task }, transfer);
   }

@@ -6,13 +6,11 @@ import type { LaneRequest } from "./lane.ts";
 
 const job = new GenerateJob(workerData as JobOptions);
 
-serve((message) => {
+serve(async (message) => {
   const request = message as LaneRequest;
   switch (request.kind) {
-    case "read": {
-      const { task } = request;
-      return { value: task.kind === "range" ? job.readRange(task) : job.readBlock(task) };
-    }
+    case "read":
+      return { value: await job.read(request.task) };
     case "finish":
       return { value: job.finish() };
     case "merge":

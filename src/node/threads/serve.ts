@@ -10,15 +10,19 @@ export interface Reply {
 }
 
 /** Answers the requests of a {@link Thread}, one after the other, until the thread is ended. */
-export function serve(handle: (request: unknown) => Reply): void {
+export function serve(handle: (request: unknown) => Reply | Promise<Reply>): void {
   const port = parentPort;
   if (port === null) throw new Error("this module runs in a worker thread only");
-  port.on("message", ({ id, request }: RequestMessage) => {
+  const answer = async ({ id, request }: RequestMessage): Promise<void> => {
     try {
-      const { value, transfer = [] } = handle(request);
+      const { value, transfer = [] } = await handle(request);
       port.postMessage({ id, value } satisfies ResponseMessage, transfer);
     } catch (error) {
       port.postMessage({ id, error: sendableError(error) } satisfies ResponseMessage);
     }
+  };
+  let last = Promise.resolve();
+  port.on("message", (message: RequestMessage) => {
+    last = last.then(() => answer(message));
   });
 }

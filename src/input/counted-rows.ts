@@ -1,0 +1,60 @@
+import { isDigit, PLUS, SPACE, STAR, TAB, BANG, AT } from "../bytes/ascii.ts";
+import type { Capture, RowKind, RowParser } from "./capture.ts";
+import { ROW } from "./capture.ts";
+
+/**
+ * The rows of a map, to add to them: `key [datetime] mementos`.
+ *
+ * Only what can be added up: no wildcards, no originals, no counts that are about right or at most.
+ */
+export class CountedRowsParser implements RowParser {
+  readonly leadsWithKey = true;
+  readonly #datetimeDigits: number;
+
+  /** @param datetimeDigits how many a second key column has; 0 if there is none. */
+  constructor(datetimeDigits: number) {
+    this.#datetimeDigits = datetimeDigits;
+  }
+
+  parse(bytes: Uint8Array, start: number, end: number, capture: Capture): RowKind {
+    if (bytes[start] === BANG || bytes[start] === AT) return ROW.header;
+    capture.reset();
+    let at = start;
+    for (; at < end && bytes[at] > SPACE; at++) {
+      if (bytes[at] === STAR) {
+        return capture.reject("a wildcard cannot be added to; add before compact, or use merge");
+      }
+    }
+    capture.keyStart = start;
+    capture.keyEnd = at;
+    at = skipBlanks(bytes, at, end);
+    if (this.#datetimeDigits > 0) {
+      capture.dateStart = at;
+      while (at < end && isDigit(bytes[at])) at++;
+      capture.dateEnd = at;
+      if (at - capture.dateStart !== this.#datetimeDigits) {
+        return capture.reject(`expected a datetime of ${this.#datetimeDigits} digits; see --by`);
+      }
+      at = skipBlanks(bytes, at, end);
+    }
+    let count = 0;
+    const digits = at;
+    for (; at < end && isDigit(bytes[at]); at++) count = count * 10 + (bytes[at] - 0x30);
+    if (at > digits && bytes[at] === PLUS && at < end) {
+      capture.isSample = true;
+      at++;
+    }
+    at = skipBlanks(bytes, at, end);
+    if (at === digits || at !== end || !Number.isSafeInteger(count)) {
+      return capture.reject("only plain counts, as 12 or 12+, can be added to; use merge");
+    }
+    capture.count = count;
+    return ROW.capture;
+  }
+}
+
+function skipBlanks(bytes: Uint8Array, from: number, end: number): number {
+  let at = from;
+  while (at < end && (bytes[at] === SPACE || bytes[at] === TAB)) at++;
+  return at;
+}

@@ -1,0 +1,83 @@
+import { lineBatches } from "../bytes/lines.ts";
+import { MementoMapError, quote } from "../errors.ts";
+import { MemgatorLog } from "./memgator-log.ts";
+
+export interface MemgatorHoldingsOptions {
+  /** The id of the archive to tell about; needed where a log has several. */
+  readonly archive?: string | undefined;
+  readonly source: string;
+  readonly maxLineBytes: number;
+}
+
+const FLUSH_ROWS = 1000;
+
+/**
+ * Turns the logs of an aggregator into rows `URI TAB mementos` of one archive: the most mementos any
+ * answer had, or 0 where it always answered that it has none. Errors say nothing.
+ *
+ * Holds every URI that was asked for, because the answers to it may be years apart.
+ *
+ * @throws MM_USAGE when no archive is chosen and the log has several, or does not have the chosen one.
+ */
+export async function* memgatorHoldings(
+  chunks: AsyncIterable<Uint8Array>,
+  options: MemgatorHoldingsOptions,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const log = new MemgatorLog();
+  const decoder = new TextDecoder();
+  const mementosOf = new Map<string, number>();
+  const archives = new Set<string>();
+  let wanted = options.archive;
+  for await (const { bytes, starts, ends, count } of lineBatches(chunks, options)) {
+    for (let i = 0; i < count; i++) {
+      const outcome = log.read(decoder.decode(bytes.subarray(starts[i], ends[i])));
+      if (outcome === undefined) continue;
+      archives.add(outcome.archive);
+      wanted ??= outcome.archive;
+      if (outcome.archive !== wanted) {
+        if (options.archive === undefined) throw severalArchives(wanted, outcome.archive, options);
+        continue;
+      }
+      if (outcome.result === "error") continue;
+      const before = mementosOf.get(outcome.uri) ?? 0;
+      mementosOf.set(outcome.uri, Math.max(before, outcome.mementos));
+    }
+  }
+  if (options.archive !== undefined && !archives.has(options.archive)) {
+    throw noSuchArchive(options.archive, archives, options);
+  }
+  yield* asRows(mementosOf);
+}
+
+function* asRows(mementosOf: ReadonlyMap<string, number>): Generator<Uint8Array, void, undefined> {
+  const encoder = new TextEncoder();
+  let rows: string[] = [];
+  for (const [uri, mementos] of mementosOf) {
+    rows.push(`${uri}\t${mementos}\n`);
+    if (rows.length < FLUSH_ROWS) continue;
+    yield encoder.encode(rows.join(""));
+    rows = [];
+  }
+  if (rows.length > 0) yield encoder.encode(rows.join(""));
+}
+
+function severalArchives(a: string, b: string, { source }: { source: string }): MementoMapError {
+  return new MementoMapError(
+    "MM_USAGE",
+    `the log tells of several archives, ${quote(a)} and ${quote(b)} among them; choose one with --archive`,
+    { position: { source } },
+  );
+}
+
+function noSuchArchive(
+  archive: string,
+  seen: ReadonlySet<string>,
+  { source }: { source: string },
+): MementoMapError {
+  const list = [...seen].slice(0, 20).map((name) => quote(name));
+  return new MementoMapError(
+    "MM_USAGE",
+    `the log says nothing about archive ${quote(archive)}; it tells of ${list.join(", ") || "none"}`,
+    { position: { source } },
+  );
+}

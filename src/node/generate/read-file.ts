@@ -1,0 +1,91 @@
+import { createReadStream } from "node:fs";
+import { createInflateRaw } from "node:zlib";
+import { MementoMapError } from "../../errors.ts";
+import { wholeLines } from "../../bytes/whole-lines.ts";
+import type { RowFault } from "../../generate/index-reader.ts";
+import type { LineReader } from "../../generate/line-reader.ts";
+import { containerRows } from "../../input/container-rows.ts";
+import { decompressed } from "../decompress.ts";
+import { ioError, systemCode } from "../io-error.ts";
+import type { FileTask } from "./tasks.ts";
+
+const CHUNK_BYTES = 1 << 18;
+
+/**
+ * Reads a whole file, or a slice of it, into a reader: decompresses it, and makes lines of what is
+ * in a container. Holds a few chunks.
+ *
+ * @throws MM_IO, MM_BAD_INPUT, MM_LIMIT
+ */
+export async function readWholeFile(
+  task: FileTask,
+  reader: LineReader,
+  maxLineBytes: number,
+): Promise<RowFault | undefined> {
+  const { source, archive, format } = task;
+  const plain = decompressed(fileChunks(task), { source });
+  const rows = containerRows(plain, format, { source, maxLineBytes, archive });
+  for await (const lines of wholeLines(rows, source, maxLineBytes)) {
+    const fault = reader.readLines(lines, 0, lines.length);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
+
+/** The stored bytes of a file or of an entry of a ZIP file, the latter inflated. */
+export async function* fileChunks(
+  task: Pick<FileTask, "path" | "source" | "slice" | "progress">,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const { path, slice, progress } = task;
+  if (slice?.length === 0) return;
+  const counter = progress === undefined ? undefined : new BigInt64Array(progress);
+  const stored = createReadStream(path, {
+    highWaterMark: CHUNK_BYTES,
+    ...(slice === undefined ? {} : { start: slice.offset, end: slice.offset + slice.length - 1 }),
+  });
+  try {
+    const chunks =
+      slice?.inflatedLength === undefined
+        ? stored
+        : inflated(stored, task.source, slice.inflatedLength);
+    for await (const chunk of chunks) {
+      if (counter !== undefined) Atomics.store(counter, 0, BigInt(stored.bytesRead));
+      yield chunk as Uint8Array; // no encoding is set: chunks are Buffers
+    }
+  } catch (error) {
+    throw ioError(error, path);
+  } finally {
+    stored.destroy();
+  }
+}
+
+/** Inflates an entry of a ZIP file, which says how long it is: anything more is a trap. */
+async function* inflated(
+  stored: NodeJS.ReadableStream,
+  source: string,
+  length: number,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const inflate = createInflateRaw({ chunkSize: CHUNK_BYTES });
+  stored.on("error", (error) => inflate.destroy(error));
+  stored.pipe(inflate);
+  let given = 0;
+  try {
+    for await (const chunk of inflate) {
+      given += (chunk as Uint8Array).length; // not in object mode
+      if (given > length) {
+        throw new MementoMapError("MM_LIMIT", `holds more than the ${length} bytes it says`, {
+          position: { source },
+        });
+      }
+      yield chunk as Uint8Array;
+    }
+  } catch (error) {
+    if (systemCode(error)?.startsWith("Z_") !== true) throw error;
+    throw new MementoMapError("MM_BAD_INPUT", "the compressed data is cut short or damaged", {
+      position: { source },
+      cause: error,
+    });
+  } finally {
+    inflate.destroy();
+  }
+}

@@ -1,0 +1,64 @@
+import { stat } from "node:fs/promises";
+import { peek } from "../../bytes/peek.ts";
+import { MementoMapError } from "../../errors.ts";
+import type { DetectedFormat } from "../../input/detect.ts";
+import { mapHeadOf } from "../../lookup/map-head.ts";
+import type { UkvsHeaders } from "../../ukvs/header.ts";
+import { decompressed, recognizeCompression } from "../decompress.ts";
+import { fileChunks } from "../generate/read-file.ts";
+import { ioError } from "../io-error.ts";
+import { compressedInput } from "./compressed-input.ts";
+import { HEAD_BYTES } from "./index-input.ts";
+import type { IndexInput, OpenOptions } from "./index-input.ts";
+import { readHead } from "./open-inputs.ts";
+import { plainInput } from "./plain-input.ts";
+
+/** A map that an index is added to. */
+export interface AddedMap {
+  readonly input: IndexInput;
+  readonly headers: UkvsHeaders;
+}
+
+/**
+ * Opens a map to add to it. Its rows are read like those of an index.
+ *
+ * @throws MM_USAGE where its keys are not those that are asked for, MM_BAD_HEADER, MM_IO
+ */
+export async function openAddedMap(
+  path: string,
+  datetimeDigits: number,
+  options: OpenOptions,
+): Promise<AddedMap> {
+  const stats = await stat(path).catch((error: unknown) => {
+    throw ioError(error, path);
+  });
+  const stored = await readHead(path);
+  const isCompressed = recognizeCompression(stored) !== undefined;
+  const head = isCompressed ? await decompressedHead(path) : stored;
+  const { headers } = mapHeadOf(head, path);
+  checkKeys(headers, datetimeDigits, path);
+  const format: DetectedFormat = { name: "map", datetimeDigits };
+  const file = { path, source: path, size: stats.size };
+  const input = isCompressed
+    ? compressedInput(file, format, options)
+    : plainInput(path, stats.size, format);
+  return { input, headers };
+}
+
+async function decompressedHead(path: string): Promise<Uint8Array> {
+  const chunks = decompressed(fileChunks({ path, source: path }), { source: path });
+  const start = await peek(chunks, HEAD_BYTES);
+  await start.close();
+  return start.head;
+}
+
+function checkKeys({ fields }: UkvsHeaders, datetimeDigits: number, path: string): void {
+  const wanted = datetimeDigits > 0 ? "surt datetime" : "surt";
+  if (fields.keys.join(" ") === wanted && fields.values.join(" ") === "frequency") return;
+  throw new MementoMapError(
+    "MM_USAGE",
+    `cannot be added to: it has the columns ${[...fields.keys, ...fields.values].join(", ")}, and ` +
+      `${wanted.replace(" ", ", ")}, frequency are made; give the --by it was made with, or use merge`,
+    { position: { source: path } },
+  );
+}

@@ -1,0 +1,122 @@
+import { open, readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { MementoMapError } from "../../errors.ts";
+import { detectFormat } from "../../input/detect.ts";
+import { looksLikeZipNumIndex } from "../../input/zipnum-index.ts";
+import { recognizeCompression } from "../decompress.ts";
+import { ioError } from "../io-error.ts";
+import { compressedInput, openCompressed } from "./compressed-input.ts";
+import { HEAD_BYTES } from "./index-input.ts";
+import type { IndexInput, OpenOptions } from "./index-input.ts";
+import { openParquetInput } from "./parquet.ts";
+import { openPlain } from "./plain-input.ts";
+import { joinMemgatorLogs } from "./memgator-logs.ts";
+import { openStream } from "./stream-input.ts";
+import { openWacz } from "./wacz.ts";
+import { locateBeside, openZipNum } from "./zipnum.ts";
+
+/** What a folder is searched for. */
+const INDEX_NAME = /\.(?:cdxj?|idx|warc|wacz|parquet)(?:\.gz|\.zst)?$/;
+
+/**
+ * Makes out what inputs are, by content: files, folders, and `-` for standard input.
+ *
+ * Reads the beginning of each. A folder stands for the ZipNum cluster in it, or else for all index
+ * files in it.
+ *
+ * @throws MM_IO, MM_BAD_INPUT, MM_USAGE
+ */
+export async function openInputs(
+  paths: readonly string[],
+  options: OpenOptions,
+): Promise<IndexInput[]> {
+  const inputs: IndexInput[] = [];
+  for (const path of paths) inputs.push(...(await openPath(path, options)));
+  return joinMemgatorLogs(inputs, options);
+}
+
+async function openPath(path: string, options: OpenOptions): Promise<IndexInput[]> {
+  if (path === "-") return [await openStream(path, options)];
+  const stats = await stat(path).catch((error: unknown) => {
+    throw ioError(error, path);
+  });
+  if (stats.isDirectory()) return openFolder(path, options);
+  if (!stats.isFile()) return [await openStream(path, options)];
+  return openFile(path, stats.size, options);
+}
+
+async function openFile(path: string, size: number, options: OpenOptions): Promise<IndexInput[]> {
+  const head = await readHead(path);
+  const { format } = options;
+  const isAuto = format === "auto";
+  if (format === "wacz" || (isAuto && startsWith(head, "PK\u0003\u0004"))) {
+    return openWacz(path, options);
+  }
+  if (format === "parquet" || (isAuto && startsWith(head, "PAR1"))) {
+    return [await openParquetInput(path, size, options)];
+  }
+  if (format === "zipnum" || (isAuto && startsZipNumIndex(head))) {
+    return openZipNum({ path, source: path }, await locateBeside(path), options);
+  }
+  const file = { path, source: path, size };
+  if (recognizeCompression(head) !== undefined) return [await openCompressed(file, options)];
+  const detected = detectFormat(head, format, path);
+  if (detected.container !== undefined) return [compressedInput(file, detected, options)];
+  return [await openPlain(path, head, size, options)];
+}
+
+async function openFolder(path: string, options: OpenOptions): Promise<IndexInput[]> {
+  const names = await readdir(path).catch((error: unknown) => {
+    throw ioError(error, path);
+  });
+  const list = names.filter((name) => INDEX_NAME.test(name)).sort(byCodeUnits);
+  const indexes = list.filter((name) => /\.idx(?:\.gz)?$/.test(name));
+  const loc = names.find((name) => name.endsWith(".loc"));
+  const files = indexes.length > 0 ? indexes : list;
+  if (files.length === 0) {
+    throw new MementoMapError(
+      "MM_BAD_INPUT",
+      "this folder holds no index: no .idx, .cdx, .cdxj, .warc, .wacz or .parquet file",
+      { position: { source: path } },
+    );
+  }
+  const inputs: IndexInput[] = [];
+  for (const name of files) {
+    const file = join(path, name);
+    if (indexes.length === 0) {
+      inputs.push(...(await openPath(file, options)));
+    } else {
+      const locate = await locateBeside(file, loc === undefined ? undefined : join(path, loc));
+      inputs.push(...(await openZipNum({ path: file, source: file }, locate, options)));
+    }
+  }
+  return inputs;
+}
+
+function byCodeUnits(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** The first bytes of a file as they are stored. */
+export async function readHead(path: string): Promise<Uint8Array> {
+  try {
+    const file = await open(path, "r");
+    try {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+      return buffer.subarray(0, bytesRead);
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    throw ioError(error, path);
+  }
+}
+
+function startsWith(head: Uint8Array, text: string): boolean {
+  return Buffer.from(head.buffer, head.byteOffset, text.length).toString("latin1") === text;
+}
+
+function startsZipNumIndex(head: Uint8Array): boolean {
+  const [first = ""] = new TextDecoder("latin1").decode(head.subarray(0, 1 << 16)).split("\n", 1);
+  return looksLikeZipNumIndex(first.replace(/\r$/, ""));
+}

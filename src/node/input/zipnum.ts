@@ -1,0 +1,206 @@
+import { open, readFile, stat } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { MementoMapError, quote } from "../../errors.ts";
+import type { DetectedFormat } from "../../input/detect.ts";
+import { detectFormat } from "../../input/detect.ts";
+import { trustedFormat } from "../../input/key-check.ts";
+import type { ZipNumBlock } from "../../input/zipnum-index.ts";
+import { parseLocations, ZipNumIndexReader } from "../../input/zipnum-index.ts";
+import { decompressed } from "../decompress.ts";
+import { fileChunks } from "../generate/read-file.ts";
+import type { FileSlice, Member, Part } from "../generate/tasks.ts";
+import { ioError, systemCode } from "../io-error.ts";
+import { lineBatches } from "../../bytes/lines.ts";
+import { trustIn } from "./index-input.ts";
+import type { IndexInput, OpenOptions } from "./index-input.ts";
+
+/** Stored bytes of the blocks that are read in one go. */
+const TASK_BYTES = 1 << 20;
+/** Blocks whose keys are compared with their URIs, spread evenly over each file. */
+const SAMPLE_BLOCKS = 8;
+
+/** Where a part of a cluster is: a file, or a stretch of one. */
+export interface PartLocation {
+  readonly path: string;
+  /** What to call it in errors. */
+  readonly source: string;
+  readonly offset: number;
+  readonly size: number;
+}
+
+/** Finds the file of a part by the name that the index has for it. */
+export type LocatePart = (name: string | undefined) => Promise<PartLocation>;
+
+interface ClusterPart {
+  readonly location: PartLocation;
+  readonly members: Member[];
+}
+
+/**
+ * Opens a ZipNum cluster by its index (`.idx`): gzip members of some thousand lines, in one file or
+ * several, which can be read in parallel.
+ *
+ * Every block must begin where the one before it ends, and the last must end with its file. Holds
+ * the index.
+ *
+ * @throws MM_BAD_INPUT where index and data disagree, MM_BAD_LINE, MM_IO
+ */
+export async function openZipNum(
+  index: { readonly path: string; readonly source: string; readonly slice?: FileSlice | undefined },
+  locate: LocatePart,
+  options: OpenOptions,
+): Promise<IndexInput[]> {
+  const parts = await readIndex(index, locate);
+  const inputs: IndexInput[] = [];
+  for (const part of parts.values()) {
+    checkMembers(part, index.source);
+    const format = await partFormat(part, options);
+    const { source, size } = part.location;
+    inputs.push({ source, size, format, parts: () => memberParts(part, format) });
+  }
+  return inputs;
+}
+
+async function readIndex(
+  index: { readonly path: string; readonly source: string; readonly slice?: FileSlice | undefined },
+  locate: LocatePart,
+): Promise<Map<string, ClusterPart>> {
+  const reader = new ZipNumIndexReader(index.source);
+  const decoder = new TextDecoder();
+  const parts = new Map<string, ClusterPart>();
+  const chunks = decompressed(fileChunks(index), { source: index.source });
+  for await (const { bytes, starts, ends, count } of lineBatches(chunks, index)) {
+    for (let i = 0; i < count; i++) {
+      const block = reader.read(decoder.decode(bytes.subarray(starts[i], ends[i])));
+      if (block !== undefined) await addBlock(block, reader.defaultPart, parts, locate);
+    }
+  }
+  return parts;
+}
+
+async function addBlock(
+  block: ZipNumBlock,
+  defaultPart: string | undefined,
+  parts: Map<string, ClusterPart>,
+  locate: LocatePart,
+): Promise<void> {
+  const name = block.part ?? defaultPart;
+  let part = parts.get(name ?? "");
+  if (part === undefined) {
+    part = { location: await locate(name), members: [] };
+    parts.set(name ?? "", part);
+  }
+  const { firstKey, offset, length } = block;
+  part.members.push({ firstKey, offset: offset + part.location.offset, length });
+}
+
+function checkMembers({ location, members }: ClusterPart, index: string): void {
+  members.sort((a, b) => a.offset - b.offset);
+  let expected = location.offset;
+  for (const { offset, length, firstKey } of members) {
+    if (offset !== expected) {
+      throw new MementoMapError(
+        "MM_BAD_INPUT",
+        `the index does not fit the data: the block of ${quote(firstKey)} begins at ${offset} ` +
+          `of ${location.source}, and the one before it ends at ${expected}; make the index again`,
+        { position: { source: index } },
+      );
+    }
+    expected = offset + length;
+  }
+  if (expected === location.offset + location.size) return;
+  throw new MementoMapError(
+    "MM_BAD_INPUT",
+    `the index does not fit the data: it describes ${expected - location.offset} bytes of ` +
+      `${location.source}, which has ${location.size}; make the index again`,
+    { position: { source: index } },
+  );
+}
+
+async function partFormat(
+  { location, members }: ClusterPart,
+  options: OpenOptions,
+): Promise<DetectedFormat> {
+  const step = Math.max(1, Math.floor(members.length / SAMPLE_BLOCKS));
+  const sampled = members.filter((_, i) => i % step === 0);
+  const lines: Buffer[] = [];
+  const file = await open(location.path, "r").catch((error: unknown) => {
+    throw ioError(error, location.path);
+  });
+  try {
+    for (const { offset, length } of sampled) {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, offset);
+      lines.push(startOf(buffer.subarray(0, bytesRead)));
+    }
+  } finally {
+    await file.close();
+  }
+  const format = options.format === "zipnum" ? "auto" : options.format;
+  const detected = detectFormat(lines[0] ?? new Uint8Array(0), format, location.source);
+  return trustedFormat(detected, Buffer.concat(lines), trustIn(location.source, options));
+}
+
+/** The first whole lines of a member. Whoever reads all of it says what is wrong with it. */
+function startOf(member: Buffer): Buffer {
+  try {
+    const lines = gunzipSync(member, { maxOutputLength: 1 << 24 });
+    return lines.subarray(0, lines.lastIndexOf(0x0a) + 1);
+  } catch {
+    return Buffer.alloc(0);
+  }
+}
+
+async function* memberParts(
+  { location, members }: ClusterPart,
+  format: DetectedFormat,
+): AsyncGenerator<Part, void, undefined> {
+  const { path, source } = location;
+  let group: Member[] = [];
+  let bytes = 0;
+  for (const member of members) {
+    group.push(member);
+    bytes += member.length;
+    if (bytes < TASK_BYTES) continue;
+    yield { source, bytes, task: { kind: "members", path, source, format, members: group } };
+    group = [];
+    bytes = 0;
+  }
+  if (group.length > 0) {
+    yield { source, bytes, task: { kind: "members", path, source, format, members: group } };
+  }
+}
+
+/**
+ * Finds parts beside the index: by the `.loc` file given or the one in the same folder, else by
+ * their name, with `.cdx.gz`, `.cdxj.gz` or `.gz` added if need be. Where the index names no part,
+ * it is the file that is named like the index.
+ */
+export async function locateBeside(indexPath: string, locPath?: string): Promise<LocatePart> {
+  const folder = dirname(indexPath);
+  const stem = basename(indexPath).replace(/\.idx(?:\.gz)?$/, "");
+  const locations = await readLocations(locPath ?? join(folder, `${stem}.loc`));
+  return async (name) => {
+    const listed = (locations.get(name ?? "") ?? []).map((path) => resolve(folder, path));
+    const part = name ?? stem;
+    const named = ["", ".cdx.gz", ".cdxj.gz", ".gz"].map((end) => join(folder, `${part}${end}`));
+    for (const path of [...listed, ...listed.map((p) => join(folder, basename(p))), ...named]) {
+      const stats = await stat(path).catch(() => undefined);
+      if (stats?.isFile() === true) return { path, source: path, offset: 0, size: stats.size };
+    }
+    throw new MementoMapError(
+      "MM_IO",
+      `there is no file for its part ${quote(part)}; looked for ${[...listed, ...named.slice(0, 2)].join(", ")}`,
+      { position: { source: indexPath } },
+    );
+  };
+}
+
+async function readLocations(path: string): Promise<Map<string, string[]>> {
+  try {
+    return parseLocations(await readFile(path, "utf8"));
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return new Map();
+    throw ioError(error, path);
+  }
+}
