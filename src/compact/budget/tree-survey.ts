@@ -46,8 +46,14 @@ export class TreeSurvey implements RowSink {
   readonly #nodes = new SurveyStack();
   readonly #shape = new KeyShape();
   #key = new Uint8Array(1024);
+  #keyView = new DataView(this.#key.buffer);
   #keyLength = 0;
+  /** How much of the key the one before had, as far as nodes are open for it. */
+  #shared = 0;
   #wasOpaque = false;
+  /** The page before, while it has no node: most pages have nothing below them and need none. */
+  #leafEnd = NONE;
+  #leafParent = NONE;
 
   constructor(options: TreeSurveyOptions = {}) {
     this.table = new NodeTable(options.spill);
@@ -56,9 +62,10 @@ export class TreeSurvey implements RowSink {
 
   sharedBytes(view: DataView, start: number, end: number): number {
     const limit = Math.min(this.#keyLength, end - start);
-    const key = this.#key;
+    const keyView = this.#keyView;
     let i = 0;
-    while (i < limit && view.getUint8(start + i) === key[i]) i++;
+    while (i + 4 <= limit && view.getInt32(start + i, true) === keyView.getInt32(i, true)) i += 4;
+    while (i < limit && view.getUint8(start + i) === keyView.getUint8(i)) i++;
     return i;
   }
 
@@ -76,13 +83,14 @@ export class TreeSurvey implements RowSink {
     if (this.#misses !== undefined && this.#addMissesBefore(bytes, lineStart, keyEnd)) {
       shared = commonPrefix(this.#key, 0, this.#keyLength, bytes, lineStart, keyEnd);
     }
-    const node = this.#visit(bytes, lineStart, shared, keyEnd);
-    if (node === NONE) {
+    this.#goTo(bytes, lineStart, shared, keyEnd);
+    const isOpaque = this.#shape.kind === KEY_KIND.opaque;
+    if (isOpaque || frequencyIsZero(bytes, row.frequencyStart, row.frequencyEnd)) {
       this.fixedRows++;
-    } else if (frequencyIsZero(bytes, row.frequencyStart, row.frequencyEnd)) {
-      this.fixedRows++;
+      if (!isOpaque) this.#enter(this.#shape.nodesEnd);
     } else {
-      this.#addHeld(node);
+      this.heldRows++;
+      if (!this.#addLeaf()) this.#addHeld(this.#enter(this.#shape.nodesEnd));
     }
     return 1;
   }
@@ -100,6 +108,7 @@ export class TreeSurvey implements RowSink {
   /** Takes the misses that are left, and closes all nodes. */
   end(): void {
     if (this.#misses !== undefined) this.#addMissesBefore(undefined, 0, 0);
+    this.#settleLeaf(0, SLASH);
     while (this.#nodes.size > 0) this.#close();
   }
 
@@ -133,9 +142,10 @@ export class TreeSurvey implements RowSink {
       const shared = commonPrefix(this.#key, 0, this.#keyLength, misses.bytes, from, to);
       // The row before, if that was written without its slash.
       if (shared === to - from && shared === this.#keyLength) continue;
-      const node = this.#visit(misses.bytes, from, shared, to);
+      this.#goTo(misses.bytes, from, shared, to);
       took = true;
-      if (node === NONE) continue;
+      if (this.#shape.kind === KEY_KIND.opaque) continue;
+      const node = this.#enter(this.#shape.nodesEnd);
       const nodes = this.#nodes;
       nodes.misses[node]++;
       nodes.ownMisses[node]++;
@@ -145,29 +155,56 @@ export class TreeSurvey implements RowSink {
     return took;
   }
 
-  /** Goes to a key; returns its node, or NONE for a key outside the tree. */
-  #visit(bytes: Uint8Array, start: number, shared: number, end: number): number {
+  /** Makes a key the current one, and closes the nodes that it and later ones are not in. */
+  #goTo(bytes: Uint8Array, start: number, shared: number, end: number): void {
     const length = end - start;
-    this.#leave(shared, shared < length ? bytes[start + shared] : SLASH);
-    if (length + 1 > this.#key.length) {
-      const larger = new Uint8Array(length * 2);
-      larger.set(this.#key);
-      this.#key = larger;
-    }
+    const next = shared < length ? bytes[start + shared] : SLASH;
+    this.#settleLeaf(shared, next);
+    this.#leave(shared, next);
+    if (length + 1 > this.#key.length) this.#growKey(length + 1);
     const key = this.#key;
     for (let i = shared; i < length; i++) key[i] = bytes[start + i];
     this.#keyLength = length;
     if (key[length - 1] === CLOSE_PAREN && findHostEnd(key, 0, length) === length - 1) {
       key[this.#keyLength++] = SLASH;
     }
-    this.#shape.set(key, this.#keyLength, 0);
-    if (this.#shape.kind === KEY_KIND.opaque) {
-      this.#wasOpaque = true;
-      return NONE;
+    this.#shape.set(key, this.#keyLength, shared);
+    this.#shared = this.#wasOpaque ? 0 : shared;
+    this.#wasOpaque = this.#shape.kind === KEY_KIND.opaque;
+  }
+
+  #growKey(room: number): void {
+    const larger = new Uint8Array(room * 2);
+    larger.set(this.#key);
+    this.#key = larger;
+    this.#keyView = new DataView(larger.buffer);
+  }
+
+  /** Takes a page below a host's root without opening a node for it. */
+  #addLeaf(): boolean {
+    const { kind, hostEnd, nodesEnd } = this.#shape;
+    if (kind !== KEY_KIND.page || nodesEnd <= hostEnd + 2) return false;
+    let folderEnd = nodesEnd - 1;
+    while (this.#key[folderEnd] !== SLASH) folderEnd--;
+    this.#leafParent = this.#enter(folderEnd);
+    this.#leafEnd = nodesEnd;
+    return true;
+  }
+
+  /** Opens a node for the leaf if the next key begins with it, or else counts it. */
+  #settleLeaf(shared: number, next: number): void {
+    if (this.#leafEnd === NONE) return;
+    const nodes = this.#nodes;
+    const parent = this.#leafParent;
+    if (this.#leafEnd === shared && next <= SLASH) {
+      const node = nodes.push(shared, SLASH, LAYER.path, nodes.depth[parent] + 1, parent);
+      nodes.keys[node] = nodes.rows[node] = 1;
+    } else {
+      nodes.keys[parent]++;
+      nodes.children[parent]++;
+      nodes.singles[parent]++;
     }
-    const node = this.#enter(this.#wasOpaque ? 0 : shared);
-    this.#wasOpaque = false;
-    return node;
+    this.#leafEnd = NONE;
   }
 
   #leave(shared: number, next: number): void {
@@ -178,8 +215,10 @@ export class TreeSurvey implements RowSink {
     if (next > nodes.separator[top]) this.#close();
   }
 
-  #enter(shared: number): number {
-    const { hostEnd, nodesEnd } = this.#shape;
+  /** Opens the nodes of the key, up to `nodesEnd`, that are not open yet; returns the last. */
+  #enter(nodesEnd: number): number {
+    const { hostEnd } = this.#shape;
+    const shared = this.#shared;
     const nodes = this.#nodes;
     const key = this.#key;
     let node = this.#ancestor(nodesEnd);
@@ -231,7 +270,6 @@ export class TreeSurvey implements RowSink {
   #addHeld(node: number): void {
     const nodes = this.#nodes;
     const { kind } = this.#shape;
-    this.heldRows++;
     nodes.keys[node]++;
     if (kind === KEY_KIND.page) {
       nodes.rows[node]++;
