@@ -1,11 +1,11 @@
-import { CLOSE_PAREN, COMMA, LF, QUESTION, SPACE, STAR } from "../bytes/ascii.ts";
+import { CLOSE_PAREN, COMMA, LF, QUESTION, STAR } from "../bytes/ascii.ts";
 import { isMementoMapError, MementoMapError, quote } from "../errors.ts";
 import { columnEnd, skipBlanks } from "../ukvs/columns.ts";
 import { parseFrequency } from "../ukvs/frequency.ts";
-import { EMPTY_HASH, extendHash } from "./key-hash.ts";
 import { isKeyEnd, lineEnd, nextLine } from "./line-bounds.ts";
 import type { MapHead } from "./map-head.ts";
 import { columnStart, isNone, type RowLayout } from "./map-row.ts";
+import { PrefixHash } from "./prefix-hash.ts";
 import { RowTable } from "./row-table.ts";
 
 /** The keys of a map with the offsets of their first rows, and what kinds of keys there are. */
@@ -39,41 +39,35 @@ export function indexRows(
 ): IndexedRows {
   const pages = new RowTable(estimateRows(bytes, head.recordsOffset));
   const wildcards = new RowTable(0);
+  const key = new PrefixHash(bytes);
   let hasSpreadKeys = false;
   // A `?` in a JSON block costs a needless question per lookup, no more.
   const hasQueryKeys = bytes.indexOf(QUESTION, head.recordsOffset) >= 0;
   let hasBareHomes = false;
   let hasSeveralRows = false;
-  let previous = -1;
+  // While keys come in order, none can be in the tables already.
+  let isInOrder = true;
   let line = head.recordsLine;
   const size = bytes.length;
   for (let row = head.recordsOffset; row < size; line++) {
-    let hash = EMPTY_HASH;
-    let hasStar = false;
-    let at = row;
-    for (; at < size; at++) {
-      const byte = bytes[at];
-      if (byte <= STAR) {
-        if (byte <= SPACE) break;
-        if (byte === STAR) hasStar = true;
-      }
-      hash = extendHash(hash, byte);
-    }
+    const isRow = key.take(row);
+    const at = key.end;
     const end = lineEnd(bytes, at);
-    if (at > row) {
+    if (isRow) {
       checkFrequency(bytes, at, end, { layout, source, line });
-      const table = hasStar ? wildcards : pages;
-      const first = findRow(table, hash, bytes, row, at);
-      if (first < 0) {
-        table.add(hash, row);
-        previous = row;
-      } else if (first === previous) {
+      const table = key.hasStar ? wildcards : pages;
+      if (key.order < 0) isInOrder = false;
+      const isRepeated =
+        key.order === 0 || (!isInOrder && isKnown(table, key.hash, bytes, row, at));
+      if (!isRepeated) {
+        table.add(key.hash, row);
+      } else if (key.order === 0) {
         hasSeveralRows = true;
       } else {
         throw apart(bytes, row, at, { source, line });
       }
       if (bytes[at - 1] === CLOSE_PAREN) hasBareHomes = true;
-      if (hasStar) hasSpreadKeys ||= isSpreadKey(bytes, row, at);
+      if (key.hasStar) hasSpreadKeys ||= isSpreadKey(bytes, row, at);
     } else if (end > row) {
       throw new MementoMapError("MM_BAD_LINE", "the line starts with a blank, not with a key", {
         position: { source, line },
@@ -81,6 +75,8 @@ export function indexRows(
     }
     row = nextLine(bytes, end);
   }
+  pages.settle();
+  wildcards.settle();
   return { pages, wildcards, hasSpreadKeys, hasQueryKeys, hasBareHomes, hasSeveralRows };
 }
 
@@ -91,20 +87,21 @@ function estimateRows(bytes: Uint8Array, from: number): number {
   return sampled === 0 ? 0 : Math.ceil((lines / sampled) * (bytes.length - from));
 }
 
-function findRow(
+function isKnown(
   table: RowTable,
   hash: number,
   bytes: Uint8Array,
   start: number,
   end: number,
-): number {
+): boolean {
+  table.settle();
   for (let place = table.first(hash); place >= 0; place = table.next(place)) {
     const row = table.offset(place);
     let i = 0;
     while (i < end - start && bytes[row + i] === bytes[start + i]) i++;
-    if (i === end - start && isKeyEnd(bytes, row + i)) return row;
+    if (i === end - start && isKeyEnd(bytes, row + i)) return true;
   }
-  return -1;
+  return false;
 }
 
 function isSpreadKey(bytes: Uint8Array, start: number, end: number): boolean {

@@ -1,17 +1,26 @@
 import { finishHash } from "./key-hash.ts";
 
 const MAX_LOAD = 0.5;
+/** New keys wait until there are so many. */
+const WAITING_KEYS = 512;
 
 /**
  * A hash table from keys to the offsets of their rows; the keys themselves stay in the map's bytes.
  *
  * Open addressing, hash and offset side by side, so that a miss costs one cache line. Eight bytes a
  * place, 16 to 32 bytes a key.
+ *
+ * New keys are put into their places many at a time: each is a cache miss, and a processor waits
+ * for many of those at once if little else is between them.
  */
 export class RowTable {
   #places: Uint32Array;
   #mask: number;
+  /** Keys in the table, those that wait included. */
   #count = 0;
+  readonly #waitingHashes = new Int32Array(WAITING_KEYS);
+  readonly #waitingOffsets = new Uint32Array(WAITING_KEYS);
+  #waiting = 0;
 
   constructor(expectedKeys: number) {
     let capacity = 16;
@@ -40,11 +49,23 @@ export class RowTable {
     return this.#places[2 * place + 1];
   }
 
-  /** Adds a key that is not in the table. */
+  /** Adds a key that is not in the table; it is found only after {@link settle}. */
   add(hash: number, offset: number): void {
-    if (this.#count >= (this.#mask + 1) * MAX_LOAD) this.#grow();
+    if (this.#waiting === WAITING_KEYS) this.settle();
+    this.#waitingHashes[this.#waiting] = hash;
+    this.#waitingOffsets[this.#waiting++] = offset;
     this.#count++;
-    insert(this.#places, this.#mask, finishHash(hash), offset);
+  }
+
+  /** Puts the keys that wait into their places. */
+  settle(): void {
+    while (this.#count > (this.#mask + 1) * MAX_LOAD) this.#grow();
+    const places = this.#places;
+    const mask = this.#mask;
+    for (let i = 0; i < this.#waiting; i++) {
+      insert(places, mask, finishHash(this.#waitingHashes[i]), this.#waitingOffsets[i]);
+    }
+    this.#waiting = 0;
   }
 
   #probe(finished: number, from: number): number {
