@@ -220,12 +220,20 @@ export class KeyTable {
 
   #sortedIds(): Uint32Array {
     const lanes: Uint32Array[] = [];
-    for (const [i, from] of this.#runs.entries()) {
-      const to = this.#runs[i + 1] ?? this.#orderedSize;
-      lanes.push(this.#lanes.subarray(from, to));
+    let from = 0;
+    for (const to of [...this.#runs.slice(1), this.#orderedSize]) {
+      // Runs that follow each other in order, such as parts of one sorted file, are one lane.
+      const goesOn =
+        to < this.#orderedSize && this.#compare(this.#lanes[to - 1], this.#lanes[to]) < 0;
+      if (goesOn) continue;
+      if (to > from) lanes.push(this.#lanes.subarray(from, to));
+      from = to;
     }
-    if (this.#asideSize > 0) lanes.push(this.#sortedAside());
-    return this.#mergeLanes(lanes);
+    const ordered = this.#mergeLanes(lanes);
+    if (this.#asideSize === 0) return ordered;
+    // Last, because it may be by far the longest: each merge makes a copy.
+    const aside = this.#sortedAside();
+    return ordered.length === 0 ? aside : this.#mergeTwo(ordered, aside);
   }
 
   #sortedAside(): Uint32Array {

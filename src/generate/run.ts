@@ -77,7 +77,7 @@ function writeVarint(value: number, target: Uint8Array, at: number): number {
 /** Reads bytes of a stored run; fewer than asked for only at its end. */
 export type ReadRun = (offset: number, target: Uint8Array) => number;
 
-const READ_BYTES = 1 << 18;
+const READ_BYTES = 1 << 16;
 
 /** Walks the keys of a run in order, from the first key at or after `from`. */
 export class RunReader {
