@@ -1,4 +1,3 @@
-import { createReadStream } from "node:fs";
 import { type FileHandle, open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { HeadLines } from "../../compact/compact-map.ts";
@@ -6,6 +5,7 @@ import { compactMap, headerText, readHeaders } from "../../compact/compact-map.t
 import type { WeightOptions } from "../../compact/weight-policy.ts";
 import { isMementoMapError } from "../../errors.ts";
 import { UkvsHeaders } from "../../ukvs/header.ts";
+import { copyToOutput } from "../copy-to-output.ts";
 import { recognizeCompression } from "../decompress.ts";
 import type { InputStreams } from "../input-file.ts";
 import { openInput } from "../input-file.ts";
@@ -150,9 +150,7 @@ async function compactPlain(
       rowsRead += part.rows;
       rollUps += part.rollUps;
       linesBefore += part.lines;
-      for await (const block of createReadStream(task.target, { highWaterMark: 1 << 20 })) {
-        await output.write(block as Uint8Array); // no encoding is set: blocks are Buffers
-      }
+      await copyToOutput(task.target, output);
       await rm(task.target);
     }
     return { rowsRead, rollUps, bytes };

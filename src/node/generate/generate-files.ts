@@ -1,4 +1,3 @@
-import { createReadStream } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { MementoMapError, quote } from "../../errors.ts";
@@ -9,6 +8,7 @@ import { mapHeaders } from "../../generate/map-headers.ts";
 import { cutRuns } from "../../generate/cut-runs.ts";
 import type { InputFormat, KeyTrust } from "../../input/detect.ts";
 import type { CaptureFilter } from "../../input/filter.ts";
+import { copyToOutput } from "../copy-to-output.ts";
 import type { InputStreams } from "../input-file.ts";
 import type { IndexInput } from "../input/index-input.ts";
 import type { Interrupt } from "../interrupt.ts";
@@ -309,9 +309,7 @@ async function writeMerged(
     rows += result.rows;
     bytes += result.bytes;
     mementos += result.mementos;
-    for await (const block of createReadStream(target, { highWaterMark: 1 << 20 })) {
-      await output.write(block as Uint8Array); // no encoding is set: blocks are Buffers
-    }
+    await copyToOutput(target, output);
     await rm(target);
   }
   return { rows, bytes, mementos };
