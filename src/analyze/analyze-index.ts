@@ -1,0 +1,105 @@
+import { wholeLines } from "../bytes/whole-lines.ts";
+import type { IndexSource } from "../generate/generate-map.ts";
+import { KeyTable } from "../generate/key-table.ts";
+import { mergeRuns } from "../generate/merge-runs.ts";
+import type { RunIndex } from "../generate/run.ts";
+import { RunReader, writeRun } from "../generate/run.ts";
+import type { InputFormat } from "../input/detect.ts";
+import { detectFormat } from "../input/detect.ts";
+import type { CaptureFilter } from "../input/filter.ts";
+import type { Analysis } from "./analysis.ts";
+import { CaptureScanner } from "./capture-scanner.ts";
+import { joinTallies } from "./capture-tally.ts";
+import { HoldingsTree } from "./holdings-tree.ts";
+import { summarize } from "./summarize.ts";
+
+export interface AnalyzeIndexOptions {
+  readonly format?: InputFormat | undefined;
+  readonly filter?: CaptureFilter | undefined;
+  /** Rows of the tables of the most archived; 20 by default. */
+  readonly top?: number | undefined;
+  /** Captures of pages to draw at random; 10 by default. */
+  readonly samples?: number | undefined;
+  readonly maxLineBytes?: number | undefined;
+  /** What the table of originals may hold before it is sorted and put away; 64 MiB by default. */
+  readonly tableBytes?: number | undefined;
+}
+
+const TABLE_BYTES = 64 * 2 ** 20;
+const MAX_LINE_BYTES = 2 ** 20;
+const HEAD_BYTES = 1 << 16;
+export const DEFAULT_TOP = 20;
+export const DEFAULT_SAMPLES = 10;
+
+/**
+ * Analyzes indexes in memory: for browsers, tests and small archives.
+ *
+ * Reads every source once, sorted or not. Holds all originals; `analyzeFiles` of `mementomap/node`
+ * does the same for any size in bounded memory, with the same result.
+ *
+ * @throws MM_BAD_INPUT for an unknown format; MM_LIMIT
+ */
+export async function analyzeIndex(
+  sources: Iterable<IndexSource>,
+  options: AnalyzeIndexOptions = {},
+): Promise<Analysis> {
+  const { top = DEFAULT_TOP, samples = DEFAULT_SAMPLES } = options;
+  const runs: { index: RunIndex; bytes: Uint8Array }[] = [];
+  const table = new KeyTable(options.tableBytes ?? TABLE_BYTES);
+  const drain = (): void => {
+    const parts: Uint8Array[] = [];
+    table.drain((keys) => {
+      const index = writeRun(keys, (chunk) => void parts.push(chunk.slice()));
+      runs.push({ index, bytes: joined(parts) });
+    });
+  };
+  const maxLineBytes = options.maxLineBytes ?? MAX_LINE_BYTES;
+  const scanner = new CaptureScanner(
+    { filter: options.filter ?? {}, maxLineBytes, samples },
+    table,
+    drain,
+  );
+  let files = 0;
+  for (const source of sources) {
+    files++;
+    let isFirst = true;
+    for await (const lines of wholeLines(source.chunks, source.name, maxLineBytes)) {
+      if (isFirst) {
+        const head = lines.subarray(0, HEAD_BYTES);
+        scanner.startPart(detectFormat(head, options.format ?? "auto", source.name));
+        isFirst = false;
+      }
+      scanner.readLines(lines, 0, lines.length);
+    }
+  }
+  drain();
+  const tree = new HoldingsTree(top);
+  mergeRuns(
+    runs.map(
+      ({ index, bytes }) => new RunReader(index, (offset, target) => copy(bytes, offset, target)),
+    ),
+    {},
+    (key, keyLength, count) => {
+      tree.add(key, keyLength, count);
+    },
+  );
+  tree.end();
+  const tally = joinTallies([scanner.tally.data()], samples);
+  return summarize(tally, tree, { files, storedBytes: null, runs: runs.length, top });
+}
+
+function copy(bytes: Uint8Array, offset: number, target: Uint8Array): number {
+  const part = bytes.subarray(offset, offset + target.length);
+  target.set(part);
+  return part.length;
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}

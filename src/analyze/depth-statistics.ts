@@ -1,0 +1,95 @@
+import type { DepthNodes } from "./holdings-tree.ts";
+import type { CurvePoint } from "./histogram.ts";
+
+/** A row of the paper's table of host and path depths. */
+export interface DepthRow {
+  /** `H3`: hosts of three labels; `P1`: the first path segment. */
+  readonly depth: string;
+  /** Distinct prefixes of this depth. */
+  readonly count: number;
+  /** Keys of this depth or deeper. */
+  readonly sum: number;
+  /** Keys that share the commonest prefix. */
+  readonly max: number;
+  readonly mean: number;
+  readonly median: number;
+  readonly standardDeviation: number;
+  /** What share of all keys would go if keys were cut at this depth. */
+  readonly reductionQuotient: number;
+  /** Nodes of the depth above that have children. */
+  readonly parents: number;
+  /** Distinct nodes of this depth. */
+  readonly children: number;
+  readonly meanChildren: number;
+}
+
+/** How far rolling up the largest sub-trees, or families, of one depth shrinks the keys. */
+export interface ReductionCurve {
+  readonly depth: string;
+  /** x: nodes rolled up, largest first; y: the share that is gone. */
+  readonly points: readonly CurvePoint[];
+}
+
+/** Equation 1 of the paper: (keys at least this deep - distinct prefixes) / all keys. */
+export function reductionQuotient(sum: number, count: number, allKeys: number): number {
+  return allKeys === 0 ? 0 : (sum - count) / allKeys;
+}
+
+/** The paper's MeanChld. */
+export function meanChildren(children: number, parents: number): number {
+  return parents === 0 ? 0 : children / parents;
+}
+
+/** The rows of hosts (from H1) or of paths (from P0). */
+export function depthRows(
+  layer: "H" | "P",
+  depths: readonly DepthNodes[],
+  allKeys: number,
+): DepthRow[] {
+  const rows: DepthRow[] = [];
+  for (const [depth, { sizes, families }] of depths.entries()) {
+    const { count, sum, max, mean, median, standardDeviation } = sizes.summary();
+    if (count === 0) continue;
+    // The tree has one root; and every host has exactly one path root.
+    const isRoot = layer === "H" ? depth === 1 : depth === 0;
+    const rootParents = layer === "H" ? 1 : count;
+    const parents = isRoot ? rootParents : families.count;
+    rows.push({
+      depth: `${layer}${depth}`,
+      count,
+      sum,
+      max,
+      mean,
+      median,
+      standardDeviation,
+      reductionQuotient: reductionQuotient(sum, count, allKeys),
+      parents,
+      children: count,
+      meanChildren: meanChildren(count, parents),
+    });
+  }
+  return rows;
+}
+
+/** What rolling up whole sub-trees saves, of all keys. */
+export function globalReduction(
+  layer: "H" | "P",
+  depths: readonly DepthNodes[],
+  allKeys: number,
+): ReductionCurve[] {
+  return depths.flatMap(({ sizes }, depth) =>
+    sizes.count === 0 ? [] : [{ depth: `${layer}${depth}`, points: sizes.reduction(allKeys) }],
+  );
+}
+
+/** What rolling up children into their parents saves, of all nodes of the depth. */
+export function incrementalReduction(
+  layer: "H" | "P",
+  depths: readonly DepthNodes[],
+): ReductionCurve[] {
+  return depths.flatMap(({ families }, depth) =>
+    families.count === 0
+      ? []
+      : [{ depth: `${layer}${depth}`, points: families.reduction(families.sum) }],
+  );
+}

@@ -1,0 +1,190 @@
+import { closeSync, openSync, readSync } from "node:fs";
+import type { Analysis } from "../../analyze/analysis.ts";
+import { DEFAULT_SAMPLES, DEFAULT_TOP } from "../../analyze/analyze-index.ts";
+import { joinTallies } from "../../analyze/capture-tally.ts";
+import { HoldingsTree } from "../../analyze/holdings-tree.ts";
+import { summarize } from "../../analyze/summarize.ts";
+import { MAX_LINE_BYTES } from "../../bytes/whole-lines.ts";
+import { mergeRuns } from "../../generate/merge-runs.ts";
+import { RunReader } from "../../generate/run.ts";
+import type { InputFormat, KeyTrust } from "../../input/detect.ts";
+import type { CaptureFilter } from "../../input/filter.ts";
+import type { StoredRun } from "../generate/job.ts";
+import { tableBytes } from "../generate/memory.ts";
+import type { Part } from "../generate/tasks.ts";
+import type { InputStreams } from "../input-file.ts";
+import type { IndexInput } from "../input/index-input.ts";
+import { FileProgress } from "../input/index-input.ts";
+import { openInputs } from "../input/open-inputs.ts";
+import type { Interrupt } from "../interrupt.ts";
+import { withTempDir } from "../temp-dir.ts";
+import type { AnalyzeJobOptions } from "./job.ts";
+import type { AnalyzeLane } from "./lane.ts";
+import { InlineAnalyzeLane, ThreadAnalyzeLane } from "./lane.ts";
+
+export interface AnalyzeFilesOptions {
+  readonly format?: InputFormat | undefined;
+  readonly filter?: CaptureFilter | undefined;
+  /** Whether to trust key columns; by default only where a sample agrees with the URIs. */
+  readonly keys?: KeyTrust | undefined;
+  /** Which archive to take from logs and TimeMaps of aggregators. */
+  readonly archive?: string | undefined;
+  /** Rows of the tables of the most archived; 20 by default. */
+  readonly top?: number | undefined;
+  /** Captures of pages to draw at random; 10 by default. */
+  readonly samples?: number | undefined;
+  /** What the whole run may hold; 512 MiB by default. */
+  readonly memoryBytes?: number | undefined;
+  readonly threads?: number | undefined;
+  /** The folder for scratch files. */
+  readonly scratch?: string | undefined;
+  readonly maxLineBytes?: number | undefined;
+  readonly streams: InputStreams;
+  readonly interrupt?: Interrupt | undefined;
+  /** Told how many stored bytes were read since the last call. */
+  readonly onRead?: ((bytes: number) => void) | undefined;
+}
+
+const DEFAULT_MEMORY_BYTES = 512 * 2 ** 20;
+/** A second thread costs more than it gives on less than this. */
+const BYTES_WORTH_A_THREAD = 8 * 2 ** 20;
+
+/**
+ * Analyzes index files: the tables and figures of the paper, for the archive at hand.
+ *
+ * Reads every input once, in any order and sorted or not. Holds at most `memoryBytes`; captures go
+ * through sorted runs in a scratch folder, about a fifth of the size of a CDX file. The result does
+ * not depend on the order of files, on threads or on memory. Lines that cannot be read are counted,
+ * with examples.
+ *
+ * @throws MM_IO, MM_BAD_INPUT, MM_LIMIT, MM_INTERRUPTED, MM_USAGE
+ */
+export async function analyzeFiles(
+  paths: readonly string[],
+  options: AnalyzeFilesOptions,
+): Promise<Analysis> {
+  const { top = DEFAULT_TOP, samples = DEFAULT_SAMPLES } = options;
+  const progress = new FileProgress();
+  const inputs = await openInputs(paths, {
+    format: options.format ?? "auto",
+    keys: options.keys ?? "auto",
+    untrusted: new Set(),
+    maxLineBytes: options.maxLineBytes ?? MAX_LINE_BYTES,
+    archive: options.archive,
+    streams: options.streams,
+    signal: options.interrupt?.signal,
+    progress,
+  });
+  const storedBytes = totalSize(inputs);
+  const scratchOptions = { parent: options.scratch, interrupt: options.interrupt };
+  return withTempDir(scratchOptions, async (scratch) => {
+    const results = await scan(inputs, storedBytes, scratch, options);
+    const runs = results.flatMap((result) => result.runs);
+    const tree = new HoldingsTree(top);
+    mergeStored(runs, tree, options.interrupt?.signal);
+    const tally = joinTallies(
+      results.map((result) => result.tally),
+      samples,
+    );
+    return summarize(tally, tree, { files: inputs.length, storedBytes, runs: runs.length, top });
+  });
+}
+
+function totalSize(inputs: readonly IndexInput[]): number | null {
+  let bytes = 0;
+  for (const { size } of inputs) {
+    if (size === undefined) return null;
+    bytes += size;
+  }
+  return bytes;
+}
+
+async function scan(
+  inputs: readonly IndexInput[],
+  storedBytes: number | null,
+  scratch: string,
+  options: AnalyzeFilesOptions,
+): Promise<Awaited<ReturnType<AnalyzeLane["finish"]>>[]> {
+  const lanes = openLanes(storedBytes, scratch, options);
+  try {
+    await readAll(inputs, lanes, options);
+    return await Promise.all(lanes.map((lane) => lane.finish()));
+  } finally {
+    await Promise.all(lanes.map((lane) => lane.end()));
+  }
+}
+
+function openLanes(
+  storedBytes: number | null,
+  scratch: string,
+  options: AnalyzeFilesOptions,
+): AnalyzeLane[] {
+  const worthwhile =
+    storedBytes === null ? Infinity : Math.ceil(storedBytes / BYTES_WORTH_A_THREAD);
+  const threads = Math.max(1, Math.min(options.threads ?? 1, worthwhile));
+  const job = (index: number): AnalyzeJobOptions => ({
+    name: `thread-${index}`,
+    scratch,
+    tableBytes: tableBytes(options.memoryBytes ?? DEFAULT_MEMORY_BYTES, threads),
+    scanner: {
+      filter: options.filter ?? {},
+      maxLineBytes: options.maxLineBytes ?? MAX_LINE_BYTES,
+      samples: options.samples ?? DEFAULT_SAMPLES,
+    },
+  });
+  if (threads === 1) return [new InlineAnalyzeLane(job(0))];
+  return Array.from({ length: threads }, (_, index) => new ThreadAnalyzeLane(job(index)));
+}
+
+/** Hands the parts of all inputs to whichever lane is free; stops at the first failure. */
+async function readAll(
+  inputs: readonly IndexInput[],
+  lanes: readonly AnalyzeLane[],
+  options: AnalyzeFilesOptions,
+): Promise<void> {
+  const parts = allParts(inputs);
+  const isDone = { value: false };
+  const work = async (lane: AnalyzeLane): Promise<void> => {
+    while (!isDone.value) {
+      const next = await parts.next();
+      if (next.done === true) return;
+      options.interrupt?.signal.throwIfAborted();
+      await lane.read(next.value.task);
+      options.onRead?.(next.value.bytes);
+    }
+  };
+  try {
+    await Promise.all(lanes.map((lane) => work(lane)));
+  } finally {
+    isDone.value = true;
+    await parts.return();
+  }
+}
+
+/** Generators answer requests one after the other, so several lanes may ask at once. */
+async function* allParts(inputs: readonly IndexInput[]): AsyncGenerator<Part, void, undefined> {
+  for (const input of inputs) yield* input.parts(inputs.length === 1);
+}
+
+function mergeStored(
+  runs: readonly StoredRun[],
+  tree: HoldingsTree,
+  signal: AbortSignal | undefined,
+): void {
+  const files = runs.map((run) => openSync(run.path, "r"));
+  try {
+    const readers = runs.map((run, i) => {
+      const read = (offset: number, target: Uint8Array): number => {
+        signal?.throwIfAborted();
+        return readSync(files[i], target, 0, target.length, offset);
+      };
+      return new RunReader(run.index, read);
+    });
+    mergeRuns(readers, {}, (key, keyLength, count) => {
+      tree.add(key, keyLength, count);
+    });
+    tree.end();
+  } finally {
+    for (const file of files) closeSync(file);
+  }
+}
