@@ -45,7 +45,7 @@ export function compactMapFile(
 ): Promise<CompactFileSummary> {
   const { interrupt } = options;
   return withOutput(target, { stdout: STREAMS.stdout, interrupt }, (output) =>
-    compactFile(source, output, { threads: availableParallelism(), ...options, streams: STREAMS }),
+    compactFile(source, output, { ...options, streams: STREAMS }),
   );
 }
 

@@ -1,17 +1,27 @@
 import { stat } from "node:fs/promises";
-import { availableParallelism } from "node:os";
 import type { PowerLaw } from "../../compact/weight-policy.ts";
 import { WEIGHT_DEFAULTS, WeightPolicy } from "../../compact/weight-policy.ts";
 import { MementoMapError, quote } from "../../errors.ts";
 import type { CompactFileSummary } from "../../node/compact/compact-files.ts";
 import { compactFile } from "../../node/compact/compact-files.ts";
+import type { BudgetFileSummary } from "../../node/compact/budget-files.ts";
+import { compactFileToBudget } from "../../node/compact/budget-files.ts";
 import { withOutput } from "../../node/output-file.ts";
 import type { Command } from "../command.ts";
 import { defineCommand } from "../command.ts";
 import type { Io } from "../io.ts";
 import { ExitCode } from "../io.ts";
 import { Progress } from "../progress.ts";
-import { formatCount, formatDuration, formatSize, parseDecimal, parsePositive } from "../sizes.ts";
+import {
+  formatCount,
+  formatDuration,
+  formatSize,
+  parseDecimal,
+  parsePositive,
+  parseShare,
+  parseSize,
+} from "../sizes.ts";
+import type { SummaryLine } from "../summary.ts";
 import { showSummary } from "../summary.ts";
 
 const { hostPower, pathPower } = WEIGHT_DEFAULTS;
@@ -21,15 +31,21 @@ export const compact: Command = defineCommand({
   summary: "Make a map smaller by rolling up sub-trees",
   usage: "[MAP] [-o MAP]",
   description: `
-Rolls up every host or folder that has more children than
+Rolls up hosts and folders into one row with a wildcard, com,example)/news/*.
+Smaller maps say "present" more often than they should; they never say "absent"
+of anything that is held. A map that is compact already can be compacted further.
+
+Say how large the map may be, with --max-lines, --max-bytes or --relative-cost,
+and it becomes the one of that size that is expected to answer the fewest
+lookups wrongly. What will be asked is estimated from the map itself, and better
+with --misses: a list of lookups that were not held, in the order they came.
+Exclusions (rows with 0) are added where the misses show that they will pay.
+
+Without a size, every host or folder is rolled up that has more children than
 
     weight * A * depth^-K
 
-into one row with a wildcard, com,example)/news/*. Smaller weights give smaller
-maps that say "present" more often than they should; they never say "absent" of
-anything that is held. A map that is compact already can be compacted further.
-
-A and K describe how many children the nodes of an archive have on average, by
+as in the paper. A and K describe how many children the nodes of an archive have on average, by
 depth; the defaults are the paper's, and fit finds those of your archive.
 Exclusions (rows with 0) stay where they cover nothing that is held.`,
   options: {
@@ -76,11 +92,45 @@ Exclusions (rows with 0) stay where they cover nothing that is held.`,
       help: "Path levels told apart.",
       parse: parsePositive,
     },
+    "max-lines": {
+      type: "string",
+      value: "N",
+      help: "At most so many lines, headers included.",
+      parse: parsePositive,
+    },
+    "max-bytes": {
+      type: "string",
+      value: "SIZE",
+      help: "At most so large after gzip, such as 200k.",
+      parse: parseSize,
+    },
+    "relative-cost": {
+      type: "string",
+      value: "SHARE",
+      help: "At most so many lines for each row of MAP, such as 1.5%.",
+      parse: parseShare,
+    },
+    originals: {
+      type: "string",
+      value: "N",
+      help: "Relative to so many originals, not rows.",
+      parse: parsePositive,
+    },
+    misses: { type: "string", value: "FILE", help: "Lookups that missed: URIs or SURTs." },
+    "no-exclusions": { type: "boolean", help: "Add no rows with 0." },
     threads: { type: "string", value: "N", help: "Default: all cores.", parse: parsePositive },
     tmp: { type: "string", value: "DIR", help: "Where scratch files go." },
   },
   examples: [
     { line: "mementomap compact map.ukvs -o small.ukvs", does: "the paper's best trade, 4 and 2" },
+    {
+      line: "mementomap compact --relative-cost 1.5% map.ukvs -o small.ukvs",
+      does: "the best map of that size",
+    },
+    {
+      line: "mementomap compact --max-lines 1000 --misses misses.txt map.ukvs -o small.ukvs",
+      does: "the same, trained",
+    },
     {
       line: "mementomap compact --host-weight inf --path-weight 1 map.ukvs -o small.ukvs",
       does: "roll up folders only",
@@ -91,6 +141,19 @@ Exclusions (rows with 0) stay where they cover nothing that is held.`,
       throw new MementoMapError("MM_USAGE", "compact takes one map; merge makes one of several");
     }
     const [path = "-"] = positionals;
+    const budget = {
+      maxLines: values["max-lines"],
+      maxBytes: values["max-bytes"],
+      relativeCost: values["relative-cost"],
+      originals: values.originals,
+    };
+    const hasBudget = (budget.maxLines ?? budget.maxBytes ?? budget.relativeCost) !== undefined;
+    if (!hasBudget && (values.misses !== undefined || values["no-exclusions"])) {
+      throw new MementoMapError(
+        "MM_USAGE",
+        "misses need a size: --max-lines, --max-bytes or --relative-cost",
+      );
+    }
     const weights = {
       hostWeight: values["host-weight"],
       pathWeight: values["path-weight"],
@@ -104,22 +167,36 @@ Exclusions (rows with 0) stay where they cover nothing that is held.`,
     const startedAt = io.now();
     const progress = new Progress(io, {
       label: "compacting",
-      total: stats?.size,
+      // A budget needs two readings.
+      total: stats === undefined || !hasBudget ? stats?.size : stats.size * 2,
       quiet: values.quiet,
     });
-    let summary: CompactFileSummary;
+    const onRead = (bytes: number): void => {
+      progress.add(bytes);
+    };
+    let summary: CompactFileSummary | BudgetFileSummary;
     try {
-      summary = await withOutput(values.output, io, (output) =>
-        compactFile(path, output, {
-          weights,
-          threads: values.threads ?? availableParallelism(),
-          scratch: values.tmp,
-          streams: io,
-          interrupt: io.interrupt,
-          onRead: (bytes) => {
-            progress.add(bytes);
-          },
-        }),
+      summary = await withOutput<CompactFileSummary | BudgetFileSummary>(
+        values.output,
+        io,
+        (output) =>
+          hasBudget
+            ? compactFileToBudget(path, output, {
+                budget,
+                misses: values.misses,
+                allowsExclusions: !values["no-exclusions"],
+                scratch: values.tmp,
+                streams: io,
+                onRead,
+              })
+            : compactFile(path, output, {
+                weights,
+                threads: values.threads,
+                scratch: values.tmp,
+                streams: io,
+                interrupt: io.interrupt,
+                onRead,
+              }),
       );
     } finally {
       progress.end();
@@ -141,20 +218,33 @@ function parsePower(text: string): PowerLaw {
   return { a: parseDecimal(parts[0]), k: parseDecimal(parts[1]) };
 }
 
-function report(io: Io, summary: CompactFileSummary, ms: number, isJson: boolean): void {
+function report(
+  io: Io,
+  summary: CompactFileSummary | BudgetFileSummary,
+  ms: number,
+  isJson: boolean,
+): void {
   const { rowsRead, rollUps, bytes } = summary;
   const peakMemoryBytes = process.resourceUsage().maxRSS * 1024;
   if (isJson) {
-    io.stderr.write(
-      `${JSON.stringify({ rowsRead, rollUps, bytes, seconds: ms / 1000, peakMemoryBytes })}\n`,
-    );
+    io.stderr.write(`${JSON.stringify({ ...summary, seconds: ms / 1000, peakMemoryBytes })}\n`);
     return;
   }
   showSummary(io, [
     ["rows read", formatCount(rowsRead), `${formatCount(Math.round((rowsRead / ms) * 1000))}/s`],
+    ...("rows" in summary ? budgetLines(summary) : []),
     ["roll-ups", formatCount(rollUps)],
     ["size", formatSize(bytes)],
     ["time", formatDuration(ms)],
     ["memory", formatSize(peakMemoryBytes), "peak"],
   ]);
+}
+
+function budgetLines(summary: BudgetFileSummary): SummaryLine[] {
+  const { rowsRead, rows, exclusions, gzipBytes } = summary;
+  return [
+    ["rows", formatCount(rows), `${((100 * rows) / Math.max(1, rowsRead)).toFixed(2)}%`],
+    ...(exclusions > 0 ? [["exclusions", formatCount(exclusions)] as const] : []),
+    ...(gzipBytes === undefined ? [] : [["after gzip", formatSize(gzipBytes)] as const]),
+  ];
 }

@@ -1,4 +1,5 @@
 import { type FileHandle, open, rm } from "node:fs/promises";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { HeadLines } from "../../compact/compact-map.ts";
 import { compactMap, headerText, readHeaders } from "../../compact/compact-map.ts";
@@ -21,6 +22,7 @@ import { compactPart } from "./job.ts";
 
 export interface CompactFileOptions {
   readonly weights?: WeightOptions | undefined;
+  /** By default as many as there are cores, and the map is large enough for. */
   readonly threads?: number | undefined;
   /** The folder for scratch files. */
   readonly scratch?: string | undefined;
@@ -38,7 +40,7 @@ export interface CompactFileSummary {
 }
 
 /** A second thread costs more than it gives on less than this. */
-const BYTES_WORTH_A_THREAD = 4 * 2 ** 20;
+const BYTES_WORTH_A_THREAD = 48 * 2 ** 20;
 const HEAD_BYTES = 1 << 16;
 
 /**
@@ -123,7 +125,8 @@ async function compactPlain(
 ): Promise<CompactFileSummary> {
   const { size } = await file.stat();
   const { headers, lines, offset } = await readFileHeaders(file, path);
-  const wanted = Math.min(options.threads ?? 1, Math.ceil(size / BYTES_WORTH_A_THREAD));
+  const worthwhile = Math.ceil(size / BYTES_WORTH_A_THREAD);
+  const wanted = options.threads ?? Math.min(availableParallelism(), worthwhile);
   const cuts = await findCuts(file, offset, size, wanted);
   const tasks = cuts.slice(1).map((end, i): CompactTask => ({
     path,
@@ -134,7 +137,6 @@ async function compactPlain(
     target: join(scratch, `part-${i}.rows`),
   }));
   const head = headerText(headers);
-  await output.write(head);
   const runner = tasks.length > 1 ? new Threads(tasks.length) : new ThisThread();
   try {
     const results = tasks.map((task, i) => runner.run(task, i));
@@ -146,6 +148,7 @@ async function compactPlain(
       });
       options.interrupt?.signal.throwIfAborted();
       options.onRead?.(task.end - task.start);
+      if (i === 0) await output.write(head);
       bytes += part.bytes;
       rowsRead += part.rows;
       rollUps += part.rollUps;

@@ -7,8 +7,9 @@ import type { WeightOptions } from "../../compact/weight-policy.ts";
 import { WeightPolicy } from "../../compact/weight-policy.ts";
 import { MementoMapError } from "../../errors.ts";
 import type { Fields } from "../../ukvs/header.ts";
-import { ioError } from "../io-error.ts";
+import { ioError, systemCode } from "../io-error.ts";
 import { ScratchSpill } from "../scratch-spill.ts";
+import { CompactKernel } from "./compact-kernel.ts";
 
 /** A part of an uncompressed map file, to be compacted into a file of its own. */
 export interface CompactTask {
@@ -36,43 +37,95 @@ const READ_BYTES = 1 << 20;
  * Holds a read buffer, the longest line and what is undecided (16 MiB at most).
  */
 export function compactPart(task: CompactTask): CompactResult {
-  const input = openSync(task.path, "r");
-  const output = openTarget(task.target);
+  const policy = new WeightPolicy(task.weights);
+  return compactPlainRows(task, policy) ?? compactAnyRows(task, policy);
+}
+
+/** By the kernel; undefined where there is none, or a row is not for it. */
+function compactPlainRows(task: CompactTask, policy: WeightPolicy): CompactResult | undefined {
+  if (task.fields.keys.length + task.fields.values.length > 2) return undefined;
+  const { result, bytes } = withFiles(task, (input, write) => {
+    const kernel = CompactKernel.open(policy, READ_BYTES + MAX_LINE_BYTES, write);
+    if (kernel === undefined) return undefined;
+    const { block } = kernel;
+    const isDone = readBlocks(
+      input,
+      task,
+      block,
+      (length, isWhole) => isWhole && kernel.compact(length),
+    );
+    if (!isDone || !kernel.finish()) return undefined;
+    return { lines: kernel.rows, rows: kernel.rows, rollUps: kernel.rollUps };
+  });
+  return result === undefined ? undefined : { ...result, bytes };
+}
+
+function compactAnyRows(task: CompactTask, policy: WeightPolicy): CompactResult {
   const spill = new ScratchSpill(`${task.target}.spill`);
-  let bytes = 0;
-  const write = (block: Uint8Array): void => {
-    bytes += block.length;
-    for (let at = 0; at < block.length;) at += writeSync(output, block, at);
-  };
   try {
-    const compactor = new Compactor(new WeightPolicy(task.weights), write, {
-      keyColumns: task.fields.keys.length,
-      spill,
+    const { result, bytes } = withFiles(task, (input, write) => {
+      const compactor = new Compactor(policy, write, {
+        keyColumns: task.fields.keys.length,
+        spill,
+      });
+      const lines = new MapLines(compactor, task.fields);
+      const buffer = Buffer.allocUnsafeSlow(READ_BYTES + MAX_LINE_BYTES);
+      const place = { source: task.path, firstLine: 1 };
+      readBlocks(input, task, buffer, (length, isWhole) => {
+        if (!isWhole) throw tooLong(task.path, lines.lines + 1);
+        lines.read(buffer, 0, length, place);
+        return true;
+      });
+      compactor.end();
+      return { lines: lines.lines, rows: lines.rows, rollUps: compactor.rollUps };
     });
-    const lines = new MapLines(compactor, task.fields);
-    readRange(input, task, lines);
-    compactor.end();
-    return { lines: lines.lines, rows: lines.rows, rollUps: compactor.rollUps, bytes };
-  } catch (error) {
-    throw ioError(error, task.target);
+    return { ...result, bytes };
   } finally {
     spill.close();
+  }
+}
+
+/** Runs `use` with the files of a task; gives its result and the number of bytes written. */
+function withFiles<Result>(
+  task: CompactTask,
+  use: (input: number, write: (bytes: Uint8Array) => void) => Result,
+): { readonly result: Result; readonly bytes: number } {
+  const input = openFile(task.path, "r");
+  const output = openFile(task.target, "w");
+  let bytes = 0;
+  try {
+    const result = use(input, (block) => {
+      bytes += block.length;
+      for (let at = 0; at < block.length;) at += writeSync(output, block, at);
+    });
+    return { result, bytes };
+  } catch (error) {
+    throw systemCode(error) === undefined ? error : ioError(error, task.target);
+  } finally {
     closeSync(output);
     closeSync(input);
   }
 }
 
-function openTarget(path: string): number {
+function openFile(path: string, flags: "r" | "w"): number {
   try {
-    return openSync(path, "wx");
+    return openSync(path, flags);
   } catch (error) {
     throw ioError(error, path);
   }
 }
 
-function readRange(file: number, { path, start, end }: CompactTask, lines: MapLines): void {
-  const place = { source: path, firstLine: 1 };
-  const buffer = Buffer.allocUnsafeSlow(READ_BYTES + MAX_LINE_BYTES);
+/**
+ * Reads a part block by block into `buffer` and gives the length of the whole lines in it to `take`,
+ * until that returns false. A line that does not fit is given as far as it does, and said not to be
+ * whole.
+ */
+function readBlocks(
+  file: number,
+  { path, start, end }: CompactTask,
+  buffer: Uint8Array,
+  take: (length: number, isWhole: boolean) => boolean,
+): boolean {
   let offset = start;
   let held = 0;
   while (offset < end) {
@@ -86,11 +139,12 @@ function readRange(file: number, { path, start, end }: CompactTask, lines: MapLi
     offset += read;
     const filled = held + read;
     const whole = offset === end ? filled : buffer.subarray(0, filled).lastIndexOf(LF) + 1;
-    if (whole === 0 && filled > MAX_LINE_BYTES) throw tooLong(path, lines.lines + 1);
-    lines.read(buffer, 0, whole, place);
+    if (whole === 0 && filled === buffer.length) return take(filled, false);
+    if (whole > 0 && !take(whole, true)) return false;
     buffer.copyWithin(0, whole, filled);
     held = filled - whole;
   }
+  return true;
 }
 
 function tooLong(source: string, line: number): MementoMapError {

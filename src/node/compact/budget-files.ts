@@ -1,0 +1,238 @@
+import { createReadStream, createWriteStream } from "node:fs";
+import { join } from "node:path";
+import { finished } from "node:stream/promises";
+import { createGzip } from "node:zlib";
+import type { ReadMap } from "../../compact/budget/budget-compaction.ts";
+import { BudgetCompaction } from "../../compact/budget/budget-compaction.ts";
+import { MissList } from "../../compact/budget/miss-list.ts";
+import type { Plan } from "../../compact/budget/plan.ts";
+import type { Prior } from "../../compact/budget/prior.ts";
+import { MementoMapError } from "../../errors.ts";
+import { lookupListKeys } from "../../evaluate/lookup-list.ts";
+import type { FileSource } from "../file-source.ts";
+import { openInput } from "../input-file.ts";
+import type { MapStreams } from "../map-sources.ts";
+import { withMapSources } from "../map-sources.ts";
+import type { Output } from "../output-file.ts";
+import { ScratchSpill } from "../scratch-spill.ts";
+import { withTempDir } from "../temp-dir.ts";
+
+/** How large a map may be; the smallest of what is given counts. */
+export interface Budget {
+  /** Lines, headers included. */
+  readonly maxLines?: number | undefined;
+  /** Bytes after gzip. */
+  readonly maxBytes?: number | undefined;
+  /** Lines for each original; or for each row of the map if `originals` is not known. */
+  readonly relativeCost?: number | undefined;
+  readonly originals?: number | undefined;
+}
+
+export interface BudgetFileOptions {
+  readonly budget: Budget;
+  /** A list of lookups that missed: URIs or SURTs. */
+  readonly misses?: string | undefined;
+  readonly allowsExclusions?: boolean | undefined;
+  /** The folder for scratch files. */
+  readonly scratch?: string | undefined;
+  readonly streams: MapStreams;
+  /** Told how many bytes of the map were read since the last call; it is read twice or more. */
+  readonly onRead?: ((bytes: number) => void) | undefined;
+}
+
+export interface BudgetFileSummary {
+  readonly rowsRead: number;
+  readonly rows: number;
+  readonly rollUps: number;
+  readonly exclusions: number;
+  /** Bytes of the new map, before compression. */
+  readonly bytes: number;
+  /** Bytes after gzip, where the budget is in bytes. */
+  readonly gzipBytes: number | undefined;
+  /** What a row is worth, in expected wrong answers. */
+  readonly price: number;
+  readonly prior: Prior;
+}
+
+/** The share of a budget in bytes that may stay unused. */
+const MAX_SLACK = 0.02;
+/** Maps made in search of a size in bytes. */
+const MAX_TRIES = 8;
+/** What a first guess takes a row to need after gzip; the tries correct it. */
+const GUESSED_ROW_BYTES = 16;
+const READ_BYTES = 1 << 20;
+
+/**
+ * Makes the map of a given size that is expected to answer the fewest lookups wrongly.
+ *
+ * Reads the map twice, or once more for each try where the size is in bytes. What cannot be read
+ * twice is first written to a scratch file. Memory: see `BudgetCompaction`.
+ *
+ * @throws as BudgetCompaction, and MM_IO, MM_BAD_INPUT, MM_INTERRUPTED
+ */
+export async function compactFileToBudget(
+  path: string,
+  output: Output,
+  options: BudgetFileOptions,
+): Promise<BudgetFileSummary> {
+  const { streams, scratch: parent } = options;
+  const misses =
+    options.misses === undefined ? undefined : await readMisses(options.misses, streams);
+  return withMapSources([path], { io: streams, tmp: parent }, ([source]) =>
+    withTempDir({ parent, interrupt: streams.interrupt }, async (scratch) => {
+      const spill = new ScratchSpill(join(scratch, "nodes"));
+      try {
+        const compaction = await BudgetCompaction.survey(reading(source, options), {
+          source: source.name,
+          misses,
+          allowsExclusions: options.allowsExclusions,
+          spill,
+        });
+        return await writeWithin(compaction, join(scratch, "map"), output, options);
+      } finally {
+        spill.close();
+      }
+    }),
+  );
+}
+
+/** Reads the lookups that missed; holds them all. */
+export async function readMisses(path: string, streams: MapStreams): Promise<MissList> {
+  const input = await openInput(path, streams, { signal: streams.interrupt?.signal });
+  const keys: string[] = [];
+  for await (const some of lookupListKeys(input.chunks, input.name)) {
+    for (const key of some) keys.push(key);
+  }
+  return new MissList(keys);
+}
+
+function reading(source: FileSource, options: BudgetFileOptions): ReadMap {
+  return async function* read() {
+    for (let offset = 0; offset < source.size; offset += READ_BYTES) {
+      const chunk = await source.read(offset, READ_BYTES, options.streams.interrupt?.signal);
+      options.onRead?.(chunk.length);
+      yield chunk;
+    }
+  };
+}
+
+async function writeWithin(
+  compaction: BudgetCompaction,
+  scratch: string,
+  output: Output,
+  options: BudgetFileOptions,
+): Promise<BudgetFileSummary> {
+  const { budget } = options;
+  const maxRows = rowsWithin(budget, compaction);
+  let plan: Plan;
+  let bytes = 0;
+  let gzipBytes: number | undefined;
+  if (budget.maxBytes === undefined) {
+    plan = compaction.plan(maxRows);
+    for await (const block of compaction.write(plan)) {
+      bytes += block.length;
+      await output.write(block);
+    }
+  } else {
+    const written = await largestWithin(compaction, scratch, maxRows, budget.maxBytes);
+    ({ plan, bytes, gzipBytes } = written);
+    for await (const block of createReadStream(written.file, { highWaterMark: READ_BYTES })) {
+      await output.write(block as Uint8Array); // no encoding is set: blocks are Buffers
+    }
+  }
+  return {
+    rowsRead: compaction.rowsRead,
+    rows: plan.rows,
+    rollUps: plan.chosen.size,
+    exclusions: plan.excluded.length,
+    bytes,
+    gzipBytes,
+    price: plan.price,
+    prior: compaction.prior,
+  };
+}
+
+/** The rows that the budget leaves, without the headers. */
+function rowsWithin(budget: Budget, compaction: BudgetCompaction): number {
+  const { maxLines = Infinity, relativeCost = Infinity } = budget;
+  const lines = Math.min(
+    maxLines,
+    Math.floor(relativeCost * (budget.originals ?? compaction.rowsRead)),
+  );
+  if (lines < Infinity && lines <= compaction.headerLines) {
+    throw new MementoMapError(
+      "MM_USAGE",
+      `a budget of ${lines} lines leaves none for rows: the map has ${compaction.headerLines} headers`,
+    );
+  }
+  return lines - compaction.headerLines;
+}
+
+interface Written {
+  readonly plan: Plan;
+  readonly bytes: number;
+  readonly gzipBytes: number;
+  readonly file: string;
+}
+
+/** Writes maps to scratch files until one is at most so large after gzip, and nearly so. */
+async function largestWithin(
+  compaction: BudgetCompaction,
+  scratch: string,
+  maxRows: number,
+  maxBytes: number,
+): Promise<Written> {
+  let best: Written | undefined;
+  // The rows known to fit, and known not to.
+  let [fits, exceeds] = [0, Math.min(maxRows, compaction.rowsRead) + 1];
+  let rows = Math.min(exceeds - 1, Math.ceil(maxBytes / GUESSED_ROW_BYTES));
+  for (let attempt = 0; attempt < MAX_TRIES && fits + 1 < exceeds; attempt++) {
+    const written = await writeScratch(compaction, rows, `${scratch}-${attempt}`);
+    const { gzipBytes } = written;
+    if (gzipBytes <= maxBytes) {
+      best = written;
+      fits = rows;
+      if (gzipBytes >= maxBytes * (1 - MAX_SLACK)) break;
+    } else {
+      exceeds = rows;
+    }
+    const scaled = Math.floor((rows * maxBytes * (1 - MAX_SLACK / 2)) / gzipBytes);
+    rows = scaled > fits && scaled < exceeds ? scaled : Math.floor((fits + exceeds) / 2);
+  }
+  if (best !== undefined) return best;
+  throw new MementoMapError(
+    "MM_USAGE",
+    `no map of at most ${maxBytes} bytes after gzip was found; allow more`,
+  );
+}
+
+async function writeScratch(
+  compaction: BudgetCompaction,
+  maxRows: number,
+  file: string,
+): Promise<Written> {
+  const plan = compaction.plan(maxRows);
+  const target = createWriteStream(file, { flags: "wx" });
+  const gzip = createGzip();
+  let [bytes, gzipBytes] = [0, 0];
+  gzip.on("data", (block: Buffer) => {
+    gzipBytes += block.length;
+  });
+  for await (const block of compaction.write(plan)) {
+    bytes += block.length;
+    await Promise.all([writeBlock(target, block), writeBlock(gzip, block)]);
+  }
+  target.end();
+  gzip.end();
+  await Promise.all([finished(target), finished(gzip)]);
+  return { plan, bytes, gzipBytes, file };
+}
+
+function writeBlock(stream: NodeJS.WritableStream, block: Uint8Array): Promise<void> {
+  return new Promise((resolve, reject) => {
+    stream.write(block, (error) => {
+      if (error) reject(error);
+      else resolve();
+    });
+  });
+}
