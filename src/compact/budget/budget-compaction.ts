@@ -1,6 +1,6 @@
 import { wholeLines } from "../../bytes/whole-lines.ts";
 import { MementoMapError } from "../../errors.ts";
-import { UkvsHeaders } from "../../ukvs/header.ts";
+import { formatHeaders, UkvsHeaders } from "../../ukvs/header.ts";
 import type { HeadLines } from "../compact-map.ts";
 import { headerText, readHeaders } from "../compact-map.ts";
 import { Compactor } from "../compactor.ts";
@@ -43,6 +43,8 @@ export class BudgetCompaction {
   readonly prior: Prior;
   /** Rows of the map. */
   readonly rowsRead: number;
+  /** Lines of a map made of it that are headers. */
+  readonly headerLines: number;
   readonly #read: ReadMap;
   readonly #source: string;
   readonly #survey: TreeSurvey;
@@ -52,14 +54,15 @@ export class BudgetCompaction {
   private constructor(
     read: ReadMap,
     survey: TreeSurvey,
-    rowsRead: number,
+    lines: { readonly rows: number; readonly headers: number },
     options: BudgetCompactionOptions,
   ) {
     this.#read = read;
     this.#source = options.source ?? "map";
     this.#survey = survey;
     this.#misses = options.misses;
-    this.rowsRead = rowsRead;
+    this.rowsRead = lines.rows;
+    this.headerLines = lines.headers;
     this.prior = estimatePrior(survey);
     // What a wildcard of the map covers is held, and cannot be told from what is not.
     const mayExclude = options.allowsExclusions !== false && !survey.hasWildcards;
@@ -79,9 +82,14 @@ export class BudgetCompaction {
     const survey = new TreeSurvey({ misses: options.misses, spill: options.spill });
     const source = options.source ?? "map";
     let lines: MapLines | undefined;
-    for await (const part of readRows(read(), source, () => survey)) lines = part.lines;
+    let headers = 0;
+    const begin = (all: UkvsHeaders): RowSink => {
+      headers = formatHeaders(all).length;
+      return survey;
+    };
+    for await (const part of readRows(read(), source, begin)) lines = part.lines;
     survey.end();
-    return new BudgetCompaction(read, survey, lines?.rows ?? 0, options);
+    return new BudgetCompaction(read, survey, { rows: lines?.rows ?? 0, headers }, options);
   }
 
   /**

@@ -49,7 +49,7 @@ export class Exclusions {
   }
 
   /** Adds the branches of a record that are worth their row, the last one first. */
-  listOf(record: number, list: number[]): void {
+  listOf(record: number, list: number[]): number[] {
     const { count, record: records } = this.#branches;
     let [low, high] = [0, count];
     while (low < high) {
@@ -60,6 +60,7 @@ export class Exclusions {
     for (let i = low - 1; i >= 0 && records[i] === record; i--) {
       if (this.#expected[i] > this.#price) list.push(i);
     }
+    return list;
   }
 }
 

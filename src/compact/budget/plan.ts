@@ -21,13 +21,24 @@ export interface Plan {
 
 /** Rolled up at the price found; rolled up at the next lower one, where the map is too large. */
 const DECISION = { atPrice: 1, below: 2 } as const;
-/** What is above a node: nothing rolled up, by one decision or the other; or a roll-up. */
-const STATE = { open: 0, openBelow: 1, covered: 2 } as const;
+/** What is left to do below a node. */
+const STATE = {
+  /** Roll up what is rolled up at the price. */
+  open: 0,
+  /** Roll up what is rolled up below it. */
+  openBelow: 1,
+  /** Roll up every child, or open it where there is room. */
+  rolledUp: 2,
+  /** Nothing: the node or one above is rolled up. */
+  covered: 3,
+} as const;
 const LEAST_PRICE = 2 ** -64;
 const HIGHEST_PRICE = 2 ** 64;
 /** Halvings of the logarithm: the two prices that are left differ in the last bits only. */
 const SEARCH_STEPS = 60;
 const INITIAL_LEVELS = 64;
+/** The share of the rows that may stay unused where any node can be opened. */
+const MAX_SLACK = 0.02;
 
 /**
  * Finds the map of at most `maxRows` rows with the fewest expected false positives.
@@ -67,8 +78,10 @@ export function planRollUps(survey: TreeSurvey, maxRows: number, exclusions?: Ex
     if (rows === maxRows) break;
   }
   solve(table, low, DECISION.below, exclusions?.rewind(high));
-  const rows = rowsAt(high);
-  return choose(table, high, rows, maxRows, exclusions);
+  const rowsAtPrice = rowsAt(high);
+  const search: Search = { table, price: high, rowsAtPrice, maxRows, exclusions };
+  const plan = choose(search, false);
+  return plan.rows < maxRows * (1 - MAX_SLACK) ? choose(search, true) : plan;
 }
 
 /**
@@ -115,37 +128,55 @@ function solve(
   return rows[0];
 }
 
-/** Collects what both solutions roll up, and of what only the dearer one does as much as must be. */
-function choose(
-  table: NodeTable,
-  price: number,
-  rowsAtPrice: number,
-  maxRows: number,
-  exclusions: Exclusions | undefined,
-): Plan {
+interface Search {
+  readonly table: NodeTable;
+  readonly price: number;
+  readonly rowsAtPrice: number;
+  readonly maxRows: number;
+  readonly exclusions: Exclusions | undefined;
+}
+
+/**
+ * Collects what both solutions roll up, and of what only the dearer one does as much as must be.
+ *
+ * A node that cannot be opened as far as the cheaper solution would is opened with all below it
+ * rolled up, where there is room; `fillsUp` does so with other nodes too.
+ */
+function choose(search: Search, fillsUp: boolean): Plan {
+  const { table, price, maxRows, exclusions } = search;
   const chosen = new Set<number>();
   const excluded: number[] = [];
   const state: number[] = [];
-  let rows = rowsAtPrice;
+  let rows = search.rowsAtPrice;
   let expectedFalsePositives = 0;
   table.forEachBackwards((page, at, index) => {
     const level = page[at + FIELD.level];
     const above = level === 0 ? STATE.open : state[level - 1];
     state[level] = above;
-    if (above !== STATE.covered) {
-      const decision = page[at + FIELD.decision];
-      if ((decision & DECISION.below) === 0) {
-        if (above === STATE.openBelow || (decision & DECISION.atPrice) === 0) return;
-        const more = page[at + FIELD.scratch] - page[at + FIELD.rolledUpRows];
-        if (rows + more <= maxRows) {
-          rows += more;
-          state[level] = STATE.openBelow;
-          return;
-        }
-      }
-      chosen.add(page[at + FIELD.name]);
-      state[level] = STATE.covered;
+    if (above === STATE.covered) {
+      expectedFalsePositives += page[at + FIELD.newMisses];
+      exclusions?.listOf(index, excluded);
+      return;
     }
+    const decision = page[at + FIELD.decision];
+    const isOpenBelow = (decision & DECISION.below) === 0;
+    const rule = above === STATE.openBelow ? DECISION.below : DECISION.atPrice;
+    if (above !== STATE.rolledUp && (decision & rule) === 0) return;
+    const whole = page[at + FIELD.scratch] - page[at + FIELD.rolledUpRows];
+    if (isOpenBelow && rows + whole <= maxRows) {
+      rows += whole;
+      state[level] = STATE.openBelow;
+      return;
+    }
+    const own = exclusions?.listOf(index, []).length ?? 0;
+    const lone = page[at + FIELD.rows] + page[at + FIELD.children] - 1 - own;
+    if ((isOpenBelow || fillsUp) && rows + lone <= maxRows) {
+      rows += lone;
+      state[level] = STATE.rolledUp;
+      return;
+    }
+    chosen.add(page[at + FIELD.name]);
+    state[level] = STATE.covered;
     expectedFalsePositives += page[at + FIELD.newMisses];
     exclusions?.listOf(index, excluded);
   });
