@@ -1,4 +1,4 @@
-import { AT, BACKSLASH, BANG, CLOSE_PAREN, OPEN_BRACE, SPACE, TAB } from "../bytes/ascii.ts";
+import { AT, BACKSLASH, BANG, CLOSE_PAREN, OPEN_BRACE, QUOTE, SPACE, TAB } from "../bytes/ascii.ts";
 import type { Capture, RowKind, RowNeeds, RowParser } from "./capture.ts";
 import { ROW } from "./capture.ts";
 import { dateEnd } from "./date.ts";
@@ -6,6 +6,8 @@ import { JsonMembers } from "./json-members.ts";
 import { isNonWeb } from "./non-web.ts";
 import { surtHostEnd } from "./surt-column.ts";
 
+const LOWER_H = 0x68;
+const LOWER_U = 0x75;
 const encoder = new TextEncoder();
 const names = (...list: string[]): Uint8Array[] => list.map((name) => encoder.encode(name));
 
@@ -59,6 +61,7 @@ export class CdxjParser implements RowParser {
     // A key that repeats was looked at before.
     const isNew = capture.knownKeyBytes < capture.keyEnd - start;
     if (isNew && isNonWeb(bytes, start, capture.keyEnd)) return ROW.nonWeb;
+    if (hasNonWebUri(bytes, at, end)) return ROW.nonWeb;
     const isKeyed = !isNew || this.#hasSurt(bytes, capture);
     if (isKeyed && !this.#needsJson) return ROW.capture;
     const kind = this.#parseJson(bytes, at, end, capture, !isKeyed || this.#needs.uri);
@@ -69,7 +72,8 @@ export class CdxjParser implements RowParser {
   repeats(bytes: Uint8Array, keyEnd: number, end: number): boolean {
     if (this.#needsJson || keyEnd >= end || bytes[keyEnd] !== SPACE) return false;
     const at = dateEnd(bytes, keyEnd + 1, end);
-    return at !== -1 && at + 1 < end && bytes[at] === SPACE && bytes[at + 1] === OPEN_BRACE;
+    if (at === -1 || at + 1 >= end || bytes[at] !== SPACE) return false;
+    return bytes[at + 1] === OPEN_BRACE && !hasNonWebUri(bytes, at + 1, end);
   }
 
   #hasSurt(bytes: Uint8Array, capture: Capture): boolean {
@@ -112,6 +116,17 @@ export class CdxjParser implements RowParser {
       }
     }
   }
+}
+
+/**
+ * Whether a JSON block begins with a URI of something that is no web page. `metadata://x.org/` has
+ * the same SURT as a page; pywb's indexer writes the URI first.
+ */
+function hasNonWebUri(bytes: Uint8Array, start: number, end: number): boolean {
+  // {"url": "…" or {"url":"…"
+  if (bytes[start + 2] !== LOWER_U || bytes[start + 5] !== QUOTE) return false;
+  const uri = start + (bytes[start + 7] === SPACE ? 9 : 8);
+  return bytes[uri] !== LOWER_H && uri < end && isNonWeb(bytes, uri, end);
 }
 
 /** Takes the key for a URI where the JSON block has none. */

@@ -11,7 +11,7 @@ export class CountedRowsParser implements RowParser {
   readonly leadsWithKey = true;
   readonly #datetimeDigits: number;
 
-  /** @param datetimeDigits how many a second key column has; 0 if there is none. */
+  /** @param datetimeDigits how many a second key column has at most; 0 if there is none. */
   constructor(datetimeDigits: number) {
     this.#datetimeDigits = datetimeDigits;
   }
@@ -32,20 +32,21 @@ export class CountedRowsParser implements RowParser {
       capture.dateStart = at;
       while (at < end && isDigit(bytes[at])) at++;
       capture.dateEnd = at;
-      if (at - capture.dateStart !== this.#datetimeDigits) {
+      const digits = at - capture.dateStart;
+      if (digits === 0 || digits > this.#datetimeDigits) {
         return capture.reject(`expected a datetime of ${this.#datetimeDigits} digits; see --by`);
       }
       at = skipBlanks(bytes, at, end);
     }
     let count = 0;
-    const digits = at;
+    const countStart = at;
     for (; at < end && isDigit(bytes[at]); at++) count = count * 10 + (bytes[at] - 0x30);
-    if (at > digits && bytes[at] === PLUS && at < end) {
+    if (at > countStart && bytes[at] === PLUS && at < end) {
       capture.isSample = true;
       at++;
     }
     at = skipBlanks(bytes, at, end);
-    if (at === digits || at !== end || !Number.isSafeInteger(count)) {
+    if (at === countStart || at !== end || !Number.isSafeInteger(count)) {
       return capture.reject("only plain counts, as 12 or 12+, can be added to; use merge");
     }
     capture.count = count;

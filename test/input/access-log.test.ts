@@ -1,0 +1,41 @@
+import { describe, expect, it } from "vitest";
+import { generateMap } from "../../src/generate/generate-map.ts";
+
+const LOG = [
+  // Common and Combined Log Format, with replay flags, queries, and schemes left out.
+  '1.2.3.4 - - [09/Jun/2016:12:00:00 +0000] "GET /web/20160304000000/http://example.com/a?x=1 HTTP/1.1" 200 5',
+  '1.2.3.4 - u [09/Jun/2016:12:00:01 +0000] "GET /web/20160304000000/http://example.com/a?x=1 HTTP/1.1" 200 5 "-" "UA \\"q\\""',
+  '1.2.3.4 - - [09/Jun/2016:12:00:02 +0000] "GET /web/20170304000000id_/http://example.com/a HTTP/1.1" 302 0',
+  '1.2.3.4 - - [09/Jun/2016:12:00:03 +0000] "GET /coll/2016im_/example.org/logo.png HTTP/1.1" 304 0',
+  // Nothing learnt: 404 may be an archived answer, and the rest are no mementos.
+  '1.2.3.4 - - [09/Jun/2016:12:00:04 +0000] "GET /web/20160304000000/http://gone.example/ HTTP/1.1" 404 5',
+  '1.2.3.4 - - [09/Jun/2016:12:00:05 +0000] "GET /static/2016/logo.png HTTP/1.1" 503 5',
+  '1.2.3.4 - - [09/Jun/2016:12:00:06 +0000] "GET / HTTP/1.1" 200 5',
+  '1.2.3.4 - - [09/Jun/2016:12:00:07 +0000] "-" 408 0',
+].join("\n");
+
+function mapOf(text: string, skipBad = false) {
+  const chunks = (async function* () {
+    yield new TextEncoder().encode(text);
+  })();
+  return generateMap([{ name: "access.log", chunks }], { skipBad });
+}
+
+describe("an access log of a replay server", () => {
+  it("tells of mementos that were served, each once, and that there may be more", async () => {
+    const { bytes, counts } = await mapOf(LOG);
+    expect(Buffer.from(bytes).toString().split("\n").slice(3)).toEqual([
+      "com,example)/a 2+",
+      "org,example)/logo.png 1+",
+      "",
+    ]);
+    expect(counts).toMatchObject({ lines: 8, captures: 4, unproven: 4, samples: 4, bad: 0 });
+  });
+
+  it("refuses lines of another kind, with their number", async () => {
+    await expect(mapOf(`${LOG}\nno log line`)).rejects.toMatchObject({
+      code: "MM_BAD_LINE",
+      position: { source: "access.log", line: 9 },
+    });
+  });
+});

@@ -1,0 +1,115 @@
+import { gzipSync } from "node:zlib";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { generateMap } from "../../src/generate/generate-map.ts";
+import { warcRows } from "../../src/input/warc.ts";
+import { decompressed } from "../../src/node/decompress.ts";
+import { chunked, collected } from "../support/chunked.ts";
+import type { WarcRecord } from "../support/warc-fixture.ts";
+import { warcGz, warcRecord } from "../support/warc-fixture.ts";
+
+const RECORDS: WarcRecord[] = [
+  { type: "warcinfo", contentType: "application/warc-fields", body: "software: test\r\n" },
+  { type: "request", uri: "http://example.com/", http: "GET / HTTP/1.1\nHost: example.com" },
+  {
+    type: "response",
+    uri: "http://example.com/",
+    http: "HTTP/1.1 200 OK\ncontent-TYPE: Text/HTML; charset=utf-8",
+    body: "WARC/1.0\r\n\r\nnot a record",
+  },
+  {
+    type: "response",
+    uri: "<http://example.com/moved>",
+    http: "HTTP/1.0 301 Moved\nLocation: /",
+  },
+  {
+    type: "revisit",
+    uri: "http://example.com/",
+    date: "2015-02-03T04:05:06.789Z",
+    http: "HTTP/1.1 200 OK\nContent-Type: text/html",
+  },
+  {
+    type: "resource",
+    uri: "http://example.com/logo",
+    contentType: "image/png",
+    body: "\u0000\n\n",
+  },
+  { type: "response", uri: "dns:example.com", contentType: "text/dns", body: "1.2.3.4" },
+];
+
+async function rowsOf(bytes: Uint8Array, lengths: readonly number[]): Promise<string[]> {
+  const plain = decompressed(chunked(bytes, lengths), { source: "test.warc.gz" });
+  const text = Buffer.from(await collected(warcRows(plain, "test.warc.gz"))).toString();
+  return text.split("\n").slice(0, -1);
+}
+
+const EXPECTED = [
+  "-\t20140126200624\tmetadata:warcinfo\t-\t-",
+  "-\t20140126200624\tmetadata:request\t-\t-",
+  "-\t20140126200624\thttp://example.com/\ttext/html\t200",
+  "-\t20140126200624\thttp://example.com/moved\t-\t301",
+  "-\t20150203040506\thttp://example.com/\twarc/revisit\t200",
+  "-\t20140126200624\thttp://example.com/logo\timage/png\t-",
+  "-\t20140126200624\tdns:example.com\ttext/dns\t-",
+];
+
+describe("warcRows", () => {
+  it("takes status and type from the HTTP header, however the file is cut and compressed", async () => {
+    const plain = Buffer.concat(RECORDS.map(warcRecord));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(plain, warcGz(RECORDS), gzipSync(plain)),
+        fc.array(fc.integer({ min: 1, max: 300 }), { minLength: 1, maxLength: 5 }),
+        async (bytes, lengths) => {
+          expect(await rowsOf(bytes, lengths)).toEqual(EXPECTED);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it("makes a map in memory, with what is no page counted apart", async () => {
+    const source = {
+      name: "test.warc",
+      chunks: chunked(Buffer.concat(RECORDS.map(warcRecord)), [64]),
+    };
+    const { bytes, counts } = await generateMap([source]);
+    expect(Buffer.from(bytes).toString().split("\n").slice(3)).toEqual([
+      "com,example)/ 2",
+      "com,example)/logo 1",
+      "com,example)/moved 1",
+      "",
+    ]);
+    expect(counts).toMatchObject({ lines: 7, nonWeb: 3, captures: 4, revisits: 1, keyedByUri: 4 });
+  });
+
+  it.each([
+    ["a record cut short", (b: Buffer) => b.subarray(0, -8), /record 7, at byte \d+ .* cut short/],
+    [
+      "a header cut short",
+      (b: Buffer) => b.subarray(0, 30),
+      /record 1, at byte 0 .* without an end/,
+    ],
+    [
+      "something else between records",
+      (b: Buffer) => Buffer.concat([b, Buffer.from("rubbish\r\n\r\n")]),
+      /record 8, at byte \d+ .* begins with "rubbish"/,
+    ],
+    [
+      "a length that is none",
+      (b: Buffer) =>
+        Buffer.from(
+          b.toString("latin1").replace(/Content-Length: \d+/, "Content-Length: x"),
+          "latin1",
+        ),
+      /record 1, at byte 0 .* Content-Length that is a number, but "x"/,
+    ],
+  ])("says where there is %s", async (_name, change, message) => {
+    const bytes = change(Buffer.concat(RECORDS.map(warcRecord)));
+    await expect(rowsOf(bytes, [50])).rejects.toMatchObject({
+      code: "MM_BAD_INPUT",
+      message: expect.stringMatching(message) as string,
+      position: { source: "test.warc.gz" },
+    });
+  });
+});

@@ -1,0 +1,158 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import { runCli } from "../../support/run-cli.ts";
+import { scratchDir } from "../../support/scratch.ts";
+
+/** CDXJ whose keys keep `www`, as the CDXJ specification has them. */
+const OTHER_DIALECT = [
+  'com,example,www)/ 20140101000000 {"url": "http://www.example.com/"}',
+  'com,example,www)/a 20140101000000 {"url": "http:\\/\\/www.example.com\\/a"}',
+  'org,example)/ 20140101000000 {"filename": "x"}',
+];
+const OURS = 'com,example)/ 20140101000000 {"url": "http://www.example.com/"}';
+
+interface Summary {
+  readonly code: number;
+  readonly rows: string[];
+  readonly header: string;
+  readonly stderr: string;
+}
+
+async function generate(content: string | Uint8Array, ...options: string[]): Promise<Summary> {
+  const path = join(scratchDir(), "index");
+  writeFileSync(path, content);
+  const { code, stdout, stderr } = await runCli(["generate", "--threads", "1", ...options, path]);
+  const lines = stdout.split("\n");
+  return {
+    code,
+    rows: lines.filter((line) => line !== "" && !line.startsWith("!")),
+    header: lines.find((line) => line.startsWith("!meta")) ?? "",
+    stderr,
+  };
+}
+
+describe("the key column of an index", () => {
+  it("is not trusted where it differs from the URIs, and the summary says so", async () => {
+    const { rows, header, stderr } = await generate(OTHER_DIALECT.join("\n"));
+    expect(rows).toEqual(["com,example)/ 1", "com,example)/a 1", "org,example)/ 1"]);
+    expect(header).toContain('"canonicalization":"surt"');
+    expect(stderr).toMatch(/keyed anew +2 +key columns differ from the URIs, in .*index/);
+  });
+
+  it("can be forced, and the header says so", async () => {
+    const { rows, header, stderr } = await generate(OTHER_DIALECT.join("\n"), "--keys", "column");
+    expect(rows).toEqual(["com,example,www)/ 1", "com,example,www)/a 1", "org,example)/ 1"]);
+    expect(header).toContain('"canonicalization":"index"');
+    expect(stderr).not.toContain("keyed anew");
+  });
+
+  it("is not used at all with --keys uri", async () => {
+    const { rows, stderr } = await generate(`${OURS}\n`, "--keys", "uri");
+    expect(rows).toEqual(["com,example)/ 1"]);
+    expect(stderr).toMatch(/keyed anew +1/);
+  });
+
+  it("of CDX is compared too", async () => {
+    const cdx =
+      " CDX N b a m s\ncom,example,www)/ 20140101000000 http://www.example.com/ text/html 200\n";
+    expect((await generate(cdx)).rows).toEqual(["com,example)/ 1"]);
+    expect((await generate(cdx, "--keys", "column")).rows).toEqual(["com,example,www)/ 1"]);
+  });
+
+  it("that differs only far behind makes generate begin again", async () => {
+    // Beyond what is looked at first, in a stream: every 1,024th row is compared.
+    const filler = Array.from(
+      { length: 30_000 },
+      (_, i) => `com,example)/${i} 20140101000000 {"url": "http://example.com/${i}"}`,
+    );
+    const odd = Array.from(
+      { length: 2000 },
+      (_, i) => `net,www)/${i} 20140101000000 {"url": "http://www.example.net/${i}"}`,
+    );
+    const index = gzipSync([...filler, ...odd].join("\n"));
+    const { rows, stderr } = await generate(index);
+    expect(rows).toContain("net,example)/7 1");
+    expect(rows).not.toContain("net,www)/7 1");
+    expect(rows.length).toBe(32_000);
+    expect(stderr).toMatch(/lines +32,000/);
+    expect(stderr).toMatch(/keyed anew +32,000/);
+  });
+
+  it("without URIs to compare it with is named so in the header", async () => {
+    const { header } = await generate("com,example)/\n");
+    expect(header).toContain('"canonicalization":"index"');
+  });
+
+  it("takes no heed of queries, which keys do not have", async () => {
+    const row = 'com,a)/x?__wb_method=post&z=1 20140101000000 {"url": "http://a.com/x?y"}\n';
+    expect((await generate(row)).stderr).not.toContain("keyed anew");
+  });
+
+  it("is named in an error for other words", async () => {
+    const { code, stderr } = await generate("com,a)/\n", "--keys", "magic");
+    expect(code).toBe(2);
+    expect(stderr).toContain('unknown "magic"; use auto, column, uri');
+  });
+});
+
+describe("rows that are told apart", () => {
+  const row = (path: string, date: string, more = ""): string =>
+    `com,a)/${path} ${date} {"url": "http://a.com/${path}"${more}}`;
+
+  it("are counted once with --distinct, by URI and time", async () => {
+    const index = [
+      row("", "20140101000000"),
+      row("", "20140101000000"),
+      row("?q", "20140101000000"),
+      row("", "20150101000000"),
+    ].join("\n");
+    expect((await generate(index)).rows).toEqual(["com,a)/ 4"]);
+    const { rows, stderr } = await generate(index, "--distinct");
+    expect(rows).toEqual(["com,a)/ 3"]);
+    expect(stderr).toMatch(/counted once +1 +the same URI and time/);
+    expect((await generate(index, "--distinct", "--originals")).rows).toEqual(["com,a)/ 3/2"]);
+    expect((await generate(index, "--distinct", "--by", "datetime:year")).rows).toEqual([
+      "com,a)/ 2014 2",
+      "com,a)/ 2015 1",
+    ]);
+  });
+
+  it("are revisits, counted unless they are to be skipped", async () => {
+    const index = [
+      row("", "20140101000000", ', "mime": "text/html"'),
+      row("", "20150101000000", ', "mime": "warc/revisit"'),
+      row("", "20160101000000", ', "mime": "warc\\/revisit"'),
+    ].join("\n");
+    expect((await generate(index)).rows).toEqual(["com,a)/ 3"]);
+    const { rows, stderr } = await generate(index, "--revisits", "skip");
+    expect(rows).toEqual(["com,a)/ 1"]);
+    expect(stderr).toMatch(/left out by revisit +2/);
+  });
+
+  it("are of no web page by their URI, though the key looks like one", async () => {
+    const index = [
+      'org,gnu)/manifest 20140101000000 {"url": "metadata://gnu.org/manifest"}',
+      'org,gnu)/manifest 20140101000000 {"url": "http://gnu.org/manifest"}',
+    ].join("\n");
+    const { rows, stderr } = await generate(index);
+    expect(rows).toEqual(["org,gnu)/manifest 1"]);
+    expect(stderr).toMatch(/not of the web +1/);
+  });
+});
+
+describe("samples and indexes", () => {
+  it("cannot be counted together", async () => {
+    const folder = scratchDir();
+    writeFileSync(join(folder, "a.cdxj"), `${OURS}\n`);
+    writeFileSync(
+      join(folder, "a.log"),
+      'h - - [09/Jun/2016:12:00:00 +0000] "GET /web/2016/http://example.com/ HTTP/1.1" 200 5\n',
+    );
+    const paths = ["a.cdxj", "a.log"].map((name) => join(folder, name));
+    const result = await runCli(["generate", "--threads", "1", ...paths]);
+    expect(result).toMatchObject({ code: 2, stdout: "" });
+    expect(result.stderr).toMatch(/a\.log.* is a sample .*a\.cdxj.*\[MM_USAGE\]/);
+  });
+});
