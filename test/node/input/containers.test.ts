@@ -195,7 +195,7 @@ describe("Parquet files", () => {
   const captures = LINES.map((line) => {
     const [key = "", date = ""] = line.split(" ");
     const json = JSON.parse(line.slice(key.length + date.length + 2)) as Record<string, string>;
-    return { ...json, key, date } as Record<string, string> & { date: string };
+    return { ...json, key, date } as Record<string, string> & { key: string; date: string };
   });
   const timeOf = (digits: string): Date =>
     new Date(digits.replace(/^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/, "$1-$2-$3T$4:$5:$6Z"));
