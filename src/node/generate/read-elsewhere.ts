@@ -1,22 +1,29 @@
 import type { RowFault } from "../../generate/index-reader.ts";
 import type { LineReader } from "../../generate/line-reader.ts";
-import { readWholeFile } from "./read-file.ts";
-import { readMembers } from "./read-members.ts";
-import { readParquet } from "./read-parquet.ts";
 import type { BlockTask, RangeTask, ReadTask } from "./tasks.ts";
 
-/** Reads a part whose lines have to be made first: decompressed, or taken out of a container. */
-export function readElsewhere(
+/**
+ * Reads a part whose lines have to be made first: decompressed, or taken out of a container.
+ *
+ * Loads what it needs for that then: every thread would have to otherwise.
+ */
+export async function readElsewhere(
   task: Exclude<ReadTask, RangeTask | BlockTask>,
   reader: LineReader,
   maxLineBytes: number,
-): Promise<RowFault | undefined> | RowFault | undefined {
+): Promise<RowFault | undefined> {
   switch (task.kind) {
-    case "file":
+    case "file": {
+      const { readWholeFile } = await import("./read-file.ts");
       return readWholeFile(task, reader, maxLineBytes);
-    case "members":
+    }
+    case "members": {
+      const { readMembers } = await import("./read-members.ts");
       return readMembers(task, reader);
-    case "parquet":
+    }
+    case "parquet": {
+      const { readParquet } = await import("./read-parquet.ts");
       return readParquet(task, reader);
+    }
   }
 }

@@ -1,5 +1,4 @@
 import { createReadStream } from "node:fs";
-import { createInflateRaw } from "node:zlib";
 import { MementoMapError } from "../../errors.ts";
 import { wholeLines } from "../../bytes/whole-lines.ts";
 import type { RowFault } from "../../generate/index-reader.ts";
@@ -65,6 +64,8 @@ async function* inflated(
   source: string,
   length: number,
 ): AsyncGenerator<Uint8Array, void, undefined> {
+  // At once, so that no error of the stream is missed; loaded only where it is needed.
+  const { createInflateRaw } = process.getBuiltinModule("node:zlib");
   const inflate = createInflateRaw({ chunkSize: CHUNK_BYTES });
   stored.on("error", (error) => inflate.destroy(error));
   stored.pipe(inflate);

@@ -8,12 +8,9 @@ import { ioError } from "../io-error.ts";
 import { compressedInput, openCompressed } from "./compressed-input.ts";
 import { HEAD_BYTES } from "./index-input.ts";
 import type { IndexInput, OpenOptions } from "./index-input.ts";
-import { openParquetInput } from "./parquet.ts";
 import { openPlain } from "./plain-input.ts";
 import { joinMemgatorLogs } from "./memgator-logs.ts";
 import { openStream } from "./stream-input.ts";
-import { openWacz } from "./wacz.ts";
-import { locateBeside, openZipNum } from "./zipnum.ts";
 
 /** What a folder is searched for. */
 const INDEX_NAME = /\.(?:cdxj?|idx|warc|wacz|parquet)(?:\.gz|\.zst)?$/;
@@ -45,17 +42,21 @@ async function openPath(path: string, options: OpenOptions): Promise<IndexInput[
   return openFile(path, stats.size, options);
 }
 
+/** Readers of rarer formats are loaded when they are needed: a ZIP reader takes its time. */
 async function openFile(path: string, size: number, options: OpenOptions): Promise<IndexInput[]> {
   const head = await readHead(path);
   const { format } = options;
   const isAuto = format === "auto";
   if (format === "wacz" || (isAuto && startsWith(head, "PK\u0003\u0004"))) {
+    const { openWacz } = await import("./wacz.ts");
     return openWacz(path, options);
   }
   if (format === "parquet" || (isAuto && startsWith(head, "PAR1"))) {
+    const { openParquetInput } = await import("./parquet.ts");
     return [await openParquetInput(path, size, options)];
   }
   if (format === "zipnum" || (isAuto && startsZipNumIndex(head))) {
+    const { locateBeside, openZipNum } = await import("./zipnum.ts");
     return openZipNum({ path, source: path }, await locateBeside(path), options);
   }
   const file = { path, source: path, size };
@@ -86,6 +87,7 @@ async function openFolder(path: string, options: OpenOptions): Promise<IndexInpu
     if (indexes.length === 0) {
       inputs.push(...(await openPath(file, options)));
     } else {
+      const { locateBeside, openZipNum } = await import("./zipnum.ts");
       const locate = await locateBeside(file, loc === undefined ? undefined : join(path, loc));
       inputs.push(...(await openZipNum({ path: file, source: file }, locate, options)));
     }
