@@ -1,6 +1,6 @@
-import { BACKSLASH, CR, isDigit, LF, MINUS, QUESTION, SLASH, SPACE } from "../bytes/ascii.ts";
+import { BACKSLASH, CR, isDigit, LF, MINUS, QUESTION, SLASH } from "../bytes/ascii.ts";
 import { commonPrefix } from "../bytes/compare.ts";
-import { copyRange } from "../bytes/copy.ts";
+import { hashRange } from "../bytes/hash.ts";
 import { MementoMapError } from "../errors.ts";
 import type { KeyTable } from "../generate/key-table.ts";
 import type { LineReader } from "../generate/line-reader.ts";
@@ -54,7 +54,7 @@ export class CaptureScanner implements LineReader {
   #lastMonth = NONE;
   #hostFault = NONE;
   #cell = 0;
-  #sampleText = new Uint8Array(1024);
+  readonly #decoder = new TextDecoder();
 
   constructor(options: ScannerOptions, table: KeyTable, drain: () => void) {
     this.#options = options;
@@ -275,13 +275,12 @@ export class CaptureScanner implements LineReader {
   #sample(uri: Uint8Array, start: number, end: number, bytes: Uint8Array): void {
     const { dateStart, dateEnd } = this.#capture;
     if (dateStart === NONE) return;
-    const length = dateEnd - dateStart + 1 + end - start;
-    if (length > this.#sampleText.length) this.#sampleText = new Uint8Array(length * 2);
-    const text = this.#sampleText;
-    let at = copyRange(bytes, dateStart, dateEnd, text, 0);
-    text[at++] = SPACE;
-    at = copyRange(uri, start, end, text, at);
-    this.tally.samples.add(text, 0, at);
+    const { samples } = this.tally;
+    const hash = hashRange(bytes, dateStart, dateEnd) ^ hashRange(uri, start, end);
+    if (!samples.accepts(hash >>> 0)) return;
+    const date = this.#decoder.decode(bytes.subarray(dateStart, dateEnd));
+    const text = `${date} ${this.#decoder.decode(uri.subarray(start, end))}`;
+    samples.draw({ hash: hash >>> 0, text });
   }
 
   #add(count: number, shared: number): void {

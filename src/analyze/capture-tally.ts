@@ -164,12 +164,13 @@ export class CaptureTally {
     this.#lineFaults.add(fault, 1, line);
   }
 
+  /** Copies what it keeps: `slice` of a Buffer would not. */
   #cover(bytes: Uint8Array, start: number, end: number): void {
     if (this.#first.length === 0 || isBefore(bytes, start, this.#first)) {
-      this.#first = bytes.slice(start, end);
+      this.#first = new Uint8Array(bytes.subarray(start, end));
     }
     if (this.#last.length === 0 || !isBefore(bytes, start, this.#last)) {
-      this.#last = bytes.slice(start, end);
+      this.#last = new Uint8Array(bytes.subarray(start, end));
     }
   }
 

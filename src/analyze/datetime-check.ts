@@ -56,6 +56,11 @@ export function yearMonthOf(code: number): { year: number; month: number } | und
   return { year: Math.floor((code - 1) / MONTHS_PER_YEAR), month: (code - 1) % MONTHS_PER_YEAR };
 }
 
+/** The year of a {@link DatetimeCheck.code}; -1 for none. */
+export function yearOf(code: number): number {
+  return code === 0 ? -1 : Math.floor((code - 1) / MONTHS_PER_YEAR);
+}
+
 function pair(bytes: Uint8Array, at: number): number {
   return (bytes[at] - 0x30) * 10 + (bytes[at + 1] - 0x30);
 }

@@ -24,16 +24,21 @@ export class HashSample {
 
   add(bytes: Uint8Array, start: number, end: number): void {
     const hash = hashRange(bytes, start, end);
-    if (hash > this.#limit) return;
-    this.#insert({ hash, text: this.#decoder.decode(bytes.subarray(start, end)) });
+    if (!this.accepts(hash)) return;
+    this.draw({ hash, text: this.#decoder.decode(bytes.subarray(start, end)) });
+  }
+
+  /** Whether a text of this hash could still get in: ask before making one. */
+  accepts(hash: number): boolean {
+    return hash <= this.#limit;
   }
 
   /** Takes what another sample of the same kind drew. */
   join(others: readonly SampledText[]): void {
-    for (const other of others) this.#insert(other);
+    for (const other of others) this.draw(other);
   }
 
-  #insert(drawn: SampledText): void {
+  draw(drawn: SampledText): void {
     if (this.#kept.some(({ hash, text }) => hash === drawn.hash && text === drawn.text)) return;
     this.#kept.push(drawn);
     this.#kept.sort((a, b) => a.hash - b.hash || (a.text < b.text ? -1 : 1));

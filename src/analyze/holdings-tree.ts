@@ -1,8 +1,7 @@
 import { COLON, COMMA, isDigit, QUESTION, SLASH } from "../bytes/ascii.ts";
 import { commonPrefix } from "../bytes/compare.ts";
 import { KEY_KIND, KeyShape } from "../compact/key-shape.ts";
-import { ORIGINAL_MARK } from "../generate/row-key.ts";
-import { yearMonthOf } from "./datetime-check.ts";
+import { yearOf } from "./datetime-check.ts";
 import { Histogram } from "./histogram.ts";
 import { monthCode, originalLength } from "./original-key.ts";
 import type { SubTree, TldHoldings, TopOriginal } from "./sub-tree.ts";
@@ -37,6 +36,8 @@ class OpenNodes {
   readonly originals: number[] = [];
   readonly mementos: number[] = [];
   readonly largest: number[] = [];
+  /** 1 for a node that is a key itself, and not only on the way to one. */
+  readonly isKey: number[] = [];
   size = 0;
 
   push(end: number, layer: number, depth: number, parent: number): number {
@@ -46,7 +47,7 @@ class OpenNodes {
     this.depth[at] = depth;
     this.parent[at] = parent;
     this.children[at] = this.keys[at] = this.hosts[at] = 0;
-    this.originals[at] = this.mementos[at] = this.largest[at] = 0;
+    this.originals[at] = this.mementos[at] = this.largest[at] = this.isKey[at] = 0;
     return at;
   }
 }
@@ -56,8 +57,8 @@ class OpenNodes {
  * what needs all captures of an original, key, host or sub-tree side by side.
  *
  * One pass. Memory: exact histograms (see {@link Histogram}), lists of the best, one stack. In byte
- * order a sub-tree is not contiguous (`/a`, `/a-b`, `/a/b`), so nodes stay open while the current
- * key starts with their text, as in `DepthCounter`.
+ * order a sub-tree is not contiguous (`/a`, `/a-b`, `/a/b`, `/a?x`), so nodes stay open while the
+ * current original starts with their text, as in `DepthCounter`.
  */
 export class HoldingsTree {
   /** Mementos of each original. */
@@ -90,18 +91,13 @@ export class HoldingsTree {
   readonly #nodes = new OpenNodes();
   readonly #shape = new KeyShape();
   readonly #decoder = new TextDecoder();
-  /** The tree's last key. */
-  #treeKey = new Uint8Array(1024);
-  #treeLength = 0;
-  /** The original being counted, and the key it belongs to, which is its beginning. */
-  #original = new Uint8Array(1024);
+  /** The original that is being counted. */
+  #original: Uint8Array = new Uint8Array(1024);
   #originalLength = -1;
-  #keyLength = -1;
-  #originalMementos = 0;
-  #keyMementos = 0;
-  #keyOriginals = 0;
-  #keyLargest = 0;
+  #mementos = 0;
   #lastYear = -1;
+  /** The last key without host, to count each once. */
+  #opaqueKey = "";
   /** Open nodes before this one end before the node that is looked for. */
   #cursor = 0;
 
@@ -118,10 +114,10 @@ export class HoldingsTree {
   add(key: Uint8Array, length: number, count: number): void {
     const end = originalLength(length);
     const month = monthCode(key, length);
-    const isSame = end === this.#originalLength && startsWith(key, this.#original, end);
+    const isSame = end === this.#originalLength && endsAlike(key, this.#original, end);
     if (!isSame) this.#startOriginal(key, end, month);
-    this.#originalMementos += count;
-    const year = yearMonthOf(month)?.year ?? -1;
+    this.#mementos += count;
+    const year = yearOf(month);
     if (year !== -1 && (!isSame || year !== this.#lastYear)) {
       this.yearOriginals.set(year, (this.yearOriginals.get(year) ?? 0) + 1);
     }
@@ -130,66 +126,59 @@ export class HoldingsTree {
 
   /** Call after the last one. */
   end(): void {
-    this.#closeKey();
+    this.#closeOriginal();
     this.#closeNodes(-1);
   }
 
   #startOriginal(key: Uint8Array, end: number, month: number): void {
-    let keyLength = 0;
-    while (keyLength < end && key[keyLength] !== ORIGINAL_MARK) keyLength++;
-    const isSameKey = keyLength === this.#keyLength && startsWith(key, this.#original, keyLength);
-    if (isSameKey) this.#closeOriginal();
-    else this.#closeKey();
-    if (end > this.#original.length) this.#original = new Uint8Array(end * 2);
+    this.#closeOriginal();
+    const shared = commonPrefix(key, 0, end, this.#original, 0, Math.max(0, this.#originalLength));
+    // Nodes take their names from the bytes of the original, so they go before it does.
+    this.#closeNodes(shared);
+    if (end > this.#original.length) this.#original = grown(this.#original, end);
     const original = this.#original;
-    for (let i = isSameKey ? keyLength : 0; i < end; i++) original[i] = key[i];
+    for (let i = shared; i < end; i++) original[i] = key[i];
     this.#originalLength = end;
-    this.#keyLength = keyLength;
     this.newOriginals.set(month, (this.newOriginals.get(month) ?? 0) + 1);
   }
 
   #closeOriginal(): void {
-    const mementos = this.#originalMementos;
+    const mementos = this.#mementos;
     if (mementos === 0) return;
+    this.#mementos = 0;
     this.perOriginal.add(mementos);
+    const [original, length] = [this.#original, this.#originalLength];
     if (this.topOriginals.accepts(mementos)) {
-      const text = this.#original.slice(0, this.#originalLength);
-      if (this.#keyLength < this.#originalLength) text[this.#keyLength] = QUESTION;
-      this.topOriginals.offer({ name: this.#decoder.decode(text), rank: mementos, mementos });
+      const name = this.#decoder.decode(original.subarray(0, length));
+      this.topOriginals.offer({ name, rank: mementos, mementos });
     }
-    this.#keyMementos += mementos;
-    this.#keyOriginals++;
-    if (mementos > this.#keyLargest) this.#keyLargest = mementos;
-    this.#originalMementos = 0;
+    let keyLength = 0;
+    while (keyLength < length && original[keyLength] !== QUESTION) keyLength++;
+    this.#shape.set(original, keyLength);
+    if (this.#shape.kind === KEY_KIND.page) this.#addToTree(keyLength, mementos);
+    else this.#addOpaque(keyLength);
   }
 
-  #closeKey(): void {
-    if (this.#keyLength === -1) return;
-    this.#closeOriginal();
+  #addOpaque(keyLength: number): void {
+    const key = this.#decoder.decode(this.#original.subarray(0, keyLength));
+    if (key === this.#opaqueKey) return;
+    this.#opaqueKey = key;
+    this.opaqueKeys++;
     this.keys++;
-    this.#addToTree(this.#original, this.#keyLength);
-    this.#keyMementos = this.#keyOriginals = this.#keyLargest = 0;
   }
 
-  #addToTree(key: Uint8Array, length: number): void {
-    this.#shape.set(key, length);
-    const { kind, hostEnd } = this.#shape;
-    if (kind !== KEY_KIND.page) {
-      this.opaqueKeys++;
-      return;
-    }
-    const shared = commonPrefix(key, 0, length, this.#treeKey, 0, this.#treeLength);
-    this.#closeNodes(shared);
-    const leaf = this.#openNodes(key, length, hostEnd);
+  #addToTree(keyLength: number, mementos: number): void {
     const nodes = this.#nodes;
-    nodes.keys[leaf]++;
-    nodes.originals[leaf] += this.#keyOriginals;
-    nodes.mementos[leaf] += this.#keyMementos;
-    if (this.#keyLargest > nodes.largest[leaf]) nodes.largest[leaf] = this.#keyLargest;
-    this.keysByPathDepth[nodes.depth[leaf]]++;
-    if (length > this.#treeKey.length) this.#treeKey = new Uint8Array(length * 2);
-    for (let i = shared; i < length; i++) this.#treeKey[i] = key[i];
-    this.#treeLength = length;
+    const leaf = this.#openNodes(this.#original, keyLength, this.#shape.hostEnd);
+    if (nodes.isKey[leaf] === 0) {
+      nodes.isKey[leaf] = 1;
+      nodes.keys[leaf]++;
+      this.keys++;
+      this.keysByPathDepth[nodes.depth[leaf]]++;
+    }
+    nodes.originals[leaf]++;
+    nodes.mementos[leaf] += mementos;
+    if (mementos > nodes.largest[leaf]) nodes.largest[leaf] = mementos;
   }
 
   /** Opens the nodes of a key that are not open yet; returns its last one. */
@@ -260,7 +249,7 @@ export class HoldingsTree {
     this.hostsByDepth[depth]++;
     this.keysByHostDepth[depth] += nodes.keys[at];
     const hostEnd = nodes.end[at] - 1;
-    if (isIpAddress(this.#treeKey, hostEnd)) {
+    if (isIpAddress(this.#original, hostEnd)) {
       this.ipAddresses.hosts++;
       this.ipAddresses.originals += nodes.originals[at];
       this.ipAddresses.mementos += nodes.mementos[at];
@@ -274,10 +263,10 @@ export class HoldingsTree {
   #closeTld(at: number): void {
     const nodes = this.#nodes;
     // A label of digits, or in brackets, is a part of an address.
-    if (isDigit(this.#treeKey[0]) || this.#treeKey[0] === 0x5b) return;
+    if (isDigit(this.#original[0]) || this.#original[0] === 0x5b) return;
     const [originals, mementos] = [nodes.originals[at], nodes.mementos[at]];
     if (!this.tlds.accepts(originals)) return;
-    const name = this.#decoder.decode(this.#treeKey.subarray(0, nodes.end[at]));
+    const name = this.#decoder.decode(this.#original.subarray(0, nodes.end[at]));
     this.tlds.offer({ name, rank: originals, originals, mementos });
   }
 
@@ -292,7 +281,7 @@ export class HoldingsTree {
 
   #subTree(at: number, rank: number): SubTree {
     const nodes = this.#nodes;
-    const text = this.#decoder.decode(this.#treeKey.subarray(0, nodes.end[at]));
+    const text = this.#decoder.decode(this.#original.subarray(0, nodes.end[at]));
     return {
       name: `${text}${nodes.layer[at] === HOST ? ",*" : "/*"}`,
       rank,
@@ -306,9 +295,15 @@ export class HoldingsTree {
 }
 
 /** Compares from the end: sorted keys differ there. */
-function startsWith(key: Uint8Array, prefix: Uint8Array, length: number): boolean {
-  for (let i = length - 1; i >= 0; i--) if (key[i] !== prefix[i]) return false;
+function endsAlike(key: Uint8Array, other: Uint8Array, length: number): boolean {
+  for (let i = length - 1; i >= 0; i--) if (key[i] !== other[i]) return false;
   return true;
+}
+
+function grown(bytes: Uint8Array, length: number): Uint8Array {
+  const larger = new Uint8Array(length * 2);
+  larger.set(bytes);
+  return larger;
 }
 
 /** Four numbers in reverse, as SURTs have IPv4 addresses, or an IPv6 address in brackets. */

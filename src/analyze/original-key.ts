@@ -1,19 +1,18 @@
 import { QUESTION } from "../bytes/ascii.ts";
-import { ORIGINAL_MARK } from "../generate/row-key.ts";
 import { KeyScanner, surtKeyBytes } from "../surt/key-bytes.ts";
 
 /*
  * What is sorted to analyze an archive: for each capture
  *
- *     key [ORIGINAL_MARK query] MONTH_MARK month
+ *     key [? query] MONTH_MARK month
  *
- * Both marks sort below every byte of a key or query, so all captures of an original stand
- * together, by month, and all originals of a key. The month is three characters from `0` on, six
- * bits each.
+ * that is, its original and its month. The mark sorts below every byte of an original, so all
+ * captures of an original stand together, by month. Originals stay in the order of an index: one
+ * that is sorted needs no sorting. The month is three characters from `0` on, six bits each.
  */
 
 /** Stands between an original and the month of a capture. */
-export const MONTH_MARK = 2;
+export const MONTH_MARK = 1;
 
 const MONTH_BYTES = 3;
 const FIRST_DIGIT = 0x30;
@@ -54,13 +53,10 @@ export class OriginalKey {
     let at = this.keyLength;
     let query = keyEnd === -1 ? start : keyEnd;
     while (query < end && surt[query] !== QUESTION) query++;
-    if (query < end) {
-      bytes[at++] = ORIGINAL_MARK;
-      for (let i = query + 1; i < end; i++) {
-        const byte = surt[i];
-        if (byte > MONTH_MARK) bytes[at++] = byte;
-        else at = writeEscape(byte, bytes, at);
-      }
+    for (let i = query; i < end; i++) {
+      const byte = surt[i];
+      if (byte > MONTH_MARK) bytes[at++] = byte;
+      else at = writeEscape(byte, bytes, at);
     }
     bytes[at++] = MONTH_MARK;
     this.#originalEnd = at;
@@ -89,8 +85,11 @@ export function originalLength(length: number): number {
 
 /** The month of a sort key. */
 export function monthCode(bytes: Uint8Array, length: number): number {
-  const digit = (i: number): number => bytes[length - i] - FIRST_DIGIT;
-  return (digit(3) << 12) + (digit(2) << 6) + digit(1);
+  return (
+    ((bytes[length - 3] - FIRST_DIGIT) << 12) +
+    ((bytes[length - 2] - FIRST_DIGIT) << 6) +
+    (bytes[length - 1] - FIRST_DIGIT)
+  );
 }
 
 function writeEscape(byte: number, target: Uint8Array, at: number): number {

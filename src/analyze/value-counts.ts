@@ -57,7 +57,7 @@ export class ValueCounts {
       if (this.#equals(id, bytes, start, end)) return id;
     }
     if (this.#values.length === MAX_VALUES) return -1;
-    this.#values.push(bytes.slice(start, end));
+    this.#values.push(new Uint8Array(bytes.subarray(start, end)));
     this.#counts.push(new Float64Array(this.#columns));
     this.#slots[slot] = this.#values.length;
     return this.#values.length - 1;

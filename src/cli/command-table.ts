@@ -11,6 +11,7 @@ export const COMMAND_TABLE: ReadonlyMap<string, () => Promise<Command>> = new Ma
   ["validate", async () => (await import("./commands/validate.ts")).validate],
   ["serve", async () => (await import("./commands/serve.ts")).serve],
   ["surt", async () => (await import("./commands/surt.ts")).surt],
+  ["analyze", async () => (await import("./commands/analyze.ts")).analyze],
   ["fit", async () => (await import("./commands/fit.ts")).fit],
   ["sample", async () => (await import("./commands/sample.ts")).sample],
 ]);
