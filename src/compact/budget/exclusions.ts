@@ -64,7 +64,7 @@ export class Exclusions {
   }
 }
 
-/** How many of the misses of a branch come again, by pool. */
+/** How many of the misses of a branch come again, by pool; an empty pool is taken for the one below. */
 function returnRatios(branches: BranchList): Float64Array {
   const early = new Float64Array(POOLS);
   const late = new Float64Array(POOLS);
@@ -74,8 +74,13 @@ function returnRatios(branches: BranchList): Float64Array {
     early[pool] += branches.early[i];
     late[pool] += branches.misses[i] - branches.early[i];
   }
-  // One miss that did not come again is added, so that a pool of few branches promises less.
-  return early.map((count, pool) => late[pool] / (count + 1));
+  const ratios = new Float64Array(POOLS);
+  for (let pool = 0; pool < POOLS; pool++) {
+    // One miss that did not come again is added, so that a pool of few branches promises less.
+    const isEmpty = early[pool] === 0 && pool > 0;
+    ratios[pool] = isEmpty ? ratios[pool - 1] : late[pool] / (early[pool] + 1);
+  }
+  return ratios;
 }
 
 function poolOf(misses: number): number {

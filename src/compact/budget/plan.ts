@@ -61,7 +61,7 @@ export function planRollUps(survey: TreeSurvey, maxRows: number, exclusions?: Ex
   }
   const fixed = survey.fixedRows + survey.topSingles;
   const rowsAt = (price: number): number =>
-    fixed + solve(table, price, DECISION.atPrice, exclusions?.rewind(price));
+    fixed + solve(table, price, DECISION.atPrice, exclusions?.rewind(price)).rows;
   let [low, high] = [LEAST_PRICE, HIGHEST_PRICE];
   const least = rowsAt(high);
   if (least > maxRows) {
@@ -84,16 +84,27 @@ export function planRollUps(survey: TreeSurvey, maxRows: number, exclusions?: Ex
   return plan.rows < maxRows * (1 - MAX_SLACK) ? choose(search, true) : plan;
 }
 
+/** The cheapest map at a price of a row, leaving out rows that stay whatever is rolled up. */
+export function cheapestAt(table: NodeTable, price: number): Solution {
+  return solve(table, price, DECISION.atPrice, undefined);
+}
+
+/** A map: its rows, and what it costs: their price and the expected false positives. */
+export interface Solution {
+  readonly rows: number;
+  readonly cost: number;
+}
+
 /**
- * Decides on every node at a price of a row, and returns the rows that are left. The decision is
- * added to the record; the rows of a decision below the price are left in its `scratch`.
+ * Decides on every node at a price of a row. The decision is added to the record; the rows of a
+ * decision below the price are left in its `scratch`.
  */
 function solve(
   table: NodeTable,
   price: number,
   decision: number,
   exclusions: Exclusions | undefined,
-): number {
+): Solution {
   let depth = INITIAL_LEVELS;
   let cost = new Float64Array(depth);
   let rows = new Float64Array(depth);
@@ -125,7 +136,7 @@ function solve(
     voids[level] += allVoids;
     cost[below] = rows[below] = misses[below] = voids[below] = 0;
   });
-  return rows[0];
+  return { rows: rows[0], cost: cost[0] };
 }
 
 interface Search {

@@ -1,0 +1,40 @@
+import { describe, expect, it } from "vitest";
+import { NodeTable } from "../../../src/compact/budget/node-table.ts";
+import type { SpillStore } from "../../../src/compact/pending-text.ts";
+
+/** A spill store in memory. */
+class MemorySpill implements SpillStore {
+  readonly written = new Map<number, Uint8Array>();
+
+  write(offset: number, bytes: Uint8Array): void {
+    this.written.set(offset, bytes.slice());
+  }
+
+  read(offset: number, target: Uint8Array): void {
+    target.set(this.written.get(offset) ?? new Uint8Array(target.length));
+  }
+}
+
+describe("NodeTable", () => {
+  it("keeps records that do not fit in memory, and changes to them", () => {
+    const spill = new MemorySpill();
+    const table = new NodeTable(spill);
+    const size = 540_000;
+    for (let i = 0; i < size; i++) {
+      const page = table.push();
+      page[table.lastOffset] = i;
+    }
+    expect(spill.written.size).toBeGreaterThan(1);
+    table.forEachBackwards((page, at) => {
+      page[at + 1] = page[at] * 2;
+    });
+    let expected = 0;
+    let faults = 0;
+    table.forEach((page, at, index) => {
+      if (index !== expected || page[at] !== index || page[at + 1] !== index * 2) faults++;
+      expected++;
+    });
+    expect(faults).toBe(0);
+    expect(expected).toBe(size);
+  });
+});

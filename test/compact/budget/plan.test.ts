@@ -1,0 +1,83 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { FIELD, NodeTable } from "../../../src/compact/budget/node-table.ts";
+import { cheapestAt } from "../../../src/compact/budget/plan.ts";
+
+interface Tree {
+  readonly rows: number;
+  readonly singles: number;
+  readonly misses: number;
+  readonly children: readonly Tree[];
+}
+
+function treeOf(depth: number): fc.Arbitrary<Tree> {
+  return fc.record({
+    rows: fc.integer({ min: 0, max: 1 }),
+    singles: fc.integer({ min: 0, max: 4 }),
+    misses: fc.integer({ min: 0, max: 12 }),
+    children: depth === 0 ? fc.constant([]) : fc.array(treeOf(depth - 1), { maxLength: 3 }),
+  });
+}
+
+const tree = treeOf(3);
+
+function push(table: NodeTable, node: Tree, level: number): void {
+  for (const child of node.children) push(table, child, level + 1);
+  const page = table.push();
+  const at = table.lastOffset;
+  page[at + FIELD.level] = level;
+  page[at + FIELD.rows] = node.rows;
+  page[at + FIELD.singles] = node.singles;
+  page[at + FIELD.children] = node.singles + node.children.length;
+  page[at + FIELD.newMisses] = node.misses;
+}
+
+function allMisses(node: Tree): number {
+  return node.children.reduce((sum, child) => sum + allMisses(child), node.misses);
+}
+
+/** Every map that can be made of a tree, as rows and false positives. */
+function everyMap(node: Tree): { rows: number; misses: number }[] {
+  let open = [{ rows: node.rows + node.singles, misses: 0 }];
+  for (const child of node.children) {
+    const maps = everyMap(child);
+    open = open.flatMap((a) =>
+      maps.map((b) => ({ rows: a.rows + b.rows, misses: a.misses + b.misses })),
+    );
+    // The dominated ones cannot be the cheapest at any price.
+    open = open.filter(
+      (a) => !open.some((b) => b !== a && b.rows <= a.rows && b.misses < a.misses),
+    );
+    open = [...new Map(open.map((map) => [`${map.rows} ${map.misses}`, map])).values()];
+  }
+  return [...open, { rows: 1, misses: allMisses(node) }];
+}
+
+describe("cheapestAt", () => {
+  it("finds the cheapest of all maps that can be made of a tree", () => {
+    fc.assert(
+      fc.property(tree, fc.double({ min: 0.01, max: 20, noNaN: true }), (root, price) => {
+        const table = new NodeTable();
+        push(table, root, 0);
+        const least = Math.min(...everyMap(root).map(({ rows, misses }) => rows * price + misses));
+        expect(cheapestAt(table, price).cost).toBeCloseTo(least, 6);
+      }),
+    );
+  });
+
+  it("needs no more rows as their price grows", () => {
+    fc.assert(
+      fc.property(
+        tree,
+        fc.double({ min: 0.01, max: 20, noNaN: true }),
+        fc.double({ min: 1, max: 3, noNaN: true }),
+        (root, price, factor) => {
+          const table = new NodeTable();
+          push(table, root, 0);
+          const { rows } = cheapestAt(table, price);
+          expect(cheapestAt(table, price * factor).rows).toBeLessThanOrEqual(rows);
+        },
+      ),
+    );
+  });
+});
