@@ -1,5 +1,5 @@
 import { BANG, AT, CR, LF } from "../bytes/ascii.ts";
-import { wholeLines } from "../bytes/whole-lines.ts";
+import { MAX_LINE_BYTES, wholeLines } from "../bytes/whole-lines.ts";
 import type { Header } from "../ukvs/header.ts";
 import { formatHeaders, parseHeader, UkvsHeaders } from "../ukvs/header.ts";
 import { isMementoMapError } from "../errors.ts";
@@ -54,7 +54,8 @@ export async function* compactMap(
     });
     return new MapLines(compactor, all.fields);
   };
-  for await (const chunk of wholeLines(chunks, source)) {
+  const linesRead = (): number => head.lines + (lines?.lines ?? 0);
+  for await (const chunk of wholeLines(chunks, source, MAX_LINE_BYTES, linesRead)) {
     let start = 0;
     if (lines === undefined) {
       start = readHeaders(chunk, head, source);

@@ -129,7 +129,8 @@ async function readSource(
   const { archive } = options;
   reader.startPart(format);
   const rows = containerRows(chunks, format, { source: name, maxLineBytes, archive });
-  for await (const lines of wholeLines(rows, name, maxLineBytes)) {
+  const linesRead = (): number => reader.partLines;
+  for await (const lines of wholeLines(rows, name, maxLineBytes, linesRead)) {
     const fault = reader.readLines(lines, 0, lines.length);
     if (fault === undefined) continue;
     throw new MementoMapError(fault.code, `${fault.message}: ${quote(fault.line)}`, {

@@ -42,6 +42,17 @@ describe("wholeLines", () => {
     }
   });
 
+  it("names the line that is too long, if it is told how many were taken", async () => {
+    let taken = 0;
+    const reading = async (): Promise<void> => {
+      const chunks = chunked(Buffer.from("a\nb\n12345678901\n"), [3]);
+      for await (const group of wholeLines(chunks, "file", 10, () => taken)) {
+        taken += Buffer.from(group).toString().split("\n").length - 1;
+      }
+    };
+    await expect(reading()).rejects.toMatchObject({ position: { source: "file", line: 3 } });
+  });
+
   it("does not wait for the end of a line that is too long", async () => {
     async function* endless(): AsyncGenerator<Uint8Array> {
       for (;;) yield Buffer.from("aaaa");
