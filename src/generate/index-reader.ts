@@ -12,6 +12,7 @@ import { MementoMapError } from "../errors.ts";
 import { surtBytes } from "../surt/surt-bytes.ts";
 import type { IndexCounts } from "./index-counts.ts";
 import { newIndexCounts } from "./index-counts.ts";
+import type { KeyRunScanner } from "./key-run-scanner.ts";
 import type { KeyTable } from "./key-table.ts";
 import type { RowKeyOptions } from "./row-key.ts";
 import { RowKey } from "./row-key.ts";
@@ -57,6 +58,8 @@ export class IndexReader {
   readonly #sieve: CaptureSieve | undefined;
   readonly #capture = new Capture();
   readonly #rowKey: RowKey;
+  readonly #scanner: KeyRunScanner | undefined;
+  #canScan = false;
   #parser: RowParser;
   #keyCheck: KeyCheck | undefined;
   #isSample = false;
@@ -73,10 +76,19 @@ export class IndexReader {
   #lastLength = NONE;
   #lastRowLength = NONE;
 
-  constructor(options: IndexReaderOptions, table: KeyTable, drain: () => void) {
+  /** @param scanner makes CDXJ faster, where nothing but the keys is needed. */
+  constructor(
+    options: IndexReaderOptions,
+    table: KeyTable,
+    drain: () => void,
+    scanner?: KeyRunScanner,
+  ) {
     this.#options = options;
     this.#table = table;
     this.#drain = drain;
+    const { originals, distinct, datetimeDigits } = options;
+    const needsKeysOnly = !originals && distinct !== true && datetimeDigits === 0;
+    this.#scanner = needsKeysOnly && isEmptyFilter(options.filter) ? scanner : undefined;
     this.#rowKey = new RowKey(options);
     this.#sieve = isEmptyFilter(options.filter) ? undefined : new CaptureSieve(options.filter);
     this.#parser = rowParser({ name: "surts" }, filterNeeds(options.filter));
@@ -89,6 +101,7 @@ export class IndexReader {
     this.#keyCheck = hasKeys ? new KeyCheck(format) : undefined;
     this.#isSample = format.isSample ?? false;
     this.#isFiltered = format.name !== "map";
+    this.#canScan = format.name === "cdxj" && format.keyedByUri !== true && !this.#isSample;
     this.#capture.reset();
     this.#table.startRun();
     this.#linesBeforePart = this.counts.lines;
@@ -114,6 +127,10 @@ export class IndexReader {
     this.#lastLength = NONE;
     let at = start;
     while (at < end) {
+      if (this.#canScan && this.#scanner !== undefined) {
+        at = this.#scanRuns(this.#scanner, bytes, at, end);
+        if (at >= end) break;
+      }
       let lineEnd = bytes.indexOf(LF, at);
       if (lineEnd === -1 || lineEnd > end) lineEnd = end;
       const next = lineEnd + 1;
@@ -159,6 +176,23 @@ export class IndexReader {
       at = next;
     }
     return undefined;
+  }
+
+  /** Counts plain rows run by run, up to one that needs a closer look; returns where that is. */
+  #scanRuns(scanner: KeyRunScanner, bytes: Uint8Array, start: number, end: number): number {
+    const { counts } = this;
+    const beforeCheck = ROWS_PER_CHECK - 1 - (counts.lines % ROWS_PER_CHECK);
+    const stop = scanner.scan(bytes, start, end, beforeCheck);
+    const { table, runs, lines } = scanner;
+    if (lines === 0) return stop;
+    for (let i = 0; i < runs * 4; i += 4) {
+      const key = start + table[i];
+      this.#addKey(bytes, key, key + table[i + 1], table[i + 2], table[i + 3]);
+    }
+    counts.lines += lines;
+    counts.captures += lines;
+    this.#lastLength = NONE;
+    return stop;
   }
 
   /** A row to be split by datetime must have one. */
@@ -239,7 +273,10 @@ export class IndexReader {
 
   #add(shared: number): void {
     const { bytes, start, end } = this.#rowKey;
-    const { count } = this.#capture;
+    this.#addKey(bytes, start, end, this.#capture.count, shared);
+  }
+
+  #addKey(bytes: Uint8Array, start: number, end: number, count: number, shared: number): void {
     if (this.#table.add(bytes, start, end, count, shared)) return;
     this.#drain();
     if (this.#table.add(bytes, start, end, count)) return;

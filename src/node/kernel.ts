@@ -20,7 +20,7 @@ export interface KernelExports {
  * without it, only slower.
  */
 export function startKernel(
-  name: "compact",
+  name: "compact" | "scan-cdxj",
   functions: Readonly<Record<string, (...numbers: number[]) => void>>,
 ): KernelExports | undefined {
   const file = new URL(`../kernel/${name}.wasm`, import.meta.url);

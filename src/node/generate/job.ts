@@ -9,8 +9,9 @@ import { mergeRuns } from "../../generate/merge-runs.ts";
 import { MapRows } from "../../generate/map-rows.ts";
 import type { RunIndex } from "../../generate/run.ts";
 import { RunReader, writeRun } from "../../generate/run.ts";
+import { CdxjScanner } from "./cdxj-scanner.ts";
 import { readElsewhere } from "./read-elsewhere.ts";
-import { RangeBuffer } from "./read-range.ts";
+import { RangeBuffer, rangeBufferBytes } from "./read-range.ts";
 import { writingTo } from "./scratch-file.ts";
 import type { BlockTask, PartResult, RangeTask, ReadTask } from "./tasks.ts";
 
@@ -62,11 +63,14 @@ export class GenerateJob {
 
   constructor(options: JobOptions) {
     this.#options = options;
-    this.#ranges = new RangeBuffer(options.reader.maxLineBytes);
+    const { maxLineBytes } = options.reader;
+    const scanner = CdxjScanner.open(rangeBufferBytes(maxLineBytes), maxLineBytes);
+    this.#ranges = new RangeBuffer(maxLineBytes, scanner?.buffer);
     this.#table = new KeyTable(options.tableBytes);
-    this.#reader = new IndexReader(options.reader, this.#table, () => {
+    const drain = (): void => {
       this.#storeRun();
-    });
+    };
+    this.#reader = new IndexReader(options.reader, this.#table, drain, scanner);
   }
 
   /** Reads a part, whatever kind it is. */

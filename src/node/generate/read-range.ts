@@ -7,13 +7,20 @@ import type { RangeTask } from "./tasks.ts";
 
 const READ_BYTES = 1 << 21;
 
+/** How large the buffer of a {@link RangeBuffer} must be. */
+export function rangeBufferBytes(maxLineBytes: number): number {
+  return READ_BYTES + maxLineBytes + 1;
+}
+
 /** Reads parts of uncompressed files into a reader, through one buffer that is kept. */
 export class RangeBuffer {
   readonly #maxLineBytes: number;
-  #buffer: Buffer = Buffer.allocUnsafeSlow(0);
+  #buffer: Buffer | undefined;
 
-  constructor(maxLineBytes: number) {
+  /** @param buffer of at least `rangeBufferBytes`; made when it is first needed by default. */
+  constructor(maxLineBytes: number, buffer?: Buffer) {
     this.#maxLineBytes = maxLineBytes;
+    this.#buffer = buffer;
   }
 
   /** @throws MM_IO */
@@ -32,8 +39,7 @@ export class RangeBuffer {
   }
 
   #readFile(file: number, { start, end }: RangeTask, reader: LineReader): RowFault | undefined {
-    const capacity = READ_BYTES + this.#maxLineBytes + 1;
-    if (this.#buffer.length < capacity) this.#buffer = Buffer.allocUnsafeSlow(capacity);
+    this.#buffer ??= Buffer.allocUnsafeSlow(rangeBufferBytes(this.#maxLineBytes));
     const buffer = this.#buffer;
     // A line belongs to the part it begins in; so this part begins behind the first line end at or
     // after `start - 1`, and ends with the line that `end - 1` is in.

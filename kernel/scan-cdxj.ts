@@ -1,0 +1,186 @@
+// Finds the keys of CDXJ lines, in WebAssembly.
+//
+// Does for plain lines, `surt datetime {json}`, what src/generate/index-reader.ts does with
+// src/input/cdxj.ts and the KeyScanner: lines that have the same key of host and path become one
+// run. It stops before the first line that is anything else, which the caller reads itself.
+//
+// This is AssemblyScript: TypeScript syntax, WebAssembly semantics. Build: `npm run build`.
+
+const MAX_RUNS: i32 = 4096;
+const RUN_BYTES: usize = 16;
+
+const LF: u8 = 10;
+const SPACE: u8 = 32;
+const BANG: u8 = 33;
+const QUOTE: u8 = 34;
+const CLOSE_PAREN: u8 = 41;
+const STAR: u8 = 42;
+const SLASH: u8 = 47;
+const ZERO: u8 = 48;
+const COLON: u8 = 58;
+const QUESTION: u8 = 63;
+const AT: u8 = 64;
+const LOWER_H: u8 = 104;
+const LOWER_U: u8 = 117;
+const OPEN_BRACE: u8 = 123;
+const DELETE: u8 = 127;
+
+const MIN_DATE_DIGITS: i32 = 4;
+const MAX_DATE_DIGITS: i32 = 17;
+
+/** A run: offset of its key, length, lines, bytes shared with the run before; four i32 each. */
+const runTable: usize = memory.data(16 * 4096, 16);
+let runCount: i32 = 0;
+let lineCount: i32 = 0;
+
+/** Makes room for `bytes` of lines; returns where they go. */
+export function open(bytes: i32): usize {
+  return heap.alloc(bytes + 64);
+}
+
+export function runsPointer(): usize {
+  return runTable;
+}
+
+export function maxRuns(): i32 {
+  return MAX_RUNS;
+}
+
+export function runs(): i32 {
+  return runCount;
+}
+
+export function lines(): i32 {
+  return lineCount;
+}
+
+/** Takes lines of `[start, end)`, at most `maxLines`; returns where it stopped. */
+export function scan(start: usize, end: usize, maxLines: i32, maxLineBytes: i32): usize {
+  runCount = 0;
+  lineCount = 0;
+  let run = runTable - RUN_BYTES;
+  let last: usize = 0;
+  let lastLength: i32 = -1;
+  let lastRow: i32 = -1;
+  let hostEnd: i32 = -1;
+  let plain: i32 = 0;
+  let at = start;
+  while (at < end && lineCount < maxLines) {
+    const first = load<u8>(at);
+    if (first == BANG || first == AT || first <= SPACE) break;
+
+    const room = <i32>(end - at);
+    const shared = lastLength > 0 ? sharedBytes(at, last, lastLength < room ? lastLength : room) : 0;
+    let keyEnd = at + <usize>shared;
+    while (keyEnd < end && load<u8>(keyEnd) > SPACE) keyEnd++;
+    const length = <i32>(keyEnd - at);
+    const block = dateEnd(keyEnd, end);
+    if (block == 0) break;
+    if (hasOtherUri(block)) break;
+    const lineEnd = findLineEnd(block, end);
+    if (lineEnd >= end || <i32>(lineEnd - at) > maxLineBytes) break;
+
+    if (shared == length && length == lastLength) {
+      store<i32>(run, load<i32>(run, 8) + 1, 8);
+    } else {
+      // The key of the row, as KeyScanner finds it.
+      let known = shared < plain ? shared : plain;
+      if (hostEnd == -1 || known < hostEnd + 2) {
+        if (first == QUOTE || first == OPEN_BRACE || isOtherScheme(at, first, length)) break;
+        known = 0;
+        hostEnd = -1;
+      }
+      let isPlain = true;
+      let i = known;
+      for (; i < length; i++) {
+        const byte = load<u8>(at + <usize>i);
+        if (byte > QUESTION) {
+          if (byte == DELETE) {
+            isPlain = false;
+            break;
+          }
+        } else if (byte == STAR) {
+          isPlain = false;
+          break;
+        } else if (byte == QUESTION) {
+          break;
+        } else if (byte == CLOSE_PAREN && hostEnd == -1) {
+          if (i + 1 < length && load<u8>(at + <usize>(i + 1)) == SLASH) hostEnd = i;
+        }
+      }
+      if (!isPlain || hostEnd == -1) break;
+      plain = i;
+      let row = i;
+      while (row > hostEnd + 2 && load<u8>(at + <usize>(row - 1)) == SLASH) row--;
+
+      if (row == lastRow && shared >= row) {
+        store<i32>(run, load<i32>(run, 8) + 1, 8);
+      } else {
+        if (runCount == MAX_RUNS) break;
+        runCount++;
+        run += RUN_BYTES;
+        let common = shared < row ? shared : row;
+        if (lastRow < common) common = lastRow;
+        store<i32>(run, <i32>(at - start));
+        store<i32>(run, row, 4);
+        store<i32>(run, 1, 8);
+        store<i32>(run, common > 0 ? common : 0, 12);
+        lastRow = row;
+      }
+      last = at;
+      lastLength = length;
+    }
+    lineCount++;
+    at = lineEnd + 1;
+  }
+  return at;
+}
+
+/** Bytes that two keys share, at most `limit`, eight at a time. */
+function sharedBytes(a: usize, b: usize, limit: i32): i32 {
+  let i: i32 = 0;
+  while (i + 8 <= limit) {
+    const difference = load<u64>(a + <usize>i) ^ load<u64>(b + <usize>i);
+    if (difference != 0) return i + <i32>(ctz(difference) >> 3);
+    i += 8;
+  }
+  while (i < limit && load<u8>(a + <usize>i) == load<u8>(b + <usize>i)) i++;
+  return i;
+}
+
+/** Where the JSON block begins behind ` datetime `, or 0 if that is not what follows. */
+function dateEnd(start: usize, end: usize): usize {
+  if (start >= end || load<u8>(start) != SPACE) return 0;
+  let at = start + 1;
+  let byte = load<u8>(at);
+  while (byte >= ZERO && byte <= ZERO + 9) byte = load<u8>(++at);
+  const digits = <i32>(at - start) - 1;
+  if (digits < MIN_DATE_DIGITS || digits > MAX_DATE_DIGITS || byte != SPACE) return 0;
+  if (at + 1 >= end || load<u8>(at + 1) != OPEN_BRACE) return 0;
+  return at + 1;
+}
+
+/** Whether a block begins with a URI that may not be of the web. */
+function hasOtherUri(block: usize): bool {
+  if (load<u8>(block, 2) != LOWER_U || load<u8>(block, 5) != QUOTE) return false;
+  return load<u8>(block + (load<u8>(block, 7) == SPACE ? 9 : 8)) != LOWER_H;
+}
+
+/** `dns:`, `warcinfo:`, `filedesc:`, `metadata:`, `whois:`, and a few that only look like them. */
+function isOtherScheme(key: usize, first: u8, length: i32): bool {
+  if (first == 100) return length > 3 && load<u8>(key, 3) == COLON;
+  if (first != 119 && first != 102 && first != 109) return false;
+  return (length > 8 && load<u8>(key, 8) == COLON) || (length > 5 && load<u8>(key, 5) == COLON);
+}
+
+/** The next line feed, sixteen bytes at a time; `end` or more if there is none. */
+function findLineEnd(start: usize, end: usize): usize {
+  const feed = i8x16.splat(LF);
+  let at = start;
+  while (at < end) {
+    const found = i8x16.bitmask(i8x16.eq(v128.load(at), feed));
+    if (found != 0) return at + <usize>ctz(found);
+    at += 16;
+  }
+  return end;
+}

@@ -1,0 +1,20 @@
+// Compiles every file of kernel/ to dist/kernel/NAME.wasm.
+import { mkdir, readdir } from "node:fs/promises";
+import { basename } from "node:path";
+import { fileURLToPath } from "node:url";
+import asc from "assemblyscript/asc";
+
+const OPTIONS = ["-O3", "--converge", "--runtime", "stub", "--noAssert", "--enable", "simd"];
+
+process.chdir(fileURLToPath(new URL("..", import.meta.url)));
+await mkdir("dist/kernel", { recursive: true });
+for (const file of await readdir("kernel")) {
+  const target = `dist/kernel/${basename(file, ".ts")}.wasm`;
+  // A kernel never aborts: it gives up.
+  const argv = [`kernel/${file}`, "-o", target, ...OPTIONS, "--use", "abort="];
+  const { error, stderr } = await asc.main(argv);
+  if (error !== null) {
+    console.error(stderr.toString());
+    process.exitCode = 1;
+  }
+}
