@@ -12,9 +12,6 @@ for (const file of await readdir("kernel")) {
   const target = `dist/kernel/${basename(file, ".ts")}.wasm`;
   // A kernel never aborts: it gives up.
   const argv = [`kernel/${file}`, "-o", target, ...OPTIONS, "--use", "abort="];
-  const { error, stderr } = await asc.main(argv);
-  if (error !== null) {
-    console.error(stderr.toString());
-    process.exitCode = 1;
-  }
+  const { error } = await asc.main(argv, { stdout: process.stdout, stderr: process.stderr });
+  if (error !== null) process.exitCode = 1;
 }
