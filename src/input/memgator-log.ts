@@ -9,9 +9,20 @@ export interface MemgatorOutcome {
   readonly mementos: number;
 }
 
+/** Told of everything a log says, also where it is not certain which URI it is about. */
+export interface MemgatorWatcher {
+  /** Somebody asked for the mementos of a URI. */
+  asked?(uri: string): void;
+  /** An archive answered. */
+  answered?(archive: string, result: MemgatorOutcome["result"]): void;
+  /** An archive is left alone for a while, after failing too often. */
+  slept?(archive: string): void;
+}
+
 const AGGREGATING = /^Aggregating Mementos for (.+)$/;
 const SUCCESS = /^(\S+) => Success: (\d+) mementos$/;
 const RESPONSE_ERROR = /^(\S+) => Response error: (\d{3})\b/;
+const DORMANT = /^(\S+) => Dormant after /;
 const FAILURE = /^(\S+) => (?:Request|Network|Response read) error\b/;
 /** `BENCHMARK` was `PROFILE` until May 2016; messages of errors have a file and line in front. */
 const LINE =
@@ -40,6 +51,11 @@ export class MemgatorLog {
   #isMixedUp = false;
   #hasTimings = false;
   readonly #owed = new OwedAnswers();
+  readonly #watcher: MemgatorWatcher;
+
+  constructor(watcher: MemgatorWatcher = {}) {
+    this.#watcher = watcher;
+  }
 
   /** Takes the next line, without its end; tells what it adds to what is known. */
   read(line: string): MemgatorOutcome | undefined {
@@ -71,6 +87,7 @@ export class MemgatorLog {
     }
     const answer = answerOf(role, info);
     if (answer === undefined) return undefined;
+    this.#watcher.answered?.(archive, answer.result);
     const uri = this.#uriOfSession.get(session);
     if (uri !== undefined) return { archive, uri, ...answer };
     this.ambiguous++;
@@ -80,8 +97,14 @@ export class MemgatorLog {
   #message(text: string): MemgatorOutcome | undefined {
     const uri = AGGREGATING.exec(text)?.[1];
     if (uri !== undefined) {
+      this.#watcher.asked?.(uri);
       this.#name(uri);
       this.#owed.ask(uri);
+      return undefined;
+    }
+    const sleeper = DORMANT.exec(text)?.[1];
+    if (sleeper !== undefined) {
+      this.#watcher.slept?.(sleeper);
       return undefined;
     }
     const [, archive, answer] = messageAnswer(text) ?? [];
@@ -90,6 +113,7 @@ export class MemgatorLog {
       return undefined;
     }
     if (this.#hasTimings) return undefined; // told by the line with the timing
+    this.#watcher.answered?.(archive, answer.result);
     const asked = this.#owed.answered(archive);
     if (asked !== undefined) return { archive, uri: asked, ...answer };
     this.ambiguous++;

@@ -5,6 +5,7 @@ import { joinTallies } from "../../analyze/capture-tally.ts";
 import { HoldingsTree } from "../../analyze/holdings-tree.ts";
 import { summarize } from "../../analyze/summarize.ts";
 import { MAX_LINE_BYTES } from "../../bytes/whole-lines.ts";
+import type { VisitKey } from "../../generate/merge-runs.ts";
 import { mergeRuns } from "../../generate/merge-runs.ts";
 import { RunReader } from "../../generate/run.ts";
 import type { InputFormat, KeyTrust } from "../../input/detect.ts";
@@ -18,7 +19,7 @@ import { FileProgress } from "../input/index-input.ts";
 import { openInputs } from "../input/open-inputs.ts";
 import type { Interrupt } from "../interrupt.ts";
 import { withTempDir } from "../temp-dir.ts";
-import type { AnalyzeJobOptions } from "./job.ts";
+import type { AnalyzeJobOptions, AnalyzeJobResult } from "./job.ts";
 import type { AnalyzeLane } from "./lane.ts";
 import { InlineAnalyzeLane, ThreadAnalyzeLane } from "./lane.ts";
 
@@ -64,7 +65,36 @@ export async function analyzeFiles(
   options: AnalyzeFilesOptions,
 ): Promise<Analysis> {
   const { top = DEFAULT_TOP, samples = DEFAULT_SAMPLES } = options;
-  const progress = new FileProgress();
+  const scratchOptions = { parent: options.scratch, interrupt: options.interrupt };
+  return withTempDir(scratchOptions, async (scratch) => {
+    const { results, runs, files, storedBytes } = await sortCaptures(paths, scratch, options);
+    const tree = new HoldingsTree(top);
+    mergeStored(runs, options.interrupt?.signal, (key, keyLength, count) => {
+      tree.add(key, keyLength, count);
+    });
+    tree.end();
+    const tally = joinTallies(
+      results.map((result) => result.tally),
+      samples,
+    );
+    return summarize(tally, tree, { files, storedBytes, runs: runs.length, top });
+  });
+}
+
+/** The captures of index files, tallied, and sorted by original and month in stored runs. */
+export interface SortedCaptures {
+  readonly results: readonly AnalyzeJobResult[];
+  readonly runs: readonly StoredRun[];
+  readonly files: number;
+  readonly storedBytes: number | null;
+}
+
+/** Reads index files and sorts their captures into runs in the folder `scratch`. */
+export async function sortCaptures(
+  paths: readonly string[],
+  scratch: string,
+  options: AnalyzeFilesOptions,
+): Promise<SortedCaptures> {
   const inputs = await openInputs(paths, {
     format: options.format ?? "auto",
     keys: options.keys ?? "auto",
@@ -73,21 +103,12 @@ export async function analyzeFiles(
     archive: options.archive,
     streams: options.streams,
     signal: options.interrupt?.signal,
-    progress,
+    progress: new FileProgress(),
   });
   const storedBytes = totalSize(inputs);
-  const scratchOptions = { parent: options.scratch, interrupt: options.interrupt };
-  return withTempDir(scratchOptions, async (scratch) => {
-    const results = await scan(inputs, storedBytes, scratch, options);
-    const runs = results.flatMap((result) => result.runs);
-    const tree = new HoldingsTree(top);
-    mergeStored(runs, tree, options.interrupt?.signal);
-    const tally = joinTallies(
-      results.map((result) => result.tally),
-      samples,
-    );
-    return summarize(tally, tree, { files: inputs.length, storedBytes, runs: runs.length, top });
-  });
+  const results = await scan(inputs, storedBytes, scratch, options);
+  const runs = results.flatMap((result) => result.runs);
+  return { results, runs, files: inputs.length, storedBytes };
 }
 
 function totalSize(inputs: readonly IndexInput[]): number | null {
@@ -104,7 +125,7 @@ async function scan(
   storedBytes: number | null,
   scratch: string,
   options: AnalyzeFilesOptions,
-): Promise<Awaited<ReturnType<AnalyzeLane["finish"]>>[]> {
+): Promise<AnalyzeJobResult[]> {
   const lanes = openLanes(storedBytes, scratch, options);
   try {
     await readAll(inputs, lanes, options);
@@ -166,10 +187,11 @@ async function* allParts(inputs: readonly IndexInput[]): AsyncGenerator<Part, vo
   for (const input of inputs) yield* input.parts(inputs.length === 1);
 }
 
-function mergeStored(
+/** Merges stored runs; each key is visited once, in byte order. */
+export function mergeStored(
   runs: readonly StoredRun[],
-  tree: HoldingsTree,
   signal: AbortSignal | undefined,
+  visit: VisitKey,
 ): void {
   const files = runs.map((run) => openSync(run.path, "r"));
   try {
@@ -180,10 +202,7 @@ function mergeStored(
       };
       return new RunReader(run.index, read);
     });
-    mergeRuns(readers, {}, (key, keyLength, count) => {
-      tree.add(key, keyLength, count);
-    });
-    tree.end();
+    mergeRuns(readers, {}, visit);
   } finally {
     for (const file of files) closeSync(file);
   }

@@ -1,0 +1,87 @@
+import { availableParallelism } from "node:os";
+import { readLogs } from "../../node/analyze/read-logs.ts";
+import { withOutput } from "../../node/output-file.ts";
+import { logsText } from "../../report/logs-text.ts";
+import type { Command } from "../command.ts";
+import { defineCommand } from "../command.ts";
+import { ExitCode } from "../io.ts";
+import { Progress } from "../progress.ts";
+import { formatDuration, parsePositive, parseSize } from "../sizes.ts";
+import { showSummary } from "../summary.ts";
+
+export const logs: Command = defineCommand({
+  name: "logs",
+  summary: "Show what aggregator logs tell about archives",
+  usage: "[FILE...] [--holdings INDEX] [--html REPORT]",
+  description: `
+Reads the logs of a MemGator: for each archive, how many requests it got, how
+many were hits, misses and errors, and how often it was put to sleep; how often
+what is archived is asked for; and which URIs are asked for often and are not
+held, as candidates for seeds.
+
+What is held is what archives answered. With --holdings it is what an index of
+the archive has, so that what nobody asks for is counted too.
+
+Reads every file once, in bounded memory; all numbers are exact. Answers that
+could belong to several requests at once count for the archive, not for a URI.`,
+  options: {
+    output: { type: "string", short: "o", value: "FILE", help: "Write the tables here." },
+    html: { type: "string", value: "FILE", help: "Write the report, one HTML file, here." },
+    holdings: {
+      type: "string",
+      value: "INDEX",
+      multiple: true,
+      help: "An index of what is held, as for analyze.",
+    },
+    archive: { type: "string", value: "ID", help: "Only hits and misses of this archive." },
+    top: {
+      type: "string",
+      value: "N",
+      default: "100",
+      help: "How many missing URIs to list.",
+      parse: parsePositive,
+    },
+    memory: {
+      type: "string",
+      value: "SIZE",
+      default: "512m",
+      help: "The most memory to use.",
+      parse: parseSize,
+    },
+    threads: { type: "string", value: "N", help: "Default: all cores.", parse: parsePositive },
+    tmp: { type: "string", value: "DIR", help: "Where scratch files go." },
+  },
+  examples: [
+    { line: "mementomap logs memgator.log", does: "what each archive answered" },
+    {
+      line: "mementomap logs memgator.log --holdings index.cdxj --json",
+      does: "overlap with an index, and seed candidates, for scripts",
+    },
+  ],
+  async run({ positionals, values }, io) {
+    const paths = positionals.length === 0 ? ["-"] : positionals;
+    const startedAt = io.now();
+    const progress = new Progress(io, { label: "reading", total: undefined, quiet: values.quiet });
+    const report = await readLogs(paths, {
+      holdings: values.holdings,
+      archive: values.archive,
+      top: values.top,
+      memoryBytes: values.memory,
+      threads: values.threads ?? availableParallelism(),
+      scratch: values.tmp,
+      streams: io,
+      interrupt: io.interrupt,
+      onRead: (bytes) => {
+        progress.add(bytes);
+      },
+    }).finally(() => {
+      progress.end();
+    });
+    const text = values.json ? `${JSON.stringify(report)}\n` : logsText(report);
+    await withOutput(values.output, io, async (output) => output.write(Buffer.from(text)));
+    if (!values.quiet && !values.json) {
+      showSummary(io, [["time", formatDuration(io.now() - startedAt)]]);
+    }
+    return ExitCode.ok;
+  },
+});

@@ -1,0 +1,120 @@
+import { MONTH_MARK } from "../analyze/original-key.ts";
+import { TopList } from "../analyze/top-list.ts";
+import { isLogTag, LOG_TAG } from "./log-key.ts";
+
+/** A URI that was asked for and is not there. */
+export interface MissingUri {
+  /** As it was asked for most often. */
+  readonly name: string;
+  readonly rank: number;
+  readonly surt: string;
+}
+
+/** Orders of magnitude: Zero, Ones (1 to 9), Tens (10 to 99), and so on. */
+export const MAGNITUDES = [
+  "Zero",
+  "Ones",
+  "Tens",
+  "Hundreds",
+  "Thousands",
+  "10K+",
+  "100K+",
+  "1M+",
+  "10M+",
+] as const;
+
+/**
+ * Takes what logs and, if there is one, an index say of each original, sorted (see log-key.ts), and
+ * finds how archived and accessed go together.
+ *
+ * One pass; holds a grid and the list of the most wanted.
+ */
+export class LogOverlap {
+  /** Originals by magnitude of mementos (rows) and of requests (columns). */
+  readonly cells: number[][] = MAGNITUDES.map(() => MAGNITUDES.map(() => 0));
+  readonly missing: TopList<MissingUri>;
+  /** Distinct originals asked for, and how many of them are held. */
+  asked = 0;
+  askedAndHeld = 0;
+  /** Originals of the index. */
+  held = 0;
+  readonly #hasIndex: boolean;
+  readonly #decoder = new TextDecoder();
+  #original = new Uint8Array(0);
+  #captures = 0;
+  #requests = 0;
+  #most = 0;
+  #misses = 0;
+  #uri = "";
+  #uriRequests = 0;
+
+  /**
+   * @param hasIndex whether captures say what is held; else what archives answered does.
+   * @param top how many missing URIs to keep.
+   */
+  constructor(hasIndex: boolean, top: number) {
+    this.#hasIndex = hasIndex;
+    this.missing = new TopList(top);
+  }
+
+  /** Takes the next key, `key[0, length)`, and its count. */
+  add(key: Uint8Array, length: number, count: number): void {
+    const mark = key.indexOf(MONTH_MARK);
+    if (!this.#isCurrent(key, mark)) {
+      this.end();
+      this.#original = new Uint8Array(key.subarray(0, mark));
+    }
+    const tag = key[mark + 1];
+    if (!isLogTag(tag)) {
+      this.#captures += count;
+      return;
+    }
+    const detail = (): string => this.#decoder.decode(key.subarray(mark + 2, length));
+    if (tag === LOG_TAG.hit) {
+      this.#most = Math.max(this.#most, Number(detail()));
+    } else if (tag === LOG_TAG.miss) {
+      this.#misses += count;
+    } else {
+      this.#requests += count;
+      if (count <= this.#uriRequests) return;
+      this.#uri = detail();
+      this.#uriRequests = count;
+    }
+  }
+
+  /** Closes the last original. */
+  end(): void {
+    if (this.#original.length === 0) return;
+    const archived = this.#hasIndex ? this.#captures : this.#most;
+    const isKnown = this.#hasIndex || this.#most > 0 || this.#misses > 0;
+    if (isKnown) this.#count(archived);
+    this.#original = new Uint8Array(0);
+    this.#captures = this.#requests = this.#most = this.#misses = this.#uriRequests = 0;
+    this.#uri = "";
+  }
+
+  #count(archived: number): void {
+    const requests = this.#requests;
+    this.cells[magnitude(archived)][magnitude(requests)]++;
+    if (archived > 0) this.held++;
+    if (requests === 0) return;
+    this.asked++;
+    if (archived > 0) this.askedAndHeld++;
+    else if (this.missing.accepts(requests)) {
+      const surt = this.#decoder.decode(this.#original);
+      this.missing.offer({ name: this.#uri, rank: requests, surt });
+    }
+  }
+
+  #isCurrent(key: Uint8Array, mark: number): boolean {
+    const original = this.#original;
+    if (mark !== original.length) return false;
+    for (let i = mark - 1; i >= 0; i--) if (key[i] !== original[i]) return false;
+    return true;
+  }
+}
+
+/** 0 for 0, 1 for 1 to 9, 2 for 10 to 99, and so on; an index into {@link MAGNITUDES}. */
+export function magnitude(count: number): number {
+  return count === 0 ? 0 : Math.min(String(count).length, MAGNITUDES.length - 1);
+}
