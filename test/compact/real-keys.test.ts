@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
 import { compactMap } from "../../src/compact/compact-map.ts";
@@ -7,6 +8,8 @@ import { Match, MemoryIndex } from "../../src/lookup/memory-index.ts";
 import { collected } from "../support/chunked.ts";
 import type { OracleRow } from "../support/compaction-oracle.ts";
 import { compactRows, parseRows } from "../support/compaction-oracle.ts";
+import { isBuilt, runBuilt } from "../node/generate/built-cli.ts";
+import { scratchDir } from "../support/scratch.ts";
 import { sharedData } from "../support/shared-data.ts";
 
 /** Host and path weights, from many rows to few. */
@@ -67,6 +70,22 @@ describe.skipIf(holdings === undefined)(
       for (const [i, weights] of WEIGHTS.entries()) {
         step = await compacted(step, weights);
         expect(Buffer.compare(step, direct[i] ?? map)).toBe(0);
+      }
+    });
+
+    it.skipIf(!isBuilt)("gives the same as a program, on any number of threads", async () => {
+      const path = join(scratchDir(), "map");
+      writeFileSync(path, map);
+      for (const [i, threads] of [
+        [1, "1"],
+        [3, "2"],
+        [4, "3"],
+      ] as const) {
+        const [host, paths] = WEIGHTS[i];
+        const weights = ["--host-weight", String(host), "--path-weight", String(paths)];
+        const result = await runBuilt(["compact", "-q", "--threads", threads, ...weights, path]);
+        expect(result).toMatchObject({ code: 0, stderr: "" });
+        expect(result.stdout === Buffer.from(direct[i] ?? map).toString()).toBe(true);
       }
     });
 
