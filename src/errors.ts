@@ -12,6 +12,9 @@ export const ERROR_CODES = [
   "MM_LIMIT",
   "MM_INTERRUPTED",
   "MM_WORKER",
+  "MM_HTTP",
+  "MM_NOT_FOUND",
+  "MM_REFUSED",
 ] as const;
 
 export type ErrorCode = (typeof ERROR_CODES)[number];

@@ -1,0 +1,44 @@
+import { MementoMapError, quote } from "../errors.ts";
+import type { HttpClient, HttpRequest, HttpResponse } from "./http-client.ts";
+
+/** The `fetch` of browsers as a client. It decompresses by itself, and checks no addresses. */
+export class FetchClient implements HttpClient {
+  async request(url: string, request: HttpRequest = {}): Promise<HttpResponse> {
+    const { method = "GET", headers = {}, signal } = request;
+    let response: Response;
+    try {
+      response = await fetch(url, { method, headers, signal: signal ?? null });
+    } catch (error) {
+      throw new MementoMapError("MM_HTTP", `no answer from ${quote(url)}; try again later`, {
+        cause: error,
+      });
+    }
+    const { body } = response;
+    return {
+      status: response.status,
+      url: response.url,
+      headers: response.headers,
+      body: chunksOf(body),
+      discard: async () => {
+        // Cancelling is refused while it is read, and needless after.
+        if (body !== null && !body.locked) await body.cancel();
+      },
+    };
+  }
+}
+
+/** Not all browsers can iterate over a stream. */
+async function* chunksOf(body: Response["body"]): AsyncGenerator<Uint8Array, void, undefined> {
+  if (body === null) return;
+  const reader = body.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    await reader.cancel();
+    reader.releaseLock();
+  }
+}

@@ -1,0 +1,60 @@
+/** What to ask for. */
+export interface HttpRequest {
+  readonly method?: "GET" | "HEAD";
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** An answer whose body is still coming. Read the body to its end, or call `discard`. */
+export interface HttpResponse {
+  readonly status: number;
+  /** Where the answer came from, after redirects. */
+  readonly url: string;
+  readonly headers: HttpHeaders;
+  /** @throws MM_HTTP when the connection ends before the body does. */
+  readonly body: AsyncIterable<Uint8Array>;
+  /** Lets go of what is not needed. */
+  discard(): Promise<void>;
+}
+
+/** The headers of an answer, by lower-case name. */
+export interface HttpHeaders {
+  get(name: string): string | null | undefined;
+}
+
+/** Gets things by HTTP: Node's own client, a browser's `fetch`, a test. */
+export interface HttpClient {
+  /**
+   * Follows redirects; gives answers of any status.
+   *
+   * @throws MM_HTTP when there is no answer, MM_REFUSED when it may not be asked for, MM_BAD_URI.
+   */
+  request(url: string, request?: HttpRequest): Promise<HttpResponse>;
+}
+
+/**
+ * Reads the beginning of a body and lets go of the rest.
+ *
+ * Holds at most `mostBytes` and one chunk.
+ */
+export async function bodyStart(response: HttpResponse, mostBytes: number): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of response.body) {
+      parts.push(chunk);
+      length += chunk.length;
+      if (length >= mostBytes) break;
+    }
+  } finally {
+    await response.discard();
+  }
+  const start = new Uint8Array(Math.min(length, mostBytes));
+  let at = 0;
+  for (const part of parts) {
+    const wanted = part.subarray(0, start.length - at);
+    start.set(wanted, at);
+    at += wanted.length;
+  }
+  return start;
+}

@@ -1,0 +1,227 @@
+import { type FileHandle, open, rm, stat } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { HttpClient, HttpResponse } from "../../discover/http-client.ts";
+import { isMementoMapError, MementoMapError } from "../../errors.ts";
+import { ioError, systemCode } from "../io-error.ts";
+import type { FetchedPart } from "./fetch-state.ts";
+import { readJson, writeJson } from "./fetch-state.ts";
+
+export interface DownloadOptions {
+  readonly client: HttpClient;
+  /** What is held already; nothing is sent again if it is still current. */
+  readonly held?: FetchedPart | undefined;
+  readonly maxBytes: number;
+  /** How often to go on after a connection that was cut. */
+  readonly retries: number;
+  /** The first pause before going on; it doubles each time. */
+  readonly retryDelayMs: number;
+  readonly signal?: AbortSignal | undefined;
+  /** Told of bytes as they come; for progress. */
+  readonly onBytes?: ((bytes: number) => void) | undefined;
+}
+
+/** What a download gave. */
+export interface Download {
+  /** Nothing was sent, because what is held is current. */
+  readonly isUnchanged: boolean;
+  readonly part: FetchedPart;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+interface PartNote {
+  readonly url: string;
+  readonly etag: string;
+}
+
+const KEPT_HEADERS = [
+  "cache-control",
+  "expires",
+  "date",
+  "age",
+  "etag",
+  "last-modified",
+  "vary",
+  "link",
+];
+const ACCEPTED_CODINGS: ReadonlySet<string> = new Set(["", "identity", "gzip", "x-gzip", "zstd"]);
+
+/**
+ * Downloads into a file, as sent: compressed if the server compresses.
+ *
+ * A download that is cut goes on where it stopped, now or at the next call, if the server gave a
+ * strong tag: `If-Range` makes sure that both halves are of one version. Holds one chunk.
+ *
+ * @throws MM_HTTP when it could not be completed; MM_REFUSED when it is larger than allowed, or in
+ *   a coding that was not asked for; MM_IO.
+ */
+export async function download(
+  url: string,
+  paths: { readonly part: string; readonly about: string },
+  options: DownloadOptions,
+): Promise<Download> {
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      return await downloadOnce(url, paths, options);
+    } catch (error) {
+      options.signal?.throwIfAborted();
+      const isPassing = isMementoMapError(error) && error.code === "MM_HTTP";
+      if (!isPassing || attempt >= options.retries || isFinal(error)) throw error;
+      await sleep(options.retryDelayMs * 2 ** attempt, undefined, { signal: options.signal });
+    }
+  }
+}
+
+/** A status that will be the same when asked again. */
+function isFinal(error: MementoMapError): boolean {
+  return /^the server answered with status (?!408|429|5)/.test(error.message);
+}
+
+async function downloadOnce(
+  url: string,
+  paths: { readonly part: string; readonly about: string },
+  options: DownloadOptions,
+): Promise<Download> {
+  const { client, held, signal } = options;
+  const note = await readJson<PartNote>(paths.about);
+  const stored = note?.url === url ? await sizeOf(paths.part) : 0;
+  const headers: Record<string, string> = { "Accept-Encoding": acceptEncoding() };
+  if (note !== undefined && stored > 0) {
+    headers["Range"] = `bytes=${stored}-`;
+    headers["If-Range"] = note.etag;
+  } else if (held !== undefined) {
+    if (held.etag !== undefined) headers["If-None-Match"] = held.etag;
+    else if (held.lastModified !== undefined) headers["If-Modified-Since"] = held.lastModified;
+  }
+  const response = await client.request(url, { headers, signal });
+  const isUnchanged = response.status === 304 && held !== undefined;
+  const isRest = response.status === 206 && stored > 0 && continues(response, note, stored);
+  if (isUnchanged) await response.discard();
+  else if (response.status === 200 || isRest) {
+    await store({ url, response }, paths, isRest ? stored : 0, options);
+  } else {
+    await response.discard();
+    if (stored > 0) {
+      // What was stored is no beginning of what is there now.
+      await forget(paths);
+      return downloadOnce(url, paths, options);
+    }
+    throw badStatus(response);
+  }
+  return {
+    isUnchanged,
+    status: response.status,
+    headers: keptHeaders(response),
+    part: {
+      url: response.url,
+      etag: response.headers.get("etag") ?? (isUnchanged ? held?.etag : undefined),
+      lastModified:
+        response.headers.get("last-modified") ?? (isUnchanged ? held?.lastModified : undefined),
+    },
+  };
+}
+
+/** Removes what is stored of a download. */
+export async function forget(paths: { part: string; about: string }): Promise<void> {
+  await rm(paths.about, { force: true });
+  await rm(paths.part, { force: true });
+}
+
+async function store(
+  { url, response }: { readonly url: string; readonly response: HttpResponse },
+  paths: { readonly part: string; readonly about: string },
+  from: number,
+  options: DownloadOptions,
+): Promise<void> {
+  const coding = (response.headers.get("content-encoding") ?? "").trim().toLowerCase();
+  const declared = Number(response.headers.get("content-length") ?? 0);
+  if (!ACCEPTED_CODINGS.has(coding) || from + declared > options.maxBytes) {
+    await response.discard();
+    throw ACCEPTED_CODINGS.has(coding)
+      ? tooLarge(response.url, options.maxBytes)
+      : refused(response.url, `it came in a coding that was not asked for, ${coding}`);
+  }
+  const etag = response.headers.get("etag") ?? "";
+  if (from === 0) {
+    await forget(paths);
+    if (etag.startsWith('"')) {
+      const note: PartNote = { url, etag };
+      await writeJson(paths.about, note);
+    }
+  }
+  const file = await open(paths.part, from === 0 ? "w" : "r+").catch((error: unknown) => {
+    throw ioError(error, paths.part);
+  });
+  try {
+    await append(response, file, from, options);
+  } finally {
+    await file.close();
+  }
+}
+
+async function append(
+  response: HttpResponse,
+  file: FileHandle,
+  from: number,
+  { maxBytes, signal, onBytes }: DownloadOptions,
+): Promise<void> {
+  let at = from;
+  for await (const chunk of response.body) {
+    signal?.throwIfAborted();
+    if (at + chunk.length > maxBytes) {
+      await response.discard();
+      throw tooLarge(response.url, maxBytes);
+    }
+    let written = 0;
+    while (written < chunk.length) {
+      const { bytesWritten } = await file.write(chunk, written, chunk.length - written, at);
+      written += bytesWritten;
+      at += bytesWritten;
+    }
+    onBytes?.(chunk.length);
+  }
+}
+
+/** Whether a 206 is the rest of what is stored. */
+function continues(response: HttpResponse, note: PartNote | undefined, stored: number): boolean {
+  const range = response.headers.get("content-range") ?? "";
+  const isSameVersion = (response.headers.get("etag") ?? note?.etag) === note?.etag;
+  return isSameVersion && range.startsWith(`bytes ${stored}-`);
+}
+
+/** zstd only where Node decodes it itself, which also bounds the memory it takes. */
+function acceptEncoding(): string {
+  return "zstd" in process.versions ? "zstd, gzip" : "gzip";
+}
+
+function keptHeaders(response: HttpResponse): Record<string, string> {
+  return Object.fromEntries(
+    KEPT_HEADERS.flatMap((name) => {
+      const value = response.headers.get(name);
+      return value === null || value === undefined ? [] : [[name, value]];
+    }),
+  );
+}
+
+async function sizeOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size;
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return 0;
+    throw ioError(error, path);
+  }
+}
+
+function badStatus({ status, url }: HttpResponse): MementoMapError {
+  return new MementoMapError("MM_HTTP", `the server answered with status ${status}`, {
+    position: { source: url },
+  });
+}
+
+function tooLarge(url: string, most: number): MementoMapError {
+  return refused(url, `it is larger than ${most} bytes; allow more with --max-size`);
+}
+
+function refused(url: string, message: string): MementoMapError {
+  return new MementoMapError("MM_REFUSED", message, { position: { source: url } });
+}

@@ -1,0 +1,106 @@
+import { isMementoMapError, type MementoMapError } from "../../errors.ts";
+import { fetchMap, type FetchMapOptions, type FetchResult } from "./fetch-map.ts";
+
+export interface FreshMapOptions extends FetchMapOptions {
+  /** Never ask more often than this; default a minute. */
+  readonly minIntervalMs?: number | undefined;
+  /** Ask at least this often, however long the archive says the map stays fresh; default a day. */
+  readonly maxIntervalMs?: number | undefined;
+  /** Called after each fetch that brought a new map. */
+  readonly onFetched?: ((result: FetchResult) => void) | undefined;
+  /** Called after each fetch that failed; the old map stays in use. */
+  readonly onFailure?: ((error: MementoMapError) => void) | undefined;
+  /** From 0 to 1; spreads the requests of many routers. Default `Math.random`. */
+  readonly random?: (() => number) | undefined;
+}
+
+/**
+ * Keeps the map of an archive in a file, and the file fresh, for routers.
+ *
+ * The archive says for how long a map is fresh (RFC 9111); it is asked again when that time is over,
+ * up to a tenth later, so that not all ask at once. After failures the pauses double. A timer of it
+ * does not keep a process alive.
+ */
+export class FreshMap {
+  readonly address: string;
+  readonly path: string;
+  readonly #options: FreshMapOptions;
+  readonly #stopping = new AbortController();
+  #failures = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #refreshing: Promise<FetchResult | undefined> | undefined;
+  #nextInMs: number | undefined;
+
+  constructor(address: string, path: string, options: FreshMapOptions = {}) {
+    this.address = address;
+    this.path = path;
+    this.#options = options;
+  }
+
+  /** How long the pause is that was begun after the last fetch. */
+  get nextInMs(): number | undefined {
+    return this.#nextInMs;
+  }
+
+  /** Fetches the map now, and from then on whenever it is due. */
+  async start(): Promise<FetchResult | undefined> {
+    return this.refresh();
+  }
+
+  /**
+   * Asks the archive now. Gives undefined when that failed, after `onFailure` was told.
+   *
+   * @throws errors that are not the archive's or the network's.
+   */
+  refresh(): Promise<FetchResult | undefined> {
+    this.#refreshing ??= this.#refresh().finally(() => {
+      this.#refreshing = undefined;
+    });
+    return this.#refreshing;
+  }
+
+  /** Asks no more, and gives up what is under way. */
+  stop(): void {
+    this.#stopping.abort(new Error("stopped"));
+    clearTimeout(this.#timer);
+  }
+
+  async #refresh(): Promise<FetchResult | undefined> {
+    clearTimeout(this.#timer);
+    const { signal } = this.#stopping;
+    try {
+      const result = await fetchMap(this.address, this.path, { ...this.#options, signal });
+      this.#failures = 0;
+      this.#schedule(result.freshForMs);
+      if (result.status === "fetched") this.#options.onFetched?.(result);
+      return result;
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      if (!isMementoMapError(error)) throw error;
+      const { minIntervalMs = 60_000 } = this.#options;
+      this.#schedule(minIntervalMs * 2 ** this.#failures);
+      this.#failures += 1;
+      this.#options.onFailure?.(error);
+      return undefined;
+    }
+  }
+
+  #schedule(afterMs: number): void {
+    const {
+      minIntervalMs = 60_000,
+      maxIntervalMs = 86_400_000,
+      random = Math.random,
+    } = this.#options;
+    const wanted = Math.min(Math.max(afterMs, minIntervalMs), maxIntervalMs);
+    this.#nextInMs = Math.round(wanted * (1 + random() / 10));
+    if (this.#stopping.signal.aborted) return;
+    this.#timer = setTimeout(() => {
+      this.refresh().catch((error: unknown) => {
+        queueMicrotask(() => {
+          // Nobody awaits a timer: an error that is a bug must not go unseen.
+          throw error;
+        });
+      });
+    }, this.#nextInMs).unref();
+  }
+}

@@ -1,0 +1,72 @@
+import { BlockList, isIP } from "node:net";
+
+const PRIVATE = new BlockList();
+for (const [network, prefix] of [
+  ["0.0.0.0", 8],
+  ["10.0.0.0", 8],
+  ["100.64.0.0", 10],
+  ["127.0.0.0", 8],
+  ["169.254.0.0", 16],
+  ["172.16.0.0", 12],
+  ["192.0.0.0", 24],
+  ["192.0.2.0", 24],
+  ["192.168.0.0", 16],
+  ["198.18.0.0", 15],
+  ["198.51.100.0", 24],
+  ["203.0.113.0", 24],
+  ["224.0.0.0", 3],
+] as const) {
+  PRIVATE.addSubnet(network, prefix, "ipv4");
+}
+for (const [network, prefix] of [
+  ["::", 127],
+  ["64:ff9b:1::", 48],
+  ["100::", 64],
+  ["2001:db8::", 32],
+  ["fc00::", 7],
+  ["fe80::", 10],
+  ["ff00::", 8],
+] as const) {
+  PRIVATE.addSubnet(network, prefix, "ipv6");
+}
+
+/**
+ * Whether an address is not one of the public Internet: loopback, private, link-local, reserved,
+ * multicast, also where an IPv4 address is written or translated as IPv6. Text that is no address
+ * counts as private.
+ */
+export function isPrivateAddress(address: string): boolean {
+  const family = isIP(address);
+  if (family === 4) return PRIVATE.check(address, "ipv4");
+  if (family !== 6) return true;
+  const embedded = embeddedIpv4(address);
+  if (embedded !== undefined) return PRIVATE.check(embedded, "ipv4");
+  return PRIVATE.check(address, "ipv6");
+}
+
+/** The IPv4 address within `::ffff:a.b.c.d`, `64:ff9b::/96` (NAT64) and `2002::/16` (6to4). */
+function embeddedIpv4(address: string): string | undefined {
+  const groups = groupsOf(address);
+  const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xff_ff;
+  const isTranslated =
+    groups[0] === 0x64 && groups[1] === 0xff_9b && groups.slice(2, 6).every((group) => group === 0);
+  if (isMapped || isTranslated) return dotted(groups[6], groups[7]);
+  return groups[0] === 0x20_02 ? dotted(groups[1], groups[2]) : undefined;
+}
+
+function groupsOf(address: string): number[] {
+  const [bare = ""] = address.split("%");
+  const hex = bare.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_all, a, b, c, d) => {
+    const high = Number(a) * 256 + Number(b);
+    return `${high.toString(16)}:${(Number(c) * 256 + Number(d)).toString(16)}`;
+  });
+  const [head = "", tail] = hex.split("::");
+  const front = head === "" ? [] : head.split(":");
+  const back = tail === undefined || tail === "" ? [] : tail.split(":");
+  const zeros = Array.from({ length: Math.max(0, 8 - front.length - back.length) }, () => "0");
+  return [...front, ...zeros, ...back].map((group) => Number.parseInt(group, 16));
+}
+
+function dotted(high: number, low: number): string {
+  return [high >> 8, high & 255, low >> 8, low & 255].join(".");
+}

@@ -1,0 +1,141 @@
+import { kindText, sniff } from "../../discover/sniff.ts";
+import { MementoMapError } from "../../errors.ts";
+import { mapHeadOf } from "../../lookup/map-head.ts";
+import { withoutPageMark } from "../../map/logical-map.ts";
+import { validateMap } from "../../map/validate.ts";
+import { formatHeaders, type UkvsHeaders } from "../../ukvs/header.ts";
+import { openInput } from "../input-file.ts";
+import type { Interrupt } from "../interrupt.ts";
+import { type Output, withOutput } from "../output-file.ts";
+import type { DownloadedPage } from "./pages.ts";
+
+/** Headers are looked for in so much of the beginning. */
+const HEAD_BYTES = 256 * 1024;
+const SHOWN_FAULTS = 3;
+const LF = 0x0a;
+
+export interface TakeOptions {
+  /** Where it came from, for messages. */
+  readonly url: string;
+  readonly maxBytes: number;
+  readonly interrupt?: Interrupt | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Checks a downloaded map, or the pages of one, and puts it under its name if nothing is wrong.
+ *
+ * Reads it once, decompressing, checking and writing as it goes. The file under the name changes in
+ * one step at the end, or not at all.
+ *
+ * @throws MM_REFUSED with the first faults; MM_REFUSED, MM_LIMIT or MM_BAD_INPUT for compressed data
+ *   that is damaged or a bomb; MM_IO.
+ */
+export async function takeMap(
+  map: string | readonly DownloadedPage[],
+  target: string,
+  options: TakeOptions,
+): Promise<UkvsHeaders> {
+  return withOutput(
+    target,
+    { stdout: process.stdout, interrupt: options.interrupt },
+    async (output) => {
+      const chunks = typeof map === "string" ? fileChunks(map, options) : joinedPages(map, options);
+      const head = new Head(options.url);
+      const faults: string[] = [];
+      let faultCount = 0;
+      for await (const { severity, line, message } of validateMap(passed(chunks, output, head))) {
+        if (severity !== "error") continue;
+        faultCount += 1;
+        if (faults.length < SHOWN_FAULTS) faults.push(`line ${line}: ${message}`);
+        // A file that is no map at all has a fault in each line: enough is enough.
+        if (faultCount > 100) break;
+      }
+      if (faultCount === 0) return head.headers();
+      const more = faultCount > SHOWN_FAULTS ? ", and more" : "";
+      throw refused(options.url, `the map has faults (${faults.join("; ")}${more})`);
+    },
+  );
+}
+
+/** The bytes of a downloaded file, decompressed. */
+export async function* fileChunks(
+  path: string,
+  { maxBytes, signal }: Pick<TakeOptions, "maxBytes" | "signal">,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const input = await openInput(
+    path,
+    { stdin: process.stdin },
+    { maxDecompressedBytes: maxBytes, signal },
+  );
+  yield* input.chunks;
+}
+
+/** The map that pages make together: its headers once, then the records of each. */
+async function* joinedPages(
+  pages: readonly DownloadedPage[],
+  options: TakeOptions,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const [first] = pages;
+  const lines = formatHeaders(withoutPageMark(first.headers));
+  yield new TextEncoder().encode(`${lines.join("\n")}\n`);
+  for (const { path, recordsOffset } of pages) {
+    let offset = 0;
+    for await (const chunk of fileChunks(path, options)) {
+      const skipped = Math.max(0, recordsOffset - offset);
+      offset += chunk.length;
+      if (skipped < chunk.length) yield chunk.subarray(skipped);
+    }
+  }
+}
+
+async function* passed(
+  chunks: AsyncIterable<Uint8Array>,
+  output: Output,
+  head: Head,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const chunk of chunks) {
+    head.take(chunk);
+    await output.write(chunk);
+    yield chunk;
+  }
+  head.finish();
+}
+
+/** The first lines of a map. */
+class Head {
+  readonly #url: string;
+  readonly #parts: Uint8Array[] = [];
+  #length = 0;
+
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  /** @throws MM_REFUSED when this is the beginning of something else. */
+  take(chunk: Uint8Array): void {
+    if (this.#length >= HEAD_BYTES) return;
+    if (this.#length === 0) refuseOther(chunk, this.#url);
+    this.#parts.push(chunk.slice(0, HEAD_BYTES));
+    this.#length += chunk.length;
+  }
+
+  finish(): void {
+    if (this.#length === 0) throw refused(this.#url, "the map is empty");
+  }
+
+  headers(): UkvsHeaders {
+    const bytes = Buffer.concat(this.#parts);
+    const end = bytes.lastIndexOf(LF) + 1;
+    return mapHeadOf(bytes.subarray(0, end), this.#url).headers;
+  }
+}
+
+function refuseOther(start: Uint8Array, url: string): void {
+  const kind = sniff(start);
+  if (kind !== "map") throw refused(url, `what came is ${kindText(kind)}`);
+}
+
+function refused(url: string, message: string): MementoMapError {
+  return new MementoMapError("MM_REFUSED", message, { position: { source: url } });
+}
