@@ -11,7 +11,7 @@ import { ChosenPolicy } from "./chosen-policy.ts";
 import { exclusionRows, Exclusions } from "./exclusions.ts";
 import type { MissList } from "./miss-list.ts";
 import type { Plan } from "./plan.ts";
-import { planRollUps } from "./plan.ts";
+import { leastRows, planRollUps } from "./plan.ts";
 import type { Prior } from "./prior.ts";
 import { estimatePrior } from "./prior.ts";
 import { RowsWithExclusions } from "./rows-with-exclusions.ts";
@@ -90,6 +90,11 @@ export class BudgetCompaction {
     for await (const part of readRows(read(), source, begin)) lines = part.lines;
     survey.end();
     return new BudgetCompaction(read, survey, { rows: lines?.rows ?? 0, headers }, options);
+  }
+
+  /** The rows of the smallest map that can be made. */
+  get leastRows(): number {
+    return leastRows(this.#survey);
   }
 
   /**

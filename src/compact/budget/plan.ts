@@ -63,7 +63,7 @@ export function planRollUps(survey: TreeSurvey, maxRows: number, exclusions?: Ex
   const rowsAt = (price: number): number =>
     fixed + solve(table, price, DECISION.atPrice, exclusions?.rewind(price)).rows;
   let [low, high] = [LEAST_PRICE, HIGHEST_PRICE];
-  const least = rowsAt(high);
+  const least = leastRows(survey);
   if (least > maxRows) {
     throw new MementoMapError(
       "MM_USAGE",
@@ -82,6 +82,11 @@ export function planRollUps(survey: TreeSurvey, maxRows: number, exclusions?: Ex
   const search: Search = { table, price: high, rowsAtPrice, maxRows, exclusions };
   const plan = choose(search, false);
   return plan.rows < maxRows * (1 - MAX_SLACK) ? choose(search, true) : plan;
+}
+
+/** The rows that are left when all is rolled up that can be. */
+export function leastRows(survey: TreeSurvey): number {
+  return survey.fixedRows + survey.topSingles + cheapestAt(survey.table, HIGHEST_PRICE).rows;
 }
 
 /** The cheapest map at a price of a row, leaving out rows that stay whatever is rolled up. */

@@ -1,0 +1,118 @@
+import { MementoMapError, quote } from "../../errors.ts";
+import type { Evaluation } from "../../evaluate/evaluation.ts";
+import { frontierHtml } from "../../evaluate/frontier-html.ts";
+import type { Sweep } from "../../node/evaluate/evaluate-files.ts";
+import { evaluateFiles } from "../../node/evaluate/evaluate-files.ts";
+import { withOutput } from "../../node/output-file.ts";
+import type { Command } from "../command.ts";
+import { defineCommand } from "../command.ts";
+import { ExitCode, writeText } from "../io.ts";
+import { formatCount, parsePositive } from "../sizes.ts";
+
+export const evaluate: Command = defineCommand({
+  name: "evaluate",
+  summary: "Measure how well maps answer lookups",
+  usage: "[MAP...] --truth BASE --lookups URIS",
+  description: `
+Compares what maps say with what is held: all keys of the map BASE. For each map
+it gives lines, size, relative cost (lines for each row of BASE, or for each of
+so many --originals), the share of right answers, false positives, and
+
+  recall     the share of all held keys that the map calls present: always 1
+  freshness  the share of --future, what was archived after BASE was made, that
+             the map calls present already
+
+Lookups are URIs or SURTs, one a line; each key counts once, unless --repeats.
+Ends with status 1 when a map loses something that is held.
+
+--sweep makes maps of BASE and measures them too: paper, all 36 pairs of weights
+of the paper's table; frontier, budgets from 0.1% to 50% (with --misses trained
+as well) beside weights, fixed policies, and Bloom filters of the same sizes.`,
+  options: {
+    truth: { type: "string", value: "BASE", help: "The map that lists all that is held." },
+    lookups: { type: "string", value: "FILE", help: "What is asked for." },
+    future: { type: "string", value: "FILE", help: "What was archived later." },
+    baselines: { type: "boolean", help: "Add weights, fixed policies and Bloom filters." },
+    sweep: { type: "string", value: "SET", help: "paper or frontier.", parse: parseSweep },
+    misses: { type: "string", value: "FILE", help: "Lookups to train the sweep on." },
+    originals: {
+      type: "string",
+      value: "N",
+      help: "Relative cost for so many originals.",
+      parse: parsePositive,
+    },
+    repeats: { type: "boolean", help: "A key asked twice counts twice." },
+    "held-hosts": { type: "boolean", help: "Count only lookups of hosts that are held." },
+    html: { type: "string", value: "FILE", help: "Draw accuracy over size here." },
+  },
+  examples: [
+    {
+      line: "mementomap evaluate small.ukvs --truth map.ukvs --lookups lookups.txt",
+      does: "how good a small map is",
+    },
+    {
+      line: "mementomap evaluate --sweep frontier --truth map.ukvs --lookups lookups.txt --html frontier.html",
+      does: "how good a map of any size can be",
+    },
+  ],
+  async run({ positionals, values }, io) {
+    const { truth, lookups } = values;
+    if (truth === undefined || lookups === undefined) {
+      throw new MementoMapError("MM_USAGE", "evaluate needs --truth and --lookups");
+    }
+    if (positionals.length === 0 && values.sweep === undefined && !values.baselines) {
+      throw new MementoMapError("MM_USAGE", "nothing to evaluate; name maps, or use --sweep");
+    }
+    const evaluations = await evaluateFiles(positionals, {
+      truth,
+      lookups,
+      future: values.future,
+      misses: values.misses,
+      originals: values.originals,
+      countsRepeats: values.repeats,
+      heldHostsOnly: values["held-hosts"],
+      addsBaselines: values.baselines,
+      sweep: values.sweep,
+      streams: io,
+    });
+    if (values.html !== undefined) {
+      const html = frontierHtml("Accuracy and size of maps", evaluations);
+      await withOutput(values.html, io, (output) => output.write(new TextEncoder().encode(html)));
+    }
+    await writeText(
+      io.stdout,
+      values.json
+        ? evaluations.map((evaluation) => `${JSON.stringify(evaluation)}\n`).join("")
+        : tableText(evaluations),
+    );
+    const losesNothing = evaluations.every(({ recall }) => recall === 1);
+    return losesNothing ? ExitCode.ok : ExitCode.negative;
+  },
+});
+
+function parseSweep(text: string): Sweep {
+  if (text === "paper" || text === "frontier") return text;
+  throw new MementoMapError("MM_USAGE", `not a sweep: ${quote(text)}; use paper or frontier`);
+}
+
+function tableText(evaluations: readonly Evaluation[]): string {
+  const head = ["map", "lines", "cost", "gzip", "accuracy", "false +", "recall", "freshness"];
+  const rows = evaluations.map((row) => [
+    row.map,
+    row.lines === null ? "-" : formatCount(row.lines),
+    row.relativeCost === null ? "-" : `${(100 * row.relativeCost).toFixed(2)}%`,
+    formatCount(row.gzipBytes),
+    row.accuracy.toFixed(4),
+    formatCount(row.falsePositives),
+    row.recall === 1 ? "1" : row.recall.toFixed(6),
+    row.freshness === null ? "-" : row.freshness.toFixed(4),
+  ]);
+  const cells = [head, ...rows];
+  const widths = head.map((_, column) => Math.max(...cells.map((row) => row[column].length)));
+  return cells
+    .map(([name, ...numbers]) => {
+      const rest = numbers.map((text, i) => text.padStart(widths[i + 1])).join("  ");
+      return `${name.padEnd(widths[0])}  ${rest}\n`;
+    })
+    .join("");
+}
