@@ -5,6 +5,7 @@ export const COMMAND_TABLE: ReadonlyMap<string, () => Promise<Command>> = new Ma
   ["generate", async () => (await import("./commands/generate.ts")).generate],
   ["harvest", async () => (await import("./commands/harvest.ts")).harvest],
   ["compact", async () => (await import("./commands/compact.ts")).compact],
+  ["evaluate", async () => (await import("./commands/evaluate.ts")).evaluate],
   ["lookup", async () => (await import("./commands/lookup.ts")).lookup],
   ["merge", async () => (await import("./commands/merge.ts")).merge],
   ["split", async () => (await import("./commands/split.ts")).split],
