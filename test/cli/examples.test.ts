@@ -4,6 +4,7 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { COMMAND_TABLE } from "../../src/cli/command-table.ts";
 import { sampleIndex } from "../../src/sample/sample-archive.ts";
+import { serveOnLoopback } from "../support/http-server.ts";
 import { scratchDir } from "../support/scratch.ts";
 import { spawnCli, spawnShell } from "../support/spawn-cli.ts";
 
@@ -44,10 +45,22 @@ function exampleFolder(): string {
   return folder;
 }
 
+/** The archive that the examples speak of. */
+function exampleArchive(): Promise<string> {
+  return serveOnLoopback((url, response) => {
+    response.end(
+      url.pathname === "/search"
+        ? '{"response_items": []}'
+        : 'org,example)/ 20140101000000 {"url": "http://example.org/"}\n',
+    );
+  });
+}
+
 describe.skipIf(process.platform === "win32")("the examples of the help texts", () => {
   it.each(examples)("%s", async (line) => {
     expect(line).toMatch(/(?:^|\| )mementomap /);
-    const { code, stderr } = await spawnShell(`cd '${exampleFolder()}'\n${line}`);
+    const local = line.replaceAll("https://archive.example", await exampleArchive());
+    const { code, stderr } = await spawnShell(`cd '${exampleFolder()}'\n${local}`);
     // Nothing is wrong with a no: `diff` finds differences, `lookup` finds nothing.
     expect({ isDone: code === 0 || code === 1, stderr }).toEqual({ isDone: true, stderr });
   });

@@ -1,0 +1,201 @@
+import { MementoMapError, quote } from "../../errors.ts";
+import { DEFAULT_BACK_OFF } from "../../harvest/back-off.ts";
+import type { CdxMatch, CdxPaging } from "../../harvest/cdx-request.ts";
+import { CDX_MATCHES, CDX_PAGINGS } from "../../harvest/cdx-request.ts";
+import { harvestIndex } from "../../node/harvest/harvest-index.ts";
+import type { PoliteOptions } from "../../node/harvest/polite-client.ts";
+import { sampleSearch } from "../../node/harvest/sample-search.ts";
+import { withOutput } from "../../node/output-file.ts";
+import { packageVersion } from "../../node/package-version.ts";
+import { usage } from "../command-line.ts";
+import type { Command } from "../command.ts";
+import { defineCommand } from "../command.ts";
+import { parseDatetime } from "../datetime.ts";
+import type { Io } from "../io.ts";
+import { ExitCode } from "../io.ts";
+import { formatCount, parsePositive, parseWhole } from "../sizes.ts";
+
+export const harvest: Command = defineCommand({
+  name: "harvest",
+  summary: "Fetch an index from an archive's server",
+  usage: "SERVER (--url URL | --search WORD) -o INDEX",
+  description: `
+Fetches captures from a CDX server (pywb, OutbackCDX, or one like the Internet
+Archive's) into an index file, of which generate makes a map. Stopped or failed,
+the same command goes on where it was.
+
+With --search, samples an archive through its full-text search instead
+(Arquivo.pt's), with random words that it learns from the results. The index
+says that it is a sample, and counts of maps made from it end in +.
+
+Asks one thing at a time, waits between requests, and waits longer when the
+server is busy or says so.`,
+  options: {
+    output: { type: "string", short: "o", value: "INDEX", help: "Write here." },
+    url: {
+      type: "string",
+      value: "URL",
+      multiple: true,
+      help: "Captures of this; may be given more than once.",
+    },
+    match: {
+      type: "string",
+      value: "HOW",
+      default: "exact",
+      help: `And beyond: ${CDX_MATCHES.join(", ")}.`,
+      parse: parseMatch,
+    },
+    from: { type: "string", value: "DATE", help: "Captures from then on.", parse: parseDatetime },
+    to: { type: "string", value: "DATE", help: "Captures up to then.", parse: parseDatetime },
+    paging: {
+      type: "string",
+      value: "HOW",
+      help: `How the server pages: ${CDX_PAGINGS.join(", ")}. Default: find out.`,
+      parse: parsePaging,
+    },
+    "page-lines": {
+      type: "string",
+      value: "N",
+      default: "10000",
+      help: "Lines to ask for at a time, where that can be said.",
+      parse: parsePositive,
+    },
+    search: {
+      type: "string",
+      value: "WORD",
+      multiple: true,
+      help: "Sample by full-text search, beginning with this word.",
+    },
+    searches: {
+      type: "string",
+      value: "N",
+      default: "100",
+      help: "How many words to search for.",
+      parse: parsePositive,
+    },
+    seed: {
+      type: "string",
+      value: "N",
+      default: "1",
+      help: "Which of the possible samples.",
+      parse: (text: string): number => parseWhole(text),
+    },
+    interval: {
+      type: "string",
+      value: "MS",
+      default: "1000",
+      help: "Milliseconds to wait between requests.",
+      parse: (text: string): number => parseWhole(text),
+    },
+    retries: {
+      type: "string",
+      value: "N",
+      default: String(DEFAULT_BACK_OFF.retries),
+      help: "How often to try again before giving up.",
+      parse: (text: string): number => parseWhole(text),
+    },
+    contact: {
+      type: "string",
+      value: "TEXT",
+      help: "An address for the archive to write to, sent along.",
+    },
+  },
+  examples: [
+    {
+      line: "mementomap harvest https://archive.example/cdx --url a.org -o a.cdxj",
+      does: "all captures of a page",
+    },
+    {
+      line: "mementomap harvest https://archive.example/search --search mar -o a.cdxj",
+      does: "a sample, by full-text search",
+    },
+  ],
+  async run({ positionals, values }, io) {
+    const [server, ...more] = positionals;
+    if (server === undefined || more.length > 0) {
+      throw usage("harvest", "harvest needs the address of one server");
+    }
+    if ((values.url.length === 0) === (values.search.length === 0)) {
+      throw usage("harvest", "harvest needs --url or --search");
+    }
+    if (values.output === undefined)
+      throw usage("harvest", "harvest needs -o, to be able to go on");
+    const target = values.output;
+    const polite = politeOptions(values, io);
+    if (values.search.length > 0) {
+      const summary = await withOutput(target, io, (output) =>
+        sampleSearch(server, output, {
+          ...polite,
+          words: values.search,
+          searches: values.searches,
+          seed: values.seed,
+        }),
+      );
+      report(io, values, summary, `${formatCount(summary.searches)} searches`);
+      return ExitCode.ok;
+    }
+    const queries = values.url.map((url) => ({
+      url,
+      match: values.match,
+      from: values.from,
+      to: values.to,
+    }));
+    const summary = await harvestIndex(server, queries, target, {
+      ...polite,
+      paging: values.paging,
+      linesPerPage: values["page-lines"],
+    });
+    const resumed =
+      summary.resumedLines === 0 ? "" : `, ${formatCount(summary.resumedLines)} of them before`;
+    report(io, values, summary, `${formatCount(summary.pages)} pages${resumed}`);
+    return ExitCode.ok;
+  },
+});
+
+function politeOptions(
+  values: {
+    readonly interval: number;
+    readonly retries: number;
+    readonly contact: string | undefined;
+    readonly quiet: boolean;
+  },
+  io: Io,
+): PoliteOptions {
+  const contact = values.contact === undefined ? "" : ` (${values.contact})`;
+  return {
+    intervalMs: values.interval,
+    backOff: { ...DEFAULT_BACK_OFF, retries: values.retries },
+    userAgent: `mementomap/${packageVersion()}${contact}`,
+    signal: io.interrupt.signal,
+    onRetry: (reason, waitMs) => {
+      if (!values.quiet) io.stderr.write(`${reason}; trying again in ${waitMs / 1000} s\n`);
+    },
+  };
+}
+
+function report(
+  io: Io,
+  { quiet, json }: { readonly quiet: boolean; readonly json: boolean },
+  summary: { readonly lines: number; readonly requests: number },
+  what: string,
+): void {
+  if (quiet) return;
+  const { lines, requests } = summary;
+  io.stderr.write(
+    json
+      ? `${JSON.stringify(summary)}\n`
+      : `${formatCount(lines)} captures, ${what}, ${formatCount(requests)} requests\n`,
+  );
+}
+
+function parseMatch(text: string): CdxMatch {
+  const match = CDX_MATCHES.find((name) => name === text);
+  if (match !== undefined) return match;
+  throw new MementoMapError("MM_USAGE", `unknown ${quote(text)}; use ${CDX_MATCHES.join(", ")}`);
+}
+
+function parsePaging(text: string): CdxPaging {
+  const paging = CDX_PAGINGS.find((name) => name === text);
+  if (paging !== undefined) return paging;
+  throw new MementoMapError("MM_USAGE", `unknown ${quote(text)}; use ${CDX_PAGINGS.join(", ")}`);
+}

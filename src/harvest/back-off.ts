@@ -1,0 +1,39 @@
+/** How often and how long to wait before a request is tried again. */
+export interface BackOff {
+  /** Tries after the first. */
+  readonly retries: number;
+  /** The first wait; doubled each time. */
+  readonly firstMs: number;
+  readonly longestMs: number;
+}
+
+export const DEFAULT_BACK_OFF: BackOff = { retries: 6, firstMs: 1000, longestMs: 120_000 };
+
+/** Whether an answer may be better later: too many requests, or trouble on the server's side. */
+export function isTemporary(status: number): boolean {
+  return status === 408 || status === 425 || status === 429 || status >= 500;
+}
+
+/**
+ * How long to wait before try number `attempt` (the second is 1), in milliseconds.
+ *
+ * What the server asks for is respected up to the longest wait.
+ */
+export function waitBefore(
+  attempt: number,
+  backOff: BackOff,
+  retryAfter: string | undefined,
+  nowMs: number,
+): number {
+  const own = backOff.firstMs * 2 ** (attempt - 1);
+  const asked = retryAfterMs(retryAfter, nowMs) ?? 0;
+  return Math.min(Math.max(own, asked), backOff.longestMs);
+}
+
+/** `Retry-After` is a number of seconds or a date. */
+function retryAfterMs(field: string | undefined, nowMs: number): number | undefined {
+  if (field === undefined) return undefined;
+  if (/^\d+$/.test(field.trim())) return Number(field) * 1000;
+  const time = Date.parse(field);
+  return Number.isNaN(time) ? undefined : Math.max(0, time - nowMs);
+}

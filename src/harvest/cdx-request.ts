@@ -1,0 +1,139 @@
+import { MementoMapError, quote } from "../errors.ts";
+
+/** Which captures to ask a CDX server for. */
+export interface CdxQuery {
+  readonly url: string;
+  /** How far beyond the URL to go; exactly this URL by default. */
+  readonly match?: CdxMatch | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+export const CDX_MATCHES = ["exact", "prefix", "host", "domain"] as const;
+export type CdxMatch = (typeof CDX_MATCHES)[number];
+
+/**
+ * How a server gives a long answer: bit by bit with a key to go on from (Internet Archive), as
+ * numbered pages (pywb on a ZipNum index, Common Crawl), or in one stream (pywb, OutbackCDX).
+ */
+export const CDX_PAGINGS = ["resume", "pages", "stream"] as const;
+export type CdxPaging = (typeof CDX_PAGINGS)[number];
+
+/** Where a harvest goes on. */
+export type CdxCursor =
+  | { readonly paging: "resume"; readonly key: string | undefined }
+  | { readonly paging: "pages"; readonly page: number; readonly pages: number }
+  | { readonly paging: "stream" };
+
+/** The request that finds out how a server pages; see {@link cursorOfProbe}. */
+export function probeUrl(api: string, query: CdxQuery): string {
+  return requestUrl(api, query, { showNumPages: "true", limit: "1" });
+}
+
+/** Makes out from the answer to {@link probeUrl} how a server pages, and where to begin. */
+export function cursorOfProbe(answer: string): CdxCursor {
+  if (/^\s*\d+\s*$/.test(answer)) return { paging: "resume", key: undefined };
+  const pages = pagesOf(answer);
+  return pages === undefined ? { paging: "stream" } : { paging: "pages", page: 0, pages };
+}
+
+function pagesOf(answer: string): number | undefined {
+  if (!/^\s*\{/.test(answer)) return undefined;
+  try {
+    const { pages } = JSON.parse(answer) as { pages?: unknown };
+    return typeof pages === "number" && Number.isSafeInteger(pages) && pages >= 0
+      ? pages
+      : undefined;
+  } catch {
+    return undefined; // a line of an index may begin with a brace too
+  }
+}
+
+/** The next request of a harvest; undefined when there is none left. */
+export function pageUrl(
+  api: string,
+  query: CdxQuery,
+  cursor: CdxCursor,
+  linesPerPage: number,
+): string | undefined {
+  switch (cursor.paging) {
+    case "resume":
+      return requestUrl(api, query, {
+        limit: String(linesPerPage),
+        showResumeKey: "true",
+        ...(cursor.key === undefined ? {} : { resumeKey: cursor.key }),
+      });
+    case "pages":
+      return cursor.page < cursor.pages
+        ? requestUrl(api, query, { page: String(cursor.page) })
+        : undefined;
+    case "stream":
+      return requestUrl(api, query, {});
+  }
+}
+
+/** What follows a page: where to go on, or undefined at the end. */
+export function nextCursor(
+  cursor: CdxCursor,
+  resumeKey: string | undefined,
+): CdxCursor | undefined {
+  switch (cursor.paging) {
+    case "resume":
+      return resumeKey === undefined ? undefined : { paging: "resume", key: resumeKey };
+    case "pages":
+      return cursor.page + 1 < cursor.pages ? { ...cursor, page: cursor.page + 1 } : undefined;
+    case "stream":
+      return undefined;
+  }
+}
+
+/**
+ * Splits off the resume key that may end an answer: a blank line, then the key.
+ *
+ * @param tail the last bytes of the answer, as text.
+ */
+export function splitResumeKey(tail: string): { key: string | undefined; length: number } {
+  const match = /(?:^|\n)(\n(\S+)\s*)$/.exec(tail);
+  // A key is percent-encoded as it must be sent; encoding it again would change it.
+  return match === null
+    ? { key: undefined, length: 0 }
+    : { key: decodeKey(match[2] ?? ""), length: (match[1] ?? "").length };
+}
+
+function decodeKey(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll("+", " "));
+  } catch {
+    return text;
+  }
+}
+
+function requestUrl(
+  api: string,
+  { url, match, from, to }: CdxQuery,
+  more: Readonly<Record<string, string>>,
+): string {
+  const target = parseApi(api);
+  const parameters = {
+    url,
+    ...(match === undefined || match === "exact" ? {} : { matchType: match }),
+    ...(from === undefined ? {} : { from }),
+    ...(to === undefined ? {} : { to }),
+    ...more,
+  };
+  for (const [name, value] of Object.entries(parameters)) target.searchParams.set(name, value);
+  return target.href;
+}
+
+function parseApi(api: string): URL {
+  try {
+    const url = new URL(api);
+    if (url.protocol === "http:" || url.protocol === "https:") return url;
+  } catch {
+    // said below
+  }
+  throw new MementoMapError(
+    "MM_USAGE",
+    `not the address of a CDX server: ${quote(api)}; write https://example.org/cdx`,
+  );
+}

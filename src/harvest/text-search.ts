@@ -1,0 +1,84 @@
+import { MementoMapError, quote } from "../errors.ts";
+import { surt } from "../surt/surt.ts";
+
+/** A capture that a full-text search found. */
+export interface FoundCapture {
+  readonly uri: string;
+  /** Fourteen digits. */
+  readonly date: string;
+  readonly mime: string | undefined;
+  readonly status: string | undefined;
+  /** Title and snippet, from which more words can be learnt. */
+  readonly text: string;
+}
+
+/** The request for a word, as Arquivo.pt's text search takes it. */
+export function searchUrl(api: string, word: string, maxItems: number): string {
+  const url = new URL(api);
+  url.searchParams.set("q", word);
+  url.searchParams.set("maxItems", String(maxItems));
+  return url.href;
+}
+
+/**
+ * The captures in an answer of Arquivo.pt's text search: members of `response_items` with
+ * `originalURL` and `tstamp`. Items that lack either are left out.
+ *
+ * @throws MM_BAD_INPUT for any other answer.
+ */
+export function parseSearchAnswer(text: string, source: string): FoundCapture[] {
+  const items = itemsOf(text, source);
+  const found: FoundCapture[] = [];
+  for (const item of items) {
+    const uri = textOf(item, "originalURL");
+    const date = textOf(item, "tstamp");
+    if (uri === undefined || date === undefined || !/^\d{14}$/.test(date)) continue;
+    found.push({
+      uri,
+      date,
+      mime: textOf(item, "mimeType"),
+      status: textOf(item, "statusCode"),
+      text: `${textOf(item, "title") ?? ""} ${plainText(textOf(item, "snippet") ?? "")}`,
+    });
+  }
+  return found;
+}
+
+/** A found capture as a line of CDXJ, without its end. */
+export function foundLine({ uri, date, mime, status }: FoundCapture): string {
+  return `${surt(uri)} ${date} ${JSON.stringify({ url: uri, mime, status })}`;
+}
+
+function itemsOf(text: string, source: string): Record<string, unknown>[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw notAnAnswer(text, source, cause);
+  }
+  const items = isObject(value) ? value["response_items"] : undefined;
+  if (!Array.isArray(items)) throw notAnAnswer(text, source);
+  return (items as unknown[]).filter(isObject);
+}
+
+function notAnAnswer(text: string, source: string, cause?: unknown): MementoMapError {
+  return new MementoMapError(
+    "MM_BAD_INPUT",
+    `not an answer of a text search, which has "response_items": ${quote(text)}`,
+    { position: { source }, cause },
+  );
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function textOf(item: Record<string, unknown>, name: string): string | undefined {
+  const value = item[name];
+  return typeof value === "string" || typeof value === "number" ? String(value) : undefined;
+}
+
+/** Snippets mark the words that were found: `<em>word</em>`. */
+function plainText(html: string): string {
+  return html.replaceAll(/<[^>]*>|&\w+;/g, " ");
+}

@@ -1,0 +1,45 @@
+import { Random } from "../sample/random.ts";
+
+const WORD = /\p{L}[\p{L}\p{N}]{2,29}/gu;
+
+/**
+ * Chooses words to search for at random, and learns new ones from what was found.
+ *
+ * The same seed, first words and texts give the same choices. Holds every word seen, up to a limit;
+ * asks for each word once.
+ */
+export class WordPicker {
+  readonly #random: Random;
+  readonly #seen = new Set<string>();
+  readonly #waiting: string[] = [];
+  readonly #maxWords: number;
+
+  constructor(seed: number, firstWords: readonly string[], maxWords: number = 1_000_000) {
+    this.#random = new Random(seed, "words");
+    this.#maxWords = maxWords;
+    for (const word of firstWords) this.#add(word);
+  }
+
+  /** The next word to ask for; undefined when all that is known was asked for. */
+  next(): string | undefined {
+    const { length } = this.#waiting;
+    if (length === 0) return undefined;
+    const at = this.#random.below(length);
+    const word = this.#waiting[at];
+    // The order of the rest does not matter, only that it is the same each time.
+    this.#waiting[at] = this.#waiting[length - 1];
+    this.#waiting.pop();
+    return word;
+  }
+
+  /** Takes the words of a text into account. */
+  learn(text: string): void {
+    for (const [word] of text.toLowerCase().matchAll(WORD)) this.#add(word);
+  }
+
+  #add(word: string): void {
+    if (this.#seen.size >= this.#maxWords || this.#seen.has(word)) return;
+    this.#seen.add(word);
+    this.#waiting.push(word);
+  }
+}

@@ -1,0 +1,237 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { CdxQuery } from "../../../src/harvest/cdx-request.ts";
+import type { HarvestOptions } from "../../../src/node/harvest/harvest-index.ts";
+import { harvestIndex } from "../../../src/node/harvest/harvest-index.ts";
+import { serveOnLoopback } from "../../support/http-server.ts";
+import { runCli } from "../../support/run-cli.ts";
+import { scratchDir } from "../../support/scratch.ts";
+
+const LINES = Array.from(
+  { length: 25 },
+  (_, i) => `com,a)/${i} 20140101000000 http://a.com/${i} text/html 200 X 1`,
+);
+const ALL = LINES.map((line) => `${line}\n`).join("");
+const QUERY: CdxQuery = { url: "a.com", match: "domain", from: "2010" };
+const FAST: HarvestOptions = {
+  intervalMs: 0,
+  backOff: { retries: 3, firstMs: 1, longestMs: 50 },
+  timeoutMs: 300,
+};
+
+/** A server in the manner of the Internet Archive's. */
+function resuming(url: URL): string {
+  if (url.searchParams.has("showNumPages")) return "1\n";
+  const start = Number(
+    /^com,a\)\/ (\d+)!$/.exec(url.searchParams.get("resumeKey") ?? "")?.[1] ?? 0,
+  );
+  const end = start + Number(url.searchParams.get("limit"));
+  const lines = LINES.slice(start, end).map((line) => `${line}\n`);
+  const more = end < LINES.length ? `\ncom%2Ca%29%2F+${end}%21\n` : "";
+  return lines.join("") + more;
+}
+
+/** A server in the manner of pywb's on a ZipNum index. */
+function paged(url: URL): string {
+  if (url.searchParams.has("showNumPages")) return '{"pages": 3, "pageSize": 5, "blocks": 13}\n';
+  const page = Number(url.searchParams.get("page"));
+  return LINES.slice(page * 10, page * 10 + 10)
+    .map((line) => `${line}\n`)
+    .join("");
+}
+
+describe("harvestIndex", () => {
+  it.each([
+    ["resume keys", resuming, 10],
+    ["pages", paged, 4],
+    ["one stream", () => ALL, 2],
+  ])("gets everything from a server with %s", async (_name, answer, requests) => {
+    const asked: URL[] = [];
+    const api = await serveOnLoopback((url, response) => {
+      asked.push(url);
+      response.end(answer(url));
+    });
+    const target = join(scratchDir(), "index.cdx");
+    const options = { ...FAST, linesPerPage: 3 };
+    const summary = await harvestIndex(`${api}/cdx?x=1`, [QUERY], target, options);
+    expect(readFileSync(target, "utf8")).toBe(ALL);
+    expect(summary).toMatchObject({ lines: 25, bytes: ALL.length, resumedLines: 0 });
+    expect(summary.requests).toBe(requests);
+    expect(asked).toHaveLength(requests);
+    for (const { pathname, searchParams } of asked) {
+      expect(pathname).toBe("/cdx");
+      expect(searchParams.get("x")).toBe("1");
+      expect(searchParams.get("url")).toBe("a.com");
+      expect(searchParams.get("matchType")).toBe("domain");
+      expect(searchParams.get("from")).toBe("2010");
+    }
+    expect(readdirSync(join(target, ".."))).toEqual(["index.cdx"]);
+  });
+
+  it("tries again when the server is busy, breaks off, or falls silent", async () => {
+    let turn = 0;
+    const retries: string[] = [];
+    const api = await serveOnLoopback((url, response) => {
+      turn++;
+      if (turn === 2) {
+        response.writeHead(429, { "retry-after": "0" }).end();
+      } else if (turn === 4) {
+        response.writeHead(503).end();
+      } else if (turn === 5) {
+        response.write(LINES[0]);
+        setTimeout(() => response.destroy(), 20);
+      } else if (turn === 6) {
+        response.write(LINES[0]); // and no more
+      } else {
+        response.end(resuming(url));
+      }
+    });
+    const target = join(scratchDir(), "index.cdx");
+    const onRetry = (reason: string): void => void retries.push(reason);
+    await harvestIndex(api, [QUERY], target, { ...FAST, linesPerPage: 10, onRetry });
+    expect(readFileSync(target, "utf8")).toBe(ALL);
+    expect(retries).toHaveLength(4);
+    expect(retries.join()).toMatch(/429.*503.*no answer.*silent for 300 ms/);
+  });
+
+  it("goes on behind the last whole page when it is begun again", async () => {
+    let pagesLeft = 3;
+    const asked: (string | null)[] = [];
+    const api = await serveOnLoopback((url, response) => {
+      if (!url.searchParams.has("showNumPages")) {
+        asked.push(url.searchParams.get("resumeKey"));
+        if (pagesLeft-- === 0) {
+          response.writeHead(403).end();
+          return;
+        }
+      }
+      response.end(resuming(url));
+    });
+    const target = join(scratchDir(), "index.cdx");
+    const options = { ...FAST, linesPerPage: 4 };
+    await expect(harvestIndex(api, [QUERY], target, options)).rejects.toMatchObject({
+      code: "MM_IO",
+      message: expect.stringMatching(/403/) as string,
+    });
+    expect(existsSync(target)).toBe(false);
+    // What was being written when a process was killed does not count.
+    writeFileSync(`${target}.part`, `${readFileSync(`${target}.part`, "utf8")}half a li`);
+    pagesLeft = 100;
+    const summary = await harvestIndex(api, [QUERY], target, options);
+    expect(readFileSync(target, "utf8")).toBe(ALL);
+    expect(summary).toMatchObject({ lines: 25, resumedLines: 12 });
+    expect(asked.filter((key) => key === null)).toHaveLength(1);
+  });
+
+  it("asks for several URLs one after the other", async () => {
+    const api = await serveOnLoopback((url, response) => {
+      const asked = url.searchParams.get("url") ?? "";
+      response.end(`com,${asked})/ 20140101000000 http://${asked}.com/ text/html 200 X 1`);
+    });
+    const target = join(scratchDir(), "index.cdx");
+    await harvestIndex(api, [{ url: "a" }, { url: "b" }], target, FAST);
+    expect(
+      readFileSync(target, "utf8")
+        .split("\n")
+        .map((line) => line.slice(0, 6)),
+    ).toEqual(["com,a)", "com,b)", ""]);
+  });
+
+  it("refuses answers that are no index, and states of other harvests", async () => {
+    const api = await serveOnLoopback((_url, response) => {
+      response.end("<html>please log in</html>\n");
+    });
+    const target = join(scratchDir(), "index.cdx");
+    await expect(harvestIndex(api, [QUERY], target, FAST)).rejects.toMatchObject({
+      code: "MM_BAD_INPUT",
+    });
+    writeFileSync(`${target}.part.json`, '{"harvest": "other"}');
+    await expect(harvestIndex(api, [QUERY], target, FAST)).rejects.toMatchObject({
+      code: "MM_USAGE",
+      message: expect.stringMatching(/of another harvest/) as string,
+    });
+  });
+
+  it("waits between requests, and stops when told to", async () => {
+    const times: number[] = [];
+    const controller = new AbortController();
+    const api = await serveOnLoopback((url, response) => {
+      times.push(performance.now());
+      if (times.length === 3) controller.abort(new Error("stop"));
+      response.end(resuming(url));
+    });
+    const target = join(scratchDir(), "index.cdx");
+    const options = { ...FAST, linesPerPage: 2, intervalMs: 60, signal: controller.signal };
+    await expect(harvestIndex(api, [QUERY], target, options)).rejects.toThrow("stop");
+    expect(times).toHaveLength(3);
+    for (let i = 1; i < times.length; i++) expect(times[i] - times[i - 1]).toBeGreaterThan(50);
+  });
+});
+
+describe("mementomap harvest", () => {
+  it("fetches an index of which generate makes a map", async () => {
+    const api = await serveOnLoopback((url, response) => response.end(resuming(url)));
+    const index = join(scratchDir(), "index.cdx");
+    const words = ["harvest", api, "--url", "a.com", "--match", "domain", "--interval", "0"];
+    const harvested = await runCli([...words, "-o", index]);
+    expect(harvested).toMatchObject({ code: 0, stdout: "" });
+    expect(harvested.stderr).toBe("25 captures, 1 pages, 2 requests\n");
+    const { stdout } = await runCli(["generate", "-q", "--threads", "1", index]);
+    expect(stdout.split("\n").filter((line) => line.startsWith("com,a)/"))).toHaveLength(25);
+  });
+
+  it("samples a full-text search with words it learns, the same for the same seed", async () => {
+    const asked: string[] = [];
+    const api = await serveOnLoopback((url, response) => {
+      const word = url.searchParams.get("q") ?? "";
+      asked.push(word);
+      const item = {
+        title: `título ${word}a`,
+        snippet: `<em>${word}</em> ${word}b &amp; xy`,
+        originalURL: `http://${word}.pt/`,
+        tstamp: "20080101000000",
+        mimeType: "text/html",
+      };
+      response.end(JSON.stringify({ response_items: [item, item, { title: "nothing" }] }));
+    });
+    const folder = scratchDir();
+    const run = async (name: string, seed: string): Promise<string> => {
+      const path = join(folder, name);
+      const words = ["--search", "mar", "--searches", "6", "--seed", seed, "--interval", "0"];
+      const result = await runCli(["harvest", "-q", api, ...words, "-o", path]);
+      expect(result).toMatchObject({ code: 0, stderr: "" });
+      return readFileSync(path, "utf8");
+    };
+    const first = await run("a.cdxj", "7");
+    expect(new Set(asked).size).toBe(6);
+    expect(asked[0]).toBe("mar");
+    expect(await run("b.cdxj", "7")).toBe(first);
+    expect(await run("c.cdxj", "8")).not.toBe(first);
+    const { stdout } = await runCli([
+      "generate",
+      "-q",
+      "--threads",
+      "1",
+      join(folder, "a.cdxj"),
+      join(folder, "b.cdxj"),
+    ]);
+    const rows = stdout.split("\n").filter((line) => line !== "" && !line.startsWith("!"));
+    expect(rows).toHaveLength(6);
+    expect(rows.every((row) => row.endsWith(" 1+"))).toBe(true);
+  });
+
+  it.each([
+    [["harvest"], /needs the address of one server/],
+    [["harvest", "http://localhost/"], /needs --url or --search/],
+    [["harvest", "http://localhost/", "--url", "a"], /needs -o/],
+    [["harvest", "nowhere", "--url", "a", "-o", "x"], /not the address of a CDX server: "nowhere"/],
+    [["harvest", "http://h/", "--url", "a", "--match", "all"], /unknown "all"; use exact, prefix/],
+  ])("says what is wrong with %j", async (argv, message) => {
+    const folder = scratchDir();
+    const words = argv.map((word) => (word === "x" ? join(folder, "x") : word));
+    const { code, stderr } = await runCli(words);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(message);
+  });
+});
