@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
+import { packageFile } from "./package-file.ts";
 
 /** The part of WebAssembly that is used here; its full types come only with those of a browser. */
 interface WebAssemblyApi {
@@ -15,15 +16,14 @@ export interface KernelExports {
 }
 
 /**
- * Starts a WebAssembly kernel (see kernel/), or gives undefined where there is none: run from the
- * TypeScript sources, as most tests do, nothing has been built. Everything a kernel does can be done
- * without it, only slower.
+ * Starts a WebAssembly kernel (see kernel/), or gives undefined where it has not been built.
+ * Everything a kernel does can be done without it, only slower.
  */
 export function startKernel(
   name: "compact" | "scan-cdxj",
   functions: Readonly<Record<string, (...numbers: number[]) => void>>,
 ): KernelExports | undefined {
-  const file = new URL(`../kernel/${name}.wasm`, import.meta.url);
+  const file = packageFile(`dist/kernel/${name}.wasm`);
   if (!existsSync(file)) return undefined;
   const { WebAssembly } = globalThis as unknown as { readonly WebAssembly: WebAssemblyApi };
   const module = new WebAssembly.Module(readFileSync(file));

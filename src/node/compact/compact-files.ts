@@ -13,6 +13,7 @@ import { openInput } from "../input-file.ts";
 import type { Interrupt } from "../interrupt.ts";
 import { ioError } from "../io-error.ts";
 import type { Output } from "../output-file.ts";
+import { packageFile } from "../package-file.ts";
 import { ScratchSpill } from "../scratch-spill.ts";
 import { withTempDir } from "../temp-dir.ts";
 import { Thread } from "../threads/thread.ts";
@@ -211,7 +212,7 @@ class Threads implements Runner {
   readonly #threads: readonly Thread[];
 
   constructor(count: number) {
-    const module = new URL("./worker.js", import.meta.url);
+    const module = packageFile("dist/node/compact/worker.js");
     this.#threads = Array.from({ length: count }, () => new Thread(module, undefined));
   }
 

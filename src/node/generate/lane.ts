@@ -1,3 +1,4 @@
+import { packageFile } from "../package-file.ts";
 import { Thread } from "../threads/thread.ts";
 import type { FinishResult, JobOptions, MergeResult, MergeTask } from "./job.ts";
 import { GenerateJob } from "./job.ts";
@@ -59,7 +60,7 @@ export class ThreadLane implements Lane {
   readonly #thread: Thread;
 
   constructor(options: JobOptions) {
-    this.#thread = new Thread(new URL("./worker.js", import.meta.url), options);
+    this.#thread = new Thread(packageFile("dist/node/generate/worker.js"), options);
   }
 
   read(task: ReadTask): Promise<PartResult> {
