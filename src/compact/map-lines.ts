@@ -1,6 +1,7 @@
 import { CR, LF, OPEN_BRACE, SPACE, TAB } from "../bytes/ascii.ts";
 import { isMementoMapError, MementoMapError, quote } from "../errors.ts";
 import type { Fields } from "../ukvs/header.ts";
+import { LastKey } from "../ukvs/key-order.ts";
 import type { RowRange } from "./totals.ts";
 
 /** Where in a text lines are; the first row of the text is line `firstLine`. */
@@ -34,6 +35,8 @@ export class MapLines {
   readonly #frequencyColumn: number;
   /** Whether rows have a key and a frequency and nothing else, but for a JSON block. */
   readonly #isPlain: boolean;
+  /** All key columns of the last row, where there are several; the sink looks at the first only. */
+  readonly #lastKeys: LastKey | undefined;
   readonly #row: { -readonly [Name in keyof RowRange]: RowRange[Name] } = {
     moreKeysStart: 0,
     moreKeysEnd: 0,
@@ -51,6 +54,7 @@ export class MapLines {
     this.#valueColumns = fields.values.length;
     this.#frequencyColumn = fields.keys.length + fields.values.indexOf("frequency");
     this.#isPlain = this.#keyColumns === 1 && this.#valueColumns === 1;
+    this.#lastKeys = this.#keyColumns === 1 ? undefined : new LastKey(this.#keyColumns);
     if (fields.keys[0] !== "surt" || !fields.values.includes("frequency")) {
       throw new MementoMapError(
         "MM_BAD_INPUT",
@@ -116,6 +120,8 @@ export class MapLines {
     if (hasReturn) lineEnd--;
     if (lineEnd === start) return next;
     const keyEnd = this.#columns(bytes, start, lineEnd);
+    if (this.#lastKeys !== undefined)
+      checkKeys(this.#lastKeys, bytes, start, this.#row.moreKeysEnd);
     const shared = this.#sink.sharedBytes(view, start, keyEnd);
     const order =
       hasEnd && !hasReturn
@@ -178,6 +184,20 @@ export class MapLines {
 
 function isBlank(byte: number): boolean {
   return byte === SPACE || byte === TAB;
+}
+
+/** Complains about rows of one SURT that are out of order, or the same. */
+function checkKeys(last: LastKey, bytes: Uint8Array, start: number, end: number): void {
+  const order = last.compareTo(bytes, start, end);
+  if (order >= 0) {
+    const key = quote(new TextDecoder().decode(bytes.subarray(start, end)));
+    const what =
+      order === 0
+        ? `key ${key} comes twice; merge adds such rows up`
+        : `key ${key} comes after ${quote(last.text())}; sort the rows with LC_ALL=C sort`;
+    throw new MementoMapError("MM_NOT_SORTED", what);
+  }
+  last.remember(bytes, start, end);
 }
 
 function badLine(bytes: Uint8Array, start: number, end: number): MementoMapError {

@@ -260,6 +260,20 @@ describe("compactMap", () => {
     });
   });
 
+  it.each([
+    [["com,a)/ 2015 1", "com,a)/ 2014 1"], 'key "com,a)/ 2014" comes after "com,a)/ 2015"; '],
+    [["com,a)/ 2014 1", "com,a)/  2014 1"], 'key "com,a)/  2014" comes twice; '],
+    [["com,b)/ 2014 1", "com,a)/ 2015 1"], 'key "com,a)/ 2015" comes after "com,b)/ 2014"; '],
+  ])("refuses datetimes that are out of order, or twice: %j", async (content, message) => {
+    await expect(
+      compactedRows([DATETIME_FIELDS, ...content], { source: "map.ukvs" }),
+    ).rejects.toMatchObject({
+      code: "MM_NOT_SORTED",
+      message: expect.stringContaining(message),
+      position: { source: "map.ukvs", line: 3 },
+    });
+  });
+
   it("refuses a file that is no map", async () => {
     const fields = '!fields {"keys":["uri"],"values":["frequency"]}';
     await expect(compactedRows([fields, "x 1"], {})).rejects.toMatchObject({
