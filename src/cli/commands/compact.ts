@@ -5,7 +5,6 @@ import { MementoMapError, quote } from "../../errors.ts";
 import type { CompactFileSummary } from "../../node/compact/compact-files.ts";
 import { compactFile } from "../../node/compact/compact-files.ts";
 import type { BudgetFileSummary } from "../../node/compact/budget-files.ts";
-import { compactFileToBudget } from "../../node/compact/budget-files.ts";
 import { withOutput } from "../../node/output-file.ts";
 import type { Command } from "../command.ts";
 import { defineCommand } from "../command.ts";
@@ -179,9 +178,9 @@ Exclusions (rows with 0) stay where they cover nothing that is held.`,
       summary = await withOutput<CompactFileSummary | BudgetFileSummary>(
         values.output,
         io,
-        (output) =>
+        async (output) =>
           hasBudget
-            ? compactFileToBudget(path, output, {
+            ? (await loadBudget()).compactFileToBudget(path, output, {
                 budget,
                 misses: values.misses,
                 allowsExclusions: !values["no-exclusions"],
@@ -205,6 +204,11 @@ Exclusions (rows with 0) stay where they cover nothing that is held.`,
     return ExitCode.ok;
   },
 });
+
+/** Loaded only where it is needed: a plain roll-up is over in less time than that takes. */
+function loadBudget(): Promise<typeof import("../../node/compact/budget-files.ts")> {
+  return import("../../node/compact/budget-files.ts");
+}
 
 function parseWeight(text: string): number {
   return /^(inf|infinity|∞)$/i.test(text) ? Number.POSITIVE_INFINITY : parseDecimal(text);
