@@ -20,6 +20,8 @@ export interface CdxColumns {
   readonly status: number;
 }
 
+const COLUMN_NAMES = ["key", "date", "uri", "mime", "status"] as const;
+
 /** Reads a header line such as ` CDX N b a m s k r M S V g`; its first byte is the delimiter. */
 export function parseCdxHeader(line: string): CdxColumns | undefined {
   const [delimiter = " "] = line;
@@ -76,7 +78,7 @@ export class CdxParser implements RowParser {
 
   parse(bytes: Uint8Array, start: number, end: number, capture: Capture): RowKind {
     const { delimiter, key, date, uri, mime, status } = this.#columns;
-    if (bytes[start] === delimiter) return ROW.header;
+    if (bytes[start] === delimiter) return this.#checkHeader(bytes, start, end, capture);
     capture.reset();
     let at = start;
     for (let column = 0; column <= this.#lastColumn; column++) {
@@ -102,6 +104,19 @@ export class CdxParser implements RowParser {
       at = columnEnd + 1;
     }
     return this.#check(bytes, capture);
+  }
+
+  /** A header line may come again, where files were joined, but must not change the columns. */
+  #checkHeader(bytes: Uint8Array, start: number, end: number, capture: Capture): RowKind {
+    const line = new TextDecoder("latin1").decode(bytes.subarray(start, end));
+    if (line.trim() === "") return ROW.header;
+    const header = parseCdxHeader(line);
+    if (header === undefined) return capture.reject("expected a key, not the delimiter");
+    const columns = this.#columns;
+    const isSame = COLUMN_NAMES.every((name) => header[name] === columns[name]);
+    return isSame
+      ? ROW.header
+      : capture.reject("the columns change here; read such files one by one");
   }
 
   #check(bytes: Uint8Array, capture: Capture): RowKind {

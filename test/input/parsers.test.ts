@@ -71,6 +71,20 @@ describe("CdxParser", () => {
       { kind: "capture", uri: "a.com/x", date: "2014" },
     ],
     ["a header in between", CDX11, CDX11, { kind: "header" }],
+    ["a header of as many columns as are needed", CDX11, " CDX N b a m s", { kind: "header" }],
+    ["blanks only", CDX11, "   ", { kind: "header" }],
+    [
+      "a header that changes the columns",
+      CDX11,
+      " CDX a b m s N",
+      { kind: "bad", fault: "the columns change here; read such files one by one" },
+    ],
+    [
+      "a row that begins with a blank",
+      CDX11,
+      " com,a)/ 2014 http://a.com/ text/html 200 S - - 1 2 f",
+      { kind: "bad", fault: "expected a key, not the delimiter" },
+    ],
     ["dns:", CDX11, "dns:a.com 2014 dns:a.com text/dns - S - - 1 2 f", { kind: "nonWeb" }],
     [
       "a SURT of metadata:",
