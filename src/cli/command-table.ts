@@ -12,6 +12,7 @@ export const COMMAND_TABLE: ReadonlyMap<string, () => Promise<Command>> = new Ma
   ["diff", async () => (await import("./commands/diff.ts")).diff],
   ["validate", async () => (await import("./commands/validate.ts")).validate],
   ["serve", async () => (await import("./commands/serve.ts")).serve],
+  ["fetch", async () => (await import("./commands/fetch.ts")).fetch],
   ["surt", async () => (await import("./commands/surt.ts")).surt],
   ["analyze", async () => (await import("./commands/analyze.ts")).analyze],
   ["logs", async () => (await import("./commands/logs.ts")).logs],

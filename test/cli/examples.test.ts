@@ -6,6 +6,7 @@ import { COMMAND_TABLE } from "../../src/cli/command-table.ts";
 import { sampleIndex } from "../../src/sample/sample-archive.ts";
 import { serveOnLoopback } from "../support/http-server.ts";
 import { scratchDir } from "../support/scratch.ts";
+import { serving } from "../support/serving.ts";
 import { spawnCli, spawnShell } from "../support/spawn-cli.ts";
 
 const MAP = `!context ["https://git.io/mementomap"]
@@ -59,7 +60,9 @@ function exampleArchive(): Promise<string> {
 describe.skipIf(process.platform === "win32")("the examples of the help texts", () => {
   it.each(examples)("%s", async (line) => {
     expect(line).toMatch(/(?:^|\| )mementomap /);
-    const local = line.replaceAll("https://archive.example", await exampleArchive());
+    const isOfMap = / fetch | --url /.test(line);
+    const archive = isOfMap ? (await serving(MAP)).url : await exampleArchive();
+    const local = line.replaceAll("https://archive.example", archive);
     const { code, stderr } = await spawnShell(`cd '${exampleFolder()}'\n${local}`);
     // Nothing is wrong with a no: `diff` finds differences, `lookup` finds nothing.
     expect({ isDone: code === 0 || code === 1, stderr }).toEqual({ isDone: true, stderr });

@@ -1,0 +1,217 @@
+import { join } from "node:path";
+import { discoverMap } from "../../discover/discover.ts";
+import { HttpSource } from "../../discover/http-source.ts";
+import { isMementoMapError, quote } from "../../errors.ts";
+import { answerJson, answerLine } from "../../lookup/answer-lines.ts";
+import { MapSearch } from "../../lookup/map-search.ts";
+import { fetchMap, type FetchResult } from "../../node/fetch/fetch-map.ts";
+import { NodeClient } from "../../node/fetch/node-client.ts";
+import { openInput } from "../../node/input-file.ts";
+import { openOutput } from "../../node/output-file.ts";
+import { withTempDir } from "../../node/temp-dir.ts";
+import { usage } from "../command-line.ts";
+import { type Command, defineCommand } from "../command.ts";
+import { parseDatetime } from "../datetime.ts";
+import { ExitCode, type Io, writeText } from "../io.ts";
+import { Progress } from "../progress.ts";
+import { formatCount, formatDuration, formatSize, parseSize } from "../sizes.ts";
+
+/** Large enough that few requests are made, small enough that little is fetched in vain. */
+const REMOTE_BLOCK_BYTES = 32 * 1024;
+
+export const fetch: Command = defineCommand({
+  name: "fetch",
+  summary: "Find the map of an archive and download it",
+  usage: "ARCHIVE-URL [-o MAP]",
+  description: `
+Looks for the archive's map at /.well-known/mementomap, then for a link to it
+(rel="mementomap") in the headers and in the HTML of the address given. A link
+whose anchor is another archive does not count; --archive asks for that one.
+
+The map is downloaded, put together if it comes in pages, and checked; only then
+it takes the place of MAP. Whatever goes wrong, the old map stays. With -o the
+archive is asked next time whether the map has changed, and a download that was
+cut goes on.
+
+With --lookup nothing is downloaded: the URIs are looked up in the map where it
+is, by a few requests for parts of it, and answered as mementomap lookup does.
+
+Exit status: 0 when there is a map (and any URI is present), 1 when the archive
+publishes none (or no URI is present), 2 when it was refused or not reached.
+`,
+  options: {
+    output: {
+      type: "string",
+      short: "o",
+      value: "MAP",
+      help: "The file for the map; standard output otherwise.",
+    },
+    archive: {
+      type: "string",
+      value: "URL",
+      help: "The archive whose map is wanted, where another site publishes it.",
+    },
+    direct: { type: "boolean", help: "The address is that of the map: look for nothing." },
+    find: { type: "boolean", help: "Only say where the map is." },
+    lookup: {
+      type: "string",
+      value: "URI",
+      multiple: true,
+      help: "Look this up in the map where it is; may be repeated.",
+    },
+    at: {
+      type: "string",
+      value: "DATETIME",
+      help: "Ask for a time, with --lookup.",
+      parse: parseDatetime,
+    },
+    force: { type: "boolean", help: "Download the map even if it has not changed." },
+    "allow-private": {
+      type: "boolean",
+      help: "Follow links and redirects to private addresses too.",
+    },
+    "max-size": {
+      type: "string",
+      value: "SIZE",
+      default: "16g",
+      help: "Refuse a map that is larger.",
+      parse: parseSize,
+    },
+  },
+  examples: [
+    {
+      does: "keep the map of an archive up to date",
+      line: "mementomap fetch https://archive.example/ -o archive.ukvs",
+    },
+    {
+      does: "look up a URI without downloading the map",
+      line: "mementomap fetch https://archive.example/ --lookup https://example.org/a",
+    },
+    {
+      does: "only find it",
+      line: "mementomap fetch --find --json https://archive.example/",
+    },
+  ],
+
+  async run({ positionals, values }, io) {
+    const [address, ...more] = positionals;
+    if (address === undefined) throw usage("fetch", "fetch needs the address of an archive");
+    if (more.length > 0) throw usage("fetch", "fetch takes one archive");
+    const asked = { ...values, address };
+    try {
+      if (values.find) return await showPlace(asked, io);
+      if (values.lookup.length > 0) return await lookUpRemotely(asked, io);
+      await bring(asked, io);
+      return ExitCode.ok;
+    } catch (error) {
+      if (!isMementoMapError(error) || error.code !== "MM_NOT_FOUND") throw error;
+      io.stderr.write(`mementomap: ${error.describe()}\n`);
+      return ExitCode.negative;
+    }
+  },
+});
+
+interface Asked {
+  readonly address: string;
+  readonly output: string | undefined;
+  readonly archive: string | undefined;
+  readonly direct: boolean;
+  readonly lookup: readonly string[];
+  readonly at: string | undefined;
+  readonly force: boolean;
+  readonly "allow-private": boolean;
+  readonly "max-size": number;
+  readonly json: boolean;
+  readonly quiet: boolean;
+}
+
+async function bring(asked: Asked, io: Io): Promise<void> {
+  const progress = new Progress(io, { label: "fetching", quiet: asked.quiet });
+  const bringTo = (target: string): Promise<FetchResult> =>
+    fetchMap(asked.address, target, {
+      archive: asked.archive,
+      isDirect: asked.direct,
+      allowsPrivate: asked["allow-private"],
+      maxBytes: asked["max-size"],
+      isForced: asked.force,
+      signal: io.interrupt.signal,
+      interrupt: io.interrupt,
+      onBytes: (bytes) => progress.add(bytes),
+    }).finally(() => progress.end());
+  const { output } = asked;
+  const result =
+    output === undefined || output === "-"
+      ? await withTempDir({ interrupt: io.interrupt }, async (folder) => {
+          const fetched = await bringTo(join(folder, "map"));
+          await copyOut(join(folder, "map"), io);
+          return fetched;
+        })
+      : await bringTo(output);
+  for (const warning of result.warnings) io.stderr.write(`mementomap: warning: ${warning}\n`);
+  if (asked.quiet) return;
+  io.stderr.write(asked.json ? `${JSON.stringify(result)}\n` : `${sentence(result)}\n`);
+}
+
+async function copyOut(path: string, io: Io): Promise<void> {
+  const input = await openInput(path, io, { signal: io.interrupt.signal });
+  const output = await openOutput("-", io);
+  for await (const chunk of input.chunks) await output.write(chunk);
+}
+
+function sentence({ status, url, method, bytes, pages, freshForMs }: FetchResult): string {
+  const fresh = freshForMs > 0 ? `, fresh for ${formatDuration(freshForMs)}` : "";
+  if (status === "unchanged") return `unchanged: ${url}${fresh}`;
+  const parts = pages > 1 ? ` on ${formatCount(pages)} pages` : "";
+  return `fetched ${formatSize(bytes)}${parts} from ${url} (${method})${fresh}`;
+}
+
+async function showPlace(asked: Asked, io: Io): Promise<ExitCode> {
+  const client = clientFor(asked);
+  try {
+    const found = await discoverMap(client, asked.address, {
+      archive: asked.archive,
+      signal: io.interrupt.signal,
+    });
+    await writeText(
+      io.stdout,
+      asked.json ? `${JSON.stringify(found)}\n` : `${found.url}\t${found.method}\n`,
+    );
+    return ExitCode.ok;
+  } finally {
+    client.close();
+  }
+}
+
+async function lookUpRemotely(asked: Asked, io: Io): Promise<ExitCode> {
+  const { signal } = io.interrupt;
+  const client = clientFor(asked);
+  try {
+    const { address, archive } = asked;
+    const url = asked.direct
+      ? address
+      : (await discoverMap(client, address, { archive, signal })).url;
+    const source = await HttpSource.open(client, url, signal);
+    const search = await MapSearch.open(source, { blockBytes: REMOTE_BLOCK_BYTES });
+    let isAnyPresent = false;
+    for (const uri of asked.lookup) {
+      const answer = await search.lookup(uri, { at: asked.at, signal });
+      isAnyPresent ||= answer.present;
+      const line = asked.json ? answerJson(uri, answer) : answerLine(uri, answer);
+      await writeText(io.stdout, `${line}\n`);
+    }
+    if (!asked.quiet) {
+      const { requests, bytes } = source.traffic;
+      io.stderr.write(
+        `${formatCount(requests)} requests, ${formatSize(bytes)} of ${formatSize(source.size)}\n`,
+      );
+    }
+    return isAnyPresent ? ExitCode.ok : ExitCode.negative;
+  } finally {
+    client.close();
+  }
+}
+
+function clientFor({ address, "allow-private": allowsPrivate }: Asked): NodeClient {
+  if (!URL.canParse(address)) throw usage("fetch", `${quote(address)} is no web address`);
+  return new NodeClient({ trustedOrigins: [new URL(address).origin], allowsPrivate });
+}
