@@ -32,7 +32,7 @@ export const compact: Command = defineCommand({
   description: `
 Rolls up hosts and folders into one row with a wildcard, com,example)/news/*.
 Smaller maps say "present" more often than they should; they never say "absent"
-of anything that is held. A map that is compact already can be compacted further.
+of anything that is held. A map that is compact can be compacted further.
 
 Say how large the map may be, with --max-lines, --max-bytes or --relative-cost,
 and it becomes the one of that size that is expected to answer the fewest
@@ -44,8 +44,8 @@ Without a size, every host or folder is rolled up that has more children than
 
     weight * A * depth^-K
 
-as in the paper. A and K describe how many children the nodes of an archive have on average, by
-depth; the defaults are the paper's, and fit finds those of your archive.
+as in the paper. A and K describe how many children the nodes of an archive have
+on average, by depth; the defaults are the paper's, and fit finds yours.
 Exclusions (rows with 0) stay where they cover nothing that is held.`,
   options: {
     output: { type: "string", short: "o", value: "MAP", help: "Write here; .gz compresses." },
@@ -123,12 +123,12 @@ Exclusions (rows with 0) stay where they cover nothing that is held.`,
   examples: [
     { line: "mementomap compact map.ukvs -o small.ukvs", does: "the paper's best trade, 4 and 2" },
     {
-      line: "mementomap compact --relative-cost 1.5% map.ukvs -o small.ukvs",
+      line: "mementomap compact --max-lines 50000 map.ukvs -o small.ukvs",
       does: "the best map of that size",
     },
     {
-      line: "mementomap compact --max-lines 1000 --misses misses.txt map.ukvs -o small.ukvs",
-      does: "the same, trained",
+      line: "mementomap compact --max-bytes 1M --misses uris.txt map.ukvs -o small.ukvs",
+      does: "after gzip, knowing what was asked for",
     },
     {
       line: "mementomap compact --host-weight inf --path-weight 1 map.ukvs -o small.ukvs",

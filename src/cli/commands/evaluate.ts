@@ -47,11 +47,11 @@ as well) beside weights, fixed policies, and Bloom filters of the same sizes.`,
   },
   examples: [
     {
-      line: "mementomap evaluate small.ukvs --truth map.ukvs --lookups lookups.txt",
+      line: "mementomap evaluate new.ukvs --truth map.ukvs --lookups uris.txt",
       does: "how good a small map is",
     },
     {
-      line: "mementomap evaluate --sweep frontier --truth map.ukvs --lookups lookups.txt --html frontier.html",
+      line: "mementomap evaluate --sweep frontier --truth map.ukvs --lookups uris.txt",
       does: "how good a map of any size can be",
     },
   ],
