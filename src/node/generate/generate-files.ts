@@ -156,7 +156,11 @@ function openLanes(plan: GeneratePlan, scratch: string, options: GenerateOptions
   const job = (index: number): ConstructorParameters<typeof InlineLane>[0] => ({
     name: `thread-${index}`,
     scratch,
-    tableBytes: tableBytes(options.memoryBytes ?? DEFAULT_MEMORY_BYTES, threads),
+    tableBytes: tableBytes(
+      options.memoryBytes ?? DEFAULT_MEMORY_BYTES,
+      threads,
+      plan.inputs.some((input) => input.isInflated),
+    ),
     reader: {
       filter: options.filter ?? {},
       originals: options.originals ?? false,

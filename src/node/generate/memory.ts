@@ -1,10 +1,17 @@
 /** What Node needs for itself, and what each thread needs besides its table. */
 const BASE_BYTES = 72 * 2 ** 20;
 const THREAD_BYTES = 30 * 2 ** 20;
+/** What it takes more where threads decompress: streams, and chunks waiting to be collected. */
+const INFLATE_BYTES = 32 * 2 ** 20;
 const MIN_TABLE_BYTES = 4 * 2 ** 20;
 
 /** How large the key table of each thread may be so that the process stays within its memory. */
-export function tableBytes(memoryBytes: number, threads: number): number {
-  const left = memoryBytes - BASE_BYTES - threads * THREAD_BYTES;
+export function tableBytes(
+  memoryBytes: number,
+  threads: number,
+  inflates: boolean = false,
+): number {
+  const threadBytes = THREAD_BYTES + (inflates ? INFLATE_BYTES : 0);
+  const left = memoryBytes - BASE_BYTES - threads * threadBytes;
   return Math.max(MIN_TABLE_BYTES, Math.min(Math.floor(left / threads), 2 ** 31));
 }

@@ -51,6 +51,7 @@ export function compressedInput(
     source,
     format,
     size,
+    isInflated: true,
     parts(isAlone) {
       const isShared = isAlone && slice === undefined && format.container === undefined;
       return isShared ? sharedOut(path, format, options) : oneTask(file, format, options);

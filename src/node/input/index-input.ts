@@ -9,6 +9,8 @@ export interface IndexInput {
   readonly format: DetectedFormat;
   /** Stored bytes; undefined for pipes. */
   readonly size: number | undefined;
+  /** Whether whoever reads a part has to decompress it. */
+  readonly isInflated: boolean;
   /**
    * Cuts the input into parts that can be read independently.
    *

@@ -24,7 +24,13 @@ export async function openParquetInput(
     for await (const row of parquetRows(file, 0, Math.min(rows, SAMPLE_ROWS))) sample.add(row);
   }
   const format = trustedFormat({ name: "cdx", columns }, sample.take(), trustIn(path, options));
-  return { source: path, size, format, parts: () => groupParts(file, size, format) };
+  return {
+    source: path,
+    size,
+    isInflated: true,
+    format,
+    parts: () => groupParts(file, size, format),
+  };
 }
 
 async function* groupParts(

@@ -27,7 +27,7 @@ export async function openPlain(
 
 /** As {@link openPlain}, for a format that is known. */
 export function plainInput(path: string, size: number, format: DetectedFormat): IndexInput {
-  return { source: path, size, format, parts: () => ranges(path, size, format) };
+  return { source: path, size, isInflated: false, format, parts: () => ranges(path, size, format) };
 }
 
 async function* ranges(

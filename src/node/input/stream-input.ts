@@ -46,7 +46,13 @@ export function streamInput(
   format: DetectedFormat,
   options: StreamOptions,
 ): IndexInput {
-  return { source, format, size: undefined, parts: () => blockParts(source, format, options) };
+  return {
+    source,
+    format,
+    size: undefined,
+    isInflated: false,
+    parts: () => blockParts(source, format, options),
+  };
 }
 
 async function* blockParts(

@@ -57,7 +57,7 @@ export async function openZipNum(
     checkMembers(part, index.source);
     const format = await partFormat(part, options);
     const { source, size } = part.location;
-    inputs.push({ source, size, format, parts: () => memberParts(part, format) });
+    inputs.push({ source, size, isInflated: true, format, parts: () => memberParts(part, format) });
   }
   return inputs;
 }
