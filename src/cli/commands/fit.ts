@@ -1,12 +1,15 @@
 import { readFile } from "node:fs/promises";
+import { BudgetCompaction } from "../../compact/budget/budget-compaction.ts";
+import type { Prior } from "../../compact/budget/prior.ts";
 import { MementoMapError } from "../../errors.ts";
 import type { ChildrenFit, DepthChildren } from "../../fit/children-fit.ts";
 import { fitChildren } from "../../fit/children-fit.ts";
 import { DepthCounter } from "../../fit/depth-counter.ts";
 import { parseDepthTable } from "../../fit/depth-table.ts";
 import type { PowerLawFit } from "../../fit/power-law.ts";
-import { openInput } from "../../node/input-file.ts";
+import { readMisses, sourceChunks } from "../../node/compact/budget-files.ts";
 import { ioError } from "../../node/io-error.ts";
+import { withMapSources } from "../../node/map-sources.ts";
 import { readUkvs } from "../../ukvs/reader.ts";
 import type { Command } from "../command.ts";
 import { defineCommand } from "../command.ts";
@@ -23,11 +26,16 @@ Counts, for every depth of hosts and paths, how many children a node has on
 average, and fits a power law, A * depth^-K, as the paper did for Arquivo.pt.
 The last line can be given to compact as it is.
 
+It also fits what compact needs to keep a map to a size: Heaps' law, how the
+children of a host grow with its keys, and with --misses how many lookups the
+estimate from the map is worth beside those that were seen.
+
 MAP is a map that is not compacted yet. With --table, the counts come from a
 table instead: a header line with the columns Depth and MeanChld, or Depth,
 Parents and Children, and a row for each depth (H1, H2 ... P0, P1 ...).`,
   options: {
     table: { type: "string", value: "FILE", help: "Fit the numbers of a depth table." },
+    misses: { type: "string", value: "FILE", help: "Lookups that missed: URIs or SURTs." },
   },
   examples: [
     { line: "mementomap fit map.ukvs", does: "the parameters of this archive" },
@@ -37,28 +45,45 @@ Parents and Children, and a row for each depth (H1, H2 ... P0, P1 ...).`,
     if (positionals.length > 1 || (positionals.length === 1 && values.table !== undefined)) {
       throw new MementoMapError("MM_USAGE", "fit takes one map, or --table");
     }
-    const table =
+    const [path = "-"] = positionals;
+    const { table, prior } =
       values.table === undefined
-        ? await countDepths(positionals[0] ?? "-", io)
-        : await readTable(values.table);
+        ? await fitMap(path, values.misses, io)
+        : { table: await readTable(values.table), prior: undefined };
     const result = fitChildren(table);
-    await writeText(io.stdout, values.json ? jsonReport(table, result) : report(table, result));
+    await writeText(
+      io.stdout,
+      values.json ? jsonReport(table, result, prior) : report(table, result, prior),
+    );
     return ExitCode.ok;
   },
 });
 
-async function countDepths(path: string, io: Io): Promise<DepthChildren[]> {
-  const input = await openInput(path, io, { signal: io.interrupt.signal });
-  const { batches } = await readUkvs(input.chunks, { source: input.name }).then((reader) => ({
-    batches: reader.batches(),
-  }));
-  const counter = new DepthCounter();
-  for await (const batch of batches) {
-    for (let i = 0; i < batch.count; i++) {
-      counter.add(batch.bytes, batch.keyStarts[i], batch.keyEnds[i]);
+/** Reads a map twice; what cannot be read twice goes to a scratch file first. */
+function fitMap(
+  path: string,
+  misses: string | undefined,
+  io: Io,
+): Promise<{ table: DepthChildren[]; prior: Prior | undefined }> {
+  return withMapSources([path], { io }, async ([source]) => {
+    const { signal } = io.interrupt;
+    const read = (): AsyncIterable<Uint8Array> => sourceChunks(source, signal);
+    const reader = await readUkvs(read(), { source: source.name });
+    const counter = new DepthCounter();
+    for await (const batch of reader.batches()) {
+      for (let i = 0; i < batch.count; i++) {
+        counter.add(batch.bytes, batch.keyStarts[i], batch.keyEnds[i]);
+      }
     }
-  }
-  return counter.table();
+    const table = counter.table();
+    // A map with more key columns cannot be kept to a size.
+    if (reader.headers.fields.keys.length > 1) return { table, prior: undefined };
+    const { prior } = await BudgetCompaction.survey(read, {
+      source: source.name,
+      misses: misses === undefined ? undefined : await readMisses(misses, io),
+    });
+    return { table, prior };
+  });
 }
 
 async function readTable(path: string): Promise<DepthChildren[]> {
@@ -68,11 +93,19 @@ async function readTable(path: string): Promise<DepthChildren[]> {
   return parseDepthTable(text, path);
 }
 
-function jsonReport(table: readonly DepthChildren[], result: ChildrenFit): string {
-  return `${JSON.stringify({ depths: table, host: result.hostPower, path: result.pathPower })}\n`;
+function jsonReport(
+  table: readonly DepthChildren[],
+  { hostPower, pathPower }: ChildrenFit,
+  prior: Prior | undefined,
+): string {
+  return `${JSON.stringify({ depths: table, host: hostPower, path: pathPower, prior })}\n`;
 }
 
-function report(table: readonly DepthChildren[], { hostPower, pathPower }: ChildrenFit): string {
+function report(
+  table: readonly DepthChildren[],
+  { hostPower, pathPower }: ChildrenFit,
+  prior: Prior | undefined,
+): string {
   const rows = table.map(({ depth, parents, children }) => [
     depth,
     formatCount(parents),
@@ -92,11 +125,23 @@ function report(table: readonly DepthChildren[], { hostPower, pathPower }: Child
     "",
     fitLine("hosts", hostPower),
     fitLine("paths", pathPower),
+    ...(prior === undefined ? [] : priorLines(prior)),
     "",
     ...(flags.length === 0 ? [] : [`mementomap compact ${flags.join(" ")}`]),
   ]
     .map((line) => `${line}\n`)
     .join("");
+}
+
+function priorLines(prior: Prior): string[] {
+  const heaps = `heaps  children of a host ~ keys^${prior.heapsExponent.toFixed(3)}`;
+  if (prior.misses === 0) return [heaps];
+  const { betweenHosts, belowHosts, belowFolders } = prior;
+  return [
+    heaps,
+    `prior  worth ${betweenHosts} lookups between hosts, ${belowHosts} below a host,`,
+    `       ${belowFolders} below a folder, beside ${formatCount(prior.misses)} that missed`,
+  ];
 }
 
 function power({ a, k }: PowerLawFit): string {

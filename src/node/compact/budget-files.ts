@@ -106,14 +106,21 @@ export async function readMisses(path: string, streams: MapStreams): Promise<Mis
   return new MissList(keys);
 }
 
-function reading(source: FileSource, options: BudgetFileOptions): ReadMap {
-  return async function* read() {
-    for (let offset = 0; offset < source.size; offset += READ_BYTES) {
-      const chunk = await source.read(offset, READ_BYTES, options.streams.interrupt?.signal);
-      options.onRead?.(chunk.length);
-      yield chunk;
-    }
-  };
+function reading(source: FileSource, { streams, onRead }: BudgetFileOptions): ReadMap {
+  return () => sourceChunks(source, streams.interrupt?.signal, onRead);
+}
+
+/** All bytes of a file, from its start; it can be read again. */
+export async function* sourceChunks(
+  source: FileSource,
+  signal: AbortSignal | undefined,
+  onRead?: (bytes: number) => void,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  for (let offset = 0; offset < source.size; offset += READ_BYTES) {
+    const chunk = await source.read(offset, READ_BYTES, signal);
+    onRead?.(chunk.length);
+    yield chunk;
+  }
 }
 
 async function writeWithin(
