@@ -113,7 +113,10 @@ export class CdxParser implements RowParser {
     const header = parseCdxHeader(line);
     if (header === undefined) return capture.reject("expected a key, not the delimiter");
     const columns = this.#columns;
-    const isSame = COLUMN_NAMES.every((name) => header[name] === columns[name]);
+    // A column that is not looked at may be anywhere.
+    const isSame = COLUMN_NAMES.every(
+      (name) => columns[name] === -1 || header[name] === columns[name],
+    );
     return isSame
       ? ROW.header
       : capture.reject("the columns change here; read such files one by one");

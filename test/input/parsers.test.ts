@@ -73,6 +73,7 @@ describe("CdxParser", () => {
     ["a header in between", CDX11, CDX11, { kind: "header" }],
     ["a header of as many columns as are needed", CDX11, " CDX N b a m s", { kind: "header" }],
     ["blanks only", CDX11, "   ", { kind: "header" }],
+    ["a header with a column that is not looked at", " CDX N b", CDX11, { kind: "header" }],
     [
       "a header that changes the columns",
       CDX11,
