@@ -44,6 +44,12 @@ export class Site {
     return `${this.#base}${path}`;
   }
 
+  /** The address people reach the site at, as far as is known: for examples to copy. */
+  origin(host: string | undefined): string {
+    if (this.#base !== "") return new URL(this.#base).origin;
+    return `http://${host !== undefined && /^[\w.:[\]-]+$/.test(host) ? host : "localhost"}`;
+  }
+
   map(id: string): HostedMap | undefined {
     return this.maps.find((map) => map.id === id);
   }

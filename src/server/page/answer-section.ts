@@ -23,16 +23,25 @@ export function answerSection(
       ${sentence(answer)}${frequency === undefined ? undefined : html` Its frequency is <code>${frequency}</code>${meaning(frequency)}.`}
     </p>
     <ol class="ladder" aria-label="Keys in the order they are tried">
-      ${question.keys.map((tried, index) => step(tried, index, decidedAt))}
+      ${steps(question.keys, decidedAt)}
     </ol>
   </div>`;
 }
 
-function step(key: string, index: number, decidedAt: number): Html {
-  if (index === decidedAt) return html`<li class="decided">${key} <span>decided</span></li> `;
-  return decidedAt === -1 || index < decidedAt
-    ? html`<li>${key} <span>not in the map</span></li> `
-    : html`<li class="after">${key} <span>not needed</span></li> `;
+/** The keys up to the one that decided, and how many were not looked at. */
+function steps(keys: readonly string[], decidedAt: number): Html[] {
+  const tried = decidedAt === -1 ? keys : keys.slice(0, decidedAt);
+  const list = tried.map((key) => html`<li>${key} <span>not in the map</span></li> `);
+  if (decidedAt === -1) return list;
+  list.push(html`<li class="decided">${keys[decidedAt]} <span>decided</span></li> `);
+  const left = keys.length - decidedAt - 1;
+  if (left > 0)
+    list.push(
+      html`<li>
+        <span>${counted({ value: left, bound: "exact" }, "wider key")} not needed</span>
+      </li> `,
+    );
+  return list;
 }
 
 function sentence({ present, key, distance = 0 }: Answer): Html {
@@ -46,15 +55,15 @@ function sentence({ present, key, distance = 0 }: Answer): Html {
 function meaning(text: string): string {
   const { mementos, originals } = parseFrequency(text);
   const parts = [
-    mementos === undefined ? "" : `${counted(mementos)} mementos`,
-    originals === undefined ? "" : `${counted(originals)} original pages`,
+    mementos === undefined ? "" : counted(mementos, "memento"),
+    originals === undefined ? "" : counted(originals, "original page"),
   ].filter((part) => part !== "");
   return parts.length === 0 ? ": how many is not said" : `: ${parts.join(" of ")}`;
 }
 
-function counted({ value, bound }: Count): string {
+function counted({ value, bound }: Count, noun: string): string {
   const words = { exact: "", atLeast: "at least ", atMost: "at most ", about: "about " };
-  return `${words[bound]}${formatNumber(value)}`;
+  return `${words[bound]}${formatNumber(value)} ${noun}${value === 1 ? "" : "s"}`;
 }
 
 /** Older maps write the home page `com,cnn)`. */

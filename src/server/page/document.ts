@@ -12,6 +12,9 @@ export const PAGE_SECURITY_POLICY: string = [
   "frame-ancestors 'none'",
 ].join("; ");
 
+/** Made apart, because the policy names the digest of exactly what is between the tags. */
+const STYLE = new HtmlText(`<style>${PAGE_STYLE}</style>`);
+
 const ICON =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E" +
   "%3Crect width='16' height='16' rx='3' fill='%2317566b'/%3E" +
@@ -26,10 +29,7 @@ export function htmlDocument(title: string, head: Html, body: Html): string {
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>${title}</title>
         <link rel="icon" href="${new HtmlText(ICON)}" />
-        ${head}
-        <style>
-          ${new HtmlText(PAGE_STYLE)}
-        </style>
+        ${head} ${STYLE}
       </head>
       <body>
         ${body}

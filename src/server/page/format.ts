@@ -23,11 +23,10 @@ export function formatBytes(bytes: number): string {
   return `${unit === 0 ? value : value.toFixed(1)} ${units[unit]}`;
 }
 
-/** `2018-09-03T13:27:52Z` → `3 September 2018`; what is no date stays as it is. */
+/** `2018-09-03T13:27:52Z` → `3 Sep 2018`; what is no date stays as it is. */
 export function formatDay(text: string): string {
   const date = new Date(text);
   if (Number.isNaN(date.getTime())) return text;
-  const months =
-    "January February March April May June July August September October November December";
+  const months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec";
   return `${date.getUTCDate()} ${months.split(" ")[date.getUTCMonth()]} ${date.getUTCFullYear()}`;
 }

@@ -42,7 +42,9 @@ export interface HomePage {
   readonly question?: Question | undefined;
   /** Where the form goes; none on a site of files, which cannot answer. */
   readonly action?: string | undefined;
-  readonly lookupPath?: string | undefined;
+  /** Whole addresses, for examples to copy. */
+  readonly lookupUrl?: string | undefined;
+  readonly mapUrl?: string | undefined;
   readonly openApiPath?: string | undefined;
 }
 
@@ -67,9 +69,9 @@ export function homePage(page: HomePage): string {
       </p>
     </header>
     <main>
-      ${page.action === undefined ? undefined : lookupCard(page, page.action)} ${mapCards(first)}
+      ${page.action === undefined ? undefined : lookupCard(page, page.action)}
+      ${mapCards(first, page.action === undefined ? fileUse(first) : programUse(page))}
       ${others.map((map) => otherMap(map))}
-      ${page.action === undefined ? fileUse(first) : programUse(page, first)}
     </main>
     <footer>
       Served by mementomap. Maps are plain text, one key a line; a key such as
@@ -108,9 +110,12 @@ function lookupCard({ question, maps }: HomePage, action: string): Html {
   </section>`;
 }
 
-function mapCards(map: MapView): Html {
+function mapCards(map: MapView, use: Html): Html {
   return html`${factCard(map)}
-    <div class="columns">${domainCard(map)} ${fileCard(map)}</div>`;
+    <div class="columns">
+      ${domainCard(map)}
+      <div>${fileCard(map)} ${use}</div>
+    </div>`;
 }
 
 function factCard({ survey, bytes, updatedAt, archive }: MapView): Html {
@@ -216,12 +221,12 @@ function otherMap(map: MapView): Html {
   </section>`;
 }
 
-function programUse({ lookupPath = "", openApiPath = "" }: HomePage, { href }: MapView): Html {
+function programUse({ lookupUrl, mapUrl, openApiPath }: HomePage): Html {
   return html`<section class="card">
     <h2>For programs</h2>
-    <pre><code>curl '${lookupPath}?url=https://example.org/'
-curl --data-binary @uris.txt ${lookupPath}
-curl --compressed -o map.ukvs ${href}</code></pre>
+    <pre><code>curl '${lookupUrl}?url=https://example.org/'
+curl --data-binary @uris.txt ${lookupUrl}
+curl --compressed -o map.ukvs ${mapUrl}</code></pre>
     <p class="hint">
       The interface is described in <a href="${openApiPath}">OpenAPI</a>. Clients find the map by
       the link relation <code>mementomap</code>.

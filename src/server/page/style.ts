@@ -45,12 +45,13 @@ button:hover { filter: brightness(1.1); }
 .ladder li { display: flex; flex-wrap: wrap; gap: 0 1rem; justify-content: space-between; padding: .25rem .6rem; border-left: 3px solid var(--line); color: var(--soft); overflow-wrap: anywhere; }
 .ladder span { font-family: var(--sans); font-size: .85rem; }
 .ladder .decided { border-left-color: var(--mark-line); background: var(--mark); color: var(--ink); font-weight: 600; }
-.ladder .after { opacity: .62; }
-.facts { display: grid; grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr)); gap: 1rem 1.5rem; margin: 0; }
+.facts { display: grid; grid-template-columns: repeat(auto-fit, minmax(7.5rem, 1fr)); gap: 1rem 1.5rem; margin: 0; }
 .facts div { min-width: 0; }
 .facts dt { color: var(--soft); font-size: .85rem; }
 .facts dd { margin: 0; font: 600 1.45rem/1.35 var(--serif); font-variant-numeric: lining-nums; overflow-wrap: anywhere; }
-.columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 22rem), 1fr)); gap: 1.25rem; align-items: start; }
+.columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 22rem), 1fr)); gap: 1.25rem; align-items: start; margin: 0 0 1.25rem; }
+.columns > * { min-width: 0; }
+.columns > .card, .columns .card:last-child { margin-bottom: 0; }
 table { width: 100%; border-collapse: collapse; font-size: .95rem; font-variant-numeric: tabular-nums; }
 th, td { padding: .28rem 0; text-align: left; font-weight: 400; }
 th[scope=row] { width: 6rem; padding-right: .8rem; font-family: var(--mono); font-size: .9rem; }

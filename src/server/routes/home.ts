@@ -24,11 +24,13 @@ export async function home(exchange: Exchange): Promise<void> {
       answers: await Promise.all(links.map(({ map }) => ask(map, url))),
     };
   }
+  const origin = site.origin(request.headers.host);
   const text = homePage({
     maps,
     question,
     action: `${site.prefix}/`,
-    lookupPath: `${site.prefix}/lookup`,
+    lookupUrl: `${origin}${site.prefix}/lookup`,
+    mapUrl: new URL(links[0].href, origin).href,
     openApiPath: `${site.prefix}/openapi.json`,
   });
   sendText(exchange, "text/html; charset=utf-8", text, {
