@@ -3,6 +3,8 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
+    // See vitest.peers.config.ts.
+    exclude: ["test/peers/**"],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // Two forks match the smallest machine we support; worker threads are what we test, so the

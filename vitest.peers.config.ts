@@ -1,0 +1,14 @@
+import { defineConfig } from "vitest/config";
+
+/** Tests beside real neighbours: pywb, Wget, nginx, a browser. Each says so when one is missing. */
+export default defineConfig({
+  test: {
+    include: ["test/peers/**/*.test.ts"],
+    passWithNoTests: true,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    pool: "forks",
+    // Neighbours are heavy, and some share a cache folder.
+    fileParallelism: false,
+  },
+});
