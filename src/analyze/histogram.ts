@@ -111,6 +111,10 @@ export class Histogram {
     const points: CurvePoint[] = [{ x: 0, y: 0 }];
     let [n, saved] = [0, 0];
     for (const [value, times] of this.groups().reverse()) {
+      // Straight over a linear axis; over a logarithmic one it takes points in between.
+      for (let x = Math.max(1, n * 2); x < n + times; x *= 2) {
+        points.push({ x, y: total === 0 ? 0 : (saved + (x - n) * (value - 1)) / total });
+      }
       n += times;
       saved += times * (value - 1);
       points.push({ x: n, y: total === 0 ? 0 : saved / total });

@@ -15,6 +15,11 @@ export function percent(share: number, decimals: number = 2): string {
   return (share * 100).toFixed(decimals);
 }
 
+/** Shows a share as percents in short, with the sign: `61.4 %`, `5 %`. */
+export function shortPercent(share: number): string {
+  return `${Number((share * 100).toFixed(1))} %`;
+}
+
 const UNITS = ["", "K", "M", "B", "T"];
 
 /** Shows a count in short, as the paper's figures do: `1.1K`, `5.8M`, `2B`. */

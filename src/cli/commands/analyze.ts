@@ -1,5 +1,6 @@
-import { availableParallelism } from "node:os";
 import { stat } from "node:fs/promises";
+import { availableParallelism } from "node:os";
+import { basename } from "node:path";
 import { MementoMapError, quote } from "../../errors.ts";
 import type { InputFormat } from "../../input/detect.ts";
 import { INPUT_FORMATS } from "../../input/detect.ts";
@@ -7,6 +8,8 @@ import type { CaptureFilter } from "../../input/filter.ts";
 import { CaptureSieve, joinFilters, PAPER_PRESET } from "../../input/filter.ts";
 import { analyzeFiles } from "../../node/analyze/analyze-files.ts";
 import { withOutput } from "../../node/output-file.ts";
+import { packageVersion } from "../../node/package-version.ts";
+import { analysisPage } from "../../report/analysis-page.ts";
 import { analysisText } from "../../report/analysis-text.ts";
 import type { Command } from "../command.ts";
 import { defineCommand } from "../command.ts";
@@ -133,6 +136,12 @@ charts, to read on screen, phone and paper.`,
       progress.end();
     });
     const text = values.json ? `${JSON.stringify(analysis)}\n` : analysisText(analysis);
+    if (values.html !== undefined) {
+      const title = values.title ?? `What ${archiveName(paths)} holds`;
+      const generator = `mementomap/${packageVersion()}`;
+      const page = analysisPage(analysis, { title, generator });
+      await withOutput(values.html, io, async (output) => output.write(Buffer.from(page)));
+    }
     await withOutput(values.output, io, async (output) => output.write(Buffer.from(text)));
     const { lines } = analysis.index.lines;
     if (!values.quiet) report(io, lines, io.now() - startedAt, values.json);
@@ -162,6 +171,13 @@ function parseSamples(text: string): number {
 function someOf(values: readonly string[]): string[] | undefined {
   const list = values.flatMap((value) => value.split(","));
   return list.length === 0 ? undefined : list;
+}
+
+/** What to call an archive of which only the files are known. */
+function archiveName(paths: readonly string[]): string {
+  const [path = "-"] = paths;
+  if (path === "-") return "the archive";
+  return paths.length === 1 ? basename(path) : `${basename(path)} and ${paths.length - 1} more`;
 }
 
 /** The size of all inputs, for progress; undefined if one is a pipe or cannot be looked at. */

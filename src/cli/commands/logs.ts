@@ -1,6 +1,8 @@
 import { availableParallelism } from "node:os";
 import { readLogs } from "../../node/analyze/read-logs.ts";
 import { withOutput } from "../../node/output-file.ts";
+import { packageVersion } from "../../node/package-version.ts";
+import { logsPage } from "../../report/logs-page.ts";
 import { logsText } from "../../report/logs-text.ts";
 import type { Command } from "../command.ts";
 import { defineCommand } from "../command.ts";
@@ -78,6 +80,10 @@ could belong to several requests at once count for the archive, not for a URI.`,
       progress.end();
     });
     const text = values.json ? `${JSON.stringify(report)}\n` : logsText(report);
+    if (values.html !== undefined) {
+      const page = logsPage(report, `mementomap/${packageVersion()}`);
+      await withOutput(values.html, io, async (output) => output.write(Buffer.from(page)));
+    }
     await withOutput(values.output, io, async (output) => output.write(Buffer.from(text)));
     if (!values.quiet && !values.json) {
       showSummary(io, [["time", formatDuration(io.now() - startedAt)]]);

@@ -1,0 +1,229 @@
+import { writeFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Analysis } from "../../src/analyze/analysis.ts";
+import { analyzeIndex } from "../../src/analyze/analyze-index.ts";
+import { analysisPage } from "../../src/report/analysis-page.ts";
+import { logsPage } from "../../src/report/logs-page.ts";
+import { sampleIndex } from "../../src/sample/sample-archive.ts";
+import { memgatorLog } from "../logs/memgator-lines.ts";
+import { CHROMIUM, launchChromium } from "../support/chromium.ts";
+import { runCli } from "../support/run-cli.ts";
+import { scratchDir } from "../support/scratch.ts";
+
+const ODD =
+  'com,odd)/a 20041301000000 {"url":"http://odd.com/<script>alert(1)</script>","mime":"</script><b>","status":"2000"}\n';
+
+async function sampleAnalysis(): Promise<Analysis> {
+  const chunks = [...sampleIndex({ lines: 8000 }), new TextEncoder().encode(ODD)];
+  return analyzeIndex([{ name: "sample", chunks }]);
+}
+
+interface DrawnFigure {
+  readonly id: string;
+  readonly isDrawn: boolean;
+  readonly isBroken: boolean;
+  readonly hasName: boolean;
+  readonly rows: number;
+  readonly tips: number;
+}
+
+/** Runs in the page; a text, because the types of this project know no browser. */
+const DRAWN_FIGURES = `[...document.querySelectorAll("figure.chart")].map((figure) => {
+  const svg = figure.querySelector("svg");
+  const boxes = [...svg.querySelectorAll("path,rect,circle")].map((mark) => mark.getBBox());
+  return {
+    id: figure.id,
+    isDrawn: boxes.some(({ width, height }) => width > 1 && height > 1),
+    isBroken: /NaN|undefined|Infinity/.test(svg.outerHTML),
+    hasName: svg.getAttribute("aria-label").length > 20,
+    rows: figure.querySelectorAll("details tbody tr").length,
+    tips: svg.querySelectorAll("[data-tip]").length,
+  };
+})`;
+
+/** What a page did that a report must not do. */
+interface Watched {
+  readonly page: Page;
+  readonly complaints: string[];
+}
+
+describe.skipIf(CHROMIUM === undefined)("reports in Chromium (none found: skipped)", () => {
+  let browser: Browser;
+  let analysis: Analysis;
+
+  beforeAll(async () => {
+    [browser, analysis] = await Promise.all([launchChromium(), sampleAnalysis()]);
+  });
+  afterAll(async () => {
+    await browser.close();
+  });
+
+  async function open(html: string, options: object = {}): Promise<Watched> {
+    const path = join(scratchDir(), "report.html");
+    writeFileSync(path, html);
+    const context = await browser.newContext({ acceptDownloads: true, ...options });
+    const page = await context.newPage();
+    const complaints: string[] = [];
+    page.on("console", (message) => complaints.push(`console: ${message.text()}`));
+    page.on("pageerror", (error) => complaints.push(`error: ${error.message}`));
+    const url = pathToFileURL(path).href;
+    page.on("request", (request) => {
+      if (request.url() !== url && !request.url().startsWith("data:")) {
+        complaints.push(`request: ${request.url()}`);
+      }
+    });
+    await page.goto(url);
+    return { page, complaints };
+  }
+
+  const report = (): string => analysisPage(analysis, { title: "T", generator: "test" });
+
+  it("draws every chart, asks for nothing, complains of nothing", async () => {
+    const { page, complaints } = await open(report());
+    const figures = await page.evaluate<DrawnFigure[]>(DRAWN_FIGURES);
+    expect(figures.map(({ id }) => id)).toEqual([
+      "growth-curve",
+      "year-bars",
+      "month-map",
+      "heaps-fit",
+      "concentration",
+      "lorenz",
+      "shape-h",
+      "shape-p",
+      "global-host",
+      "global-path",
+      "children-host",
+      "children-path",
+      "fit-host",
+      "fit-path",
+      "mime-status",
+      "path-query",
+    ]);
+    for (const figure of figures) {
+      expect(figure).toMatchObject({ isDrawn: true, isBroken: false, hasName: true });
+      expect(figure.rows).toBeGreaterThan(1);
+      expect(figure.tips).toBeGreaterThan(1);
+    }
+    expect(complaints).toEqual([]);
+  });
+
+  it.each([
+    ["desktop", { viewport: { width: 1280, height: 800 } }],
+    ["phone", { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true }],
+    ["dark", { colorScheme: "dark" }],
+  ])("fits the window: %s", async (_, options) => {
+    const { page, complaints } = await open(report(), options);
+    const width = await page.evaluate<number>("document.documentElement.scrollWidth");
+    const inner = await page.evaluate<number>("innerWidth");
+    expect(width).toBeLessThanOrEqual(inner);
+    expect(complaints).toEqual([]);
+  });
+
+  it("is dark where the reader wants it", async () => {
+    const shade = async (scheme: "light" | "dark"): Promise<number> => {
+      const { page } = await open(report(), { colorScheme: scheme });
+      const color = await page.evaluate<string>("getComputedStyle(document.body).backgroundColor");
+      return Number(/\d+/.exec(color)?.[0]);
+    };
+    expect(await shade("light")).toBeGreaterThan(200);
+    expect(await shade("dark")).toBeLessThan(60);
+  });
+
+  it("hides what paper has no use for", async () => {
+    const { page } = await open(report());
+    await page.emulateMedia({ media: "print" });
+    expect(await page.locator("nav").isVisible()).toBe(false);
+    expect(await page.locator("#download").isVisible()).toBe(false);
+    expect(await page.locator("#growth-curve svg").isVisible()).toBe(true);
+  });
+
+  it("sorts tables by number and by name, both ways, and keeps sums below", async () => {
+    const { page } = await open(report());
+    const column = (index: number): Promise<string[]> =>
+      page.locator(`#year-table tbody tr > :nth-child(${index})`).allTextContents();
+    const numbers = async (index: number): Promise<number[]> =>
+      (await column(index)).map((text) => Number(text.replaceAll(",", "")));
+    const heading = page.locator("#year-table thead button").nth(3);
+    await heading.click();
+    const falling = await numbers(4);
+    expect(falling).toEqual(falling.toSorted((a, b) => b - a));
+    await heading.click();
+    const rising = await numbers(4);
+    expect(rising).toEqual(falling.toReversed().toSorted((a, b) => a - b));
+    await page.locator("#year-table thead button").first().click();
+    expect(await column(1)).toEqual(analysis.years.map(({ year }) => String(year)));
+    expect(await page.locator("#year-table tfoot th").textContent()).toBe("All");
+  });
+
+  it("copies a table as a spreadsheet takes it", async () => {
+    const permissions = ["clipboard-read", "clipboard-write"];
+    const { page } = await open(report(), { permissions });
+    await page.locator("#tlds + .tools button").click();
+    const text = await page.evaluate<string>("navigator.clipboard.readText()");
+    const [head, first] = text.split("\n");
+    expect(head).toBe("TLD\tOriginals\tMementos\tURI-R %\tURI-M %");
+    const [tld] = analysis.tlds.rows;
+    expect(first?.split("\t").slice(0, 3)).toEqual([
+      tld?.tld,
+      String(tld?.originals),
+      String(tld?.mementos),
+    ]);
+  });
+
+  it("shows a value under the pointer", async () => {
+    const { page } = await open(report(), { viewport: { width: 1280, height: 800 } });
+    await page.locator("#mime-status rect[data-tip]").first().hover();
+    expect(await page.locator("#tip").textContent()).toMatch(/^HTML × 2xx: [\d,]+$/);
+  });
+
+  it("gives its data as a file, equal to --json", async () => {
+    const { page } = await open(report());
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.locator("#download").click(),
+    ]);
+    expect(download.suggestedFilename()).toBe("analysis.json");
+    const text = await readFile(await download.path(), "utf8");
+    expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(analysis)));
+  });
+
+  it("draws the logs, too", async () => {
+    const log = memgatorLog([
+      { uri: "http://a.com/", replies: [{ archive: "ia", mementos: 3 }] },
+      { uri: "http://a.com/gone", replies: [{ archive: "pt", mementos: 0 }] },
+    ]);
+    const { stdout } = await runCli(["logs", "--json"], { stdin: log });
+    const { page, complaints } = await open(logsPage(JSON.parse(stdout), "test"));
+    expect(await page.locator("#archive-bars rect").count()).toBe(2);
+    expect(await page.locator("#overlap-map rect").count()).toBeGreaterThan(3);
+    expect(await page.locator("#missing-table tbody th").textContent()).toBe("http://a.com/gone");
+    expect(complaints).toEqual([]);
+  });
+});
+
+describe("the report", () => {
+  it("holds nothing that an index could break out with, and no address to fetch", async () => {
+    const html = analysisPage(await sampleAnalysis(), { title: "<T>", generator: "test" });
+    expect(html).not.toContain("<script>alert");
+    expect(html).not.toContain("</script><b>");
+    expect(html.match(/<script/g)).toHaveLength(2);
+    expect(html).not.toMatch(/(?:src|href)="(?!#|data:)/);
+    expect(html).toContain("default-src 'none'");
+  });
+
+  it("is written by the command, beside the tables", async () => {
+    const folder = scratchDir();
+    const index = join(folder, "index.cdxj");
+    writeFileSync(index, Buffer.concat([...sampleIndex({ lines: 500 })]));
+    const target = join(folder, "report.html");
+    const { code, stdout } = await runCli(["analyze", "-q", "--html", target, index]);
+    expect(code).toBe(0);
+    expect(await readFile(target, "utf8")).toContain("<h1>What index.cdxj holds</h1>");
+    expect(stdout).toMatch(/^mementos +500$/m);
+    expect(Math.max(...stdout.split("\n").map((line) => line.length))).toBeLessThanOrEqual(80);
+  });
+});
