@@ -20,6 +20,11 @@ Merging the pages gives the map again.
 
 The folder appears when all pages are written; it must not be there before, or
 be empty.
+
+With --html the folder is a web site that any server of files can publish: the
+map at .well-known/mementomap, its pages in pages/, each with a compressed copy,
+and index.html, a page for people that links to the map. Pages are then cut
+between sites rather than within one, where that costs little.
 `,
   options: {
     pages: { type: "string", value: "N", help: "How many pages to make.", parse: parsePositive },
@@ -30,6 +35,7 @@ be empty.
       parse: parsePositive,
     },
     output: { type: "string", short: "o", value: "DIR", help: "The folder to make." },
+    html: { type: "boolean", help: "Make the folder a web site: docs/publishing.md." },
     gzip: { type: "boolean", help: "Compress the pages: page-0001.ukvs.gz." },
     tmp: {
       type: "string",
@@ -43,6 +49,10 @@ be empty.
       does: "pages of 50,000 records, compressed",
       line: "mementomap split map.ukvs --max-lines 50000 --gzip -o pages",
     },
+    {
+      does: "a web site to upload",
+      line: "mementomap split map.ukvs --max-lines 50000 --html -o site",
+    },
   ],
 
   async run({ positionals, values }, io) {
@@ -54,8 +64,16 @@ be empty.
     }
     const size = splitSize(values.pages, values["max-lines"]);
     const { signal } = io.interrupt;
+    if (values.html && values.gzip) throw usage("split", "--html compresses already; leave --gzip");
     const suffix = values.gzip ? ".ukvs.gz" : ".ukvs";
     const plan = await withMapSources([path], { io, tmp: values.tmp }, async ([source]) => {
+      if (values.html) {
+        const { writeStaticSite } = await import("../../server/static-site.ts");
+        const site = await withOutputFolder(output, io, (folder) =>
+          writeStaticSite(source, folder, size, { signal }),
+        );
+        return site.plan;
+      }
       const pages = await planPages(source, size, { signal });
       const digits = Math.max(4, String(pages.pages.length).length);
       await withOutputFolder(output, io, async (folder) => {

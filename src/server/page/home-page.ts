@@ -234,15 +234,17 @@ curl --compressed -o map.ukvs ${mapUrl}</code></pre>
   </section>`;
 }
 
-function fileUse({ href }: MapView): Html {
+function fileUse({ href, archive }: MapView): Html {
+  const site = webAddress(archive ?? "").replace(/^#$/, "https://archive.example.org/");
   return html`<section class="card">
     <h2>Look a page up</h2>
-    <p class="lede">
-      These are plain files. With the <code>mementomap</code> command a map can be asked without
-      downloading it, if the server answers range requests:
+    <p class="hint">
+      These are plain files. The <code>mementomap</code> command asks them without a download where
+      the server answers range requests:
     </p>
-    <pre><code>mementomap fetch https://ARCHIVE/ --lookup https://example.org/
-curl -o map.ukvs https://ARCHIVE/${href}</code></pre>
+    <pre><code>mementomap fetch ${site} --lookup https://example.org/
+mementomap fetch ${site} -o map.ukvs
+curl -o map.ukvs ${site.replace(/\/$/, "")}/${href}</code></pre>
   </section>`;
 }
 
