@@ -1,6 +1,6 @@
 /** What Node needs for itself, and what each thread needs besides its table. */
 const BASE_BYTES = 72 * 2 ** 20;
-const THREAD_BYTES = 30 * 2 ** 20;
+const THREAD_BYTES = 40 * 2 ** 20;
 /** What it takes more where threads decompress: streams, and chunks waiting to be collected. */
 const INFLATE_BYTES = 32 * 2 ** 20;
 const MIN_TABLE_BYTES = 4 * 2 ** 20;
