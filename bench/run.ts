@@ -208,7 +208,7 @@ function resultTable(tasks: readonly Task[]): string {
     ]);
   });
   const head = ["task", "program", "best", "median", "ratio", "CPU time", "ratio", "memory"];
-  return markdownTable(head, rows);
+  return markdownTable(head, rows, 2);
 }
 
 function ratio(theirs: number | undefined, ours: number | undefined): string {
