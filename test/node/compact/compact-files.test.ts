@@ -121,7 +121,7 @@ describe("findCuts", () => {
 });
 
 describe.skipIf(!isBuilt)("compact on threads (needs npm run build)", () => {
-  const rows = manyRows(1500);
+  const rows = manyRows(400);
 
   it.each([
     ["0.5", "0.25"],
