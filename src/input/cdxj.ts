@@ -8,13 +8,32 @@ import { surtHostEnd } from "./surt-column.ts";
 
 const LOWER_H = 0x68;
 const LOWER_U = 0x75;
-const encoder = new TextEncoder();
-const names = (...list: string[]): Uint8Array[] => list.map((name) => encoder.encode(name));
+/** What a member of the JSON block tells; bits, so that several can be wanted. */
+const URI = 1;
+const STATUS = 2;
+const MIME = 4;
 
 /** The same fact has a different name in pywb, Internet Archive and InterPlanetary Wayback. */
-const URI_NAMES = names("url", "original", "original_uri");
-const STATUS_NAMES = names("status", "statuscode", "status_code");
-const MIME_NAMES = names("mime", "mimetype", "mime_type");
+const FACTS: readonly (readonly [fact: number, names: readonly string[]])[] = [
+  [URI, ["url", "original", "original_uri"]],
+  [STATUS, ["status", "statuscode", "status_code"]],
+  [MIME, ["mime", "mimetype", "mime_type"]],
+];
+
+interface FactName {
+  readonly fact: number;
+  readonly name: Uint8Array;
+}
+
+const NO_FACTS: readonly FactName[] = [];
+/** By the first byte of the name, which tells nearly all other names apart. */
+const FACT_NAMES: (readonly FactName[] | undefined)[] = Array.from({ length: 256 });
+for (const [fact, names] of FACTS) {
+  for (const text of names) {
+    const name = new TextEncoder().encode(text);
+    FACT_NAMES[name[0]] = [...(FACT_NAMES[name[0]] ?? NO_FACTS), { fact, name }];
+  }
+}
 
 /**
  * CDXJ: `surt datetime {json}`, as pywb, WACZ and others write it.
@@ -26,6 +45,8 @@ export class CdxjParser implements RowParser {
   readonly leadsWithKey = true;
   readonly #needs: RowNeeds;
   readonly #needsJson: boolean;
+  /** Facts that are wanted of every row, besides the URI. */
+  readonly #wanted: number;
   readonly #keyedByUri: boolean;
   readonly #json = new JsonMembers();
   /** Where the last key that is a SURT has its `)`, from its start. */
@@ -36,6 +57,7 @@ export class CdxjParser implements RowParser {
     this.#needs = { ...needs, uri: needs.uri || keyedByUri };
     this.#needsJson = keyedByUri || needs.uri || needs.status || needs.mime;
     this.#keyedByUri = keyedByUri;
+    this.#wanted = (needs.status ? STATUS : 0) | (needs.mime ? MIME : 0);
   }
 
   parse(bytes: Uint8Array, start: number, end: number, capture: Capture): RowKind {
@@ -96,26 +118,45 @@ export class CdxjParser implements RowParser {
     needsUri: boolean,
   ): RowKind {
     const json = this.#json;
-    const needs = this.#needs;
+    let wanted = this.#wanted | (needsUri ? URI : 0);
     capture.uriStart = capture.statusStart = capture.mimeStart = -1;
-    capture.hasEscapes = bytes.subarray(start, end).includes(BACKSLASH);
+    capture.hasEscapes = false;
     json.open(bytes, start, end);
-    for (;;) {
+    // What follows the last fact that is wanted is not looked at.
+    while (wanted !== 0) {
       const found = json.next();
       if (found === 0) return ROW.capture;
       if (found === -1) return capture.reject("the JSON block is broken");
-      if (needs.status && STATUS_NAMES.some((name) => json.isNamed(name))) {
-        capture.statusStart = json.valueStart;
-        capture.statusEnd = json.valueEnd;
-      } else if (needs.mime && MIME_NAMES.some((name) => json.isNamed(name))) {
-        capture.mimeStart = json.valueStart;
-        capture.mimeEnd = json.valueEnd;
-      } else if (needsUri && URI_NAMES.some((name) => json.isNamed(name))) {
-        capture.uriStart = json.valueStart;
-        capture.uriEnd = json.valueEnd;
+      const fact = factOf(bytes, json) & wanted;
+      if (fact === 0) continue;
+      wanted ^= fact;
+      const { valueStart, valueEnd } = json;
+      if (fact === URI) {
+        capture.uriStart = valueStart;
+        capture.uriEnd = valueEnd;
+      } else if (fact === STATUS) {
+        capture.statusStart = valueStart;
+        capture.statusEnd = valueEnd;
+      } else {
+        capture.mimeStart = valueStart;
+        capture.mimeEnd = valueEnd;
       }
+      if (hasBackslash(bytes, valueStart, valueEnd)) capture.hasEscapes = true;
     }
+    return ROW.capture;
   }
+}
+
+function factOf(bytes: Uint8Array, json: JsonMembers): number {
+  const candidates = FACT_NAMES[bytes[json.nameStart]];
+  if (candidates === undefined) return 0;
+  for (const { fact, name } of candidates) if (json.isNamed(name)) return fact;
+  return 0;
+}
+
+function hasBackslash(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (bytes[at] === BACKSLASH) return true;
+  return false;
 }
 
 /**

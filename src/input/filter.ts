@@ -61,6 +61,11 @@ export class CaptureSieve {
   readonly #mime: RegExp | undefined;
   readonly #exclude: readonly RegExp[];
   readonly #decoder = new TextDecoder("latin1");
+  /** By the three bytes of a status. */
+  readonly #statusVerdicts = new Map<number, boolean>();
+  readonly #lastMime = new Uint8Array(64);
+  #lastMimeLength = -1;
+  #lastMimeVerdict = false;
 
   /** @throws MM_USAGE for a malformed date, status or regular expression. */
   constructor(filter: CaptureFilter) {
@@ -85,17 +90,9 @@ export class CaptureSieve {
       if (from !== undefined && date < from.slice(0, date.length)) return "date";
       if (to !== undefined && date.slice(0, to.length) > to) return "date";
     }
-    if (
-      this.#status?.test(this.#text(bytes, capture.statusStart, capture.statusEnd, capture)) ===
-      false
-    ) {
+    if (this.#status !== undefined && !this.#hasStatus(this.#status, bytes, capture))
       return "status";
-    }
-    if (
-      this.#mime?.test(this.#text(bytes, capture.mimeStart, capture.mimeEnd, capture)) === false
-    ) {
-      return "mime";
-    }
+    if (this.#mime !== undefined && !this.#hasMime(this.#mime, bytes, capture)) return "mime";
     if (this.#exclude.length > 0) {
       const uri =
         capture.uriStart === -1
@@ -104,6 +101,36 @@ export class CaptureSieve {
       if (this.#exclude.some((pattern) => pattern.test(uri))) return "exclude";
     }
     return undefined;
+  }
+
+  #hasStatus(pattern: RegExp, bytes: Uint8Array, capture: Capture): boolean {
+    const { statusStart: start, statusEnd: end } = capture;
+    if (end - start !== 3) return pattern.test(this.#text(bytes, start, end, capture));
+    // Nearly every row has one of a few codes: ask the pattern once for each.
+    const code = (bytes[start] << 16) | (bytes[start + 1] << 8) | bytes[start + 2];
+    let verdict = this.#statusVerdicts.get(code);
+    if (verdict === undefined) {
+      verdict = pattern.test(this.#text(bytes, start, end, capture));
+      this.#statusVerdicts.set(code, verdict);
+    }
+    return verdict;
+  }
+
+  /** Neighbours mostly have the same type: the pattern is asked only where it changes. */
+  #hasMime(pattern: RegExp, bytes: Uint8Array, capture: Capture): boolean {
+    const { mimeStart: start, mimeEnd: end } = capture;
+    const last = this.#lastMime;
+    const length = end - start;
+    if (start !== -1 && length === this.#lastMimeLength) {
+      let i = 0;
+      while (i < length && bytes[start + i] === last[i]) i++;
+      if (i === length) return this.#lastMimeVerdict;
+    }
+    const verdict = pattern.test(this.#text(bytes, start, end, capture));
+    this.#lastMimeLength = start !== -1 && length <= last.length ? length : -1;
+    for (let i = 0; i < this.#lastMimeLength; i++) last[i] = bytes[start + i];
+    this.#lastMimeVerdict = verdict;
+    return verdict;
   }
 
   #text(bytes: Uint8Array, start: number, end: number, { hasEscapes }: Capture): string {

@@ -16,12 +16,16 @@ export class JsonMembers {
   valueStart = 0;
   valueEnd = 0;
   #bytes: Uint8Array = new Uint8Array(0);
+  #view: DataView = new DataView(new ArrayBuffer(0));
   #at = 0;
   #end = 0;
 
   /** Starts on the object at `bytes[start, end)`; false if it does not begin with `{`. */
   open(bytes: Uint8Array, start: number, end: number): boolean {
-    this.#bytes = bytes;
+    if (bytes !== this.#bytes) {
+      this.#bytes = bytes;
+      this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    }
     this.#end = end;
     this.#at = skipBlanks(bytes, start, end);
     if (bytes[this.#at] !== OPEN_BRACE) return false;
@@ -32,6 +36,7 @@ export class JsonMembers {
   /** Moves to the next member; 1 if there is one, 0 at the end, -1 if this is not JSON. */
   next(): 1 | 0 | -1 {
     const bytes = this.#bytes;
+    const view = this.#view;
     const end = this.#end;
     let at = skipBlanks(bytes, this.#at, end);
     if (at < end && bytes[at] === COMMA) at = skipBlanks(bytes, at + 1, end);
@@ -39,7 +44,7 @@ export class JsonMembers {
     if (bytes[at] === CLOSE_BRACE) return 0;
     if (bytes[at] !== QUOTE) return -1;
     this.nameStart = at + 1;
-    at = stringEnd(bytes, at + 1, end);
+    at = stringEnd(bytes, view, at + 1, end);
     if (at === -1) return -1;
     this.nameEnd = at;
     at = skipBlanks(bytes, at + 1, end);
@@ -47,12 +52,12 @@ export class JsonMembers {
     at = skipBlanks(bytes, at + 1, end);
     if (bytes[at] === QUOTE) {
       this.valueStart = at + 1;
-      at = stringEnd(bytes, at + 1, end);
+      at = stringEnd(bytes, view, at + 1, end);
       if (at === -1) return -1;
       this.valueEnd = at++;
     } else {
       this.valueStart = at;
-      at = valueEnd(bytes, at, end);
+      at = valueEnd(bytes, view, at, end);
       if (at === -1) return -1;
       this.valueEnd = at;
     }
@@ -89,23 +94,40 @@ function skipBlanks(bytes: Uint8Array, from: number, end: number): number {
   return at;
 }
 
-/** The offset of the closing quote, or -1. */
-function stringEnd(bytes: Uint8Array, from: number, end: number): number {
-  for (let at = from; at < end; at++) {
-    const byte = bytes[at];
-    if (byte === QUOTE) return at;
-    if (byte === BACKSLASH) at++;
+const FOUR_QUOTES = 0x22222222;
+const FOUR_BACKSLASHES = 0x5c5c5c5c;
+
+/** The offset of the closing quote, or -1. Looks at four bytes at a time. */
+function stringEnd(bytes: Uint8Array, view: DataView, from: number, end: number): number {
+  let at = from;
+  for (;;) {
+    while (at + 4 <= end) {
+      const four = view.getInt32(at);
+      if (hasZeroByte(four ^ FOUR_QUOTES) || hasZeroByte(four ^ FOUR_BACKSLASHES)) break;
+      at += 4;
+    }
+    const stop = at + 4 <= end ? at + 4 : end;
+    for (; at < stop; at++) {
+      const byte = bytes[at];
+      if (byte === QUOTE) return at;
+      if (byte === BACKSLASH) at++;
+    }
+    if (at >= end) return -1;
   }
-  return -1;
+}
+
+/** Whether one of the four bytes of a number is zero. */
+function hasZeroByte(four: number): boolean {
+  return ((four - 0x01010101) & ~four & 0x80808080) !== 0;
 }
 
 /** The end of a number, literal, array or object. */
-function valueEnd(bytes: Uint8Array, from: number, end: number): number {
+function valueEnd(bytes: Uint8Array, view: DataView, from: number, end: number): number {
   let depth = 0;
   for (let at = from; at < end; at++) {
     const byte = bytes[at];
     if (byte === QUOTE) {
-      at = stringEnd(bytes, at + 1, end);
+      at = stringEnd(bytes, view, at + 1, end);
       if (at === -1) return -1;
     } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
       depth++;
