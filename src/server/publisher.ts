@@ -138,6 +138,11 @@ export class Publisher {
     response.setHeader("X-Content-Type-Options", "nosniff");
   }
 
+  /** Adds the link to the map to a response that something else makes. */
+  announce(request: IncomingMessage, response: ServerResponse): void {
+    response.appendHeader("Link", this.site.linkHeader(request.headers.host));
+  }
+
   /** Looks for new versions now. */
   async reload(): Promise<void> {
     for (const map of this.site.maps) await map.check();
