@@ -1,0 +1,109 @@
+/**
+ * Makes the tables of docs/evaluation.md: how well maps of one size answer lookups, by budget, by
+ * weights, by fixed policies, and beside Bloom filters.
+ *
+ *     npx tsx bench/evaluate.ts [NAME...]
+ *
+ * A NAME picks the sets whose names begin with it.
+ */
+import { createReadStream } from "node:fs";
+import { join } from "node:path";
+import { compactFileToBudget } from "../src/node/compact/budget-files.ts";
+import { compactMap } from "../src/compact/compact-map.ts";
+import type { Evaluation } from "../src/evaluate/evaluation.ts";
+import { evaluateFiles } from "../src/node/evaluate/evaluate-files.ts";
+import { withOutput } from "../src/node/output-file.ts";
+import { benchFolder } from "./bench-folder.ts";
+import type { EvaluationSet } from "./evaluate-sets.ts";
+import { evaluationSets } from "./evaluate-sets.ts";
+import { markdownTable } from "./markdown-table.ts";
+
+const io = { stdin: process.stdin, stdout: process.stdout };
+
+async function made(
+  set: EvaluationSet,
+  folder: string,
+): Promise<{ path: string; label: string }[]> {
+  const maps: { path: string; label: string }[] = [];
+  for (const size of set.sizes) {
+    const budget =
+      typeof size === "number"
+        ? { maxLines: size }
+        : { relativeCost: Number.parseFloat(size) / 100 };
+    const variants = [
+      { label: "budget", misses: undefined, allowsExclusions: true },
+      ...(set.misses === undefined
+        ? []
+        : [
+            { label: "budget, trained", misses: set.misses, allowsExclusions: true },
+            { label: "the same, no exclusions", misses: set.misses, allowsExclusions: false },
+          ]),
+    ];
+    for (const { label, misses, allowsExclusions } of variants) {
+      const path = join(folder, `made-${maps.length}.ukvs`);
+      await withOutput(path, io, (output) =>
+        compactFileToBudget(set.truth, output, { budget, misses, allowsExclusions, streams: io }),
+      );
+      maps.push({ path, label: `${label}, ${size}${typeof size === "number" ? " lines" : ""}` });
+    }
+  }
+  for (const [hostWeight, pathWeight] of [
+    [4, 2],
+    [4, 1],
+  ] as const) {
+    const path = join(folder, `made-${maps.length}.ukvs`);
+    await withOutput(path, io, async (output) => {
+      const chunks = createReadStream(set.truth, { highWaterMark: 1 << 20 });
+      for await (const block of compactMap(chunks, { hostWeight, pathWeight })) {
+        await output.write(block);
+      }
+    });
+    maps.push({ path, label: `weights ${hostWeight}/${pathWeight}` });
+  }
+  return maps;
+}
+
+async function table(set: EvaluationSet, folder: string): Promise<string> {
+  const maps = await made(set, folder);
+  const paths = maps.map(({ path }) => path);
+  const options = {
+    ...set,
+    addsBaselines: set.name === "dense" || set.name === "sparse",
+    streams: io,
+  };
+  const all = await evaluateFiles(paths, options);
+  const onHeldHosts = await evaluateFiles(paths, { ...options, heldHostsOnly: true });
+  const label = (evaluation: Evaluation): string =>
+    maps.find(({ path }) => path === evaluation.map)?.label ?? evaluation.map;
+  const rows = all
+    // The paper's weights are in the table once.
+    .filter(({ map }) => map !== "weights 4/2" && map !== "weights 4/1")
+    .map((row) => [
+      label(row),
+      row.lines === null ? "–" : String(row.lines),
+      row.relativeCost === null ? "–" : `${(100 * row.relativeCost).toFixed(2)} %`,
+      (row.gzipBytes / 1000).toFixed(1),
+      row.accuracy.toFixed(4),
+      onHeldHosts.find(({ map }) => map === row.map)?.accuracy.toFixed(4) ?? "–",
+      row.recall.toFixed(4),
+      row.freshness === null ? "–" : row.freshness.toFixed(3),
+    ]);
+  const head = ["map", "lines", "cost", "gzip kB", "accuracy", "held hosts", "recall", "freshness"];
+  const [first] = all;
+  const held = first.truePositives + first.falseNegatives;
+  return [
+    `### ${set.name}`,
+    "",
+    `${first.lookups} lookups (unique keys), ${held} of them held, ${onHeldHosts[0].lookups} on held hosts.`,
+    "",
+    markdownTable(head, rows),
+    "",
+  ].join("\n");
+}
+
+const folder = await benchFolder();
+const wanted = process.argv.slice(2);
+for (const set of await evaluationSets(folder)) {
+  if (wanted.length > 0 && !wanted.some((name) => set.name.startsWith(name))) continue;
+  console.log(await table(set, folder));
+}
