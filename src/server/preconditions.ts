@@ -57,9 +57,9 @@ export function judgeRange(headers: IncomingHttpHeaders, found: Representation):
     return { start: Math.max(0, size - length), end: size };
   }
   const start = Number(from);
-  const end = to === undefined ? size : Number(to) + 1;
-  if (end <= start) return "whole";
-  return start >= size ? "unsatisfiable" : { start, end: Math.min(end, size) };
+  if (to !== undefined && Number(to) < start) return "whole";
+  if (start >= size) return "unsatisfiable";
+  return { start, end: to === undefined ? size : Math.min(Number(to) + 1, size) };
 }
 
 function isStillThe(found: Representation, ifRange: string): boolean {

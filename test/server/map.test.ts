@@ -167,6 +167,7 @@ describe("the map at its well-known place", () => {
     expect(await status("bytes=-10")).toBe(206);
     expect(await status("bytes=-0")).toBe(416);
     expect(await status("bytes=5-")).toBe(206);
+    expect(await status(`bytes=${bytes.length}-`)).toBe(416);
     for (const bad of [
       "bytes=",
       "bytes=a-b",

@@ -1,4 +1,8 @@
+import { isMementoMapError, quote } from "../../errors.ts";
 import { validateMap } from "../../map/validate.ts";
+import { checkPublisher } from "../../node/fetch/check-publisher.ts";
+import { NodeClient } from "../../node/fetch/node-client.ts";
+import { PUBLISHER_RULES } from "../../node/fetch/publisher-rules.ts";
 import { openInput } from "../../node/input-file.ts";
 import { openOutput } from "../../node/output-file.ts";
 import { usage } from "../command-line.ts";
@@ -10,8 +14,8 @@ import { formatCount } from "../sizes.ts";
 
 export const validate: Command = defineCommand({
   name: "validate",
-  summary: "List the faults of a map",
-  usage: "[MAP...]",
+  summary: "List the faults of a map, or of how it is published",
+  usage: "[MAP...] | --url ARCHIVE-URL",
   description: `
 Writes a line for each fault of a map, with its place and its code:
 
@@ -21,19 +25,33 @@ An error makes the map wrong or unreadable. A warning is about something that is
 allowed, and probably not meant. Reading goes on after a fault, so that all are
 listed.
 
+With --url, finds the map that an archive publishes and checks the rules of
+docs/dissemination.md, a line for each; a MUST that is broken is an error, a
+SHOULD a warning.
+
 Exit status: 0 when there is no error, 1 when there is one; with --strict
 warnings count as errors.
 `,
   options: {
+    url: {
+      type: "string",
+      value: "ARCHIVE-URL",
+      help: "Check how an archive publishes its map.",
+    },
     strict: { type: "boolean", help: "End with status 1 for warnings too." },
   },
   examples: [
     { does: "check a map", line: "mementomap validate map.ukvs" },
     { does: "accept no warning either", line: "mementomap validate --strict map.ukvs" },
+    { does: "check a publisher", line: "mementomap validate --url https://archive.example/" },
     { does: "for a program", line: "mementomap validate --json < map.ukvs" },
   ],
 
   async run({ positionals, values }, io) {
+    if (values.url !== undefined) {
+      if (positionals.length > 0) throw usage("validate", "check either files or --url");
+      return checkUrl(values.url, { io, ...values });
+    }
     const paths = positionals.length === 0 ? ["-"] : positionals;
     if (paths.filter((path) => path === "-").length > 1) {
       throw usage("validate", "standard input can be read only once");
@@ -53,6 +71,42 @@ warnings count as errors.
     return isBad ? ExitCode.negative : ExitCode.ok;
   },
 });
+
+async function checkUrl(
+  address: string,
+  options: { io: Io; json: boolean; quiet: boolean; strict: boolean },
+): Promise<ExitCode> {
+  const { io, json, quiet, strict } = options;
+  if (!URL.canParse(address)) throw usage("validate", `--url: ${quote(address)} is no web address`);
+  const client = new NodeClient({ trustedOrigins: [new URL(address).origin] });
+  const lines = new LineWriter(await openOutput(undefined, io));
+  const counts = { ok: 0, error: 0, warning: 0, skipped: 0 };
+  try {
+    const { signal } = io.interrupt;
+    for await (const { rule, outcome, message } of checkPublisher(client, address, { signal })) {
+      counts[outcome] += 1;
+      const { level, asks } = PUBLISHER_RULES[rule];
+      const sent = lines.write(
+        json
+          ? JSON.stringify({ source: address, rule, level, asks, outcome, message })
+          : `${outcome}: ${asks}: ${message} [${rule}]`,
+      );
+      if (sent !== undefined) await sent;
+    }
+  } catch (error) {
+    if (!isMementoMapError(error) || error.code !== "MM_NOT_FOUND") throw error;
+    io.stderr.write(`mementomap: ${error.describe()}\n`);
+    return ExitCode.negative;
+  } finally {
+    await lines.flush();
+    client.close();
+  }
+  if (!quiet) {
+    io.stderr.write(`${number(counts.error, "error")}, ${number(counts.warning, "warning")}\n`);
+  }
+  const isBad = counts.error > 0 || (strict && counts.warning > 0);
+  return isBad ? ExitCode.negative : ExitCode.ok;
+}
 
 interface CheckOptions {
   readonly io: Io;
