@@ -1,4 +1,5 @@
 import { Confusion } from "./confusion.ts";
+import type { MadeBy } from "./paper-sweep.ts";
 import type { Predictor } from "./predictor.ts";
 
 /** How well a map, or a rival of maps, answers lookups. */
@@ -19,6 +20,8 @@ export interface Evaluation {
   readonly recall: number;
   /** The share of what was archived later that it calls present; none without such a list. */
   readonly freshness: number | null;
+  /** How it was made, for the maps of the paper's sweep. */
+  readonly made?: MadeBy | undefined;
 }
 
 /** Keys to be asked for, and whether they are held. */
@@ -61,6 +64,7 @@ export function evaluate(predictor: Predictor, input: EvaluationInput, recall: n
     accuracy,
     recall,
     freshness: freshnessOf(predictor, future),
+    ...(predictor.made === undefined ? {} : { made: predictor.made }),
   };
 }
 

@@ -1,6 +1,7 @@
 import { MemoryIndex } from "../lookup/memory-index.ts";
 import { Match } from "../lookup/memory-index.ts";
 import { BloomFilter } from "./bloom-filter.ts";
+import type { MadeBy } from "./paper-sweep.ts";
 
 /** Something that says of a key whether an archive may hold it. */
 export interface Predictor {
@@ -9,6 +10,8 @@ export interface Predictor {
   readonly lines: number | undefined;
   readonly bytes: number;
   readonly gzipBytes: number;
+  /** How a map of the paper's sweep was made. */
+  readonly made?: MadeBy | undefined;
   says(key: Uint8Array): boolean;
 }
 
@@ -18,12 +21,14 @@ export class MapPredictor implements Predictor {
   readonly lines: number;
   readonly bytes: number;
   readonly gzipBytes: number;
+  readonly made: MadeBy | undefined;
   readonly #index: MemoryIndex;
   readonly #match = new Match();
 
   /** @throws what is wrong with the map */
-  constructor(name: string, map: Uint8Array, gzipBytes: number) {
+  constructor(name: string, map: Uint8Array, gzipBytes: number, made?: MadeBy) {
     this.name = name;
+    this.made = made;
     this.#index = MemoryIndex.build(map, { source: name });
     this.lines = countRows(map);
     this.bytes = map.length;

@@ -26,6 +26,8 @@ export interface LineChart {
     readonly max?: number;
   };
   readonly series: readonly Series[];
+  /** What the legend names; the series by default. */
+  readonly legend?: readonly Series[] | undefined;
 }
 
 /** The colours of the palette; see the page's style. */
@@ -54,7 +56,7 @@ export function lineChart(chart: LineChart): string {
     ...(chart.x.text === undefined ? {} : { xText: chart.x.text }),
     ...(chart.y.text === undefined ? {} : { yText: chart.y.text }),
   });
-  return `${legendHtml(chart.series)}${svgDrawing(axes + lines.join(""), { title, description })}`;
+  return `${legendHtml(chart.legend ?? chart.series)}${svgDrawing(axes + lines.join(""), { title, description })}`;
 }
 
 /** Logarithms have no place for zero. */

@@ -191,6 +191,29 @@ describe.skipIf(CHROMIUM === undefined)("reports in Chromium (none found: skippe
     expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(analysis)));
   });
 
+  it("draws the paper's sweep", async () => {
+    const folder = scratchDir();
+    const [index, truth, lookups, target] = ["i.cdxj", "m.ukvs", "u.txt", "r.html"].map((name) =>
+      join(folder, name),
+    );
+    writeFileSync(index, Buffer.concat([...sampleIndex({ lines: 5000 })]));
+    writeFileSync(lookups, "http://example.com/a\n");
+    await runCli(["generate", "-q", index, "-o", truth]);
+    const given = ["--sweep", "paper", "--truth", truth, "--lookups", lookups, "--html", target];
+    expect(await runCli(["evaluate", ...given])).toMatchObject({ code: 0 });
+    const { page, complaints } = await open(await readFile(target, "utf8"));
+    const figures = await page.evaluate<DrawnFigure[]>(DRAWN_FIGURES);
+    expect(figures.map(({ id, isDrawn, isBroken }) => ({ id, isDrawn, isBroken }))).toEqual(
+      ["cost-accuracy", "size-accuracy", "processed-produced"].map((id) => ({
+        id,
+        isDrawn: true,
+        isBroken: false,
+      })),
+    );
+    expect(await page.locator("#map-table tbody tr").count()).toBe(36);
+    expect(complaints).toEqual([]);
+  });
+
   it("draws the logs, too", async () => {
     const log = memgatorLog([
       { uri: "http://a.com/", replies: [{ archive: "ia", mementos: 3 }] },

@@ -1,9 +1,12 @@
 import { MementoMapError, quote } from "../../errors.ts";
 import type { Evaluation } from "../../evaluate/evaluation.ts";
-import { frontierHtml } from "../../evaluate/frontier-html.ts";
 import type { Sweep } from "../../node/evaluate/evaluate-files.ts";
 import { evaluateFiles } from "../../node/evaluate/evaluate-files.ts";
+import { measureBase, traceBase } from "../../node/evaluate/paper-maps.ts";
 import { withOutput } from "../../node/output-file.ts";
+import { packageVersion } from "../../node/package-version.ts";
+import { evaluationPage } from "../../report/evaluation-page.ts";
+import { sweepText } from "../../report/sweep-text.ts";
 import type { Command } from "../command.ts";
 import { defineCommand } from "../command.ts";
 import { ExitCode, writeText } from "../io.ts";
@@ -75,15 +78,23 @@ as well) beside weights, fixed policies, and Bloom filters of the same sizes.`,
       sweep: values.sweep,
       streams: io,
     });
+    const base = values.sweep === "paper" ? await measureBase(truth, io) : undefined;
     if (values.html !== undefined) {
-      const html = frontierHtml("Accuracy and size of maps", evaluations);
+      const html = evaluationPage({
+        evaluations,
+        base,
+        trace: base && (await traceBase(truth, io, { hostWeight: 4, pathWeight: 2 })),
+        generator: `mementomap/${packageVersion()}`,
+      });
       await withOutput(values.html, io, (output) => output.write(new TextEncoder().encode(html)));
     }
     await writeText(
       io.stdout,
       values.json
         ? evaluations.map((evaluation) => `${JSON.stringify(evaluation)}\n`).join("")
-        : tableText(evaluations),
+        : base === undefined
+          ? tableText(evaluations)
+          : sweepText(base, evaluations),
     );
     const losesNothing = evaluations.every(({ recall }) => recall === 1);
     return losesNothing ? ExitCode.ok : ExitCode.negative;

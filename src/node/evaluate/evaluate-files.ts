@@ -8,6 +8,7 @@ import type { AskedKeys, Evaluation } from "../../evaluate/evaluation.ts";
 import { evaluate, RecallCount } from "../../evaluate/evaluation.ts";
 import { cutKey, FIXED_POLICIES } from "../../evaluate/fixed-policy.ts";
 import { lookupListKeys } from "../../evaluate/lookup-list.ts";
+import type { MadeBy } from "../../evaluate/paper-sweep.ts";
 import type { Predictor } from "../../evaluate/predictor.ts";
 import { BloomPredictor, MapPredictor } from "../../evaluate/predictor.ts";
 import { frequencyIsZero } from "../../ukvs/frequency-sum.ts";
@@ -17,6 +18,7 @@ import { openInput } from "../input-file.ts";
 import type { MapStreams } from "../map-sources.ts";
 import { openMap } from "../open-map.ts";
 import { readMisses } from "../compact/budget-files.ts";
+import { paperMaps } from "./paper-maps.ts";
 
 /** Which maps to make of the truth and evaluate besides. */
 export type Sweep = "paper" | "frontier";
@@ -40,8 +42,6 @@ export interface EvaluateOptions {
   readonly streams: MapStreams;
 }
 
-/** The weights of the paper's table, for hosts and for paths. */
-const PAPER_WEIGHTS = [4, 2, 1, 0.5, 0.25, 0];
 const BASELINE_WEIGHTS: readonly (readonly [number, number])[] = [
   [4, 4],
   [4, 2],
@@ -195,8 +195,8 @@ async function readPredictor(path: string, streams: MapStreams): Promise<MapPred
   return mapPredictor(path, await joined(input.chunks));
 }
 
-function mapPredictor(name: string, map: Uint8Array): MapPredictor {
-  return new MapPredictor(name, map, gzipSync(map).length);
+function mapPredictor(name: string, map: Uint8Array, made?: MadeBy): MapPredictor {
+  return new MapPredictor(name, map, gzipSync(map).length, made);
 }
 
 async function joined(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
@@ -208,12 +208,11 @@ async function joined(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
 /** Maps of the truth: by weights, and by budgets. */
 async function madeOfTruth(options: EvaluateOptions): Promise<Predictor[]> {
   const { sweep, streams } = options;
-  const pairs =
-    sweep === "paper"
-      ? PAPER_WEIGHTS.flatMap((host) => PAPER_WEIGHTS.map((path) => [host, path] as const))
-      : sweep === "frontier" || options.addsBaselines === true
-        ? BASELINE_WEIGHTS
-        : [];
+  if (sweep === "paper") {
+    const maps = await paperMaps(options.truth, streams);
+    return maps.map(({ name, map, made }) => mapPredictor(name, map, made));
+  }
+  const pairs = sweep === "frontier" || options.addsBaselines === true ? BASELINE_WEIGHTS : [];
   const predictors: Predictor[] = [];
   for (const [hostWeight, pathWeight] of pairs) {
     const input = await openInput(options.truth, streams, { signal: streams.interrupt?.signal });
