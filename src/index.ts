@@ -44,9 +44,11 @@ export type { ByteSink, WriteUkvsOptions } from "./ukvs/writer.ts";
 export { generateMap } from "./generate/generate-map.ts";
 export type { GeneratedMap, GenerateMapOptions, IndexSource } from "./generate/generate-map.ts";
 export type { IndexCounts } from "./generate/index-counts.ts";
-export type { MapDescription } from "./generate/map-headers.ts";
+export type { Canonicalization, MapDescription } from "./generate/map-headers.ts";
 export { INPUT_FORMATS } from "./input/detect.ts";
-export type { InputFormat } from "./input/detect.ts";
+export type { InputFormat, KeyTrust } from "./input/detect.ts";
+export type { BackOff } from "./harvest/back-off.ts";
+export type { CdxMatch, CdxPaging, CdxQuery } from "./harvest/cdx-request.ts";
 export { joinFilters, PAPER_PRESET } from "./input/filter.ts";
 export type { CaptureFilter, FilterReason } from "./input/filter.ts";
 

@@ -195,7 +195,7 @@ describe("Parquet files", () => {
   const captures = LINES.map((line) => {
     const [key = "", date = ""] = line.split(" ");
     const json = JSON.parse(line.slice(key.length + date.length + 2)) as Record<string, string>;
-    return { ...json, key, date } as Record<string, string> & { key: string; date: string };
+    return { key, date, url: json["url"], status: json["status"], mime: json["mime"] };
   });
   const timeOf = (digits: string): Date =>
     new Date(digits.replace(/^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/, "$1-$2-$3T$4:$5:$6Z"));
@@ -214,7 +214,7 @@ describe("Parquet files", () => {
         ),
         column(
           "url",
-          captures.map((c) => c["url"]),
+          captures.map((c) => c.url),
           "STRING",
         ),
         column(
@@ -229,12 +229,12 @@ describe("Parquet files", () => {
         ),
         column(
           "fetch_status",
-          captures.map((c) => Number(c["status"] ?? 0)),
+          captures.map((c) => Number(c.status ?? 0)),
           "INT32",
         ),
         column(
           "content_mime_type",
-          captures.map((c) => c["mime"] ?? ""),
+          captures.map((c) => c.mime ?? ""),
           "STRING",
         ),
       ],
