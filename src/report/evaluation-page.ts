@@ -116,7 +116,7 @@ function accuracyFigure(
       title,
       description: caption,
       x: { name: x.name, isLog: true, text: x.text },
-      y: { name: "accuracy (%)", text: shortPercent, max: 1 },
+      y: { name: "accuracy (%)", text: shortPercent, min: leastAccuracy(evaluations), max: 1 },
       series: series.flatMap((one, color) => [
         { ...one, color },
         { ...one, name: `${one.name}, maps`, color, style: "points" as const },
@@ -130,6 +130,12 @@ function accuracyFigure(
       share(one.accuracy),
     ]),
   });
+}
+
+/** A tenth below all accuracies, for an axis. */
+function leastAccuracy(evaluations: readonly Evaluation[]): number {
+  const least = Math.min(0.9, ...evaluations.map(({ accuracy }) => accuracy));
+  return Math.floor(least * 10) / 10;
 }
 
 function traceSection(trace: readonly TracePoint[]): PageSection {

@@ -22,7 +22,9 @@ export interface LineChart {
     readonly name: string;
     readonly isLog?: boolean;
     readonly text?: TickText;
-    /** The axis goes from 0 to this; to the largest value by default. */
+    /** Where the axis begins; at 0 by default. */
+    readonly min?: number;
+    /** Where the axis ends; at the largest value by default. */
     readonly max?: number;
   };
   readonly series: readonly Series[];
@@ -47,7 +49,11 @@ export function lineChart(chart: LineChart): string {
       : linearScale([xFrom, Math.max(...xs)], X_RANGE, 6);
   const yMax = chart.y.max ?? Math.max(...ys);
   const y =
-    chart.y.isLog === true ? logScale([Math.min(...ys), yMax], Y_RANGE) : countScale(yMax, Y_RANGE);
+    chart.y.isLog === true
+      ? logScale([Math.min(...ys), yMax], Y_RANGE)
+      : chart.y.min === undefined
+        ? countScale(yMax, Y_RANGE)
+        : linearScale([chart.y.min, yMax], Y_RANGE);
   const place = { x: (value: number) => x.at(value), y: (value: number) => y.at(value) };
   const lines = chart.series.map((series, i) => seriesSvg(series, i, chart, place));
   const axes = axesSvg(x, y, {

@@ -28,7 +28,7 @@ a{color:var(--accent)}
 .tiles dd small{display:block;font-size:.78rem;font-weight:400;letter-spacing:0;color:var(--soft);white-space:normal}
 .grid{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,30rem),1fr));gap:1.1rem;align-items:start;margin-bottom:1.1rem}
 figure,.card{background:var(--card);border:1px solid var(--line);border-radius:.6rem;margin:0;padding:1rem 1.1rem;min-width:0}
-section>.card,section>figure{margin-bottom:1.1rem}
+section>.card,section>figure{margin-bottom:1.1rem}section>figure{max-width:50rem}
 figcaption{color:var(--soft);font-size:.88rem;line-height:1.45;margin-top:.4rem}
 svg{display:block;width:100%;height:auto;overflow:visible;touch-action:pan-y}
 svg text{font:12px system-ui,-apple-system,"Segoe UI",Roboto,Arial,sans-serif;fill:var(--soft);font-variant-numeric:tabular-nums}
