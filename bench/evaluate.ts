@@ -71,8 +71,7 @@ async function table(set: EvaluationSet, folder: string): Promise<string> {
     addsBaselines: set.name === "dense" || set.name === "sparse",
     streams: io,
   };
-  const all = await evaluateFiles(paths, options);
-  const onHeldHosts = await evaluateFiles(paths, { ...options, heldHostsOnly: true });
+  const { all, onHeldHosts } = await evaluateFiles(paths, options);
   const label = (evaluation: Evaluation): string =>
     maps.find(({ path }) => path === evaluation.map)?.label ?? evaluation.map;
   const rows = all

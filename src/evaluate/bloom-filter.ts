@@ -39,9 +39,9 @@ export class BloomFilter {
 function twoHashes(key: Uint8Array): readonly [number, number] {
   let a = 0x811c9dc5 | 0;
   let b = 0x9747b28c | 0;
-  for (const byte of key) {
-    a = Math.imul(a ^ byte, 0x01000193);
-    b = Math.imul((b << 5) ^ (b >>> 27) ^ byte, 0x5bd1e995);
+  for (let i = 0; i < key.length; i++) {
+    a = Math.imul(a ^ key[i], 0x01000193);
+    b = Math.imul((b << 5) ^ (b >>> 27) ^ key[i], 0x5bd1e995);
   }
   return [mixed(a), (mixed(b) | 1) >>> 0];
 }

@@ -30,6 +30,12 @@ export interface AskedKeys {
   readonly isHeld: Uint8Array;
 }
 
+/** Evaluations of all lookups, and of those alone whose host is held. */
+export interface EvaluationReport {
+  readonly all: readonly Evaluation[];
+  readonly onHeldHosts: readonly Evaluation[];
+}
+
 export interface EvaluationInput {
   readonly lookups: AskedKeys;
   /** Keys archived after the truth was made. */
@@ -90,9 +96,8 @@ export class RecallCount {
   /** Takes a key that is held. */
   add(key: Uint8Array): void {
     this.#held++;
-    for (const [i, predictor] of this.#predictors.entries()) {
-      if (predictor.says(key)) this.#found[i]++;
-    }
+    const predictors = this.#predictors;
+    for (let i = 0; i < predictors.length; i++) if (predictors[i].says(key)) this.#found[i]++;
   }
 
   /** The recall of each predictor; 1 when nothing is held. */

@@ -19,8 +19,9 @@ export const evaluate: Command = defineCommand({
   description: `
 Compares what maps say with what is held: all keys of the map BASE. For each map
 it gives lines, size, relative cost (lines for each row of BASE, or for each of
-so many --originals), the share of right answers, false positives, and
+so many --originals), the share of right answers, and
 
+  held hosts the same, of lookups whose host is held: the harder ones
   recall     the share of all held keys that the map calls present: always 1
   freshness  the share of --future, what was archived after BASE was made, that
              the map calls present already
@@ -66,18 +67,18 @@ as well) beside weights, fixed policies, and Bloom filters of the same sizes.`,
     if (positionals.length === 0 && values.sweep === undefined && !values.baselines) {
       throw new MementoMapError("MM_USAGE", "nothing to evaluate; name maps, or use --sweep");
     }
-    const evaluations = await evaluateFiles(positionals, {
+    const report = await evaluateFiles(positionals, {
       truth,
       lookups,
       future: values.future,
       misses: values.misses,
       originals: values.originals,
       countsRepeats: values.repeats,
-      heldHostsOnly: values["held-hosts"],
       addsBaselines: values.baselines,
       sweep: values.sweep,
       streams: io,
     });
+    const evaluations = values["held-hosts"] ? report.onHeldHosts : report.all;
     const base = values.sweep === "paper" ? await measureBase(truth, io) : undefined;
     if (values.html !== undefined) {
       const html = evaluationPage({
@@ -93,7 +94,7 @@ as well) beside weights, fixed policies, and Bloom filters of the same sizes.`,
       values.json
         ? evaluations.map((evaluation) => `${JSON.stringify(evaluation)}\n`).join("")
         : base === undefined
-          ? tableText(evaluations)
+          ? tableText(evaluations, report.onHeldHosts)
           : sweepText(base, evaluations),
     );
     const losesNothing = evaluations.every(({ recall }) => recall === 1);
@@ -106,15 +107,15 @@ function parseSweep(text: string): Sweep {
   throw new MementoMapError("MM_USAGE", `not a sweep: ${quote(text)}; use paper or frontier`);
 }
 
-function tableText(evaluations: readonly Evaluation[]): string {
-  const head = ["map", "lines", "cost", "gzip", "accuracy", "false +", "recall", "freshness"];
-  const rows = evaluations.map((row) => [
+function tableText(evaluations: readonly Evaluation[], onHeldHosts: readonly Evaluation[]): string {
+  const head = ["map", "lines", "cost", "gzip", "accuracy", "held hosts", "recall", "freshness"];
+  const rows = evaluations.map((row, i) => [
     row.map,
     row.lines === null ? "-" : formatCount(row.lines),
     row.relativeCost === null ? "-" : `${(100 * row.relativeCost).toFixed(2)}%`,
     formatCount(row.gzipBytes),
     row.accuracy.toFixed(4),
-    formatCount(row.falsePositives),
+    onHeldHosts[i].accuracy.toFixed(4),
     row.recall === 1 ? "1" : row.recall.toFixed(6),
     row.freshness === null ? "-" : row.freshness.toFixed(4),
   ]);

@@ -1,10 +1,10 @@
 import { gzipSync } from "node:zlib";
-import { SPACE, STAR } from "../../bytes/ascii.ts";
+import { CLOSE_PAREN, SPACE, STAR } from "../../bytes/ascii.ts";
 import { compactMap } from "../../compact/compact-map.ts";
 import { BudgetCompaction } from "../../compact/budget/budget-compaction.ts";
 import { headerText } from "../../compact/compact-map.ts";
 import { MementoMapError } from "../../errors.ts";
-import type { AskedKeys, Evaluation } from "../../evaluate/evaluation.ts";
+import type { AskedKeys, Evaluation, EvaluationReport } from "../../evaluate/evaluation.ts";
 import { evaluate, RecallCount } from "../../evaluate/evaluation.ts";
 import { cutKey, FIXED_POLICIES } from "../../evaluate/fixed-policy.ts";
 import { lookupListKeys } from "../../evaluate/lookup-list.ts";
@@ -34,8 +34,6 @@ export interface EvaluateOptions {
   readonly originals?: number | undefined;
   /** Whether a key asked twice counts twice. */
   readonly countsRepeats?: boolean | undefined;
-  /** Whether only lookups count whose host is held. */
-  readonly heldHostsOnly?: boolean | undefined;
   /** Whether to add weights, fixed policies and Bloom filters. */
   readonly addsBaselines?: boolean | undefined;
   readonly sweep?: Sweep | undefined;
@@ -55,7 +53,7 @@ const FRONTIER_COSTS = [0.001, 0.002, 0.005, 0.01, 0.015, 0.02, 0.05, 0.1, 0.2, 
 /**
  * Evaluates maps, and what else is asked for, against one truth.
  *
- * Holds the lookups, the maps that are evaluated, and the truth where it is smaller than 1 GiB;
+ * Holds the lookups, the maps that are evaluated, the names of held hosts, and the truth where it is smaller than 1 GiB;
  * reads the truth once for all maps, and once for each map made of it.
  *
  * @throws MM_IO, MM_USAGE, and what is wrong with a map
@@ -63,7 +61,7 @@ const FRONTIER_COSTS = [0.001, 0.002, 0.005, 0.01, 0.015, 0.02, 0.05, 0.1, 0.2, 
 export async function evaluateFiles(
   maps: readonly string[],
   options: EvaluateOptions,
-): Promise<Evaluation[]> {
+): Promise<EvaluationReport> {
   const { streams } = options;
   if (options.truth === "-") {
     throw new MementoMapError("MM_USAGE", "the truth is read more than once; name a file");
@@ -74,9 +72,8 @@ export async function evaluateFiles(
       truth.index === undefined
         ? (await truth.lookup.lookupSurt(key)).present
         : truth.index.lookupSurtSync(key).present;
-    const hosts = options.heldHostsOnly === true ? await heldHosts(options) : undefined;
     const asked = await readKeys(options.lookups, streams, options.countsRepeats === true);
-    const lookups = await withTruth(asked, isHeld, hosts);
+    const lookups = await withTruth(asked, isHeld);
     const future =
       options.future === undefined
         ? undefined
@@ -87,7 +84,7 @@ export async function evaluateFiles(
     if (options.addsBaselines === true || options.sweep === "frontier") {
       predictors.push(...(await fixedPolicies(options)));
     }
-    const keys = await countHeld(options);
+    const { keys, hosts } = await heldHosts(options);
     const rivals = predictors.filter(
       ({ name }) => maps.includes(name) || name.startsWith("budget"),
     );
@@ -106,8 +103,12 @@ export async function evaluateFiles(
       recall.add(key);
     });
     const { recalls } = recall;
-    const input = { lookups, future, originals: options.originals ?? keys };
-    return all.map((predictor, i) => evaluate(predictor, input, recalls[i]));
+    const known = onHosts(asked, lookups, hosts);
+    const evaluations = (on: AskedKeys): Evaluation[] => {
+      const input = { lookups: on, future, originals: options.originals ?? keys };
+      return all.map((predictor, i) => evaluate(predictor, input, recalls[i]));
+    };
+    return { all: evaluations(lookups), onHeldHosts: evaluations(known) };
   } finally {
     await truth.close();
   }
@@ -134,13 +135,24 @@ async function readKeys(
 async function withTruth(
   keys: readonly string[],
   isHeld: (key: string) => Promise<boolean>,
-  hosts: ReadonlySet<string> | undefined,
 ): Promise<AskedKeys> {
-  const counted = hosts === undefined ? keys : keys.filter((key) => hosts.has(hostOf(key)));
-  const held = new Uint8Array(counted.length);
-  for (const [i, key] of counted.entries()) held[i] = (await isHeld(key)) ? 1 : 0;
+  const held = new Uint8Array(keys.length);
+  for (const [i, key] of keys.entries()) held[i] = (await isHeld(key)) ? 1 : 0;
   const encoder = new TextEncoder();
-  return { keys: counted.map((key) => encoder.encode(key)), isHeld: held };
+  return { keys: keys.map((key) => encoder.encode(key)), isHeld: held };
+}
+
+/** Those of the lookups whose host is held. */
+function onHosts(
+  asked: readonly string[],
+  lookups: AskedKeys,
+  hosts: ReadonlySet<string>,
+): AskedKeys {
+  const places = [...asked.keys()].filter((i) => hosts.has(hostOf(asked[i])));
+  return {
+    keys: places.map((i) => lookups.keys[i]),
+    isHeld: Uint8Array.from(places, (i) => lookups.isHeld[i]),
+  };
 }
 
 async function notHeld(
@@ -153,21 +165,22 @@ async function notHeld(
   return later;
 }
 
-async function heldHosts(options: EvaluateOptions): Promise<Set<string>> {
+async function heldHosts(options: EvaluateOptions): Promise<{ keys: number; hosts: Set<string> }> {
   const hosts = new Set<string>();
   const decoder = new TextDecoder();
-  await forEachHeld(options, (key) => void hosts.add(hostOf(decoder.decode(key))));
-  return hosts;
+  let keys = 0;
+  let last = "";
+  await forEachHeld(options, (key) => {
+    keys++;
+    const host = decoder.decode(key.subarray(0, key.indexOf(CLOSE_PAREN)));
+    if (host !== last) hosts.add(host);
+    last = host;
+  });
+  return { keys, hosts };
 }
 
 function hostOf(key: string): string {
   return key.slice(0, key.indexOf(")"));
-}
-
-async function countHeld(options: EvaluateOptions): Promise<number> {
-  let count = 0;
-  await forEachHeld(options, () => void count++);
-  return count;
 }
 
 /** Visits the keys of the truth that are held; wildcards are no keys that can be asked for. */
