@@ -2,6 +2,7 @@ import { AT, BACKSLASH, BANG, CLOSE_PAREN, OPEN_BRACE, QUOTE, SPACE, TAB } from 
 import type { Capture, RowKind, RowNeeds, RowParser } from "./capture.ts";
 import { ROW } from "./capture.ts";
 import { dateEnd } from "./date.ts";
+import { JsonLayout } from "./json-layout.ts";
 import { JsonMembers } from "./json-members.ts";
 import { isNonWeb } from "./non-web.ts";
 import { surtHostEnd } from "./surt-column.ts";
@@ -49,6 +50,9 @@ export class CdxjParser implements RowParser {
   readonly #wanted: number;
   readonly #keyedByUri: boolean;
   readonly #json = new JsonMembers();
+  readonly #layout = new JsonLayout();
+  /** The facts that the layout was made for. */
+  #layoutOf = 0;
   /** Where the last key that is a SURT has its `)`, from its start. */
   #hostEnd = 0;
 
@@ -118,33 +122,61 @@ export class CdxjParser implements RowParser {
     needsUri: boolean,
   ): RowKind {
     const json = this.#json;
+    const layout = this.#layout;
     let wanted = this.#wanted | (needsUri ? URI : 0);
     capture.uriStart = capture.statusStart = capture.mimeStart = -1;
     capture.hasEscapes = false;
     json.open(bytes, start, end);
+    if (wanted === this.#layoutOf && layout.match(bytes, json.view, start, end)) {
+      for (let i = 0; i < layout.facts.length; i++) {
+        const fact = layout.facts[i];
+        if (fact !== 0) setFact(capture, fact, bytes, layout.valueStarts[i], layout.valueEnds[i]);
+      }
+      return ROW.capture;
+    }
+    layout.clear();
+    this.#layoutOf = wanted;
+    let isRegular = true;
+    let from = start;
     // What follows the last fact that is wanted is not looked at.
     while (wanted !== 0) {
       const found = json.next();
-      if (found === 0) return ROW.capture;
-      if (found === -1) return capture.reject("the JSON block is broken");
+      if (found !== 1) {
+        layout.clear();
+        return found === 0 ? ROW.capture : capture.reject("the JSON block is broken");
+      }
       const fact = factOf(bytes, json) & wanted;
+      const { valueStart, valueEnd } = json;
+      isRegular &&= json.isString;
+      if (isRegular) layout.learn(bytes, from, valueStart, fact);
+      from = valueEnd;
       if (fact === 0) continue;
       wanted ^= fact;
-      const { valueStart, valueEnd } = json;
-      if (fact === URI) {
-        capture.uriStart = valueStart;
-        capture.uriEnd = valueEnd;
-      } else if (fact === STATUS) {
-        capture.statusStart = valueStart;
-        capture.statusEnd = valueEnd;
-      } else {
-        capture.mimeStart = valueStart;
-        capture.mimeEnd = valueEnd;
-      }
-      if (hasBackslash(bytes, valueStart, valueEnd)) capture.hasEscapes = true;
+      setFact(capture, fact, bytes, valueStart, valueEnd);
     }
+    if (!isRegular) layout.clear();
     return ROW.capture;
   }
+}
+
+function setFact(
+  capture: Capture,
+  fact: number,
+  bytes: Uint8Array,
+  valueStart: number,
+  valueEnd: number,
+): void {
+  if (fact === URI) {
+    capture.uriStart = valueStart;
+    capture.uriEnd = valueEnd;
+  } else if (fact === STATUS) {
+    capture.statusStart = valueStart;
+    capture.statusEnd = valueEnd;
+  } else {
+    capture.mimeStart = valueStart;
+    capture.mimeEnd = valueEnd;
+  }
+  if (hasBackslash(bytes, valueStart, valueEnd)) capture.hasEscapes = true;
 }
 
 function factOf(bytes: Uint8Array, json: JsonMembers): number {

@@ -20,6 +20,16 @@ export class JsonMembers {
   #at = 0;
   #end = 0;
 
+  /** The bytes that are being read. */
+  get view(): DataView {
+    return this.#view;
+  }
+
+  /** Whether the current value is a string. */
+  get isString(): boolean {
+    return this.#bytes[this.valueStart - 1] === QUOTE;
+  }
+
   /** Starts on the object at `bytes[start, end)`; false if it does not begin with `{`. */
   open(bytes: Uint8Array, start: number, end: number): boolean {
     if (bytes !== this.#bytes) {
@@ -97,8 +107,8 @@ function skipBlanks(bytes: Uint8Array, from: number, end: number): number {
 const FOUR_QUOTES = 0x22222222;
 const FOUR_BACKSLASHES = 0x5c5c5c5c;
 
-/** The offset of the closing quote, or -1. Looks at four bytes at a time. */
-function stringEnd(bytes: Uint8Array, view: DataView, from: number, end: number): number {
+/** The offset of the quote that ends a string, or -1. Looks at four bytes at a time. */
+export function stringEnd(bytes: Uint8Array, view: DataView, from: number, end: number): number {
   let at = from;
   for (;;) {
     while (at + 4 <= end) {
