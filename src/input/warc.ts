@@ -1,4 +1,4 @@
-import { MementoMapError, quote } from "../errors.ts";
+import { isMementoMapError, MementoMapError, quote } from "../errors.ts";
 import { ByteCursor } from "./byte-cursor.ts";
 import type { HeaderBlock } from "./header-fields.ts";
 import { readHeaderBlock } from "./header-fields.ts";
@@ -26,8 +26,9 @@ export async function* warcRows(
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const cursor = new ByteCursor(chunks);
   const lines = new RowLines();
+  let number = 1;
   try {
-    for (let number = 1; ; number++) {
+    for (; ; number++) {
       const start = cursor.offset;
       const record = await readHeaderBlock(cursor, MAX_HEADER_BYTES);
       if (record.length === 0) break;
@@ -40,6 +41,8 @@ export async function* warcRows(
       if (lines.isFull) yield lines.take();
     }
     if (!lines.isEmpty) yield lines.take();
+  } catch (error) {
+    throw placed(error, number);
   } finally {
     await cursor.close();
   }
@@ -101,6 +104,15 @@ function checkHeader(record: HeaderBlock, number: number, start: number, source:
   if (!record.isWhole) {
     throw broken({ number, start, source }, "has a header without an end");
   }
+}
+
+/** Says in which record a stream broke, for errors that do not know of records. */
+function placed(error: unknown, number: number): unknown {
+  if (!isMementoMapError(error) || error.message.startsWith("record ")) return error;
+  return new MementoMapError(error.code, `record ${number}: ${error.message}`, {
+    position: error.position,
+    cause: error,
+  });
 }
 
 function broken({ number, start, source }: Place, what: string): MementoMapError {

@@ -83,6 +83,17 @@ describe("warcRows", () => {
     expect(counts).toMatchObject({ lines: 7, nonWeb: 3, captures: 4, revisits: 1, keyedByUri: 4 });
   });
 
+  it("names the record in which compressed data is damaged", async () => {
+    const members = Array.from({ length: 2000 }, (_, i) =>
+      warcGz([{ type: "response", uri: `http://a.com/${i}`, http: "HTTP/1.1 200 OK", body: "x" }]),
+    );
+    members[1500].fill(0xff, 20, 60);
+    await expect(rowsOf(Buffer.concat(members), [4096])).rejects.toMatchObject({
+      code: "MM_BAD_INPUT",
+      message: expect.stringMatching(/^record 1\d\d\d: the compressed data is damaged/) as string,
+    });
+  });
+
   it.each([
     ["a record cut short", (b: Buffer) => b.subarray(0, -8), /record 7, at byte \d+ .* cut short/],
     [

@@ -121,6 +121,9 @@ server is busy or says so.`,
     if (values.output === undefined)
       throw usage("harvest", "harvest needs -o, to be able to go on");
     const target = values.output;
+    if (values.url.length > 0 && /\.(?:gz|zst)$/.test(target)) {
+      throw usage("harvest", "harvest cannot compress what it may have to go on with");
+    }
     const polite = politeOptions(values, io);
     if (values.search.length > 0) {
       const summary = await withOutput(target, io, (output) =>

@@ -225,6 +225,7 @@ describe("mementomap harvest", () => {
     [["harvest"], /needs the address of one server/],
     [["harvest", "http://localhost/"], /needs --url or --search/],
     [["harvest", "http://localhost/", "--url", "a"], /needs -o/],
+    [["harvest", "http://h/", "--url", "a", "-o", "a.gz"], /cannot compress/],
     [["harvest", "nowhere", "--url", "a", "-o", "x"], /not the address of a CDX server: "nowhere"/],
     [["harvest", "http://h/", "--url", "a", "--match", "all"], /unknown "all"; use exact, prefix/],
   ])("says what is wrong with %j", async (argv, message) => {
