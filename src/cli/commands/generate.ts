@@ -14,12 +14,11 @@ import { withOutput } from "../../node/output-file.ts";
 import { packageVersion } from "../../node/package-version.ts";
 import type { Command } from "../command.ts";
 import { defineCommand } from "../command.ts";
+import { showGenerateSummary } from "../generate-summary.ts";
 import type { Io } from "../io.ts";
 import { ExitCode } from "../io.ts";
 import { Progress } from "../progress.ts";
-import { formatCount, formatDuration, formatSize, parsePositive, parseSize } from "../sizes.ts";
-import type { SummaryLine } from "../summary.ts";
-import { showSummary } from "../summary.ts";
+import { parsePositive, parseSize } from "../sizes.ts";
 
 export const generate: Command = defineCommand({
   name: "generate",
@@ -181,7 +180,7 @@ memory.`,
     } finally {
       progress.end();
     }
-    if (!values.quiet) report(io, summary, io.now() - startedAt, values.json);
+    if (!values.quiet) showGenerateSummary(io, summary, io.now() - startedAt, values.json);
     return ExitCode.ok;
   },
 });
@@ -276,54 +275,4 @@ async function updatedAt(paths: readonly string[], io: Io): Promise<string> {
 
 function isoSeconds(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
-}
-
-function report(io: Io, summary: GenerateSummary, ms: number, isJson: boolean): void {
-  const { counts, rows, bytes, rekeyed } = summary;
-  const peakMemoryBytes = process.resourceUsage().maxRSS * 1024;
-  if (isJson) {
-    io.stderr.write(
-      `${JSON.stringify({ ...counts, ...summary, counts: undefined, seconds: ms / 1000, peakMemoryBytes })}\n`,
-    );
-    return;
-  }
-  showSummary(io, [
-    [
-      "lines",
-      formatCount(counts.lines),
-      `${formatCount(Math.round((counts.lines / ms) * 1000))}/s`,
-    ],
-    ...some("  headers and blanks", counts.headers + counts.blank),
-    ...some("  not of the web", counts.nonWeb, "dns:, warcinfo: and the like"),
-    ...some("  of no use", counts.unproven, "requests that show no capture"),
-    ...Object.entries(counts.filtered).flatMap(([reason, count]) =>
-      some(`  left out by ${reason}`, count),
-    ),
-    ...some("  bad, skipped", counts.bad),
-    ["  captures", formatCount(counts.captures)],
-    ...some("    revisits", counts.revisits),
-    ...some("    counted once", summary.duplicates, "the same URI and time as another"),
-    ...(rekeyed.length > 0
-      ? some(
-          "    keyed anew",
-          counts.keyedByUri,
-          `key columns differ from the URIs, ${named(rekeyed)}`,
-        )
-      : []),
-    ...some("    keys that differ", counts.keysDifferent, `of ${counts.keysChecked} compared`),
-    ["rows", formatCount(rows)],
-    ["size", formatSize(bytes)],
-    ["time", formatDuration(ms)],
-    ["memory", formatSize(peakMemoryBytes), "peak"],
-  ]);
-}
-
-function named(sources: readonly string[]): string {
-  const more = sources.length > 1 ? ` and ${sources.length - 1} more` : "";
-  return `in ${sources[0] ?? ""}${more}`;
-}
-
-/** A line of the summary for what did happen. */
-function some(label: string, count: number, remark: string = ""): SummaryLine[] {
-  return count === 0 ? [] : [[label, formatCount(count), remark]];
 }
