@@ -72,6 +72,14 @@ export { MapSearch } from "./lookup/map-search.ts";
 export type { MapSearchOptions } from "./lookup/map-search.ts";
 export { MemoryIndex } from "./lookup/memory-index.ts";
 
+export { discoverMap } from "./discover/discover.ts";
+export type { Attempt, DiscoverOptions, Discovery, DiscoveryMethod } from "./discover/discover.ts";
+export { FetchClient } from "./discover/fetch-client.ts";
+export type { HttpClient, HttpHeaders, HttpRequest, HttpResponse } from "./discover/http-client.ts";
+export { HttpSource } from "./discover/http-source.ts";
+export { parseLinkHeader } from "./discover/link-header.ts";
+export type { WebLink } from "./discover/link-header.ts";
+
 export { diffMaps } from "./map/diff.ts";
 export type { HeaderDifference, MapDifference, RecordDifference } from "./map/diff.ts";
 export type { Fault, FaultCode } from "./map/fault.ts";
@@ -79,6 +87,8 @@ export { mergeMaps } from "./map/merge.ts";
 export type { MergeSummary } from "./map/merge.ts";
 export { pageChunks, planPages } from "./map/split.ts";
 export type { MapPage, SplitPlan, SplitSize } from "./map/split.ts";
+export { surveyMap } from "./map/survey.ts";
+export type { DomainShare, MapSurvey, SurveyOptions } from "./map/survey.ts";
 export { validateMap } from "./map/validate.ts";
 
 export { sampleIndex } from "./sample/sample-archive.ts";
