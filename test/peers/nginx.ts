@@ -36,7 +36,7 @@ http {
   writeFileSync(join(folder, "nginx.conf"), config);
   const url = `http://127.0.0.1:${port}`;
   const args = ["-p", folder, "-c", join(folder, "nginx.conf")];
-  const { stop } = await startServer("nginx", args, folder, url);
-  onTestFinished(stop);
+  const nginx = await startServer("nginx", args, folder, url);
+  onTestFinished(() => nginx.stop());
   return url;
 }
