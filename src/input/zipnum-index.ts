@@ -23,7 +23,9 @@ export function looksLikeZipNumIndex(line: string): boolean {
   if (TAB_LINE.test(line)) return true;
   if (META.test(line)) return /"format":\s*"cdxj?-gzip/.test(line);
   const json = JSON_LINE.exec(line)?.[2];
-  return json !== undefined && /"offset":\s*\d+\D/.test(json) && !/"(?:url|original)":/.test(json);
+  if (json === undefined || !/"offset":\s*\d+\D/.test(json)) return false;
+  // A capture has an offset too, but in a WARC file.
+  return !/"(?:url|original|mime|status)|\.w?arc\b/.test(json);
 }
 
 /**
