@@ -1,4 +1,4 @@
-import { BACKSLASH, CR, isDigit, LF, MINUS, QUESTION, SLASH } from "../bytes/ascii.ts";
+import { BACKSLASH, CR, isDigit, LF, MINUS, SLASH } from "../bytes/ascii.ts";
 import { commonPrefix } from "../bytes/compare.ts";
 import { hashRange } from "../bytes/hash.ts";
 import { MementoMapError } from "../errors.ts";
@@ -27,6 +27,7 @@ export interface ScannerOptions {
 const NONE = -1;
 const SHOWN_BYTES = 120;
 const SURT_GROWTH = 3;
+const DRAWN_BYTES = 12;
 const AMPERSAND = 0x26;
 const HTML = new TextEncoder().encode("text/html");
 const ROBOTS = new TextEncoder().encode("/robots.txt");
@@ -53,6 +54,8 @@ export class CaptureScanner implements LineReader {
   #lastLength = NONE;
   #lastMonth = NONE;
   #hostFault = NONE;
+  /** Where the path of the last key begins. */
+  #hostLength = 0;
   #cell = 0;
   readonly #decoder = new TextDecoder();
 
@@ -172,7 +175,7 @@ export class CaptureScanner implements LineReader {
       this.#lastLength = NONE;
       const end = this.#makeSurt(bytes);
       this.#key.setOriginal(this.#surt, 0, end, 0);
-      this.#describe(this.#surt, 0, end);
+      this.#describe(this.#surt, 0, end, 0);
       return 0;
     }
     const length = keyEnd - keyStart;
@@ -182,7 +185,7 @@ export class CaptureScanner implements LineReader {
     this.#lastLength = length;
     if (isSame) return this.#key.sharedByMonths;
     const sharedKey = this.#key.setOriginal(bytes, keyStart, keyEnd, known);
-    this.#describe(bytes, keyStart, keyEnd);
+    this.#describe(bytes, keyStart, keyEnd, sharedKey);
     return sharedKey;
   }
 
@@ -201,20 +204,16 @@ export class CaptureScanner implements LineReader {
   }
 
   /** What is the same for all captures of an original: the fault of its host, its grid cell. */
-  #describe(surt: Uint8Array, start: number, end: number): void {
-    this.#hostFault = hostFault(surt, start, end);
-    let query = start;
-    while (query < end && surt[query] !== QUESTION) query++;
-    const path = this.#pathDepth();
-    const parameters = partCount(surt, query + 1, end, AMPERSAND);
+  #describe(surt: Uint8Array, start: number, end: number, shared: number): void {
+    const { bytes, keyLength, sharedByMonths } = this.#key;
+    if (shared <= this.#hostLength) {
+      this.#hostFault = hostFault(surt, start, end);
+      this.#hostLength = 0;
+      while (this.#hostLength < keyLength && bytes[this.#hostLength] !== SLASH) this.#hostLength++;
+    }
+    const path = partCount(bytes, this.#hostLength, keyLength, SLASH);
+    const parameters = partCount(bytes, keyLength + 1, sharedByMonths - 1, AMPERSAND);
     this.#cell = Math.min(path, GRID_SIZE - 1) * GRID_SIZE + Math.min(parameters, GRID_SIZE - 1);
-  }
-
-  #pathDepth(): number {
-    const { bytes, keyLength } = this.#key;
-    let at = 0;
-    while (at < keyLength && bytes[at] !== SLASH) at++;
-    return partCount(bytes, at, keyLength, SLASH);
   }
 
   /** Returns the class of the status. */
@@ -276,7 +275,9 @@ export class CaptureScanner implements LineReader {
     const { dateStart, dateEnd } = this.#capture;
     if (dateStart === NONE) return;
     const { samples } = this.tally;
-    const hash = hashRange(bytes, dateStart, dateEnd) ^ hashRange(uri, start, end);
+    // The end of a URI tells it from others well enough to draw by.
+    const tail = Math.max(start, end - DRAWN_BYTES);
+    const hash = hashRange(bytes, dateStart, dateEnd) ^ hashRange(uri, tail, end);
     if (!samples.accepts(hash >>> 0)) return;
     const date = this.#decoder.decode(bytes.subarray(dateStart, dateEnd));
     const text = `${date} ${this.#decoder.decode(uri.subarray(start, end))}`;

@@ -94,6 +94,8 @@ export class HoldingsTree {
   /** The original that is being counted. */
   #original: Uint8Array = new Uint8Array(1024);
   #originalLength = -1;
+  /** Bytes that it shares with the original before it. */
+  #shared = 0;
   #mementos = 0;
   #lastYear = -1;
   /** The last key without host, to count each once. */
@@ -139,6 +141,7 @@ export class HoldingsTree {
     const original = this.#original;
     for (let i = shared; i < end; i++) original[i] = key[i];
     this.#originalLength = end;
+    this.#shared = shared;
     this.newOriginals.set(month, (this.newOriginals.get(month) ?? 0) + 1);
   }
 
@@ -154,7 +157,7 @@ export class HoldingsTree {
     }
     let keyLength = 0;
     while (keyLength < length && original[keyLength] !== QUESTION) keyLength++;
-    this.#shape.set(original, keyLength);
+    this.#shape.set(original, keyLength, Math.min(this.#shared, keyLength));
     if (this.#shape.kind === KEY_KIND.page) this.#addToTree(keyLength, mementos);
     else this.#addOpaque(keyLength);
   }
