@@ -35,6 +35,9 @@ function exampleFolder(): string {
     "new.cdxj": index,
     "base.ukvs": "com,example)/ 3\n",
     "uris.txt": uris,
+    "memgator.log":
+      "INFO: 2016/06/09 12:00:00.123456 Aggregating Mementos for https://example.org/a\n" +
+      "INFO: 2016/06/09 12:00:01.123456 ia => Success: 42 mementos\n",
     "urls.txt": uris,
     "map.ukvs": MAP,
     "a.ukvs": MAP,
@@ -60,7 +63,7 @@ function exampleArchive(): Promise<string> {
 describe.skipIf(process.platform === "win32")("the examples of the help texts", () => {
   it.each(examples)("%s", async (line) => {
     expect(line).toMatch(/(?:^|\| )mementomap /);
-    const isOfMap = / fetch | --url /.test(line);
+    const isOfMap = / fetch | validate --url /.test(line);
     const archive = isOfMap ? (await serving(MAP)).url : await exampleArchive();
     const local = line.replaceAll("https://archive.example", archive);
     const { code, stderr } = await spawnShell(`cd '${exampleFolder()}'\n${local}`);
