@@ -21,6 +21,7 @@ export function cutRuns(runs: readonly RunIndex[], parts: number): KeyRange[] {
   return [undefined, ...cuts].map((from, i) => ({ from, to: cuts[i] }));
 }
 
-function rowPart(key: Uint8Array): Uint8Array {
+/** The row that a key belongs to: without the query of an original. */
+export function rowPart(key: Uint8Array): Uint8Array {
   return key.subarray(0, rowKeyLength(key, key.length));
 }

@@ -11,11 +11,18 @@ const ARENA_SHARE = 0.65;
 
 const NONE = -1;
 
-/** Takes the sorted content of a full table. */
+/** Keys in order, with their counts. */
 export interface SortedKeys {
   /** Calls back for every key in byte order, once each, with its count. */
   forEach(visit: (arena: Uint8Array, start: number, end: number, count: number) => void): void;
   readonly size: number;
+}
+
+/** The content of a table, sorted; valid until the table is added to or cleared. */
+export interface SortedTable extends SortedKeys {
+  /** A copy of the first key; of an empty table, empty. */
+  first(): Uint8Array;
+  last(): Uint8Array;
 }
 
 /**
@@ -195,18 +202,27 @@ export class KeyTable {
 
   /** Gives the keys sorted, hands them to `take`, and empties the table. */
   drain(take: (keys: SortedKeys) => void): void {
+    take(this.sort());
+    this.clear();
+  }
+
+  /** Sorts the keys, once: they are in the table's own memory. */
+  sort(): SortedTable {
     const order = this.#sortedIds();
     const [arena, starts, counts] = [this.#arena, this.#starts, this.#counts];
-    take({
+    const keyOf = (id: number | undefined): Uint8Array =>
+      id === undefined ? new Uint8Array(0) : arena.slice(starts[id], starts[id + 1]);
+    return {
       size: order.length,
       forEach(visit) {
         for (const id of order) visit(arena, starts[id], starts[id + 1], counts[id]);
       },
-    });
-    this.#clear();
+      first: () => keyOf(order[0]),
+      last: () => keyOf(order.at(-1)),
+    };
   }
 
-  #clear(): void {
+  clear(): void {
     this.#size = 0;
     this.#arenaEnd = 0;
     this.#current = NONE;

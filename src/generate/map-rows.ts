@@ -25,6 +25,8 @@ export interface MapRowsOptions {
 export class MapRows {
   readonly #write: (block: Uint8Array) => void;
   readonly #options: MapRowsOptions;
+  /** Whether keys have marks in them. */
+  readonly #isMarked: boolean;
   #buffer = new Uint8Array(FLUSH_BYTES + (FLUSH_BYTES >> 2));
   #at = 0;
   #row = new Uint8Array(256);
@@ -38,16 +40,26 @@ export class MapRows {
 
   constructor(options: MapRowsOptions, write: (block: Uint8Array) => void) {
     this.#options = options;
+    this.#isMarked = options.originals || options.distinct === true;
     this.#write = write;
   }
 
-  add(key: Uint8Array, keyLength: number, count: number): void {
-    const { originals, distinct } = this.#options;
-    if (!originals && distinct !== true) {
+  /** Takes the key `bytes[start, end)`. */
+  addRange(bytes: Uint8Array, start: number, end: number, count: number): void {
+    if (this.#isMarked) {
+      this.add(bytes.subarray(start, end), end - start, count);
+    } else {
       this.mementos += count;
-      this.#emit(key, keyLength, count, 0);
+      this.#emit(bytes, start, end, count, 0);
+    }
+  }
+
+  add(key: Uint8Array, keyLength: number, count: number): void {
+    if (!this.#isMarked) {
+      this.addRange(key, 0, keyLength, count);
       return;
     }
+    const { originals, distinct } = this.#options;
     const rowLength = rowKeyLength(key, keyLength);
     if (!isSame(key, rowLength, this.#row, this.#rowLength)) {
       this.#closeRow();
@@ -79,13 +91,14 @@ export class MapRows {
 
   #closeRow(): void {
     if (this.#rowLength === -1) return;
-    this.#emit(this.#row, this.#rowLength, this.#mementos, this.#originals);
+    this.#emit(this.#row, 0, this.#rowLength, this.#mementos, this.#originals);
     this.#rowLength = -1;
     this.#mementos = 0;
     this.#originals = 0;
   }
 
-  #emit(key: Uint8Array, keyLength: number, mementos: number, originals: number): void {
+  #emit(bytes: Uint8Array, start: number, end: number, mementos: number, originals: number): void {
+    const keyLength = end - start;
     if (this.#at + keyLength + TAIL_BYTES > this.#buffer.length) {
       this.#flush();
       if (keyLength + TAIL_BYTES > this.#buffer.length) {
@@ -93,7 +106,7 @@ export class MapRows {
       }
     }
     const buffer = this.#buffer;
-    let at = copyRange(key, 0, keyLength, buffer, this.#at);
+    let at = copyRange(bytes, start, end, buffer, this.#at);
     buffer[at++] = SPACE;
     at = writeDecimal(mementos, buffer, at);
     const isLeast = this.#options.isSample === true && mementos > 0;

@@ -25,8 +25,8 @@ export async function findCuts(
   return [...cuts, end];
 }
 
-/** The offset of the first row behind `from` before which a cut is safe. */
-async function safeCutAfter(
+/** The offset of the first line behind `from` before which a cut is safe, if there is one. */
+export async function safeCutAfter(
   file: FileHandle,
   from: number,
   end: number,

@@ -1,27 +1,25 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { MementoMapError, quote } from "../../errors.ts";
 import type { IndexCounts } from "../../generate/index-counts.ts";
 import { addIndexCounts, newIndexCounts } from "../../generate/index-counts.ts";
 import type { Canonicalization, MapDescription } from "../../generate/map-headers.ts";
 import { mapHeaders } from "../../generate/map-headers.ts";
-import { cutRuns } from "../../generate/cut-runs.ts";
+import { cutRuns, rowPart } from "../../generate/cut-runs.ts";
+import { compareBytes } from "../../bytes/compare.ts";
 import type { InputFormat, KeyTrust } from "../../input/detect.ts";
 import type { CaptureFilter } from "../../input/filter.ts";
 import { copyToOutput } from "../copy-to-output.ts";
 import type { InputStreams } from "../input-file.ts";
-import type { IndexInput } from "../input/index-input.ts";
 import type { Interrupt } from "../interrupt.ts";
 import type { Output } from "../output-file.ts";
 import { withTempDir } from "../temp-dir.ts";
-import type { MergeResult, StoredRun } from "./job.ts";
+import type { FinishResult, MergeResult, StoredRun } from "./job.ts";
 import type { Lane } from "./lane.ts";
 import { InlineLane, ThreadLane } from "./lane.ts";
 import { tableBytes } from "./memory.ts";
 import type { GeneratePlan } from "./plan.ts";
 import { planGenerate } from "./plan.ts";
-import { ReadReporter } from "./read-reporter.ts";
-import type { Part } from "./tasks.ts";
+import { KeysDiffer, readAll } from "./read-all.ts";
 
 export interface GenerateOptions {
   readonly format?: InputFormat | undefined;
@@ -104,16 +102,6 @@ export async function generateFiles(
   }
 }
 
-/** Says that an input has to be read again, with keys made from its URIs. */
-class KeysDiffer extends Error {
-  readonly source: string;
-
-  constructor(source: string) {
-    super(source);
-    this.source = source;
-  }
-}
-
 async function generateOnce(
   paths: readonly string[],
   output: Output,
@@ -125,17 +113,20 @@ async function generateOnce(
   return withTempDir(scratchOptions, async (scratch) => {
     const lanes = openLanes(plan, scratch, options);
     try {
-      await readAll(plan, lanes, options);
+      await readAll(plan, lanes, options.onRead);
       const finished = await Promise.all(lanes.map((lane) => lane.finish()));
       const counts = newIndexCounts();
       for (const result of finished) addIndexCounts(counts, result.counts);
-      const runs = finished.flatMap((result) => result.runs);
       const header = mapHeaders(plan.description, options.datetimeDigits ?? 0);
       await output.write(header);
-      const merged = await writeMerged(runs, lanes, scratch, output, {
-        isSample: counts.samples > 0,
-        interrupt: options.interrupt,
-      });
+      const isSample = counts.samples > 0;
+      const inOrder = lanesInOrder(lanes, finished);
+      const runs = inOrder === undefined ? await storeAll(lanes, finished) : [];
+      const rows =
+        inOrder === undefined
+          ? mergedRows(runs, lanes, scratch, isSample)
+          : emittedRows(inOrder, scratch, isSample);
+      const merged = await writeParts(rows, output, options.interrupt);
       return {
         ...merged,
         counts,
@@ -180,139 +171,77 @@ function threadsWorthwhile({ inputs }: GeneratePlan): number {
   return Math.ceil(bytes / BYTES_WORTH_A_THREAD);
 }
 
+/** A part of the map's rows in a scratch file, when it is done. */
+interface RowsPart {
+  readonly target: string;
+  readonly result: Promise<MergeResult>;
+}
+
 /**
- * Hands the parts of all inputs to whichever lane is free.
- *
- * Of several failures the one in the earliest part is thrown, whichever thread met its own first.
+ * The lanes in the order of their keys, if none had to put keys away and no two have keys that
+ * overlap: a sorted index that was cut between sites. Then nothing is left to merge.
  */
-async function readAll(
-  plan: GeneratePlan,
+function lanesInOrder(
   lanes: readonly Lane[],
-  options: GenerateOptions,
-): Promise<void> {
-  const reporter = new ReadReporter(plan.progress, options.onRead);
-  try {
-    await handOutAll(plan, lanes, reporter);
-  } catch (error) {
-    reporter.takeBack();
-    throw error;
-  } finally {
-    reporter.end();
-  }
+  finished: readonly FinishResult[],
+): readonly Lane[] | undefined {
+  if (finished.some(({ runs }) => runs.length > 0)) return undefined;
+  const kept = finished
+    .flatMap(({ kept: keys }, i) => (keys === undefined ? [] : [{ lane: lanes[i], ...keys }]))
+    .sort((a, b) => compareBytes(a.first, b.first));
+  const isApart = kept.every(
+    ({ first }, i) => i === 0 || compareBytes(rowPart(kept[i - 1].last), rowPart(first)) < 0,
+  );
+  return isApart ? kept.map(({ lane }) => lane) : undefined;
 }
 
-async function handOutAll(
-  { inputs, canReread }: GeneratePlan,
+function emittedRows(lanes: readonly Lane[], scratch: string, isSample: boolean): RowsPart[] {
+  return lanes.map((lane, i) => {
+    const target = join(scratch, `part-${i}.rows`);
+    return { target, result: lane.emit({ target, isSample }) };
+  });
+}
+
+async function storeAll(
   lanes: readonly Lane[],
-  reporter: ReadReporter,
-): Promise<void> {
-  const idle = [...lanes];
-  const busy = new Set<Promise<void>>();
-  const failures = new Map<number, unknown>();
-  let parts = 0;
-  const handOut = async (input: IndexInput): Promise<void> => {
-    let total = Promise.resolve(0);
-    for await (const part of input.parts(inputs.length === 1 && lanes.length > 1)) {
-      while (idle.length === 0) await Promise.race(busy);
-      if (failures.size > 0) return;
-      const lane = idle.pop() as Lane; // just waited for one
-      const lines = new PartLines(total);
-      ({ total } = lines);
-      const index = parts++;
-      const work = readPart(part, lane, lines, reporter)
-        .then((keysDiffer) => {
-          if (keysDiffer && canReread) throw new KeysDiffer(part.source);
-        })
-        .catch((error: unknown) => {
-          failures.set(index, error);
-        })
-        .finally(() => {
-          busy.delete(work);
-          idle.push(lane);
-        });
-      busy.add(work);
-    }
-  };
-  for (const input of inputs) {
-    if (failures.size > 0) break;
-    await handOut(input).catch((error: unknown) => {
-      failures.set(parts, error);
-    });
-  }
-  await Promise.all(busy);
-  if (failures.size > 0) throw failures.get(Math.min(...failures.keys()));
+  finished: readonly FinishResult[],
+): Promise<readonly StoredRun[]> {
+  const runs = await Promise.all(
+    finished.map(async (result, i) => (result.kept ? lanes[i].store() : result.runs)),
+  );
+  return runs.flat();
 }
 
-async function readPart(
-  part: Part,
-  lane: Lane,
-  partLines: PartLines,
-  reporter: ReadReporter,
-): Promise<boolean> {
-  try {
-    const { lines, fault, keysDiffer } = await lane.read(part.task);
-    reporter.add(part.bytes);
-    partLines.settle(lines);
-    if (fault === undefined) return keysDiffer === true;
-    const line = (await partLines.before) + fault.linesBefore + 1;
-    throw new MementoMapError(fault.code, `${fault.message}: ${quote(fault.line)}`, {
-      position: { source: part.source, line },
-    });
-  } finally {
-    partLines.settle(0);
-  }
-}
-
-/** A part in the line of parts of one input. */
-class PartLines {
-  /** Lines before this part, once all parts before it have been read. */
-  readonly before: Promise<number>;
-  /** Lines up to and including this part. */
-  readonly total: Promise<number>;
-  #settle: ((lines: number) => void) | undefined;
-
-  constructor(before: Promise<number>) {
-    this.before = before;
-    const own = new Promise<number>((resolve) => {
-      this.#settle = resolve;
-    });
-    this.total = before.then(async (count) => count + (await own));
-  }
-
-  /** Says how many lines this part has; only the first call counts. */
-  settle(lines: number): void {
-    this.#settle?.(lines);
-  }
-}
-
-async function writeMerged(
+function mergedRows(
   runs: readonly StoredRun[],
   lanes: readonly Lane[],
   scratch: string,
-  output: Output,
-  options: { readonly isSample: boolean; readonly interrupt?: Interrupt | undefined },
-): Promise<MergeResult> {
+  isSample: boolean,
+): RowsPart[] {
   const parts = lanes.length === 1 ? 1 : lanes.length * MERGES_PER_THREAD;
   const ranges = cutRuns(
     runs.map((run) => run.index),
     parts,
   );
-  const { isSample } = options;
-  let [rows, bytes, mementos] = [0, 0, 0];
-  const merges = ranges.map(async (range, i) => {
+  return ranges.map((range, i) => {
     const target = join(scratch, `part-${i}.rows`);
-    return {
-      target,
-      result: await lanes[i % lanes.length].merge({ runs, range, target, isSample }),
-    };
+    return { target, result: lanes[i % lanes.length].merge({ runs, range, target, isSample }) };
   });
-  for (const merge of merges) merge.catch(() => undefined); // met below, in order
-  for (const merge of merges) {
-    const { target, result } = await merge;
-    options.interrupt?.signal.throwIfAborted();
-    rows += result.rows;
-    bytes += result.bytes;
-    mementos += result.mementos;
+}
+
+async function writeParts(
+  parts: readonly RowsPart[],
+  output: Output,
+  interrupt: Interrupt | undefined,
+): Promise<MergeResult> {
+  for (const { result } of parts) result.catch(() => undefined); // met below, in order
+  let [rows, bytes, mementos] = [0, 0, 0];
+  for (const { target, result } of parts) {
+    const part = await result;
+    interrupt?.signal.throwIfAborted();
+    rows += part.rows;
+    bytes += part.bytes;
+    mementos += part.mementos;
     await copyToOutput(target, output);
     await rm(target);
   }

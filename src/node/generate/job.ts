@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { IndexCounts } from "../../generate/index-counts.ts";
 import type { IndexReaderOptions } from "../../generate/index-reader.ts";
 import { IndexReader } from "../../generate/index-reader.ts";
+import type { SortedKeys, SortedTable } from "../../generate/key-table.ts";
 import { KeyTable } from "../../generate/key-table.ts";
 import type { KeyRange } from "../../generate/merge-runs.ts";
 import { mergeRuns } from "../../generate/merge-runs.ts";
@@ -31,9 +32,23 @@ export interface StoredRun {
   readonly index: RunIndex;
 }
 
+/** The first and the last key of a table that is still in memory. */
+export interface KeptKeys {
+  readonly first: Uint8Array;
+  readonly last: Uint8Array;
+}
+
 export interface FinishResult {
   readonly counts: IndexCounts;
   readonly runs: readonly StoredRun[];
+  /** Set if there are no runs: all keys are in memory, for `emit` or `store`. */
+  readonly kept: KeptKeys | undefined;
+}
+
+/** Where to write the rows of the keys that are in memory. */
+export interface EmitTask {
+  readonly target: string;
+  readonly isSample?: boolean | undefined;
 }
 
 export interface MergeTask {
@@ -59,6 +74,7 @@ export class GenerateJob {
   readonly #reader: IndexReader;
   readonly #table: KeyTable;
   readonly #runs: StoredRun[] = [];
+  #kept: SortedTable | undefined;
   readonly #ranges: RangeBuffer;
 
   constructor(options: JobOptions) {
@@ -102,19 +118,46 @@ export class GenerateJob {
     return { lines: this.#reader.partLines, fault };
   }
 
-  /** Puts away what is left in the table; all that was read is in the runs then. */
+  /** Ends reading. Keys that never had to be put away stay in memory. */
   finish(): FinishResult {
-    this.#storeRun();
-    return { counts: this.#reader.counts, runs: this.#runs };
+    const { counts } = this.#reader;
+    if (this.#runs.length > 0) this.#storeRun();
+    if (this.#runs.length > 0 || this.#table.size === 0) {
+      return { counts, runs: this.#runs, kept: undefined };
+    }
+    this.#kept = this.#table.sort();
+    return { counts, runs: [], kept: { first: this.#kept.first(), last: this.#kept.last() } };
+  }
+
+  /** Writes the rows of the keys that are in memory, if nobody else has any of them. */
+  emit({ target, isSample }: EmitTask): MergeResult {
+    return this.#writeRows(target, isSample, (rows) => {
+      this.#kept?.forEach((arena, start, end, count) => {
+        rows.addRange(arena, start, end, count);
+      });
+    });
+  }
+
+  /** Puts the keys that are in memory away after all. */
+  store(): StoredRun[] {
+    const kept = this.#kept;
+    if (kept !== undefined) this.#writeRun(kept);
+    this.#kept = undefined;
+    this.#table.clear();
+    return this.#runs;
   }
 
   #storeRun(): void {
     if (this.#table.size === 0) return;
+    this.#table.drain((keys) => {
+      this.#writeRun(keys);
+    });
+  }
+
+  #writeRun(keys: SortedKeys): void {
     const path = join(this.#options.scratch, `${this.#options.name}-${this.#runs.length}.run`);
     writingTo(path, (write) => {
-      this.#table.drain((keys) => {
-        this.#runs.push({ path, index: writeRun(keys, write) });
-      });
+      this.#runs.push({ path, index: writeRun(keys, write) });
     });
   }
 
@@ -126,25 +169,33 @@ export class GenerateJob {
           readSync(files[i], target, 0, target.length, offset);
         return new RunReader(run.index, read, task.range.from);
       });
-      let bytes = 0;
-      let rows = 0;
-      let mementos = 0;
-      writingTo(task.target, (write) => {
-        const { originals, distinct } = this.#options.reader;
-        const options = { originals, distinct, isSample: task.isSample };
-        const lines = new MapRows(options, (block) => {
-          bytes += block.length;
-          write(block);
-        });
+      return this.#writeRows(task.target, task.isSample, (rows) => {
         mergeRuns(readers, task.range, (key, keyLength, count) => {
-          lines.add(key, keyLength, count);
+          rows.add(key, keyLength, count);
         });
-        lines.end();
-        ({ rows, mementos } = lines);
       });
-      return { rows, bytes, mementos };
     } finally {
       for (const file of files) closeSync(file);
     }
+  }
+
+  #writeRows(
+    target: string,
+    isSample: boolean | undefined,
+    fill: (rows: MapRows) => void,
+  ): MergeResult {
+    const { originals, distinct } = this.#options.reader;
+    let bytes = 0;
+    let result = { rows: 0, mementos: 0 };
+    writingTo(target, (write) => {
+      const rows = new MapRows({ originals, distinct, isSample }, (block) => {
+        bytes += block.length;
+        write(block);
+      });
+      fill(rows);
+      rows.end();
+      result = { rows: rows.rows, mementos: rows.mementos };
+    });
+    return { ...result, bytes };
   }
 }

@@ -1,6 +1,13 @@
 import { packageFile } from "../package-file.ts";
 import { Thread } from "../threads/thread.ts";
-import type { FinishResult, JobOptions, MergeResult, MergeTask } from "./job.ts";
+import type {
+  EmitTask,
+  FinishResult,
+  JobOptions,
+  MergeResult,
+  MergeTask,
+  StoredRun,
+} from "./job.ts";
 import { GenerateJob } from "./job.ts";
 import type { PartResult, ReadTask } from "./tasks.ts";
 
@@ -8,6 +15,8 @@ import type { PartResult, ReadTask } from "./tasks.ts";
 export interface Lane {
   read(task: ReadTask): Promise<PartResult>;
   finish(): Promise<FinishResult>;
+  emit(task: EmitTask): Promise<MergeResult>;
+  store(): Promise<readonly StoredRun[]>;
   merge(task: MergeTask): Promise<MergeResult>;
   end(): Promise<void>;
 }
@@ -16,6 +25,8 @@ export interface Lane {
 export type LaneRequest =
   | { readonly kind: "read"; readonly task: ReadTask }
   | { readonly kind: "finish" }
+  | { readonly kind: "emit"; readonly task: EmitTask }
+  | { readonly kind: "store" }
   | { readonly kind: "merge"; readonly task: MergeTask };
 
 /** Works on this thread; lets others have a turn after each step. */
@@ -32,6 +43,14 @@ export class InlineLane implements Lane {
 
   finish(): Promise<FinishResult> {
     return inTurn(() => this.#job.finish());
+  }
+
+  emit(task: EmitTask): Promise<MergeResult> {
+    return inTurn(() => this.#job.emit(task));
+  }
+
+  store(): Promise<readonly StoredRun[]> {
+    return inTurn(() => this.#job.store());
   }
 
   merge(task: MergeTask): Promise<MergeResult> {
@@ -70,6 +89,14 @@ export class ThreadLane implements Lane {
 
   finish(): Promise<FinishResult> {
     return this.#ask<FinishResult>({ kind: "finish" });
+  }
+
+  emit(task: EmitTask): Promise<MergeResult> {
+    return this.#ask<MergeResult>({ kind: "emit", task });
+  }
+
+  store(): Promise<readonly StoredRun[]> {
+    return this.#ask<readonly StoredRun[]>({ kind: "store" });
   }
 
   merge(task: MergeTask): Promise<MergeResult> {

@@ -13,6 +13,10 @@ serve(async (message) => {
       return { value: await job.read(request.task) };
     case "finish":
       return { value: job.finish() };
+    case "emit":
+      return { value: job.emit(request.task) };
+    case "store":
+      return { value: job.store() };
     case "merge":
       return { value: job.merge(request.task) };
   }

@@ -27,7 +27,8 @@ export async function openPlain(
 
 /** As {@link openPlain}, for a format that is known. */
 export function plainInput(path: string, size: number, format: DetectedFormat): IndexInput {
-  return { source: path, size, isInflated: false, format, parts: () => ranges(path, size, format) };
+  const parts = (): AsyncIterable<Part> => ranges(path, size, format);
+  return { source: path, size, isInflated: false, isRanged: true, format, parts };
 }
 
 async function* ranges(
