@@ -13,7 +13,8 @@ const FLUSH_ROWS = 1000;
 
 /**
  * Turns the logs of an aggregator into rows `URI TAB mementos` of one archive: the most mementos any
- * answer had, or 0 where it always answered that it has none. Errors say nothing.
+ * answer had, or 0 where it always answered that it has none. Errors say nothing. A URI with a query
+ * that the archive lacks says nothing either: keys have no query, and `/a` may be held all the same.
  *
  * Holds every URI that was asked for, because the answers to it may be years apart.
  *
@@ -53,6 +54,7 @@ function* asRows(mementosOf: ReadonlyMap<string, number>): Generator<Uint8Array,
   const encoder = new TextEncoder();
   let rows: string[] = [];
   for (const [uri, mementos] of mementosOf) {
+    if (mementos === 0 && uri.includes("?")) continue;
     rows.push(`${uri}\t${mementos}\n`);
     if (rows.length < FLUSH_ROWS) continue;
     yield encoder.encode(rows.join(""));

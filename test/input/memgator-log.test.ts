@@ -90,6 +90,8 @@ describe("a map of MemGator logs", () => {
     info("ia => Success: 5 mementos"),
     info("Aggregating Mementos for http://void.com/x"),
     info("ia => Response error: 404 Not Found"),
+    info("Aggregating Mementos for http://void.com/y?z=1"), // says nothing about /y
+    info("ia => Response error: 404 Not Found"),
   ].join("\n");
   const mapOf = (archive?: string) =>
     generateMap(
