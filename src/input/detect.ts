@@ -8,6 +8,7 @@ import { CountedRowsParser } from "./counted-rows.ts";
 import { HoldingsParser } from "./holdings.ts";
 import { SurtListParser, UriListParser } from "./lists.ts";
 import { ROW_LINE_COLUMNS } from "./row-lines.ts";
+import { looksLikeZipNumIndex } from "./zipnum-index.ts";
 
 /** The names that `--format` takes. */
 export const INPUT_FORMATS = [
@@ -146,6 +147,13 @@ function guess(line: string, text: string, lineNumber: number, source: string): 
   if (/^\s*\[\s*\[?/.test(line)) return jsonFormat(true);
   const columns = guessCdxColumns(line);
   if (columns !== undefined) return { name: "cdx", columns };
+  if (looksLikeZipNumIndex(line)) {
+    throw new MementoMapError(
+      "MM_BAD_INPUT",
+      "this is the index of a ZipNum cluster, which needs its data beside it; give it by name",
+      { position: { source } },
+    );
+  }
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(line)) return { name: "urls" };
   if (/^[^\s/?)]*[^\s/?),]\)(?:[/?]\S*)?(?:\s|$)/.test(line)) return { name: "surts" };
   if (/^\s*[\w-]+(\.[\w-]+)+(:\d+)?([/?#]\S*)?\s*$/.test(line)) return { name: "urls" };

@@ -35,7 +35,8 @@ export class PoliteClient {
   /**
    * Sends a GET request and gives the answer to `use`. Where the connection breaks, also in the
    * middle of the answer, or the server is busy, the request is sent again and `use` is called
-   * again from the start.
+   * again from the start. Some CDX servers answer 404 and "No Captures found": that is nothing, no
+   * error.
    *
    * @throws MM_IO when the server does not answer or answers with an error, naming the address
    */
@@ -64,6 +65,9 @@ export class PoliteClient {
         headers: { "user-agent": userAgent, accept: "*/*" },
         signal: signal === undefined ? silence.signal : AbortSignal.any([signal, silence.signal]),
       });
+      if (response.status === 404 && /no captures found/i.test(await response.clone().text())) {
+        return { value: await use(silence.watch([])) };
+      }
       if (!response.ok) {
         await response.body?.cancel();
         return {

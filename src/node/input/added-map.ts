@@ -1,14 +1,11 @@
 import { stat } from "node:fs/promises";
-import { peek } from "../../bytes/peek.ts";
 import { MementoMapError } from "../../errors.ts";
 import type { DetectedFormat } from "../../input/detect.ts";
 import { mapHeadOf } from "../../lookup/map-head.ts";
 import type { UkvsHeaders } from "../../ukvs/header.ts";
-import { decompressed, recognizeCompression } from "../decompress.ts";
-import { fileChunks } from "../generate/read-file.ts";
+import { recognizeCompression } from "../decompress.ts";
 import { ioError } from "../io-error.ts";
-import { compressedInput } from "./compressed-input.ts";
-import { HEAD_BYTES } from "./index-input.ts";
+import { compressedInput, decompressedHead } from "./compressed-input.ts";
 import type { IndexInput, OpenOptions } from "./index-input.ts";
 import { readHead } from "./open-inputs.ts";
 import { plainInput } from "./plain-input.ts";
@@ -43,13 +40,6 @@ export async function openAddedMap(
     ? compressedInput(file, format, options)
     : plainInput(path, stats.size, format);
   return { input, headers };
-}
-
-async function decompressedHead(path: string): Promise<Uint8Array> {
-  const chunks = decompressed(fileChunks({ path, source: path }), { source: path });
-  const start = await peek(chunks, HEAD_BYTES);
-  await start.close();
-  return start.head;
 }
 
 function checkKeys({ fields }: UkvsHeaders, datetimeDigits: number, path: string): void {

@@ -26,12 +26,7 @@ export interface WholeFile {
  */
 export async function openCompressed(file: WholeFile, options: OpenOptions): Promise<IndexInput> {
   const { path, source, slice } = file;
-  const start = await peek(
-    decompressed(fileChunks({ path, source, slice }), { source }),
-    HEAD_BYTES,
-  );
-  await start.close();
-  const { head } = start;
+  const head = await decompressedHead(path, source, slice);
   const detected = detectFormat(head, options.format, source);
   return compressedInput(
     file,
@@ -84,4 +79,16 @@ async function* oneTask(
     bytes: 0,
     task: { kind: "file", path, source, slice, format, archive, progress: progress.counter() },
   };
+}
+
+/** The first bytes of a compressed file, or of a slice of one, decompressed. */
+export async function decompressedHead(
+  path: string,
+  source: string = path,
+  slice?: FileSlice,
+): Promise<Uint8Array> {
+  const chunks = decompressed(fileChunks({ path, source, slice }), { source });
+  const start = await peek(chunks, HEAD_BYTES);
+  await start.close();
+  return start.head;
 }

@@ -5,7 +5,7 @@ import { detectFormat } from "../../input/detect.ts";
 import { looksLikeZipNumIndex } from "../../input/zipnum-index.ts";
 import { recognizeCompression } from "../decompress.ts";
 import { ioError } from "../io-error.ts";
-import { compressedInput, openCompressed } from "./compressed-input.ts";
+import { compressedInput, decompressedHead, openCompressed } from "./compressed-input.ts";
 import { HEAD_BYTES } from "./index-input.ts";
 import type { IndexInput, OpenOptions } from "./index-input.ts";
 import { openPlain } from "./plain-input.ts";
@@ -55,12 +55,14 @@ async function openFile(path: string, size: number, options: OpenOptions): Promi
     const { openParquetInput } = await import("./parquet.ts");
     return [await openParquetInput(path, size, options)];
   }
-  if (format === "zipnum" || (isAuto && startsZipNumIndex(head))) {
+  const isCompressed = recognizeCompression(head) !== undefined;
+  const start = isCompressed ? await decompressedHead(path) : head;
+  if (format === "zipnum" || (isAuto && startsZipNumIndex(start))) {
     const { locateBeside, openZipNum } = await import("./zipnum.ts");
     return openZipNum({ path, source: path }, await locateBeside(path), options);
   }
   const file = { path, source: path, size };
-  if (recognizeCompression(head) !== undefined) return [await openCompressed(file, options)];
+  if (isCompressed) return [await openCompressed(file, options)];
   const detected = detectFormat(head, format, path);
   if (detected.container !== undefined) return [compressedInput(file, detected, options)];
   return [await openPlain(path, head, size, options)];

@@ -124,6 +124,18 @@ describe("harvestIndex", () => {
     expect(asked.filter((key) => key === null)).toHaveLength(1);
   });
 
+  it("takes no captures for no error, as some servers do not", async () => {
+    const api = await serveOnLoopback((url, response) => {
+      response.writeHead(url.searchParams.get("url") === "a.com" ? 200 : 404);
+      const none = '{"message": "No Captures found for: b.com"}';
+      response.end(url.searchParams.get("url") === "a.com" ? ALL : none);
+    });
+    const target = join(scratchDir(), "index.cdx");
+    const summary = await harvestIndex(api, [{ url: "b.com" }, QUERY], target, FAST);
+    expect(summary.lines).toBe(25);
+    expect(readFileSync(target, "utf8")).toBe(ALL);
+  });
+
   it("asks for several URLs one after the other", async () => {
     const api = await serveOnLoopback((url, response) => {
       const asked = url.searchParams.get("url") ?? "";

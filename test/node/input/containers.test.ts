@@ -79,6 +79,7 @@ describe("ZipNum clusters", () => {
       "c",
     ],
     ["without their index", { "cdx-00000.cdx.gz": data }, "cdx-00000.cdx.gz"],
+    ["by a compressed index", { "a.idx.gz": gzipSync(index), "cdx-00000.gz": data }, "a.idx.gz"],
     ["whose index is compressed", { "c/a.idx.gz": gzipSync(index), "c/cdx-00000.gz": data }, "c"],
   ])("are read %s", async (_name, files, input) => {
     expect(await rows(files, input)).toEqual(expected);
@@ -120,6 +121,12 @@ describe("ZipNum clusters", () => {
     expect(result).toMatchObject({ code: 2, stdout: "" });
     expect(result.stderr).toMatch(message);
     expect(result.stderr).toContain(`[${code}]`);
+  });
+
+  it("cannot be read from standard input, and are no list of SURTs", async () => {
+    const result = await runCli(["generate", "--threads", "1"], { stdin: index });
+    expect(result).toMatchObject({ code: 2, stdout: "" });
+    expect(result.stderr).toMatch(/stdin: this is the index of a ZipNum cluster.*\[MM_BAD_INPUT\]/);
   });
 
   it("name the one member among many that is damaged", async () => {
