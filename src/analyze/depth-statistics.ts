@@ -1,4 +1,6 @@
 import type { DepthNodes } from "./holdings-tree.ts";
+import type { HeapsFit } from "./heaps-fit.ts";
+import { fitHeaps } from "./heaps-fit.ts";
 import type { CurvePoint } from "./histogram.ts";
 
 /** A row of the paper's table of host and path depths. */
@@ -28,6 +30,8 @@ export interface ReductionCurve {
   readonly depth: string;
   /** x: nodes rolled up, largest first; y: the share that is gone. */
   readonly points: readonly CurvePoint[];
+  /** Heaps' law over the curve, as the paper proposes; none for fewer than two points. */
+  readonly heaps: HeapsFit | undefined;
 }
 
 /** Equation 1 of the paper: (keys at least this deep - distinct prefixes) / all keys. */
@@ -78,7 +82,7 @@ export function globalReduction(
   allKeys: number,
 ): ReductionCurve[] {
   return depths.flatMap(({ sizes }, depth) =>
-    sizes.count === 0 ? [] : [{ depth: `${layer}${depth}`, points: sizes.reduction(allKeys) }],
+    sizes.count === 0 ? [] : [curve(`${layer}${depth}`, sizes.reduction(allKeys))],
   );
 }
 
@@ -88,8 +92,10 @@ export function incrementalReduction(
   depths: readonly DepthNodes[],
 ): ReductionCurve[] {
   return depths.flatMap(({ families }, depth) =>
-    families.count === 0
-      ? []
-      : [{ depth: `${layer}${depth}`, points: families.reduction(families.sum) }],
+    families.count === 0 ? [] : [curve(`${layer}${depth}`, families.reduction(families.sum))],
   );
+}
+
+function curve(depth: string, points: readonly CurvePoint[]): ReductionCurve {
+  return { depth, points, heaps: fitHeaps(points) };
 }

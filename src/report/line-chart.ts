@@ -80,6 +80,7 @@ function seriesSvg(
   const shown = series.points.filter((point) => isShown(point, chart));
   const at = shown.map((point) => ({ x: px(place.x(point.x)), y: px(place.y(point.y)) }));
   const style = series.style ?? "line";
+  if (shown.length === 0) return "";
   const path =
     style === "points"
       ? ""

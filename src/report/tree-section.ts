@@ -4,6 +4,7 @@ import type { PowerLawFit } from "../fit/power-law.ts";
 import { decimal, numbers, share, texts, whole } from "./cells.ts";
 import { figureHtml } from "./chart.ts";
 import { htmlTable } from "./html-table.ts";
+import type { Series } from "./line-chart.ts";
 import { lineChart } from "./line-chart.ts";
 import { shortPercent } from "./number-format.ts";
 import type { PageSection } from "./page.ts";
@@ -156,7 +157,10 @@ function curveFigure(
   of: string,
 ): string {
   const shown = curves.filter(({ points }) => (points.at(-1)?.y ?? 0) > 0).slice(0, MAX_CURVES);
-  const caption = `The share ${of} that is gone when nodes are rolled up, largest first. A curve that rises early has a few very large nodes.`;
+  const laws = shown.flatMap(({ depth, heaps }) =>
+    heaps === undefined ? [] : [`${depth} ${heaps.beta.toFixed(2)}`],
+  );
+  const caption = `The share ${of} that is gone when nodes are rolled up, largest first. A curve that rises early has a few very large nodes. Exponents β of Heaps’ law: ${laws.join(", ")}.`;
   return figureHtml({
     id,
     title,
@@ -166,13 +170,46 @@ function curveFigure(
       description: caption,
       x: { name: "nodes rolled up (log)", isLog: true },
       y: { name: `reduction (%)`, text: shortPercent },
-      series: shown.map(({ depth, points }) => ({ name: depth, points })),
+      series: [
+        ...shown.map(({ depth, points }) => ({ name: depth, points })),
+        ...shown.map((one, color) => ({ ...heapsSeries(one), color })),
+      ],
+      legend: [
+        ...shown.map(({ depth }, color) => ({ name: depth, points: [], color })),
+        { name: "Heaps’ law", points: [], style: "dashed", color: 7 },
+      ],
     }),
-    columns: [texts("Depth"), numbers("Nodes rolled up"), numbers("Reduction %")],
-    rows: shown.flatMap(({ depth, points }) =>
-      points.map(({ x, y }) => [depth, whole(x), share(y, 3)]),
+    columns: [
+      texts("Depth"),
+      numbers("Nodes rolled up"),
+      numbers("Reduction %"),
+      numbers("Heaps’ law %"),
+    ],
+    rows: shown.flatMap(({ depth, points, heaps }) =>
+      points.map(({ x, y }) => [
+        depth,
+        whole(x),
+        share(y, 3),
+        heaps === undefined ? "-" : share(heaps.k * x ** heaps.beta, 3),
+      ]),
     ),
   });
+}
+
+/** The fitted law, as far as it stays below the curve's own top. */
+function heapsSeries({ depth, points, heaps }: ReductionCurve): Series {
+  const top = points.at(-1)?.y ?? 0;
+  return {
+    name: `${depth}, Heaps’ law`,
+    style: "dashed",
+    points:
+      heaps === undefined
+        ? []
+        : points
+            .filter(({ x }) => x > 0)
+            .map(({ x }) => ({ x, y: heaps.k * x ** heaps.beta }))
+            .filter(({ y }) => y <= top),
+  };
 }
 
 function fitFigure(
