@@ -34,8 +34,8 @@ const STATE = {
 } as const;
 const LEAST_PRICE = 2 ** -64;
 const HIGHEST_PRICE = 2 ** 64;
-/** Halvings of the logarithm: the two prices that are left differ in the last bits only. */
-const SEARCH_STEPS = 60;
+/** Halvings of the logarithm: the two prices that are left differ by a part in a thousand million. */
+const SEARCH_STEPS = 37;
 const INITIAL_LEVELS = 64;
 /** The share of the rows that may stay unused where any node can be opened. */
 const MAX_SLACK = 0.02;

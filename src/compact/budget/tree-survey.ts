@@ -1,4 +1,4 @@
-import { CLOSE_PAREN, COMMA, SLASH } from "../../bytes/ascii.ts";
+import { CLOSE_PAREN, COMMA, QUESTION, SLASH, STAR } from "../../bytes/ascii.ts";
 import { commonPrefix, compareRanges } from "../../bytes/compare.ts";
 import { MementoMapError, quote } from "../../errors.ts";
 import { frequencyIsZero } from "../../ukvs/frequency-sum.ts";
@@ -83,9 +83,11 @@ export class TreeSurvey implements RowSink {
     if (this.#misses !== undefined && this.#addMissesBefore(bytes, lineStart, keyEnd)) {
       shared = commonPrefix(this.#key, 0, this.#keyLength, bytes, lineStart, keyEnd);
     }
+    const isZero = frequencyIsZero(bytes, row.frequencyStart, row.frequencyEnd);
+    if (!isZero && this.#addSibling(bytes, lineStart, shared, keyEnd)) return 1;
     this.#goTo(bytes, lineStart, shared, keyEnd);
     const isOpaque = this.#shape.kind === KEY_KIND.opaque;
-    if (isOpaque || frequencyIsZero(bytes, row.frequencyStart, row.frequencyEnd)) {
+    if (isOpaque || isZero) {
       this.fixedRows++;
       if (!isOpaque) this.#enter(this.#shape.nodesEnd);
     } else {
@@ -188,6 +190,28 @@ export class TreeSurvey implements RowSink {
     while (this.#key[folderEnd] !== SLASH) folderEnd--;
     this.#leafParent = this.#enter(folderEnd);
     this.#leafEnd = nodesEnd;
+    return true;
+  }
+
+  /** Takes a page in the folder of the leaf before it, as most are: no node opens or closes. */
+  #addSibling(bytes: Uint8Array, start: number, shared: number, end: number): boolean {
+    const nodes = this.#nodes;
+    const parent = this.#leafParent;
+    const length = end - start;
+    if (this.#leafEnd === NONE || nodes.size - 1 !== parent) return false;
+    if (shared <= nodes.textEnd[parent] || length + 1 > this.#key.length) return false;
+    if (shared === this.#leafEnd && bytes[start + shared] <= SLASH) return false;
+    for (let i = shared; i < length; i++) {
+      const byte = bytes[start + i];
+      if (byte === SLASH || byte === QUESTION || byte === STAR) return false;
+    }
+    const key = this.#key;
+    for (let i = shared; i < length; i++) key[i] = bytes[start + i];
+    this.#keyLength = this.#leafEnd = length;
+    this.heldRows++;
+    nodes.keys[parent]++;
+    nodes.children[parent]++;
+    nodes.singles[parent]++;
     return true;
   }
 
