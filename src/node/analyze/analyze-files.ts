@@ -12,6 +12,7 @@ import type { InputFormat, KeyTrust } from "../../input/detect.ts";
 import type { CaptureFilter } from "../../input/filter.ts";
 import type { StoredRun } from "../generate/job.ts";
 import { tableBytes } from "../generate/memory.ts";
+import { ReadReporter } from "../generate/read-reporter.ts";
 import type { Part } from "../generate/tasks.ts";
 import type { InputStreams } from "../input-file.ts";
 import type { IndexInput } from "../input/index-input.ts";
@@ -95,6 +96,7 @@ export async function sortCaptures(
   scratch: string,
   options: AnalyzeFilesOptions,
 ): Promise<SortedCaptures> {
+  const progress = new FileProgress();
   const inputs = await openInputs(paths, {
     format: options.format ?? "auto",
     keys: options.keys ?? "auto",
@@ -103,10 +105,16 @@ export async function sortCaptures(
     archive: options.archive,
     streams: options.streams,
     signal: options.interrupt?.signal,
-    progress: new FileProgress(),
+    progress,
   });
   const storedBytes = totalSize(inputs);
-  const results = await scan(inputs, storedBytes, scratch, options);
+  const reporter = new ReadReporter(progress, options.onRead);
+  const onRead = (bytes: number): void => {
+    reporter.add(bytes);
+  };
+  const results = await scan(inputs, storedBytes, scratch, { ...options, onRead }).finally(() => {
+    reporter.end();
+  });
   const runs = results.flatMap((result) => result.runs);
   return { results, runs, files: inputs.length, storedBytes };
 }
