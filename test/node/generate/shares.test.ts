@@ -38,14 +38,12 @@ describe("sharing a file among lanes", () => {
       const ranges = parts.flatMap(({ task }) => (task.kind === "range" ? [task] : []));
       expect(ranges[0]?.start).toBe(0);
       expect(ranges.at(-1)?.end).toBe(text.length);
-      for (const [i, range] of ranges.entries()) {
-        if (i > 0) expect(range.start).toBe(ranges[i - 1]?.end);
-      }
-      for (const share of shares.slice(1)) {
-        const first = ranges[share[0] ?? 0];
-        if (first === undefined || first.start === 0) continue;
-        // A new site begins here: its first page is a multiple of 20.
-        expect(text.slice(first.start)).toMatch(/^com,h\d+\)\/\d\d[02468]0 /);
+      expect(ranges.slice(1).map(({ start }) => start)).toEqual(
+        ranges.slice(0, -1).map(({ end }) => end),
+      );
+      // A new site begins at each share: its first page is a multiple of 20.
+      for (const [first] of shares.filter((share) => share.length > 0)) {
+        expect(text.slice(ranges[first]?.start)).toMatch(/^com,h\d+\)\/\d\d[02468]0 /);
       }
     }
   });
