@@ -48,6 +48,8 @@ export interface AnalyzeFilesOptions {
 }
 
 const DEFAULT_MEMORY_BYTES = 512 * 2 ** 20;
+/** What a thread needs for its tallies, beside what one of `generate` does. */
+const TALLY_BYTES = 24 * 2 ** 20;
 /** A second thread costs more than it gives on less than this. */
 const BYTES_WORTH_A_THREAD = 8 * 2 ** 20;
 
@@ -134,7 +136,7 @@ async function scan(
   scratch: string,
   options: AnalyzeFilesOptions,
 ): Promise<AnalyzeJobResult[]> {
-  const lanes = openLanes(storedBytes, scratch, options);
+  const lanes = openLanes(inputs, storedBytes, scratch, options);
   try {
     await readAll(inputs, lanes, options);
     return await Promise.all(lanes.map((lane) => lane.finish()));
@@ -144,6 +146,7 @@ async function scan(
 }
 
 function openLanes(
+  inputs: readonly IndexInput[],
   storedBytes: number | null,
   scratch: string,
   options: AnalyzeFilesOptions,
@@ -151,10 +154,12 @@ function openLanes(
   const worthwhile =
     storedBytes === null ? Infinity : Math.ceil(storedBytes / BYTES_WORTH_A_THREAD);
   const threads = Math.max(1, Math.min(options.threads ?? 1, worthwhile));
+  const memoryBytes = options.memoryBytes ?? DEFAULT_MEMORY_BYTES;
+  const isInflated = inputs.some((input) => input.isInflated);
   const job = (index: number): AnalyzeJobOptions => ({
     name: `thread-${index}`,
     scratch,
-    tableBytes: tableBytes(options.memoryBytes ?? DEFAULT_MEMORY_BYTES, threads),
+    tableBytes: tableBytes(memoryBytes - threads * TALLY_BYTES, threads, isInflated),
     scanner: {
       filter: options.filter ?? {},
       maxLineBytes: options.maxLineBytes ?? MAX_LINE_BYTES,
