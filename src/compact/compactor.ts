@@ -1,4 +1,4 @@
-import { CLOSE_PAREN, COMMA, isDigit, SLASH, STAR, ZERO } from "../bytes/ascii.ts";
+import { CLOSE_PAREN, COMMA, isDigit, QUESTION, SLASH, STAR, ZERO } from "../bytes/ascii.ts";
 import { compareRanges } from "../bytes/compare.ts";
 import { MementoMapError, quote } from "../errors.ts";
 import { frequencyIsZero } from "../ukvs/frequency-sum.ts";
@@ -112,6 +112,11 @@ export class Compactor implements RowSink {
     const next = shared < written ? bytes[lineStart + shared] : SLASH;
     const order = this.#order(shared, length, next);
     if (order < 0 || (order === 0 && this.#hasOneKey)) return order;
+    if (this.#addSibling(bytes, lineStart, shared, length, row)) {
+      if (this.#rolledUp === NONE) this.#appendLine(bytes, lineStart, keyEnd, lineEnd);
+      this.#releaseSome();
+      return 1;
+    }
     if (order > 0) {
       this.#leave(shared, next);
       this.#takeKey(bytes, lineStart, shared, length);
@@ -128,9 +133,13 @@ export class Compactor implements RowSink {
         this.#addRow(known, bytes, lineStart, keyEnd, lineEnd, row);
       }
     }
+    this.#releaseSome();
+    return 1;
+  }
+
+  #releaseSome(): void {
     const output = this.#output;
     if (output.end - output.start >= RELEASE_BYTES) this.#release();
-    return 1;
   }
 
   /**
@@ -238,6 +247,39 @@ export class Compactor implements RowSink {
     this.#leafParent = folder;
     this.#leafDepth = depth;
     this.#leafCount = count;
+    this.#leafStart = this.#output.end;
+    return true;
+  }
+
+  /**
+   * Takes a page in the folder of the leaf before it, as most are, without looking for nodes: none
+   * opens or closes. False if the row is of another kind.
+   */
+  #addSibling(
+    bytes: Uint8Array,
+    start: number,
+    shared: number,
+    length: number,
+    row: RowRange,
+  ): boolean {
+    const nodes = this.#nodes;
+    const folder = this.#leafParent;
+    if (this.#leafEnd === NONE || nodes.size - 1 !== folder) return false;
+    if (shared <= nodes.textEnd[folder] || length + 2 > this.#key.length) return false;
+    if (shared === this.#leafEnd && bytes[start + shared] <= SLASH) return false;
+    for (let i = shared; i < length; i++) {
+      const byte = bytes[start + i];
+      if (byte === SLASH || byte === QUESTION || byte === STAR) return false;
+    }
+    const count = plainCount(bytes, row.frequencyStart, row.frequencyEnd);
+    const totals = nodes.totals[folder];
+    if (count <= 0 || !(totals instanceof SingleTotal)) return false;
+    totals.sum.addInteger(this.#leafCount);
+    const key = this.#key;
+    for (let i = shared; i < length; i++) key[i] = bytes[start + i];
+    this.#keyLength = this.#leafEnd = length;
+    this.#leafCount = count;
+    this.#addChild(folder);
     this.#leafStart = this.#output.end;
     return true;
   }
