@@ -122,7 +122,14 @@ async function sampleSet(folder: string): Promise<EvaluationSet> {
   const lookups = await textFile(folder, "sample-lookups.txt", () => [
     ...sampleLookups({ ...shape, count: 20_000 }),
   ]);
-  return { name: "sample", truth, lookups, misses: undefined, future: undefined, sizes: ["1.5%"] };
+  return {
+    name: "sample",
+    truth,
+    lookups,
+    misses: undefined,
+    future: undefined,
+    sizes: ["1.5%", "20%", "44%"],
+  };
 }
 
 function tsv(name: string): string[][] {
