@@ -18,6 +18,13 @@ export interface DecompressOptions {
    * output is streamed. A sorted index shrinks 5 to 50 times.
    */
   readonly maxRatio?: number | undefined;
+  /**
+   * Bytes decompressed at a time; 256 KiB by default.
+   *
+   * Chunks of 16 KiB are so short-lived that their memory is free again at once, where larger ones
+   * wait for the next full collection: 50 MB less in long runs, for a little more time.
+   */
+  readonly chunkBytes?: number | undefined;
 }
 
 const RATIO_MATTERS_FROM_BYTES = 2 ** 30;
@@ -53,7 +60,7 @@ export async function* decompressed(
   const compressed = new Counted(iterator);
   try {
     const start = await compressed.peek(4);
-    const output = await inflate(recognizeCompression(start), compressed, options.source);
+    const output = await inflate(recognizeCompression(start), compressed, options);
     const limit = options.maxDecompressedBytes ?? Number.POSITIVE_INFINITY;
     const maxRatio = options.maxRatio ?? DEFAULT_MAX_RATIO;
     let given = 0;
@@ -74,18 +81,18 @@ export async function* decompressed(
 async function inflate(
   compression: Compression | undefined,
   chunks: Counted,
-  source: string,
+  { source, chunkBytes: chunkSize = OUTPUT_CHUNK_BYTES }: DecompressOptions,
 ): Promise<AsyncIterable<Uint8Array>> {
   if (compression === undefined) return chunks.rest();
   const zlib = await import("node:zlib");
   if (compression === "gzip") {
-    return throughZlib(zlib.createGunzip({ chunkSize: OUTPUT_CHUNK_BYTES }), chunks, source);
+    return throughZlib(zlib.createGunzip({ chunkSize }), chunks, source);
   }
   // The types are those of the oldest Node we run on, which does not have it; 22.15 and later do.
   const native = (zlib as { createZstdDecompress?: MakeDecoder }).createZstdDecompress;
   return native === undefined
     ? throughFzstd(chunks, source)
-    : throughZlib(native({ chunkSize: OUTPUT_CHUNK_BYTES }), chunks, source);
+    : throughZlib(native({ chunkSize }), chunks, source);
 }
 
 type ZlibStream = Transform & { readonly bytesWritten: number };

@@ -1,11 +1,13 @@
+import { createReadStream } from "node:fs";
 import { kindText, sniff } from "../../discover/sniff.ts";
 import { MementoMapError } from "../../errors.ts";
 import { mapHeadOf } from "../../lookup/map-head.ts";
 import { withoutPageMark } from "../../map/logical-map.ts";
 import { validateMap } from "../../map/validate.ts";
 import { formatHeaders, type UkvsHeaders } from "../../ukvs/header.ts";
-import { openInput } from "../input-file.ts";
+import { decompressed } from "../decompress.ts";
 import type { Interrupt } from "../interrupt.ts";
+import { ioError, systemCode } from "../io-error.ts";
 import { type Output, withOutput } from "../output-file.ts";
 import type { DownloadedPage } from "./pages.ts";
 
@@ -13,6 +15,8 @@ import type { DownloadedPage } from "./pages.ts";
 const HEAD_BYTES = 256 * 1024;
 const SHOWN_FAULTS = 3;
 const LF = 0x0a;
+/** Small, so that the memory of chunks is free again at once: see `DecompressOptions`. */
+const CHUNK_BYTES = 16 * 1024;
 
 export interface TakeOptions {
   /** Where it came from, for messages. */
@@ -63,12 +67,18 @@ export async function* fileChunks(
   path: string,
   { maxBytes, signal }: Pick<TakeOptions, "maxBytes" | "signal">,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const input = await openInput(
-    path,
-    { stdin: process.stdin },
-    { maxDecompressedBytes: maxBytes, signal },
-  );
-  yield* input.chunks;
+  const file = createReadStream(path, { highWaterMark: CHUNK_BYTES });
+  try {
+    const options = { source: path, maxDecompressedBytes: maxBytes, chunkBytes: CHUNK_BYTES };
+    for await (const chunk of decompressed(file, options)) {
+      signal?.throwIfAborted();
+      yield chunk;
+    }
+  } catch (error) {
+    throw systemCode(error) === undefined ? error : ioError(error, path);
+  } finally {
+    file.destroy();
+  }
 }
 
 /** The map that pages make together: its headers once, then the records of each. */
