@@ -101,11 +101,8 @@ export class MapVersion {
 
   /** The map in the coding a client likes best, of those that are ready. */
   chosen(acceptEncoding: string | undefined): Representation {
-    const { encodings, copies } = this.#options;
-    const ready = encodings.filter(
-      (encoding) => copies.ready(this.whole, this.version, encoding) !== undefined,
-    );
-    const encoding = chooseEncoding(acceptEncoding, ready);
+    const { copies } = this.#options;
+    const encoding = chooseEncoding(acceptEncoding, this.#readyEncodings());
     return encoding === undefined
       ? this.whole
       : (copies.ready(this.whole, this.version, encoding) ?? this.whole);
@@ -119,15 +116,24 @@ export class MapVersion {
     const { plan } = this.survey;
     const page = plan.pages[number - 1];
     if (page === undefined) return undefined;
-    const { encodings, copies, pageRecords } = this.#options;
+    const { copies, pageRecords } = this.#options;
     const source = await PageSource.open(this.#source, plan, page, {
       version: this.version,
       links: pageLinks(number, page.of),
     });
     const version = `${this.version}-${pageRecords}-${number}`;
     const whole = plain(source, version, this.whole.lastModified);
-    const encoding = chooseEncoding(acceptEncoding, encodings);
+    // Copies are made one at a time: a page must not wait until those of a large map are made.
+    const encoding = chooseEncoding(acceptEncoding, this.#readyEncodings());
     return encoding === undefined ? whole : copies.make(whole, version, encoding);
+  }
+
+  /** The codings that the map itself is ready in. */
+  #readyEncodings(): readonly Encoding[] {
+    const { encodings, copies } = this.#options;
+    return encodings.filter(
+      (encoding) => copies.ready(this.whole, this.version, encoding) !== undefined,
+    );
   }
 
   /** What the map says about a URI; a promise only where the file has to be read. */

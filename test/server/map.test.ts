@@ -211,8 +211,9 @@ describe("pages", () => {
   });
 
   it("are compressed, tagged and cut into ranges like the map", async () => {
-    const { url } = await serving(EXAMPLE_MAP, { pageRecords: 2 });
-    const page = `${url}${WELL_KNOWN}?page=2`;
+    const served = await serving(EXAMPLE_MAP, { pageRecords: 2 });
+    await copiesReady(served);
+    const page = `${served.url}${WELL_KNOWN}?page=2`;
     const plain = await rawGet(page);
     const packed = await rawGet(page, { "accept-encoding": "gzip" });
     expect(gunzipSync(packed.body)).toEqual(plain.body);
