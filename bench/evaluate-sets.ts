@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
+import { lookupKey } from "../src/evaluate/lookup-list.ts";
 import { generateMap } from "../src/generate/generate-map.ts";
 import { sampleIndex } from "../src/sample/sample-archive.ts";
 import { sampleLookups } from "../src/sample/sample-lookups.ts";
@@ -50,6 +51,13 @@ export async function evaluationSets(folder: string): Promise<EvaluationSet[]> {
   const dense = await mapOf(folder, "dense.ukvs", holdings);
   const sparse = await mapOf(folder, "sparse.ukvs", until2019);
   const sparser = await mapOf(folder, "sparser.ukvs", until2018);
+  const newTo = (name: string, log: string): Promise<string> =>
+    textFile(folder, name, () => {
+      const seen = new Set(lines(log).map(lookupKey));
+      return [...new Set(lines(since2021).map(lookupKey))].filter((key) => !seen.has(key));
+    });
+  const newToDense = await newTo("posts-new-to-2020.surts", until2020);
+  const newToSparse = await newTo("posts-new-to-2020-alone.surts", of2020);
   const halves = await Promise.all(
     [0, 1].map(async (half) => {
       const keys = await textFile(folder, `holdings-${half}.surts`, () =>
@@ -83,6 +91,22 @@ export async function evaluationSets(folder: string): Promise<EvaluationSet[]> {
       misses: of2020,
       future: of2020,
       sizes: [26_573, "10%", "50%"],
+    },
+    {
+      name: "dense, lookups that are not in the log",
+      truth: dense,
+      lookups: newToDense,
+      misses: until2020,
+      future: undefined,
+      sizes: ["1.5%"],
+    },
+    {
+      name: "sparse, lookups that are not in the log",
+      truth: sparse,
+      lookups: newToSparse,
+      misses: of2020,
+      future: undefined,
+      sizes: [26_573],
     },
     {
       name: "dense, asked for nominations",
