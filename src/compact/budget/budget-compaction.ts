@@ -98,7 +98,7 @@ export class BudgetCompaction {
   }
 
   /**
-   * Plans the map of at most `maxRows` rows. Takes no longer than some sixty passes over a table of
+   * Plans the map of at most `maxRows` rows. Takes no longer than some forty passes over a table of
    * the nodes.
    *
    * @throws MM_USAGE when the map cannot be made so small

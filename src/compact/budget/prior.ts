@@ -22,7 +22,7 @@ export interface Prior {
  *
  * A lookup that misses is a walk down the key tree that leaves it at some node: it asks for a child
  * there that is not held. Where it goes is estimated from the sizes of the sub-trees, and from
- * missed lookups where the survey has them. Four passes over the table, and twenty for the
+ * missed lookups where the survey has them. Four passes over the table, and one more for the
  * strengths where there are misses.
  */
 export function estimatePrior(survey: TreeSurvey): Prior {
