@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { createWriteStream } from "node:fs";
-import { open, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, open, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { fileURLToPath } from "node:url";
@@ -73,6 +73,7 @@ async function load(): Promise<void> {
 async function outback(jar: string, index: string, uris: string): Promise<string[]> {
   const data = join(folder, "outback");
   await rm(data, { recursive: true, force: true });
+  await mkdir(data);
   const args = ["-jar", jar, "-d", data, "-p", String(PORT), "-b", "127.0.0.1"];
   const server = await onOneCore("java", args, "/");
   try {
@@ -102,8 +103,13 @@ async function post(body: string): Promise<void> {
 /** A line of CDXJ as one of CDX with eleven columns. */
 function cdxLine(line: string): string {
   const [surt = "", time = "", ...json] = line.split(" ");
-  const { url, mime, status, digest } = JSON.parse(json.join(" ")) as Record<string, string>;
-  return `${surt} ${time} ${url} ${mime} ${status} ${digest ?? "-"} - - 100 0 a.warc.gz`;
+  const {
+    url,
+    mime = "-",
+    status = "-",
+    digest = "-",
+  } = JSON.parse(json.join(" ")) as Record<string, string>;
+  return `${surt} ${time} ${url} ${mime} ${status} ${digest} - - 100 0 a.warc.gz`;
 }
 
 interface Running {
