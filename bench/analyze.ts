@@ -1,7 +1,9 @@
 // analyze beside cdx-summary of the Internet Archive: `npm run bench:analyze`.
 //
-//   npx tsx bench/analyze.ts [--lines N] [--rounds N] [--quick]
+//   npx tsx bench/analyze.ts [--lines N] [--rounds N] [--quick] [--scale N]
 //
+// --scale analyzes N million lines too, given as CDXJ files of at most 16 million, one after the
+// other, with --memory 512m; the files are those of bench/memory.ts.
 // Both read the same CDX file, made of the sample archive. The numbers that both give are compared
 // before any figure is printed; the bench fails where they differ.
 import { createReadStream, createWriteStream } from "node:fs";
@@ -25,6 +27,7 @@ const { values } = parseArgs({
     lines: { type: "string" },
     rounds: { type: "string" },
     quick: { type: "boolean" },
+    scale: { type: "string" },
   },
 });
 const lines = Number(values.lines ?? (values.quick === true ? 20_000 : 2_000_000));
@@ -77,6 +80,28 @@ if (missing === undefined) {
   );
 } else {
   console.log(`\nWithout cdx-summary: ${missing}`);
+}
+
+if (values.scale !== undefined) {
+  const million = Number(values.scale);
+  const files: string[] = [];
+  for (let left = million; left > 0; left -= 16) {
+    const count = Math.min(16, left) * 1_000_000;
+    files.push(
+      await madeOnce(folder, `index-${count}.cdxj`, (path) =>
+        mementomap("sample", "--lines", String(count), "-o", path),
+      ),
+    );
+  }
+  const run = await mementomap("analyze", "--json", "--quiet", "--memory", "512m", ...files);
+  const { index } = JSON.parse(run.stdout) as Analysis;
+  const expected = million * 1_000_000;
+  if (index.mementos !== expected) throw new Error(`${index.mementos} mementos, not ${expected}`);
+  console.log(
+    `\n${million} million lines of CDXJ, --memory 512m: ${seconds(run.seconds)}, ` +
+      `${seconds(run.cpuSeconds)} of processor time, ${megabytes(run.peakBytes)}; ` +
+      `${Math.round(expected / run.seconds).toLocaleString("en")} lines/s.`,
+  );
 }
 
 async function analyzed(path: string): Promise<Analysis> {

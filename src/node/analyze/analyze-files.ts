@@ -49,7 +49,7 @@ export interface AnalyzeFilesOptions {
 
 const DEFAULT_MEMORY_BYTES = 512 * 2 ** 20;
 /** What a thread needs for its tallies, beside what one of `generate` does. */
-const TALLY_BYTES = 24 * 2 ** 20;
+const TALLY_BYTES = 36 * 2 ** 20;
 /** A second thread costs more than it gives on less than this. */
 const BYTES_WORTH_A_THREAD = 8 * 2 ** 20;
 
