@@ -36,8 +36,8 @@ export interface BudgetCompactionOptions {
  * nothing that is held.
  *
  * Reads the map once to {@link survey} it; {@link plan} needs no reading; {@link write} reads it
- * once for every map written. Holds 136 bytes for every folder and host with two rows or more, at
- * most 68 MiB where there is a spill store, 8 to 40 bytes for every roll-up, and the misses.
+ * once for every map written. Holds 144 bytes for every folder and host with two rows or more, at
+ * most 72 MiB where there is a spill store, 8 to 40 bytes for every roll-up, and the misses.
  */
 export class BudgetCompaction {
   readonly prior: Prior;

@@ -28,23 +28,24 @@ export function estimateStrength(
   const between = new Float64Array(TRIED.length);
   const host = new Float64Array(TRIED.length);
   const folder = new Float64Array(TRIED.length);
-  // For the last node of each level: its misses, and the share of a unit of evidence.
+  // For each slot: its misses, and the share of a unit of evidence.
   const parentMisses: number[] = [];
   const share: number[] = [];
   table.forEachBackwards((page, at) => {
-    const level = page[at + FIELD.level];
+    const slot = page[at + FIELD.slot];
+    const parent = page[at + FIELD.parent];
     const layer = page[at + FIELD.layer];
     const count = page[at + FIELD.misses];
     const own = evidence(page[at + FIELD.keys], heapsExponent);
     if (layer === LAYER.root) addLikelihood(between, count, own / hosts, misses);
     const isNew = chanceOfNew(page, at, heapsExponent);
-    parentMisses[level] = count;
-    share[level] = (1 - isNew) / page[at + FIELD.scratch];
+    parentMisses[slot] = count;
+    share[slot] = (1 - isNew) / page[at + FIELD.scratch];
     const likelihoods = layer === LAYER.host ? host : folder;
     addLikelihood(likelihoods, page[at + FIELD.ownMisses], isNew, count);
-    if (level > 0) {
+    if (parent > 0) {
       const above = layer === LAYER.path ? folder : host;
-      addLikelihood(above, count, share[level - 1] * own, parentMisses[level - 1]);
+      addLikelihood(above, count, share[parent] * own, parentMisses[parent]);
     }
   });
   return {

@@ -2,8 +2,11 @@ import type { SpillStore } from "../pending-text.ts";
 
 /** What is known of a node; each is a number of its record. */
 export const FIELD = {
-  /** Nodes above it. */
-  level: 0,
+  /**
+   * A number from 1 up that no node open at the same time has: sums over children are kept by it.
+   * Sub-trees may lie within each other's keys (`a)/x`, `a+b)/`, `a,c)/`), so a depth would not do.
+   */
+  slot: 0,
   /** Names the node; see `nodeName`. */
   name: 1,
   /** One of LAYER. */
@@ -36,13 +39,15 @@ export const FIELD = {
   decision: 15,
   /** Rows if it is rolled up: one, and the exclusions below. */
   rolledUpRows: 16,
+  /** The slot of its parent; 0 for none. */
+  parent: 17,
 } as const;
 
 /** Numbers in a record. */
-export const STRIDE = 17;
+export const STRIDE = 18;
 const PAGE_RECORDS = 4096;
 const PAGE_BYTES = PAGE_RECORDS * STRIDE * 8;
-/** Pages held in memory before others go to the spill store: 68 MiB. */
+/** Pages held in memory before others go to the spill store: 72 MiB. */
 const MEMORY_PAGES = 128;
 
 /** Receives a record: its numbers begin at `at`. It may change them. */
@@ -52,7 +57,7 @@ export type VisitRecord = (page: Float64Array, at: number, index: number) => voi
  * The nodes of a key tree that hold at least two rows, children before their parents.
  *
  * Only ever read from one end to the other, so that a table too large for memory can stay in a
- * spill store: at most 68 MiB are held where there is one. Read backwards, parents come before
+ * spill store: at most 72 MiB are held where there is one. Read backwards, parents come before
  * their children.
  */
 export class NodeTable {
@@ -82,10 +87,16 @@ export class NodeTable {
 
   /** Visits every record, children before their parents. */
   forEach(visit: VisitRecord): void {
+    this.forEachPage((page, first, count) => {
+      for (let i = 0; i < count; i++) visit(page, i * STRIDE, first + i);
+    });
+  }
+
+  /** Visits pages of records in the same order: for passes that are made many times. */
+  forEachPage(visit: (page: Float64Array, first: number, count: number) => void): void {
     for (let first = 0; first < this.size; first += PAGE_RECORDS) {
       const page = this.#page(first / PAGE_RECORDS);
-      const end = Math.min(this.size, first + PAGE_RECORDS);
-      for (let index = first; index < end; index++) visit(page, (index - first) * STRIDE, index);
+      visit(page, first, Math.min(this.size - first, PAGE_RECORDS));
     }
   }
 

@@ -1,7 +1,7 @@
 import { MementoMapError } from "../../errors.ts";
 import { enlarged } from "../node-stack.ts";
 import type { Exclusions } from "./exclusions.ts";
-import { FIELD } from "./node-table.ts";
+import { FIELD, STRIDE } from "./node-table.ts";
 import type { NodeTable } from "./node-table.ts";
 import type { TreeSurvey } from "./tree-survey.ts";
 
@@ -20,7 +20,7 @@ export interface Plan {
 }
 
 /** Rolled up at the price found; rolled up at the next lower one, where the map is too large. */
-const DECISION = { atPrice: 1, below: 2 } as const;
+const DECISION = { none: 0, atPrice: 1, below: 2 } as const;
 /** What is left to do below a node. */
 const STATE = {
   /** Roll up what is rolled up at the price. */
@@ -36,7 +36,7 @@ const LEAST_PRICE = 2 ** -64;
 const HIGHEST_PRICE = 2 ** 64;
 /** Halvings of the logarithm: the two prices that are left differ by a part in a thousand million. */
 const SEARCH_STEPS = 37;
-const INITIAL_LEVELS = 64;
+const INITIAL_SLOTS = 64;
 /** The share of the rows that may stay unused where any node can be opened. */
 const MAX_SLACK = 0.02;
 
@@ -61,7 +61,7 @@ export function planRollUps(survey: TreeSurvey, maxRows: number, exclusions?: Ex
   }
   const fixed = survey.fixedRows + survey.topSingles;
   const rowsAt = (price: number): number =>
-    fixed + solve(table, price, DECISION.atPrice, exclusions?.rewind(price)).rows;
+    fixed + solve(table, price, DECISION.none, exclusions?.rewind(price)).rows;
   let [low, high] = [LEAST_PRICE, HIGHEST_PRICE];
   const least = leastRows(survey);
   if (least > maxRows) {
@@ -78,7 +78,7 @@ export function planRollUps(survey: TreeSurvey, maxRows: number, exclusions?: Ex
     if (rows === maxRows) break;
   }
   solve(table, low, DECISION.below, exclusions?.rewind(high));
-  const rowsAtPrice = rowsAt(high);
+  const rowsAtPrice = fixed + solve(table, high, DECISION.atPrice, exclusions?.rewind(high)).rows;
   const search: Search = { table, price: high, rowsAtPrice, maxRows, exclusions };
   const plan = choose(search, false);
   return plan.rows < maxRows * (1 - MAX_SLACK) ? choose(search, true) : plan;
@@ -91,7 +91,7 @@ export function leastRows(survey: TreeSurvey): number {
 
 /** The cheapest map at a price of a row, leaving out rows that stay whatever is rolled up. */
 export function cheapestAt(table: NodeTable, price: number): Solution {
-  return solve(table, price, DECISION.atPrice, undefined);
+  return solve(table, price, DECISION.none, undefined);
 }
 
 /** A map: its rows, and what it costs: their price and the expected false positives. */
@@ -101,8 +101,8 @@ export interface Solution {
 }
 
 /**
- * Decides on every node at a price of a row. The decision is added to the record; the rows of a
- * decision below the price are left in its `scratch`.
+ * Decides on every node at a price of a row. The decision, if there is one to keep, is added to the
+ * record; the rows of a decision below the price are left in its `scratch`.
  */
 function solve(
   table: NodeTable,
@@ -110,36 +110,40 @@ function solve(
   decision: number,
   exclusions: Exclusions | undefined,
 ): Solution {
-  let depth = INITIAL_LEVELS;
-  let cost = new Float64Array(depth);
-  let rows = new Float64Array(depth);
-  let misses = new Float64Array(depth);
-  let voids = new Float64Array(depth);
-  table.forEach((page, at, index) => {
-    const level = page[at + FIELD.level];
-    const below = level + 1;
-    if (below >= depth) {
-      depth = below * 2;
-      cost = enlarged(new Float64Array(depth), cost);
-      rows = enlarged(new Float64Array(depth), rows);
-      misses = enlarged(new Float64Array(depth), misses);
-      voids = enlarged(new Float64Array(depth), voids);
+  let slots = INITIAL_SLOTS;
+  let cost = new Float64Array(slots);
+  let rows = new Float64Array(slots);
+  let misses = new Float64Array(slots);
+  let voids = new Float64Array(slots);
+  table.forEachPage((page, first, count) => {
+    for (let at = 0, index = first; index < first + count; at += STRIDE, index++) {
+      const slot = page[at + FIELD.slot];
+      const parent = page[at + FIELD.parent];
+      if (slot >= slots) {
+        slots = slot * 2;
+        cost = enlarged(new Float64Array(slots), cost);
+        rows = enlarged(new Float64Array(slots), rows);
+        misses = enlarged(new Float64Array(slots), misses);
+        voids = enlarged(new Float64Array(slots), voids);
+      }
+      const open = page[at + FIELD.rows] + page[at + FIELD.singles];
+      const openCost = open * price + cost[slot];
+      const allMisses = page[at + FIELD.newMisses] + misses[slot];
+      const allVoids = (exclusions === undefined ? 0 : exclusions.countOf(index)) + voids[slot];
+      const isRolledUp = price + allMisses < openCost;
+      const left = isRolledUp ? 1 + allVoids : open + rows[slot];
+      if (decision !== DECISION.none) {
+        const others = page[at + FIELD.decision] & ~decision;
+        page[at + FIELD.decision] = isRolledUp ? others | decision : others;
+        if (decision === DECISION.below) page[at + FIELD.scratch] = left;
+        else page[at + FIELD.rolledUpRows] = 1 + allVoids;
+      }
+      cost[parent] += isRolledUp ? price + allMisses : openCost;
+      rows[parent] += left;
+      misses[parent] += allMisses;
+      voids[parent] += allVoids;
+      cost[slot] = rows[slot] = misses[slot] = voids[slot] = 0;
     }
-    const open = page[at + FIELD.rows] + page[at + FIELD.singles];
-    const openCost = open * price + cost[below];
-    const allMisses = page[at + FIELD.newMisses] + misses[below];
-    const allVoids = (exclusions === undefined ? 0 : exclusions.countOf(index)) + voids[below];
-    const isRolledUp = price + allMisses < openCost;
-    const left = isRolledUp ? 1 + allVoids : open + rows[below];
-    const others = page[at + FIELD.decision] & ~decision;
-    page[at + FIELD.decision] = isRolledUp ? others | decision : others;
-    if (decision === DECISION.below) page[at + FIELD.scratch] = left;
-    else page[at + FIELD.rolledUpRows] = 1 + allVoids;
-    cost[level] += isRolledUp ? price + allMisses : openCost;
-    rows[level] += left;
-    misses[level] += allMisses;
-    voids[level] += allVoids;
-    cost[below] = rows[below] = misses[below] = voids[below] = 0;
   });
   return { rows: rows[0], cost: cost[0] };
 }
@@ -162,13 +166,13 @@ function choose(search: Search, fillsUp: boolean): Plan {
   const { table, price, maxRows, exclusions } = search;
   const chosen = new Set<number>();
   const excluded: number[] = [];
-  const state: number[] = [];
+  const state: number[] = [STATE.open];
   let rows = search.rowsAtPrice;
   let expectedFalsePositives = 0;
   table.forEachBackwards((page, at, index) => {
-    const level = page[at + FIELD.level];
-    const above = level === 0 ? STATE.open : state[level - 1];
-    state[level] = above;
+    const slot = page[at + FIELD.slot];
+    const above = state[page[at + FIELD.parent]];
+    state[slot] = above;
     if (above === STATE.covered) {
       expectedFalsePositives += page[at + FIELD.newMisses];
       exclusions?.listOf(index, excluded);
@@ -181,18 +185,18 @@ function choose(search: Search, fillsUp: boolean): Plan {
     const whole = page[at + FIELD.scratch] - page[at + FIELD.rolledUpRows];
     if (isOpenBelow && rows + whole <= maxRows) {
       rows += whole;
-      state[level] = STATE.openBelow;
+      state[slot] = STATE.openBelow;
       return;
     }
     const own = exclusions?.listOf(index, []).length ?? 0;
     const lone = page[at + FIELD.rows] + page[at + FIELD.children] - 1 - own;
     if ((isOpenBelow || fillsUp) && rows + lone <= maxRows) {
       rows += lone;
-      state[level] = STATE.rolledUp;
+      state[slot] = STATE.rolledUp;
       return;
     }
     chosen.add(page[at + FIELD.name]);
-    state[level] = STATE.covered;
+    state[slot] = STATE.covered;
     expectedFalsePositives += page[at + FIELD.newMisses];
     exclusions?.listOf(index, excluded);
   });

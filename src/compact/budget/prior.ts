@@ -45,12 +45,12 @@ function sumOverChildren(table: NodeTable, heapsExponent: number): number {
   const sums: number[] = [0];
   let hosts = 0;
   table.forEach((page, at) => {
-    const level = page[at + FIELD.level];
-    while (sums.length <= level + 1) sums.push(0);
-    page[at + FIELD.scratch] = page[at + FIELD.singles] + sums[level + 1];
-    sums[level + 1] = 0;
+    const slot = page[at + FIELD.slot];
+    while (sums.length <= slot) sums.push(0);
+    page[at + FIELD.scratch] = page[at + FIELD.singles] + sums[slot];
+    sums[slot] = 0;
     const own = evidence(page[at + FIELD.keys], heapsExponent);
-    sums[level] += own;
+    sums[page[at + FIELD.parent]] += own;
     if (page[at + FIELD.layer] === LAYER.root) hosts += own;
   });
   return hosts;
@@ -67,25 +67,26 @@ function missesBelowHosts(table: NodeTable): number {
 /** Spreads the lookups of each host over its folders, parents first. */
 function walkFolders(table: NodeTable, prior: Prior, hosts: number): void {
   const { heapsExponent, belowFolders } = prior;
-  // For the last node of each level: what a unit of a child's evidence, and a miss, is worth.
+  // For each slot: what a unit of a child's evidence, and a miss, is worth.
   const perEvidence: number[] = [];
   const perMiss: number[] = [];
   table.forEachBackwards((page, at) => {
     const layer = page[at + FIELD.layer];
     if (layer === LAYER.host) return;
-    const level = page[at + FIELD.level];
+    const slot = page[at + FIELD.slot];
+    const parent = page[at + FIELD.parent];
     const own = evidence(page[at + FIELD.keys], heapsExponent);
     const misses = page[at + FIELD.misses];
     const lookups =
       layer === LAYER.root
         ? misses + (prior.betweenHosts * own) / hosts
-        : perEvidence[level - 1] * own + perMiss[level - 1] * misses;
+        : perEvidence[parent] * own + perMiss[parent] * misses;
     const isNew = chanceOfNew(page, at, heapsExponent);
     const unit = lookups / (misses + belowFolders);
-    perMiss[level] = unit;
-    perEvidence[level] = (unit * belowFolders * (1 - isNew)) / page[at + FIELD.scratch];
+    perMiss[slot] = unit;
+    perEvidence[slot] = (unit * belowFolders * (1 - isNew)) / page[at + FIELD.scratch];
     // Folders of one row have no record: what would miss in them is counted here.
-    const intoSingles = perEvidence[level] * page[at + FIELD.singleFolders];
+    const intoSingles = perEvidence[slot] * page[at + FIELD.singleFolders];
     page[at + FIELD.newMisses] =
       unit * (page[at + FIELD.ownMisses] + page[at + FIELD.singleMisses] + belowFolders * isNew) +
       intoSingles * (1 - heapsExponent / 2);
@@ -98,22 +99,23 @@ function walkHosts(table: NodeTable, prior: Prior, hosts: number): void {
   const { belowHosts, betweenHosts, heapsExponent } = prior;
   const sums: number[] = [0];
   table.forEach((page, at) => {
-    const level = page[at + FIELD.level];
-    while (sums.length <= level + 1) sums.push(0);
+    const slot = page[at + FIELD.slot];
+    const parent = page[at + FIELD.parent];
+    while (sums.length <= slot) sums.push(0);
     if (page[at + FIELD.layer] === LAYER.host) {
       const singles =
         page[at + FIELD.singleMisses] + (betweenHosts * page[at + FIELD.singles]) / hosts;
-      const known = sums[level + 1] + singles;
+      const known = sums[slot] + singles;
       const isNew =
         (page[at + FIELD.ownMisses] + belowHosts * chanceOfNew(page, at, heapsExponent)) /
         (page[at + FIELD.misses] + belowHosts);
       const unknown = (known * isNew) / (1 - isNew);
       page[at + FIELD.newMisses] = unknown + singles * (1 - heapsExponent / 2);
       page[at + FIELD.scratch] = known + unknown;
-      sums[level + 1] = 0;
-      sums[level] += known + unknown;
+      sums[slot] = 0;
+      sums[parent] += known + unknown;
     } else if (page[at + FIELD.layer] === LAYER.root) {
-      sums[level] += page[at + FIELD.scratch];
+      sums[parent] += page[at + FIELD.scratch];
     }
   });
 }

@@ -1,5 +1,5 @@
 import type { Layer } from "../node-stack.ts";
-import { enlarged, LAYER, NONE } from "../node-stack.ts";
+import { enlarged, LAYER } from "../node-stack.ts";
 import type { BranchList } from "./miss-list.ts";
 
 const INITIAL_DEPTH = 64;
@@ -26,7 +26,6 @@ export class SurveyStack {
   layer = new Uint8Array(INITIAL_DEPTH);
   depth = new Int32Array(INITIAL_DEPTH);
   parent = new Int32Array(INITIAL_DEPTH);
-  level = new Int32Array(INITIAL_DEPTH);
   isSuffix = new Uint8Array(INITIAL_DEPTH);
   hasQueries = new Uint8Array(INITIAL_DEPTH);
   rows = new Float64Array(INITIAL_DEPTH);
@@ -52,7 +51,6 @@ export class SurveyStack {
     this.layer[node] = layer;
     this.depth[node] = depth;
     this.parent[node] = parent;
-    this.level[node] = parent === NONE ? 0 : this.level[parent] + 1;
     this.isSuffix[node] = 0;
     this.hasQueries[node] = 0;
     this.rows[node] = 0;
@@ -120,7 +118,6 @@ export class SurveyStack {
     this.layer = enlarged(new Uint8Array(size), this.layer);
     this.depth = enlarged(new Int32Array(size), this.depth);
     this.parent = enlarged(new Int32Array(size), this.parent);
-    this.level = enlarged(new Int32Array(size), this.level);
     this.isSuffix = enlarged(new Uint8Array(size), this.isSuffix);
     this.hasQueries = enlarged(new Uint8Array(size), this.hasQueries);
     this.rows = enlarged(new Float64Array(size), this.rows);

@@ -358,7 +358,8 @@ export class TreeSurvey implements RowSink {
     const nodes = this.#nodes;
     const page = this.table.push();
     const at = this.table.lastOffset;
-    page[at + FIELD.level] = nodes.level[node];
+    page[at + FIELD.slot] = node + 1;
+    page[at + FIELD.parent] = nodes.parent[node] + 1;
     page[at + FIELD.name] = nodeName(this.#key, nodes.textEnd[node]);
     page[at + FIELD.layer] = nodes.layer[node];
     page[at + FIELD.isSuffix] = nodes.isSuffix[node];

@@ -156,6 +156,16 @@ describe("BudgetCompaction", () => {
     expect(rows).toContain("com,a)/r/* 0");
   });
 
+  it("keeps to its plan where the keys of one sub-tree lie within those of another", async () => {
+    const held = ["a,a)/", "a)/", "a,b)/", "a)/x", "a+b,b)/", "a+b,a)/"];
+    const compaction = await BudgetCompaction.survey(reading(mapOf(held)));
+    for (const maxRows of [2, 3, 4, 5]) {
+      const rows = rowsOf(await compacted(compaction, maxRows));
+      expect(rows).toHaveLength(compaction.plan(maxRows).rows);
+      expect(rows.length).toBeLessThanOrEqual(maxRows);
+    }
+  });
+
   it("leaves a map that is small enough as it is", async () => {
     const map = mapOf(["com,a)/", "com,a)/x"]);
     const compaction = await BudgetCompaction.survey(reading(map));

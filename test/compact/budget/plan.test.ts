@@ -25,7 +25,8 @@ function push(table: NodeTable, node: Tree, level: number): void {
   for (const child of node.children) push(table, child, level + 1);
   const page = table.push();
   const at = table.lastOffset;
-  page[at + FIELD.level] = level;
+  page[at + FIELD.slot] = level + 1;
+  page[at + FIELD.parent] = level;
   page[at + FIELD.rows] = node.rows;
   page[at + FIELD.singles] = node.singles;
   page[at + FIELD.children] = node.singles + node.children.length;
