@@ -95,3 +95,6 @@ export { sampleIndex } from "./sample/sample-archive.ts";
 export { sampleLookups } from "./sample/sample-lookups.ts";
 export type { SampleLookupOptions } from "./sample/sample-lookups.ts";
 export type { SampleOptions } from "./sample/sample-options.ts";
+
+export { analyzeIndex } from "./analyze/analyze-index.ts";
+export type { Analysis } from "./analyze/analysis.ts";

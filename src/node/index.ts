@@ -30,3 +30,4 @@ export { Interrupt } from "./interrupt.ts";
 export { openOutput, withOutput } from "./output-file.ts";
 export type { Output, OutputStreams } from "./output-file.ts";
 export { ScratchSpill } from "./scratch-spill.ts";
+export { analyzeFiles } from "./analyze/analyze-files.ts";

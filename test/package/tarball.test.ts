@@ -43,11 +43,17 @@ describe("the package", () => {
     const script = `
       import { uriKey } from "mementomap";
       import { FileSource } from "mementomap/node";
-      console.log(uriKey("http://example.com/"), typeof FileSource.open);
+      import { Publisher } from "mementomap/server";
+      console.log(uriKey("http://example.com/"), typeof FileSource.open, typeof Publisher.open);
     `;
     const node = ["--input-type=module", "-e", script];
     const { stdout } = await run(process.execPath, node, { cwd: folder });
-    expect(stdout).toBe("com,example)/ function\n");
+    expect(stdout).toBe("com,example)/ function function\n");
+  });
+
+  it("has its kernels", async () => {
+    const kernels = await readdir(join(installed, "dist", "kernel"));
+    expect(kernels.sort()).toEqual(["compact.wasm", "scan-cdxj.wasm"]);
   });
 
   it("has a command that runs, threads included", async () => {
