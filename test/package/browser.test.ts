@@ -14,6 +14,8 @@ describe("the core", () => {
       target: "es2022",
       write: false,
       metafile: true,
+      // Comments may speak of Node.
+      minifyWhitespace: true,
       logLevel: "silent",
     });
     const inputs = Object.keys(metafile.inputs);
