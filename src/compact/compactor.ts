@@ -63,6 +63,8 @@ export class Compactor implements RowSink {
   #leafStart = 0;
   /** Positions of undecided exclusions that cover something held. */
   readonly #coveringVoids = new Set<number>();
+  /** Exclusions of pages that the key begins with: a query of such a page may be held. */
+  readonly #voidPages: VoidPage[] = [];
 
   constructor(policy: RollUpPolicy, write: WriteText, options: CompactorOptions = {}) {
     this.#policy = policy;
@@ -195,6 +197,8 @@ export class Compactor implements RowSink {
   #leave(shared: number, next: number): void {
     const nodes = this.#nodes;
     if (this.#leafEnd !== NONE) this.#settleLeaf(shared, next);
+    const pages = this.#voidPages;
+    while (pages.length > 0 && pages[pages.length - 1].textEnd > shared) pages.pop();
     while (nodes.size > 0 && nodes.textEnd[nodes.size - 1] > shared) this.#close();
     const top = nodes.size - 1;
     if (top < 0 || nodes.textEnd[top] < shared) return;
@@ -411,8 +415,19 @@ export class Compactor implements RowSink {
     this.#markPresent(node);
     // A page with a query is no child, but it is below the node.
     const isBelow = kind === KEY_KIND.query;
+    if (isBelow && this.#voidPages.length > 0) this.#coverVoidPage();
     if (isBelow && nodes.cutoff[node] === CHOSEN && nodes.isRolledUp[node] === 0) {
       this.#rollUp(node);
+    }
+  }
+
+  /** An exclusion of a page whose query is held must not outlive the row of the query. */
+  #coverVoidPage(): void {
+    const key = this.#key;
+    for (const { textEnd, start, end } of this.#voidPages) {
+      if (key[textEnd] !== QUESTION) continue;
+      if (this.#rolledUp === NONE) this.#coveringVoids.add(start);
+      else this.#output.strikeOut(start, end);
     }
   }
 
@@ -544,6 +559,10 @@ export class Compactor implements RowSink {
       nodes.voidStart[node] = position;
       nodes.voidEnd[node] = this.#output.end;
     }
+    if (kind === KEY_KIND.page || kind === KEY_KIND.pathWildcard) {
+      const { nodesEnd } = this.#shape;
+      this.#voidPages.push({ textEnd: nodesEnd, start: position, end: this.#output.end });
+    }
     for (let open = node; open !== NONE; open = nodes.parent[open]) nodes.hasVoids[open] = 1;
   }
 
@@ -643,6 +662,14 @@ function plainCount(bytes: Uint8Array, start: number, end: number): number {
     count = count * 10 + (bytes[i] - ZERO);
   }
   return count;
+}
+
+/** The exclusion of a page, or of all below it, in the output. */
+interface VoidPage {
+  /** Where the text of the page ends in its key. */
+  readonly textEnd: number;
+  readonly start: number;
+  readonly end: number;
 }
 
 function text(bytes: Uint8Array): string {

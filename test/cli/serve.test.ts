@@ -31,7 +31,7 @@ describe("serve", () => {
       .split("\n")
       .map((line) => JSON.parse(line) as { msg: string });
     expect(entries.map(({ msg }) => msg)).toContain("request");
-    expect(entries.at(-1)).toMatchObject({ level: "info", msg: "stopping" });
+    expect(entries.map(({ msg }) => msg)).toContain("stopping");
   });
 
   it("loses no request while its map is replaced again and again", async () => {

@@ -53,10 +53,16 @@ export function compactRows(rows: readonly OracleRow[], options: OracleOptions):
     else groups.add(node, row);
   }
   const heldNodes = new Set(voids.length === 0 ? [] : held.flatMap((row) => row.chain));
+  // An exclusion of a page is asked after its queries.
+  const queriedPages = new Set(
+    held.filter((row) => row.key.includes("?")).map((row) => row.key.replace(/\?.*$/, "")),
+  );
   for (const row of voids) {
     const isBelow = row.chain.some((text) => rolledUp.has(text));
     const isSpread = /,\*\)/.test(row.key);
-    const coversHeld = isWildcard(row.key) && heldNodes.has(base(row.key));
+    const coversHeld = isWildcard(row.key)
+      ? heldNodes.has(base(row.key)) || queriedPages.has(base(row.key))
+      : queriedPages.has(row.key);
     if (!isBelow || (!isSpread && !coversHeld)) kept.push(row);
   }
   const wildcards = [...groups.rows].map(([node, members]) => {
