@@ -11,7 +11,7 @@ const depths = fc.record({
 describe("compaction by weights", () => {
   it("drops the exclusion of a page whose query is held: lookups of the query fall back to it", async () => {
     const rows = ["com,a)/b 1", "com,a)/x 0", "com,a)/x/* 0", "com,a)/x0 4", "com,a)/x?q=1 2"];
-    expect(await compactRows(rows, { hostWeight: 0, pathWeight: 0 })).toEqual(["com,a)/* 7"]);
+    expect(await compactedRows(rows, { hostWeight: 0, pathWeight: 0 })).toEqual(["com,a)/* 7"]);
   });
 
   it("gives the bytes of the slow oracle, for any map, weights and depths", async () => {
