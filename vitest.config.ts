@@ -5,6 +5,7 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     // See vitest.peers.config.ts.
     exclude: ["test/peers/**"],
+    setupFiles: ["test/support/property-seed.ts"],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // Two forks match the smallest machine we support; worker threads are what we test, so the
