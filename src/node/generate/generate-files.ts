@@ -112,6 +112,7 @@ async function generateOnce(
   const scratchOptions = { parent: options.scratch, interrupt: options.interrupt };
   return withTempDir(scratchOptions, async (scratch) => {
     const lanes = openLanes(plan, scratch, options);
+    let isDone = false;
     try {
       await readAll(plan, lanes, options.onRead);
       const finished = await Promise.all(lanes.map((lane) => lane.finish()));
@@ -127,6 +128,7 @@ async function generateOnce(
           ? mergedRows(runs, lanes, scratch, isSample)
           : emittedRows(inOrder, scratch, isSample);
       const merged = await writeParts(rows, output, options.interrupt);
+      isDone = true;
       return {
         ...merged,
         counts,
@@ -137,7 +139,10 @@ async function generateOnce(
         canonicalization: plan.description.canonicalization ?? "surt",
       };
     } finally {
-      await Promise.all(lanes.map((lane) => lane.end()));
+      const ended = Promise.all(lanes.map((lane) => lane.end()));
+      // When all rows are written, nobody needs to wait for threads to go.
+      if (isDone) ended.catch(() => undefined);
+      else await ended;
     }
   });
 }
