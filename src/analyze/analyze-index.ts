@@ -1,9 +1,10 @@
+import { joinBytes } from "../bytes/join.ts";
 import { wholeLines } from "../bytes/whole-lines.ts";
 import type { IndexSource } from "../generate/generate-map.ts";
 import { KeyTable } from "../generate/key-table.ts";
 import { mergeRuns } from "../generate/merge-runs.ts";
 import type { RunIndex } from "../generate/run.ts";
-import { RunReader, writeRun } from "../generate/run.ts";
+import { memoryRun, RunReader, writeRun } from "../generate/run.ts";
 import type { InputFormat } from "../input/detect.ts";
 import { detectFormat } from "../input/detect.ts";
 import type { CaptureFilter } from "../input/filter.ts";
@@ -50,7 +51,7 @@ export async function analyzeIndex(
     const parts: Uint8Array[] = [];
     table.drain((keys) => {
       const index = writeRun(keys, (chunk) => void parts.push(chunk.slice()));
-      runs.push({ index, bytes: joined(parts) });
+      runs.push({ index, bytes: joinBytes(parts) });
     });
   };
   const maxLineBytes = options.maxLineBytes ?? MAX_LINE_BYTES;
@@ -75,9 +76,7 @@ export async function analyzeIndex(
   drain();
   const tree = new HoldingsTree(top);
   mergeRuns(
-    runs.map(
-      ({ index, bytes }) => new RunReader(index, (offset, target) => copy(bytes, offset, target)),
-    ),
+    runs.map(({ index, bytes }) => new RunReader(index, memoryRun(bytes))),
     {},
     (key, keyLength, count) => {
       tree.add(key, keyLength, count);
@@ -86,20 +85,4 @@ export async function analyzeIndex(
   tree.end();
   const tally = joinTallies([scanner.tally.data()], samples);
   return summarize(tally, tree, { files, storedBytes: null, runs: runs.length, top });
-}
-
-function copy(bytes: Uint8Array, offset: number, target: Uint8Array): number {
-  const part = bytes.subarray(offset, offset + target.length);
-  target.set(part);
-  return part.length;
-}
-
-function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 }

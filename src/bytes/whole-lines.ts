@@ -1,3 +1,4 @@
+import { joinBytes } from "./join.ts";
 import { MementoMapError } from "../errors.ts";
 import { LF } from "./ascii.ts";
 
@@ -31,14 +32,14 @@ export async function* wholeLines(
   for await (const chunk of chunks) {
     const end = chunk.lastIndexOf(LF) + 1;
     if (end === 0) {
-      held = joined(held, chunk);
+      held = joinBytes([held, chunk]);
       checkLength(held.length);
       continue;
     }
     let start = 0;
     if (held.length > 0) {
       start = chunk.indexOf(LF) + 1;
-      const first = joined(held, chunk.subarray(0, start));
+      const first = joinBytes([held, chunk.subarray(0, start)]);
       checkLength(first.length - 1);
       yield first;
     }
@@ -46,11 +47,4 @@ export async function* wholeLines(
     held = chunk.slice(end);
   }
   if (held.length > 0) yield held;
-}
-
-function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
-  const both = new Uint8Array(a.length + b.length);
-  both.set(a);
-  both.set(b, a.length);
-  return both;
 }

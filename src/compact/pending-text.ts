@@ -1,3 +1,4 @@
+import { joinBytes } from "../bytes/join.ts";
 import { LF } from "../bytes/ascii.ts";
 
 /** Takes text in order; the bytes are valid only during the call. */
@@ -148,7 +149,7 @@ export class PendingText {
         const lineEnd = bytes.indexOf(LF, at);
         if (lineEnd === -1) break;
         if (carried.length > 0) {
-          const line = joined(carried, bytes.subarray(0, lineEnd + 1));
+          const line = joinBytes([carried, bytes.subarray(0, lineEnd + 1)]);
           visit(line, 0, line.length, position - carried.length);
           carried = new Uint8Array(0);
         } else {
@@ -156,7 +157,7 @@ export class PendingText {
         }
         at = lineEnd + 1;
       }
-      if (at < bytes.length) carried = joined(carried, bytes.subarray(at));
+      if (at < bytes.length) carried = joinBytes([carried, bytes.subarray(at)]);
     });
   }
 
@@ -192,11 +193,4 @@ export class PendingText {
     if (at >= to) return;
     visit(this.#buffer.subarray(at - this.#bufferStart, to - this.#bufferStart), at);
   }
-}
-
-function joined(a: Uint8Array, b: Uint8Array): Uint8Array<ArrayBuffer> {
-  const both = new Uint8Array(a.length + b.length);
-  both.set(a);
-  both.set(b, a.length);
-  return both;
 }

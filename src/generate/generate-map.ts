@@ -1,3 +1,4 @@
+import { joinBytes } from "../bytes/join.ts";
 import { LF } from "../bytes/ascii.ts";
 import { peek } from "../bytes/peek.ts";
 import { MAX_LINE_BYTES, wholeLines } from "../bytes/whole-lines.ts";
@@ -15,7 +16,7 @@ import { mapHeaders } from "./map-headers.ts";
 import { MapRows } from "./map-rows.ts";
 import { mergeRuns } from "./merge-runs.ts";
 import type { RunIndex } from "./run.ts";
-import { RunReader, writeRun } from "./run.ts";
+import { memoryRun, RunReader, writeRun } from "./run.ts";
 
 /** An index to read: its bytes, decompressed, and a name for errors. */
 export interface IndexSource {
@@ -71,7 +72,7 @@ export async function generateMap(
     const parts: Uint8Array[] = [];
     table.drain((keys) => {
       const index = writeRun(keys, (chunk) => void parts.push(chunk.slice()));
-      runs.push({ index, bytes: concatenated(parts) });
+      runs.push({ index, bytes: joinBytes(parts) });
     });
   };
   const open: OpenSource[] = [];
@@ -93,16 +94,14 @@ export async function generateMap(
     blocks.push(block.slice());
   });
   mergeRuns(
-    runs.map(
-      ({ index, bytes }) => new RunReader(index, (offset, target) => copy(bytes, offset, target)),
-    ),
+    runs.map(({ index, bytes }) => new RunReader(index, memoryRun(bytes))),
     {},
     (key, keyLength, count) => {
       rows.add(key, keyLength, count);
     },
   );
   rows.end();
-  return { bytes: concatenated(blocks), rows: rows.rows, counts: reader.counts };
+  return { bytes: joinBytes(blocks), rows: rows.rows, counts: reader.counts };
 }
 
 /** A source whose format has been made out. */
@@ -137,20 +136,4 @@ async function readSource(
       position: { source: name, line: fault.linesBefore + 1 },
     });
   }
-}
-
-function copy(bytes: Uint8Array, offset: number, target: Uint8Array): number {
-  const part = bytes.subarray(offset, offset + target.length);
-  target.set(part);
-  return part.length;
-}
-
-function concatenated(parts: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 }

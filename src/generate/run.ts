@@ -77,6 +77,15 @@ function writeVarint(value: number, target: Uint8Array, at: number): number {
 /** Reads bytes of a stored run; fewer than asked for only at its end. */
 export type ReadRun = (offset: number, target: Uint8Array) => number;
 
+/** Reads a run that is kept in memory. */
+export function memoryRun(bytes: Uint8Array): ReadRun {
+  return (offset, target) => {
+    const part = bytes.subarray(offset, offset + target.length);
+    target.set(part);
+    return part.length;
+  };
+}
+
 const READ_BYTES = 1 << 16;
 
 /** Walks the keys of a run in order, from the first key at or after `from`. */

@@ -1,3 +1,4 @@
+import { joinBytes } from "../bytes/join.ts";
 /** Walks over a stream of chunks as if it were one array; holds one chunk and what was asked for. */
 export class ByteCursor {
   readonly #iterator: AsyncIterator<Uint8Array>;
@@ -26,7 +27,7 @@ export class ByteCursor {
       const found = window.indexOf(byte);
       const part = found === -1 ? window : window.subarray(0, found + 1);
       this.#at += part.length;
-      held = held === undefined ? part : joined(held, part);
+      held = held === undefined ? part : joinBytes([held, part]);
       if (found !== -1 || held.length >= limit) break;
     }
     return held ?? new Uint8Array(0);
@@ -58,11 +59,4 @@ export class ByteCursor {
       if (this.#chunk.length > 0) return true;
     }
   }
-}
-
-function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
-  const both = new Uint8Array(a.length + b.length);
-  both.set(a);
-  both.set(b, a.length);
-  return both;
 }
