@@ -1,10 +1,11 @@
 // Puts the command line and the threads it starts into a few files each, in place of what tsc made
 // of them: a short command would else spend half of its time on loading modules. The library stays
 // as it is. Code finds other files of the package by src/node/package-file.ts, wherever it lies.
-import { readdir } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
+import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import type { BuildOptions } from "esbuild";
+import type { BuildOptions, Plugin } from "esbuild";
 
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));
 
@@ -16,19 +17,37 @@ const OPTIONS: BuildOptions = {
   platform: "node",
   format: "esm",
   target: "node20",
-  sourcemap: true,
   allowOverwrite: true,
   logLevel: "warning",
 };
 
+/** Leaves commands in files of their own, which are loaded when they are called. */
+const commandsApart: Plugin = {
+  name: "commands-apart",
+  setup(builder) {
+    builder.onResolve({ filter: /\/commands\/[^/]+\.ts$/ }, ({ kind, path }) =>
+      kind === "dynamic-import"
+        ? { path: `./commands/${basename(path, ".ts")}.js`, external: true }
+        : undefined,
+    );
+  },
+};
+
 const sources = await readdir("src/node", { recursive: true });
 const workers = sources.filter((path) => path.endsWith("/worker.ts"));
-
 await build({ ...OPTIONS, entryPoints: workers.map((path) => `src/node/${path}`) });
-// A file for each command, and what they share.
-await build({
-  ...OPTIONS,
-  entryPoints: ["src/cli/bin.ts"],
-  splitting: true,
-  chunkNames: "cli/chunks/[name]-[hash]",
-});
+
+await rm("dist/cli", { recursive: true, force: true });
+await build({ ...OPTIONS, entryPoints: ["src/cli/bin.ts"], plugins: [commandsApart] });
+// Each command by itself: what several share is written several times, so that no command is in
+// more files than it has parts to load late. A file costs a millisecond at every start.
+await Promise.all(
+  (await readdir("src/cli/commands")).map((file) =>
+    build({
+      ...OPTIONS,
+      entryPoints: [`src/cli/commands/${file}`],
+      splitting: true,
+      chunkNames: "cli/chunks/[name]-[hash]",
+    }),
+  ),
+);
