@@ -1,0 +1,140 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { sampleLookups } from "../src/sample/sample-lookups.ts";
+import { uniform } from "./aggregate/archive-model.ts";
+import {
+  type Contestant,
+  findMemGator,
+  startMemGator,
+  startOurs,
+} from "./aggregate/contestants.ts";
+import { startFleet } from "./aggregate/fleet-process.ts";
+import { makeMap, writeHoldings, writeLookups } from "./aggregate/holdings.ts";
+import { type LoadResult, runLoad } from "./aggregate/load-process.ts";
+import { PAPER_ARCHIVES } from "./aggregate/paper-archives.ts";
+import { cpuSeconds, residentBytes } from "./aggregate/process-usage.ts";
+import { benchFolder } from "./bench-folder.ts";
+import { machine } from "./machine.ts";
+import { markdownTable, megabytes } from "./markdown-table.ts";
+
+/*
+ * How many TimeMaps a second come from twelve archives that answer at once: MemGator, ours asking
+ * everyone, and ours with maps, one after the other on the same archives. See bench/README.md.
+ */
+const { values } = parseArgs({
+  options: {
+    seconds: { type: "string", default: "10" },
+    rounds: { type: "string", default: "2" },
+    clients: { type: "string", default: "50" },
+    originals: { type: "string", default: "60000" },
+  },
+});
+
+/** Our aggregator without what MemGator does not have. */
+const LIKE_MEMGATOR = ["--no-routing", "--cache", "off"];
+
+interface Measured extends LoadResult {
+  readonly upstream: number;
+  readonly connections: number;
+  readonly cpu: number;
+  readonly fleetCpu: number;
+  readonly memory: number;
+}
+
+const folder = join(await benchFolder(), "aggregate-throughput");
+await mkdir(folder, { recursive: true });
+console.log(`${machine()}\n`);
+
+const originals = [...new Set(sampleLookups({ lines: 200_000, count: Number(values.originals) }))];
+const twelve = PAPER_ARCHIVES.slice(0, 12);
+const holdings = twelve.map(
+  ({ id, hits }) => new Set(originals.filter((original) => uniform(id, original, 0) < hits)),
+);
+const paths = await writeHoldings(folder, holdings);
+const models = twelve.map(({ id, name }, i) => ({
+  id,
+  name,
+  holdings: paths[i],
+  medianMs: 0,
+  spread: 0,
+  errors: 0,
+  hangs: 0,
+}));
+const lookups = await writeLookups(join(folder, "lookups.tsv"), originals, models, holdings);
+const maps = await Promise.all(
+  paths.map((path, i) => makeMap(["--format", "urls", path], join(folder, `${i}.ukvs`), undefined)),
+);
+
+const fleet = await startFleet(folder, models);
+const best = new Map<string, Measured>();
+try {
+  const list = await fleet.list(join(folder, "archives.json"));
+  const listWithMaps = await fleet.list(join(folder, "archives-with-maps.json"), maps);
+  const memGator = findMemGator();
+  const contestants: (() => Promise<Contestant>)[] = [
+    ...(memGator === undefined ? [] : [() => startMemGator(memGator, list)]),
+    () => startOurs("ours, asking everyone", list, LIKE_MEMGATOR),
+    () => startOurs("ours, with maps", listWithMaps, ["--cache", "off"]),
+  ];
+  for (let round = 0; round < Number(values.rounds); round++) {
+    for (const start of contestants) {
+      const [name, measured] = await measure(start);
+      const before = best.get(name);
+      if (before === undefined || before.perSecond < measured.perSecond) best.set(name, measured);
+    }
+  }
+} finally {
+  await fleet.stop();
+}
+
+const reference = [...best.values()][0]?.perSecond ?? Number.NaN;
+console.log(
+  markdownTable(
+    [
+      `${values.clients} clients, ${models.length} archives`,
+      "TimeMaps/s",
+      "ratio",
+      "p50",
+      "p99",
+      "upstream requests each",
+      "server CPU each",
+      "archives' CPU each",
+      "memory",
+      "missed",
+    ],
+    Array.from(best, ([name, load]) => [
+      name,
+      Math.round(load.perSecond).toLocaleString("en"),
+      `${(load.perSecond / reference).toFixed(2)}×`,
+      `${load.p50.toFixed(1)} ms`,
+      `${load.p99.toFixed(1)} ms`,
+      (load.upstream / load.requests).toFixed(2),
+      `${((load.cpu / load.requests) * 1e6).toFixed(0)} µs`,
+      `${((load.fleetCpu / load.requests) * 1e6).toFixed(0)} µs`,
+      megabytes(load.memory),
+      String(load.missedMementos + load.failures),
+    ]),
+  ),
+);
+
+async function measure(start: () => Promise<Contestant>): Promise<[string, Measured]> {
+  const server = await start();
+  try {
+    const plan = { port: server.port, lookups, clients: Number(values.clients), rampMs: 100 };
+    await runLoad({ ...plan, seconds: Math.min(3, Number(values.seconds)) }); // until it is warm
+    await fleet.count();
+    const before = await cpuSeconds(server.pid);
+    const fleetBefore = await cpuSeconds(fleet.pid);
+    const load = await runLoad({ ...plan, seconds: Number(values.seconds) });
+    const { requests, connections } = await fleet.count();
+    const cpu = (await cpuSeconds(server.pid)) - before;
+    const fleetCpu = (await cpuSeconds(fleet.pid)) - fleetBefore;
+    const memory = await residentBytes(server.pid);
+    const measured = { ...load, upstream: requests, connections, cpu, fleetCpu, memory };
+    console.log(`${server.name}: ${JSON.stringify(measured)}`);
+    return [server.name, measured];
+  } finally {
+    await server.stop();
+  }
+}

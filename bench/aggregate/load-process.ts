@@ -1,0 +1,46 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+
+/** What to ask a server, and how. */
+export interface LoadPlan {
+  readonly port: number;
+  /** A file of targets, one a line, with a tab and the number of mementos to expect behind each. */
+  readonly lookups: string;
+  readonly clients: number;
+  /** How long the clients ask, again from the start at the end of the file; or once through it. */
+  readonly seconds?: number | undefined;
+  /** The time over which the clients begin. */
+  readonly rampMs: number;
+}
+
+/** What came of it; times in milliseconds unless they say seconds. */
+export interface LoadResult {
+  readonly requests: number;
+  readonly seconds: number;
+  readonly perSecond: number;
+  readonly statuses: Readonly<Record<string, number>>;
+  /** Connections that ended without an answer. */
+  readonly failures: number;
+  /** Mementos the answers counted. */
+  readonly mementos: number;
+  readonly missedMementos: number;
+  /** Lookups whose answer had fewer mementos than there are. */
+  readonly missedLookups: number;
+  readonly p50: number;
+  readonly p90: number;
+  readonly p99: number;
+  readonly max: number;
+}
+
+/** Runs a plan in a process of its own. */
+export async function runLoad(plan: LoadPlan): Promise<LoadResult> {
+  const child = fork(fileURLToPath(new URL("load.ts", import.meta.url)), [JSON.stringify(plan)], {
+    execArgv: ["--import", "tsx"],
+  });
+  const died = once(child, "exit").then(() => undefined);
+  const said = once(child, "message").then(([result]) => result as LoadResult);
+  const result = await Promise.race([said, died]);
+  if (result === undefined) throw new Error("the load generator ended without a result");
+  return result;
+}
