@@ -3,21 +3,18 @@ import { isMementoMapError, MementoMapError, quote } from "../errors.ts";
 import { columnEnd, skipBlanks } from "../ukvs/columns.ts";
 import { parseFrequency } from "../ukvs/frequency.ts";
 import { isKeyEnd, lineEnd, nextLine } from "./line-bounds.ts";
+import type { KeyKinds } from "./key-walk.ts";
 import type { MapHead } from "./map-head.ts";
 import { columnStart, isNone, type RowLayout } from "./map-row.ts";
 import { PrefixHash } from "./prefix-hash.ts";
 import { RowTable } from "./row-table.ts";
 
 /** The keys of a map with the offsets of their first rows, and what kinds of keys there are. */
-export interface IndexedRows {
+export interface IndexedRows extends KeyKinds {
   /** Keys without `*`. */
   readonly pages: RowTable;
   /** Keys with `*`. There are few, so their table stays in the cache, and they are asked for most. */
   readonly wildcards: RowTable;
-  readonly hasSpreadKeys: boolean;
-  readonly hasQueryKeys: boolean;
-  /** Home pages written `com,cnn)`. */
-  readonly hasBareHomes: boolean;
   /** Some key has more than one row. */
   readonly hasSeveralRows: boolean;
 }
@@ -26,58 +23,106 @@ export interface IndexedRows {
 const SAMPLE_BYTES = 65_536;
 const decoder = new TextDecoder();
 
+/** A map whose rows are to be indexed. */
+export interface RowsToIndex {
+  readonly bytes: Uint8Array;
+  readonly head: MapHead;
+  readonly layout: RowLayout;
+  readonly source: string;
+}
+
 /**
- * Enters every key of a map in memory into a table, in one pass over its bytes.
+ * Enters every key of a map in memory into tables, in one pass over its bytes.
  *
- * @throws MM_BAD_LINE, MM_BAD_FREQUENCY, or MM_NOT_SORTED when the rows of one key are apart.
+ * The pass can be made a part at a time, by programs that have other things to do in between.
  */
-export function indexRows(
-  bytes: Uint8Array,
-  head: MapHead,
-  layout: RowLayout,
-  source: string,
-): IndexedRows {
-  const pages = new RowTable(estimateRows(bytes, head.recordsOffset));
-  const wildcards = new RowTable(0);
-  const key = new PrefixHash(bytes);
-  let hasSpreadKeys = false;
-  // A `?` in a JSON block costs a needless question per lookup, no more.
-  const hasQueryKeys = bytes.indexOf(QUESTION, head.recordsOffset) >= 0;
-  let hasBareHomes = false;
-  let hasSeveralRows = false;
+export class RowIndexer {
+  readonly #rows: RowsToIndex;
+  readonly #pages: RowTable;
+  readonly #wildcards = new RowTable(0);
+  readonly #key: PrefixHash;
+  #row: number;
+  #line: number;
   // While keys come in order, none can be in the tables already.
-  let isInOrder = true;
-  let line = head.recordsLine;
-  const size = bytes.length;
-  for (let row = head.recordsOffset; row < size; line++) {
-    const isRow = key.take(row);
-    const at = key.end;
-    const end = lineEnd(bytes, at);
-    if (isRow) {
-      checkFrequency(bytes, at, end, { layout, source, line });
-      const table = key.hasStar ? wildcards : pages;
-      if (key.order < 0) isInOrder = false;
-      const isRepeated =
-        key.order === 0 || (!isInOrder && isKnown(table, key.hash, bytes, row, at));
-      if (!isRepeated) {
-        table.add(key.hash, row);
-      } else if (key.order === 0) {
-        hasSeveralRows = true;
-      } else {
-        throw apart(bytes, row, at, { source, line });
-      }
-      if (bytes[at - 1] === CLOSE_PAREN) hasBareHomes = true;
-      if (key.hasStar) hasSpreadKeys ||= isSpreadKey(bytes, row, at);
-    } else if (end > row) {
-      throw new MementoMapError("MM_BAD_LINE", "the line starts with a blank, not with a key", {
-        position: { source, line },
-      });
-    }
-    row = nextLine(bytes, end);
+  #isInOrder = true;
+  #hasSpreadKeys = false;
+  #hasQueryKeys = false;
+  #hasBareHomes = false;
+  #hasSeveralRows = false;
+
+  constructor(rows: RowsToIndex) {
+    const { bytes, head } = rows;
+    this.#rows = rows;
+    this.#pages = new RowTable(estimateRows(bytes, head.recordsOffset));
+    this.#key = new PrefixHash(bytes);
+    this.#row = head.recordsOffset;
+    this.#line = head.recordsLine;
   }
-  pages.settle();
-  wildcards.settle();
-  return { pages, wildcards, hasSpreadKeys, hasQueryKeys, hasBareHomes, hasSeveralRows };
+
+  /**
+   * Indexes the next lines, of about so many bytes; false when there are no more.
+   *
+   * @throws MM_BAD_LINE, MM_BAD_FREQUENCY, or MM_NOT_SORTED when the rows of one key are apart.
+   */
+  advance(byteCount: number): boolean {
+    const { bytes, layout, source } = this.#rows;
+    const key = this.#key;
+    const first = this.#row;
+    const until = Math.min(bytes.length, first + byteCount);
+    let line = this.#line;
+    let row = first;
+    for (; row < until; line++) {
+      const isRow = key.take(row);
+      const at = key.end;
+      const end = lineEnd(bytes, at);
+      if (isRow) {
+        checkFrequency(bytes, at, end, { layout, source, line });
+        this.#add(row, line);
+      } else if (end > row) {
+        throw new MementoMapError("MM_BAD_LINE", "the line starts with a blank, not with a key", {
+          position: { source, line },
+        });
+      }
+      row = nextLine(bytes, end);
+    }
+    // A `?` in a JSON block costs a needless question per lookup, no more.
+    this.#hasQueryKeys ||= bytes.subarray(first, row).includes(QUESTION);
+    this.#line = line;
+    this.#row = row;
+    return row < bytes.length;
+  }
+
+  /** What was indexed. Call it once, after the last `advance`. */
+  finish(): IndexedRows {
+    this.#pages.settle();
+    this.#wildcards.settle();
+    return {
+      pages: this.#pages,
+      wildcards: this.#wildcards,
+      hasSpreadKeys: this.#hasSpreadKeys,
+      hasQueryKeys: this.#hasQueryKeys,
+      hasBareHomes: this.#hasBareHomes,
+      hasSeveralRows: this.#hasSeveralRows,
+    };
+  }
+
+  /** Enters the key that was taken last. */
+  #add(row: number, line: number): void {
+    const { bytes, source } = this.#rows;
+    const { end: at, hash, hasStar, order } = this.#key;
+    const table = hasStar ? this.#wildcards : this.#pages;
+    if (order < 0) this.#isInOrder = false;
+    const isRepeated = order === 0 || (!this.#isInOrder && isKnown(table, hash, bytes, row, at));
+    if (!isRepeated) {
+      table.add(hash, row);
+    } else if (order === 0) {
+      this.#hasSeveralRows = true;
+    } else {
+      throw apart(bytes, row, at, { source, line });
+    }
+    if (bytes[at - 1] === CLOSE_PAREN) this.#hasBareHomes = true;
+    if (hasStar) this.#hasSpreadKeys ||= isSpreadKey(bytes, row, at);
+  }
 }
 
 function estimateRows(bytes: Uint8Array, from: number): number {

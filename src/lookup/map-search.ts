@@ -8,7 +8,7 @@ import type { ByteSource } from "./byte-source.ts";
 import type { Answer, KeyAnswer, LookupOptions, MapLookup } from "./lookup.ts";
 import { readMapHead } from "./map-head.ts";
 import { bareHome, type RowLayout, rowLayout, type RowRange } from "./map-row.ts";
-import { answerFromRows } from "./row-answer.ts";
+import { answerFromRows, lookupPeriod } from "./row-answer.ts";
 import { type SourceLine, SourceLines, type SourceLinesOptions } from "./source-lines.ts";
 
 /** Below this many bytes, reading on line by line is as quick as halving. */
@@ -75,7 +75,9 @@ export class MapSearch implements MapLookup {
     let rows = await this.#rowsOf(key, options.signal);
     const bare = rows.length === 0 ? bareHome(key) : undefined;
     if (bare !== undefined) rows = await this.#rowsOf(bare, options.signal);
-    return rows.length === 0 ? undefined : answerFromRows(rows, this.#layout, options.at);
+    return rows.length === 0
+      ? undefined
+      : answerFromRows(rows, this.#layout, lookupPeriod(options.at));
   }
 
   async #rowsOf(text: string, signal: AbortSignal | undefined): Promise<RowRange[]> {

@@ -3,19 +3,22 @@ import { compareRanges } from "../bytes/compare.ts";
 import { MementoMapError } from "../errors.ts";
 import { surt as surtOf } from "../surt/surt.ts";
 import { columnEnd, skipBlanks } from "../ukvs/columns.ts";
+import type { DatetimeRange } from "../ukvs/datetime-key.ts";
 import { frequencyIsZero } from "../ukvs/frequency-sum.ts";
 import type { UkvsHeaders } from "../ukvs/header.ts";
-import { type IndexedRows, indexRows } from "./index-rows.ts";
+import { type IndexedRows, RowIndexer, type RowsToIndex } from "./index-rows.ts";
 import { isKeyEnd, keyEnd, lineEnd, nextLine } from "./line-bounds.ts";
 import type { Answer, KeyAnswer, LookupOptions, MapLookup } from "./lookup.ts";
 import { mapHeadOf } from "./map-head.ts";
 import { columnStart, isNone, type RowLayout, rowLayout, type RowRange } from "./map-row.ts";
-import { answerFromRows } from "./row-answer.ts";
+import { answerFromRows, lookupPeriod } from "./row-answer.ts";
 import { RowFinder } from "./row-finder.ts";
 
 /** The largest map an index takes: row offsets and typed arrays are safe below it everywhere. */
 export const MAX_INDEX_BYTES: number = 2 ** 31 - 1;
 
+/** A few milliseconds of work. */
+const SLICE_BYTES = 512 * 1024;
 const UNKNOWN_FREQUENCY: Uint8Array = Uint8Array.of(SLASH);
 const encoder = new TextEncoder();
 
@@ -47,21 +50,18 @@ export class MemoryIndex implements MapLookup {
   readonly headers: UkvsHeaders;
   /** The map, as given to `build`. */
   readonly bytes: Uint8Array;
+  /** The keys by their hashes, for indexes over several maps. */
+  readonly rows: IndexedRows;
+  /** Finds rows by the pieces of their keys. */
+  readonly finder: RowFinder;
   readonly #layout: RowLayout;
-  readonly #rows: IndexedRows;
-  readonly #finder: RowFinder;
 
-  private constructor(
-    bytes: Uint8Array,
-    headers: UkvsHeaders,
-    layout: RowLayout,
-    rows: IndexedRows,
-  ) {
+  private constructor({ bytes, head, layout }: RowsToIndex, rows: IndexedRows) {
     this.bytes = bytes;
-    this.headers = headers;
+    this.headers = head.headers;
     this.#layout = layout;
-    this.#rows = rows;
-    this.#finder = new RowFinder(bytes, rows);
+    this.rows = rows;
+    this.finder = new RowFinder(bytes, rows);
   }
 
   /**
@@ -73,22 +73,30 @@ export class MemoryIndex implements MapLookup {
    *   key are apart.
    */
   static build(bytes: Uint8Array, options: { readonly source?: string } = {}): MemoryIndex {
-    const source = options.source ?? "memory";
-    if (bytes.length > MAX_INDEX_BYTES) {
-      throw new MementoMapError(
-        "MM_LIMIT",
-        `a map of ${bytes.length} bytes is too large to index in memory; search the file instead`,
-        { position: { source } },
-      );
-    }
-    const head = mapHeadOf(bytes, source);
-    const layout = rowLayout(head.headers.fields, source);
-    return new MemoryIndex(bytes, head.headers, layout, indexRows(bytes, head, layout, source));
+    const rows = rowsToIndex(bytes, options.source);
+    const indexer = new RowIndexer(rows);
+    indexer.advance(bytes.length);
+    return new MemoryIndex(rows, indexer.finish());
+  }
+
+  /**
+   * As `build`, for programs that may not stand still: `pause` is awaited every few milliseconds.
+   *
+   * @throws as `build`.
+   */
+  static async buildInSlices(
+    bytes: Uint8Array,
+    options: { readonly source?: string; readonly pause: () => Promise<void> },
+  ): Promise<MemoryIndex> {
+    const rows = rowsToIndex(bytes, options.source);
+    const indexer = new RowIndexer(rows);
+    while (indexer.advance(SLICE_BYTES)) await options.pause();
+    return new MemoryIndex(rows, indexer.finish());
   }
 
   /** The number of distinct keys. */
   get keyCount(): number {
-    return this.#rows.pages.count + this.#rows.wildcards.count;
+    return this.rows.pages.count + this.rows.wildcards.count;
   }
 
   /**
@@ -98,16 +106,30 @@ export class MemoryIndex implements MapLookup {
    * Returns whether the map says present; `match` tells which key decided.
    */
   lookupKeyBytes(bytes: Uint8Array, start: number, end: number, match: Match): boolean {
-    const row = this.#finder.decidingRow(bytes, start, end);
-    match.distance = this.#finder.distance;
+    const row = this.finder.decidingRow(bytes, start, end);
+    match.distance = this.finder.distance;
     if (row < 0) {
       match.distance = -1;
       match.present = false;
       return false;
     }
+    return this.matchRow(row, match);
+  }
+
+  /**
+   * Fills in what a row and those after it with the same key say, all but the distance.
+   *
+   * Returns whether they say present.
+   */
+  matchRow(row: number, match: Match): boolean {
     match.keyStart = row;
     match.keyEnd = keyEnd(this.bytes, row);
     return this.#fillFrequency(row, match);
+  }
+
+  /** What a row and those after it with the same key say, of all time or of a period. */
+  answerRow(row: number, period?: DatetimeRange): KeyAnswer {
+    return answerFromRows(this.#rowsAt(row), this.#layout, period);
   }
 
   /** Looks a URI up at once. */
@@ -118,11 +140,11 @@ export class MemoryIndex implements MapLookup {
   /** Looks a SURT up at once. */
   lookupSurtSync(surt: string, options: LookupOptions = {}): Answer {
     const key = encoder.encode(surt);
-    const row = this.#finder.decidingRow(key, 0, key.length);
+    const row = this.finder.decidingRow(key, 0, key.length);
     if (row < 0) return { present: false };
     return {
-      ...answerFromRows(this.#rowsAt(row), this.#layout, options.at),
-      distance: this.#finder.distance,
+      ...this.answerRow(row, lookupPeriod(options.at)),
+      distance: this.finder.distance,
     };
   }
 
@@ -140,13 +162,13 @@ export class MemoryIndex implements MapLookup {
 
   /** What the map says about exactly this key, at once. */
   findSync(key: string, options: LookupOptions = {}): KeyAnswer | undefined {
-    const row = this.#finder.rowOf(key);
-    return row < 0 ? undefined : answerFromRows(this.#rowsAt(row), this.#layout, options.at);
+    const row = this.finder.rowOf(key);
+    return row < 0 ? undefined : this.answerRow(row, lookupPeriod(options.at));
   }
 
   #fillFrequency(row: number, match: Match): boolean {
     const bytes = this.bytes;
-    if (this.#rows.hasSeveralRows) {
+    if (this.rows.hasSeveralRows) {
       const rows = this.#rowsAt(row);
       if (rows.length > 1) return this.#fillSum(rows, match);
     }
@@ -187,13 +209,25 @@ export class MemoryIndex implements MapLookup {
       rows.push({ bytes, start, end });
       start = nextLine(bytes, end);
     } while (
-      this.#rows.hasSeveralRows &&
+      this.rows.hasSeveralRows &&
       start < bytes.length &&
       isKeyEnd(bytes, start + length) &&
       compareRanges(bytes, start, start + length, bytes, row, row + length) === 0
     );
     return rows;
   }
+}
+
+function rowsToIndex(bytes: Uint8Array, source = "memory"): RowsToIndex {
+  if (bytes.length > MAX_INDEX_BYTES) {
+    throw new MementoMapError(
+      "MM_LIMIT",
+      `a map of ${bytes.length} bytes is too large to index in memory; search the file instead`,
+      { position: { source } },
+    );
+  }
+  const head = mapHeadOf(bytes, source);
+  return { bytes, head, layout: rowLayout(head.headers.fields, source), source };
 }
 
 function promised<T>(compute: () => T): Promise<T> {

@@ -12,20 +12,18 @@ const decoder = new TextDecoder();
 /**
  * What the rows of one key say together; there is at least one.
  *
- * Without `at` every row counts, and one that says present is enough; where a row for all time
- * (`:`) states the total, its frequency is not added to but given. With `at`, a row counts if its
- * datetime key covers that time, the total only where no other row does; of a row whose JSON block
- * splits it by datetime only the parts that cover it count. `at` of fewer than 14 digits stands for
- * the whole period, and what overlaps it covers it.
+ * Without a period every row counts, and one that says present is enough; where a row for all time
+ * (`:`) states the total, its frequency is not added to but given. With a period, a row counts if its
+ * datetime key overlaps it, the total only where no other row does; of a row whose JSON block splits
+ * it by datetime only the parts that overlap it count.
  *
- * @throws MM_BAD_KEY when `at` or a datetime key is no time, MM_BAD_FREQUENCY, MM_BAD_LINE.
+ * @throws MM_BAD_KEY when a datetime key is no time, MM_BAD_FREQUENCY, MM_BAD_LINE.
  */
 export function answerFromRows(
   rows: readonly RowRange[],
   layout: RowLayout,
-  at?: string,
+  period?: DatetimeRange,
 ): KeyAnswer {
-  const time = at === undefined ? undefined : parseTime(at);
   try {
     const records = rows.map(({ bytes, start, end }) =>
       parseRecord(decoder.decode(bytes.subarray(start, end)), layout.fields),
@@ -33,9 +31,9 @@ export function answerFromRows(
     const key = records[0]?.keys[0] ?? "";
     const totals = records.filter((record) => isTotal(record, layout));
     const parts = records.filter((record) => !isTotal(record, layout));
-    return time === undefined
+    return period === undefined
       ? answerAnyTime(key, totals, parts)
-      : answerAt(key, totals, parts, time, layout);
+      : answerDuring(key, totals, parts, period, layout);
   } catch (error) {
     throw isMementoMapError(error) ? error.at({ source: layout.source }) : error;
   }
@@ -54,18 +52,18 @@ function answerAnyTime(
   return { present, key, frequency: sumOf((holdsTotal ? totals : parts).map(frequencyOf)) };
 }
 
-function answerAt(
+function answerDuring(
   key: string,
   totals: readonly UkvsRecord[],
   parts: readonly UkvsRecord[],
-  time: string,
+  period: DatetimeRange,
   layout: RowLayout,
 ): KeyAnswer {
-  const covering = parts.flatMap((record) => frequenciesAt(record, layout, time));
+  const covering = parts.flatMap((record) => frequenciesDuring(record, layout, period));
   const stated =
     covering.length > 0
       ? covering
-      : totals.flatMap((record) => frequenciesAt(record, layout, time));
+      : totals.flatMap((record) => frequenciesDuring(record, layout, period));
   if (stated.length === 0) return { present: false, key };
   const frequency = sumOf(stated);
   return { present: isPresent(parseFrequency(frequency)), key, frequency };
@@ -90,13 +88,13 @@ function isTotal(record: UkvsRecord, layout: RowLayout): boolean {
   return layout.datetimeColumn >= 0 && datetimeOf(record, layout) === ":";
 }
 
-/** The frequencies of a row that count at a time, as written. */
-function frequenciesAt(record: UkvsRecord, layout: RowLayout, time: string): string[] {
-  if (!overlaps(parseDatetimeKey(datetimeOf(record, layout)), time)) return [];
+/** The frequencies of a row that count in a period, as written. */
+function frequenciesDuring(record: UkvsRecord, layout: RowLayout, period: DatetimeRange): string[] {
+  if (!overlap(parseDatetimeKey(datetimeOf(record, layout)), period)) return [];
   const split = record.json?.["datetime"];
   if (!isJsonObject(split)) return [frequencyOf(record)];
   return Object.entries(split).flatMap(([datetime, part]) =>
-    overlaps(parseDatetimeKey(datetime), time) ? [frequencyText(part)] : [],
+    overlap(parseDatetimeKey(datetime), period) ? [frequencyText(part)] : [],
   );
 }
 
@@ -108,22 +106,28 @@ function frequencyText(part: unknown): string {
   );
 }
 
-/** Checks that a text is a time of 4 to 14 digits. */
-function parseTime(text: string): string {
-  const { from } = parseDatetimeKey(text);
-  if (from !== text) {
-    throw new MementoMapError(
-      "MM_BAD_KEY",
-      `${quote(text)} is no time to look up: give 4 to 14 digits of YYYYMMDDhhmmss`,
-    );
-  }
-  return text;
+/**
+ * The period that a time to look up at stands for: all that begins with its 4 to 14 digits.
+ *
+ * @throws MM_BAD_KEY when it is no time.
+ */
+export function lookupPeriod(at: string | undefined): DatetimeRange | undefined {
+  if (at === undefined) return undefined;
+  const period = parseDatetimeKey(at);
+  if (period.from === at) return period;
+  throw new MementoMapError(
+    "MM_BAD_KEY",
+    `${quote(at)} is no time to look up: give 4 to 14 digits of YYYYMMDDhhmmss`,
+  );
 }
 
-/** Whether a range and the period that begins with the digits of `time` have a moment in common. */
-function overlaps({ from, until }: DatetimeRange, time: string): boolean {
-  return (
-    (from === undefined || from.slice(0, time.length) <= time.slice(0, from.length)) &&
-    (until === undefined || time.slice(0, until.length) <= until.slice(0, time.length))
-  );
+/** Whether two ranges have a moment in common. */
+function overlap(a: DatetimeRange, b: DatetimeRange): boolean {
+  return !beginsAfter(a, b) && !beginsAfter(b, a);
+}
+
+/** Whether a range begins after another ended; ends stand for all times that begin with them. */
+function beginsAfter({ from }: DatetimeRange, { until }: DatetimeRange): boolean {
+  if (from === undefined || until === undefined) return false;
+  return from.slice(0, until.length) > until.slice(0, from.length);
 }

@@ -33,6 +33,16 @@ export class RowTable {
     return this.#count;
   }
 
+  /** The number of places, empty ones included. */
+  get capacity(): number {
+    return this.#mask + 1;
+  }
+
+  /** The finished hash of the key at a place, or 0 where there is none. */
+  finishedHash(place: number): number {
+    return this.#places[2 * place];
+  }
+
   /** The first place whose key has this hash, or -1. Check the key, then try `next`. */
   first(hash: number): number {
     const finished = finishHash(hash);

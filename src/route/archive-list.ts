@@ -132,7 +132,9 @@ class EntryReader {
   #datetime(name: string, filling: string): number | undefined {
     const value = this.#optional(name);
     if (value === undefined) return undefined;
-    const digits = DATETIME.test(String(value)) ? String(value).replaceAll(/\D/g, "") : "";
+    const text = typeof value === "number" ? String(value) : value;
+    const isTime = typeof text === "string" && DATETIME.test(text);
+    const digits = isTime ? text.replaceAll(/\D/g, "") : "";
     try {
       parseDatetimeKey(digits);
     } catch (error) {

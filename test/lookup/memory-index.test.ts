@@ -87,6 +87,26 @@ describe("MemoryIndex", () => {
     expect(keys.every((key) => index.lookupSurtSync(key).distance === 0)).toBe(true);
   });
 
+  it("is built in slices as it is at once", async () => {
+    const keys = Array.from({ length: 50_000 }, (_, i) => `com,a)/${"x".repeat(i % 50)}/${i}`);
+    const lines = keys.map((key, i) => `${key} ${i % 3}\n`).join("");
+    // Only the last slice has a spread key, only the first a query.
+    const bytes = encode(`com,a)/?q 7\n${lines}org,*)/a 1\n`);
+    let pauses = 0;
+    const sliced = await MemoryIndex.buildInSlices(bytes, {
+      pause: () => {
+        pauses += 1;
+        return Promise.resolve();
+      },
+    });
+    const whole = MemoryIndex.build(bytes);
+    expect(pauses).toBeGreaterThan(2);
+    expect(sliced.keyCount).toBe(50_002);
+    for (const surt of [...keys, "com,a)/?q", "org,b)/a", "org,b)/b"]) {
+      expect(sliced.lookupSurtSync(surt)).toEqual(whole.lookupSurtSync(surt));
+    }
+  });
+
   it("refuses rows of one key that are apart, with the line", () => {
     const map = encode("!meta {}\ncom,a)/ 1\ncom,b)/ 1\ncom,a)/ 2\n");
     expect(() => MemoryIndex.build(map, { source: "m.ukvs" })).toThrow(
