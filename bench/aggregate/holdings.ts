@@ -66,7 +66,8 @@ export async function makeMap(
   return path;
 }
 
-async function cli(args: readonly string[]): Promise<void> {
+/** Runs our command, as built. */
+export async function cli(args: readonly string[]): Promise<void> {
   const child = spawn(process.execPath, [BIN, ...args], { stdio: ["ignore", "ignore", "inherit"] });
   const [status] = (await once(child, "exit")) as [number | null];
   if (status !== 0) throw new Error(`mementomap ${args.join(" ")} ended with ${status}`);
