@@ -2,20 +2,28 @@ import { parseArgs } from "node:util";
 import { isMementoMapError, MementoMapError, quote } from "../errors.ts";
 import type { OptionTable, ValueOption } from "./command.ts";
 import { nearest } from "./nearest.ts";
+import type { Settings } from "./settings.ts";
+
+/** What was typed after the name of a command, taken apart. */
+export interface TypedLine {
+  readonly positionals: readonly string[];
+  /** The texts of each option that was typed; none for a flag. */
+  readonly given: ReadonlyMap<string, readonly string[]>;
+}
 
 /**
- * Parses what was typed after the name of a command, strictly: an unknown option is an error.
+ * Takes apart what was typed after the name of a command, strictly: an unknown option is an error.
  *
  * `parseArgs` splits; the checks are made here, because its own messages name neither the nearest
  * option nor the command whose help to read.
  *
  * @throws `MM_USAGE`
  */
-export function parseCommandLine(
+export function splitCommandLine(
   command: string,
   options: OptionTable,
   argv: readonly string[],
-): { positionals: string[]; values: Record<string, unknown> } {
+): TypedLine {
   const { tokens } = parseArgs({
     args: [...argv],
     options: splittable(options),
@@ -46,7 +54,7 @@ export function parseCommandLine(
     }
     given.set(token.name, [...before, value]);
   }
-  return { positionals, values: optionValues(options, given) };
+  return { positionals, given };
 }
 
 type Splittable = Record<string, { type: "boolean" | "string"; short?: string }>;
@@ -59,30 +67,41 @@ function splittable(options: OptionTable): Splittable {
   return table;
 }
 
-function optionValues(
+/**
+ * The value of every option: what was typed, else what the first of `settings` has, else its default.
+ *
+ * @throws `MM_USAGE` for a value that is wrong; the message says where it is from.
+ */
+export function optionValues(
   options: OptionTable,
-  given: ReadonlyMap<string, readonly string[]>,
+  { given }: TypedLine,
+  settings: readonly Settings[] = [],
 ): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   for (const [name, option] of Object.entries(options)) {
+    const elsewhere = settings.find((each) => each.values.has(name));
+    const typed = given.get(name);
+    const texts = typed ?? elsewhere?.values.get(name);
     if (option.type === "boolean") {
-      values[name] = given.has(name);
+      values[name] = typed !== undefined || texts?.[0] === "true";
       continue;
     }
-    const texts = given.get(name) ?? (option.default === undefined ? [] : [option.default]);
-    const parsed = texts.map((text) => parseValue(name, option, text));
+    const place = typed === undefined ? elsewhere?.nameOf(name) : undefined;
+    const parsed = (texts ?? (option.default === undefined ? [] : [option.default])).map((text) =>
+      parseValue(place ?? `--${name}`, option, text),
+    );
     values[name] = option.multiple === true ? parsed : parsed[0];
   }
   return values;
 }
 
-function parseValue(name: string, option: ValueOption, text: string): unknown {
+function parseValue(place: string, option: ValueOption, text: string): unknown {
   if (option.parse === undefined) return text;
   try {
     return option.parse(text);
   } catch (error) {
     if (!isMementoMapError(error)) throw error;
-    throw new MementoMapError(error.code, `--${name}: ${error.message}`, { cause: error });
+    throw new MementoMapError(error.code, `${place}: ${error.message}`, { cause: error });
   }
 }
 

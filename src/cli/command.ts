@@ -1,6 +1,7 @@
 import type { ExitCode, Io } from "./io.ts";
-import { parseCommandLine } from "./command-line.ts";
+import { optionValues, splitCommandLine } from "./command-line.ts";
 import { helpText } from "./help.ts";
+import { environmentSettings, fileSettings, type Settings, variableOf } from "./settings.ts";
 
 /** An option that is there or not. */
 export interface FlagOption {
@@ -76,6 +77,11 @@ export interface CommandDefinition<Options extends OptionTable> {
   readonly description: string;
   readonly options: Options;
   readonly examples: readonly Example[];
+  /**
+   * Whether options may also come from a JSON file, which its option `config` names, and from the
+   * environment. What is typed comes first, then the environment, then the file.
+   */
+  readonly isConfigurable?: true;
   /** Set by servers, which end in their own time when the user wants to stop. */
   readonly endsItself?: true;
   readonly run: (args: Arguments<Options>, io: Io) => Promise<ExitCode>;
@@ -110,9 +116,27 @@ export function defineCommand<const Options extends OptionTable>(
     endsItself: definition.endsItself === true,
     help: () => helpText({ ...definition, options }),
     run(argv, io) {
-      const { positionals, values } = parseCommandLine(definition.name, options, argv);
-      // The parser goes by the same table as the types.
-      return definition.run({ positionals, values: values as Arguments<Options>["values"] }, io);
+      const typed = splitCommandLine(definition.name, options, argv);
+      const settings =
+        definition.isConfigurable === true
+          ? settingsOf(options, typed.given.get("config")?.[0], io)
+          : [];
+      const values = optionValues(options, typed, settings);
+      return definition.run(
+        {
+          positionals: typed.positionals,
+          // The parser goes by the same table as the types.
+          values: values as Arguments<Options>["values"],
+        },
+        io,
+      );
     },
   };
+}
+
+/** The environment, then the file that was named in the command line or there. */
+function settingsOf(options: OptionTable, typed: string | undefined, { env }: Io): Settings[] {
+  const path = typed ?? env[variableOf("config")];
+  const environment = environmentSettings(options, env);
+  return path === undefined ? [environment] : [environment, fileSettings(options, path)];
 }

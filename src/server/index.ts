@@ -4,7 +4,7 @@
  * @module
  */
 export { listen } from "./listen.ts";
-export type { Listening, ListenOptions } from "./listen.ts";
+export type { Listening, ListenOptions, RequestHandler } from "./listen.ts";
 export { DEFAULT_CONNECTION_LIMITS, DEFAULT_PUBLISHER_LIMITS } from "./limits.ts";
 export type { ConnectionLimits, PublisherLimits } from "./limits.ts";
 export { mementoMapMiddleware, mementoMapPlugin } from "./middleware.ts";

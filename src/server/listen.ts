@@ -3,7 +3,14 @@ import type { AddressInfo, Socket } from "node:net";
 import { MementoMapError } from "../errors.ts";
 import { ioError, systemCode } from "../node/io-error.ts";
 import { type ConnectionLimits, DEFAULT_CONNECTION_LIMITS } from "./limits.ts";
-import type { Publisher } from "./publisher.ts";
+
+/** What answers requests: a publisher of maps, an aggregator. */
+export interface RequestHandler {
+  /** Answers a request if it is for one of its paths; false, with nothing done, if it is not. */
+  handle(request: IncomingMessage, response: ServerResponse): boolean;
+  /** Answers a request that nothing else answers. */
+  handleUnknown(request: IncomingMessage, response: ServerResponse): void;
+}
 
 export interface ListenOptions {
   /** Default 8080; 0 takes any free port. */
@@ -25,12 +32,12 @@ export interface Listening {
 }
 
 /**
- * Serves a publisher on a port.
+ * Serves a publisher or an aggregator on a port.
  *
  * @throws MM_IO when the port is taken or not allowed.
  */
 export async function listen(
-  publisher: Publisher,
+  handler: RequestHandler,
   options: ListenOptions = {},
 ): Promise<Listening> {
   const limits = { ...DEFAULT_CONNECTION_LIMITS, ...options.limits };
@@ -45,7 +52,7 @@ export async function listen(
     },
     (request: IncomingMessage, response: ServerResponse) => {
       if (isStopping) response.setHeader("Connection", "close");
-      if (!publisher.handle(request, response)) publisher.handleUnknown(request, response);
+      if (!handler.handle(request, response)) handler.handleUnknown(request, response);
     },
   );
   server.maxConnections = limits.maxConnections;

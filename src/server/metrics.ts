@@ -1,4 +1,4 @@
-const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1, 5];
+const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1, 5, 10, 30, 60];
 
 /** The parts of the server that requests are counted by. */
 export type RouteName =
@@ -11,6 +11,14 @@ export type RouteName =
   | "metrics"
   | "openapi"
   | "maps"
+  | "timemap"
+  | "timegate"
+  | "memento"
+  | "proxy"
+  | "route"
+  | "summary"
+  | "about"
+  | "monitor"
   | "other";
 
 /** A number that says something about the server now. */
