@@ -1,0 +1,154 @@
+import type { Archive } from "../route/archive.ts";
+import type { Outcome } from "./outcome.ts";
+import type { Clock, Session, SessionObserver } from "./session.ts";
+import { systemClock } from "./session.ts";
+
+/** Upper ends of the classes that times are counted in, in milliseconds. */
+export const LATENCY_LIMITS_MS: readonly number[] = [
+  1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 30_000, 60_000,
+];
+
+const MINUTE_MS = 60_000;
+const MINUTES = 60;
+
+/** What one archive did since the start. */
+export interface ArchiveTally {
+  /** Times it was asked; the sum of the four below. */
+  readonly asked: number;
+  readonly hits: number;
+  readonly misses: number;
+  readonly errors: number;
+  readonly late: number;
+  /** Times it was not asked. */
+  readonly skipped: number;
+  /** Answers that did not come from the archive itself. */
+  readonly fromCache: number;
+  readonly mementos: number;
+  /** Answers of the archive itself by {@link LATENCY_LIMITS_MS}; the last are those beyond. */
+  readonly latencies: readonly number[];
+  readonly latencySumMs: number;
+  /** Half of its answers took less; undefined before the first. */
+  readonly medianMs: number | undefined;
+  readonly p99Ms: number | undefined;
+  /** Times it was asked in each of the last 60 minutes, the current one last. */
+  readonly lastHour: readonly number[];
+  readonly lastFault: string | undefined;
+}
+
+/** Counts what archives answer, for the dashboard and metrics. A few hundred bytes an archive. */
+export class ArchiveTallies implements SessionObserver {
+  readonly #counts = new Map<Archive, Counts>();
+  readonly #clock: Clock;
+
+  constructor(archives: readonly Archive[], clock: Clock = systemClock) {
+    this.#clock = clock;
+    for (const archive of archives) this.#counts.set(archive, new Counts());
+  }
+
+  began({ decisions }: Session): void {
+    for (const { isAsked, archive } of decisions) {
+      if (isAsked) continue;
+      const counts = this.#counts.get(archive);
+      if (counts !== undefined) counts.skipped += 1;
+    }
+  }
+
+  answered(_session: Session, outcome: Outcome): void {
+    this.#counts.get(outcome.archive)?.add(outcome);
+  }
+
+  tallyOf(archive: Archive): ArchiveTally {
+    return (this.#counts.get(archive) ?? new Counts()).tally(this.#clock());
+  }
+}
+
+class Counts {
+  skipped = 0;
+  #asked = 0;
+  #hits = 0;
+  #misses = 0;
+  #errors = 0;
+  #late = 0;
+  #fromCache = 0;
+  #mementos = 0;
+  #lastFault: string | undefined;
+  readonly #latencies = new Float64Array(LATENCY_LIMITS_MS.length + 1);
+  #latencySumMs = 0;
+  /** By minute since 1970 modulo 60; `#minute` is the last that was counted in. */
+  readonly #minutes = new Float64Array(MINUTES);
+  #minute = 0;
+
+  add({ result, origin, mementos, startedAt, endedAt, fault }: Outcome): void {
+    this.#asked += 1;
+    this.#advance(endedAt);
+    this.#minutes[this.#minute % MINUTES] += 1;
+    if (result === "hit") this.#hits += 1;
+    else if (result === "miss") this.#misses += 1;
+    else if (result === "late") this.#late += 1;
+    else this.#errors += 1;
+    this.#mementos += mementos;
+    if (fault !== undefined) this.#lastFault = fault;
+    if (origin === "cache" || origin === "coalesced") {
+      this.#fromCache += 1;
+    } else if (origin !== undefined) {
+      const ms = endedAt - startedAt;
+      this.#latencySumMs += ms;
+      this.#latencies[classOf(ms)] += 1;
+    }
+  }
+
+  tally(now: number): ArchiveTally {
+    this.#advance(now);
+    return {
+      asked: this.#asked,
+      hits: this.#hits,
+      misses: this.#misses,
+      errors: this.#errors,
+      late: this.#late,
+      skipped: this.skipped,
+      fromCache: this.#fromCache,
+      mementos: this.#mementos,
+      latencies: [...this.#latencies],
+      latencySumMs: this.#latencySumMs,
+      medianMs: quantile(this.#latencies, 0.5),
+      p99Ms: quantile(this.#latencies, 0.99),
+      lastHour: Array.from(
+        { length: MINUTES },
+        (_, i) => this.#minutes[(this.#minute + 1 + i) % MINUTES],
+      ),
+      lastFault: this.#lastFault,
+    };
+  }
+
+  /** Forgets what is more than an hour old. */
+  #advance(now: number): void {
+    const minute = Math.floor(now / MINUTE_MS);
+    const first = Math.max(this.#minute + 1, minute - MINUTES + 1);
+    for (let each = first; each <= minute; each++) this.#minutes[each % MINUTES] = 0;
+    this.#minute = Math.max(this.#minute, minute);
+  }
+}
+
+function classOf(ms: number): number {
+  let at = 0;
+  while (at < LATENCY_LIMITS_MS.length && ms > LATENCY_LIMITS_MS[at]) at += 1;
+  return at;
+}
+
+/** Where in its class a quantile lies is taken to be in proportion. */
+function quantile(latencies: Float64Array, share: number): number | undefined {
+  let total = 0;
+  for (const count of latencies) total += count;
+  if (total === 0) return undefined;
+  let rest = share * total;
+  for (const [index, count] of latencies.entries()) {
+    if (rest > count) {
+      rest -= count;
+      continue;
+    }
+    const low = index === 0 ? 0 : LATENCY_LIMITS_MS[index - 1];
+    const high = LATENCY_LIMITS_MS[index] ?? low;
+    return low + (high - low) * (count === 0 ? 0 : rest / count);
+  }
+  return LATENCY_LIMITS_MS.at(-1);
+}

@@ -1,0 +1,34 @@
+import { MementoMapError, quote } from "../errors.ts";
+
+/** Longer URIs are refused: no archive is known to hold one, and every archive would be bothered. */
+export const MAX_ORIGINAL_LENGTH = 8192;
+
+const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i;
+
+/**
+ * The original URI that a client names, as archives are asked for it: as sent, with `http://` in
+ * front where it has no scheme. Nothing is decoded, normalised or collapsed.
+ *
+ * @throws MM_BAD_URI for an empty, an overlong, or one with blanks or control characters in it.
+ */
+export function originalUri(raw: string): string {
+  if (raw === "") throw new MementoMapError("MM_BAD_URI", "there is no URI; write it at the end");
+  if (raw.length > MAX_ORIGINAL_LENGTH) {
+    throw new MementoMapError(
+      "MM_BAD_URI",
+      `the URI has ${raw.length} characters; up to ${MAX_ORIGINAL_LENGTH} are taken`,
+    );
+  }
+  for (let i = 0; i < raw.length; i++) {
+    const code = raw.charCodeAt(i);
+    if (code <= 0x20 || code === 0x7f) {
+      throw new MementoMapError(
+        "MM_BAD_URI",
+        `${quote(raw)} has a blank or a control character in it; write %${code.toString(16).padStart(2, "0").toUpperCase()}`,
+      );
+    }
+  }
+  // By far the most are written so, and need no pattern.
+  if (raw.startsWith("http://") || raw.startsWith("https://")) return raw;
+  return SCHEME.test(raw) ? raw : `http://${raw}`;
+}

@@ -1,0 +1,145 @@
+import { closeSync, openSync, writeSync } from "node:fs";
+import {
+  beginEvent,
+  beginLine,
+  endEvents,
+  endLine,
+  eventLine,
+  outcomeEvents,
+  outcomeLine,
+} from "../../aggregate/memgator-lines.ts";
+import type { Outcome } from "../../aggregate/outcome.ts";
+import type { Session, SessionEnd, SessionObserver } from "../../aggregate/session.ts";
+import type { Archive } from "../../route/archive.ts";
+import { goDuration } from "../../aggregate/memgator-lines.ts";
+import { ioError } from "../io-error.ts";
+
+const FLUSH_AFTER_MS = 200;
+const FLUSH_AT_LENGTH = 256 * 1024;
+
+/**
+ * Writes what archives answered to a file, in the form of MemGator's log with timings.
+ *
+ * The line that names a session and the one that names its URI are written together, so that who
+ * reads the log joins answers and URIs with certainty, however many sessions are under way. Lines
+ * are collected and written a few times a second; a line is never torn.
+ *
+ * Memory: what was not written yet, at most 256 KiB.
+ */
+export class MemgatorLogFile implements SessionObserver {
+  readonly #path: string;
+  readonly #onError: (error: Error) => void;
+  readonly #now: () => Date;
+  #file: number;
+  #pending = "";
+  #stampMs = 0;
+  #stamp = "";
+  #timer: NodeJS.Timeout | undefined;
+
+  /**
+   * Opens the file, and appends to what it has.
+   *
+   * @param options.onError told when lines could not be written; they are lost, the service goes on.
+   * @throws MM_IO
+   */
+  constructor(
+    path: string,
+    options: {
+      readonly onError?: ((error: Error) => void) | undefined;
+      readonly now?: (() => Date) | undefined;
+    } = {},
+  ) {
+    this.#path = path;
+    this.#onError = options.onError ?? (() => undefined);
+    this.#now = options.now ?? (() => new Date());
+    this.#file = this.#open();
+  }
+
+  began(session: Session): void {
+    this.#add("BENCHMARK", eventLine(beginEvent(session)));
+    this.#add("INFO", beginLine(session));
+  }
+
+  answered(session: Session, outcome: Outcome): void {
+    for (const event of outcomeEvents(session, outcome)) this.#add("BENCHMARK", eventLine(event));
+    outcomeLine(outcome, this.#take);
+  }
+
+  ended(session: Session, end: SessionEnd): void {
+    for (const event of endEvents(session, end)) this.#add("BENCHMARK", eventLine(event));
+    this.#add("INFO", endLine(session, end));
+  }
+
+  /** An archive failed so often that it is left alone. */
+  slept(archive: Archive, failures: number): void {
+    this.#add("INFO", `${archive.id} => Dormant after ${failures} consecutive failures`);
+  }
+
+  /** An archive is asked again. */
+  woke(archive: Archive, afterMs: number): void {
+    this.#add("INFO", `${archive.id} => Awake after ${goDuration(afterMs)}`);
+  }
+
+  /**
+   * Closes the file and opens it anew by its name: call it when the file was moved away.
+   *
+   * @throws MM_IO; the old file stays in use then.
+   */
+  reopen(): void {
+    this.flush();
+    const file = this.#open();
+    closeSync(this.#file);
+    this.#file = file;
+  }
+
+  /** Writes what is pending. */
+  flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const bytes = Buffer.from(this.#pending);
+    this.#pending = "";
+    try {
+      for (let at = 0; at < bytes.length;) at += writeSync(this.#file, bytes, at);
+    } catch (error) {
+      this.#onError(ioError(error, this.#path));
+    }
+  }
+
+  close(): void {
+    this.flush();
+    closeSync(this.#file);
+  }
+
+  readonly #take = (kind: string, text: string): void => this.#add(kind, text);
+
+  #add(kind: string, text: string): void {
+    this.#pending += `${kind}: ${this.#time()} ${text}\n`;
+    if (this.#pending.length >= FLUSH_AT_LENGTH) this.flush();
+    else this.#timer ??= setTimeout(() => this.flush(), FLUSH_AFTER_MS).unref();
+  }
+
+  /** Local time, as Go's `log` writes it; made once a millisecond. */
+  #time(): string {
+    const now = this.#now();
+    const ms = now.getTime();
+    if (ms !== this.#stampMs) {
+      this.#stampMs = ms;
+      const date = `${now.getFullYear()}/${two(now.getMonth() + 1)}/${two(now.getDate())}`;
+      const clock = `${two(now.getHours())}:${two(now.getMinutes())}:${two(now.getSeconds())}`;
+      this.#stamp = `${date} ${clock}.${String(now.getMilliseconds()).padStart(3, "0")}000`;
+    }
+    return this.#stamp;
+  }
+
+  #open(): number {
+    try {
+      return openSync(this.#path, "a");
+    } catch (error) {
+      throw ioError(error, this.#path);
+    }
+  }
+}
+
+function two(value: number): string {
+  return String(value).padStart(2, "0");
+}
