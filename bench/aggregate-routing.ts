@@ -1,4 +1,4 @@
-import { mkdir, stat } from "node:fs/promises";
+import { mkdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { uniform } from "./aggregate/archive-model.ts";
@@ -34,6 +34,7 @@ const { values } = parseArgs({
 
 /** Our aggregator without what MemGator does not have: a cache, dormancy and second attempts. */
 const PLAIN = ["--cache", "off", "--tolerance", "-1", "--retries", "0", "--hdrtimeout", "1s"];
+const LOG_LINES = 100_000;
 const SAVED_GOAL = 0.8;
 
 const folder = join(await benchFolder(), "aggregate-routing");
@@ -70,6 +71,10 @@ for (const [i, { id }] of PAPER_ARCHIVES.entries()) {
   const args = ["sample", "--lines", values.background, "--seed", String(i + 2), "-q", "-o"];
   backgrounds.push(await madeOnce(folder, name, (path) => cli([...args, path])));
 }
+// What was asked for before the lookups: compaction learns from it what is not wanted here.
+const log = join(folder, "log.txt");
+const earlier = stream.originals.slice(0, -asked.length).slice(-LOG_LINES);
+await writeFile(log, earlier.map((original) => `${original}\n`).join(""));
 const sizes = values.sizes.split(",");
 const maps: Awaited<ReturnType<typeof mapsOf>>[] = [];
 for (const size of sizes) maps.push(await mapsOf(size));
@@ -121,7 +126,7 @@ if (hasFailed) {
 }
 
 async function mapsOf(size: string): Promise<{ paths: string[]; bytes: number }> {
-  const options = size === "all" ? undefined : ["--relative-cost", size];
+  const options = size === "all" ? undefined : ["--relative-cost", size, "--misses", log];
   const label = size.replace("%", "");
   const made: string[] = [];
   for (const [i, path] of paths.entries()) {
