@@ -1,0 +1,226 @@
+import { extendHashRange } from "../lookup/key-hash.ts";
+import { KeyScan } from "../lookup/key-scan.ts";
+import { KeyWalk } from "../lookup/key-walk.ts";
+import type { MemoryIndex } from "../lookup/memory-index.ts";
+import type { RowTable } from "../lookup/row-table.ts";
+import { KeyFilter, MAPS_PER_FILTER } from "./key-filter.ts";
+
+/** A few milliseconds of work. */
+const SLICE_PLACES = 65_536;
+
+/**
+ * Several maps, asked at once.
+ *
+ * One pass over a SURT makes the hashes of all keys that cover it; for each, one look into a table
+ * over the keys of all maps tells which maps may have it, and only those are asked. Most URIs are in
+ * few maps, so that the cost is about that of one lookup, however many maps there are.
+ *
+ * Holds the indexes it is made of and 16 to 32 bytes for each key of each. It never changes: where
+ * one map is replaced, another index is built beside it.
+ */
+export class CombinedIndex {
+  /** As given to `build`. */
+  readonly indexes: readonly (MemoryIndex | undefined)[];
+  /**
+   * For each map the first row of the key that decides, or -1 when none does or there is no map;
+   * valid until the next lookup.
+   */
+  readonly rows: Int32Array;
+  /** For each map how far above the URI that key is. */
+  readonly distances: Int32Array;
+  readonly #groups: readonly MapGroup[];
+  readonly #scan = new KeyScan();
+
+  private constructor(
+    indexes: readonly (MemoryIndex | undefined)[],
+    groups: readonly IndexGroup[],
+  ) {
+    this.indexes = indexes;
+    this.rows = new Int32Array(indexes.length);
+    this.distances = new Int32Array(indexes.length);
+    const found = { rows: this.rows, distances: this.distances };
+    this.#groups = groups.map((group) => new MapGroup(group, found));
+  }
+
+  /** Takes the indexes of maps by their number; where there is no map, nothing is found. */
+  static build(indexes: readonly (MemoryIndex | undefined)[]): CombinedIndex {
+    const groups = groupsOf(indexes);
+    let left = groups.flatMap(partsOf);
+    while (left.length > 0) left = left.filter((part) => part.advance());
+    return new CombinedIndex(indexes, groups);
+  }
+
+  /** As `build`, for programs that may not stand still: `pause` is awaited every few milliseconds. */
+  static async buildInSlices(
+    indexes: readonly (MemoryIndex | undefined)[],
+    pause: () => Promise<void>,
+  ): Promise<CombinedIndex> {
+    const groups = groupsOf(indexes);
+    for (const part of groups.flatMap(partsOf)) while (part.advance()) await pause();
+    return new CombinedIndex(indexes, groups);
+  }
+
+  /** Finds for every map the row that decides about the SURT `bytes[start, end)`. */
+  lookupKeyBytes(bytes: Uint8Array, start: number, end: number): void {
+    this.rows.fill(-1);
+    if (this.#scan.scan(bytes, start, end)) {
+      for (const group of this.#groups) group.find(this.#scan, bytes, start, end);
+    } else {
+      this.#askEach(bytes, start, end);
+    }
+  }
+
+  /** For text that is not plain. */
+  #askEach(bytes: Uint8Array, start: number, end: number): void {
+    for (const [number, index] of this.indexes.entries()) {
+      if (index === undefined) continue;
+      this.rows[number] = index.finder.decidingRow(bytes, start, end);
+      this.distances[number] = index.finder.distance;
+    }
+  }
+}
+
+/** Up to 32 indexes with the filters over their keys. */
+interface IndexGroup {
+  /** The number of the first. */
+  readonly first: number;
+  readonly indexes: readonly (MemoryIndex | undefined)[];
+  readonly pages: KeyFilter;
+  /** There are few, so their filter stays in the cache, and they are asked for most. */
+  readonly wildcards: KeyFilter;
+}
+
+function groupsOf(indexes: readonly (MemoryIndex | undefined)[]): IndexGroup[] {
+  const groups: IndexGroup[] = [];
+  for (let first = 0; first < indexes.length; first += MAPS_PER_FILTER) {
+    const members = indexes.slice(first, first + MAPS_PER_FILTER);
+    const sum = (count: (index: MemoryIndex) => number): number =>
+      members.reduce((all, index) => all + (index === undefined ? 0 : count(index)), 0);
+    groups.push({
+      first,
+      indexes: members,
+      pages: new KeyFilter(sum(({ rows }) => rows.pages.count)),
+      wildcards: new KeyFilter(sum(({ rows }) => rows.wildcards.count)),
+    });
+  }
+  return groups;
+}
+
+function partsOf({ indexes, pages, wildcards }: IndexGroup): FilterPart[] {
+  return indexes.flatMap((index, i) =>
+    index === undefined
+      ? []
+      : [
+          new FilterPart(pages, index.rows.pages, 1 << i),
+          new FilterPart(wildcards, index.rows.wildcards, 1 << i),
+        ],
+  );
+}
+
+/** The keys of one table, on their way into a filter. */
+class FilterPart {
+  readonly #filter: KeyFilter;
+  readonly #table: RowTable;
+  readonly #bit: number;
+  #place = 0;
+
+  constructor(filter: KeyFilter, table: RowTable, bit: number) {
+    this.#filter = filter;
+    this.#table = table;
+    this.#bit = bit;
+  }
+
+  /** Adds some more; false when there are none left. */
+  advance(): boolean {
+    const until = Math.min(this.#table.capacity, this.#place + SLICE_PLACES);
+    this.#filter.add(this.#table, this.#place, until, this.#bit);
+    this.#place = until;
+    return until < this.#table.capacity;
+  }
+}
+
+/** Where a group puts what it finds, by the number of the map. */
+interface Found {
+  readonly rows: Int32Array;
+  readonly distances: Int32Array;
+}
+
+/** Walks the keys of a SURT once for all maps of a group. */
+class MapGroup extends KeyWalk {
+  readonly #group: IndexGroup;
+  readonly #found: Found;
+  readonly #all: number;
+  /** The bits of the maps in which no key was found yet. */
+  #undecided = 0;
+
+  constructor(group: IndexGroup, found: Found) {
+    const kinds = group.indexes.flatMap((index) => (index === undefined ? [] : [index.rows]));
+    super({
+      hasSpreadKeys: kinds.some(({ hasSpreadKeys }) => hasSpreadKeys),
+      hasQueryKeys: kinds.some(({ hasQueryKeys }) => hasQueryKeys),
+      hasBareHomes: kinds.some(({ hasBareHomes }) => hasBareHomes),
+    });
+    this.#group = group;
+    this.#found = found;
+    this.#all = group.indexes.reduce((bits, index, i) => (index ? bits | (1 << i) : bits), 0);
+  }
+
+  find(scan: KeyScan, bytes: Uint8Array, start: number, end: number): void {
+    this.#undecided = this.#all;
+    if (this.#all !== 0) this.walk(scan, bytes, start, end);
+  }
+
+  protected override page(hash: number, bytes: Uint8Array, start: number, end: number): number {
+    let maps = this.#group.pages.mapsWith(hash) & this.#undecided;
+    while (maps !== 0) {
+      const i = 31 - Math.clz32(maps);
+      maps ^= 1 << i;
+      this.#note(i, this.#group.indexes[i]?.finder.page(hash, bytes, start, end) ?? -1);
+    }
+    return this.#undecided === 0 ? 0 : -1;
+  }
+
+  protected override wildcard(
+    hash: number,
+    bytes: Uint8Array,
+    start: number,
+    end: number,
+    ending: Uint8Array,
+  ): number {
+    let maps = this.#group.wildcards.mapsWith(hash) & this.#undecided;
+    while (maps !== 0) {
+      const i = 31 - Math.clz32(maps);
+      maps ^= 1 << i;
+      this.#note(i, this.#group.indexes[i]?.finder.wildcard(hash, bytes, start, end, ending) ?? -1);
+    }
+    return this.#undecided === 0 ? 0 : -1;
+  }
+
+  protected override spread(
+    hash: number,
+    bytes: Uint8Array,
+    start: number,
+    labelEnd: number,
+    scan: KeyScan,
+  ): number {
+    const whole = extendHashRange(hash, bytes, scan.hostEnd, scan.pathEnd);
+    let maps = this.#group.wildcards.mapsWith(whole) & this.#undecided;
+    while (maps !== 0) {
+      const i = 31 - Math.clz32(maps);
+      maps ^= 1 << i;
+      this.#note(
+        i,
+        this.#group.indexes[i]?.finder.spread(hash, bytes, start, labelEnd, scan) ?? -1,
+      );
+    }
+    return this.#undecided === 0 ? 0 : -1;
+  }
+
+  #note(i: number, row: number): void {
+    if (row < 0) return;
+    const number = this.#group.first + i;
+    this.#found.rows[number] = row;
+    this.#found.distances[number] = this.distance;
+    this.#undecided &= ~(1 << i);
+  }
+}
