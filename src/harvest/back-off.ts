@@ -31,8 +31,8 @@ export function waitBefore(
 }
 
 /** `Retry-After` is a number of seconds or a date. */
-function retryAfterMs(field: string | undefined, nowMs: number): number | undefined {
-  if (field === undefined) return undefined;
+export function retryAfterMs(field: string | null | undefined, nowMs: number): number | undefined {
+  if (field === undefined || field === null) return undefined;
   if (/^\d+$/.test(field.trim())) return Number(field) * 1000;
   const time = Date.parse(field);
   return Number.isNaN(time) ? undefined : Math.max(0, time - nowMs);

@@ -1,0 +1,279 @@
+import { MementoMapError } from "../../errors.ts";
+import { retryAfterMs } from "../../harvest/back-off.ts";
+import type { ArchiveCounters } from "./counters.ts";
+import type { Dormancy } from "./dormancy.ts";
+import type {
+  AnswerHead,
+  AnswerReceiver,
+  Exchange,
+  FailureKind,
+  Network,
+  NetworkRequest,
+} from "./exchange.ts";
+import type { Limits, Waiter } from "./limits.ts";
+import {
+  isArchiveFailing,
+  isPassing,
+  isWorthRetrying,
+  pauseBefore,
+  type RetryOptions,
+} from "./retry.ts";
+
+/** How an archive is asked, and how it is. */
+export interface AskedArchive {
+  readonly id: string;
+  readonly network: Network;
+  readonly limits: Limits;
+  readonly dormancy: Dormancy;
+  readonly counters: ArchiveCounters;
+  readonly retry: RetryOptions;
+  /** How long the head of an answer may take, from when the request is sent. */
+  readonly headersTimeoutMs: number;
+  /** How long all may take: waiting, trying again, and the body. */
+  readonly totalTimeoutMs: number;
+}
+
+/** The body of an answer that is not wanted is read so far, to keep the connection. */
+const DRAINED_BYTES = 64 * 1024;
+/** `Retry-After` is respected so far; more would let one wrong header silence an archive. */
+const LONGEST_RETRY_AFTER_MS = 3_600_000;
+
+/**
+ * One request to an archive: waits for its turn, is sent, sent again if that may help, and given up
+ * when it takes too long. What becomes of it is told to the archive's dormancy and counters.
+ */
+export class ArchiveRequest implements AnswerReceiver, Exchange, Waiter {
+  readonly #archive: AskedArchive;
+  readonly #request: NetworkRequest;
+  readonly #receiver: AnswerReceiver;
+  #phase: "waiting" | "head" | "draining" | "pausing" | "body" | "done" = "waiting";
+  #isProbe = false;
+  #isJudged = false;
+  #attempts = 0;
+  #drained = 0;
+  #pauseMs = 0;
+  #deadline = 0;
+  #sentAt = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #timerAt = 0;
+  #pause: NodeJS.Timeout | undefined;
+  #exchange: Exchange | undefined;
+
+  constructor(archive: AskedArchive, request: NetworkRequest, receiver: AnswerReceiver) {
+    this.#archive = archive;
+    this.#request = request;
+    this.#receiver = receiver;
+  }
+
+  /** May call the receiver before it returns. */
+  begin(): void {
+    const { dormancy, headersTimeoutMs, totalTimeoutMs } = this.#archive;
+    const admission = dormancy.admit();
+    if (admission === "refused") {
+      this.#finish("refused", this.#refusal("it failed too often and is left alone for a while"));
+      return;
+    }
+    this.#isProbe = admission === "probe";
+    const now = performance.now();
+    this.#deadline = now + totalTimeoutMs;
+    this.#arm(now, Math.min(headersTimeoutMs, totalTimeoutMs));
+    this.#enter(now);
+  }
+
+  resume(): void {
+    this.#exchange?.resume();
+  }
+
+  abort(): void {
+    if (this.#phase === "done") return;
+    this.#archive.counters.failures.aborted += 1;
+    this.#letGo();
+  }
+
+  onTurn(): void {
+    // It may have been given up while this one waited.
+    if (!this.#isProbe && this.#archive.dormancy.health !== "awake") {
+      this.#phase = "done";
+      clearTimeout(this.#timer);
+      this.#archive.limits.leave();
+      this.#finish("refused", this.#refusal("it failed too often and is left alone for a while"));
+      return;
+    }
+    const now = performance.now();
+    const headAt = now + this.#archive.headersTimeoutMs;
+    if (headAt < this.#timerAt) this.#arm(now, headAt - now);
+    this.#send(now);
+  }
+
+  onHead(head: AnswerHead): void {
+    const { counters, dormancy } = this.#archive;
+    const now = performance.now();
+    counters.addLatency(now - this.#sentAt);
+    if (isArchiveFailing(head.status)) {
+      counters.failingAnswers += 1;
+      this.#isJudged = true;
+      dormancy.failed(`it answered with status ${head.status}`, this.#isProbe);
+      const asked = retryAfterMs(head.headers.get("retry-after"), Date.now());
+      if (isWorthRetrying(head.status) && this.#mayRetry(now, asked)) {
+        this.#phase = "draining";
+        this.#drained = 0;
+        return;
+      }
+      if (asked !== undefined) {
+        dormancy.leaveAlone(Date.now() + Math.min(asked, LONGEST_RETRY_AFTER_MS));
+      }
+    }
+    this.#phase = "body";
+    this.#receiver.onHead(head);
+  }
+
+  onChunk(chunk: Uint8Array): boolean {
+    if (this.#phase === "draining") {
+      this.#drained += chunk.length;
+      if (this.#drained <= DRAINED_BYTES) return true;
+      this.#exchange?.abort();
+      this.#sendLater();
+      return true;
+    }
+    this.#archive.counters.bytes += chunk.length;
+    return this.#receiver.onChunk(chunk);
+  }
+
+  onEnd(): void {
+    if (this.#phase === "draining") {
+      this.#sendLater();
+      return;
+    }
+    const { limits, dormancy } = this.#archive;
+    this.#phase = "done";
+    clearTimeout(this.#timer);
+    if (!this.#isJudged) dormancy.succeeded(this.#isProbe);
+    limits.leave();
+    this.#receiver.onEnd();
+  }
+
+  onFail(error: Error, kind: FailureKind): void {
+    const { counters, dormancy, limits } = this.#archive;
+    if (this.#phase === "draining") {
+      this.#sendLater();
+      return;
+    }
+    counters.failures[kind] += 1;
+    if (!this.#isJudged) {
+      this.#isJudged = true;
+      // An answer that is too long, or leads where nobody may go, is an answer.
+      if (kind === "limit" || kind === "refused") dormancy.succeeded(this.#isProbe);
+      else dormancy.failed(error.message, this.#isProbe);
+    }
+    if (this.#phase === "head" && isPassing(kind) && this.#mayRetry(performance.now(), undefined)) {
+      this.#sendLater();
+      return;
+    }
+    this.#phase = "done";
+    clearTimeout(this.#timer);
+    limits.leave();
+    this.#receiver.onFail(error, kind);
+  }
+
+  #enter(now: number): void {
+    const outcome = this.#archive.limits.enter(this);
+    if (outcome === "entered") {
+      this.#send(now);
+    } else if (outcome === "waiting") {
+      // It may have had its turn within `enter`.
+      if (this.#phase === "pausing") this.#phase = "waiting";
+    } else {
+      this.#letGo();
+      this.#finish("refused", this.#refusal("too many requests wait for it already"));
+    }
+  }
+
+  #send(now: number): void {
+    this.#phase = "head";
+    this.#sentAt = now;
+    this.#attempts += 1;
+    this.#isJudged = false;
+    this.#archive.counters.requests += 1;
+    const exchange = this.#archive.network.send(this.#request, this);
+    // Unless it failed at once, and is done or will be sent again.
+    if (this.#phase === "head") this.#exchange = exchange;
+  }
+
+  /** Whether another try may help, is allowed and ends in time; sets how long to pause before it. */
+  #mayRetry(now: number, askedMs: number | undefined): boolean {
+    const { retry, dormancy } = this.#archive;
+    if (this.#isProbe || this.#attempts > retry.retries) return false;
+    if (dormancy.health !== "awake") return false;
+    const own = pauseBefore(this.#attempts, retry.firstMs, Math.random);
+    this.#pauseMs = Math.max(own, askedMs ?? 0);
+    return now + this.#pauseMs < this.#deadline;
+  }
+
+  #sendLater(): void {
+    this.#phase = "pausing";
+    this.#exchange = undefined;
+    this.#archive.counters.retries += 1;
+    this.#archive.limits.leave();
+    this.#pause = setTimeout(() => {
+      this.#enter(performance.now());
+    }, this.#pauseMs);
+  }
+
+  #arm(now: number, ms: number): void {
+    clearTimeout(this.#timer);
+    this.#timerAt = now + ms;
+    this.#timer = setTimeout(onTimer, Math.ceil(ms), this);
+  }
+
+  /** One timer for all: it looks what is late, and goes on if nothing is. */
+  onTimer(): void {
+    const { headersTimeoutMs, totalTimeoutMs } = this.#archive;
+    const now = performance.now() + 1; // timers may be early by less than that
+    const headAt = this.#phase === "head" ? this.#sentAt + headersTimeoutMs : Infinity;
+    if (now >= this.#deadline) {
+      this.#failLate(`there was no whole answer within ${totalTimeoutMs / 1000} s`);
+    } else if (now >= headAt) {
+      this.#failLate(`there was no answer within ${headersTimeoutMs / 1000} s`);
+    } else {
+      this.#arm(now, Math.min(headAt, this.#deadline) - now);
+    }
+  }
+
+  #failLate(message: string): void {
+    const { dormancy } = this.#archive;
+    const wasSent = this.#phase === "head" || this.#phase === "body";
+    if (wasSent && !this.#isJudged) dormancy.failed(message, this.#isProbe);
+    this.#letGo();
+    const details = { position: { source: this.#request.url } };
+    this.#finish("timeout", new MementoMapError("MM_HTTP", message, details));
+  }
+
+  /** Ends what is under way, whatever that is. */
+  #letGo(): void {
+    const phase = this.#phase;
+    this.#phase = "done";
+    clearTimeout(this.#timer);
+    clearTimeout(this.#pause);
+    if (this.#isProbe && !this.#isJudged) this.#archive.dormancy.endProbe();
+    if (phase === "waiting") {
+      this.#archive.limits.forget(this);
+    } else if (phase === "head" || phase === "draining" || phase === "body") {
+      this.#exchange?.abort();
+      this.#archive.limits.leave();
+    }
+  }
+
+  #finish(kind: FailureKind, error: MementoMapError): void {
+    this.#phase = "done";
+    this.#archive.counters.failures[kind] += 1;
+    this.#receiver.onFail(error, kind);
+  }
+
+  #refusal(message: string): MementoMapError {
+    return new MementoMapError("MM_REFUSED", message, { position: { source: this.#archive.id } });
+  }
+}
+
+function onTimer(request: ArchiveRequest): void {
+  request.onTimer();
+}

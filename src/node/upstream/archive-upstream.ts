@@ -1,0 +1,195 @@
+import type { LookupFunction } from "node:net";
+import type {
+  Upstream,
+  UpstreamAnswer,
+  UpstreamRequest,
+  UpstreamState,
+} from "../../aggregate/upstream.ts";
+import type { Archive } from "../../route/archive.ts";
+import { packageVersion } from "../package-version.ts";
+import { ArchiveRequest, type AskedArchive } from "./archive-request.ts";
+import { ACCEPTED_CODINGS } from "./body-decoder.ts";
+import { ArchiveCounters } from "./counters.ts";
+import { Dormancy } from "./dormancy.ts";
+import { Limits } from "./limits.ts";
+import { SharedAnswer } from "./shared-answer.ts";
+import { UndiciNetwork } from "./undici-network.ts";
+
+export interface UpstreamOptions {
+  /** Whom archives can write to: an address of mail or of a page. Sent with every request. */
+  readonly contact?: string | undefined;
+  /** The whole `User-Agent`; default `mementomap/VERSION (+CONTACT)`. */
+  readonly agent?: string | undefined;
+  /** How long a connection may take to be made; default 5 s. */
+  readonly connectTimeoutMs?: number | undefined;
+  /** How long an answer may take to begin; default 30 s, or what the archive's entry says. */
+  readonly headersTimeoutMs?: number | undefined;
+  /** How long all may take, waiting included; default 60 s, or what the archive's entry says. */
+  readonly totalTimeoutMs?: number | undefined;
+  /** Requests under way at once to one archive; default 16: some firewalls object to 20. */
+  readonly concurrency?: number | undefined;
+  /** Requests begun in a second to one archive; default any number. */
+  readonly rate?: number | undefined;
+  /** Requests that may wait for one archive; more are refused at once. Default 10,000. */
+  readonly maxWaiting?: number | undefined;
+  /** How often a request is sent again; default 2. */
+  readonly retries?: number | undefined;
+  /** The pause before the first of these; default 500 ms. */
+  readonly retryDelayMs?: number | undefined;
+  /** Failures in a row after which an archive is left alone; default 5, Infinity for never. */
+  readonly tolerance?: number | undefined;
+  /** How long it is left alone first; doubled up to `longestDormantMs`. Default 1 min. */
+  readonly dormantMs?: number | undefined;
+  /** Default 15 min. */
+  readonly longestDormantMs?: number | undefined;
+  /** Whether redirects and links may lead to private addresses; default false. */
+  readonly allowsPrivate?: boolean | undefined;
+  /** Default 5. */
+  readonly maxRedirects?: number | undefined;
+  /** How names become addresses; default the system's way. */
+  readonly lookup?: LookupFunction | undefined;
+  /** Told when an archive falls asleep, is probed, or wakes. */
+  readonly onChange?: ((archive: Archive, state: UpstreamState) => void) | undefined;
+  /** Milliseconds since 1970, for dormancy; default the system's clock. */
+  readonly now?: (() => number) | undefined;
+}
+
+/** Asks archives over the network. */
+export interface ArchiveUpstream extends Upstream {
+  /** What was asked of each archive so far, by its id. */
+  readonly counters: ReadonlyMap<string, ArchiveCounters>;
+  /** Cuts all connections; requests under way fail. */
+  close(): Promise<void>;
+}
+
+/**
+ * Makes what asks archives: over connections that are kept, within limits, again where that may
+ * help, not at all for a while where it does not, and once where many ask the same.
+ *
+ * The origins of archives are trusted, also at private addresses; redirects and links lead to those
+ * and to the public Internet only.
+ */
+export function createUpstream(options: UpstreamOptions = {}): ArchiveUpstream {
+  return new PoliteUpstream(options);
+}
+
+class PoliteUpstream implements ArchiveUpstream {
+  readonly #options: UpstreamOptions;
+  readonly #network: UndiciNetwork;
+  readonly #headers: readonly string[];
+  readonly #archives = new Map<string, AskedArchive>();
+  readonly #underWay = new Map<string, SharedAnswer>();
+  readonly counters = new Map<string, ArchiveCounters>();
+
+  constructor(options: UpstreamOptions) {
+    this.#options = options;
+    this.#network = new UndiciNetwork(options);
+    this.#headers = ["user-agent", agentOf(options), "accept-encoding", ACCEPTED_CODINGS];
+  }
+
+  ask(request: UpstreamRequest): Promise<UpstreamAnswer> {
+    const archive = this.#archives.get(request.archive.id) ?? this.#meet(request.archive);
+    const key = sharingKey(request);
+    const shared = this.#underWay.get(key);
+    if (shared !== undefined) {
+      archive.counters.coalesced += 1;
+      return shared.join(request, "coalesced");
+    }
+    const answer = new SharedAnswer((settled) => {
+      if (this.#underWay.get(key) === settled) this.#underWay.delete(key);
+    });
+    this.#underWay.set(key, answer);
+    const joined = answer.join(request, undefined);
+    this.#begin(archive, request, answer);
+    return joined;
+  }
+
+  stateOf(archive: Archive): UpstreamState {
+    const asked = this.#archives.get(archive.id);
+    return {
+      health: asked?.dormancy.health ?? "awake",
+      consecutiveFailures: asked?.dormancy.consecutiveFailures ?? 0,
+      dormantUntil: asked?.dormancy.until,
+      lastFailure: asked?.dormancy.lastFailure,
+      requestsUnderWay: asked?.limits.underWay ?? 0,
+      requestsWaiting: asked?.limits.waiting ?? 0,
+    };
+  }
+
+  async close(): Promise<void> {
+    for (const { limits } of this.#archives.values()) limits.close();
+    await this.#network.close();
+  }
+
+  #begin(archive: AskedArchive, request: UpstreamRequest, answer: SharedAnswer): void {
+    const { url, method = "GET", followsRedirects, maxBytes } = request;
+    const headers = this.#headersOf(request.headers);
+    const sent = { url, method, headers, followsRedirects, maxBytes };
+    const asking = new ArchiveRequest(archive, sent, answer);
+    answer.attach(asking);
+    asking.begin();
+  }
+
+  #headersOf(own: UpstreamRequest["headers"]): readonly string[] {
+    if (own === undefined) return this.#headers;
+    const headers: string[] = [];
+    for (let at = 0; at < this.#headers.length; at += 2) {
+      const name = this.#headers[at];
+      if (!Object.hasOwn(own, name)) headers.push(name, this.#headers[at + 1]);
+    }
+    for (const [name, value] of Object.entries(own)) headers.push(name, value);
+    return headers;
+  }
+
+  #meet(archive: Archive): AskedArchive {
+    const { id, concurrency, rate, timeoutMs } = archive;
+    const options = this.#options;
+    this.#network.trust(archive.timemap);
+    this.#network.trust(archive.timegate);
+    const counters = new ArchiveCounters();
+    const asked: AskedArchive = {
+      id,
+      network: this.#network,
+      counters,
+      limits: new Limits({
+        concurrency: concurrency ?? options.concurrency ?? 16,
+        rate: rate ?? options.rate,
+        maxWaiting: options.maxWaiting ?? 10_000,
+        now: () => performance.now(),
+      }),
+      dormancy: new Dormancy({
+        tolerance: options.tolerance ?? 5,
+        dormantMs: options.dormantMs ?? 60_000,
+        longestMs: options.longestDormantMs ?? 900_000,
+        now: options.now ?? Date.now,
+        onChange: () => options.onChange?.(archive, this.stateOf(archive)),
+      }),
+      retry: { retries: options.retries ?? 2, firstMs: options.retryDelayMs ?? 500 },
+      headersTimeoutMs: timeoutMs ?? options.headersTimeoutMs ?? 30_000,
+      totalTimeoutMs: timeoutMs ?? options.totalTimeoutMs ?? 60_000,
+    };
+    this.#archives.set(id, asked);
+    this.counters.set(id, counters);
+    return asked;
+  }
+}
+
+/** What makes two requests the same. */
+function sharingKey({
+  archive,
+  url,
+  method,
+  headers,
+  followsRedirects,
+  maxBytes,
+}: UpstreamRequest): string {
+  let key = `${followsRedirects ? "f" : "-"}${method ?? "GET"} ${maxBytes} ${archive.id} ${url}`;
+  if (headers === undefined) return key;
+  for (const [name, value] of Object.entries(headers)) key += `\n${name}:${value}`;
+  return key;
+}
+
+function agentOf({ agent, contact }: UpstreamOptions): string {
+  const own = `mementomap/${packageVersion()}`;
+  return agent ?? (contact === undefined ? own : `${own} (+${contact})`);
+}

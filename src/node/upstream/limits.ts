@@ -1,0 +1,103 @@
+/** Waits for its turn. */
+export interface Waiter {
+  /** Its turn has come: it is under way, and has to `leave`. */
+  onTurn(): void;
+}
+
+export interface LimitsOptions {
+  /** Requests under way at once. */
+  readonly concurrency: number;
+  /** Requests begun in a second; undefined for any number. */
+  readonly rate: number | undefined;
+  /** Requests that may wait. */
+  readonly maxWaiting: number;
+  /** Milliseconds that only go up. */
+  readonly now: () => number;
+}
+
+/**
+ * How much one archive is asked at once and in a second. First come, first served.
+ *
+ * A rate is kept by an even distance between requests, so that no second ever has more.
+ */
+export class Limits {
+  readonly #options: LimitsOptions;
+  readonly #waiting = new Set<Waiter>();
+  #underWay = 0;
+  #nextAt = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #isAdvancing = false;
+
+  constructor(options: LimitsOptions) {
+    this.#options = options;
+  }
+
+  get underWay(): number {
+    return this.#underWay;
+  }
+
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  /** `entered`: it may begin, and has to `leave`; `waiting`: `onTurn` will be called; `full`: no. */
+  enter(waiter: Waiter): "entered" | "waiting" | "full" {
+    if (this.#waiting.size === 0 && this.#takeTurn()) return "entered";
+    if (this.#waiting.size >= this.#options.maxWaiting) return "full";
+    this.#waiting.add(waiter);
+    this.#advance();
+    return "waiting";
+  }
+
+  /** One that entered is done. */
+  leave(): void {
+    this.#underWay -= 1;
+    if (this.#waiting.size > 0) this.#advance();
+  }
+
+  /** One that waits does not want to any more. */
+  forget(waiter: Waiter): void {
+    this.#waiting.delete(waiter);
+  }
+
+  /** Stops the clock; those that wait are not called any more. */
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#waiting.clear();
+  }
+
+  #takeTurn(): boolean {
+    const { concurrency, rate, now } = this.#options;
+    if (this.#underWay >= concurrency) return false;
+    if (rate !== undefined) {
+      const time = now();
+      if (time < this.#nextAt) return false;
+      this.#nextAt = time + 1000 / rate;
+    }
+    this.#underWay += 1;
+    return true;
+  }
+
+  /** Lets all begin that may. Turns can end at once and call `leave`: the loop sees to those too. */
+  #advance(): void {
+    if (this.#isAdvancing) return;
+    this.#isAdvancing = true;
+    for (const waiter of this.#waiting) {
+      if (!this.#takeTurn()) break;
+      this.#waiting.delete(waiter);
+      waiter.onTurn();
+    }
+    this.#isAdvancing = false;
+    if (this.#waiting.size > 0) this.#wakeLater();
+  }
+
+  /** Where only the rate holds requests back, nothing else would call for them. */
+  #wakeLater(): void {
+    if (this.#timer !== undefined || this.#underWay >= this.#options.concurrency) return;
+    const delay = Math.max(1, Math.ceil(this.#nextAt - this.#options.now()));
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#advance();
+    }, delay);
+  }
+}

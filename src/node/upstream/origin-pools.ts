@@ -1,0 +1,145 @@
+import { lookup as systemLookup } from "node:dns";
+import { isIP, type LookupFunction } from "node:net";
+import { Pool } from "undici";
+import { MementoMapError, quote } from "../../errors.ts";
+import { isPrivateAddress } from "../fetch/private-address.ts";
+
+export interface OriginPoolsOptions {
+  readonly connectTimeoutMs: number;
+  /** Whether any origin may be at a private address. */
+  readonly allowsPrivate: boolean;
+  /** How names become addresses; default the system's way. */
+  readonly lookup?: LookupFunction | undefined;
+}
+
+const MAX_HEADER_BYTES = 64 * 1024;
+const KEPT_OPEN_MS = 10_000;
+/** Redirects can name any number of origins; those of archives are kept all the same. */
+const MAX_POOLS = 512;
+
+/** What is known of an origin. */
+interface OriginPool {
+  readonly pool: Pool;
+  readonly origin: string;
+  /** The address, where the origin names one and it is private. */
+  readonly privateAddress: string | undefined;
+}
+
+/**
+ * Keeps connections open, for each origin; as many as there are requests under way.
+ *
+ * Origins of archives are trusted wherever they are. All others have to be on the public Internet,
+ * which is checked where the connection is made, so that a name that resolves to something else
+ * the second time gains nothing.
+ */
+export class OriginPools {
+  readonly #options: OriginPoolsOptions;
+  readonly #pools = new Map<string, OriginPool>();
+  readonly #trusted = new Set<string>();
+
+  constructor(options: OriginPoolsOptions) {
+    this.#options = options;
+  }
+
+  /** Lets an origin be at a private address. */
+  trust(origin: string): void {
+    this.#trusted.add(parsedOrigin(origin).origin);
+  }
+
+  /** @throws MM_REFUSED for private addresses, MM_BAD_URI. */
+  poolOf(origin: string): Pool {
+    const found = this.#pools.get(origin) ?? this.#add(origin);
+    if (found.privateAddress !== undefined && !this.#mayBePrivate(found.origin)) {
+      throw privateAddress(origin, found.privateAddress);
+    }
+    return found.pool;
+  }
+
+  async close(): Promise<void> {
+    const pools = new Set(Array.from(this.#pools.values(), ({ pool }) => pool));
+    this.#pools.clear();
+    await Promise.all(Array.from(pools, (pool) => pool.destroy()));
+  }
+
+  #mayBePrivate(origin: string): boolean {
+    return this.#options.allowsPrivate || this.#trusted.has(origin);
+  }
+
+  #add(written: string): OriginPool {
+    const { origin, hostname } = parsedOrigin(written);
+    const known = this.#pools.get(origin) ?? this.#open(origin, hostname);
+    this.#pools.set(origin, known);
+    this.#pools.set(written, known);
+    if (this.#pools.size > MAX_POOLS) this.#dropOldest();
+    return known;
+  }
+
+  #open(origin: string, hostname: string): OriginPool {
+    const host = hostname.replace(/^\[(.*)\]$/, "$1");
+    const { connectTimeoutMs } = this.#options;
+    const pool = new Pool(origin, {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      keepAliveTimeout: KEPT_OPEN_MS,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      connect: { timeout: connectTimeoutMs, lookup: this.#lookupFor(origin) },
+    });
+    const isPrivate = isIP(host) !== 0 && isPrivateAddress(host);
+    return { pool, origin, privateAddress: isPrivate ? host : undefined };
+  }
+
+  #lookupFor(origin: string): LookupFunction {
+    const lookup = this.#options.lookup ?? systemLookup;
+    return (host, options, callback) => {
+      if (this.#mayBePrivate(origin)) lookup(host, options, callback);
+      else lookup(host, options, checked(host, callback));
+    };
+  }
+
+  /** The oldest that is of no archive; requests under way on it still end. */
+  #dropOldest(): void {
+    for (const [written, { pool, origin }] of this.#pools) {
+      if (this.#trusted.has(origin)) continue;
+      this.#pools.delete(written);
+      const isInUse = Array.from(this.#pools.values()).some((other) => other.pool === pool);
+      if (!isInUse) pool.close(() => undefined);
+      return;
+    }
+  }
+}
+
+function checked(
+  host: string,
+  callback: Parameters<LookupFunction>[2],
+): Parameters<LookupFunction>[2] {
+  return (error, found, family) => {
+    const addresses = typeof found === "string" ? [found] : found.map(({ address }) => address);
+    const bad = error === null ? addresses.find((address) => isPrivateAddress(address)) : undefined;
+    if (bad === undefined) callback(error, found, family);
+    else callback(privateAddress(host, bad), "");
+  };
+}
+
+/** @throws MM_BAD_URI when there is more in it than a scheme, a host and a port. */
+function parsedOrigin(written: string): URL {
+  const url = URL.canParse(written) ? new URL(written) : undefined;
+  const isBare =
+    url !== undefined &&
+    url.pathname === "/" &&
+    url.search === "" &&
+    url.hash === "" &&
+    url.username === "" &&
+    url.password === "" &&
+    url.hostname !== "" &&
+    (url.protocol === "http:" || url.protocol === "https:");
+  if (isBare) return url;
+  throw new MementoMapError("MM_BAD_URI", `${quote(written)} is no origin of the web`);
+}
+
+function privateAddress(place: string, address: string): MementoMapError {
+  return new MementoMapError(
+    "MM_REFUSED",
+    `it leads to ${address}, which is a private address; allow private addresses if you mean it`,
+    { position: { source: place } },
+  );
+}

@@ -1,0 +1,75 @@
+import type { HttpHeaders } from "../../discover/http-client.ts";
+
+/** Headers as they came, decoded when somebody asks: most answers are judged by their status. */
+export class RawHeaders implements HttpHeaders {
+  readonly #fields: readonly Uint8Array[];
+  readonly #isDecoded: boolean;
+
+  /**
+   * @param fields Names and values by turns.
+   * @param isDecoded Whether the body is decompressed; its coding and length are then not shown.
+   */
+  constructor(fields: readonly Uint8Array[], isDecoded: boolean) {
+    this.#fields = fields;
+    this.#isDecoded = isDecoded;
+  }
+
+  /** All fields of a name, joined by commas. Characters stand for bytes. */
+  get(name: string): string | undefined {
+    return this.#isDecoded && ABOUT_CODING.has(name) ? undefined : fieldOf(this.#fields, name);
+  }
+
+  /** Every field by its lower-case name. */
+  toRecord(): Record<string, string> {
+    const record: Record<string, string> = {};
+    for (let at = 0; at + 1 < this.#fields.length; at += 2) {
+      const name = latin1(this.#fields[at]).toLowerCase();
+      if (this.#isDecoded && ABOUT_CODING.has(name)) continue;
+      const value = latin1(this.#fields[at + 1]);
+      const earlier = Object.hasOwn(record, name) ? record[name] : undefined;
+      record[name] = earlier === undefined ? value : `${earlier}, ${value}`;
+    }
+    return record;
+  }
+}
+
+/** Headers that were kept. */
+export class RecordHeaders implements HttpHeaders {
+  readonly #record: Readonly<Record<string, string>>;
+
+  constructor(record: Readonly<Record<string, string>>) {
+    this.#record = record;
+  }
+
+  get(name: string): string | undefined {
+    return Object.hasOwn(this.#record, name) ? this.#record[name] : undefined;
+  }
+}
+
+const ABOUT_CODING: ReadonlySet<string> = new Set(["content-encoding", "content-length"]);
+
+/** The value of a header among names and values by turns. */
+export function fieldOf(fields: readonly Uint8Array[], name: string): string | undefined {
+  let value: string | undefined;
+  for (let at = 0; at + 1 < fields.length; at += 2) {
+    if (!isNamed(fields[at], name)) continue;
+    const text = latin1(fields[at + 1]);
+    value = value === undefined ? text : `${value}, ${text}`;
+  }
+  return value;
+}
+
+/** Whether bytes are a name, which is in lower case, in any case. */
+function isNamed(bytes: Uint8Array, name: string): boolean {
+  if (bytes.length !== name.length) return false;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at];
+    const code = name.charCodeAt(at);
+    if (byte !== code && !(byte >= 0x41 && byte <= 0x5a && byte + 0x20 === code)) return false;
+  }
+  return true;
+}
+
+function latin1(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
+}

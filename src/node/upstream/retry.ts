@@ -1,0 +1,33 @@
+import type { FailureKind } from "./exchange.ts";
+
+/** When a request is sent again. */
+export interface RetryOptions {
+  /** Tries after the first. */
+  readonly retries: number;
+  /** The first pause; doubled each time. */
+  readonly firstMs: number;
+}
+
+/** Whether the same request may go better soon: too many requests, or a gateway in trouble. */
+export function isWorthRetrying(status: number): boolean {
+  return status === 429 || status === 502 || status === 503 || status === 504;
+}
+
+/** Whether an answer tells that an archive is in trouble. */
+export function isArchiveFailing(status: number): boolean {
+  return status === 429 || status >= 500;
+}
+
+/** Whether a request that got no answer may go better soon. */
+export function isPassing(kind: FailureKind): boolean {
+  return kind === "connect" || kind === "cut";
+}
+
+/**
+ * How long to wait before try `attempt` (the second is 1): twice as long each time, and somewhere
+ * in the upper half of that, so that those who failed together do not come back together.
+ */
+export function pauseBefore(attempt: number, firstMs: number, random: () => number): number {
+  const most = firstMs * 2 ** (attempt - 1);
+  return most / 2 + (random() * most) / 2;
+}

@@ -1,0 +1,201 @@
+import type { Dispatcher } from "undici";
+import { MementoMapError } from "../../errors.ts";
+import { BodyDecoder, codingOf, type DecodedReceiver } from "./body-decoder.ts";
+import type { AnswerReceiver, Exchange, FailureKind, NetworkRequest } from "./exchange.ts";
+import { networkFailure } from "./network-failure.ts";
+import type { OriginPools } from "./origin-pools.ts";
+import { fieldOf, RawHeaders } from "./raw-headers.ts";
+import { redirectTarget, splitAddress } from "./web-address.ts";
+
+/** A body that is not wanted is read so far to keep the connection; beyond, the connection goes. */
+const DRAINED_BYTES = 64 * 1024;
+
+/**
+ * One request, with the redirects it leads to, as a handler of undici.
+ *
+ * It has the older of undici's two sets of callbacks: for the newer one undici makes an adapter
+ * and an object of headers for every request.
+ */
+export class UndiciExchange implements Exchange, Dispatcher.DispatchHandler, DecodedReceiver {
+  readonly #pools: OriginPools;
+  readonly #request: NetworkRequest;
+  readonly #receiver: AnswerReceiver;
+  readonly #maxRedirects: number;
+  #url: string;
+  /** Addresses that redirected. */
+  #seen: string[] | undefined;
+  /** Where a redirect leads whose body is still coming. */
+  #next: string | undefined;
+  #isDone = false;
+  #bytes = 0;
+  #decodedBytes = 0;
+  #decoder: BodyDecoder | undefined;
+  #abortHop: ((error?: Error) => void) | undefined;
+  #resumeHop: (() => void) | undefined;
+
+  constructor(
+    pools: OriginPools,
+    request: NetworkRequest,
+    receiver: AnswerReceiver,
+    maxRedirects: number,
+  ) {
+    this.#pools = pools;
+    this.#request = request;
+    this.#receiver = receiver;
+    this.#maxRedirects = maxRedirects;
+    this.#url = request.url;
+  }
+
+  begin(): void {
+    const { method, headers } = this.#request;
+    try {
+      const { origin, path } = splitAddress(this.#url);
+      // undici does not write to the array.
+      this.#pools.poolOf(origin).dispatch({ path, method, headers: headers as string[] }, this);
+    } catch (error) {
+      this.#failWith(error);
+    }
+  }
+
+  resume(): void {
+    if (this.#decoder !== undefined) this.#decoder.resume();
+    // Not at once: undici's parser must not be within another answer.
+    if (this.#resumeHop !== undefined) queueMicrotask(this.#resumeHop);
+  }
+
+  abort(): void {
+    if (this.#isDone) return;
+    this.#isDone = true;
+    this.#decoder?.stop();
+    this.#abortHop?.();
+  }
+
+  onConnect(abort: (error?: Error) => void): void {
+    if (this.#isDone) abort();
+    else this.#abortHop = abort;
+  }
+
+  onHeaders(status: number, fields: Buffer[], resume: () => void): boolean {
+    if (this.#isDone || status < 200) return true;
+    const { method, followsRedirects } = this.#request;
+    if (followsRedirects && isRedirect(status)) {
+      const location = fieldOf(fields, "location");
+      if (location !== undefined) {
+        this.#redirect(location);
+        return true;
+      }
+    }
+    this.#resumeHop = resume;
+    const hasBody = method !== "HEAD" && status !== 204 && status !== 304;
+    const coding = hasBody ? codingOf(fieldOf(fields, "content-encoding")) : undefined;
+    if (coding === "unknown") {
+      this.#fail("protocol", httpError(this.#url, "it came in a coding that was not asked for"));
+      return true;
+    }
+    if (coding !== undefined) this.#decoder = new BodyDecoder(coding, this);
+    const headers = new RawHeaders(fields, coding !== undefined);
+    this.#receiver.onHead({ status, url: this.#url, headers });
+    return true;
+  }
+
+  onData(chunk: Buffer): boolean {
+    if (this.#isDone) return true;
+    this.#bytes += chunk.length;
+    if (this.#next !== undefined) {
+      if (this.#bytes > DRAINED_BYTES) this.#abortHop?.();
+      return true;
+    }
+    if (this.#bytes > this.#request.maxBytes) return this.#failTooLong();
+    if (this.#decoder !== undefined) return this.#decoder.write(chunk);
+    return this.#receiver.onChunk(chunk);
+  }
+
+  onComplete(): void {
+    this.#abortHop = undefined;
+    if (this.#isDone) return;
+    if (this.#next !== undefined) this.#follow();
+    else if (this.#decoder !== undefined) this.#decoder.end();
+    else this.onDecodedEnd();
+  }
+
+  onError(error: Error): void {
+    this.#abortHop = undefined;
+    if (this.#isDone) return;
+    // What becomes of the body of a redirect does not matter.
+    if (this.#next !== undefined) this.#follow();
+    else this.#failWith(error);
+  }
+
+  onDecoded(chunk: Uint8Array): boolean {
+    this.#decodedBytes += chunk.length;
+    if (this.#decodedBytes > this.#request.maxBytes) return this.#failTooLong();
+    return this.#receiver.onChunk(chunk);
+  }
+
+  onDecodedEnd(): void {
+    this.#isDone = true;
+    this.#receiver.onEnd();
+  }
+
+  onUndecodable(error: Error): void {
+    this.#fail("protocol", httpError(this.#url, "the body cannot be decompressed", error));
+  }
+
+  onDecoderReady(): void {
+    this.#resumeHop?.();
+  }
+
+  #redirect(location: string): void {
+    const seen = (this.#seen ??= []);
+    seen.push(this.#url);
+    const most = this.#maxRedirects;
+    try {
+      const next = redirectTarget(this.#url, location);
+      if (seen.includes(next)) throw refused(this.#url, "the server redirects in a circle");
+      if (seen.length > most) {
+        throw refused(this.#url, `the server redirects more than ${most} times`);
+      }
+      this.#next = next;
+    } catch (error) {
+      this.#failWith(error);
+    }
+  }
+
+  #follow(): void {
+    this.#url = this.#next ?? this.#url;
+    this.#next = undefined;
+    this.#bytes = 0;
+    this.begin();
+  }
+
+  #failTooLong(): boolean {
+    const { maxBytes } = this.#request;
+    const message = `the body is longer than ${maxBytes} bytes`;
+    const details = { position: { source: this.#url } };
+    this.#fail("limit", new MementoMapError("MM_LIMIT", message, details));
+    return true;
+  }
+
+  #failWith(caught: unknown): void {
+    const { kind, error } = networkFailure(caught, this.#url);
+    this.#fail(kind, error);
+  }
+
+  #fail(kind: FailureKind, error: Error): void {
+    if (this.#isDone) return;
+    this.abort();
+    this.#receiver.onFail(error, kind);
+  }
+}
+
+function isRedirect(status: number): boolean {
+  return status === 301 || status === 302 || status === 303 || status === 307 || status === 308;
+}
+
+function httpError(url: string, message: string, cause?: unknown): MementoMapError {
+  return new MementoMapError("MM_HTTP", message, { position: { source: url }, cause });
+}
+
+function refused(url: string, message: string): MementoMapError {
+  return new MementoMapError("MM_REFUSED", message, { position: { source: url } });
+}
