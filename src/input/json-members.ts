@@ -131,8 +131,8 @@ function hasZeroByte(four: number): boolean {
   return ((four - 0x01010101) & ~four & 0x80808080) !== 0;
 }
 
-/** The end of a number, literal, array or object. */
-function valueEnd(bytes: Uint8Array, view: DataView, from: number, end: number): number {
+/** The end of a value; -1 if what follows it is not before `end`, because only that ends a value. */
+export function valueEnd(bytes: Uint8Array, view: DataView, from: number, end: number): number {
   let depth = 0;
   for (let at = from; at < end; at++) {
     const byte = bytes[at];

@@ -7,10 +7,13 @@ export const HTTP_DATE_BYTES = 29;
 /** The length of `2008-04-09T20:30:51Z`. */
 export const RFC_3339_BYTES = 20;
 
+/** The length of `20080409203051`. */
+export const DATETIME_DIGITS = 14;
+
 const DECODER = new TextDecoder();
 
-/** As {@link tryParseDatetime}, of bytes; makes no string where the form is the usual one. */
-export function tryReadHttpDate(bytes: Uint8Array, start: number, end: number): number | undefined {
+/** As `tryParseDatetime`, of bytes; makes no string where the form is one of the usual ones. */
+export function tryReadDatetime(bytes: Uint8Array, start: number, end: number): number | undefined {
   if (end - start === HTTP_DATE_BYTES && hasHttpDateShape(bytes, start)) {
     const month = monthAt(bytes, start + 8);
     const year = twoDigits(bytes, start + 12) * 100 + twoDigits(bytes, start + 14);
@@ -23,8 +26,32 @@ export function tryReadHttpDate(bytes: Uint8Array, start: number, end: number): 
       twoDigits(bytes, start + 23),
     );
     if (datetime !== undefined) return datetime;
+  } else if (end - start === RFC_3339_BYTES && hasRfc3339Shape(bytes, start)) {
+    const datetime = tryDatetime(
+      twoDigits(bytes, start) * 100 + twoDigits(bytes, start + 2),
+      twoDigits(bytes, start + 5),
+      twoDigits(bytes, start + 8),
+      twoDigits(bytes, start + 11),
+      twoDigits(bytes, start + 14),
+      twoDigits(bytes, start + 17),
+    );
+    if (datetime !== undefined) return datetime;
+  } else if (end - start === DATETIME_DIGITS) {
+    return tryReadDigits(bytes, start);
   }
   return tryParseDatetime(DECODER.decode(bytes.subarray(start, end)));
+}
+
+/** Reads the fourteen digits of YYYYMMDDhhmmss at `start`; `undefined` where there is no such time. */
+export function tryReadDigits(bytes: Uint8Array, start: number): number | undefined {
+  return tryDatetime(
+    twoDigits(bytes, start) * 100 + twoDigits(bytes, start + 2),
+    twoDigits(bytes, start + 4),
+    twoDigits(bytes, start + 6),
+    twoDigits(bytes, start + 8),
+    twoDigits(bytes, start + 10),
+    twoDigits(bytes, start + 12),
+  );
 }
 
 /** Whether blanks, colons and `GMT` are where they are in `Wed, 09 Apr 2008 20:30:51 GMT`. */
@@ -41,6 +68,18 @@ function hasHttpDateShape(bytes: Uint8Array, at: number): boolean {
     bytes[at + 26] === 0x47 &&
     bytes[at + 27] === 0x4d &&
     bytes[at + 28] === 0x54
+  );
+}
+
+/** Whether dashes, colons and letters are where they are in `2008-04-09T20:30:51Z`. */
+function hasRfc3339Shape(bytes: Uint8Array, at: number): boolean {
+  return (
+    bytes[at + 4] === 0x2d &&
+    bytes[at + 7] === 0x2d &&
+    bytes[at + 10] === 0x54 &&
+    bytes[at + 13] === 0x3a &&
+    bytes[at + 16] === 0x3a &&
+    bytes[at + 19] === 0x5a
   );
 }
 
@@ -112,7 +151,7 @@ export function writeDatetime(datetime: number, target: Uint8Array, at: number):
     writeTwo(rest - left * 100, target, i);
     rest = left;
   }
-  return at + 14;
+  return at + DATETIME_DIGITS;
 }
 
 /** `20:30:51` of 203051. */

@@ -1,0 +1,74 @@
+import { MementoMapError } from "../errors.ts";
+
+/** Below this it is not worth looking whether the bytes at hand hold something whole. */
+const MIN_SCAN_BYTES = 8 * 1024;
+
+/**
+ * Reads what is whole in `bytes[0, end)`; returns the offset of what is not, and has to be given
+ * again with more bytes behind it. With `isLast` there will be no more.
+ */
+export type Scan = (bytes: Uint8Array, end: number, isLast: boolean) => number;
+
+/**
+ * Joins chunks so that a scanner sees its links, lines or values whole, wherever chunks are cut.
+ *
+ * Holds at most one of them, or 8 KiB, and the current chunk. Bytes that were not whole are scanned
+ * again only when there are twice as many: time is linear also for chunks of a single byte.
+ */
+export class ByteFeed {
+  readonly #scan: Scan;
+  readonly #maxBytes: number;
+  #held = new Uint8Array(0);
+  #length = 0;
+  #scanAt = MIN_SCAN_BYTES;
+
+  /** @param maxBytes of one link, line or value. */
+  constructor(scan: Scan, maxBytes: number) {
+    this.#scan = scan;
+    this.#maxBytes = maxBytes;
+  }
+
+  /** @throws MM_LIMIT for a link, line or value that is too long, and what the scanner throws. */
+  write(chunk: Uint8Array): void {
+    if (this.#length === 0 && chunk.length >= MIN_SCAN_BYTES) {
+      this.#keepFrom(chunk, chunk.length, this.#scan(chunk, chunk.length, false));
+      return;
+    }
+    const length = this.#length + chunk.length;
+    if (length > this.#held.length) {
+      const larger = new Uint8Array(Math.max(length, this.#held.length * 2));
+      larger.set(this.#held.subarray(0, this.#length));
+      this.#held = larger;
+    }
+    this.#held.set(chunk, this.#length);
+    this.#length = length;
+    if (length >= this.#scanAt) {
+      this.#keepFrom(this.#held, length, this.#scan(this.#held, length, false));
+    }
+  }
+
+  /** Scans what is left. Throws as `write` does. */
+  end(): void {
+    const rest = this.#length;
+    this.#length = 0;
+    this.#scan(this.#held, rest, true);
+  }
+
+  #keepFrom(bytes: Uint8Array, end: number, from: number): void {
+    const rest = end - from;
+    if (rest > this.#maxBytes) {
+      throw new MementoMapError(
+        "MM_LIMIT",
+        `the TimeMap has a link, line or value longer than ${this.#maxBytes} bytes`,
+      );
+    }
+    if (bytes === this.#held) {
+      bytes.copyWithin(0, from, end);
+    } else {
+      if (rest > this.#held.length) this.#held = new Uint8Array(Math.max(rest, MIN_SCAN_BYTES));
+      this.#held.set(bytes.subarray(from, end));
+    }
+    this.#length = rest;
+    this.#scanAt = Math.max(MIN_SCAN_BYTES, rest * 2);
+  }
+}

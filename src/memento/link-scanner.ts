@@ -1,0 +1,185 @@
+import { BACKSLASH, COMMA, LF, QUOTE, SPACE } from "../bytes/ascii.ts";
+
+const SEMICOLON = 0x3b;
+const LESS = 0x3c;
+const EQUALS = 0x3d;
+const GREATER = 0x3e;
+
+/**
+ * Finds the links of RFC 8288 in bytes: `<target>; name=value; name="value", …`.
+ *
+ * Lenient, because archives are: blanks, line ends and empty elements may stand anywhere between the
+ * parts, a comma between links may be missing, junk behind a parameter is passed over. What cannot
+ * be read as a link is one fault, up to the next comma or line end with `<` behind it. Makes no strings: all it
+ * finds are offsets, valid until the next call. Linear time.
+ */
+export class LinkScanner {
+  targetStart = 0;
+  targetEnd = 0;
+  parameterCount = 0;
+  /** Things that should have been links, and are none. */
+  faults = 0;
+  /** Where the first of them was, in the bytes of the call that found it; -1 if there was none. */
+  faultStart = -1;
+  /** From where the bytes are needed again, when {@link next} found no whole link. */
+  resumeAt = 0;
+  readonly #offsets: number[] = [];
+
+  nameStart(parameter: number): number {
+    return this.#offsets[parameter * 4];
+  }
+
+  nameEnd(parameter: number): number {
+    return this.#offsets[parameter * 4 + 1];
+  }
+
+  /** Within the quotes, if there are any; escapes are left as they are. */
+  valueStart(parameter: number): number {
+    return this.#offsets[parameter * 4 + 2];
+  }
+
+  valueEnd(parameter: number): number {
+    return this.#offsets[parameter * 4 + 3];
+  }
+
+  /**
+   * Finds the link that begins at or after `from`; returns the offset behind it.
+   *
+   * Returns -1 when there is no whole link before `end`: with `isLast`, none at all; else there may
+   * be one when more bytes are at hand, and `resumeAt` says from where they are needed.
+   */
+  next(bytes: Uint8Array, from: number, end: number, isLast: boolean): number {
+    let at = from;
+    this.faultStart = -1;
+    for (;;) {
+      at = skipBlanksAndCommas(bytes, at, end);
+      this.resumeAt = at;
+      if (at === end) return -1;
+      let behind = this.#link(bytes, at, end);
+      if (behind >= 0 && (behind < end || isLast)) return behind;
+      if (behind !== FAULT && !isLast) return -1;
+      // A fault, or a link that the end cut off.
+      behind = nextLinkStart(bytes, at + 1, end);
+      if (behind === -1 && !isLast) return -1;
+      this.faults++;
+      if (this.faultStart === -1) this.faultStart = at;
+      at = behind === -1 ? end : behind;
+    }
+  }
+
+  /** The offset behind the link at `at`, `CUT_OFF` or `FAULT`. */
+  #link(bytes: Uint8Array, start: number, end: number): number {
+    if (bytes[start] !== LESS) return FAULT;
+    let at = start + 1;
+    for (; ; at++) {
+      if (at >= end) return CUT_OFF;
+      const byte = bytes[at];
+      if (byte === GREATER) break;
+      if (byte === LESS) return FAULT;
+    }
+    this.targetStart = skipBlanks(bytes, start + 1, at);
+    this.targetEnd = trimEnd(bytes, this.targetStart, at);
+    this.parameterCount = 0;
+    at++;
+    for (;;) {
+      at = skipBlanks(bytes, at, end);
+      if (at >= end) return end;
+      const byte = bytes[at];
+      if (byte === SEMICOLON) {
+        at = this.#parameter(bytes, at + 1, end);
+        if (at === CUT_OFF) return CUT_OFF;
+      } else if (byte === COMMA || byte === LESS) {
+        return at;
+      } else {
+        at++;
+      }
+    }
+  }
+
+  /** Takes the parameter at `from`, if there is one; returns the offset behind it, or `CUT_OFF`. */
+  #parameter(bytes: Uint8Array, from: number, end: number): number {
+    const nameStart = skipBlanks(bytes, from, end);
+    let at = nameStart;
+    while (at < end && !isNameEnd(bytes[at])) at++;
+    const nameEnd = at;
+    if (nameEnd === nameStart) return at;
+    at = skipBlanks(bytes, at, end);
+    if (at >= end || bytes[at] !== EQUALS) {
+      this.#add(nameStart, nameEnd, nameEnd, nameEnd);
+      return at;
+    }
+    at = skipBlanks(bytes, at + 1, end);
+    if (at < end && bytes[at] === QUOTE) {
+      const valueStart = at + 1;
+      for (at = valueStart; ; at++) {
+        if (at >= end) return CUT_OFF;
+        const byte = bytes[at];
+        if (byte === QUOTE) break;
+        if (byte === BACKSLASH) at++;
+      }
+      this.#add(nameStart, nameEnd, valueStart, at);
+      return at + 1;
+    }
+    const valueStart = at;
+    while (at < end && !isValueEnd(bytes[at])) at++;
+    this.#add(nameStart, nameEnd, valueStart, at);
+    return at;
+  }
+
+  #add(nameStart: number, nameEnd: number, valueStart: number, valueEnd: number): void {
+    const offsets = this.#offsets;
+    const at = this.parameterCount++ * 4;
+    offsets[at] = nameStart;
+    offsets[at + 1] = nameEnd;
+    offsets[at + 2] = valueStart;
+    offsets[at + 3] = valueEnd;
+  }
+}
+
+const CUT_OFF = -2;
+const FAULT = -3;
+
+function isNameEnd(byte: number): boolean {
+  return (
+    byte <= SPACE ||
+    byte === EQUALS ||
+    byte === SEMICOLON ||
+    byte === COMMA ||
+    byte === QUOTE ||
+    byte === LESS
+  );
+}
+
+function isValueEnd(byte: number): boolean {
+  return byte <= SPACE || byte === SEMICOLON || byte === COMMA || byte === QUOTE;
+}
+
+function skipBlanks(bytes: Uint8Array, from: number, end: number): number {
+  let at = from;
+  while (at < end && bytes[at] <= SPACE) at++;
+  return at;
+}
+
+function skipBlanksAndCommas(bytes: Uint8Array, from: number, end: number): number {
+  let at = from;
+  while (at < end && (bytes[at] <= SPACE || bytes[at] === COMMA)) at++;
+  return at;
+}
+
+function trimEnd(bytes: Uint8Array, start: number, from: number): number {
+  let end = from;
+  while (end > start && bytes[end - 1] <= SPACE) end--;
+  return end;
+}
+
+/** The next `<` with a comma or a line end before it, blanks aside; -1 if there is none. */
+function nextLinkStart(bytes: Uint8Array, from: number, end: number): number {
+  let isBehindBreak = false;
+  for (let at = from; at < end; at++) {
+    const byte = bytes[at];
+    if (byte === LESS && isBehindBreak) return at;
+    if (byte === COMMA || byte === LF) isBehindBreak = true;
+    else if (byte > SPACE) isBehindBreak = false;
+  }
+  return -1;
+}

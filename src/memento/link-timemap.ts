@@ -1,0 +1,177 @@
+import { SPACE } from "../bytes/ascii.ts";
+import { ByteFeed } from "./byte-feed.ts";
+import { tryReadDatetime } from "./datetime-bytes.ts";
+import { LinkScanner } from "./link-scanner.ts";
+import { targetText, valueText } from "./link-text.ts";
+import {
+  DEFAULT_MAX_LINK_BYTES,
+  TimeMapDraft,
+  type TimeMapLimits,
+  type TimeMapReader,
+  type TimeMapReading,
+} from "./timemap-reading.ts";
+
+/** Relations, as bits of a set. */
+const ORIGINAL = 1;
+const MEMENTO = 2;
+const TIMEMAP = 4;
+const TIMEGATE = 8;
+const SELF = 16;
+const NEXT = 32;
+const PREV = 64;
+
+const RELATIONS: readonly (readonly [string, number])[] = [
+  ["memento", MEMENTO],
+  ["original", ORIGINAL],
+  ["timemap", TIMEMAP],
+  ["timegate", TIMEGATE],
+  ["self", SELF],
+  ["next", NEXT],
+  ["prev", PREV],
+];
+
+/**
+ * Reads a TimeMap in link-format (RFC 7089, RFC 8288), or the links of a `Link` header.
+ *
+ * Links of other relations are passed over. A memento without a datetime, and a link without a
+ * relation, are faults. Needs no order; holds the mementos and one link.
+ */
+export class LinkTimeMapReader implements TimeMapReader {
+  readonly #draft: TimeMapDraft;
+  readonly #feed: ByteFeed;
+  readonly #scanner = new LinkScanner();
+
+  constructor(limits: TimeMapLimits = {}) {
+    this.#draft = new TimeMapDraft(limits);
+    this.#feed = new ByteFeed(
+      (bytes, end, isLast) => this.#scan(bytes, end, isLast),
+      limits.maxLinkBytes ?? DEFAULT_MAX_LINK_BYTES,
+    );
+  }
+
+  write(chunk: Uint8Array): void {
+    this.#feed.write(chunk);
+  }
+
+  end(): TimeMapReading {
+    this.#feed.end();
+    return this.#draft.reading();
+  }
+
+  #scan(bytes: Uint8Array, end: number, isLast: boolean): number {
+    const scanner = this.#scanner;
+    let at = 0;
+    for (;;) {
+      const faults = scanner.faults;
+      const behind = scanner.next(bytes, at, end, isLast);
+      for (let i = faults; i < scanner.faults; i++) {
+        this.#draft.addFault(bytes, scanner.faultStart, end);
+      }
+      if (behind === -1) return scanner.resumeAt;
+      this.#take(bytes, at, behind);
+      at = behind;
+    }
+  }
+
+  #take(bytes: Uint8Array, start: number, end: number): void {
+    const scanner = this.#scanner;
+    const rel = parameterNamed(scanner, bytes, "rel");
+    const relations =
+      rel === -1 ? 0 : relationsIn(bytes, scanner.valueStart(rel), scanner.valueEnd(rel));
+    if ((relations & MEMENTO) !== 0) {
+      const datetime = this.#datetime(bytes, "datetime");
+      if (datetime === undefined) this.#draft.addFault(bytes, start, end);
+      else this.#draft.addMemento(bytes, scanner.targetStart, scanner.targetEnd, datetime);
+    }
+    if (rel === -1) this.#draft.addFault(bytes, start, end);
+    else if ((relations & ~MEMENTO) !== 0) this.#takeOther(bytes, relations);
+  }
+
+  /** Takes the links there are few of. */
+  #takeOther(bytes: Uint8Array, relations: number): void {
+    const draft = this.#draft;
+    const { targetStart, targetEnd } = this.#scanner;
+    const uri = targetText(bytes, targetStart, targetEnd);
+    if ((relations & ORIGINAL) !== 0) draft.original ??= uri;
+    if ((relations & TIMEGATE) !== 0) draft.timegate ??= uri;
+    // Mementos have next and previous ones too.
+    if ((relations & MEMENTO) !== 0) return;
+    const rel =
+      (relations & SELF) !== 0
+        ? "self"
+        : (relations & NEXT) !== 0
+          ? "next"
+          : (relations & PREV) !== 0
+            ? "prev"
+            : "timemap";
+    if ((relations & (SELF | TIMEMAP | NEXT | PREV)) === 0) return;
+    const type = parameterNamed(this.#scanner, bytes, "type");
+    draft.pages.push({
+      uri,
+      rel,
+      type: type === -1 ? undefined : mediaType(this.#text(bytes, type)),
+      from: this.#datetime(bytes, "from"),
+      until: this.#datetime(bytes, "until"),
+    });
+  }
+
+  #text(bytes: Uint8Array, parameter: number): string {
+    return valueText(bytes, this.#scanner.valueStart(parameter), this.#scanner.valueEnd(parameter));
+  }
+
+  #datetime(bytes: Uint8Array, name: string): number | undefined {
+    const scanner = this.#scanner;
+    const parameter = parameterNamed(scanner, bytes, name);
+    if (parameter === -1) return undefined;
+    return tryReadDatetime(bytes, scanner.valueStart(parameter), scanner.valueEnd(parameter));
+  }
+}
+
+/** The media type without its parameters, in lower case. */
+export function mediaType(text: string): string {
+  const semicolon = text.indexOf(";");
+  return (semicolon === -1 ? text : text.slice(0, semicolon)).trim().toLowerCase();
+}
+
+/** The first parameter of this name, or -1. */
+function parameterNamed(scanner: LinkScanner, bytes: Uint8Array, name: string): number {
+  for (let i = 0; i < scanner.parameterCount; i++) {
+    if (isWord(bytes, scanner.nameStart(i), scanner.nameEnd(i), name)) return i;
+  }
+  return -1;
+}
+
+function relationsIn(bytes: Uint8Array, start: number, end: number): number {
+  let relations = 0;
+  let at = start;
+  while (at < end) {
+    const wordStart = at;
+    while (at < end && bytes[at] > SPACE) at++;
+    for (const [word, relation] of RELATIONS) {
+      if (isWord(bytes, wordStart, at, word)) {
+        relations |= relation;
+        break;
+      }
+    }
+    at++;
+  }
+  return relations;
+}
+
+/** Whether the bytes are this word of lower-case ASCII letters, in any case. */
+function isWord(bytes: Uint8Array, start: number, end: number, word: string): boolean {
+  if (end - start !== word.length) return false;
+  for (let i = 0; i < word.length; i++) {
+    if ((bytes[start + i] | 0x20) !== word.charCodeAt(i)) return false;
+  }
+  return true;
+}
+
+const ENCODER = new TextEncoder();
+
+/** Reads the values of `Link` headers, of an answer of a TimeGate or of a page. */
+export function readLinks(header: string, limits?: TimeMapLimits): TimeMapReading {
+  const reader = new LinkTimeMapReader(limits);
+  reader.write(ENCODER.encode(header));
+  return reader.end();
+}

@@ -1,0 +1,158 @@
+import { copyRange } from "../bytes/copy.ts";
+import type { Memento } from "./memento.ts";
+
+/** Mementos by their place in an order. Whoever writes them asks for bytes, and makes no strings. */
+export interface MementoSequence {
+  readonly count: number;
+  /** Whether every URI is printable ASCII without `"`, `<`, `>` and `\`, so needs no escaping. */
+  readonly isPlain: boolean;
+  datetimeAt(index: number): number;
+  uriAt(index: number): string;
+  uriLengthAt(index: number): number;
+  /** Copies the bytes of a URI; returns the offset behind them. */
+  copyUri(index: number, target: Uint8Array, at: number): number;
+}
+
+const FIRST_CAPACITY = 16;
+const FIRST_URI_BYTES = 64;
+const DECODER = new TextDecoder("utf-8", { ignoreBOM: true });
+const ENCODER = new TextEncoder();
+
+/** 1 for bytes that some format has to escape. */
+const NEEDS_ESCAPE = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte <= 0x20 || byte >= 0x7f || '"<>\\'.includes(String.fromCharCode(byte)) ? 1 : 0,
+);
+
+/**
+ * Mementos in the order they were added, as columns: twelve bytes for each, and those of its URI.
+ *
+ * What is read at a place that does not exist is meaningless, as with the arrays beneath.
+ */
+export class MementoList implements MementoSequence {
+  #count = 0;
+  #datetimes = new Float64Array(FIRST_CAPACITY);
+  /** Where each URI ends in the bytes of all; it starts where the one before ends. */
+  #ends = new Uint32Array(FIRST_CAPACITY);
+  #uris = new Uint8Array(FIRST_CAPACITY * FIRST_URI_BYTES);
+  #isSorted = true;
+  #isPlain = true;
+
+  /** For tests and small lists. */
+  static of(mementos: Iterable<Memento>): MementoList {
+    const list = new MementoList();
+    for (const { uri, datetime } of mementos) list.add(uri, datetime);
+    return list;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Whether none is older than the one before it. */
+  get isSorted(): boolean {
+    return this.#isSorted;
+  }
+
+  get isPlain(): boolean {
+    return this.#isPlain;
+  }
+
+  add(uri: string, datetime: number): void {
+    const bytes = ENCODER.encode(uri);
+    this.addBytes(bytes, 0, bytes.length, datetime);
+  }
+
+  /** Adds a memento whose URI is `bytes[start, end)`, which is copied. */
+  addBytes(bytes: Uint8Array, start: number, end: number, datetime: number): void {
+    const index = this.#count;
+    if (index === this.#datetimes.length) this.#growColumns();
+    const before = index === 0 ? 0 : this.#ends[index - 1];
+    const behind = before + end - start;
+    if (behind > this.#uris.length) this.#growUris(behind);
+    const uris = this.#uris;
+    let escapes = 0;
+    for (let from = start, to = before; from < end; from++, to++) {
+      const byte = bytes[from];
+      uris[to] = byte;
+      escapes |= NEEDS_ESCAPE[byte];
+    }
+    if (escapes !== 0) this.#isPlain = false;
+    if (index > 0 && datetime < this.#datetimes[index - 1]) this.#isSorted = false;
+    this.#datetimes[index] = datetime;
+    this.#ends[index] = behind;
+    this.#count = index + 1;
+  }
+
+  /** Adds all of another list, such as those of the next page. */
+  append(other: MementoList): void {
+    for (let i = 0; i < other.#count; i++) {
+      this.addBytes(other.#uris, other.#startAt(i), other.#ends[i], other.#datetimes[i]);
+    }
+  }
+
+  datetimeAt(index: number): number {
+    return this.#datetimes[index];
+  }
+
+  uriAt(index: number): string {
+    return DECODER.decode(this.#uris.subarray(this.#startAt(index), this.#ends[index]));
+  }
+
+  uriLengthAt(index: number): number {
+    return this.#ends[index] - this.#startAt(index);
+  }
+
+  copyUri(index: number, target: Uint8Array, at: number): number {
+    return copyRange(this.#uris, this.#startAt(index), this.#ends[index], target, at);
+  }
+
+  at(index: number): Memento {
+    return { uri: this.uriAt(index), datetime: this.#datetimes[index] };
+  }
+
+  /** Whether two URIs are the same, byte for byte. */
+  hasSameUri(index: number, other: MementoList, otherIndex: number): boolean {
+    const start = this.#startAt(index);
+    const length = this.#ends[index] - start;
+    const otherStart = other.#startAt(otherIndex);
+    if (other.#ends[otherIndex] - otherStart !== length) return false;
+    const a = this.#uris;
+    const b = other.#uris;
+    // From the end: URIs of one archive share their beginnings.
+    for (let i = length - 1; i >= 0; i--) if (a[start + i] !== b[otherStart + i]) return false;
+    return true;
+  }
+
+  /** A text that is the same for the same bytes, and for no others. */
+  uriIdentityAt(index: number): string {
+    let text = "";
+    for (let at = this.#startAt(index); at < this.#ends[index]; at++) {
+      text += String.fromCharCode(this.#uris[at]);
+    }
+    return text;
+  }
+
+  *[Symbol.iterator](): Generator<Memento, void, undefined> {
+    for (let i = 0; i < this.#count; i++) yield this.at(i);
+  }
+
+  #startAt(index: number): number {
+    return index === 0 ? 0 : this.#ends[index - 1];
+  }
+
+  #growColumns(): void {
+    const capacity = this.#datetimes.length * 2;
+    const datetimes = new Float64Array(capacity);
+    datetimes.set(this.#datetimes);
+    this.#datetimes = datetimes;
+    const ends = new Uint32Array(capacity);
+    ends.set(this.#ends);
+    this.#ends = ends;
+  }
+
+  #growUris(needed: number): void {
+    const uris = new Uint8Array(Math.max(needed, this.#uris.length * 2));
+    uris.set(this.#uris);
+    this.#uris = uris;
+  }
+}
