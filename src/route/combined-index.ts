@@ -6,7 +6,7 @@ import type { RowTable } from "../lookup/row-table.ts";
 import { KeyFilter, MAPS_PER_FILTER } from "./key-filter.ts";
 
 /** A few milliseconds of work. */
-const SLICE_PLACES = 65_536;
+const SLICE_PLACES = 16_384;
 
 /**
  * Several maps, asked at once.
@@ -45,8 +45,10 @@ export class CombinedIndex {
   /** Takes the indexes of maps by their number; where there is no map, nothing is found. */
   static build(indexes: readonly (MemoryIndex | undefined)[]): CombinedIndex {
     const groups = groupsOf(indexes);
-    let left = groups.flatMap(partsOf);
-    while (left.length > 0) left = left.filter((part) => part.advance());
+    for (const part of groups.flatMap(partsOf)) {
+      let isMore = true;
+      while (isMore) isMore = part.advance();
+    }
     return new CombinedIndex(indexes, groups);
   }
 
@@ -56,7 +58,10 @@ export class CombinedIndex {
     pause: () => Promise<void>,
   ): Promise<CombinedIndex> {
     const groups = groupsOf(indexes);
-    for (const part of groups.flatMap(partsOf)) while (part.advance()) await pause();
+    for (const part of groups.flatMap(partsOf)) {
+      do await pause();
+      while (part.advance());
+    }
     return new CombinedIndex(indexes, groups);
   }
 

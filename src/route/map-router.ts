@@ -1,0 +1,216 @@
+import { surtRoom } from "../lookup/answer-lines.ts";
+import { Match } from "../lookup/memory-index.ts";
+import { surtBytes } from "../surt/surt-bytes.ts";
+import { AnsweredPages } from "./answered-pages.ts";
+import type { Archive } from "./archive.ts";
+import { CombinedIndex } from "./combined-index.ts";
+import type { Decision, Router, RouteReason, RouteRequest } from "./decision.ts";
+import { type HitRate, HitRates } from "./hit-rates.ts";
+import { Estimate } from "./likelihood.ts";
+import { compareDecisions, MapDecision } from "./map-decision.ts";
+import { looksLikePageRequisite, pageOfReferer } from "./referer.ts";
+import { knowsAbsence, type RoutedMap } from "./routed-map.ts";
+import { areApart, knowsNothingOf, mayHoldYearOf } from "./time-range.ts";
+
+export interface MapRouterOptions {
+  /** Asks every archive that may be asked, whatever maps say; default false. */
+  readonly isBroadcasting?: boolean | undefined;
+  /** Whether an archive is to be left alone for now; default that none is. */
+  readonly isDormant?: ((archive: Archive) => boolean) | undefined;
+  /**
+   * The share of archives that are asked although their map does not have the URI, from 0 to 1, to
+   * learn how often maps are wrong; default 0.01.
+   */
+  readonly sampleShare?: number | undefined;
+  /** From 0 to 1; default `Math.random`. */
+  readonly random?: (() => number) | undefined;
+  /** Milliseconds since 1970; default `Date.now`. */
+  readonly now?: (() => number) | undefined;
+  /** What is known about archives without a map. */
+  readonly hitRates?: HitRates | undefined;
+}
+
+/** Of archives that hold a page, so many hold a part of it that their map does not have. */
+const LIKELIHOOD_BY_REFERER = 0.5;
+
+const encoder = new TextEncoder();
+
+/**
+ * Decides by the maps of archives which of them are asked.
+ *
+ * One lookup answers for all maps. A decision goes by the first that holds: the request leaves the
+ * archive out; it is dormant; it holds nothing of the time asked for; its map has the URI or has it
+ * not; it has no map. Where the map does not have the URI, the archive is asked all the same if it
+ * has the page that embeds it, or by chance, to learn. Of those to be asked the least likely are
+ * left out if the request says so.
+ *
+ * Holds the maps, and what was learnt of archives and pages.
+ */
+export class MapRouter implements Router {
+  readonly archives: readonly Archive[];
+  readonly #options: MapRouterOptions;
+  readonly #rates: readonly HitRate[];
+  readonly #answered = new AnsweredPages();
+  readonly #match = new Match();
+  readonly #estimate = new Estimate();
+  #maps: readonly (RoutedMap | undefined)[] = [];
+  #index = CombinedIndex.build([]);
+  /** Counts replacements, so that one which was overtaken does nothing. */
+  #replacements = 0;
+  #uri: Uint8Array = new Uint8Array(8192);
+  #surt: Uint8Array = new Uint8Array(surtRoom(8192));
+
+  constructor(archives: readonly Archive[], options: MapRouterOptions = {}) {
+    this.archives = archives;
+    this.#options = options;
+    const rates = options.hitRates ?? new HitRates();
+    this.#rates = archives.map((archive) => rates.of(archive));
+  }
+
+  /**
+   * Takes the maps of archives by their ids, in place of those before.
+   *
+   * Requests are routed by the old maps until the new index is ready; `pause` is awaited every few
+   * milliseconds of work. Of calls that overlap the last one holds.
+   */
+  async replaceMaps(
+    maps: ReadonlyMap<string, RoutedMap>,
+    pause: () => Promise<void>,
+  ): Promise<void> {
+    this.#replacements += 1;
+    const replacement = this.#replacements;
+    const ordered = this.archives.map(({ id }) => maps.get(id));
+    const indexes = ordered.map((map) => map?.index);
+    const index = await CombinedIndex.buildInSlices(indexes, pause);
+    if (replacement !== this.#replacements) return;
+    this.#maps = ordered;
+    this.#index = index;
+  }
+
+  /** What an archive answered for a URI: whether it had mementos. */
+  learn(archive: Archive, uri: string, isHit: boolean): void {
+    const number = this.archives.indexOf(archive);
+    if (number >= 0) this.#rates[number].note(isHit);
+    if (isHit && !looksLikePageRequisite(uri)) this.#answered.note(uri, archive.id);
+  }
+
+  route(request: RouteRequest): readonly Decision[] {
+    const isBroadcasting = this.#options.isBroadcasting ?? false;
+    if (!isBroadcasting) this.#lookUp(request.uri);
+    const decisions = this.archives.map((archive, number) => {
+      if (isLeftOut(archive, request)) return new MapDecision(archive, "not-selected");
+      if (this.#options.isDormant?.(archive) === true) return new MapDecision(archive, "dormant");
+      if (areApart(archive, request)) return new MapDecision(archive, "out-of-range");
+      return isBroadcasting
+        ? this.#decideToBroadcast(archive, number)
+        : this.#decideByMap(archive, number, request);
+    });
+    if (!isBroadcasting) this.#askMore(decisions, request);
+    return narrowed(decisions, request);
+  }
+
+  #decideToBroadcast(archive: Archive, number: number): MapDecision {
+    const decision = new MapDecision(archive, "broadcast", this.#rates[number].value);
+    // As MemGator ranks them: those without a probability last.
+    decision.usefulness = archive.probability ?? 0;
+    return decision;
+  }
+
+  #decideByMap(archive: Archive, number: number, request: RouteRequest): MapDecision {
+    const map = this.#maps[number];
+    if (map === undefined) return new MapDecision(archive, "no-map", this.#rates[number].value);
+    const row = this.#index.rows[number];
+    const match = this.#match;
+    const isPresent = row >= 0 && map.index.matchRow(row, match);
+    const decision = new MapDecision(archive, "not-in-map");
+    if (row >= 0) decision.decidedBy(map.index, row);
+    if (!isPresent) {
+      if (!this.#isTrusted(map)) decision.ask("no-map", this.#rates[number].value);
+      return decision;
+    }
+    if (knowsNothingOf(map, row, request)) {
+      decision.skip("out-of-range");
+      return decision;
+    }
+    const estimate = this.#estimate;
+    estimate.take(
+      match.frequencyBytes,
+      match.frequencyStart,
+      match.frequencyEnd,
+      this.#index.distances[number],
+    );
+    decision.ask("in-map", estimate.likelihood);
+    decision.mementos = estimate.mementos;
+    if (request.datetime !== undefined && !mayHoldYearOf(request.datetime, archive, map, row)) {
+      // The closest memento may be of another year; it is only less likely to be this one.
+      decision.usefulness /= 2;
+    }
+    return decision;
+  }
+
+  /** Whether a map is to be believed where it says absent. */
+  #isTrusted(map: RoutedMap): boolean {
+    const { staleAt } = map;
+    if (staleAt !== undefined && (this.#options.now ?? Date.now)() >= staleAt) return false;
+    return knowsAbsence(map);
+  }
+
+  /** Asks archives whose map does not have the URI: for the page that embeds it, or to learn. */
+  #askMore(decisions: readonly MapDecision[], { uri, referer }: RouteRequest): void {
+    if (referer !== undefined && looksLikePageRequisite(uri)) {
+      const page = pageOfReferer(referer);
+      if (page !== undefined) this.#askHoldersOf(page, decisions);
+    }
+    const { sampleShare = 0.01, random = Math.random } = this.#options;
+    for (const decision of decisions) {
+      if (decision.reason === "not-in-map" && random() < sampleShare) decision.ask("sampled", 0);
+    }
+  }
+
+  #askHoldersOf(page: string, decisions: readonly MapDecision[]): void {
+    this.#lookUp(page);
+    const answered = this.#answered.archivesOf(page);
+    for (const [number, decision] of decisions.entries()) {
+      if (decision.reason !== "not-in-map") continue;
+      const row = this.#index.rows[number];
+      const isInMap = row >= 0 && this.#maps[number]?.index.matchRow(row, this.#match) === true;
+      if (isInMap || answered.includes(decision.archive.id)) {
+        decision.ask("referer", LIKELIHOOD_BY_REFERER);
+      }
+    }
+  }
+
+  /** Finds the deciding rows of all maps. */
+  #lookUp(uri: string): void {
+    if (this.#uri.length < 3 * uri.length) {
+      this.#uri = new Uint8Array(6 * uri.length);
+      this.#surt = new Uint8Array(surtRoom(this.#uri.length));
+    }
+    const { written } = encoder.encodeInto(uri, this.#uri);
+    const end = surtBytes(this.#uri, 0, written, this.#surt, 0);
+    this.#index.lookupKeyBytes(this.#surt, 0, end);
+  }
+}
+
+function isLeftOut({ id }: Archive, { only, except }: RouteRequest): boolean {
+  return (only !== undefined && !only.includes(id)) || except?.includes(id) === true;
+}
+
+/** Leaves out the unlikely and those beyond the first k; the most useful come first. */
+function narrowed(decisions: MapDecision[], request: RouteRequest): MapDecision[] {
+  const { minLikelihood = 0, topK = Number.POSITIVE_INFINITY } = request;
+  for (const decision of decisions) {
+    if (decision.isAsked && decision.likelihood < minLikelihood) leaveOut(decision, "improbable");
+  }
+  decisions.sort(compareDecisions);
+  for (const [place, decision] of decisions.entries()) {
+    if (!decision.isAsked) break;
+    if (place >= topK) leaveOut(decision, "beyond-top-k");
+  }
+  return decisions;
+}
+
+/** A map that was to be tested is not, and its word holds. */
+function leaveOut(decision: MapDecision, reason: RouteReason): void {
+  decision.skip(decision.reason === "sampled" ? "not-in-map" : reason);
+}

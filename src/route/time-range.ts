@@ -1,0 +1,65 @@
+import type { DatetimeRange } from "../ukvs/datetime-key.ts";
+import type { Archive } from "./archive.ts";
+import type { RoutedMap } from "./routed-map.ts";
+
+/** A period, both ends included, fourteen digits as numbers; an end that is undefined is open. */
+export interface TimeRange {
+  readonly from?: number | undefined;
+  readonly until?: number | undefined;
+}
+
+/** Whether two periods have no moment in common. */
+export function areApart(a: TimeRange, b: TimeRange): boolean {
+  return beginsAfter(a, b) || beginsAfter(b, a);
+}
+
+/**
+ * Whether a map knows that there is nothing of a period under the key of a row that says present.
+ *
+ * A map tells about the time before it was made. So it knows nothing of a period that is open, or
+ * ends later; nor where it does not say when it was made.
+ *
+ * @throws MM_BAD_LINE and the like for rows that `validate` would not have let pass.
+ */
+export function knowsNothingOf(
+  { index, updatedAt }: RoutedMap,
+  row: number,
+  { from, until }: TimeRange,
+): boolean {
+  if (until === undefined || updatedAt === undefined || until > datetimeAt(updatedAt)) return false;
+  const period: DatetimeRange = {
+    ...(from === undefined ? {} : { from: digits(from) }),
+    until: digits(until),
+  };
+  return !index.answerRow(row, period).present;
+}
+
+/**
+ * Whether an archive may have something of the year of a moment, as far as the list of archives and
+ * the row of its map tell.
+ *
+ * @throws as `knowsNothingOf`.
+ */
+export function mayHoldYearOf(
+  datetime: number,
+  archive: Archive,
+  { index }: RoutedMap,
+  row: number,
+): boolean {
+  if (areApart(archive, { from: datetime, until: datetime })) return false;
+  const year = digits(datetime).slice(0, 4);
+  return index.answerRow(row, { from: year, until: year }).present;
+}
+
+/** Milliseconds since 1970 as fourteen digits. */
+function datetimeAt(time: number): number {
+  return Number(new Date(time).toISOString().slice(0, 19).replaceAll(/\D/g, ""));
+}
+
+function digits(datetime: number): string {
+  return String(datetime).padStart(14, "0");
+}
+
+function beginsAfter({ from }: TimeRange, { until }: TimeRange): boolean {
+  return from !== undefined && until !== undefined && from > until;
+}
