@@ -77,8 +77,8 @@ export type { Attempt, DiscoverOptions, Discovery, DiscoveryMethod } from "./dis
 export { FetchClient } from "./discover/fetch-client.ts";
 export type { HttpClient, HttpHeaders, HttpRequest, HttpResponse } from "./discover/http-client.ts";
 export { HttpSource } from "./discover/http-source.ts";
-export { parseLinkHeader } from "./discover/link-header.ts";
-export type { WebLink } from "./discover/link-header.ts";
+export { parseLinkHeader } from "./memento/link-header.ts";
+export type { WebLink } from "./memento/link-header.ts";
 
 export { diffMaps } from "./map/diff.ts";
 export type { HeaderDifference, MapDifference, RecordDifference } from "./map/diff.ts";

@@ -1,7 +1,7 @@
 import { isMementoMapError, MementoMapError, quote } from "../errors.ts";
 import { htmlLinks } from "./html-links.ts";
 import { bodyStart, type HttpClient, type HttpResponse } from "./http-client.ts";
-import { parseLinkHeader } from "./link-header.ts";
+import { parseLinkHeader } from "../memento/link-header.ts";
 import { kindText, sniff } from "./sniff.ts";
 
 /** The link relation, and the suffix of the well-known URI. */
@@ -78,6 +78,15 @@ export async function discoverMap(
     "MM_NOT_FOUND",
     `no map of ${quote(archive.href)} was found (${tried.join("; ")})`,
   );
+}
+
+/** Whether a map is at an address; asks for 4 KiB of it. */
+export async function isMapAt(
+  client: HttpClient,
+  url: string,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  return (await tryMap(client, url, signal)) === FOUND;
 }
 
 const FOUND = "found";

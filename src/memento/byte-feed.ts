@@ -1,7 +1,8 @@
 import { MementoMapError } from "../errors.ts";
 
-/** Below this it is not worth looking whether the bytes at hand hold something whole. */
-const MIN_SCAN_BYTES = 8 * 1024;
+/** With something held, below this it is not worth looking whether it is whole now. */
+const MIN_SCAN_BYTES = 1024;
+const NO_BYTES = new Uint8Array(0);
 
 /**
  * Reads what is whole in `bytes[0, end)`; returns the offset of what is not, and has to be given
@@ -12,15 +13,15 @@ export type Scan = (bytes: Uint8Array, end: number, isLast: boolean) => number;
 /**
  * Joins chunks so that a scanner sees its links, lines or values whole, wherever chunks are cut.
  *
- * Holds at most one of them, or 8 KiB, and the current chunk. Bytes that were not whole are scanned
- * again only when there are twice as many: time is linear also for chunks of a single byte.
+ * Holds one of them, or 1 KiB. Bytes that were not whole are scanned again only when there are twice
+ * as many: time is linear also for chunks of a single byte.
  */
 export class ByteFeed {
   readonly #scan: Scan;
   readonly #maxBytes: number;
-  #held = new Uint8Array(0);
+  #held: Uint8Array = NO_BYTES;
   #length = 0;
-  #scanAt = MIN_SCAN_BYTES;
+  #scanAt = 0;
 
   /** @param maxBytes of one link, line or value. */
   constructor(scan: Scan, maxBytes: number) {
@@ -30,7 +31,7 @@ export class ByteFeed {
 
   /** @throws MM_LIMIT for a link, line or value that is too long, and what the scanner throws. */
   write(chunk: Uint8Array): void {
-    if (this.#length === 0 && chunk.length >= MIN_SCAN_BYTES) {
+    if (this.#length === 0) {
       this.#keepFrom(chunk, chunk.length, this.#scan(chunk, chunk.length, false));
       return;
     }
@@ -62,13 +63,14 @@ export class ByteFeed {
         `the TimeMap has a link, line or value longer than ${this.#maxBytes} bytes`,
       );
     }
+    this.#length = rest;
+    if (rest === 0) return;
     if (bytes === this.#held) {
       bytes.copyWithin(0, from, end);
     } else {
-      if (rest > this.#held.length) this.#held = new Uint8Array(Math.max(rest, MIN_SCAN_BYTES));
+      if (rest > this.#held.length) this.#held = new Uint8Array(rest * 2);
       this.#held.set(bytes.subarray(from, end));
     }
-    this.#length = rest;
     this.#scanAt = Math.max(MIN_SCAN_BYTES, rest * 2);
   }
 }

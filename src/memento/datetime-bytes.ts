@@ -90,16 +90,16 @@ function twoDigits(bytes: Uint8Array, at: number): number {
   return isDigit(tens) && isDigit(ones) ? (tens - ZERO) * 10 + ones - ZERO : Number.NaN;
 }
 
-/** The months by the three letters of their names in one number. */
-const MONTH_OF_LETTERS: ReadonlyMap<number, number> = new Map(
-  MONTHS.map((name, i) => [
-    (name.charCodeAt(0) << 16) | (name.charCodeAt(1) << 8) | name.charCodeAt(2),
-    i + 1,
-  ]),
+/** The three letters of each month in one number. */
+const MONTH_LETTERS = Int32Array.from(
+  MONTHS,
+  (name) => (name.charCodeAt(0) << 16) | (name.charCodeAt(1) << 8) | name.charCodeAt(2),
 );
 
 function monthAt(bytes: Uint8Array, at: number): number {
-  return MONTH_OF_LETTERS.get((bytes[at] << 16) | (bytes[at + 1] << 8) | bytes[at + 2]) ?? 0;
+  const letters = (bytes[at] << 16) | (bytes[at + 1] << 8) | bytes[at + 2];
+  for (let i = 0; i < 12; i++) if (MONTH_LETTERS[i] === letters) return i + 1;
+  return 0;
 }
 
 const MONTH_BYTES: readonly Uint8Array[] = MONTHS.map((name) => new TextEncoder().encode(name));

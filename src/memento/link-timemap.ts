@@ -11,6 +11,17 @@ import {
   type TimeMapReading,
 } from "./timemap-reading.ts";
 
+/** A word in lower-case ASCII letters. */
+type Word = Uint8Array;
+
+const ENCODER = new TextEncoder();
+const REL: Word = ENCODER.encode("rel");
+const DATETIME: Word = ENCODER.encode("datetime");
+const FROM: Word = ENCODER.encode("from");
+const UNTIL: Word = ENCODER.encode("until");
+const TYPE: Word = ENCODER.encode("type");
+const MEMENTO_WORD: Word = ENCODER.encode("memento");
+
 /** Relations, as bits of a set. */
 const ORIGINAL = 1;
 const MEMENTO = 2;
@@ -20,14 +31,14 @@ const SELF = 16;
 const NEXT = 32;
 const PREV = 64;
 
-const RELATIONS: readonly (readonly [string, number])[] = [
-  ["memento", MEMENTO],
-  ["original", ORIGINAL],
-  ["timemap", TIMEMAP],
-  ["timegate", TIMEGATE],
-  ["self", SELF],
-  ["next", NEXT],
-  ["prev", PREV],
+const RELATIONS: readonly (readonly [Word, number])[] = [
+  [MEMENTO_WORD, MEMENTO],
+  [ENCODER.encode("original"), ORIGINAL],
+  [ENCODER.encode("timemap"), TIMEMAP],
+  [ENCODER.encode("timegate"), TIMEGATE],
+  [ENCODER.encode("self"), SELF],
+  [ENCODER.encode("next"), NEXT],
+  [ENCODER.encode("prev"), PREV],
 ];
 
 /**
@@ -75,11 +86,11 @@ export class LinkTimeMapReader implements TimeMapReader {
 
   #take(bytes: Uint8Array, start: number, end: number): void {
     const scanner = this.#scanner;
-    const rel = parameterNamed(scanner, bytes, "rel");
+    const rel = parameterNamed(scanner, bytes, REL);
     const relations =
       rel === -1 ? 0 : relationsIn(bytes, scanner.valueStart(rel), scanner.valueEnd(rel));
     if ((relations & MEMENTO) !== 0) {
-      const datetime = this.#datetime(bytes, "datetime");
+      const datetime = this.#datetime(bytes, DATETIME);
       if (datetime === undefined) this.#draft.addFault(bytes, start, end);
       else this.#draft.addMemento(bytes, scanner.targetStart, scanner.targetEnd, datetime);
     }
@@ -105,13 +116,13 @@ export class LinkTimeMapReader implements TimeMapReader {
             ? "prev"
             : "timemap";
     if ((relations & (SELF | TIMEMAP | NEXT | PREV)) === 0) return;
-    const type = parameterNamed(this.#scanner, bytes, "type");
+    const type = parameterNamed(this.#scanner, bytes, TYPE);
     draft.pages.push({
       uri,
       rel,
       type: type === -1 ? undefined : mediaType(this.#text(bytes, type)),
-      from: this.#datetime(bytes, "from"),
-      until: this.#datetime(bytes, "until"),
+      from: this.#datetime(bytes, FROM),
+      until: this.#datetime(bytes, UNTIL),
     });
   }
 
@@ -119,7 +130,7 @@ export class LinkTimeMapReader implements TimeMapReader {
     return valueText(bytes, this.#scanner.valueStart(parameter), this.#scanner.valueEnd(parameter));
   }
 
-  #datetime(bytes: Uint8Array, name: string): number | undefined {
+  #datetime(bytes: Uint8Array, name: Word): number | undefined {
     const scanner = this.#scanner;
     const parameter = parameterNamed(scanner, bytes, name);
     if (parameter === -1) return undefined;
@@ -134,7 +145,7 @@ export function mediaType(text: string): string {
 }
 
 /** The first parameter of this name, or -1. */
-function parameterNamed(scanner: LinkScanner, bytes: Uint8Array, name: string): number {
+function parameterNamed(scanner: LinkScanner, bytes: Uint8Array, name: Word): number {
   for (let i = 0; i < scanner.parameterCount; i++) {
     if (isWord(bytes, scanner.nameStart(i), scanner.nameEnd(i), name)) return i;
   }
@@ -142,32 +153,27 @@ function parameterNamed(scanner: LinkScanner, bytes: Uint8Array, name: string): 
 }
 
 function relationsIn(bytes: Uint8Array, start: number, end: number): number {
+  if (isWord(bytes, start, end, MEMENTO_WORD)) return MEMENTO;
   let relations = 0;
   let at = start;
   while (at < end) {
     const wordStart = at;
     while (at < end && bytes[at] > SPACE) at++;
     for (const [word, relation] of RELATIONS) {
-      if (isWord(bytes, wordStart, at, word)) {
-        relations |= relation;
-        break;
-      }
+      if (isWord(bytes, wordStart, at, word)) relations |= relation;
     }
     at++;
   }
   return relations;
 }
 
-/** Whether the bytes are this word of lower-case ASCII letters, in any case. */
-function isWord(bytes: Uint8Array, start: number, end: number, word: string): boolean {
-  if (end - start !== word.length) return false;
-  for (let i = 0; i < word.length; i++) {
-    if ((bytes[start + i] | 0x20) !== word.charCodeAt(i)) return false;
-  }
+/** Whether the bytes are this word, in any case. */
+function isWord(bytes: Uint8Array, start: number, end: number, word: Word): boolean {
+  const length = word.length;
+  if (end - start !== length) return false;
+  for (let i = 0; i < length; i++) if ((bytes[start + i] | 0x20) !== word[i]) return false;
   return true;
 }
-
-const ENCODER = new TextEncoder();
 
 /** Reads the values of `Link` headers, of an answer of a TimeGate or of a page. */
 export function readLinks(header: string, limits?: TimeMapLimits): TimeMapReading {

@@ -14,7 +14,11 @@ export interface MementoSequence {
 }
 
 const FIRST_CAPACITY = 16;
-const FIRST_URI_BYTES = 64;
+const FIRST_URI_BYTES = 1024;
+/** Most archives have nothing: a list takes room with its first memento only. */
+const NO_DATETIMES = new Float64Array(0);
+const NO_ENDS = new Uint32Array(0);
+const NO_BYTES = new Uint8Array(0);
 const DECODER = new TextDecoder("utf-8", { ignoreBOM: true });
 const ENCODER = new TextEncoder();
 
@@ -30,10 +34,10 @@ const NEEDS_ESCAPE = Uint8Array.from({ length: 256 }, (_, byte) =>
  */
 export class MementoList implements MementoSequence {
   #count = 0;
-  #datetimes = new Float64Array(FIRST_CAPACITY);
+  #datetimes: Float64Array = NO_DATETIMES;
   /** Where each URI ends in the bytes of all; it starts where the one before ends. */
-  #ends = new Uint32Array(FIRST_CAPACITY);
-  #uris = new Uint8Array(FIRST_CAPACITY * FIRST_URI_BYTES);
+  #ends: Uint32Array = NO_ENDS;
+  #uris: Uint8Array = NO_BYTES;
   #isSorted = true;
   #isPlain = true;
 
@@ -141,7 +145,7 @@ export class MementoList implements MementoSequence {
   }
 
   #growColumns(): void {
-    const capacity = this.#datetimes.length * 2;
+    const capacity = Math.max(FIRST_CAPACITY, this.#datetimes.length * 2);
     const datetimes = new Float64Array(capacity);
     datetimes.set(this.#datetimes);
     this.#datetimes = datetimes;
@@ -151,7 +155,7 @@ export class MementoList implements MementoSequence {
   }
 
   #growUris(needed: number): void {
-    const uris = new Uint8Array(Math.max(needed, this.#uris.length * 2));
+    const uris = new Uint8Array(Math.max(FIRST_URI_BYTES, needed, this.#uris.length * 2));
     uris.set(this.#uris);
     this.#uris = uris;
   }

@@ -7,7 +7,7 @@ import {
 } from "../../discover/discover.ts";
 import { htmlLinks } from "../../discover/html-links.ts";
 import { bodyStart, type HttpClient, type HttpResponse } from "../../discover/http-client.ts";
-import { parseLinkHeader } from "../../discover/link-header.ts";
+import { parseLinkHeader } from "../../memento/link-header.ts";
 import { isMementoMapError } from "../../errors.ts";
 import { mapHeadOf } from "../../lookup/map-head.ts";
 import { pageMark } from "../../map/logical-map.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { MEMENTOMAP_RELATION } from "../../discover/discover.ts";
-import { parseLinkHeader } from "../../discover/link-header.ts";
+import { parseLinkHeader } from "../../memento/link-header.ts";
 import { sniff } from "../../discover/sniff.ts";
 import { MementoMapError } from "../../errors.ts";
 import { mapHeadOf } from "../../lookup/map-head.ts";
