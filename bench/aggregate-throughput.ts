@@ -1,18 +1,13 @@
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { sampleLookups } from "../src/sample/sample-lookups.ts";
-import { uniform } from "./aggregate/archive-model.ts";
 import {
   type Contestant,
   findMemGator,
   startMemGator,
   startOurs,
 } from "./aggregate/contestants.ts";
-import { startFleet } from "./aggregate/fleet-process.ts";
-import { makeMap, writeHoldings, writeLookups } from "./aggregate/holdings.ts";
+import { startInstantArchives } from "./aggregate/instant-archives.ts";
 import { type LoadResult, runLoad } from "./aggregate/load-process.ts";
-import { PAPER_ARCHIVES } from "./aggregate/paper-archives.ts";
 import { cpuSeconds, residentBytes } from "./aggregate/process-usage.ts";
 import { benchFolder } from "./bench-folder.ts";
 import { machine } from "./machine.ts";
@@ -42,35 +37,12 @@ interface Measured extends LoadResult {
   readonly memory: number;
 }
 
-const folder = join(await benchFolder(), "aggregate-throughput");
-await mkdir(folder, { recursive: true });
 console.log(`${machine()}\n`);
-
-const originals = [...new Set(sampleLookups({ lines: 200_000, count: Number(values.originals) }))];
-const twelve = PAPER_ARCHIVES.slice(0, 12);
-const holdings = twelve.map(
-  ({ id, hits }) => new Set(originals.filter((original) => uniform(id, original, 0) < hits)),
-);
-const paths = await writeHoldings(folder, holdings);
-const models = twelve.map(({ id, name }, i) => ({
-  id,
-  name,
-  holdings: paths[i],
-  medianMs: 0,
-  spread: 0,
-  errors: 0,
-  hangs: 0,
-}));
-const lookups = await writeLookups(join(folder, "lookups.tsv"), originals, models, holdings);
-const maps = await Promise.all(
-  paths.map((path, i) => makeMap(["--format", "urls", path], join(folder, `${i}.ukvs`), undefined)),
-);
-
-const fleet = await startFleet(folder, models);
+const folder = join(await benchFolder(), "aggregate-throughput");
+const archives = await startInstantArchives(folder, Number(values.originals));
+const { fleet, list, listWithMaps, lookups } = archives;
 const best = new Map<string, Measured>();
 try {
-  const list = await fleet.list(join(folder, "archives.json"));
-  const listWithMaps = await fleet.list(join(folder, "archives-with-maps.json"), maps);
   const memGator = findMemGator();
   const contestants: (() => Promise<Contestant>)[] = [
     ...(memGator === undefined ? [] : [() => startMemGator(memGator, list)]),
@@ -92,7 +64,7 @@ const reference = [...best.values()][0]?.perSecond ?? Number.NaN;
 console.log(
   markdownTable(
     [
-      `${values.clients} clients, ${models.length} archives`,
+      `${values.clients} clients, ${fleet.models.length} archives`,
       "TimeMaps/s",
       "ratio",
       "p50",
