@@ -13,6 +13,7 @@ import { ArchiveCounters } from "./counters.ts";
 import { Dormancy } from "./dormancy.ts";
 import { Limits } from "./limits.ts";
 import { SharedAnswer } from "./shared-answer.ts";
+import { UnderWay } from "./under-way.ts";
 import { UndiciNetwork } from "./undici-network.ts";
 
 export interface UpstreamOptions {
@@ -78,7 +79,7 @@ class PoliteUpstream implements ArchiveUpstream {
   readonly #network: UndiciNetwork;
   readonly #headers: readonly string[];
   readonly #archives = new Map<string, AskedArchive>();
-  readonly #underWay = new Map<string, SharedAnswer>();
+  readonly #underWay = new UnderWay<SharedAnswer>();
   readonly counters = new Map<string, ArchiveCounters>();
 
   constructor(options: UpstreamOptions) {
@@ -89,18 +90,15 @@ class PoliteUpstream implements ArchiveUpstream {
 
   ask(request: UpstreamRequest): Promise<UpstreamAnswer> {
     const archive = this.#archives.get(request.archive.id) ?? this.#meet(request.archive);
-    const key = sharingKey(request);
-    const shared = this.#underWay.get(key);
+    const hash = this.#underWay.hashOf(request);
+    const shared = this.#underWay.find(request, hash);
     if (shared !== undefined) {
       archive.counters.coalesced += 1;
       return shared.join(request, "coalesced");
     }
-    const answer = new SharedAnswer((settled) => {
-      if (this.#underWay.get(key) === settled) this.#underWay.delete(key);
-    });
-    this.#underWay.set(key, answer);
+    const answer = new SharedAnswer(request, hash, this.#underWay);
     const joined = answer.join(request, undefined);
-    this.#begin(archive, request, answer);
+    if (!answer.isAbandoned) this.#begin(archive, request, answer);
     return joined;
   }
 
@@ -172,21 +170,6 @@ class PoliteUpstream implements ArchiveUpstream {
     this.counters.set(id, counters);
     return asked;
   }
-}
-
-/** What makes two requests the same. */
-function sharingKey({
-  archive,
-  url,
-  method,
-  headers,
-  followsRedirects,
-  maxBytes,
-}: UpstreamRequest): string {
-  let key = `${followsRedirects ? "f" : "-"}${method ?? "GET"} ${maxBytes} ${archive.id} ${url}`;
-  if (headers === undefined) return key;
-  for (const [name, value] of Object.entries(headers)) key += `\n${name}:${value}`;
-  return key;
 }
 
 function agentOf({ agent, contact }: UpstreamOptions): string {

@@ -1,3 +1,5 @@
+import { WaitingLine } from "./waiting-line.ts";
+
 /** Waits for its turn. */
 export interface Waiter {
   /** Its turn has come: it is under way, and has to `leave`. */
@@ -22,7 +24,7 @@ export interface LimitsOptions {
  */
 export class Limits {
   readonly #options: LimitsOptions;
-  readonly #waiting = new Set<Waiter>();
+  readonly #waiting = new WaitingLine<Waiter>();
   #underWay = 0;
   #nextAt = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -44,7 +46,7 @@ export class Limits {
   enter(waiter: Waiter): "entered" | "waiting" | "full" {
     if (this.#waiting.size === 0 && this.#takeTurn()) return "entered";
     if (this.#waiting.size >= this.#options.maxWaiting) return "full";
-    this.#waiting.add(waiter);
+    this.#waiting.push(waiter);
     this.#advance();
     return "waiting";
   }
@@ -82,11 +84,7 @@ export class Limits {
   #advance(): void {
     if (this.#isAdvancing) return;
     this.#isAdvancing = true;
-    for (const waiter of this.#waiting) {
-      if (!this.#takeTurn()) break;
-      this.#waiting.delete(waiter);
-      waiter.onTurn();
-    }
+    while (this.#waiting.size > 0 && this.#takeTurn()) this.#waiting.shift()?.onTurn();
     this.#isAdvancing = false;
     if (this.#waiting.size > 0) this.#wakeLater();
   }

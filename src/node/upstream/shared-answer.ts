@@ -1,18 +1,17 @@
-import type { UpstreamAnswer } from "../../aggregate/upstream.ts";
+import type { UpstreamAnswer, UpstreamRequest } from "../../aggregate/upstream.ts";
 import { MementoMapError } from "../../errors.ts";
 import type { HttpHeaders } from "../../discover/http-client.ts";
 import type { AnswerHead, AnswerReceiver, Exchange } from "./exchange.ts";
+import type { UnderWay, UnderWayEntry } from "./under-way.ts";
 
 /** So much is taken of a body before anybody reads it. */
 const UNREAD_BYTES = 64 * 1024;
 /** So much is kept for those who ask for the same while it comes. */
 const KEPT_BYTES = 1024 * 1024;
 
-/** What one of those who ask wants. */
-export interface Wish {
-  readonly maxBytes: number;
-  readonly signal?: AbortSignal | undefined;
-}
+// What most answers begin with; never written to.
+const NOBODY: Caller[] = [];
+const NOTHING: Uint8Array[] = [];
 
 /**
  * One answer for all who asked the same while it was under way.
@@ -21,23 +20,29 @@ export interface Wish {
  * Nobody waits for others: whoever has not begun to read by then gets an error. Who leaves does not
  * disturb the others; when all have left, the request is ended, unless its end is near.
  */
-export class SharedAnswer implements AnswerReceiver {
-  readonly #onSettled: (answer: SharedAnswer) => void;
-  readonly #callers: Caller[] = [];
+export class SharedAnswer implements AnswerReceiver, UnderWayEntry {
+  readonly request: UpstreamRequest;
+  readonly hash: number;
+  next: UnderWayEntry | undefined;
+  readonly #table: UnderWay<SharedAnswer>;
+  #callers: Caller[] = NOBODY;
   /** Where the answer comes from, for those who do not join later. */
   origin: UpstreamAnswer["origin"] = "network";
   #exchange: Exchange | undefined;
   #head: AnswerHead | undefined;
   /** The body from its start; undefined when it was too long to keep. */
-  #chunks: Uint8Array[] | undefined = [];
+  #chunks: Uint8Array[] | undefined = NOTHING;
   #bytes = 0;
   #isPaused = false;
   #isEnded = false;
   #error: Error | undefined;
 
-  /** @param onSettled Told once, when the answer cannot be joined any more. */
-  constructor(onSettled: (answer: SharedAnswer) => void) {
-    this.#onSettled = onSettled;
+  /** @param table Where the answer is found as long as it can be joined. */
+  constructor(request: UpstreamRequest, hash: number, table: UnderWay<SharedAnswer>) {
+    this.request = request;
+    this.hash = hash;
+    this.#table = table;
+    table.add(this);
   }
 
   /** Whether all who asked have left. */
@@ -51,11 +56,18 @@ export class SharedAnswer implements AnswerReceiver {
   }
 
   /** One more who wants the answer. */
-  join(wish: Wish, origin: UpstreamAnswer["origin"] | undefined): Promise<UpstreamAnswer> {
+  join(
+    request: UpstreamRequest,
+    origin: UpstreamAnswer["origin"] | undefined,
+  ): Promise<UpstreamAnswer> {
     if (this.#error !== undefined) return Promise.reject(this.#error);
-    if (wish.signal?.aborted === true) return Promise.reject(abortReason(wish.signal));
-    const caller = new Caller(this, wish, origin);
-    this.#callers.push(caller);
+    if (request.signal?.aborted === true) {
+      this.#endIfAbandoned();
+      return Promise.reject(abortReason(request.signal));
+    }
+    const caller = new Caller(this, request, origin);
+    if (this.#callers.length === 0) this.#callers = [caller];
+    else this.#callers.push(caller);
     return this.#head === undefined ? caller.waitForHead() : Promise.resolve(caller);
   }
 
@@ -66,7 +78,8 @@ export class SharedAnswer implements AnswerReceiver {
 
   onChunk(chunk: Uint8Array): boolean {
     this.#bytes += chunk.length;
-    this.#chunks?.push(chunk);
+    if (this.#chunks === NOTHING) this.#chunks = [chunk];
+    else this.#chunks?.push(chunk);
     let isRead = false;
     // Backwards: a caller that fails leaves.
     for (let at = this.#callers.length - 1; at >= 0; at--) {
@@ -83,15 +96,19 @@ export class SharedAnswer implements AnswerReceiver {
 
   onEnd(): void {
     this.#isEnded = true;
-    this.#onSettled(this);
-    for (const caller of this.#callers.splice(0)) caller.onEnd();
+    this.#table.delete(this);
+    const callers = this.#callers;
+    this.#callers = NOBODY;
+    for (const caller of callers) caller.onEnd();
   }
 
   onFail(error: Error): void {
     this.#error = error;
     this.#chunks = undefined;
-    this.#onSettled(this);
-    for (const caller of this.#callers.splice(0)) caller.onFail(error);
+    this.#table.delete(this);
+    const callers = this.#callers;
+    this.#callers = NOBODY;
+    for (const caller of callers) caller.onFail(error);
   }
 
   /** The head, which is there when anybody has the answer. */
@@ -122,9 +139,13 @@ export class SharedAnswer implements AnswerReceiver {
     const at = this.#callers.indexOf(caller);
     if (at === -1) return;
     this.#callers.splice(at, 1);
+    this.#endIfAbandoned();
+  }
+
+  #endIfAbandoned(): void {
     if (this.#callers.length > 0 || this.#isEnded || this.#error !== undefined) return;
     // Who comes now must not find an answer that is about to be dropped.
-    this.#onSettled(this);
+    this.#table.delete(this);
     this.#chunks = undefined;
     if (this.#head === undefined) this.#exchange?.abort();
     else if (this.#drain() && this.#isPaused) this.#exchange?.resume();
@@ -138,7 +159,7 @@ export class SharedAnswer implements AnswerReceiver {
 
   #keepNoMore(): void {
     this.#chunks = undefined;
-    this.#onSettled(this);
+    this.#table.delete(this);
     for (const caller of this.#callers.slice()) {
       if (caller.isReading) continue;
       this.leave(caller);
@@ -162,13 +183,16 @@ class Caller implements UpstreamAnswer {
   #resolveBody: (() => void) | undefined;
   #reject: ((error: Error) => void) | undefined;
 
-  constructor(answer: SharedAnswer, wish: Wish, origin: UpstreamAnswer["origin"] | undefined) {
+  constructor(
+    answer: SharedAnswer,
+    { maxBytes, signal }: UpstreamRequest,
+    origin: UpstreamAnswer["origin"] | undefined,
+  ) {
     this.#answer = answer;
-    this.#maxBytes = wish.maxBytes;
-    this.#signal = wish.signal;
+    this.#maxBytes = maxBytes;
+    this.#signal = signal;
     this.#origin = origin;
-    if (wish.signal === undefined) return;
-    const { signal } = wish;
+    if (signal === undefined) return;
     this.#onAbort = () => {
       this.#answer.leave(this);
       this.onFail(abortReason(signal));
