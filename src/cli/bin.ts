@@ -27,6 +27,10 @@ const exitCode = await main(process.argv.slice(2), {
   stderr: process.stderr,
   env: process.env,
   interrupt,
+  onHangUp(listener) {
+    process.on("SIGHUP", listener);
+    return () => process.off("SIGHUP", listener);
+  },
   now: () => performance.now(),
 });
 await drained(process.stdout);

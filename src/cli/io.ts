@@ -16,6 +16,11 @@ export interface Io {
   readonly stderr: MessageSink;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly interrupt: Interrupt;
+  /**
+   * Calls back when the process is told to take up its files anew (SIGHUP), as after a log was moved
+   * away; the function returned takes that back.
+   */
+  onHangUp?(listener: () => void): () => void;
   /** Milliseconds from any fixed point. */
   now(): number;
 }

@@ -9,6 +9,14 @@ const UNITS: Readonly<Record<string, number>> = {
 };
 const SIZE = /^(\d+(?:\.\d+)?)(?:([kmgt])(?:i?b)?|b)?$/i;
 const PERCENT = /^(\d+(?:\.\d+)?)%$/;
+const DURATION_PART = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
+const DURATION_MS: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
 const WHOLE = /^\d{1,16}$/;
 const DECIMAL = /^(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 
@@ -53,6 +61,24 @@ export function parseDecimal(text: string): number {
   const value = DECIMAL.test(text) ? Number(text) : Number.NaN;
   if (Number.isFinite(value)) return value;
   throw new MementoMapError("MM_USAGE", `not a number from 0 up: ${quote(text)}`);
+}
+
+/**
+ * Parses a duration into milliseconds: `30s`, `15m`, `1h30m`, `500ms`; a number alone is seconds.
+ *
+ * @throws `MM_USAGE`
+ */
+export function parseDuration(text: string): number {
+  if (DECIMAL.test(text)) return Number(text) * 1000;
+  const parts = [...text.matchAll(DURATION_PART)];
+  const isWhole = parts.length > 0 && parts.map(([part]) => part).join("") === text;
+  if (isWhole) {
+    return parts.reduce((sum, [, count, unit]) => sum + Number(count) * DURATION_MS[unit], 0);
+  }
+  throw new MementoMapError(
+    "MM_USAGE",
+    `not a duration: ${quote(text)}; write 30s, 15m, 1h30m or 500ms`,
+  );
 }
 
 /**

@@ -1,4 +1,3 @@
-import { MementoMapError, quote } from "../../errors.ts";
 import {
   DEFAULT_CONNECTION_LIMITS,
   DEFAULT_PUBLISHER_LIMITS,
@@ -11,7 +10,8 @@ import {
 import { usage } from "../command-line.ts";
 import { type Command, defineCommand } from "../command.ts";
 import { ExitCode, type Io } from "../io.ts";
-import { parseDecimal, parsePositive, parseSize, parseWhole } from "../sizes.ts";
+import { parseBase, parsePort, parseServerLog, parseZeroUp } from "../server-options.ts";
+import { parseDecimal, parsePositive, parseSize } from "../sizes.ts";
 
 export const serve: Command = defineCommand({
   name: "serve",
@@ -57,7 +57,7 @@ address is written to standard output when the server is ready.
       value: "SECONDS",
       default: "3600",
       help: "How long clients may use a map without asking again.",
-      parse: parseWhole0,
+      parse: parseZeroUp,
     },
     "page-records": {
       type: "string",
@@ -98,7 +98,7 @@ address is written to standard output when the server is ready.
       value: "WHAT",
       default: "requests",
       help: "What to log: requests (and events), events, or nothing.",
-      parse: parseLog,
+      parse: parseServerLog,
     },
     "max-batch": {
       type: "string",
@@ -211,29 +211,6 @@ function interrupted({ interrupt }: Io): Promise<void> {
 function publishedMap(text: string): PublishedMap {
   const [, id, path] = /^([\w.-]+)=(.+)$/.exec(text) ?? [];
   return id === undefined || path === undefined ? text : { id, path };
-}
-
-function parsePort(text: string): number {
-  const port = parseWhole(text);
-  if (port <= 65_535) return port;
-  throw new MementoMapError("MM_USAGE", `not a port: ${quote(text)}`);
-}
-
-function parseWhole0(text: string): number {
-  return parseWhole(text);
-}
-
-function parseBase(text: string): string {
-  if (/^https?:\/\//i.test(text) && URL.canParse(text)) return text;
-  throw new MementoMapError(
-    "MM_USAGE",
-    `not a web address: ${quote(text)}; write https://archive.example.org`,
-  );
-}
-
-function parseLog(text: string): "requests" | "events" | "nothing" {
-  if (text === "requests" || text === "events" || text === "nothing") return text;
-  throw new MementoMapError("MM_USAGE", `not one of requests, events, nothing: ${quote(text)}`);
 }
 
 function sizeText(bytes: number): string {

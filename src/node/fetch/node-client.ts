@@ -72,6 +72,16 @@ export class NodeClient implements HttpClient {
     }
   }
 
+  /**
+   * Asks once: a redirect is an answer like any other.
+   *
+   * @throws as `request` does.
+   */
+  async requestOnce(url: string, request: HttpRequest = {}): Promise<HttpResponse> {
+    const address = parsed(url);
+    return this.#answer(address, await this.#requestOnce(address, request));
+  }
+
   /** Closes connections that are kept for later. */
   close(): void {
     this.#agents.http.destroy();

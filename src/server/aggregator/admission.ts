@@ -27,15 +27,15 @@ export class Admission {
   /**
    * Starts work now or in its turn. Each that was started calls {@link leave} once when it is over.
    *
-   * @returns how to give up waiting, or undefined when there is no room to wait in.
+   * @returns how to give up, for work that has to wait; `full` when there is no room to wait in.
    */
-  enter(start: () => void): (() => void) | undefined {
+  enter(start: () => void): "started" | "full" | (() => void) {
     if (this.underWay < this.#most) {
       this.underWay += 1;
       start();
-      return nothing;
+      return "started";
     }
-    if (this.waiting >= this.#mostWaiting) return undefined;
+    if (this.waiting >= this.#mostWaiting) return "full";
     const waiter: Waiter = { start };
     this.#waiting.push(waiter);
     return () => {
@@ -73,5 +73,3 @@ export class Admission {
 interface Waiter {
   start: (() => void) | undefined;
 }
-
-function nothing(): void {}

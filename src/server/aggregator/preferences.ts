@@ -19,7 +19,8 @@ export interface Preferences {
 }
 
 const NO_ROUTE: Preferences["route"] = {};
-const NONE: Preferences = {
+/** Of a request that wishes for nothing in particular. */
+export const NO_PREFERENCES: Preferences = {
   route: NO_ROUTE,
   isBroadcast: false,
   wantsReasons: false,
@@ -48,8 +49,12 @@ export function readPreferences(headers: IncomingHttpHeaders): Preferences {
   const cacheControl = cacheControlOf(headers);
   const { referer } = headers;
   if (prefer === undefined && filter === undefined && wantsReasons === undefined) {
-    if (cacheControl === undefined && referer === undefined) return NONE;
-    return { ...NONE, cacheControl, route: referer === undefined ? NO_ROUTE : { referer } };
+    if (cacheControl === undefined && referer === undefined) return NO_PREFERENCES;
+    return {
+      ...NO_PREFERENCES,
+      cacheControl,
+      route: referer === undefined ? NO_ROUTE : { referer },
+    };
   }
   const found = new Found();
   if (typeof filter === "string") found.filter(filter);

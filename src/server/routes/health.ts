@@ -1,5 +1,6 @@
 import { type Exchange, sendText } from "../exchange.ts";
 import type { Gauge } from "../metrics.ts";
+import { counter, gauge, processGauges } from "../process-gauges.ts";
 
 /** `GET /health`: the maps that are served, in which version. */
 export function health(exchange: Exchange): void {
@@ -58,26 +59,4 @@ function mapGauges({ site }: Exchange): Gauge[] {
       values((map) => map.refusals),
     ),
   ];
-}
-
-function processGauges(): Gauge[] {
-  const { rss, heapUsed } = process.memoryUsage();
-  const { user, system } = process.cpuUsage();
-  return [
-    gauge("process_resident_memory_bytes", "Memory of the process.", one(rss)),
-    gauge("nodejs_heap_used_bytes", "Heap in use.", one(heapUsed)),
-    counter("process_cpu_seconds_total", "Time on the processor.", one((user + system) / 1e6)),
-  ];
-}
-
-function one(value: number): Gauge["values"] {
-  return [{ labels: {}, value }];
-}
-
-function gauge(name: string, help: string, values: Gauge["values"]): Gauge {
-  return { name, help, type: "gauge", values };
-}
-
-function counter(name: string, help: string, values: Gauge["values"]): Gauge {
-  return { name, help, type: "counter", values };
 }

@@ -1,0 +1,37 @@
+import { MementoMapError, quote } from "../errors.ts";
+import { parseWhole } from "./sizes.ts";
+
+/** @throws `MM_USAGE` */
+export function parsePort(text: string): number {
+  const port = parseWhole(text);
+  if (port <= 65_535) return port;
+  throw new MementoMapError("MM_USAGE", `not a port: ${quote(text)}`);
+}
+
+/**
+ * The public address of a service.
+ *
+ * @throws `MM_USAGE`
+ */
+export function parseBase(text: string): string {
+  if (/^https?:\/\//i.test(text) && URL.canParse(text)) return text;
+  throw new MementoMapError(
+    "MM_USAGE",
+    `not a web address: ${quote(text)}; write https://archive.example.org`,
+  );
+}
+
+/**
+ * What a service says on standard error.
+ *
+ * @throws `MM_USAGE`
+ */
+export function parseServerLog(text: string): "requests" | "events" | "nothing" {
+  if (text === "requests" || text === "events" || text === "nothing") return text;
+  throw new MementoMapError("MM_USAGE", `not one of requests, events, nothing: ${quote(text)}`);
+}
+
+/** {@link parseWhole} as it stands in a table of options. */
+export function parseZeroUp(text: string): number {
+  return parseWhole(text);
+}

@@ -1,0 +1,70 @@
+import { describe, expect, it } from "vitest";
+import { ArchiveTallies } from "../../src/aggregate/archive-tally.ts";
+import { archive, outcome, session } from "../support/sessions.ts";
+
+const MINUTE = 60_000;
+
+describe("ArchiveTallies", () => {
+  const ia = archive("ia");
+  const at = (endedAt: number, ms: number) => ({ archive: ia, startedAt: endedAt - ms, endedAt });
+
+  it("counts answers by what they were, and times those of the archive itself", () => {
+    const tallies = new ArchiveTallies([ia], () => 2 * MINUTE);
+    const one = session();
+    for (let i = 0; i < 98; i++)
+      tallies.answered(one, outcome({ result: "miss", ...at(MINUTE, 30) }));
+    tallies.answered(one, outcome({ result: "hit", mementos: 7, ...at(MINUTE, 30) }));
+    tallies.answered(one, outcome({ result: "hit", ...at(2 * MINUTE, 4000) }));
+    tallies.answered(one, outcome({ result: "miss", origin: "cache", ...at(2 * MINUTE, 0.1) }));
+    const fault = "nobody listens there";
+    tallies.answered(
+      one,
+      outcome({ result: "error", origin: undefined, fault, ...at(2 * MINUTE, 9) }),
+    );
+    tallies.answered(one, outcome({ result: "late", origin: undefined, ...at(2 * MINUTE, 9) }));
+    const tally = tallies.tallyOf(ia);
+    expect(tally).toMatchObject({
+      asked: 103,
+      hits: 2,
+      misses: 99,
+      errors: 1,
+      late: 1,
+      fromCache: 1,
+      mementos: 10,
+      lastFault: "nobody listens there",
+      latencySumMs: 99 * 30 + 4000,
+    });
+    expect(tally.latencies.reduce((sum, count) => sum + count, 0)).toBe(100);
+    expect(tally.medianMs).toBeGreaterThan(20);
+    expect(tally.medianMs).toBeLessThan(50);
+    expect(tally.p99Ms).toBeLessThanOrEqual(50);
+    expect(tally.lastHour.slice(-2)).toEqual([99, 4]);
+  });
+
+  it("forgets what is more than an hour old, and nothing younger", () => {
+    let now = 100 * MINUTE;
+    const tallies = new ArchiveTallies([ia], () => now);
+    tallies.answered(session(), outcome({ result: "hit", ...at(now, 1) }));
+    now += 59 * MINUTE;
+    expect(tallies.tallyOf(ia).lastHour[0]).toBe(1);
+    now += MINUTE;
+    expect(Math.max(...tallies.tallyOf(ia).lastHour)).toBe(0);
+    now += 1000 * MINUTE;
+    tallies.answered(session(), outcome({ result: "hit", ...at(now, 1) }));
+    expect(tallies.tallyOf(ia).lastHour).toEqual([...Array.from({ length: 59 }, () => 0), 1]);
+  });
+
+  it("counts archives that were not asked", () => {
+    const one = session({
+      reasons: [
+        ["in-map", true],
+        ["not-in-map", false],
+      ],
+    });
+    const [asked, spared] = one.decisions.map((decision) => decision.archive);
+    const tallies = new ArchiveTallies([asked, spared]);
+    tallies.began(one);
+    expect([tallies.tallyOf(asked).skipped, tallies.tallyOf(spared).skipped]).toEqual([0, 1]);
+    expect(tallies.tallyOf(archive("stranger"))).toMatchObject({ asked: 0, medianMs: undefined });
+  });
+});

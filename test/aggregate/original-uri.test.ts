@@ -1,0 +1,35 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { MAX_ORIGINAL_LENGTH, originalUri } from "../../src/aggregate/original-uri.ts";
+
+describe("originalUri", () => {
+  it.each([
+    ["example.org", "http://example.org"],
+    ["example.org:8080/x", "http://example.org:8080/x"],
+    ["HTTP://Example.org/", "HTTP://Example.org/"],
+    ["ftp://example.org/", "ftp://example.org/"],
+    ["mailto:a@b", "http://mailto:a@b"],
+  ])("makes of %s %s", (raw, uri) => {
+    expect(originalUri(raw)).toBe(uri);
+  });
+
+  it("leaves every web address as it was sent", () => {
+    const rest = fc.string({ unit: fc.constantFrom(..."/.%2F?#&=;,a\"'<>[]{}|\\^`~é") });
+    fc.assert(
+      fc.property(fc.constantFrom("http://", "https://"), rest, (scheme, text) => {
+        expect(originalUri(`${scheme}${text}`)).toBe(`${scheme}${text}`);
+      }),
+    );
+  });
+
+  it.each([
+    ["", /there is no URI/],
+    ["http://a/ b", /write %20/],
+    ["http://a/\n", /write %0A/],
+    ["http://a/\u007f", /write %7F/],
+    [`http://a/${"x".repeat(MAX_ORIGINAL_LENGTH)}`, /8201 characters; up to 8192/],
+  ])("refuses %j", (raw, message) => {
+    expect(() => originalUri(raw)).toThrow(message);
+    expect(() => originalUri(raw)).toThrow(expect.objectContaining({ code: "MM_BAD_URI" }));
+  });
+});
