@@ -26,7 +26,8 @@ export function lookupStream(): LookupStream {
 function postedLinks(): LookupStream {
   const lines = gunzipSync(readFileSync(REAL)).toString("utf8").split("\n");
   const originals = lines
-    .map((line) => line.slice(line.indexOf("\t") + 1))
+    // Clients do not send what stands behind "#".
+    .map((line) => line.slice(line.indexOf("\t") + 1).replace(/#.*$/, ""))
     .filter((uri) => /^https?:\/\/[!-~]+$/.test(uri));
   return { name: "links in posts of members of Congress, 2017 to 2023", originals };
 }
