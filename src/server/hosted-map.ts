@@ -1,10 +1,11 @@
 import { createWriteStream } from "node:fs";
-import { rm, stat } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { isMementoMapError } from "../errors.ts";
 import { recognizeCompression } from "../node/decompress.ts";
 import { FileSource } from "../node/file-source.ts";
+import { type FileStamp, isSameStamp, stampOf } from "../node/file-stamp.ts";
 import { openInput } from "../node/input-file.ts";
 import { ioError } from "../node/io-error.ts";
 import type { Log } from "./log.ts";
@@ -19,12 +20,6 @@ export interface HostedMapOptions extends MapVersionOptions {
   readonly log: Log;
 }
 
-interface Stamp {
-  readonly size: number;
-  readonly mtimeMs: number;
-  readonly ino: number;
-}
-
 /**
  * A map that is being served, in whatever version its file has.
  *
@@ -36,14 +31,14 @@ export class HostedMap {
   readonly path: string;
   readonly #options: HostedMapOptions;
   #current: MapVersion;
-  #stamp: Stamp;
+  #stamp: FileStamp;
   #checking: Promise<void> | undefined;
   #compressing: Promise<void> = Promise.resolve();
   #isClosed = false;
   reloads = 0;
   refusals = 0;
 
-  private constructor(options: HostedMapOptions, current: MapVersion, stamp: Stamp) {
+  private constructor(options: HostedMapOptions, current: MapVersion, stamp: FileStamp) {
     this.id = options.id;
     this.path = options.path;
     this.#options = options;
@@ -92,7 +87,7 @@ export class HostedMap {
     const { id, log } = this.#options;
     try {
       const stamp = await stampOf(this.path);
-      if (isSame(stamp, this.#stamp)) return;
+      if (isSameStamp(stamp, this.#stamp)) return;
       // Noted first: a version that is refused is not tried again until the file changes again.
       this.#stamp = stamp;
       const next = await openVersion(this.#options, stamp);
@@ -136,7 +131,7 @@ export class HostedMap {
   }
 }
 
-async function openVersion(options: HostedMapOptions, stamp: Stamp): Promise<MapVersion> {
+async function openVersion(options: HostedMapOptions, stamp: FileStamp): Promise<MapVersion> {
   const source = await openPlain(options);
   try {
     return await MapVersion.open(source, new Date(stamp.mtimeMs), options);
@@ -164,15 +159,4 @@ async function openPlain({ id, path, scratchFolder }: HostedMapOptions): Promise
 
 async function* nothing(): AsyncGenerator<Uint8Array, void, undefined> {
   // The path is never `-`, so standard input is not read.
-}
-
-async function stampOf(path: string): Promise<Stamp> {
-  const { size, mtimeMs, ino } = await stat(path).catch((error: unknown) => {
-    throw ioError(error, path);
-  });
-  return { size, mtimeMs, ino };
-}
-
-function isSame(a: Stamp, b: Stamp): boolean {
-  return a.size === b.size && a.mtimeMs === b.mtimeMs && a.ino === b.ino;
 }

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import CachePolicy from "http-cache-semantics";
-import { discoverMap, webAddress } from "../../discover/discover.ts";
+import { discoverMap, isMapAt, webAddress } from "../../discover/discover.ts";
 import type { HttpClient } from "../../discover/http-client.ts";
 import { isMementoMapError, MementoMapError } from "../../errors.ts";
 import type { UkvsHeaders } from "../../ukvs/header.ts";
@@ -16,8 +16,8 @@ import { takeMap } from "./take-map.ts";
 export interface FetchMapOptions {
   /** The archive whose map is wanted, where another site publishes it. */
   readonly archive?: string | undefined;
-  /** The address is that of the map itself: nothing is discovered. */
-  readonly isDirect?: boolean | undefined;
+  /** The address is that of the map itself: nothing is discovered, or only if no map is there. */
+  readonly isDirect?: boolean | "if-map" | undefined;
   /** Whether servers may lead to private addresses; default false. */
   readonly allowsPrivate?: boolean | undefined;
   /** Default a `NodeClient` that trusts the origin of the address. */
@@ -169,7 +169,9 @@ class Fetching {
 
   async #place(): Promise<Place> {
     const { archive, isDirect, signal } = this.#options;
-    if (isDirect === true) {
+    const hasMap =
+      isDirect === "if-map" ? await isMapAt(this.#client, this.#address, signal) : isDirect;
+    if (hasMap === true) {
       const about = archive === undefined ? this.#address : webAddress(archive).href;
       return { url: this.#address, archive: about, method: "direct" };
     }

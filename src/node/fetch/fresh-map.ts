@@ -8,6 +8,8 @@ export interface FreshMapOptions extends FetchMapOptions {
   readonly maxIntervalMs?: number | undefined;
   /** Called after each fetch that brought a new map. */
   readonly onFetched?: ((result: FetchResult) => void) | undefined;
+  /** Called after each fetch that did not fail, whether the map is new or not. */
+  readonly onAnswered?: ((result: FetchResult) => void) | undefined;
   /** Called after each fetch that failed; the old map stays in use. */
   readonly onFailure?: ((error: MementoMapError) => void) | undefined;
   /** From 0 to 1; spreads the requests of many routers. Default `Math.random`. */
@@ -72,6 +74,7 @@ export class FreshMap {
       const result = await fetchMap(this.address, this.path, { ...this.#options, signal });
       this.#failures = 0;
       this.#schedule(result.freshForMs);
+      this.#options.onAnswered?.(result);
       if (result.status === "fetched") this.#options.onFetched?.(result);
       return result;
     } catch (error) {

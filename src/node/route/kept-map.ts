@@ -1,0 +1,156 @@
+import { rm } from "node:fs/promises";
+import { isMementoMapError, type MementoMapError } from "../../errors.ts";
+import type { Archive } from "../../route/archive.ts";
+import type { RoutedMap } from "../../route/routed-map.ts";
+import { FreshMap, type FreshMapOptions } from "../fetch/fresh-map.ts";
+import { type FileStamp, isSameStamp, stampIfThere, stampOf } from "../file-stamp.ts";
+import { readMap } from "./read-map.ts";
+
+/** Where a map comes from, and the file it is in. */
+export interface MapPlace {
+  readonly path: string;
+  /** Where it is fetched from; undefined for a file that others write. */
+  readonly address?: string | undefined;
+  readonly isDirect?: FreshMapOptions["isDirect"];
+}
+
+/** How the map of an archive is, for those who look after the service. */
+export interface MapState {
+  readonly archive: Archive;
+  /** `failed`: there is no map to go by. `stale`: too old to be believed where it says absent. */
+  readonly status: "loading" | "ready" | "stale" | "failed";
+  /** Of the map in use; 0 when there is none. */
+  readonly keys: number;
+  readonly bytes: number;
+  /** When the map says it was made, in milliseconds since 1970. */
+  readonly updatedAt: number | undefined;
+  /** When its file was written, in milliseconds since 1970. */
+  readonly fetchedAt: number | undefined;
+  /** What went wrong last, until something goes well; an older map may be in use. */
+  readonly error: string | undefined;
+}
+
+export interface KeptMapOptions {
+  /** Older maps are not believed where they say absent; default that age does not matter. */
+  readonly maxMapAgeMs?: number | undefined;
+  readonly fetch?: FreshMapOptions | undefined;
+  readonly now?: (() => number) | undefined;
+  /** Another map is in use. */
+  readonly onChange: () => void;
+  readonly onFailure?: ((archive: Archive, error: MementoMapError) => void) | undefined;
+}
+
+/**
+ * Keeps the map of one archive in memory, in whatever version its file has.
+ *
+ * A new version is read beside the old one, and takes its place only if nothing is wrong with it.
+ */
+export class KeptMap {
+  readonly archive: Archive;
+  readonly #place: MapPlace;
+  readonly #options: KeptMapOptions;
+  readonly #fresh: FreshMap | undefined;
+  #map: RoutedMap | undefined;
+  #fetchedAt: number | undefined;
+  #error: MementoMapError | undefined;
+  #stamp: FileStamp | undefined;
+  #checking: Promise<void> = Promise.resolve();
+
+  constructor(archive: Archive, place: MapPlace, options: KeptMapOptions) {
+    this.archive = archive;
+    this.#place = place;
+    this.#options = options;
+    if (place.address === undefined) return;
+    this.#fresh = new FreshMap(place.address, place.path, {
+      ...options.fetch,
+      isDirect: place.isDirect,
+      onAnswered: () => {
+        this.#error = undefined;
+      },
+      onFailure: (error) => this.#fail(error),
+    });
+  }
+
+  /** Whether the map is one that is fetched. */
+  get isFetched(): boolean {
+    return this.#fresh !== undefined;
+  }
+
+  get map(): RoutedMap | undefined {
+    return this.#map;
+  }
+
+  get state(): MapState {
+    const map = this.#map;
+    return {
+      archive: this.archive,
+      status: this.#status(),
+      keys: map?.index.keyCount ?? 0,
+      bytes: map?.index.bytes.length ?? 0,
+      updatedAt: map?.updatedAt,
+      fetchedAt: this.#fetchedAt,
+      error: this.#error?.describe(),
+    };
+  }
+
+  /** Fetches the map, where it is one to be fetched, and from then on whenever it is due. */
+  async fetch(): Promise<void> {
+    if (this.#fresh === undefined) return;
+    await this.#fresh.start();
+    await this.check();
+  }
+
+  /** Takes the map of the file if it is another than before. What is wrong with it is in `state`. */
+  check(): Promise<void> {
+    this.#checking = this.#checking.then(() => this.#check());
+    return this.#checking;
+  }
+
+  /** Fetches no more. */
+  stop(): void {
+    this.#fresh?.stop();
+  }
+
+  #status(): MapState["status"] {
+    if (this.#map === undefined) return this.#error === undefined ? "loading" : "failed";
+    const { now = Date.now } = this.#options;
+    const { staleAt } = this.#map;
+    return staleAt !== undefined && now() >= staleAt ? "stale" : "ready";
+  }
+
+  async #check(): Promise<void> {
+    const { path } = this.#place;
+    try {
+      // A map that was not fetched yet is no fault.
+      const stamp = this.#fresh === undefined ? await stampOf(path) : await stampIfThere(path);
+      if (stamp === undefined || (this.#stamp && isSameStamp(stamp, this.#stamp))) return;
+      // Noted first: a version that is refused is not tried again until the file changes again.
+      this.#stamp = stamp;
+      await this.#take(stamp);
+    } catch (error) {
+      if (!isMementoMapError(error)) throw error;
+      // A fetched map that cannot be read is of no use: without it, it is fetched anew.
+      if (this.#fresh !== undefined) await rm(path, { force: true });
+      this.#fail(error);
+    }
+  }
+
+  async #take({ mtimeMs }: FileStamp): Promise<void> {
+    const index = await readMap(this.#place.path);
+    const { updated_at: stated } = index.headers.meta;
+    const time = typeof stated === "string" ? Date.parse(stated) : Number.NaN;
+    const updatedAt = Number.isNaN(time) ? undefined : time;
+    const { maxMapAgeMs } = this.#options;
+    const staleAt = maxMapAgeMs === undefined ? undefined : (updatedAt ?? mtimeMs) + maxMapAgeMs;
+    this.#map = { index, updatedAt, staleAt };
+    this.#fetchedAt = mtimeMs;
+    this.#error = undefined;
+    this.#options.onChange();
+  }
+
+  #fail(error: MementoMapError): void {
+    const isNews = this.#error?.describe() !== error.describe();
+    this.#error = error;
+    if (isNews) this.#options.onFailure?.(this.archive, error);
+  }
+}

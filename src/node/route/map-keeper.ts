@@ -1,0 +1,165 @@
+import { mkdir } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import type { MementoMapError } from "../../errors.ts";
+import type { Archive } from "../../route/archive.ts";
+import type { MapRouter } from "../../route/map-router.ts";
+import type { RoutedMap } from "../../route/routed-map.ts";
+import type { FreshMapOptions } from "../fetch/fresh-map.ts";
+import { ioError } from "../io-error.ts";
+import { KeptMap, type MapPlace, type MapState } from "./kept-map.ts";
+import { DISCOVERED, isWebAddress } from "./load-archives.ts";
+import { pause } from "./read-map.ts";
+
+export type { MapState } from "./kept-map.ts";
+
+export interface MapKeeperOptions {
+  /** Where maps are kept that are fetched; made when it is not there. Default `mapFolder`. */
+  readonly folder?: string | undefined;
+  /** Older maps are not believed where they say absent; default that age does not matter. */
+  readonly maxMapAgeMs?: number | undefined;
+  /** How often to look whether files changed; default 10 s. */
+  readonly checkEveryMs?: number | undefined;
+  /** How maps are fetched. */
+  readonly fetch?: FreshMapOptions | undefined;
+  readonly now?: (() => number) | undefined;
+  /** Called for each map that cannot be fetched or read; the older one stays in use. */
+  readonly onFailure?: ((archive: Archive, error: MementoMapError) => void) | undefined;
+  /** Called when the router goes by other maps than before. */
+  readonly onChange?: (() => void) | undefined;
+}
+
+/**
+ * Gives a router the maps of its archives, and keeps them up to date.
+ *
+ * An archive's `mementomap` is a file, which is read again when it changes; the address of a map or
+ * of an archive, from which it is fetched whenever it is due; or `auto`: the map is looked for at
+ * the address of the archive's TimeGate. Whatever is wrong with a map or a server, nothing is thrown:
+ * the map in use stays, and without one the archive counts as one that has no map. Timers do not
+ * keep the process alive.
+ */
+export class MapKeeper {
+  readonly #router: MapRouter;
+  readonly #options: MapKeeperOptions;
+  readonly #kept = new Map<string, KeptMap>();
+  #timer: NodeJS.Timeout | undefined;
+  #isStopped = false;
+  #fetching: Promise<void> = Promise.resolve();
+  /** Replaces the maps of the router; while it does, further changes wait. */
+  #publishing: Promise<void> | undefined;
+  #hasChanges = false;
+
+  constructor(router: MapRouter, options: MapKeeperOptions = {}) {
+    this.#router = router;
+    this.#options = options;
+    const { folder = mapFolder() } = options;
+    for (const archive of router.archives) {
+      const place = placeOf(archive, folder);
+      if (place === undefined) continue;
+      const onChange = (): void => {
+        this.#hasChanges = true;
+      };
+      this.#kept.set(archive.id, new KeptMap(archive, place, { ...options, onChange }));
+    }
+  }
+
+  /**
+   * Reads all maps that are at hand, and gives them to the router; those to be fetched come later.
+   *
+   * @throws MM_IO when the folder for maps cannot be made.
+   */
+  async start(): Promise<void> {
+    const { folder = mapFolder(), checkEveryMs = 10_000 } = this.#options;
+    if (Array.from(this.#kept.values()).some(({ isFetched }) => isFetched)) {
+      await mkdir(folder, { recursive: true }).catch((error: unknown) => {
+        throw ioError(error, folder);
+      });
+    }
+    await this.check();
+    if (this.#isStopped) return;
+    this.#fetching = this.#fetchAll();
+    this.#fetching.catch(rethrow);
+    this.#timer = setInterval(() => {
+      this.check().catch(rethrow);
+    }, checkEveryMs).unref();
+  }
+
+  /** Waits until every map to be fetched has been fetched once, or that has failed. */
+  async fetched(): Promise<void> {
+    await this.#fetching;
+  }
+
+  /** Looks now whether files changed, and gives the router what is new. */
+  async check(): Promise<void> {
+    await Promise.all(Array.from(this.#kept.values(), (kept) => kept.check()));
+    await this.#publish();
+  }
+
+  /** How the map of an archive is; undefined if none is named for it. */
+  stateOf({ id }: Archive): MapState | undefined {
+    return this.#kept.get(id)?.state;
+  }
+
+  /** How all maps are, in the order of the archives. */
+  states(): MapState[] {
+    return Array.from(this.#kept.values(), ({ state }) => state);
+  }
+
+  /** Looks after maps no more; the router keeps those it has. */
+  stop(): void {
+    this.#isStopped = true;
+    clearInterval(this.#timer);
+    for (const kept of this.#kept.values()) kept.stop();
+  }
+
+  async #fetchAll(): Promise<void> {
+    await Promise.all(
+      Array.from(this.#kept.values(), async (kept) => {
+        await kept.fetch();
+        await this.#publish();
+      }),
+    );
+  }
+
+  /** Gives the router what changed; when it is done, nothing new is left. */
+  async #publish(): Promise<void> {
+    while (this.#hasChanges || this.#publishing !== undefined) {
+      this.#publishing ??= this.#replaceMaps().finally(() => {
+        this.#publishing = undefined;
+      });
+      await this.#publishing;
+    }
+  }
+
+  async #replaceMaps(): Promise<void> {
+    this.#hasChanges = false;
+    const maps = new Map<string, RoutedMap>();
+    for (const [id, { map }] of this.#kept) if (map !== undefined) maps.set(id, map);
+    await this.#router.replaceMaps(maps, pause);
+    this.#options.onChange?.();
+  }
+}
+
+/** Where maps are kept if nobody says otherwise: a folder of the user's for what can be had again. */
+export function mapFolder(env: Readonly<Record<string, string | undefined>> = process.env): string {
+  const caches = env["XDG_CACHE_HOME"] ?? env["LOCALAPPDATA"] ?? join(homedir(), ".cache");
+  return join(caches, "mementomap", "maps");
+}
+
+function placeOf({ id, mementomap, timegate }: Archive, folder: string): MapPlace | undefined {
+  if (mementomap === undefined) return undefined;
+  const path = join(folder, `${encodeURIComponent(id)}.ukvs`);
+  if (mementomap === DISCOVERED) {
+    return { path, address: new URL("/", timegate).href, isDirect: false };
+  }
+  return isWebAddress(mementomap)
+    ? { path, address: mementomap, isDirect: "if-map" }
+    : { path: mementomap };
+}
+
+function rethrow(error: unknown): void {
+  queueMicrotask(() => {
+    // Nobody awaits a timer: an error that is a bug must not go unseen.
+    throw error;
+  });
+}
