@@ -32,7 +32,7 @@ export function looksLikePageRequisite(uri: string): boolean {
   return ending !== null && REQUISITES.has(ending[1].toLowerCase());
 }
 
-const PATH_ENDING = /^(?:[^:/?#]+:\/\/)?[^/?#]*\/[^?#]*\.([a-z0-9]{2,5})(?:$|[?#])/i;
+const PATH_ENDING = /^(?:https?:\/\/|(?!https?:))[^/?#]*\/[^?#]*\.([a-z0-9]{2,5})(?:$|[?#])/i;
 
 const REQUISITES: ReadonlySet<string> = new Set(
   (
