@@ -9,6 +9,10 @@ const ENTRY_BYTES = 4 + 8 + 4 + 4 + 8;
 /** Share of the memory that goes to the bytes of keys; web keys are about 55 bytes long. */
 const ARENA_SHARE = 0.65;
 
+const FIRST_SLOTS = 1 << 10;
+/** How full the slots in use may be. */
+const MAX_LOAD = 0.6;
+
 const NONE = -1;
 
 /** Keys in order, with their counts. */
@@ -53,11 +57,15 @@ export class KeyTable {
   /** Indexes into the ordered lane where a new run of increasing keys begins. */
   #runs: number[] = [];
 
-  readonly #hashes: Uint32Array;
-  /** Key id + 1 by hash; 0 is free. */
-  readonly #slots: Uint32Array;
-  readonly #slotMask: number;
   #asideSize = 0;
+  /** The hashes of the keys that went aside, in the order they did. */
+  readonly #hashes: Uint32Array;
+  /**
+   * By hash, the place + 1 of a key in that order; 0 is free. Only the first slots are in use while
+   * there are few such keys: a large table would take a page of memory for each of them.
+   */
+  readonly #slots: Uint32Array;
+  #slotMask = FIRST_SLOTS - 1;
 
   /** @param memoryBytes all that the table may hold; pages are touched only as it fills. */
   constructor(memoryBytes: number) {
@@ -68,9 +76,7 @@ export class KeyTable {
     this.#counts = new Float64Array(this.#maxKeys);
     this.#lanes = new Uint32Array(this.#maxKeys);
     this.#hashes = new Uint32Array(this.#maxKeys);
-    const slots = 1 << Math.ceil(Math.log2(this.#maxKeys * 1.5));
-    this.#slots = new Uint32Array(slots);
-    this.#slotMask = slots - 1;
+    this.#slots = new Uint32Array(1 << Math.ceil(Math.log2(this.#maxKeys * 1.5)));
   }
 
   get size(): number {
@@ -160,11 +166,12 @@ export class KeyTable {
   #addAside(bytes: Uint8Array, start: number, end: number, count: number): boolean {
     const hash = hashRange(bytes, start, end);
     const slots = this.#slots;
-    const mask = this.#slotMask;
-    let slot = hash & mask;
-    for (; slots[slot] !== 0; slot = (slot + 1) & mask) {
-      const id = slots[slot] - 1;
-      if (this.#hashes[id] === hash && this.#equals(id, bytes, start, end)) {
+    let slot = hash & this.#slotMask;
+    for (; slots[slot] !== 0; slot = (slot + 1) & this.#slotMask) {
+      const place = slots[slot] - 1;
+      if (this.#hashes[place] !== hash) continue;
+      const id = this.#lanes[this.#maxKeys - 1 - place];
+      if (this.#equals(id, bytes, start, end)) {
         this.#counts[id] += count;
         this.#current = id;
         return true;
@@ -172,10 +179,26 @@ export class KeyTable {
     }
     const id = this.#append(bytes, start, end, count);
     if (id === NONE) return false;
-    this.#hashes[id] = hash;
-    slots[slot] = id + 1;
-    this.#lanes[this.#maxKeys - ++this.#asideSize] = id;
+    const place = this.#asideSize++;
+    this.#lanes[this.#maxKeys - 1 - place] = id;
+    this.#hashes[place] = hash;
+    slots[slot] = place + 1;
+    if (this.#asideSize > this.#slotMask * MAX_LOAD) this.#useMoreSlots();
     return true;
+  }
+
+  #useMoreSlots(): void {
+    const slots = this.#slots;
+    const size = Math.min((this.#slotMask + 1) * 4, slots.length);
+    const mask = size - 1;
+    if (mask === this.#slotMask) return;
+    this.#slotMask = mask;
+    slots.fill(0, 0, size);
+    for (let place = 0; place < this.#asideSize; place++) {
+      let slot = this.#hashes[place] & mask;
+      while (slots[slot] !== 0) slot = (slot + 1) & mask;
+      slots[slot] = place + 1;
+    }
   }
 
   #append(bytes: Uint8Array, start: number, end: number, count: number): number {
@@ -230,7 +253,7 @@ export class KeyTable {
     this.#last = NONE;
     this.#prefixes.length = 0;
     this.#runs = [];
-    if (this.#asideSize > 0) this.#slots.fill(0);
+    if (this.#asideSize > 0) this.#slots.fill(0, 0, this.#slotMask + 1);
     this.#asideSize = 0;
   }
 
@@ -245,6 +268,8 @@ export class KeyTable {
       if (to > from) lanes.push(this.#lanes.subarray(from, to));
       from = to;
     }
+    // Parts of one sorted file that were read from its end follow each other only now.
+    lanes.sort((a, b) => this.#compare(a[0], b[0]));
     const ordered = this.#mergeLanes(lanes);
     if (this.#asideSize === 0) return ordered;
     // Last, because it may be by far the longest: each merge makes a copy.
