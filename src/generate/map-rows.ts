@@ -1,6 +1,7 @@
 import { LF, PLUS, SLASH, SPACE } from "../bytes/ascii.ts";
 import { copyRange } from "../bytes/copy.ts";
-import { writeDecimal } from "../bytes/decimal.ts";
+import { decimalLength, writeDecimal } from "../bytes/decimal.ts";
+import type { SortedKeys } from "./key-table.ts";
 import { CAPTURE_MARK, rowKeyLength } from "./row-key.ts";
 
 const FLUSH_BYTES = 1 << 20;
@@ -126,6 +127,15 @@ export class MapRows {
     if (this.#at > 0) this.#write(this.#buffer.subarray(0, this.#at));
     this.#at = 0;
   }
+}
+
+/** How long the rows of keys without marks are, `key mementos`. */
+export function plainRowBytes(keys: SortedKeys): number {
+  let bytes = 0;
+  keys.forEach((_arena, start, end, count) => {
+    bytes += end - start + decimalLength(count) + 2;
+  });
+  return bytes;
 }
 
 function isSame(key: Uint8Array, length: number, other: Uint8Array, otherLength: number): boolean {

@@ -14,10 +14,22 @@ export interface Output {
   readonly name: string;
   /** Takes a block. The block belongs to the output until the promise is settled. */
   write(block: Uint8Array): Promise<void>;
+  /** Where other threads may write what comes next themselves; for plain files only. */
+  readonly place?: OutputPlace | undefined;
   /** Makes the result visible: all of it is on the disk under its name when this returns. */
   commit(): Promise<void>;
   /** Leaves nothing behind; what stood under the name before still does. */
   abort(): Promise<void>;
+}
+
+/** A stretch of the output that others write. */
+export interface OutputPlace {
+  /** The file that becomes the output. */
+  readonly path: string;
+  /** Where in it the next byte belongs. */
+  readonly offset: number;
+  /** Says that others have written so many bytes from `offset` on. */
+  skip(bytes: number): void;
 }
 
 export interface OutputStreams {
@@ -141,19 +153,40 @@ class FileOutput implements Output {
   readonly #file: FileHandle;
   readonly #replacement: Replacement | undefined;
   #isOpen = true;
+  /** Where the next byte goes; unknown for devices and pipes. */
+  #offset: number | null;
 
   constructor(name: string, file: FileHandle, replacement: Replacement | undefined) {
     this.name = name;
     this.#file = file;
     this.#replacement = replacement;
+    this.#offset = replacement === undefined ? null : 0;
+  }
+
+  get place(): OutputPlace | undefined {
+    const [offset, replacement] = [this.#offset, this.#replacement];
+    if (offset === null || replacement === undefined) return undefined;
+    return {
+      path: replacement.temporary,
+      offset,
+      skip: (bytes) => {
+        this.#offset = offset + bytes;
+      },
+    };
   }
 
   async write(block: Uint8Array): Promise<void> {
     try {
       let written = 0;
       while (written < block.length) {
-        const { bytesWritten } = await this.#file.write(block, written);
+        const { bytesWritten } = await this.#file.write(
+          block,
+          written,
+          block.length - written,
+          this.#offset,
+        );
         written += bytesWritten;
+        if (this.#offset !== null) this.#offset += bytesWritten;
       }
     } catch (error) {
       throw isClosedPipe(error) ? error : ioError(error, this.name);

@@ -128,7 +128,7 @@ async function compactPlain(
   const { headers, lines, offset } = await readFileHeaders(file, path);
   const worthwhile = Math.ceil(size / BYTES_WORTH_A_THREAD);
   const wanted = options.threads ?? Math.min(availableParallelism(), worthwhile);
-  const cuts = await findCuts(file, offset, size, wanted);
+  const cuts = findCuts(file, offset, size, wanted);
   const tasks = cuts.slice(1).map((end, i): CompactTask => ({
     path,
     start: cuts[i],

@@ -1,4 +1,4 @@
-import { rm } from "node:fs/promises";
+import { rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { IndexCounts } from "../../generate/index-counts.ts";
 import { addIndexCounts, newIndexCounts } from "../../generate/index-counts.ts";
@@ -13,9 +13,10 @@ import type { InputStreams } from "../input-file.ts";
 import type { Interrupt } from "../interrupt.ts";
 import type { Output } from "../output-file.ts";
 import { withTempDir } from "../temp-dir.ts";
-import type { FinishResult, MergeResult, StoredRun } from "./job.ts";
+import type { Thread } from "../threads/thread.ts";
+import type { FinishResult, KeptKeys, MergeResult, StoredRun } from "./job.ts";
 import type { Lane } from "./lane.ts";
-import { InlineLane, ThreadLane } from "./lane.ts";
+import { InlineLane, startLaneThread, ThreadLane } from "./lane.ts";
 import { tableBytes } from "./memory.ts";
 import type { GeneratePlan } from "./plan.ts";
 import { planGenerate } from "./plan.ts";
@@ -108,10 +109,15 @@ async function generateOnce(
   options: GenerateOptions,
   untrusted: ReadonlySet<string>,
 ): Promise<GenerateSummary> {
-  const plan = await planGenerate(paths, options, untrusted);
+  // Threads take as long to start as it takes to make a plan.
+  const threads = await earlyThreads(paths, options);
+  const plan = await planGenerate(paths, options, untrusted).catch(async (error: unknown) => {
+    await Promise.all(threads.map((thread) => thread.end()));
+    throw error;
+  });
   const scratchOptions = { parent: options.scratch, interrupt: options.interrupt };
   return withTempDir(scratchOptions, async (scratch) => {
-    const lanes = openLanes(plan, scratch, options);
+    const lanes = openLanes(plan, scratch, options, threads);
     let isDone = false;
     try {
       await readAll(plan, lanes, options.onRead);
@@ -123,11 +129,10 @@ async function generateOnce(
       const isSample = counts.samples > 0;
       const inOrder = lanesInOrder(lanes, finished);
       const runs = inOrder === undefined ? await storeAll(lanes, finished) : [];
-      const rows =
+      const merged =
         inOrder === undefined
-          ? mergedRows(runs, lanes, scratch, isSample)
-          : emittedRows(inOrder, scratch, isSample);
-      const merged = await writeParts(rows, output, options.interrupt);
+          ? await writeParts(mergedRows(runs, lanes, scratch, isSample), output, options.interrupt)
+          : await writeInOrder(inOrder, scratch, isSample, output, options.interrupt);
       isDone = true;
       return {
         ...merged,
@@ -147,7 +152,26 @@ async function generateOnce(
   });
 }
 
-function openLanes(plan: GeneratePlan, scratch: string, options: GenerateOptions): Lane[] {
+/** Starts threads that files of this size are worth for sure. */
+async function earlyThreads(
+  paths: readonly string[],
+  { threads = 1 }: GenerateOptions,
+): Promise<Thread[]> {
+  let bytes = 0;
+  for (const path of paths) {
+    const found = await stat(path).catch(() => undefined); // the plan says what is wrong with it
+    bytes += found?.isFile() === true ? found.size : 0;
+  }
+  const lanes = Math.min(threads, Math.floor(bytes / BYTES_WORTH_A_THREAD));
+  return Array.from({ length: Math.max(0, lanes - 1) }, startLaneThread);
+}
+
+function openLanes(
+  plan: GeneratePlan,
+  scratch: string,
+  options: GenerateOptions,
+  started: readonly Thread[],
+): Lane[] {
   const threads = Math.max(1, Math.min(options.threads ?? 1, threadsWorthwhile(plan)));
   const job = (index: number): ConstructorParameters<typeof InlineLane>[0] => ({
     name: `thread-${index}`,
@@ -167,8 +191,14 @@ function openLanes(plan: GeneratePlan, scratch: string, options: GenerateOptions
       checkKeys: (options.keys ?? "auto") === "auto",
     },
   });
-  if (threads === 1) return [new InlineLane(job(0))];
-  return Array.from({ length: threads }, (_, index) => new ThreadLane(job(index)));
+  // Where nothing has to be decompressed or handed out, this thread can do a share itself.
+  const { inputs } = plan;
+  const isFree = threads === 1 || (inputs.length === 1 && inputs[0].isRanged === true);
+  const elsewhere = Array.from(
+    { length: isFree ? threads - 1 : threads },
+    (_, i) => new ThreadLane(started[i] ?? startLaneThread(), job(i + 1)),
+  );
+  return isFree ? [new InlineLane(job(0)), ...elsewhere] : elsewhere;
 }
 
 function threadsWorthwhile({ inputs }: GeneratePlan): number {
@@ -176,9 +206,14 @@ function threadsWorthwhile({ inputs }: GeneratePlan): number {
   return Math.ceil(bytes / BYTES_WORTH_A_THREAD);
 }
 
+/** A lane that has all keys from one of the map to another. */
+interface KeptLane extends KeptKeys {
+  readonly lane: Lane;
+}
+
 /** A part of the map's rows in a scratch file, when it is done. */
 interface RowsPart {
-  readonly target: string;
+  readonly path: string;
   readonly result: Promise<MergeResult>;
 }
 
@@ -189,7 +224,7 @@ interface RowsPart {
 function lanesInOrder(
   lanes: readonly Lane[],
   finished: readonly FinishResult[],
-): readonly Lane[] | undefined {
+): readonly KeptLane[] | undefined {
   if (finished.some(({ runs }) => runs.length > 0)) return undefined;
   const kept = finished
     .flatMap(({ kept: keys }, i) => (keys === undefined ? [] : [{ lane: lanes[i], ...keys }]))
@@ -197,14 +232,42 @@ function lanesInOrder(
   const isApart = kept.every(
     ({ first }, i) => i === 0 || compareBytes(rowPart(kept[i - 1].last), rowPart(first)) < 0,
   );
-  return isApart ? kept.map(({ lane }) => lane) : undefined;
+  return isApart ? kept : undefined;
 }
 
-function emittedRows(lanes: readonly Lane[], scratch: string, isSample: boolean): RowsPart[] {
-  return lanes.map((lane, i) => {
-    const target = join(scratch, `part-${i}.rows`);
-    return { target, result: lane.emit({ target, isSample }) };
-  });
+/**
+ * Writes the rows of lanes one after the other: at once and each lane itself, where the output is a
+ * plain file and it is known how long the rows are, and through scratch files otherwise.
+ */
+async function writeInOrder(
+  lanes: readonly KeptLane[],
+  scratch: string,
+  isSample: boolean,
+  output: Output,
+  interrupt: Interrupt | undefined,
+): Promise<MergeResult> {
+  const { place } = output;
+  const sizes = isSample ? [] : lanes.flatMap(({ rowBytes }) => rowBytes ?? []);
+  if (place === undefined || sizes.length < lanes.length) {
+    const parts = lanes.map(({ lane }, i) => {
+      const path = join(scratch, `part-${i}.rows`);
+      return { path, result: lane.emit({ target: { path }, isSample }) };
+    });
+    return writeParts(parts, output, interrupt);
+  }
+  let { offset } = place;
+  const starts = sizes.map((size) => (offset += size) - size);
+  const results = await Promise.all(
+    lanes.map(({ lane }, i) =>
+      lane.emit({ target: { path: place.path, offset: starts[i], name: output.name } }),
+    ),
+  );
+  if (results.some(({ bytes }, i) => bytes !== sizes[i])) {
+    throw new Error("rows are not as long as they were counted to be");
+  }
+  place.skip(offset - place.offset);
+  interrupt?.signal.throwIfAborted();
+  return results.reduce(addResults, NO_ROWS);
 }
 
 async function storeAll(
@@ -229,8 +292,9 @@ function mergedRows(
     parts,
   );
   return ranges.map((range, i) => {
-    const target = join(scratch, `part-${i}.rows`);
-    return { target, result: lanes[i % lanes.length].merge({ runs, range, target, isSample }) };
+    const path = join(scratch, `part-${i}.rows`);
+    const task = { runs, range, target: { path }, isSample };
+    return { path, result: lanes[i % lanes.length].merge(task) };
   });
 }
 
@@ -240,15 +304,19 @@ async function writeParts(
   interrupt: Interrupt | undefined,
 ): Promise<MergeResult> {
   for (const { result } of parts) result.catch(() => undefined); // met below, in order
-  let [rows, bytes, mementos] = [0, 0, 0];
-  for (const { target, result } of parts) {
+  let total = NO_ROWS;
+  for (const { path, result } of parts) {
     const part = await result;
     interrupt?.signal.throwIfAborted();
-    rows += part.rows;
-    bytes += part.bytes;
-    mementos += part.mementos;
-    await copyToOutput(target, output);
-    await rm(target);
+    total = addResults(total, part);
+    await copyToOutput(path, output);
+    await rm(path);
   }
-  return { rows, bytes, mementos };
+  return total;
+}
+
+const NO_ROWS: MergeResult = { rows: 0, bytes: 0, mementos: 0 };
+
+function addResults(a: MergeResult, b: MergeResult): MergeResult {
+  return { rows: a.rows + b.rows, bytes: a.bytes + b.bytes, mementos: a.mementos + b.mementos };
 }

@@ -7,12 +7,13 @@ import type { SortedKeys, SortedTable } from "../../generate/key-table.ts";
 import { KeyTable } from "../../generate/key-table.ts";
 import type { KeyRange } from "../../generate/merge-runs.ts";
 import { mergeRuns } from "../../generate/merge-runs.ts";
-import { MapRows } from "../../generate/map-rows.ts";
+import { MapRows, plainRowBytes } from "../../generate/map-rows.ts";
 import type { RunIndex } from "../../generate/run.ts";
 import { RunReader, writeRun } from "../../generate/run.ts";
 import { CdxjScanner } from "./cdxj-scanner.ts";
 import { readElsewhere } from "./read-elsewhere.ts";
 import { RangeBuffer, rangeBufferBytes } from "./read-range.ts";
+import type { RowsTarget } from "./scratch-file.ts";
 import { writingTo } from "./scratch-file.ts";
 import type { BlockTask, PartResult, RangeTask, ReadTask } from "./tasks.ts";
 
@@ -36,6 +37,8 @@ export interface StoredRun {
 export interface KeptKeys {
   readonly first: Uint8Array;
   readonly last: Uint8Array;
+  /** How long the rows of these keys will be, if that can be told without making them. */
+  readonly rowBytes: number | undefined;
 }
 
 export interface FinishResult {
@@ -47,14 +50,14 @@ export interface FinishResult {
 
 /** Where to write the rows of the keys that are in memory. */
 export interface EmitTask {
-  readonly target: string;
+  readonly target: RowsTarget;
   readonly isSample?: boolean | undefined;
 }
 
 export interface MergeTask {
   readonly runs: readonly StoredRun[];
   readonly range: KeyRange;
-  readonly target: string;
+  readonly target: RowsTarget;
   /** Whether counts are only known to be at least what was found. */
   readonly isSample?: boolean | undefined;
 }
@@ -125,8 +128,10 @@ export class GenerateJob {
     if (this.#runs.length > 0 || this.#table.size === 0) {
       return { counts, runs: this.#runs, kept: undefined };
     }
-    this.#kept = this.#table.sort();
-    return { counts, runs: [], kept: { first: this.#kept.first(), last: this.#kept.last() } };
+    const keys = this.#table.sort();
+    this.#kept = keys;
+    const rowBytes = this.#isMarked ? undefined : plainRowBytes(keys);
+    return { counts, runs: [], kept: { first: keys.first(), last: keys.last(), rowBytes } };
   }
 
   /** Writes the rows of the keys that are in memory, if nobody else has any of them. */
@@ -156,7 +161,7 @@ export class GenerateJob {
 
   #writeRun(keys: SortedKeys): void {
     const path = join(this.#options.scratch, `${this.#options.name}-${this.#runs.length}.run`);
-    writingTo(path, (write) => {
+    writingTo({ path }, (write) => {
       this.#runs.push({ path, index: writeRun(keys, write) });
     });
   }
@@ -179,8 +184,13 @@ export class GenerateJob {
     }
   }
 
+  get #isMarked(): boolean {
+    const { originals, distinct } = this.#options.reader;
+    return originals || distinct === true;
+  }
+
   #writeRows(
-    target: string,
+    target: RowsTarget,
     isSample: boolean | undefined,
     fill: (rows: MapRows) => void,
   ): MergeResult {

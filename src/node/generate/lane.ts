@@ -13,6 +13,8 @@ import type { PartResult, ReadTask } from "./tasks.ts";
 
 /** Something that does a share of the work: a thread of its own, or this one. */
 export interface Lane {
+  /** How many parts to give it at once, so that it need not wait for the next. */
+  readonly readsAtOnce: number;
   read(task: ReadTask): Promise<PartResult>;
   finish(): Promise<FinishResult>;
   emit(task: EmitTask): Promise<MergeResult>;
@@ -23,6 +25,7 @@ export interface Lane {
 
 /** What the coordinator asks of a worker thread. */
 export type LaneRequest =
+  | { readonly kind: "open"; readonly options: JobOptions }
   | { readonly kind: "read"; readonly task: ReadTask }
   | { readonly kind: "finish" }
   | { readonly kind: "emit"; readonly task: EmitTask }
@@ -31,6 +34,7 @@ export type LaneRequest =
 
 /** Works on this thread; lets others have a turn after each step. */
 export class InlineLane implements Lane {
+  readonly readsAtOnce = 1;
   readonly #job: GenerateJob;
 
   constructor(options: JobOptions) {
@@ -74,12 +78,20 @@ function inTurn<T>(work: () => T | Promise<T>): Promise<T> {
   });
 }
 
+/** Starts a thread for a {@link ThreadLane}; it can start before it is known what to do. */
+export function startLaneThread(): Thread {
+  return new Thread(packageFile("dist/node/generate/worker.js"), undefined);
+}
+
 /** Works on a worker thread. */
 export class ThreadLane implements Lane {
+  readonly readsAtOnce = 2;
   readonly #thread: Thread;
 
-  constructor(options: JobOptions) {
-    this.#thread = new Thread(packageFile("dist/node/generate/worker.js"), options);
+  constructor(thread: Thread, options: JobOptions) {
+    this.#thread = thread;
+    // Whatever fails here fails the requests that follow.
+    this.#ask({ kind: "open", options }).catch(() => undefined);
   }
 
   read(task: ReadTask): Promise<PartResult> {

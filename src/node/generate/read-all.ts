@@ -3,7 +3,8 @@ import type { IndexInput } from "../input/index-input.ts";
 import type { Lane } from "./lane.ts";
 import type { GeneratePlan } from "./plan.ts";
 import { ReadReporter } from "./read-reporter.ts";
-import { contiguousShares, Shares } from "./shares.ts";
+import { Shares } from "./shares.ts";
+import { KeyCuts } from "./key-cuts.ts";
 import type { Part } from "./tasks.ts";
 
 /** Says that an input has to be read again, with keys made from its URIs. */
@@ -89,28 +90,38 @@ class Reading {
   }
 
   /**
-   * Gives each lane a stretch of a file of its own, and to those that are done early what others
-   * have not begun. A sorted index leaves the lanes with keys that do not overlap then.
+   * Gives each lane a stretch of a file, such that a sorted index leaves the lanes with keys that do
+   * not overlap.
    */
   async shareOut(input: IndexInput): Promise<void> {
     const parts: Part[] = [];
     for await (const part of input.parts(true)) parts.push(part);
-    const shares = new Shares(await contiguousShares(parts, this.#lanes.length));
+    const cuts = new KeyCuts(parts);
+    const shares = new Shares(parts.length, this.#lanes.length);
     let total = Promise.resolve(0);
     const lines = parts.map(() => {
       const own = new PartLines(total);
       ({ total } = own);
       return own;
     });
-    await Promise.all(
-      this.#lanes.map(async (lane, i) => {
-        for (let n = shares.take(i); n !== undefined; n = shares.take(i)) {
-          // What is before a failure may have failed earlier.
-          if (n > Math.min(...this.#failures.keys())) lines[n].settle(0);
-          else await this.#read(parts[n], lane, lines[n], n);
+    const readOn = async (lane: Lane, i: number): Promise<void> => {
+      for (let n = shares.take(i); n !== undefined; n = shares.take(i)) {
+        // What is before a failure may have failed earlier.
+        if (n > Math.min(...this.#failures.keys())) {
+          lines[n].settle(0);
+          continue;
         }
-      }),
+        await this.#read(cuts.part(n), lane, lines[n], n);
+      }
+    };
+    const work = this.#lanes.flatMap((lane, i) =>
+      Array.from({ length: lane.readsAtOnce }, () => readOn(lane, i)),
     );
+    try {
+      await Promise.all(work);
+    } finally {
+      cuts.close();
+    }
   }
 
   /** Waits for all that was handed out; throws the failure of the earliest part. */

@@ -1,14 +1,27 @@
-import { workerData } from "node:worker_threads";
 import { serve } from "../threads/serve.ts";
 import type { JobOptions } from "./job.ts";
 import { GenerateJob } from "./job.ts";
 import type { LaneRequest } from "./lane.ts";
 
-const job = new GenerateJob(workerData as JobOptions);
+let job: GenerateJob;
+
+function open(options: JobOptions): void {
+  try {
+    job = new GenerateJob(options);
+  } catch (error) {
+    // Without a job there is nothing to go on with: end as a thread does that cannot start.
+    setImmediate(() => {
+      throw error;
+    });
+    throw error;
+  }
+}
 
 serve(async (message) => {
   const request = message as LaneRequest;
   switch (request.kind) {
+    case "open":
+      return { value: open(request.options) };
     case "read":
       return { value: await job.read(request.task) };
     case "finish":

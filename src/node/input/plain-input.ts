@@ -8,7 +8,7 @@ import { ioError } from "../io-error.ts";
 import { trustIn } from "./index-input.ts";
 import type { IndexInput, OpenOptions } from "./index-input.ts";
 
-const RANGE_BYTES = 1 << 25;
+const RANGE_BYTES = 1 << 23;
 const SAMPLES = 16;
 const SAMPLE_BYTES = 1 << 14;
 

@@ -89,7 +89,7 @@ describe("findCuts", () => {
       const file = await open(path);
       try {
         for (const parts of [1, 2, 3, 50]) {
-          const cuts = await findCuts(file, 0, text.length, parts);
+          const cuts = findCuts(file, 0, text.length, parts);
           expect(cuts[0]).toBe(0);
           expect(cuts.at(-1)).toBe(text.length);
           expect(cuts.length).toBeGreaterThan(parts / 2);
@@ -113,7 +113,7 @@ describe("findCuts", () => {
     writeFileSync(path, text);
     const file = await open(path);
     try {
-      expect(await findCuts(file, 0, text.length, 4)).toEqual([0, text.length]);
+      expect(findCuts(file, 0, text.length, 4)).toEqual([0, text.length]);
     } finally {
       await file.close();
     }

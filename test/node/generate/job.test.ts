@@ -45,16 +45,16 @@ function finishedRuns(job: GenerateJob): readonly StoredRun[] {
 }
 
 function mergedRows(job: GenerateJob, scratch: string, runs: readonly StoredRun[]): string[] {
-  const target = join(scratch, `merged-${merges++}`);
-  job.merge({ runs, range: {}, target });
-  return rowsOf(readFileSync(target));
+  const path = join(scratch, `merged-${merges++}`);
+  job.merge({ runs, range: {}, target: { path } });
+  return rowsOf(readFileSync(path));
 }
 
 /** The same without runs, if the job has never had to make one. */
 function emittedRows(job: GenerateJob, scratch: string): string[] {
-  const target = join(scratch, `emitted-${merges++}`);
-  job.emit({ target });
-  return rowsOf(readFileSync(target));
+  const path = join(scratch, `emitted-${merges++}`);
+  job.emit({ target: { path } });
+  return rowsOf(readFileSync(path));
 }
 
 /** Edges of parts of `[0, size)`: any number of cuts anywhere, some of them twice. */
