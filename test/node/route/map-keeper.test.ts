@@ -1,0 +1,218 @@
+import { readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { MementoMapError } from "../../../src/errors.ts";
+import { mapFolder, MapKeeper, type MapKeeperOptions } from "../../../src/node/route/map-keeper.ts";
+import { MapRouter } from "../../../src/route/map-router.ts";
+import { archivesOf, shown } from "../../route/routing.ts";
+import { serveOnLoopback } from "../../support/http-server.ts";
+import { scratchDir } from "../../support/scratch.ts";
+import { EXAMPLE_MAP, serving } from "../../support/serving.ts";
+
+const URI = "http://arxiv.org/abs/1";
+const HAS = "org,arxiv)/* 3\n";
+const HAS_NOT = "com,arxiv)/* 3\n";
+
+interface Kept {
+  readonly keeper: MapKeeper;
+  readonly failures: MementoMapError[];
+  /** `+a in-map` */
+  readonly routed: () => string;
+  readonly state: () => object | undefined;
+}
+
+/** A keeper of the maps of one archive, named `a`. */
+function keeping(mementomap: string, options: MapKeeperOptions & { timegate?: string } = {}): Kept {
+  const { timegate = "http://a.example/" } = options;
+  const archives = archivesOf({ a: { mementomap, timegate } });
+  const router = new MapRouter(archives, { sampleShare: 0, now: options.now });
+  const failures: MementoMapError[] = [];
+  const keeper = new MapKeeper(router, {
+    folder: scratchDir(),
+    checkEveryMs: 60_000,
+    onFailure: (_archive, error) => failures.push(error),
+    ...options,
+    fetch: { retries: 0, ...options.fetch },
+  });
+  onTestFinished(() => keeper.stop());
+  return {
+    keeper,
+    failures,
+    routed: () => shown(router.route({ uri: URI })),
+    state: () => keeper.stateOf(archives[0]),
+  };
+}
+
+describe("MapKeeper, for a file", () => {
+  it("reads it, and reads it again when it changes", async () => {
+    const path = join(scratchDir(), "a.ukvs");
+    writeFileSync(path, `!meta {"updated_at":"2018-09-03T13:27:52Z"}\n${HAS}`);
+    const { keeper, routed, state } = keeping(path);
+    expect(state()).toMatchObject({ status: "loading", keys: 0 });
+    expect(routed()).toBe("+a no-map");
+    await keeper.start();
+    expect(routed()).toBe("+a in-map");
+    expect(state()).toMatchObject({
+      status: "ready",
+      keys: 1,
+      bytes: 59,
+      updatedAt: Date.parse("2018-09-03T13:27:52Z"),
+      error: undefined,
+    });
+    writeFileSync(path, gzipSync(HAS_NOT + HAS.replace("arxiv", "xarxiv")));
+    await keeper.check();
+    expect(routed()).toBe("-a not-in-map");
+    expect(keeper.states()).toEqual([expect.objectContaining({ keys: 2, updatedAt: undefined })]);
+  });
+
+  it("looks by itself", async () => {
+    const path = join(scratchDir(), "a.ukvs");
+    writeFileSync(path, HAS);
+    let changes = 0;
+    const { keeper, routed } = keeping(path, {
+      checkEveryMs: 5,
+      onChange: () => {
+        changes += 1;
+      },
+    });
+    await keeper.start();
+    writeFileSync(path, `${HAS_NOT}com,b)/ 1\n`);
+    await expect.poll(() => changes).toBe(2);
+    expect(routed()).toBe("-a not-in-map");
+  });
+
+  it.each([
+    ["cut off", HAS.slice(0, -3), "expected 2 columns"],
+    ["not sorted", `org,b)/ 1\n${HAS}`, 'key "org,arxiv)/*" comes after "org,b)/"'],
+    [
+      "of a time that does not exist",
+      `!fields {"keys":["surt","datetime"],"values":["frequency"]}\norg,b)/ 201413 1\n`,
+      "month",
+    ],
+    ["no map", "<!doctype html>\n", "MM_BAD_INPUT"],
+    ["empty of sense", "\0\0\0\0\n", "MM_BAD_INPUT"],
+    ["damaged in its gzip", gzipSync(HAS).subarray(0, 20), "MM_BAD_INPUT"],
+  ])("keeps the old map when the new one is %s", async (_name, content, message) => {
+    const path = join(scratchDir(), "a.ukvs");
+    writeFileSync(path, HAS);
+    const { keeper, failures, routed, state } = keeping(path);
+    await keeper.start();
+    writeFileSync(path, content);
+    await keeper.check();
+    await keeper.check();
+    expect(routed()).toBe("+a in-map");
+    expect(state()).toMatchObject({ status: "ready", error: expect.stringContaining(message) });
+    expect(failures).toHaveLength(1);
+    writeFileSync(path, HAS_NOT);
+    await keeper.check();
+    expect(routed()).toBe("-a not-in-map");
+    expect(state()).toMatchObject({ error: undefined });
+  });
+
+  it("asks an archive whose map cannot be read, and tells it once", async () => {
+    const path = join(scratchDir(), "a.ukvs");
+    const { keeper, failures, routed, state } = keeping(path);
+    await keeper.start();
+    await keeper.check();
+    expect(routed()).toBe("+a no-map");
+    expect(state()).toMatchObject({ status: "failed", error: expect.stringContaining("MM_IO") });
+    expect(failures).toHaveLength(1);
+    writeFileSync(path, HAS);
+    await keeper.check();
+    expect(routed()).toBe("+a in-map");
+  });
+
+  it("does not believe an old map where it says absent", async () => {
+    const path = join(scratchDir(), "a.ukvs");
+    writeFileSync(path, `!meta {"updated_at":"2018-01-01T00:00:00Z"}\n${HAS_NOT}`);
+    let now = Date.parse("2018-01-02T00:00:00Z") - 1;
+    const { keeper, routed, state } = keeping(path, { maxMapAgeMs: 86_400_000, now: () => now });
+    await keeper.start();
+    expect([routed(), state()]).toEqual([
+      "-a not-in-map",
+      expect.objectContaining({ status: "ready" }),
+    ]);
+    now += 1;
+    expect([routed(), state()]).toEqual([
+      "+a no-map",
+      expect.objectContaining({ status: "stale" }),
+    ]);
+  });
+});
+
+describe("MapKeeper, for an address", () => {
+  it.each([
+    ["of a map", (url: string) => ({ map: `${url}/maps/map` })],
+    ["of an archive", (url: string) => ({ map: `${url}/` })],
+    ["of a TimeGate", (url: string) => ({ map: "auto", timegate: `${url}/wayback/` })],
+  ])("fetches the map: %s", async (_name, placeAt) => {
+    const { url } = await serving(EXAMPLE_MAP);
+    const { map, ...more } = { timegate: "http://a.example/", ...placeAt(url) };
+    const folder = join(scratchDir(), "new", "folder");
+    const { keeper, failures, routed, state } = keeping(map, { ...more, folder });
+    await keeper.start();
+    await keeper.fetched();
+    expect(failures).toEqual([]);
+    expect(routed()).toBe("+a in-map");
+    expect(state()).toMatchObject({ status: "ready", keys: 6, bytes: EXAMPLE_MAP.length });
+    expect(readdirSync(folder)).toContain("a.ukvs");
+  });
+
+  it("takes the map of an earlier run at once, and stays with it while the archive is away", async () => {
+    const folder = scratchDir();
+    writeFileSync(join(folder, "a.ukvs"), HAS);
+    const site = await serveOnLoopback((_url, response) => {
+      response.statusCode = 503;
+      response.end();
+    });
+    const { keeper, failures, routed, state } = keeping(`${site}/map`, { folder });
+    await keeper.start();
+    expect(routed()).toBe("+a in-map");
+    await keeper.fetched();
+    expect(routed()).toBe("+a in-map");
+    expect(state()).toMatchObject({ status: "ready", error: expect.stringContaining("503") });
+    expect(failures).toHaveLength(1);
+  });
+
+  it("asks an archive whose map is refused", async () => {
+    const site = await serveOnLoopback((_url, response) => {
+      response.end("!meta {}\norg,arxiv)/* many\n");
+    });
+    const { keeper, routed, state } = keeping(`${site}/map`);
+    await keeper.start();
+    await keeper.fetched();
+    expect(routed()).toBe("+a no-map");
+    expect(state()).toMatchObject({ status: "failed", error: expect.stringContaining("many") });
+  });
+
+  it("fetches anew what the disk has spoilt", async () => {
+    const { url } = await serving(EXAMPLE_MAP);
+    const folder = scratchDir();
+    const first = keeping(`${url}/`, { folder });
+    await first.keeper.start();
+    await first.keeper.fetched();
+    first.keeper.stop();
+    writeFileSync(join(folder, "a.ukvs"), EXAMPLE_MAP.replaceAll("*", "\0"));
+    const second = keeping(`${url}/`, { folder });
+    await second.keeper.start();
+    expect(second.routed()).toBe("+a no-map");
+    await second.keeper.fetched();
+    expect(second.routed()).toBe("+a in-map");
+    expect(second.state()).toMatchObject({ error: undefined });
+  });
+
+  it("tells when there is no place to keep maps", async () => {
+    const file = join(scratchDir(), "file");
+    writeFileSync(file, "");
+    const { keeper } = keeping("http://a.example/map", { folder: join(file, "maps") });
+    await expect(keeper.start()).rejects.toMatchObject({ code: "MM_IO" });
+  });
+});
+
+describe("mapFolder", () => {
+  it("is in the folder for what can be had again", () => {
+    expect(mapFolder({ XDG_CACHE_HOME: "/var/cache" })).toBe("/var/cache/mementomap/maps");
+    expect(mapFolder({})).toMatch(/[\\/]\.cache[\\/]mementomap[\\/]maps$/);
+  });
+});
