@@ -1,3 +1,4 @@
+import type { UpstreamRequest } from "../../aggregate/upstream.ts";
 import { MementoMapError } from "../../errors.ts";
 import { retryAfterMs } from "../../harvest/back-off.ts";
 import type { ArchiveCounters } from "./counters.ts";
@@ -27,6 +28,8 @@ export interface AskedArchive {
   readonly dormancy: Dormancy;
   readonly counters: ArchiveCounters;
   readonly retry: RetryOptions;
+  /** Sent with every request that has none of the same name: names and values by turns. */
+  readonly headers: readonly string[];
   /** How long the head of an answer may take, from when the request is sent. */
   readonly headersTimeoutMs: number;
   /** How long all may take: waiting, trying again, and the body. */
@@ -37,6 +40,17 @@ export interface AskedArchive {
 const DRAINED_BYTES = 64 * 1024;
 /** `Retry-After` is respected so far; more would let one wrong header silence an archive. */
 const LONGEST_RETRY_AFTER_MS = 3_600_000;
+
+/** A request to an archive, ready to `begin`. */
+export function askArchive(
+  archive: AskedArchive,
+  { url, method = "GET", headers, followsRedirects, maxBytes }: UpstreamRequest,
+  receiver: AnswerReceiver,
+): ArchiveRequest {
+  const sent = headersOf(archive.headers, headers);
+  const request = { url, method, headers: sent, followsRedirects, maxBytes };
+  return new ArchiveRequest(archive, request, receiver);
+}
 
 /**
  * One request to an archive: waits for its turn, is sent, sent again if that may help, and given up
@@ -276,4 +290,17 @@ export class ArchiveRequest implements AnswerReceiver, Exchange, Waiter {
 
 function onTimer(request: ArchiveRequest): void {
   request.onTimer();
+}
+
+function headersOf(
+  common: readonly string[],
+  own: Readonly<Record<string, string>> | undefined,
+): readonly string[] {
+  if (own === undefined) return common;
+  const headers: string[] = [];
+  for (let at = 0; at < common.length; at += 2) {
+    if (!Object.hasOwn(own, common[at])) headers.push(common[at], common[at + 1]);
+  }
+  for (const [name, value] of Object.entries(own)) headers.push(name, value);
+  return headers;
 }

@@ -7,10 +7,11 @@ import type {
 } from "../../aggregate/upstream.ts";
 import type { Archive } from "../../route/archive.ts";
 import { packageVersion } from "../package-version.ts";
-import { ArchiveRequest, type AskedArchive } from "./archive-request.ts";
+import { askArchive, type AskedArchive } from "./archive-request.ts";
 import { ACCEPTED_CODINGS } from "./body-decoder.ts";
 import { ArchiveCounters } from "./counters.ts";
 import { Dormancy } from "./dormancy.ts";
+import { type CacheOptions, HttpCache, isForCache } from "./http-cache.ts";
 import { Limits } from "./limits.ts";
 import { SharedAnswer } from "./shared-answer.ts";
 import { UnderWay } from "./under-way.ts";
@@ -49,6 +50,8 @@ export interface UpstreamOptions {
   readonly maxRedirects?: number | undefined;
   /** How names become addresses; default the system's way. */
   readonly lookup?: LookupFunction | undefined;
+  /** Where and how long answers are kept; default 64 MiB of memory. */
+  readonly cache?: CacheOptions | "off" | undefined;
   /** Told when an archive falls asleep, is probed, or wakes. */
   readonly onChange?: ((archive: Archive, state: UpstreamState) => void) | undefined;
   /** Milliseconds since 1970, for dormancy; default the system's clock. */
@@ -78,6 +81,7 @@ class PoliteUpstream implements ArchiveUpstream {
   readonly #options: UpstreamOptions;
   readonly #network: UndiciNetwork;
   readonly #headers: readonly string[];
+  readonly #cache: HttpCache | undefined;
   readonly #archives = new Map<string, AskedArchive>();
   readonly #underWay = new UnderWay<SharedAnswer>();
   readonly counters = new Map<string, ArchiveCounters>();
@@ -86,6 +90,7 @@ class PoliteUpstream implements ArchiveUpstream {
     this.#options = options;
     this.#network = new UndiciNetwork(options);
     this.#headers = ["user-agent", agentOf(options), "accept-encoding", ACCEPTED_CODINGS];
+    this.#cache = options.cache === "off" ? undefined : new HttpCache(options.cache ?? {});
   }
 
   ask(request: UpstreamRequest): Promise<UpstreamAnswer> {
@@ -117,26 +122,17 @@ class PoliteUpstream implements ArchiveUpstream {
   async close(): Promise<void> {
     for (const { limits } of this.#archives.values()) limits.close();
     await this.#network.close();
+    await this.#cache?.close();
   }
 
   #begin(archive: AskedArchive, request: UpstreamRequest, answer: SharedAnswer): void {
-    const { url, method = "GET", followsRedirects, maxBytes } = request;
-    const headers = this.#headersOf(request.headers);
-    const sent = { url, method, headers, followsRedirects, maxBytes };
-    const asking = new ArchiveRequest(archive, sent, answer);
+    if (this.#cache !== undefined && isForCache(request)) {
+      this.#cache.begin(archive, request, answer);
+      return;
+    }
+    const asking = askArchive(archive, request, answer);
     answer.attach(asking);
     asking.begin();
-  }
-
-  #headersOf(own: UpstreamRequest["headers"]): readonly string[] {
-    if (own === undefined) return this.#headers;
-    const headers: string[] = [];
-    for (let at = 0; at < this.#headers.length; at += 2) {
-      const name = this.#headers[at];
-      if (!Object.hasOwn(own, name)) headers.push(name, this.#headers[at + 1]);
-    }
-    for (const [name, value] of Object.entries(own)) headers.push(name, value);
-    return headers;
   }
 
   #meet(archive: Archive): AskedArchive {
@@ -149,6 +145,7 @@ class PoliteUpstream implements ArchiveUpstream {
       id,
       network: this.#network,
       counters,
+      headers: this.#headers,
       limits: new Limits({
         concurrency: concurrency ?? options.concurrency ?? 16,
         rate: rate ?? options.rate,

@@ -1,0 +1,246 @@
+import CachePolicy from "http-cache-semantics";
+import type { UpstreamAnswer, UpstreamRequest } from "../../aggregate/upstream.ts";
+import { joinBytes } from "../../bytes/join.ts";
+import type { HttpHeaders } from "../../discover/http-client.ts";
+import { askArchive, type AskedArchive } from "./archive-request.ts";
+import { type CachedAnswer, type CacheRules, isKeptStatus, policyOf } from "./cached-answer.ts";
+import type { AnswerHead, AnswerReceiver, Exchange, FailureKind } from "./exchange.ts";
+import { RawHeaders, RecordHeaders } from "./raw-headers.ts";
+import type { SharedAnswer } from "./shared-answer.ts";
+
+const NO_HEADERS: Readonly<Record<string, string>> = {};
+/** About the message that said so, not about what was kept. */
+const NOT_FRESHENED: ReadonlySet<string> = new Set([
+  "connection",
+  "content-encoding",
+  "content-length",
+  "content-range",
+  "transfer-encoding",
+]);
+
+/**
+ * One request that the cache may answer: from what is kept, from the archive, or from both when the
+ * archive says that what is kept is still right, or says nothing of use.
+ */
+export class CachedExchange implements AnswerReceiver, Exchange {
+  readonly #rules: CacheRules;
+  readonly #key: string;
+  readonly #archive: AskedArchive;
+  readonly #request: UpstreamRequest;
+  readonly #answer: SharedAnswer;
+  /** What is kept and has to be asked about. */
+  #stale: CachedAnswer | undefined;
+  #policy: CachePolicy | undefined;
+  #inner: Exchange | undefined;
+  #isAborted = false;
+  /** The answer was given: what still comes is of no interest. */
+  #isAnswered = false;
+  #head: AnswerHead | undefined;
+  /** The body, for the store; undefined when it is not to be kept. */
+  #chunks: Uint8Array[] | undefined;
+  #bytes = 0;
+
+  constructor(
+    rules: CacheRules,
+    key: string,
+    archive: AskedArchive,
+    request: UpstreamRequest,
+    answer: SharedAnswer,
+  ) {
+    this.#rules = rules;
+    this.#key = key;
+    this.#archive = archive;
+    this.#request = request;
+    this.#answer = answer;
+  }
+
+  begin(): void {
+    const found = this.#rules.store.find(this.#key);
+    if (!(found instanceof Promise)) {
+      this.#decide(found);
+      return;
+    }
+    // A store does not reject: what it cannot read is not there.
+    void found.then((kept) => {
+      if (!this.#isAborted) this.#decide(kept);
+    });
+  }
+
+  resume(): void {
+    this.#inner?.resume();
+  }
+
+  abort(): void {
+    this.#isAborted = true;
+    this.#inner?.abort();
+  }
+
+  onHead(head: AnswerHead): void {
+    if (this.#stale !== undefined && head.status === 304) {
+      this.#freshen(this.#stale, head);
+      return;
+    }
+    if (head.status >= 500 && this.#giveStale()) return;
+    this.#head = head;
+    this.#chunks = this.#isToKeep(head) ? [] : undefined;
+    this.#answer.onHead(head);
+  }
+
+  onChunk(chunk: Uint8Array): boolean {
+    if (this.#isAnswered) return true;
+    if (this.#chunks !== undefined) {
+      this.#bytes += chunk.length;
+      if (this.#bytes > this.#rules.maxEntryBytes) this.#chunks = undefined;
+      else this.#chunks.push(chunk);
+    }
+    return this.#answer.onChunk(chunk);
+  }
+
+  onEnd(): void {
+    if (this.#isAnswered) return;
+    if (this.#chunks !== undefined && this.#head !== undefined) {
+      const body = this.#chunks.length === 1 ? this.#chunks[0] : joinBytes(this.#chunks);
+      const kept = new ReceivedAnswer(this.#head, this.#request.headers ?? NO_HEADERS, body);
+      this.#rules.store.put(this.#key, kept);
+    }
+    this.#answer.onEnd();
+  }
+
+  onFail(error: Error, kind: FailureKind): void {
+    if (this.#isAnswered) return;
+    const isArchives = kind !== "limit" && kind !== "aborted";
+    if (this.#head === undefined && isArchives && this.#giveStale()) return;
+    this.#answer.onFail(error);
+  }
+
+  #decide(kept: CachedAnswer | undefined): void {
+    const { url, headers = NO_HEADERS } = this.#request;
+    const asked = { url, method: "GET", headers };
+    if (kept !== undefined) {
+      const policy = policyOf(url, kept, this.#rules);
+      if (!policy.storable()) {
+        this.#rules.store.delete(this.#key);
+      } else if (policy.satisfiesWithoutRevalidation(asked)) {
+        this.#archive.counters.cacheHits += 1;
+        this.#give(kept, "cache");
+        return;
+      } else {
+        this.#stale = kept;
+        this.#policy = policy;
+      }
+    }
+    if (/only-if-cached/i.test(cacheControlOf(headers))) this.#give(notKept(url), "cache");
+    else this.#ask(this.#policy?.revalidationHeaders(asked));
+  }
+
+  #ask(conditions: CachePolicy.Headers | undefined): void {
+    const request =
+      conditions === undefined
+        ? this.#request
+        : { ...this.#request, headers: conditions as Record<string, string> }; // each has one value
+    const inner = askArchive(this.#archive, request, this);
+    this.#inner = inner;
+    inner.begin();
+  }
+
+  #isToKeep({ status, headers }: AnswerHead): boolean {
+    if (this.#request.method === "HEAD" || !isKeptStatus(status)) return false;
+    const said = headers.get("cache-control");
+    return said === undefined || said === null || !/no-store|private/i.test(said);
+  }
+
+  #freshen(stale: CachedAnswer, head: AnswerHead): void {
+    const headers: Record<string, string> = { ...stale.headers };
+    for (const [name, value] of Object.entries(recordOf(head.headers))) {
+      if (!NOT_FRESHENED.has(name)) headers[name] = value;
+    }
+    const fresh = { ...keptFields(stale), headers, receivedAt: Date.now() };
+    this.#rules.store.put(this.#key, fresh);
+    this.#archive.counters.revalidations += 1;
+    this.#give(fresh, "revalidated");
+  }
+
+  /** Gives what is kept although it is old, if that is allowed; whether it was. */
+  #giveStale(): boolean {
+    const stale = this.#stale;
+    const policy = this.#policy;
+    if (stale === undefined || policy === undefined) return false;
+    const isForbidden =
+      /must-revalidate|proxy-revalidate|no-cache|s-maxage/i.test(cacheControlOf(stale.headers)) ||
+      /no-cache/i.test(cacheControlOf(this.#request.headers));
+    const staleMs = (policy.age() - policy.maxAge()) * 1000;
+    if (isForbidden || staleMs > this.#rules.staleIfErrorMs) return false;
+    this.#archive.counters.staleAnswers += 1;
+    this.#give(stale, "cache");
+    return true;
+  }
+
+  #give({ status, url, headers, body }: CachedAnswer, origin: UpstreamAnswer["origin"]): void {
+    this.#isAnswered = true;
+    this.#answer.origin = origin;
+    this.#answer.onHead({ status, url, headers: new RecordHeaders(headers) });
+    if (this.#request.method !== "HEAD" && body.byteLength > 0) this.#answer.onChunk(body);
+    this.#answer.onEnd();
+  }
+}
+
+/** An answer to keep, whose headers are decoded only when somebody comes back for it. */
+class ReceivedAnswer implements CachedAnswer {
+  readonly receivedAt = Date.now();
+  readonly status: number;
+  readonly url: string;
+  readonly requestHeaders: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+  #raw: HttpHeaders | undefined;
+  #headers: Readonly<Record<string, string>> = NO_HEADERS;
+
+  constructor(
+    { status, url, headers }: AnswerHead,
+    requestHeaders: Readonly<Record<string, string>>,
+    body: Uint8Array,
+  ) {
+    this.status = status;
+    this.url = url;
+    this.#raw = headers;
+    this.requestHeaders = requestHeaders;
+    this.body = body;
+  }
+
+  get headers(): Readonly<Record<string, string>> {
+    if (this.#raw !== undefined) {
+      this.#headers = recordOf(this.#raw);
+      this.#raw = undefined;
+    }
+    return this.#headers;
+  }
+}
+
+function keptFields({
+  status,
+  url,
+  requestHeaders,
+  body,
+}: CachedAnswer): Omit<CachedAnswer, "headers" | "receivedAt"> {
+  return { status, url, requestHeaders, body };
+}
+
+/** All that reaches this comes from the network. */
+function recordOf(headers: HttpHeaders): Record<string, string> {
+  return headers instanceof RawHeaders ? headers.toRecord() : {};
+}
+
+function cacheControlOf(headers: Readonly<Record<string, string>> | undefined): string {
+  return headers?.["cache-control"] ?? "";
+}
+
+/** What RFC 9111 gives when nothing is kept and nobody may be asked. */
+function notKept(url: string): CachedAnswer {
+  return {
+    receivedAt: 0,
+    status: 504,
+    url,
+    headers: {},
+    requestHeaders: {},
+    body: new Uint8Array(),
+  };
+}
