@@ -30,15 +30,13 @@ export interface MergeColumns {
  */
 export class MergedTimeMap implements MementoSequence {
   readonly count: number;
+  readonly isPlain: boolean;
   readonly #columns: MergeColumns;
 
   constructor(columns: MergeColumns) {
     this.#columns = columns;
     this.count = columns.placeOf.length;
-  }
-
-  get isPlain(): boolean {
-    return this.#columns.lists.every((list) => list.isPlain);
+    this.isPlain = columns.lists.every((list) => list.isPlain);
   }
 
   at(index: number): MergedMemento {
@@ -94,7 +92,7 @@ export class MergedTimeMap implements MementoSequence {
   }
 
   /** A part as a list of its own, which shares its memory with this one. */
-  slice({ start, end }: MementoRange): MergedTimeMap {
+  part({ start, end }: MementoRange): MergedTimeMap {
     const { listOf, placeOf, ...rest } = this.#columns;
     return new MergedTimeMap({
       ...rest,

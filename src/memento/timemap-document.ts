@@ -1,0 +1,105 @@
+import type { MementoSequence } from "./memento-list.ts";
+
+/** The formats that TimeMaps are written in. */
+export const TIMEMAP_FORMATS = ["link", "json", "cdxj"] as const;
+
+export type TimeMapFormat = (typeof TIMEMAP_FORMATS)[number];
+
+/** The media types of the formats. */
+export const TIMEMAP_TYPES: Readonly<Record<TimeMapFormat, string>> = {
+  link: "application/link-format",
+  json: "application/json",
+  cdxj: "application/cdxj+ors",
+};
+
+/** A TimeMap to be written. */
+export interface TimeMapDocument {
+  /** As asked for. */
+  readonly original: string;
+  /** What the service's own addresses begin with, without a slash at the end. */
+  readonly service: string;
+  /** All mementos, in the order of time, also where only a page of them is written. */
+  readonly mementos: MementoSequence;
+  /** Where the TimeMap is cut in pages. */
+  readonly paging?: TimeMapPaging | undefined;
+}
+
+/** The pages of a TimeMap, which are parts of its list. */
+export interface TimeMapPaging {
+  /** In the order of time; none is empty. */
+  readonly pages: readonly { readonly start: number; readonly end: number }[];
+  /** The page that is written; undefined for an index, which names all pages and no mementos. */
+  readonly current: number | undefined;
+  /** The address of a page in a format. */
+  uriOf(page: number, format: TimeMapFormat): string;
+}
+
+/** The address of the TimeMap in a format, or of the page of it that is written. */
+export function selfUri(document: TimeMapDocument, format: TimeMapFormat): string {
+  const { service, original, paging } = document;
+  return paging?.current === undefined
+    ? `${service}/timemap/${format}/${original}`
+    : paging.uriOf(paging.current, format);
+}
+
+export function timeGateUri({ service, original }: TimeMapDocument): string {
+  return `${service}/timegate/${original}`;
+}
+
+/** The places that are written, from `start` to before `end`. */
+export function writtenRange({ mementos, paging }: TimeMapDocument): {
+  readonly start: number;
+  readonly end: number;
+} {
+  if (paging === undefined) return { start: 0, end: mementos.count };
+  return paging.current === undefined ? { start: 0, end: 0 } : paging.pages[paging.current];
+}
+
+/** A page of a TimeMap, as it is named in a format. */
+export interface PageEntry {
+  readonly uri: string;
+  readonly from: number;
+  readonly until: number;
+}
+
+export function pageEntry(
+  { mementos }: TimeMapDocument,
+  paging: TimeMapPaging,
+  page: number,
+  format: TimeMapFormat,
+): PageEntry {
+  const { start, end } = paging.pages[page];
+  return {
+    uri: paging.uriOf(page, format),
+    from: mementos.datetimeAt(start),
+    until: mementos.datetimeAt(end - 1),
+  };
+}
+
+/** A memento that stands out, and what as. */
+export interface Landmark {
+  readonly index: number;
+  /** In the order that MemGator writes them in. */
+  readonly rels: readonly string[];
+}
+
+/** The first and last memento, and with a closest one its neighbours, in the order of time. */
+export function landmarks(count: number, closest?: number): Landmark[] {
+  const rels = new Map<number, string[]>();
+  const mark = (index: number, rel: string): void => {
+    if (index < 0 || index >= count) return;
+    const marks = rels.get(index);
+    if (marks === undefined) rels.set(index, [rel]);
+    else marks.push(rel);
+  };
+  mark(0, "first");
+  mark(count - 1, "last");
+  if (closest !== undefined) {
+    mark(closest, "closest");
+    mark(closest + 1, "next");
+    mark(closest - 1, "prev");
+  }
+  return Array.from(rels, ([index, marks]) => ({ index, rels: marks })).sort(
+    (a, b) => a.index - b.index,
+  );
+}
