@@ -140,9 +140,7 @@ function link(target: string, parameters: string): string {
 
 /** A target that ends where it should. */
 function safe(target: string): string {
-  return target.replaceAll(/[\0-\x1f\x7f<>]/g, (character) =>
-    percentEncoded(character.charCodeAt(0)),
-  );
+  return target.replaceAll(/[\p{Cc}<>]/gu, encodeURIComponent);
 }
 
 function percentEncoded(byte: number): string {
