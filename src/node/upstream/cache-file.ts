@@ -1,20 +1,20 @@
 import { crc32 } from "node:zlib";
 import type { CachedAnswer } from "./cached-answer.ts";
+import { decodeHead, encodeHead } from "./cached-head.ts";
 
 /*
  * A kept answer as a file:
  *
  *     mementomap-answer 1 <bytes of head> <bytes of body> <CRC-32 of both, 8 hex digits>\n
- *     <head: JSON><body: bytes>
+ *     <head: see cached-head.ts><body>
  */
 const FIRST_LINE = /^mementomap-answer 1 (\d+) (\d+) ([\da-f]{8})\n/;
 const MOST_OF_FIRST_LINE = 80;
 
 /** The parts of a file, to be written one after the other. */
 export function encodeCacheFile(key: string, answer: CachedAnswer): Uint8Array[] {
-  const { receivedAt, status, url, headers, requestHeaders, body } = answer;
-  const fields = { key, receivedAt, status, url, headers, requestHeaders };
-  const head = Buffer.from(JSON.stringify(fields));
+  const { body } = answer;
+  const head = Buffer.from(encodeHead(key, answer), "latin1");
   const sum = crc32(body, crc32(head)).toString(16).padStart(8, "0");
   const first = `mementomap-answer 1 ${head.length} ${body.byteLength} ${sum}\n`;
   return [Buffer.from(first), head, body];
@@ -28,10 +28,6 @@ export function decodeCacheFile(key: string, bytes: Buffer): CachedAnswer | unde
   const headEnd = headStart + Number(match[1]);
   if (bytes.length !== headEnd + Number(match[2])) return undefined;
   if (crc32(bytes.subarray(headStart)) !== Number.parseInt(match[3], 16)) return undefined;
-  // Our own file, and its sum is right.
-  const { key: kept, ...head } = JSON.parse(bytes.toString("utf8", headStart, headEnd)) as Omit<
-    CachedAnswer,
-    "body"
-  > & { key: string };
-  return kept === key ? { ...head, body: bytes.subarray(headEnd) } : undefined;
+  const head = decodeHead(bytes.toString("latin1", headStart, headEnd));
+  return head.key === key ? { ...head.answer, body: bytes.subarray(headEnd) } : undefined;
 }

@@ -1,4 +1,5 @@
 import CachePolicy from "http-cache-semantics";
+import { headersOfLines } from "./cached-head.ts";
 
 /** An answer as a cache keeps it. */
 export interface CachedAnswer {
@@ -7,8 +8,8 @@ export interface CachedAnswer {
   readonly status: number;
   /** Where it came from, after redirects. */
   readonly url: string;
-  /** By lower-case names; about the decompressed body. */
-  readonly headers: Readonly<Record<string, string>>;
+  /** Its headers, about the decompressed body, in lines of names and values by turns. */
+  readonly headerLines: string;
   /** The headers it was asked for with, by lower-case names. */
   readonly requestHeaders: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
@@ -43,7 +44,7 @@ const SAYS_HOW_LONG =
 
 /** Judges by RFC 9111 whether a kept answer may be used, as a cache that many share. */
 export function policyOf(url: string, answer: CachedAnswer, freshness: Freshness): CachePolicy {
-  const headers: Record<string, string> = { ...answer.headers };
+  const headers = headersOfLines(answer.headerLines);
   // Nobody here keeps cookies, and a load balancer's must not end all caching.
   delete headers["set-cookie"];
   const seconds = Math.round(assumedMs(answer.status, freshness) / 1000);

@@ -4,6 +4,7 @@ import { joinBytes } from "../../bytes/join.ts";
 import type { HttpHeaders } from "../../discover/http-client.ts";
 import { askArchive, type AskedArchive } from "./archive-request.ts";
 import { type CachedAnswer, type CacheRules, isKeptStatus, policyOf } from "./cached-answer.ts";
+import { headersOfLines } from "./cached-head.ts";
 import type { AnswerHead, AnswerReceiver, Exchange, FailureKind } from "./exchange.ts";
 import { RawHeaders, RecordHeaders } from "./raw-headers.ts";
 import type { SharedAnswer } from "./shared-answer.ts";
@@ -100,8 +101,15 @@ export class CachedExchange implements AnswerReceiver, Exchange {
     if (this.#isAnswered) return;
     if (this.#chunks !== undefined && this.#head !== undefined) {
       const body = this.#chunks.length === 1 ? this.#chunks[0] : joinBytes(this.#chunks);
-      const kept = new ReceivedAnswer(this.#head, this.#request.headers ?? NO_HEADERS, body);
-      this.#rules.store.put(this.#key, kept);
+      const { status, url, headers } = this.#head;
+      this.#rules.store.put(this.#key, {
+        receivedAt: Date.now(),
+        status,
+        url,
+        headerLines: linesOf(headers),
+        requestHeaders: this.#request.headers ?? NO_HEADERS,
+        body,
+      });
     }
     this.#answer.onEnd();
   }
@@ -150,11 +158,13 @@ export class CachedExchange implements AnswerReceiver, Exchange {
   }
 
   #freshen(stale: CachedAnswer, head: AnswerHead): void {
-    const headers: Record<string, string> = { ...stale.headers };
-    for (const [name, value] of Object.entries(recordOf(head.headers))) {
+    const headers = headersOfLines(stale.headerLines);
+    for (const [name, value] of Object.entries(headersOfLines(linesOf(head.headers)))) {
       if (!NOT_FRESHENED.has(name)) headers[name] = value;
     }
-    const fresh = { ...keptFields(stale), headers, receivedAt: Date.now() };
+    let headerLines = "";
+    for (const [name, value] of Object.entries(headers)) headerLines += `${name}\n${value}\n`;
+    const fresh = { ...stale, headerLines, receivedAt: Date.now() };
     this.#rules.store.put(this.#key, fresh);
     this.#archive.counters.revalidations += 1;
     this.#give(fresh, "revalidated");
@@ -166,8 +176,9 @@ export class CachedExchange implements AnswerReceiver, Exchange {
     const policy = this.#policy;
     if (stale === undefined || policy === undefined) return false;
     const isForbidden =
-      /must-revalidate|proxy-revalidate|no-cache|s-maxage/i.test(cacheControlOf(stale.headers)) ||
-      /no-cache/i.test(cacheControlOf(this.#request.headers));
+      /must-revalidate|proxy-revalidate|no-cache|s-maxage/i.test(
+        cacheControlOf(headersOfLines(stale.headerLines)),
+      ) || /no-cache/i.test(cacheControlOf(this.#request.headers));
     const staleMs = (policy.age() - policy.maxAge()) * 1000;
     if (isForbidden || staleMs > this.#rules.staleIfErrorMs) return false;
     this.#archive.counters.staleAnswers += 1;
@@ -175,58 +186,18 @@ export class CachedExchange implements AnswerReceiver, Exchange {
     return true;
   }
 
-  #give({ status, url, headers, body }: CachedAnswer, origin: UpstreamAnswer["origin"]): void {
+  #give({ status, url, headerLines, body }: CachedAnswer, origin: UpstreamAnswer["origin"]): void {
     this.#isAnswered = true;
     this.#answer.origin = origin;
-    this.#answer.onHead({ status, url, headers: new RecordHeaders(headers) });
+    this.#answer.onHead({ status, url, headers: new RecordHeaders(headersOfLines(headerLines)) });
     if (this.#request.method !== "HEAD" && body.byteLength > 0) this.#answer.onChunk(body);
     this.#answer.onEnd();
   }
 }
 
-/** An answer to keep, whose headers are decoded only when somebody comes back for it. */
-class ReceivedAnswer implements CachedAnswer {
-  readonly receivedAt = Date.now();
-  readonly status: number;
-  readonly url: string;
-  readonly requestHeaders: Readonly<Record<string, string>>;
-  readonly body: Uint8Array;
-  #raw: HttpHeaders | undefined;
-  #headers: Readonly<Record<string, string>> = NO_HEADERS;
-
-  constructor(
-    { status, url, headers }: AnswerHead,
-    requestHeaders: Readonly<Record<string, string>>,
-    body: Uint8Array,
-  ) {
-    this.status = status;
-    this.url = url;
-    this.#raw = headers;
-    this.requestHeaders = requestHeaders;
-    this.body = body;
-  }
-
-  get headers(): Readonly<Record<string, string>> {
-    if (this.#raw !== undefined) {
-      this.#headers = recordOf(this.#raw);
-      this.#raw = undefined;
-    }
-    return this.#headers;
-  }
-}
-
-function keptFields({
-  status,
-  url,
-  requestHeaders,
-  body,
-}: CachedAnswer): Omit<CachedAnswer, "headers" | "receivedAt"> {
-  return { status, url, requestHeaders, body };
-}
-
 /** All that reaches this comes from the network. */
-function recordOf(headers: HttpHeaders): Record<string, string> {
-  return headers instanceof RawHeaders ? headers.toRecord() : {};
+function linesOf(headers: HttpHeaders): string {
+  return headers instanceof RawHeaders ? headers.toLines() : "";
 }
 
 function cacheControlOf(headers: Readonly<Record<string, string>> | undefined): string {
@@ -239,7 +210,7 @@ function notKept(url: string): CachedAnswer {
     receivedAt: 0,
     status: 504,
     url,
-    headers: {},
+    headerLines: "",
     requestHeaders: {},
     body: new Uint8Array(),
   };

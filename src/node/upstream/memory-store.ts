@@ -1,76 +1,123 @@
 import type { CachedAnswer, CacheStore } from "./cached-answer.ts";
+import { decodeHead, encodeHead } from "./cached-head.ts";
+import { textHash } from "./text-hash.ts";
 
-/** What an entry takes besides its texts and its body. */
-const ENTRY_BYTES = 1024;
+const SLAB_BYTES = 1024 * 1024;
+/** Hash, length of the head, length of the body: four bytes each. */
+const FRAME_BYTES = 12;
+/** Beyond all offsets within a slab, so that a slab and an offset are one number. */
+const SLAB_STEP = 2 ** 32;
 
-interface Held {
-  readonly answer: CachedAnswer;
-  readonly bytes: number;
-  wasUsed: boolean;
+interface Slab {
+  readonly bytes: Buffer;
+  used: number;
 }
 
 /**
  * Keeps answers in memory, up to so many bytes.
  *
- * What was used since it was last looked at gets a second chance before it goes: nearly as good as
- * strict order of use, and a hit changes nothing but a flag.
+ * They are written one after the other into large buffers, and the oldest buffer goes when there is
+ * no room; what is asked for again moves to the front before. Nothing but a number for each is left
+ * to the garbage collector, which would else spend more time on them than the requests take.
  */
 export class MemoryStore implements CacheStore {
   readonly #maxBytes: number;
-  readonly #held = new Map<string, Held>();
+  readonly #slabBytes: number;
+  readonly #seed = Math.trunc(Math.random() * 0x7fff_ffff);
+  /** By the hash of a key: the number of its slab, times `SLAB_STEP`, and the offset there. */
+  readonly #places = new Map<number, number>();
+  #slabs: Slab[] = [];
+  /** The number of the oldest slab. */
+  #oldest = 0;
   #bytes = 0;
 
   constructor(options: { /** Default 64 MiB. */ readonly maxBytes?: number | undefined } = {}) {
     this.#maxBytes = options.maxBytes ?? 64 * 2 ** 20;
+    this.#slabBytes = Math.min(SLAB_BYTES, Math.ceil(this.#maxBytes / 8));
   }
 
+  /** Bytes of all buffers. */
   get bytes(): number {
     return this.#bytes;
   }
 
   get size(): number {
-    return this.#held.size;
+    return this.#places.size;
   }
 
   find(key: string): CachedAnswer | undefined {
-    const held = this.#held.get(key);
-    if (held === undefined) return undefined;
-    held.wasUsed = true;
-    return held.answer;
+    const hash = textHash(key, this.#seed);
+    const place = this.#places.get(hash);
+    if (place === undefined) return undefined;
+    const number = Math.floor(place / SLAB_STEP);
+    const { bytes } = this.#slabs[number - this.#oldest];
+    const offset = place % SLAB_STEP;
+    const headStart = offset + FRAME_BYTES;
+    const bodyStart = headStart + bytes.readUInt32LE(offset + 4);
+    const bodyEnd = bodyStart + bytes.readUInt32LE(offset + 8);
+    const head = decodeHead(bytes.toString("latin1", headStart, bodyStart));
+    if (head.key !== key) return undefined;
+    // A copy: the buffer may be given up while somebody still reads.
+    const answer = { ...head.answer, body: Uint8Array.from(bytes.subarray(bodyStart, bodyEnd)) };
+    if (number - this.#oldest < this.#slabs.length / 2 - 1) this.put(key, answer);
+    return answer;
   }
 
   /** Answers of more than a quarter of all room are not kept. */
   put(key: string, answer: CachedAnswer): void {
-    this.delete(key);
-    const bytes = ENTRY_BYTES + 2 * key.length + answer.body.byteLength;
-    if (bytes > this.#maxBytes / 4) return;
-    while (this.#bytes + bytes > this.#maxBytes) this.#evict();
-    this.#held.set(key, { answer, bytes, wasUsed: false });
-    this.#bytes += bytes;
+    const hash = textHash(key, this.#seed);
+    const head = encodeHead(key, answer);
+    const size = FRAME_BYTES + head.length + answer.body.byteLength;
+    if (size > this.#maxBytes / 4) {
+      this.#places.delete(hash);
+      return;
+    }
+    const slab = this.#slabFor(size);
+    const { bytes, used } = slab;
+    bytes.writeUInt32LE(hash, used);
+    bytes.writeUInt32LE(head.length, used + 4);
+    bytes.writeUInt32LE(answer.body.byteLength, used + 8);
+    bytes.write(head, used + FRAME_BYTES, "latin1");
+    bytes.set(answer.body, used + FRAME_BYTES + head.length);
+    slab.used += size;
+    this.#places.set(hash, (this.#oldest + this.#slabs.length - 1) * SLAB_STEP + used);
   }
 
   delete(key: string): void {
-    const held = this.#held.get(key);
-    if (held === undefined) return;
-    this.#held.delete(key);
-    this.#bytes -= held.bytes;
+    this.#places.delete(textHash(key, this.#seed));
   }
 
   close(): Promise<void> {
-    this.#held.clear();
+    this.#places.clear();
+    this.#slabs = [];
     this.#bytes = 0;
     return Promise.resolve();
   }
 
-  #evict(): void {
-    for (const [key, held] of this.#held) {
-      this.#held.delete(key);
-      if (!held.wasUsed) {
-        this.#bytes -= held.bytes;
-        return;
-      }
-      held.wasUsed = false;
-      this.#held.set(key, held);
+  /** The newest slab if it has room, else a new one. */
+  #slabFor(size: number): Slab {
+    const newest = this.#slabs.at(-1);
+    if (newest !== undefined && newest.used + size <= newest.bytes.length) return newest;
+    const bytes = Buffer.allocUnsafeSlow(Math.max(size, this.#slabBytes));
+    while (this.#bytes + bytes.length > this.#maxBytes && this.#slabs.length > 0)
+      this.#dropOldest();
+    const slab = { bytes, used: 0 };
+    this.#slabs.push(slab);
+    this.#bytes += bytes.length;
+    return slab;
+  }
+
+  #dropOldest(): void {
+    const [{ bytes, used }] = this.#slabs;
+    let offset = 0;
+    while (offset < used) {
+      const hash = bytes.readUInt32LE(offset);
+      // It may have been written again since.
+      if (this.#places.get(hash) === this.#oldest * SLAB_STEP + offset) this.#places.delete(hash);
+      offset += FRAME_BYTES + bytes.readUInt32LE(offset + 4) + bytes.readUInt32LE(offset + 8);
     }
+    this.#slabs.shift();
+    this.#oldest += 1;
+    this.#bytes -= bytes.length;
   }
 }

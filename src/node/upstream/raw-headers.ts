@@ -19,17 +19,15 @@ export class RawHeaders implements HttpHeaders {
     return this.#isDecoded && ABOUT_CODING.has(name) ? undefined : fieldOf(this.#fields, name);
   }
 
-  /** Every field by its lower-case name. */
-  toRecord(): Record<string, string> {
-    const record: Record<string, string> = {};
+  /** All fields in lines of names and values by turns. */
+  toLines(): string {
+    let lines = "";
     for (let at = 0; at + 1 < this.#fields.length; at += 2) {
-      const name = latin1(this.#fields[at]).toLowerCase();
-      if (this.#isDecoded && ABOUT_CODING.has(name)) continue;
-      const value = latin1(this.#fields[at + 1]);
-      const earlier = Object.hasOwn(record, name) ? record[name] : undefined;
-      record[name] = earlier === undefined ? value : `${earlier}, ${value}`;
+      const name = latin1(this.#fields[at]);
+      if (this.#isDecoded && ABOUT_CODING.has(name.toLowerCase())) continue;
+      lines += `${name}\n${latin1(this.#fields[at + 1])}\n`;
     }
-    return record;
+    return lines;
   }
 }
 

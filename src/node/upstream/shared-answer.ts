@@ -1,3 +1,4 @@
+import type { StopSignal } from "../../aggregate/stop-signal.ts";
 import type { UpstreamAnswer, UpstreamRequest } from "../../aggregate/upstream.ts";
 import { MementoMapError } from "../../errors.ts";
 import type { HttpHeaders } from "../../discover/http-client.ts";
@@ -173,7 +174,7 @@ class Caller implements UpstreamAnswer {
   readonly #answer: SharedAnswer;
   readonly #maxBytes: number;
   readonly #origin: UpstreamAnswer["origin"] | undefined;
-  readonly #signal: AbortSignal | undefined;
+  readonly #signal: StopSignal | undefined;
   #onAbort: (() => void) | undefined;
   #bytes = 0;
   #error: Error | undefined;
@@ -287,7 +288,7 @@ class Caller implements UpstreamAnswer {
   }
 }
 
-function abortReason(signal: AbortSignal): Error {
+function abortReason(signal: StopSignal): Error {
   return signal.reason instanceof Error ? signal.reason : new Error(String(signal.reason));
 }
 

@@ -1,4 +1,5 @@
 import type { UpstreamRequest } from "../../aggregate/upstream.ts";
+import { textHash } from "./text-hash.ts";
 
 /** Something that is found by the request it answers, as long as it is under way. */
 export interface UnderWayEntry {
@@ -28,11 +29,7 @@ export class UnderWay<Entry extends UnderWayEntry> {
   }
 
   hashOf({ url }: UpstreamRequest): number {
-    let hash = this.#seed;
-    for (let at = 0; at < url.length; at++) {
-      hash = Math.imul(hash ^ url.charCodeAt(at), 0x0100_0193);
-    }
-    return (hash ^ (hash >>> 15)) >>> 0;
+    return textHash(url, this.#seed);
   }
 
   find(request: UpstreamRequest, hash: number): Entry | undefined {
