@@ -127,7 +127,7 @@ function timed(text: string, startedAt: number, endedAt: number): string {
 }
 
 function oneLine(text: string): string {
-  return text.replaceAll(/[\u0000-\u001f\u007f]+/g, " ");
+  return text.replaceAll(/[^\P{Cc}]+/gu, " ");
 }
 
 /** A duration as Go writes it: `1.2s`, `15.04ms`, `1m2.5s`. */

@@ -1,5 +1,6 @@
 import type { HttpHeaders } from "../discover/http-client.ts";
 import type { Archive } from "../route/archive.ts";
+import type { StopSignal } from "./stop-signal.ts";
 
 /** What an archive is asked for. */
 export interface UpstreamRequest {
@@ -15,7 +16,7 @@ export interface UpstreamRequest {
   readonly isCacheable: boolean;
   /** A body longer than this is cut off with MM_LIMIT. */
   readonly maxBytes: number;
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: StopSignal | undefined;
 }
 
 /** What an archive answered. */

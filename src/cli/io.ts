@@ -44,8 +44,13 @@ export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode];
  * Fails with the system's `EPIPE` error when nobody reads any more; `main` ends quietly then.
  */
 export function writeText(stdout: Writable, text: string): Promise<void> {
+  return writeBytes(stdout, text);
+}
+
+/** {@link writeText} of bytes. */
+export function writeBytes(stdout: Writable, bytes: Uint8Array | string): Promise<void> {
   return new Promise((resolve, reject) => {
-    stdout.write(text, (error) => {
+    stdout.write(bytes, (error) => {
       if (error === null || error === undefined) resolve();
       else reject(error);
     });

@@ -5,13 +5,13 @@ import {
   endEvents,
   endLine,
   eventLine,
+  goDuration,
   outcomeEvents,
   outcomeLine,
 } from "../../aggregate/memgator-lines.ts";
 import type { Outcome } from "../../aggregate/outcome.ts";
 import type { Session, SessionEnd, SessionObserver } from "../../aggregate/session.ts";
 import type { Archive } from "../../route/archive.ts";
-import { goDuration } from "../../aggregate/memgator-lines.ts";
 import { ioError } from "../io-error.ts";
 
 const FLUSH_AFTER_MS = 200;
@@ -30,6 +30,8 @@ export class MemgatorLogFile implements SessionObserver {
   readonly #path: string;
   readonly #onError: (error: Error) => void;
   readonly #now: () => Date;
+  /** When archives fell asleep, in milliseconds since 1970, by their ids. */
+  readonly #sleeping = new Map<string, number>();
   #file: number;
   #pending = "";
   #stampMs = 0;
@@ -72,11 +74,15 @@ export class MemgatorLogFile implements SessionObserver {
 
   /** An archive failed so often that it is left alone. */
   slept(archive: Archive, failures: number): void {
+    if (!this.#sleeping.has(archive.id)) this.#sleeping.set(archive.id, this.#now().getTime());
     this.#add("INFO", `${archive.id} => Dormant after ${failures} consecutive failures`);
   }
 
   /** An archive is asked again. */
-  woke(archive: Archive, afterMs: number): void {
+  woke(archive: Archive): void {
+    const since = this.#sleeping.get(archive.id) ?? this.#now().getTime();
+    this.#sleeping.delete(archive.id);
+    const afterMs = this.#now().getTime() - since;
     this.#add("INFO", `${archive.id} => Awake after ${goDuration(afterMs)}`);
   }
 

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { RouteRequest } from "../../route/decision.ts";
 import { isMementoMapError, MementoMapError, quote } from "../../errors.ts";
 import { parsePaddedDatetime } from "../../memento/datetime.ts";
+import { lastSecondOf } from "../../aggregate/last-second.ts";
 
 /** What the headers of a request say about how it is to be answered. */
 export interface Preferences {
@@ -113,7 +114,8 @@ class Found {
         this.route.from = datetime(name, value);
         return true;
       case "until":
-        this.route.until = lastOf(datetime(name, value), value);
+        datetime(name, value);
+        this.route.until = lastSecondOf(value);
         return true;
       case "top-k":
         this.route.topK = number(name, value, /^[1-9]\d{0,5}$/);
@@ -146,13 +148,6 @@ function datetime(name: string, value: string): number {
     if (isMementoMapError(error)) throw bad(name, value, "YYYY[MM[DD[hh[mm[ss]]]]]");
     throw error;
   }
-}
-
-/** The end of a time that is named by its first digits: `2014` lasts until its last second. */
-export function lastOf(padded: number, digits: string): number {
-  // Days that a month does not have are behind all it has, and before those of the next.
-  const last = Number(digits + "99991231235959".slice(digits.length));
-  return Math.max(padded, last);
 }
 
 function number(name: string, value: string, pattern: RegExp): number {

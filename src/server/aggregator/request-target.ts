@@ -1,9 +1,7 @@
 import { isMementoMapError } from "../../errors.ts";
 import { originalUri } from "../../aggregate/original-uri.ts";
 import { parsePaddedDatetime } from "../../memento/datetime.ts";
-
-/** The forms TimeMaps and descriptions come in. */
-export type TimeMapFormat = "link" | "json" | "cdxj";
+import type { TimeMapFormat } from "../../memento/timemap-document.ts";
 
 /** What a request target asks for. The original is as sent, but for `http://` where it has none. */
 export type AggregatorTarget =
@@ -23,7 +21,8 @@ export type AggregatorTarget =
       readonly original: string;
     }
   | { readonly name: "proxy"; readonly datetime: number; readonly original: string }
-  | { readonly name: "route" | "summary"; readonly original: string }
+  | { readonly name: "summary"; readonly original: string }
+  | { readonly name: "route"; readonly original: string }
   | {
       readonly name:
         | "about"

@@ -31,10 +31,11 @@ describe("Admission", () => {
         const queue: { readonly id: number; readonly giveUp: () => void }[] = [];
         let running = 0;
         let started = -1;
+        let isInOrder = true;
         for (const [id, each] of steps.entries()) {
           if (each === "enter") {
             const giveUp = admission.enter(() => {
-              expect(id).toBeGreaterThan(started);
+              isInOrder &&= id > started;
               started = id;
               running += 1;
             });
@@ -46,6 +47,7 @@ describe("Admission", () => {
             queue.splice(Math.floor(queue.length / 2), 1)[0]?.giveUp();
           }
           while (queue.length > 0 && queue[0].id <= started) queue.shift();
+          expect(isInOrder).toBe(true);
           expect(admission.underWay).toBe(running);
           expect(running).toBeLessThanOrEqual(3);
           expect(admission.waiting).toBe(queue.length);

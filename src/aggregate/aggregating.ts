@@ -1,0 +1,177 @@
+import { isMementoMapError, MementoMapError } from "../errors.ts";
+import type { Archive } from "../route/archive.ts";
+import type { Decision } from "../route/decision.ts";
+import type { AggregateRequest, Aggregation } from "./aggregator.ts";
+import { type AskLimits, type Finding, NOTHING_FOUND } from "./ask-archive.ts";
+import { askTimeGate } from "./ask-timegate.ts";
+import { askTimeMap } from "./ask-timemap.ts";
+import { type MergeSource, mergeTimeMaps } from "./merge.ts";
+import type { MergedTimeMap } from "./merged-timemap.ts";
+import { isWhole, type Outcome, type Result } from "./outcome.ts";
+import type { Clock, Session, SessionObserver } from "./session.ts";
+import { Stop } from "./stop-signal.ts";
+import type { Upstream } from "./upstream.ts";
+
+/** Everything that one question needs. */
+export interface Work {
+  readonly session: Session;
+  readonly request: AggregateRequest;
+  /** For a TimeGate, the moment that is asked for. */
+  readonly datetime: number | undefined;
+  /** The place of each archive in the list of archives. */
+  readonly placeOf: ReadonlyMap<Archive, number>;
+  readonly upstream: Upstream;
+  readonly limits: AskLimits;
+  readonly observers: readonly SessionObserver[];
+  readonly clock: Clock;
+}
+
+/** One question under way: asks the archives that were chosen, and collects what they answer. */
+export class Aggregating {
+  readonly #work: Work;
+  readonly #resolve: (aggregation: Aggregation) => void;
+  readonly #reject: (error: unknown) => void;
+  readonly #stop = new Stop();
+  /** By the place of the archive. */
+  readonly #findings: (Finding | undefined)[] = [];
+  readonly #outcomes: (Outcome | undefined)[] = [];
+  #pending = 0;
+  #isOver = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  /** @param reject told of what should not have happened; faults of archives are outcomes. */
+  constructor(
+    work: Work,
+    resolve: (aggregation: Aggregation) => void,
+    reject: (error: unknown) => void,
+  ) {
+    this.#work = work;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  start(deadlineMs: number): void {
+    const { decisions } = this.#work.session;
+    for (const decision of decisions) {
+      if (!decision.isAsked) break; // those asked come first
+      this.#pending += 1;
+      this.#ask(decision).catch(this.#reject);
+    }
+    if (this.#pending === 0) this.#finish();
+    else this.#timer = setTimeout(() => this.#closeLate(deadlineMs), deadlineMs);
+  }
+
+  /** Asks no further and says nothing more. */
+  cancel(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    this.#stop.abort(new MementoMapError("MM_INTERRUPTED", "the answer is not wanted any more"));
+  }
+
+  async #ask(decision: Decision): Promise<void> {
+    const { request, datetime, upstream, limits, clock } = this.#work;
+    const startedAt = clock();
+    const question = {
+      archive: decision.archive,
+      uri: request.uri,
+      cacheControl: request.cacheControl,
+      signal: this.#stop,
+    };
+    let finding: Finding;
+    try {
+      finding = await (datetime === undefined
+        ? askTimeMap(upstream, question, limits)
+        : askTimeGate(upstream, question, datetime));
+    } catch (error) {
+      if (this.#isOver) return;
+      finding = failed(error);
+    }
+    if (this.#isOver) return;
+    this.#settle(decision, finding, startedAt);
+    this.#pending -= 1;
+    if (this.#pending === 0) this.#finish();
+  }
+
+  #settle(decision: Decision, finding: Finding, startedAt: number, late?: Result): void {
+    const { session, placeOf, observers, clock } = this.#work;
+    const { mementos, code, fault } = finding;
+    const outcome: Outcome = {
+      archive: decision.archive,
+      decision,
+      result: late ?? resultOf(finding),
+      mementos: mementos?.count ?? 0,
+      status: finding.status,
+      origin: finding.origin,
+      ageSeconds: finding.ageSeconds,
+      code,
+      fault,
+      startedAt,
+      endedAt: clock(),
+    };
+    const place = placeOf.get(decision.archive) ?? 0;
+    this.#findings[place] = finding;
+    this.#outcomes[place] = outcome;
+    for (const observer of observers) observer.answered?.(session, outcome);
+  }
+
+  /** The time is over: whoever has not answered is left out. */
+  #closeLate(deadlineMs: number): void {
+    const { session, placeOf } = this.#work;
+    const fault = `no whole answer within ${deadlineMs / 1000} s`;
+    for (const decision of session.decisions) {
+      if (!decision.isAsked) break;
+      if (this.#outcomes[placeOf.get(decision.archive) ?? 0] !== undefined) continue;
+      const finding: Finding = { ...NOTHING_FOUND, code: "MM_HTTP", fault };
+      this.#settle(decision, finding, session.startedAt, "late");
+    }
+    this.#finish();
+    this.#stop.abort(new MementoMapError("MM_HTTP", fault));
+  }
+
+  #merged({ from, until }: AggregateRequest): MergedTimeMap {
+    const sources: MergeSource[] = [];
+    for (const [archive, finding] of this.#findings.entries()) {
+      const mementos = finding?.mementos;
+      if (mementos !== undefined && mementos.count > 0) sources.push({ archive, mementos });
+    }
+    if (sources.length === 0) return NO_MEMENTOS;
+    const all = mergeTimeMaps(sources);
+    return from === undefined && until === undefined ? all : all.part(all.range(from, until));
+  }
+
+  #finish(): void {
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    const { session, request, observers, clock } = this.#work;
+    const answeredAt = clock();
+    const mementos = this.#merged(request);
+    const outcomes = this.#outcomes.filter((outcome) => outcome !== undefined);
+    const end = { mementos: mementos.count, answeredAt, endedAt: clock() };
+    for (const observer of observers) observer.ended?.(session, end);
+    this.#resolve({
+      original: session.uri,
+      session: session.id,
+      decisions: session.decisions,
+      outcomes,
+      mementos,
+      isWhole: outcomes.every(isWhole),
+    });
+  }
+}
+
+const NO_MEMENTOS = mergeTimeMaps([]);
+
+function resultOf({ mementos, code, status }: Finding): Result {
+  if (mementos !== undefined && mementos.count > 0) return "hit";
+  if (code !== undefined) return "error";
+  return status === 404 || mementos !== undefined ? "miss" : "error";
+}
+
+function failed(error: unknown): Finding {
+  return {
+    ...NOTHING_FOUND,
+    code: isMementoMapError(error) ? error.code : "MM_HTTP",
+    fault: error instanceof Error ? error.message : String(error),
+  };
+}

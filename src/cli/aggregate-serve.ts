@@ -1,0 +1,121 @@
+import { NodeClient } from "../node/fetch/node-client.ts";
+import { packageVersion } from "../node/package-version.ts";
+import { AggregatorService } from "../server/aggregator/aggregator-service.ts";
+import { Monitor } from "../server/aggregator/monitor.ts";
+import { ServiceStatus } from "../server/aggregator/service-status.ts";
+import { listen } from "../server/listen.ts";
+import { JsonLog, SILENT_LOG } from "../server/log.ts";
+import { RateLimit } from "../server/rate-limit.ts";
+import { type AggregateValues, routeDefaults, setUpAggregator } from "./aggregate-setup.ts";
+import { ExitCode, type Io } from "./io.ts";
+import { formatDuration } from "./sizes.ts";
+
+/** A client may have to wait as long as the archives may take, and a little more. */
+const MARGIN_MS = 15_000;
+
+/** Runs the service until it is told to stop. */
+export async function serveAggregator(
+  values: AggregateValues & { readonly json: boolean; readonly quiet: boolean },
+  io: Io,
+): Promise<ExitCode> {
+  const wanted = values["access-log"];
+  const jsonLog = new JsonLog((text) => void io.stderr.write(text), {
+    requests: wanted === "requests" && !values.quiet,
+  });
+  const log = wanted === "nothing" ? SILENT_LOG : jsonLog;
+  const monitor = values.monitor ? new Monitor() : undefined;
+  const observers = monitor === undefined ? [] : [monitor];
+  const setUp = await setUpAggregator(values, io, { log, observers });
+  const { open, archives, logFile } = setUp;
+  const client = new NodeClient({
+    trustedOrigins: archives.flatMap(({ timemap, timegate }) => [
+      new URL(timemap).origin,
+      new URL(timegate).origin,
+    ]),
+    allowsPrivate: values["allow-private"],
+    headersTimeoutMs: values["headers-timeout"],
+  });
+  const offHangUp = io.onHangUp?.(() => {
+    try {
+      logFile?.reopen();
+      log.event("info", "took up files anew");
+    } catch (error) {
+      log.event("error", "the log cannot be opened anew", { reason: String(error) });
+    }
+    void open.keeper.check();
+  });
+  try {
+    const service = new AggregatorService({
+      aggregator: open.aggregator,
+      status: new ServiceStatus({
+        archives,
+        upstream: open.upstream,
+        tallies: open.tallies,
+        estimate: open.estimate,
+        mapStateOf: (archive) => open.keeper.stateOf(archive),
+        isRouting: open.isRouting,
+        settings: shownSettings(values),
+      }),
+      client,
+      defaults: routeDefaults(values),
+      base: values.base,
+      root: values.root,
+      monitor,
+      pageSize: values["page-size"],
+      maxAgeSeconds: Math.round(values["max-age"] / 1000),
+      maxProxyBytes: values["max-proxy"],
+      maxUnderWay: values["max-requests"],
+      maxWaiting: values["max-waiting"],
+      rateLimit: values.rate === 0 ? undefined : new RateLimit({ perSecond: values.rate }),
+      trustsProxy: values["trust-proxy"],
+      log,
+    });
+    const server = await listen(service, {
+      port: values.port,
+      host: values.host,
+      limits: {
+        maxConnections: values["max-connections"],
+        idleTimeoutMs: values.timeout + MARGIN_MS,
+        graceMs: values.grace,
+      },
+    });
+    io.stdout.write(values.json ? `${JSON.stringify({ url: server.url })}\n` : `${server.url}\n`);
+    await interrupted(io);
+    log.event("info", "stopping");
+    monitor?.close();
+    await server.stop();
+  } finally {
+    offHangUp?.();
+    client.close();
+    await setUp.close();
+    jsonLog.flush();
+  }
+  return ExitCode.ok;
+}
+
+function interrupted({ interrupt }: Io): Promise<void> {
+  return new Promise((resolve) => {
+    if (interrupt.signal.aborted) resolve();
+    else interrupt.signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
+/** What `/about` shows of the settings: what clients and archives may wonder about. */
+function shownSettings(values: AggregateValues): Record<string, string> {
+  return {
+    "List of archives": values.archives ?? "",
+    "User-Agent": values.agent ?? defaultAgent(values.contact),
+    Timeout: formatDuration(values.timeout),
+    "Headers timeout": formatDuration(values["headers-timeout"]),
+    "Connect timeout": formatDuration(values["connect-timeout"]),
+    "Failure tolerance": values.tolerance === Infinity ? "any" : String(values.tolerance),
+    "Dormant at most": formatDuration(values.dormant),
+    "Requests to an archive": String(values.concurrency),
+    Sampled: `${values.sample * 100} %`,
+    ...(values["top-k"] === undefined ? {} : { "Top archives": String(values["top-k"]) }),
+  };
+}
+
+function defaultAgent(contact: string | undefined): string {
+  return `mementomap/${packageVersion()}${contact === undefined ? "" : ` (+${contact})`}`;
+}

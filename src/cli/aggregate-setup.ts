@@ -1,0 +1,144 @@
+import type { SessionObserver } from "../aggregate/session.ts";
+import type { UpstreamState } from "../aggregate/upstream.ts";
+import { MementoMapError, quote } from "../errors.ts";
+import { parsePaddedDatetime } from "../memento/datetime.ts";
+import { lastSecondOf } from "../aggregate/last-second.ts";
+import { MemgatorLogFile } from "../node/aggregate/memgator-log-file.ts";
+import { type OpenAggregator, openAggregator } from "../node/aggregate/open-aggregator.ts";
+import { loadArchives } from "../node/route/load-archives.ts";
+import type { Archive } from "../route/archive.ts";
+import type { RouteRequest } from "../route/decision.ts";
+import type { Log } from "../server/log.ts";
+import type { AGGREGATE_OPTIONS } from "./aggregate-options.ts";
+import { usage } from "./command-line.ts";
+import type { OptionValues } from "./command.ts";
+import type { Io } from "./io.ts";
+
+/** The settings of `aggregate`. */
+export type AggregateValues = OptionValues<typeof AGGREGATE_OPTIONS>;
+
+/** An aggregator as the settings want it, and the log it writes. */
+export interface SetUpAggregator {
+  readonly open: OpenAggregator;
+  readonly archives: readonly Archive[];
+  readonly logFile: MemgatorLogFile | undefined;
+  close(): Promise<void>;
+}
+
+/**
+ * Makes an aggregator of settings.
+ *
+ * @throws MM_USAGE without a list of archives, and for a map of one that is not in it; what is wrong
+ *   with the list.
+ */
+export async function setUpAggregator(
+  values: AggregateValues,
+  io: Io,
+  { log, observers = [] }: { readonly log: Log; readonly observers?: readonly SessionObserver[] },
+): Promise<SetUpAggregator> {
+  const place = values.archives;
+  if (place === undefined) {
+    throw usage(
+      "aggregate",
+      "name the list of archives with --archives FILE; MemGator's archives.json will do",
+    );
+  }
+  const list = await loadArchives(place, { signal: io.interrupt.signal });
+  const archives = withMaps(list, values.map);
+  const logFile =
+    values.log === undefined
+      ? undefined
+      : new MemgatorLogFile(values.log, {
+          onError: (error) =>
+            log.event("error", "the log cannot be written", { reason: error.message }),
+        });
+  const open = await openAggregator({
+    archives,
+    isRouting: !values["no-routing"],
+    sampleShare: values.sample,
+    maps: {
+      folder: values.state,
+      maxMapAgeMs: values["map-age"],
+      onFailure: (archive, error) => {
+        log.event("error", "no new map", { archive: archive.id, reason: error.describe() });
+      },
+    },
+    upstream: {
+      contact: values.contact,
+      agent: values.agent,
+      connectTimeoutMs: values["connect-timeout"],
+      headersTimeoutMs: values["headers-timeout"],
+      totalTimeoutMs: values.timeout,
+      concurrency: values.concurrency,
+      rate: values["archive-rate"] === 0 ? undefined : values["archive-rate"],
+      retries: values.retries,
+      tolerance: values.tolerance,
+      longestDormantMs: values.dormant,
+      allowsPrivate: values["allow-private"],
+      onChange: (archive, state) => noteState(archive, state, log, logFile),
+    },
+    aggregator: {
+      deadlineMs: values.timeout,
+      limits: { maxBytes: values["max-timemap"] },
+      observers: logFile === undefined ? observers : [logFile, ...observers],
+    },
+  });
+  return {
+    open,
+    archives,
+    logFile,
+    async close() {
+      await open.close();
+      logFile?.close();
+    },
+  };
+}
+
+/** What is asked of every request, unless it says otherwise itself. */
+export function routeDefaults(values: AggregateValues): Omit<RouteRequest, "uri"> {
+  const { only, except, from, until } = values;
+  return {
+    ...(only.length > 0 ? { only } : {}),
+    ...(except.length > 0 ? { except } : {}),
+    ...(from === undefined ? {} : { from: parsePaddedDatetime(from) }),
+    ...(until === undefined ? {} : { until: lastSecondOf(until) }),
+    ...(values["top-k"] === undefined ? {} : { topK: values["top-k"] }),
+    ...(values["min-likelihood"] === undefined ? {} : { minLikelihood: values["min-likelihood"] }),
+  };
+}
+
+function withMaps(archives: readonly Archive[], maps: AggregateValues["map"]): readonly Archive[] {
+  for (const { id } of maps) {
+    if (archives.some((archive) => archive.id === id)) continue;
+    const known = archives.slice(0, 20).map((archive) => quote(archive.id));
+    throw new MementoMapError(
+      "MM_USAGE",
+      `--map: there is no archive ${quote(id)}; the list has ${known.join(", ") || "none"}`,
+    );
+  }
+  return archives.map((archive) => {
+    const own = maps.findLast(({ id }) => id === archive.id);
+    return own === undefined ? archive : { ...archive, mementomap: own.map };
+  });
+}
+
+function noteState(
+  archive: Archive,
+  { health, consecutiveFailures, dormantUntil, lastFailure }: UpstreamState,
+  log: Log,
+  logFile: MemgatorLogFile | undefined,
+): void {
+  if (health === "probing") return;
+  if (health === "awake") {
+    log.event("info", "archive is awake", { archive: archive.id });
+    logFile?.woke(archive);
+    return;
+  }
+  log.event("error", "archive is left alone", {
+    archive: archive.id,
+    failures: consecutiveFailures,
+    until: dormantUntil === undefined ? undefined : new Date(dormantUntil).toISOString(),
+    reason: lastFailure,
+  });
+  logFile?.slept(archive, consecutiveFailures);
+}

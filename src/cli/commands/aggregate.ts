@@ -1,0 +1,62 @@
+import { aggregateOnce } from "../aggregate-once.ts";
+import { AGGREGATE_OPTIONS } from "../aggregate-options.ts";
+import { serveAggregator } from "../aggregate-serve.ts";
+import { usage } from "../command-line.ts";
+import { type Command, defineCommand } from "../command.ts";
+
+export const aggregate: Command = defineCommand({
+  name: "aggregate",
+  summary: "Ask web archives for mementos, once or as a service",
+  usage: "[URI [DATETIME]]",
+  description: `
+Asks the archives of a list for the mementos of a URI, and writes them as one
+TimeMap in the order of time. With a datetime, YYYY[MM[DD[hh[mm[ss]]]]], asks for
+the memento closest to it and describes that. With --serve (or the word server
+for the URI), answers such questions over HTTP, as MemGator does: at /timemap/,
+/timegate/ and /memento/. /about tells how the archives are.
+
+Archives whose map does not have the URI are not asked. The map of an archive is
+named in the list ("mementomap": a file or an address), or with --map. Archives
+without a map are asked always. /route/URI, and the command route, say why.
+
+Every option is also a setting: in a JSON file, by its name, and in the
+environment, as MEMENTOMAP_PAGE_SIZE for --page-size. What is typed comes before
+the environment, and that before the file.
+
+Ends with 0 when there are mementos, 1 when there are none, 2 when nobody
+answers. The service ends with 0 when it is told to stop; SIGHUP makes it open
+its log anew.
+`,
+  options: AGGREGATE_OPTIONS,
+  examples: [
+    {
+      does: "the TimeMap of a page",
+      line: "mementomap aggregate --archives archives.json http://example.org/",
+    },
+    {
+      does: "the memento closest to a day, as JSON",
+      line: "mementomap aggregate -a archives.json -f json http://example.org/ 20150213",
+    },
+    {
+      does: "an aggregator on port 1208, with the map of one archive",
+      line: "mementomap aggregate --serve -a archives.json --map ia=map.ukvs --port 1208",
+    },
+    {
+      does: "settings from a file, and a log to learn maps from",
+      line: "mementomap aggregate --serve --config aggregator.json --log memgator.log",
+    },
+  ],
+  isConfigurable: true,
+  endsItself: true,
+
+  async run({ positionals, values }, io) {
+    const [uri, datetime, ...more] = positionals;
+    if (values.serve || uri === "server") {
+      if (values.serve && uri !== undefined) throw usage("aggregate", "--serve takes no URI");
+      return serveAggregator(values, io);
+    }
+    if (uri === undefined) throw usage("aggregate", "aggregate needs a URI, or --serve");
+    if (more.length > 0) throw usage("aggregate", "aggregate takes one URI and one datetime");
+    return aggregateOnce(values, io, uri, datetime);
+  },
+});

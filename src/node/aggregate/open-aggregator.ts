@@ -1,0 +1,107 @@
+import { Aggregator, type AggregatorOptions } from "../../aggregate/aggregator.ts";
+import { ArchiveTallies } from "../../aggregate/archive-tally.ts";
+import type { Outcome } from "../../aggregate/outcome.ts";
+import { RoutingEstimate } from "../../aggregate/routing-estimate.ts";
+import type { Session, SessionObserver } from "../../aggregate/session.ts";
+import type { Upstream } from "../../aggregate/upstream.ts";
+import type { Archive } from "../../route/archive.ts";
+import { HitRates } from "../../route/hit-rates.ts";
+import { MapRouter } from "../../route/map-router.ts";
+import { MapKeeper, type MapKeeperOptions } from "../route/map-keeper.ts";
+import {
+  type ArchiveUpstream,
+  createUpstream,
+  type UpstreamOptions,
+} from "../upstream/archive-upstream.ts";
+
+/** How an aggregator is put together. Every member but the archives may be left out. */
+export interface OpenAggregatorOptions {
+  readonly archives: readonly Archive[];
+  /** Whether maps decide which archives are asked; default true. */
+  readonly isRouting?: boolean | undefined;
+  /** The share of spared archives that are asked all the same; default 0.01. */
+  readonly sampleShare?: number | undefined;
+  readonly maps?: MapKeeperOptions | undefined;
+  readonly upstream?: UpstreamOptions | undefined;
+  /** Limits, the deadline, and who is told of what happens. */
+  readonly aggregator?: Omit<AggregatorOptions, "broadcastRouter"> | undefined;
+}
+
+/** An aggregator with all it needs. */
+export interface OpenAggregator {
+  readonly aggregator: Aggregator;
+  readonly upstream: ArchiveUpstream;
+  readonly keeper: MapKeeper;
+  readonly tallies: ArchiveTallies;
+  readonly estimate: RoutingEstimate;
+  readonly isRouting: boolean;
+  /** Cuts connections to archives, and looks after maps no more. */
+  close(): Promise<void>;
+}
+
+/**
+ * Puts an aggregator together: the maps of its archives, a router that goes by them and by what
+ * archives answer, and connections to the archives.
+ *
+ * Maps in files are read before it returns; those to be fetched come later, and until then their
+ * archives are asked as ones without a map.
+ *
+ * @throws MM_IO when the folder for maps cannot be made.
+ */
+export async function openAggregator(options: OpenAggregatorOptions): Promise<OpenAggregator> {
+  const { archives, isRouting = true } = options;
+  const upstream = createUpstream(options.upstream);
+  const isDormant = dormancyOf(upstream);
+  const hitRates = new HitRates();
+  const router = new MapRouter(archives, {
+    isBroadcasting: !isRouting,
+    isDormant,
+    sampleShare: options.sampleShare,
+    hitRates,
+  });
+  const broadcastRouter = new MapRouter(archives, { isBroadcasting: true, isDormant, hitRates });
+  const keeper = new MapKeeper(router, options.maps);
+  const tallies = new ArchiveTallies(archives);
+  const estimate = new RoutingEstimate();
+  const { observers = [], ...more } = options.aggregator ?? {};
+  const aggregator = new Aggregator(router, upstream, {
+    ...more,
+    broadcastRouter,
+    observers: [new Learning(router), tallies, estimate, ...observers],
+  });
+  if (isRouting) await keeper.start();
+  return {
+    aggregator,
+    upstream,
+    keeper,
+    tallies,
+    estimate,
+    isRouting,
+    async close() {
+      keeper.stop();
+      await upstream.close();
+    },
+  };
+}
+
+/** Tells the router what archives answered. A failure says nothing about what they have. */
+class Learning implements SessionObserver {
+  readonly #router: MapRouter;
+
+  constructor(router: MapRouter) {
+    this.#router = router;
+  }
+
+  answered({ uri }: Session, { archive, result }: Outcome): void {
+    if (result === "hit" || result === "miss") this.#router.learn(archive, uri, result === "hit");
+  }
+}
+
+/** Whether an archive is left alone; not when it is time to find out whether it is back. */
+function dormancyOf(upstream: Upstream): (archive: Archive) => boolean {
+  return (archive) => {
+    const { health, dormantUntil } = upstream.stateOf(archive);
+    if (health === "awake") return false;
+    return health === "probing" || dormantUntil === undefined || Date.now() < dormantUntil;
+  };
+}

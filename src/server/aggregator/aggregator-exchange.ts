@@ -1,0 +1,124 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Aggregation } from "../../aggregate/aggregator.ts";
+import type { StopSignal } from "../../aggregate/stop-signal.ts";
+import type { RouteName } from "../metrics.ts";
+import type { Preferences } from "./preferences.ts";
+
+/** A request to the aggregator that is being answered. */
+export interface AggregatorExchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly isHead: boolean;
+  preferences: Preferences;
+  /** The public address of the service, without a slash at its end. */
+  readonly base: string;
+  /** Aborted when the client has gone. */
+  readonly signal: StopSignal;
+  /** What the request is counted as. */
+  route: RouteName;
+}
+
+/** What is the same in every answer. */
+export interface AnswerStyle {
+  /** The value of `Server`. */
+  readonly server: string;
+  /** How long clients may use a whole answer without asking again. */
+  readonly maxAgeSeconds: number;
+}
+
+const EXPOSED_HEADERS =
+  "Link, Location, X-Memento-Count, Server, Memento-Datetime, Preference-Applied, Retry-After, X-MementoMap-Missing, X-MementoMap-Route";
+
+/** Headers as a flat list of names and values, which Node writes with the least ado. */
+export type HeaderList = string[];
+
+/** What every answer carries, as MemGator's do: who answers, and that pages of other sites may read it. */
+export function commonHeaders({ server }: AnswerStyle): HeaderList {
+  return [
+    "Server",
+    server,
+    "Access-Control-Allow-Origin",
+    "*",
+    "Access-Control-Expose-Headers",
+    EXPOSED_HEADERS,
+  ];
+}
+
+/** The headers of an answer that archives had a part in. */
+export function aggregationHeaders(
+  { preferences }: AggregatorExchange,
+  aggregation: Aggregation,
+  style: AnswerStyle,
+): HeaderList {
+  const headers = commonHeaders(style);
+  addFreshness(headers, aggregation, style);
+  if (!aggregation.isWhole) headers.push("X-MementoMap-Missing", missingArchives(aggregation));
+  if (preferences.applied !== undefined) headers.push("Preference-Applied", preferences.applied);
+  if (preferences.wantsReasons) headers.push("X-MementoMap-Route", routeReasons(aggregation));
+  return headers;
+}
+
+/** An answer that an archive is missing from is not to be kept: the archive may be back at once. */
+function addFreshness(headers: HeaderList, aggregation: Aggregation, style: AnswerStyle): void {
+  if (!aggregation.isWhole) {
+    headers.push("Cache-Control", "no-cache");
+    return;
+  }
+  headers.push("Cache-Control", `public, max-age=${style.maxAgeSeconds}`);
+  let age = 0;
+  for (const { ageSeconds } of aggregation.outcomes) age = Math.max(age, ageSeconds);
+  if (age > 0) headers.push("Age", String(Math.min(age, style.maxAgeSeconds)));
+}
+
+/** `loc;late, ia;MM_HTTP`: the archives whose answer is missing from this one, or a part of it. */
+function missingArchives({ outcomes }: Aggregation): string {
+  return outcomes
+    .filter(({ result, fault }) => fault !== undefined || result === "error" || result === "late")
+    .map(({ archive, result, code, status }) => {
+      const why = result === "late" ? "late" : (code ?? `status-${status ?? 0}`);
+      return `${headerToken(archive.id)};${why}`;
+    })
+    .join(", ");
+}
+
+/** `ia=in-map;hit;3, loc=not-in-map`: why each archive was asked, or was not, and what it said. */
+function routeReasons({ decisions, outcomes }: Aggregation): string {
+  const outcomeOf = new Map(outcomes.map((outcome) => [outcome.decision, outcome]));
+  return decisions
+    .map((decision) => {
+      const outcome = outcomeOf.get(decision);
+      const said = outcome === undefined ? "" : `;${outcome.result};${outcome.mementos}`;
+      return `${headerToken(decision.archive.id)}=${decision.reason}${said}`;
+    })
+    .join(", ");
+}
+
+/** An id as it can stand in a header. */
+function headerToken(id: string): string {
+  return /^[\w.:-]+$/.test(id) ? id : encodeURIComponent(id);
+}
+
+/**
+ * A URI as it can stand in a header: what archives send may have any characters in it.
+ *
+ * Those that are not ASCII are encoded as UTF-8, as browsers do; blanks, controls, quotes and angle
+ * brackets too.
+ */
+export function headerUri(uri: string): string {
+  return /^[!#-;=?-~]*$/.test(uri)
+    ? uri
+    : uri.replaceAll(/[^!#-;=?-~]+/gu, (part) => encodeURIComponent(part));
+}
+
+/** Sends a text of known length. */
+export function sendBody(
+  { response, isHead }: AggregatorExchange,
+  status: number,
+  headers: HeaderList,
+  contentType: string,
+  body: string | Uint8Array,
+): void {
+  headers.push("Content-Type", contentType, "Content-Length", String(Buffer.byteLength(body)));
+  response.writeHead(status, headers);
+  response.end(isHead ? undefined : body);
+}

@@ -1,0 +1,390 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Aggregation, Aggregator } from "../../aggregate/aggregator.ts";
+import { Stop } from "../../aggregate/stop-signal.ts";
+import { isMementoMapError } from "../../errors.ts";
+import { datetimeOfEpochMs, parseAcceptDatetime } from "../../memento/datetime.ts";
+import type { RouteRequest } from "../../route/decision.ts";
+import { packageVersion } from "../../node/package-version.ts";
+import { type Log, SILENT_LOG } from "../log.ts";
+import { Metrics } from "../metrics.ts";
+import {
+  badRequest,
+  INTERNAL_ERROR,
+  methodNotAllowed,
+  notFound,
+  type Problem,
+  sendProblem,
+} from "../problem.ts";
+import type { RateLimit } from "../rate-limit.ts";
+import { Admission } from "./admission.ts";
+import { type AggregatorExchange, type AnswerStyle, commonHeaders } from "./aggregator-exchange.ts";
+import { answerMemento, answerTimeGate } from "./answer-memento.ts";
+import { answerNone } from "./answer-none.ts";
+import { answerProxy, type MementoClient } from "./answer-proxy.ts";
+import { answerRoute } from "./answer-route.ts";
+import { answerStatus } from "./answer-status.ts";
+import { answerSummary } from "./answer-summary.ts";
+import { answerDescription, answerTimeMap } from "./answer-timemap.ts";
+import type { Monitor } from "./monitor.ts";
+import { NO_PREFERENCES, readPreferences } from "./preferences.ts";
+import { type AggregatorTarget, aggregatorTarget } from "./request-target.ts";
+import type { ServiceStatus } from "./service-status.ts";
+
+/** How an aggregator is served. Every member but the first three may be left out. */
+export interface AggregatorServiceOptions {
+  readonly aggregator: Aggregator;
+  /** What is known about the archives, for `/about` and `/metrics`. */
+  readonly status: ServiceStatus;
+  /** Gets mementos for `/memento/proxy/`. */
+  readonly client: MementoClient;
+  /** What is asked of every request that does not say otherwise. */
+  readonly defaults?: Omit<RouteRequest, "uri"> | undefined;
+  /** The public address of the service; by default that which the client used. */
+  readonly base?: string | undefined;
+  /** What all paths begin with; default `/`. */
+  readonly root?: string | undefined;
+  /** Tells listeners at `/monitor`; without it that path answers 501, as MemGator does. */
+  readonly monitor?: Monitor | undefined;
+  /** Mementos of a page of a TimeMap; default 1 million, so that nearly all come whole. */
+  readonly pageSize?: number | undefined;
+  /** How long clients may use an answer without asking again; default 600 seconds. */
+  readonly maxAgeSeconds?: number | undefined;
+  /** Bytes of a memento that is passed on; default 256 MiB. */
+  readonly maxProxyBytes?: number | undefined;
+  /** Questions that are worked on at once; default 256. Others wait. */
+  readonly maxUnderWay?: number | undefined;
+  /** Questions that may wait; default 20,000. More are answered 503. */
+  readonly maxWaiting?: number | undefined;
+  readonly rateLimit?: RateLimit | undefined;
+  /** Whether the address of a client is the last of `X-Forwarded-For`. */
+  readonly trustsProxy?: boolean | undefined;
+  readonly log?: Log | undefined;
+  /** Milliseconds since 1970; default the system's clock. */
+  readonly now?: (() => number) | undefined;
+}
+
+const ALLOWED = "GET, HEAD, OPTIONS";
+const NO_ROOM: Problem = {
+  status: 503,
+  title: "Too busy",
+  detail: "too many questions wait already; ask again in a few seconds",
+  headers: { "Retry-After": "5" },
+};
+
+/**
+ * Serves an aggregator over HTTP: TimeMaps, TimeGates, mementos and what there is to know about it.
+ *
+ * It knows requests and responses of `node:http` and nothing of ports. Memory: the answers of the
+ * questions under way.
+ */
+export class AggregatorService {
+  readonly metrics: Metrics = new Metrics();
+  readonly admission: Admission;
+  readonly #options: AggregatorServiceOptions;
+  readonly #root: string;
+  readonly #base: string | undefined;
+  readonly #style: AnswerStyle;
+  readonly #log: Log;
+  readonly #now: () => number;
+
+  constructor(options: AggregatorServiceOptions) {
+    this.#options = options;
+    const { root = "/", maxUnderWay = 256, maxWaiting = 20_000 } = options;
+    const inner = root.replaceAll(/^\/+|\/+$/g, "");
+    this.#root = inner === "" ? "/" : `/${inner}/`;
+    this.#base = options.base?.replace(/\/+$/, "");
+    this.admission = new Admission({ most: maxUnderWay, mostWaiting: maxWaiting });
+    this.#style = {
+      server: `mementomap/${packageVersion()}`,
+      maxAgeSeconds: options.maxAgeSeconds ?? 600,
+    };
+    this.#log = options.log ?? SILENT_LOG;
+    this.#now = options.now ?? Date.now;
+  }
+
+  /** Answers a request if it is for one of the paths of the service; false if it is not. */
+  handle(request: IncomingMessage, response: ServerResponse): boolean {
+    const behind = this.#behindRoot(request.url ?? "/");
+    const target = behind === undefined ? undefined : aggregatorTarget(behind);
+    if (target === undefined || target.name === "unknown") return false;
+    this.#answer(request, response, target);
+    return true;
+  }
+
+  /** Answers a request that nothing else answers: 404. */
+  handleUnknown(request: IncomingMessage, response: ServerResponse): void {
+    this.#answer(request, response, { name: "unknown" });
+  }
+
+  /** What follows the root, without a slash; undefined for a target elsewhere. */
+  #behindRoot(url: string): string | undefined {
+    // Proxies send the absolute form.
+    const target = url.startsWith("/") ? url : url.replace(/^https?:\/\/[^/?]*/i, "");
+    if (target.startsWith(this.#root)) return target.slice(this.#root.length);
+    return `${target}/` === this.#root || target === "" ? "" : undefined;
+  }
+
+  #answer(request: IncomingMessage, response: ServerResponse, target: AggregatorTarget): void {
+    const startedAt = performance.now();
+    const sentBefore = request.socket.bytesWritten;
+    const gone = new Stop();
+    const exchange: AggregatorExchange = {
+      request,
+      response,
+      isHead: request.method === "HEAD",
+      preferences: NO_PREFERENCES,
+      base: this.#baseFor(request),
+      signal: gone,
+      route: "other",
+    };
+    response.once("close", () => {
+      if (!response.writableFinished) gone.abort(undefined);
+      this.#note(exchange, startedAt, sentBefore);
+    });
+    try {
+      this.#begin(exchange, target);
+    } catch (error) {
+      this.#fail(exchange, error);
+    }
+  }
+
+  #begin(exchange: AggregatorExchange, target: AggregatorTarget): void {
+    const { request, response } = exchange;
+    const { method } = request;
+    if (method !== "GET" && method !== "HEAD") {
+      if (method === "OPTIONS") this.#preflight(response);
+      else this.#refuse(exchange, methodNotAllowed(ALLOWED));
+      return;
+    }
+    const wait = this.#options.rateLimit?.take(this.#addressOf(request)) ?? 0;
+    if (wait > 0) {
+      this.#refuse(exchange, tooFast(wait));
+      return;
+    }
+    try {
+      exchange.preferences = readPreferences(request.headers);
+      this.#dispatch(exchange, target);
+    } catch (error) {
+      if (!isMementoMapError(error)) throw error;
+      this.#refuse(exchange, badRequest(error.message));
+    }
+  }
+
+  #dispatch(exchange: AggregatorExchange, target: AggregatorTarget): void {
+    switch (target.name) {
+      case "unknown":
+        this.#refuse(exchange, notFound("there is nothing here; see /about"));
+        return;
+      case "malformed":
+        this.#refuse(exchange, badRequest(target.detail));
+        return;
+      case "timemap":
+      case "summary":
+        exchange.route = target.name;
+        this.#aggregate(exchange, target, undefined);
+        return;
+      case "timegate":
+        exchange.route = "timegate";
+        this.#aggregate(exchange, target, this.#acceptedDatetime(exchange.request));
+        return;
+      case "memento":
+      case "description":
+      case "proxy":
+        exchange.route = target.name === "proxy" ? "proxy" : "memento";
+        this.#aggregate(exchange, target, target.datetime);
+        return;
+      case "route": {
+        exchange.route = "route";
+        const { aggregator, status } = this.#options;
+        answerRoute(exchange, this.#routeRequest(exchange, target.original), {
+          router: aggregator.routerFor(exchange.preferences.isBroadcast),
+          upstream: aggregator.upstream,
+          status,
+          style: this.#style,
+        });
+        return;
+      }
+      case "about":
+      case "about.json":
+      case "archives.json":
+      case "monitor":
+      case "health":
+      case "metrics":
+      case "openapi.json":
+        answerStatus(exchange, target.name, {
+          status: this.#options.status,
+          monitor: this.#options.monitor,
+          metrics: this.metrics,
+          load: this.admission,
+          style: this.#style,
+        });
+    }
+  }
+
+  /** Asks archives in its turn, and answers. */
+  #aggregate(
+    exchange: AggregatorExchange,
+    target: AggregationTarget,
+    datetime: number | undefined,
+  ): void {
+    const entered = this.admission.enter(() => void this.#work(exchange, target, datetime));
+    if (entered === "full") this.#refuse(exchange, NO_ROOM);
+    else if (entered !== "started") exchange.signal.addEventListener("abort", entered);
+  }
+
+  /** Never fails: a fault is an answer too. */
+  async #work(
+    exchange: AggregatorExchange,
+    target: AggregationTarget,
+    datetime: number | undefined,
+  ): Promise<void> {
+    try {
+      const { aggregator } = this.#options;
+      const { cacheControl, isBroadcast } = exchange.preferences;
+      const request = {
+        ...this.#routeRequest(exchange, target.original),
+        cacheControl,
+        isBroadcast,
+        signal: exchange.signal,
+      };
+      const aggregation = await (datetime === undefined
+        ? aggregator.timeMap(request)
+        : aggregator.timeGate({ ...request, datetime }));
+      await this.#respond(exchange, target, aggregation, datetime);
+    } catch (error) {
+      this.#fail(exchange, error);
+    } finally {
+      this.admission.leave();
+    }
+  }
+
+  #respond(
+    exchange: AggregatorExchange,
+    target: AggregationTarget,
+    aggregation: Aggregation,
+    datetime: number = 0,
+  ): Promise<void> | void {
+    const style = this.#style;
+    if (aggregation.mementos.count === 0) return answerNone(exchange, aggregation, style);
+    switch (target.name) {
+      case "timemap": {
+        const { pageSize = 1_000_000 } = this.#options;
+        return answerTimeMap(exchange, aggregation, style, { ...target, pageSize });
+      }
+      case "summary":
+        return answerSummary(
+          exchange,
+          aggregation,
+          style,
+          this.#options.aggregator.router.archives,
+        );
+      case "timegate":
+        return answerTimeGate(exchange, aggregation, style, datetime);
+      case "memento":
+        return answerMemento(exchange, aggregation, style, datetime);
+      case "description":
+        return answerDescription(exchange, aggregation, style, target);
+      case "proxy": {
+        const { client, maxProxyBytes = 256 * 2 ** 20 } = this.#options;
+        return answerProxy(exchange, aggregation, datetime, style, {
+          client,
+          maxBytes: maxProxyBytes,
+        });
+      }
+    }
+  }
+
+  #routeRequest({ preferences }: AggregatorExchange, uri: string): RouteRequest {
+    const { defaults } = this.#options;
+    return preferences.route === NO_PREFERENCES.route
+      ? { ...defaults, uri }
+      : { ...defaults, ...preferences.route, uri };
+  }
+
+  /** What a TimeGate is asked for: now, if nothing is said. */
+  #acceptedDatetime({ headers }: IncomingMessage): number {
+    const text = headers["accept-datetime"];
+    return typeof text === "string" && text !== ""
+      ? parseAcceptDatetime(text)
+      : datetimeOfEpochMs(this.#now());
+  }
+
+  #baseFor({ headers }: IncomingMessage): string {
+    if (this.#base !== undefined) return this.#base;
+    const { host } = headers;
+    const isSound = host !== undefined && /^[\w.:[\]-]+$/.test(host);
+    return `http://${isSound ? host : "localhost"}${this.#root.slice(0, -1)}`;
+  }
+
+  #addressOf(request: IncomingMessage): string {
+    const forwarded = this.#options.trustsProxy === true && request.headers["x-forwarded-for"];
+    const list = typeof forwarded === "string" ? forwarded.split(",") : [];
+    return list.at(-1)?.trim() ?? request.socket.remoteAddress ?? "";
+  }
+
+  #preflight(response: ServerResponse): void {
+    response.writeHead(204, [
+      ...commonHeaders(this.#style),
+      "Allow",
+      ALLOWED,
+      "Access-Control-Allow-Methods",
+      ALLOWED,
+      "Access-Control-Allow-Headers",
+      "Accept, Accept-Datetime, Cache-Control, Prefer, X-MemGator-Archive-Filter, X-MementoMap-Route",
+      "Access-Control-Max-Age",
+      "86400",
+    ]);
+    response.end();
+  }
+
+  #refuse({ response, isHead }: AggregatorExchange, problem: Problem): void {
+    if (!response.headersSent) this.#setCommonHeaders(response);
+    sendProblem(response, problem, isHead);
+  }
+
+  #setCommonHeaders(response: ServerResponse): void {
+    const headers = commonHeaders(this.#style);
+    for (let at = 0; at < headers.length; at += 2) response.setHeader(headers[at], headers[at + 1]);
+  }
+
+  #fail(exchange: AggregatorExchange, error: unknown): void {
+    // A client that goes away in the middle is no fault of ours.
+    if (exchange.signal.aborted) return;
+    this.#log.event("error", "request failed", {
+      target: exchange.request.url,
+      reason: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    });
+    this.#refuse(exchange, INTERNAL_ERROR);
+  }
+
+  #note({ request, response, route }: AggregatorExchange, startedAt: number, before: number): void {
+    const ms = performance.now() - startedAt;
+    const bytes = request.socket.bytesWritten - before;
+    this.metrics.sentBytes += bytes;
+    this.metrics.request(route, response.statusCode, ms / 1000);
+    this.#log.request?.({
+      method: request.method ?? "",
+      target: request.url ?? "",
+      status: response.statusCode,
+      bytes,
+      ms: Math.round(ms * 1000) / 1000,
+      remote: this.#addressOf(request),
+    });
+  }
+}
+
+/** The targets that archives are asked for. */
+type AggregationTarget = Extract<
+  AggregatorTarget,
+  { readonly name: "timemap" | "timegate" | "memento" | "description" | "proxy" | "summary" }
+>;
+
+function tooFast(wait: number): Problem {
+  const seconds = String(Math.max(1, Math.ceil(wait)));
+  return {
+    status: 429,
+    title: "Too many requests",
+    detail: `too many requests from your address; wait ${seconds} s`,
+    headers: { "Retry-After": seconds },
+  };
+}

@@ -1,0 +1,167 @@
+import { packageVersion } from "../../node/package-version.ts";
+import type { Metrics } from "../metrics.ts";
+import { securityPolicy } from "../page/document.ts";
+import { sendProblem } from "../problem.ts";
+import { aboutJson } from "./about-json.ts";
+import { aboutPage } from "./about-page.ts";
+import { ABOUT_STYLE } from "./about-style.ts";
+import { aboutText } from "./about-text.ts";
+import { aggregatorOpenApi } from "./aggregator-openapi.ts";
+import {
+  type AggregatorExchange,
+  type AnswerStyle,
+  commonHeaders,
+  sendBody,
+} from "./aggregator-exchange.ts";
+import { aggregatorGauges } from "./gauges.ts";
+import type { Monitor } from "./monitor.ts";
+import type { ServiceStatus } from "./service-status.ts";
+
+/** What the answers about the service itself are made of. */
+export interface StatusParts {
+  readonly status: ServiceStatus;
+  readonly monitor: Monitor | undefined;
+  readonly metrics: Metrics;
+  readonly load: { readonly underWay: number; readonly waiting: number };
+  readonly style: AnswerStyle;
+}
+
+const ABOUT_SECURITY_POLICY = securityPolicy(ABOUT_STYLE);
+
+type StatusName =
+  | "about"
+  | "about.json"
+  | "archives.json"
+  | "monitor"
+  | "health"
+  | "metrics"
+  | "openapi.json";
+
+/** Answers what there is to know about the service itself. */
+export function answerStatus(
+  exchange: AggregatorExchange,
+  name: StatusName,
+  parts: StatusParts,
+): void {
+  switch (name) {
+    case "about":
+      about(exchange, parts);
+      return;
+    case "about.json":
+      aboutAsJson(exchange, parts);
+      return;
+    case "archives.json":
+      archives(exchange, parts);
+      return;
+    case "monitor":
+      monitor(exchange, parts);
+      return;
+    case "health":
+      health(exchange, parts);
+      return;
+    case "metrics":
+      metrics(exchange, parts);
+      return;
+    case "openapi.json":
+      openApi(exchange, parts);
+  }
+}
+
+/** A page for browsers, JSON for who asks for it, and MemGator's text for all others. */
+function about(exchange: AggregatorExchange, parts: StatusParts): void {
+  exchange.route = "about";
+  const { accept = "" } = exchange.request.headers;
+  const service = { version: packageVersion(), base: exchange.base };
+  const headers = commonHeaders(parts.style);
+  headers.push("Vary", "Accept", "Cache-Control", "no-cache");
+  if (accept.includes("text/html")) {
+    headers.push(
+      "Content-Security-Policy",
+      ABOUT_SECURITY_POLICY,
+      "Referrer-Policy",
+      "no-referrer",
+    );
+    const page = aboutPage(parts.status, { ...service, hasMonitor: parts.monitor !== undefined });
+    sendBody(exchange, 200, headers, "text/html; charset=utf-8", page);
+  } else if (/\bjson\b/.test(accept)) {
+    aboutAsJson(exchange, parts);
+  } else {
+    const text = aboutText(parts.status, service);
+    sendBody(exchange, 200, headers, "text/plain; charset=utf-8", text);
+  }
+}
+
+function aboutAsJson(exchange: AggregatorExchange, parts: StatusParts): void {
+  exchange.route = "about";
+  const document = aboutJson(parts.status, { version: packageVersion(), base: exchange.base });
+  sendJson(exchange, parts, { ...document, requests: loadOf(parts) }, "no-cache");
+}
+
+/** The list of archives as MemGator reads it, so that another aggregator can use it. */
+function archives(exchange: AggregatorExchange, parts: StatusParts): void {
+  exchange.route = "about";
+  const list = parts.status.archives().map(({ archive }) => ({
+    id: archive.id,
+    name: archive.name,
+    timemap: archive.timemap,
+    timegate: archive.timegate,
+    probability: archive.probability,
+  }));
+  sendJson(exchange, parts, list, "public, max-age=3600");
+}
+
+function monitor(exchange: AggregatorExchange, parts: StatusParts): void {
+  exchange.route = "monitor";
+  const { response, isHead } = exchange;
+  const headers = commonHeaders(parts.style);
+  for (let at = 0; at < headers.length; at += 2) response.setHeader(headers[at], headers[at + 1]);
+  if (parts.monitor === undefined) {
+    const detail = "events are not sent here; the service is to be started with --monitor";
+    sendProblem(response, { status: 501, title: "Not implemented", detail }, isHead);
+  } else if (isHead) {
+    response.writeHead(200, { "Content-Type": "text/event-stream" });
+    response.end();
+  } else if (!parts.monitor.add(response)) {
+    const detail = "too many listen already";
+    sendProblem(response, { status: 503, title: "Too busy", detail }, isHead);
+  }
+}
+
+function health(exchange: AggregatorExchange, parts: StatusParts): void {
+  exchange.route = "health";
+  const all = parts.status.archives();
+  const awake = all.filter(({ upstream }) => upstream.health === "awake").length;
+  const archiveCounts = { all: all.length, awake };
+  const answer = { status: "ok", archives: archiveCounts, requests: loadOf(parts) };
+  sendJson(exchange, parts, answer, "no-store");
+}
+
+function metrics(exchange: AggregatorExchange, parts: StatusParts): void {
+  exchange.route = "metrics";
+  const headers = commonHeaders(parts.style);
+  headers.push("Cache-Control", "no-store");
+  const text = parts.metrics.text(aggregatorGauges(parts.status, parts.load));
+  sendBody(exchange, 200, headers, "text/plain; version=0.0.4; charset=utf-8", text);
+}
+
+function openApi(exchange: AggregatorExchange, parts: StatusParts): void {
+  exchange.route = "openapi";
+  const document = aggregatorOpenApi({ version: packageVersion(), base: exchange.base });
+  sendJson(exchange, parts, document, "public, max-age=3600");
+}
+
+function sendJson(
+  exchange: AggregatorExchange,
+  { style }: StatusParts,
+  value: unknown,
+  cacheControl: string,
+): void {
+  const headers = commonHeaders(style);
+  headers.push("Cache-Control", cacheControl);
+  const text = `${JSON.stringify(value, undefined, 2)}\n`;
+  sendBody(exchange, 200, headers, "application/json", text);
+}
+
+function loadOf({ load }: StatusParts): { underWay: number; waiting: number } {
+  return { underWay: load.underWay, waiting: load.waiting };
+}

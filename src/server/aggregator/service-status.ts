@@ -1,0 +1,62 @@
+import type { ArchiveTallies, ArchiveTally } from "../../aggregate/archive-tally.ts";
+import type { RoutingEstimate, RoutingReport } from "../../aggregate/routing-estimate.ts";
+import type { Upstream, UpstreamState } from "../../aggregate/upstream.ts";
+import type { Archive } from "../../route/archive.ts";
+import type { MapState } from "../../node/route/map-keeper.ts";
+
+/** Where the state of the service comes from. */
+export interface StatusSources {
+  readonly archives: readonly Archive[];
+  readonly upstream: Upstream;
+  readonly tallies: ArchiveTallies;
+  readonly estimate: RoutingEstimate;
+  /** The state of an archive's map; undefined where it has none. */
+  readonly mapStateOf?: ((archive: Archive) => MapState | undefined) | undefined;
+  /** Whether maps decide which archives are asked. */
+  readonly isRouting: boolean;
+  /** Settings worth showing, by their names. */
+  readonly settings?: Readonly<Record<string, string>> | undefined;
+  readonly now?: (() => number) | undefined;
+}
+
+/** All there is to know about one archive. */
+export interface ArchiveStatus {
+  readonly archive: Archive;
+  readonly upstream: UpstreamState;
+  readonly tally: ArchiveTally;
+  readonly map: MapState | undefined;
+}
+
+/** What the service is doing. */
+export class ServiceStatus {
+  readonly startedAt: number;
+  readonly isRouting: boolean;
+  readonly settings: Readonly<Record<string, string>>;
+  readonly #sources: StatusSources;
+  readonly #now: () => number;
+
+  constructor(sources: StatusSources) {
+    this.#sources = sources;
+    this.#now = sources.now ?? Date.now;
+    this.startedAt = this.#now();
+    this.isRouting = sources.isRouting;
+    this.settings = sources.settings ?? {};
+  }
+
+  get now(): number {
+    return this.#now();
+  }
+
+  routing(): RoutingReport {
+    return this.#sources.estimate.report();
+  }
+
+  archives(): ArchiveStatus[] {
+    return this.#sources.archives.map((archive) => ({
+      archive,
+      upstream: this.#sources.upstream.stateOf(archive),
+      tally: this.#sources.tallies.tallyOf(archive),
+      map: this.#sources.mapStateOf?.(archive),
+    }));
+  }
+}

@@ -1,0 +1,292 @@
+import { describe, expect, it } from "vitest";
+import { Aggregator, type AggregatorOptions } from "../../src/aggregate/aggregator.ts";
+import type { Outcome } from "../../src/aggregate/outcome.ts";
+import { MementoMapError } from "../../src/errors.ts";
+import type { Archive } from "../../src/route/archive.ts";
+import { MapRouter } from "../../src/route/map-router.ts";
+import { type Script, ScriptedUpstream, linkTimeMap } from "../support/scripted-upstream.ts";
+import { archive } from "../support/sessions.ts";
+
+const URI = "http://example.org/a%2Fb//../c?d=1,2";
+const DATETIME = 20150213094521;
+
+function aggregatorOf(
+  ids: readonly string[],
+  script: Script,
+  options: AggregatorOptions = {},
+): { aggregator: Aggregator; upstream: ScriptedUpstream; archives: readonly Archive[] } {
+  const archives = ids.map((id) => archive(id));
+  const upstream = new ScriptedUpstream(script);
+  const router = new MapRouter(archives, { isBroadcasting: true });
+  return { aggregator: new Aggregator(router, upstream, options), upstream, archives };
+}
+
+function told({ outcomes }: { outcomes: readonly Outcome[] }): string[] {
+  return outcomes.map(
+    ({ archive: { id }, result, mementos, code }) => `${id} ${result} ${mementos} ${code ?? "-"}`,
+  );
+}
+
+const never = (): Promise<undefined> => new Promise(() => undefined);
+
+describe("Aggregator.timeMap", () => {
+  it("asks all archives for the URI as it is, and merges what they have in order of time", async () => {
+    const { aggregator, upstream } = aggregatorOf(["a", "b", "c"], ({ archive: { id } }) => {
+      if (id === "a")
+        return { body: linkTimeMap(URI, "http://a/", ["20150101000000", "20100101000000"]) };
+      if (id === "b")
+        return { body: linkTimeMap(URI, "http://b/", ["20120101000000", "20150101000000"]) };
+      return undefined;
+    });
+    const aggregation = await aggregator.timeMap({ uri: URI });
+    expect(upstream.requests.map(({ url }) => url).sort((x, y) => (x < y ? -1 : 1))).toEqual(
+      ["a", "b", "c"].map((id) => `https://${id}.example/timemap/link/${URI}`),
+    );
+    expect([...aggregation.mementos]).toEqual([
+      { uri: `http://a/20100101000000/${URI}`, datetime: 20100101000000, archive: 0 },
+      { uri: `http://b/20120101000000/${URI}`, datetime: 20120101000000, archive: 1 },
+      { uri: `http://a/20150101000000/${URI}`, datetime: 20150101000000, archive: 0 },
+      { uri: `http://b/20150101000000/${URI}`, datetime: 20150101000000, archive: 1 },
+    ]);
+    expect(told(aggregation)).toEqual(["a hit 2 -", "b hit 2 -", "c miss 0 -"]);
+    expect(aggregation.isWhole).toBe(true);
+    expect(aggregation.original).toBe(URI);
+  });
+
+  it("keeps to the time that is asked for", async () => {
+    const { aggregator } = aggregatorOf(["a"], () => ({
+      body: linkTimeMap(URI, "http://a/", ["20100101000000", "20120101000000", "20150101000000"]),
+    }));
+    const request = { uri: URI, from: 20120101000000, until: 20141231235959 };
+    const { mementos, outcomes } = await aggregator.timeMap(request);
+    expect([...mementos].map(({ datetime }) => datetime)).toEqual([20120101000000]);
+    expect(outcomes[0]).toMatchObject({ result: "hit", mementos: 3 });
+  });
+
+  it("goes on without archives that are late, and names them", async () => {
+    const { aggregator, upstream } = aggregatorOf(
+      ["slow", "quick"],
+      ({ archive: { id } }) =>
+        id === "slow" ? never() : { body: linkTimeMap(URI, "http://q/", ["20150101000000"]) },
+      { deadlineMs: 30 },
+    );
+    const aggregation = await aggregator.timeMap({ uri: URI });
+    expect(told(aggregation)).toEqual(["slow late 0 MM_HTTP", "quick hit 1 -"]);
+    expect(aggregation.isWhole).toBe(false);
+    expect(upstream.requests.every(({ signal }) => signal?.aborted)).toBe(true);
+  });
+
+  it.each([
+    ["a status", { status: 503 }, "bad error 0 -"],
+    [
+      "garbage",
+      { body: "<html><body>down for maintenance</body></html>" },
+      "bad error 0 MM_BAD_INPUT",
+    ],
+    ["an empty TimeMap", { body: `<${URI}>; rel="original"` }, "bad miss 0 -"],
+    ["nothing at all", { body: "" }, "bad miss 0 -"],
+    [
+      "a cut body",
+      {
+        body: linkTimeMap(URI, "http://b/", ["20150101000000"]),
+        error: new MementoMapError("MM_HTTP", "cut"),
+      },
+      "bad error 0 MM_HTTP",
+    ],
+    [
+      "too much",
+      { body: Array.from({ length: 100 }, () => "x".repeat(1000)) },
+      "bad error 0 MM_LIMIT",
+    ],
+  ])("does without an archive that answers with %s", async (_what, answer, expected) => {
+    const { aggregator } = aggregatorOf(
+      ["bad", "good"],
+      ({ archive: { id } }) =>
+        id === "bad" ? answer : { body: linkTimeMap(URI, "http://g/", ["20150101000000"]) },
+      { limits: { maxBytes: 50_000 } },
+    );
+    const aggregation = await aggregator.timeMap({ uri: URI });
+    expect(told(aggregation)).toEqual([expected, "good hit 1 -"]);
+    expect(aggregation.mementos.count).toBe(1);
+  });
+
+  it("tells of an archive that cannot be asked", async () => {
+    const { aggregator } = aggregatorOf(["a"], () => {
+      throw new MementoMapError("MM_REFUSED", "it leads to 127.0.0.1, which is a private address");
+    });
+    const { outcomes } = await aggregator.timeMap({ uri: URI });
+    expect(outcomes).toEqual([
+      expect.objectContaining({ result: "error", code: "MM_REFUSED", status: undefined }),
+    ]);
+  });
+
+  it("reads TimeMaps that are in pages, each page once", async () => {
+    const page = (n: number): string => `http://a/timemap/${n}`;
+    const link = (n: number): string =>
+      `<${n === 3 ? "/timemap/3" : page(n)}>; rel="timemap"; type="application/link-format"; from="Thu, 01 Jan 2015 00:00:00 GMT"`;
+    const { aggregator, upstream } = aggregatorOf(["a"], ({ url }) => {
+      const n = Number(/(\d)$/.exec(url)?.[1] ?? 0);
+      if (url.startsWith("https://a.example/timemap/link/")) {
+        return {
+          url: page(1),
+          body: linkTimeMap(
+            URI,
+            "http://a/",
+            ["20150101000000"],
+            `${link(1)}, ${link(2)}, ${link(3)}`,
+          ),
+        };
+      }
+      return {
+        body: linkTimeMap(URI, "http://a/", [`201${5 + n}0101000000`], `${link(1)}, ${link(2)}`),
+      };
+    });
+    const aggregation = await aggregator.timeMap({ uri: URI });
+    expect(upstream.requests.map(({ url }) => url).slice(1)).toEqual([page(2), page(3)]);
+    expect(aggregation.mementos.count).toBe(3);
+    expect(told(aggregation)).toEqual(["a hit 3 -"]);
+  });
+
+  it("keeps the pages it has when a later one cannot be had, and says so", async () => {
+    const next = `<http://a/2>; rel="next"; type="application/link-format"`;
+    const { aggregator } = aggregatorOf(["a"], ({ url }) =>
+      url === "http://a/2"
+        ? { status: 500 }
+        : { body: linkTimeMap(URI, "http://a/", ["20150101000000"], next) },
+    );
+    const aggregation = await aggregator.timeMap({ uri: URI });
+    expect(told(aggregation)).toEqual(["a hit 1 MM_HTTP"]);
+    expect(aggregation.isWhole).toBe(false);
+  });
+
+  it("does not follow pages without end", async () => {
+    let pages = 0;
+    const { aggregator } = aggregatorOf(
+      ["a"],
+      () => {
+        pages += 1;
+        const next = `<http://a/${pages}>; rel="next"; type="application/link-format"`;
+        return { body: linkTimeMap(URI, `http://a/${pages}/`, ["20150101000000"], next) };
+      },
+      { limits: { maxPages: 5 } },
+    );
+    const aggregation = await aggregator.timeMap({ uri: URI });
+    expect(told(aggregation)).toEqual(["a hit 5 MM_LIMIT"]);
+  });
+
+  it("stops asking when nobody waits any more", async () => {
+    const controller = new AbortController();
+    const { aggregator, upstream } = aggregatorOf(["a", "b"], never);
+    const answer = aggregator.timeMap({ uri: URI, signal: controller.signal });
+    controller.abort();
+    await expect(answer).rejects.toMatchObject({ code: "MM_INTERRUPTED" });
+    expect(upstream.requests.map(({ signal }) => signal?.aborted)).toEqual([true, true]);
+    await expect(aggregator.timeMap({ uri: URI, signal: controller.signal })).rejects.toThrow(
+      "nobody waits",
+    );
+  });
+
+  it("answers at once when no archive is to be asked", async () => {
+    const { aggregator, upstream } = aggregatorOf(["a"], never);
+    const aggregation = await aggregator.timeMap({ uri: URI, only: ["other"] });
+    expect(aggregation).toMatchObject({ outcomes: [], isWhole: true });
+    expect(aggregation.mementos.count).toBe(0);
+    expect(upstream.requests).toEqual([]);
+  });
+
+  it("passes on what the client said about caches, and how old answers are", async () => {
+    const { aggregator, upstream } = aggregatorOf(["a"], () => ({
+      body: linkTimeMap(URI, "http://a/", ["20150101000000"]),
+      origin: "cache",
+      headers: { age: "120" },
+    }));
+    const request = { uri: URI, cacheControl: "no-cache" };
+    const { outcomes } = await aggregator.timeMap(request);
+    expect(upstream.requests[0]?.headers).toEqual({ "cache-control": "no-cache" });
+    expect(outcomes[0]).toMatchObject({ origin: "cache", ageSeconds: 120 });
+  });
+
+  it("makes whole addresses of relative ones", async () => {
+    const { aggregator } = aggregatorOf(["a"], () => ({
+      body: '</web/20150101000000/x>; rel="memento"; datetime="Thu, 01 Jan 2015 00:00:00 GMT"',
+    }));
+    const { mementos } = await aggregator.timeMap({ uri: URI });
+    expect(mementos.at(0).uri).toBe("https://a.example/web/20150101000000/x");
+  });
+});
+
+describe("Aggregator.timeGate", () => {
+  const link = linkTimeMap(URI, "http://a/", ["20100101000000", "20150101000000"]).replaceAll(
+    "\n",
+    " ",
+  );
+
+  it("takes the mementos of Link headers", async () => {
+    const { aggregator, upstream } = aggregatorOf(["a"], () => ({
+      status: 302,
+      headers: { link, location: "http://a/20150101000000/x" },
+    }));
+    const { mementos } = await aggregator.timeGate({ uri: URI, datetime: DATETIME });
+    expect([...mementos].map(({ datetime }) => datetime)).toEqual([20100101000000, 20150101000000]);
+    expect(upstream.requests[0]).toMatchObject({
+      url: `https://a.example/timegate/${URI}`,
+      headers: { "accept-datetime": "Fri, 13 Feb 2015 09:45:21 GMT" },
+      followsRedirects: false,
+    });
+  });
+
+  it.each([
+    [
+      "where it leads",
+      { status: 302, headers: { location: "/web/20150101000000/x" } },
+      "https://a.example/web/20150101000000/x",
+    ],
+    [
+      "where it leads, raw",
+      { status: 307, headers: { location: "http://b/20150101000000id_/x" } },
+      "http://b/20150101000000id_/x",
+    ],
+    [
+      "what it is",
+      {
+        status: 200,
+        headers: {
+          "memento-datetime": "Thu, 01 Jan 2015 00:00:00 GMT",
+          "content-location": "http://b/m",
+        },
+      },
+      "http://b/m",
+    ],
+  ])("goes by %s where there are no links", async (_what, answer, uri) => {
+    const { aggregator } = aggregatorOf(["a"], () => answer);
+    const { mementos } = await aggregator.timeGate({ uri: URI, datetime: DATETIME });
+    expect([...mementos]).toEqual([{ uri, datetime: 20150101000000, archive: 0 }]);
+  });
+
+  it("follows a TimeGate that moved, but not without end", async () => {
+    const { aggregator, upstream } = aggregatorOf(["a"], ({ url }) =>
+      url.includes("/new/")
+        ? { status: 302, headers: { link } }
+        : { status: 301, headers: { location: "/new/" } },
+    );
+    const { mementos } = await aggregator.timeGate({ uri: URI, datetime: DATETIME });
+    expect(mementos.count).toBe(2);
+    expect(upstream.requests).toHaveLength(2);
+    const circle = aggregatorOf(["a"], () => ({ status: 301, headers: { location: "/again" } }));
+    const aggregation = await circle.aggregator.timeGate({ uri: URI, datetime: DATETIME });
+    expect(told(aggregation)).toEqual(["a error 0 MM_BAD_INPUT"]);
+    expect(circle.upstream.requests).toHaveLength(3);
+  });
+
+  it("tells misses from faults", async () => {
+    const { aggregator } = aggregatorOf(["none", "ill", "odd"], ({ archive: { id } }) => ({
+      status: id === "none" ? 404 : id === "ill" ? 500 : 200,
+    }));
+    const aggregation = await aggregator.timeGate({ uri: URI, datetime: DATETIME });
+    expect(told(aggregation)).toEqual([
+      "none miss 0 -",
+      "ill error 0 -",
+      "odd error 0 MM_BAD_INPUT",
+    ]);
+  });
+});
