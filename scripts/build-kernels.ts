@@ -1,4 +1,4 @@
-// Compiles every file of kernel/ to dist/kernel/NAME.wasm.
+// Compiles every file of kernel/ to dist/kernel/NAME.wasm; folders hold what they import.
 import { mkdir, readdir } from "node:fs/promises";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,6 +9,7 @@ const OPTIONS = ["-O3", "--converge", "--runtime", "stub", "--noAssert", "--enab
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));
 await mkdir("dist/kernel", { recursive: true });
 for (const file of await readdir("kernel")) {
+  if (!file.endsWith(".ts")) continue;
   const target = `dist/kernel/${basename(file, ".ts")}.wasm`;
   // A kernel never aborts: it gives up.
   const argv = [`kernel/${file}`, "-o", target, ...OPTIONS, "--use", "abort="];

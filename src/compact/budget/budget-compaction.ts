@@ -1,24 +1,15 @@
-import { wholeLines } from "../../bytes/whole-lines.ts";
-import { MementoMapError } from "../../errors.ts";
-import { formatHeaders, UkvsHeaders } from "../../ukvs/header.ts";
-import type { HeadLines } from "../compact-map.ts";
-import { headerText, readHeaders } from "../compact-map.ts";
-import { Compactor } from "../compactor.ts";
-import { MapLines } from "../map-lines.ts";
-import type { RowSink } from "../map-lines.ts";
 import type { SpillStore } from "../pending-text.ts";
-import { ChosenPolicy } from "./chosen-policy.ts";
 import { exclusionRows, Exclusions } from "./exclusions.ts";
+import { RowInserter } from "./insert-rows.ts";
+import type { BudgetKernels } from "./kernels.ts";
 import type { MissList } from "./miss-list.ts";
 import type { Plan } from "./plan.ts";
 import { leastRows, planRollUps } from "./plan.ts";
 import type { Prior } from "./prior.ts";
 import { estimatePrior } from "./prior.ts";
-import { RowsWithExclusions } from "./rows-with-exclusions.ts";
-import { TreeSurvey } from "./tree-survey.ts";
-
-/** Reads the same map again at every call. */
-export type ReadMap = () => AsyncIterable<Uint8Array>;
+import type { MapSurvey, ReadMap } from "./survey-map.ts";
+import { surveyMap } from "./survey-map.ts";
+import { chosenRows } from "./chosen-rows.ts";
 
 export interface BudgetCompactionOptions {
   /** Named in errors. */
@@ -29,6 +20,8 @@ export interface BudgetCompactionOptions {
   readonly allowsExclusions?: boolean | undefined;
   /** Takes what is known of nodes and does not fit in memory. */
   readonly spill?: SpillStore | undefined;
+  /** Compiled code for plain rows, where there is any. */
+  readonly kernels?: BudgetKernels | undefined;
 }
 
 /**
@@ -47,22 +40,23 @@ export class BudgetCompaction {
   readonly headerLines: number;
   readonly #read: ReadMap;
   readonly #source: string;
-  readonly #survey: TreeSurvey;
+  readonly #kernels: BudgetKernels | undefined;
+  readonly #survey: MapSurvey["survey"];
   readonly #misses: MissList | undefined;
   readonly #exclusions: Exclusions | undefined;
 
   private constructor(
     read: ReadMap,
-    survey: TreeSurvey,
-    lines: { readonly rows: number; readonly headers: number },
+    { survey, headerLines }: MapSurvey,
     options: BudgetCompactionOptions,
   ) {
     this.#read = read;
     this.#source = options.source ?? "map";
+    this.#kernels = options.kernels;
     this.#survey = survey;
     this.#misses = options.misses;
-    this.rowsRead = lines.rows;
-    this.headerLines = lines.headers;
+    this.rowsRead = survey.fixedRows + survey.heldRows;
+    this.headerLines = headerLines;
     this.prior = estimatePrior(survey);
     // What a wildcard of the map covers is held, and cannot be told from what is not.
     const mayExclude = options.allowsExclusions !== false && !survey.hasWildcards;
@@ -79,17 +73,9 @@ export class BudgetCompaction {
     read: ReadMap,
     options: BudgetCompactionOptions = {},
   ): Promise<BudgetCompaction> {
-    const survey = new TreeSurvey({ misses: options.misses, spill: options.spill });
-    const source = options.source ?? "map";
-    let lines: MapLines | undefined;
-    let headers = 0;
-    const begin = (all: UkvsHeaders): RowSink => {
-      headers = formatHeaders(all).length;
-      return survey;
-    };
-    for await (const part of readRows(read(), source, begin)) lines = part.lines;
-    survey.end();
-    return new BudgetCompaction(read, survey, { rows: lines?.rows ?? 0, headers }, options);
+    const { source = "map", misses, spill, kernels } = options;
+    const survey = await surveyMap(read, { source, misses, spill, kernels });
+    return new BudgetCompaction(read, survey, options);
   }
 
   /** The rows of the smallest map that can be made. */
@@ -109,60 +95,17 @@ export class BudgetCompaction {
 
   /** Writes the map that a plan describes, headers included. */
   async *write(plan: Plan): AsyncGenerator<Uint8Array, void, undefined> {
-    const written: Uint8Array[] = [];
     const rows =
       this.#misses === undefined
         ? []
         : exclusionRows(plan.excluded, this.#survey.branches, this.#misses);
-    const compactor = new Compactor(new ChosenPolicy(plan.chosen), (bytes) => {
-      written.push(bytes.slice());
+    const inserter = new RowInserter(rows);
+    const blocks = chosenRows(this.#read, plan.chosen, {
+      source: this.#source,
+      kernels: this.#kernels,
     });
-    const sink = new RowsWithExclusions(compactor, rows);
-    let head: Uint8Array | undefined;
-    const begin = (headers: UkvsHeaders): RowSink => {
-      head = headerText(headers);
-      return rows.length === 0 ? compactor : sink;
-    };
-    for await (const part of readRows(this.#read(), this.#source, begin)) {
-      if (head !== undefined) yield head;
-      head = undefined;
-      if (part.isRead) yield* written.splice(0);
-    }
-    sink.end();
-    compactor.end();
-    yield* written.splice(0);
+    for await (const block of blocks) yield inserter.insertInto(block);
+    const rest = inserter.rest();
+    if (rest.length > 0) yield rest;
   }
-}
-
-/** Feeds the rows of a map to a sink; gives a turn after each block, and after the headers. */
-async function* readRows(
-  chunks: AsyncIterable<Uint8Array>,
-  source: string,
-  begin: (headers: UkvsHeaders) => RowSink,
-): AsyncGenerator<{ readonly lines: MapLines; readonly isRead: boolean }, void, undefined> {
-  const head: HeadLines = { headers: [], lines: 0 };
-  let lines: MapLines | undefined;
-  const start = (): MapLines => {
-    const headers = new UkvsHeaders(head.headers);
-    if (headers.fields.keys.length > 1) {
-      throw new MementoMapError(
-        "MM_BAD_INPUT",
-        `a budget needs a map with the key "surt" alone, not ${JSON.stringify(headers.fields.keys)}`,
-        { position: { source } },
-      );
-    }
-    return new MapLines(begin(headers), headers.fields);
-  };
-  for await (const chunk of wholeLines(chunks, source)) {
-    let from = 0;
-    if (lines === undefined) {
-      from = readHeaders(chunk, head, source);
-      if (from === chunk.length) continue;
-      lines = start();
-      yield { lines, isRead: false };
-    }
-    lines.read(chunk, from, chunk.length, { source, firstLine: head.lines + 1 });
-    yield { lines, isRead: true };
-  }
-  if (lines === undefined) yield { lines: start(), isRead: true };
 }

@@ -6,10 +6,11 @@ import { nodeName } from "./node-name.ts";
 export class ChosenPolicy implements RollUpPolicy {
   readonly maxHostDepth: number = Number.POSITIVE_INFINITY;
   readonly maxPathDepth: number = Number.POSITIVE_INFINITY;
-  readonly #chosen: ReadonlySet<number>;
+  /** Names of the nodes; see `nodeName`. */
+  readonly chosen: ReadonlySet<number>;
 
   constructor(chosen: ReadonlySet<number>) {
-    this.#chosen = chosen;
+    this.chosen = chosen;
   }
 
   hostCutoff(_depth: number, key: Uint8Array, end: number): number {
@@ -21,6 +22,6 @@ export class ChosenPolicy implements RollUpPolicy {
   }
 
   #cutoff(key: Uint8Array, end: number): number {
-    return this.#chosen.has(nodeName(key, end)) ? CHOSEN : Number.POSITIVE_INFINITY;
+    return this.chosen.has(nodeName(key, end)) ? CHOSEN : Number.POSITIVE_INFINITY;
   }
 }

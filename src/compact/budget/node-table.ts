@@ -1,61 +1,87 @@
 import type { SpillStore } from "../pending-text.ts";
 
-/** What is known of a node; each is a number of its record. */
-export const FIELD = {
+/** What is known of a node: where in a page the column of each number begins. */
+export interface NodeFields {
   /**
    * A number from 1 up that no node open at the same time has: sums over children are kept by it.
    * Sub-trees may lie within each other's keys (`a)/x`, `a+b)/`, `a,c)/`), so a depth would not do.
    */
-  slot: 0,
+  readonly slot: number;
   /** Names the node; see `nodeName`. */
-  name: 1,
+  readonly name: number;
   /** One of LAYER. */
-  layer: 2,
+  readonly layer: number;
   /** 1 for a top-level domain, `uk,co` and the like, where every child is a site of its own. */
-  isSuffix: 3,
+  readonly isSuffix: number;
   /** Rows of the node itself. */
-  rows: 4,
+  readonly rows: number;
   /** Rows of the whole sub-tree. */
-  keys: 5,
+  readonly keys: number;
   /** Children that hold something. */
-  children: 6,
+  readonly children: number;
   /** Children of one row; they have no record of their own. */
-  singles: 7,
+  readonly singles: number;
   /** Those of them that are not the row itself but lead to it: `/a` for `/a/b/c`. */
-  singleFolders: 8,
+  readonly singleFolders: number;
   /** Children of a host that are hosts. */
-  subdomains: 9,
+  readonly subdomains: number;
   /** Missed lookups in the sub-tree. */
-  misses: 10,
+  readonly misses: number;
   /** Missed lookups that fall on the node itself, or below a child that holds nothing. */
-  ownMisses: 11,
+  readonly ownMisses: number;
   /** Missed lookups below children of one row. */
-  singleMisses: 12,
+  readonly singleMisses: number;
   /** For the passes: a sum over the children, expected lookups, rows. */
-  scratch: 13,
+  readonly scratch: number;
   /** Expected missed lookups that only a roll-up of this node, or above, would answer wrongly. */
-  newMisses: 14,
+  readonly newMisses: number;
   /** What a plan decides: a sum of DECISION. */
-  decision: 15,
+  readonly decision: number;
   /** Rows if it is rolled up: one, and the exclusions below. */
-  rolledUpRows: 16,
+  readonly rolledUpRows: number;
   /** The slot of its parent; 0 for none. */
-  parent: 17,
-} as const;
+  readonly parent: number;
+}
 
-/** Numbers in a record. */
-export const STRIDE = 18;
+/** Records of a page. */
 const PAGE_RECORDS = 4096;
-const PAGE_BYTES = PAGE_RECORDS * STRIDE * 8;
+
+export const FIELD: NodeFields = {
+  slot: 0,
+  name: 1 * PAGE_RECORDS,
+  layer: 2 * PAGE_RECORDS,
+  isSuffix: 3 * PAGE_RECORDS,
+  rows: 4 * PAGE_RECORDS,
+  keys: 5 * PAGE_RECORDS,
+  children: 6 * PAGE_RECORDS,
+  singles: 7 * PAGE_RECORDS,
+  singleFolders: 8 * PAGE_RECORDS,
+  subdomains: 9 * PAGE_RECORDS,
+  misses: 10 * PAGE_RECORDS,
+  ownMisses: 11 * PAGE_RECORDS,
+  singleMisses: 12 * PAGE_RECORDS,
+  scratch: 13 * PAGE_RECORDS,
+  newMisses: 14 * PAGE_RECORDS,
+  decision: 15 * PAGE_RECORDS,
+  rolledUpRows: 16 * PAGE_RECORDS,
+  parent: 17 * PAGE_RECORDS,
+};
+
+/** Numbers of a record. */
+const FIELDS = 18;
+/** Numbers of a page. */
+export const PAGE_NUMBERS: number = PAGE_RECORDS * FIELDS;
+const PAGE_BYTES = PAGE_NUMBERS * 8;
 /** Pages held in memory before others go to the spill store: 72 MiB. */
 const MEMORY_PAGES = 128;
 
-/** Receives a record: its numbers begin at `at`. It may change them. */
+/** Receives a record: its numbers are at `at` in every column of the page. It may change them. */
 export type VisitRecord = (page: Float64Array, at: number, index: number) => void;
 
 /**
  * The nodes of a key tree that hold at least two rows, children before their parents.
  *
+ * A page keeps each number of its records in a column, because most passes need few of them.
  * Only ever read from one end to the other, so that a table too large for memory can stay in a
  * spill store: at most 72 MiB are held where there is one. Read backwards, parents come before
  * their children.
@@ -73,22 +99,28 @@ export class NodeTable {
     this.#spill = spill;
   }
 
-  /** Adds a record and returns it; its numbers begin at {@link lastOffset}, and are 0. */
+  /** Adds a record of zeros and returns its page; it is at {@link lastOffset} in every column. */
   push(): Float64Array {
     const page = this.#page(Math.floor(this.size / PAGE_RECORDS));
     this.size++;
     return page;
   }
 
-  /** Where in its page the last record begins. */
+  /** Adds the first `records` of a page of columns; only the last page may have fewer than fit. */
+  pushPage(columns: Float64Array, records: number): void {
+    this.#page(this.size / PAGE_RECORDS).set(columns);
+    this.size += records;
+  }
+
+  /** Where in the columns of its page the last record is. */
   get lastOffset(): number {
-    return ((this.size - 1) % PAGE_RECORDS) * STRIDE;
+    return (this.size - 1) % PAGE_RECORDS;
   }
 
   /** Visits every record, children before their parents. */
   forEach(visit: VisitRecord): void {
     this.forEachPage((page, first, count) => {
-      for (let i = 0; i < count; i++) visit(page, i * STRIDE, first + i);
+      for (let i = 0; i < count; i++) visit(page, i, first + i);
     });
   }
 
@@ -108,14 +140,14 @@ export class NodeTable {
       const first = number * PAGE_RECORDS;
       const end = Math.min(this.size, first + PAGE_RECORDS);
       for (let index = end - 1; index >= first; index--) {
-        visit(page, (index - first) * STRIDE, index);
+        visit(page, index - first, index);
       }
     }
   }
 
   #page(number: number): Float64Array {
     if (this.#spill === undefined || number < MEMORY_PAGES) {
-      this.#pages[number] ??= new Float64Array(PAGE_RECORDS * STRIDE);
+      this.#pages[number] ??= new Float64Array(PAGE_NUMBERS);
       return this.#pages[number];
     }
     if (number === this.#windowPage) return this.#window;
@@ -123,7 +155,7 @@ export class NodeTable {
     if (this.#windowPage !== -1) {
       this.#spill.write(offset(this.#windowPage), new Uint8Array(this.#window.buffer));
     } else {
-      this.#window = new Float64Array(PAGE_RECORDS * STRIDE);
+      this.#window = new Float64Array(PAGE_NUMBERS);
     }
     this.#windowPage = number;
     if (number * PAGE_RECORDS < this.size) {

@@ -1,9 +1,9 @@
 import { MementoMapError } from "../../errors.ts";
 import { enlarged } from "../node-stack.ts";
 import type { Exclusions } from "./exclusions.ts";
-import { FIELD, STRIDE } from "./node-table.ts";
+import { FIELD } from "./node-table.ts";
 import type { NodeTable } from "./node-table.ts";
-import type { TreeSurvey } from "./tree-survey.ts";
+import type { Survey } from "./survey.ts";
 
 /** What to roll up, and what to exclude, to keep a map within a number of rows. */
 export interface Plan {
@@ -53,7 +53,7 @@ const MAX_SLACK = 0.02;
  *
  * @throws MM_USAGE when no map is so small
  */
-export function planRollUps(survey: TreeSurvey, maxRows: number, exclusions?: Exclusions): Plan {
+export function planRollUps(survey: Survey, maxRows: number, exclusions?: Exclusions): Plan {
   const { table } = survey;
   const allRows = survey.fixedRows + survey.heldRows;
   if (allRows <= maxRows) {
@@ -85,7 +85,7 @@ export function planRollUps(survey: TreeSurvey, maxRows: number, exclusions?: Ex
 }
 
 /** The rows that are left when all is rolled up that can be. */
-export function leastRows(survey: TreeSurvey): number {
+export function leastRows(survey: Survey): number {
   return survey.fixedRows + survey.topSingles + cheapestAt(survey.table, HIGHEST_PRICE).rows;
 }
 
@@ -116,7 +116,7 @@ function solve(
   let misses = new Float64Array(slots);
   let voids = new Float64Array(slots);
   table.forEachPage((page, first, count) => {
-    for (let at = 0, index = first; index < first + count; at += STRIDE, index++) {
+    for (let at = 0; at < count; at++) {
       const slot = page[at + FIELD.slot];
       const parent = page[at + FIELD.parent];
       if (slot >= slots) {
@@ -129,7 +129,8 @@ function solve(
       const open = page[at + FIELD.rows] + page[at + FIELD.singles];
       const openCost = open * price + cost[slot];
       const allMisses = page[at + FIELD.newMisses] + misses[slot];
-      const allVoids = (exclusions === undefined ? 0 : exclusions.countOf(index)) + voids[slot];
+      const allVoids =
+        (exclusions === undefined ? 0 : exclusions.countOf(first + at)) + voids[slot];
       const isRolledUp = price + allMisses < openCost;
       const left = isRolledUp ? 1 + allVoids : open + rows[slot];
       if (decision !== DECISION.none) {

@@ -3,7 +3,7 @@ import { chanceOfNew, evidence } from "./content-shares.ts";
 import { estimateStrength } from "./dirichlet.ts";
 import { FIELD } from "./node-table.ts";
 import type { NodeTable } from "./node-table.ts";
-import type { TreeSurvey } from "./tree-survey.ts";
+import type { Survey } from "./survey.ts";
 
 /** How an archive predicts the lookups that will miss; see docs/algorithms.md. */
 export interface Prior {
@@ -25,7 +25,7 @@ export interface Prior {
  * missed lookups where the survey has them. Four passes over the table, and one more for the
  * strengths where there are misses.
  */
-export function estimatePrior(survey: TreeSurvey): Prior {
+export function estimatePrior(survey: Survey): Prior {
   const { table } = survey;
   const heapsExponent = survey.heaps.exponent;
   const hosts = sumOverChildren(table, heapsExponent) + survey.singleHosts;

@@ -12,6 +12,7 @@ import { BranchList } from "./miss-list.ts";
 import type { MissList } from "./miss-list.ts";
 import { nodeName } from "./node-name.ts";
 import { FIELD, NodeTable } from "./node-table.ts";
+import type { Survey } from "./survey.ts";
 import { suffixLabels } from "./suffix-labels.ts";
 import { SurveyStack } from "./survey-stack.ts";
 
@@ -28,18 +29,14 @@ export interface TreeSurveyOptions {
  * Needs rows in byte order, each key once. Holds the open nodes, and the table of nodes with two
  * rows or more: a node of one row cannot save any by being rolled up.
  */
-export class TreeSurvey implements RowSink {
+export class TreeSurvey implements RowSink, Survey {
   readonly table: NodeTable;
   readonly branches = new BranchList();
   readonly heaps = new HeapsFit();
-  /** Rows that stay whatever is rolled up: exclusions, and keys outside the tree. */
   fixedRows = 0;
-  /** Rows that say that something is held. */
   heldRows = 0;
-  /** Hosts and top-level domains of one row, which have no record. */
   topSingles = 0;
   singleHosts = 0;
-  /** Whether the map has wildcards that hold something: what they cover cannot be told from it. */
   hasWildcards = false;
   readonly #misses: MissList | undefined;
   #nextMiss = 0;

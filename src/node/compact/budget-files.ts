@@ -2,11 +2,11 @@ import { createReadStream, createWriteStream } from "node:fs";
 import { join } from "node:path";
 import { finished } from "node:stream/promises";
 import { createGzip } from "node:zlib";
-import type { ReadMap } from "../../compact/budget/budget-compaction.ts";
 import { BudgetCompaction } from "../../compact/budget/budget-compaction.ts";
 import { MissList } from "../../compact/budget/miss-list.ts";
 import type { Plan } from "../../compact/budget/plan.ts";
 import type { Prior } from "../../compact/budget/prior.ts";
+import type { ReadMap } from "../../compact/budget/survey-map.ts";
 import { MementoMapError } from "../../errors.ts";
 import { lookupListKeys } from "../../evaluate/lookup-list.ts";
 import type { FileSource } from "../file-source.ts";
@@ -16,6 +16,7 @@ import { withMapSources } from "../map-sources.ts";
 import type { Output } from "../output-file.ts";
 import { ScratchSpill } from "../scratch-spill.ts";
 import { withTempDir } from "../temp-dir.ts";
+import { budgetKernels } from "./budget-kernels.ts";
 
 /** How large a map may be; the smallest of what is given counts. */
 export interface Budget {
@@ -87,6 +88,7 @@ export async function compactFileToBudget(
           misses,
           allowsExclusions: options.allowsExclusions,
           spill,
+          kernels: budgetKernels,
         });
         return await writeWithin(compaction, join(scratch, "map"), output, options);
       } finally {

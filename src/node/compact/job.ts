@@ -52,7 +52,7 @@ function compactPlainRows(task: CompactTask, policy: WeightPolicy): CompactResul
       input,
       task,
       block,
-      (length, isWhole) => isWhole && kernel.compact(length),
+      (length, isWhole) => isWhole && kernel.takeBlock(length),
     );
     if (!isDone || !kernel.finish()) return undefined;
     return { lines: kernel.rows, rows: kernel.rows, rollUps: kernel.rollUps };

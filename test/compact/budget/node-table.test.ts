@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { NodeTable } from "../../../src/compact/budget/node-table.ts";
+import { FIELD, NodeTable } from "../../../src/compact/budget/node-table.ts";
 import type { SpillStore } from "../../../src/compact/pending-text.ts";
 
 /** A spill store in memory. */
@@ -22,16 +22,21 @@ describe("NodeTable", () => {
     const size = 540_000;
     for (let i = 0; i < size; i++) {
       const page = table.push();
-      page[table.lastOffset] = i;
+      page[table.lastOffset + FIELD.name] = i;
     }
     expect(spill.written.size).toBeGreaterThan(1);
     table.forEachBackwards((page, at) => {
-      page[at + 1] = page[at] * 2;
+      page[at + FIELD.parent] = page[at + FIELD.name] * 2;
     });
     let expected = 0;
     let faults = 0;
     table.forEach((page, at, index) => {
-      if (index !== expected || page[at] !== index || page[at + 1] !== index * 2) faults++;
+      if (
+        index !== expected ||
+        page[at + FIELD.name] !== index ||
+        page[at + FIELD.parent] !== index * 2
+      )
+        faults++;
       expected++;
     });
     expect(faults).toBe(0);

@@ -2,21 +2,27 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 // The kernel exists only in the build.
 import { CompactKernel } from "../../../dist/node/compact/compact-kernel.js";
+import { ChosenPolicy } from "../../../dist/compact/budget/chosen-policy.js";
 import { WeightPolicy } from "../../../dist/compact/weight-policy.js";
+import { Compactor } from "../../../src/compact/compactor.ts";
+import { MapLines } from "../../../src/compact/map-lines.ts";
+import { nodeName } from "../../../src/compact/budget/node-name.ts";
 import type { WeightOptions } from "../../../src/compact/weight-policy.ts";
 import { key } from "../../compact/compaction-arbitraries.ts";
 import { byBytes, compactByOracle } from "../../support/compaction-oracle.ts";
+import { isPlainKey } from "../../support/plain-key.ts";
 
 const BLOCK_BYTES = 1 << 16;
 
 /** Compacts rows, fed in blocks of `lines` lines; undefined if the kernel gives up. */
 function compactByKernel(
   rows: readonly string[],
-  options: WeightOptions,
+  options: WeightOptions | ChosenPolicy,
   lines: number,
 ): string[] | undefined {
   const written: Buffer[] = [];
-  const kernel = CompactKernel.open(new WeightPolicy(options), BLOCK_BYTES, (bytes) => {
+  const policy = options instanceof ChosenPolicy ? options : new WeightPolicy(options);
+  const kernel = CompactKernel.open(policy, BLOCK_BYTES, (bytes) => {
     written.push(Buffer.from(bytes));
   });
   if (kernel === undefined) throw new Error("the kernel has not been built: npm run build");
@@ -30,7 +36,7 @@ function compactByKernel(
     kernel.block.set(block);
     // What follows in the block is the caller's: the beginning of the next line.
     kernel.block.set(Buffer.from("com,"), block.length);
-    if (!kernel.compact(block.length)) return undefined;
+    if (!kernel.takeBlock(block.length)) return undefined;
     expect(Buffer.from(kernel.block.subarray(block.length, block.length + 4)).toString()).toBe(
       "com,",
     );
@@ -40,9 +46,24 @@ function compactByKernel(
   return Buffer.concat(written).toString().split("\n").slice(0, -1);
 }
 
-const isPlain = (text: string): boolean =>
-  !text.includes("?") && !text.includes(",*)") && (text.includes(")") || /.,\*$/.test(text));
-const plainKey = key.filter(isPlain);
+function compactByRows(rows: readonly string[], policy: ChosenPolicy): string[] {
+  const written: Buffer[] = [];
+  const compactor = new Compactor(policy, (bytes) => void written.push(Buffer.from(bytes)));
+  const bytes = Buffer.from(rows.map((row) => `${row}\n`).join(""));
+  const lines = new MapLines(compactor, { keys: ["surt"], values: ["frequency"] });
+  lines.read(bytes, 0, bytes.length, { source: "map", firstLine: 1 });
+  compactor.end();
+  return Buffer.concat(written).toString().split("\n").slice(0, -1);
+}
+
+/** The texts of all nodes that a key is in. */
+function nodesAbove(text: string): string[] {
+  return Array.from(text.matchAll(/[,)/]|$/g), ({ index, 0: byte }) =>
+    text.slice(0, byte === ")" ? index + 1 : index),
+  );
+}
+
+const plainKey = key.filter(isPlainKey);
 const count = fc.integer({ min: 1, max: 2000 }).map(String);
 const map = fc
   .uniqueArray(fc.tuple(plainKey, count), { maxLength: 80, selector: ([text]) => text })
@@ -67,6 +88,20 @@ describe("the compaction kernel", () => {
           expect(compactByKernel(rows, options, lines)).toEqual(compactByOracle(rows, options));
         },
       ),
+      { numRuns: 500 },
+    );
+  });
+
+  it("gives the bytes of a Compactor where nodes are chosen by name", () => {
+    fc.assert(
+      fc.property(map, fc.infiniteStream(fc.boolean()), fc.nat(20), (rows, picks, lines) => {
+        const nodes = [...new Set(rows.flatMap((row) => nodesAbove(row.split(" ")[0])))];
+        const names = nodes
+          .filter(() => picks.next().value)
+          .map((text) => nodeName(Buffer.from(text), text.length));
+        const policy = new ChosenPolicy(new Set(names));
+        expect(compactByKernel(rows, policy, lines + 1)).toEqual(compactByRows(rows, policy));
+      }),
       { numRuns: 500 },
     );
   });

@@ -1,0 +1,24 @@
+// Going from one key to the next.
+import { CLOSE_PAREN, SLASH } from "./bytes";
+import { hostEnd, isKeyByte, key, keyLength, NONE } from "./nodes";
+import { leave } from "./walk";
+
+/**
+ * Makes the text at `start` the key, of which the last one has the first `shared` bytes, and closes
+ * the nodes it is not in; false to give up.
+ */
+@inline
+export function goTo(start: usize, length: i32, shared: i32): bool {
+  if (!leave(shared, load<u8>(start + <usize>shared))) return false;
+  memory.copy(key + <usize>shared, start + <usize>shared, <usize>(length - shared));
+  keyLength = length;
+  if (shared <= hostEnd + 1 || hostEnd == NONE) hostEnd = findHostEnd(length);
+  return true;
+}
+
+function findHostEnd(length: i32): i32 {
+  for (let i = 0; i < length; i++) {
+    if (isKeyByte(i, CLOSE_PAREN) && (i + 1 == length || isKeyByte(i + 1, SLASH))) return i;
+  }
+  return NONE;
+}

@@ -1,0 +1,94 @@
+// Takes the rows of a map apart: `key count`, where the key is a page or a wildcard.
+import { COMMA, commonBytes, LF, QUESTION, SLASH, SPACE, STAR, ZERO } from "./bytes";
+import { goTo } from "./key";
+import { hasMisses, takeMissesBefore } from "./misses";
+import { DEPTH, hostEnd, isKeyByte, key, keyLength, MAX_KEY_BYTES, node, NONE, PATH } from "./nodes";
+import { maxPathDepth } from "./policy";
+import * as rollUp from "./roll-up";
+import * as survey from "./survey";
+import { enter, isSurvey, push, setLeaf } from "./walk";
+
+/** Takes the row at `start`; returns where the next one begins, or 0 to give up. */
+export function takeRow(start: usize, end: usize): usize {
+  const room = <i32>(end - start);
+  let shared = commonBytes(start, key, 0, min(keyLength, room));
+  // The end of the key, the count, the end of the line.
+  let at = start + <usize>shared;
+  let byte: u8 = load<u8>(at);
+  while (byte > SPACE) {
+    if (byte == QUESTION) return 0;
+    byte = load<u8>(++at);
+  }
+  const length = <i32>(at - start);
+  if (byte != SPACE || length > MAX_KEY_BYTES || length < 2) return 0;
+  at++;
+  const digits = at;
+  let count: u64 = 0;
+  for (byte = load<u8>(at); byte >= ZERO && byte <= ZERO + 9; byte = load<u8>(++at)) {
+    count = count * 10 + <u64>(byte - ZERO);
+  }
+  const width = <i32>(at - digits);
+  if (byte != LF || at >= end || width > 15 || count == 0) return 0;
+  const lineEnd = at + 1;
+
+  if (shared >= length) return 0;
+  if (shared < keyLength && load<u8>(start + <usize>shared) < load<u8>(key + <usize>shared)) return 0;
+  if (isSurvey && hasMisses()) {
+    shared = takeMissesBefore(start, length, shared);
+    if (shared == NONE) return 0;
+  }
+  if (!goTo(start, length, shared) || !takeKey(shared, <f64>count)) return 0;
+  if (isSurvey) return lineEnd;
+  return rollUp.appendLine(start, lineEnd) ? lineEnd : 0;
+}
+
+/** Takes the key of a row; false to give up. */
+@inline
+function takeKey(shared: i32, count: f64): bool {
+  const length = keyLength;
+  const isWildcard = isKeyByte(length - 1, STAR);
+  if (hostEnd == NONE) {
+    if (!isWildcard || length < 3 || !isKeyByte(length - 2, COMMA)) return false;
+    return takeWildcard(shared, length - 2, length - 2, count);
+  }
+  // `com,cnn)` as older maps have it, and `X,*)/p`.
+  if (hostEnd + 1 == length) return false;
+  if (hostEnd >= 1 && isKeyByte(hostEnd - 1, STAR)) return false;
+  if (isWildcard && isKeyByte(length - 2, SLASH)) {
+    return takeWildcard(shared, hostEnd, length - 2, count);
+  }
+  if (hostEnd + 2 != length) return takePage(shared, length, count);
+  const root = enter(shared, hostEnd, hostEnd + 1);
+  if (root == NONE) return false;
+  if (isSurvey) survey.addOwnRow(root);
+  else rollUp.addOwnRow(root, count);
+  return true;
+}
+
+function takePage(shared: i32, length: i32, count: f64): bool {
+  let folderEnd = length - 1;
+  while (!isKeyByte(folderEnd, SLASH)) folderEnd--;
+  const folder = enter(shared, hostEnd, folderEnd);
+  if (folder == NONE) return false;
+  const depth = load<i32>(node(folder), DEPTH) + 1;
+  if (!isSurvey) {
+    if (depth >= maxPathDepth) {
+      rollUp.markPresent(folder);
+      const page = push(length, PATH, depth, folder, false);
+      if (page == NONE) return false;
+      rollUp.addDeepPage(page, count);
+      return true;
+    }
+    rollUp.addLeaf(folder, count);
+  }
+  setLeaf(length, folder, depth);
+  return true;
+}
+
+function takeWildcard(shared: i32, end: i32, nodesEnd: i32, count: f64): bool {
+  const base = enter(shared, end, nodesEnd);
+  if (base == NONE) return false;
+  if (isSurvey) survey.addWildcard(base);
+  else rollUp.addWildcard(base, count);
+  return true;
+}

@@ -1,0 +1,61 @@
+import { wholeLines } from "../../bytes/whole-lines.ts";
+import { MementoMapError } from "../../errors.ts";
+import type { Fields } from "../../ukvs/header.ts";
+import { UkvsHeaders } from "../../ukvs/header.ts";
+import type { HeadLines } from "../compact-map.ts";
+import { readHeaders } from "../compact-map.ts";
+
+/** Whole lines of a map, behind its headers. */
+export interface RowBlock {
+  readonly headers: UkvsHeaders;
+  /** The lines of the map before its first row. */
+  readonly headLines: number;
+  readonly bytes: Uint8Array;
+  readonly isFirst: boolean;
+}
+
+/**
+ * Reads a map in blocks of whole rows; at least one, which may be empty. A block is valid until the
+ * next is asked for.
+ *
+ * @throws MM_BAD_HEADER, MM_LIMIT; MM_BAD_INPUT for a map with more key columns than the SURT
+ */
+export async function* rowBlocks(
+  chunks: AsyncIterable<Uint8Array>,
+  source: string,
+): AsyncGenerator<RowBlock, void, undefined> {
+  const head: HeadLines = { headers: [], lines: 0 };
+  let headers: UkvsHeaders | undefined;
+  for await (const chunk of wholeLines(chunks, source)) {
+    if (headers === undefined) {
+      const from = readHeaders(chunk, head, source);
+      if (from === chunk.length) continue;
+      headers = checkedHeaders(head, source);
+      yield { headers, headLines: head.lines, bytes: chunk.subarray(from), isFirst: true };
+    } else {
+      yield { headers, headLines: head.lines, bytes: chunk, isFirst: false };
+    }
+  }
+  if (headers === undefined) {
+    headers = checkedHeaders(head, source);
+    yield { headers, headLines: head.lines, bytes: new Uint8Array(0), isFirst: true };
+  }
+}
+
+function checkedHeaders(head: HeadLines, source: string): UkvsHeaders {
+  const headers = new UkvsHeaders(head.headers);
+  const { keys } = headers.fields;
+  if (keys.length === 1) return headers;
+  throw new MementoMapError(
+    "MM_BAD_INPUT",
+    `a budget needs a map with the key "surt" alone, not ${JSON.stringify(keys)}`,
+    { position: { source } },
+  );
+}
+
+/** Whether rows have a key and a frequency, and no other columns. */
+export function hasPlainFields({ keys, values }: Fields): boolean {
+  return (
+    keys.length === 1 && keys[0] === "surt" && values.length === 1 && values[0] === "frequency"
+  );
+}
