@@ -1,4 +1,5 @@
 import { MementoMapError } from "../errors.ts";
+import { carveBytes } from "./byte-slab.ts";
 
 /** With something held, below this it is not worth looking whether it is whole now. */
 const MIN_SCAN_BYTES = 1024;
@@ -55,20 +56,28 @@ export class ByteFeed {
     this.#scan(this.#held, rest, true);
   }
 
+  /**
+   * Says that something has this length, so that limits do not depend on how chunks are cut.
+   *
+   * @throws MM_LIMIT when it is too long.
+   */
+  checkLength(length: number): void {
+    if (length <= this.#maxBytes) return;
+    throw new MementoMapError(
+      "MM_LIMIT",
+      `the TimeMap has a link, line or value longer than ${this.#maxBytes} bytes`,
+    );
+  }
+
   #keepFrom(bytes: Uint8Array, end: number, from: number): void {
     const rest = end - from;
-    if (rest > this.#maxBytes) {
-      throw new MementoMapError(
-        "MM_LIMIT",
-        `the TimeMap has a link, line or value longer than ${this.#maxBytes} bytes`,
-      );
-    }
+    this.checkLength(rest);
     this.#length = rest;
     if (rest === 0) return;
     if (bytes === this.#held) {
       bytes.copyWithin(0, from, end);
     } else {
-      if (rest > this.#held.length) this.#held = new Uint8Array(rest * 2);
+      if (rest > this.#held.length) this.#held = carveBytes(rest * 2);
       this.#held.set(bytes.subarray(from, end));
     }
     this.#scanAt = Math.max(MIN_SCAN_BYTES, rest * 2);

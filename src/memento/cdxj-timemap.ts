@@ -57,6 +57,7 @@ export class CdxjTimeMapReader implements TimeMapReader {
     for (;;) {
       const newline = bytes.indexOf(LF, start);
       if (newline === -1 || newline >= end) break;
+      this.#feed.checkLength(newline - start);
       this.#line(bytes, start, newline);
       start = newline + 1;
     }

@@ -102,6 +102,7 @@ export class JsonTimeMapReader implements TimeMapReader {
       return at + 1;
     }
     const behind = valueEnd(bytes, view, at, end);
+    this.#feed.checkLength(behind - start);
     if (behind !== -1 && this.#place === "root") {
       takeMember(this.#draft, name, tryParseJson(bytes, at, behind));
     }
@@ -123,6 +124,7 @@ export class JsonTimeMapReader implements TimeMapReader {
       return at + 1;
     }
     const behind = valueEnd(bytes, view, at, end);
+    this.#feed.checkLength(behind - at);
     // A closing brace here would not end the list.
     if (behind === at) return this.#fail(bytes, at, end);
     if (behind === -1) return -1;

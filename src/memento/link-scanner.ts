@@ -24,6 +24,9 @@ export class LinkScanner {
   /** From where the bytes are needed again, when {@link next} found no whole link. */
   resumeAt = 0;
   readonly #offsets: number[] = [];
+  /** Whether what comes is a part of a fault, and whether a link may begin here all the same. */
+  #isSkipping = false;
+  #isBehindBreak = false;
 
   nameStart(parameter: number): number {
     return this.#offsets[parameter * 4];
@@ -46,25 +49,41 @@ export class LinkScanner {
    * Finds the link that begins at or after `from`; returns the offset behind it.
    *
    * Returns -1 when there is no whole link before `end`: with `isLast`, none at all; else there may
-   * be one when more bytes are at hand, and `resumeAt` says from where they are needed.
+   * be one when more bytes are at hand, and `resumeAt` says from where they are needed. It is where
+   * a link begins, if one does.
    */
   next(bytes: Uint8Array, from: number, end: number, isLast: boolean): number {
     let at = from;
     this.faultStart = -1;
     for (;;) {
+      if (this.#isSkipping) at = this.#skipTo(bytes, at, end);
       at = skipBlanksAndCommas(bytes, at, end);
       this.resumeAt = at;
       if (at === end) return -1;
-      let behind = this.#link(bytes, at, end);
+      const behind = this.#link(bytes, at, end);
       if (behind >= 0 && (behind < end || isLast)) return behind;
       if (behind !== FAULT && !isLast) return -1;
       // A fault, or a link that the end cut off.
-      behind = nextLinkStart(bytes, at + 1, end);
-      if (behind === -1 && !isLast) return -1;
       this.faults++;
       if (this.faultStart === -1) this.faultStart = at;
-      at = behind === -1 ? end : behind;
+      this.#isSkipping = true;
+      this.#isBehindBreak = false;
+      at++;
     }
+  }
+
+  /** Passes over what is no link: to a `<` with a comma or line end before it, blanks aside. */
+  #skipTo(bytes: Uint8Array, from: number, end: number): number {
+    for (let at = from; at < end; at++) {
+      const byte = bytes[at];
+      if (byte === LESS && this.#isBehindBreak) {
+        this.#isSkipping = false;
+        return at;
+      }
+      if (byte === COMMA || byte === LF) this.#isBehindBreak = true;
+      else if (byte > SPACE) this.#isBehindBreak = false;
+    }
+    return end;
   }
 
   /** The offset behind the link at `at`, `CUT_OFF` or `FAULT`. */
@@ -170,16 +189,4 @@ function trimEnd(bytes: Uint8Array, start: number, from: number): number {
   let end = from;
   while (end > start && bytes[end - 1] <= SPACE) end--;
   return end;
-}
-
-/** The next `<` with a comma or a line end before it, blanks aside; -1 if there is none. */
-function nextLinkStart(bytes: Uint8Array, from: number, end: number): number {
-  let isBehindBreak = false;
-  for (let at = from; at < end; at++) {
-    const byte = bytes[at];
-    if (byte === LESS && isBehindBreak) return at;
-    if (byte === COMMA || byte === LF) isBehindBreak = true;
-    else if (byte > SPACE) isBehindBreak = false;
-  }
-  return -1;
 }

@@ -79,7 +79,8 @@ export class LinkTimeMapReader implements TimeMapReader {
         this.#draft.addFault(bytes, scanner.faultStart, end);
       }
       if (behind === -1) return scanner.resumeAt;
-      this.#take(bytes, at, behind);
+      this.#feed.checkLength(behind - scanner.resumeAt);
+      this.#take(bytes, scanner.resumeAt, behind);
       at = behind;
     }
   }

@@ -1,4 +1,5 @@
 import { copyRange } from "../bytes/copy.ts";
+import { carveBytes } from "./byte-slab.ts";
 import type { Memento } from "./memento.ts";
 
 /** Mementos by their place in an order. Whoever writes them asks for bytes, and makes no strings. */
@@ -13,13 +14,12 @@ export interface MementoSequence {
   copyUri(index: number, target: Uint8Array, at: number): number;
 }
 
-const FIRST_CAPACITY = 16;
 const FIRST_URI_BYTES = 1024;
 /** Most archives have nothing: a list takes room with its first memento only. */
-const NO_DATETIMES = new Float64Array(0);
-const NO_ENDS = new Uint32Array(0);
 const NO_BYTES = new Uint8Array(0);
 const DECODER = new TextDecoder("utf-8", { ignoreBOM: true });
+/** Every byte is a character of its own. */
+const ONE_BYTE_DECODER = new TextDecoder("latin1");
 const ENCODER = new TextEncoder();
 
 /** 1 for bytes that some format has to escape. */
@@ -28,15 +28,15 @@ const NEEDS_ESCAPE = Uint8Array.from({ length: 256 }, (_, byte) =>
 );
 
 /**
- * Mementos in the order they were added, as columns: twelve bytes for each, and those of its URI.
+ * Mementos in the order they were added, as columns: sixteen bytes for each, and those of its URI.
  *
  * What is read at a place that does not exist is meaningless, as with the arrays beneath.
  */
 export class MementoList implements MementoSequence {
   #count = 0;
-  #datetimes: Float64Array = NO_DATETIMES;
+  readonly #datetimes: number[] = [];
   /** Where each URI ends in the bytes of all; it starts where the one before ends. */
-  #ends: Uint32Array = NO_ENDS;
+  readonly #ends: number[] = [];
   #uris: Uint8Array = NO_BYTES;
   #isSorted = true;
   #isPlain = true;
@@ -69,7 +69,6 @@ export class MementoList implements MementoSequence {
   /** Adds a memento whose URI is `bytes[start, end)`, which is copied. */
   addBytes(bytes: Uint8Array, start: number, end: number, datetime: number): void {
     const index = this.#count;
-    if (index === this.#datetimes.length) this.#growColumns();
     const before = index === 0 ? 0 : this.#ends[index - 1];
     const behind = before + end - start;
     if (behind > this.#uris.length) this.#growUris(behind);
@@ -82,8 +81,8 @@ export class MementoList implements MementoSequence {
     }
     if (escapes !== 0) this.#isPlain = false;
     if (index > 0 && datetime < this.#datetimes[index - 1]) this.#isSorted = false;
-    this.#datetimes[index] = datetime;
-    this.#ends[index] = behind;
+    this.#datetimes.push(datetime);
+    this.#ends.push(behind);
     this.#count = index + 1;
   }
 
@@ -129,11 +128,7 @@ export class MementoList implements MementoSequence {
 
   /** A text that is the same for the same bytes, and for no others. */
   uriIdentityAt(index: number): string {
-    let text = "";
-    for (let at = this.#startAt(index); at < this.#ends[index]; at++) {
-      text += String.fromCharCode(this.#uris[at]);
-    }
-    return text;
+    return ONE_BYTE_DECODER.decode(this.#uris.subarray(this.#startAt(index), this.#ends[index]));
   }
 
   *[Symbol.iterator](): Generator<Memento, void, undefined> {
@@ -144,18 +139,8 @@ export class MementoList implements MementoSequence {
     return index === 0 ? 0 : this.#ends[index - 1];
   }
 
-  #growColumns(): void {
-    const capacity = Math.max(FIRST_CAPACITY, this.#datetimes.length * 2);
-    const datetimes = new Float64Array(capacity);
-    datetimes.set(this.#datetimes);
-    this.#datetimes = datetimes;
-    const ends = new Uint32Array(capacity);
-    ends.set(this.#ends);
-    this.#ends = ends;
-  }
-
   #growUris(needed: number): void {
-    const uris = new Uint8Array(Math.max(FIRST_URI_BYTES, needed, this.#uris.length * 2));
+    const uris = carveBytes(Math.max(FIRST_URI_BYTES, needed, this.#uris.length * 2));
     uris.set(this.#uris);
     this.#uris = uris;
   }

@@ -23,7 +23,7 @@ const BYTE_ORDER_MARK: readonly number[] = [0xef, 0xbb, 0xbf];
  * Reads a TimeMap of any format: link-format, JSON, or lines of CDXJ or JSON, told apart by their
  * first bytes.
  *
- * Garbage is counted, never thrown. Needs no order; holds the mementos, at twelve bytes and their
+ * Garbage is counted, never thrown. Needs no order; holds the mementos, at sixteen bytes and their
  * URI each, and one link or line.
  */
 export function timeMapReader(options: TimeMapReaderOptions = {}): TimeMapReader {

@@ -297,10 +297,29 @@ describe("timeMapReader", () => {
     const limit = expect.objectContaining({ code: "MM_LIMIT" }) as Error;
     expect(() => read(long, { maxMementos: 399 })).toThrow(limit);
     expect(read(long, { maxMementos: 400 }).mementos.count).toBe(400);
+    const garbage = `junk ${"x".repeat(300_000)}, <a>;rel=memento;${date}`;
+    const contentType = "application/link-format";
+    for (const length of [1000, 1_000_000]) {
+      expect(read(garbage, { contentType }, [length])).toMatchObject({
+        faults: 1,
+        mementos: { count: 1 },
+      });
+    }
     for (const begin of ["<", '{"a": "', '{"mementos": {"list": [{"uri": "', "20080409203051 {"]) {
       const endless = begin + "x".repeat(300_000);
       expect(() => read(endless, {}, [1000])).toThrow(limit);
-      expect(() => read(endless, {}, [100_000])).toThrow(limit);
+      expect(() => read(endless, {}, [1_000_000])).toThrow(limit);
+    }
+    for (const whole of [
+      `<${"x".repeat(70_000)}>;rel=memento;${date}\n,`,
+      `{"mementos": {"list": [{"uri": "${"x".repeat(70_000)}"}]}}`,
+      `{"x": "${"x".repeat(70_000)}"}`,
+      `20080409203051 {"uri": "${"x".repeat(70_000)}"}\n`,
+    ]) {
+      for (const length of [1000, 1_000_000]) {
+        expect(() => read(whole, {}, [length])).toThrow(limit);
+        expect(read(whole, { maxLinkBytes: 71_000 }, [length])).toBeDefined();
+      }
     }
   });
 
