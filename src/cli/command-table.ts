@@ -13,6 +13,8 @@ export const COMMAND_TABLE: ReadonlyMap<string, () => Promise<Command>> = new Ma
   ["validate", async () => (await import("./commands/validate.ts")).validate],
   ["serve", async () => (await import("./commands/serve.ts")).serve],
   ["fetch", async () => (await import("./commands/fetch.ts")).fetch],
+  ["route", async () => (await import("./commands/route.ts")).route],
+  ["aggregate", async () => (await import("./commands/aggregate.ts")).aggregate],
   ["surt", async () => (await import("./commands/surt.ts")).surt],
   ["analyze", async () => (await import("./commands/analyze.ts")).analyze],
   ["logs", async () => (await import("./commands/logs.ts")).logs],

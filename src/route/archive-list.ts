@@ -1,4 +1,5 @@
 import { isMementoMapError, MementoMapError, quote } from "../errors.ts";
+import { parsePaddedDatetime } from "../memento/datetime.ts";
 import { parseDatetimeKey } from "../ukvs/datetime-key.ts";
 import { isJsonObject } from "../ukvs/relaxed-json.ts";
 import type { Archive } from "./archive.ts";
@@ -81,8 +82,8 @@ class EntryReader {
       probability: this.#number("probability", (value) => value >= 0 && value <= 1, "0 to 1"),
       mementomap: this.#optional("mementomap") === undefined ? undefined : this.#text("mementomap"),
       timeoutMs: this.#number("timeoutMs", isPositiveInteger, "an integer above 0"),
-      from: this.#datetime("from", FIRST_SECOND),
-      until: this.#datetime("until", LAST_SECOND),
+      from: this.#datetime("from", parsePaddedDatetime),
+      until: this.#datetime("until", lastSecond),
       concurrency: this.#number("concurrency", isPositiveInteger, "an integer above 0"),
       rate: this.#number("rate", (value) => value > 0, "above 0"),
     };
@@ -129,7 +130,7 @@ class EntryReader {
     throw this.fault(`${quote(name)} is ${shown(value)}; a number is expected, ${expected}`);
   }
 
-  #datetime(name: string, filling: string): number | undefined {
+  #datetime(name: string, completed: (digits: string) => number): number | undefined {
     const value = this.#optional(name);
     if (value === undefined) return undefined;
     const text = typeof value === "number" ? String(value) : value;
@@ -143,14 +144,16 @@ class EntryReader {
         `${quote(name)} is ${shown(value)}; a time is expected, as "2014", "2014-03-05" or "20140305101112"`,
       );
     }
-    return Number(digits + filling.slice(digits.length));
+    return completed(digits);
   }
 }
 
 const DATETIME = /^(?:\d{4}(?:\d\d){0,5}|\d{4}-\d\d(?:-\d\d)?|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)$/;
-const FIRST_SECOND = "00000101000000";
+
 /** Of any month: nothing is done with these numbers but comparing. */
-const LAST_SECOND = "99991231235959";
+function lastSecond(digits: string): number {
+  return Number(digits + "99991231235959".slice(digits.length));
+}
 
 function isPositiveInteger(value: number): boolean {
   return Number.isSafeInteger(value) && value > 0;

@@ -11,15 +11,17 @@ import { SLASH } from "../bytes/ascii.ts";
  *     likelihood = o / (o + GROWTH ** d)
  *
  * A wildcard just above the URI with many originals comes near to 1, one for a whole top-level
- * domain with a few near to 0.
+ * domain with a few near to 0. It is meant to rank archives: how often a wildcard is right depends
+ * on what people ask for, which no map knows.
  */
 const GROWTH = 4;
 
 /** A map may be older than its archive. */
 const EXACT = 0.99;
 
-/** No wildcard is as good as the key itself. */
+/** No wildcard is as good as the key itself, and none says nothing. */
 const MOST_OF_WILDCARD = 0.95;
+const LEAST_OF_WILDCARD = 0.01;
 
 /** Where a map does not tell both. */
 const MEMENTOS_PER_ORIGINAL = 3;
@@ -47,7 +49,7 @@ export class Estimate {
     const originals =
       statedOriginals >= 0 ? statedOriginals : Math.max(1, statedMementos / MEMENTOS_PER_ORIGINAL);
     const share = originals / (originals + GROWTH ** distance);
-    this.likelihood = Math.min(MOST_OF_WILDCARD, share);
+    this.likelihood = Math.min(MOST_OF_WILDCARD, Math.max(LEAST_OF_WILDCARD, share));
     const each =
       statedMementos >= 0 && statedOriginals > 0
         ? statedMementos / statedOriginals

@@ -1,3 +1,4 @@
+import { datetimeOfEpochMs, formatDatetime } from "../memento/datetime.ts";
 import type { DatetimeRange } from "../ukvs/datetime-key.ts";
 import type { Archive } from "./archive.ts";
 import type { RoutedMap } from "./routed-map.ts";
@@ -26,10 +27,11 @@ export function knowsNothingOf(
   row: number,
   { from, until }: TimeRange,
 ): boolean {
-  if (until === undefined || updatedAt === undefined || until > datetimeAt(updatedAt)) return false;
+  if (until === undefined || updatedAt === undefined || until > datetimeOfEpochMs(updatedAt))
+    return false;
   const period: DatetimeRange = {
-    ...(from === undefined ? {} : { from: digits(from) }),
-    until: digits(until),
+    ...(from === undefined ? {} : { from: formatDatetime(from) }),
+    until: formatDatetime(until),
   };
   return !index.answerRow(row, period).present;
 }
@@ -47,17 +49,8 @@ export function mayHoldYearOf(
   row: number,
 ): boolean {
   if (areApart(archive, { from: datetime, until: datetime })) return false;
-  const year = digits(datetime).slice(0, 4);
+  const year = formatDatetime(datetime).slice(0, 4);
   return index.answerRow(row, { from: year, until: year }).present;
-}
-
-/** Milliseconds since 1970 as fourteen digits. */
-function datetimeAt(time: number): number {
-  return Number(new Date(time).toISOString().slice(0, 19).replaceAll(/\D/g, ""));
-}
-
-function digits(datetime: number): string {
-  return String(datetime).padStart(14, "0");
 }
 
 function beginsAfter({ from }: TimeRange, { until }: TimeRange): boolean {

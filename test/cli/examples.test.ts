@@ -33,6 +33,15 @@ function exampleFolder(): string {
     "index.cdxj": index,
     "index.cdxj.gz": gzipSync(index),
     "new.cdxj": index,
+    "archives.json": JSON.stringify([
+      {
+        id: "archive.example",
+        name: "Example Archive",
+        timemap: "https://archive.example/timemap/link/",
+        timegate: "https://archive.example/timegate/",
+        mementomap: "map.ukvs",
+      },
+    ]),
     "base.ukvs": "com,example)/ 3\n",
     "uris.txt": uris,
     "memgator.log":

@@ -1,0 +1,171 @@
+import { originalUri } from "../../aggregate/original-uri.ts";
+import { lastSecondOf } from "../../aggregate/last-second.ts";
+import { quote } from "../../errors.ts";
+import { parsePaddedDatetime } from "../../memento/datetime.ts";
+import { loadArchives } from "../../node/route/load-archives.ts";
+import { MapKeeper } from "../../node/route/map-keeper.ts";
+import { withTempDir } from "../../node/temp-dir.ts";
+import type { Archive } from "../../route/archive.ts";
+import type { RouteRequest } from "../../route/decision.ts";
+import { MapRouter } from "../../route/map-router.ts";
+import { AGGREGATE_OPTIONS } from "../aggregate-options.ts";
+import { usage } from "../command-line.ts";
+import { type Command, defineCommand } from "../command.ts";
+import { parseDatetime } from "../datetime.ts";
+import { ExitCode, type Io, writeText } from "../io.ts";
+import { routeJson, routeTableLines } from "../route-table.ts";
+
+export const route: Command = defineCommand({
+  name: "route",
+  summary: "Show which archives would be asked for a URI, and why",
+  usage: "URI... --archives FILE",
+  description: `
+Goes through the archives of a list as the aggregator does, and asks none of
+them. An archive is asked if its map has the URI, and if it has no map; the
+table names the key of the map that decided, what the map says about it, and how
+likely the archive is to have the URI. Archives that would be asked come first,
+the likeliest on top.
+
+The list is MemGator's archives.json. Its entries may name the archive's map:
+
+    {"id": "archive.example", "name": "Example Archive",
+     "timemap": "https://archive.example/timemap/link/",
+     "timegate": "https://archive.example/timegate/",
+     "mementomap": "maps/example.ukvs"}
+
+mementomap is a file, the address of a map or of an archive that publishes one,
+or auto, to look for it where the TimeGate is. An archive whose map cannot be
+had or read is asked as one without.
+
+A time asked for with --datetime puts archives first that have something of its
+year; --from and --until leave those out that have nothing in between.
+
+Exit status: 0 when any archive would be asked, 1 when none would.
+`,
+  options: {
+    archives: AGGREGATE_OPTIONS.archives,
+    map: AGGREGATE_OPTIONS.map,
+    datetime: {
+      type: "string",
+      value: "DATETIME",
+      help: "The time a memento is wanted of, as of a TimeGate.",
+      parse: parseDatetime,
+    },
+    from: AGGREGATE_OPTIONS.from,
+    until: AGGREGATE_OPTIONS.until,
+    "top-k": AGGREGATE_OPTIONS["top-k"],
+    "min-likelihood": AGGREGATE_OPTIONS["min-likelihood"],
+    only: AGGREGATE_OPTIONS.only,
+    except: AGGREGATE_OPTIONS.except,
+    referer: {
+      type: "string",
+      value: "URL",
+      help: "The page that embeds the URI: archives that hold it are asked for its parts too.",
+    },
+    state: AGGREGATE_OPTIONS.state,
+    "map-age": AGGREGATE_OPTIONS["map-age"],
+    "allow-private": AGGREGATE_OPTIONS["allow-private"],
+  },
+  examples: [
+    {
+      does: "who would be asked, and why",
+      line: "mementomap route https://example.org/a --archives archives.json",
+    },
+    {
+      does: "the best two for a time, as JSON",
+      line: "mementomap route --json example.org/a -a archives.json --datetime 2014 -k 2",
+    },
+    {
+      does: "an image, which is not in maps of pages, by the page that shows it",
+      line: "mementomap route a.com/b.png -a archives.json --referer http://example.org/a",
+    },
+  ],
+
+  async run({ positionals, values }, io) {
+    const { archives: place, state } = values;
+    if (place === undefined)
+      throw usage("route", "route needs a list of archives: --archives FILE");
+    if (positionals.length === 0) throw usage("route", "nothing to route: name a URI");
+    const uris = positionals.map(originalUri);
+    const listed = await loadArchives(place, { signal: io.interrupt.signal });
+    const archives = withMaps(listed, values.map);
+    for (const id of [...values.only, ...values.except]) {
+      if (!archives.some((archive) => archive.id === id)) throw usage("route", notListed(id));
+    }
+    const request = {
+      datetime: values.datetime === undefined ? undefined : parsePaddedDatetime(values.datetime),
+      from: values.from === undefined ? undefined : parsePaddedDatetime(values.from),
+      until: values.until === undefined ? undefined : lastSecondOf(values.until),
+      topK: values["top-k"],
+      minLikelihood: values["min-likelihood"],
+      only: values.only.length === 0 ? undefined : values.only,
+      except: values.except,
+      referer: values.referer,
+    };
+    const showAll = (folder: string): Promise<ExitCode> =>
+      show(uris, archives, request, { ...values, folder }, io);
+    return state === undefined ? withTempDir({ interrupt: io.interrupt }, showAll) : showAll(state);
+  },
+});
+
+interface ShowOptions {
+  readonly folder: string;
+  readonly json: boolean;
+  readonly quiet: boolean;
+  readonly "map-age": number | undefined;
+  readonly "allow-private": boolean;
+}
+
+async function show(
+  uris: readonly string[],
+  archives: readonly Archive[],
+  request: Omit<RouteRequest, "uri">,
+  options: ShowOptions,
+  io: Io,
+): Promise<ExitCode> {
+  // The same answer every time: nobody is asked to learn something.
+  const router = new MapRouter(archives, { sampleShare: 0 });
+  const { folder, json, quiet, "map-age": maxMapAgeMs, "allow-private": allowsPrivate } = options;
+  const keeper = new MapKeeper(router, {
+    folder,
+    maxMapAgeMs,
+    fetch: { allowsPrivate, retries: 1, interrupt: io.interrupt },
+    onFailure: ({ id }, error) => {
+      if (!quiet) io.stderr.write(`mementomap: no map of ${id}: ${error.describe()}\n`);
+    },
+  });
+  try {
+    await keeper.start();
+    await keeper.fetched();
+  } finally {
+    keeper.stop();
+  }
+  let isAnyAsked = false;
+  for (const [i, uri] of uris.entries()) {
+    const decisions = router.route({ ...request, uri });
+    isAnyAsked ||= decisions.some(({ isAsked }) => isAsked);
+    const lines = json
+      ? [routeJson(uri, decisions)]
+      : [...(i > 0 ? [""] : []), ...routeTableLines(uri, decisions)];
+    await writeText(io.stdout, `${lines.join("\n")}\n`);
+  }
+  return isAnyAsked ? ExitCode.ok : ExitCode.negative;
+}
+
+/** The archives with the maps that were named for them in the command line. */
+function withMaps(
+  archives: readonly Archive[],
+  maps: readonly { readonly id: string; readonly map: string }[],
+): Archive[] {
+  const missing = maps.find(({ id }) => !archives.some((archive) => archive.id === id));
+  if (missing !== undefined) throw usage("route", notListed(missing.id));
+  const named = new Map(maps.map(({ id, map }) => [id, map]));
+  return archives.map((archive) => ({
+    ...archive,
+    mementomap: named.get(archive.id) ?? archive.mementomap,
+  }));
+}
+
+function notListed(id: string): string {
+  return `no archive of the list has the id ${quote(id)}`;
+}
