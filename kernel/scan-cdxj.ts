@@ -20,7 +20,9 @@ const ZERO: u8 = 48;
 const COLON: u8 = 58;
 const QUESTION: u8 = 63;
 const AT: u8 = 64;
+const BACKSLASH: u8 = 92;
 const LOWER_H: u8 = 104;
+const LOWER_R: u8 = 114;
 const LOWER_U: u8 = 117;
 const OPEN_BRACE: u8 = 123;
 const DELETE: u8 = 127;
@@ -32,6 +34,9 @@ const MAX_DATE_DIGITS: i32 = 17;
 const runTable: usize = memory.data(16 * 4096, 16);
 let runCount: i32 = 0;
 let lineCount: i32 = 0;
+let revisitCount: i32 = 0;
+/** Whether the line whose end was found last is of a revisit. */
+let isRevisit: bool = false;
 
 /** Makes room for `bytes` of lines; returns where they go. */
 export function open(bytes: i32): usize {
@@ -54,10 +59,16 @@ export function lines(): i32 {
   return lineCount;
 }
 
+/** Lines whose MIME type is that of revisits. */
+export function revisits(): i32 {
+  return revisitCount;
+}
+
 /** Takes lines of `[start, end)`, at most `maxLines`; returns where it stopped. */
 export function scan(start: usize, end: usize, maxLines: i32, maxLineBytes: i32): usize {
   runCount = 0;
   lineCount = 0;
+  revisitCount = 0;
   let run = runTable - RUN_BYTES;
   let last: usize = 0;
   let lastLength: i32 = -1;
@@ -131,6 +142,7 @@ export function scan(start: usize, end: usize, maxLines: i32, maxLineBytes: i32)
       lastLength = length;
     }
     lineCount++;
+    if (isRevisit) revisitCount++;
     at = lineEnd + 1;
   }
   return at;
@@ -173,14 +185,34 @@ function isOtherScheme(key: usize, first: u8, length: i32): bool {
   return (length > 8 && load<u8>(key, 8) == COLON) || (length > 5 && load<u8>(key, 5) == COLON);
 }
 
-/** The next line feed, sixteen bytes at a time; `end` or more if there is none. */
+/**
+ * The next line feed, sixteen bytes at a time; `end` or more if there is none. Tells `isRevisit` on
+ * the way: to go over the bytes once more would cost more.
+ */
 function findLineEnd(start: usize, end: usize): usize {
   const feed = i8x16.splat(LF);
+  const slash = i8x16.splat(SLASH);
+  const letter = i8x16.splat(LOWER_R);
+  isRevisit = false;
   let at = start;
   while (at < end) {
-    const found = i8x16.bitmask(i8x16.eq(v128.load(at), feed));
+    const block = v128.load(at);
+    const found = i8x16.bitmask(i8x16.eq(block, feed));
+    const pairs = v128.and(i8x16.eq(block, slash), i8x16.eq(v128.load(at, 1), letter));
+    let slashes = i8x16.bitmask(pairs);
+    if (found != 0) slashes &= (found & -found) - 1;
+    for (; slashes != 0; slashes &= slashes - 1) {
+      if (isRevisitType(at + <usize>ctz(slashes))) isRevisit = true;
+    }
     if (found != 0) return at + <usize>ctz(found);
     at += 16;
   }
   return end;
+}
+
+/** Whether a slash is that of `"warc/revisit"` or `"warc\/revisit"`, which is a type and no URI. */
+function isRevisitType(slash: usize): bool {
+  if (load<u64>(slash, 1) != 0x2274697369766572) return false; // revisit"
+  const type = slash - (load<u8>(slash - 1) == BACKSLASH ? 5 : 4);
+  return load<u32>(type) == 0x63726177 && load<u8>(type - 1) == QUOTE; // warc
 }

@@ -7,7 +7,7 @@ import type { CaptureFilter } from "../input/filter.ts";
 import { CaptureSieve, filterNeeds } from "../input/filter.ts";
 import { unescapeJson } from "../input/json-members.ts";
 import { KeyCheck } from "../input/key-check.ts";
-import { isRevisit } from "../input/revisit.ts";
+import { hasRevisitType, isRevisit } from "../input/revisit.ts";
 import { MementoMapError } from "../errors.ts";
 import { surtBytes } from "../surt/surt-bytes.ts";
 import type { IndexCounts } from "./index-counts.ts";
@@ -60,6 +60,8 @@ export class IndexReader {
   readonly #rowKey: RowKey;
   readonly #scanner: KeyRunScanner | undefined;
   #canScan = false;
+  /** Whether rows may be of revisits, and parsing them does not tell. */
+  #looksForRevisits = false;
   #parser: RowParser;
   #keyCheck: KeyCheck | undefined;
   #isSample = false;
@@ -96,7 +98,9 @@ export class IndexReader {
 
   /** Says that other bytes follow: another file, or another part of it. */
   startPart(format: DetectedFormat): void {
-    this.#parser = rowParser(format, filterNeeds(this.#options.filter));
+    const needs = filterNeeds(this.#options.filter);
+    this.#parser = rowParser(format, needs);
+    this.#looksForRevisits = format.name === "cdxj" && !needs.mime;
     const hasKeys = this.#options.checkKeys === true && keyedByUri(format) !== undefined;
     this.#keyCheck = hasKeys ? new KeyCheck(format) : undefined;
     this.#isSample = format.isSample ?? false;
@@ -150,6 +154,7 @@ export class IndexReader {
       ) {
         counts.captures++;
         this.#table.repeat(1);
+        if (this.#looksForRevisits && hasRevisitType(bytes, at, lineEnd)) counts.revisits++;
         at = next;
         continue;
       }
@@ -159,6 +164,7 @@ export class IndexReader {
         const reason = sieve?.reject(bytes, capture);
         if (reason === undefined) {
           this.#count(bytes, shared);
+          if (this.#looksForRevisits && hasRevisitType(bytes, at, lineEnd)) counts.revisits++;
           if (counts.lines % ROWS_PER_CHECK === 0) this.#checkKey(bytes, at, lineEnd);
         } else {
           counts.filtered[reason]++;
@@ -191,6 +197,7 @@ export class IndexReader {
     }
     counts.lines += lines;
     counts.captures += lines;
+    counts.revisits += scanner.revisits;
     this.#lastLength = NONE;
     return stop;
   }

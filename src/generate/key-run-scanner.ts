@@ -5,6 +5,8 @@
 export interface KeyRunScanner {
   /** Lines in the runs found last. */
   readonly lines: number;
+  /** Of those lines, how many are of revisits. */
+  readonly revisits: number;
   /** How many runs were found last. */
   readonly runs: number;
   /**

@@ -9,6 +9,7 @@ interface ScanExports extends KernelExports {
   maxRuns(): number;
   runs(): number;
   lines(): number;
+  revisits(): number;
   scan(start: number, end: number, maxLines: number, maxLineBytes: number): number;
 }
 
@@ -18,6 +19,7 @@ export class CdxjScanner implements KeyRunScanner {
   readonly table: Int32Array;
   lines = 0;
   runs = 0;
+  revisits = 0;
   readonly #exports: ScanExports;
   readonly #maxLineBytes: number;
 
@@ -51,6 +53,7 @@ export class CdxjScanner implements KeyRunScanner {
     const stop = exports.scan(from, from + length, maxLines, this.#maxLineBytes);
     this.lines = exports.lines();
     this.runs = exports.runs();
+    this.revisits = exports.revisits();
     return start + stop - from;
   }
 }

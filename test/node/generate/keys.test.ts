@@ -125,6 +125,10 @@ describe("rows that are told apart", () => {
       row("", "20150101000000", ', "mime": "warc/revisit"'),
       row("", "20160101000000", ', "mime": "warc\\/revisit"'),
     ].join("\n");
+    for (const options of [[], ["--originals"], ["--from", "2014"]]) {
+      const counted = await generate(index, ...options);
+      expect(counted.stderr).toMatch(/captures +3\n +revisits +2\n/);
+    }
     expect((await generate(index)).rows).toEqual(["com,a)/ 3"]);
     const { rows, stderr } = await generate(index, "--revisits", "skip");
     expect(rows).toEqual(["com,a)/ 1"]);
