@@ -6,6 +6,9 @@ import { lastSecondOf } from "../aggregate/last-second.ts";
 import { MemgatorLogFile } from "../node/aggregate/memgator-log-file.ts";
 import { type OpenAggregator, openAggregator } from "../node/aggregate/open-aggregator.ts";
 import { loadArchives } from "../node/route/load-archives.ts";
+import { openDiskStore } from "../node/upstream/disk-store.ts";
+import type { CacheOptions } from "../node/upstream/http-cache.ts";
+import { MemoryStore } from "../node/upstream/memory-store.ts";
 import type { Archive } from "../route/archive.ts";
 import type { RouteRequest } from "../route/decision.ts";
 import type { Log } from "../server/log.ts";
@@ -52,6 +55,7 @@ export async function setUpAggregator(
           onError: (error) =>
             log.event("error", "the log cannot be written", { reason: error.message }),
         });
+  const cache = await cacheOf(values, log);
   const open = await openAggregator({
     archives,
     isRouting: !values["no-routing"],
@@ -75,6 +79,7 @@ export async function setUpAggregator(
       tolerance: values.tolerance,
       longestDormantMs: values.dormant,
       allowsPrivate: values["allow-private"],
+      cache,
       onChange: (archive, state) => noteState(archive, state, log, logFile),
     },
     aggregator: {
@@ -91,6 +96,24 @@ export async function setUpAggregator(
       await open.close();
       logFile?.close();
     },
+  };
+}
+
+async function cacheOf(values: AggregateValues, log: Log): Promise<CacheOptions | "off"> {
+  const maxBytes = values.cache;
+  if (maxBytes === 0) return "off";
+  const folder = values["cache-dir"];
+  return {
+    store:
+      folder === undefined
+        ? new MemoryStore({ maxBytes })
+        : await openDiskStore(folder, {
+            maxBytes,
+            onError: (error) =>
+              log.event("error", "an answer is not kept", { reason: error.message }),
+          }),
+    freshMs: values["cache-time"],
+    negativeMs: values["miss-time"],
   };
 }
 

@@ -1,0 +1,377 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { aggregating, localArchive, plainArchive } from "../../support/aggregating.ts";
+import { rawGet } from "../../support/raw-http.ts";
+import { scratchDir } from "../../support/scratch.ts";
+
+const URI = "http://example.org/a";
+
+async function two() {
+  return [
+    await plainArchive("one", ["20050101000000", "20100101000000"]),
+    await plainArchive("two", ["20080101000000"]),
+    await plainArchive("none", []),
+  ];
+}
+
+const get = (url: string, headers: Record<string, string> = {}): Promise<Response> =>
+  fetch(url, { redirect: "manual", headers });
+
+describe("TimeMaps", () => {
+  it.each([
+    ["link", "application/link-format"],
+    ["json", "application/json"],
+    ["cdxj", "application/cdxj+ors"],
+  ])("come as %s", async (format, type) => {
+    const { url } = await aggregating(await two());
+    const answer = await get(`${url}/timemap/${format}/${URI}`);
+    expect(answer.status).toBe(200);
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      "content-type": type,
+      "x-memento-count": "3",
+      "access-control-allow-origin": "*",
+      "access-control-expose-headers": expect.stringContaining(
+        "Link, Location, X-Memento-Count, Server",
+      ),
+      server: expect.stringMatching(/^mementomap\/\d/),
+      "cache-control": "public, max-age=600",
+    });
+    const text = await answer.text();
+    expect(text.match(/\/web\/(\d{14})/g)).toEqual([
+      "/web/20050101000000",
+      "/web/20080101000000",
+      "/web/20100101000000",
+      ...(format === "json" ? ["/web/20050101000000", "/web/20100101000000"] : []),
+    ]);
+    expect(text).toContain(`${url}/timegate/${URI}`);
+  });
+
+  it("are 404 with a count of 0 when nobody has any", async () => {
+    const { url } = await aggregating([await plainArchive("none", [])]);
+    const answer = await get(`${url}/timemap/link/${URI}`);
+    expect([answer.status, answer.headers.get("x-memento-count")]).toEqual([404, "0"]);
+    expect(answer.headers.get("content-type")).toBe("application/problem+json");
+    expect(await answer.json()).toMatchObject({ status: 404, title: "Not found" });
+  });
+
+  it("ask archives for the original as it was sent", async () => {
+    const archives = await two();
+    const { url } = await aggregating(archives);
+    const odd = "http://example.org//a/../%2F%zz?x=1&y=/b//c,d;e='f\"";
+    expect(await rawGet(url, `/timemap/link/${odd}`)).toMatch(/^HTTP\/1.1 200 OK/);
+    expect(archives[0].requests.map(({ target }) => target)).toEqual([`/timemap/link/${odd}`]);
+  });
+
+  it("are counted and not written for HEAD", async () => {
+    const { url } = await aggregating(await two());
+    const answer = await fetch(`${url}/timemap/json/${URI}`, { method: "HEAD" });
+    expect([answer.status, answer.headers.get("x-memento-count")]).toEqual([200, "3"]);
+    expect(await answer.text()).toBe("");
+  });
+
+  it("come in pages when they are long, and pages lead to each other", async () => {
+    const times = Array.from({ length: 25 }, (_, i) =>
+      `20100101${String(i).padStart(2, "0")}0000`.slice(0, 14),
+    ).slice(0, 24);
+    const { url } = await aggregating([await plainArchive("one", times)], {
+      service: { pageSize: 10 },
+    });
+    const seen: string[] = [];
+    let next: string | undefined = `${url}/timemap/link/${URI}`;
+    const visited = new Set<string>();
+    while (next !== undefined) {
+      visited.add(next);
+      const text = await (await get(next)).text();
+      seen.push(...Array.from(text.matchAll(/\/web\/(\d{14})/g), ([, digits]) => digits ?? ""));
+      const others = Array.from(
+        text.matchAll(/<([^>]*\/timemap\/link\/\d\/[^>]*)>; rel="timemap"/g),
+        ([, page]) => page,
+      );
+      visited.add(`${url}/timemap/link/1/${URI}`);
+      next = others.find((page) => page !== undefined && !visited.has(page));
+    }
+    expect(seen).toEqual(times);
+    const beyond = await get(`${url}/timemap/link/4/${URI}`);
+    expect([beyond.status, ((await beyond.json()) as { detail: string }).detail]).toEqual([
+      404,
+      "there are 3 pages",
+    ]);
+  });
+
+  it("come whole through a slow reader, a block at a time", async () => {
+    const many = Array.from({ length: 20_000 }, (_, i) =>
+      String(19_960_101_000_000 + (i % 60) + Math.floor(i / 60) * 100).slice(0, 14),
+    ).filter((digits) => Number(digits.slice(10, 12)) < 60 && Number(digits.slice(8, 10)) < 24);
+    const { url } = await aggregating([await plainArchive("one", many)]);
+    const text = await (await get(`${url}/timemap/link/${URI}`)).text();
+    expect(text.match(/rel="[a-z ]*memento"/g)).toHaveLength(new Set(many).size);
+  });
+});
+
+describe("TimeGates and mementos", () => {
+  it("lead to the closest memento, with links to those around it", async () => {
+    const archives = await two();
+    const { url } = await aggregating(archives);
+    const datetime = "Tue, 01 Jan 2008 12:00:00 GMT";
+    const answer = await get(`${url}/timegate/${URI}`, { "Accept-Datetime": datetime });
+    expect(answer.status).toBe(302);
+    expect(answer.headers.get("location")).toBe(`${archives[1].url}/web/20080101000000/${URI}`);
+    expect(answer.headers.get("vary")).toBe("accept-datetime");
+    expect(answer.headers.get("link")).toMatch(
+      /rel="original".*rel="first prev memento".*rel="memento".*rel="last next memento".*rel="timemap"/,
+    );
+    expect(archives[0].requests[0]?.headers["accept-datetime"]).toBe(datetime);
+  });
+
+  it("take now where no time is asked for", async () => {
+    const { url } = await aggregating(await two(), {
+      service: { now: () => Date.UTC(2026, 10, 15, 12) },
+    });
+    const answer = await get(`${url}/timegate/${URI}`);
+    expect(answer.headers.get("location")).toMatch(/20100101000000/);
+  });
+
+  it.each(["memento", "api"])("/%s leads to the closest one, or describes it", async (name) => {
+    const { url } = await aggregating(await two());
+    const redirect = await get(`${url}/${name}/2005/${URI}`);
+    expect([redirect.status, redirect.headers.get("location")]).toEqual([
+      302,
+      expect.stringMatching(/20050101000000/),
+    ]);
+    const described = await get(`${url}/${name}/json/2008/${URI}`);
+    expect(described.headers.get("content-type")).toBe("application/json");
+    expect(await described.json()).toMatchObject({
+      original_uri: URI,
+      mementos: {
+        first: { datetime: "2005-01-01T00:00:00Z" },
+        closest: { datetime: "2008-01-01T00:00:00Z" },
+        last: { datetime: "2010-01-01T00:00:00Z" },
+      },
+    });
+  });
+
+  it("are passed on as they were captured, without cookies", async () => {
+    const { url } = await aggregating(await two());
+    const answer = await get(`${url}/memento/proxy/2008/${URI}`);
+    expect(answer.status).toBe(200);
+    expect(await answer.text()).toBe(`captured: /web/20080101000000id_/${URI}`);
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      "content-type": "text/plain",
+      "memento-datetime": "Tue, 01 Jan 2008 00:00:00 GMT",
+      "content-security-policy": expect.stringContaining("sandbox"),
+    });
+    expect([answer.headers.get("set-cookie"), answer.headers.get("x-odd")]).toEqual([null, null]);
+  });
+
+  it.each(["timegate", "memento/2005", "memento/link/2005", "memento/proxy/2005"])(
+    "/%s is 404 when nobody has any",
+    async (path) => {
+      const { url } = await aggregating([await plainArchive("none", [])]);
+      const answer = await get(`${url}/${path}/${URI}`);
+      expect([answer.status, answer.headers.get("x-memento-count")]).toEqual([404, null]);
+    },
+  );
+});
+
+describe("requests that cannot be answered", () => {
+  it.each([
+    ["/timemap/xml/http://a/", 400],
+    ["/memento/20150230/http://a/", 400],
+    [`/timegate/http://a/${"x".repeat(8200)}`, 400],
+    ["/timemap/link/http://a/%00\u0001", 400],
+    ["/nothing", 404],
+    ["/timemapx/link/a", 404],
+  ])("%s is %d", async (target, status) => {
+    const { url } = await aggregating([await plainArchive("none", [])]);
+    const answer = await rawGet(url, target);
+    expect(answer.slice(0, 12)).toBe(`HTTP/1.1 ${status}`);
+  });
+
+  it("tell what is wrong", async () => {
+    const { url } = await aggregating([await plainArchive("none", [])]);
+    const gate = await get(`${url}/timegate/${URI}`, { "Accept-Datetime": "tomorrow" });
+    expect(await gate.json()).toMatchObject({
+      status: 400,
+      detail: expect.stringContaining('"tomorrow"'),
+    });
+    const preferred = await get(`${url}/timemap/link/${URI}`, { Prefer: "top-k=x" });
+    expect(await preferred.json()).toMatchObject({
+      status: 400,
+      detail: expect.stringContaining("top-k"),
+    });
+    const posted = await fetch(`${url}/timemap/link/${URI}`, { method: "POST", body: "x" });
+    expect([posted.status, posted.headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS"]);
+    const asked = await fetch(`${url}/timemap/link/${URI}`, { method: "OPTIONS" });
+    expect([asked.status, asked.headers.get("access-control-allow-headers")]).toEqual([
+      204,
+      expect.stringContaining("Accept-Datetime"),
+    ]);
+  });
+
+  it("are turned away when too many wait", async () => {
+    const archives = [await localArchive("hangs", () => undefined)];
+    const { url, service } = await aggregating(archives, {
+      service: { maxUnderWay: 1, maxWaiting: 1 },
+      listen: { limits: { graceMs: 10 } },
+    });
+    const gone = new AbortController();
+    const first = fetch(`${url}/timemap/link/${URI}1`, { signal: gone.signal }).catch(
+      () => undefined,
+    );
+    await expect.poll(() => service.admission.underWay).toBe(1);
+    const second = fetch(`${url}/timemap/link/${URI}2`, { signal: gone.signal }).catch(
+      () => undefined,
+    );
+    await expect.poll(() => service.admission.waiting).toBe(1);
+    const third = await get(`${url}/timemap/link/${URI}3`);
+    expect([third.status, third.headers.get("retry-after")]).toEqual([503, "5"]);
+    gone.abort();
+    await Promise.all([first, second]);
+    await expect
+      .poll(() => [service.admission.underWay, service.admission.waiting])
+      .toEqual([0, 0]);
+  });
+});
+
+describe("what clients may wish for", () => {
+  it("is which archives are asked", async () => {
+    const archives = await two();
+    const { url } = await aggregating(archives);
+    const answer = await get(`${url}/timemap/link/${URI}`, { Prefer: 'archives="two none"' });
+    expect([
+      answer.headers.get("x-memento-count"),
+      answer.headers.get("preference-applied"),
+    ]).toEqual(["1", 'archives="two none"']);
+    expect(archives.map(({ requests }) => requests.length)).toEqual([0, 1, 1]);
+    await get(`${url}/timemap/link/${URI}b`, { "X-MemGator-Archive-Filter": "!two" });
+    expect(archives.map(({ requests }) => requests.length)).toEqual([1, 1, 2]);
+  });
+
+  it("is a time", async () => {
+    const { url } = await aggregating(await two());
+    const answer = await get(`${url}/timemap/link/${URI}`, { Prefer: "from=2008, until=2009" });
+    expect(answer.headers.get("x-memento-count")).toBe("1");
+  });
+
+  it("is to be told why archives were asked", async () => {
+    const { url } = await aggregating(await two());
+    const answer = await get(`${url}/timemap/link/${URI}`, { "X-MementoMap-Route": "1" });
+    expect(answer.headers.get("x-mementomap-route")?.split(", ")).toEqual(
+      expect.arrayContaining(["one=no-map;hit;2", "two=no-map;hit;1", "none=no-map;miss;0"]),
+    );
+  });
+
+  it("is that archives are asked anew, or not at all", async () => {
+    const archives = await two();
+    const { url } = await aggregating(archives);
+    await get(`${url}/timemap/link/${URI}`);
+    await get(`${url}/timemap/link/${URI}`);
+    expect(archives[0].requests).toHaveLength(1);
+    await get(`${url}/timemap/link/${URI}`, { "Cache-Control": "no-cache" });
+    expect(archives[0].requests).toHaveLength(2);
+    const cached = { "Cache-Control": "only-if-cached" };
+    expect((await get(`${url}/timemap/link/${URI}`, cached)).status).toBe(200);
+    expect((await get(`${url}/timemap/link/${URI}/new`, cached)).status).toBe(504);
+    expect(archives[0].requests).toHaveLength(2);
+  });
+
+  it("is that maps are not gone by", async () => {
+    const folder = scratchDir();
+    writeFileSync(join(folder, "one.ukvs"), "com,other)/ 3\n");
+    const [one, ...others] = await two();
+    const mapped = { ...one, archive: { ...one.archive, mementomap: join(folder, "one.ukvs") } };
+    const { url } = await aggregating([mapped, ...others]);
+    const routed = await get(`${url}/timemap/link/${URI}`, { Prefer: "route-reasons" });
+    expect(routed.headers.get("x-mementomap-route")).toContain("one=not-in-map");
+    expect(routed.headers.get("x-memento-count")).toBe("1");
+    const all = await get(`${url}/timemap/link/${URI}`, { Prefer: "routing=off" });
+    expect(all.headers.get("x-memento-count")).toBe("3");
+  });
+});
+
+describe("what is told about the service", () => {
+  it("is a page, JSON or text", async () => {
+    const { url } = await aggregating(await two());
+    await get(`${url}/timemap/link/${URI}`);
+    for (const path of ["/", "/about"]) {
+      const page = await get(`${url}${path}`, { Accept: "text/html,*/*" });
+      expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
+      expect(await page.text()).toContain("Archive one");
+    }
+    const text = await (await get(`${url}/about`)).text();
+    expect(text).toMatch(/## API Endpoints[^]*## Upstream Archives\n\n1\. \[Archive one\]/);
+    const json = await get(`${url}/about`, { Accept: "application/json" });
+    expect(await json.json()).toMatchObject({
+      routing: { isOn: true, sessions: 1, asked: 3, spared: 0 },
+      archives: [{ id: "one", health: "awake", hits: 1 }, { id: "two" }, { id: "none", misses: 1 }],
+    });
+  });
+
+  it("is why archives would be asked, without asking any", async () => {
+    const archives = await two();
+    const { url } = await aggregating(archives);
+    const answer = await get(`${url}/route/${URI}`, { Prefer: 'archives="one"' });
+    expect(await answer.json()).toMatchObject({
+      original_uri: URI,
+      surt: "org,example)/a",
+      asked: 1,
+      archives: [
+        { id: "one", asked: true, reason: "no-map" },
+        { asked: false, reason: "not-selected" },
+        { asked: false, reason: "not-selected" },
+      ],
+    });
+    expect(archives.flatMap(({ requests }) => requests)).toEqual([]);
+  });
+
+  it("is how many mementos there are, by archive and year", async () => {
+    const { url } = await aggregating(await two());
+    const answer = await get(`${url}/summary/${URI}`);
+    expect(answer.headers.get("x-memento-count")).toBe("3");
+    expect(await answer.json()).toMatchObject({
+      mementos: { count: 3, years: { "2005": 1, "2008": 1, "2010": 1 } },
+      archives: [
+        { id: "one", count: 2 },
+        { id: "two", count: 1 },
+      ],
+    });
+  });
+
+  it("is for machines too", async () => {
+    const { url } = await aggregating(await two());
+    await get(`${url}/timemap/link/${URI}`);
+    const metrics = await (await get(`${url}/metrics`)).text();
+    expect(metrics).toMatch(/mementomap_archive_answers_total\{archive="one",result="hits"\} 1\n/);
+    expect(metrics).toMatch(/mementomap_archive_awake\{archive="two"\} 1\n/);
+    expect(metrics).toMatch(/mementomap_requests_total\{route="timemap",status="200"\} 1\n/);
+    expect(await (await get(`${url}/health`)).json()).toMatchObject({
+      status: "ok",
+      archives: { all: 3, awake: 3 },
+    });
+    const list = (await (await get(`${url}/archives.json`)).json()) as { id: string }[];
+    expect(list.map(({ id }) => id)).toEqual(["one", "two", "none"]);
+    const api = (await (await get(`${url}/openapi.json`)).json()) as { paths: object };
+    for (const path of Object.keys(api.paths)) {
+      const target = path
+        .replace("{format}", "link")
+        .replace("{page}", "1")
+        .replace("{datetime}", "2005")
+        .replace("{uri}", URI);
+      expect([path, (await get(`${url}${target}`)).status]).toEqual([
+        path,
+        expect.toBeOneOf([200, 302, 501]),
+      ]);
+    }
+  });
+
+  it("lies under a root and another address, if wanted", async () => {
+    const { url } = await aggregating(await two(), {
+      service: { root: "mg", base: "https://mg.example/mg/" },
+    });
+    expect((await get(`${url}/timemap/link/${URI}`)).status).toBe(404);
+    const text = await (await get(`${url}/mg/timemap/link/${URI}`)).text();
+    expect(text).toContain(`<https://mg.example/mg/timegate/${URI}>; rel="timegate"`);
+    expect((await get(`${url}/mg`)).status).toBe(200);
+  });
+});

@@ -1,0 +1,100 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { onTestFinished } from "vitest";
+import {
+  type OpenAggregator,
+  openAggregator,
+  type OpenAggregatorOptions,
+} from "../../src/node/aggregate/open-aggregator.ts";
+import { NodeClient } from "../../src/node/fetch/node-client.ts";
+import type { Archive } from "../../src/route/archive.ts";
+import {
+  AggregatorService,
+  type AggregatorServiceOptions,
+} from "../../src/server/aggregator/aggregator-service.ts";
+import { ServiceStatus } from "../../src/server/aggregator/service-status.ts";
+import { listen, type Listening, type ListenOptions } from "../../src/server/listen.ts";
+import { type ScriptedServer, scriptedServer } from "./scripted-server.ts";
+import { linkTimeMap } from "./scripted-upstream.ts";
+import { archive } from "./sessions.ts";
+
+/** An archive of a test on this machine, and what it was asked. */
+export interface LocalArchive extends ScriptedServer {
+  readonly archive: Archive;
+}
+
+/** Starts an archive that answers as a test says. */
+export async function localArchive(
+  id: string,
+  answer: (request: IncomingMessage, response: ServerResponse) => void,
+): Promise<LocalArchive> {
+  const server = await scriptedServer(answer);
+  return { ...server, archive: archive(id, server.url) };
+}
+
+/** Starts an archive that has mementos of these times, of whatever it is asked for, or none. */
+export function plainArchive(id: string, datetimes: readonly string[]): Promise<LocalArchive> {
+  return localArchive(id, (request, response) => {
+    const { url = "" } = request;
+    const { host = "" } = request.headers;
+    const [, kind = "", original = ""] =
+      /^\/(timemap\/link|timegate|web\/\w+)\/(.*)$/.exec(url) ?? [];
+    if (datetimes.length === 0) {
+      response.writeHead(404).end();
+    } else if (kind === "timemap/link") {
+      response.writeHead(200, { "Content-Type": "application/link-format" });
+      response.end(linkTimeMap(original, `http://${host}/web/`, datetimes));
+    } else if (kind === "timegate") {
+      const link = linkTimeMap(original, `http://${host}/web/`, datetimes).replaceAll("\n", " ");
+      response.writeHead(302, { Link: link, Location: `/web/${datetimes[0]}/${original}` }).end();
+    } else {
+      response.writeHead(200, { "Content-Type": "text/plain", "Set-Cookie": "a=b", "X-Odd": "1" });
+      response.end(`captured: ${url}`);
+    }
+  });
+}
+
+export interface Aggregating {
+  readonly url: string;
+  readonly open: OpenAggregator;
+  readonly service: AggregatorService;
+  readonly server: Listening;
+}
+
+/** Serves an aggregator of archives on a free port of this machine until the test ends. */
+export async function aggregating(
+  archives: readonly LocalArchive[],
+  options: {
+    readonly aggregator?: Omit<OpenAggregatorOptions, "archives">;
+    readonly service?: Partial<AggregatorServiceOptions>;
+    readonly listen?: ListenOptions;
+  } = {},
+): Promise<Aggregating> {
+  const list = archives.map((each) => each.archive);
+  const open = await openAggregator({
+    archives: list,
+    sampleShare: 0,
+    ...options.aggregator,
+    upstream: { retries: 0, ...options.aggregator?.upstream },
+  });
+  const client = new NodeClient({ trustedOrigins: archives.map(({ url }) => url) });
+  const service = new AggregatorService({
+    aggregator: open.aggregator,
+    status: new ServiceStatus({
+      archives: list,
+      upstream: open.upstream,
+      tallies: open.tallies,
+      estimate: open.estimate,
+      mapStateOf: (each) => open.keeper.stateOf(each),
+      isRouting: open.isRouting,
+    }),
+    client,
+    ...options.service,
+  });
+  const server = await listen(service, { port: 0, ...options.listen });
+  onTestFinished(async () => {
+    await server.stop();
+    client.close();
+    await open.close();
+  });
+  return { url: server.url, open, service, server };
+}
