@@ -33,7 +33,7 @@ const { values } = parseArgs({
 });
 
 /** Our aggregator without what MemGator does not have: a cache, dormancy and second attempts. */
-const PLAIN = ["--cache", "off", "--tolerance", "-1", "--retries", "0", "--hdrtimeout", "1s"];
+const PLAIN = ["--cache", "0", "--tolerance", "0", "--retries", "0", "--headers-timeout", "1s"];
 const LOG_LINES = 100_000;
 const SAVED_GOAL = 0.8;
 

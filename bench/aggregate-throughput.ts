@@ -27,7 +27,7 @@ const { values } = parseArgs({
 });
 
 /** Our aggregator without what MemGator does not have. */
-const LIKE_MEMGATOR = ["--no-routing", "--cache", "off"];
+const LIKE_MEMGATOR = ["--no-routing", "--cache", "0"];
 
 interface Measured extends LoadResult {
   readonly upstream: number;
@@ -47,7 +47,7 @@ try {
   const contestants: (() => Promise<Contestant>)[] = [
     ...(memGator === undefined ? [] : [() => startMemGator(memGator, list)]),
     () => startOurs("ours, asking everyone", list, LIKE_MEMGATOR),
-    () => startOurs("ours, with maps", listWithMaps, ["--cache", "off"]),
+    () => startOurs("ours, with maps", listWithMaps, ["--cache", "0"]),
   ];
   for (let round = 0; round < Number(values.rounds); round++) {
     for (const start of contestants) {
