@@ -1,64 +1,62 @@
 import type { Archive } from "./archive.ts";
 
-export interface HitRatesOptions {
-  /** The share of requests an archive answers with mementos, before anything is known of it; default 0.0544. */
-  readonly prior?: number | undefined;
-  /** As many requests as the prior counts for; default 20. */
-  readonly priorWeight?: number | undefined;
-  /** Requests after which the older ones begin to count for less; default 10,000. */
-  readonly memory?: number | undefined;
-}
+/** As many answers as what was thought before counts for. */
+const PRIOR_WEIGHT = 20;
 
-/** The share of hits in three years of MemGator's requests to 14 archives (the paper's table of its log). */
-const DEFAULT_PRIOR = 0.0544;
+/** After so many answers the older ones begin to count for less: what archives hold changes. */
+const MEMORY = 10_000;
 
-/** How often an archive had what it was asked for. */
+/** How often an archive had what it was asked for, for reasons of one kind. */
 export class HitRate {
-  #asked: number;
-  #hits: number;
-  readonly #memory: number;
-
-  constructor(prior: number, priorWeight: number, memory: number) {
-    this.#asked = priorWeight;
-    this.#hits = prior * priorWeight;
-    this.#memory = memory + priorWeight;
-  }
-
-  /** How likely the next request finds something, as far as is known. */
-  get value(): number {
-    return this.#hits / this.#asked;
-  }
+  #asked = 0;
+  #hits = 0;
 
   note(isHit: boolean): void {
     this.#asked += 1;
     if (isHit) this.#hits += 1;
-    if (this.#asked <= this.#memory) return;
-    // What an archive holds changes: let old requests count for less.
+    if (this.#asked < MEMORY) return;
     this.#asked /= 2;
     this.#hits /= 2;
+  }
+
+  /** How likely the next request finds something, if `prior` is what one would think without any. */
+  likelihood(prior: number): number {
+    return (this.#hits + PRIOR_WEIGHT * prior) / (this.#asked + PRIOR_WEIGHT);
+  }
+}
+
+const ESTIMATE_CLASSES = 8;
+
+/** How often one archive had what it was asked for. */
+export class ArchiveRates {
+  /** Asked while nothing was known about what it holds. */
+  readonly withoutMap: HitRate = new HitRate();
+  /** Asked for a part of a page that it holds. */
+  readonly byReferer: HitRate = new HitRate();
+  /** Asked because its map has the URI itself. */
+  readonly byKey: HitRate = new HitRate();
+  readonly #byWildcard = Array.from({ length: ESTIMATE_CLASSES }, () => new HitRate());
+
+  /** Asked because its map has a wildcard, with an estimate below 1 of about this size. */
+  byWildcard(estimate: number): HitRate {
+    return this.#byWildcard[Math.floor(estimate * ESTIMATE_CLASSES)];
   }
 }
 
 /**
- * How often each archive had what it was asked for; what is known about archives without a map.
+ * How often each archive had what it was asked for.
  *
- * Starts from the probability in the list of archives, and comes to go by what was answered. A few
- * numbers an archive.
+ * What maps and lists say about archives is where likelihoods start from; what the archives answer
+ * then corrects it. A few numbers an archive.
  */
 export class HitRates {
-  readonly #options: HitRatesOptions;
-  readonly #rates = new Map<string, HitRate>();
+  readonly #rates = new Map<string, ArchiveRates>();
 
-  constructor(options: HitRatesOptions = {}) {
-    this.#options = options;
-  }
-
-  of({ id, probability }: Archive): HitRate {
+  of({ id }: Archive): ArchiveRates {
     const known = this.#rates.get(id);
     if (known !== undefined) return known;
-    const { prior = DEFAULT_PRIOR, priorWeight = 20, memory = 10_000 } = this.#options;
-    const rate = new HitRate(probability ?? prior, priorWeight, memory);
-    this.#rates.set(id, rate);
-    return rate;
+    const rates = new ArchiveRates();
+    this.#rates.set(id, rates);
+    return rates;
   }
 }

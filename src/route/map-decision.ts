@@ -1,6 +1,7 @@
 import type { MemoryIndex } from "../lookup/memory-index.ts";
 import type { Archive } from "./archive.ts";
 import type { Decision, RouteReason } from "./decision.ts";
+import type { HitRate } from "./hit-rates.ts";
 
 /**
  * A decision in the making: the router changes its mind as it learns more.
@@ -9,22 +10,21 @@ import type { Decision, RouteReason } from "./decision.ts";
  */
 export class MapDecision implements Decision {
   readonly archive: Archive;
-  isAsked: boolean;
+  isAsked = false;
   reason: RouteReason;
-  likelihood: number;
+  likelihood = 0;
   /** What archives are ranked by: the likelihood, and for a moment asked for, nearness in time. */
-  usefulness: number;
+  usefulness = 0;
   /** How many mementos the archive will have, on average. */
   mementos = 0;
+  #rate: HitRate | undefined;
   #index: MemoryIndex | undefined;
   #row = -1;
 
-  constructor(archive: Archive, reason: RouteReason, likelihood?: number) {
+  /** Not to ask an archive, at first. */
+  constructor(archive: Archive, reason: RouteReason) {
     this.archive = archive;
     this.reason = reason;
-    this.isAsked = likelihood !== undefined;
-    this.likelihood = likelihood ?? 0;
-    this.usefulness = this.likelihood;
   }
 
   get key(): string | undefined {
@@ -41,16 +41,24 @@ export class MapDecision implements Decision {
     this.#row = row;
   }
 
-  ask(reason: RouteReason, likelihood: number): void {
+  /** Asks the archive, which is so likely to have it as far as others than its answers tell. */
+  ask(reason: RouteReason, estimate: number, rate?: HitRate): this {
     this.isAsked = true;
     this.reason = reason;
-    this.likelihood = likelihood;
-    this.usefulness = likelihood;
+    this.likelihood = rate === undefined ? estimate : rate.likelihood(estimate);
+    this.usefulness = this.likelihood;
+    this.#rate = rate;
+    return this;
   }
 
   skip(reason: RouteReason): void {
     this.isAsked = false;
     this.reason = reason;
+  }
+
+  /** The archive was asked, and had mementos or had none. */
+  learn(isHit: boolean): void {
+    this.#rate?.note(isHit);
   }
 
   toJSON(): Decision {

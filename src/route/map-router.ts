@@ -5,7 +5,7 @@ import { AnsweredPages } from "./answered-pages.ts";
 import type { Archive } from "./archive.ts";
 import { CombinedIndex } from "./combined-index.ts";
 import type { Decision, Router, RouteReason, RouteRequest } from "./decision.ts";
-import { type HitRate, HitRates } from "./hit-rates.ts";
+import { type ArchiveRates, HitRates } from "./hit-rates.ts";
 import { Estimate } from "./likelihood.ts";
 import { compareDecisions, MapDecision } from "./map-decision.ts";
 import { looksLikePageRequisite, pageOfReferer } from "./referer.ts";
@@ -26,12 +26,15 @@ export interface MapRouterOptions {
   readonly random?: (() => number) | undefined;
   /** Milliseconds since 1970; default `Date.now`. */
   readonly now?: (() => number) | undefined;
-  /** What is known about archives without a map. */
+  /** How often archives had what they were asked for; default nothing is known. */
   readonly hitRates?: HitRates | undefined;
 }
 
 /** Of archives that hold a page, so many hold a part of it that their map does not have. */
 const LIKELIHOOD_BY_REFERER = 0.5;
+
+/** The share of hits in three years of MemGator's requests to 14 archives (the paper's table). */
+const LIKELIHOOD_WITHOUT_MAP = 0.0544;
 
 const encoder = new TextEncoder();
 
@@ -49,7 +52,7 @@ const encoder = new TextEncoder();
 export class MapRouter implements Router {
   readonly archives: readonly Archive[];
   readonly #options: MapRouterOptions;
-  readonly #rates: readonly HitRate[];
+  readonly #rates: readonly ArchiveRates[];
   readonly #answered = new AnsweredPages();
   readonly #match = new Match();
   readonly #estimate = new Estimate();
@@ -87,11 +90,14 @@ export class MapRouter implements Router {
     this.#index = index;
   }
 
-  /** What an archive answered for a URI: whether it had mementos. */
-  learn(archive: Archive, uri: string, isHit: boolean): void {
-    const number = this.archives.indexOf(archive);
-    if (number >= 0) this.#rates[number].note(isHit);
-    if (isHit && !looksLikePageRequisite(uri)) this.#answered.note(uri, archive.id);
+  /**
+   * What came of a decision to ask for a URI: whether the archive had mementos.
+   *
+   * Decisions of other routers are as good, if they are of archives that this one knows.
+   */
+  learn(decision: Decision, uri: string, isHit: boolean): void {
+    if (decision instanceof MapDecision) decision.learn(isHit);
+    if (isHit && !looksLikePageRequisite(uri)) this.#answered.note(uri, decision.archive.id);
   }
 
   route(request: RouteRequest): readonly Decision[] {
@@ -110,7 +116,8 @@ export class MapRouter implements Router {
   }
 
   #decideToBroadcast(archive: Archive, number: number): MapDecision {
-    const decision = new MapDecision(archive, "broadcast", this.#rates[number].value);
+    const decision = this.#askWithoutMap(new MapDecision(archive, "broadcast"), number);
+    decision.reason = "broadcast";
     // As MemGator ranks them: those without a probability last.
     decision.usefulness = archive.probability ?? 0;
     return decision;
@@ -118,34 +125,36 @@ export class MapRouter implements Router {
 
   #decideByMap(archive: Archive, number: number, request: RouteRequest): MapDecision {
     const map = this.#maps[number];
-    if (map === undefined) return new MapDecision(archive, "no-map", this.#rates[number].value);
+    if (map === undefined) return this.#askWithoutMap(new MapDecision(archive, "no-map"), number);
     const row = this.#index.rows[number];
     const match = this.#match;
     const isPresent = row >= 0 && map.index.matchRow(row, match);
     const decision = new MapDecision(archive, "not-in-map");
     if (row >= 0) decision.decidedBy(map.index, row);
-    if (!isPresent) {
-      if (!this.#isTrusted(map)) decision.ask("no-map", this.#rates[number].value);
-      return decision;
-    }
+    if (!isPresent) return this.#isTrusted(map) ? decision : this.#askWithoutMap(decision, number);
     if (knowsNothingOf(map, row, request)) {
-      decision.skip("out-of-range");
+      decision.reason = "out-of-range";
       return decision;
     }
+    const { frequencyBytes, frequencyStart, frequencyEnd } = match;
     const estimate = this.#estimate;
-    estimate.take(
-      match.frequencyBytes,
-      match.frequencyStart,
-      match.frequencyEnd,
-      this.#index.distances[number],
-    );
-    decision.ask("in-map", estimate.likelihood);
-    decision.mementos = estimate.mementos;
-    if (request.datetime !== undefined && !mayHoldYearOf(request.datetime, archive, map, row)) {
+    const distance = this.#index.distances[number];
+    estimate.take(frequencyBytes, frequencyStart, frequencyEnd, distance);
+    const { likelihood, mementos } = estimate;
+    const rates = this.#rates[number];
+    decision.ask("in-map", likelihood, distance === 0 ? rates.byKey : rates.byWildcard(likelihood));
+    decision.mementos = mementos;
+    const { datetime } = request;
+    if (datetime !== undefined && !mayHoldYearOf(datetime, archive, map, row)) {
       // The closest memento may be of another year; it is only less likely to be this one.
       decision.usefulness /= 2;
     }
     return decision;
+  }
+
+  #askWithoutMap(decision: MapDecision, number: number): MapDecision {
+    const { probability = LIKELIHOOD_WITHOUT_MAP } = decision.archive;
+    return decision.ask("no-map", probability, this.#rates[number].withoutMap);
   }
 
   /** Whether a map is to be believed where it says absent. */
@@ -175,7 +184,7 @@ export class MapRouter implements Router {
       const row = this.#index.rows[number];
       const isInMap = row >= 0 && this.#maps[number]?.index.matchRow(row, this.#match) === true;
       if (isInMap || answered.includes(decision.archive.id)) {
-        decision.ask("referer", LIKELIHOOD_BY_REFERER);
+        decision.ask("referer", LIKELIHOOD_BY_REFERER, this.#rates[number].byReferer);
       }
     }
   }

@@ -223,8 +223,12 @@ describe("MapRouter", () => {
 
     it("asks those that answered for the page", async () => {
       const router = await routerOf(archives, maps);
-      router.learn(archives[1], "http://www.x.example/page.html?q", true);
-      router.learn(archives[1], "http://x.example/nothing.html", false);
+      const answered = (uri: string, isHit: boolean): void => {
+        const decision = router.route({ uri }).find(({ archive }) => archive.id === "other");
+        if (decision !== undefined) router.learn(decision, uri, isHit);
+      };
+      answered("http://www.x.example/page.html?q", true);
+      answered("http://x.example/nothing.html", false);
       const asked = (referer: string): string => shown(router.route({ uri: image, referer }));
       expect(asked("https://x.example/page.html")).toContain("+other referer");
       expect(asked("https://x.example/nothing.html")).toContain("-other not-in-map");
@@ -253,15 +257,46 @@ describe("MapRouter", () => {
     const archives = archivesOf({ often: {}, listed: { probability: 0.3 }, never: {} });
     const router = await routerOf(archives, {});
     expect(shown(router.route({ uri: URI }))).toBe("+listed no-map, +often no-map, +never no-map");
-    const [, often, never] = archives;
     for (let i = 0; i < 100; i++) {
-      router.learn(often, URI, true);
-      router.learn(never, URI, false);
+      for (const decision of router.route({ uri: URI })) {
+        if (decision.archive.id !== "listed") {
+          router.learn(decision, URI, decision.archive.id === "often");
+        }
+      }
     }
     const decisions = router.route({ uri: URI });
     expect(shown(decisions)).toBe("+often no-map, +listed no-map, +never no-map");
-    expect(decisions[0].likelihood).toBeCloseTo((20 * 0.0544 + 100) / 120);
-    expect(decisions[2].likelihood).toBeCloseTo((20 * 0.0544) / 120);
+    expect(decisions.map(({ likelihood }) => likelihood)).toEqual([
+      expect.closeTo((20 * 0.0544 + 100) / 120),
+      expect.closeTo(0.3),
+      expect.closeTo((20 * 0.0544) / 120),
+    ]);
+  });
+
+  it("learns how often wildcards are right, and leaves other keys as they are", async () => {
+    const router = await routerOf(archivesOf({ a: {}, b: {} }), {
+      a: "example,x)/* 600/200\nexample,y)/ 3\n",
+      b: "example,x)/* 300/100\n",
+    });
+    expect(shown(router.route({ uri: URI }))).toBe("+a in-map, +b in-map");
+    for (let i = 0; i < 40; i++) {
+      const [first] = router.route({ uri: URI, only: ["a"] });
+      router.learn(first, URI, false);
+    }
+    const decisions = router.route({ uri: URI });
+    expect(shown(decisions)).toBe("+b in-map, +a in-map");
+    expect(decisions[1].likelihood).toBeCloseTo((20 * (200 / 264)) / 60);
+    expect(router.route({ uri: "http://y.example/" })[0].likelihood).toBe(0.99);
+  });
+
+  it("forgets what was long ago", async () => {
+    const router = await routerOf(archivesOf({ a: {} }), {});
+    const answer = (isHit: boolean, count: number): void => {
+      for (let i = 0; i < count; i++) router.learn(router.route({ uri: URI })[0], URI, isHit);
+    };
+    answer(false, 50_000);
+    answer(true, 20_000);
+    expect(router.route({ uri: URI })[0].likelihood).toBeGreaterThan(0.8);
   });
 
   it("routes by the old maps until the new ones are ready, and by the last that were given", async () => {

@@ -92,8 +92,8 @@ class Learning implements SessionObserver {
     this.#router = router;
   }
 
-  answered({ uri }: Session, { archive, result }: Outcome): void {
-    if (result === "hit" || result === "miss") this.#router.learn(archive, uri, result === "hit");
+  answered({ uri }: Session, { decision, result }: Outcome): void {
+    if (result === "hit" || result === "miss") this.#router.learn(decision, uri, result === "hit");
   }
 }
 
