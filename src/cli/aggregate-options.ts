@@ -153,8 +153,8 @@ export const AGGREGATE_OPTIONS = {
     type: "string",
     value: "SIZE",
     default: "64m",
-    help: "How much to keep of what archives answered, in memory or in --cache-dir; 0 for nothing.",
-    parse: parseSize,
+    help: "How much to keep of what archives answered, in memory or in --cache-dir; off for nothing.",
+    parse: parseCache,
   },
   "cache-dir": {
     type: "string",
@@ -322,6 +322,10 @@ function parseMap(text: string): { id: string; map: string } {
     "MM_USAGE",
     `not a map of an archive: ${quote(text)}; write ID=MAP, such as loc=loc.ukvs`,
   );
+}
+
+function parseCache(text: string): number {
+  return text === "off" ? 0 : parseSize(text);
 }
 
 /** MemGator writes formats with capitals. */
