@@ -5,8 +5,8 @@ let slab = new Uint8Array(0);
 let used = 0;
 
 /**
- * Bytes that may hold anything, for short texts: carved from a larger piece, because an array of its
- * own costs more than all that is done with it. A piece lives as long as one of its parts.
+ * Bytes for a short text: carved from a larger piece, because an array of its own costs more than
+ * all that is done with it. A piece lives as long as one of its parts, and no part is used twice.
  */
 export function carveBytes(length: number): Uint8Array {
   if (length > MAX_CARVED_BYTES) return new Uint8Array(length);
