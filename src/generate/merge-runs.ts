@@ -1,4 +1,6 @@
 import { compareRanges } from "../bytes/compare.ts";
+import { copyRange } from "../bytes/copy.ts";
+import type { SortedKeys } from "./key-table.ts";
 import type { RunReader } from "./run.ts";
 
 /** Receives each key once, in byte order; the bytes are valid only during the call. */
@@ -41,6 +43,37 @@ export function mergeRuns(readers: readonly RunReader[], range: KeyRange, visit:
     }
     visit(key, keyLength, count);
   }
+}
+
+/**
+ * The merged keys of runs, for a run of their own. Can be gone through once, as the readers can; its
+ * size is that of what has been gone through.
+ */
+export function mergedKeys(readers: readonly RunReader[]): SortedKeys {
+  let size = 0;
+  return {
+    get size() {
+      return size;
+    },
+    forEach(visit) {
+      // The last key is still looked at when the next one comes, so that one must not overwrite it.
+      let arena = new Uint8Array(1 << 16);
+      let [start, end] = [0, 0];
+      mergeRuns(readers, {}, (key, keyLength, count) => {
+        if (end + keyLength <= arena.length) start = end;
+        else if (keyLength <= start) start = 0;
+        else {
+          const larger = new Uint8Array((end + keyLength) * 2);
+          larger.set(arena);
+          arena = larger;
+          start = end;
+        }
+        end = copyRange(key, 0, keyLength, arena, start);
+        size++;
+        visit(arena, start, end, count);
+      });
+    },
+  };
 }
 
 function seek(reader: RunReader, { from, to }: KeyRange): boolean {

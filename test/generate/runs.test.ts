@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { cutRuns } from "../../src/generate/cut-runs.ts";
 import type { SortedKeys } from "../../src/generate/key-table.ts";
 import type { KeyRange } from "../../src/generate/merge-runs.ts";
-import { mergeRuns } from "../../src/generate/merge-runs.ts";
+import { mergedKeys, mergeRuns } from "../../src/generate/merge-runs.ts";
 import { ORIGINAL_MARK } from "../../src/generate/row-key.ts";
 import type { ReadRun, RunIndex } from "../../src/generate/run.ts";
 import { RunReader, writeRun } from "../../src/generate/run.ts";
@@ -61,6 +61,15 @@ function manyEntries(step: number): [string, number][] {
       i + 1,
     ]),
   );
+}
+
+/** One run of several. */
+function combined(runs: readonly Run[]): Run {
+  const chunks: Uint8Array[] = [];
+  const readers = runs.map(({ index, read }) => new RunReader(index, read));
+  const index = writeRun(mergedKeys(readers), (chunk) => void chunks.push(chunk.slice()));
+  const bytes = Buffer.concat(chunks);
+  return { index, read: (offset, target) => bytes.copy(target, 0, offset) };
 }
 
 describe("a run", () => {
@@ -176,5 +185,25 @@ describe("cutRuns", () => {
     );
     const all = rows.flatMap((row) => [...row]);
     expect(all).toHaveLength(new Set(all).size);
+  });
+});
+
+describe("runs that are combined", () => {
+  it("give one run of all their keys", () => {
+    fc.assert(
+      fc.property(fc.array(keyCounts, { maxLength: 5 }), (lists) => {
+        const runs = lists.map((entries) => store(naiveCounts(entries)));
+        const one = combined(runs);
+        expect(entriesOf(one)).toEqual(merged(runs));
+        expect(one.index.keys).toBe(merged(runs).length);
+      }),
+    );
+  });
+
+  it("may have many keys, and keys longer than anything kept aside for them", () => {
+    const long = (text: string): [string, number] => [text.repeat(50_000), 1];
+    const runs = [manyEntries(7), manyEntries(11), [long("a"), long("b"), long("xy"), long("z")]];
+    const stored = runs.map((entries) => store(naiveCounts(entries)));
+    expect(entriesOf(combined(stored))).toEqual(merged(stored));
   });
 });

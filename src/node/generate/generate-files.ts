@@ -1,26 +1,22 @@
-import { rm, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { stat } from "node:fs/promises";
 import type { IndexCounts } from "../../generate/index-counts.ts";
 import { addIndexCounts, newIndexCounts } from "../../generate/index-counts.ts";
 import type { Canonicalization, MapDescription } from "../../generate/map-headers.ts";
 import { mapHeaders } from "../../generate/map-headers.ts";
-import { cutRuns, rowPart } from "../../generate/cut-runs.ts";
-import { compareBytes } from "../../bytes/compare.ts";
 import type { InputFormat, KeyTrust } from "../../input/detect.ts";
 import type { CaptureFilter } from "../../input/filter.ts";
-import { copyToOutput } from "../copy-to-output.ts";
 import type { InputStreams } from "../input-file.ts";
 import type { Interrupt } from "../interrupt.ts";
 import type { Output } from "../output-file.ts";
 import { withTempDir } from "../temp-dir.ts";
 import type { Thread } from "../threads/thread.ts";
-import type { FinishResult, KeptKeys, MergeResult, StoredRun } from "./job.ts";
 import type { Lane } from "./lane.ts";
 import { InlineLane, startLaneThread, ThreadLane } from "./lane.ts";
 import { tableBytes } from "./memory.ts";
 import type { GeneratePlan } from "./plan.ts";
 import { planGenerate } from "./plan.ts";
 import { KeysDiffer, readAll } from "./read-all.ts";
+import { writeRows } from "./write-rows.ts";
 
 export interface GenerateOptions {
   readonly format?: InputFormat | undefined;
@@ -45,6 +41,8 @@ export interface GenerateOptions {
   readonly threads?: number | undefined;
   /** The folder for scratch files. */
   readonly scratch?: string | undefined;
+  /** Scratch files that a thread merges at once, at most; 128 by default. */
+  readonly maxOpenRuns?: number | undefined;
   readonly maxLineBytes?: number | undefined;
   readonly streams: InputStreams;
   readonly interrupt?: Interrupt | undefined;
@@ -74,8 +72,6 @@ const DEFAULT_MEMORY_BYTES = 512 * 2 ** 20;
 const DEFAULT_MAX_LINE_BYTES = 2 ** 20;
 /** A second thread costs more than it gives on less than this. */
 const BYTES_WORTH_A_THREAD = 8 * 2 ** 20;
-/** Merging in more parts than threads lets the first be written out while others are merged. */
-const MERGES_PER_THREAD = 4;
 
 /**
  * Makes a map from index files: reads, filters, keys, counts, sorts and writes.
@@ -127,18 +123,18 @@ async function generateOnce(
       const header = mapHeaders(plan.description, options.datetimeDigits ?? 0);
       await output.write(header);
       const isSample = counts.samples > 0;
-      const inOrder = lanesInOrder(lanes, finished);
-      const runs = inOrder === undefined ? await storeAll(lanes, finished) : [];
-      const merged =
-        inOrder === undefined
-          ? await writeParts(mergedRows(runs, lanes, scratch, isSample), output, options.interrupt)
-          : await writeInOrder(inOrder, scratch, isSample, output, options.interrupt);
+      const merged = await writeRows(lanes, finished, {
+        scratch,
+        isSample,
+        output,
+        interrupt: options.interrupt,
+        maxOpenRuns: options.maxOpenRuns,
+      });
       isDone = true;
       return {
         ...merged,
         counts,
         bytes: merged.bytes + header.length,
-        runs: runs.length,
         duplicates: plan.isDistinct ? counts.captures - merged.mementos : 0,
         rekeyed: plan.inputs.filter((i) => i.format.isRekeyed).map((i) => i.source),
         canonicalization: plan.description.canonicalization ?? "surt",
@@ -204,119 +200,4 @@ function openLanes(
 function threadsWorthwhile({ inputs }: GeneratePlan): number {
   const bytes = inputs.reduce((sum, input) => sum + (input.size ?? Number.POSITIVE_INFINITY), 0);
   return Math.ceil(bytes / BYTES_WORTH_A_THREAD);
-}
-
-/** A lane that has all keys from one of the map to another. */
-interface KeptLane extends KeptKeys {
-  readonly lane: Lane;
-}
-
-/** A part of the map's rows in a scratch file, when it is done. */
-interface RowsPart {
-  readonly path: string;
-  readonly result: Promise<MergeResult>;
-}
-
-/**
- * The lanes in the order of their keys, if none had to put keys away and no two have keys that
- * overlap: a sorted index that was cut between sites. Then nothing is left to merge.
- */
-function lanesInOrder(
-  lanes: readonly Lane[],
-  finished: readonly FinishResult[],
-): readonly KeptLane[] | undefined {
-  if (finished.some(({ runs }) => runs.length > 0)) return undefined;
-  const kept = finished
-    .flatMap(({ kept: keys }, i) => (keys === undefined ? [] : [{ lane: lanes[i], ...keys }]))
-    .sort((a, b) => compareBytes(a.first, b.first));
-  const isApart = kept.every(
-    ({ first }, i) => i === 0 || compareBytes(rowPart(kept[i - 1].last), rowPart(first)) < 0,
-  );
-  return isApart ? kept : undefined;
-}
-
-/**
- * Writes the rows of lanes one after the other: at once and each lane itself, where the output is a
- * plain file and it is known how long the rows are, and through scratch files otherwise.
- */
-async function writeInOrder(
-  lanes: readonly KeptLane[],
-  scratch: string,
-  isSample: boolean,
-  output: Output,
-  interrupt: Interrupt | undefined,
-): Promise<MergeResult> {
-  const { place } = output;
-  const sizes = isSample ? [] : lanes.flatMap(({ rowBytes }) => rowBytes ?? []);
-  if (place === undefined || sizes.length < lanes.length) {
-    const parts = lanes.map(({ lane }, i) => {
-      const path = join(scratch, `part-${i}.rows`);
-      return { path, result: lane.emit({ target: { path }, isSample }) };
-    });
-    return writeParts(parts, output, interrupt);
-  }
-  let { offset } = place;
-  const starts = sizes.map((size) => (offset += size) - size);
-  const results = await Promise.all(
-    lanes.map(({ lane }, i) =>
-      lane.emit({ target: { path: place.path, offset: starts[i], name: output.name } }),
-    ),
-  );
-  if (results.some(({ bytes }, i) => bytes !== sizes[i])) {
-    throw new Error("rows are not as long as they were counted to be");
-  }
-  place.skip(offset - place.offset);
-  interrupt?.signal.throwIfAborted();
-  return results.reduce(addResults, NO_ROWS);
-}
-
-async function storeAll(
-  lanes: readonly Lane[],
-  finished: readonly FinishResult[],
-): Promise<readonly StoredRun[]> {
-  const runs = await Promise.all(
-    finished.map(async (result, i) => (result.kept ? lanes[i].store() : result.runs)),
-  );
-  return runs.flat();
-}
-
-function mergedRows(
-  runs: readonly StoredRun[],
-  lanes: readonly Lane[],
-  scratch: string,
-  isSample: boolean,
-): RowsPart[] {
-  const parts = lanes.length === 1 ? 1 : lanes.length * MERGES_PER_THREAD;
-  const ranges = cutRuns(
-    runs.map((run) => run.index),
-    parts,
-  );
-  return ranges.map((range, i) => {
-    const path = join(scratch, `part-${i}.rows`);
-    const task = { runs, range, target: { path }, isSample };
-    return { path, result: lanes[i % lanes.length].merge(task) };
-  });
-}
-
-async function writeParts(
-  parts: readonly RowsPart[],
-  output: Output,
-  interrupt: Interrupt | undefined,
-): Promise<MergeResult> {
-  for (const { result } of parts) result.catch(() => undefined); // met below, in order
-  let total = NO_ROWS;
-  for (const { path, result } of parts) {
-    const part = await result;
-    interrupt?.signal.throwIfAborted();
-    total = addResults(total, part);
-    await copyToOutput(path, output);
-    await rm(path);
-  }
-  return total;
-}
-
-const NO_ROWS: MergeResult = { rows: 0, bytes: 0, mementos: 0 };
-
-function addResults(a: MergeResult, b: MergeResult): MergeResult {
-  return { rows: a.rows + b.rows, bytes: a.bytes + b.bytes, mementos: a.mementos + b.mementos };
 }

@@ -6,7 +6,7 @@ import { IndexReader } from "../../generate/index-reader.ts";
 import type { SortedKeys, SortedTable } from "../../generate/key-table.ts";
 import { KeyTable } from "../../generate/key-table.ts";
 import type { KeyRange } from "../../generate/merge-runs.ts";
-import { mergeRuns } from "../../generate/merge-runs.ts";
+import { mergedKeys, mergeRuns } from "../../generate/merge-runs.ts";
 import { MapRows, plainRowBytes } from "../../generate/map-rows.ts";
 import type { RunIndex } from "../../generate/run.ts";
 import { RunReader, writeRun } from "../../generate/run.ts";
@@ -52,6 +52,12 @@ export interface FinishResult {
 export interface EmitTask {
   readonly target: RowsTarget;
   readonly isSample?: boolean | undefined;
+}
+
+/** Runs to make one run of. */
+export interface CombineTask {
+  readonly runs: readonly StoredRun[];
+  readonly path: string;
 }
 
 export interface MergeTask {
@@ -166,22 +172,25 @@ export class GenerateJob {
     });
   }
 
-  merge(task: MergeTask): MergeResult {
-    const files = task.runs.map((run) => openSync(run.path, "r"));
-    try {
-      const readers = task.runs.map((run, i) => {
-        const read = (offset: number, target: Uint8Array): number =>
-          readSync(files[i], target, 0, target.length, offset);
-        return new RunReader(run.index, read, task.range.from);
+  /** Makes one run of several. */
+  combine({ runs, path }: CombineTask): StoredRun {
+    return readingRuns(runs, undefined, (readers) => {
+      let index: RunIndex | undefined;
+      writingTo({ path }, (write) => {
+        index = writeRun(mergedKeys(readers), write);
       });
-      return this.#writeRows(task.target, task.isSample, (rows) => {
-        mergeRuns(readers, task.range, (key, keyLength, count) => {
+      return { path, index: index as RunIndex }; // writingTo calls back, or throws
+    });
+  }
+
+  merge({ runs, range, target, isSample }: MergeTask): MergeResult {
+    return readingRuns(runs, range.from, (readers) =>
+      this.#writeRows(target, isSample, (rows) => {
+        mergeRuns(readers, range, (key, keyLength, count) => {
           rows.add(key, keyLength, count);
         });
-      });
-    } finally {
-      for (const file of files) closeSync(file);
-    }
+      }),
+    );
   }
 
   get #isMarked(): boolean {
@@ -207,5 +216,26 @@ export class GenerateJob {
       result = { rows: rows.rows, mementos: rows.mementos };
     });
     return { ...result, bytes };
+  }
+}
+
+/** Opens runs, from a key on, and closes them when `use` is done. */
+function readingRuns<T>(
+  runs: readonly StoredRun[],
+  from: Uint8Array | undefined,
+  use: (readers: readonly RunReader[]) => T,
+): T {
+  const files: number[] = [];
+  try {
+    const readers = runs.map(({ path, index }) => {
+      const file = openSync(path, "r");
+      files.push(file);
+      const read = (offset: number, target: Uint8Array): number =>
+        readSync(file, target, 0, target.length, offset);
+      return new RunReader(index, read, from);
+    });
+    return use(readers);
+  } finally {
+    for (const file of files) closeSync(file);
   }
 }

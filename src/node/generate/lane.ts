@@ -1,6 +1,7 @@
 import { packageFile } from "../package-file.ts";
 import { Thread } from "../threads/thread.ts";
 import type {
+  CombineTask,
   EmitTask,
   FinishResult,
   JobOptions,
@@ -19,6 +20,7 @@ export interface Lane {
   finish(): Promise<FinishResult>;
   emit(task: EmitTask): Promise<MergeResult>;
   store(): Promise<readonly StoredRun[]>;
+  combine(task: CombineTask): Promise<StoredRun>;
   merge(task: MergeTask): Promise<MergeResult>;
   end(): Promise<void>;
 }
@@ -30,6 +32,7 @@ export type LaneRequest =
   | { readonly kind: "finish" }
   | { readonly kind: "emit"; readonly task: EmitTask }
   | { readonly kind: "store" }
+  | { readonly kind: "combine"; readonly task: CombineTask }
   | { readonly kind: "merge"; readonly task: MergeTask };
 
 /** Works on this thread; lets others have a turn after each step. */
@@ -55,6 +58,10 @@ export class InlineLane implements Lane {
 
   store(): Promise<readonly StoredRun[]> {
     return inTurn(() => this.#job.store());
+  }
+
+  combine(task: CombineTask): Promise<StoredRun> {
+    return inTurn(() => this.#job.combine(task));
   }
 
   merge(task: MergeTask): Promise<MergeResult> {
@@ -109,6 +116,10 @@ export class ThreadLane implements Lane {
 
   store(): Promise<readonly StoredRun[]> {
     return this.#ask<readonly StoredRun[]>({ kind: "store" });
+  }
+
+  combine(task: CombineTask): Promise<StoredRun> {
+    return this.#ask<StoredRun>({ kind: "combine", task });
   }
 
   merge(task: MergeTask): Promise<MergeResult> {

@@ -30,6 +30,8 @@ serve(async (message) => {
       return { value: job.emit(request.task) };
     case "store":
       return { value: job.store() };
+    case "combine":
+      return { value: job.combine(request.task) };
     case "merge":
       return { value: job.merge(request.task) };
   }
