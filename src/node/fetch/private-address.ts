@@ -19,7 +19,7 @@ for (const [network, prefix] of [
   PRIVATE.addSubnet(network, prefix, "ipv4");
 }
 for (const [network, prefix] of [
-  ["::", 127],
+  ["::", 96],
   ["64:ff9b:1::", 48],
   ["100::", 64],
   ["2001:db8::", 32],

@@ -88,7 +88,7 @@ class PoliteUpstream implements ArchiveUpstream {
 
   constructor(options: UpstreamOptions) {
     this.#options = options;
-    this.#network = new UndiciNetwork(options);
+    this.#network = new UndiciNetwork({ ...options, connections: options.concurrency });
     this.#headers = ["user-agent", agentOf(options), "accept-encoding", ACCEPTED_CODINGS];
     this.#cache = options.cache === "off" ? undefined : new HttpCache(options.cache ?? {});
   }
@@ -136,10 +136,11 @@ class PoliteUpstream implements ArchiveUpstream {
   }
 
   #meet(archive: Archive): AskedArchive {
-    const { id, concurrency, rate, timeoutMs } = archive;
+    const { id, rate, timeoutMs } = archive;
     const options = this.#options;
-    this.#network.trust(archive.timemap);
-    this.#network.trust(archive.timegate);
+    const concurrency = archive.concurrency ?? options.concurrency ?? 16;
+    this.#network.trust(archive.timemap, concurrency);
+    this.#network.trust(archive.timegate, concurrency);
     const counters = new ArchiveCounters();
     const asked: AskedArchive = {
       id,
@@ -147,7 +148,7 @@ class PoliteUpstream implements ArchiveUpstream {
       counters,
       headers: this.#headers,
       limits: new Limits({
-        concurrency: concurrency ?? options.concurrency ?? 16,
+        concurrency,
         rate: rate ?? options.rate,
         maxWaiting: options.maxWaiting ?? 10_000,
         now: () => performance.now(),

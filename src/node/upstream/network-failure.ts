@@ -18,7 +18,7 @@ const KNOWN: Readonly<Record<string, readonly [FailureKind, string]>> = {
   ECONNRESET: ["cut", "the connection was cut before the end"],
   EPIPE: ["cut", "the connection was cut before the end"],
   UND_ERR_SOCKET: ["cut", "the connection was cut before the end"],
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: ["cut", "the body is not as long as its head says"],
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: ["cut", "the answer does not end where its head says"],
   UND_ERR_HEADERS_OVERFLOW: ["protocol", "the server sent headers that are too large"],
   HPE_HEADER_OVERFLOW: ["protocol", "the server sent headers that are too large"],
 };

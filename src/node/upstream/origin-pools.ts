@@ -6,6 +6,8 @@ import { isPrivateAddress } from "../fetch/private-address.ts";
 
 export interface OriginPoolsOptions {
   readonly connectTimeoutMs: number;
+  /** Connections to one origin, where `trust` says nothing else. */
+  readonly connections: number;
   /** Whether any origin may be at a private address. */
   readonly allowsPrivate: boolean;
   /** How names become addresses; default the system's way. */
@@ -26,7 +28,7 @@ interface OriginPool {
 }
 
 /**
- * Keeps connections open, for each origin; as many as there are requests under way.
+ * Keeps connections open, for each origin.
  *
  * Origins of archives are trusted wherever they are. All others have to be on the public Internet,
  * which is checked where the connection is made, so that a name that resolves to something else
@@ -35,15 +37,17 @@ interface OriginPool {
 export class OriginPools {
   readonly #options: OriginPoolsOptions;
   readonly #pools = new Map<string, OriginPool>();
-  readonly #trusted = new Set<string>();
+  /** Origins of archives, and how many connections each may have. */
+  readonly #trusted = new Map<string, number>();
 
   constructor(options: OriginPoolsOptions) {
     this.#options = options;
   }
 
-  /** Lets an origin be at a private address. */
-  trust(origin: string): void {
-    this.#trusted.add(parsedOrigin(origin).origin);
+  /** Lets an origin be at a private address, and have so many connections. */
+  trust(written: string, connections: number): void {
+    const { origin } = parsedOrigin(written);
+    this.#trusted.set(origin, Math.max(connections, this.#trusted.get(origin) ?? 0));
   }
 
   /** @throws MM_REFUSED for private addresses, MM_BAD_URI. */
@@ -76,8 +80,9 @@ export class OriginPools {
 
   #open(origin: string, hostname: string): OriginPool {
     const host = hostname.replace(/^\[(.*)\]$/, "$1");
-    const { connectTimeoutMs } = this.#options;
+    const { connectTimeoutMs, connections } = this.#options;
     const pool = new Pool(origin, {
+      connections: this.#trusted.get(origin) ?? connections,
       maxHeaderSize: MAX_HEADER_BYTES,
       keepAliveTimeout: KEPT_OPEN_MS,
       headersTimeout: 0,

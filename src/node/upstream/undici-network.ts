@@ -7,6 +7,8 @@ import { splitAddress } from "./web-address.ts";
 export interface UndiciNetworkOptions {
   /** How long a connection may take to be made; default 5 s. */
   readonly connectTimeoutMs?: number | undefined;
+  /** Connections to an origin that is no archive's; default 16. */
+  readonly connections?: number | undefined;
   /** Whether redirects may lead to private addresses; default false. */
   readonly allowsPrivate?: boolean | undefined;
   /** Default 5. */
@@ -29,14 +31,18 @@ export class UndiciNetwork implements Network {
     this.#maxRedirects = options.maxRedirects ?? 5;
     this.#pools = new OriginPools({
       connectTimeoutMs: options.connectTimeoutMs ?? 5000,
+      connections: options.connections ?? 16,
       allowsPrivate: options.allowsPrivate ?? false,
       lookup: options.lookup,
     });
   }
 
-  /** Lets the origin of an address be at a private address: it is one that the user named. */
-  trust(url: string): void {
-    this.#pools.trust(splitAddress(url).origin);
+  /**
+   * Lets the origin of an address be at a private address, and have so many connections: it is one
+   * that the user named.
+   */
+  trust(url: string, connections: number): void {
+    this.#pools.trust(splitAddress(url).origin, connections);
   }
 
   send(request: NetworkRequest, receiver: AnswerReceiver): Exchange {

@@ -1,0 +1,102 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { pauseBefore } from "../../../src/node/upstream/retry.ts";
+import { askWhole, httpAnswer, rawArchive, testUpstream, timemapRequest } from "./raw-archive.ts";
+
+describe("trying again", () => {
+  it.each([429, 502, 503, 504])("helps after status %i", async (status) => {
+    const { archive, heads } = await rawArchive((socket, number) => {
+      socket.write(number < 2 ? httpAnswer(status, "busy") : httpAnswer(200, "here"));
+    });
+    const upstream = testUpstream({ retries: 2 });
+    expect(await askWhole(upstream, timemapRequest(archive))).toMatchObject({ body: "here" });
+    expect(heads).toHaveLength(3);
+    expect(upstream.counters.get("raw")).toMatchObject({
+      requests: 3,
+      retries: 2,
+      failingAnswers: 2,
+    });
+  });
+
+  it.each([400, 403, 404, 500, 501])("is not done after status %i", async (status) => {
+    const { archive, heads } = await rawArchive(
+      (socket) => void socket.write(httpAnswer(status, "no")),
+    );
+    const upstream = testUpstream({ retries: 2 });
+    expect(await askWhole(upstream, timemapRequest(archive))).toMatchObject({ status, body: "no" });
+    expect(heads).toHaveLength(1);
+  });
+
+  it("is done when the connection is cut before the answer, not within it", async () => {
+    const { archive, heads } = await rawArchive((socket, number) => {
+      if (number < 2) socket.resetAndDestroy();
+      else if (number === 2) socket.write(httpAnswer(200, "here"));
+      else socket.write("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx", () => socket.destroy());
+    });
+    const upstream = testUpstream({ retries: 2 });
+    expect(await askWhole(upstream, timemapRequest(archive))).toMatchObject({ body: "here" });
+    expect(heads).toHaveLength(3);
+    await expect(askWhole(upstream, timemapRequest(archive))).rejects.toMatchObject({
+      code: "MM_HTTP",
+    });
+    expect(heads).toHaveLength(4);
+  });
+
+  it("ends with the last answer when nothing helps", async () => {
+    const { archive, heads } = await rawArchive(
+      (socket) => void socket.write(httpAnswer(503, "busy")),
+    );
+    const upstream = testUpstream({ retries: 2 });
+    expect(await askWhole(upstream, timemapRequest(archive))).toMatchObject({
+      status: 503,
+      body: "busy",
+    });
+    expect(heads).toHaveLength(3);
+  });
+
+  it("waits as long as the archive asks, if that is in time", async () => {
+    const times: number[] = [];
+    const { archive } = await rawArchive((socket, number) => {
+      times.push(performance.now());
+      socket.write(
+        number === 0 ? httpAnswer(429, "", { "Retry-After": "1" }) : httpAnswer(200, "here"),
+      );
+    });
+    const upstream = testUpstream({ retries: 2, totalTimeoutMs: 3000 });
+    expect(await askWhole(upstream, timemapRequest(archive))).toMatchObject({ body: "here" });
+    expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(990);
+  });
+
+  it.each([
+    ["seconds", () => "120"],
+    ["a date", () => new Date(Date.now() + 120_000).toUTCString()],
+  ])("leaves the archive alone if it is not (in %s)", async (_name, after) => {
+    const { archive, heads } = await rawArchive((socket) => {
+      socket.write(httpAnswer(503, "later", { "Retry-After": after() }));
+    });
+    let ahead = 0;
+    const upstream = testUpstream({ retries: 2, now: () => Date.now() + ahead });
+    expect(await askWhole(upstream, timemapRequest(archive))).toMatchObject({ status: 503 });
+    const state = upstream.stateOf(archive);
+    expect(state.health).toBe("dormant");
+    expect(Math.abs((state.dormantUntil ?? 0) - Date.now() - 120_000)).toBeLessThan(2000);
+    await expect(upstream.ask(timemapRequest(archive))).rejects.toMatchObject({
+      code: "MM_REFUSED",
+    });
+    expect(heads).toHaveLength(1);
+    ahead = 125_000;
+    await askWhole(upstream, timemapRequest(archive));
+    expect(heads).toHaveLength(2);
+  });
+
+  it("pauses longer each time, never all at once", () => {
+    const part = fc.double({ min: 0, max: 0.999, noNaN: true });
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 8 }), part, (attempt, random) => {
+        const pause = pauseBefore(attempt, 100, () => random);
+        expect(pause).toBeGreaterThanOrEqual(50 * 2 ** (attempt - 1));
+        expect(pause).toBeLessThan(100 * 2 ** (attempt - 1));
+      }),
+    );
+  });
+});

@@ -1,0 +1,107 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, it, vi } from "vitest";
+import { askWhole, httpAnswer, rawArchive, testUpstream, timemapRequest } from "./raw-archive.ts";
+
+describe("sharing", () => {
+  it("makes one request of many that are the same, and as many as they differ", async () => {
+    const { archive, heads } = await rawArchive((socket) => {
+      setTimeout(() => socket.write(httpAnswer(200, "shared")), 20);
+    });
+    const upstream = testUpstream();
+    const same = Array.from({ length: 50 }, () => askWhole(upstream, timemapRequest(archive)));
+    const answers = await Promise.all(same);
+    expect(heads).toHaveLength(1);
+    expect(answers.every(({ body }) => body === "shared")).toBe(true);
+    expect(answers.map(({ origin }) => origin)).toEqual([
+      "network",
+      ...Array<string>(49).fill("coalesced"),
+    ]);
+    expect(upstream.counters.get("raw")).toMatchObject({ requests: 1, coalesced: 49 });
+    await Promise.all([
+      askWhole(upstream, timemapRequest(archive)),
+      askWhole(upstream, timemapRequest(archive, { headers: { "accept-datetime": "x" } })),
+      askWhole(upstream, timemapRequest(archive, { followsRedirects: false })),
+      askWhole(upstream, timemapRequest(archive, { url: `${archive.timemap}y` })),
+    ]);
+    expect(heads).toHaveLength(5);
+  });
+
+  it("gives those who come late what came before", async () => {
+    const { archive, heads } = await rawArchive((socket) => {
+      socket.write("HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nhalf");
+      setTimeout(() => socket.write("rest"), 30);
+    });
+    const upstream = testUpstream();
+    const first = await upstream.ask(timemapRequest(archive));
+    const reading = vi.fn<(chunk: Uint8Array) => void>();
+    const read = first.read(reading);
+    await vi.waitFor(() => expect(reading).toHaveBeenCalled());
+    const late = await askWhole(upstream, timemapRequest(archive));
+    await read;
+    expect(late).toMatchObject({ body: "halfrest", origin: "coalesced" });
+    expect(heads).toHaveLength(1);
+  });
+
+  it("lets one leave without the others noticing, and ends when all have left", async () => {
+    const closed = vi.fn<() => void>();
+    const { archive } = await rawArchive((socket, number) => {
+      socket.once("close", closed);
+      if (number === 0) setTimeout(() => socket.write(httpAnswer(200, "shared")), 30);
+    });
+    const upstream = testUpstream();
+    const controllers = [new AbortController(), new AbortController()];
+    const [leaving, staying] = controllers.map(({ signal }) =>
+      askWhole(upstream, timemapRequest(archive, { signal })),
+    );
+    controllers[0]?.abort(new Error("first left"));
+    await expect(leaving).rejects.toThrow("first left");
+    await expect(staying).resolves.toMatchObject({ body: "shared" });
+    expect(closed).not.toHaveBeenCalled();
+    const alone = new AbortController();
+    const last = upstream.ask(timemapRequest(archive, { signal: alone.signal }));
+    await sleep(20);
+    alone.abort(new Error("all left"));
+    await expect(last).rejects.toThrow("all left");
+    await vi.waitFor(() => expect(closed).toHaveBeenCalled());
+    expect(upstream.stateOf(archive)).toMatchObject({
+      requestsUnderWay: 0,
+      consecutiveFailures: 0,
+    });
+  });
+
+  it("refuses a signal that was aborted before, without asking", async () => {
+    const { archive, heads } = await rawArchive((socket) => void socket.write(httpAnswer(200)));
+    const upstream = testUpstream();
+    const signal = AbortSignal.abort(new Error("too late"));
+    await expect(upstream.ask(timemapRequest(archive, { signal }))).rejects.toThrow("too late");
+    await askWhole(upstream, timemapRequest(archive));
+    expect(heads).toHaveLength(1);
+  });
+
+  it("does not let a slow reader hold a fast one, nor all of a long body be kept", async () => {
+    const long = 8 * 2 ** 20;
+    const { archive, heads } = await rawArchive((socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${long}\r\n\r\n`);
+      socket.write(Buffer.alloc(long, "x"));
+    });
+    const upstream = testUpstream();
+    const request = timemapRequest(archive, { maxBytes: 1e8 });
+    const [fast, slow] = await Promise.all([upstream.ask(request), upstream.ask(request)]);
+    let bytes = 0;
+    await fast.read((chunk) => (bytes += chunk.length));
+    expect(bytes).toBe(long);
+    await expect(slow.read(() => undefined)).rejects.toMatchObject({ code: "MM_LIMIT" });
+    expect(heads).toHaveLength(1);
+  });
+
+  it("passes a failure on to all", async () => {
+    const { archive } = await rawArchive((socket) => {
+      socket.write("HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nhalf");
+      setTimeout(() => socket.destroy(), 20);
+    });
+    const upstream = testUpstream();
+    const asked = Array.from({ length: 5 }, () => askWhole(upstream, timemapRequest(archive)));
+    const outcomes = await Promise.allSettled(asked);
+    expect(outcomes.every(({ status }) => status === "rejected")).toBe(true);
+  });
+});
