@@ -46,14 +46,6 @@ export const DIFFERENCES: readonly Difference[] = [
     ours: 404,
   },
   {
-    name: "an original that is encoded as a whole",
-    why: "follows from not decoding: write the original as it is",
-    target: "/timemap/link/http%3A%2F%2Fexample.org%2F",
-    see: statusOf,
-    memGator: 200,
-    ours: 404,
-  },
-  {
     name: "schemes in capitals",
     why: "schemes have no case (RFC 3986); MemGator asks for http://HTTP://example.org/",
     target: "/timemap/link/HTTP://example.org/",

@@ -10,6 +10,7 @@ export const SAME: readonly Request[] = [
   ...["link", "json", "cdxj"].flatMap((format) => [
     { target: `/timemap/${format}/http://example.org/` },
     { target: `/timemap/${format}/example.org/` },
+    { target: `/timemap/${format}/http%3A%2F%2Fexample.org%2F` },
     { target: `/timemap/${format}/http://example.org/only` },
     { target: `/timemap/${format}/http://example.org/even` },
     { target: `/timemap/${format}/http://example.org/page?b=2&a=1` },

@@ -30,12 +30,14 @@ const WAYBACK: Record<string, Recording> = {
 <{BASE}/web/20020620142509/http://example.org:80/>; rel="first memento"; datetime="Thu, 20 Jun 2002 14:25:09 GMT",
 <{BASE}/web/20080409203051/http://example.org/>; rel="memento"; datetime="Wed, 09 Apr 2008 20:30:51 GMT",
 <{BASE}/web/20150102030405/http://example.org/>; rel="memento"; datetime="Fri, 02 Jan 2015 03:04:05 GMT",
+<{BASE}/web/20160101000000/http://example.org/>; rel="memento"; datetime="Fri, 01 Jan 2016 00:00:00 GMT",
 <{BASE}/web/20180704000000/http://example.org/>; rel="last memento"; datetime="Wed, 04 Jul 2018 00:00:00 GMT"
 `,
     gate: [
       ["{BASE}/web/20020620142509/http://example.org:80/", "Thu, 20 Jun 2002 14:25:09 GMT"],
       ["{BASE}/web/20080409203051/http://example.org/", "Wed, 09 Apr 2008 20:30:51 GMT"],
       ["{BASE}/web/20150102030405/http://example.org/", "Fri, 02 Jan 2015 03:04:05 GMT"],
+      ["{BASE}/web/20160101000000/http://example.org/", "Fri, 01 Jan 2016 00:00:00 GMT"],
       ["{BASE}/web/20180704000000/http://example.org/", "Wed, 04 Jul 2018 00:00:00 GMT"],
     ],
   },
