@@ -48,6 +48,7 @@ export class CaptureScanner implements LineReader {
   readonly #capture = new Capture();
   readonly #key = new OriginalKey();
   #parser: RowParser;
+  #linesBeforePart = 0;
   #surt = new Uint8Array(4096);
   /** The key column of the capture before, in the bytes that are being read. */
   #lastStart = 0;
@@ -77,6 +78,11 @@ export class CaptureScanner implements LineReader {
     this.#parser = rowParser(format, NEEDS);
     this.#capture.reset();
     this.#table.startRun();
+    this.#linesBeforePart = this.tally.lines.lines;
+  }
+
+  get partLines(): number {
+    return this.tally.lines.lines - this.#linesBeforePart;
   }
 
   /** Reads the lines of `bytes[start, end)`, which must be whole ones; the last may lack its end. */

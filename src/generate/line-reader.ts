@@ -5,6 +5,8 @@ import type { RowFault } from "./index-reader.ts";
 export interface LineReader {
   /** Says that other bytes follow: another file, or another part of it. */
   startPart(format: DetectedFormat): void;
+  /** Lines read of the current part. */
+  readonly partLines: number;
   /**
    * Takes the lines of `bytes[start, end)`, which must be whole ones; the last may lack its end.
    * Returns the first line that cannot be read, if that is a reason to stop.

@@ -62,7 +62,7 @@ export class AnalyzeJob {
   #storeRun(): void {
     if (this.#table.size === 0) return;
     const path = join(this.#options.scratch, `${this.#options.name}-${this.#runs.length}.run`);
-    writingTo({ path: path }, (write) => {
+    writingTo({ path }, (write) => {
       this.#table.drain((keys) => {
         this.#runs.push({ path, index: writeRun(keys, write) });
       });

@@ -81,7 +81,7 @@ async function sortLogs(
   const table = new KeyTable(memoryBytes);
   const store = (): void => {
     const path = join(scratch, `log-${runs.length}.run`);
-    writingTo({ path: path }, (write) => {
+    writingTo({ path }, (write) => {
       table.drain((keys) => {
         runs.push({ path, index: writeRun(keys, write) });
       });

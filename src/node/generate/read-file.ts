@@ -24,7 +24,9 @@ export async function readWholeFile(
   const { source, archive, format } = task;
   const plain = decompressed(fileChunks(task), { source });
   const rows = containerRows(plain, format, { source, maxLineBytes, archive });
-  for await (const lines of wholeLines(rows, source, maxLineBytes)) {
+  // Lines that were made of a container have no number that anybody could look for.
+  const linesRead = format.container === undefined ? () => reader.partLines : undefined;
+  for await (const lines of wholeLines(rows, source, maxLineBytes, linesRead)) {
     const fault = reader.readLines(lines, 0, lines.length);
     if (fault !== undefined) return fault;
   }

@@ -73,7 +73,7 @@ describe("bad input", () => {
     "a line of 10 MB, compressed": (command) => [
       gzipSync(`${GOOD[command]}${LONG}\n`),
       new RegExp(
-        `input${command === "generate" ? "(:2)?" : ":3"}: the line is longer than 1048576 bytes.*\\[MM_LIMIT\\]$`,
+        `input:${command === "generate" ? 2 : 3}: the line is longer than 1048576 bytes.*\\[MM_LIMIT\\]$`,
       ),
     ],
   };
