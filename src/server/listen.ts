@@ -91,8 +91,11 @@ function started(server: Server, port: number, host: string): Promise<void> {
 function stopped(server: Server, graceMs: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+    // Those that were in use when it stopped become idle later, and would be kept for a next request.
+    const idle = setInterval(() => server.closeIdleConnections(), 50);
     server.close(() => {
       clearTimeout(timer);
+      clearInterval(idle);
       resolve();
     });
     server.closeIdleConnections();

@@ -9,6 +9,11 @@ describe("originalUri", () => {
     ["HTTP://Example.org/", "HTTP://Example.org/"],
     ["ftp://example.org/", "ftp://example.org/"],
     ["mailto:a@b", "http://mailto:a@b"],
+    ["http%3A%2F%2Fexample.org%2Fa%252Fb%3Fc", "http://example.org/a%2Fb?c"],
+    ["https%3a%2f%2fexample.org", "https://example.org"],
+    ["http%3A%2F%2Fexample.org%2F%zz", "http://http%3A%2F%2Fexample.org%2F%zz"],
+    ["http%2Fx", "http://http%2Fx"],
+    ["http://http%3A%2F%2Fexample.org", "http://http%3A%2F%2Fexample.org"],
   ])("makes of %s %s", (raw, uri) => {
     expect(originalUri(raw)).toBe(uri);
   });
@@ -29,6 +34,7 @@ describe("originalUri", () => {
     ["http://a/ b", /write %20/],
     ["http://a/\n", /write %0A/],
     ["http://a/\u007f", /write %7F/],
+    ["http%3A%2F%2Fa%2F%0A", /write %0A/],
     [`http://a/${"x".repeat(MAX_ORIGINAL_LENGTH)}`, /8201 characters; up to 8192/],
   ])("refuses %j", (raw, message) => {
     expect(() => originalUri(raw)).toThrow(message);

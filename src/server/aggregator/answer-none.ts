@@ -24,7 +24,6 @@ export function answerNone(
 ): void {
   const headers = aggregationHeaders(exchange, aggregation, style);
   if (exchange.route === "timemap") headers.push("X-Memento-Count", "0");
-  if (exchange.route === "timegate") headers.push("Vary", "accept-datetime");
   const isOnlyCached = exchange.preferences.cacheControl === "only-if-cached";
   if (isOnlyCached && !aggregation.isWhole) {
     sendBody(exchange, 504, headers, PROBLEM_TYPE, NOT_CACHED);

@@ -71,31 +71,24 @@ describe("TimeMaps", () => {
   });
 
   it("come in pages when they are long, and pages lead to each other", async () => {
-    const times = Array.from({ length: 25 }, (_, i) =>
-      `20100101${String(i).padStart(2, "0")}0000`.slice(0, 14),
-    ).slice(0, 24);
+    const times = Array.from({ length: 24 }, (_, i) => `20100101${String(i).padStart(2, "0")}0000`);
     const { url } = await aggregating([await plainArchive("one", times)], {
       service: { pageSize: 10 },
     });
-    const seen: string[] = [];
-    let next: string | undefined = `${url}/timemap/link/${URI}`;
-    const visited = new Set<string>();
-    while (next !== undefined) {
-      visited.add(next);
-      const text = await (await get(next)).text();
-      seen.push(...Array.from(text.matchAll(/\/web\/(\d{14})/g), ([, digits]) => digits ?? ""));
-      const others = Array.from(
-        text.matchAll(/<([^>]*\/timemap\/link\/\d\/[^>]*)>; rel="timemap"/g),
-        ([, page]) => page,
-      );
-      visited.add(`${url}/timemap/link/1/${URI}`);
-      next = others.find((page) => page !== undefined && !visited.has(page));
-    }
-    expect(seen).toEqual(times);
+    const textOf = async (page: string): Promise<string> => (await get(page)).text();
+    const first = await textOf(`${url}/timemap/link/${URI}`);
+    const others = Array.from(
+      first.matchAll(/<([^>]*\/timemap\/link\/\d\/[^>]*)>; rel="timemap"/g),
+      ([, page]) => page ?? "",
+    );
+    expect(others).toEqual([2, 3].map((page) => `${url}/timemap/link/${page}/${URI}`));
+    const pages = [first, ...(await Promise.all(others.map(textOf)))];
+    expect(pages.flatMap((page) => page.match(/(?<=\/web\/)\d{14}/g))).toEqual(times);
+    expect(await textOf(`${url}/timemap/link/1/${URI}`)).toBe(first);
     const beyond = await get(`${url}/timemap/link/4/${URI}`);
-    expect([beyond.status, ((await beyond.json()) as { detail: string }).detail]).toEqual([
+    expect([beyond.status, await beyond.json()]).toMatchObject([
       404,
-      "there are 3 pages",
+      { detail: "there are 3 pages" },
     ]);
   });
 

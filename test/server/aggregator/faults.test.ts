@@ -1,0 +1,267 @@
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import {
+  aggregating,
+  type LocalArchive,
+  localArchive,
+  plainArchive,
+} from "../../support/aggregating.ts";
+import { scratchDir } from "../../support/scratch.ts";
+import { scriptedServer } from "../../support/scripted-server.ts";
+import { linkTimeMap } from "../../support/scripted-upstream.ts";
+
+const URI = "http://example.org/a";
+const TYPE = { "Content-Type": "application/link-format" };
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Writes without end, as fast as it is read; counts what it wrote. */
+function flood(counter: { bytes: number }, most: number): Answer {
+  return (_request, response) => {
+    response.writeHead(200, TYPE);
+    const block = Buffer.from(`<http://a/${"x".repeat(300)}>; rel="other",\n`.repeat(200));
+    const write = (): void => {
+      while (counter.bytes < most && !response.destroyed) {
+        counter.bytes += block.length;
+        if (!response.write(block)) {
+          response.once("drain", write);
+          return;
+        }
+      }
+      response.end();
+    };
+    write();
+  };
+}
+
+async function answerBeside(
+  bad: LocalArchive,
+  deadlineMs: number = 400,
+): Promise<{ status: number; count: string | null; missing: string | null; ms: number }> {
+  const good = await plainArchive("good", ["20150101000000"]);
+  const { url } = await aggregating([bad, good], {
+    aggregator: { aggregator: { deadlineMs, limits: { maxBytes: 8 * 2 ** 20 } } },
+    listen: { limits: { graceMs: 10 } },
+  });
+  const startedAt = performance.now();
+  const answer = await fetch(`${url}/timemap/link/${URI}`);
+  const ms = performance.now() - startedAt;
+  const text = await answer.text();
+  expect(text.match(/rel="[a-z ]*memento"/g)).toHaveLength(1);
+  expect(answer.headers.get("cache-control")).toBe("no-cache");
+  const missing = answer.headers.get("x-mementomap-missing");
+  return { status: answer.status, count: answer.headers.get("x-memento-count"), missing, ms };
+}
+
+describe("an archive that misbehaves", () => {
+  const body = linkTimeMap(URI, "http://bad.example/", ["20140101000000"]);
+  it.each<[string, Answer, string]>([
+    ["hangs", () => undefined, "bad;late"],
+    [
+      "hangs in the middle",
+      (_request, response) => {
+        response.writeHead(200, TYPE).write(body);
+      },
+      "bad;late",
+    ],
+    ["resets", (request) => request.socket.resetAndDestroy(), "bad;MM_HTTP"],
+    [
+      "promises more than it sends",
+      (_request, response) => {
+        response.writeHead(200, { ...TYPE, "Content-Length": body.length + 1000 });
+        response.write(body);
+        setTimeout(() => response.destroy(), 50);
+      },
+      "bad;MM_HTTP",
+    ],
+    [
+      "answers with a page for people",
+      (_request, response) => {
+        response.writeHead(200, { "Content-Type": "text/html" }).end("<h1>Sorry</h1>, we are down");
+      },
+      "bad;MM_BAD_INPUT",
+    ],
+    ["is broken", (_request, response) => void response.writeHead(500).end(), "bad;status-500"],
+    [
+      "leads to a private address",
+      (_request, response) => {
+        response.writeHead(302, { Location: "http://169.254.169.254/latest/meta-data/" }).end();
+      },
+      "bad;MM_REFUSED",
+    ],
+  ])("%s: the others' answers arrive in time", async (_what, answer, missing) => {
+    const bad = await localArchive("bad", answer);
+    const outcome = await answerBeside(bad);
+    expect(outcome).toMatchObject({ status: 200, count: "1", missing });
+    expect(outcome.ms).toBeLessThan(3000);
+  });
+
+  it("sends 1 GB: it is cut off soon, and memory stays where it was", async () => {
+    const counter = { bytes: 0 };
+    const bad = await localArchive("bad", flood(counter, 2 ** 30));
+    const before = process.memoryUsage().rss;
+    const outcome = await answerBeside(bad, 20_000);
+    expect(outcome).toMatchObject({ status: 200, count: "1", missing: "bad;MM_LIMIT" });
+    expect(counter.bytes).toBeLessThan(64 * 2 ** 20);
+    expect(process.memoryUsage().rss - before).toBeLessThan(200 * 2 ** 20);
+  });
+
+  it("names a page on another server of this machine: nothing is asked there", async () => {
+    const secret = await scriptedServer((_request, response) => void response.end("secret"));
+    const naming = await localArchive("bad", (_request, response) => {
+      response.writeHead(200, TYPE);
+      response.end(`<${secret.url}/page>; rel="next"; type="application/link-format"`);
+    });
+    expect(await answerBeside(naming)).toMatchObject({ missing: "bad;MM_REFUSED" });
+    expect(secret.requests).toEqual([]);
+  });
+
+  it("names mementos at private addresses: they are not passed on", async () => {
+    const secret = await scriptedServer((_request, response) => void response.end("secret"));
+    const bad = await localArchive("bad", (_request, response) => {
+      const link = linkTimeMap(URI, `${secret.url}/web/`, ["20150101000000"]).replaceAll("\n", " ");
+      response.writeHead(302, { Link: link, Location: "/" }).end();
+    });
+    const { url } = await aggregating([bad]);
+    const answer = await fetch(`${url}/memento/proxy/2015/${URI}`);
+    expect([answer.status, await answer.text()]).toEqual([502, expect.stringContaining("private")]);
+    expect(secret.requests).toEqual([]);
+  });
+
+  it("captured a redirect: that is passed on, and not followed to the web of today", async () => {
+    const today = await scriptedServer((_request, response) => void response.end("today"));
+    const one = await localArchive("one", (request, response) => {
+      const { host = "" } = request.headers;
+      if (request.url?.startsWith("/timegate/")) {
+        const link = linkTimeMap(URI, `http://${host}/web/`, ["20150101000000"]).replaceAll(
+          "\n",
+          " ",
+        );
+        response.writeHead(302, { Link: link, Location: "/" }).end();
+      } else if (request.url === `/web/20150101000000id_/${URI}`) {
+        response.writeHead(302, { Location: `/web/20150102000000id_/${URI}` }).end();
+      } else {
+        response.writeHead(301, { Location: today.url }).end();
+      }
+    });
+    const { url } = await aggregating([one]);
+    const answer = await fetch(`${url}/memento/proxy/2015/${URI}`, { redirect: "manual" });
+    expect([answer.status, answer.headers.get("location")]).toEqual([301, today.url]);
+    expect(one.requests.map(({ target }) => target).slice(1)).toEqual([
+      `/web/20150101000000id_/${URI}`,
+      `/web/20150102000000id_/${URI}`,
+    ]);
+    expect(today.requests).toEqual([]);
+  });
+
+  it("sends header-breaking URIs: the answer stays whole", async () => {
+    const odd = 'http://a.example/web/20150101000000/é\u0001"x';
+    const one = await localArchive("one", (_request, response) => {
+      response.writeHead(200, TYPE);
+      response.end(`<${odd}>; rel="memento"; datetime="Thu, 01 Jan 2015 00:00:00 GMT"`);
+    });
+    const gate = await localArchive("gate", (_request, response) => {
+      const link = `<http://a.example/é"x>; rel="memento"; datetime="Thu, 01 Jan 2015 00:00:00 GMT"`;
+      response.writeHead(302, { Link: link, Location: "/" }).end();
+    });
+    const { url } = await aggregating([one, gate]);
+    const answer = await fetch(`${url}/timemap/json/${URI}`, {
+      headers: { Prefer: "archives=one" },
+    });
+    expect(await answer.json()).toMatchObject({ mementos: { list: [{ uri: odd }] } });
+    const redirect = await fetch(`${url}/timegate/${URI}`, {
+      headers: { Prefer: "archives=gate" },
+      redirect: "manual",
+    });
+    expect([redirect.status, redirect.headers.get("location")]).toEqual([
+      302,
+      expect.stringMatching(/^http:\/\/a\.example\/[!-~]+%22x$/),
+    ]);
+  });
+
+  it("is passed on whole, or visibly not: what is cut off or too long", async () => {
+    const sized = (path: string): number => Number(/\d+$/.exec(path)?.[0] ?? 0);
+    const one = await localArchive("one", (request, response) => {
+      const { url = "", headers } = request;
+      if (url.startsWith("/timegate/")) {
+        const original = url.slice("/timegate/".length);
+        const prefix = `http://${headers.host ?? ""}/web/`;
+        const link = linkTimeMap(original, prefix, ["20150101000000"]).replaceAll("\n", " ");
+        response.writeHead(302, { Link: link, Location: "/" }).end();
+      } else {
+        response.writeHead(200, url.includes("chunked") ? {} : { "Content-Length": sized(url) });
+        response.end(Buffer.alloc(sized(url)));
+      }
+    });
+    const { url } = await aggregating([one], { service: { maxProxyBytes: 100_000 } });
+    const whole = await fetch(`${url}/memento/proxy/2015/http://a/100000`);
+    expect((await whole.arrayBuffer()).byteLength).toBe(100_000);
+    expect((await fetch(`${url}/memento/proxy/2015/http://a/100001`)).status).toBe(502);
+    const cut = await fetch(`${url}/memento/proxy/2015/http://a/chunked/200000`);
+    await expect(cut.arrayBuffer()).rejects.toThrow("terminated");
+  });
+});
+
+describe("an archive that fails again and again", () => {
+  it("is left alone, and the state is visible", async () => {
+    const bad = await localArchive(
+      "bad",
+      (_request, response) => void response.writeHead(503).end(),
+    );
+    const good = await plainArchive("good", []);
+    const { url } = await aggregating([bad, good], {
+      aggregator: { upstream: { tolerance: 3, retries: 0, dormantMs: 60_000 } },
+    });
+    for (let i = 0; i < 5; i++) await fetch(`${url}/timemap/link/${URI}${i}`);
+    expect(bad.requests).toHaveLength(3);
+    expect(good.requests).toHaveLength(5);
+    const about = (await (await fetch(`${url}/about.json`)).json()) as { archives: object[] };
+    expect(about.archives[0]).toMatchObject({
+      health: "dormant",
+      consecutiveFailures: 3,
+      errors: 3,
+    });
+    expect(await (await fetch(`${url}/metrics`)).text()).toContain(
+      'mementomap_archive_awake{archive="bad"} 0',
+    );
+    const route = (await (await fetch(`${url}/route/${URI}`)).json()) as { archives: object[] };
+    expect(route.archives).toContainEqual(
+      expect.objectContaining({ id: "bad", reason: "dormant" }),
+    );
+  });
+});
+
+describe("a map that is of no use", () => {
+  it("makes its archive one without a map", async () => {
+    const path = join(scratchDir(), "broken.ukvs");
+    writeFileSync(path, "com,b)/ 1\ncom,a)/ 1\n");
+    const one = await plainArchive("one", ["20150101000000"]);
+    const mapped = { ...one, archive: { ...one.archive, mementomap: path } };
+    const { url } = await aggregating([mapped]);
+    expect((await fetch(`${url}/timemap/link/${URI}`)).headers.get("x-memento-count")).toBe("1");
+    const about = (await (await fetch(`${url}/about.json`)).json()) as { archives: object[] };
+    expect(about.archives[0]).toMatchObject({ map: { status: "failed" } });
+  });
+});
+
+describe("a client that goes away", () => {
+  it("ends the requests to archives", async () => {
+    let closed = 0;
+    const slow = await localArchive("slow", (request) => {
+      request.socket.once("close", () => (closed += 1));
+    });
+    const { url, service } = await aggregating([slow], { listen: { limits: { graceMs: 10 } } });
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    await once(socket, "connect");
+    socket.write(`GET /timemap/link/${URI} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    await expect.poll(() => slow.requests.length).toBe(1);
+    socket.destroy();
+    await expect.poll(() => closed).toBe(1);
+    await expect.poll(() => service.admission.underWay).toBe(0);
+  });
+});
