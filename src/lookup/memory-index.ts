@@ -17,8 +17,8 @@ import { RowFinder } from "./row-finder.ts";
 /** The largest map an index takes: row offsets and typed arrays are safe below it everywhere. */
 export const MAX_INDEX_BYTES: number = 2 ** 31 - 1;
 
-/** A few milliseconds of work. */
-const SLICE_BYTES = 512 * 1024;
+/** A few milliseconds of work: the first rows put into a table cost a page fault each. */
+const SLICE_BYTES = 64 * 1024;
 const UNKNOWN_FREQUENCY: Uint8Array = Uint8Array.of(SLASH);
 const encoder = new TextEncoder();
 

@@ -5,8 +5,8 @@ import type { MemoryIndex } from "../lookup/memory-index.ts";
 import type { RowTable } from "../lookup/row-table.ts";
 import { KeyFilter, MAPS_PER_FILTER } from "./key-filter.ts";
 
-/** A few milliseconds of work. */
-const SLICE_PLACES = 16_384;
+/** A few milliseconds of work: the first keys put into a table cost a page fault each. */
+const SLICE_PLACES = 4096;
 
 /**
  * Several maps, asked at once.

@@ -54,6 +54,8 @@ export class KeptMap {
   #fetchedAt: number | undefined;
   #error: MementoMapError | undefined;
   #stamp: FileStamp | undefined;
+  /** The file is as it was fetched, and what is fetched is checked. */
+  #isChecked = false;
   #checking: Promise<void> = Promise.resolve();
 
   constructor(archive: Archive, place: MapPlace, options: KeptMapOptions) {
@@ -64,8 +66,9 @@ export class KeptMap {
     this.#fresh = new FreshMap(place.address, place.path, {
       ...options.fetch,
       isDirect: place.isDirect,
-      onAnswered: () => {
+      onAnswered: ({ status }) => {
         this.#error = undefined;
+        this.#isChecked ||= status === "fetched";
       },
       onFailure: (error) => this.#fail(error),
     });
@@ -136,7 +139,9 @@ export class KeptMap {
   }
 
   async #take({ mtimeMs }: FileStamp): Promise<void> {
-    const index = await readMap(this.#place.path);
+    const isChecked = this.#isChecked;
+    this.#isChecked = false;
+    const index = await readMap(this.#place.path, { isChecked });
     const { updated_at: stated } = index.headers.meta;
     const time = typeof stated === "string" ? Date.parse(stated) : Number.NaN;
     const updatedAt = Number.isNaN(time) ? undefined : time;
