@@ -1,11 +1,4 @@
-import { stat } from "node:fs/promises";
-import { availableParallelism } from "node:os";
 import { basename } from "node:path";
-import { MementoMapError, quote } from "../../errors.ts";
-import type { InputFormat } from "../../input/detect.ts";
-import { INPUT_FORMATS } from "../../input/detect.ts";
-import type { CaptureFilter } from "../../input/filter.ts";
-import { CaptureSieve, joinFilters, PAPER_PRESET } from "../../input/filter.ts";
 import { analyzeFiles } from "../../node/analyze/analyze-files.ts";
 import { withOutput } from "../../node/output-file.ts";
 import { packageVersion } from "../../node/package-version.ts";
@@ -13,18 +6,12 @@ import { analysisPage } from "../../report/analysis-page.ts";
 import { analysisText } from "../../report/analysis-text.ts";
 import type { Command } from "../command.ts";
 import { defineCommand } from "../command.ts";
+import { captureFilter, INDEX_OPTIONS } from "../index-options.ts";
 import type { Io } from "../io.ts";
 import { ExitCode } from "../io.ts";
-import { Progress } from "../progress.ts";
-import {
-  formatCount,
-  formatDuration,
-  formatSize,
-  parsePositive,
-  parseSize,
-  parseWhole,
-} from "../sizes.ts";
+import { formatCount, formatDuration, formatSize, parsePositive, parseWhole } from "../sizes.ts";
 import { showSummary } from "../summary.ts";
+import { withProgress, WORK_OPTIONS } from "../work-options.ts";
 
 export const analyze: Command = defineCommand({
   name: "analyze",
@@ -44,39 +31,7 @@ charts, to read on screen, phone and paper.`,
     output: { type: "string", short: "o", value: "FILE", help: "Write the tables here." },
     html: { type: "string", value: "FILE", help: "Write the report, one HTML file, here." },
     title: { type: "string", value: "TEXT", help: "The archive's name, for the report." },
-    format: {
-      type: "string",
-      value: "NAME",
-      default: "auto",
-      help: "The format of the input, as for generate.",
-      parse: parseFormat,
-    },
-    status: {
-      type: "string",
-      value: "CODE",
-      multiple: true,
-      help: "Count only these status codes: 200, 3xx.",
-    },
-    mime: {
-      type: "string",
-      value: "TYPE",
-      multiple: true,
-      help: "Count only these MIME types: text/html, image/*.",
-    },
-    from: { type: "string", value: "DATE", help: "Count captures from then on: 2010." },
-    to: { type: "string", value: "DATE", help: "Count captures up to and including then: 2012." },
-    exclude: {
-      type: "string",
-      value: "REGEX",
-      multiple: true,
-      help: "Leave out captures whose URI matches.",
-    },
-    preset: {
-      type: "string",
-      value: "NAME",
-      help: "paper: status 200, text/html, no robots.txt or sitemap.xml.",
-      parse: parsePreset,
-    },
+    ...INDEX_OPTIONS,
     top: {
       type: "string",
       value: "N",
@@ -91,15 +46,7 @@ charts, to read on screen, phone and paper.`,
       help: "Captures of pages to draw at random.",
       parse: parseSamples,
     },
-    memory: {
-      type: "string",
-      value: "SIZE",
-      default: "512m",
-      help: "The most memory to use.",
-      parse: parseSize,
-    },
-    threads: { type: "string", value: "N", help: "Default: all cores.", parse: parsePositive },
-    tmp: { type: "string", value: "DIR", help: "Where scratch files go." },
+    ...WORK_OPTIONS,
   },
   examples: [
     { line: "mementomap analyze index.cdxj", does: "tables in the terminal" },
@@ -108,33 +55,17 @@ charts, to read on screen, phone and paper.`,
   ],
   async run({ positionals, values }, io) {
     const paths = positionals.length === 0 ? ["-"] : positionals;
-    const filter = joinFilters(values.preset ?? {}, {
-      status: someOf(values.status),
-      mime: someOf(values.mime),
-      from: values.from,
-      to: values.to,
-      exclude: values.exclude,
-    });
-    void new CaptureSieve(filter); // complains about a filter before any work is done
+    const filter = captureFilter(values);
     const startedAt = io.now();
-    const total = await storedSize(paths);
-    const progress = new Progress(io, { label: "reading", total, quiet: values.quiet });
-    const analysis = await analyzeFiles(paths, {
-      format: values.format,
-      filter,
-      top: values.top,
-      samples: values.samples,
-      memoryBytes: values.memory,
-      threads: values.threads ?? availableParallelism(),
-      scratch: values.tmp,
-      streams: io,
-      interrupt: io.interrupt,
-      onRead: (bytes) => {
-        progress.add(bytes);
-      },
-    }).finally(() => {
-      progress.end();
-    });
+    const analysis = await withProgress(io, paths, values, (settings) =>
+      analyzeFiles(paths, {
+        ...settings,
+        format: values.format,
+        filter,
+        top: values.top,
+        samples: values.samples,
+      }),
+    );
     const text = values.json ? `${JSON.stringify(analysis)}\n` : analysisText(analysis);
     if (values.html !== undefined) {
       const title = values.title ?? `What ${archiveName(paths)} holds`;
@@ -149,28 +80,8 @@ charts, to read on screen, phone and paper.`,
   },
 });
 
-function parseFormat(text: string): InputFormat {
-  const format = INPUT_FORMATS.find((name) => name === text);
-  if (format !== undefined) return format;
-  throw new MementoMapError(
-    "MM_USAGE",
-    `unknown format ${quote(text)}; use one of ${INPUT_FORMATS.join(", ")}`,
-  );
-}
-
-function parsePreset(text: string): CaptureFilter {
-  if (text === "paper") return PAPER_PRESET;
-  throw new MementoMapError("MM_USAGE", `unknown preset ${quote(text)}; there is: paper`);
-}
-
 function parseSamples(text: string): number {
   return parseWhole(text, 0);
-}
-
-/** `--status 200,301` is the same as giving the option twice. */
-function someOf(values: readonly string[]): string[] | undefined {
-  const list = values.flatMap((value) => value.split(","));
-  return list.length === 0 ? undefined : list;
 }
 
 /** What to call an archive of which only the files are known. */
@@ -178,17 +89,6 @@ function archiveName(paths: readonly string[]): string {
   const [path = "-"] = paths;
   if (path === "-") return "the archive";
   return paths.length === 1 ? basename(path) : `${basename(path)} and ${paths.length - 1} more`;
-}
-
-/** The size of all inputs, for progress; undefined if one is a pipe or cannot be looked at. */
-async function storedSize(paths: readonly string[]): Promise<number | undefined> {
-  let bytes = 0;
-  for (const path of paths) {
-    const stats = path === "-" ? undefined : await stat(path).catch(() => undefined); // whoever opens it says what is wrong
-    if (stats?.isFile() !== true) return undefined;
-    bytes += stats.size;
-  }
-  return bytes;
 }
 
 function report(io: Io, lines: number, ms: number, isJson: boolean): void {

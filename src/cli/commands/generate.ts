@@ -1,24 +1,19 @@
-import { readdir, stat } from "node:fs/promises";
-import { availableParallelism } from "node:os";
-import { join } from "node:path";
+import { stat } from "node:fs/promises";
 import { MementoMapError, quote } from "../../errors.ts";
 import type { MapDescription } from "../../generate/map-headers.ts";
 import { DATETIME_DIGITS } from "../../generate/row-key.ts";
-import type { InputFormat, KeyTrust } from "../../input/detect.ts";
-import { INPUT_FORMATS, KEY_TRUST } from "../../input/detect.ts";
-import type { CaptureFilter } from "../../input/filter.ts";
-import { CaptureSieve, joinFilters, PAPER_PRESET } from "../../input/filter.ts";
-import type { GenerateSummary } from "../../node/generate/generate-files.ts";
+import type { KeyTrust } from "../../input/detect.ts";
+import { KEY_TRUST } from "../../input/detect.ts";
 import { generateFiles } from "../../node/generate/generate-files.ts";
 import { withOutput } from "../../node/output-file.ts";
 import { packageVersion } from "../../node/package-version.ts";
 import type { Command } from "../command.ts";
 import { defineCommand } from "../command.ts";
 import { showGenerateSummary } from "../generate-summary.ts";
+import { captureFilter, INDEX_OPTIONS } from "../index-options.ts";
 import type { Io } from "../io.ts";
 import { ExitCode } from "../io.ts";
-import { Progress } from "../progress.ts";
-import { parsePositive, parseSize } from "../sizes.ts";
+import { withProgress, WORK_OPTIONS } from "../work-options.ts";
 
 export const generate: Command = defineCommand({
   name: "generate",
@@ -42,39 +37,7 @@ captures it has. It does not depend on the order of files, on threads, or on
 memory.`,
   options: {
     output: { type: "string", short: "o", value: "MAP", help: "Write here; .gz compresses." },
-    format: {
-      type: "string",
-      value: "NAME",
-      default: "auto",
-      help: `One of ${INPUT_FORMATS.join(", ")}.`,
-      parse: parseFormat,
-    },
-    status: {
-      type: "string",
-      value: "CODE",
-      multiple: true,
-      help: "Count only these status codes: 200, 3xx.",
-    },
-    mime: {
-      type: "string",
-      value: "TYPE",
-      multiple: true,
-      help: "Count only these MIME types: text/html, image/*.",
-    },
-    from: { type: "string", value: "DATE", help: "Count captures from then on: 2010." },
-    to: { type: "string", value: "DATE", help: "Count captures up to and including then: 2012." },
-    exclude: {
-      type: "string",
-      value: "REGEX",
-      multiple: true,
-      help: "Leave out captures whose URI matches.",
-    },
-    preset: {
-      type: "string",
-      value: "NAME",
-      help: "paper: status 200, text/html, no robots.txt or sitemap.xml.",
-      parse: parsePreset,
-    },
+    ...INDEX_OPTIONS,
     revisits: {
       type: "string",
       value: "RULE",
@@ -110,15 +73,7 @@ memory.`,
     },
     id: { type: "string", value: "URL", help: "The archive's address, for the header." },
     name: { type: "string", value: "TEXT", help: "The archive's name, for the header." },
-    memory: {
-      type: "string",
-      value: "SIZE",
-      default: "512m",
-      help: "The most memory to use.",
-      parse: parseSize,
-    },
-    threads: { type: "string", value: "N", help: "Default: all cores.", parse: parsePositive },
-    tmp: { type: "string", value: "DIR", help: "Where scratch files go." },
+    ...WORK_OPTIONS,
     "skip-bad": { type: "boolean", help: "Count bad lines and go on, instead of failing." },
   },
   examples: [
@@ -138,25 +93,12 @@ memory.`,
   ],
   async run({ positionals, values }, io) {
     const paths = positionals.length === 0 ? ["-"] : positionals;
-    const filter = joinFilters(values.preset ?? {}, {
-      status: someOf(values.status),
-      mime: someOf(values.mime),
-      from: values.from,
-      to: values.to,
-      exclude: values.exclude,
-      ...(values.revisits === "skip" ? { skipRevisits: true } : {}),
-    });
-    checkFilter(filter);
-    const sizes = await Promise.all([...paths, ...values.add].map((path) => storedSize(path)));
-    const total = sizes.includes(undefined)
-      ? undefined
-      : sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0);
+    const filter = captureFilter(values, values.revisits === "skip" ? { skipRevisits: true } : {});
     const startedAt = io.now();
-    const progress = new Progress(io, { label: "reading", total, quiet: values.quiet });
-    let summary: GenerateSummary;
-    try {
-      summary = await withOutput(values.output, io, async (output) =>
+    const summary = await withProgress(io, [...paths, ...values.add], values, (settings) =>
+      withOutput(values.output, io, async (output) =>
         generateFiles(paths, output, {
+          ...settings,
           format: values.format,
           filter,
           add: values.add,
@@ -167,37 +109,13 @@ memory.`,
           datetimeDigits: values.by ?? 0,
           skipBad: values["skip-bad"],
           description: await describe(paths, values, io),
-          memoryBytes: values.memory,
-          threads: values.threads ?? availableParallelism(),
-          scratch: values.tmp,
-          streams: io,
-          interrupt: io.interrupt,
-          onRead: (bytes) => {
-            progress.add(bytes);
-          },
         }),
-      );
-    } finally {
-      progress.end();
-    }
+      ),
+    );
     if (!values.quiet) showGenerateSummary(io, summary, io.now() - startedAt, values.json);
     return ExitCode.ok;
   },
 });
-
-function parseFormat(text: string): InputFormat {
-  const format = INPUT_FORMATS.find((name) => name === text);
-  if (format !== undefined) return format;
-  throw new MementoMapError(
-    "MM_USAGE",
-    `unknown format ${quote(text)}; use one of ${INPUT_FORMATS.join(", ")}`,
-  );
-}
-
-function parsePreset(text: string): CaptureFilter {
-  if (text === "paper") return PAPER_PRESET;
-  throw new MementoMapError("MM_USAGE", `unknown preset ${quote(text)}; there is: paper`);
-}
 
 function parseRevisits(text: string): "count" | "skip" {
   if (text === "count" || text === "skip") return text;
@@ -218,32 +136,6 @@ function parseBy(text: string): number {
     "MM_USAGE",
     `cannot split by ${quote(text)}; use datetime, datetime:year, datetime:month or datetime:day`,
   );
-}
-
-/** `--status 200,301` is the same as giving the option twice. */
-function someOf(values: readonly string[]): string[] | undefined {
-  const list = values.flatMap((value) => value.split(","));
-  return list.length === 0 ? undefined : list;
-}
-
-/** Complains about a filter before any work is done. */
-function checkFilter(filter: CaptureFilter): void {
-  void new CaptureSieve(filter);
-}
-
-async function storedSize(path: string): Promise<number | undefined> {
-  if (path === "-") return undefined;
-  const stats = await stat(path).catch(() => undefined); // whoever opens it says what is wrong
-  if (stats?.isFile() === true) return stats.size;
-  return stats?.isDirectory() === true ? folderSize(path) : undefined;
-}
-
-async function folderSize(path: string): Promise<number> {
-  const names = await readdir(path).catch(() => []);
-  const sizes = await Promise.all(
-    names.map(async (name) => (await stat(join(path, name)).catch(() => undefined))?.size ?? 0),
-  );
-  return sizes.reduce((sum, size) => sum + size, 0);
 }
 
 async function describe(

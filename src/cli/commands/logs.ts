@@ -1,4 +1,3 @@
-import { availableParallelism } from "node:os";
 import { readLogs } from "../../node/analyze/read-logs.ts";
 import { withOutput } from "../../node/output-file.ts";
 import { packageVersion } from "../../node/package-version.ts";
@@ -7,9 +6,9 @@ import { logsText } from "../../report/logs-text.ts";
 import type { Command } from "../command.ts";
 import { defineCommand } from "../command.ts";
 import { ExitCode } from "../io.ts";
-import { Progress } from "../progress.ts";
-import { formatDuration, parsePositive, parseSize } from "../sizes.ts";
+import { formatDuration, parsePositive } from "../sizes.ts";
 import { showSummary } from "../summary.ts";
+import { withProgress, WORK_OPTIONS } from "../work-options.ts";
 
 export const logs: Command = defineCommand({
   name: "logs",
@@ -43,15 +42,7 @@ could belong to several requests at once count for the archive, not for a URI.`,
       help: "How many missing URIs to list.",
       parse: parsePositive,
     },
-    memory: {
-      type: "string",
-      value: "SIZE",
-      default: "512m",
-      help: "The most memory to use.",
-      parse: parseSize,
-    },
-    threads: { type: "string", value: "N", help: "Default: all cores.", parse: parsePositive },
-    tmp: { type: "string", value: "DIR", help: "Where scratch files go." },
+    ...WORK_OPTIONS,
   },
   examples: [
     { line: "mementomap logs memgator.log", does: "what each archive answered" },
@@ -63,22 +54,15 @@ could belong to several requests at once count for the archive, not for a URI.`,
   async run({ positionals, values }, io) {
     const paths = positionals.length === 0 ? ["-"] : positionals;
     const startedAt = io.now();
-    const progress = new Progress(io, { label: "reading", total: undefined, quiet: values.quiet });
-    const report = await readLogs(paths, {
-      holdings: values.holdings,
-      archive: values.archive,
-      top: values.top,
-      memoryBytes: values.memory,
-      threads: values.threads ?? availableParallelism(),
-      scratch: values.tmp,
-      streams: io,
-      interrupt: io.interrupt,
-      onRead: (bytes) => {
-        progress.add(bytes);
-      },
-    }).finally(() => {
-      progress.end();
-    });
+    const inputs = [...paths, ...values.holdings];
+    const report = await withProgress(io, inputs, values, (settings) =>
+      readLogs(paths, {
+        ...settings,
+        holdings: values.holdings,
+        archive: values.archive,
+        top: values.top,
+      }),
+    );
     const text = values.json ? `${JSON.stringify(report)}\n` : logsText(report);
     if (values.html !== undefined) {
       const page = logsPage(report, `mementomap/${packageVersion()}`);

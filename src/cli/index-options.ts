@@ -1,0 +1,84 @@
+import { MementoMapError, quote } from "../errors.ts";
+import type { InputFormat } from "../input/detect.ts";
+import { INPUT_FORMATS } from "../input/detect.ts";
+import type { CaptureFilter } from "../input/filter.ts";
+import { CaptureSieve, joinFilters, PAPER_PRESET } from "../input/filter.ts";
+import type { OptionTable, OptionValues } from "./command.ts";
+
+/** The options of commands that read indexes: what they are, and which captures count. */
+export const INDEX_OPTIONS = {
+  format: {
+    type: "string",
+    value: "NAME",
+    default: "auto",
+    help: `One of ${INPUT_FORMATS.join(", ")}.`,
+    parse: parseFormat,
+  },
+  status: {
+    type: "string",
+    value: "CODE",
+    multiple: true,
+    help: "Count only these status codes: 200, 3xx.",
+  },
+  mime: {
+    type: "string",
+    value: "TYPE",
+    multiple: true,
+    help: "Count only these MIME types: text/html, image/*.",
+  },
+  from: { type: "string", value: "DATE", help: "Count captures from then on: 2010." },
+  to: { type: "string", value: "DATE", help: "Count captures up to and including then: 2012." },
+  exclude: {
+    type: "string",
+    value: "REGEX",
+    multiple: true,
+    help: "Leave out captures whose URI matches.",
+  },
+  preset: {
+    type: "string",
+    value: "NAME",
+    help: "paper: status 200, text/html, no robots.txt or sitemap.xml.",
+    parse: parsePreset,
+  },
+} as const satisfies OptionTable;
+
+/**
+ * The filter that the options say.
+ *
+ * @throws MM_USAGE for one that cannot be, before any work is done.
+ */
+export function captureFilter(
+  values: OptionValues<typeof INDEX_OPTIONS>,
+  more: CaptureFilter = {},
+): CaptureFilter {
+  const filter = joinFilters(values.preset ?? {}, {
+    status: someOf(values.status),
+    mime: someOf(values.mime),
+    from: values.from,
+    to: values.to,
+    exclude: values.exclude,
+    ...more,
+  });
+  void new CaptureSieve(filter);
+  return filter;
+}
+
+function parseFormat(text: string): InputFormat {
+  const format = INPUT_FORMATS.find((name) => name === text);
+  if (format !== undefined) return format;
+  throw new MementoMapError(
+    "MM_USAGE",
+    `unknown format ${quote(text)}; use one of ${INPUT_FORMATS.join(", ")}`,
+  );
+}
+
+function parsePreset(text: string): CaptureFilter {
+  if (text === "paper") return PAPER_PRESET;
+  throw new MementoMapError("MM_USAGE", `unknown preset ${quote(text)}; there is: paper`);
+}
+
+/** `--status 200,301` is the same as giving the option twice. */
+function someOf(values: readonly string[]): string[] | undefined {
+  const list = values.flatMap((value) => value.split(","));
+  return list.length === 0 ? undefined : list;
+}
