@@ -98,16 +98,21 @@ export class MemoryStore implements CacheStore {
   #slabFor(size: number): Slab {
     const newest = this.#slabs.at(-1);
     if (newest !== undefined && newest.used + size <= newest.bytes.length) return newest;
-    const bytes = Buffer.allocUnsafeSlow(Math.max(size, this.#slabBytes));
-    while (this.#bytes + bytes.length > this.#maxBytes && this.#slabs.length > 0)
-      this.#dropOldest();
+    const wanted = Math.max(size, this.#slabBytes);
+    let bytes: Buffer | undefined;
+    while (this.#bytes + wanted > this.#maxBytes && this.#slabs.length > 0) {
+      const freed = this.#dropOldest();
+      if (freed.length === wanted) bytes = freed;
+    }
+    bytes ??= Buffer.allocUnsafeSlow(wanted);
     const slab = { bytes, used: 0 };
     this.#slabs.push(slab);
     this.#bytes += bytes.length;
     return slab;
   }
 
-  #dropOldest(): void {
+  /** Its buffer can be written again: whoever found something there has a copy. */
+  #dropOldest(): Buffer {
     const [{ bytes, used }] = this.#slabs;
     let offset = 0;
     while (offset < used) {
@@ -119,5 +124,6 @@ export class MemoryStore implements CacheStore {
     this.#slabs.shift();
     this.#oldest += 1;
     this.#bytes -= bytes.length;
+    return bytes;
   }
 }
