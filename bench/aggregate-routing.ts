@@ -32,8 +32,10 @@ const { values } = parseArgs({
   },
 });
 
+/** How long archives may take to begin an answer: far more than they do, unless they never do. */
+const PATIENCE = "2s";
 /** Our aggregator without what MemGator does not have: a cache, dormancy and second attempts. */
-const PLAIN = ["--cache", "0", "--tolerance", "0", "--retries", "0", "--headers-timeout", "1s"];
+const PLAIN = ["--cache", "0", "--tolerance", "0", "--retries", "0", "--headers-timeout", PATIENCE];
 const LOG_LINES = 100_000;
 const SAVED_GOAL = 0.8;
 
@@ -85,7 +87,7 @@ try {
   const list = await fleet.list(join(folder, "archives.json"));
   const memGator = findMemGator();
   if (memGator !== undefined) {
-    await row(() => startMemGator(memGator, list, ["-T", "1s"]), "");
+    await row(() => startMemGator(memGator, list, ["-T", PATIENCE]), "");
   }
   const all = await row(
     () => startOurs("ours, asking everyone", list, [...PLAIN, "--no-routing"]),
