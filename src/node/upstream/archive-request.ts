@@ -100,7 +100,10 @@ export class ArchiveRequest implements AnswerReceiver, Exchange, Waiter {
 
   abort(): void {
     if (this.#phase === "done") return;
-    this.#archive.counters.failures.aborted += 1;
+    const { counters, dormancy } = this.#archive;
+    counters.failures.aborted += 1;
+    // Nobody wants all of it, but there was an answer.
+    if (this.#phase === "body" && !this.#isJudged) dormancy.succeeded(this.#isProbe);
     this.#letGo();
   }
 

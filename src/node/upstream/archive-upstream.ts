@@ -62,7 +62,7 @@ export interface UpstreamOptions {
 export interface ArchiveUpstream extends Upstream {
   /** What was asked of each archive so far, by its id. */
   readonly counters: ReadonlyMap<string, ArchiveCounters>;
-  /** Cuts all connections; requests under way fail. */
+  /** Cuts all connections; requests under way and waiting fail. */
   close(): Promise<void>;
 }
 
@@ -120,8 +120,9 @@ class PoliteUpstream implements ArchiveUpstream {
   }
 
   async close(): Promise<void> {
+    const closed = this.#network.close();
     for (const { limits } of this.#archives.values()) limits.close();
-    await this.#network.close();
+    await closed;
     await this.#cache?.close();
   }
 

@@ -15,6 +15,8 @@ export interface DiskStoreOptions {
 
 /** Bytes that may wait to be written; beyond, answers are not kept. */
 const MAX_PENDING_BYTES = 32 * 2 ** 20;
+/** Files take whole blocks, whatever they hold. */
+const BLOCK_BYTES = 4096;
 const SUFFIX = ".answer";
 const TEMPORARY = /\.(\d+)-[\da-z]+\.tmp$/;
 
@@ -87,7 +89,7 @@ export class DiskStore implements CacheStore {
   }
 
   put(key: string, answer: CachedAnswer): void {
-    const bytes = answer.body.byteLength;
+    const bytes = BLOCK_BYTES + answer.body.byteLength;
     if (bytes > this.#maxBytes / 4 || this.#pendingBytes + bytes > MAX_PENDING_BYTES) return;
     const name = nameOf(key);
     this.#pending.set(name, answer);
@@ -149,7 +151,7 @@ export class DiskStore implements CacheStore {
       throw ioError(error, path);
     }
     this.#forget(name);
-    const bytes = parts.reduce((sum, part) => sum + part.byteLength, 0);
+    const bytes = onDisk(parts.reduce((sum, part) => sum + part.byteLength, 0));
     this.#files.set(name, bytes);
     this.#bytes += bytes;
     this.#evict();
@@ -187,6 +189,10 @@ export class DiskStore implements CacheStore {
   }
 }
 
+function onDisk(bytes: number): number {
+  return Math.ceil(bytes / BLOCK_BYTES) * BLOCK_BYTES;
+}
+
 /** Two digits for the folder, so that none gets too large. */
 function nameOf(key: string): string {
   const digest = createHash("sha256").update(key).digest("hex");
@@ -205,7 +211,7 @@ async function heldFiles(folder: string): Promise<HeldFile[]> {
         await rm(path, { force: true });
       } else if (file.endsWith(SUFFIX)) {
         const { size, mtimeMs } = await stat(path);
-        held.push({ name: `${sub}/${file}`, bytes: size, at: mtimeMs });
+        held.push({ name: `${sub}/${file}`, bytes: onDisk(size), at: mtimeMs });
       }
     }
   }

@@ -29,6 +29,7 @@ export class Limits {
   #nextAt = 0;
   #timer: NodeJS.Timeout | undefined;
   #isAdvancing = false;
+  #isClosed = false;
 
   constructor(options: LimitsOptions) {
     this.#options = options;
@@ -62,16 +63,17 @@ export class Limits {
     this.#waiting.delete(waiter);
   }
 
-  /** Stops the clock; those that wait are not called any more. */
+  /** Lets all begin that wait, and all that come: nothing can be sent any more. */
   close(): void {
+    this.#isClosed = true;
     clearTimeout(this.#timer);
-    this.#waiting.clear();
+    this.#advance();
   }
 
   #takeTurn(): boolean {
     const { concurrency, rate, now } = this.#options;
-    if (this.#underWay >= concurrency) return false;
-    if (rate !== undefined) {
+    if (this.#underWay >= concurrency && !this.#isClosed) return false;
+    if (rate !== undefined && !this.#isClosed) {
       const time = now();
       if (time < this.#nextAt) return false;
       this.#nextAt = time + 1000 / rate;

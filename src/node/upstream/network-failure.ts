@@ -21,6 +21,8 @@ const KNOWN: Readonly<Record<string, readonly [FailureKind, string]>> = {
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: ["cut", "the answer does not end where its head says"],
   UND_ERR_HEADERS_OVERFLOW: ["protocol", "the server sent headers that are too large"],
   HPE_HEADER_OVERFLOW: ["protocol", "the server sent headers that are too large"],
+  UND_ERR_DESTROYED: ["refused", "the upstream is closed"],
+  UND_ERR_CLOSED: ["refused", "the upstream is closed"],
 };
 
 /** Explains an error of undici, of a socket, or of ours. */
@@ -36,7 +38,7 @@ export function networkFailure(error: unknown, url: string): NetworkFailure {
   };
 }
 
-/** Codes of the parser begin with HPE_; those of TLS have many names. */
+/** Codes of the system are like ECONNABORTED; others are of the parser or of TLS, and stay. */
 function codeKind(code: string): FailureKind {
-  return code.startsWith("HPE_") || code.startsWith("UND_ERR_") ? "protocol" : "connect";
+  return /^E[A-Z]+$/.test(code) ? "connect" : "protocol";
 }

@@ -37,6 +37,7 @@ interface OriginPool {
 export class OriginPools {
   readonly #options: OriginPoolsOptions;
   readonly #pools = new Map<string, OriginPool>();
+  #isClosed = false;
   /** Origins of archives, and how many connections each may have. */
   readonly #trusted = new Map<string, number>();
 
@@ -50,8 +51,9 @@ export class OriginPools {
     this.#trusted.set(origin, Math.max(connections, this.#trusted.get(origin) ?? 0));
   }
 
-  /** @throws MM_REFUSED for private addresses, MM_BAD_URI. */
+  /** @throws MM_REFUSED for private addresses and after `close`, MM_BAD_URI. */
   poolOf(origin: string): Pool {
+    if (this.#isClosed) throw new MementoMapError("MM_REFUSED", "the upstream is closed");
     const found = this.#pools.get(origin) ?? this.#add(origin);
     if (found.privateAddress !== undefined && !this.#mayBePrivate(found.origin)) {
       throw privateAddress(origin, found.privateAddress);
@@ -60,6 +62,7 @@ export class OriginPools {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     const pools = new Set(Array.from(this.#pools.values(), ({ pool }) => pool));
     this.#pools.clear();
     await Promise.all(Array.from(pools, (pool) => pool.destroy()));

@@ -42,12 +42,6 @@ export class WaitingLine<Item> {
     this.#trim();
   }
 
-  clear(): void {
-    this.#items = [];
-    this.#first = 0;
-    this.#size = 0;
-  }
-
   /** Gives up the places in front, now and then. */
   #trim(): void {
     if (this.#first < 1024 || this.#first * 2 < this.#items.length) return;

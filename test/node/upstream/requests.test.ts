@@ -1,12 +1,13 @@
 import type { LookupFunction } from "node:net";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { packageVersion } from "../../../src/node/package-version.ts";
 import { redirectTarget, splitAddress } from "../../../src/node/upstream/web-address.ts";
 import {
   archiveAt,
   askWhole,
   httpAnswer,
+  numbered,
   rawArchive,
   testUpstream,
   timemapRequest,
@@ -240,5 +241,33 @@ describe("addresses", () => {
         );
       }),
     );
+  });
+});
+
+describe("closing", () => {
+  it("ends what is under way and what waits, and lets nothing be sent any more", async () => {
+    const { archive, heads } = await rawArchive(() => undefined, { concurrency: 2 });
+    const upstream = testUpstream({ retries: 2 });
+    const asked = numbered(archive.timemap, 6).map((url) =>
+      upstream.ask(timemapRequest(archive, { url })),
+    );
+    await vi.waitFor(() => expect(heads).toHaveLength(2));
+    const outcomes = Promise.allSettled(asked);
+    await upstream.close();
+    for (const outcome of await outcomes) {
+      expect(outcome).toMatchObject({
+        status: "rejected",
+        reason: { message: "the upstream is closed" },
+      });
+    }
+    await expect(upstream.ask(timemapRequest(archive))).rejects.toMatchObject({
+      code: "MM_REFUSED",
+    });
+    expect(heads).toHaveLength(2);
+    expect(upstream.stateOf(archive)).toMatchObject({
+      requestsUnderWay: 0,
+      requestsWaiting: 0,
+      health: "awake",
+    });
   });
 });
