@@ -2,6 +2,7 @@ import { extendHashRange } from "../lookup/key-hash.ts";
 import { KeyScan } from "../lookup/key-scan.ts";
 import { KeyWalk } from "../lookup/key-walk.ts";
 import type { MemoryIndex } from "../lookup/memory-index.ts";
+import type { RowFinder } from "../lookup/row-finder.ts";
 import type { RowTable } from "../lookup/row-table.ts";
 import { KeyFilter, MAPS_PER_FILTER } from "./key-filter.ts";
 
@@ -176,13 +177,8 @@ class MapGroup extends KeyWalk {
   }
 
   protected override page(hash: number, bytes: Uint8Array, start: number, end: number): number {
-    let maps = this.#group.pages.mapsWith(hash) & this.#undecided;
-    while (maps !== 0) {
-      const i = 31 - Math.clz32(maps);
-      maps ^= 1 << i;
-      this.#note(i, this.#group.indexes[i]?.finder.page(hash, bytes, start, end) ?? -1);
-    }
-    return this.#undecided === 0 ? 0 : -1;
+    const maps = this.#group.pages.mapsWith(hash) & this.#undecided;
+    return maps === 0 ? -1 : this.#ask(maps, (finder) => finder.page(hash, bytes, start, end));
   }
 
   protected override wildcard(
@@ -192,13 +188,9 @@ class MapGroup extends KeyWalk {
     end: number,
     ending: Uint8Array,
   ): number {
-    let maps = this.#group.wildcards.mapsWith(hash) & this.#undecided;
-    while (maps !== 0) {
-      const i = 31 - Math.clz32(maps);
-      maps ^= 1 << i;
-      this.#note(i, this.#group.indexes[i]?.finder.wildcard(hash, bytes, start, end, ending) ?? -1);
-    }
-    return this.#undecided === 0 ? 0 : -1;
+    const maps = this.#group.wildcards.mapsWith(hash) & this.#undecided;
+    if (maps === 0) return -1;
+    return this.#ask(maps, (finder) => finder.wildcard(hash, bytes, start, end, ending));
   }
 
   protected override spread(
@@ -209,23 +201,24 @@ class MapGroup extends KeyWalk {
     scan: KeyScan,
   ): number {
     const whole = extendHashRange(hash, bytes, scan.hostEnd, scan.pathEnd);
-    let maps = this.#group.wildcards.mapsWith(whole) & this.#undecided;
-    while (maps !== 0) {
-      const i = 31 - Math.clz32(maps);
-      maps ^= 1 << i;
-      this.#note(
-        i,
-        this.#group.indexes[i]?.finder.spread(hash, bytes, start, labelEnd, scan) ?? -1,
-      );
-    }
-    return this.#undecided === 0 ? 0 : -1;
+    const maps = this.#group.wildcards.mapsWith(whole) & this.#undecided;
+    if (maps === 0) return -1;
+    return this.#ask(maps, (finder) => finder.spread(hash, bytes, start, labelEnd, scan));
   }
 
-  #note(i: number, row: number): void {
-    if (row < 0) return;
-    const number = this.#group.first + i;
-    this.#found.rows[number] = row;
-    this.#found.distances[number] = this.distance;
-    this.#undecided &= ~(1 << i);
+  /** Asks the maps of these bits for a row; ends the walk when all maps are decided. */
+  #ask(maps: number, find: (finder: RowFinder) => number): number {
+    const { first, indexes } = this.#group;
+    for (let left = maps; left !== 0;) {
+      const i = 31 - Math.clz32(left);
+      left ^= 1 << i;
+      const index = indexes[i];
+      const row = index === undefined ? -1 : find(index.finder);
+      if (row < 0) continue;
+      this.#found.rows[first + i] = row;
+      this.#found.distances[first + i] = this.distance;
+      this.#undecided &= ~(1 << i);
+    }
+    return this.#undecided === 0 ? 0 : -1;
   }
 }

@@ -6,7 +6,7 @@ export type RouteReason =
   | "in-map"
   /** Nothing is known about what it holds. */
   | "no-map"
-  /** It answered for the page that embeds this resource. */
+  /** It holds, or answered for, the page that embeds this resource. */
   | "referer"
   /** Its map does not have the URI; it is asked all the same, to learn how often maps are wrong. */
   | "sampled"
@@ -30,7 +30,10 @@ export interface Decision {
   readonly archive: Archive;
   readonly isAsked: boolean;
   readonly reason: RouteReason;
-  /** How likely it is, from 0 to 1, that the archive has a memento; what archives are ranked by. */
+  /**
+   * How likely it is, from 0 to 1, that the archive has a memento; what archives are ranked by. Where
+   * a moment was asked for, it counts half for those that have nothing of its year.
+   */
   readonly likelihood: number;
   /** The key of its map that decided, if one did. */
   readonly key?: string | undefined;
@@ -61,6 +64,6 @@ export interface RouteRequest {
 /** Decides which archives are asked. Synchronous: it stands in the way of every request. */
 export interface Router {
   readonly archives: readonly Archive[];
-  /** One decision for every archive: those asked first, the likeliest first. */
+  /** One decision for every archive: those asked first, the most useful first. */
   route(request: RouteRequest): readonly Decision[];
 }

@@ -131,7 +131,8 @@ export class MapRouter implements Router {
     const isPresent = row >= 0 && map.index.matchRow(row, match);
     const decision = new MapDecision(archive, "not-in-map");
     if (row >= 0) decision.decidedBy(map.index, row);
-    if (!isPresent) return this.#isTrusted(map) ? decision : this.#askWithoutMap(decision, number);
+    if (!isPresent)
+      return this.#isTrusted(map, row >= 0) ? decision : this.#askWithoutMap(decision, number);
     if (knowsNothingOf(map, row, request)) {
       decision.reason = "out-of-range";
       return decision;
@@ -157,11 +158,11 @@ export class MapRouter implements Router {
     return decision.ask("no-map", probability, this.#rates[number].withoutMap);
   }
 
-  /** Whether a map is to be believed where it says absent. */
-  #isTrusted(map: RoutedMap): boolean {
+  /** Whether a map is to be believed where it says absent, by a row or for want of one. */
+  #isTrusted(map: RoutedMap, isStated: boolean): boolean {
     const { staleAt } = map;
     if (staleAt !== undefined && (this.#options.now ?? Date.now)() >= staleAt) return false;
-    return knowsAbsence(map);
+    return knowsAbsence(map, isStated);
   }
 
   /** Asks archives whose map does not have the URI: for the page that embeds it, or to learn. */

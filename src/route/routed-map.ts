@@ -16,10 +16,15 @@ export interface RoutedMap {
  * Whether a map can say that something is absent.
  *
  * A page of a map answers only for its own part, and of keys that were made by rules nobody here
- * knows it cannot be said that one is missing. Such a map is still believed where it says present.
+ * knows it cannot be said that one is missing. A map made of samples, such as the log of an
+ * aggregator, knows only what is in it: what it says is absent, but not that all else is. Such a map
+ * is still believed where it says present.
+ *
+ * @param isStated whether a row of the map says so, and not that there is none.
  */
-export function knowsAbsence({ index: { headers } }: RoutedMap): boolean {
-  const { canonicalization, page } = headers.meta;
+export function knowsAbsence({ index: { headers } }: RoutedMap, isStated: boolean): boolean {
+  const { canonicalization, page, sample } = headers.meta;
+  if (sample === true && !isStated) return false;
   const areKeysKnown =
     canonicalization === undefined || canonicalization === "surt" || canonicalization === "index";
   return page === undefined && areKeysKnown;

@@ -1,7 +1,9 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { MemoryIndex } from "../../src/lookup/memory-index.ts";
+import type { RouteRequest } from "../../src/route/decision.ts";
 import { MapRouter } from "../../src/route/map-router.ts";
+import type { RoutedMap } from "../../src/route/routed-map.ts";
 import { surt } from "../../src/surt/surt.ts";
 import { mapBytes, PLAIN, rows } from "../lookup/map-arbitraries.ts";
 import { archivesOf, mapOf, routerOf, shown } from "./routing.ts";
@@ -164,6 +166,23 @@ describe("MapRouter", () => {
       expect(shown(router.route({ uri: URI, ...period }))).toBe(expected);
     });
 
+    it("asks for a period if, and only if, something of it is held", () =>
+      fc.assert(
+        fc.asyncProperty(
+          fc.uniqueArray(fc.integer({ min: 2000, max: 2009 }), { minLength: 1 }),
+          fc.integer({ min: 1999, max: 2010 }),
+          fc.integer({ min: 1999, max: 2009 }),
+          async (years, from, until) => {
+            const lines = years.sort((a, b) => a - b).map((year) => `example,x)/* ${year} 1\n`);
+            const map = mapOf(FIELDS + lines.join(""), { updatedAt: at("2010") });
+            const router = await routerOf(archivesOf({ a: {} }), { a: map });
+            const period = { from: from * 1e10 + 101e6, until: until * 1e10 + 1231235959 };
+            const [{ isAsked }] = router.route({ uri: URI, ...period });
+            expect(isAsked).toBe(years.some((year) => from <= year && year <= until));
+          },
+        ),
+      ));
+
     it("leaves nothing out for a period if a map does not say when it was made", async () => {
       const router = await routerOf(archives, {
         ...maps,
@@ -219,6 +238,32 @@ describe("MapRouter", () => {
         "+unknown no-map, -site not-in-map, -other not-in-map",
       );
       expect(shown(router.route({ uri: image, referer: "about:blank" }))).not.toContain("referer");
+    });
+
+    it("adds archives, and takes none away", () => {
+      const uris = ["http://a.com/a.png", "http://b.a.com/b.css", "http://a.com/a", "http://com/"];
+      return fc.assert(
+        fc.asyncProperty(
+          fc.array(
+            rows.map((content) => mapBytes(content, PLAIN)),
+            { maxLength: 4 },
+          ),
+          fc.constantFrom(...uris),
+          fc.constantFrom(...uris),
+          async (held, uri, referer) => {
+            const maps = held.map((bytes, i) => [`a${i}`, mapOf(new TextDecoder().decode(bytes))]);
+            const router = await routerOf(
+              archivesOf(Object.fromEntries(held.map((_, i) => [`a${i}`, {}]))),
+              Object.fromEntries(maps) as Record<string, RoutedMap>,
+            );
+            const asked = (request: RouteRequest): string[] =>
+              router
+                .route(request)
+                .flatMap(({ archive, isAsked }) => (isAsked ? [archive.id] : []));
+            expect(asked({ uri, referer })).toEqual(expect.arrayContaining(asked({ uri })));
+          },
+        ),
+      );
     });
 
     it("asks those that answered for the page", async () => {

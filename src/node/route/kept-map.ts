@@ -4,6 +4,7 @@ import type { Archive } from "../../route/archive.ts";
 import type { RoutedMap } from "../../route/routed-map.ts";
 import { FreshMap, type FreshMapOptions } from "../fetch/fresh-map.ts";
 import { type FileStamp, isSameStamp, stampIfThere, stampOf } from "../file-stamp.ts";
+import { ioError } from "../io-error.ts";
 import { readMap } from "./read-map.ts";
 
 /** Where a map comes from, and the file it is in. */
@@ -132,9 +133,9 @@ export class KeptMap {
       await this.#take(stamp);
     } catch (error) {
       if (!isMementoMapError(error)) throw error;
-      // A fetched map that cannot be read is of no use: without it, it is fetched anew.
-      if (this.#fresh !== undefined) await rm(path, { force: true });
       this.#fail(error);
+      // A fetched map that cannot be read is of no use: without it, it is fetched anew.
+      if (this.#fresh !== undefined) await this.#remove();
     }
   }
 
@@ -151,6 +152,11 @@ export class KeptMap {
     this.#fetchedAt = mtimeMs;
     this.#error = undefined;
     this.#options.onChange();
+  }
+
+  async #remove(): Promise<void> {
+    const { path } = this.#place;
+    await rm(path, { force: true }).catch((error: unknown) => this.#fail(ioError(error, path)));
   }
 
   #fail(error: MementoMapError): void {
