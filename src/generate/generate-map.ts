@@ -88,8 +88,9 @@ export async function generateMap(
   const reader = new IndexReader(readerOptions, table, drain);
   for (const source of open) await readSource(source, reader, options);
   drain();
-  const blocks = [mapHeaders(options.description ?? {}, readerOptions.datetimeDigits)];
   const isSample = reader.counts.samples > 0;
+  const description = { ...options.description, isSample };
+  const blocks = [mapHeaders(description, readerOptions.datetimeDigits)];
   const rows = new MapRows({ ...readerOptions, isSample }, (block) => {
     blocks.push(block.slice());
   });

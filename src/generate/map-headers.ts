@@ -17,6 +17,8 @@ export interface MapDescription {
   readonly updatedAt?: string | undefined;
   /** The program that made the map, with its version. */
   readonly generator?: string | undefined;
+  /** Whether the archive may hold more than the map tells: only its rows with 0 say absent. */
+  readonly isSample?: boolean | undefined;
   /** How keys were made; see {@link Canonicalization}. */
   readonly canonicalization?: Canonicalization | undefined;
 }
@@ -25,13 +27,14 @@ export const MAP_CONTEXT = "https://git.io/mementomap";
 
 /** The header lines of a new map, each with its line end, in byte order. */
 export function mapHeaders(description: MapDescription, datetimeDigits: number): Uint8Array {
-  const { id, name, updatedAt, generator, canonicalization } = description;
+  const { id, name, updatedAt, generator, canonicalization, isSample } = description;
   const meta = {
     ...(name === undefined ? {} : { name }),
     type: "MementoMap",
     ...(updatedAt === undefined ? {} : { updated_at: updatedAt }),
     ...(generator === undefined ? {} : { generator }),
     ...(canonicalization === undefined ? {} : { canonicalization }),
+    ...(isSample === true ? { sample: true } : {}),
   };
   const keys = datetimeDigits > 0 ? ["surt", "datetime"] : ["surt"];
   const list: Header[] = [

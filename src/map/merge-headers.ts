@@ -68,6 +68,9 @@ function mergeMeta(all: readonly UkvsHeaders[]): Record<string, unknown> {
   const members = shared.map((name): [string, unknown] => [name, all[0].meta[name]]);
   const latest = shared.includes("updated_at") ? undefined : latestUpdate(all);
   if (latest !== undefined) members.push(["updated_at", latest]);
+  // What one of them does not know to be absent, all together do not.
+  const isSample = all.some(({ meta }) => meta["sample"] === true);
+  if (isSample && !shared.includes("sample")) members.push(["sample", true]);
   const origins = originsOf(
     all,
     names.filter((name) => !isShared(name)),

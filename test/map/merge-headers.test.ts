@@ -17,6 +17,11 @@ describe("mergeHeaders", () => {
       '!meta {"merged_from":[{"uri":"a"},{"uri":"b","name":"B"}],"type":"MementoMap"}\n',
     ],
     [
+      "with a sample all is a sample",
+      ['!meta {"sample":true}\n', '!meta {"type":"MementoMap"}\n'],
+      '!meta {"merged_from":[{"sample":true},{"type":"MementoMap"}],"sample":true}\n',
+    ],
+    [
       "an id that only one has is listed",
       ['!id {"uri":"b"}\n', ""],
       '!meta {"merged_from":[{"uri":"b"}]}\n',

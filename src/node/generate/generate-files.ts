@@ -120,9 +120,10 @@ async function generateOnce(
       const finished = await Promise.all(lanes.map((lane) => lane.finish()));
       const counts = newIndexCounts();
       for (const result of finished) addIndexCounts(counts, result.counts);
-      const header = mapHeaders(plan.description, options.datetimeDigits ?? 0);
-      await output.write(header);
       const isSample = counts.samples > 0;
+      const description = { ...plan.description, isSample };
+      const header = mapHeaders(description, options.datetimeDigits ?? 0);
+      await output.write(header);
       const merged = await writeRows(lanes, finished, {
         scratch,
         isSample,
