@@ -90,7 +90,6 @@ function range({ low, high }: Share): string {
 }
 
 function archiveCard(archives: readonly ArchiveStatus[], now: number): Html {
-  const most = Math.max(1, ...archives.flatMap(({ tally }) => tally.lastHour));
   return html`<section class="card">
     <h2>Archives</h2>
     <table class="archives">
@@ -106,7 +105,7 @@ function archiveCard(archives: readonly ArchiveStatus[], now: number): Html {
         </tr>
       </thead>
       <tbody>
-        ${archives.map((archive) => archiveRow(archive, now, most))}
+        ${archives.map((archive) => archiveRow(archive, now))}
       </tbody>
     </table>
     <ul class="legend">
@@ -117,15 +116,11 @@ function archiveCard(archives: readonly ArchiveStatus[], now: number): Html {
   </section>`;
 }
 
-function archiveRow(
-  { archive, upstream, tally, map }: ArchiveStatus,
-  now: number,
-  most: number,
-): Html {
+function archiveRow({ archive, upstream, tally, map }: ArchiveStatus, now: number): Html {
   return html`<tr>
     <th scope="row">${archive.name}<small>${archive.id}</small></th>
     <td data-label="State">${stateBadge(upstream, now)}</td>
-    <td data-label="Map">${mapCell(map, now)}</td>
+    <td data-label="Map" class="map">${mapCell(map, now)}</td>
     <td data-label="Asked" class="number">
       <span
         >${formatNumber(tally.asked)}<small> ${formatNumber(tally.skipped)} skipped</small></span
@@ -133,7 +128,7 @@ function archiveRow(
     </td>
     <td data-label="Answers" class="mix">${answerMix(tally)}</td>
     <td data-label="Time" class="number">${timeCell(tally)}</td>
-    <td data-label="Last hour" class="hour">${sparkline(tally.lastHour, most)}</td>
+    <td data-label="Last hour" class="hour">${sparkline(tally.lastHour)}</td>
   </tr> `;
 }
 
@@ -155,7 +150,7 @@ function stateBadge(upstream: ArchiveStatus["upstream"], now: number): Html {
 function mapCell(map: ArchiveStatus["map"], now: number): Html {
   if (map === undefined) return html`<small>none</small>`;
   const age = map.updatedAt === undefined ? "" : `, ${formatAgo(now - map.updatedAt)} old`;
-  const keys = map.keys === undefined ? "" : `${formatNumber(map.keys)} keys${age}`;
+  const keys = map.keys === 0 ? "" : `${formatNumber(map.keys)} keys${age}`;
   const tone = map.status === "ready" ? "calm" : "warn";
   return html`<span
     ><span class="badge ${tone}">${map.status}</span><small> ${keys} ${map.error}</small></span
@@ -183,8 +178,10 @@ function timeCell({ medianMs, p99Ms }: ArchiveTally): Html {
   return html`<span>${formatMs(medianMs)}<small> p99 ${formatMs(p99Ms)}</small></span>`;
 }
 
-/** A bar a minute. */
-function sparkline(minutes: readonly number[], most: number): Html {
+/** A bar a minute; the highest is as high as there is room. */
+function sparkline(minutes: readonly number[]): Html {
+  const most = Math.max(...minutes);
+  if (most === 0) return html`<small>nothing</small>`;
   const bars = minutes.map((count, index) => {
     if (count === 0) return html``;
     const height = Math.max(2, (30 * count) / most);
@@ -196,16 +193,18 @@ function sparkline(minutes: readonly number[], most: number): Html {
     /> `;
   });
   const total = minutes.reduce((sum, count) => sum + count, 0);
-  return html`<svg
-    class="spark"
-    viewBox="0 0 120 31"
-    preserveAspectRatio="none"
-    role="img"
-    aria-label="asked ${formatNumber(total)} times in the last hour"
-  >
-    <line x1="0" y1="30.5" x2="120" y2="30.5" />
-    ${bars}
-  </svg>`;
+  return html`<span
+    ><svg
+      class="spark"
+      viewBox="0 0 120 31"
+      preserveAspectRatio="none"
+      role="img"
+      aria-label="asked ${formatNumber(total)} times in the last hour"
+    >
+      <line x1="0" y1="30.5" x2="120" y2="30.5" />
+      ${bars}</svg
+    ><small>up to ${formatNumber(most)} a minute</small></span
+  >`;
 }
 
 function key(name: string): Html {
@@ -215,7 +214,7 @@ function key(name: string): Html {
 }
 
 function programCard({ base, hasMonitor }: { base: string; hasMonitor: boolean }): Html {
-  const monitor = hasMonitor ? html` curl -N ${base}/monitor` : undefined;
+  const monitor = hasMonitor ? `\ncurl -N ${base}/monitor` : "";
   return html`<section class="card">
     <h2>For programs</h2>
     <pre><code>curl ${base}/timemap/link/http://example.org/

@@ -17,11 +17,13 @@ svg.stack.slim { height: .5rem; margin-top: .35rem; }
 .archives th, .archives td { padding: .75rem .6rem; border-top: 1px solid var(--line); vertical-align: top; }
 .archives tr > :first-child { padding-left: 0; } .archives tr > :last-child { padding-right: 0; }
 .archives thead th { padding-top: 0; border-top: 0; color: var(--soft); font-size: .85rem; vertical-align: bottom; white-space: nowrap; }
-.archives th[scope=row] { width: 24%; font: 600 1rem/1.4 var(--sans); overflow-wrap: anywhere; }
+.archives th[scope=row] { width: 22%; font: 600 1rem/1.4 var(--sans); overflow-wrap: anywhere; }
 .archives small { display: block; color: var(--soft); font: .82rem/1.45 var(--sans); overflow-wrap: anywhere; }
 .archives th small { font-family: var(--mono); font-weight: 400; font-size: .78rem; }
 .archives .number { width: auto; padding: .75rem .6rem; text-align: right; color: inherit; white-space: nowrap; }
-.archives .mix { width: 20%; }
+.archives thead .number { padding-top: 0; color: var(--soft); }
+.archives .map { width: 17%; }
+.archives .mix { width: 15%; }
 .archives .hour { width: 8.5rem; }
 .badge { display: inline-block; padding: .05em .7em; border-radius: 2em; font: 600 .82rem/1.7 var(--sans); white-space: nowrap; }
 .calm { background: var(--calm); color: var(--calm-ink); }
@@ -36,11 +38,12 @@ svg.spark line { stroke: var(--line); stroke-width: 1; }
   .archives thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   .archives tr { padding: .9rem 0; border-top: 1px solid var(--line); }
   .archives tbody tr:first-child { border-top: 0; padding-top: 0; }
-  .archives th[scope=row], .archives td, .archives .number { width: auto; padding: .15rem 0; border: 0; text-align: left; }
+  .archives th[scope=row], .archives td, .archives .number, .archives .map, .archives .mix, .archives .hour { width: auto; padding: .15rem 0; border: 0; text-align: left; }
   .archives td[data-label] { display: grid; grid-template-columns: 6.2rem minmax(0, 1fr); align-items: baseline; }
+  .archives td.hour { align-items: start; }
   .archives td[data-label]::before { content: attr(data-label); color: var(--soft); font-size: .85rem; }
   .archives small { display: inline; }
-  .archives th small { display: block; }
+  .archives th small, .archives .hour small { display: block; }
   .settings th[scope=row] { width: 9rem; }
 }
 `;

@@ -1,9 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Aggregation, Aggregator } from "../../aggregate/aggregator.ts";
 import { Stop } from "../../aggregate/stop-signal.ts";
 import { isMementoMapError } from "../../errors.ts";
 import { datetimeOfEpochMs, parseAcceptDatetime } from "../../memento/datetime.ts";
-import type { RouteRequest } from "../../route/decision.ts";
 import { packageVersion } from "../../node/package-version.ts";
 import { type Log, SILENT_LOG } from "../log.ts";
 import { Metrics } from "../metrics.ts";
@@ -16,45 +14,27 @@ import {
   sendProblem,
 } from "../problem.ts";
 import type { RateLimit } from "../rate-limit.ts";
-import { Admission } from "./admission.ts";
 import { type AggregatorExchange, type AnswerStyle, commonHeaders } from "./aggregator-exchange.ts";
-import { answerMemento, answerTimeGate } from "./answer-memento.ts";
-import { answerNone } from "./answer-none.ts";
-import { answerProxy, type MementoClient } from "./answer-proxy.ts";
 import { answerRoute } from "./answer-route.ts";
 import { answerStatus } from "./answer-status.ts";
-import { answerSummary } from "./answer-summary.ts";
-import { answerDescription, answerTimeMap } from "./answer-timemap.ts";
 import type { Monitor } from "./monitor.ts";
 import { NO_PREFERENCES, readPreferences } from "./preferences.ts";
+import { QuestionDesk, type QuestionDeskOptions, type QuestionTarget } from "./question-desk.ts";
 import { type AggregatorTarget, aggregatorTarget } from "./request-target.ts";
 import type { ServiceStatus } from "./service-status.ts";
 
-/** How an aggregator is served. Every member but the first three may be left out. */
-export interface AggregatorServiceOptions {
-  readonly aggregator: Aggregator;
+/** How an aggregator is served. Every member that has a default may be left out. */
+export interface AggregatorServiceOptions extends QuestionDeskOptions {
   /** What is known about the archives, for `/about` and `/metrics`. */
   readonly status: ServiceStatus;
-  /** Gets mementos for `/memento/proxy/`. */
-  readonly client: MementoClient;
-  /** What is asked of every request that does not say otherwise. */
-  readonly defaults?: Omit<RouteRequest, "uri"> | undefined;
   /** The public address of the service; by default that which the client used. */
   readonly base?: string | undefined;
   /** What all paths begin with; default `/`. */
   readonly root?: string | undefined;
   /** Tells listeners at `/monitor`; without it that path answers 501, as MemGator does. */
   readonly monitor?: Monitor | undefined;
-  /** Mementos of a page of a TimeMap; default 1 million, so that nearly all come whole. */
-  readonly pageSize?: number | undefined;
   /** How long clients may use an answer without asking again; default 600 seconds. */
   readonly maxAgeSeconds?: number | undefined;
-  /** Bytes of a memento that is passed on; default 256 MiB. */
-  readonly maxProxyBytes?: number | undefined;
-  /** Questions that are worked on at once; default 256. Others wait. */
-  readonly maxUnderWay?: number | undefined;
-  /** Questions that may wait; default 20,000. More are answered 503. */
-  readonly maxWaiting?: number | undefined;
   readonly rateLimit?: RateLimit | undefined;
   /** Whether the address of a client is the last of `X-Forwarded-For`. */
   readonly trustsProxy?: boolean | undefined;
@@ -79,7 +59,7 @@ const NO_ROOM: Problem = {
  */
 export class AggregatorService {
   readonly metrics: Metrics = new Metrics();
-  readonly admission: Admission;
+  readonly #desk: QuestionDesk;
   readonly #options: AggregatorServiceOptions;
   readonly #root: string;
   readonly #base: string | undefined;
@@ -89,17 +69,24 @@ export class AggregatorService {
 
   constructor(options: AggregatorServiceOptions) {
     this.#options = options;
-    const { root = "/", maxUnderWay = 256, maxWaiting = 20_000 } = options;
+    const { root = "/" } = options;
     const inner = root.replaceAll(/^\/+|\/+$/g, "");
     this.#root = inner === "" ? "/" : `/${inner}/`;
     this.#base = options.base?.replace(/\/+$/, "");
-    this.admission = new Admission({ most: maxUnderWay, mostWaiting: maxWaiting });
     this.#style = {
       server: `mementomap/${packageVersion()}`,
       maxAgeSeconds: options.maxAgeSeconds ?? 600,
     };
+    this.#desk = new QuestionDesk(options, this.#style, (exchange, error) =>
+      this.#fail(exchange, error),
+    );
     this.#log = options.log ?? SILENT_LOG;
     this.#now = options.now ?? Date.now;
+  }
+
+  /** How many questions are worked on, and how many wait for that. */
+  get load(): { readonly underWay: number; readonly waiting: number } {
+    return this.#desk.admission;
   }
 
   /** Answers a request if it is for one of the paths of the service; false if it is not. */
@@ -181,22 +168,22 @@ export class AggregatorService {
       case "timemap":
       case "summary":
         exchange.route = target.name;
-        this.#aggregate(exchange, target, undefined);
+        this.#ask(exchange, target, undefined);
         return;
       case "timegate":
         exchange.route = "timegate";
-        this.#aggregate(exchange, target, this.#acceptedDatetime(exchange.request));
+        this.#ask(exchange, target, this.#acceptedDatetime(exchange.request));
         return;
       case "memento":
       case "description":
       case "proxy":
         exchange.route = target.name === "proxy" ? "proxy" : "memento";
-        this.#aggregate(exchange, target, target.datetime);
+        this.#ask(exchange, target, target.datetime);
         return;
       case "route": {
         exchange.route = "route";
         const { aggregator, status } = this.#options;
-        answerRoute(exchange, this.#routeRequest(exchange, target.original), {
+        answerRoute(exchange, this.#desk.routeRequest(exchange, target.original), {
           router: aggregator.routerFor(exchange.preferences.isBroadcast),
           upstream: aggregator.upstream,
           status,
@@ -215,90 +202,14 @@ export class AggregatorService {
           status: this.#options.status,
           monitor: this.#options.monitor,
           metrics: this.metrics,
-          load: this.admission,
+          load: this.load,
           style: this.#style,
         });
     }
   }
 
-  /** Asks archives in its turn, and answers. */
-  #aggregate(
-    exchange: AggregatorExchange,
-    target: AggregationTarget,
-    datetime: number | undefined,
-  ): void {
-    const entered = this.admission.enter(() => void this.#work(exchange, target, datetime));
-    if (entered === "full") this.#refuse(exchange, NO_ROOM);
-    else if (entered !== "started") exchange.signal.addEventListener("abort", entered);
-  }
-
-  /** Never fails: a fault is an answer too. */
-  async #work(
-    exchange: AggregatorExchange,
-    target: AggregationTarget,
-    datetime: number | undefined,
-  ): Promise<void> {
-    try {
-      const { aggregator } = this.#options;
-      const { cacheControl, isBroadcast } = exchange.preferences;
-      const request = {
-        ...this.#routeRequest(exchange, target.original),
-        cacheControl,
-        isBroadcast,
-        signal: exchange.signal,
-      };
-      const aggregation = await (datetime === undefined
-        ? aggregator.timeMap(request)
-        : aggregator.timeGate({ ...request, datetime }));
-      await this.#respond(exchange, target, aggregation, datetime);
-    } catch (error) {
-      this.#fail(exchange, error);
-    } finally {
-      this.admission.leave();
-    }
-  }
-
-  #respond(
-    exchange: AggregatorExchange,
-    target: AggregationTarget,
-    aggregation: Aggregation,
-    datetime: number = 0,
-  ): Promise<void> | void {
-    const style = this.#style;
-    if (aggregation.mementos.count === 0) return answerNone(exchange, aggregation, style);
-    switch (target.name) {
-      case "timemap": {
-        const { pageSize = 1_000_000 } = this.#options;
-        return answerTimeMap(exchange, aggregation, style, { ...target, pageSize });
-      }
-      case "summary":
-        return answerSummary(
-          exchange,
-          aggregation,
-          style,
-          this.#options.aggregator.router.archives,
-        );
-      case "timegate":
-        return answerTimeGate(exchange, aggregation, style, datetime);
-      case "memento":
-        return answerMemento(exchange, aggregation, style, datetime);
-      case "description":
-        return answerDescription(exchange, aggregation, style, target);
-      case "proxy": {
-        const { client, maxProxyBytes = 256 * 2 ** 20 } = this.#options;
-        return answerProxy(exchange, aggregation, datetime, style, {
-          client,
-          maxBytes: maxProxyBytes,
-        });
-      }
-    }
-  }
-
-  #routeRequest({ preferences }: AggregatorExchange, uri: string): RouteRequest {
-    const { defaults } = this.#options;
-    return preferences.route === NO_PREFERENCES.route
-      ? { ...defaults, uri }
-      : { ...defaults, ...preferences.route, uri };
+  #ask(exchange: AggregatorExchange, target: QuestionTarget, datetime: number | undefined): void {
+    if (!this.#desk.take(exchange, target, datetime)) this.#refuse(exchange, NO_ROOM);
   }
 
   /** What a TimeGate is asked for: now, if nothing is said. */
@@ -372,12 +283,6 @@ export class AggregatorService {
     });
   }
 }
-
-/** The targets that archives are asked for. */
-type AggregationTarget = Extract<
-  AggregatorTarget,
-  { readonly name: "timemap" | "timegate" | "memento" | "description" | "proxy" | "summary" }
->;
 
 function tooFast(wait: number): Problem {
   const seconds = String(Math.max(1, Math.ceil(wait)));

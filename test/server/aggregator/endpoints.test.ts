@@ -212,18 +212,16 @@ describe("requests that cannot be answered", () => {
     const first = fetch(`${url}/timemap/link/${URI}1`, { signal: gone.signal }).catch(
       () => undefined,
     );
-    await expect.poll(() => service.admission.underWay).toBe(1);
+    await expect.poll(() => service.load.underWay).toBe(1);
     const second = fetch(`${url}/timemap/link/${URI}2`, { signal: gone.signal }).catch(
       () => undefined,
     );
-    await expect.poll(() => service.admission.waiting).toBe(1);
+    await expect.poll(() => service.load.waiting).toBe(1);
     const third = await get(`${url}/timemap/link/${URI}3`);
     expect([third.status, third.headers.get("retry-after")]).toEqual([503, "5"]);
     gone.abort();
     await Promise.all([first, second]);
-    await expect
-      .poll(() => [service.admission.underWay, service.admission.waiting])
-      .toEqual([0, 0]);
+    await expect.poll(() => [service.load.underWay, service.load.waiting]).toEqual([0, 0]);
   });
 });
 

@@ -262,6 +262,6 @@ describe("a client that goes away", () => {
     await expect.poll(() => slow.requests.length).toBe(1);
     socket.destroy();
     await expect.poll(() => closed).toBe(1);
-    await expect.poll(() => service.admission.underWay).toBe(0);
+    await expect.poll(() => service.load.underWay).toBe(0);
   });
 });
