@@ -1,5 +1,5 @@
 import CachePolicy from "http-cache-semantics";
-import { headersOfLines } from "./cached-head.ts";
+import { headersOfBlock } from "./cached-head.ts";
 
 /** An answer as a cache keeps it. */
 export interface CachedAnswer {
@@ -8,8 +8,8 @@ export interface CachedAnswer {
   readonly status: number;
   /** Where it came from, after redirects. */
   readonly url: string;
-  /** Its headers, about the decompressed body, in lines of names and values by turns. */
-  readonly headerLines: string;
+  /** Its headers, about the decompressed body, as they are sent: `Name: value`, CR, LF. */
+  readonly headerBlock: string;
   /** The headers it was asked for with, by lower-case names. */
   readonly requestHeaders: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
@@ -44,7 +44,7 @@ const SAYS_HOW_LONG =
 
 /** Judges by RFC 9111 whether a kept answer may be used, as a cache that many share. */
 export function policyOf(url: string, answer: CachedAnswer, freshness: Freshness): CachePolicy {
-  const headers = headersOfLines(answer.headerLines);
+  const headers = headersOfBlock(answer.headerBlock);
   // Nobody here keeps cookies, and a load balancer's must not end all caching.
   delete headers["set-cookie"];
   const seconds = Math.round(assumedMs(answer.status, freshness) / 1000);

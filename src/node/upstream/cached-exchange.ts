@@ -4,12 +4,14 @@ import { joinBytes } from "../../bytes/join.ts";
 import type { HttpHeaders } from "../../discover/http-client.ts";
 import { askArchive, type AskedArchive } from "./archive-request.ts";
 import { type CachedAnswer, type CacheRules, isKeptStatus, policyOf } from "./cached-answer.ts";
-import { headersOfLines } from "./cached-head.ts";
+import { headersOfBlock } from "./cached-head.ts";
 import type { AnswerHead, AnswerReceiver, Exchange, FailureKind } from "./exchange.ts";
 import { RawHeaders, RecordHeaders } from "./raw-headers.ts";
 import type { SharedAnswer } from "./shared-answer.ts";
 
 const NO_HEADERS: Readonly<Record<string, string>> = {};
+/** What bodies begin with; never written to. */
+const NOTHING: Uint8Array[] = [];
 /** About the message that said so, not about what was kept. */
 const NOT_FRESHENED: ReadonlySet<string> = new Set([
   "connection",
@@ -83,7 +85,7 @@ export class CachedExchange implements AnswerReceiver, Exchange {
     }
     if (head.status >= 500 && this.#giveStale()) return;
     this.#head = head;
-    this.#chunks = this.#isToKeep(head) ? [] : undefined;
+    this.#chunks = this.#isToKeep(head) ? NOTHING : undefined;
     this.#answer.onHead(head);
   }
 
@@ -92,6 +94,7 @@ export class CachedExchange implements AnswerReceiver, Exchange {
     if (this.#chunks !== undefined) {
       this.#bytes += chunk.length;
       if (this.#bytes > this.#rules.maxEntryBytes) this.#chunks = undefined;
+      else if (this.#chunks === NOTHING) this.#chunks = [chunk];
       else this.#chunks.push(chunk);
     }
     return this.#answer.onChunk(chunk);
@@ -106,7 +109,7 @@ export class CachedExchange implements AnswerReceiver, Exchange {
         receivedAt: Date.now(),
         status,
         url,
-        headerLines: linesOf(headers),
+        headerBlock: blockOf(headers),
         requestHeaders: this.#request.headers ?? NO_HEADERS,
         body,
       });
@@ -158,13 +161,13 @@ export class CachedExchange implements AnswerReceiver, Exchange {
   }
 
   #freshen(stale: CachedAnswer, head: AnswerHead): void {
-    const headers = headersOfLines(stale.headerLines);
-    for (const [name, value] of Object.entries(headersOfLines(linesOf(head.headers)))) {
+    const headers = headersOfBlock(stale.headerBlock);
+    for (const [name, value] of Object.entries(headersOfBlock(blockOf(head.headers)))) {
       if (!NOT_FRESHENED.has(name)) headers[name] = value;
     }
-    let headerLines = "";
-    for (const [name, value] of Object.entries(headers)) headerLines += `${name}\n${value}\n`;
-    const fresh = { ...stale, headerLines, receivedAt: Date.now() };
+    let headerBlock = "";
+    for (const [name, value] of Object.entries(headers)) headerBlock += `${name}: ${value}\r\n`;
+    const fresh = { ...stale, headerBlock, receivedAt: Date.now() };
     this.#rules.store.put(this.#key, fresh);
     this.#archive.counters.revalidations += 1;
     this.#give(fresh, "revalidated");
@@ -177,7 +180,7 @@ export class CachedExchange implements AnswerReceiver, Exchange {
     if (stale === undefined || policy === undefined) return false;
     const isForbidden =
       /must-revalidate|proxy-revalidate|no-cache|s-maxage/i.test(
-        cacheControlOf(headersOfLines(stale.headerLines)),
+        cacheControlOf(headersOfBlock(stale.headerBlock)),
       ) || /no-cache/i.test(cacheControlOf(this.#request.headers));
     const staleMs = (policy.age() - policy.maxAge()) * 1000;
     if (isForbidden || staleMs > this.#rules.staleIfErrorMs) return false;
@@ -186,18 +189,18 @@ export class CachedExchange implements AnswerReceiver, Exchange {
     return true;
   }
 
-  #give({ status, url, headerLines, body }: CachedAnswer, origin: UpstreamAnswer["origin"]): void {
+  #give({ status, url, headerBlock, body }: CachedAnswer, origin: UpstreamAnswer["origin"]): void {
     this.#isAnswered = true;
     this.#answer.origin = origin;
-    this.#answer.onHead({ status, url, headers: new RecordHeaders(headersOfLines(headerLines)) });
+    this.#answer.onHead({ status, url, headers: new RecordHeaders(headersOfBlock(headerBlock)) });
     if (this.#request.method !== "HEAD" && body.byteLength > 0) this.#answer.onChunk(body);
     this.#answer.onEnd();
   }
 }
 
 /** All that reaches this comes from the network. */
-function linesOf(headers: HttpHeaders): string {
-  return headers instanceof RawHeaders ? headers.toLines() : "";
+function blockOf(headers: HttpHeaders): string {
+  return headers instanceof RawHeaders ? headers.toBlock() : "";
 }
 
 function cacheControlOf(headers: Readonly<Record<string, string>> | undefined): string {
@@ -210,7 +213,7 @@ function notKept(url: string): CachedAnswer {
     receivedAt: 0,
     status: 504,
     url,
-    headerLines: "",
+    headerBlock: "",
     requestHeaders: {},
     body: new Uint8Array(),
   };

@@ -4,12 +4,12 @@ import type { CachedAnswer } from "./cached-answer.ts";
  * All about a kept answer but its body, in lines. Every character stands for a byte: addresses and
  * headers come from and go to the network as bytes, and have no line ends.
  *
- *     <key, of two lines>
+ *     <key, of two lines; the second is the address that was asked for>
  *     <status> <received at>
- *     <address>
- *     <number of lines of request headers>
- *     <request headers: name, line, value, line>
- *     <headers: name, line, value, line>
+ *     <address the answer came from, or nothing where it is the same>
+ *     <number of request headers>
+ *     <request headers, a line each: Name: value, CR>
+ *     <headers, the same>
  */
 
 /** A head with the key it is kept by. */
@@ -19,45 +19,50 @@ export interface KeptHead {
 }
 
 export function encodeHead(key: string, answer: CachedAnswer): string {
-  const { receivedAt, status, url, headerLines } = answer;
+  const { receivedAt, status, url, headerBlock, requestHeaders } = answer;
+  const place = key.endsWith(`\n${url}`) ? "" : url;
   let asked = "";
-  let lines = 0;
-  for (const [name, value] of Object.entries(answer.requestHeaders)) {
-    asked += `${name}\n${value}\n`;
-    lines += 2;
+  let count = 0;
+  for (const name of Object.keys(requestHeaders)) {
+    asked += `${name}: ${requestHeaders[name]}\r\n`;
+    count += 1;
   }
-  return `${key}\n${status} ${receivedAt}\n${url}\n${lines}\n${asked}${headerLines}`;
+  return `${key}\n${status} ${receivedAt}\n${place}\n${count}\n${asked}${headerBlock}`;
 }
 
 /** The opposite of `encodeHead`. */
 export function decodeHead(text: string): KeptHead {
   const lines = text.split("\n", 5);
-  const [keyStart, keyEnd, numbers, url, count] = lines;
+  const [keyStart, keyEnd, numbers, place, count] = lines;
   const [status, receivedAt] = numbers.split(" ", 2);
   const from = lines.reduce((length, line) => length + line.length + 1, 0);
-  const rest = text.slice(from);
-  let cut = 0;
-  for (let line = 0; line < Number(count); line++) cut = rest.indexOf("\n", cut) + 1;
+  let cut = from;
+  for (let line = 0; line < Number(count); line++) cut = text.indexOf("\n", cut) + 1;
   return {
     key: `${keyStart}\n${keyEnd}`,
     answer: {
       receivedAt: Number(receivedAt),
       status: Number(status),
-      url,
-      requestHeaders: headersOfLines(rest.slice(0, cut)),
-      headerLines: rest.slice(cut),
+      url: place === "" ? keyEnd : place,
+      requestHeaders: headersOfBlock(text.slice(from, cut)),
+      headerBlock: text.slice(cut),
     },
   };
 }
 
-/** Headers from lines of names and values by turns. Fields of one name are joined by commas. */
-export function headersOfLines(text: string): Record<string, string> {
+/**
+ * Headers by their lower-case names, from lines as they are sent. Fields of one name are joined by
+ * commas.
+ */
+export function headersOfBlock(block: string): Record<string, string> {
   const headers: Record<string, string> = {};
-  const lines = text.split("\n");
-  for (let at = 0; at + 1 < lines.length; at += 2) {
-    const name = lines[at].toLowerCase();
+  for (const line of block.split("\r\n")) {
+    const colon = line.indexOf(":");
+    if (colon === -1) continue;
+    const name = line.slice(0, colon).toLowerCase();
+    const value = line.slice(colon + 1).trim();
     const earlier = Object.hasOwn(headers, name) ? headers[name] : undefined;
-    headers[name] = earlier === undefined ? lines[at + 1] : `${earlier}, ${lines[at + 1]}`;
+    headers[name] = earlier === undefined ? value : `${earlier}, ${value}`;
   }
   return headers;
 }

@@ -1,10 +1,13 @@
 import type { CachedAnswer, CacheStore } from "./cached-answer.ts";
 import { decodeHead, encodeHead } from "./cached-head.ts";
+import { PlaceIndex } from "./place-index.ts";
 import { textHash } from "./text-hash.ts";
 
 const SLAB_BYTES = 1024 * 1024;
-/** Hash, length of the head, length of the body: four bytes each. */
-const FRAME_BYTES = 12;
+/** Length of the head, length of the body: four bytes each. */
+const FRAME_BYTES = 8;
+/** What an entry has at least, so that the index has a place for each. */
+const LEAST_ENTRY_BYTES = 256;
 /** Beyond all offsets within a slab, so that a slab and an offset are one number. */
 const SLAB_STEP = 2 ** 32;
 
@@ -17,15 +20,15 @@ interface Slab {
  * Keeps answers in memory, up to so many bytes.
  *
  * They are written one after the other into large buffers, and the oldest buffer goes when there is
- * no room; what is asked for again moves to the front before. Nothing but a number for each is left
- * to the garbage collector, which would else spend more time on them than the requests take.
+ * no room; what is asked for again moves to the front before. Nothing is left to the garbage
+ * collector, which would else spend more time on them than the requests take.
  */
 export class MemoryStore implements CacheStore {
   readonly #maxBytes: number;
   readonly #slabBytes: number;
   readonly #seed = Math.trunc(Math.random() * 0x7fff_ffff);
   /** By the hash of a key: the number of its slab, times `SLAB_STEP`, and the offset there. */
-  readonly #places = new Map<number, number>();
+  #places: PlaceIndex;
   #slabs: Slab[] = [];
   /** The number of the oldest slab. */
   #oldest = 0;
@@ -34,6 +37,7 @@ export class MemoryStore implements CacheStore {
   constructor(options: { /** Default 64 MiB. */ readonly maxBytes?: number | undefined } = {}) {
     this.#maxBytes = options.maxBytes ?? 64 * 2 ** 20;
     this.#slabBytes = Math.min(SLAB_BYTES, Math.ceil(this.#maxBytes / 8));
+    this.#places = new PlaceIndex(this.#maxBytes / LEAST_ENTRY_BYTES);
   }
 
   /** Bytes of all buffers. */
@@ -41,20 +45,16 @@ export class MemoryStore implements CacheStore {
     return this.#bytes;
   }
 
-  get size(): number {
-    return this.#places.size;
-  }
-
   find(key: string): CachedAnswer | undefined {
     const hash = textHash(key, this.#seed);
-    const place = this.#places.get(hash);
+    const place = this.#places.find(hash, this.#oldest * SLAB_STEP);
     if (place === undefined) return undefined;
     const number = Math.floor(place / SLAB_STEP);
     const { bytes } = this.#slabs[number - this.#oldest];
     const offset = place % SLAB_STEP;
     const headStart = offset + FRAME_BYTES;
-    const bodyStart = headStart + bytes.readUInt32LE(offset + 4);
-    const bodyEnd = bodyStart + bytes.readUInt32LE(offset + 8);
+    const bodyStart = headStart + bytes.readUInt32LE(offset);
+    const bodyEnd = bodyStart + bytes.readUInt32LE(offset + 4);
     const head = decodeHead(bytes.toString("latin1", headStart, bodyStart));
     if (head.key !== key) return undefined;
     // A copy: the buffer may be given up while somebody still reads.
@@ -74,9 +74,8 @@ export class MemoryStore implements CacheStore {
     }
     const slab = this.#slabFor(size);
     const { bytes, used } = slab;
-    bytes.writeUInt32LE(hash, used);
-    bytes.writeUInt32LE(head.length, used + 4);
-    bytes.writeUInt32LE(answer.body.byteLength, used + 8);
+    bytes.writeUInt32LE(head.length, used);
+    bytes.writeUInt32LE(answer.body.byteLength, used + 4);
     bytes.write(head, used + FRAME_BYTES, "latin1");
     bytes.set(answer.body, used + FRAME_BYTES + head.length);
     slab.used += size;
@@ -88,7 +87,7 @@ export class MemoryStore implements CacheStore {
   }
 
   close(): Promise<void> {
-    this.#places.clear();
+    this.#places = new PlaceIndex(0);
     this.#slabs = [];
     this.#bytes = 0;
     return Promise.resolve();
@@ -113,14 +112,7 @@ export class MemoryStore implements CacheStore {
 
   /** Its buffer can be written again: whoever found something there has a copy. */
   #dropOldest(): Buffer {
-    const [{ bytes, used }] = this.#slabs;
-    let offset = 0;
-    while (offset < used) {
-      const hash = bytes.readUInt32LE(offset);
-      // It may have been written again since.
-      if (this.#places.get(hash) === this.#oldest * SLAB_STEP + offset) this.#places.delete(hash);
-      offset += FRAME_BYTES + bytes.readUInt32LE(offset + 4) + bytes.readUInt32LE(offset + 8);
-    }
+    const [{ bytes }] = this.#slabs;
     this.#slabs.shift();
     this.#oldest += 1;
     this.#bytes -= bytes.length;

@@ -19,15 +19,20 @@ export class RawHeaders implements HttpHeaders {
     return this.#isDecoded && ABOUT_CODING.has(name) ? undefined : fieldOf(this.#fields, name);
   }
 
-  /** All fields in lines of names and values by turns. */
-  toLines(): string {
-    let lines = "";
+  /** All fields as they are sent, a line each: `Name: value`, CR, LF. Not decoded one by one. */
+  toBlock(): string {
+    const fields = this.#fields;
+    return this.#isDecoded || !isInOnePiece(fields) ? this.#joined() : blockOf(fields);
+  }
+
+  #joined(): string {
+    let block = "";
     for (let at = 0; at + 1 < this.#fields.length; at += 2) {
       const name = latin1(this.#fields[at]);
       if (this.#isDecoded && ABOUT_CODING.has(name.toLowerCase())) continue;
-      lines += `${name}\n${latin1(this.#fields[at + 1])}\n`;
+      block += `${name}: ${latin1(this.#fields[at + 1])}\r\n`;
     }
-    return lines;
+    return block;
   }
 }
 
@@ -44,6 +49,7 @@ export class RecordHeaders implements HttpHeaders {
   }
 }
 
+const COLON = 0x3a;
 const ABOUT_CODING: ReadonlySet<string> = new Set(["content-encoding", "content-length"]);
 
 /** The value of a header among names and values by turns. */
@@ -55,6 +61,23 @@ export function fieldOf(fields: readonly Uint8Array[], name: string): string | u
     value = value === undefined ? text : `${value}, ${text}`;
   }
   return value;
+}
+
+/** Whether fields lie in memory as they were sent, one after the other; most came so. */
+function isInOnePiece(fields: readonly Uint8Array[]): boolean {
+  const first = fields.at(0);
+  const last = fields.at(-1);
+  if (first === undefined || last === undefined || first.buffer !== last.buffer) return false;
+  const afterName = first.byteOffset + first.length;
+  if (last.byteOffset <= afterName) return false;
+  return Buffer.from(first.buffer, afterName, 1)[0] === COLON;
+}
+
+function blockOf(fields: readonly Uint8Array[]): string {
+  const [{ buffer, byteOffset }] = fields;
+  const last = fields[fields.length - 1];
+  const length = last.byteOffset + last.length - byteOffset;
+  return `${Buffer.from(buffer, byteOffset, length).toString("latin1")}\r\n`;
 }
 
 /** Whether bytes are a name, which is in lower case, in any case. */

@@ -7,7 +7,7 @@ const answerOf = (number: number): Parameters<typeof store.put>[1] => ({
   receivedAt: 0,
   status: 200,
   url: `http://example.com/${number}`,
-  headerLines: "x-number\n1\n",
+  headerBlock: "x-number: 1\r\n",
   requestHeaders: {},
   body: Buffer.alloc(1_000_000, String(number)),
 });

@@ -17,7 +17,7 @@ const answerOf = (body: string, members: Partial<CachedAnswer> = {}): CachedAnsw
   receivedAt: 1_700_000_000_000,
   status: 200,
   url: "http://example.com/",
-  headerLines: "content-type\napplication/link-format\n",
+  headerBlock: "content-type: application/link-format\r\n",
   requestHeaders: {},
   body: Buffer.from(body),
   ...members,
@@ -40,14 +40,14 @@ const stores: [string, (maxBytes?: number) => Promise<CacheStore & { readonly by
 describe.each(stores)("a store in %s", (_name, openStore) => {
   it("gives back what was put, byte for byte", async () => {
     const store = await openStore();
-    const field = fc.stringMatching(/^[\u0020-\u007e\u00a0-\u00ff]*$/);
+    const field = fc.stringMatching(/^(?:[\u0021-\u007e\u00a1-\u00ff]+(?: [\u0021-\u007e]+)?)?$/);
     const answers = fc.record({
       receivedAt: fc.nat(),
       status: fc.integer({ min: 100, max: 599 }),
-      url: fc.stringMatching(/^[\u0021-\u00ff]*$/),
-      headerLines: fc
+      url: fc.oneof(fc.stringMatching(/^[\u0021-\u00ff]+$/), fc.constant("http://example.com/1")),
+      headerBlock: fc
         .array(field, { maxLength: 4 })
-        .map((values) => values.map((value) => `x-a\n${value}\n`).join("")),
+        .map((values) => values.map((value) => `x-a: ${value}\r\n`).join("")),
       requestHeaders: fc.dictionary(fc.stringMatching(/^[a-z]+$/), field, { maxKeys: 3 }),
       body: fc.uint8Array({ maxLength: 5000 }),
     });
@@ -99,7 +99,7 @@ describe("a store in memory", () => {
       expect(textOf(store.find(keyOf("loved")))).toBe("loved");
     }
     expect(store.find(keyOf("0"))).toBeUndefined();
-    expect(store.size).toBeLessThan(250);
+    expect(store.bytes).toBeLessThanOrEqual(1_000_000);
   });
 });
 
