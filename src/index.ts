@@ -77,8 +77,36 @@ export type { Attempt, DiscoverOptions, Discovery, DiscoveryMethod } from "./dis
 export { FetchClient } from "./discover/fetch-client.ts";
 export type { HttpClient, HttpHeaders, HttpRequest, HttpResponse } from "./discover/http-client.ts";
 export { HttpSource } from "./discover/http-source.ts";
+
+export type { Memento } from "./memento/memento.ts";
 export { parseLinkHeader } from "./memento/link-header.ts";
 export type { WebLink } from "./memento/link-header.ts";
+export { MementoList } from "./memento/memento-list.ts";
+export type { MementoSequence } from "./memento/memento-list.ts";
+export { timeMapReader } from "./memento/timemap-reader.ts";
+export type { TimeMapReaderOptions } from "./memento/timemap-reader.ts";
+export type { TimeMapLink, TimeMapReader, TimeMapReading } from "./memento/timemap-reading.ts";
+export type { TimeMapDocument, TimeMapFormat } from "./memento/timemap-document.ts";
+export { writeTimeMap } from "./memento/write-timemap.ts";
+
+export type { Archive } from "./route/archive.ts";
+export { parseArchiveList } from "./route/archive-list.ts";
+export type { Decision, Router, RouteReason, RouteRequest } from "./route/decision.ts";
+export { HitRates } from "./route/hit-rates.ts";
+export { MapRouter } from "./route/map-router.ts";
+export type { MapRouterOptions } from "./route/map-router.ts";
+export type { RoutedMap } from "./route/routed-map.ts";
+
+export { Aggregator } from "./aggregate/aggregator.ts";
+export type { AggregateRequest, Aggregation, AggregatorOptions } from "./aggregate/aggregator.ts";
+export { mergeTimeMaps } from "./aggregate/merge.ts";
+export type { MergedTimeMap } from "./aggregate/merged-timemap.ts";
+export type {
+  Upstream,
+  UpstreamAnswer,
+  UpstreamRequest,
+  UpstreamState,
+} from "./aggregate/upstream.ts";
 
 export { diffMaps } from "./map/diff.ts";
 export type { HeaderDifference, MapDifference, RecordDifference } from "./map/diff.ts";

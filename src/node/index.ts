@@ -3,7 +3,16 @@
  *
  * @module
  */
-export { compactMapFile, generateMapFile, openMapFile } from "./map-files.ts";
+export {
+  compactMapFile,
+  compactMapFileToBudget,
+  evaluateMapFiles,
+  generateMapFile,
+  openMapFile,
+} from "./map-files.ts";
+export type { Budget, BudgetFileOptions, BudgetFileSummary } from "./compact/budget-files.ts";
+export type { EvaluateOptions } from "./evaluate/evaluate-files.ts";
+export type { Evaluation, EvaluationReport } from "../evaluate/evaluation.ts";
 export type { OpenMap } from "./open-map.ts";
 export type { CompactFileOptions, CompactFileSummary } from "./compact/compact-files.ts";
 export type { GenerateOptions, GenerateSummary } from "./generate/generate-files.ts";
@@ -31,3 +40,10 @@ export { openOutput, withOutput } from "./output-file.ts";
 export type { Output, OutputStreams } from "./output-file.ts";
 export { ScratchSpill } from "./scratch-spill.ts";
 export { analyzeFiles } from "./analyze/analyze-files.ts";
+export { openAggregator } from "./aggregate/open-aggregator.ts";
+export type { OpenAggregator, OpenAggregatorOptions } from "./aggregate/open-aggregator.ts";
+export { loadArchives } from "./route/load-archives.ts";
+export { MapKeeper } from "./route/map-keeper.ts";
+export type { MapKeeperOptions, MapState } from "./route/map-keeper.ts";
+export { createUpstream } from "./upstream/archive-upstream.ts";
+export type { ArchiveUpstream, UpstreamOptions } from "./upstream/archive-upstream.ts";

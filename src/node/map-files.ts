@@ -1,6 +1,11 @@
 import { availableParallelism } from "node:os";
+import type { EvaluationReport } from "../evaluate/evaluation.ts";
+import type { BudgetFileOptions, BudgetFileSummary } from "./compact/budget-files.ts";
+import { compactFileToBudget } from "./compact/budget-files.ts";
 import type { CompactFileOptions, CompactFileSummary } from "./compact/compact-files.ts";
 import { compactFile } from "./compact/compact-files.ts";
+import type { EvaluateOptions } from "./evaluate/evaluate-files.ts";
+import { evaluateFiles } from "./evaluate/evaluate-files.ts";
 import type { GenerateOptions, GenerateSummary } from "./generate/generate-files.ts";
 import { generateFiles } from "./generate/generate-files.ts";
 import type { OpenMap } from "./open-map.ts";
@@ -47,6 +52,34 @@ export function compactMapFile(
   return withOutput(target, { stdout: STREAMS.stdout, interrupt }, (output) =>
     compactFile(source, output, { ...options, streams: STREAMS }),
   );
+}
+
+/**
+ * Makes of a map file the map of a given size that is expected to give the fewest wrong answers; see
+ * `mementomap compact --max-lines`. `source` and `target` may be the same.
+ *
+ * @throws MM_IO, MM_USAGE when no map is as small, MM_NOT_SORTED, MM_BAD_LINE, MM_BAD_FREQUENCY
+ */
+export function compactMapFileToBudget(
+  source: string,
+  target: string,
+  options: Omit<BudgetFileOptions, "streams">,
+): Promise<BudgetFileSummary> {
+  return withOutput(target, STREAMS, (output) =>
+    compactFileToBudget(source, output, { ...options, streams: STREAMS }),
+  );
+}
+
+/**
+ * Measures maps against what is held and what is asked for; see `mementomap evaluate`.
+ *
+ * @throws MM_IO, and what is wrong with a map
+ */
+export function evaluateMapFiles(
+  maps: readonly string[],
+  options: Omit<EvaluateOptions, "streams">,
+): Promise<EvaluationReport> {
+  return evaluateFiles(maps, { ...options, streams: STREAMS });
 }
 
 /**
