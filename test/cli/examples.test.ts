@@ -19,13 +19,13 @@ org,example)/private/* 0
 const NEWER = MAP.replace("com,example)/ 3", "com,example)/ 4");
 
 const commands = await Promise.all(Array.from(COMMAND_TABLE.values(), (load) => load()));
-const linesOf = (list: typeof commands): string[] =>
-  list.flatMap(({ examples: own }) => own.map(({ line }) => line));
-const examples = linesOf(commands.filter(({ endsItself }) => !endsItself));
-const servers = linesOf(commands.filter(({ endsItself }) => endsItself));
+const lines = commands.flatMap(({ examples: own }) => own.map(({ line }) => line));
+const isServer = (line: string): boolean => / serve | --serve /.test(line);
+const examples = lines.filter((line) => !isServer(line));
+const servers = lines.filter(isServer);
 
 /** A folder with the files that the examples speak of. */
-function exampleFolder(): string {
+function exampleFolder(archive: string = "https://archive.example"): string {
   const folder = scratchDir();
   const index = Buffer.concat([...sampleIndex({ lines: 2000 })]);
   const uris = "https://example.org/a\nhttps://example.net/\n";
@@ -37,11 +37,12 @@ function exampleFolder(): string {
       {
         id: "archive.example",
         name: "Example Archive",
-        timemap: "https://archive.example/timemap/link/",
-        timegate: "https://archive.example/timegate/",
+        timemap: `${archive}/timemap/link/`,
+        timegate: `${archive}/timegate/`,
         mementomap: "map.ukvs",
       },
     ]),
+    "aggregator.json": '{"archives": "archives.json", "monitor": true}',
     "base.ukvs": "com,example)/ 3\n",
     "uris.txt": uris,
     "memgator.log":
@@ -61,6 +62,7 @@ function exampleFolder(): string {
 /** The archive that the examples speak of. */
 function exampleArchive(): Promise<string> {
   return serveOnLoopback((url, response) => {
+    if (url.pathname.startsWith("/timegate/")) response.statusCode = 404;
     response.end(
       url.pathname === "/search"
         ? '{"response_items": []}'
@@ -75,7 +77,7 @@ describe.skipIf(process.platform === "win32")("the examples of the help texts", 
     const isOfMap = / fetch | validate --url /.test(line);
     const archive = isOfMap ? (await serving(MAP)).url : await exampleArchive();
     const local = line.replaceAll("https://archive.example", archive);
-    const { code, stderr } = await spawnShell(`cd '${exampleFolder()}'\n${local}`);
+    const { code, stderr } = await spawnShell(`cd '${exampleFolder(archive)}'\n${local}`);
     // Nothing is wrong with a no: `diff` finds differences, `lookup` finds nothing.
     expect({ isDone: code === 0 || code === 1, stderr }).toEqual({ isDone: true, stderr });
   });

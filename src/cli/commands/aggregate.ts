@@ -10,10 +10,10 @@ export const aggregate: Command = defineCommand({
   usage: "[URI [DATETIME]]",
   description: `
 Asks the archives of a list for the mementos of a URI, and writes them as one
-TimeMap in the order of time. With a datetime, YYYY[MM[DD[hh[mm[ss]]]]], asks for
-the memento closest to it and describes that. With --serve (or the word server
-for the URI), answers such questions over HTTP, as MemGator does: at /timemap/,
-/timegate/ and /memento/. /about tells how the archives are.
+TimeMap in the order of time. With a datetime, YYYY[MM[DD[hh[mm[ss]]]]], asks
+for the memento closest to it and describes that. With --serve (or the word
+server for the URI), answers such questions over HTTP, as MemGator does: at
+/timemap/, /timegate/ and /memento/. /about tells how the archives are.
 
 Archives whose map does not have the URI are not asked. The map of an archive is
 named in the list ("mementomap": a file or an address), or with --map. Archives
@@ -39,7 +39,7 @@ its log anew.
     },
     {
       does: "an aggregator on port 1208, with the map of one archive",
-      line: "mementomap aggregate --serve -a archives.json --map ia=map.ukvs --port 1208",
+      line: "mementomap aggregate --serve -a archives.json --map archive.example=a.ukvs",
     },
     {
       does: "settings from a file, and a log to learn maps from",
