@@ -20,21 +20,28 @@ export async function* lookupListKeys(
   const decoder = new TextDecoder();
   for await (const block of wholeLines(chunks, source)) {
     const keys: string[] = [];
-    let at = 0;
-    while (at < block.length) {
-      const feed = block.indexOf(LF, at);
-      const lineEnd = feed === -1 ? block.length : feed;
-      let start = at;
-      while (start < lineEnd && block[start] <= SPACE) start++;
-      let end = start;
-      while (end < lineEnd && block[end] > SPACE) end++;
-      if (end > start && block[start] !== HASH) {
-        const text = decoder.decode(block.subarray(start, end));
-        keys.push(lookupKey(text));
-      }
-      at = lineEnd + 1;
-    }
+    forEachLookup(block, (start, end) => {
+      keys.push(lookupKey(decoder.decode(block.subarray(start, end))));
+    });
     yield keys;
+  }
+}
+
+/** Visits the URIs and SURTs in a block of whole lines of such a list. */
+export function forEachLookup(
+  block: Uint8Array,
+  visit: (start: number, end: number) => void,
+): void {
+  let at = 0;
+  while (at < block.length) {
+    const feed = block.indexOf(LF, at);
+    const lineEnd = feed === -1 ? block.length : feed;
+    let start = at;
+    while (start < lineEnd && block[start] <= SPACE) start++;
+    let end = start;
+    while (end < lineEnd && block[end] > SPACE) end++;
+    if (end > start && block[start] !== HASH) visit(start, end);
+    at = lineEnd + 1;
   }
 }
 

@@ -58,9 +58,10 @@ export class BudgetCompaction {
     this.rowsRead = survey.fixedRows + survey.heldRows;
     this.headerLines = headerLines;
     this.prior = estimatePrior(survey);
+    const { branches, hasWildcards } = survey;
     // What a wildcard of the map covers is held, and cannot be told from what is not.
-    const mayExclude = options.allowsExclusions !== false && !survey.hasWildcards;
-    this.#exclusions = mayExclude ? new Exclusions(survey.branches) : undefined;
+    const mayExclude = options.allowsExclusions !== false && !hasWildcards && branches.count > 0;
+    this.#exclusions = mayExclude ? new Exclusions(branches) : undefined;
   }
 
   /**

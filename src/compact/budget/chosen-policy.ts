@@ -7,9 +7,10 @@ export class ChosenPolicy implements RollUpPolicy {
   readonly maxHostDepth: number = Number.POSITIVE_INFINITY;
   readonly maxPathDepth: number = Number.POSITIVE_INFINITY;
   /** Names of the nodes; see `nodeName`. */
-  readonly chosen: ReadonlySet<number>;
+  readonly chosen: readonly number[];
+  #names: ReadonlySet<number> | undefined;
 
-  constructor(chosen: ReadonlySet<number>) {
+  constructor(chosen: readonly number[]) {
     this.chosen = chosen;
   }
 
@@ -22,6 +23,7 @@ export class ChosenPolicy implements RollUpPolicy {
   }
 
   #cutoff(key: Uint8Array, end: number): number {
-    return this.chosen.has(nodeName(key, end)) ? CHOSEN : Number.POSITIVE_INFINITY;
+    this.#names ??= new Set(this.chosen);
+    return this.#names.has(nodeName(key, end)) ? CHOSEN : Number.POSITIVE_INFINITY;
   }
 }

@@ -25,7 +25,7 @@ export interface ChosenRowsOptions {
  */
 export async function* chosenRows(
   read: ReadMap,
-  chosen: ReadonlySet<number>,
+  chosen: readonly number[],
   options: ChosenRowsOptions,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const { source, kernels } = options;

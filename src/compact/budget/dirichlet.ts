@@ -1,5 +1,5 @@
 import { LAYER } from "../node-stack.ts";
-import { chanceOfNew, evidence } from "./content-shares.ts";
+import type { ContentShares } from "./content-shares.ts";
 import { FIELD } from "./node-table.ts";
 import type { NodeTable } from "./node-table.ts";
 
@@ -21,7 +21,7 @@ const TRIED: readonly number[] = Array.from({ length: 20 }, (_, i) => 2 ** (i - 
  */
 export function estimateStrength(
   table: NodeTable,
-  heapsExponent: number,
+  shares: ContentShares,
   hosts: number,
   misses: number,
 ): Strengths {
@@ -36,9 +36,9 @@ export function estimateStrength(
     const parent = page[at + FIELD.parent];
     const layer = page[at + FIELD.layer];
     const count = page[at + FIELD.misses];
-    const own = evidence(page[at + FIELD.keys], heapsExponent);
+    const own = shares.evidence(page[at + FIELD.keys]);
     if (layer === LAYER.root) addLikelihood(between, count, own / hosts, misses);
-    const isNew = chanceOfNew(page, at, heapsExponent);
+    const isNew = shares.chanceOfNew(page, at);
     parentMisses[slot] = count;
     share[slot] = (1 - isNew) / page[at + FIELD.scratch];
     const likelihoods = layer === LAYER.host ? host : folder;

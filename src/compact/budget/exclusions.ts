@@ -1,6 +1,7 @@
 import { COMMA, LF, SLASH, SPACE, STAR } from "../../bytes/ascii.ts";
 import { compareRanges } from "../../bytes/compare.ts";
-import type { BranchList, MissList } from "./miss-list.ts";
+import type { BranchList } from "./branch-list.ts";
+import type { MissList } from "./miss-list.ts";
 
 /** Branches are pooled by the power of two of their misses. */
 const POOLS = 32;

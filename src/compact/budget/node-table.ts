@@ -33,8 +33,8 @@ export interface NodeFields {
   readonly singleMisses: number;
   /** For the passes: a sum over the children, expected lookups, rows. */
   readonly scratch: number;
-  /** Expected missed lookups that only a roll-up of this node, or above, would answer wrongly. */
-  readonly newMisses: number;
+  /** Expected missed lookups in the sub-tree: all that a roll-up of the node answers wrongly. */
+  readonly missesWithin: number;
   /** What a plan decides: a sum of DECISION. */
   readonly decision: number;
   /** Rows if it is rolled up: one, and the exclusions below. */
@@ -61,7 +61,7 @@ export const FIELD: NodeFields = {
   ownMisses: 11 * PAGE_RECORDS,
   singleMisses: 12 * PAGE_RECORDS,
   scratch: 13 * PAGE_RECORDS,
-  newMisses: 14 * PAGE_RECORDS,
+  missesWithin: 14 * PAGE_RECORDS,
   decision: 15 * PAGE_RECORDS,
   rolledUpRows: 16 * PAGE_RECORDS,
   parent: 17 * PAGE_RECORDS,
@@ -94,6 +94,9 @@ export class NodeTable {
   /** The page that is in memory only while it is worked on, and its number. */
   #window = new Float64Array(0);
   #windowPage = -1;
+  #slots = 1;
+  /** The size of the table when its slots were counted. */
+  #slotsOfSize = 0;
 
   constructor(spill?: SpillStore) {
     this.#spill = spill;
@@ -115,6 +118,18 @@ export class NodeTable {
   /** Where in the columns of its page the last record is. */
   get lastOffset(): number {
     return (this.size - 1) % PAGE_RECORDS;
+  }
+
+  /** One more than the largest slot of any record; found in a pass once the table is complete. */
+  get slots(): number {
+    if (this.#slotsOfSize !== this.size) {
+      this.#slots = 1;
+      this.forEach((page, at) => {
+        if (page[at + FIELD.slot] >= this.#slots) this.#slots = page[at + FIELD.slot] + 1;
+      });
+      this.#slotsOfSize = this.size;
+    }
+    return this.#slots;
   }
 
   /** Visits every record, children before their parents. */

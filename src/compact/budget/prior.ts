@@ -1,5 +1,5 @@
 import { LAYER } from "../node-stack.ts";
-import { chanceOfNew, evidence } from "./content-shares.ts";
+import { ContentShares } from "./content-shares.ts";
 import { estimateStrength } from "./dirichlet.ts";
 import { FIELD } from "./node-table.ts";
 import type { NodeTable } from "./node-table.ts";
@@ -28,20 +28,21 @@ export interface Prior {
 export function estimatePrior(survey: Survey): Prior {
   const { table } = survey;
   const heapsExponent = survey.heaps.exponent;
-  const hosts = sumOverChildren(table, heapsExponent) + survey.singleHosts;
+  const shares = new ContentShares(heapsExponent);
+  const hosts = sumOverChildren(table, shares) + survey.singleHosts;
   const misses = missesBelowHosts(table);
   const isTrained = misses > 0;
   const strengths = isTrained
-    ? estimateStrength(table, heapsExponent, hosts, misses)
+    ? estimateStrength(table, shares, hosts, misses)
     : { betweenHosts: hosts, belowHosts: 1, belowFolders: 1 };
   const prior = { heapsExponent, ...strengths, misses };
-  walkFolders(table, prior, hosts);
-  walkHosts(table, prior, hosts);
+  walkFolders(table, prior, shares, hosts);
+  walkHosts(table, prior, shares, hosts);
   return prior;
 }
 
 /** Puts the summed evidence of a node's children into `scratch`; returns that of all hosts. */
-function sumOverChildren(table: NodeTable, heapsExponent: number): number {
+function sumOverChildren(table: NodeTable, shares: ContentShares): number {
   const sums: number[] = [0];
   let hosts = 0;
   table.forEach((page, at) => {
@@ -49,7 +50,7 @@ function sumOverChildren(table: NodeTable, heapsExponent: number): number {
     while (sums.length <= slot) sums.push(0);
     page[at + FIELD.scratch] = page[at + FIELD.singles] + sums[slot];
     sums[slot] = 0;
-    const own = evidence(page[at + FIELD.keys], heapsExponent);
+    const own = shares.evidence(page[at + FIELD.keys]);
     sums[page[at + FIELD.parent]] += own;
     if (page[at + FIELD.layer] === LAYER.root) hosts += own;
   });
@@ -65,7 +66,7 @@ function missesBelowHosts(table: NodeTable): number {
 }
 
 /** Spreads the lookups of each host over its folders, parents first. */
-function walkFolders(table: NodeTable, prior: Prior, hosts: number): void {
+function walkFolders(table: NodeTable, prior: Prior, shares: ContentShares, hosts: number): void {
   const { heapsExponent, belowFolders } = prior;
   // For each slot: what a unit of a child's evidence, and a miss, is worth.
   const perEvidence: number[] = [];
@@ -75,47 +76,58 @@ function walkFolders(table: NodeTable, prior: Prior, hosts: number): void {
     if (layer === LAYER.host) return;
     const slot = page[at + FIELD.slot];
     const parent = page[at + FIELD.parent];
-    const own = evidence(page[at + FIELD.keys], heapsExponent);
+    const own = shares.evidence(page[at + FIELD.keys]);
     const misses = page[at + FIELD.misses];
     const lookups =
       layer === LAYER.root
         ? misses + (prior.betweenHosts * own) / hosts
         : perEvidence[parent] * own + perMiss[parent] * misses;
-    const isNew = chanceOfNew(page, at, heapsExponent);
+    const isNew = shares.chanceOfNew(page, at);
     const unit = lookups / (misses + belowFolders);
     perMiss[slot] = unit;
     perEvidence[slot] = (unit * belowFolders * (1 - isNew)) / page[at + FIELD.scratch];
     // Folders of one row have no record: what would miss in them is counted here.
     const intoSingles = perEvidence[slot] * page[at + FIELD.singleFolders];
-    page[at + FIELD.newMisses] =
+    page[at + FIELD.missesWithin] =
       unit * (page[at + FIELD.ownMisses] + page[at + FIELD.singleMisses] + belowFolders * isNew) +
       intoSingles * (1 - heapsExponent / 2);
     page[at + FIELD.scratch] = lookups;
   });
 }
 
-/** Adds up the lookups of hosts, and what may be asked of hosts that are not held, children first. */
-function walkHosts(table: NodeTable, prior: Prior, hosts: number): void {
+/**
+ * Adds up the lookups of hosts, and what may be asked of hosts that are not held; then the misses of
+ * every sub-tree. Children first.
+ */
+function walkHosts(table: NodeTable, prior: Prior, shares: ContentShares, hosts: number): void {
   const { belowHosts, betweenHosts, heapsExponent } = prior;
-  const sums: number[] = [0];
+  // For each slot, over the children: lookups, and misses.
+  const lookups: number[] = [0];
+  const misses: number[] = [0];
   table.forEach((page, at) => {
     const slot = page[at + FIELD.slot];
     const parent = page[at + FIELD.parent];
-    while (sums.length <= slot) sums.push(0);
+    while (misses.length <= slot) {
+      lookups.push(0);
+      misses.push(0);
+    }
     if (page[at + FIELD.layer] === LAYER.host) {
       const singles =
         page[at + FIELD.singleMisses] + (betweenHosts * page[at + FIELD.singles]) / hosts;
-      const known = sums[slot] + singles;
+      const known = lookups[slot] + singles;
       const isNew =
-        (page[at + FIELD.ownMisses] + belowHosts * chanceOfNew(page, at, heapsExponent)) /
+        (page[at + FIELD.ownMisses] + belowHosts * shares.chanceOfNew(page, at)) /
         (page[at + FIELD.misses] + belowHosts);
       const unknown = (known * isNew) / (1 - isNew);
-      page[at + FIELD.newMisses] = unknown + singles * (1 - heapsExponent / 2);
-      page[at + FIELD.scratch] = known + unknown;
-      sums[slot] = 0;
-      sums[parent] += known + unknown;
+      page[at + FIELD.missesWithin] = unknown + singles * (1 - heapsExponent / 2);
+      lookups[slot] = 0;
+      lookups[parent] += known + unknown;
     } else if (page[at + FIELD.layer] === LAYER.root) {
-      sums[parent] += page[at + FIELD.scratch];
+      lookups[parent] += page[at + FIELD.scratch];
     }
+    const within = page[at + FIELD.missesWithin] + misses[slot];
+    page[at + FIELD.missesWithin] = within;
+    misses[slot] = 0;
+    misses[parent] += within;
   });
 }

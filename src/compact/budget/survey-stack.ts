@@ -1,6 +1,6 @@
 import type { Layer } from "../node-stack.ts";
 import { enlarged, LAYER } from "../node-stack.ts";
-import type { BranchList } from "./miss-list.ts";
+import type { BranchList } from "./branch-list.ts";
 
 const INITIAL_DEPTH = 64;
 

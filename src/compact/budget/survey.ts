@@ -1,5 +1,5 @@
 import type { HeapsFit } from "./heaps-fit.ts";
-import type { BranchList } from "./miss-list.ts";
+import type { BranchList } from "./branch-list.ts";
 import type { NodeTable } from "./node-table.ts";
 
 /** What the nodes of a key tree hold, and which lookups missed there. */

@@ -8,7 +8,7 @@ import { LAYER, NONE } from "../node-stack.ts";
 import type { SpillStore } from "../pending-text.ts";
 import type { RowRange } from "../totals.ts";
 import { HeapsFit } from "./heaps-fit.ts";
-import { BranchList } from "./miss-list.ts";
+import { BranchList } from "./branch-list.ts";
 import type { MissList } from "./miss-list.ts";
 import { nodeName } from "./node-name.ts";
 import { FIELD, NodeTable } from "./node-table.ts";

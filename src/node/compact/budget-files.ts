@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { finished } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { BudgetCompaction } from "../../compact/budget/budget-compaction.ts";
-import { MissList } from "../../compact/budget/miss-list.ts";
+import type { MissList } from "../../compact/budget/miss-list.ts";
 import type { Plan } from "../../compact/budget/plan.ts";
 import type { Prior } from "../../compact/budget/prior.ts";
+import { readMissList } from "../../compact/budget/read-misses.ts";
 import type { ReadMap } from "../../compact/budget/survey-map.ts";
 import { MementoMapError } from "../../errors.ts";
-import { lookupListKeys } from "../../evaluate/lookup-list.ts";
 import type { FileSource } from "../file-source.ts";
 import { openInput } from "../input-file.ts";
 import type { MapStreams } from "../map-sources.ts";
@@ -101,11 +101,7 @@ export async function compactFileToBudget(
 /** Reads the lookups that missed; holds them all. */
 export async function readMisses(path: string, streams: MapStreams): Promise<MissList> {
   const input = await openInput(path, streams, { signal: streams.interrupt?.signal });
-  const keys: string[] = [];
-  for await (const some of lookupListKeys(input.chunks, input.name)) {
-    for (const key of some) keys.push(key);
-  }
-  return new MissList(keys);
+  return readMissList(input.chunks, input.name);
 }
 
 function reading(source: FileSource, { streams, onRead }: BudgetFileOptions): ReadMap {
@@ -152,7 +148,7 @@ async function writeWithin(
   return {
     rowsRead: compaction.rowsRead,
     rows: plan.rows,
-    rollUps: plan.chosen.size,
+    rollUps: plan.chosen.length,
     exclusions: plan.excluded.length,
     bytes,
     gzipBytes,

@@ -50,8 +50,8 @@ function setCutoffs(exports: CompactExports, policy: WeightPolicy): void {
   }
 }
 
-function chooseNodes(exports: CompactExports, chosen: ReadonlySet<number>): void {
+function chooseNodes(exports: CompactExports, chosen: readonly number[]): void {
   // At most half of the slots are taken.
-  exports.chooseByName(2 ** Math.ceil(Math.log2(2 * chosen.size + 2)));
+  exports.chooseByName(2 ** Math.ceil(Math.log2(2 * chosen.length + 2)));
   for (const name of chosen) exports.addChosen(name);
 }

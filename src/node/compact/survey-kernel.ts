@@ -1,6 +1,6 @@
 import { QUESTION } from "../../bytes/ascii.ts";
 import { HeapsFit } from "../../compact/budget/heaps-fit.ts";
-import { BranchList } from "../../compact/budget/miss-list.ts";
+import { BranchList } from "../../compact/budget/branch-list.ts";
 import type { MissList } from "../../compact/budget/miss-list.ts";
 import type { NodeTable } from "../../compact/budget/node-table.ts";
 import { PAGE_NUMBERS } from "../../compact/budget/node-table.ts";

@@ -10,8 +10,8 @@ async function* read(): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < MAP.length; at += 30) yield MAP.subarray(at, at + 30);
 }
 
-function names(...nodes: string[]): Set<number> {
-  return new Set(nodes.map((node) => nodeName(Buffer.from(node), node.length)));
+function names(...nodes: string[]): number[] {
+  return nodes.map((node) => nodeName(Buffer.from(node), node.length));
 }
 
 async function written(kernels?: BudgetKernels): Promise<string> {

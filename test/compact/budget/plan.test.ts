@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { FIELD, NodeTable } from "../../../src/compact/budget/node-table.ts";
-import { cheapestAt } from "../../../src/compact/budget/plan.ts";
+import { searchPrice } from "../../../src/compact/budget/price-search.ts";
+import { solve } from "../../../src/compact/budget/solve.ts";
 
 interface Tree {
   readonly rows: number;
@@ -30,7 +31,7 @@ function push(table: NodeTable, node: Tree, level: number): void {
   page[at + FIELD.rows] = node.rows;
   page[at + FIELD.singles] = node.singles;
   page[at + FIELD.children] = node.singles + node.children.length;
-  page[at + FIELD.newMisses] = node.misses;
+  page[at + FIELD.missesWithin] = allMisses(node);
 }
 
 function allMisses(node: Tree): number {
@@ -54,14 +55,15 @@ function everyMap(node: Tree): { rows: number; misses: number }[] {
   return [...open, { rows: 1, misses: allMisses(node) }];
 }
 
-describe("cheapestAt", () => {
+describe("solve", () => {
   it("finds the cheapest of all maps that can be made of a tree", () => {
     fc.assert(
       fc.property(tree, fc.double({ min: 0.01, max: 20, noNaN: true }), (root, price) => {
         const table = new NodeTable();
         push(table, root, 0);
         const least = Math.min(...everyMap(root).map(({ rows, misses }) => rows * price + misses));
-        expect(cheapestAt(table, price).cost).toBeCloseTo(least, 6);
+        const { pricedRows, misses } = solve(table, price);
+        expect(pricedRows * price + misses).toBeCloseTo(least, 6);
       }),
     );
   });
@@ -75,10 +77,29 @@ describe("cheapestAt", () => {
         (root, price, factor) => {
           const table = new NodeTable();
           push(table, root, 0);
-          const { rows } = cheapestAt(table, price);
-          expect(cheapestAt(table, price * factor).rows).toBeLessThanOrEqual(rows);
+          const { rows } = solve(table, price);
+          expect(solve(table, price * factor).rows).toBeLessThanOrEqual(rows);
         },
       ),
+    );
+  });
+});
+
+describe("searchPrice", () => {
+  it("finds two prices close together, the map within the budget at the higher one only", () => {
+    fc.assert(
+      fc.property(tree, fc.double({ min: 0, max: 1, noNaN: true }), (root, share) => {
+        const table = new NodeTable();
+        push(table, root, 0);
+        const [least, most] = [solve(table, 2 ** 64).rows, solve(table, 2 ** -64).rows];
+        fc.pre(least < most);
+        const maxRows = Math.min(most - 1, Math.round(least + share * (most - least)));
+        const { within, beyond } = searchPrice((price) => solve(table, price), maxRows);
+        expect(solve(table, within).rows).toBeLessThanOrEqual(maxRows);
+        expect(solve(table, beyond).rows).toBeGreaterThan(maxRows);
+        expect(within / beyond - 1).toBeGreaterThan(0);
+        expect(within / beyond - 1).toBeLessThan(1e-8);
+      }),
     );
   });
 });

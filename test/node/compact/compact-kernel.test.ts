@@ -99,7 +99,7 @@ describe("the compaction kernel", () => {
         const names = nodes
           .filter(() => picks.next().value)
           .map((text) => nodeName(Buffer.from(text), text.length));
-        const policy = new ChosenPolicy(new Set(names));
+        const policy = new ChosenPolicy(names);
         expect(compactByKernel(rows, policy, lines + 1)).toEqual(compactByRows(rows, policy));
       }),
       { numRuns: 500 },

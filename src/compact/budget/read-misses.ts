@@ -1,0 +1,26 @@
+import { wholeLines } from "../../bytes/whole-lines.ts";
+import { LookupKeyBytes } from "../../evaluate/lookup-key-bytes.ts";
+import { forEachLookup } from "../../evaluate/lookup-list.ts";
+import { MissCollector } from "./miss-collector.ts";
+import { MissList } from "./miss-list.ts";
+
+/**
+ * Reads a list of lookups that missed, URIs or SURTs, in the order they came; `lookup-list.ts` says
+ * what it looks like. Holds all keys.
+ *
+ * @throws MM_LIMIT for a line that is too long, or keys of 4 GiB
+ */
+export async function readMissList(
+  chunks: AsyncIterable<Uint8Array>,
+  source: string,
+): Promise<MissList> {
+  const collector = new MissCollector();
+  const key = new LookupKeyBytes();
+  for await (const block of wholeLines(chunks, source)) {
+    forEachLookup(block, (start, end) => {
+      key.set(block, start, end);
+      collector.add(key.bytes, key.start, key.end);
+    });
+  }
+  return new MissList(collector);
+}
