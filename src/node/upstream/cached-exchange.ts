@@ -162,6 +162,7 @@ export class CachedExchange implements AnswerReceiver, Exchange {
 
   #freshen(stale: CachedAnswer, head: AnswerHead): void {
     const headers = headersOfBlock(stale.headerBlock);
+    delete headers["age"]; // it was that of the old answer
     for (const [name, value] of Object.entries(headersOfBlock(blockOf(head.headers)))) {
       if (!NOT_FRESHENED.has(name)) headers[name] = value;
     }
@@ -189,10 +190,14 @@ export class CachedExchange implements AnswerReceiver, Exchange {
     return true;
   }
 
-  #give({ status, url, headerBlock, body }: CachedAnswer, origin: UpstreamAnswer["origin"]): void {
+  #give(kept: CachedAnswer, origin: UpstreamAnswer["origin"]): void {
+    const { status, url, receivedAt, headerBlock, body } = kept;
+    const headers = headersOfBlock(headerBlock);
+    const heldSeconds = Math.max(0, Math.floor((Date.now() - receivedAt) / 1000));
+    headers["age"] = String((Number(headers["age"]) || 0) + heldSeconds);
     this.#isAnswered = true;
     this.#answer.origin = origin;
-    this.#answer.onHead({ status, url, headers: new RecordHeaders(headersOfBlock(headerBlock)) });
+    this.#answer.onHead({ status, url, headers: new RecordHeaders(headers) });
     if (this.#request.method !== "HEAD" && body.byteLength > 0) this.#answer.onChunk(body);
     this.#answer.onEnd();
   }
@@ -210,7 +215,7 @@ function cacheControlOf(headers: Readonly<Record<string, string>> | undefined): 
 /** What RFC 9111 gives when nothing is kept and nobody may be asked. */
 function notKept(url: string): CachedAnswer {
   return {
-    receivedAt: 0,
+    receivedAt: Date.now(),
     status: 504,
     url,
     headerBlock: "",

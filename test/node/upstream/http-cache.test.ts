@@ -156,6 +156,30 @@ describe.each(stores)("a cache in %s", (_name, openStore) => {
   });
 });
 
+describe("the age of an answer", () => {
+  it("is what it was when it came, and the time since", async () => {
+    const raw = await rawArchive((socket, number) => {
+      const headers = { Age: "30", ETag: '"1"', "Cache-Control": "max-age=600" };
+      const again = { "Cache-Control": "max-age=600" };
+      socket.write(number === 0 ? httpAnswer(200, "x", headers) : httpAnswer(304, "", again));
+    });
+    const upstream = testUpstream();
+    const ages: unknown[] = [];
+    for (const minutes of [0, 5, 10, 12]) {
+      at(minutes);
+      const answer = await upstream.ask(cacheable(raw));
+      ages.push([answer.origin, answer.headers.get("age")]);
+      answer.discard();
+    }
+    expect(ages).toEqual([
+      ["network", "30"],
+      ["cache", "330"],
+      ["revalidated", "0"],
+      ["cache", "120"],
+    ]);
+  });
+});
+
 describe("what is kept", () => {
   it.each<[string, number, Record<string, string>, number, boolean]>([
     ["a TimeMap that says nothing, for an hour", 200, {}, 59, true],

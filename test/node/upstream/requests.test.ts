@@ -144,6 +144,7 @@ describe("redirects", () => {
       /private/,
     ],
     ["to a name that resolves to a private address", () => "http://inside.example/", /10\.1\.2\.3/],
+    ["by https to a name that resolves so", () => "https://inside.example/", /10\.1\.2\.3/],
     ["with // to a private address", () => "//127.0.0.1:1/", /private/],
     ["with user and host", () => "http://a@127.0.0.1:1/", /no origin/],
     ["with a backslash", () => "http://example.org\\@127.0.0.1:1/", /no origin|private/],
