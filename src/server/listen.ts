@@ -4,6 +4,12 @@ import { MementoMapError } from "../errors.ts";
 import { ioError, systemCode } from "../node/io-error.ts";
 import { type ConnectionLimits, DEFAULT_CONNECTION_LIMITS } from "./limits.ts";
 
+/**
+ * Connections that wait to be taken, where the system allows as many. When a crowd comes at once, all
+ * that is beyond it is dropped, and comes back only after seconds, or not at all.
+ */
+const BACKLOG = 4096;
+
 /** What answers requests: a publisher of maps, an aggregator. */
 export interface RequestHandler {
   /** Answers a request if it is for one of its paths; false, with nothing done, if it is not. */
@@ -84,7 +90,7 @@ function started(server: Server, port: number, host: string): Promise<void> {
           : ioError(error, position.source),
       );
     });
-    server.listen(port, host, resolve);
+    server.listen({ port, host, backlog: BACKLOG }, resolve);
   });
 }
 
