@@ -22,6 +22,8 @@ export interface LoadResult {
   readonly statuses: Readonly<Record<string, number>>;
   /** Connections that ended without an answer. */
   readonly failures: number;
+  /** What became of those connections: the code of the error, or `closed`. */
+  readonly failureReasons: Readonly<Record<string, number>>;
   /** Mementos the answers counted. */
   readonly mementos: number;
   readonly missedMementos: number;

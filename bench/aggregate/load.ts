@@ -22,6 +22,7 @@ let mementos = 0;
 let missedMementos = 0;
 let missedLookups = 0;
 let failures = 0;
+const failureReasons: Record<string, number> = {};
 let taken = 0;
 let clientsLeft = plan.clients;
 
@@ -38,10 +39,14 @@ function beginClient(): void {
   function open(): Socket {
     const opened = connect({ port: plan.port, host: "127.0.0.1", noDelay: true });
     opened.on("data", take);
-    opened.on("error", () => undefined); // "close" follows
+    let reason = "closed";
+    opened.on("error", (error: NodeJS.ErrnoException) => {
+      reason = error.code ?? error.message;
+    });
     opened.on("close", () => {
       if (asked === undefined) return;
       failures += 1;
+      failureReasons[reason] = (failureReasons[reason] ?? 0) + 1;
       asked = undefined;
       reader = new ResponseReader();
       socket = open();
@@ -98,6 +103,7 @@ function finish(): void {
     perSecond: latencies.length / elapsed,
     statuses,
     failures,
+    failureReasons,
     mementos,
     missedMementos,
     missedLookups,
