@@ -1,4 +1,3 @@
-import type { UpstreamRequest } from "../../aggregate/upstream.ts";
 import { MementoMapError } from "../../errors.ts";
 import { retryAfterMs } from "../../harvest/back-off.ts";
 import type { ArchiveCounters } from "./counters.ts";
@@ -41,16 +40,7 @@ const DRAINED_BYTES = 64 * 1024;
 /** `Retry-After` is respected so far; more would let one wrong header silence an archive. */
 const LONGEST_RETRY_AFTER_MS = 3_600_000;
 
-/** A request to an archive, ready to `begin`. */
-export function askArchive(
-  archive: AskedArchive,
-  { url, method = "GET", headers, followsRedirects, maxBytes }: UpstreamRequest,
-  receiver: AnswerReceiver,
-): ArchiveRequest {
-  const sent = headersOf(archive.headers, headers);
-  const request = { url, method, headers: sent, followsRedirects, maxBytes };
-  return new ArchiveRequest(archive, request, receiver);
-}
+const LEFT_ALONE = "it failed too often and is left alone for a while";
 
 /**
  * One request to an archive: waits for its turn, is sent, sent again if that may help, and given up
@@ -84,7 +74,7 @@ export class ArchiveRequest implements AnswerReceiver, Exchange, Waiter {
     const { dormancy, headersTimeoutMs, totalTimeoutMs } = this.#archive;
     const admission = dormancy.admit();
     if (admission === "refused") {
-      this.#finish("refused", this.#refusal("it failed too often and is left alone for a while"));
+      this.#finish("refused", this.#refusal(LEFT_ALONE));
       return;
     }
     this.#isProbe = admission === "probe";
@@ -113,7 +103,7 @@ export class ArchiveRequest implements AnswerReceiver, Exchange, Waiter {
       this.#phase = "done";
       clearTimeout(this.#timer);
       this.#archive.limits.leave();
-      this.#finish("refused", this.#refusal("it failed too often and is left alone for a while"));
+      this.#finish("refused", this.#refusal(LEFT_ALONE));
       return;
     }
     const now = performance.now();
@@ -123,7 +113,7 @@ export class ArchiveRequest implements AnswerReceiver, Exchange, Waiter {
   }
 
   onHead(head: AnswerHead): void {
-    const { counters, dormancy } = this.#archive;
+    const { counters, dormancy, limits } = this.#archive;
     const now = performance.now();
     counters.addLatency(now - this.#sentAt);
     if (isArchiveFailing(head.status)) {
@@ -134,6 +124,7 @@ export class ArchiveRequest implements AnswerReceiver, Exchange, Waiter {
       if (isWorthRetrying(head.status) && this.#mayRetry(now, asked)) {
         this.#phase = "draining";
         this.#drained = 0;
+        if (asked !== undefined) limits.hold(asked);
         return;
       }
       if (asked !== undefined) {
@@ -193,6 +184,11 @@ export class ArchiveRequest implements AnswerReceiver, Exchange, Waiter {
   }
 
   #enter(now: number): void {
+    if (this.#attempts > 0 && this.#archive.dormancy.health !== "awake") {
+      this.#letGo();
+      this.#finish("refused", this.#refusal(LEFT_ALONE));
+      return;
+    }
     const outcome = this.#archive.limits.enter(this);
     if (outcome === "entered") {
       this.#send(now);
@@ -293,17 +289,4 @@ export class ArchiveRequest implements AnswerReceiver, Exchange, Waiter {
 
 function onTimer(request: ArchiveRequest): void {
   request.onTimer();
-}
-
-function headersOf(
-  common: readonly string[],
-  own: Readonly<Record<string, string>> | undefined,
-): readonly string[] {
-  if (own === undefined) return common;
-  const headers: string[] = [];
-  for (let at = 0; at < common.length; at += 2) {
-    if (!Object.hasOwn(own, common[at])) headers.push(common[at], common[at + 1]);
-  }
-  for (const [name, value] of Object.entries(own)) headers.push(name, value);
-  return headers;
 }

@@ -7,7 +7,8 @@ import type {
 } from "../../aggregate/upstream.ts";
 import type { Archive } from "../../route/archive.ts";
 import { packageVersion } from "../package-version.ts";
-import { askArchive, type AskedArchive } from "./archive-request.ts";
+import type { AskedArchive } from "./archive-request.ts";
+import { askArchive } from "./ask-archive.ts";
 import { ACCEPTED_CODINGS } from "./body-decoder.ts";
 import { ArchiveCounters } from "./counters.ts";
 import { Dormancy } from "./dormancy.ts";

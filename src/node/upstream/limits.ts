@@ -27,6 +27,7 @@ export class Limits {
   readonly #waiting = new WaitingLine<Waiter>();
   #underWay = 0;
   #nextAt = 0;
+  #heldUntil = 0;
   #timer: NodeJS.Timeout | undefined;
   #isAdvancing = false;
   #isClosed = false;
@@ -58,6 +59,11 @@ export class Limits {
     if (this.#waiting.size > 0) this.#advance();
   }
 
+  /** Lets nothing begin for a while: the archive asked for it. */
+  hold(ms: number): void {
+    this.#heldUntil = Math.max(this.#heldUntil, this.#options.now() + ms);
+  }
+
   /** One that waits does not want to any more. */
   forget(waiter: Waiter): void {
     this.#waiting.delete(waiter);
@@ -73,10 +79,11 @@ export class Limits {
   #takeTurn(): boolean {
     const { concurrency, rate, now } = this.#options;
     if (this.#underWay >= concurrency && !this.#isClosed) return false;
-    if (rate !== undefined && !this.#isClosed) {
+    if ((rate !== undefined || this.#heldUntil > 0) && !this.#isClosed) {
       const time = now();
-      if (time < this.#nextAt) return false;
-      this.#nextAt = time + 1000 / rate;
+      if (time < this.#nextAt || time < this.#heldUntil) return false;
+      this.#heldUntil = 0;
+      if (rate !== undefined) this.#nextAt = time + 1000 / rate;
     }
     this.#underWay += 1;
     return true;
@@ -91,10 +98,11 @@ export class Limits {
     if (this.#waiting.size > 0) this.#wakeLater();
   }
 
-  /** Where only the rate holds requests back, nothing else would call for them. */
+  /** Where only time holds requests back, nothing else would call for them. */
   #wakeLater(): void {
     if (this.#timer !== undefined || this.#underWay >= this.#options.concurrency) return;
-    const delay = Math.max(1, Math.ceil(this.#nextAt - this.#options.now()));
+    const at = Math.max(this.#nextAt, this.#heldUntil);
+    const delay = Math.max(1, Math.ceil(at - this.#options.now()));
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       this.#advance();

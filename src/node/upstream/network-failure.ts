@@ -21,6 +21,8 @@ const KNOWN: Readonly<Record<string, readonly [FailureKind, string]>> = {
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: ["cut", "the answer does not end where its head says"],
   UND_ERR_HEADERS_OVERFLOW: ["protocol", "the server sent headers that are too large"],
   HPE_HEADER_OVERFLOW: ["protocol", "the server sent headers that are too large"],
+  UND_ERR_INVALID_ARG: ["refused", "the request has a header that cannot be sent"],
+  UND_ERR_NOT_SUPPORTED: ["refused", "the request has a header that cannot be sent"],
   UND_ERR_DESTROYED: ["refused", "the upstream is closed"],
   UND_ERR_CLOSED: ["refused", "the upstream is closed"],
 };

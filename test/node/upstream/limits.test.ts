@@ -40,26 +40,14 @@ describe("limits", () => {
   it("refuse at once when too many wait, and let nobody wait for ever", async () => {
     const { archive } = await rawArchive(() => undefined, { concurrency: 1 });
     const upstream = testUpstream({ maxWaiting: 2, totalTimeoutMs: 200, headersTimeoutMs: 200 });
-    const started = performance.now();
-    const asked = numbered(archive.timemap, 4).map((url) =>
-      upstream.ask(timemapRequest(archive, { url })).catch((error: unknown) => ({
-        error: error as { code: string; message: string },
-        after: performance.now() - started,
-      })),
+    const ended: string[] = [];
+    const asked = numbered(archive.timemap, 4).map((url, number) =>
+      upstream.ask(timemapRequest(archive, { url })).catch((error: { code: string }) => {
+        ended.push(`${number} ${error.code}`);
+      }),
     );
-    const [first, second, third, fourth] = await Promise.all(asked);
-    expect(fourth).toMatchObject({ error: { code: "MM_REFUSED" } });
-    expect(fourth).toHaveProperty(
-      "after",
-      expect.toSatisfy((after: number) => after < 100),
-    );
-    for (const one of [first, second, third]) {
-      expect(one).toMatchObject({ error: { code: "MM_HTTP" } });
-      expect(one).toHaveProperty(
-        "after",
-        expect.toSatisfy((after: number) => after < 350),
-      );
-    }
+    await Promise.all(asked);
+    expect(ended).toEqual(["3 MM_REFUSED", "0 MM_HTTP", "1 MM_HTTP", "2 MM_HTTP"]);
     expect(upstream.stateOf(archive)).toMatchObject({ requestsUnderWay: 0, requestsWaiting: 0 });
   });
 
@@ -74,9 +62,9 @@ describe("limits", () => {
     );
     const upstream = testUpstream();
     const urls = numbered(archive.timemap, 6);
+    const start = performance.now();
     await Promise.all(urls.map((url) => askWhole(upstream, timemapRequest(archive, { url }))));
-    const [first = 0] = times;
-    expect((times.at(-1) ?? 0) - first).toBeGreaterThan(5 * 20 - 10);
+    times.forEach((time, number) => expect(time - start).toBeGreaterThan(20 * number - 2));
   });
 
   it("serve in the order of coming, whoever leaves", () => {

@@ -72,6 +72,17 @@ describe("a request", () => {
     expect(heads[2]).toContain("user-agent: mine/2\r\n");
   });
 
+  it("with a header that cannot be sent is no failure of the archive", async () => {
+    const { archive, heads } = await rawArchive((socket) => void socket.write(httpAnswer(200)));
+    const upstream = testUpstream({ tolerance: 1 });
+    for (const headers of [{ "accept-datetime": "a\r\nX: y" }, { expect: "x" }, { "a b": "c" }]) {
+      const asked = upstream.ask(timemapRequest(archive, { headers }));
+      await expect(asked).rejects.toMatchObject({ code: "MM_HTTP" });
+    }
+    expect(upstream.stateOf(archive)).toMatchObject({ health: "awake", consecutiveFailures: 0 });
+    expect(heads).toEqual([]);
+  });
+
   it("can be HEAD", async () => {
     const { archive, heads } = await rawArchive(
       (socket) =>

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { pauseBefore } from "../../../src/node/upstream/retry.ts";
 import { askWhole, httpAnswer, rawArchive, testUpstream, timemapRequest } from "./raw-archive.ts";
 
@@ -65,6 +65,25 @@ describe("trying again", () => {
     const upstream = testUpstream({ retries: 2, totalTimeoutMs: 3000 });
     expect(await askWhole(upstream, timemapRequest(archive))).toMatchObject({ body: "here" });
     expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(990);
+  });
+
+  it("lets all others wait as long, too", async () => {
+    const times: number[] = [];
+    const { archive } = await rawArchive((socket, number) => {
+      times.push(performance.now());
+      const isFirst = number === 0;
+      socket.write(isFirst ? httpAnswer(503, "", { "Retry-After": "1" }) : httpAnswer(200, "here"));
+    });
+    const upstream = testUpstream({ retries: 1, totalTimeoutMs: 3000 });
+    const first = askWhole(upstream, timemapRequest(archive));
+    await vi.waitFor(() => expect(upstream.counters.get("raw")?.retries).toBe(1));
+    const url = `${archive.timemap}other`;
+    expect(await askWhole(upstream, timemapRequest(archive, { url }))).toMatchObject({
+      status: 200,
+    });
+    expect(await first).toMatchObject({ status: 200 });
+    expect(times).toHaveLength(3);
+    expect(Math.min(times[1] ?? 0, times[2] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(990);
   });
 
   it.each([
