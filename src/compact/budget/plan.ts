@@ -49,16 +49,18 @@ export function planRollUps(survey: Survey, maxRows: number, exclusions?: Exclus
   if (allRows <= maxRows) {
     return { price: 0, rows: allRows, expectedFalsePositives: 0, chosen: [], excluded: [] };
   }
-  const least = leastRows(survey);
-  if (least > maxRows) {
+  const fixed = survey.fixedRows + survey.topSingles;
+  const smallest = solve(table, HIGHEST_PRICE);
+  if (fixed + smallest.rows > maxRows) {
     throw new MementoMapError(
       "MM_USAGE",
-      `the map cannot be made smaller than ${least} rows; the budget is ${maxRows}`,
+      `the map cannot be made smaller than ${fixed + smallest.rows} rows; the budget is ${maxRows}`,
     );
   }
-  const fixed = survey.fixedRows + survey.topSingles;
   const { within, beyond } = searchPrice(
     (price) => solve(table, price, exclusions?.rewind(price)),
+    smallest,
+    allRows - fixed,
     maxRows - fixed,
   );
   solve(table, beyond, exclusions?.rewind(within), DECISION.below);

@@ -6,7 +6,8 @@ export interface PriceRange {
   readonly beyond: number;
 }
 
-export const LEAST_PRICE: number = 2 ** -64;
+/** Nothing is rolled up at the one, and all that can be at the other. */
+const LEAST_PRICE = 2 ** -64;
 export const HIGHEST_PRICE: number = 2 ** 64;
 /** Prices that differ by no more than this part of them are taken for one. */
 const PRECISION = 2 ** -30;
@@ -21,12 +22,19 @@ const STEPS_TO_HALVING = 4;
  * other map is cheaper there, the price is found. Exclusions have no price, and come and go at
  * prices of their own; what they leave open is found by halving the logarithm.
  *
- * @param solveAt finds the cheapest map at a price. At {@link LEAST_PRICE} it must have more rows
- * than `maxRows`, at {@link HIGHEST_PRICE} no more.
+ * @param solveAt finds the cheapest map at a price.
+ * @param smallest the map at {@link HIGHEST_PRICE}, of no more rows than `maxRows`
+ * @param allRows the rows of the map where nothing is rolled up, more than `maxRows`
  */
-export function searchPrice(solveAt: (price: number) => Solution, maxRows: number): PriceRange {
+export function searchPrice(
+  solveAt: (price: number) => Solution,
+  smallest: Solution,
+  allRows: number,
+  maxRows: number,
+): PriceRange {
   let [beyond, within] = [LEAST_PRICE, HIGHEST_PRICE];
-  let [large, small] = [solveAt(beyond), solveAt(within)];
+  let large: Solution = { rows: allRows, pricedRows: allRows, misses: 0 };
+  let small = smallest;
   const take = (price: number, found: Solution): void => {
     if (price <= beyond || price >= within) return;
     if (found.rows <= maxRows) [within, small] = [price, found];

@@ -22,15 +22,16 @@ export interface Prior {
  *
  * A lookup that misses is a walk down the key tree that leaves it at some node: it asks for a child
  * there that is not held. Where it goes is estimated from the sizes of the sub-trees, and from
- * missed lookups where the survey has them. Four passes over the table, and one more for the
+ * missed lookups where the survey has them. Three passes over the table, and one more for the
  * strengths where there are misses.
  */
 export function estimatePrior(survey: Survey): Prior {
   const { table } = survey;
   const heapsExponent = survey.heaps.exponent;
   const shares = new ContentShares(heapsExponent);
-  const hosts = sumOverChildren(table, shares) + survey.singleHosts;
-  const misses = missesBelowHosts(table);
+  const known = sumOverChildren(table, shares);
+  const hosts = known.evidence + survey.singleHosts;
+  const { misses } = known;
   const isTrained = misses > 0;
   const strengths = isTrained
     ? estimateStrength(table, shares, hosts, misses)
@@ -41,36 +42,33 @@ export function estimatePrior(survey: Survey): Prior {
   return prior;
 }
 
-/** Puts the summed evidence of a node's children into `scratch`; returns that of all hosts. */
-function sumOverChildren(table: NodeTable, shares: ContentShares): number {
-  const sums: number[] = [0];
-  let hosts = 0;
+/** Puts the summed evidence of a node's children into `scratch`; sums up all hosts. */
+function sumOverChildren(
+  table: NodeTable,
+  shares: ContentShares,
+): { readonly evidence: number; readonly misses: number } {
+  const sums = new Float64Array(table.slots);
+  let [evidence, misses] = [0, 0];
   table.forEach((page, at) => {
     const slot = page[at + FIELD.slot];
-    while (sums.length <= slot) sums.push(0);
     page[at + FIELD.scratch] = page[at + FIELD.singles] + sums[slot];
     sums[slot] = 0;
     const own = shares.evidence(page[at + FIELD.keys]);
     sums[page[at + FIELD.parent]] += own;
-    if (page[at + FIELD.layer] === LAYER.root) hosts += own;
+    if (page[at + FIELD.layer] === LAYER.root) {
+      evidence += own;
+      misses += page[at + FIELD.misses];
+    }
   });
-  return hosts;
-}
-
-function missesBelowHosts(table: NodeTable): number {
-  let misses = 0;
-  table.forEach((page, at) => {
-    if (page[at + FIELD.layer] === LAYER.root) misses += page[at + FIELD.misses];
-  });
-  return misses;
+  return { evidence, misses };
 }
 
 /** Spreads the lookups of each host over its folders, parents first. */
 function walkFolders(table: NodeTable, prior: Prior, shares: ContentShares, hosts: number): void {
   const { heapsExponent, belowFolders } = prior;
   // For each slot: what a unit of a child's evidence, and a miss, is worth.
-  const perEvidence: number[] = [];
-  const perMiss: number[] = [];
+  const perEvidence = new Float64Array(table.slots);
+  const perMiss = new Float64Array(table.slots);
   table.forEachBackwards((page, at) => {
     const layer = page[at + FIELD.layer];
     if (layer === LAYER.host) return;
@@ -102,15 +100,11 @@ function walkFolders(table: NodeTable, prior: Prior, shares: ContentShares, host
 function walkHosts(table: NodeTable, prior: Prior, shares: ContentShares, hosts: number): void {
   const { belowHosts, betweenHosts, heapsExponent } = prior;
   // For each slot, over the children: lookups, and misses.
-  const lookups: number[] = [0];
-  const misses: number[] = [0];
+  const lookups = new Float64Array(table.slots);
+  const misses = new Float64Array(table.slots);
   table.forEach((page, at) => {
     const slot = page[at + FIELD.slot];
     const parent = page[at + FIELD.parent];
-    while (misses.length <= slot) {
-      lookups.push(0);
-      misses.push(0);
-    }
     if (page[at + FIELD.layer] === LAYER.host) {
       const singles =
         page[at + FIELD.singleMisses] + (betweenHosts * page[at + FIELD.singles]) / hosts;

@@ -1,6 +1,10 @@
-import { getPublicSuffix } from "tldts";
-
 const IP_ADDRESS = /^\d+,\d+,\d+,\d+$/;
+
+/** The public suffix of a host name, `co.uk` of `www.bbc.co.uk`; null for none. */
+export type PublicSuffix = (name: string) => string | null;
+
+/** How the library of public suffixes is asked: hosts of keys are checked already. */
+export const HOST_NAME_ALONE = { validateHostname: false, extractHostname: false } as const;
 
 /**
  * How many labels of a host, as a key writes it, do not name a site: 1 for `com,cnn`, 2 for
@@ -9,9 +13,8 @@ const IP_ADDRESS = /^\d+,\d+,\d+,\d+$/;
  *
  * The labels of an IP address above the last are no sites either.
  */
-export function suffixLabels(host: string): number {
+export function suffixLabels(host: string, publicSuffix: PublicSuffix): number {
   if (IP_ADDRESS.test(host)) return 3;
-  const name = host.split(",").toReversed().join(".");
-  const suffix = getPublicSuffix(name, { validateHostname: false, extractHostname: false });
+  const suffix = publicSuffix(host.split(",").toReversed().join("."));
   return suffix === null ? 1 : suffix.split(".").length;
 }

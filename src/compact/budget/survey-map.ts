@@ -6,7 +6,6 @@ import type { MissList } from "./miss-list.ts";
 import { NodeTable } from "./node-table.ts";
 import { hasPlainFields, rowBlocks } from "./row-blocks.ts";
 import type { Survey } from "./survey.ts";
-import { TreeSurvey } from "./tree-survey.ts";
 
 /** Reads the same map again at every call. */
 export type ReadMap = () => AsyncIterable<Uint8Array>;
@@ -56,6 +55,8 @@ async function surveyAnyRows(
   read: ReadMap,
   { source, misses, spill }: SurveyMapOptions,
 ): Promise<MapSurvey> {
+  // Loaded only where no kernel does the work: with it comes the list of public suffixes.
+  const { TreeSurvey } = await import("./tree-survey.ts");
   const survey = new TreeSurvey({ misses, spill });
   let lines: MapLines | undefined;
   let headerLines = 0;

@@ -12,6 +12,7 @@ import { BranchList } from "./branch-list.ts";
 import type { MissList } from "./miss-list.ts";
 import { nodeName } from "./node-name.ts";
 import { FIELD, NodeTable } from "./node-table.ts";
+import { publicSuffix } from "./public-suffix.ts";
 import type { Survey } from "./survey.ts";
 import { suffixLabels } from "./suffix-labels.ts";
 import { SurveyStack } from "./survey-stack.ts";
@@ -282,7 +283,8 @@ export class TreeSurvey implements RowSink, Survey {
 
   #markSuffixes(host: number, hostEnd: number): void {
     const nodes = this.#nodes;
-    const labels = suffixLabels(new TextDecoder("latin1").decode(this.#key.subarray(0, hostEnd)));
+    const text = new TextDecoder("latin1").decode(this.#key.subarray(0, hostEnd));
+    const labels = suffixLabels(text, publicSuffix);
     for (let node = host; node !== NONE; node = nodes.parent[node]) {
       if (nodes.depth[node] <= labels) nodes.isSuffix[node] = 1;
     }

@@ -108,14 +108,21 @@ function reading(source: FileSource, { streams, onRead }: BudgetFileOptions): Re
   return () => sourceChunks(source, streams.interrupt?.signal, onRead);
 }
 
-/** All bytes of a file, from its start; it can be read again. */
+/** All bytes of a file, from its start, read one chunk ahead; it can be read again. */
 export async function* sourceChunks(
   source: FileSource,
   signal: AbortSignal | undefined,
   onRead?: (bytes: number) => void,
 ): AsyncGenerator<Uint8Array, void, undefined> {
+  const readAt = (offset: number): Promise<Uint8Array> => {
+    const chunk = source.read(offset, READ_BYTES, signal);
+    chunk.catch(() => undefined); // met below, if it is waited for at all
+    return chunk;
+  };
+  let next = readAt(0);
   for (let offset = 0; offset < source.size; offset += READ_BYTES) {
-    const chunk = await source.read(offset, READ_BYTES, signal);
+    const chunk = await next;
+    next = readAt(offset + READ_BYTES);
     onRead?.(chunk.length);
     yield chunk;
   }

@@ -6,6 +6,7 @@ import type { NodeTable } from "../../compact/budget/node-table.ts";
 import { PAGE_NUMBERS } from "../../compact/budget/node-table.ts";
 import { suffixLabels } from "../../compact/budget/suffix-labels.ts";
 import type { Survey } from "../../compact/budget/survey.ts";
+import { loadPublicSuffix } from "./public-suffix.ts";
 import type { CompactExports } from "./kernel-rows.ts";
 import { KernelRows, startCompactKernel } from "./kernel-rows.ts";
 
@@ -44,6 +45,7 @@ export class SurveyKernel extends KernelRows {
     const branches = new BranchList();
     const heaps = new HeapsFit();
     const decoder = new TextDecoder("latin1");
+    const publicSuffix = loadPublicSuffix();
     const exports = startCompactKernel({
       takePage(count) {
         if (exports === undefined) return;
@@ -64,7 +66,8 @@ export class SurveyKernel extends KernelRows {
       },
       suffixLabels(pointer, length) {
         if (exports === undefined) return 0;
-        return suffixLabels(decoder.decode(new Uint8Array(exports.memory.buffer, pointer, length)));
+        const host = new Uint8Array(exports.memory.buffer, pointer, length);
+        return suffixLabels(decoder.decode(host), publicSuffix);
       },
     });
     if (exports === undefined) return undefined;

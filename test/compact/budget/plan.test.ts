@@ -38,6 +38,10 @@ function allMisses(node: Tree): number {
   return node.children.reduce((sum, child) => sum + allMisses(child), node.misses);
 }
 
+function rowsOf(node: Tree): number {
+  return node.children.reduce((sum, child) => sum + rowsOf(child), node.rows + node.singles);
+}
+
 /** Every map that can be made of a tree, as rows and false positives. */
 function everyMap(node: Tree): { rows: number; misses: number }[] {
   let open = [{ rows: node.rows + node.singles, misses: 0 }];
@@ -91,10 +95,18 @@ describe("searchPrice", () => {
       fc.property(tree, fc.double({ min: 0, max: 1, noNaN: true }), (root, share) => {
         const table = new NodeTable();
         push(table, root, 0);
-        const [least, most] = [solve(table, 2 ** 64).rows, solve(table, 2 ** -64).rows];
+        const smallest = solve(table, 2 ** 64);
+        const [least, most] = [smallest.rows, rowsOf(root)];
         fc.pre(least < most);
         const maxRows = Math.min(most - 1, Math.round(least + share * (most - least)));
-        const { within, beyond } = searchPrice((price) => solve(table, price), maxRows);
+        // What nobody asks for is rolled up at any price.
+        fc.pre(solve(table, 2 ** -64).rows > maxRows);
+        const { within, beyond } = searchPrice(
+          (price) => solve(table, price),
+          smallest,
+          most,
+          maxRows,
+        );
         expect(solve(table, within).rows).toBeLessThanOrEqual(maxRows);
         expect(solve(table, beyond).rows).toBeGreaterThan(maxRows);
         expect(within / beyond - 1).toBeGreaterThan(0);

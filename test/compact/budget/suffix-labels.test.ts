@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { publicSuffix } from "../../../src/compact/budget/public-suffix.ts";
 import { suffixLabels } from "../../../src/compact/budget/suffix-labels.ts";
 
 describe("suffixLabels", () => {
@@ -12,6 +13,6 @@ describe("suffixLabels", () => {
     ["jp,kobe,city", 2],
     ["jp,kobe,a,b", 3],
   ])("%s has %i labels that name no site", (host, labels) => {
-    expect(suffixLabels(host)).toBe(labels);
+    expect(suffixLabels(host, publicSuffix)).toBe(labels);
   });
 });
