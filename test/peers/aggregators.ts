@@ -1,6 +1,7 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { warcGz } from "../support/warc-fixture.ts";
@@ -103,6 +104,41 @@ export async function startOurs(
       server.stop();
     },
   };
+}
+
+/** Starts our aggregator with MemGator's words: `memgator [options] server`, on its port. */
+export async function startByReadme(list: string): Promise<Stoppable> {
+  const args = [BIN, "aggregate", "-a", list, "--no-routing", "-m", "server"];
+  const server = await startServer(process.execPath, args, ".", "http://127.0.0.1:1208/about");
+  return {
+    stop: () => {
+      server.stop();
+    },
+  };
+}
+
+/** Runs a line of shell in which `memgator` is our aggregator. */
+export function runLine(
+  line: string,
+  list: string,
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  const words = [process.execPath, BIN, "aggregate", "--archives", list].map((word) => `'${word}'`);
+  return runOnce("bash", ["-c", `memgator() { ${words.join(" ")} "$@"; }\n${line}`]);
+}
+
+/** Whether nobody listens on a port. */
+export function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", () => {
+      resolve(false);
+    });
+    server.listen(port, "127.0.0.1", () => {
+      server.close(() => {
+        resolve(true);
+      });
+    });
+  });
 }
 
 function runOnce(

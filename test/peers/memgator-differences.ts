@@ -1,8 +1,9 @@
 import type { Answer } from "./aggregators.ts";
 import type { Request } from "./memgator-requests.ts";
 
-/** A way in which ours answers otherwise, and why. docs/aggregating.md tells of each: keep in step. */
+/** A way in which ours answers otherwise, and why. */
 export interface Difference extends Request {
+  /** As the table of docs/aggregating.md names it. */
   readonly name: string;
   readonly why: string;
   /** What of the answer differs. */
@@ -30,7 +31,7 @@ const isJson = ({ body }: Answer): boolean => {
 
 export const DIFFERENCES: readonly Difference[] = [
   {
-    name: "percent-encoding",
+    name: "`%2F` and the like in the original",
     why: "MemGator decodes the original, so that it asks for another one: %2F is no slash",
     target: "/timemap/link/http://example.org/x%2Fy",
     see: firstLineOf,
@@ -38,7 +39,7 @@ export const DIFFERENCES: readonly Difference[] = [
     ours: `<http://example.org/x%2Fy>; rel="original",`,
   },
   {
-    name: "a percent sign that encodes nothing",
+    name: "`%zz` in the original",
     why: "such originals exist and are archived; MemGator refuses them",
     target: "/timemap/link/http://example.org/%zz",
     see: statusOf,
@@ -46,7 +47,7 @@ export const DIFFERENCES: readonly Difference[] = [
     ours: 404,
   },
   {
-    name: "schemes in capitals",
+    name: "`HTTP://…`",
     why: "schemes have no case (RFC 3986); MemGator asks for http://HTTP://example.org/",
     target: "/timemap/link/HTTP://example.org/",
     see: statusOf,
@@ -54,7 +55,7 @@ export const DIFFERENCES: readonly Difference[] = [
     ours: 200,
   },
   {
-    name: "semicolons in URIs of mementos",
+    name: "`;` in URIs of mementos",
     why: "MemGator cuts the URI off there, and the link leads nowhere",
     target: "/timemap/link/http://example.org/semicolon",
     see: mementoPathOf,
@@ -62,7 +63,7 @@ export const DIFFERENCES: readonly Difference[] = [
     ours: "/m/a;b",
   },
   {
-    name: "backslashes and quotes in JSON",
+    name: '`"` and `\\` in JSON',
     why: "MemGator writes them as they are, which is not JSON",
     target: "/timemap/json/http://example.org/backslash",
     see: isJson,
@@ -70,7 +71,7 @@ export const DIFFERENCES: readonly Difference[] = [
     ours: true,
   },
   {
-    name: "a memento that is listed twice",
+    name: "a memento listed twice",
     why: "same URI and same time is the same memento: it is named and counted once",
     target: "/timemap/link/http://example.org/twice",
     see: countOf,
@@ -86,7 +87,7 @@ export const DIFFERENCES: readonly Difference[] = [
     ours: "2",
   },
   {
-    name: "TimeGates with several Link headers",
+    name: "TimeGates with several `Link` headers",
     why: "they mean the same as one; MemGator reads the first only",
     target: "/timegate/http://example.org/links-apart",
     see: statusOf,
@@ -94,7 +95,7 @@ export const DIFFERENCES: readonly Difference[] = [
     ours: 302,
   },
   {
-    name: "TimeGates that redirect with 303, 307 or 308",
+    name: "TimeGates that redirect with 301, 303, 307, 308",
     why: "they redirect all the same; MemGator knows 302 only",
     target: "/timegate/http://example.org/temporary",
     see: statusOf,
@@ -110,7 +111,7 @@ export const DIFFERENCES: readonly Difference[] = [
     ours: "/web/20110101000000/x",
   },
   {
-    name: "raw copies of pywb",
+    name: "raw mementos of pywb (`mp_`)",
     why: "a raw copy is promised; MemGator passes on what pywb has rewritten (mp_)",
     target: "/memento/proxy/20100506070809/http://example.org/",
     see: ({ body }) => body.includes('href="/x"'),
@@ -118,7 +119,7 @@ export const DIFFERENCES: readonly Difference[] = [
     ours: true,
   },
   {
-    name: "/api without a format",
+    name: "`/api/{DATETIME}/…`",
     why: "/api is another name of /memento",
     target: "/api/2008/http://example.org/only",
     see: statusOf,
@@ -134,7 +135,7 @@ export const DIFFERENCES: readonly Difference[] = [
     ours: "application/problem+json",
   },
   {
-    name: "methods",
+    name: "methods other than GET, HEAD, OPTIONS",
     why: "nothing is there to be written; MemGator treats all methods as GET",
     target: "/timemap/link/http://example.org/only",
     method: "POST",
@@ -143,7 +144,7 @@ export const DIFFERENCES: readonly Difference[] = [
     ours: 405,
   },
   {
-    name: "two slashes at the start",
+    name: "`//timemap/…`",
     why: "there is nothing of that name; MemGator tells about itself",
     target: "//timemap/link/http://example.org/only",
     see: statusOf,

@@ -1,11 +1,20 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { Aggregator, Answer, ListedArchive } from "./aggregators.ts";
-import { ask, runPython, startMemGator, startOurs, startPywb } from "./aggregators.ts";
+import {
+  ask,
+  isFree,
+  runLine,
+  runPython,
+  startByReadme,
+  startMemGator,
+  startOurs,
+  startPywb,
+} from "./aggregators.ts";
 import { DIFFERENCES } from "./memgator-differences.ts";
 import { REFUSED, type Request, SAME } from "./memgator-requests.ts";
 import { program } from "./programs.ts";
@@ -49,9 +58,17 @@ const HEADERS = [
 /** With a link, which pywb rewrites unless it is asked for the raw copy. */
 const OF_2010 = '<html><head></head><body><a href="/x">of 2010</a></body></html>';
 
+describe("differences to MemGator", () => {
+  it("are in the guide", () => {
+    const guide = readFileSync(new URL("../../docs/aggregating.md", import.meta.url), "utf8");
+    for (const { name } of DIFFERENCES) expect(guide).toContain(`\n| ${name} |`);
+  });
+});
+
 describe.skipIf(missing.length > 0)("beside MemGator", () => {
   const folder = mkdtempSync(join(tmpdir(), "mementomap-memgator-"));
   const stops: (() => void)[] = [];
+  const list = join(folder, "archives.json");
   let site = "";
   let memGator: Aggregator;
   let ours: Aggregator;
@@ -91,7 +108,6 @@ describe.skipIf(missing.length > 0)("beside MemGator", () => {
       recorded("odd", odd),
       recorded("difficult", difficult),
     ];
-    const list = join(folder, "archives.json");
     writeFileSync(list, JSON.stringify(archives));
     memGator = await startMemGator(memGatorProgram ?? "", list);
     stops.push(memGator.stop);
@@ -171,6 +187,16 @@ describe.skipIf(missing.length > 0)("beside MemGator", () => {
     expect(own).toMatchObject({ code: 1, stdout: "" });
   });
 
+  it("does what MemGator's README shows", async ({ skip }) => {
+    if (!(await isFree(1208))) skip("something else listens on port 1208, which the README names");
+    const server = await startByReadme(list);
+    onTestFinished(server.stop);
+    for (const line of README) {
+      const { code, stdout } = await runLine(line, list);
+      expect({ line, code, isEmpty: stdout === "" }).toEqual({ line, code: 0, isEmpty: false });
+    }
+  });
+
   it("is about itself and its archives at /about and /, and monitors only when told to", async () => {
     for (const target of ["/about", "/"]) {
       for (const answer of await both({ target })) {
@@ -202,6 +228,27 @@ describe.skipIf(missing.length > 0)("beside MemGator", () => {
     }
   });
 });
+
+/** Lines of MemGator's README, with originals that the archives here have. */
+const README = [
+  "memgator --help",
+  "memgator http://example.org/",
+  "memgator http://example.org/ 2010",
+  "memgator --format=CDXJ http://example.org/ 20100102030405",
+  "curl -sf http://localhost:1208/timemap/link/http://example.org/",
+  "curl -sf http://localhost:1208/timemap/json/http://example.org/",
+  "curl -sf http://localhost:1208/timemap/cdxj/http://example.org/",
+  'curl -sf -I -H "Accept-Datetime: Wed, 09 Apr 2008 20:30:51 GMT" http://localhost:1208/timegate/http://example.org/ | grep -i "^location: .*/20080409203051/"',
+  'curl -sf -i http://localhost:1208/memento/2008/http://example.org/ | grep -i "^location: .*/20080409203051/"',
+  "curl -sf http://localhost:1208/memento/link/2008/http://example.org/",
+  "curl -sf http://localhost:1208/memento/json/2008/http://example.org/",
+  "curl -sf http://localhost:1208/memento/cdxj/2008/http://example.org/",
+  "curl -sf http://localhost:1208/api/json/2008/http://example.org/",
+  "curl -sf http://localhost:1208/memento/proxy/2008/http://example.org/ | grep id_",
+  'curl -sf -I http://localhost:1208/timemap/link/http://example.org/ | grep -i "^x-memento-count: 11"',
+  "curl -i http://localhost:1208/about",
+  'curl -sf -i --max-time 1 http://localhost:1208/monitor | grep -i "^content-type: text/event-stream"',
+];
 
 /** A page that is live, which a client asks first for a TimeGate of its own. */
 async function startSite(stops: (() => void)[]): Promise<string> {
