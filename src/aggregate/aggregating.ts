@@ -155,9 +155,13 @@ export class Aggregating {
       decisions: session.decisions,
       outcomes,
       mementos,
-      isWhole: outcomes.every(isWhole),
+      isWhole: outcomes.every(isWhole) && !session.decisions.some(isDormant),
     });
   }
+}
+
+function isDormant({ reason }: Decision): boolean {
+  return reason === "dormant";
 }
 
 const NO_MEMENTOS = mergeTimeMaps([]);

@@ -40,7 +40,7 @@ export interface Aggregation {
   readonly outcomes: readonly Outcome[];
   /** In the order of time; archives are known in it by their place in the list of archives. */
   readonly mementos: MergedTimeMap;
-  /** Whether every archive that was asked said all it has. */
+  /** Whether every archive that was asked said all it has, and none was left alone for its failures. */
   readonly isWhole: boolean;
 }
 

@@ -1,4 +1,5 @@
 import type { Aggregation } from "../aggregate/aggregator.ts";
+import { isWhole } from "../aggregate/outcome.ts";
 import { originalUri } from "../aggregate/original-uri.ts";
 import { MementoMapError } from "../errors.ts";
 import { parsePaddedDatetime } from "../memento/datetime.ts";
@@ -73,7 +74,7 @@ function summaryOf({ mementos, outcomes, decisions }: Aggregation, ms: number): 
     .filter(({ result }) => result === "hit")
     .map(({ archive, mementos: count }) => `${archive.id} ${count}`);
   const missing = outcomes
-    .filter(({ result, fault }) => fault !== undefined || result === "error" || result === "late")
+    .filter((outcome) => !isWhole(outcome))
     .map(({ archive, fault, status }) => `${archive.id} (${fault ?? `status ${status}`})`);
   const spared = decisions.length - outcomes.length;
   return [

@@ -17,6 +17,8 @@ import { usage } from "./command-line.ts";
 import type { OptionValues } from "./command.ts";
 import type { Io } from "./io.ts";
 
+const DEADLINE_MARGIN_MS = 250;
+
 /** The settings of `aggregate`. */
 export type AggregateValues = OptionValues<typeof AGGREGATE_OPTIONS>;
 
@@ -83,7 +85,8 @@ export async function setUpAggregator(
       onChange: (archive, state) => noteState(archive, state, log, logFile),
     },
     aggregator: {
-      deadlineMs: values.timeout,
+      // Later than that of each request, which makes archives dormant that are late too often.
+      deadlineMs: values.timeout + DEADLINE_MARGIN_MS,
       limits: { maxBytes: values["max-timemap"] },
       observers: logFile === undefined ? observers : [logFile, ...observers],
     },

@@ -198,6 +198,23 @@ describe.skipIf(process.platform === "win32")("aggregate --serve", () => {
     expect(await done).toMatchObject({ code: 0, signal: null });
   });
 
+  it("leaves archives alone that are late too often, and does not wait for them", async () => {
+    const hangs = await localArchive("hangs", () => undefined);
+    const list = listOf([hangs, ...(await twoArchives())]);
+    const options = ["--timeout", "200ms", "--tolerance", "2", "--grace", "1s"];
+    const { url, kill, done } = await service(["-a", list, ...options]);
+    const missing: (string | null)[] = [];
+    for (let i = 0; i < 3; i++) {
+      const { headers } = await fetch(`${url}/timemap/link/${URI}/${i}`);
+      expect(headers.get("x-memento-count")).toBe("3");
+      missing.push(headers.get("x-mementomap-missing"));
+    }
+    expect(missing).toEqual(["hangs;MM_HTTP", "hangs;MM_HTTP", "hangs;dormant"]);
+    expect(hangs.requests).toHaveLength(2);
+    kill("SIGTERM");
+    expect(await done).toMatchObject({ code: 0 });
+  });
+
   it("goes on in a new log after SIGHUP", async () => {
     const folder = scratchDir();
     const log = join(folder, "memgator.log");

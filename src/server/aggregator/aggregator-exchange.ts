@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Aggregation } from "../../aggregate/aggregator.ts";
+import { isWhole as isWholeOutcome, type Outcome } from "../../aggregate/outcome.ts";
 import type { StopSignal } from "../../aggregate/stop-signal.ts";
 import type { RouteName } from "../metrics.ts";
 import type { Preferences } from "./preferences.ts";
@@ -58,27 +59,39 @@ export function aggregationHeaders(
   return headers;
 }
 
-/** An answer that an archive is missing from is not to be kept: the archive may be back at once. */
+/**
+ * An answer that an archive is missing from is not to be kept: the archive may be back at once. Not
+ * so one that is left alone, which takes a minute at least.
+ */
 function addFreshness(headers: HeaderList, aggregation: Aggregation, style: AnswerStyle): void {
-  if (!aggregation.isWhole) {
+  const { isWhole, outcomes } = aggregation;
+  if (!isWhole && outcomes.some(isMissing)) {
     headers.push("Cache-Control", "no-cache");
     return;
   }
-  headers.push("Cache-Control", `public, max-age=${style.maxAgeSeconds}`);
+  const maxAge = isWhole ? style.maxAgeSeconds : Math.min(style.maxAgeSeconds, DORMANT_SECONDS);
+  headers.push("Cache-Control", `public, max-age=${maxAge}`);
   let age = 0;
-  for (const { ageSeconds } of aggregation.outcomes) age = Math.max(age, ageSeconds);
-  if (age > 0) headers.push("Age", String(Math.min(age, style.maxAgeSeconds)));
+  for (const { ageSeconds } of outcomes) age = Math.max(age, ageSeconds);
+  if (age > 0) headers.push("Age", String(Math.min(age, maxAge)));
+}
+
+const DORMANT_SECONDS = 60;
+
+function isMissing(outcome: Outcome): boolean {
+  return !isWholeOutcome(outcome);
 }
 
 /** `loc;late, ia;MM_HTTP`: the archives whose answer is missing from this one, or a part of it. */
-function missingArchives({ outcomes }: Aggregation): string {
-  return outcomes
-    .filter(({ result, fault }) => fault !== undefined || result === "error" || result === "late")
-    .map(({ archive, result, code, status }) => {
-      const why = result === "late" ? "late" : (code ?? `status-${status ?? 0}`);
-      return `${headerToken(archive.id)};${why}`;
-    })
-    .join(", ");
+function missingArchives({ decisions, outcomes }: Aggregation): string {
+  const missing = outcomes.filter(isMissing).map(({ archive, result, code, status }) => {
+    const why = result === "late" ? "late" : (code ?? `status-${status ?? 0}`);
+    return `${headerToken(archive.id)};${why}`;
+  });
+  const dormant = decisions.filter(({ reason }) => reason === "dormant");
+  return [...missing, ...dormant.map(({ archive }) => `${headerToken(archive.id)};dormant`)].join(
+    ", ",
+  );
 }
 
 /** `ia=in-map;hit;3, loc=not-in-map`: why each archive was asked, or was not, and what it said. */

@@ -12,7 +12,7 @@ const NONE = problem(404, "Not found", "no archive has a memento of this");
 const NONE_OF_SOME = problem(
   404,
   "Not found",
-  "no archive that answered has a memento of this; X-MementoMap-Missing names those that did not answer",
+  "no archive that answered has a memento of this; X-MementoMap-Missing names those that did not",
 );
 const NOT_CACHED = problem(504, "Not cached", "there are no cached answers of archives for this");
 

@@ -218,7 +218,12 @@ describe("an archive that fails again and again", () => {
     });
     for (let i = 0; i < 5; i++) await fetch(`${url}/timemap/link/${URI}${i}`);
     expect(bad.requests).toHaveLength(3);
-    expect(good.requests).toHaveLength(5);
+    const { headers } = await fetch(`${url}/timemap/link/${URI}`);
+    expect([headers.get("x-mementomap-missing"), headers.get("cache-control")]).toEqual([
+      "bad;dormant",
+      "public, max-age=60",
+    ]);
+    expect(good.requests).toHaveLength(6);
     const about = (await (await fetch(`${url}/about.json`)).json()) as { archives: object[] };
     expect(about.archives[0]).toMatchObject({
       health: "dormant",
