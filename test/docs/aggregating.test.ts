@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { AGGREGATE_OPTIONS } from "../../src/cli/aggregate-options.ts";
+import type { OptionTable } from "../../src/cli/command.ts";
 import { environmentSettings, fileSettings } from "../../src/cli/settings.ts";
 import { plainArchive } from "../support/aggregating.ts";
 import { codeBlocks, ROOT } from "../support/code-blocks.ts";
@@ -62,10 +63,10 @@ describe.skipIf(process.platform === "win32")("docs/aggregating.md", () => {
 describe("deploy/", () => {
   it("has settings that exist", () => {
     const { values } = fileSettings(AGGREGATE_OPTIONS, `${ROOT}deploy/aggregator.example.json`);
+    const options: OptionTable = AGGREGATE_OPTIONS;
     for (const [name, [text = ""]] of values) {
-      const option: { parse?: (text: string) => unknown } =
-        AGGREGATE_OPTIONS[name as keyof typeof AGGREGATE_OPTIONS];
-      expect(() => option.parse?.(text)).not.toThrow();
+      const option = options[name];
+      expect(() => option.type === "string" && option.parse?.(text)).not.toThrow();
     }
     expect(values.size).toBeGreaterThan(5);
   });

@@ -135,6 +135,14 @@ export const DIFFERENCES: readonly Difference[] = [
     ours: "application/problem+json",
   },
   {
+    name: "`Vary`",
+    why: "answers depend on what requests wish for, which caches have to know",
+    target: "/timemap/link/http://example.org/only",
+    see: ({ headers }) => headers.get("vary"),
+    memGator: undefined,
+    ours: "prefer, x-memgator-archive-filter, x-mementomap-route",
+  },
+  {
     name: "methods other than GET, HEAD, OPTIONS",
     why: "nothing is there to be written; MemGator treats all methods as GET",
     target: "/timemap/link/http://example.org/only",

@@ -3,6 +3,7 @@ import type { Aggregation } from "../../aggregate/aggregator.ts";
 import { isWhole as isWholeOutcome, type Outcome } from "../../aggregate/outcome.ts";
 import type { StopSignal } from "../../aggregate/stop-signal.ts";
 import type { RouteName } from "../metrics.ts";
+import { type Problem, sendProblem } from "../problem.ts";
 import type { Preferences } from "./preferences.ts";
 
 /** A request to the aggregator that is being answered. */
@@ -45,13 +46,17 @@ export function commonHeaders({ server }: AnswerStyle): HeaderList {
   ];
 }
 
+/** The headers of a request that answers depend on, whether it has them or not. */
+const WISHES = "prefer, x-memgator-archive-filter, x-mementomap-route";
+
 /** The headers of an answer that archives had a part in. */
 export function aggregationHeaders(
-  { preferences }: AggregatorExchange,
+  { preferences, route }: AggregatorExchange,
   aggregation: Aggregation,
   style: AnswerStyle,
 ): HeaderList {
   const headers = commonHeaders(style);
+  headers.push("Vary", route === "timegate" ? `accept-datetime, ${WISHES}` : WISHES);
   addFreshness(headers, aggregation, style);
   if (!aggregation.isWhole) headers.push("X-MementoMap-Missing", missingArchives(aggregation));
   if (preferences.applied !== undefined) headers.push("Preference-Applied", preferences.applied);
@@ -121,6 +126,21 @@ export function headerUri(uri: string): string {
   return /^[!#-;=?-~]*$/.test(uri)
     ? uri
     : uri.replaceAll(/[^!#-;=?-~]+/gu, (part) => encodeURIComponent(part));
+}
+
+/** Answers with a problem document. */
+export function sendRefusal(
+  { response, isHead }: AggregatorExchange,
+  problem: Problem,
+  style: AnswerStyle,
+): void {
+  if (!response.headersSent) setHeaders(response, commonHeaders(style));
+  sendProblem(response, problem, isHead);
+}
+
+/** Sets headers for an answer that something else begins. */
+export function setHeaders(response: ServerResponse, headers: HeaderList): void {
+  for (let at = 0; at < headers.length; at += 2) response.setHeader(headers[at], headers[at + 1]);
 }
 
 /** Sends a text of known length. */

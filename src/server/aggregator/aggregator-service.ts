@@ -11,10 +11,14 @@ import {
   methodNotAllowed,
   notFound,
   type Problem,
-  sendProblem,
 } from "../problem.ts";
 import type { RateLimit } from "../rate-limit.ts";
-import { type AggregatorExchange, type AnswerStyle, commonHeaders } from "./aggregator-exchange.ts";
+import {
+  type AggregatorExchange,
+  type AnswerStyle,
+  commonHeaders,
+  sendRefusal,
+} from "./aggregator-exchange.ts";
 import { answerRoute } from "./answer-route.ts";
 import { answerStatus } from "./answer-status.ts";
 import type { Monitor } from "./monitor.ts";
@@ -182,6 +186,7 @@ export class AggregatorService {
         return;
       case "route": {
         exchange.route = "route";
+        this.metrics.lookups += 1;
         const { aggregator, status } = this.#options;
         answerRoute(exchange, this.#desk.routeRequest(exchange, target.original), {
           router: aggregator.routerFor(exchange.preferences.isBroadcast),
@@ -209,6 +214,7 @@ export class AggregatorService {
   }
 
   #ask(exchange: AggregatorExchange, target: QuestionTarget, datetime: number | undefined): void {
+    this.metrics.lookups += 1;
     if (!this.#desk.take(exchange, target, datetime)) this.#refuse(exchange, NO_ROOM);
   }
 
@@ -248,14 +254,8 @@ export class AggregatorService {
     response.end();
   }
 
-  #refuse({ response, isHead }: AggregatorExchange, problem: Problem): void {
-    if (!response.headersSent) this.#setCommonHeaders(response);
-    sendProblem(response, problem, isHead);
-  }
-
-  #setCommonHeaders(response: ServerResponse): void {
-    const headers = commonHeaders(this.#style);
-    for (let at = 0; at < headers.length; at += 2) response.setHeader(headers[at], headers[at + 1]);
+  #refuse(exchange: AggregatorExchange, problem: Problem): void {
+    sendRefusal(exchange, problem, this.#style);
   }
 
   #fail(exchange: AggregatorExchange, error: unknown): void {

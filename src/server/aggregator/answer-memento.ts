@@ -20,7 +20,6 @@ export function answerTimeGate(
 ): void {
   const closest = aggregation.mementos.closest(datetime);
   const headers = aggregationHeaders(exchange, aggregation, style);
-  headers.push("Vary", "accept-datetime");
   headers.push("Link", timeGateLinks(documentOf(exchange, aggregation), closest));
   redirect(exchange, headers, aggregation.mementos.uriAt(closest));
 }

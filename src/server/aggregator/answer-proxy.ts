@@ -2,7 +2,6 @@ import type { Aggregation } from "../../aggregate/aggregator.ts";
 import type { HttpRequest, HttpResponse } from "../../discover/http-client.ts";
 import { isMementoMapError } from "../../errors.ts";
 import { formatHttpDate } from "../../memento/datetime.ts";
-import { sendProblem } from "../problem.ts";
 import { writeBlock } from "../send.ts";
 import {
   aggregationHeaders,
@@ -10,6 +9,7 @@ import {
   type AnswerStyle,
   type HeaderList,
   headerUri,
+  sendRefusal,
 } from "./aggregator-exchange.ts";
 
 /** Gets mementos from archives that are not trusted; Node's client with addresses checked. */
@@ -67,13 +67,13 @@ export async function answerProxy(
   } catch (error) {
     if (!isMementoMapError(error) || signal.aborted) throw error;
     const detail = `the archive's memento ${url} cannot be had: ${error.message}`;
-    sendProblem(response, { status: 502, title: "Bad gateway", detail }, isHead);
+    sendRefusal(exchange, { status: 502, title: "Bad gateway", detail }, style);
     return;
   }
   if (isTooLong(answer, maxBytes)) {
     await answer.discard();
     const detail = `the memento ${url} is longer than ${maxBytes} bytes; ask the archive for it`;
-    sendProblem(response, { status: 502, title: "Too long to pass on", detail }, isHead);
+    sendRefusal(exchange, { status: 502, title: "Too long to pass on", detail }, style);
     return;
   }
   addPassedOn(headers, answer);

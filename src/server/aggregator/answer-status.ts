@@ -1,7 +1,6 @@
 import { packageVersion } from "../../node/package-version.ts";
 import type { Metrics } from "../metrics.ts";
 import { securityPolicy } from "../page/document.ts";
-import { sendProblem } from "../problem.ts";
 import { aboutJson } from "./about-json.ts";
 import { aboutPage } from "./about-page.ts";
 import { ABOUT_STYLE } from "./about-style.ts";
@@ -12,6 +11,8 @@ import {
   type AnswerStyle,
   commonHeaders,
   sendBody,
+  sendRefusal,
+  setHeaders,
 } from "./aggregator-exchange.ts";
 import { aggregatorGauges } from "./gauges.ts";
 import type { Monitor } from "./monitor.ts";
@@ -113,17 +114,18 @@ function archives(exchange: AggregatorExchange, parts: StatusParts): void {
 function monitor(exchange: AggregatorExchange, parts: StatusParts): void {
   exchange.route = "monitor";
   const { response, isHead } = exchange;
-  const headers = commonHeaders(parts.style);
-  for (let at = 0; at < headers.length; at += 2) response.setHeader(headers[at], headers[at + 1]);
   if (parts.monitor === undefined) {
     const detail = "events are not sent here; the service is to be started with --monitor";
-    sendProblem(response, { status: 501, title: "Not implemented", detail }, isHead);
-  } else if (isHead) {
+    sendRefusal(exchange, { status: 501, title: "Not implemented", detail }, parts.style);
+    return;
+  }
+  setHeaders(response, commonHeaders(parts.style));
+  if (isHead) {
     response.writeHead(200, { "Content-Type": "text/event-stream" });
     response.end();
   } else if (!parts.monitor.add(response)) {
     const detail = "too many listen already";
-    sendProblem(response, { status: 503, title: "Too busy", detail }, isHead);
+    sendRefusal(exchange, { status: 503, title: "Too busy", detail }, parts.style);
   }
 }
 

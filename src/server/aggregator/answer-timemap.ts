@@ -5,13 +5,14 @@ import {
   type TimeMapFormat,
 } from "../../memento/timemap-document.ts";
 import { describeMemento, writeTimeMap } from "../../memento/write-timemap.ts";
-import { notFound, sendProblem } from "../problem.ts";
+import { notFound } from "../problem.ts";
 import { writeBlock } from "../send.ts";
 import {
   aggregationHeaders,
   type AggregatorExchange,
   type AnswerStyle,
   sendBody,
+  sendRefusal,
 } from "./aggregator-exchange.ts";
 
 /** Which part of a TimeMap is wanted, and how. */
@@ -39,7 +40,7 @@ export function answerTimeMap(
   const paging = isPaged ? pagingOf(exchange, aggregation, pageSize, page ?? 1) : undefined;
   if (paging !== undefined && paging.current >= paging.pages.length) {
     const detail = `there are ${paging.pages.length} pages`;
-    sendProblem(response, notFound(detail), isHead);
+    sendRefusal(exchange, notFound(detail), style);
     return;
   }
   const headers = aggregationHeaders(exchange, aggregation, style);
