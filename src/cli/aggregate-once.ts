@@ -24,7 +24,7 @@ export async function aggregateOnce(
   const startedAt = io.now();
   const setUp = await setUpAggregator(values, io, { log: SILENT_LOG });
   try {
-    if (!values["no-routing"]) await setUp.open.keeper.fetched();
+    if (!values["no-routing"]) await within(values.timeout, setUp.open.keeper.fetched());
     const { aggregator } = setUp.open;
     const request = { ...routeDefaults(values), uri: original, signal: io.interrupt.signal };
     const aggregation = await (datetime === undefined
@@ -36,6 +36,16 @@ export async function aggregateOnce(
   } finally {
     await setUp.close();
   }
+}
+
+/** Waits for maps, but not for ever: without its map an archive is asked. */
+async function within(ms: number, done: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([done, over]);
+  clearTimeout(timer);
 }
 
 async function write(

@@ -53,6 +53,7 @@ export async function serveAggregator(
         tallies: open.tallies,
         estimate: open.estimate,
         mapStateOf: (archive) => open.keeper.stateOf(archive),
+        countersOf: ({ id }) => open.upstream.counters.get(id),
         isRouting: open.isRouting,
         settings: shownSettings(values),
       }),

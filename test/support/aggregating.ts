@@ -85,6 +85,7 @@ export async function aggregating(
       tallies: open.tallies,
       estimate: open.estimate,
       mapStateOf: (each) => open.keeper.stateOf(each),
+      countersOf: ({ id }) => open.upstream.counters.get(id),
       isRouting: open.isRouting,
     }),
     client,

@@ -1,3 +1,5 @@
+import type { MapState } from "../../node/route/map-keeper.ts";
+import type { ArchiveCounters } from "../../node/upstream/counters.ts";
 import type { ArchiveStatus, ServiceStatus } from "./service-status.ts";
 
 /** What `/about.json` says: the archives as they are now, and what routing saves. */
@@ -17,7 +19,13 @@ export function aboutJson(
   };
 }
 
-function archiveJson({ archive, upstream, tally, map }: ArchiveStatus): Record<string, unknown> {
+function archiveJson({
+  archive,
+  upstream,
+  tally,
+  map,
+  counters,
+}: ArchiveStatus): Record<string, unknown> {
   const { latencies: _latencies, ...counts } = tally;
   return {
     id: archive.id,
@@ -32,7 +40,32 @@ function archiveJson({ archive, upstream, tally, map }: ArchiveStatus): Record<s
     requestsUnderWay: upstream.requestsUnderWay,
     requestsWaiting: upstream.requestsWaiting,
     ...counts,
-    map: map ?? null,
+    requests: counters === undefined ? null : requestsJson(counters),
+    map: map === undefined ? null : mapJson(map),
+  };
+}
+
+function requestsJson(counters: ArchiveCounters): Record<string, unknown> {
+  const {
+    requests: sent,
+    cacheHits,
+    revalidations,
+    coalesced,
+    retries,
+    bytes,
+    failures,
+  } = counters;
+  return { sent, cacheHits, revalidations, coalesced, retries, bytes, failures };
+}
+
+function mapJson({ status, keys, bytes, updatedAt, fetchedAt, error }: MapState): unknown {
+  return {
+    status,
+    keys,
+    bytes,
+    updatedAt: updatedAt === undefined ? null : isoTime(updatedAt),
+    fetchedAt: fetchedAt === undefined ? null : isoTime(fetchedAt),
+    error: error ?? null,
   };
 }
 

@@ -1,4 +1,5 @@
 import { LATENCY_LIMITS_MS } from "../../aggregate/archive-tally.ts";
+import type { ArchiveCounters } from "../../node/upstream/counters.ts";
 import type { Gauge } from "../metrics.ts";
 import { counter, gauge, one, processGauges } from "../process-gauges.ts";
 import type { ArchiveStatus, ServiceStatus } from "./service-status.ts";
@@ -85,8 +86,65 @@ export function aggregatorGauges(
         map?.keys === undefined ? [] : [{ labels: { archive: archive.id }, value: map.keys }],
       ),
     ),
+    ...requestGauges(archives),
     ...latencyGauges(archives),
     ...processGauges(),
+  ];
+}
+
+/** What was sent to archives, and what did not have to be. */
+function requestGauges(archives: readonly ArchiveStatus[]): Gauge[] {
+  const each = (value: (counters: ArchiveCounters) => number): Gauge["values"] =>
+    archives.flatMap(({ archive, counters }) =>
+      counters === undefined ? [] : [{ labels: { archive: archive.id }, value: value(counters) }],
+    );
+  const name = "mementomap_upstream";
+  return [
+    counter(
+      `${name}_requests_total`,
+      "Requests sent to an archive.",
+      each((c) => c.requests),
+    ),
+    counter(
+      `${name}_retries_total`,
+      "Those of them that were sent again.",
+      each((c) => c.retries),
+    ),
+    counter(
+      `${name}_cache_hits_total`,
+      "Answers from the cache.",
+      each((c) => c.cacheHits),
+    ),
+    counter(
+      `${name}_revalidations_total`,
+      "Cached answers that the archive found unchanged.",
+      each((c) => c.revalidations),
+    ),
+    counter(
+      `${name}_stale_total`,
+      "Old answers given because the archive gave no new one.",
+      each((c) => c.staleAnswers),
+    ),
+    counter(
+      `${name}_coalesced_total`,
+      "Questions answered by a request that was under way.",
+      each((c) => c.coalesced),
+    ),
+    counter(
+      `${name}_bytes_total`,
+      "Bytes of bodies, decompressed.",
+      each((c) => c.bytes),
+    ),
+    counter(
+      `${name}_failures_total`,
+      "Requests that failed, by how.",
+      archives.flatMap(({ archive, counters }) =>
+        Object.entries(counters?.failures ?? {}).map(([kind, value]) => ({
+          labels: { archive: archive.id, kind },
+          value,
+        })),
+      ),
+    ),
   ];
 }
 

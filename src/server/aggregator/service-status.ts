@@ -3,6 +3,7 @@ import type { RoutingEstimate, RoutingReport } from "../../aggregate/routing-est
 import type { Upstream, UpstreamState } from "../../aggregate/upstream.ts";
 import type { Archive } from "../../route/archive.ts";
 import type { MapState } from "../../node/route/map-keeper.ts";
+import type { ArchiveCounters } from "../../node/upstream/counters.ts";
 
 /** Where the state of the service comes from. */
 export interface StatusSources {
@@ -12,6 +13,8 @@ export interface StatusSources {
   readonly estimate: RoutingEstimate;
   /** The state of an archive's map; undefined where it has none. */
   readonly mapStateOf?: ((archive: Archive) => MapState | undefined) | undefined;
+  /** What was sent to an archive; undefined before anything was. */
+  readonly countersOf?: ((archive: Archive) => ArchiveCounters | undefined) | undefined;
   /** Whether maps decide which archives are asked. */
   readonly isRouting: boolean;
   /** Settings worth showing, by their names. */
@@ -25,6 +28,7 @@ export interface ArchiveStatus {
   readonly upstream: UpstreamState;
   readonly tally: ArchiveTally;
   readonly map: MapState | undefined;
+  readonly counters: ArchiveCounters | undefined;
 }
 
 /** What the service is doing. */
@@ -57,6 +61,7 @@ export class ServiceStatus {
       upstream: this.#sources.upstream.stateOf(archive),
       tally: this.#sources.tallies.tallyOf(archive),
       map: this.#sources.mapStateOf?.(archive),
+      counters: this.#sources.countersOf?.(archive),
     }));
   }
 }

@@ -4,10 +4,11 @@ import { describe, expect, it } from "vitest";
 import { aggregating, localArchive, plainArchive } from "../../support/aggregating.ts";
 import { rawGet } from "../../support/raw-http.ts";
 import { scratchDir } from "../../support/scratch.ts";
+import { serving } from "../../support/serving.ts";
 
 const URI = "http://example.org/a";
 
-async function two() {
+async function threeArchives() {
   return [
     await plainArchive("one", ["20050101000000", "20100101000000"]),
     await plainArchive("two", ["20080101000000"]),
@@ -24,7 +25,7 @@ describe("TimeMaps", () => {
     ["json", "application/json"],
     ["cdxj", "application/cdxj+ors"],
   ])("come as %s", async (format, type) => {
-    const { url } = await aggregating(await two());
+    const { url } = await aggregating(await threeArchives());
     const answer = await get(`${url}/timemap/${format}/${URI}`);
     expect(answer.status).toBe(200);
     expect(Object.fromEntries(answer.headers)).toMatchObject({
@@ -57,7 +58,7 @@ describe("TimeMaps", () => {
   });
 
   it("ask archives for the original as it was sent", async () => {
-    const archives = await two();
+    const archives = await threeArchives();
     const { url } = await aggregating(archives);
     const odd = "http://example.org//a/../%2F%zz?x=1&y=/b//c,d;e='f\"";
     expect(await rawGet(url, `/timemap/link/${odd}`)).toMatch(/^HTTP\/1.1 200 OK/);
@@ -65,7 +66,7 @@ describe("TimeMaps", () => {
   });
 
   it("are counted and not written for HEAD", async () => {
-    const { url } = await aggregating(await two());
+    const { url } = await aggregating(await threeArchives());
     const answer = await fetch(`${url}/timemap/json/${URI}`, { method: "HEAD" });
     expect([answer.status, answer.headers.get("x-memento-count")]).toEqual([200, "3"]);
     expect(await answer.text()).toBe("");
@@ -105,7 +106,7 @@ describe("TimeMaps", () => {
 
 describe("TimeGates and mementos", () => {
   it("lead to the closest memento, with links to those around it", async () => {
-    const archives = await two();
+    const archives = await threeArchives();
     const { url } = await aggregating(archives);
     const datetime = "Tue, 01 Jan 2008 12:00:00 GMT";
     const answer = await get(`${url}/timegate/${URI}`, { "Accept-Datetime": datetime });
@@ -119,7 +120,7 @@ describe("TimeGates and mementos", () => {
   });
 
   it("take now where no time is asked for", async () => {
-    const { url } = await aggregating(await two(), {
+    const { url } = await aggregating(await threeArchives(), {
       service: { now: () => Date.UTC(2026, 10, 15, 12) },
     });
     const answer = await get(`${url}/timegate/${URI}`);
@@ -127,7 +128,7 @@ describe("TimeGates and mementos", () => {
   });
 
   it.each(["memento", "api"])("/%s leads to the closest one, or describes it", async (name) => {
-    const { url } = await aggregating(await two());
+    const { url } = await aggregating(await threeArchives());
     const redirect = await get(`${url}/${name}/2005/${URI}`);
     expect([redirect.status, redirect.headers.get("location")]).toEqual([
       302,
@@ -146,7 +147,7 @@ describe("TimeGates and mementos", () => {
   });
 
   it("are passed on as they were captured, without cookies", async () => {
-    const { url } = await aggregating(await two());
+    const { url } = await aggregating(await threeArchives());
     const answer = await get(`${url}/memento/proxy/2008/${URI}`);
     expect(answer.status).toBe(200);
     expect(await answer.text()).toBe(`captured: /web/20080101000000id_/${URI}`);
@@ -203,6 +204,20 @@ describe("requests that cannot be answered", () => {
     ]);
   });
 
+  it("wait for their turn when there are many", async () => {
+    const { url, service } = await aggregating(await threeArchives(), {
+      service: { maxUnderWay: 20 },
+    });
+    let most = 0;
+    const timer = setInterval(() => (most = Math.max(most, service.load.underWay)), 1);
+    const answers = await Promise.all(
+      Array.from({ length: 500 }, (_, i) => get(`${url}/timemap/link/${URI}/${i}`)),
+    );
+    clearInterval(timer);
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    expect(most).toBeLessThanOrEqual(20);
+  });
+
   it("are turned away when too many wait", async () => {
     const archives = [await localArchive("hangs", () => undefined)];
     const { url, service } = await aggregating(archives, {
@@ -228,7 +243,7 @@ describe("requests that cannot be answered", () => {
 
 describe("what clients may wish for", () => {
   it("is which archives are asked", async () => {
-    const archives = await two();
+    const archives = await threeArchives();
     const { url } = await aggregating(archives);
     const answer = await get(`${url}/timemap/link/${URI}`, { Prefer: 'archives="two none"' });
     expect([
@@ -241,13 +256,13 @@ describe("what clients may wish for", () => {
   });
 
   it("is a time", async () => {
-    const { url } = await aggregating(await two());
+    const { url } = await aggregating(await threeArchives());
     const answer = await get(`${url}/timemap/link/${URI}`, { Prefer: "from=2008, until=2009" });
     expect(answer.headers.get("x-memento-count")).toBe("1");
   });
 
   it("is to be told why archives were asked", async () => {
-    const { url } = await aggregating(await two());
+    const { url } = await aggregating(await threeArchives());
     const answer = await get(`${url}/timemap/link/${URI}`, { "X-MementoMap-Route": "1" });
     expect(answer.headers.get("x-mementomap-route")?.split(", ")).toEqual(
       expect.arrayContaining(["one=no-map;hit;2", "two=no-map;hit;1", "none=no-map;miss;0"]),
@@ -255,7 +270,7 @@ describe("what clients may wish for", () => {
   });
 
   it("is that archives are asked anew, or not at all", async () => {
-    const archives = await two();
+    const archives = await threeArchives();
     const { url } = await aggregating(archives);
     await get(`${url}/timemap/link/${URI}`);
     await get(`${url}/timemap/link/${URI}`);
@@ -271,7 +286,7 @@ describe("what clients may wish for", () => {
   it("is that maps are not gone by", async () => {
     const folder = scratchDir();
     writeFileSync(join(folder, "one.ukvs"), "com,other)/ 3\n");
-    const [one, ...others] = await two();
+    const [one, ...others] = await threeArchives();
     const mapped = { ...one, archive: { ...one.archive, mementomap: join(folder, "one.ukvs") } };
     const { url } = await aggregating([mapped, ...others]);
     const routed = await get(`${url}/timemap/link/${URI}`, { Prefer: "route-reasons" });
@@ -284,7 +299,7 @@ describe("what clients may wish for", () => {
 
 describe("what is told about the service", () => {
   it("is a page, JSON or text", async () => {
-    const { url } = await aggregating(await two());
+    const { url } = await aggregating(await threeArchives());
     await get(`${url}/timemap/link/${URI}`);
     for (const path of ["/", "/about"]) {
       const page = await get(`${url}${path}`, { Accept: "text/html,*/*" });
@@ -301,7 +316,7 @@ describe("what is told about the service", () => {
   });
 
   it("is why archives would be asked, without asking any", async () => {
-    const archives = await two();
+    const archives = await threeArchives();
     const { url } = await aggregating(archives);
     const answer = await get(`${url}/route/${URI}`, { Prefer: 'archives="one"' });
     expect(await answer.json()).toMatchObject({
@@ -318,7 +333,7 @@ describe("what is told about the service", () => {
   });
 
   it("is how many mementos there are, by archive and year", async () => {
-    const { url } = await aggregating(await two());
+    const { url } = await aggregating(await threeArchives());
     const answer = await get(`${url}/summary/${URI}`);
     expect(answer.headers.get("x-memento-count")).toBe("3");
     expect(await answer.json()).toMatchObject({
@@ -331,12 +346,20 @@ describe("what is told about the service", () => {
   });
 
   it("is for machines too", async () => {
-    const { url } = await aggregating(await two());
+    const { url } = await aggregating(await threeArchives());
     await get(`${url}/timemap/link/${URI}`);
     const metrics = await (await get(`${url}/metrics`)).text();
     expect(metrics).toMatch(/mementomap_archive_answers_total\{archive="one",result="hits"\} 1\n/);
     expect(metrics).toMatch(/mementomap_archive_awake\{archive="two"\} 1\n/);
     expect(metrics).toMatch(/mementomap_requests_total\{route="timemap",status="200"\} 1\n/);
+    expect(metrics).toMatch(/mementomap_upstream_requests_total\{archive="two"\} 1\n/);
+    expect(metrics).toMatch(
+      /mementomap_upstream_failures_total\{archive="two",kind="timeout"\} 0\n/,
+    );
+    // Every line is a comment or a sample, and every sample has its type told before.
+    for (const line of metrics.trimEnd().split("\n")) {
+      expect(line).toMatch(/^(?:# (?:HELP|TYPE) [a-z_]+ .+|[a-z_]+(?:\{[^}]*\})? -?[\d.e+-]+)$/);
+    }
     expect(await (await get(`${url}/health`)).json()).toMatchObject({
       status: "ok",
       archives: { all: 3, awake: 3 },
@@ -357,8 +380,25 @@ describe("what is told about the service", () => {
     }
   });
 
+  it("is that a map was fetched, and what it spares", async () => {
+    const publisher = await serving("com,other)/ 3\n");
+    const [one, two] = await threeArchives();
+    const address = `${publisher.url}/.well-known/mementomap`;
+    const mapped = { ...one, archive: { ...one.archive, mementomap: address } };
+    const { url, open } = await aggregating([mapped, two], {
+      aggregator: { maps: { folder: scratchDir() } },
+    });
+    await open.keeper.fetched();
+    expect((await get(`${url}/timemap/link/${URI}`)).headers.get("x-memento-count")).toBe("1");
+    expect(one.requests).toEqual([]);
+    expect(await (await get(`${url}/about.json`)).json()).toMatchObject({
+      routing: { asked: 1, spared: 1, saved: 0.5 },
+      archives: [{ id: "one", skipped: 1, map: { status: "ready", keys: 1 } }, { id: "two" }],
+    });
+  });
+
   it("lies under a root and another address, if wanted", async () => {
-    const { url } = await aggregating(await two(), {
+    const { url } = await aggregating(await threeArchives(), {
       service: { root: "mg", base: "https://mg.example/mg/" },
     });
     expect((await get(`${url}/timemap/link/${URI}`)).status).toBe(404);
