@@ -1,8 +1,6 @@
 import type { Layer } from "../node-stack.ts";
-import { enlarged, LAYER } from "../node-stack.ts";
+import { enlarged, INITIAL_DEPTH, LAYER, NodeStack } from "../node-stack.ts";
 import type { BranchList } from "./branch-list.ts";
-
-const INITIAL_DEPTH = 64;
 
 /** A branch that holds nothing, waiting for what is above it to be closed. */
 interface Branch {
@@ -14,18 +12,8 @@ interface Branch {
   next: Branch | undefined;
 }
 
-/**
- * The open nodes of a survey, as columns of numbers; `NodeStack` says how they lie in the keys.
- *
- * Holds the branches of open nodes besides.
- */
-export class SurveyStack {
-  size = 0;
-  textEnd = new Int32Array(INITIAL_DEPTH);
-  separator = new Uint8Array(INITIAL_DEPTH);
-  layer = new Uint8Array(INITIAL_DEPTH);
-  depth = new Int32Array(INITIAL_DEPTH);
-  parent = new Int32Array(INITIAL_DEPTH);
+/** The open nodes of a survey. Holds their branches besides. */
+export class SurveyStack extends NodeStack {
   isSuffix = new Uint8Array(INITIAL_DEPTH);
   hasQueries = new Uint8Array(INITIAL_DEPTH);
   rows = new Float64Array(INITIAL_DEPTH);
@@ -43,14 +31,8 @@ export class SurveyStack {
   readonly #firstBranch: (Branch | undefined)[] = [];
   readonly #lastBranch: (Branch | undefined)[] = [];
 
-  push(textEnd: number, separator: number, layer: Layer, depth: number, parent: number): number {
-    const node = this.size++;
-    if (node === this.textEnd.length) this.#grow();
-    this.textEnd[node] = textEnd;
-    this.separator[node] = separator;
-    this.layer[node] = layer;
-    this.depth[node] = depth;
-    this.parent[node] = parent;
+  override push(textEnd: number, layer: Layer, depth: number, parent: number): number {
+    const node = super.push(textEnd, layer, depth, parent);
     this.isSuffix[node] = 0;
     this.hasQueries[node] = 0;
     this.rows[node] = 0;
@@ -67,8 +49,25 @@ export class SurveyStack {
     return node;
   }
 
+  /** Adds what a node holds to its parent. */
+  passUp(node: number, parent: number): void {
+    this.keys[parent] += this.keys[node];
+    this.children[parent]++;
+    if (this.layer[node] === LAYER.host) this.subdomains[parent]++;
+    this.#passUpMisses(node, parent);
+  }
+
+  /** The same for a node of one row, which has no record of its own. */
+  passUpSingle(node: number, parent: number): void {
+    this.passUp(node, parent);
+    this.singles[parent]++;
+    if (this.rows[node] === 0) this.singleFolders[parent]++;
+    this.singleMisses[parent] += this.misses[node];
+    this.#moveBranches(node, parent);
+  }
+
   /** Makes a node that holds nothing a branch of its parent. */
-  addBranch(parent: number, node: number): void {
+  passUpBranch(node: number, parent: number): void {
     const branch: Branch = {
       miss: this.miss[node],
       textLength: this.textEnd[node],
@@ -81,13 +80,21 @@ export class SurveyStack {
     if (last === undefined) this.#firstBranch[parent] = branch;
     else last.next = branch;
     this.#lastBranch[parent] = branch;
+    this.ownMisses[parent] += this.misses[node];
+    this.#passUpMisses(node, parent);
+  }
+
+  #passUpMisses(node: number, parent: number): void {
+    this.misses[parent] += this.misses[node];
+    this.earlyMisses[parent] += this.earlyMisses[node];
+    this.miss[parent] = this.miss[node];
   }
 
   dropBranches(node: number): void {
     this.#firstBranch[node] = this.#lastBranch[node] = undefined;
   }
 
-  moveBranches(node: number, parent: number): void {
+  #moveBranches(node: number, parent: number): void {
     const first = this.#firstBranch[node];
     if (first === undefined) return;
     const last = this.#lastBranch[parent];
@@ -111,13 +118,8 @@ export class SurveyStack {
     this.dropBranches(node);
   }
 
-  #grow(): void {
-    const size = this.textEnd.length * 2;
-    this.textEnd = enlarged(new Int32Array(size), this.textEnd);
-    this.separator = enlarged(new Uint8Array(size), this.separator);
-    this.layer = enlarged(new Uint8Array(size), this.layer);
-    this.depth = enlarged(new Int32Array(size), this.depth);
-    this.parent = enlarged(new Int32Array(size), this.parent);
+  protected override grow(size: number): void {
+    super.grow(size);
     this.isSuffix = enlarged(new Uint8Array(size), this.isSuffix);
     this.hasQueries = enlarged(new Uint8Array(size), this.hasQueries);
     this.rows = enlarged(new Float64Array(size), this.rows);
