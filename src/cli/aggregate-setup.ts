@@ -49,6 +49,13 @@ export async function setUpAggregator(
     );
   }
   const list = await loadArchives(place, { signal: io.interrupt.signal });
+  checkIds(
+    list,
+    "--map",
+    values.map.map(({ id }) => id),
+  );
+  checkIds(list, "--only", values.only);
+  checkIds(list, "--except", values.except);
   const archives = withMaps(list, values.map);
   const logFile =
     values.log === undefined
@@ -133,15 +140,19 @@ export function routeDefaults(values: AggregateValues): Omit<RouteRequest, "uri"
   };
 }
 
-function withMaps(archives: readonly Archive[], maps: AggregateValues["map"]): readonly Archive[] {
-  for (const { id } of maps) {
+/** @throws MM_USAGE for an id that is not in the list. */
+function checkIds(archives: readonly Archive[], option: string, ids: readonly string[]): void {
+  for (const id of ids) {
     if (archives.some((archive) => archive.id === id)) continue;
     const known = archives.slice(0, 20).map((archive) => quote(archive.id));
     throw new MementoMapError(
       "MM_USAGE",
-      `--map: there is no archive ${quote(id)}; the list has ${known.join(", ") || "none"}`,
+      `${option}: there is no archive ${quote(id)}; the list has ${known.join(", ") || "none"}`,
     );
   }
+}
+
+function withMaps(archives: readonly Archive[], maps: AggregateValues["map"]): readonly Archive[] {
   return archives.map((archive) => {
     const own = maps.findLast(({ id }) => id === archive.id);
     return own === undefined ? archive : { ...archive, mementomap: own.map };

@@ -119,9 +119,13 @@ describe("aggregate URI", () => {
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(message) });
   });
 
-  it("knows no map of an archive that is not in the list", async () => {
+  it.each([
+    ["--map", "x=y.ukvs"],
+    ["--only", "x"],
+    ["--except", "x"],
+  ])("knows no archive that is not in the list: %s %s", async (option, value) => {
     const list = listOf(await twoArchives());
-    const { code, stderr } = await runCli(["aggregate", "-a", list, "--map", "x=y.ukvs", URI]);
+    const { code, stderr } = await runCli(["aggregate", "-a", list, option, value, URI]);
     expect([code, stderr]).toEqual([
       2,
       expect.stringContaining('no archive "x"; the list has "one", "two"'),

@@ -1,4 +1,5 @@
 import type { Aggregation, Aggregator } from "../../aggregate/aggregator.ts";
+import { MementoMapError, quote } from "../../errors.ts";
 import type { RouteRequest } from "../../route/decision.ts";
 import { Admission } from "./admission.ts";
 import type { AggregatorExchange, AnswerStyle } from "./aggregator-exchange.ts";
@@ -41,6 +42,7 @@ export interface QuestionDeskOptions {
 export class QuestionDesk {
   readonly admission: Admission;
   readonly #options: QuestionDeskOptions;
+  readonly #ids: ReadonlySet<string>;
   readonly #style: AnswerStyle;
   readonly #onFault: (exchange: AggregatorExchange, error: unknown) => void;
 
@@ -53,6 +55,7 @@ export class QuestionDesk {
     const { maxUnderWay = 256, maxWaiting = 20_000 } = options;
     this.admission = new Admission({ most: maxUnderWay, mostWaiting: maxWaiting });
     this.#options = options;
+    this.#ids = new Set(options.aggregator.router.archives.map(({ id }) => id));
     this.#style = style;
     this.#onFault = onFault;
   }
@@ -62,40 +65,50 @@ export class QuestionDesk {
    *
    * @param datetime the moment that is asked for; undefined for all mementos.
    * @returns false, with nothing done, when too many wait already.
+   * @throws as `routeRequest` does.
    */
   take(
     exchange: AggregatorExchange,
     target: QuestionTarget,
     datetime: number | undefined,
   ): boolean {
-    const entered = this.admission.enter(() => void this.#work(exchange, target, datetime));
+    const request = this.routeRequest(exchange, target.original);
+    const entered = this.admission.enter(
+      () => void this.#work(exchange, target, request, datetime),
+    );
     if (entered === "full") return false;
     if (entered !== "started") exchange.signal.addEventListener("abort", entered);
     return true;
   }
 
-  /** What a router is asked for a URI, by the wishes of the client. */
+  /**
+   * What a router is asked for a URI, by the wishes of the client.
+   *
+   * @throws MM_BAD_INPUT when it wishes for archives of which there is none.
+   */
   routeRequest({ preferences }: AggregatorExchange, uri: string): RouteRequest {
     const { defaults } = this.#options;
-    return preferences.route === NO_PREFERENCES.route
-      ? { ...defaults, uri }
-      : { ...defaults, ...preferences.route, uri };
+    const { route } = preferences;
+    if (route === NO_PREFERENCES.route) return { ...defaults, uri };
+    if (route.only !== undefined && !route.only.some((id) => this.#ids.has(id))) {
+      throw new MementoMapError(
+        "MM_BAD_INPUT",
+        `there is no archive ${route.only.map((id) => quote(id)).join(", ")}; /archives.json lists those there are`,
+      );
+    }
+    return { ...defaults, ...route, uri };
   }
 
   async #work(
     exchange: AggregatorExchange,
     target: QuestionTarget,
+    route: RouteRequest,
     datetime: number | undefined,
   ): Promise<void> {
     try {
       const { aggregator } = this.#options;
       const { cacheControl, isBroadcast } = exchange.preferences;
-      const request = {
-        ...this.routeRequest(exchange, target.original),
-        cacheControl,
-        isBroadcast,
-        signal: exchange.signal,
-      };
+      const request = { ...route, cacheControl, isBroadcast, signal: exchange.signal };
       const aggregation = await (datetime === undefined
         ? aggregator.timeMap(request)
         : aggregator.timeGate({ ...request, datetime }));

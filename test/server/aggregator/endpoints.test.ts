@@ -191,6 +191,11 @@ describe("requests that cannot be answered", () => {
       detail: expect.stringContaining('"tomorrow"'),
     });
     const preferred = await get(`${url}/timemap/link/${URI}`, { Prefer: "top-k=x" });
+    const unknown = await get(`${url}/timemap/link/${URI}`, { Prefer: 'archives="nobody"' });
+    expect(await unknown.json()).toMatchObject({
+      status: 400,
+      detail: 'there is no archive "nobody"; /archives.json lists those there are',
+    });
     expect(await preferred.json()).toMatchObject({
       status: 400,
       detail: expect.stringContaining("top-k"),
