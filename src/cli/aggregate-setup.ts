@@ -2,7 +2,7 @@ import type { SessionObserver } from "../aggregate/session.ts";
 import type { UpstreamState } from "../aggregate/upstream.ts";
 import { MementoMapError, quote } from "../errors.ts";
 import { parsePaddedDatetime } from "../memento/datetime.ts";
-import { lastSecondOf } from "../aggregate/last-second.ts";
+import { lastSecondOf } from "../memento/last-second.ts";
 import { MemgatorLogFile } from "../node/aggregate/memgator-log-file.ts";
 import { type OpenAggregator, openAggregator } from "../node/aggregate/open-aggregator.ts";
 import { loadArchives } from "../node/route/load-archives.ts";

@@ -1,4 +1,5 @@
 import { isMementoMapError, MementoMapError, quote } from "../errors.ts";
+import { lastSecondOf } from "../memento/last-second.ts";
 import { parsePaddedDatetime } from "../memento/datetime.ts";
 import { parseDatetimeKey } from "../ukvs/datetime-key.ts";
 import { isJsonObject } from "../ukvs/relaxed-json.ts";
@@ -83,7 +84,7 @@ class EntryReader {
       mementomap: this.#optional("mementomap") === undefined ? undefined : this.#text("mementomap"),
       timeoutMs: this.#number("timeoutMs", isPositiveInteger, "an integer above 0"),
       from: this.#datetime("from", parsePaddedDatetime),
-      until: this.#datetime("until", lastSecond),
+      until: this.#datetime("until", lastSecondOf),
       concurrency: this.#number("concurrency", isPositiveInteger, "an integer above 0"),
       rate: this.#number("rate", (value) => value > 0, "above 0"),
     };
@@ -149,11 +150,6 @@ class EntryReader {
 }
 
 const DATETIME = /^(?:\d{4}(?:\d\d){0,5}|\d{4}-\d\d(?:-\d\d)?|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)$/;
-
-/** Of any month: nothing is done with these numbers but comparing. */
-function lastSecond(digits: string): number {
-  return Number(digits + "99991231235959".slice(digits.length));
-}
 
 function isPositiveInteger(value: number): boolean {
   return Number.isSafeInteger(value) && value > 0;

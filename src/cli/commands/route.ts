@@ -1,5 +1,5 @@
 import { originalUri } from "../../aggregate/original-uri.ts";
-import { lastSecondOf } from "../../aggregate/last-second.ts";
+import { lastSecondOf } from "../../memento/last-second.ts";
 import { quote } from "../../errors.ts";
 import { parsePaddedDatetime } from "../../memento/datetime.ts";
 import { loadArchives } from "../../node/route/load-archives.ts";
