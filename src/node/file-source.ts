@@ -37,13 +37,19 @@ export class FileSource implements ByteSource {
 
   /** Reads up to `length` bytes at `offset`; fewer only at the end of the file. */
   async read(offset: number, length: number, signal?: AbortSignal): Promise<Uint8Array> {
+    const bytes = new Uint8Array(Math.max(0, Math.min(length, this.size - offset)));
+    await this.readInto(bytes, offset, signal);
+    return bytes;
+  }
+
+  /** Fills `target` with the bytes at `offset`, or with as many as there are; returns how many. */
+  async readInto(target: Uint8Array, offset: number, signal?: AbortSignal): Promise<number> {
     signal?.throwIfAborted();
-    const wanted = Math.max(0, Math.min(length, this.size - offset));
-    const bytes = new Uint8Array(wanted);
+    const wanted = Math.max(0, Math.min(target.length, this.size - offset));
     let filled = 0;
     while (filled < wanted) {
       const { bytesRead } = await this.#file
-        .read(bytes, filled, wanted - filled, offset + filled)
+        .read(target, filled, wanted - filled, offset + filled)
         .catch((error: unknown) => {
           throw ioError(error, this.name);
         });
@@ -54,7 +60,7 @@ export class FileSource implements ByteSource {
       }
       filled += bytesRead;
     }
-    return bytes;
+    return filled;
   }
 
   async close(): Promise<void> {

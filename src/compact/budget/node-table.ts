@@ -123,10 +123,11 @@ export class NodeTable {
   /** One more than the largest slot of any record; found in a pass once the table is complete. */
   get slots(): number {
     if (this.#slotsOfSize !== this.size) {
-      this.#slots = 1;
-      this.forEach((page, at) => {
-        if (page[at + FIELD.slot] >= this.#slots) this.#slots = page[at + FIELD.slot] + 1;
+      let largest = 0;
+      this.forEachPage((page, _, count) => {
+        for (let at = 0; at < count; at++) largest = Math.max(largest, page[at + FIELD.slot]);
       });
+      this.#slots = largest + 1;
       this.#slotsOfSize = this.size;
     }
     return this.#slots;

@@ -108,21 +108,27 @@ function reading(source: FileSource, { streams, onRead }: BudgetFileOptions): Re
   return () => sourceChunks(source, streams.interrupt?.signal, onRead);
 }
 
-/** All bytes of a file, from its start, read one chunk ahead; it can be read again. */
+/**
+ * All bytes of a file, from its start; it can be read again. A chunk is valid until the next is asked
+ * for: two buffers take turns, one of them read ahead.
+ */
 export async function* sourceChunks(
   source: FileSource,
   signal: AbortSignal | undefined,
   onRead?: (bytes: number) => void,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const readAt = (offset: number): Promise<Uint8Array> => {
-    const chunk = source.read(offset, READ_BYTES, signal);
-    chunk.catch(() => undefined); // met below, if it is waited for at all
-    return chunk;
+  const size = Math.min(READ_BYTES, source.size);
+  let [buffer, other] = [new Uint8Array(size), new Uint8Array(size)];
+  const readAt = (offset: number): Promise<number> => {
+    const reading = source.readInto(buffer, offset, signal);
+    reading.catch(() => undefined); // met below, if it is waited for at all
+    return reading;
   };
   let next = readAt(0);
-  for (let offset = 0; offset < source.size; offset += READ_BYTES) {
-    const chunk = await next;
-    next = readAt(offset + READ_BYTES);
+  for (let offset = 0; offset < source.size; offset += size) {
+    const chunk = buffer.subarray(0, await next);
+    [buffer, other] = [other, buffer];
+    next = readAt(offset + size);
     onRead?.(chunk.length);
     yield chunk;
   }
