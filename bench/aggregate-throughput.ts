@@ -26,6 +26,8 @@ const { values } = parseArgs({
   },
 });
 
+/** How many times MemGator's rate the others reach, in the order they are measured. */
+const GOALS = [1, 1, 5];
 /** Our aggregator without what MemGator does not have. */
 const LIKE_MEMGATOR = ["--no-routing", "--cache", "0"];
 
@@ -60,7 +62,14 @@ try {
   await fleet.stop();
 }
 
+const isCompared = best.has("MemGator");
 const reference = [...best.values()][0]?.perSecond ?? Number.NaN;
+const findings = Array.from(best, ([name, load], i) => {
+  if (load.missedMementos + load.failures > 0) return `${name} missed something`;
+  const ratio = load.perSecond / reference;
+  const goal = isCompared ? GOALS[i] : 0;
+  return ratio < goal ? `${name} has ${ratio.toFixed(2)}× the rate of MemGator, not ${goal}×` : "";
+}).filter((finding) => finding !== "");
 console.log(
   markdownTable(
     [
@@ -89,6 +98,11 @@ console.log(
     ]),
   ),
 );
+
+if (findings.length > 0) {
+  console.log(`\nA GOAL IS MISSED: ${findings.join("; ")}`);
+  process.exitCode = 1;
+}
 
 async function measure(start: () => Promise<Contestant>): Promise<[string, Measured]> {
   const server = await start();
