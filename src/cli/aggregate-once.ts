@@ -6,9 +6,10 @@ import { parsePaddedDatetime } from "../memento/datetime.ts";
 import type { TimeMapDocument } from "../memento/timemap-document.ts";
 import { describeMemento, writeTimeMap } from "../memento/write-timemap.ts";
 import { SILENT_LOG } from "../server/log.ts";
-import { type AggregateValues, routeDefaults, setUpAggregator } from "./aggregate-setup.ts";
+import { type AggregateValues, setUpAggregator } from "./aggregate-setup.ts";
 import { parseDatetime } from "./datetime.ts";
 import { ExitCode, type Io, writeBytes } from "./io.ts";
+import { routeWishes } from "./listed-archives.ts";
 import { formatDuration } from "./sizes.ts";
 
 /** Asks archives once: writes a TimeMap, or with a datetime what is closest to it. */
@@ -26,7 +27,7 @@ export async function aggregateOnce(
   try {
     if (!values["no-routing"]) await within(values.timeout, setUp.open.keeper.fetched());
     const { aggregator } = setUp.open;
-    const request = { ...routeDefaults(values), uri: original, signal: io.interrupt.signal };
+    const request = { ...routeWishes(values), uri: original, signal: io.interrupt.signal };
     const aggregation = await (datetime === undefined
       ? aggregator.timeMap(request)
       : aggregator.timeGate({ ...request, datetime }));

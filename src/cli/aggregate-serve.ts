@@ -6,8 +6,9 @@ import { ServiceStatus } from "../server/aggregator/service-status.ts";
 import { listen } from "../server/listen.ts";
 import { JsonLog, SILENT_LOG } from "../server/log.ts";
 import { RateLimit } from "../server/rate-limit.ts";
-import { type AggregateValues, routeDefaults, setUpAggregator } from "./aggregate-setup.ts";
+import { type AggregateValues, setUpAggregator } from "./aggregate-setup.ts";
 import { ExitCode, type Io } from "./io.ts";
+import { routeWishes } from "./listed-archives.ts";
 import { formatDuration } from "./sizes.ts";
 
 /** A client may have to wait as long as the archives may take, and a little more. */
@@ -58,7 +59,7 @@ export async function serveAggregator(
         settings: shownSettings(values),
       }),
       client,
-      defaults: routeDefaults(values),
+      defaults: routeWishes(values),
       base: values.base,
       root: values.root,
       monitor,

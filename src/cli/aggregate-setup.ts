@@ -1,21 +1,16 @@
 import type { SessionObserver } from "../aggregate/session.ts";
 import type { UpstreamState } from "../aggregate/upstream.ts";
-import { MementoMapError, quote } from "../errors.ts";
-import { parsePaddedDatetime } from "../memento/datetime.ts";
-import { lastSecondOf } from "../memento/last-second.ts";
 import { MemgatorLogFile } from "../node/aggregate/memgator-log-file.ts";
 import { type OpenAggregator, openAggregator } from "../node/aggregate/open-aggregator.ts";
-import { loadArchives } from "../node/route/load-archives.ts";
 import { openDiskStore } from "../node/upstream/disk-store.ts";
 import type { CacheOptions } from "../node/upstream/http-cache.ts";
 import { MemoryStore } from "../node/upstream/memory-store.ts";
 import type { Archive } from "../route/archive.ts";
-import type { RouteRequest } from "../route/decision.ts";
 import type { Log } from "../server/log.ts";
 import type { AGGREGATE_OPTIONS } from "./aggregate-options.ts";
-import { usage } from "./command-line.ts";
 import type { OptionValues } from "./command.ts";
 import type { Io } from "./io.ts";
+import { listedArchives } from "./listed-archives.ts";
 
 const DEADLINE_MARGIN_MS = 250;
 
@@ -41,22 +36,7 @@ export async function setUpAggregator(
   io: Io,
   { log, observers = [] }: { readonly log: Log; readonly observers?: readonly SessionObserver[] },
 ): Promise<SetUpAggregator> {
-  const place = values.archives;
-  if (place === undefined) {
-    throw usage(
-      "aggregate",
-      "name the list of archives with --archives FILE; MemGator's archives.json will do",
-    );
-  }
-  const list = await loadArchives(place, { signal: io.interrupt.signal });
-  checkIds(
-    list,
-    "--map",
-    values.map.map(({ id }) => id),
-  );
-  checkIds(list, "--only", values.only);
-  checkIds(list, "--except", values.except);
-  const archives = withMaps(list, values.map);
+  const archives = await listedArchives("aggregate", values, io);
   const logFile =
     values.log === undefined
       ? undefined
@@ -72,6 +52,7 @@ export async function setUpAggregator(
     maps: {
       folder: values.state,
       maxMapAgeMs: values["map-age"],
+      fetch: { allowsPrivate: values["allow-private"], interrupt: io.interrupt },
       onFailure: (archive, error) => {
         log.event("error", "no new map", { archive: archive.id, reason: error.describe() });
       },
@@ -125,38 +106,6 @@ async function cacheOf(values: AggregateValues, log: Log): Promise<CacheOptions 
     freshMs: values["cache-time"],
     negativeMs: values["miss-time"],
   };
-}
-
-/** What is asked of every request, unless it says otherwise itself. */
-export function routeDefaults(values: AggregateValues): Omit<RouteRequest, "uri"> {
-  const { only, except, from, until } = values;
-  return {
-    ...(only.length > 0 ? { only } : {}),
-    ...(except.length > 0 ? { except } : {}),
-    ...(from === undefined ? {} : { from: parsePaddedDatetime(from) }),
-    ...(until === undefined ? {} : { until: lastSecondOf(until) }),
-    ...(values["top-k"] === undefined ? {} : { topK: values["top-k"] }),
-    ...(values["min-likelihood"] === undefined ? {} : { minLikelihood: values["min-likelihood"] }),
-  };
-}
-
-/** @throws MM_USAGE for an id that is not in the list. */
-function checkIds(archives: readonly Archive[], option: string, ids: readonly string[]): void {
-  for (const id of ids) {
-    if (archives.some((archive) => archive.id === id)) continue;
-    const known = archives.slice(0, 20).map((archive) => quote(archive.id));
-    throw new MementoMapError(
-      "MM_USAGE",
-      `${option}: there is no archive ${quote(id)}; the list has ${known.join(", ") || "none"}`,
-    );
-  }
-}
-
-function withMaps(archives: readonly Archive[], maps: AggregateValues["map"]): readonly Archive[] {
-  return archives.map((archive) => {
-    const own = maps.findLast(({ id }) => id === archive.id);
-    return own === undefined ? archive : { ...archive, mementomap: own.map };
-  });
 }
 
 function noteState(

@@ -1,8 +1,10 @@
+import { withTempDir } from "../../node/temp-dir.ts";
 import { aggregateOnce } from "../aggregate-once.ts";
 import { AGGREGATE_OPTIONS } from "../aggregate-options.ts";
 import { serveAggregator } from "../aggregate-serve.ts";
 import { usage } from "../command-line.ts";
 import { type Command, defineCommand } from "../command.ts";
+import type { ExitCode } from "../io.ts";
 
 export const aggregate: Command = defineCommand({
   name: "aggregate",
@@ -51,12 +53,17 @@ its log anew.
 
   async run({ positionals, values }, io) {
     const [uri, datetime, ...more] = positionals;
-    if (values.serve || uri === "server") {
-      if (values.serve && uri !== undefined) throw usage("aggregate", "--serve takes no URI");
-      return serveAggregator(values, io);
+    if (values.serve && uri !== undefined) throw usage("aggregate", "--serve takes no URI");
+    if (!values.serve && uri === undefined) {
+      throw usage("aggregate", "aggregate needs a URI, or --serve");
     }
-    if (uri === undefined) throw usage("aggregate", "aggregate needs a URI, or --serve");
     if (more.length > 0) throw usage("aggregate", "aggregate takes one URI and one datetime");
-    return aggregateOnce(values, io, uri, datetime);
+    const act = (state: string): Promise<ExitCode> =>
+      uri === undefined || uri === "server"
+        ? serveAggregator({ ...values, state }, io)
+        : aggregateOnce({ ...values, state }, io, uri, datetime);
+    return values.state === undefined
+      ? withTempDir({ interrupt: io.interrupt }, act)
+      : act(values.state);
   },
 });

@@ -1,8 +1,5 @@
 import { originalUri } from "../../aggregate/original-uri.ts";
-import { lastSecondOf } from "../../memento/last-second.ts";
-import { quote } from "../../errors.ts";
 import { parsePaddedDatetime } from "../../memento/datetime.ts";
-import { loadArchives } from "../../node/route/load-archives.ts";
 import { MapKeeper } from "../../node/route/map-keeper.ts";
 import { withTempDir } from "../../node/temp-dir.ts";
 import type { Archive } from "../../route/archive.ts";
@@ -13,6 +10,7 @@ import { usage } from "../command-line.ts";
 import { type Command, defineCommand } from "../command.ts";
 import { parseDatetime } from "../datetime.ts";
 import { ExitCode, type Io, writeText } from "../io.ts";
+import { listedArchives, routeWishes } from "../listed-archives.ts";
 import { routeJson, routeTableLines } from "../route-table.ts";
 
 export const route: Command = defineCommand({
@@ -82,24 +80,13 @@ Exit status: 0 when any archive would be asked, 1 when none would.
   ],
 
   async run({ positionals, values }, io) {
-    const { archives: place, state } = values;
-    if (place === undefined)
-      throw usage("route", "route needs a list of archives: --archives FILE");
     if (positionals.length === 0) throw usage("route", "nothing to route: name a URI");
     const uris = positionals.map(originalUri);
-    const listed = await loadArchives(place, { signal: io.interrupt.signal });
-    const archives = withMaps(listed, values.map);
-    for (const id of [...values.only, ...values.except]) {
-      if (!archives.some((archive) => archive.id === id)) throw usage("route", notListed(id));
-    }
+    const archives = await listedArchives("route", values, io);
+    const { state, datetime } = values;
     const request = {
-      datetime: values.datetime === undefined ? undefined : parsePaddedDatetime(values.datetime),
-      from: values.from === undefined ? undefined : parsePaddedDatetime(values.from),
-      until: values.until === undefined ? undefined : lastSecondOf(values.until),
-      topK: values["top-k"],
-      minLikelihood: values["min-likelihood"],
-      only: values.only.length === 0 ? undefined : values.only,
-      except: values.except,
+      ...routeWishes(values),
+      datetime: datetime === undefined ? undefined : parsePaddedDatetime(datetime),
       referer: values.referer,
     };
     const showAll = (folder: string): Promise<ExitCode> =>
@@ -150,22 +137,4 @@ async function show(
     await writeText(io.stdout, `${lines.join("\n")}\n`);
   }
   return isAnyAsked ? ExitCode.ok : ExitCode.negative;
-}
-
-/** The archives with the maps that were named for them in the command line. */
-function withMaps(
-  archives: readonly Archive[],
-  maps: readonly { readonly id: string; readonly map: string }[],
-): Archive[] {
-  const missing = maps.find(({ id }) => !archives.some((archive) => archive.id === id));
-  if (missing !== undefined) throw usage("route", notListed(missing.id));
-  const named = new Map(maps.map(({ id, map }) => [id, map]));
-  return archives.map((archive) => ({
-    ...archive,
-    mementomap: named.get(archive.id) ?? archive.mementomap,
-  }));
-}
-
-function notListed(id: string): string {
-  return `no archive of the list has the id ${quote(id)}`;
 }

@@ -153,11 +153,11 @@ describe("mementomap route", () => {
   });
 
   it.each([
-    [["http://a.example/"], "route needs a list of archives"],
+    [["http://a.example/"], "name the list of archives"],
     [["--archives", "LIST"], "nothing to route"],
     [["a b", "--archives", "LIST"], "has a blank"],
-    [["a.example", "--archives", "LIST", "--only", "x"], 'no archive of the list has the id "x"'],
-    [["a.example", "--archives", "LIST", "--map", "x=y"], 'no archive of the list has the id "x"'],
+    [["a.example", "--archives", "LIST", "--only", "x"], 'there is no archive "x"'],
+    [["a.example", "--archives", "LIST", "--map", "x=y"], 'there is no archive "x"'],
     [["a.example", "--archives", "no.json"], "no.json: no such file"],
   ])("refuses %j", async (args, message) => {
     const { code, stderr, stdout } = await runCli([
