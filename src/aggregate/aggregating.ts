@@ -26,7 +26,12 @@ export interface Work {
   readonly clock: Clock;
 }
 
-/** One question under way: asks the archives that were chosen, and collects what they answer. */
+/**
+ * One question under way: asks the archives that were chosen, and collects what they answer.
+ *
+ * The answer does not wait for archives that are asked as a sample only. The session ends when they
+ * have answered too.
+ */
 export class Aggregating {
   readonly #work: Work;
   readonly #resolve: (aggregation: Aggregation) => void;
@@ -35,7 +40,11 @@ export class Aggregating {
   /** By the place of the archive. */
   readonly #findings: (Finding | undefined)[] = [];
   readonly #outcomes: (Outcome | undefined)[] = [];
+  /** Archives that have not answered, and those of them that the answer waits for. */
   #pending = 0;
+  #needed = 0;
+  /** What was answered, and when the last archive had that it waited for. */
+  #answer: { readonly mementos: number; readonly answeredAt: number } | undefined;
   #isOver = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -55,15 +64,18 @@ export class Aggregating {
     for (const decision of decisions) {
       if (!decision.isAsked) break; // those asked come first
       this.#pending += 1;
+      if (decision.reason !== "sampled") this.#needed += 1;
       this.#ask(decision).catch(this.#reject);
     }
-    if (this.#pending === 0) this.#finish();
-    else this.#timer = setTimeout(() => this.#closeLate(deadlineMs), deadlineMs);
+    if (this.#pending > 0) {
+      this.#timer = setTimeout(() => this.#closeLate(deadlineMs), deadlineMs);
+    }
+    this.#goOn();
   }
 
-  /** Asks no further and says nothing more. */
+  /** Asks no further and says nothing more, unless the answer was given. */
   cancel(): void {
-    if (this.#isOver) return;
+    if (this.#isOver || this.#answer !== undefined) return;
     this.#isOver = true;
     clearTimeout(this.#timer);
     this.#stop.abort(new MementoMapError("MM_INTERRUPTED", "the answer is not wanted any more"));
@@ -89,8 +101,7 @@ export class Aggregating {
     }
     if (this.#isOver) return;
     this.#settle(decision, finding, startedAt);
-    this.#pending -= 1;
-    if (this.#pending === 0) this.#finish();
+    this.#goOn();
   }
 
   #settle(decision: Decision, finding: Finding, startedAt: number, late?: Result): void {
@@ -112,7 +123,15 @@ export class Aggregating {
     const place = placeOf.get(decision.archive) ?? 0;
     this.#findings[place] = finding;
     this.#outcomes[place] = outcome;
+    this.#pending -= 1;
+    if (decision.reason !== "sampled") this.#needed -= 1;
     for (const observer of observers) observer.answered?.(session, outcome);
+  }
+
+  #goOn(): void {
+    if (this.#needed > 0) return;
+    this.#answer ??= this.#give();
+    if (this.#pending === 0) this.#end(this.#answer);
   }
 
   /** The time is over: whoever has not answered is left out. */
@@ -125,7 +144,7 @@ export class Aggregating {
       const finding: Finding = { ...NOTHING_FOUND, code: "MM_HTTP", fault };
       this.#settle(decision, finding, session.startedAt, "late");
     }
-    this.#finish();
+    this.#goOn();
     this.#stop.abort(new MementoMapError("MM_HTTP", fault));
   }
 
@@ -140,15 +159,12 @@ export class Aggregating {
     return from === undefined && until === undefined ? all : all.part(all.range(from, until));
   }
 
-  #finish(): void {
-    this.#isOver = true;
-    clearTimeout(this.#timer);
-    const { session, request, observers, clock } = this.#work;
+  /** Gives the answer of what is there. */
+  #give(): { mementos: number; answeredAt: number } {
+    const { session, request, clock } = this.#work;
     const answeredAt = clock();
     const mementos = this.#merged(request);
     const outcomes = this.#outcomes.filter((outcome) => outcome !== undefined);
-    const end = { mementos: mementos.count, answeredAt, endedAt: clock() };
-    for (const observer of observers) observer.ended?.(session, end);
     this.#resolve({
       original: session.uri,
       session: session.id,
@@ -157,6 +173,15 @@ export class Aggregating {
       mementos,
       isWhole: outcomes.every(isWhole) && !session.decisions.some(isDormant),
     });
+    return { mementos: mementos.count, answeredAt };
+  }
+
+  #end(answer: { readonly mementos: number; readonly answeredAt: number }): void {
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    const { session, observers, clock } = this.#work;
+    const end = { ...answer, endedAt: clock() };
+    for (const observer of observers) observer.ended?.(session, end);
   }
 }
 

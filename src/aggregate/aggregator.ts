@@ -36,7 +36,10 @@ export interface Aggregation {
   readonly session: string;
   /** One for every archive: those asked first. */
   readonly decisions: readonly Decision[];
-  /** One for every archive that was asked, in the order of the list of archives. */
+  /**
+   * One for every archive that was asked and has answered, in the order of the list of archives.
+   * Archives that were asked as a sample are not waited for.
+   */
   readonly outcomes: readonly Outcome[];
   /** In the order of time; archives are known in it by their place in the list of archives. */
   readonly mementos: MergedTimeMap;

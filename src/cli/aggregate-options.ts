@@ -197,7 +197,7 @@ export const AGGREGATE_OPTIONS = {
     type: "string",
     value: "SHARE",
     default: "1%",
-    help: "Ask so many of the spared archives all the same, to learn how often maps are wrong.",
+    help: "Ask so many of the spared archives all the same, to learn how often maps are wrong. Answers do not wait for these.",
     parse: parseShare,
   },
   "allow-private": {

@@ -3,9 +3,11 @@ import { Aggregator, type AggregatorOptions } from "../../src/aggregate/aggregat
 import type { Outcome } from "../../src/aggregate/outcome.ts";
 import { MementoMapError } from "../../src/errors.ts";
 import type { Archive } from "../../src/route/archive.ts";
+import type { SessionObserver } from "../../src/aggregate/session.ts";
+import type { Router } from "../../src/route/decision.ts";
 import { MapRouter } from "../../src/route/map-router.ts";
 import { type Script, ScriptedUpstream, linkTimeMap } from "../support/scripted-upstream.ts";
-import { archive } from "../support/sessions.ts";
+import { archive, decision } from "../support/sessions.ts";
 
 const URI = "http://example.org/a%2Fb//../c?d=1,2";
 const DATETIME = 20150213094521;
@@ -184,6 +186,33 @@ describe("Aggregator.timeMap", () => {
     await expect(aggregator.timeMap({ uri: URI, signal: controller.signal })).rejects.toThrow(
       "nobody waits",
     );
+  });
+
+  it("does not wait for archives that are asked as a sample, and hears them out", async () => {
+    const archives = [archive("slow"), archive("quick")];
+    let release = (_answer: object): void => undefined;
+    const upstream = new ScriptedUpstream(({ archive: { id } }) =>
+      id === "slow"
+        ? new Promise((resolve) => (release = resolve))
+        : { body: linkTimeMap(URI, "http://q/", ["20150101000000"]) },
+    );
+    const router: Router = {
+      archives,
+      route: () => [decision("in-map", true, archives[1]), decision("sampled", true, archives[0])],
+    };
+    const events: string[] = [];
+    const observer: SessionObserver = {
+      answered: (_session, outcome) => events.push(`${outcome.archive.id} ${outcome.result}`),
+      ended: (_session, { mementos }) => events.push(`end ${mementos}`),
+    };
+    const aggregator = new Aggregator(router, upstream, { observers: [observer] });
+    const aggregation = await aggregator.timeMap({ uri: URI });
+    expect(told(aggregation)).toEqual(["quick hit 1 -"]);
+    expect(aggregation.isWhole).toBe(true);
+    expect(events).toEqual(["quick hit"]);
+    release({ body: linkTimeMap(URI, "http://s/", ["20140101000000"]) });
+    await expect.poll(() => events).toEqual(["quick hit", "slow hit", "end 1"]);
+    expect(aggregation.mementos.count).toBe(1);
   });
 
   it("answers at once when no archive is to be asked", async () => {

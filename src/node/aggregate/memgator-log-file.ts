@@ -33,6 +33,7 @@ export class MemgatorLogFile implements SessionObserver {
   /** When archives fell asleep, in milliseconds since 1970, by their ids. */
   readonly #sleeping = new Map<string, number>();
   #file: number;
+  #isClosed = false;
   #pending = "";
   #stampMs = 0;
   #stamp = "";
@@ -111,14 +112,17 @@ export class MemgatorLogFile implements SessionObserver {
     }
   }
 
+  /** Writes what is pending; what comes later is not written. */
   close(): void {
     this.flush();
+    this.#isClosed = true;
     closeSync(this.#file);
   }
 
   readonly #take = (kind: string, text: string): void => this.#add(kind, text);
 
   #add(kind: string, text: string): void {
+    if (this.#isClosed) return;
     this.#pending += `${kind}: ${this.#time()} ${text}\n`;
     if (this.#pending.length >= FLUSH_AT_LENGTH) this.flush();
     else this.#timer ??= setTimeout(() => this.flush(), FLUSH_AFTER_MS).unref();
