@@ -1,4 +1,4 @@
-// Compaction of plain rows, and the survey that budgets need, in WebAssembly.
+// Compaction of plain rows, and what budgets need besides: the survey, and the search for a price.
 //
 // A translation of src/compact/compactor.ts and src/compact/budget/tree-survey.ts for rows `key
 // count` whose key is a page or a wildcard and whose count is a plain number that is not 0: all that
@@ -13,6 +13,7 @@ import * as policy from "./compaction/policy";
 import { endRecords, page } from "./compaction/records";
 import { rollUpCount } from "./compaction/roll-up";
 import { takeRow } from "./compaction/rows";
+import * as table from "./compaction/solve";
 import * as survey from "./compaction/survey";
 import * as walk from "./compaction/walk";
 
@@ -133,4 +134,38 @@ export function singleHosts(): i32 {
 
 export function hasWildcards(): bool {
   return survey.hasWildcards;
+}
+
+/** Makes room for a table of nodes; the next four say where its columns go. */
+export function openTable(records: i32, slots: i32): void {
+  table.openTable(records, slots);
+}
+
+export function slotColumn(): usize {
+  return table.slotColumn;
+}
+
+export function parentColumn(): usize {
+  return table.parentColumn;
+}
+
+export function openColumn(): usize {
+  return table.openColumn;
+}
+
+export function missesColumn(): usize {
+  return table.missesColumn;
+}
+
+/** Finds the cheapest map at a price of a row. */
+export function solve(price: f64): void {
+  table.solve(price);
+}
+
+export function solvedRows(): f64 {
+  return table.solvedRows();
+}
+
+export function solvedMisses(): f64 {
+  return table.solvedMisses();
 }

@@ -7,6 +7,7 @@ import type { Plan } from "./plan.ts";
 import { leastRows, planRollUps } from "./plan.ts";
 import type { Prior } from "./prior.ts";
 import { estimatePrior } from "./prior.ts";
+import type { Solution } from "./solve.ts";
 import type { MapSurvey, ReadMap } from "./survey-map.ts";
 import { surveyMap } from "./survey-map.ts";
 import { chosenRows } from "./chosen-rows.ts";
@@ -44,6 +45,7 @@ export class BudgetCompaction {
   readonly #survey: MapSurvey["survey"];
   readonly #misses: MissList | undefined;
   readonly #exclusions: Exclusions | undefined;
+  #solver: ((price: number) => Solution) | undefined;
 
   private constructor(
     read: ReadMap,
@@ -91,7 +93,11 @@ export class BudgetCompaction {
    * @throws MM_USAGE when the map cannot be made so small
    */
   plan(maxRows: number): Plan {
-    return planRollUps(this.#survey, maxRows, this.#exclusions);
+    this.#solver ??= this.#kernels?.solver(this.#survey.table);
+    return planRollUps(this.#survey, maxRows, {
+      exclusions: this.#exclusions,
+      solver: this.#solver,
+    });
   }
 
   /** Writes the map that a plan describes, headers included. */

@@ -2,6 +2,7 @@ import type { WriteText } from "../pending-text.ts";
 import type { ChosenPolicy } from "./chosen-policy.ts";
 import type { MissList } from "./miss-list.ts";
 import type { NodeTable } from "./node-table.ts";
+import type { Solution } from "./solve.ts";
 import type { Survey } from "./survey.ts";
 
 /**
@@ -15,12 +16,14 @@ export interface PlainRows {
   finish(): boolean;
 }
 
-/** Compiled code for both readings of a map; each is undefined where there is none. */
+/** Compiled code for all that takes long; each is undefined where there is none. */
 export interface BudgetKernels {
   /** `survey` may be called when `finish` was. */
   survey(
     table: NodeTable,
     misses: MissList | undefined,
   ): (PlainRows & { survey(): Survey }) | undefined;
+  /** Finds the cheapest map at a price, as `solve` does without exclusions. */
+  solver(table: NodeTable): ((price: number) => Solution) | undefined;
   compact(policy: ChosenPolicy, write: WriteText): PlainRows | undefined;
 }

@@ -3,6 +3,7 @@ import type { Exclusions } from "./exclusions.ts";
 import { FIELD } from "./node-table.ts";
 import type { NodeTable } from "./node-table.ts";
 import { HIGHEST_PRICE, searchPrice } from "./price-search.ts";
+import type { Solution } from "./solve.ts";
 import { DECISION, solve } from "./solve.ts";
 import type { Survey } from "./survey.ts";
 
@@ -18,6 +19,13 @@ export interface Plan {
   readonly chosen: readonly number[];
   /** Branches to exclude, in the order of the branch list. */
   readonly excluded: readonly number[];
+}
+
+export interface PlanOptions {
+  /** Exclusions that may be written. */
+  readonly exclusions?: Exclusions | undefined;
+  /** Finds the cheapest map without exclusions at a price; `solve` by default. */
+  readonly solver?: ((price: number) => Solution) | undefined;
 }
 
 /** What is left to do below a node. */
@@ -43,14 +51,15 @@ const MAX_SLACK = 0.02;
  *
  * @throws MM_USAGE when no map is so small
  */
-export function planRollUps(survey: Survey, maxRows: number, exclusions?: Exclusions): Plan {
+export function planRollUps(survey: Survey, maxRows: number, options: PlanOptions = {}): Plan {
   const { table } = survey;
+  const { exclusions, solver = (price) => solve(table, price) } = options;
   const allRows = survey.fixedRows + survey.heldRows;
   if (allRows <= maxRows) {
     return { price: 0, rows: allRows, expectedFalsePositives: 0, chosen: [], excluded: [] };
   }
   const fixed = survey.fixedRows + survey.topSingles;
-  const smallest = solve(table, HIGHEST_PRICE);
+  const smallest = solver(HIGHEST_PRICE);
   if (fixed + smallest.rows > maxRows) {
     throw new MementoMapError(
       "MM_USAGE",
@@ -58,7 +67,7 @@ export function planRollUps(survey: Survey, maxRows: number, exclusions?: Exclus
     );
   }
   const { within, beyond } = searchPrice(
-    (price) => solve(table, price, exclusions?.rewind(price)),
+    exclusions === undefined ? solver : (price) => solve(table, price, exclusions.rewind(price)),
     smallest,
     allRows - fixed,
     maxRows - fixed,

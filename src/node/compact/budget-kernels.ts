@@ -1,5 +1,6 @@
 import type { BudgetKernels } from "../../compact/budget/kernels.ts";
 import { CompactKernel } from "./compact-kernel.ts";
+import { openSolver } from "./solve-kernel.ts";
 import { SurveyKernel } from "./survey-kernel.ts";
 
 const BLOCK_BYTES = 1 << 20;
@@ -7,5 +8,6 @@ const BLOCK_BYTES = 1 << 20;
 /** The kernels of budgets; where they have not been built, TypeScript does all the work. */
 export const budgetKernels: BudgetKernels = {
   survey: (table, misses) => SurveyKernel.open(table, misses, BLOCK_BYTES),
+  solver: openSolver,
   compact: (policy, write) => CompactKernel.open(policy, BLOCK_BYTES, write),
 };

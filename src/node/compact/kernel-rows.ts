@@ -25,6 +25,14 @@ export interface CompactExports extends KernelExports {
   topSingles(): number;
   singleHosts(): number;
   hasWildcards(): number;
+  openTable(records: number, slots: number): void;
+  slotColumn(): number;
+  parentColumn(): number;
+  openColumn(): number;
+  missesColumn(): number;
+  solve(price: number): void;
+  solvedRows(): number;
+  solvedMisses(): number;
 }
 
 /** What the kernel asks for; each kind of work needs some. */

@@ -35,6 +35,7 @@ describe("chosenRows", () => {
       const rows = Buffer.from(expected.slice(expected.indexOf("\n") + 1));
       const kernels: BudgetKernels = {
         survey: () => undefined,
+        solver: () => undefined,
         compact: (_, write) => ({
           take(lines) {
             if (lines.length === 0) return true;

@@ -1,42 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { FIELD, NodeTable } from "../../../src/compact/budget/node-table.ts";
+import { NodeTable } from "../../../src/compact/budget/node-table.ts";
 import { searchPrice } from "../../../src/compact/budget/price-search.ts";
 import { solve } from "../../../src/compact/budget/solve.ts";
-
-interface Tree {
-  readonly rows: number;
-  readonly singles: number;
-  readonly misses: number;
-  readonly children: readonly Tree[];
-}
-
-function treeOf(depth: number): fc.Arbitrary<Tree> {
-  return fc.record({
-    rows: fc.integer({ min: 0, max: 1 }),
-    singles: fc.integer({ min: 0, max: 4 }),
-    misses: fc.integer({ min: 0, max: 12 }),
-    children: depth === 0 ? fc.constant([]) : fc.array(treeOf(depth - 1), { maxLength: 3 }),
-  });
-}
-
-const tree = treeOf(3);
-
-function push(table: NodeTable, node: Tree, level: number): void {
-  for (const child of node.children) push(table, child, level + 1);
-  const page = table.push();
-  const at = table.lastOffset;
-  page[at + FIELD.slot] = level + 1;
-  page[at + FIELD.parent] = level;
-  page[at + FIELD.rows] = node.rows;
-  page[at + FIELD.singles] = node.singles;
-  page[at + FIELD.children] = node.singles + node.children.length;
-  page[at + FIELD.missesWithin] = allMisses(node);
-}
-
-function allMisses(node: Tree): number {
-  return node.children.reduce((sum, child) => sum + allMisses(child), node.misses);
-}
+import type { Tree } from "./tree-arbitrary.ts";
+import { allMisses, pushTree, tree } from "./tree-arbitrary.ts";
 
 function rowsOf(node: Tree): number {
   return node.children.reduce((sum, child) => sum + rowsOf(child), node.rows + node.singles);
@@ -64,7 +32,7 @@ describe("solve", () => {
     fc.assert(
       fc.property(tree, fc.double({ min: 0.01, max: 20, noNaN: true }), (root, price) => {
         const table = new NodeTable();
-        push(table, root, 0);
+        pushTree(table, root);
         const least = Math.min(...everyMap(root).map(({ rows, misses }) => rows * price + misses));
         const { pricedRows, misses } = solve(table, price);
         expect(pricedRows * price + misses).toBeCloseTo(least, 6);
@@ -80,7 +48,7 @@ describe("solve", () => {
         fc.double({ min: 1, max: 3, noNaN: true }),
         (root, price, factor) => {
           const table = new NodeTable();
-          push(table, root, 0);
+          pushTree(table, root);
           const { rows } = solve(table, price);
           expect(solve(table, price * factor).rows).toBeLessThanOrEqual(rows);
         },
@@ -94,7 +62,7 @@ describe("searchPrice", () => {
     fc.assert(
       fc.property(tree, fc.double({ min: 0, max: 1, noNaN: true }), (root, share) => {
         const table = new NodeTable();
-        push(table, root, 0);
+        pushTree(table, root);
         const smallest = solve(table, 2 ** 64);
         const [least, most] = [smallest.rows, rowsOf(root)];
         fc.pre(least < most);

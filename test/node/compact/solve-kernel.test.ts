@@ -1,0 +1,27 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+// The kernel exists only in the build.
+import { NodeTable } from "../../../dist/compact/budget/node-table.js";
+import { solve } from "../../../dist/compact/budget/solve.js";
+import { openSolver } from "../../../dist/node/compact/solve-kernel.js";
+import { pushTree, tree } from "../../compact/budget/tree-arbitrary.ts";
+
+describe("the kernel that solves at a price", () => {
+  it("finds what TypeScript finds, to the last bit, at one price after the other", () => {
+    fc.assert(
+      fc.property(
+        fc.array(tree, { minLength: 1, maxLength: 5 }),
+        fc.array(fc.double({ min: 0.01, max: 20, noNaN: true }), { minLength: 1 }),
+        (trees, prices) => {
+          const table = new NodeTable();
+          for (const root of trees) pushTree(table, root);
+          const solver = openSolver(table);
+          if (solver === undefined) throw new Error("the kernel has not been built: npm run build");
+          for (const price of [...prices, 2 ** 64, 2 ** -64]) {
+            expect(solver(price)).toEqual(solve(table, price));
+          }
+        },
+      ),
+    );
+  });
+});
