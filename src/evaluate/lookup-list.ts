@@ -32,16 +32,14 @@ export function forEachLookup(
   block: Uint8Array,
   visit: (start: number, end: number) => void,
 ): void {
+  const { length } = block;
   let at = 0;
-  while (at < block.length) {
-    const feed = block.indexOf(LF, at);
-    const lineEnd = feed === -1 ? block.length : feed;
-    let start = at;
-    while (start < lineEnd && block[start] <= SPACE) start++;
-    let end = start;
-    while (end < lineEnd && block[end] > SPACE) end++;
-    if (end > start && block[start] !== HASH) visit(start, end);
-    at = lineEnd + 1;
+  while (at < length) {
+    while (at < length && block[at] <= SPACE) at++; // line ends too
+    const start = at;
+    while (at < length && block[at] > SPACE) at++;
+    if (at > start && block[start] !== HASH) visit(start, at);
+    while (at < length && block[at] !== LF) at++;
   }
 }
 

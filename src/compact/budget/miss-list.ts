@@ -1,3 +1,4 @@
+import { copyRange } from "../../bytes/copy.ts";
 import { sortKeys } from "../../generate/sort-keys.ts";
 import { MissCollector } from "./miss-collector.ts";
 
@@ -28,8 +29,7 @@ export class MissList {
     let at = 0;
     for (let i = 0; i < count; i++) {
       const id = ids[i];
-      this.bytes.set(bytes.subarray(starts[id], starts[id + 1]), at);
-      at += starts[id + 1] - starts[id];
+      at = copyRange(bytes, starts[id], starts[id + 1], this.bytes, at);
       this.starts[i + 1] = at;
       this.isLate[i] = id * 2 >= count ? 1 : 0;
     }
