@@ -1,61 +1,54 @@
+import type { Archive } from "../route/archive.ts";
 import type { Outcome } from "./outcome.ts";
 import { nanosecondsText, type Session, type SessionEnd } from "./session.ts";
 
-/** One step of a session, in the words of MemGator. */
-export interface MemgatorEvent {
-  readonly session: string;
-  /** An archive's id, `AGGREGATOR` or `SESSION`. */
-  readonly origin: string;
-  readonly role: string;
-  /** JSON text already, with its quotes. */
-  readonly info: string;
-  readonly startedAt: number;
-  readonly endedAt: number;
-  /** Where an answer came from, if not from the archive itself. Our addition. */
-  readonly cache?: string | undefined;
+/*
+ * What happens in a session, in the words of MemGator's log and monitor. A dozen archives answer at
+ * every question, so texts are put together without anything in between.
+ */
+
+/** Takes the members of an event: `"origin": "ia", "role": "timemapfetch", …`. */
+export type TakeEvent = (session: Session, members: string) => void;
+
+/** Takes a line of MemGator's log without the time. */
+export type TakeLine = (kind: "INFO" | "ERROR", text: string) => void;
+
+/** The start of a session. Its event and its line belong together: nothing goes between them. */
+export function beginEvent(session: Session, take: TakeEvent): void {
+  const { startedAt } = session;
+  take(session, members('"AGGREGATOR"', "createsess", "Session created", startedAt, startedAt));
 }
 
-/** A line of MemGator's log without the time: `INFO`, `ERROR` or `BENCHMARK`, and what it says. */
-export type TakeLine = (kind: "INFO" | "ERROR" | "BENCHMARK", text: string) => void;
+export function beginLine(session: Session): string {
+  return `Aggregating Mementos for ${session.uri}`;
+}
 
 /**
- * The steps of one archive's answer: fetched, then how many mementos were in it; or what failed.
+ * What became of asking one archive: fetched, then how many mementos were in it; or what failed. A
+ * TimeGate's answer is told in the same words, as MemGator does.
  *
- * A TimeGate's answer is told in the same words, as MemGator does.
+ * `"cache"` at the end, which is not MemGator's, tells where an answer came from that did not come
+ * from the archive itself.
  */
-export function* outcomeEvents(session: Session, outcome: Outcome): Generator<MemgatorEvent> {
-  const { archive, startedAt, endedAt, result, status, origin } = outcome;
-  const cache = origin === undefined || origin === "network" ? undefined : origin;
-  const about = { session: session.id, origin: archive.id, cache };
-  const name = archive.name;
-  if (result === "hit" || (result === "miss" && status !== 404)) {
-    const fetched = `TimeMap fetched from ${name}`;
-    yield {
-      ...about,
-      role: "timemapfetch",
-      info: timed(fetched, startedAt, endedAt),
-      startedAt,
-      endedAt,
-    };
-    const extracted = `${outcome.mementos} Mementos extracted from ${name}`;
-    const info = timed(extracted, endedAt, endedAt);
-    yield { ...about, role: "extractmementos", info, startedAt: endedAt, endedAt };
+export function outcomeEvents(session: Session, outcome: Outcome, take: TakeEvent): void {
+  const { archive, startedAt, endedAt, mementos, status, origin } = outcome;
+  const { id, name } = labelsOf(archive);
+  const cache = origin === undefined || origin === "network" ? "" : `, "cache": "${origin}"`;
+  if (!isAnswer(outcome)) {
+    const failure = failureOf(status, name);
+    take(session, members(id, "timemapfetch", failure, startedAt, endedAt) + cache);
     return;
   }
-  const failure = failureOf(status, name);
-  yield {
-    ...about,
-    role: "timemapfetch",
-    info: timed(failure, startedAt, endedAt),
-    startedAt,
-    endedAt,
-  };
+  const fetched = `TimeMap fetched from ${name}`;
+  take(session, members(id, "timemapfetch", fetched, startedAt, endedAt) + cache);
+  const extracted = `${mementos} Mementos extracted from ${name}`;
+  take(session, members(id, "extractmementos", extracted, endedAt, endedAt) + cache);
 }
 
 /** The line about one archive's answer that stands beside its events. */
 export function outcomeLine(outcome: Outcome, take: TakeLine): void {
   const { archive, result, status, mementos, fault } = outcome;
-  if (result === "hit" || (result === "miss" && status !== 404)) {
+  if (isAnswer(outcome)) {
     take("INFO", `${archive.id} => Success: ${mementos} mementos`);
   } else if (status !== undefined && status !== 200) {
     take("INFO", `${archive.id} => Response error: ${status}`);
@@ -63,6 +56,24 @@ export function outcomeLine(outcome: Outcome, take: TakeLine): void {
     const kind = status === undefined ? "Network" : "Response read";
     take("ERROR", `${PLACE}${archive.id} => ${kind} error: ${oneLine(fault ?? result)}`);
   }
+}
+
+/** The end of a session. */
+export function endEvents(session: Session, end: SessionEnd, take: TakeEvent): void {
+  const { answeredAt, endedAt, mementos } = end;
+  const sorted = `${mementos} Mementos accumulated and sorted`;
+  take(session, members('"AGGREGATOR"', "aggregate", sorted, answeredAt, endedAt));
+  const { kind, startedAt } = session;
+  take(session, members('"SESSION"', kind, "Complete session", startedAt, endedAt));
+}
+
+export function endLine(session: Session, { mementos, endedAt }: SessionEnd): string {
+  return `Total Mementos: ${mementos} in ${goDuration(endedAt - session.startedAt)}`;
+}
+
+/** An answer in which mementos were looked for; MemGator takes a 404 for an error. */
+function isAnswer({ result, status }: Outcome): boolean {
+  return result === "hit" || (result === "miss" && status !== 404);
 }
 
 /** Errors have a file and a line of MemGator's program in front, which its readers pass over. */
@@ -74,56 +85,34 @@ function failureOf(status: number | undefined, name: string): string {
   return `Response error in ${name}, Status: ${status}`;
 }
 
-/** The start of a session. Its two lines belong together: whatever else is written, not between. */
-export function beginEvent(session: Session): MemgatorEvent {
-  const { id, startedAt } = session;
-  const info = timed("Session created", startedAt, startedAt);
-  return {
-    session: id,
-    origin: "AGGREGATOR",
-    role: "createsess",
-    info,
-    startedAt,
-    endedAt: startedAt,
-  };
+/** @param origin JSON; @param info what stands in JSON between quotes. */
+function members(
+  origin: string,
+  role: string,
+  info: string,
+  startedAt: number,
+  endedAt: number,
+): string {
+  const duration = goDuration(endedAt - startedAt);
+  return `"origin": ${origin}, "role": "${role}", "info": "${info} - Duration: ${duration}", "start": ${nanosecondsText(startedAt)}, "end": ${nanosecondsText(endedAt)}`;
 }
 
-export function beginLine(session: Session): string {
-  return `Aggregating Mementos for ${session.uri}`;
+interface Labels {
+  /** JSON, with its quotes. */
+  readonly id: string;
+  /** What stands in JSON between quotes. */
+  readonly name: string;
 }
 
-/** The end of a session. */
-export function* endEvents(session: Session, end: SessionEnd): Generator<MemgatorEvent> {
-  const { answeredAt, endedAt, mementos } = end;
-  const info = timed(`${mementos} Mementos accumulated and sorted`, answeredAt, endedAt);
-  const about = { session: session.id, endedAt };
-  yield { ...about, origin: "AGGREGATOR", role: "aggregate", info, startedAt: answeredAt };
-  const { kind: role, startedAt } = session;
-  const complete = timed("Complete session", startedAt, endedAt);
-  yield { ...about, origin: "SESSION", role, info: complete, startedAt };
-}
+const LABELS = new WeakMap<Archive, Labels>();
 
-export function endLine(session: Session, { mementos, endedAt }: SessionEnd): string {
-  return `Total Mementos: ${mementos} in ${goDuration(endedAt - session.startedAt)}`;
-}
-
-/** `1465… {"origin": …}`, as in the log. */
-export function eventLine(event: MemgatorEvent): string {
-  return `${event.session} {${members(event)}}`;
-}
-
-/** `{"session": "1465…", "origin": …}`, as the monitor sends it. */
-export function eventJson(event: MemgatorEvent): string {
-  return `{"session": "${event.session}", ${members(event)}}`;
-}
-
-function members({ origin, role, info, startedAt, endedAt, cache }: MemgatorEvent): string {
-  const more = cache === undefined ? "" : `, "cache": "${cache}"`;
-  return `"origin": ${JSON.stringify(origin)}, "role": "${role}", "info": ${info}, "start": ${nanosecondsText(startedAt)}, "end": ${nanosecondsText(endedAt)}${more}`;
-}
-
-function timed(text: string, startedAt: number, endedAt: number): string {
-  return JSON.stringify(`${oneLine(text)} - Duration: ${goDuration(endedAt - startedAt)}`);
+function labelsOf(archive: Archive): Labels {
+  const known = LABELS.get(archive);
+  if (known !== undefined) return known;
+  const name = JSON.stringify(oneLine(archive.name)).slice(1, -1);
+  const labels = { id: JSON.stringify(archive.id), name };
+  LABELS.set(archive, labels);
+  return labels;
 }
 
 function oneLine(text: string): string {

@@ -4,10 +4,11 @@ import {
   beginLine,
   endEvents,
   endLine,
-  eventLine,
   goDuration,
   outcomeEvents,
   outcomeLine,
+  type TakeEvent,
+  type TakeLine,
 } from "../../aggregate/memgator-lines.ts";
 import type { Outcome } from "../../aggregate/outcome.ts";
 import type { Session, SessionEnd, SessionObserver } from "../../aggregate/session.ts";
@@ -59,17 +60,17 @@ export class MemgatorLogFile implements SessionObserver {
   }
 
   began(session: Session): void {
-    this.#add("BENCHMARK", eventLine(beginEvent(session)));
+    beginEvent(session, this.#takeEvent);
     this.#add("INFO", beginLine(session));
   }
 
   answered(session: Session, outcome: Outcome): void {
-    for (const event of outcomeEvents(session, outcome)) this.#add("BENCHMARK", eventLine(event));
-    outcomeLine(outcome, this.#take);
+    outcomeEvents(session, outcome, this.#takeEvent);
+    outcomeLine(outcome, this.#takeLine);
   }
 
   ended(session: Session, end: SessionEnd): void {
-    for (const event of endEvents(session, end)) this.#add("BENCHMARK", eventLine(event));
+    endEvents(session, end, this.#takeEvent);
     this.#add("INFO", endLine(session, end));
   }
 
@@ -119,7 +120,10 @@ export class MemgatorLogFile implements SessionObserver {
     closeSync(this.#file);
   }
 
-  readonly #take = (kind: string, text: string): void => this.#add(kind, text);
+  readonly #takeLine: TakeLine = (kind, text) => this.#add(kind, text);
+
+  readonly #takeEvent: TakeEvent = ({ id }, members) =>
+    this.#add("BENCHMARK", `${id} {${members}}`);
 
   #add(kind: string, text: string): void {
     if (this.#isClosed) return;

@@ -2,9 +2,8 @@ import type { ServerResponse } from "node:http";
 import {
   beginEvent,
   endEvents,
-  eventJson,
-  type MemgatorEvent,
   outcomeEvents,
+  type TakeEvent,
 } from "../../aggregate/memgator-lines.ts";
 import type { Outcome } from "../../aggregate/outcome.ts";
 import type { Session, SessionEnd, SessionObserver } from "../../aggregate/session.ts";
@@ -48,17 +47,15 @@ export class Monitor implements SessionObserver {
   }
 
   began(session: Session): void {
-    if (this.#listeners.size > 0) this.#tell(beginEvent(session));
+    if (this.#listeners.size > 0) beginEvent(session, this.#tell);
   }
 
   answered(session: Session, outcome: Outcome): void {
-    if (this.#listeners.size === 0) return;
-    for (const event of outcomeEvents(session, outcome)) this.#tell(event);
+    if (this.#listeners.size > 0) outcomeEvents(session, outcome, this.#tell);
   }
 
   ended(session: Session, end: SessionEnd): void {
-    if (this.#listeners.size === 0) return;
-    for (const event of endEvents(session, end)) this.#tell(event);
+    if (this.#listeners.size > 0) endEvents(session, end, this.#tell);
   }
 
   /** Ends all streams. */
@@ -66,9 +63,9 @@ export class Monitor implements SessionObserver {
     for (const listener of this.#listeners) listener.end();
   }
 
-  #tell(event: MemgatorEvent): void {
-    this.#send(`data: ${eventJson(event)}\n\n`);
-  }
+  readonly #tell: TakeEvent = ({ id }, members) => {
+    this.#send(`data: {"session": "${id}", ${members}}\n\n`);
+  };
 
   #send(text: string): void {
     for (const listener of this.#listeners) {
