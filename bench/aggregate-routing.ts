@@ -16,7 +16,7 @@ import { lookupStream } from "./aggregate/lookup-stream.ts";
 import { PAPER_ARCHIVES } from "./aggregate/paper-archives.ts";
 import { benchFolder, madeOnce } from "./bench-folder.ts";
 import { machine } from "./machine.ts";
-import { markdownTable, megabytes } from "./markdown-table.ts";
+import { markdownTable } from "./markdown-table.ts";
 
 /*
  * What do maps save, and is anything missed? Fourteen archives with the rates of hits and errors of
@@ -96,7 +96,7 @@ try {
   for (const [i, size] of sizes.entries()) {
     const withMaps = await fleet.list(join(folder, `archives-${i}.json`), maps[i].paths);
     const name = size === "all" ? "ours, maps of all keys" : `ours, maps of ${size} of the keys`;
-    const bytes = megabytes(maps[i].bytes);
+    const bytes = `${Math.round(maps[i].bytes / 1000).toLocaleString("en")} kB`;
     const routed = await row(() => startOurs(name, withMaps, PLAIN), bytes);
     const saved = 1 - routed.upstream / all.upstream;
     if (i === 0 && (saved < SAVED_GOAL || routed.missedMementos > 0 || routed.p50 > all.p50)) {
@@ -114,6 +114,7 @@ console.log(
       "all maps",
       "upstream requests",
       "a lookup",
+      "fewer",
       "p50",
       "p99",
       "missed mementos",
@@ -154,6 +155,7 @@ async function row(
       mapBytes,
       requests.toLocaleString("en"),
       (requests / load.requests).toFixed(2),
+      `${(100 * (1 - requests / (load.requests * models.length))).toFixed(1)} %`,
       `${load.p50.toFixed(0)} ms`,
       `${load.p99.toFixed(0)} ms`,
       String(load.missedMementos),
