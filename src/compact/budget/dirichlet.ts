@@ -31,21 +31,23 @@ export function estimateStrength(
   // For each slot: its misses, and the share of a unit of evidence.
   const parentMisses: number[] = [];
   const share: number[] = [];
-  table.forEachBackwards((page, at) => {
-    const slot = page[at + FIELD.slot];
-    const parent = page[at + FIELD.parent];
-    const layer = page[at + FIELD.layer];
-    const count = page[at + FIELD.misses];
-    const own = shares.evidence(page[at + FIELD.keys]);
-    if (layer === LAYER.root) addLikelihood(between, count, own / hosts, misses);
-    const isNew = shares.chanceOfNew(page, at);
-    parentMisses[slot] = count;
-    share[slot] = (1 - isNew) / page[at + FIELD.scratch];
-    const likelihoods = layer === LAYER.host ? host : folder;
-    addLikelihood(likelihoods, page[at + FIELD.ownMisses], isNew, count);
-    if (parent > 0) {
-      const above = layer === LAYER.path ? folder : host;
-      addLikelihood(above, count, share[parent] * own, parentMisses[parent]);
+  table.forEachPageBackwards((page, _, count) => {
+    for (let at = count - 1; at >= 0; at--) {
+      const slot = page[at + FIELD.slot];
+      const parent = page[at + FIELD.parent];
+      const layer = page[at + FIELD.layer];
+      const count = page[at + FIELD.misses];
+      const own = shares.evidence(page[at + FIELD.keys]);
+      if (layer === LAYER.root) addLikelihood(between, count, own / hosts, misses);
+      const isNew = shares.chanceOfNew(page, at);
+      parentMisses[slot] = count;
+      share[slot] = (1 - isNew) / page[at + FIELD.scratch];
+      const likelihoods = layer === LAYER.host ? host : folder;
+      addLikelihood(likelihoods, page[at + FIELD.ownMisses], isNew, count);
+      if (parent > 0) {
+        const above = layer === LAYER.path ? folder : host;
+        addLikelihood(above, count, share[parent] * own, parentMisses[parent]);
+      }
     }
   });
   return {

@@ -75,8 +75,11 @@ const PAGE_BYTES = PAGE_NUMBERS * 8;
 /** Pages held in memory before others go to the spill store: 72 MiB. */
 const MEMORY_PAGES = 128;
 
-/** Receives a record: its numbers are at `at` in every column of the page. It may change them. */
-export type VisitRecord = (page: Float64Array, at: number, index: number) => void;
+/**
+ * Receives a page and how many records it has; `first` is the number of the first one. The numbers of
+ * record `first + at` are at `at` in every column, and may be changed.
+ */
+export type VisitPage = (page: Float64Array, first: number, count: number) => void;
 
 /**
  * The nodes of a key tree that hold at least two rows, children before their parents.
@@ -133,31 +136,20 @@ export class NodeTable {
     return this.#slots;
   }
 
-  /** Visits every record, children before their parents. */
-  forEach(visit: VisitRecord): void {
-    this.forEachPage((page, first, count) => {
-      for (let i = 0; i < count; i++) visit(page, i, first + i);
-    });
-  }
-
-  /** Visits pages of records in the same order: for passes that are made many times. */
-  forEachPage(visit: (page: Float64Array, first: number, count: number) => void): void {
+  /** Visits pages from the first to the last: children come before their parents. */
+  forEachPage(visit: VisitPage): void {
     for (let first = 0; first < this.size; first += PAGE_RECORDS) {
       const page = this.#page(first / PAGE_RECORDS);
       visit(page, first, Math.min(this.size - first, PAGE_RECORDS));
     }
   }
 
-  /** Visits every record, parents before their children. */
-  forEachBackwards(visit: VisitRecord): void {
+  /** Visits pages from the last to the first; read backwards, parents come before their children. */
+  forEachPageBackwards(visit: VisitPage): void {
     const last = Math.ceil(this.size / PAGE_RECORDS) - 1;
     for (let number = last; number >= 0; number--) {
-      const page = this.#page(number);
       const first = number * PAGE_RECORDS;
-      const end = Math.min(this.size, first + PAGE_RECORDS);
-      for (let index = end - 1; index >= first; index--) {
-        visit(page, index - first, index);
-      }
+      visit(this.#page(number), first, Math.min(this.size - first, PAGE_RECORDS));
     }
   }
 

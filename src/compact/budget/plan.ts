@@ -105,35 +105,37 @@ function choose(search: Search, fillsUp: boolean): Plan {
   const state: number[] = [STATE.open];
   let rows = search.rowsAtPrice;
   let expectedFalsePositives = 0;
-  table.forEachBackwards((page, at, index) => {
-    const slot = page[at + FIELD.slot];
-    const above = state[page[at + FIELD.parent]];
-    state[slot] = above;
-    if (above === STATE.covered) {
-      exclusions?.listOf(index, excluded);
-      return;
+  table.forEachPageBackwards((page, first, count) => {
+    for (let at = count - 1; at >= 0; at--) {
+      const slot = page[at + FIELD.slot];
+      const above = state[page[at + FIELD.parent]];
+      state[slot] = above;
+      if (above === STATE.covered) {
+        exclusions?.listOf(first + at, excluded);
+        continue;
+      }
+      const decision = page[at + FIELD.decision];
+      const isOpenBelow = (decision & DECISION.below) === 0;
+      const rule = above === STATE.openBelow ? DECISION.below : DECISION.atPrice;
+      if (above !== STATE.rolledUp && (decision & rule) === 0) continue;
+      const whole = page[at + FIELD.scratch] - page[at + FIELD.rolledUpRows];
+      if (isOpenBelow && rows + whole <= maxRows) {
+        rows += whole;
+        state[slot] = STATE.openBelow;
+        continue;
+      }
+      const own = exclusions?.listOf(first + at, []).length ?? 0;
+      const lone = page[at + FIELD.rows] + page[at + FIELD.children] - 1 - own;
+      if ((isOpenBelow || fillsUp) && rows + lone <= maxRows) {
+        rows += lone;
+        state[slot] = STATE.rolledUp;
+        continue;
+      }
+      chosen.push(page[at + FIELD.name]);
+      state[slot] = STATE.covered;
+      expectedFalsePositives += page[at + FIELD.missesWithin];
+      exclusions?.listOf(first + at, excluded);
     }
-    const decision = page[at + FIELD.decision];
-    const isOpenBelow = (decision & DECISION.below) === 0;
-    const rule = above === STATE.openBelow ? DECISION.below : DECISION.atPrice;
-    if (above !== STATE.rolledUp && (decision & rule) === 0) return;
-    const whole = page[at + FIELD.scratch] - page[at + FIELD.rolledUpRows];
-    if (isOpenBelow && rows + whole <= maxRows) {
-      rows += whole;
-      state[slot] = STATE.openBelow;
-      return;
-    }
-    const own = exclusions?.listOf(index, []).length ?? 0;
-    const lone = page[at + FIELD.rows] + page[at + FIELD.children] - 1 - own;
-    if ((isOpenBelow || fillsUp) && rows + lone <= maxRows) {
-      rows += lone;
-      state[slot] = STATE.rolledUp;
-      return;
-    }
-    chosen.push(page[at + FIELD.name]);
-    state[slot] = STATE.covered;
-    expectedFalsePositives += page[at + FIELD.missesWithin];
-    exclusions?.listOf(index, excluded);
   });
   return { price, rows, expectedFalsePositives, chosen, excluded: excluded.toReversed() };
 }

@@ -49,15 +49,17 @@ function sumOverChildren(
 ): { readonly evidence: number; readonly misses: number } {
   const sums = new Float64Array(table.slots);
   let [evidence, misses] = [0, 0];
-  table.forEach((page, at) => {
-    const slot = page[at + FIELD.slot];
-    page[at + FIELD.scratch] = page[at + FIELD.singles] + sums[slot];
-    sums[slot] = 0;
-    const own = shares.evidence(page[at + FIELD.keys]);
-    sums[page[at + FIELD.parent]] += own;
-    if (page[at + FIELD.layer] === LAYER.root) {
-      evidence += own;
-      misses += page[at + FIELD.misses];
+  table.forEachPage((page, _, count) => {
+    for (let at = 0; at < count; at++) {
+      const slot = page[at + FIELD.slot];
+      page[at + FIELD.scratch] = page[at + FIELD.singles] + sums[slot];
+      sums[slot] = 0;
+      const own = shares.evidence(page[at + FIELD.keys]);
+      sums[page[at + FIELD.parent]] += own;
+      if (page[at + FIELD.layer] === LAYER.root) {
+        evidence += own;
+        misses += page[at + FIELD.misses];
+      }
     }
   });
   return { evidence, misses };
@@ -69,27 +71,29 @@ function walkFolders(table: NodeTable, prior: Prior, shares: ContentShares, host
   // For each slot: what a unit of a child's evidence, and a miss, is worth.
   const perEvidence = new Float64Array(table.slots);
   const perMiss = new Float64Array(table.slots);
-  table.forEachBackwards((page, at) => {
-    const layer = page[at + FIELD.layer];
-    if (layer === LAYER.host) return;
-    const slot = page[at + FIELD.slot];
-    const parent = page[at + FIELD.parent];
-    const own = shares.evidence(page[at + FIELD.keys]);
-    const misses = page[at + FIELD.misses];
-    const lookups =
-      layer === LAYER.root
-        ? misses + (prior.betweenHosts * own) / hosts
-        : perEvidence[parent] * own + perMiss[parent] * misses;
-    const isNew = shares.chanceOfNew(page, at);
-    const unit = lookups / (misses + belowFolders);
-    perMiss[slot] = unit;
-    perEvidence[slot] = (unit * belowFolders * (1 - isNew)) / page[at + FIELD.scratch];
-    // Folders of one row have no record: what would miss in them is counted here.
-    const intoSingles = perEvidence[slot] * page[at + FIELD.singleFolders];
-    page[at + FIELD.missesWithin] =
-      unit * (page[at + FIELD.ownMisses] + page[at + FIELD.singleMisses] + belowFolders * isNew) +
-      intoSingles * (1 - heapsExponent / 2);
-    page[at + FIELD.scratch] = lookups;
+  table.forEachPageBackwards((page, _, count) => {
+    for (let at = count - 1; at >= 0; at--) {
+      const layer = page[at + FIELD.layer];
+      if (layer === LAYER.host) continue;
+      const slot = page[at + FIELD.slot];
+      const parent = page[at + FIELD.parent];
+      const own = shares.evidence(page[at + FIELD.keys]);
+      const misses = page[at + FIELD.misses];
+      const lookups =
+        layer === LAYER.root
+          ? misses + (prior.betweenHosts * own) / hosts
+          : perEvidence[parent] * own + perMiss[parent] * misses;
+      const isNew = shares.chanceOfNew(page, at);
+      const unit = lookups / (misses + belowFolders);
+      perMiss[slot] = unit;
+      perEvidence[slot] = (unit * belowFolders * (1 - isNew)) / page[at + FIELD.scratch];
+      // Folders of one row have no record: what would miss in them is counted here.
+      const intoSingles = perEvidence[slot] * page[at + FIELD.singleFolders];
+      page[at + FIELD.missesWithin] =
+        unit * (page[at + FIELD.ownMisses] + page[at + FIELD.singleMisses] + belowFolders * isNew) +
+        intoSingles * (1 - heapsExponent / 2);
+      page[at + FIELD.scratch] = lookups;
+    }
   });
 }
 
@@ -102,26 +106,28 @@ function walkHosts(table: NodeTable, prior: Prior, shares: ContentShares, hosts:
   // For each slot, over the children: lookups, and misses.
   const lookups = new Float64Array(table.slots);
   const misses = new Float64Array(table.slots);
-  table.forEach((page, at) => {
-    const slot = page[at + FIELD.slot];
-    const parent = page[at + FIELD.parent];
-    if (page[at + FIELD.layer] === LAYER.host) {
-      const singles =
-        page[at + FIELD.singleMisses] + (betweenHosts * page[at + FIELD.singles]) / hosts;
-      const known = lookups[slot] + singles;
-      const isNew =
-        (page[at + FIELD.ownMisses] + belowHosts * shares.chanceOfNew(page, at)) /
-        (page[at + FIELD.misses] + belowHosts);
-      const unknown = (known * isNew) / (1 - isNew);
-      page[at + FIELD.missesWithin] = unknown + singles * (1 - heapsExponent / 2);
-      lookups[slot] = 0;
-      lookups[parent] += known + unknown;
-    } else if (page[at + FIELD.layer] === LAYER.root) {
-      lookups[parent] += page[at + FIELD.scratch];
+  table.forEachPage((page, _, count) => {
+    for (let at = 0; at < count; at++) {
+      const slot = page[at + FIELD.slot];
+      const parent = page[at + FIELD.parent];
+      if (page[at + FIELD.layer] === LAYER.host) {
+        const singles =
+          page[at + FIELD.singleMisses] + (betweenHosts * page[at + FIELD.singles]) / hosts;
+        const known = lookups[slot] + singles;
+        const isNew =
+          (page[at + FIELD.ownMisses] + belowHosts * shares.chanceOfNew(page, at)) /
+          (page[at + FIELD.misses] + belowHosts);
+        const unknown = (known * isNew) / (1 - isNew);
+        page[at + FIELD.missesWithin] = unknown + singles * (1 - heapsExponent / 2);
+        lookups[slot] = 0;
+        lookups[parent] += known + unknown;
+      } else if (page[at + FIELD.layer] === LAYER.root) {
+        lookups[parent] += page[at + FIELD.scratch];
+      }
+      const within = page[at + FIELD.missesWithin] + misses[slot];
+      page[at + FIELD.missesWithin] = within;
+      misses[slot] = 0;
+      misses[parent] += within;
     }
-    const within = page[at + FIELD.missesWithin] + misses[slot];
-    page[at + FIELD.missesWithin] = within;
-    misses[slot] = 0;
-    misses[parent] += within;
   });
 }

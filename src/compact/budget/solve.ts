@@ -89,6 +89,8 @@ function decidePage(
   exclusions: Exclusions | undefined,
   decision: Decision,
 ): void {
+  const isBelow = decision === DECISION.below;
+  const keptRows = isBelow ? FIELD.scratch : FIELD.rolledUpRows;
   for (let at = 0; at < count; at++) {
     const slot = page[at + FIELD.slot];
     const parent = page[at + FIELD.parent];
@@ -105,7 +107,6 @@ function decidePage(
     if (decision === DECISION.none) continue;
     const others = page[at + FIELD.decision] & ~decision;
     page[at + FIELD.decision] = isRolledUp ? others | decision : others;
-    if (decision === DECISION.below) page[at + FIELD.scratch] = left + (isRolledUp ? 1 : open);
-    else page[at + FIELD.rolledUpRows] = 1 + worthy;
+    page[at + keptRows] = isBelow ? left + (isRolledUp ? 1 : open) : 1 + worthy;
   }
 }

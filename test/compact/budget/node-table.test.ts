@@ -25,19 +25,20 @@ describe("NodeTable", () => {
       page[table.lastOffset + FIELD.name] = i;
     }
     expect(spill.written.size).toBeGreaterThan(1);
-    table.forEachBackwards((page, at) => {
-      page[at + FIELD.parent] = page[at + FIELD.name] * 2;
+    table.forEachPageBackwards((page, _, count) => {
+      for (let at = count - 1; at >= 0; at--) {
+        page[at + FIELD.parent] = page[at + FIELD.name] * 2;
+      }
     });
     let expected = 0;
     let faults = 0;
-    table.forEach((page, at, index) => {
-      if (
-        index !== expected ||
-        page[at + FIELD.name] !== index ||
-        page[at + FIELD.parent] !== index * 2
-      )
-        faults++;
-      expected++;
+    table.forEachPage((page, first, count) => {
+      for (let at = 0; at < count; at++) {
+        const index = page[at + FIELD.name];
+        const isRight = index === first + at && page[at + FIELD.parent] === index * 2;
+        if (!isRight || index !== expected) faults++;
+        expected++;
+      }
     });
     expect(faults).toBe(0);
     expect(expected).toBe(size);

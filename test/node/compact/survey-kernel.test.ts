@@ -43,8 +43,10 @@ function textOf(rows: readonly string[]): string {
 /** All that a survey says, as plain values. */
 function said(survey: Survey): unknown {
   const records: number[][] = [];
-  survey.table.forEach((page, at) => {
-    records.push(Object.values(FIELD).map((column) => page[at + column]));
+  survey.table.forEachPage((page, _, count) => {
+    for (let at = 0; at < count; at++) {
+      records.push(Object.values(FIELD).map((column) => page[at + column]));
+    }
   });
   const { count, record, miss, textLength, early, misses, isHost } = survey.branches;
   const columns = [record, miss, textLength, early, misses, isHost];
