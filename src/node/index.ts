@@ -40,6 +40,7 @@ export { openOutput, withOutput } from "./output-file.ts";
 export type { Output, OutputStreams } from "./output-file.ts";
 export { ScratchSpill } from "./scratch-spill.ts";
 export { analyzeFiles } from "./analyze/analyze-files.ts";
+export { MemgatorLogFile } from "./aggregate/memgator-log-file.ts";
 export { openAggregator } from "./aggregate/open-aggregator.ts";
 export type { OpenAggregator, OpenAggregatorOptions } from "./aggregate/open-aggregator.ts";
 export { loadArchives } from "./route/load-archives.ts";

@@ -1,5 +1,6 @@
 /**
- * Publishes maps over HTTP: as a server of its own, or within an archive's server.
+ * Publishes maps over HTTP, as a server of its own or within an archive's server; and serves an
+ * aggregator.
  *
  * @module
  */
@@ -17,3 +18,7 @@ export { RateLimit } from "./rate-limit.ts";
 export type { Encoding } from "./representation.ts";
 export { writeStaticSite } from "./static-site.ts";
 export type { StaticSite } from "./static-site.ts";
+export { AggregatorService } from "./aggregator/aggregator-service.ts";
+export type { AggregatorServiceOptions } from "./aggregator/aggregator-service.ts";
+export { Monitor } from "./aggregator/monitor.ts";
+export { ServiceStatus } from "./aggregator/service-status.ts";

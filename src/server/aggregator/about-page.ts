@@ -150,7 +150,8 @@ function stateBadge(upstream: ArchiveStatus["upstream"], now: number): Html {
 function mapCell(map: ArchiveStatus["map"], now: number): Html {
   if (map === undefined) return html`<small>none</small>`;
   const age = map.updatedAt === undefined ? "" : `, ${formatAgo(now - map.updatedAt)} old`;
-  const keys = map.keys === 0 ? "" : `${formatNumber(map.keys)} keys${age}`;
+  const unit = map.keys === 1 ? "key" : "keys";
+  const keys = map.keys === 0 ? "" : `${formatNumber(map.keys)} ${unit}${age}`;
   const tone = map.status === "ready" ? "calm" : "warn";
   return html`<span
     ><span class="badge ${tone}">${map.status}</span><small> ${keys} ${map.error}</small></span
