@@ -64,12 +64,18 @@ async function started(
       () => false,
     );
     if (isUp) {
+      const died = (status: number | null, signal: string | null): void => {
+        console.log(`${name} ENDED with ${status ?? signal}: ${said}`);
+        process.exitCode = 1;
+      };
+      child.once("exit", died);
       return {
         name,
         pid: child.pid ?? 0,
         port,
         stop: async () => {
           if (child.exitCode !== null) return;
+          child.off("exit", died);
           const ended = once(child, "exit");
           child.kill("SIGTERM");
           await ended;
