@@ -21,3 +21,36 @@ export function commonBytes(a: usize, b: usize, from: i32, limit: i32): i32 {
   while (i < limit && load<u8>(a + <usize>i) == load<u8>(b + <usize>i)) i++;
   return i;
 }
+
+/** Texts longer than this are worth a call to copy them. */
+const CALL_BYTES: i32 = 256;
+
+/** Copies a text; up to 7 bytes behind it may be read and written too. */
+@inline
+export function copyText(target: usize, source: usize, length: i32): void {
+  if (length > CALL_BYTES) {
+    memory.copy(target, source, <usize>length);
+    return;
+  }
+  for (let i: i32 = 0; i < length; i += 8) {
+    store<u64>(target + <usize>i, load<u64>(source + <usize>i));
+  }
+}
+
+/** Where the first blank, control character or question mark is; up to 15 bytes behind it are read. */
+@inline
+export function findKeyEnd(from: usize): usize {
+  const blanks = i8x16.splat(<i8>SPACE);
+  const questions = i8x16.splat(<i8>QUESTION);
+  let at = from;
+  let found: i32 = 0;
+  for (;;) {
+    const bytes = v128.load(at);
+    found = i8x16.bitmask(
+      v128.or(i8x16.le_u(bytes, blanks), i8x16.eq(bytes, questions)),
+    );
+    if (found != 0) break;
+    at += 16;
+  }
+  return at + <usize>ctz(found);
+}

@@ -1,5 +1,5 @@
 // Going from one key to the next.
-import { CLOSE_PAREN, SLASH } from "./bytes";
+import { CLOSE_PAREN, copyText, SLASH } from "./bytes";
 import { hostEnd, isKeyByte, key, keyLength, NONE } from "./nodes";
 import { leave } from "./walk";
 
@@ -10,7 +10,7 @@ import { leave } from "./walk";
 @inline
 export function goTo(start: usize, length: i32, shared: i32): bool {
   if (!leave(shared, load<u8>(start + <usize>shared))) return false;
-  memory.copy(key + <usize>shared, start + <usize>shared, <usize>(length - shared));
+  copyText(key + <usize>shared, start + <usize>shared, length - shared);
   keyLength = length;
   if (shared <= hostEnd + 1 || hostEnd == NONE) hostEnd = findHostEnd(length);
   return true;

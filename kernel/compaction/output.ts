@@ -1,5 +1,5 @@
 // Output lines that may still be taken back. Positions count from the start of what is held.
-import { LF, SPACE, STAR, ZERO } from "./bytes";
+import { copyText, LF, SPACE, STAR, ZERO } from "./bytes";
 import { key } from "./nodes";
 
 /** Takes decided output. */
@@ -12,7 +12,7 @@ let output: usize = 0;
 export let outputEnd: i32 = 0;
 
 export function openOutput(): void {
-  output = heap.alloc(OUTPUT_BYTES);
+  output = heap.alloc(OUTPUT_BYTES + 8);
 }
 
 /** Whether so many more bytes fit. */
@@ -23,14 +23,14 @@ export function hasRoom(bytes: i32): bool {
 
 @inline
 export function appendBytes(start: usize, length: i32): void {
-  memory.copy(output + <usize>outputEnd, start, <usize>length);
+  copyText(output + <usize>outputEnd, start, length);
   outputEnd += length;
 }
 
 /** Appends the row of a roll-up: the first bytes of the key, a wildcard and a count. */
 export function appendRollUpRow(textEnd: i32, separator: u8, total: u64): void {
   let at = output + <usize>outputEnd;
-  memory.copy(at, key, <usize>textEnd);
+  copyText(at, key, textEnd);
   at += <usize>textEnd;
   store<u8>(at, separator);
   store<u8>(at, STAR, 1);

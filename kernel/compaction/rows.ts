@@ -1,5 +1,5 @@
 // Takes the rows of a map apart: `key count`, where the key is a page or a wildcard.
-import { COMMA, commonBytes, LF, QUESTION, SLASH, SPACE, STAR, ZERO } from "./bytes";
+import { COMMA, commonBytes, findKeyEnd, LF, SLASH, SPACE, STAR, ZERO } from "./bytes";
 import { goTo } from "./key";
 import { hasMisses, takeMissesBefore } from "./misses";
 import { DEPTH, hostEnd, isKeyByte, key, keyLength, MAX_KEY_BYTES, node, NONE, PATH } from "./nodes";
@@ -13,13 +13,9 @@ export function takeRow(start: usize, end: usize): usize {
   const room = <i32>(end - start);
   let shared = commonBytes(start, key, 0, min(keyLength, room));
   // The end of the key, the count, the end of the line.
-  let at = start + <usize>shared;
-  let byte: u8 = load<u8>(at);
-  while (byte > SPACE) {
-    if (byte == QUESTION) return 0;
-    byte = load<u8>(++at);
-  }
+  let at = findKeyEnd(start + <usize>shared);
   const length = <i32>(at - start);
+  let byte: u8 = load<u8>(at);
   if (byte != SPACE || length > MAX_KEY_BYTES || length < 2) return 0;
   at++;
   const digits = at;
