@@ -136,30 +136,18 @@ export function hasWildcards(): bool {
   return survey.hasWildcards;
 }
 
-/** Makes room for a table of nodes; the next four say where its columns go. */
+/** Makes room for a table of nodes; its columns go to what `tableColumns` says. */
 export function openTable(records: i32, slots: i32): void {
   table.openTable(records, slots);
 }
 
-export function slotColumn(): usize {
-  return table.slotColumn;
+export function tableColumns(): usize {
+  return table.columns;
 }
 
-export function parentColumn(): usize {
-  return table.parentColumn;
-}
-
-export function openColumn(): usize {
-  return table.openColumn;
-}
-
-export function missesColumn(): usize {
-  return table.missesColumn;
-}
-
-/** Finds the cheapest map at a price of a row. */
-export function solve(price: f64): void {
-  table.solve(price);
+/** Finds the cheapest map at a price of a row, and keeps it if there is a `decision`. */
+export function solve(price: f64, decision: i32): void {
+  table.solve(price, decision);
 }
 
 export function solvedRows(): f64 {

@@ -7,7 +7,7 @@ import type { Plan } from "./plan.ts";
 import { leastRows, planRollUps } from "./plan.ts";
 import type { Prior } from "./prior.ts";
 import { estimatePrior } from "./prior.ts";
-import type { Solution } from "./solve.ts";
+import type { Solve } from "./solve.ts";
 import type { MapSurvey, ReadMap } from "./survey-map.ts";
 import { surveyMap } from "./survey-map.ts";
 import { chosenRows } from "./chosen-rows.ts";
@@ -45,7 +45,7 @@ export class BudgetCompaction {
   readonly #survey: MapSurvey["survey"];
   readonly #misses: MissList | undefined;
   readonly #exclusions: Exclusions | undefined;
-  #solver: ((price: number) => Solution) | undefined;
+  #solver: Solve | undefined;
 
   private constructor(
     read: ReadMap,

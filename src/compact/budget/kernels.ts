@@ -2,7 +2,7 @@ import type { WriteText } from "../pending-text.ts";
 import type { ChosenPolicy } from "./chosen-policy.ts";
 import type { MissList } from "./miss-list.ts";
 import type { NodeTable } from "./node-table.ts";
-import type { Solution } from "./solve.ts";
+import type { Solve } from "./solve.ts";
 import type { Survey } from "./survey.ts";
 
 /**
@@ -24,6 +24,6 @@ export interface BudgetKernels {
     misses: MissList | undefined,
   ): (PlainRows & { survey(): Survey }) | undefined;
   /** Finds the cheapest map at a price, as `solve` does without exclusions. */
-  solver(table: NodeTable): ((price: number) => Solution) | undefined;
+  solver(table: NodeTable): Solve | undefined;
   compact(policy: ChosenPolicy, write: WriteText): PlainRows | undefined;
 }

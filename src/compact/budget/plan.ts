@@ -3,7 +3,7 @@ import type { Exclusions } from "./exclusions.ts";
 import { FIELD } from "./node-table.ts";
 import type { NodeTable } from "./node-table.ts";
 import { HIGHEST_PRICE, searchPrice } from "./price-search.ts";
-import type { Solution } from "./solve.ts";
+import type { Decision, Solution, Solve } from "./solve.ts";
 import { DECISION, solve } from "./solve.ts";
 import type { Survey } from "./survey.ts";
 
@@ -25,7 +25,7 @@ export interface PlanOptions {
   /** Exclusions that may be written. */
   readonly exclusions?: Exclusions | undefined;
   /** Finds the cheapest map without exclusions at a price; `solve` by default. */
-  readonly solver?: ((price: number) => Solution) | undefined;
+  readonly solver?: Solve | undefined;
 }
 
 /** What is left to do below a node. */
@@ -53,7 +53,9 @@ const MAX_SLACK = 0.02;
  */
 export function planRollUps(survey: Survey, maxRows: number, options: PlanOptions = {}): Plan {
   const { table } = survey;
-  const { exclusions, solver = (price) => solve(table, price) } = options;
+  const { exclusions } = options;
+  const solver: Solve =
+    options.solver ?? ((price, decision) => solve(table, price, undefined, decision));
   const allRows = survey.fixedRows + survey.heldRows;
   if (allRows <= maxRows) {
     return { price: 0, rows: allRows, expectedFalsePositives: 0, chosen: [], excluded: [] };
@@ -72,8 +74,12 @@ export function planRollUps(survey: Survey, maxRows: number, options: PlanOption
     allRows - fixed,
     maxRows - fixed,
   );
-  solve(table, beyond, exclusions?.rewind(within), DECISION.below);
-  const { rows } = solve(table, within, exclusions?.rewind(within), DECISION.atPrice);
+  const decide = (price: number, decision: Decision): Solution =>
+    exclusions === undefined
+      ? solver(price, decision)
+      : solve(table, price, exclusions.rewind(within), decision);
+  decide(beyond, DECISION.below);
+  const { rows } = decide(within, DECISION.atPrice);
   const search = { table, price: within, rowsAtPrice: fixed + rows, maxRows, exclusions };
   const plan = choose(search, false);
   return plan.rows < maxRows * (1 - MAX_SLACK) ? choose(search, true) : plan;

@@ -15,6 +15,9 @@ export interface Solution {
 export const DECISION = { none: 0, atPrice: 1, below: 2 } as const;
 export type Decision = (typeof DECISION)[keyof typeof DECISION];
 
+/** Finds the cheapest map of a table at a price of a row; see {@link solve}. */
+export type Solve = (price: number, decision?: Decision) => Solution;
+
 /** For each slot, sums over the children that were passed. */
 interface Sums {
   /** Rows of the cheapest map that have a price, its misses and its exclusions. */

@@ -26,11 +26,8 @@ export interface CompactExports extends KernelExports {
   singleHosts(): number;
   hasWildcards(): number;
   openTable(records: number, slots: number): void;
-  slotColumn(): number;
-  parentColumn(): number;
-  openColumn(): number;
-  missesColumn(): number;
-  solve(price: number): void;
+  tableColumns(): number;
+  solve(price: number, decision: number): void;
   solvedRows(): number;
   solvedMisses(): number;
 }

@@ -1,38 +1,47 @@
 import type { NodeTable } from "../../compact/budget/node-table.ts";
 import { FIELD } from "../../compact/budget/node-table.ts";
-import type { Solution } from "../../compact/budget/solve.ts";
+import type { Decision, Solve } from "../../compact/budget/solve.ts";
+import { DECISION } from "../../compact/budget/solve.ts";
 import { startCompactKernel } from "./kernel-rows.ts";
 
+/** What a pass reads, in the order of the kernel's columns; two more keep a solution. */
+const READ = [FIELD.slot, FIELD.parent, FIELD.rows, FIELD.singles, FIELD.missesWithin];
+const DECISION_COLUMN = READ.length;
+const LEFT_COLUMN = READ.length + 1;
 /** Larger tables stay where they are: 64 MiB in the kernel. */
-const MAX_RECORDS = 2 ** 26 / 24;
+const MAX_RECORDS = 2 ** 26 / (8 * (READ.length + 2));
 
 /**
- * Copies what a pass over the table needs into a kernel, and gives a function that finds the cheapest
- * map at a price there, as `solve` does. Undefined where there is no kernel, or the table is too large.
+ * Copies what a pass over the table needs into a kernel, and gives a function that does there what
+ * `solve` does. Undefined where there is no kernel, or the table is too large.
  *
- * Holds 24 bytes a record.
+ * Holds 56 bytes a record.
  */
-export function openSolver(table: NodeTable): ((price: number) => Solution) | undefined {
+export function openSolver(table: NodeTable): Solve | undefined {
   if (table.size > MAX_RECORDS) return undefined;
   const exports = startCompactKernel({});
   if (exports === undefined) return undefined;
-  exports.openTable(table.size, table.slots);
-  const { buffer } = exports.memory;
-  const slots = new Int32Array(buffer, exports.slotColumn(), table.size);
-  const parents = new Int32Array(buffer, exports.parentColumn(), table.size);
-  const open = new Float64Array(buffer, exports.openColumn(), table.size);
-  const misses = new Float64Array(buffer, exports.missesColumn(), table.size);
+  const { size } = table;
+  exports.openTable(size, table.slots);
+  const column = (number: number): Float64Array =>
+    new Float64Array(exports.memory.buffer, exports.tableColumns() + number * size * 8, size);
   table.forEachPage((page, first, count) => {
-    for (let at = 0; at < count; at++) {
-      slots[first + at] = page[at + FIELD.slot];
-      parents[first + at] = page[at + FIELD.parent];
-      open[first + at] = page[at + FIELD.rows] + page[at + FIELD.singles];
-      misses[first + at] = page[at + FIELD.missesWithin];
+    for (const [number, field] of READ.entries()) {
+      column(number).set(page.subarray(field, field + count), first);
     }
   });
-  return (price) => {
-    exports.solve(price);
+  const keep = (decision: Decision): void => {
+    const [decisions, left] = [column(DECISION_COLUMN), column(LEFT_COLUMN)];
+    table.forEachPage((page, first, count) => {
+      page.set(decisions.subarray(first, first + count), FIELD.decision);
+      if (decision === DECISION.below) page.set(left.subarray(first, first + count), FIELD.scratch);
+      else page.fill(1, FIELD.rolledUpRows, FIELD.rolledUpRows + count);
+    });
+  };
+  return (price, decision = DECISION.none) => {
+    exports.solve(price, decision);
     const rows = exports.solvedRows();
+    if (decision !== DECISION.none) keep(decision);
     return { rows, pricedRows: rows, misses: exports.solvedMisses() };
   };
 }

@@ -1,10 +1,22 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 // The kernel exists only in the build.
-import { NodeTable } from "../../../dist/compact/budget/node-table.js";
-import { solve } from "../../../dist/compact/budget/solve.js";
+import { FIELD, NodeTable } from "../../../dist/compact/budget/node-table.js";
+import { DECISION, solve } from "../../../dist/compact/budget/solve.js";
 import { openSolver } from "../../../dist/node/compact/solve-kernel.js";
 import { pushTree, tree } from "../../compact/budget/tree-arbitrary.ts";
+
+/** What the records keep of solutions. */
+function decisionsOf(table: NodeTable): number[][] {
+  const kept: number[][] = [];
+  table.forEachPage((page, _, count) => {
+    for (let at = 0; at < count; at++) {
+      const fields = [FIELD.decision, FIELD.scratch, FIELD.rolledUpRows];
+      kept.push(fields.map((field) => page[at + field]));
+    }
+  });
+  return kept;
+}
 
 describe("the kernel that solves at a price", () => {
   it("finds what TypeScript finds, to the last bit, at one price after the other", () => {
@@ -19,6 +31,12 @@ describe("the kernel that solves at a price", () => {
           if (solver === undefined) throw new Error("the kernel has not been built: npm run build");
           for (const price of [...prices, 2 ** 64, 2 ** -64]) {
             expect(solver(price)).toEqual(solve(table, price));
+          }
+          for (const decision of [DECISION.below, DECISION.atPrice]) {
+            solver(prices[0], decision);
+            const kept = decisionsOf(table);
+            solve(table, prices[0], undefined, decision);
+            expect(kept).toEqual(decisionsOf(table));
           }
         },
       ),
