@@ -31,7 +31,8 @@ export interface BudgetCompactionOptions {
  *
  * Reads the map once to {@link survey} it; {@link plan} needs no reading; {@link write} reads it
  * once for every map written. Holds 144 bytes for every folder and host with two rows or more, at
- * most 72 MiB where there is a spill store, 8 to 40 bytes for every roll-up, and the misses.
+ * most 72 MiB where there is a spill store, 8 to 40 bytes for every roll-up, and the misses. Kernels
+ * hold 56 bytes more for each of these nodes, at most 64 MiB, and the misses once more.
  */
 export class BudgetCompaction {
   readonly prior: Prior;
