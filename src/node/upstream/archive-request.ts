@@ -37,6 +37,11 @@ export interface AskedArchive {
 
 /** The body of an answer that is not wanted is read so far, to keep the connection. */
 const DRAINED_BYTES = 64 * 1024;
+/**
+ * An answer that nobody wants any more may still begin within this time. To end a request costs its
+ * connection, and clients in a hurry would cost every archive one each.
+ */
+const LINGER_MS = 1000;
 /** `Retry-After` is respected so far; more would let one wrong header silence an archive. */
 const LONGEST_RETRY_AFTER_MS = 3_600_000;
 
@@ -50,7 +55,7 @@ export class ArchiveRequest implements AnswerReceiver, Exchange, Waiter {
   readonly #archive: AskedArchive;
   readonly #request: NetworkRequest;
   readonly #receiver: AnswerReceiver;
-  #phase: "waiting" | "head" | "draining" | "pausing" | "body" | "done" = "waiting";
+  #phase: "waiting" | "head" | "draining" | "pausing" | "body" | "unwanted" | "done" = "waiting";
   #isProbe = false;
   #isJudged = false;
   #attempts = 0;
@@ -89,12 +94,13 @@ export class ArchiveRequest implements AnswerReceiver, Exchange, Waiter {
   }
 
   abort(): void {
-    if (this.#phase === "done") return;
+    if (this.#phase === "done" || this.#phase === "unwanted") return;
     const { counters, dormancy } = this.#archive;
     counters.failures.aborted += 1;
     // Nobody wants all of it, but there was an answer.
     if (this.#phase === "body" && !this.#isJudged) dormancy.succeeded(this.#isProbe);
-    this.#letGo();
+    if (this.#phase === "head") this.#linger();
+    else this.#letGo();
   }
 
   onTurn(): void {
@@ -113,6 +119,7 @@ export class ArchiveRequest implements AnswerReceiver, Exchange, Waiter {
   }
 
   onHead(head: AnswerHead): void {
+    if (this.#phase === "unwanted") return;
     const { counters, dormancy, limits } = this.#archive;
     const now = performance.now();
     counters.addLatency(now - this.#sentAt);
@@ -144,12 +151,21 @@ export class ArchiveRequest implements AnswerReceiver, Exchange, Waiter {
       return true;
     }
     this.#archive.counters.bytes += chunk.length;
+    if (this.#phase === "unwanted") {
+      this.#drained += chunk.length;
+      if (this.#drained > DRAINED_BYTES) this.#letGo();
+      return true;
+    }
     return this.#receiver.onChunk(chunk);
   }
 
   onEnd(): void {
     if (this.#phase === "draining") {
       this.#sendLater();
+      return;
+    }
+    if (this.#phase === "unwanted") {
+      this.#leaveQuietly();
       return;
     }
     const { limits, dormancy } = this.#archive;
@@ -164,6 +180,10 @@ export class ArchiveRequest implements AnswerReceiver, Exchange, Waiter {
     const { counters, dormancy, limits } = this.#archive;
     if (this.#phase === "draining") {
       this.#sendLater();
+      return;
+    }
+    if (this.#phase === "unwanted") {
+      this.#leaveQuietly();
       return;
     }
     counters.failures[kind] += 1;
@@ -241,6 +261,10 @@ export class ArchiveRequest implements AnswerReceiver, Exchange, Waiter {
   /** One timer for all: it looks what is late, and goes on if nothing is. */
   onTimer(): void {
     const { headersTimeoutMs, totalTimeoutMs } = this.#archive;
+    if (this.#phase === "unwanted") {
+      this.#letGo();
+      return;
+    }
     const now = performance.now() + 1; // timers may be early by less than that
     const headAt = this.#phase === "head" ? this.#sentAt + headersTimeoutMs : Infinity;
     if (now >= this.#deadline) {
@@ -261,6 +285,22 @@ export class ArchiveRequest implements AnswerReceiver, Exchange, Waiter {
     this.#finish("timeout", new MementoMapError("MM_HTTP", message, details));
   }
 
+  /** Lets the answer come, if it comes soon, for the sake of the connection. */
+  #linger(): void {
+    // Another request may find out how the archive is: this one may end before it has.
+    if (this.#isProbe && !this.#isJudged) this.#archive.dormancy.endProbe();
+    this.#isProbe = false;
+    this.#phase = "unwanted";
+    this.#drained = 0;
+    this.#arm(performance.now(), LINGER_MS);
+  }
+
+  #leaveQuietly(): void {
+    this.#phase = "done";
+    clearTimeout(this.#timer);
+    this.#archive.limits.leave();
+  }
+
   /** Ends what is under way, whatever that is. */
   #letGo(): void {
     const phase = this.#phase;
@@ -270,7 +310,7 @@ export class ArchiveRequest implements AnswerReceiver, Exchange, Waiter {
     if (this.#isProbe && !this.#isJudged) this.#archive.dormancy.endProbe();
     if (phase === "waiting") {
       this.#archive.limits.forget(this);
-    } else if (phase === "head" || phase === "draining" || phase === "body") {
+    } else if (phase !== "pausing" && phase !== "done") {
       this.#exchange?.abort();
       this.#archive.limits.leave();
     }

@@ -62,11 +62,49 @@ describe("sharing", () => {
     await sleep(20);
     alone.abort(new Error("all left"));
     await expect(last).rejects.toThrow("all left");
-    await vi.waitFor(() => expect(closed).toHaveBeenCalled());
+    // It has a moment for its answer, which does not come.
+    await vi.waitFor(() => expect(closed).toHaveBeenCalled(), { timeout: 5000 });
     expect(upstream.stateOf(archive)).toMatchObject({
       requestsUnderWay: 0,
       consecutiveFailures: 0,
     });
+  });
+
+  it("keeps the connection when all have left, if the answer comes soon", async () => {
+    const { archive, heads, connections } = await rawArchive((socket, number) => {
+      setTimeout(() => socket.write(httpAnswer(200, `answer ${number}`)), 200);
+    });
+    const upstream = testUpstream({ concurrency: 1, tolerance: 1 });
+    for (let turn = 0; turn < 5; turn++) {
+      const controller = new AbortController();
+      const left = upstream.ask(timemapRequest(archive, { signal: controller.signal }));
+      await vi.waitFor(() => expect(heads).toHaveLength(turn + 1));
+      controller.abort(new Error("in a hurry"));
+      await expect(left).rejects.toThrow("in a hurry");
+      await vi.waitFor(() => expect(upstream.stateOf(archive).requestsUnderWay).toBe(0));
+    }
+    const answer = await askWhole(upstream, timemapRequest(archive));
+    expect(answer).toMatchObject({ body: "answer 5", origin: "network" });
+    expect(connections()).toBe(1);
+    expect(upstream.counters.get("raw")?.failures).toMatchObject({ aborted: 5, cut: 0 });
+  });
+
+  it("does not read all of a long answer when all have left", async () => {
+    const { archive, connections } = await rawArchive((socket, number) => {
+      const body = number === 0 ? "x".repeat(2 ** 20) : "short";
+      setTimeout(() => socket.write(httpAnswer(200, body)), 30);
+    });
+    const upstream = testUpstream();
+    const controller = new AbortController();
+    const left = upstream.ask(timemapRequest(archive, { signal: controller.signal }));
+    await sleep(10);
+    controller.abort(new Error("in a hurry"));
+    await expect(left).rejects.toThrow("in a hurry");
+    await vi.waitFor(() => expect(upstream.stateOf(archive).requestsUnderWay).toBe(0));
+    await expect(askWhole(upstream, timemapRequest(archive))).resolves.toMatchObject({
+      body: "short",
+    });
+    expect(connections()).toBe(2);
   });
 
   it("refuses a signal that was aborted before, without asking", async () => {
