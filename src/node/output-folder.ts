@@ -1,9 +1,10 @@
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { readdir, rename, rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import { MementoMapError } from "../errors.ts";
 import type { Interrupt } from "./interrupt.ts";
 import { ioError, systemCode } from "./io-error.ts";
+import { removeFolderNow } from "./remove-folder.ts";
 import { temporaryPath } from "./temporary-path.ts";
 
 /**
@@ -25,7 +26,7 @@ export async function withOutputFolder<T>(
   options.interrupt?.signal.throwIfAborted();
   make(temporary, path);
   const release = options.interrupt?.onCleanUp(() => {
-    rmSync(temporary, { recursive: true, force: true, maxRetries: 5 });
+    removeFolderNow(temporary);
   });
   try {
     const result = await use(temporary);

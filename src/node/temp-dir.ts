@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Interrupt } from "./interrupt.ts";
 import { ioError } from "./io-error.ts";
+import { removeFolderNow } from "./remove-folder.ts";
 
 export interface TempDirOptions {
   /** The folder to make it in; the system's own for temporary files by default. */
@@ -27,8 +28,7 @@ export async function withTempDir<T>(
   options.interrupt?.signal.throwIfAborted();
   const path = makeIn(parent);
   const release = options.interrupt?.onCleanUp(() => {
-    // Threads may still be writing to it, so that it has to be tried again.
-    rmSync(path, { recursive: true, force: true, maxRetries: 5 });
+    removeFolderNow(path);
   });
   try {
     return await use(path);
