@@ -8,6 +8,7 @@ import { DepthCounter } from "../../fit/depth-counter.ts";
 import { parseDepthTable } from "../../fit/depth-table.ts";
 import type { PowerLawFit } from "../../fit/power-law.ts";
 import { readMisses, sourceChunks } from "../../node/compact/budget-files.ts";
+import { budgetKernels } from "../../node/compact/budget-kernels.ts";
 import { ioError } from "../../node/io-error.ts";
 import { withMapSources } from "../../node/map-sources.ts";
 import { readUkvs } from "../../ukvs/reader.ts";
@@ -81,6 +82,7 @@ function fitMap(
     const { prior } = await BudgetCompaction.survey(read, {
       source: source.name,
       misses: misses === undefined ? undefined : await readMisses(misses, io),
+      kernels: budgetKernels,
     });
     return { table, prior };
   });

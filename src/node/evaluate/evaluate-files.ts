@@ -18,6 +18,7 @@ import { openInput } from "../input-file.ts";
 import type { MapStreams } from "../map-sources.ts";
 import { openMap } from "../open-map.ts";
 import { readMisses } from "../compact/budget-files.ts";
+import { budgetKernels } from "../compact/budget-kernels.ts";
 import { paperMaps } from "./paper-maps.ts";
 
 /** Which maps to make of the truth and evaluate besides. */
@@ -247,6 +248,7 @@ async function budgets(options: EvaluateOptions, misses: string | undefined): Pr
   const compaction = await BudgetCompaction.survey(read, {
     source: options.truth,
     misses: misses === undefined ? undefined : await readMisses(misses, streams),
+    kernels: budgetKernels,
   });
   const predictors: Predictor[] = [];
   for (const cost of FRONTIER_COSTS) {
