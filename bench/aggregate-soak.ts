@@ -18,7 +18,7 @@ const { values } = parseArgs({
   options: {
     minutes: { type: "string", default: "10" },
     crowd: { type: "string", default: "10000" },
-    "crowd-seconds": { type: "string", default: "20" },
+    "crowd-seconds": { type: "string", default: "30" },
     clients: { type: "string", default: "50" },
     originals: { type: "string", default: "200000" },
   },
@@ -26,6 +26,8 @@ const { values } = parseArgs({
 
 /** Descriptors for all but the clients: archives, maps, files. */
 const OTHER_DESCRIPTORS = 1000;
+/** The crowd comes within this time: a queue of the kernel for new connections is soon full. */
+const CROWD_RAMP_MS = 10_000;
 /** Memory grows by less than this share of itself over the second half of the run. */
 const MAX_GROWTH = 0.05;
 /** In less time the heap has not yet found its size, and nothing is judged. */
@@ -66,7 +68,7 @@ async function crowd(server: Contestant): Promise<void> {
     lookups,
     clients,
     seconds: Number(values["crowd-seconds"]),
-    rampMs: 5000,
+    rampMs: CROWD_RAMP_MS,
   });
   console.log(`crowd: ${JSON.stringify(load)}`);
   rows.push([
