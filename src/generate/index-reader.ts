@@ -98,14 +98,18 @@ export class IndexReader {
 
   /** Says that other bytes follow: another file, or another part of it. */
   startPart(format: DetectedFormat): void {
-    const needs = filterNeeds(this.#options.filter);
+    const filterNeeded = filterNeeds(this.#options.filter);
+    const isCdxj = format.name === "cdxj";
+    // Where the JSON block of a row is opened anyhow, the type is at hand.
+    const opensJson = isCdxj && (filterNeeded.uri || filterNeeded.status || isKeyedByUri(format));
+    const needs = opensJson ? { ...filterNeeded, mime: true } : filterNeeded;
     this.#parser = rowParser(format, needs);
-    this.#looksForRevisits = format.name === "cdxj" && !needs.mime;
+    this.#looksForRevisits = isCdxj && !needs.mime;
     const hasKeys = this.#options.checkKeys === true && keyedByUri(format) !== undefined;
     this.#keyCheck = hasKeys ? new KeyCheck(format) : undefined;
     this.#isSample = format.isSample ?? false;
     this.#isFiltered = format.name !== "map";
-    this.#canScan = format.name === "cdxj" && format.keyedByUri !== true && !this.#isSample;
+    this.#canScan = isCdxj && !isKeyedByUri(format) && !this.#isSample;
     this.#capture.reset();
     this.#table.startRun();
     this.#linesBeforePart = this.counts.lines;
@@ -305,6 +309,10 @@ export class IndexReader {
       line: new TextDecoder().decode(shown),
     };
   }
+}
+
+function isKeyedByUri(format: DetectedFormat): boolean {
+  return format.name === "cdxj" && format.keyedByUri === true;
 }
 
 function isEmptyFilter(filter: CaptureFilter): boolean {

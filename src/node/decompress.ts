@@ -29,7 +29,8 @@ export interface DecompressOptions {
 
 const RATIO_MATTERS_FROM_BYTES = 2 ** 30;
 const DEFAULT_MAX_RATIO = 1000;
-const OUTPUT_CHUNK_BYTES = 256 * 1024;
+const OUTPUT_CHUNK_BYTES = 1024 * 1024;
+const CHUNKS_AHEAD = 2;
 /** A zstd block of 4 bytes may stand for 128 KiB; small steps keep what one step makes small. */
 const ZSTD_STEP_BYTES = 4096;
 
@@ -86,13 +87,20 @@ async function inflate(
   if (compression === undefined) return chunks.rest();
   const zlib = await import("node:zlib");
   if (compression === "gzip") {
-    return throughZlib(zlib.createGunzip({ chunkSize }), chunks, source);
+    return throughZlib(zlib.createGunzip(ahead(chunkSize)), chunks, source);
   }
   // The types are those of the oldest Node we run on, which does not have it; 22.15 and later do.
   const native = (zlib as { createZstdDecompress?: MakeDecoder }).createZstdDecompress;
   return native === undefined
     ? throughFzstd(chunks, source)
-    : throughZlib(native({ chunkSize }), chunks, source);
+    : throughZlib(native(ahead(chunkSize)), chunks, source);
+}
+
+/** Lets the decoder, which works on another thread, go on while a chunk is being read. */
+function ahead(chunkSize: number): { chunkSize: number } {
+  // A zlib stream takes the options of any stream; its types do not say so.
+  const options = { chunkSize, readableHighWaterMark: CHUNKS_AHEAD * chunkSize };
+  return options;
 }
 
 type ZlibStream = Transform & { readonly bytesWritten: number };

@@ -8,7 +8,7 @@ import { decompressed } from "../decompress.ts";
 import { ioError, systemCode } from "../io-error.ts";
 import type { FileTask } from "./tasks.ts";
 
-const CHUNK_BYTES = 1 << 18;
+const CHUNK_BYTES = 1 << 20;
 
 /**
  * Reads a whole file, or a slice of it, into a reader: decompresses it, and makes lines of what is
