@@ -8,16 +8,20 @@ import { scratchDir } from "../support/scratch.ts";
 describe("removeFolderNow", () => {
   it("removes a folder that a thread is writing to", async () => {
     const parent = scratchDir();
-    for (let round = 0; round < 20; round++) {
+    for (let round = 0; round < 10; round++) {
       const folder = join(parent, `${round}`);
       mkdirSync(join(folder, "inner"), { recursive: true });
       for (let i = 0; i < 200; i++) writeFileSync(join(folder, "inner", `${i}`), "");
       const writer = new Worker(
         `const { writeFileSync } = require("node:fs");
          const { parentPort, workerData } = require("node:worker_threads");
+         const pause = new Int32Array(new SharedArrayBuffer(4));
          parentPort.postMessage("ready");
          try {
-           for (let i = 0; ; i++) writeFileSync(workerData + "/" + i, "");
+           for (let i = 0; ; i++) {
+             writeFileSync(workerData + "/" + i, "");
+             Atomics.wait(pause, 0, 0, 1);
+           }
          } catch {}`,
         { eval: true, workerData: folder },
       );
