@@ -6,19 +6,14 @@
 //
 // This is AssemblyScript: TypeScript syntax, WebAssembly semantics. Build: `npm run build`.
 
+import { CLOSE_PAREN, commonBytes, LF, QUESTION, SLASH, SPACE, STAR, ZERO } from "./compaction/bytes";
+
 const MAX_RUNS: i32 = 4096;
 const RUN_BYTES: usize = 16;
 
-const LF: u8 = 10;
-const SPACE: u8 = 32;
 const BANG: u8 = 33;
 const QUOTE: u8 = 34;
-const CLOSE_PAREN: u8 = 41;
-const STAR: u8 = 42;
-const SLASH: u8 = 47;
-const ZERO: u8 = 48;
 const COLON: u8 = 58;
-const QUESTION: u8 = 63;
 const AT: u8 = 64;
 const BACKSLASH: u8 = 92;
 const LOWER_H: u8 = 104;
@@ -81,7 +76,7 @@ export function scan(start: usize, end: usize, maxLines: i32, maxLineBytes: i32)
     if (first == BANG || first == AT || first <= SPACE) break;
 
     const room = <i32>(end - at);
-    const shared = lastLength > 0 ? sharedBytes(at, last, lastLength < room ? lastLength : room) : 0;
+    const shared = lastLength > 0 ? commonBytes(at, last, 0, lastLength < room ? lastLength : room) : 0;
     let keyEnd = at + <usize>shared;
     while (keyEnd < end && load<u8>(keyEnd) > SPACE) keyEnd++;
     const length = <i32>(keyEnd - at);
@@ -146,18 +141,6 @@ export function scan(start: usize, end: usize, maxLines: i32, maxLineBytes: i32)
     at = lineEnd + 1;
   }
   return at;
-}
-
-/** Bytes that two keys share, at most `limit`, eight at a time. */
-function sharedBytes(a: usize, b: usize, limit: i32): i32 {
-  let i: i32 = 0;
-  while (i + 8 <= limit) {
-    const difference = load<u64>(a + <usize>i) ^ load<u64>(b + <usize>i);
-    if (difference != 0) return i + <i32>(ctz(difference) >> 3);
-    i += 8;
-  }
-  while (i < limit && load<u8>(a + <usize>i) == load<u8>(b + <usize>i)) i++;
-  return i;
 }
 
 /** Where the JSON block begins behind ` datetime `, or 0 if that is not what follows. */

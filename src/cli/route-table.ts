@@ -1,4 +1,5 @@
 import { shortened, TEXT_WIDTH } from "../report/text-table.ts";
+import { decisionJson } from "../route/decision-json.ts";
 import type { Decision, RouteReason } from "../route/decision.ts";
 
 /** Reasons for people; short, so that a table fits. */
@@ -59,14 +60,6 @@ export function routeJson(uri: string, decisions: readonly Decision[]): string {
   return JSON.stringify({
     original_uri: uri,
     asked: decisions.filter(({ isAsked }) => isAsked).length,
-    archives: decisions.map(({ archive, isAsked, reason, likelihood, key, frequency }) => ({
-      id: archive.id,
-      name: archive.name,
-      asked: isAsked,
-      reason,
-      likelihood: Math.round(likelihood * 1e4) / 1e4,
-      key: key ?? null,
-      frequency: frequency ?? null,
-    })),
+    archives: decisions.map(decisionJson),
   });
 }

@@ -1,4 +1,5 @@
 import { BACKSLASH, COLON, CLOSE_BRACE, COMMA, OPEN_BRACE, QUOTE, SPACE } from "../bytes/ascii.ts";
+import { skipBlanks } from "../bytes/blanks.ts";
 
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
@@ -96,12 +97,6 @@ export function unescapeJson(bytes: Uint8Array, start: number, end: number): str
   } catch {
     return text;
   }
-}
-
-function skipBlanks(bytes: Uint8Array, from: number, end: number): number {
-  let at = from;
-  while (at < end && bytes[at] <= SPACE) at++;
-  return at;
 }
 
 const FOUR_QUOTES = 0x22222222;

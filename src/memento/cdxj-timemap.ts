@@ -1,17 +1,12 @@
 import { AT, BANG, CR, isDigit, LF, OPEN_BRACE, SPACE } from "../bytes/ascii.ts";
+import { skipBlanks } from "../bytes/blanks.ts";
 import { isJsonObject, parseRelaxedJson } from "../ukvs/relaxed-json.ts";
-import { ByteFeed } from "./byte-feed.ts";
 import { DATETIME_DIGITS, tryReadDigits } from "./datetime-bytes.ts";
 import { formatDatetime } from "./datetime.ts";
+import { FedReader } from "./fed-reader.ts";
 import { MementoObject } from "./memento-object.ts";
 import { takeMember } from "./timemap-member.ts";
-import {
-  DEFAULT_MAX_LINK_BYTES,
-  TimeMapDraft,
-  type TimeMapLimits,
-  type TimeMapReader,
-  type TimeMapReading,
-} from "./timemap-reading.ts";
+import type { TimeMapLimits } from "./timemap-reading.ts";
 
 /** Fourteen digits, and three of milliseconds, which some indexers write. */
 const MAX_DIGITS = 17;
@@ -28,36 +23,21 @@ const DECODER = new TextDecoder();
  * memento is taken to be where replay tools have it, behind `replayPrefix`; without one they are
  * faults. Needs no order; holds the mementos and one line.
  */
-export class CdxjTimeMapReader implements TimeMapReader {
-  readonly #draft: TimeMapDraft;
-  readonly #feed: ByteFeed;
+export class CdxjTimeMapReader extends FedReader {
   readonly #memento = new MementoObject();
   readonly #replayPrefix: string | undefined;
 
   constructor(replayPrefix?: string, limits: TimeMapLimits = {}) {
+    super(limits);
     this.#replayPrefix = replayPrefix;
-    this.#draft = new TimeMapDraft(limits);
-    this.#feed = new ByteFeed(
-      (bytes, end, isLast) => this.#scan(bytes, end, isLast),
-      limits.maxLinkBytes ?? DEFAULT_MAX_LINK_BYTES,
-    );
   }
 
-  write(chunk: Uint8Array): void {
-    this.#feed.write(chunk);
-  }
-
-  end(): TimeMapReading {
-    this.#feed.end();
-    return this.#draft.reading();
-  }
-
-  #scan(bytes: Uint8Array, end: number, isLast: boolean): number {
+  protected override scan(bytes: Uint8Array, end: number, isLast: boolean): number {
     let start = 0;
     for (;;) {
       const newline = bytes.indexOf(LF, start);
       if (newline === -1 || newline >= end) break;
-      this.#feed.checkLength(newline - start);
+      this.feed.checkLength(newline - start);
       this.#line(bytes, start, newline);
       start = newline + 1;
     }
@@ -75,7 +55,7 @@ export class CdxjTimeMapReader implements TimeMapReader {
       first === BANG || first === AT
         ? this.#takeHeader(bytes, start, end)
         : this.#takeMemento(bytes, start, end);
-    if (!isTaken) this.#draft.addFault(bytes, start, end);
+    if (!isTaken) this.draft.addFault(bytes, start, end);
   }
 
   #takeHeader(bytes: Uint8Array, start: number, end: number): boolean {
@@ -89,8 +69,8 @@ export class CdxjTimeMapReader implements TimeMapReader {
       return false;
     }
     if (!isJsonObject(value)) return false;
-    if (name === "id") takeMember(this.#draft, "self", value["uri"]);
-    else for (const [member, of] of Object.entries(value)) takeMember(this.#draft, member, of);
+    if (name === "id") takeMember(this.draft, "self", value["uri"]);
+    else for (const [member, of] of Object.entries(value)) takeMember(this.draft, member, of);
     return true;
   }
 
@@ -102,13 +82,13 @@ export class CdxjTimeMapReader implements TimeMapReader {
     const datetime = json === start ? memento.datetime : datetimeBefore(bytes, start, json);
     if (datetime === undefined) return false;
     if (!memento.isCapture) {
-      this.#draft.addMemento(memento.uriBytes, memento.uriStart, memento.uriEnd, datetime);
+      this.draft.addMemento(memento.uriBytes, memento.uriStart, memento.uriEnd, datetime);
       return true;
     }
     if (this.#replayPrefix === undefined) return false;
     const original = DECODER.decode(memento.uriBytes.subarray(memento.uriStart, memento.uriEnd));
     const uri = ENCODER.encode(`${this.#replayPrefix}${formatDatetime(datetime)}/${original}`);
-    this.#draft.addMemento(uri, 0, uri.length, datetime);
+    this.draft.addMemento(uri, 0, uri.length, datetime);
     return true;
   }
 }
@@ -123,10 +103,4 @@ function datetimeBefore(bytes: Uint8Array, start: number, at: number): number | 
   const isField = from === start || bytes[from - 1] <= SPACE;
   if (!isField || digits < DATETIME_DIGITS || digits > MAX_DIGITS) return undefined;
   return tryReadDigits(bytes, from);
-}
-
-function skipBlanks(bytes: Uint8Array, from: number, end: number): number {
-  let at = from;
-  while (at < end && bytes[at] <= SPACE) at++;
-  return at;
 }

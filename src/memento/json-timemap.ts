@@ -1,16 +1,11 @@
-import { CLOSE_BRACE, COLON, COMMA, OPEN_BRACE, QUOTE, SPACE } from "../bytes/ascii.ts";
+import { CLOSE_BRACE, COLON, OPEN_BRACE, QUOTE } from "../bytes/ascii.ts";
+import { skipBlanks, skipBlanksAndCommas } from "../bytes/blanks.ts";
 import { stringEnd, unescapeJson, valueEnd } from "../input/json-members.ts";
 import { isJsonObject } from "../ukvs/relaxed-json.ts";
-import { ByteFeed } from "./byte-feed.ts";
+import { FedReader } from "./fed-reader.ts";
 import { MementoObject } from "./memento-object.ts";
 import { takeMember } from "./timemap-member.ts";
-import {
-  DEFAULT_MAX_LINK_BYTES,
-  TimeMapDraft,
-  type TimeMapLimits,
-  type TimeMapReader,
-  type TimeMapReading,
-} from "./timemap-reading.ts";
+import type { TimeMapLimits } from "./timemap-reading.ts";
 
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
@@ -25,30 +20,15 @@ type Place = "before" | "root" | "mementos" | "list" | "index" | "behind";
  * Other members are passed over. A list item that is no memento is a fault; what is no JSON ends the
  * reading with a fault. Needs no order of members; holds the mementos and one item.
  */
-export class JsonTimeMapReader implements TimeMapReader {
-  readonly #draft: TimeMapDraft;
-  readonly #feed: ByteFeed;
+export class JsonTimeMapReader extends FedReader {
   readonly #memento = new MementoObject();
   #place: Place = "before";
 
   constructor(limits: TimeMapLimits = {}) {
-    this.#draft = new TimeMapDraft(limits);
-    this.#feed = new ByteFeed(
-      (bytes, end, isLast) => this.#scan(bytes, end, isLast),
-      limits.maxLinkBytes ?? DEFAULT_MAX_LINK_BYTES,
-    );
+    super(limits);
   }
 
-  write(chunk: Uint8Array): void {
-    this.#feed.write(chunk);
-  }
-
-  end(): TimeMapReading {
-    this.#feed.end();
-    return this.#draft.reading();
-  }
-
-  #scan(bytes: Uint8Array, end: number, isLast: boolean): number {
+  protected override scan(bytes: Uint8Array, end: number, isLast: boolean): number {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     let at = 0;
     while (this.#place !== "behind") {
@@ -102,9 +82,9 @@ export class JsonTimeMapReader implements TimeMapReader {
       return at + 1;
     }
     const behind = valueEnd(bytes, view, at, end);
-    this.#feed.checkLength(behind - start);
+    this.feed.checkLength(behind - start);
     if (behind !== -1 && this.#place === "root") {
-      takeMember(this.#draft, name, tryParseJson(bytes, at, behind));
+      takeMember(this.draft, name, tryParseJson(bytes, at, behind));
     }
     return behind;
   }
@@ -124,25 +104,25 @@ export class JsonTimeMapReader implements TimeMapReader {
       return at + 1;
     }
     const behind = valueEnd(bytes, view, at, end);
-    this.#feed.checkLength(behind - at);
+    this.feed.checkLength(behind - at);
     // A closing brace here would not end the list.
     if (behind === at) return this.#fail(bytes, at, end);
     if (behind === -1) return -1;
     if (this.#place === "index") {
       const item = tryParseJson(bytes, at, behind);
-      takeMember(this.#draft, "timemap_index", isJsonObject(item) ? [item] : item);
+      takeMember(this.draft, "timemap_index", isJsonObject(item) ? [item] : item);
     } else if (this.#memento.read(bytes, at, behind) && this.#memento.datetime !== undefined) {
       const { uriBytes, uriStart, uriEnd, datetime } = this.#memento;
-      this.#draft.addMemento(uriBytes, uriStart, uriEnd, datetime);
+      this.draft.addMemento(uriBytes, uriStart, uriEnd, datetime);
     } else {
-      this.#draft.addFault(bytes, at, behind);
+      this.draft.addFault(bytes, at, behind);
     }
     return behind;
   }
 
   /** Counts a fault that nothing behind can be read after. */
   #fail(bytes: Uint8Array, at: number, end: number): number {
-    this.#draft.addFault(bytes, at, end);
+    this.draft.addFault(bytes, at, end);
     this.#place = "behind";
     return end;
   }
@@ -155,16 +135,4 @@ function tryParseJson(bytes: Uint8Array, start: number, end: number): unknown {
     // A member that is no JSON says nothing; the walk finds out whether what follows can be read.
     return undefined;
   }
-}
-
-function skipBlanks(bytes: Uint8Array, from: number, end: number): number {
-  let at = from;
-  while (at < end && bytes[at] <= SPACE) at++;
-  return at;
-}
-
-function skipBlanksAndCommas(bytes: Uint8Array, from: number, end: number): number {
-  let at = from;
-  while (at < end && (bytes[at] <= SPACE || bytes[at] === COMMA)) at++;
-  return at;
 }

@@ -1,4 +1,5 @@
 import { BACKSLASH, COMMA, LF, QUOTE, SPACE } from "../bytes/ascii.ts";
+import { skipBlanks, skipBlanksAndCommas } from "../bytes/blanks.ts";
 
 const SEMICOLON = 0x3b;
 const LESS = 0x3c;
@@ -171,18 +172,6 @@ function isNameEnd(byte: number): boolean {
 
 function isValueEnd(byte: number): boolean {
   return byte <= SPACE || byte === SEMICOLON || byte === COMMA || byte === QUOTE;
-}
-
-function skipBlanks(bytes: Uint8Array, from: number, end: number): number {
-  let at = from;
-  while (at < end && bytes[at] <= SPACE) at++;
-  return at;
-}
-
-function skipBlanksAndCommas(bytes: Uint8Array, from: number, end: number): number {
-  let at = from;
-  while (at < end && (bytes[at] <= SPACE || bytes[at] === COMMA)) at++;
-  return at;
 }
 
 function trimEnd(bytes: Uint8Array, start: number, from: number): number {

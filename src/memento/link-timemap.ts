@@ -1,15 +1,9 @@
 import { SPACE } from "../bytes/ascii.ts";
-import { ByteFeed } from "./byte-feed.ts";
 import { tryReadDatetime } from "./datetime-bytes.ts";
+import { FedReader } from "./fed-reader.ts";
 import { LinkScanner } from "./link-scanner.ts";
 import { targetText, valueText } from "./link-text.ts";
-import {
-  DEFAULT_MAX_LINK_BYTES,
-  TimeMapDraft,
-  type TimeMapLimits,
-  type TimeMapReader,
-  type TimeMapReading,
-} from "./timemap-reading.ts";
+import type { TimeMapLimits, TimeMapReading } from "./timemap-reading.ts";
 
 /** A word in lower-case ASCII letters. */
 type Word = Uint8Array;
@@ -47,39 +41,24 @@ const RELATIONS: readonly (readonly [Word, number])[] = [
  * Links of other relations are passed over. A memento without a datetime, and a link without a
  * relation, are faults. Needs no order; holds the mementos and one link.
  */
-export class LinkTimeMapReader implements TimeMapReader {
-  readonly #draft: TimeMapDraft;
-  readonly #feed: ByteFeed;
+export class LinkTimeMapReader extends FedReader {
   readonly #scanner = new LinkScanner();
 
   constructor(limits: TimeMapLimits = {}) {
-    this.#draft = new TimeMapDraft(limits);
-    this.#feed = new ByteFeed(
-      (bytes, end, isLast) => this.#scan(bytes, end, isLast),
-      limits.maxLinkBytes ?? DEFAULT_MAX_LINK_BYTES,
-    );
+    super(limits);
   }
 
-  write(chunk: Uint8Array): void {
-    this.#feed.write(chunk);
-  }
-
-  end(): TimeMapReading {
-    this.#feed.end();
-    return this.#draft.reading();
-  }
-
-  #scan(bytes: Uint8Array, end: number, isLast: boolean): number {
+  protected override scan(bytes: Uint8Array, end: number, isLast: boolean): number {
     const scanner = this.#scanner;
     let at = 0;
     for (;;) {
       const faults = scanner.faults;
       const behind = scanner.next(bytes, at, end, isLast);
       for (let i = faults; i < scanner.faults; i++) {
-        this.#draft.addFault(bytes, scanner.faultStart, end);
+        this.draft.addFault(bytes, scanner.faultStart, end);
       }
       if (behind === -1) return scanner.resumeAt;
-      this.#feed.checkLength(behind - scanner.resumeAt);
+      this.feed.checkLength(behind - scanner.resumeAt);
       this.#take(bytes, scanner.resumeAt, behind);
       at = behind;
     }
@@ -92,16 +71,16 @@ export class LinkTimeMapReader implements TimeMapReader {
       rel === -1 ? 0 : relationsIn(bytes, scanner.valueStart(rel), scanner.valueEnd(rel));
     if ((relations & MEMENTO) !== 0) {
       const datetime = this.#datetime(bytes, DATETIME);
-      if (datetime === undefined) this.#draft.addFault(bytes, start, end);
-      else this.#draft.addMemento(bytes, scanner.targetStart, scanner.targetEnd, datetime);
+      if (datetime === undefined) this.draft.addFault(bytes, start, end);
+      else this.draft.addMemento(bytes, scanner.targetStart, scanner.targetEnd, datetime);
     }
-    if (rel === -1) this.#draft.addFault(bytes, start, end);
+    if (rel === -1) this.draft.addFault(bytes, start, end);
     else if ((relations & ~MEMENTO) !== 0) this.#takeOther(bytes, relations);
   }
 
   /** Takes the links there are few of. */
   #takeOther(bytes: Uint8Array, relations: number): void {
-    const draft = this.#draft;
+    const draft = this.draft;
     const { targetStart, targetEnd } = this.#scanner;
     const uri = targetText(bytes, targetStart, targetEnd);
     if ((relations & ORIGINAL) !== 0) draft.original ??= uri;

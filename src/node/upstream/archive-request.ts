@@ -159,15 +159,16 @@ export class ArchiveRequest implements AnswerReceiver, Exchange, Waiter {
     return this.#receiver.onChunk(chunk);
   }
 
+  /** What came to its end may be what nobody waits for: then it is done with here. */
+  #isNoAnswer(): boolean {
+    if (this.#phase === "draining") this.#sendLater();
+    else if (this.#phase === "unwanted") this.#leaveQuietly();
+    else return false;
+    return true;
+  }
+
   onEnd(): void {
-    if (this.#phase === "draining") {
-      this.#sendLater();
-      return;
-    }
-    if (this.#phase === "unwanted") {
-      this.#leaveQuietly();
-      return;
-    }
+    if (this.#isNoAnswer()) return;
     const { limits, dormancy } = this.#archive;
     this.#phase = "done";
     clearTimeout(this.#timer);
@@ -178,14 +179,7 @@ export class ArchiveRequest implements AnswerReceiver, Exchange, Waiter {
 
   onFail(error: Error, kind: FailureKind): void {
     const { counters, dormancy, limits } = this.#archive;
-    if (this.#phase === "draining") {
-      this.#sendLater();
-      return;
-    }
-    if (this.#phase === "unwanted") {
-      this.#leaveQuietly();
-      return;
-    }
+    if (this.#isNoAnswer()) return;
     counters.failures[kind] += 1;
     if (!this.#isJudged) {
       this.#isJudged = true;

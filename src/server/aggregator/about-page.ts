@@ -2,6 +2,7 @@ import type { ArchiveTally } from "../../aggregate/archive-tally.ts";
 import type { RoutingReport, Share } from "../../aggregate/routing-estimate.ts";
 import { htmlDocument } from "../page/document.ts";
 import { formatNumber } from "../page/format.ts";
+import { factList } from "../page/fact-list.ts";
 import { type Html, html } from "../page/html.ts";
 import { ABOUT_STYLE } from "./about-style.ts";
 import { formatAgo, formatMs, formatShare } from "./about-words.ts";
@@ -51,15 +52,7 @@ function routingCard(status: ServiceStatus): Html {
   const most = Math.max(1, report.asked + report.spared);
   const asked = (100 * report.asked) / most;
   return html`<section class="card" aria-label="Routing">
-    <dl class="facts">
-      ${facts.map(
-        ([name, value]) =>
-          html`<div>
-            <dt>${name}</dt>
-            <dd>${value}</dd>
-          </div> `,
-      )}
-    </dl>
+    ${factList(facts)}
     <div class="saving">
       <svg class="stack" role="img" aria-label="${formatShare(report.saved)} of requests spared">
         <rect class="spared" width="100%" height="100%" />

@@ -1,4 +1,5 @@
 import type { Upstream } from "../../aggregate/upstream.ts";
+import { decisionJson } from "../../route/decision-json.ts";
 import type { Router, RouteRequest } from "../../route/decision.ts";
 import { surt } from "../../surt/surt.ts";
 import {
@@ -31,15 +32,9 @@ export function answerRoute(
     original_uri: request.uri,
     surt: surt(request.uri),
     asked: decisions.filter(({ isAsked }) => isAsked).length,
-    archives: decisions.map(({ archive, isAsked, reason, likelihood, key, frequency }) => ({
-      id: archive.id,
-      name: archive.name,
-      asked: isAsked,
-      reason,
-      likelihood: Math.round(likelihood * 1e4) / 1e4,
-      key: key ?? null,
-      frequency: frequency ?? null,
-      health: upstream.stateOf(archive).health,
+    archives: decisions.map((decision) => ({
+      ...decisionJson(decision),
+      health: upstream.stateOf(decision.archive).health,
     })),
     estimates: { saved, missRate: missRate ?? null, recall: recall ?? null },
   };

@@ -16,6 +16,7 @@ import {
 } from "./aggregator-exchange.ts";
 import { aggregatorGauges } from "./gauges.ts";
 import type { Monitor } from "./monitor.ts";
+import type { StatusName } from "./request-target.ts";
 import type { ServiceStatus } from "./service-status.ts";
 
 /** What the answers about the service itself are made of. */
@@ -28,15 +29,6 @@ export interface StatusParts {
 }
 
 const ABOUT_SECURITY_POLICY = securityPolicy(ABOUT_STYLE);
-
-type StatusName =
-  | "about"
-  | "about.json"
-  | "archives.json"
-  | "monitor"
-  | "health"
-  | "metrics"
-  | "openapi.json";
 
 /** Answers what there is to know about the service itself. */
 export function answerStatus(

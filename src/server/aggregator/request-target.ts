@@ -3,6 +3,16 @@ import { originalUri } from "../../aggregate/original-uri.ts";
 import { parsePaddedDatetime } from "../../memento/datetime.ts";
 import type { TimeMapFormat } from "../../memento/timemap-document.ts";
 
+/** What there is to know about the service itself; also the paths it is at. */
+export type StatusName =
+  | "about"
+  | "about.json"
+  | "archives.json"
+  | "monitor"
+  | "health"
+  | "metrics"
+  | "openapi.json";
+
 /** What a request target asks for. The original is as sent, but for `http://` where it has none. */
 export type AggregatorTarget =
   | {
@@ -23,16 +33,7 @@ export type AggregatorTarget =
   | { readonly name: "proxy"; readonly datetime: number; readonly original: string }
   | { readonly name: "summary"; readonly original: string }
   | { readonly name: "route"; readonly original: string }
-  | {
-      readonly name:
-        | "about"
-        | "about.json"
-        | "archives.json"
-        | "monitor"
-        | "health"
-        | "metrics"
-        | "openapi.json";
-    }
+  | { readonly name: StatusName }
   | { readonly name: "malformed"; readonly detail: string }
   | { readonly name: "unknown" };
 

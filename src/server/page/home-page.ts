@@ -3,6 +3,7 @@ import type { MapSurvey } from "../../map/survey.ts";
 import { answerSection } from "./answer-section.ts";
 import { htmlDocument } from "./document.ts";
 import { formatBytes, formatDay, formatNumber } from "./format.ts";
+import { factList } from "./fact-list.ts";
 import { type Html, html } from "./html.ts";
 
 /** A page of a map as it is listed. */
@@ -132,15 +133,7 @@ function factCard({ survey, bytes, updatedAt, archive }: MapView): Html {
     ["Updated", formatDay(updatedAt)],
   ];
   return html`<section class="card" aria-label="Totals">
-    <dl class="facts">
-      ${facts.map(
-        ([name, value]) =>
-          html`<div>
-            <dt>${name}</dt>
-            <dd>${value}</dd>
-          </div> `,
-      )}
-    </dl>
+    ${factList(facts)}
     ${archive === undefined ? undefined : html`<p class="hint">The map is of <a href="${webAddress(archive)}">${archive}</a>.</p>`}
   </section>`;
 }
