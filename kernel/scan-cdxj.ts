@@ -3,14 +3,29 @@
 // Does for plain lines, `surt datetime {json}`, what src/generate/index-reader.ts does with
 // src/input/cdxj.ts and the KeyScanner: lines that have the same key of host and path become one
 // run. It stops before the first line that is anything else, which the caller reads itself.
+// Filters by what the JSON block says work too, as far as the caller has taught it: see
+// cdxj/row-filter.ts.
 //
 // This is AssemblyScript: TypeScript syntax, WebAssembly semantics. Build: `npm run build`.
 
 import { CLOSE_PAREN, commonBytes, LF, QUESTION, SLASH, SPACE, STAR, ZERO } from "./compaction/bytes";
+import { UNKNOWN, verdictOf } from "./cdxj/row-filter";
+
+export {
+  closeLayout,
+  forget,
+  learnGap,
+  learnTail,
+  learnWord,
+  lessonPointer,
+  maxLessonBytes,
+  openLayout,
+} from "./cdxj/row-filter";
 
 const MAX_RUNS: i32 = 4096;
 const RUN_BYTES: usize = 16;
 
+const CR: u8 = 13;
 const BANG: u8 = 33;
 const QUOTE: u8 = 34;
 const COLON: u8 = 58;
@@ -33,6 +48,11 @@ let revisitCount: i32 = 0;
 /** Whether the line whose end was found last is of a revisit. */
 let isRevisit: bool = false;
 
+/** Bits of a verdict: a revisit, and reasons to leave a row out, the first of which counts. */
+const IS_REVISIT: i32 = 1;
+const MAX_REASONS: i32 = 7;
+const rejectedTable: usize = memory.data(4 * 7, 4);
+
 /** Makes room for `bytes` of lines; returns where they go. */
 export function open(bytes: i32): usize {
   return heap.alloc(bytes + 64);
@@ -54,16 +74,31 @@ export function lines(): i32 {
   return lineCount;
 }
 
-/** Lines whose MIME type is that of revisits. */
+/** Of the lines in runs, those whose MIME type is that of revisits. */
 export function revisits(): i32 {
   return revisitCount;
 }
 
-/** Takes lines of `[start, end)`, at most `maxLines`; returns where it stopped. */
-export function scan(start: usize, end: usize, maxLines: i32, maxLineBytes: i32): usize {
+/** Lines left out for a reason, counted from 0; they are in no run. */
+export function rejected(reason: i32): i32 {
+  return load<i32>(rejectedTable + <usize>(reason * 4));
+}
+
+/**
+ * Takes lines of `[start, end)`, at most `maxLines`; returns where it stopped. With `isFiltered`
+ * the values of each row decide whether it counts.
+ */
+export function scan(
+  start: usize,
+  end: usize,
+  maxLines: i32,
+  maxLineBytes: i32,
+  isFiltered: bool,
+): usize {
   runCount = 0;
   lineCount = 0;
   revisitCount = 0;
+  memory.fill(rejectedTable, 0, 4 * MAX_REASONS);
   let run = runTable - RUN_BYTES;
   let last: usize = 0;
   let lastLength: i32 = -1;
@@ -83,18 +118,20 @@ export function scan(start: usize, end: usize, maxLines: i32, maxLineBytes: i32)
     const block = dateEnd(keyEnd, end);
     if (block == 0) break;
     if (hasOtherUri(block)) break;
-    const lineEnd = findLineEnd(block, end);
+    const lineEnd = isFiltered ? findFeed(block, end) : findLineEnd(block, end);
     if (lineEnd >= end || <i32>(lineEnd - at) > maxLineBytes) break;
 
-    if (shared == length && length == lastLength) {
-      store<i32>(run, load<i32>(run, 8) + 1, 8);
-    } else {
-      // The key of the row, as KeyScanner finds it.
+    // The key of the row, as KeyScanner finds it.
+    const isSameKey = shared == length && length == lastLength;
+    let row = lastRow;
+    let keyPlain = plain;
+    let keyHostEnd = hostEnd;
+    if (!isSameKey) {
       let known = shared < plain ? shared : plain;
       if (hostEnd == -1 || known < hostEnd + 2) {
         if (first == QUOTE || first == OPEN_BRACE || isOtherScheme(at, first, length)) break;
         known = 0;
-        hostEnd = -1;
+        keyHostEnd = -1;
       }
       let isPlain = true;
       let i = known;
@@ -110,32 +147,48 @@ export function scan(start: usize, end: usize, maxLines: i32, maxLineBytes: i32)
           break;
         } else if (byte == QUESTION) {
           break;
-        } else if (byte == CLOSE_PAREN && hostEnd == -1) {
-          if (i + 1 < length && load<u8>(at + <usize>(i + 1)) == SLASH) hostEnd = i;
+        } else if (byte == CLOSE_PAREN && keyHostEnd == -1) {
+          if (i + 1 < length && load<u8>(at + <usize>(i + 1)) == SLASH) keyHostEnd = i;
         }
       }
-      if (!isPlain || hostEnd == -1) break;
-      plain = i;
-      let row = i;
-      while (row > hostEnd + 2 && load<u8>(at + <usize>(row - 1)) == SLASH) row--;
-
-      if (row == lastRow && shared >= row) {
-        store<i32>(run, load<i32>(run, 8) + 1, 8);
-      } else {
-        if (runCount == MAX_RUNS) break;
-        runCount++;
-        run += RUN_BYTES;
-        let common = shared < row ? shared : row;
-        if (lastRow < common) common = lastRow;
-        store<i32>(run, <i32>(at - start));
-        store<i32>(run, row, 4);
-        store<i32>(run, 1, 8);
-        store<i32>(run, common > 0 ? common : 0, 12);
-        lastRow = row;
-      }
-      last = at;
-      lastLength = length;
+      if (!isPlain || keyHostEnd == -1) break;
+      keyPlain = i;
+      row = i;
+      while (row > keyHostEnd + 2 && load<u8>(at + <usize>(row - 1)) == SLASH) row--;
     }
+
+    if (isFiltered) {
+      const hasReturn = load<u8>(lineEnd - 1) == CR;
+      const verdict = verdictOf(block, hasReturn ? lineEnd - 1 : lineEnd);
+      if (verdict == UNKNOWN) break;
+      if (verdict > IS_REVISIT) {
+        const count = rejectedTable + <usize>(4 * (ctz(verdict & ~IS_REVISIT) - 1));
+        store<i32>(count, load<i32>(count) + 1);
+        lineCount++;
+        at = lineEnd + 1;
+        continue;
+      }
+      isRevisit = verdict == IS_REVISIT;
+    }
+
+    if (row == lastRow && shared >= row) {
+      store<i32>(run, load<i32>(run, 8) + 1, 8);
+    } else {
+      if (runCount == MAX_RUNS) break;
+      runCount++;
+      run += RUN_BYTES;
+      let common = shared < row ? shared : row;
+      if (lastRow < common) common = lastRow;
+      store<i32>(run, <i32>(at - start));
+      store<i32>(run, row, 4);
+      store<i32>(run, 1, 8);
+      store<i32>(run, common > 0 ? common : 0, 12);
+      lastRow = row;
+    }
+    last = at;
+    lastLength = length;
+    plain = keyPlain;
+    hostEnd = keyHostEnd;
     lineCount++;
     if (isRevisit) revisitCount++;
     at = lineEnd + 1;
@@ -168,9 +221,19 @@ function isOtherScheme(key: usize, first: u8, length: i32): bool {
   return (length > 8 && load<u8>(key, 8) == COLON) || (length > 5 && load<u8>(key, 5) == COLON);
 }
 
+/** The next line feed, sixteen bytes at a time; `end` or more if there is none. */
+function findFeed(start: usize, end: usize): usize {
+  const feed = i8x16.splat(LF);
+  for (let at = start; at < end; at += 16) {
+    const found = i8x16.bitmask(i8x16.eq(v128.load(at), feed));
+    if (found != 0) return at + <usize>ctz(found);
+  }
+  return end;
+}
+
 /**
- * The next line feed, sixteen bytes at a time; `end` or more if there is none. Tells `isRevisit` on
- * the way: to go over the bytes once more would cost more.
+ * The next line feed, as `findFeed` finds it. Tells `isRevisit` on the way: to go over the bytes
+ * once more would cost more.
  */
 function findLineEnd(start: usize, end: usize): usize {
   const feed = i8x16.splat(LF);

@@ -4,7 +4,7 @@ import type { RowKind, RowParser } from "../input/capture.ts";
 import type { DetectedFormat } from "../input/detect.ts";
 import { keyedByUri, rowParser } from "../input/detect.ts";
 import type { CaptureFilter } from "../input/filter.ts";
-import { CaptureSieve, filterNeeds } from "../input/filter.ts";
+import { CaptureSieve, filterNeeds, isEmptyFilter, looksAtValuesOnly } from "../input/filter.ts";
 import { unescapeJson } from "../input/json-members.ts";
 import { KeyCheck } from "../input/key-check.ts";
 import { hasRevisitType, isRevisit } from "../input/revisit.ts";
@@ -13,9 +13,11 @@ import { surtBytes } from "../surt/surt-bytes.ts";
 import type { IndexCounts } from "./index-counts.ts";
 import { newIndexCounts } from "./index-counts.ts";
 import type { KeyRunScanner } from "./key-run-scanner.ts";
+import { SCANNER_REASONS } from "./key-run-scanner.ts";
 import type { KeyTable } from "./key-table.ts";
 import type { RowKeyOptions } from "./row-key.ts";
 import { RowKey } from "./row-key.ts";
+import { ScannerLessons } from "./scanner-lessons.ts";
 
 /** How to read rows; all of it can be sent to another thread. */
 export interface IndexReaderOptions extends RowKeyOptions {
@@ -59,6 +61,8 @@ export class IndexReader {
   readonly #capture = new Capture();
   readonly #rowKey: RowKey;
   readonly #scanner: KeyRunScanner | undefined;
+  /** Missing where the scanner need not learn anything. */
+  readonly #lessons: ScannerLessons | undefined;
   #canScan = false;
   /** Whether rows may be of revisits, and parsing them does not tell. */
   #looksForRevisits = false;
@@ -78,7 +82,7 @@ export class IndexReader {
   #lastLength = NONE;
   #lastRowLength = NONE;
 
-  /** @param scanner makes CDXJ faster, where nothing but the keys is needed. */
+  /** @param scanner makes CDXJ faster, where keys, status and MIME type are all that is needed. */
   constructor(
     options: IndexReaderOptions,
     table: KeyTable,
@@ -90,9 +94,10 @@ export class IndexReader {
     this.#drain = drain;
     const { originals, distinct, datetimeDigits } = options;
     const needsKeysOnly = !originals && distinct !== true && datetimeDigits === 0;
-    this.#scanner = needsKeysOnly && isEmptyFilter(options.filter) ? scanner : undefined;
     this.#rowKey = new RowKey(options);
     this.#sieve = isEmptyFilter(options.filter) ? undefined : new CaptureSieve(options.filter);
+    this.#scanner = needsKeysOnly && looksAtValuesOnly(options.filter) ? scanner : undefined;
+    this.#lessons = this.#scanner && this.#sieve && new ScannerLessons(this.#scanner, this.#sieve);
     this.#parser = rowParser({ name: "surts" }, filterNeeds(options.filter));
   }
 
@@ -109,7 +114,9 @@ export class IndexReader {
     this.#keyCheck = hasKeys ? new KeyCheck(format) : undefined;
     this.#isSample = format.isSample ?? false;
     this.#isFiltered = format.name !== "map";
-    this.#canScan = isCdxj && !isKeyedByUri(format) && !this.#isSample;
+    this.#canScan =
+      this.#scanner !== undefined && isCdxj && !isKeyedByUri(format) && !this.#isSample;
+    if (this.#canScan) this.#scanner?.startPart(this.#sieve !== undefined);
     this.#capture.reset();
     this.#table.startRun();
     this.#linesBeforePart = this.counts.lines;
@@ -129,14 +136,16 @@ export class IndexReader {
     const capture = this.#capture;
     const parser = this.#parser;
     const sieve = this.#isFiltered ? this.#sieve : undefined;
+    const scanner = this.#canScan ? this.#scanner : undefined;
     const { maxLineBytes, datetimeDigits } = this.#options;
     const canRepeat = sieve === undefined && datetimeDigits === 0 && !this.#isSample;
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#lastLength = NONE;
+    scanner?.take(bytes, end);
     let at = start;
     while (at < end) {
-      if (this.#canScan && this.#scanner !== undefined) {
-        at = this.#scanRuns(this.#scanner, bytes, at, end);
+      if (scanner?.isReady === true) {
+        at = this.#scanRuns(scanner, bytes, at);
         if (at >= end) break;
       }
       let lineEnd = bytes.indexOf(LF, at);
@@ -173,6 +182,8 @@ export class IndexReader {
         } else {
           counts.filtered[reason]++;
         }
+        if (scanner !== undefined && parser.layout !== undefined)
+          this.#lessons?.teach(parser.layout, bytes, capture);
       } else if (kind === ROW.header) {
         counts.headers++;
       } else if (kind === ROW.nonWeb) {
@@ -189,10 +200,10 @@ export class IndexReader {
   }
 
   /** Counts plain rows run by run, up to one that needs a closer look; returns where that is. */
-  #scanRuns(scanner: KeyRunScanner, bytes: Uint8Array, start: number, end: number): number {
+  #scanRuns(scanner: KeyRunScanner, bytes: Uint8Array, start: number): number {
     const { counts } = this;
     const beforeCheck = ROWS_PER_CHECK - 1 - (counts.lines % ROWS_PER_CHECK);
-    const stop = scanner.scan(bytes, start, end, beforeCheck);
+    const stop = scanner.scan(start, beforeCheck);
     const { table, runs, lines } = scanner;
     if (lines === 0) return stop;
     for (let i = 0; i < runs * 4; i += 4) {
@@ -201,6 +212,10 @@ export class IndexReader {
     }
     counts.lines += lines;
     counts.captures += lines;
+    for (const [i, reason] of SCANNER_REASONS.entries()) {
+      counts.filtered[reason] += scanner.rejected[i];
+      counts.captures -= scanner.rejected[i];
+    }
     counts.revisits += scanner.revisits;
     this.#lastLength = NONE;
     return stop;
@@ -313,16 +328,4 @@ export class IndexReader {
 
 function isKeyedByUri(format: DetectedFormat): boolean {
   return format.name === "cdxj" && format.keyedByUri === true;
-}
-
-function isEmptyFilter(filter: CaptureFilter): boolean {
-  const { status, mime, from, to, exclude, skipRevisits } = filter;
-  return (
-    status === undefined &&
-    mime === undefined &&
-    from === undefined &&
-    to === undefined &&
-    (exclude ?? []).length === 0 &&
-    skipRevisits !== true
-  );
 }

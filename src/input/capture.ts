@@ -1,3 +1,5 @@
+import type { JsonLayout } from "./json-layout.ts";
+
 /** What a line of an index turned out to be. */
 export const ROW = {
   /** A capture: count it. */
@@ -68,6 +70,8 @@ export class Capture {
 export interface RowParser {
   /** Whether lines begin with a key column. */
   readonly leadsWithKey: boolean;
+  /** How the JSON block of the row parsed last was laid out, if it was opened and is regular. */
+  readonly layout?: JsonLayout | undefined;
   /** Fills `capture` from the line `bytes[start, end)`, without its terminator; never empty. */
   parse(bytes: Uint8Array, start: number, end: number, capture: Capture): RowKind;
   /**

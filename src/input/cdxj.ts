@@ -2,40 +2,14 @@ import { AT, BACKSLASH, BANG, CLOSE_PAREN, OPEN_BRACE, QUOTE, SPACE, TAB } from 
 import type { Capture, RowKind, RowNeeds, RowParser } from "./capture.ts";
 import { ROW } from "./capture.ts";
 import { dateEnd } from "./date.ts";
-import { JsonLayout } from "./json-layout.ts";
+import { FACT, factOf } from "./json-facts.ts";
+import { JsonLayout, JsonLayouts } from "./json-layout.ts";
 import { JsonMembers } from "./json-members.ts";
 import { isNonWeb } from "./non-web.ts";
 import { surtHostEnd } from "./surt-column.ts";
 
 const LOWER_H = 0x68;
 const LOWER_U = 0x75;
-/** What a member of the JSON block tells; bits, so that several can be wanted. */
-const URI = 1;
-const STATUS = 2;
-const MIME = 4;
-
-/** The same fact has a different name in pywb, Internet Archive and InterPlanetary Wayback. */
-const FACTS: readonly (readonly [fact: number, names: readonly string[]])[] = [
-  [URI, ["url", "original", "original_uri"]],
-  [STATUS, ["status", "statuscode", "status_code"]],
-  [MIME, ["mime", "mimetype", "mime_type"]],
-];
-
-interface FactName {
-  readonly fact: number;
-  readonly name: Uint8Array;
-}
-
-const NO_FACTS: readonly FactName[] = [];
-/** By the first byte of the name, which tells nearly all other names apart. */
-const FACT_NAMES: (readonly FactName[] | undefined)[] = Array.from({ length: 256 });
-for (const [fact, names] of FACTS) {
-  for (const text of names) {
-    const name = new TextEncoder().encode(text);
-    FACT_NAMES[name[0]] = [...(FACT_NAMES[name[0]] ?? NO_FACTS), { fact, name }];
-  }
-}
-
 /**
  * CDXJ: `surt datetime {json}`, as pywb, WACZ and others write it.
  *
@@ -44,15 +18,14 @@ for (const [fact, names] of FACTS) {
  */
 export class CdxjParser implements RowParser {
   readonly leadsWithKey = true;
+  layout: JsonLayout | undefined;
   readonly #needs: RowNeeds;
   readonly #needsJson: boolean;
   /** Facts that are wanted of every row, besides the URI. */
   readonly #wanted: number;
   readonly #keyedByUri: boolean;
   readonly #json = new JsonMembers();
-  readonly #layout = new JsonLayout();
-  /** The facts that the layout was made for. */
-  #layoutOf = 0;
+  readonly #layouts = new JsonLayouts();
   /** Where the last key that is a SURT has its `)`, from its start. */
   #hostEnd = 0;
 
@@ -61,7 +34,7 @@ export class CdxjParser implements RowParser {
     this.#needs = { ...needs, uri: needs.uri || keyedByUri };
     this.#needsJson = keyedByUri || needs.uri || needs.status || needs.mime;
     this.#keyedByUri = keyedByUri;
-    this.#wanted = (needs.status ? STATUS : 0) | (needs.mime ? MIME : 0);
+    this.#wanted = (needs.status ? FACT.status : 0) | (needs.mime ? FACT.mime : 0);
   }
 
   parse(bytes: Uint8Array, start: number, end: number, capture: Capture): RowKind {
@@ -122,39 +95,51 @@ export class CdxjParser implements RowParser {
     needsUri: boolean,
   ): RowKind {
     const json = this.#json;
-    const layout = this.#layout;
-    let wanted = this.#wanted | (needsUri ? URI : 0);
+    const wanted = this.#wanted | (needsUri ? FACT.uri : 0);
     capture.uriStart = capture.statusStart = capture.mimeStart = -1;
     capture.hasEscapes = false;
     json.open(bytes, start, end);
-    if (wanted === this.#layoutOf && layout.match(bytes, json.view, start, end)) {
-      for (let i = 0; i < layout.facts.length; i++) {
-        const fact = layout.facts[i];
-        if (fact !== 0) setFact(capture, fact, bytes, layout.valueStarts[i], layout.valueEnds[i]);
-      }
-      return ROW.capture;
+    const layout = this.#layouts.match(wanted, bytes, json.view, start, end);
+    this.layout = layout;
+    if (layout === undefined) return this.#learnLayout(bytes, start, capture, wanted);
+    for (let i = 0; i < layout.facts.length; i++) {
+      const fact = layout.facts[i];
+      if (fact !== 0) setFact(capture, fact, bytes, layout.valueStarts[i], layout.valueEnds[i]);
     }
-    layout.clear();
-    this.#layoutOf = wanted;
+    return ROW.capture;
+  }
+
+  /** Goes over the block member by member. */
+  #learnLayout(bytes: Uint8Array, start: number, capture: Capture, wanted: number): RowKind {
+    const json = this.#json;
+    const layout = new JsonLayout(wanted);
+    let missing = wanted;
     let isRegular = true;
     let from = start;
     // What follows the last fact that is wanted is not looked at.
-    while (wanted !== 0) {
+    while (missing !== 0) {
       const found = json.next();
-      if (found !== 1) {
-        layout.clear();
-        return found === 0 ? ROW.capture : capture.reject("the JSON block is broken");
+      if (found === -1) return capture.reject("the JSON block is broken");
+      if (found === 0) {
+        layout.tail = bytes.slice(from, json.offset + 1);
+        break;
       }
-      const fact = factOf(bytes, json) & wanted;
+      const fact = factOf(bytes, json) & missing;
       const { valueStart, valueEnd } = json;
-      isRegular &&= json.isString;
-      if (isRegular) layout.learn(bytes, from, valueStart, fact);
+      isRegular &&= json.isScalar;
+      if (isRegular) {
+        layout.gaps.push(bytes.slice(from, valueStart));
+        layout.facts.push(fact);
+      }
       from = valueEnd;
       if (fact === 0) continue;
-      wanted ^= fact;
+      missing ^= fact;
       setFact(capture, fact, bytes, valueStart, valueEnd);
     }
-    if (!isRegular) layout.clear();
+    if (isRegular) {
+      this.#layouts.add(layout);
+      this.layout = layout;
+    }
     return ROW.capture;
   }
 }
@@ -166,10 +151,10 @@ function setFact(
   valueStart: number,
   valueEnd: number,
 ): void {
-  if (fact === URI) {
+  if (fact === FACT.uri) {
     capture.uriStart = valueStart;
     capture.uriEnd = valueEnd;
-  } else if (fact === STATUS) {
+  } else if (fact === FACT.status) {
     capture.statusStart = valueStart;
     capture.statusEnd = valueEnd;
   } else {
@@ -177,13 +162,6 @@ function setFact(
     capture.mimeEnd = valueEnd;
   }
   if (hasBackslash(bytes, valueStart, valueEnd)) capture.hasEscapes = true;
-}
-
-function factOf(bytes: Uint8Array, json: JsonMembers): number {
-  const candidates = FACT_NAMES[bytes[json.nameStart]];
-  if (candidates === undefined) return 0;
-  for (const { fact, name } of candidates) if (json.isNamed(name)) return fact;
-  return 0;
 }
 
 function hasBackslash(bytes: Uint8Array, start: number, end: number): boolean {

@@ -54,6 +54,18 @@ export function filterNeeds(filter: CaptureFilter): RowNeeds {
   };
 }
 
+/** Whether nothing is left out. */
+export function isEmptyFilter(filter: CaptureFilter): boolean {
+  const { status, mime, skipRevisits } = filter;
+  const needsValues = status !== undefined || mime !== undefined || skipRevisits === true;
+  return !needsValues && looksAtValuesOnly(filter);
+}
+
+/** Whether status and MIME type are all that decides. */
+export function looksAtValuesOnly({ from, to, exclude = [] }: CaptureFilter): boolean {
+  return from === undefined && to === undefined && exclude.length === 0;
+}
+
 /** Decides capture by capture; see {@link CaptureFilter}. */
 export class CaptureSieve {
   readonly #filter: CaptureFilter;
@@ -80,9 +92,13 @@ export class CaptureSieve {
     this.#exclude = (filter.exclude ?? []).map(compileExclude);
   }
 
+  get skipsRevisits(): boolean {
+    return this.#filter.skipRevisits === true;
+  }
+
   /** The reason to leave a capture out, or undefined to count it. */
   reject(bytes: Uint8Array, capture: Capture): FilterReason | undefined {
-    if (this.#filter.skipRevisits === true && isRevisit(bytes, capture)) return "revisit";
+    if (this.skipsRevisits && isRevisit(bytes, capture)) return "revisit";
     const { from, to } = this.#filter;
     if (from !== undefined || to !== undefined) {
       if (capture.dateStart === -1) return "date";
@@ -90,9 +106,8 @@ export class CaptureSieve {
       if (from !== undefined && date < from.slice(0, date.length)) return "date";
       if (to !== undefined && date.slice(0, to.length) > to) return "date";
     }
-    if (this.#status !== undefined && !this.#hasStatus(this.#status, bytes, capture))
-      return "status";
-    if (this.#mime !== undefined && !this.#hasMime(this.#mime, bytes, capture)) return "mime";
+    if (!this.hasStatus(bytes, capture)) return "status";
+    if (!this.hasMime(bytes, capture)) return "mime";
     if (this.#exclude.length > 0) {
       const uri =
         capture.uriStart === -1
@@ -103,9 +118,13 @@ export class CaptureSieve {
     return undefined;
   }
 
-  #hasStatus(pattern: RegExp, bytes: Uint8Array, capture: Capture): boolean {
+  /** Whether the status of a capture is among those asked for, if any were. */
+  hasStatus(bytes: Uint8Array, capture: Capture): boolean {
+    const pattern = this.#status;
+    if (pattern === undefined) return true;
     const { statusStart: start, statusEnd: end } = capture;
-    if (end - start !== 3) return pattern.test(this.#text(bytes, start, end, capture));
+    if (start === -1 || end - start !== 3)
+      return pattern.test(this.#text(bytes, start, end, capture));
     // Nearly every row has one of a few codes: ask the pattern once for each.
     const code = (bytes[start] << 16) | (bytes[start + 1] << 8) | bytes[start + 2];
     let verdict = this.#statusVerdicts.get(code);
@@ -116,8 +135,11 @@ export class CaptureSieve {
     return verdict;
   }
 
-  /** Neighbours mostly have the same type: the pattern is asked only where it changes. */
-  #hasMime(pattern: RegExp, bytes: Uint8Array, capture: Capture): boolean {
+  /** Whether the MIME type of a capture is among those asked for, if any were. */
+  hasMime(bytes: Uint8Array, capture: Capture): boolean {
+    const pattern = this.#mime;
+    if (pattern === undefined) return true;
+    // Neighbours mostly have the same type: the pattern is asked only where it changes.
     const { mimeStart: start, mimeEnd: end } = capture;
     const last = this.#lastMime;
     const length = end - start;

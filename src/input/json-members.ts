@@ -26,9 +26,21 @@ export class JsonMembers {
     return this.#view;
   }
 
+  /** Behind the current value; at the end of the object, where its brace is. */
+  get offset(): number {
+    return this.#at;
+  }
+
   /** Whether the current value is a string. */
   get isString(): boolean {
     return this.#bytes[this.valueStart - 1] === QUOTE;
+  }
+
+  /** Whether the current value has no members of its own. */
+  get isScalar(): boolean {
+    if (this.isString) return true;
+    const first = this.#bytes[this.valueStart];
+    return first !== OPEN_BRACE && first !== OPEN_BRACKET;
   }
 
   /** Starts on the object at `bytes[start, end)`; false if it does not begin with `{`. */
@@ -52,7 +64,10 @@ export class JsonMembers {
     let at = skipBlanks(bytes, this.#at, end);
     if (at < end && bytes[at] === COMMA) at = skipBlanks(bytes, at + 1, end);
     if (at >= end) return -1;
-    if (bytes[at] === CLOSE_BRACE) return 0;
+    if (bytes[at] === CLOSE_BRACE) {
+      this.#at = at;
+      return 0;
+    }
     if (bytes[at] !== QUOTE) return -1;
     this.nameStart = at + 1;
     at = stringEnd(bytes, view, at + 1, end);

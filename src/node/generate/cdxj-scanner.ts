@@ -1,6 +1,14 @@
+import { LF } from "../../bytes/ascii.ts";
 import type { KeyRunScanner } from "../../generate/key-run-scanner.ts";
+import { SCANNER_REASONS } from "../../generate/key-run-scanner.ts";
+import { FACT } from "../../input/json-facts.ts";
+import type { JsonLayout } from "../../input/json-layout.ts";
+import { endsWithQuote } from "../../input/json-layout.ts";
 import type { KernelExports } from "../kernel.ts";
 import { startKernel } from "../kernel.ts";
+
+/** Facts that the kernel judges by; it passes over all else. */
+const JUDGED = FACT.status | FACT.mime;
 
 /** What kernel/scan-cdxj.ts exports. */
 interface ScanExports extends KernelExports {
@@ -10,7 +18,22 @@ interface ScanExports extends KernelExports {
   runs(): number;
   lines(): number;
   revisits(): number;
-  scan(start: number, end: number, maxLines: number, maxLineBytes: number): number;
+  rejected(reason: number): number;
+  lessonPointer(): number;
+  maxLessonBytes(): number;
+  forget(): void;
+  openLayout(slot: number): void;
+  learnGap(slot: number, length: number, fact: number, isString: number): number;
+  learnTail(slot: number, length: number): number;
+  closeLayout(slot: number, verdict: number): void;
+  learnWord(fact: number, length: number, verdict: number): void;
+  scan(
+    start: number,
+    end: number,
+    maxLines: number,
+    maxLineBytes: number,
+    isFiltered: number,
+  ): number;
 }
 
 /** Scans CDXJ lines in WebAssembly. Lines that are read into `buffer` need not be copied. */
@@ -20,6 +43,16 @@ export class CdxjScanner implements KeyRunScanner {
   lines = 0;
   runs = 0;
   revisits = 0;
+  isReady = true;
+  readonly rejected: number[] = SCANNER_REASONS.map(() => 0);
+  #isFiltered = false;
+  /** The bytes taken; where their offset 0 is, or would be, in the memory of the kernel. */
+  #bytes: Uint8Array = new Uint8Array(0);
+  #end = 0;
+  #base = 0;
+  /** Up to where they are in that memory. */
+  #pieceEnd = 0;
+  readonly #lesson: Uint8Array;
   readonly #exports: ScanExports;
   readonly #maxLineBytes: number;
 
@@ -28,6 +61,8 @@ export class CdxjScanner implements KeyRunScanner {
     this.#maxLineBytes = maxLineBytes;
     const pointer = exports.open(bufferBytes);
     this.buffer = Buffer.from(exports.memory.buffer, pointer, bufferBytes);
+    const lesson = exports.lessonPointer();
+    this.#lesson = new Uint8Array(exports.memory.buffer, lesson, exports.maxLessonBytes());
     const runs = exports.runsPointer();
     this.table = new Int32Array(exports.memory.buffer, runs, exports.maxRuns() * 4);
   }
@@ -40,20 +75,75 @@ export class CdxjScanner implements KeyRunScanner {
     return new CdxjScanner(exports as ScanExports, bufferBytes, maxLineBytes);
   }
 
-  scan(bytes: Uint8Array, start: number, end: number, maxLines: number): number {
-    const { buffer } = this;
-    let from = bytes.byteOffset + start;
-    let length = end - start;
-    if (bytes.buffer !== buffer.buffer) {
-      length = Math.min(length, buffer.length);
-      buffer.set(bytes.subarray(start, start + length));
-      from = buffer.byteOffset;
-    }
+  startPart(isFiltered: boolean): void {
+    this.#isFiltered = isFiltered;
+    this.isReady = !isFiltered;
+    this.#exports.forget();
+  }
+
+  learnLayout(slot: number, { gaps, facts, tail }: JsonLayout, verdict: number): void {
     const exports = this.#exports;
-    const stop = exports.scan(from, from + length, maxLines, this.#maxLineBytes);
+    exports.openLayout(slot);
+    const learnsGap = (gap: Uint8Array, i: number): boolean => {
+      const isString = endsWithQuote(gap) ? 1 : 0;
+      return (
+        this.#say(gap) && exports.learnGap(slot, gap.length, facts[i] & JUDGED, isString) === 1
+      );
+    };
+    const learnsTail = (): boolean =>
+      tail === undefined || (this.#say(tail) && exports.learnTail(slot, tail.length) === 1);
+    if (!gaps.every(learnsGap) || !learnsTail()) return;
+    exports.closeLayout(slot, verdict);
+    this.isReady = true;
+  }
+
+  /** Puts bytes where the kernel learns them from; false if they are too many. */
+  #say(bytes: Uint8Array): boolean {
+    if (bytes.length > this.#lesson.length) return false;
+    this.#lesson.set(bytes);
+    return true;
+  }
+
+  learnValue(fact: number, bytes: Uint8Array, start: number, end: number, verdict: number): void {
+    if (this.#say(bytes.subarray(start, end))) this.#exports.learnWord(fact, end - start, verdict);
+  }
+
+  take(bytes: Uint8Array, end: number): void {
+    this.#bytes = bytes;
+    this.#end = end;
+    const isInPlace = bytes.buffer === this.buffer.buffer;
+    this.#base = isInPlace ? bytes.byteOffset : 0;
+    this.#pieceEnd = isInPlace ? end : 0;
+  }
+
+  scan(start: number, maxLines: number): number {
+    if (start >= this.#pieceEnd) this.#copyPiece(start);
+    const exports = this.#exports;
+    const base = this.#base;
+    const isFiltered = this.#isFiltered ? 1 : 0;
+    const stop = exports.scan(
+      base + start,
+      base + this.#pieceEnd,
+      maxLines,
+      this.#maxLineBytes,
+      isFiltered,
+    );
     this.lines = exports.lines();
     this.runs = exports.runs();
     this.revisits = exports.revisits();
-    return start + stop - from;
+    for (let i = 0; i < this.rejected.length; i++) this.rejected[i] = exports.rejected(i);
+    return stop - base;
+  }
+
+  /** Copies as many whole lines as there is room for. */
+  #copyPiece(start: number): void {
+    const { buffer } = this;
+    const bytes = this.#bytes;
+    const room = start + buffer.length;
+    // A line that is cut off, because it is longer than there is room for, the kernel leaves alone.
+    this.#pieceEnd =
+      room >= this.#end ? this.#end : bytes.subarray(start, room).lastIndexOf(LF) + 1 + start;
+    buffer.set(bytes.subarray(start, this.#pieceEnd));
+    this.#base = buffer.byteOffset - start;
   }
 }

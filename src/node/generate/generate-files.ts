@@ -1,4 +1,3 @@
-import { stat } from "node:fs/promises";
 import type { IndexCounts } from "../../generate/index-counts.ts";
 import { addIndexCounts, newIndexCounts } from "../../generate/index-counts.ts";
 import type { Canonicalization, MapDescription } from "../../generate/map-headers.ts";
@@ -9,11 +8,7 @@ import type { InputStreams } from "../input-file.ts";
 import type { Interrupt } from "../interrupt.ts";
 import type { Output } from "../output-file.ts";
 import { withTempDir } from "../temp-dir.ts";
-import type { Thread } from "../threads/thread.ts";
-import type { Lane } from "./lane.ts";
-import { InlineLane, startLaneThread, ThreadLane } from "./lane.ts";
-import { tableBytes } from "./memory.ts";
-import type { GeneratePlan } from "./plan.ts";
+import { earlyThreads, openLanes } from "./open-lanes.ts";
 import { planGenerate } from "./plan.ts";
 import { KeysDiffer, readAll } from "./read-all.ts";
 import { writeRows } from "./write-rows.ts";
@@ -67,11 +62,6 @@ export interface GenerateSummary {
   /** Sorted runs that went through the disk. */
   readonly runs: number;
 }
-
-const DEFAULT_MEMORY_BYTES = 512 * 2 ** 20;
-const DEFAULT_MAX_LINE_BYTES = 2 ** 20;
-/** A second thread costs more than it gives on less than this. */
-const BYTES_WORTH_A_THREAD = 8 * 2 ** 20;
 
 /**
  * Makes a map from index files: reads, filters, keys, counts, sorts and writes.
@@ -147,58 +137,4 @@ async function generateOnce(
       else await ended;
     }
   });
-}
-
-/** Starts threads that files of this size are worth for sure. */
-async function earlyThreads(
-  paths: readonly string[],
-  { threads = 1 }: GenerateOptions,
-): Promise<Thread[]> {
-  let bytes = 0;
-  for (const path of paths) {
-    const found = await stat(path).catch(() => undefined); // the plan says what is wrong with it
-    bytes += found?.isFile() === true ? found.size : 0;
-  }
-  const lanes = Math.min(threads, Math.floor(bytes / BYTES_WORTH_A_THREAD));
-  return Array.from({ length: Math.max(0, lanes - 1) }, startLaneThread);
-}
-
-function openLanes(
-  plan: GeneratePlan,
-  scratch: string,
-  options: GenerateOptions,
-  started: readonly Thread[],
-): Lane[] {
-  const threads = Math.max(1, Math.min(options.threads ?? 1, threadsWorthwhile(plan)));
-  const job = (index: number): ConstructorParameters<typeof InlineLane>[0] => ({
-    name: `thread-${index}`,
-    scratch,
-    tableBytes: tableBytes(
-      options.memoryBytes ?? DEFAULT_MEMORY_BYTES,
-      threads,
-      plan.inputs.some((input) => input.isInflated),
-    ),
-    reader: {
-      filter: options.filter ?? {},
-      originals: options.originals ?? false,
-      distinct: plan.isDistinct,
-      datetimeDigits: options.datetimeDigits ?? 0,
-      skipBad: options.skipBad ?? false,
-      maxLineBytes: options.maxLineBytes ?? DEFAULT_MAX_LINE_BYTES,
-      checkKeys: (options.keys ?? "auto") === "auto",
-    },
-  });
-  // Where nothing has to be decompressed or handed out, this thread can do a share itself.
-  const { inputs } = plan;
-  const isFree = threads === 1 || (inputs.length === 1 && inputs[0].isRanged === true);
-  const elsewhere = Array.from(
-    { length: isFree ? threads - 1 : threads },
-    (_, i) => new ThreadLane(started[i] ?? startLaneThread(), job(i + 1)),
-  );
-  return isFree ? [new InlineLane(job(0)), ...elsewhere] : elsewhere;
-}
-
-function threadsWorthwhile({ inputs }: GeneratePlan): number {
-  const bytes = inputs.reduce((sum, input) => sum + (input.size ?? Number.POSITIVE_INFINITY), 0);
-  return Math.ceil(bytes / BYTES_WORTH_A_THREAD);
 }

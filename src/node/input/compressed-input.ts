@@ -47,6 +47,7 @@ export function compressedInput(
     format,
     size,
     isInflated: true,
+    isSequential: true,
     parts(isAlone) {
       const isShared = isAlone && slice === undefined && format.container === undefined;
       return isShared ? sharedOut(path, format, options) : oneTask(file, format, options);

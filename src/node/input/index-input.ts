@@ -11,6 +11,8 @@ export interface IndexInput {
   readonly size: number | undefined;
   /** Whether whoever reads a part has to decompress it. */
   readonly isInflated: boolean;
+  /** Set if the input can only be read from start to end. */
+  readonly isSequential?: boolean | undefined;
   /** Set if the parts are ranges of one file, which cost nothing to list. */
   readonly isRanged?: boolean | undefined;
   /**

@@ -1,15 +1,15 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 // The kernel exists only in the build.
 import { CdxjScanner } from "../../../dist/node/generate/cdxj-scanner.js";
 import { IndexReader } from "../../../src/generate/index-reader.ts";
 import type { KeyRunScanner } from "../../../src/generate/key-run-scanner.ts";
 import { KeyTable } from "../../../src/generate/key-table.ts";
+import type { CaptureFilter } from "../../../src/input/filter.ts";
 
 const OPTIONS = {
   originals: false,
   datetimeDigits: 0,
-  filter: {},
   skipBad: true,
   maxLineBytes: 300,
   checkKeys: true,
@@ -20,6 +20,7 @@ function count(
   lines: string,
   scanner: (KeyRunScanner & { readonly buffer?: Buffer }) | undefined,
   isInPlace: boolean,
+  filter: CaptureFilter = {},
 ): { keys: Record<string, number>; counts: unknown } {
   const keys: Record<string, number> = {};
   const table = new KeyTable(1 << 20);
@@ -31,7 +32,7 @@ function count(
       });
     });
   };
-  const reader = new IndexReader(OPTIONS, table, drain, scanner);
+  const reader = new IndexReader({ ...OPTIONS, filter }, table, drain, scanner);
   reader.startPart({ name: "cdxj" });
   const given = Buffer.from(lines, "latin1");
   const bytes = isInPlace && scanner?.buffer !== undefined ? scanner.buffer : given;
@@ -116,6 +117,92 @@ const file = fc
     fc.constantFrom("\n", "\r\n").map((end) => lines.map((text) => text + end).join("")),
   );
 
+const FILTERS: readonly CaptureFilter[] = [
+  { status: ["200"] },
+  { status: ["2xx", "-"] },
+  { mime: ["text/html"] },
+  { mime: ["image/*"], skipRevisits: true },
+  { skipRevisits: true },
+  { status: ["200", "301"], mime: ["text/html", "warc/revisit"], skipRevisits: true },
+];
+
+/** JSON blocks as different programs write them, and some that are broken. */
+const BLOCKS = [
+  '{"url": "URL", "mime": "MIME", "status": "STATUS", "digest": "X"}',
+  '{"url":"URL","status":STATUS,"mime":"MIME","length":123}',
+  '{"url":"URL","status": STATUS,"mime":"MIME","length":123}',
+  '{"url":"URL","status":  STATUS,"mime":"MIME","length":123}',
+  '{"mime": "MIME", "length":123, "status": STATUS}',
+  '{"mime": "MIME", "length":123, "status": STATUS',
+  '{"mime": "MIME", "length":123, "status":  STATUS}',
+  '{"statuscode": "STATUS", "mimetype": "MIME"}',
+  '{"status": "STATUS", "mime": "MIME", "status": "404"}',
+  '{"url": "URL", "mime": "MIME", "digest": "X"}',
+  '{"url": "URL", "status": "STATUS"}',
+  '{"url": "URL", "x": {"status": "200"}, "mime": "MIME", "status": "STATUS"}',
+  '{"url": "URL", "mime": "MIME", "status": "STATUS',
+  '{"url": "URL", "mime": "MIME" "status" "STATUS"}',
+];
+const url = fc.constantFrom(
+  "http://a.com/",
+  "http:\\/\\/a.com\\/",
+  'http://a.com/\\"',
+  "http://a.com/x\\\\",
+  "http://a.com/\\",
+  "dns:a",
+  "",
+);
+const status = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom("200", "301", "404") },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom("-", "", "20", "2000", '2\\"0', "null", "200]", "\u00e9"),
+  },
+);
+const mime = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom("text/html", "image/png", "warc/revisit") },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(
+      "warc\\/revisit",
+      "text\\/html",
+      "text/html;charset=x",
+      "TEXT/HTML",
+      "",
+      "caf\u00e9",
+      "\u00a0",
+      "\t",
+      "x".repeat(112),
+      "x".repeat(113),
+    ),
+  },
+);
+// Few forms in a file, so that a row often has that of the row before.
+const filteredFile = fc
+  .tuple(fc.shuffledSubarray(BLOCKS, { minLength: 1, maxLength: 3 }), fc.constantFrom("\n", "\r\n"))
+  .chain(([blocks, lineEnd]) =>
+    fc
+      .array(
+        fc.oneof(
+          {
+            weight: 30,
+            arbitrary: fc
+              .tuple(key, fc.constantFrom(...blocks), url, status, mime)
+              .map(([surt, block, ...values]) => {
+                const [ofUrl, ofStatus, ofMime] = values.map((value) => () => value);
+                return `${surt} 20200101000000 ${block
+                  .replace("URL", ofUrl)
+                  .replace("STATUS", ofStatus)
+                  .replace("MIME", ofMime)}`;
+              }),
+          },
+          { weight: 1, arbitrary: line },
+        ),
+        { maxLength: 60 },
+      )
+      .map((lines) => lines.map((text) => text + lineEnd).join("")),
+  );
+
 describe("the CDXJ scanner", () => {
   const scanner = CdxjScanner.open(1 << 16, OPTIONS.maxLineBytes);
 
@@ -131,6 +218,50 @@ describe("the CDXJ scanner", () => {
       }),
       { numRuns: 3000 },
     );
+  });
+
+  it("changes nothing about what filters leave out", () => {
+    fc.assert(
+      fc.property(
+        filteredFile,
+        fc.constantFrom(...FILTERS),
+        fc.boolean(),
+        (lines, filter, isInPlace) => {
+          const expected = count(lines, undefined, false, filter);
+          expect(count(lines, scanner, isInPlace, filter)).toEqual(expected);
+        },
+      ),
+      { numRuns: 3000 },
+    );
+  });
+
+  it.each([
+    [
+      "more values than it has room for",
+      Array.from({ length: 2000 }, (_, i) => `{"mime": "x", "status": "${100 + ((i * 7) % 900)}"}`),
+    ],
+    [
+      "a number behind more blanks than in the row before",
+      [" ", "", " ", "  200", " 200"].map((value) => `{"mime": "x", "status":${value}}`),
+    ],
+  ])("judges %s", (_, blocks) => {
+    const lines = blocks.map((block, i) => `com,a)/${i} 20200101000000 ${block}\n`).join("");
+    const filter = { status: ["2xx"] };
+    expect(count(lines, scanner, false, filter)).toEqual(count(lines, undefined, false, filter));
+  });
+
+  it("leaves most rows of an index to the kernel once it has seen a few", () => {
+    const lines = Array.from(
+      { length: 1000 },
+      (_, i) =>
+        `com,a)/${i} 20200101000000 {"url": "http://a.com/${i}", ` +
+        `"mime": "text/html", "status": "${i % 3 === 0 ? 404 : 200}"}\n`,
+    ).join("");
+    const open = CdxjScanner.open(1 << 16, OPTIONS.maxLineBytes);
+    const scan = open && vi.spyOn(open, "scan");
+    const { counts } = count(lines, open, false, { status: ["200"] });
+    expect(counts).toMatchObject({ lines: 1000, captures: 666, filtered: { status: 334 } });
+    expect(scan?.mock.calls.length).toBeLessThan(10);
   });
 
   it("takes more lines than its table has runs, and more bytes than its buffer", () => {
