@@ -1,18 +1,14 @@
-import { closeSync, openSync, readSync } from "node:fs";
 import type { Analysis } from "../../analyze/analysis.ts";
 import { DEFAULT_SAMPLES, DEFAULT_TOP } from "../../analyze/analyze-index.ts";
 import { joinTallies } from "../../analyze/capture-tally.ts";
 import { HoldingsTree } from "../../analyze/holdings-tree.ts";
 import { summarize } from "../../analyze/summarize.ts";
 import { MAX_LINE_BYTES } from "../../bytes/whole-lines.ts";
-import type { VisitKey } from "../../generate/merge-runs.ts";
-import { mergeRuns } from "../../generate/merge-runs.ts";
-import { RunReader } from "../../generate/run.ts";
 import type { InputFormat, KeyTrust } from "../../input/detect.ts";
 import type { CaptureFilter } from "../../input/filter.ts";
-import type { StoredRun } from "../generate/job.ts";
 import { tableBytes } from "../generate/memory.ts";
 import { ReadReporter } from "../generate/read-reporter.ts";
+import type { StoredRun } from "../generate/stored-runs.ts";
 import type { Part } from "../generate/tasks.ts";
 import type { InputStreams } from "../input-file.ts";
 import type { IndexInput } from "../input/index-input.ts";
@@ -23,6 +19,7 @@ import { withTempDir } from "../temp-dir.ts";
 import type { AnalyzeJobOptions, AnalyzeJobResult } from "./job.ts";
 import type { AnalyzeLane } from "./lane.ts";
 import { InlineAnalyzeLane, ThreadAnalyzeLane } from "./lane.ts";
+import { mergeStored } from "./merge-stored.ts";
 
 export interface AnalyzeFilesOptions {
   readonly format?: InputFormat | undefined;
@@ -40,6 +37,8 @@ export interface AnalyzeFilesOptions {
   readonly threads?: number | undefined;
   /** The folder for scratch files. */
   readonly scratch?: string | undefined;
+  /** Sorted runs that are merged at once, at most; 128 by default. */
+  readonly maxOpenRuns?: number | undefined;
   readonly maxLineBytes?: number | undefined;
   readonly streams: InputStreams;
   readonly interrupt?: Interrupt | undefined;
@@ -72,7 +71,7 @@ export async function analyzeFiles(
   return withTempDir(scratchOptions, async (scratch) => {
     const { results, runs, files, storedBytes } = await sortCaptures(paths, scratch, options);
     const tree = new HoldingsTree(top);
-    mergeStored(runs, options.interrupt?.signal, (key, keyLength, count) => {
+    await mergeStored(runs, { ...options, scratch }, (key, keyLength, count) => {
       tree.add(key, keyLength, count);
     });
     tree.end();
@@ -198,25 +197,4 @@ async function readAll(
 /** Generators answer requests one after the other, so several lanes may ask at once. */
 async function* allParts(inputs: readonly IndexInput[]): AsyncGenerator<Part, void, undefined> {
   for (const input of inputs) yield* input.parts(inputs.length === 1);
-}
-
-/** Merges stored runs; each key is visited once, in byte order. */
-export function mergeStored(
-  runs: readonly StoredRun[],
-  signal: AbortSignal | undefined,
-  visit: VisitKey,
-): void {
-  const files = runs.map((run) => openSync(run.path, "r"));
-  try {
-    const readers = runs.map((run, i) => {
-      const read = (offset: number, target: Uint8Array): number => {
-        signal?.throwIfAborted();
-        return readSync(files[i], target, 0, target.length, offset);
-      };
-      return new RunReader(run.index, read);
-    });
-    mergeRuns(readers, {}, visit);
-  } finally {
-    for (const file of files) closeSync(file);
-  }
 }

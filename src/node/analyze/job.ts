@@ -4,10 +4,10 @@ import type { ScannerOptions } from "../../analyze/capture-scanner.ts";
 import type { TallyData } from "../../analyze/capture-tally.ts";
 import { KeyTable } from "../../generate/key-table.ts";
 import { writeRun } from "../../generate/run.ts";
-import type { StoredRun } from "../generate/job.ts";
 import { readElsewhere } from "../generate/read-elsewhere.ts";
 import { RangeBuffer } from "../generate/read-range.ts";
 import { writingTo } from "../generate/scratch-file.ts";
+import type { StoredRun } from "../generate/stored-runs.ts";
 import type { ReadTask } from "../generate/tasks.ts";
 
 /** What a job needs to begin; can be sent to another thread. */

@@ -8,14 +8,15 @@ import { LogOverlap } from "../../logs/log-overlap.ts";
 import type { LogReport } from "../../logs/log-report.ts";
 import { logReport } from "../../logs/log-report.ts";
 import { LogTally } from "../../logs/log-tally.ts";
-import type { StoredRun } from "../generate/job.ts";
 import { tableBytes } from "../generate/memory.ts";
 import { writingTo } from "../generate/scratch-file.ts";
+import type { StoredRun } from "../generate/stored-runs.ts";
 import type { InputStreams } from "../input-file.ts";
 import { openInput } from "../input-file.ts";
 import type { Interrupt } from "../interrupt.ts";
 import { withTempDir } from "../temp-dir.ts";
-import { mergeStored, sortCaptures } from "./analyze-files.ts";
+import { sortCaptures } from "./analyze-files.ts";
+import { mergeStored } from "./merge-stored.ts";
 
 export interface ReadLogsOptions {
   /** Index files of what is held; without them, what archives answered says it. */
@@ -27,6 +28,8 @@ export interface ReadLogsOptions {
   readonly memoryBytes?: number | undefined;
   readonly threads?: number | undefined;
   readonly scratch?: string | undefined;
+  /** Sorted runs that are merged at once, at most; 128 by default. */
+  readonly maxOpenRuns?: number | undefined;
   readonly streams: InputStreams;
   readonly interrupt?: Interrupt | undefined;
   /** Told how many stored bytes were read since the last call. */
@@ -63,7 +66,7 @@ export async function readLogs(
         : (await sortCaptures(holdings, scratch, { ...options, samples: 0 })).runs;
     const overlap = new LogOverlap(holdings.length > 0, options.top ?? DEFAULT_TOP);
     const all = [...runs, ...captures];
-    mergeStored(all, options.interrupt?.signal, (key, keyLength, count) => {
+    await mergeStored(all, { ...options, scratch }, (key, keyLength, count) => {
       overlap.add(key, keyLength, count);
     });
     overlap.end();

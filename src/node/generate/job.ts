@@ -1,4 +1,3 @@
-import { closeSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import type { IndexCounts } from "../../generate/index-counts.ts";
 import type { IndexReaderOptions } from "../../generate/index-reader.ts";
@@ -6,15 +5,16 @@ import { IndexReader } from "../../generate/index-reader.ts";
 import type { SortedKeys, SortedTable } from "../../generate/key-table.ts";
 import { KeyTable } from "../../generate/key-table.ts";
 import type { KeyRange } from "../../generate/merge-runs.ts";
-import { mergedKeys, mergeRuns } from "../../generate/merge-runs.ts";
+import { mergeRuns } from "../../generate/merge-runs.ts";
 import { MapRows, plainRowBytes } from "../../generate/map-rows.ts";
-import type { RunIndex } from "../../generate/run.ts";
-import { RunReader, writeRun } from "../../generate/run.ts";
+import { writeRun } from "../../generate/run.ts";
 import { CdxjScanner } from "./cdxj-scanner.ts";
 import { readElsewhere } from "./read-elsewhere.ts";
 import { RangeBuffer, rangeBufferBytes } from "./read-range.ts";
 import type { RowsTarget } from "./scratch-file.ts";
 import { writingTo } from "./scratch-file.ts";
+import type { CombineTask, StoredRun } from "./stored-runs.ts";
+import { combineStored, readingRuns } from "./stored-runs.ts";
 import type { BlockTask, PartResult, RangeTask, ReadTask } from "./tasks.ts";
 
 export type { PartResult } from "./tasks.ts";
@@ -25,12 +25,6 @@ export interface JobOptions {
   readonly reader: IndexReaderOptions;
   readonly tableBytes: number;
   readonly scratch: string;
-}
-
-/** A sorted run on the disk. */
-export interface StoredRun {
-  readonly path: string;
-  readonly index: RunIndex;
 }
 
 /** The first and the last key of a table that is still in memory. */
@@ -52,12 +46,6 @@ export interface FinishResult {
 export interface EmitTask {
   readonly target: RowsTarget;
   readonly isSample?: boolean | undefined;
-}
-
-/** Runs to make one run of. */
-export interface CombineTask {
-  readonly runs: readonly StoredRun[];
-  readonly path: string;
 }
 
 export interface MergeTask {
@@ -173,14 +161,8 @@ export class GenerateJob {
   }
 
   /** Makes one run of several. */
-  combine({ runs, path }: CombineTask): StoredRun {
-    return readingRuns(runs, undefined, (readers) => {
-      let index: RunIndex | undefined;
-      writingTo({ path }, (write) => {
-        index = writeRun(mergedKeys(readers), write);
-      });
-      return { path, index: index as RunIndex }; // writingTo calls back, or throws
-    });
+  combine(task: CombineTask): StoredRun {
+    return combineStored(task);
   }
 
   merge({ runs, range, target, isSample }: MergeTask): MergeResult {
@@ -216,26 +198,5 @@ export class GenerateJob {
       result = { rows: rows.rows, mementos: rows.mementos };
     });
     return { ...result, bytes };
-  }
-}
-
-/** Opens runs, from a key on, and closes them when `use` is done. */
-function readingRuns<T>(
-  runs: readonly StoredRun[],
-  from: Uint8Array | undefined,
-  use: (readers: readonly RunReader[]) => T,
-): T {
-  const files: number[] = [];
-  try {
-    const readers = runs.map(({ path, index }) => {
-      const file = openSync(path, "r");
-      files.push(file);
-      const read = (offset: number, target: Uint8Array): number =>
-        readSync(file, target, 0, target.length, offset);
-      return new RunReader(index, read, from);
-    });
-    return use(readers);
-  } finally {
-    for (const file of files) closeSync(file);
   }
 }

@@ -1,26 +1,18 @@
 import { packageFile } from "../package-file.ts";
 import { Thread } from "../threads/thread.ts";
-import type {
-  CombineTask,
-  EmitTask,
-  FinishResult,
-  JobOptions,
-  MergeResult,
-  MergeTask,
-  StoredRun,
-} from "./job.ts";
+import type { EmitTask, FinishResult, JobOptions, MergeResult, MergeTask } from "./job.ts";
 import { GenerateJob } from "./job.ts";
+import type { CombineTask, RunCombiner, StoredRun } from "./stored-runs.ts";
 import type { PartResult, ReadTask } from "./tasks.ts";
 
 /** Something that does a share of the work: a thread of its own, or this one. */
-export interface Lane {
+export interface Lane extends RunCombiner {
   /** How many parts to give it at once, so that it need not wait for the next. */
   readonly readsAtOnce: number;
   read(task: ReadTask): Promise<PartResult>;
   finish(): Promise<FinishResult>;
   emit(task: EmitTask): Promise<MergeResult>;
   store(): Promise<readonly StoredRun[]>;
-  combine(task: CombineTask): Promise<StoredRun>;
   merge(task: MergeTask): Promise<MergeResult>;
   end(): Promise<void>;
 }

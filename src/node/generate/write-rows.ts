@@ -3,25 +3,19 @@ import { join } from "node:path";
 import { compareBytes } from "../../bytes/compare.ts";
 import { cutRuns, rowPart } from "../../generate/cut-runs.ts";
 import { copyToOutput } from "../copy-to-output.ts";
-import type { Interrupt } from "../interrupt.ts";
 import type { Output } from "../output-file.ts";
-import type { FinishResult, KeptKeys, MergeResult, StoredRun } from "./job.ts";
+import type { FinishResult, KeptKeys, MergeResult } from "./job.ts";
 import type { Lane } from "./lane.ts";
+import type { CombineOptions, StoredRun } from "./stored-runs.ts";
+import { combineRuns } from "./stored-runs.ts";
 
 /** Merging in more parts than threads lets the first be written out while others are merged. */
 const MERGES_PER_THREAD = 4;
-/** Each run that is merged takes an open file and 64 KiB. */
-const MAX_OPEN_RUNS = 128;
 
-export interface WriteRowsOptions {
-  /** The folder for scratch files. */
-  readonly scratch: string;
+export interface WriteRowsOptions extends CombineOptions {
   /** Whether counts are only known to be at least what was found. */
   readonly isSample: boolean;
   readonly output: Output;
-  readonly interrupt: Interrupt | undefined;
-  /** Runs that a lane merges at once, at most; 128 by default. */
-  readonly maxOpenRuns?: number | undefined;
 }
 
 export interface WrittenRows extends MergeResult {
@@ -114,29 +108,6 @@ async function storeAll(
     finished.map(async (result, i) => (result.kept ? lanes[i].store() : result.runs)),
   );
   return runs.flat();
-}
-
-/** Merges runs until a lane can merge all that are left at once. */
-async function combineRuns(
-  runs: readonly StoredRun[],
-  lanes: readonly Lane[],
-  { scratch, interrupt, maxOpenRuns = MAX_OPEN_RUNS }: WriteRowsOptions,
-): Promise<readonly StoredRun[]> {
-  let left = runs;
-  for (let round = 0; left.length > maxOpenRuns; round++) {
-    const groups: StoredRun[][] = [];
-    for (let i = 0; i < left.length; i += maxOpenRuns) groups.push(left.slice(i, i + maxOpenRuns));
-    left = await Promise.all(
-      groups.map(async (group, i) => {
-        const path = join(scratch, `combined-${round}-${i}.run`);
-        const run = await lanes[i % lanes.length].combine({ runs: group, path });
-        await Promise.all(group.map((old) => rm(old.path)));
-        return run;
-      }),
-    );
-    interrupt?.signal.throwIfAborted();
-  }
-  return left;
 }
 
 function mergedRows(
