@@ -1,7 +1,7 @@
 import { once } from "node:events";
-import type { Transform } from "node:stream";
 import { MementoMapError } from "../errors.ts";
 import { systemCode } from "./io-error.ts";
+import type { ZlibStream } from "./zstd-frames.ts";
 
 /** How an input is compressed. */
 export type Compression = "gzip" | "zstd";
@@ -93,7 +93,7 @@ async function inflate(
   const native = (zlib as { createZstdDecompress?: MakeDecoder }).createZstdDecompress;
   return native === undefined
     ? throughFzstd(chunks, source)
-    : throughZlib(native(ahead(chunkSize)), chunks, source);
+    : throughFrames(() => native(ahead(chunkSize)), chunks, source);
 }
 
 /** Lets the decoder, which works on another thread, go on while a chunk is being read. */
@@ -102,8 +102,6 @@ function ahead(chunkSize: number): { chunkSize: number } {
   const options = { chunkSize, readableHighWaterMark: CHUNKS_AHEAD * chunkSize };
   return options;
 }
-
-type ZlibStream = Transform & { readonly bytesWritten: number };
 
 type MakeDecoder = (options: { chunkSize: number }) => ZlibStream;
 
@@ -147,6 +145,19 @@ async function* throughZlib(
   } finally {
     isAbandoned = true;
     decoder.destroy();
+  }
+}
+
+async function* throughFrames(
+  makeDecoder: () => ZlibStream,
+  chunks: Counted,
+  source: string,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const { decodeFrames } = await import("./zstd-frames.ts");
+  try {
+    yield* decodeFrames(makeDecoder, chunks.rest());
+  } catch (error) {
+    throw explained(error, source);
   }
 }
 
