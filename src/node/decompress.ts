@@ -89,11 +89,32 @@ async function inflate(
   if (compression === "gzip") {
     return throughZlib(zlib.createGunzip(ahead(chunkSize)), chunks, source);
   }
-  // The types are those of the oldest Node we run on, which does not have it; 22.15 and later do.
-  const native = (zlib as { createZstdDecompress?: MakeDecoder }).createZstdDecompress;
+  // The types are those of the oldest Node we run on, which has no zstd.
+  const native = zstdDecoder(zlib as ZstdOfNode);
   return native === undefined
     ? throughFzstd(chunks, source)
     : throughFrames(() => native(ahead(chunkSize)), chunks, source);
+}
+
+/** What of node:zlib reads zstd. */
+interface ZstdOfNode {
+  readonly createZstdDecompress?: (options: { chunkSize: number }) => ZlibStream;
+  readonly zstdDecompressSync?: (bytes: Uint8Array) => Uint8Array;
+}
+
+/** Six letters of a frame, whose checksum is cut short. */
+const CUT_FRAME = Buffer.from("KLUv/QRYMQAAaGVsbG8KU4g=", "base64");
+
+/** Node's own decoder, where it can be relied on: that of Node 22 takes cut data for whole. */
+function zstdDecoder(zlib: ZstdOfNode): ZstdOfNode["createZstdDecompress"] {
+  const { createZstdDecompress, zstdDecompressSync } = zlib;
+  if (zstdDecompressSync === undefined) return undefined;
+  try {
+    zstdDecompressSync(CUT_FRAME);
+    return undefined;
+  } catch {
+    return createZstdDecompress;
+  }
 }
 
 /** Lets the decoder, which works on another thread, go on while a chunk is being read. */
@@ -102,8 +123,6 @@ function ahead(chunkSize: number): { chunkSize: number } {
   const options = { chunkSize, readableHighWaterMark: CHUNKS_AHEAD * chunkSize };
   return options;
 }
-
-type MakeDecoder = (options: { chunkSize: number }) => ZlibStream;
 
 /**
  * Feeds a stream of node:zlib and gives out what comes.
