@@ -18,7 +18,8 @@ export interface Work {
   readonly request: AggregateRequest;
   /** For a TimeGate, the moment that is asked for. */
   readonly datetime: number | undefined;
-  /** The place of each archive in the list of archives. */
+  readonly archives: readonly Archive[];
+  /** The place of each archive in `archives`. */
   readonly placeOf: ReadonlyMap<Archive, number>;
   readonly upstream: Upstream;
   readonly limits: AskLimits;
@@ -161,13 +162,14 @@ export class Aggregating {
 
   /** Gives the answer of what is there. */
   #give(): { mementos: number; answeredAt: number } {
-    const { session, request, clock } = this.#work;
+    const { session, archives, request, clock } = this.#work;
     const answeredAt = clock();
     const mementos = this.#merged(request);
     const outcomes = this.#outcomes.filter((outcome) => outcome !== undefined);
     this.#resolve({
       original: session.uri,
       session: session.id,
+      archives,
       decisions: session.decisions,
       outcomes,
       mementos,

@@ -34,14 +34,16 @@ export interface AggregateRequest extends RouteRequest {
 export interface Aggregation {
   readonly original: string;
   readonly session: string;
+  /** The list of archives as it was when the question came. */
+  readonly archives: readonly Archive[];
   /** One for every archive: those asked first. */
   readonly decisions: readonly Decision[];
   /**
-   * One for every archive that was asked and has answered, in the order of the list of archives.
+   * One for every archive that was asked and has answered, in the order of `archives`.
    * Archives that were asked as a sample are not waited for.
    */
   readonly outcomes: readonly Outcome[];
-  /** In the order of time; archives are known in it by their place in the list of archives. */
+  /** In the order of time; archives are known in it by their place in `archives`. */
   readonly mementos: MergedTimeMap;
   /** Whether every archive that was asked said all it has, and none was left alone for its failures. */
   readonly isWhole: boolean;
@@ -62,11 +64,10 @@ export class Aggregator {
   readonly #limits: AskLimits;
   readonly #clock: Clock;
   readonly #ids = new SessionIds();
-  readonly #placeOf: ReadonlyMap<Archive, number>;
+  #places: Places = { archives: [], placeOf: new Map() };
 
   constructor(router: Router, upstream: Upstream, options: AggregatorOptions = {}) {
     this.router = router;
-    this.#placeOf = new Map(router.archives.map((archive, place) => [archive, place]));
     this.upstream = upstream;
     this.#broadcastRouter = options.broadcastRouter ?? router;
     this.#observers = options.observers ?? [];
@@ -105,12 +106,13 @@ export class Aggregator {
     const { signal } = request;
     if (signal?.aborted === true) return Promise.reject(reasonOf(signal));
     const startedAt = this.#clock();
+    const router = this.routerFor(request.isBroadcast === true);
     const session = {
       id: this.#ids.next(startedAt),
       kind: datetime === undefined ? ("timemap" as const) : ("timegate" as const),
       uri: request.uri,
       startedAt,
-      decisions: this.routerFor(request.isBroadcast === true).route(request),
+      decisions: router.route(request),
     };
     for (const observer of this.#observers) observer.began?.(session);
     return new Promise((resolve, reject) => {
@@ -119,7 +121,7 @@ export class Aggregator {
           session,
           request,
           datetime,
-          placeOf: this.#placeOf,
+          ...this.#placesIn(router.archives),
           upstream: this.upstream,
           limits: this.#limits,
           observers: this.#observers,
@@ -135,6 +137,21 @@ export class Aggregator {
       work.start(this.#deadlineMs);
     });
   }
+
+  /** The list is another object when it is another list, which is seldom. */
+  #placesIn(archives: readonly Archive[]): Places {
+    if (this.#places.archives !== archives) {
+      const placeOf = new Map(archives.map((archive, place) => [archive, place]));
+      this.#places = { archives, placeOf };
+    }
+    return this.#places;
+  }
+}
+
+/** A list of archives, and where in it each is. */
+interface Places {
+  readonly archives: readonly Archive[];
+  readonly placeOf: ReadonlyMap<Archive, number>;
 }
 
 function reasonOf(signal: StopSignal): Error {

@@ -37,28 +37,41 @@ export interface ArchiveTally {
 
 /** Counts what archives answer, for the dashboard and metrics. A few hundred bytes an archive. */
 export class ArchiveTallies implements SessionObserver {
-  readonly #counts = new Map<Archive, Counts>();
+  /** By the ids of archives. */
+  readonly #counts = new Map<string, Counts>();
   readonly #clock: Clock;
 
-  constructor(archives: readonly Archive[], clock: Clock = systemClock) {
+  constructor(clock: Clock = systemClock) {
     this.#clock = clock;
-    for (const archive of archives) this.#counts.set(archive, new Counts());
   }
 
   began({ decisions }: Session): void {
     for (const { isAsked, archive } of decisions) {
       if (isAsked) continue;
-      const counts = this.#counts.get(archive);
-      if (counts !== undefined) counts.skipped += 1;
+      this.#countsOf(archive).skipped += 1;
     }
   }
 
   answered(_session: Session, outcome: Outcome): void {
-    this.#counts.get(outcome.archive)?.add(outcome);
+    this.#countsOf(outcome.archive).add(outcome);
   }
 
   tallyOf(archive: Archive): ArchiveTally {
-    return (this.#counts.get(archive) ?? new Counts()).tally(this.#clock());
+    return this.#countsOf(archive).tally(this.#clock());
+  }
+
+  /** Forgets all archives but these. */
+  keepOnly(archives: readonly Archive[]): void {
+    const ids = new Set(archives.map(({ id }) => id));
+    for (const id of this.#counts.keys()) if (!ids.has(id)) this.#counts.delete(id);
+  }
+
+  #countsOf({ id }: Archive): Counts {
+    const known = this.#counts.get(id);
+    if (known !== undefined) return known;
+    const counts = new Counts();
+    this.#counts.set(id, counts);
+    return counts;
   }
 }
 
@@ -91,7 +104,7 @@ class Counts {
     if (origin === "cache" || origin === "coalesced") {
       this.#fromCache += 1;
     } else if (origin !== undefined) {
-      const ms = endedAt - startedAt;
+      const ms = Math.max(0, endedAt - startedAt); // the clock may have been set back
       this.#latencySumMs += ms;
       this.#latencies[classOf(ms)] += 1;
     }
@@ -120,9 +133,13 @@ class Counts {
     };
   }
 
-  /** Forgets what is more than an hour old. */
+  /** Forgets what is more than an hour old; all, where the clock was set back. */
   #advance(now: number): void {
     const minute = Math.floor(now / MINUTE_MS);
+    if (minute < this.#minute - 1) {
+      this.#minutes.fill(0);
+      this.#minute = minute;
+    }
     const first = Math.max(this.#minute + 1, minute - MINUTES + 1);
     for (let each = first; each <= minute; each++) this.#minutes[each % MINUTES] = 0;
     this.#minute = Math.max(this.#minute, minute);

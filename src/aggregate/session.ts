@@ -29,10 +29,28 @@ export interface SessionEnd {
   readonly endedAt: number;
 }
 
-/** Milliseconds since 1970 with fractions; never steps back. */
+/** Milliseconds since 1970 with fractions. */
 export type Clock = () => number;
 
-export const systemClock: Clock = () => performance.timeOrigin + performance.now();
+/** Goes on evenly whatever happens to the system's clock, and so may be wrong after weeks. */
+export const steadyClock: Clock = () => performance.timeOrigin + performance.now();
+
+/** Clocks drift apart by little; more than this is a clock that was set, or a machine that slept. */
+const FAR_APART_MS = 1000;
+
+/** Goes on as evenly as the first clock, and steps, also back, where the second left it behind. */
+export function followingClock(steady: Clock, system: Clock): Clock {
+  let aheadMs = 0;
+  return () => {
+    const steadyMs = steady();
+    const apartMs = system() - steadyMs;
+    if (Math.abs(apartMs - aheadMs) > FAR_APART_MS) aheadMs = apartMs;
+    return steadyMs + aheadMs;
+  };
+}
+
+/** The system's clock, with fractions. */
+export const systemClock: Clock = followingClock(steadyClock, Date.now);
 
 /** `1465473600123.4567` → `1465473600123456700`. */
 export function nanosecondsText(ms: number): string {

@@ -1,23 +1,29 @@
 import { NodeClient } from "../node/fetch/node-client.ts";
 import { packageVersion } from "../node/package-version.ts";
+import type { Archive } from "../route/archive.ts";
 import { AggregatorService } from "../server/aggregator/aggregator-service.ts";
 import { Monitor } from "../server/aggregator/monitor.ts";
 import { ServiceStatus } from "../server/aggregator/service-status.ts";
 import { listen } from "../server/listen.ts";
 import { JsonLog, SILENT_LOG } from "../server/log.ts";
 import { RateLimit } from "../server/rate-limit.ts";
+import { AggregateReload } from "./aggregate-reload.ts";
 import { type AggregateValues, setUpAggregator } from "./aggregate-setup.ts";
 import { ExitCode, type Io } from "./io.ts";
-import { routeWishes } from "./listed-archives.ts";
 import { formatDuration } from "./sizes.ts";
 
 /** A client may have to wait as long as the archives may take, and a little more. */
 const MARGIN_MS = 15_000;
 
-/** Runs the service until it is told to stop. */
+/**
+ * Runs the service until it is told to stop.
+ *
+ * @param reread gives the values as they are now, of which some hold at once.
+ */
 export async function serveAggregator(
   values: AggregateValues & { readonly json: boolean; readonly quiet: boolean },
   io: Io,
+  reread: () => AggregateValues,
 ): Promise<ExitCode> {
   const wanted = values["access-log"];
   const jsonLog = new JsonLog((text) => void io.stderr.write(text), {
@@ -27,12 +33,10 @@ export async function serveAggregator(
   const monitor = values.monitor ? new Monitor() : undefined;
   const observers = monitor === undefined ? [] : [monitor];
   const setUp = await setUpAggregator(values, io, { log, observers });
-  const { open, archives, logFile } = setUp;
+  const { open, logFile } = setUp;
+  const reload = new AggregateReload({ values, reread, setUp, log }, io);
   const client = new NodeClient({
-    trustedOrigins: archives.flatMap(({ timemap, timegate }) => [
-      new URL(timemap).origin,
-      new URL(timegate).origin,
-    ]),
+    trustedOrigins: { includes: (origin) => reload.archives.some(isOfOrigin(origin)) },
     allowsPrivate: values["allow-private"],
     headersTimeoutMs: values["headers-timeout"],
   });
@@ -44,22 +48,31 @@ export async function serveAggregator(
       log.event("error", "the log cannot be opened anew", { reason: String(error) });
     }
     void open.keeper.check();
+    void reload.reload();
   });
   try {
+    await reload.start();
     const service = new AggregatorService({
       aggregator: open.aggregator,
       status: new ServiceStatus({
-        archives,
+        get archives() {
+          return reload.archives;
+        },
         upstream: open.upstream,
         tallies: open.tallies,
         estimate: open.estimate,
         mapStateOf: (archive) => open.keeper.stateOf(archive),
         countersOf: ({ id }) => open.upstream.counters.get(id),
         isRouting: open.isRouting,
-        settings: shownSettings(values),
+        listState: () => reload.state,
+        get settings() {
+          return shownSettings(reload.values);
+        },
       }),
       client,
-      defaults: routeWishes(values),
+      get defaults() {
+        return reload.wishes;
+      },
       base: values.base,
       root: values.root,
       monitor,
@@ -88,11 +101,17 @@ export async function serveAggregator(
     await server.stop();
   } finally {
     offHangUp?.();
+    reload.stop();
     client.close();
     await setUp.close();
     jsonLog.flush();
   }
   return ExitCode.ok;
+}
+
+function isOfOrigin(origin: string): (archive: Archive) => boolean {
+  return ({ timemap, timegate }) =>
+    new URL(timemap).origin === origin || new URL(timegate).origin === origin;
 }
 
 function interrupted({ interrupt }: Io): Promise<void> {

@@ -56,6 +56,12 @@ export type OptionValues<Options extends OptionTable> = {
 export interface Arguments<Options extends OptionTable> {
   readonly positionals: readonly string[];
   readonly values: OptionValues<Options & typeof COMMON_OPTIONS>;
+  /**
+   * The values as they are now: the settings file is read again.
+   *
+   * @throws as `Command.run` does for values, and what is wrong with the file.
+   */
+  readonly reread: () => OptionValues<Options & typeof COMMON_OPTIONS>;
 }
 
 /** An example of the help text. A test runs it. */
@@ -117,19 +123,15 @@ export function defineCommand<const Options extends OptionTable>(
     help: () => helpText({ ...definition, options }),
     run(argv, io) {
       const typed = splitCommandLine(definition.name, options, argv);
-      const settings =
-        definition.isConfigurable === true
-          ? settingsOf(options, typed.given.get("config")?.[0], io)
-          : [];
-      const values = optionValues(options, typed, settings);
-      return definition.run(
-        {
-          positionals: typed.positionals,
-          // The parser goes by the same table as the types.
-          values: values as Arguments<Options>["values"],
-        },
-        io,
-      );
+      const reread = (): Arguments<Options>["values"] => {
+        const settings =
+          definition.isConfigurable === true
+            ? settingsOf(options, typed.given.get("config")?.[0], io)
+            : [];
+        // The parser goes by the same table as the types.
+        return optionValues(options, typed, settings) as Arguments<Options>["values"];
+      };
+      return definition.run({ positionals: typed.positionals, values: reread(), reread }, io);
     },
   };
 }

@@ -59,4 +59,10 @@ export class HitRates {
     this.#rates.set(id, rates);
     return rates;
   }
+
+  /** Forgets all archives but these. */
+  keepOnly(archives: readonly Archive[]): void {
+    const ids = new Set(archives.map(({ id }) => id));
+    for (const id of this.#rates.keys()) if (!ids.has(id)) this.#rates.delete(id);
+  }
 }

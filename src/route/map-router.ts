@@ -50,9 +50,10 @@ const encoder = new TextEncoder();
  * Holds the maps, and what was learnt of archives and pages.
  */
 export class MapRouter implements Router {
-  readonly archives: readonly Archive[];
   readonly #options: MapRouterOptions;
-  readonly #rates: readonly ArchiveRates[];
+  readonly #hitRates: HitRates;
+  #archives: readonly Archive[];
+  #rates: readonly ArchiveRates[];
   readonly #answered = new AnsweredPages();
   readonly #match = new Match();
   readonly #estimate = new Estimate();
@@ -64,28 +65,37 @@ export class MapRouter implements Router {
   #surt: Uint8Array = new Uint8Array(surtRoom(8192));
 
   constructor(archives: readonly Archive[], options: MapRouterOptions = {}) {
-    this.archives = archives;
+    this.#archives = archives;
     this.#options = options;
-    const rates = options.hitRates ?? new HitRates();
-    this.#rates = archives.map((archive) => rates.of(archive));
+    this.#hitRates = options.hitRates ?? new HitRates();
+    this.#rates = archives.map((archive) => this.#hitRates.of(archive));
+  }
+
+  /** Another list after `replaceMaps` was given one; what is learnt of an archive goes by its id. */
+  get archives(): readonly Archive[] {
+    return this.#archives;
   }
 
   /**
-   * Takes the maps of archives by their ids, in place of those before.
+   * Takes the maps of archives by their ids, in place of those before; and the archives themselves,
+   * where others are given.
    *
-   * Requests are routed by the old maps until the new index is ready; `pause` is awaited every few
-   * milliseconds of work. Of calls that overlap the last one holds.
+   * Requests are routed by the old maps and archives until the new index is ready; `pause` is awaited
+   * every few milliseconds of work. Of calls that overlap the last one holds.
    */
   async replaceMaps(
     maps: ReadonlyMap<string, RoutedMap>,
     pause: () => Promise<void>,
+    archives: readonly Archive[] = this.#archives,
   ): Promise<void> {
     this.#replacements += 1;
     const replacement = this.#replacements;
-    const ordered = this.archives.map(({ id }) => maps.get(id));
+    const ordered = archives.map(({ id }) => maps.get(id));
     const indexes = ordered.map((map) => map?.index);
     const index = await CombinedIndex.buildInSlices(indexes, pause);
     if (replacement !== this.#replacements) return;
+    this.#archives = archives;
+    this.#rates = archives.map((archive) => this.#hitRates.of(archive));
     this.#maps = ordered;
     this.#index = index;
   }
@@ -103,7 +113,7 @@ export class MapRouter implements Router {
   route(request: RouteRequest): readonly Decision[] {
     const isBroadcasting = this.#options.isBroadcasting ?? false;
     if (!isBroadcasting) this.#lookUp(request.uri);
-    const decisions = this.archives.map((archive, number) => {
+    const decisions = this.#archives.map((archive, number) => {
       if (isLeftOut(archive, request)) return new MapDecision(archive, "not-selected");
       if (this.#options.isDormant?.(archive) === true) return new MapDecision(archive, "dormant");
       if (areApart(archive, request)) return new MapDecision(archive, "out-of-range");

@@ -9,7 +9,7 @@ describe("ArchiveTallies", () => {
   const at = (endedAt: number, ms: number) => ({ archive: ia, startedAt: endedAt - ms, endedAt });
 
   it("counts answers by what they were, and times those of the archive itself", () => {
-    const tallies = new ArchiveTallies([ia], () => 2 * MINUTE);
+    const tallies = new ArchiveTallies(() => 2 * MINUTE);
     const one = session();
     for (let i = 0; i < 98; i++)
       tallies.answered(one, outcome({ result: "miss", ...at(MINUTE, 30) }));
@@ -43,7 +43,7 @@ describe("ArchiveTallies", () => {
 
   it("forgets what is more than an hour old, and nothing younger", () => {
     let now = 100 * MINUTE;
-    const tallies = new ArchiveTallies([ia], () => now);
+    const tallies = new ArchiveTallies(() => now);
     tallies.answered(session(), outcome({ result: "hit", ...at(now, 1) }));
     now += 59 * MINUTE;
     expect(tallies.tallyOf(ia).lastHour[0]).toBe(1);
@@ -62,7 +62,7 @@ describe("ArchiveTallies", () => {
       ],
     });
     const [asked, spared] = one.decisions.map((decision) => decision.archive);
-    const tallies = new ArchiveTallies([asked, spared]);
+    const tallies = new ArchiveTallies();
     tallies.began(one);
     expect([tallies.tallyOf(asked).skipped, tallies.tallyOf(spared).skipped]).toEqual([0, 1]);
     expect(tallies.tallyOf(archive("stranger"))).toMatchObject({ asked: 0, medianMs: undefined });

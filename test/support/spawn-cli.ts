@@ -14,10 +14,14 @@ export interface ProcessResult {
   readonly stderr: string;
 }
 
-/** Starts the command line, in `folder` if given; `done` resolves when it has ended. */
+/**
+ * Starts the command line, in `folder` if given and with more of an environment; `done` resolves when
+ * it has ended.
+ */
 export function spawnCli(
   argv: readonly string[],
   folder?: string,
+  env: Readonly<Record<string, string>> = {},
 ): {
   child: ChildProcess;
   done: Promise<ProcessResult>;
@@ -25,7 +29,11 @@ export function spawnCli(
   checkBuilt();
   const [program = "", ...before] = CLI_COMMAND;
   return watch(
-    spawn(program, [...before, ...argv], { cwd: folder, stdio: ["pipe", "pipe", "pipe"] }),
+    spawn(program, [...before, ...argv], {
+      cwd: folder,
+      env: { ...process.env, ...env },
+      stdio: ["pipe", "pipe", "pipe"],
+    }),
   );
 }
 

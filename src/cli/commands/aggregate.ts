@@ -26,8 +26,9 @@ environment, as MEMENTOMAP_PAGE_SIZE for --page-size. What is typed comes before
 the environment, and that before the file.
 
 Ends with 0 when there are mementos, 1 when there are none, 2 when nobody
-answers. The service ends with 0 when it is told to stop; SIGHUP makes it open
-its log anew.
+answers. The service ends with 0 when it is told to stop. It goes by another
+list of archives when the file changes; SIGHUP makes it read list and settings,
+and open its log anew.
 `,
   options: AGGREGATE_OPTIONS,
   examples: [
@@ -51,7 +52,7 @@ its log anew.
   isConfigurable: true,
   endsItself: true,
 
-  async run({ positionals, values }, io) {
+  async run({ positionals, values, reread }, io) {
     const [uri, datetime, ...more] = positionals;
     if (values.serve && uri !== undefined) throw usage("aggregate", "--serve takes no URI");
     if (!values.serve && uri === undefined) {
@@ -60,7 +61,7 @@ its log anew.
     if (more.length > 0) throw usage("aggregate", "aggregate takes one URI and one datetime");
     const act = (state: string): Promise<ExitCode> =>
       uri === undefined || uri === "server"
-        ? serveAggregator({ ...values, state }, io)
+        ? serveAggregator({ ...values, state }, io, () => ({ ...reread(), state }))
         : aggregateOnce({ ...values, state }, io, uri, datetime);
     return values.state === undefined
       ? withTempDir({ interrupt: io.interrupt }, act)

@@ -8,6 +8,7 @@ import type { Archive } from "../../route/archive.ts";
 import { HitRates } from "../../route/hit-rates.ts";
 import { MapRouter } from "../../route/map-router.ts";
 import { MapKeeper, type MapKeeperOptions } from "../route/map-keeper.ts";
+import { pause } from "../route/read-map.ts";
 import {
   type ArchiveUpstream,
   createUpstream,
@@ -35,6 +36,15 @@ export interface OpenAggregator {
   readonly tallies: ArchiveTallies;
   readonly estimate: RoutingEstimate;
   readonly isRouting: boolean;
+  /**
+   * Goes by another list of archives. What is under way ends with the old one. What is known of an
+   * archive goes by its id: answers, failures, what was learnt, its map if it is in the same place.
+   *
+   * One call after the other.
+   *
+   * @throws MM_IO when the folder for maps cannot be made; the old list stays then.
+   */
+  replaceArchives(archives: readonly Archive[]): Promise<void>;
   /** Cuts connections to archives, and looks after maps no more. */
   close(): Promise<void>;
 }
@@ -61,7 +71,7 @@ export async function openAggregator(options: OpenAggregatorOptions): Promise<Op
   });
   const broadcastRouter = new MapRouter(archives, { isBroadcasting: true, isDormant, hitRates });
   const keeper = new MapKeeper(router, options.maps);
-  const tallies = new ArchiveTallies(archives);
+  const tallies = new ArchiveTallies();
   const estimate = new RoutingEstimate();
   const { observers = [], ...more } = options.aggregator ?? {};
   const aggregator = new Aggregator(router, upstream, {
@@ -77,6 +87,14 @@ export async function openAggregator(options: OpenAggregatorOptions): Promise<Op
     tallies,
     estimate,
     isRouting,
+    async replaceArchives(list) {
+      if (isRouting) await keeper.replaceArchives(list);
+      else await router.replaceMaps(new Map(), pause, list);
+      await broadcastRouter.replaceMaps(new Map(), pause, list);
+      upstream.replaceArchives(list);
+      tallies.keepOnly(list);
+      hitRates.keepOnly(list);
+    },
     async close() {
       keeper.stop();
       await upstream.close();

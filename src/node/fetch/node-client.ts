@@ -15,9 +15,10 @@ export type Resolver = (
 export interface NodeClientOptions {
   /**
    * Origins that may be at private addresses: those the user typed, not those a server redirected
-   * to. Give `https://archive.example.org`, without a path.
+   * to. An array of ones such as
+   * `https://archive.example.org`, without a path, will do.
    */
-  readonly trustedOrigins?: readonly string[] | undefined;
+  readonly trustedOrigins?: { includes(origin: string): boolean } | undefined;
   /** Whether any origin may be at a private address; default false. */
   readonly allowsPrivate?: boolean | undefined;
   /** How long a server may take to begin its answer; default 30 s. */
@@ -89,8 +90,8 @@ export class NodeClient implements HttpClient {
   }
 
   #isTrusted({ origin }: URL): boolean {
-    const { allowsPrivate, trustedOrigins = [] } = this.#options;
-    return allowsPrivate === true || trustedOrigins.includes(origin);
+    const { allowsPrivate, trustedOrigins } = this.#options;
+    return allowsPrivate === true || trustedOrigins?.includes(origin) === true;
   }
 
   #requestOnce(url: URL, request: HttpRequest): Promise<http.IncomingMessage> {

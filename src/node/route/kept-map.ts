@@ -47,7 +47,8 @@ export interface KeptMapOptions {
  * A new version is read beside the old one, and takes its place only if nothing is wrong with it.
  */
 export class KeptMap {
-  readonly archive: Archive;
+  /** As the list has it now. */
+  archive: Archive;
   readonly #place: MapPlace;
   readonly #options: KeptMapOptions;
   readonly #fresh: FreshMap | undefined;
@@ -73,6 +74,12 @@ export class KeptMap {
       },
       onFailure: (error) => this.#fail(error),
     });
+  }
+
+  /** Whether this is where the map is. */
+  isAt({ path, address, isDirect }: MapPlace): boolean {
+    const own = this.#place;
+    return path === own.path && address === own.address && isDirect === own.isDirect;
   }
 
   /** Whether the map is one that is fetched. */
@@ -134,8 +141,10 @@ export class KeptMap {
     } catch (error) {
       if (!isMementoMapError(error)) throw error;
       this.#fail(error);
-      // A fetched map that cannot be read is of no use: without it, it is fetched anew.
-      if (this.#fresh !== undefined) await this.#remove();
+      // The disk, or a want of open files: the same version may be read the next time.
+      if (error.code === "MM_IO") this.#stamp = undefined;
+      // A fetched map with faults is of no use: without it, it is fetched anew.
+      else if (this.#fresh !== undefined) await this.#remove();
     }
   }
 

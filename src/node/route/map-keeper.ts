@@ -41,7 +41,9 @@ export interface MapKeeperOptions {
 export class MapKeeper {
   readonly #router: MapRouter;
   readonly #options: MapKeeperOptions;
-  readonly #kept = new Map<string, KeptMap>();
+  #archives: readonly Archive[];
+  /** By the ids of archives. */
+  #kept: ReadonlyMap<string, KeptMap>;
   #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
   #fetching: Promise<void> = Promise.resolve();
@@ -52,15 +54,8 @@ export class MapKeeper {
   constructor(router: MapRouter, options: MapKeeperOptions = {}) {
     this.#router = router;
     this.#options = options;
-    const { folder = mapFolder() } = options;
-    for (const archive of router.archives) {
-      const place = placeOf(archive, folder);
-      if (place === undefined) continue;
-      const onChange = (): void => {
-        this.#hasChanges = true;
-      };
-      this.#kept.set(archive.id, new KeptMap(archive, place, { ...options, onChange }));
-    }
+    this.#archives = router.archives;
+    this.#kept = this.#keptOf(router.archives, new Map());
   }
 
   /**
@@ -69,19 +64,41 @@ export class MapKeeper {
    * @throws MM_IO when the folder for maps cannot be made.
    */
   async start(): Promise<void> {
-    const { folder = mapFolder(), checkEveryMs = 10_000 } = this.#options;
-    if (Array.from(this.#kept.values()).some(({ isFetched }) => isFetched)) {
-      await mkdir(folder, { recursive: true }).catch((error: unknown) => {
-        throw ioError(error, folder);
-      });
-    }
+    const { checkEveryMs = 10_000 } = this.#options;
+    await this.#makeFolderFor(this.#kept);
     await this.check();
     if (this.#isStopped) return;
-    this.#fetching = this.#fetchAll();
-    this.#fetching.catch(rethrow);
+    this.#fetchAll(this.#kept);
     this.#timer = setInterval(() => {
       this.check().catch(rethrow);
     }, checkEveryMs).unref();
+  }
+
+  /**
+   * Goes by another list of archives, and gives it to the router together with its maps.
+   *
+   * Maps that are where they were stay in use. Others are read first, while requests go on with the
+   * old list; those to be fetched come later. Not before `start`, and one call after the other.
+   *
+   * @throws MM_IO when the folder for maps cannot be made; the old list stays then.
+   */
+  async replaceArchives(archives: readonly Archive[]): Promise<void> {
+    const before = this.#kept;
+    const kept = this.#keptOf(archives, before);
+    await this.#makeFolderFor(kept);
+    const added = new Map(Array.from(kept).filter(([id, map]) => before.get(id) !== map));
+    await Promise.all(Array.from(added.values(), (map) => map.check()));
+    if (this.#isStopped) return;
+    this.#archives = archives;
+    this.#kept = kept;
+    for (const archive of archives) {
+      const map = kept.get(archive.id);
+      if (map !== undefined) map.archive = archive;
+    }
+    for (const [id, map] of before) if (kept.get(id) !== map) map.stop();
+    this.#hasChanges = true;
+    await this.#publish();
+    this.#fetchAll(added);
   }
 
   /** Waits until every map to be fetched has been fetched once, or that has failed. */
@@ -112,13 +129,46 @@ export class MapKeeper {
     for (const kept of this.#kept.values()) kept.stop();
   }
 
-  async #fetchAll(): Promise<void> {
-    await Promise.all(
-      Array.from(this.#kept.values(), async (kept) => {
-        await kept.fetch();
-        await this.#publish();
-      }),
-    );
+  /** The maps of archives, where there are some; those of `before` that are in the same place. */
+  #keptOf(
+    archives: readonly Archive[],
+    before: ReadonlyMap<string, KeptMap>,
+  ): ReadonlyMap<string, KeptMap> {
+    const { folder = mapFolder() } = this.#options;
+    const kept = new Map<string, KeptMap>();
+    for (const archive of archives) {
+      const place = placeOf(archive, folder);
+      if (place === undefined) continue;
+      const known = before.get(archive.id);
+      const isKnown = known?.isAt(place) === true;
+      kept.set(archive.id, isKnown ? known : this.#newMap(archive, place));
+    }
+    return kept;
+  }
+
+  #newMap(archive: Archive, place: MapPlace): KeptMap {
+    const onChange = (): void => {
+      this.#hasChanges = true;
+    };
+    return new KeptMap(archive, place, { ...this.#options, onChange });
+  }
+
+  async #makeFolderFor(kept: ReadonlyMap<string, KeptMap>): Promise<void> {
+    const { folder = mapFolder() } = this.#options;
+    if (!Array.from(kept.values()).some(({ isFetched }) => isFetched)) return;
+    await mkdir(folder, { recursive: true }).catch((error: unknown) => {
+      throw ioError(error, folder);
+    });
+  }
+
+  /** Begins to fetch maps; `#fetching` is over when all have been fetched once. */
+  #fetchAll(kept: ReadonlyMap<string, KeptMap>): void {
+    const fetching = Array.from(kept.values(), async (map) => {
+      await map.fetch();
+      await this.#publish();
+    });
+    this.#fetching = Promise.all([this.#fetching, ...fetching]).then(() => undefined);
+    this.#fetching.catch(rethrow);
   }
 
   /** Gives the router what changed; when it is done, nothing new is left. */
@@ -135,7 +185,7 @@ export class MapKeeper {
     this.#hasChanges = false;
     const maps = new Map<string, RoutedMap>();
     for (const [id, { map }] of this.#kept) if (map !== undefined) maps.set(id, map);
-    await this.#router.replaceMaps(maps, pause);
+    await this.#router.replaceMaps(maps, pause, this.#archives);
     this.#options.onChange?.();
   }
 }

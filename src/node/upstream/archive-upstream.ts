@@ -5,6 +5,7 @@ import type {
   UpstreamRequest,
   UpstreamState,
 } from "../../aggregate/upstream.ts";
+import { steadyClock } from "../../aggregate/session.ts";
 import type { Archive } from "../../route/archive.ts";
 import { packageVersion } from "../package-version.ts";
 import type { AskedArchive } from "./archive-request.ts";
@@ -13,10 +14,12 @@ import { ACCEPTED_CODINGS } from "./body-decoder.ts";
 import { ArchiveCounters } from "./counters.ts";
 import { Dormancy } from "./dormancy.ts";
 import { type CacheOptions, HttpCache, isForCache } from "./http-cache.ts";
-import { Limits } from "./limits.ts";
+import { Limits, type LimitsOptions } from "./limits.ts";
 import { SharedAnswer } from "./shared-answer.ts";
 import { UnderWay } from "./under-way.ts";
 import { UndiciNetwork } from "./undici-network.ts";
+
+const DEFAULT_TOTAL_MS = 60_000;
 
 export interface UpstreamOptions {
   /** Whom archives can write to: an address of mail or of a page. Sent with every request. */
@@ -55,7 +58,7 @@ export interface UpstreamOptions {
   readonly cache?: CacheOptions | "off" | undefined;
   /** Told when an archive falls asleep, is probed, or wakes. */
   readonly onChange?: ((archive: Archive, state: UpstreamState) => void) | undefined;
-  /** Milliseconds since 1970, for dormancy; default the system's clock. */
+  /** Milliseconds since 1970, for dormancy; default a clock that nobody can set. */
   readonly now?: (() => number) | undefined;
 }
 
@@ -63,6 +66,12 @@ export interface UpstreamOptions {
 export interface ArchiveUpstream extends Upstream {
   /** What was asked of each archive so far, by its id. */
   readonly counters: ReadonlyMap<string, ArchiveCounters>;
+  /**
+   * Goes by another list of archives. Those of the same id keep their state and their connections,
+   * unless their addresses are others. Those that are gone are forgotten when no question from before
+   * can be under way any more.
+   */
+  replaceArchives(archives: readonly Archive[]): void;
   /** Cuts all connections; requests under way and waiting fail. */
   close(): Promise<void>;
 }
@@ -78,24 +87,36 @@ export function createUpstream(options: UpstreamOptions = {}): ArchiveUpstream {
   return new PoliteUpstream(options);
 }
 
+/** What is kept of an archive. */
+interface KnownArchive {
+  readonly archive: Archive;
+  readonly asked: AskedArchive;
+}
+
 class PoliteUpstream implements ArchiveUpstream {
   readonly #options: UpstreamOptions;
   readonly #network: UndiciNetwork;
   readonly #headers: readonly string[];
   readonly #cache: HttpCache | undefined;
-  readonly #archives = new Map<string, AskedArchive>();
+  readonly #archives = new Map<string, KnownArchive>();
+  readonly #now: () => number;
+  /** The ids of the list; undefined as long as there is none. */
+  #listed: ReadonlySet<string> | undefined;
+  #forgetting: NodeJS.Timeout | undefined;
   readonly #underWay = new UnderWay<SharedAnswer>();
   readonly counters = new Map<string, ArchiveCounters>();
 
   constructor(options: UpstreamOptions) {
     this.#options = options;
+    this.#now = options.now ?? steadyClock;
     this.#network = new UndiciNetwork({ ...options, connections: options.concurrency });
     this.#headers = ["user-agent", agentOf(options), "accept-encoding", ACCEPTED_CODINGS];
     this.#cache = options.cache === "off" ? undefined : new HttpCache(options.cache ?? {});
   }
 
   ask(request: UpstreamRequest): Promise<UpstreamAnswer> {
-    const archive = this.#archives.get(request.archive.id) ?? this.#meet(request.archive);
+    const known = this.#archives.get(request.archive.id);
+    const archive = known?.asked ?? this.#meet(request.archive, undefined);
     const hash = this.#underWay.hashOf(request);
     const shared = this.#underWay.find(request, hash);
     if (shared !== undefined) {
@@ -109,20 +130,33 @@ class PoliteUpstream implements ArchiveUpstream {
   }
 
   stateOf(archive: Archive): UpstreamState {
-    const asked = this.#archives.get(archive.id);
+    const asked = this.#archives.get(archive.id)?.asked;
+    const until = asked?.dormancy.until;
     return {
       health: asked?.dormancy.health ?? "awake",
       consecutiveFailures: asked?.dormancy.consecutiveFailures ?? 0,
-      dormantUntil: asked?.dormancy.until,
+      dormantUntil: until === undefined ? undefined : until + this.#aheadMs(),
       lastFailure: asked?.dormancy.lastFailure,
       requestsUnderWay: asked?.limits.underWay ?? 0,
       requestsWaiting: asked?.limits.waiting ?? 0,
     };
   }
 
+  replaceArchives(archives: readonly Archive[]): void {
+    this.#listed = new Set(archives.map(({ id }) => id));
+    for (const archive of archives) {
+      const known = this.#archives.get(archive.id);
+      if (known !== undefined && known.archive !== archive) this.#meet(archive, known);
+    }
+    const { totalTimeoutMs = DEFAULT_TOTAL_MS } = this.#options;
+    clearTimeout(this.#forgetting);
+    this.#forgetting = setTimeout(() => this.#forgetGone(), 2 * totalTimeoutMs).unref();
+  }
+
   async close(): Promise<void> {
+    clearTimeout(this.#forgetting);
     const closed = this.#network.close();
-    for (const { limits } of this.#archives.values()) limits.close();
+    for (const { asked } of this.#archives.values()) asked.limits.close();
     await closed;
     await this.#cache?.close();
   }
@@ -137,39 +171,69 @@ class PoliteUpstream implements ArchiveUpstream {
     asking.begin();
   }
 
-  #meet(archive: Archive): AskedArchive {
+  /** @param before what is known of an archive of the same id. */
+  #meet(archive: Archive, before: KnownArchive | undefined): AskedArchive {
     const { id, rate, timeoutMs } = archive;
     const options = this.#options;
     const concurrency = archive.concurrency ?? options.concurrency ?? 16;
     this.#network.trust(archive.timemap, concurrency);
     this.#network.trust(archive.timegate, concurrency);
-    const counters = new ArchiveCounters();
+    const isSamePlace =
+      archive.timemap === before?.archive.timemap && archive.timegate === before.archive.timegate;
     const asked: AskedArchive = {
       id,
       network: this.#network,
-      counters,
+      counters: before?.asked.counters ?? new ArchiveCounters(),
       headers: this.#headers,
-      limits: new Limits({
+      limits: limitsOf(before?.asked.limits, {
         concurrency,
         rate: rate ?? options.rate,
         maxWaiting: options.maxWaiting ?? 10_000,
         now: () => performance.now(),
       }),
-      dormancy: new Dormancy({
-        tolerance: options.tolerance ?? 5,
-        dormantMs: options.dormantMs ?? 60_000,
-        longestMs: options.longestDormantMs ?? 900_000,
-        now: options.now ?? Date.now,
-        onChange: () => options.onChange?.(archive, this.stateOf(archive)),
-      }),
+      // What another server did says nothing about this one.
+      dormancy: before !== undefined && isSamePlace ? before.asked.dormancy : this.#awake(archive),
       retry: { retries: options.retries ?? 2, firstMs: options.retryDelayMs ?? 500 },
       headersTimeoutMs: timeoutMs ?? options.headersTimeoutMs ?? 30_000,
-      totalTimeoutMs: timeoutMs ?? options.totalTimeoutMs ?? 60_000,
+      totalTimeoutMs: timeoutMs ?? options.totalTimeoutMs ?? DEFAULT_TOTAL_MS,
     };
-    this.#archives.set(id, asked);
-    this.counters.set(id, counters);
+    this.#archives.set(id, { archive, asked });
+    this.counters.set(id, asked.counters);
     return asked;
   }
+
+  #awake(archive: Archive): Dormancy {
+    const { tolerance, dormantMs, longestDormantMs, onChange } = this.#options;
+    return new Dormancy({
+      tolerance: tolerance ?? 5,
+      dormantMs: dormantMs ?? 60_000,
+      longestMs: longestDormantMs ?? 900_000,
+      now: this.#now,
+      onChange: () => onChange?.(archive, this.stateOf(archive)),
+    });
+  }
+
+  #forgetGone(): void {
+    for (const [id, { asked }] of this.#archives) {
+      const { underWay, waiting } = asked.limits;
+      if (this.#listed?.has(id) !== false || underWay + waiting > 0) continue;
+      this.#archives.delete(id);
+      this.counters.delete(id);
+    }
+    const known = Array.from(this.#archives.values(), ({ archive }) => archive);
+    this.#network.trustOnly(known.flatMap(({ timemap, timegate }) => [timemap, timegate]));
+  }
+
+  /** How far the system's clock is ahead of that of dormancy: it may have been set since. */
+  #aheadMs(): number {
+    return this.#options.now === undefined ? Date.now() - steadyClock() : 0;
+  }
+}
+
+function limitsOf(before: Limits | undefined, options: LimitsOptions): Limits {
+  if (before === undefined) return new Limits(options);
+  before.change(options);
+  return before;
 }
 
 function agentOf({ agent, contact }: UpstreamOptions): string {

@@ -23,7 +23,7 @@ export interface LimitsOptions {
  * A rate is kept by an even distance between requests, so that no second ever has more.
  */
 export class Limits {
-  readonly #options: LimitsOptions;
+  #options: LimitsOptions;
   readonly #waiting = new WaitingLine<Waiter>();
   #underWay = 0;
   #nextAt = 0;
@@ -42,6 +42,14 @@ export class Limits {
 
   get waiting(): number {
     return this.#waiting.size;
+  }
+
+  /** Goes by other limits from now on; what is under way stays. */
+  change(options: LimitsOptions): void {
+    this.#options = options;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#advance();
   }
 
   /** `entered`: it may begin, and has to `leave`; `waiting`: `onTurn` will be called; `full`: no. */

@@ -23,6 +23,8 @@ const MAX_POOLS = 512;
 interface OriginPool {
   readonly pool: Pool;
   readonly origin: string;
+  /** Connections that the pool was made for. */
+  readonly connections: number;
   /** The address, where the origin names one and it is private. */
   readonly privateAddress: string | undefined;
 }
@@ -48,7 +50,20 @@ export class OriginPools {
   /** Lets an origin be at a private address, and have so many connections. */
   trust(written: string, connections: number): void {
     const { origin } = parsedOrigin(written);
-    this.#trusted.set(origin, Math.max(connections, this.#trusted.get(origin) ?? 0));
+    const most = Math.max(connections, this.#trusted.get(origin) ?? 0);
+    this.#trusted.set(origin, most);
+    if ((this.#pools.get(origin)?.connections ?? most) < most) this.#retire(origin);
+  }
+
+  /** Trusts no origins but these any more; each is of a whole address. */
+  trustOnly(addresses: Iterable<string>): void {
+    const origins = new Set(Array.from(addresses, (address) => parsedOrigin(address).origin));
+    for (const origin of this.#trusted.keys()) {
+      if (origins.has(origin)) continue;
+      this.#trusted.delete(origin);
+      // A connection that is open was checked for what it was then.
+      this.#retire(origin);
+    }
   }
 
   /** @throws MM_REFUSED for private addresses and after `close`, MM_BAD_URI. */
@@ -83,9 +98,10 @@ export class OriginPools {
 
   #open(origin: string, hostname: string): OriginPool {
     const host = hostname.replace(/^\[(.*)\]$/, "$1");
-    const { connectTimeoutMs, connections } = this.#options;
+    const { connectTimeoutMs } = this.#options;
+    const connections = this.#trusted.get(origin) ?? this.#options.connections;
     const pool = new Pool(origin, {
-      connections: this.#trusted.get(origin) ?? connections,
+      connections,
       maxHeaderSize: MAX_HEADER_BYTES,
       keepAliveTimeout: KEPT_OPEN_MS,
       headersTimeout: 0,
@@ -93,7 +109,7 @@ export class OriginPools {
       connect: { timeout: connectTimeoutMs, lookup: this.#lookupFor(origin) },
     });
     const isPrivate = isIP(host) !== 0 && isPrivateAddress(host);
-    return { pool, origin, privateAddress: isPrivate ? host : undefined };
+    return { pool, origin, connections, privateAddress: isPrivate ? host : undefined };
   }
 
   #lookupFor(origin: string): LookupFunction {
@@ -102,6 +118,16 @@ export class OriginPools {
       if (this.#mayBePrivate(origin)) lookup(host, options, callback);
       else lookup(host, options, checked(host, callback));
     };
+  }
+
+  /** Uses the connections to an origin no more; requests under way on them still end. */
+  #retire(origin: string): void {
+    const retired = this.#pools.get(origin)?.pool;
+    if (retired === undefined) return;
+    for (const [written, { pool }] of this.#pools) {
+      if (pool === retired) this.#pools.delete(written);
+    }
+    retired.close(() => undefined);
   }
 
   /** The oldest that is of no archive; requests under way on it still end. */

@@ -45,6 +45,11 @@ export class UndiciNetwork implements Network {
     this.#pools.trust(splitAddress(url).origin, connections);
   }
 
+  /** Trusts the origins of these addresses only; requests under way go on. */
+  trustOnly(urls: readonly string[]): void {
+    this.#pools.trustOnly(urls.map((url) => splitAddress(url).origin));
+  }
+
   send(request: NetworkRequest, receiver: AnswerReceiver): Exchange {
     const exchange = new UndiciExchange(this.#pools, request, receiver, this.#maxRedirects);
     exchange.begin();

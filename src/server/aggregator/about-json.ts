@@ -1,3 +1,4 @@
+import type { ListState } from "../../node/route/list-keeper.ts";
 import type { MapState } from "../../node/route/map-keeper.ts";
 import type { ArchiveCounters } from "../../node/upstream/counters.ts";
 import type { ArchiveStatus, ServiceStatus } from "./service-status.ts";
@@ -15,6 +16,7 @@ export function aboutJson(
     uptimeSeconds: Math.floor((status.now - status.startedAt) / 1000),
     routing: { isOn: status.isRouting, ...status.routing() },
     archives: status.archives().map(archiveJson),
+    list: status.list === undefined ? null : listJson(status.list),
     settings: status.settings,
   };
 }
@@ -43,6 +45,10 @@ function archiveJson({
     requests: counters === undefined ? null : requestsJson(counters),
     map: map === undefined ? null : mapJson(map),
   };
+}
+
+function listJson({ takenAt, error }: ListState): unknown {
+  return { takenAt: isoTime(takenAt), error: error ?? null };
 }
 
 function requestsJson(counters: ArchiveCounters): Record<string, unknown> {

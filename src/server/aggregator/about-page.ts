@@ -29,7 +29,7 @@ export function aboutPage(
       </p>
     </header>
     <main>
-      ${routingCard(status)} ${archiveCard(archives, status.now)} ${programCard(service)}
+      ${routingCard(status)} ${archiveCard(archives, status)} ${programCard(service)}
       ${settingsCard(status.settings)}
     </main>
     <footer>
@@ -82,9 +82,10 @@ function range({ low, high }: Share): string {
   return `${formatShare(low)} to ${formatShare(high)}`;
 }
 
-function archiveCard(archives: readonly ArchiveStatus[], now: number): Html {
+function archiveCard(archives: readonly ArchiveStatus[], { list, now }: ServiceStatus): Html {
   return html`<section class="card">
     <h2>Archives</h2>
+    ${listFault(list, now)}
     <table class="archives">
       <thead>
         <tr>
@@ -107,6 +108,14 @@ function archiveCard(archives: readonly ArchiveStatus[], now: number): Html {
       <li>${key("error")}failed or was late</li>
     </ul>
   </section>`;
+}
+
+function listFault(list: ServiceStatus["list"], now: number): Html {
+  if (list?.error === undefined) return html``;
+  const age = formatAgo(now - list.takenAt);
+  return html`<p class="refused">
+    <span class="badge no">list refused</span> ${list.error}. The list from ${age} ago stays in use.
+  </p>`;
 }
 
 function archiveRow({ archive, upstream, tally, map }: ArchiveStatus, now: number): Html {

@@ -25,6 +25,7 @@ svg.stack.slim { height: .5rem; margin-top: .35rem; }
 .archives .map { width: 17%; }
 .archives .mix { width: 15%; }
 .archives .hour { width: 8.5rem; }
+.refused { margin: 0 0 1rem; overflow-wrap: anywhere; }
 .badge { display: inline-block; padding: .05em .7em; border-radius: 2em; font: 600 .82rem/1.7 var(--sans); white-space: nowrap; }
 .calm { background: var(--calm); color: var(--calm-ink); }
 .warn { background: var(--mark); color: var(--ink); }

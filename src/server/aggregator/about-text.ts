@@ -1,5 +1,9 @@
 import type { ServiceStatus } from "./service-status.ts";
 
+function listFault({ list }: ServiceStatus): string {
+  return list?.error === undefined ? "" : `\nThe list of archives is refused: ${list.error}\n`;
+}
+
 /** What `/about` says to programs that want no page: MemGator's text, with what we know besides. */
 export function aboutText(
   status: ServiceStatus,
@@ -42,7 +46,7 @@ OpenAPI:  ${base}/openapi.json
 ## Upstream Archives
 
 ${archives.join("\n")}
-
+${listFault(status)}
 ## Configs
 
 ${settings.join("\n")}

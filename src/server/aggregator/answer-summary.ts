@@ -1,6 +1,5 @@
 import type { Aggregation } from "../../aggregate/aggregator.ts";
 import { summarizeTimeMap } from "../../memento/summary.ts";
-import type { Archive } from "../../route/archive.ts";
 import {
   aggregationHeaders,
   type AggregatorExchange,
@@ -14,9 +13,8 @@ export function answerSummary(
   exchange: AggregatorExchange,
   aggregation: Aggregation,
   style: AnswerStyle,
-  archives: readonly Archive[],
 ): void {
-  const { mementos } = aggregation;
+  const { archives, mementos } = aggregation;
   const summary = summarizeTimeMap({ ...documentOf(exchange, aggregation), mementos }, archives);
   const headers = aggregationHeaders(exchange, aggregation, style);
   headers.push("X-Memento-Count", String(mementos.count));

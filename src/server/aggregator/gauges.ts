@@ -86,9 +86,32 @@ export function aggregatorGauges(
         map?.keys === undefined ? [] : [{ labels: { archive: archive.id }, value: map.keys }],
       ),
     ),
+    ...listGauges(status, archives.length),
     ...requestGauges(archives),
     ...latencyGauges(archives),
     ...processGauges(),
+  ];
+}
+
+/** How the list of archives is. */
+function listGauges({ list }: ServiceStatus, count: number): Gauge[] {
+  const name = "mementomap_archive_list";
+  return [
+    gauge(`${name}_archives`, "Archives of the list in use.", one(count)),
+    ...(list === undefined
+      ? []
+      : [
+          gauge(
+            `${name}_refused`,
+            "1 when the list or the settings as they are now are refused, and older ones in use.",
+            one(list.error === undefined ? 0 : 1),
+          ),
+          gauge(
+            `${name}_taken_timestamp_seconds`,
+            "When the list in use was read.",
+            one(Math.floor(list.takenAt / 1000)),
+          ),
+        ]),
   ];
 }
 

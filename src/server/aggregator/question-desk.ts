@@ -22,7 +22,7 @@ export interface QuestionDeskOptions {
   readonly aggregator: Aggregator;
   /** Gets mementos for `/memento/proxy/`. */
   readonly client: MementoClient;
-  /** What is asked of every request that does not say otherwise. */
+  /** What is asked of every request that does not say otherwise; looked at for each. */
   readonly defaults?: Omit<RouteRequest, "uri"> | undefined;
   /** Mementos of a page of a TimeMap; default 1 million, so that nearly all come whole. */
   readonly pageSize?: number | undefined;
@@ -42,7 +42,6 @@ export interface QuestionDeskOptions {
 export class QuestionDesk {
   readonly admission: Admission;
   readonly #options: QuestionDeskOptions;
-  readonly #ids: ReadonlySet<string>;
   readonly #style: AnswerStyle;
   readonly #onFault: (exchange: AggregatorExchange, error: unknown) => void;
 
@@ -55,7 +54,6 @@ export class QuestionDesk {
     const { maxUnderWay = 256, maxWaiting = 20_000 } = options;
     this.admission = new Admission({ most: maxUnderWay, mostWaiting: maxWaiting });
     this.#options = options;
-    this.#ids = new Set(options.aggregator.router.archives.map(({ id }) => id));
     this.#style = style;
     this.#onFault = onFault;
   }
@@ -90,7 +88,8 @@ export class QuestionDesk {
     const { defaults } = this.#options;
     const { route } = preferences;
     if (route === NO_PREFERENCES.route) return { ...defaults, uri };
-    if (route.only !== undefined && !route.only.some((id) => this.#ids.has(id))) {
+    const { archives } = this.#options.aggregator.router;
+    if (route.only !== undefined && !archives.some(({ id }) => route.only?.includes(id))) {
       throw new MementoMapError(
         "MM_BAD_INPUT",
         `there is no archive ${route.only.map((id) => quote(id)).join(", ")}; /archives.json lists those there are`,
@@ -133,10 +132,8 @@ export class QuestionDesk {
         const { pageSize = 1_000_000 } = this.#options;
         return answerTimeMap(exchange, aggregation, style, { ...target, pageSize });
       }
-      case "summary": {
-        const { archives } = this.#options.aggregator.router;
-        return answerSummary(exchange, aggregation, style, archives);
-      }
+      case "summary":
+        return answerSummary(exchange, aggregation, style);
       case "timegate":
         return answerTimeGate(exchange, aggregation, style, datetime);
       case "memento":

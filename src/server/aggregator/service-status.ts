@@ -2,12 +2,15 @@ import type { ArchiveTallies, ArchiveTally } from "../../aggregate/archive-tally
 import type { RoutingEstimate, RoutingReport } from "../../aggregate/routing-estimate.ts";
 import type { Upstream, UpstreamState } from "../../aggregate/upstream.ts";
 import type { Archive } from "../../route/archive.ts";
+import type { ListState } from "../../node/route/list-keeper.ts";
 import type { MapState } from "../../node/route/map-keeper.ts";
 import type { ArchiveCounters } from "../../node/upstream/counters.ts";
 
-/** Where the state of the service comes from. */
+/** Where the state of the service comes from; looked at for each answer. */
 export interface StatusSources {
   readonly archives: readonly Archive[];
+  /** How the list of archives is, where it can change. */
+  readonly listState?: (() => ListState) | undefined;
   readonly upstream: Upstream;
   readonly tallies: ArchiveTallies;
   readonly estimate: RoutingEstimate;
@@ -35,7 +38,6 @@ export interface ArchiveStatus {
 export class ServiceStatus {
   readonly startedAt: number;
   readonly isRouting: boolean;
-  readonly settings: Readonly<Record<string, string>>;
   readonly #sources: StatusSources;
   readonly #now: () => number;
 
@@ -44,7 +46,14 @@ export class ServiceStatus {
     this.#now = sources.now ?? Date.now;
     this.startedAt = this.#now();
     this.isRouting = sources.isRouting;
-    this.settings = sources.settings ?? {};
+  }
+
+  get settings(): Readonly<Record<string, string>> {
+    return this.#sources.settings ?? {};
+  }
+
+  get list(): ListState | undefined {
+    return this.#sources.listState?.();
   }
 
   get now(): number {

@@ -117,6 +117,7 @@ describe.each(stores)("a cache in %s", (_name, openStore) => {
     });
     const upstream = testUpstream({
       tolerance: 2,
+      now: Date.now, // the clock that this test sets
       cache: { store: await openStore(), staleIfErrorMs: 10 * MINUTE },
     });
     await askWhole(upstream, cacheable(raw));

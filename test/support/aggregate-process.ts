@@ -1,0 +1,41 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import type { Archive } from "../../src/route/archive.ts";
+import { scratchDir } from "./scratch.ts";
+import { type ProcessResult, spawnCli } from "./spawn-cli.ts";
+
+/** An aggregator in a process of its own. */
+export interface AggregateProcess {
+  readonly url: string;
+  readonly kill: (signal: NodeJS.Signals) => void;
+  readonly done: Promise<ProcessResult>;
+  /** What it said on standard error so far. */
+  readonly said: () => string;
+}
+
+/** Starts `mementomap aggregate --serve` on a free port; the test's end is its end. */
+export async function aggregateProcess(
+  argv: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<AggregateProcess> {
+  const line = ["aggregate", "--serve", "--port", "0", ...argv];
+  const { child, done } = spawnCli(line, undefined, env);
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let stderr = "";
+  child.stderr?.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stdout?.once("data", (chunk: Buffer) => resolve(chunk.toString().trim()));
+    void done.then((result) => reject(new Error(result.stderr)));
+  });
+  return { url, kill: (signal) => void child.kill(signal), done, said: () => stderr };
+}
+
+/** Writes a list of these archives; gives its path. */
+export function writeList(
+  archives: readonly { readonly archive: Archive }[],
+  path: string = join(scratchDir(), "archives.json"),
+): string {
+  writeFileSync(path, JSON.stringify(archives.map(({ archive }) => archive)));
+  return path;
+}
