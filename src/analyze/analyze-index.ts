@@ -1,12 +1,11 @@
 import { joinBytes } from "../bytes/join.ts";
-import { wholeLines } from "../bytes/whole-lines.ts";
-import type { IndexSource } from "../generate/generate-map.ts";
+import { MAX_LINE_BYTES } from "../bytes/whole-lines.ts";
 import { KeyTable } from "../generate/key-table.ts";
 import { mergeRuns } from "../generate/merge-runs.ts";
+import type { IndexSource, SourceOptions } from "../generate/open-source.ts";
+import { openSource, readSource } from "../generate/open-source.ts";
 import type { RunIndex } from "../generate/run.ts";
 import { memoryRun, RunReader, writeRun } from "../generate/run.ts";
-import type { InputFormat } from "../input/detect.ts";
-import { detectFormat } from "../input/detect.ts";
 import type { CaptureFilter } from "../input/filter.ts";
 import type { Analysis } from "./analysis.ts";
 import { CaptureScanner } from "./capture-scanner.ts";
@@ -14,21 +13,17 @@ import { joinTallies } from "./capture-tally.ts";
 import { HoldingsTree } from "./holdings-tree.ts";
 import { summarize } from "./summarize.ts";
 
-export interface AnalyzeIndexOptions {
-  readonly format?: InputFormat | undefined;
+export interface AnalyzeIndexOptions extends SourceOptions {
   readonly filter?: CaptureFilter | undefined;
   /** Rows of the tables of the most archived; 20 by default. */
   readonly top?: number | undefined;
   /** Captures of pages to draw at random; 10 by default. */
   readonly samples?: number | undefined;
-  readonly maxLineBytes?: number | undefined;
   /** What the table of originals may hold before it is sorted and put away; 64 MiB by default. */
   readonly tableBytes?: number | undefined;
 }
 
 const TABLE_BYTES = 64 * 2 ** 20;
-const MAX_LINE_BYTES = 2 ** 20;
-const HEAD_BYTES = 1 << 16;
 export const DEFAULT_TOP = 20;
 export const DEFAULT_SAMPLES = 10;
 
@@ -63,15 +58,7 @@ export async function analyzeIndex(
   let files = 0;
   for (const source of sources) {
     files++;
-    let isFirst = true;
-    for await (const lines of wholeLines(source.chunks, source.name, maxLineBytes)) {
-      if (isFirst) {
-        const head = lines.subarray(0, HEAD_BYTES);
-        scanner.startPart(detectFormat(head, options.format ?? "auto", source.name));
-        isFirst = false;
-      }
-      scanner.readLines(lines, 0, lines.length);
-    }
+    await readSource(await openSource(source, options), scanner, options);
   }
   drain();
   const tree = new HoldingsTree(top);

@@ -1,13 +1,6 @@
 import { joinBytes } from "../bytes/join.ts";
-import { LF } from "../bytes/ascii.ts";
-import { peek } from "../bytes/peek.ts";
-import { MAX_LINE_BYTES, wholeLines } from "../bytes/whole-lines.ts";
-import { MementoMapError, quote } from "../errors.ts";
-import { containerRows } from "../input/container-rows.ts";
-import type { DetectedFormat, InputFormat, KeyTrust } from "../input/detect.ts";
-import { detectFormat } from "../input/detect.ts";
+import { MAX_LINE_BYTES } from "../bytes/whole-lines.ts";
 import type { CaptureFilter } from "../input/filter.ts";
-import { trustedFormat } from "../input/key-check.ts";
 import type { IndexCounts } from "./index-counts.ts";
 import { IndexReader } from "./index-reader.ts";
 import { KeyTable } from "./key-table.ts";
@@ -15,22 +8,15 @@ import type { MapDescription } from "./map-headers.ts";
 import { mapHeaders } from "./map-headers.ts";
 import { MapRows } from "./map-rows.ts";
 import { mergeRuns } from "./merge-runs.ts";
+import type { IndexSource, OpenSource, SourceOptions } from "./open-source.ts";
+import { openSource, readSource } from "./open-source.ts";
 import type { RunIndex } from "./run.ts";
 import { memoryRun, RunReader, writeRun } from "./run.ts";
 
-/** An index to read: its bytes, decompressed, and a name for errors. */
-export interface IndexSource {
-  readonly name: string;
-  readonly chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
-}
+export type { IndexSource } from "./open-source.ts";
 
-export interface GenerateMapOptions {
-  readonly format?: InputFormat | undefined;
+export interface GenerateMapOptions extends SourceOptions {
   readonly filter?: CaptureFilter | undefined;
-  /** Whether to trust key columns; by default only where a sample agrees with the URIs. */
-  readonly keys?: KeyTrust | undefined;
-  /** Which archive to take from logs and TimeMaps of aggregators. */
-  readonly archive?: string | undefined;
   /** Count captures of the same URI and time once; always done for logs and TimeMaps. */
   readonly distinct?: boolean | undefined;
   /** Count originals (distinct URIs) too. */
@@ -40,7 +26,6 @@ export interface GenerateMapOptions {
   /** Count and leave out lines that cannot be read, instead of failing. */
   readonly skipBad?: boolean | undefined;
   readonly description?: MapDescription | undefined;
-  readonly maxLineBytes?: number | undefined;
 }
 
 /** A map made in memory. */
@@ -52,7 +37,6 @@ export interface GeneratedMap {
 }
 
 const TABLE_BYTES = 64 * 2 ** 20;
-const HEAD_BYTES = 1 << 16;
 
 /**
  * Makes a map from indexes, in memory: for browsers, tests and small archives.
@@ -103,38 +87,4 @@ export async function generateMap(
   );
   rows.end();
   return { bytes: joinBytes(blocks), rows: rows.rows, counts: reader.counts };
-}
-
-/** A source whose format has been made out. */
-interface OpenSource {
-  readonly name: string;
-  readonly chunks: AsyncIterable<Uint8Array>;
-  readonly format: DetectedFormat;
-}
-
-async function openSource(source: IndexSource, options: GenerateMapOptions): Promise<OpenSource> {
-  const { head, chunks } = await peek(source.chunks, HEAD_BYTES);
-  const format = detectFormat(head, options.format ?? "auto", source.name);
-  const sample = head.length < HEAD_BYTES ? head : head.subarray(0, head.lastIndexOf(LF) + 1);
-  const name = source.name;
-  return { name, chunks, format: trustedFormat(format, sample, options.keys ?? "auto") };
-}
-
-async function readSource(
-  { name, chunks, format }: OpenSource,
-  reader: IndexReader,
-  options: GenerateMapOptions,
-): Promise<void> {
-  const maxLineBytes = options.maxLineBytes ?? MAX_LINE_BYTES;
-  const { archive } = options;
-  reader.startPart(format);
-  const rows = containerRows(chunks, format, { source: name, maxLineBytes, archive });
-  const linesRead = (): number => reader.partLines;
-  for await (const lines of wholeLines(rows, name, maxLineBytes, linesRead)) {
-    const fault = reader.readLines(lines, 0, lines.length);
-    if (fault === undefined) continue;
-    throw new MementoMapError(fault.code, `${fault.message}: ${quote(fault.line)}`, {
-      position: { source: name, line: fault.linesBefore + 1 },
-    });
-  }
 }

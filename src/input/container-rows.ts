@@ -1,3 +1,4 @@
+import { arcRows } from "./arc.ts";
 import { cdxJsonRows } from "./cdx-json.ts";
 import type { DetectedFormat } from "./detect.ts";
 import { memgatorHoldings } from "./memgator-holdings.ts";
@@ -26,6 +27,8 @@ export function containerRows(
       return chunks;
     case "warc":
       return warcRows(chunks, options.source);
+    case "arc":
+      return arcRows(chunks, options.source);
     case "timemap":
       return timeMapRows(chunks, options);
     case "memgator-log":

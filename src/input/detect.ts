@@ -1,5 +1,6 @@
 import { MementoMapError, quote } from "../errors.ts";
 import { AccessLogParser } from "./access-log.ts";
+import { looksLikeArc } from "./arc.ts";
 import type { RowNeeds, RowParser } from "./capture.ts";
 import type { CdxColumns } from "./cdx.ts";
 import { CdxParser, guessCdxColumns, parseCdxHeader } from "./cdx.ts";
@@ -18,6 +19,7 @@ export const INPUT_FORMATS = [
   "json",
   "zipnum",
   "warc",
+  "arc",
   "wacz",
   "parquet",
   "urls",
@@ -33,7 +35,7 @@ export const KEY_TRUST = ["auto", "column", "uri"] as const;
 export type KeyTrust = (typeof KEY_TRUST)[number];
 
 /** What lines have to be made from before they can be read; see `containerRows`. */
-export type Container = "warc" | "timemap" | "memgator-log" | "json-array" | "json-lines";
+export type Container = "warc" | "arc" | "timemap" | "memgator-log" | "json-array" | "json-lines";
 
 interface FormatTraits {
   /** Set where rows are not lines of the input itself. */
@@ -59,6 +61,7 @@ export type DetectedFormat = FormatTraits &
 const LINES_TO_TRY = 50;
 
 const WARC: DetectedFormat = { name: "cdx", columns: ROW_LINE_COLUMNS, container: "warc" };
+const ARC: DetectedFormat = { ...WARC, container: "arc" };
 const TIMEMAP: DetectedFormat = {
   name: "cdx",
   columns: ROW_LINE_COLUMNS,
@@ -87,6 +90,7 @@ export function detectFormat(
 ): DetectedFormat {
   const text = new TextDecoder("latin1").decode(head);
   if (wanted === "warc" || (wanted === "auto" && /^WARC\/\d/.test(text))) return WARC;
+  if (wanted === "arc" || (wanted === "auto" && looksLikeArc(text))) return ARC;
   refuse(text, wanted, source);
   const lines = text.split(/\r?\n/).slice(0, LINES_TO_TRY);
   const rows = lines.filter((line) => line.trim() !== "" && !/^[!@]/.test(line));
@@ -118,6 +122,8 @@ function namedFormat(wanted: Exclude<InputFormat, "auto" | "cdx">, text: string)
       return TIMEMAP;
     case "warc":
       return WARC;
+    case "arc":
+      return ARC;
     case "json":
       return jsonFormat(text.trimStart().startsWith("["));
     case "zipnum":
@@ -179,13 +185,6 @@ function refuse(text: string, wanted: InputFormat, source: string): void {
     throw new MementoMapError(
       "MM_BAD_INPUT",
       "this is a map, not an index; --add adds an index to a map, and merge joins maps",
-      { position: { source } },
-    );
-  }
-  if (wanted === "auto" && text.startsWith("filedesc://")) {
-    throw new MementoMapError(
-      "MM_BAD_INPUT",
-      "this is an ARC file; make an index of it first, or convert it to WARC",
       { position: { source } },
     );
   }

@@ -1,6 +1,8 @@
 import { LF } from "../bytes/ascii.ts";
 import type { ByteCursor } from "./byte-cursor.ts";
 
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
 /** The first line of a block of header fields, and its fields by name in lower case. */
 export interface HeaderBlock {
   readonly firstLine: string;
@@ -17,18 +19,33 @@ export interface HeaderBlock {
  * Of a field that is repeated the first counts. Reads at most `limit` bytes.
  */
 export async function readHeaderBlock(cursor: ByteCursor, limit: number): Promise<HeaderBlock> {
-  const decoder = new TextDecoder();
   const lines: string[] = [];
   let length = 0;
   while (length < limit) {
     const bytes = await cursor.readThrough(LF, limit - length);
     length += bytes.length;
     if (bytes.at(-1) !== LF) break;
-    const line = decoder.decode(bytes).replace(/\r?\n$/, "");
+    const line = headerLine(bytes);
     if (line === "") return { ...headerFields(lines), length, isWhole: true };
     lines.push(line);
   }
   return { ...headerFields(lines), length, isWhole: false };
+}
+
+/**
+ * The text of a line without its end. Bytes that are no UTF-8, such as those of a URI that a page of
+ * another encoding links to, are percent-encoded, which is what a browser that asks for it sends.
+ */
+export function headerLine(bytes: Uint8Array): string {
+  let text: string;
+  try {
+    text = decoder.decode(bytes);
+  } catch {
+    text = Array.from(bytes, (byte) =>
+      byte < 0x80 ? String.fromCharCode(byte) : `%${byte.toString(16).toUpperCase()}`,
+    ).join("");
+  }
+  return text.replace(/\r?\n$/, "");
 }
 
 function headerFields(lines: readonly string[]): Pick<HeaderBlock, "firstLine" | "fields"> {

@@ -1,12 +1,15 @@
-import { isMementoMapError, MementoMapError, quote } from "../errors.ts";
-import { ByteCursor } from "./byte-cursor.ts";
+import { quote } from "../errors.ts";
 import type { HeaderBlock } from "./header-fields.ts";
 import { readHeaderBlock } from "./header-fields.ts";
-import { RowLines } from "./row-lines.ts";
-
-/** Longer than any header block that is one; a URI may have megabytes, its archive has not. */
-const MAX_HEADER_BYTES = 1 << 20;
-const MAX_HTTP_HEADER_BYTES = 1 << 18;
+import { mediaType, readHttpHead } from "./http-head.ts";
+import type { ReadRecord, RecordPlace } from "./record-rows.ts";
+import {
+  brokenRecord,
+  MAX_HEADER_BYTES,
+  recordRows,
+  skipBody,
+  statedLength,
+} from "./record-rows.ts";
 
 /** The record types that hold a capture. */
 const CAPTURE_TYPES: ReadonlySet<string> = new Set(["response", "resource", "revisit"]);
@@ -20,46 +23,18 @@ const CAPTURE_TYPES: ReadonlySet<string> = new Set(["response", "resource", "rev
  *
  * @throws MM_BAD_INPUT for what is no WARC record or is cut short, naming record and offset.
  */
-export async function* warcRows(
+export function warcRows(
   chunks: AsyncIterable<Uint8Array>,
   source: string,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const cursor = new ByteCursor(chunks);
-  const lines = new RowLines();
-  let number = 1;
-  try {
-    for (; ; number++) {
-      const start = cursor.offset;
-      const record = await readHeaderBlock(cursor, MAX_HEADER_BYTES);
-      if (record.length === 0) break;
-      if (record.isWhole && record.firstLine === "") {
-        number--; // a blank line between records
-        continue;
-      }
-      checkHeader(record, number, start, source);
-      await readRecord(record, cursor, lines, { number, start, source });
-      if (lines.isFull) yield lines.take();
-    }
-    if (!lines.isEmpty) yield lines.take();
-  } catch (error) {
-    throw placed(error, number);
-  } finally {
-    await cursor.close();
-  }
+  return recordRows(chunks, source, readRecord);
 }
 
-interface Place {
-  readonly number: number;
-  readonly start: number;
-  readonly source: string;
-}
-
-async function readRecord(
-  record: HeaderBlock,
-  cursor: ByteCursor,
-  lines: RowLines,
-  place: Place,
-): Promise<void> {
+const readRecord: ReadRecord = async (cursor, lines, place) => {
+  const record = await readHeaderBlock(cursor, MAX_HEADER_BYTES);
+  if (record.length === 0) return "end";
+  if (record.isWhole && record.firstLine === "") return "blank";
+  checkHeader(record, place);
   const { fields } = record;
   const type = fields.get("warc-type")?.toLowerCase() ?? "";
   const uri = fields.get("warc-target-uri")?.replace(/^<(.*)>$/, "$1") ?? "";
@@ -72,53 +47,24 @@ async function readRecord(
     let mime = mediaType(fields.get("content-type"));
     let status = "";
     if (/^application\/http\b/i.test(fields.get("content-type") ?? "")) {
-      const http = await readHeaderBlock(cursor, Math.min(length, MAX_HTTP_HEADER_BYTES));
-      read = http.length;
-      status = /^\S+\s+(\d{3})\b/.exec(http.firstLine)?.[1] ?? "";
-      mime = mediaType(http.fields.get("content-type"));
+      ({ status, mime, length: read } = await readHttpHead(cursor, length));
     }
     lines.add({ uri, date, mime: type === "revisit" ? "warc/revisit" : mime, status });
   }
-  read += await cursor.skip(length - read);
-  if (read < length) {
-    throw broken(place, `is cut short: ${read} of ${length} bytes are there`);
-  }
-}
+  await skipBody(cursor, read, length, place);
+  return "record";
+};
 
-/** `text/html; charset=utf-8` → `text/html`. */
-function mediaType(field: string | undefined): string {
-  return (field ?? "").split(/[;\s]/, 1)[0].toLowerCase();
-}
-
-function contentLength(fields: ReadonlyMap<string, string>, place: Place): number {
-  const text = fields.get("content-length") ?? "";
-  const length = /^\d{1,15}$/.test(text) ? Number(text) : -1;
-  if (length >= 0) return length;
-  throw broken(place, `has no Content-Length that is a number, but ${quote(text)}`);
-}
-
-function checkHeader(record: HeaderBlock, number: number, start: number, source: string): void {
+function checkHeader(record: HeaderBlock, place: RecordPlace): void {
   if (!/^WARC\/\d+\.\d+$/.test(record.firstLine)) {
-    throw broken({ number, start, source }, `begins with ${quote(record.firstLine)}, not WARC/1.1`);
+    throw brokenRecord(place, `begins with ${quote(record.firstLine)}, not WARC/1.1`);
   }
-  if (!record.isWhole) {
-    throw broken({ number, start, source }, "has a header without an end");
-  }
+  if (!record.isWhole) throw brokenRecord(place, "has a header without an end");
 }
 
-/** Says in which record a stream broke, for errors that do not know of records. */
-function placed(error: unknown, number: number): unknown {
-  if (!isMementoMapError(error) || error.message.startsWith("record ")) return error;
-  return new MementoMapError(error.code, `record ${number}: ${error.message}`, {
-    position: error.position,
-    cause: error,
-  });
-}
-
-function broken({ number, start, source }: Place, what: string): MementoMapError {
-  return new MementoMapError(
-    "MM_BAD_INPUT",
-    `record ${number}, at byte ${start} of the decompressed file, ${what}`,
-    { position: { source } },
-  );
+function contentLength(fields: ReadonlyMap<string, string>, place: RecordPlace): number {
+  const text = fields.get("content-length") ?? "";
+  const length = statedLength(text);
+  if (length !== undefined) return length;
+  throw brokenRecord(place, `has no Content-Length that is a number, but ${quote(text)}`);
 }

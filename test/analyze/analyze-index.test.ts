@@ -245,6 +245,7 @@ describe("analyzeIndex, beside a naive computation", () => {
         "com,a)/z never http://a.com/z text/html 200 D - - 1 2 f",
         "",
       ].join("\n"),
+      { keys: "column" },
     );
     expect(index.lines.bad).toBe(1);
     expect(malformed.lines[0]?.fault).toMatch(/datetime/);

@@ -40,12 +40,23 @@ describe("detectFormat", () => {
 
   it.each([
     ["warc", "warc"],
+    ["arc", "arc"],
     ["timemap", "timemap"],
     ["memgator-log", "memgator-log"],
     ["json", "json-lines"],
   ] as const)("takes the user's word for what is in %s", (wanted, container) => {
     const head = new TextEncoder().encode("com,a)/ 20140101000000 http://a.com/\n");
     expect(detectFormat(head, wanted, "test")).toMatchObject({ container });
+  });
+
+  it.each([
+    ["filedesc://x.arc 0.0.0.0 20060101000000 text/plain 9\n1 0 x\nURL …\n\n", "arc"],
+    ["filedesc://x.arc 0.0.0.0 20060101000000 text/plain 75", "arc"],
+    ["filedesc://x.arc 0.0.0.0 20060101000000 text/plain 75 x.arc 0\nhttp://a.com/", undefined],
+    ["filedesc://x.arc 20060101000000 {}\ncom,a)/ 20060101000000 {}\n", undefined],
+    ["WARC/1.0\r\n", "warc"],
+  ])("tells files of records from indexes of them: %j", (text, container) => {
+    expect(detectFormat(Buffer.from(text), "auto", "index").container).toBe(container);
   });
 
   it.each([

@@ -68,6 +68,19 @@ describe("warcRows", () => {
     );
   });
 
+  it("keeps the bytes of a URI that is no UTF-8", async () => {
+    const record = warcRecord({
+      type: "response",
+      uri: "http://a.com/caf\u00e9",
+      http: "HTTP/1.1 200 OK",
+    });
+    const bytes = Buffer.from(record.toString(), "latin1");
+    expect(await rowsOf(bytes, [40])).toEqual(["-\t20140126200624\thttp://a.com/caf%E9\t-\t200"]);
+    expect(await rowsOf(record, [40])).toEqual([
+      "-\t20140126200624\thttp://a.com/caf\u00e9\t-\t200",
+    ]);
+  });
+
   it("makes a map in memory, with what is no page counted apart", async () => {
     const source = {
       name: "test.warc",

@@ -1,0 +1,226 @@
+import { gzipSync } from "node:zlib";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { analyzeIndex } from "../../src/analyze/analyze-index.ts";
+import { generateMap } from "../../src/generate/generate-map.ts";
+import { arcRows } from "../../src/input/arc.ts";
+import { decompressed } from "../../src/node/decompress.ts";
+import type { ArcRecord } from "../support/arc-fixture.ts";
+import { arcFile, arcGz, arcRecord, versionBlock } from "../support/arc-fixture.ts";
+import { chunked, collected } from "../support/chunked.ts";
+
+const OK = "HTTP/1.0 200 OK";
+
+const RECORDS: ArcRecord[] = [
+  { uri: "dns:example.com", type: "text/dns", body: "20060102030405\nexample.com. 192.0.2.1\n" },
+  {
+    uri: "http://example.com/",
+    http: `${OK}\ncontent-TYPE: Text/HTML; charset=utf-8`,
+    body: "http://example.com/fake 192.0.2.1 20060102030405 text/html 3\nabc\n",
+  },
+  { uri: "http://example.com/moved", http: "HTTP/1.1 301 Moved\nLocation: /", type: "no-type" },
+  { uri: "http://example.com/logo", type: "image/png", http: OK, body: "\u0000\n\n" },
+  { uri: "http://example.com/http09", body: "<html>200 years old</html>" },
+  { uri: "http://example.com/empty", type: "no-type" },
+  { uri: "http://example.com/a b/c", http: OK, date: "200601020304" },
+  { uri: "http://example.com/typed", http: OK, type: "text/plain; charset=utf-8" },
+  { uri: "http://example.com/both ways", type: "text/html; charset=x", http: "ICY 404 No" },
+  { uri: "http://example.com/caf\u00e9", http: OK, type: "" },
+  { uri: "ftp://example.com/file", type: "application/zip", body: "PK\n\n" },
+];
+
+const EXPECTED = [
+  "-\t0000\tfiledesc://test.arc\t-\t-",
+  "-\t20060102030405\tdns:example.com\ttext/dns\t-",
+  "-\t20060102030405\thttp://example.com/\ttext/html\t200",
+  "-\t20060102030405\thttp://example.com/moved\t-\t301",
+  "-\t20060102030405\thttp://example.com/logo\timage/png\t200",
+  "-\t20060102030405\thttp://example.com/http09\ttext/html\t-",
+  "-\t20060102030405\thttp://example.com/empty\t-\t-",
+  "-\t200601020304\thttp://example.com/a b/c\ttext/html\t200",
+  "-\t20060102030405\thttp://example.com/typed\ttext/plain\t200",
+  "-\t20060102030405\thttp://example.com/both ways\ttext/html\t404",
+  "-\t20060102030405\thttp://example.com/caf%E9\t-\t200",
+  "-\t20060102030405\tftp://example.com/file\tapplication/zip\t-",
+];
+
+async function rowsOf(bytes: Uint8Array, lengths: readonly number[] = [50]): Promise<string[]> {
+  const plain = decompressed(chunked(bytes, lengths), { source: "test.arc.gz" });
+  const text = Buffer.from(await collected(arcRows(plain, "test.arc.gz"))).toString();
+  return text.split("\n").slice(0, -1);
+}
+
+describe("arcRows", () => {
+  it("gives the same rows however the file is cut and compressed", async () => {
+    const plain = arcFile(RECORDS);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(plain, arcGz(RECORDS), gzipSync(plain)),
+        fc.array(fc.integer({ min: 1, max: 300 }), { minLength: 1, maxLength: 5 }),
+        async (bytes, lengths) => {
+          expect(await rowsOf(bytes, lengths)).toEqual(EXPECTED);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it("finds every record, whatever bytes are in bodies and between blanks of URIs", async () => {
+    const word = fc.stringMatching(/^[!-~]{1,12}$/);
+    const record = fc.record({
+      words: fc.array(word, { minLength: 1, maxLength: 4 }),
+      body: fc.uint8Array({ maxLength: 200 }),
+      blankLines: fc.integer({ min: 0, max: 3 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(record, { maxLength: 12 }), async (list) => {
+        const parts = list.flatMap(({ words, body, blankLines }) => [
+          arcRecord({ uri: `http://a.com/${words.join(" ")}`, http: OK, body }),
+          Buffer.from("\n".repeat(blankLines)),
+        ]);
+        const rows = await rowsOf(Buffer.concat([versionBlock(), ...parts]), [7, 64]);
+        expect(rows.slice(1).map((row) => row.split("\t")[2])).toEqual(
+          list.map(({ words }) => `http://a.com/${words.join(" ")}`),
+        );
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it("goes by the columns that the version block names, and by a later one's", async () => {
+    const second = arcRecord({
+      uri: "http://a.com/x y",
+      more: " 404 12AB http://a.com/z 76 test.arc",
+      body: "no header",
+    });
+    const other = Buffer.from(
+      "filedesc://other.arc 0.0.0.0 x 52\n1 1 Test\nurl ip-address archive-date archive-length\n\n" +
+        "http://b.com/ - 1996 3\nabc\n",
+    );
+    expect(await rowsOf(Buffer.concat([versionBlock(2), second, other]))).toEqual([
+      "-\t0000\tfiledesc://test.arc\t-\t-",
+      "-\t20060102030405\thttp://a.com/x y\ttext/html\t404",
+      "-\t0000\tfiledesc://other.arc\t-\t-",
+      "-\t1996\thttp://b.com/\t-\t-",
+    ]);
+  });
+
+  it("bears a version block whose length is off, has metadata, or is not there", async () => {
+    const record = arcRecord({ uri: "http://a.com/", http: OK });
+    const row = "-\t20060102030405\thttp://a.com/\ttext/html\t200";
+    const short = versionBlock().toString().replace(/\d+\n/, "20\n");
+    const metadata = versionBlock(1, "<?xml version='1.0'?>\n\n<arcmetadata/>\n");
+    for (const block of [Buffer.from(short), metadata]) {
+      const rows = await rowsOf(Buffer.concat([block, record]));
+      expect(rows).toEqual(["-\t0000\tfiledesc://test.arc\t-\t-", row]);
+    }
+    expect(await rowsOf(Buffer.concat([record, record]))).toEqual([row, row]);
+    expect(await rowsOf(Buffer.from(""))).toEqual([]);
+  });
+
+  it("holds no body", async () => {
+    const head = `http://a.com/big 192.0.2.1 20060102030405 video/x 4294967296\n${OK}\r\n\r\n`;
+    let largest = 0;
+    async function* huge(): AsyncGenerator<Uint8Array, void, undefined> {
+      yield Buffer.concat([versionBlock(), Buffer.from(head)]);
+      const block = new Uint8Array(2 ** 26);
+      for (let left = 2 ** 32 - OK.length - 4; left > 0; left -= block.length) {
+        yield left < block.length ? block.subarray(0, left) : block;
+        largest = Math.max(largest, process.memoryUsage().arrayBuffers);
+      }
+      yield arcRecord({ uri: "http://a.com/next", http: OK });
+    }
+    const text = Buffer.from(await collected(arcRows(huge(), "huge.arc"))).toString();
+    expect(text).toContain("http://a.com/next\ttext/html\t200\n");
+    expect(largest).toBeLessThan(2 ** 28);
+  });
+
+  it("makes a map and an analysis in memory, with what is no page counted apart", async () => {
+    const source = (): { name: string; chunks: AsyncIterable<Uint8Array> } => ({
+      name: "test.arc",
+      chunks: chunked(arcFile(RECORDS.slice(0, 5)), [64]),
+    });
+    const { bytes, counts } = await generateMap([source()]);
+    expect(Buffer.from(bytes).toString().split("\n").slice(3)).toEqual([
+      "com,example)/ 1",
+      "com,example)/http09 1",
+      "com,example)/logo 1",
+      "com,example)/moved 1",
+      "",
+    ]);
+    expect(counts).toMatchObject({ lines: 6, nonWeb: 2, captures: 4, revisits: 0, keyedByUri: 4 });
+    const { index, captures } = await analyzeIndex([source()]);
+    expect(index.mementos).toBe(4);
+    expect(captures.statusCodes.map(({ status, count }) => [status, count])).toEqual([
+      [200, 2],
+      [301, 1],
+    ]);
+  });
+
+  it("names the record in which compressed data is damaged", async () => {
+    const members = Array.from({ length: 2000 }, (_, i) =>
+      gzipSync(arcRecord({ uri: `http://a.com/${i}`, http: OK, body: "x" })),
+    );
+    members[1500].fill(0xff, 20, 60);
+    await expect(rowsOf(Buffer.concat(members), [4096])).rejects.toMatchObject({
+      code: "MM_BAD_INPUT",
+      message: expect.stringMatching(/^record 1\d\d\d: the compressed data is damaged/) as string,
+    });
+  });
+
+  const joined = (...parts: (string | Buffer)[]): Buffer =>
+    Buffer.concat(parts.map((part) => Buffer.from(part as string)));
+  const good = arcRecord({ uri: "http://a.com/", http: OK });
+
+  it.each([
+    [
+      "a record cut short",
+      joined(versionBlock(), good).subarray(0, -8),
+      /record 2, at byte 123 .* is cut short: 12 of 19 bytes are there/,
+    ],
+    [
+      "a first line cut short",
+      joined(versionBlock(), "http://a.com/ 192.0"),
+      /record 2, at byte \d+ .* has a header without an end/,
+    ],
+    [
+      "a first line without an end",
+      joined(versionBlock(), "x".repeat(2 ** 21)),
+      /record 2, at byte \d+ .* has a header without an end/,
+    ],
+    [
+      "a version block cut short",
+      versionBlock().subarray(0, 66),
+      /record 1, at byte 0 .* has a version block without an end/,
+    ],
+    [
+      "other columns than there should be",
+      joined("filedesc://x 0.0.0.0 2006 text/plain 9\n1 0 x\na b c\n\n"),
+      /record 1, at byte 0 .* names the columns "a b c"; expected "URL IP-address/,
+    ],
+    [
+      "something else between records",
+      joined(versionBlock(), good, "rubbish\n"),
+      /record 3, at byte \d+ .* begins with "rubbish", not with "url ip-address/,
+    ],
+    [
+      "a length that is none",
+      joined(versionBlock(), "http://a.com/ 192.0.2.1 20060102030405 text/html -1\n"),
+      /record 2, at byte \d+ .* has no Archive-length that is a number, but "-1"/,
+    ],
+  ])("says where there is %s", async (_name, bytes, message) => {
+    await expect(rowsOf(bytes)).rejects.toMatchObject({
+      code: "MM_BAD_INPUT",
+      message: expect.stringMatching(message) as string,
+      position: { source: "test.arc.gz" },
+    });
+  });
+
+  it("leaves a datetime that is none to who reads the rows, as it can be skipped", async () => {
+    const bytes = arcFile([{ uri: "http://a.com/", date: "soon" }, { uri: "http://b.com/" }]);
+    const source = { name: "test.arc", chunks: [bytes] };
+    await expect(generateMap([source])).rejects.toMatchObject({ code: "MM_BAD_LINE" });
+    const { counts } = await generateMap([source], { skipBad: true });
+    expect(counts).toMatchObject({ bad: 1, captures: 1, nonWeb: 1 });
+  });
+});
