@@ -6,12 +6,12 @@ import type { KeyTable } from "../generate/key-table.ts";
 import type { LineReader } from "../generate/line-reader.ts";
 import type { RowParser } from "../input/capture.ts";
 import { Capture, ROW } from "../input/capture.ts";
+import { CaptureSurt } from "../input/capture-surt.ts";
 import type { DetectedFormat } from "../input/detect.ts";
 import { rowParser } from "../input/detect.ts";
 import type { CaptureFilter } from "../input/filter.ts";
-import { CaptureSieve } from "../input/filter.ts";
+import { CaptureSieve, isEmptyFilter } from "../input/filter.ts";
 import { unescapeJson } from "../input/json-members.ts";
-import { surtBytes } from "../surt/surt-bytes.ts";
 import { CaptureTally, GRID_SIZE, NO_STATUS, OTHER_STATUS } from "./capture-tally.ts";
 import { OriginalKey } from "./original-key.ts";
 import { hostFault, uriFault } from "./uri-check.ts";
@@ -26,7 +26,6 @@ export interface ScannerOptions {
 
 const NONE = -1;
 const SHOWN_BYTES = 120;
-const SURT_GROWTH = 3;
 const DRAWN_BYTES = 12;
 const AMPERSAND = 0x26;
 const HTML = new TextEncoder().encode("text/html");
@@ -46,10 +45,10 @@ export class CaptureScanner implements LineReader {
   readonly #drain: () => void;
   readonly #sieve: CaptureSieve | undefined;
   readonly #capture = new Capture();
+  readonly #surt = new CaptureSurt();
   readonly #key = new OriginalKey();
   #parser: RowParser;
   #linesBeforePart = 0;
-  #surt = new Uint8Array(4096);
   /** The key column of the capture before, in the bytes that are being read. */
   #lastStart = 0;
   #lastLength = NONE;
@@ -65,11 +64,7 @@ export class CaptureScanner implements LineReader {
     this.#table = table;
     this.#drain = drain;
     this.tally = new CaptureTally(options.samples);
-    const isFiltering = Object.values(options.filter).some(
-      (value) =>
-        value !== undefined && value !== false && !(Array.isArray(value) && value.length === 0),
-    );
-    this.#sieve = isFiltering ? new CaptureSieve(options.filter) : undefined;
+    this.#sieve = isEmptyFilter(options.filter) ? undefined : new CaptureSieve(options.filter);
     this.#parser = rowParser({ name: "surts" }, NEEDS);
   }
 
@@ -179,9 +174,9 @@ export class CaptureScanner implements LineReader {
     const { keyStart, keyEnd } = this.#capture;
     if (keyStart === NONE) {
       this.#lastLength = NONE;
-      const end = this.#makeSurt(bytes);
-      this.#key.setOriginal(this.#surt, 0, end, 0);
-      this.#describe(this.#surt, 0, end, 0);
+      const end = this.#surt.make(bytes, this.#capture);
+      this.#key.setOriginal(this.#surt.bytes, 0, end, 0);
+      this.#describe(this.#surt.bytes, 0, end, 0);
       return 0;
     }
     const length = keyEnd - keyStart;
@@ -193,20 +188,6 @@ export class CaptureScanner implements LineReader {
     const sharedKey = this.#key.setOriginal(bytes, keyStart, keyEnd, known);
     this.#describe(bytes, keyStart, keyEnd, sharedKey);
     return sharedKey;
-  }
-
-  #makeSurt(bytes: Uint8Array): number {
-    const capture = this.#capture;
-    let uri = bytes;
-    let { uriStart, uriEnd } = capture;
-    if (capture.hasEscapes) {
-      uri = new TextEncoder().encode(unescapeJson(bytes, uriStart, uriEnd));
-      uriStart = 0;
-      uriEnd = uri.length;
-    }
-    const room = (uriEnd - uriStart) * SURT_GROWTH + 64;
-    if (room > this.#surt.length) this.#surt = new Uint8Array(room);
-    return surtBytes(uri, uriStart, uriEnd, this.#surt, 0);
   }
 
   /** What is the same for all captures of an original: the fault of its host, its grid cell. */

@@ -1,15 +1,14 @@
 import { CR, LF } from "../bytes/ascii.ts";
 import { Capture, ROW } from "../input/capture.ts";
 import type { RowKind, RowParser } from "../input/capture.ts";
+import { CaptureSurt } from "../input/capture-surt.ts";
 import type { DetectedFormat } from "../input/detect.ts";
 import { keyedByUri, rowParser } from "../input/detect.ts";
 import type { CaptureFilter } from "../input/filter.ts";
 import { CaptureSieve, filterNeeds, isEmptyFilter, looksAtValuesOnly } from "../input/filter.ts";
-import { unescapeJson } from "../input/json-members.ts";
 import { KeyCheck } from "../input/key-check.ts";
 import { hasRevisitType, isRevisit } from "../input/revisit.ts";
 import { MementoMapError } from "../errors.ts";
-import { surtBytes } from "../surt/surt-bytes.ts";
 import type { IndexCounts } from "./index-counts.ts";
 import { newIndexCounts } from "./index-counts.ts";
 import type { KeyRunScanner } from "./key-run-scanner.ts";
@@ -40,8 +39,6 @@ export interface RowFault {
 
 /** Bytes of a bad line that are shown. */
 const SHOWN_BYTES = 120;
-/** No percent-encoded SURT is longer than this many times its URI. */
-const SURT_GROWTH = 3;
 const NONE = -1;
 /** One row in so many is looked at closely; a power of two. */
 const ROWS_PER_CHECK = 1024;
@@ -59,6 +56,7 @@ export class IndexReader {
   readonly #drain: () => void;
   readonly #sieve: CaptureSieve | undefined;
   readonly #capture = new Capture();
+  readonly #surt = new CaptureSurt();
   readonly #rowKey: RowKey;
   readonly #scanner: KeyRunScanner | undefined;
   /** Missing where the scanner need not learn anything. */
@@ -72,7 +70,6 @@ export class IndexReader {
   /** Rows of a map passed the filters when it was made, and have nothing left to filter by. */
   #isFiltered = true;
   #linesBeforePart = 0;
-  #surt = new Uint8Array(4096);
   /**
    * The key column of the row counted last, in the bytes that are being read, and how much of it
    * is the key of its row; NONE if there is none or the key stands elsewhere. Rows that repeat it
@@ -280,19 +277,9 @@ export class IndexReader {
   }
 
   #countUri(bytes: Uint8Array): void {
-    const capture = this.#capture;
-    let uri = bytes;
-    let { uriStart, uriEnd } = capture;
-    if (capture.hasEscapes) {
-      uri = new TextEncoder().encode(unescapeJson(bytes, uriStart, uriEnd));
-      uriStart = 0;
-      uriEnd = uri.length;
-    }
-    const room = (uriEnd - uriStart) * SURT_GROWTH + 64;
-    if (room > this.#surt.length) this.#surt = new Uint8Array(room);
     const surt = this.#surt;
-    const end = surtBytes(uri, uriStart, uriEnd, surt, 0);
-    this.#rowKey.set(surt, 0, end, bytes, capture, 0);
+    const end = surt.make(bytes, this.#capture);
+    this.#rowKey.set(surt.bytes, 0, end, bytes, this.#capture, 0);
     this.#add(0);
     this.#lastLength = NONE;
   }
