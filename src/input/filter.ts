@@ -48,22 +48,26 @@ export function joinFilters(a: CaptureFilter, b: CaptureFilter): CaptureFilter {
 /** What a parser must deliver for a filter to work. */
 export function filterNeeds(filter: CaptureFilter): RowNeeds {
   return {
-    uri: (filter.exclude ?? []).length > 0,
-    status: filter.status !== undefined,
-    mime: filter.mime !== undefined || filter.skipRevisits === true,
+    uri: isGiven(filter.exclude),
+    status: isGiven(filter.status),
+    mime: isGiven(filter.mime) || filter.skipRevisits === true,
   };
 }
 
 /** Whether nothing is left out. */
 export function isEmptyFilter(filter: CaptureFilter): boolean {
   const { status, mime, skipRevisits } = filter;
-  const needsValues = status !== undefined || mime !== undefined || skipRevisits === true;
+  const needsValues = isGiven(status) || isGiven(mime) || skipRevisits === true;
   return !needsValues && looksAtValuesOnly(filter);
 }
 
 /** Whether status and MIME type are all that decides. */
-export function looksAtValuesOnly({ from, to, exclude = [] }: CaptureFilter): boolean {
-  return from === undefined && to === undefined && exclude.length === 0;
+export function looksAtValuesOnly({ from, to, exclude }: CaptureFilter): boolean {
+  return from === undefined && to === undefined && !isGiven(exclude);
+}
+
+function isGiven(list: readonly string[] | undefined): list is readonly string[] {
+  return list !== undefined && list.length > 0;
 }
 
 /** Decides capture by capture; see {@link CaptureFilter}. */
@@ -87,8 +91,8 @@ export class CaptureSieve {
         throw new MementoMapError("MM_USAGE", `not a date of 4 to 14 digits: ${quote(date)}`);
       }
     }
-    this.#status = filter.status && statusPattern(filter.status);
-    this.#mime = filter.mime && mimePattern(filter.mime);
+    this.#status = isGiven(filter.status) ? statusPattern(filter.status) : undefined;
+    this.#mime = isGiven(filter.mime) ? mimePattern(filter.mime) : undefined;
     this.#exclude = (filter.exclude ?? []).map(compileExclude);
   }
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Analysis } from "../../src/analyze/analysis.ts";
 import type { AnalyzeIndexOptions } from "../../src/analyze/analyze-index.ts";
 import { analyzeIndex } from "../../src/analyze/analyze-index.ts";
+import { generateMap } from "../../src/generate/generate-map.ts";
 import { isMalformedMime } from "../../src/analyze/mime-groups.ts";
 import type { Row } from "./index-rows.ts";
 import { asCdx, asCdxj, rows } from "./index-rows.ts";
@@ -264,6 +265,18 @@ describe("analyzeIndex, beside a naive computation", () => {
         ["host with characters no host has", "http://a!.com/z"],
       ]),
     );
+  });
+
+  it("leaves nothing out for lists that are empty, as generate does", async () => {
+    const text = "com,a)/ 20040101000000 http://a.com/ text/html 200 D - - 1 2 f\n";
+    for (const filter of [
+      { status: [], mime: [] },
+      { status: [], from: "2004" },
+    ]) {
+      expect((await analyze(text, { filter })).index.mementos).toBe(1);
+      const source = { name: "test", chunks: [new TextEncoder().encode(text)] };
+      expect((await generateMap([source], { filter })).counts.captures).toBe(1);
+    }
   });
 
   it("has an answer for an empty index", async () => {
