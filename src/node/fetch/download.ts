@@ -2,7 +2,10 @@ import { type FileHandle, open, rm, stat } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { HttpClient, HttpResponse } from "../../discover/http-client.ts";
 import { isMementoMapError, MementoMapError } from "../../errors.ts";
+import { isTemporary, retryAfterMs } from "../../harvest/back-off.ts";
 import { ioError, systemCode } from "../io-error.ts";
+import { isPassingFault } from "../upstream/network-failure.ts";
+import { pauseWithin } from "../upstream/retry.ts";
 import type { FetchedPart } from "./fetch-state.ts";
 import { readJson, writeJson } from "./fetch-state.ts";
 
@@ -11,10 +14,12 @@ export interface DownloadOptions {
   /** What is held already; nothing is sent again if it is still current. */
   readonly held?: FetchedPart | undefined;
   readonly maxBytes: number;
-  /** How often to go on after a connection that was cut. */
+  /** How often to go on after a connection that was cut, or a server that was busy. */
   readonly retries: number;
-  /** The first pause before going on; it doubles each time. */
+  /** The first pause before going on; it doubles each time. `Retry-After` can make it longer. */
   readonly retryDelayMs: number;
+  /** Told when the server wants to be left alone for longer than anybody waits here. */
+  readonly onToldToWait?: ((ms: number) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Told of bytes as they come; for progress. */
   readonly onBytes?: ((bytes: number) => void) | undefined;
@@ -44,13 +49,16 @@ const KEPT_HEADERS = [
   "vary",
   "link",
 ];
+/** A pause that a server asks for is made up to this length; for more, the download is given up. */
+const LONGEST_PAUSE_MS = 120_000;
 const ACCEPTED_CODINGS: ReadonlySet<string> = new Set(["", "identity", "gzip", "x-gzip", "zstd"]);
 
 /**
  * Downloads into a file, as sent: compressed if the server compresses.
  *
  * A download that is cut goes on where it stopped, now or at the next call, if the server gave a
- * strong tag: `If-Range` makes sure that both halves are of one version. Holds one chunk.
+ * strong tag: `If-Range` makes sure that both halves are of one version. A server that is busy is
+ * asked again when it wants to be, if that is within two minutes. Holds one chunk.
  *
  * @throws MM_HTTP when it could not be completed; MM_REFUSED when it is larger than allowed, or in
  *   a coding that was not asked for; MM_IO.
@@ -60,28 +68,47 @@ export async function download(
   paths: { readonly part: string; readonly about: string },
   options: DownloadOptions,
 ): Promise<Download> {
-  for (let attempt = 0; ; attempt += 1) {
-    try {
-      return await downloadOnce(url, paths, options);
-    } catch (error) {
-      options.signal?.throwIfAborted();
-      const isPassing = isMementoMapError(error) && error.code === "MM_HTTP";
-      if (!isPassing || attempt >= options.retries || isFinal(error)) throw error;
-      await sleep(options.retryDelayMs * 2 ** attempt, undefined, { signal: options.signal });
-    }
+  for (let attempt = 1; ; attempt += 1) {
+    const outcome = await tryDownload(url, paths, options);
+    if ("part" in outcome) return outcome;
+    const { error, askedMs, mayPass } = outcome;
+    if (!mayPass) throw error;
+    const limits = { askedMs, mostMs: LONGEST_PAUSE_MS };
+    const pauseMs = pauseWithin(attempt, options.retryDelayMs, limits);
+    if (askedMs !== undefined && pauseMs === undefined) options.onToldToWait?.(askedMs);
+    if (pauseMs === undefined || attempt > options.retries) throw error;
+    await sleep(pauseMs, undefined, { signal: options.signal });
   }
 }
 
-/** A status that will be the same when asked again. */
-function isFinal(error: MementoMapError): boolean {
-  return /^the server answered with status (?!408|429|5)/.test(error.message);
+/** A download that came to nothing. */
+interface Failure {
+  readonly error: MementoMapError;
+  /** How long the server wants to be left alone. */
+  readonly askedMs?: number | undefined;
+  /** Whether it may go better when tried again. */
+  readonly mayPass: boolean;
+}
+
+async function tryDownload(
+  url: string,
+  paths: { readonly part: string; readonly about: string },
+  options: DownloadOptions,
+): Promise<Download | Failure> {
+  try {
+    return await downloadOnce(url, paths, options);
+  } catch (error) {
+    options.signal?.throwIfAborted();
+    if (!isMementoMapError(error)) throw error;
+    return { error, mayPass: error.code === "MM_HTTP" && isPassingFault(error) };
+  }
 }
 
 async function downloadOnce(
   url: string,
   paths: { readonly part: string; readonly about: string },
   options: DownloadOptions,
-): Promise<Download> {
+): Promise<Download | Failure> {
   const { client, held, signal } = options;
   const note = await readJson<PartNote>(paths.about);
   const stored = note?.url === url ? await sizeOf(paths.part) : 0;
@@ -106,7 +133,7 @@ async function downloadOnce(
       await forget(paths);
       return downloadOnce(url, paths, options);
     }
-    throw badStatus(response);
+    return badStatus(response);
   }
   return {
     isUnchanged,
@@ -212,10 +239,12 @@ async function sizeOf(path: string): Promise<number> {
   }
 }
 
-function badStatus({ status, url }: HttpResponse): MementoMapError {
-  return new MementoMapError("MM_HTTP", `the server answered with status ${status}`, {
-    position: { source: url },
-  });
+function badStatus({ status, url, headers }: HttpResponse): Failure {
+  const askedMs = retryAfterMs(headers.get("retry-after"), Date.now());
+  const wish = askedMs === undefined ? "" : `, and wants to be asked in ${askedMs / 1000} s`;
+  const message = `the server answered with status ${status}${wish}`;
+  const error = new MementoMapError("MM_HTTP", message, { position: { source: url } });
+  return { error, askedMs, mayPass: isTemporary(status) };
 }
 
 function tooLarge(url: string, most: number): MementoMapError {

@@ -26,10 +26,12 @@ export interface FetchMapOptions {
   readonly maxBytes?: number | undefined;
   /** Default 10,000. */
   readonly maxPages?: number | undefined;
-  /** How often to go on after a connection that was cut; default 4. */
+  /** How often to go on after a connection that was cut, or a server that was busy; default 4. */
   readonly retries?: number | undefined;
   /** The first pause before going on; it doubles each time. Default 1 s. */
   readonly retryDelayMs?: number | undefined;
+  /** Told when the server wants to be left alone for longer than two minutes, after which it fails. */
+  readonly onToldToWait?: ((ms: number) => void) | undefined;
   /** Fetches the map even if it is fresh or unchanged. */
   readonly isForced?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -187,6 +189,7 @@ class Fetching {
       retries: this.#options.retries ?? 4,
       retryDelayMs: this.#options.retryDelayMs ?? 1000,
       signal,
+      onToldToWait: this.#options.onToldToWait,
       onBytes: this.#options.onBytes,
     };
     const first = await download(place.url, paths, options);

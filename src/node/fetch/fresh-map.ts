@@ -20,8 +20,8 @@ export interface FreshMapOptions extends FetchMapOptions {
  * Keeps the map of an archive in a file, and the file fresh, for routers.
  *
  * The archive says for how long a map is fresh (RFC 9111); it is asked again when that time is over,
- * up to a tenth later, so that not all ask at once. After failures the pauses double. A timer of it
- * does not keep a process alive.
+ * up to a tenth later, so that not all ask at once. After failures the pauses double, and are as long
+ * as the archive wants (`Retry-After`), up to a day. A timer of it does not keep a process alive.
  */
 export class FreshMap {
   readonly address: string;
@@ -70,8 +70,14 @@ export class FreshMap {
   async #refresh(): Promise<FetchResult | undefined> {
     clearTimeout(this.#timer);
     const { signal } = this.#stopping;
+    let toldMs = 0;
+    const onToldToWait = (ms: number): void => {
+      toldMs = ms;
+      this.#options.onToldToWait?.(ms);
+    };
     try {
-      const result = await fetchMap(this.address, this.path, { ...this.#options, signal });
+      const options = { ...this.#options, onToldToWait, signal };
+      const result = await fetchMap(this.address, this.path, options);
       this.#failures = 0;
       this.#schedule(result.freshForMs);
       this.#options.onAnswered?.(result);
@@ -81,7 +87,7 @@ export class FreshMap {
       if (signal.aborted) return undefined;
       if (!isMementoMapError(error)) throw error;
       const { minIntervalMs = 60_000 } = this.#options;
-      this.#schedule(minIntervalMs * 2 ** this.#failures);
+      this.#schedule(Math.max(minIntervalMs * 2 ** this.#failures, toldMs));
       this.#failures += 1;
       this.#options.onFailure?.(error);
       return undefined;

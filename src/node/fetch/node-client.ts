@@ -3,8 +3,9 @@ import * as http from "node:http";
 import * as https from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 import type { HttpClient, HttpRequest, HttpResponse } from "../../discover/http-client.ts";
-import { isMementoMapError, MementoMapError, quote } from "../../errors.ts";
+import { MementoMapError, quote } from "../../errors.ts";
 import { packageVersion } from "../package-version.ts";
+import { networkFailure } from "../upstream/network-failure.ts";
 import { isPrivateAddress } from "./private-address.ts";
 
 /** Finds the addresses of a host. */
@@ -221,20 +222,7 @@ function abortReason(signal: AbortSignal): Error {
 }
 
 function explained(error: unknown, url: URL): Error {
-  if (isMementoMapError(error)) return error;
-  const { code = "", message = "" } =
-    error instanceof Error ? (error as NodeJS.ErrnoException) : {};
-  const texts: Readonly<Record<string, string>> = {
-    ENOTFOUND: "there is no such host",
-    ECONNREFUSED: "nobody listens there",
-    ECONNRESET: "the connection was cut before the end",
-    ETIMEDOUT: "the host does not answer",
-    HPE_HEADER_OVERFLOW: "the server sent headers that are too large",
-  };
-  return new MementoMapError("MM_HTTP", texts[code] ?? message, {
-    position: { source: url.href },
-    cause: error,
-  });
+  return networkFailure(error, url.href).error;
 }
 
 function failed(url: string, message: string): MementoMapError {

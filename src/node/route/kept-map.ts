@@ -2,6 +2,8 @@ import { rm } from "node:fs/promises";
 import { isMementoMapError, type MementoMapError } from "../../errors.ts";
 import type { Archive } from "../../route/archive.ts";
 import type { RoutedMap } from "../../route/routed-map.ts";
+import { webAddress } from "../../discover/discover.ts";
+import { type FetchState, readJson, statePath } from "../fetch/fetch-state.ts";
 import { FreshMap, type FreshMapOptions } from "../fetch/fresh-map.ts";
 import { type FileStamp, isSameStamp, stampIfThere, stampOf } from "../file-stamp.ts";
 import { ioError } from "../io-error.ts";
@@ -133,7 +135,7 @@ export class KeptMap {
     const { path } = this.#place;
     try {
       // A map that was not fetched yet is no fault.
-      const stamp = this.#fresh === undefined ? await stampOf(path) : await stampIfThere(path);
+      const stamp = this.#fresh === undefined ? await stampOf(path) : await this.#fetchedStamp();
       if (stamp === undefined || (this.#stamp && isSameStamp(stamp, this.#stamp))) return;
       // Noted first: a version that is refused is not tried again until the file changes again.
       this.#stamp = stamp;
@@ -146,6 +148,14 @@ export class KeptMap {
       // A fetched map with faults is of no use: without it, it is fetched anew.
       else if (this.#fresh !== undefined) await this.#remove();
     }
+  }
+
+  /** Undefined also for a file that was fetched from elsewhere: it may be another archive's map. */
+  async #fetchedStamp(): Promise<FileStamp | undefined> {
+    const { path, address = "" } = this.#place;
+    const state = await readJson<FetchState>(statePath(path));
+    const isOther = state !== undefined && state.address !== webAddress(address).href;
+    return isOther ? undefined : stampIfThere(path);
   }
 
   async #take({ mtimeMs }: FileStamp): Promise<void> {

@@ -15,7 +15,7 @@ import {
   isArchiveFailing,
   isPassing,
   isWorthRetrying,
-  pauseBefore,
+  pauseWithin,
   type RetryOptions,
 } from "./retry.ts";
 
@@ -185,7 +185,8 @@ export class ArchiveRequest implements AnswerReceiver, Exchange, Waiter {
       this.#isJudged = true;
       // An answer that is too long, or leads where nobody may go, is an answer.
       if (kind === "limit" || kind === "refused") dormancy.succeeded(this.#isProbe);
-      else dormancy.failed(error.message, this.#isProbe);
+      else if (kind !== "local") dormancy.failed(error.message, this.#isProbe);
+      else if (this.#isProbe) dormancy.endProbe();
     }
     if (this.#phase === "head" && isPassing(kind) && this.#mayRetry(performance.now(), undefined)) {
       this.#sendLater();
@@ -231,9 +232,11 @@ export class ArchiveRequest implements AnswerReceiver, Exchange, Waiter {
     const { retry, dormancy } = this.#archive;
     if (this.#isProbe || this.#attempts > retry.retries) return false;
     if (dormancy.health !== "awake") return false;
-    const own = pauseBefore(this.#attempts, retry.firstMs, Math.random);
-    this.#pauseMs = Math.max(own, askedMs ?? 0);
-    return now + this.#pauseMs < this.#deadline;
+    const limits = { askedMs, mostMs: this.#deadline - now };
+    const pauseMs = pauseWithin(this.#attempts, retry.firstMs, limits);
+    if (pauseMs === undefined) return false;
+    this.#pauseMs = pauseMs;
+    return true;
   }
 
   #sendLater(): void {

@@ -29,6 +29,7 @@ export class ArchiveCounters {
     cut: 0,
     protocol: 0,
     refused: 0,
+    local: 0,
     limit: 0,
     aborted: 0,
   };

@@ -20,6 +20,8 @@ export type FailureKind =
   | "protocol"
   /** Not asked, or not allowed to be asked. */
   | "refused"
+  /** Not sent, for want of something on this side; it says nothing about the archive. */
+  | "local"
   /** Longer than it may be. */
   | "limit"
   /** Nobody wants it any more. */

@@ -31,3 +31,18 @@ export function pauseBefore(attempt: number, firstMs: number, random: () => numb
   const most = firstMs * 2 ** (attempt - 1);
   return most / 2 + (random() * most) / 2;
 }
+
+/**
+ * The same, but not before the server wants to be asked again; undefined when that is longer than
+ * anybody can wait.
+ *
+ * @param limits `askedMs`: what `Retry-After` says, if anything.
+ */
+export function pauseWithin(
+  attempt: number,
+  firstMs: number,
+  limits: { readonly askedMs: number | undefined; readonly mostMs: number },
+): number | undefined {
+  const pauseMs = Math.max(pauseBefore(attempt, firstMs, Math.random), limits.askedMs ?? 0);
+  return pauseMs < limits.mostMs ? pauseMs : undefined;
+}

@@ -2,11 +2,13 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { fetchMap } from "../../../src/node/fetch/fetch-map.ts";
 import { FreshMap } from "../../../src/node/fetch/fresh-map.ts";
+import { certificateAuthority } from "../../support/certificates.ts";
 import { scratchDir } from "../../support/scratch.ts";
 import { scriptedServer } from "../../support/scripted-server.ts";
+import { tlsServer } from "../../support/tls-archive.ts";
 import { copiesReady, EXAMPLE_MAP, serving } from "../../support/serving.ts";
 
 const NEWER = `${EXAMPLE_MAP}uk,co,bbc)/news 5\n`;
@@ -103,6 +105,52 @@ describe("fetchMap", () => {
       ["bytes=100-", '"1"'],
       ["bytes=150-", '"1"'],
     ]);
+  });
+
+  it.each([
+    ["429 and seconds", 429, () => "1"],
+    ["503 and a date", 503, () => new Date(Date.now() + 2000).toUTCString()],
+  ])("asks a busy server when it wants to be asked: %s", async (_what, status, retryAfter) => {
+    const times: number[] = [];
+    const { url } = await scriptedServer((_request, response) => {
+      times.push(performance.now());
+      if (times.length > 1) response.end(EXAMPLE_MAP);
+      else response.writeHead(status, { "Retry-After": retryAfter() }).end();
+    });
+    const target = join(scratchDir(), "map.ukvs");
+    await fetchMap(url, target, { ...FAST, isDirect: true });
+    expect(times).toHaveLength(2);
+    expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(950);
+  });
+
+  it("gives up at once where a server wants to be left alone for long, and says so", async () => {
+    const { url, requests } = await scriptedServer((_request, response) => {
+      response.writeHead(503, { "Retry-After": "7200" }).end();
+    });
+    const told: number[] = [];
+    const target = join(scratchDir(), "map.ukvs");
+    const options = { ...FAST, isDirect: true, onToldToWait: (ms: number) => told.push(ms) };
+    await expect(fetchMap(url, target, options)).rejects.toThrow(
+      "status 503, and wants to be asked in 7200 s",
+    );
+    expect(requests).toHaveLength(1);
+    expect(told).toEqual([7_200_000]);
+    const fresh = new FreshMap(url, target, { isDirect: true, random: () => 0 });
+    onTestFinished(() => fresh.stop());
+    expect(await fresh.start()).toBeUndefined();
+    expect(fresh.nextInMs).toBe(7_200_000);
+  });
+
+  it("does not try again where the connection is not to be trusted", async () => {
+    const { cert, key } = certificateAuthority("Unknown").issue(["localhost"]);
+    const { url } = await tlsServer({ cert, key }, (_request, response) => response.end("x"));
+    const startedAt = performance.now();
+    // With pauses of 10 s, so that a second try would be seen.
+    const options = { retryDelayMs: 20_000, isDirect: true };
+    await expect(fetchMap(url, join(scratchDir(), "map.ukvs"), options)).rejects.toThrow(
+      "its certificate is signed by nobody who is trusted",
+    );
+    expect(performance.now() - startedAt).toBeLessThan(5000);
   });
 
   it("goes on in the next run, when a run gave up", async () => {

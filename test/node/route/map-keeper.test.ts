@@ -175,6 +175,23 @@ describe("MapKeeper, for an address", () => {
     expect(failures).toHaveLength(1);
   });
 
+  it("does not take a map that came from another address before", async () => {
+    const folder = scratchDir();
+    const { url } = await serving(EXAMPLE_MAP);
+    const first = keeping(`${url}/maps/map`, { folder });
+    await first.keeper.start();
+    await first.keeper.fetched();
+    expect(first.routed()).toBe("+a in-map");
+    const away = await serveOnLoopback((_url, response) => {
+      response.statusCode = 503;
+      response.end();
+    });
+    const second = keeping(`${away}/map`, { folder });
+    await second.keeper.start();
+    await second.keeper.fetched();
+    expect(second.routed()).toBe("+a no-map");
+  });
+
   it("asks an archive whose map is refused", async () => {
     const site = await serveOnLoopback((_url, response) => {
       response.end("!meta {}\norg,arxiv)/* many\n");
