@@ -1,13 +1,19 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { Analysis } from "../../src/analyze/analysis.ts";
 import { analyzeIndex } from "../../src/analyze/analyze-index.ts";
+import type { MementoMapError } from "../../src/errors.ts";
 import { generateMap } from "../../src/generate/generate-map.ts";
 import { arcRows } from "../../src/input/arc.ts";
 import { decompressed } from "../../src/node/decompress.ts";
 import type { ArcRecord } from "../support/arc-fixture.ts";
 import { arcFile, arcGz, arcRecord, versionBlock } from "../support/arc-fixture.ts";
 import { chunked, collected } from "../support/chunked.ts";
+import { runCli } from "../support/run-cli.ts";
+import { scratchDir } from "../support/scratch.ts";
 
 const OK = "HTTP/1.0 200 OK";
 
@@ -48,6 +54,10 @@ async function rowsOf(bytes: Uint8Array, lengths: readonly number[] = [50]): Pro
   const plain = decompressed(chunked(bytes, lengths), { source: "test.arc.gz" });
   const text = Buffer.from(await collected(arcRows(plain, "test.arc.gz"))).toString();
   return text.split("\n").slice(0, -1);
+}
+
+function rowsIn(map: string): string[] {
+  return map.split("\n").filter((line) => line !== "" && !line.startsWith("!"));
 }
 
 describe("arcRows", () => {
@@ -209,11 +219,54 @@ describe("arcRows", () => {
       /record 2, at byte \d+ .* has no Archive-length that is a number, but "-1"/,
     ],
   ])("says where there is %s", async (_name, bytes, message) => {
-    await expect(rowsOf(bytes)).rejects.toMatchObject({
+    await expect(rowsOf(bytes, [1000])).rejects.toMatchObject({
       code: "MM_BAD_INPUT",
       message: expect.stringMatching(message) as string,
       position: { source: "test.arc.gz" },
     });
+  });
+
+  it("says the same of any damage, however the file is cut into chunks", async () => {
+    const whole = arcFile(RECORDS);
+    const told = async (bytes: Uint8Array, length: number): Promise<{ code: string }> =>
+      rowsOf(bytes, [length]).then(
+        (rows) => ({ code: "read", rows }),
+        ({ code, message }: MementoMapError) => ({ code, message }),
+      );
+    const damage = fc.record({
+      at: fc.nat(whole.length - 1),
+      bytes: fc.uint8Array({ maxLength: 4 }),
+      end: fc.integer({ min: 1, max: whole.length }),
+    });
+    await fc.assert(
+      fc.asyncProperty(damage, fc.integer({ min: 1, max: 99 }), async ({ at, bytes, end }, n) => {
+        const broken = Buffer.from(whole);
+        broken.set(bytes.subarray(0, whole.length - at), at);
+        const plain = broken.subarray(0, end);
+        fc.pre(plain[0] === whole[0]); // else it might be taken for compressed
+        const found = await told(plain, plain.length);
+        expect(await told(plain, n)).toEqual(found);
+        expect(["read", "MM_BAD_INPUT"]).toContain(found.code);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it("is read from files and from standard input, by generate and by analyze", async () => {
+    const folder = scratchDir();
+    const [plain, compressed] = [join(folder, "a.arc"), join(folder, "a.arc.gz")];
+    writeFileSync(plain, arcFile(RECORDS));
+    writeFileSync(compressed, arcGz(RECORDS));
+    const { stdout: expected } = await runCli(["generate", "-q", plain]);
+    expect(rowsIn(expected)).toHaveLength(10);
+    const others = [
+      runCli(["generate", "-q", compressed]),
+      runCli(["generate", "-q", "--format", "arc", compressed]),
+      runCli(["generate", "-q"], { stdin: arcGz(RECORDS) }),
+    ];
+    for (const other of others) expect(rowsIn((await other).stdout)).toEqual(rowsIn(expected));
+    const { stdout } = await runCli(["analyze", "--json", "-q", plain, compressed]);
+    expect((JSON.parse(stdout) as Analysis).index).toMatchObject({ mementos: 20, keys: 10 });
   });
 
   it("leaves a datetime that is none to who reads the rows, as it can be skipped", async () => {
