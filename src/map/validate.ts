@@ -1,4 +1,5 @@
 import { CR, DELETE, SPACE, TAB } from "../bytes/ascii.ts";
+import { compareWithin } from "../bytes/compare-within.ts";
 import { type LineBatch, lineBatches } from "../bytes/lines.ts";
 import { isMementoMapError, quote } from "../errors.ts";
 import { rowLayout } from "../lookup/map-row.ts";
@@ -12,6 +13,15 @@ import { isJsonObject } from "../ukvs/relaxed-json.ts";
 import { type Fault, fault, type FaultCode } from "./fault.ts";
 import { InclusionCheck } from "./inclusion-check.ts";
 import { keyFault } from "./key-faults.ts";
+import { plainKeyEnd } from "./plain-row.ts";
+
+export interface ValidateOptions {
+  /**
+   * Whether to leave out warnings, and with them what rows say about each other. Many times faster;
+   * default false.
+   */
+  readonly isOnlyErrors?: boolean | undefined;
+}
 
 /**
  * Finds what is wrong with a map, and goes on after it.
@@ -24,8 +34,9 @@ import { keyFault } from "./key-faults.ts";
  */
 export async function* validateMap(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  options: ValidateOptions = {},
 ): AsyncGenerator<Fault, void, undefined> {
-  const validation = new Validation();
+  const validation = new Validation(options.isOnlyErrors ?? false);
   try {
     for await (const batch of lineBatches(chunks)) {
       validation.checkBatch(batch);
@@ -45,17 +56,27 @@ const BYTE_ORDER_MARK = "\uFEFF";
 class Validation {
   /** The number of the last line checked. */
   line = 0;
+  readonly #isOnlyErrors: boolean;
   readonly #faults: Fault[] = [];
   readonly #list: Header[] = [];
   #headers = new UkvsHeaders();
   #isInRecords = false;
   #isMap = true;
+  /** Whether rows are a key and a frequency, which most are at a glance. */
+  #hasPlainRows = false;
   #hasCrlf = false;
   #lastKey = new LastKey(1);
   #inclusion: InclusionCheck | undefined;
 
-  checkBatch({ bytes, starts, ends, count, firstLine, isTerminated }: LineBatch): void {
+  constructor(isOnlyErrors: boolean) {
+    this.#isOnlyErrors = isOnlyErrors;
+  }
+
+  checkBatch(batch: LineBatch): void {
+    const { bytes, starts, ends, count, firstLine, isTerminated } = batch;
     for (let i = 0; i < count; i++) {
+      if (this.#hasPlainRows) i = this.#passPlainRows(batch, i);
+      if (i === count) break;
       this.line = firstLine + i;
       if (!this.#hasCrlf && bytes[ends[i]] === CR) {
         this.#hasCrlf = true;
@@ -64,6 +85,39 @@ class Validation {
       this.#checkLine(bytes, starts[i], ends[i]);
     }
     if (!isTerminated) this.#add("no-final-newline", "the last line does not end in a newline");
+  }
+
+  /**
+   * Checks rows that are good at a glance, from line `from` of a batch on; gives the first line that
+   * is none, or the number of lines.
+   */
+  #passPlainRows({ bytes, starts, ends, count, firstLine }: LineBatch, from: number): number {
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    let keyStart = -1;
+    let keyEnd = -1;
+    let i = from;
+    for (; i < count; i++) {
+      const start = starts[i];
+      const end = plainKeyEnd(bytes, start, ends[i]);
+      if (end === -1 || bytes[ends[i]] === CR) break;
+      const comparison =
+        keyStart === -1
+          ? this.#lastKey.compareTo(bytes, start, end)
+          : compareWithin(view, keyStart, keyEnd, start, end);
+      if (comparison >= 0) break;
+      keyStart = start;
+      keyEnd = end;
+      if (this.#inclusion !== undefined) {
+        const key = decoder.decode(bytes.subarray(start, end));
+        const { mementos } = parseFrequency(decoder.decode(bytes.subarray(end + 1, ends[i])));
+        this.#inclusion.add(firstLine + i, key, mementos);
+      }
+    }
+    if (keyStart !== -1) {
+      this.line = firstLine + i - 1;
+      this.#lastKey.remember(bytes, keyStart, keyEnd);
+    }
+    return i;
   }
 
   finish(): void {
@@ -77,7 +131,8 @@ class Validation {
   }
 
   #add(code: FaultCode, message: string): void {
-    this.#faults.push(fault(this.line, code, message));
+    const found = fault(this.line, code, message);
+    if (!this.#isOnlyErrors || found.severity === "error") this.#faults.push(found);
   }
 
   /** Runs `read`; what it throws is a fault of the map. */
@@ -148,8 +203,10 @@ class Validation {
     }
     this.#isMap = this.#try("not-a-map", () => rowLayout(fields, "")) !== undefined;
     this.#lastKey = new LastKey(fields.keys.length);
+    if (!this.#isMap || fields.keys.length > 1) return;
+    this.#hasPlainRows = fields.values.length === 1;
     // Rows of one key overlap in time, so that their sums say nothing.
-    if (this.#isMap && fields.keys.length === 1) this.#inclusion = new InclusionCheck();
+    if (!this.#isOnlyErrors) this.#inclusion = new InclusionCheck();
   }
 
   #checkRecord(text: string, bytes: Uint8Array, start: number, end: number): void {

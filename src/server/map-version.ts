@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
 import { type ByteSource, sourceChunks } from "../lookup/byte-source.ts";
 import type { Answer, LookupOptions, MapLookup } from "../lookup/lookup.ts";
 import { MapSearch } from "../lookup/map-search.ts";
@@ -69,7 +70,7 @@ export class MapVersion {
     const digest = await digestOf(source, signal);
     const lookups =
       source.size <= maxIndexBytes
-        ? indexed(MemoryIndex.build(await source.read(0, source.size), { source: source.name }))
+        ? indexed(await indexOf(source))
         : { lookup: await MapSearch.open(source), index: undefined };
     return new MapVersion(source, modified, digest, survey, lookups, options);
   }
@@ -160,6 +161,12 @@ function plain(body: ByteSource, version: string, lastModified: Date): Represent
     contentType: MAP_CONTENT_TYPE,
     encoding: undefined,
   };
+}
+
+/** In slices: the version before is still being served. */
+async function indexOf(source: FileSource): Promise<MemoryIndex> {
+  const bytes = await source.read(0, source.size);
+  return MemoryIndex.buildInSlices(bytes, { source: source.name, pause: () => setImmediate() });
 }
 
 function indexed(index: MemoryIndex): { lookup: MapLookup; index: MemoryIndex } {

@@ -48,8 +48,8 @@ export async function takeMap(
       const head = new Head(options.url);
       const faults: string[] = [];
       let faultCount = 0;
-      for await (const { severity, line, message } of validateMap(passed(chunks, output, head))) {
-        if (severity !== "error") continue;
+      const lines = passed(chunks, output, head);
+      for await (const { line, message } of validateMap(lines, { isOnlyErrors: true })) {
         faultCount += 1;
         if (faults.length < SHOWN_FAULTS) faults.push(`line ${line}: ${message}`);
         // A file that is no map at all has a fault in each line: enough is enough.

@@ -7,7 +7,7 @@ import { decompressed, recognizeCompression } from "../decompress.ts";
 import { ioError } from "../io-error.ts";
 
 /** Little enough to be checked in a few milliseconds. */
-const SLICE_BYTES = 32 * 1024;
+const SLICE_BYTES = 64 * 1024;
 
 /** Lets others have their turn. */
 export async function pause(): Promise<void> {
@@ -33,8 +33,7 @@ export async function readMap(
 }
 
 async function check(bytes: Uint8Array, path: string): Promise<void> {
-  for await (const { severity, line, message } of validateMap(slices(bytes))) {
-    if (severity !== "error") continue;
+  for await (const { line, message } of validateMap(slices(bytes), { isOnlyErrors: true })) {
     throw new MementoMapError("MM_BAD_INPUT", `the map has a fault: ${message}`, {
       position: { source: path, line },
     });
