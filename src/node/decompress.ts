@@ -1,7 +1,7 @@
-import { once } from "node:events";
 import { MementoMapError } from "../errors.ts";
 import { systemCode } from "./io-error.ts";
-import type { ZlibStream } from "./zstd-frames.ts";
+import type { ZlibStream } from "./zlib-stream.ts";
+import { pump } from "./zlib-stream.ts";
 
 /** How an input is compressed. */
 export type Compression = "gzip" | "zstd";
@@ -87,7 +87,7 @@ async function inflate(
   if (compression === undefined) return chunks.rest();
   const zlib = await import("node:zlib");
   if (compression === "gzip") {
-    return throughZlib(zlib.createGunzip(ahead(chunkSize)), chunks, source);
+    return throughGunzip(zlib.createGunzip(ahead(chunkSize)), chunks, source);
   }
   // The types are those of the oldest Node we run on, which has no zstd.
   const native = zstdDecoder(zlib as ZstdOfNode);
@@ -125,45 +125,24 @@ function ahead(chunkSize: number): { chunkSize: number } {
 }
 
 /**
- * Feeds a stream of node:zlib and gives out what comes.
+ * Decodes gzip members.
  *
  * The decoder stops at the first zero byte after a member and ignores the rest. That is right for
  * padding and wrong for anything else, so the rest is read and looked at here.
  */
-async function* throughZlib(
+async function* throughGunzip(
   decoder: ZlibStream,
   chunks: Counted,
   source: string,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const closed = new Promise<void>((resolve) => {
-    decoder.once("close", resolve);
-  });
-  let isAbandoned = false;
-  const feed = async (): Promise<void> => {
-    for await (const chunk of chunks.rest()) {
-      if (isAbandoned) return;
-      if (decoder.readableEnded) continue;
-      if (!decoder.write(chunk)) await Promise.race([once(decoder, "drain"), closed]);
-    }
-    decoder.end();
-  };
-  const feeding = feed().catch((error: unknown) => {
-    decoder.destroy(error instanceof Error ? error : new Error(String(error)));
-  });
   try {
-    for await (const chunk of decoder) {
-      // A zlib stream is not in object mode: what it gives are Buffers.
-      yield chunk as Uint8Array;
-    }
-    await feeding;
-    if (chunks.lastNonZero >= decoder.bytesWritten) {
-      throw damaged(source, "something else follows the compressed data");
-    }
+    yield* pump(decoder, chunks.rest());
   } catch (error) {
     throw explained(error, source);
-  } finally {
-    isAbandoned = true;
-    decoder.destroy();
+  }
+  await chunks.readAll();
+  if (chunks.lastNonZero >= decoder.bytesWritten) {
+    throw damaged(source, "something else follows the compressed data");
   }
 }
 
@@ -268,6 +247,10 @@ class Counted {
       if (chunk === undefined) return;
       yield chunk;
     }
+  }
+
+  async readAll(): Promise<void> {
+    while ((await this.#next()) !== undefined);
   }
 
   async #next(): Promise<Uint8Array | undefined> {

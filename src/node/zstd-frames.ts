@@ -1,11 +1,5 @@
-import { once } from "node:events";
-import type { Transform } from "node:stream";
-
-/** A decoder of node:zlib. */
-export type ZlibStream = Transform & {
-  /** Bytes that were decoded, not merely written. */
-  readonly bytesWritten: number;
-};
+import type { ZlibStream } from "./zlib-stream.ts";
+import { pump } from "./zlib-stream.ts";
 
 /**
  * Decodes zstd frames one after another. Node's own decoder stops at the end of a frame, and leaves
@@ -19,40 +13,13 @@ export async function* decodeFrames(
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const input = new FrameInput(chunks);
   try {
-    while (await input.hasMore()) yield* decodeFrame(makeDecoder(), input);
+    while (await input.hasMore()) {
+      const decoder = makeDecoder();
+      yield* pump(decoder, input.chunksFor(decoder));
+      input.endFrame(decoder.bytesWritten);
+    }
   } finally {
     await input.close();
-  }
-}
-
-async function* decodeFrame(
-  decoder: ZlibStream,
-  input: FrameInput,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  const closed = new Promise<void>((resolve) => {
-    decoder.once("close", resolve);
-  });
-  const feed = async (): Promise<void> => {
-    for (;;) {
-      const chunk = await input.next(decoder.bytesWritten);
-      if (decoder.readableEnded || decoder.destroyed) return;
-      if (chunk === undefined) break;
-      if (!decoder.write(chunk)) await Promise.race([once(decoder, "drain"), closed]);
-    }
-    decoder.end();
-  };
-  const feeding = feed().catch((error: unknown) => {
-    decoder.destroy(error instanceof Error ? error : new Error(String(error)));
-  });
-  try {
-    for await (const chunk of decoder) {
-      // A zlib stream is not in object mode: what it gives are Buffers.
-      yield chunk as Uint8Array;
-    }
-    await feeding;
-    input.endFrame(decoder.bytesWritten);
-  } finally {
-    decoder.destroy();
   }
 }
 
@@ -79,13 +46,14 @@ class FrameInput {
     return true;
   }
 
-  /** The next chunk of a frame of which so many bytes were decoded. */
-  async next(decoded: number): Promise<Uint8Array | undefined> {
-    this.#dropBefore(decoded);
-    if (!(await this.hasMore())) return undefined;
-    const chunk = this.#waiting.shift();
-    if (chunk !== undefined) this.#given.push(chunk);
-    return chunk;
+  /** Chunks for the decoder of a frame, who may stop asking when it has all of the frame. */
+  async *chunksFor(decoder: ZlibStream): AsyncGenerator<Uint8Array, void, undefined> {
+    while (await this.hasMore()) {
+      this.#dropBefore(decoder.bytesWritten);
+      const chunk = this.#waiting.shift() as Uint8Array; // there is one
+      this.#given.push(chunk);
+      yield chunk;
+    }
   }
 
   /** Ends a frame of so many bytes. */
