@@ -1,4 +1,4 @@
-import { COMMAND_TABLE } from "../src/cli/command-table.ts";
+import { COMMAND_GROUPS, COMMAND_TABLE } from "../src/cli/command-table.ts";
 import { overview } from "../src/cli/help.ts";
 
 /** Renders `docs/cli.md` from the help texts of the commands. */
@@ -16,7 +16,7 @@ options, the lines on standard output and the exit status are interface: they ch
 major version. Messages on standard error are for people and may change; with \`--json\` errors have
 the form that [errors.md](errors.md) describes.
 
-${[fenced(overview(commands)), ...sections].join("\n")}`;
+${[fenced(await overview(COMMAND_GROUPS)), ...sections].join("\n")}`;
 }
 
 function fenced(text: string): string {

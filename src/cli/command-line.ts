@@ -4,6 +4,9 @@ import type { OptionTable, ValueOption } from "./command.ts";
 import { nearest } from "./nearest.ts";
 import type { Settings } from "./settings.ts";
 
+/** What stands where a value should be, and is none: `-1` and `-` may be values. */
+const OPTION = /^-(?![\d.])./;
+
 /** What was typed after the name of a command, taken apart. */
 export interface TypedLine {
   readonly positionals: readonly string[];
@@ -44,7 +47,7 @@ export function splitCommandLine(
       continue;
     }
     const { value } = token;
-    const isAnotherOption = value !== undefined && !token.inlineValue && /^-./.test(value);
+    const isAnotherOption = value !== undefined && !token.inlineValue && OPTION.test(value);
     if (value === undefined || isAnotherOption) {
       throw usage(command, `${token.rawName} needs a value: ${token.rawName} ${option.value}`);
     }

@@ -1,4 +1,5 @@
 import type { CommandDefinition, OptionTable } from "./command.ts";
+import type { CommandGroup } from "./command-table.ts";
 
 const COLUMNS = 80;
 const INDENT = "    ";
@@ -15,18 +16,22 @@ export function helpText(command: Omit<CommandDefinition<OptionTable>, "run">): 
 }
 
 /** The list of commands, for `mementomap --help`. */
-export function overview(
-  commands: readonly { readonly name: string; readonly summary: string }[],
-): string {
-  const width = Math.max(...commands.map(({ name }) => name.length));
-  const list = commands.map(({ name, summary }) => `${INDENT}${name.padEnd(width)}  ${summary}`);
+export async function overview(groups: readonly CommandGroup[]): Promise<string> {
+  const width = Math.max(...groups.flatMap(({ commands }) => [...commands.keys()]).map(lengthOf));
+  const lists = await Promise.all(
+    groups.map(async ({ title, commands }) => {
+      const loaded = await Promise.all(Array.from(commands.values(), (load) => load()));
+      const lines = loaded.map(({ name, summary }) => `${INDENT}${name.padEnd(width)}  ${summary}`);
+      return `${title}:\n${lines.join("\n")}`;
+    }),
+  );
   return `mementomap - make, shrink, look up and merge summaries of web archives
 
 Usage:
     mementomap <command> [options] [files...]
+    mementomap help <command>
 
-Commands:
-${list.join("\n")}
+${lists.join("\n\n")}
 
 Options:
     -h, --help     Show this help; after a command, that command's.
@@ -39,6 +44,10 @@ file; a name that ends in .gz compresses it.
 Exit status: 0 done or found, 1 done and the answer is no, 2 wrong use, bad
 input or a failing disk, 130 interrupted.
 `;
+}
+
+function lengthOf(text: string): number {
+  return text.length;
 }
 
 function optionList(options: OptionTable): string {

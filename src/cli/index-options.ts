@@ -4,6 +4,7 @@ import { INPUT_FORMATS } from "../input/detect.ts";
 import type { CaptureFilter } from "../input/filter.ts";
 import { CaptureSieve, joinFilters, PAPER_PRESET } from "../input/filter.ts";
 import type { OptionTable, OptionValues } from "./command.ts";
+import { parseDatetime } from "./datetime.ts";
 
 /** The options of commands that read indexes: what they are, and which captures count. */
 export const INDEX_OPTIONS = {
@@ -19,6 +20,7 @@ export const INDEX_OPTIONS = {
     value: "CODE",
     multiple: true,
     help: "Count only these status codes: 200, 3xx.",
+    parse: parseStatus,
   },
   mime: {
     type: "string",
@@ -26,13 +28,24 @@ export const INDEX_OPTIONS = {
     multiple: true,
     help: "Count only these MIME types: text/html, image/*.",
   },
-  from: { type: "string", value: "DATE", help: "Count captures from then on: 2010." },
-  to: { type: "string", value: "DATE", help: "Count captures up to and including then: 2012." },
+  from: {
+    type: "string",
+    value: "DATE",
+    help: "Count captures from then on: 2010.",
+    parse: parseDatetime,
+  },
+  to: {
+    type: "string",
+    value: "DATE",
+    help: "Count captures up to and including then: 2012.",
+    parse: parseDatetime,
+  },
   exclude: {
     type: "string",
     value: "REGEX",
     multiple: true,
     help: "Leave out captures whose URI matches.",
+    parse: parseExclude,
   },
   preset: {
     type: "string",
@@ -45,7 +58,7 @@ export const INDEX_OPTIONS = {
 /**
  * The filter that the options say.
  *
- * @throws MM_USAGE for one that cannot be, before any work is done.
+ * @throws MM_USAGE for one that nothing can pass, before any work is done.
  */
 export function captureFilter(
   values: OptionValues<typeof INDEX_OPTIONS>,
@@ -59,8 +72,25 @@ export function captureFilter(
     exclude: values.exclude,
     ...more,
   });
-  void new CaptureSieve(filter);
+  const { from, to } = filter;
+  if (from !== undefined && to !== undefined && from.slice(0, to.length) > to) {
+    throw new MementoMapError(
+      "MM_USAGE",
+      `--from ${from} is after --to ${to}: no capture would be counted`,
+    );
+  }
   return filter;
+}
+
+/** Checked where it is typed, so that a message names the option. */
+function parseStatus(text: string): string {
+  void new CaptureSieve({ status: text.split(",") });
+  return text;
+}
+
+function parseExclude(text: string): string {
+  void new CaptureSieve({ exclude: [text] });
+  return text;
 }
 
 function parseFormat(text: string): InputFormat {

@@ -1,7 +1,8 @@
 import { isMementoMapError, MementoMapError, quote } from "../errors.ts";
 import { isClosedPipe } from "../node/output-file.ts";
 import { packageVersion } from "../node/package-version.ts";
-import { COMMAND_TABLE } from "./command-table.ts";
+import type { Command } from "./command.ts";
+import { COMMAND_GROUPS, COMMAND_TABLE } from "./command-table.ts";
 import { overview } from "./help.ts";
 import { ExitCode, type Io, writeText } from "./io.ts";
 import { nearest } from "./nearest.ts";
@@ -28,20 +29,22 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
 async function dispatch(argv: readonly string[], io: Io): Promise<ExitCode> {
   const [name, ...rest] = argv;
   if (name === undefined) {
-    io.stderr.write(await commandList());
+    io.stderr.write(await overview(COMMAND_GROUPS));
     return ExitCode.failed;
   }
   if (name === "--version" || name === "-V") {
     await writeText(io.stdout, `${packageVersion()}\n`);
     return ExitCode.ok;
   }
-  if (name === "--help" || name === "-h") {
-    await writeText(io.stdout, await commandList());
+  const asksForHelp = name === "--help" || name === "-h" || name === "help";
+  if (asksForHelp) {
+    const [about] = rest;
+    const text =
+      about === undefined ? await overview(COMMAND_GROUPS) : (await loadCommand(about)).help();
+    await writeText(io.stdout, text);
     return ExitCode.ok;
   }
-  const load = COMMAND_TABLE.get(name);
-  if (load === undefined) throw unknownCommand(name);
-  const command = await load();
+  const command = await loadCommand(name);
   if (optionsOf(rest).some((option) => option === "--help" || option === "-h")) {
     await writeText(io.stdout, command.help());
     return ExitCode.ok;
@@ -78,16 +81,21 @@ function wantsJson(argv: readonly string[]): boolean {
   return optionsOf(argv).includes("--json");
 }
 
-async function commandList(): Promise<string> {
-  return overview(await Promise.all(Array.from(COMMAND_TABLE.values(), (load) => load())));
+async function loadCommand(name: string): Promise<Command> {
+  const load = COMMAND_TABLE.get(name);
+  if (load === undefined) throw unknownWord(name);
+  return load();
 }
 
-function unknownCommand(name: string): MementoMapError {
-  const guess = nearest(name, [...COMMAND_TABLE.keys()]);
+function unknownWord(word: string): MementoMapError {
+  const isOption = word.startsWith("-");
+  const guess = nearest(word, isOption ? ["--help", "--version"] : [...COMMAND_TABLE.keys()]);
   const hint = guess === undefined ? "" : `; did you mean ${quote(guess)}?`;
   return new MementoMapError(
     "MM_USAGE",
-    `unknown command ${quote(name)}${hint} (see mementomap --help)`,
+    isOption
+      ? `unknown option ${quote(word)}${hint} (options of a command follow its name; see mementomap --help)`
+      : `unknown command ${quote(word)}${hint} (see mementomap --help)`,
   );
 }
 

@@ -84,13 +84,17 @@ export function parseDuration(text: string): number {
 /**
  * Parses a share: `1.5%` or `0.015`. The result is a fraction.
  *
+ * A plain number above 1 is refused: who writes 10 means ten percent.
+ *
  * @throws `MM_USAGE`
  */
 export function parseShare(text: string): number {
   const percent = PERCENT.exec(text);
   if (percent !== null) return Number(percent[1]) / 100;
-  if (DECIMAL.test(text) && Number.isFinite(Number(text))) return Number(text);
-  throw new MementoMapError("MM_USAGE", `not a share: ${quote(text)}; write 1.5% or 0.015`);
+  const share = DECIMAL.test(text) ? Number(text) : Number.NaN;
+  if (share <= 1) return share;
+  const hint = Number.isNaN(share) ? "write 1.5% or 0.015" : `write ${text}%, or a number up to 1`;
+  throw new MementoMapError("MM_USAGE", `not a share: ${quote(text)}; ${hint}`);
 }
 
 /** Shows a number of bytes for people: `812 B`, `64.0 KiB`, `1.1 GiB`. */

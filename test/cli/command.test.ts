@@ -64,6 +64,7 @@ describe("defineCommand", () => {
     [["-o", "--strict"], "-o needs a value: -o FILE"],
     [["--strict=yes"], "--strict takes no value"],
     [["-o", "a", "-o", "b"], "-o is given twice"],
+    [["--pages", "-1"], '--pages: not a whole number from 1 up: "-1"'],
     [["--pages", "many"], '--pages: not a whole number from 1 up: "many"'],
   ])("refuses %j", async (argv, message) => {
     const outcome = Promise.resolve().then(() => parsed(...argv));

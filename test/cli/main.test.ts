@@ -33,6 +33,21 @@ describe("main", () => {
     expect(stdout).toContain("mementomap surt [OPTIONS] [URI...]");
   });
 
+  it.each([["help"], ["--help"], ["-h"]])("shows the same on %s COMMAND", async (word) => {
+    const { stdout } = await runCli(["surt", "--help"]);
+    expect(await runCli([word, "surt"])).toEqual({ code: 0, stdout, stderr: "" });
+    const list = await runCli(["--help"]);
+    expect(await runCli([word])).toEqual(list);
+    expect(await runCli([word, "srt"])).toMatchObject({ code: 2, stdout: "" });
+  });
+
+  it("names the nearest option where a command is missing", async () => {
+    const { code, stderr } = await runCli(["--versoin"]);
+    expect(code).toBe(2);
+    expect(stderr).toContain('unknown option "--versoin"; did you mean "--version"?');
+    expect((await runCli(["-o", "x"])).stderr).toContain("options of a command follow its name");
+  });
+
   it("takes what follows -- as it is", async () => {
     expect(await runCli(["surt", "--", "--help"])).toMatchObject({ code: 0, stderr: "" });
   });

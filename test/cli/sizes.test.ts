@@ -49,6 +49,10 @@ describe("numbers", () => {
     expect(parseDecimal(".5")).toBe(0.5);
     expect(parseShare("1.5%")).toBe(0.015);
     expect(parseShare("0.015")).toBe(0.015);
+    expect(parseShare("1")).toBe(1);
+    expect(parseShare("150%")).toBe(1.5);
+    // Somebody who writes 10 means 10%, and would get a map that is not compacted at all.
+    expect(() => parseShare("10")).toThrow('not a share: "10"; write 10%');
     for (const text of ["", "x", "-1", "Infinity", "1e999", "%", "NaN"]) {
       expect(() => parseDecimal(text)).toThrow(expect.objectContaining({ code: "MM_USAGE" }));
       expect(() => parseShare(text)).toThrow(expect.objectContaining({ code: "MM_USAGE" }));

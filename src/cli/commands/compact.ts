@@ -1,4 +1,5 @@
 import { stat } from "node:fs/promises";
+import { isDeepStrictEqual } from "node:util";
 import type { PowerLaw } from "../../compact/weight-policy.ts";
 import { WEIGHT_DEFAULTS, WeightPolicy } from "../../compact/weight-policy.ts";
 import { MementoMapError, quote } from "../../errors.ts";
@@ -10,6 +11,7 @@ import type { Command } from "../command.ts";
 import { defineCommand } from "../command.ts";
 import type { Io } from "../io.ts";
 import { ExitCode } from "../io.ts";
+import { refuseOtherThanMaps } from "../map-argument.ts";
 import { Progress } from "../progress.ts";
 import {
   formatCount,
@@ -162,6 +164,16 @@ Exclusions (rows with 0) stay where they cover nothing that is held.`,
       maxPathDepth: values["max-path-depth"],
     };
     void new WeightPolicy(weights); // complains before any work is done
+    if (hasBudget && !isDeepStrictEqual(weights, WEIGHT_DEFAULTS)) {
+      throw new MementoMapError(
+        "MM_USAGE",
+        "weights do not go with a size: leave out --host-weight and the like, or --max-lines and the like",
+      );
+    }
+    if (budget.originals !== undefined && budget.relativeCost === undefined) {
+      throw new MementoMapError("MM_USAGE", "--originals goes with --relative-cost only");
+    }
+    await refuseOtherThanMaps([path], io);
     const stats = path === "-" ? undefined : await stat(path).catch(() => undefined);
     const startedAt = io.now();
     const progress = new Progress(io, {

@@ -5,6 +5,7 @@ import { usage } from "../command-line.ts";
 import { type Command, defineCommand } from "../command.ts";
 import { ExitCode } from "../io.ts";
 import { LineWriter } from "../line-writer.ts";
+import { refuseOtherThanMaps } from "../map-argument.ts";
 
 export const diff: Command = defineCommand({
   name: "diff",
@@ -39,6 +40,7 @@ Exit status: 0 when the maps say the same, 1 when they differ.
     if (beforePath === "-" && afterPath === "-") {
       throw usage("diff", "standard input can be read only once");
     }
+    await refuseOtherThanMaps([beforePath, afterPath], io);
     const { signal } = io.interrupt;
     const before = await openInput(beforePath, io, { signal });
     try {

@@ -7,9 +7,11 @@ import { withOutput } from "../../node/output-file.ts";
 import { packageVersion } from "../../node/package-version.ts";
 import { evaluationPage } from "../../report/evaluation-page.ts";
 import { sweepText } from "../../report/sweep-text.ts";
+import { usage } from "../command-line.ts";
 import type { Command } from "../command.ts";
 import { defineCommand } from "../command.ts";
 import { ExitCode, writeText } from "../io.ts";
+import { refuseOtherThanMaps } from "../map-argument.ts";
 import { formatCount, parsePositive } from "../sizes.ts";
 
 export const evaluate: Command = defineCommand({
@@ -62,11 +64,12 @@ as well) beside weights, fixed policies, and Bloom filters of the same sizes.`,
   async run({ positionals, values }, io) {
     const { truth, lookups } = values;
     if (truth === undefined || lookups === undefined) {
-      throw new MementoMapError("MM_USAGE", "evaluate needs --truth and --lookups");
+      throw usage("evaluate", "evaluate needs --truth BASE and --lookups FILE");
     }
     if (positionals.length === 0 && values.sweep === undefined && !values.baselines) {
-      throw new MementoMapError("MM_USAGE", "nothing to evaluate; name maps, or use --sweep");
+      throw usage("evaluate", "nothing to evaluate: name maps, or use --sweep");
     }
+    await refuseOtherThanMaps([truth, ...positionals], io);
     const report = await evaluateFiles(positionals, {
       truth,
       lookups,

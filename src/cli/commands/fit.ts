@@ -16,6 +16,7 @@ import type { Command } from "../command.ts";
 import { defineCommand } from "../command.ts";
 import type { Io } from "../io.ts";
 import { ExitCode, writeText } from "../io.ts";
+import { refuseOtherThanMaps } from "../map-argument.ts";
 import { formatCount } from "../sizes.ts";
 
 export const fit: Command = defineCommand({
@@ -47,6 +48,7 @@ Parents and Children, and a row for each depth (H1, H2 ... P0, P1 ...).`,
       throw new MementoMapError("MM_USAGE", "fit takes one map, or --table");
     }
     const [path = "-"] = positionals;
+    if (values.table === undefined) await refuseOtherThanMaps([path], io);
     const { table, prior } =
       values.table === undefined
         ? await fitMap(path, values.misses, io)

@@ -13,6 +13,7 @@ import { showGenerateSummary } from "../generate-summary.ts";
 import { captureFilter, INDEX_OPTIONS } from "../index-options.ts";
 import type { Io } from "../io.ts";
 import { ExitCode } from "../io.ts";
+import { refuseOtherThanMaps } from "../map-argument.ts";
 import { withProgress, WORK_OPTIONS } from "../work-options.ts";
 
 export const generate: Command = defineCommand({
@@ -71,7 +72,12 @@ memory.`,
       value: "ID",
       help: "The archive to take from logs and TimeMaps of aggregators.",
     },
-    id: { type: "string", value: "URL", help: "The archive's address, for the header." },
+    id: {
+      type: "string",
+      value: "URL",
+      help: "The archive's address, for the header.",
+      parse: parseAddress,
+    },
     name: { type: "string", value: "TEXT", help: "The archive's name, for the header." },
     ...WORK_OPTIONS,
     "skip-bad": { type: "boolean", help: "Count bad lines and go on, instead of failing." },
@@ -94,6 +100,7 @@ memory.`,
   async run({ positionals, values }, io) {
     const paths = positionals.length === 0 ? ["-"] : positionals;
     const filter = captureFilter(values, values.revisits === "skip" ? { skipRevisits: true } : {});
+    await refuseOtherThanMaps(values.add, io);
     const startedAt = io.now();
     const summary = await withProgress(io, [...paths, ...values.add], values, (settings) =>
       withOutput(values.output, io, async (output) =>
@@ -120,6 +127,14 @@ memory.`,
 function parseRevisits(text: string): "count" | "skip" {
   if (text === "count" || text === "skip") return text;
   throw new MementoMapError("MM_USAGE", `unknown rule ${quote(text)}; use count or skip`);
+}
+
+function parseAddress(text: string): string {
+  if (/^https?:\/\//i.test(text) && URL.canParse(text)) return text;
+  throw new MementoMapError(
+    "MM_USAGE",
+    `not a web address: ${quote(text)}; write https://archive.example.org/`,
+  );
 }
 
 function parseKeys(text: string): KeyTrust {

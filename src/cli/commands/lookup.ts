@@ -1,4 +1,5 @@
 import { lineBatches } from "../../bytes/lines.ts";
+import { quote } from "../../errors.ts";
 import { answerJson, answerLine, AnswerWriter } from "../../lookup/answer-lines.ts";
 import { type BlockSink, BlockWriter } from "../../lookup/block-writer.ts";
 import type { Answer, MapLookup } from "../../lookup/lookup.ts";
@@ -10,6 +11,7 @@ import { type Command, defineCommand } from "../command.ts";
 import { parseDatetime } from "../datetime.ts";
 import { ExitCode, type Io } from "../io.ts";
 import { LineWriter } from "../line-writer.ts";
+import { refuseOtherThanMaps } from "../map-argument.ts";
 import { openMap } from "../../node/open-map.ts";
 import { Progress } from "../progress.ts";
 import { formatCount } from "../sizes.ts";
@@ -72,6 +74,13 @@ with --batch alone always 0.
     if (path === "-" && values.batch === "-") {
       throw usage("lookup", "the map and the batch cannot both be standard input");
     }
+    if (/^https?:\/\//i.test(path)) {
+      throw usage(
+        "lookup",
+        `the map comes first, then URIs, and ${quote(path)} is no file; mementomap fetch --lookup asks a map on the Web`,
+      );
+    }
+    await refuseOtherThanMaps([path], io);
     const map = await openMap(path, io, { forMany: values.batch !== undefined });
     const asker = new Asker(map.lookup, map.index, { ...values, isSurt: values.surt });
     try {
