@@ -5,9 +5,6 @@ import { dateOf, decimalNumber, percent, wholeNumber } from "./number-format.ts"
 import type { TextTable } from "./text-table.ts";
 import { shortened, TEXT_WIDTH, textTableLines } from "./text-table.ts";
 
-/** Rows shown of tables that can be very long; `--json` and the report have all. */
-const LONG_TABLE = 14;
-
 /** The analysis of an archive as text: the paper's tables, in at most 80 columns. */
 export function analysisText(analysis: Analysis): string {
   const tables = [
@@ -103,9 +100,7 @@ function topOriginals({ top }: Analysis): TextTable {
   return {
     title: "Most archived originals",
     columns: ["SURT", "mementos"],
-    rows: top.originals
-      .slice(0, LONG_TABLE)
-      .map(({ surt, mementos }) => [surt, wholeNumber(mementos)]),
+    rows: top.originals.map(({ surt, mementos }) => [surt, wholeNumber(mementos)]),
   };
 }
 
@@ -113,15 +108,13 @@ function subTreeTable(title: string, list: readonly SubTreeRow[]): TextTable {
   return {
     title,
     columns: ["sub-tree", "mementos", "originals", "gamma", "largest %"],
-    rows: list
-      .slice(0, LONG_TABLE)
-      .map(({ name, mementos, originals, gamma, largestShare }) => [
-        name,
-        wholeNumber(mementos),
-        wholeNumber(originals),
-        gamma.toFixed(2),
-        percent(largestShare, 1),
-      ]),
+    rows: list.map(({ name, mementos, originals, gamma, largestShare }) => [
+      name,
+      wholeNumber(mementos),
+      wholeNumber(originals),
+      gamma.toFixed(2),
+      percent(largestShare, 1),
+    ]),
   };
 }
 
@@ -129,15 +122,13 @@ function biasTable({ top }: Analysis): TextTable {
   return {
     title: "Biases: hosts captured beyond proportion (excess over the mean gamma)",
     columns: ["host", "excess", "mementos", "gamma", "largest %"],
-    rows: top.biases
-      .slice(0, LONG_TABLE)
-      .map(({ name, mementos, excess, gamma, largestShare }) => [
-        name,
-        wholeNumber(excess),
-        wholeNumber(mementos),
-        gamma.toFixed(2),
-        percent(largestShare, 1),
-      ]),
+    rows: top.biases.map(({ name, mementos, excess, gamma, largestShare }) => [
+      name,
+      wholeNumber(excess),
+      wholeNumber(mementos),
+      gamma.toFixed(2),
+      percent(largestShare, 1),
+    ]),
   };
 }
 
@@ -173,14 +164,12 @@ function exactDepthTable({ exactDepths }: Analysis): TextTable {
   return {
     title: "Items of exact depth",
     columns: ["depth", "hosts", "keys by host", "keys by path"],
-    rows: exactDepths
-      .slice(0, LONG_TABLE)
-      .map(({ depth, hosts, keysByHost, keysByPath }) => [
-        String(depth),
-        wholeNumber(hosts),
-        wholeNumber(keysByHost),
-        wholeNumber(keysByPath),
-      ]),
+    rows: exactDepths.map(({ depth, hosts, keysByHost, keysByPath }) => [
+      String(depth),
+      wholeNumber(hosts),
+      wholeNumber(keysByHost),
+      wholeNumber(keysByPath),
+    ]),
   };
 }
 

@@ -74,7 +74,7 @@ export function axesSvg(
   });
   const marks = x.ticks.map((tick) => {
     const at = px(x.at(tick));
-    return `<line class="axis" x1="${at}" x2="${at}" y1="${bottom}" y2="${bottom + 4}"/><text class="tick" x="${at}" y="${bottom + 17}" text-anchor="middle">${escapeHtml(xText(tick))}</text>`;
+    return `<line class="axis" x1="${at}" x2="${at}" y1="${bottom}" y2="${bottom + 4}"/><text class="tick" x="${at}" y="${bottom + 20}" text-anchor="middle">${escapeHtml(xText(tick))}</text>`;
   });
   return `${grid.join("")}<line class="axis" x1="${left}" x2="${right}" y1="${bottom}" y2="${bottom}"/>${marks.join("")}<text class="name" x="${px((left + right) / 2)}" y="${CHART.height - 8}" text-anchor="middle">${escapeHtml(names.x)}</text><text class="name" transform="translate(14 ${px((bottom + top) / 2)}) rotate(-90)" text-anchor="middle">${escapeHtml(names.y)}</text>`;
 }

@@ -6,7 +6,7 @@ import type { TableCell, TableColumn } from "./html-table.ts";
 import { htmlTable } from "./html-table.ts";
 import type { Series } from "./line-chart.ts";
 import { lineChart } from "./line-chart.ts";
-import { percent, shortNumber, shortPercent } from "./number-format.ts";
+import { shortNumber, shortPercent } from "./number-format.ts";
 import type { PageSection } from "./page.ts";
 import { card, grid, pageHtml } from "./page.ts";
 import type { SweepBase } from "./sweep-text.ts";
@@ -42,7 +42,7 @@ export function evaluationPage(report: EvaluationReport): string {
           ((first?.truePositives ?? 0) + (first?.falseNegatives ?? 0)) / Math.max(1, lookups),
         ),
       },
-      { name: "Best accuracy", value: percent(best?.accuracy ?? 0, 1), remark: best?.map },
+      { name: "Best accuracy", value: shortPercent(best?.accuracy ?? 0), remark: best?.map },
     ],
     sections: [
       accuracySection(evaluations),

@@ -147,7 +147,7 @@ function yearTable({ years, index, distribution }: Analysis): string {
 function monthFigure({ captures }: Analysis): string {
   const title = "Mementos by year and month";
   const caption =
-    "The darker, the more captures (by orders of magnitude). Gaps show when crawling stopped.";
+    "The stronger the colour, the more captures (by orders of magnitude). Gaps show when crawling stopped.";
   const rows = captures.yearMonth.map(({ year }) => String(year));
   const cells = captures.yearMonth.map(({ months }) => months.slice(1));
   return figureHtml({

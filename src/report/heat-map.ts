@@ -19,7 +19,7 @@ const LEFT = 100;
 const TOP = 46;
 const LEVELS = 9;
 
-/** Draws a grid; the more a cell holds, the darker it is, by orders of magnitude. */
+/** Draws a grid; the more a cell holds, the stronger its colour, by orders of magnitude. */
 export function heatMap(map: HeatMap): string {
   const { title, description, rows, columns, cells } = map;
   const rowHeight = rows.length > 16 ? 19 : 26;

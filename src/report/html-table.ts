@@ -26,16 +26,18 @@ export function htmlTable({ id, caption, columns, rows, footerRows = 0 }: HtmlTa
     ({ name, isNumber, help }) =>
       `<th scope="col"${isNumber === true ? ' class="n"' : ""}${help === undefined ? "" : ` title="${escapeHtml(help)}"`}>${escapeHtml(name)}</th>`,
   );
-  const bodyRows = rows.slice(0, rows.length - footerRows).map((row) => rowHtml(row));
-  const footer = rows.slice(rows.length - footerRows).map((row) => rowHtml(row));
+  const bodyRows = rows.slice(0, rows.length - footerRows).map((row) => rowHtml(row, columns));
+  const footer = rows.slice(rows.length - footerRows).map((row) => rowHtml(row, columns));
   const foot = footer.length === 0 ? "" : `<tfoot>${footer.join("")}</tfoot>`;
   return `<div class="table" id="${id}"><table><caption>${escapeHtml(caption)}</caption><thead><tr>${head.join("")}</tr></thead><tbody>${bodyRows.join("")}</tbody>${foot}</table></div>`;
 }
 
-function rowHtml(cells: readonly TableCell[]): string {
+function rowHtml(cells: readonly TableCell[], columns: readonly TableColumn[]): string {
   const html = cells.map((cell, i) => {
     if (typeof cell !== "string") return `<td class="n" data-v="${cell.value}">${cell.text}</td>`;
-    return i === 0 ? `<th scope="row">${escapeHtml(cell)}</th>` : `<td>${escapeHtml(cell)}</td>`;
+    if (i === 0) return `<th scope="row">${escapeHtml(cell)}</th>`;
+    // What is missing among numbers stands where they stand.
+    return `<td${columns[i]?.isNumber === true ? ' class="n"' : ""}>${escapeHtml(cell)}</td>`;
   });
   return `<tr>${html.join("")}</tr>`;
 }

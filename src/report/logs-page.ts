@@ -1,5 +1,4 @@
 import type { LogReport } from "../logs/log-report.ts";
-import { barChart } from "./bar-chart.ts";
 import { numbers, share, texts, whole } from "./cells.ts";
 import { figureHtml } from "./chart.ts";
 import { heatMap } from "./heat-map.ts";
@@ -8,6 +7,7 @@ import { shownMagnitudes } from "./logs-text.ts";
 import { percent, shortNumber, shortPercent, wholeNumber } from "./number-format.ts";
 import type { PageSection } from "./page.ts";
 import { card, pageHtml } from "./page.ts";
+import { rowChart } from "./row-chart.ts";
 
 /** What aggregator logs tell, as one HTML file. */
 export function logsPage(report: LogReport, generator: string): string {
@@ -66,19 +66,16 @@ function archiveSection({ archives, all }: LogReport): PageSection {
     id: "archive-bars",
     title,
     caption,
-    svg: barChart({
+    svg: rowChart({
       title,
       description: caption,
-      x: "archive",
-      y: "answers (%)",
-      text: shortPercent,
       layers: [
         { name: "hits", color: 2 },
         { name: "misses", color: 7 },
         { name: "errors", color: 5 },
       ],
       bars: archives.map((row) => ({
-        name: row.archive.slice(0, 12),
+        name: row.archive,
         values: [row.hitShare, row.missShare, row.errorShare],
       })),
     }),

@@ -77,6 +77,6 @@ function missingTable({ missing }: LogReport): TextTable {
   return {
     title: "Asked for most often and not held: candidates for seeds",
     columns: ["URI", "requests"],
-    rows: missing.slice(0, 20).map(({ uri, requests }) => [uri, wholeNumber(requests)]),
+    rows: missing.map(({ uri, requests }) => [uri, wholeNumber(requests)]),
   };
 }

@@ -37,7 +37,7 @@ function shapeFigure({ depths }: Analysis, layer: "H" | "P", name: string): stri
     (a, b) => (a === undefined || b.children > a.children ? b : a),
     undefined,
   );
-  const caption = `Each band runs from the parents above to the children below; darker bands have more children to a parent. Widest at ${widest?.depth ?? "none"}.`;
+  const caption = `Each band runs from the parents above to the children below; stronger colours have more children to a parent. Widest at ${widest?.depth ?? "none"}.`;
   return figureHtml({
     id: `shape-${layer.toLowerCase()}`,
     title,
@@ -234,7 +234,7 @@ function fitFigure(
   const caption =
     law === undefined
       ? "Too few depths to fit a power law."
-      : `Children = ${law.a.toPrecision(4)} · depth^−${law.k.toFixed(3)} (R² ${law.r2.toFixed(3)}), fitted as in the paper: ${layer === "H" ? "H3 to H9" : "P1 to P9"}.`;
+      : `Children = ${law.a.toPrecision(4)} · depth^−${law.k.toFixed(3)} (R² ${law.r2.toFixed(3)}), fitted as in the paper: ${layer === "H" ? "H3 to H9, where depth is 2 at H3" : "P1 to P9, where depth is 1 at P1"}.`;
   const steps = Array.from({ length: 33 }, (_, i) => 1 + i / 4);
   const last = Math.max(1, ...points.map(({ x }) => x));
   const from = Math.min(last, ...points.map(({ x }) => x));
@@ -245,7 +245,10 @@ function fitFigure(
     svg: lineChart({
       title,
       description: caption,
-      x: { name: "depth", text: (depth) => (Number.isInteger(depth) ? String(depth) : "") },
+      x: {
+        name: "depth",
+        text: (depth) => (Number.isInteger(depth) ? `${layer}${depth + offset}` : ""),
+      },
       y: { name: "mean children", text: (value) => String(Number(value.toFixed(2))) },
       series: [
         { name: "archive", points, style: "points" },

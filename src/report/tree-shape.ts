@@ -11,7 +11,7 @@ const LEVELS = 9;
 
 /**
  * Draws the shape of one layer of the tree of keys, as the paper's figure: at each depth a band from
- * the parents above to the children below, darker for more children to a parent.
+ * the parents above to the children below, in a stronger colour for more children to a parent.
  */
 export function treeShape(rows: readonly DepthRow[], title: string, description: string): string {
   const height = TOP + rows.length * ROW_HEIGHT + 12;
@@ -31,8 +31,8 @@ export function treeShape(rows: readonly DepthRow[], title: string, description:
     ];
     const path = corners.map(([x = 0, at = 0]) => `${px(x)} ${px(at)}`).join("L");
     const middle = px(y + ROW_HEIGHT / 2 - 2);
-    return `<path class="heat h${shade}" d="M${path}Z" data-tip="${escapeHtml(tip)}"/><text class="tick strong" x="28" y="${middle}" dy="0.32em">${escapeHtml(row.depth)}</text><text class="tick" x="${CHART.width - 74}" y="${middle}" dy="0.32em" text-anchor="end">${shortNumber(row.parents)}</text><text class="tick" x="${CHART.width - 14}" y="${middle}" dy="0.32em" text-anchor="end">${shortNumber(row.children)}</text>`;
+    return `<path class="heat h${shade}" d="M${path}Z" data-tip="${escapeHtml(tip)}"/><text class="tick strong" x="28" y="${middle}" dy="0.32em">${escapeHtml(row.depth)}</text><text class="tick" x="${CHART.width - 92}" y="${middle}" dy="0.32em" text-anchor="end">${shortNumber(row.parents)}</text><text class="tick" x="${CHART.width - 14}" y="${middle}" dy="0.32em" text-anchor="end">${shortNumber(row.children)}</text>`;
   });
-  const names = `<text class="name" x="28" y="14">depth</text><text class="name" x="${CHART.width - 74}" y="14" text-anchor="end">parents</text><text class="name" x="${CHART.width - 14}" y="14" text-anchor="end">children</text>`;
+  const names = `<text class="name" x="28" y="14">depth</text><text class="name" x="${CHART.width - 92}" y="14" text-anchor="end">parents</text><text class="name" x="${CHART.width - 14}" y="14" text-anchor="end">children</text>`;
   return svgDrawing(names + bands.join(""), { title, description, height });
 }

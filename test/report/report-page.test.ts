@@ -45,6 +45,18 @@ const DRAWN_FIGURES = `[...document.querySelectorAll("figure.chart")].map((figur
   };
 })`;
 
+/** Labels of a drawing that lie over one another, without the air above and below their letters. */
+const OVERLAPPING_LABELS = `[...document.querySelectorAll("svg")].flatMap((svg) => {
+  const labels = [...svg.querySelectorAll("text")].map((label) => {
+    const { left, right, top, bottom, height } = label.getBoundingClientRect();
+    return { text: label.textContent, left, right, top: top + height / 4, bottom: bottom - height / 4 };
+  });
+  return labels.flatMap((a, i) =>
+    labels.slice(i + 1)
+      .filter((b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom)
+      .map((b) => a.text + " over " + b.text));
+})`;
+
 /** What a page did that a report must not do. */
 interface Watched {
   readonly page: Page;
@@ -120,7 +132,16 @@ describe.skipIf(CHROMIUM === undefined)("reports in Chromium (none found: skippe
     const width = await page.evaluate<number>("document.documentElement.scrollWidth");
     const inner = await page.evaluate<number>("innerWidth");
     expect(width).toBeLessThanOrEqual(inner);
+    expect(await page.evaluate<string[]>(OVERLAPPING_LABELS)).toEqual([]);
+    const top = await page.evaluate<number>(
+      "document.querySelector('h1').getBoundingClientRect().top",
+    );
+    expect(top).toBeGreaterThan(15);
     expect(complaints).toEqual([]);
+  });
+
+  it("says nothing of dark and light, which are the other way round in the dark", () => {
+    expect(report()).not.toMatch(/\b(?:darker|lighter)\b/i);
   });
 
   it("is dark where the reader wants it", async () => {
@@ -211,6 +232,7 @@ describe.skipIf(CHROMIUM === undefined)("reports in Chromium (none found: skippe
       })),
     );
     expect(await page.locator("#map-table tbody tr").count()).toBe(36);
+    expect(await page.locator(".tiles").textContent()).toMatch(/Best accuracy[\d.]+ %/);
     expect(complaints).toEqual([]);
   });
 
@@ -225,6 +247,20 @@ describe.skipIf(CHROMIUM === undefined)("reports in Chromium (none found: skippe
     expect(await page.locator("#overlap-map rect").count()).toBeGreaterThan(3);
     expect(await page.locator("#missing-table tbody th").textContent()).toBe("http://a.com/gone");
     expect(complaints).toEqual([]);
+  });
+
+  it("names every archive of the logs in full, on phones too", async () => {
+    const archives = ["web.archive.org", "wayback.archive-it.org", "www.webarchive.org.uk"];
+    const replies = archives.map((archive) => ({ archive, mementos: 3 }));
+    const log = memgatorLog([{ uri: "http://a.com/", replies }]);
+    const { stdout } = await runCli(["logs", "--json"], { stdin: log });
+    for (const width of [360, 1280]) {
+      const options = { viewport: { width, height: 800 }, isMobile: width < 500 };
+      const { page } = await open(logsPage(JSON.parse(stdout), "test"), options);
+      const names = await page.locator("#archive-bars svg .name").allTextContents();
+      expect(names).toEqual(expect.arrayContaining(archives));
+      expect(await page.evaluate<string[]>(OVERLAPPING_LABELS)).toEqual([]);
+    }
   });
 });
 
@@ -248,5 +284,15 @@ describe("the report", () => {
     expect(await readFile(target, "utf8")).toContain("<h1>What index.cdxj holds</h1>");
     expect(stdout).toMatch(/^mementos +500$/m);
     expect(Math.max(...stdout.split("\n").map((line) => line.length))).toBeLessThanOrEqual(80);
+  });
+
+  it.each([3, 30])("lists as many as --top says, in the terminal too: %i", async (top) => {
+    const folder = scratchDir();
+    const index = join(folder, "index.cdxj");
+    writeFileSync(index, Buffer.concat([...sampleIndex({ lines: 20_000 })]));
+    const { stdout } = await runCli(["analyze", "-q", "--top", String(top), index]);
+    const [, hosts = ""] = stdout.split("Most archived hosts\n");
+    const lines = hosts.slice(0, hosts.indexOf("\n\n")).split("\n");
+    expect(lines.filter((line) => line.includes(")/*"))).toHaveLength(top);
   });
 });

@@ -1,6 +1,7 @@
 import type { Answer } from "../../lookup/lookup.ts";
 import type { MapSurvey } from "../../map/survey.ts";
 import { answerSection } from "./answer-section.ts";
+import { commands } from "./commands.ts";
 import { htmlDocument } from "./document.ts";
 import { formatBytes, formatDay, formatNumber } from "./format.ts";
 import { factList } from "./fact-list.ts";
@@ -72,7 +73,7 @@ export function homePage(page: HomePage): string {
     <main>
       ${page.action === undefined ? undefined : lookupCard(page, page.action)}
       ${mapCards(first, page.action === undefined ? fileUse(first) : programUse(page))}
-      ${others.map((map) => otherMap(map))}
+      ${others.map((map) => otherMap(map, first))}
     </main>
     <footer>
       Served by mementomap. Maps are plain text, one key a line; a key such as
@@ -203,11 +204,17 @@ function fileCard({ href, bytes, pages }: MapView): Html {
   </section>`;
 }
 
-function otherMap(map: MapView): Html {
+function otherMap(map: MapView, first: MapView): Html {
+  const isSameArchive = map.archive !== undefined && map.archive === first.archive;
+  const what = isSameArchive
+    ? "Another map of this archive"
+    : map.isThirdParty
+      ? "Published here for another archive"
+      : "Published here too";
   return html`<section class="card">
     <h2>${map.name ?? map.archive ?? map.href}</h2>
     <p class="lede">
-      ${map.isThirdParty ? "Published here for another archive" : "Published here too"}${map.archive === undefined ? undefined : html`, <a href="${webAddress(map.archive)}">${map.archive}</a>`}.
+      ${what}${map.archive === undefined || isSameArchive ? undefined : html`, <a href="${webAddress(map.archive)}">${map.archive}</a>`}.
       ${formatNumber(map.survey.records)} keys, ${formatBytes(map.bytes)}, updated
       ${formatDay(map.updatedAt)}. <a href="${map.href}" download="mementomap.ukvs">Download</a>
     </p>
@@ -217,9 +224,11 @@ function otherMap(map: MapView): Html {
 function programUse({ lookupUrl, mapUrl, openApiPath }: HomePage): Html {
   return html`<section class="card">
     <h2>For programs</h2>
-    <pre><code>curl '${lookupUrl}?url=https://example.org/'
-curl --data-binary @uris.txt ${lookupUrl}
-curl --compressed -o map.ukvs ${mapUrl}</code></pre>
+    ${commands([
+      `curl '${lookupUrl}?url=https://example.org/'`,
+      `curl --data-binary @uris.txt ${lookupUrl}`,
+      `curl --compressed -o map.ukvs ${mapUrl}`,
+    ])}
     <p class="hint">
       The interface is described in <a href="${openApiPath}">OpenAPI</a>. Clients find the map by
       the link relation <code>mementomap</code>.
@@ -235,9 +244,11 @@ function fileUse({ href, archive }: MapView): Html {
       These are plain files. The <code>mementomap</code> command asks them without a download where
       the server answers range requests:
     </p>
-    <pre><code>mementomap fetch ${site} --lookup https://example.org/
-mementomap fetch ${site} -o map.ukvs
-curl -o map.ukvs ${site.replace(/\/$/, "")}/${href}</code></pre>
+    ${commands([
+      `mementomap fetch ${site} --lookup https://example.org/`,
+      `mementomap fetch ${site} -o map.ukvs`,
+      `curl -o map.ukvs ${site.replace(/\/$/, "")}/${href}`,
+    ])}
   </section>`;
 }
 

@@ -68,6 +68,7 @@ summary { cursor: pointer; color: var(--accent); }
 .pages { max-height: 22rem; margin: .6rem 0 0; padding: 0 0 0 2.6rem; overflow: auto; font-size: .9rem; }
 .pages code { color: var(--soft); }
 pre { margin: .6rem 0 0; padding: .8rem 1rem; border-radius: .4rem; background: var(--paper); border: 1px solid var(--line); white-space: pre-wrap; overflow-wrap: anywhere; font: .86rem/1.55 var(--mono); }
+pre.commands code { display: block; padding-left: 2ch; text-indent: -2ch; }
 footer { padding: .75rem 0 3rem; color: var(--soft); font-size: .88rem; }
 .visually-hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 @media (max-width: 34rem) {

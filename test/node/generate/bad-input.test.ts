@@ -169,8 +169,8 @@ describe("bad input", () => {
   );
 
   it.each([
-    [["generate", "--from", "20"], 'not a date of 4 to 14 digits: "20"'],
-    [["generate", "--to", "2014-01-01"], 'not a date of 4 to 14 digits: "2014-01-01"'],
+    [["generate", "--from", "20"], '--from: not a datetime: "20"'],
+    [["generate", "--to", "2014-13"], '--to: not a datetime: "2014-13"'],
     [["generate", "--format", "nonsense"], '--format: unknown format "nonsense"; use one of '],
     [["generate", "--status", "ok"], 'not a status such as 200 or 2xx: "ok"'],
     [["generate", "--exclude", "("], 'not a regular expression: "("'],
@@ -181,7 +181,7 @@ describe("bad input", () => {
     [["compact", "--max-host-depth", "0"], '--max-host-depth: not a whole number from 1 up: "0"'],
     [["compact", "--max-path-depth", "2000"], "the path depth must be 1 to 1000, not 2000"],
     [["compact", "--host-weight=-1"], '--host-weight: not a number from 0 up: "-1"'],
-    [["compact", "--host-weight", "-1"], "--host-weight needs a value"],
+    [["compact", "--host-weight", "-1"], '--host-weight: not a number from 0 up: "-1"'],
     [["compact", "--host-power", "1"], '--host-power: not a power law A,K: "1"; '],
     [["compact", "--path-power", "0,1"], "not a power law: a=0, k=1"],
     [["compact", "--bogus"], 'unknown option "--bogus"'],
