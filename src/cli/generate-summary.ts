@@ -32,6 +32,9 @@ export function showGenerateSummary(
       some(`  left out by ${reason}`, count),
     ),
     ...some("  bad, skipped", counts.bad),
+    ...(counts.counted === counts.captures
+      ? []
+      : some("  counted", counts.counted, "lines with a count of their own among them")),
     ["  captures", formatCount(counts.captures)],
     ...some("    revisits", counts.revisits),
     ...some("    counted once", summary.duplicates, "the same URI and time as another"),

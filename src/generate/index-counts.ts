@@ -11,7 +11,9 @@ export interface IndexCounts {
   /** Lines that show nothing, such as failed requests of an access log. */
   unproven: number;
   readonly filtered: Record<FilterReason, number>;
-  /** Counted into the map. */
+  /** Lines that were counted into the map: all that the counts above leave of `lines`. */
+  counted: number;
+  /** What they stand for: one capture each, but as many as they say in maps and logs. */
   captures: number;
   /** Of the captures, those known to be revisits: the page was found unchanged. */
   revisits: number;
@@ -34,6 +36,7 @@ export function newIndexCounts(): IndexCounts {
     bad: 0,
     unproven: 0,
     filtered: { status: 0, mime: 0, date: 0, exclude: 0, revisit: 0 },
+    counted: 0,
     captures: 0,
     revisits: 0,
     samples: 0,
@@ -51,6 +54,7 @@ export function addIndexCounts(total: IndexCounts, part: IndexCounts): void {
   total.nonWeb += part.nonWeb;
   total.bad += part.bad;
   total.unproven += part.unproven;
+  total.counted += part.counted;
   total.captures += part.captures;
   total.revisits += part.revisits;
   total.samples += part.samples;

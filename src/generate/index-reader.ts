@@ -134,8 +134,8 @@ export class IndexReader {
     const parser = this.#parser;
     const sieve = this.#isFiltered ? this.#sieve : undefined;
     const scanner = this.#canScan ? this.#scanner : undefined;
-    const { maxLineBytes, datetimeDigits } = this.#options;
-    const canRepeat = sieve === undefined && datetimeDigits === 0 && !this.#isSample;
+    const { maxLineBytes } = this.#options;
+    const canRepeat = sieve === undefined && this.#rowKey.isPartOfSurt && !this.#isSample;
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#lastLength = NONE;
     scanner?.take(bytes, end);
@@ -162,6 +162,7 @@ export class IndexReader {
         shared === this.#lastLength &&
         parser.repeats?.(bytes, at + shared, lineEnd) === true
       ) {
+        counts.counted++;
         counts.captures++;
         this.#table.repeat(1);
         if (this.#looksForRevisits && hasRevisitType(bytes, at, lineEnd)) counts.revisits++;
@@ -208,11 +209,13 @@ export class IndexReader {
       this.#addKey(bytes, key, key + table[i + 1], table[i + 2], table[i + 3]);
     }
     counts.lines += lines;
-    counts.captures += lines;
+    let counted = lines;
     for (const [i, reason] of SCANNER_REASONS.entries()) {
       counts.filtered[reason] += scanner.rejected[i];
-      counts.captures -= scanner.rejected[i];
+      counted -= scanner.rejected[i];
     }
+    counts.counted += counted;
+    counts.captures += counted;
     counts.revisits += scanner.revisits;
     this.#lastLength = NONE;
     return stop;
@@ -248,6 +251,7 @@ export class IndexReader {
     const { counts } = this;
     const capture = this.#capture;
     const { keyStart, keyEnd } = capture;
+    counts.counted++;
     counts.captures += capture.count;
     if (capture.mimeStart !== NONE && isRevisit(bytes, capture)) counts.revisits++;
     if (this.#isSample || capture.isSample) counts.samples++;

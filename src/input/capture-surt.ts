@@ -1,3 +1,4 @@
+import { uriOfSurt } from "../surt/foreign-surt.ts";
 import { surtBytes } from "../surt/surt-bytes.ts";
 import type { Capture } from "./capture.ts";
 import { unescapeJson } from "./json-members.ts";
@@ -11,9 +12,11 @@ export class CaptureSurt {
   bytes: Uint8Array = new Uint8Array(4096);
 
   /** Makes the SURT of a capture whose line is in `row`; returns where it ends in `bytes`. */
-  make(row: Uint8Array, { uriStart, uriEnd, hasEscapes }: Capture): number {
-    if (!hasEscapes) return this.#make(row, uriStart, uriEnd);
-    const uri = new TextEncoder().encode(unescapeJson(row, uriStart, uriEnd));
+  make(row: Uint8Array, { uriStart, uriEnd, hasEscapes, isForeignSurt }: Capture): number {
+    if (!hasEscapes && !isForeignSurt) return this.#make(row, uriStart, uriEnd);
+    const uri = isForeignSurt
+      ? uriOfSurt(row, uriStart, uriEnd)
+      : new TextEncoder().encode(unescapeJson(row, uriStart, uriEnd));
     return this.#make(uri, 0, uri.length);
   }
 

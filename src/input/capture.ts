@@ -38,6 +38,8 @@ export class Capture {
   statusEnd = -1;
   mimeStart = -1;
   mimeEnd = -1;
+  /** Whether what stands for the URI is a SURT in another dialect than ours. */
+  isForeignSurt = false;
   /** Whether URI, status or MIME type may hold JSON escapes, such as `text\/html`. */
   hasEscapes = false;
   /** How many captures the row stands for. Parsers of formats without counts leave it alone. */
@@ -53,6 +55,7 @@ export class Capture {
     this.dateStart = this.dateEnd = -1;
     this.statusStart = this.statusEnd = -1;
     this.mimeStart = this.mimeEnd = -1;
+    this.isForeignSurt = false;
     this.hasEscapes = false;
     this.count = 1;
     this.isSample = false;

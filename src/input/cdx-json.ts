@@ -15,11 +15,12 @@ const NAMES = {
 
 /**
  * Reads what CDX servers answer for `output=json`, as lines of `ROW_LINE_COLUMNS`: an array of rows
- * whose first names the columns (Internet Archive, OutbackCDX), or an object a line (pywb).
+ * whose first names the columns (Internet Archive, OutbackCDX), an array of objects, or an object a
+ * line (pywb). What is neither becomes a line that is no row, to be counted as bad.
  *
  * Objects are read as a stream; an array is held whole.
  *
- * @throws MM_BAD_INPUT, MM_BAD_LINE with the line, MM_LIMIT
+ * @throws MM_BAD_INPUT, MM_LIMIT
  */
 export async function* cdxJsonRows(
   chunks: AsyncIterable<Uint8Array>,
@@ -29,40 +30,85 @@ export async function* cdxJsonRows(
   for await (const row of options.isArray
     ? arrayRows(await wholeText(chunks, options.source), options.source)
     : objectRows(chunks, options)) {
-    lines.add(row);
+    if (typeof row === "string") lines.addOther(row);
+    else lines.add(row);
     if (lines.isFull) yield lines.take();
   }
   if (!lines.isEmpty) yield lines.take();
 }
 
-function* arrayRows(text: string, source: string): Generator<RowText, void, undefined> {
-  const rows = parseJson(text, source, undefined);
-  const [head, ...rest] = Array.isArray(rows) ? (rows as unknown[]) : [];
-  if (!Array.isArray(head)) return;
-  const names = head.map(String);
-  for (const values of rest) {
-    // An empty row and a row with the resume key may end the list.
-    if (!Array.isArray(values) || values.length < names.length) continue;
-    yield rowOf((name) => {
-      const at = names.indexOf(name);
-      return at === -1 ? undefined : (values[at] as unknown);
-    });
+/** A row, or the text of something else. */
+type Found = RowText | string;
+
+function* arrayRows(text: string, source: string): Generator<Found, void, undefined> {
+  const rows = parseArray(text, source);
+  const [head] = rows;
+  const names = Array.isArray(head) ? columnNames(head, source) : undefined;
+  const end = names === undefined ? rows.length : withoutResumeKey(rows);
+  for (let i = names === undefined ? 0 : 1; i < end; i++) {
+    const values = rows[i];
+    if (names === undefined || !Array.isArray(values)) {
+      yield objectRow(values);
+    } else if (values.length < names.length) {
+      yield JSON.stringify(values);
+    } else {
+      yield rowOf((name) => {
+        const at = names.indexOf(name);
+        return at === -1 ? undefined : (values[at] as unknown);
+      });
+    }
   }
+}
+
+function columnNames(head: readonly unknown[], source: string): string[] {
+  const names = head.map(String);
+  if ([...NAMES.key, ...NAMES.uri].some((name) => names.includes(name))) return names;
+  throw new MementoMapError(
+    "MM_BAD_INPUT",
+    `the first row must name the columns, ${NAMES.key[0]} or ${NAMES.uri[1]} among them: ` +
+      quote(JSON.stringify(head)),
+    { position: { source } },
+  );
+}
+
+/** Where the rows end: an empty one and one with the resume key may follow. */
+function withoutResumeKey(rows: readonly unknown[]): number {
+  const isOf = (at: number, length: number): boolean => {
+    const row = rows.at(at);
+    return Array.isArray(row) && row.length === length;
+  };
+  if (isOf(-1, 1) && isOf(-2, 0)) return rows.length - 2;
+  return isOf(-1, 0) ? rows.length - 1 : rows.length;
 }
 
 async function* objectRows(
   chunks: AsyncIterable<Uint8Array>,
   options: { readonly source: string; readonly maxLineBytes: number },
-): AsyncGenerator<RowText, void, undefined> {
+): AsyncGenerator<Found, void, undefined> {
   const decoder = new TextDecoder();
-  for await (const { bytes, starts, ends, count, firstLine } of lineBatches(chunks, options)) {
+  for await (const { bytes, starts, ends, count } of lineBatches(chunks, options)) {
     for (let i = 0; i < count; i++) {
       const text = decoder.decode(bytes.subarray(starts[i], ends[i]));
-      if (text.trim() === "") continue;
-      const value = parseJson(text, options.source, firstLine + i) as Record<string, unknown>;
-      yield rowOf((name) => value[name]);
+      yield text.trim() === "" ? "" : parsedRow(text);
     }
   }
+}
+
+function parsedRow(text: string): Found {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? objectRow(value) : text;
+  } catch {
+    return text;
+  }
+}
+
+function objectRow(value: unknown): Found {
+  return isObject(value) ? rowOf((name) => value[name]) : JSON.stringify(value);
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function rowOf(member: (name: string) => unknown): RowText {
@@ -79,14 +125,19 @@ function rowOf(member: (name: string) => unknown): RowText {
   };
 }
 
-function parseJson(text: string, source: string, line: number | undefined): unknown {
+function parseArray(text: string, source: string): readonly unknown[] {
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    if (Array.isArray(value)) return value as unknown[];
   } catch (cause) {
-    throw new MementoMapError(
-      line === undefined ? "MM_BAD_INPUT" : "MM_BAD_LINE",
-      `not JSON: ${quote(text)}`,
-      { position: { source, line }, cause },
-    );
+    throw notAnArray(text, source, cause);
   }
+  throw notAnArray(text, source);
+}
+
+function notAnArray(text: string, source: string, cause?: unknown): MementoMapError {
+  return new MementoMapError("MM_BAD_INPUT", `not an array in JSON: ${quote(text)}`, {
+    position: { source },
+    cause,
+  });
 }

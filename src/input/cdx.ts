@@ -1,4 +1,4 @@
-import { MINUS, SPACE } from "../bytes/ascii.ts";
+import { MINUS, SPACE, TAB } from "../bytes/ascii.ts";
 import type { Capture, RowKind, RowParser } from "./capture.ts";
 import { ROW } from "./capture.ts";
 import { dateEnd } from "./date.ts";
@@ -82,7 +82,7 @@ export class CdxParser implements RowParser {
     capture.reset();
     let at = start;
     for (let column = 0; column <= this.#lastColumn; column++) {
-      if (at > end) return capture.reject(`expected at least ${this.#lastColumn + 1} columns`);
+      if (at > end) return capture.reject(this.#tooFew());
       let columnEnd = column === 0 ? at + capture.knownKeyBytes : at;
       while (columnEnd < end && bytes[columnEnd] !== delimiter) columnEnd++;
       if (column === key) {
@@ -104,6 +104,13 @@ export class CdxParser implements RowParser {
       at = columnEnd + 1;
     }
     return this.#check(bytes, capture);
+  }
+
+  /** Rows that are separated by TAB were mostly made of something that has no columns. */
+  #tooFew(): string {
+    return this.#columns.delimiter === TAB
+      ? "expected a capture, with a URI or its key and a datetime"
+      : `expected at least ${this.#lastColumn + 1} columns`;
   }
 
   /** A header line may come again, where files were joined, but must not change the columns. */

@@ -1,3 +1,4 @@
+import { withoutMark } from "../bytes/byte-order-mark.ts";
 import { arcRows } from "./arc.ts";
 import { cdxJsonRows } from "./cdx-json.ts";
 import type { DetectedFormat } from "./detect.ts";
@@ -24,17 +25,20 @@ export function containerRows(
 ): AsyncIterable<Uint8Array> {
   switch (format.container) {
     case undefined:
-      return chunks;
+      return withoutMark(chunks);
     case "warc":
       return warcRows(chunks, options.source);
     case "arc":
       return arcRows(chunks, options.source);
     case "timemap":
-      return timeMapRows(chunks, options);
+      return timeMapRows(withoutMark(chunks), options);
     case "memgator-log":
-      return memgatorHoldings(chunks, options);
+      return memgatorHoldings(withoutMark(chunks), options);
     case "json-array":
     case "json-lines":
-      return cdxJsonRows(chunks, { ...options, isArray: format.container === "json-array" });
+      return cdxJsonRows(withoutMark(chunks), {
+        ...options,
+        isArray: format.container === "json-array",
+      });
   }
 }

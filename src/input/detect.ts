@@ -1,3 +1,4 @@
+import { markLength } from "../bytes/byte-order-mark.ts";
 import { MementoMapError, quote } from "../errors.ts";
 import { AccessLogParser } from "./access-log.ts";
 import { looksLikeArc } from "./arc.ts";
@@ -57,9 +58,6 @@ export type DetectedFormat = FormatTraits &
     | { readonly name: "map"; readonly datetimeDigits: number }
   );
 
-/** Lines looked at before a file is given up as unknown. */
-const LINES_TO_TRY = 50;
-
 const WARC: DetectedFormat = { name: "cdx", columns: ROW_LINE_COLUMNS, container: "warc" };
 const ARC: DetectedFormat = { ...WARC, container: "arc" };
 const TIMEMAP: DetectedFormat = {
@@ -79,7 +77,7 @@ const MEMGATOR_LOG: DetectedFormat = {
 /**
  * Makes out the format of an index from its first bytes, decompressed.
  *
- * An input without any row is an empty list.
+ * An input without any row is empty CDXJ.
  *
  * @throws MM_BAD_INPUT when no format fits, naming the line that fits none.
  */
@@ -88,15 +86,15 @@ export function detectFormat(
   wanted: InputFormat,
   source: string,
 ): DetectedFormat {
-  const text = new TextDecoder("latin1").decode(head);
+  const text = new TextDecoder("latin1").decode(head.subarray(markLength(head)));
   if (wanted === "warc" || (wanted === "auto" && /^WARC\/\d/.test(text))) return WARC;
   if (wanted === "arc" || (wanted === "auto" && looksLikeArc(text))) return ARC;
   refuse(text, wanted, source);
-  const lines = text.split(/\r?\n/).slice(0, LINES_TO_TRY);
-  const rows = lines.filter((line) => line.trim() !== "" && !/^[!@]/.test(line));
-  const [first] = rows;
-  if (first === undefined) return emptyFormat(wanted);
-  const lineNumber = lines.indexOf(first) + 1;
+  const lines = text.split(/\r?\n/);
+  const firstAt = lines.findIndex((line) => line.trim() !== "" && !/^[!@]/.test(line));
+  if (firstAt === -1) return emptyFormat(wanted);
+  const first = lines[firstAt];
+  const lineNumber = firstAt + 1;
   if (wanted === "auto") return withTraits(guess(first, text, lineNumber, source), lines);
   if (wanted !== "cdx") return withTraits(namedFormat(wanted, text), lines);
   const columns = parseCdxHeader(first) ?? guessCdxColumns(first);
@@ -105,7 +103,7 @@ export function detectFormat(
 }
 
 function emptyFormat(wanted: InputFormat): DetectedFormat {
-  return wanted === "auto" || wanted === "cdx" ? { name: "surts" } : namedFormat(wanted, "");
+  return wanted === "auto" || wanted === "cdx" ? { name: "cdxj" } : namedFormat(wanted, "");
 }
 
 function namedFormat(wanted: Exclude<InputFormat, "auto" | "cdx">, text: string): DetectedFormat {

@@ -1,4 +1,5 @@
 import { LF } from "../bytes/ascii.ts";
+import { markLength } from "../bytes/byte-order-mark.ts";
 import { compareRanges } from "../bytes/compare.ts";
 import { isMementoMapError } from "../errors.ts";
 import { surtKeyBytes } from "../surt/key-bytes.ts";
@@ -82,7 +83,8 @@ export function trustedFormat(
 export function keysAgree(format: DetectedFormat, sample: Uint8Array): boolean {
   const check = new KeyCheck(format);
   const starts: number[] = [];
-  for (let at = 0; at < sample.length; at = lineEnd(sample, at) + 1) starts.push(at);
+  for (let at = markLength(sample); at < sample.length; at = lineEnd(sample, at) + 1)
+    starts.push(at);
   const step = Math.max(1, Math.ceil(starts.length / ROWS_TO_CHECK));
   for (let i = 0; i < starts.length; i += step) {
     let end = lineEnd(sample, starts[i]);

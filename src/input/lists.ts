@@ -2,9 +2,13 @@ import { BANG, SPACE } from "../bytes/ascii.ts";
 import type { Capture, RowKind, RowParser } from "./capture.ts";
 import { ROW } from "./capture.ts";
 import { isNonWeb } from "./non-web.ts";
-import { looksLikeSurt } from "./surt-column.ts";
+import { hasForeignHost, isForeignByte } from "../surt/foreign-surt.ts";
+import { surtHostEnd } from "./surt-column.ts";
 
-/** A list of SURTs, one a line; what stands behind the first blank is ignored. */
+/**
+ * A list of SURTs, one a line; what stands behind the first blank is ignored. SURTs of another
+ * dialect, as `http://(com,example,)/A`, which no lookup would find, are made into ours.
+ */
 export class SurtListParser implements RowParser {
   readonly leadsWithKey = true;
 
@@ -12,10 +16,18 @@ export class SurtListParser implements RowParser {
     if (bytes[start] === BANG) return ROW.header;
     capture.reset();
     let at = start + capture.knownKeyBytes;
-    while (at < end && bytes[at] > SPACE) at++;
+    // What is known is the start of a SURT of ours.
+    let isForeign = false;
+    for (; at < end && bytes[at] > SPACE; at++) isForeign ||= isForeignByte(bytes[at]);
     if (isNonWeb(bytes, start, at)) return ROW.nonWeb;
-    if (!looksLikeSurt(bytes, start, at))
-      return capture.reject('expected a SURT such as "com,example)/path"');
+    const hostEnd = surtHostEnd(bytes, start, at);
+    if (hostEnd === -1) return capture.reject('expected a SURT such as "com,example)/path"');
+    if (isForeign || hasForeignHost(bytes, start, hostEnd)) {
+      capture.isForeignSurt = true;
+      capture.uriStart = start;
+      capture.uriEnd = at;
+      return ROW.capture;
+    }
     capture.keyStart = start;
     capture.keyEnd = at;
     return ROW.capture;

@@ -34,6 +34,11 @@ export class RowLines {
     this.#text += `${column(key)}\t${column(date)}\t${column(uri)}\t${column(mime)}\t${column(status)}\n`;
   }
 
+  /** Adds what is no row, as a line that no parser of these columns takes for one. */
+  addOther(text: string): void {
+    this.#text += `${text === "" ? "" : column(text)}\n`;
+  }
+
   /** Whether a block is ready to be taken. */
   get isFull(): boolean {
     return this.#text.length >= FLUSH_CHARACTERS;

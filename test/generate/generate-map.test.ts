@@ -24,7 +24,11 @@ describe("generateMap", () => {
       fc.asyncProperty(
         fc.array(fc.tuple(cdxjLines, fileLayout), { maxLength: 3 }),
         fc.integer({ min: 1, max: 200 }),
-        fc.record({ originals: fc.boolean(), datetimeDigits: fc.constantFrom(0, 4, 14) }),
+        fc.record({
+          originals: fc.boolean(),
+          datetimeDigits: fc.constantFrom(0, 4, 14),
+          distinct: fc.boolean(),
+        }),
         async (files, cut, options) => {
           const texts = files.map(([lines, layout]) => layout(lines));
           const expected = naiveRows(

@@ -29,7 +29,7 @@ export const fileLayout: fc.Arbitrary<(lines: readonly string[]) => string> = fc
   .tuple(
     fc.constantFrom("\n", "\r\n", "\n\n"),
     fc.boolean(),
-    fc.constantFrom("", "\n", "!meta {}\n"),
+    fc.constantFrom("", "\n", "!meta {}\n", "\uFEFF"),
   )
   .map(
     ([newline, isEnded, before]) =>

@@ -23,9 +23,13 @@ describe("detectFormat", () => {
     ["a.com/b?c\r\n", "urls"],
     ["a.com:8080\n", "urls"],
     ["a.com/x)/y", "urls"],
-    ["", "surts"],
-    ["\n\r\n", "surts"],
-    ["!meta {}\n", "surts"],
+    ["", "cdxj"],
+    ["\n\r\n", "cdxj"],
+    ["!meta {}\n", "cdxj"],
+    [`${"!meta {}\n".repeat(500)}com,a)/ 2014 {}\n`, "cdxj"],
+    ["\uFEFF CDX N b a\ncom,a)/ 2014 x\n", "cdx"],
+    ["\uFEFFcom,a)/ 20140101000000 {}\n", "cdxj"],
+    ["\uFEFFhttp://a.com/\n", "urls"],
   ])("takes %j for %s", (text, expected) => {
     expect(detect(text)).toBe(expected);
   });

@@ -111,7 +111,9 @@ async function generateOnce(
       const counts = newIndexCounts();
       for (const result of finished) addIndexCounts(counts, result.counts);
       const isSample = counts.samples > 0;
-      const description = { ...plan.description, isSample };
+      // A stream cannot be read again with other keys.
+      const canonicalization = counts.keysDifferent > 0 ? "index" : plan.canonicalization;
+      const description = { ...plan.description, isSample, canonicalization };
       const header = mapHeaders(description, options.datetimeDigits ?? 0);
       await output.write(header);
       const merged = await writeRows(lanes, finished, {
@@ -128,7 +130,7 @@ async function generateOnce(
         bytes: merged.bytes + header.length,
         duplicates: plan.isDistinct ? counts.captures - merged.mementos : 0,
         rekeyed: plan.inputs.filter((i) => i.format.isRekeyed).map((i) => i.source),
-        canonicalization: plan.description.canonicalization ?? "surt",
+        canonicalization,
       };
     } finally {
       const ended = Promise.all(lanes.map((lane) => lane.end()));

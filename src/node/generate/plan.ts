@@ -15,6 +15,8 @@ export interface GeneratePlan {
   /** Whether each capture is to be counted once. */
   readonly isDistinct: boolean;
   readonly description: MapDescription;
+  /** How keys are made, as far as is known before all rows are read. */
+  readonly canonicalization: Canonicalization;
   readonly progress: FileProgress;
   /** Whether all inputs can be read a second time. */
   readonly canReread: boolean;
@@ -52,7 +54,8 @@ export async function planGenerate(
   return {
     inputs: largestFirst([...indexes, ...maps.map((map) => map.input)]),
     isDistinct,
-    description: describe(indexes, maps, options),
+    description: describe(maps, options),
+    canonicalization: keysOf(indexes, maps, options),
     progress,
     canReread: indexes.every((input) => input.source !== "stdin" && input.size !== undefined),
   };
@@ -91,11 +94,7 @@ function largestFirst(inputs: readonly IndexInput[]): IndexInput[] {
   return inputs.toSorted((a, b) => (b.size ?? 0) - (a.size ?? 0));
 }
 
-function describe(
-  indexes: readonly IndexInput[],
-  maps: readonly AddedMap[],
-  options: GenerateOptions,
-): MapDescription {
+function describe(maps: readonly AddedMap[], options: GenerateOptions): MapDescription {
   const given = options.description ?? {};
   const metas = maps.map(({ headers }) => headers.meta);
   const textOf = (name: string): string[] =>
@@ -104,16 +103,23 @@ function describe(
   const updatedAt = [given.updatedAt ?? "", ...textOf("updated_at")].reduce((a, b) =>
     a > b ? a : b,
   );
-  const areOurs =
-    indexes.every((input) => hasOurKeys(input, options)) &&
-    metas.every((meta) => meta["canonicalization"] === "surt");
   return {
     ...given,
     id: given.id ?? ids[0],
     name: given.name ?? textOf("name")[0],
     updatedAt: updatedAt === "" ? undefined : updatedAt,
-    canonicalization: (areOurs ? "surt" : "index") satisfies Canonicalization,
   };
+}
+
+function keysOf(
+  indexes: readonly IndexInput[],
+  maps: readonly AddedMap[],
+  options: GenerateOptions,
+): Canonicalization {
+  const areOurs =
+    indexes.every((input) => hasOurKeys(input, options)) &&
+    maps.every(({ headers }) => headers.meta["canonicalization"] === "surt");
+  return areOurs ? "surt" : "index";
 }
 
 /** Whether keys are made from URIs, or were compared with them. */

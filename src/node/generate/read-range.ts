@@ -1,5 +1,7 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { LF } from "../../bytes/ascii.ts";
+import { markLength } from "../../bytes/byte-order-mark.ts";
+import { MementoMapError } from "../../errors.ts";
 import type { RowFault } from "../../generate/index-reader.ts";
 import type { LineReader } from "../../generate/line-reader.ts";
 import { ioError } from "../io-error.ts";
@@ -23,7 +25,7 @@ export class RangeBuffer {
     this.#buffer = buffer;
   }
 
-  /** @throws MM_IO */
+  /** @throws MM_IO, also where the file has become shorter than the part says */
   read(task: RangeTask, reader: LineReader): RowFault | undefined {
     if (task.start >= task.end) return undefined;
     try {
@@ -38,7 +40,11 @@ export class RangeBuffer {
     }
   }
 
-  #readFile(file: number, { start, end }: RangeTask, reader: LineReader): RowFault | undefined {
+  #readFile(
+    file: number,
+    { path, start, end }: RangeTask,
+    reader: LineReader,
+  ): RowFault | undefined {
     this.#buffer ??= Buffer.allocUnsafeSlow(rangeBufferBytes(this.#maxLineBytes));
     const buffer = this.#buffer;
     // A line belongs to the part it begins in; so this part begins behind the first line end at or
@@ -49,13 +55,14 @@ export class RangeBuffer {
     for (;;) {
       const wanted = Math.min(READ_BYTES, buffer.length - held);
       const read = readSync(file, buffer, held, wanted, offset);
+      if (read === 0 && offset < end) throw cutShort(path, offset, end);
       const filled = held + read;
-      let from = 0;
+      let from = offset === 0 ? markLength(buffer.subarray(0, filled)) : 0;
       if (skipping) {
         const lineEnd = buffer.subarray(0, filled).indexOf(LF);
         if (lineEnd === -1 || offset - held + lineEnd + 1 >= end) {
           // The whole part lies within a line that began before it.
-          if (read === 0 || offset + read >= end) return undefined;
+          if (offset + read >= end) return undefined;
           offset += read;
           held = 0;
           continue;
@@ -85,4 +92,13 @@ export class RangeBuffer {
       held = filled - to;
     }
   }
+}
+
+/** What is no longer there must not look like the end of the file. */
+function cutShort(path: string, offset: number, end: number): MementoMapError {
+  return new MementoMapError(
+    "MM_IO",
+    `the file was cut short while it was read: it ends at ${offset}, not at ${end} or later`,
+    { position: { source: path } },
+  );
 }

@@ -52,16 +52,21 @@ describe("generate", () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.tuple(cdxjLines, fileLayout), { minLength: 1, maxLength: 4 }),
-        fc.record({ originals: fc.boolean(), datetimeDigits: fc.constantFrom(0, 4, 6, 8, 14) }),
-        async (files, { originals, datetimeDigits }) => {
+        fc.record({
+          originals: fc.boolean(),
+          datetimeDigits: fc.constantFrom(0, 4, 6, 8, 14),
+          distinct: fc.boolean(),
+        }),
+        async (files, { originals, datetimeDigits, distinct }) => {
           const units = { 4: ":year", 6: ":month", 8: ":day", 14: "" } as Record<number, string>;
           const options = [
             ...(originals ? ["--originals"] : []),
+            ...(distinct ? ["--distinct"] : []),
             ...(datetimeDigits === 0 ? [] : ["--by", `datetime${units[datetimeDigits]}`]),
           ];
           const expected = naiveRows(
             files.flatMap(([lines]) => lines),
-            { originals, datetimeDigits },
+            { originals, datetimeDigits, distinct },
           );
           const texts = files.map(([lines, layout]) => layout(lines));
           expect(await generatedRows(texts, options)).toEqual(expected);

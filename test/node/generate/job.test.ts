@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -84,7 +84,9 @@ describe("a part of a file", () => {
           const job = makeJob(scratch, { name: `small-${cases++}` });
           const parts = readCut(job, path, edgesOf(Buffer.byteLength(text), cuts));
           expect(parts.filter(({ fault }) => fault !== undefined)).toEqual([]);
-          expect(parts.reduce((sum, part) => sum + part.lines, 0)).toBe(lineCount(text));
+          expect(parts.reduce((sum, part) => sum + part.lines, 0)).toBe(
+            lineCount(text.replace(/^\uFEFF/, "")),
+          );
           job.finish();
           expect(emittedRows(job, scratch)).toEqual(naiveRows(lines));
           expect(mergedRows(job, scratch, job.store())).toEqual(naiveRows(lines));
@@ -190,7 +192,7 @@ describe("a line that cannot be read", () => {
     const path = join(scratch, "index");
     writeFileSync(path, `${good}bad\n${good}`);
     const job = makeJob(scratch, { skipBad: true });
-    expect(readCut(job, path, [0, 1000])).toEqual([{ lines: 3, fault: undefined }]);
+    expect(readCut(job, path, [0, statSync(path).size])).toEqual([{ lines: 3, fault: undefined }]);
     expect(job.finish().counts).toMatchObject({ lines: 3, bad: 1, captures: 2 });
   });
 
@@ -202,7 +204,7 @@ describe("a line that cannot be read", () => {
       const lines = Math.floor(before / good.length);
       writeFileSync(path, `${good.repeat(lines)}com,a)/${"x".repeat(70_000)} 2014 {}\n${good}`);
       const job = makeJob(scratch, { skipBad: true, maxLineBytes: 65_536 });
-      expect(readCut(job, path, [0, before + 200_000])).toMatchObject([
+      expect(readCut(job, path, [0, statSync(path).size])).toMatchObject([
         { fault: { code: "MM_LIMIT", linesBefore: lines } },
       ]);
     },
@@ -218,11 +220,11 @@ describe("a line that cannot be read", () => {
       ["\r\n", 108],
     ] as const) {
       writeFileSync(path, `${line} 2014 {}${end}`);
-      expect(readCut(makeJob(scratch, { maxLineBytes }), path, [0, 200])).toEqual([
+      expect(readCut(makeJob(scratch, { maxLineBytes }), path, [0, statSync(path).size])).toEqual([
         { lines: 1, fault: undefined },
       ]);
     }
-    expect(readCut(makeJob(scratch, { maxLineBytes: 107 }), path, [0, 200])).toMatchObject([
+    expect(readCut(makeJob(scratch, { maxLineBytes: 107 }), path, [0, 109])).toMatchObject([
       { fault: { code: "MM_LIMIT" } },
     ]);
   });

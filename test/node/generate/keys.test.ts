@@ -80,6 +80,21 @@ describe("the key column of an index", () => {
     expect(stderr).toMatch(/keyed anew +32,000/);
   });
 
+  it("that differs only far behind in a stream, which cannot be read again, is named so in the header", async () => {
+    const row = (host: string, i: number): string =>
+      `com,${host})/${i} 20140101000000 {"url": "http://example.com/${i}"}\n`;
+    const agreeing = Array.from({ length: 5000 }, (_, i) => row("example", i)).join("");
+    const odd = Array.from({ length: 2000 }, (_, i) => row("other", i)).join("");
+    for (const [stdin, keys] of [
+      [agreeing, "surt"],
+      [agreeing + odd, "index"],
+    ]) {
+      const result = await runCli(["generate", "--json", "--threads", "1"], { stdin });
+      expect(result.stdout).toContain(`"canonicalization":"${keys}"`);
+      expect(JSON.parse(result.stderr)).toMatchObject({ canonicalization: keys });
+    }
+  });
+
   it("without URIs to compare it with is named so in the header", async () => {
     const { header } = await generate("com,example)/\n");
     expect(header).toContain('"canonicalization":"index"');
@@ -117,6 +132,11 @@ describe("rows that are told apart", () => {
       "com,a)/ 2014 2",
       "com,a)/ 2015 1",
     ]);
+  });
+
+  it("are of different times, though their keys are the same and nothing else stands between", async () => {
+    const index = ["2014", "2015", "2015", "2016"].map((year) => row("x", `${year}0101000000`));
+    expect((await generate(index.join("\n"), "--distinct")).rows).toEqual(["com,a)/x 3"]);
   });
 
   it("are revisits, counted unless they are to be skipped", async () => {

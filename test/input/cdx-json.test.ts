@@ -1,0 +1,84 @@
+import { describe, expect, it } from "vitest";
+import { cdxJsonRows } from "../../src/input/cdx-json.ts";
+import { runCli } from "../support/run-cli.ts";
+
+const HEAD = '["urlkey","timestamp","original","mimetype","statuscode"]';
+const ROW = '["com,a)/","20140101000000","http://a.com/","text/html","200"]';
+const LINE = "com,a)/\t20140101000000\thttp://a.com/\ttext/html\t200";
+
+async function lines(text: string, isArray: boolean): Promise<string[]> {
+  const options = { source: "answer", isArray, maxLineBytes: 1 << 20 };
+  let all = "";
+  for await (const chunk of cdxJsonRows(chunksOf(text), options))
+    all += Buffer.from(chunk).toString();
+  return all.split("\n").slice(0, -1);
+}
+
+async function* chunksOf(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text);
+}
+
+describe("answers of CDX servers in JSON", () => {
+  it.each([
+    ["nothing", "[]", []],
+    ["no rows", `[${HEAD}]`, []],
+    ["rows", `[${HEAD},\n${ROW},${ROW}]`, [LINE, LINE]],
+    ["a resume key at the end", `[${HEAD},${ROW},[],["com%2Ca"]]`, [LINE]],
+    ["an empty row at the end", `[${HEAD},${ROW},[]]`, [LINE]],
+    [
+      "what is no row, which is kept to be counted",
+      `[${HEAD},["com,a)/x","2014"],[],${ROW},null,5]`,
+      ['["com,a)/x","2014"]', "[]", LINE, "null", "5"],
+    ],
+    [
+      "objects",
+      '[{"urlkey":"com,a)/","timestamp":"2014","url":"http://a.com/"},null]',
+      ["com,a)/\t2014\thttp://a.com/\t-\t-", "null"],
+    ],
+  ])("are arrays of %s", async (_what, text, expected) => {
+    expect(await lines(text, true)).toEqual(expected);
+  });
+
+  it("are lines of objects, and of what is none", async () => {
+    const text = '{"urlkey":"com,a)/","timestamp":"2014"}\n\nnull\n5\n[1]\n{}\n{"broken\tx\n';
+    expect(await lines(text, false)).toEqual([
+      "com,a)/\t2014\t-\t-\t-",
+      "",
+      "null",
+      "5",
+      "[1]",
+      "-\t-\t-\t-\t-",
+      '{"broken%09x',
+    ]);
+  });
+
+  it.each([
+    ['{"a": 1}', "not an array in JSON: "],
+    ["[[", "not an array in JSON: "],
+    [
+      '[["a","b"],["1","2"]]',
+      "the first row must name the columns, urlkey or original among them: ",
+    ],
+  ])("are no arrays of rows: %s", async (text, message) => {
+    await expect(lines(text, true)).rejects.toMatchObject({
+      code: "MM_BAD_INPUT",
+      message: expect.stringContaining(message),
+      position: { source: "answer" },
+    });
+  });
+
+  it("are counted line by line, with those that are bad", async () => {
+    const good = '{"urlkey":"com,a)/","timestamp":"20140101000000","url":"http://a.com/"}';
+    const stdin = [good, "", "null", "{broken", good].join("\n");
+    const bad = await runCli(["generate", "-q", "--threads", "1"], { stdin });
+    expect(bad.code).toBe(2);
+    expect(bad.stderr).toBe(
+      'mementomap: stdin:3: expected a capture, with a URI or its key and a datetime: "null" [MM_BAD_LINE]\n',
+    );
+    const { code, stderr } = await runCli(["generate", "--json", "--skip-bad", "--threads", "1"], {
+      stdin,
+    });
+    expect(code).toBe(0);
+    expect(JSON.parse(stderr)).toMatchObject({ lines: 5, blank: 1, bad: 2, captures: 2 });
+  });
+});
