@@ -1,5 +1,4 @@
-import { open, readdir, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { open, stat } from "node:fs/promises";
 import { MementoMapError } from "../../errors.ts";
 import { detectFormat } from "../../input/detect.ts";
 import { looksLikeZipNumIndex } from "../../input/zipnum-index.ts";
@@ -8,18 +7,15 @@ import { ioError } from "../io-error.ts";
 import { compressedInput, decompressedHead, openCompressed } from "./compressed-input.ts";
 import { HEAD_BYTES } from "./index-input.ts";
 import type { IndexInput, OpenOptions } from "./index-input.ts";
+import { openFolder } from "./open-folder.ts";
 import { openPlain } from "./plain-input.ts";
 import { joinMemgatorLogs } from "./memgator-logs.ts";
 import { openStream } from "./stream-input.ts";
 
-/** What a folder is searched for. */
-const INDEX_NAME = /\.(?:cdxj?|idx|warc|wacz|parquet)(?:\.gz|\.zst)?$/;
-
 /**
  * Makes out what inputs are, by content: files, folders, and `-` for standard input.
  *
- * Reads the beginning of each. A folder stands for the ZipNum cluster in it, or else for all index
- * files in it.
+ * Reads the beginning of each. What a folder stands for, see {@link openFolder}.
  *
  * @throws MM_IO, MM_BAD_INPUT, MM_USAGE
  */
@@ -27,6 +23,9 @@ export async function openInputs(
   paths: readonly string[],
   options: OpenOptions,
 ): Promise<IndexInput[]> {
+  if (paths.indexOf("-") !== paths.lastIndexOf("-")) {
+    throw new MementoMapError("MM_USAGE", "standard input can be read only once");
+  }
   const inputs: IndexInput[] = [];
   for (const path of paths) inputs.push(...(await openPath(path, options)));
   return joinMemgatorLogs(inputs, options);
@@ -37,7 +36,11 @@ async function openPath(path: string, options: OpenOptions): Promise<IndexInput[
   const stats = await stat(path).catch((error: unknown) => {
     throw ioError(error, path);
   });
-  if (stats.isDirectory()) return openFolder(path, options);
+  if (stats.isDirectory()) {
+    return openFolder(path, (file, size, isCluster) =>
+      isCluster ? openCluster(file, options) : openFile(file, size, options),
+    );
+  }
   if (!stats.isFile()) return [await openStream(path, options)];
   return openFile(path, stats.size, options);
 }
@@ -58,8 +61,7 @@ async function openFile(path: string, size: number, options: OpenOptions): Promi
   const isCompressed = recognizeCompression(head) !== undefined;
   const start = isCompressed ? await decompressedHead(path) : head;
   if (format === "zipnum" || (isAuto && startsZipNumIndex(start))) {
-    const { locateBeside, openZipNum } = await import("./zipnum.ts");
-    return openZipNum({ path, source: path }, await locateBeside(path), options);
+    return openCluster(path, options);
   }
   const file = { path, source: path, size };
   if (isCompressed) return [await openCompressed(file, options)];
@@ -68,37 +70,9 @@ async function openFile(path: string, size: number, options: OpenOptions): Promi
   return [await openPlain(path, head, size, options)];
 }
 
-async function openFolder(path: string, options: OpenOptions): Promise<IndexInput[]> {
-  const names = await readdir(path).catch((error: unknown) => {
-    throw ioError(error, path);
-  });
-  const list = names.filter((name) => INDEX_NAME.test(name)).sort(byCodeUnits);
-  const indexes = list.filter((name) => /\.idx(?:\.gz)?$/.test(name));
-  const loc = names.find((name) => name.endsWith(".loc"));
-  const files = indexes.length > 0 ? indexes : list;
-  if (files.length === 0) {
-    throw new MementoMapError(
-      "MM_BAD_INPUT",
-      "this folder holds no index: no .idx, .cdx, .cdxj, .warc, .wacz or .parquet file",
-      { position: { source: path } },
-    );
-  }
-  const inputs: IndexInput[] = [];
-  for (const name of files) {
-    const file = join(path, name);
-    if (indexes.length === 0) {
-      inputs.push(...(await openPath(file, options)));
-    } else {
-      const { locateBeside, openZipNum } = await import("./zipnum.ts");
-      const locate = await locateBeside(file, loc === undefined ? undefined : join(path, loc));
-      inputs.push(...(await openZipNum({ path: file, source: file }, locate, options)));
-    }
-  }
-  return inputs;
-}
-
-function byCodeUnits(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+async function openCluster(path: string, options: OpenOptions): Promise<IndexInput[]> {
+  const { locateBeside, openZipNum } = await import("./zipnum.ts");
+  return openZipNum({ path, source: path }, await locateBeside(path), options);
 }
 
 /** The first bytes of a file as they are stored. */

@@ -1,4 +1,4 @@
-import { open, readFile, stat } from "node:fs/promises";
+import { open, readdir, readFile, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { MementoMapError, quote } from "../../errors.ts";
@@ -10,7 +10,7 @@ import { parseLocations, ZipNumIndexReader } from "../../input/zipnum-index.ts";
 import { decompressed } from "../decompress.ts";
 import { fileChunks } from "../generate/read-file.ts";
 import type { FileSlice, Member, Part } from "../generate/tasks.ts";
-import { ioError, systemCode } from "../io-error.ts";
+import { ioError } from "../io-error.ts";
 import { lineBatches } from "../../bytes/lines.ts";
 import { trustIn } from "./index-input.ts";
 import type { IndexInput, OpenOptions } from "./index-input.ts";
@@ -172,14 +172,14 @@ async function* memberParts(
 }
 
 /**
- * Finds parts beside the index: by the `.loc` file given or the one in the same folder, else by
- * their name, with `.cdx.gz`, `.cdxj.gz` or `.gz` added if need be. Where the index names no part,
- * it is the file that is named like the index.
+ * Finds parts beside the index: by the `.loc` file that is named like the index or is the only one
+ * in its folder, else by their name, with `.cdx.gz`, `.cdxj.gz` or `.gz` added if need be. Where the
+ * index names no part, it is the file that is named like the index.
  */
-export async function locateBeside(indexPath: string, locPath?: string): Promise<LocatePart> {
+export async function locateBeside(indexPath: string): Promise<LocatePart> {
   const folder = dirname(indexPath);
-  const stem = basename(indexPath).replace(/\.idx(?:\.gz)?$/, "");
-  const locations = await readLocations(locPath ?? join(folder, `${stem}.loc`));
+  const stem = basename(indexPath).replace(/\.idx(?:\.gz|\.zst)?$/, "");
+  const locations = await readLocations(folder, stem);
   return async (name) => {
     const listed = (locations.get(name ?? "") ?? []).map((path) => resolve(folder, path));
     const part = name ?? stem;
@@ -196,11 +196,18 @@ export async function locateBeside(indexPath: string, locPath?: string): Promise
   };
 }
 
-async function readLocations(path: string): Promise<Map<string, string[]>> {
-  try {
-    return parseLocations(await readFile(path, "utf8"));
-  } catch (error) {
-    if (systemCode(error) === "ENOENT") return new Map();
-    throw ioError(error, path);
-  }
+async function readLocations(folder: string, stem: string): Promise<Map<string, string[]>> {
+  const names = await readdir(folder).catch((error: unknown) => {
+    throw ioError(error, folder);
+  });
+  const lists = names.filter((name) => name.endsWith(".loc"));
+  const own = lists.find((name) => name === `${stem}.loc`);
+  const list = own ?? (lists.length === 1 ? lists[0] : undefined);
+  if (list === undefined) return new Map();
+  const path = join(folder, list);
+  return parseLocations(
+    await readFile(path, "utf8").catch((error: unknown) => {
+      throw ioError(error, path);
+    }),
+  );
 }

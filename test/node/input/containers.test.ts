@@ -78,6 +78,23 @@ describe("ZipNum clusters", () => {
       },
       "c",
     ],
+    [
+      "with a list of locations of another name",
+      { "c/a.idx": index, "c/b.loc": "cdx-00000\t../data/x.gz\n", "data/x.gz": data },
+      "c/a.idx",
+    ],
+    [
+      "with a list of locations for each",
+      {
+        "c/a.idx": first.index.replaceAll("part-0.cdx.gz", "part"),
+        "c/a.loc": "part\t../data/a.gz\n",
+        "c/b.idx": second.index.replaceAll("part-1.cdx.gz", "part"),
+        "c/b.loc": "part\t../data/b.gz\n",
+        "data/a.gz": first.data,
+        "data/b.gz": second.data,
+      },
+      "c",
+    ],
     ["without their index", { "cdx-00000.cdx.gz": data }, "cdx-00000.cdx.gz"],
     ["by a compressed index", { "a.idx.gz": gzipSync(index), "cdx-00000.gz": data }, "a.idx.gz"],
     ["whose index is compressed", { "c/a.idx.gz": gzipSync(index), "c/cdx-00000.gz": data }, "c"],
@@ -269,24 +286,6 @@ describe("Parquet files", () => {
     const cut = await run({ "a.parquet": commonCrawl.subarray(0, 5000) }, "a.parquet");
     expect(cut.code).toBe(2);
     expect(cut.stderr).toMatch(/not a sound Parquet file .*\[MM_BAD_INPUT\]/);
-  });
-});
-
-describe("folders", () => {
-  it("without ZipNum index stand for all index files in them", async () => {
-    const half = Math.floor(LINES.length / 2);
-    const files = {
-      "d/a.cdxj": LINES.slice(0, half).join("\n"),
-      "d/b.cdxj.gz": gzipSync(LINES.slice(half).join("\n")),
-      "d/README.txt": "no index",
-    };
-    expect(await rows(files, "d")).toEqual(expected);
-  });
-
-  it("without any index are refused", async () => {
-    const result = await run({ "d/README.txt": "x" }, "d");
-    expect(result.code).toBe(2);
-    expect(result.stderr).toMatch(/this folder holds no index/);
   });
 });
 
