@@ -1,4 +1,5 @@
 import { NodeClient } from "../node/fetch/node-client.ts";
+import { ProxySettings } from "../node/proxy/proxy-settings.ts";
 import { packageVersion } from "../node/package-version.ts";
 import type { Archive } from "../route/archive.ts";
 import { AggregatorService } from "../server/aggregator/aggregator-service.ts";
@@ -38,6 +39,7 @@ export async function serveAggregator(
   const client = new NodeClient({
     trustedOrigins: { includes: (origin) => reload.archives.some(isOfOrigin(origin)) },
     allowsPrivate: values["allow-private"],
+    proxies: ProxySettings.of(io.env),
     headersTimeoutMs: values["headers-timeout"],
   });
   const offHangUp = io.onHangUp?.(() => {

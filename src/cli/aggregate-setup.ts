@@ -2,6 +2,7 @@ import type { SessionObserver } from "../aggregate/session.ts";
 import type { UpstreamState } from "../aggregate/upstream.ts";
 import { MemgatorLogFile } from "../node/aggregate/memgator-log-file.ts";
 import { type OpenAggregator, openAggregator } from "../node/aggregate/open-aggregator.ts";
+import { ProxySettings } from "../node/proxy/proxy-settings.ts";
 import { openDiskStore } from "../node/upstream/disk-store.ts";
 import type { CacheOptions } from "../node/upstream/http-cache.ts";
 import { MemoryStore } from "../node/upstream/memory-store.ts";
@@ -45,6 +46,7 @@ export async function setUpAggregator(
             log.event("error", "the log cannot be written", { reason: error.message }),
         });
   const cache = await cacheOf(values, log);
+  const proxies = ProxySettings.of(io.env);
   const open = await openAggregator({
     archives,
     isRouting: !values["no-routing"],
@@ -52,7 +54,7 @@ export async function setUpAggregator(
     maps: {
       folder: values.state,
       maxMapAgeMs: values["map-age"],
-      fetch: { allowsPrivate: values["allow-private"], interrupt: io.interrupt },
+      fetch: { allowsPrivate: values["allow-private"], proxies, interrupt: io.interrupt },
       onFailure: (archive, error) => {
         log.event("error", "no new map", { archive: archive.id, reason: error.describe() });
       },
@@ -69,6 +71,7 @@ export async function setUpAggregator(
       tolerance: values.tolerance,
       longestDormantMs: values.dormant,
       allowsPrivate: values["allow-private"],
+      proxies,
       cache,
       onChange: (archive, state) => noteState(archive, state, log, logFile),
     },

@@ -1,6 +1,7 @@
 import { MementoMapError, quote } from "../errors.ts";
 import { parsePaddedDatetime } from "../memento/datetime.ts";
 import { lastSecondOf } from "../memento/last-second.ts";
+import { ProxySettings } from "../node/proxy/proxy-settings.ts";
 import { loadArchives } from "../node/route/load-archives.ts";
 import type { Archive } from "../route/archive.ts";
 import type { RouteRequest } from "../route/decision.ts";
@@ -27,7 +28,10 @@ export async function listedArchives(
       "name the list of archives with --archives FILE; MemGator's archives.json will do",
     );
   }
-  const archives = await loadArchives(values.archives, { signal: io.interrupt.signal });
+  const archives = await loadArchives(values.archives, {
+    proxies: ProxySettings.of(io.env),
+    signal: io.interrupt.signal,
+  });
   const mapped = values.map.map(({ id }) => id);
   checkIds(archives, "--map", mapped);
   checkIds(archives, "--only", values.only);

@@ -8,6 +8,7 @@ import { fetchMap, type FetchResult } from "../../node/fetch/fetch-map.ts";
 import { NodeClient } from "../../node/fetch/node-client.ts";
 import { openInput } from "../../node/input-file.ts";
 import { openOutput } from "../../node/output-file.ts";
+import { ProxySettings } from "../../node/proxy/proxy-settings.ts";
 import { withTempDir } from "../../node/temp-dir.ts";
 import { usage } from "../command-line.ts";
 import { type Command, defineCommand } from "../command.ts";
@@ -132,6 +133,7 @@ async function bring(asked: Asked, io: Io): Promise<void> {
       archive: asked.archive,
       isDirect: asked.direct,
       allowsPrivate: asked["allow-private"],
+      proxies: ProxySettings.of(io.env),
       maxBytes: asked["max-size"],
       isForced: asked.force,
       signal: io.interrupt.signal,
@@ -166,7 +168,7 @@ function sentence({ status, url, method, bytes, pages, freshForMs }: FetchResult
 }
 
 async function showPlace(asked: Asked, io: Io): Promise<ExitCode> {
-  const client = clientFor(asked);
+  const client = clientFor(asked, io);
   try {
     const found = await discoverMap(client, asked.address, {
       archive: asked.archive,
@@ -184,7 +186,7 @@ async function showPlace(asked: Asked, io: Io): Promise<ExitCode> {
 
 async function lookUpRemotely(asked: Asked, io: Io): Promise<ExitCode> {
   const { signal } = io.interrupt;
-  const client = clientFor(asked);
+  const client = clientFor(asked, io);
   try {
     const { address, archive } = asked;
     const url = asked.direct
@@ -211,7 +213,8 @@ async function lookUpRemotely(asked: Asked, io: Io): Promise<ExitCode> {
   }
 }
 
-function clientFor({ address, "allow-private": allowsPrivate }: Asked): NodeClient {
+function clientFor({ address, "allow-private": allowsPrivate }: Asked, { env }: Io): NodeClient {
   if (!URL.canParse(address)) throw usage("fetch", `${quote(address)} is no web address`);
-  return new NodeClient({ trustedOrigins: [new URL(address).origin], allowsPrivate });
+  const proxies = ProxySettings.of(env);
+  return new NodeClient({ trustedOrigins: [new URL(address).origin], allowsPrivate, proxies });
 }

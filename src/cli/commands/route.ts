@@ -1,5 +1,6 @@
 import { originalUri } from "../../aggregate/original-uri.ts";
 import { parsePaddedDatetime } from "../../memento/datetime.ts";
+import { ProxySettings } from "../../node/proxy/proxy-settings.ts";
 import { MapKeeper } from "../../node/route/map-keeper.ts";
 import { withTempDir } from "../../node/temp-dir.ts";
 import type { Archive } from "../../route/archive.ts";
@@ -116,7 +117,12 @@ async function show(
   const keeper = new MapKeeper(router, {
     folder,
     maxMapAgeMs,
-    fetch: { allowsPrivate, retries: 1, interrupt: io.interrupt },
+    fetch: {
+      allowsPrivate,
+      retries: 1,
+      proxies: ProxySettings.of(io.env),
+      interrupt: io.interrupt,
+    },
     onFailure: ({ id }, error) => {
       if (!quiet) io.stderr.write(`mementomap: no map of ${id}: ${error.describe()}\n`);
     },

@@ -2,6 +2,7 @@ import { isMementoMapError, quote } from "../../errors.ts";
 import { validateMap } from "../../map/validate.ts";
 import { checkPublisher } from "../../node/fetch/check-publisher.ts";
 import { NodeClient } from "../../node/fetch/node-client.ts";
+import { ProxySettings } from "../../node/proxy/proxy-settings.ts";
 import { PUBLISHER_RULES } from "../../node/fetch/publisher-rules.ts";
 import { openInput } from "../../node/input-file.ts";
 import { openOutput } from "../../node/output-file.ts";
@@ -78,7 +79,8 @@ async function checkUrl(
 ): Promise<ExitCode> {
   const { io, json, quiet, strict } = options;
   if (!URL.canParse(address)) throw usage("validate", `--url: ${quote(address)} is no web address`);
-  const client = new NodeClient({ trustedOrigins: [new URL(address).origin] });
+  const proxies = ProxySettings.of(io.env);
+  const client = new NodeClient({ trustedOrigins: [new URL(address).origin], proxies });
   const lines = new LineWriter(await openOutput(undefined, io));
   const counts = { ok: 0, error: 0, warning: 0, skipped: 0 };
   try {

@@ -6,6 +6,7 @@ import { isMementoMapError, MementoMapError } from "../../errors.ts";
 import type { UkvsHeaders } from "../../ukvs/header.ts";
 import type { Interrupt } from "../interrupt.ts";
 import { ioError, systemCode } from "../io-error.ts";
+import type { ProxySettings } from "../proxy/proxy-settings.ts";
 import { withTempDir } from "../temp-dir.ts";
 import { download, type Download, forget } from "./download.ts";
 import { type FetchState, partPaths, readJson, statePath, writeJson } from "./fetch-state.ts";
@@ -20,6 +21,8 @@ export interface FetchMapOptions {
   readonly isDirect?: boolean | "if-map" | undefined;
   /** Whether servers may lead to private addresses; default false. */
   readonly allowsPrivate?: boolean | undefined;
+  /** Which requests go through which proxy; default none. */
+  readonly proxies?: ProxySettings | undefined;
   /** Default a `NodeClient` that trusts the origin of the address. */
   readonly client?: HttpClient | undefined;
   /** Bytes of the map, compressed and decompressed; default 16 GiB. */
@@ -85,8 +88,8 @@ export async function fetchMap(
   }
 }
 
-function ownClient({ origin }: URL, { allowsPrivate }: FetchMapOptions): NodeClient {
-  return new NodeClient({ trustedOrigins: [origin], allowsPrivate });
+function ownClient({ origin }: URL, { allowsPrivate, proxies }: FetchMapOptions): NodeClient {
+  return new NodeClient({ trustedOrigins: [origin], allowsPrivate, proxies });
 }
 
 /** Where a map is, and of which archive. */

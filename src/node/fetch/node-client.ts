@@ -1,17 +1,16 @@
-import { lookup as dnsLookup } from "node:dns/promises";
 import * as http from "node:http";
 import * as https from "node:https";
-import { isIP, type LookupFunction } from "node:net";
+import { isIP } from "node:net";
 import type { HttpClient, HttpRequest, HttpResponse } from "../../discover/http-client.ts";
 import { MementoMapError, quote } from "../../errors.ts";
 import { packageVersion } from "../package-version.ts";
+import type { Proxy, ProxySettings } from "../proxy/proxy-settings.ts";
+import { refusedName } from "../proxy/refused-name.ts";
+import { TunnelAgent } from "../proxy/tunnel-agent.ts";
+import { proxyError, proxyHeaders, serverName, statusText, unreachable } from "../proxy/tunnel.ts";
 import { networkFailure } from "../upstream/network-failure.ts";
+import { type Resolver, type ResolverLookups, resolverLookups } from "./resolver-lookups.ts";
 import { isPrivateAddress } from "./private-address.ts";
-
-/** Finds the addresses of a host. */
-export type Resolver = (
-  host: string,
-) => Promise<readonly { readonly address: string; readonly family: number }[]>;
 
 export interface NodeClientOptions {
   /**
@@ -30,30 +29,40 @@ export interface NodeClientOptions {
   readonly maxRedirects?: number | undefined;
   /** Default the system's. */
   readonly resolver?: Resolver | undefined;
+  /** Which requests go through which proxy; default none. */
+  readonly proxies?: ProxySettings | undefined;
 }
 
 const MAX_HEADER_BYTES = 64 * 1024;
+const AGENT_OPTIONS: https.AgentOptions = { keepAlive: true, maxSockets: 8 };
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/** How a connection is made, and what is sent to a proxy on the way. */
+interface Way extends Omit<https.RequestOptions, "headers"> {
+  readonly headers?: Readonly<Record<string, string>>;
+}
 
 /**
  * Gets things from servers that are not trusted.
  *
  * Addresses are checked where the connection is made, so that a name which resolves to something
  * else the second time gains nothing. Bodies come as sent, never decompressed. No redirect leads
- * from https to http.
+ * from https to http. Where a proxy makes the connection, it is that which knows the address; names
+ * are then refused only if this machine knows them to be private.
  */
 export class NodeClient implements HttpClient {
   readonly #options: NodeClientOptions;
   readonly #agents: { readonly http: http.Agent; readonly https: https.Agent };
-  readonly #lookups: { readonly checked: LookupFunction; readonly unchecked: LookupFunction };
+  /** For https through a proxy; the two kinds of requests may have different ones. */
+  readonly #tunnels = new Map<Proxy, TunnelAgent>();
+  readonly #lookups: ResolverLookups;
 
   constructor(options: NodeClientOptions = {}) {
     this.#options = options;
-    const { resolver = systemResolver } = options;
-    this.#lookups = { checked: lookupBy(checked(resolver)), unchecked: lookupBy(resolver) };
+    this.#lookups = resolverLookups(options.resolver, privateAddress);
     this.#agents = {
-      http: new http.Agent({ keepAlive: true, maxSockets: 8 }),
-      https: new https.Agent({ keepAlive: true, maxSockets: 8 }),
+      http: new http.Agent(AGENT_OPTIONS),
+      https: new https.Agent(AGENT_OPTIONS),
     };
   }
 
@@ -88,6 +97,7 @@ export class NodeClient implements HttpClient {
   close(): void {
     this.#agents.http.destroy();
     this.#agents.https.destroy();
+    for (const agent of this.#tunnels.values()) agent.destroy();
   }
 
   #isTrusted({ origin }: URL): boolean {
@@ -95,20 +105,65 @@ export class NodeClient implements HttpClient {
     return allowsPrivate === true || trustedOrigins?.includes(origin) === true;
   }
 
-  #requestOnce(url: URL, request: HttpRequest): Promise<http.IncomingMessage> {
+  async #requestOnce(url: URL, request: HttpRequest): Promise<http.IncomingMessage> {
     const isTrusted = this.#isTrusted(url);
     const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
     if (!isTrusted && isIP(host) !== 0 && isPrivateAddress(host)) {
-      return Promise.reject(privateAddress(url.href, host));
+      throw privateAddress(url.href, host);
     }
+    const proxy = this.#options.proxies?.proxyFor(url);
+    if (proxy === undefined) return this.#send(url, request, this.#direct(url, isTrusted));
+    const refused = isTrusted ? undefined : await refusedName(host, this.#lookups.checked);
+    if (refused !== undefined) throw refused;
+    const response = await this.#send(url, request, this.#through(proxy, url), proxy);
+    if (response.statusCode !== 407 || url.protocol === "https:") return response;
+    response.destroy();
+    throw explained(proxyError(proxy, statusText(407)), url);
+  }
+
+  #direct({ protocol }: URL, isTrusted: boolean): Way {
+    return {
+      agent: protocol === "https:" ? this.#agents.https : this.#agents.http,
+      lookup: isTrusted ? this.#lookups.unchecked : this.#lookups.checked,
+    };
+  }
+
+  /** https in a tunnel; http by sending the whole address to the proxy. */
+  #through(proxy: Proxy, { protocol, host, origin, pathname, search }: URL): Way {
+    if (protocol === "https:") return { agent: this.#tunnel(proxy) };
+    return {
+      protocol: proxy.isSecure ? "https:" : "http:",
+      host: proxy.hostname,
+      hostname: proxy.hostname,
+      port: proxy.port,
+      servername: serverName(proxy),
+      path: `${origin}${pathname}${search}`,
+      headers: { Host: host, ...proxyHeaders(proxy) },
+      agent: proxy.isSecure ? this.#agents.https : this.#agents.http,
+    };
+  }
+
+  #tunnel(proxy: Proxy): TunnelAgent {
+    const known = this.#tunnels.get(proxy);
+    if (known !== undefined) return known;
+    const { headersTimeoutMs = 30_000 } = this.#options;
+    const agent = new TunnelAgent(proxy, headersTimeoutMs, AGENT_OPTIONS);
+    this.#tunnels.set(proxy, agent);
+    return agent;
+  }
+
+  #send(url: URL, request: HttpRequest, way: Way, proxy?: Proxy): Promise<http.IncomingMessage> {
     const { headersTimeoutMs = 30_000 } = this.#options;
     return new Promise((resolve, reject) => {
-      const isSecure = url.protocol === "https:";
+      const isSecure = (way.protocol ?? url.protocol) === "https:";
       const outgoing = (isSecure ? https : http).request(url, {
+        ...way,
         method: request.method ?? "GET",
-        headers: { "User-Agent": `mementomap/${packageVersion()}`, ...request.headers },
-        agent: isSecure ? this.#agents.https : this.#agents.http,
-        lookup: isTrusted ? this.#lookups.unchecked : this.#lookups.checked,
+        headers: {
+          "User-Agent": `mementomap/${packageVersion()}`,
+          ...request.headers,
+          ...way.headers,
+        },
         maxHeaderSize: MAX_HEADER_BYTES,
         signal: request.signal,
       });
@@ -121,8 +176,10 @@ export class NodeClient implements HttpClient {
       });
       outgoing.once("error", (error) => {
         clearTimeout(timer);
+        const isProxys = proxy !== undefined && isConnecting(error);
+        const cause = isProxys ? unreachable(proxy, error) : error;
         reject(
-          request.signal?.aborted === true ? abortReason(request.signal) : explained(error, url),
+          request.signal?.aborted === true ? abortReason(request.signal) : explained(cause, url),
         );
       });
       outgoing.end();
@@ -170,34 +227,6 @@ async function* wholeBody(
   if (!response.complete) throw failed(url.href, "the connection was cut before the end");
 }
 
-const systemResolver: Resolver = (host) => dnsLookup(host, { all: true });
-
-/** The same, for addresses of the public Internet only. */
-function checked(resolver: Resolver): Resolver {
-  return async (host) => {
-    const found = await resolver(host);
-    const bad = found.find(({ address }) => isPrivateAddress(address));
-    if (bad !== undefined) throw privateAddress(host, bad.address);
-    return found;
-  };
-}
-
-function lookupBy(resolver: Resolver): LookupFunction {
-  return (host, options, callback) => {
-    resolver(host).then(
-      (found) => {
-        const [first] = found;
-        if (first === undefined) callback(failed(host, "the host has no address"), "");
-        else if (options.all === true) callback(null, [...found]);
-        else callback(null, first.address, first.family);
-      },
-      (error: unknown) => {
-        callback(error instanceof Error ? error : new Error(String(error)), "");
-      },
-    );
-  };
-}
-
 function redirected(from: URL, location: string): URL {
   if (!URL.canParse(location, from.href)) {
     throw refused(from.href, `it redirects to ${quote(location)}, which is no address`);
@@ -215,6 +244,11 @@ function redirected(from: URL, location: string): URL {
 function parsed(url: string): URL {
   if (URL.canParse(url) && /^https?:/i.test(url)) return new URL(url);
   throw new MementoMapError("MM_BAD_URI", `${quote(url)} is no web address`);
+}
+
+/** Whether an error is one of making a connection. */
+function isConnecting(error: NodeJS.ErrnoException): boolean {
+  return error.syscall === "connect" || error.syscall === "getaddrinfo";
 }
 
 function abortReason(signal: AbortSignal): Error {

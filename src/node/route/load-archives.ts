@@ -7,6 +7,7 @@ import type { Archive } from "../../route/archive.ts";
 import { parseArchiveList } from "../../route/archive-list.ts";
 import { NodeClient } from "../fetch/node-client.ts";
 import { ioError } from "../io-error.ts";
+import type { ProxySettings } from "../proxy/proxy-settings.ts";
 
 const MAX_LIST_BYTES = 4 * 2 ** 20;
 
@@ -16,6 +17,8 @@ export const DISCOVERED = "auto";
 export interface LoadArchivesOptions {
   /** For a list on the Web; default a `NodeClient` that trusts its origin. */
   readonly client?: HttpClient | undefined;
+  /** Which requests go through which proxy; default none. */
+  readonly proxies?: ProxySettings | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -74,7 +77,8 @@ async function fileText(path: string): Promise<string> {
 }
 
 async function fetchedText(url: string, options: LoadArchivesOptions): Promise<string> {
-  const own = new NodeClient({ trustedOrigins: [new URL(url).origin] });
+  const { proxies } = options;
+  const own = new NodeClient({ trustedOrigins: [new URL(url).origin], proxies });
   try {
     const response = await (options.client ?? own).request(url, {
       headers: { Accept: "application/json", "Accept-Encoding": "identity" },

@@ -8,6 +8,7 @@ import type {
 import { steadyClock } from "../../aggregate/session.ts";
 import type { Archive } from "../../route/archive.ts";
 import { packageVersion } from "../package-version.ts";
+import type { ProxySettings } from "../proxy/proxy-settings.ts";
 import type { AskedArchive } from "./archive-request.ts";
 import { askArchive } from "./ask-archive.ts";
 import { ACCEPTED_CODINGS } from "./body-decoder.ts";
@@ -54,6 +55,8 @@ export interface UpstreamOptions {
   readonly maxRedirects?: number | undefined;
   /** How names become addresses; default the system's way. */
   readonly lookup?: LookupFunction | undefined;
+  /** Which requests go through which proxy; default none. */
+  readonly proxies?: ProxySettings | undefined;
   /** Where and how long answers are kept; default 64 MiB of memory. */
   readonly cache?: CacheOptions | "off" | undefined;
   /** Told when an archive falls asleep, is probed, or wakes. */

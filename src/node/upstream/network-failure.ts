@@ -1,4 +1,5 @@
 import { isMementoMapError, MementoMapError } from "../../errors.ts";
+import { PROXY_ERROR_CODE } from "../proxy/tunnel.ts";
 import type { FailureKind } from "./exchange.ts";
 
 /** What went wrong, in words and in kind. */
@@ -44,6 +45,9 @@ const KNOWN: Readonly<Record<string, readonly [FailureKind, string]>> = {
   EADDRNOTAVAIL: ["local", NO_CONNECTION_LEFT],
 };
 
+/** Codes whose errors say themselves what is wrong. */
+const SPEAKING: Readonly<Record<string, FailureKind>> = { [PROXY_ERROR_CODE]: "local" };
+
 /** Explains an error of undici, of a socket, or of ours. */
 export function networkFailure(error: unknown, url: string): NetworkFailure {
   if (isMementoMapError(error)) {
@@ -52,7 +56,10 @@ export function networkFailure(error: unknown, url: string): NetworkFailure {
     return { error, kind };
   }
   const { code = "", message } = error as NodeJS.ErrnoException; // undici gives errors only
-  const [kind, text] = KNOWN[code] ?? [codeKind(code), unknownText(code, message)];
+  const [kind, text] = KNOWN[code] ?? [
+    SPEAKING[code] ?? codeKind(code),
+    unknownText(code, message),
+  ];
   return {
     kind,
     error: new MementoMapError("MM_HTTP", text, { position: { source: url }, cause: error }),

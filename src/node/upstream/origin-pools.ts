@@ -3,6 +3,8 @@ import { isIP, type LookupFunction } from "node:net";
 import { Pool } from "undici";
 import { MementoMapError, quote } from "../../errors.ts";
 import { isPrivateAddress } from "../fetch/private-address.ts";
+import type { Proxy, ProxySettings } from "../proxy/proxy-settings.ts";
+import { proxyConnector } from "./proxy-connector.ts";
 
 export interface OriginPoolsOptions {
   readonly connectTimeoutMs: number;
@@ -12,6 +14,8 @@ export interface OriginPoolsOptions {
   readonly allowsPrivate: boolean;
   /** How names become addresses; default the system's way. */
   readonly lookup?: LookupFunction | undefined;
+  /** Which requests go through which proxy; default none. */
+  readonly proxies?: ProxySettings | undefined;
 }
 
 const MAX_HEADER_BYTES = 64 * 1024;
@@ -20,8 +24,10 @@ const KEPT_OPEN_MS = 10_000;
 const MAX_POOLS = 512;
 
 /** What is known of an origin. */
-interface OriginPool {
+export interface OriginPool {
   readonly pool: Pool;
+  /** Where requests are sent that name the whole address, and not the path. */
+  readonly forwardedBy: Proxy | undefined;
   readonly origin: string;
   /** Connections that the pool was made for. */
   readonly connections: number;
@@ -67,13 +73,13 @@ export class OriginPools {
   }
 
   /** @throws MM_REFUSED for private addresses and after `close`, MM_BAD_URI. */
-  poolOf(origin: string): Pool {
+  poolOf(origin: string): OriginPool {
     if (this.#isClosed) throw new MementoMapError("MM_REFUSED", "the upstream is closed");
     const found = this.#pools.get(origin) ?? this.#add(origin);
     if (found.privateAddress !== undefined && !this.#mayBePrivate(found.origin)) {
       throw privateAddress(origin, found.privateAddress);
     }
-    return found.pool;
+    return found;
   }
 
   async close(): Promise<void> {
@@ -88,17 +94,21 @@ export class OriginPools {
   }
 
   #add(written: string): OriginPool {
-    const { origin, hostname } = parsedOrigin(written);
-    const known = this.#pools.get(origin) ?? this.#open(origin, hostname);
+    const url = parsedOrigin(written);
+    const { origin } = url;
+    const known = this.#pools.get(origin) ?? this.#open(url);
     this.#pools.set(origin, known);
     this.#pools.set(written, known);
     if (this.#pools.size > MAX_POOLS) this.#dropOldest();
     return known;
   }
 
-  #open(origin: string, hostname: string): OriginPool {
-    const host = hostname.replace(/^\[(.*)\]$/, "$1");
-    const { connectTimeoutMs } = this.#options;
+  #open(url: URL): OriginPool {
+    const { origin, protocol } = url;
+    const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
+    const { connectTimeoutMs: timeout, proxies } = this.#options;
+    const proxy = proxies?.proxyFor(url);
+    const lookup = this.#lookupFor(origin);
     const connections = this.#trusted.get(origin) ?? this.#options.connections;
     const pool = new Pool(origin, {
       connections,
@@ -106,10 +116,23 @@ export class OriginPools {
       keepAliveTimeout: KEPT_OPEN_MS,
       headersTimeout: 0,
       bodyTimeout: 0,
-      connect: { timeout: connectTimeoutMs, lookup: this.#lookupFor(origin) },
+      connect:
+        proxy === undefined
+          ? { timeout, lookup }
+          : proxyConnector(proxy, {
+              timeoutMs: timeout,
+              lookup,
+              isTrusted: () => this.#mayBePrivate(origin),
+            }),
     });
     const isPrivate = isIP(host) !== 0 && isPrivateAddress(host);
-    return { pool, origin, connections, privateAddress: isPrivate ? host : undefined };
+    return {
+      pool,
+      forwardedBy: protocol === "http:" ? proxy : undefined,
+      origin,
+      connections,
+      privateAddress: isPrivate ? host : undefined,
+    };
   }
 
   #lookupFor(origin: string): LookupFunction {

@@ -1,5 +1,7 @@
 import type { Dispatcher } from "undici";
 import { MementoMapError } from "../../errors.ts";
+import type { Proxy } from "../proxy/proxy-settings.ts";
+import { proxyError, statusText } from "../proxy/tunnel.ts";
 import { BodyDecoder, codingOf, type DecodedReceiver } from "./body-decoder.ts";
 import type { AnswerReceiver, Exchange, FailureKind, NetworkRequest } from "./exchange.ts";
 import { networkFailure } from "./network-failure.ts";
@@ -27,6 +29,7 @@ export class UndiciExchange implements Exchange, Dispatcher.DispatchHandler, Dec
   /** Where a redirect leads whose body is still coming. */
   #next: string | undefined;
   #isDone = false;
+  #forwardedBy: Proxy | undefined;
   #bytes = 0;
   #decodedBytes = 0;
   #decoder: BodyDecoder | undefined;
@@ -47,11 +50,20 @@ export class UndiciExchange implements Exchange, Dispatcher.DispatchHandler, Dec
   }
 
   begin(): void {
-    const { method, headers } = this.#request;
+    const { method } = this.#request;
     try {
       const { origin, path } = splitAddress(this.#url);
+      const { pool, forwardedBy } = this.#pools.poolOf(origin);
+      this.#forwardedBy = forwardedBy;
       // undici does not write to the array.
-      this.#pools.poolOf(origin).dispatch({ path, method, headers: headers as string[] }, this);
+      const headers = this.#request.headers as string[];
+      if (forwardedBy === undefined) {
+        pool.dispatch({ path, method, headers }, this);
+      } else {
+        const { authorization } = forwardedBy;
+        const more = authorization === undefined ? [] : ["proxy-authorization", authorization];
+        pool.dispatch({ path: origin + path, method, headers: [...headers, ...more] }, this);
+      }
     } catch (error) {
       this.#failWith(error);
     }
@@ -78,6 +90,10 @@ export class UndiciExchange implements Exchange, Dispatcher.DispatchHandler, Dec
   onHeaders(status: number, fields: Buffer[], resume: () => void): boolean {
     if (this.#isDone || status < 200) return true;
     const { method, followsRedirects } = this.#request;
+    if (status === 407 && this.#forwardedBy !== undefined) {
+      this.#failWith(proxyError(this.#forwardedBy, statusText(status)));
+      return true;
+    }
     if (followsRedirects && isRedirect(status)) {
       const location = fieldOf(fields, "location");
       if (location !== undefined) {

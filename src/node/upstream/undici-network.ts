@@ -1,4 +1,5 @@
 import type { LookupFunction } from "node:net";
+import type { ProxySettings } from "../proxy/proxy-settings.ts";
 import type { AnswerReceiver, Exchange, Network, NetworkRequest } from "./exchange.ts";
 import { OriginPools } from "./origin-pools.ts";
 import { UndiciExchange } from "./undici-exchange.ts";
@@ -15,6 +16,8 @@ export interface UndiciNetworkOptions {
   readonly maxRedirects?: number | undefined;
   /** How names become addresses; default the system's way. */
   readonly lookup?: LookupFunction | undefined;
+  /** Which requests go through which proxy; default none. */
+  readonly proxies?: ProxySettings | undefined;
 }
 
 /**
@@ -34,6 +37,7 @@ export class UndiciNetwork implements Network {
       connections: options.connections ?? 16,
       allowsPrivate: options.allowsPrivate ?? false,
       lookup: options.lookup,
+      proxies: options.proxies,
     });
   }
 
