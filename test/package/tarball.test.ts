@@ -1,5 +1,14 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import {
+  access,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -7,6 +16,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ROOT } from "../support/code-blocks.ts";
 
 const run = promisify(execFile);
+
+/** What a program that failed has written. */
+function outcome(error: unknown): { stdout: string } {
+  if (error instanceof Error && "stdout" in error) return { stdout: String(error.stdout) };
+  throw error;
+}
 
 describe("the package", () => {
   let folder = "";
@@ -38,6 +53,51 @@ describe("the package", () => {
     expect(files).not.toContain("test");
     expect(files).not.toContain("bench");
   });
+
+  it("has the pages that its README links to", async () => {
+    const readme = await readFile(join(installed, "README.md"), "utf8");
+    const links = Array.from(readme.matchAll(/\]\((?!https?:)([^)#]+)/g), ([, path = ""]) => path);
+    expect(links).toContain("docs/format.md");
+    for (const path of new Set(links)) {
+      // For those who work on it, in the repository only.
+      if (path !== "CONTRIBUTING.md") await access(join(installed, path));
+    }
+  });
+
+  it("has types that a strict project takes, those of its dependencies included", async () => {
+    // The types of Node are all that a user adds.
+    const modules = join(folder, "node_modules");
+    await mkdir(join(modules, "@types"), { recursive: true });
+    for (const name of ["@types/node", "undici-types"]) {
+      await symlink(join(ROOT, "node_modules", name), join(modules, name));
+    }
+    await writeFile(
+      join(folder, "strict.ts"),
+      `import { type Answer, MemoryIndex, uriKey } from "mementomap";
+       import { FreshMap, openAggregator, openMapFile } from "mementomap/node";
+       import { AggregatorService, mementoMapMiddleware, Publisher } from "mementomap/server";
+       const index = MemoryIndex.build(new TextEncoder().encode("com,a)/ 1"));
+       const answer: Answer = await index.lookup(uriKey("http://a.com/"));
+       console.log(answer.present, FreshMap, openAggregator, openMapFile);
+       console.log(AggregatorService, mementoMapMiddleware, Publisher);`,
+    );
+    const settings = {
+      compilerOptions: {
+        strict: true,
+        exactOptionalPropertyTypes: true,
+        noEmit: true,
+        skipLibCheck: false,
+        module: "nodenext",
+        target: "es2023",
+        types: ["node"],
+      },
+      files: ["strict.ts"],
+    };
+    await writeFile(join(folder, "tsconfig.json"), JSON.stringify(settings));
+    const tsc = join(ROOT, "node_modules", ".bin", "tsc");
+    const { stdout } = await run(tsc, ["-p", folder], { cwd: folder }).catch(outcome);
+    expect(stdout).toBe("");
+  }, 60_000);
 
   it("can be imported by its entries", async () => {
     const script = `
