@@ -1,4 +1,5 @@
 import { availableParallelism } from "node:os";
+import { threadsWithin } from "../node/generate/memory.ts";
 import type { Interrupt } from "../node/interrupt.ts";
 import type { OptionTable, OptionValues } from "./command.ts";
 import type { Io } from "./io.ts";
@@ -15,7 +16,12 @@ export const WORK_OPTIONS = {
     help: "The most memory to use.",
     parse: parseSize,
   },
-  threads: { type: "string", value: "N", help: "Default: all cores.", parse: parsePositive },
+  threads: {
+    type: "string",
+    value: "N",
+    help: "Default: all cores, if there is memory for them.",
+    parse: parsePositive,
+  },
   tmp: { type: "string", value: "DIR", help: "Where scratch files go." },
 } as const satisfies OptionTable;
 
@@ -41,7 +47,7 @@ export async function withProgress<T>(
   try {
     return await work({
       memoryBytes: values.memory,
-      threads: values.threads ?? availableParallelism(),
+      threads: values.threads ?? threadsWithin(values.memory, availableParallelism()),
       scratch: values.tmp,
       streams: io,
       interrupt: io.interrupt,

@@ -15,6 +15,7 @@ const FLUSH_ROWS = 1000;
  * Turns the logs of an aggregator into rows `URI TAB mementos` of one archive: the most mementos any
  * answer had, or 0 where it always answered that it has none. Errors say nothing. A URI with a query
  * that the archive lacks says nothing either: keys have no query, and `/a` may be held all the same.
+ * For every other line of the log there is a line `-`, so that all are accounted for.
  *
  * Holds every URI that was asked for, because the answers to it may be years apart.
  *
@@ -29,7 +30,9 @@ export async function* memgatorHoldings(
   const mementosOf = new Map<string, number>();
   const archives = new Set<string>();
   let wanted = options.archive;
+  let lines = 0;
   for await (const { bytes, starts, ends, count } of lineBatches(chunks, options)) {
+    lines += count;
     for (let i = 0; i < count; i++) {
       const outcome = log.read(decoder.decode(bytes.subarray(starts[i], ends[i])));
       if (outcome === undefined) continue;
@@ -47,20 +50,29 @@ export async function* memgatorHoldings(
   if (options.archive !== undefined && !archives.has(options.archive)) {
     throw noSuchArchive(options.archive, archives, options);
   }
-  yield* asRows(mementosOf);
+  yield* asRows(mementosOf, lines);
 }
 
-function* asRows(mementosOf: ReadonlyMap<string, number>): Generator<Uint8Array, void, undefined> {
+/** A row for each URI, and lines that say nothing, so many that there are `lines` in all. */
+function* asRows(
+  mementosOf: ReadonlyMap<string, number>,
+  lines: number,
+): Generator<Uint8Array, void, undefined> {
   const encoder = new TextEncoder();
   let rows: string[] = [];
+  let others = lines;
   for (const [uri, mementos] of mementosOf) {
     if (mementos === 0 && uri.includes("?")) continue;
     rows.push(`${uri}\t${mementos}\n`);
+    others--;
     if (rows.length < FLUSH_ROWS) continue;
     yield encoder.encode(rows.join(""));
     rows = [];
   }
   if (rows.length > 0) yield encoder.encode(rows.join(""));
+  for (; others > 0; others -= FLUSH_ROWS) {
+    yield encoder.encode("-\n".repeat(Math.min(others, FLUSH_ROWS)));
+  }
 }
 
 function severalArchives(a: string, b: string, { source }: { source: string }): MementoMapError {

@@ -8,6 +8,7 @@ import type { EvaluateOptions } from "./evaluate/evaluate-files.ts";
 import { evaluateFiles } from "./evaluate/evaluate-files.ts";
 import type { GenerateOptions, GenerateSummary } from "./generate/generate-files.ts";
 import { generateFiles } from "./generate/generate-files.ts";
+import { DEFAULT_MEMORY_BYTES, threadsWithin } from "./generate/memory.ts";
 import type { OpenMap } from "./open-map.ts";
 import { openMap } from "./open-map.ts";
 import { withOutput } from "./output-file.ts";
@@ -18,7 +19,7 @@ const STREAMS = { stdin: process.stdin, stdout: process.stdout };
 /**
  * Makes a map file from index files; see `mementomap generate`.
  *
- * Uses all cores and 512 MiB unless told otherwise. The file appears whole or not at all; a name
+ * Uses 512 MiB and all cores that there is memory for unless told otherwise. The file appears whole or not at all; a name
  * that ends in `.gz` is compressed.
  *
  * @throws MM_IO, MM_BAD_INPUT, MM_BAD_LINE (with file and line), MM_LIMIT
@@ -31,7 +32,7 @@ export function generateMapFile(
   const { interrupt } = options;
   return withOutput(target, { stdout: STREAMS.stdout, interrupt }, (output) =>
     generateFiles(inputs, output, {
-      threads: availableParallelism(),
+      threads: threadsWithin(options.memoryBytes ?? DEFAULT_MEMORY_BYTES, availableParallelism()),
       ...options,
       streams: STREAMS,
     }),

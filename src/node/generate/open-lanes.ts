@@ -7,10 +7,9 @@ import type { GenerateOptions } from "./generate-files.ts";
 import type { JobOptions } from "./job.ts";
 import type { Lane } from "./lane.ts";
 import { InlineLane, startLaneThread, ThreadLane } from "./lane.ts";
-import { tableBytes } from "./memory.ts";
+import { DEFAULT_MEMORY_BYTES, tableBytes } from "./memory.ts";
 import type { GeneratePlan } from "./plan.ts";
 
-const DEFAULT_MEMORY_BYTES = 512 * 2 ** 20;
 /** A second thread costs more than it gives on less than this. */
 const BYTES_WORTH_A_THREAD = 8 * 2 ** 20;
 

@@ -100,6 +100,27 @@ describe("the key column of an index", () => {
     expect(header).toContain('"canonicalization":"index"');
   });
 
+  it("in another dialect is made ours in a list of SURTs, so that lookups find it", async () => {
+    const list = [
+      "COM,EXAMPLE)/Foo",
+      "com,example)/foo",
+      "com,example,)/x",
+      "http://(com,example,www,)/y",
+      "com,example,www2)/z",
+      "[2001:db8::1])/v6",
+      "org,example)/a_(b)",
+    ];
+    const { rows } = await generate(list.join("\n"));
+    expect(rows).toEqual([
+      "2001:db8::1)/v6 1",
+      "com,example)/foo 2",
+      "com,example)/x 1",
+      "com,example)/y 1",
+      "com,example)/z 1",
+      "org,example)/a_(b) 1",
+    ]);
+  });
+
   it("takes no heed of queries, which keys do not have", async () => {
     const row = 'com,a)/x?__wb_method=post&z=1 20140101000000 {"url": "http://a.com/x?y"}\n';
     expect((await generate(row)).stderr).not.toContain("keyed anew");
