@@ -7,6 +7,9 @@ export interface BackOff {
   readonly longestMs: number;
 }
 
+/** A server that asks for more is not waited for. */
+export const LONGEST_ASKED_MS: number = 3_600_000;
+
 export const DEFAULT_BACK_OFF: BackOff = { retries: 6, firstMs: 1000, longestMs: 120_000 };
 
 /** Whether an answer may be better later: too many requests, or trouble on the server's side. */
@@ -17,7 +20,7 @@ export function isTemporary(status: number): boolean {
 /**
  * How long to wait before try number `attempt` (the second is 1), in milliseconds.
  *
- * What the server asks for is respected up to the longest wait.
+ * What the server asks for is respected, even if it is more than the longest wait.
  */
 export function waitBefore(
   attempt: number,
@@ -25,9 +28,8 @@ export function waitBefore(
   retryAfter: string | undefined,
   nowMs: number,
 ): number {
-  const own = backOff.firstMs * 2 ** (attempt - 1);
-  const asked = retryAfterMs(retryAfter, nowMs) ?? 0;
-  return Math.min(Math.max(own, asked), backOff.longestMs);
+  const own = Math.min(backOff.firstMs * 2 ** (attempt - 1), backOff.longestMs);
+  return Math.max(own, retryAfterMs(retryAfter, nowMs) ?? 0);
 }
 
 /** `Retry-After` is a number of seconds or a date. */

@@ -12,21 +12,38 @@ export interface FoundCapture {
   readonly text: string;
 }
 
+/** What to search for. */
+export interface TextSearch {
+  readonly word: string;
+  readonly maxItems: number;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
 /** The request for a word, as Arquivo.pt's text search takes it. */
-export function searchUrl(api: string, word: string, maxItems: number): string {
+export function searchUrl(api: string, { word, maxItems, from, to }: TextSearch): string {
   const url = new URL(api);
   url.searchParams.set("q", word);
   url.searchParams.set("maxItems", String(maxItems));
+  if (from !== undefined) url.searchParams.set("from", from);
+  if (to !== undefined) url.searchParams.set("to", to);
   return url.href;
+}
+
+/** What an answer tells of. */
+export interface SearchAnswer {
+  readonly captures: readonly FoundCapture[];
+  /** Items without a URI or a datetime. */
+  readonly leftOut: number;
 }
 
 /**
  * The captures in an answer of Arquivo.pt's text search: members of `response_items` with
- * `originalURL` and `tstamp`. Items that lack either are left out.
+ * `originalURL` and `tstamp`. Items that lack either are left out, and counted.
  *
  * @throws MM_BAD_INPUT for any other answer.
  */
-export function parseSearchAnswer(text: string, source: string): FoundCapture[] {
+export function parseSearchAnswer(text: string, source: string): SearchAnswer {
   const items = itemsOf(text, source);
   const found: FoundCapture[] = [];
   for (const item of items) {
@@ -41,7 +58,7 @@ export function parseSearchAnswer(text: string, source: string): FoundCapture[] 
       text: `${textOf(item, "title") ?? ""} ${plainText(textOf(item, "snippet") ?? "")}`,
     });
   }
-  return found;
+  return { captures: found, leftOut: items.length - found.length };
 }
 
 /** A found capture as a line of CDXJ, without its end. */
@@ -58,7 +75,7 @@ function itemsOf(text: string, source: string): Record<string, unknown>[] {
   }
   const items = isObject(value) ? value["response_items"] : undefined;
   if (!Array.isArray(items)) throw notAnAnswer(text, source);
-  return (items as unknown[]).filter(isObject);
+  return (items as unknown[]).map((item) => (isObject(item) ? item : {}));
 }
 
 function notAnAnswer(text: string, source: string, cause?: unknown): MementoMapError {

@@ -132,9 +132,13 @@ server is busy or says so.`,
           words: values.search,
           searches: values.searches,
           seed: values.seed,
+          from: values.from,
+          to: values.to,
         }),
       );
-      report(io, values, summary, `${formatCount(summary.searches)} searches`);
+      const leftOut =
+        summary.leftOut === 0 ? "" : `, ${formatCount(summary.leftOut)} results of no use`;
+      report(io, values, summary, `${formatCount(summary.searches)} searches${leftOut}`);
       return ExitCode.ok;
     }
     const queries = values.url.map((url) => ({

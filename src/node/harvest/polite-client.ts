@@ -1,7 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { MementoMapError } from "../../errors.ts";
+import { MementoMapError, quote } from "../../errors.ts";
 import type { BackOff } from "../../harvest/back-off.ts";
-import { DEFAULT_BACK_OFF, isTemporary, waitBefore } from "../../harvest/back-off.ts";
+import {
+  DEFAULT_BACK_OFF,
+  isTemporary,
+  LONGEST_ASKED_MS,
+  waitBefore,
+} from "../../harvest/back-off.ts";
 
 export interface PoliteOptions {
   /** The least time from the end of a request to the start of the next; 1,000 by default. */
@@ -18,6 +23,21 @@ export interface PoliteOptions {
 
 const DEFAULT_INTERVAL_MS = 1000;
 const DEFAULT_TIMEOUT_MS = 60_000;
+/** Longer than what a server has to say about an error, or about its pages. */
+const START_CHARACTERS = 4096;
+
+/** An answer, as it comes. */
+export interface Answer {
+  readonly chunks: AsyncIterable<Uint8Array>;
+  /**
+   * Whether the server says where the answer ends. Where it merely closes the connection, a server
+   * that dies looks like one that is done.
+   */
+  readonly isEndMarked: boolean;
+}
+
+/** Thrown by whoever uses an answer that lacks its end, to have it asked for again. */
+export class CutAnswer extends Error {}
 
 /**
  * Asks one server, one request at a time, not too fast, and again after a while when it is busy.
@@ -40,22 +60,21 @@ export class PoliteClient {
    *
    * @throws MM_IO when the server does not answer or answers with an error, naming the address
    */
-  async ask<T>(url: string, use: (chunks: AsyncIterable<Uint8Array>) => Promise<T>): Promise<T> {
+  async ask<T>(url: string, use: (answer: Answer) => Promise<T>): Promise<T> {
     const backOff = this.#options.backOff ?? DEFAULT_BACK_OFF;
     for (let attempt = 1; ; attempt++) {
       const outcome = await this.#try(url, use);
       if ("value" in outcome) return outcome.value;
       if (!outcome.mayRetry || attempt > backOff.retries) throw outcome.error;
       const waitMs = waitBefore(attempt, backOff, outcome.retryAfter, Date.now());
+      if (waitMs > Math.max(LONGEST_ASKED_MS, backOff.longestMs))
+        throw notNow(outcome.error, waitMs);
       this.#options.onRetry?.(outcome.error.message, waitMs);
       await pause(waitMs, this.#options.signal);
     }
   }
 
-  async #try<T>(
-    url: string,
-    use: (chunks: AsyncIterable<Uint8Array>) => Promise<T>,
-  ): Promise<Outcome<T>> {
+  async #try<T>(url: string, use: (answer: Answer) => Promise<T>): Promise<Outcome<T>> {
     const { signal, userAgent = "mementomap" } = this.#options;
     await pause(Math.max(0, this.#nextAt - Date.now()), signal);
     const silence = new Silence(this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
@@ -65,18 +84,23 @@ export class PoliteClient {
         headers: { "user-agent": userAgent, accept: "*/*" },
         signal: signal === undefined ? silence.signal : AbortSignal.any([signal, silence.signal]),
       });
-      if (response.status === 404 && /no captures found/i.test(await response.clone().text())) {
-        return { value: await use(silence.watch([])) };
-      }
+      const { status, statusText, headers } = response;
+      const chunks = silence.watch(response.body ?? []);
       if (!response.ok) {
-        await response.body?.cancel();
+        const reason = await startOf(chunks);
+        if (status === 404 && /no captures found/i.test(reason)) {
+          return { value: await use({ chunks: silence.watch([]), isEndMarked: true }) };
+        }
+        // A page in HTML is for people, and its first lines say nothing.
+        const said = reason === "" || reason.startsWith("<") ? "" : `: ${quote(reason)}`;
         return {
-          error: failure(url, `the server answered ${response.status} ${response.statusText}`),
-          mayRetry: isTemporary(response.status),
-          retryAfter: response.headers.get("retry-after") ?? undefined,
+          error: failure(url, `the server answered ${status} ${statusText}${said}`),
+          mayRetry: isTemporary(status),
+          retryAfter: headers.get("retry-after") ?? undefined,
         };
       }
-      return { value: await use(silence.watch(response.body ?? [])) };
+      const isEndMarked = headers.has("content-length") || headers.has("transfer-encoding");
+      return { value: await use({ chunks, isEndMarked }) };
     } catch (error) {
       signal?.throwIfAborted();
       if (!isConnectionError(error)) throw error;
@@ -125,6 +149,17 @@ class Silence {
   }
 }
 
+/** The beginning of a text, without blanks around it; the rest of it is not read. */
+export async function startOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of chunks) {
+    text += decoder.decode(chunk, { stream: true });
+    if (text.length > START_CHARACTERS) break;
+  }
+  return text.trim();
+}
+
 /** Waits; throws the signal's reason when it is told to stop. */
 async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   try {
@@ -137,7 +172,15 @@ async function pause(ms: number, signal: AbortSignal | undefined): Promise<void>
 
 /** What `fetch` throws for connections: a TypeError, an abort, or a DOMException. */
 function isConnectionError(error: unknown): boolean {
-  return error instanceof TypeError || error instanceof DOMException;
+  return error instanceof TypeError || error instanceof DOMException || error instanceof CutAnswer;
+}
+
+function notNow(error: MementoMapError, waitMs: number): MementoMapError {
+  const minutes = Math.ceil(waitMs / 60_000);
+  return new MementoMapError(error.code, `${error.message}, and asks to wait ${minutes} minutes`, {
+    position: error.position,
+    cause: error,
+  });
 }
 
 function reasonOf(error: unknown): string {

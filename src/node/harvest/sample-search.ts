@@ -14,6 +14,10 @@ export interface SampleSearchOptions extends PoliteOptions {
   readonly resultsPerSearch?: number | undefined;
   /** The same seed asks for the same words while the answers are the same; 1 by default. */
   readonly seed?: number | undefined;
+  /** Captures from then on. */
+  readonly from?: string | undefined;
+  /** Captures up to then. */
+  readonly to?: string | undefined;
   /** Told of new captures as they come. */
   readonly onLines?: ((lines: number) => void) | undefined;
 }
@@ -23,6 +27,8 @@ export interface SampleSearchSummary {
   readonly lines: number;
   readonly searches: number;
   readonly requests: number;
+  /** Results that name no URI or no datetime. */
+  readonly leftOut: number;
 }
 
 /**
@@ -45,14 +51,18 @@ export async function sampleSearch(
   const meta = { sample: true, source: api };
   await output.write(encoder.encode(`!meta ${JSON.stringify(meta)}\n`));
   let searches = 0;
+  let leftOut = 0;
   for (; searches < (options.searches ?? 100); searches++) {
     const word = picker.next();
     if (word === undefined) break;
-    const url = searchUrl(api, word, options.resultsPerSearch ?? 200);
-    const answer = await client.ask(url, (chunks) => wholeText(chunks, url));
+    const { resultsPerSearch: maxItems = 200, from, to } = options;
+    const url = searchUrl(api, { word, maxItems, from, to });
+    const answer = await client.ask(url, ({ chunks }) => wholeText(chunks, url));
     let lines = "";
     let count = 0;
-    for (const capture of parseSearchAnswer(answer, url)) {
+    const found = parseSearchAnswer(answer, url);
+    leftOut += found.leftOut;
+    for (const capture of found.captures) {
       picker.learn(capture.text);
       const line = foundLine(capture);
       if (seen.has(line)) continue;
@@ -63,5 +73,5 @@ export async function sampleSearch(
     await output.write(encoder.encode(lines));
     options.onLines?.(count);
   }
-  return { lines: seen.size, searches, requests: client.requests };
+  return { lines: seen.size, searches, requests: client.requests, leftOut };
 }

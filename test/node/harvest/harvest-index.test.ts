@@ -1,6 +1,8 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { createServer as createTcpServer } from "node:net";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import type { CdxQuery } from "../../../src/harvest/cdx-request.ts";
 import type { HarvestOptions } from "../../../src/node/harvest/harvest-index.ts";
 import { harvestIndex } from "../../../src/node/harvest/harvest-index.ts";
@@ -165,6 +167,102 @@ describe("harvestIndex", () => {
     });
   });
 
+  it.each([
+    ["is gone", undefined, /tells of a \.part file that is gone; /],
+    ["is shorter than it was", LINES[0].slice(0, 20), /has only 20 of \d+ bytes; /],
+  ])("does not go on where the part fetched before %s", async (_what, content, message) => {
+    let turn = 0;
+    const api = await serveOnLoopback((url, response) => {
+      if (++turn > 3) response.writeHead(403);
+      response.end(resuming(url));
+    });
+    const target = join(scratchDir(), "index.cdx");
+    const options = { ...FAST, linesPerPage: 4 };
+    await expect(harvestIndex(api, [QUERY], target, options)).rejects.toThrow("403");
+    if (content === undefined) rmSync(`${target}.part`);
+    else writeFileSync(`${target}.part`, content);
+    await expect(harvestIndex(api, [QUERY], target, options)).rejects.toMatchObject({
+      code: "MM_USAGE",
+      message: expect.stringMatching(message) as string,
+    });
+  });
+
+  it("says why the server does not answer, and leaves nothing behind if it never did", async () => {
+    const api = await serveOnLoopback((_url, response) => {
+      response.writeHead(400).end("from= works for exact matches only\n");
+    });
+    const target = join(scratchDir(), "index.cdx");
+    await expect(harvestIndex(api, [QUERY], target, FAST)).rejects.toThrow(
+      'the server answered 400 Bad Request: "from= works for exact matches only"',
+    );
+    expect(readdirSync(join(target, ".."))).toEqual([]);
+  });
+
+  it("gives up where the server asks for more patience than it has", async () => {
+    const api = await serveOnLoopback((_url, response) => {
+      response.writeHead(429, { "retry-after": "7200" }).end();
+    });
+    const target = join(scratchDir(), "index.cdx");
+    await expect(harvestIndex(api, [QUERY], target, FAST)).rejects.toThrow(
+      "the server answered 429 Too Many Requests, and asks to wait 120 minutes",
+    );
+  });
+
+  it("takes an answer for cut off that ends within a line, where nothing says that it is whole", async () => {
+    let turn = 0;
+    const server = createTcpServer((socket) => {
+      socket.once("data", () => {
+        turn++;
+        const body = turn === 2 ? ALL.slice(0, 200) : turn === 1 ? `${LINES[0]}\n` : ALL;
+        socket.end(`HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\n${body}`);
+      });
+    });
+    onTestFinished(() => void server.close());
+    await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+    const api = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const target = join(scratchDir(), "index.cdx");
+    const retries: string[] = [];
+    const onRetry = (reason: string): void => void retries.push(reason);
+    await harvestIndex(api, [QUERY], target, { ...FAST, onRetry });
+    expect(readFileSync(target, "utf8")).toBe(ALL);
+    expect(retries).toEqual([expect.stringContaining("ends in the middle of a line")]);
+  });
+
+  it("goes on behind pages that hold nothing but a resume key", async () => {
+    const pages = ["", `${LINES[0]}\n`, "", "", `${LINES[1]}\n`];
+    const api = await serveOnLoopback((url, response) => {
+      if (url.searchParams.has("showNumPages")) return void response.end("5\n");
+      const page = Number(url.searchParams.get("resumeKey") ?? 0);
+      response.end(pages[page] + (page + 1 < pages.length ? `\n${page + 1}\n` : ""));
+    });
+    const target = join(scratchDir(), "index.cdx");
+    const summary = await harvestIndex(api, [QUERY], target, FAST);
+    expect(readFileSync(target, "utf8")).toBe(`${LINES[0]}\n${LINES[1]}\n`);
+    expect(summary).toMatchObject({ lines: 2, pages: 5 });
+  });
+
+  it("does not go round in circles with a server that repeats a resume key", async () => {
+    const api = await serveOnLoopback((url, response) => {
+      response.end(url.searchParams.has("showNumPages") ? "5\n" : `${LINES[0]}\n\nsame\n`);
+    });
+    const target = join(scratchDir(), "index.cdx");
+    await expect(harvestIndex(api, [QUERY], target, FAST)).rejects.toMatchObject({
+      code: "MM_BAD_INPUT",
+      message: 'the server gives the resume key "same" again, and so no end',
+    });
+  });
+
+  it("makes out what an answer is from its first lines, not from its first bytes", async () => {
+    const api = await serveOnLoopback((url, response) => {
+      if (url.searchParams.has("showNumPages")) return void response.end(ALL);
+      response.write("com,");
+      setTimeout(() => response.end(ALL.slice(4)), 30);
+    });
+    const target = join(scratchDir(), "index.cdx");
+    await harvestIndex(api, [QUERY], target, FAST);
+    expect(readFileSync(target, "utf8")).toBe(ALL);
+  });
+
   it("waits between requests, and stops when told to", async () => {
     const times: number[] = [];
     const controller = new AbortController();
@@ -198,6 +296,8 @@ describe("mementomap harvest", () => {
     const api = await serveOnLoopback((url, response) => {
       const word = url.searchParams.get("q") ?? "";
       asked.push(word);
+      expect(url.searchParams.get("from")).toBe("2008");
+      expect(url.searchParams.get("to")).toBe("2009");
       const item = {
         title: `título ${word}a`,
         snippet: `<em>${word}</em> ${word}b &amp; xy`,
@@ -211,8 +311,12 @@ describe("mementomap harvest", () => {
     const run = async (name: string, seed: string): Promise<string> => {
       const path = join(folder, name);
       const words = ["--search", "mar", "--searches", "6", "--seed", seed, "--interval", "0"];
-      const result = await runCli(["harvest", "-q", api, ...words, "-o", path]);
-      expect(result).toMatchObject({ code: 0, stderr: "" });
+      const span = ["--from", "2008", "--to", "2009"];
+      const result = await runCli(["harvest", api, ...words, ...span, "-o", path]);
+      expect(result).toMatchObject({
+        code: 0,
+        stderr: "6 captures, 6 searches, 6 results of no use, 6 requests\n",
+      });
       return readFileSync(path, "utf8");
     };
     const first = await run("a.cdxj", "7");
