@@ -21,24 +21,30 @@ const OPTIONS: BuildOptions = {
   logLevel: "warning",
 };
 
-/** Leaves commands in files of their own, which are loaded when they are called. */
-const commandsApart: Plugin = {
-  name: "commands-apart",
-  setup(builder) {
-    builder.onResolve({ filter: /\/commands\/[^/]+\.ts$/ }, ({ kind, path }) =>
-      kind === "dynamic-import"
-        ? { path: `./commands/${basename(path, ".ts")}.js`, external: true }
-        : undefined,
-    );
-  },
-};
+/** Leaves commands in files of their own, in a folder, which are loaded when they are called. */
+function commandsApart(folder: string): Plugin {
+  return {
+    name: "commands-apart",
+    setup(builder) {
+      builder.onResolve({ filter: /\/commands\/[^/]+\.ts$/ }, ({ kind, path }) =>
+        kind === "dynamic-import"
+          ? { path: `${folder}/${basename(path, ".ts")}.js`, external: true }
+          : undefined,
+      );
+    },
+  };
+}
 
 const sources = await readdir("src/node", { recursive: true });
 const workers = sources.filter((path) => path.endsWith("/worker.ts"));
 await build({ ...OPTIONS, entryPoints: workers.map((path) => `src/node/${path}`) });
 
 await rm("dist/cli", { recursive: true, force: true });
-await build({ ...OPTIONS, entryPoints: ["src/cli/bin.ts"], plugins: [commandsApart] });
+await build({
+  ...OPTIONS,
+  entryPoints: ["src/cli/bin.ts"],
+  plugins: [commandsApart("./commands")],
+});
 // Each command by itself: what several share is written several times, so that no command is in
 // more files than it has parts to load late. A file costs a millisecond at every start.
 await Promise.all(
@@ -48,6 +54,7 @@ await Promise.all(
       entryPoints: [`src/cli/commands/${file}`],
       splitting: true,
       chunkNames: "cli/chunks/[name]-[hash]",
+      plugins: [commandsApart(".")],
     }),
   ),
 );

@@ -55,6 +55,12 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       ["sample", async () => (await import("./commands/sample.ts")).sample],
     ]),
   },
+  {
+    title: "In your shell",
+    commands: new Map([
+      ["completion", async () => (await import("./commands/completion.ts")).completion],
+    ]),
+  },
 ];
 
 /** The same by name. */

@@ -97,6 +97,8 @@ export interface CommandDefinition<Options extends OptionTable> {
 export interface Command {
   readonly name: string;
   readonly summary: string;
+  /** All of them, those that every command has included. */
+  readonly options: OptionTable;
   readonly examples: readonly Example[];
   /** Whether the command ends in its own time when it is interrupted, and is not let go of. */
   readonly endsItself: boolean;
@@ -118,6 +120,7 @@ export function defineCommand<const Options extends OptionTable>(
   return {
     name: definition.name,
     summary: definition.summary,
+    options,
     examples: definition.examples,
     endsItself: definition.endsItself === true,
     help: () => helpText({ ...definition, options }),
