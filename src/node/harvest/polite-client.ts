@@ -92,7 +92,7 @@ export class PoliteClient {
           return { value: await use({ chunks: silence.watch([]), isEndMarked: true }) };
         }
         // A page in HTML is for people, and its first lines say nothing.
-        const said = reason === "" || reason.startsWith("<") ? "" : `: ${quote(reason)}`;
+        const said = reason === "" || reason.startsWith("<") ? "" : `: ${quote(reason, 200)}`;
         return {
           error: failure(url, `the server answered ${status} ${statusText}${said}`),
           mayRetry: isTemporary(status),
