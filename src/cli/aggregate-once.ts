@@ -10,7 +10,7 @@ import { type AggregateValues, setUpAggregator } from "./aggregate-setup.ts";
 import { parseDatetime } from "./datetime.ts";
 import { ExitCode, type Io, writeBytes } from "./io.ts";
 import { routeWishes } from "./listed-archives.ts";
-import { formatDuration } from "./sizes.ts";
+import { formatAmount, formatDuration } from "./sizes.ts";
 
 /** Asks archives once: writes a TimeMap, or with a datetime what is closest to it. */
 export async function aggregateOnce(
@@ -90,8 +90,8 @@ function summaryOf({ mementos, outcomes, decisions }: Aggregation, ms: number): 
     .map(({ archive, fault, status }) => `${archive.id} (${fault ?? `status ${status}`})`);
   const spared = decisions.length - outcomes.length;
   return [
-    `${mementos.count} memento${mementos.count === 1 ? "" : "s"}${hits.length === 0 ? "" : `: ${hits.join(", ")}`}`,
-    `${outcomes.length} archive${outcomes.length === 1 ? "" : "s"} asked${spared === 0 ? "" : `, ${spared} spared`}`,
+    `${formatAmount(mementos.count, "memento")}${hits.length === 0 ? "" : `: ${hits.join(", ")}`}`,
+    `${formatAmount(outcomes.length, "archive")} asked${spared === 0 ? "" : `, ${spared} spared`}`,
     ...(missing.length === 0 ? [] : [`no whole answer: ${missing.join(", ")}`]),
     formatDuration(ms),
   ].join("; ");

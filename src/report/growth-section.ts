@@ -19,7 +19,8 @@ export function growthSection(analysis: Analysis): PageSection {
     title: "Growth",
     text:
       "When captures were made, and how many of them were of pages not seen before. An original " +
-      "is a distinct URI; a memento is one capture of it.",
+      "is a distinct URI; a memento is one capture of it. In the table + is cumulative, Dup. % is " +
+      "the share of originals seen in an earlier year, and γ is mementos per original.",
     content: [
       grid(growthFigure(analysis), yearFigure(analysis)),
       card(yearTable(analysis)),
@@ -127,10 +128,10 @@ function yearTable({ years, index, distribution }: Analysis): string {
     caption: "Yearly originals, mementos and status codes",
     columns: [
       texts("Year"),
-      numbers("URI-R", "Originals captured in the year"),
-      numbers("URI-R+", "Originals captured up to the end of the year"),
-      numbers("URI-M", "Mementos of the year"),
-      numbers("URI-M+", "Mementos up to the end of the year"),
+      numbers("Originals", "Originals captured in the year"),
+      numbers("Originals+", "Originals captured up to the end of the year"),
+      numbers("Mementos", "Mementos of the year"),
+      numbers("Mementos+", "Mementos up to the end of the year"),
       numbers("Dup. %", "Originals of the year that were captured in an earlier one"),
       numbers("γ", "Mementos per original in the year"),
       numbers("γ+", "Mementos per original up to the end of the year"),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import {
+  formatAmount,
   formatCount,
   formatDuration,
   formatSize,
@@ -65,6 +66,8 @@ describe("amounts for people", () => {
     [formatSize(812), "812 B"],
     [formatSize(65_536), "64.0 KiB"],
     [formatSize(1.1 * 2 ** 30), "1.1 GiB"],
+    [formatAmount(1, "page"), "1 page"],
+    [formatAmount(1200, "page"), "1,200 pages"],
     [formatCount(0), "0"],
     [formatCount(999), "999"],
     [formatCount(3_900_000), "3,900,000"],

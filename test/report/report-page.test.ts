@@ -186,7 +186,7 @@ describe.skipIf(CHROMIUM === undefined)("reports in Chromium (none found: skippe
     await page.locator("#tlds + .tools button").click();
     const text = await page.evaluate<string>("navigator.clipboard.readText()");
     const [head, first] = text.split("\n");
-    expect(head).toBe("TLD\tOriginals\tMementos\tURI-R %\tURI-M %");
+    expect(head).toBe("TLD\tOriginals\tMementos\tOrig. %\tMem. %");
     const [tld] = analysis.tlds.rows;
     expect(first?.split("\t").slice(0, 3)).toEqual([
       tld?.tld,

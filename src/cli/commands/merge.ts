@@ -5,7 +5,7 @@ import { type Command, defineCommand } from "../command.ts";
 import { ExitCode } from "../io.ts";
 import { refuseOtherThanMaps } from "../map-argument.ts";
 import { withMapSources } from "../../node/map-sources.ts";
-import { formatCount } from "../sizes.ts";
+import { formatAmount, formatCount } from "../sizes.ts";
 
 export const merge: Command = defineCommand({
   name: "merge",
@@ -53,7 +53,7 @@ give the map that was split. The output may be one of the inputs.
     io.stderr.write(
       values.json
         ? `${JSON.stringify(summary)}\n`
-        : `${formatCount(maps)} maps, ${formatCount(recordsIn)} records in, ` +
+        : `${formatAmount(maps, "map")}, ${formatAmount(recordsIn, "record")} in, ` +
             `${formatCount(recordsOut)} out\n`,
     );
     return ExitCode.ok;

@@ -7,7 +7,7 @@ import { type Command, defineCommand } from "../command.ts";
 import { ExitCode } from "../io.ts";
 import { refuseOtherThanMaps } from "../map-argument.ts";
 import { withMapSources } from "../../node/map-sources.ts";
-import { formatCount, parsePositive } from "../sizes.ts";
+import { formatAmount, parsePositive } from "../sizes.ts";
 
 export const split: Command = defineCommand({
   name: "split",
@@ -95,7 +95,7 @@ between sites rather than within one, where that costs little.
     io.stderr.write(
       values.json
         ? `${JSON.stringify({ pages: plan.pages.length, records })}\n`
-        : `${formatCount(records)} records on ${formatCount(plan.pages.length)} pages\n`,
+        : `${formatAmount(records, "record")} on ${formatAmount(plan.pages.length, "page")}\n`,
     );
     return ExitCode.ok;
   },

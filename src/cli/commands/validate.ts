@@ -11,7 +11,7 @@ import { type Command, defineCommand } from "../command.ts";
 import { ExitCode, type Io } from "../io.ts";
 import { LineWriter } from "../line-writer.ts";
 import { Progress } from "../progress.ts";
-import { formatCount } from "../sizes.ts";
+import { formatAmount } from "../sizes.ts";
 
 export const validate: Command = defineCommand({
   name: "validate",
@@ -66,7 +66,9 @@ warnings count as errors.
     }
     await lines.flush();
     if (!values.quiet) {
-      io.stderr.write(`${number(counts.error, "error")}, ${number(counts.warning, "warning")}\n`);
+      io.stderr.write(
+        `${formatAmount(counts.error, "error")}, ${formatAmount(counts.warning, "warning")}\n`,
+      );
     }
     const isBad = counts.error > 0 || (values.strict && counts.warning > 0);
     return isBad ? ExitCode.negative : ExitCode.ok;
@@ -104,7 +106,9 @@ async function checkUrl(
     client.close();
   }
   if (!quiet) {
-    io.stderr.write(`${number(counts.error, "error")}, ${number(counts.warning, "warning")}\n`);
+    io.stderr.write(
+      `${formatAmount(counts.error, "error")}, ${formatAmount(counts.warning, "warning")}\n`,
+    );
   }
   const isBad = counts.error > 0 || (strict && counts.warning > 0);
   return isBad ? ExitCode.negative : ExitCode.ok;
@@ -143,8 +147,4 @@ async function checkFile(
     progress.shown.end();
   }
   return counts;
-}
-
-function number(count: number, noun: string): string {
-  return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
