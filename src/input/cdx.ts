@@ -10,6 +10,8 @@ export interface CdxColumns {
   readonly delimiter: number;
   /** `N` or `A`: the massaged URL, mostly a SURT. */
   readonly key: number;
+  /** The same where keys are made from URIs; looked at in rows that have none. */
+  readonly spareKey?: number | undefined;
   /** `b` */
   readonly date: number;
   /** `a` */
@@ -68,6 +70,8 @@ export class CdxParser implements RowParser {
   readonly leadsWithKey: boolean;
   readonly #columns: CdxColumns;
   readonly #lastColumn: number;
+  #spareStart = -1;
+  #spareEnd = -1;
 
   constructor(columns: CdxColumns) {
     this.#columns = columns;
@@ -77,7 +81,7 @@ export class CdxParser implements RowParser {
   }
 
   parse(bytes: Uint8Array, start: number, end: number, capture: Capture): RowKind {
-    const { delimiter, key, date, uri, mime, status } = this.#columns;
+    const { delimiter, key, spareKey, date, uri, mime, status } = this.#columns;
     if (bytes[start] === delimiter) return this.#checkHeader(bytes, start, end, capture);
     capture.reset();
     let at = start;
@@ -88,6 +92,9 @@ export class CdxParser implements RowParser {
       if (column === key) {
         capture.keyStart = at;
         capture.keyEnd = columnEnd;
+      } else if (column === spareKey) {
+        this.#spareStart = at;
+        this.#spareEnd = columnEnd;
       } else if (column === date) {
         capture.dateStart = at;
         capture.dateEnd = columnEnd;
@@ -130,6 +137,10 @@ export class CdxParser implements RowParser {
   }
 
   #check(bytes: Uint8Array, capture: Capture): RowKind {
+    if (this.#spareStart !== -1 && isNothing(bytes, capture.uriStart, capture.uriEnd)) {
+      capture.keyStart = this.#spareStart;
+      capture.keyEnd = this.#spareEnd;
+    }
     const { keyStart, keyEnd, dateStart, uriStart, uriEnd } = capture;
     if (dateStart !== -1 && dateEnd(bytes, dateStart, capture.dateEnd) !== capture.dateEnd) {
       return capture.reject("expected a datetime of 4 to 17 digits");
@@ -144,7 +155,7 @@ export class CdxParser implements RowParser {
   /** Keys the row by its original URI where the key column holds no SURT. */
   #examineKey(bytes: Uint8Array, capture: Capture): void {
     if (looksLikeSurt(bytes, capture.keyStart, capture.keyEnd)) return;
-    if (capture.uriStart === -1) {
+    if (isNothing(bytes, capture.uriStart, capture.uriEnd)) {
       capture.uriStart = capture.keyStart;
       capture.uriEnd = capture.keyEnd;
     }
@@ -153,6 +164,6 @@ export class CdxParser implements RowParser {
 }
 
 /** An absent column, or the `-` that stands for no value. */
-function isNothing(bytes: Uint8Array, start: number, end: number): boolean {
+export function isNothing(bytes: Uint8Array, start: number, end: number): boolean {
   return start === -1 || end === start || (end - start === 1 && bytes[start] === MINUS);
 }

@@ -228,5 +228,5 @@ export function keyedByUri(format: DetectedFormat): DetectedFormat | undefined {
   if (format.name !== "cdx") return undefined;
   const { columns } = format;
   if (columns.key === -1 || columns.uri === -1) return undefined;
-  return { ...format, columns: { ...columns, key: -1 }, isRekeyed: true };
+  return { ...format, columns: { ...columns, key: -1, spareKey: columns.key }, isRekeyed: true };
 }

@@ -6,6 +6,7 @@ import { surtKeyBytes } from "../surt/key-bytes.ts";
 import { surtBytes } from "../surt/surt-bytes.ts";
 import { Capture, ROW } from "./capture.ts";
 import type { RowParser } from "./capture.ts";
+import { isNothing } from "./cdx.ts";
 import type { DetectedFormat, KeyTrust } from "./detect.ts";
 import { keyedByUri, rowParser } from "./detect.ts";
 import { unescapeJson } from "./json-members.ts";
@@ -35,7 +36,7 @@ export class KeyCheck {
     capture.reset();
     if (this.#parser.parse(bytes, start, end, capture) !== ROW.capture) return undefined;
     const { keyStart, keyEnd, uriStart, uriEnd } = capture;
-    if (keyStart === -1 || uriStart === -1) return undefined;
+    if (keyStart === -1 || isNothing(bytes, uriStart, uriEnd)) return undefined;
     const uri = capture.hasEscapes
       ? new TextEncoder().encode(unescapeJson(bytes, uriStart, uriEnd))
       : bytes.subarray(uriStart, uriEnd);

@@ -16,8 +16,12 @@ export async function openParquetInput(
   options: OpenOptions,
 ): Promise<IndexInput> {
   const file = await openParquet(path);
-  const { date } = file.columns;
-  const columns = date === undefined ? { ...ROW_LINE_COLUMNS, date: -1 } : ROW_LINE_COLUMNS;
+  const { date, uri } = file.columns;
+  const columns = {
+    ...ROW_LINE_COLUMNS,
+    ...(date === undefined ? { date: -1 } : {}),
+    ...(uri === undefined ? { uri: -1 } : {}),
+  };
   const rows = Number(file.metadata.num_rows);
   const sample = new RowLines();
   if (trustIn(path, options) === "auto") {

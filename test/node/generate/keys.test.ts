@@ -121,6 +121,26 @@ describe("the key column of an index", () => {
     ]);
   });
 
+  it("is all there is in rows without a URI, and none of them is lost", async () => {
+    const cdx = (key: string, uri: string): string =>
+      `${key} 20140101000000 ${uri} text/html 200 X - - 1 2 f`;
+    const differing = [cdx("com,example,www)/", "http://www.example.com/"), cdx("com,a)/b", "-")];
+    const mixed = await generate([...differing, cdx("example.com/c", "-")].join("\n"));
+    expect(mixed.rows).toEqual(["com,a)/b 1", "com,example)/ 1", "com,example)/c 1"]);
+    const { rows } = await generate([cdx("com,a)/b", "-"), cdx("com,c)/", "-")].join("\n"));
+    expect(rows).toEqual(["com,a)/b 1", "com,c)/ 1"]);
+  });
+
+  it("is all there is in answers of a CDX server without URIs", async () => {
+    const lines = Array.from(
+      { length: 3000 },
+      (_, i) => `{"urlkey": "com,a)/${i}", "timestamp": "20140101000000"}`,
+    );
+    const { rows, stderr } = await generate(lines.join("\n"));
+    expect(rows).toHaveLength(3000);
+    expect(stderr).not.toMatch(/keyed anew|not of the web/);
+  });
+
   it("takes no heed of queries, which keys do not have", async () => {
     const row = 'com,a)/x?__wb_method=post&z=1 20140101000000 {"url": "http://a.com/x?y"}\n';
     expect((await generate(row)).stderr).not.toContain("keyed anew");

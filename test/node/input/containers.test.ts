@@ -270,6 +270,12 @@ describe("Parquet files", () => {
     expect(await rows({ "a.parquet": commonCrawl }, "a.parquet")).toEqual(expected);
   });
 
+  it("are read by their SURTs where they have no URIs", async () => {
+    const keys = captures.map((capture) => capture.key);
+    const parquet = parquetWriteBuffer({ columnData: [column("url_surtkey", keys, "STRING")] });
+    expect(await rows({ "a.parquet": new Uint8Array(parquet) }, "a.parquet")).toEqual(expected);
+  });
+
   it("are filtered by time and status like any index", async () => {
     const options = ["--status", "200", "--to", "2005", "--by", "datetime:year"];
     const wanted = await runCli(["generate", "-q", "--threads", "1", ...options], { stdin: TEXT });
