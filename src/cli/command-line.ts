@@ -109,9 +109,8 @@ function parseValue(place: string, option: ValueOption, text: string): unknown {
 }
 
 function unknownOption(command: string, options: OptionTable, rawName: string): MementoMapError {
-  const names = Object.keys(options).map((name) => `--${name}`);
-  const guess = nearest(rawName, names);
-  const hint = guess === undefined ? "" : `; did you mean ${guess}?`;
+  const guess = nearest(rawName.replace(/^-+/, ""), Object.keys(options));
+  const hint = guess === undefined ? "" : `; did you mean --${guess}?`;
   return usage(command, `unknown option ${quote(rawName)}${hint}`);
 }
 

@@ -59,6 +59,8 @@ describe("defineCommand", () => {
   it.each([
     [["--strikt"], 'unknown option "--strikt"; did you mean --strict?'],
     [["-x"], 'unknown option "-x" (see'],
+    // The dashes are no likeness to --json.
+    [["--arsn"], 'unknown option "--arsn" (see'],
     [["--constructor"], 'unknown option "--constructor" (see'],
     [["--output"], "--output needs a value: --output FILE"],
     [["-o", "--strict"], "-o needs a value: -o FILE"],
