@@ -142,6 +142,14 @@ function jsonFormat(isArray: boolean): DetectedFormat {
 function guess(line: string, text: string, lineNumber: number, source: string): DetectedFormat {
   const header = parseCdxHeader(line);
   if (header !== undefined) return { name: "cdx", columns: header };
+  // Some have the form of CDXJ, too.
+  if (looksLikeZipNumIndex(line)) {
+    throw new MementoMapError(
+      "MM_BAD_INPUT",
+      "this is the index of a ZipNum cluster, which needs its data beside it; give it by name",
+      { position: { source } },
+    );
+  }
   if (/^\S+[ \t]+\d{4,17}[ \t]+\{/.test(line)) return { name: "cdxj" };
   if (/^\d{14} \{/.test(line)) return TIMEMAP;
   if (/^(?:INFO|ERROR|BENCHMARK|PROFILE): \d{4}\/\d\d\/\d\d /.test(line)) return MEMGATOR_LOG;
@@ -151,15 +159,9 @@ function guess(line: string, text: string, lineNumber: number, source: string): 
   if (/^\s*\[\s*\[?/.test(line)) return jsonFormat(true);
   const columns = guessCdxColumns(line);
   if (columns !== undefined) return { name: "cdx", columns };
-  if (looksLikeZipNumIndex(line)) {
-    throw new MementoMapError(
-      "MM_BAD_INPUT",
-      "this is the index of a ZipNum cluster, which needs its data beside it; give it by name",
-      { position: { source } },
-    );
-  }
+  if (/^[a-z][a-z0-9+.-]*:\/\/\([^)]+,[^)]*\)/i.test(line)) return { name: "surts" };
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(line)) return { name: "urls" };
-  if (/^[^\s/?)]*[^\s/?),]\)(?:[/?]\S*)?(?:\s|$)/.test(line)) return { name: "surts" };
+  if (/^[^\s/?)]*[^\s/?),],?\)(?:[/?]\S*)?(?:\s|$)/.test(line)) return { name: "surts" };
   if (/^\s*[\w-]+(\.[\w-]+)+(:\d+)?([/?#]\S*)?\s*$/.test(line)) return { name: "urls" };
   throw unknownFormat(line, lineNumber, source, "as any format; --format names one");
 }
@@ -172,6 +174,13 @@ function withTraits(format: DetectedFormat, lines: readonly string[]): DetectedF
 
 /** Complains about what is no index. */
 function refuse(text: string, wanted: InputFormat, source: string): void {
+  if (/^(?:PK\u0003\u0004|PAR1)/.test(text)) {
+    throw new MementoMapError(
+      "MM_BAD_INPUT",
+      "WACZ and Parquet files are not read from start to end; give them by name, not compressed",
+      { position: { source } },
+    );
+  }
   if (looksBinary(text)) {
     throw new MementoMapError(
       "MM_BAD_INPUT",

@@ -17,6 +17,9 @@ describe("detectFormat", () => {
     ["com,a)/ 20140101000000123\t{", "cdxj"],
     ["com,a)/\n", "surts"],
     ["com,a)\n", "surts"],
+    ["com,a,)/b\n", "surts"],
+    ["http://(com,a,)/b\n", "surts"],
+    ["http://a.com/(x,y)\n", "urls"],
     ["com,a)/b\thttp://a.com/b\n", "surts"],
     ["http://a.com/\n", "urls"],
     ["HTTPS://a.com/(x)/\n", "urls"],
@@ -83,7 +86,7 @@ describe("detectFormat", () => {
     );
   });
 
-  it.each(["PK\u0003\u0004", "com,a)/\n\0", "\u007fELF\u0002\u0001"])(
+  it.each(["PK\u0003\u0004", "PAR1", "com,a)/\n\0", "\u007fELF\u0002\u0001"])(
     "refuses binary data: %j",
     (text) => {
       expect(() => detect(text)).toThrow(

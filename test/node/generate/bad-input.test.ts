@@ -98,7 +98,7 @@ describe("bad input", () => {
     // A folder of indexes is an input; this one has none.
     const ofFolder =
       command === "generate"
-        ? "this folder holds no index: no .idx, .cdx, .cdxj, .warc, .wacz or .parquet file [MM_BAD_INPUT]"
+        ? "this folder holds no index: no .idx, .cdx, .cdxj, .parquet, .warc, .arc or .wacz file [MM_BAD_INPUT]"
         : "is a directory; name a file [MM_IO]";
     for (const [path, message] of [
       [join(world.folder, "none"), "no such file or folder; check the path [MM_IO]"],

@@ -140,10 +140,14 @@ describe("ZipNum clusters", () => {
     expect(result.stderr).toContain(`[${code}]`);
   });
 
-  it("cannot be read from standard input, and are no list of SURTs", async () => {
-    const result = await runCli(["generate", "--threads", "1"], { stdin: index });
-    expect(result).toMatchObject({ code: 2, stdout: "" });
-    expect(result.stderr).toMatch(/stdin: this is the index of a ZipNum cluster.*\[MM_BAD_INPUT\]/);
+  it("cannot be read from standard input, and are no list of SURTs, and no CDXJ", async () => {
+    for (const stdin of [index, waczIndex, waczIndex.replace(/^!meta.*\n/, "")]) {
+      const result = await runCli(["generate", "--threads", "1"], { stdin });
+      expect(result).toMatchObject({ code: 2, stdout: "" });
+      expect(result.stderr).toMatch(
+        /stdin: this is the index of a ZipNum cluster.*\[MM_BAD_INPUT\]/,
+      );
+    }
   });
 
   it("name the one member among many that is damaged", async () => {
