@@ -86,7 +86,7 @@ function archiveSection({ archives, all }: LogReport): PageSection {
     id: "archives",
     title: "Archives",
     text: "What each archive answered when it was asked for the mementos of a URI.",
-    content: `${card(htmlTable({ id: "archive-table", caption: title, columns, rows, footerRows: 1 }))}<br>${chart}`,
+    content: `${card(htmlTable({ id: "archive-table", caption: title, columns, rows, footerRows: 1 }))}${chart}`,
   };
 }
 

@@ -68,7 +68,7 @@ button.tool:hover{border-color:var(--accent)}
 .download{display:inline-block;font:inherit;font-weight:600;color:var(--card);background:var(--accent);border:0;border-radius:.5rem;padding:.5rem 1rem;cursor:pointer}
 #tip{position:fixed;z-index:5;pointer-events:none;background:var(--ink);color:var(--bg);padding:.25rem .55rem;border-radius:.35rem;font-size:.82rem;max-width:18rem;opacity:0;transition:opacity .1s}
 footer{color:var(--soft);font-size:.88rem;margin-top:3rem;padding-bottom:3rem}
-@media (max-width:40rem){body{font-size:15px}svg text,svg .name,svg .cell{font-size:17px}figure,.card{padding:.8rem .75rem;border-radius:.4rem}header,main,footer{padding:0 .8rem}header{padding-top:1.5rem}.tiles{grid-template-columns:1fr 1fr}.tiles dd{font-size:1.35rem}}
+@media (max-width:40rem){body{font-size:15px}tbody th{min-width:6rem}svg text,svg .name,svg .cell{font-size:17px}figure,.card{padding:.8rem .75rem;border-radius:.4rem}header,main,footer{padding:0 .8rem}header{padding-top:1.5rem}.tiles{grid-template-columns:1fr 1fr}.tiles dd{font-size:1.35rem}}
 @media print{:root{--bg:#fff;--card:#fff;--ink:#000;--soft:#333;--line:#bbb;--grid:#ddd;--accent:#000;
 --h0:#f4f4f4;--h1:#e3eef5;--h2:#c9dfec;--h3:#a9cce1;--h4:#83b5d3;--h5:#5c9cc3;--h6:#3b83b0;--h7:#256b98;--h8:#15547c;--h9:#0a3d5e;--dark:#fff;
 --c0:#0b6fa4;--c1:#d0612b;--c2:#2f8f5b;--c3:#8a5bb0;--c4:#b8892b;--c5:#c23b5a;--c6:#4a7f86;--c7:#6b7280}

@@ -5,8 +5,8 @@ import { shortNumber, wholeNumber } from "./number-format.ts";
 
 const ROW_HEIGHT = 34;
 const TOP = 26;
-const MIDDLE = 290;
-const HALF_WIDTH = 210;
+const MIDDLE = 275;
+const HALF_WIDTH = 200;
 const LEVELS = 9;
 
 /**
