@@ -95,6 +95,8 @@ export async function serveAggregator(
         idleTimeoutMs: values.timeout + MARGIN_MS,
         graceMs: values.grace,
       },
+      onError: (error) =>
+        log.event("error", "a connection was not taken", { reason: error.describe() }),
     });
     io.stdout.write(values.json ? `${JSON.stringify({ url: server.url })}\n` : `${server.url}\n`);
     await interrupted(io);

@@ -1,6 +1,8 @@
 import { uriKey } from "../surt/key.ts";
 
 const DEFAULT_SIZE = 10_000;
+/** Longer ones are not remembered, so that nobody can make this large. */
+const MAX_KEY_LENGTH = 1024;
 
 /** Remembers which archives answered for pages, those asked for last; a few hundred bytes a page. */
 export class AnsweredPages {
@@ -15,6 +17,7 @@ export class AnsweredPages {
   /** An archive had mementos of a page. */
   note(page: string, archiveId: string): void {
     const key = uriKey(page);
+    if (key.length > MAX_KEY_LENGTH) return;
     const known = this.#archives.get(key) ?? [];
     this.#archives.delete(key);
     this.#archives.set(key, known.includes(archiveId) ? known : [...known, archiveId]);

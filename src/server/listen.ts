@@ -24,6 +24,8 @@ export interface ListenOptions {
   /** Default 127.0.0.1: a server is not open to the world before it is told so. */
   readonly host?: string | undefined;
   readonly limits?: Partial<ConnectionLimits> | undefined;
+  /** Told when connections cannot be taken, as for want of open files; the server goes on. */
+  readonly onError?: ((error: MementoMapError) => void) | undefined;
 }
 
 /** A server that listens. */
@@ -67,6 +69,8 @@ export async function listen(
   server.on("clientError", refuse);
   const { port = 8080, host = "127.0.0.1" } = options;
   await started(server, port, host);
+  // Without a listener Node would end the process.
+  server.on("error", (error) => options.onError?.(ioError(error, `${host}:${port}`)));
   return {
     url: urlOf(server),
     stop() {
@@ -78,7 +82,7 @@ export async function listen(
 
 function started(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once("error", (error) => {
+    const onError = (error: Error): void => {
       const isTaken = systemCode(error) === "EADDRINUSE";
       const position = { source: `${host}:${port}` };
       reject(
@@ -89,8 +93,12 @@ function started(server: Server, port: number, host: string): Promise<void> {
             })
           : ioError(error, position.source),
       );
+    };
+    server.once("error", onError);
+    server.listen({ port, host, backlog: BACKLOG }, () => {
+      server.off("error", onError);
+      resolve();
     });
-    server.listen({ port, host, backlog: BACKLOG }, resolve);
   });
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { followingClock } from "../../src/aggregate/session.ts";
 import { ArchiveTallies } from "../../src/aggregate/archive-tally.ts";
 import { archive, outcome, session } from "../support/sessions.ts";
 
@@ -66,5 +67,55 @@ describe("ArchiveTallies", () => {
     tallies.began(one);
     expect([tallies.tallyOf(asked).skipped, tallies.tallyOf(spared).skipped]).toEqual([0, 1]);
     expect(tallies.tallyOf(archive("stranger"))).toMatchObject({ asked: 0, medianMs: undefined });
+  });
+
+  it("goes on counting when the clock is set back, and takes no time for less than none", () => {
+    let now = 1000 * MINUTE;
+    const tallies = new ArchiveTallies(() => now);
+    const asked = archive("a");
+    const answered = (): void =>
+      tallies.answered(
+        session(),
+        outcome({ result: "hit", archive: asked, startedAt: now, endedAt: now - 5 * MINUTE }),
+      );
+    answered();
+    now -= 600 * MINUTE;
+    answered();
+    now += MINUTE;
+    answered();
+    const { lastHour, latencySumMs, asked: count } = tallies.tallyOf(asked);
+    expect(lastHour.reduce((sum, each) => sum + each, 0)).toBe(2);
+    expect([latencySumMs, count]).toEqual([0, 3]);
+  });
+
+  it("forgets archives that are gone", () => {
+    const tallies = new ArchiveTallies();
+    tallies.answered(session(), outcome({ result: "hit", archive: archive("a") }));
+    tallies.answered(session(), outcome({ result: "hit", archive: archive("b") }));
+    tallies.keepOnly([archive("b")]);
+    expect([archive("a"), archive("b")].map((each) => tallies.tallyOf(each).hits)).toEqual([0, 1]);
+  });
+});
+
+describe("followingClock", () => {
+  it("goes on evenly, and follows where the system's clock was set or the machine slept", () => {
+    let steady = 1000.25;
+    let system = 1000;
+    const clock = followingClock(
+      () => steady,
+      () => system,
+    );
+    expect(clock()).toBe(1000.25);
+    // The system's clock has no fractions, and is corrected a little now and then.
+    steady += 10.5;
+    system += 400;
+    expect(clock()).toBe(1010.75);
+    steady += 10;
+    system += 8 * 3_600_000;
+    expect(clock()).toBe(system);
+    steady += 0.5;
+    expect(clock()).toBe(system + 0.5);
+    system = 5;
+    expect(clock()).toBe(5);
   });
 });

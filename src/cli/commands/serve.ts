@@ -187,6 +187,8 @@ address is written to standard output when the server is ready.
           requestTimeoutMs: values["request-timeout"] * 1000,
           graceMs: values.grace * 1000,
         },
+        onError: (error) =>
+          log.event("error", "a connection was not taken", { reason: error.describe() }),
       });
       io.stdout.write(values.json ? `${JSON.stringify({ url: server.url })}\n` : `${server.url}\n`);
       await interrupted(io);

@@ -15,6 +15,7 @@ import type { Session, SessionEnd, SessionObserver } from "../../aggregate/sessi
 import type { Archive } from "../../route/archive.ts";
 import { ioError } from "../io-error.ts";
 
+const LF = 0x0a;
 const FLUSH_AFTER_MS = 200;
 const FLUSH_AT_LENGTH = 256 * 1024;
 
@@ -23,7 +24,8 @@ const FLUSH_AT_LENGTH = 256 * 1024;
  *
  * The line that names a session and the one that names its URI are written together, so that who
  * reads the log joins answers and URIs with certainty, however many sessions are under way. Lines
- * are collected and written a few times a second; a line is never torn.
+ * are collected and written a few times a second; a line is never torn, unless the disk is full,
+ * and then it has its own end.
  *
  * Memory: what was not written yet, at most 256 KiB.
  */
@@ -34,6 +36,9 @@ export class MemgatorLogFile implements SessionObserver {
   /** When archives fell asleep, in milliseconds since 1970, by their ids. */
   readonly #sleeping = new Map<string, number>();
   #file: number;
+  /** Whether the last write failed, and whether it did within a line. */
+  #isFailing = false;
+  #isTorn = false;
   #isClosed = false;
   #pending = "";
   #stampMs = 0;
@@ -43,7 +48,8 @@ export class MemgatorLogFile implements SessionObserver {
   /**
    * Opens the file, and appends to what it has.
    *
-   * @param options.onError told when lines could not be written; they are lost, the service goes on.
+   * @param options.onError told when lines cannot be written, once until they can be again; they are
+   *   lost, the service goes on.
    * @throws MM_IO
    */
   constructor(
@@ -104,13 +110,17 @@ export class MemgatorLogFile implements SessionObserver {
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const bytes = Buffer.from(this.#pending);
+    const bytes = Buffer.from(this.#isTorn ? `\n${this.#pending}` : this.#pending);
     this.#pending = "";
+    let at = 0;
     try {
-      for (let at = 0; at < bytes.length;) at += writeSync(this.#file, bytes, at);
+      while (at < bytes.length) at += writeSync(this.#file, bytes, at);
+      if (at > 0) this.#isFailing = false;
     } catch (error) {
-      this.#onError(ioError(error, this.#path));
+      if (!this.#isFailing) this.#onError(ioError(error, this.#path));
+      this.#isFailing = true;
     }
+    if (at > 0) this.#isTorn = bytes[at - 1] !== LF;
   }
 
   /** Writes what is pending; what comes later is not written. */

@@ -11,6 +11,11 @@ import { RawHeaders, RecordHeaders } from "./raw-headers.ts";
 import type { SharedAnswer } from "./shared-answer.ts";
 
 const NO_HEADERS: Readonly<Record<string, string>> = {};
+/**
+ * An answer that came later than now came while the clock was wrong, and would count as fresh until
+ * the time it was set to.
+ */
+const CLOCK_SLACK_MS = 60_000;
 /** What bodies begin with; never written to. */
 const NOTHING: Uint8Array[] = [];
 /** About the message that said so, not about what was kept. */
@@ -125,9 +130,11 @@ export class CachedExchange implements AnswerReceiver, Exchange {
     this.#answer.onFail(error);
   }
 
-  #decide(kept: CachedAnswer | undefined): void {
+  #decide(found: CachedAnswer | undefined): void {
     const { url, headers = NO_HEADERS } = this.#request;
     const asked = { url, method: "GET", headers };
+    const isOfFuture = found !== undefined && found.receivedAt > Date.now() + CLOCK_SLACK_MS;
+    const kept = isOfFuture ? undefined : found;
     if (kept !== undefined) {
       const policy = policyOf(url, kept, this.#rules);
       if (!policy.storable()) {

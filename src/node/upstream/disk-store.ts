@@ -9,7 +9,10 @@ import type { CachedAnswer, CacheStore } from "./cached-answer.ts";
 export interface DiskStoreOptions {
   /** Default 1 GiB. */
   readonly maxBytes?: number | undefined;
-  /** Told of faults of the disk; without it they are thrown by `close`. */
+  /**
+   * Told when the disk fails, once until something was written again; without it the first fault is
+   * thrown by `close`.
+   */
   readonly onError?: ((error: Error) => void) | undefined;
 }
 
@@ -57,7 +60,8 @@ export class DiskStore implements CacheStore {
   /** Bytes by file, the oldest first. */
   readonly #files = new Map<string, number>();
   readonly #pending = new Map<string, CachedAnswer>();
-  readonly #faults: Error[] = [];
+  #fault: Error | undefined;
+  #isFailing = false;
   #bytes = 0;
   #pendingBytes = 0;
   #work: Promise<void> = Promise.resolve();
@@ -113,8 +117,7 @@ export class DiskStore implements CacheStore {
   /** @throws MM_IO, the first fault that nobody was told. */
   async close(): Promise<void> {
     await this.#work;
-    const [fault] = this.#faults;
-    if (fault !== undefined) throw fault;
+    if (this.#fault !== undefined) throw this.#fault;
   }
 
   async #read(name: string, key: string): Promise<CachedAnswer | undefined> {
@@ -150,6 +153,7 @@ export class DiskStore implements CacheStore {
       await rm(temporary, { force: true });
       throw ioError(error, path);
     }
+    this.#isFailing = false;
     this.#forget(name);
     const bytes = onDisk(parts.reduce((sum, part) => sum + part.byteLength, 0));
     this.#files.set(name, bytes);
@@ -184,8 +188,9 @@ export class DiskStore implements CacheStore {
   }
 
   #report(error: Error): void {
-    if (this.#onError === undefined) this.#faults.push(error);
-    else this.#onError(error);
+    if (this.#onError === undefined) this.#fault ??= error;
+    else if (!this.#isFailing) this.#onError(error);
+    this.#isFailing = true;
   }
 }
 

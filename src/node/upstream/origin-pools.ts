@@ -16,10 +16,14 @@ export interface OriginPoolsOptions {
   readonly lookup?: LookupFunction | undefined;
   /** Which requests go through which proxy; default none. */
   readonly proxies?: ProxySettings | undefined;
+  /** Milliseconds that only go up; default those of the process. */
+  readonly now?: (() => number) | undefined;
 }
 
 const MAX_HEADER_BYTES = 64 * 1024;
 const KEPT_OPEN_MS = 10_000;
+/** Names are looked up anew after this time, however busy a connection is: archives move. */
+const POOL_LIFE_MS = 600_000;
 /** Redirects can name any number of origins; those of archives are kept all the same. */
 const MAX_POOLS = 512;
 
@@ -31,6 +35,7 @@ export interface OriginPool {
   readonly origin: string;
   /** Connections that the pool was made for. */
   readonly connections: number;
+  readonly openedAt: number;
   /** The address, where the origin names one and it is private. */
   readonly privateAddress: string | undefined;
 }
@@ -44,6 +49,7 @@ export interface OriginPool {
  */
 export class OriginPools {
   readonly #options: OriginPoolsOptions;
+  readonly #now: () => number;
   readonly #pools = new Map<string, OriginPool>();
   #isClosed = false;
   /** Origins of archives, and how many connections each may have. */
@@ -51,6 +57,7 @@ export class OriginPools {
 
   constructor(options: OriginPoolsOptions) {
     this.#options = options;
+    this.#now = options.now ?? (() => performance.now());
   }
 
   /** Lets an origin be at a private address, and have so many connections. */
@@ -75,7 +82,11 @@ export class OriginPools {
   /** @throws MM_REFUSED for private addresses and after `close`, MM_BAD_URI. */
   poolOf(origin: string): OriginPool {
     if (this.#isClosed) throw new MementoMapError("MM_REFUSED", "the upstream is closed");
-    const found = this.#pools.get(origin) ?? this.#add(origin);
+    let found = this.#pools.get(origin) ?? this.#add(origin);
+    if (this.#now() - found.openedAt > POOL_LIFE_MS) {
+      this.#retire(found.origin);
+      found = this.#add(origin);
+    }
     if (found.privateAddress !== undefined && !this.#mayBePrivate(found.origin)) {
       throw privateAddress(origin, found.privateAddress);
     }
@@ -131,6 +142,7 @@ export class OriginPools {
       forwardedBy: protocol === "http:" ? proxy : undefined,
       origin,
       connections,
+      openedAt: this.#now(),
       privateAddress: isPrivate ? host : undefined,
     };
   }

@@ -21,6 +21,8 @@ export interface TimeMapWish {
   /** Counted from 1; undefined for the whole, or its first page where it is too long. */
   readonly page: number | undefined;
   readonly pageSize: number;
+  /** How long the client may take nothing of it. */
+  readonly stalledMs: number;
 }
 
 /**
@@ -32,7 +34,7 @@ export function answerTimeMap(
   exchange: AggregatorExchange,
   aggregation: Aggregation,
   style: AnswerStyle,
-  { format, page, pageSize }: TimeMapWish,
+  { format, page, pageSize, stalledMs }: TimeMapWish,
 ): Promise<void> | void {
   const { response, isHead } = exchange;
   const { mementos } = aggregation;
@@ -62,6 +64,8 @@ export function answerTimeMap(
   }
   headers.push("Content-Type", TIMEMAP_TYPES[format]);
   response.writeHead(200, headers);
+  // Until now the client waited for archives, and for longer; for its next request that holds again.
+  response.socket?.setTimeout(stalledMs);
   return writeBlocks(exchange, first.value, second.value, blocks);
 }
 

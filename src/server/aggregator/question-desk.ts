@@ -30,6 +30,8 @@ export interface QuestionDeskOptions {
   readonly maxProxyBytes?: number | undefined;
   /** Questions that are worked on at once; default 256. Others wait. */
   readonly maxUnderWay?: number | undefined;
+  /** How long a client may take nothing of a TimeMap; default 30 s. It keeps others from theirs. */
+  readonly stalledMs?: number | undefined;
   /** Questions that may wait; default 20,000. More are answered 503. */
   readonly maxWaiting?: number | undefined;
 }
@@ -129,8 +131,8 @@ export class QuestionDesk {
     if (aggregation.mementos.count === 0) return answerNone(exchange, aggregation, style);
     switch (target.name) {
       case "timemap": {
-        const { pageSize = 1_000_000 } = this.#options;
-        return answerTimeMap(exchange, aggregation, style, { ...target, pageSize });
+        const { pageSize = 1_000_000, stalledMs = 30_000 } = this.#options;
+        return answerTimeMap(exchange, aggregation, style, { ...target, pageSize, stalledMs });
       }
       case "summary":
         return answerSummary(exchange, aggregation, style);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { UpstreamState } from "../../../src/aggregate/upstream.ts";
 import { Dormancy } from "../../../src/node/upstream/dormancy.ts";
 import {
@@ -110,6 +110,27 @@ describe("dormancy", () => {
     dormancy.succeeded(true);
     dormancy.failed("down", false);
     expect((dormancy.until ?? 0) - now).toBe(60);
+  });
+
+  it.each([-1, 1])("lasts as long as it should when the clock is set by %i days", async (days) => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const raw = await rawArchive((socket, number) => {
+      socket.write(httpAnswer(number === 0 ? 500 : 200, ""));
+    });
+    const upstream = testUpstream({ tolerance: 1, dormantMs: 300 });
+    await askWhole(upstream, timemapRequest(raw.archive));
+    vi.setSystemTime(Date.now() + days * 86_400_000);
+    const left = (upstream.stateOf(raw.archive).dormantUntil ?? 0) - Date.now();
+    expect(left).toBeGreaterThan(0);
+    expect(left).toBeLessThanOrEqual(301);
+    await expect(askWhole(upstream, timemapRequest(raw.archive))).rejects.toMatchObject({
+      code: "MM_REFUSED",
+    });
+    await new Promise((resolve) => {
+      setTimeout(resolve, left + 20);
+    });
+    expect(await askWhole(upstream, timemapRequest(raw.archive))).toMatchObject({ status: 200 });
   });
 
   it("is off with a tolerance of Infinity", async () => {

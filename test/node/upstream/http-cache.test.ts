@@ -136,6 +136,19 @@ describe.each(stores)("a cache in %s", (_name, openStore) => {
     expect(await askWhole(upstream, cacheable(raw))).toMatchObject({ status: 500 });
   });
 
+  it("does not go by what was kept while the clock was wrong", async () => {
+    const raw = await rawArchive((socket, number) => {
+      socket.write(httpAnswer(200, `v${number}`, { "Cache-Control": "max-age=600" }));
+    });
+    const upstream = testUpstream({ cache: { store: await openStore() } });
+    const ask = async (): Promise<string> => (await askWhole(upstream, cacheable(raw))).body;
+    at(60 * 24 * 365);
+    expect(await ask()).toBe("v0");
+    at(0);
+    expect(await ask()).toBe("v1");
+    expect(await ask()).toBe("v1");
+  });
+
   it("keeps apart what Vary names, and requests for other times", async () => {
     const raw = await rawArchive((socket, number) => {
       socket.write(

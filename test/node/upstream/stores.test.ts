@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -179,6 +179,26 @@ describe("a store on disk", () => {
     expect(faults).toHaveLength(1);
     expect(faults[0]).toMatchObject({ code: "MM_IO" });
     expect(await store.find(keyOf("a"))).toBeUndefined();
+  });
+
+  it("tells of a disk that fails once, and again only when it worked in between", async () => {
+    const folder = scratchDir();
+    const faults: Error[] = [];
+    const store = await openDiskStore(folder, { onError: (error) => faults.push(error) });
+    const subFolders = Array.from({ length: 256 }, (_, sub) =>
+      join(folder, sub.toString(16).padStart(2, "0")),
+    );
+    for (const round of [1, 2]) {
+      for (const path of subFolders) writeFileSync(path, "in the way");
+      for (let i = 0; i < 20; i++) store.put(keyOf(`${round} ${i}`), answerOf("body"));
+      await store.close();
+      expect(faults).toHaveLength(round);
+      for (const path of subFolders) rmSync(path);
+      store.put(keyOf("good"), answerOf("kept"));
+      await store.close();
+      expect(textOf(await store.find(keyOf("good")))).toBe("kept");
+      for (const path of subFolders) rmSync(path, { recursive: true, force: true });
+    }
   });
 
   it("cannot be opened where there is a file", async () => {
