@@ -1,18 +1,18 @@
 import { MementoMapError, quote } from "../../errors.ts";
-import type { Evaluation } from "../../evaluate/evaluation.ts";
 import type { Sweep } from "../../node/evaluate/evaluate-files.ts";
 import { evaluateFiles } from "../../node/evaluate/evaluate-files.ts";
 import { measureBase, traceBase } from "../../node/evaluate/paper-maps.ts";
 import { withOutput } from "../../node/output-file.ts";
 import { packageVersion } from "../../node/package-version.ts";
 import { evaluationPage } from "../../report/evaluation-page.ts";
+import { evaluationText } from "../../report/evaluation-text.ts";
 import { sweepText } from "../../report/sweep-text.ts";
 import { usage } from "../command-line.ts";
 import type { Command } from "../command.ts";
 import { defineCommand } from "../command.ts";
 import { ExitCode, writeText } from "../io.ts";
 import { refuseOtherThanMaps } from "../map-argument.ts";
-import { formatCount, parsePositive } from "../sizes.ts";
+import { parsePositive } from "../sizes.ts";
 
 export const evaluate: Command = defineCommand({
   name: "evaluate",
@@ -64,7 +64,7 @@ as well) beside weights, fixed policies, and Bloom filters of the same sizes.`,
   async run({ positionals, values }, io) {
     const { truth, lookups } = values;
     if (truth === undefined || lookups === undefined) {
-      throw usage("evaluate", "evaluate needs --truth BASE and --lookups FILE");
+      throw usage("evaluate", "evaluate needs --truth and --lookups");
     }
     if (positionals.length === 0 && values.sweep === undefined && !values.baselines) {
       throw usage("evaluate", "nothing to evaluate: name maps, or use --sweep");
@@ -97,7 +97,7 @@ as well) beside weights, fixed policies, and Bloom filters of the same sizes.`,
       values.json
         ? evaluations.map((evaluation) => `${JSON.stringify(evaluation)}\n`).join("")
         : base === undefined
-          ? tableText(evaluations, report.onHeldHosts)
+          ? evaluationText(evaluations, report.onHeldHosts)
           : sweepText(base, evaluations),
     );
     const losesNothing = evaluations.every(({ recall }) => recall === 1);
@@ -108,26 +108,4 @@ as well) beside weights, fixed policies, and Bloom filters of the same sizes.`,
 function parseSweep(text: string): Sweep {
   if (text === "paper" || text === "frontier") return text;
   throw new MementoMapError("MM_USAGE", `not a sweep: ${quote(text)}; use paper or frontier`);
-}
-
-function tableText(evaluations: readonly Evaluation[], onHeldHosts: readonly Evaluation[]): string {
-  const head = ["map", "lines", "cost", "gzip", "accuracy", "held hosts", "recall", "freshness"];
-  const rows = evaluations.map((row, i) => [
-    row.map,
-    row.lines === null ? "-" : formatCount(row.lines),
-    row.relativeCost === null ? "-" : `${(100 * row.relativeCost).toFixed(2)}%`,
-    formatCount(row.gzipBytes),
-    row.accuracy.toFixed(4),
-    onHeldHosts[i].accuracy.toFixed(4),
-    row.recall === 1 ? "1" : row.recall.toFixed(6),
-    row.freshness === null ? "-" : row.freshness.toFixed(4),
-  ]);
-  const cells = [head, ...rows];
-  const widths = head.map((_, column) => Math.max(...cells.map((row) => row[column].length)));
-  return cells
-    .map(([name, ...numbers]) => {
-      const rest = numbers.map((text, i) => text.padStart(widths[i + 1])).join("  ");
-      return `${name.padEnd(widths[0])}  ${rest}\n`;
-    })
-    .join("");
 }
