@@ -31,7 +31,9 @@ export class HostedMap {
   readonly path: string;
   readonly #options: HostedMapOptions;
   #current: MapVersion;
-  #stamp: FileStamp;
+  #stamp: FileStamp | undefined;
+  /** What was wrong with the file when it was last looked at. */
+  #fault: string | undefined;
   #checking: Promise<void> | undefined;
   #compressing: Promise<void> = Promise.resolve();
   #isClosed = false;
@@ -87,10 +89,11 @@ export class HostedMap {
     const { id, log } = this.#options;
     try {
       const stamp = await stampOf(this.path);
-      if (isSameStamp(stamp, this.#stamp)) return;
+      if (this.#stamp !== undefined && isSameStamp(stamp, this.#stamp)) return;
       // Noted first: a version that is refused is not tried again until the file changes again.
       this.#stamp = stamp;
       const next = await openVersion(this.#options, stamp);
+      this.#fault = undefined;
       if (next.digest === this.#current.digest) {
         await next.release();
         return;
@@ -103,6 +106,11 @@ export class HostedMap {
       await old.release();
     } catch (error) {
       if (!isMementoMapError(error)) throw error;
+      // The file is gone, or there is a want of open files: the same version may be read later.
+      if (error.code === "MM_IO") this.#stamp = undefined;
+      const isNews = error.code !== "MM_IO" || error.describe() !== this.#fault;
+      this.#fault = error.describe();
+      if (!isNews) return;
       this.refusals += 1;
       log.event("error", "new map refused, the old one is kept", {
         map: id,

@@ -34,6 +34,24 @@ describe("serve", () => {
     expect(entries.map(({ msg }) => msg)).toContain("stopping");
   });
 
+  it.skipIf(process.platform === "win32")("looks at its files when it is told to", async () => {
+    const path = mapFile();
+    const { child, done } = spawnCli(["serve", path, "--port", "0", "--reload", "3600"]);
+    const url = await new Promise<string>((resolve) => {
+      child.stdout?.once("data", (chunk: Buffer) => resolve(chunk.toString().trim()));
+    });
+    const served = async (): Promise<string> =>
+      (await fetch(`${url}/.well-known/mementomap`)).text();
+    const newer = `${EXAMPLE_MAP}uk,co,bbc)/news 5\n`;
+    writeFileSync(`${path}.new`, newer);
+    renameSync(`${path}.new`, path);
+    expect(await served()).toBe(EXAMPLE_MAP);
+    child.kill("SIGHUP");
+    await expect.poll(served).toBe(newer);
+    child.kill("SIGTERM");
+    expect(await done).toMatchObject({ code: 0 });
+  });
+
   it("loses no request while its map is replaced again and again", async () => {
     const path = mapFile();
     const { child, done } = spawnCli([

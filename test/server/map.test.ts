@@ -310,10 +310,14 @@ describe("a map whose file changes", () => {
       expect((await rawGet(served.url + WELL_KNOWN)).body.toString()).toBe(EXAMPLE_MAP);
     }
     renameSync(served.path, `${served.path}.gone`);
-    await served.publisher.reload();
+    // Told of once: somebody may be away for weeks.
+    for (let i = 0; i < 3; i++) await served.publisher.reload();
     expect((await rawGet(served.url + WELL_KNOWN)).body.toString()).toBe(EXAMPLE_MAP);
     const health = JSON.parse((await rawGet(`${served.url}/health`)).body.toString());
     expect(health).toMatchObject({ status: "ok", maps: [{ reloads: 0, refusals: 4 }] });
+    writeFileSync(served.path, newer);
+    await served.publisher.reload();
+    expect((await rawGet(served.url + WELL_KNOWN)).body.toString()).toBe(newer);
   });
 
   it("is sent to the end to those who began with it, and none is refused meanwhile", async () => {

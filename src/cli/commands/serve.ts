@@ -25,8 +25,9 @@ POST of lines to /lookup for many. / is a page for people; there are /health,
 /metrics and /openapi.json too.
 
 A map whose file is replaced is read beside the old one and takes its place if
-it is sound; no request is lost. Told to stop (Ctrl-C, SIGTERM), the server
-takes no more requests, finishes those under way, and ends with status 0.
+it is sound; no request is lost. SIGHUP has files looked at at once. Told to
+stop (Ctrl-C, SIGTERM), the server takes no more requests, finishes those under
+way, and ends with status 0.
 
 The log goes to standard error, a line of JSON for each event and request. The
 address is written to standard output when the server is ready.
@@ -176,6 +177,7 @@ address is written to standard output when the server is ready.
       limits: { maxBatchBytes: values["max-batch"] },
       log: values.log === "nothing" ? undefined : log,
     });
+    const offHangUp = io.onHangUp?.(() => void publisher.reload());
     try {
       const server = await listen(publisher, {
         port: values.port,
@@ -195,6 +197,7 @@ address is written to standard output when the server is ready.
       log.event("info", "stopping");
       await server.stop();
     } finally {
+      offHangUp?.();
       await publisher.close();
       log.flush();
     }
