@@ -1,7 +1,8 @@
-import { type FileHandle, open } from "node:fs/promises";
+import { type FileHandle, open, stat } from "node:fs/promises";
 import { MementoMapError } from "../errors.ts";
 import { decompressed, type DecompressOptions } from "./decompress.ts";
 import { ioError } from "./io-error.ts";
+import { openPipe } from "./named-pipe.ts";
 
 /** An opened input: its decompressed bytes, to be read once, from start to end. */
 export interface Input {
@@ -50,6 +51,15 @@ export async function openInput(
       chunks: decompressed(stored, { ...options, source: name }),
       close: () => Promise.resolve(),
     };
+  }
+  const isPipe = await stat(path).then(
+    (found) => found.isFIFO(),
+    () => false, // opening it says what is wrong
+  );
+  if (isPipe) {
+    const pipe = openPipe(path);
+    const chunks = decompressed(watched(pipe.chunks(), options), { ...options, source: path });
+    return { name: path, size: undefined, chunks, close: () => pipe.close() };
   }
   const file = await open(path, "r").catch((error: unknown) => {
     throw ioError(error, path);

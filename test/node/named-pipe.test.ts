@@ -1,0 +1,42 @@
+import { execFileSync } from "node:child_process";
+import { createWriteStream } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { gzipSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import { openInput } from "../../src/node/input-file.ts";
+import { scratchDir } from "../support/scratch.ts";
+import { isBuilt, startBuilt } from "./generate/built-cli.ts";
+
+function makePipe(): string {
+  const path = join(scratchDir(), "pipe");
+  execFileSync("mkfifo", [path]);
+  return path;
+}
+
+describe.skipIf(process.platform === "win32")("a named pipe", () => {
+  it.each([
+    ["as it is", (bytes: Buffer) => bytes],
+    ["decompressed", (bytes: Buffer) => gzipSync(bytes)],
+  ])("is read to its end, %s", async (_how, stored) => {
+    const path = makePipe();
+    const text = Buffer.from("com,a)/ 2014 {}\n".repeat(20_000));
+    const input = await openInput(path, { stdin: process.stdin });
+    expect(input).toMatchObject({ name: path, size: undefined });
+    createWriteStream(path).end(stored(text));
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of input.chunks) chunks.push(chunk);
+    expect(Buffer.concat(chunks).equals(text)).toBe(true);
+  });
+
+  it.skipIf(!isBuilt)("that nobody writes to does not keep a command from ending", async () => {
+    const { child, done } = startBuilt(["generate", makePipe()]);
+    await sleep(600);
+    child.kill("SIGTERM");
+    expect(await done).toEqual({
+      code: 130,
+      stdout: "",
+      stderr: "mementomap: stopped by SIGTERM [MM_INTERRUPTED]\n",
+    });
+  });
+});
