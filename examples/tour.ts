@@ -215,6 +215,11 @@ function showAnswers(folder: string, { truth, said }: Survey): void {
   say('  cd "$(mktemp -d)"');
   for (const line of commandsRun.slice(0, -1)) say(`  ${line}`);
   say(`  mementomap lookup compact.ukvs ${held}`);
+
+  heading("And then");
+  say(`  mementomap analyze index.cdxj --html report.html   the archive in charts
+  mementomap serve compact.ukvs                      the map on the Web, and a page
+  docs/README.md                                     where to read on`);
 }
 
 function isShort(uri: string): boolean {

@@ -22,7 +22,7 @@ export const WORK_OPTIONS = {
     help: "Default: all cores, if there is memory for them.",
     parse: parsePositive,
   },
-  tmp: { type: "string", value: "DIR", help: "Where scratch files go." },
+  tmp: { type: "string", value: "DIR", help: "Where scratch files go. Default: TMPDIR." },
 } as const satisfies OptionTable;
 
 /** What long work is given besides what it is about. */

@@ -120,7 +120,7 @@ Exclusions (rows with 0) stay where they cover nothing that is held.`,
     misses: { type: "string", value: "FILE", help: "Lookups that missed: URIs or SURTs." },
     "no-exclusions": { type: "boolean", help: "Add no rows with 0." },
     threads: { type: "string", value: "N", help: "Default: all cores.", parse: parsePositive },
-    tmp: { type: "string", value: "DIR", help: "Where scratch files go." },
+    tmp: { type: "string", value: "DIR", help: "Where scratch files go. Default: TMPDIR." },
   },
   examples: [
     { line: "mementomap compact map.ukvs -o small.ukvs", does: "the paper's best trade, 4 and 2" },
