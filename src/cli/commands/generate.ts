@@ -35,7 +35,7 @@ of the URI; otherwise they are made from the URIs, and the summary says so.
 
 The map has one row for each host and path, without queries, and how many
 captures it has. It does not depend on the order of files, on threads, or on
-memory.`,
+memory. Its header says when the index last changed, or SOURCE_DATE_EPOCH.`,
   options: {
     output: { type: "string", short: "o", value: "MAP", help: "Write here; .gz compresses." },
     ...INDEX_OPTIONS,
