@@ -8,19 +8,14 @@
 //
 // This is AssemblyScript: TypeScript syntax, WebAssembly semantics. Build: `npm run build`.
 
-import { CLOSE_PAREN, commonBytes, LF, QUESTION, SLASH, SPACE, STAR, ZERO } from "./compaction/bytes";
+import { BACKSLASH, CLOSE_PAREN, commonBytes, LF, QUESTION, SLASH, SPACE, STAR, ZERO } from "./compaction/bytes";
+import { isOutside } from "./cdxj/date-range";
 import { UNKNOWN, verdictOf } from "./cdxj/row-filter";
 
-export {
-  closeLayout,
-  forget,
-  learnGap,
-  learnTail,
-  learnWord,
-  lessonPointer,
-  maxLessonBytes,
-  openLayout,
-} from "./cdxj/row-filter";
+export { learnDate } from "./cdxj/date-range";
+export { lessonPointer, maxLessonBytes } from "./cdxj/lesson";
+export { closeLayout, forget, learnGap, learnTail, learnWord, openLayout } from "./cdxj/row-filter";
+export { forgetSuspects, learnSuspect } from "./cdxj/suspects";
 
 const MAX_RUNS: i32 = 4096;
 const RUN_BYTES: usize = 16;
@@ -30,7 +25,6 @@ const BANG: u8 = 33;
 const QUOTE: u8 = 34;
 const COLON: u8 = 58;
 const AT: u8 = 64;
-const BACKSLASH: u8 = 92;
 const LOWER_H: u8 = 104;
 const LOWER_R: u8 = 114;
 const LOWER_U: u8 = 117;
@@ -48,8 +42,12 @@ let revisitCount: i32 = 0;
 /** Whether the line whose end was found last is of a revisit. */
 let isRevisit: bool = false;
 
-/** Bits of a verdict: a revisit, and reasons to leave a row out, the first of which counts. */
+/**
+ * Bits of a verdict: a revisit, and reasons to leave a row out, the first of which counts. What the
+ * others are, the caller knows.
+ */
 const IS_REVISIT: i32 = 1;
+const IS_OUTSIDE: i32 = 4;
 const MAX_REASONS: i32 = 7;
 const rejectedTable: usize = memory.data(4 * 7, 4);
 
@@ -157,18 +155,21 @@ export function scan(
       while (row > keyHostEnd + 2 && load<u8>(at + <usize>(row - 1)) == SLASH) row--;
     }
 
+    let verdict = 0;
     if (isFiltered) {
       const hasReturn = load<u8>(lineEnd - 1) == CR;
-      const verdict = verdictOf(block, hasReturn ? lineEnd - 1 : lineEnd);
+      verdict = verdictOf(block, hasReturn ? lineEnd - 1 : lineEnd);
       if (verdict == UNKNOWN) break;
-      if (verdict > IS_REVISIT) {
-        const count = rejectedTable + <usize>(4 * (ctz(verdict & ~IS_REVISIT) - 1));
-        store<i32>(count, load<i32>(count) + 1);
-        lineCount++;
-        at = lineEnd + 1;
-        continue;
-      }
-      isRevisit = verdict == IS_REVISIT;
+      isRevisit = (verdict & IS_REVISIT) != 0;
+    }
+    const date = keyEnd + 1;
+    if (isOutside(date, <i32>(block - 1 - date))) verdict |= IS_OUTSIDE;
+    if (verdict > IS_REVISIT) {
+      const count = rejectedTable + <usize>(4 * (ctz(verdict & ~IS_REVISIT) - 1));
+      store<i32>(count, load<i32>(count) + 1);
+      lineCount++;
+      at = lineEnd + 1;
+      continue;
     }
 
     if (row == lastRow && shared >= row) {

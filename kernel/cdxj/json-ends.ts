@@ -1,9 +1,8 @@
 // Where values of JSON end.
 
-const SPACE: u8 = 32;
+import { BACKSLASH, COMMA, SPACE } from "../compaction/bytes";
+
 const QUOTE: u8 = 34;
-const COMMA: u8 = 44;
-const BACKSLASH: u8 = 92;
 const CLOSE_BRACE: u8 = 125;
 
 /** The quote that ends a string; `end` or more if there is none. */

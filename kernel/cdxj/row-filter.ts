@@ -6,15 +6,16 @@
 
 import { commonBytes } from "../compaction/bytes";
 import { bareEnd, stringEnd } from "./json-ends";
+import { lesson } from "./lesson";
+import { isSuspect } from "./suspects";
 
 /** The verdict on a row that the caller must look at. */
 export const UNKNOWN: i32 = -1;
 /** It may have another of the layouts. */
 const OTHER_LAYOUT: i32 = -2;
 
-/** Bytes that the caller writes before it teaches them. */
-const MAX_LESSON_BYTES: i32 = 2048;
-const lesson: usize = memory.data(2048 + 16, 16);
+/** The fact of URIs, which are looked through for suspects; other facts are words. */
+const URI: i32 = 1;
 
 /**
  * A layout: the number of its values, -1 until it is complete; the verdict on what it lacks; the
@@ -38,15 +39,7 @@ const SLOT_BYTES: usize = 128;
 const SLOTS: u32 = 256;
 const words: usize = memory.data(256 * 128, 16);
 
-export function lessonPointer(): usize {
-  return lesson;
-}
-
-export function maxLessonBytes(): i32 {
-  return MAX_LESSON_BYTES;
-}
-
-/** Forgets everything. */
+/** Forgets layouts and words. */
 export function forget(): void {
   for (let slot: i32 = 0; slot < MAX_LAYOUTS; slot++) openLayout(slot);
   memory.fill(words, 0, SLOT_BYTES * SLOTS);
@@ -143,7 +136,7 @@ function verdictBy(layout: usize, block: usize, end: usize): i32 {
     if (valueEnd >= end) return OTHER_LAYOUT;
     const fact = load<i32>(value, 4);
     if (fact != 0) {
-      const known = wordVerdict(fact, at, <i32>(valueEnd - at));
+      const known = fact == URI ? uriVerdict(at, valueEnd) : wordVerdict(fact, at, <i32>(valueEnd - at));
       verdict = known == UNKNOWN || verdict == UNKNOWN ? UNKNOWN : verdict | known;
     }
     at = valueEnd;
@@ -151,6 +144,10 @@ function verdictBy(layout: usize, block: usize, end: usize): i32 {
   const tailLength = load<i32>(layout, 8);
   if (tailLength != -1 && commonBytes(at, gap, 0, tailLength) != tailLength) return OTHER_LAYOUT;
   return verdict;
+}
+
+function uriVerdict(uri: usize, end: usize): i32 {
+  return isSuspect(uri, end) ? UNKNOWN : 0;
 }
 
 function wordVerdict(fact: i32, word: usize, length: i32): i32 {

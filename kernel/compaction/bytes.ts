@@ -8,6 +8,7 @@ export const COMMA: u8 = 44;
 export const SLASH: u8 = 47;
 export const ZERO: u8 = 48;
 export const QUESTION: u8 = 63;
+export const BACKSLASH: u8 = 92;
 
 /** How many of the first `limit` bytes of two texts are the same, eight at a time. */
 @inline

@@ -5,7 +5,7 @@ import { CaptureSurt } from "../input/capture-surt.ts";
 import type { DetectedFormat } from "../input/detect.ts";
 import { keyedByUri, rowParser } from "../input/detect.ts";
 import type { CaptureFilter } from "../input/filter.ts";
-import { CaptureSieve, filterNeeds, isEmptyFilter, looksAtValuesOnly } from "../input/filter.ts";
+import { CaptureSieve, filterNeeds, isEmptyFilter } from "../input/filter.ts";
 import { KeyCheck } from "../input/key-check.ts";
 import { hasRevisitType, isRevisit } from "../input/revisit.ts";
 import { MementoMapError } from "../errors.ts";
@@ -16,7 +16,8 @@ import { SCANNER_REASONS } from "./key-run-scanner.ts";
 import type { KeyTable } from "./key-table.ts";
 import type { RowKeyOptions } from "./row-key.ts";
 import { RowKey } from "./row-key.ts";
-import { ScannerLessons } from "./scanner-lessons.ts";
+import { scannerFilter } from "./scanner-filter.ts";
+import { TaughtScanner } from "./taught-scanner.ts";
 
 /** How to read rows; all of it can be sent to another thread. */
 export interface IndexReaderOptions extends RowKeyOptions {
@@ -58,9 +59,7 @@ export class IndexReader {
   readonly #capture = new Capture();
   readonly #surt = new CaptureSurt();
   readonly #rowKey: RowKey;
-  readonly #scanner: KeyRunScanner | undefined;
-  /** Missing where the scanner need not learn anything. */
-  readonly #lessons: ScannerLessons | undefined;
+  readonly #taught: TaughtScanner | undefined;
   #canScan = false;
   /** Whether rows may be of revisits, and parsing them does not tell. */
   #looksForRevisits = false;
@@ -79,7 +78,7 @@ export class IndexReader {
   #lastLength = NONE;
   #lastRowLength = NONE;
 
-  /** @param scanner makes CDXJ faster, where keys, status and MIME type are all that is needed. */
+  /** @param scanner makes CDXJ faster, where nothing but keys goes into the map. */
   constructor(
     options: IndexReaderOptions,
     table: KeyTable,
@@ -93,8 +92,8 @@ export class IndexReader {
     const needsKeysOnly = !originals && distinct !== true && datetimeDigits === 0;
     this.#rowKey = new RowKey(options);
     this.#sieve = isEmptyFilter(options.filter) ? undefined : new CaptureSieve(options.filter);
-    this.#scanner = needsKeysOnly && looksAtValuesOnly(options.filter) ? scanner : undefined;
-    this.#lessons = this.#scanner && this.#sieve && new ScannerLessons(this.#scanner, this.#sieve);
+    const toScan = needsKeysOnly ? scannerFilter(options.filter) : undefined;
+    this.#taught = scanner && toScan && new TaughtScanner(scanner, toScan, this.#sieve);
     this.#parser = rowParser({ name: "surts" }, filterNeeds(options.filter));
   }
 
@@ -111,9 +110,8 @@ export class IndexReader {
     this.#keyCheck = hasKeys ? new KeyCheck(format) : undefined;
     this.#isSample = format.isSample ?? false;
     this.#isFiltered = format.name !== "map";
-    this.#canScan =
-      this.#scanner !== undefined && isCdxj && !isKeyedByUri(format) && !this.#isSample;
-    if (this.#canScan) this.#scanner?.startPart(this.#sieve !== undefined);
+    this.#canScan = isCdxj && !isKeyedByUri(format) && !this.#isSample;
+    if (this.#canScan) this.#taught?.startPart();
     this.#capture.reset();
     this.#table.startRun();
     this.#linesBeforePart = this.counts.lines;
@@ -133,7 +131,8 @@ export class IndexReader {
     const capture = this.#capture;
     const parser = this.#parser;
     const sieve = this.#isFiltered ? this.#sieve : undefined;
-    const scanner = this.#canScan ? this.#scanner : undefined;
+    const taught = this.#canScan ? this.#taught : undefined;
+    const scanner = taught?.scanner;
     const { maxLineBytes } = this.#options;
     const canRepeat = sieve === undefined && this.#rowKey.isPartOfSurt && !this.#isSample;
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -180,8 +179,7 @@ export class IndexReader {
         } else {
           counts.filtered[reason]++;
         }
-        if (scanner !== undefined && parser.layout !== undefined)
-          this.#lessons?.teach(parser.layout, bytes, capture);
+        if (parser.layout !== undefined) taught?.teach(parser.layout, bytes, capture);
       } else if (kind === ROW.header) {
         counts.headers++;
       } else if (kind === ROW.nonWeb) {

@@ -1,9 +1,11 @@
 import type { FilterReason } from "../input/filter.ts";
 import type { JsonLayout } from "../input/json-layout.ts";
+import type { ScannerFilter } from "./scanner-filter.ts";
 
 /** For which reasons a scanner can leave rows out; the first that applies is the one that counts. */
 export const SCANNER_REASONS = [
   "revisit",
+  "date",
   "status",
   "mime",
 ] as const satisfies readonly FilterReason[];
@@ -29,10 +31,10 @@ export interface KeyRunScanner {
    * key; its lines; and how many bytes the key shares with that of the run before.
    */
   readonly table: Int32Array;
-  /** Whether a scan can get anywhere: there is no filter, or a layout is known. */
+  /** Whether a scan can get anywhere: JSON need not be looked at, or a layout is known. */
   readonly isReady: boolean;
   /** Says that lines of another part follow: forgets what it has learned. */
-  startPart(isFiltered: boolean): void;
+  startPart(filter: ScannerFilter): void;
   /**
    * Learns how some of the lines are laid out, down to the last fact.
    *

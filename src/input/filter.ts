@@ -56,14 +56,8 @@ export function filterNeeds(filter: CaptureFilter): RowNeeds {
 
 /** Whether nothing is left out. */
 export function isEmptyFilter(filter: CaptureFilter): boolean {
-  const { status, mime, skipRevisits } = filter;
-  const needsValues = isGiven(status) || isGiven(mime) || skipRevisits === true;
-  return !needsValues && looksAtValuesOnly(filter);
-}
-
-/** Whether status and MIME type are all that decides. */
-export function looksAtValuesOnly({ from, to, exclude }: CaptureFilter): boolean {
-  return from === undefined && to === undefined && !isGiven(exclude);
+  const { uri, status, mime } = filterNeeds(filter);
+  return !uri && !status && !mime && filter.from === undefined && filter.to === undefined;
 }
 
 function isGiven(list: readonly string[] | undefined): list is readonly string[] {
@@ -100,6 +94,11 @@ export class CaptureSieve {
     return this.#filter.skipRevisits === true;
   }
 
+  /** Whether captures may be left out for their URI. */
+  get excludes(): boolean {
+    return this.#exclude.length > 0;
+  }
+
   /** The reason to leave a capture out, or undefined to count it. */
   reject(bytes: Uint8Array, capture: Capture): FilterReason | undefined {
     if (this.skipsRevisits && isRevisit(bytes, capture)) return "revisit";
@@ -112,7 +111,7 @@ export class CaptureSieve {
     }
     if (!this.hasStatus(bytes, capture)) return "status";
     if (!this.hasMime(bytes, capture)) return "mime";
-    if (this.#exclude.length > 0) {
+    if (this.excludes) {
       const uri =
         capture.uriStart === -1
           ? this.#decoder.decode(bytes.subarray(capture.keyStart, capture.keyEnd))

@@ -1,14 +1,12 @@
 import { LF } from "../../bytes/ascii.ts";
 import type { KeyRunScanner } from "../../generate/key-run-scanner.ts";
 import { SCANNER_REASONS } from "../../generate/key-run-scanner.ts";
+import type { ScannerFilter } from "../../generate/scanner-filter.ts";
 import { FACT } from "../../input/json-facts.ts";
 import type { JsonLayout } from "../../input/json-layout.ts";
 import { endsWithQuote } from "../../input/json-layout.ts";
 import type { KernelExports } from "../kernel.ts";
 import { startKernel } from "../kernel.ts";
-
-/** Facts that the kernel judges by; it passes over all else. */
-const JUDGED = FACT.status | FACT.mime;
 
 /** What kernel/scan-cdxj.ts exports. */
 interface ScanExports extends KernelExports {
@@ -26,6 +24,9 @@ interface ScanExports extends KernelExports {
   learnGap(slot: number, length: number, fact: number, isString: number): number;
   learnTail(slot: number, length: number): number;
   closeLayout(slot: number, verdict: number): void;
+  learnDate(digits: number, isLast: number): void;
+  forgetSuspects(): void;
+  learnSuspect(length: number): number;
   learnWord(fact: number, length: number, verdict: number): void;
   scan(
     start: number,
@@ -46,6 +47,8 @@ export class CdxjScanner implements KeyRunScanner {
   isReady = true;
   readonly rejected: number[] = SCANNER_REASONS.map(() => 0);
   #isFiltered = false;
+  /** Facts that the kernel judges by; it passes over all else. */
+  #judged = 0;
   /** The bytes taken; where their offset 0 is, or would be, in the memory of the kernel. */
   #bytes: Uint8Array = new Uint8Array(0);
   #end = 0;
@@ -75,10 +78,21 @@ export class CdxjScanner implements KeyRunScanner {
     return new CdxjScanner(exports as ScanExports, bufferBytes, maxLineBytes);
   }
 
-  startPart(isFiltered: boolean): void {
-    this.#isFiltered = isFiltered;
-    this.isReady = !isFiltered;
-    this.#exports.forget();
+  startPart({ from, to, looksAtJson, suspects }: ScannerFilter): void {
+    const exports = this.#exports;
+    this.#isFiltered = looksAtJson;
+    this.isReady = !looksAtJson;
+    this.#judged = FACT.status | FACT.mime | (suspects.length > 0 ? FACT.uri : 0);
+    exports.forget();
+    for (const [i, date] of [from, to].entries()) {
+      this.#say(Buffer.from(date));
+      exports.learnDate(date.length, i);
+    }
+    exports.forgetSuspects();
+    for (const suspect of suspects) {
+      this.#say(Buffer.from(suspect));
+      exports.learnSuspect(suspect.length);
+    }
   }
 
   learnLayout(slot: number, { gaps, facts, tail }: JsonLayout, verdict: number): void {
@@ -87,7 +101,8 @@ export class CdxjScanner implements KeyRunScanner {
     const learnsGap = (gap: Uint8Array, i: number): boolean => {
       const isString = endsWithQuote(gap) ? 1 : 0;
       return (
-        this.#say(gap) && exports.learnGap(slot, gap.length, facts[i] & JUDGED, isString) === 1
+        this.#say(gap) &&
+        exports.learnGap(slot, gap.length, facts[i] & this.#judged, isString) === 1
       );
     };
     const learnsTail = (): boolean =>

@@ -6,6 +6,7 @@ import { IndexReader } from "../../../src/generate/index-reader.ts";
 import type { KeyRunScanner } from "../../../src/generate/key-run-scanner.ts";
 import { KeyTable } from "../../../src/generate/key-table.ts";
 import type { CaptureFilter } from "../../../src/input/filter.ts";
+import { PAPER_PRESET } from "../../../src/input/filter.ts";
 
 const OPTIONS = {
   originals: false,
@@ -124,6 +125,13 @@ const FILTERS: readonly CaptureFilter[] = [
   { mime: ["image/*"], skipRevisits: true },
   { skipRevisits: true },
   { status: ["200", "301"], mime: ["text/html", "warc/revisit"], skipRevisits: true },
+  { from: "2015" },
+  { from: "201506", to: "20151231" },
+  { to: "20150601", status: ["200"], skipRevisits: true },
+  { exclude: ["robots\\.txt"] },
+  { exclude: ["ROBOTS", "x{2}/robots"], from: "2015" },
+  { exclude: ["[^/]$"] },
+  PAPER_PRESET,
 ];
 
 /** JSON blocks as different programs write them, and some that are broken. */
@@ -143,14 +151,37 @@ const BLOCKS = [
   '{"url": "URL", "mime": "MIME", "status": "STATUS',
   '{"url": "URL", "mime": "MIME" "status" "STATUS"}',
 ];
-const url = fc.constantFrom(
-  "http://a.com/",
-  "http:\\/\\/a.com\\/",
-  'http://a.com/\\"',
-  "http://a.com/x\\\\",
-  "http://a.com/\\",
-  "dns:a",
-  "",
+const url = fc.oneof(
+  fc.constantFrom(
+    "http://a.com/",
+    "http:\\/\\/a.com\\/",
+    'http://a.com/\\"',
+    "http://a.com/x\\\\",
+    "http://a.com/\\",
+    "dns:a",
+    "",
+  ),
+  // Wherever it begins and ends within what is looked at in one go.
+  fc
+    .tuple(
+      fc.constantFrom("http://a.com/", "http:\\/\\/a.com\\/", ""),
+      fc.nat(40),
+      fc.constantFrom("robots.txt", "ROBOTS.txt?x", "robots\\u002etxt", "robots_txt", "robot"),
+      fc.nat(20),
+    )
+    .map(
+      ([start, before, name, after]) => `${start}${"x".repeat(before)}/${name}${"y".repeat(after)}`,
+    ),
+);
+const date = fc.constantFrom(
+  "20200101000000",
+  "2014",
+  "201505",
+  "2015",
+  "20150601",
+  "20150602000000",
+  "20151231235959",
+  "20160101000000999",
 );
 const status = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom("200", "301", "404") },
@@ -187,10 +218,10 @@ const filteredFile = fc
           {
             weight: 30,
             arbitrary: fc
-              .tuple(key, fc.constantFrom(...blocks), url, status, mime)
-              .map(([surt, block, ...values]) => {
+              .tuple(key, date, fc.constantFrom(...blocks), url, status, mime)
+              .map(([surt, datetime, block, ...values]) => {
                 const [ofUrl, ofStatus, ofMime] = values.map((value) => () => value);
-                return `${surt} 20200101000000 ${block
+                return `${surt} ${datetime} ${block
                   .replace("URL", ofUrl)
                   .replace("STATUS", ofStatus)
                   .replace("MIME", ofMime)}`;
