@@ -174,7 +174,7 @@ function withTraits(format: DetectedFormat, lines: readonly string[]): DetectedF
 
 /** Complains about what is no index. */
 function refuse(text: string, wanted: InputFormat, source: string): void {
-  if (/^(?:PK\u0003\u0004|PAR1)/.test(text)) {
+  if (text.startsWith("PK\u0003\u0004") || text.startsWith("PAR1")) {
     throw new MementoMapError(
       "MM_BAD_INPUT",
       "WACZ and Parquet files are not read from start to end; give them by name, not compressed",
