@@ -1,6 +1,7 @@
 import { LF, PLUS, SLASH, SPACE } from "../bytes/ascii.ts";
 import { copyRange } from "../bytes/copy.ts";
 import { decimalLength, writeDecimal } from "../bytes/decimal.ts";
+import { MementoMapError, quote } from "../errors.ts";
 import type { SortedKeys } from "./key-table.ts";
 import { CAPTURE_MARK, rowKeyLength } from "./row-key.ts";
 
@@ -100,6 +101,7 @@ export class MapRows {
 
   #emit(bytes: Uint8Array, start: number, end: number, mementos: number, originals: number): void {
     const keyLength = end - start;
+    if (mementos > Number.MAX_SAFE_INTEGER) throw tooMany(bytes, start, end);
     if (this.#at + keyLength + TAIL_BYTES > this.#buffer.length) {
       this.#flush();
       if (keyLength + TAIL_BYTES > this.#buffer.length) {
@@ -136,6 +138,15 @@ export function plainRowBytes(keys: SortedKeys): number {
     bytes += end - start + decimalLength(count) + 2;
   });
   return bytes;
+}
+
+/** Larger counts are not exact any more. */
+function tooMany(key: Uint8Array, start: number, end: number): MementoMapError {
+  const shown = quote(new TextDecoder().decode(key.subarray(start, end)));
+  return new MementoMapError(
+    "MM_LIMIT",
+    `the count of ${shown} is larger than ${Number.MAX_SAFE_INTEGER}`,
+  );
 }
 
 function isSame(key: Uint8Array, length: number, other: Uint8Array, otherLength: number): boolean {

@@ -1,4 +1,4 @@
-import { readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
@@ -97,6 +97,12 @@ describe("generate --add", () => {
       /expected a datetime of 4 digits/,
     ],
     [
+      "coarser datetimes",
+      '!fields {"keys":["surt","datetime"],"values":["frequency"]}\ncom,a)/ 2014 5\n',
+      ["--by", "datetime:month"],
+      /its datetimes have 4 digits, not 6; give the --by it was made with.*\[MM_USAGE\]/,
+    ],
+    [
       "originals to count",
       "com,a)/ 5\n",
       ["--originals"],
@@ -115,6 +121,16 @@ describe("generate --add", () => {
     const result = await generate(folder, "@a.cdxj.gz", "--add", "@m.ukvs", ...options);
     expect(result).toMatchObject({ code: 2, stdout: "" });
     expect(result.stderr).toMatch(message);
+  });
+
+  it("refuses counts that would not be exact any more", async () => {
+    const folder = scratchDir();
+    write(folder, "m.ukvs", "com,a)/ 9007199254740991\ncom,b)/ 9007199254740991\n", 1);
+    write(folder, "a.cdxj", 'com,a)/ 20140101000000 {"url": "http://a.com/"}\n', 1);
+    const { code, stderr } = await generate(folder, "@a.cdxj", "--add", "@m.ukvs", "-o", "@new");
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/the count of "com,a\)\/" is larger than 9007199254740991 \[MM_LIMIT\]/);
+    expect(existsSync(join(folder, "new"))).toBe(false);
   });
 
   it("refuses a map as an index, and says what to do", async () => {
