@@ -11,12 +11,14 @@ export interface ProgressOptions {
 
 const INTERVAL_MS = 200;
 const BAR_WIDTH = 24;
+const MIN_BAR_WIDTH = 6;
 const ERASE_LINE = "\r\u001b[2K";
 
 /**
  * One line on the terminal that says how far the work is; nothing where stderr is not a terminal.
  *
- * Plain text without colour, so there is nothing for `NO_COLOR` to turn off. Drawn at most five times a second, from {@link add}; no timer keeps the process alive.
+ * Plain text without colour, so there is nothing for `NO_COLOR` to turn off. Drawn at most five
+ * times a second, from {@link add}; no timer keeps the process alive.
  */
 export class Progress {
   readonly #io: Io;
@@ -64,18 +66,26 @@ export class Progress {
     }
     const left = formatDuration(Math.max(0, total - this.#done) / bytesPerMs);
     const amount = `${formatSize(this.#done)} of ${formatSize(total)}`;
-    return this.#fitted(
-      `${this.#label} ${bar(this.#done / total)} ${amount}  ${rate}  ${left} left`,
-    );
+    const numbers = `${amount}  ${rate}  ${left} left`;
+    const room = this.#columns - `${this.#label} [] ${numbers}`.length;
+    return this.#fitted(`${this.#label} ${bar(this.#done / total, room)}${numbers}`);
+  }
+
+  /** One less than there are: a line that fills its row wraps on some terminals. */
+  get #columns(): number {
+    return (this.#io.stderr.columns ?? 80) - 1;
   }
 
   /** Cuts a line to the terminal's width, because a wrapped line cannot be erased. */
   #fitted(line: string): string {
-    return line.slice(0, (this.#io.stderr.columns ?? 80) - 1);
+    return line.slice(0, this.#columns);
   }
 }
 
-function bar(share: number): string {
-  const full = Math.round(Math.min(1, share) * BAR_WIDTH);
-  return `[${"━".repeat(full)}${" ".repeat(BAR_WIDTH - full)}]`;
+/** A bar and a blank, or nothing where numbers leave too little room. */
+function bar(share: number, room: number): string {
+  const width = Math.min(BAR_WIDTH, room);
+  if (width < MIN_BAR_WIDTH) return "";
+  const full = Math.round(Math.min(1, share) * width);
+  return `[${"━".repeat(full)}${" ".repeat(width - full)}] `;
 }

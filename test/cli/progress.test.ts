@@ -52,6 +52,20 @@ describe("Progress", () => {
   });
 
   it.each([
+    [80, /^reading \[━+ +\] 248\.0 MiB of 438\.1 MiB {2}231\.6 MiB\/s {2}0\.8 s left$/],
+    [60, /^reading 248\.0 MiB of 438\.1 MiB {2}231\.6 MiB\/s {2}0\.8 s left$/],
+  ])("shortens its bar before its numbers: %i columns", (columns, expected) => {
+    const { io, shown, clock } = watched({ isTTY: true });
+    const terminal = { ...io, stderr: { ...io.stderr, columns } };
+    const progress = new Progress(terminal, { label: "reading", total: 438.1 * 2 ** 20 });
+    clock.ms = 1071;
+    progress.add(248 * 2 ** 20);
+    const line = shown().slice(ERASE.length);
+    expect(line).toMatch(expected);
+    expect(line.length).toBeLessThan(columns);
+  });
+
+  it.each([
     ["not a terminal", { isTTY: false }, false],
     ["quiet", { isTTY: true }, true],
     ["a dumb terminal", { isTTY: true, env: { TERM: "dumb" } }, false],
