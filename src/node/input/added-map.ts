@@ -32,36 +32,14 @@ export async function openAddedMap(
   const stored = await readHead(path);
   const isCompressed = recognizeCompression(stored) !== undefined;
   const head = isCompressed ? await decompressedHead(path) : stored;
-  const { headers, recordsOffset } = mapHeadOf(head, path);
+  const { headers } = mapHeadOf(head, path);
   checkKeys(headers, datetimeDigits, path);
-  if (datetimeDigits > 0) checkDigits(head.subarray(recordsOffset), datetimeDigits, path);
   const format: DetectedFormat = { name: "map", datetimeDigits };
   const file = { path, source: path, size: stats.size };
   const input = isCompressed
     ? compressedInput(file, format, options)
     : plainInput(path, stats.size, format);
   return { input, headers };
-}
-
-/**
- * Some rows may have a shorter datetime, because their capture has, but not all of them.
- *
- * @param rows the first ones; the last may be cut off.
- */
-function checkDigits(rows: Uint8Array, datetimeDigits: number, path: string): void {
-  const text = new TextDecoder("latin1").decode(rows);
-  const digits = Array.from(
-    text.matchAll(/^\S+[ \t]+(\d+)[ \t]/gm),
-    ([, date = ""]) => date.length,
-  );
-  const most = digits.reduce((a, b) => Math.max(a, b), 0);
-  if (digits.length === 0 || most >= datetimeDigits) return;
-  throw new MementoMapError(
-    "MM_USAGE",
-    `cannot be added to: its datetimes have ${most} digits, not ${datetimeDigits}; give the --by ` +
-      "it was made with, or use merge",
-    { position: { source: path } },
-  );
 }
 
 function checkKeys({ fields }: UkvsHeaders, datetimeDigits: number, path: string): void {

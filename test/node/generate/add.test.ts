@@ -97,12 +97,6 @@ describe("generate --add", () => {
       /expected a datetime of 4 digits/,
     ],
     [
-      "coarser datetimes",
-      '!fields {"keys":["surt","datetime"],"values":["frequency"]}\ncom,a)/ 2014 5\n',
-      ["--by", "datetime:month"],
-      /its datetimes have 4 digits, not 6; give the --by it was made with.*\[MM_USAGE\]/,
-    ],
-    [
       "originals to count",
       "com,a)/ 5\n",
       ["--originals"],
