@@ -1,7 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Interrupt } from "../../src/node/interrupt.ts";
 import { runCli } from "../support/run-cli.ts";
 import { zipNum } from "../support/zipnum-fixture.ts";
 import type { Crawl } from "./crawl.ts";
@@ -100,6 +101,18 @@ describe.skipIf(wget === undefined)("a crawl by Wget", () => {
     expect(await rows([index])).toEqual(ofWarc);
   });
 
+  it.skipIf(cdxjIndexer === undefined)(
+    "is the same in a ZipNum cluster of cdxj-indexer",
+    async () => {
+      const place = mkdtempSync(join(folder, "cluster-"));
+      const words = ["-s", "-l", "10", "-c", "data.cdxj.gz", "-o", "cluster.idx", crawled.warcGz];
+      await output(cdxjIndexer ?? "", words, place);
+      expect(await rows([place])).toEqual(ofWarc);
+      expect(await rows([join(place, "cluster.idx")])).toEqual(ofWarc);
+      expect(await rows([join(place, "data.cdxj.gz")])).toEqual(ofWarc);
+    },
+  );
+
   it.skipIf(warcio === undefined)("has the records that warcio finds", async () => {
     const fields = "warc-type,warc-target-uri,http:status";
     const text = await output(warcio ?? "", ["index", "-f", fields, crawled.warcGz], folder);
@@ -160,6 +173,7 @@ describe.skipIf(wget === undefined)("a crawl by Wget", () => {
         `http://127.0.0.1:${port}/`,
       );
       try {
+        await stopHalfWay(api, place);
         const { index, pages } = await harvested(api, place);
         expect(await rows([index])).toEqual(ofWarc);
         return pages;
@@ -189,6 +203,24 @@ describe.skipIf(wget === undefined)("a crawl by Wget", () => {
       }
     },
   );
+
+  /** Begins the harvest that `harvested` ends, and stops when there is something to go on from. */
+  async function stopHalfWay(api: string, place: string): Promise<void> {
+    const index = join(place, "harvest.cdx");
+    const interrupt = new Interrupt();
+    const words = ["--url", crawled.site, "--match", "prefix", "--interval", "500", "-o", index];
+    const timer = setInterval(() => {
+      if (existsSync(`${index}.part.json`)) interrupt.trigger("SIGINT");
+    }, 20);
+    try {
+      const { code } = await runCli(["harvest", api, ...words], { interrupt });
+      // What comes in one stream may be all there before it can be stopped.
+      if (code === 0) rmSync(index);
+      else expect([code, existsSync(index)]).toEqual([130, false]);
+    } finally {
+      clearInterval(timer);
+    }
+  }
 
   /** An index of what a CDX server says about the site. */
   async function harvested(api: string, place: string): Promise<{ index: string; pages: number }> {
