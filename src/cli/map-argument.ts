@@ -49,7 +49,7 @@ function checkHead(lines: readonly string[], source: string): void {
   }
   try {
     const [frequency] = parseRecord(line, DEFAULT_FIELDS).values;
-    parseFrequency(frequency ?? "");
+    if (frequency !== undefined) parseFrequency(frequency);
   } catch (error) {
     throw isMementoMapError(error) ? error.at(position) : error;
   }

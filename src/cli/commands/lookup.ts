@@ -82,7 +82,11 @@ with --batch alone always 0.
     }
     await refuseOtherThanMaps([path], io);
     const map = await openMap(path, io, { forMany: values.batch !== undefined });
-    const asker = new Asker(map.lookup, map.index, { ...values, isSurt: values.surt });
+    const warn = (text: string): void => {
+      if (!values.quiet) io.stderr.write(`mementomap: warning: ${text}\n`);
+    };
+    const options = { ...values, isSurt: values.surt, warn };
+    const asker = new Asker(map.lookup, map.index, options);
     try {
       const presentCount = await withOutput(values.output, io, async (output) => {
         const count = await asker.askAll(inputs, output);
@@ -98,8 +102,13 @@ with --batch alone always 0.
   },
 });
 
+const URI_FORM = /^[a-z][a-z\d+.-]*:\/\//i;
+/** No host has a comma before a closing parenthesis. */
+const SURT_FORM = /^[^\s/:?#]+,[^\s/?#]*\)(?:\/|$)/;
+
 interface AskOptions {
   readonly isSurt: boolean;
+  readonly warn: (text: string) => void;
   readonly json: boolean;
   readonly at: string | undefined;
 }
@@ -126,6 +135,7 @@ class Asker {
     const lines = new LineWriter(sink);
     let presentCount = 0;
     for (const input of inputs) {
+      this.#checkForm(input);
       const answer = await this.#ask(input);
       if (answer.present) presentCount += 1;
       const sent = lines.write(this.#format(input, answer));
@@ -168,6 +178,7 @@ class Asker {
       answers.startBatch(bytes);
       for (let line = 0; line < count; line += 1) {
         if (starts[line] === ends[line]) continue;
+        if (asked === 0) this.#checkForm(decoder.decode(bytes.subarray(starts[line], ends[line])));
         asked += 1;
         const sent = answers.write(bytes, starts[line], ends[line]);
         if (sent !== undefined) await sent;
@@ -186,6 +197,7 @@ class Asker {
       for (let line = 0; line < count; line += 1) {
         if (starts[line] === ends[line]) continue;
         const text = decoder.decode(bytes.subarray(starts[line], ends[line]));
+        if (counts.asked === 0) this.#checkForm(text);
         const answer = this.#askIndex(text) ?? (await this.#ask(text));
         counts.asked += 1;
         if (answer.present) counts.present += 1;
@@ -195,6 +207,13 @@ class Asker {
     }
     await lines.flush();
     return counts;
+  }
+
+  /** Warns of a URI in place of a SURT, or the other way round: a map says "absent" of either. */
+  #checkForm(input: string): void {
+    const { isSurt, warn } = this.#options;
+    if (isSurt && URI_FORM.test(input)) warn(`${quote(input)} is a URI; leave out --surt`);
+    if (!isSurt && SURT_FORM.test(input)) warn(`${quote(input)} is a SURT; say so with --surt`);
   }
 
   /** The answer of an index in memory, for which nothing need be awaited. */

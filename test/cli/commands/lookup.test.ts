@@ -46,6 +46,24 @@ describe("lookup", () => {
     expect(await runCli(["lookup", mapFile(), ...absent])).toMatchObject({ code: 1, stderr: "" });
   });
 
+  it.each([
+    [[], "org,arxiv)/abs", '"org,arxiv)/abs" is a SURT; say so with --surt'],
+    [["--surt"], "https://arxiv.org/abs", '"https://arxiv.org/abs" is a URI; leave out --surt'],
+  ])("warns when SURTs and URIs are mixed up: %j", async (options, input, warning) => {
+    const argv = ["lookup", mapFile(), ...options];
+    const stdout = `${input}\tabsent\t-\t-\t-\n`;
+    const stderr = `mementomap: warning: ${warning}\n`;
+    expect(await runCli([...argv, input])).toEqual({ code: 1, stdout, stderr });
+    expect(await runCli([...argv, input, "-q"])).toEqual({ code: 1, stdout, stderr: "" });
+    // Once for a batch, which is all of one kind.
+    const stdin = `${input}\n${input}\n`;
+    expect(await runCli([...argv, "--batch", "-"], { stdin })).toEqual({
+      code: 0,
+      stdout: stdout + stdout,
+      stderr: `${stderr}2 looked up, 0 present\n`,
+    });
+  });
+
   it("answers a batch, with status 0 whatever it finds", async () => {
     const map = mapFile();
     const stdin = `${URIS.join("\n")}\n`;
