@@ -25,6 +25,8 @@ export interface NodeClientOptions {
   readonly headersTimeoutMs?: number | undefined;
   /** How long a server may send nothing in the middle of a body; default 30 s. */
   readonly idleTimeoutMs?: number | undefined;
+  /** How long a connection is kept that nobody uses; default 10 s. Servers may keep it for ever. */
+  readonly keptOpenMs?: number | undefined;
   /** Default 5. */
   readonly maxRedirects?: number | undefined;
   /** Default the system's. */
@@ -34,7 +36,7 @@ export interface NodeClientOptions {
 }
 
 const MAX_HEADER_BYTES = 64 * 1024;
-const AGENT_OPTIONS: https.AgentOptions = { keepAlive: true, maxSockets: 8 };
+const MAX_SOCKETS = 8;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /** How a connection is made, and what is sent to a proxy on the way. */
@@ -61,8 +63,8 @@ export class NodeClient implements HttpClient {
     this.#options = options;
     this.#lookups = resolverLookups(options.resolver, privateAddress);
     this.#agents = {
-      http: new http.Agent(AGENT_OPTIONS),
-      https: new https.Agent(AGENT_OPTIONS),
+      http: new http.Agent(this.#agentOptions()),
+      https: new https.Agent(this.#agentOptions()),
     };
   }
 
@@ -121,6 +123,15 @@ export class NodeClient implements HttpClient {
     throw explained(proxyError(proxy, statusText(407)), url);
   }
 
+  #agentOptions(): http.AgentOptions {
+    // The time is that of connections without a request: others have times of their own.
+    return {
+      keepAlive: true,
+      maxSockets: MAX_SOCKETS,
+      timeout: this.#options.keptOpenMs ?? 10_000,
+    };
+  }
+
   #direct({ protocol }: URL, isTrusted: boolean): Way {
     return {
       agent: protocol === "https:" ? this.#agents.https : this.#agents.http,
@@ -147,7 +158,7 @@ export class NodeClient implements HttpClient {
     const known = this.#tunnels.get(proxy);
     if (known !== undefined) return known;
     const { headersTimeoutMs = 30_000 } = this.#options;
-    const agent = new TunnelAgent(proxy, headersTimeoutMs, AGENT_OPTIONS);
+    const agent = new TunnelAgent(proxy, headersTimeoutMs, this.#agentOptions());
     this.#tunnels.set(proxy, agent);
     return agent;
   }
