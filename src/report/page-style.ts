@@ -72,7 +72,7 @@ footer{color:var(--soft);font-size:.88rem;margin-top:3rem;padding-bottom:3rem}
 @media print{:root{--bg:#fff;--card:#fff;--ink:#000;--soft:#333;--line:#bbb;--grid:#ddd;--accent:#000;
 --h0:#f4f4f4;--h1:#e3eef5;--h2:#c9dfec;--h3:#a9cce1;--h4:#83b5d3;--h5:#5c9cc3;--h6:#3b83b0;--h7:#256b98;--h8:#15547c;--h9:#0a3d5e;--dark:#fff;
 --c0:#0b6fa4;--c1:#d0612b;--c2:#2f8f5b;--c3:#8a5bb0;--c4:#b8892b;--c5:#c23b5a;--c6:#4a7f86;--c7:#6b7280}
-body{font-size:10pt}nav,.tools,.download,#tip{display:none}header,main,footer{max-width:none;padding:0}h2{margin-top:1.5rem;break-after:avoid}
+body{font-size:10pt}nav,.tools,.download,#tip{display:none}header,main,footer{max-width:none;padding:0}h2{margin-top:1.5rem}h2,section>p{break-after:avoid}.tiles{grid-template-columns:repeat(3,1fr)}tfoot{display:table-row-group}
 figure,.card{break-inside:avoid;border-color:#ccc;padding:.6rem}.grid{grid-template-columns:1fr 1fr;gap:.6rem}.grid.wide{grid-template-columns:1fr}
 .table{overflow:visible;max-height:none}.card:has(.table){break-inside:auto}table{font-size:8pt}tr{break-inside:avoid}figure details{display:none}thead th,tfoot th,tfoot td{position:static}.grid:has(>.card){grid-template-columns:1fr}
 *{-webkit-print-color-adjust:exact;print-color-adjust:exact}}

@@ -160,6 +160,12 @@ describe.skipIf(CHROMIUM === undefined)("reports in Chromium (none found: skippe
     expect(await page.locator("nav").isVisible()).toBe(false);
     expect(await page.locator("#download").isVisible()).toBe(false);
     expect(await page.locator("#growth-curve svg").isVisible()).toBe(true);
+    // Browsers repeat a foot on every page: the sum of a table would stand in its middle.
+    const foot = "getComputedStyle(document.querySelector('#year-table tfoot')).display";
+    expect(await page.evaluate<string>(foot)).toBe("table-row-group");
+    const cut = `[...document.querySelectorAll(".tiles dd")].filter((tile) => tile.scrollWidth > tile.clientWidth).length`;
+    await page.setViewportSize({ width: 700, height: 900 });
+    expect(await page.evaluate<number>(cut)).toBe(0);
   });
 
   it("sorts tables by number and by name, both ways, and keeps sums below", async () => {
