@@ -14,7 +14,8 @@ const MAX_DATE_DIGITS = 14;
  * 404 may be an archived answer as well as the archive's own. Requests for other pages of the
  * server are no captures either. Both count as rows of no use, not as bad ones.
  *
- * A line is a sample, and two lines may tell of the same memento.
+ * A line is a sample, and two lines may tell of the same memento, even if they ask for different
+ * datetimes: a server shows the nearest capture, some after a redirect and some at once.
  */
 export class AccessLogParser implements RowParser {
   readonly leadsWithKey = false;
@@ -47,6 +48,7 @@ export class AccessLogParser implements RowParser {
     capture.statusStart = status;
     capture.statusEnd = status + 3;
     capture.isSample = true;
+    capture.isDateAsked = true;
     return ROW.capture;
   }
 }

@@ -34,6 +34,8 @@ export class Capture {
   /** Digits, YYYYMMDDhhmmss or a prefix of it. */
   dateStart = -1;
   dateEnd = -1;
+  /** Whether this is only the datetime that was asked for; the nearest capture may be of another. */
+  isDateAsked = false;
   statusStart = -1;
   statusEnd = -1;
   mimeStart = -1;
@@ -59,6 +61,7 @@ export class Capture {
     this.hasEscapes = false;
     this.count = 1;
     this.isSample = false;
+    this.isDateAsked = false;
     this.fault = "";
   }
 

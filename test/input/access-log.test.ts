@@ -32,6 +32,15 @@ describe("an access log of a replay server", () => {
     expect(counts).toMatchObject({ lines: 8, captures: 4, unproven: 4, samples: 4, bad: 0 });
   });
 
+  it("does not prove more than one capture of a URI, because servers show the nearest", async () => {
+    const request = (datetime: string, status: number): string =>
+      `::1 - - [09/Jun/2016:12:00:00 +0000] "GET /web/${datetime}/http://a.com/ HTTP/1.1" ${status} 5\n`;
+    const { bytes } = await mapOf(
+      request("2016", 302) + request("20160304000000", 200) + request("20160305000000", 200),
+    );
+    expect(Buffer.from(bytes).toString()).toMatch(/\ncom,a\)\/ 1\+\n$/);
+  });
+
   it("refuses lines of another kind, with their number", async () => {
     await expect(mapOf(`${LOG}\nno log line`)).rejects.toMatchObject({
       code: "MM_BAD_LINE",
