@@ -111,6 +111,17 @@ describe("the package", () => {
     expect(stdout).toBe("com,example)/ function function\n");
   });
 
+  it("can be required", async () => {
+    const script = `
+      const { uriKey } = require("mementomap");
+      console.log(uriKey("http://a.com/"), typeof require("mementomap/node").openMapFile);
+      console.log(typeof require("mementomap/server").Publisher.open);
+    `;
+    const node = ["--input-type=commonjs", "-e", script];
+    const { stdout } = await run(process.execPath, node, { cwd: folder });
+    expect(stdout).toBe("com,a)/ function\nfunction\n");
+  });
+
   it("has its kernels", async () => {
     const kernels = await readdir(join(installed, "dist", "kernel"));
     expect(kernels.sort()).toEqual(["compact.wasm", "scan-cdxj.wasm"]);
