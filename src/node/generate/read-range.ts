@@ -98,7 +98,7 @@ export class RangeBuffer {
 function cutShort(path: string, offset: number, end: number): MementoMapError {
   return new MementoMapError(
     "MM_IO",
-    `the file was cut short while it was read: it ends at ${offset}, not at ${end} or later`,
+    `the file was cut short while it was read: it had ${end} bytes or more, and nothing is left at ${offset}`,
     { position: { source: path } },
   );
 }
