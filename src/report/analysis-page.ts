@@ -5,7 +5,7 @@ import { distributionSection, placesSection } from "./distribution-section.ts";
 import { growthSection } from "./growth-section.ts";
 import { escapeHtml } from "./html.ts";
 import { htmlTable } from "./html-table.ts";
-import { dateOf, percent, shortNumber, wholeNumber } from "./number-format.ts";
+import { dateOf, percent, shortAmount, shortNumber, wholeNumber } from "./number-format.ts";
 import type { PageSection, Tile } from "./page.ts";
 import { card, pageHtml } from "./page.ts";
 import { reductionSection, treeSection } from "./tree-section.ts";
@@ -46,13 +46,15 @@ function lead({ index, distribution, tlds }: Analysis): string {
     first === undefined
       ? ""
       : ` ${percent(first.mementoShare, 0)} % of the mementos are under .${first.tld}.`;
+  const [from, to] = [dateOf(index.first), dateOf(index.last)];
   const when =
-    index.first === "" ? "" : `, captured from ${dateOf(index.first)} to ${dateOf(index.last)}`;
-  return `${shortNumber(index.mementos)} mementos of ${shortNumber(index.originals)} originals on ${shortNumber(index.hosts)} hosts${when}. An original has ${distribution.mean.toFixed(2)} mementos on average.${place}`;
+    from === "" ? "" : from === to ? `, captured on ${from}` : `, captured from ${from} to ${to}`;
+  return `${shortAmount(index.mementos, "memento")} of ${shortAmount(index.originals, "original")} on ${shortAmount(index.hosts, "host")}${when}. An original has ${distribution.mean.toFixed(2)} mementos on average.${place}`;
 }
 
 function tiles({ index, distribution, years }: Analysis): Tile[] {
-  const span = index.first === "" ? "-" : `${index.first.slice(0, 4)}–${index.last.slice(0, 4)}`;
+  const [from, to] = [index.first.slice(0, 4), index.last.slice(0, 4)];
+  const span = from === "" ? "-" : from === to ? from : `${from}–${to}`;
   const { paretoShare, gini, mean } = distribution;
   return [
     { name: "Mementos", value: shortNumber(index.mementos), remark: wholeNumber(index.mementos) },
@@ -67,7 +69,7 @@ function tiles({ index, distribution, years }: Analysis): Tile[] {
       value: shortNumber(index.hosts),
       remark: `${wholeNumber(index.ipAddresses)} IP addresses`,
     },
-    { name: "Coverage", value: span, remark: `${years.length} years with captures` },
+    { name: "Coverage", value: span, remark: `${shortAmount(years.length, "year")} with captures` },
     {
       name: "Mementos per original (γ)",
       value: mean.toFixed(2),

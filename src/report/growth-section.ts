@@ -45,6 +45,8 @@ function growthFigure({ growth }: Analysis): string {
     half === undefined
       ? "No capture has a datetime."
       : `Mementos and distinct originals up to each month. Half of all mementos were there by ${half.month}.`;
+  const places = growth.map(({ month }) => yearPlace(month));
+  const years = [Math.floor(Math.min(...places)), Math.ceil(Math.max(...places))] as const;
   return figureHtml({
     id: "growth-curve",
     title,
@@ -52,7 +54,12 @@ function growthFigure({ growth }: Analysis): string {
     svg: lineChart({
       title,
       description: caption,
-      x: { name: "year", text: (year) => (Number.isInteger(year) ? String(year) : "") },
+      x: {
+        name: "year",
+        text: (year) => (Number.isInteger(year) ? String(year) : ""),
+        // Whole years, so that months of one year stand between two names.
+        range: years,
+      },
       y: { name: "count" },
       series: [
         { name: "mementos", points: series("mementos") },

@@ -17,7 +17,13 @@ export interface Series {
 export interface LineChart {
   readonly title: string;
   readonly description: string;
-  readonly x: { readonly name: string; readonly isLog?: boolean; readonly text?: TickText };
+  readonly x: {
+    readonly name: string;
+    readonly isLog?: boolean;
+    readonly text?: TickText;
+    /** Where the axis begins and ends; at the smallest and largest value by default. */
+    readonly range?: readonly [number, number] | undefined;
+  };
   readonly y: {
     readonly name: string;
     readonly isLog?: boolean;
@@ -42,11 +48,8 @@ export function lineChart(chart: LineChart): string {
   if (points.length === 0) return svgDrawing(emptyMessage(), { title, description });
   const xs = points.map((point) => point.x);
   const ys = points.map((point) => point.y);
-  const xFrom = Math.min(...xs);
-  const x =
-    chart.x.isLog === true
-      ? logScale([xFrom, Math.max(...xs)], X_RANGE)
-      : linearScale([xFrom, Math.max(...xs)], X_RANGE, 6);
+  const range = chart.x.range ?? ([Math.min(...xs), Math.max(...xs)] as const);
+  const x = chart.x.isLog === true ? logScale(range, X_RANGE) : linearScale(range, X_RANGE, 6);
   const yMax = chart.y.max ?? Math.max(...ys);
   const y =
     chart.y.isLog === true
@@ -79,8 +82,9 @@ function seriesSvg(
   const color = `c${(series.color ?? index) % COLORS}`;
   const shown = series.points.filter((point) => isShown(point, chart));
   const at = shown.map((point) => ({ x: px(place.x(point.x)), y: px(place.y(point.y)) }));
-  const style = series.style ?? "line";
   if (shown.length === 0) return "";
+  // A line of one point is nothing to see.
+  const style = shown.length === 1 ? "points" : (series.style ?? "line");
   const path =
     style === "points"
       ? ""

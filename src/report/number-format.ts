@@ -35,6 +35,11 @@ export function shortNumber(value: number): string {
   return `${digits === 0 ? text : text.replace(/\.?0+$/, "")}${UNITS[unit] ?? ""}`;
 }
 
+/** Shows how many there are of something, in short: `1 host`, `1.29K hosts`. */
+export function shortAmount(count: number, one: string): string {
+  return `${shortNumber(count)} ${one}${count === 1 ? "" : "s"}`;
+}
+
 /** Shows YYYYMMDDhhmmss as a date: `2014-03-01`; what is no such datetime is left as it is. */
 export function dateOf(datetime: string): string {
   const match = /^(\d{4})(\d\d)(\d\d)\d{6}$/.exec(datetime);

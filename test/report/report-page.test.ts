@@ -218,6 +218,27 @@ describe.skipIf(CHROMIUM === undefined)("reports in Chromium (none found: skippe
     expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(analysis)));
   });
 
+  it("shows an archive of one day: points for curves, and no 1 originals", async () => {
+    const line =
+      'com,a)/ 20040511101112 {"url":"http://a.com/","mime":"text/html","status":"200"}\n';
+    const chunks = [new TextEncoder().encode(line)];
+    const small = await analyzeIndex([{ name: "small", chunks }]);
+    const { page, complaints } = await open(
+      analysisPage(small, { title: "Small", generator: "test" }),
+    );
+    expect(await page.locator(".lead").textContent()).toMatch(
+      /^1 memento of 1 original on 1 host, captured on 2004-05-11\. /,
+    );
+    expect(await page.locator(".tiles").textContent()).toContain(
+      "Coverage20041 year with captures",
+    );
+    expect(await page.locator("#growth-curve circle.solid").count()).toBe(2);
+    expect(await page.locator("#growth-curve .tick").allTextContents()).toEqual(
+      expect.arrayContaining(["2004", "2005"]),
+    );
+    expect(complaints).toEqual([]);
+  });
+
   it("draws the paper's sweep", async () => {
     const folder = scratchDir();
     const [index, truth, lookups, target] = ["i.cdxj", "m.ukvs", "u.txt", "r.html"].map((name) =>
