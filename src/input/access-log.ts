@@ -1,8 +1,11 @@
-import { QUOTE, SLASH, SPACE } from "../bytes/ascii.ts";
-import { isDigit } from "../bytes/ascii.ts";
+import { isDigit, QUESTION, QUOTE, SLASH, SPACE } from "../bytes/ascii.ts";
+import { byteString } from "../surt/byte-string.ts";
 import type { Capture, RowKind, RowParser } from "./capture.ts";
 import { ROW } from "./capture.ts";
 
+const WEB_SCHEME = /^(?:https?|ftp):$/i;
+/** Dotted; bytes beyond ASCII are those of an international name. */
+const HOST = /^(?:[\w\x80-\xff-]+\.)+[\w\x80-\xff-]+\.?$/;
 const MIN_DATE_DIGITS = 4;
 const MAX_DATE_DIGITS = 14;
 
@@ -71,7 +74,9 @@ function findMemento(bytes: Uint8Array, start: number, end: number, capture: Cap
     // A flag such as `id_`, `im_` or `js_` says how to replay.
     while (uri < end && isFlagByte(bytes[uri])) uri++;
     if (count < MIN_DATE_DIGITS || count > MAX_DATE_DIGITS) continue;
-    if (bytes[uri] !== SLASH || uri + 1 >= end || !isUriStart(bytes, uri + 1, end)) continue;
+    if (bytes[uri] !== SLASH || uri + 1 >= end) continue;
+    const isPlain = count < MAX_DATE_DIGITS && uri === digits;
+    if (!isWebUri(bytes, uri + 1, end, isPlain)) continue;
     capture.dateStart = at + 1;
     capture.dateEnd = digits;
     capture.uriStart = uri + 1;
@@ -85,12 +90,16 @@ function isFlagByte(byte: number): boolean {
   return (byte >= 0x61 && byte <= 0x7a) || byte === 0x5f;
 }
 
-/** A scheme with a colon, or a host name with a dot. */
-function isUriStart(bytes: Uint8Array, start: number, end: number): boolean {
-  for (let at = start; at < end && bytes[at] !== SLASH; at++) {
-    if (bytes[at] === 0x3a || bytes[at] === 0x2e) return true;
-  }
-  return false;
+/**
+ * Whether the URI of a page begins here: a scheme of the web, or a host name with a dot.
+ *
+ * @param isPlain whether mere digits stand before it: `/img/2016/logo.png` is no memento.
+ */
+function isWebUri(bytes: Uint8Array, start: number, end: number, isPlain: boolean): boolean {
+  let at = start;
+  while (at < end && bytes[at] !== SLASH && bytes[at] !== QUESTION) at++;
+  const first = byteString(bytes, start, at);
+  return WEB_SCHEME.test(first) || (!isPlain && HOST.test(first));
 }
 
 function indexOf(bytes: Uint8Array, byte: number, from: number, end: number): number {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { generateMap } from "../../src/generate/generate-map.ts";
+import { rowsOf } from "../generate/naive-map.ts";
 
 const LOG = [
   // Common and Combined Log Format, with replay flags, queries, and schemes left out.
@@ -39,6 +40,31 @@ describe("an access log of a replay server", () => {
       request("2016", 302) + request("20160304000000", 200) + request("20160305000000", 200),
     );
     expect(Buffer.from(bytes).toString()).toMatch(/\ncom,a\)\/ 1\+\n$/);
+  });
+
+  it.each([
+    ["/web/20160304000000/http://a.com/x", "com,a)/x"],
+    ["/web/20160304000000/http:/a.com/x", "com,a)/x"],
+    ["/web/2016/HTTPS://a.com:8443/x", "com,a:8443)/x"],
+    ["/web/20160304000000/a.com", "com,a)/"],
+    ["/web/20160304000000/a.com?x", "com,a)/"],
+    ["/web/2016im_/a.com/x", "com,a)/x"],
+    // As a URI, this has the scheme `a.com`.
+    ["/web/2016im_/a.com:8080/x", undefined],
+    ["http://proxy.org/web/2016/http://a.com/", "com,a)/"],
+    ["/img/2016/logo.png", undefined],
+    ["/2016/03/04/index.html", undefined],
+    ["/web/20160304000000*/http://a.com/", undefined],
+    ["/web/20160304000000/dns:a.com", undefined],
+    ["/web/20160304000000/javascript:void(0)", undefined],
+    ["/web/20160304000000/data:image/png;base64,AAAA", undefined],
+    ["/web/20160304000000/http%3A%2F%2Fa.com%2Fx", undefined],
+    ["/web/20160304000000/", undefined],
+  ])("tells mementos from other requests: %s", async (target, key) => {
+    const line = `::1 - - [09/Jun/2016:12:00:00 +0000] "GET ${target} HTTP/1.1" 200 5\n`;
+    const { bytes, counts } = await mapOf(line);
+    expect(rowsOf(bytes)).toEqual(key === undefined ? [] : [`${key} 1+`]);
+    expect(counts.unproven).toBe(key === undefined ? 1 : 0);
   });
 
   it("refuses lines of another kind, with their number", async () => {
