@@ -215,9 +215,9 @@ function hasOtherUri(block: usize): bool {
   return load<u8>(block + (load<u8>(block, 7) == SPACE ? 9 : 8)) != LOWER_H;
 }
 
-/** `dns:`, `warcinfo:`, `filedesc:`, `metadata:`, `whois:`, and a few that only look like them. */
+/** `dns:`, `urn:`, `warcinfo:`, `filedesc:`, `metadata:`, `whois:`, and a few that look like them. */
 function isOtherScheme(key: usize, first: u8, length: i32): bool {
-  if (first == 100) return length > 3 && load<u8>(key, 3) == COLON;
+  if (first == 100 || first == LOWER_U) return length > 3 && load<u8>(key, 3) == COLON;
   if (first != 119 && first != 102 && first != 109) return false;
   return (length > 8 && load<u8>(key, 8) == COLON) || (length > 5 && load<u8>(key, 5) == COLON);
 }

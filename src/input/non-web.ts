@@ -1,8 +1,11 @@
 const encoder = new TextEncoder();
 
-/** Schemes of records that crawlers keep beside pages; no lookup ever asks for them. */
-const NON_WEB_SCHEMES = ["dns:", "warcinfo:", "filedesc:", "metadata:", "whois:"].map((scheme) =>
-  encoder.encode(scheme),
+/**
+ * Schemes of records that crawlers keep beside pages; no lookup ever asks for them. Browsertrix keeps
+ * a `urn:pageinfo:`, and maybe a `urn:view:` and `urn:text:`, for each page.
+ */
+const NON_WEB_SCHEMES = ["dns:", "warcinfo:", "filedesc:", "metadata:", "whois:", "urn:"].map(
+  (scheme) => encoder.encode(scheme),
 );
 
 /** Nearly every key is told by its first byte. */

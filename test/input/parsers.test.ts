@@ -228,6 +228,7 @@ describe("lists", () => {
     ["  a.com \t", { kind: "capture", uri: "a.com" }],
     ["   ", { kind: "header" }],
     ["whois://a.com", { kind: "nonWeb" }],
+    ["urn:pageinfo:http://a.com/x)/y", { kind: "nonWeb" }],
   ])("a URI: %j", (text, expected) => {
     expect(parsedRow(new UriListParser(), text)).toEqual(expected);
   });
