@@ -1,4 +1,5 @@
-import { stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
 import { MementoMapError, quote } from "../../errors.ts";
 import type { MapDescription } from "../../generate/map-headers.ts";
 import { DATETIME_DIGITS } from "../../generate/row-key.ts";
@@ -170,14 +171,22 @@ async function describe(
 async function updatedAt(paths: readonly string[], io: Io): Promise<string> {
   const epoch = io.env["SOURCE_DATE_EPOCH"];
   if (epoch !== undefined && /^\d{1,12}$/.test(epoch)) return isoSeconds(Number(epoch) * 1000);
-  const times = await Promise.all(
-    paths.map(async (path) => {
-      const stats = path === "-" ? undefined : await stat(path).catch(() => undefined);
-      const lasts = stats?.isFile() === true || stats?.isDirectory() === true;
-      return lasts ? stats.mtimeMs : Date.now();
-    }),
-  );
-  return isoSeconds(Math.max(...times));
+  let last = 0;
+  for (const path of paths) last = Math.max(last, await lastChange(path));
+  return isoSeconds(last);
+}
+
+/** Now for what has no time of its own. A folder also changes with the files in it. */
+async function lastChange(path: string): Promise<number> {
+  const stats = path === "-" ? undefined : await stat(path).catch(() => undefined);
+  if (stats?.isFile() === true) return stats.mtimeMs;
+  if (stats?.isDirectory() !== true) return Date.now();
+  let last = stats.mtimeMs;
+  for (const name of await readdir(path).catch(() => [])) {
+    const file = await stat(join(path, name)).catch(() => undefined); // what reads it says why
+    if (file?.isFile() === true) last = Math.max(last, file.mtimeMs);
+  }
+  return last;
 }
 
 function isoSeconds(ms: number): string {

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
@@ -50,6 +50,13 @@ describe("a folder", () => {
     ],
   ])("stands for what it holds: %s", async (_what, files) => {
     expect(await rows(folderWith(files))).toEqual(ALL);
+  });
+
+  it("has changed when a file in it has", async () => {
+    const folder = folderWith({ "a.cdxj": LINES[0] });
+    utimesSync(join(folder, "a.cdxj"), 0, Date.UTC(2040, 0, 2) / 1000);
+    const { stdout } = await generate(folder);
+    expect(stdout).toContain('"updated_at":"2040-01-02T00:00:00Z"');
   });
 
   it("does not lead around in circles", async () => {
