@@ -5,7 +5,7 @@ import { parseWhole } from "./sizes.ts";
 export function parsePort(text: string): number {
   const port = parseWhole(text);
   if (port <= 65_535) return port;
-  throw new MementoMapError("MM_USAGE", `not a port: ${quote(text)}`);
+  throw new MementoMapError("MM_USAGE", `not a port of 0 to 65535: ${quote(text)}`);
 }
 
 /**

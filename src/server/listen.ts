@@ -80,18 +80,21 @@ export async function listen(
   };
 }
 
+const PORT_FAULTS: ReadonlyMap<string, string> = new Map([
+  ["EADDRINUSE", "the port is taken; choose another with --port"],
+  ["EACCES", "this user may not open the port; choose one above 1023 with --port"],
+  ["EADDRNOTAVAIL", "this machine has no such address; choose another with --host"],
+]);
+
 function started(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const onError = (error: Error): void => {
-      const isTaken = systemCode(error) === "EADDRINUSE";
       const position = { source: `${host}:${port}` };
+      const why = PORT_FAULTS.get(systemCode(error) ?? "");
       reject(
-        isTaken
-          ? new MementoMapError("MM_IO", "the port is taken; choose another with --port", {
-              position,
-              cause: error,
-            })
-          : ioError(error, position.source),
+        why === undefined
+          ? ioError(error, position.source)
+          : new MementoMapError("MM_IO", why, { position, cause: error }),
       );
     };
     server.once("error", onError);

@@ -119,6 +119,12 @@ describe("serve", () => {
     expect(taken.stderr).toContain("the port is taken");
   });
 
+  it("refuses an address that is not of this machine", async () => {
+    const result = await runCli(["serve", mapFile(), "--port", "0", "--host", "192.0.2.1"]);
+    expect(result).toMatchObject({ code: 2 });
+    expect(result.stderr).toContain("192.0.2.1:0: this machine has no such address");
+  });
+
   it("can be stopped before it is asked anything", async () => {
     const interrupt = new Interrupt();
     const running = runCli(["serve", mapFile(), "--port", "0", "--json", "-q"], { interrupt });

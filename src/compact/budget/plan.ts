@@ -65,7 +65,8 @@ export function planRollUps(survey: Survey, maxRows: number, options: PlanOption
   if (fixed + smallest.rows > maxRows) {
     throw new MementoMapError(
       "MM_USAGE",
-      `the map cannot be made smaller than ${fixed + smallest.rows} rows; the budget is ${maxRows}`,
+      `the map cannot be made smaller than ${fixed + smallest.rows} rows; ` +
+        `allow that many instead of ${maxRows}`,
     );
   }
   const { within, beyond } = searchPrice(

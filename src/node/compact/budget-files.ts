@@ -201,9 +201,11 @@ async function largestWithin(
   maxBytes: number,
 ): Promise<Written> {
   let best: Written | undefined;
+  const least = Math.min(compaction.leastRows, compaction.rowsRead);
   // The rows known to fit, and known not to.
-  let [fits, exceeds] = [0, Math.min(maxRows, compaction.rowsRead) + 1];
-  let rows = Math.min(exceeds - 1, Math.ceil(maxBytes / GUESSED_ROW_BYTES));
+  let [fits, exceeds] = [least - 1, Math.min(maxRows, compaction.rowsRead) + 1];
+  const guess = Math.ceil(maxBytes / GUESSED_ROW_BYTES);
+  let rows = Math.min(exceeds - 1, Math.max(least, guess));
   for (let attempt = 0; attempt < MAX_TRIES && fits + 1 < exceeds; attempt++) {
     const written = await writeScratch(compaction, rows, `${scratch}-${attempt}`);
     const { gzipBytes } = written;
@@ -218,9 +220,12 @@ async function largestWithin(
     rows = scaled > fits && scaled < exceeds ? scaled : Math.floor((fits + exceeds) / 2);
   }
   if (best !== undefined) return best;
+  const smallest = await writeScratch(compaction, Math.min(least, maxRows), `${scratch}-least`);
+  if (smallest.gzipBytes <= maxBytes) return smallest;
   throw new MementoMapError(
     "MM_USAGE",
-    `no map of at most ${maxBytes} bytes after gzip was found; allow more`,
+    `the map cannot be made smaller than ${smallest.gzipBytes} bytes after gzip; ` +
+      `allow that many instead of ${maxBytes}`,
   );
 }
 

@@ -62,6 +62,19 @@ describe("compact to a size", () => {
     expect(size).toBeGreaterThan(12 * 1024 * 0.97);
   });
 
+  it("makes the smallest map if it fits --max-bytes, and else says how large it is", async () => {
+    const folder = scratchDir();
+    const map = await sampleMap(folder);
+    const small = join(folder, "small.ukvs");
+    const tooSmall = await runCli(["compact", "--max-bytes", "10", map, "-o", small]);
+    expect(tooSmall.code).toBe(2);
+    const least = /smaller than (\d+) bytes after gzip; allow that many/.exec(tooSmall.stderr)?.[1];
+    expect(Number(least)).toBeGreaterThan(0);
+    const { code } = await runCli(["compact", "--max-bytes", String(least), map, "-o", small]);
+    expect(code).toBe(0);
+    expect(gzipSync(readFileSync(small)).length).toBeLessThanOrEqual(Number(least));
+  });
+
   it("learns from misses, and says what it did", async () => {
     const folder = scratchDir();
     const map = await sampleMap(folder);
