@@ -13,6 +13,7 @@ import { defineCommand } from "../command.ts";
 import { parseDatetime } from "../datetime.ts";
 import type { Io } from "../io.ts";
 import { ExitCode } from "../io.ts";
+import { Progress } from "../progress.ts";
 import { formatCount, parsePositive, parseWhole } from "../sizes.ts";
 
 export const harvest: Command = defineCommand({
@@ -124,9 +125,10 @@ server is busy or says so.`,
     if (values.url.length > 0 && /\.(?:gz|zst)$/.test(target)) {
       throw usage("harvest", "harvest cannot compress what it may have to go on with");
     }
-    const polite = politeOptions(values, io);
+    const progress = new Progress(io, { label: "fetching", quiet: values.quiet });
+    const polite = politeOptions(values, io, progress);
     if (values.search.length > 0) {
-      const summary = await withOutput(target, io, (output) =>
+      const searching = withOutput(target, io, (output) =>
         sampleSearch(server, output, {
           ...polite,
           words: values.search,
@@ -136,6 +138,7 @@ server is busy or says so.`,
           to: values.to,
         }),
       );
+      const summary = await searching.finally(() => progress.end());
       const leftOut =
         summary.leftOut === 0 ? "" : `, ${formatCount(summary.leftOut)} results of no use`;
       report(io, values, summary, `${formatCount(summary.searches)} searches${leftOut}`);
@@ -147,11 +150,12 @@ server is busy or says so.`,
       from: values.from,
       to: values.to,
     }));
-    const summary = await harvestIndex(server, queries, target, {
+    const harvesting = harvestIndex(server, queries, target, {
       ...polite,
       paging: values.paging,
       linesPerPage: values["page-lines"],
     });
+    const summary = await harvesting.finally(() => progress.end());
     const resumed =
       summary.resumedLines === 0 ? "" : `, ${formatCount(summary.resumedLines)} of them before`;
     report(io, values, summary, `${formatCount(summary.pages)} pages${resumed}`);
@@ -167,6 +171,7 @@ function politeOptions(
     readonly quiet: boolean;
   },
   io: Io,
+  progress: Progress,
 ): PoliteOptions {
   const contact = values.contact === undefined ? "" : ` (${values.contact})`;
   return {
@@ -174,7 +179,9 @@ function politeOptions(
     backOff: { ...DEFAULT_BACK_OFF, retries: values.retries },
     userAgent: `mementomap/${packageVersion()}${contact}`,
     signal: io.interrupt.signal,
+    onRead: (bytes) => progress.add(bytes),
     onRetry: (reason, waitMs) => {
+      progress.end();
       if (!values.quiet) io.stderr.write(`${reason}; trying again in ${waitMs / 1000} s\n`);
     },
   };

@@ -17,6 +17,8 @@ export interface PoliteOptions {
   /** Tells who asks, so that the archive can write to them. */
   readonly userAgent?: string | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Told of bytes as they come. */
+  readonly onRead?: ((bytes: number) => void) | undefined;
   /** Told before each wait for a request to be tried again. */
   readonly onRetry?: ((reason: string, waitMs: number) => void) | undefined;
 }
@@ -85,7 +87,7 @@ export class PoliteClient {
         signal: signal === undefined ? silence.signal : AbortSignal.any([signal, silence.signal]),
       });
       const { status, statusText, headers } = response;
-      const chunks = silence.watch(response.body ?? []);
+      const chunks = silence.watch(response.body ?? [], this.#options.onRead);
       if (!response.ok) {
         const reason = await startOf(chunks);
         if (status === 404 && /no captures found/i.test(reason)) {
@@ -137,9 +139,11 @@ class Silence {
 
   async *watch(
     chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+    onRead?: (bytes: number) => void,
   ): AsyncGenerator<Uint8Array, void, undefined> {
     for await (const chunk of chunks) {
       this.#timer.refresh();
+      onRead?.(chunk.length);
       yield chunk;
     }
   }

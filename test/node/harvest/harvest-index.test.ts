@@ -291,6 +291,22 @@ describe("mementomap harvest", () => {
     expect(stdout.split("\n").filter((line) => line.startsWith("com,a)/"))).toHaveLength(25);
   });
 
+  it("shows on a terminal that something comes", async () => {
+    const api = await serveOnLoopback((url, response) => {
+      if (url.searchParams.has("showNumPages")) return void response.end(ALL);
+      response.write(ALL);
+      setTimeout(() => response.end(ALL), 300);
+    });
+    const words = ["harvest", api, "--url", "a.com", "--interval", "0"];
+    const index = join(scratchDir(), "index.cdx");
+    const { stderr } = await runCli([...words, "-o", index], { isTTY: true });
+    const [, line = "", end = ""] = stderr.split("\r\u001b[2K");
+    expect(line).toMatch(/^fetching \d.*\/s$/);
+    expect(end).toMatch(/^50 captures, /);
+    const { stderr: quiet } = await runCli([...words, "-q", "-o", index], { isTTY: true });
+    expect(quiet).toBe("");
+  });
+
   it("samples a full-text search with words it learns, the same for the same seed", async () => {
     const asked: string[] = [];
     const api = await serveOnLoopback((url, response) => {
