@@ -300,9 +300,9 @@ describe("mementomap harvest", () => {
     const words = ["harvest", api, "--url", "a.com", "--interval", "0"];
     const index = join(scratchDir(), "index.cdx");
     const { stderr } = await runCli([...words, "-o", index], { isTTY: true });
-    const [, line = "", end = ""] = stderr.split("\r\u001b[2K");
-    expect(line).toMatch(/^fetching \d.*\/s$/);
-    expect(end).toMatch(/^50 captures, /);
+    const drawn = stderr.split("\r\u001b[2K");
+    expect(drawn[1]).toMatch(/^fetching \d.*\/s$/);
+    expect(drawn.at(-1)).toMatch(/^50 captures, /);
     const { stderr: quiet } = await runCli([...words, "-q", "-o", index], { isTTY: true });
     expect(quiet).toBe("");
   });
