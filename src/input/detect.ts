@@ -97,7 +97,7 @@ export function detectFormat(
   const lineNumber = firstAt + 1;
   if (wanted === "auto") return withTraits(guess(first, text, lineNumber, source), lines);
   if (wanted !== "cdx") return withTraits(namedFormat(wanted, text), lines);
-  const columns = parseCdxHeader(first) ?? guessCdxColumns(first);
+  const columns = cdxHeader(first, lineNumber, source) ?? guessCdxColumns(first);
   if (columns === undefined) throw unknownFormat(first, lineNumber, source, "as CDX");
   return { name: "cdx", columns };
 }
@@ -140,7 +140,7 @@ function jsonFormat(isArray: boolean): DetectedFormat {
 }
 
 function guess(line: string, text: string, lineNumber: number, source: string): DetectedFormat {
-  const header = parseCdxHeader(line);
+  const header = cdxHeader(line, lineNumber, source);
   if (header !== undefined) return { name: "cdx", columns: header };
   // Some have the form of CDXJ, too.
   if (looksLikeZipNumIndex(line)) {
@@ -164,6 +164,16 @@ function guess(line: string, text: string, lineNumber: number, source: string): 
   if (/^[^\s/?)]*[^\s/?),],?\)(?:[/?]\S*)?(?:\s|$)/.test(line)) return { name: "surts" };
   if (/^\s*[\w-]+(\.[\w-]+)+(:\d+)?([/?#]\S*)?\s*$/.test(line)) return { name: "urls" };
   throw unknownFormat(line, lineNumber, source, "as any format; --format names one");
+}
+
+function cdxHeader(line: string, lineNumber: number, source: string): CdxColumns | undefined {
+  const columns = parseCdxHeader(line);
+  if (columns === undefined || columns.key !== -1 || columns.uri !== -1) return columns;
+  throw new MementoMapError(
+    "MM_BAD_INPUT",
+    `the header names no column of keys (N, A) or URIs (a): ${quote(line)}`,
+    { position: { source, line: lineNumber } },
+  );
 }
 
 /** An index that says in a header line that it is a sample: `!meta {"sample": true}`. */

@@ -74,6 +74,11 @@ describe("detectFormat", () => {
     ],
     ["\n!x\nwhat?\n", "auto", 'index:3: cannot read "what?" as any format; --format names one'],
     ["com,a)/\n", "cdx", 'index:1: cannot read "com,a)/" as CDX'],
+    [
+      "\n CDX b k r V g\n",
+      "auto",
+      'index:2: the header names no column of keys (N, A) or URIs (a): " CDX b k r V g"',
+    ],
   ] as const)("names the line that fits no format: %j", (text, wanted, message) => {
     expect(() => detect(text, wanted)).toThrow(
       expect.objectContaining({

@@ -57,7 +57,10 @@ async function sampleLines(path: string, size: number): Promise<Uint8Array> {
           start,
         );
         const bytes = buffer.subarray(0, bytesRead);
-        const from = start === 0 ? 0 : bytes.indexOf(LF) + 1;
+        // The line that it begins in the middle of may be the last.
+        const lineEnd = start === 0 ? -1 : bytes.indexOf(LF);
+        if (start > 0 && lineEnd === -1) continue;
+        const from = lineEnd + 1;
         const to = start + bytesRead === size ? bytesRead : bytes.lastIndexOf(LF) + 1;
         if (from < to) samples.push(bytes.subarray(from, to), Uint8Array.of(LF));
       }

@@ -41,6 +41,16 @@ describe("the key column of an index", () => {
     expect(stderr).toMatch(/keyed anew +2 +key columns differ from the URIs, in .*index/);
   });
 
+  it.each([1, 2, 40])(
+    "is compared line by line, also in a last one without end: %i",
+    async (count) => {
+      const row = (i: number): string =>
+        `com,example)/${i} 2014 {"url": "http://example.com/${i}"}`;
+      const { stderr } = await generate(Array.from({ length: count }, (_, i) => row(i)).join("\n"));
+      expect(stderr).not.toContain("keyed anew");
+    },
+  );
+
   it("can be forced, and the header says so", async () => {
     const { rows, header, stderr } = await generate(OTHER_DIALECT.join("\n"), "--keys", "column");
     expect(rows).toEqual(["com,example,www)/ 1", "com,example,www)/a 1", "org,example)/ 1"]);
