@@ -1,5 +1,6 @@
 import { isMementoMapError, MementoMapError, quote } from "../errors.ts";
 import { formatDatetime } from "../memento/datetime.ts";
+import { surt } from "../surt/surt.ts";
 import { timeMapReader } from "../memento/timemap-reader.ts";
 import type { TimeMapReading } from "../memento/timemap-reading.ts";
 import { RowLines } from "./row-lines.ts";
@@ -16,14 +17,17 @@ export interface TimeMapOptions {
  *
  * Holds all mementos of the TimeMap, because its original may come last.
  *
- * @throws MM_BAD_INPUT where there is no original, or something is no memento; MM_LIMIT for more
- *   than 5 million mementos.
+ * @throws MM_BAD_INPUT where there is no original, or there are two, or something is no memento;
+ *   MM_LIMIT for more than 5 million mementos.
  */
 export async function* timeMapRows(
   chunks: AsyncIterable<Uint8Array>,
   { source, archive }: TimeMapOptions,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const { original, mementos, faults, firstFault } = await readTimeMap(chunks, source);
+  const { original, otherOriginal, mementos, faults, firstFault } = await readTimeMap(
+    chunks,
+    source,
+  );
   if (faults > 0) {
     throw new MementoMapError(
       "MM_BAD_INPUT",
@@ -35,6 +39,14 @@ export async function* timeMapRows(
     throw new MementoMapError("MM_BAD_INPUT", "the TimeMap does not say which original it is of", {
       position: { source },
     });
+  }
+  if (otherOriginal !== undefined && surt(otherOriginal) !== surt(original)) {
+    throw new MementoMapError(
+      "MM_BAD_INPUT",
+      `tells of two originals, ${quote(original)} and ${quote(otherOriginal)}; which mementos are ` +
+        "whose cannot be told: give each TimeMap as a file of its own",
+      { position: { source } },
+    );
   }
   const lines = new RowLines();
   for (let i = 0; i < mementos.count; i++) {

@@ -11,13 +11,13 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
 /** Where in the document the reader is. */
-type Place = "before" | "root" | "mementos" | "list" | "index" | "behind";
+type Place = "before" | "root" | "mementos" | "list" | "index" | "behind" | "failed";
 
 /**
  * Reads a JSON TimeMap, as MemGator writes it and Time Travel did: `original_uri`, and
  * `mementos.list` of objects with `uri` and `datetime`; or `timemap_index`, which names pages.
  *
- * Other members are passed over. A list item that is no memento is a fault; what is no JSON ends the
+ * Other members are passed over. A document that follows is read as if it were part of the first. A list item that is no memento is a fault; what is no JSON ends the
  * reading with a fault. Needs no order of members; holds the mementos and one item.
  */
 export class JsonTimeMapReader extends FedReader {
@@ -31,8 +31,12 @@ export class JsonTimeMapReader extends FedReader {
   protected override scan(bytes: Uint8Array, end: number, isLast: boolean): number {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     let at = 0;
-    while (this.#place !== "behind") {
+    while (this.#place !== "failed") {
       at = skipBlanksAndCommas(bytes, at, end);
+      if (this.#place === "behind") {
+        if (bytes[at] !== OPEN_BRACE || at === end) return end;
+        this.#place = "before";
+      }
       const behind = at === end ? -1 : this.#step(bytes, view, at, end);
       if (behind === -1) {
         if (!isLast) return at;
@@ -58,6 +62,7 @@ export class JsonTimeMapReader extends FedReader {
       case "index":
         return this.#item(bytes, view, at, end);
       case "behind":
+      case "failed":
         return end;
     }
   }
@@ -123,7 +128,7 @@ export class JsonTimeMapReader extends FedReader {
   /** Counts a fault that nothing behind can be read after. */
   #fail(bytes: Uint8Array, at: number, end: number): number {
     this.draft.addFault(bytes, at, end);
-    this.#place = "behind";
+    this.#place = "failed";
     return end;
   }
 }

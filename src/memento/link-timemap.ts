@@ -83,7 +83,7 @@ export class LinkTimeMapReader extends FedReader {
     const draft = this.draft;
     const { targetStart, targetEnd } = this.#scanner;
     const uri = targetText(bytes, targetStart, targetEnd);
-    if ((relations & ORIGINAL) !== 0) draft.original ??= uri;
+    if ((relations & ORIGINAL) !== 0) draft.takeOriginal(uri);
     if ((relations & TIMEGATE) !== 0) draft.timegate ??= uri;
     // Mementos have next and previous ones too.
     if ((relations & MEMENTO) !== 0) return;

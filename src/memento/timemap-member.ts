@@ -4,7 +4,7 @@ import type { TimeMapDraft, TimeMapLink } from "./timemap-reading.ts";
 
 /** Takes a member of a JSON TimeMap, or of the `!meta` lines of one in CDXJ, if it is of use. */
 export function takeMember(draft: TimeMapDraft, name: string, value: unknown): void {
-  if (name === "original_uri" && typeof value === "string") draft.original ??= value;
+  if (name === "original_uri" && typeof value === "string") draft.takeOriginal(value);
   if (name === "timegate_uri" && typeof value === "string") draft.timegate ??= value;
   if (name === "self" && typeof value === "string") {
     draft.pages.push({

@@ -17,6 +17,8 @@ export interface TimeMapLink {
 export interface TimeMapReading {
   /** The original URI, as written. */
   readonly original: string | undefined;
+  /** Another that it names, of a TimeMap that was joined to it; undefined where there is none. */
+  readonly otherOriginal: string | undefined;
   /** In the order of their appearance; the archive's own order is not relied on. */
   readonly mementos: MementoList;
   /** Itself and other TimeMaps; see `pagesToFollow`. */
@@ -58,14 +60,21 @@ const DECODER = new TextDecoder();
 export class TimeMapDraft {
   readonly mementos: MementoList = new MementoList();
   readonly pages: TimeMapLink[] = [];
-  original: string | undefined;
   timegate: string | undefined;
+  #original: string | undefined;
+  #otherOriginal: string | undefined;
   #faults = 0;
   #firstFault: string | undefined;
   readonly #maxMementos: number;
 
   constructor(limits: TimeMapLimits = {}) {
     this.#maxMementos = limits.maxMementos ?? DEFAULT_MAX_MEMENTOS;
+  }
+
+  /** The first one counts. */
+  takeOriginal(uri: string): void {
+    this.#original ??= uri;
+    if (uri !== this.#original) this.#otherOriginal ??= uri;
   }
 
   /** @throws MM_LIMIT for one too many. */
@@ -89,7 +98,8 @@ export class TimeMapDraft {
 
   reading(): TimeMapReading {
     return {
-      original: this.original,
+      original: this.#original,
+      otherOriginal: this.#otherOriginal,
       mementos: this.mementos,
       pages: this.pages,
       timegate: this.timegate,

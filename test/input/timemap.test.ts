@@ -53,6 +53,23 @@ describe("TimeMaps", () => {
   });
 
   it.each([
+    ["link format", `${LINK},\n`, LINK],
+    ["JSON", `${JSON_TEXT}\n`, JSON_TEXT],
+    ["CDXJ", CDXJ, CDXJ],
+  ])("that were joined may not be of two originals: %s", async (_name, first, second) => {
+    expect(await rowsOf([first + second])).toEqual(["org,example,a)/x 2+"]);
+    expect(await rowsOf([first + second.replaceAll("http://a.", "https://www.a.")])).toEqual([
+      "org,example,a)/x 2+",
+    ]);
+    await expect(
+      rowsOf([first + second.replaceAll("http://a.", "http://b.")]),
+    ).rejects.toMatchObject({
+      code: "MM_BAD_INPUT",
+      message: expect.stringMatching(/^tells of two originals, ".*" and ".*"; /) as string,
+    });
+  });
+
+  it.each([
     ['<http://m/>; rel="memento"; datetime="Tue, 20 Jun 2000 18:02:59 GMT"', /which original/],
     ['<http://o/>; rel="original",\n<http://m/>; rel="memento"; datetime="then"', /then/],
     ['{"original_uri": "http://a/", ', /no JSON/],
