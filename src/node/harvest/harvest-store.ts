@@ -1,5 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
-import { open, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { LF } from "../../bytes/ascii.ts";
 import { peek } from "../../bytes/peek.ts";
 import { MementoMapError } from "../../errors.ts";
@@ -49,6 +49,13 @@ export class HarvestStore {
       pages: 0,
     };
     const path = `${target}.part`;
+    const found = await stat(target).catch(() => undefined);
+    // It would be known only when all is fetched.
+    if (found?.isDirectory() === true) {
+      throw new MementoMapError("MM_IO", "is a directory; name a file", {
+        position: { source: target },
+      });
+    }
     try {
       const file = await open(path, state.bytes === 0 ? "w+" : "r+");
       const { size } = await file.stat();
@@ -114,14 +121,22 @@ export class HarvestStore {
       pages: state.pages + 1,
     };
     const path = `${this.#target}.part.json`;
-    await writeFile(`${path}.new`, JSON.stringify(this.state));
-    await rename(`${path}.new`, path);
+    try {
+      await writeFile(`${path}.new`, JSON.stringify(this.state));
+      await rename(`${path}.new`, path);
+    } catch (error) {
+      throw ioError(error, path);
+    }
   }
 
   async finish(): Promise<void> {
-    await this.close();
-    await rename(`${this.#target}.part`, this.#target);
-    await rm(`${this.#target}.part.json`, { force: true });
+    try {
+      await this.close();
+      await rename(`${this.#target}.part`, this.#target);
+      await rm(`${this.#target}.part.json`, { force: true });
+    } catch (error) {
+      throw ioError(error, this.#target);
+    }
   }
 
   async close(): Promise<void> {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { createServer as createTcpServer } from "node:net";
 import { join } from "node:path";
@@ -261,6 +261,23 @@ describe("harvestIndex", () => {
     const target = join(scratchDir(), "index.cdx");
     await harvestIndex(api, [QUERY], target, FAST);
     expect(readFileSync(target, "utf8")).toBe(ALL);
+  });
+
+  it("says what cannot be written, and at once where the file is a folder", async () => {
+    let asked = 0;
+    const api = await serveOnLoopback((url, response) => {
+      asked++;
+      response.end(resuming(url));
+    });
+    const folder = scratchDir();
+    const isError = (source: string) => ({ code: "MM_IO", position: { source } });
+    await expect(harvestIndex(api, [QUERY], folder, FAST)).rejects.toMatchObject(isError(folder));
+    expect(asked).toBe(0);
+    const target = join(folder, "index.cdx");
+    mkdirSync(`${target}.part.json.new`);
+    await expect(harvestIndex(api, [QUERY], target, FAST)).rejects.toMatchObject(
+      isError(`${target}.part.json`),
+    );
   });
 
   it("waits between requests, and stops when told to", async () => {
