@@ -104,7 +104,9 @@ function parsedRow(text: string): Found {
 }
 
 function objectRow(value: unknown): Found {
-  return isObject(value) ? rowOf((name) => value[name]) : JSON.stringify(value);
+  const row = isObject(value) ? rowOf((name) => value[name]) : undefined;
+  const isCapture = row !== undefined && (row.key !== "" || row.uri !== "");
+  return isCapture ? row : JSON.stringify(value);
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -67,6 +67,7 @@ const TIMEMAP: DetectedFormat = {
   isSample: true,
   repeats: true,
 };
+const CDXJ_LINE = /^\S+[ \t]+\d{4,17}[ \t]+\{/;
 const ACCESS_LOG: DetectedFormat = { name: "log", isSample: true, repeats: true };
 const MEMGATOR_LOG: DetectedFormat = {
   name: "holdings",
@@ -98,7 +99,8 @@ export function detectFormat(
   if (wanted === "auto") return withTraits(guess(first, text, lineNumber, source), lines);
   if (wanted !== "cdx") return withTraits(namedFormat(wanted, text), lines);
   const columns = cdxHeader(first, lineNumber, source) ?? guessCdxColumns(first);
-  if (columns === undefined) throw unknownFormat(first, lineNumber, source, "as CDX");
+  if (columns === undefined || CDXJ_LINE.test(first))
+    throw unknownFormat(first, lineNumber, source, "as CDX");
   return { name: "cdx", columns };
 }
 
@@ -150,7 +152,7 @@ function guess(line: string, text: string, lineNumber: number, source: string): 
       { position: { source } },
     );
   }
-  if (/^\S+[ \t]+\d{4,17}[ \t]+\{/.test(line)) return { name: "cdxj" };
+  if (CDXJ_LINE.test(line)) return { name: "cdxj" };
   if (/^\d{14} \{/.test(line)) return TIMEMAP;
   if (/^(?:INFO|ERROR|BENCHMARK|PROFILE): \d{4}\/\d\d\/\d\d /.test(line)) return MEMGATOR_LOG;
   if (/^\S+ \S+ .*\[[^\]]+\] "(?:[^"\\]|\\.)*" \d{3} /.test(line)) return ACCESS_LOG;

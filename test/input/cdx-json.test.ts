@@ -47,7 +47,7 @@ describe("answers of CDX servers in JSON", () => {
       "null",
       "5",
       "[1]",
-      "-\t-\t-\t-\t-",
+      "{}",
       '{"broken%09x',
     ]);
   });
@@ -69,7 +69,7 @@ describe("answers of CDX servers in JSON", () => {
 
   it("are counted line by line, with those that are bad", async () => {
     const good = '{"urlkey":"com,a)/","timestamp":"20140101000000","url":"http://a.com/"}';
-    const stdin = [good, "", "null", "{broken", good].join("\n");
+    const stdin = [good, "", "null", "{broken", '{"a":1}', good].join("\n");
     const bad = await runCli(["generate", "-q", "--threads", "1"], { stdin });
     expect(bad.code).toBe(2);
     expect(bad.stderr).toBe(
@@ -79,6 +79,6 @@ describe("answers of CDX servers in JSON", () => {
       stdin,
     });
     expect(code).toBe(0);
-    expect(JSON.parse(stderr)).toMatchObject({ lines: 5, blank: 1, bad: 2, captures: 2 });
+    expect(JSON.parse(stderr)).toMatchObject({ lines: 6, blank: 1, bad: 3, captures: 2 });
   });
 });

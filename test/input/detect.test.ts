@@ -74,6 +74,7 @@ describe("detectFormat", () => {
     ],
     ["\n!x\nwhat?\n", "auto", 'index:3: cannot read "what?" as any format; --format names one'],
     ["com,a)/\n", "cdx", 'index:1: cannot read "com,a)/" as CDX'],
+    ["com,a)/ 2015 {a b c d}\n", "cdx", 'index:1: cannot read "com,a)/ 2015 {a b c d}" as CDX'],
     [
       "\n CDX b k r V g\n",
       "auto",
