@@ -74,7 +74,11 @@ describe("detectFormat", () => {
     ],
     ["\n!x\nwhat?\n", "auto", 'index:3: cannot read "what?" as any format; --format names one'],
     ["com,a)/\n", "cdx", 'index:1: cannot read "com,a)/" as CDX'],
-    ["com,a)/ 2015 {a b c d}\n", "cdx", 'index:1: cannot read "com,a)/ 2015 {a b c d}" as CDX'],
+    [
+      "com,a)/ 20150101000000 {a b c d e f g h}\n",
+      "cdx",
+      'index:1: cannot read "com,a)/ 20150101000000 {a b c d e f g h}" as CDX',
+    ],
     [
       "\n CDX b k r V g\n",
       "auto",
