@@ -8,7 +8,19 @@
 //
 // This is AssemblyScript: TypeScript syntax, WebAssembly semantics. Build: `npm run build`.
 
-import { BACKSLASH, CLOSE_PAREN, commonBytes, LF, QUESTION, SLASH, SPACE, STAR, ZERO } from "./compaction/bytes";
+import {
+  BACKSLASH,
+  CLOSE_PAREN,
+  commonBytes,
+  CR,
+  LF,
+  QUESTION,
+  QUOTE,
+  SLASH,
+  SPACE,
+  STAR,
+  ZERO,
+} from "./shared/bytes";
 import { isOutside } from "./cdxj/date-range";
 import { UNKNOWN, verdictOf } from "./cdxj/row-filter";
 
@@ -20,9 +32,7 @@ export { forgetSuspects, learnSuspect } from "./cdxj/suspects";
 const MAX_RUNS: i32 = 4096;
 const RUN_BYTES: usize = 16;
 
-const CR: u8 = 13;
 const BANG: u8 = 33;
-const QUOTE: u8 = 34;
 const COLON: u8 = 58;
 const AT: u8 = 64;
 const LOWER_H: u8 = 104;

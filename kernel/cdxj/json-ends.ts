@@ -1,8 +1,7 @@
 // Where values of JSON end.
 
-import { BACKSLASH, COMMA, SPACE } from "../compaction/bytes";
+import { BACKSLASH, COMMA, QUOTE, SPACE } from "../shared/bytes";
 
-const QUOTE: u8 = 34;
 const CLOSE_BRACE: u8 = 125;
 
 /** The quote that ends a string; `end` or more if there is none. */

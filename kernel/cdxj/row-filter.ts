@@ -4,7 +4,7 @@
 // (see src/input/json-layout.ts), and what it made of each value it has seen. A row with another
 // layout, or with a value that is new, is left to the caller.
 
-import { commonBytes } from "../compaction/bytes";
+import { commonBytes } from "../shared/bytes";
 import { bareEnd, stringEnd } from "./json-ends";
 import { lesson } from "./lesson";
 import { isSuspect } from "./suspects";

@@ -1,6 +1,6 @@
 // URIs that a filter may leave out, told by texts in them.
 
-import { BACKSLASH } from "../compaction/bytes";
+import { BACKSLASH } from "../shared/bytes";
 import { lesson } from "./lesson";
 
 const MAX_SUSPECTS: i32 = 8;

@@ -1,5 +1,5 @@
 // Going from one key to the next.
-import { CLOSE_PAREN, copyText, SLASH } from "./bytes";
+import { CLOSE_PAREN, copyText, SLASH } from "../shared/bytes";
 import { hostEnd, isKeyByte, key, keyLength, NONE } from "./nodes";
 import { leave } from "./walk";
 

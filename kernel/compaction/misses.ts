@@ -1,5 +1,5 @@
 // Missed lookups, merged with the rows of a survey: both are in byte order.
-import { CLOSE_PAREN, commonBytes, SLASH, STAR } from "./bytes";
+import { CLOSE_PAREN, commonBytes, SLASH, STAR } from "../shared/bytes";
 import { openBranches } from "./branches";
 import { goTo } from "./key";
 import { hostEnd, isKeyByte, key, keyLength, MAX_KEY_BYTES, NONE } from "./nodes";

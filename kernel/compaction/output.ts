@@ -1,5 +1,5 @@
 // Output lines that may still be taken back. Positions count from the start of what is held.
-import { copyText, LF, SPACE, STAR, ZERO } from "./bytes";
+import { copyText, LF, SPACE, STAR, ZERO } from "../shared/bytes";
 import { key } from "./nodes";
 
 /** Takes decided output. */

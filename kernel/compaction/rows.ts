@@ -1,5 +1,5 @@
 // Takes the rows of a map apart: `key count`, where the key is a page or a wildcard.
-import { COMMA, commonBytes, findKeyEnd, LF, SLASH, SPACE, STAR, ZERO } from "./bytes";
+import { COMMA, commonBytes, findKeyEnd, LF, SLASH, SPACE, STAR, ZERO } from "../shared/bytes";
 import { goTo } from "./key";
 import { hasMisses, takeMissesBefore } from "./misses";
 import { DEPTH, hostEnd, isKeyByte, key, keyLength, MAX_KEY_BYTES, node, NONE, PATH } from "./nodes";

@@ -1,6 +1,6 @@
 // The walk over the key tree, for both kinds of work: opens and closes nodes from key to key.
 // src/compact/tree-walk.ts explains it.
-import { CLOSE_PAREN, COMMA, SLASH } from "./bytes";
+import { CLOSE_PAREN, COMMA, SLASH } from "../shared/bytes";
 import {
   DEPTH, HOST, isKeyByte, key, LAYER, leafDepth, leafEnd, leafParent, MAX_NODES, node, NONE,
   PARENT, PATH, ROOT, SEPARATOR, size, TEXT_END,

@@ -1,4 +1,5 @@
 import { CLOSE_BRACE, COMMA, QUOTE, SPACE } from "../bytes/ascii.ts";
+import { standsAt } from "../bytes/stands-at.ts";
 import { stringEnd } from "./json-members.ts";
 
 /**
@@ -81,13 +82,6 @@ export class JsonLayouts {
 /** Whether the value behind a gap is a string. */
 export function endsWithQuote(gap: Uint8Array): boolean {
   return gap[gap.length - 1] === QUOTE;
-}
-
-function standsAt(bytes: Uint8Array, at: number, end: number, text: Uint8Array): boolean {
-  const { length } = text;
-  if (at + length > end) return false;
-  for (let i = 0; i < length; i++) if (bytes[at + i] !== text[i]) return false;
-  return true;
 }
 
 /** Which bytes a number, `true`, `false` and `null` are made of. */

@@ -1,5 +1,6 @@
 import { BACKSLASH, COLON, CLOSE_BRACE, COMMA, OPEN_BRACE, QUOTE, SPACE } from "../bytes/ascii.ts";
 import { skipBlanks } from "../bytes/blanks.ts";
+import { standsAt } from "../bytes/stands-at.ts";
 
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
@@ -93,10 +94,8 @@ export class JsonMembers {
 
   /** Whether the current member has this (ASCII) name. */
   isNamed(name: Uint8Array): boolean {
-    const length = this.nameEnd - this.nameStart;
-    if (length !== name.length) return false;
-    for (let i = 0; i < length; i++) if (this.#bytes[this.nameStart + i] !== name[i]) return false;
-    return true;
+    const { nameStart, nameEnd } = this;
+    return nameEnd - nameStart === name.length && standsAt(this.#bytes, nameStart, nameEnd, name);
   }
 }
 

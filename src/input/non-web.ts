@@ -1,3 +1,5 @@
+import { standsAt } from "../bytes/stands-at.ts";
+
 const encoder = new TextEncoder();
 
 /**
@@ -15,11 +17,5 @@ for (const [first] of NON_WEB_SCHEMES) FIRST_BYTES[first] = 1;
 /** Whether a SURT or URI names a record of something that is no web page. */
 export function isNonWeb(bytes: Uint8Array, start: number, end: number): boolean {
   if (start >= end || FIRST_BYTES[bytes[start]] === 0) return false;
-  return NON_WEB_SCHEMES.some((scheme) => startsWith(bytes, start, end, scheme));
-}
-
-function startsWith(bytes: Uint8Array, start: number, end: number, prefix: Uint8Array): boolean {
-  if (end - start < prefix.length) return false;
-  for (let i = 0; i < prefix.length; i++) if (bytes[start + i] !== prefix[i]) return false;
-  return true;
+  return NON_WEB_SCHEMES.some((scheme) => standsAt(bytes, start, end, scheme));
 }

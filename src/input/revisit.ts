@@ -1,4 +1,5 @@
 import { BACKSLASH, SLASH } from "../bytes/ascii.ts";
+import { standsAt } from "../bytes/stands-at.ts";
 import type { Capture } from "./capture.ts";
 
 /** The MIME type that index files give to revisits; JSON may have a backslash before the slash. */
@@ -17,24 +18,15 @@ export function hasRevisitType(bytes: Uint8Array, start: number, end: number): b
   for (let i = start + WARC.length; i < last; i++) {
     if (bytes[i] !== SLASH || bytes[i + 1] !== LOWER_R) continue;
     const typeEnd = bytes[i - 1] === BACKSLASH ? i - 1 : i;
-    if (standsAt(bytes, i + 1, REVISIT) && standsAt(bytes, typeEnd - WARC.length, WARC))
-      return true;
+    const type = typeEnd - WARC.length;
+    if (standsAt(bytes, i + 1, end, REVISIT) && standsAt(bytes, type, end, WARC)) return true;
   }
   return false;
-}
-
-function standsAt(bytes: Uint8Array, at: number, text: Uint8Array): boolean {
-  for (let i = 0; i < text.length; i++) if (bytes[at + i] !== text[i]) return false;
-  return true;
 }
 
 /** Whether a row is of a revisit: the page was captured, found unchanged, and not stored again. */
 export function isRevisit(bytes: Uint8Array, capture: Capture): boolean {
   const { mimeStart, mimeEnd } = capture;
   const length = mimeEnd - mimeStart;
-  return TYPES.some((type) => {
-    if (length !== type.length) return false;
-    for (let i = 0; i < length; i++) if (bytes[mimeStart + i] !== type[i]) return false;
-    return true;
-  });
+  return TYPES.some((type) => length === type.length && standsAt(bytes, mimeStart, mimeEnd, type));
 }

@@ -1,12 +1,12 @@
-import { mkdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { parquetWriteBuffer } from "hyparquet-writer";
 import { describe, expect, it } from "vitest";
 import { sampleIndex } from "../../../src/sample/sample-archive.ts";
 import { rowsOf } from "../../generate/naive-map.ts";
+import type { Files } from "../../support/folder-with.ts";
+import { folderWith } from "../../support/folder-with.ts";
 import { runCli } from "../../support/run-cli.ts";
-import { scratchDir } from "../../support/scratch.ts";
 import { warcGz } from "../../support/warc-fixture.ts";
 import { zipFile } from "../../support/zip-fixture.ts";
 import { zipNum } from "../../support/zipnum-fixture.ts";
@@ -16,17 +16,6 @@ const LINES = Buffer.concat([...sampleIndex({ lines: 3000 })])
   .split("\n")
   .filter((line) => line !== "" && !line.startsWith("!"));
 const TEXT = LINES.map((line) => `${line}\n`).join("");
-
-type Files = Readonly<Record<string, string | Uint8Array>>;
-
-function folderWith(files: Files): string {
-  const folder = scratchDir();
-  for (const [name, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, name)), { recursive: true });
-    writeFileSync(join(folder, name), content);
-  }
-  return folder;
-}
 
 /** The rows made of one input of a folder with these files. */
 async function rows(

@@ -1,28 +1,18 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { symlinkSync, utimesSync } from "node:fs";
+import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { rowsOf } from "../../generate/naive-map.ts";
+import type { Files } from "../../support/folder-with.ts";
+import { folderWith } from "../../support/folder-with.ts";
 import { runCli } from "../../support/run-cli.ts";
-import { scratchDir } from "../../support/scratch.ts";
 import { zipNum } from "../../support/zipnum-fixture.ts";
 
 const LINES = ["a", "b", "c", "d"].map((name) => `com,${name})/ 20140101000000 {}`);
 const { data, index } = zipNum(LINES, 2, "part.cdx.gz");
 const CLUSTER = { "a.idx": index, "part.cdx.gz": data };
 const ALL = LINES.map((line) => `${line.split(" ", 1)[0]} 1`);
-
-type Files = Readonly<Record<string, string | Uint8Array>>;
-
-function folderWith(files: Files): string {
-  const folder = scratchDir();
-  for (const [name, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, name)), { recursive: true });
-    writeFileSync(join(folder, name), content);
-  }
-  return folder;
-}
 
 function generate(folder: string) {
   return runCli(["generate", "-q", "--threads", "1", folder]);

@@ -1,7 +1,9 @@
 // Bytes with a meaning, and searches in them.
 
 export const LF: u8 = 10;
+export const CR: u8 = 13;
 export const SPACE: u8 = 32;
+export const QUOTE: u8 = 34;
 export const CLOSE_PAREN: u8 = 41;
 export const STAR: u8 = 42;
 export const COMMA: u8 = 44;
