@@ -1,4 +1,4 @@
-import { CLOSE_PAREN, COLON, COMMA, isDigit } from "../bytes/ascii.ts";
+import { CLOSE_PAREN, COLON, COMMA, PERCENT, isDigit } from "../bytes/ascii.ts";
 
 /** What can be wrong with the URI of a capture, or with its host; the first that fits is counted. */
 export const URI_FAULTS = [
@@ -11,7 +11,6 @@ export const URI_FAULTS = [
 ] as const;
 
 const MAX_URI_BYTES = 2048;
-const PERCENT = 0x25;
 const BAD_BYTE = 1;
 const ESCAPE = 2;
 

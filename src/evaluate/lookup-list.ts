@@ -1,8 +1,7 @@
-import { LF, SPACE } from "../bytes/ascii.ts";
+import { HASH, LF, SPACE } from "../bytes/ascii.ts";
 import { wholeLines } from "../bytes/whole-lines.ts";
 import { surtKey, uriKey } from "../surt/key.ts";
 
-const HASH = 0x23;
 /** A SURT has its `)` before any slash; a URI has none there, but for user names nobody has. */
 const A_SURT = /^[^/?#]*\)(\/|$)/;
 

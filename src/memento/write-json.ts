@@ -1,3 +1,4 @@
+import { QUOTE } from "../bytes/ascii.ts";
 import { copyRange } from "../bytes/copy.ts";
 import { BlockWriter } from "./block-writer.ts";
 import { RFC_3339_BYTES, writeRfc3339 } from "./datetime-bytes.ts";
@@ -18,7 +19,6 @@ const ENCODER = new TextEncoder();
 const ITEM_OPEN = ENCODER.encode('      {\n        "datetime": "');
 const URI_OPEN = ENCODER.encode('",\n        "uri": ');
 const ITEM_END = ENCODER.encode("\n      }");
-const QUOTE = 0x22;
 /** Of an item of the list, without its URI. */
 const ITEM_BYTES: number =
   ITEM_OPEN.length + RFC_3339_BYTES + URI_OPEN.length + 2 + ITEM_END.length + 2;

@@ -1,11 +1,10 @@
+import { QUESTION, SLASH } from "../bytes/ascii.ts";
 import { MementoMapError } from "../errors.ts";
 import { byteString } from "./byte-string.ts";
 import { surtKey } from "./key.ts";
 
 const CLOSE = 0x29;
 const ASTERISK = 0x2a;
-const SLASH = 0x2f;
-const QUESTION = 0x3f;
 
 /**
  * Where the key ends, for a SURT whose first bytes are its key as they stand; nearly all are.

@@ -1,6 +1,7 @@
 // Everything here works on byte strings: strings whose char codes are bytes (0–255).
 
-const PERCENT = 0x25;
+import { PERCENT } from "../bytes/ascii.ts";
+
 const CHUNK = 8192;
 
 /** The value of an ASCII hexadecimal digit, or -1. */

@@ -1,17 +1,10 @@
+import { COLON, COMMA, HASH, NINE, PERCENT, QUESTION, SLASH, ZERO } from "../bytes/ascii.ts";
 import { hexValue } from "./percent-encoding.ts";
 import { sortQueryBytes } from "./sort-query-bytes.ts";
 
-const PERCENT = 0x25;
 const OPEN = 0x28;
 const CLOSE = 0x29;
-const COMMA = 0x2c;
 const DOT = 0x2e;
-const SLASH = 0x2f;
-const ZERO = 0x30;
-const NINE = 0x39;
-const COLON = 0x3a;
-const QUESTION = 0x3f;
-const HASH = 0x23;
 const W = 0x77;
 
 /** What is not plain: the caller takes the way that knows all the rules. */

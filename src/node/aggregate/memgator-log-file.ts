@@ -1,3 +1,4 @@
+import { LF } from "../../bytes/ascii.ts";
 import { closeSync, openSync, writeSync } from "node:fs";
 import {
   beginEvent,
@@ -15,7 +16,6 @@ import type { Session, SessionEnd, SessionObserver } from "../../aggregate/sessi
 import type { Archive } from "../../route/archive.ts";
 import { ioError } from "../io-error.ts";
 
-const LF = 0x0a;
 const FLUSH_AFTER_MS = 200;
 const FLUSH_AT_LENGTH = 256 * 1024;
 

@@ -1,3 +1,4 @@
+import { LF } from "../../bytes/ascii.ts";
 import { createHash } from "node:crypto";
 import {
   discoverMap,
@@ -25,7 +26,6 @@ export interface Finding {
 
 const MAX_CHECKED_PAGES = 10_000;
 const HEAD_BYTES = 64 * 1024;
-const LF = 0x0a;
 
 /**
  * Checks how an archive publishes its map, rule by rule.

@@ -15,8 +15,7 @@ import { isPrivateAddress } from "./private-address.ts";
 export interface NodeClientOptions {
   /**
    * Origins that may be at private addresses: those the user typed, not those a server redirected
-   * to. An array of ones such as
-   * `https://archive.example.org`, without a path, will do.
+   * to. An array of ones such as `https://archive.example.org`, without a path, will do.
    */
   readonly trustedOrigins?: { includes(origin: string): boolean } | undefined;
   /** Whether any origin may be at a private address; default false. */

@@ -1,3 +1,4 @@
+import { LF } from "../../bytes/ascii.ts";
 import { join } from "node:path";
 import { MEMENTOMAP_RELATION } from "../../discover/discover.ts";
 import { parseLinkHeader } from "../../memento/link-header.ts";
@@ -11,7 +12,6 @@ import { download, type Download, type DownloadOptions } from "./download.ts";
 import { fileChunks } from "./take-map.ts";
 
 const HEAD_BYTES = 256 * 1024;
-const LF = 0x0a;
 
 /** A page of a map that was downloaded. */
 export interface DownloadedPage {

@@ -1,3 +1,4 @@
+import { LF } from "../../bytes/ascii.ts";
 import { createReadStream } from "node:fs";
 import { kindText, sniff } from "../../discover/sniff.ts";
 import { MementoMapError } from "../../errors.ts";
@@ -14,7 +15,6 @@ import type { DownloadedPage } from "./pages.ts";
 /** Headers are looked for in so much of the beginning. */
 const HEAD_BYTES = 256 * 1024;
 const SHOWN_FAULTS = 3;
-const LF = 0x0a;
 /** Small, so that the memory of chunks is free again at once: see `DecompressOptions`. */
 const CHUNK_BYTES = 16 * 1024;
 

@@ -1,3 +1,4 @@
+import { COLON } from "../../bytes/ascii.ts";
 import type { HttpHeaders } from "../../discover/http-client.ts";
 
 /** Headers as they came, decoded when somebody asks: most answers are judged by their status. */
@@ -49,7 +50,6 @@ export class RecordHeaders implements HttpHeaders {
   }
 }
 
-const COLON = 0x3a;
 const ABOUT_CODING: ReadonlySet<string> = new Set(["content-encoding", "content-length"]);
 
 /** The value of a header among names and values by turns. */
