@@ -102,11 +102,16 @@ async function run(
     child.on("close", (status, signal) => {
       if (status === 0) resolve();
       else {
-        const said = Buffer.concat(stderr).toString().trim().slice(-400);
+        const said = bothEnds(Buffer.concat(stderr).toString().trim());
         const end = `ended with ${status ?? signal}`;
         reject(new MementoMapError("MM_IO", `${quote(line)} ${end}: ${said}`));
       }
     });
   });
   return Buffer.concat(stdout).toString();
+}
+
+/** The cause of a failure is said at either end: a crash tells it first, a command last. */
+function bothEnds(text: string): string {
+  return text.length <= 1000 ? text : `${text.slice(0, 500)}\n…\n${text.slice(-500)}`;
 }

@@ -1,8 +1,8 @@
-import type { TransferListItem } from "node:worker_threads";
-import { Worker } from "node:worker_threads";
+import type { TransferListItem, Worker } from "node:worker_threads";
 import { MementoMapError } from "../../errors.ts";
 import { receivedError } from "./messages.ts";
 import type { RequestMessage, ResponseMessage } from "./messages.ts";
+import { startWorker } from "./start-worker.ts";
 
 interface Pending {
   readonly resolve: (value: unknown) => void;
@@ -21,7 +21,7 @@ export class Thread {
   #failure: Error | undefined;
 
   constructor(module: URL, data: unknown) {
-    this.#worker = new Worker(module, { workerData: data });
+    this.#worker = startWorker(module, data);
     this.#worker.on("message", (message: ResponseMessage) => {
       this.#receive(message);
     });
