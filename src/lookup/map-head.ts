@@ -1,5 +1,6 @@
 import { isMementoMapError, type Position } from "../errors.ts";
 import { type Header, parseHeader, startsHeader, UkvsHeaders } from "../ukvs/header.ts";
+import { checkFirstRow } from "./first-row.ts";
 import { lineEnd, nextLine } from "./line-bounds.ts";
 import type { SourceLines } from "./source-lines.ts";
 
@@ -15,9 +16,10 @@ export interface MapHead {
 const decoder = new TextDecoder();
 
 /**
- * Reads the headers of a map, which are its first lines.
+ * Reads the headers of a map, which are its first lines, and looks at the first row.
  *
- * @throws MM_BAD_HEADER, with its line, for a header that cannot be read.
+ * @throws MM_BAD_HEADER, with its line, for a header that cannot be read; MM_BAD_INPUT, MM_BAD_LINE
+ *   and MM_BAD_FREQUENCY when the first row is not that of a map.
  */
 export async function readMapHead(lines: SourceLines, signal?: AbortSignal): Promise<MapHead> {
   const head = new HeadReader(lines.source.name);
@@ -46,19 +48,21 @@ class HeadReader {
   readonly #source: string;
   readonly #list: Header[] = [];
   #line = 1;
+  #firstRow: string | undefined;
 
   constructor(source: string) {
     this.#source = source;
   }
 
-  /** Takes a line if it is a header or blank. */
+  /** Takes a line; says whether headers may follow. */
   take(bytes: Uint8Array, start: number, end: number): boolean {
-    const isHeader = end > start && startsHeader(bytes[start]);
-    if (!isHeader && !isBlank(bytes, start, end)) return false;
-    if (isHeader) {
+    if (!isBlank(bytes, start, end)) {
       const text = decoder.decode(bytes.subarray(start, end));
-      const position = { source: this.#source, line: this.#line };
-      this.#list.push(located(position, () => parseHeader(text)));
+      if (!startsHeader(bytes[start])) {
+        this.#firstRow = text;
+        return false;
+      }
+      this.#list.push(located(this.#position, () => parseHeader(text)));
     }
     this.#line++;
     return true;
@@ -66,7 +70,12 @@ class HeadReader {
 
   finish(recordsOffset: number): MapHead {
     const headers = located({ source: this.#source }, () => new UkvsHeaders(this.#list));
+    if (this.#firstRow !== undefined) checkFirstRow(this.#firstRow, headers, this.#position);
     return { headers, recordsOffset, recordsLine: this.#line };
+  }
+
+  get #position(): Position {
+    return { source: this.#source, line: this.#line };
   }
 }
 

@@ -64,9 +64,13 @@ export async function openPlain(path: string): Promise<FileSource | undefined> {
   });
   if (!stats.isFile() && !stats.isDirectory()) return undefined;
   const source = await FileSource.open(path);
-  if (recognizeCompression(await source.read(0, 4)) === undefined) return source;
-  await source.close();
-  return undefined;
+  let isPlain = false;
+  try {
+    isPlain = recognizeCompression(await source.read(0, 4)) === undefined;
+    return isPlain ? source : undefined;
+  } finally {
+    if (!isPlain) await source.close();
+  }
 }
 
 async function spooled(path: string, scratchPath: string, io: MapStreams): Promise<FileSource> {

@@ -1,6 +1,7 @@
 import { MemoryIndex, MAX_INDEX_BYTES } from "../lookup/memory-index.ts";
 import type { MapLookup } from "../lookup/lookup.ts";
 import { MapSearch } from "../lookup/map-search.ts";
+import type { FileSource } from "./file-source.ts";
 import { openInput } from "./input-file.ts";
 import type { MapStreams } from "./map-sources.ts";
 import { openPlain } from "./map-sources.ts";
@@ -30,16 +31,22 @@ export async function openMap(
   const source = await openPlain(path);
   if (source === undefined) return indexed(await wholeInput(path, io), path);
   if (!options.forMany || source.size > MAX_BATCH_INDEX_BYTES) {
-    return {
-      lookup: await MapSearch.open(source),
-      index: undefined,
-      close: () => source.close(),
-    };
+    return searched(source);
   }
   try {
     return indexed(await source.read(0, source.size), path);
   } finally {
     await source.close();
+  }
+}
+
+async function searched(source: FileSource): Promise<OpenMap> {
+  try {
+    const lookup = await MapSearch.open(source);
+    return { lookup, index: undefined, close: () => source.close() };
+  } catch (error) {
+    await source.close();
+    throw error;
   }
 }
 

@@ -173,7 +173,7 @@ Exclusions (rows with 0) stay where they cover nothing that is held.`,
     if (budget.originals !== undefined && budget.relativeCost === undefined) {
       throw new MementoMapError("MM_USAGE", "--originals goes with --relative-cost only");
     }
-    await refuseOtherThanMaps([path], io);
+    await refuseOtherThanMaps(path);
     const stats = path === "-" ? undefined : await stat(path).catch(() => undefined);
     const startedAt = io.now();
     const progress = new Progress(io, {

@@ -40,7 +40,7 @@ Exit status: 0 when the maps say the same, 1 when they differ.
     if (beforePath === "-" && afterPath === "-") {
       throw usage("diff", "standard input can be read only once");
     }
-    await refuseOtherThanMaps([beforePath, afterPath], io);
+    await refuseOtherThanMaps(beforePath, afterPath);
     const { signal } = io.interrupt;
     const before = await openInput(beforePath, io, { signal });
     try {

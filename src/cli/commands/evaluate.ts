@@ -69,7 +69,7 @@ as well) beside weights, fixed policies, and Bloom filters of the same sizes.`,
     if (positionals.length === 0 && values.sweep === undefined && !values.baselines) {
       throw usage("evaluate", "nothing to evaluate: name maps, or use --sweep");
     }
-    await refuseOtherThanMaps([truth, ...positionals], io);
+    await refuseOtherThanMaps(truth, ...positionals);
     const report = await evaluateFiles(positionals, {
       truth,
       lookups,

@@ -48,7 +48,7 @@ Parents and Children, and a row for each depth (H1, H2 ... P0, P1 ...).`,
       throw new MementoMapError("MM_USAGE", "fit takes one map, or --table");
     }
     const [path = "-"] = positionals;
-    if (values.table === undefined) await refuseOtherThanMaps([path], io);
+    if (values.table === undefined) await refuseOtherThanMaps(path);
     const { table, prior } =
       values.table === undefined
         ? await fitMap(path, values.misses, io)

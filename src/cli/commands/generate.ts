@@ -14,7 +14,6 @@ import { showGenerateSummary } from "../generate-summary.ts";
 import { captureFilter, INDEX_OPTIONS } from "../index-options.ts";
 import type { Io } from "../io.ts";
 import { ExitCode } from "../io.ts";
-import { refuseOtherThanMaps } from "../map-argument.ts";
 import { withProgress, WORK_OPTIONS } from "../work-options.ts";
 
 export const generate: Command = defineCommand({
@@ -101,7 +100,6 @@ memory. Its header says when the index last changed, or SOURCE_DATE_EPOCH.`,
   async run({ positionals, values }, io) {
     const paths = positionals.length === 0 ? ["-"] : positionals;
     const filter = captureFilter(values, values.revisits === "skip" ? { skipRevisits: true } : {});
-    await refuseOtherThanMaps(values.add, io);
     const startedAt = io.now();
     const summary = await withProgress(io, [...paths, ...values.add], values, (settings) =>
       withOutput(values.output, io, async (output) =>

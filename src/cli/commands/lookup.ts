@@ -11,7 +11,6 @@ import { type Command, defineCommand } from "../command.ts";
 import { parseDatetime } from "../datetime.ts";
 import { ExitCode, type Io } from "../io.ts";
 import { LineWriter } from "../line-writer.ts";
-import { refuseOtherThanMaps } from "../map-argument.ts";
 import { openMap } from "../../node/open-map.ts";
 import { Progress } from "../progress.ts";
 import { formatCount } from "../sizes.ts";
@@ -80,7 +79,6 @@ with --batch alone always 0.
         `the map comes first, then URIs, and ${quote(path)} is no file; mementomap fetch --lookup asks a map on the Web`,
       );
     }
-    await refuseOtherThanMaps([path], io);
     const map = await openMap(path, io, { forMany: values.batch !== undefined });
     const warn = (text: string): void => {
       if (!values.quiet) io.stderr.write(`mementomap: warning: ${text}\n`);

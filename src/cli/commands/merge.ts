@@ -3,7 +3,6 @@ import { withOutput } from "../../node/output-file.ts";
 import { usage } from "../command-line.ts";
 import { type Command, defineCommand } from "../command.ts";
 import { ExitCode } from "../io.ts";
-import { refuseOtherThanMaps } from "../map-argument.ts";
 import { withMapSources } from "../../node/map-sources.ts";
 import { formatAmount, formatCount } from "../sizes.ts";
 
@@ -42,7 +41,6 @@ give the map that was split. The output may be one of the inputs.
     if (positionals.filter((path) => path === "-").length > 1) {
       throw usage("merge", "standard input can be read only once");
     }
-    await refuseOtherThanMaps(positionals, io);
     const summary = await withMapSources(positionals, { io, tmp: values.tmp }, (sources) =>
       withOutput(values.output, io, (output) =>
         mergeMaps(sources, output, { signal: io.interrupt.signal }),

@@ -5,7 +5,6 @@ import { withOutputFolder } from "../../node/output-folder.ts";
 import { usage } from "../command-line.ts";
 import { type Command, defineCommand } from "../command.ts";
 import { ExitCode } from "../io.ts";
-import { refuseOtherThanMaps } from "../map-argument.ts";
 import { withMapSources } from "../../node/map-sources.ts";
 import { formatAmount, parsePositive } from "../sizes.ts";
 
@@ -66,7 +65,6 @@ between sites rather than within one, where that costs little.
     const size = splitSize(values.pages, values["max-lines"]);
     const { signal } = io.interrupt;
     if (values.html && values.gzip) throw usage("split", "--html compresses already; leave --gzip");
-    await refuseOtherThanMaps([path], io);
     const suffix = values.gzip ? ".ukvs.gz" : ".ukvs";
     const plan = await withMapSources([path], { io, tmp: values.tmp }, async ([source]) => {
       if (values.html) {

@@ -9,6 +9,7 @@ import { compressedInput, decompressedHead } from "./compressed-input.ts";
 import type { IndexInput, OpenOptions } from "./index-input.ts";
 import { readHead } from "./open-inputs.ts";
 import { plainInput } from "./plain-input.ts";
+import { wholeLinesOf } from "./stream-input.ts";
 
 /** A map that an index is added to. */
 export interface AddedMap {
@@ -19,7 +20,8 @@ export interface AddedMap {
 /**
  * Opens a map to add to it. Its rows are read like those of an index.
  *
- * @throws MM_USAGE where its keys are not those that are asked for, MM_BAD_HEADER, MM_IO
+ * @throws MM_USAGE where its keys are not those that are asked for; MM_BAD_INPUT, MM_BAD_LINE and
+ *   MM_BAD_FREQUENCY when it is no map; MM_BAD_HEADER; MM_IO
  */
 export async function openAddedMap(
   path: string,
@@ -32,7 +34,7 @@ export async function openAddedMap(
   const stored = await readHead(path);
   const isCompressed = recognizeCompression(stored) !== undefined;
   const head = isCompressed ? await decompressedHead(path) : stored;
-  const { headers } = mapHeadOf(head, path);
+  const { headers } = mapHeadOf(wholeLinesOf(head), path);
   checkKeys(headers, datetimeDigits, path);
   const format: DetectedFormat = { name: "map", datetimeDigits };
   const file = { path, source: path, size: stats.size };
