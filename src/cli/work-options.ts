@@ -19,7 +19,7 @@ export const WORK_OPTIONS = {
   threads: {
     type: "string",
     value: "N",
-    help: "Default: all cores, if there is memory for them.",
+    help: "Default: as many as there are cores and memory for. A number given here is used even if it takes more than --memory.",
     parse: parsePositive,
   },
   tmp: { type: "string", value: "DIR", help: "Where scratch files go. Default: TMPDIR." },
