@@ -20,6 +20,7 @@ export const FAULT_SEVERITIES = {
   "line-too-long": "error",
   "missing-fields": "warning",
   "no-final-newline": "error",
+  "no-records": "warning",
   "not-a-map": "error",
   "not-sorted": "error",
   "not-text": "error",

@@ -44,7 +44,7 @@ export async function* validateMap(
     }
   } catch (error) {
     if (!isMementoMapError(error) || error.code !== "MM_LIMIT") throw error;
-    yield fault(error.position?.line ?? validation.line, "line-too-long", error.message);
+    validation.stop(error.position?.line, error.message);
   }
   validation.finish();
   yield* validation.take();
@@ -61,6 +61,7 @@ class Validation {
   readonly #list: Header[] = [];
   #headers = new UkvsHeaders();
   #isInRecords = false;
+  #isFaulty = false;
   #isMap = true;
   /** Whether rows are a key and a frequency, which most are at a glance. */
   #hasPlainRows = false;
@@ -120,7 +121,18 @@ class Validation {
     return i;
   }
 
+  /** Ends at a line that cannot be read. */
+  stop(line: number | undefined, message: string): void {
+    this.line = line ?? this.line;
+    this.#add("line-too-long", message);
+  }
+
   finish(): void {
+    // What is wrong with a line may be why it was not taken for a record.
+    if (!this.#isInRecords && !this.#isFaulty) {
+      this.line = Math.max(1, this.line);
+      this.#add("no-records", "there is no record, which says that nothing is held");
+    }
     this.#faults.push(...(this.#inclusion?.finish(this.line) ?? []));
   }
 
@@ -131,6 +143,7 @@ class Validation {
   }
 
   #add(code: FaultCode, message: string): void {
+    this.#isFaulty = true;
     const found = fault(this.line, code, message);
     if (!this.#isOnlyErrors || found.severity === "error") this.#faults.push(found);
   }

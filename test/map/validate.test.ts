@@ -23,8 +23,8 @@ async function faultsOf(map: string | Uint8Array): Promise<string[]> {
 
 describe("validateMap", () => {
   it.each([
-    ["", []],
-    [FIELDS, []],
+    ["", ["1 no-records"]],
+    [FIELDS, ["1 no-records"]],
     [
       `!context ["https://git.io/mementomap"]\n${FIELDS}!id {uri: "x"}\n!meta {}\n* 9\ncom,* 5+\ncom,a)/ 1\n`,
       [],
