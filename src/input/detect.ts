@@ -215,10 +215,14 @@ function unknownFormat(line: string, at: number, source: string, what: string): 
   });
 }
 
-/** Text has no NUL, and few other control characters. */
+/**
+ * Text has few control characters, and an index a row or two with a URI that has one: those are bad
+ * lines, if anything. Of compressed data one byte in eleven is one.
+ */
 function looksBinary(text: string): boolean {
   // oxlint-disable-next-line no-control-regex -- control characters are the point
-  return /[\0-\x08\x0e-\x1a]/.test(text);
+  const controls = text.match(/[\0-\x08\x0e-\x1a]/g)?.length ?? 0;
+  return controls > text.length / 200;
 }
 
 /** The parser of a detected format. */

@@ -105,6 +105,13 @@ describe("detectFormat", () => {
     },
   );
 
+  it.each(["\0", "\u0001"])("takes text with one %j for text", (control) => {
+    const row = (path: string): string =>
+      `com,a)/${path} 20140101000000 http://a.com/${path} text/html 200 S - - 1 2 f\n`;
+    const text = [row("a"), row(`b${control}b`), ...Array.from({ length: 20 }, () => row("c"))];
+    expect(detect(text.join(""))).toBe("cdx");
+  });
+
   it("leads to the parser of the format", () => {
     const needs = { uri: false, status: false, mime: false };
     for (const text of [
