@@ -1,3 +1,5 @@
+import { epochMs, tryParseDatetime } from "../memento/datetime.ts";
+
 /** How often and how long to wait before a request is tried again. */
 export interface BackOff {
   /** Tries after the first. */
@@ -32,10 +34,28 @@ export function waitBefore(
   return Math.max(own, retryAfterMs(retryAfter, nowMs) ?? 0);
 }
 
-/** `Retry-After` is a number of seconds or a date. */
+/** `Retry-After` is a number of seconds or a date; what is neither says nothing. */
 export function retryAfterMs(field: string | null | undefined, nowMs: number): number | undefined {
   if (field === undefined || field === null) return undefined;
-  if (/^\d+$/.test(field.trim())) return Number(field) * 1000;
-  const time = Date.parse(field);
-  return Number.isNaN(time) ? undefined : Math.max(0, time - nowMs);
+  const text = field.trim();
+  if (/^\d+$/.test(text)) return Number(text) * 1000;
+  const datetime = tryParseDatetime(currentForm(text, nowMs));
+  return datetime === undefined ? undefined : Math.max(0, epochMs(datetime) - nowMs);
+}
+
+const ASCTIME = /^[a-z]{3} ([a-z]{3}) +(\d{1,2}) (\d\d:\d\d:\d\d) (\d{4})$/i;
+const TWO_DIGIT_YEAR = /^([a-z]+, \d\d-[a-z]{3}-)(\d\d)( .*)$/i;
+
+/**
+ * HTTP has two old forms of dates: `Sun Nov  6 08:49:37 1994`, which is not local time, and
+ * `Sunday, 06-Nov-94 08:49:37 GMT`, whose year is at most 50 years ahead.
+ */
+function currentForm(text: string, nowMs: number): string {
+  const [, month, day, clock, year] = ASCTIME.exec(text) ?? [];
+  if (year !== undefined) return `${day} ${month} ${year} ${clock} GMT`;
+  const [, before, digits, after] = TWO_DIGIT_YEAR.exec(text) ?? [];
+  if (digits === undefined) return text;
+  const thisYear = new Date(nowMs).getUTCFullYear();
+  const sameCentury = thisYear - (thisYear % 100) + Number(digits);
+  return `${before}${sameCentury > thisYear + 50 ? sameCentury - 100 : sameCentury}${after}`;
 }

@@ -1,4 +1,7 @@
 import { MementoMapError, quote } from "../errors.ts";
+import type { KeyWatch } from "./key-watch.ts";
+import { watchKey } from "./key-watch.ts";
+import { serverAddress } from "./server-address.ts";
 
 /** Which captures to ask a CDX server for. */
 export interface CdxQuery {
@@ -21,7 +24,11 @@ export type CdxPaging = (typeof CDX_PAGINGS)[number];
 
 /** Where a harvest goes on. */
 export type CdxCursor =
-  | { readonly paging: "resume"; readonly key: string | undefined }
+  | {
+      readonly paging: "resume";
+      readonly key: string | undefined;
+      readonly watch?: KeyWatch | undefined;
+    }
   | { readonly paging: "pages"; readonly page: number; readonly pages: number }
   | { readonly paging: "stream" };
 
@@ -72,14 +79,24 @@ export function pageUrl(
   }
 }
 
-/** What follows a page: where to go on, or undefined at the end. */
+/**
+ * What follows a page: where to go on, or undefined at the end.
+ *
+ * @param source the address of the page.
+ * @throws MM_BAD_INPUT when the resume key leads back to where the harvest was.
+ */
 export function nextCursor(
   cursor: CdxCursor,
   resumeKey: string | undefined,
+  source: string,
 ): CdxCursor | undefined {
   switch (cursor.paging) {
-    case "resume":
-      return resumeKey === undefined ? undefined : { paging: "resume", key: resumeKey };
+    case "resume": {
+      if (resumeKey === undefined) return undefined;
+      const watch = watchKey(cursor.watch, resumeKey);
+      if (watch === undefined) throw endless(resumeKey, source);
+      return { paging: "resume", key: resumeKey, watch };
+    }
     case "pages":
       return cursor.page + 1 < cursor.pages ? { ...cursor, page: cursor.page + 1 } : undefined;
     case "stream":
@@ -87,17 +104,35 @@ export function nextCursor(
   }
 }
 
+function endless(key: string, source: string): MementoMapError {
+  return new MementoMapError(
+    "MM_BAD_INPUT",
+    `the server gives the resume key ${quote(key)} again, and so no end`,
+    { position: { source } },
+  );
+}
+
+/** What ends an answer that is not the last. */
+export interface ResumeEnd {
+  readonly key: string;
+  /** Characters of the answer that are not of the index. */
+  readonly length: number;
+  /** Lines of the answer that are not of the index. */
+  readonly lines: number;
+}
+
 /**
- * Splits off the resume key that may end an answer: a blank line, then the key.
+ * Finds the resume key that may end an answer: a blank line, then the key.
  *
- * @param tail the last bytes of the answer, as text.
+ * @param tail the last bytes of the answer, each as a character, from the start of the answer or from
+ *   before its last two lines; the last line has its end.
  */
-export function splitResumeKey(tail: string): { key: string | undefined; length: number } {
-  const match = /(?:^|\n)(\n(\S+)\s*)$/.exec(tail);
+export function resumeEnd(tail: string): ResumeEnd | undefined {
+  const match = /(?:^|\n)(\r?\n(\S+)\s*)$/.exec(tail);
+  if (match === null) return undefined;
+  const [, end = "", key = ""] = match;
   // A key is percent-encoded as it must be sent; encoding it again would change it.
-  return match === null
-    ? { key: undefined, length: 0 }
-    : { key: decodeKey(match[2] ?? ""), length: (match[1] ?? "").length };
+  return { key: decodeKey(key), length: end.length, lines: end.split("\n").length - 1 };
 }
 
 function decodeKey(text: string): string {
@@ -113,7 +148,7 @@ function requestUrl(
   { url, match, from, to }: CdxQuery,
   more: Readonly<Record<string, string>>,
 ): string {
-  const target = parseApi(api);
+  const target = serverAddress(api);
   const parameters = {
     url,
     ...(match === undefined || match === "exact" ? {} : { matchType: match }),
@@ -123,17 +158,4 @@ function requestUrl(
   };
   for (const [name, value] of Object.entries(parameters)) target.searchParams.set(name, value);
   return target.href;
-}
-
-function parseApi(api: string): URL {
-  try {
-    const url = new URL(api);
-    if (url.protocol === "http:" || url.protocol === "https:") return url;
-  } catch {
-    // said below
-  }
-  throw new MementoMapError(
-    "MM_USAGE",
-    `not the address of a CDX server: ${quote(api)}; write https://example.org/cdx`,
-  );
 }

@@ -1,5 +1,6 @@
 import { MementoMapError, quote } from "../errors.ts";
 import { surt } from "../surt/surt.ts";
+import { serverAddress } from "./server-address.ts";
 
 /** A capture that a full-text search found. */
 export interface FoundCapture {
@@ -20,9 +21,16 @@ export interface TextSearch {
   readonly to?: string | undefined;
 }
 
-/** The request for a word, as Arquivo.pt's text search takes it. */
+/** Longer than what there is any use for; a line of all of them is still one that can be read. */
+const MAX_MEMBER_CHARACTERS = 1 << 14;
+
+/**
+ * The request for a word, as Arquivo.pt's text search takes it.
+ *
+ * @throws MM_USAGE for an address that is none.
+ */
 export function searchUrl(api: string, { word, maxItems, from, to }: TextSearch): string {
-  const url = new URL(api);
+  const url = serverAddress(api);
   url.searchParams.set("q", word);
   url.searchParams.set("maxItems", String(maxItems));
   if (from !== undefined) url.searchParams.set("from", from);
@@ -33,13 +41,14 @@ export function searchUrl(api: string, { word, maxItems, from, to }: TextSearch)
 /** What an answer tells of. */
 export interface SearchAnswer {
   readonly captures: readonly FoundCapture[];
-  /** Items without a URI or a datetime. */
+  /** Items without a URI or a datetime that is of use. */
   readonly leftOut: number;
 }
 
 /**
  * The captures in an answer of Arquivo.pt's text search: members of `response_items` with
- * `originalURL` and `tstamp`. Items that lack either are left out, and counted.
+ * `originalURL` and `tstamp`. Items that lack either are left out, and counted, and so are those
+ * whose URI is longer than 16,384 characters.
  *
  * @throws MM_BAD_INPUT for any other answer.
  */
@@ -49,13 +58,14 @@ export function parseSearchAnswer(text: string, source: string): SearchAnswer {
   for (const item of items) {
     const uri = textOf(item, "originalURL");
     const date = textOf(item, "tstamp");
-    if (uri === undefined || date === undefined || !/^\d{14}$/.test(date)) continue;
+    if (uri === undefined || uri.trim() === "" || uri.length > MAX_MEMBER_CHARACTERS) continue;
+    if (date === undefined || !/^\d{14}$/.test(date)) continue;
     found.push({
       uri,
       date,
-      mime: textOf(item, "mimeType"),
-      status: textOf(item, "statusCode"),
-      text: `${textOf(item, "title") ?? ""} ${plainText(textOf(item, "snippet") ?? "")}`,
+      mime: startOf(textOf(item, "mimeType")),
+      status: startOf(textOf(item, "statusCode")),
+      text: `${startOf(textOf(item, "title")) ?? ""} ${plainText(startOf(textOf(item, "snippet")) ?? "")}`,
     });
   }
   return { captures: found, leftOut: items.length - found.length };
@@ -93,6 +103,10 @@ function isObject(value: unknown): value is Record<string, unknown> {
 function textOf(item: Record<string, unknown>, name: string): string | undefined {
   const value = item[name];
   return typeof value === "string" || typeof value === "number" ? String(value) : undefined;
+}
+
+function startOf(text: string | undefined): string | undefined {
+  return text?.slice(0, MAX_MEMBER_CHARACTERS);
 }
 
 /** Snippets mark the words that were found: `<em>word</em>`. */

@@ -5,7 +5,8 @@ const WORD = /\p{L}[\p{L}\p{N}]{2,29}/gu;
 /**
  * Chooses words to search for at random, and learns new ones from what was found.
  *
- * The same seed, first words and texts give the same choices. Holds every word seen, up to a limit;
+ * The same seed, first words and texts give the same choices; so do the words that `learn` found,
+ * given to `add` after as many calls of `next`. Holds every word seen, up to a limit;
  * asks for each word once.
  */
 export class WordPicker {
@@ -17,7 +18,7 @@ export class WordPicker {
   constructor(seed: number, firstWords: readonly string[], maxWords: number = 1_000_000) {
     this.#random = new Random(seed, "words");
     this.#maxWords = maxWords;
-    for (const word of firstWords) this.#add(word);
+    this.add(firstWords);
   }
 
   /** The next word to ask for; undefined when all that is known was asked for. */
@@ -32,14 +33,20 @@ export class WordPicker {
     return word;
   }
 
-  /** Takes the words of a text into account. */
-  learn(text: string): void {
-    for (const [word] of text.toLowerCase().matchAll(WORD)) this.#add(word);
+  /** Takes the words of a text into account; returns those that are new, in their order. */
+  learn(text: string): string[] {
+    return this.add(Array.from(text.toLowerCase().matchAll(WORD), ([word]) => word));
   }
 
-  #add(word: string): void {
-    if (this.#seen.size >= this.#maxWords || this.#seen.has(word)) return;
-    this.#seen.add(word);
-    this.#waiting.push(word);
+  /** Takes words into account, as they are; returns those that are new, in their order. */
+  add(words: Iterable<string>): string[] {
+    const added: string[] = [];
+    for (const word of words) {
+      if (this.#seen.size >= this.#maxWords || this.#seen.has(word)) continue;
+      this.#seen.add(word);
+      this.#waiting.push(word);
+      added.push(word);
+    }
+    return added;
   }
 }

@@ -5,8 +5,8 @@ import { CDX_MATCHES, CDX_PAGINGS } from "../../harvest/cdx-request.ts";
 import { harvestIndex } from "../../node/harvest/harvest-index.ts";
 import type { PoliteOptions } from "../../node/harvest/polite-client.ts";
 import { sampleSearch } from "../../node/harvest/sample-search.ts";
-import { withOutput } from "../../node/output-file.ts";
 import { packageVersion } from "../../node/package-version.ts";
+import { ProxySettings } from "../../node/proxy/proxy-settings.ts";
 import { usage } from "../command-line.ts";
 import type { Command } from "../command.ts";
 import { defineCommand } from "../command.ts";
@@ -22,15 +22,18 @@ export const harvest: Command = defineCommand({
   usage: "SERVER (--url URL | --search WORD) -o INDEX",
   description: `
 Fetches captures from a CDX server (pywb, OutbackCDX, or one like the Internet
-Archive's) into an index file, of which generate makes a map. Stopped or failed,
-the same command goes on where it was.
+Archive's) into an index file, of which generate makes a map.
 
 With --search, samples an archive through its full-text search instead
 (Arquivo.pt's), with random words that it learns from the results. The index
 says that it is a sample, and counts of maps made from it end in +.
 
+Stopped or failed, the same command goes on where it was; until all is there,
+what was fetched is in INDEX.part.
+
 Asks one thing at a time, waits between requests, and waits longer when the
-server is busy or says so.`,
+server is busy or says so. Goes through the proxies that HTTPS_PROXY,
+HTTP_PROXY, ALL_PROXY and NO_PROXY name.`,
   options: {
     output: { type: "string", short: "o", value: "INDEX", help: "Write here." },
     url: {
@@ -100,6 +103,10 @@ server is busy or says so.`,
       value: "TEXT",
       help: "An address for the archive to write to, sent along.",
     },
+    "allow-private": {
+      type: "boolean",
+      help: "Follow redirects to private addresses too.",
+    },
   },
   examples: [
     {
@@ -119,25 +126,21 @@ server is busy or says so.`,
     if ((values.url.length === 0) === (values.search.length === 0)) {
       throw usage("harvest", "harvest needs --url or --search");
     }
-    if (values.output === undefined)
-      throw usage("harvest", "harvest needs -o, to be able to go on");
     const target = values.output;
-    if (values.url.length > 0 && /\.(?:gz|zst)$/.test(target)) {
-      throw usage("harvest", "harvest cannot compress what it may have to go on with");
+    if (target === undefined || target === "-") {
+      throw usage("harvest", "harvest needs -o and a file, to be able to go on");
     }
     const progress = new Progress(io, { label: "fetching", quiet: values.quiet });
     const polite = politeOptions(values, io, progress);
     if (values.search.length > 0) {
-      const searching = withOutput(target, io, (output) =>
-        sampleSearch(server, output, {
-          ...polite,
-          words: values.search,
-          searches: values.searches,
-          seed: values.seed,
-          from: values.from,
-          to: values.to,
-        }),
-      );
+      const searching = sampleSearch(server, target, {
+        ...polite,
+        words: values.search,
+        searches: values.searches,
+        seed: values.seed,
+        from: values.from,
+        to: values.to,
+      });
       const summary = await searching.finally(() => progress.end());
       const leftOut =
         summary.leftOut === 0 ? "" : `, ${formatCount(summary.leftOut)} results of no use`;
@@ -156,9 +159,7 @@ server is busy or says so.`,
       linesPerPage: values["page-lines"],
     });
     const summary = await harvesting.finally(() => progress.end());
-    const resumed =
-      summary.resumedLines === 0 ? "" : `, ${formatCount(summary.resumedLines)} of them before`;
-    report(io, values, summary, `${formatCount(summary.pages)} pages${resumed}`);
+    report(io, values, summary, `${formatCount(summary.pages)} pages`);
     return ExitCode.ok;
   },
 });
@@ -168,6 +169,7 @@ function politeOptions(
     readonly interval: number;
     readonly retries: number;
     readonly contact: string | undefined;
+    readonly "allow-private": boolean;
     readonly quiet: boolean;
   },
   io: Io,
@@ -178,6 +180,8 @@ function politeOptions(
     intervalMs: values.interval,
     backOff: { ...DEFAULT_BACK_OFF, retries: values.retries },
     userAgent: `mementomap/${packageVersion()}${contact}`,
+    proxies: ProxySettings.of(io.env),
+    allowsPrivate: values["allow-private"],
     signal: io.interrupt.signal,
     onRead: (bytes) => progress.add(bytes),
     onRetry: (reason, waitMs) => {
@@ -190,15 +194,16 @@ function politeOptions(
 function report(
   io: Io,
   { quiet, json }: { readonly quiet: boolean; readonly json: boolean },
-  summary: { readonly lines: number; readonly requests: number },
+  summary: { readonly lines: number; readonly requests: number; readonly resumedLines: number },
   what: string,
 ): void {
   if (quiet) return;
-  const { lines, requests } = summary;
+  const { lines, requests, resumedLines } = summary;
+  const before = resumedLines === 0 ? "" : `, ${formatCount(resumedLines)} of them before`;
   io.stderr.write(
     json
       ? `${JSON.stringify(summary)}\n`
-      : `${formatCount(lines)} captures, ${what}, ${formatCount(requests)} requests\n`,
+      : `${formatCount(lines)} captures${before}, ${what}, ${formatCount(requests)} requests\n`,
   );
 }
 

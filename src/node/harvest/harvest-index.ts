@@ -1,7 +1,8 @@
-import { createHash } from "node:crypto";
-import { MementoMapError, quote } from "../../errors.ts";
+import { MementoMapError } from "../../errors.ts";
 import type { CdxCursor, CdxPaging, CdxQuery } from "../../harvest/cdx-request.ts";
 import { cursorOfProbe, nextCursor, pageUrl, probeUrl } from "../../harvest/cdx-request.ts";
+import { withoutUser } from "../../harvest/server-address.ts";
+import { harvestName } from "./harvest-files.ts";
 import { HarvestStore } from "./harvest-store.ts";
 import type { PoliteOptions } from "./polite-client.ts";
 import { PoliteClient, startOf } from "./polite-client.ts";
@@ -19,6 +20,7 @@ export interface HarvestSummary {
   readonly lines: number;
   readonly bytes: number;
   readonly pages: number;
+  /** Requests of this run. */
   readonly requests: number;
   /** Lines that an earlier run had fetched already. */
   readonly resumedLines: number;
@@ -31,9 +33,10 @@ const DEFAULT_LINES_PER_PAGE = 10_000;
  *
  * While it is fetched, the lines are in `FILE.part` and how far it got in `FILE.part.json`. The
  * same harvest begun again, after an interruption or an error, goes on behind the last whole page.
- * The file appears when all is there. Holds one chunk.
+ * The file appears when all is there, compressed if its name ends so. Holds one chunk.
  *
- * @throws MM_IO, MM_BAD_INPUT when the answers are no index, MM_INTERRUPTED
+ * @throws MM_HTTP, MM_REFUSED, MM_IO, MM_BAD_INPUT and MM_LIMIT when the answers are no index,
+ *   MM_USAGE when the file is of another harvest that was begun, MM_INTERRUPTED
  */
 export async function harvestIndex(
   api: string,
@@ -41,17 +44,23 @@ export async function harvestIndex(
   target: string,
   options: HarvestOptions = {},
 ): Promise<HarvestSummary> {
-  const client = new PoliteClient(options);
-  const store = await HarvestStore.open(target, harvestName(api, queries));
+  const client = new PoliteClient(api, options);
+  const store = await HarvestStore.open(target, harvestName([api, queries]));
   const resumedLines = store.state.lines;
   try {
     while (store.state.query < queries.length) {
       const query = queries[store.state.query];
       const cursor = store.state.cursor ?? (await firstCursor(api, query, client, options));
-      await fetchPage(api, query, cursor, client, store, options);
+      const url = pageUrl(api, query, cursor, options.linesPerPage ?? DEFAULT_LINES_PER_PAGE);
+      const lines =
+        url === undefined
+          ? await takeNothing(store)
+          : await fetchPage(url, cursor, client, store, queries.length === 1);
+      options.onLines?.(lines);
     }
     await store.finish();
   } finally {
+    client.close();
     await store.close();
   }
   const { lines, bytes, pages } = store.state;
@@ -71,40 +80,26 @@ async function firstCursor(
   );
   if (paging !== "pages" || cursor.paging === "pages") return cursor;
   throw new MementoMapError("MM_USAGE", "the server does not say how many pages there are", {
-    position: { source: api },
+    position: { source: withoutUser(api) },
   });
 }
 
 async function fetchPage(
-  api: string,
-  query: CdxQuery,
+  url: string,
   cursor: CdxCursor,
   client: PoliteClient,
   store: HarvestStore,
-  options: HarvestOptions,
-): Promise<void> {
-  const url = pageUrl(api, query, cursor, options.linesPerPage ?? DEFAULT_LINES_PER_PAGE);
-  let next: CdxCursor | undefined;
-  let lines = 0;
-  if (url !== undefined) {
-    lines = await client.ask(url, (answer) => store.writePage(answer, url, cursor.paging));
-    const key = cursor.paging === "resume" ? await store.takeResumeKey() : undefined;
-    if (key !== undefined) lines -= 2;
-    if (cursor.paging === "resume" && key !== undefined && key === cursor.key) {
-      throw new MementoMapError(
-        "MM_BAD_INPUT",
-        `the server gives the resume key ${quote(key)} again, and so no end`,
-        { position: { source: url } },
-      );
-    }
-    next = nextCursor(cursor, key);
-  }
-  await store.commitPage(next, lines);
-  options.onLines?.(lines);
+  isOnlyQuery: boolean,
+): Promise<number> {
+  const written = await client.ask(url, (answer) => store.writePage(answer, cursor, isOnlyQuery));
+  const end = cursor.paging === "resume" ? await store.takeResumeKey() : undefined;
+  const lines = written - (end?.lines ?? 0);
+  await store.commitPage(nextCursor(cursor, end?.key, withoutUser(url)), lines);
+  return lines;
 }
 
-function harvestName(api: string, queries: readonly CdxQuery[]): string {
-  return createHash("sha256")
-    .update(JSON.stringify([api, queries]))
-    .digest("hex");
+/** There may be no page at all. */
+async function takeNothing(store: HarvestStore): Promise<number> {
+  await store.commitPage(undefined, 0);
+  return 0;
 }

@@ -1,12 +1,14 @@
-import type { FileHandle } from "node:fs/promises";
-import { open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { DEFAULT_MAX_LINE_BYTES } from "../../bytes/lines.ts";
 import { LF } from "../../bytes/ascii.ts";
 import { peek } from "../../bytes/peek.ts";
 import { MementoMapError } from "../../errors.ts";
-import type { CdxCursor, CdxPaging } from "../../harvest/cdx-request.ts";
-import { splitResumeKey } from "../../harvest/cdx-request.ts";
+import type { CdxCursor } from "../../harvest/cdx-request.ts";
+import { resumeEnd } from "../../harvest/cdx-request.ts";
+import { LineTally } from "../../harvest/line-tally.ts";
 import { detectFormat } from "../../input/detect.ts";
-import { ioError, systemCode } from "../io-error.ts";
+import type { HarvestNote } from "./harvest-files.ts";
+import { areCounts, finishHarvest, harvestTarget, readNote, writeNote } from "./harvest-files.ts";
+import { PartFile } from "./part-file.ts";
 import type { Answer } from "./polite-client.ts";
 import { CutAnswer } from "./polite-client.ts";
 
@@ -14,11 +16,9 @@ import { CutAnswer } from "./polite-client.ts";
 const TAIL_BYTES = 1 << 14;
 
 /** What is remembered between runs. */
-interface HarvestState {
-  /** Names the server and the questions; another harvest must not go on from here. */
-  readonly harvest: string;
+interface HarvestState extends HarvestNote {
   readonly query: number;
-  readonly cursor: CdxCursor | undefined;
+  readonly cursor?: CdxCursor | undefined;
   readonly bytes: number;
   readonly lines: number;
   readonly pages: number;
@@ -27,163 +27,125 @@ interface HarvestState {
 /** The lines fetched so far, and what is remembered of them. */
 export class HarvestStore {
   state: HarvestState;
+  /** As the user named it. */
+  readonly #path: string;
   readonly #target: string;
-  readonly #file: FileHandle;
-  #end: number;
-  #isOpen = true;
+  readonly #part: PartFile;
 
-  private constructor(target: string, file: FileHandle, state: HarvestState) {
+  private constructor(path: string, target: string, part: PartFile, state: HarvestState) {
+    this.#path = path;
     this.#target = target;
-    this.#file = file;
-    this.#end = state.bytes;
+    this.#part = part;
     this.state = state;
   }
 
-  static async open(target: string, harvest: string): Promise<HarvestStore> {
-    const state = (await readState(target, harvest)) ?? {
+  /** @throws MM_USAGE when what an earlier run left does not fit, MM_IO */
+  static async open(path: string, harvest: string): Promise<HarvestStore> {
+    const target = await harvestTarget(path);
+    const state = (await readNote(target, harvest, isState)) ?? {
       harvest,
       query: 0,
-      cursor: undefined,
       bytes: 0,
       lines: 0,
       pages: 0,
     };
-    const path = `${target}.part`;
-    const found = await stat(target).catch(() => undefined);
-    // It would be known only when all is fetched.
-    if (found?.isDirectory() === true) {
-      throw new MementoMapError("MM_IO", "is a directory; name a file", {
-        position: { source: target },
-      });
-    }
-    try {
-      const file = await open(path, state.bytes === 0 ? "w+" : "r+");
-      const { size } = await file.stat();
-      if (size < state.bytes) {
-        await file.close();
-        throw stale(path, `has only ${size} of ${state.bytes} bytes`);
-      }
-      await file.truncate(state.bytes);
-      return new HarvestStore(target, file, state);
-    } catch (error) {
-      if (state.bytes > 0 && systemCode(error) === "ENOENT") {
-        throw stale(`${path}.json`, "tells of a .part file that is gone", error);
-      }
-      throw ioError(error, path);
-    }
+    const part = await PartFile.open(`${target}.part`, state.bytes);
+    return new HarvestStore(path, target, part, state);
   }
 
-  /** Writes an answer behind the last whole page; returns its lines. */
-  async writePage(answer: Answer, url: string, paging: CdxPaging): Promise<number> {
-    const start = this.state.bytes;
-    await this.#file.truncate(start);
-    this.#end = start;
+  /**
+   * Writes an answer behind the last whole page; returns its lines.
+   *
+   * @param isAlone whether nothing else is to be in the index.
+   */
+  async writePage(answer: Answer, { paging }: CdxCursor, isAlone: boolean): Promise<number> {
+    await this.#part.cutTo(this.state.bytes);
     const { head, chunks } = await peek(answer.chunks, TAIL_BYTES);
-    if (paging !== "resume" || !hasOnlyResumeKey(head)) detectFormat(head, "auto", url);
-    let lines = 0;
-    let last = LF;
-    for await (const chunk of chunks) {
-      for (let at = chunk.indexOf(LF); at !== -1; at = chunk.indexOf(LF, at + 1)) lines++;
-      last = chunk.at(-1) ?? last;
-      await this.#write(chunk);
+    const isArray = !isResumeKeyOnly(paging, head) && isJsonArray(head, answer.source);
+    if (isArray && (paging !== "stream" || !isAlone)) {
+      throw new MementoMapError(
+        "MM_BAD_INPUT",
+        "the server answers with an array in JSON, and pages of such cannot be put together; leave output=json out of its address",
+        { position: { source: answer.source } },
+      );
     }
-    if (last === LF) return lines;
+    const tally = new LineTally(isArray ? Infinity : DEFAULT_MAX_LINE_BYTES, answer.source);
+    for await (const chunk of chunks) {
+      tally.add(chunk);
+      await this.#part.write(chunk);
+    }
+    if (!tally.isWithinLine) return tally.lines;
     if (!answer.isEndMarked) throw new CutAnswer("the answer ends in the middle of a line");
-    await this.#write(Uint8Array.of(LF));
-    return lines + 1;
+    await this.#part.write(Uint8Array.of(LF));
+    return tally.lines + 1;
   }
 
-  /** Cuts the resume key off the page just written. */
-  async takeResumeKey(): Promise<string | undefined> {
-    const from = Math.max(this.state.bytes, this.#end - TAIL_BYTES);
-    const { buffer, bytesRead } = await this.#file.read(
-      Buffer.alloc(this.#end - from),
-      0,
-      this.#end - from,
-      from,
-    );
-    const { key, length } = splitResumeKey(buffer.subarray(0, bytesRead).toString("latin1"));
-    this.#end -= length;
-    await this.#file.truncate(this.#end);
-    return key;
+  /** Cuts the resume key off the page just written, with its lines. */
+  async takeResumeKey(): Promise<{ readonly key: string | undefined; readonly lines: number }> {
+    const { end } = this.#part;
+    let tail = "";
+    for await (const chunk of this.#part.chunks(Math.max(this.state.bytes, end - TAIL_BYTES))) {
+      tail += Buffer.from(chunk).toString("latin1");
+    }
+    const found = resumeEnd(tail);
+    if (found === undefined) return { key: undefined, lines: 0 };
+    await this.#part.cutTo(end - found.length);
+    return found;
   }
 
   /** Remembers that a page is whole. */
   async commitPage(cursor: CdxCursor | undefined, lines: number): Promise<void> {
     const { state } = this;
-    await this.#file.datasync();
+    await this.#part.sync();
     this.state = {
       ...state,
       query: cursor === undefined ? state.query + 1 : state.query,
       cursor,
-      bytes: this.#end,
+      bytes: this.#part.end,
       lines: state.lines + lines,
       pages: state.pages + 1,
     };
-    const path = `${this.#target}.part.json`;
-    try {
-      await writeFile(`${path}.new`, JSON.stringify(this.state));
-      await rename(`${path}.new`, path);
-    } catch (error) {
-      throw ioError(error, path);
-    }
+    await writeNote(this.#target, this.state);
   }
 
+  /** Makes the index of what was fetched. */
   async finish(): Promise<void> {
-    try {
-      await this.close();
-      await rename(`${this.#target}.part`, this.#target);
-      await rm(`${this.#target}.part.json`, { force: true });
-    } catch (error) {
-      throw ioError(error, this.#target);
-    }
+    await finishHarvest(this.#path, this.#target, this.#part);
   }
 
   async close(): Promise<void> {
-    if (!this.#isOpen) return;
-    this.#isOpen = false;
-    await this.#file.close();
     // Of a harvest without any page there is nothing to go on from.
-    if (this.state.pages === 0) await rm(`${this.#target}.part`, { force: true });
-  }
-
-  async #write(bytes: Uint8Array): Promise<void> {
-    try {
-      let at = 0;
-      while (at < bytes.length) {
-        const { bytesWritten } = await this.#file.write(bytes, at, bytes.length - at, this.#end);
-        at += bytesWritten;
-        this.#end += bytesWritten;
-      }
-    } catch (error) {
-      throw ioError(error, `${this.#target}.part`);
-    }
+    await (this.state.pages === 0 ? this.#part.remove() : this.#part.close());
   }
 }
 
 /** A page may have no lines, and still not be the last. */
-function hasOnlyResumeKey(head: Uint8Array): boolean {
+function isResumeKeyOnly(paging: CdxCursor["paging"], head: Uint8Array): boolean {
+  if (paging !== "resume") return false;
   const text = Buffer.from(head).toString("latin1");
-  const { key, length } = splitResumeKey(text);
-  return key !== undefined && text.length === length;
+  return resumeEnd(text)?.length === text.length;
 }
 
-async function readState(target: string, harvest: string): Promise<HarvestState | undefined> {
-  const path = `${target}.part.json`;
-  try {
-    const state = JSON.parse(await readFile(path, "utf8")) as HarvestState;
-    if (state.harvest === harvest) return state;
-  } catch (error) {
-    if (systemCode(error) === "ENOENT") return undefined;
-    throw error instanceof SyntaxError ? stale(path, "is damaged", error) : ioError(error, path);
+/** @throws MM_BAD_INPUT for what is no index. */
+function isJsonArray(head: Uint8Array, source: string): boolean {
+  return detectFormat(head, "auto", source).container === "json-array";
+}
+
+function isState(value: Partial<HarvestState>): value is HarvestState {
+  const { query, cursor, bytes, lines, pages } = value;
+  return areCounts(query, bytes, lines, pages) && (cursor === undefined || isCursor(cursor));
+}
+
+function isCursor(cursor: CdxCursor | null): boolean {
+  switch (cursor?.paging) {
+    case "resume":
+      return typeof cursor.key === "string";
+    case "pages":
+      return areCounts(cursor.page, cursor.pages);
+    case "stream":
+      return true;
+    case undefined:
+    default:
+      return false;
   }
-  throw stale(path, "is of another harvest");
-}
-
-function stale(path: string, what: string, cause?: unknown): MementoMapError {
-  return new MementoMapError(
-    "MM_USAGE",
-    `${what}; give another -o, or remove the .part and .part.json files to begin anew`,
-    { position: { source: path }, cause },
-  );
 }

@@ -1,5 +1,7 @@
+import { STATUS_CODES, validateHeaderValue } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { MementoMapError, quote } from "../../errors.ts";
+import type { HttpResponse } from "../../discover/http-client.ts";
+import { isMementoMapError, MementoMapError, quote } from "../../errors.ts";
 import type { BackOff } from "../../harvest/back-off.ts";
 import {
   DEFAULT_BACK_OFF,
@@ -7,6 +9,13 @@ import {
   LONGEST_ASKED_MS,
   waitBefore,
 } from "../../harvest/back-off.ts";
+import { serverAddress, withoutUser } from "../../harvest/server-address.ts";
+import { decompressed } from "../decompress.ts";
+import { NodeClient } from "../fetch/node-client.ts";
+import { systemCode } from "../io-error.ts";
+import type { ProxySettings } from "../proxy/proxy-settings.ts";
+import { codingOf } from "../upstream/body-decoder.ts";
+import { isPassingFault } from "../upstream/network-failure.ts";
 
 export interface PoliteOptions {
   /** The least time from the end of a request to the start of the next; 1,000 by default. */
@@ -16,6 +25,10 @@ export interface PoliteOptions {
   readonly timeoutMs?: number | undefined;
   /** Tells who asks, so that the archive can write to them. */
   readonly userAgent?: string | undefined;
+  /** Which requests go through which proxy; default none. */
+  readonly proxies?: ProxySettings | undefined;
+  /** Whether the server may redirect to private addresses; default false. */
+  readonly allowsPrivate?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Told of bytes as they come. */
   readonly onRead?: ((bytes: number) => void) | undefined;
@@ -25,6 +38,8 @@ export interface PoliteOptions {
 
 const DEFAULT_INTERVAL_MS = 1000;
 const DEFAULT_TIMEOUT_MS = 60_000;
+/** Longer waits would be none: timers of Node have no more bits. */
+const LONGEST_PAUSE_MS = 2 ** 31 - 1;
 /** Longer than what a server has to say about an error, or about its pages. */
 const START_CHARACTERS = 4096;
 
@@ -36,6 +51,8 @@ export interface Answer {
    * that dies looks like one that is done.
    */
   readonly isEndMarked: boolean;
+  /** The address that was asked, for messages. */
+  readonly source: string;
 }
 
 /** Thrown by whoever uses an answer that lacks its end, to have it asked for again. */
@@ -43,15 +60,33 @@ export class CutAnswer extends Error {}
 
 /**
  * Asks one server, one request at a time, not too fast, and again after a while when it is busy.
+ *
+ * Redirects lead to no private address, unless that is where the server itself is or it is allowed.
  */
 export class PoliteClient {
   readonly #options: PoliteOptions;
+  readonly #client: NodeClient;
+  readonly #headers: Readonly<Record<string, string>>;
   #nextAt = 0;
   /** Requests sent, with those tried again. */
   requests = 0;
 
-  constructor(options: PoliteOptions) {
+  /**
+   * @param api the address of the server.
+   * @throws MM_USAGE when it is none, or when the user agent cannot be sent.
+   */
+  constructor(api: string, options: PoliteOptions) {
+    const { userAgent = "mementomap", timeoutMs = DEFAULT_TIMEOUT_MS } = options;
+    checkSendable(userAgent);
     this.#options = options;
+    this.#headers = { "User-Agent": userAgent, Accept: "*/*", "Accept-Encoding": "gzip" };
+    this.#client = new NodeClient({
+      trustedOrigins: [serverAddress(api).origin],
+      allowsPrivate: options.allowsPrivate,
+      proxies: options.proxies,
+      headersTimeoutMs: timeoutMs,
+      idleTimeoutMs: timeoutMs,
+    });
   }
 
   /**
@@ -60,7 +95,8 @@ export class PoliteClient {
    * again from the start. Some CDX servers answer 404 and "No Captures found": that is nothing, no
    * error.
    *
-   * @throws MM_IO when the server does not answer or answers with an error, naming the address
+   * @throws MM_HTTP when the server does not answer or answers with an error, MM_REFUSED when it
+   *   redirects where nobody may go, both naming the address
    */
   async ask<T>(url: string, use: (answer: Answer) => Promise<T>): Promise<T> {
     const backOff = this.#options.backOff ?? DEFAULT_BACK_OFF;
@@ -76,41 +112,65 @@ export class PoliteClient {
     }
   }
 
+  /** Closes connections that are kept for later. */
+  close(): void {
+    this.#client.close();
+  }
+
   async #try<T>(url: string, use: (answer: Answer) => Promise<T>): Promise<Outcome<T>> {
-    const { signal, userAgent = "mementomap" } = this.#options;
-    await pause(Math.max(0, this.#nextAt - Date.now()), signal);
-    const silence = new Silence(this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
+    const { signal, intervalMs = DEFAULT_INTERVAL_MS } = this.#options;
+    await pause(this.#nextAt - performance.now(), signal);
     this.requests++;
+    let response: HttpResponse | undefined;
     try {
-      const response = await fetch(url, {
-        headers: { "user-agent": userAgent, accept: "*/*" },
-        signal: signal === undefined ? silence.signal : AbortSignal.any([signal, silence.signal]),
-      });
-      const { status, statusText, headers } = response;
-      const chunks = silence.watch(response.body ?? [], this.#options.onRead);
-      if (!response.ok) {
-        const reason = await startOf(chunks);
-        if (status === 404 && /no captures found/i.test(reason)) {
-          return { value: await use({ chunks: silence.watch([]), isEndMarked: true }) };
-        }
-        // A page in HTML is for people, and its first lines say nothing.
-        const said = reason === "" || reason.startsWith("<") ? "" : `: ${quote(reason, 200)}`;
-        return {
-          error: failure(url, `the server answered ${status} ${statusText}${said}`),
-          mayRetry: isTemporary(status),
-          retryAfter: headers.get("retry-after") ?? undefined,
-        };
-      }
-      const isEndMarked = headers.has("content-length") || headers.has("transfer-encoding");
-      return { value: await use({ chunks, isEndMarked }) };
+      response = await this.#client.request(url, { headers: this.#headers, signal });
+      return await this.#outcome(response, withoutUser(url), use);
     } catch (error) {
       signal?.throwIfAborted();
-      if (!isConnectionError(error)) throw error;
-      return { error: failure(url, `no answer (${reasonOf(error)})`, error), mayRetry: true };
+      const source = withoutUser(url);
+      if (error instanceof CutAnswer) {
+        return { error: failure(source, error.message, error), mayRetry: true };
+      }
+      if (!isMementoMapError(error) || !FAILURES.has(error.code)) throw error;
+      const mayRetry = error.code === "MM_HTTP" && isPassingFault(error);
+      return { error: error.at({ source }), mayRetry };
     } finally {
-      silence.end();
-      this.#nextAt = Date.now() + (this.#options.intervalMs ?? DEFAULT_INTERVAL_MS);
+      await response?.discard();
+      this.#nextAt = performance.now() + intervalMs;
     }
+  }
+
+  async #outcome<T>(
+    response: HttpResponse,
+    source: string,
+    use: (answer: Answer) => Promise<T>,
+  ): Promise<Outcome<T>> {
+    const { status, headers } = response;
+    const coding = codingOf(headers.get("content-encoding") ?? undefined);
+    if (coding !== undefined && coding !== "gzip") {
+      throw refused(source, "the answer came in a coding that was not asked for");
+    }
+    const body = watched(response.body, this.#options.onRead);
+    const chunks = coding === undefined ? body : unzipped(body, source);
+    if (status >= 200 && status < 300) {
+      const isEndMarked =
+        coding !== undefined ||
+        isSet(headers.get("content-length")) ||
+        isSet(headers.get("transfer-encoding"));
+      return { value: await use({ chunks, isEndMarked, source }) };
+    }
+    const reason = await startOf(chunks);
+    if (status === 404 && /no captures found/i.test(reason)) {
+      return { value: await use({ chunks: watched([]), isEndMarked: true, source }) };
+    }
+    // A page in HTML is for people, and its first lines say nothing.
+    const said = reason === "" || reason.startsWith("<") ? "" : `: ${quote(reason, 200)}`;
+    const name = STATUS_CODES[status] ?? "";
+    return {
+      error: failure(source, `the server answered ${`${status} ${name}`.trim()}${said}`),
+      mayRetry: isTemporary(status),
+      retryAfter: headers.get("retry-after") ?? undefined,
+    };
   }
 }
 
@@ -122,34 +182,29 @@ type Outcome<T> =
       readonly retryAfter?: string | undefined;
     };
 
-/** Aborts when nothing has been heard for a while. */
-class Silence {
-  readonly #controller = new AbortController();
-  readonly #timer: NodeJS.Timeout;
+/** Codes of errors that are about the server, and not about what was done with its answer. */
+const FAILURES: ReadonlySet<string> = new Set(["MM_HTTP", "MM_REFUSED"]);
 
-  constructor(timeoutMs: number) {
-    this.#timer = setTimeout(() => {
-      this.#controller.abort(new DOMException(`silent for ${timeoutMs} ms`, "TimeoutError"));
-    }, timeoutMs);
+async function* watched(
+  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  onRead?: (bytes: number) => void,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const chunk of chunks) {
+    onRead?.(chunk.length);
+    yield chunk;
   }
+}
 
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  async *watch(
-    chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-    onRead?: (bytes: number) => void,
-  ): AsyncGenerator<Uint8Array, void, undefined> {
-    for await (const chunk of chunks) {
-      this.#timer.refresh();
-      onRead?.(chunk.length);
-      yield chunk;
-    }
-  }
-
-  end(): void {
-    clearTimeout(this.#timer);
+/** @throws CutAnswer when the end is missing, MM_BAD_INPUT, MM_LIMIT */
+async function* unzipped(
+  chunks: AsyncIterable<Uint8Array>,
+  source: string,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    yield* decompressed(chunks, { source });
+  } catch (error) {
+    if (!(error instanceof Error) || systemCode(error.cause) !== "Z_BUF_ERROR") throw error;
+    throw new CutAnswer("the compressed answer is cut short", { cause: error });
   }
 }
 
@@ -167,16 +222,27 @@ export async function startOf(chunks: AsyncIterable<Uint8Array>): Promise<string
 /** Waits; throws the signal's reason when it is told to stop. */
 async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   try {
-    await sleep(ms, undefined, { signal });
+    await sleep(Math.min(Math.max(0, ms), LONGEST_PAUSE_MS), undefined, { signal });
   } catch (error) {
     signal?.throwIfAborted();
     throw error;
   }
 }
 
-/** What `fetch` throws for connections: a TypeError, an abort, or a DOMException. */
-function isConnectionError(error: unknown): boolean {
-  return error instanceof TypeError || error instanceof DOMException || error instanceof CutAnswer;
+function isSet(field: string | null | undefined): boolean {
+  return field !== undefined && field !== null;
+}
+
+function checkSendable(userAgent: string): void {
+  try {
+    validateHeaderValue("User-Agent", userAgent);
+  } catch (cause) {
+    throw new MementoMapError(
+      "MM_USAGE",
+      `${quote(userAgent)} cannot be sent as the name of who asks; write it in Latin letters`,
+      { cause },
+    );
+  }
 }
 
 function notNow(error: MementoMapError, waitMs: number): MementoMapError {
@@ -187,11 +253,10 @@ function notNow(error: MementoMapError, waitMs: number): MementoMapError {
   });
 }
 
-function reasonOf(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  return cause instanceof Error ? cause.message : String(cause);
+function failure(source: string, message: string, cause?: unknown): MementoMapError {
+  return new MementoMapError("MM_HTTP", message, { position: { source }, cause });
 }
 
-function failure(url: string, message: string, cause?: unknown): MementoMapError {
-  return new MementoMapError("MM_IO", message, { position: { source: url }, cause });
+function refused(source: string, message: string): MementoMapError {
+  return new MementoMapError("MM_REFUSED", message, { position: { source } });
 }

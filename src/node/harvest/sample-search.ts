@@ -1,9 +1,12 @@
+import { MementoMapError } from "../../errors.ts";
+import { withoutUser } from "../../harvest/server-address.ts";
 import { foundLine, parseSearchAnswer, searchUrl } from "../../harvest/text-search.ts";
 import { WordPicker } from "../../harvest/word-picker.ts";
 import { wholeText } from "../../input/whole-text.ts";
-import type { Output } from "../output-file.ts";
+import { harvestName } from "./harvest-files.ts";
 import type { PoliteOptions } from "./polite-client.ts";
 import { PoliteClient } from "./polite-client.ts";
+import { SearchStore } from "./search-store.ts";
 
 export interface SampleSearchOptions extends PoliteOptions {
   /** Words to begin with. */
@@ -26,52 +29,82 @@ export interface SampleSearchSummary {
   /** Distinct captures found. */
   readonly lines: number;
   readonly searches: number;
+  /** Requests of this run. */
   readonly requests: number;
   /** Results that name no URI or no datetime. */
   readonly leftOut: number;
+  /** Captures that an earlier run had found already. */
+  readonly resumedLines: number;
 }
 
 /**
  * Samples what an archive holds through its full-text search, with random words that it learns from
- * the results, and writes the captures as CDXJ that says it is a sample.
+ * the results, and writes the captures into a file, as CDXJ that says it is a sample.
  *
- * Ends after so many searches, or when no new word is left. Holds the words and captures seen.
+ * Ends after so many searches, or when no new word is left. While it searches, the captures are in
+ * `FILE.part`, the words in `FILE.part.words` and how far it got in `FILE.part.json`. The same sample
+ * begun again, after an interruption or an error, goes on behind the last search, and finds what it
+ * would have found without. The file appears when all is there. Holds the words and captures seen.
  *
- * @throws MM_IO, MM_BAD_INPUT, MM_INTERRUPTED
+ * @throws MM_HTTP, MM_REFUSED, MM_IO, MM_BAD_INPUT and MM_LIMIT for answers that are no results,
+ *   MM_USAGE when the file is of another harvest that was begun, MM_INTERRUPTED
  */
 export async function sampleSearch(
   api: string,
-  output: Output,
+  target: string,
   options: SampleSearchOptions,
 ): Promise<SampleSearchSummary> {
-  const client = new PoliteClient(options);
-  const picker = new WordPicker(options.seed ?? 1, options.words);
-  const encoder = new TextEncoder();
-  const seen = new Set<string>();
-  const meta = { sample: true, source: api };
-  await output.write(encoder.encode(`!meta ${JSON.stringify(meta)}\n`));
-  let searches = 0;
-  let leftOut = 0;
-  for (; searches < (options.searches ?? 100); searches++) {
-    const word = picker.next();
-    if (word === undefined) break;
-    const { resultsPerSearch: maxItems = 200, from, to } = options;
-    const url = searchUrl(api, { word, maxItems, from, to });
-    const answer = await client.ask(url, ({ chunks }) => wholeText(chunks, url));
-    let lines = "";
-    let count = 0;
-    const found = parseSearchAnswer(answer, url);
-    leftOut += found.leftOut;
-    for (const capture of found.captures) {
-      picker.learn(capture.text);
-      const line = foundLine(capture);
-      if (seen.has(line)) continue;
-      seen.add(line);
-      lines += `${line}\n`;
-      count++;
+  const { words, searches: most = 100, resultsPerSearch: maxItems = 200, seed = 1 } = options;
+  const { from, to } = options;
+  const name = harvestName(["search", api, words, maxItems, seed, from, to]);
+  const meta = { sample: true, source: withoutUser(api) };
+  const client = new PoliteClient(api, options);
+  const store = await SearchStore.open(target, name, `!meta ${JSON.stringify(meta)}\n`);
+  const resumedLines = store.state.lines;
+  try {
+    if (store.state.searches > most) throw tooMany(target, store.state.searches);
+    const picker = new WordPicker(seed, words);
+    const seen = await catchUp(store, picker);
+    while (store.state.searches < most) {
+      const word = picker.next();
+      if (word === undefined) break;
+      const url = searchUrl(api, { word, maxItems, from, to });
+      const { captures, leftOut } = await client.ask(url, async ({ chunks, source }) =>
+        parseSearchAnswer(await wholeText(chunks, source), source),
+      );
+      const learnt = captures.flatMap(({ text }) => picker.learn(text));
+      const lines = [...new Set(captures.map(foundLine))].filter((line) => !seen.has(line));
+      for (const line of lines) seen.add(line);
+      await store.commitSearch({ word, learnt, lines, leftOut });
+      options.onLines?.(lines.length);
     }
-    await output.write(encoder.encode(lines));
-    options.onLines?.(count);
+    await store.finish();
+  } finally {
+    client.close();
+    await store.close();
   }
-  return { lines: seen.size, searches, requests: client.requests, leftOut };
+  const { lines, searches, leftOut } = store.state;
+  return { lines, searches, requests: client.requests, leftOut, resumedLines };
+}
+
+/** Brings the picker to where an earlier run was; returns the lines that were found. */
+async function catchUp(store: SearchStore, picker: WordPicker): Promise<Set<string>> {
+  let searches = 0;
+  for await (const { word, learnt } of store.searches()) {
+    if (picker.next() !== word) throw store.damaged();
+    picker.add(learnt);
+    searches++;
+  }
+  if (searches !== store.state.searches) throw store.damaged();
+  const seen = new Set<string>();
+  for await (const line of store.lines()) seen.add(line);
+  return seen;
+}
+
+function tooMany(source: string, searches: number): MementoMapError {
+  return new MementoMapError(
+    "MM_USAGE",
+    `was begun, and ${searches} searches were made for it; ask for as many or more, or give another -o`,
+    { position: { source } },
+  );
 }

@@ -1,7 +1,18 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import type { AddressInfo } from "node:net";
 import { createServer as createTcpServer } from "node:net";
 import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { CdxQuery } from "../../../src/harvest/cdx-request.ts";
 import type { HarvestOptions } from "../../../src/node/harvest/harvest-index.ts";
@@ -19,7 +30,6 @@ const QUERY: CdxQuery = { url: "a.com", match: "domain", from: "2010" };
 const FAST: HarvestOptions = {
   intervalMs: 0,
   backOff: { retries: 3, firstMs: 1, longestMs: 50 },
-  timeoutMs: 300,
 };
 
 /** A server in the manner of the Internet Archive's. */
@@ -71,7 +81,7 @@ describe("harvestIndex", () => {
     expect(readdirSync(join(target, ".."))).toEqual(["index.cdx"]);
   });
 
-  it("tries again when the server is busy, breaks off, or falls silent", async () => {
+  it("tries again when the server is busy or breaks off", async () => {
     let turn = 0;
     const retries: string[] = [];
     const api = await serveOnLoopback((url, response) => {
@@ -83,8 +93,6 @@ describe("harvestIndex", () => {
       } else if (turn === 5) {
         response.write(LINES[0]);
         setTimeout(() => response.destroy(), 20);
-      } else if (turn === 6) {
-        response.write(LINES[0]); // and no more
       } else {
         response.end(resuming(url));
       }
@@ -93,8 +101,33 @@ describe("harvestIndex", () => {
     const onRetry = (reason: string): void => void retries.push(reason);
     await harvestIndex(api, [QUERY], target, { ...FAST, linesPerPage: 10, onRetry });
     expect(readFileSync(target, "utf8")).toBe(ALL);
-    expect(retries).toHaveLength(4);
-    expect(retries.join()).toMatch(/429.*503.*no answer.*silent for 300 ms/);
+    expect(retries).toEqual([
+      "the server answered 429 Too Many Requests",
+      "the server answered 503 Service Unavailable",
+      "the connection was cut before the end",
+    ]);
+  });
+
+  it("tries again when the server falls silent", async () => {
+    const retries: string[] = [];
+    const silent = new Set([0, 3]);
+    let turn = 0;
+    const api = await serveOnLoopback((url, response) => {
+      // Whether it begins an answer or not, a silent server is left after a while.
+      if (!silent.has(turn++)) response.end(resuming(url));
+      else if (turn > 1) response.write(LINES[0]);
+    });
+    const target = join(scratchDir(), "index.cdx");
+    await harvestIndex(api, [QUERY], target, {
+      ...FAST,
+      linesPerPage: 10,
+      timeoutMs: 300,
+      backOff: { retries: 100, firstMs: 1, longestMs: 1 },
+      onRetry: (reason) => void retries.push(reason),
+    });
+    expect(readFileSync(target, "utf8")).toBe(ALL);
+    expect(retries).toContain("no answer within 0.3 s");
+    expect(retries).toContain("nothing was sent for 0.3 s");
   });
 
   it("goes on behind the last whole page when it is begun again", async () => {
@@ -113,7 +146,7 @@ describe("harvestIndex", () => {
     const target = join(scratchDir(), "index.cdx");
     const options = { ...FAST, linesPerPage: 4 };
     await expect(harvestIndex(api, [QUERY], target, options)).rejects.toMatchObject({
-      code: "MM_IO",
+      code: "MM_HTTP",
       message: expect.stringMatching(/403/) as string,
     });
     expect(existsSync(target)).toBe(false);
@@ -168,7 +201,7 @@ describe("harvestIndex", () => {
   });
 
   it.each([
-    ["is gone", undefined, /tells of a \.part file that is gone; /],
+    ["is gone", undefined, /is gone, and was the beginning; /],
     ["is shorter than it was", LINES[0].slice(0, 20), /has only 20 of \d+ bytes; /],
   ])("does not go on where the part fetched before %s", async (_what, content, message) => {
     let turn = 0;
@@ -263,6 +296,142 @@ describe("harvestIndex", () => {
     expect(readFileSync(target, "utf8")).toBe(ALL);
   });
 
+  it("does not go round in a larger circle either, also when it is begun again", async () => {
+    let asked = 0;
+    const api = await serveOnLoopback((url, response) => {
+      if (url.searchParams.has("showNumPages")) return void response.end("5\n");
+      if (++asked === 6) return void response.writeHead(403).end();
+      const page = Number(url.searchParams.get("resumeKey") ?? 0);
+      response.end(`${LINES[page]}\n\n${page < 6 ? page + 1 : 3}\n`);
+    });
+    const target = join(scratchDir(), "index.cdx");
+    await expect(harvestIndex(api, [QUERY], target, FAST)).rejects.toThrow("403");
+    await expect(harvestIndex(api, [QUERY], target, FAST)).rejects.toMatchObject({
+      code: "MM_BAD_INPUT",
+      message: expect.stringMatching(/^the server gives the resume key "\d" again/) as string,
+    });
+    expect(asked).toBeLessThan(20);
+  });
+
+  it("counts no blank lines behind a resume key", async () => {
+    const api = await serveOnLoopback((url, response) => {
+      if (url.searchParams.has("showNumPages")) return void response.end("2\n");
+      const isFirst = !url.searchParams.has("resumeKey");
+      response.end(isFirst ? `${LINES[0]}\r\n\r\nnext\r\n\r\n` : `${LINES[1]}\n`);
+    });
+    const target = join(scratchDir(), "index.cdx");
+    expect(await harvestIndex(api, [QUERY], target, FAST)).toMatchObject({ lines: 2, pages: 2 });
+    expect(readFileSync(target, "utf8")).toBe(`${LINES[0]}\r\n${LINES[1]}\n`);
+  });
+
+  it.each([
+    ["resume keys", "2\n", [QUERY]],
+    ["pages", '{"pages": 2}', [QUERY]],
+    ["one stream, for several URLs", "", [QUERY, { url: "b.com" }]],
+  ])("takes no array in JSON from a server with %s", async (_name, probe, queries) => {
+    const api = await serveOnLoopback((url, response) => {
+      const isProbe = url.searchParams.has("showNumPages");
+      response.end(isProbe ? probe : '[["urlkey","timestamp"],\n["com,a)/","2014"]]\n');
+    });
+    const target = join(scratchDir(), "index.cdx");
+    await expect(harvestIndex(api, queries, target, FAST)).rejects.toMatchObject({
+      code: "MM_BAD_INPUT",
+      message: expect.stringMatching(/leave output=json out/) as string,
+    });
+  });
+
+  it("takes one array in JSON, however long its line", async () => {
+    const rows = LINES.map((line) => JSON.stringify(line.padEnd(100_000)));
+    const text = `[["original"],${rows.map((row) => `[${row}]`).join(",")}]\n`;
+    const api = await serveOnLoopback((_url, response) => response.end(text));
+    const target = join(scratchDir(), "index.json");
+    await harvestIndex(api, [QUERY], target, { ...FAST, paging: "stream" });
+    expect(readFileSync(target, "utf8")).toBe(text);
+  });
+
+  it("stops at a line without an end", async () => {
+    const block = "x".repeat(1 << 16);
+    const api = await serveOnLoopback((url, response) => {
+      if (url.searchParams.has("showNumPages")) return void response.end(ALL);
+      const more = (): void => {
+        while (!response.destroyed && response.write(block));
+        response.once("drain", more);
+      };
+      response.write(`${ALL}com,a)/ 20140101000000 `);
+      more();
+    });
+    const target = join(scratchDir(), "index.cdx");
+    await expect(harvestIndex(api, [QUERY], target, FAST)).rejects.toMatchObject({
+      code: "MM_LIMIT",
+      position: { line: 26 },
+    });
+  });
+
+  const COUNTS = '"query": 0, "bytes": 0, "lines": 0, "pages": 1';
+  it.each([
+    "null",
+    "7",
+    "{",
+    '{"harvest": HASH}',
+    '{"harvest": HASH, "query": 0, "bytes": "9"}',
+    `{"harvest": HASH, ${COUNTS}, "cursor": null}`,
+    `{"harvest": HASH, ${COUNTS}, "cursor": {"paging": "pages", "page": -1}}`,
+  ])("says that what is remembered is damaged: %s", async (text) => {
+    let turn = 0;
+    const api = await serveOnLoopback((url, response) => {
+      if (++turn > 2) response.writeHead(403);
+      response.end(resuming(url));
+    });
+    const target = join(scratchDir(), "index.cdx");
+    const options = { ...FAST, linesPerPage: 4 };
+    await expect(harvestIndex(api, [QUERY], target, options)).rejects.toThrow("403");
+    const [hash = ""] = /"[0-9a-f]{64}"/.exec(readFileSync(`${target}.part.json`, "utf8")) ?? [];
+    writeFileSync(`${target}.part.json`, text.replace("HASH", hash));
+    await expect(harvestIndex(api, [QUERY], target, options)).rejects.toMatchObject({
+      code: "MM_USAGE",
+      message: expect.stringMatching(/^is damaged; /) as string,
+      position: { source: `${target}.part.json` },
+    });
+  });
+
+  it("compresses when all is there, and goes on before that", async () => {
+    let turn = 0;
+    const api = await serveOnLoopback((url, response) => {
+      if (++turn === 4) response.writeHead(403);
+      response.end(resuming(url));
+    });
+    const target = join(scratchDir(), "index.cdx.gz");
+    const options = { ...FAST, linesPerPage: 4 };
+    await expect(harvestIndex(api, [QUERY], target, options)).rejects.toThrow("403");
+    const summary = await harvestIndex(api, [QUERY], target, options);
+    expect(summary).toMatchObject({ lines: 25, resumedLines: 8 });
+    expect(gunzipSync(readFileSync(target)).toString()).toBe(ALL);
+    expect(readdirSync(join(target, ".."))).toEqual(["index.cdx.gz"]);
+  });
+
+  it.skipIf(process.platform === "win32")("replaces what a link names, and no device", async () => {
+    let asked = 0;
+    const api = await serveOnLoopback((url, response) => {
+      asked++;
+      response.end(resuming(url));
+    });
+    const folder = scratchDir();
+    const socket = join(folder, "socket");
+    const listener = createTcpServer().listen(socket);
+    onTestFinished(() => void listener.close());
+    await once(listener, "listening");
+    await expect(harvestIndex(api, [QUERY], socket, FAST)).rejects.toMatchObject({
+      code: "MM_IO",
+      message: "is no plain file to go on with; name a file",
+    });
+    expect(asked).toBe(0);
+    writeFileSync(join(folder, "file"), "old");
+    symlinkSync("file", join(folder, "link"));
+    await harvestIndex(api, [QUERY], join(folder, "link"), FAST);
+    expect(readFileSync(join(folder, "file"), "utf8")).toBe(ALL);
+    expect(readlinkSync(join(folder, "link"))).toBe("file");
+  });
+
   it("says what cannot be written, and at once where the file is a folder", async () => {
     let asked = 0;
     const api = await serveOnLoopback((url, response) => {
@@ -324,58 +493,14 @@ describe("mementomap harvest", () => {
     expect(quiet).toBe("");
   });
 
-  it("samples a full-text search with words it learns, the same for the same seed", async () => {
-    const asked: string[] = [];
-    const api = await serveOnLoopback((url, response) => {
-      const word = url.searchParams.get("q") ?? "";
-      asked.push(word);
-      expect(url.searchParams.get("from")).toBe("2008");
-      expect(url.searchParams.get("to")).toBe("2009");
-      const item = {
-        title: `título ${word}a`,
-        snippet: `<em>${word}</em> ${word}b &amp; xy`,
-        originalURL: `http://${word}.pt/`,
-        tstamp: "20080101000000",
-        mimeType: "text/html",
-      };
-      response.end(JSON.stringify({ response_items: [item, item, { title: "nothing" }] }));
-    });
-    const folder = scratchDir();
-    const run = async (name: string, seed: string): Promise<string> => {
-      const path = join(folder, name);
-      const words = ["--search", "mar", "--searches", "6", "--seed", seed, "--interval", "0"];
-      const span = ["--from", "2008", "--to", "2009"];
-      const result = await runCli(["harvest", api, ...words, ...span, "-o", path]);
-      expect(result).toMatchObject({
-        code: 0,
-        stderr: "6 captures, 6 searches, 6 results of no use, 6 requests\n",
-      });
-      return readFileSync(path, "utf8");
-    };
-    const first = await run("a.cdxj", "7");
-    expect(new Set(asked).size).toBe(6);
-    expect(asked[0]).toBe("mar");
-    expect(await run("b.cdxj", "7")).toBe(first);
-    expect(await run("c.cdxj", "8")).not.toBe(first);
-    const { stdout } = await runCli([
-      "generate",
-      "-q",
-      "--threads",
-      "1",
-      join(folder, "a.cdxj"),
-      join(folder, "b.cdxj"),
-    ]);
-    const rows = stdout.split("\n").filter((line) => line !== "" && !line.startsWith("!"));
-    expect(rows).toHaveLength(6);
-    expect(rows.every((row) => row.endsWith(" 1+"))).toBe(true);
-  });
-
   it.each([
     [["harvest"], /needs the address of one server/],
     [["harvest", "http://localhost/"], /needs --url or --search/],
     [["harvest", "http://localhost/", "--url", "a"], /needs -o/],
-    [["harvest", "http://h/", "--url", "a", "-o", "a.gz"], /cannot compress/],
-    [["harvest", "nowhere", "--url", "a", "-o", "x"], /not the address of a CDX server: "nowhere"/],
+    [["harvest", "http://localhost/", "--search", "a", "-o", "-"], /needs -o and a file/],
+    [["harvest", "nowhere", "--url", "a", "-o", "x"], /not the address of a server: "nowhere"/],
+    [["harvest", "nowhere", "--search", "a", "-o", "x"], /not the address of a server: "nowhere"/],
+    [["harvest", "http://h/", "--url", "a", "--contact", "Ш", "-o", "x"], /cannot be sent as/],
     [["harvest", "http://h/", "--url", "a", "--match", "all"], /unknown "all"; use exact, prefix/],
   ])("says what is wrong with %j", async (argv, message) => {
     const folder = scratchDir();

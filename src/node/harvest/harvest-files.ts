@@ -1,0 +1,124 @@
+import { createHash } from "node:crypto";
+import { readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { MementoMapError } from "../../errors.ts";
+import { compressorFor } from "../compress.ts";
+import { copyToOutput } from "../copy-to-output.ts";
+import { ioError, systemCode } from "../io-error.ts";
+import { withOutput } from "../output-file.ts";
+import type { PartFile } from "./part-file.ts";
+
+/** What every harvest remembers between runs, besides how far it got. */
+export interface HarvestNote {
+  /** Names the server and the questions; another harvest must not go on from here. */
+  readonly harvest: string;
+}
+
+/** The name of a harvest that asks just this. */
+export function harvestName(questions: readonly unknown[]): string {
+  return createHash("sha256").update(JSON.stringify(questions)).digest("hex");
+}
+
+/**
+ * Where the index is to be in the end; through a link, so that the link stays.
+ *
+ * @throws MM_IO when no file can be there, MM_USAGE when it cannot be compressed as its name says:
+ *   both would be known only when all is fetched.
+ */
+export async function harvestTarget(path: string): Promise<string> {
+  compressorFor(path);
+  try {
+    const found = await stat(path).catch((error: unknown) => {
+      if (systemCode(error) === "ENOENT") return undefined;
+      throw error;
+    });
+    if (found === undefined) return path;
+    if (found.isFile()) return await realpath(path);
+    const what = found.isDirectory() ? "is a directory" : "is no plain file to go on with";
+    throw new MementoMapError("MM_IO", `${what}; name a file`, { position: { source: path } });
+  } catch (error) {
+    throw ioError(error, path);
+  }
+}
+
+/**
+ * What an earlier run of this harvest remembered; undefined when there was none.
+ *
+ * @param isWhole whether a value that was read has all that `T` has.
+ * @throws MM_USAGE when it is of another harvest, or damaged; MM_IO
+ */
+export async function readNote<T extends HarvestNote>(
+  target: string,
+  harvest: string,
+  isWhole: (value: Partial<T>) => value is T,
+): Promise<T | undefined> {
+  const path = notePath(target);
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return undefined;
+    throw ioError(error, path);
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw stale(path, "is damaged", error);
+  }
+  if (typeof value !== "object" || value === null) throw stale(path, "is damaged");
+  const note = value as Partial<T>; // looked at here and by `isWhole`
+  if (note.harvest !== harvest) throw stale(path, "is of another harvest");
+  if (!isWhole(note)) throw stale(path, "is damaged");
+  return note;
+}
+
+/** Whether values are numbers of bytes, lines or the like. */
+export function areCounts(...values: readonly unknown[]): boolean {
+  return values.every((value) => Number.isSafeInteger(value) && Number(value) >= 0);
+}
+
+/** Remembers something for a later run, whole or not at all. */
+export async function writeNote(target: string, note: HarvestNote): Promise<void> {
+  const path = notePath(target);
+  try {
+    await writeFile(`${path}.new`, JSON.stringify(note), { flush: true });
+    await rename(`${path}.new`, path);
+  } catch (error) {
+    throw ioError(error, path);
+  }
+}
+
+/**
+ * Makes the index of the part that is whole now, and forgets the rest.
+ *
+ * @param path what the user named the index, which says whether it is compressed.
+ */
+export async function finishHarvest(path: string, target: string, part: PartFile): Promise<void> {
+  try {
+    await part.close();
+    if (compressorFor(path) === undefined) {
+      await rename(part.path, target);
+    } else {
+      await withOutput(path, { stdout: process.stdout }, (output) =>
+        copyToOutput(part.path, output),
+      );
+      await part.remove();
+    }
+    await rm(notePath(target), { force: true });
+  } catch (error) {
+    throw ioError(error, path);
+  }
+}
+
+/** An error about what an earlier run left. */
+export function stale(path: string, what: string, cause?: unknown): MementoMapError {
+  return new MementoMapError(
+    "MM_USAGE",
+    `${what}; give another -o, or remove the files whose names go on with .part to begin anew`,
+    { position: { source: path }, cause },
+  );
+}
+
+function notePath(target: string): string {
+  return `${target}.part.json`;
+}

@@ -1,0 +1,155 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { CdxCursor, CdxQuery } from "../../src/harvest/cdx-request.ts";
+import {
+  CDX_MATCHES,
+  cursorOfProbe,
+  nextCursor,
+  pageUrl,
+  probeUrl,
+  resumeEnd,
+} from "../../src/harvest/cdx-request.ts";
+
+const API = "https://archive.example/cdx?collection=a%20b";
+
+const queries: fc.Arbitrary<CdxQuery> = fc.record(
+  {
+    url: fc.string({ unit: "binary" }),
+    match: fc.constantFrom(...CDX_MATCHES),
+    from: fc.stringMatching(/^\d{4,14}$/),
+    to: fc.stringMatching(/^\d{4,14}$/),
+  },
+  { requiredKeys: ["url"] },
+);
+
+describe("requests", () => {
+  it("ask for what is wanted, whatever it is, and keep what the address says", () => {
+    fc.assert(
+      fc.property(queries, (query) => {
+        for (const address of [
+          probeUrl(API, query),
+          pageUrl(API, query, { paging: "stream" }, 10) ?? "",
+          pageUrl(API, query, { paging: "pages", page: 2, pages: 3 }, 10) ?? "",
+          pageUrl(API, query, { paging: "resume", key: query.url }, 10) ?? "",
+        ]) {
+          const { pathname, searchParams } = new URL(address);
+          expect(pathname).toBe("/cdx");
+          expect(searchParams.getAll("collection")).toEqual(["a b"]);
+          expect(searchParams.getAll("url")).toEqual([query.url]);
+          const { match } = query;
+          expect(searchParams.get("matchType")).toBe(
+            match === undefined || match === "exact" ? null : match,
+          );
+          expect(searchParams.get("from")).toBe(query.from ?? null);
+          expect(searchParams.get("to")).toBe(query.to ?? null);
+        }
+      }),
+    );
+  });
+
+  it("end with the last page", () => {
+    const pages = (page: number): string | undefined =>
+      pageUrl(API, { url: "a" }, { paging: "pages", page, pages: 3 }, 10);
+    expect(pages(2)).toMatch(/[?&]page=2$/);
+    expect(pages(3)).toBeUndefined();
+  });
+
+  it("name the resume key and how many lines are wanted", () => {
+    const first = pageUrl(API, { url: "a" }, { paging: "resume", key: undefined }, 7) ?? "";
+    expect(new URL(first).searchParams.get("limit")).toBe("7");
+    expect(new URL(first).searchParams.has("resumeKey")).toBe(false);
+    const next = pageUrl(API, { url: "a" }, { paging: "resume", key: "com,a)/ 1!" }, 7) ?? "";
+    expect(new URL(next).searchParams.get("resumeKey")).toBe("com,a)/ 1!");
+  });
+});
+
+describe("cursorOfProbe", () => {
+  const stream = { paging: "stream" };
+  it.each([
+    ["12\n", { paging: "resume", key: undefined }],
+    ["0", { paging: "resume", key: undefined }],
+    ['{"pages": 3, "pageSize": 5, "blocks": 13}\n', { paging: "pages", page: 0, pages: 3 }],
+    ['{"pages": 0}', { paging: "pages", page: 0, pages: 0 }],
+    ["", stream],
+    ["com,a)/ 20140101000000 {}", stream],
+    ['{"pages": -1}', stream],
+    ['{"pages": 1.5}', stream],
+    ['{"pages": "3"}', stream],
+    ['{"pages": 1e300}', stream],
+    ['{"urlkey": "com,a)/"}\n{"urlkey": "com,b)/"}', stream],
+    ["{", stream],
+  ])("%j", (answer, expected) => {
+    expect(cursorOfProbe(answer)).toEqual(expected);
+  });
+
+  it("takes anything", () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.json()), (answer) => {
+        expect(cursorOfProbe(answer)).toHaveProperty("paging");
+      }),
+    );
+  });
+});
+
+describe("resumeEnd", () => {
+  const lines = fc
+    .array(fc.stringMatching(/^[a-z]+ \d+ x$/), { maxLength: 5 })
+    .map((all) => all.map((line) => `${line}\n`).join(""));
+
+  it("finds the key that was put there, and where it begins", () => {
+    const keys = fc.string({ minLength: 1, unit: "binary" });
+    fc.assert(
+      fc.property(lines, keys, fc.constantFrom("\n", "\r\n"), (before, key, end) => {
+        const text = `${before.replaceAll("\n", end)}${end}${encodeURIComponent(key)}${end}`;
+        const found = resumeEnd(text);
+        expect(found?.key).toBe(key);
+        expect(text.slice(0, -(found?.length ?? 0))).toBe(before.replaceAll("\n", end));
+        expect(found?.lines).toBe(2);
+      }),
+    );
+  });
+
+  it("finds none where there is none", () => {
+    fc.assert(
+      fc.property(lines, (text) => {
+        expect(resumeEnd(text)).toBeUndefined();
+      }),
+    );
+  });
+
+  it.each([
+    ["\na+b\n", { key: "a b", length: 5, lines: 2 }],
+    ["x y\n\n%zz\n", { key: "%zz", length: 5, lines: 2 }],
+    ["x y\n\nkey\n\n\n", { key: "key", length: 7, lines: 4 }],
+    ["x y\nkey\n", undefined],
+    ["x y\n\nno key\n", undefined],
+  ])("%j", (text, expected) => {
+    expect(resumeEnd(text)).toEqual(expected);
+  });
+});
+
+describe("nextCursor", () => {
+  it("goes through all pages, and ends", () => {
+    let cursor: CdxCursor | undefined = { paging: "pages", page: 0, pages: 3 };
+    const pages: CdxCursor[] = [];
+    while (cursor !== undefined) {
+      pages.push(cursor);
+      cursor = nextCursor(cursor, undefined, API);
+    }
+    expect(pages.map((each) => each.paging === "pages" && each.page)).toEqual([0, 1, 2]);
+  });
+
+  it("goes on with resume keys as long as there are new ones", () => {
+    const first: CdxCursor = { paging: "resume", key: undefined };
+    expect(nextCursor(first, undefined, API)).toBeUndefined();
+    const second = nextCursor(first, "a", API);
+    expect(second).toMatchObject({ paging: "resume", key: "a" });
+    expect(() => nextCursor(second ?? first, "a", API)).toThrow(
+      expect.objectContaining({ code: "MM_BAD_INPUT", position: { source: API } }),
+    );
+  });
+
+  it("ends behind a stream", () => {
+    expect(nextCursor({ paging: "stream" }, undefined, API)).toBeUndefined();
+  });
+});
