@@ -7,7 +7,7 @@ import { packageVersion } from "../package-version.ts";
 import type { Proxy, ProxySettings } from "../proxy/proxy-settings.ts";
 import { refusedName } from "../proxy/refused-name.ts";
 import { TunnelAgent } from "../proxy/tunnel-agent.ts";
-import { proxyError, proxyHeaders, serverName, statusText, unreachable } from "../proxy/tunnel.ts";
+import { proxyAnswered, proxyHeaders, serverName, unreachable } from "../proxy/tunnel.ts";
 import { networkFailure } from "../upstream/network-failure.ts";
 import { type Resolver, type ResolverLookups, resolverLookups } from "./resolver-lookups.ts";
 import { isPrivateAddress } from "./private-address.ts";
@@ -119,7 +119,7 @@ export class NodeClient implements HttpClient {
     const response = await this.#send(url, request, this.#through(proxy, url), proxy);
     if (response.statusCode !== 407 || url.protocol === "https:") return response;
     response.destroy();
-    throw explained(proxyError(proxy, statusText(407)), url);
+    throw explained(proxyAnswered(proxy, 407), url);
   }
 
   #agentOptions(): http.AgentOptions {

@@ -48,7 +48,7 @@ export function openTunnel(
               `the proxy ${proxy.name} does not reach the host (status ${statusCode})`,
               { position: { source: authority } },
             )
-          : proxyError(proxy, statusText(statusCode)),
+          : proxyAnswered(proxy, statusCode),
       );
     });
     request.once("error", (error) => {
@@ -72,6 +72,9 @@ export function proxyHeaders({ authorization }: Proxy): Record<string, string> {
 /** The code of errors that are the proxy's, and say nothing about the host behind it. */
 export const PROXY_ERROR_CODE = "ERR_PROXY";
 
+/** The code of those that stay until somebody changes the settings. */
+export const PROXY_REFUSAL_CODE = "ERR_PROXY_REFUSAL";
+
 /** An error of the proxy itself. */
 export function proxyError({ name }: Proxy, message: string, cause?: unknown): Error {
   const error = new Error(`the proxy ${name} ${message}`, { cause });
@@ -81,13 +84,16 @@ export function proxyError({ name }: Proxy, message: string, cause?: unknown): E
 /** An error of the connection to a proxy. */
 export function unreachable(proxy: Proxy, error: Error): Error {
   const { code } = error as NodeJS.ErrnoException; // undefined for others
-  if (code === PROXY_ERROR_CODE) return error;
+  if (code === PROXY_ERROR_CODE || code === PROXY_REFUSAL_CODE) return error;
   return proxyError(proxy, `cannot be reached (${code ?? error.message})`, error);
 }
 
-/** What a status of the proxy itself means. */
-export function statusText(status: number): string {
-  return status === 407
-    ? "wants to know who asks; write http://USER:PASSWORD@HOST:PORT"
-    : `refuses the connection with status ${status}`;
+/** An error of a proxy that answers with a status of its own. */
+export function proxyAnswered(proxy: Proxy, status: number): Error {
+  const text =
+    status === 407
+      ? "wants to know who asks; write http://USER:PASSWORD@HOST:PORT"
+      : `refuses the connection with status ${status}`;
+  const error = proxyError(proxy, text);
+  return status < 500 ? Object.assign(error, { code: PROXY_REFUSAL_CODE }) : error;
 }

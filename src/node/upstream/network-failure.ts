@@ -1,5 +1,5 @@
 import { isMementoMapError, MementoMapError } from "../../errors.ts";
-import { PROXY_ERROR_CODE } from "../proxy/tunnel.ts";
+import { PROXY_ERROR_CODE, PROXY_REFUSAL_CODE } from "../proxy/tunnel.ts";
 import type { FailureKind } from "./exchange.ts";
 
 /** What went wrong, in words and in kind. */
@@ -46,7 +46,10 @@ const KNOWN: Readonly<Record<string, readonly [FailureKind, string]>> = {
 };
 
 /** Codes whose errors say themselves what is wrong. */
-const SPEAKING: Readonly<Record<string, FailureKind>> = { [PROXY_ERROR_CODE]: "local" };
+const SPEAKING: Readonly<Record<string, FailureKind>> = {
+  [PROXY_ERROR_CODE]: "local",
+  [PROXY_REFUSAL_CODE]: "local",
+};
 
 /** Explains an error of undici, of a socket, or of ours. */
 export function networkFailure(error: unknown, url: string): NetworkFailure {
@@ -68,7 +71,9 @@ export function networkFailure(error: unknown, url: string): NetworkFailure {
 
 /** Whether a request that failed may go better soon: what a server is, it stays for a while. */
 export function isPassingFault({ cause }: MementoMapError): boolean {
-  return !(cause instanceof Error) || networkFailure(cause, "").kind !== "protocol";
+  if (!(cause instanceof Error)) return true;
+  const { code } = cause as NodeJS.ErrnoException; // undefined for others
+  return code !== PROXY_REFUSAL_CODE && networkFailure(cause, "").kind !== "protocol";
 }
 
 /** Codes of the system are like ECONNABORTED; others are of the parser or of TLS, and stay. */

@@ -1,7 +1,7 @@
 import type { Dispatcher } from "undici";
 import { MementoMapError } from "../../errors.ts";
 import type { Proxy } from "../proxy/proxy-settings.ts";
-import { proxyError, statusText } from "../proxy/tunnel.ts";
+import { proxyAnswered } from "../proxy/tunnel.ts";
 import { BodyDecoder, codingOf, type DecodedReceiver } from "./body-decoder.ts";
 import type { AnswerReceiver, Exchange, FailureKind, NetworkRequest } from "./exchange.ts";
 import { networkFailure } from "./network-failure.ts";
@@ -91,7 +91,7 @@ export class UndiciExchange implements Exchange, Dispatcher.DispatchHandler, Dec
     if (this.#isDone || status < 200) return true;
     const { method, followsRedirects } = this.#request;
     if (status === 407 && this.#forwardedBy !== undefined) {
-      this.#failWith(proxyError(this.#forwardedBy, statusText(status)));
+      this.#failWith(proxyAnswered(this.#forwardedBy, status));
       return true;
     }
     if (followsRedirects && isRedirect(status)) {

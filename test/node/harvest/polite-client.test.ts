@@ -132,12 +132,15 @@ describe("PoliteClient", () => {
     expect(proxy.requests).toEqual(["GET http://cdx.test/"]);
   });
 
-  it("says that it is the proxy that fails, without its password", async () => {
-    const proxy = await forwardProxy({}, "me:secret");
-    const proxies = ProxySettings.of({ ALL_PROXY: `http://me:wrong@${proxy.address}` });
-    const asking = answerOf("https://cdx.test/", { ...FAST, proxies });
-    await expect(asking).rejects.toThrow(
-      `the proxy http://${proxy.address} wants to know who asks; write http://USER:PASSWORD@HOST:PORT`,
-    );
-  });
+  it.each(["https://cdx.test/", "http://cdx.test/"])(
+    "says at once that it is the proxy that refuses %s, without its password",
+    async (url) => {
+      const proxy = await forwardProxy({}, "me:secret");
+      const proxies = ProxySettings.of({ ALL_PROXY: `http://me:wrong@${proxy.address}` });
+      await expect(answerOf(url, { ...FAST, proxies })).rejects.toThrow(
+        `the proxy http://${proxy.address} wants to know who asks; write http://USER:PASSWORD@HOST:PORT`,
+      );
+      expect(proxy.requests).toHaveLength(1);
+    },
+  );
 });
