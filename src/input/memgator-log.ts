@@ -19,15 +19,15 @@ export interface MemgatorWatcher {
   slept?(archive: string): void;
 }
 
-const AGGREGATING = /^Aggregating Mementos for (.+)$/;
+const AGGREGATING = /^Aggregating Mementos for (.+)$/s;
 const SUCCESS = /^(\S+) => Success: (\d+) mementos$/;
 const RESPONSE_ERROR = /^(\S+) => Response error: (\d{3})\b/;
 const DORMANT = /^(\S+) => Dormant after /;
 const FAILURE = /^(\S+) => (?:Request|Network|Response read) error\b/;
 /** `BENCHMARK` was `PROFILE` until May 2016; messages of errors have a file and line in front. */
 const LINE =
-  /^(INFO|ERROR|BENCHMARK|PROFILE): \d{4}\/\d\d\/\d\d \d\d:\d\d:\d\d(?:\.\d+)? (?:\S+\.go:\d+: )?(.*)$/;
-const EVENT = /^(\d+) \{"origin": "([^"]*)", "role": "([^"]*)", "info": "(.*)", "start": -?\d+/;
+  /^(INFO|ERROR|BENCHMARK|PROFILE): \d{4}\/\d\d\/\d\d \d\d:\d\d:\d\d(?:\.\d+)? (?:\S+\.go:\d+: )?(.*)$/s;
+const EVENT = /^(\d+) \{"origin": "([^"]*)", "role": "([^"]*)", "info": "(.*)", "start": -?\d+/s;
 
 /**
  * Reads the log of a MemGator, line by line, and tells what each archive answered.

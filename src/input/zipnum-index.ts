@@ -11,12 +11,12 @@ export interface ZipNumBlock {
 }
 
 /** What a line of the index is, if it is no block. */
-const META = /^!meta\s+(?:\d+\s+)?(\{.*\})$/;
+const META = /^!meta\s+(?:\d+\s+)?(\{.*\})$/s;
 
 /** `urlkey datetime TAB part TAB offset TAB length [TAB number]`, as pywb and OpenWayback have it. */
 const TAB_LINE = /^([^\t]+)\t([^\t]+)\t(\d+)\t(\d+)(?:\t\d+)?$/;
 /** `urlkey datetime {"offset": …, "length": …}`, as in WACZ files. */
-const JSON_LINE = /^(\S+ \d+) (\{.*\})$/;
+const JSON_LINE = /^(\S+ \d+) (\{.*\})$/s;
 
 /** Whether a line could be one of a ZipNum index. */
 export function looksLikeZipNumIndex(line: string): boolean {

@@ -19,7 +19,7 @@ export interface Fields {
 /** The columns of a file that does not name them: those of a MementoMap. */
 export const DEFAULT_FIELDS: Fields = { keys: ["surt"], values: ["frequency"] };
 
-const HEADER_LINE = /^[!@]([^\s!@]+)[ \t]+(?:\d+[ \t]+(?=\S))?(.*\S)[ \t]*$/;
+const HEADER_LINE = /^[!@]([^\s!@]+)[ \t]+(?:\d+[ \t]+(?=\S))?(.*\S)[ \t]*$/s;
 
 /** Whether a line whose first byte this is, is a header. */
 export function startsHeader(firstByte: number): boolean {

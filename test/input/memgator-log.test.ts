@@ -23,7 +23,7 @@ describe("MemgatorLog", () => {
       event(1, "AGGREGATOR", "createsess", "Session created", kind),
       info("Aggregating Mementos for http://a.com/"),
       event(2, "AGGREGATOR", "createsess", "Session created", kind),
-      info("Aggregating Mementos for http://b.com/x, y"),
+      info("Aggregating Mementos for http://b.com/x, y\u2028z"),
       event(2, "ia", "timemapfetch", "TimeMap fethched from Internet Archive", kind),
       event(2, "ia", "extractmementos", "42 Mementos extracted from Internet Archive", kind),
       info("ia => Success: 42 mementos"),
@@ -35,7 +35,7 @@ describe("MemgatorLog", () => {
       event(1, "uk", "extractmementos", "1 Mementos extracted from UK", kind),
     ]);
     expect(list).toEqual([
-      { archive: "ia", uri: "http://b.com/x, y", result: "hit", mementos: 42 },
+      { archive: "ia", uri: "http://b.com/x, y\u2028z", result: "hit", mementos: 42 },
       { archive: "loc", uri: "http://a.com/", result: "miss", mementos: 0 },
       { archive: "pt", uri: "http://a.com/", result: "error", mementos: 0 },
       { archive: "is", uri: "http://a.com/", result: "error", mementos: 0 },

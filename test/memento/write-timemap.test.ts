@@ -191,6 +191,7 @@ describe("writeTimeMap", () => {
           expect(pagesToFollow(reading)).toEqual([]);
         },
       ),
+      { examples: [["http://a/\u2028b", []]] },
     );
   });
 

@@ -16,6 +16,14 @@ function headersOf(...lines: string[]): UkvsHeaders {
   return new UkvsHeaders(lines.map(parseHeader));
 }
 
+/** With what ends a line elsewhere: U+2028 needs no escape in JSON. */
+const anyJson = fc.jsonValue({
+  stringUnit: fc.oneof(
+    fc.constantFrom("\u2028", "\u2029", "\r", "\u0085"),
+    fc.string({ unit: "binary", minLength: 1, maxLength: 1 }),
+  ),
+});
+
 describe("parseHeader", () => {
   it.each<[string, Header]>([
     ['!id {"uri":"https://a.example/"}', { name: "id", value: { uri: "https://a.example/" } }],
@@ -51,7 +59,7 @@ describe("parseHeader", () => {
 describe("formatHeader", () => {
   it("writes what parseHeader reads back", () => {
     fc.assert(
-      fc.property(fc.stringMatching(/^[a-z][a-z-]{0,8}$/), fc.jsonValue(), (name, json) => {
+      fc.property(fc.stringMatching(/^[a-z][a-z-]{0,8}$/), anyJson, (name, json) => {
         // JSON has no minus zero.
         const value: unknown = JSON.parse(JSON.stringify(json));
         const line = formatHeader({ name, value });

@@ -81,7 +81,24 @@ describe("parseRecord", () => {
 describe("formatRecord", () => {
   const text = fc.oneof(
     fc.string({ unit: "binary", maxLength: 6 }),
-    fc.string({ unit: fc.constantFrom("a", " ", "\t", '"', "\\", "{", "-", ":", "!", "@", "\n") }),
+    fc.string({
+      unit: fc.constantFrom(
+        "a",
+        " ",
+        "\t",
+        '"',
+        "\\",
+        "{",
+        "-",
+        ":",
+        "!",
+        "@",
+        "\n",
+        "\u2028",
+        "\u0085",
+        "\u00a0",
+      ),
+    }),
   );
   const json = fc
     .dictionary(fc.string(), fc.jsonValue(), { maxKeys: 3 })
