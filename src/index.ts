@@ -45,6 +45,7 @@ export { generateMap } from "./generate/generate-map.ts";
 export type { GeneratedMap, GenerateMapOptions, IndexSource } from "./generate/generate-map.ts";
 export type { IndexCounts } from "./generate/index-counts.ts";
 export type { Canonicalization, MapDescription } from "./generate/map-headers.ts";
+export type { Damage, DamageLog } from "./input/damage.ts";
 export { INPUT_FORMATS } from "./input/detect.ts";
 export type { InputFormat, KeyTrust } from "./input/detect.ts";
 export type { BackOff } from "./harvest/back-off.ts";

@@ -19,6 +19,7 @@ export function showGenerateSummary(
     );
     return;
   }
+  showDamages(io, summary);
   showSummary(io, [
     [
       "lines",
@@ -46,11 +47,22 @@ export function showGenerateSummary(
         )
       : []),
     ...some("    keys that differ", counts.keysDifferent, `of ${counts.keysChecked} compared`),
+    ...some("damaged", counts.damaged, `${formatSize(counts.damagedBytes)} skipped, see above`),
     ["rows", formatCount(rows)],
     ["size", formatSize(bytes)],
     ["time", formatDuration(ms)],
     ["memory", formatSize(peakMemoryBytes), "peak"],
   ]);
+}
+
+/** Names the first places that were passed over: what is missing should not go unnoticed. */
+function showDamages(io: Io, { counts, damages }: GenerateSummary): void {
+  for (const { source, message, bytes } of damages) {
+    const skipped = bytes === 0 ? "" : `; ${formatCount(bytes)} bytes skipped`;
+    io.stderr.write(`mementomap: warning: ${source}: ${message}${skipped}\n`);
+  }
+  const more = counts.damaged - damages.length;
+  if (more > 0) io.stderr.write(`mementomap: warning: ${formatCount(more)} more places skipped\n`);
 }
 
 function named(sources: readonly string[]): string {

@@ -1,7 +1,10 @@
 import { joinBytes } from "../bytes/join.ts";
 import { MAX_LINE_BYTES } from "../bytes/whole-lines.ts";
+import type { Damage } from "../input/damage.ts";
+import { newDamageLog } from "../input/damage.ts";
 import type { CaptureFilter } from "../input/filter.ts";
 import type { IndexCounts } from "./index-counts.ts";
+import { countDamage } from "./index-counts.ts";
 import { IndexReader } from "./index-reader.ts";
 import { KeyTable } from "./key-table.ts";
 import type { MapDescription } from "./map-headers.ts";
@@ -23,7 +26,7 @@ export interface GenerateMapOptions extends SourceOptions {
   readonly originals?: boolean | undefined;
   /** Digits of the datetime to split rows by, 0 (the default) to 14. */
   readonly datetimeDigits?: number | undefined;
-  /** Count and leave out lines that cannot be read, instead of failing. */
+  /** Count and leave out lines and records that cannot be read, instead of failing. */
   readonly skipBad?: boolean | undefined;
   readonly description?: MapDescription | undefined;
 }
@@ -34,6 +37,8 @@ export interface GeneratedMap {
   readonly bytes: Uint8Array;
   readonly rows: number;
   readonly counts: IndexCounts;
+  /** The first few places that could not be read. */
+  readonly damages: readonly Damage[];
 }
 
 const TABLE_BYTES = 64 * 2 ** 20;
@@ -70,7 +75,10 @@ export async function generateMap(
     maxLineBytes: options.maxLineBytes ?? MAX_LINE_BYTES,
   };
   const reader = new IndexReader(readerOptions, table, drain);
-  for (const source of open) await readSource(source, reader, options);
+  const damage = newDamageLog();
+  const noted = readerOptions.skipBad ? damage : undefined;
+  for (const source of open) await readSource(source, reader, options, noted);
+  countDamage(reader.counts, damage);
   drain();
   const isSample = reader.counts.samples > 0;
   const description = { ...options.description, isSample };
@@ -86,5 +94,10 @@ export async function generateMap(
     },
   );
   rows.end();
-  return { bytes: joinBytes(blocks), rows: rows.rows, counts: reader.counts };
+  return {
+    bytes: joinBytes(blocks),
+    rows: rows.rows,
+    counts: reader.counts,
+    damages: damage.first,
+  };
 }

@@ -1,3 +1,4 @@
+import type { DamageLog } from "../input/damage.ts";
 import type { FilterReason } from "../input/filter.ts";
 
 /** What became of the lines of an index; nothing is dropped without a count. */
@@ -8,6 +9,10 @@ export interface IndexCounts {
   /** Records of `dns:` and the like. */
   nonWeb: number;
   bad: number;
+  /** Stretches of files that could not be read and were passed over; they are no lines. */
+  damaged: number;
+  /** Bytes of those stretches, as far as they are known. */
+  damagedBytes: number;
   /** Lines that show nothing, such as failed requests of an access log. */
   unproven: number;
   readonly filtered: Record<FilterReason, number>;
@@ -34,6 +39,8 @@ export function newIndexCounts(): IndexCounts {
     headers: 0,
     nonWeb: 0,
     bad: 0,
+    damaged: 0,
+    damagedBytes: 0,
     unproven: 0,
     filtered: { status: 0, mime: 0, date: 0, exclude: 0, revisit: 0 },
     counted: 0,
@@ -53,6 +60,8 @@ export function addIndexCounts(total: IndexCounts, part: IndexCounts): void {
   total.headers += part.headers;
   total.nonWeb += part.nonWeb;
   total.bad += part.bad;
+  total.damaged += part.damaged;
+  total.damagedBytes += part.damagedBytes;
   total.unproven += part.unproven;
   total.counted += part.counted;
   total.captures += part.captures;
@@ -64,4 +73,12 @@ export function addIndexCounts(total: IndexCounts, part: IndexCounts): void {
   for (const reason of Object.keys(total.filtered) as FilterReason[]) {
     total.filtered[reason] += part.filtered[reason];
   }
+}
+
+/** Counts what was passed over while lines were made; a line that was cut is a bad line. */
+export function countDamage(counts: IndexCounts, { places, bytes, cutLines }: DamageLog): void {
+  counts.damaged += places;
+  counts.damagedBytes += bytes;
+  counts.lines += cutLines;
+  counts.bad += cutLines;
 }

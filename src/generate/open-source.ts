@@ -3,6 +3,7 @@ import { peek } from "../bytes/peek.ts";
 import { MAX_LINE_BYTES, wholeLines } from "../bytes/whole-lines.ts";
 import { MementoMapError, quote } from "../errors.ts";
 import { containerRows } from "../input/container-rows.ts";
+import type { DamageLog } from "../input/damage.ts";
 import type { DetectedFormat, InputFormat, KeyTrust } from "../input/detect.ts";
 import { detectFormat } from "../input/detect.ts";
 import { trustedFormat } from "../input/key-check.ts";
@@ -49,15 +50,17 @@ export async function openSource(source: IndexSource, options: SourceOptions): P
  * Hands all lines of a source, or the rows of what it contains, to a reader. Holds one chunk and the
  * longest line.
  *
+ * @param damage where to note records that are broken, and to go on with the next.
  * @throws MM_BAD_LINE and MM_LIMIT with source and line; MM_BAD_INPUT
  */
 export async function readSource(
   { name, chunks, format }: OpenSource,
   reader: LineReader,
   { maxLineBytes = MAX_LINE_BYTES, archive }: SourceOptions,
+  damage?: DamageLog,
 ): Promise<void> {
   reader.startPart(format);
-  const rows = containerRows(chunks, format, { source: name, maxLineBytes, archive });
+  const rows = containerRows(chunks, format, { source: name, maxLineBytes, archive, damage });
   const linesRead = (): number => reader.partLines;
   for await (const lines of wholeLines(rows, name, maxLineBytes, linesRead)) {
     const fault = reader.readLines(lines, 0, lines.length);

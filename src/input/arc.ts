@@ -1,9 +1,10 @@
 import { LF } from "../bytes/ascii.ts";
 import { quote } from "../errors.ts";
 import type { ByteCursor } from "./byte-cursor.ts";
+import type { DamageLog } from "./damage.ts";
 import { headerLine } from "./header-fields.ts";
 import { mediaType, readHttpHead } from "./http-head.ts";
-import type { RecordPlace } from "./record-rows.ts";
+import type { RecordFormat, RecordPlace } from "./record-rows.ts";
 import {
   brokenRecord,
   MAX_HEADER_BYTES,
@@ -39,6 +40,9 @@ interface ArcColumns {
 
 const VERSION_1 = "URL IP-address Archive-date Content-type Archive-length";
 const VERSION_BLOCK = "filedesc://";
+/** How a record begins: a URI, an address, a datetime, and a length at the end. */
+const RECORD_LINE =
+  /^[a-z][a-z\d+.-]*:.* (?:\d{1,3}\.){3}\d{1,3} (?:19|20)\d{10,12} (?:.* )?\d{1,15}$/i;
 /** What archives wrote for responses without a type. */
 const NO_TYPE = "no-type";
 
@@ -54,14 +58,16 @@ export function looksLikeArc(text: string): boolean {
  * and MIME type are those of the HTTP header; where there is none, those of the record's first line.
  * Bodies are skipped. Holds one chunk and one header.
  *
- * @throws MM_BAD_INPUT for what is no ARC record or is cut short, naming record and offset.
+ * @param damage where to note what is no ARC record or is cut short, and to go on with the next.
+ * @throws MM_BAD_INPUT for it otherwise, naming record and offset.
  */
 export function arcRows(
   chunks: AsyncIterable<Uint8Array>,
   source: string,
+  damage?: DamageLog,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   let columns = arcColumns(VERSION_1);
-  return recordRows(chunks, source, async (cursor, lines, place) => {
+  const read: RecordFormat["read"] = async (cursor, place) => {
     const line = await readLine(cursor, place);
     if (line === undefined) return "end";
     if (line === "") return "blank";
@@ -69,21 +75,23 @@ export function arcRows(
       const block = await readVersionBlock(cursor, place);
       columns = block.columns;
       const { uri, length } = parseRecord(line, columns, place);
-      lines.add({ uri, date: "0000" }); // it is no capture, whatever its date
       await skipBody(cursor, block.length, Math.max(block.length, length), place);
-      return "record";
+      return { uri, date: "0000" }; // it is no capture, whatever its date
     }
     const { uri, date, type, result, length } = parseRecord(line, columns, place);
     const http = await readHttpHead(cursor, length);
-    const stated = type === NO_TYPE ? "" : type;
-    lines.add(
-      http.isHttp
-        ? { uri, date, mime: http.mime === "" ? stated : http.mime, status: http.status }
-        : { uri, date, mime: stated, status: result },
-    );
     await skipBody(cursor, http.length, length, place);
-    return "record";
-  });
+    const stated = type === NO_TYPE ? "" : type;
+    return http.isHttp
+      ? { uri, date, mime: http.mime === "" ? stated : http.mime, status: http.status }
+      : { uri, date, mime: stated, status: result };
+  };
+  return recordRows(chunks, source, { read, startsRecord }, damage);
+}
+
+/** Strict, as a line of a body must not be taken for one. */
+function startsRecord(line: string): boolean {
+  return line.startsWith(VERSION_BLOCK) || RECORD_LINE.test(line);
 }
 
 /** Reads a line; undefined at the end of the file. */

@@ -1,9 +1,12 @@
 import { withoutMark } from "../bytes/byte-order-mark.ts";
 import { arcRows } from "./arc.ts";
 import { cdxJsonRows } from "./cdx-json.ts";
+import type { DamageLog } from "./damage.ts";
 import type { DetectedFormat } from "./detect.ts";
 import { memgatorHoldings } from "./memgator-holdings.ts";
 import { timeMapRows } from "./timemap.ts";
+import { unbroken } from "./unbroken.ts";
+import { uncutLines } from "./uncut-lines.ts";
 import { warcRows } from "./warc.ts";
 
 export interface ContainerOptions {
@@ -12,6 +15,8 @@ export interface ContainerOptions {
   readonly maxLineBytes: number;
   /** Which archive to take from inputs that tell of several: logs and TimeMaps of aggregators. */
   readonly archive?: string | undefined;
+  /** Set to pass over what is damaged, and to note it here. */
+  readonly damage?: DamageLog | undefined;
 }
 
 /**
@@ -23,22 +28,26 @@ export function containerRows(
   format: DetectedFormat,
   options: ContainerOptions,
 ): AsyncIterable<Uint8Array> {
-  switch (format.container) {
-    case undefined:
-      return withoutMark(chunks);
-    case "warc":
-      return warcRows(chunks, options.source);
-    case "arc":
-      return arcRows(chunks, options.source);
-    case "timemap":
-      return timeMapRows(withoutMark(chunks), options);
-    case "memgator-log":
-      return memgatorHoldings(withoutMark(chunks), options);
-    case "json-array":
-    case "json-lines":
-      return cdxJsonRows(withoutMark(chunks), {
-        ...options,
-        isArray: format.container === "json-array",
-      });
-  }
+  const { source, damage } = options;
+  const { container } = format;
+  if (container === "warc") return warcRows(chunks, source, damage);
+  if (container === "arc") return arcRows(chunks, source, damage);
+  if (damage === undefined) return textRows(chunks, format, options);
+  const isOfLines = container === undefined || container === "json-lines";
+  const sound = isOfLines
+    ? uncutLines(chunks, { ...options, damage })
+    : unbroken(chunks, source, damage);
+  return textRows(sound, format, options);
+}
+
+function textRows(
+  chunks: AsyncIterable<Uint8Array>,
+  { container }: DetectedFormat,
+  options: ContainerOptions,
+): AsyncIterable<Uint8Array> {
+  const text = withoutMark(chunks);
+  if (container === "timemap") return timeMapRows(text, options);
+  if (container === "memgator-log") return memgatorHoldings(text, options);
+  if (container === undefined) return text;
+  return cdxJsonRows(text, { ...options, isArray: container === "json-array" });
 }

@@ -1,5 +1,12 @@
+import { LF } from "../bytes/ascii.ts";
 import { isMementoMapError, MementoMapError } from "../errors.ts";
 import { ByteCursor } from "./byte-cursor.ts";
+import type { DamageLog } from "./damage.ts";
+import { addDamage } from "./damage.ts";
+import { GAP } from "./marks.ts";
+import type { StartsRecord } from "./next-record.ts";
+import { isRecordEnd, markedRecords, seekRecord } from "./next-record.ts";
+import type { RowText } from "./row-lines.ts";
 import { RowLines } from "./row-lines.ts";
 
 /** Longer than any header of a record that is one; a URI may have megabytes, its archive has not. */
@@ -14,35 +21,48 @@ export interface RecordPlace {
   readonly source: string;
 }
 
-/**
- * Reads what comes next: a record, of which it adds a row and which it skips to its end; a blank
- * line between records; or the end of the file.
- */
-export type ReadRecord = (
-  cursor: ByteCursor,
-  lines: RowLines,
-  place: RecordPlace,
-) => Promise<"record" | "blank" | "end">;
+/** What comes next in a file: a record, of which this is the row, or something else. */
+type Found = RowText | "broken" | "blank" | "end";
+
+/** How the records of a file are read. */
+export interface RecordFormat {
+  /**
+   * Reads what comes next: a record, up to its end; a blank line between records; or the end of
+   * the file.
+   */
+  readonly read: (cursor: ByteCursor, place: RecordPlace) => Promise<Found>;
+  /** Whether a line begins a record, to find the next one behind one that is broken. */
+  readonly startsRecord: StartsRecord;
+}
 
 /**
  * Reads the records of a file, decompressed, as lines of `ROW_LINE_COLUMNS`. Holds one chunk, about
  * 64 KiB of lines, and what `read` holds.
  *
+ * @param damage where to note records that are broken, and to go on with the next.
  * @throws what `read` throws; errors of the stream itself name the record.
  */
 export async function* recordRows(
   chunks: AsyncIterable<Uint8Array>,
   source: string,
-  read: ReadRecord,
+  format: RecordFormat,
+  damage?: DamageLog,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const cursor = new ByteCursor(chunks);
+  const { read, startsRecord } = format;
+  const cursor = new ByteCursor(
+    damage === undefined ? chunks : markedRecords(chunks, startsRecord),
+  );
+  const readNext = damage === undefined ? read : passingOver(format, damage);
   const lines = new RowLines();
   let number = 1;
   try {
     for (;;) {
-      const found = await read(cursor, lines, { number, start: cursor.offset, source });
+      const found = await readNext(cursor, { number, start: cursor.offset, source });
       if (found === "end") break;
-      if (found === "record") number++;
+      if (found === "blank") continue;
+      number++;
+      if (found === "broken") continue;
+      lines.add(found);
       if (lines.isFull) yield lines.take();
     }
     if (!lines.isEmpty) yield lines.take();
@@ -51,6 +71,42 @@ export async function* recordRows(
   } finally {
     await cursor.close();
   }
+}
+
+/** Reads as `read` does, and passes over records that are broken. */
+function passingOver({ read, startsRecord }: RecordFormat, damage: DamageLog): typeof read {
+  return async (cursor, place) => {
+    cursor.keep();
+    try {
+      const found = await read(cursor, place);
+      if (found === "blank") return found;
+      if (found === "end") return await passMark(cursor, startsRecord);
+      if (await isRecordEnd(cursor, startsRecord)) return found;
+      throw brokenRecord(place, "does not end where it says");
+    } catch (error) {
+      if (!(error instanceof BrokenRecord)) throw error;
+      // Who made a gap has noted it.
+      if (cursor.stop === GAP) return "broken";
+      if (cursor.stop === undefined) {
+        const isBack = cursor.back();
+        if (isBack) await cursor.readThrough(LF, MAX_HEADER_BYTES);
+        await seekRecord(cursor, startsRecord, !isBack);
+      }
+      const { source, start } = place;
+      const bytes = cursor.offset - start;
+      addDamage(damage, { source, offset: start, bytes, message: error.message });
+      return "broken";
+    }
+  };
+}
+
+async function passMark(cursor: ByteCursor, startsRecord: StartsRecord): Promise<Found> {
+  const mark = cursor.stop;
+  if (mark === undefined) return "end";
+  cursor.passStop();
+  // What is missing may end within a record.
+  if (mark === GAP) await seekRecord(cursor, startsRecord, true);
+  return "blank";
 }
 
 /**
@@ -76,17 +132,21 @@ export function statedLength(text: string): number | undefined {
 }
 
 export function brokenRecord(place: RecordPlace, what: string): MementoMapError {
-  const { number, start, source } = place;
-  return new MementoMapError(
-    "MM_BAD_INPUT",
-    `record ${number}, at byte ${start} of the decompressed file, ${what}`,
-    { position: { source } },
-  );
+  return new BrokenRecord(place, what);
+}
+
+/** A fault of one record, and not of the stream that it is in. */
+class BrokenRecord extends MementoMapError {
+  constructor({ number, start, source }: RecordPlace, what: string) {
+    super("MM_BAD_INPUT", `record ${number}, at byte ${start} of the decompressed file, ${what}`, {
+      position: { source },
+    });
+  }
 }
 
 /** Says in which record a stream broke, for errors that do not know of records. */
 function placed(error: unknown, number: number): unknown {
-  if (!isMementoMapError(error) || error.message.startsWith("record ")) return error;
+  if (!isMementoMapError(error) || error instanceof BrokenRecord) return error;
   return new MementoMapError(error.code, `record ${number}: ${error.message}`, {
     position: error.position,
     cause: error,

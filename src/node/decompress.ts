@@ -1,4 +1,5 @@
 import { MementoMapError } from "../errors.ts";
+import type { DamageLog } from "../input/damage.ts";
 import { systemCode } from "./io-error.ts";
 import type { ZlibStream } from "./zlib-stream.ts";
 import { pump } from "./zlib-stream.ts";
@@ -25,6 +26,11 @@ export interface DecompressOptions {
    * wait for the next full collection: 50 MB less in long runs, for a little more time.
    */
   readonly chunkBytes?: number | undefined;
+  /**
+   * Set to pass over gzip members that are damaged, and to note them here; marks of `MEMBER` and
+   * `GAP` are among the chunks then. zstd data that is damaged stays an error.
+   */
+  readonly damage?: DamageLog | undefined;
 }
 
 const RATIO_MATTERS_FROM_BYTES = 2 ** 30;
@@ -82,9 +88,13 @@ export async function* decompressed(
 async function inflate(
   compression: Compression | undefined,
   chunks: Counted,
-  { source, chunkBytes: chunkSize = OUTPUT_CHUNK_BYTES }: DecompressOptions,
+  { source, chunkBytes: chunkSize = OUTPUT_CHUNK_BYTES, damage }: DecompressOptions,
 ): Promise<AsyncIterable<Uint8Array>> {
   if (compression === undefined) return chunks.rest();
+  if (compression === "gzip" && damage !== undefined) {
+    const { soundMembers } = await import("./gzip-members.ts");
+    return soundMembers(chunks.rest(), source, damage);
+  }
   const zlib = await import("node:zlib");
   if (compression === "gzip") {
     return throughGunzip(zlib.createGunzip(ahead(chunkSize)), chunks, source);

@@ -80,7 +80,7 @@ memory. Its header says when the index last changed, or SOURCE_DATE_EPOCH.`,
     },
     name: { type: "string", value: "TEXT", help: "The archive's name, for the header." },
     ...WORK_OPTIONS,
-    "skip-bad": { type: "boolean", help: "Count bad lines and go on, instead of failing." },
+    "skip-bad": { type: "boolean", help: "Count bad lines and damaged parts of files, and go on." },
   },
   examples: [
     { line: "mementomap generate index.cdxj -o map.ukvs", does: "one map of one index" },

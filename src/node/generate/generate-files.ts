@@ -1,7 +1,9 @@
 import type { IndexCounts } from "../../generate/index-counts.ts";
-import { addIndexCounts, newIndexCounts } from "../../generate/index-counts.ts";
+import { addIndexCounts, countDamage, newIndexCounts } from "../../generate/index-counts.ts";
 import type { Canonicalization, MapDescription } from "../../generate/map-headers.ts";
 import { mapHeaders } from "../../generate/map-headers.ts";
+import type { Damage } from "../../input/damage.ts";
+import { newDamageLog } from "../../input/damage.ts";
 import type { InputFormat, KeyTrust } from "../../input/detect.ts";
 import type { CaptureFilter } from "../../input/filter.ts";
 import type { InputStreams } from "../input-file.ts";
@@ -28,7 +30,7 @@ export interface GenerateOptions {
   readonly originals?: boolean | undefined;
   /** Digits of the datetime to split rows by, 0 (the default) to 14. */
   readonly datetimeDigits?: number | undefined;
-  /** Count and leave out lines that cannot be read, instead of failing. */
+  /** Count and leave out lines and stretches that cannot be read, instead of failing. */
   readonly skipBad?: boolean | undefined;
   readonly description?: MapDescription | undefined;
   /** What the whole run may hold; 512 MiB by default. */
@@ -59,6 +61,8 @@ export interface GenerateSummary {
   readonly rekeyed: readonly string[];
   /** How the keys were made, as the map's header says. */
   readonly canonicalization: Canonicalization;
+  /** The first few places that could not be read. */
+  readonly damages: readonly Damage[];
   /** Sorted runs that went through the disk. */
   readonly runs: number;
 }
@@ -97,19 +101,24 @@ async function generateOnce(
 ): Promise<GenerateSummary> {
   // Threads take as long to start as it takes to make a plan.
   const threads = await earlyThreads(paths, options);
-  const plan = await planGenerate(paths, options, untrusted).catch(async (error: unknown) => {
-    await Promise.all(threads.map((thread) => thread.end()));
-    throw error;
-  });
+  const damage = newDamageLog();
+  const noted = options.skipBad === true ? damage : undefined;
+  const plan = await planGenerate(paths, options, untrusted, noted).catch(
+    async (error: unknown) => {
+      await Promise.all(threads.map((thread) => thread.end()));
+      throw error;
+    },
+  );
   const scratchOptions = { parent: options.scratch, interrupt: options.interrupt };
   return withTempDir(scratchOptions, async (scratch) => {
     const lanes = openLanes(plan, scratch, options, threads);
     let isDone = false;
     try {
-      await readAll(plan, lanes, options.onRead);
+      await readAll(plan, lanes, damage, options.onRead);
       const finished = await Promise.all(lanes.map((lane) => lane.finish()));
       const counts = newIndexCounts();
       for (const result of finished) addIndexCounts(counts, result.counts);
+      countDamage(counts, damage);
       const isSample = counts.samples > 0;
       // A stream cannot be read again with other keys.
       const canonicalization = counts.keysDifferent > 0 ? "index" : plan.canonicalization;
@@ -131,6 +140,7 @@ async function generateOnce(
         duplicates: plan.isDistinct ? counts.captures - merged.mementos : 0,
         rekeyed: plan.inputs.filter((i) => i.format.isRekeyed).map((i) => i.source),
         canonicalization,
+        damages: damage.first,
       };
     } finally {
       const ended = Promise.all(lanes.map((lane) => lane.end()));

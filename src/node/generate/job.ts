@@ -8,6 +8,7 @@ import type { KeyRange } from "../../generate/merge-runs.ts";
 import { mergeRuns } from "../../generate/merge-runs.ts";
 import { MapRows, plainRowBytes } from "../../generate/map-rows.ts";
 import { writeRun } from "../../generate/run.ts";
+import { newDamageLog } from "../../input/damage.ts";
 import { CdxjScanner } from "./cdxj-scanner.ts";
 import { readElsewhere } from "./read-elsewhere.ts";
 import { RangeBuffer, rangeBufferBytes } from "./read-range.ts";
@@ -99,8 +100,10 @@ export class GenerateJob {
     if (task.kind === "block") return this.readBlock(task);
     const reader = this.#reader;
     reader.startPart(task.format);
-    const fault = await readElsewhere(task, reader, this.#options.reader.maxLineBytes);
-    return { lines: reader.partLines, fault };
+    const { maxLineBytes, skipBad } = this.#options.reader;
+    const damage = skipBad ? newDamageLog() : undefined;
+    const fault = await readElsewhere(task, reader, maxLineBytes, damage);
+    return { lines: reader.partLines, fault, damage };
   }
 
   readBlock(task: BlockTask): PartResult {

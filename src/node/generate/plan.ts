@@ -1,6 +1,7 @@
 import { MAX_LINE_BYTES } from "../../bytes/whole-lines.ts";
 import { MementoMapError, quote } from "../../errors.ts";
 import type { Canonicalization, MapDescription } from "../../generate/map-headers.ts";
+import type { DamageLog } from "../../input/damage.ts";
 import { keyedByUri } from "../../input/detect.ts";
 import type { AddedMap } from "../input/added-map.ts";
 import { openAddedMap } from "../input/added-map.ts";
@@ -25,12 +26,14 @@ export interface GeneratePlan {
 /**
  * Makes out all inputs and how they go together.
  *
+ * @param damage where to note what this thread passes over, if that is allowed.
  * @throws MM_USAGE for inputs whose counts cannot be added up, and what opening inputs throws.
  */
 export async function planGenerate(
   paths: readonly string[],
   options: GenerateOptions,
   untrusted: ReadonlySet<string>,
+  damage?: DamageLog,
 ): Promise<GeneratePlan> {
   const progress = new FileProgress();
   const open: OpenOptions = {
@@ -41,6 +44,7 @@ export async function planGenerate(
     archive: options.archive,
     streams: options.streams,
     signal: options.interrupt?.signal,
+    damage,
     progress,
   };
   const indexes = await openInputs(paths, open);

@@ -1,4 +1,6 @@
 import { MementoMapError, quote } from "../../errors.ts";
+import type { DamageLog } from "../../input/damage.ts";
+import { addDamageLog } from "../../input/damage.ts";
 import type { IndexInput } from "../input/index-input.ts";
 import type { Lane } from "./lane.ts";
 import type { GeneratePlan } from "./plan.ts";
@@ -20,11 +22,12 @@ export class KeysDiffer extends Error {
 /**
  * Has the lanes read all parts of all inputs.
  *
- * Of several failures the one in the earliest part is thrown, whichever thread met its own first.
+ * Adds to `damage` what the lanes have passed over, in the order of parts. Of several failures the one in the earliest part is thrown, whichever thread met its own first.
  */
 export async function readAll(
   plan: GeneratePlan,
   lanes: readonly Lane[],
+  damage: DamageLog,
   onRead: ((bytes: number) => void) | undefined,
 ): Promise<void> {
   const reporter = new ReadReporter(plan.progress, onRead);
@@ -38,7 +41,7 @@ export async function readAll(
         ? reading.shareOut(input)
         : reading.handOut(input, isAlone));
     }
-    await reading.end();
+    await reading.end(damage);
   } catch (error) {
     reporter.takeBack();
     throw error;
@@ -55,6 +58,7 @@ class Reading {
   readonly #busy = new Set<Promise<void>>();
   /** By the number of the part. */
   readonly #failures = new Map<number, unknown>();
+  readonly #damages = new Map<number, DamageLog>();
   #parts = 0;
 
   constructor(lanes: readonly Lane[], reporter: ReadReporter, canReread: boolean) {
@@ -125,14 +129,17 @@ class Reading {
   }
 
   /** Waits for all that was handed out; throws the failure of the earliest part. */
-  async end(): Promise<void> {
+  async end(damage: DamageLog): Promise<void> {
     await Promise.all(this.#busy);
     if (this.hasFailed) throw this.#failures.get(Math.min(...this.#failures.keys()));
+    const inOrder = [...this.#damages].toSorted(([a], [b]) => a - b);
+    for (const [, passedOver] of inOrder) addDamageLog(damage, passedOver);
   }
 
   async #read(part: Part, lane: Lane, partLines: PartLines, index: number): Promise<void> {
     try {
-      const { lines, fault, keysDiffer } = await lane.read(part.task);
+      const { lines, fault, keysDiffer, damage } = await lane.read(part.task);
+      if (damage !== undefined && damage.places > 0) this.#damages.set(index, damage);
       this.#reporter.add(part.bytes);
       partLines.settle(lines);
       if (fault !== undefined) {

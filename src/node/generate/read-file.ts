@@ -4,8 +4,10 @@ import { wholeLines } from "../../bytes/whole-lines.ts";
 import type { RowFault } from "../../generate/index-reader.ts";
 import type { LineReader } from "../../generate/line-reader.ts";
 import { containerRows } from "../../input/container-rows.ts";
+import type { DamageLog } from "../../input/damage.ts";
 import { decompressed } from "../decompress.ts";
 import { ioError, systemCode } from "../io-error.ts";
+import { cutShort } from "./read-range.ts";
 import type { FileTask } from "./tasks.ts";
 
 const CHUNK_BYTES = 1 << 20;
@@ -14,16 +16,18 @@ const CHUNK_BYTES = 1 << 20;
  * Reads a whole file, or a slice of it, into a reader: decompresses it, and makes lines of what is
  * in a container. Holds a few chunks.
  *
+ * @param damage where to note what is damaged, and to go on behind it; an error otherwise.
  * @throws MM_IO, MM_BAD_INPUT, MM_LIMIT
  */
 export async function readWholeFile(
   task: FileTask,
   reader: LineReader,
   maxLineBytes: number,
+  damage?: DamageLog,
 ): Promise<RowFault | undefined> {
   const { source, archive, format } = task;
-  const plain = decompressed(fileChunks(task), { source });
-  const rows = containerRows(plain, format, { source, maxLineBytes, archive });
+  const plain = decompressed(fileChunks(task), { source, damage });
+  const rows = containerRows(plain, format, { source, maxLineBytes, archive, damage });
   // Lines that were made of a container have no number that anybody could look for.
   const linesRead = format.container === undefined ? () => reader.partLines : undefined;
   for await (const lines of wholeLines(rows, source, maxLineBytes, linesRead)) {
@@ -35,9 +39,9 @@ export async function readWholeFile(
 
 /** The stored bytes of a file or of an entry of a ZIP file, the latter inflated. */
 export async function* fileChunks(
-  task: Pick<FileTask, "path" | "source" | "slice" | "progress">,
+  task: Pick<FileTask, "path" | "source" | "slice" | "progress" | "size">,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const { path, slice, progress } = task;
+  const { path, slice, progress, size = 0 } = task;
   if (slice?.length === 0) return;
   const counter = progress === undefined ? undefined : new BigInt64Array(progress);
   const stored = createReadStream(path, {
@@ -53,6 +57,7 @@ export async function* fileChunks(
       if (counter !== undefined) Atomics.store(counter, 0, BigInt(stored.bytesRead));
       yield chunk as Uint8Array; // no encoding is set: chunks are Buffers
     }
+    if (stored.bytesRead < size) throw cutShort(path, stored.bytesRead, size);
   } catch (error) {
     throw ioError(error, path);
   } finally {

@@ -1,26 +1,35 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
-import { MementoMapError, quote } from "../../errors.ts";
+import { isMementoMapError, MementoMapError, quote } from "../../errors.ts";
 import type { RowFault } from "../../generate/index-reader.ts";
 import type { LineReader } from "../../generate/line-reader.ts";
+import type { DamageLog } from "../../input/damage.ts";
+import { addDamage } from "../../input/damage.ts";
 import { ioError, systemCode } from "../io-error.ts";
 import type { Member, MembersTask } from "./tasks.ts";
 
 /** A block has 3,000 lines by custom; this is a hundred times more than that takes. */
 const MAX_BLOCK_BYTES = 2 ** 27;
+const NO_MEMBER = "there is no gzip member of that length";
 
 /**
  * Reads gzip members of a ZipNum cluster into a reader. Holds one member and what it inflates to.
  *
+ * @param damage where to note members that are damaged, and to go on with the next.
  * @throws MM_BAD_INPUT where a member is damaged or is not what the index says, MM_LIMIT where it
  * inflates to more than 128 MiB, MM_IO.
  */
-export function readMembers(task: MembersTask, reader: LineReader): RowFault | undefined {
+export function readMembers(
+  task: MembersTask,
+  reader: LineReader,
+  damage?: DamageLog,
+): RowFault | undefined {
   try {
     const file = openSync(task.path, "r");
     try {
       for (const member of task.members) {
-        const lines = inflateMember(file, member, task.source);
+        const lines = inflateMember(file, member, task.source, damage);
+        if (lines === undefined) continue;
         const fault = reader.readLines(lines, 0, lines.length);
         if (fault !== undefined) return fault;
       }
@@ -33,13 +42,26 @@ export function readMembers(task: MembersTask, reader: LineReader): RowFault | u
   }
 }
 
-function inflateMember(file: number, { offset, length, firstKey }: Member, source: string): Buffer {
+/** The lines of a member; undefined if it is damaged and may be. */
+function inflateMember(
+  file: number,
+  { offset, length, firstKey }: Member,
+  source: string,
+  damage: DamageLog | undefined,
+): Buffer | undefined {
   const stored = Buffer.allocUnsafe(length);
-  const read = readSync(file, stored, 0, length, offset);
-  if (read < length || stored[0] !== 0x1f || stored[1] !== 0x8b) {
-    throw disagreement(source, offset, length, "there is no gzip member of that length");
+  if (readSync(file, stored, 0, length, offset) < length) {
+    throw disagreement(source, offset, length, NO_MEMBER);
   }
-  const lines = gunzip(stored, offset, length, source);
+  let lines: Buffer;
+  try {
+    lines = gunzip(stored, offset, length, source);
+  } catch (error) {
+    const isDamaged = isMementoMapError(error) && error.code === "MM_BAD_INPUT";
+    if (damage === undefined || !isDamaged) throw error;
+    addDamage(damage, { source, offset, bytes: length, message: error.message });
+    return undefined;
+  }
   const begins = lines.subarray(0, Buffer.byteLength(firstKey)).toString();
   // The first block of a cluster may begin with the header line of its format.
   if (begins !== firstKey && !(offset === 0 && lines[0] === 0x20)) {
@@ -50,6 +72,9 @@ function inflateMember(file: number, { offset, length, firstKey }: Member, sourc
 }
 
 function gunzip(stored: Buffer, offset: number, length: number, source: string): Buffer {
+  if (stored[0] !== 0x1f || stored[1] !== 0x8b) {
+    throw disagreement(source, offset, length, NO_MEMBER);
+  }
   try {
     return gunzipSync(stored, { maxOutputLength: MAX_BLOCK_BYTES });
   } catch (cause) {

@@ -95,7 +95,7 @@ export class RangeBuffer {
 }
 
 /** What is no longer there must not look like the end of the file. */
-function cutShort(path: string, offset: number, end: number): MementoMapError {
+export function cutShort(path: string, offset: number, end: number): MementoMapError {
   return new MementoMapError(
     "MM_IO",
     `the file was cut short while it was read: it had ${end} bytes or more, and nothing is left at ${offset}`,

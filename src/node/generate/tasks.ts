@@ -1,4 +1,5 @@
 import type { RowFault } from "../../generate/index-reader.ts";
+import type { DamageLog } from "../../input/damage.ts";
 import type { DetectedFormat } from "../../input/detect.ts";
 
 /** A part of an uncompressed file: the lines that begin in `[start, end)`. */
@@ -33,6 +34,8 @@ export interface FileTask {
   /** What to call it in errors. */
   readonly source: string;
   readonly slice?: FileSlice | undefined;
+  /** How many stored bytes there must be. */
+  readonly size?: number | undefined;
   readonly format: DetectedFormat;
   readonly archive?: string | undefined;
   /** Where to add the stored bytes read so far: one BigInt64. */
@@ -71,6 +74,8 @@ export interface PartResult {
   readonly fault: RowFault | undefined;
   /** Whether a key column turned out not to be the SURT of its URI. */
   readonly keysDiffer?: boolean | undefined;
+  /** What was passed over, where that is allowed. */
+  readonly damage?: DamageLog | undefined;
 }
 
 /** A piece of work, and which input it is of. */

@@ -33,7 +33,7 @@ export async function openAddedMap(
   });
   const stored = await readHead(path);
   const isCompressed = recognizeCompression(stored) !== undefined;
-  const head = isCompressed ? await decompressedHead(path) : stored;
+  const head = isCompressed ? await decompressedHead(path, { damage: options.damage }) : stored;
   const { headers } = mapHeadOf(wholeLinesOf(head), path);
   checkKeys(headers, datetimeDigits, path);
   const format: DetectedFormat = { name: "map", datetimeDigits };

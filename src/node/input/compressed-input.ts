@@ -1,13 +1,15 @@
-import { peek } from "../../bytes/peek.ts";
+import { newDamageLog } from "../../input/damage.ts";
 import type { DetectedFormat } from "../../input/detect.ts";
 import { detectFormat } from "../../input/detect.ts";
 import { trustedFormat } from "../../input/key-check.ts";
 import { decompressed } from "../decompress.ts";
 import { fileChunks } from "../generate/read-file.ts";
 import type { FileSlice, Part } from "../generate/tasks.ts";
+import { cutShort } from "../generate/read-range.ts";
 import { openInput } from "../input-file.ts";
-import { HEAD_BYTES, trustIn } from "./index-input.ts";
+import { trustIn } from "./index-input.ts";
 import type { IndexInput, OpenOptions } from "./index-input.ts";
+import { peekHead } from "./peek-head.ts";
 import { streamInput, wholeLinesOf } from "./stream-input.ts";
 
 /** A file that is read from start to end: compressed, or a container such as WARC. */
@@ -26,7 +28,7 @@ export interface WholeFile {
  */
 export async function openCompressed(file: WholeFile, options: OpenOptions): Promise<IndexInput> {
   const { path, source, slice } = file;
-  const head = await decompressedHead(path, source, slice);
+  const head = await decompressedHead(path, { source, slice, damage: options.damage });
   const detected = detectFormat(head, options.format, source);
   return compressedInput(
     file,
@@ -41,7 +43,7 @@ export function compressedInput(
   format: DetectedFormat,
   options: OpenOptions,
 ): IndexInput {
-  const { path, source, size, slice } = file;
+  const { source, size, slice } = file;
   return {
     source,
     format,
@@ -50,46 +52,61 @@ export function compressedInput(
     isSequential: true,
     parts(isAlone) {
       const isShared = isAlone && slice === undefined && format.container === undefined;
-      return isShared ? sharedOut(path, format, options) : oneTask(file, format, options);
+      return isShared ? sharedOut(file, format, options) : oneTask(file, format, options);
     },
   };
 }
 
 async function* sharedOut(
-  path: string,
+  { path, size }: WholeFile,
   format: DetectedFormat,
   options: OpenOptions,
 ): AsyncGenerator<Part, void, undefined> {
   const stored = { bytes: 0 };
+  let read = 0;
   const input = await openInput(path, options.streams, {
     signal: options.signal,
+    damage: options.damage,
     onRead: (bytes) => {
       stored.bytes += bytes;
+      read += bytes;
     },
   });
   yield* streamInput(path, format, { ...options, chunks: input.chunks, stored }).parts(true);
+  if (read < size) throw cutShort(path, read, size);
 }
 
 async function* oneTask(
-  { path, source, slice }: WholeFile,
+  { path, source, slice, size }: WholeFile,
   format: DetectedFormat,
   { archive, progress }: OpenOptions,
 ): AsyncGenerator<Part, void, undefined> {
   yield {
     source,
     bytes: 0,
-    task: { kind: "file", path, source, slice, format, archive, progress: progress.counter() },
+    task: {
+      kind: "file",
+      path,
+      source,
+      slice,
+      size,
+      format,
+      archive,
+      progress: progress.counter(),
+    },
   };
 }
 
 /** The first bytes of a compressed file, or of a slice of one, decompressed. */
 export async function decompressedHead(
   path: string,
-  source: string = path,
-  slice?: FileSlice,
+  options: Partial<Pick<WholeFile, "source" | "slice">> & Pick<OpenOptions, "damage"> = {},
 ): Promise<Uint8Array> {
-  const chunks = decompressed(fileChunks({ path, source, slice }), { source });
-  const start = await peek(chunks, HEAD_BYTES);
+  const { source = path, slice, damage } = options;
+  // Whoever reads all of it notes what is damaged.
+  const passedOver = damage === undefined ? undefined : newDamageLog();
+  const stored = fileChunks({ path, source, slice });
+  const start = await peekHead(decompressed(stored, { source, damage: passedOver }));
   await start.close();
   return start.head;
 }

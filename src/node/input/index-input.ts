@@ -1,3 +1,4 @@
+import type { DamageLog } from "../../input/damage.ts";
 import type { DetectedFormat, InputFormat, KeyTrust } from "../../input/detect.ts";
 import type { Part } from "../generate/tasks.ts";
 import type { InputStreams } from "../input-file.ts";
@@ -33,6 +34,8 @@ export interface OpenOptions {
   readonly archive?: string | undefined;
   readonly streams: InputStreams;
   readonly signal?: AbortSignal | undefined;
+  /** Set if what is damaged may be passed over; notes what this thread has passed over. */
+  readonly damage?: DamageLog | undefined;
   /** Counts stored bytes that tasks report by themselves. */
   readonly progress: FileProgress;
 }

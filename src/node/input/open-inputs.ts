@@ -59,7 +59,7 @@ async function openFile(path: string, size: number, options: OpenOptions): Promi
     return [await openParquetInput(path, size, options)];
   }
   const isCompressed = recognizeCompression(head) !== undefined;
-  const start = isCompressed ? await decompressedHead(path) : head;
+  const start = isCompressed ? await decompressedHead(path, { damage: options.damage }) : head;
   if (format === "zipnum" || (isAuto && startsZipNumIndex(start))) {
     return openCluster(path, options);
   }

@@ -1,5 +1,4 @@
 import { LF } from "../../bytes/ascii.ts";
-import { peek } from "../../bytes/peek.ts";
 import { containerRows } from "../../input/container-rows.ts";
 import type { DetectedFormat } from "../../input/detect.ts";
 import { detectFormat } from "../../input/detect.ts";
@@ -9,6 +8,7 @@ import { openInput } from "../input-file.ts";
 import { HEAD_BYTES, trustIn } from "./index-input.ts";
 import type { IndexInput, OpenOptions } from "./index-input.ts";
 import { lineBlocks } from "./line-blocks.ts";
+import { peekHead } from "./peek-head.ts";
 
 /**
  * An input that can only be read once, from start to end: standard input, or a pipe.
@@ -19,11 +19,12 @@ export async function openStream(path: string, options: OpenOptions): Promise<In
   const stored = { bytes: 0 };
   const input = await openInput(path, options.streams, {
     signal: options.signal,
+    damage: options.damage,
     onRead: (bytes) => {
       stored.bytes += bytes;
     },
   });
-  const { head, chunks } = await peek(input.chunks, HEAD_BYTES);
+  const { head, chunks } = await peekHead(input.chunks);
   const format = detectFormat(head, options.format, input.name);
   const source = input.name;
   return streamInput(source, trustedFormat(format, wholeLinesOf(head), trustIn(source, options)), {
@@ -33,7 +34,7 @@ export async function openStream(path: string, options: OpenOptions): Promise<In
   });
 }
 
-export interface StreamOptions extends Pick<OpenOptions, "maxLineBytes" | "archive"> {
+export interface StreamOptions extends Pick<OpenOptions, "maxLineBytes" | "archive" | "damage"> {
   /** Decompressed. */
   readonly chunks: AsyncIterable<Uint8Array>;
   /** Stored bytes that were read and not reported yet. */
@@ -58,9 +59,9 @@ export function streamInput(
 async function* blockParts(
   source: string,
   format: DetectedFormat,
-  { chunks, stored, maxLineBytes, archive }: StreamOptions,
+  { chunks, stored, maxLineBytes, archive, damage }: StreamOptions,
 ): AsyncGenerator<Part, void, undefined> {
-  const rows = containerRows(chunks, format, { source, maxLineBytes, archive });
+  const rows = containerRows(chunks, format, { source, maxLineBytes, archive, damage });
   for await (const block of lineBlocks(rows, maxLineBytes)) {
     const { bytes } = stored;
     stored.bytes = 0;

@@ -2,6 +2,8 @@ import { open, readdir, readFile, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { MementoMapError, quote } from "../../errors.ts";
+import type { DamageLog } from "../../input/damage.ts";
+import { addDamage } from "../../input/damage.ts";
 import type { DetectedFormat } from "../../input/detect.ts";
 import { detectFormat } from "../../input/detect.ts";
 import { trustedFormat } from "../../input/key-check.ts";
@@ -41,8 +43,8 @@ interface ClusterPart {
  * Opens a ZipNum cluster by its index (`.idx`): gzip members of some thousand lines, in one file or
  * several, which can be read in parallel.
  *
- * Every block must begin where the one before it ends, and the last must end with its file. Holds
- * the index.
+ * Every block must begin where the one before it ends, and the last must end with its file, which
+ * may be cut off where damage is passed over. Holds the index.
  *
  * @throws MM_BAD_INPUT where index and data disagree, MM_BAD_LINE, MM_IO
  */
@@ -54,7 +56,7 @@ export async function openZipNum(
   const parts = await readIndex(index, locate);
   const inputs: IndexInput[] = [];
   for (const part of parts.values()) {
-    checkMembers(part, index.source);
+    checkMembers(part, index.source, options.damage);
     const format = await partFormat(part, options);
     const { source, size } = part.location;
     inputs.push({ source, size, isInflated: true, format, parts: () => memberParts(part, format) });
@@ -95,7 +97,11 @@ async function addBlock(
   part.members.push({ firstKey, offset: offset + part.location.offset, length });
 }
 
-function checkMembers({ location, members }: ClusterPart, index: string): void {
+function checkMembers(
+  { location, members }: ClusterPart,
+  index: string,
+  damage: DamageLog | undefined,
+): void {
   members.sort((a, b) => a.offset - b.offset);
   let expected = location.offset;
   for (const { offset, length, firstKey } of members) {
@@ -109,13 +115,31 @@ function checkMembers({ location, members }: ClusterPart, index: string): void {
     }
     expected = offset + length;
   }
-  if (expected === location.offset + location.size) return;
+  const end = location.offset + location.size;
+  if (expected === end) return;
+  if (damage !== undefined && expected > end) {
+    dropBehind(end, { location, members }, damage);
+    return;
+  }
   throw new MementoMapError(
     "MM_BAD_INPUT",
     `the index does not fit the data: it describes ${expected - location.offset} bytes of ` +
       `${location.source}, which has ${location.size}; make the index again`,
     { position: { source: index } },
   );
+}
+
+/** Passes over the blocks of a file that was cut off. */
+function dropBehind(end: number, { location, members }: ClusterPart, damage: DamageLog): void {
+  const lost = members.findIndex(({ offset, length }) => offset + length > end);
+  const { offset } = members[lost];
+  members.splice(lost);
+  addDamage(damage, {
+    source: location.source,
+    offset,
+    bytes: end - offset,
+    message: `the file ends within the block at byte ${offset}, and the index has blocks behind it`,
+  });
 }
 
 async function partFormat(
@@ -137,7 +161,8 @@ async function partFormat(
     await file.close();
   }
   const format = options.format === "zipnum" ? "auto" : options.format;
-  const detected = detectFormat(lines[0] ?? new Uint8Array(0), format, location.source);
+  const head = lines.find((block) => block.length > 0) ?? new Uint8Array(0);
+  const detected = detectFormat(head, format, location.source);
   return trustedFormat(detected, Buffer.concat(lines), trustIn(location.source, options));
 }
 

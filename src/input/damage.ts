@@ -1,0 +1,40 @@
+/** A stretch of an input that could not be read, and was passed over. */
+export interface Damage {
+  readonly source: string;
+  /** Where it begins: in the stored bytes, or for a record in the decompressed ones. */
+  readonly offset: number;
+  /** How many of those bytes were passed over. */
+  readonly bytes: number;
+  /** What is wrong, and where. */
+  readonly message: string;
+}
+
+/** What was passed over while reading; can be sent to another thread. */
+export interface DamageLog {
+  places: number;
+  bytes: number;
+  /** Lines that damage cut in two; they are bad lines. */
+  cutLines: number;
+  /** The first few places. */
+  readonly first: Damage[];
+}
+
+const NAMED_PLACES = 5;
+
+export function newDamageLog(): DamageLog {
+  return { places: 0, bytes: 0, cutLines: 0, first: [] };
+}
+
+export function addDamage(log: DamageLog, damage: Damage): void {
+  log.places++;
+  log.bytes += damage.bytes;
+  if (log.first.length < NAMED_PLACES) log.first.push(damage);
+}
+
+/** Adds what was passed over later, or further on, to `total`. */
+export function addDamageLog(total: DamageLog, later: DamageLog): void {
+  total.places += later.places;
+  total.bytes += later.bytes;
+  total.cutLines += later.cutLines;
+  total.first.push(...later.first.slice(0, NAMED_PLACES - total.first.length));
+}
