@@ -40,9 +40,12 @@ interface ArcColumns {
 
 const VERSION_1 = "URL IP-address Archive-date Content-type Archive-length";
 const VERSION_BLOCK = "filedesc://";
-/** How a record begins: a URI, an address, a datetime, and a length at the end. */
-const RECORD_LINE =
-  /^[a-z][a-z\d+.-]*:.* (?:\d{1,3}\.){3}\d{1,3} (?:19|20)\d{10,12} (?:.* )?\d{1,15}$/i;
+/** How a record begins: a URI, then address and datetime, and a length at the end. */
+const RECORD_LINE: readonly RegExp[] = [
+  /^[a-z][a-z\d+.-]*:/i,
+  / (?:\d{1,3}\.){3}\d{1,3} (?:19|20)\d{10,12} /,
+  / \d{1,15}$/,
+];
 /** What archives wrote for responses without a type. */
 const NO_TYPE = "no-type";
 
@@ -91,7 +94,7 @@ export function arcRows(
 
 /** Strict, as a line of a body must not be taken for one. */
 function startsRecord(line: string): boolean {
-  return line.startsWith(VERSION_BLOCK) || RECORD_LINE.test(line);
+  return line.startsWith(VERSION_BLOCK) || RECORD_LINE.every((part) => part.test(line));
 }
 
 /** Reads a line; undefined at the end of the file. */

@@ -1,6 +1,5 @@
 import { LF } from "../bytes/ascii.ts";
 import type { ByteCursor } from "./byte-cursor.ts";
-import { headerLine } from "./header-fields.ts";
 import { GAP, MEMBER, RECORD } from "./marks.ts";
 
 /** Whether a line begins a record, and could hardly be in one. */
@@ -8,6 +7,8 @@ export type StartsRecord = (line: string, isAfterBlank: boolean) => boolean;
 
 /** Longer than any line with which a record begins. */
 const MAX_LINE_BYTES = 1 << 16;
+/** Any bytes are text to it, and most of what is searched is none. */
+const decoder = new TextDecoder("latin1");
 
 /**
  * Skips to the next line that begins a record, to a mark, or to the end of the stream. Lines of a
@@ -25,7 +26,7 @@ export async function seekRecord(
   for (;;) {
     const bytes = await cursor.readThrough(LF, MAX_LINE_BYTES);
     if (bytes.length === 0) return;
-    const line = headerLine(bytes);
+    const line = lineText(bytes);
     if (isLineStart && startsRecord(line, isAfterBlank)) {
       cursor.unread(bytes);
       return;
@@ -41,7 +42,7 @@ export async function isRecordEnd(
   startsRecord: StartsRecord,
 ): Promise<boolean> {
   const bytes = await cursor.readThrough(LF, MAX_LINE_BYTES);
-  const line = headerLine(bytes);
+  const line = lineText(bytes);
   if (line !== "" && !startsRecord(line, true)) return false;
   cursor.unread(bytes);
   return true;
@@ -71,5 +72,9 @@ export async function* markedRecords(
 
 function firstLine(chunk: Uint8Array): string {
   const start = chunk.subarray(0, MAX_LINE_BYTES);
-  return headerLine(start.subarray(0, start.indexOf(LF) + 1));
+  return lineText(start.subarray(0, start.indexOf(LF) + 1));
+}
+
+function lineText(bytes: Uint8Array): string {
+  return decoder.decode(bytes).replace(/\r?\n$/, "");
 }
