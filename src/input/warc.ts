@@ -45,7 +45,7 @@ const read: RecordFormat["read"] = async (cursor, place) => {
   checkHeader(record, place);
   const { fields } = record;
   const type = fields.get("warc-type")?.toLowerCase() ?? "";
-  const uri = fields.get("warc-target-uri")?.replace(/^<(.*)>$/, "$1") ?? "";
+  const uri = fields.get("warc-target-uri")?.replace(/^<(.*)>$/s, "$1") ?? "";
   const length = contentLength(fields, place);
   const date = (fields.get("warc-date") ?? "").replaceAll(/\D/g, "").slice(0, 14);
   if (!CAPTURE_TYPES.has(type)) {
