@@ -15,19 +15,24 @@ async function* failing(): AsyncGenerator<Uint8Array> {
   throw new Error("the cable is gone");
 }
 
-async function text(bytes: Uint8Array, lengths: readonly number[] = [7]): Promise<string> {
-  const output = await collected(decompressed(chunked(bytes, lengths), { source: "x" }));
-  return Buffer.from(output).toString();
-}
-
 const lengths = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 5 });
 
-describe("decompressed", () => {
+describe.each([
+  ["decompressed", false],
+  ["decompressed in place", true],
+])("%s", (_, inPlace) => {
+  const options = { source: "x", inPlace };
+
+  async function text(bytes: Uint8Array, lengths: readonly number[] = [7]): Promise<string> {
+    const output = await collected(decompressed(chunked(bytes, lengths), options));
+    return Buffer.from(output).toString();
+  }
+
   it("gives plain bytes as they are, however they are cut", async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), lengths, async (bytes, cut) => {
         fc.pre(recognizeCompression(bytes) === undefined);
-        const output = await collected(decompressed(chunked(bytes, cut), { source: "x" }));
+        const output = await collected(decompressed(chunked(bytes, cut), options));
         expect(Buffer.from(output)).toEqual(Buffer.from(bytes));
       }),
     );
@@ -40,6 +45,14 @@ describe("decompressed", () => {
         expect(await text(bytes, cut)).toBe(members.join(""));
       }),
     );
+  });
+
+  it("reads what is much larger than it is stored, and keeps what was given", async () => {
+    const lines = Array.from({ length: 400_000 }, (__, i) => `com,site${i % 700})/page/${i}\n`);
+    const plain = Buffer.from(lines.join(""));
+    const stored = Buffer.concat([gzipSync(plain), gzipSync(Buffer.alloc(20_000_000, "x"))]);
+    const output = await collected(decompressed(chunked(stored, [300_000, 7]), options));
+    expect(Buffer.compare(output, Buffer.concat([plain, Buffer.alloc(20_000_000, "x")]))).toBe(0);
   });
 
   it("allows zero bytes after the last gzip member", async () => {
@@ -97,7 +110,7 @@ describe("decompressed", () => {
 
   it("stops at the limit of bytes", async () => {
     const bomb = gzipSync(Buffer.alloc(1_000_000));
-    const output = decompressed(chunked(bomb, [100]), { source: "x", maxDecompressedBytes: 5000 });
+    const output = decompressed(chunked(bomb, [100]), { ...options, maxDecompressedBytes: 5000 });
     await expect(collected(output)).rejects.toMatchObject({ code: "MM_LIMIT" });
   });
 
@@ -107,7 +120,7 @@ describe("decompressed", () => {
       for (let count = 0; count < 10; count += 1) yield member;
     }
     const drain = async (): Promise<void> => {
-      for await (const chunk of decompressed(members(), { source: "x" })) {
+      for await (const chunk of decompressed(members(), options)) {
         expect(chunk.length).toBeGreaterThan(0);
       }
     };
@@ -131,7 +144,7 @@ describe("decompressed", () => {
         isClosed = true;
       }
     }
-    for await (const chunk of decompressed(endless(), { source: "x" })) {
+    for await (const chunk of decompressed(endless(), options)) {
       expect(chunk.length).toBeGreaterThan(0);
       break;
     }
@@ -140,8 +153,44 @@ describe("decompressed", () => {
   });
 
   it("passes on the errors of its source", async () => {
-    await expect(collected(decompressed(failing(), { source: "x" }))).rejects.toThrow(
-      "the cable is gone",
+    await expect(collected(decompressed(failing(), options))).rejects.toThrow("the cable is gone");
+  });
+});
+
+describe("decompressed in place", () => {
+  async function outcome(bytes: Uint8Array, cut: readonly number[], inPlace: boolean) {
+    const given: Uint8Array[] = [];
+    const chunks = decompressed(chunked(bytes, cut), { source: "x", inPlace });
+    try {
+      for await (const chunk of chunks) given.push(chunk);
+      return { text: Buffer.concat(given).toString("latin1"), fault: undefined };
+    } catch (error) {
+      return { text: undefined, fault: error };
+    }
+  }
+
+  it("says of damaged data what is said on another thread", async () => {
+    const harm = fc.record({
+      at: fc.nat(),
+      byte: fc.integer({ min: 1, max: 255 }),
+      cutsOff: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.string({ maxLength: 60 }), { minLength: 1, maxLength: 4 }),
+        harm,
+        fc.nat({ max: 3 }),
+        lengths,
+        async (members, { at, byte, cutsOff }, zeros, cut) => {
+          const sound = [...members.map((member) => gzipSync(member)), Buffer.alloc(zeros)];
+          const stored = Buffer.concat(sound);
+          const place = 4 + (at % (stored.length - 4));
+          stored[place] ^= byte;
+          const bytes = cutsOff ? stored.subarray(0, place) : stored;
+          expect(await outcome(bytes, cut, true)).toEqual(await outcome(bytes, cut, false));
+        },
+      ),
+      { numRuns: 500 },
     );
   });
 });

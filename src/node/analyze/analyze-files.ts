@@ -15,6 +15,7 @@ import type { IndexInput } from "../input/index-input.ts";
 import { FileProgress } from "../input/index-input.ts";
 import { openInputs } from "../input/open-inputs.ts";
 import type { Interrupt } from "../interrupt.ts";
+import { keepCoresBusy } from "../threads/cores-busy.ts";
 import { withTempDir } from "../temp-dir.ts";
 import type { AnalyzeJobOptions, AnalyzeJobResult } from "./job.ts";
 import type { AnalyzeLane } from "./lane.ts";
@@ -158,6 +159,7 @@ function openLanes(
   const job = (index: number): AnalyzeJobOptions => ({
     name: `thread-${index}`,
     scratch,
+    inPlace: keepCoresBusy(threads, inputs.length),
     tableBytes: tableBytes(memoryBytes - threads * TALLY_BYTES, threads, isInflated),
     scanner: {
       filter: options.filter ?? {},

@@ -16,6 +16,8 @@ export interface AnalyzeJobOptions {
   readonly scanner: ScannerOptions;
   readonly tableBytes: number;
   readonly scratch: string;
+  /** Whether other threads keep all cores busy. */
+  readonly inPlace: boolean;
 }
 
 export interface AnalyzeJobResult {
@@ -49,7 +51,8 @@ export class AnalyzeJob {
     } else if (task.kind === "block") {
       scanner.readLines(new Uint8Array(task.buffer, 0, task.length), 0, task.length);
     } else {
-      await readElsewhere(task, scanner, this.#options.scanner.maxLineBytes);
+      const { inPlace } = this.#options;
+      await readElsewhere(task, scanner, this.#options.scanner.maxLineBytes, { inPlace });
     }
   }
 

@@ -26,6 +26,8 @@ export interface JobOptions {
   readonly reader: IndexReaderOptions;
   readonly tableBytes: number;
   readonly scratch: string;
+  /** Whether other threads keep all cores busy. */
+  readonly inPlace: boolean;
 }
 
 /** The first and the last key of a table that is still in memory. */
@@ -102,7 +104,8 @@ export class GenerateJob {
     reader.startPart(task.format);
     const { maxLineBytes, skipBad } = this.#options.reader;
     const damage = skipBad ? newDamageLog() : undefined;
-    const fault = await readElsewhere(task, reader, maxLineBytes, damage);
+    const { inPlace } = this.#options;
+    const fault = await readElsewhere(task, reader, maxLineBytes, { damage, inPlace });
     return { lines: reader.partLines, fault, damage };
   }
 

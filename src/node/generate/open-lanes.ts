@@ -2,6 +2,7 @@ import { stat } from "node:fs/promises";
 import { MAX_LINE_BYTES } from "../../bytes/whole-lines.ts";
 import type { DetectedFormat } from "../../input/detect.ts";
 import type { IndexInput } from "../input/index-input.ts";
+import { keepCoresBusy } from "../threads/cores-busy.ts";
 import type { Thread } from "../threads/thread.ts";
 import type { GenerateOptions } from "./generate-files.ts";
 import type { JobOptions } from "./job.ts";
@@ -39,6 +40,7 @@ export function openLanes(
   const job = (index: number): JobOptions => ({
     name: `thread-${index}`,
     scratch,
+    inPlace: keepCoresBusy(lanes, inputs.length),
     tableBytes: tableBytes(
       options.memoryBytes ?? DEFAULT_MEMORY_BYTES,
       lanes,

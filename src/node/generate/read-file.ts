@@ -4,11 +4,10 @@ import { wholeLines } from "../../bytes/whole-lines.ts";
 import type { RowFault } from "../../generate/index-reader.ts";
 import type { LineReader } from "../../generate/line-reader.ts";
 import { containerRows } from "../../input/container-rows.ts";
-import type { DamageLog } from "../../input/damage.ts";
 import { decompressed } from "../decompress.ts";
 import { ioError, systemCode } from "../io-error.ts";
 import { cutShort } from "./read-range.ts";
-import type { FileTask } from "./tasks.ts";
+import type { FileTask, ReadManner } from "./tasks.ts";
 
 const CHUNK_BYTES = 1 << 20;
 
@@ -16,17 +15,16 @@ const CHUNK_BYTES = 1 << 20;
  * Reads a whole file, or a slice of it, into a reader: decompresses it, and makes lines of what is
  * in a container. Holds a few chunks.
  *
- * @param damage where to note what is damaged, and to go on behind it; an error otherwise.
  * @throws MM_IO, MM_BAD_INPUT, MM_LIMIT
  */
 export async function readWholeFile(
   task: FileTask,
   reader: LineReader,
   maxLineBytes: number,
-  damage?: DamageLog,
+  { damage, inPlace }: ReadManner = {},
 ): Promise<RowFault | undefined> {
   const { source, archive, format } = task;
-  const plain = decompressed(fileChunks(task), { source, damage });
+  const plain = decompressed(fileChunks(task), { source, damage, inPlace });
   const rows = containerRows(plain, format, { source, maxLineBytes, archive, damage });
   // Lines that were made of a container have no number that anybody could look for.
   const linesRead = format.container === undefined ? () => reader.partLines : undefined;

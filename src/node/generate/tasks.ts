@@ -78,6 +78,14 @@ export interface PartResult {
   readonly damage?: DamageLog | undefined;
 }
 
+/** How parts are read. */
+export interface ReadManner {
+  /** Where to note what is damaged, and to go on behind it; an error otherwise. */
+  readonly damage?: DamageLog | undefined;
+  /** Whether to decompress on the thread that reads, because all others are busy. */
+  readonly inPlace?: boolean | undefined;
+}
+
 /** A piece of work, and which input it is of. */
 export interface Part {
   readonly source: string;

@@ -1,5 +1,6 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { DetectedFormat } from "../../../src/input/detect.ts";
@@ -17,14 +18,22 @@ interface JobChanges {
   readonly tableBytes?: number;
   readonly maxLineBytes?: number;
   readonly skipBad?: boolean;
+  readonly inPlace?: boolean;
 }
 
 function makeJob(scratch: string, changes: JobChanges = {}): GenerateJob {
-  const { name = "job", tableBytes = 1 << 20, maxLineBytes = 1 << 20, skipBad = false } = changes;
+  const {
+    name = "job",
+    tableBytes = 1 << 20,
+    maxLineBytes = 1 << 20,
+    skipBad = false,
+    inPlace = false,
+  } = changes;
   return new GenerateJob({
     name,
     scratch,
     tableBytes,
+    inPlace,
     reader: { filter: {}, originals: false, datetimeDigits: 0, skipBad, maxLineBytes },
   });
 }
@@ -260,5 +269,21 @@ describe("a job", () => {
       fault: undefined,
     });
     expect(mergedRows(job, scratch, finishedRuns(job))).toEqual(["com,a)/ 1", "com,a)/b 2"]);
+  });
+
+  it.each([false, true])("reads a compressed file; in place: %s", async (inPlace) => {
+    const scratch = scratchDir();
+    const path = join(scratch, "index.gz");
+    const line = (i: number): string => `com,site${i % 90})/page/${i % 7000} 2014 {"n": ${i}}\n`;
+    const lines = Array.from({ length: 100_000 }, (_, i) => line(i));
+    const half = lines.length / 2;
+    const members = [lines.slice(0, half), lines.slice(half)].map((part) =>
+      gzipSync(part.join("")),
+    );
+    writeFileSync(path, Buffer.concat(members));
+    const job = makeJob(scratch, { inPlace });
+    const task = { kind: "file", path, source: path, format: CDXJ } as const;
+    expect(await job.read(task)).toMatchObject({ lines: lines.length, fault: undefined });
+    expect(mergedRows(job, scratch, finishedRuns(job))).toEqual(naiveRows(lines));
   });
 });

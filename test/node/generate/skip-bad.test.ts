@@ -177,7 +177,7 @@ describe("generate --skip-bad", () => {
     truncateSync(path, size - 40);
     const reader = { startPart: () => undefined, partLines: 0, readLines: () => undefined };
     const task = { kind: "file", path, source: path, size, format: { name: "surts" } } as const;
-    const read = readWholeFile(task, reader, 1 << 20, newDamageLog());
+    const read = readWholeFile(task, reader, 1 << 20, { damage: newDamageLog() });
     await expect(read).rejects.toMatchObject({ code: "MM_IO" });
   });
 
