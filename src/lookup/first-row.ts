@@ -15,7 +15,7 @@ const INDEX_LINE = /^ CDX |^\S+[ \t]+(?:19|20)\d{12}(?:\d{3})?[ \t]/;
  * @throws MM_BAD_INPUT for an index, MM_BAD_LINE and MM_BAD_FREQUENCY for what is no row of a map
  */
 export function checkFirstRow(line: string, headers: UkvsHeaders, position: Position): void {
-  if (headers.list.some(({ name }) => name === "fields" || name === "keys")) return;
+  if (headers.namesFields) return;
   if (INDEX_LINE.test(line)) {
     throw new MementoMapError(
       "MM_BAD_INPUT",

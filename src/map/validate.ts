@@ -207,8 +207,8 @@ class Validation {
 
   #startRecords(): void {
     this.#isInRecords = true;
-    const { fields } = this.#headers;
-    if (!this.#list.some(({ name }) => name === "fields" || name === "keys")) {
+    const { fields, namesFields } = this.#headers;
+    if (!namesFields) {
       this.#add(
         "missing-fields",
         'there is no "!fields" header; keys ["surt"] and values ["frequency"] are assumed',

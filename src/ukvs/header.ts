@@ -105,6 +105,11 @@ export class UkvsHeaders {
     this.context = valuesOf(list, "context").flat();
   }
 
+  /** Whether the columns are named, or those of a MementoMap by default. */
+  get namesFields(): boolean {
+    return this.list.some(({ name }) => name === "fields" || name === "keys");
+  }
+
   /** These headers and more, after them. */
   with(...more: readonly Header[]): UkvsHeaders {
     return new UkvsHeaders([...this.list, ...more]);
