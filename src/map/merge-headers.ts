@@ -44,7 +44,7 @@ export function mergeHeaders(maps: readonly Headed[]): UkvsHeaders {
   const meta = mergeMeta(all);
   const list = given.filter(({ name }) => !REBUILT.has(name));
   if (withContext !== undefined) list.push({ name: "context", value: withContext.headers.context });
-  if (given.some(({ name }) => name === "fields" || name === "keys")) {
+  if (all.some(({ namesFields }) => namesFields)) {
     list.push({ name: "fields", value: { keys: fields.keys, values: fields.values } });
   }
   if (id !== undefined && all.every((headers) => headers.id === id)) {
