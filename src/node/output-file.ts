@@ -6,7 +6,8 @@ import { MementoMapError } from "../errors.ts";
 import { type Compressor, compressorFor } from "./compress.ts";
 import type { Interrupt } from "./interrupt.ts";
 import { ioError, systemCode } from "./io-error.ts";
-import { temporaryPath } from "./temporary-path.ts";
+import { syncFolder } from "./sync-folder.ts";
+import { sweepOnce, temporaryPath } from "./temporary-path.ts";
 
 /** Where results go. Exactly one of `commit` and `abort` ends it. */
 export interface Output {
@@ -127,6 +128,7 @@ async function openTarget(path: string, interrupt: Interrupt | undefined): Promi
     }
     // Through a link, so that the link stays and what it names is replaced.
     const target = before === undefined ? path : await realpath(path);
+    await sweepOnce(dirname(target));
     const temporary = temporaryPath(target);
     // Made and registered in one go: an interruption in between would leave it behind.
     interrupt?.signal.throwIfAborted();
@@ -221,17 +223,6 @@ class FileOutput implements Output {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     await this.#file.close();
-  }
-}
-
-/** Makes a rename last through a power cut. Windows cannot open folders, and needs no such call. */
-async function syncFolder(path: string): Promise<void> {
-  if (process.platform === "win32") return;
-  const folder = await open(path, "r");
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
   }
 }
 

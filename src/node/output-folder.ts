@@ -1,11 +1,12 @@
 import { mkdirSync } from "node:fs";
 import { readdir, rename, rm } from "node:fs/promises";
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { MementoMapError } from "../errors.ts";
 import type { Interrupt } from "./interrupt.ts";
 import { ioError, systemCode } from "./io-error.ts";
 import { removeFolderNow } from "./remove-folder.ts";
-import { temporaryPath } from "./temporary-path.ts";
+import { syncFolder } from "./sync-folder.ts";
+import { sweepOnce, temporaryPath } from "./temporary-path.ts";
 
 /**
  * Runs `use` with a fresh folder that appears under `path` when it returns, and never when it
@@ -21,6 +22,7 @@ export async function withOutputFolder<T>(
 ): Promise<T> {
   await refuseContent(path);
   const target = resolve(path);
+  await sweepOnce(dirname(target));
   const temporary = temporaryPath(target);
   // Made and registered in one go: an interruption in between would leave it behind.
   options.interrupt?.signal.throwIfAborted();
@@ -30,7 +32,7 @@ export async function withOutputFolder<T>(
   });
   try {
     const result = await use(temporary);
-    await rename(temporary, target).catch((error: unknown) => {
+    await show(temporary, target).catch((error: unknown) => {
       throw ioError(error, path);
     });
     return result;
@@ -40,6 +42,13 @@ export async function withOutputFolder<T>(
   } finally {
     release?.();
   }
+}
+
+/** What is in the folder is on the disk before its name is there. */
+async function show(temporary: string, target: string): Promise<void> {
+  await syncFolder(temporary);
+  await rename(temporary, target);
+  await syncFolder(dirname(target));
 }
 
 function make(folder: string, path: string): void {

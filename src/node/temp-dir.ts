@@ -1,10 +1,12 @@
-import { mkdtempSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Interrupt } from "./interrupt.ts";
 import { ioError } from "./io-error.ts";
+import { ownerMark } from "./owner-mark.ts";
 import { removeFolderNow } from "./remove-folder.ts";
+import { removeAbandoned } from "./temporary-path.ts";
 
 export interface TempDirOptions {
   /** The folder to make it in; the system's own for temporary files by default. */
@@ -15,7 +17,7 @@ export interface TempDirOptions {
 
 /**
  * Runs `use` with a fresh scratch folder, and removes it with all it holds afterwards: on success,
- * on error, and on interruption.
+ * on error, and on interruption. What killed runs left beside it is removed before.
  *
  * @throws `MM_IO` when the folder cannot be made.
  */
@@ -24,6 +26,7 @@ export async function withTempDir<T>(
   use: (path: string) => Promise<T>,
 ): Promise<T> {
   const parent = options.parent ?? tmpdir();
+  await removeAbandoned(parent);
   // Made and registered in one go: an interruption in between would leave it behind.
   options.interrupt?.signal.throwIfAborted();
   const path = makeIn(parent);
@@ -40,7 +43,9 @@ export async function withTempDir<T>(
 
 function makeIn(parent: string): string {
   try {
-    return mkdtempSync(join(parent, "mementomap-"));
+    const path = join(parent, `mementomap${ownerMark("tmp")}`);
+    mkdirSync(path, { mode: 0o700 });
+    return path;
   } catch (error) {
     throw ioError(error, parent);
   }

@@ -53,8 +53,9 @@ export async function writeStaticSite(
       pageChunks(source, plan, page, { more, ...options }),
     );
   }
-  await writeFile(join(folder, "index.html"), indexPage(source, survey, plan, name));
-  await writeFile(join(folder, ".nojekyll"), "");
+  const home = indexPage(source, survey, plan, name);
+  await writeFile(join(folder, "index.html"), home, { flush: true });
+  await writeFile(join(folder, ".nojekyll"), "", { flush: true });
   return { plan, records: survey.records };
 }
 

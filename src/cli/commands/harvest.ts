@@ -183,6 +183,7 @@ function politeOptions(
     proxies: ProxySettings.of(io.env),
     allowsPrivate: values["allow-private"],
     signal: io.interrupt.signal,
+    interrupt: io.interrupt,
     onRead: (bytes) => progress.add(bytes),
     onRetry: (reason, waitMs) => {
       progress.end();

@@ -1,16 +1,21 @@
 import { createHash } from "node:crypto";
-import { readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { readFile, realpath, rename, rm, stat } from "node:fs/promises";
+import { dirname } from "node:path";
 import { MementoMapError } from "../../errors.ts";
 import { compressorFor } from "../compress.ts";
 import { copyToOutput } from "../copy-to-output.ts";
+import { writeJson } from "../fetch/fetch-state.ts";
 import { ioError, systemCode } from "../io-error.ts";
 import { withOutput } from "../output-file.ts";
+import { syncFolder } from "../sync-folder.ts";
 import type { PartFile } from "./part-file.ts";
 
 /** What every harvest remembers between runs, besides how far it got. */
 export interface HarvestNote {
   /** Names the server and the questions; another harvest must not go on from here. */
   readonly harvest: string;
+  /** The file that is or becomes the index, by its number on the disk, once it is whole. */
+  readonly index?: number | undefined;
 }
 
 /** The name of a harvest that asks just this. */
@@ -79,34 +84,55 @@ export function areCounts(...values: readonly unknown[]): boolean {
 
 /** Remembers something for a later run, whole or not at all. */
 export async function writeNote(target: string, note: HarvestNote): Promise<void> {
-  const path = notePath(target);
+  await writeJson(notePath(target), note);
+}
+
+/**
+ * Makes the index of the part that is whole now, and forgets the rest. A run that is killed on the
+ * way leaves what a later one finishes: see {@link isFinished}.
+ *
+ * @param path what the user named the index, which says whether it is compressed.
+ * @param others what is of no use then.
+ */
+export async function finishHarvest(
+  path: string,
+  target: string,
+  part: PartFile,
+  note: HarvestNote,
+  others: readonly PartFile[] = [],
+): Promise<void> {
   try {
-    await writeFile(`${path}.new`, JSON.stringify(note), { flush: true });
-    await rename(`${path}.new`, path);
+    await part.close();
+    if (compressorFor(path) === undefined) {
+      await writeNote(target, { ...note, index: (await stat(part.path)).ino });
+      await rename(part.path, target);
+      await syncFolder(dirname(target));
+    } else {
+      await withOutput(path, { stdout: process.stdout }, (output) =>
+        copyToOutput(part.path, output),
+      );
+      await writeNote(target, { ...note, index: (await stat(target)).ino });
+    }
+    await forgetHarvest(target, [part, ...others]);
   } catch (error) {
     throw ioError(error, path);
   }
 }
 
-/**
- * Makes the index of the part that is whole now, and forgets the rest.
- *
- * @param path what the user named the index, which says whether it is compressed.
- */
-export async function finishHarvest(path: string, target: string, part: PartFile): Promise<void> {
+/** Forgets what is left of a harvest whose index is there. */
+export async function forgetHarvest(target: string, parts: readonly PartFile[]): Promise<void> {
+  for (const part of parts) await part.remove();
+  await rm(notePath(target), { force: true });
+}
+
+/** Whether an earlier run made the index, and was stopped before it could forget the rest. */
+export async function isFinished(target: string, note: HarvestNote | undefined): Promise<boolean> {
+  if (note?.index === undefined) return false;
   try {
-    await part.close();
-    if (compressorFor(path) === undefined) {
-      await rename(part.path, target);
-    } else {
-      await withOutput(path, { stdout: process.stdout }, (output) =>
-        copyToOutput(part.path, output),
-      );
-      await part.remove();
-    }
-    await rm(notePath(target), { force: true });
+    return (await stat(target)).ino === note.index;
   } catch (error) {
-    throw ioError(error, path);
+    if (systemCode(error) === "ENOENT") return false;
+    throw ioError(error, target);
   }
 }
 

@@ -45,7 +45,7 @@ export async function harvestIndex(
   options: HarvestOptions = {},
 ): Promise<HarvestSummary> {
   const client = new PoliteClient(api, options);
-  const store = await HarvestStore.open(target, harvestName([api, queries]));
+  const store = await HarvestStore.open(target, harvestName([api, queries]), options.interrupt);
   const resumedLines = store.state.lines;
   try {
     while (store.state.query < queries.length) {

@@ -6,8 +6,18 @@ import type { CdxCursor } from "../../harvest/cdx-request.ts";
 import { resumeEnd } from "../../harvest/cdx-request.ts";
 import { LineTally } from "../../harvest/line-tally.ts";
 import { detectFormat } from "../../input/detect.ts";
+import type { Interrupt } from "../interrupt.ts";
+import { lockFile } from "../lock-file.ts";
 import type { HarvestNote } from "./harvest-files.ts";
-import { areCounts, finishHarvest, harvestTarget, readNote, writeNote } from "./harvest-files.ts";
+import {
+  areCounts,
+  finishHarvest,
+  forgetHarvest,
+  harvestTarget,
+  isFinished,
+  readNote,
+  writeNote,
+} from "./harvest-files.ts";
 import { PartFile } from "./part-file.ts";
 import type { Answer } from "./polite-client.ts";
 import { CutAnswer } from "./polite-client.ts";
@@ -31,26 +41,39 @@ export class HarvestStore {
   readonly #path: string;
   readonly #target: string;
   readonly #part: PartFile;
+  readonly #unlock: () => void;
+  readonly #isFinished: boolean;
 
-  private constructor(path: string, target: string, part: PartFile, state: HarvestState) {
+  private constructor(
+    path: string,
+    target: string,
+    part: PartFile,
+    state: HarvestState,
+    isFinished: boolean,
+    unlock: () => void,
+  ) {
     this.#path = path;
     this.#target = target;
     this.#part = part;
+    this.#isFinished = isFinished;
+    this.#unlock = unlock;
     this.state = state;
   }
 
-  /** @throws MM_USAGE when what an earlier run left does not fit, MM_IO */
-  static async open(path: string, harvest: string): Promise<HarvestStore> {
+  /** @throws MM_USAGE when what an earlier run left does not fit, MM_IO, also for a second run */
+  static async open(path: string, harvest: string, interrupt?: Interrupt): Promise<HarvestStore> {
     const target = await harvestTarget(path);
-    const state = (await readNote(target, harvest, isState)) ?? {
-      harvest,
-      query: 0,
-      bytes: 0,
-      lines: 0,
-      pages: 0,
-    };
-    const part = await PartFile.open(`${target}.part`, state.bytes);
-    return new HarvestStore(path, target, part, state);
+    const unlock = await lockFile(target, interrupt);
+    try {
+      const note = await readNote(target, harvest, isState);
+      const state = note ?? { harvest, query: 0, bytes: 0, lines: 0, pages: 0 };
+      const isDone = await isFinished(target, note);
+      const part = await PartFile.open(`${target}.part`, isDone ? 0 : state.bytes);
+      return new HarvestStore(path, target, part, state, isDone, unlock);
+    } catch (error) {
+      unlock();
+      throw error;
+    }
   }
 
   /**
@@ -110,12 +133,18 @@ export class HarvestStore {
 
   /** Makes the index of what was fetched. */
   async finish(): Promise<void> {
-    await finishHarvest(this.#path, this.#target, this.#part);
+    await (this.#isFinished
+      ? forgetHarvest(this.#target, [this.#part])
+      : finishHarvest(this.#path, this.#target, this.#part, this.state));
   }
 
   async close(): Promise<void> {
-    // Of a harvest without any page there is nothing to go on from.
-    await (this.state.pages === 0 ? this.#part.remove() : this.#part.close());
+    try {
+      // Of a harvest without any page there is nothing to go on from.
+      await (this.state.pages === 0 ? this.#part.remove() : this.#part.close());
+    } finally {
+      this.#unlock();
+    }
   }
 }
 

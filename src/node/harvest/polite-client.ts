@@ -12,6 +12,7 @@ import {
 import { serverAddress, withoutUser } from "../../harvest/server-address.ts";
 import { decompressed } from "../decompress.ts";
 import { NodeClient } from "../fetch/node-client.ts";
+import type { Interrupt } from "../interrupt.ts";
 import { systemCode } from "../io-error.ts";
 import type { ProxySettings } from "../proxy/proxy-settings.ts";
 import { codingOf } from "../upstream/body-decoder.ts";
@@ -30,6 +31,8 @@ export interface PoliteOptions {
   /** Whether the server may redirect to private addresses; default false. */
   readonly allowsPrivate?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Removes the lock when the process is told to stop. */
+  readonly interrupt?: Interrupt | undefined;
   /** Told of bytes as they come. */
   readonly onRead?: ((bytes: number) => void) | undefined;
   /** Told before each wait for a request to be tried again. */

@@ -59,13 +59,14 @@ export async function sampleSearch(
   const name = harvestName(["search", api, words, maxItems, seed, from, to]);
   const meta = { sample: true, source: withoutUser(api) };
   const client = new PoliteClient(api, options);
-  const store = await SearchStore.open(target, name, `!meta ${JSON.stringify(meta)}\n`);
+  const head = `!meta ${JSON.stringify(meta)}\n`;
+  const store = await SearchStore.open(target, name, head, options.interrupt);
   const resumedLines = store.state.lines;
   try {
     if (store.state.searches > most) throw tooMany(target, store.state.searches);
     const picker = new WordPicker(seed, words);
-    const seen = await catchUp(store, picker);
-    while (store.state.searches < most) {
+    const seen = store.isFinished ? new Set<string>() : await catchUp(store, picker);
+    while (!store.isFinished && store.state.searches < most) {
       const word = picker.next();
       if (word === undefined) break;
       const url = searchUrl(api, { word, maxItems, from, to });

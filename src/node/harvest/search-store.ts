@@ -1,9 +1,13 @@
 import { lineBatches } from "../../bytes/lines.ts";
+import type { Interrupt } from "../interrupt.ts";
+import { lockFile } from "../lock-file.ts";
 import type { HarvestNote } from "./harvest-files.ts";
 import {
   areCounts,
   finishHarvest,
+  forgetHarvest,
   harvestTarget,
+  isFinished,
   readNote,
   stale,
   writeNote,
@@ -42,38 +46,54 @@ export class SearchStore {
   readonly #target: string;
   readonly #part: PartFile;
   readonly #words: PartFile;
+  readonly #unlock: () => void;
+  /** Whether an earlier run made the index already. */
+  readonly isFinished: boolean;
 
   private constructor(
     path: string,
     target: string,
-    part: PartFile,
-    words: PartFile,
+    [part, words]: readonly [PartFile, PartFile],
     state: SearchState,
+    isDone: boolean,
+    unlock: () => void,
   ) {
     this.#path = path;
     this.#target = target;
     this.#part = part;
     this.#words = words;
+    this.isFinished = isDone;
+    this.#unlock = unlock;
     this.state = state;
   }
 
   /**
    * @param head what the index begins with.
-   * @throws MM_USAGE when what an earlier run left does not fit, MM_IO
+   * @throws MM_USAGE when what an earlier run left does not fit, MM_IO, also for a second run
    */
-  static async open(path: string, harvest: string, head: string): Promise<SearchStore> {
+  static async open(
+    path: string,
+    harvest: string,
+    head: string,
+    interrupt?: Interrupt,
+  ): Promise<SearchStore> {
     const target = await harvestTarget(path);
-    const note = await readNote(target, harvest, isState);
-    const state = note ?? { harvest, searches: 0, lines: 0, leftOut: 0, bytes: 0, wordBytes: 0 };
-    const part = await PartFile.open(`${target}.part`, state.bytes);
-    let words: PartFile | undefined;
+    const unlock = await lockFile(target, interrupt);
+    const opened: PartFile[] = [];
+    let note: SearchState | undefined;
     try {
-      words = await PartFile.open(`${target}.part.words`, state.wordBytes);
+      note = await readNote(target, harvest, isState);
+      const state = note ?? { harvest, searches: 0, lines: 0, leftOut: 0, bytes: 0, wordBytes: 0 };
+      const isDone = await isFinished(target, note);
+      const part = await PartFile.open(`${target}.part`, isDone ? 0 : state.bytes);
+      opened.push(part);
+      const words = await PartFile.open(`${target}.part.words`, isDone ? 0 : state.wordBytes);
+      opened.push(words);
       if (note === undefined) await part.write(Buffer.from(head));
-      return new SearchStore(path, target, part, words, state);
+      return new SearchStore(path, target, [part, words], state, isDone, unlock);
     } catch (error) {
-      await (note === undefined ? part.remove() : part.close());
-      await words?.close();
+      for (const file of opened) await (note === undefined ? file.remove() : file.close());
+      unlock();
       throw error;
     }
   }
@@ -121,14 +141,19 @@ export class SearchStore {
 
   /** Makes the index of what was found. */
   async finish(): Promise<void> {
-    await finishHarvest(this.#path, this.#target, this.#part);
-    await this.#words.remove();
+    await (this.isFinished
+      ? forgetHarvest(this.#target, [this.#part, this.#words])
+      : finishHarvest(this.#path, this.#target, this.#part, this.state, [this.#words]));
   }
 
   async close(): Promise<void> {
-    // Of a sample without any search there is nothing to go on from.
-    for (const file of [this.#part, this.#words]) {
-      await (this.state.searches === 0 ? file.remove() : file.close());
+    try {
+      // Of a sample without any search there is nothing to go on from.
+      for (const file of [this.#part, this.#words]) {
+        await (this.state.searches === 0 ? file.remove() : file.close());
+      }
+    } finally {
+      this.#unlock();
     }
   }
 }

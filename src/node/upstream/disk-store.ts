@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { ioError, systemCode } from "../io-error.ts";
-import { temporaryPath } from "../temporary-path.ts";
+import { removeAbandoned, temporaryPath } from "../temporary-path.ts";
 import { decodeCacheFile, encodeCacheFile } from "./cache-file.ts";
 import type { CachedAnswer, CacheStore } from "./cached-answer.ts";
 
@@ -21,7 +21,6 @@ const MAX_PENDING_BYTES = 32 * 2 ** 20;
 /** Files take whole blocks, whatever they hold. */
 const BLOCK_BYTES = 4096;
 const SUFFIX = ".answer";
-const TEMPORARY = /\.(\d+)-[\da-z]+\.tmp$/;
 
 /**
  * Opens a folder of kept answers, making it if there is none.
@@ -204,31 +203,22 @@ function nameOf(key: string): string {
   return `${digest.slice(0, 2)}/${digest.slice(2)}${SUFFIX}`;
 }
 
-/** The files of a folder, the oldest first, and no more what a process left behind half written. */
+/** The files of a folder, the oldest first. Removes what killed processes left half written. */
 async function heldFiles(folder: string): Promise<HeldFile[]> {
   const held: HeldFile[] = [];
   for (const sub of await readdir(folder)) {
     if (!/^[\da-f]{2}$/.test(sub)) continue;
+    await removeAbandoned(join(folder, sub));
     for (const file of await readdir(join(folder, sub))) {
-      const path = join(folder, sub, file);
-      const writer = TEMPORARY.exec(file);
-      if (writer !== null && !isWriting(Number(writer[1]))) {
-        await rm(path, { force: true });
-      } else if (file.endsWith(SUFFIX)) {
-        const { size, mtimeMs } = await stat(path);
-        held.push({ name: `${sub}/${file}`, bytes: onDisk(size), at: mtimeMs });
-      }
+      if (!file.endsWith(SUFFIX)) continue;
+      const found = await stat(join(folder, sub, file)).catch((error: unknown) => {
+        // Another process may have made room.
+        if (systemCode(error) === "ENOENT") return undefined;
+        throw error;
+      });
+      if (found === undefined) continue;
+      held.push({ name: `${sub}/${file}`, bytes: onDisk(found.size), at: found.mtimeMs });
     }
   }
   return held.sort((a, b) => a.at - b.at);
-}
-
-/** Whether a process that may be writing exists; this one is not yet. */
-function isWriting(pid: number): boolean {
-  if (pid === process.pid) return false;
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return systemCode(error) === "EPERM";
-  }
 }

@@ -6,6 +6,7 @@ import {
   readFileSync,
   readlinkSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -16,6 +17,7 @@ import { gunzipSync } from "node:zlib";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { CdxQuery } from "../../../src/harvest/cdx-request.ts";
 import type { HarvestOptions } from "../../../src/node/harvest/harvest-index.ts";
+import { harvestName } from "../../../src/node/harvest/harvest-files.ts";
 import { harvestIndex } from "../../../src/node/harvest/harvest-index.ts";
 import { serveOnLoopback } from "../../support/http-server.ts";
 import { runCli } from "../../support/run-cli.ts";
@@ -443,10 +445,61 @@ describe("harvestIndex", () => {
     await expect(harvestIndex(api, [QUERY], folder, FAST)).rejects.toMatchObject(isError(folder));
     expect(asked).toBe(0);
     const target = join(folder, "index.cdx");
-    mkdirSync(`${target}.part.json.new`);
+    mkdirSync(`${target}.part.json`);
     await expect(harvestIndex(api, [QUERY], target, FAST)).rejects.toMatchObject(
       isError(`${target}.part.json`),
     );
+  });
+
+  it.each(["index.cdx", "index.cdx.gz"])(
+    "only forgets the rest where a run was killed when %s was there",
+    async (name) => {
+      let asked = 0;
+      const api = await serveOnLoopback((url, response) => {
+        asked++;
+        response.end(resuming(url));
+      });
+      const folder = scratchDir();
+      const target = join(folder, name);
+      const harvesting = harvestIndex(api, [QUERY], target, FAST);
+      await harvesting;
+      const before = asked;
+      // As it is between the last rename and the removal of the note.
+      const note = {
+        harvest: harvestName([api, [QUERY]]),
+        query: 1,
+        bytes: ALL.length,
+        lines: 25,
+        pages: 1,
+        index: statSync(target).ino,
+      };
+      writeFileSync(`${target}.part.json`, JSON.stringify(note));
+      const summary = await harvestIndex(api, [QUERY], target, FAST);
+      expect(summary).toMatchObject({ lines: 25, resumedLines: 25, requests: 0 });
+      expect(asked).toBe(before);
+      expect(readdirSync(folder)).toEqual([name]);
+      // A file that took its place since is none of this harvest's.
+      writeFileSync(`${target}.part.json`, JSON.stringify({ ...note, index: note.index + 1 }));
+      await expect(harvestIndex(api, [QUERY], target, FAST)).rejects.toThrow("is gone");
+    },
+  );
+
+  it("refuses a second run of the same at once, and not the next", async () => {
+    const folder = scratchDir();
+    const target = join(folder, "index.cdx");
+    let second: Promise<unknown> | undefined;
+    const api = await serveOnLoopback((url, response) => {
+      second ??= harvestIndex(api, [QUERY], target, FAST).catch((error: unknown) => error);
+      void second.then(() => response.end(resuming(url)));
+    });
+    await harvestIndex(api, [QUERY], target, FAST);
+    expect(await second).toMatchObject({
+      code: "MM_IO",
+      message: expect.stringContaining("another run is at work"),
+    });
+    expect(readFileSync(target, "utf8")).toBe(ALL);
+    await harvestIndex(api, [QUERY], target, FAST);
+    expect(readdirSync(folder)).toEqual(["index.cdx"]);
   });
 
   it("waits between requests, and stops when told to", async () => {

@@ -131,7 +131,6 @@ describe("sampleSearch", () => {
     await expect(sampleSearch(api, target, OPTIONS)).rejects.toThrow("403");
     appendFileSync(`${target}.part`, "half a li");
     appendFileSync(`${target}.part.words`, '["half a wo');
-    writeFileSync(`${target}.part.json.new`, "{");
     await sampleSearch(api, target, OPTIONS);
     expect(withoutSource(readFileSync(target, "utf8"))).toBe(whole.text);
   });
