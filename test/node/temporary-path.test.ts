@@ -140,6 +140,7 @@ describe("lockFile", () => {
     const folder = scratchDir();
     const unlock = await lockFile(join(folder, "index"));
     (await lockFile(join(folder, "index.cdxj")))();
+    expect(readdirSync(folder)).toHaveLength(1);
     unlock();
   });
 
