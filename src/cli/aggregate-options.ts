@@ -2,7 +2,13 @@ import { MementoMapError, quote } from "../errors.ts";
 import { DEFAULT_ASK_LIMITS } from "../aggregate/ask-archive.ts";
 import type { OptionTable } from "./command.ts";
 import { parseDatetime } from "./datetime.ts";
-import { parseBase, parsePort, parseServerLog, parseZeroUp } from "./server-options.ts";
+import {
+  MONITORING_OPTIONS,
+  parseBase,
+  parsePort,
+  parseServerLog,
+  parseZeroUp,
+} from "./server-options.ts";
 import {
   parseDecimal,
   parseDuration,
@@ -240,6 +246,7 @@ export const AGGREGATE_OPTIONS = {
     default: "/",
     help: "What all paths begin with.",
   },
+  ...MONITORING_OPTIONS,
   monitor: { type: "boolean", short: "m", help: "Send events to whoever listens at /monitor." },
   "page-size": {
     type: "string",

@@ -3,14 +3,16 @@ import { ProxySettings } from "../node/proxy/proxy-settings.ts";
 import { packageVersion } from "../node/package-version.ts";
 import type { Archive } from "../route/archive.ts";
 import { AggregatorService } from "../server/aggregator/aggregator-service.ts";
+import { AggregatorMetrics } from "../server/aggregator/aggregator-metrics.ts";
 import { Monitor } from "../server/aggregator/monitor.ts";
 import { ServiceStatus } from "../server/aggregator/service-status.ts";
-import { listen } from "../server/listen.ts";
+import { listen, type Listening } from "../server/listen.ts";
 import { JsonLog, SILENT_LOG } from "../server/log.ts";
 import { RateLimit } from "../server/rate-limit.ts";
 import { AggregateReload } from "./aggregate-reload.ts";
 import { type AggregateValues, setUpAggregator } from "./aggregate-setup.ts";
 import { ExitCode, type Io } from "./io.ts";
+import { listenForMonitoring, listeningLine } from "./listening.ts";
 import { formatDuration } from "./sizes.ts";
 
 /** A client may have to wait as long as the archives may take, and a little more. */
@@ -32,7 +34,9 @@ export async function serveAggregator(
   });
   const log = wanted === "nothing" ? SILENT_LOG : jsonLog;
   const monitor = values.monitor ? new Monitor() : undefined;
-  const observers = monitor === undefined ? [] : [monitor];
+  const metrics = new AggregatorMetrics();
+  metrics.readProcess();
+  const observers = monitor === undefined ? [metrics] : [metrics, monitor];
   const setUp = await setUpAggregator(values, io, { log, observers });
   const { open, logFile } = setUp;
   const reload = new AggregateReload({ values, reread, setUp, log }, io);
@@ -52,6 +56,7 @@ export async function serveAggregator(
     void open.keeper.check();
     void reload.reload();
   });
+  let monitoring: Listening | undefined;
   try {
     await reload.start();
     const service = new AggregatorService({
@@ -78,6 +83,8 @@ export async function serveAggregator(
       base: values.base,
       root: values.root,
       monitor,
+      metrics,
+      servesMetrics: values["metrics-port"] === undefined,
       pageSize: values["page-size"],
       maxAgeSeconds: Math.round(values["max-age"] / 1000),
       maxProxyBytes: values["max-proxy"],
@@ -87,6 +94,7 @@ export async function serveAggregator(
       trustsProxy: values["trust-proxy"],
       log,
     });
+    monitoring = await listenForMonitoring(service, values);
     const server = await listen(service, {
       port: values.port,
       host: values.host,
@@ -98,13 +106,14 @@ export async function serveAggregator(
       onError: (error) =>
         log.event("error", "a connection was not taken", { reason: error.describe() }),
     });
-    io.stdout.write(values.json ? `${JSON.stringify({ url: server.url })}\n` : `${server.url}\n`);
+    io.stdout.write(listeningLine(server, monitoring, values.json));
     await interrupted(io);
     log.event("info", "stopping");
     monitor?.close();
     await server.stop();
   } finally {
     offHangUp?.();
+    await monitoring?.stop();
     reload.stop();
     client.close();
     await setUp.close();

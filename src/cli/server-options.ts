@@ -1,4 +1,5 @@
 import { MementoMapError, quote } from "../errors.ts";
+import type { OptionTable } from "./command.ts";
 import { parseWhole } from "./sizes.ts";
 
 /** @throws `MM_USAGE` */
@@ -30,6 +31,22 @@ export function parseServerLog(text: string): "requests" | "events" | "nothing" 
   if (text === "requests" || text === "events" || text === "nothing") return text;
   throw new MementoMapError("MM_USAGE", `not one of requests, events, nothing: ${quote(text)}`);
 }
+
+/** Options of every service: where it is looked after. */
+export const MONITORING_OPTIONS = {
+  "metrics-port": {
+    type: "string",
+    value: "N",
+    help: "Answer /metrics (and /health) on this port, and /metrics no longer on the other; 0 takes any that is free.",
+    parse: parsePort,
+  },
+  "metrics-host": {
+    type: "string",
+    value: "ADDRESS",
+    default: "127.0.0.1",
+    help: "The address that --metrics-port listens on.",
+  },
+} as const satisfies OptionTable;
 
 /** {@link parseWhole} as it stands in a table of options. */
 export function parseZeroUp(text: string): number {

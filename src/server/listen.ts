@@ -24,6 +24,8 @@ export interface ListenOptions {
   /** Default 127.0.0.1: a server is not open to the world before it is told so. */
   readonly host?: string | undefined;
   readonly limits?: Partial<ConnectionLimits> | undefined;
+  /** What messages call the port and the address; default `--port` and `--host`. */
+  readonly options?: { readonly port: string; readonly host: string } | undefined;
   /** Told when connections cannot be taken, as for want of open files; the server goes on. */
   readonly onError?: ((error: MementoMapError) => void) | undefined;
 }
@@ -68,7 +70,7 @@ export async function listen(
   server.setTimeout(limits.idleTimeoutMs);
   server.on("clientError", refuse);
   const { port = 8080, host = "127.0.0.1" } = options;
-  await started(server, port, host);
+  await started(server, port, host, options.options ?? { port: "--port", host: "--host" });
   // Without a listener Node would end the process.
   server.on("error", (error) => options.onError?.(ioError(error, `${host}:${port}`)));
   return {
@@ -80,17 +82,33 @@ export async function listen(
   };
 }
 
-const PORT_FAULTS: ReadonlyMap<string, string> = new Map([
-  ["EADDRINUSE", "the port is taken; choose another with --port"],
-  ["EACCES", "this user may not open the port; choose one above 1023 with --port"],
-  ["EADDRNOTAVAIL", "this machine has no such address; choose another with --host"],
-]);
+/** What to do about a port that cannot be had; undefined for what is not the port's fault. */
+function portFault(
+  code: string | undefined,
+  options: { readonly port: string; readonly host: string },
+): string | undefined {
+  switch (code ?? "") {
+    case "EADDRINUSE":
+      return `another process listens on this port; stop it, or choose another port with ${options.port}`;
+    case "EACCES":
+      return `this user may not open the port; choose one above 1023 with ${options.port}`;
+    case "EADDRNOTAVAIL":
+      return `this machine has no such address; choose another with ${options.host}`;
+    default:
+      return undefined;
+  }
+}
 
-function started(server: Server, port: number, host: string): Promise<void> {
+function started(
+  server: Server,
+  port: number,
+  host: string,
+  options: { readonly port: string; readonly host: string },
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const onError = (error: Error): void => {
       const position = { source: `${host}:${port}` };
-      const why = PORT_FAULTS.get(systemCode(error) ?? "");
+      const why = portFault(systemCode(error), options);
       reject(
         why === undefined
           ? ioError(error, position.source)

@@ -1,3 +1,13 @@
+import {
+  type Aggregator,
+  collectDefaultMetrics,
+  Counter,
+  Gauge,
+  Histogram,
+  Registry,
+} from "prom-client";
+import { packageVersion } from "../node/package-version.ts";
+
 const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1, 5, 10, 30, 60];
 
 /** The parts of the server that requests are counted by. */
@@ -21,89 +31,116 @@ export type RouteName =
   | "monitor"
   | "other";
 
-/** A number that says something about the server now. */
-export interface Gauge {
+/** A number with the labels it is exposed with. */
+export interface Sample {
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  readonly value: number;
+}
+
+/** A metric whose values are read when somebody asks for them. */
+export interface ReadMetric {
   readonly name: string;
   readonly help: string;
   readonly type: "gauge" | "counter";
-  readonly values: readonly { readonly labels: Readonly<Record<string, string>>; value: number }[];
+  /** The labels of its samples; default none. */
+  readonly labels?: readonly string[] | undefined;
+  /** How the values of several processes become one; default their sum. */
+  readonly acrossProcesses?: Aggregator | undefined;
+  readonly read: () => readonly Sample[];
 }
 
-interface Durations {
-  readonly buckets: Float64Array;
-  sum: number;
-  count: number;
-}
+/** prom-client exposes these gauges under names of counters, which `promtool check metrics` refuses. */
+const MISNAMED = [
+  "nodejs_active_resources_total",
+  "nodejs_active_handles_total",
+  "nodejs_active_requests_total",
+];
 
-/** Counts what the server does, and writes it in the text format of Prometheus. */
+/** What a server counts, and how it is exposed to Prometheus. */
 export class Metrics {
-  lookups = 0;
-  sentBytes = 0;
-  readonly #requests = new Map<string, { route: RouteName; status: number; count: number }>();
-  readonly #durations = new Map<RouteName, Durations>();
+  /** For metrics of your own, and for a registry that joins several. */
+  readonly registry: Registry = new Registry();
+  readonly lookups: Counter;
+  readonly sentBytes: Counter;
+  readonly #requests: Counter<"route" | "status">;
+  readonly #durations: Histogram<"route">;
+
+  constructor() {
+    const registers = [this.registry];
+    this.#requests = new Counter({
+      name: "mementomap_requests_total",
+      help: "Requests answered.",
+      labelNames: ["route", "status"],
+      registers,
+    });
+    this.#durations = new Histogram({
+      name: "mementomap_request_seconds",
+      help: "Time until a request was answered.",
+      labelNames: ["route"],
+      buckets: DURATION_BUCKETS,
+      registers,
+    });
+    this.lookups = new Counter({
+      name: "mementomap_lookups_total",
+      help: "URIs looked up.",
+      registers,
+    });
+    this.sentBytes = new Counter({
+      name: "mementomap_sent_bytes_total",
+      help: "Bytes sent to clients.",
+      registers,
+    });
+    this.read({
+      name: "mementomap_build_info",
+      help: "1, with the versions of mementomap and Node as labels.",
+      type: "gauge",
+      labels: ["version", "node"],
+      acrossProcesses: "first",
+      read: () => [
+        { labels: { version: packageVersion(), node: process.versions.node }, value: 1 },
+      ],
+    });
+  }
+
+  get contentType(): string {
+    return this.registry.contentType;
+  }
 
   request(route: RouteName, status: number, seconds: number): void {
-    const name = `${route} ${status}`;
-    const counter = this.#requests.get(name);
-    if (counter === undefined) this.#requests.set(name, { route, status, count: 1 });
-    else counter.count += 1;
-    let durations = this.#durations.get(route);
-    if (durations === undefined) {
-      durations = { buckets: new Float64Array(DURATION_BUCKETS.length), sum: 0, count: 0 };
-      this.#durations.set(route, durations);
-    }
-    durations.sum += seconds;
-    durations.count += 1;
-    const bucket = DURATION_BUCKETS.findIndex((limit) => seconds <= limit);
-    if (bucket >= 0) durations.buckets[bucket] += 1;
+    this.#requests.inc({ route, status });
+    this.#durations.observe({ route }, seconds);
   }
 
-  /** The text format of Prometheus, version 0.0.4. */
-  text(gauges: readonly Gauge[]): string {
-    const lines = [
-      ...family("mementomap_requests_total", "Requests answered.", "counter"),
-      ...Array.from(this.#requests.values(), ({ route, status, count }) =>
-        sample("mementomap_requests_total", { route, status: String(status) }, count),
-      ),
-      ...family("mementomap_request_seconds", "Time until a request was answered.", "histogram"),
-      ...Array.from(this.#durations, ([route, durations]) => histogram(route, durations)).flat(),
-      ...family("mementomap_lookups_total", "URIs looked up.", "counter"),
-      sample("mementomap_lookups_total", {}, this.lookups),
-      ...family("mementomap_sent_bytes_total", "Bytes of bodies sent.", "counter"),
-      sample("mementomap_sent_bytes_total", {}, this.sentBytes),
-    ];
-    for (const { name, help, type, values } of gauges) {
-      lines.push(...family(name, help, type));
-      for (const { labels, value } of values) lines.push(sample(name, labels, value));
-    }
-    return `${lines.join("\n")}\n`;
+  /** Exposes values that are kept elsewhere. */
+  read({ name, help, type, labels = [], acrossProcesses = "sum", read }: ReadMetric): void {
+    const about = { name, help, labelNames: labels, aggregator: acrossProcesses, registers: [] };
+    const metric =
+      type === "counter"
+        ? new Counter<string>({
+            ...about,
+            collect() {
+              this.reset();
+              for (const sample of read()) this.inc(sample.labels ?? {}, sample.value);
+            },
+          })
+        : new Gauge<string>({
+            ...about,
+            collect() {
+              this.reset();
+              for (const sample of read()) this.set(sample.labels ?? {}, sample.value);
+            },
+          });
+    this.registry.registerMetric(metric);
   }
-}
 
-function histogram(route: RouteName, { buckets, sum, count }: Durations): string[] {
-  const name = "mementomap_request_seconds";
-  let total = 0;
-  const lines = DURATION_BUCKETS.map((limit, index) => {
-    total += buckets[index];
-    return sample(`${name}_bucket`, { route, le: String(limit) }, total);
-  });
-  return [
-    ...lines,
-    sample(`${name}_bucket`, { route, le: "+Inf" }, count),
-    sample(`${name}_sum`, { route }, sum),
-    sample(`${name}_count`, { route }, count),
-  ];
-}
+  /** Exposes memory, processor time, garbage collection and the like: of a process that is a server. */
+  readProcess(): void {
+    collectDefaultMetrics({ register: this.registry });
+    for (const name of MISNAMED) this.registry.removeSingleMetric(name);
+  }
 
-function family(name: string, help: string, type: string): string[] {
-  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`];
-}
-
-function sample(name: string, labels: Readonly<Record<string, string>>, value: number): string {
-  const parts = Object.entries(labels).map(([label, text]) => `${label}="${escaped(text)}"`);
-  return `${name}${parts.length === 0 ? "" : `{${parts.join(",")}}`} ${value}`;
-}
-
-function escaped(text: string): string {
-  return text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
+  /** The text format of Prometheus. */
+  text(): Promise<string> {
+    return this.registry.metrics();
+  }
 }

@@ -9,12 +9,14 @@ import { availableEncodings } from "./encoders.ts";
 import type { Exchange } from "./exchange.ts";
 import { HostedMap } from "./hosted-map.ts";
 import { DEFAULT_PUBLISHER_LIMITS, type PublisherLimits } from "./limits.ts";
+import type { RequestHandler } from "./listen.ts";
 import { type Log, SILENT_LOG } from "./log.ts";
 import { Metrics } from "./metrics.ts";
 import { INTERNAL_ERROR, notFound, sendProblem } from "./problem.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import type { Encoding } from "./representation.ts";
-import { type Answerer, findRoute } from "./routes/table.ts";
+import { mapMetrics } from "./routes/health.ts";
+import { findMonitoringRoute, findRoute, type Route } from "./routes/table.ts";
 import { Site } from "./site.ts";
 import { splitTarget, type Target } from "./target.ts";
 
@@ -47,6 +49,8 @@ export interface PublisherOptions {
   readonly rateLimit?: RateLimit | undefined;
   /** Whether the address of a client is the last of `X-Forwarded-For`. */
   readonly trustsProxy?: boolean | undefined;
+  /** Whether `/metrics` is answered among the other paths; default true. See `monitoring`. */
+  readonly servesMetrics?: boolean | undefined;
   readonly log?: Log | undefined;
 }
 
@@ -73,6 +77,7 @@ export class Publisher {
     this.#log = options.log ?? SILENT_LOG;
     this.#cacheControl = `public, max-age=${options.maxAgeSeconds ?? 3600}`;
     this.#scratchFolder = scratchFolder;
+    for (const metric of mapMetrics(site)) this.metrics.read(metric);
     const every = options.reloadEveryMs ?? 2000;
     if (every > 0) this.#timer = setInterval(() => this.#reload(), every).unref();
   }
@@ -120,14 +125,29 @@ export class Publisher {
     const target = splitTarget(rawTarget(request));
     const route = findRoute(target.path, this.site.prefix);
     if (route === undefined) return false;
-    this.#answer(this.#exchange(request, response, target), route.answer);
+    if (route.isMetrics === true && this.#options.servesMetrics === false) return false;
+    this.#answer(this.#exchange(request, response, target), route);
     return true;
+  }
+
+  /** Answers `/metrics` and `/health` and nothing else: for a port that the public does not reach. */
+  get monitoring(): RequestHandler {
+    return {
+      handle: (request, response) => {
+        const target = splitTarget(rawTarget(request));
+        const route = findMonitoringRoute(target.path);
+        if (route === undefined) return false;
+        this.#answer(this.#exchange(request, response, target), route);
+        return true;
+      },
+      handleUnknown: (request, response) => this.handleUnknown(request, response),
+    };
   }
 
   /** Answers a request that nothing else answers: 404, with a link to the map. */
   handleUnknown(request: IncomingMessage, response: ServerResponse): void {
     const target = splitTarget(rawTarget(request));
-    this.#answer(this.#exchange(request, response, target), nothingHere);
+    this.#answer(this.#exchange(request, response, target), { answer: nothingHere });
   }
 
   /** Sets what every response of the site carries: the link to the map, and who may read it. */
@@ -171,10 +191,10 @@ export class Publisher {
     };
   }
 
-  #answer(exchange: Exchange, answer: Answerer): void {
+  #answer(exchange: Exchange, { answer, isUnlimited }: Route): void {
     this.#watch(exchange);
     this.setHeaders(exchange.request, exchange.response);
-    if (this.#isTooFast(exchange)) return;
+    if (isUnlimited !== true && this.#isTooFast(exchange)) return;
     try {
       const answered = answer(exchange);
       if (answered !== undefined) answered.catch((error: unknown) => this.#fail(exchange, error));
@@ -197,7 +217,7 @@ export class Publisher {
     response.once("close", () => {
       const ms = performance.now() - startedAt;
       const bytes = socket.bytesWritten - sentBefore;
-      metrics.sentBytes += bytes;
+      metrics.sentBytes.inc(bytes);
       metrics.request(exchange.route, response.statusCode, ms / 1000);
       this.#log.request?.({
         method: request.method ?? "",

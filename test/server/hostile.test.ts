@@ -120,9 +120,9 @@ describe("hostile clients", () => {
     const rateLimit = new RateLimit({ perSecond: 2, burst: 2, now: () => now });
     const { url } = await serving(EXAMPLE_MAP, { rateLimit });
     const statuses = [];
-    for (let i = 0; i < 3; i += 1) statuses.push((await fetch(`${url}/health`)).status);
+    for (let i = 0; i < 3; i += 1) statuses.push((await fetch(`${url}/maps`)).status);
     expect(statuses).toEqual([200, 200, 429]);
-    const refused = await fetch(`${url}/health`);
+    const refused = await fetch(`${url}/maps`);
     expect(refused.headers.get("retry-after")).toBe("1");
     expect(refused.headers.get("content-type")).toBe("application/problem+json");
     now += 1000;

@@ -1,6 +1,7 @@
 import { request } from "node:http";
 import { describe, expect, it } from "vitest";
 import { JsonLog } from "../../src/server/log.ts";
+import { readExposition } from "../support/exposition.ts";
 import { EXAMPLE_MAP, serving } from "../support/serving.ts";
 
 describe("the service pages", () => {
@@ -20,9 +21,10 @@ describe("the service pages", () => {
     expect(text).toContain('mementomap_requests_total{route="lookup",status="200"} 1\n');
     expect(text).toContain("mementomap_lookups_total 3\n");
     expect(text).toContain('mementomap_records{map="map"} 6\n');
-    for (const line of text.trimEnd().split("\n")) {
-      expect(line).toMatch(/^(?:# (?:HELP|TYPE) \w+ .+|\w+(?:\{[^{}]*\})? -?[\d.e+-]+)$/);
-    }
+    const families = readExposition(text);
+    expect(families.get("mementomap_request_seconds")?.type).toBe("histogram");
+    expect(families.get("mementomap_map_age_seconds")?.samples).toHaveLength(1);
+    expect(families.get("mementomap_build_info")?.samples[0]?.labels).toContain("version=");
   });
 
   it("describe the interface, every path of which is there", async () => {

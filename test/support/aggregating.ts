@@ -11,6 +11,7 @@ import {
   AggregatorService,
   type AggregatorServiceOptions,
 } from "../../src/server/aggregator/aggregator-service.ts";
+import { AggregatorMetrics } from "../../src/server/aggregator/aggregator-metrics.ts";
 import { ServiceStatus } from "../../src/server/aggregator/service-status.ts";
 import { listen, type Listening, type ListenOptions } from "../../src/server/listen.ts";
 import { type ScriptedServer, scriptedServer } from "./scripted-server.ts";
@@ -70,11 +71,16 @@ export async function aggregating(
   } = {},
 ): Promise<Aggregating> {
   const list = archives.map((each) => each.archive);
+  const metrics = new AggregatorMetrics();
   const open = await openAggregator({
     archives: list,
     sampleShare: 0,
     ...options.aggregator,
     upstream: { retries: 0, ...options.aggregator?.upstream },
+    aggregator: {
+      ...options.aggregator?.aggregator,
+      observers: [metrics, ...(options.aggregator?.aggregator?.observers ?? [])],
+    },
   });
   const client = new NodeClient({ trustedOrigins: archives.map(({ url }) => url) });
   const service = new AggregatorService({
@@ -89,6 +95,7 @@ export async function aggregating(
       isRouting: open.isRouting,
     }),
     client,
+    metrics,
     ...options.service,
   });
   const server = await listen(service, { port: 0, ...options.listen });

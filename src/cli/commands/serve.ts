@@ -3,6 +3,7 @@ import {
   DEFAULT_PUBLISHER_LIMITS,
   JsonLog,
   listen,
+  type Listening,
   type PublishedMap,
   Publisher,
   RateLimit,
@@ -10,7 +11,14 @@ import {
 import { usage } from "../command-line.ts";
 import { type Command, defineCommand } from "../command.ts";
 import { ExitCode, type Io } from "../io.ts";
-import { parseBase, parsePort, parseServerLog, parseZeroUp } from "../server-options.ts";
+import { listenForMonitoring, listeningLine } from "../listening.ts";
+import {
+  MONITORING_OPTIONS,
+  parseBase,
+  parsePort,
+  parseServerLog,
+  parseZeroUp,
+} from "../server-options.ts";
 import { parseDecimal, parsePositive, parseSize } from "../sizes.ts";
 
 export const serve: Command = defineCommand({
@@ -86,6 +94,7 @@ address is written to standard output when the server is ready.
       help: "How often to look for a new version; 0 for never.",
       parse: parseDecimal,
     },
+    ...MONITORING_OPTIONS,
     rate: {
       type: "string",
       value: "N",
@@ -175,10 +184,14 @@ address is written to standard output when the server is ready.
       rateLimit: values.rate === 0 ? undefined : new RateLimit({ perSecond: values.rate }),
       trustsProxy: values["trust-proxy"],
       limits: { maxBatchBytes: values["max-batch"] },
+      servesMetrics: values["metrics-port"] === undefined,
       log: values.log === "nothing" ? undefined : log,
     });
+    publisher.metrics.readProcess();
     const offHangUp = io.onHangUp?.(() => void publisher.reload());
+    let monitoring: Listening | undefined;
     try {
+      monitoring = await listenForMonitoring(publisher, values);
       const server = await listen(publisher, {
         port: values.port,
         host: values.host,
@@ -192,12 +205,13 @@ address is written to standard output when the server is ready.
         onError: (error) =>
           log.event("error", "a connection was not taken", { reason: error.describe() }),
       });
-      io.stdout.write(values.json ? `${JSON.stringify({ url: server.url })}\n` : `${server.url}\n`);
+      io.stdout.write(listeningLine(server, monitoring, values.json));
       await interrupted(io);
       log.event("info", "stopping");
       await server.stop();
     } finally {
       offHangUp?.();
+      await monitoring?.stop();
       await publisher.close();
       log.flush();
     }

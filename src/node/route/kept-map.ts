@@ -31,6 +31,8 @@ export interface MapState {
   readonly fetchedAt: number | undefined;
   /** What went wrong last, until something goes well; an older map may be in use. */
   readonly error: string | undefined;
+  /** Times a new map could not be fetched or was refused. */
+  readonly failures: number;
 }
 
 export interface KeptMapOptions {
@@ -57,6 +59,7 @@ export class KeptMap {
   #map: RoutedMap | undefined;
   #fetchedAt: number | undefined;
   #error: MementoMapError | undefined;
+  #failures = 0;
   #stamp: FileStamp | undefined;
   /** The file is as it was fetched, and what is fetched is checked. */
   #isChecked = false;
@@ -103,6 +106,7 @@ export class KeptMap {
       updatedAt: map?.updatedAt,
       fetchedAt: this.#fetchedAt,
       error: this.#error?.describe(),
+      failures: this.#failures,
     };
   }
 
@@ -181,6 +185,7 @@ export class KeptMap {
   #fail(error: MementoMapError): void {
     const isNews = this.#error?.describe() !== error.describe();
     this.#error = error;
+    this.#failures += 1;
     if (isNews) this.#options.onFailure?.(this.archive, error);
   }
 }

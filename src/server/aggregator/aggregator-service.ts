@@ -4,7 +4,7 @@ import { isMementoMapError } from "../../errors.ts";
 import { datetimeOfEpochMs, parseAcceptDatetime } from "../../memento/datetime.ts";
 import { packageVersion } from "../../node/package-version.ts";
 import { type Log, SILENT_LOG } from "../log.ts";
-import { Metrics } from "../metrics.ts";
+import type { RequestHandler } from "../listen.ts";
 import {
   badRequest,
   INTERNAL_ERROR,
@@ -13,12 +13,14 @@ import {
   type Problem,
 } from "../problem.ts";
 import type { RateLimit } from "../rate-limit.ts";
+import { splitTarget } from "../target.ts";
 import {
   type AggregatorExchange,
   type AnswerStyle,
   commonHeaders,
   sendRefusal,
 } from "./aggregator-exchange.ts";
+import { AggregatorMetrics } from "./aggregator-metrics.ts";
 import { answerRoute } from "./answer-route.ts";
 import { answerStatus } from "./answer-status.ts";
 import type { Monitor } from "./monitor.ts";
@@ -39,9 +41,13 @@ export interface AggregatorServiceOptions extends QuestionDeskOptions {
   readonly monitor?: Monitor | undefined;
   /** How long clients may use an answer without asking again; default 600 seconds. */
   readonly maxAgeSeconds?: number | undefined;
+  /** What is counted. To time archives, these are an observer of the aggregator too. */
+  readonly metrics?: AggregatorMetrics | undefined;
   readonly rateLimit?: RateLimit | undefined;
   /** Whether the address of a client is the last of `X-Forwarded-For`. */
   readonly trustsProxy?: boolean | undefined;
+  /** Whether `/metrics` is answered among the other paths; default true. See `monitoring`. */
+  readonly servesMetrics?: boolean | undefined;
   readonly log?: Log | undefined;
   /** Milliseconds since 1970; default the system's clock. */
   readonly now?: (() => number) | undefined;
@@ -62,7 +68,7 @@ const NO_ROOM: Problem = {
  * questions under way.
  */
 export class AggregatorService {
-  readonly metrics: Metrics = new Metrics();
+  readonly metrics: AggregatorMetrics;
   readonly #desk: QuestionDesk;
   readonly #options: AggregatorServiceOptions;
   readonly #root: string;
@@ -72,6 +78,7 @@ export class AggregatorService {
   readonly #now: () => number;
 
   constructor(options: AggregatorServiceOptions) {
+    this.metrics = options.metrics ?? new AggregatorMetrics();
     this.#options = options;
     const { root = "/" } = options;
     const inner = root.replaceAll(/^\/+|\/+$/g, "");
@@ -81,11 +88,13 @@ export class AggregatorService {
       server: `mementomap/${packageVersion()}`,
       maxAgeSeconds: options.maxAgeSeconds ?? 600,
     };
-    this.#desk = new QuestionDesk(options, this.#style, (exchange, error) =>
-      this.#fail(exchange, error),
-    );
+    this.#desk = new QuestionDesk(options, this.#style, {
+      onFault: (exchange, error) => this.#fail(exchange, error),
+      onStart: (waitedSeconds) => this.metrics.questionWaits.observe(waitedSeconds),
+    });
     this.#log = options.log ?? SILENT_LOG;
     this.#now = options.now ?? Date.now;
+    this.metrics.readStatus(options.status, () => this.load);
   }
 
   /** How many questions are worked on, and how many wait for that. */
@@ -98,8 +107,22 @@ export class AggregatorService {
     const behind = this.#behindRoot(request.url ?? "/");
     const target = behind === undefined ? undefined : aggregatorTarget(behind);
     if (target === undefined || target.name === "unknown") return false;
+    if (target.name === "metrics" && this.#options.servesMetrics === false) return false;
     this.#answer(request, response, target);
     return true;
+  }
+
+  /** Answers `/metrics` and `/health` and nothing else: for a port that the public does not reach. */
+  get monitoring(): RequestHandler {
+    return {
+      handle: (request, response) => {
+        const name = splitTarget(request.url ?? "/").path.slice(1);
+        if (name !== "metrics" && name !== "health") return false;
+        this.#answer(request, response, { name });
+        return true;
+      },
+      handleUnknown: (request, response) => this.handleUnknown(request, response),
+    };
   }
 
   /** Answers a request that nothing else answers: 404. */
@@ -147,7 +170,9 @@ export class AggregatorService {
       else this.#refuse(exchange, methodNotAllowed(ALLOWED));
       return;
     }
-    const wait = this.#options.rateLimit?.take(this.#addressOf(request)) ?? 0;
+    // Those who look after the service ask often, and all from one address.
+    const isFree = target.name === "health" || target.name === "metrics";
+    const wait = isFree ? 0 : (this.#options.rateLimit?.take(this.#addressOf(request)) ?? 0);
     if (wait > 0) {
       this.#refuse(exchange, tooFast(wait));
       return;
@@ -186,7 +211,7 @@ export class AggregatorService {
         return;
       case "route": {
         exchange.route = "route";
-        this.metrics.lookups += 1;
+        this.metrics.lookups.inc();
         const { aggregator, status } = this.#options;
         answerRoute(exchange, this.#desk.routeRequest(exchange, target.original), {
           router: aggregator.routerFor(exchange.preferences.isBroadcast),
@@ -209,12 +234,12 @@ export class AggregatorService {
           metrics: this.metrics,
           load: this.load,
           style: this.#style,
-        });
+        })?.catch((error: unknown) => this.#fail(exchange, error));
     }
   }
 
   #ask(exchange: AggregatorExchange, target: QuestionTarget, datetime: number | undefined): void {
-    this.metrics.lookups += 1;
+    this.metrics.lookups.inc();
     if (!this.#desk.take(exchange, target, datetime)) this.#refuse(exchange, NO_ROOM);
   }
 
@@ -271,7 +296,7 @@ export class AggregatorService {
   #note({ request, response, route }: AggregatorExchange, startedAt: number, before: number): void {
     const ms = performance.now() - startedAt;
     const bytes = request.socket.bytesWritten - before;
-    this.metrics.sentBytes += bytes;
+    this.metrics.sentBytes.inc(bytes);
     this.metrics.request(route, response.statusCode, ms / 1000);
     this.#log.request?.({
       method: request.method ?? "",

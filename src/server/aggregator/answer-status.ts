@@ -14,7 +14,6 @@ import {
   sendRefusal,
   setHeaders,
 } from "./aggregator-exchange.ts";
-import { aggregatorGauges } from "./gauges.ts";
 import type { Monitor } from "./monitor.ts";
 import type { StatusName } from "./request-target.ts";
 import type { ServiceStatus } from "./service-status.ts";
@@ -35,7 +34,7 @@ export function answerStatus(
   exchange: AggregatorExchange,
   name: StatusName,
   parts: StatusParts,
-): void {
+): Promise<void> | void {
   switch (name) {
     case "about":
       about(exchange, parts);
@@ -53,8 +52,7 @@ export function answerStatus(
       health(exchange, parts);
       return;
     case "metrics":
-      metrics(exchange, parts);
-      return;
+      return metrics(exchange, parts);
     case "openapi.json":
       openApi(exchange, parts);
   }
@@ -130,12 +128,11 @@ function health(exchange: AggregatorExchange, parts: StatusParts): void {
   sendJson(exchange, parts, answer, "no-store");
 }
 
-function metrics(exchange: AggregatorExchange, parts: StatusParts): void {
+async function metrics(exchange: AggregatorExchange, parts: StatusParts): Promise<void> {
   exchange.route = "metrics";
   const headers = commonHeaders(parts.style);
   headers.push("Cache-Control", "no-store");
-  const text = parts.metrics.text(aggregatorGauges(parts.status, parts.load));
-  sendBody(exchange, 200, headers, "text/plain; version=0.0.4; charset=utf-8", text);
+  sendBody(exchange, 200, headers, parts.metrics.contentType, await parts.metrics.text());
 }
 
 function openApi(exchange: AggregatorExchange, parts: StatusParts): void {

@@ -36,6 +36,14 @@ export interface QuestionDeskOptions {
   readonly maxWaiting?: number | undefined;
 }
 
+/** Told of what becomes of questions. */
+export interface DeskListener {
+  /** Told of what should not have happened; it answers the request. */
+  readonly onFault: (exchange: AggregatorExchange, error: unknown) => void;
+  /** A question has its turn, after it waited for this long. */
+  readonly onStart: (waitedSeconds: number) => void;
+}
+
 /**
  * Takes questions that archives are asked for, so many at a time, and answers them.
  *
@@ -45,19 +53,20 @@ export class QuestionDesk {
   readonly admission: Admission;
   readonly #options: QuestionDeskOptions;
   readonly #style: AnswerStyle;
-  readonly #onFault: (exchange: AggregatorExchange, error: unknown) => void;
+  readonly #onFault: DeskListener["onFault"];
+  readonly #onStart: DeskListener["onStart"];
 
-  /** @param onFault told of what should not have happened; it answers the request. */
   constructor(
     options: QuestionDeskOptions,
     style: AnswerStyle,
-    onFault: (exchange: AggregatorExchange, error: unknown) => void,
+    { onFault, onStart }: DeskListener,
   ) {
     const { maxUnderWay = 256, maxWaiting = 20_000 } = options;
     this.admission = new Admission({ most: maxUnderWay, mostWaiting: maxWaiting });
     this.#options = options;
     this.#style = style;
     this.#onFault = onFault;
+    this.#onStart = onStart;
   }
 
   /**
@@ -73,9 +82,11 @@ export class QuestionDesk {
     datetime: number | undefined,
   ): boolean {
     const request = this.routeRequest(exchange, target.original);
-    const entered = this.admission.enter(
-      () => void this.#work(exchange, target, request, datetime),
-    );
+    const cameAt = performance.now();
+    const entered = this.admission.enter(() => {
+      this.#onStart((performance.now() - cameAt) / 1000);
+      void this.#work(exchange, target, request, datetime);
+    });
     if (entered === "full") return false;
     if (entered !== "started") exchange.signal.addEventListener("abort", entered);
     return true;

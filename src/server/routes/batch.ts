@@ -51,7 +51,7 @@ export async function batch(exchange: Exchange): Promise<void> {
     });
     const lines = lineBatches(chunks, { source: "the batch", maxLineBytes: most.maxUriBytes });
     const count = (lookups: number): void => {
-      metrics.lookups += lookups;
+      metrics.lookups.inc(lookups);
     };
     try {
       await (version.index === undefined || isJson || query.at !== undefined

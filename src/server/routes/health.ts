@@ -1,6 +1,7 @@
 import { type Exchange, sendText } from "../exchange.ts";
-import type { Gauge } from "../metrics.ts";
-import { counter, gauge, processGauges } from "../process-gauges.ts";
+import type { HostedMap } from "../hosted-map.ts";
+import type { ReadMetric } from "../metrics.ts";
+import type { Site } from "../site.ts";
 
 /** `GET /health`: the maps that are served, in which version. */
 export function health(exchange: Exchange): void {
@@ -21,42 +22,46 @@ export function health(exchange: Exchange): void {
 }
 
 /** `GET /metrics`, for Prometheus. */
-export function metrics(exchange: Exchange): void {
+export async function metrics(exchange: Exchange): Promise<void> {
   exchange.route = "metrics";
-  const text = exchange.metrics.text([...mapGauges(exchange), ...processGauges()]);
-  sendText(exchange, "text/plain; version=0.0.4; charset=utf-8", text, {
-    "Cache-Control": "no-store",
-  });
+  const text = await exchange.metrics.text();
+  sendText(exchange, exchange.metrics.contentType, text, { "Cache-Control": "no-store" });
 }
 
-function mapGauges({ site }: Exchange): Gauge[] {
-  const values = (of: (map: (typeof site.maps)[number]) => number): Gauge["values"] =>
-    site.maps.map((map) => ({ labels: { map: map.id }, value: of(map) }));
+/** What there is to know about the maps of a site. */
+export function mapMetrics(site: Site): ReadMetric[] {
+  const metric = (
+    type: ReadMetric["type"],
+    name: string,
+    help: string,
+    value: (map: HostedMap) => number,
+  ): ReadMetric => ({
+    name: `mementomap_${name}`,
+    help,
+    type,
+    labels: ["map"],
+    acrossProcesses: "max",
+    read: () => site.maps.map((map) => ({ labels: { map: map.id }, value: value(map) })),
+  });
   return [
-    gauge(
-      "mementomap_records",
-      "Records of a map.",
-      values((map) => map.current.survey.records),
-    ),
-    gauge(
-      "mementomap_bytes",
-      "Size of a map.",
-      values((map) => map.current.whole.body.size),
-    ),
-    gauge(
-      "mementomap_modified_seconds",
+    metric("gauge", "records", "Records of a map.", ({ current }) => current.survey.records),
+    metric("gauge", "bytes", "Size of a map.", ({ current }) => current.whole.body.size),
+    metric(
+      "gauge",
+      "modified_seconds",
       "When the file of a map was last modified, as Unix time.",
-      values((map) => map.current.whole.lastModified.getTime() / 1000),
+      ({ current }) => current.whole.lastModified.getTime() / 1000,
     ),
-    counter(
-      "mementomap_reloads_total",
-      "New versions taken.",
-      values((map) => map.reloads),
-    ),
-    counter(
-      "mementomap_refusals_total",
-      "New versions refused.",
-      values((map) => map.refusals),
-    ),
+    metric("gauge", "map_age_seconds", "Time since a map was made.", (map) => ageOf(map) / 1000),
+    metric("counter", "reloads_total", "New versions taken.", ({ reloads }) => reloads),
+    metric("counter", "refusals_total", "New versions refused.", ({ refusals }) => refusals),
   ];
+}
+
+/** Since the map says it was made; since its file was written where it does not say. */
+function ageOf({ current }: HostedMap): number {
+  const { updated_at: stated } = current.survey.plan.headers.meta;
+  const madeAt = typeof stated === "string" ? Date.parse(stated) : Number.NaN;
+  const { lastModified } = current.whole;
+  return Math.max(0, Date.now() - (Number.isNaN(madeAt) ? lastModified.getTime() : madeAt));
 }

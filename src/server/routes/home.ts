@@ -15,7 +15,7 @@ export async function home(exchange: Exchange): Promise<void> {
   const maps = links.map(({ map, href, anchor }) => viewOf(map, href, anchor));
   let question: Question | undefined;
   if (url !== "") {
-    exchange.metrics.lookups += 1;
+    exchange.metrics.lookups.inc();
     const surt = surtOf(url);
     question = {
       url,

@@ -21,7 +21,7 @@ export function lookup(exchange: Exchange): void | Promise<void> {
   }
   const url = query.url ?? "";
   const maps = query.map === undefined ? site.maps : site.maps.filter(({ id }) => id === query.map);
-  metrics.lookups += 1;
+  metrics.lookups.inc();
   const [map] = maps;
   if (maps.length === 1 && map.current.index !== undefined) {
     sendAnswers(exchange, url, [{ map, answer: askIndex(map, url, query) }]);

@@ -13,6 +13,9 @@ export type Answerer = (exchange: Exchange) => void | Promise<void>;
 
 export interface Route {
   readonly answer: Answerer;
+  /** Whether the rate limit does not count it: those who look after the server ask often. */
+  readonly isUnlimited?: boolean | undefined;
+  readonly isMetrics?: boolean | undefined;
 }
 
 type Methods = Readonly<Record<string, Answerer>>;
@@ -25,11 +28,15 @@ const ROUTES: ReadonlyMap<string, Route> = new Map(
     "/": reading(home),
     "/lookup": { ...reading(lookup), POST: batch },
     "/maps": reading(mapList),
-    "/health": reading(health),
-    "/metrics": reading(metrics),
     "/openapi.json": reading(openApi),
   }).map(([path, methods]) => [path, routeOf(methods)]),
 );
+
+/** For those who look after the server. */
+const MONITORING_ROUTES: ReadonlyMap<string, Route> = new Map([
+  ["/health", { ...routeOf(reading(health)), isUnlimited: true }],
+  ["/metrics", { ...routeOf(reading(metrics)), isUnlimited: true, isMetrics: true }],
+]);
 
 const WELL_KNOWN = routeOf(reading(wellKnown));
 
@@ -38,10 +45,15 @@ export function findRoute(path: string, prefix: string): Route | undefined {
   if (path === WELL_KNOWN_PATH) return WELL_KNOWN;
   if (!path.startsWith(prefix)) return undefined;
   const rest = path.slice(prefix.length);
-  const route = ROUTES.get(rest === "" ? "/" : rest);
+  const route = ROUTES.get(rest === "" ? "/" : rest) ?? findMonitoringRoute(rest);
   if (route !== undefined) return route;
   const [, id] = /^\/maps\/([\w.-]+)$/.exec(rest) ?? [];
   return id === undefined ? undefined : routeOf(reading((exchange) => mapById(exchange, id)));
+}
+
+/** The route of a path that tells how the server is. */
+export function findMonitoringRoute(path: string): Route | undefined {
+  return MONITORING_ROUTES.get(path);
 }
 
 function routeOf(methods: Methods): Route {

@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { readExposition } from "../../support/exposition.ts";
 import { aggregating, localArchive, plainArchive } from "../../support/aggregating.ts";
 import { rawGet } from "../../support/raw-http.ts";
 import { scratchDir } from "../../support/scratch.ts";
@@ -361,10 +362,19 @@ describe("what is told about the service", () => {
     expect(metrics).toMatch(
       /mementomap_upstream_failures_total\{archive="two",kind="timeout"\} 0\n/,
     );
-    // Every line is a comment or a sample, and every sample has its type told before.
-    for (const line of metrics.trimEnd().split("\n")) {
-      expect(line).toMatch(/^(?:# (?:HELP|TYPE) [a-z_]+ .+|[a-z_]+(?:\{[^}]*\})? -?[\d.e+-]+)$/);
-    }
+    const families = readExposition(metrics);
+    const seconds = families.get("mementomap_archive_seconds");
+    expect(seconds?.type).toBe("histogram");
+    expect(seconds?.samples).toContainEqual({
+      name: "mementomap_archive_seconds_count",
+      labels: 'archive="one"',
+      value: 1,
+    });
+    expect(families.get("mementomap_question_wait_seconds")?.samples).toContainEqual({
+      name: "mementomap_question_wait_seconds_count",
+      labels: "",
+      value: 1,
+    });
     expect(await (await get(`${url}/health`)).json()).toMatchObject({
       status: "ok",
       archives: { all: 3, awake: 3 },

@@ -1,0 +1,50 @@
+import { spawnSync } from "node:child_process";
+import { describe, expect, it } from "vitest";
+import { aggregateProcess, writeList } from "../support/aggregate-process.ts";
+import { plainArchive } from "../support/aggregating.ts";
+import { rawGet } from "../support/raw-http.ts";
+import { startServe } from "../support/serve-process.ts";
+import { program } from "./programs.ts";
+
+const PROMTOOL = program("promtool");
+
+/** What promtool says about an exposition; nothing when it is fine. */
+function complaints(text: string): string {
+  const { status, stdout, stderr } = spawnSync(PROMTOOL ?? "", ["check", "metrics"], {
+    input: text,
+    encoding: "utf8",
+  });
+  return status === 0 ? `${stdout}${stderr}` : `status ${status}\n${stdout}${stderr}`;
+}
+
+describe.skipIf(PROMTOOL === undefined)(
+  "promtool check metrics (skipped where promtool is missing: Debian package prometheus)",
+  () => {
+    it("accepts what the aggregator exposes", async () => {
+      const archives = [
+        await plainArchive("one", ["20050101000000"]),
+        await plainArchive("two", []),
+      ];
+      const { url } = await aggregateProcess(["--archives", writeList(archives)]);
+      await (await fetch(`${url}/timemap/link/http://example.org/`)).text();
+      await (await fetch(`${url}/nothing`)).text();
+      const text = await (await fetch(`${url}/metrics`)).text();
+      expect(text).toContain('mementomap_archive_seconds_count{archive="one"} 1');
+      expect(text).toContain("process_start_time_seconds");
+      expect(complaints(text)).toBe("");
+    });
+
+    it("accepts what the publisher exposes, on a port of its own", async () => {
+      const { url, metrics } = await startServe(["--metrics-port", "0"]);
+      await (await fetch(`${url}/lookup?url=http://example.org/`)).text();
+      const text = await (await fetch(`${metrics}/metrics`)).text();
+      expect(text).toContain('route="lookup"');
+      expect(complaints(text)).toBe("");
+      expect(await rawGet(url, "/metrics")).toContain("404");
+    });
+
+    it("sees the faults it is asked to see", () => {
+      expect(complaints("# TYPE a_bucket counter\na_bucket 1\n")).not.toBe("");
+    });
+  },
+);
