@@ -59,6 +59,11 @@ export class HostedMap {
     return this.#current;
   }
 
+  /** What is wrong with the file as it is now; an older version is served. */
+  get fault(): string | undefined {
+    return this.#fault;
+  }
+
   /** Runs `use` with the current version, which stays open until it returns. */
   async with<T>(use: (version: MapVersion) => Promise<T>): Promise<T> {
     const version = this.#current.retain();

@@ -7,6 +7,13 @@ export interface Problem {
   /** What to do about it. */
   readonly detail: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Further members of the document. */
+  readonly members?: Readonly<Record<string, unknown>>;
+}
+
+/** A problem document. */
+export function problemText({ status, title, detail, members }: Problem): string {
+  return `${JSON.stringify({ type: "about:blank", title, status, detail, ...members })}\n`;
 }
 
 /** Answers with a problem document; does nothing but end a response that has begun already. */
@@ -15,8 +22,8 @@ export function sendProblem(response: ServerResponse, problem: Problem, isHead: 
     response.destroy();
     return;
   }
-  const { status, title, detail, headers = {} } = problem;
-  const body = `${JSON.stringify({ type: "about:blank", title, status, detail })}\n`;
+  const { status, headers = {} } = problem;
+  const body = problemText(problem);
   response.writeHead(status, {
     ...headers,
     "Content-Type": "application/problem+json",

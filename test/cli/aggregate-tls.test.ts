@@ -91,7 +91,7 @@ describe.skipIf(process.platform === "win32")("archives behind TLS", () => {
     const service = await aggregateProcess(["-a", writeList([withMap]), "--retries", "0"]);
     const answer = await fetch(`${service.url}/timemap/link/${URI}`);
     expect([answer.status, answer.headers.get("x-mementomap-missing")]).toEqual([
-      404,
+      502,
       "good;MM_HTTP",
     ]);
     expect(good.requests).toEqual([]);

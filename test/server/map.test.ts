@@ -314,7 +314,7 @@ describe("a map whose file changes", () => {
     for (let i = 0; i < 3; i++) await served.publisher.reload();
     expect((await rawGet(served.url + WELL_KNOWN)).body.toString()).toBe(EXAMPLE_MAP);
     const health = JSON.parse((await rawGet(`${served.url}/health`)).body.toString());
-    expect(health).toMatchObject({ status: "ok", maps: [{ reloads: 0, refusals: 4 }] });
+    expect(health).toMatchObject({ status: "degraded", maps: [{ reloads: 0, refusals: 4 }] });
     writeFileSync(served.path, newer);
     await served.publisher.reload();
     expect((await rawGet(served.url + WELL_KNOWN)).body.toString()).toBe(newer);

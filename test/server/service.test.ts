@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { describe, expect, it } from "vitest";
 import { JsonLog } from "../../src/server/log.ts";
@@ -11,6 +12,19 @@ describe("the service pages", () => {
       status: "ok",
       maps: [{ id: "map", records: 6, bytes: EXAMPLE_MAP.length, pages: 1, inMemory: true }],
     });
+  });
+
+  it("say that a new version is refused, and why", async () => {
+    const { url, path, publisher } = await serving();
+    writeFileSync(path, `${EXAMPLE_MAP}com,a)/ 1\n`);
+    await publisher.reload();
+    expect(await (await fetch(`${url}/health`)).json()).toMatchObject({
+      status: "degraded",
+      maps: [{ id: "map", records: 6, refused: expect.stringContaining("MM_NOT_SORTED") }],
+    });
+    writeFileSync(path, `${EXAMPLE_MAP}uk,co,bbc)/news 5\n`);
+    await publisher.reload();
+    expect(await (await fetch(`${url}/health`)).json()).toMatchObject({ status: "ok" });
   });
 
   it("count requests and lookups for Prometheus", async () => {

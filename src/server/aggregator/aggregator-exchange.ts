@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Aggregation } from "../../aggregate/aggregator.ts";
-import { isWhole as isWholeOutcome, type Outcome } from "../../aggregate/outcome.ts";
+import { isWhole as isWholeOutcome } from "../../aggregate/outcome.ts";
 import type { StopSignal } from "../../aggregate/stop-signal.ts";
 import type { RouteName } from "../metrics.ts";
 import { type Problem, sendProblem } from "../problem.ts";
+import { hasAnswer, missingArchives } from "./missing-archives.ts";
 import type { Preferences } from "./preferences.ts";
 
 /** A request to the aggregator that is being answered. */
@@ -58,7 +59,7 @@ export function aggregationHeaders(
   const headers = commonHeaders(style);
   headers.push("Vary", route === "timegate" ? `accept-datetime, ${WISHES}` : WISHES);
   addFreshness(headers, aggregation, style);
-  if (!aggregation.isWhole) headers.push("X-MementoMap-Missing", missingArchives(aggregation));
+  if (!aggregation.isWhole) headers.push("X-MementoMap-Missing", missingHeader(aggregation));
   if (preferences.applied !== undefined) headers.push("Preference-Applied", preferences.applied);
   if (preferences.wantsReasons) headers.push("X-MementoMap-Route", routeReasons(aggregation));
   return headers;
@@ -66,12 +67,14 @@ export function aggregationHeaders(
 
 /**
  * An answer that an archive is missing from is not to be kept: the archive may be back at once. Not
- * so one that is left alone, which takes a minute at least.
+ * so one that is left alone, which takes a minute at least. Without mementos, an answer that archives
+ * are missing from is not to be stored at all, and neither is one that no archive had a part in.
  */
 function addFreshness(headers: HeaderList, aggregation: Aggregation, style: AnswerStyle): void {
-  const { isWhole, outcomes } = aggregation;
-  if (!isWhole && outcomes.some(isMissing)) {
-    headers.push("Cache-Control", "no-cache");
+  const { isWhole, outcomes, mementos } = aggregation;
+  const isAnyMissing = outcomes.some((outcome) => !isWholeOutcome(outcome));
+  if (!isWhole && (isAnyMissing || !hasAnswer(aggregation))) {
+    headers.push("Cache-Control", mementos.count === 0 ? "no-store" : "no-cache");
     return;
   }
   const maxAge = isWhole ? style.maxAgeSeconds : Math.min(style.maxAgeSeconds, DORMANT_SECONDS);
@@ -83,20 +86,11 @@ function addFreshness(headers: HeaderList, aggregation: Aggregation, style: Answ
 
 const DORMANT_SECONDS = 60;
 
-function isMissing(outcome: Outcome): boolean {
-  return !isWholeOutcome(outcome);
-}
-
 /** `loc;late, ia;MM_HTTP`: the archives whose answer is missing from this one, or a part of it. */
-function missingArchives({ decisions, outcomes }: Aggregation): string {
-  const missing = outcomes.filter(isMissing).map(({ archive, result, code, status }) => {
-    const why = result === "late" ? "late" : (code ?? `status-${status ?? 0}`);
-    return `${headerToken(archive.id)};${why}`;
-  });
-  const dormant = decisions.filter(({ reason }) => reason === "dormant");
-  return [...missing, ...dormant.map(({ archive }) => `${headerToken(archive.id)};dormant`)].join(
-    ", ",
-  );
+function missingHeader(aggregation: Aggregation): string {
+  return missingArchives(aggregation)
+    .map(({ archive, reason }) => `${headerToken(archive)};${reason}`)
+    .join(", ");
 }
 
 /** `ia=in-map;hit;3, loc=not-in-map`: why each archive was asked, or was not, and what it said. */

@@ -121,7 +121,7 @@ function inPath(name: string, schema: unknown): Record<string, unknown> {
 
 function operation(summary: string, responses: Record<string, unknown>): Record<string, unknown> {
   const problems = Object.fromEntries(
-    ["400", "404", "429", "503"].map((status) => [
+    ["400", "404", "429", "502", "503", "504"].map((status) => [
       status,
       { description: "See RFC 9457", content: PROBLEM },
     ]),

@@ -1,37 +1,69 @@
 import type { Aggregation } from "../../aggregate/aggregator.ts";
+import { type Problem, problemText } from "../problem.ts";
 import {
   aggregationHeaders,
   type AggregatorExchange,
   type AnswerStyle,
   sendBody,
 } from "./aggregator-exchange.ts";
+import { areAllLate, hasAnswer, type MissingArchive, missingArchives } from "./missing-archives.ts";
 
 const PROBLEM_TYPE = "application/problem+json";
 /** By far the most frequent answer of an aggregator: made once. */
-const NONE = problem(404, "Not found", "no archive has a memento of this");
-const NONE_OF_SOME = problem(
-  404,
-  "Not found",
-  "no archive that answered has a memento of this; X-MementoMap-Missing names those that did not",
-);
-const NOT_CACHED = problem(504, "Not cached", "there are no cached answers of archives for this");
+const NONE = problemText({
+  status: 404,
+  title: "Not found",
+  detail: "no archive has a memento of this",
+});
 
-/** 404: nobody has a memento. A TimeMap says so in its count too, as MemGator's do. */
+/**
+ * There is no memento: 404 where archives say so, 502 or 504 where none of them answered. A TimeMap
+ * says so in its count too, as MemGator's do.
+ *
+ * Where archives are missing the document names them, and caches must not keep it.
+ */
 export function answerNone(
   exchange: AggregatorExchange,
   aggregation: Aggregation,
   style: AnswerStyle,
 ): void {
   const headers = aggregationHeaders(exchange, aggregation, style);
-  if (exchange.route === "timemap") headers.push("X-Memento-Count", "0");
-  const isOnlyCached = exchange.preferences.cacheControl === "only-if-cached";
-  if (isOnlyCached && !aggregation.isWhole) {
-    sendBody(exchange, 504, headers, PROBLEM_TYPE, NOT_CACHED);
+  if (aggregation.isWhole) {
+    if (exchange.route === "timemap") headers.push("X-Memento-Count", "0");
+    sendBody(exchange, 404, headers, PROBLEM_TYPE, NONE);
     return;
   }
-  sendBody(exchange, 404, headers, PROBLEM_TYPE, aggregation.isWhole ? NONE : NONE_OF_SOME);
+  const missing = missingArchives(aggregation);
+  const isOnlyCached = exchange.preferences.cacheControl === "only-if-cached";
+  const problem = isOnlyCached ? notCached(missing) : problemOf(aggregation, missing);
+  if (problem.status === 404 && exchange.route === "timemap") headers.push("X-Memento-Count", "0");
+  sendBody(exchange, problem.status, headers, PROBLEM_TYPE, problemText(problem));
 }
 
-function problem(status: number, title: string, detail: string): string {
-  return `${JSON.stringify({ type: "about:blank", title, status, detail })}\n`;
+function problemOf(aggregation: Aggregation, missing: readonly MissingArchive[]): Problem {
+  const names = missing.map(({ archive, reason }) => `${archive} (${reason})`).join(", ");
+  if (hasAnswer(aggregation)) {
+    return {
+      status: 404,
+      title: "Not found",
+      detail: `no archive that answered has a memento of this; without an answer: ${names}`,
+      members: { missing },
+    };
+  }
+  const isLate = areAllLate(missing);
+  return {
+    status: isLate ? 504 : 502,
+    title: isLate ? "No archive answered in time" : "No archive answered",
+    detail: `whether there are mementos is not known: none of the archives that were to be asked answered: ${names}; ask again later`,
+    members: { missing },
+  };
+}
+
+function notCached(missing: readonly MissingArchive[]): Problem {
+  return {
+    status: 504,
+    title: "Not cached",
+    detail: "there are no cached answers of archives for this",
+    members: { missing },
+  };
 }

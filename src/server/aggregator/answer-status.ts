@@ -16,6 +16,7 @@ import {
 } from "./aggregator-exchange.ts";
 import type { Monitor } from "./monitor.ts";
 import type { StatusName } from "./request-target.ts";
+import { serviceHealth } from "./service-health.ts";
 import type { ServiceStatus } from "./service-status.ts";
 
 /** What the answers about the service itself are made of. */
@@ -121,11 +122,9 @@ function monitor(exchange: AggregatorExchange, parts: StatusParts): void {
 
 function health(exchange: AggregatorExchange, parts: StatusParts): void {
   exchange.route = "health";
-  const all = parts.status.archives();
-  const awake = all.filter(({ upstream }) => upstream.health === "awake").length;
-  const archiveCounts = { all: all.length, awake };
-  const answer = { status: "ok", archives: archiveCounts, requests: loadOf(parts) };
-  sendJson(exchange, parts, answer, "no-store");
+  const found = serviceHealth(parts.status);
+  const status = found.status === "failing" ? 503 : 200;
+  sendJson(exchange, parts, { ...found, requests: loadOf(parts) }, "no-store", status);
 }
 
 async function metrics(exchange: AggregatorExchange, parts: StatusParts): Promise<void> {
@@ -146,11 +145,12 @@ function sendJson(
   { style }: StatusParts,
   value: unknown,
   cacheControl: string,
+  status: number = 200,
 ): void {
   const headers = commonHeaders(style);
   headers.push("Cache-Control", cacheControl);
   const text = `${JSON.stringify(value, undefined, 2)}\n`;
-  sendBody(exchange, 200, headers, "application/json", text);
+  sendBody(exchange, status, headers, "application/json", text);
 }
 
 function loadOf({ load }: StatusParts): { underWay: number; waiting: number } {

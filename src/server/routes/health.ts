@@ -6,7 +6,7 @@ import type { Site } from "../site.ts";
 /** `GET /health`: the maps that are served, in which version. */
 export function health(exchange: Exchange): void {
   exchange.route = "health";
-  const maps = exchange.site.maps.map(({ id, current, reloads, refusals }) => ({
+  const maps = exchange.site.maps.map(({ id, current, reloads, refusals, fault }) => ({
     id,
     records: current.survey.records,
     bytes: current.whole.body.size,
@@ -16,8 +16,11 @@ export function health(exchange: Exchange): void {
     inMemory: current.index !== undefined,
     reloads,
     refusals,
+    refused: fault,
   }));
-  const text = `${JSON.stringify({ status: "ok", maps })}\n`;
+  // It serves what it has: a refused version is for the operator to look at, not for a balancer.
+  const status = maps.every(({ refused }) => refused === undefined) ? "ok" : "degraded";
+  const text = `${JSON.stringify({ status, maps })}\n`;
   sendText(exchange, "application/json", text, { "Cache-Control": "no-store" });
 }
 
