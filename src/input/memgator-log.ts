@@ -9,20 +9,35 @@ export interface MemgatorOutcome {
   readonly mementos: number;
 }
 
+/** What is not known of a request after all that a log says of it. */
+export interface OpenAnswers {
+  /** Archives that failed. */
+  readonly failed: readonly string[];
+  /**
+   * Archives that were asked, and whose answer could be about another URI; "any" where no answer can
+   * be told from those to other requests.
+   */
+  readonly unsure: readonly string[] | "any";
+}
+
 /** Told of everything a log says, also where it is not certain which URI it is about. */
 export interface MemgatorWatcher {
   /** Somebody asked for the mementos of a URI. */
   asked?(uri: string): void;
   /** An archive answered. */
   answered?(archive: string, result: MemgatorOutcome["result"]): void;
+  /** All that the log says of a request was told. */
+  closed?(uri: string, open: OpenAnswers): void;
   /** An archive is left alone for a while, after failing too often. */
   slept?(archive: string): void;
 }
 
+const ALL_UNSURE: OpenAnswers = { failed: [], unsure: "any" };
 const AGGREGATING = /^Aggregating Mementos for (.+)$/s;
 const SUCCESS = /^(\S+) => Success: (\d+) mementos$/;
 const RESPONSE_ERROR = /^(\S+) => Response error: (\d{3})\b/;
 const DORMANT = /^(\S+) => Dormant after /;
+const AWAKE = /^(\S+) => Awake after /;
 const FAILURE = /^(\S+) => (?:Request|Network|Response read) error\b/;
 /** `BENCHMARK` was `PROFILE` until May 2016; messages of errors have a file and line in front. */
 const LINE =
@@ -38,23 +53,26 @@ const EVENT = /^(\d+) \{"origin": "([^"]*)", "role": "([^"]*)", "info": "(.*)", 
  * URI only if the archive owes no other one. What is not certain is counted in `ambiguous`, and not
  * told. Wordings of all versions since 2015 are known.
  *
- * Holds the sessions that have not ended.
+ * Holds the sessions that have not ended; without timings, the last thousand requests.
  */
 export class MemgatorLog {
   /** Answers that could belong to more than one URI. */
   ambiguous = 0;
   /** Lines of another kind, such as those of start-up. */
   otherLines = 0;
-  readonly #uriOfSession = new Map<string, string>();
+  readonly #sessions = new Map<string, { readonly uri: string; readonly failed: string[] }>();
   /** Sessions whose URI has not been named yet. */
   #nameless: string[] = [];
   #isMixedUp = false;
   #hasTimings = false;
-  readonly #owed = new OwedAnswers();
+  readonly #owed: OwedAnswers;
   readonly #watcher: MemgatorWatcher;
 
   constructor(watcher: MemgatorWatcher = {}) {
     this.#watcher = watcher;
+    this.#owed = new OwedAnswers((uri, open) => {
+      watcher.closed?.(uri, open);
+    });
   }
 
   /** Takes the next line, without its end; tells what it adds to what is known. */
@@ -66,6 +84,13 @@ export class MemgatorLog {
     }
     const [, kind = "", text = ""] = match;
     return kind === "BENCHMARK" || kind === "PROFILE" ? this.#event(text) : this.#message(text);
+  }
+
+  /** Call it after the last line: closes the requests that have not ended. */
+  end(): void {
+    for (const { uri } of this.#sessions.values()) this.#watcher.closed?.(uri, ALL_UNSURE);
+    this.#sessions.clear();
+    this.#owed.end();
   }
 
   #event(text: string): MemgatorOutcome | undefined {
@@ -82,14 +107,19 @@ export class MemgatorLog {
       return undefined;
     }
     if (archive === "SESSION") {
-      this.#uriOfSession.delete(session);
+      const ended = this.#sessions.get(session);
+      if (ended !== undefined) this.#watcher.closed?.(ended.uri, { failed: ended.failed, unsure: [] });
+      this.#sessions.delete(session);
       return undefined;
     }
     const answer = answerOf(role, info);
     if (answer === undefined) return undefined;
     this.#watcher.answered?.(archive, answer.result);
-    const uri = this.#uriOfSession.get(session);
-    if (uri !== undefined) return { archive, uri, ...answer };
+    const asking = this.#sessions.get(session);
+    if (asking !== undefined) {
+      if (answer.result === "error") asking.failed.push(archive);
+      return { archive, uri: asking.uri, ...answer };
+    }
     this.ambiguous++;
     return undefined;
   }
@@ -98,13 +128,19 @@ export class MemgatorLog {
     const uri = AGGREGATING.exec(text)?.[1];
     if (uri !== undefined) {
       this.#watcher.asked?.(uri);
-      this.#name(uri);
-      this.#owed.ask(uri);
+      if (this.#hasTimings) this.#name(uri);
+      else this.#owed.ask(uri);
       return undefined;
     }
     const sleeper = DORMANT.exec(text)?.[1];
     if (sleeper !== undefined) {
       this.#watcher.slept?.(sleeper);
+      this.#owed.sleep(sleeper);
+      return undefined;
+    }
+    const woken = AWAKE.exec(text)?.[1];
+    if (woken !== undefined) {
+      this.#owed.wake(woken);
       return undefined;
     }
     const [, archive, answer] = messageAnswer(text) ?? [];
@@ -114,7 +150,7 @@ export class MemgatorLog {
     }
     if (this.#hasTimings) return undefined; // told by the line with the timing
     this.#watcher.answered?.(archive, answer.result);
-    const asked = this.#owed.answered(archive);
+    const asked = this.#owed.answered(archive, answer.result !== "error");
     if (asked !== undefined) return { archive, uri: asked, ...answer };
     this.ambiguous++;
     return undefined;
@@ -122,7 +158,8 @@ export class MemgatorLog {
 
   #name(uri: string): void {
     const session = this.#nameless.shift();
-    if (session !== undefined && !this.#isMixedUp) this.#uriOfSession.set(session, uri);
+    if (session !== undefined && !this.#isMixedUp) this.#sessions.set(session, { uri, failed: [] });
+    else this.#watcher.closed?.(uri, ALL_UNSURE);
     if (this.#nameless.length === 0) this.#isMixedUp = false;
   }
 }
@@ -162,26 +199,117 @@ function messageAnswer(text: string): [text: string, archive: string, answer: An
   return failed === null ? undefined : [text, failed[1] ?? "", { result: "error", mementos: 0 }];
 }
 
-/** Which URI an archive's next answer is about, where only one was asked of it. */
+/** A request in a log without timings. */
+interface UntimedRequest {
+  readonly uri: string;
+  readonly number: number;
+  /** Archives that answered, and those that were not asked because they slept. */
+  readonly settled: Set<string>;
+  readonly failed: Set<string>;
+}
+
+interface ArchiveState {
+  /** How many requests it has not answered. */
+  owed: number;
+  /** The last request it was asked. */
+  last: UntimedRequest | undefined;
+  /** Whether the next answer may be to an earlier request. */
+  isUnsure: boolean;
+  isAsleep: boolean;
+  /** How many requests there were when it last answered. */
+  answeredAt: number;
+}
+
+/** An archive without any answer in so many requests before and after one was not asked. */
+const WINDOW = 1000;
+
+/**
+ * Which URI an archive's next answer is about, where only one was asked of it; and which archives
+ * still owe an answer to a request.
+ *
+ * The log does not say which archives a request goes to: it goes to all that are awake and that
+ * answer anything within a thousand requests before and after.
+ */
 class OwedAnswers {
+  readonly #archives = new Map<string, ArchiveState>();
+  readonly #requests: UntimedRequest[] = [];
+  readonly #close: (uri: string, open: OpenAnswers) => void;
   #asked = 0;
-  #lastUri = "";
-  /** For each archive, how many URIs were asked when it had answered all, and whether it is unsure. */
-  readonly #settled = new Map<string, { asked: number; isUnsure: boolean }>();
+  #last: UntimedRequest | undefined;
+
+  constructor(close: (uri: string, open: OpenAnswers) => void) {
+    this.#close = close;
+  }
 
   ask(uri: string): void {
     this.#asked++;
-    this.#lastUri = uri;
+    const request = { uri, number: this.#asked, settled: new Set<string>(), failed: new Set<string>() };
+    this.#last = request;
+    for (const [archive, state] of this.#archives) {
+      if (state.isAsleep) {
+        request.settled.add(archive);
+      } else {
+        state.owed++;
+        state.last = request;
+      }
+    }
+    this.#requests.push(request);
+    if (this.#requests.length > 2 * WINDOW) this.#closeFirst(WINDOW);
   }
 
-  answered(archive: string): string | undefined {
-    const state = this.#settled.get(archive) ?? { asked: 0, isUnsure: false };
-    this.#settled.set(archive, state);
-    const owed = this.#asked - state.asked;
-    state.asked++;
+  /**
+   * @param isAnswer false for a failure, after which nothing is known.
+   * @returns the URI that the answer is certain to be about, if there is one.
+   */
+  answered(archive: string, isAnswer: boolean): string | undefined {
+    const state = this.#stateOf(archive);
+    const { owed } = state;
+    state.owed = Math.max(0, owed - 1);
+    state.answeredAt = this.#asked;
     if (owed > 1) state.isUnsure = true;
-    const isKnown = owed === 1 && !state.isUnsure;
+    const request = owed === 1 && !state.isUnsure ? state.last : undefined;
     if (owed === 1) state.isUnsure = false;
-    return isKnown ? this.#lastUri : undefined;
+    (isAnswer ? request?.settled : request?.failed)?.add(archive);
+    return request?.uri;
+  }
+
+  sleep(archive: string): void {
+    this.#stateOf(archive).isAsleep = true;
+  }
+
+  /** A request that came just before may have been asked of it or not. */
+  wake(archive: string): void {
+    const state = this.#stateOf(archive);
+    state.isAsleep = false;
+    state.isUnsure = true;
+  }
+
+  end(): void {
+    this.#closeFirst(this.#requests.length);
+  }
+
+  #stateOf(archive: string): ArchiveState {
+    const known = this.#archives.get(archive);
+    if (known !== undefined) return known;
+    // What is named for the first time was asked from the start.
+    const state = {
+      owed: this.#asked,
+      last: this.#last,
+      isUnsure: false,
+      isAsleep: false,
+      answeredAt: this.#asked,
+    };
+    this.#archives.set(archive, state);
+    return state;
+  }
+
+  #closeFirst(count: number): void {
+    for (const { uri, number, settled, failed } of this.#requests.splice(0, count)) {
+      const unsure = [...this.#archives].flatMap(([archive, { answeredAt }]) => {
+        const isKnown = settled.has(archive) || failed.has(archive);
+        return isKnown || answeredAt < number - WINDOW ? [] : [archive];
+      });
+      this.#close(uri, { failed: [...failed], unsure });
+    }
   }
 }

@@ -33,27 +33,47 @@ export class LogOverlap {
   /** Originals by magnitude of mementos (rows) and of requests (columns). */
   readonly cells: number[][] = MAGNITUDES.map(() => MAGNITUDES.map(() => 0));
   readonly missing: TopList<MissingUri>;
-  /** Distinct originals asked for, and how many of them are held. */
+  /** Distinct originals asked for of which it is known whether they are held, and those that are. */
   asked = 0;
   askedAndHeld = 0;
+  /** Distinct originals asked for of which it is not known. */
+  unknown = 0;
   /** Originals of the index. */
   held = 0;
   readonly #hasIndex: boolean;
+  readonly #ofOneArchive: boolean;
+  readonly #silent: ReadonlySet<string>;
   readonly #decoder = new TextDecoder();
   #original = new Uint8Array(0);
   #captures = 0;
   #requests = 0;
   #most = 0;
-  #misses = 0;
+  readonly #missedBy = new Set<string>();
+  readonly #openAt = new Set<string>();
   #uri = "";
   #uriRequests = 0;
 
   /**
-   * @param hasIndex whether captures say what is held; else what archives answered does.
-   * @param top how many missing URIs to keep.
+   * @param options.hasIndex whether captures say what is held; else what archives answered does.
+   * @param options.ofOneArchive whether only the answers of one archive count; what was never asked
+   *   of it is not unknown then.
+   * @param options.top how many missing URIs to keep.
+   * @param options.silent archives that never answer: nothing waits for them.
    */
-  constructor(hasIndex: boolean, top: number) {
+  constructor({
+    hasIndex,
+    ofOneArchive,
+    top,
+    silent,
+  }: {
+    readonly hasIndex: boolean;
+    readonly ofOneArchive: boolean;
+    readonly top: number;
+    readonly silent: ReadonlySet<string>;
+  }) {
     this.#hasIndex = hasIndex;
+    this.#ofOneArchive = ofOneArchive;
+    this.#silent = silent;
     this.missing = new TopList(top);
   }
 
@@ -73,7 +93,9 @@ export class LogOverlap {
     if (tag === LOG_TAG.hit) {
       this.#most = Math.max(this.#most, Number(detail()));
     } else if (tag === LOG_TAG.miss) {
-      this.#misses += count;
+      this.#missedBy.add(detail());
+    } else if (tag === LOG_TAG.open) {
+      this.#openAt.add(detail());
     } else {
       this.#requests += count;
       if (count <= this.#uriRequests) return;
@@ -86,11 +108,26 @@ export class LogOverlap {
   end(): void {
     if (this.#original.length === 0) return;
     const archived = this.#hasIndex ? this.#captures : this.#most;
-    const isKnown = this.#hasIndex || this.#most > 0 || this.#misses > 0;
-    if (isKnown) this.#count(archived);
+    if (this.#hasIndex || archived > 0 || this.#isMissing()) this.#count(archived);
+    else if (this.#requests > 0 && (this.#openAt.size > 0 || !this.#ofOneArchive)) this.unknown++;
     this.#original = new Uint8Array(0);
-    this.#captures = this.#requests = this.#most = this.#misses = this.#uriRequests = 0;
+    this.#captures = this.#requests = this.#most = this.#uriRequests = 0;
+    this.#missedBy.clear();
+    this.#openAt.clear();
     this.#uri = "";
+  }
+
+  /**
+   * Whether every archive that was asked has answered, none with a memento. One that failed has not
+   * answered, unless it did another time. An answer that could be about this URI or another may have
+   * had mementos.
+   */
+  #isMissing(): boolean {
+    if (this.#missedBy.size === 0) return false;
+    for (const archive of this.#openAt) {
+      if (!this.#missedBy.has(archive) && !this.#silent.has(archive)) return false;
+    }
+    return true;
   }
 
   #count(archived: number): void {

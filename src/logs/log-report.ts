@@ -13,9 +13,12 @@ export interface LogReport {
   readonly counts: LogCounts;
   readonly archives: readonly ArchiveRow[];
   readonly all: ArchiveRow;
-  /** Distinct originals asked for whose answer is known, and those of them that are held. */
+  /** Distinct originals asked for of which it is known whether they are held, and those that are. */
   readonly asked: number;
   readonly askedAndHeld: number;
+  /** Distinct originals asked for of which it is not known, and their share of all asked for. */
+  readonly unknown: number;
+  readonly unknownShare: number;
   readonly overlap: Overlap;
   /** What was asked for most often and is not held: candidates for seeds. */
   readonly missing: readonly MissingRow[];
@@ -61,6 +64,8 @@ export function logReport(
     all: withShares(all),
     asked: overlap.asked,
     askedAndHeld: overlap.askedAndHeld,
+    unknown: overlap.unknown,
+    unknownShare: overlap.unknown / Math.max(1, overlap.asked + overlap.unknown),
     overlap: {
       source,
       magnitudes: MAGNITUDES,

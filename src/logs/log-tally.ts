@@ -1,6 +1,7 @@
 import { OriginalKey } from "../analyze/original-key.ts";
 import { MementoMapError } from "../errors.ts";
 import type { KeyTable } from "../generate/key-table.ts";
+import type { OpenAnswers } from "../input/memgator-log.ts";
 import { MemgatorLog } from "../input/memgator-log.ts";
 import { surtBytes } from "../surt/surt-bytes.ts";
 import { LOG_TAG } from "./log-key.ts";
@@ -69,7 +70,7 @@ export class LogTally {
     if (outcome === undefined || outcome.result === "error") return;
     if (this.#archive !== undefined && outcome.archive !== this.#archive) return;
     if (outcome.result === "miss") {
-      this.#add(outcome.uri, LOG_TAG.miss, "");
+      this.#add(outcome.uri, LOG_TAG.miss, outcome.archive);
     } else {
       this.#add(outcome.uri, LOG_TAG.hit, String(outcome.mementos).padStart(16, "0"));
     }
@@ -86,6 +87,7 @@ export class LogTally {
   }
 
   #collect(): void {
+    this.#log.end();
     this.counts.ambiguous += this.#log.ambiguous;
     this.counts.otherLines += this.#log.otherLines;
   }
@@ -103,10 +105,20 @@ export class LogTally {
         else if (result === "miss") row.misses++;
         else row.errors++;
       },
+      closed: (uri, open) => {
+        this.#close(uri, open);
+      },
       slept: (archive) => {
         this.#row(archive).sleeps++;
       },
     });
+  }
+
+  #close(uri: string, { failed, unsure }: OpenAnswers): void {
+    const own = this.#archive;
+    const isOwn = (archive: string): boolean => own === undefined || archive === own;
+    if (unsure === "any" || unsure.some(isOwn)) this.#add(uri, LOG_TAG.open, "");
+    for (const archive of failed) if (isOwn(archive)) this.#add(uri, LOG_TAG.open, archive);
   }
 
   #row(archive: string): { -readonly [K in keyof ArchiveAnswers]: ArchiveAnswers[K] } {

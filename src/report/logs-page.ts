@@ -11,7 +11,7 @@ import { rowChart } from "./row-chart.ts";
 
 /** What aggregator logs tell, as one HTML file. */
 export function logsPage(report: LogReport, generator: string): string {
-  const { counts, all, asked, askedAndHeld } = report;
+  const { counts, all, asked, askedAndHeld, unknown, unknownShare } = report;
   return pageHtml({
     title: "What people ask archives for",
     lead: `${shortNumber(counts.requests)} requests to an aggregator became ${shortNumber(all.requests)} requests to ${report.archives.length} archives. ${percent(all.hitShare)} % of those were hits; the rest was wasted.`,
@@ -31,8 +31,8 @@ export function logsPage(report: LogReport, generator: string): string {
       { name: "Errors", value: shortPercent(all.errorShare), remark: wholeNumber(all.errors) },
       {
         name: "Originals asked for",
-        value: shortNumber(asked),
-        remark: `${percent(askedAndHeld / Math.max(1, asked))} % of them held`,
+        value: shortNumber(asked + unknown),
+        remark: `${percent(askedAndHeld / Math.max(1, asked + unknown))} % held, ${percent(unknownShare)} % unknown`,
       },
     ],
     sections: [archiveSection(report), overlapSection(report), missingSection(report)],
@@ -132,7 +132,7 @@ function missingSection({ missing }: LogReport): PageSection {
   return {
     id: "missing",
     title: "Seed candidates",
-    text: "What was asked for most often and is not held: worth a look by whoever chooses seeds.",
+    text: "What was asked for most often and is not held: worth a look when you choose seeds. URIs whose answers failed or cannot be told apart are left out.",
     content: card(
       htmlTable({
         id: "missing-table",

@@ -14,7 +14,10 @@ export function logsText(report: LogReport): string {
   return `${tables.map((table) => textTableLines(table).join("\n")).join("\n\n")}\n`;
 }
 
-function countTable({ counts, asked, askedAndHeld }: LogReport): TextTable {
+function countTable({ counts, asked, askedAndHeld, unknown }: LogReport): TextTable {
+  const all = asked + unknown;
+  const part = (count: number): string =>
+    all === 0 ? wholeNumber(count) : `${wholeNumber(count)} (${percent(count / all)} %)`;
   return {
     title: "Logs",
     columns: ["", ""],
@@ -23,8 +26,10 @@ function countTable({ counts, asked, askedAndHeld }: LogReport): TextTable {
       ["  of another kind", wholeNumber(counts.otherLines)],
       ["requests to the aggregator", wholeNumber(counts.requests)],
       ["answers that fit several URIs", wholeNumber(counts.ambiguous)],
-      ["originals asked for, answer known", wholeNumber(asked)],
-      ["  held", `${wholeNumber(askedAndHeld)} (${percent(askedAndHeld / Math.max(1, asked))} %)`],
+      ["originals asked for", wholeNumber(all)],
+      ["  held", part(askedAndHeld)],
+      ["  not held", part(asked - askedAndHeld)],
+      ["  unknown: answers failed or open", part(unknown)],
     ],
   };
 }

@@ -8,7 +8,7 @@ import { surt } from "../../src/surt/surt.ts";
 import { runCli } from "../support/run-cli.ts";
 import { scratchDir } from "../support/scratch.ts";
 import type { Session } from "./memgator-lines.ts";
-import { memgatorLog } from "./memgator-lines.ts";
+import { interleaved, memgatorLog } from "./memgator-lines.ts";
 
 async function logs(text: string, args: readonly string[] = []): Promise<LogReport> {
   const { code, stdout, stderr } = await runCli(["logs", "--json", "--memory", "1m", ...args], {
@@ -33,6 +33,21 @@ const sessions: fc.Arbitrary<Session[]> = fc.array(
   { minLength: 1, maxLength: 40 },
 );
 const holdings = fc.array(uri, { maxLength: 60 });
+
+/** The most mementos any answer had; undefined where an archive that was asked never answered. */
+function mostMementos(own: readonly Session[], all: readonly Session[]): number | undefined {
+  const replies = own.flatMap((session) => session.replies);
+  const known = replies.flatMap(({ mementos }) => (mementos === "error" ? [] : [mementos]));
+  const most = Math.max(0, ...known);
+  if (most > 0) return most;
+  const answers = (list: readonly Session[], archive: string): boolean =>
+    list.some((session) =>
+      session.replies.some((one) => one.archive === archive && one.mementos !== "error"),
+    );
+  // An archive that never answers anything is not waited for.
+  const isOpen = replies.some(({ archive }) => !answers(own, archive) && answers(all, archive));
+  return isOpen || known.length === 0 ? undefined : 0;
+}
 
 describe("logs, beside a naive count", () => {
   it("counts requests, hits, misses and errors of each archive", async () => {
@@ -63,18 +78,21 @@ describe("logs, beside a naive count", () => {
         const report = await logs(memgatorLog(list));
         const cells = MAGNITUDES.map(() => MAGNITUDES.map(() => 0));
         const missing = new Map<string, number>();
+        let unknown = 0;
         for (const original of new Set(list.map((session) => surt(session.uri)))) {
           const own = list.filter((session) => surt(session.uri) === original);
-          const counts = own.flatMap(({ replies }) => replies.map(({ mementos }) => mementos));
-          const known = counts.filter((count) => count !== "error");
-          if (known.length === 0) continue;
-          const most = Math.max(...known);
+          const most = mostMementos(own, list);
+          if (most === undefined) {
+            unknown++;
+            continue;
+          }
           const row = cells[magnitude(most)];
           if (row !== undefined) row[magnitude(own.length)] += 1;
           if (most === 0) missing.set(original, own.length);
         }
         const found = report.overlap.cells.map((row) => row.map((cell) => cell ?? 0));
         expect(found).toEqual(cells);
+        expect(report.unknown).toBe(unknown);
         expect(new Map(report.missing.map((row) => [row.surt, row.requests]))).toEqual(missing);
         for (const row of report.missing) expect(surt(row.uri)).toBe(row.surt);
       }),
@@ -103,6 +121,90 @@ describe("logs, beside a naive count", () => {
       }),
       { numRuns: 15 },
     );
+  });
+});
+
+const ARCHIVES = ["ia", "pt", "loc"];
+/** A client's request: what each archive answers, and in which order. */
+const concurrent = fc.array(
+  fc.record({
+    uri: fc.constantFrom(...Array.from({ length: 8 }, (_, i) => `http://a.com/${i}`)),
+    replies: fc.tuple(
+      ...ARCHIVES.map((archive) =>
+        fc.record({
+          archive: fc.constant(archive),
+          mementos: fc.constantFrom(0, 0, 0, 0, 5, "error" as const),
+        }),
+      ),
+    ),
+  }),
+  { minLength: 1, maxLength: 25 },
+);
+const turns = fc.infiniteStream(fc.nat({ max: 1000 }));
+
+describe("logs of concurrent clients", () => {
+  it.each([
+    ["without timings", false],
+    ["with timings", true],
+  ])("never calls a URI missing that an archive had, %s", async (_, hasTimings) => {
+    let listed = 0;
+    await fc.assert(
+      fc.asyncProperty(concurrent, turns, fc.integer({ min: 1, max: 4 }), async (list, turn, n) => {
+        const text = interleaved(list, { clients: n, turns: turn, hasTimings });
+        const report = await logs(text);
+        const had = (key: string): boolean =>
+          list.some(
+            ({ uri: asked, replies }) =>
+              surt(asked) === key && replies.some(({ mementos }) => Number(mementos) > 0),
+          );
+        expect(report.missing.filter((row) => had(row.surt))).toEqual([]);
+        const originals = new Set(list.map((session) => surt(session.uri)));
+        expect(report.asked + report.unknown).toBe(originals.size);
+        expect(report.askedAndHeld).toBeLessThanOrEqual([...originals].filter(had).length);
+        listed += report.missing.length;
+        // One client at a time, or sessions that are named: nothing is lost but what failed.
+        if (n > 1 && !hasTimings) return;
+        expect(report.askedAndHeld).toBe([...originals].filter(had).length);
+      }),
+      { numRuns: 60 },
+    );
+    expect(listed).toBeGreaterThan(0);
+  });
+
+  it("leaves a URI open while other answers are", async () => {
+    const stamp = "INFO: 2016/06/09 12:00:00.123456";
+    const lines = [
+      "Aggregating Mementos for http://a.com/1",
+      "pt => Response error: 404 Not Found", // certain: nothing else was asked
+      "Aggregating Mementos for http://a.com/2",
+      "ia => Success: 7 mementos", // of either
+      "ia => Success: 9 mementos",
+      "pt => Response error: 404 Not Found",
+    ];
+    const report = await logs(lines.map((line) => `${stamp} ${line}\n`).join(""));
+    expect(report.missing).toEqual([]);
+    expect(report).toMatchObject({ asked: 0, unknown: 2, unknownShare: 1 });
+    const { stdout } = await runCli(["logs", "-q"], {
+      stdin: lines.map((line) => `${stamp} ${line}\n`).join(""),
+    });
+    expect(stdout).toMatch(/^ {2}unknown: answers failed or open +2 \(100\.00 %\)$/m);
+  });
+
+  it("does not wait for an archive that sleeps, or that never answers", async () => {
+    const stamp = "INFO: 2016/06/09 12:00:00.123456";
+    const lines = [
+      "Aggregating Mementos for http://a.com/1",
+      "ia => Success: 7 mementos",
+      "pt => Success: 7 mementos",
+      "uk => Network error: timeout",
+      "pt => Dormant after 5 consecutive failures",
+      "Aggregating Mementos for http://a.com/2",
+      "ia => Response error: 404 Not Found",
+      "uk => Network error: timeout",
+    ];
+    const report = await logs(lines.map((line) => `${stamp} ${line}\n`).join(""));
+    expect(report.missing.map((row) => row.uri)).toEqual(["http://a.com/2"]);
+    expect(report).toMatchObject({ asked: 2, askedAndHeld: 1, unknown: 0 });
   });
 });
 

@@ -20,8 +20,12 @@ many were hits, misses and errors, and how often it was put to sleep; how often
 what is archived is asked for; and which URIs are asked for often and are not
 held, as candidates for seeds.
 
-What is held is what archives answered. With --holdings it is what an index of
-the archive has, so that what nobody asks for is counted too.
+What is held is what archives answered: a URI is held if any archive has a
+memento, and not held if all archives that were asked have answered and none has
+one. It is unknown while an archive has failed, or its answer could belong to
+several requests: a log without --benchmark does not tell concurrent requests
+apart. With --holdings, what is held is what an index of the archive has, so
+that what nobody asks for is counted too.
 
 Reads every file once, in bounded memory; all numbers are exact. Answers that
 could belong to several requests at once count for the archive, not for a URI.`,

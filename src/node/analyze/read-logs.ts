@@ -64,7 +64,13 @@ export async function readLogs(
       holdings.length === 0
         ? []
         : (await sortCaptures(holdings, scratch, { ...options, samples: 0 })).runs;
-    const overlap = new LogOverlap(holdings.length > 0, options.top ?? DEFAULT_TOP);
+    const silent = archives.filter(({ hits, misses }) => hits + misses === 0);
+    const overlap = new LogOverlap({
+      hasIndex: holdings.length > 0,
+      ofOneArchive: options.archive !== undefined,
+      top: options.top ?? DEFAULT_TOP,
+      silent: new Set(silent.map(({ archive }) => archive)),
+    });
     const all = [...runs, ...captures];
     await mergeStored(all, { ...options, scratch }, (key, keyLength, count) => {
       overlap.add(key, keyLength, count);
