@@ -8,6 +8,7 @@ import { CdxParser, guessCdxColumns, parseCdxHeader } from "./cdx.ts";
 import { CdxjParser } from "./cdxj.ts";
 import { CountedRowsParser } from "./counted-rows.ts";
 import { HoldingsParser } from "./holdings.ts";
+import { ACCESS_LOG_LINE, CDXJ_LINE, MEMGATOR_LINE } from "./line-kind.ts";
 import { SurtListParser, UriListParser } from "./lists.ts";
 import { ROW_LINE_COLUMNS } from "./row-lines.ts";
 import { looksLikeZipNumIndex } from "./zipnum-index.ts";
@@ -67,7 +68,6 @@ const TIMEMAP: DetectedFormat = {
   isSample: true,
   repeats: true,
 };
-const CDXJ_LINE = /^\S+[ \t]+\d{4,17}[ \t]+\{/;
 const ACCESS_LOG: DetectedFormat = { name: "log", isSample: true, repeats: true };
 const MEMGATOR_LOG: DetectedFormat = {
   name: "holdings",
@@ -154,8 +154,8 @@ function guess(line: string, text: string, lineNumber: number, source: string): 
   }
   if (CDXJ_LINE.test(line)) return { name: "cdxj" };
   if (/^\d{14} \{/.test(line)) return TIMEMAP;
-  if (/^(?:INFO|ERROR|BENCHMARK|PROFILE): \d{4}\/\d\d\/\d\d /.test(line)) return MEMGATOR_LOG;
-  if (/^\S+ \S+ .*\[[^\]]+\] "(?:[^"\\]|\\.)*" \d{3} /.test(line)) return ACCESS_LOG;
+  if (MEMGATOR_LINE.test(line)) return MEMGATOR_LOG;
+  if (ACCESS_LOG_LINE.test(line)) return ACCESS_LOG;
   if (/^\s*<[^>\s]*>\s*;/.test(line)) return TIMEMAP;
   if (/^\s*\{/.test(line)) return /"original_uri"/.test(text) ? TIMEMAP : jsonFormat(false);
   if (/^\s*\[\s*\[?/.test(line)) return jsonFormat(true);

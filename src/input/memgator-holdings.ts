@@ -75,7 +75,7 @@ function* asRows(
   }
 }
 
-function severalArchives(a: string, b: string, { source }: { source: string }): MementoMapError {
+export function severalArchives(a: string, b: string, { source }: { source: string }): MementoMapError {
   return new MementoMapError(
     "MM_USAGE",
     `the log tells of several archives, ${quote(a)} and ${quote(b)} among them; choose one with --archive`,
@@ -83,7 +83,7 @@ function severalArchives(a: string, b: string, { source }: { source: string }): 
   );
 }
 
-function noSuchArchive(
+export function noSuchArchive(
   archive: string,
   seen: ReadonlySet<string>,
   { source }: { source: string },

@@ -39,7 +39,8 @@ of anything that is held. A map that is compact can be compacted further.
 Say how large the map may be, with --max-lines, --max-bytes or --relative-cost,
 and it becomes the one of that size that is expected to answer the fewest
 lookups wrongly. What will be asked is estimated from the map itself, and better
-with --misses: a list of lookups that were not held, in the order they came.
+with --misses: a list of lookups that were not held, in the order they came, or
+a MemGator log, of which the misses of one archive are taken.
 Exclusions (rows with 0) are added where the misses show that they will pay.
 
 Without a size, every host or folder is rolled up that has more children than
@@ -117,7 +118,16 @@ Exclusions (rows with 0) stay where they cover nothing that is held.`,
       help: "Relative to so many originals, not rows.",
       parse: parsePositive,
     },
-    misses: { type: "string", value: "FILE", help: "Lookups that missed: URIs or SURTs." },
+    misses: {
+      type: "string",
+      value: "FILE",
+      help: "Lookups that missed: URIs or SURTs, or a MemGator log.",
+    },
+    archive: {
+      type: "string",
+      value: "ID",
+      help: "Whose misses to take from a log of several archives.",
+    },
     "no-exclusions": { type: "boolean", help: "Add no rows with 0." },
     threads: { type: "string", value: "N", help: "Default: all cores.", parse: parsePositive },
     tmp: { type: "string", value: "DIR", help: "Where scratch files go. Default: TMPDIR." },
@@ -195,6 +205,7 @@ Exclusions (rows with 0) stay where they cover nothing that is held.`,
             ? (await loadBudget()).compactFileToBudget(path, output, {
                 budget,
                 misses: values.misses,
+                archive: values.archive,
                 allowsExclusions: !values["no-exclusions"],
                 scratch: values.tmp,
                 streams: io,

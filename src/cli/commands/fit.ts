@@ -37,7 +37,16 @@ table instead: a header line with the columns Depth and MeanChld, or Depth,
 Parents and Children, and a row for each depth (H1, H2 ... P0, P1 ...).`,
   options: {
     table: { type: "string", value: "FILE", help: "Fit the numbers of a depth table." },
-    misses: { type: "string", value: "FILE", help: "Lookups that missed: URIs or SURTs." },
+    misses: {
+      type: "string",
+      value: "FILE",
+      help: "Lookups that missed: URIs or SURTs, or a MemGator log.",
+    },
+    archive: {
+      type: "string",
+      value: "ID",
+      help: "Whose misses to take from a log of several archives.",
+    },
   },
   examples: [
     { line: "mementomap fit map.ukvs", does: "the parameters of this archive" },
@@ -51,7 +60,7 @@ Parents and Children, and a row for each depth (H1, H2 ... P0, P1 ...).`,
     if (values.table === undefined) await refuseOtherThanMaps(path);
     const { table, prior } =
       values.table === undefined
-        ? await fitMap(path, values.misses, io)
+        ? await fitMap(path, values, io)
         : { table: await readTable(values.table), prior: undefined };
     const result = fitChildren(table);
     await writeText(
@@ -65,7 +74,7 @@ Parents and Children, and a row for each depth (H1, H2 ... P0, P1 ...).`,
 /** Reads a map twice; what cannot be read twice goes to a scratch file first. */
 function fitMap(
   path: string,
-  misses: string | undefined,
+  { misses, archive }: { readonly misses: string | undefined; readonly archive: string | undefined },
   io: Io,
 ): Promise<{ table: DepthChildren[]; prior: Prior | undefined }> {
   return withMapSources([path], { io }, async ([source]) => {
@@ -83,7 +92,7 @@ function fitMap(
     if (reader.headers.fields.keys.length > 1) return { table, prior: undefined };
     const { prior } = await BudgetCompaction.survey(read, {
       source: source.name,
-      misses: misses === undefined ? undefined : await readMisses(misses, io),
+      misses: misses === undefined ? undefined : await readMisses({ path: misses, archive }, io),
       kernels: budgetKernels,
     });
     return { table, prior };

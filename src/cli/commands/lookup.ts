@@ -1,5 +1,6 @@
 import { lineBatches } from "../../bytes/lines.ts";
-import { quote } from "../../errors.ts";
+import { type Position, quote } from "../../errors.ts";
+import { beginsWithLookup, refuseForeignLine } from "../../input/line-kind.ts";
 import { answerJson, answerLine, AnswerWriter } from "../../lookup/answer-lines.ts";
 import { type BlockSink, BlockWriter } from "../../lookup/block-writer.ts";
 import type { Answer, MapLookup } from "../../lookup/lookup.ts";
@@ -170,13 +171,16 @@ class Asker {
     const out = new BlockWriter(sink);
     const answers = new AnswerWriter(index, out, this.#options);
     let asked = 0;
-    for await (const { bytes, starts, ends, count } of lineBatches(input.chunks, {
+    for await (const { bytes, starts, ends, count, firstLine } of lineBatches(input.chunks, {
       source: input.name,
     })) {
       answers.startBatch(bytes);
       for (let line = 0; line < count; line += 1) {
         if (starts[line] === ends[line]) continue;
-        if (asked === 0) this.#checkForm(decoder.decode(bytes.subarray(starts[line], ends[line])));
+        if (asked === 0) {
+          const text = decoder.decode(bytes.subarray(starts[line], ends[line]));
+          this.#checkFirst(text, { source: input.name, line: firstLine + line });
+        }
         asked += 1;
         const sent = answers.write(bytes, starts[line], ends[line]);
         if (sent !== undefined) await sent;
@@ -189,13 +193,15 @@ class Asker {
   async #answerText(input: Batch, sink: BlockSink): Promise<BatchCounts> {
     const lines = new LineWriter(sink);
     const counts = { asked: 0, present: 0 };
-    for await (const { bytes, starts, ends, count } of lineBatches(input.chunks, {
+    for await (const { bytes, starts, ends, count, firstLine } of lineBatches(input.chunks, {
       source: input.name,
     })) {
       for (let line = 0; line < count; line += 1) {
         if (starts[line] === ends[line]) continue;
         const text = decoder.decode(bytes.subarray(starts[line], ends[line]));
-        if (counts.asked === 0) this.#checkForm(text);
+        if (counts.asked === 0) {
+          this.#checkFirst(text, { source: input.name, line: firstLine + line });
+        }
         const answer = this.#askIndex(text) ?? (await this.#ask(text));
         counts.asked += 1;
         if (answer.present) counts.present += 1;
@@ -205,6 +211,18 @@ class Asker {
     }
     await lines.flush();
     return counts;
+  }
+
+  /**
+   * Refuses a batch that is a file of another kind, and warns where it may be one: a map says
+   * "absent" of everything that is not a URI.
+   */
+  #checkFirst(text: string, position: Position): void {
+    refuseForeignLine(text, position);
+    if (!beginsWithLookup(text)) {
+      this.#options.warn(`${position.source}: ${quote(text)} is neither a URI nor a SURT`);
+    }
+    this.#checkForm(text);
   }
 
   /** Warns of a URI in place of a SURT, or the other way round: a map says "absent" of either. */

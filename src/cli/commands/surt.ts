@@ -1,5 +1,6 @@
 import { LF } from "../../bytes/ascii.ts";
-import { lineBatches } from "../../bytes/lines.ts";
+import { type LineBatch, lineBatches } from "../../bytes/lines.ts";
+import { refuseForeignLine } from "../../input/line-kind.ts";
 import { surtRoom } from "../../lookup/answer-lines.ts";
 import { type BlockSink, BlockWriter } from "../../lookup/block-writer.ts";
 import { openInput } from "../../node/input-file.ts";
@@ -72,11 +73,17 @@ function asJson(uri: string, wantsKeys: boolean): string {
   return JSON.stringify({ uri, surt: canonical, ...keys });
 }
 
+/** Refuses input that is a file of another kind, told by its first line. */
+function checkFirst({ bytes, starts, ends, count, firstLine }: LineBatch, source: string): void {
+  if (firstLine !== 1 || count === 0) return;
+  refuseForeignLine(decoder.decode(bytes.subarray(starts[0], ends[0])), { source, line: 1 });
+}
+
 async function* inputLines(io: Io): AsyncGenerator<string[], void, undefined> {
   const input = await openInput(undefined, io, { signal: io.interrupt.signal });
-  for await (const { bytes, starts, ends, count } of lineBatches(input.chunks, {
-    source: input.name,
-  })) {
+  for await (const batch of lineBatches(input.chunks, { source: input.name })) {
+    checkFirst(batch, input.name);
+    const { bytes, starts, ends, count } = batch;
     yield Array.from({ length: count }, (_, index) =>
       decoder.decode(bytes.subarray(starts[index], ends[index])),
     );
@@ -87,9 +94,9 @@ async function* inputLines(io: Io): AsyncGenerator<string[], void, undefined> {
 async function streamSurts(io: Io, sink: BlockSink): Promise<void> {
   const out = new BlockWriter(sink);
   const input = await openInput(undefined, io, { signal: io.interrupt.signal });
-  for await (const { bytes, starts, ends, count } of lineBatches(input.chunks, {
-    source: input.name,
-  })) {
+  for await (const batch of lineBatches(input.chunks, { source: input.name })) {
+    checkFirst(batch, input.name);
+    const { bytes, starts, ends, count } = batch;
     for (let index = 0; index < count; index += 1) {
       const room = out.reserve(surtRoom(ends[index] - starts[index]));
       if (room !== undefined) await room;

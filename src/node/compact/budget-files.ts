@@ -8,9 +8,13 @@ import type { Plan } from "../../compact/budget/plan.ts";
 import type { Prior } from "../../compact/budget/prior.ts";
 import { readMissList } from "../../compact/budget/read-misses.ts";
 import type { ReadMap } from "../../compact/budget/survey-map.ts";
+import { MAX_LINE_BYTES } from "../../bytes/whole-lines.ts";
 import { MementoMapError } from "../../errors.ts";
+import { MEMGATOR_LINE } from "../../input/line-kind.ts";
+import { memgatorMisses } from "../../input/memgator-misses.ts";
 import type { FileSource } from "../file-source.ts";
 import { openInput } from "../input-file.ts";
+import { peekHead } from "../input/peek-head.ts";
 import type { MapStreams } from "../map-sources.ts";
 import { withMapSources } from "../map-sources.ts";
 import type { Output } from "../output-file.ts";
@@ -31,8 +35,10 @@ export interface Budget {
 
 export interface BudgetFileOptions {
   readonly budget: Budget;
-  /** A list of lookups that missed: URIs or SURTs. */
+  /** A list of lookups that missed, URIs or SURTs, or the log of a MemGator. */
   readonly misses?: string | undefined;
+  /** Whose misses to take from a log. */
+  readonly archive?: string | undefined;
   readonly allowsExclusions?: boolean | undefined;
   /** The folder for scratch files. */
   readonly scratch?: string | undefined;
@@ -62,6 +68,8 @@ const MAX_TRIES = 8;
 /** What a first guess takes a row to need after gzip; the tries correct it. */
 const GUESSED_ROW_BYTES = 16;
 const READ_BYTES = 1 << 20;
+/** Enough to tell a log by its first line. */
+const LOG_HEAD_BYTES = 64;
 
 /**
  * Makes the map of a given size that is expected to answer the fewest lookups wrongly.
@@ -78,7 +86,9 @@ export async function compactFileToBudget(
 ): Promise<BudgetFileSummary> {
   const { streams, scratch: parent } = options;
   const misses =
-    options.misses === undefined ? undefined : await readMisses(options.misses, streams);
+    options.misses === undefined
+      ? undefined
+      : await readMisses({ path: options.misses, archive: options.archive }, streams);
   return withMapSources([path], { io: streams, tmp: parent }, ([source]) =>
     withTempDir({ parent, interrupt: streams.interrupt }, async (scratch) => {
       const spill = new ScratchSpill(join(scratch, "nodes"));
@@ -98,10 +108,29 @@ export async function compactFileToBudget(
   );
 }
 
-/** Reads the lookups that missed; holds them all. */
-export async function readMisses(path: string, streams: MapStreams): Promise<MissList> {
+/** Where lookups that missed are listed. */
+export interface MissesFile {
+  readonly path: string;
+  /** Whose misses to take from the log of an aggregator; needed where it has several archives. */
+  readonly archive?: string | undefined;
+}
+
+/**
+ * Reads the lookups that missed, from a list of URIs or SURTs, or from the log of a MemGator; holds
+ * them all.
+ *
+ * @throws MM_BAD_INPUT for what is neither, or has no miss; MM_USAGE for an archive that a log lacks
+ */
+export async function readMisses(
+  { path, archive }: MissesFile,
+  streams: MapStreams,
+): Promise<MissList> {
   const input = await openInput(path, streams, { signal: streams.interrupt?.signal });
-  return readMissList(input.chunks, input.name);
+  const { head, chunks } = await peekHead(input.chunks);
+  const isLog = MEMGATOR_LINE.test(new TextDecoder().decode(head.subarray(0, LOG_HEAD_BYTES)));
+  if (!isLog) return readMissList(chunks, input.name);
+  const options = { archive, source: input.name, maxLineBytes: MAX_LINE_BYTES };
+  return readMissList(memgatorMisses(chunks, options), input.name);
 }
 
 function reading(source: FileSource, { streams, onRead }: BudgetFileOptions): ReadMap {

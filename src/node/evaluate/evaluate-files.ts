@@ -7,7 +7,7 @@ import { MementoMapError } from "../../errors.ts";
 import type { AskedKeys, Evaluation, EvaluationReport } from "../../evaluate/evaluation.ts";
 import { evaluate, RecallCount } from "../../evaluate/evaluation.ts";
 import { cutKey, FIXED_POLICIES } from "../../evaluate/fixed-policy.ts";
-import { lookupListKeys } from "../../evaluate/lookup-list.ts";
+import { lookupKey, LookupList, lookupTexts } from "../../evaluate/lookup-list.ts";
 import type { MadeBy } from "../../evaluate/paper-sweep.ts";
 import type { Predictor } from "../../evaluate/predictor.ts";
 import { BloomPredictor, MapPredictor } from "../../evaluate/predictor.ts";
@@ -127,8 +127,8 @@ async function readKeys(
 ): Promise<string[]> {
   const input = await openInput(path, streams, { signal: streams.interrupt?.signal });
   const keys: string[] = [];
-  for await (const some of lookupListKeys(input.chunks, input.name)) {
-    for (const key of some) keys.push(key);
+  for await (const texts of lookupTexts(input.chunks, new LookupList(input.name), input.name)) {
+    for (const text of texts) keys.push(lookupKey(text));
   }
   return keepsRepeats ? keys : [...new Set(keys)];
 }
@@ -247,7 +247,7 @@ async function budgets(options: EvaluateOptions, misses: string | undefined): Pr
   };
   const compaction = await BudgetCompaction.survey(read, {
     source: options.truth,
-    misses: misses === undefined ? undefined : await readMisses(misses, streams),
+    misses: misses === undefined ? undefined : await readMisses({ path: misses }, streams),
     kernels: budgetKernels,
   });
   const predictors: Predictor[] = [];
