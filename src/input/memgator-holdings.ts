@@ -75,7 +75,11 @@ function* asRows(
   }
 }
 
-export function severalArchives(a: string, b: string, { source }: { source: string }): MementoMapError {
+export function severalArchives(
+  a: string,
+  b: string,
+  { source }: { source: string },
+): MementoMapError {
   return new MementoMapError(
     "MM_USAGE",
     `the log tells of several archives, ${quote(a)} and ${quote(b)} among them; choose one with --archive`,

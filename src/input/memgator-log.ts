@@ -108,7 +108,8 @@ export class MemgatorLog {
     }
     if (archive === "SESSION") {
       const ended = this.#sessions.get(session);
-      if (ended !== undefined) this.#watcher.closed?.(ended.uri, { failed: ended.failed, unsure: [] });
+      if (ended !== undefined)
+        this.#watcher.closed?.(ended.uri, { failed: ended.failed, unsure: [] });
       this.#sessions.delete(session);
       return undefined;
     }
@@ -243,7 +244,12 @@ class OwedAnswers {
 
   ask(uri: string): void {
     this.#asked++;
-    const request = { uri, number: this.#asked, settled: new Set<string>(), failed: new Set<string>() };
+    const request = {
+      uri,
+      number: this.#asked,
+      settled: new Set<string>(),
+      failed: new Set<string>(),
+    };
     this.#last = request;
     for (const [archive, state] of this.#archives) {
       if (state.isAsleep) {

@@ -29,7 +29,8 @@ export async function* memgatorMisses(
       if (archive === undefined || outcome.archive === archive) uris += `${outcome.uri}\n`;
     }
     const [first, second] = archives;
-    if (archive === undefined && second !== undefined) throw severalArchives(first, second, options);
+    if (archive === undefined && second !== undefined)
+      throw severalArchives(first, second, options);
     if (uris === "") continue;
     isEmpty = false;
     yield encoder.encode(uris);

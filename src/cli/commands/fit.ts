@@ -74,7 +74,10 @@ Parents and Children, and a row for each depth (H1, H2 ... P0, P1 ...).`,
 /** Reads a map twice; what cannot be read twice goes to a scratch file first. */
 function fitMap(
   path: string,
-  { misses, archive }: { readonly misses: string | undefined; readonly archive: string | undefined },
+  {
+    misses,
+    archive,
+  }: { readonly misses: string | undefined; readonly archive: string | undefined },
   io: Io,
 ): Promise<{ table: DepthChildren[]; prior: Prior | undefined }> {
   return withMapSources([path], { io }, async ([source]) => {

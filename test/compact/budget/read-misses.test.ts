@@ -24,12 +24,16 @@ const uri = fc.oneof(
 describe("readMissList", () => {
   it("reads the keys of a list of lookups, however it is cut into chunks", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(uri, { minLength: 1 }), fc.integer({ min: 1, max: 50 }), async (uris, size) => {
-        const list = uris.map((text, i) => (i % 3 === 0 ? `  ${text} 12\r\n` : `${text}\n`));
-        const text = Buffer.from(`# a comment\n\n${list.join("")}`);
-        const read = await readMissList(chunked(text, [size]), "list");
-        expect(read).toEqual(new MissList(uris.map(lookupKey)));
-      }),
+      fc.asyncProperty(
+        fc.array(uri, { minLength: 1 }),
+        fc.integer({ min: 1, max: 50 }),
+        async (uris, size) => {
+          const list = uris.map((text, i) => (i % 3 === 0 ? `  ${text} 12\r\n` : `${text}\n`));
+          const text = Buffer.from(`# a comment\n\n${list.join("")}`);
+          const read = await readMissList(chunked(text, [size]), "list");
+          expect(read).toEqual(new MissList(uris.map(lookupKey)));
+        },
+      ),
     );
   });
 });
