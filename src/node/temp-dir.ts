@@ -26,7 +26,7 @@ export async function withTempDir<T>(
   use: (path: string) => Promise<T>,
 ): Promise<T> {
   const parent = options.parent ?? tmpdir();
-  await removeAbandoned(parent);
+  await removeAbandonedScratch(parent);
   // Made and registered in one go: an interruption in between would leave it behind.
   options.interrupt?.signal.throwIfAborted();
   const path = makeIn(parent);
@@ -39,6 +39,11 @@ export async function withTempDir<T>(
     await rm(path, { recursive: true, force: true });
     release?.();
   }
+}
+
+/** Removes the scratch folders of killed runs; {@link withTempDir} does so too. */
+export function removeAbandonedScratch(parent: string = tmpdir()): Promise<void> {
+  return removeAbandoned(parent);
 }
 
 function makeIn(parent: string): string {

@@ -7,7 +7,7 @@ import type { UkvsHeaders } from "../../ukvs/header.ts";
 import type { Interrupt } from "../interrupt.ts";
 import { ioError, systemCode } from "../io-error.ts";
 import type { ProxySettings } from "../proxy/proxy-settings.ts";
-import { withTempDir } from "../temp-dir.ts";
+import { removeAbandonedScratch, withTempDir } from "../temp-dir.ts";
 import { download, type Download, forget } from "./download.ts";
 import { type FetchState, partPaths, readJson, statePath, writeJson } from "./fetch-state.ts";
 import { NodeClient } from "./node-client.ts";
@@ -113,6 +113,7 @@ class Fetching {
   }
 
   async run(): Promise<FetchResult> {
+    await removeAbandonedScratch();
     const held = await this.#heldState();
     if (held !== undefined) {
       const current = await this.#refresh(held);

@@ -1,0 +1,14 @@
+import { vi } from "vitest";
+
+/** Waits until something holds, and fails when it still does not after `timeout` milliseconds. */
+export async function until(
+  condition: () => boolean | Promise<boolean>,
+  timeout: number = 20_000,
+): Promise<void> {
+  await vi.waitFor(
+    async () => {
+      if (!(await condition())) throw new Error(`never came to hold: ${String(condition)}`);
+    },
+    { timeout, interval: 5 },
+  );
+}
