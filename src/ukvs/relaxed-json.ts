@@ -2,18 +2,29 @@ import JSON5 from "json5";
 
 import { MementoMapError } from "../errors.ts";
 
+/** Where there is none of these, every number is finite. */
+const MAY_BE_INFINITE = /e\+?\d{3}|\d{300}|Infinity|NaN/i;
+
 /**
  * Reads JSON, or the relaxed form of older files (`{keys: ["surt"]}`, read as JSON5).
  *
- * A member named `__proto__` is a member like any other. Throws whatever the JSON5 reader throws;
+ * A member named `__proto__` is a member like any other. Numbers that JSON has no form for, such as
+ * `1e999`, are refused: what is read can be written. Throws whatever the JSON5 reader throws;
  * callers know the line and wrap it.
  */
 export function parseRelaxedJson(text: string): unknown {
+  const value = parseEither(text);
+  if (MAY_BE_INFINITE.test(text)) JSON.stringify(value, refuseInexpressible);
+  return value;
+}
+
+function parseEither(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
     // Strict JSON is the common case and much the faster reader; its complaint is of no use here.
-    return JSON5.parse(text);
+    // The JSON5 reader prints a warning for a line separator that is not escaped.
+    return JSON5.parse(text.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029"));
   }
 }
 

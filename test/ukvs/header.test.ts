@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 
 import {
   DEFAULT_FIELDS,
@@ -53,6 +53,22 @@ describe("parseHeader", () => {
       expect(formatHeaders(headers)).toContain('!meta {"__proto__":{"polluted":1}}');
     }
     expect({}).not.toHaveProperty("polluted");
+  });
+});
+
+describe("parseHeader, of numbers and line separators", () => {
+  it.each(["1e999", "-1e400", "9".repeat(310), "Infinity", "[NaN]"])(
+    "refuses %s, which no header could be written with",
+    (number) => {
+      expect(() => parseHeader(`!meta {"a": ${number}}`)).toThrow(/!meta/);
+    },
+  );
+
+  it("reads a line separator in relaxed JSON, and prints no warning", () => {
+    const warn = vi.spyOn(console, "warn");
+    expect(parseHeader("!meta {a: 'b\u2028c\u2029'}").value).toEqual({ a: "b\u2028c\u2029" });
+    expect(warn).not.toHaveBeenCalled();
+    warn.mockRestore();
   });
 });
 
