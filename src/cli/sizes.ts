@@ -114,9 +114,9 @@ export function formatCount(count: number): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ",");
 }
 
-/** Shows how many there are of something: `1 page`, `1,200 pages`. */
-export function formatAmount(count: number, one: string): string {
-  return `${formatCount(count)} ${one}${count === 1 ? "" : "s"}`;
+/** Shows how many there are of something: `1 page`, `1,200 pages`, `2 searches`. */
+export function formatAmount(count: number, one: string, several: string = `${one}s`): string {
+  return `${formatCount(count)} ${count === 1 ? one : several}`;
 }
 
 /** Shows a duration for people: `0.8 s`, `2 min 5 s`, `1 h 3 min`. */

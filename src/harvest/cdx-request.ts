@@ -2,6 +2,7 @@ import { MementoMapError, quote } from "../errors.ts";
 import type { KeyWatch } from "./key-watch.ts";
 import { watchKey } from "./key-watch.ts";
 import { serverAddress } from "./server-address.ts";
+import type { TimeWindow } from "./time-window.ts";
 
 /** Which captures to ask a CDX server for. */
 export interface CdxQuery {
@@ -22,6 +23,9 @@ export type CdxMatch = (typeof CDX_MATCHES)[number];
 export const CDX_PAGINGS = ["resume", "pages", "stream"] as const;
 export type CdxPaging = (typeof CDX_PAGINGS)[number];
 
+/** Lines to ask a server with resume keys for. */
+const DEFAULT_LINES_PER_PAGE = 10_000;
+
 /** Where a harvest goes on. */
 export type CdxCursor =
   | {
@@ -29,12 +33,64 @@ export type CdxCursor =
       readonly key: string | undefined;
       readonly watch?: KeyWatch | undefined;
     }
-  | { readonly paging: "pages"; readonly page: number; readonly pages: number }
-  | { readonly paging: "stream" };
+  | {
+      readonly paging: "pages";
+      readonly page: number;
+      readonly pages: number;
+      /** The most rows of a page that is known to be whole. */
+      readonly checkedRows?: number | undefined;
+    }
+  | {
+      readonly paging: "stream";
+      /** What to ask for, the next one last; by default all that the query asks for. */
+      readonly windows?: readonly TimeWindow[] | undefined;
+    };
 
-/** The request that finds out how a server pages; see {@link cursorOfProbe}. */
-export function probeUrl(api: string, query: CdxQuery): string {
+/**
+ * More rows than any server sends. Without a limit some stop at one of their own (pywb at 100,000)
+ * and do not say so.
+ */
+export const NO_LIMIT = 1_000_000_000;
+
+/**
+ * The request that finds out how a server pages; see {@link cursorOfProbe}.
+ *
+ * Servers without pages answer it with captures and some of them ignore the limit (pywb), so it
+ * names a page that nobody holds.
+ */
+export function probeUrl(api: string, { url }: CdxQuery): string {
+  const host = /^(?:[a-z][a-z0-9+.-]*:\/\/)?(?:\*\.)?([^/?#*]+)/i.exec(url)?.[1] ?? url;
+  const probe = { url: `${host}/mementomap-asks-how-this-server-pages` };
+  return requestUrl(api, probe, { showNumPages: "true", limit: "1" });
+}
+
+/** The request for the number of pages, of a server that has some. */
+export function pageCountUrl(api: string, query: CdxQuery): string {
   return requestUrl(api, query, { showNumPages: "true", limit: "1" });
+}
+
+/** The request for the last row of what a cursor asks for. */
+export function lastRowUrl(api: string, query: CdxQuery, cursor: CdxCursor): string {
+  return requestUrl(api, windowed(query, cursor), {
+    ...(cursor.paging === "pages" ? { page: String(cursor.page) } : {}),
+    sort: "reverse",
+    limit: "1",
+  });
+}
+
+/** The request for one row of a window. */
+export function oneRowUrl(api: string, query: CdxQuery, window: TimeWindow): string {
+  return requestUrl(api, { ...query, ...window }, { limit: "1" });
+}
+
+/** The window of time that a cursor asks for. */
+export function windowOf({ from, to }: CdxQuery, cursor: CdxCursor): TimeWindow {
+  const windows = cursor.paging === "stream" ? cursor.windows : undefined;
+  return windows?.at(-1) ?? { from, to };
+}
+
+function windowed(query: CdxQuery, cursor: CdxCursor): CdxQuery {
+  return { ...query, ...windowOf(query, cursor) };
 }
 
 /** Makes out from the answer to {@link probeUrl} how a server pages, and where to begin. */
@@ -61,22 +117,29 @@ export function pageUrl(
   api: string,
   query: CdxQuery,
   cursor: CdxCursor,
-  linesPerPage: number,
+  linesPerPage: number | undefined,
 ): string | undefined {
+  const limit = String(limitOf(cursor, linesPerPage));
   switch (cursor.paging) {
     case "resume":
       return requestUrl(api, query, {
-        limit: String(linesPerPage),
+        limit,
         showResumeKey: "true",
         ...(cursor.key === undefined ? {} : { resumeKey: cursor.key }),
       });
     case "pages":
       return cursor.page < cursor.pages
-        ? requestUrl(api, query, { page: String(cursor.page) })
+        ? requestUrl(api, query, { page: String(cursor.page), limit })
         : undefined;
     case "stream":
-      return requestUrl(api, query, {});
+      return requestUrl(api, windowed(query, cursor), { limit });
   }
+}
+
+/** The rows to ask for at a time. */
+export function limitOf({ paging }: CdxCursor, linesPerPage: number | undefined): number {
+  if (paging === "pages") return NO_LIMIT; // the server decides what a page is
+  return linesPerPage ?? (paging === "resume" ? DEFAULT_LINES_PER_PAGE : NO_LIMIT);
 }
 
 /**
@@ -99,8 +162,10 @@ export function nextCursor(
     }
     case "pages":
       return cursor.page + 1 < cursor.pages ? { ...cursor, page: cursor.page + 1 } : undefined;
-    case "stream":
-      return undefined;
+    case "stream": {
+      const windows = cursor.windows?.slice(0, -1) ?? [];
+      return windows.length === 0 ? undefined : { ...cursor, windows };
+    }
   }
 }
 

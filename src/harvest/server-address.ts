@@ -24,3 +24,20 @@ export function withoutUser(address: string): string {
   url.password = "";
   return url.href;
 }
+
+/** What to try where a server answers with a page for people. */
+export function whereTheApiIs(address: string): string {
+  const { origin, pathname } = serverAddress(address);
+  const [collection = ""] = pathname.split("/").filter((part) => part !== "" && part !== "cdx");
+  const guess = collection === "" ? "" : `, here perhaps ${origin}/${collection}/cdx`;
+  return `the CDX API of pywb is at /COLLECTION/cdx${guess}`;
+}
+
+/** The error about a server that answers with a page for people. */
+export function htmlAnswer(source: string): MementoMapError {
+  return new MementoMapError(
+    "MM_BAD_INPUT",
+    `the server answers with a page in HTML, not with an index; ${whereTheApiIs(source)}`,
+    { position: { source } },
+  );
+}

@@ -1,4 +1,4 @@
-import { MINUS, SPACE, TAB } from "../bytes/ascii.ts";
+import { AT, BANG, MINUS, SPACE, TAB } from "../bytes/ascii.ts";
 import type { Capture, RowKind, RowParser } from "./capture.ts";
 import { ROW } from "./capture.ts";
 import { dateEnd } from "./date.ts";
@@ -82,7 +82,10 @@ export class CdxParser implements RowParser {
 
   parse(bytes: Uint8Array, start: number, end: number, capture: Capture): RowKind {
     const { delimiter, key, spareKey, date, uri, mime, status } = this.#columns;
-    if (bytes[start] === delimiter) return this.#checkHeader(bytes, start, end, capture);
+    const first = bytes[start];
+    if (first === delimiter) return this.#checkHeader(bytes, start, end, capture);
+    // Rows made of something else are separated by TAB and have no such lines.
+    if ((first === BANG || first === AT) && delimiter === SPACE) return ROW.header;
     capture.reset();
     let at = start;
     for (let column = 0; column <= this.#lastColumn; column++) {

@@ -7,6 +7,7 @@ import type { CdxColumns } from "./cdx.ts";
 import { CdxParser, guessCdxColumns, parseCdxHeader } from "./cdx.ts";
 import { CdxjParser } from "./cdxj.ts";
 import { CountedRowsParser } from "./counted-rows.ts";
+import { htmlInstead, looksLikeHtml } from "./html.ts";
 import { HoldingsParser } from "./holdings.ts";
 import { ACCESS_LOG_LINE, CDXJ_LINE, MEMGATOR_LINE } from "./line-kind.ts";
 import { SurtListParser, UriListParser } from "./lists.ts";
@@ -193,6 +194,7 @@ function refuse(text: string, wanted: InputFormat, source: string): void {
       { position: { source } },
     );
   }
+  if (looksLikeHtml(text)) throw htmlInstead("an index", source);
   if (looksBinary(text)) {
     throw new MementoMapError(
       "MM_BAD_INPUT",

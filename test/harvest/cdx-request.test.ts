@@ -4,7 +4,9 @@ import type { CdxCursor, CdxQuery } from "../../src/harvest/cdx-request.ts";
 import {
   CDX_MATCHES,
   cursorOfProbe,
+  lastRowUrl,
   nextCursor,
+  pageCountUrl,
   pageUrl,
   probeUrl,
   resumeEnd,
@@ -27,7 +29,8 @@ describe("requests", () => {
     fc.assert(
       fc.property(queries, (query) => {
         for (const address of [
-          probeUrl(API, query),
+          pageCountUrl(API, query),
+          lastRowUrl(API, query, { paging: "stream" }),
           pageUrl(API, query, { paging: "stream" }, 10) ?? "",
           pageUrl(API, query, { paging: "pages", page: 2, pages: 3 }, 10) ?? "",
           pageUrl(API, query, { paging: "resume", key: query.url }, 10) ?? "",
@@ -47,10 +50,24 @@ describe("requests", () => {
     );
   });
 
+  it("find out how a server pages by a page that nobody holds", () => {
+    for (const [url, host] of [
+      ["a.org", "a.org"],
+      ["http://a.org:80/x?y", "a.org:80"],
+      ["*.a.org", "a.org"],
+      ["a.org/*", "a.org"],
+    ]) {
+      const { searchParams } = new URL(probeUrl(API, { url, match: "domain", from: "2010" }));
+      expect(searchParams.get("url")).toMatch(new RegExp(`^${host}/mementomap-`));
+      expect(searchParams.get("showNumPages")).toBe("true");
+      expect(searchParams.has("matchType")).toBe(false);
+    }
+  });
+
   it("end with the last page", () => {
     const pages = (page: number): string | undefined =>
       pageUrl(API, { url: "a" }, { paging: "pages", page, pages: 3 }, 10);
-    expect(pages(2)).toMatch(/[?&]page=2$/);
+    expect(pages(2)).toMatch(/[?&]page=2&limit=\d+$/);
     expect(pages(3)).toBeUndefined();
   });
 

@@ -14,7 +14,7 @@ import { parseDatetime } from "../datetime.ts";
 import type { Io } from "../io.ts";
 import { ExitCode } from "../io.ts";
 import { Progress } from "../progress.ts";
-import { formatCount, parsePositive, parseWhole } from "../sizes.ts";
+import { formatAmount, formatCount, parsePositive, parseWhole } from "../sizes.ts";
 
 export const harvest: Command = defineCommand({
   name: "harvest",
@@ -27,6 +27,10 @@ Archive's) into an index file, of which generate makes a map.
 With --search, samples an archive through its full-text search instead
 (Arquivo.pt's), with random words that it learns from the results. The index
 says that it is a sample, and counts of maps made from it end in +.
+
+Servers may stop at a limit and not say so. Where rows seem to be missing,
+harvest asks for smaller windows of time; where the server does not go by them,
+it warns, ends with status 1, and the index says that it is a sample.
 
 Stopped or failed, the same command goes on where it was; until all is there,
 what was fetched is in INDEX.part.
@@ -60,8 +64,7 @@ HTTP_PROXY, ALL_PROXY and NO_PROXY name.`,
     "page-lines": {
       type: "string",
       value: "N",
-      default: "10000",
-      help: "Lines to ask for at a time, where that can be said.",
+      help: "Lines to ask for at a time. Default: 10,000, or all in one stream.",
       parse: parsePositive,
     },
     search: {
@@ -103,6 +106,7 @@ HTTP_PROXY, ALL_PROXY and NO_PROXY name.`,
       value: "TEXT",
       help: "An address for the archive to write to, sent along.",
     },
+    force: { type: "boolean", help: "Write an index without a capture, too." },
     "allow-private": {
       type: "boolean",
       help: "Follow redirects to private addresses too.",
@@ -143,8 +147,13 @@ HTTP_PROXY, ALL_PROXY and NO_PROXY name.`,
       });
       const summary = await searching.finally(() => progress.end());
       const leftOut =
-        summary.leftOut === 0 ? "" : `, ${formatCount(summary.leftOut)} results of no use`;
-      report(io, values, summary, `${formatCount(summary.searches)} searches${leftOut}`);
+        summary.leftOut === 0 ? "" : `, ${formatAmount(summary.leftOut, "result")} of no use`;
+      report(
+        io,
+        values,
+        summary,
+        `${formatAmount(summary.searches, "search", "searches")}${leftOut}`,
+      );
       return ExitCode.ok;
     }
     const queries = values.url.map((url) => ({
@@ -157,10 +166,15 @@ HTTP_PROXY, ALL_PROXY and NO_PROXY name.`,
       ...polite,
       paging: values.paging,
       linesPerPage: values["page-lines"],
+      allowsEmpty: values.force,
     });
     const summary = await harvesting.finally(() => progress.end());
-    report(io, values, summary, `${formatCount(summary.pages)} pages`);
-    return ExitCode.ok;
+    const { sampleReason } = summary;
+    if (sampleReason !== undefined && !values.json) {
+      io.stderr.write(`warning: ${sampleReason}\n`);
+    }
+    report(io, values, summary, formatAmount(summary.pages, "page"));
+    return sampleReason === undefined ? ExitCode.ok : ExitCode.negative;
   },
 });
 
@@ -204,7 +218,7 @@ function report(
   io.stderr.write(
     json
       ? `${JSON.stringify(summary)}\n`
-      : `${formatCount(lines)} captures${before}, ${what}, ${formatCount(requests)} requests\n`,
+      : `${formatAmount(lines, "capture")}${before}, ${what}, ${formatAmount(requests, "request")}\n`,
   );
 }
 

@@ -93,6 +93,7 @@ export async function writeNote(target: string, note: HarvestNote): Promise<void
  *
  * @param path what the user named the index, which says whether it is compressed.
  * @param others what is of no use then.
+ * @param head what the index begins with, if the part does not.
  */
 export async function finishHarvest(
   path: string,
@@ -100,17 +101,19 @@ export async function finishHarvest(
   part: PartFile,
   note: HarvestNote,
   others: readonly PartFile[] = [],
+  head: string = "",
 ): Promise<void> {
   try {
     await part.close();
-    if (compressorFor(path) === undefined) {
+    if (compressorFor(path) === undefined && head === "") {
       await writeNote(target, { ...note, index: (await stat(part.path)).ino });
       await rename(part.path, target);
       await syncFolder(dirname(target));
     } else {
-      await withOutput(path, { stdout: process.stdout }, (output) =>
-        copyToOutput(part.path, output),
-      );
+      await withOutput(path, { stdout: process.stdout }, async (output) => {
+        await output.write(Buffer.from(head));
+        await copyToOutput(part.path, output);
+      });
       await writeNote(target, { ...note, index: (await stat(target)).ino });
     }
     await forgetHarvest(target, [part, ...others]);

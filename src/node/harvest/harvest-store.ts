@@ -1,11 +1,16 @@
-import { DEFAULT_MAX_LINE_BYTES } from "../../bytes/lines.ts";
+import { DEFAULT_MAX_LINE_BYTES, lineBatches } from "../../bytes/lines.ts";
 import { LF } from "../../bytes/ascii.ts";
 import { peek } from "../../bytes/peek.ts";
 import { MementoMapError } from "../../errors.ts";
+import { AnswerRows } from "../../harvest/answer-rows.ts";
 import type { CdxCursor } from "../../harvest/cdx-request.ts";
 import { resumeEnd } from "../../harvest/cdx-request.ts";
 import { LineTally } from "../../harvest/line-tally.ts";
+import { htmlAnswer } from "../../harvest/server-address.ts";
+import { isRoundCount } from "../../harvest/silent-limit.ts";
+import type { TimeWindow } from "../../harvest/time-window.ts";
 import { detectFormat } from "../../input/detect.ts";
+import { looksLikeHtml } from "../../input/html.ts";
 import type { Interrupt } from "../interrupt.ts";
 import { lockFile } from "../lock-file.ts";
 import type { HarvestNote } from "./harvest-files.ts";
@@ -32,6 +37,10 @@ interface HarvestState extends HarvestNote {
   readonly bytes: number;
   readonly lines: number;
   readonly pages: number;
+  /** Lines that are captures. */
+  readonly rows: number;
+  /** Why captures may be missing. */
+  readonly sampleReason?: string | undefined;
 }
 
 /** The lines fetched so far, and what is remembered of them. */
@@ -66,7 +75,7 @@ export class HarvestStore {
     const unlock = await lockFile(target, interrupt);
     try {
       const note = await readNote(target, harvest, isState);
-      const state = note ?? { harvest, query: 0, bytes: 0, lines: 0, pages: 0 };
+      const state = note ?? { harvest, query: 0, bytes: 0, lines: 0, pages: 0, rows: 0 };
       const isDone = await isFinished(target, note);
       const part = await PartFile.open(`${target}.part`, isDone ? 0 : state.bytes);
       return new HarvestStore(path, target, part, state, isDone, unlock);
@@ -97,6 +106,7 @@ export class HarvestStore {
       tally.add(chunk);
       await this.#part.write(chunk);
     }
+    if (isArray) checkArray(tally.lines, answer.source);
     if (!tally.isWithinLine) return tally.lines;
     if (!answer.isEndMarked) throw new CutAnswer("the answer ends in the middle of a line");
     await this.#part.write(Uint8Array.of(LF));
@@ -116,8 +126,29 @@ export class HarvestStore {
     return found;
   }
 
-  /** Remembers that a page is whole. */
-  async commitPage(cursor: CdxCursor | undefined, lines: number): Promise<void> {
+  /** What is known of the rows of the page just written. */
+  async pageRows(window: TimeWindow): Promise<AnswerRows> {
+    const rows = new AnswerRows(window);
+    const decoder = new TextDecoder("latin1");
+    const options = { source: this.#part.path, maxLineBytes: Infinity };
+    for await (const batch of lineBatches(this.#part.chunks(this.state.bytes), options)) {
+      const { bytes, starts, ends, count } = batch;
+      for (let i = 0; i < count; i++) {
+        // Keys and datetimes are at the start of a line.
+        rows.add(
+          decoder.decode(bytes.subarray(starts[i], Math.min(ends[i], starts[i] + TAIL_BYTES))),
+        );
+      }
+    }
+    return rows;
+  }
+
+  /** Remembers that a page is whole, or as much of it as there is to have. */
+  async commitPage(
+    cursor: CdxCursor | undefined,
+    page: { readonly lines: number; readonly rows: number },
+    sampleReason?: string,
+  ): Promise<void> {
     const { state } = this;
     await this.#part.sync();
     this.state = {
@@ -125,17 +156,40 @@ export class HarvestStore {
       query: cursor === undefined ? state.query + 1 : state.query,
       cursor,
       bytes: this.#part.end,
-      lines: state.lines + lines,
+      lines: state.lines + page.lines,
       pages: state.pages + 1,
+      rows: state.rows + page.rows,
+      sampleReason: state.sampleReason ?? sampleReason,
     };
     await writeNote(this.#target, this.state);
   }
 
+  /** Takes back the page just written. */
+  async forgetPage(): Promise<void> {
+    await this.#part.cutTo(this.state.bytes);
+  }
+
+  /** Takes back the page just written, to ask for its rows in another way. */
+  async dropPage(cursor: CdxCursor): Promise<void> {
+    await this.forgetPage();
+    this.state = { ...this.state, cursor };
+    await writeNote(this.#target, this.state);
+  }
+
   /** Makes the index of what was fetched. */
-  async finish(): Promise<void> {
-    await (this.#isFinished
-      ? forgetHarvest(this.#target, [this.#part])
-      : finishHarvest(this.#path, this.#target, this.#part, this.state));
+  async finish(source: string): Promise<void> {
+    if (this.#isFinished) {
+      await this.discard();
+      return;
+    }
+    const isSample = this.state.sampleReason !== undefined;
+    const head = isSample ? `!meta ${JSON.stringify({ sample: true, source })}\n` : "";
+    await finishHarvest(this.#path, this.#target, this.#part, this.state, [], head);
+  }
+
+  /** Removes what was fetched, and forgets how far it got. */
+  async discard(): Promise<void> {
+    await forgetHarvest(this.#target, [this.#part]);
   }
 
   async close(): Promise<void> {
@@ -148,6 +202,17 @@ export class HarvestStore {
   }
 }
 
+/** @throws MM_BAD_INPUT when an array in JSON, a row a line, may be cut: it cannot be continued. */
+function checkArray(lines: number, source: string): void {
+  const rows = [lines, lines - 1, lines - 2].find(isRoundCount);
+  if (rows === undefined) return;
+  throw new MementoMapError(
+    "MM_BAD_INPUT",
+    `the server sent ${rows} rows, which may be a limit, as an array in JSON, which cannot be continued; leave output=json out of its address`,
+    { position: { source } },
+  );
+}
+
 /** A page may have no lines, and still not be the last. */
 function isResumeKeyOnly(paging: CdxCursor["paging"], head: Uint8Array): boolean {
   if (paging !== "resume") return false;
@@ -157,12 +222,17 @@ function isResumeKeyOnly(paging: CdxCursor["paging"], head: Uint8Array): boolean
 
 /** @throws MM_BAD_INPUT for what is no index. */
 function isJsonArray(head: Uint8Array, source: string): boolean {
+  if (looksLikeHtml(Buffer.from(head).toString("latin1"))) throw htmlAnswer(source);
   return detectFormat(head, "auto", source).container === "json-array";
 }
 
 function isState(value: Partial<HarvestState>): value is HarvestState {
-  const { query, cursor, bytes, lines, pages } = value;
-  return areCounts(query, bytes, lines, pages) && (cursor === undefined || isCursor(cursor));
+  const { query, cursor, bytes, lines, pages, rows } = value;
+  return areCounts(query, bytes, lines, pages, rows) && (cursor === undefined || isCursor(cursor));
+}
+
+function isWindow({ from, to }: TimeWindow): boolean {
+  return [from, to].every((end) => end === undefined || /^\d{1,14}$/.test(end));
 }
 
 function isCursor(cursor: CdxCursor | null): boolean {
@@ -170,9 +240,9 @@ function isCursor(cursor: CdxCursor | null): boolean {
     case "resume":
       return typeof cursor.key === "string";
     case "pages":
-      return areCounts(cursor.page, cursor.pages);
+      return areCounts(cursor.page, cursor.pages, cursor.checkedRows ?? 0);
     case "stream":
-      return true;
+      return cursor.windows === undefined || cursor.windows.every(isWindow);
     case undefined:
     default:
       return false;

@@ -9,7 +9,8 @@ import {
   LONGEST_ASKED_MS,
   waitBefore,
 } from "../../harvest/back-off.ts";
-import { serverAddress, withoutUser } from "../../harvest/server-address.ts";
+import { serverAddress, whereTheApiIs, withoutUser } from "../../harvest/server-address.ts";
+import { looksLikeHtml } from "../../input/html.ts";
 import { decompressed } from "../decompress.ts";
 import { NodeClient } from "../fetch/node-client.ts";
 import type { Interrupt } from "../interrupt.ts";
@@ -101,8 +102,13 @@ export class PoliteClient {
    * @throws MM_HTTP when the server does not answer or answers with an error, MM_REFUSED when it
    *   redirects where nobody may go, both naming the address
    */
-  async ask<T>(url: string, use: (answer: Answer) => Promise<T>): Promise<T> {
-    const backOff = this.#options.backOff ?? DEFAULT_BACK_OFF;
+  async ask<T>(
+    url: string,
+    use: (answer: Answer) => Promise<T>,
+    { retries }: { readonly retries?: number } = {},
+  ): Promise<T> {
+    const usual = this.#options.backOff ?? DEFAULT_BACK_OFF;
+    const backOff = retries === undefined ? usual : { ...usual, retries };
     for (let attempt = 1; ; attempt++) {
       const outcome = await this.#try(url, use);
       if ("value" in outcome) return outcome.value;
@@ -166,11 +172,14 @@ export class PoliteClient {
     if (status === 404 && /no captures found/i.test(reason)) {
       return { value: await use({ chunks: watched([]), isEndMarked: true, source }) };
     }
-    // A page in HTML is for people, and its first lines say nothing.
-    const said = reason === "" || reason.startsWith("<") ? "" : `: ${quote(reason, 200)}`;
+    // The first lines of a page in HTML say nothing.
+    const isPage = looksLikeHtml(reason);
+    const said = reason === "" || isPage ? "" : `: ${quote(reason, 200)}`;
+    const hint =
+      isPage && !isTemporary(status) ? `, with a page in HTML; ${whereTheApiIs(source)}` : "";
     const name = STATUS_CODES[status] ?? "";
     return {
-      error: failure(source, `the server answered ${`${status} ${name}`.trim()}${said}`),
+      error: failure(source, `the server answered ${`${status} ${name}`.trim()}${said}${hint}`),
       mayRetry: isTemporary(status),
       retryAfter: headers.get("retry-after") ?? undefined,
     };

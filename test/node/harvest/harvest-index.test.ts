@@ -58,7 +58,7 @@ function paged(url: URL): string {
 describe("harvestIndex", () => {
   it.each([
     ["resume keys", resuming, 10],
-    ["pages", paged, 4],
+    ["pages", paged, 6],
     ["one stream", () => ALL, 2],
   ])("gets everything from a server with %s", async (_name, answer, requests) => {
     const asked: URL[] = [];
@@ -76,6 +76,9 @@ describe("harvestIndex", () => {
     for (const { pathname, searchParams } of asked) {
       expect(pathname).toBe("/cdx");
       expect(searchParams.get("x")).toBe("1");
+    }
+    // The first request names a page that nobody holds.
+    for (const { searchParams } of asked.slice(1)) {
       expect(searchParams.get("url")).toBe("a.com");
       expect(searchParams.get("matchType")).toBe("domain");
       expect(searchParams.get("from")).toBe("2010");
@@ -525,7 +528,7 @@ describe("mementomap harvest", () => {
     const words = ["harvest", api, "--url", "a.com", "--match", "domain", "--interval", "0"];
     const harvested = await runCli([...words, "-o", index]);
     expect(harvested).toMatchObject({ code: 0, stdout: "" });
-    expect(harvested.stderr).toBe("25 captures, 1 pages, 2 requests\n");
+    expect(harvested.stderr).toBe("25 captures, 1 page, 2 requests\n");
     const { stdout } = await runCli(["generate", "-q", "--threads", "1", index]);
     expect(stdout.split("\n").filter((line) => line.startsWith("com,a)/"))).toHaveLength(25);
   });
