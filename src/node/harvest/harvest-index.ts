@@ -77,7 +77,7 @@ export async function harvestIndex(
         url === undefined ? await takeNothing(store) : await fetchPage(url, query, cursor, harvest);
       options.onLines?.(lines);
     }
-    if (store.state.rows === 0 && options.allowsEmpty !== true) {
+    if (store.rows === 0 && options.allowsEmpty !== true) {
       await store.discard();
       throw nothingFound(api, queries);
     }

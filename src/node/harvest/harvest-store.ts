@@ -37,8 +37,8 @@ interface HarvestState extends HarvestNote {
   readonly bytes: number;
   readonly lines: number;
   readonly pages: number;
-  /** Lines that are captures. */
-  readonly rows: number;
+  /** Lines that are captures; in notes of earlier versions, not told apart. */
+  readonly rows?: number | undefined;
   /** Why captures may be missing. */
   readonly sampleReason?: string | undefined;
 }
@@ -126,6 +126,11 @@ export class HarvestStore {
     return found;
   }
 
+  /** How many captures there are. */
+  get rows(): number {
+    return this.state.rows ?? this.state.lines;
+  }
+
   /** What is known of the rows of the page just written. */
   async pageRows(window: TimeWindow): Promise<AnswerRows> {
     const rows = new AnswerRows(window);
@@ -158,7 +163,7 @@ export class HarvestStore {
       bytes: this.#part.end,
       lines: state.lines + page.lines,
       pages: state.pages + 1,
-      rows: state.rows + page.rows,
+      rows: this.rows + page.rows,
       sampleReason: state.sampleReason ?? sampleReason,
     };
     await writeNote(this.#target, this.state);
@@ -228,7 +233,9 @@ function isJsonArray(head: Uint8Array, source: string): boolean {
 
 function isState(value: Partial<HarvestState>): value is HarvestState {
   const { query, cursor, bytes, lines, pages, rows } = value;
-  return areCounts(query, bytes, lines, pages, rows) && (cursor === undefined || isCursor(cursor));
+  return (
+    areCounts(query, bytes, lines, pages, rows ?? 0) && (cursor === undefined || isCursor(cursor))
+  );
 }
 
 function isWindow({ from, to }: TimeWindow): boolean {
