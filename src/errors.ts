@@ -30,6 +30,8 @@ export interface Position {
 export interface ErrorDetails {
   readonly position?: Position | undefined;
   readonly cause?: unknown;
+  /** A stable word that says more than the code, where a code has several causes. */
+  readonly reason?: string | undefined;
 }
 
 /**
@@ -42,11 +44,14 @@ export class MementoMapError extends Error {
   override readonly name = "MementoMapError";
   readonly code: ErrorCode;
   readonly position: Position | undefined;
+  /** Set for faults of servers: `timeout`, `reset`, `bad-encoding`; see `FAILURE_REASONS`. */
+  readonly reason: string | undefined;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.code = code;
     this.position = details.position;
+    this.reason = details.reason;
   }
 
   /** `index.cdxj:812: key "com,a)/" comes after "com,b)/" [MM_NOT_SORTED]` */
@@ -59,7 +64,8 @@ export class MementoMapError extends Error {
 
   /** The same fault with a position, for code that learns the place later than the fault. */
   at(position: Position): MementoMapError {
-    return new MementoMapError(this.code, this.message, { position, cause: this.cause });
+    const { cause, reason } = this;
+    return new MementoMapError(this.code, this.message, { position, cause, reason });
   }
 }
 

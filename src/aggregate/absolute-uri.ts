@@ -10,9 +10,9 @@ export function absolute(uri: string, base: string): string | undefined {
   return ABSOLUTE.test(href) ? href : undefined;
 }
 
-/** The list with whole addresses. Archives that write relative ones do so throughout. */
+/** The list with whole addresses of the web: clients are redirected to them. */
 export function resolved(mementos: MementoList, base: string): MementoList {
-  if (mementos.count === 0 || ABSOLUTE.test(mementos.uriAt(0))) return mementos;
+  if (mementos.areWebAddresses) return mementos;
   const list = new MementoList();
   for (const { uri, datetime } of mementos) {
     const whole = absolute(uri, base);

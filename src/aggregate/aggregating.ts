@@ -1,10 +1,9 @@
-import { isMementoMapError, MementoMapError } from "../errors.ts";
+import { MementoMapError } from "../errors.ts";
 import type { Archive } from "../route/archive.ts";
 import type { Decision } from "../route/decision.ts";
 import type { AggregateRequest, Aggregation } from "./aggregator.ts";
-import { type AskLimits, type Finding, NOTHING_FOUND } from "./ask-archive.ts";
-import { askTimeGate } from "./ask-timegate.ts";
-import { askTimeMap } from "./ask-timemap.ts";
+import { type AskLimits, faultOf, type Finding, isAnswered, NOTHING_FOUND } from "./ask-archive.ts";
+import { askForAll, askForClosest } from "./ask-endpoints.ts";
 import { type MergeSource, mergeTimeMaps } from "./merge.ts";
 import type { MergedTimeMap } from "./merged-timemap.ts";
 import { isWhole, type Outcome, type Result } from "./outcome.ts";
@@ -69,7 +68,13 @@ export class Aggregating {
       this.#ask(decision).catch(this.#reject);
     }
     if (this.#pending > 0) {
-      this.#timer = setTimeout(() => this.#closeLate(deadlineMs), deadlineMs);
+      this.#timer = setTimeout(() => {
+        try {
+          this.#closeLate(deadlineMs);
+        } catch (error) {
+          this.#reject(error);
+        }
+      }, deadlineMs);
     }
     this.#goOn();
   }
@@ -79,7 +84,11 @@ export class Aggregating {
     if (this.#isOver || this.#answer !== undefined) return;
     this.#isOver = true;
     clearTimeout(this.#timer);
-    this.#stop.abort(new MementoMapError("MM_INTERRUPTED", "the answer is not wanted any more"));
+    this.#stop.abort(
+      new MementoMapError("MM_INTERRUPTED", "the answer is not wanted any more", {
+        reason: "aborted",
+      }),
+    );
   }
 
   async #ask(decision: Decision): Promise<void> {
@@ -94,11 +103,11 @@ export class Aggregating {
     let finding: Finding;
     try {
       finding = await (datetime === undefined
-        ? askTimeMap(upstream, question, limits)
-        : askTimeGate(upstream, question, datetime));
+        ? askForAll(upstream, question, limits)
+        : askForClosest(upstream, question, limits, datetime));
     } catch (error) {
       if (this.#isOver) return;
-      finding = failed(error);
+      finding = { ...NOTHING_FOUND, ...faultOf(error) };
     }
     if (this.#isOver) return;
     this.#settle(decision, finding, startedAt);
@@ -107,7 +116,7 @@ export class Aggregating {
 
   #settle(decision: Decision, finding: Finding, startedAt: number, late?: Result): void {
     const { session, placeOf, observers, clock } = this.#work;
-    const { mementos, code, fault } = finding;
+    const { mementos, code, failure, fault } = finding;
     const outcome: Outcome = {
       archive: decision.archive,
       decision,
@@ -117,6 +126,7 @@ export class Aggregating {
       origin: finding.origin,
       ageSeconds: finding.ageSeconds,
       code,
+      failure,
       fault,
       startedAt,
       endedAt: clock(),
@@ -142,11 +152,11 @@ export class Aggregating {
     for (const decision of session.decisions) {
       if (!decision.isAsked) break;
       if (this.#outcomes[placeOf.get(decision.archive) ?? 0] !== undefined) continue;
-      const finding: Finding = { ...NOTHING_FOUND, code: "MM_HTTP", fault };
+      const finding: Finding = { ...NOTHING_FOUND, code: "MM_HTTP", failure: "timeout", fault };
       this.#settle(decision, finding, session.startedAt, "late");
     }
     this.#goOn();
-    this.#stop.abort(new MementoMapError("MM_HTTP", fault));
+    this.#stop.abort(new MementoMapError("MM_HTTP", fault, { reason: "timeout" }));
   }
 
   #merged({ from, until }: AggregateRequest): MergedTimeMap {
@@ -193,16 +203,8 @@ function isDormant({ reason }: Decision): boolean {
 
 const NO_MEMENTOS = mergeTimeMaps([]);
 
-function resultOf({ mementos, code, status }: Finding): Result {
+function resultOf(finding: Finding): Result {
+  const { mementos, code } = finding;
   if (mementos !== undefined && mementos.count > 0) return "hit";
-  if (code !== undefined) return "error";
-  return status === 404 || mementos !== undefined ? "miss" : "error";
-}
-
-function failed(error: unknown): Finding {
-  return {
-    ...NOTHING_FOUND,
-    code: isMementoMapError(error) ? error.code : "MM_HTTP",
-    fault: error instanceof Error ? error.message : String(error),
-  };
+  return code === undefined && isAnswered(finding) ? "miss" : "error";
 }

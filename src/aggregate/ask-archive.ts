@@ -1,6 +1,7 @@
-import type { ErrorCode } from "../errors.ts";
+import { type ErrorCode, isMementoMapError } from "../errors.ts";
 import type { Archive } from "../route/archive.ts";
 import type { MementoList } from "../memento/memento-list.ts";
+import { type FailureReason, failureReasonOf } from "./failure-reason.ts";
 import type { StopSignal } from "./stop-signal.ts";
 import type { UpstreamAnswer } from "./upstream.ts";
 
@@ -36,8 +37,12 @@ export interface Finding {
   readonly origin: UpstreamAnswer["origin"] | undefined;
   readonly ageSeconds: number;
   readonly code: ErrorCode | undefined;
+  readonly failure: FailureReason | undefined;
   readonly fault: string | undefined;
 }
+
+/** What went wrong. */
+export type Fault = Pick<Finding, "code" | "failure" | "fault">;
 
 export const NOTHING_FOUND: Finding = {
   mementos: undefined,
@@ -45,6 +50,7 @@ export const NOTHING_FOUND: Finding = {
   origin: undefined,
   ageSeconds: 0,
   code: undefined,
+  failure: undefined,
   fault: undefined,
 };
 
@@ -53,6 +59,20 @@ export function findingOf(answer: UpstreamAnswer): Finding {
   const { status, origin, headers } = answer;
   const age = origin === "network" ? 0 : Number(headers.get("age") ?? 0);
   return { ...NOTHING_FOUND, status, origin, ageSeconds: age > 0 ? Math.floor(age) : 0 };
+}
+
+/** Whether it is known what the archive has. */
+export function isAnswered({ mementos, code, status }: Finding): boolean {
+  return mementos !== undefined || (code === undefined && status === 404);
+}
+
+/** What an error says. */
+export function faultOf(error: unknown): Fault {
+  return {
+    code: isMementoMapError(error) ? error.code : "MM_HTTP",
+    failure: failureReasonOf(error),
+    fault: error instanceof Error ? error.message : String(error),
+  };
 }
 
 /** What is sent with a question; undefined for nothing, which is the usual and costs nothing. */

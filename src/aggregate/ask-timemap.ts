@@ -1,4 +1,4 @@
-import { isMementoMapError, MementoMapError, quote } from "../errors.ts";
+import { MementoMapError, quote } from "../errors.ts";
 import { MementoList } from "../memento/memento-list.ts";
 import { pagesToFollow } from "../memento/pages-to-follow.ts";
 import { timeMapReader } from "../memento/timemap-reader.ts";
@@ -6,6 +6,8 @@ import type { TimeMapReading } from "../memento/timemap-reading.ts";
 import { absolute, resolved } from "./absolute-uri.ts";
 import {
   type AskLimits,
+  type Fault,
+  faultOf,
   type Finding,
   findingOf,
   headersOf,
@@ -18,14 +20,15 @@ import type { Upstream, UpstreamAnswer } from "./upstream.ts";
  *
  * A fault in a later page leaves the mementos of those before; it is told in the finding.
  *
+ * @param url the address of the TimeMap.
  * @throws MM_HTTP, MM_REFUSED or MM_BAD_URI when there is no answer.
  */
 export async function askTimeMap(
   upstream: Upstream,
   question: Question,
   limits: AskLimits,
+  url: string,
 ): Promise<Finding> {
-  const url = question.archive.timemap + question.uri;
   const answer = await askFor(upstream, question, url, limits.maxBytes);
   const finding = findingOf(answer);
   if (answer.status !== 200) {
@@ -35,9 +38,10 @@ export async function askTimeMap(
   try {
     const reading = await readTimeMap(answer, limits.maxMementos);
     const pages = pagesToFollow(reading);
-    if (reading.mementos.count === 0 && pages.length === 0 && reading.faults > 0) {
-      const fault = `the answer is no TimeMap; it has ${quote(reading.firstFault ?? "", 40)}`;
-      return { ...finding, code: "MM_BAD_INPUT", fault };
+    if (reading.mementos.count === 0 && pages.length === 0 && !isTimeMap(reading)) {
+      const has = reading.faults === 0 ? "nothing in it" : quote(reading.firstFault ?? "", 40);
+      const fault = `the answer is no TimeMap; it has ${has}`;
+      return { ...finding, code: "MM_BAD_INPUT", failure: "bad-timemap", fault };
     }
     const mementos = resolved(reading.mementos, answer.url);
     if (pages.length === 0) return { ...finding, mementos };
@@ -50,6 +54,12 @@ export async function askTimeMap(
   } catch (error) {
     return { ...finding, ...faultOf(error) };
   }
+}
+
+/** Whether something without a memento says so: an empty body does not. */
+function isTimeMap({ faults, original, timegate, pages }: TimeMapReading): boolean {
+  const isEmpty = original === undefined && timegate === undefined && pages.length === 0;
+  return faults === 0 && !isEmpty;
 }
 
 interface PagedTimeMap {
@@ -66,20 +76,23 @@ async function addPages(
   question: Question,
   limits: AskLimits,
   { mementos, waiting, seen }: PagedTimeMap,
-): Promise<Pick<Finding, "code" | "fault"> | undefined> {
+): Promise<Fault | undefined> {
   let pages = 1;
   for (let url = waiting.shift(); url !== undefined; url = waiting.shift()) {
     if (seen.has(url)) continue;
     pages += 1;
     if (pages > limits.maxPages) {
-      return { code: "MM_LIMIT", fault: `the TimeMap has more than ${limits.maxPages} pages` };
+      const fault = `the TimeMap has more than ${limits.maxPages} pages`;
+      return { code: "MM_LIMIT", failure: "page-limit", fault };
     }
     seen.add(url);
     try {
       const answer = await askFor(upstream, question, url, limits.maxBytes);
       if (answer.status !== 200) {
         answer.discard();
-        throw new MementoMapError("MM_HTTP", `a page was answered with status ${answer.status}`);
+        throw new MementoMapError("MM_HTTP", `a page was answered with status ${answer.status}`, {
+          reason: "bad-status",
+        });
       }
       const reading = await readTimeMap(answer, limits.maxMementos - mementos.count);
       mementos.append(resolved(reading.mementos, answer.url));
@@ -119,11 +132,4 @@ async function readTimeMap(answer: UpstreamAnswer, maxMementos: number): Promise
 
 function addressesOf(reading: TimeMapReading, base: string): string[] {
   return pagesToFollow(reading).flatMap(({ uri }) => absolute(uri, base) ?? []);
-}
-
-function faultOf(error: unknown): Pick<Finding, "code" | "fault"> {
-  return {
-    code: isMementoMapError(error) ? error.code : "MM_HTTP",
-    fault: error instanceof Error ? error.message : String(error),
-  };
 }

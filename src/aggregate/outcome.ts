@@ -1,4 +1,5 @@
 import type { ErrorCode } from "../errors.ts";
+import type { FailureReason } from "./failure-reason.ts";
 import type { Archive } from "../route/archive.ts";
 import type { Decision } from "../route/decision.ts";
 import type { UpstreamAnswer } from "./upstream.ts";
@@ -30,6 +31,8 @@ export interface Outcome {
   readonly ageSeconds: number;
   /** What went wrong; also set with a hit when a later page of a TimeMap could not be had. */
   readonly code: ErrorCode | undefined;
+  /** The same in a stable word that says more. */
+  readonly failure: FailureReason | undefined;
   readonly fault: string | undefined;
   /** Milliseconds since 1970, with fractions. */
   readonly startedAt: number;

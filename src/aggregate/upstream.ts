@@ -2,10 +2,18 @@ import type { HttpHeaders } from "../discover/http-client.ts";
 import type { Archive } from "../route/archive.ts";
 import type { StopSignal } from "./stop-signal.ts";
 
+/** What an archive has of RFC 7089. Each may work while the other does not. */
+export type Endpoint = "timemap" | "timegate";
+
 /** What an archive is asked for. */
 export interface UpstreamRequest {
   readonly archive: Archive;
-  /** Sent byte for byte: never decoded, normalised or collapsed. */
+  /** Whose health decides whether it is asked; default `timemap`. */
+  readonly endpoint?: Endpoint | undefined;
+  /**
+   * Sent as it is: never decoded, normalised or collapsed. Only characters that no URI has, such as
+   * `<` and `"`, are percent-encoded.
+   */
   readonly url: string;
   readonly method?: "GET" | "HEAD" | undefined;
   /** Names in lower case. */
@@ -36,16 +44,24 @@ export interface UpstreamAnswer {
   discard(): void;
 }
 
-/** Whether an archive can be asked now. */
-export interface UpstreamState {
+/** Whether an endpoint can be asked now. */
+export interface EndpointState {
   /** `probing`: was dormant, and one request finds out whether it is back. */
   readonly health: "awake" | "dormant" | "probing";
   readonly consecutiveFailures: number;
   /** When it will be asked again, in milliseconds since 1970. */
   readonly dormantUntil: number | undefined;
   readonly lastFailure: string | undefined;
+}
+
+/** Whether an archive can be asked now: its state is that of the endpoint that is worse off. */
+export interface UpstreamState extends EndpointState {
+  /** Undefined for endpoints that the archive does not have. */
+  readonly endpoints: Readonly<Record<Endpoint, EndpointState | undefined>>;
   readonly requestsUnderWay: number;
   readonly requestsWaiting: number;
+  /** How many requests may be under way at once: it adapts to the archive. */
+  readonly concurrency: number;
 }
 
 /** Asks archives, as a good citizen: limits, timeouts, retries, caching and dormancy are behind it. */

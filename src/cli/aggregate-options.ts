@@ -121,9 +121,16 @@ export const AGGREGATE_OPTIONS = {
   concurrency: {
     type: "string",
     value: "N",
-    default: "16",
-    help: "Requests to one archive at a time.",
+    default: "256",
+    help: "Requests to one archive at a time, at most; it begins with 16 and adapts to the archive.",
     parse: parsePositive,
+  },
+  "queue-timeout": {
+    type: "string",
+    value: "TIME",
+    default: "2s",
+    help: "How long a request waits for its turn at an archive, at most.",
+    parse: parseDuration,
   },
   "archive-rate": {
     type: "string",

@@ -124,7 +124,9 @@ export async function serveAggregator(
 
 function isOfOrigin(origin: string): (archive: Archive) => boolean {
   return ({ timemap, timegate }) =>
-    new URL(timemap).origin === origin || new URL(timegate).origin === origin;
+    [timemap, timegate].some(
+      (address) => address !== undefined && new URL(address).origin === origin,
+    );
 }
 
 function interrupted({ interrupt }: Io): Promise<void> {

@@ -1,5 +1,5 @@
 import type { SessionObserver } from "../aggregate/session.ts";
-import type { UpstreamState } from "../aggregate/upstream.ts";
+import type { Endpoint, EndpointState } from "../aggregate/upstream.ts";
 import { MemgatorLogFile } from "../node/aggregate/memgator-log-file.ts";
 import { type OpenAggregator, openAggregator } from "../node/aggregate/open-aggregator.ts";
 import { ProxySettings } from "../node/proxy/proxy-settings.ts";
@@ -66,6 +66,7 @@ export async function setUpAggregator(
       headersTimeoutMs: values["headers-timeout"],
       totalTimeoutMs: values.timeout,
       concurrency: values.concurrency,
+      queueTimeoutMs: values["queue-timeout"],
       rate: values["archive-rate"] === 0 ? undefined : values["archive-rate"],
       retries: values.retries,
       tolerance: values.tolerance,
@@ -73,7 +74,7 @@ export async function setUpAggregator(
       allowsPrivate: values["allow-private"],
       proxies,
       cache,
-      onChange: (archive, state) => noteState(archive, state, log, logFile),
+      onChange: (archive, state, endpoint) => noteState(archive, endpoint, state, log, logFile),
     },
     aggregator: {
       // Later than that of each request, which makes archives dormant that are late too often.
@@ -113,18 +114,20 @@ async function cacheOf(values: AggregateValues, log: Log): Promise<CacheOptions 
 
 function noteState(
   archive: Archive,
-  { health, consecutiveFailures, dormantUntil, lastFailure }: UpstreamState,
+  endpoint: Endpoint,
+  { health, consecutiveFailures, dormantUntil, lastFailure }: EndpointState,
   log: Log,
   logFile: MemgatorLogFile | undefined,
 ): void {
   if (health === "probing") return;
   if (health === "awake") {
-    log.event("info", "archive is awake", { archive: archive.id });
+    log.event("info", "archive is awake", { archive: archive.id, endpoint });
     logFile?.woke(archive);
     return;
   }
   log.event("error", "archive is left alone", {
     archive: archive.id,
+    endpoint,
     failures: consecutiveFailures,
     until: dormantUntil === undefined ? undefined : new Date(dormantUntil).toISOString(),
     reason: lastFailure,

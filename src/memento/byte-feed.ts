@@ -66,6 +66,7 @@ export class ByteFeed {
     throw new MementoMapError(
       "MM_LIMIT",
       `the TimeMap has a link, line or value longer than ${this.#maxBytes} bytes`,
+      { reason: "bad-timemap" },
     );
   }
 

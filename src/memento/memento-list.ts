@@ -1,6 +1,8 @@
+import { COLON, SLASH } from "../bytes/ascii.ts";
 import { copyRange } from "../bytes/copy.ts";
 import { carveBytes } from "./byte-slab.ts";
 import type { Memento } from "./memento.ts";
+import { asciiBytes } from "./percent-encode.ts";
 
 /** Mementos by their place in an order. Whoever writes them asks for bytes, and makes no strings. */
 export interface MementoSequence {
@@ -17,10 +19,11 @@ export interface MementoSequence {
 const FIRST_URI_BYTES = 1024;
 /** Most archives have nothing: a list takes room with its first memento only. */
 const NO_BYTES = new Uint8Array(0);
-const DECODER = new TextDecoder("utf-8", { ignoreBOM: true });
+const STRICT_DECODER = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
 /** Every byte is a character of its own. */
 const ONE_BYTE_DECODER = new TextDecoder("latin1");
 const ENCODER = new TextEncoder();
+const HTTP = ENCODER.encode("https");
 
 /** 1 for bytes that some format has to escape. */
 const NEEDS_ESCAPE = Uint8Array.from({ length: 256 }, (_, byte) =>
@@ -97,8 +100,15 @@ export class MementoList implements MementoSequence {
     return this.#datetimes[index];
   }
 
+  /** As text. Bytes of a URI that is no UTF-8 are percent-encoded: as text they would be others. */
   uriAt(index: number): string {
-    return DECODER.decode(this.#uris.subarray(this.#startAt(index), this.#ends[index]));
+    const bytes = this.#uris.subarray(this.#startAt(index), this.#ends[index]);
+    if (this.#isPlain) return ONE_BYTE_DECODER.decode(bytes);
+    try {
+      return STRICT_DECODER.decode(bytes);
+    } catch {
+      return asciiBytes(ONE_BYTE_DECODER.decode(bytes));
+    }
   }
 
   uriLengthAt(index: number): number {
@@ -124,6 +134,19 @@ export class MementoList implements MementoSequence {
     // From the end: URIs of one archive share their beginnings.
     for (let i = length - 1; i >= 0; i--) if (a[start + i] !== b[otherStart + i]) return false;
     return true;
+  }
+
+  /** Whether all are addresses of the web, `http:` and `https:`. */
+  get areWebAddresses(): boolean {
+    for (let i = 0; i < this.#count; i++) if (!this.#isWebAddress(this.#startAt(i))) return false;
+    return true;
+  }
+
+  #isWebAddress(start: number): boolean {
+    const bytes = this.#uris;
+    for (let i = 0; i < 4; i++) if ((bytes[start + i] | 0x20) !== HTTP[i]) return false;
+    const colon = (bytes[start + 4] | 0x20) === HTTP[4] ? start + 5 : start + 4;
+    return bytes[colon] === COLON && bytes[colon + 1] === SLASH && bytes[colon + 2] === SLASH;
   }
 
   /** A text that is the same for the same bytes, and for no others. */

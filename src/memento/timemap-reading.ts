@@ -83,6 +83,7 @@ export class TimeMapDraft {
       throw new MementoMapError(
         "MM_LIMIT",
         `the TimeMap has more than ${this.#maxMementos} mementos`,
+        { reason: "memento-limit" },
       );
     }
     this.mementos.addBytes(bytes, start, end, datetime);

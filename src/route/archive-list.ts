@@ -74,12 +74,17 @@ class EntryReader {
 
   archive(): Archive {
     const id = this.#text("id");
+    const timemap = this.#prefix("timemap");
+    const timegate = this.#prefix("timegate");
+    if (timemap === undefined && timegate === undefined) {
+      throw this.fault(`it has neither "timemap" nor "timegate"; one of them is needed to ask it`);
+    }
     return {
       ...this.#members,
       id,
       name: this.#optional("name") === undefined ? id : this.#text("name"),
-      timemap: this.#prefix("timemap"),
-      timegate: this.#prefix("timegate"),
+      timemap,
+      timegate,
       probability: this.#number("probability", (value) => value >= 0 && value <= 1, "0 to 1"),
       mementomap: this.#optional("mementomap") === undefined ? undefined : this.#text("mementomap"),
       timeoutMs: this.#number("timeoutMs", isPositiveInteger, "an integer above 0"),
@@ -114,7 +119,8 @@ class EntryReader {
     );
   }
 
-  #prefix(name: string): string {
+  #prefix(name: string): string | undefined {
+    if (this.#optional(name) === undefined) return undefined;
     const value = this.#text(name);
     const isWebAddress = /^https?:\/\//i.test(value) && URL.canParse(value);
     if (!isWebAddress) {

@@ -4,9 +4,9 @@ export interface Archive {
   readonly id: string;
   readonly name: string;
   /** What an original URI is written behind, as it is, to ask for its TimeMap; ends in `/`. */
-  readonly timemap: string;
-  /** The same for a TimeGate. */
-  readonly timegate: string;
+  readonly timemap: string | undefined;
+  /** The same for a TimeGate. An archive has one of them at least. */
+  readonly timegate: string | undefined;
   /** How likely it is, from 0 to 1, that the archive holds a URI nothing else is known about. */
   readonly probability: number | undefined;
   /** Where its map is: an address to fetch from, or a path. */

@@ -16,7 +16,7 @@ export interface MapRouterOptions {
   /** Asks every archive that may be asked, whatever maps say; default false. */
   readonly isBroadcasting?: boolean | undefined;
   /** Whether an archive is to be left alone for now; default that none is. */
-  readonly isDormant?: ((archive: Archive) => boolean) | undefined;
+  readonly isDormant?: ((archive: Archive, request: RouteRequest) => boolean) | undefined;
   /**
    * The share of archives that are asked although their map does not have the URI, from 0 to 1, to
    * learn how often maps are wrong; default 0.01.
@@ -115,7 +115,9 @@ export class MapRouter implements Router {
     if (!isBroadcasting) this.#lookUp(request.uri);
     const decisions = this.#archives.map((archive, number) => {
       if (isLeftOut(archive, request)) return new MapDecision(archive, "not-selected");
-      if (this.#options.isDormant?.(archive) === true) return new MapDecision(archive, "dormant");
+      if (this.#options.isDormant?.(archive, request) === true) {
+        return new MapDecision(archive, "dormant");
+      }
       if (areApart(archive, request)) return new MapDecision(archive, "out-of-range");
       return isBroadcasting
         ? this.#decideToBroadcast(archive, number)

@@ -6,7 +6,12 @@ import type { Archive } from "../../src/route/archive.ts";
 import type { SessionObserver } from "../../src/aggregate/session.ts";
 import type { Router } from "../../src/route/decision.ts";
 import { MapRouter } from "../../src/route/map-router.ts";
-import { type Script, ScriptedUpstream, linkTimeMap } from "../support/scripted-upstream.ts";
+import {
+  linkTimeMap,
+  type Script,
+  type ScriptedAnswer,
+  ScriptedUpstream,
+} from "../support/scripted-upstream.ts";
 import { archive, decision } from "../support/sessions.ts";
 
 const URI = "http://example.org/a%2Fb//../c?d=1,2";
@@ -86,7 +91,7 @@ describe("Aggregator.timeMap", () => {
       "bad error 0 MM_BAD_INPUT",
     ],
     ["an empty TimeMap", { body: `<${URI}>; rel="original"` }, "bad miss 0 -"],
-    ["nothing at all", { body: "" }, "bad miss 0 -"],
+    ["nothing at all", { body: "" }, "bad error 0 MM_BAD_INPUT"],
     [
       "a cut body",
       {
@@ -304,7 +309,71 @@ describe("Aggregator.timeGate", () => {
     const circle = aggregatorOf(["a"], () => ({ status: 301, headers: { location: "/again" } }));
     const aggregation = await circle.aggregator.timeGate({ uri: URI, datetime: DATETIME });
     expect(told(aggregation)).toEqual(["a error 0 MM_BAD_INPUT"]);
-    expect(circle.upstream.requests).toHaveLength(3);
+    expect(circle.upstream.requests.map(({ endpoint }) => endpoint ?? "timemap")).toEqual([
+      "timegate",
+      "timegate",
+      "timegate",
+      "timemap",
+    ]);
+  });
+
+  it.each<[string, ScriptedAnswer | Error]>([
+    ["answers 500", { status: 500 }],
+    ["answers 403", { status: 403 }],
+    ["names no memento", { status: 200 }],
+    ["is dormant", new MementoMapError("MM_REFUSED", "left alone", { reason: "dormant" })],
+    ["sends garbage", new MementoMapError("MM_HTTP", "not HTTP", { reason: "bad-http" })],
+  ])("takes the TimeMap where the TimeGate %s", async (_name, gate) => {
+    const { aggregator } = aggregatorOf(["a"], ({ endpoint, archive: { timemap = "" } }) => {
+      if (endpoint === "timegate" && gate instanceof Error) throw gate;
+      if (endpoint === "timegate") return gate as ScriptedAnswer;
+      return { body: linkTimeMap(URI, timemap, ["20140101000000", "20150101000000"]) };
+    });
+    const aggregation = await aggregator.timeGate({ uri: URI, datetime: DATETIME });
+    expect(told(aggregation)).toEqual(["a hit 2 -"]);
+    expect(aggregation.isWhole).toBe(true);
+  });
+
+  it("takes a TimeMap that is kept where the archive cannot be reached, and asks for no other", async () => {
+    const { aggregator, upstream } = aggregatorOf(["a"], ({ endpoint }) => {
+      if (endpoint === "timegate") {
+        throw new MementoMapError("MM_HTTP", "nobody listens there", { reason: "connect" });
+      }
+      return { status: 504 };
+    });
+    const aggregation = await aggregator.timeGate({ uri: URI, datetime: DATETIME });
+    expect(aggregation.outcomes).toMatchObject([{ result: "error", failure: "connect" }]);
+    expect(upstream.requests[1]?.headers).toEqual({ "cache-control": "only-if-cached" });
+  });
+
+  it("asks the TimeMap of an archive that has no TimeGate, and the other way round", async () => {
+    const list = [
+      { ...archive("map"), timegate: undefined },
+      { ...archive("gate"), timemap: undefined },
+    ];
+    const upstream = new ScriptedUpstream(({ url, endpoint }) => {
+      if (endpoint === "timegate") return { status: 302, headers: { link } };
+      return { body: linkTimeMap(URI, url, ["20140101000000"]) };
+    });
+    const aggregator = new Aggregator(new MapRouter(list), upstream);
+    const closest = await aggregator.timeGate({ uri: URI, datetime: DATETIME });
+    expect(told(closest)).toEqual(["map hit 1 -", "gate hit 2 -"]);
+    const all = await aggregator.timeMap({ uri: URI });
+    expect(told(all)).toEqual(["map hit 1 -", "gate hit 2 MM_NOT_FOUND"]);
+    expect(all.isWhole).toBe(false);
+  });
+
+  it("finds the TimeMap that only the TimeGate names", async () => {
+    const list = [{ ...archive("gate"), timemap: undefined }];
+    const upstream = new ScriptedUpstream(({ url, endpoint }) =>
+      endpoint === "timegate"
+        ? { status: 302, headers: { link: `${link}, </all>; rel="timemap"` } }
+        : { body: linkTimeMap(URI, url, ["20140101000000", "20150101000000", "20160101000000"]) },
+    );
+    const aggregator = new Aggregator(new MapRouter(list), upstream);
+    const all = await aggregator.timeMap({ uri: URI });
+    expect(told(all)).toEqual(["gate hit 3 -"]);
+    expect(upstream.requests.at(-1)?.url).toBe(new URL("/all", list[0]?.timegate).href);
   });
 
   it("tells misses from faults", async () => {

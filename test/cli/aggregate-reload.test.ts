@@ -54,7 +54,7 @@ describe.skipIf(process.platform === "win32")("aggregate --serve, while it runs"
     for (const [text, reason] of [
       ['[{"id": "one"', /not a list of archives/],
       ["[]", /there is no archive in the list/],
-      ['[{"id": "x"}]', /it has no .*timemap/],
+      ['[{"id": "x"}]', /it has neither .*timemap/],
     ] as const) {
       writeFileSync(list, text);
       service.kill("SIGHUP");

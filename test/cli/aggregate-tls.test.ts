@@ -60,7 +60,7 @@ describe.skipIf(process.platform === "win32")("archives behind TLS", () => {
     const answer = await fetch(`${service.url}/timemap/link/${URI}`);
     expect(answer.headers.get("x-memento-count")).toBe("2");
     expect(answer.headers.get("x-mementomap-missing")).toBe(
-      "expired;MM_HTTP, early;MM_HTTP, other-host;MM_HTTP, unknown;MM_HTTP, no-tls;MM_HTTP",
+      "expired;tls, early;tls, other-host;tls, unknown;tls, no-tls;tls",
     );
     const about = (await (await fetch(`${service.url}/about.json`)).json()) as About;
     expect(Object.fromEntries(about.archives.map((each) => [each.id, each.lastFailure]))).toEqual({
@@ -90,10 +90,7 @@ describe.skipIf(process.platform === "win32")("archives behind TLS", () => {
     const withMap = { archive: { ...good.archive, mementomap: `${good.url}/map.ukvs` } };
     const service = await aggregateProcess(["-a", writeList([withMap]), "--retries", "0"]);
     const answer = await fetch(`${service.url}/timemap/link/${URI}`);
-    expect([answer.status, answer.headers.get("x-mementomap-missing")]).toEqual([
-      502,
-      "good;MM_HTTP",
-    ]);
+    expect([answer.status, answer.headers.get("x-mementomap-missing")]).toEqual([502, "good;tls"]);
     expect(good.requests).toEqual([]);
     await expect
       .poll(() => service.said())

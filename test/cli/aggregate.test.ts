@@ -213,7 +213,7 @@ describe.skipIf(process.platform === "win32")("aggregate --serve", () => {
       expect(headers.get("x-memento-count")).toBe("3");
       missing.push(headers.get("x-mementomap-missing"));
     }
-    expect(missing).toEqual(["hangs;MM_HTTP", "hangs;MM_HTTP", "hangs;dormant"]);
+    expect(missing).toEqual(["hangs;timeout", "hangs;timeout", "hangs;dormant"]);
     expect(hangs.requests).toHaveLength(2);
     kill("SIGTERM");
     expect(await done).toMatchObject({ code: 0 });

@@ -65,7 +65,10 @@ describe("parseArchiveList", () => {
 
   it.each([
     [{ id: "first" }, 'archive 2 ("first"): archive 1 has the same "id"'],
-    [{ timemap: undefined }, 'archive 2 ("a.example"): it has no "timemap"'],
+    [
+      { timemap: undefined, timegate: null },
+      'archive 2 ("a.example"): it has neither "timemap" nor "timegate"',
+    ],
     [{ timegate: 3 }, '"timegate" is 3; a text is expected'],
     [{ timemap: "ftp://a.example/" }, '"timemap" is "ftp://a.example/"; an address'],
     [{ timemap: "http://" }, '"timemap" is "http://"; an address'],

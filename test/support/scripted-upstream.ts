@@ -60,6 +60,8 @@ export class ScriptedUpstream implements Upstream {
       lastFailure: undefined,
       requestsUnderWay: 0,
       requestsWaiting: 0,
+      endpoints: { timemap: undefined, timegate: undefined },
+      concurrency: 16,
     };
   }
 }

@@ -62,6 +62,7 @@ export function outcome(
     origin: "network",
     ageSeconds: 0,
     code: undefined,
+    failure: undefined,
     fault: undefined,
     startedAt: 1_465_473_600_123.5,
     endedAt: 1_465_473_601_323.5,

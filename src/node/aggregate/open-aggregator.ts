@@ -3,8 +3,9 @@ import { ArchiveTallies } from "../../aggregate/archive-tally.ts";
 import type { Outcome } from "../../aggregate/outcome.ts";
 import { RoutingEstimate } from "../../aggregate/routing-estimate.ts";
 import type { Session, SessionObserver } from "../../aggregate/session.ts";
-import type { Upstream } from "../../aggregate/upstream.ts";
+import type { EndpointState, Upstream } from "../../aggregate/upstream.ts";
 import type { Archive } from "../../route/archive.ts";
+import type { RouteRequest } from "../../route/decision.ts";
 import { HitRates } from "../../route/hit-rates.ts";
 import { MapRouter } from "../../route/map-router.ts";
 import { MapKeeper, type MapKeeperOptions } from "../route/map-keeper.ts";
@@ -115,11 +116,22 @@ class Learning implements SessionObserver {
   }
 }
 
-/** Whether an archive is left alone; not when it is time to find out whether it is back. */
-function dormancyOf(upstream: Upstream): (archive: Archive) => boolean {
-  return (archive) => {
-    const { health, dormantUntil } = upstream.stateOf(archive);
-    if (health === "awake") return false;
-    return health === "probing" || dormantUntil === undefined || Date.now() < dormantUntil;
+/**
+ * Whether an archive is left alone; not when it is time to find out whether it is back. For a moment
+ * the TimeMap answers as well as the TimeGate; for all mementos only the TimeMap does.
+ */
+function dormancyOf(upstream: Upstream): (archive: Archive, request: RouteRequest) => boolean {
+  return (archive, { datetime }) => {
+    const { timemap, timegate } = upstream.stateOf(archive).endpoints;
+    if (timemap !== undefined && timegate !== undefined && datetime !== undefined) {
+      return isLeftAlone(timemap) && isLeftAlone(timegate);
+    }
+    const state = timemap ?? timegate;
+    return state !== undefined && isLeftAlone(state);
   };
+}
+
+function isLeftAlone({ health, dormantUntil }: EndpointState): boolean {
+  if (health === "awake") return false;
+  return health === "probing" || dormantUntil === undefined || Date.now() < dormantUntil;
 }

@@ -1,5 +1,7 @@
-import { isMementoMapError, type MementoMapError } from "../../errors.ts";
+import { isMementoMapError, MementoMapError } from "../../errors.ts";
 import { fetchMap, type FetchMapOptions, type FetchResult } from "./fetch-map.ts";
+
+const DAY_MS = 86_400_000;
 
 export interface FreshMapOptions extends FetchMapOptions {
   /** Never ask more often than this; default a minute. */
@@ -85,7 +87,11 @@ export class FreshMap {
       return result;
     } catch (error) {
       if (signal.aborted) return undefined;
-      if (!isMementoMapError(error)) throw error;
+      if (!isMementoMapError(error)) {
+        // A bug must not go unseen; nor may it be the last time that the map is asked for.
+        this.#schedule(this.#options.maxIntervalMs ?? DAY_MS);
+        throw error;
+      }
       const { minIntervalMs = 60_000 } = this.#options;
       this.#schedule(Math.max(minIntervalMs * 2 ** this.#failures, toldMs));
       this.#failures += 1;
@@ -95,21 +101,21 @@ export class FreshMap {
   }
 
   #schedule(afterMs: number): void {
-    const {
-      minIntervalMs = 60_000,
-      maxIntervalMs = 86_400_000,
-      random = Math.random,
-    } = this.#options;
+    const { minIntervalMs = 60_000, maxIntervalMs = DAY_MS, random = Math.random } = this.#options;
     const wanted = Math.min(Math.max(afterMs, minIntervalMs), maxIntervalMs);
     this.#nextInMs = Math.round(wanted * (1 + random() / 10));
     if (this.#stopping.signal.aborted) return;
     this.#timer = setTimeout(() => {
-      this.refresh().catch((error: unknown) => {
-        queueMicrotask(() => {
-          // Nobody awaits a timer: an error that is a bug must not go unseen.
-          throw error;
-        });
-      });
+      // Nobody awaits a timer: what would be thrown would end the process for one map.
+      this.refresh().catch((error: unknown) => this.#options.onFailure?.(internalFault(error)));
     }, this.#nextInMs).unref();
   }
+}
+
+function internalFault(error: unknown): MementoMapError {
+  const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return new MementoMapError("MM_HTTP", `a bug, please report it: ${message}`, {
+    cause: error,
+    reason: "internal",
+  });
 }

@@ -196,11 +196,14 @@ export function mapFolder(env: Readonly<Record<string, string | undefined>> = pr
   return join(caches, "mementomap", "maps");
 }
 
-function placeOf({ id, mementomap, timegate }: Archive, folder: string): MapPlace | undefined {
+function placeOf(
+  { id, mementomap, timegate, timemap }: Archive,
+  folder: string,
+): MapPlace | undefined {
   if (mementomap === undefined) return undefined;
   const path = join(folder, `${encodeURIComponent(id)}.ukvs`);
   if (mementomap === DISCOVERED) {
-    return { path, address: new URL("/", timegate).href, isDirect: false };
+    return { path, address: new URL("/", timegate ?? timemap).href, isDirect: false };
   }
   return isWebAddress(mementomap)
     ? { path, address: mementomap, isDirect: "if-map" }

@@ -1,29 +1,26 @@
+import type { FailureReason } from "../../aggregate/failure-reason.ts";
 import { MementoMapError } from "../../errors.ts";
 import { retryAfterMs } from "../../harvest/back-off.ts";
 import type { ArchiveCounters } from "./counters.ts";
 import type { Dormancy } from "./dormancy.ts";
-import type {
-  AnswerHead,
-  AnswerReceiver,
-  Exchange,
-  FailureKind,
-  Network,
-  NetworkRequest,
-} from "./exchange.ts";
+import type { AnswerHead, AnswerReceiver, Exchange, Network, NetworkRequest } from "./exchange.ts";
 import type { Limits, Waiter } from "./limits.ts";
 import {
   isArchiveFailing,
   isPassing,
   isWorthRetrying,
+  isOverload,
   pauseWithin,
   type RetryOptions,
 } from "./retry.ts";
 
-/** How an archive is asked, and how it is. */
+/** How an endpoint of an archive is asked, and how it is. */
 export interface AskedArchive {
   readonly id: string;
   readonly network: Network;
+  /** Those of the archive: its endpoints share them. */
   readonly limits: Limits;
+  /** That of this endpoint. */
   readonly dormancy: Dormancy;
   readonly counters: ArchiveCounters;
   readonly retry: RetryOptions;
@@ -33,6 +30,8 @@ export interface AskedArchive {
   readonly headersTimeoutMs: number;
   /** How long all may take: waiting, trying again, and the body. */
   readonly totalTimeoutMs: number;
+  /** `Retry-After` is respected for so long at most. */
+  readonly longestDormantMs: number;
 }
 
 /** The body of an answer that is not wanted is read so far, to keep the connection. */
@@ -42,14 +41,18 @@ const DRAINED_BYTES = 64 * 1024;
  * connection, and clients in a hurry would cost every archive one each.
  */
 const LINGER_MS = 1000;
-/** `Retry-After` is respected so far; more would let one wrong header silence an archive. */
-const LONGEST_RETRY_AFTER_MS = 3_600_000;
+/** A `Retry-After` of more is not meant for us, or a mistake: year 9999 is one that is seen. */
+const LONGEST_SENSIBLE_MS = 86_400_000;
 
 const LEFT_ALONE = "it failed too often and is left alone for a while";
+const LATE_CODES: ReadonlySet<FailureReason> = new Set(["timeout", "queue-timeout"]);
 
 /**
  * One request to an archive: waits for its turn, is sent, sent again if that may help, and given up
  * when it takes too long. What becomes of it is told to the archive's dormancy and counters.
+ *
+ * `Retry-After` is noted and not waited for: the endpoint is left alone until then, and whoever asked
+ * gets the answer as it is.
  */
 export class ArchiveRequest implements AnswerReceiver, Exchange, Waiter {
   readonly #archive: AskedArchive;
@@ -62,9 +65,10 @@ export class ArchiveRequest implements AnswerReceiver, Exchange, Waiter {
   #drained = 0;
   #pauseMs = 0;
   #deadline = 0;
+  /** When it stops to wait for its turn. */
+  #queuedUntil = Infinity;
   #sentAt = 0;
   #timer: NodeJS.Timeout | undefined;
-  #timerAt = 0;
   #pause: NodeJS.Timeout | undefined;
   #exchange: Exchange | undefined;
 
@@ -79,13 +83,13 @@ export class ArchiveRequest implements AnswerReceiver, Exchange, Waiter {
     const { dormancy, headersTimeoutMs, totalTimeoutMs } = this.#archive;
     const admission = dormancy.admit();
     if (admission === "refused") {
-      this.#finish("refused", this.#refusal(LEFT_ALONE));
+      this.#finish("dormant", LEFT_ALONE);
       return;
     }
     this.#isProbe = admission === "probe";
     const now = performance.now();
     this.#deadline = now + totalTimeoutMs;
-    this.#arm(now, Math.min(headersTimeoutMs, totalTimeoutMs));
+    this.#arm(Math.min(headersTimeoutMs, totalTimeoutMs));
     this.#enter(now);
   }
 
@@ -104,17 +108,25 @@ export class ArchiveRequest implements AnswerReceiver, Exchange, Waiter {
   }
 
   onTurn(): void {
+    try {
+      this.#takeTurn();
+    } catch (error) {
+      this.#endWith(error);
+    }
+  }
+
+  #takeTurn(): void {
     // It may have been given up while this one waited.
     if (!this.#isProbe && this.#archive.dormancy.health !== "awake") {
       this.#phase = "done";
       clearTimeout(this.#timer);
       this.#archive.limits.leave();
-      this.#finish("refused", this.#refusal(LEFT_ALONE));
+      this.#finish("dormant", LEFT_ALONE);
       return;
     }
     const now = performance.now();
-    const headAt = now + this.#archive.headersTimeoutMs;
-    if (headAt < this.#timerAt) this.#arm(now, headAt - now);
+    this.#queuedUntil = Infinity;
+    this.#arm(Math.min(this.#archive.headersTimeoutMs, this.#deadline - now));
     this.#send(now);
   }
 
@@ -126,17 +138,18 @@ export class ArchiveRequest implements AnswerReceiver, Exchange, Waiter {
     if (isArchiveFailing(head.status)) {
       counters.failingAnswers += 1;
       this.#isJudged = true;
+      if (isOverload(head.status)) limits.overloaded();
       dormancy.failed(`it answered with status ${head.status}`, this.#isProbe);
-      const asked = retryAfterMs(head.headers.get("retry-after"), Date.now());
-      if (isWorthRetrying(head.status) && this.#mayRetry(now, asked)) {
+      const askedMs = retryAfterMs(head.headers.get("retry-after"), Date.now()) ?? 0;
+      if (askedMs > 0 && askedMs <= LONGEST_SENSIBLE_MS) {
+        dormancy.leaveAlone(Math.min(askedMs, this.#archive.longestDormantMs));
+      } else if (isWorthRetrying(head.status) && this.#mayRetry(now)) {
         this.#phase = "draining";
         this.#drained = 0;
-        if (asked !== undefined) limits.hold(asked);
         return;
       }
-      if (asked !== undefined) {
-        dormancy.leaveAlone(Date.now() + Math.min(asked, LONGEST_RETRY_AFTER_MS));
-      }
+    } else {
+      limits.answered(now - this.#sentAt);
     }
     this.#phase = "body";
     this.#receiver.onHead(head);
@@ -177,42 +190,55 @@ export class ArchiveRequest implements AnswerReceiver, Exchange, Waiter {
     this.#receiver.onEnd();
   }
 
-  onFail(error: Error, kind: FailureKind): void {
-    const { counters, dormancy, limits } = this.#archive;
+  onFail(error: Error, reason: FailureReason): void {
+    const { counters, limits } = this.#archive;
     if (this.#isNoAnswer()) return;
-    counters.failures[kind] += 1;
-    if (!this.#isJudged) {
-      this.#isJudged = true;
-      // An answer that is too long, or leads where nobody may go, is an answer.
-      if (kind === "limit" || kind === "refused") dormancy.succeeded(this.#isProbe);
-      else if (kind !== "local") dormancy.failed(error.message, this.#isProbe);
-      else if (this.#isProbe) dormancy.endProbe();
-    }
-    if (this.#phase === "head" && isPassing(kind) && this.#mayRetry(performance.now(), undefined)) {
+    counters.failures[reason] += 1;
+    if (!this.#isJudged) this.#judge(error, reason);
+    if (this.#phase === "head" && isPassing(reason) && this.#mayRetry(performance.now())) {
       this.#sendLater();
       return;
     }
     this.#phase = "done";
     clearTimeout(this.#timer);
     limits.leave();
-    this.#receiver.onFail(error, kind);
+    this.#receiver.onFail(error, reason);
+  }
+
+  /** What a failure says about the endpoint. */
+  #judge(error: Error, reason: FailureReason): void {
+    const { dormancy, limits } = this.#archive;
+    this.#isJudged = true;
+    if (IS_ANSWER.has(reason)) {
+      dormancy.succeeded(this.#isProbe);
+    } else if (!IS_OURS.has(reason)) {
+      if (isPassing(reason)) limits.overloaded();
+      dormancy.failed(error.message, this.#isProbe);
+    } else if (this.#isProbe) {
+      dormancy.endProbe();
+    }
   }
 
   #enter(now: number): void {
     if (this.#attempts > 0 && this.#archive.dormancy.health !== "awake") {
       this.#letGo();
-      this.#finish("refused", this.#refusal(LEFT_ALONE));
+      this.#finish("dormant", LEFT_ALONE);
       return;
     }
-    const outcome = this.#archive.limits.enter(this);
+    const { limits } = this.#archive;
+    const outcome = limits.enter(this);
     if (outcome === "entered") {
       this.#send(now);
     } else if (outcome === "waiting") {
       // It may have had its turn within `enter`.
       if (this.#phase === "pausing") this.#phase = "waiting";
+      if (this.#phase !== "waiting") return;
+      const waitMs = Math.min(limits.longestWaitMs, (this.#deadline - now) / 2);
+      this.#queuedUntil = now + waitMs;
+      this.#arm(waitMs);
     } else {
       this.#letGo();
-      this.#finish("refused", this.#refusal("too many requests wait for it already"));
+      this.#finish("queue-full", "too many requests wait for it already");
     }
   }
 
@@ -228,11 +254,11 @@ export class ArchiveRequest implements AnswerReceiver, Exchange, Waiter {
   }
 
   /** Whether another try may help, is allowed and ends in time; sets how long to pause before it. */
-  #mayRetry(now: number, askedMs: number | undefined): boolean {
+  #mayRetry(now: number): boolean {
     const { retry, dormancy } = this.#archive;
     if (this.#isProbe || this.#attempts > retry.retries) return false;
     if (dormancy.health !== "awake") return false;
-    const limits = { askedMs, mostMs: this.#deadline - now };
+    const limits = { askedMs: undefined, mostMs: this.#deadline - now };
     const pauseMs = pauseWithin(this.#attempts, retry.firstMs, limits);
     if (pauseMs === undefined) return false;
     this.#pauseMs = pauseMs;
@@ -245,18 +271,29 @@ export class ArchiveRequest implements AnswerReceiver, Exchange, Waiter {
     this.#archive.counters.retries += 1;
     this.#archive.limits.leave();
     this.#pause = setTimeout(() => {
-      this.#enter(performance.now());
+      try {
+        this.#enter(performance.now());
+      } catch (error) {
+        this.#endWith(error);
+      }
     }, this.#pauseMs);
   }
 
-  #arm(now: number, ms: number): void {
+  #arm(ms: number): void {
     clearTimeout(this.#timer);
-    this.#timerAt = now + ms;
     this.#timer = setTimeout(onTimer, Math.ceil(ms), this);
   }
 
   /** One timer for all: it looks what is late, and goes on if nothing is. */
   onTimer(): void {
+    try {
+      this.#lookWhatIsLate();
+    } catch (error) {
+      this.#endWith(error);
+    }
+  }
+
+  #lookWhatIsLate(): void {
     const { headersTimeoutMs, totalTimeoutMs } = this.#archive;
     if (this.#phase === "unwanted") {
       this.#letGo();
@@ -264,22 +301,28 @@ export class ArchiveRequest implements AnswerReceiver, Exchange, Waiter {
     }
     const now = performance.now() + 1; // timers may be early by less than that
     const headAt = this.#phase === "head" ? this.#sentAt + headersTimeoutMs : Infinity;
+    const queueAt = this.#phase === "waiting" ? this.#queuedUntil : Infinity;
     if (now >= this.#deadline) {
       this.#failLate(`there was no whole answer within ${totalTimeoutMs / 1000} s`);
     } else if (now >= headAt) {
       this.#failLate(`there was no answer within ${headersTimeoutMs / 1000} s`);
+    } else if (now >= queueAt) {
+      this.#letGo();
+      this.#finish("queue-timeout", "it is asked so much that this request had no turn in time");
     } else {
-      this.#arm(now, Math.min(headAt, this.#deadline) - now);
+      this.#arm(Math.min(headAt, queueAt, this.#deadline) - now);
     }
   }
 
   #failLate(message: string): void {
-    const { dormancy } = this.#archive;
+    const { dormancy, limits } = this.#archive;
     const wasSent = this.#phase === "head" || this.#phase === "body";
-    if (wasSent && !this.#isJudged) dormancy.failed(message, this.#isProbe);
+    if (wasSent && !this.#isJudged) {
+      if (this.#phase === "head") limits.overloaded();
+      dormancy.failed(message, this.#isProbe);
+    }
     this.#letGo();
-    const details = { position: { source: this.#request.url } };
-    this.#finish("timeout", new MementoMapError("MM_HTTP", message, details));
+    this.#finish("timeout", message);
   }
 
   /** Lets the answer come, if it comes soon, for the sake of the connection. */
@@ -289,7 +332,7 @@ export class ArchiveRequest implements AnswerReceiver, Exchange, Waiter {
     this.#isProbe = false;
     this.#phase = "unwanted";
     this.#drained = 0;
-    this.#arm(performance.now(), LINGER_MS);
+    this.#arm(LINGER_MS);
   }
 
   #leaveQuietly(): void {
@@ -313,16 +356,35 @@ export class ArchiveRequest implements AnswerReceiver, Exchange, Waiter {
     }
   }
 
-  #finish(kind: FailureKind, error: MementoMapError): void {
+  #finish(reason: FailureReason, message: string, cause?: unknown): void {
     this.#phase = "done";
-    this.#archive.counters.failures[kind] += 1;
-    this.#receiver.onFail(error, kind);
+    this.#archive.counters.failures[reason] += 1;
+    const isLate = LATE_CODES.has(reason);
+    const source = isLate ? this.#request.url : this.#archive.id;
+    const details = { position: { source }, reason, cause };
+    const code = isLate || reason === "internal" ? "MM_HTTP" : "MM_REFUSED";
+    this.#receiver.onFail(new MementoMapError(code, message, details), reason);
   }
 
-  #refusal(message: string): MementoMapError {
-    return new MementoMapError("MM_REFUSED", message, { position: { source: this.#archive.id } });
+  /** Ends this request because of an error that nobody foresaw; timers must not throw. */
+  #endWith(error: unknown): void {
+    try {
+      this.#letGo();
+      this.#finish("internal", error instanceof Error ? error.message : String(error), error);
+    } catch {
+      // The deadline of whoever asked ends it.
+    }
   }
 }
+
+/** An answer that is too long, or leads where nobody may go, is an answer. */
+const IS_ANSWER: ReadonlySet<FailureReason> = new Set([
+  "body-limit",
+  "redirect",
+  "private-address",
+]);
+/** Says nothing about the archive. */
+const IS_OURS: ReadonlySet<FailureReason> = new Set(["local", "internal", "bad-request", "closed"]);
 
 function onTimer(request: ArchiveRequest): void {
   request.onTimer();

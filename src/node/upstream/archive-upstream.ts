@@ -1,5 +1,7 @@
 import type { LookupFunction } from "node:net";
 import type {
+  Endpoint,
+  EndpointState,
   Upstream,
   UpstreamAnswer,
   UpstreamRequest,
@@ -21,6 +23,9 @@ import { UnderWay } from "./under-way.ts";
 import { UndiciNetwork } from "./undici-network.ts";
 
 const DEFAULT_TOTAL_MS = 60_000;
+const DEFAULT_CONCURRENCY = 256;
+const DEFAULT_QUEUE_MS = 2000;
+const DEFAULT_LONGEST_DORMANT_MS = 900_000;
 
 export interface UpstreamOptions {
   /** Whom archives can write to: an address of mail or of a page. Sent with every request. */
@@ -33,8 +38,16 @@ export interface UpstreamOptions {
   readonly headersTimeoutMs?: number | undefined;
   /** How long all may take, waiting included; default 60 s, or what the archive's entry says. */
   readonly totalTimeoutMs?: number | undefined;
-  /** Requests under way at once to one archive; default 16: some firewalls object to 20. */
+  /**
+   * Requests under way at once to one archive, at most; default 256. It begins with 16, and adapts:
+   * see `AdaptiveLimit`.
+   */
   readonly concurrency?: number | undefined;
+  /**
+   * How long a request waits for its turn at most; default 2 s. Those that would wait longer are
+   * refused at once.
+   */
+  readonly queueTimeoutMs?: number | undefined;
   /** Requests begun in a second to one archive; default any number. */
   readonly rate?: number | undefined;
   /** Requests that may wait for one archive; more are refused at once. Default 10,000. */
@@ -59,8 +72,10 @@ export interface UpstreamOptions {
   readonly proxies?: ProxySettings | undefined;
   /** Where and how long answers are kept; default 64 MiB of memory. */
   readonly cache?: CacheOptions | "off" | undefined;
-  /** Told when an archive falls asleep, is probed, or wakes. */
-  readonly onChange?: ((archive: Archive, state: UpstreamState) => void) | undefined;
+  /** Told when an endpoint of an archive falls asleep, is probed, or wakes. */
+  readonly onChange?:
+    | ((archive: Archive, state: EndpointState, endpoint: Endpoint) => void)
+    | undefined;
   /** Milliseconds since 1970, for dormancy; default a clock that nobody can set. */
   readonly now?: (() => number) | undefined;
 }
@@ -93,7 +108,7 @@ export function createUpstream(options: UpstreamOptions = {}): ArchiveUpstream {
 /** What is kept of an archive. */
 interface KnownArchive {
   readonly archive: Archive;
-  readonly asked: AskedArchive;
+  readonly asked: Readonly<Record<Endpoint, AskedArchive>>;
 }
 
 class PoliteUpstream implements ArchiveUpstream {
@@ -118,8 +133,8 @@ class PoliteUpstream implements ArchiveUpstream {
   }
 
   ask(request: UpstreamRequest): Promise<UpstreamAnswer> {
-    const known = this.#archives.get(request.archive.id);
-    const archive = known?.asked ?? this.#meet(request.archive, undefined);
+    const known = this.#archives.get(request.archive.id) ?? this.#meet(request.archive, undefined);
+    const archive = known.asked[request.endpoint ?? "timemap"];
     const hash = this.#underWay.hashOf(request);
     const shared = this.#underWay.find(request, hash);
     if (shared !== undefined) {
@@ -128,21 +143,36 @@ class PoliteUpstream implements ArchiveUpstream {
     }
     const answer = new SharedAnswer(request, hash, this.#underWay);
     const joined = answer.join(request, undefined);
-    if (!answer.isAbandoned) this.#begin(archive, request, answer);
+    if (answer.isAbandoned) return joined;
+    try {
+      this.#begin(archive, request, answer);
+    } catch (error) {
+      answer.onFail(error instanceof Error ? error : new Error(String(error)));
+    }
     return joined;
   }
 
   stateOf(archive: Archive): UpstreamState {
     const asked = this.#archives.get(archive.id)?.asked;
-    const until = asked?.dormancy.until;
+    const { limits } = asked?.timemap ?? {};
+    const timemap = archive.timemap === undefined ? undefined : this.#endpointState(asked?.timemap);
+    const timegate =
+      archive.timegate === undefined ? undefined : this.#endpointState(asked?.timegate);
     return {
-      health: asked?.dormancy.health ?? "awake",
-      consecutiveFailures: asked?.dormancy.consecutiveFailures ?? 0,
-      dormantUntil: until === undefined ? undefined : until + this.#aheadMs(),
-      lastFailure: asked?.dormancy.lastFailure,
-      requestsUnderWay: asked?.limits.underWay ?? 0,
-      requestsWaiting: asked?.limits.waiting ?? 0,
+      ...worseOf(timemap, timegate),
+      endpoints: { timemap, timegate },
+      requestsUnderWay: limits?.underWay ?? 0,
+      requestsWaiting: limits?.waiting ?? 0,
+      concurrency: limits?.concurrency ?? this.#concurrencyOf(archive),
     };
+  }
+
+  #endpointState(asked: AskedArchive | undefined): EndpointState {
+    const dormancy = asked?.dormancy;
+    if (dormancy === undefined) return AWAKE;
+    const { health, consecutiveFailures, until, lastFailure } = dormancy;
+    const dormantUntil = until === undefined ? undefined : until + this.#aheadMs();
+    return { health, consecutiveFailures, dormantUntil, lastFailure };
   }
 
   replaceArchives(archives: readonly Archive[]): void {
@@ -159,7 +189,7 @@ class PoliteUpstream implements ArchiveUpstream {
   async close(): Promise<void> {
     clearTimeout(this.#forgetting);
     const closed = this.#network.close();
-    for (const { asked } of this.#archives.values()) asked.limits.close();
+    for (const { asked } of this.#archives.values()) asked.timemap.limits.close();
     await closed;
     await this.#cache?.close();
   }
@@ -175,62 +205,108 @@ class PoliteUpstream implements ArchiveUpstream {
   }
 
   /** @param before what is known of an archive of the same id. */
-  #meet(archive: Archive, before: KnownArchive | undefined): AskedArchive {
+  #meet(archive: Archive, before: KnownArchive | undefined): KnownArchive {
     const { id, rate, timeoutMs } = archive;
     const options = this.#options;
-    const concurrency = archive.concurrency ?? options.concurrency ?? 16;
-    this.#network.trust(archive.timemap, concurrency);
-    this.#network.trust(archive.timegate, concurrency);
-    const isSamePlace =
-      archive.timemap === before?.archive.timemap && archive.timegate === before.archive.timegate;
-    const asked: AskedArchive = {
+    const concurrency = this.#concurrencyOf(archive);
+    for (const address of addressesOf(archive)) this.#network.trust(address, concurrency);
+    const common = {
       id,
       network: this.#network,
-      counters: before?.asked.counters ?? new ArchiveCounters(),
+      counters: before?.asked.timemap.counters ?? new ArchiveCounters(),
       headers: this.#headers,
-      limits: limitsOf(before?.asked.limits, {
+      limits: limitsOf(before?.asked.timemap.limits, {
         concurrency,
         rate: rate ?? options.rate,
         maxWaiting: options.maxWaiting ?? 10_000,
+        longestWaitMs: options.queueTimeoutMs ?? DEFAULT_QUEUE_MS,
         now: () => performance.now(),
       }),
-      // What another server did says nothing about this one.
-      dormancy: before !== undefined && isSamePlace ? before.asked.dormancy : this.#awake(archive),
       retry: { retries: options.retries ?? 2, firstMs: options.retryDelayMs ?? 500 },
       headersTimeoutMs: timeoutMs ?? options.headersTimeoutMs ?? 30_000,
       totalTimeoutMs: timeoutMs ?? options.totalTimeoutMs ?? DEFAULT_TOTAL_MS,
+      longestDormantMs: options.longestDormantMs ?? DEFAULT_LONGEST_DORMANT_MS,
     };
-    this.#archives.set(id, { archive, asked });
-    this.counters.set(id, asked.counters);
-    return asked;
+    const endpoint = (name: Endpoint): AskedArchive => ({
+      ...common,
+      // What another server did says nothing about this one.
+      dormancy:
+        before !== undefined && archive[name] === before.archive[name]
+          ? before.asked[name].dormancy
+          : this.#awake(archive, name),
+    });
+    const known = {
+      archive,
+      asked: { timemap: endpoint("timemap"), timegate: endpoint("timegate") },
+    };
+    this.#archives.set(id, known);
+    this.counters.set(id, common.counters);
+    return known;
   }
 
-  #awake(archive: Archive): Dormancy {
-    const { tolerance, dormantMs, longestDormantMs, onChange } = this.#options;
+  #concurrencyOf({ concurrency }: Archive): number {
+    return concurrency ?? this.#options.concurrency ?? DEFAULT_CONCURRENCY;
+  }
+
+  #awake(archive: Archive, endpoint: Endpoint): Dormancy {
+    const { tolerance, dormantMs, longestDormantMs } = this.#options;
     return new Dormancy({
       tolerance: tolerance ?? 5,
       dormantMs: dormantMs ?? 60_000,
-      longestMs: longestDormantMs ?? 900_000,
+      longestMs: longestDormantMs ?? DEFAULT_LONGEST_DORMANT_MS,
       now: this.#now,
-      onChange: () => onChange?.(archive, this.stateOf(archive)),
+      onChange: () => this.#tell(archive, endpoint),
     });
+  }
+
+  /** Whoever listens is called in the middle of a request, which must not end for that. */
+  #tell(archive: Archive, endpoint: Endpoint): void {
+    try {
+      const { endpoints } = this.stateOf(archive);
+      this.#options.onChange?.(archive, endpoints[endpoint] ?? AWAKE, endpoint);
+    } catch {
+      // What a listener does about its own errors is its affair.
+    }
   }
 
   #forgetGone(): void {
     for (const [id, { asked }] of this.#archives) {
-      const { underWay, waiting } = asked.limits;
+      const { underWay, waiting } = asked.timemap.limits;
       if (this.#listed?.has(id) !== false || underWay + waiting > 0) continue;
       this.#archives.delete(id);
       this.counters.delete(id);
     }
     const known = Array.from(this.#archives.values(), ({ archive }) => archive);
-    this.#network.trustOnly(known.flatMap(({ timemap, timegate }) => [timemap, timegate]));
+    this.#network.trustOnly(known.flatMap(addressesOf));
   }
 
   /** How far the system's clock is ahead of that of dormancy: it may have been set since. */
   #aheadMs(): number {
     return this.#options.now === undefined ? Date.now() - steadyClock() : 0;
   }
+}
+
+const AWAKE: EndpointState = {
+  health: "awake",
+  consecutiveFailures: 0,
+  dormantUntil: undefined,
+  lastFailure: undefined,
+};
+
+/** The state of the endpoint that is worse off. */
+function worseOf(
+  timemap: EndpointState | undefined,
+  timegate: EndpointState | undefined,
+): EndpointState {
+  if (timemap === undefined || timegate === undefined) return timemap ?? timegate ?? AWAKE;
+  if (timemap.health === "awake" && timegate.health === "awake") {
+    return timegate.consecutiveFailures > timemap.consecutiveFailures ? timegate : timemap;
+  }
+  return (timegate.dormantUntil ?? 0) > (timemap.dormantUntil ?? 0) ? timegate : timemap;
+}
+
+function addressesOf({ timemap, timegate }: Archive): string[] {
+  return [timemap, timegate].filter((address) => address !== undefined);
 }
 
 function limitsOf(before: Limits | undefined, options: LimitsOptions): Limits {

@@ -129,7 +129,7 @@ export class BodyDecoder {
     stream.once("end", () => {
       if (!this.#isStopped) this.#receiver.onDecodedEnd();
     });
-    stream.once("error", (error) => {
+    stream.on("error", (error) => {
       if (!this.#isStopped) this.#receiver.onUndecodable(error);
     });
     stream.on("drain", () => {

@@ -1,4 +1,5 @@
 import CachePolicy from "http-cache-semantics";
+import type { FailureReason } from "../../aggregate/failure-reason.ts";
 import type { UpstreamAnswer, UpstreamRequest } from "../../aggregate/upstream.ts";
 import { joinBytes } from "../../bytes/join.ts";
 import type { HttpHeaders } from "../../discover/http-client.ts";
@@ -6,7 +7,7 @@ import type { AskedArchive } from "./archive-request.ts";
 import { askArchive } from "./ask-archive.ts";
 import { type CachedAnswer, type CacheRules, isKeptStatus, policyOf } from "./cached-answer.ts";
 import { headersOfBlock } from "./cached-head.ts";
-import type { AnswerHead, AnswerReceiver, Exchange, FailureKind } from "./exchange.ts";
+import type { AnswerHead, AnswerReceiver, Exchange } from "./exchange.ts";
 import { RawHeaders, RecordHeaders } from "./raw-headers.ts";
 import type { SharedAnswer } from "./shared-answer.ts";
 
@@ -69,10 +70,11 @@ export class CachedExchange implements AnswerReceiver, Exchange {
       this.#decide(found);
       return;
     }
-    // A store does not reject: what it cannot read is not there.
-    void found.then((kept) => {
-      if (!this.#isAborted) this.#decide(kept);
-    });
+    found
+      .then((kept) => {
+        if (!this.#isAborted) this.#decide(kept);
+      })
+      .catch((error: unknown) => this.#answer.onFail(asError(error)));
   }
 
   resume(): void {
@@ -123,9 +125,9 @@ export class CachedExchange implements AnswerReceiver, Exchange {
     this.#answer.onEnd();
   }
 
-  onFail(error: Error, kind: FailureKind): void {
+  onFail(error: Error, reason: FailureReason): void {
     if (this.#isAnswered) return;
-    const isArchives = kind !== "limit" && kind !== "aborted";
+    const isArchives = reason !== "body-limit" && reason !== "aborted";
     if (this.#head === undefined && isArchives && this.#giveStale()) return;
     this.#answer.onFail(error);
   }
@@ -209,6 +211,10 @@ export class CachedExchange implements AnswerReceiver, Exchange {
     if (this.#request.method !== "HEAD" && body.byteLength > 0) this.#answer.onChunk(body);
     this.#answer.onEnd();
   }
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
 }
 
 /** All that reaches this comes from the network. */

@@ -1,4 +1,4 @@
-import type { FailureKind } from "./exchange.ts";
+import { FAILURE_REASONS, type FailureReason } from "../../aggregate/failure-reason.ts";
 
 /** The upper ends of the buckets of times, in seconds. */
 export const LATENCY_SECONDS: readonly number[] = [
@@ -23,16 +23,8 @@ export class ArchiveCounters {
   bytes = 0;
   /** Answers of status 429 and 5xx. */
   failingAnswers = 0;
-  readonly failures: Record<FailureKind, number> = {
-    connect: 0,
-    timeout: 0,
-    cut: 0,
-    protocol: 0,
-    refused: 0,
-    local: 0,
-    limit: 0,
-    aborted: 0,
-  };
+  /** By reason; those the upstream does not give stay 0. */
+  readonly failures: Record<FailureReason, number> = noFailures();
   /** Answers by the time until their head came; one bucket more than `LATENCY_SECONDS`. */
   readonly latencyCounts: number[] = Array.from({ length: LATENCY_SECONDS.length + 1 }, () => 0);
   latencySumSeconds = 0;
@@ -44,4 +36,12 @@ export class ArchiveCounters {
     this.latencyCounts[bucket] += 1;
     this.latencySumSeconds += seconds;
   }
+}
+
+function noFailures(): Record<FailureReason, number> {
+  // One entry for each, so that none is missing.
+  return Object.fromEntries(FAILURE_REASONS.map((reason) => [reason, 0])) as Record<
+    FailureReason,
+    number
+  >;
 }

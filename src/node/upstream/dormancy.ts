@@ -80,8 +80,9 @@ export class Dormancy {
     this.#options.onChange?.();
   }
 
-  /** The archive asked not to be asked before then. */
-  leaveAlone(untilMs: number): void {
+  /** The archive asked not to be asked for so long. */
+  leaveAlone(ms: number): void {
+    const untilMs = this.#options.now() + ms;
     if (this.#until === undefined || this.#until < untilMs) this.#sleep(untilMs);
   }
 

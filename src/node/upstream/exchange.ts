@@ -1,3 +1,4 @@
+import type { FailureReason } from "../../aggregate/failure-reason.ts";
 import type { HttpHeaders } from "../../discover/http-client.ts";
 
 /** The start of an answer. */
@@ -7,25 +8,6 @@ export interface AnswerHead {
   readonly url: string;
   readonly headers: HttpHeaders;
 }
-
-/** Why there was no answer, or no whole one. Stable words: metrics use them. */
-export type FailureKind =
-  /** No connection. */
-  | "connect"
-  /** Too slow. */
-  | "timeout"
-  /** The connection ended before the answer did. */
-  | "cut"
-  /** Something other than HTTP, or a body that cannot be decoded. */
-  | "protocol"
-  /** Not asked, or not allowed to be asked. */
-  | "refused"
-  /** Not sent, for want of something on this side; it says nothing about the archive. */
-  | "local"
-  /** Longer than it may be. */
-  | "limit"
-  /** Nobody wants it any more. */
-  | "aborted";
 
 /**
  * Takes an answer as it comes: `onHead`, then `onChunk` any number of times, then `onEnd`; or
@@ -38,7 +20,7 @@ export interface AnswerReceiver {
   /** Whether more may come at once; after false nothing comes until `resume`. */
   onChunk(chunk: Uint8Array): boolean;
   onEnd(): void;
-  onFail(error: Error, kind: FailureKind): void;
+  onFail(error: Error, reason: FailureReason): void;
 }
 
 /** A request under way. */

@@ -1,3 +1,4 @@
+import { AdaptiveLimit } from "./adaptive-limit.ts";
 import { WaitingLine } from "./waiting-line.ts";
 
 /** Waits for its turn. */
@@ -7,33 +8,40 @@ export interface Waiter {
 }
 
 export interface LimitsOptions {
-  /** Requests under way at once. */
+  /** Requests under way at once, at most; fewer at first, and when the archive is overloaded. */
   readonly concurrency: number;
   /** Requests begun in a second; undefined for any number. */
   readonly rate: number | undefined;
   /** Requests that may wait. */
   readonly maxWaiting: number;
+  /** How long a request may wait, at most. */
+  readonly longestWaitMs: number;
   /** Milliseconds that only go up. */
   readonly now: () => number;
 }
 
+/** A queue is not given up for less than this, if `longestWaitMs` is not shorter. */
+const LEAST_WAIT_MS = 1000;
+
 /**
  * How much one archive is asked at once and in a second. First come, first served.
  *
- * A rate is kept by an even distance between requests, so that no second ever has more.
+ * A rate is kept by an even distance between requests, so that no second ever has more. Nobody waits
+ * in vain: a request that would not have its turn in time is refused at once.
  */
 export class Limits {
   #options: LimitsOptions;
+  readonly #limit: AdaptiveLimit;
   readonly #waiting = new WaitingLine<Waiter>();
   #underWay = 0;
   #nextAt = 0;
-  #heldUntil = 0;
   #timer: NodeJS.Timeout | undefined;
   #isAdvancing = false;
   #isClosed = false;
 
   constructor(options: LimitsOptions) {
     this.#options = options;
+    this.#limit = new AdaptiveLimit(options.concurrency, options.now);
   }
 
   get underWay(): number {
@@ -44,9 +52,21 @@ export class Limits {
     return this.#waiting.size;
   }
 
+  /** How many requests may be under way now. */
+  get concurrency(): number {
+    return this.#limit.current;
+  }
+
+  /** How long a request may wait now: as long as an answer takes, within bounds. */
+  get longestWaitMs(): number {
+    const most = this.#options.longestWaitMs;
+    return Math.min(most, Math.max(LEAST_WAIT_MS, this.#limit.latencyMs ?? most));
+  }
+
   /** Goes by other limits from now on; what is under way stays. */
   change(options: LimitsOptions): void {
     this.#options = options;
+    this.#limit.most = options.concurrency;
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#advance();
@@ -55,7 +75,7 @@ export class Limits {
   /** `entered`: it may begin, and has to `leave`; `waiting`: `onTurn` will be called; `full`: no. */
   enter(waiter: Waiter): "entered" | "waiting" | "full" {
     if (this.#waiting.size === 0 && this.#takeTurn()) return "entered";
-    if (this.#waiting.size >= this.#options.maxWaiting) return "full";
+    if (this.#isFull()) return "full";
     this.#waiting.push(waiter);
     this.#advance();
     return "waiting";
@@ -67,9 +87,14 @@ export class Limits {
     if (this.#waiting.size > 0) this.#advance();
   }
 
-  /** Lets nothing begin for a while: the archive asked for it. */
-  hold(ms: number): void {
-    this.#heldUntil = Math.max(this.#heldUntil, this.#options.now() + ms);
+  /** The archive answered one that is under way: it may be able to take more. */
+  answered(latencyMs: number): void {
+    this.#limit.answered(latencyMs, this.#waiting.size > 0 || this.#underWay >= this.concurrency);
+  }
+
+  /** The archive said that it is asked too much, or did not answer. */
+  overloaded(): void {
+    this.#limit.overloaded(this.#underWay);
   }
 
   /** One that waits does not want to any more. */
@@ -84,14 +109,25 @@ export class Limits {
     this.#advance();
   }
 
+  /** Whether one more would wait too long, as far as can be told. */
+  #isFull(): boolean {
+    const { maxWaiting, rate, longestWaitMs } = this.#options;
+    const waiting = this.#waiting.size;
+    if (waiting >= maxWaiting) return true;
+    if (rate !== undefined && (waiting * 1000) / rate > longestWaitMs) return true;
+    const { latencyMs } = this.#limit;
+    return latencyMs !== undefined && (waiting / this.concurrency) * latencyMs > this.longestWaitMs;
+  }
+
   #takeTurn(): boolean {
-    const { concurrency, rate, now } = this.#options;
-    if (this.#underWay >= concurrency && !this.#isClosed) return false;
-    if ((rate !== undefined || this.#heldUntil > 0) && !this.#isClosed) {
-      const time = now();
-      if (time < this.#nextAt || time < this.#heldUntil) return false;
-      this.#heldUntil = 0;
-      if (rate !== undefined) this.#nextAt = time + 1000 / rate;
+    const { rate, now } = this.#options;
+    if (!this.#isClosed) {
+      if (this.#underWay >= this.concurrency) return false;
+      if (rate !== undefined) {
+        const time = now();
+        if (time < this.#nextAt) return false;
+        this.#nextAt = time + 1000 / rate;
+      }
     }
     this.#underWay += 1;
     return true;
@@ -108,9 +144,8 @@ export class Limits {
 
   /** Where only time holds requests back, nothing else would call for them. */
   #wakeLater(): void {
-    if (this.#timer !== undefined || this.#underWay >= this.#options.concurrency) return;
-    const at = Math.max(this.#nextAt, this.#heldUntil);
-    const delay = Math.max(1, Math.ceil(at - this.#options.now()));
+    if (this.#timer !== undefined || this.#underWay >= this.concurrency) return;
+    const delay = Math.max(1, Math.ceil(this.#nextAt - this.#options.now()));
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       this.#advance();

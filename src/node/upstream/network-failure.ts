@@ -1,11 +1,11 @@
+import { type FailureReason, failureReasonOf } from "../../aggregate/failure-reason.ts";
 import { isMementoMapError, MementoMapError } from "../../errors.ts";
 import { PROXY_ERROR_CODE, PROXY_REFUSAL_CODE } from "../proxy/tunnel.ts";
-import type { FailureKind } from "./exchange.ts";
 
 /** What went wrong, in words and in kind. */
 export interface NetworkFailure {
   readonly error: MementoMapError;
-  readonly kind: FailureKind;
+  readonly reason: FailureReason;
 }
 
 const NOBODY_TRUSTED =
@@ -13,32 +13,35 @@ const NOBODY_TRUSTED =
 const NO_CONNECTION_LEFT =
   "this machine can open no more connections; let the process have more open files";
 
-const KNOWN: Readonly<Record<string, readonly [FailureKind, string]>> = {
-  ENOTFOUND: ["connect", "there is no such host"],
-  EAI_AGAIN: ["connect", "the name of the host could not be looked up"],
+const KNOWN: Readonly<Record<string, readonly [FailureReason, string]>> = {
+  ENOTFOUND: ["dns", "there is no such host"],
+  EAI_AGAIN: ["dns", "the name of the host could not be looked up"],
+  EAI_NODATA: ["dns", "the host has no address"],
+  EAI_FAIL: ["dns", "the name of the host could not be looked up"],
+  ERR_INVALID_IP_ADDRESS: ["dns", "the name of the host leads to no address"],
   ECONNREFUSED: ["connect", "nobody listens there"],
   EHOSTUNREACH: ["connect", "there is no way to the host"],
   ENETUNREACH: ["connect", "there is no way to the host"],
-  ETIMEDOUT: ["connect", "the host does not answer"],
-  UND_ERR_CONNECT_TIMEOUT: ["connect", "the host does not answer"],
-  ECONNRESET: ["cut", "the connection was cut before the end"],
-  EPIPE: ["cut", "the connection was cut before the end"],
-  UND_ERR_SOCKET: ["cut", "the connection was cut before the end"],
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: ["cut", "the answer does not end where its head says"],
-  UND_ERR_HEADERS_OVERFLOW: ["protocol", "the server sent headers that are too large"],
-  HPE_HEADER_OVERFLOW: ["protocol", "the server sent headers that are too large"],
-  CERT_HAS_EXPIRED: ["protocol", "its certificate has expired"],
-  CERT_NOT_YET_VALID: ["protocol", "its certificate is not valid yet"],
-  ERR_TLS_CERT_ALTNAME_INVALID: ["protocol", "its certificate is for another host"],
-  DEPTH_ZERO_SELF_SIGNED_CERT: ["protocol", NOBODY_TRUSTED],
-  SELF_SIGNED_CERT_IN_CHAIN: ["protocol", NOBODY_TRUSTED],
-  UNABLE_TO_GET_ISSUER_CERT: ["protocol", NOBODY_TRUSTED],
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: ["protocol", NOBODY_TRUSTED],
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: ["protocol", NOBODY_TRUSTED],
-  UND_ERR_INVALID_ARG: ["refused", "the request has a header that cannot be sent"],
-  UND_ERR_NOT_SUPPORTED: ["refused", "the request has a header that cannot be sent"],
-  UND_ERR_DESTROYED: ["refused", "the upstream is closed"],
-  UND_ERR_CLOSED: ["refused", "the upstream is closed"],
+  ETIMEDOUT: ["connect-timeout", "the host does not answer"],
+  UND_ERR_CONNECT_TIMEOUT: ["connect-timeout", "the host does not answer"],
+  ECONNRESET: ["reset", "the connection was cut before the end"],
+  EPIPE: ["reset", "the connection was cut before the end"],
+  UND_ERR_SOCKET: ["reset", "the connection was cut before the end"],
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: ["reset", "the answer does not end where its head says"],
+  UND_ERR_HEADERS_OVERFLOW: ["header-limit", "the server sent headers that are too large"],
+  HPE_HEADER_OVERFLOW: ["header-limit", "the server sent headers that are too large"],
+  CERT_HAS_EXPIRED: ["tls", "its certificate has expired"],
+  CERT_NOT_YET_VALID: ["tls", "its certificate is not valid yet"],
+  ERR_TLS_CERT_ALTNAME_INVALID: ["tls", "its certificate is for another host"],
+  DEPTH_ZERO_SELF_SIGNED_CERT: ["tls", NOBODY_TRUSTED],
+  SELF_SIGNED_CERT_IN_CHAIN: ["tls", NOBODY_TRUSTED],
+  UNABLE_TO_GET_ISSUER_CERT: ["tls", NOBODY_TRUSTED],
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: ["tls", NOBODY_TRUSTED],
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: ["tls", NOBODY_TRUSTED],
+  UND_ERR_INVALID_ARG: ["bad-request", "the request has a header that cannot be sent"],
+  UND_ERR_NOT_SUPPORTED: ["bad-request", "the request has a header that cannot be sent"],
+  UND_ERR_DESTROYED: ["closed", "the upstream is closed"],
+  UND_ERR_CLOSED: ["closed", "the upstream is closed"],
   EMFILE: ["local", NO_CONNECTION_LEFT],
   ENFILE: ["local", NO_CONNECTION_LEFT],
   ENOBUFS: ["local", NO_CONNECTION_LEFT],
@@ -46,26 +49,36 @@ const KNOWN: Readonly<Record<string, readonly [FailureKind, string]>> = {
 };
 
 /** Codes whose errors say themselves what is wrong. */
-const SPEAKING: Readonly<Record<string, FailureKind>> = {
+const SPEAKING: Readonly<Record<string, FailureReason>> = {
   [PROXY_ERROR_CODE]: "local",
   [PROXY_REFUSAL_CODE]: "local",
 };
 
-/** Explains an error of undici, of a socket, or of ours. */
-export function networkFailure(error: unknown, url: string): NetworkFailure {
-  if (isMementoMapError(error)) {
-    const kind =
-      error.code === "MM_LIMIT" ? "limit" : error.code === "MM_HTTP" ? "connect" : "refused";
-    return { error, kind };
+/** Reasons that stay as they are for a while: what a server is, it is a minute later. */
+const LASTING: ReadonlySet<FailureReason> = new Set([
+  "tls",
+  "bad-http",
+  "bad-encoding",
+  "header-limit",
+]);
+
+/** Explains an error of undici, of a socket, or of ours. Takes whatever was thrown. */
+export function networkFailure(thrown: unknown, url: string): NetworkFailure {
+  if (isMementoMapError(thrown)) {
+    return {
+      error: thrown,
+      reason: thrown.reason === undefined ? "connect" : failureReasonOf(thrown),
+    };
   }
-  const { code = "", message } = error as NodeJS.ErrnoException; // undici gives errors only
-  const [kind, text] = KNOWN[code] ?? [
-    SPEAKING[code] ?? codeKind(code),
+  const cause = thrown instanceof Error ? thrown : new Error(String(thrown));
+  const { code = "", message } = cause as NodeJS.ErrnoException; // undefined for others
+  const [reason, text] = KNOWN[code] ?? [
+    SPEAKING[code] ?? codeReason(code),
     unknownText(code, message),
   ];
   return {
-    kind,
-    error: new MementoMapError("MM_HTTP", text, { position: { source: url }, cause: error }),
+    reason,
+    error: new MementoMapError("MM_HTTP", text, { position: { source: url }, cause, reason }),
   };
 }
 
@@ -73,12 +86,14 @@ export function networkFailure(error: unknown, url: string): NetworkFailure {
 export function isPassingFault({ cause }: MementoMapError): boolean {
   if (!(cause instanceof Error)) return true;
   const { code } = cause as NodeJS.ErrnoException; // undefined for others
-  return code !== PROXY_REFUSAL_CODE && networkFailure(cause, "").kind !== "protocol";
+  return code !== PROXY_REFUSAL_CODE && !LASTING.has(networkFailure(cause, "").reason);
 }
 
-/** Codes of the system are like ECONNABORTED; others are of the parser or of TLS, and stay. */
-function codeKind(code: string): FailureKind {
-  return /^E[A-Z]+$/.test(code) && code !== "EPROTO" ? "connect" : "protocol";
+/** Codes of the system are like ECONNABORTED; of TLS like ERR_SSL_WRONG_VERSION_NUMBER. */
+function codeReason(code: string): FailureReason {
+  if (code === "EPROTO" || code.startsWith("ERR_SSL_") || code.startsWith("ERR_TLS_")) return "tls";
+  if (code.startsWith("HPE_") || code.startsWith("UND_ERR_")) return "bad-http";
+  return /^E[A-Z]+$/.test(code) ? "connect" : "internal";
 }
 
 /** The library of TLS has very many codes, and its messages name files of its source. */

@@ -20,7 +20,8 @@ export interface OriginPoolsOptions {
   readonly now?: (() => number) | undefined;
 }
 
-const MAX_HEADER_BYTES = 64 * 1024;
+/** TimeGates that name every memento in `Link` have long headers. */
+const MAX_HEADER_BYTES = 256 * 1024;
 const KEPT_OPEN_MS = 10_000;
 /** Names are looked up anew after this time, however busy a connection is: archives move. */
 const POOL_LIFE_MS = 600_000;
@@ -81,7 +82,7 @@ export class OriginPools {
 
   /** @throws MM_REFUSED for private addresses and after `close`, MM_BAD_URI. */
   poolOf(origin: string): OriginPool {
-    if (this.#isClosed) throw new MementoMapError("MM_REFUSED", "the upstream is closed");
+    if (this.#isClosed) throw closed();
     let found = this.#pools.get(origin) ?? this.#add(origin);
     if (this.#now() - found.openedAt > POOL_LIFE_MS) {
       this.#retire(found.origin);
@@ -150,8 +151,13 @@ export class OriginPools {
   #lookupFor(origin: string): LookupFunction {
     const lookup = this.#options.lookup ?? systemLookup;
     return (host, options, callback) => {
-      if (this.#mayBePrivate(origin)) lookup(host, options, callback);
-      else lookup(host, options, checked(host, callback));
+      const done = this.#mayBePrivate(origin) ? callback : checked(host, callback);
+      try {
+        lookup(host, options, done);
+      } catch (error) {
+        // It throws for names that it takes for no names; a socket does not expect that.
+        process.nextTick(callback, error, "");
+      }
     };
   }
 
@@ -182,11 +188,19 @@ function checked(
   callback: Parameters<LookupFunction>[2],
 ): Parameters<LookupFunction>[2] {
   return (error, found, family) => {
-    const addresses = typeof found === "string" ? [found] : found.map(({ address }) => address);
-    const bad = error === null ? addresses.find((address) => isPrivateAddress(address)) : undefined;
+    const addresses = error === null ? addressesOf(found) : [];
+    const bad = addresses.find((address) => isPrivateAddress(address));
     if (bad === undefined) callback(error, found, family);
     else callback(privateAddress(host, bad), "");
   };
+}
+
+/** What a name resolved to. A resolver that failed, or a broken one, gives nothing at all. */
+function addressesOf(found: unknown): string[] {
+  if (typeof found === "string") return [found];
+  return Array.isArray(found)
+    ? found.map((each: { readonly address: string }) => each.address)
+    : [];
 }
 
 /** @throws MM_BAD_URI when there is more in it than a scheme, a host and a port. */
@@ -202,13 +216,19 @@ function parsedOrigin(written: string): URL {
     url.hostname !== "" &&
     (url.protocol === "http:" || url.protocol === "https:");
   if (isBare) return url;
-  throw new MementoMapError("MM_BAD_URI", `${quote(written)} is no origin of the web`);
+  throw new MementoMapError("MM_BAD_URI", `${quote(written)} is no origin of the web`, {
+    reason: "bad-request",
+  });
+}
+
+function closed(): MementoMapError {
+  return new MementoMapError("MM_REFUSED", "the upstream is closed", { reason: "closed" });
 }
 
 function privateAddress(place: string, address: string): MementoMapError {
   return new MementoMapError(
     "MM_REFUSED",
     `it leads to ${address}, which is a private address; allow private addresses if you mean it`,
-    { position: { source: place } },
+    { position: { source: place }, reason: "private-address" },
   );
 }

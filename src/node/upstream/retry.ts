@@ -1,4 +1,4 @@
-import type { FailureKind } from "./exchange.ts";
+import type { FailureReason } from "../../aggregate/failure-reason.ts";
 
 /** When a request is sent again. */
 export interface RetryOptions {
@@ -13,14 +13,21 @@ export function isWorthRetrying(status: number): boolean {
   return status === 429 || status === 502 || status === 503 || status === 504;
 }
 
+/** Whether an answer tells that an archive is asked too much. */
+export function isOverload(status: number): boolean {
+  return status === 429 || status === 503;
+}
+
 /** Whether an answer tells that an archive is in trouble. */
 export function isArchiveFailing(status: number): boolean {
   return status === 429 || status >= 500;
 }
 
 /** Whether a request that got no answer may go better soon. */
-export function isPassing(kind: FailureKind): boolean {
-  return kind === "connect" || kind === "cut";
+export function isPassing(reason: FailureReason): boolean {
+  return (
+    reason === "dns" || reason === "connect" || reason === "connect-timeout" || reason === "reset"
+  );
 }
 
 /**

@@ -1,9 +1,10 @@
 import type { Dispatcher } from "undici";
+import type { FailureReason } from "../../aggregate/failure-reason.ts";
 import { MementoMapError } from "../../errors.ts";
 import type { Proxy } from "../proxy/proxy-settings.ts";
 import { proxyAnswered } from "../proxy/tunnel.ts";
 import { BodyDecoder, codingOf, type DecodedReceiver } from "./body-decoder.ts";
-import type { AnswerReceiver, Exchange, FailureKind, NetworkRequest } from "./exchange.ts";
+import type { AnswerReceiver, Exchange, NetworkRequest } from "./exchange.ts";
 import { networkFailure } from "./network-failure.ts";
 import type { OriginPools } from "./origin-pools.ts";
 import { fieldOf, RawHeaders } from "./raw-headers.ts";
@@ -11,12 +12,17 @@ import { redirectTarget, splitAddress } from "./web-address.ts";
 
 /** A body that is not wanted is read so far to keep the connection; beyond, the connection goes. */
 const DRAINED_BYTES = 64 * 1024;
+/** Answers of status 1xx before the real one. */
+const MAX_INTERIM = 20;
 
 /**
  * One request, with the redirects it leads to, as a handler of undici.
  *
  * It has the older of undici's two sets of callbacks: for the newer one undici makes an adapter
  * and an object of headers for every request.
+ *
+ * Everything here is called by sockets. What would be thrown to them would end the process, so that
+ * any exception ends this request and nothing else.
  */
 export class UndiciExchange implements Exchange, Dispatcher.DispatchHandler, DecodedReceiver {
   readonly #pools: OriginPools;
@@ -30,6 +36,7 @@ export class UndiciExchange implements Exchange, Dispatcher.DispatchHandler, Dec
   #next: string | undefined;
   #isDone = false;
   #forwardedBy: Proxy | undefined;
+  #interim = 0;
   #bytes = 0;
   #decodedBytes = 0;
   #decoder: BodyDecoder | undefined;
@@ -70,16 +77,21 @@ export class UndiciExchange implements Exchange, Dispatcher.DispatchHandler, Dec
   }
 
   resume(): void {
+    if (this.#isDone) return;
     if (this.#decoder !== undefined) this.#decoder.resume();
     // Not at once: undici's parser must not be within another answer.
-    if (this.#resumeHop !== undefined) queueMicrotask(this.#resumeHop);
+    if (this.#resumeHop !== undefined) queueMicrotask(() => this.#resumeLater());
   }
 
   abort(): void {
     if (this.#isDone) return;
     this.#isDone = true;
-    this.#decoder?.stop();
-    this.#abortHop?.();
+    try {
+      this.#decoder?.stop();
+      this.#abortHop?.();
+    } catch {
+      // What cannot be stopped is not listened to any more.
+    }
   }
 
   onConnect(abort: (error?: Error) => void): void {
@@ -88,11 +100,19 @@ export class UndiciExchange implements Exchange, Dispatcher.DispatchHandler, Dec
   }
 
   onHeaders(status: number, fields: Buffer[], resume: () => void): boolean {
-    if (this.#isDone || status < 200) return true;
+    if (this.#isDone) return true;
+    try {
+      return this.#takeHead(status, fields, resume);
+    } catch (error) {
+      return this.#failWith(error);
+    }
+  }
+
+  #takeHead(status: number, fields: Buffer[], resume: () => void): boolean {
+    if (status < 200) return this.#takeInterim();
     const { method, followsRedirects } = this.#request;
     if (status === 407 && this.#forwardedBy !== undefined) {
-      this.#failWith(proxyAnswered(this.#forwardedBy, status));
-      return true;
+      return this.#failWith(proxyAnswered(this.#forwardedBy, status));
     }
     if (followsRedirects && isRedirect(status)) {
       const location = fieldOf(fields, "location");
@@ -105,8 +125,7 @@ export class UndiciExchange implements Exchange, Dispatcher.DispatchHandler, Dec
     const hasBody = method !== "HEAD" && status !== 204 && status !== 304;
     const coding = hasBody ? codingOf(fieldOf(fields, "content-encoding")) : undefined;
     if (coding === "unknown") {
-      this.#fail("protocol", httpError(this.#url, "it came in a coding that was not asked for"));
-      return true;
+      return this.#fail("bad-encoding", "it came in a coding that was not asked for");
     }
     if (coding !== undefined) this.#decoder = new BodyDecoder(coding, this);
     const headers = new RawHeaders(fields, coding !== undefined);
@@ -116,6 +135,14 @@ export class UndiciExchange implements Exchange, Dispatcher.DispatchHandler, Dec
 
   onData(chunk: Buffer): boolean {
     if (this.#isDone) return true;
+    try {
+      return this.#takeData(chunk);
+    } catch (error) {
+      return this.#failWith(error);
+    }
+  }
+
+  #takeData(chunk: Buffer): boolean {
     this.#bytes += chunk.length;
     if (this.#next !== undefined) {
       if (this.#bytes > DRAINED_BYTES) this.#abortHop?.();
@@ -129,9 +156,13 @@ export class UndiciExchange implements Exchange, Dispatcher.DispatchHandler, Dec
   onComplete(): void {
     this.#abortHop = undefined;
     if (this.#isDone) return;
-    if (this.#next !== undefined) this.#follow();
-    else if (this.#decoder !== undefined) this.#decoder.end();
-    else this.onDecodedEnd();
+    try {
+      if (this.#next !== undefined) this.#follow();
+      else if (this.#decoder !== undefined) this.#decoder.end();
+      else this.onDecodedEnd();
+    } catch (error) {
+      this.#failWith(error);
+    }
   }
 
   onError(error: Error): void {
@@ -143,22 +174,52 @@ export class UndiciExchange implements Exchange, Dispatcher.DispatchHandler, Dec
   }
 
   onDecoded(chunk: Uint8Array): boolean {
+    if (this.#isDone) return true;
     this.#decodedBytes += chunk.length;
-    if (this.#decodedBytes > this.#request.maxBytes) return this.#failTooLong();
-    return this.#receiver.onChunk(chunk);
+    try {
+      if (this.#decodedBytes > this.#request.maxBytes) return this.#failTooLong();
+      return this.#receiver.onChunk(chunk);
+    } catch (error) {
+      return this.#failWith(error);
+    }
   }
 
   onDecodedEnd(): void {
+    if (this.#isDone) return;
     this.#isDone = true;
-    this.#receiver.onEnd();
+    try {
+      this.#receiver.onEnd();
+    } catch (error) {
+      this.#report(error);
+    }
   }
 
   onUndecodable(error: Error): void {
-    this.#fail("protocol", httpError(this.#url, "the body cannot be decompressed", error));
+    this.#fail("bad-encoding", "the body cannot be decompressed", error);
   }
 
   onDecoderReady(): void {
-    this.#resumeHop?.();
+    this.#resumeLater();
+  }
+
+  /** undici asserts what it takes for granted, also when the connection is gone by now. */
+  #resumeLater(): void {
+    if (this.#isDone) return;
+    try {
+      this.#resumeHop?.();
+    } catch (error) {
+      this.#failWith(error);
+    }
+  }
+
+  /** Answers that announce another are few, if they are honest. */
+  #takeInterim(): boolean {
+    this.#interim += 1;
+    if (this.#interim <= MAX_INTERIM) return true;
+    return this.#fail(
+      "bad-http",
+      `it sent more than ${MAX_INTERIM} answers that only announce one`,
+    );
   }
 
   #redirect(location: string): void {
@@ -181,26 +242,41 @@ export class UndiciExchange implements Exchange, Dispatcher.DispatchHandler, Dec
     this.#url = this.#next ?? this.#url;
     this.#next = undefined;
     this.#bytes = 0;
+    this.#interim = 0;
     this.begin();
   }
 
-  #failTooLong(): boolean {
+  #failTooLong(): true {
     const { maxBytes } = this.#request;
     const message = `the body is longer than ${maxBytes} bytes`;
-    const details = { position: { source: this.#url } };
-    this.#fail("limit", new MementoMapError("MM_LIMIT", message, details));
+    return this.#failWith(
+      new MementoMapError("MM_LIMIT", message, {
+        position: { source: this.#url },
+        reason: "body-limit",
+      }),
+    );
+  }
+
+  #fail(reason: FailureReason, message: string, cause?: unknown): true {
+    const details = { position: { source: this.#url }, cause, reason };
+    return this.#failWith(new MementoMapError("MM_HTTP", message, details));
+  }
+
+  /** Always true, for callbacks that say whether more may come: it may, nobody looks at it. */
+  #failWith(caught: unknown): true {
+    if (this.#isDone) return true;
+    this.abort();
+    this.#report(caught);
     return true;
   }
 
-  #failWith(caught: unknown): void {
-    const { kind, error } = networkFailure(caught, this.#url);
-    this.#fail(kind, error);
-  }
-
-  #fail(kind: FailureKind, error: Error): void {
-    if (this.#isDone) return;
-    this.abort();
-    this.#receiver.onFail(error, kind);
+  #report(caught: unknown): void {
+    const { reason, error } = networkFailure(caught, this.#url);
+    try {
+      this.#receiver.onFail(error, reason);
+    } catch {
+      // A receiver that fails to take a failure is ended by its deadline.
+    }
   }
 }
 
@@ -208,10 +284,9 @@ function isRedirect(status: number): boolean {
   return status === 301 || status === 302 || status === 303 || status === 307 || status === 308;
 }
 
-function httpError(url: string, message: string, cause?: unknown): MementoMapError {
-  return new MementoMapError("MM_HTTP", message, { position: { source: url }, cause });
-}
-
 function refused(url: string, message: string): MementoMapError {
-  return new MementoMapError("MM_REFUSED", message, { position: { source: url } });
+  return new MementoMapError("MM_REFUSED", message, {
+    position: { source: url },
+    reason: "redirect",
+  });
 }

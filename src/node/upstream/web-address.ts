@@ -1,17 +1,19 @@
 import { MementoMapError, quote } from "../../errors.ts";
+import { sendableUri } from "../../memento/percent-encode.ts";
 
 /** An address in the two parts a connection needs. */
 export interface SplitAddress {
   readonly origin: string;
-  /** Path and query as written. Characters stand for bytes: none is beyond U+00FF. */
+  /** Path and query as written, with what no URI has percent-encoded. */
   readonly path: string;
 }
 
 const UNSENDABLE = /[^\u0021-\u00ff]/;
 
 /**
- * Cuts an address behind its origin and leaves the rest as it is: `..`, `//`, `%zz` and `"` have a
- * meaning for archives that `URL` would take away.
+ * Cuts an address behind its origin and leaves the rest as it is: `..`, `//` and `%zz` have a
+ * meaning for archives that `URL` would take away. Characters that no URI has are percent-encoded:
+ * an archive that writes the URI into a header must not be led to write another one there.
  *
  * @throws MM_BAD_URI for anything but http and https, spaces, control characters and characters
  *   that are no bytes.
@@ -23,18 +25,21 @@ export function splitAddress(url: string): SplitAddress {
   if (end === from || UNSENDABLE.test(url)) throw badAddress(url);
   const origin = url.slice(0, end);
   const query = origin.indexOf("?");
-  if (query !== -1) return { origin: url.slice(0, query), path: `/${url.slice(query)}` };
-  return { origin, path: slash === -1 ? "/" : url.slice(slash) };
+  if (query !== -1) {
+    return { origin: url.slice(0, query), path: `/${sendableUri(url.slice(query))}` };
+  }
+  return { origin, path: slash === -1 ? "/" : sendableUri(url.slice(slash)) };
 }
 
 /**
- * The address a `Location` leads to. Whole addresses and absolute paths stay byte for byte, without
- * the fragment; only relative ones are resolved.
+ * The address a `Location` leads to. Whole addresses and absolute paths stay as they are, without
+ * the fragment; only relative ones are resolved. Bytes that no URI has are percent-encoded one by
+ * one, whatever encoding they are of.
  *
  * @throws MM_REFUSED when it is not an address of the web.
  */
 export function redirectTarget(from: string, location: string): string {
-  const [target = ""] = location.trim().replaceAll(" ", "%20").split("#");
+  const [target = ""] = sendableUri(location.trim()).split("#");
   if (/^https?:\/\//i.test(target)) return target;
   const { origin } = splitAddress(from);
   if (target.startsWith("//")) return `${origin.slice(0, origin.indexOf("//"))}${target}`;
@@ -44,7 +49,7 @@ export function redirectTarget(from: string, location: string): string {
   throw new MementoMapError(
     "MM_REFUSED",
     `it redirects to ${quote(location)}, which is no web address`,
-    { position: { source: from } },
+    { position: { source: from }, reason: "redirect" },
   );
 }
 
@@ -56,5 +61,7 @@ function schemeEnd(url: string): number {
 }
 
 function badAddress(url: string): MementoMapError {
-  return new MementoMapError("MM_BAD_URI", `${quote(url)} is no web address that can be sent`);
+  return new MementoMapError("MM_BAD_URI", `${quote(url)} is no web address that can be sent`, {
+    reason: "bad-request",
+  });
 }

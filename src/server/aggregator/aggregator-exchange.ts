@@ -78,15 +78,16 @@ function addFreshness(headers: HeaderList, aggregation: Aggregation, style: Answ
     return;
   }
   const maxAge = isWhole ? style.maxAgeSeconds : Math.min(style.maxAgeSeconds, DORMANT_SECONDS);
-  headers.push("Cache-Control", `public, max-age=${maxAge}`);
   let age = 0;
   for (const { ageSeconds } of outcomes) age = Math.max(age, ageSeconds);
-  if (age > 0) headers.push("Age", String(Math.min(age, maxAge)));
+  // Caches count from `Age` on: an answer that is given is fresh, however old its parts are.
+  headers.push("Cache-Control", `public, max-age=${age + maxAge}`);
+  if (age > 0) headers.push("Age", String(age));
 }
 
 const DORMANT_SECONDS = 60;
 
-/** `loc;late, ia;MM_HTTP`: the archives whose answer is missing from this one, or a part of it. */
+/** `loc;late, ia;timeout`: the archives whose answer is missing from this one, or a part of it. */
 function missingHeader(aggregation: Aggregation): string {
   return missingArchives(aggregation)
     .map(({ archive, reason }) => `${headerToken(archive)};${reason}`)

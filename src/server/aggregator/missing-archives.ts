@@ -5,7 +5,7 @@ import { isWhole, type Outcome } from "../../aggregate/outcome.ts";
 export interface MissingArchive {
   readonly archive: string;
   readonly name: string;
-  /** A stable word: `late`, `dormant`, `status-503`, or a code of `docs/errors.md`. */
+  /** A stable word: `late`, `status-503`, or one of `FAILURE_REASONS`. */
   readonly reason: string;
   /** What happened, for people. */
   readonly detail: string;
@@ -32,11 +32,13 @@ export function hasAnswer({ outcomes }: Aggregation): boolean {
 
 /** Whether archives are missing only because they took too long. */
 export function areAllLate(missing: readonly MissingArchive[]): boolean {
-  return missing.every(({ reason }) => reason === "late");
+  return missing.every(({ reason }) => LATE.has(reason));
 }
 
-function missingOutcome({ archive, result, code, status, fault }: Outcome): MissingArchive {
-  const reason = result === "late" ? "late" : (code ?? `status-${status ?? 0}`);
+const LATE: ReadonlySet<string> = new Set(["late", "timeout", "connect-timeout", "queue-timeout"]);
+
+function missingOutcome({ archive, result, failure, status, fault }: Outcome): MissingArchive {
+  const reason = result === "late" ? "late" : (failure ?? `status-${status ?? 0}`);
   const detail = fault ?? `it answered with status ${status ?? 0}`;
   return { archive: archive.id, name: archive.name, reason, detail };
 }

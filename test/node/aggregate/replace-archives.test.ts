@@ -128,7 +128,7 @@ describe("replaceArchives", () => {
     await expect.poll(() => Array.from(open.upstream.counters.keys())).toEqual(["one", "leads"]);
     expect(open.tallies.tallyOf(gone.archive).asked).toBe(0);
     const answer = await fetch(`${url}/timemap/link/${URI}/2`);
-    expect(answer.headers.get("x-mementomap-missing")).toBe("leads;MM_REFUSED");
+    expect(answer.headers.get("x-mementomap-missing")).toBe("leads;private-address");
     expect(askedOf(gone)).toBe(2);
   });
 

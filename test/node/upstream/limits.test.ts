@@ -39,16 +39,78 @@ describe("limits", () => {
 
   it("refuse at once when too many wait, and let nobody wait for ever", async () => {
     const { archive } = await rawArchive(() => undefined, { concurrency: 1 });
-    const upstream = testUpstream({ maxWaiting: 2, totalTimeoutMs: 200, headersTimeoutMs: 200 });
+    const upstream = testUpstream({ maxWaiting: 2, totalTimeoutMs: 400, headersTimeoutMs: 400 });
     const ended: string[] = [];
     const asked = numbered(archive.timemap, 4).map((url, number) =>
-      upstream.ask(timemapRequest(archive, { url })).catch((error: { code: string }) => {
-        ended.push(`${number} ${error.code}`);
+      upstream.ask(timemapRequest(archive, { url })).catch((error: { reason: string }) => {
+        ended.push(`${number} ${error.reason}`);
       }),
     );
     await Promise.all(asked);
-    expect(ended).toEqual(["3 MM_REFUSED", "0 MM_HTTP", "1 MM_HTTP", "2 MM_HTTP"]);
+    expect(ended).toEqual(["3 queue-full", "1 queue-timeout", "2 queue-timeout", "0 timeout"]);
     expect(upstream.stateOf(archive)).toMatchObject({ requestsUnderWay: 0, requestsWaiting: 0 });
+  });
+
+  it("refuse at once whoever would wait too long, going by how long answers take", () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 64 }),
+        fc.integer({ min: 1, max: 20_000 }),
+        fc.integer({ min: 1, max: 5000 }),
+        (concurrency, latencyMs, longestWaitMs) => {
+          let now = 0;
+          const options = { concurrency, rate: undefined, maxWaiting: 1e6, longestWaitMs };
+          const limits = new Limits({ ...options, now: () => now });
+          expect(limits.enter({ onTurn })).toBe("entered");
+          now += latencyMs;
+          limits.answered(latencyMs);
+          limits.leave();
+          let waiting = 0;
+          for (let i = 0; i < 100_000; i++) {
+            const outcome = limits.enter({ onTurn });
+            if (outcome === "full") break;
+            if (outcome === "waiting") waiting += 1;
+          }
+          // One more than fits is the one whose wait is just too long.
+          const fits = (longestMs(latencyMs, longestWaitMs) * limits.concurrency) / latencyMs;
+          expect(waiting).toBeLessThanOrEqual(fits + 1);
+          expect(waiting).toBeGreaterThan(Math.min(fits, 99_000) - 1);
+        },
+      ),
+      { numRuns: 50 },
+    );
+    function onTurn(): void {}
+    function longestMs(latencyMs: number, most: number): number {
+      return Math.min(most, Math.max(1000, latencyMs));
+    }
+  });
+
+  it("grow while requests wait, and shrink when the archive is overloaded", () => {
+    let now = 0;
+    const options = { rate: undefined, maxWaiting: 1e6, longestWaitMs: 2000, now: () => now };
+    const limits = new Limits({ concurrency: 256, ...options });
+    expect(limits.concurrency).toBe(16);
+    const onTurn = (): void => undefined;
+    let rounds = 0;
+    for (; limits.concurrency < 256 && rounds < 100; rounds++) {
+      while (limits.enter({ onTurn }) !== "full" && limits.waiting < 1000);
+      now += 3000;
+      const { underWay } = limits;
+      for (let i = 0; i < underWay; i++) {
+        limits.answered(3000);
+        limits.leave();
+      }
+    }
+    expect(rounds).toBe(4); // doubled each time
+    limits.overloaded();
+    limits.overloaded(); // of the same moment
+    expect(limits.concurrency).toBe(128);
+    for (let i = 0; i < 20; i++) {
+      now += 10_000;
+      limits.overloaded();
+    }
+    expect(limits.concurrency).toBe(4);
+    limits.close();
   });
 
   it("keep the distance between requests that a rate asks for", async () => {
@@ -94,7 +156,13 @@ describe("limits", () => {
   });
 
   it("do not run out of stack when thousands leave at their turn", () => {
-    const limits = new Limits({ concurrency: 1, rate: undefined, maxWaiting: 1e6, now: () => 0 });
+    const limits = new Limits({
+      concurrency: 1,
+      rate: undefined,
+      maxWaiting: 1e6,
+      longestWaitMs: 1000,
+      now: () => 0,
+    });
     let turns = 0;
     const onTurn = (): void => {
       turns += 1;

@@ -11,7 +11,7 @@ import {
 /** An archive of this machine that says byte for byte what a test wants. */
 export interface RawArchive {
   readonly origin: string;
-  readonly archive: Archive;
+  readonly archive: WholeArchive;
   /** The head of every request so far, as it came. */
   readonly heads: string[];
   /** Connections made so far. */
@@ -21,7 +21,7 @@ export interface RawArchive {
 /** `answer` is called for every request with the connection, and the number of the request from 0. */
 export async function rawArchive(
   answer: (socket: Socket, number: number, head: string) => void,
-  members: Partial<Archive> = {},
+  members: Partial<WholeArchive> = {},
 ): Promise<RawArchive> {
   const heads: string[] = [];
   const sockets = new Set<Socket>();
@@ -58,7 +58,13 @@ export async function rawArchive(
   };
 }
 
-export function archiveAt(origin: string, members: Partial<Archive> = {}): Archive {
+/** An archive that has both endpoints. */
+export interface WholeArchive extends Archive {
+  readonly timemap: string;
+  readonly timegate: string;
+}
+
+export function archiveAt(origin: string, members: Partial<WholeArchive> = {}): WholeArchive {
   return {
     id: "raw",
     name: "Raw",

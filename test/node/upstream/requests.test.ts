@@ -15,8 +15,17 @@ import {
 
 const byte = fc.integer({ min: 0x21, max: 0xff }).map((code) => String.fromCharCode(code));
 
+/** As Node's own functions encode it. */
+function encodedBytes(text: string): string {
+  return Array.from(text, (character) => {
+    if (/[!#$%&'()*+,\-./\d:;=?@A-Z[\]_a-z~]/.test(character)) return character;
+    const hex = Buffer.from(character, "latin1").toString("hex").toUpperCase();
+    return `%${hex}`;
+  }).join("");
+}
+
 describe("a request", () => {
-  it("is sent byte for byte, whatever the original URI is", async () => {
+  it("is sent as it is, with what no URI has percent-encoded byte by byte", async () => {
     const { archive, heads } = await rawArchive((socket) => void socket.write(httpAnswer(404)));
     const upstream = testUpstream();
     const originals = fc.oneof(
@@ -34,7 +43,9 @@ describe("a request", () => {
     await fc.assert(
       fc.asyncProperty(originals, async (original) => {
         await askWhole(upstream, timemapRequest(archive, { url: archive.timemap + original }));
-        expect(heads.at(-1)?.split("\r\n")[0]).toBe(`GET /timemap/${original} HTTP/1.1`);
+        expect(heads.at(-1)?.split("\r\n")[0]).toBe(
+          `GET /timemap/${encodedBytes(original)} HTTP/1.1`,
+        );
       }),
       { numRuns: 200 },
     );
@@ -116,7 +127,7 @@ describe("redirects", () => {
     expect(heads.map((head) => head.split(" ")[1])).toEqual([
       "/timemap/http://example.com/",
       "/a/../b//c",
-      '/a/../%zz"',
+      "/a/../%zz%22",
       "/d?x",
     ]);
     expect(answer).toMatchObject({ status: 200, body: "end", url: `${origin}/d?x` });

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { pauseBefore } from "../../../src/node/upstream/retry.ts";
 import { askWhole, httpAnswer, rawArchive, testUpstream, timemapRequest } from "./raw-archive.ts";
 
@@ -54,42 +54,51 @@ describe("trying again", () => {
     expect(heads).toHaveLength(3);
   });
 
-  it("waits as long as the archive asks, if that is in time", async () => {
-    const times: number[] = [];
-    const { archive } = await rawArchive((socket, number) => {
-      times.push(performance.now());
-      socket.write(
-        number === 0 ? httpAnswer(429, "", { "Retry-After": "1" }) : httpAnswer(200, "here"),
-      );
+  it.each([429, 503])("does not wait for Retry-After, of status %d", async (status) => {
+    const { archive, heads } = await rawArchive((socket) => {
+      socket.write(httpAnswer(status, "later", { "Retry-After": "1" }));
     });
-    const upstream = testUpstream({ retries: 2, totalTimeoutMs: 3000 });
-    expect(await askWhole(upstream, timemapRequest(archive))).toMatchObject({ body: "here" });
-    expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(990);
+    const upstream = testUpstream({ retries: 2, totalTimeoutMs: 3000, dormantMs: 1 });
+    const begun = performance.now();
+    expect(await askWhole(upstream, timemapRequest(archive))).toMatchObject({ status });
+    expect(performance.now() - begun).toBeLessThan(900);
+    expect(heads).toHaveLength(1);
+    expect(upstream.counters.get("raw")?.retries).toBe(0);
   });
 
-  it("lets all others wait as long, too", async () => {
-    const times: number[] = [];
-    const { archive } = await rawArchive((socket, number) => {
-      times.push(performance.now());
-      const isFirst = number === 0;
-      socket.write(isFirst ? httpAnswer(503, "", { "Retry-After": "1" }) : httpAnswer(200, "here"));
+  it("leaves one endpoint alone that asks for it, not the other", async () => {
+    const { archive } = await rawArchive((socket, _number, head) => {
+      const isGate = head.includes("/timegate/");
+      socket.write(isGate ? httpAnswer(503, "", { "Retry-After": "60" }) : httpAnswer(200, "here"));
     });
-    const upstream = testUpstream({ retries: 1, totalTimeoutMs: 3000 });
-    const first = askWhole(upstream, timemapRequest(archive));
-    await vi.waitFor(() => expect(upstream.counters.get("raw")?.retries).toBe(1));
-    const url = `${archive.timemap}other`;
-    expect(await askWhole(upstream, timemapRequest(archive, { url }))).toMatchObject({
-      status: 200,
+    const upstream = testUpstream();
+    const gate = timemapRequest(archive, { url: `${archive.timegate}a`, endpoint: "timegate" });
+    await askWhole(upstream, gate);
+    await expect(upstream.ask(gate)).rejects.toMatchObject({ reason: "dormant" });
+    expect(await askWhole(upstream, timemapRequest(archive))).toMatchObject({ body: "here" });
+    expect(upstream.stateOf(archive)).toMatchObject({
+      endpoints: { timemap: { health: "awake" }, timegate: { health: "dormant" } },
     });
-    expect(await first).toMatchObject({ status: 200 });
-    expect(times).toHaveLength(3);
-    expect(Math.min(times[1] ?? 0, times[2] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(990);
+  });
+
+  it.each([
+    ["Fri, 31 Dec 9999 23:59:59 GMT", 60_000],
+    ["99999999999999999999", 60_000],
+    ["7200", 900_000],
+  ])("leaves the archive alone for a sensible time after Retry-After: %s", async (after, ms) => {
+    const { archive } = await rawArchive((socket) => {
+      socket.write(httpAnswer(503, "", { "Retry-After": after }));
+    });
+    const upstream = testUpstream({ tolerance: 1, longestDormantMs: 900_000 });
+    await askWhole(upstream, timemapRequest(archive));
+    const { dormantUntil = 0 } = upstream.stateOf(archive);
+    expect(Math.abs(dormantUntil - Date.now() - ms)).toBeLessThan(2000);
   });
 
   it.each([
     ["seconds", () => "120"],
     ["a date", () => new Date(Date.now() + 120_000).toUTCString()],
-  ])("leaves the archive alone if it is not (in %s)", async (_name, after) => {
+  ])("leaves the archive alone until then (in %s)", async (_name, after) => {
     const { archive, heads } = await rawArchive((socket) => {
       socket.write(httpAnswer(503, "later", { "Retry-After": after() }));
     });

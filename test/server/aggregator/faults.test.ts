@@ -68,7 +68,7 @@ describe("an archive that misbehaves", () => {
       },
       "bad;late",
     ],
-    ["resets", (request) => request.socket.resetAndDestroy(), "bad;MM_HTTP"],
+    ["resets", (request) => request.socket.resetAndDestroy(), "bad;reset"],
     [
       "promises more than it sends",
       (_request, response) => {
@@ -76,14 +76,14 @@ describe("an archive that misbehaves", () => {
         response.write(body);
         setTimeout(() => response.destroy(), 50);
       },
-      "bad;MM_HTTP",
+      "bad;reset",
     ],
     [
       "answers with a page for people",
       (_request, response) => {
         response.writeHead(200, { "Content-Type": "text/html" }).end("<h1>Sorry</h1>, we are down");
       },
-      "bad;MM_BAD_INPUT",
+      "bad;bad-timemap",
     ],
     ["is broken", (_request, response) => void response.writeHead(500).end(), "bad;status-500"],
     [
@@ -91,7 +91,7 @@ describe("an archive that misbehaves", () => {
       (_request, response) => {
         response.writeHead(302, { Location: "http://169.254.169.254/latest/meta-data/" }).end();
       },
-      "bad;MM_REFUSED",
+      "bad;private-address",
     ],
   ])("%s: the others' answers arrive in time", async (_what, answer, missing) => {
     const bad = await localArchive("bad", answer);
@@ -105,7 +105,7 @@ describe("an archive that misbehaves", () => {
     const bad = await localArchive("bad", flood(counter, 2 ** 30));
     const before = process.memoryUsage().rss;
     const outcome = await answerBeside(bad, 20_000);
-    expect(outcome).toMatchObject({ status: 200, count: "1", missing: "bad;MM_LIMIT" });
+    expect(outcome).toMatchObject({ status: 200, count: "1", missing: "bad;body-limit" });
     expect(counter.bytes).toBeLessThan(64 * 2 ** 20);
     expect(process.memoryUsage().rss - before).toBeLessThan(200 * 2 ** 20);
   });
@@ -116,7 +116,7 @@ describe("an archive that misbehaves", () => {
       response.writeHead(200, TYPE);
       response.end(`<${secret.url}/page>; rel="next"; type="application/link-format"`);
     });
-    expect(await answerBeside(naming)).toMatchObject({ missing: "bad;MM_REFUSED" });
+    expect(await answerBeside(naming)).toMatchObject({ missing: "bad;private-address" });
     expect(secret.requests).toEqual([]);
   });
 
