@@ -93,16 +93,18 @@ describe("sharing", () => {
   });
 
   it("does not read all of a long answer when all have left", async () => {
-    const { archive, connections } = await rawArchive((socket, number) => {
-      const body = number === 0 ? "x".repeat(2 ** 20) : "short";
-      setTimeout(() => socket.write(httpAnswer(200, body)), 30);
+    let sendFirst = (): void => undefined;
+    const { archive, connections, heads } = await rawArchive((socket, number) => {
+      if (number === 0) sendFirst = () => void socket.write(httpAnswer(200, "x".repeat(2 ** 20)));
+      else socket.write(httpAnswer(200, "short"));
     });
     const upstream = testUpstream();
     const controller = new AbortController();
     const left = upstream.ask(timemapRequest(archive, { signal: controller.signal }));
-    await sleep(10);
+    await vi.waitFor(() => expect(heads).toHaveLength(1));
     controller.abort(new Error("in a hurry"));
     await expect(left).rejects.toThrow("in a hurry");
+    sendFirst();
     await vi.waitFor(() => expect(upstream.stateOf(archive).requestsUnderWay).toBe(0));
     await expect(askWhole(upstream, timemapRequest(archive))).resolves.toMatchObject({
       body: "short",
