@@ -2,6 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from "node:net";
 import { MementoMapError } from "../errors.ts";
 import { ioError, systemCode } from "../node/io-error.ts";
+import { type Problem, problemText } from "./problem.ts";
+import { type ParserError, RawTargets } from "./raw-target.ts";
 import { type ConnectionLimits, DEFAULT_CONNECTION_LIMITS } from "./limits.ts";
 
 /**
@@ -68,7 +70,10 @@ export async function listen(
   server.maxConnections = limits.maxConnections;
   // Without a listener Node destroys a socket that does nothing for this long.
   server.setTimeout(limits.idleTimeoutMs);
-  server.on("clientError", refuse);
+  const rawTargets = new RawTargets(server, limits.maxHeaderBytes);
+  server.on("clientError", (error: ParserError, socket: Socket) => {
+    if (!rawTargets.take(error, socket)) refuse(error, socket);
+  });
   const { port = 8080, host = "127.0.0.1" } = options;
   await started(server, port, host, options.options ?? { port: "--port", host: "--host" });
   // Without a listener Node would end the process.
@@ -140,15 +145,35 @@ function stopped(server: Server, graceMs: number): Promise<void> {
 /** Answers what is no HTTP, or too much of it, and closes the connection. */
 function refuse(error: Error, socket: Socket): void {
   if (socket.writable && !socket.destroyed && systemCode(error) !== "ECONNRESET") {
-    const status =
-      systemCode(error) === "HPE_HEADER_OVERFLOW"
-        ? "431 Request Header Fields Too Large"
-        : systemCode(error) === "ERR_HTTP_REQUEST_TIMEOUT"
-          ? "408 Request Timeout"
-          : "400 Bad Request";
-    socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+    const problem = refusalOf(systemCode(error));
+    const body = problemText(problem);
+    const { status, title } = problem;
+    socket.end(
+      `HTTP/1.1 ${status} ${title}\r\nConnection: close\r\nCache-Control: no-store\r\nContent-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    );
   }
   socket.destroySoon();
+}
+
+function refusalOf(code: string | undefined): Problem {
+  switch (code ?? "") {
+    case "HPE_HEADER_OVERFLOW":
+      return {
+        status: 431,
+        title: "Request Header Fields Too Large",
+        detail: "the request line and headers are longer than this server takes",
+      };
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return { status: 408, title: "Request Timeout", detail: "the request did not come in time" };
+    case "HPE_INVALID_URL":
+      return {
+        status: 400,
+        title: "Bad Request",
+        detail: "the request target has a character that no URI has; percent-encode it",
+      };
+    default:
+      return { status: 400, title: "Bad Request", detail: "this is not a request of HTTP/1.1" };
+  }
 }
 
 function urlOf(server: Server): string {
