@@ -4,13 +4,18 @@ import { MementoMapError, quote } from "../errors.ts";
 export const MAX_ORIGINAL_LENGTH = 8192;
 
 const ENCODED_SCHEME = /^https?%3A%2F%2F/i;
+/**
+ * What is left of `http://` behind proxies that make one slash of several, as nginx does by default.
+ * It can be nothing else: a host `http` with an empty port is not what anybody asks for.
+ */
+const MERGED_SLASHES = /^(https?):\/([^/].*)$/i;
 const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i;
 
 /**
  * The original URI that a client names, as archives are asked for it: as sent, with `http://` in
  * front where it has no scheme. Nothing is decoded, normalised or collapsed; but a URI that begins
  * with `http%3A%2F%2F` was encoded as a whole by the client's library, and is decoded once: no URI
- * that was sent as it is begins like that.
+ * that was sent as it is begins like that. And `http:/a` is `http://a` whose slashes a proxy merged.
  *
  * @throws MM_BAD_URI for an empty, an overlong, or one with blanks or control characters in it.
  */
@@ -34,7 +39,9 @@ export function originalUri(raw: string): string {
   }
   // By far the most are written so, and need no pattern.
   if (raw.startsWith("http://") || raw.startsWith("https://")) return raw;
-  return SCHEME.test(raw) ? raw : `http://${raw}`;
+  if (SCHEME.test(raw)) return raw;
+  const [, scheme, rest] = MERGED_SLASHES.exec(raw) ?? [];
+  return scheme === undefined ? `http://${raw}` : `${scheme}://${rest}`;
 }
 
 function decodedOnce(raw: string): string {

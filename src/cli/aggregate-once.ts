@@ -6,6 +6,7 @@ import { parsePaddedDatetime } from "../memento/datetime.ts";
 import type { TimeMapDocument } from "../memento/timemap-document.ts";
 import { describeMemento, writeTimeMap } from "../memento/write-timemap.ts";
 import { SILENT_LOG } from "../server/log.ts";
+import { pathPrefix } from "../server/target.ts";
 import { type AggregateValues, setUpAggregator } from "./aggregate-setup.ts";
 import { parseDatetime } from "./datetime.ts";
 import { ExitCode, type Io, writeBytes } from "./io.ts";
@@ -57,7 +58,7 @@ async function write(
   datetime: number | undefined,
 ): Promise<void> {
   const base = values.base ?? `http://localhost:${values.port}`;
-  const service = `${base.replace(/\/+$/, "")}${rootOf(values.root)}`;
+  const service = `${base.replace(/\/+$/, "")}${pathPrefix(values.root)}`;
   const document: TimeMapDocument = { original, service, mementos };
   const format = values.json ? "json" : values.format;
   if (datetime !== undefined) {
@@ -95,12 +96,6 @@ function summaryOf({ mementos, outcomes, decisions }: Aggregation, ms: number): 
     ...(missing.length === 0 ? [] : [`no whole answer: ${missing.join(", ")}`]),
     formatDuration(ms),
   ].join("; ");
-}
-
-/** `/x/` → `/x`; the root of all is nothing. */
-function rootOf(root: string): string {
-  const inner = root.replaceAll(/^\/+|\/+$/g, "");
-  return inner === "" ? "" : `/${inner}`;
 }
 
 /** What is typed may have any characters; requests have ASCII, others as the bytes of UTF-8. */

@@ -8,6 +8,7 @@ import {
   parsePort,
   parseServerLog,
   parseZeroUp,
+  PROXY_OPTIONS,
 } from "./server-options.ts";
 import {
   parseDecimal,
@@ -304,7 +305,7 @@ export const AGGREGATE_OPTIONS = {
     help: "Requests a second for each client's address; 0 for no limit.",
     parse: parseDecimal,
   },
-  "trust-proxy": { type: "boolean", help: "Take addresses from the last X-Forwarded-For." },
+  ...PROXY_OPTIONS,
   grace: {
     type: "string",
     value: "TIME",

@@ -91,7 +91,8 @@ export async function serveAggregator(
       maxUnderWay: values["max-requests"],
       maxWaiting: values["max-waiting"],
       rateLimit: values.rate === 0 ? undefined : new RateLimit({ perSecond: values.rate }),
-      trustsProxy: values["trust-proxy"],
+      prefix: values.prefix,
+      trustedProxies: values["trust-proxy"],
       log,
     });
     monitoring = await listenForMonitoring(service, values);

@@ -1,5 +1,7 @@
 import { MementoMapError, quote } from "../errors.ts";
 import type { OptionTable } from "./command.ts";
+import { pathPrefix } from "../server/target.ts";
+import { TrustedProxies } from "../server/trusted-proxies.ts";
 import { parseWhole } from "./sizes.ts";
 
 /** @throws `MM_USAGE` */
@@ -47,6 +49,34 @@ export const MONITORING_OPTIONS = {
     help: "The address that --metrics-port listens on.",
   },
 } as const satisfies OptionTable;
+
+/** Options of every service: the proxies before it. */
+export const PROXY_OPTIONS = {
+  prefix: {
+    type: "string",
+    value: "PATH",
+    help: "The path that a proxy has the service below, such as /mementos; requests may come with it or without.",
+    parse: parsePathPrefix,
+  },
+  "trust-proxy": {
+    type: "string",
+    value: "LIST",
+    help: "Proxies whose Forwarded or X-Forwarded-For, -Proto, -Host and -Prefix are taken: addresses and networks (10.0.0.0/8) apart by commas; loopback, private, any.",
+    parse: parseProxies,
+  },
+} as const satisfies OptionTable;
+
+/** @throws `MM_USAGE` */
+function parsePathPrefix(text: string): string {
+  const prefix = pathPrefix(text);
+  if (/^(?:\/[\w.~!$&'()*+,;=:@%-]+)*$/.test(prefix)) return prefix;
+  throw new MementoMapError("MM_USAGE", `not a path: ${quote(text)}; write /mementos`);
+}
+
+/** @throws `MM_USAGE` */
+function parseProxies(text: string): readonly string[] {
+  return new TrustedProxies(text.split(",").map((proxy) => proxy.trim())).proxies;
+}
 
 /** {@link parseWhole} as it stands in a table of options. */
 export function parseZeroUp(text: string): number {

@@ -3,12 +3,15 @@ import type { Log } from "./log.ts";
 import type { Metrics, RouteName } from "./metrics.ts";
 import type { Site } from "./site.ts";
 import type { PublisherLimits } from "./limits.ts";
+import type { ClientView } from "./trusted-proxies.ts";
 
 /** A request that is being answered, and what is needed for it. */
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly isHead: boolean;
+  /** How the client sees the site. */
+  readonly client: ClientView;
   readonly path: string;
   readonly query: string;
   readonly site: Site;

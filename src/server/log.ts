@@ -1,3 +1,5 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+
 /** How grave an event is. */
 export type Level = "info" | "error";
 
@@ -10,6 +12,30 @@ export interface RequestEntry {
   readonly bytes: number;
   readonly ms: number;
   readonly remote: string;
+  readonly httpVersion: string;
+  /** Headers as sent; undefined for those that were not. */
+  readonly userAgent: string | undefined;
+  readonly referer: string | undefined;
+}
+
+/** What is noted about a request that was answered. */
+export function requestEntry(
+  request: IncomingMessage & { readonly originalUrl?: string },
+  response: ServerResponse,
+  { bytes, ms, remote }: { readonly bytes: number; readonly ms: number; readonly remote: string },
+): RequestEntry {
+  return {
+    method: request.method ?? "",
+    // Express takes its mount path off `url`.
+    target: request.originalUrl ?? request.url ?? "",
+    status: response.statusCode,
+    bytes,
+    ms: Math.round(ms * 1000) / 1000,
+    remote,
+    httpVersion: request.httpVersion,
+    userAgent: request.headers["user-agent"],
+    referer: request.headers.referer,
+  };
 }
 
 /** Where a server says what it does. */

@@ -10,7 +10,7 @@ import type { Exchange } from "./exchange.ts";
 import { HostedMap } from "./hosted-map.ts";
 import { DEFAULT_PUBLISHER_LIMITS, type PublisherLimits } from "./limits.ts";
 import type { RequestHandler } from "./listen.ts";
-import { type Log, SILENT_LOG } from "./log.ts";
+import { type Log, requestEntry, SILENT_LOG } from "./log.ts";
 import { Metrics } from "./metrics.ts";
 import { INTERNAL_ERROR, notFound, sendProblem } from "./problem.ts";
 import type { RateLimit } from "./rate-limit.ts";
@@ -18,7 +18,8 @@ import type { Encoding } from "./representation.ts";
 import { mapMetrics } from "./routes/health.ts";
 import { findMonitoringRoute, findRoute, type Route } from "./routes/table.ts";
 import { Site } from "./site.ts";
-import { splitTarget, type Target } from "./target.ts";
+import { pathPrefix, splitTarget, type Target } from "./target.ts";
+import { type ClientView, TrustedProxies } from "./trusted-proxies.ts";
 
 /** A map to publish: its file, or its file and the name it has in `/maps/{id}`. */
 export type PublishedMap = string | { readonly path: string; readonly id: string };
@@ -31,8 +32,16 @@ export interface PublisherOptions {
   readonly base?: string | undefined;
   /** What comes before `/`, `/lookup`, `/maps`, …; default nothing. `/.well-known/mementomap` stays. */
   readonly prefix?: string | undefined;
+  /** Whether requests may come without the prefix, as from a proxy that takes it off; default false. */
+  readonly isPrefixOptional?: boolean | undefined;
   /** Whether all maps are of other archives. */
   readonly isThirdParty?: boolean | undefined;
+  /**
+   * What a URI is written behind to look at it in the archive, such as
+   * `https://archive.example.org/web/`; the page links there. A map can say so itself, as
+   * `replay` of its `!meta`.
+   */
+  readonly replay?: string | undefined;
   /** How long clients may use a map without asking again; default 3600 seconds. */
   readonly maxAgeSeconds?: number | undefined;
   /** Records of a page at most; default 50,000. */
@@ -47,8 +56,8 @@ export interface PublisherOptions {
   readonly reloadEveryMs?: number | undefined;
   readonly limits?: Partial<PublisherLimits> | undefined;
   readonly rateLimit?: RateLimit | undefined;
-  /** Whether the address of a client is the last of `X-Forwarded-For`. */
-  readonly trustsProxy?: boolean | undefined;
+  /** Proxies whose word about clients is taken; default none. See `TrustedProxies`. */
+  readonly trustedProxies?: readonly string[] | undefined;
   /** Whether `/metrics` is answered among the other paths; default true. See `monitoring`. */
   readonly servesMetrics?: boolean | undefined;
   readonly log?: Log | undefined;
@@ -68,6 +77,7 @@ export class Publisher {
   readonly #log: Log;
   readonly #cacheControl: string;
   readonly #scratchFolder: string;
+  readonly #proxies: TrustedProxies;
   readonly #timer: NodeJS.Timeout | undefined;
 
   private constructor(site: Site, options: PublisherOptions, scratchFolder: string) {
@@ -77,6 +87,7 @@ export class Publisher {
     this.#log = options.log ?? SILENT_LOG;
     this.#cacheControl = `public, max-age=${options.maxAgeSeconds ?? 3600}`;
     this.#scratchFolder = scratchFolder;
+    this.#proxies = new TrustedProxies(options.trustedProxies);
     for (const metric of mapMetrics(site)) this.metrics.read(metric);
     const every = options.reloadEveryMs ?? 2000;
     if (every > 0) this.#timer = setInterval(() => this.#reload(), every).unref();
@@ -113,8 +124,10 @@ export class Publisher {
       await rm(scratchFolder, { recursive: true, force: true });
       throw error;
     }
-    const { base, prefix = "", isThirdParty = false } = options;
-    return new Publisher(new Site({ maps, base, prefix, isThirdParty }), options, scratchFolder);
+    const { base, replay, isThirdParty = false } = options;
+    const prefix = pathPrefix(options.prefix);
+    const site = new Site({ maps, base, prefix, isThirdParty, replay });
+    return new Publisher(site, options, scratchFolder);
   }
 
   /**
@@ -123,7 +136,7 @@ export class Publisher {
    */
   handle(request: IncomingMessage, response: ServerResponse): boolean {
     const target = splitTarget(rawTarget(request));
-    const route = findRoute(target.path, this.site.prefix);
+    const route = this.#route(target.path);
     if (route === undefined) return false;
     if (route.isMetrics === true && this.#options.servesMetrics === false) return false;
     this.#answer(this.#exchange(request, response, target), route);
@@ -152,7 +165,11 @@ export class Publisher {
 
   /** Sets what every response of the site carries: the link to the map, and who may read it. */
   setHeaders(request: IncomingMessage, response: ServerResponse): void {
-    response.setHeader("Link", this.site.linkHeader(request.headers.host));
+    this.#setHeaders(this.#view(request), response);
+  }
+
+  #setHeaders(client: ClientView, response: ServerResponse): void {
+    response.setHeader("Link", this.site.linkHeader(client));
     response.setHeader("Access-Control-Allow-Origin", "*");
     response.setHeader("Access-Control-Expose-Headers", EXPOSED_HEADERS);
     response.setHeader("X-Content-Type-Options", "nosniff");
@@ -160,7 +177,7 @@ export class Publisher {
 
   /** Adds the link to the map to a response that something else makes. */
   announce(request: IncomingMessage, response: ServerResponse): void {
-    response.appendHeader("Link", this.site.linkHeader(request.headers.host));
+    response.appendHeader("Link", this.site.linkHeader(this.#view(request)));
   }
 
   /** Looks for new versions now. */
@@ -175,11 +192,27 @@ export class Publisher {
     await rm(this.#scratchFolder, { recursive: true, force: true });
   }
 
+  #route(path: string): Route | undefined {
+    const route = findRoute(path, this.site.prefix);
+    if (route !== undefined || this.#options.isPrefixOptional !== true) return route;
+    return findRoute(path, "");
+  }
+
+  /** How a client sees the site. What a proxy takes off comes before what it leaves. */
+  #view(request: IncomingMessage): ClientView {
+    const view = this.#proxies.view(request);
+    const { prefix } = this.site;
+    const isKept = splitTarget(rawTarget(request)).path.startsWith(`${prefix}/`);
+    if (view.prefix === "" || view.prefix === prefix) return { ...view, prefix };
+    return { ...view, prefix: isKept ? view.prefix + prefix : view.prefix };
+  }
+
   #exchange(request: IncomingMessage, response: ServerResponse, target: Target): Exchange {
     return {
       request,
       response,
       isHead: request.method === "HEAD",
+      client: this.#view(request),
       path: target.path,
       query: target.query,
       site: this.site,
@@ -193,7 +226,7 @@ export class Publisher {
 
   #answer(exchange: Exchange, { answer, isUnlimited }: Route): void {
     this.#watch(exchange);
-    this.setHeaders(exchange.request, exchange.response);
+    this.#setHeaders(exchange.client, exchange.response);
     if (isUnlimited !== true && this.#isTooFast(exchange)) return;
     try {
       const answered = answer(exchange);
@@ -210,7 +243,7 @@ export class Publisher {
   }
 
   #watch(exchange: Exchange): void {
-    const { request, response, metrics } = exchange;
+    const { request, response, metrics, client } = exchange;
     const startedAt = performance.now();
     const { socket } = request;
     const sentBefore = socket.bytesWritten;
@@ -219,31 +252,18 @@ export class Publisher {
       const bytes = socket.bytesWritten - sentBefore;
       metrics.sentBytes.inc(bytes);
       metrics.request(exchange.route, response.statusCode, ms / 1000);
-      this.#log.request?.({
-        method: request.method ?? "",
-        target: rawTarget(request),
-        status: response.statusCode,
-        bytes,
-        ms: Math.round(ms * 1000) / 1000,
-        remote: this.#addressOf(request),
-      });
+      this.#log.request?.(requestEntry(request, response, { bytes, ms, remote: client.address }));
     });
   }
 
-  #isTooFast({ request, response, isHead }: Exchange): boolean {
-    const wait = this.#options.rateLimit?.take(this.#addressOf(request)) ?? 0;
+  #isTooFast({ client, response, isHead }: Exchange): boolean {
+    const wait = this.#options.rateLimit?.take(client.address) ?? 0;
     if (wait === 0) return false;
     const seconds = String(Math.max(1, Math.ceil(wait)));
     const detail = `too many requests from your address; wait ${seconds} s`;
     const headers = { "Retry-After": seconds };
     sendProblem(response, { status: 429, title: "Too many requests", detail, headers }, isHead);
     return true;
-  }
-
-  #addressOf(request: IncomingMessage): string {
-    const forwarded = this.#options.trustsProxy === true && request.headers["x-forwarded-for"];
-    const list = typeof forwarded === "string" ? forwarded.split(",") : [];
-    return list.at(-1)?.trim() ?? request.socket.remoteAddress ?? "";
   }
 
   #fail({ request, response, isHead }: Exchange, error: unknown): void {

@@ -1,4 +1,5 @@
 import type { HostedMap } from "./hosted-map.ts";
+import type { ClientView } from "./trusted-proxies.ts";
 
 export const WELL_KNOWN_PATH = "/.well-known/mementomap";
 
@@ -13,6 +14,8 @@ export interface SiteOptions {
   readonly prefix: string;
   /** Whether all maps are of other archives, so that none is at the well-known path. */
   readonly isThirdParty: boolean;
+  /** What a URI is written behind to look at it in the site's own archive. */
+  readonly replay?: string | undefined;
 }
 
 /** A map and where it is found. */
@@ -28,6 +31,7 @@ export interface SiteMap {
 export class Site {
   readonly maps: readonly HostedMap[];
   readonly prefix: string;
+  readonly replay: string | undefined;
   readonly #base: string;
   readonly #isThirdParty: boolean;
   readonly #linkHeaders = new Map<HostedMap | undefined, { versions: string; header: string }>();
@@ -35,6 +39,7 @@ export class Site {
   constructor(options: SiteOptions) {
     this.maps = options.maps;
     this.prefix = options.prefix;
+    this.replay = options.replay;
     this.#base = (options.base ?? "").replace(/\/+$/, "");
     this.#isThirdParty = options.isThirdParty;
   }
@@ -45,9 +50,8 @@ export class Site {
   }
 
   /** The address people reach the site at, as far as is known: for examples to copy. */
-  origin(host: string | undefined): string {
-    if (this.#base !== "") return new URL(this.#base).origin;
-    return `http://${host !== undefined && /^[\w.:[\]-]+$/.test(host) ? host : "localhost"}`;
+  origin({ protocol, host = "localhost" }: ClientView): string {
+    return this.#base === "" ? `${protocol}://${host}` : new URL(this.#base).origin;
   }
 
   map(id: string): HostedMap | undefined {
@@ -65,7 +69,7 @@ export class Site {
   }
 
   /** Every map as a client of this host is to see it, its own first. */
-  links(host: string | undefined): SiteMap[] {
+  links({ host, prefix }: ClientView): SiteMap[] {
     const own = this.ownMap(host);
     const others = this.maps.filter((map) => map !== own);
     return [
@@ -74,31 +78,33 @@ export class Site {
         : [{ map: own, href: this.href(WELL_KNOWN_PATH), anchor: undefined }]),
       ...others.map((map) => ({
         map,
-        href: this.href(`${this.prefix}/maps/${map.id}`),
+        href: this.href(`${prefix}/maps/${map.id}`),
         anchor: archiveOf(map),
       })),
     ];
   }
 
   /** The `Link` header that every response carries. */
-  linkHeader(host: string | undefined): string {
-    const own = this.ownMap(host);
+  linkHeader(client: ClientView): string {
+    // A prefix that a proxy names may be any; only our own is worth keeping.
+    if (client.prefix !== this.prefix) return this.#makeLinkHeader(client);
+    const own = this.ownMap(client.host);
     const versions = this.maps.map(({ current }) => current.version).join();
     const known = this.#linkHeaders.get(own);
     if (known?.versions === versions) return known.header;
-    const header = this.#makeLinkHeader(host);
+    const header = this.#makeLinkHeader(client);
     this.#linkHeaders.set(own, { versions, header });
     return header;
   }
 
-  #makeLinkHeader(host: string | undefined): string {
-    const links = this.links(host).flatMap((link) => linkValue(link) ?? []);
+  #makeLinkHeader(client: ClientView): string {
+    const links = this.links(client).flatMap((link) => linkValue(link) ?? []);
     let header = "";
     for (const [index, link] of links.entries()) {
       if (header.length + link.length > MAX_LINK_BYTES) break;
       header += index === 0 ? link : `, ${link}`;
     }
-    const list = `<${this.href(`${this.prefix}/maps`)}>; rel="linkset"; type="application/linkset"`;
+    const list = `<${this.href(`${client.prefix}/maps`)}>; rel="linkset"; type="application/linkset"`;
     return this.maps.length === 1 && header !== ""
       ? header
       : [header, list].filter(Boolean).join(", ");

@@ -17,6 +17,12 @@ export function splitTarget(raw: string): Target {
   return { path: path === "" ? "/" : path, query: mark === -1 ? "" : target.slice(mark + 1) };
 }
 
+/** `x/y/` → `/x/y`; the root of all is nothing. */
+export function pathPrefix(path: string = ""): string {
+  const inner = path.replaceAll(/^\/+|\/+$/g, "");
+  return inner === "" ? "" : `/${inner}`;
+}
+
 /** What a lookup is asked for in the query of its target. */
 export interface LookupQuery {
   /** The URI as sent; undefined when there is no `url=`. */

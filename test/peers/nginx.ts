@@ -5,15 +5,23 @@ import { scratchDir } from "../support/scratch.ts";
 import { documented } from "./documented.ts";
 import { freePort, startServer } from "./programs.ts";
 
-/** Starts nginx with a server block of docs/publishing.md, its ports and folder replaced. */
-export async function startNginx(
+/** Starts nginx with a server block of the guides, its ports and folder replaced. */
+export function startNginx(
+  block: string,
+  replaced: Readonly<Record<string, string>>,
+): Promise<string> {
+  return startNginxWith(documented(`# nginx: ${block}\n`), replaced);
+}
+
+/** Starts nginx with a server block that listens on 8080. */
+export async function startNginxWith(
   block: string,
   replaced: Readonly<Record<string, string>>,
 ): Promise<string> {
   const port = await freePort();
   const folder = scratchDir();
   mkdirSync(join(folder, "logs"));
-  let server = documented(`# nginx: ${block}\n`).replace("listen 8080", `listen 127.0.0.1:${port}`);
+  let server = block.replace("listen 8080", `listen 127.0.0.1:${port}`);
   for (const [text, other] of Object.entries(replaced)) server = server.replaceAll(text, other);
   const config = `
 daemon off;

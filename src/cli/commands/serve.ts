@@ -18,6 +18,7 @@ import {
   parsePort,
   parseServerLog,
   parseZeroUp,
+  PROXY_OPTIONS,
 } from "../server-options.ts";
 import { parseDecimal, parsePositive, parseSize } from "../sizes.ts";
 
@@ -58,6 +59,12 @@ address is written to standard output when the server is ready.
       type: "string",
       value: "URL",
       help: "The site's public address, for links; relative links otherwise.",
+      parse: parseBase,
+    },
+    replay: {
+      type: "string",
+      value: "URL",
+      help: "What a URI is written behind to look at it in the archive; the page links there.",
       parse: parseBase,
     },
     "third-party": { type: "boolean", help: "All maps are of other archives than this site's." },
@@ -102,7 +109,7 @@ address is written to standard output when the server is ready.
       help: "Requests a second for each address; 0 for no limit.",
       parse: parseDecimal,
     },
-    "trust-proxy": { type: "boolean", help: "Take addresses from the last X-Forwarded-For." },
+    ...PROXY_OPTIONS,
     log: {
       type: "string",
       value: "WHAT",
@@ -156,8 +163,8 @@ address is written to standard output when the server is ready.
   examples: [
     { does: "one archive, on port 8080", line: "mementomap serve map.ukvs" },
     {
-      does: "for the world, behind a proxy",
-      line: "mementomap serve map.ukvs --base https://archive.example.org --trust-proxy",
+      does: "for the world, behind a proxy on this machine, below a path",
+      line: "mementomap serve map.ukvs --prefix /mementos --trust-proxy loopback",
     },
     {
       does: "maps of other archives",
@@ -175,6 +182,7 @@ address is written to standard output when the server is ready.
     const publisher = await Publisher.open({
       maps: positionals.map(publishedMap),
       base: values.base,
+      replay: values.replay,
       isThirdParty: values["third-party"],
       maxAgeSeconds: values["max-age"],
       pageRecords: values["page-records"],
@@ -182,7 +190,9 @@ address is written to standard output when the server is ready.
       cacheFolder: values.cache,
       reloadEveryMs: values.reload * 1000,
       rateLimit: values.rate === 0 ? undefined : new RateLimit({ perSecond: values.rate }),
-      trustsProxy: values["trust-proxy"],
+      prefix: values.prefix,
+      isPrefixOptional: true,
+      trustedProxies: values["trust-proxy"],
       limits: { maxBatchBytes: values["max-batch"] },
       servesMetrics: values["metrics-port"] === undefined,
       log: values.log === "nothing" ? undefined : log,

@@ -13,6 +13,8 @@ export interface AggregatorExchange {
   readonly response: ServerResponse;
   readonly isHead: boolean;
   preferences: Preferences;
+  /** The address of the client. */
+  readonly client: string;
   /** The public address of the service, without a slash at its end. */
   readonly base: string;
   /** Aborted when the client has gone. */

@@ -3,7 +3,7 @@ import { Stop } from "../../aggregate/stop-signal.ts";
 import { isMementoMapError } from "../../errors.ts";
 import { datetimeOfEpochMs, parseAcceptDatetime } from "../../memento/datetime.ts";
 import { packageVersion } from "../../node/package-version.ts";
-import { type Log, SILENT_LOG } from "../log.ts";
+import { type Log, requestEntry, SILENT_LOG } from "../log.ts";
 import type { RequestHandler } from "../listen.ts";
 import {
   badRequest,
@@ -13,7 +13,8 @@ import {
   type Problem,
 } from "../problem.ts";
 import type { RateLimit } from "../rate-limit.ts";
-import { splitTarget } from "../target.ts";
+import { pathPrefix, splitTarget } from "../target.ts";
+import { type ClientView, TrustedProxies } from "../trusted-proxies.ts";
 import {
   type AggregatorExchange,
   type AnswerStyle,
@@ -37,6 +38,8 @@ export interface AggregatorServiceOptions extends QuestionDeskOptions {
   readonly base?: string | undefined;
   /** What all paths begin with; default `/`. */
   readonly root?: string | undefined;
+  /** The path that a proxy has the service below, before `root`: links begin with it, requests may. */
+  readonly prefix?: string | undefined;
   /** Tells listeners at `/monitor`; without it that path answers 501, as MemGator does. */
   readonly monitor?: Monitor | undefined;
   /** How long clients may use an answer without asking again; default 600 seconds. */
@@ -44,8 +47,8 @@ export interface AggregatorServiceOptions extends QuestionDeskOptions {
   /** What is counted. To time archives, these are an observer of the aggregator too. */
   readonly metrics?: AggregatorMetrics | undefined;
   readonly rateLimit?: RateLimit | undefined;
-  /** Whether the address of a client is the last of `X-Forwarded-For`. */
-  readonly trustsProxy?: boolean | undefined;
+  /** Proxies whose word about clients is taken; default none. See `TrustedProxies`. */
+  readonly trustedProxies?: readonly string[] | undefined;
   /** Whether `/metrics` is answered among the other paths; default true. See `monitoring`. */
   readonly servesMetrics?: boolean | undefined;
   readonly log?: Log | undefined;
@@ -72,6 +75,10 @@ export class AggregatorService {
   readonly #desk: QuestionDesk;
   readonly #options: AggregatorServiceOptions;
   readonly #root: string;
+  /** With what a request may begin, the longest first. */
+  readonly #roots: readonly string[];
+  readonly #prefix: string;
+  readonly #proxies: TrustedProxies;
   readonly #base: string | undefined;
   readonly #style: AnswerStyle;
   readonly #log: Log;
@@ -80,9 +87,10 @@ export class AggregatorService {
   constructor(options: AggregatorServiceOptions) {
     this.metrics = options.metrics ?? new AggregatorMetrics();
     this.#options = options;
-    const { root = "/" } = options;
-    const inner = root.replaceAll(/^\/+|\/+$/g, "");
-    this.#root = inner === "" ? "/" : `/${inner}/`;
+    this.#root = `${pathPrefix(options.root)}/`;
+    this.#prefix = pathPrefix(options.prefix);
+    this.#roots = this.#prefix === "" ? [this.#root] : [`${this.#prefix}${this.#root}`, this.#root];
+    this.#proxies = new TrustedProxies(options.trustedProxies);
     this.#base = options.base?.replace(/\/+$/, "");
     this.#style = {
       server: `mementomap/${packageVersion()}`,
@@ -134,20 +142,25 @@ export class AggregatorService {
   #behindRoot(url: string): string | undefined {
     // Proxies send the absolute form.
     const target = url.startsWith("/") ? url : url.replace(/^https?:\/\/[^/?]*/i, "");
-    if (target.startsWith(this.#root)) return target.slice(this.#root.length);
-    return `${target}/` === this.#root || target === "" ? "" : undefined;
+    for (const root of this.#roots) {
+      if (target.startsWith(root)) return target.slice(root.length);
+      if (`${target}/` === root || target === "") return "";
+    }
+    return undefined;
   }
 
   #answer(request: IncomingMessage, response: ServerResponse, target: AggregatorTarget): void {
     const startedAt = performance.now();
     const sentBefore = request.socket.bytesWritten;
     const gone = new Stop();
+    const client = this.#proxies.view(request);
     const exchange: AggregatorExchange = {
       request,
       response,
       isHead: request.method === "HEAD",
       preferences: NO_PREFERENCES,
-      base: this.#baseFor(request),
+      client: client.address,
+      base: this.#baseFor(client),
       signal: gone,
       route: "other",
     };
@@ -172,7 +185,7 @@ export class AggregatorService {
     }
     // Those who look after the service ask often, and all from one address.
     const isFree = target.name === "health" || target.name === "metrics";
-    const wait = isFree ? 0 : (this.#options.rateLimit?.take(this.#addressOf(request)) ?? 0);
+    const wait = isFree ? 0 : (this.#options.rateLimit?.take(exchange.client) ?? 0);
     if (wait > 0) {
       this.#refuse(exchange, tooFast(wait));
       return;
@@ -251,17 +264,10 @@ export class AggregatorService {
       : datetimeOfEpochMs(this.#now());
   }
 
-  #baseFor({ headers }: IncomingMessage): string {
+  #baseFor({ protocol, host = "localhost", prefix }: ClientView): string {
     if (this.#base !== undefined) return this.#base;
-    const { host } = headers;
-    const isSound = host !== undefined && /^[\w.:[\]-]+$/.test(host);
-    return `http://${isSound ? host : "localhost"}${this.#root.slice(0, -1)}`;
-  }
-
-  #addressOf(request: IncomingMessage): string {
-    const forwarded = this.#options.trustsProxy === true && request.headers["x-forwarded-for"];
-    const list = typeof forwarded === "string" ? forwarded.split(",") : [];
-    return list.at(-1)?.trim() ?? request.socket.remoteAddress ?? "";
+    const below = prefix === "" ? this.#prefix : prefix;
+    return `${protocol}://${host}${below}${this.#root.slice(0, -1)}`;
   }
 
   #preflight(response: ServerResponse): void {
@@ -293,19 +299,16 @@ export class AggregatorService {
     this.#refuse(exchange, INTERNAL_ERROR);
   }
 
-  #note({ request, response, route }: AggregatorExchange, startedAt: number, before: number): void {
+  #note(
+    { request, response, route, client }: AggregatorExchange,
+    startedAt: number,
+    before: number,
+  ): void {
     const ms = performance.now() - startedAt;
     const bytes = request.socket.bytesWritten - before;
     this.metrics.sentBytes.inc(bytes);
     this.metrics.request(route, response.statusCode, ms / 1000);
-    this.#log.request?.({
-      method: request.method ?? "",
-      target: request.url ?? "",
-      status: response.statusCode,
-      bytes,
-      ms: Math.round(ms * 1000) / 1000,
-      remote: this.#addressOf(request),
-    });
+    this.#log.request?.(requestEntry(request, response, { bytes, ms, remote: client }));
   }
 }
 

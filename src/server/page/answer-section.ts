@@ -20,8 +20,9 @@ export function answerSection(
       ${mapCount > 1 ? (map.name ?? map.archive) : undefined}
     </h2>
     <p>
-      ${sentence(answer)}${frequency === undefined ? undefined : html` Its frequency is <code>${frequency}</code>${meaning(frequency)}.`}
+      ${sentence(answer)}${key === undefined || frequency === undefined ? undefined : html` ${counts(key, frequency)}`}
     </p>
+    ${present ? replayLink(map, question) : undefined}
     <ol class="ladder" aria-label="Keys in the order they are tried">
       ${steps(question.keys, decidedAt)}
     </ol>
@@ -52,13 +53,35 @@ function sentence({ present, key, distance = 0 }: Answer): Html {
     above the page, covers it.`;
 }
 
-function meaning(text: string): string {
-  const { mementos, originals } = parseFrequency(text);
+/** What the frequency counts: captures of the page, or of all that a wildcard stands for. */
+function counts(key: string, frequency: string): Html {
+  const { mementos, originals } = parseFrequency(frequency);
   const parts = [
-    mementos === undefined ? "" : counted(mementos, "memento"),
-    originals === undefined ? "" : counted(originals, "original page"),
+    mementos === undefined ? "" : counted(mementos, "capture"),
+    originals === undefined ? "" : counted(originals, "page"),
   ].filter((part) => part !== "");
-  return parts.length === 0 ? ": how many is not said" : `: ${parts.join(" of ")}`;
+  const amount = parts.length === 0 ? "captures; how many is not said" : parts.join(" of ");
+  const code = html` (<code>${frequency}</code>).`;
+  if (!key.endsWith("*")) return html`It has ${amount}${code}`;
+  return html`${coveredBy(key)} has ${amount}${code} How many of them are of this page is not said.`;
+}
+
+/** What a wildcard stands for: `Its folder arxiv.org/pdf/`, `Its site arxiv.org`, `All of .com`. */
+function coveredBy(key: string): Html {
+  const [hosts = "", path] = key.split(")", 2);
+  const labels = hosts.split(",").filter((label) => label !== "*" && label !== "");
+  const host = labels.reverse().join(".");
+  if (path === undefined) return html`All of <code>.${host}</code>`;
+  const folder = path.slice(0, -1);
+  return folder === "/"
+    ? html`Its site <code>${host}</code>`
+    : html`Its folder <code>${host}${folder}</code>`;
+}
+
+/** Where the page can be looked at, if that is known of the archive. */
+function replayLink({ replay }: MapView, { url }: Question): Html | undefined {
+  if (replay === undefined) return undefined;
+  return html`<p><a href="${replay}${url}" rel="nofollow">Look at it in the archive</a></p>`;
 }
 
 function counted({ value, bound }: Count, noun: string): string {

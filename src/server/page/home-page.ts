@@ -27,6 +27,8 @@ export interface MapView {
   readonly bytes: number;
   readonly survey: MapSurvey;
   readonly pages: readonly PageView[];
+  /** What a URI is written behind to look at it in the archive; undefined where that is not known. */
+  readonly replay?: string | undefined;
 }
 
 /** A URI that was looked up, and what each map said. */

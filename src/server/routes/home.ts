@@ -9,10 +9,14 @@ import { homePage, type MapView, type Question } from "../page/home-page.ts";
 /** `GET /`: a page for people. It looks a URI up with a plain form and needs no JavaScript. */
 export async function home(exchange: Exchange): Promise<void> {
   exchange.route = "home";
-  const { site, request, query } = exchange;
+  const { site, client, query } = exchange;
   const url = new URLSearchParams(query).get("url")?.trim().slice(0, 8192) ?? "";
-  const links = site.links(request.headers.host);
-  const maps = links.map(({ map, href, anchor }) => viewOf(map, href, anchor));
+  const links = site.links(client);
+  const own = site.ownMap(client.host);
+  const maps = links.map(({ map, href, anchor }) => ({
+    ...viewOf(map, href, anchor),
+    replay: (map === own ? site.replay : undefined) ?? replayOf(map),
+  }));
   let question: Question | undefined;
   if (url !== "") {
     exchange.metrics.lookups.inc();
@@ -24,14 +28,14 @@ export async function home(exchange: Exchange): Promise<void> {
       answers: await Promise.all(links.map(({ map }) => ask(map, url))),
     };
   }
-  const origin = site.origin(request.headers.host);
+  const origin = site.origin(client);
   const text = homePage({
     maps,
     question,
-    action: `${site.prefix}/`,
-    lookupUrl: `${origin}${site.prefix}/lookup`,
+    action: `${client.prefix}/`,
+    lookupUrl: `${origin}${client.prefix}/lookup`,
     mapUrl: new URL(links[0].href, origin).href,
-    openApiPath: `${site.prefix}/openapi.json`,
+    openApiPath: `${client.prefix}/openapi.json`,
   });
   sendText(exchange, "text/html; charset=utf-8", text, {
     "Cache-Control": "public, max-age=60",
@@ -42,6 +46,12 @@ export async function home(exchange: Exchange): Promise<void> {
 
 function ask(map: HostedMap, url: string): Promise<Answer> {
   return map.with(async (version) => version.answer(url, {}));
+}
+
+/** As the map says itself, if it is a web address. */
+function replayOf({ current }: HostedMap): string | undefined {
+  const { replay } = current.survey.plan.headers.meta;
+  return typeof replay === "string" && /^https?:\/\//i.test(replay) ? replay : undefined;
 }
 
 function viewOf(map: HostedMap, href: string, archive: string | undefined): MapView {

@@ -3,12 +3,12 @@ import type { HostedMap } from "../hosted-map.ts";
 import { pageLinks } from "../map-version.ts";
 import { badRequest, notFound, sendProblem } from "../problem.ts";
 import { sendRepresentation } from "../send.ts";
-import { linkValue } from "../site.ts";
+import { linkValue, WELL_KNOWN_PATH } from "../site.ts";
 import { pageNumber } from "../target.ts";
 
 /** The map of this host's archive. */
 export async function wellKnown(exchange: Exchange): Promise<void> {
-  const map = exchange.site.ownMap(exchange.request.headers.host);
+  const map = exchange.site.ownMap(exchange.client.host);
   if (map === undefined) {
     const detail = "this site publishes maps of other archives only; see the links";
     sendProblem(exchange.response, notFound(detail), exchange.isHead);
@@ -30,7 +30,7 @@ export async function mapById(exchange: Exchange, id: string): Promise<void> {
 /** All maps as a set of links (RFC 9264), however many there are. */
 export function mapList(exchange: Exchange): void {
   exchange.route = "maps";
-  const links = exchange.site.links(exchange.request.headers.host);
+  const links = exchange.site.links(exchange.client);
   const lines = links.flatMap((link) => linkValue(link) ?? []);
   sendText(exchange, "application/linkset", `${lines.join(",\n")}\n`, {
     "Cache-Control": exchange.cacheControl,
@@ -65,7 +65,7 @@ async function sendMap(exchange: Exchange, map: HostedMap): Promise<void> {
       return;
     }
     const links = Object.entries(pageLinks(number, of)).map(
-      ([rel, href]) => `<${exchange.path}${href}>; rel="${rel}"`,
+      ([rel, href]) => `<${publicPath(exchange)}${href}>; rel="${rel}"`,
     );
     const about = response.getHeader("Link");
     await sendRepresentation(request, response, page, {
@@ -73,6 +73,13 @@ async function sendMap(exchange: Exchange, map: HostedMap): Promise<void> {
       Link: [about, ...links].filter(Boolean).join(", "),
     });
   });
+}
+
+/** The path as the client asked for it, before a proxy took its prefix off. */
+function publicPath({ path, client, site }: Exchange): string {
+  if (path === WELL_KNOWN_PATH) return path;
+  const inner = path.startsWith(`${site.prefix}/`) ? path.slice(site.prefix.length) : path;
+  return `${client.prefix}${inner}`;
 }
 
 function singleHeader(value: string | string[] | undefined): string | undefined {

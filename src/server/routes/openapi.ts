@@ -7,7 +7,7 @@ export function openApi(exchange: Exchange): void {
   exchange.route = "openapi";
   const document = openApiDocument({
     version: packageVersion(),
-    prefix: exchange.site.prefix,
+    prefix: exchange.client.prefix,
     limits: exchange.limits,
   });
   sendText(exchange, "application/json", `${JSON.stringify(document, undefined, 2)}\n`, {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { MapView } from "../../../src/server/page/home-page.ts";
 import { homePage } from "../../../src/server/page/home-page.ts";
+import { serving } from "../../support/serving.ts";
 import { UkvsHeaders } from "../../../src/ukvs/header.ts";
 
 function mapOf(archive: string, isThirdParty: boolean): MapView {
@@ -42,5 +43,36 @@ describe("the page of a publisher", () => {
     expect(block).toContain(
       "<code>curl &#39;https://a.example/lookup?url=https://example.org/&#39;</code>",
     );
+  });
+});
+
+describe("the answer on the page", () => {
+  const answered = async (url: string, more: object = {}): Promise<string> => {
+    const served = await serving(undefined, more);
+    const page = await (await fetch(`${served.url}/?url=${encodeURIComponent(url)}`)).text();
+    const [section = ""] = /<div class="answer">.*?<\/div>/s.exec(page) ?? [];
+    return section.replaceAll(/<\/?(?:code|p|span)[^>]*>/g, "").replaceAll(/\s+/g, " ");
+  };
+
+  it.each([
+    ["http://arxiv.org/", "It has 100 captures (100)."],
+    ["http://arxiv.org/abs/1", "Its site arxiv.org has about 2,500 captures of 900 pages"],
+    ["http://bbc.co.uk/images/a.png", "Its folder bbc.co.uk/images/ has at least 300 captures"],
+    ["http://example.com/a", "All of .com has at least 10,000 captures"],
+  ])("counts for %s what its key stands for", async (url, words) => {
+    const section = await answered(url);
+    expect(section).toContain(words);
+    expect(section.includes("How many of them are of this page is not said")).toBe(
+      url !== "http://arxiv.org/",
+    );
+  });
+
+  it("leads to the archive where that is known, and only if the map has the page", async () => {
+    const options = { replay: "https://archive.example.org/web/" };
+    expect(await answered('http://arxiv.org/"><b>', options)).toContain(
+      'href="https://archive.example.org/web/http://arxiv.org/&quot;&gt;&lt;b&gt;"',
+    );
+    expect(await answered("http://arxiv.org/pdf/1", options)).not.toContain("href");
+    expect(await answered("http://arxiv.org/")).not.toContain("href");
   });
 });
