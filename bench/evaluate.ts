@@ -12,6 +12,7 @@ import { compactFileToBudget } from "../src/node/compact/budget-files.ts";
 import { compactMap } from "../src/compact/compact-map.ts";
 import type { Evaluation } from "../src/evaluate/evaluation.ts";
 import { evaluateFiles } from "../src/node/evaluate/evaluate-files.ts";
+import { withMapOutput } from "../src/node/map-output.ts";
 import { withOutput } from "../src/node/output-file.ts";
 import { benchFolder } from "./bench-folder.ts";
 import type { EvaluationSet } from "./evaluate-sets.ts";
@@ -41,7 +42,7 @@ async function made(
     ];
     for (const { label, misses, allowsExclusions } of variants) {
       const path = join(folder, `made-${maps.length}.ukvs`);
-      await withOutput(path, io, (output) =>
+      await withMapOutput(path, io, (output) =>
         compactFileToBudget(set.truth, output, { budget, misses, allowsExclusions, streams: io }),
       );
       maps.push({ path, label: `${label}, ${size}${typeof size === "number" ? " lines" : ""}` });

@@ -8,7 +8,7 @@
 // This is AssemblyScript: TypeScript syntax, WebAssembly semantics. Build: `npm run build`.
 import * as misses from "./compaction/misses";
 import { NONE, size } from "./compaction/nodes";
-import { openOutput, outputEnd, writeOut } from "./compaction/output";
+import { lineCount, openOutput, outputEnd, writeOut } from "./compaction/output";
 import * as policy from "./compaction/policy";
 import { endRecords, page } from "./compaction/records";
 import { rollUpCount } from "./compaction/roll-up";
@@ -113,6 +113,11 @@ export function finish(): bool {
 
 export function rows(): i32 {
   return rowCount;
+}
+
+/** Rows handed out. */
+export function rowsWritten(): i32 {
+  return lineCount;
 }
 
 export function rollUps(): i32 {

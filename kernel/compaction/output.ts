@@ -1,5 +1,5 @@
 // Output lines that may still be taken back. Positions count from the start of what is held.
-import { copyText, LF, SPACE, STAR, ZERO } from "../shared/bytes";
+import { copyText, countLines, LF, SPACE, STAR, ZERO } from "../shared/bytes";
 import { key } from "./nodes";
 
 /** Takes decided output. */
@@ -9,6 +9,8 @@ declare function write(pointer: usize, length: i32): void;
 const OUTPUT_BYTES: i32 = 1 << 24;
 
 let output: usize = 0;
+/** Lines handed out. */
+export let lineCount: i32 = 0;
 export let outputEnd: i32 = 0;
 
 export function openOutput(): void {
@@ -57,7 +59,10 @@ export function takeBack(start: i32, end: i32, next: i32): void {
 
 /** Hands out the first bytes. */
 export function writeOut(length: i32): void {
-  if (length > 0) write(output, length);
+  if (length > 0) {
+    lineCount += countLines(output, length);
+    write(output, length);
+  }
   outputEnd -= length;
   memory.copy(output, output + <usize>length, <usize>outputEnd);
 }

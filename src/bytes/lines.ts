@@ -28,6 +28,13 @@ export interface LineBatch {
   readonly isTerminated: boolean;
 }
 
+/** How many bytes line `i` of a batch takes, its end included. */
+export function lineBytes({ bytes, starts, ends, isTerminated }: LineBatch, i: number): number {
+  const length = ends[i] - starts[i];
+  const carriageReturn = bytes[ends[i]] === CR ? 1 : 0;
+  return length + carriageReturn + (isTerminated ? 1 : 0);
+}
+
 const INITIAL_LINES = 1024;
 const INITIAL_CARRY_BYTES = 4096;
 

@@ -1,8 +1,10 @@
 import { BANG, AT, CR, LF } from "../bytes/ascii.ts";
 import { MAX_LINE_BYTES, wholeLines } from "../bytes/whole-lines.ts";
 import type { Header } from "../ukvs/header.ts";
-import { formatHeaders, parseHeader, UkvsHeaders } from "../ukvs/header.ts";
+import { headerText, parseHeader, UkvsHeaders } from "../ukvs/header.ts";
 import { isMementoMapError } from "../errors.ts";
+import { checkSize, type MapSize, refuseNoRecords } from "../ukvs/map-size.ts";
+import { SizedHead } from "../ukvs/sized-head.ts";
 import { Compactor } from "./compactor.ts";
 import { MapLines } from "./map-lines.ts";
 import type { SpillStore } from "./pending-text.ts";
@@ -16,6 +18,10 @@ export interface CompactMapOptions extends WeightOptions {
   readonly spill?: SpillStore | undefined;
   /** How much undecided output to hold where there is a spill store; 16 MiB by default. */
   readonly memoryBytes?: number | undefined;
+  /** Takes the headers of the new map, which are then not among the blocks. */
+  readonly onHead?: ((headers: UkvsHeaders) => Promise<void>) | undefined;
+  /** Whether to refuse a map that is not of the size it states, or holds nothing. Default true. */
+  readonly checkSize?: boolean | undefined;
   /** Told about the run when it has ended. */
   readonly onEnd?: ((summary: CompactSummary) => void) | undefined;
 }
@@ -32,7 +38,10 @@ export interface CompactSummary {
  * open nodes of the key tree and what is not decided yet. Every URI present in the map is present
  * in the result.
  *
- * @throws MM_NOT_SORTED, MM_BAD_LINE, MM_BAD_FREQUENCY, MM_BAD_HEADER, with the place
+ * The result has no `!size` unless it is empty: it would have to come before rows that are not known
+ * yet. A caller that stores the result can write the headers with `onHead`.
+ *
+ * @throws MM_NOT_SORTED, MM_BAD_LINE, MM_BAD_FREQUENCY, MM_BAD_HEADER, with the place; MM_CUT, MM_EMPTY
  */
 export async function* compactMap(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
@@ -41,12 +50,24 @@ export async function* compactMap(
   const source = options.source ?? "map";
   const policy = new WeightPolicy(options);
   const written: Uint8Array[] = [];
-  const head: HeadLines = { headers: [], lines: 0 };
+  const head = newHeadLines();
   let lines: MapLines | undefined;
   let compactor: Compactor | undefined;
-  const begin = (): MapLines => {
+  let size: MapSize | undefined;
+  /** Until they are given out. */
+  let headers: UkvsHeaders | undefined;
+  let bytesRead = 0;
+  const blocks = function* given(): Generator<Uint8Array, void, undefined> {
+    if (written.length === 0) return;
+    if (headers !== undefined && options.onHead === undefined) yield headerText(headers);
+    headers = undefined;
+    yield* written.splice(0);
+  };
+  const begin = async (): Promise<MapLines> => {
     const all = new UkvsHeaders(head.headers);
-    written.push(headerText(all));
+    size = all.size;
+    headers = all;
+    await options.onHead?.(all);
     compactor = new Compactor(policy, (bytes) => void written.push(bytes.slice()), {
       keyColumns: all.fields.keys.length,
       spill: options.spill,
@@ -56,33 +77,42 @@ export async function* compactMap(
   };
   const linesRead = (): number => head.lines + (lines?.lines ?? 0);
   for await (const chunk of wholeLines(chunks, source, MAX_LINE_BYTES, linesRead)) {
+    bytesRead += chunk.length;
     let start = 0;
     if (lines === undefined) {
       start = readHeaders(chunk, head, source);
       if (start === chunk.length) continue;
-      lines = begin();
+      lines = await begin();
     }
     lines.read(chunk, start, chunk.length, { source, firstLine: head.lines + 1 });
-    yield* written.splice(0);
+    yield* blocks();
   }
-  lines ??= begin();
+  lines ??= await begin();
+  if (options.checkSize !== false) {
+    checkSize(size, { bytes: bytesRead - head.bytes, records: lines.rows }, source);
+    if (lines.rows === 0) refuseNoRecords(size, source);
+  }
   compactor?.end();
-  yield* written.splice(0);
+  yield* blocks();
+  // A map without a record says that this is meant.
+  if (headers !== undefined && options.onHead === undefined) {
+    yield new SizedHead(headers).bytes({ bytes: 0, records: 0 });
+  }
   options.onEnd?.({ rowsRead: lines.rows, rollUps: compactor?.rollUps ?? 0 });
-}
-
-/** Header lines in strict JSON and byte order, each with its end. */
-export function headerText(headers: UkvsHeaders): Uint8Array {
-  const text = formatHeaders(headers)
-    .map((line) => `${line}\n`)
-    .join("");
-  return new TextEncoder().encode(text);
 }
 
 /** The first lines of a map: its headers, with blank lines between them or not. */
 export interface HeadLines {
   readonly headers: Header[];
   lines: number;
+  /** Bytes of these lines. */
+  lineBytes: number;
+  /** Bytes up to the end of the last header. */
+  bytes: number;
+}
+
+export function newHeadLines(): HeadLines {
+  return { headers: [], lines: 0, lineBytes: 0, bytes: 0 };
 }
 
 /** Reads header lines and blank ones into `head`; returns where the first other line begins. */
@@ -91,15 +121,20 @@ export function readHeaders(chunk: Uint8Array, head: HeadLines, source: string):
   while (at < chunk.length && startsHeadLine(chunk[at])) {
     const lineEnd = chunk.indexOf(LF, at);
     const end = lineEnd === -1 ? chunk.length : lineEnd;
+    const next = lineEnd === -1 ? chunk.length : lineEnd + 1;
     head.lines++;
+    head.lineBytes += next - at;
     try {
       const text = new TextDecoder().decode(chunk.subarray(at, end)).trimEnd();
-      if (text !== "") head.headers.push(parseHeader(text));
+      if (text !== "") {
+        head.headers.push(parseHeader(text));
+        head.bytes = head.lineBytes;
+      }
     } catch (error) {
       const position = { source, line: head.lines };
       throw isMementoMapError(error) ? error.at(position) : error;
     }
-    at = lineEnd === -1 ? chunk.length : lineEnd + 1;
+    at = next;
   }
   return at;
 }

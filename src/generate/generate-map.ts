@@ -3,6 +3,7 @@ import { MAX_LINE_BYTES } from "../bytes/whole-lines.ts";
 import type { Damage } from "../input/damage.ts";
 import { newDamageLog } from "../input/damage.ts";
 import type { CaptureFilter } from "../input/filter.ts";
+import { SizedHead } from "../ukvs/sized-head.ts";
 import type { IndexCounts } from "./index-counts.ts";
 import { countDamage } from "./index-counts.ts";
 import { IndexReader } from "./index-reader.ts";
@@ -82,7 +83,7 @@ export async function generateMap(
   drain();
   const isSample = reader.counts.samples > 0;
   const description = { ...options.description, isSample };
-  const blocks = [mapHeaders(description, readerOptions.datetimeDigits)];
+  const blocks: Uint8Array[] = [];
   const rows = new MapRows({ ...readerOptions, isSample }, (block) => {
     blocks.push(block.slice());
   });
@@ -94,8 +95,10 @@ export async function generateMap(
     },
   );
   rows.end();
+  const head = new SizedHead(mapHeaders(description, readerOptions.datetimeDigits));
+  const bytes = blocks.reduce((sum, block) => sum + block.length, 0);
   return {
-    bytes: joinBytes(blocks),
+    bytes: joinBytes([head.bytes({ bytes, records: rows.rows }), ...blocks]),
     rows: rows.rows,
     counts: reader.counts,
     damages: damage.first,

@@ -1,5 +1,5 @@
 import type { Header } from "../ukvs/header.ts";
-import { formatHeaders, UkvsHeaders } from "../ukvs/header.ts";
+import { UkvsHeaders } from "../ukvs/header.ts";
 
 /**
  * How the keys of a map were made: `surt`, as `surt()` makes them, or `index`, as they stood in the
@@ -25,8 +25,8 @@ export interface MapDescription {
 
 export const MAP_CONTEXT = "https://git.io/mementomap";
 
-/** The header lines of a new map, each with its line end, in byte order. */
-export function mapHeaders(description: MapDescription, datetimeDigits: number): Uint8Array {
+/** The headers of a new map. */
+export function mapHeaders(description: MapDescription, datetimeDigits: number): UkvsHeaders {
   const { id, name, updatedAt, generator, canonicalization, isSample } = description;
   const meta = {
     ...(name === undefined ? {} : { name }),
@@ -43,6 +43,5 @@ export function mapHeaders(description: MapDescription, datetimeDigits: number):
     ...(id === undefined ? [] : [{ name: "id", value: { uri: id } }]),
     { name: "meta", value: meta },
   ];
-  const lines = formatHeaders(new UkvsHeaders(list));
-  return new TextEncoder().encode(lines.map((line) => `${line}\n`).join(""));
+  return new UkvsHeaders(list);
 }

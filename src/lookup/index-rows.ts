@@ -2,6 +2,7 @@ import { CLOSE_PAREN, COMMA, LF, QUESTION, STAR } from "../bytes/ascii.ts";
 import { isMementoMapError, MementoMapError, quote } from "../errors.ts";
 import { columnEnd, skipBlanks } from "../ukvs/columns.ts";
 import { parseFrequency } from "../ukvs/frequency.ts";
+import { checkSize } from "../ukvs/map-size.ts";
 import { isKeyEnd, lineEnd, nextLine } from "./line-bounds.ts";
 import type { KeyKinds } from "./key-walk.ts";
 import type { MapHead } from "./map-head.ts";
@@ -17,6 +18,7 @@ export interface IndexedRows extends KeyKinds {
   readonly wildcards: RowTable;
   /** Some key has more than one row. */
   readonly hasSeveralRows: boolean;
+  readonly records: number;
 }
 
 /** Enough lines to guess how many there are. */
@@ -43,6 +45,7 @@ export class RowIndexer {
   readonly #key: PrefixHash;
   #row: number;
   #line: number;
+  #records = 0;
   // While keys come in order, none can be in the tables already.
   #isInOrder = true;
   #hasSpreadKeys = false;
@@ -78,6 +81,7 @@ export class RowIndexer {
       if (isRow) {
         checkFrequency(bytes, at, end, { layout, source, line });
         this.#add(row, line);
+        this.#records++;
       } else if (end > row) {
         throw new MementoMapError("MM_BAD_LINE", "the line starts with a blank, not with a key", {
           position: { source, line },
@@ -92,8 +96,15 @@ export class RowIndexer {
     return row < bytes.length;
   }
 
-  /** What was indexed. Call it once, after the last `advance`. */
+  /**
+   * What was indexed. Call it once, after the last `advance`.
+   *
+   * @throws MM_CUT when the map states another number of records.
+   */
   finish(): IndexedRows {
+    const { bytes, head, source } = this.#rows;
+    const found = { bytes: bytes.length - head.bodyOffset, records: this.#records };
+    checkSize(head.headers.size, found, source);
     this.#pages.settle();
     this.#wildcards.settle();
     return {
@@ -103,6 +114,7 @@ export class RowIndexer {
       hasQueryKeys: this.#hasQueryKeys,
       hasBareHomes: this.#hasBareHomes,
       hasSeveralRows: this.#hasSeveralRows,
+      records: this.#records,
     };
   }
 

@@ -1,5 +1,6 @@
 import { isMementoMapError, type Position } from "../errors.ts";
 import { type Header, parseHeader, startsHeader, UkvsHeaders } from "../ukvs/header.ts";
+import { checkSize, refuseNoRecords } from "../ukvs/map-size.ts";
 import { checkFirstRow } from "./first-row.ts";
 import { lineEnd, nextLine } from "./line-bounds.ts";
 import type { SourceLines } from "./source-lines.ts";
@@ -7,6 +8,8 @@ import type { SourceLines } from "./source-lines.ts";
 /** The headers of a map, and where its records start. */
 export interface MapHead {
   readonly headers: UkvsHeaders;
+  /** Where the last header line ends; `!size` counts from here. */
+  readonly bodyOffset: number;
   /** The offset of the first line that is no header and not blank; the size when there is none. */
   readonly recordsOffset: number;
   /** The number of that line, counted from 1. */
@@ -26,7 +29,7 @@ export async function readMapHead(lines: SourceLines, signal?: AbortSignal): Pro
   let offset = 0;
   while (offset < lines.source.size) {
     const line = await lines.lineAt(offset, signal);
-    if (!head.take(line.bytes, line.start, line.end)) break;
+    if (!head.take(line.bytes, line.start, line.end, line.next)) break;
     offset = line.next;
   }
   return head.finish(offset);
@@ -38,8 +41,9 @@ export function mapHeadOf(bytes: Uint8Array, source: string): MapHead {
   let offset = 0;
   while (offset < bytes.length) {
     const end = lineEnd(bytes, offset);
-    if (!head.take(bytes, offset, end)) break;
-    offset = Math.min(nextLine(bytes, end), bytes.length);
+    const next = Math.min(nextLine(bytes, end), bytes.length);
+    if (!head.take(bytes, offset, end, next)) break;
+    offset = next;
   }
   return head.finish(offset);
 }
@@ -48,14 +52,15 @@ class HeadReader {
   readonly #source: string;
   readonly #list: Header[] = [];
   #line = 1;
+  #bodyOffset = 0;
   #firstRow: string | undefined;
 
   constructor(source: string) {
     this.#source = source;
   }
 
-  /** Takes a line; says whether headers may follow. */
-  take(bytes: Uint8Array, start: number, end: number): boolean {
+  /** Takes a line, behind which comes that at `next`; says whether headers may follow. */
+  take(bytes: Uint8Array, start: number, end: number, next: number): boolean {
     if (!isBlank(bytes, start, end)) {
       const text = decoder.decode(bytes.subarray(start, end));
       if (!startsHeader(bytes[start])) {
@@ -63,6 +68,7 @@ class HeadReader {
         return false;
       }
       this.#list.push(located(this.#position, () => parseHeader(text)));
+      this.#bodyOffset = next;
     }
     this.#line++;
     return true;
@@ -71,7 +77,7 @@ class HeadReader {
   finish(recordsOffset: number): MapHead {
     const headers = located({ source: this.#source }, () => new UkvsHeaders(this.#list));
     if (this.#firstRow !== undefined) checkFirstRow(this.#firstRow, headers, this.#position);
-    return { headers, recordsOffset, recordsLine: this.#line };
+    return { headers, bodyOffset: this.#bodyOffset, recordsOffset, recordsLine: this.#line };
   }
 
   get #position(): Position {
@@ -90,4 +96,15 @@ function located<T>(position: Position, read: () => T): T {
 function isBlank(bytes: Uint8Array, start: number, end: number): boolean {
   for (let at = start; at < end; at++) if (bytes[at] > 0x20) return false;
   return true;
+}
+
+/**
+ * Refuses a map of `size` bytes that is shorter than it states, or holds no record without stating so.
+ *
+ * @throws MM_CUT, MM_EMPTY.
+ */
+export function refuseCut(head: MapHead, size: number, source: string): void {
+  const { headers, bodyOffset, recordsOffset } = head;
+  checkSize(headers.size, { bytes: size - bodyOffset }, source);
+  if (recordsOffset >= size) refuseNoRecords(headers.size, source);
 }

@@ -6,7 +6,7 @@ import { columnEnd } from "../ukvs/columns.ts";
 import type { UkvsHeaders } from "../ukvs/header.ts";
 import type { ByteSource } from "./byte-source.ts";
 import type { Answer, KeyAnswer, LookupOptions, MapLookup } from "./lookup.ts";
-import { readMapHead } from "./map-head.ts";
+import { readMapHead, refuseCut } from "./map-head.ts";
 import { bareHome, type RowLayout, rowLayout, type RowRange } from "./map-row.ts";
 import { answerFromRows, lookupPeriod } from "./row-answer.ts";
 import { type SourceLine, SourceLines, type SourceLinesOptions } from "./source-lines.ts";
@@ -19,6 +19,8 @@ const encoder = new TextEncoder();
 /** How a map is opened for searching. */
 export interface MapSearchOptions extends SourceLinesOptions {
   readonly signal?: AbortSignal;
+  /** Whether to refuse a map that is shorter than it states. Default true. */
+  readonly checkSize?: boolean | undefined;
 }
 
 /**
@@ -49,12 +51,14 @@ export class MapSearch implements MapLookup {
   /**
    * Reads the headers of a map and makes it ready to search.
    *
-   * @throws MM_BAD_HEADER; MM_BAD_INPUT when it is another kind of UKVS file; MM_IO.
+   * @throws MM_BAD_HEADER; MM_BAD_INPUT when it is another kind of UKVS file; MM_CUT, MM_EMPTY; MM_IO.
    */
   static async open(source: ByteSource, options: MapSearchOptions = {}): Promise<MapSearch> {
     const lines = new SourceLines(source, options);
-    const { headers, recordsOffset } = await readMapHead(lines, options.signal);
+    const head = await readMapHead(lines, options.signal);
+    const { headers, recordsOffset } = head;
     const layout = rowLayout(headers.fields, source.name);
+    if (options.checkSize !== false) refuseCut(head, source.size, source.name);
     return new MapSearch(lines, headers, recordsOffset, layout);
   }
 

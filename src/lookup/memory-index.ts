@@ -9,7 +9,7 @@ import type { UkvsHeaders } from "../ukvs/header.ts";
 import { type IndexedRows, RowIndexer, type RowsToIndex } from "./index-rows.ts";
 import { isKeyEnd, keyEnd, lineEnd, nextLine } from "./line-bounds.ts";
 import type { Answer, KeyAnswer, LookupOptions, MapLookup } from "./lookup.ts";
-import { mapHeadOf } from "./map-head.ts";
+import { mapHeadOf, refuseCut } from "./map-head.ts";
 import { columnStart, isNone, type RowLayout, rowLayout, type RowRange } from "./map-row.ts";
 import { answerFromRows, lookupPeriod } from "./row-answer.ts";
 import { RowFinder } from "./row-finder.ts";
@@ -70,7 +70,7 @@ export class MemoryIndex implements MapLookup {
    *
    * @throws MM_LIMIT from 2 GiB on; MM_BAD_HEADER, MM_BAD_LINE and MM_BAD_FREQUENCY for a fault in
    *   the map; MM_BAD_INPUT when it is another kind of UKVS file; MM_NOT_SORTED when the rows of a
-   *   key are apart.
+   *   key are apart; MM_CUT and MM_EMPTY for a map that is not whole.
    */
   static build(bytes: Uint8Array, options: { readonly source?: string } = {}): MemoryIndex {
     const rows = rowsToIndex(bytes, options.source);
@@ -227,7 +227,9 @@ function rowsToIndex(bytes: Uint8Array, source = "memory"): RowsToIndex {
     );
   }
   const head = mapHeadOf(bytes, source);
-  return { bytes, head, layout: rowLayout(head.headers.fields, source), source };
+  const layout = rowLayout(head.headers.fields, source);
+  refuseCut(head, bytes.length, source);
+  return { bytes, head, layout, source };
 }
 
 function promised<T>(compute: () => T): Promise<T> {

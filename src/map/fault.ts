@@ -13,6 +13,7 @@ export const FAULT_SEVERITIES = {
   "blank-line": "error",
   "byte-order-mark": "error",
   crlf: "error",
+  cut: "error",
   "duplicate-key": "error",
   "home-without-slash": "warning",
   "idle-exclusion": "warning",

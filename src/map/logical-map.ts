@@ -6,6 +6,7 @@ import { bareHome } from "../lookup/map-row.ts";
 import { MapSearch } from "../lookup/map-search.ts";
 import { addFrequencies, formatFrequency, parseFrequency } from "../ukvs/frequency.ts";
 import { formatHeaders, type Header, UkvsHeaders } from "../ukvs/header.ts";
+import { SIZE_HEADER } from "../ukvs/map-size.ts";
 import { readUkvs } from "../ukvs/reader.ts";
 import type { RecordBatch } from "../ukvs/record-batch.ts";
 import { isJsonObject } from "../ukvs/relaxed-json.ts";
@@ -33,6 +34,12 @@ export interface PageMark {
   readonly last?: string;
 }
 
+export interface OpenMapsOptions {
+  readonly signal?: AbortSignal;
+  /** Whether to refuse maps that are not of the size they state, or hold nothing. Default true. */
+  readonly checkSize?: boolean | undefined;
+}
+
 /**
  * Opens maps, putting the pages of each split together.
  *
@@ -43,11 +50,11 @@ export interface PageMark {
  */
 export async function openLogicalMaps(
   sources: readonly ByteSource[],
-  signal?: AbortSignal,
+  options: OpenMapsOptions = {},
 ): Promise<LogicalMap[]> {
   const groups = new Map<string, Part[]>();
   for (const [index, source] of sources.entries()) {
-    const search = await MapSearch.open(source, signal === undefined ? {} : { signal });
+    const search = await MapSearch.open(source, options);
     const page = pageMark(search.headers, source.name);
     const headers = withoutPageMark(search.headers);
     const name =
@@ -65,7 +72,7 @@ export async function openLogicalMaps(
     });
     groups.set(name, group);
   }
-  return Array.from(groups.values(), (parts) => joined(parts, signal));
+  return Array.from(groups.values(), (parts) => joined(parts, options));
 }
 
 /**
@@ -92,12 +99,13 @@ export function pageMark(headers: UkvsHeaders, source: string): PageMark | undef
   };
 }
 
-/** The same headers, of the whole map. A `!meta` that says nothing else goes. */
+/** The same headers, of the whole map, without `!size`. A `!meta` that says nothing else goes. */
 export function withoutPageMark(headers: UkvsHeaders): UkvsHeaders {
   return new UkvsHeaders(headers.list.flatMap(withoutPageMember));
 }
 
 function withoutPageMember(header: Header): Header[] {
+  if (header.name === SIZE_HEADER) return [];
   if (header.name !== "meta" || !isJsonObject(header.value) || !("page" in header.value)) {
     return [header];
   }
@@ -114,7 +122,8 @@ interface Part {
   readonly last: Uint8Array | undefined;
 }
 
-function joined(parts: readonly Part[], signal: AbortSignal | undefined): LogicalMap {
+function joined(parts: readonly Part[], options: OpenMapsOptions): LogicalMap {
+  const { signal, checkSize } = options;
   const ordered = parts.toSorted((a, b) => (a.page?.number ?? 0) - (b.page?.number ?? 0));
   const [head] = ordered;
   if (head === undefined) throw new MementoMapError("MM_USAGE", "a map needs at least one source");
@@ -123,10 +132,13 @@ function joined(parts: readonly Part[], signal: AbortSignal | undefined): Logica
   return {
     name,
     headers: head.headers,
-    find: (key, options) => findInParts(ordered, key, { signal, ...options }),
+    find: (key, asked) => findInParts(ordered, key, { signal, ...asked }),
     async *batches() {
       for (const { source } of ordered) {
-        const reader = await readUkvs(sourceChunks(source, { signal }), { source: source.name });
+        const reader = await readUkvs(sourceChunks(source, { signal }), {
+          source: source.name,
+          checkSize,
+        });
         yield* reader.batches();
       }
     },

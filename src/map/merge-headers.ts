@@ -1,6 +1,7 @@
 import { compareBytes } from "../bytes/compare.ts";
 import { MementoMapError, quote } from "../errors.ts";
 import { formatHeader, type Header, UkvsHeaders } from "../ukvs/header.ts";
+import { SIZE_HEADER } from "../ukvs/map-size.ts";
 import { formatJson } from "../ukvs/relaxed-json.ts";
 
 /** The part of a map that its headers' merge needs. */
@@ -12,8 +13,15 @@ export interface Headed {
 const MERGED_FROM = "merged_from";
 const encoder = new TextEncoder();
 
-/** Headers that are put together anew; all others are kept as they are. */
-const REBUILT: ReadonlySet<string> = new Set(["context", "fields", "id", "keys", "meta"]);
+/** Headers that are made for the merged map; all others are kept as they are. */
+const REBUILT: ReadonlySet<string> = new Set([
+  "context",
+  "fields",
+  "id",
+  "keys",
+  "meta",
+  SIZE_HEADER,
+]);
 
 /**
  * The headers of a merged map; those of one map stay as they are.

@@ -5,15 +5,18 @@ import { columnEnd } from "../ukvs/columns.ts";
 import { frequencyIsZero } from "../ukvs/frequency-sum.ts";
 import type { Fields } from "../ukvs/header.ts";
 import type { RecordBatch } from "../ukvs/record-batch.ts";
-import { type ByteSink, UkvsWriter } from "../ukvs/writer.ts";
+import { type ByteSink, type MapSink, UkvsWriter } from "../ukvs/writer.ts";
+import { SizedHead } from "../ukvs/sized-head.ts";
 import { coveringKeys } from "./covering-keys.ts";
-import { type LogicalMap, openLogicalMaps } from "./logical-map.ts";
+import { type LogicalMap, openLogicalMaps, type OpenMapsOptions } from "./logical-map.ts";
 import { mergeHeaders } from "./merge-headers.ts";
 import { addedRow, addRows, isZeroRow, type MergeRow } from "./merge-row.ts";
 import { type RowGroup, RowGroups } from "./row-groups.ts";
 import { Union } from "./union.ts";
 
 const decoder = new TextDecoder();
+
+export type MergeOptions = OpenMapsOptions;
 
 /** What a merge did. */
 export interface MergeSummary {
@@ -40,22 +43,26 @@ export interface MergeSummary {
  * spread keys among them; one map alone once. Looks up those keys only that exclude. Holds a block per map, the rows of
  * one key, the spread keys and the rows added for them.
  *
- * @throws MM_BAD_INPUT when columns or contexts differ, or a page is missing; MM_NOT_SORTED; what
- *   reading a map throws.
+ * @throws MM_BAD_INPUT when columns or contexts differ, or a page is missing; MM_NOT_SORTED; MM_CUT and
+ *   MM_EMPTY unless `checkSize` is false; what reading a map throws.
  */
 export async function mergeMaps(
   sources: readonly ByteSource[],
-  sink: ByteSink,
-  options: { readonly signal?: AbortSignal } = {},
+  sink: ByteSink | MapSink,
+  options: MergeOptions = {},
 ): Promise<MergeSummary> {
-  const maps = await openLogicalMaps(sources, options.signal);
+  const maps = await openLogicalMaps(sources, options);
   const headers = mergeHeaders(maps);
-  const writer = new UkvsWriter(sink, headers);
+  const isMapSink = "writeHead" in sink;
+  if (isMapSink) await sink.writeHead(headers);
+  const writer = new UkvsWriter(sink, headers, { writesHead: !isMapSink });
   const summary =
     maps.length === 1
       ? await copyRecords(maps, writer)
       : await mergeRecords(maps, writer, headers.fields);
-  await writer.flush();
+  if (summary.recordsOut > 0 || isMapSink) await writer.flush();
+  // A map without a record says that this is meant.
+  else await sink.write(new SizedHead(headers).bytes({ bytes: 0, records: 0 }));
   return summary;
 }
 

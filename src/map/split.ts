@@ -1,13 +1,15 @@
 import { CR, LF } from "../bytes/ascii.ts";
 import { lineBatches } from "../bytes/lines.ts";
 import { MementoMapError } from "../errors.ts";
-import { type ByteSource, sourceChunks } from "../lookup/byte-source.ts";
+import { type ByteSource, readWhole, sourceChunks } from "../lookup/byte-source.ts";
 import { keyEnd } from "../lookup/line-bounds.ts";
-import { readMapHead } from "../lookup/map-head.ts";
+import { readMapHead, refuseCut } from "../lookup/map-head.ts";
 import { SourceLines } from "../lookup/source-lines.ts";
 import { columnEnd, skipBlanks } from "../ukvs/columns.ts";
-import { formatHeaders, type UkvsHeaders } from "../ukvs/header.ts";
+import type { UkvsHeaders } from "../ukvs/header.ts";
 import { LastKey, notSorted } from "../ukvs/key-order.ts";
+import { checkSize, type MapSize } from "../ukvs/map-size.ts";
+import { SizedHead } from "../ukvs/sized-head.ts";
 import { type PageMark, pageMark } from "./logical-map.ts";
 
 const decoder = new TextDecoder();
@@ -18,6 +20,8 @@ export type SplitSize = { readonly pages: number } | { readonly maxLines: number
 /** One page of a map: what its header says, and where its records are. */
 export interface MapPage extends PageMark {
   readonly records: number;
+  /** Bytes of its records as they are written, the last line with its end. */
+  readonly bytes: number;
   /** The byte range of its records in the map. */
   readonly start: number;
   readonly end: number;
@@ -45,7 +49,7 @@ export async function planPages(
   size: SplitSize,
   options: { readonly signal?: AbortSignal } = {},
 ): Promise<SplitPlan> {
-  checkSize(size);
+  checkPages(size);
   const { headers, region } = await openWholeMap(source, options.signal);
   const cuts = await cutPages(
     region,
@@ -64,7 +68,8 @@ export async function openWholeMap(
   signal?: AbortSignal,
 ): Promise<{ readonly headers: UkvsHeaders; readonly region: Region }> {
   const lines = new SourceLines(source);
-  const { headers, recordsOffset, recordsLine } = await readMapHead(lines, signal);
+  const head = await readMapHead(lines, signal);
+  const { headers, bodyOffset, recordsOffset, recordsLine } = head;
   const mark = pageMark(headers, source.name);
   if (mark !== undefined) {
     throw new MementoMapError(
@@ -73,15 +78,22 @@ export async function openWholeMap(
       { position: { source: source.name } },
     );
   }
-  return { headers, region: { source, start: recordsOffset, firstLine: recordsLine, signal } };
+  refuseCut(head, source.size, source.name);
+  const { size } = headers;
+  const region = { source, start: recordsOffset, bodyOffset, size, firstLine: recordsLine, signal };
+  return { headers, region };
 }
 
 /** The pages between cuts, with the keys they begin and end with. */
 export async function pagesOf(region: Region, cuts: readonly Cut[]): Promise<MapPage[]> {
   const { source, signal } = region;
   const lines = new SourceLines(source);
+  const hasEnd = source.size === 0 || (await readWhole(source, source.size - 1, 1))[0] === LF;
   const pages: MapPage[] = [];
   for (const [index, cut] of cuts.entries()) {
+    const start = cut.first;
+    const end = cuts[index + 1]?.first ?? source.size;
+    const lacksEnd = !hasEnd && end === source.size && start < end;
     pages.push({
       number: index + 1,
       of: cuts.length,
@@ -92,8 +104,9 @@ export async function pagesOf(region: Region, cuts: readonly Cut[]): Promise<Map
             last: await keyAt(lines, cut.last, signal),
           }),
       records: cut.records,
-      start: cut.first,
-      end: cuts[index + 1]?.first ?? source.size,
+      bytes: end - start + (lacksEnd ? 1 : 0),
+      start,
+      end,
     });
   }
   return pages;
@@ -133,10 +146,11 @@ export function pageHead(plan: SplitPlan, page: MapPage, more: PageMembers = {})
     ...(last === undefined ? {} : { last }),
   };
   const headers = plan.headers.with({ name: "meta", value: { page: { ...mark, ...more } } });
-  return new TextEncoder().encode(`${formatHeaders(headers).join("\n")}\n`);
+  const { bytes, records } = page;
+  return new SizedHead(headers).bytes({ bytes, records });
 }
 
-function checkSize(size: SplitSize): void {
+function checkPages(size: SplitSize): void {
   const [name, value] = "pages" in size ? ["pages", size.pages] : ["lines a page", size.maxLines];
   if (Number.isSafeInteger(value) && value > 0) return;
   throw new MementoMapError("MM_USAGE", `${value} is no number of ${name}; give 1 or more`);
@@ -146,6 +160,9 @@ function checkSize(size: SplitSize): void {
 export interface Region {
   readonly source: ByteSource;
   readonly start: number;
+  /** Where the last header ends, and what the map states to hold behind it. */
+  readonly bodyOffset: number;
+  readonly size: MapSize | undefined;
   /** The number of the line at `start`. */
   readonly firstLine: number;
   readonly signal: AbortSignal | undefined;
@@ -225,10 +242,15 @@ export type Visit = (
   line: number,
 ) => void;
 
-/** Calls `visit` with every line that is not blank and its offset in the source, in one pass. */
+/**
+ * Calls `visit` with every line that is not blank and its offset in the source, in one pass.
+ *
+ * @throws MM_CUT when the map states another number of records; MM_BAD_LINE, MM_IO.
+ */
 export async function eachRecord(region: Region, visit: Visit): Promise<void> {
   const { source, start, signal } = region;
   let offset = start;
+  let records = 0;
   const chunks = sourceChunks(source, { start, signal });
   for await (const { bytes, starts, ends, count, firstLine } of lineBatches(chunks, {
     source: source.name,
@@ -239,6 +261,7 @@ export async function eachRecord(region: Region, visit: Visit): Promise<void> {
       const text = skipBlanks(bytes, lineStart, lineEnd);
       if (text === lineStart && text < lineEnd) {
         visit(bytes, lineStart, lineEnd, offset, region.firstLine - 1 + firstLine + i);
+        records++;
       } else if (text < lineEnd) {
         throw new MementoMapError(
           "MM_BAD_LINE",
@@ -249,6 +272,7 @@ export async function eachRecord(region: Region, visit: Visit): Promise<void> {
       offset += lineEnd - lineStart + (bytes[lineEnd] === CR ? 2 : 1);
     }
   }
+  checkSize(region.size, { bytes: source.size - region.bodyOffset, records }, source.name);
 }
 
 async function keyAt(

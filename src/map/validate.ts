@@ -1,6 +1,6 @@
 import { CR, DELETE, SPACE, TAB } from "../bytes/ascii.ts";
 import { compareWithin } from "../bytes/compare-within.ts";
-import { type LineBatch, lineBatches } from "../bytes/lines.ts";
+import { type LineBatch, lineBatches, lineBytes } from "../bytes/lines.ts";
 import { isMementoMapError, quote } from "../errors.ts";
 import { rowLayout } from "../lookup/map-row.ts";
 import { columnsEnd, skipBlanks } from "../ukvs/columns.ts";
@@ -8,6 +8,7 @@ import { parseDatetimeKey } from "../ukvs/datetime-key.ts";
 import { type Frequency, parseFrequency } from "../ukvs/frequency.ts";
 import { type Header, parseHeader, startsHeader, UkvsHeaders } from "../ukvs/header.ts";
 import { LastKey } from "../ukvs/key-order.ts";
+import { sizeFault } from "../ukvs/map-size.ts";
 import { parseRecord, type UkvsRecord } from "../ukvs/record.ts";
 import { isJsonObject } from "../ukvs/relaxed-json.ts";
 import { type Fault, fault, type FaultCode } from "./fault.ts";
@@ -38,7 +39,7 @@ export async function* validateMap(
 ): AsyncGenerator<Fault, void, undefined> {
   const validation = new Validation(options.isOnlyErrors ?? false);
   try {
-    for await (const batch of lineBatches(chunks)) {
+    for await (const batch of lineBatches(validation.counted(chunks))) {
       validation.checkBatch(batch);
       yield* validation.take();
     }
@@ -62,15 +63,31 @@ class Validation {
   #headers = new UkvsHeaders();
   #isInRecords = false;
   #isFaulty = false;
+  /** Whether there may be lines that were not read. */
+  #isStopped = false;
   #isMap = true;
   /** Whether rows are a key and a frequency, which most are at a glance. */
   #hasPlainRows = false;
   #hasCrlf = false;
   #lastKey = new LastKey(1);
   #inclusion: InclusionCheck | undefined;
+  #bytes = 0;
+  /** Bytes up to the end of the last header, and of all lines before the first record. */
+  #headBytes = 0;
+  #bytesBeforeRecords = 0;
+  #records = 0;
 
   constructor(isOnlyErrors: boolean) {
     this.#isOnlyErrors = isOnlyErrors;
+  }
+
+  async *counted(
+    chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  ): AsyncGenerator<Uint8Array, void, undefined> {
+    for await (const chunk of chunks) {
+      this.#bytes += chunk.length;
+      yield chunk;
+    }
   }
 
   checkBatch(batch: LineBatch): void {
@@ -83,6 +100,7 @@ class Validation {
         this.#hasCrlf = true;
         this.#add("crlf", "the line ends in CRLF; lines end in LF (reported once)");
       }
+      if (!this.#isInRecords) this.#bytesBeforeRecords += lineBytes(batch, i);
       this.#checkLine(bytes, starts[i], ends[i]);
     }
     if (!isTerminated) this.#add("no-final-newline", "the last line does not end in a newline");
@@ -114,6 +132,7 @@ class Validation {
         this.#inclusion.add(firstLine + i, key, mementos);
       }
     }
+    this.#records += i - from;
     if (keyStart !== -1) {
       this.line = firstLine + i - 1;
       this.#lastKey.remember(bytes, keyStart, keyEnd);
@@ -124,6 +143,7 @@ class Validation {
   /** Ends at a line that cannot be read. */
   stop(line: number | undefined, message: string): void {
     this.line = line ?? this.line;
+    this.#isStopped = true;
     this.#add("line-too-long", message);
   }
 
@@ -131,9 +151,22 @@ class Validation {
     // What is wrong with a line may be why it was not taken for a record.
     if (!this.#isInRecords && !this.#isFaulty) {
       this.line = Math.max(1, this.line);
-      this.#add("no-records", "there is no record, which says that nothing is held");
+      const isMeant = this.#headers.size?.records === 0;
+      const message = isMeant
+        ? "there is no record, which says that nothing is held"
+        : 'there is no record, and no "!size" that says so: readers refuse it as cut short';
+      this.#add("no-records", message);
     }
+    this.#checkSize();
     this.#faults.push(...(this.#inclusion?.finish(this.line) ?? []));
+  }
+
+  #checkSize(): void {
+    const { size } = this.#headers;
+    if (size === undefined || this.#isStopped) return;
+    const found = { bytes: this.#bytes - this.#headBytes, records: this.#records };
+    const wrong = sizeFault(size, found);
+    if (wrong !== undefined) this.#add("cut", wrong);
   }
 
   /** The faults found since the last call. */
@@ -203,6 +236,7 @@ class Validation {
     if (headers === undefined) return;
     this.#list.push(header);
     this.#headers = headers;
+    this.#headBytes = this.#bytesBeforeRecords;
   }
 
   #startRecords(): void {
@@ -224,6 +258,7 @@ class Validation {
 
   #checkRecord(text: string, bytes: Uint8Array, start: number, end: number): void {
     if (!this.#isInRecords) this.#startRecords();
+    this.#records++;
     const { fields } = this.#headers;
     const record = this.#try("bad-columns", () => parseRecord(text, fields));
     if (record === undefined) return;

@@ -1,27 +1,46 @@
 import type { Transform } from "node:stream";
 import { MementoMapError } from "../errors.ts";
+import { type HeadedCoding, HeadedGzip, HeadedZstd } from "./headed-coding.ts";
 
 /** A stream that compresses what is written to it. */
 export type Compressor = Transform;
 
 const CHUNK_BYTES = 256 * 1024;
 
+/** How a file is compressed. */
+export interface Coding {
+  /** Compresses all of it. */
+  compressor(): Compressor;
+  /** Compresses all but the first bytes, which can be replaced. */
+  headed(): HeadedCoding;
+}
+
 /**
- * The compressor that the end of a file name asks for, or undefined for none.
+ * How the end of a file name asks to compress the file, or undefined for not at all.
  *
  * The same bytes in give the same bytes out: gzip's time field stays empty.
  *
  * @throws `MM_USAGE` for `.zst` where this Node cannot write it.
  */
-export function compressorFor(path: string): (() => Compressor) | undefined {
+export function codingFor(path: string): Coding | undefined {
   const isZstd = path.endsWith(".zst");
   if (!isZstd && !path.endsWith(".gz")) return undefined;
   // Most commands compress nothing, and loading it takes a while.
   const zlib = process.getBuiltinModule("node:zlib");
-  if (!isZstd) return () => zlib.createGzip({ chunkSize: CHUNK_BYTES });
+  if (!isZstd) {
+    return {
+      compressor: () => zlib.createGzip({ chunkSize: CHUNK_BYTES }),
+      headed: () => new HeadedGzip(CHUNK_BYTES),
+    };
+  }
   // The types are those of the oldest Node we run on, which does not have it.
   const { createZstdCompress } = zlib as { createZstdCompress?: () => Compressor };
-  if (createZstdCompress !== undefined) return () => createZstdCompress();
+  if (createZstdCompress !== undefined) {
+    return {
+      compressor: () => createZstdCompress(),
+      headed: () => new HeadedZstd(createZstdCompress()),
+    };
+  }
   throw new MementoMapError(
     "MM_USAGE",
     "this Node cannot write zstd; use Node 22.15 or later, or a name that ends in .gz",

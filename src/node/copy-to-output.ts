@@ -12,7 +12,7 @@ const BUFFER_BYTES = 1 << 18;
  *
  * @throws MM_IO
  */
-export async function copyToOutput(path: string, output: Output): Promise<void> {
+export async function copyToOutput(path: string, output: Pick<Output, "write">): Promise<void> {
   const file = await open(path, "r").catch((error: unknown) => {
     throw ioError(error, path);
   });

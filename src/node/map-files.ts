@@ -11,7 +11,7 @@ import { generateFiles } from "./generate/generate-files.ts";
 import { DEFAULT_MEMORY_BYTES, threadsWithin } from "./generate/memory.ts";
 import type { OpenMap } from "./open-map.ts";
 import { openMap } from "./open-map.ts";
-import { withOutput } from "./output-file.ts";
+import { withMapOutput } from "./map-output.ts";
 
 /** `-` as a path means the process's own standard input or output. */
 const STREAMS = { stdin: process.stdin, stdout: process.stdout };
@@ -30,7 +30,7 @@ export function generateMapFile(
   options: Omit<GenerateOptions, "streams"> = {},
 ): Promise<GenerateSummary> {
   const { interrupt } = options;
-  return withOutput(target, { stdout: STREAMS.stdout, interrupt }, (output) =>
+  return withMapOutput(target, { stdout: STREAMS.stdout, interrupt }, (output) =>
     generateFiles(inputs, output, {
       threads: threadsWithin(options.memoryBytes ?? DEFAULT_MEMORY_BYTES, availableParallelism()),
       ...options,
@@ -50,7 +50,7 @@ export function compactMapFile(
   options: Omit<CompactFileOptions, "streams"> = {},
 ): Promise<CompactFileSummary> {
   const { interrupt } = options;
-  return withOutput(target, { stdout: STREAMS.stdout, interrupt }, (output) =>
+  return withMapOutput(target, { stdout: STREAMS.stdout, interrupt }, (output) =>
     compactFile(source, output, { ...options, streams: STREAMS }),
   );
 }
@@ -66,7 +66,7 @@ export function compactMapFileToBudget(
   target: string,
   options: Omit<BudgetFileOptions, "streams">,
 ): Promise<BudgetFileSummary> {
-  return withOutput(target, STREAMS, (output) =>
+  return withMapOutput(target, STREAMS, (output) =>
     compactFileToBudget(source, output, { ...options, streams: STREAMS }),
   );
 }

@@ -3,7 +3,8 @@ import { type FileHandle, open, realpath, rename, rm, stat } from "node:fs/promi
 import { dirname } from "node:path";
 import type { Writable } from "node:stream";
 import { MementoMapError } from "../errors.ts";
-import { type Compressor, compressorFor } from "./compress.ts";
+import { type Coding, codingFor, type Compressor } from "./compress.ts";
+import type { HeadedCoding } from "./headed-coding.ts";
 import type { Interrupt } from "./interrupt.ts";
 import { ioError, systemCode } from "./io-error.ts";
 import { syncFolder } from "./sync-folder.ts";
@@ -15,12 +16,22 @@ export interface Output {
   readonly name: string;
   /** Takes a block. The block belongs to the output until the promise is settled. */
   write(block: Uint8Array): Promise<void>;
+  /** First bytes that can be replaced; for files only, not for streams and devices. */
+  readonly head?: OutputHead | undefined;
   /** Where other threads may write what comes next themselves; for plain files only. */
   readonly place?: OutputPlace | undefined;
   /** Makes the result visible: all of it is on the disk under its name when this returns. */
   commit(): Promise<void>;
   /** Leaves nothing behind; what stood under the name before still does. */
   abort(): Promise<void>;
+}
+
+/** The first bytes of an output. */
+export interface OutputHead {
+  /** Writes them, before anything else. */
+  write(head: Uint8Array): Promise<void>;
+  /** Replaces them by as many others, when all else is written and before `commit`. */
+  replace(head: Uint8Array): Promise<void>;
 }
 
 /** A stretch of the output that others write. */
@@ -37,6 +48,8 @@ export interface OutputStreams {
   readonly stdout: Writable;
   /** Removes a half-written file when the process is told to stop. */
   readonly interrupt?: Interrupt | undefined;
+  /** The file is needed only while the process runs: nobody waits for the disk. */
+  readonly isScratch?: boolean | undefined;
 }
 
 /**
@@ -57,9 +70,9 @@ export async function openOutput(
   streams: OutputStreams,
 ): Promise<Output> {
   if (path === undefined || path === "-") return new StreamOutput(streams.stdout);
-  const makeCompressor = compressorFor(path);
-  const file = await openTarget(path, streams.interrupt);
-  return makeCompressor === undefined ? file : new CompressedOutput(file, makeCompressor());
+  const coding = codingFor(path);
+  const file = await openTarget(path, streams);
+  return coding === undefined ? file : new CompressedOutput(file, coding);
 }
 
 /**
@@ -112,7 +125,8 @@ class StreamOutput implements Output {
   }
 }
 
-async function openTarget(path: string, interrupt: Interrupt | undefined): Promise<FileOutput> {
+async function openTarget(path: string, streams: OutputStreams): Promise<FileOutput> {
+  const { interrupt, isScratch = false } = streams;
   try {
     const before = await stat(path).catch((error: unknown) => {
       if (systemCode(error) === "ENOENT") return undefined;
@@ -138,7 +152,7 @@ async function openTarget(path: string, interrupt: Interrupt | undefined): Promi
     });
     const file = await open(temporary, "r+");
     if (before !== undefined) await file.chmod(before.mode);
-    return new FileOutput(path, file, { temporary, target, release });
+    return new FileOutput(path, file, { temporary, target, isScratch, release });
   } catch (error) {
     throw ioError(error, path);
   }
@@ -147,6 +161,7 @@ async function openTarget(path: string, interrupt: Interrupt | undefined): Promi
 interface Replacement {
   readonly temporary: string;
   readonly target: string;
+  readonly isScratch: boolean;
   readonly release: (() => void) | undefined;
 }
 
@@ -177,18 +192,26 @@ class FileOutput implements Output {
     };
   }
 
+  get head(): OutputHead | undefined {
+    if (this.#replacement === undefined) return undefined;
+    return {
+      write: (head) => this.write(head),
+      replace: (head) => this.#writeAt(head, 0),
+    };
+  }
+
   async write(block: Uint8Array): Promise<void> {
+    await this.#writeAt(block, this.#offset);
+    if (this.#offset !== null) this.#offset += block.length;
+  }
+
+  async #writeAt(block: Uint8Array, offset: number | null): Promise<void> {
     try {
       let written = 0;
       while (written < block.length) {
-        const { bytesWritten } = await this.#file.write(
-          block,
-          written,
-          block.length - written,
-          this.#offset,
-        );
-        written += bytesWritten;
-        if (this.#offset !== null) this.#offset += bytesWritten;
+        const at = offset === null ? null : offset + written;
+        const left = block.length - written;
+        written += (await this.#file.write(block, written, left, at)).bytesWritten;
       }
     } catch (error) {
       throw isClosedPipe(error) ? error : ioError(error, this.name);
@@ -201,12 +224,12 @@ class FileOutput implements Output {
         await this.#close();
         return;
       }
-      const { temporary, target, release } = this.#replacement;
-      await this.#file.sync();
+      const { temporary, target, isScratch, release } = this.#replacement;
+      if (!isScratch) await this.#file.sync();
       await this.#close();
       await rename(temporary, target);
       release?.();
-      await syncFolder(dirname(target));
+      if (!isScratch) await syncFolder(dirname(target));
     } catch (error) {
       throw ioError(error, this.name);
     }
@@ -229,21 +252,41 @@ class FileOutput implements Output {
 class CompressedOutput implements Output {
   readonly name: string;
   readonly #file: Output;
-  readonly #compressor: Compressor;
-  readonly #pumped: Promise<void>;
+  readonly #coding: Coding;
+  /** Set where a head was written, which is not compressed. */
+  #headed: HeadedCoding | undefined;
+  #head = new Uint8Array(0);
+  #compressor: Compressor | undefined;
+  #pumped: Promise<void> = Promise.resolve();
 
-  constructor(file: Output, compressor: Compressor) {
+  constructor(file: Output, coding: Coding) {
     this.name = file.name;
     this.#file = file;
-    this.#compressor = compressor;
-    this.#pumped = this.#pump();
-    // Reported by the write or commit that meets it.
-    this.#pumped.catch(() => undefined);
+    this.#coding = coding;
+  }
+
+  get head(): OutputHead | undefined {
+    const stored = this.#file.head;
+    if (stored === undefined) return undefined;
+    return {
+      write: async (head) => {
+        this.#headed = this.#coding.headed();
+        this.#head = head.slice();
+        await stored.write(this.#headed.encodeHead(head));
+      },
+      replace: async (head) => {
+        if (this.#headed === undefined) throw new Error("there is no head to replace");
+        this.#head = head.slice();
+        await stored.replace(this.#headed.encodeHead(head));
+      },
+    };
   }
 
   write(block: Uint8Array): Promise<void> {
+    const compressor = this.#start();
+    this.#headed?.take(block);
     return new Promise((resolve, reject) => {
-      this.#compressor.write(block, (error) => {
+      compressor.write(block, (error) => {
         if (error === null || error === undefined) resolve();
         else reject(error);
       });
@@ -251,24 +294,35 @@ class CompressedOutput implements Output {
   }
 
   async commit(): Promise<void> {
-    this.#compressor.end();
+    this.#start().end();
     await this.#pumped;
+    if (this.#headed !== undefined) await this.#file.write(this.#headed.trailer(this.#head));
     await this.#file.commit();
   }
 
   async abort(): Promise<void> {
-    this.#compressor.destroy();
+    this.#compressor?.destroy();
     await Promise.allSettled([this.#pumped]);
     await this.#file.abort();
   }
 
-  async #pump(): Promise<void> {
+  #start(): Compressor {
+    if (this.#compressor !== undefined) return this.#compressor;
+    const compressor = this.#headed?.compressor ?? this.#coding.compressor();
+    this.#compressor = compressor;
+    this.#pumped = this.#pump(compressor);
+    // Reported by the write or commit that meets it.
+    this.#pumped.catch(() => undefined);
+    return compressor;
+  }
+
+  async #pump(compressor: Compressor): Promise<void> {
     try {
       // A compressor is not in object mode: what it gives are Buffers.
-      for await (const block of this.#compressor) await this.#file.write(block as Uint8Array);
+      for await (const block of compressor) await this.#file.write(block as Uint8Array);
     } catch (error) {
       const reason = error instanceof Error ? error : new Error(String(error));
-      this.#compressor.destroy(reason);
+      compressor.destroy(reason);
       throw error;
     }
   }

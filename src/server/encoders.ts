@@ -5,7 +5,7 @@ import { pipeline } from "node:stream/promises";
 import * as zlib from "node:zlib";
 import { createWriteStream } from "node:fs";
 import { MementoMapError } from "../errors.ts";
-import { compressorFor } from "../node/compress.ts";
+import { codingFor } from "../node/compress.ts";
 import type { Encoding } from "./representation.ts";
 
 const SUFFIXES: Readonly<Record<Encoding, string>> = { gzip: ".gz", zstd: ".zst" };
@@ -31,7 +31,7 @@ export async function encodeToFile(
   path: string,
 ): Promise<void> {
   if (encoding === "gzip" || "createZstdCompress" in zlib) {
-    const compressor = compressorFor(`x${suffixOf(encoding)}`)?.();
+    const compressor = codingFor(`x${suffixOf(encoding)}`)?.compressor();
     if (compressor === undefined) throw new MementoMapError("MM_USAGE", `cannot make ${encoding}`);
     await pipeline(chunks, compressor, createWriteStream(path));
     return;

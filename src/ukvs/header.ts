@@ -1,6 +1,7 @@
 import { AT, BANG } from "../bytes/ascii.ts";
 import { compareBytes } from "../bytes/compare.ts";
 import { MementoMapError, quote } from "../errors.ts";
+import { type MapSize, parseSize, SIZE_HEADER } from "./map-size.ts";
 import { formatJson, isJsonObject, parseRelaxedJson } from "./relaxed-json.ts";
 
 /** One header line: `!name value`. */
@@ -73,14 +74,24 @@ export interface FormatHeadersOptions {
   readonly order?: "bytes" | "given";
 }
 
-/** Writes header lines in strict JSON, `!fields` in place of the older `!keys`. */
+/**
+ * Writes header lines in strict JSON, `!fields` in place of the older `!keys`. `!size` is left out: it
+ * is about the bytes of one file, and `SizedHead` writes it.
+ */
 export function formatHeaders(headers: UkvsHeaders, options: FormatHeadersOptions = {}): string[] {
   const hasFields = headers.list.some((header) => header.name === "fields");
   const lines = headers.list.flatMap((header) => {
+    if (header.name === SIZE_HEADER) return [];
     if (header.name !== "keys") return [formatHeader(header)];
     return hasFields ? [] : [formatHeader({ name: "fields", value: headers.fields })];
   });
   return options.order === "given" ? lines : sortedByBytes(lines);
+}
+
+/** Header lines in strict JSON and byte order, each with its end, without `!size`. */
+export function headerText(headers: UkvsHeaders): Uint8Array {
+  const lines = formatHeaders(headers).map((line) => `${line}\n`);
+  return new TextEncoder().encode(lines.join(""));
 }
 
 /** All headers of a file, as given and as understood. */
@@ -95,14 +106,17 @@ export class UkvsHeaders {
   readonly id: string | undefined;
   /** Where the terms are defined: the entries of all `!context` headers. */
   readonly context: readonly unknown[];
+  /** What the file holds behind its headers, from `!size`; undefined where it does not say. */
+  readonly size: MapSize | undefined;
 
-  /** @throws MementoMapError `MM_BAD_HEADER` if `!fields`, `!id` or `!meta` make no sense. */
+  /** @throws MementoMapError `MM_BAD_HEADER` if `!fields`, `!id`, `!meta` or `!size` make no sense. */
   constructor(list: readonly Header[] = []) {
     this.list = [...list];
     this.fields = fieldsOf(list);
     this.meta = metaOf(list);
     this.id = idOf(list);
     this.context = valuesOf(list, "context").flat();
+    this.size = sizeOf(list);
   }
 
   /** Whether the columns are named, or those of a MementoMap by default. */
@@ -135,6 +149,11 @@ function idOf(list: readonly Header[]): string | undefined {
   const uri = isJsonObject(value) ? value["uri"] : value;
   if (typeof uri !== "string") throw badHeader("id", value, 'an object, as {"uri": "…"}');
   return uri;
+}
+
+function sizeOf(list: readonly Header[]): MapSize | undefined {
+  const value = onlyValue(list, SIZE_HEADER);
+  return value === undefined ? undefined : parseSize(value);
 }
 
 function fieldsOf(list: readonly Header[]): Fields {

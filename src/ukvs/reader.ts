@@ -1,9 +1,10 @@
 import { compareWithin } from "../bytes/compare-within.ts";
-import { lineBatches, type LineBatch, type LineOptions } from "../bytes/lines.ts";
+import { lineBatches, lineBytes, type LineBatch, type LineOptions } from "../bytes/lines.ts";
 import { isMementoMapError, MementoMapError, type Position } from "../errors.ts";
 import { compareColumns, skipBlanks } from "./columns.ts";
 import { parseHeader, startsHeader, UkvsHeaders, type Header } from "./header.ts";
 import { LastKey, notSorted } from "./key-order.ts";
+import { checkSize } from "./map-size.ts";
 import { RecordIndex, type RecordBatch } from "./record-batch.ts";
 import { parseRecord, type UkvsRecord } from "./record.ts";
 
@@ -19,6 +20,8 @@ export interface ReadUkvsOptions extends LineOptions {
   readonly checkOrder?: boolean;
   /** Called for each record whose keys are all those of the record before. */
   readonly onDuplicate?: (duplicate: DuplicateKey) => void;
+  /** Whether to refuse a file that is not of the size its `!size` states. Default true. */
+  readonly checkSize?: boolean | undefined;
 }
 
 const DECODER = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -36,21 +39,43 @@ export async function readUkvs(
   options: ReadUkvsOptions = {},
 ): Promise<UkvsReader> {
   const source = options.source ?? "input";
-  const lines = lineBatches(chunks, options);
+  const input = new CountedBytes(chunks);
+  const lines = lineBatches(input.chunks(), options);
   const list: Header[] = [];
   try {
     for (;;) {
       const next = await lines.next();
-      if (next.done === true) return new UkvsReader(headersOf(list, source), lines, options);
-      const records = readHeaders(next.value, list, source);
+      if (next.done === true) return new UkvsReader(headersOf(list, source), lines, input, options);
+      const records = readHeaders(next.value, list, input, source);
       if (records < next.value.count) {
         const pending = { batch: next.value, from: records };
-        return new UkvsReader(headersOf(list, source), lines, options, pending);
+        return new UkvsReader(headersOf(list, source), lines, input, options, pending);
       }
     }
   } catch (error) {
     await lines.return();
     throw error;
+  }
+}
+
+/** Counts the bytes of an input, and those of them that are headers. */
+class CountedBytes {
+  total = 0;
+  /** Up to the end of the last header. */
+  head = 0;
+  /** Of all lines looked at while there may be headers. */
+  linesRead = 0;
+  readonly #chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+
+  constructor(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>) {
+    this.#chunks = chunks;
+  }
+
+  async *chunks(): AsyncGenerator<Uint8Array, void, undefined> {
+    for await (const chunk of this.#chunks) {
+      this.total += chunk.length;
+      yield chunk;
+    }
   }
 }
 
@@ -64,6 +89,7 @@ interface PendingLines {
 export class UkvsReader {
   readonly headers: UkvsHeaders;
   readonly #lines: AsyncGenerator<LineBatch, void, undefined>;
+  readonly #input: { readonly total: number; readonly head: number };
   readonly #options: ReadUkvsOptions;
   readonly #source: string;
   #pending: PendingLines | undefined;
@@ -72,11 +98,13 @@ export class UkvsReader {
   constructor(
     headers: UkvsHeaders,
     lines: AsyncGenerator<LineBatch, void, undefined>,
+    input: { readonly total: number; readonly head: number },
     options: ReadUkvsOptions,
     pending?: PendingLines,
   ) {
     this.headers = headers;
     this.#lines = lines;
+    this.#input = input;
     this.#options = options;
     this.#source = options.source ?? "input";
     this.#pending = pending;
@@ -88,7 +116,8 @@ export class UkvsReader {
    * A faulty record is thrown before the batch it is in.
    *
    * @throws MementoMapError `MM_BAD_LINE`, `MM_BAD_HEADER` for a header after the first record,
-   *   `MM_NOT_SORTED` unless `checkOrder` is false, `MM_LIMIT`; `MM_USAGE` if read before.
+   *   `MM_NOT_SORTED` unless `checkOrder` is false, `MM_LIMIT`; `MM_CUT` at the end if the file is not
+   *   of the size it states; `MM_USAGE` if read before.
    */
   async *batches(): AsyncGenerator<RecordBatch, void, undefined> {
     if (this.#isRead) {
@@ -97,12 +126,18 @@ export class UkvsReader {
     this.#isRead = true;
     const index = new RecordIndex(this.headers.fields, this.#source);
     const last = new LastKey(this.headers.fields.keys.length);
+    let count = 0;
     try {
       for await (const { batch, from } of this.#recordLines()) {
         const records = index.records(batch, from);
         if (records.count === 0) continue;
         this.#checkOrder(records, last);
+        count += records.count;
         yield records;
+      }
+      if (this.#options.checkSize !== false) {
+        const { total, head } = this.#input;
+        checkSize(this.headers.size, { bytes: total - head, records: count }, this.#source);
       }
     } finally {
       await this.close();
@@ -171,17 +206,24 @@ export class UkvsReader {
 }
 
 /** Adds the headers at the start of a batch to the list; returns the first line after them. */
-function readHeaders(batch: LineBatch, list: Header[], source: string): number {
+function readHeaders(
+  batch: LineBatch,
+  list: Header[],
+  input: CountedBytes,
+  source: string,
+): number {
   const { bytes, starts, ends, firstLine } = batch;
   for (let i = 0; i < batch.count; i++) {
     const start = starts[i];
     const end = ends[i];
     if (firstLine + i === 1) refuseByteOrderMark(bytes, start, source);
+    input.linesRead += lineBytes(batch, i);
     if (skipBlanks(bytes, start, end) === end) continue;
     if (!startsHeader(bytes[start])) return i;
     list.push(
       withPosition(source, firstLine + i, () => parseHeader(decodeLine(bytes, start, end))),
     );
+    input.head = input.linesRead;
   }
   return batch.count;
 }

@@ -2,7 +2,7 @@ import { LF } from "../bytes/ascii.ts";
 import { copyRange } from "../bytes/copy.ts";
 import { MementoMapError, quote } from "../errors.ts";
 import { columnsEnd } from "./columns.ts";
-import { formatHeaders, type Fields, type UkvsHeaders } from "./header.ts";
+import { headerText, type Fields, type UkvsHeaders } from "./header.ts";
 import { keyComparison, LastKey, notSorted } from "./key-order.ts";
 import { formatRecord, type UkvsRecord } from "./record.ts";
 
@@ -11,7 +11,14 @@ export interface ByteSink {
   write(chunk: Uint8Array): void | Promise<void>;
 }
 
+/** Where a map goes: what takes its headers can state its size in them when it has all rows. */
+export interface MapSink extends ByteSink {
+  writeHead(headers: UkvsHeaders): Promise<void>;
+}
+
 export interface WriteUkvsOptions {
+  /** Whether to write the headers. Default true. */
+  readonly writesHead?: boolean;
   /** The size of the blocks given to the sink. Default `DEFAULT_BLOCK_BYTES`. */
   readonly blockBytes?: number;
   /** Whether keys out of byte order are an error. Default true. */
@@ -41,18 +48,14 @@ export class UkvsWriter {
 
   /** @throws MementoMapError `MM_BAD_HEADER` or `MM_BAD_INPUT` for headers that cannot be written. */
   constructor(sink: ByteSink, headers: UkvsHeaders, options: WriteUkvsOptions = {}) {
-    const { blockBytes = DEFAULT_BLOCK_BYTES, checkOrder = true } = options;
+    const { blockBytes = DEFAULT_BLOCK_BYTES, checkOrder = true, writesHead = true } = options;
     this.#sink = sink;
     this.#fields = headers.fields;
     this.#compareKeys = keyComparison(headers.fields.keys.length);
     this.#lastOfBlocks = new LastKey(headers.fields.keys.length);
     this.#checkOrder = checkOrder;
     this.#blockBytes = blockBytes;
-    const head = ENCODER.encode(
-      formatHeaders(headers)
-        .map((line) => `${line}\n`)
-        .join(""),
-    );
+    const head = writesHead ? headerText(headers) : new Uint8Array(0);
     this.#block = new Uint8Array(Math.max(blockBytes, head.length));
     this.#block.set(head);
     this.#length = head.length;

@@ -107,7 +107,9 @@ describe("recall of a compacted map", () => {
         weight,
         weight,
         async (content, asked, at, hostWeight, pathWeight) => {
-          const bytes = datetimeMap(content.filter(({ key }) => !key.includes("*")));
+          const pages = content.filter(({ key }) => !key.includes("*"));
+          fc.pre(pages.length > 0);
+          const bytes = datetimeMap(pages);
           const before = MemoryIndex.build(bytes);
           const once = await compacted(bytes, { hostWeight, pathWeight });
           const twice = await compacted(once, {
@@ -218,9 +220,15 @@ describe("compactMap", () => {
     expect(await compactedRows([fields, ...content], {})).toEqual([fields, ...content]);
   });
 
-  it("gives an empty map for an empty map", async () => {
-    expect(await compactedRows([], {})).toEqual([]);
-    expect(await compactedRows(["!meta {}"], {})).toEqual(["!meta {}"]);
+  it("gives an empty map for a map that states to be empty, and refuses one that does not", async () => {
+    const empty = ["!meta {}", '!size {"bytes":0,"records":0}'];
+    const [meta, size] = await compactedRows(empty, {});
+    expect([meta, size?.trimEnd()]).toEqual(empty);
+    for (const rows of [[], ["!meta {}"]]) {
+      await expect(compactedRows(rows, {})).rejects.toMatchObject({ code: "MM_EMPTY" });
+      const made = await compactedRows(rows, { checkSize: false });
+      expect(made.slice(0, -1)).toEqual(rows);
+    }
   });
 
   it.each([

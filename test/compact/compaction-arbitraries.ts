@@ -42,9 +42,13 @@ export const frequency: fc.Arbitrary<string> = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom("5+", "7-", "3~", "/", "/4", "4/2", "0/3", "9+/2-") },
 );
 
-/** The rows of a map, sorted. */
+/** The rows of a map, sorted; at least one, as a map without any is refused. */
 export const map: fc.Arbitrary<string[]> = fc
-  .uniqueArray(fc.tuple(key, frequency), { maxLength: 60, selector: ([text]) => text })
+  .uniqueArray(fc.tuple(key, frequency), {
+    minLength: 1,
+    maxLength: 60,
+    selector: ([text]) => text,
+  })
   .map((rows) => rows.map((row) => row.join(" ")).sort(byBytes));
 
 export const weight: fc.Arbitrary<number> = fc.constantFrom(

@@ -86,9 +86,7 @@ describe.each(implementations)("%s", (_, open) => {
   });
 
   it.each([
-    ["", "com,a)/", { present: false }],
-    ["\n\n", "com,a)/", { present: false }],
-    ["!meta {}", "com,a)/", { present: false }],
+    ['!meta {}\n!size {"bytes":0,"records":0}', "com,a)/", { present: false }],
     ["com,a)/* 5", "com,a)/x", { present: true, key: "com,a)/*", frequency: "5", distance: 2 }],
     ["com,a)/x 5", "com,0)/", { present: false }],
     ["com,a)/x 5", "com,z)/", { present: false }],
@@ -129,6 +127,13 @@ describe.each(implementations)("%s", (_, open) => {
     expect(await map.lookupSurt(asked)).toEqual(answer);
     expect(await map.lookupSurt(asked)).toEqual(answer);
   });
+
+  it.each(["", "\n\n", "!meta {}", "!meta {}\n\n"])(
+    "refuses %j: it holds nothing",
+    async (text) => {
+      await expect(open(encode(text))).rejects.toMatchObject({ code: "MM_EMPTY" });
+    },
+  );
 
   it.each([
     [undefined, { present: true, frequency: "100/35" }],

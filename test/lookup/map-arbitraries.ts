@@ -87,9 +87,13 @@ export function byText(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-/** Rows keyed by SURT alone, sorted, no key twice. */
+/** Rows keyed by SURT alone, sorted, no key twice; at least one, as a map without any is refused. */
 export const rows: fc.Arbitrary<Row[]> = fc
-  .uniqueArray(fc.record({ key: mapKey, frequency }), { selector: (r) => r.key, maxLength: 24 })
+  .uniqueArray(fc.record({ key: mapKey, frequency }), {
+    selector: (r) => r.key,
+    minLength: 1,
+    maxLength: 24,
+  })
   .map(sortedRows);
 
 const splitJson = fc.constantFrom(
@@ -105,7 +109,7 @@ export const datetimeRows: fc.Arbitrary<Row[]> = fc
       { key: mapKey, datetime, frequency, json: splitJson },
       { requiredKeys: ["key", "datetime", "frequency"] },
     ),
-    { selector: (r) => `${r.key} ${r.datetime}`, maxLength: 24 },
+    { selector: (r) => `${r.key} ${r.datetime}`, minLength: 1, maxLength: 24 },
   )
   .map(sortedRows);
 

@@ -65,7 +65,7 @@ describe("MemoryIndex", () => {
         );
         for (let from = 0; from <= expected.length; from++) {
           const lines = expected.slice(from).map(({ key }) => `${key} 1\n`);
-          const index = MemoryIndex.build(encode(`!meta {}\n${lines.join("")}`));
+          const index = MemoryIndex.build(encode(`zz,unasked)/ 1\n${lines.join("")}`));
           const found = answerOf(index, text, match);
           const wanted = expected[from];
           expect(found).toEqual(

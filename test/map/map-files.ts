@@ -1,5 +1,5 @@
 import { MemorySource } from "../../src/lookup/byte-source.ts";
-import { mergeMaps } from "../../src/map/merge.ts";
+import { mergeMaps, type MergeOptions } from "../../src/map/merge.ts";
 import { mapBytes, PLAIN, type Row } from "../lookup/map-arbitraries.ts";
 
 export function encode(text: string): Uint8Array {
@@ -29,10 +29,18 @@ export class KeepingSink {
 }
 
 /** Merges maps given as text. */
-export async function merged(...maps: readonly string[]): Promise<string> {
+export function merged(...maps: readonly string[]): Promise<string> {
+  return mergedWith({}, ...maps);
+}
+
+/** {@link merged} with options. */
+export async function mergedWith(
+  options: MergeOptions,
+  ...maps: readonly string[]
+): Promise<string> {
   const sink = new KeepingSink();
   const sources = maps.map((text, i) => new MemorySource(encode(text), `map ${i + 1}`));
-  await mergeMaps(sources, sink);
+  await mergeMaps(sources, sink, options);
   return decode(sink.bytes());
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { merged } from "./map-files.ts";
+import { mergedWith } from "./map-files.ts";
 
 describe("mergeHeaders", () => {
   it.each([
@@ -60,7 +60,10 @@ describe("mergeHeaders", () => {
       '!meta {"merged_from":[{"toString":1}]}\n',
     ],
   ])("%s", async (_, maps, expected) => {
-    expect(await merged(...maps)).toBe(expected);
-    expect(await merged(...maps.toReversed())).toBe(expected);
+    const options = { checkSize: false }; // these have no records
+    for (const given of [maps, maps.toReversed()]) {
+      const made = await mergedWith(options, ...given);
+      expect(made.replace(/^!size .*\n/m, "")).toBe(expected);
+    }
   });
 });

@@ -8,7 +8,7 @@ import {
   rows,
   type Row,
 } from "../lookup/map-arbitraries.ts";
-import { encode, mapText, merged } from "./map-files.ts";
+import { encode, mapText, merged, mergedWith } from "./map-files.ts";
 
 /** URIs that the keys of maps are about: the page itself, and pages below and beside it. */
 function urisNear(maps: readonly (readonly Row[])[]): string[] {
@@ -82,7 +82,9 @@ describe("mergeMaps", () => {
       fc.asyncProperty(
         fc.oneof(
           rows,
-          datetimeRows.map((map) => map.filter((row) => row.json === undefined)),
+          datetimeRows
+            .map((map) => map.filter((row) => row.json === undefined))
+            .filter((map) => map.length > 0),
         ),
         async (map) => {
           const text = mapText(
@@ -139,7 +141,11 @@ describe("mergeMaps", () => {
       "com,a)/  1 {x: 1}\ncom,b)/ 2\n",
     ],
     ["keys that no lookup asks for stay", ["com,a)/b/ 0\n", "com,* 1\n"], "com,* 1\ncom,a)/b/ 0\n"],
-    ["empty maps add nothing", ["", "com,a)/ 1\n", "\n"], "com,a)/ 1\n"],
+    [
+      "maps that state to be empty add nothing",
+      ['!size {"bytes":0,"records":0}\n', "com,a)/ 1\n"],
+      "com,a)/ 1\n",
+    ],
   ])("%s", async (_, maps, expected) => {
     expect(await merged(...maps)).toBe(expected);
   });
@@ -175,9 +181,11 @@ describe("mergeMaps", () => {
       "MM_BAD_INPUT",
       "map 2",
     ],
+    ["an empty map", ["com,a)/ 1\n", "!meta {}\n"], "MM_EMPTY", "map 2"],
     ["a page that is none", ['!meta {"page":7}\n'], "MM_BAD_HEADER", "map 1"],
   ])("refuses %s", async (_, maps, code, source) => {
-    await expect(merged(...maps)).rejects.toMatchObject({ code, position: { source } });
+    const merging = mergedWith({ checkSize: code === "MM_EMPTY" }, ...maps);
+    await expect(merging).rejects.toMatchObject({ code, position: { source } });
   });
 
   it("refuses to merge nothing", async () => {

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { lookupKeys } from "../../src/surt/lookup-keys.ts";
 import { addFrequencies, formatFrequency, parseFrequency } from "../../src/ukvs/frequency.ts";
 import { formatHeaders } from "../../src/ukvs/header.ts";
+import { sizeLine } from "../../src/ukvs/map-size.ts";
 import { readUkvs } from "../../src/ukvs/reader.ts";
 import { formatRecord } from "../../src/ukvs/record.ts";
 
@@ -34,6 +35,8 @@ describe("docs/format.md", () => {
   it.each(examples)("shows an example in the form that writers produce:\n%s", async (example) => {
     const reader = await readUkvs([new TextEncoder().encode(example)]);
     const lines = formatHeaders(reader.headers);
+    // Counted by the reader; a writer may leave blanks behind it.
+    if (reader.headers.size !== undefined) lines.push(sizeLine(reader.headers.size).trimEnd());
     const frequencyAt = reader.headers.fields.values.indexOf("frequency");
     for await (const record of reader.records()) {
       lines.push(formatRecord(record, reader.headers.fields));

@@ -6,7 +6,7 @@ import { MementoMapError, quote } from "../../errors.ts";
 import type { CompactFileSummary } from "../../node/compact/compact-files.ts";
 import { compactFile } from "../../node/compact/compact-files.ts";
 import type { BudgetFileSummary } from "../../node/compact/budget-files.ts";
-import { withOutput } from "../../node/output-file.ts";
+import { withMapOutput } from "../../node/map-output.ts";
 import type { Command } from "../command.ts";
 import { defineCommand } from "../command.ts";
 import type { Io } from "../io.ts";
@@ -197,9 +197,9 @@ Exclusions (rows with 0) stay where they cover nothing that is held.`,
     };
     let summary: CompactFileSummary | BudgetFileSummary;
     try {
-      summary = await withOutput<CompactFileSummary | BudgetFileSummary>(
+      summary = await withMapOutput<CompactFileSummary | BudgetFileSummary>(
         values.output,
-        io,
+        { stdout: io.stdout, interrupt: io.interrupt, tmp: values.tmp },
         async (output) =>
           hasBudget
             ? (await loadBudget()).compactFileToBudget(path, output, {
@@ -251,7 +251,7 @@ function report(
   ms: number,
   isJson: boolean,
 ): void {
-  const { rowsRead, rollUps, bytes } = summary;
+  const { rowsRead, rows, rollUps, bytes } = summary;
   const peakMemoryBytes = process.resourceUsage().maxRSS * 1024;
   if (isJson) {
     io.stderr.write(`${JSON.stringify({ ...summary, seconds: ms / 1000, peakMemoryBytes })}\n`);
@@ -259,7 +259,8 @@ function report(
   }
   showSummary(io, [
     ["rows read", formatCount(rowsRead), `${formatCount(Math.round((rowsRead / ms) * 1000))}/s`],
-    ...("rows" in summary ? budgetLines(summary) : []),
+    ["rows", formatCount(rows), `${((100 * rows) / Math.max(1, rowsRead)).toFixed(2)}%`],
+    ...("exclusions" in summary ? budgetLines(summary) : []),
     ["roll-ups", formatCount(rollUps)],
     ["size", formatSize(bytes)],
     ["time", formatDuration(ms)],
@@ -268,9 +269,8 @@ function report(
 }
 
 function budgetLines(summary: BudgetFileSummary): SummaryLine[] {
-  const { rowsRead, rows, exclusions, gzipBytes } = summary;
+  const { exclusions, gzipBytes } = summary;
   return [
-    ["rows", formatCount(rows), `${((100 * rows) / Math.max(1, rowsRead)).toFixed(2)}%`],
     ...(exclusions > 0 ? [["exclusions", formatCount(exclusions)] as const] : []),
     ...(gzipBytes === undefined ? [] : [["after gzip", formatSize(gzipBytes)] as const]),
   ];

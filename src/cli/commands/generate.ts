@@ -6,7 +6,7 @@ import { DATETIME_DIGITS } from "../../generate/row-key.ts";
 import type { KeyTrust } from "../../input/detect.ts";
 import { KEY_TRUST } from "../../input/detect.ts";
 import { generateFiles } from "../../node/generate/generate-files.ts";
-import { withOutput } from "../../node/output-file.ts";
+import { withMapOutput } from "../../node/map-output.ts";
 import { packageVersion } from "../../node/package-version.ts";
 import type { Command } from "../command.ts";
 import { defineCommand } from "../command.ts";
@@ -102,20 +102,23 @@ memory. Its header says when the index last changed, or SOURCE_DATE_EPOCH.`,
     const filter = captureFilter(values, values.revisits === "skip" ? { skipRevisits: true } : {});
     const startedAt = io.now();
     const summary = await withProgress(io, [...paths, ...values.add], values, (settings) =>
-      withOutput(values.output, io, async (output) =>
-        generateFiles(paths, output, {
-          ...settings,
-          format: values.format,
-          filter,
-          add: values.add,
-          keys: values.keys,
-          archive: values.archive,
-          distinct: values.distinct,
-          originals: values.originals,
-          datetimeDigits: values.by ?? 0,
-          skipBad: values["skip-bad"],
-          description: await describe(paths, values, io),
-        }),
+      withMapOutput(
+        values.output,
+        { stdout: io.stdout, interrupt: io.interrupt, tmp: values.tmp },
+        async (output) =>
+          generateFiles(paths, output, {
+            ...settings,
+            format: values.format,
+            filter,
+            add: values.add,
+            keys: values.keys,
+            archive: values.archive,
+            distinct: values.distinct,
+            originals: values.originals,
+            datetimeDigits: values.by ?? 0,
+            skipBad: values["skip-bad"],
+            description: await describe(paths, values, io),
+          }),
       ),
     );
     if (!values.quiet) showGenerateSummary(io, summary, io.now() - startedAt, values.json);

@@ -1,5 +1,5 @@
 import { mergeMaps } from "../../map/merge.ts";
-import { withOutput } from "../../node/output-file.ts";
+import { withMapOutput } from "../../node/map-output.ts";
 import { usage } from "../command-line.ts";
 import { type Command, defineCommand } from "../command.ts";
 import { ExitCode } from "../io.ts";
@@ -42,8 +42,10 @@ give the map that was split. The output may be one of the inputs.
       throw usage("merge", "standard input can be read only once");
     }
     const summary = await withMapSources(positionals, { io, tmp: values.tmp }, (sources) =>
-      withOutput(values.output, io, (output) =>
-        mergeMaps(sources, output, { signal: io.interrupt.signal }),
+      withMapOutput(
+        values.output,
+        { stdout: io.stdout, interrupt: io.interrupt, tmp: values.tmp },
+        (output) => mergeMaps(sources, output, { signal: io.interrupt.signal }),
       ),
     );
     if (values.quiet) return ExitCode.ok;

@@ -1,3 +1,4 @@
+import { headerText, type UkvsHeaders } from "../../ukvs/header.ts";
 import type { SpillStore } from "../pending-text.ts";
 import { exclusionRows, Exclusions } from "./exclusions.ts";
 import { RowInserter } from "./insert-rows.ts";
@@ -38,8 +39,7 @@ export class BudgetCompaction {
   readonly prior: Prior;
   /** Rows of the map. */
   readonly rowsRead: number;
-  /** Lines of a map made of it that are headers. */
-  readonly headerLines: number;
+  readonly headers: UkvsHeaders;
   readonly #read: ReadMap;
   readonly #source: string;
   readonly #kernels: BudgetKernels | undefined;
@@ -50,7 +50,7 @@ export class BudgetCompaction {
 
   private constructor(
     read: ReadMap,
-    { survey, headerLines }: MapSurvey,
+    { survey, headers }: MapSurvey,
     options: BudgetCompactionOptions,
   ) {
     this.#read = read;
@@ -59,7 +59,7 @@ export class BudgetCompaction {
     this.#survey = survey;
     this.#misses = options.misses;
     this.rowsRead = survey.fixedRows + survey.heldRows;
-    this.headerLines = headerLines;
+    this.headers = headers;
     this.prior = estimatePrior(survey);
     const { branches, hasWildcards } = survey;
     // What a wildcard of the map covers is held, and cannot be told from what is not.
@@ -71,7 +71,7 @@ export class BudgetCompaction {
    * Reads a map sorted by bytes.
    *
    * @throws MM_NOT_SORTED, MM_BAD_LINE, MM_BAD_FREQUENCY, MM_BAD_HEADER, with the place;
-   * MM_BAD_INPUT for a map with more key columns than the SURT
+   * MM_BAD_INPUT for a map with more key columns than the SURT; MM_CUT, MM_EMPTY
    */
   static async survey(
     read: ReadMap,
@@ -101,8 +101,14 @@ export class BudgetCompaction {
     });
   }
 
-  /** Writes the map that a plan describes, headers included. */
+  /** Writes the map that a plan describes, headers included, without `!size`. */
   async *write(plan: Plan): AsyncGenerator<Uint8Array, void, undefined> {
+    yield headerText(this.headers);
+    yield* this.rows(plan);
+  }
+
+  /** The rows of the map that a plan describes, in blocks of whole ones. */
+  async *rows(plan: Plan): AsyncGenerator<Uint8Array, void, undefined> {
     const rows =
       this.#misses === undefined
         ? []

@@ -1,4 +1,3 @@
-import { headerText } from "../compact-map.ts";
 import { Compactor } from "../compactor.ts";
 import { MapLines } from "../map-lines.ts";
 import { ChosenPolicy } from "./chosen-policy.ts";
@@ -16,7 +15,7 @@ export interface ChosenRowsOptions {
 }
 
 /**
- * Rolls up chosen nodes: gives the headers of the smaller map, then blocks of whole rows.
+ * Rolls up chosen nodes: gives the rows of the smaller map, in blocks of whole ones.
  *
  * Reads the map once, or from the start again if a kernel gives up. Holds what is not decided yet:
  * the pages of a host of which it is not known whether it has chosen sub-domains.
@@ -53,12 +52,7 @@ async function* plainRows(
   });
   if (kernel === undefined) return given;
   for await (const { headers, bytes, isFirst } of blocks) {
-    if (isFirst) {
-      if (!hasPlainFields(headers.fields)) return given;
-      const head = headerText(headers);
-      given += head.length;
-      yield head;
-    }
+    if (isFirst && !hasPlainFields(headers.fields)) return given;
     const isTaken = kernel.take(bytes);
     yield* written.splice(0);
     if (!isTaken) return given;
@@ -77,10 +71,7 @@ async function* anyRows(
   const compactor = new Compactor(policy, (bytes) => void written.push(bytes.slice()));
   let lines: MapLines | undefined;
   for await (const { headers, headLines, bytes } of blocks) {
-    if (lines === undefined) {
-      lines = new MapLines(compactor, headers.fields);
-      yield headerText(headers);
-    }
+    lines ??= new MapLines(compactor, headers.fields);
     lines.read(bytes, 0, bytes.length, { source, firstLine: headLines + 1 });
     yield* written.splice(0);
   }

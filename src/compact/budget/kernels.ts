@@ -11,6 +11,8 @@ import type { Survey } from "./survey.ts";
  * Where it gives up (false), the work must be done again from the start by what takes any rows.
  */
 export interface PlainRows {
+  /** Rows taken so far. */
+  readonly rows: number;
   /** Takes whole lines. */
   take(lines: Uint8Array): boolean;
   finish(): boolean;

@@ -2,8 +2,9 @@ import { wholeLines } from "../../bytes/whole-lines.ts";
 import { MementoMapError } from "../../errors.ts";
 import type { Fields } from "../../ukvs/header.ts";
 import { UkvsHeaders } from "../../ukvs/header.ts";
+import { checkSize, refuseNoRecords } from "../../ukvs/map-size.ts";
 import type { HeadLines } from "../compact-map.ts";
-import { readHeaders } from "../compact-map.ts";
+import { newHeadLines, readHeaders } from "../compact-map.ts";
 
 /** Whole lines of a map, behind its headers. */
 export interface RowBlock {
@@ -18,15 +19,18 @@ export interface RowBlock {
  * Reads a map in blocks of whole rows; at least one, which may be empty. A block is valid until the
  * next is asked for.
  *
- * @throws MM_BAD_HEADER, MM_LIMIT; MM_BAD_INPUT for a map with more key columns than the SURT
+ * @throws MM_BAD_HEADER, MM_LIMIT; MM_BAD_INPUT for a map with more key columns than the SURT; at the
+ *   end MM_CUT for a map that is shorter than it states, MM_EMPTY for one that holds nothing
  */
 export async function* rowBlocks(
   chunks: AsyncIterable<Uint8Array>,
   source: string,
 ): AsyncGenerator<RowBlock, void, undefined> {
-  const head: HeadLines = { headers: [], lines: 0 };
+  const head = newHeadLines();
   let headers: UkvsHeaders | undefined;
+  let bytesRead = 0;
   for await (const chunk of wholeLines(chunks, source)) {
+    bytesRead += chunk.length;
     if (headers === undefined) {
       const from = readHeaders(chunk, head, source);
       if (from === chunk.length) continue;
@@ -36,8 +40,11 @@ export async function* rowBlocks(
       yield { headers, headLines: head.lines, bytes: chunk, isFirst: false };
     }
   }
-  if (headers === undefined) {
-    headers = checkedHeaders(head, source);
+  const isEmpty = headers === undefined;
+  headers ??= checkedHeaders(head, source);
+  checkSize(headers.size, { bytes: bytesRead - head.bytes }, source);
+  if (isEmpty) {
+    refuseNoRecords(headers.size, source);
     yield { headers, headLines: head.lines, bytes: new Uint8Array(0), isFirst: true };
   }
 }

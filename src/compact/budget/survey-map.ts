@@ -1,4 +1,5 @@
-import { formatHeaders } from "../../ukvs/header.ts";
+import { UkvsHeaders } from "../../ukvs/header.ts";
+import { checkSize } from "../../ukvs/map-size.ts";
 import { MapLines } from "../map-lines.ts";
 import type { SpillStore } from "../pending-text.ts";
 import type { BudgetKernels } from "./kernels.ts";
@@ -20,53 +21,61 @@ export interface SurveyMapOptions {
 
 export interface MapSurvey {
   readonly survey: Survey;
-  /** Lines of a map made of it that are headers. */
-  readonly headerLines: number;
+  readonly headers: UkvsHeaders;
 }
 
 /**
  * Surveys a map sorted by bytes. Reads it once, or from the start again if a kernel gives up.
  *
  * @throws MM_NOT_SORTED, MM_BAD_LINE, MM_BAD_FREQUENCY, MM_BAD_HEADER, with the place;
- * MM_BAD_INPUT for a map with more key columns than the SURT
+ * MM_BAD_INPUT for a map with more key columns than the SURT; MM_CUT, MM_EMPTY
  */
 export async function surveyMap(read: ReadMap, options: SurveyMapOptions): Promise<MapSurvey> {
-  return (await surveyPlainRows(read, options)) ?? (await surveyAnyRows(read, options));
+  const found = (await surveyPlainRows(read, options)) ?? (await surveyAnyRows(read, options));
+  checkSize(found.headers.size, { records: found.rows }, options.source);
+  return found;
+}
+
+/** A survey, and the number of rows read for it. */
+interface CountedSurvey extends MapSurvey {
+  readonly rows: number;
 }
 
 async function surveyPlainRows(
   read: ReadMap,
   { source, misses, spill, kernels }: SurveyMapOptions,
-): Promise<MapSurvey | undefined> {
+): Promise<CountedSurvey | undefined> {
   const kernel = kernels?.survey(new NodeTable(spill), misses);
   if (kernel === undefined) return undefined;
-  let headerLines = 0;
-  for await (const { headers, bytes, isFirst } of rowBlocks(read(), source)) {
-    if (isFirst) {
-      if (!hasPlainFields(headers.fields)) return undefined;
-      headerLines = formatHeaders(headers).length;
+  let headers = new UkvsHeaders();
+  for await (const block of rowBlocks(read(), source)) {
+    if (block.isFirst) {
+      if (!hasPlainFields(block.headers.fields)) return undefined;
+      ({ headers } = block);
     }
-    if (!kernel.take(bytes)) return undefined;
+    if (!kernel.take(block.bytes)) return undefined;
   }
-  return kernel.finish() ? { survey: kernel.survey(), headerLines } : undefined;
+  if (!kernel.finish()) return undefined;
+  return { survey: kernel.survey(), headers, rows: kernel.rows };
 }
 
 async function surveyAnyRows(
   read: ReadMap,
   { source, misses, spill }: SurveyMapOptions,
-): Promise<MapSurvey> {
+): Promise<CountedSurvey> {
   // Loaded only where no kernel does the work: with it comes the list of public suffixes.
   const { TreeSurvey } = await import("./tree-survey.ts");
   const survey = new TreeSurvey({ misses, spill });
   let lines: MapLines | undefined;
-  let headerLines = 0;
-  for await (const { headers, headLines, bytes } of rowBlocks(read(), source)) {
+  let headers = new UkvsHeaders();
+  for await (const block of rowBlocks(read(), source)) {
     if (lines === undefined) {
+      ({ headers } = block);
       lines = new MapLines(survey, headers.fields);
-      headerLines = formatHeaders(headers).length;
     }
-    lines.read(bytes, 0, bytes.length, { source, firstLine: headLines + 1 });
+    const place = { source, firstLine: block.headLines + 1 };
+    lines.read(block.bytes, 0, block.bytes.length, place);
   }
   survey.end();
-  return { survey, headerLines };
+  return { survey, headers, rows: lines?.rows ?? 0 };
 }

@@ -1,7 +1,7 @@
-import { createReadStream, createWriteStream } from "node:fs";
+import { createWriteStream } from "node:fs";
 import { join } from "node:path";
 import { finished } from "node:stream/promises";
-import { createGzip } from "node:zlib";
+import { countLines } from "../../bytes/count-lines.ts";
 import { BudgetCompaction } from "../../compact/budget/budget-compaction.ts";
 import type { MissList } from "../../compact/budget/miss-list.ts";
 import type { Plan } from "../../compact/budget/plan.ts";
@@ -12,12 +12,14 @@ import { MAX_LINE_BYTES } from "../../bytes/whole-lines.ts";
 import { MementoMapError } from "../../errors.ts";
 import { MEMGATOR_LINE } from "../../input/line-kind.ts";
 import { memgatorMisses } from "../../input/memgator-misses.ts";
+import { SizedHead } from "../../ukvs/sized-head.ts";
 import type { FileSource } from "../file-source.ts";
 import { openInput } from "../input-file.ts";
 import { peekHead } from "../input/peek-head.ts";
 import type { MapStreams } from "../map-sources.ts";
 import { withMapSources } from "../map-sources.ts";
-import type { Output } from "../output-file.ts";
+import { HeadedGzip } from "../headed-coding.ts";
+import type { MapOutput } from "../map-output.ts";
 import { ScratchSpill } from "../scratch-spill.ts";
 import { withTempDir } from "../temp-dir.ts";
 import { budgetKernels } from "./budget-kernels.ts";
@@ -81,7 +83,7 @@ const LOG_HEAD_BYTES = 64;
  */
 export async function compactFileToBudget(
   path: string,
-  output: Output,
+  output: MapOutput,
   options: BudgetFileOptions,
 ): Promise<BudgetFileSummary> {
   const { streams, scratch: parent } = options;
@@ -166,33 +168,29 @@ export async function* sourceChunks(
 async function writeWithin(
   compaction: BudgetCompaction,
   scratch: string,
-  output: Output,
+  output: MapOutput,
   options: BudgetFileOptions,
 ): Promise<BudgetFileSummary> {
   const { budget } = options;
   const maxRows = rowsWithin(budget, compaction);
   let plan: Plan;
-  let bytes = 0;
   let gzipBytes: number | undefined;
   if (budget.maxBytes === undefined) {
     plan = compaction.plan(maxRows);
-    for await (const block of compaction.write(plan)) {
-      bytes += block.length;
-      await output.write(block);
-    }
+    await output.writeHead(compaction.headers);
+    for await (const block of compaction.rows(plan)) await output.write(block);
   } else {
     const written = await largestWithin(compaction, scratch, maxRows, budget.maxBytes);
-    ({ plan, bytes, gzipBytes } = written);
-    for await (const block of createReadStream(written.file, { highWaterMark: READ_BYTES })) {
-      await output.write(block as Uint8Array); // no encoding is set: blocks are Buffers
-    }
+    ({ plan, gzipBytes } = written);
+    await output.writeHead(compaction.headers);
+    await output.copy(written.file, written.rows);
   }
   return {
     rowsRead: compaction.rowsRead,
     rows: plan.rows,
     rollUps: plan.chosen.length,
     exclusions: plan.excluded.length,
-    bytes,
+    bytes: output.headBytes + output.size.bytes,
     gzipBytes,
     price: plan.price,
     prior: compaction.prior,
@@ -206,23 +204,25 @@ function rowsWithin(budget: Budget, compaction: BudgetCompaction): number {
     maxLines,
     Math.floor(relativeCost * (budget.originals ?? compaction.rowsRead)),
   );
-  if (lines < Infinity && lines <= compaction.headerLines) {
+  const headerLines = new SizedHead(compaction.headers).lines;
+  if (lines < Infinity && lines <= headerLines) {
     throw new MementoMapError(
       "MM_USAGE",
-      `a budget of ${lines} lines leaves none for rows: the map has ${compaction.headerLines} headers`,
+      `a budget of ${lines} lines leaves none for rows: the map has ${headerLines} headers`,
     );
   }
-  return lines - compaction.headerLines;
+  return lines - headerLines;
 }
 
 interface Written {
   readonly plan: Plan;
-  readonly bytes: number;
+  readonly rows: number;
   readonly gzipBytes: number;
+  /** The rows, without headers. */
   readonly file: string;
 }
 
-/** Writes maps to scratch files until one is at most so large after gzip, and nearly so. */
+/** Writes rows to scratch files until a map of them is at most so large after gzip, and nearly so. */
 async function largestWithin(
   compaction: BudgetCompaction,
   scratch: string,
@@ -265,19 +265,22 @@ async function writeScratch(
 ): Promise<Written> {
   const plan = compaction.plan(maxRows);
   const target = createWriteStream(file, { flags: "wx" });
-  const gzip = createGzip();
-  let [bytes, gzipBytes] = [0, 0];
-  gzip.on("data", (block: Buffer) => {
+  // As an output whose name ends in .gz has it.
+  const gzip = new HeadedGzip(READ_BYTES);
+  const head = new SizedHead(compaction.headers).bytes({ bytes: 0, records: 0 });
+  let gzipBytes = gzip.encodeHead(head).length + gzip.trailer(head).length;
+  let rows = 0;
+  gzip.compressor.on("data", (block: Buffer) => {
     gzipBytes += block.length;
   });
-  for await (const block of compaction.write(plan)) {
-    bytes += block.length;
-    await Promise.all([writeBlock(target, block), writeBlock(gzip, block)]);
+  for await (const block of compaction.rows(plan)) {
+    rows += countLines(block);
+    await Promise.all([writeBlock(target, block), writeBlock(gzip.compressor, block)]);
   }
   target.end();
-  gzip.end();
-  await Promise.all([finished(target), finished(gzip)]);
-  return { plan, bytes, gzipBytes, file };
+  gzip.compressor.end();
+  await Promise.all([finished(target), finished(gzip.compressor)]);
+  return { plan, rows, gzipBytes, file };
 }
 
 function writeBlock(stream: NodeJS.WritableStream, block: Uint8Array): Promise<void> {

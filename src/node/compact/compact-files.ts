@@ -2,17 +2,17 @@ import { type FileHandle, open, rm } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { HeadLines } from "../../compact/compact-map.ts";
-import { compactMap, headerText, readHeaders } from "../../compact/compact-map.ts";
+import { compactMap, newHeadLines, readHeaders } from "../../compact/compact-map.ts";
 import type { WeightOptions } from "../../compact/weight-policy.ts";
 import { isMementoMapError } from "../../errors.ts";
 import { UkvsHeaders } from "../../ukvs/header.ts";
-import { copyToOutput } from "../copy-to-output.ts";
+import { checkSize, refuseNoRecords } from "../../ukvs/map-size.ts";
 import { recognizeCompression } from "../decompress.ts";
 import type { InputStreams } from "../input-file.ts";
 import { openInput } from "../input-file.ts";
 import type { Interrupt } from "../interrupt.ts";
 import { ioError } from "../io-error.ts";
-import type { Output } from "../output-file.ts";
+import type { MapOutput } from "../map-output.ts";
 import { packageFile } from "../package-file.ts";
 import { ScratchSpill } from "../scratch-spill.ts";
 import { withTempDir } from "../temp-dir.ts";
@@ -35,6 +35,8 @@ export interface CompactFileOptions {
 
 export interface CompactFileSummary {
   readonly rowsRead: number;
+  /** Rows of the new map. */
+  readonly rows: number;
   readonly rollUps: number;
   /** Bytes of the new map, before compression. */
   readonly bytes: number;
@@ -54,7 +56,7 @@ const HEAD_BYTES = 1 << 16;
  */
 export async function compactFile(
   path: string,
-  output: Output,
+  output: MapOutput,
   options: CompactFileOptions,
 ): Promise<CompactFileSummary> {
   return withTempDir({ parent: options.scratch, interrupt: options.interrupt }, async (scratch) => {
@@ -88,7 +90,7 @@ async function openPlain(path: string): Promise<FileHandle | undefined> {
 
 async function compactStream(
   path: string,
-  output: Output,
+  output: MapOutput,
   scratch: string,
   options: CompactFileOptions,
 ): Promise<CompactFileSummary> {
@@ -97,35 +99,42 @@ async function compactStream(
     onRead: options.onRead,
   });
   const spill = new ScratchSpill(join(scratch, "undecided"));
-  let [bytes, rowsRead, rollUps] = [0, 0, 0];
+  let [rowsRead, rollUps] = [0, 0];
   try {
     const compacted = compactMap(input.chunks, {
       ...options.weights,
       source: input.name,
       spill,
+      onHead: (headers) => output.writeHead(headers),
       onEnd: (summary) => {
         ({ rowsRead, rollUps } = summary);
       },
     });
-    for await (const block of compacted) {
-      bytes += block.length;
-      await output.write(block);
-    }
+    for await (const block of compacted) await output.write(block);
   } finally {
     spill.close();
   }
-  return { rowsRead, rollUps, bytes };
+  return { rowsRead, rollUps, ...written(output) };
+}
+
+/** What is in the output. */
+function written({ size, headBytes }: MapOutput): {
+  readonly rows: number;
+  readonly bytes: number;
+} {
+  return { rows: size.records, bytes: headBytes + size.bytes };
 }
 
 async function compactPlain(
   path: string,
   file: FileHandle,
-  output: Output,
+  output: MapOutput,
   scratch: string,
   options: CompactFileOptions,
 ): Promise<CompactFileSummary> {
   const { size } = await file.stat();
-  const { headers, lines, offset } = await readFileHeaders(file, path);
+  const { headers, lines, offset, bodyOffset } = await readFileHeaders(file, path);
+  checkSize(headers.size, { bytes: size - bodyOffset }, path);
   const worthwhile = Math.ceil(size / BYTES_WORTH_A_THREAD);
   const wanted = options.threads ?? Math.min(availableParallelism(), worthwhile);
   const cuts = findCuts(file, offset, size, wanted);
@@ -137,27 +146,27 @@ async function compactPlain(
     weights: options.weights ?? {},
     target: join(scratch, `part-${i}.rows`),
   }));
-  const head = headerText(headers);
   const runner = tasks.length > 1 ? new Threads(tasks.length) : new ThisThread();
   try {
     const results = tasks.map((task, i) => runner.run(task, i));
     for (const result of results) result.catch(() => undefined); // met below, in order
-    let [bytes, rowsRead, rollUps, linesBefore] = [head.length, 0, 0, lines];
+    let [rowsRead, rollUps, linesBefore] = [0, 0, lines];
     for (const [i, task] of tasks.entries()) {
       const part = await results[i].catch((error: unknown) => {
         throw withLinesBefore(error, linesBefore);
       });
       options.interrupt?.signal.throwIfAborted();
       options.onRead?.(task.end - task.start);
-      if (i === 0) await output.write(head);
-      bytes += part.bytes;
+      if (i === 0) await output.writeHead(headers);
       rowsRead += part.rows;
       rollUps += part.rollUps;
       linesBefore += part.lines;
-      await copyToOutput(task.target, output);
+      await output.copy(task.target, part.rowsWritten);
       await rm(task.target);
     }
-    return { rowsRead, rollUps, bytes };
+    checkSize(headers.size, { bytes: size - bodyOffset, records: rowsRead }, path);
+    if (rowsRead === 0) refuseNoRecords(headers.size, path);
+    return { rowsRead, rollUps, ...written(output) };
   } finally {
     await runner.end();
   }
@@ -166,16 +175,17 @@ async function compactPlain(
 async function readFileHeaders(
   file: FileHandle,
   source: string,
-): Promise<{ headers: UkvsHeaders; lines: number; offset: number }> {
+): Promise<{ headers: UkvsHeaders; lines: number; offset: number; bodyOffset: number }> {
   let size = HEAD_BYTES;
   for (;;) {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(size), 0, size, 0);
     const head = buffer.subarray(0, bytesRead);
-    const read: HeadLines = { headers: [], lines: 0 };
+    const read = newHeadLines();
     const offset =
       bytesRead < size ? readHeaders(head, read, source) : wholeHeaders(head, read, source);
     if (offset !== undefined) {
-      return { headers: new UkvsHeaders(read.headers), lines: read.lines, offset };
+      const { lines, bytes: bodyOffset } = read;
+      return { headers: new UkvsHeaders(read.headers), lines, offset, bodyOffset };
     }
     size *= 4;
   }

@@ -34,6 +34,11 @@ export class CompactKernel extends KernelRows {
     return new CompactKernel(exports, block, blockBytes);
   }
 
+  /** Rows handed to `write`. */
+  get rowsWritten(): number {
+    return this.exports.rowsWritten();
+  }
+
   get rollUps(): number {
     return this.exports.rollUps();
   }

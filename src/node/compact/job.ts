@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync, writeSync } from "node:fs";
 import { LF } from "../../bytes/ascii.ts";
+import { countLines } from "../../bytes/count-lines.ts";
 import { MAX_LINE_BYTES } from "../../bytes/whole-lines.ts";
 import { Compactor } from "../../compact/compactor.ts";
 import { MapLines } from "../../compact/map-lines.ts";
@@ -24,9 +25,12 @@ export interface CompactTask {
 
 export interface CompactResult {
   readonly lines: number;
+  /** Rows read. */
   readonly rows: number;
   readonly rollUps: number;
+  /** What was written. */
   readonly bytes: number;
+  readonly rowsWritten: number;
 }
 
 const READ_BYTES = 1 << 20;
@@ -55,7 +59,8 @@ function compactPlainRows(task: CompactTask, policy: WeightPolicy): CompactResul
       (length, isWhole) => isWhole && kernel.takeBlock(length),
     );
     if (!isDone || !kernel.finish()) return undefined;
-    return { lines: kernel.rows, rows: kernel.rows, rollUps: kernel.rollUps };
+    const { rows, rollUps, rowsWritten } = kernel;
+    return { lines: rows, rows, rollUps, rowsWritten };
   });
   return result === undefined ? undefined : { ...result, bytes };
 }
@@ -64,7 +69,12 @@ function compactAnyRows(task: CompactTask, policy: WeightPolicy): CompactResult 
   const spill = new ScratchSpill(`${task.target}.spill`);
   try {
     const { result, bytes } = withFiles(task, (input, write) => {
-      const compactor = new Compactor(policy, write, {
+      let rowsWritten = 0;
+      const counted = (rows: Uint8Array): void => {
+        rowsWritten += countLines(rows);
+        write(rows);
+      };
+      const compactor = new Compactor(policy, counted, {
         keyColumns: task.fields.keys.length,
         spill,
       });
@@ -77,7 +87,7 @@ function compactAnyRows(task: CompactTask, policy: WeightPolicy): CompactResult 
         return true;
       });
       compactor.end();
-      return { lines: lines.lines, rows: lines.rows, rollUps: compactor.rollUps };
+      return { lines: lines.lines, rows: lines.rows, rollUps: compactor.rollUps, rowsWritten };
     });
     return { ...result, bytes };
   } finally {

@@ -20,6 +20,7 @@ export interface CompactExports extends KernelExports {
   take(length: number): number;
   finish(): number;
   rows(): number;
+  rowsWritten(): number;
   rollUps(): number;
   recordPage(): number;
   topSingles(): number;

@@ -129,7 +129,7 @@ async function countRollUps(
   const onEnd = (summary: { readonly rollUps: number }): void => {
     ({ rollUps } = summary);
   };
-  for await (const block of compactMap([rows], { ...weights, onEnd })) void block;
+  for await (const block of compactMap([rows], { ...weights, onEnd, checkSize: false })) void block;
   return rollUps;
 }
 

@@ -5,7 +5,8 @@ import { MementoMapError } from "../../errors.ts";
 import { mapHeadOf } from "../../lookup/map-head.ts";
 import { withoutPageMark } from "../../map/logical-map.ts";
 import { validateMap } from "../../map/validate.ts";
-import { formatHeaders, type UkvsHeaders } from "../../ukvs/header.ts";
+import { headerText, type UkvsHeaders } from "../../ukvs/header.ts";
+import { SizedHead } from "../../ukvs/sized-head.ts";
 import { decompressed } from "../decompress.ts";
 import type { Interrupt } from "../interrupt.ts";
 import { ioError, systemCode } from "../io-error.ts";
@@ -81,14 +82,24 @@ export async function* fileChunks(
   }
 }
 
+/** The headers of all pages, with what they state to hold together if all of them do. */
+function headOf(first: UkvsHeaders, pages: readonly DownloadedPage[]): Uint8Array {
+  const headers = withoutPageMark(first);
+  const sizes = pages.flatMap((page) => page.headers.size ?? []);
+  if (sizes.length < pages.length) return headerText(headers);
+  return new SizedHead(headers).bytes({
+    bytes: sizes.reduce((sum, { bytes }) => sum + bytes, 0),
+    records: sizes.reduce((sum, { records }) => sum + records, 0),
+  });
+}
+
 /** The map that pages make together: its headers once, then the records of each. */
 async function* joinedPages(
   pages: readonly DownloadedPage[],
   options: TakeOptions,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const [first] = pages;
-  const lines = formatHeaders(withoutPageMark(first.headers));
-  yield new TextEncoder().encode(`${lines.join("\n")}\n`);
+  yield headOf(first.headers, pages);
   for (const { path, recordsOffset } of pages) {
     let offset = 0;
     for await (const chunk of fileChunks(path, options)) {

@@ -8,7 +8,7 @@ import type { InputFormat, KeyTrust } from "../../input/detect.ts";
 import type { CaptureFilter } from "../../input/filter.ts";
 import type { InputStreams } from "../input-file.ts";
 import type { Interrupt } from "../interrupt.ts";
-import type { Output } from "../output-file.ts";
+import type { MapOutput } from "../map-output.ts";
 import { withTempDir } from "../temp-dir.ts";
 import { earlyThreads, openLanes } from "./open-lanes.ts";
 import { planGenerate } from "./plan.ts";
@@ -79,7 +79,7 @@ export interface GenerateSummary {
  */
 export async function generateFiles(
   paths: readonly string[],
-  output: Output,
+  output: MapOutput,
   options: GenerateOptions,
 ): Promise<GenerateSummary> {
   const untrusted = new Set<string>();
@@ -95,7 +95,7 @@ export async function generateFiles(
 
 async function generateOnce(
   paths: readonly string[],
-  output: Output,
+  output: MapOutput,
   options: GenerateOptions,
   untrusted: ReadonlySet<string>,
 ): Promise<GenerateSummary> {
@@ -123,8 +123,7 @@ async function generateOnce(
       // A stream cannot be read again with other keys.
       const canonicalization = counts.keysDifferent > 0 ? "index" : plan.canonicalization;
       const description = { ...plan.description, isSample, canonicalization };
-      const header = mapHeaders(description, options.datetimeDigits ?? 0);
-      await output.write(header);
+      await output.writeHead(mapHeaders(description, options.datetimeDigits ?? 0));
       const merged = await writeRows(lanes, finished, {
         scratch,
         isSample,
@@ -136,7 +135,7 @@ async function generateOnce(
       return {
         ...merged,
         counts,
-        bytes: merged.bytes + header.length,
+        bytes: merged.bytes + output.headBytes,
         duplicates: plan.isDistinct ? counts.captures - merged.mementos : 0,
         rekeyed: plan.inputs.filter((i) => i.format.isRekeyed).map((i) => i.source),
         canonicalization,

@@ -2,8 +2,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { compareBytes } from "../../bytes/compare.ts";
 import { cutRuns, rowPart } from "../../generate/cut-runs.ts";
-import { copyToOutput } from "../copy-to-output.ts";
-import type { Output } from "../output-file.ts";
+import type { MapOutput } from "../map-output.ts";
 import type { FinishResult, KeptKeys, MergeResult } from "./job.ts";
 import type { Lane } from "./lane.ts";
 import type { CombineOptions, StoredRun } from "./stored-runs.ts";
@@ -15,7 +14,7 @@ const MERGES_PER_THREAD = 4;
 export interface WriteRowsOptions extends CombineOptions {
   /** Whether counts are only known to be at least what was found. */
   readonly isSample: boolean;
-  readonly output: Output;
+  readonly output: MapOutput;
 }
 
 export interface WrittenRows extends MergeResult {
@@ -94,9 +93,10 @@ async function writeInOrder(
   if (results.some(({ bytes }, i) => bytes !== sizes[i])) {
     throw new Error("rows are not as long as they were counted to be");
   }
-  place.skip(offset - place.offset);
   interrupt?.signal.throwIfAborted();
-  return results.reduce(addResults, NO_ROWS);
+  const total = results.reduce(addResults, NO_ROWS);
+  place.skip({ bytes: total.bytes, records: total.rows });
+  return total;
 }
 
 /** Puts away what lanes still hold; gives all runs. */
@@ -137,7 +137,7 @@ async function writeParts(
     const part = await result;
     interrupt?.signal.throwIfAborted();
     total = addResults(total, part);
-    await copyToOutput(path, output);
+    await output.copy(path, part.rows);
     await rm(path);
   }
   return total;

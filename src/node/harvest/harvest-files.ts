@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFile, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { MementoMapError } from "../../errors.ts";
-import { compressorFor } from "../compress.ts";
+import { codingFor } from "../compress.ts";
 import { copyToOutput } from "../copy-to-output.ts";
 import { writeJson } from "../fetch/fetch-state.ts";
 import { ioError, systemCode } from "../io-error.ts";
@@ -30,7 +30,7 @@ export function harvestName(questions: readonly unknown[]): string {
  *   both would be known only when all is fetched.
  */
 export async function harvestTarget(path: string): Promise<string> {
-  compressorFor(path);
+  codingFor(path);
   try {
     const found = await stat(path).catch((error: unknown) => {
       if (systemCode(error) === "ENOENT") return undefined;
@@ -105,7 +105,7 @@ export async function finishHarvest(
 ): Promise<void> {
   try {
     await part.close();
-    if (compressorFor(path) === undefined && head === "") {
+    if (codingFor(path) === undefined && head === "") {
       await writeNote(target, { ...note, index: (await stat(part.path)).ino });
       await rename(part.path, target);
       await syncFolder(dirname(target));

@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { MementoMapError } from "../../errors.ts";
 import type { DetectedFormat } from "../../input/detect.ts";
-import { mapHeadOf } from "../../lookup/map-head.ts";
+import { mapHeadOf, refuseCut } from "../../lookup/map-head.ts";
 import type { UkvsHeaders } from "../../ukvs/header.ts";
 import { recognizeCompression } from "../decompress.ts";
 import { ioError } from "../io-error.ts";
@@ -21,7 +21,7 @@ export interface AddedMap {
  * Opens a map to add to it. Its rows are read like those of an index.
  *
  * @throws MM_USAGE where its keys are not those that are asked for; MM_BAD_INPUT, MM_BAD_LINE and
- *   MM_BAD_FREQUENCY when it is no map; MM_BAD_HEADER; MM_IO
+ *   MM_BAD_FREQUENCY when it is no map; MM_BAD_HEADER; MM_CUT, MM_EMPTY; MM_IO
  */
 export async function openAddedMap(
   path: string,
@@ -34,7 +34,9 @@ export async function openAddedMap(
   const stored = await readHead(path);
   const isCompressed = recognizeCompression(stored) !== undefined;
   const head = isCompressed ? await decompressedHead(path, { damage: options.damage }) : stored;
-  const { headers } = mapHeadOf(wholeLinesOf(head), path);
+  const mapHead = mapHeadOf(wholeLinesOf(head), path);
+  const { headers } = mapHead;
+  if (!isCompressed) refuseCut(mapHead, stats.size, path);
   checkKeys(headers, datetimeDigits, path);
   const format: DetectedFormat = { name: "map", datetimeDigits };
   const file = { path, source: path, size: stats.size };

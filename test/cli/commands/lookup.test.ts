@@ -189,8 +189,7 @@ describe("lookup", () => {
   });
 
   it.each([
-    ["an empty map", "", "absent"],
-    ["a map of headers", '!context ["x"]\n', "absent"],
+    ["a map that states to be empty", '!size {"bytes":0,"records":0}\n', "absent"],
     ["a map of one line without end", "com,a)/ 1", "present"],
     ["a map with CRLF", "com,a)/ 1\r\ncom,b)/ 1\r\n", "present"],
   ])("looks up in %s", async (_name, map, state) => {

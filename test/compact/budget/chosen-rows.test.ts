@@ -22,8 +22,7 @@ async function written(kernels?: BudgetKernels): Promise<string> {
 }
 
 describe("chosenRows", () => {
-  const expected =
-    '!id {"uri":"https://a.org/"}\ncom,a)/x/* 3\ncom,b)/y 3\ncom,b)/z 4\norg,c)/ 5\n';
+  const expected = "com,a)/x/* 3\ncom,b)/y 3\ncom,b)/z 4\norg,c)/ 5\n";
 
   it("rolls up what was chosen, and nothing else", async () => {
     expect(await written()).toBe(expected);
@@ -32,7 +31,7 @@ describe("chosenRows", () => {
   it.each([0, 5, 13, 14, 30, 44])(
     "goes on where a kernel gave up after %i bytes",
     async (given) => {
-      const rows = Buffer.from(expected.slice(expected.indexOf("\n") + 1));
+      const rows = Buffer.from(expected);
       const kernels: BudgetKernels = {
         survey: () => undefined,
         solver: () => undefined,
@@ -43,6 +42,7 @@ describe("chosenRows", () => {
             return false;
           },
           finish: () => false,
+          rows: 0,
         }),
       };
       expect(await written(kernels)).toBe(expected);

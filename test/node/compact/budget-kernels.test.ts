@@ -32,7 +32,7 @@ describe("the kernels of budgets", () => {
     const someKey = fc.oneof({ weight: 200, arbitrary: plainKey }, key);
     await fc.assert(
       fc.asyncProperty(
-        fc.uniqueArray(someKey, { maxLength: 80 }),
+        fc.uniqueArray(someKey, { minLength: 1, maxLength: 80 }),
         fc.array(page, { maxLength: 80 }),
         fc.double({ min: 0, max: 1, noNaN: true }),
         async (keys, asked, share) => {

@@ -65,7 +65,7 @@ function said(survey: Survey): unknown {
 
 const plainKey = key.filter(isPlainKey);
 const map = fc
-  .uniqueArray(plainKey, { maxLength: 80 })
+  .uniqueArray(plainKey, { minLength: 1, maxLength: 80 })
   .map((keys) => keys.map((text) => `${text} 3`).sort(byBytes));
 const page = plainKey.filter((text) => text.includes(")/") && !text.includes("*"));
 const outsideTheTree = fc.constantFrom("dns:a.com", "mailto:me@a.com", "com", "com,a");

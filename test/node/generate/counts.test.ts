@@ -143,7 +143,7 @@ describe("the counts of the summary", () => {
     await countsOf([index, "-o", map]);
     const counts = await countsOf([index, "--add", map]);
     expectToAddUp(counts);
-    expect(counts).toMatchObject({ lines: 5 + 3 + 3, headers: 3, counted: 5 + 3, captures: 10 });
+    expect(counts).toMatchObject({ lines: 5 + 4 + 3, headers: 4, counted: 5 + 3, captures: 10 });
     const { stderr } = await runCli(["generate", "--threads", "1", index, "--add", map]);
     expect(stderr).toMatch(/\n {2}counted +8 +lines with a count .*\n {2}captures +10\n/);
   });

@@ -251,7 +251,8 @@ describe("the headers of a generated map", () => {
     utimesSync(older, new Date("2001-01-01T00:00:00Z"), new Date("2001-01-01T00:00:00Z"));
     utimesSync(newer, new Date("2011-02-03T04:05:06.789Z"), new Date("2011-02-03T04:05:06.789Z"));
     const { stdout } = await runCli(["generate", "-q", ...options, newer, older], { env });
-    return stdout.split("\n").filter((line) => line.startsWith("!"));
+    const lines = stdout.split("\n").filter((line) => line.startsWith("!"));
+    return lines.map((line) => line.trimEnd());
   }
 
   const generator = `"generator":"mementomap/${packageVersion()}","canonicalization":"surt"`;
@@ -261,6 +262,7 @@ describe("the headers of a generated map", () => {
       '!context ["https://git.io/mementomap"]',
       '!fields {"keys":["surt"],"values":["frequency"]}',
       `!meta {"type":"MementoMap","updated_at":"2011-02-03T04:05:06Z",${generator}}`,
+      '!size {"bytes":10,"records":1}',
     ]);
   });
 
@@ -274,6 +276,7 @@ describe("the headers of a generated map", () => {
       '!fields {"keys":["surt"],"values":["frequency"]}',
       '!id {"uri":"https://a.example/"}',
       `!meta {"name":"Ä \\"1\\"","type":"MementoMap","updated_at":"1970-01-01T00:00:00Z",${generator}}`,
+      '!size {"bytes":10,"records":1}',
     ]);
   });
 

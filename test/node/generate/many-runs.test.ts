@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { generateFiles } from "../../../src/node/generate/generate-files.ts";
-import { withOutput } from "../../../src/node/output-file.ts";
+import { withMapOutput } from "../../../src/node/map-output.ts";
 import { rowsOf } from "../../generate/naive-map.ts";
 import { scratchDir } from "../../support/scratch.ts";
 
@@ -19,7 +19,7 @@ describe("more runs than may be open at once", () => {
     for (const threads of [1, 2]) {
       const scratch = scratchDir();
       const path = join(folder, `map-${threads}`);
-      const summary = await withOutput(path, STREAMS, (output) =>
+      const summary = await withMapOutput(path, STREAMS, (output) =>
         generateFiles([input], output, {
           streams: STREAMS,
           scratch,
