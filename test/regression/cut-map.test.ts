@@ -169,18 +169,13 @@ describe("what writes a map", () => {
     const env = { SOURCE_DATE_EPOCH: "0" };
     const { stdout } = await runCli(["generate", "-q", "--threads", "1", index], { env });
     expect(stdout).toBe(sized(stdout.replace(/^!size .*\n/m, "")));
-    for (const name of ["map.ukvs", "map.ukvs.gz"]) {
+    const zstd = "zstd" in process.versions ? ["map.ukvs.zst"] : [];
+    for (const name of ["map.ukvs", "map.ukvs.gz", ...zstd]) {
       const path = join(folder, name);
       await runCli(["generate", "-q", "--threads", "1", index, "-o", path], { env });
-      const bytes = readFileSync(path);
-      expect((name.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString()).toBe(stdout);
-      expect(await plainBytes(bytes)).toEqual(Buffer.from(stdout));
+      expect(Buffer.from(await plainBytes(readFileSync(path))).toString()).toBe(stdout);
     }
-    if ("zstd" in process.versions) {
-      const path = join(folder, "map.ukvs.zst");
-      await runCli(["generate", "-q", "--threads", "1", index, "-o", path], { env });
-      const bytes = await plainBytes(readFileSync(path));
-      expect(Buffer.from(bytes).toString()).toBe(stdout);
-    }
+    // In one member, for readers that stop at its end.
+    expect(gunzipSync(readFileSync(join(folder, "map.ukvs.gz"))).toString()).toBe(stdout);
   });
 });
