@@ -145,7 +145,7 @@ describe("a map that was cut", () => {
       ["fit", map],
     ]) {
       const result = await runCli(argv);
-      expect(result, argv.join(" ")).toMatchObject({ code: 2, stdout: "" });
+      expect(result).toMatchObject({ code: 2, stdout: "" });
       expect(result.stderr).toContain("[MM_CUT]");
       expect(existsSync(out)).toBe(false);
     }
