@@ -51,7 +51,7 @@ export class ZipNumIndexReader {
     const tabs = TAB_LINE.exec(text);
     if (tabs !== null) {
       const [, firstKey = "", part = "", offset, length] = tabs;
-      return { firstKey, part, offset: Number(offset), length: Number(length) };
+      return this.#block(text, firstKey, part, Number(offset), Number(length));
     }
     const meta = META.exec(text)?.[1];
     if (meta !== undefined) {
@@ -63,8 +63,19 @@ export class ZipNumIndexReader {
     const [, firstKey, json] = JSON_LINE.exec(text) ?? [];
     if (firstKey === undefined || json === undefined) throw this.#bad(text);
     const { offset, length, filename } = this.#json(json, text);
-    if (!isCount(offset) || !isCount(length)) throw this.#bad(text);
-    return { firstKey, part: typeof filename === "string" ? filename : undefined, offset, length };
+    const part = typeof filename === "string" ? filename : undefined;
+    return this.#block(text, firstKey, part, offset, length);
+  }
+
+  #block(
+    line: string,
+    firstKey: string,
+    part: string | undefined,
+    offset: unknown,
+    length: unknown,
+  ): ZipNumBlock {
+    if (!isCount(offset) || !isCount(length) || !isCount(offset + length)) throw this.#bad(line);
+    return { firstKey, part, offset, length };
   }
 
   #json(json: string, line: string): Record<string, unknown> {

@@ -57,6 +57,9 @@ export function tryReadDigits(bytes: Uint8Array, start: number): number | undefi
 /** Whether blanks, colons and `GMT` are where they are in `Wed, 09 Apr 2008 20:30:51 GMT`. */
 function hasHttpDateShape(bytes: Uint8Array, at: number): boolean {
   return (
+    isLetter(bytes[at]) &&
+    isLetter(bytes[at + 1]) &&
+    isLetter(bytes[at + 2]) &&
     bytes[at + 3] === 0x2c &&
     bytes[at + 4] === 0x20 &&
     bytes[at + 7] === 0x20 &&
@@ -69,6 +72,10 @@ function hasHttpDateShape(bytes: Uint8Array, at: number): boolean {
     bytes[at + 27] === 0x4d &&
     bytes[at + 28] === 0x54
   );
+}
+
+function isLetter(byte: number): boolean {
+  return (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a;
 }
 
 /** Whether dashes, colons and letters are where they are in `2008-04-09T20:30:51Z`. */

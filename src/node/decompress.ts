@@ -213,7 +213,11 @@ async function* throughFzstd(
   chunks: Counted,
   source: string,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const { Decompress } = await import("fzstd");
+  const [{ Decompress }, { ZstdWindowCheck }] = await Promise.all([
+    import("fzstd"),
+    import("./zstd-window.ts"),
+  ]);
+  const windowCheck = new ZstdWindowCheck(source);
   let ready: Uint8Array[] = [];
   const decoder = new Decompress((block) => {
     if (block.length > 0) ready.push(block);
@@ -230,7 +234,9 @@ async function* throughFzstd(
   };
   for await (const chunk of chunks.rest()) {
     for (let at = 0; at < chunk.length; at += ZSTD_STEP_BYTES) {
-      yield* push(chunk.subarray(at, at + ZSTD_STEP_BYTES), false);
+      const step = chunk.subarray(at, at + ZSTD_STEP_BYTES);
+      windowCheck.take(step);
+      yield* push(step, false);
     }
   }
   yield* push(new Uint8Array(0), true);

@@ -76,12 +76,19 @@ async function loadParquet(): Promise<{ hyparquet: Hyparquet; compressors: Compr
   }
 }
 
-/** The ranges of rows that are stored together. */
+/**
+ * The ranges of rows that are stored together.
+ *
+ * @throws MM_BAD_INPUT when the footer gives a number of rows that cannot be.
+ */
 export function rowGroups(file: ParquetFile): { rowStart: number; rowEnd: number }[] {
   let rowEnd = 0;
   return file.metadata.row_groups.map((group) => {
     const rowStart = rowEnd;
     rowEnd += Number(group.num_rows);
+    if (!Number.isSafeInteger(rowEnd) || rowEnd < rowStart) {
+      throw parquetError(new Error(`a group of ${String(group.num_rows)} rows`), file.path);
+    }
     return { rowStart, rowEnd };
   });
 }

@@ -78,7 +78,7 @@ class Found {
 
   filter(text: string): void {
     const ids = idsOf(text);
-    const except = ids.filter((id) => id.startsWith("!")).map((id) => id.slice(1));
+    const except = ids.filter((id) => /^!./.test(id)).map((id) => id.slice(1));
     const only = ids.filter((id) => !id.startsWith("!"));
     if (only.length > 0) this.route.only = only;
     if (except.length > 0) this.route.except = except;
