@@ -80,3 +80,8 @@ export function latin1(bytes: Uint8Array): string {
 export function utf8(bytes: Uint8Array): string {
   return UTF8.decode(bytes);
 }
+
+/** A text as bytes. */
+export function bytesOf(text: string | Uint8Array): Uint8Array {
+  return new Uint8Array(typeof text === "string" ? Buffer.from(text) : text);
+}

@@ -3,6 +3,7 @@ import { runInNewContext } from "node:vm";
 import { hashRange } from "../src/bytes/hash.ts";
 import { isMementoMapError } from "../src/errors.ts";
 import { Random } from "../src/sample/random.ts";
+import { bytesOf } from "./check.ts";
 import { Coverage } from "./coverage.ts";
 import { keepInput, keptInputs } from "./kept.ts";
 import { minimised } from "./minimise.ts";
@@ -83,8 +84,9 @@ export class Fuzzer {
   }
 
   async run(): Promise<FuzzResult> {
-    const { name, seeds, words } = this.#target;
-    const { runs, seconds, seed, feedback, measure = false } = this.#options;
+    const { name, seeds, words, share = 1 } = this.#target;
+    const { seconds, seed, feedback, measure = false } = this.#options;
+    const runs = Math.ceil(this.#options.runs * share);
     const start = performance.now();
     const isDone = (): boolean =>
       this.#inputs >= runs ||
@@ -247,10 +249,6 @@ function signatureOf(error: Error): string {
   const words = error.message.replaceAll(/:.*|\d+/gs, "");
   const place = /\bat .*?([^/]+:\d+:\d+)\)?$/m.exec(error.stack ?? "")?.[1] ?? "";
   return `${error.name} ${words} ${error.name === "Violation" ? "" : place}`;
-}
-
-function bytesOf(seed: string | Uint8Array): Uint8Array {
-  return new Uint8Array(typeof seed === "string" ? Buffer.from(seed) : seed);
 }
 
 function isPartDone(part: number, ofRuns: number, ms: number, seconds: number): boolean {

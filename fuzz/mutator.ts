@@ -1,4 +1,5 @@
 import type { Random } from "../src/sample/random.ts";
+import { bytesOf } from "./check.ts";
 
 /** No input is longer. */
 export const MAX_INPUT_BYTES: number = 1 << 16;
@@ -70,12 +71,12 @@ export class Mutator {
   readonly #random: Random;
   readonly #words: readonly Uint8Array[];
 
-  constructor(random: Random, words: readonly string[] = []) {
+  constructor(random: Random, words: readonly (string | Uint8Array)[] = []) {
     this.#random = random;
     // Those of the format come up as often as all others.
     const own = words.length === 0 ? 0 : Math.ceil(WORDS.length / words.length);
     const all = [...WORDS, ...Array.from({ length: own }, () => words).flat()];
-    this.#words = all.map((word) => new Uint8Array(Buffer.from(word)));
+    this.#words = all.map(bytesOf);
   }
 
   /** A mutation of one of the inputs, of which there must be one. */

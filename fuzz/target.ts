@@ -17,7 +17,9 @@ export interface TargetDefinition {
   /** Small, well-formed inputs; what is fuzzed are mutations of them. */
   readonly seeds: () => readonly (string | Uint8Array)[];
   /** Words of the format, which mutations insert. */
-  readonly words?: readonly string[] | undefined;
+  readonly words?: readonly (string | Uint8Array)[] | undefined;
+  /** The part of all runs that it gets, where an input takes long; default 1. */
+  readonly share?: number | undefined;
   /**
    * Reads an input. Throws MementoMapError to refuse it; any other error is a failure.
    *

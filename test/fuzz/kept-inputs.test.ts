@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { failureOf, Fuzzer } from "../../fuzz/fuzzer.ts";
+import { bytesOf } from "../../fuzz/check.ts";
 import { keptInputs } from "../../fuzz/kept.ts";
 import { minimised } from "../../fuzz/minimise.ts";
 import { loadTarget, targetNames } from "../../fuzz/targets.ts";
@@ -46,7 +47,3 @@ describe("the fuzzer", () => {
     expect(Buffer.from(smallest).toString()).toBe("bc");
   });
 });
-
-function bytesOf(seed: string | Uint8Array): Uint8Array {
-  return new Uint8Array(typeof seed === "string" ? Buffer.from(seed) : seed);
-}

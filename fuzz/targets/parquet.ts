@@ -1,0 +1,37 @@
+import { writeFileSync } from "node:fs";
+import { parquetWriteBuffer } from "hyparquet-writer";
+import { openParquet, rowGroups } from "../../src/node/input/parquet-file.ts";
+import { must } from "../check.ts";
+import { scratchFile } from "../scratch-file.ts";
+import type { TargetDefinition } from "../target.ts";
+
+const URIS = ["http://a.com/", "http://a.com/b", "http://b.org/"];
+
+export const target: TargetDefinition = {
+  holds: "the footer of any file is read or refused; row groups follow each other",
+  seeds: () => [
+    parquet({ url: URIS, url_surtkey: ["com,a)/", "com,a)/b", "org,b)/"] }),
+    parquet({ url: URIS, fetch_time: ["2014", "2015", "2016"], content_mime_type: URIS }),
+    parquet({ x: ["y"] }),
+  ],
+  words: ["PAR1", "url", "url_surtkey"],
+  async run(input) {
+    const path = scratchFile("input.parquet");
+    writeFileSync(path, input);
+    const file = await openParquet(path);
+    let end = 0;
+    for (const { rowStart, rowEnd } of rowGroups(file)) {
+      must(rowStart === end && rowEnd >= rowStart, "a row group", { rowStart, rowEnd });
+      end = rowEnd;
+    }
+  },
+};
+
+function parquet(columns: Readonly<Record<string, readonly string[]>>): Uint8Array {
+  const columnData = Object.entries(columns).map(([name, data]) => ({
+    name,
+    data: [...data],
+    type: "STRING" as const,
+  }));
+  return new Uint8Array(parquetWriteBuffer({ columnData }));
+}
