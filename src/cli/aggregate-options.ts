@@ -14,7 +14,7 @@ import {
   parseDecimal,
   parseDuration,
   parsePositive,
-  parseShare,
+  parsePart,
   parseSize,
   parseWhole,
 } from "./sizes.ts";
@@ -81,7 +81,7 @@ export const AGGREGATE_OPTIONS = {
     type: "string",
     value: "SHARE",
     help: "Ask only archives that are so likely to have it.",
-    parse: parseShare,
+    parse: parsePart,
   },
   timeout: {
     type: "string",
@@ -204,15 +204,16 @@ export const AGGREGATE_OPTIONS = {
   "map-age": {
     type: "string",
     value: "TIME",
-    help: "Maps older than this are not believed where they say that nothing is there.",
-    parse: parseDuration,
+    default: "90d",
+    help: "Maps older than this are not believed where they say that nothing is there; off for maps of any age.",
+    parse: parseMapAge,
   },
   sample: {
     type: "string",
     value: "SHARE",
     default: "1%",
     help: "Ask so many of the spared archives all the same, to learn how often maps are wrong. Answers do not wait for these.",
-    parse: parseShare,
+    parse: parsePart,
   },
   "allow-private": {
     type: "boolean",
@@ -337,6 +338,10 @@ function parseMap(text: string): { id: string; map: string } {
     "MM_USAGE",
     `not a map of an archive: ${quote(text)}; write ID=MAP, such as loc=loc.ukvs`,
   );
+}
+
+function parseMapAge(text: string): number {
+  return text === "off" ? Infinity : parseDuration(text);
 }
 
 function parseCache(text: string): number {

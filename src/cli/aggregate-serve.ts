@@ -53,8 +53,8 @@ export async function serveAggregator(
     } catch (error) {
       log.event("error", "the log cannot be opened anew", { reason: String(error) });
     }
-    void open.keeper.check();
-    void reload.reload();
+    // The list first: it may name other maps.
+    void reload.reload().then(() => open.keeper.refresh());
   });
   let monitoring: Listening | undefined;
   try {

@@ -108,7 +108,25 @@ function parseValue(place: string, option: ValueOption, text: string): unknown {
   }
 }
 
+/** Options of MemGator that have another name here, or none. */
+const OF_MEMGATOR: ReadonlyMap<string, string> = new Map([
+  ["arcs", "here it is --archives FILE"],
+  ["topk", "here it is --top-k N"],
+  ["benchmark", "here --log FILE writes it too"],
+  ["proxy", "here it is --base URL"],
+  ["restimeout", "here it is --timeout TIME"],
+  ["hdrtimeout", "here it is --headers-timeout TIME"],
+  ["contimeout", "here it is --connect-timeout TIME"],
+  ["verbose", "here it is --access-log requests"],
+  ["static", "here there is none; a web server serves files"],
+  ["spoof", "here there is none; archives are to know who asks"],
+]);
+
 function unknownOption(command: string, options: OptionTable, rawName: string): MementoMapError {
+  const known = command === "aggregate" ? OF_MEMGATOR.get(rawName.replace(/^-+/, "")) : undefined;
+  if (known !== undefined) {
+    return usage(command, `${quote(rawName)} is an option of MemGator; ${known}`);
+  }
   const guess = nearest(rawName.replace(/^-+/, ""), Object.keys(options));
   const hint = guess === undefined ? "" : `; did you mean --${guess}?`;
   return usage(command, `unknown option ${quote(rawName)}${hint}`);

@@ -6,6 +6,7 @@ import type { Decision, RouteReason } from "../route/decision.ts";
 const WORDS: Readonly<Record<RouteReason, string>> = {
   "in-map": "in its map",
   "no-map": "no map to go by",
+  "old-map": "map is too old",
   referer: "holds the page",
   sampled: "to test its map",
   broadcast: "all are asked",

@@ -97,6 +97,20 @@ export function parseShare(text: string): number {
   throw new MementoMapError("MM_USAGE", `not a share: ${quote(text)}; ${hint}`);
 }
 
+/**
+ * Parses a share of a whole: {@link parseShare}, up to 100 %.
+ *
+ * @throws `MM_USAGE`
+ */
+export function parsePart(text: string): number {
+  const share = parseShare(text);
+  if (share <= 1) return share;
+  throw new MementoMapError(
+    "MM_USAGE",
+    `not a share of a whole: ${quote(text)}; 100% is all of it`,
+  );
+}
+
 /** Shows a number of bytes for people: `812 B`, `64.0 KiB`, `1.1 GiB`. */
 export function formatSize(bytes: number): string {
   let value = bytes;

@@ -69,7 +69,11 @@ class EntryReader {
   }
 
   isIgnored(): boolean {
-    return this.#members["ignore"] === true;
+    const ignore = this.#optional("ignore");
+    if (ignore === undefined || typeof ignore === "boolean") return ignore === true;
+    // Lists that are made by scripts have it as a text.
+    if (ignore === "true" || ignore === "false") return ignore === "true";
+    throw this.fault(`"ignore" is ${shown(ignore)}; true or false is expected`);
   }
 
   archive(): Archive {

@@ -6,6 +6,8 @@ export type RouteReason =
   | "in-map"
   /** Nothing is known about what it holds. */
   | "no-map"
+  /** Its map does not have the URI, and is too old to be believed. */
+  | "old-map"
   /** It holds, or answered for, the page that embeds this resource. */
   | "referer"
   /** Its map does not have the URI; it is asked all the same, to learn how often maps are wrong. */

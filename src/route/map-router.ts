@@ -143,8 +143,10 @@ export class MapRouter implements Router {
     const isPresent = row >= 0 && map.index.matchRow(row, match);
     const decision = new MapDecision(archive, "not-in-map");
     if (row >= 0) decision.decidedBy(map.index, row);
-    if (!isPresent)
-      return this.#isTrusted(map, row >= 0) ? decision : this.#askWithoutMap(decision, number);
+    if (!isPresent) {
+      if (this.#isTooOld(map)) return this.#askWithoutMap(decision, number, "old-map");
+      return knowsAbsence(map, row >= 0) ? decision : this.#askWithoutMap(decision, number);
+    }
     if (knowsNothingOf(map, row, request)) {
       decision.reason = "out-of-range";
       return decision;
@@ -165,16 +167,18 @@ export class MapRouter implements Router {
     return decision;
   }
 
-  #askWithoutMap(decision: MapDecision, number: number): MapDecision {
+  #askWithoutMap(
+    decision: MapDecision,
+    number: number,
+    reason: "no-map" | "old-map" = "no-map",
+  ): MapDecision {
     const { probability = LIKELIHOOD_WITHOUT_MAP } = decision.archive;
-    return decision.ask("no-map", probability, this.#rates[number].withoutMap);
+    return decision.ask(reason, probability, this.#rates[number].withoutMap);
   }
 
-  /** Whether a map is to be believed where it says absent, by a row or for want of one. */
-  #isTrusted(map: RoutedMap, isStated: boolean): boolean {
-    const { staleAt } = map;
-    if (staleAt !== undefined && (this.#options.now ?? Date.now)() >= staleAt) return false;
-    return knowsAbsence(map, isStated);
+  /** Whether a map is too old to be believed where it says absent. */
+  #isTooOld({ staleAt }: RoutedMap): boolean {
+    return staleAt !== undefined && (this.#options.now ?? Date.now)() >= staleAt;
   }
 
   /** Asks archives whose map does not have the URI: for the page that embeds it, or to learn. */

@@ -205,12 +205,12 @@ describe("MapRouter", () => {
 
   describe("with maps that are not to be believed where they say absent", () => {
     it.each([
-      ["stale", mapOf("com,* 1\n", { staleAt: 1000 })],
-      ["a page of a map", mapOf('!meta {"page":{"number":1,"of":2}}\ncom,* 1\n')],
-      ["made by unknown rules", mapOf('!meta {"canonicalization":"other"}\ncom,* 1\n')],
-    ])("asks as if there were none: %s", async (_name, map) => {
+      ["old-map", "stale", mapOf("com,* 1\n", { staleAt: 1000 })],
+      ["no-map", "a page of a map", mapOf('!meta {"page":{"number":1,"of":2}}\ncom,* 1\n')],
+      ["no-map", "made by unknown rules", mapOf('!meta {"canonicalization":"other"}\ncom,* 1\n')],
+    ])("asks, as %s: %s", async (reason, _name, map) => {
       const router = await routerOf(archivesOf({ a: {} }), { a: map }, { now: () => 1000 });
-      expect(shown(router.route({ uri: URI }))).toBe("+a no-map");
+      expect(shown(router.route({ uri: URI }))).toBe(`+a ${reason}`);
       expect(shown(router.route({ uri: "http://x.com/" }))).toBe("+a in-map");
     });
 

@@ -100,7 +100,7 @@ interface ShowOptions {
   readonly folder: string;
   readonly json: boolean;
   readonly quiet: boolean;
-  readonly "map-age": number | undefined;
+  readonly "map-age": number;
   readonly "allow-private": boolean;
 }
 

@@ -60,6 +60,8 @@ export class KeptMap {
   #fetchedAt: number | undefined;
   #error: MementoMapError | undefined;
   #failures = 0;
+  /** When the archive last gave the map, or said that it is unchanged. */
+  #confirmedAt = 0;
   #stamp: FileStamp | undefined;
   /** The file is as it was fetched, and what is fetched is checked. */
   #isChecked = false;
@@ -75,6 +77,7 @@ export class KeptMap {
       isDirect: place.isDirect,
       onAnswered: ({ status }) => {
         this.#error = undefined;
+        this.#confirmedAt = (options.now ?? Date.now)();
         this.#isChecked ||= status === "fetched";
       },
       onFailure: (error) => this.#fail(error),
@@ -114,6 +117,12 @@ export class KeptMap {
   async fetch(): Promise<void> {
     if (this.#fresh === undefined) return;
     await this.#fresh.start();
+    await this.check();
+  }
+
+  /** Asks for a new version now, where the map is one to be fetched; and looks at the file. */
+  async refresh(): Promise<void> {
+    await this.#fresh?.refresh();
     await this.check();
   }
 
@@ -169,9 +178,16 @@ export class KeptMap {
     const { updated_at: stated } = index.headers.meta;
     const time = typeof stated === "string" ? Date.parse(stated) : Number.NaN;
     const updatedAt = Number.isNaN(time) ? undefined : time;
-    const { maxMapAgeMs } = this.#options;
-    const staleAt = maxMapAgeMs === undefined ? undefined : (updatedAt ?? mtimeMs) + maxMapAgeMs;
-    this.#map = { index, updatedAt, staleAt };
+    const { maxMapAgeMs = Infinity } = this.#options;
+    const madeAt = updatedAt ?? mtimeMs;
+    const confirmedAt = (): number => this.#confirmedAt;
+    this.#map = {
+      index,
+      updatedAt,
+      get staleAt() {
+        return Math.max(madeAt, confirmedAt()) + maxMapAgeMs;
+      },
+    };
     this.#fetchedAt = mtimeMs;
     this.#error = undefined;
     this.#options.onChange();

@@ -112,6 +112,16 @@ export class MapKeeper {
     await this.#publish();
   }
 
+  /** Asks for new versions of all maps now, those that are fetched too; gives the router what is new. */
+  async refresh(): Promise<void> {
+    await Promise.all(
+      Array.from(this.#kept.values(), async (kept) => {
+        await kept.refresh();
+        await this.#publish();
+      }),
+    );
+  }
+
   /** How the map of an archive is; undefined if none is named for it. */
   stateOf({ id }: Archive): MapState | undefined {
     return this.#kept.get(id)?.state;

@@ -135,7 +135,7 @@ describe("MapKeeper, for a file", () => {
     ]);
     now += 1;
     expect([routed(), state()]).toEqual([
-      "+a no-map",
+      "+a old-map",
       expect.objectContaining({ status: "stale" }),
     ]);
   });
