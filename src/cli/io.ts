@@ -1,5 +1,6 @@
 import type { Writable } from "node:stream";
 import type { Interrupt } from "../node/interrupt.ts";
+import { ioError } from "../node/io-error.ts";
 import { isClosedPipe } from "../node/output-file.ts";
 
 /** Where messages go: standard error, or a test. */
@@ -52,21 +53,15 @@ export function writeBytes(stdout: Writable, bytes: Uint8Array | string): Promis
   return new Promise((resolve, reject) => {
     stdout.write(bytes, (error) => {
       if (error === null || error === undefined) resolve();
-      else reject(error);
+      else reject(isClosedPipe(error) ? error : ioError(error, "stdout"));
     });
   });
 }
 
-/** Waits until a stream has passed on what it was given, or has lost its reader. */
+/** Waits until a stream has passed on what it was given, or has failed: each write reports that. */
 export function drained(stream: Writable): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (stream.destroyed) {
-      resolve();
-      return;
-    }
-    stream.write("", (error) => {
-      if (error === null || error === undefined || isClosedPipe(error)) resolve();
-      else reject(error);
-    });
+  return new Promise((resolve) => {
+    if (stream.destroyed) resolve();
+    else stream.write("", () => resolve());
   });
 }

@@ -54,9 +54,7 @@ export class FileSource implements ByteSource {
           throw ioError(error, this.name);
         });
       if (bytesRead === 0) {
-        throw new MementoMapError("MM_IO", "became shorter while it was read; try again", {
-          position: { source: this.name },
-        });
+        throw becameShorter(this.name);
       }
       filled += bytesRead;
     }
@@ -66,4 +64,10 @@ export class FileSource implements ByteSource {
   async close(): Promise<void> {
     await this.#file.close();
   }
+}
+
+/** An error about a file that somebody cuts while it is read. */
+export function becameShorter(source: string): MementoMapError {
+  const message = "became shorter while it was read; try again when nobody writes to it";
+  return new MementoMapError("MM_IO", message, { position: { source } });
 }

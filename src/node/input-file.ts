@@ -1,5 +1,6 @@
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { MementoMapError } from "../errors.ts";
+import { becameShorter } from "./file-source.ts";
 import { decompressed, type DecompressOptions } from "./decompress.ts";
 import { ioError } from "./io-error.ts";
 import { openPipe } from "./named-pipe.ts";
@@ -71,7 +72,7 @@ export async function openInput(
       position: { source: path },
     });
   }
-  const reader = new FileReader(file, path);
+  const reader = new FileReader(file, path, stats.isFile() ? stats.size : 0);
   return {
     name: path,
     size: stats.isFile() ? stats.size : undefined,
@@ -94,18 +95,24 @@ async function* watched(
 class FileReader {
   readonly #file: FileHandle;
   readonly #path: string;
+  readonly #size: number;
   #isClosed = false;
 
-  constructor(file: FileHandle, path: string) {
+  /** @param size what the file has at least; with less, it became shorter while it was read. */
+  constructor(file: FileHandle, path: string, size: number) {
     this.#file = file;
     this.#path = path;
+    this.#size = size;
   }
 
   async *chunks(): AsyncGenerator<Uint8Array, void, undefined> {
     let ahead = this.#readAhead();
+    let total = 0;
     try {
       for (;;) {
         const chunk = await ahead;
+        total += chunk.length;
+        if (chunk.length === 0 && total < this.#size) throw becameShorter(this.#path);
         if (chunk.length === 0) return;
         ahead = this.#readAhead();
         yield chunk;

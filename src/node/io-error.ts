@@ -11,7 +11,10 @@ const EXPLANATIONS: Readonly<Record<string, string>> = {
   EDQUOT: "disk quota exceeded; free some space or choose another place",
   EMFILE: "too many open files; raise the limit (ulimit -n)",
   ENFILE: "too many open files on this machine",
-  ENAMETOOLONG: "the name is too long for the file system",
+  ENAMETOOLONG: "the name is too long for the file system; choose a shorter one",
+  EFBIG:
+    "the file would be larger than allowed; raise the limit (ulimit -f) or choose another place",
+  EEXIST: "is there already, and is something else; choose another name",
   ELOOP: "too many symbolic links in the path",
   EIO: "the device reported an error",
 };
@@ -27,6 +30,15 @@ export function ioError(error: unknown, path: string): MementoMapError {
     EXPLANATIONS[systemCode(error) ?? ""] ??
     (error instanceof Error ? error.message : String(error));
   return new MementoMapError("MM_IO", explanation, { position: { source: path }, cause: error });
+}
+
+/**
+ * {@link ioError} of a failed system call, an error of the package as it is, and undefined for any
+ * other, which is a bug: for whoever goes on after what can go wrong on any machine.
+ */
+export function foreseenError(error: unknown, path: string): MementoMapError | undefined {
+  const isForeseen = isMementoMapError(error) || systemCode(error) !== undefined;
+  return isForeseen ? ioError(error, path) : undefined;
 }
 
 /** The code of a failed system call, such as `ENOENT`, or undefined for any other error. */

@@ -288,7 +288,8 @@ class CompressedOutput implements Output {
     return new Promise((resolve, reject) => {
       compressor.write(block, (error) => {
         if (error === null || error === undefined) resolve();
-        else reject(error);
+        // The compressor is gone because the file failed: that is what went wrong.
+        else this.#pumped.then(() => reject(error), reject);
       });
     });
   }

@@ -26,7 +26,7 @@ export async function withTempDir<T>(
   use: (path: string) => Promise<T>,
 ): Promise<T> {
   const parent = options.parent ?? tmpdir();
-  await removeAbandonedScratch(parent);
+  await removeAbandoned(parent);
   // Made and registered in one go: an interruption in between would leave it behind.
   options.interrupt?.signal.throwIfAborted();
   const path = makeIn(parent);
@@ -41,7 +41,17 @@ export async function withTempDir<T>(
   }
 }
 
-/** Removes the scratch folders of killed runs; {@link withTempDir} does so too. */
+/**
+ * Makes a scratch folder for as long as its maker wants; who makes it removes it.
+ *
+ * @throws `MM_IO` when the folder cannot be made.
+ */
+export async function makeTempDir(parent: string = tmpdir()): Promise<string> {
+  await removeAbandoned(parent);
+  return makeIn(parent);
+}
+
+/** Removes the scratch folders of killed runs; making one does so too. */
 export function removeAbandonedScratch(parent: string = tmpdir()): Promise<void> {
   return removeAbandoned(parent);
 }

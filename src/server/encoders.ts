@@ -40,6 +40,8 @@ export async function encodeToFile(
     stdio: ["pipe", "pipe", "ignore"],
   });
   const ended = once(child, "close");
+  // Awaited below; a program that cannot be started says so before.
+  ended.catch(() => undefined);
   // Both are waited for, whatever happens: nothing may write to the file after this returns.
   const outcomes = await Promise.allSettled([
     pipeline(Readable.from(chunks, { objectMode: false }), child.stdin),

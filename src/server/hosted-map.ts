@@ -2,12 +2,11 @@ import { createWriteStream } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { isMementoMapError } from "../errors.ts";
 import { recognizeCompression } from "../node/decompress.ts";
 import { FileSource } from "../node/file-source.ts";
 import { type FileStamp, isSameStamp, stampOf } from "../node/file-stamp.ts";
 import { openInput } from "../node/input-file.ts";
-import { ioError } from "../node/io-error.ts";
+import { foreseenError, ioError } from "../node/io-error.ts";
 import type { Log } from "./log.ts";
 import { MapVersion, type MapVersionOptions } from "./map-version.ts";
 
@@ -109,8 +108,9 @@ export class HostedMap {
       log.event("info", "map replaced", { map: id, records: next.survey.records });
       this.#compress(next);
       await old.release();
-    } catch (error) {
-      if (!isMementoMapError(error)) throw error;
+    } catch (thrown) {
+      const error = foreseenError(thrown, this.path);
+      if (error === undefined) throw thrown;
       // The file is gone, or there is a want of open files: the same version may be read later.
       if (error.code === "MM_IO") this.#stamp = undefined;
       const isNews = error.code !== "MM_IO" || error.describe() !== this.#fault;
@@ -162,7 +162,9 @@ async function openPlain({ id, path, scratchFolder }: HostedMapOptions): Promise
   const scratch = join(scratchFolder, `${id}.plain`);
   const input = await openInput(path, { stdin: nothing() });
   try {
-    await pipeline(input.chunks, createWriteStream(scratch));
+    await pipeline(input.chunks, createWriteStream(scratch)).catch((error: unknown) => {
+      throw ioError(error, scratch);
+    });
     return await FileSource.open(scratch, path);
   } finally {
     // Open files outlive their names; the space is free again when the version is closed.

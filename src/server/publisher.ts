@@ -1,9 +1,8 @@
-import { mkdtempSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { basename } from "node:path";
 import { MementoMapError, quote } from "../errors.ts";
+import { makeTempDir } from "../node/temp-dir.ts";
 import { EncodedCopies } from "./encoded-copies.ts";
 import { availableEncodings } from "./encoders.ts";
 import type { Exchange } from "./exchange.ts";
@@ -101,7 +100,7 @@ export class Publisher {
   static async open(options: PublisherOptions): Promise<Publisher> {
     const named = options.maps.map(withName);
     checkNames(named);
-    const scratchFolder = mkdtempSync(join(tmpdir(), "mementomap-serve-"));
+    const scratchFolder = await makeTempDir();
     const maps: HostedMap[] = [];
     try {
       for (const { id, path } of named) {

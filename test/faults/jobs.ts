@@ -26,6 +26,8 @@ export interface Inputs {
   readonly otherMap: string;
   /** Lookups that were not held. */
   readonly misses: string;
+  /** An index of a few lines, and its map. */
+  readonly small: { readonly index: string; readonly map: string };
   close(): void;
 }
 
@@ -57,6 +59,7 @@ export async function makeInputs(lines: number): Promise<Inputs> {
     map: path("map.ukvs"),
     otherMap: path("other.ukvs"),
     misses: path("misses.txt"),
+    small: { index: path("small.cdxj"), map: path("small.ukvs") },
     close: () => rmSync(folder, { recursive: true, force: true }),
   };
   const sample = ["sample", "-q", "--lines", String(lines)];
@@ -65,6 +68,8 @@ export async function makeInputs(lines: number): Promise<Inputs> {
     [...sample, "--seed", "2", "-o", inputs.otherIndex],
     [...sample, "--lookups", "2000", "-o", inputs.misses],
     ["generate", "-q", inputs.index, "-o", inputs.map],
+    ["sample", "-q", "--lines", "50", "-o", inputs.small.index],
+    ["generate", "-q", inputs.small.index, "-o", inputs.small.map],
     ["generate", "-q", inputs.otherIndex, "-o", inputs.otherMap],
   ]) {
     const { code, stderr } = await run(argv);
@@ -85,7 +90,7 @@ export function fileJobs(inputs: Inputs): Job[] {
     const { target, tmp } = places(inputs, name, file);
     return { name, target, tmp, argv: argv(target, tmp), ...more };
   };
-  const spilling = ["--memory", "1m"];
+  const spilling = ["--memory", "1m", "--by", "datetime:day"];
   return [
     job("generate, one thread, spilling", "map.ukvs", (target, tmp) => [
       "generate",
@@ -96,6 +101,7 @@ export function fileJobs(inputs: Inputs): Job[] {
       "--tmp",
       tmp,
       index,
+      otherIndex,
       "-o",
       target,
     ]),
@@ -171,16 +177,23 @@ export function fileJobs(inputs: Inputs): Job[] {
     job(
       "analyze",
       "report.html",
-      (target, tmp) => ["analyze", "-q", ...spilling, "--tmp", tmp, index, "--html", target],
+      (target, tmp) => ["analyze", "-q", "--memory", "1m", "--tmp", tmp, index, "--html", target],
       {},
     ),
   ];
 }
 
-/** Jobs that talk to a server of this machine, which `close` ends. */
-export async function networkJobs(
-  inputs: Inputs,
-): Promise<{ readonly jobs: readonly Job[]; close(): void; resumed(): number }> {
+/** A server of this machine, which `close` ends, and jobs that talk to it. */
+export interface Network {
+  readonly address: string;
+  readonly jobs: readonly Job[];
+  /** Downloads that went on where they had stopped. */
+  resumed(): number;
+  close(): void;
+}
+
+/** {@link Network} */
+export async function networkJobs(inputs: Inputs): Promise<Network> {
   const map = readFileSync(inputs.map);
   const lines = readFileSync(inputs.index, "utf8").trimEnd().split("\n").slice(1, 3001);
   let resumed = 0;
@@ -208,6 +221,7 @@ export async function networkJobs(
     return { name, target, tmp, argv: [...argv, target], ...more };
   };
   return {
+    address,
     jobs: [
       at("fetch", "map.ukvs", ["fetch", "-q", "--direct", `${address}/map`, "-o"], {
         old: inputs.otherMap,

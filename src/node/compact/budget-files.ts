@@ -1,4 +1,4 @@
-import { createWriteStream } from "node:fs";
+import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { finished } from "node:stream/promises";
 import { countLines } from "../../bytes/count-lines.ts";
@@ -15,6 +15,7 @@ import { memgatorMisses } from "../../input/memgator-misses.ts";
 import { SizedHead } from "../../ukvs/sized-head.ts";
 import type { FileSource } from "../file-source.ts";
 import { openInput } from "../input-file.ts";
+import { ioError, systemCode } from "../io-error.ts";
 import { peekHead } from "../input/peek-head.ts";
 import type { MapStreams } from "../map-sources.ts";
 import { withMapSources } from "../map-sources.ts";
@@ -264,7 +265,6 @@ async function writeScratch(
   file: string,
 ): Promise<Written> {
   const plan = compaction.plan(maxRows);
-  const target = createWriteStream(file, { flags: "wx" });
   // As an output whose name ends in .gz has it.
   const gzip = new HeadedGzip(READ_BYTES);
   const head = new SizedHead(compaction.headers).bytes({ bytes: 0, records: 0 });
@@ -273,13 +273,22 @@ async function writeScratch(
   gzip.compressor.on("data", (block: Buffer) => {
     gzipBytes += block.length;
   });
-  for await (const block of compaction.rows(plan)) {
-    rows += countLines(block);
-    await Promise.all([writeBlock(target, block), writeBlock(gzip.compressor, block)]);
+  try {
+    const target = await open(file, "wx");
+    try {
+      for await (const block of compaction.rows(plan)) {
+        rows += countLines(block);
+        await Promise.all([target.writeFile(block), writeBlock(gzip.compressor, block)]);
+      }
+    } finally {
+      await target.close();
+    }
+  } catch (error) {
+    gzip.compressor.destroy();
+    throw systemCode(error) === undefined ? error : ioError(error, file);
   }
-  target.end();
   gzip.compressor.end();
-  await Promise.all([finished(target), finished(gzip.compressor)]);
+  await finished(gzip.compressor);
   return { plan, rows, gzipBytes, file };
 }
 

@@ -60,18 +60,24 @@ export async function compactFile(
   options: CompactFileOptions,
 ): Promise<CompactFileSummary> {
   return withTempDir({ parent: options.scratch, interrupt: options.interrupt }, async (scratch) => {
-    const file = path === "-" ? undefined : await openPlain(path);
-    if (file === undefined) return compactStream(path, output, scratch, options);
+    const plain = path === "-" ? undefined : await openPlain(path);
+    if (plain === undefined) return compactStream(path, output, scratch, options);
     try {
-      return await compactPlain(path, file, output, scratch, options);
+      return await compactPlain(path, plain, output, scratch, options);
     } finally {
-      await file.close();
+      await plain.file.close();
     }
   });
 }
 
+/** A file, and what it had when it was opened: if it becomes shorter, that must not go unseen. */
+interface PlainFile {
+  readonly file: FileHandle;
+  readonly size: number;
+}
+
 /** Opens a regular, uncompressed file; undefined for others. */
-async function openPlain(path: string): Promise<FileHandle | undefined> {
+async function openPlain(path: string): Promise<PlainFile | undefined> {
   try {
     const file = await open(path, "r");
     const stats = await file.stat();
@@ -79,7 +85,7 @@ async function openPlain(path: string): Promise<FileHandle | undefined> {
       ? await file.read(Buffer.alloc(4), 0, 4, 0)
       : { buffer: Buffer.alloc(0), bytesRead: 0 };
     if (stats.isFile() && recognizeCompression(buffer.subarray(0, bytesRead)) === undefined) {
-      return file;
+      return { file, size: stats.size };
     }
     await file.close();
     return undefined;
@@ -127,12 +133,11 @@ function written({ size, headBytes }: MapOutput): {
 
 async function compactPlain(
   path: string,
-  file: FileHandle,
+  { file, size }: PlainFile,
   output: MapOutput,
   scratch: string,
   options: CompactFileOptions,
 ): Promise<CompactFileSummary> {
-  const { size } = await file.stat();
   const { headers, lines, offset, bodyOffset } = await readFileHeaders(file, path);
   checkSize(headers.size, { bytes: size - bodyOffset }, path);
   const worthwhile = Math.ceil(size / BYTES_WORTH_A_THREAD);

@@ -8,6 +8,7 @@ import type { WeightOptions } from "../../compact/weight-policy.ts";
 import { WeightPolicy } from "../../compact/weight-policy.ts";
 import { MementoMapError } from "../../errors.ts";
 import type { Fields } from "../../ukvs/header.ts";
+import { becameShorter } from "../file-source.ts";
 import { ioError, systemCode } from "../io-error.ts";
 import { ScratchSpill } from "../scratch-spill.ts";
 import { CompactKernel } from "./compact-kernel.ts";
@@ -142,9 +143,7 @@ function readBlocks(
     const wanted = Math.min(buffer.length - held, READ_BYTES, end - offset);
     const read = readSync(file, buffer, held, wanted, offset);
     if (read === 0) {
-      throw new MementoMapError("MM_IO", "the file became shorter while it was read", {
-        position: { source: path },
-      });
+      throw becameShorter(path);
     }
     offset += read;
     const filled = held + read;

@@ -180,7 +180,7 @@ async function store(
     throw ioError(error, paths.part);
   });
   try {
-    await append(response, file, from, options);
+    await append(response, { file, path: paths.part }, from, options);
   } finally {
     await file.close();
   }
@@ -188,7 +188,7 @@ async function store(
 
 async function append(
   response: HttpResponse,
-  file: FileHandle,
+  { file, path }: { readonly file: FileHandle; readonly path: string },
   from: number,
   { maxBytes, signal, onBytes }: DownloadOptions,
 ): Promise<void> {
@@ -201,7 +201,11 @@ async function append(
     }
     let written = 0;
     while (written < chunk.length) {
-      const { bytesWritten } = await file.write(chunk, written, chunk.length - written, at);
+      const { bytesWritten } = await file
+        .write(chunk, written, chunk.length - written, at)
+        .catch((error: unknown) => {
+          throw ioError(error, path);
+        });
       written += bytesWritten;
       at += bytesWritten;
     }

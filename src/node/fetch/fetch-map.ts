@@ -196,8 +196,8 @@ class Fetching {
       onToldToWait: this.#options.onToldToWait,
       onBytes: this.#options.onBytes,
     };
-    const first = await download(place.url, paths, options);
     try {
+      const first = await download(place.url, paths, options);
       const page = await pageOf(paths.part, first, maxBytes);
       return await withTempDir({ interrupt }, async (folder) => {
         const pages =
@@ -210,7 +210,7 @@ class Fetching {
         return this.#take(place, first, pages, maxBytes);
       });
     } catch (error) {
-      // A complete download that was refused is no use to the next run.
+      // A complete download that was refused is no use to the next run, and a full disk needs its room.
       if (!isInterruption(error)) await forget(paths);
       throw error;
     }
@@ -285,7 +285,7 @@ function entry(name: string, value: string | null | undefined): [string, string]
 }
 
 function isInterruption(error: unknown): boolean {
-  return isMementoMapError(error) && ["MM_INTERRUPTED", "MM_HTTP", "MM_IO"].includes(error.code);
+  return isMementoMapError(error) && ["MM_INTERRUPTED", "MM_HTTP"].includes(error.code);
 }
 
 async function sizeOf(path: string): Promise<number | undefined> {

@@ -1,4 +1,5 @@
-import { isMementoMapError, MementoMapError } from "../../errors.ts";
+import { MementoMapError } from "../../errors.ts";
+import { foreseenError } from "../io-error.ts";
 import { fetchMap, type FetchMapOptions, type FetchResult } from "./fetch-map.ts";
 
 const DAY_MS = 86_400_000;
@@ -87,7 +88,8 @@ export class FreshMap {
       return result;
     } catch (error) {
       if (signal.aborted) return undefined;
-      if (!isMementoMapError(error)) {
+      const foreseen = foreseenError(error, this.path);
+      if (foreseen === undefined) {
         // A bug must not go unseen; nor may it be the last time that the map is asked for.
         this.#schedule(this.#options.maxIntervalMs ?? DAY_MS);
         throw error;
@@ -95,7 +97,7 @@ export class FreshMap {
       const { minIntervalMs = 60_000 } = this.#options;
       this.#schedule(Math.max(minIntervalMs * 2 ** this.#failures, toldMs));
       this.#failures += 1;
-      this.#options.onFailure?.(error);
+      this.#options.onFailure?.(foreseen);
       return undefined;
     }
   }

@@ -1,12 +1,12 @@
 import { rm } from "node:fs/promises";
-import { isMementoMapError, type MementoMapError } from "../../errors.ts";
+import type { MementoMapError } from "../../errors.ts";
 import type { Archive } from "../../route/archive.ts";
 import type { RoutedMap } from "../../route/routed-map.ts";
 import { webAddress } from "../../discover/discover.ts";
 import { type FetchState, readJson, statePath } from "../fetch/fetch-state.ts";
 import { FreshMap, type FreshMapOptions } from "../fetch/fresh-map.ts";
 import { type FileStamp, isSameStamp, stampIfThere, stampOf } from "../file-stamp.ts";
-import { ioError } from "../io-error.ts";
+import { foreseenError, ioError } from "../io-error.ts";
 import { readMap } from "./read-map.ts";
 
 /** Where a map comes from, and the file it is in. */
@@ -154,10 +154,11 @@ export class KeptMap {
       this.#stamp = stamp;
       await this.#take(stamp);
     } catch (error) {
-      if (!isMementoMapError(error)) throw error;
-      this.#fail(error);
+      const foreseen = foreseenError(error, path);
+      if (foreseen === undefined) throw error;
+      this.#fail(foreseen);
       // The disk, or a want of open files: the same version may be read the next time.
-      if (error.code === "MM_IO") this.#stamp = undefined;
+      if (foreseen.code === "MM_IO") this.#stamp = undefined;
       // A fetched map with faults is of no use: without it, it is fetched anew.
       else if (this.#fresh !== undefined) await this.#remove();
     }

@@ -1,4 +1,5 @@
 import { isMementoMapError, type MementoMapError } from "../../errors.ts";
+import { foreseenError } from "../io-error.ts";
 import { type FileStamp, isSameStamp, stampIfThere } from "../file-stamp.ts";
 
 /** How the list of archives is, for those who look after the service. */
@@ -96,12 +97,13 @@ export class ListKeeper {
       this.#takenAt = this.#now();
       this.#error = undefined;
     } catch (error) {
-      if (!isMementoMapError(error)) throw error;
+      const foreseen = foreseenError(error, "the list of archives");
+      if (foreseen === undefined) throw error;
       // The disk, or a want of open files: the same files may be read the next time.
-      if (error.code === "MM_IO") this.#stamps = new Map();
-      const isNews = this.#error?.describe() !== error.describe();
-      this.#error = error;
-      if (isNews) this.#options.onFailure?.(error);
+      if (foreseen.code === "MM_IO") this.#stamps = new Map();
+      const isNews = this.#error?.describe() !== foreseen.describe();
+      this.#error = foreseen;
+      if (isNews) this.#options.onFailure?.(foreseen);
     }
   }
 

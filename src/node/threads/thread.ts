@@ -56,7 +56,7 @@ export class Thread {
   #fail(cause: unknown): void {
     this.#failure ??= new MementoMapError(
       "MM_WORKER",
-      "a worker thread ended before its work was done; more --memory or fewer --threads may help",
+      "a worker thread ended before its work was done; more --memory, fewer --threads or a higher limit of open files (ulimit -n) may help",
       { cause },
     );
     for (const { reject } of this.#pending.values()) reject(this.#failure);

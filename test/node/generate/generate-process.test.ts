@@ -114,7 +114,7 @@ describe.skipIf(!isBuilt)("generate on threads (needs npm run build)", () => {
       code: 2,
       stdout: "",
       stderr:
-        "mementomap: a worker thread ended before its work was done; more --memory or fewer --threads may help [MM_WORKER]\n",
+        "mementomap: a worker thread ended before its work was done; more --memory, fewer --threads or a higher limit of open files (ulimit -n) may help [MM_WORKER]\n",
     });
     expect(readdirSync(folder)).toEqual(["dying.cjs"]);
   });
