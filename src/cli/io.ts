@@ -1,6 +1,6 @@
 import type { Writable } from "node:stream";
 import type { Interrupt } from "../node/interrupt.ts";
-import { ioError } from "../node/io-error.ts";
+import { foreseenError } from "../node/io-error.ts";
 import { isClosedPipe } from "../node/output-file.ts";
 
 /** Where messages go: standard error, or a test. */
@@ -53,7 +53,7 @@ export function writeBytes(stdout: Writable, bytes: Uint8Array | string): Promis
   return new Promise((resolve, reject) => {
     stdout.write(bytes, (error) => {
       if (error === null || error === undefined) resolve();
-      else reject(isClosedPipe(error) ? error : ioError(error, "stdout"));
+      else reject(isClosedPipe(error) ? error : (foreseenError(error, "stdout") ?? error));
     });
   });
 }

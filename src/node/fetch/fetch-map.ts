@@ -196,8 +196,12 @@ class Fetching {
       onToldToWait: this.#options.onToldToWait,
       onBytes: this.#options.onBytes,
     };
+    const first = await download(place.url, paths, options).catch(async (error: unknown) => {
+      // A full disk needs the room.
+      if (isMementoMapError(error) && error.code === "MM_IO") await forget(paths);
+      throw error;
+    });
     try {
-      const first = await download(place.url, paths, options);
       const page = await pageOf(paths.part, first, maxBytes);
       return await withTempDir({ interrupt }, async (folder) => {
         const pages =
