@@ -6,6 +6,7 @@ import { ROOT } from "../support/code-blocks.ts";
 const PAGES = [
   "README.md",
   "CONTRIBUTING.md",
+  "SECURITY.md",
   "CHANGELOG.md",
   "bench/README.md",
   ...readdirSync(join(ROOT, "docs"), { recursive: true, encoding: "utf8" })
