@@ -71,9 +71,10 @@ export function networkFailure(thrown: unknown, url: string): NetworkFailure {
     };
   }
   const cause = thrown instanceof Error ? thrown : new Error(String(thrown));
-  const { code = "", message } = cause as NodeJS.ErrnoException; // undefined for others
+  const { code = "", message, name } = cause as NodeJS.ErrnoException; // undefined for others
   const [reason, text] = KNOWN[code] ?? [
-    SPEAKING[code] ?? codeReason(code),
+    // undici's parser gives no code.
+    SPEAKING[code] ?? (name === "HTTPParserError" ? "bad-http" : codeReason(code)),
     unknownText(code, message),
   ];
   return {

@@ -151,7 +151,7 @@ export class OriginPools {
   #lookupFor(origin: string): LookupFunction {
     const lookup = this.#options.lookup ?? systemLookup;
     return (host, options, callback) => {
-      const done = this.#mayBePrivate(origin) ? callback : checked(host, callback);
+      const done = checked(host, callback, this.#mayBePrivate(origin));
       try {
         lookup(host, options, done);
       } catch (error) {
@@ -186,11 +186,17 @@ export class OriginPools {
 function checked(
   host: string,
   callback: Parameters<LookupFunction>[2],
+  mayBePrivate: boolean,
 ): Parameters<LookupFunction>[2] {
   return (error, found, family) => {
-    const addresses = error === null ? addressesOf(found) : [];
-    const bad = addresses.find((address) => isPrivateAddress(address));
-    if (bad === undefined) callback(error, found, family);
+    if (error !== null) {
+      callback(error, "");
+      return;
+    }
+    const addresses = addressesOf(found);
+    const bad = mayBePrivate ? undefined : addresses.find((address) => isPrivateAddress(address));
+    if (addresses.length === 0) callback(noAddress(host), "");
+    else if (bad === undefined) callback(null, found, family);
     else callback(privateAddress(host, bad), "");
   };
 }
@@ -218,6 +224,13 @@ function parsedOrigin(written: string): URL {
   if (isBare) return url;
   throw new MementoMapError("MM_BAD_URI", `${quote(written)} is no origin of the web`, {
     reason: "bad-request",
+  });
+}
+
+function noAddress(host: string): MementoMapError {
+  return new MementoMapError("MM_HTTP", "the host has no address", {
+    position: { source: host },
+    reason: "dns",
   });
 }
 
