@@ -8,6 +8,8 @@ export interface ModelArchive {
   readonly medianMs: number;
   /** The standard deviation of the logarithm of that time. */
   readonly spread: number;
+  /** Answers take between these milliseconds, evenly; in place of the two above. */
+  readonly betweenMs?: readonly [number, number] | undefined;
   /** The share of requests that go wrong, from 0 to 1. */
   readonly errors: number;
   /** The share of those that are never answered; the others are answered with 503. */
@@ -31,8 +33,12 @@ export function outcomeOf(archive: ModelArchive, original: string): Outcome {
   return uniform(archive.id, original, 2) < archive.hangs ? "hang" : "error";
 }
 
-/** How long the answer takes: log-normal. */
+/** How long the answer takes: log-normal, or even between two times. */
 export function delayMs(archive: ModelArchive, original: string): number {
+  if (archive.betweenMs !== undefined) {
+    const [least, most] = archive.betweenMs;
+    return least + uniform(archive.id, original, 3) * (most - least);
+  }
   if (archive.medianMs === 0) return 0;
   const radius = Math.sqrt(-2 * Math.log(1 - uniform(archive.id, original, 3)));
   const normal = radius * Math.cos(2 * Math.PI * uniform(archive.id, original, 4));

@@ -60,8 +60,9 @@ class PlayedArchive {
     const outcome = outcomeOf(this.#model, original);
     if (outcome === "hang") return;
     const bytes = outcome === "error" ? UNAVAILABLE : this.#answerTo(kind, original);
-    if (this.#model.medianMs === 0) socket.write(bytes);
-    else setTimeout(() => socket.write(bytes), delayMs(this.#model, original));
+    const delay = delayMs(this.#model, original);
+    if (delay === 0) socket.write(bytes);
+    else setTimeout(() => socket.write(bytes), delay);
   }
 
   #answerTo(kind: string, original: string): Buffer {

@@ -16,10 +16,19 @@ export interface InstantArchives {
   readonly lookups: string;
 }
 
+/** How long the archives take. */
+export interface Slowness {
+  /** Each answer takes between these milliseconds. */
+  readonly betweenMs: readonly [number, number];
+  /** The first archive takes so long instead, if it is not 0. */
+  readonly slowMs: number;
+}
+
 /** Starts the first twelve archives of the paper's log, with its rates of hits. */
 export async function startInstantArchives(
   folder: string,
   originalCount: number,
+  slowness: Slowness = { betweenMs: [0, 0], slowMs: 0 },
 ): Promise<InstantArchives> {
   await mkdir(folder, { recursive: true });
   const originals = [...new Set(sampleLookups({ lines: 200_000, count: originalCount }))];
@@ -34,6 +43,7 @@ export async function startInstantArchives(
     holdings: paths[i],
     medianMs: 0,
     spread: 0,
+    betweenMs: delayOf(i, slowness),
     errors: 0,
     hangs: 0,
   }));
@@ -50,4 +60,8 @@ export async function startInstantArchives(
     listWithMaps: await fleet.list(join(folder, "archives-with-maps.json"), maps),
     lookups,
   };
+}
+
+function delayOf(place: number, { betweenMs, slowMs }: Slowness): readonly [number, number] {
+  return place === 0 && slowMs > 0 ? [slowMs, slowMs] : betweenMs;
 }

@@ -8,6 +8,8 @@ export interface LoadPlan {
   /** A file of targets, one a line, with a tab and the number of mementos to expect behind each. */
   readonly lookups: string;
   readonly clients: number;
+  /** Where in the file they begin; default at its start. */
+  readonly skip?: number | undefined;
   /** How long the clients ask, again from the start at the end of the file; or once through it. */
   readonly seconds?: number | undefined;
   /** The time over which the clients begin. */

@@ -23,7 +23,7 @@ let missedMementos = 0;
 let missedLookups = 0;
 let failures = 0;
 const failureReasons: Record<string, number> = {};
-let taken = 0;
+let taken = plan.skip ?? 0;
 let clientsLeft = plan.clients;
 
 const begun = performance.now();
