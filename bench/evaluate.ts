@@ -83,12 +83,12 @@ async function table(set: EvaluationSet, folder: string): Promise<string> {
       row.lines === null ? "–" : String(row.lines),
       row.relativeCost === null ? "–" : `${(100 * row.relativeCost).toFixed(2)} %`,
       (row.gzipBytes / 1000).toFixed(1),
-      row.accuracy.toFixed(4),
-      onHeldHosts.find(({ map }) => map === row.map)?.accuracy.toFixed(4) ?? "–",
+      accuracyText(row.accuracy),
+      accuracyText(row.heldHosts.keys.accuracy),
       row.recall.toFixed(4),
       row.freshness === null ? "–" : row.freshness.toFixed(3),
     ]);
-  const head = ["map", "lines", "cost", "gzip kB", "accuracy", "held hosts", "recall", "freshness"];
+  const head = ["map", "lines", "cost", "gzip kB", "accuracy", "held hosts", "recall", "unseen"];
   const [first] = all;
   const held = first.truePositives + first.falseNegatives;
   return [
@@ -99,6 +99,10 @@ async function table(set: EvaluationSet, folder: string): Promise<string> {
     markdownTable(head, rows),
     "",
   ].join("\n");
+}
+
+function accuracyText(accuracy: number | null): string {
+  return accuracy === null ? "–" : accuracy.toFixed(4);
 }
 
 const folder = await benchFolder();

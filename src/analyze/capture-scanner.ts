@@ -22,11 +22,12 @@ export interface ScannerOptions {
   readonly maxLineBytes: number;
   /** How many captures of pages to draw at random. */
   readonly samples: number;
+  /** 4 to 14 digits; captures up to and including then are counted without their month. */
+  readonly asOf?: string | undefined;
 }
 
 const NONE = -1;
 const SHOWN_BYTES = 120;
-const DRAWN_BYTES = 12;
 const AMPERSAND = 0x26;
 const HTML = new TextEncoder().encode("text/html");
 const ROBOTS = new TextEncoder().encode("/robots.txt");
@@ -153,7 +154,7 @@ export class CaptureScanner implements LineReader {
     const statusClass = this.#countStatus(bytes, count);
     tally.addDatetime(bytes, capture.dateStart, capture.dateEnd, statusClass, count);
     if (capture.mimeStart !== NONE) this.#countMime(bytes, statusClass, count);
-    const month = tally.datetime.code;
+    const month = this.#isEarlier(bytes) ? 0 : tally.datetime.code;
     const isSame = this.#setOriginal(bytes, shared);
     tally.pathQuery[this.#cell] += count;
     this.#checkUri(bytes, count);
@@ -164,6 +165,19 @@ export class CaptureScanner implements LineReader {
     this.#key.setMonth(month);
     this.#lastMonth = month;
     this.#add(count, isSame);
+  }
+
+  /** Whether the capture is not after the date that splits them. */
+  #isEarlier(bytes: Uint8Array): boolean {
+    const { asOf } = this.#options;
+    if (asOf === undefined) return false;
+    const { dateStart, dateEnd } = this.#capture;
+    const length = Math.min(asOf.length, dateEnd - dateStart);
+    for (let i = 0; i < length; i++) {
+      const difference = bytes[dateStart + i] - asOf.charCodeAt(i);
+      if (difference !== 0) return difference < 0;
+    }
+    return true;
   }
 
   /**
@@ -262,9 +276,7 @@ export class CaptureScanner implements LineReader {
     const { dateStart, dateEnd } = this.#capture;
     if (dateStart === NONE) return;
     const { samples } = this.tally;
-    // The end of a URI tells it from others well enough to draw by.
-    const tail = Math.max(start, end - DRAWN_BYTES);
-    const hash = hashRange(bytes, dateStart, dateEnd) ^ hashRange(uri, tail, end);
+    const hash = hashRange(bytes, dateStart, dateEnd) ^ hashRange(uri, start, end);
     if (!samples.accepts(hash >>> 0)) return;
     const date = this.#decoder.decode(bytes.subarray(dateStart, dateEnd));
     const text = `${date} ${this.#decoder.decode(uri.subarray(start, end))}`;

@@ -6,6 +6,8 @@ export interface HeapsFit {
   readonly beta: number;
   /** How much of the variance of log y it explains. */
   readonly r2: number;
+  /** How many points it was fitted to. */
+  readonly points: number;
 }
 
 /** Fits by least squares of logarithms; undefined for fewer than two different positive x. */
@@ -21,5 +23,6 @@ export function fitHeaps(points: readonly CurvePoint[]): HeapsFit | undefined {
   if (logs.length < 2 || varianceX === 0) return undefined;
   const beta = covariance / varianceX;
   const k = Math.exp(meanY - beta * meanX);
-  return { k, beta, r2: varianceY === 0 ? 1 : (beta * covariance) / varianceY };
+  const r2 = varianceY === 0 ? 1 : (beta * covariance) / varianceY;
+  return { k, beta, r2, points: logs.length };
 }

@@ -1,25 +1,40 @@
 /** How a set of answers compares with what is held. */
+export interface AnswerCounts {
+  readonly lookups: number;
+  readonly truePositives: number;
+  readonly falsePositives: number;
+  readonly trueNegatives: number;
+  readonly falseNegatives: number;
+  /** The share of right answers; null when nothing was asked. */
+  readonly accuracy: number | null;
+}
+
+/** Counts answers by what is held and what was said. */
 export class Confusion {
-  truePositives = 0;
-  falsePositives = 0;
-  trueNegatives = 0;
-  falseNegatives = 0;
+  #truePositives = 0;
+  #falsePositives = 0;
+  #trueNegatives = 0;
+  #falseNegatives = 0;
 
-  add(isHeld: boolean, saysPresent: boolean): void {
+  /** @param count how often it was asked */
+  add(isHeld: boolean, saysPresent: boolean, count: number): void {
     if (isHeld) {
-      if (saysPresent) this.truePositives++;
-      else this.falseNegatives++;
-    } else if (saysPresent) this.falsePositives++;
-    else this.trueNegatives++;
+      if (saysPresent) this.#truePositives += count;
+      else this.#falseNegatives += count;
+    } else if (saysPresent) this.#falsePositives += count;
+    else this.#trueNegatives += count;
   }
 
-  get total(): number {
-    return this.truePositives + this.falsePositives + this.trueNegatives + this.falseNegatives;
-  }
-
-  /** The share of right answers; 1 when nothing was asked. */
-  get accuracy(): number {
-    const { total } = this;
-    return total === 0 ? 1 : (this.truePositives + this.trueNegatives) / total;
+  counts(): AnswerCounts {
+    const right = this.#truePositives + this.#trueNegatives;
+    const lookups = right + this.#falsePositives + this.#falseNegatives;
+    return {
+      lookups,
+      truePositives: this.#truePositives,
+      falsePositives: this.#falsePositives,
+      trueNegatives: this.#trueNegatives,
+      falseNegatives: this.#falseNegatives,
+      accuracy: lookups === 0 ? null : right / lookups,
+    };
   }
 }

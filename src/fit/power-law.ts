@@ -10,6 +10,8 @@ export interface Point {
 /** A fitted law, and how much of the variance of y it explains. */
 export interface PowerLawFit extends PowerLaw {
   readonly r2: number;
+  /** How many points it was fitted to. */
+  readonly points: number;
 }
 
 const MAX_STEPS = 200;
@@ -40,7 +42,8 @@ export function fitPowerLaw(points: readonly Point[]): PowerLawFit {
   }
   const mean = points.reduce((sum, { y }) => sum + y, 0) / points.length;
   const spread = points.reduce((sum, { y }) => sum + (y - mean) ** 2, 0);
-  return { a: bestScale(points, k), k, r2: spread === 0 ? 1 : 1 - error / spread };
+  const r2 = spread === 0 ? 1 : 1 - error / spread;
+  return { a: bestScale(points, k), k, r2, points: points.length };
 }
 
 /** The a that fits best for this k. */

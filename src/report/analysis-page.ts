@@ -8,17 +8,17 @@ import { htmlTable } from "./html-table.ts";
 import { dateOf, percent, shortAmount, shortNumber, wholeNumber } from "./number-format.ts";
 import type { PageSection, Tile } from "./page.ts";
 import { card, pageHtml } from "./page.ts";
+import type { RunRecord } from "./run-record.ts";
 import { reductionSection, treeSection } from "./tree-section.ts";
 
 export interface ReportNames {
   /** The archive's name. */
   readonly title: string;
-  /** What made the report, such as `mementomap/1.0.0`. */
-  readonly generator: string;
+  readonly run: RunRecord;
 }
 
 /** The portrait of an archive as one HTML file. */
-export function analysisPage(analysis: Analysis, { title, generator }: ReportNames): string {
+export function analysisPage(analysis: Analysis, { title, run }: ReportNames): string {
   return pageHtml({
     title,
     lead: lead(analysis),
@@ -33,9 +33,9 @@ export function analysisPage(analysis: Analysis, { title, generator }: ReportNam
       faultSection(analysis),
       methodSection(analysis),
     ],
-    data: analysis,
+    data: { ...analysis, run },
     dataName: "analysis.json",
-    generator,
+    run,
   });
 }
 
@@ -85,7 +85,7 @@ function methodSection({ index, method }: Analysis): PageSection {
     ["Files", index.files],
     ...(index.storedBytes === null
       ? []
-      : ([["Bytes stored", index.storedBytes]] satisfies [string, number][])),
+      : ([["Bytes of the index files", index.storedBytes]] satisfies [string, number][])),
     ["Lines", lines.lines],
     ["Headers and blank lines", lines.headers + lines.blank],
     ["Records not of the web", lines.nonWeb],

@@ -3,6 +3,7 @@ import type { HeapsFit } from "../analyze/heaps-fit.ts";
 import type { PowerLawFit } from "../fit/power-law.ts";
 import { dateOf, decimalNumber, percent, wholeNumber } from "./number-format.ts";
 import type { TextTable } from "./text-table.ts";
+import { fitQuality } from "./fit-text.ts";
 import { shortened, TEXT_WIDTH, textTableLines } from "./text-table.ts";
 
 /** The analysis of an archive as text: the paper's tables, in at most 80 columns. */
@@ -323,12 +324,12 @@ function valueRows(what: string, { count, distinct }: MalformedValues): string[]
 
 function powerLine(name: string, law: PowerLawFit | undefined): string {
   if (law === undefined) return `  ${name}: too few depths`;
-  const [a, k, r2] = [law.a.toPrecision(5), law.k.toPrecision(4), law.r2.toFixed(3)];
-  return `  ${name}: children = ${a} * depth^-${k}   (R2 ${r2})`;
+  const [a, k] = [law.a.toPrecision(5), law.k.toPrecision(4)];
+  return `  ${name}: children = ${a} * depth^-${k}   (${fitQuality(law)})`;
 }
 
 function heapsLine(law: HeapsFit | undefined): string {
   if (law === undefined) return "  growth: too few months";
-  const [k, beta, r2] = [law.k.toPrecision(5), law.beta.toPrecision(4), law.r2.toFixed(3)];
-  return `  growth: originals = ${k} * mementos^${beta}   (R2 ${r2})`;
+  const [k, beta] = [law.k.toPrecision(5), law.beta.toPrecision(4)];
+  return `  growth: originals = ${k} * mementos^${beta}   (${fitQuality(law)})`;
 }

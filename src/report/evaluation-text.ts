@@ -1,31 +1,94 @@
-import type { Evaluation } from "../evaluate/evaluation.ts";
+import type { AnswerCounts } from "../evaluate/confusion.ts";
+import type { Evaluation, TruthSummary } from "../evaluate/evaluation.ts";
 import { percent, wholeNumber } from "./number-format.ts";
-import { textTableLines } from "./text-table.ts";
+import type { TextTable } from "./text-table.ts";
+import { TEXT_WIDTH, textTableLines, wrapped } from "./text-table.ts";
 
-/**
- * What maps cost and how well they answer, in at most 80 columns; beside it the same for lookups on
- * held hosts, map by map.
- */
-export function evaluationText(
-  evaluations: readonly Evaluation[],
-  onHeldHosts: readonly Evaluation[],
-): string {
+/** What maps cost and how well they answer, in at most 80 columns. */
+export function evaluationText(evaluations: readonly Evaluation[], truth: TruthSummary): string {
+  const hasUris = evaluations.some(({ uris }) => uris !== null);
   const hasFreshness = evaluations.some(({ freshness }) => freshness !== null);
-  const columns = ["map", "lines", "cost %", "gzip", "accuracy", "held hosts", "recall"];
-  const rows = evaluations.map((row, i) => [
+  const columns = [
+    "map",
+    "lines",
+    "cost %",
+    "gzip",
+    "keys",
+    ...(hasUris ? ["URIs"] : []),
+    "hosts",
+    "recall",
+    ...(hasFreshness ? ["fresh"] : []),
+  ];
+  const rows = evaluations.map((row) => [
     row.map,
     row.lines === null ? "-" : wholeNumber(row.lines),
     row.relativeCost === null ? "-" : percent(row.relativeCost),
     wholeNumber(row.gzipBytes),
-    row.accuracy.toFixed(4),
-    onHeldHosts[i]?.accuracy.toFixed(4) ?? "-",
-    row.recall === 1 ? "1" : row.recall.toFixed(6),
-    ...(hasFreshness ? [row.freshness === null ? "-" : row.freshness.toFixed(4)] : []),
+    shareText(row.keyAccuracy),
+    ...(hasUris ? [shareText(row.uriAccuracy)] : []),
+    shareText(row.heldHosts.keys.accuracy),
+    // Never rounded up: what is lost must be seen.
+    row.recall === 1 ? "1" : (Math.floor(row.recall * 1e4) / 1e4).toFixed(4),
+    ...(hasFreshness ? [shareText(row.freshness)] : []),
   ]);
-  const lines = textTableLines({
-    title: "Cost and accuracy of maps (gzip in bytes; held hosts: accuracy there)",
-    columns: hasFreshness ? [...columns, "fresh"] : columns,
-    rows,
-  });
-  return `${lines.join("\n")}\n`;
+  const tables: TextTable[] = [
+    { title: "Cost and accuracy of maps", columns, rows },
+    ...evaluations.flatMap((row) => (row.asOf === undefined ? [] : [freshnessTable(row)])),
+  ];
+  const text = tables.map((table) => textTableLines(table).join("\n")).join("\n\n");
+  return `${text}\n\n${legend(evaluations, truth).join("\n")}\n`;
+}
+
+/** What the table is about: how much was asked, and what is divided by what. */
+export function legend(evaluations: readonly Evaluation[], truth: TruthSummary): string[] {
+  const [first] = evaluations;
+  if (first === undefined) return [];
+  const { uris, heldHosts, asOf } = first;
+  const lines = [
+    `lookups: ${wholeNumber(first.lookups)} keys, ${heldText(first)} of them held, ${wholeNumber(heldHosts.keys.lookups)} on held hosts`,
+    ...(uris === null
+      ? [`no accuracy of URIs: ${truth.noUris ?? "nothing was asked for"}`]
+      : [`lookups: ${wholeNumber(uris.lookups)} URIs, ${heldText(uris)} of them held`]),
+    "keys, URIs: the share of right answers by key, without query, and by URI",
+    "hosts: the share of right answers to keys whose host is held",
+    `cost: lines for each of ${wholeNumber(first.costDivisor)} ${first.costBasis}; gzip in bytes`,
+    ...(first.freshness === null
+      ? []
+      : [
+          asOf === undefined
+            ? "fresh: the share of the keys of --future, not held yet, that is called present"
+            : "fresh: the share of originals first captured later that is called present",
+        ]),
+  ];
+  return lines.flatMap((line) => wrapped(line, TEXT_WIDTH));
+}
+
+/** How many of the lookups are held. */
+function heldText({ truePositives, falseNegatives }: AnswerCounts): string {
+  return wholeNumber(truePositives + falseNegatives);
+}
+
+/** What a map made as of a date says of the time after it. */
+function freshnessTable({ map, asOf }: Evaluation): TextTable {
+  const periods = asOf === undefined ? [] : [...asOf.periods, { period: "all", ...asOf }];
+  return {
+    title: `Captured after ${asOf?.date ?? ""}: ${map}`,
+    columns: ["period", "captures", "present %", "new originals", "present %"],
+    rows: periods.map((row) => [
+      row.period,
+      wholeNumber(row.captures),
+      percentOf(row.capturesPresent, row.captures),
+      wholeNumber(row.newOriginals),
+      percentOf(row.newOriginalsPresent, row.newOriginals),
+    ]),
+  };
+}
+
+function percentOf(part: number, all: number): string {
+  return all === 0 ? "-" : percent(part / all);
+}
+
+/** A share with four decimals, or `-` where there is none. */
+function shareText(share: number | null): string {
+  return share === null ? "-" : share.toFixed(4);
 }

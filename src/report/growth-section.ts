@@ -3,6 +3,7 @@ import { STATUS_CLASSES } from "../analyze/capture-tally.ts";
 import { barChart } from "./bar-chart.ts";
 import { decimal, numbers, share, texts, whole } from "./cells.ts";
 import { figureHtml } from "./chart.ts";
+import { fitQuality } from "./fit-text.ts";
 import { heatMap } from "./heat-map.ts";
 import { htmlTable } from "./html-table.ts";
 import { lineChart } from "./line-chart.ts";
@@ -182,7 +183,7 @@ function heapsFigure({ growth, fits }: Analysis): string {
   const caption =
     law === undefined
       ? "Too few months to fit Heaps’ law."
-      : `Heaps’ law, originals = K · mementos^β, with K = ${law.k.toPrecision(4)} and β = ${law.beta.toFixed(3)} (R² ${law.r2.toFixed(3)}). The nearer β is to 1, the more of the crawl is new.`;
+      : `Heaps’ law, originals = K · mementos^β, with K = ${law.k.toPrecision(4)} and β = ${law.beta.toFixed(3)} (${fitQuality(law, "R²")}). The nearer β is to 1, the more of the crawl is new.`;
   const points = growth.map(({ mementos, originals, month }) => ({
     x: mementos,
     y: originals,

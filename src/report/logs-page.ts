@@ -7,10 +7,11 @@ import { shownMagnitudes } from "./logs-text.ts";
 import { percent, shortNumber, shortPercent, wholeNumber } from "./number-format.ts";
 import type { PageSection } from "./page.ts";
 import { card, pageHtml } from "./page.ts";
+import type { RunRecord } from "./run-record.ts";
 import { rowChart } from "./row-chart.ts";
 
 /** What aggregator logs tell, as one HTML file. */
-export function logsPage(report: LogReport, generator: string): string {
+export function logsPage(report: LogReport, run: RunRecord): string {
   const { counts, all, asked, askedAndHeld, unknown, unknownShare } = report;
   return pageHtml({
     title: "What people ask archives for",
@@ -36,9 +37,9 @@ export function logsPage(report: LogReport, generator: string): string {
       },
     ],
     sections: [archiveSection(report), overlapSection(report), missingSection(report)],
-    data: report,
+    data: { ...report, run },
     dataName: "logs.json",
-    generator,
+    run,
   });
 }
 

@@ -1,4 +1,6 @@
 import { embeddedJson, escapeHtml } from "./html.ts";
+import type { RunRecord } from "./run-record.ts";
+import { runText } from "./run-record.ts";
 import { PAGE_SCRIPT } from "./page-script.ts";
 import { PAGE_STYLE } from "./page-style.ts";
 
@@ -26,8 +28,7 @@ export interface Page {
   /** Embedded in the page, and downloadable as a file of this name. */
   readonly data: unknown;
   readonly dataName: string;
-  /** What made the page, such as `mementomap/1.0.0`. */
-  readonly generator: string;
+  readonly run: RunRecord;
 }
 
 /** Nothing may be fetched: the policy makes the browser refuse it. */
@@ -36,7 +37,7 @@ const POLICY =
 
 /** A report as one HTML file that needs nothing else. */
 export function pageHtml(page: Page): string {
-  const { title, lead, tiles, sections, generator } = page;
+  const { title, lead, tiles, sections, run } = page;
   const links = sections.map(
     ({ id, title: name }) => `<li><a href="#${id}">${escapeHtml(name)}</a></li>`,
   );
@@ -46,7 +47,7 @@ export function pageHtml(page: Page): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="${POLICY}">
-<meta name="generator" content="${escapeHtml(generator)}">
+<meta name="generator" content="${escapeHtml(run.generator)}">
 <title>${escapeHtml(title)}</title>
 <link rel="icon" href="data:,">
 <style>${PAGE_STYLE}</style>
@@ -62,7 +63,7 @@ export function pageHtml(page: Page): string {
 <main>
 ${sections.map((section) => sectionHtml(section)).join("\n")}
 </main>
-<footer><p>Made by ${escapeHtml(generator)}. One file: nothing on this page is fetched from elsewhere.</p></footer>
+<footer><p>${escapeHtml(runText(run))} One file: nothing on this page is fetched from elsewhere.</p></footer>
 <div id="tip" role="status"></div>
 <script type="application/json" id="data">${embeddedJson(page.data)}</script>
 <script>${PAGE_SCRIPT}</script>

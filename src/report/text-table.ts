@@ -30,7 +30,18 @@ export function textTableLines({ title, columns, rows }: TextTable): string[] {
   };
   const rule = "-".repeat(Math.min(TEXT_WIDTH, first + numbers));
   const header = columns.some((column) => column !== "") ? [line(columns)] : [];
-  return [title, rule, ...header, ...rows.map((row) => line(row))];
+  return [shortened(title, TEXT_WIDTH), rule, ...header, ...rows.map((row) => line(row))];
+}
+
+/** A text in lines of at most so many characters, broken at blanks. */
+export function wrapped(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines;
 }
 
 /** Cuts the middle out of a text: `com,example)/very…long.gif`. */

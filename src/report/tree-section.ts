@@ -3,6 +3,7 @@ import type { DepthRow, ReductionCurve } from "../analyze/depth-statistics.ts";
 import type { PowerLawFit } from "../fit/power-law.ts";
 import { decimal, numbers, share, texts, whole } from "./cells.ts";
 import { figureHtml } from "./chart.ts";
+import { fitQuality } from "./fit-text.ts";
 import { htmlTable } from "./html-table.ts";
 import type { Series } from "./line-chart.ts";
 import { lineChart } from "./line-chart.ts";
@@ -234,7 +235,7 @@ function fitFigure(
   const caption =
     law === undefined
       ? "Too few depths to fit a power law."
-      : `Children = ${law.a.toPrecision(4)} · depth^−${law.k.toFixed(3)} (R² ${law.r2.toFixed(3)}), fitted as in the paper: ${layer === "H" ? "H3 to H9, where depth is 2 at H3" : "P1 to P9, where depth is 1 at P1"}.`;
+      : `Children = ${law.a.toPrecision(4)} · depth^−${law.k.toFixed(3)} (${fitQuality(law, "R²")}), fitted as in the paper: ${layer === "H" ? "H3 to H9, where depth is 2 at H3" : "P1 to P9, where depth is 1 at P1"}.`;
   const steps = Array.from({ length: 33 }, (_, i) => 1 + i / 4);
   const last = Math.max(1, ...points.map(({ x }) => x));
   const from = Math.min(last, ...points.map(({ x }) => x));

@@ -36,7 +36,7 @@ describe("evaluate", () => {
     const { code, stdout } = await runCli(["evaluate", at("good.ukvs"), ...given, ...future]);
     expect(code).toBe(0);
     const result: unknown = JSON.parse(stdout);
-    expect(result).toEqual({
+    expect(result).toMatchObject({
       map: at("good.ukvs"),
       lines: 3,
       bytes: readFileSync(at("good.ukvs")).length,
@@ -51,6 +51,14 @@ describe("evaluate", () => {
       recall: 1,
       // `b.org/y` was held before.
       freshness: 0.5,
+      keyAccuracy: 0.8,
+      costBasis: "keys",
+      costDivisor: 4,
+      heldHosts: { keys: { lookups: 4, accuracy: 0.75 }, uris: null },
+      // A map does not say which URIs are held.
+      uriAccuracy: null,
+      uris: null,
+      truth: { kind: "map", noUris: expect.stringContaining("give the index") as unknown },
     });
   });
 

@@ -7,7 +7,12 @@ import { traceCompaction } from "../../src/evaluate/compaction-trace.ts";
 import { paperSteps, weightName } from "../../src/evaluate/paper-sweep.ts";
 import { generateMap } from "../../src/generate/generate-map.ts";
 import { Interrupt } from "../../src/node/interrupt.ts";
-import { measureBase, paperMaps, traceBase } from "../../src/node/evaluate/paper-maps.ts";
+import {
+  measureBase,
+  type PaperMap,
+  paperMaps,
+  traceBase,
+} from "../../src/node/evaluate/paper-maps.ts";
 import { sampleIndex } from "../../src/sample/sample-archive.ts";
 import { runCli } from "../support/run-cli.ts";
 import { scratchDir } from "../support/scratch.ts";
@@ -50,7 +55,9 @@ describe("the paper's sweep", () => {
   });
 
   it("makes each map of its input, and gets smaller along the chain", async () => {
-    const maps = await paperMaps(await sampleMap(3000), streams);
+    const maps: PaperMap[] = [];
+    for await (const map of paperMaps(await sampleMap(3000), streams)) maps.push(map);
+    expect(maps).toHaveLength(36);
     for (const { map, made } of maps) {
       const input = maps.find(({ name }) => name === made.input);
       if (input === undefined) continue;
@@ -83,19 +90,21 @@ describe("the paper's sweep", () => {
     expect(code).toBe(0);
     const [, , head, base, first] = stdout.split("\n");
     expect(head?.split(/ {2,}/)).toEqual([
+      "map",
       "input",
-      "Wh",
-      "Wp",
       "lines",
       "size",
-      "gz MB",
+      "gzip",
       "rollups",
       "sec",
-      "cost",
-      "acc.",
+      "cost %",
+      "keys",
     ]);
-    expect(base).toMatch(/^base +inf +inf .* N\/A +N\/A +1\.000 +1\.000$/);
-    expect(first).toMatch(/^HinfPinf +4\.00 +4\.00 /);
+    expect(base).toMatch(/^base +- .* - +- +100\.00 +1\.000$/);
+    expect(first).toMatch(/^4\/4 +base /);
+    expect(stdout).toMatch(/^4\/2 +4\/4 /m);
+    expect(stdout).toMatch(/^0\.25\/0\.5 +0\.25\/1 /m);
+    expect(stdout).toMatch(/^lookups: 2 keys, 0 of them held, /m);
     expect(Math.max(...stdout.split("\n").map((line) => line.length))).toBeLessThanOrEqual(80);
     const json = await runCli([...given, "--json"]);
     const rows = json.stdout.trim().split("\n");

@@ -14,6 +14,12 @@ import { CHROMIUM, launchChromium } from "../support/chromium.ts";
 import { runCli } from "../support/run-cli.ts";
 import { scratchDir } from "../support/scratch.ts";
 
+const RUN = {
+  generator: "test",
+  at: "2026-01-02T03:04:05.678Z",
+  inputs: { inputs: ["index.cdxj"] },
+  filters: { status: ["200"] },
+};
 const ODD =
   'com,odd)/a 20041301000000 {"url":"http://odd.com/<script>alert(1)</script>","mime":"</script><b>","status":"2000"}\n';
 
@@ -92,7 +98,7 @@ describe.skipIf(CHROMIUM === undefined)("reports in Chromium (none found: skippe
     return { page, complaints };
   }
 
-  const report = (): string => analysisPage(analysis, { title: "T", generator: "test" });
+  const report = (): string => analysisPage(analysis, { title: "T", run: RUN });
 
   it("draws every chart, asks for nothing, complains of nothing", async () => {
     const { page, complaints } = await open(report());
@@ -215,7 +221,7 @@ describe.skipIf(CHROMIUM === undefined)("reports in Chromium (none found: skippe
     ]);
     expect(download.suggestedFilename()).toBe("analysis.json");
     const text = await readFile(await download.path(), "utf8");
-    expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(analysis)));
+    expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify({ ...analysis, run: RUN })));
   });
 
   it("shows an archive of one day: points for curves, and no 1 originals", async () => {
@@ -223,9 +229,7 @@ describe.skipIf(CHROMIUM === undefined)("reports in Chromium (none found: skippe
       'com,a)/ 20040511101112 {"url":"http://a.com/","mime":"text/html","status":"200"}\n';
     const chunks = [new TextEncoder().encode(line)];
     const small = await analyzeIndex([{ name: "small", chunks }]);
-    const { page, complaints } = await open(
-      analysisPage(small, { title: "Small", generator: "test" }),
-    );
+    const { page, complaints } = await open(analysisPage(small, { title: "Small", run: RUN }));
     expect(await page.locator(".lead").textContent()).toMatch(
       /^1 memento of 1 original on 1 host, captured on 2004-05-11\. /,
     );
@@ -258,8 +262,8 @@ describe.skipIf(CHROMIUM === undefined)("reports in Chromium (none found: skippe
         isBroken: false,
       })),
     );
-    expect(await page.locator("#map-table tbody tr").count()).toBe(36);
-    expect(await page.locator(".tiles").textContent()).toMatch(/Best accuracy[\d.]+ %/);
+    expect(await page.locator("#map-table tbody tr").count()).toBe(37);
+    expect(await page.locator(".tiles").textContent()).toMatch(/Best accuracy by key[\d.]+ %/);
     expect(complaints).toEqual([]);
   });
 
@@ -269,7 +273,7 @@ describe.skipIf(CHROMIUM === undefined)("reports in Chromium (none found: skippe
       { uri: "http://a.com/gone", replies: [{ archive: "pt", mementos: 0 }] },
     ]);
     const { stdout } = await runCli(["logs", "--json"], { stdin: log });
-    const { page, complaints } = await open(logsPage(JSON.parse(stdout), "test"));
+    const { page, complaints } = await open(logsPage(JSON.parse(stdout), RUN));
     expect(await page.locator("#archive-bars rect").count()).toBe(2);
     expect(await page.locator("#overlap-map rect").count()).toBeGreaterThan(3);
     expect(await page.locator("#missing-table tbody th").textContent()).toBe("http://a.com/gone");
@@ -283,7 +287,7 @@ describe.skipIf(CHROMIUM === undefined)("reports in Chromium (none found: skippe
     const { stdout } = await runCli(["logs", "--json"], { stdin: log });
     for (const width of [360, 1280]) {
       const options = { viewport: { width, height: 800 }, isMobile: width < 500 };
-      const { page } = await open(logsPage(JSON.parse(stdout), "test"), options);
+      const { page } = await open(logsPage(JSON.parse(stdout), RUN), options);
       const names = await page.locator("#archive-bars svg .name").allTextContents();
       expect(names).toEqual(expect.arrayContaining(archives));
       expect(await page.evaluate<string[]>(OVERLAPPING_LABELS)).toEqual([]);
@@ -293,12 +297,19 @@ describe.skipIf(CHROMIUM === undefined)("reports in Chromium (none found: skippe
 
 describe("the report", () => {
   it("holds nothing that an index could break out with, and no address to fetch", async () => {
-    const html = analysisPage(await sampleAnalysis(), { title: "<T>", generator: "test" });
+    const html = analysisPage(await sampleAnalysis(), { title: "<T>", run: RUN });
     expect(html).not.toContain("<script>alert");
     expect(html).not.toContain("</script><b>");
     expect(html.match(/<script/g)).toHaveLength(2);
     expect(html).not.toMatch(/(?:src|href)="(?!#|data:)/);
     expect(html).toContain("default-src 'none'");
+  });
+
+  it("says what made it, when, of what and with which filters", async () => {
+    const html = analysisPage(await sampleAnalysis(), { title: "T", run: RUN });
+    expect(html).toContain(
+      "Made by test on 2026-01-02 at 03:04 UTC of inputs index.cdxj, with status 200.",
+    );
   });
 
   it("is written by the command, beside the tables", async () => {
@@ -308,7 +319,10 @@ describe("the report", () => {
     const target = join(folder, "report.html");
     const { code, stdout } = await runCli(["analyze", "-q", "--html", target, index]);
     expect(code).toBe(0);
-    expect(await readFile(target, "utf8")).toContain("<h1>What index.cdxj holds</h1>");
+    const html = await readFile(target, "utf8");
+    expect(html).toContain("<h1>What index.cdxj holds</h1>");
+    expect(html).toContain("Bytes of the index files");
+    expect(html).toMatch(/Made by mementomap\/\S+ on \d{4}-\d\d-\d\d at .*, without filters\./);
     expect(stdout).toMatch(/^mementos +500$/m);
     expect(Math.max(...stdout.split("\n").map((line) => line.length))).toBeLessThanOrEqual(80);
   });

@@ -1,7 +1,6 @@
 import { basename } from "node:path";
 import { analyzeFiles } from "../../node/analyze/analyze-files.ts";
 import { withOutput } from "../../node/output-file.ts";
-import { packageVersion } from "../../node/package-version.ts";
 import { analysisPage } from "../../report/analysis-page.ts";
 import { analysisText } from "../../report/analysis-text.ts";
 import type { Command } from "../command.ts";
@@ -9,6 +8,7 @@ import { defineCommand } from "../command.ts";
 import { captureFilter, INDEX_OPTIONS } from "../index-options.ts";
 import type { Io } from "../io.ts";
 import { ExitCode } from "../io.ts";
+import { runRecord, timelessRecord } from "../run-record.ts";
 import { formatCount, formatDuration, formatSize, parsePositive, parseWhole } from "../sizes.ts";
 import { showSummary } from "../summary.ts";
 import { withProgress, WORK_OPTIONS } from "../work-options.ts";
@@ -66,11 +66,13 @@ charts, to read on screen, phone and paper.`,
         samples: values.samples,
       }),
     );
-    const text = values.json ? `${JSON.stringify(analysis)}\n` : analysisText(analysis);
+    const format = values.format === "auto" ? undefined : values.format;
+    const run = runRecord({ inputs: paths }, filter, { format });
+    const json = { ...analysis, run: timelessRecord(run) };
+    const text = values.json ? `${JSON.stringify(json)}\n` : analysisText(analysis);
     if (values.html !== undefined) {
       const title = values.title ?? `What ${archiveName(paths)} holds`;
-      const generator = `mementomap/${packageVersion()}`;
-      const page = analysisPage(analysis, { title, generator });
+      const page = analysisPage(analysis, { title, run });
       await withOutput(values.html, io, async (output) => output.write(Buffer.from(page)));
     }
     await withOutput(values.output, io, async (output) => output.write(Buffer.from(text)));

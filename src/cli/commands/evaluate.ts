@@ -1,107 +1,168 @@
+import { availableParallelism } from "node:os";
 import { MementoMapError, quote } from "../../errors.ts";
 import type { Sweep } from "../../node/evaluate/evaluate-files.ts";
 import { evaluateFiles } from "../../node/evaluate/evaluate-files.ts";
-import { measureBase, traceBase } from "../../node/evaluate/paper-maps.ts";
+import { threadsWithin } from "../../node/generate/memory.ts";
 import { withOutput } from "../../node/output-file.ts";
-import { packageVersion } from "../../node/package-version.ts";
 import { evaluationPage } from "../../report/evaluation-page.ts";
 import { evaluationText } from "../../report/evaluation-text.ts";
 import { sweepText } from "../../report/sweep-text.ts";
 import { usage } from "../command-line.ts";
 import type { Command } from "../command.ts";
 import { defineCommand } from "../command.ts";
+import { parseDatetime } from "../datetime.ts";
+import { captureFilter, INDEX_OPTIONS } from "../index-options.ts";
 import { ExitCode, writeText } from "../io.ts";
 import { refuseOtherThanMaps } from "../map-argument.ts";
+import { runRecord, timelessRecord } from "../run-record.ts";
 import { parsePositive } from "../sizes.ts";
+import { WORK_OPTIONS } from "../work-options.ts";
 
 export const evaluate: Command = defineCommand({
   name: "evaluate",
   summary: "Measure how well maps answer lookups",
   usage: "[MAP...] --truth BASE --lookups URIS",
   description: `
-Compares what maps say with what is held: all keys of the map BASE. For each map
-it gives lines, size, relative cost (lines for each row of BASE, or for each of
-so many --originals), the share of right answers, and
+Compares what maps say with what is held: what BASE lists. BASE is an index of
+any format that generate reads, or a map that is not compacted. For each map it
+gives lines, size, relative cost, and
 
-  held hosts the same, of lookups whose host is held: the harder ones
+  keys       the share of right answers by key, which has no query
+  URIs       the share of right answers by URI, as in the paper; needs an index
+             as BASE, because the keys of a map do not say which URIs are held
+  hosts      the same, of keys whose host is held: the harder ones
   recall     the share of all held keys that the map calls present: always 1
-  freshness  the share of --future, what was archived after BASE was made, that
-             the map calls present already
+  fresh      the share of what was archived later that it calls present already
 
-Lookups are URIs or SURTs, one a line; each key counts once, unless --repeats.
-Ends with status 1 when a map loses something that is held.
+Relative cost is lines for each original of BASE, or for each of its keys if it
+does not count originals; the output says which.
+
+Lookups are URIs or SURTs, one a line; each counts once, unless --repeats. A
+file of another kind, or an empty one, is refused. Ends with status 1 when a map
+loses something that is held.
+
+With --as-of DATE, captures of the index BASE up to and including DATE are held.
+What share of the later ones maps that were made then call present is told by
+month or year: how long a map stays fresh. Without maps, that of all keys held
+then is measured. --lookups may be left out. --future is for a list of URIs that
+were archived later; of URIs that never were, the share is one of wrong answers.
 
 --sweep makes maps of BASE and measures them too: paper, all 36 pairs of weights
 of the paper's table; frontier, budgets from 0.1% to 50% (with --misses trained
 as well) beside weights, fixed policies, and Bloom filters of the same sizes.`,
   options: {
-    truth: { type: "string", value: "BASE", help: "The map that lists all that is held." },
+    truth: { type: "string", value: "BASE", help: "What is held: an index, or a full map." },
     lookups: { type: "string", value: "FILE", help: "What is asked for." },
-    future: { type: "string", value: "FILE", help: "What was archived later." },
+    "as-of": {
+      type: "string",
+      value: "DATE",
+      help: "Measure what was captured after this: 2015, 2015-06-30.",
+      parse: parseDatetime,
+    },
+    future: { type: "string", value: "FILE", help: "A list of what was archived later." },
     baselines: { type: "boolean", help: "Add weights, fixed policies and Bloom filters." },
     sweep: { type: "string", value: "SET", help: "paper or frontier.", parse: parseSweep },
-    misses: { type: "string", value: "FILE", help: "Lookups to train the sweep on." },
+    misses: {
+      type: "string",
+      value: "FILE",
+      help: "Lookups to train the sweep on, or a MemGator log.",
+    },
+    archive: {
+      type: "string",
+      value: "ID",
+      help: "Whose misses to take from a log of several archives.",
+    },
     originals: {
       type: "string",
       value: "N",
       help: "Relative cost for so many originals.",
       parse: parsePositive,
     },
-    repeats: { type: "boolean", help: "A key asked twice counts twice." },
+    repeats: { type: "boolean", help: "What is asked twice counts twice." },
     "held-hosts": { type: "boolean", help: "Count only lookups of hosts that are held." },
     html: { type: "string", value: "FILE", help: "Draw accuracy over size here." },
+    ...INDEX_OPTIONS,
+    ...WORK_OPTIONS,
   },
   examples: [
     {
-      line: "mementomap evaluate new.ukvs --truth map.ukvs --lookups uris.txt",
+      line: "mementomap evaluate new.ukvs --truth base.ukvs --lookups uris.txt",
       does: "how good a small map is",
     },
     {
-      line: "mementomap evaluate --sweep frontier --truth map.ukvs --lookups uris.txt",
+      line: "mementomap evaluate new.ukvs --truth index.cdxj --lookups uris.txt",
+      does: "the same, by URI too",
+    },
+    {
+      line: "mementomap evaluate --truth index.cdxj --as-of 2005",
+      does: "how long a map of 2005 stayed fresh",
+    },
+    {
+      line: "mementomap evaluate --sweep frontier --truth base.ukvs --lookups uris.txt",
       does: "how good a map of any size can be",
     },
   ],
   async run({ positionals, values }, io) {
-    const { truth, lookups } = values;
-    if (truth === undefined || lookups === undefined) {
-      throw usage("evaluate", "evaluate needs --truth and --lookups");
+    const { truth, lookups, future, misses, archive } = values;
+    const asOf = values["as-of"];
+    if (truth === undefined || (lookups === undefined && asOf === undefined)) {
+      throw usage("evaluate", "evaluate needs --truth and --lookups, or --truth and --as-of");
     }
-    if (positionals.length === 0 && values.sweep === undefined && !values.baselines) {
+    const hasMore = values.sweep !== undefined || values.baselines || asOf !== undefined;
+    if (positionals.length === 0 && !hasMore) {
       throw usage("evaluate", "nothing to evaluate: name maps, or use --sweep");
     }
-    await refuseOtherThanMaps(truth, ...positionals);
+    if (asOf !== undefined && future !== undefined) {
+      throw usage("evaluate", "--as-of takes what came later from the index; leave out --future");
+    }
+    await refuseOtherThanMaps(...positionals);
+    const filter = captureFilter(values);
     const report = await evaluateFiles(positionals, {
       truth,
+      format: values.format,
+      filter,
       lookups,
-      future: values.future,
-      misses: values.misses,
+      future,
+      asOf,
+      misses,
+      archive,
       originals: values.originals,
       countsRepeats: values.repeats,
       addsBaselines: values.baselines,
       sweep: values.sweep,
+      traces: values.html !== undefined,
+      memoryBytes: values.memory,
+      threads: values.threads ?? threadsWithin(values.memory, availableParallelism()),
+      scratch: values.tmp,
       streams: io,
     });
+    if (report.oddLines > 0 && !values.quiet) {
+      io.stderr.write(
+        `mementomap: warning: ${report.oddLines} lines of the lists are neither URIs nor SURTs, and were left out\n`,
+      );
+    }
     const evaluations = values["held-hosts"] ? report.onHeldHosts : report.all;
-    const base = values.sweep === "paper" ? await measureBase(truth, io) : undefined;
+    const run = runRecord({ maps: positionals, truth, lookups, future, misses }, filter, {
+      "as-of": asOf,
+    });
     if (values.html !== undefined) {
-      const html = evaluationPage({
-        evaluations,
-        base,
-        trace: base && (await traceBase(truth, io, { hostWeight: 4, pathWeight: 2 })),
-        generator: `mementomap/${packageVersion()}`,
-      });
+      const html = evaluationPage({ ...report, evaluations, run });
       await withOutput(values.html, io, (output) => output.write(new TextEncoder().encode(html)));
     }
-    await writeText(
-      io.stdout,
-      values.json
-        ? evaluations.map((evaluation) => `${JSON.stringify(evaluation)}\n`).join("")
-        : base === undefined
-          ? evaluationText(evaluations, report.onHeldHosts)
-          : sweepText(base, evaluations),
-    );
+    await writeText(io.stdout, values.json ? jsonLines() : tables());
     const losesNothing = evaluations.every(({ recall }) => recall === 1);
     return losesNothing ? ExitCode.ok : ExitCode.negative;
+
+    function tables(): string {
+      return report.base === undefined
+        ? evaluationText(evaluations, report.truth)
+        : sweepText(report.base, evaluations, report.truth);
+    }
+
+    function jsonLines(): string {
+      const more = { truth: report.truth, run: timelessRecord(run) };
+      return evaluations.map((one) => `${JSON.stringify({ ...one, ...more })}\n`).join("");
+    }
   },
 });
 

@@ -11,6 +11,7 @@ import { readMisses, sourceChunks } from "../../node/compact/budget-files.ts";
 import { budgetKernels } from "../../node/compact/budget-kernels.ts";
 import { ioError } from "../../node/io-error.ts";
 import { withMapSources } from "../../node/map-sources.ts";
+import { fitQuality } from "../../report/fit-text.ts";
 import { readUkvs } from "../../ukvs/reader.ts";
 import type { Command } from "../command.ts";
 import { defineCommand } from "../command.ts";
@@ -166,6 +167,6 @@ function power({ a, k }: PowerLawFit): string {
 
 function fitLine(layer: string, law: PowerLawFit | undefined): string {
   if (law === undefined) return `${layer}  too few depths for a fit`;
-  const [a, k, r2] = [law.a.toPrecision(5), law.k.toPrecision(4), law.r2.toFixed(3)];
-  return `${layer}  children = ${a} * depth^-${k}   (R2 ${r2})`;
+  const [a, k] = [law.a.toPrecision(5), law.k.toPrecision(4)];
+  return `${layer}  children = ${a} * depth^-${k}   (${fitQuality(law)})`;
 }

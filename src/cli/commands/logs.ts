@@ -1,11 +1,11 @@
 import { readLogs } from "../../node/analyze/read-logs.ts";
 import { withOutput } from "../../node/output-file.ts";
-import { packageVersion } from "../../node/package-version.ts";
 import { logsPage } from "../../report/logs-page.ts";
 import { logsText } from "../../report/logs-text.ts";
 import type { Command } from "../command.ts";
 import { defineCommand } from "../command.ts";
 import { ExitCode } from "../io.ts";
+import { runRecord, timelessRecord } from "../run-record.ts";
 import { formatDuration, parsePositive } from "../sizes.ts";
 import { showSummary } from "../summary.ts";
 import { withProgress, WORK_OPTIONS } from "../work-options.ts";
@@ -67,9 +67,15 @@ could belong to several requests at once count for the archive, not for a URI.`,
         top: values.top,
       }),
     );
-    const text = values.json ? `${JSON.stringify(report)}\n` : logsText(report);
+    const run = runRecord(
+      { logs: paths, holdings: values.holdings },
+      {},
+      { archive: values.archive },
+    );
+    const json = { ...report, run: timelessRecord(run) };
+    const text = values.json ? `${JSON.stringify(json)}\n` : logsText(report);
     if (values.html !== undefined) {
-      const page = logsPage(report, `mementomap/${packageVersion()}`);
+      const page = logsPage(report, run);
       await withOutput(values.html, io, async (output) => output.write(Buffer.from(page)));
     }
     await withOutput(values.output, io, async (output) => output.write(Buffer.from(text)));

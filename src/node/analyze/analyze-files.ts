@@ -33,6 +33,8 @@ export interface AnalyzeFilesOptions {
   readonly top?: number | undefined;
   /** Captures of pages to draw at random; 10 by default. */
   readonly samples?: number | undefined;
+  /** 4 to 14 digits; captures up to and including then are counted without their month. */
+  readonly asOf?: string | undefined;
   /** What the whole run may hold; 512 MiB by default. */
   readonly memoryBytes?: number | undefined;
   readonly threads?: number | undefined;
@@ -165,6 +167,7 @@ function openLanes(
       filter: options.filter ?? {},
       maxLineBytes: options.maxLineBytes ?? MAX_LINE_BYTES,
       samples: options.samples ?? DEFAULT_SAMPLES,
+      asOf: options.asOf,
     },
   });
   if (threads === 1) return [new InlineAnalyzeLane(job(0))];

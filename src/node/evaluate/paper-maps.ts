@@ -5,7 +5,7 @@ import { compactMap } from "../../compact/compact-map.ts";
 import type { TracePoint } from "../../evaluate/compaction-trace.ts";
 import { traceCompaction } from "../../evaluate/compaction-trace.ts";
 import type { MadeBy } from "../../evaluate/paper-sweep.ts";
-import { paperSteps, weightName } from "../../evaluate/paper-sweep.ts";
+import { PAPER_WEIGHTS, paperSteps, weightName } from "../../evaluate/paper-sweep.ts";
 import { openInput } from "../input-file.ts";
 import type { MapStreams } from "../map-sources.ts";
 
@@ -28,14 +28,18 @@ const TRACED_ROWS = 1500;
 const PLACES = 24;
 
 /**
- * Makes the 36 maps of the paper, each of the map before it, as the paper does. Holds all of them.
+ * Makes the 36 maps of the paper, each of the map before it, as the paper does. Holds two of them:
+ * the last one, and the first of its host weight.
  *
  * @throws what is wrong with the base
  */
-export async function paperMaps(base: string, streams: MapStreams): Promise<PaperMap[]> {
-  const maps: PaperMap[] = [];
-  for (const { hostWeight, pathWeight, input } of paperSteps()) {
-    const source = maps[input];
+export async function* paperMaps(
+  base: string,
+  streams: MapStreams,
+): AsyncGenerator<PaperMap, void, undefined> {
+  const held = new Map<number, PaperMap>();
+  for (const [step, { hostWeight, pathWeight, input }] of paperSteps().entries()) {
+    const source = held.get(input);
     const chunks = source === undefined ? await chunksOf(base, streams) : [source.map];
     const blocks: Uint8Array[] = [];
     let rollUps = 0;
@@ -51,13 +55,17 @@ export async function paperMaps(base: string, streams: MapStreams): Promise<Pape
     for await (const block of compacted) blocks.push(block.slice());
     const seconds = (performance.now() - startedAt) / 1000;
     const made = { input: source?.name ?? weightName(Infinity, Infinity), rollUps, seconds };
-    maps.push({
+    const map = {
       name: weightName(hostWeight, pathWeight),
       map: Buffer.concat(blocks),
       made: { ...made, hostWeight, pathWeight },
-    });
+    };
+    yield map;
+    const isFirstOfHost = step % PAPER_WEIGHTS.length === 0;
+    if (isFirstOfHost) held.clear();
+    else if (input % PAPER_WEIGHTS.length !== 0) held.delete(input);
+    held.set(step, map);
   }
-  return maps;
 }
 
 /** Measures the base: rows, size, and size after gzip. Reads it once, and holds a chunk. */
