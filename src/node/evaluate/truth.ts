@@ -24,7 +24,7 @@ import { wholeLinesOf } from "../input/stream-input.ts";
 import { openInput } from "../input-file.ts";
 import { ioError } from "../io-error.ts";
 import type { MapStreams } from "../map-sources.ts";
-import { withOutput } from "../output-file.ts";
+import { withMapOutput } from "../map-output.ts";
 
 const FLUSH_LINES = 4096;
 
@@ -103,7 +103,7 @@ async function truthOfIndex(asked: AskedLookups, options: TruthOptions): Promise
   const work = { ...options, interrupt: streams.interrupt };
   const filter = { ...options.filter };
   const map = join(scratch, "truth.ukvs");
-  await withOutput(map, { stdout: process.stdout, interrupt: streams.interrupt }, (output) =>
+  await withMapOutput(map, { stdout: process.stdout, interrupt: streams.interrupt }, (output) =>
     generateFiles([path], output, { ...work, filter: { ...filter, to: earlier(filter.to, asOf) } }),
   );
   const { keys, hosts } = await surveyMap(map, options);
