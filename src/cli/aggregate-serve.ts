@@ -7,12 +7,13 @@ import { AggregatorMetrics } from "../server/aggregator/aggregator-metrics.ts";
 import { Monitor } from "../server/aggregator/monitor.ts";
 import { ServiceStatus } from "../server/aggregator/service-status.ts";
 import { listen, type Listening } from "../server/listen.ts";
-import { JsonLog, SILENT_LOG } from "../server/log.ts";
+import { JsonLog } from "../server/log.ts";
 import { RateLimit } from "../server/rate-limit.ts";
 import { AggregateReload } from "./aggregate-reload.ts";
 import { type AggregateValues, setUpAggregator } from "./aggregate-setup.ts";
 import { ExitCode, type Io } from "./io.ts";
 import { listenForMonitoring, listeningLine } from "./listening.ts";
+import { accessLogOf } from "./server-options.ts";
 import { formatDuration } from "./sizes.ts";
 
 /** A client may have to wait as long as the archives may take, and a little more. */
@@ -29,10 +30,15 @@ export async function serveAggregator(
   reread: () => AggregateValues,
 ): Promise<ExitCode> {
   const wanted = values["access-log"];
-  const jsonLog = new JsonLog((text) => void io.stderr.write(text), {
-    requests: wanted === "requests" && !values.quiet,
-  });
-  const log = wanted === "nothing" ? SILENT_LOG : jsonLog;
+  const accessLog = accessLogOf(values["combined-log"], (reason) =>
+    log.event("error", "the access log cannot be written", { reason }),
+  );
+  const log: JsonLog = new JsonLog(
+    (text) => {
+      if (wanted !== "nothing") io.stderr.write(text);
+    },
+    { requests: wanted === "requests" && !values.quiet, accessLog },
+  );
   const monitor = values.monitor ? new Monitor() : undefined;
   const metrics = new AggregatorMetrics();
   metrics.readProcess();
@@ -118,7 +124,8 @@ export async function serveAggregator(
     reload.stop();
     client.close();
     await setUp.close();
-    jsonLog.flush();
+    accessLog?.flush();
+    log.flush();
   }
   return ExitCode.ok;
 }

@@ -1,5 +1,7 @@
 import { MementoMapError, quote } from "../errors.ts";
 import type { OptionTable } from "./command.ts";
+import { ioError } from "../node/io-error.ts";
+import { AccessLog } from "../server/access-log.ts";
 import { pathPrefix } from "../server/target.ts";
 import { TrustedProxies } from "../server/trusted-proxies.ts";
 import { parseWhole } from "./sizes.ts";
@@ -36,6 +38,11 @@ export function parseServerLog(text: string): "requests" | "events" | "nothing" 
 
 /** Options of every service: where it is looked after. */
 export const MONITORING_OPTIONS = {
+  "combined-log": {
+    type: "string",
+    value: "FILE",
+    help: "Write requests to this file too, in the Combined Log Format of Apache and nginx.",
+  },
   "metrics-port": {
     type: "string",
     value: "N",
@@ -49,6 +56,16 @@ export const MONITORING_OPTIONS = {
     help: "The address that --metrics-port listens on.",
   },
 } as const satisfies OptionTable;
+
+/** The file of `--combined-log`, if there is one. */
+export function accessLogOf(
+  path: string | undefined,
+  onError: (reason: string) => void,
+): AccessLog | undefined {
+  return path === undefined
+    ? undefined
+    : new AccessLog(path, (error) => onError(ioError(error, path).describe()));
+}
 
 /** Options of every service: the proxies before it. */
 export const PROXY_OPTIONS = {

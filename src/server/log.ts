@@ -65,12 +65,21 @@ export class JsonLog implements Log {
 
   constructor(
     write: (text: string) => void,
-    options: { readonly requests?: boolean; readonly now?: () => Date } = {},
+    options: {
+      /** Whether requests are written with the events; default true. */
+      readonly requests?: boolean;
+      /** Told of requests too, whether they are written here or not. */
+      readonly accessLog?: { add(entry: RequestEntry): void } | undefined;
+      readonly now?: () => Date;
+    } = {},
   ) {
     this.#write = write;
     this.#now = options.now ?? (() => new Date());
-    if (options.requests !== false) {
+    const { requests = true, accessLog } = options;
+    if (requests || accessLog !== undefined) {
       this.request = (entry) => {
+        accessLog?.add(entry);
+        if (!requests) return;
         this.#add(JSON.stringify({ time: this.#now(), level: "info", msg: "request", ...entry }));
       };
     }

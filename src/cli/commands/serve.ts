@@ -13,6 +13,7 @@ import { type Command, defineCommand } from "../command.ts";
 import { ExitCode, type Io } from "../io.ts";
 import { listenForMonitoring, listeningLine } from "../listening.ts";
 import {
+  accessLogOf,
   MONITORING_OPTIONS,
   parseBase,
   parsePort,
@@ -176,9 +177,15 @@ address is written to standard output when the server is ready.
   async run({ positionals, values }, io) {
     if (positionals.length === 0) throw usage("serve", "serve needs a map");
     if (positionals.includes("-")) throw usage("serve", "a map to serve must be a file");
-    const log = new JsonLog((text) => void io.stderr.write(text), {
-      requests: values.log === "requests" && !values.quiet,
-    });
+    const accessLog = accessLogOf(values["combined-log"], (reason) =>
+      log.event("error", "the access log cannot be written", { reason }),
+    );
+    const log: JsonLog = new JsonLog(
+      (text) => {
+        if (values.log !== "nothing") io.stderr.write(text);
+      },
+      { requests: values.log === "requests" && !values.quiet, accessLog },
+    );
     const publisher = await Publisher.open({
       maps: positionals.map(publishedMap),
       base: values.base,
@@ -195,7 +202,7 @@ address is written to standard output when the server is ready.
       trustedProxies: values["trust-proxy"],
       limits: { maxBatchBytes: values["max-batch"] },
       servesMetrics: values["metrics-port"] === undefined,
-      log: values.log === "nothing" ? undefined : log,
+      log,
     });
     publisher.metrics.readProcess();
     const offHangUp = io.onHangUp?.(() => void publisher.reload());
@@ -223,6 +230,7 @@ address is written to standard output when the server is ready.
       offHangUp?.();
       await monitoring?.stop();
       await publisher.close();
+      accessLog?.flush();
       log.flush();
     }
     return ExitCode.ok;
