@@ -12,6 +12,7 @@ export const ERROR_CODES = [
   "MM_CUT",
   "MM_EMPTY",
   "MM_SHRUNK",
+  "MM_PAGE",
   "MM_LIMIT",
   "MM_INTERRUPTED",
   "MM_WORKER",

@@ -1,14 +1,30 @@
-import { CLOSE_PAREN, COMMA, LF, QUESTION, STAR } from "../bytes/ascii.ts";
+import {
+  AT,
+  BANG,
+  CLOSE_PAREN,
+  COMMA,
+  LF,
+  OPEN_BRACE,
+  QUESTION,
+  QUOTE,
+  STAR,
+} from "../bytes/ascii.ts";
+import { isPlainText } from "../bytes/plain-text.ts";
 import { isMementoMapError, MementoMapError, quote } from "../errors.ts";
-import { columnEnd, skipBlanks } from "../ukvs/columns.ts";
+import { currentSpelling } from "../surt/key.ts";
+import { columnEnd, columnsEnd, compareColumns, skipBlanks } from "../ukvs/columns.ts";
 import { parseFrequency } from "../ukvs/frequency.ts";
 import { checkSize } from "../ukvs/map-size.ts";
+import { duplicateKey } from "../ukvs/key-order.ts";
+import { parseColumn } from "../ukvs/record.ts";
 import { isKeyEnd, lineEnd, nextLine } from "./line-bounds.ts";
 import type { KeyKinds } from "./key-walk.ts";
 import type { MapHead } from "./map-head.ts";
 import { columnStart, isNone, type RowLayout } from "./map-row.ts";
 import { PrefixHash } from "./prefix-hash.ts";
+import { checkRowStart } from "./row-start.ts";
 import { RowTable } from "./row-table.ts";
+import { checkText } from "./row-text.ts";
 
 /** The keys of a map with the offsets of their first rows, and what kinds of keys there are. */
 export interface IndexedRows extends KeyKinds {
@@ -19,10 +35,17 @@ export interface IndexedRows extends KeyKinds {
   /** Some key has more than one row. */
   readonly hasSeveralRows: boolean;
   readonly records: number;
+  /** Rows may be of a time, so that the rows of a key need not decide. */
+  readonly hasTimes: boolean;
 }
 
-/** Enough lines to guess how many there are. */
-const SAMPLE_BYTES = 65_536;
+/** Enough lines to guess how many there are: so many bytes, in so many places. */
+const SAMPLE_BYTES = 4096;
+const SAMPLES = 16;
+/** Bytes that no key begins with. */
+const STARTS_NO_KEY: Readonly<Uint8Array> = Uint8Array.from({ length: 256 }, (_, byte) =>
+  [BANG, AT, QUOTE, OPEN_BRACE].includes(byte) ? 1 : 0,
+);
 const decoder = new TextDecoder();
 
 /** A map whose rows are to be indexed. */
@@ -51,7 +74,11 @@ export class RowIndexer {
   #hasSpreadKeys = false;
   #hasQueryKeys = false;
   #hasBareHomes = false;
+  #hasRawStars = false;
   #hasSeveralRows = false;
+  #hasTimes: boolean;
+  /** Where the row before begins. */
+  #previousRow = 0;
 
   constructor(rows: RowsToIndex) {
     const { bytes, head } = rows;
@@ -60,12 +87,14 @@ export class RowIndexer {
     this.#key = new PrefixHash(bytes);
     this.#row = head.recordsOffset;
     this.#line = head.recordsLine;
+    this.#hasTimes = rows.layout.datetimeColumn >= 0;
   }
 
   /**
    * Indexes the next lines, of about so many bytes; false when there are no more.
    *
-   * @throws MM_BAD_LINE, MM_BAD_FREQUENCY, or MM_NOT_SORTED when the rows of one key are apart.
+   * @throws MM_BAD_LINE, MM_BAD_KEY, MM_BAD_FREQUENCY, or MM_NOT_SORTED when a key comes twice or its
+   *   rows are apart.
    */
   advance(byteCount: number): boolean {
     const { bytes, layout, source } = this.#rows;
@@ -79,10 +108,12 @@ export class RowIndexer {
       const at = key.end;
       const end = lineEnd(bytes, at);
       if (isRow) {
-        checkFrequency(bytes, at, end, { layout, source, line });
+        if (STARTS_NO_KEY[bytes[row]] === 1) checkRowStart(bytes, row, { source, line });
+        const rest = checkFrequency(bytes, at, end, { layout, source, line });
+        if (rest < end) this.#hasTimes = true;
         this.#add(row, line);
         this.#records++;
-      } else if (end > row) {
+      } else if (skipBlanks(bytes, row, end) < end) {
         throw new MementoMapError("MM_BAD_LINE", "the line starts with a blank, not with a key", {
           position: { source, line },
         });
@@ -91,6 +122,9 @@ export class RowIndexer {
     }
     // A `?` in a JSON block costs a needless question per lookup, no more.
     this.#hasQueryKeys ||= bytes.subarray(first, row).includes(QUESTION);
+    if (!isPlainText(bytes, first, Math.min(row, bytes.length))) {
+      checkText(bytes, first, Math.min(row, bytes.length), { source, line: this.#line });
+    }
     this.#line = line;
     this.#row = row;
     return row < bytes.length;
@@ -113,8 +147,10 @@ export class RowIndexer {
       hasSpreadKeys: this.#hasSpreadKeys,
       hasQueryKeys: this.#hasQueryKeys,
       hasBareHomes: this.#hasBareHomes,
+      hasRawStars: this.#hasRawStars,
       hasSeveralRows: this.#hasSeveralRows,
       records: this.#records,
+      hasTimes: this.#hasTimes,
     };
   }
 
@@ -128,20 +164,45 @@ export class RowIndexer {
     if (!isRepeated) {
       table.add(hash, row);
     } else if (order === 0) {
+      if (this.#repeatsAllKeys(row, at))
+        throw duplicateKey(decoder.decode(bytes.subarray(row, at)), { source, line });
       this.#hasSeveralRows = true;
     } else {
       throw apart(bytes, row, at, { source, line });
     }
     if (bytes[at - 1] === CLOSE_PAREN) this.#hasBareHomes = true;
-    if (hasStar) this.#hasSpreadKeys ||= isSpreadKey(bytes, row, at);
+    if (hasStar) {
+      this.#hasSpreadKeys ||= isSpreadKey(bytes, row, at);
+      this.#hasRawStars ||= hasRawStar(bytes, row, at);
+    }
+    this.#previousRow = row;
+  }
+
+  /** Whether a row with the key of the row before has its further keys too. */
+  #repeatsAllKeys(row: number, keyEnd: number): boolean {
+    const { bytes, layout } = this.#rows;
+    const keyCount = layout.fields.keys.length;
+    if (keyCount === 1) return true;
+    const previous = this.#previousRow;
+    const previousEnd = columnsEnd(bytes, previous, lineEnd(bytes, previous), keyCount);
+    const end = columnsEnd(bytes, row, lineEnd(bytes, keyEnd), keyCount);
+    return compareColumns(bytes, previous, previousEnd, bytes, row, end) === 0;
   }
 }
 
+/** Keys are longer in some parts of a map than in others, so all parts are looked at. */
 function estimateRows(bytes: Uint8Array, from: number): number {
-  const sampled = Math.min(SAMPLE_BYTES, bytes.length - from);
-  let lines = 1;
-  for (let at = from; at < from + sampled; at++) if (bytes[at] === LF) lines++;
-  return sampled === 0 ? 0 : Math.ceil((lines / sampled) * (bytes.length - from));
+  const size = bytes.length - from;
+  if (size === 0) return 0;
+  const step = Math.max(SAMPLE_BYTES, Math.floor(size / SAMPLES));
+  let lines = 0;
+  let sampled = 0;
+  for (let start = from; start < bytes.length; start += step) {
+    const end = Math.min(start + SAMPLE_BYTES, bytes.length);
+    for (let at = start; at < end; at++) if (bytes[at] === LF) lines++;
+    sampled += end - start;
+  }
+  return Math.ceil((lines / sampled) * size);
 }
 
 function isKnown(
@@ -169,33 +230,43 @@ function isSpreadKey(bytes: Uint8Array, start: number, end: number): boolean {
   return false;
 }
 
+function hasRawStar(bytes: Uint8Array, start: number, end: number): boolean {
+  const key = decoder.decode(bytes.subarray(start, end));
+  return currentSpelling(key) !== key;
+}
+
 interface RowContext {
   readonly layout: RowLayout;
   readonly source: string;
   readonly line: number;
 }
 
+/** Returns where what follows the frequency begins. */
 function checkFrequency(
   bytes: Uint8Array,
   keyEnd: number,
   end: number,
   { layout, source, line }: RowContext,
-): void {
+): number {
   const second = skipBlanks(bytes, keyEnd, end);
   const start = columnStart(bytes, second, end, layout.frequencyColumn - 1);
   const stop = columnEnd(bytes, start, end);
-  if (stop > start && stop - start < 16 && areDigits(bytes, start, stop)) return;
+  if (stop > start && stop - start < 16 && areDigits(bytes, start, stop)) {
+    return skipBlanks(bytes, stop, end);
+  }
   if (start === end) {
     throw new MementoMapError("MM_BAD_LINE", "the row has no frequency", {
       position: { source, line },
     });
   }
-  if (isNone(bytes, start, stop)) return;
-  try {
-    parseFrequency(decoder.decode(bytes.subarray(start, stop)));
-  } catch (error) {
-    throw isMementoMapError(error) ? error.at({ source, line }) : error;
+  if (!isNone(bytes, start, stop)) {
+    try {
+      parseFrequency(parseColumn(decoder.decode(bytes.subarray(start, stop))));
+    } catch (error) {
+      throw isMementoMapError(error) ? error.at({ source, line }) : error;
+    }
   }
+  return skipBlanks(bytes, stop, end);
 }
 
 function areDigits(bytes: Uint8Array, start: number, end: number): boolean {

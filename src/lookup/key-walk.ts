@@ -1,4 +1,4 @@
-import { COMMA, SLASH, STAR } from "../bytes/ascii.ts";
+import { COMMA, PERCENT, SLASH, STAR } from "../bytes/ascii.ts";
 import { extendHash } from "./key-hash.ts";
 import type { KeyScan } from "./key-scan.ts";
 
@@ -12,6 +12,8 @@ export interface KeyKinds {
   readonly hasQueryKeys: boolean;
   /** Home pages written `com,cnn)`. */
   readonly hasBareHomes: boolean;
+  /** Keys with a `*` within a label or segment, which is written `%2a` now. */
+  readonly hasRawStars: boolean;
 }
 
 /**
@@ -50,6 +52,11 @@ export abstract class KeyWalk {
     labelEnd: number,
     scan: KeyScan,
   ): number;
+
+  /** Whether a SURT that was scanned can be walked for: the keys of one with `%2a` may be spelled `*`. */
+  protected canWalk(bytes: Uint8Array, start: number, end: number): boolean {
+    return !this.#kinds.hasRawStars || !hasEscapedStar(bytes, start, end);
+  }
 
   /** Walks for what was scanned of `bytes[start, end)`; the number that ended it, or -1. */
   protected walk(scan: KeyScan, bytes: Uint8Array, start: number, end: number): number {
@@ -100,4 +107,11 @@ export abstract class KeyWalk {
     }
     return -1;
   }
+}
+
+function hasEscapedStar(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end - 2; at++) {
+    if (bytes[at] === PERCENT && bytes[at + 1] === 0x32 && bytes[at + 2] === 0x61) return true;
+  }
+  return false;
 }

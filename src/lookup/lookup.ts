@@ -1,9 +1,15 @@
+import { lookupKeys } from "../surt/lookup-keys.ts";
+import type { DatetimeRange } from "../ukvs/datetime-key.ts";
 import type { UkvsHeaders } from "../ukvs/header.ts";
+import { olderSpellings } from "./map-row.ts";
 
 /** What a lookup may be told besides the URI. */
 export interface LookupOptions {
-  /** 4 to 14 digits of YYYYMMDDhhmmss: only rows that cover this time may make the URI present. */
-  readonly at?: string | undefined;
+  /**
+   * 4 to 14 digits of YYYYMMDDhhmmss, or a range: only rows that overlap this time may make the URI
+   * present. Default all time.
+   */
+  readonly at?: string | DatetimeRange | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -21,9 +27,14 @@ export interface Answer {
 /** What a map says about one key, wildcards included. */
 export interface KeyAnswer {
   readonly present: boolean;
+  /**
+   * Whether the rows of the key settle the question. If not, they say nothing of the time asked for,
+   * or have voids for a part of it only, and the next wider key is to be asked.
+   */
+  readonly decides: boolean;
   /** The key as the map writes it: `com,cnn)` may answer for `com,cnn)/`. */
   readonly key: string;
-  /** None when an asked-for time is covered by no row of the key. */
+  /** None where the rows do not decide. */
   readonly frequency?: string;
 }
 
@@ -36,10 +47,11 @@ export interface KeyFinder {
  * A map that answers whether an archive may hold a URI.
  *
  * The most specific key of the map that covers the URI decides (see `lookupKeys`). A memento count
- * of 0 means absent, and so does a map without such a key; the total `*` is never consulted. Rows
- * of one key that differ in further key columns (datetime) count together: one present row is
- * enough, and their frequencies are added. With `at`, only rows that cover that time count; where
- * the deciding key has none, the answer is absent and names the key.
+ * of 0 means absent, and so does a map without such a key; the total `*` is never consulted. Of rows
+ * of one key that differ in further key columns (datetime) one present row is enough. Where the rows of a key
+ * do not decide for the time asked for, the next wider key is asked.
+ *
+ * A page of a map throws MM_PAGE where a row of another page may decide.
  */
 export interface MapLookup extends KeyFinder {
   readonly headers: UkvsHeaders;
@@ -47,4 +59,39 @@ export interface MapLookup extends KeyFinder {
   lookup(uri: string, options?: LookupOptions): Promise<Answer>;
   /** Looks up what is a SURT already, such as the first column of a CDX file. */
   lookupSurt(surt: string, options?: LookupOptions): Promise<Answer>;
+}
+
+/**
+ * Finds a key by its spellings, those of older maps after the present one; `find` finds exactly one.
+ * The first whose rows decide answers.
+ */
+export async function findBySpelling(
+  key: string,
+  find: (spelling: string) => Promise<KeyAnswer | undefined>,
+): Promise<KeyAnswer | undefined> {
+  let undecided: KeyAnswer | undefined;
+  for (const spelling of [key, ...olderSpellings(key)]) {
+    const answer = await find(spelling);
+    if (answer?.decides === true) return answer;
+    undecided ??= answer;
+  }
+  return undecided;
+}
+
+/** Looks a SURT up key by key, where single keys can be found. */
+export async function lookupByKeys(
+  map: KeyFinder,
+  surt: string,
+  options: LookupOptions,
+): Promise<Answer> {
+  for (const { key, distance } of lookupKeys(surt)) {
+    const found = await map.find(key, options);
+    if (found?.decides === true) return answerAt(found, distance);
+  }
+  return { present: false };
+}
+
+/** The answer of a key that decides. */
+export function answerAt({ present, key, frequency }: KeyAnswer, distance: number): Answer {
+  return { present, key, ...(frequency === undefined ? {} : { frequency }), distance };
 }

@@ -1,4 +1,5 @@
-import { isMementoMapError, type Position } from "../errors.ts";
+import { markLength } from "../bytes/byte-order-mark.ts";
+import { isMementoMapError, MementoMapError, type Position } from "../errors.ts";
 import { type Header, parseHeader, startsHeader, UkvsHeaders } from "../ukvs/header.ts";
 import { checkSize, refuseNoRecords } from "../ukvs/map-size.ts";
 import { checkFirstRow } from "./first-row.ts";
@@ -16,7 +17,7 @@ export interface MapHead {
   readonly recordsLine: number;
 }
 
-const decoder = new TextDecoder();
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
  * Reads the headers of a map, which are its first lines, and looks at the first row.
@@ -27,6 +28,10 @@ const decoder = new TextDecoder();
 export async function readMapHead(lines: SourceLines, signal?: AbortSignal): Promise<MapHead> {
   const head = new HeadReader(lines.source.name);
   let offset = 0;
+  if (lines.source.size > 0) {
+    const { bytes, start, end } = await lines.lineAt(0, signal);
+    offset = markLength(bytes.subarray(start, end));
+  }
   while (offset < lines.source.size) {
     const line = await lines.lineAt(offset, signal);
     if (!head.take(line.bytes, line.start, line.end, line.next)) break;
@@ -38,7 +43,7 @@ export async function readMapHead(lines: SourceLines, signal?: AbortSignal): Pro
 /** As `readMapHead`, for a map in memory. */
 export function mapHeadOf(bytes: Uint8Array, source: string): MapHead {
   const head = new HeadReader(source);
-  let offset = 0;
+  let offset = markLength(bytes);
   while (offset < bytes.length) {
     const end = lineEnd(bytes, offset);
     const next = Math.min(nextLine(bytes, end), bytes.length);
@@ -62,7 +67,7 @@ class HeadReader {
   /** Takes a line, behind which comes that at `next`; says whether headers may follow. */
   take(bytes: Uint8Array, start: number, end: number, next: number): boolean {
     if (!isBlank(bytes, start, end)) {
-      const text = decoder.decode(bytes.subarray(start, end));
+      const text = located(this.#position, () => textOf(bytes, start, end));
       if (!startsHeader(bytes[start])) {
         this.#firstRow = text;
         return false;
@@ -90,6 +95,16 @@ function located<T>(position: Position, read: () => T): T {
     return read();
   } catch (error) {
     throw isMementoMapError(error) ? error.at(position) : error;
+  }
+}
+
+function textOf(bytes: Uint8Array, start: number, end: number): string {
+  try {
+    return decoder.decode(bytes.subarray(start, end));
+  } catch (error) {
+    throw new MementoMapError("MM_BAD_LINE", "the line looks binary: it is not UTF-8", {
+      cause: error,
+    });
   }
 }
 

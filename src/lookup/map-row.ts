@@ -1,6 +1,7 @@
 import { MINUS } from "../bytes/ascii.ts";
 import { MementoMapError, quote } from "../errors.ts";
 import { columnEnd, skipBlanks } from "../ukvs/columns.ts";
+import { keyWithRawStars } from "../surt/key.ts";
 import type { Fields } from "../ukvs/header.ts";
 
 /** What lookup must know of a map to read its rows. */
@@ -56,8 +57,16 @@ export function isNone(bytes: Uint8Array, start: number, end: number): boolean {
   return end - start === 1 && bytes[start] === MINUS;
 }
 
+/** A key as older maps may write it instead: `com,cnn)` for `com,cnn)/`, `*` for `%2a`. */
+export function olderSpellings(key: string): string[] {
+  const raw = key.includes("%2a") ? keyWithRawStars(key) : key;
+  const older = [bareHome(key)];
+  if (raw !== key) older.push(raw, bareHome(raw));
+  return older.filter((spelling) => spelling !== undefined);
+}
+
 /** `com,cnn)`, as older writers wrote the home page `com,cnn)/`; undefined for other keys. */
-export function bareHome(key: string): string | undefined {
+function bareHome(key: string): string | undefined {
   return key.endsWith(")/") && !key.endsWith(",*)/") && key.indexOf(")") === key.length - 2
     ? key.slice(0, -1)
     : undefined;

@@ -1,14 +1,22 @@
 import { compareRanges } from "../bytes/compare.ts";
 import { MementoMapError } from "../errors.ts";
-import { lookupKeys } from "../surt/lookup-keys.ts";
 import { surt as surtOf } from "../surt/surt.ts";
-import { columnEnd } from "../ukvs/columns.ts";
+import { columnEnd, skipBlanks } from "../ukvs/columns.ts";
 import type { UkvsHeaders } from "../ukvs/header.ts";
 import type { ByteSource } from "./byte-source.ts";
-import type { Answer, KeyAnswer, LookupOptions, MapLookup } from "./lookup.ts";
+import {
+  type Answer,
+  type KeyAnswer,
+  type LookupOptions,
+  findBySpelling,
+  lookupByKeys,
+  type MapLookup,
+} from "./lookup.ts";
 import { readMapHead, refuseCut } from "./map-head.ts";
-import { bareHome, type RowLayout, rowLayout, type RowRange } from "./map-row.ts";
+import { type RowLayout, rowLayout, type RowRange } from "./map-row.ts";
+import { PageRange } from "./page-range.ts";
 import { answerFromRows, lookupPeriod } from "./row-answer.ts";
+import { checkRowStart } from "./row-start.ts";
 import { type SourceLine, SourceLines, type SourceLinesOptions } from "./source-lines.ts";
 
 /** Below this many bytes, reading on line by line is as quick as halving. */
@@ -21,6 +29,11 @@ export interface MapSearchOptions extends SourceLinesOptions {
   readonly signal?: AbortSignal;
   /** Whether to refuse a map that is shorter than it states. Default true. */
   readonly checkSize?: boolean | undefined;
+  /**
+   * Searches one page of a map as if there were no others; default false. For callers that know which
+   * page a key is on.
+   */
+  readonly isOnePageOfAll?: boolean;
 }
 
 /**
@@ -28,24 +41,27 @@ export interface MapSearchOptions extends SourceLinesOptions {
  *
  * Opening reads the headers. A search reads about log2(size / blockBytes) blocks when nothing is
  * kept yet; searches after it share the blocks kept. Nothing else is held, whatever the size. The
- * order of the map is not checked: an unsorted map gives wrong answers, so validate it first.
+ * order of the map is not checked: an unsorted map gives wrong answers, so validate it first. Of one
+ * page of a map only what is certain is answered.
  */
 export class MapSearch implements MapLookup {
   readonly headers: UkvsHeaders;
   readonly #lines: SourceLines;
   readonly #recordsOffset: number;
   readonly #layout: RowLayout;
+  readonly #page: PageRange | undefined;
 
   private constructor(
     lines: SourceLines,
     headers: UkvsHeaders,
     recordsOffset: number,
-    layout: RowLayout,
+    page: PageRange | undefined,
   ) {
     this.headers = headers;
     this.#lines = lines;
     this.#recordsOffset = recordsOffset;
-    this.#layout = layout;
+    this.#layout = rowLayout(headers.fields, lines.source.name);
+    this.#page = page;
   }
 
   /**
@@ -57,28 +73,31 @@ export class MapSearch implements MapLookup {
     const lines = new SourceLines(source, options);
     const head = await readMapHead(lines, options.signal);
     const { headers, recordsOffset } = head;
-    const layout = rowLayout(headers.fields, source.name);
+    const page = options.isOnePageOfAll === true ? undefined : PageRange.of(headers, source.name);
+    const search = new MapSearch(lines, headers, recordsOffset, page);
     if (options.checkSize !== false) refuseCut(head, source.size, source.name);
-    return new MapSearch(lines, headers, recordsOffset, layout);
+    return search;
   }
 
   lookup(uri: string, options: LookupOptions = {}): Promise<Answer> {
     return this.lookupSurt(surtOf(uri), options);
   }
 
-  async lookupSurt(surt: string, options: LookupOptions = {}): Promise<Answer> {
-    for (const { key, distance } of lookupKeys(surt)) {
-      const found = await this.find(key, options);
-      if (found !== undefined) return { ...found, distance };
-    }
-    return { present: false };
+  lookupSurt(surt: string, options: LookupOptions = {}): Promise<Answer> {
+    return lookupByKeys(this, surt, options);
   }
 
-  /** @throws MM_BAD_LINE and MM_BAD_FREQUENCY for a fault in the rows of the key; MM_IO. */
-  async find(key: string, options: LookupOptions = {}): Promise<KeyAnswer | undefined> {
-    let rows = await this.#rowsOf(key, options.signal);
-    const bare = rows.length === 0 ? bareHome(key) : undefined;
-    if (bare !== undefined) rows = await this.#rowsOf(bare, options.signal);
+  /**
+   * @throws MM_BAD_LINE and MM_BAD_FREQUENCY for a fault in the rows of the key; MM_PAGE when another
+   *   page may have the key; MM_IO.
+   */
+  find(key: string, options: LookupOptions = {}): Promise<KeyAnswer | undefined> {
+    return findBySpelling(key, (spelling) => this.findExactly(spelling, options));
+  }
+
+  /** As `find`, of a key as it is written. */
+  async findExactly(key: string, options: LookupOptions = {}): Promise<KeyAnswer | undefined> {
+    const rows = await this.#rowsOf(key, options.signal);
     return rows.length === 0
       ? undefined
       : answerFromRows(rows, this.#layout, lookupPeriod(options.at));
@@ -86,6 +105,7 @@ export class MapSearch implements MapLookup {
 
   async #rowsOf(text: string, signal: AbortSignal | undefined): Promise<RowRange[]> {
     const key = encoder.encode(text);
+    this.#page?.require(key);
     const rows: RowRange[] = [];
     let offset = await this.#narrow(key, signal);
     for (;;) {
@@ -127,8 +147,13 @@ export class MapSearch implements MapLookup {
     while (offset < this.#lines.source.size) {
       const line = await this.#lines.lineAt(offset, signal);
       const keyEnd = columnEnd(line.bytes, line.start, line.end);
-      if (keyEnd > line.start) return line;
-      if (keyEnd < line.end) throw this.#startsWithBlank(offset);
+      if (keyEnd > line.start) {
+        checkRowStart(line.bytes, line.start, { source: this.#lines.source.name });
+        return line;
+      }
+      if (skipBlanks(line.bytes, line.start, line.end) < line.end) {
+        throw this.#startsWithBlank(offset);
+      }
       offset = line.next;
     }
     return undefined;

@@ -1,6 +1,7 @@
-import { SLASH } from "../bytes/ascii.ts";
+import { QUOTE, SLASH, SPACE } from "../bytes/ascii.ts";
 import { compareRanges } from "../bytes/compare.ts";
 import { MementoMapError } from "../errors.ts";
+import { lookupKeys } from "../surt/lookup-keys.ts";
 import { surt as surtOf } from "../surt/surt.ts";
 import { columnEnd, skipBlanks } from "../ukvs/columns.ts";
 import type { DatetimeRange } from "../ukvs/datetime-key.ts";
@@ -8,9 +9,23 @@ import { frequencyIsZero } from "../ukvs/frequency-sum.ts";
 import type { UkvsHeaders } from "../ukvs/header.ts";
 import { type IndexedRows, RowIndexer, type RowsToIndex } from "./index-rows.ts";
 import { isKeyEnd, keyEnd, lineEnd, nextLine } from "./line-bounds.ts";
-import type { Answer, KeyAnswer, LookupOptions, MapLookup } from "./lookup.ts";
+import {
+  type Answer,
+  answerAt,
+  type KeyAnswer,
+  type LookupOptions,
+  type MapLookup,
+} from "./lookup.ts";
 import { mapHeadOf, refuseCut } from "./map-head.ts";
-import { columnStart, isNone, type RowLayout, rowLayout, type RowRange } from "./map-row.ts";
+import {
+  columnStart,
+  isNone,
+  olderSpellings,
+  type RowLayout,
+  rowLayout,
+  type RowRange,
+} from "./map-row.ts";
+import { PageRange } from "./page-range.ts";
 import { answerFromRows, lookupPeriod } from "./row-answer.ts";
 import { RowFinder } from "./row-finder.ts";
 
@@ -21,6 +36,7 @@ export const MAX_INDEX_BYTES: number = 2 ** 31 - 1;
 const SLICE_BYTES = 64 * 1024;
 const UNKNOWN_FREQUENCY: Uint8Array = Uint8Array.of(SLASH);
 const encoder = new TextEncoder();
+const decoder = new TextDecoder();
 
 /**
  * Where `MemoryIndex.lookupKeyBytes` puts its findings; make one and use it for every lookup.
@@ -55,13 +71,16 @@ export class MemoryIndex implements MapLookup {
   /** Finds rows by the pieces of their keys. */
   readonly finder: RowFinder;
   readonly #layout: RowLayout;
+  /** Of one page of a map; undefined for a map that is whole. */
+  readonly #page: PageRange | undefined;
 
-  private constructor({ bytes, head, layout }: RowsToIndex, rows: IndexedRows) {
+  private constructor({ bytes, head, layout, source }: RowsToIndex, rows: IndexedRows) {
     this.bytes = bytes;
     this.headers = head.headers;
     this.#layout = layout;
+    this.#page = PageRange.of(head.headers, source);
     this.rows = rows;
-    this.finder = new RowFinder(bytes, rows);
+    this.finder = new RowFinder(bytes, rows, (row, period) => this.#decides(row, period));
   }
 
   /**
@@ -106,7 +125,7 @@ export class MemoryIndex implements MapLookup {
    * Returns whether the map says present; `match` tells which key decided.
    */
   lookupKeyBytes(bytes: Uint8Array, start: number, end: number, match: Match): boolean {
-    const row = this.finder.decidingRow(bytes, start, end);
+    const row = this.#decidingRow(bytes, start, end);
     match.distance = this.finder.distance;
     if (row < 0) {
       match.distance = -1;
@@ -132,6 +151,12 @@ export class MemoryIndex implements MapLookup {
     return answerFromRows(this.#rowsAt(row), this.#layout, period);
   }
 
+  /** Whether a SURT is present in a period, as far as the rows here tell: a page knows no others. */
+  isPresentDuring(surt: Uint8Array, period: DatetimeRange): boolean {
+    const row = this.finder.decidingRow(surt, 0, surt.length, period);
+    return row >= 0 && this.answerRow(row, period).present;
+  }
+
   /** Looks a URI up at once. */
   lookupSync(uri: string, options: LookupOptions = {}): Answer {
     return this.lookupSurtSync(surtOf(uri), options);
@@ -140,12 +165,10 @@ export class MemoryIndex implements MapLookup {
   /** Looks a SURT up at once. */
   lookupSurtSync(surt: string, options: LookupOptions = {}): Answer {
     const key = encoder.encode(surt);
-    const row = this.finder.decidingRow(key, 0, key.length);
+    const period = lookupPeriod(options.at);
+    const row = this.#decidingRow(key, 0, key.length, period);
     if (row < 0) return { present: false };
-    return {
-      ...this.answerRow(row, lookupPeriod(options.at)),
-      distance: this.finder.distance,
-    };
+    return answerAt(this.answerRow(row, period), this.finder.distance);
   }
 
   lookup(uri: string, options: LookupOptions = {}): Promise<Answer> {
@@ -162,8 +185,34 @@ export class MemoryIndex implements MapLookup {
 
   /** What the map says about exactly this key, at once. */
   findSync(key: string, options: LookupOptions = {}): KeyAnswer | undefined {
+    this.finder.ask(lookupPeriod(options.at));
     const row = this.finder.rowOf(key);
+    if (row < 0) this.#requirePageOf(key);
     return row < 0 ? undefined : this.answerRow(row, lookupPeriod(options.at));
+  }
+
+  /** @throws MM_PAGE where another page may decide. */
+  #decidingRow(bytes: Uint8Array, start: number, end: number, period?: DatetimeRange): number {
+    if (this.#page === undefined) return this.finder.decidingRow(bytes, start, end, period);
+    this.finder.ask(period);
+    for (const { key, distance } of lookupKeys(decoder.decode(bytes.subarray(start, end)))) {
+      const row = this.finder.rowOf(key);
+      this.finder.distance = distance;
+      if (row >= 0 && this.#decides(row, period)) return row;
+      this.#requirePageOf(key);
+    }
+    return -1;
+  }
+
+  #requirePageOf(key: string): void {
+    if (this.#page === undefined) return;
+    for (const spelling of [key, ...olderSpellings(key)]) {
+      this.#page.require(encoder.encode(spelling));
+    }
+  }
+
+  #decides(row: number, period: DatetimeRange | undefined): boolean {
+    return this.answerRow(row, period).decides;
   }
 
   #fillFrequency(row: number, match: Match): boolean {
@@ -176,6 +225,13 @@ export class MemoryIndex implements MapLookup {
     const second = skipBlanks(bytes, match.keyEnd, end);
     const start = columnStart(bytes, second, end, this.#layout.frequencyColumn - 1);
     match.frequencyEnd = columnEnd(bytes, start, end);
+    // A quoted frequency, and one of 0 beside a JSON block, need a closer look.
+    if (
+      bytes[start] === QUOTE ||
+      (this.rows.hasTimes && frequencyIsZero(bytes, start, match.frequencyEnd))
+    ) {
+      return this.#fillSum(this.#rowsAt(row), match);
+    }
     if (isNone(bytes, start, match.frequencyEnd)) {
       match.frequencyBytes = UNKNOWN_FREQUENCY;
       match.frequencyStart = 0;
@@ -208,6 +264,9 @@ export class MemoryIndex implements MapLookup {
       const end = lineEnd(bytes, start);
       rows.push({ bytes, start, end });
       start = nextLine(bytes, end);
+      while (start < bytes.length && bytes[start] <= SPACE) {
+        start = nextLine(bytes, lineEnd(bytes, start));
+      }
     } while (
       this.rows.hasSeveralRows &&
       start < bytes.length &&

@@ -1,21 +1,50 @@
 import { isMementoMapError, MementoMapError, quote } from "../errors.ts";
-import { type DatetimeRange, parseDatetimeKey } from "../ukvs/datetime-key.ts";
-import { addFrequencies, formatFrequency, isPresent, parseFrequency } from "../ukvs/frequency.ts";
+import { contains, type DatetimeRange, overlap, parseDatetimeKey } from "../ukvs/datetime-key.ts";
+import {
+  addFrequencies,
+  type Frequency,
+  formatFrequency,
+  isPresent,
+  parseFrequency,
+} from "../ukvs/frequency.ts";
 import { parseRecord, type UkvsRecord } from "../ukvs/record.ts";
 import { isJsonObject } from "../ukvs/relaxed-json.ts";
 import type { KeyAnswer } from "./lookup.ts";
 import type { RowLayout, RowRange } from "./map-row.ts";
 
 const UNKNOWN = "/";
-const decoder = new TextDecoder();
+const ALL_TIME: DatetimeRange = {};
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+// How wide a statement is. The narrower ones are asked first: a total speaks only where they do not
+// decide.
+/** A period of its own. */
+const PART = 0;
+/** The frequency of a row for a period that its JSON block divides further. */
+const TOTAL_OF_PART = 1;
+/** All time. */
+const TOTAL = 2;
+
+/** What a key says of a period: by a row, by a member of a JSON block, or by the row that has one. */
+interface Statement {
+  readonly range: DatetimeRange;
+  readonly width: number;
+  /** As written. */
+  readonly text: string;
+  readonly frequency: Frequency;
+  /** A member of the JSON block of a row that is present itself, and counts it. */
+  readonly isCountedElsewhere: boolean;
+}
 
 /**
- * What the rows of one key say together; there is at least one.
+ * What the rows of one key say together of a period, default all time; there is at least one row.
  *
- * Without a period every row counts, and one that says present is enough; where a row for all time
- * (`:`) states the total, its frequency is not added to but given. With a period, a row counts if its
- * datetime key overlaps it, the total only where no other row does; of a row whose JSON block splits
- * it by datetime only the parts that overlap it count.
+ * Of the statements that overlap the period, one that is present makes the key present. If all are
+ * void, and one contains the period, the key is absent. Otherwise the next wider statements of the key
+ * are asked, and at last nothing is decided: a wider key may speak.
+ *
+ * The frequency is the sum of the statements that decided. Without a period it is that of the row
+ * for all time, where that is present.
  *
  * @throws MM_BAD_KEY when a datetime key is no time, MM_BAD_FREQUENCY, MM_BAD_LINE.
  */
@@ -26,57 +55,93 @@ export function answerFromRows(
 ): KeyAnswer {
   try {
     const records = rows.map(({ bytes, start, end }) =>
-      parseRecord(decoder.decode(bytes.subarray(start, end)), layout.fields),
+      parseRecord(textOf(bytes.subarray(start, end)), layout.fields),
     );
     const key = records[0]?.keys[0] ?? "";
-    const totals = records.filter((record) => isTotal(record, layout));
-    const parts = records.filter((record) => !isTotal(record, layout));
-    return period === undefined
-      ? answerAnyTime(key, totals, parts)
-      : answerDuring(key, totals, parts, period, layout);
+    return answerOf(
+      key,
+      records.flatMap((record) => statementsOf(record, layout)),
+      period,
+    );
   } catch (error) {
     throw isMementoMapError(error) ? error.at({ source: layout.source }) : error;
   }
 }
 
-function answerAnyTime(
-  key: string,
-  totals: readonly UkvsRecord[],
-  parts: readonly UkvsRecord[],
-): KeyAnswer {
-  const sayPresent = (records: readonly UkvsRecord[]): boolean =>
-    records.some((record) => isPresent(parseFrequency(frequencyOf(record))));
-  const present = sayPresent(totals) || sayPresent(parts);
-  // A total of 0 beside parts that are present is a mistake, and must not read as absent.
-  const holdsTotal = totals.length > 0 && sayPresent(totals) === present;
-  return { present, key, frequency: sumOf((holdsTotal ? totals : parts).map(frequencyOf)) };
+function textOf(bytes: Uint8Array): string {
+  try {
+    return decoder.decode(bytes);
+  } catch (error) {
+    throw new MementoMapError("MM_BAD_LINE", "the line looks binary: it is not UTF-8", {
+      cause: error,
+    });
+  }
 }
 
-function answerDuring(
+function answerOf(
   key: string,
-  totals: readonly UkvsRecord[],
-  parts: readonly UkvsRecord[],
-  period: DatetimeRange,
-  layout: RowLayout,
+  statements: readonly Statement[],
+  period: DatetimeRange | undefined,
 ): KeyAnswer {
-  const covering = parts.flatMap((record) => frequenciesDuring(record, layout, period));
-  const stated =
-    covering.length > 0
-      ? covering
-      : totals.flatMap((record) => frequenciesDuring(record, layout, period));
-  if (stated.length === 0) return { present: false, key };
-  const frequency = sumOf(stated);
-  return { present: isPresent(parseFrequency(frequency)), key, frequency };
+  const asked = period ?? ALL_TIME;
+  for (const width of [PART, TOTAL_OF_PART, TOTAL]) {
+    const speaking = statements.filter(
+      (statement) => statement.width === width && overlap(statement.range, asked),
+    );
+    if (speaking.some(({ frequency }) => isPresent(frequency))) {
+      const frequency = period === undefined ? frequencyOfAllTime(statements) : sumOf(speaking);
+      return { present: true, decides: true, key, frequency };
+    }
+    if (speaking.some(({ range }) => contains(range, asked))) {
+      return { present: false, decides: true, key, frequency: sumOf(speaking) };
+    }
+  }
+  return { present: false, decides: false, key };
+}
+
+/** The frequency of a key that is present. */
+function frequencyOfAllTime(statements: readonly Statement[]): string {
+  const totals = statements.filter(({ width }) => width === TOTAL);
+  if (totals.some(({ frequency }) => isPresent(frequency))) return sumOf(totals);
+  return sumOf(
+    statements.filter(({ width, isCountedElsewhere }) => {
+      return width !== TOTAL && !isCountedElsewhere;
+    }),
+  );
 }
 
 /** The sum of frequencies; a single one stays as it is written. */
-function sumOf(stated: readonly string[]): string {
-  const frequencies = stated.map(parseFrequency);
-  return stated.length === 1 ? stated[0] : formatFrequency(frequencies.reduce(addFrequencies));
+function sumOf(statements: readonly Statement[]): string {
+  const [first] = statements;
+  return statements.length === 1 && first !== undefined
+    ? first.text
+    : formatFrequency(statements.map(({ frequency }) => frequency).reduce(addFrequencies));
 }
 
-function frequencyOf({ values: [frequency = UNKNOWN] }: UkvsRecord): string {
-  return frequency;
+function statementsOf(record: UkvsRecord, layout: RowLayout): Statement[] {
+  const [text = UNKNOWN] = record.values;
+  const range = parseDatetimeKey(datetimeOf(record, layout));
+  const frequency = parseFrequency(text);
+  const parts = record.json?.["datetime"];
+  if (!isJsonObject(parts)) {
+    const width = isAllTime(range) ? TOTAL : PART;
+    return [{ range, width, text, frequency, isCountedElsewhere: false }];
+  }
+  const isCounted = isPresent(frequency);
+  const statements = Object.entries(parts).map(([datetime, value]): Statement => {
+    const part = parseDatetimeKey(datetime);
+    const partText = frequencyText(value);
+    return {
+      range: part,
+      width: isAllTime(part) ? TOTAL : PART,
+      text: partText,
+      frequency: parseFrequency(partText),
+      isCountedElsewhere: isCounted,
+    };
+  });
+  const width = isAllTime(range) ? TOTAL : TOTAL_OF_PART;
+  statements.push({ range, width, text, frequency, isCountedElsewhere: false });
+  return statements;
 }
 
 function datetimeOf({ keys }: UkvsRecord, layout: RowLayout): string {
@@ -84,18 +149,8 @@ function datetimeOf({ keys }: UkvsRecord, layout: RowLayout): string {
   return datetime === "-" ? ":" : datetime;
 }
 
-function isTotal(record: UkvsRecord, layout: RowLayout): boolean {
-  return layout.datetimeColumn >= 0 && datetimeOf(record, layout) === ":";
-}
-
-/** The frequencies of a row that count in a period, as written. */
-function frequenciesDuring(record: UkvsRecord, layout: RowLayout, period: DatetimeRange): string[] {
-  if (!overlap(parseDatetimeKey(datetimeOf(record, layout)), period)) return [];
-  const split = record.json?.["datetime"];
-  if (!isJsonObject(split)) return [frequencyOf(record)];
-  return Object.entries(split).flatMap(([datetime, part]) =>
-    overlap(parseDatetimeKey(datetime), period) ? [frequencyText(part)] : [],
-  );
+function isAllTime({ from, until }: DatetimeRange): boolean {
+  return from === undefined && until === undefined;
 }
 
 function frequencyText(part: unknown): string {
@@ -109,25 +164,14 @@ function frequencyText(part: unknown): string {
 /**
  * The period that a time to look up at stands for: all that begins with its 4 to 14 digits.
  *
- * @throws MM_BAD_KEY when it is no time.
+ * @throws MM_BAD_KEY when it is not a time.
  */
-export function lookupPeriod(at: string | undefined): DatetimeRange | undefined {
-  if (at === undefined) return undefined;
+export function lookupPeriod(at: string | DatetimeRange | undefined): DatetimeRange | undefined {
+  if (typeof at !== "string") return at;
   const period = parseDatetimeKey(at);
   if (period.from === at) return period;
   throw new MementoMapError(
     "MM_BAD_KEY",
-    `${quote(at)} is no time to look up: give 4 to 14 digits of YYYYMMDDhhmmss`,
+    `${quote(at)} is not a time to look up: give 4 to 14 digits of YYYYMMDDhhmmss`,
   );
-}
-
-/** Whether two ranges have a moment in common. */
-function overlap(a: DatetimeRange, b: DatetimeRange): boolean {
-  return !beginsAfter(a, b) && !beginsAfter(b, a);
-}
-
-/** Whether a range begins after another ended; ends stand for all times that begin with them. */
-function beginsAfter({ from }: DatetimeRange, { until }: DatetimeRange): boolean {
-  if (from === undefined || until === undefined) return false;
-  return from.slice(0, until.length) > until.slice(0, from.length);
 }

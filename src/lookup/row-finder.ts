@@ -1,10 +1,11 @@
 import { lookupKeys } from "../surt/lookup-keys.ts";
+import type { DatetimeRange } from "../ukvs/datetime-key.ts";
 import type { IndexedRows } from "./index-rows.ts";
 import { EMPTY_HASH, extendHashRange } from "./key-hash.ts";
 import { KeyScan } from "./key-scan.ts";
 import { COMMA_STAR, KeyWalk } from "./key-walk.ts";
 import { isKeyEnd } from "./line-bounds.ts";
-import { bareHome } from "./map-row.ts";
+import { olderSpellings } from "./map-row.ts";
 
 const NOTHING: Uint8Array = new Uint8Array(0);
 const encoder = new TextEncoder();
@@ -19,46 +20,73 @@ export class RowFinder extends KeyWalk {
   readonly #map: Uint8Array;
   readonly #rows: IndexedRows;
   readonly #scan: KeyScan = new KeyScan();
+  readonly #decides: (row: number, period: DatetimeRange | undefined) => boolean;
+  #period: DatetimeRange | undefined;
 
-  constructor(map: Uint8Array, rows: IndexedRows) {
+  /** @param decides whether the rows of a key, the first of which is given, decide of a period. */
+  constructor(
+    map: Uint8Array,
+    rows: IndexedRows,
+    decides: (row: number, period: DatetimeRange | undefined) => boolean,
+  ) {
     super(rows);
     this.#map = map;
     this.#rows = rows;
+    this.#decides = decides;
   }
 
-  /** The offset of the first row of the most specific key for a SURT, or -1. */
-  decidingRow(bytes: Uint8Array, start: number, end: number): number {
-    return this.#scan.scan(bytes, start, end)
+  /** The offset of the first row of the most specific key that decides about a SURT, or -1. */
+  decidingRow(bytes: Uint8Array, start: number, end: number, period?: DatetimeRange): number {
+    this.ask(period);
+    return this.#scan.scan(bytes, start, end) && this.canWalk(bytes, start, end)
       ? this.walk(this.#scan, bytes, start, end)
       : this.#decidingRowOf(decoder.decode(bytes.subarray(start, end)));
   }
 
-  /** The offset of the first row of a key, or -1. */
+  /** Sets the period that rows must decide of, for what is asked from now on. */
+  ask(period: DatetimeRange | undefined): void {
+    this.#period = period;
+  }
+
+  /** The offset of the first row of a key that decides, else of any, or -1. */
   rowOf(key: string): number {
-    const row = this.#rowOfExactly(key);
-    const bare = row < 0 ? bareHome(key) : undefined;
-    return bare === undefined ? row : this.#rowOfExactly(bare);
+    let undecided = -1;
+    for (const spelling of [key, ...olderSpellings(key)]) {
+      const row = this.#rowOfExactly(spelling);
+      if (this.#ifDecides(row) >= 0) return row;
+      if (undecided < 0) undecided = row;
+    }
+    return undecided;
   }
 
   #rowOfExactly(key: string): number {
     const bytes = encoder.encode(key);
     const hash = extendHashRange(EMPTY_HASH, bytes, 0, bytes.length);
     return key.includes("*")
-      ? this.wildcard(hash, bytes, 0, bytes.length, NOTHING)
-      : this.page(hash, bytes, 0, bytes.length);
+      ? this.#wildcardRow(hash, bytes, 0, bytes.length, NOTHING)
+      : this.#pageRow(hash, bytes, 0, bytes.length);
   }
 
   /** For text that is not plain, by its lookup keys one after the other. */
   #decidingRowOf(surt: string): number {
     for (const { key, distance } of lookupKeys(surt)) {
-      const row = this.rowOf(key);
+      const row = this.#ifDecides(this.rowOf(key));
       this.distance = distance;
       if (row >= 0) return row;
     }
     return -1;
   }
 
+  /** The row, unless it leaves the question to wider keys; then -1. */
+  #ifDecides(row: number): number {
+    return row < 0 || !this.#rows.hasTimes || this.#decides(row, this.#period) ? row : -1;
+  }
+
   override page(hash: number, bytes: Uint8Array, start: number, end: number): number {
+    return this.#ifDecides(this.#pageRow(hash, bytes, start, end));
+  }
+
+  #pageRow(hash: number, bytes: Uint8Array, start: number, end: number): number {
     const { pages } = this.#rows;
     for (let place = pages.first(hash); place >= 0; place = pages.next(place)) {
       const row = pages.offset(place);
@@ -69,6 +97,16 @@ export class RowFinder extends KeyWalk {
   }
 
   override wildcard(
+    hash: number,
+    bytes: Uint8Array,
+    start: number,
+    end: number,
+    ending: Uint8Array,
+  ): number {
+    return this.#ifDecides(this.#wildcardRow(hash, bytes, start, end, ending));
+  }
+
+  #wildcardRow(
     hash: number,
     bytes: Uint8Array,
     start: number,
@@ -99,7 +137,7 @@ export class RowFinder extends KeyWalk {
       let at = sharedEnd(this.#map, row, bytes, start, labelEnd);
       if (at >= 0) at = sharedEnd(this.#map, at, COMMA_STAR, 0, COMMA_STAR.length);
       if (at >= 0) at = sharedEnd(this.#map, at, bytes, hostEnd, pathEnd);
-      if (at >= 0 && isKeyEnd(this.#map, at)) return row;
+      if (at >= 0 && isKeyEnd(this.#map, at)) return this.#ifDecides(row);
     }
     return -1;
   }

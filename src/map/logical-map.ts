@@ -1,10 +1,9 @@
 import { compareBytes } from "../bytes/compare.ts";
-import { MementoMapError, quote } from "../errors.ts";
+import { MementoMapError } from "../errors.ts";
 import { type ByteSource, sourceChunks } from "../lookup/byte-source.ts";
-import type { KeyAnswer, KeyFinder } from "../lookup/lookup.ts";
-import { bareHome } from "../lookup/map-row.ts";
+import { findBySpelling, type KeyAnswer, type KeyFinder } from "../lookup/lookup.ts";
 import { MapSearch } from "../lookup/map-search.ts";
-import { addFrequencies, formatFrequency, parseFrequency } from "../ukvs/frequency.ts";
+import { type PageMark, pageMark } from "../lookup/page-range.ts";
 import { formatHeaders, type Header, UkvsHeaders } from "../ukvs/header.ts";
 import { SIZE_HEADER } from "../ukvs/map-size.ts";
 import { readUkvs } from "../ukvs/reader.ts";
@@ -23,15 +22,6 @@ export interface LogicalMap extends KeyFinder {
   readonly headers: UkvsHeaders;
   /** All records in key order, from the start each time it is called. */
   batches(): AsyncGenerator<RecordBatch, void, undefined>;
-}
-
-/** What the `page` member of `!meta` says. */
-export interface PageMark {
-  readonly number: number;
-  readonly of: number;
-  /** The first and last key of the page; none on an empty page. */
-  readonly first?: string;
-  readonly last?: string;
 }
 
 export interface OpenMapsOptions {
@@ -54,7 +44,7 @@ export async function openLogicalMaps(
 ): Promise<LogicalMap[]> {
   const groups = new Map<string, Part[]>();
   for (const [index, source] of sources.entries()) {
-    const search = await MapSearch.open(source, options);
+    const search = await MapSearch.open(source, { ...options, isOnePageOfAll: true });
     const page = pageMark(search.headers, source.name);
     const headers = withoutPageMark(search.headers);
     const name =
@@ -73,30 +63,6 @@ export async function openLogicalMaps(
     groups.set(name, group);
   }
   return Array.from(groups.values(), (parts) => joined(parts, options));
-}
-
-/**
- * Reads what a header says about pages; undefined for a map that is whole.
- *
- * @throws MM_BAD_HEADER when it makes no sense.
- */
-export function pageMark(headers: UkvsHeaders, source: string): PageMark | undefined {
-  const mark = headers.meta["page"];
-  if (mark === undefined) return undefined;
-  const { number, of, first, last } = isJsonObject(mark) ? mark : {};
-  if (!isCount(number) || !isCount(of) || number > of) {
-    throw new MementoMapError(
-      "MM_BAD_HEADER",
-      `the page in "!meta" is ${quote(JSON.stringify(mark) ?? "")}; expected {"number": 1, "of": 2, …}`,
-      { position: { source } },
-    );
-  }
-  return {
-    number,
-    of,
-    ...(typeof first === "string" ? { first } : {}),
-    ...(typeof last === "string" ? { last } : {}),
-  };
 }
 
 /** The same headers, of the whole map, without `!size`. A `!meta` that says nothing else goes. */
@@ -164,37 +130,26 @@ async function findInParts(
   key: string,
   options: Parameters<KeyFinder["find"]>[1],
 ): Promise<KeyAnswer | undefined> {
-  const answers: KeyAnswer[] = [];
-  for (const part of parts) {
-    const answer = mayHold(part, key) ? await part.search.find(key, options) : undefined;
-    if (answer !== undefined) answers.push(answer);
-  }
-  // Rows of one key may stand on two pages; `com,cnn)` answers only where `com,cnn)/` does not.
-  const exact = answers.filter((answer) => answer.key === key);
-  const rows = exact.length > 0 ? exact : answers;
-  return rows.length < 2 ? rows[0] : rows.reduce(addAnswers);
+  return findBySpelling(key, async (spelling) => {
+    const bytes = encoder.encode(spelling);
+    for (const part of parts) {
+      const answer = mayHold(part, bytes)
+        ? await part.search.findExactly(spelling, options)
+        : undefined;
+      // All rows of a key are on one page.
+      if (answer !== undefined) return answer;
+    }
+    return undefined;
+  });
 }
 
-function addAnswers(a: KeyAnswer, b: KeyAnswer): KeyAnswer {
-  if (a.frequency === undefined) return b;
-  if (b.frequency === undefined) return a;
-  const sum = addFrequencies(parseFrequency(a.frequency), parseFrequency(b.frequency));
-  return { present: a.present || b.present, key: a.key, frequency: formatFrequency(sum) };
-}
-
-function mayHold({ page, first, last }: Part, key: string): boolean {
+function mayHold({ page, first, last }: Part, key: Uint8Array): boolean {
   if (page === undefined || first === undefined || last === undefined) return true;
-  const bytes = encoder.encode(key);
-  const lowest = encoder.encode(bareHome(key) ?? key);
-  return compareBytes(first, bytes) <= 0 && compareBytes(lowest, last) <= 0;
+  return compareBytes(first, key) <= 0 && compareBytes(key, last) <= 0;
 }
 
 const encoder = new TextEncoder();
 
 function bytesOf(text: string | undefined): Uint8Array | undefined {
   return text === undefined ? undefined : encoder.encode(text);
-}
-
-function isCount(value: unknown): value is number {
-  return typeof value === "number" && Number.isSafeInteger(value) && value > 0;
 }

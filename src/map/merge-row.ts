@@ -1,4 +1,6 @@
-import { CLOSE_PAREN, SLASH } from "../bytes/ascii.ts";
+import { olderSpellings } from "../lookup/map-row.ts";
+import { currentSpelling } from "../surt/key.ts";
+import { columnEnd, columnsEnd, compareColumns, skipBlanks } from "../ukvs/columns.ts";
 import {
   addFrequencies,
   type Frequency,
@@ -6,10 +8,9 @@ import {
   parseFrequency,
 } from "../ukvs/frequency.ts";
 import { frequencyIsZero } from "../ukvs/frequency-sum.ts";
-import { columnEnd, columnsEnd, compareColumns, skipBlanks } from "../ukvs/columns.ts";
 import type { Fields } from "../ukvs/header.ts";
-import { formatRecord, parseRecord, type UkvsRecord } from "../ukvs/record.ts";
-import { formatJson } from "../ukvs/relaxed-json.ts";
+import { formatRecord, parseColumn, parseRecord, type UkvsRecord } from "../ukvs/record.ts";
+import { formatJson, isJsonObject } from "../ukvs/relaxed-json.ts";
 
 /** A row of one of the maps that are merged, in bytes of its own. */
 export interface MergeRow {
@@ -20,52 +21,68 @@ export interface MergeRow {
   readonly tupleEnd: number;
   /** Which map it is of; -1 for a row that the merge added. */
   readonly map: number;
-  /** Whether the map wrote the home page `com,cnn)/` as `com,cnn)`. */
-  readonly wasBare: boolean;
+  /**
+   * How its map spelled the key: 0 as it is written now, or the number of the older spelling. A map
+   * is asked for an older spelling only where it has no row for one before it.
+   */
+  readonly spelling: number;
 }
+
+/** The members of a JSON block that divide a row by time. */
+export type DatetimeParts = Readonly<Record<string, unknown>>;
 
 const encoder = new TextEncoder();
-const decoder = new TextDecoder();
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** Writes a row that the merge adds, for a key that no map has. */
-export function addedRow(key: string, frequency: Frequency, fields: Fields): MergeRow {
+/** Writes a row that the merge adds. */
+export function addedRow(
+  key: string,
+  frequency: Frequency,
+  fields: Fields,
+  datetime: string = ":",
+): MergeRow {
   const [, ...otherKeys] = fields.keys;
   const [, ...otherValues] = fields.values;
-  const keys = [key, ...otherKeys.map((name) => (name === "datetime" ? ":" : "-"))];
+  const keys = [key, ...otherKeys.map((name) => (name === "datetime" ? datetime : "-"))];
   const values = [formatFrequency(frequency), ...otherValues.map(() => undefined)];
-  return rowOf(formatRecord({ keys, values }, fields), fields, -1);
+  return rowOf({ keys, values }, fields, { map: -1, spelling: 0 });
 }
 
-/** The row of a home page under the key that lookups ask for. */
-export function withRootSlash(row: MergeRow): MergeRow {
-  const bytes = new Uint8Array(row.bytes.length + 1);
-  bytes.set(row.bytes.subarray(0, row.keyEnd));
-  bytes[row.keyEnd] = SLASH;
-  bytes.set(row.bytes.subarray(row.keyEnd), row.keyEnd + 1);
+/** The row under the key that lookups ask for. */
+export function respelled(row: MergeRow): MergeRow {
+  const written = decoder.decode(row.bytes.subarray(0, row.keyEnd));
+  const spelling = currentSpelling(written);
+  if (spelling === written) return row;
+  const key = encoder.encode(spelling);
+  const longer = key.length - row.keyEnd;
+  const bytes = new Uint8Array(row.bytes.length + longer);
+  bytes.set(key);
+  bytes.set(row.bytes.subarray(row.keyEnd), key.length);
   return {
     bytes,
-    keyEnd: row.keyEnd + 1,
-    tupleEnd: row.tupleEnd + 1,
+    keyEnd: key.length,
+    tupleEnd: row.tupleEnd + longer,
     map: row.map,
-    wasBare: true,
+    spelling: 1 + olderSpellings(spelling).indexOf(written),
   };
 }
 
-/** Whether a key is a home page without its slash; a path may end in `)` too. */
-export function isBareHome(bytes: Uint8Array, start: number, end: number): boolean {
-  return bytes[end - 1] === CLOSE_PAREN && bytes.indexOf(CLOSE_PAREN, start) === end - 1;
-}
-
-/** Whether a row says absent. */
+/** Whether a row says absent of itself; its JSON block may say otherwise of some time. */
 export function isZeroRow({ bytes, tupleEnd }: MergeRow): boolean {
   const start = skipBlanks(bytes, tupleEnd, bytes.length);
-  return frequencyIsZero(bytes, start, columnEnd(bytes, start, bytes.length));
+  return isZeroColumn(bytes, start, columnEnd(bytes, start, bytes.length));
+}
+
+/** Whether a frequency, quoted or not, says absent. */
+export function isZeroColumn(bytes: Uint8Array, start: number, end: number): boolean {
+  if (bytes[start] !== 0x22) return frequencyIsZero(bytes, start, end);
+  const text = encoder.encode(parseColumn(decoder.decode(bytes.subarray(start, end))));
+  return frequencyIsZero(text, 0, text.length);
 }
 
 /** Puts rows of one key in order, and makes one row of those whose further keys are the same too. */
 export function addRows(rows: readonly MergeRow[], fields: Fields): MergeRow[] {
-  if (rows.length === 1) return [...rows];
-  const sorted = rows.toSorted(compareRows);
+  const sorted = rows.map((row) => canonicalRow(row, fields)).toSorted(compareRows);
   const sums: MergeRow[] = [];
   for (let from = 0, to = 1; from < sorted.length; from = to, to++) {
     while (to < sorted.length && compareRows(sorted[from], sorted[to]) === 0) to++;
@@ -74,12 +91,27 @@ export function addRows(rows: readonly MergeRow[], fields: Fields): MergeRow[] {
   return sums;
 }
 
+/** The row in the form that writers produce. */
+function canonicalRow(row: MergeRow, fields: Fields): MergeRow {
+  const record = recordOf(row, fields);
+  const [, ...others] = record.values;
+  return rowOf(
+    { ...record, values: [formatFrequency(frequencyOf(record)), ...others] },
+    fields,
+    row,
+  );
+}
+
+export function recordOf({ bytes }: MergeRow, fields: Fields): UkvsRecord {
+  return parseRecord(decoder.decode(bytes), fields);
+}
+
 function compareRows(a: MergeRow, b: MergeRow): number {
   return compareColumns(a.bytes, 0, a.tupleEnd, b.bytes, 0, b.tupleEnd);
 }
 
 function sumOf(rows: readonly MergeRow[], fields: Fields): MergeRow {
-  const records = rows.map(({ bytes }) => parseRecord(decoder.decode(bytes), fields));
+  const records = rows.map((row) => recordOf(row, fields));
   const frequency = records.map(frequencyOf).reduce(addFrequencies);
   const [first] = records;
   const values = first.values.map((value, column) =>
@@ -88,25 +120,66 @@ function sumOf(rows: readonly MergeRow[], fields: Fields): MergeRow {
   values[0] = formatFrequency(frequency);
   const json = sharedJson(records);
   const sum: UkvsRecord = { keys: first.keys, values, ...(json === undefined ? {} : { json }) };
-  return rowOf(formatRecord(sum, fields), fields, rows[0].map);
+  return rowOf(sum, fields, rows[0]);
 }
 
-function frequencyOf({ values: [frequency = "/"] }: UkvsRecord): Frequency {
+export function frequencyOf({ values: [frequency = "/"] }: UkvsRecord): Frequency {
   return parseFrequency(frequency);
 }
 
-function sharedJson(records: readonly UkvsRecord[]): UkvsRecord["json"] {
-  const texts = new Set(records.map(({ json }) => (json === undefined ? "" : formatJson(json))));
-  return texts.size === 1 ? records[0].json : undefined;
+/** The parts by time of a row; undefined where it is not divided. */
+export function datetimeParts({ json }: UkvsRecord): DatetimeParts | undefined {
+  const parts = json?.["datetime"];
+  return isJsonObject(parts) ? parts : undefined;
 }
 
-function rowOf(line: string, fields: Fields, map: number): MergeRow {
-  const bytes = encoder.encode(line);
+/** A JSON block with other parts by time, or with none. */
+export function withParts(
+  json: UkvsRecord["json"],
+  parts: DatetimeParts | undefined,
+): UkvsRecord["json"] {
+  const { datetime: _datetime, ...rest } = json ?? {};
+  const changed = parts === undefined ? rest : { ...rest, datetime: parts };
+  return Object.keys(changed).length === 0 ? undefined : changed;
+}
+
+/** What all blocks say alike, and the sums of their parts by time. */
+function sharedJson(records: readonly UkvsRecord[]): UkvsRecord["json"] {
+  const others = records.map((record) => withParts(record.json, undefined));
+  const texts = new Set(others.map((json) => (json === undefined ? "" : formatJson(json))));
+  const parts = records.map(datetimeParts).filter((some) => some !== undefined);
+  return withParts(
+    texts.size === 1 ? others[0] : undefined,
+    parts.length > 0 ? sumOfParts(parts) : undefined,
+  );
+}
+
+function sumOfParts(all: readonly DatetimeParts[]): DatetimeParts {
+  const sums = new Map<string, Frequency>();
+  for (const [datetime, value] of all.flatMap((parts) => Object.entries(parts))) {
+    const frequency = parseFrequency(String(value));
+    const sum = sums.get(datetime);
+    sums.set(datetime, sum === undefined ? frequency : addFrequencies(sum, frequency));
+  }
+  return Object.fromEntries(
+    Array.from(sums, ([datetime, sum]) => [datetime, formatFrequency(sum)] as const).toSorted(
+      ([a], [b]) => (a < b ? -1 : 1),
+    ),
+  );
+}
+
+/** Makes a row of a record. */
+export function rowOf(
+  record: UkvsRecord,
+  fields: Fields,
+  { map, spelling }: Pick<MergeRow, "map" | "spelling">,
+): MergeRow {
+  const bytes = encoder.encode(formatRecord(record, fields));
   return {
     bytes,
     keyEnd: columnEnd(bytes, 0, bytes.length),
     tupleEnd: columnsEnd(bytes, 0, bytes.length, fields.keys.length),
     map,
-    wasBare: false,
+    spelling,
   };
 }

@@ -1,8 +1,8 @@
-import { STAR } from "../bytes/ascii.ts";
-import { compareBytes } from "../bytes/compare.ts";
+import { CLOSE_BRACE, STAR } from "../bytes/ascii.ts";
+import { compareRanges } from "../bytes/compare.ts";
 import type { ByteSource } from "../lookup/byte-source.ts";
+import { currentSpelling } from "../surt/key.ts";
 import { columnEnd } from "../ukvs/columns.ts";
-import { frequencyIsZero } from "../ukvs/frequency-sum.ts";
 import type { Fields } from "../ukvs/header.ts";
 import type { RecordBatch } from "../ukvs/record-batch.ts";
 import { type ByteSink, type MapSink, UkvsWriter } from "../ukvs/writer.ts";
@@ -10,11 +10,21 @@ import { SizedHead } from "../ukvs/sized-head.ts";
 import { coveringKeys } from "./covering-keys.ts";
 import { type LogicalMap, openLogicalMaps, type OpenMapsOptions } from "./logical-map.ts";
 import { mergeHeaders } from "./merge-headers.ts";
-import { addedRow, addRows, isZeroRow, type MergeRow } from "./merge-row.ts";
+import { rowsOverTime } from "./merge-over-time.ts";
+import {
+  addedRow,
+  addRows,
+  datetimeParts,
+  isZeroColumn,
+  isZeroRow,
+  type MergeRow,
+  recordOf,
+  respelled,
+} from "./merge-row.ts";
 import { type RowGroup, RowGroups } from "./row-groups.ts";
 import { Union } from "./union.ts";
 
-const decoder = new TextDecoder();
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 export type MergeOptions = OpenMapsOptions;
 
@@ -29,19 +39,21 @@ export interface MergeSummary {
 
 /**
  * Merges maps into one that says present exactly where at least one of them does, whatever URI is
- * looked up (without a time).
+ * looked up; for a time that is asked for, wherever one of them does, and seldom elsewhere.
  *
- * - Rows with the same keys become one: frequencies are added. Other values, and the JSON block,
- *   stay if all rows have the same, and are left out otherwise.
- * - An exclusion stays only where every other map says absent for all it covers.
- * - Spread keys (`X,*)/p`) beside exclusions may need rows that no map has; these state the count of
+ * - Rows with the same keys become one: frequencies are added, and so are the parts by time of JSON
+ *   blocks. Other values, and the rest of the block, stay if all rows have the same, and are left out
+ *   otherwise.
+ * - A void stays only where every other map says absent for all that it covers, in its time.
+ * - Spread keys (`X,*)/p`) beside voids may need rows that no map has; these state the count of
  *   the wider row as an upper bound.
- * - The pages of a split count as one map; one map alone keeps its records byte for byte.
- * - Home pages written `com,cnn)` are written `com,cnn)/` when there is more than one map.
+ * - The pages of a split count as one map.
+ * - Records are written in the form of writers: one space, strict JSON, `com,cnn)/` for `com,cnn)`,
+ *   `%2a` for a `*` that is no wildcard.
  *
- * The maps must be sorted. Reads each twice, and three times when there are both exclusions and
- * spread keys among them; one map alone once. Looks up those keys only that exclude. Holds a block per map, the rows of
- * one key, the spread keys and the rows added for them.
+ * The maps must be sorted. Reads each twice, and three times when there are both voids and spread keys
+ * among them. Looks up those keys only that are void. Holds a block per map, the rows of one
+ * key, the spread keys and the rows added for them, and the rows whose keys have such a `*`.
  *
  * @throws MM_BAD_INPUT when columns or contexts differ, or a page is missing; MM_NOT_SORTED; MM_CUT and
  *   MM_EMPTY unless `checkSize` is false; what reading a map throws.
@@ -56,28 +68,11 @@ export async function mergeMaps(
   const isMapSink = "writeHead" in sink;
   if (isMapSink) await sink.writeHead(headers);
   const writer = new UkvsWriter(sink, headers, { writesHead: !isMapSink });
-  const summary =
-    maps.length === 1
-      ? await copyRecords(maps, writer)
-      : await mergeRecords(maps, writer, headers.fields);
+  const summary = await mergeRecords(maps, writer, headers.fields);
   if (summary.recordsOut > 0 || isMapSink) await writer.flush();
   // A map without a record says that this is meant.
   else await sink.write(new SizedHead(headers).bytes({ bytes: 0, records: 0 }));
   return summary;
-}
-
-async function copyRecords(maps: readonly LogicalMap[], writer: UkvsWriter): Promise<MergeSummary> {
-  let records = 0;
-  for (const map of maps) {
-    for await (const batch of map.batches()) {
-      for (let i = 0; i < batch.count; i++) {
-        const waiting = writer.writeLine(batch.bytes, batch.keyStarts[i], batch.restEnds[i]);
-        if (waiting !== undefined) await waiting;
-      }
-      records += batch.count;
-    }
-  }
-  return { maps: maps.length, recordsIn: records, recordsOut: records };
 }
 
 async function mergeRecords(
@@ -86,7 +81,8 @@ async function mergeRecords(
   fields: Fields,
 ): Promise<MergeSummary> {
   const union = new Union(maps);
-  const added = await rowsForOverlaps(maps, union, fields);
+  const { isTimed, added } = await prepare(maps, union, fields);
+  const decide = maps.length === 1 ? keepAll : isTimed ? rowsOverTime : rowsOfUnion;
   const groups = await RowGroups.open(maps, added);
   let recordsOut = 0;
   try {
@@ -98,7 +94,8 @@ async function mergeRecords(
       }
       const group = await groups.next();
       if (group === undefined) break;
-      for (const { bytes } of await rowsOfUnion(group, union, fields)) {
+      const rows = isTimed ? group.rows : group.rows.filter((row) => !isShadowed(row, group.rows));
+      for (const { bytes } of await decide({ key: group.key, rows }, union, fields)) {
         await writer.writeLine(bytes, 0, bytes.length);
         recordsOut++;
       }
@@ -109,69 +106,152 @@ async function mergeRecords(
   return { maps: maps.length, recordsIn: groups.recordsIn, recordsOut };
 }
 
-/** What the merged map says of a key that maps have. */
+function keepAll({ rows }: RowGroup, _: Union, fields: Fields): Promise<MergeRow[]> {
+  return Promise.resolve(addRows(rows, fields));
+}
+
+/** What the merged map says of a key that maps have, where no row is of a time. */
 async function rowsOfUnion(
   { key, rows }: RowGroup,
   union: Union,
   fields: Fields,
 ): Promise<MergeRow[]> {
-  const speaking = rows.filter((row) => !isShadowed(row, rows));
-  const isDecided = speaking.some((row) => row.map < 0 || !isZeroRow(row));
-  if (isDecided || coveringKeys(key).kind === "inert") return addRows(speaking, fields);
+  const isDecided = rows.some((row) => row.map < 0 || !isZeroRow(row));
+  if (isDecided || coveringKeys(key).kind === "inert") return addRows(rows, fields);
   const row = await union.row(key);
   if (row === undefined) return [];
-  return row.present ? [addedRow(key, row.frequency, fields)] : addRows(speaking, fields);
+  return row.present ? [addedRow(key, row.frequency, fields)] : addRows(rows, fields);
 }
 
-/** A map that has `com,cnn)/` is never asked for its `com,cnn)`. */
+/** A map is never asked for an older spelling of a key that it has. */
 function isShadowed(row: MergeRow, rows: readonly MergeRow[]): boolean {
-  return row.wasBare && rows.some((other) => other.map === row.map && !other.wasBare);
+  return (
+    row.spelling > 0 && rows.some((other) => other.map === row.map && other.spelling < row.spelling)
+  );
 }
 
-/** The rows that spread keys need beside exclusions, for keys that no map has, in key order. */
+interface Prepared {
+  /** Whether a row is of a time. */
+  readonly isTimed: boolean;
+  /** Rows in key order that come on top of what maps have where they stand. */
+  readonly added: readonly MergeRow[];
+}
+
+/** Reads the maps to learn what their merging needs. */
+async function prepare(
+  maps: readonly LogicalMap[],
+  union: Union,
+  fields: Fields,
+): Promise<Prepared> {
+  let hasVoid = false;
+  let isTimed = fields.keys.includes("datetime");
+  const moved: MergeRow[] = [];
+  for (const [number, map] of maps.entries()) {
+    for await (const batch of map.batches()) {
+      for (let i = 0; i < batch.count; i++) {
+        const scan = scanRow(batch, i);
+        hasVoid ||= scan.isVoid;
+        isTimed ||= scan.hasBlock && hasParts(batch, i, fields);
+        if (!scan.hasStar) continue;
+        const key = keyOf(batch, i);
+        if (currentSpelling(key) !== key) moved.push(respelled(rowAt(batch, i, number)));
+        else if (coveringKeys(key).kind === "spread") union.addSpread(key);
+      }
+    }
+  }
+  for (const { bytes, keyEnd } of moved) {
+    const key = decoder.decode(bytes.subarray(0, keyEnd));
+    if (coveringKeys(key).kind === "spread") union.addSpread(key);
+  }
+  const isNeeded = maps.length > 1 && hasVoid && union.hasSpreads;
+  const overlaps = isNeeded ? await rowsForOverlaps(maps, union, fields, isTimed) : [];
+  return { isTimed, added: [...moved, ...overlaps].sort(compareKeys) };
+}
+
+/** The rows that spread keys need beside voids, for keys where a wildcard and a spread key meet. */
 async function rowsForOverlaps(
   maps: readonly LogicalMap[],
   union: Union,
   fields: Fields,
+  isTimed: boolean,
 ): Promise<MergeRow[]> {
-  let hasZero = false;
-  for (const map of maps) {
-    for await (const batch of map.batches()) {
-      hasZero ||= hasZeroRow(batch);
-      for (const key of keysWithStar(batch)) {
-        if (coveringKeys(key).kind === "spread") union.addSpread(key);
-      }
-    }
-  }
-  if (!hasZero || !union.hasSpreads) return [];
-
   const added = new Map<string, MergeRow>();
   for (const map of maps) {
     for await (const batch of map.batches()) {
-      for (const overlap of keysWithStar(batch).flatMap((key) => union.overlaps(key))) {
-        if (added.has(overlap) || (await union.isInSomeMap(overlap))) continue;
-        const row = await union.row(overlap);
-        if (row !== undefined) added.set(overlap, addedRow(overlap, row.frequency, fields));
+      for (let i = 0; i < batch.count; i++) {
+        if (!scanRow(batch, i).hasStar) continue;
+        for (const overlap of union.overlaps(currentSpelling(keyOf(batch, i)))) {
+          if (added.has(overlap)) continue;
+          const row = await overlapRow(overlap, union, fields, isTimed);
+          if (row !== undefined) added.set(overlap, row);
+        }
       }
     }
   }
-  return [...added.values()].sort((a, b) => compareBytes(a.bytes, b.bytes));
+  return [...added.values()];
 }
 
-function hasZeroRow({ bytes, count, restStarts, restEnds }: RecordBatch): boolean {
-  for (let i = 0; i < count; i++) {
-    const end = columnEnd(bytes, restStarts[i], restEnds[i]);
-    if (frequencyIsZero(bytes, restStarts[i], end)) return true;
+async function overlapRow(
+  key: string,
+  union: Union,
+  fields: Fields,
+  isTimed: boolean,
+): Promise<MergeRow | undefined> {
+  // The rows of a map for the key itself may say nothing of some times.
+  if (isTimed && (await union.isPresentElsewhere(key, -1))) {
+    return addedRow(key, await union.frequencyElsewhere(key, -1), fields);
   }
-  return false;
+  if (await union.isInSomeMap(key)) return undefined;
+  const row = await union.row(key);
+  return row === undefined ? undefined : addedRow(key, row.frequency, fields);
 }
 
-function keysWithStar({ bytes, count, keyStarts, keyEnds }: RecordBatch): string[] {
-  const keys: string[] = [];
-  for (let i = 0; i < count; i++) {
-    let at = keyStarts[i];
-    while (at < keyEnds[i] && bytes[at] !== STAR) at++;
-    if (at < keyEnds[i]) keys.push(decoder.decode(bytes.subarray(keyStarts[i], keyEnds[i])));
-  }
-  return keys;
+interface ScannedRow {
+  readonly isVoid: boolean;
+  readonly hasBlock: boolean;
+  readonly hasStar: boolean;
+}
+
+function scanRow(
+  { bytes, keyStarts, keyEnds, restStarts, restEnds }: RecordBatch,
+  i: number,
+): ScannedRow {
+  const start = restStarts[i];
+  const end = restEnds[i];
+  let star = keyStarts[i];
+  while (star < keyEnds[i] && bytes[star] !== STAR) star++;
+  const hasBlock = bytes[end - 1] === CLOSE_BRACE;
+  return {
+    // A block may have voids too.
+    isVoid: hasBlock || isZeroColumn(bytes, start, columnEnd(bytes, start, end)),
+    hasBlock,
+    hasStar: star < keyEnds[i],
+  };
+}
+
+function hasParts(batch: RecordBatch, i: number, fields: Fields): boolean {
+  return datetimeParts(recordOf(rowAt(batch, i, 0), fields)) !== undefined;
+}
+
+function keyOf({ bytes, keyStarts, keyEnds }: RecordBatch, i: number): string {
+  return decoder.decode(bytes.subarray(keyStarts[i], keyEnds[i]));
+}
+
+function rowAt(
+  { bytes, keyStarts, keyEnds, tupleEnds, restEnds }: RecordBatch,
+  i: number,
+  map: number,
+): MergeRow {
+  const start = keyStarts[i];
+  return {
+    bytes: bytes.slice(start, restEnds[i]),
+    keyEnd: keyEnds[i] - start,
+    tupleEnd: tupleEnds[i] - start,
+    map,
+    spelling: 0,
+  };
+}
+
+function compareKeys(a: MergeRow, b: MergeRow): number {
+  return compareRanges(a.bytes, 0, a.keyEnd, b.bytes, 0, b.keyEnd);
 }

@@ -5,7 +5,9 @@ import { columnEnd } from "../ukvs/columns.ts";
 import { frequencyIsZero, FrequencySum, MAX_FREQUENCY_BYTES } from "../ukvs/frequency-sum.ts";
 import type { RecordBatch } from "../ukvs/record-batch.ts";
 import type { LogicalMap } from "./logical-map.ts";
-import { isBareHome, type MergeRow, withRootSlash } from "./merge-row.ts";
+import { currentSpelling } from "../surt/key.ts";
+import { type MergeRow, respelled } from "./merge-row.ts";
+import { plainKeyEnd } from "./plain-row.ts";
 
 /** All rows of one key, of all maps. */
 export interface RowGroup {
@@ -31,7 +33,7 @@ export class RowGroups {
   /** Records taken from the maps so far. */
   recordsIn = 0;
   readonly #cursors: readonly Cursor[];
-  /** Rows that belong to keys still to come, in key order: home pages without slash, added rows. */
+  /** Rows that belong to keys still to come, in key order: home pages without slash, and `added`. */
   #waiting: readonly MergeRow[];
 
   /** Whether rows are a key and a frequency, when they have no JSON block. */
@@ -48,7 +50,11 @@ export class RowGroups {
     this.#canAddPlainly = canAddPlainly;
   }
 
-  /** Opens the maps. `added` are rows in key order that come on top of theirs. */
+  /**
+   * Opens the maps. `added` are rows in key order that come on top of theirs; among them the rows
+   * whose keys have a `*` that is written `%2a` now, which are passed over where they stand: they
+   * belong before.
+   */
   static async open(maps: readonly LogicalMap[], added: readonly MergeRow[]): Promise<RowGroups> {
     const cursors = maps.map((map, index) => new Cursor(map, index));
     await Promise.all(cursors.map((cursor) => Promise.resolve(cursor.advance())));
@@ -69,7 +75,7 @@ export class RowGroups {
    */
   plainLine(): Line | undefined {
     const least = this.#least();
-    if (least === undefined || !least.isPlain()) return undefined;
+    if (!this.#canAddPlainly || least === undefined || !least.isPlain()) return undefined;
     const [waiting] = this.#waiting;
     if (waiting !== undefined && least.compareKey(keyOf(waiting)) >= 0) return undefined;
     const sharing = this.#cursors.filter((cursor) => cursor !== least && cursor.hasKeyOf(least));
@@ -79,7 +85,6 @@ export class RowGroups {
   }
 
   #plainSum(least: Cursor, others: readonly Cursor[]): Line | undefined {
-    if (!this.#canAddPlainly) return undefined;
     const sum = this.#sum;
     sum.reset();
     if (!least.addTo(sum)) return undefined;
@@ -100,9 +105,13 @@ export class RowGroups {
       const least = this.#leastKey();
       if (least === undefined) return undefined;
       const rows = await this.#take(least);
-      if (!isBareHome(least, 0, least.length)) return { key: decoder.decode(least), rows };
-      // Its rows belong to `com,cnn)/`, which may stand a few keys further on.
-      this.#waiting = [...rows.map(withRootSlash), ...this.#waiting].toSorted(compareKeys);
+      const key = decoder.decode(least);
+      const spelling = currentSpelling(key);
+      if (spelling === key) return { key, rows };
+      // The rows of `com,cnn)` belong to `com,cnn)/`, which may stand a few keys further on.
+      if (!key.includes("*") || spelling === `${key}/`) {
+        this.#waiting = [...rows.map(respelled), ...this.#waiting].toSorted(compareKeys);
+      }
     }
   }
 
@@ -234,19 +243,22 @@ class Cursor {
       keyEnd: keyEnds[this.#at] - start,
       tupleEnd: tupleEnds[this.#at] - start,
       map: this.#map,
-      wasBare: false,
+      spelling: 0,
     };
   }
 
-  /** Whether the record says present, is the only one of its key, and has another after it. */
+  /**
+   * Whether the record is a key and a frequency in the form that writers produce, says present, and
+   * has another after it.
+   */
   isPlain(): boolean {
-    const { bytes, count, keyStarts, keyEnds, restStarts, restEnds } = this.#batch;
+    const { bytes, count, keyStarts, restStarts, restEnds } = this.#batch;
     const at = this.#at;
-    const next = at + 1;
-    if (next >= count || isBareHome(bytes, keyStarts[at], keyEnds[at])) return false;
-    if (this.#compare(bytes, keyStarts[next], keyEnds[next]) === 0) return false;
-    const frequencyEnd = columnEnd(bytes, restStarts[at], restEnds[at]);
-    return !frequencyIsZero(bytes, restStarts[at], frequencyEnd);
+    if (at + 1 >= count) return false;
+    return (
+      plainKeyEnd(bytes, keyStarts[at], restEnds[at]) >= 0 &&
+      !frequencyIsZero(bytes, restStarts[at], restEnds[at])
+    );
   }
 
   /** The line of a plain record; goes to the next, which is in the same batch. */

@@ -10,7 +10,7 @@ import type { UkvsHeaders } from "../ukvs/header.ts";
 import { LastKey, notSorted } from "../ukvs/key-order.ts";
 import { checkSize, type MapSize } from "../ukvs/map-size.ts";
 import { SizedHead } from "../ukvs/sized-head.ts";
-import { type PageMark, pageMark } from "./logical-map.ts";
+import { type PageMark, pageMark } from "../lookup/page-range.ts";
 
 const decoder = new TextDecoder();
 

@@ -6,6 +6,7 @@ import {
   type Frequency,
   parseFrequency,
 } from "../ukvs/frequency.ts";
+import type { DatetimeRange } from "../ukvs/datetime-key.ts";
 import { type CoveringKeys, coveringKeys, keyParts } from "./covering-keys.ts";
 import type { LogicalMap } from "./logical-map.ts";
 
@@ -48,6 +49,29 @@ export class Union {
     const paths = this.#spreads.get(host);
     if (paths === undefined) this.#spreads.set(host, new Set([path]));
     else paths.add(path);
+  }
+
+  /**
+   * Whether a map other than `own` may be present in a key as a whole in a period, default all time;
+   * -1 asks all maps.
+   */
+  async isPresentElsewhere(key: string, own: number, period: DatetimeRange = {}): Promise<boolean> {
+    const { chain } = coveringKeys(key);
+    for (const [number, map] of this.#maps.entries()) {
+      if (number === own) continue;
+      for (const wider of chain) {
+        const answer = await map.find(wider, { at: period });
+        if (answer?.present === true) return true;
+        if (answer?.decides === true) break;
+      }
+    }
+    return false;
+  }
+
+  /** The frequency of what maps other than `own` say of a key that they are present in. */
+  async frequencyElsewhere(key: string, own: number): Promise<Frequency> {
+    const deciding = await this.#deciding(coveringKeys(key), own);
+    return deciding.some(({ present }) => present) ? partOf(deciding) : {};
   }
 
   get hasSpreads(): boolean {
@@ -129,12 +153,13 @@ export class Union {
   }
 
   /** What each map says about a key as a whole, where it says anything. */
-  async #deciding({ chain }: CoveringKeys): Promise<KeyAnswer[]> {
+  async #deciding({ chain }: CoveringKeys, own: number = -1): Promise<KeyAnswer[]> {
     const deciding: KeyAnswer[] = [];
     for (let map = 0; map < this.#maps.length; map++) {
+      if (map === own) continue;
       for (const key of chain) {
         const answer = await this.#find(map, key);
-        if (answer === undefined) continue;
+        if (answer?.decides !== true) continue;
         deciding.push(answer);
         break;
       }

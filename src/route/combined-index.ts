@@ -69,20 +69,8 @@ export class CombinedIndex {
   /** Finds for every map the row that decides about the SURT `bytes[start, end)`. */
   lookupKeyBytes(bytes: Uint8Array, start: number, end: number): void {
     this.rows.fill(-1);
-    if (this.#scan.scan(bytes, start, end)) {
-      for (const group of this.#groups) group.find(this.#scan, bytes, start, end);
-    } else {
-      this.#askEach(bytes, start, end);
-    }
-  }
-
-  /** For text that is not plain. */
-  #askEach(bytes: Uint8Array, start: number, end: number): void {
-    for (const [number, index] of this.indexes.entries()) {
-      if (index === undefined) continue;
-      this.rows[number] = index.finder.decidingRow(bytes, start, end);
-      this.distances[number] = index.finder.distance;
-    }
+    const scan = this.#scan.scan(bytes, start, end) ? this.#scan : undefined;
+    for (const group of this.#groups) group.find(scan, bytes, start, end);
   }
 }
 
@@ -156,6 +144,7 @@ class MapGroup extends KeyWalk {
   readonly #group: IndexGroup;
   readonly #found: Found;
   readonly #all: number;
+  readonly #timed: readonly MemoryIndex[];
   /** The bits of the maps in which no key was found yet. */
   #undecided = 0;
 
@@ -165,15 +154,33 @@ class MapGroup extends KeyWalk {
       hasSpreadKeys: kinds.some(({ hasSpreadKeys }) => hasSpreadKeys),
       hasQueryKeys: kinds.some(({ hasQueryKeys }) => hasQueryKeys),
       hasBareHomes: kinds.some(({ hasBareHomes }) => hasBareHomes),
+      hasRawStars: kinds.some(({ hasRawStars }) => hasRawStars),
     });
     this.#group = group;
     this.#found = found;
+    this.#timed = group.indexes.flatMap((index) => (index?.rows.hasTimes === true ? [index] : []));
     this.#all = group.indexes.reduce((bits, index, i) => (index ? bits | (1 << i) : bits), 0);
   }
 
-  find(scan: KeyScan, bytes: Uint8Array, start: number, end: number): void {
-    this.#undecided = this.#all;
-    if (this.#all !== 0) this.walk(scan, bytes, start, end);
+  /** Finds rows; without a scan for text that is not plain. */
+  find(scan: KeyScan | undefined, bytes: Uint8Array, start: number, end: number): void {
+    if (this.#all === 0) return;
+    if (scan !== undefined && this.canWalk(bytes, start, end)) {
+      this.#undecided = this.#all;
+      for (const { finder } of this.#timed) finder.ask(undefined);
+      this.walk(scan, bytes, start, end);
+    } else {
+      this.#askEach(bytes, start, end);
+    }
+  }
+
+  #askEach(bytes: Uint8Array, start: number, end: number): void {
+    const { first, indexes } = this.#group;
+    for (const [number, index] of indexes.entries()) {
+      if (index === undefined) continue;
+      this.#found.rows[first + number] = index.finder.decidingRow(bytes, start, end);
+      this.#found.distances[first + number] = index.finder.distance;
+    }
   }
 
   protected override page(hash: number, bytes: Uint8Array, start: number, end: number): number {

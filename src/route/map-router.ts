@@ -63,6 +63,8 @@ export class MapRouter implements Router {
   #replacements = 0;
   #uri: Uint8Array = new Uint8Array(8192);
   #surt: Uint8Array = new Uint8Array(surtRoom(8192));
+  /** The SURT that was looked up last. */
+  #asked: Uint8Array = new Uint8Array(0);
 
   constructor(archives: readonly Archive[], options: MapRouterOptions = {}) {
     this.#archives = archives;
@@ -147,7 +149,7 @@ export class MapRouter implements Router {
       if (this.#isTooOld(map)) return this.#askWithoutMap(decision, number, "old-map");
       return knowsAbsence(map, row >= 0) ? decision : this.#askWithoutMap(decision, number);
     }
-    if (knowsNothingOf(map, row, request)) {
+    if (knowsNothingOf(map, this.#asked, request)) {
       decision.reason = "out-of-range";
       return decision;
     }
@@ -160,7 +162,7 @@ export class MapRouter implements Router {
     decision.ask("in-map", likelihood, distance === 0 ? rates.byKey : rates.byWildcard(likelihood));
     decision.mementos = mementos;
     const { datetime } = request;
-    if (datetime !== undefined && !mayHoldYearOf(datetime, archive, map, row)) {
+    if (datetime !== undefined && !mayHoldYearOf(datetime, archive, map, this.#asked)) {
       // The closest memento may be of another year; it is only less likely to be this one.
       decision.usefulness /= 2;
     }
@@ -214,6 +216,7 @@ export class MapRouter implements Router {
     }
     const { written } = encoder.encodeInto(uri, this.#uri);
     const end = surtBytes(this.#uri, 0, written, this.#surt, 0);
+    this.#asked = this.#surt.subarray(0, end);
     this.#index.lookupKeyBytes(this.#surt, 0, end);
   }
 }

@@ -1,7 +1,7 @@
 import { datetimeOfEpochMs, formatDatetime } from "../memento/datetime.ts";
 import type { DatetimeRange } from "../ukvs/datetime-key.ts";
 import type { Archive } from "./archive.ts";
-import type { RoutedMap } from "./routed-map.ts";
+import { knowsAbsence, type RoutedMap } from "./routed-map.ts";
 
 /** A period, both ends included, fourteen digits as numbers; an end that is undefined is open. */
 export interface TimeRange {
@@ -23,17 +23,20 @@ export function areApart(a: TimeRange, b: TimeRange): boolean {
  * @throws MM_BAD_LINE and the like for rows that `validate` would not have let pass.
  */
 export function knowsNothingOf(
-  { index, updatedAt }: RoutedMap,
-  row: number,
+  map: RoutedMap,
+  surt: Uint8Array,
   { from, until }: TimeRange,
 ): boolean {
+  const { index, updatedAt } = map;
+  // Another page may have a wider key.
+  if (!knowsAbsence(map, true)) return false;
   if (until === undefined || updatedAt === undefined || until > datetimeOfEpochMs(updatedAt))
     return false;
   const period: DatetimeRange = {
     ...(from === undefined ? {} : { from: formatDatetime(from) }),
     until: formatDatetime(until),
   };
-  return !index.answerRow(row, period).present;
+  return !index.isPresentDuring(surt, period);
 }
 
 /**
@@ -46,11 +49,11 @@ export function mayHoldYearOf(
   datetime: number,
   archive: Archive,
   { index }: RoutedMap,
-  row: number,
+  surt: Uint8Array,
 ): boolean {
   if (areApart(archive, { from: datetime, until: datetime })) return false;
   const year = formatDatetime(datetime).slice(0, 4);
-  return index.answerRow(row, { from: year, until: year }).present;
+  return index.isPresentDuring(surt, { from: year, until: year });
 }
 
 function beginsAfter({ from }: TimeRange, { until }: TimeRange): boolean {

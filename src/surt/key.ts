@@ -1,6 +1,5 @@
 import { surt } from "./surt.ts";
 
-const BARE_ASTERISK = /(^|[,/])\*(?=$|[,/)?])/g;
 // oxlint-disable-next-line no-control-regex -- control characters are what must be escaped
 const BLANK_OR_CONTROL = /[\u0000-\u0020\u007f]/g;
 const START_OF_OTHER_LINES = /^[!@"{]/;
@@ -11,8 +10,8 @@ const START_OF_OTHER_LINES = /^[!@"{]/;
  * - The query goes, and so do trailing slashes, except the root's: `com,cnn)` is `com,cnn)/`.
  * - A key never holds a blank or a control character, because blanks separate the fields of a map:
  *   they are percent-encoded. {@link surt} yields none, but a SURT from elsewhere may.
- * - A host label or path segment that is a mere `*` becomes `%2a`. The page `http://a.com/b/*`
- *   would else have the key that means all pages below `/b`.
+ * - `*` becomes `%2a`: in a key it is always a wildcard. The page `http://a.com/b/*` would else have
+ *   the key that means all pages below `/b`.
  * - A `!`, `@`, `"` or `{` at the start is percent-encoded: such a line would be a header or JSON.
  *
  * Linear time; never throws.
@@ -29,6 +28,34 @@ export function uriKey(uri: string): string {
 /** The key of a SURT with its query, or undefined if it has none. */
 export function surtQueryKey(surt: string): string | undefined {
   return queryStart(surt) < surt.length ? safe(surt) : undefined;
+}
+
+/**
+ * The key as version 0.1 wrote it: with `*` in place of `%2a`, except for labels and segments that
+ * are nothing else. The key itself where there is no difference.
+ */
+export function keyWithRawStars(key: string): string {
+  return key.replace(/%2a/g, (escaped: string, at: number) =>
+    isSegment(key, at, at + escaped.length) ? escaped : "*",
+  );
+}
+
+/**
+ * A key of an older map as it is written now: `com,cnn)` as `com,cnn)/`, and a `*` within a label or
+ * segment as `%2a`.
+ */
+export function currentSpelling(key: string): string {
+  const spelling = key.includes("*")
+    ? key.replace(/\*/g, (star: string, at: number) => (isSegment(key, at, at + 1) ? star : "%2a"))
+    : key;
+  const isBareHome = spelling.indexOf(")") === spelling.length - 1 && !spelling.endsWith(",*)");
+  return isBareHome && spelling !== "" ? `${spelling}/` : spelling;
+}
+
+/** Whether a part of a key is a label or a segment as a whole. */
+function isSegment(key: string, start: number, end: number): boolean {
+  const startsOne = start === 0 || ",/".includes(key.charAt(start - 1));
+  return startsOne && (end === key.length || ",/)?".includes(key.charAt(end)));
 }
 
 /** The index of the `)` that ends the host, or -1 for keys that have none, as `mailto:a@b.com`. */
@@ -60,7 +87,7 @@ function safe(text: string): string {
   return text
     .replace(BLANK_OR_CONTROL, escape)
     .replace(START_OF_OTHER_LINES, escape)
-    .replace(BARE_ASTERISK, "$1%2a");
+    .replaceAll("*", "%2a");
 }
 
 function escape(character: string): string {

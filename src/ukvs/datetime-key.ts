@@ -54,6 +54,26 @@ export function covers(range: DatetimeRange, datetime14: string): boolean {
   );
 }
 
+/** Whether two ranges have a time in common. */
+export function overlap(a: DatetimeRange, b: DatetimeRange): boolean {
+  return firstTime(a) <= lastTime(b) && firstTime(b) <= lastTime(a);
+}
+
+/** Whether all times of a range are in another. */
+export function contains(outer: DatetimeRange, inner: DatetimeRange): boolean {
+  return firstTime(outer) <= firstTime(inner) && lastTime(inner) <= lastTime(outer);
+}
+
+/** Fourteen digits: what a beginning leaves out counts as 0. */
+function firstTime({ from = "" }: DatetimeRange): string {
+  return from.padEnd(MAX_LENGTH, "0");
+}
+
+/** Fourteen digits: what an end leaves out counts as 9. */
+function lastTime({ until = "" }: DatetimeRange): string {
+  return until.padEnd(MAX_LENGTH, "9");
+}
+
 /** Refuses digits that begin no time: there is no month 13, and none begins with 2. */
 function checkPrefix(prefix: string, key: string): void {
   if (!PREFIX.test(prefix))

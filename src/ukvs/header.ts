@@ -20,6 +20,11 @@ export interface Fields {
 /** The columns of a file that does not name them: those of a MementoMap. */
 export const DEFAULT_FIELDS: Fields = { keys: ["surt"], values: ["frequency"] };
 
+/** Whether a file with these columns is a MementoMap, which has one row for each key. */
+export function isMap({ keys, values }: Fields): boolean {
+  return keys[0] === "surt" && values[0] === "frequency";
+}
+
 const HEADER_LINE = /^[!@]([^\s!@]+)[ \t]+(?:\d+[ \t]+(?=\S))?(.*\S)[ \t]*$/s;
 
 /** Whether a line whose first byte this is, is a header. */

@@ -54,3 +54,12 @@ export function notSorted(
     { position },
   );
 }
+
+/** The error for keys that the record before has too, in a map. */
+export function duplicateKey(key: string, position: Position | undefined): MementoMapError {
+  return new MementoMapError(
+    "MM_NOT_SORTED",
+    `key ${quote(key)} comes twice; a map has one row for each key`,
+    { position },
+  );
+}

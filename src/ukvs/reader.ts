@@ -1,9 +1,10 @@
 import { compareWithin } from "../bytes/compare-within.ts";
+import { markLength } from "../bytes/byte-order-mark.ts";
 import { lineBatches, lineBytes, type LineBatch, type LineOptions } from "../bytes/lines.ts";
 import { isMementoMapError, MementoMapError, type Position } from "../errors.ts";
 import { compareColumns, skipBlanks } from "./columns.ts";
-import { parseHeader, startsHeader, UkvsHeaders, type Header } from "./header.ts";
-import { LastKey, notSorted } from "./key-order.ts";
+import { isMap, parseHeader, startsHeader, UkvsHeaders, type Header } from "./header.ts";
+import { duplicateKey, LastKey, notSorted } from "./key-order.ts";
 import { checkSize } from "./map-size.ts";
 import { RecordIndex, type RecordBatch } from "./record-batch.ts";
 import { parseRecord, type UkvsRecord } from "./record.ts";
@@ -18,14 +19,16 @@ export interface DuplicateKey {
 export interface ReadUkvsOptions extends LineOptions {
   /** Whether keys out of byte order are an error. Default true. */
   readonly checkOrder?: boolean;
-  /** Called for each record whose keys are all those of the record before. */
+  /**
+   * Called for each record whose keys are all those of the record before. Without it such a record
+   * is an error in a MementoMap, and none in other files.
+   */
   readonly onDuplicate?: (duplicate: DuplicateKey) => void;
   /** Whether to refuse a file that is not of the size its `!size` states. Default true. */
   readonly checkSize?: boolean | undefined;
 }
 
 const DECODER = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 
 /**
  * Opens a file: reads its headers and leaves its records to be read once, as `batches()` or as
@@ -175,6 +178,7 @@ export class UkvsReader {
   #checkOrder(records: RecordBatch, last: LastKey): void {
     const { checkOrder = true, onDuplicate } = this.#options;
     if (!checkOrder && onDuplicate === undefined) return;
+    const refusesDuplicates = onDuplicate === undefined && isMap(this.headers.fields);
     const { bytes, count, keyStarts, tupleEnds } = records;
     const keyCount = this.headers.fields.keys.length;
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -192,6 +196,7 @@ export class UkvsReader {
       if (comparison >= 0) {
         const key = textOf(records, start, end);
         const position: Position = { source: this.#source, line: records.lines[i] };
+        if (comparison === 0 && refusesDuplicates) throw duplicateKey(key, position);
         if (comparison === 0) onDuplicate?.({ key, position });
         else if (checkOrder) {
           const previous = i === 0 ? last.text() : textOf(records, previousStart, previousEnd);
@@ -214,10 +219,10 @@ function readHeaders(
 ): number {
   const { bytes, starts, ends, firstLine } = batch;
   for (let i = 0; i < batch.count; i++) {
+    input.linesRead += lineBytes(batch, i);
+    if (firstLine + i === 1) starts[i] += markLength(bytes.subarray(starts[i], ends[i]));
     const start = starts[i];
     const end = ends[i];
-    if (firstLine + i === 1) refuseByteOrderMark(bytes, start, source);
-    input.linesRead += lineBytes(batch, i);
     if (skipBlanks(bytes, start, end) === end) continue;
     if (!startsHeader(bytes[start])) return i;
     list.push(
@@ -226,16 +231,6 @@ function readHeaders(
     input.head = input.linesRead;
   }
   return batch.count;
-}
-
-function refuseByteOrderMark(bytes: Uint8Array, start: number, source: string): void {
-  if (BYTE_ORDER_MARK.every((byte, index) => bytes[start + index] === byte)) {
-    throw new MementoMapError(
-      "MM_BAD_LINE",
-      "the input begins with a byte order mark; save it as UTF-8 without one",
-      { position: { source, line: 1 } },
-    );
-  }
 }
 
 function headersOf(list: readonly Header[], source: string): UkvsHeaders {

@@ -3,7 +3,7 @@ import type { LineBatch } from "../bytes/lines.ts";
 import { isPlainText } from "../bytes/plain-text.ts";
 import { MementoMapError, quote } from "../errors.ts";
 import { columnsEnd, isBlank, skipBlanks } from "./columns.ts";
-import { startsHeader, type Fields } from "./header.ts";
+import { isMap, startsHeader, type Fields } from "./header.ts";
 
 /**
  * Records of a file, as offsets into `bytes`. Valid until the next batch is asked for.
@@ -36,12 +36,14 @@ export class RecordIndex {
   readonly #keyCount: number;
   readonly #hasValues: boolean;
   readonly #source: string;
+  readonly #isMap: boolean;
   #arrays = allocate(1024);
 
   constructor(fields: Fields, source: string) {
     this.#keyCount = fields.keys.length;
     this.#hasValues = fields.values.length > 0;
     this.#source = source;
+    this.#isMap = isMap(fields);
   }
 
   /**
@@ -71,6 +73,7 @@ export class RecordIndex {
       const first = bytes[start];
       if (startsHeader(first)) throw this.#lateHeader(bytes, start, end, firstLine + i);
       let tupleEnd = keyEnd;
+      if (first === QUOTE && this.#isMap) throw this.#quotedKey(bytes, start, end, firstLine + i);
       if (first === QUOTE || !simpleKeys) {
         keyEnd = columnsEnd(bytes, start, end, 1);
         tupleEnd = columnsEnd(bytes, start, end, this.#keyCount);
@@ -131,6 +134,14 @@ export class RecordIndex {
     return new MementoMapError(
       "MM_BAD_HEADER",
       `header after the first record: ${shown(bytes, start, end)}; headers come first`,
+      { position: { source: this.#source, line } },
+    );
+  }
+
+  #quotedKey(bytes: Uint8Array, start: number, end: number, line: number): MementoMapError {
+    return new MementoMapError(
+      "MM_BAD_KEY",
+      `the key is quoted, which keys of a map never are: ${shown(bytes, start, end)}`,
       { position: { source: this.#source, line } },
     );
   }

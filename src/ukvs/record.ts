@@ -47,7 +47,7 @@ export function parseRecord(line: string, fields: Fields): UkvsRecord {
     const text = COLUMN.exec(line)?.[0];
     if (text === undefined) throw badLine(`a quoted column is not closed: ${quote(line)}`);
     const isValue = columns.length >= fields.keys.length;
-    columns.push(isValue && text === NONE ? undefined : unquoted(text));
+    columns.push(isValue && text === NONE ? undefined : parseColumn(text));
     at = skipBlanks(line, at + text.length);
   }
   if (columns.length < expected) {
@@ -92,7 +92,12 @@ function formatColumn(text: string): string {
   return NEEDS_QUOTES.test(text) ? formatJson(text) : text;
 }
 
-function unquoted(text: string): string {
+/**
+ * What a column says, quoted or not.
+ *
+ * @throws MementoMapError `MM_BAD_LINE` for a quoted column that is no JSON string.
+ */
+export function parseColumn(text: string): string {
   if (!text.startsWith('"')) return text;
   try {
     return String(JSON.parse(text));

@@ -29,7 +29,12 @@ describe("MapSearch", () => {
     const search = await MapSearch.open(source, { blockBytes: 4096 });
     expect(source.reads).toBe(1);
     const key = keys[30_000] ?? "";
-    expect(await search.find(key)).toEqual({ present: true, key, frequency: "30001" });
+    expect(await search.find(key)).toEqual({
+      present: true,
+      decides: true,
+      key,
+      frequency: "30001",
+    });
     const levels = Math.ceil(Math.log2(bytes.length / 4096));
     expect(source.reads).toBeLessThanOrEqual(levels + 2);
 

@@ -44,7 +44,7 @@ describe("planPages and pageChunks", () => {
         async (content, head, asked, isTurned) => {
           const text = mapText(content, head.toSorted());
           const pages = await split(text, asked);
-          expect(await merged(...(isTurned ? pages.toReversed() : pages))).toBe(text);
+          expect(await merged(...(isTurned ? pages.toReversed() : pages))).toBe(await merged(text));
         },
       ),
     );

@@ -32,7 +32,9 @@ function found(index: CombinedIndex, number: number): object {
   const row = index.rows[number];
   const single = index.indexes[number];
   if (single === undefined || row < 0) return { present: false, row };
-  return { ...single.answerRow(row), distance: index.distances[number] };
+  const { decides, ...answer } = single.answerRow(row);
+  expect(decides).toBe(true);
+  return { ...answer, distance: index.distances[number] };
 }
 
 function expected(single: MemoryIndex | undefined, surt: string): object {

@@ -28,7 +28,7 @@ describe("surtKey", () => {
     ["com,a?b)/c?d", "com,a?b)/c"],
     ["com,a b)/c\td\n", "com,a%20b)/c%09d%0a"],
     ["com,a)/b/*", "com,a)/b/%2a"],
-    ["com,a)/*/b*", "com,a)/%2a/b*"],
+    ["com,a)/*/b*", "com,a)/%2a/b%2a"],
     ["com,*,*)/", "com,%2a,%2a)/"],
     ["*", "%2a"],
     ["!x)/", "%21x)/"],

@@ -73,7 +73,7 @@ describe("readUkvs", () => {
 
   it("gives offsets of keys, of the key tuple and of the rest, and the lines", async () => {
     const text =
-      '!fields {"keys":["surt","datetime"],"values":["frequency"]}\n\n' +
+      '!fields {"keys":["name","datetime"],"values":["frequency"]}\n\n' +
       'com,a)/\t 2014  5 {"x":1} \r\n' +
       '"com b" 2015 6\n';
     const reader = await readUkvs([encoder.encode(text)], { checkOrder: false });
@@ -101,6 +101,8 @@ describe("readUkvs", () => {
     ["blank lines only", "\n \n\t\n", []],
     ["headers only", '!meta {"a":1}\n', []],
     ["one line without a newline", "com,a)/ 1", ["com,a)/ 1"]],
+    ["a byte order mark before a header", '\uFEFF!meta {"a":1}\ncom,a)/ 1\n', ["com,a)/ 1"]],
+    ["a byte order mark before a record", "\uFEFFcom,a)/ 1\n", ["com,a)/ 1"]],
     ["blank lines between", "\n\ncom,a)/ 1\n\n \ncom,b)/ 2\n", ["com,a)/ 1", "com,b)/ 2"]],
     ["CRLF", '!meta {"a":1}\r\ncom,a)/ 1\r\n\r\ncom,b)/ 2\r\n', ["com,a)/ 1", "com,b)/ 2"]],
     ["keys of other scripts", "com,é)/ 1\ncom,\u{10000})/ 2\n", ["com,é)/ 1", "com,\u{10000})/ 2"]],
@@ -119,7 +121,8 @@ describe("readUkvs", () => {
     ["a key alone", "com,a)/ 1\n\ncom,b)/ \n", "MM_BAD_LINE", 3],
     ["a JSON block alone", '{"a": 1} 2\n', "MM_BAD_LINE", 1],
     ["a blank before the key", " com,a)/ 1\n", "MM_BAD_LINE", 1],
-    ["a byte order mark", "\uFEFF!meta {}\n", "MM_BAD_LINE", 1],
+    ["a quoted key of a map", '"com,a)/" 1\n', "MM_BAD_KEY", 1],
+    ["a key of a map that comes twice", "com,a)/ 1\ncom,a)/ 2\n", "MM_NOT_SORTED", 2],
     ["keys out of order", "com,b)/ 1\ncom,a)/ 1\n", "MM_NOT_SORTED", 2],
     ["a prefix after what it begins", "com,a)/b 1\ncom,a)/ 1\n", "MM_NOT_SORTED", 2],
     ["UTF-16 order", "\u{10000} 1\n\uFFFD 1\n", "MM_NOT_SORTED", 2],

@@ -25,7 +25,7 @@ class Collector implements ByteSink {
 
 const headers = new UkvsHeaders([
   { name: "meta", value: { a: 1 } },
-  { name: "fields", value: { keys: ["surt"], values: ["frequency"] } },
+  { name: "fields", value: { keys: ["name"], values: ["frequency"] } },
 ]);
 
 function row(key: string): UkvsRecord {
@@ -71,7 +71,7 @@ describe("UkvsWriter", () => {
     await writer.flush();
     await writer.flush();
     expect(sink.text()).toBe(
-      '!fields {"keys":["surt"],"values":["frequency"]}\n!meta {"a":1}\ncom,a)/ 1 {"x":1}\n',
+      '!fields {"keys":["name"],"values":["frequency"]}\n!meta {"a":1}\ncom,a)/ 1 {"x":1}\n',
     );
     expect(sink.chunks).toHaveLength(1);
   });

@@ -11,7 +11,7 @@ import { bodyStart, type HttpClient, type HttpResponse } from "../../discover/ht
 import { parseLinkHeader } from "../../memento/link-header.ts";
 import { isMementoMapError } from "../../errors.ts";
 import { mapHeadOf } from "../../lookup/map-head.ts";
-import { pageMark } from "../../map/logical-map.ts";
+import { pageMark } from "../../lookup/page-range.ts";
 import { validateMap } from "../../map/validate.ts";
 import { decompressed } from "../decompress.ts";
 import { PUBLISHER_RULES, type RuleId } from "./publisher-rules.ts";

@@ -135,7 +135,7 @@ describe("lookup", () => {
     expect(await ask("--at", "2016-03-05T10:11:12Z")).toBe(
       "http://a.com/\tpresent\tcom,a)/\t7\t0\n",
     );
-    expect(await ask("--at", "2015")).toMatch(/^http:\/\/a.com\/\tabsent\tcom,a\)\/\t/);
+    expect(await ask("--at", "2015")).toBe("http://a.com/\tabsent\t-\t-\t-\n");
     const batch = await runCli(["lookup", map, "--batch", "-", "--at", "2014"], {
       stdin: "http://a.com/\n",
     });

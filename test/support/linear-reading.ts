@@ -1,0 +1,230 @@
+import JSON5 from "json5";
+import { addFrequencies, formatFrequency, parseFrequency } from "../../src/ukvs/frequency.ts";
+
+/** What a linear reading of a map says about one SURT. */
+export interface Reading {
+  readonly present: boolean;
+  readonly key?: string;
+  readonly frequency?: string;
+}
+
+/** A period as its first and last second, fourteen digits each. */
+type Period = readonly [string, string];
+
+interface Statement {
+  readonly period: Period;
+  /** 0 for a period, 1 for a row that its block divides, 2 for all time. */
+  readonly width: number;
+  readonly frequency: string;
+  /** A part of a row that is present itself. */
+  readonly isPartOfPresent: boolean;
+}
+
+interface KeyRows {
+  readonly key: string;
+  readonly statements: Statement[];
+}
+
+const ALL: Period = ["0".repeat(14), "9".repeat(14)];
+
+/**
+ * Lookup as docs/format.md has it, for tests: all lines are read for each question, every key is
+ * compared with the SURT, and those that cover it are asked in order. Slow, and written from the
+ * text: it shares no code with the lookups of this package.
+ */
+export class LinearReading {
+  readonly #keys: readonly KeyRows[];
+
+  constructor(map: Uint8Array) {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(map);
+    const keys = new Map<string, KeyRows>();
+    let fields = { keys: ["surt"], values: ["frequency"] };
+    for (const line of text.split("\n").map((ended) => ended.replace(/\r$/, ""))) {
+      const header = /^[!@](\S+)\s+(.*)$/.exec(line);
+      if (/^[ \t]*$/.test(line)) continue;
+      if (header === null) addRow(keys, line, fields);
+      else if (header[1] === "fields") fields = JSON5.parse(header[2] ?? "");
+    }
+    this.#keys = [...keys.values()];
+  }
+
+  /** Asks about a SURT, at a time of 4 to 14 digits or of all time. */
+  lookup(surt: string, at?: string): Reading {
+    const asked: Period = at === undefined ? ALL : [at.padEnd(14, "0"), at.padEnd(14, "9")];
+    const covering = this.#keys.flatMap((rows) => {
+      const rank = rankOf(rows.key, surt);
+      return rank === undefined ? [] : [{ rank, rows }];
+    });
+    covering.sort((a, b) => compareRanks(a.rank, b.rank));
+    for (const { rows } of covering) {
+      const reading = readingOf(rows, asked, at === undefined);
+      if (reading !== undefined) return reading;
+    }
+    return { present: false };
+  }
+}
+
+function addRow(
+  keys: Map<string, KeyRows>,
+  line: string,
+  fields: { keys: string[]; values: string[] },
+): void {
+  const columns: string[] = [];
+  let rest = line;
+  for (let i = 0; i < fields.keys.length + fields.values.length; i++) {
+    const [column = ""] = /^(?:"(?:[^"\\]|\\.)*"|[^ \t]+)/.exec(rest) ?? [];
+    columns.push(column.startsWith('"') ? (JSON.parse(column) as string) : column);
+    rest = rest.slice(column.length).replace(/^[ \t]+/, "");
+  }
+  const [key = ""] = columns;
+  const stated = columns[fields.keys.length + fields.values.indexOf("frequency")] ?? "";
+  const frequency = stated === "-" ? "/" : stated;
+  const datetime = columns[fields.keys.indexOf("datetime")] ?? ":";
+  const rows = keys.get(key) ?? { key, statements: [] };
+  keys.set(key, rows);
+  const period = periodOf(datetime === "-" ? ":" : datetime);
+  const block: { datetime?: Record<string, string | number> } =
+    rest === "" ? {} : JSON5.parse(rest);
+  const parts = block.datetime;
+  for (const [part, value] of Object.entries(parts ?? {})) {
+    rows.statements.push({
+      period: periodOf(part),
+      width: part === ":" ? 2 : 0,
+      frequency: String(value),
+      isPartOfPresent: isHeld(frequency),
+    });
+  }
+  const isAll = period[0] === ALL[0] && period[1] === ALL[1];
+  const width = isAll ? 2 : parts === undefined ? 0 : 1;
+  rows.statements.push({ period, width, frequency, isPartOfPresent: false });
+}
+
+function periodOf(datetime: string): Period {
+  const [from = "", until = from] = datetime.split(":");
+  return [from.padEnd(14, "0"), until.padEnd(14, "9")];
+}
+
+/** What the rows of a key say of a period; undefined if they leave it to wider keys. */
+function readingOf(
+  { key, statements }: KeyRows,
+  asked: Period,
+  isOfAllTime: boolean,
+): Reading | undefined {
+  for (const width of [0, 1, 2]) {
+    const speaking = statements.filter(
+      (statement) =>
+        statement.width === width &&
+        statement.period[0] <= asked[1] &&
+        asked[0] <= statement.period[1],
+    );
+    if (speaking.some(({ frequency }) => isHeld(frequency))) {
+      const counted = isOfAllTime ? countedForAllTime(statements) : speaking;
+      return { present: true, key, frequency: sumOf(counted) };
+    }
+    const isContained = speaking.some(
+      ({ period }) => period[0] <= asked[0] && asked[1] <= period[1],
+    );
+    if (isContained) return { present: false, key, frequency: sumOf(speaking) };
+  }
+  return undefined;
+}
+
+function countedForAllTime(statements: readonly Statement[]): Statement[] {
+  const totals = statements.filter(({ width }) => width === 2);
+  if (totals.some(({ frequency }) => isHeld(frequency))) return totals;
+  return statements.filter(({ width, isPartOfPresent }) => width < 2 && !isPartOfPresent);
+}
+
+function sumOf(statements: readonly Statement[]): string {
+  const texts = statements.map(({ frequency }) => frequency);
+  const [only = ""] = texts;
+  if (texts.length === 1) return only;
+  return formatFrequency(texts.map(parseFrequency).reduce(addFrequencies));
+}
+
+function isHeld(frequency: string): boolean {
+  return !/^0+[-+~]?(?:\/|$)/.test(frequency);
+}
+
+/**
+ * How specific a key is for a SURT, smallest first; undefined when it does not cover it. The last
+ * number puts older spellings after the present one.
+ */
+function rankOf(written: string, surt: string): number[] | undefined {
+  const { key, age } = spelledToday(written);
+  const query = queryStart(surt);
+  const whole = escaped(surt);
+  const page = pageOf(surt.slice(0, query));
+  if (query < surt.length && key === whole) return [0, age];
+  if (key === page) return [1, age];
+  const paren = page.indexOf(")/");
+  if (paren < 1) return undefined;
+  const host = page.slice(0, paren);
+  const path = page.slice(paren + 1);
+  const spread = /^([^)]*),\*\)(.*)$/.exec(key);
+  if (spread !== null) {
+    const [, above = "", spreadPath] = spread;
+    return isBelow(host, above, ",") && spreadPath === path
+      ? [3, -labels(above), 0, age]
+      : undefined;
+  }
+  if (key.endsWith("/*") && !key.includes("?")) {
+    const above = key.slice(0, -2);
+    const tree = path === "/" ? `${host})` : page;
+    return isBelow(tree, above, "/") ? [2, -above.length, age] : undefined;
+  }
+  if (key.endsWith(",*")) {
+    const above = key.slice(0, -2);
+    return isBelow(host, above, ",") ? [3, -labels(above), 1, age] : undefined;
+  }
+  return undefined;
+}
+
+/** Older maps write `com,a)` for `com,a)/`, and a `*` within a label or segment as it is. */
+function spelledToday(written: string): { key: string; age: number } {
+  const parts = written.split(/([,/)?])/);
+  const starred = parts.map((part) => (part === "*" ? part : part.replaceAll("*", "%2a"))).join("");
+  const isBare = /^[^)]*\)$/.test(starred) && !starred.endsWith(",*)");
+  const age = (starred === written ? 0 : 2) + (isBare ? 1 : 0);
+  return { key: isBare ? `${starred}/` : starred, age };
+}
+
+/** Where the query of a SURT begins: behind the host, or behind a scheme. */
+function queryStart(surt: string): number {
+  const paren = surt.indexOf(")/");
+  const first = surt.indexOf("?");
+  const from = paren > first && !surt.slice(0, first).includes(":") ? paren : 0;
+  const at = surt.indexOf("?", from);
+  return at === -1 ? surt.length : at;
+}
+
+function pageOf(surt: string): string {
+  const text = escaped(surt).replace(/\/+$/, "");
+  return /^[^)]*\)$/.test(text) || (text.endsWith(")") && text.indexOf(")/") === -1)
+    ? `${text}/`
+    : text;
+}
+
+function escaped(text: string): string {
+  return text.replace(/[^!-)+-~\u0080-\uffff]/g, percent).replace(/^[!@"{]/, percent);
+}
+
+function percent(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).padStart(2, "0")}`;
+}
+
+function isBelow(text: string, above: string, separator: string): boolean {
+  return text === above || text.startsWith(above + separator);
+}
+
+function labels(host: string): number {
+  return host.split(",").length;
+}
+
+function compareRanks(a: readonly number[], b: readonly number[]): number {
+  for (let i = 0; i < Math.min(a.length, b.length); i++) {
+    const difference = (a[i] ?? 0) - (b[i] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
