@@ -1,7 +1,7 @@
-import { CLOSE_BRACE, COLON, MINUS } from "../bytes/ascii.ts";
+import { COLON, MINUS } from "../bytes/ascii.ts";
 import { columnStart } from "../lookup/map-row.ts";
 import { columnEnd } from "../ukvs/columns.ts";
-import { type DatetimeRange, parseDatetimeKey } from "../ukvs/datetime-key.ts";
+import { parseDatetimeKey } from "../ukvs/datetime-key.ts";
 import { addFrequencies, formatFrequency, isPresent, parseFrequency } from "../ukvs/frequency.ts";
 import type { Fields } from "../ukvs/header.ts";
 import type { UkvsRecord } from "../ukvs/record.ts";
@@ -12,7 +12,6 @@ import {
   type DatetimeParts,
   datetimeParts,
   frequencyOf,
-  isZeroRow,
   type MergeRow,
   recordOf,
   rowOf,
@@ -43,14 +42,21 @@ export async function rowsOverTime(
   const kept: Said[] = [];
   const added: MergeRow[] = [];
   for (const row of rows) {
-    if (isShadowed(row, rows, column)) continue;
-    const said = { record: recordOf(row, fields), map: row.map };
-    const left = await withoutHiding(said, key, column, union);
+    const before = rowsBefore(row, rows);
+    // Rows for all time always decide.
+    if (before.some((other) => isOfAllTime(other, column))) continue;
+    const record = recordOf(row, fields);
+    // Rows for another spelling come first, so that voids of this one must not hide them.
+    const left = await withoutHiding(record, column, (datetime) =>
+      before.length > 0
+        ? Promise.resolve(true)
+        : union.isPresentElsewhere(key, row.map, parseDatetimeKey(datetime)),
+    );
     if (left !== undefined) kept.push({ record: left, map: row.map });
-    else if (union.hasSpreads) {
+    else if (union.hasSpreads && before.length === 0) {
       // A spread key that the void hid may meet another void here: the key needs a row.
       const frequency = await union.frequencyElsewhere(key, row.map);
-      added.push(addedRow(key, frequency, fields, datetimeOf(said.record, column)));
+      added.push(addedRow(key, frequency, fields, datetimeOf(record, column)));
     }
   }
   const totals = missingTotals(kept, column).map((record): Said => ({ record, map: -1 }));
@@ -63,18 +69,9 @@ export async function rowsOverTime(
   );
 }
 
-/**
- * A map is not asked for an older spelling of a key where the rows of another one always decide; and
- * where they do not, they come first, so that voids of the older one can be left out.
- */
-function isShadowed(row: MergeRow, rows: readonly MergeRow[], column: number): boolean {
-  const others = rows.filter((other) => other.map === row.map && other.spelling < row.spelling);
-  if (others.length === 0) return false;
-  return (isZeroRow(row) && !hasBlock(row)) || others.some((other) => isOfAllTime(other, column));
-}
-
-function hasBlock({ bytes }: MergeRow): boolean {
-  return bytes[bytes.length - 1] === CLOSE_BRACE;
+/** The rows of a map for spellings of the key that it is asked for before this one. */
+function rowsBefore(row: MergeRow, rows: readonly MergeRow[]): MergeRow[] {
+  return rows.filter((other) => other.map === row.map && other.spelling < row.spelling);
 }
 
 function isOfAllTime({ bytes, tupleEnd }: MergeRow, column: number): boolean {
@@ -84,15 +81,12 @@ function isOfAllTime({ bytes, tupleEnd }: MergeRow, column: number): boolean {
   return end - start === 1 && (bytes[start] === COLON || bytes[start] === MINUS);
 }
 
-/** The record without voids for times at which another map is present; undefined if nothing is left. */
+/** The record without voids that hide what is present; undefined if nothing is left. */
 async function withoutHiding(
-  { record, map }: Said,
-  key: string,
+  record: UkvsRecord,
   column: number,
-  union: Union,
+  hides: (datetime: string) => Promise<boolean>,
 ): Promise<UkvsRecord | undefined> {
-  const hides = (datetime: string): Promise<boolean> =>
-    union.isPresentElsewhere(key, map, rangeOf(datetime));
   const parts = datetimeParts(record);
   const isVoid = !isPresent(frequencyOf(record));
   if (parts === undefined) {
@@ -140,8 +134,4 @@ function withBlock(record: UkvsRecord, parts: DatetimeParts): UkvsRecord {
 function datetimeOf({ keys }: UkvsRecord, column: number): string {
   const datetime = column < 0 ? ":" : (keys[column] ?? ":");
   return datetime === "-" ? ":" : datetime;
-}
-
-function rangeOf(datetime: string): DatetimeRange {
-  return parseDatetimeKey(datetime);
 }
