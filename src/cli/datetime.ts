@@ -24,7 +24,7 @@ export function parseDatetime(text: string): string {
   }
   throw new MementoMapError(
     "MM_USAGE",
-    `not a datetime: ${quote(text)}; write 4 to 14 digits of YYYYMMDDhhmmss, or 2014-03-05T10:11:12Z`,
+    `not a datetime: ${quote(text)}; write 4, 6, 8, 10, 12 or 14 digits of YYYYMMDDhhmmss, or 2014-03-05T10:11:12Z`,
   );
 }
 

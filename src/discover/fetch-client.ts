@@ -4,10 +4,17 @@ import type { HttpClient, HttpRequest, HttpResponse } from "./http-client.ts";
 /** The `fetch` of browsers as a client. It decompresses by itself, and checks no addresses. */
 export class FetchClient implements HttpClient {
   async request(url: string, request: HttpRequest = {}): Promise<HttpResponse> {
-    const { method = "GET", headers = {}, signal } = request;
+    const { method = "GET", headers = {}, signal, cache = "default" } = request;
+    // Browsers know `cache`; the types of Node do not.
+    const init: RequestInit & { cache: string } = {
+      method,
+      headers,
+      cache,
+      signal: signal ?? null,
+    };
     let response: Response;
     try {
-      response = await fetch(url, { method, headers, signal: signal ?? null });
+      response = await fetch(url, init);
     } catch (error) {
       throw new MementoMapError("MM_HTTP", `no answer from ${quote(url)}; try again later`, {
         cause: error,

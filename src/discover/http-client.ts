@@ -3,6 +3,8 @@ export interface HttpRequest {
   readonly method?: "GET" | "HEAD";
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
+  /** `no-store` passes by the cache of a browser; others have none. */
+  readonly cache?: "no-store" | undefined;
 }
 
 /** An answer whose body is still coming. Read the body to its end, or call `discard`. */

@@ -67,14 +67,9 @@ export class HttpSource implements ByteSource {
     const response = await ask(this.#client, this.name, {
       offset,
       length: wanted,
-      ifRange: this.#etag,
       signal,
     });
-    const isSame =
-      response.status === 206 &&
-      response.headers.get("etag") === this.#etag &&
-      contentRange(response, this.name).start === offset;
-    if (!isSame) {
+    if (!this.#isSameVersion(response, offset)) {
       await response.discard();
       throw new MementoMapError("MM_IO", "the map changed while it was read; try again", {
         position: { source: this.name },
@@ -84,12 +79,17 @@ export class HttpSource implements ByteSource {
     this.traffic.bytes += bytes.length;
     return bytes;
   }
+
+  #isSameVersion(response: HttpResponse, offset: number): boolean {
+    if (response.status !== 206 || response.headers.get("etag") !== this.#etag) return false;
+    const { start, size } = contentRange(response, this.name);
+    return start === offset && size === this.size;
+  }
 }
 
 interface Part {
   readonly offset: number;
   readonly length: number;
-  readonly ifRange?: string;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -98,8 +98,9 @@ function ask(client: HttpClient, url: string, part: Part): Promise<HttpResponse>
     headers: {
       Range: `bytes=${part.offset}-${part.offset + part.length - 1}`,
       "Accept-Encoding": "identity",
-      ...(part.ifRange === undefined ? {} : { "If-Range": part.ifRange }),
     },
+    // A browser may hold another representation, which it would cut the part from.
+    cache: "no-store",
     signal: part.signal,
   });
 }

@@ -16,17 +16,21 @@ const INDEX_LINE = /^ CDX |^\S+[ \t]+(?:19|20)\d{12}(?:\d{3})?[ \t]/;
  */
 export function checkFirstRow(line: string, headers: UkvsHeaders, position: Position): void {
   if (headers.namesFields) return;
-  if (INDEX_LINE.test(line)) {
-    throw new MementoMapError(
-      "MM_BAD_INPUT",
-      "this is an index, not a map; make a map of it with mementomap generate",
-      { position: { source: position.source } },
-    );
-  }
+  refuseIndex(line, headers, position.source);
   try {
     const [frequency] = parseRecord(line, DEFAULT_FIELDS).values;
     if (frequency !== undefined) parseFrequency(frequency);
   } catch (error) {
     throw isMementoMapError(error) ? error.at(position) : error;
   }
+}
+
+/** @throws MM_BAD_INPUT where the first row is that of an index. */
+export function refuseIndex(line: string, headers: UkvsHeaders, source: string): void {
+  if (headers.namesFields || !INDEX_LINE.test(line)) return;
+  throw new MementoMapError(
+    "MM_BAD_INPUT",
+    "this is an index, not a map; make a map of it with mementomap generate",
+    { position: { source } },
+  );
 }

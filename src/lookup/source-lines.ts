@@ -34,6 +34,8 @@ export class SourceLines {
   readonly #maxLineBytes: number;
   /** In order of use: a `Map` keeps the order of insertion. */
   readonly #blocks = new Map<number, Uint8Array>();
+  /** Reads under way, so that searches at the same time share them. */
+  readonly #reads = new Map<number, Promise<Uint8Array>>();
 
   constructor(source: ByteSource, options: SourceLinesOptions = {}) {
     this.source = source;
@@ -95,6 +97,20 @@ export class SourceLines {
   }
 
   async #read(index: number, signal: AbortSignal | undefined): Promise<Uint8Array> {
+    // A read that can be interrupted is that of its caller alone.
+    if (signal !== undefined) return this.#readBlock(index, signal);
+    const underWay = this.#reads.get(index);
+    if (underWay !== undefined) return underWay;
+    const read = this.#readBlock(index, signal);
+    this.#reads.set(index, read);
+    try {
+      return await read;
+    } finally {
+      this.#reads.delete(index);
+    }
+  }
+
+  async #readBlock(index: number, signal: AbortSignal | undefined): Promise<Uint8Array> {
     const offset = index * this.blockBytes;
     const length = Math.min(this.blockBytes, this.source.size - offset);
     const block = await readWhole(this.source, offset, length, signal);

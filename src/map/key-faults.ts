@@ -1,4 +1,5 @@
 import { quote } from "../errors.ts";
+import { currentSpelling } from "../surt/key.ts";
 import type { FaultCode } from "./fault.ts";
 
 /** What is wrong with the form of a key. */
@@ -59,6 +60,12 @@ function pathFault(key: string, path: string, isSpread: boolean): KeyFault | und
   }
   if (path.length > 1 && path.endsWith("/")) {
     return bad(key, "ends in a slash; only the root does, and no lookup asks for it");
+  }
+  if (currentSpelling(key) !== key) {
+    return {
+      code: "star-in-key",
+      message: `key ${quote(key)} has a "*" that is no wildcard, which is written "%2a"; merge rewrites it`,
+    };
   }
   const segments = path.slice(1).split("/");
   const star = segments.indexOf("*");

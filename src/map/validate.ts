@@ -1,8 +1,11 @@
 import { CR, DELETE, SPACE, TAB } from "../bytes/ascii.ts";
+import { markLength } from "../bytes/byte-order-mark.ts";
 import { compareWithin } from "../bytes/compare-within.ts";
 import { type LineBatch, lineBatches, lineBytes } from "../bytes/lines.ts";
 import { isMementoMapError, quote } from "../errors.ts";
+import { refuseIndex } from "../lookup/first-row.ts";
 import { rowLayout } from "../lookup/map-row.ts";
+import { pageMark } from "../lookup/page-range.ts";
 import { columnsEnd, skipBlanks } from "../ukvs/columns.ts";
 import { parseDatetimeKey } from "../ukvs/datetime-key.ts";
 import { type Frequency, parseFrequency } from "../ukvs/frequency.ts";
@@ -60,6 +63,8 @@ class Validation {
   readonly #isOnlyErrors: boolean;
   readonly #faults: Fault[] = [];
   readonly #list: Header[] = [];
+  readonly #firstByName = new Map<string, Header>();
+  /** Those of the list, once the first record is read. */
   #headers = new UkvsHeaders();
   #isInRecords = false;
   #isFaulty = false;
@@ -148,6 +153,7 @@ class Validation {
   }
 
   finish(): void {
+    if (!this.#isInRecords) this.#headers = new UkvsHeaders(this.#list);
     // What is wrong with a line may be why it was not taken for a record.
     if (!this.#isInRecords && !this.#isFaulty) {
       this.line = Math.max(1, this.line);
@@ -232,15 +238,21 @@ class Validation {
   #checkHeader(text: string): void {
     const header = this.#try("bad-header", () => parseHeader(text));
     if (header === undefined) return;
-    const headers = this.#try("bad-header", () => new UkvsHeaders([...this.#list, header]));
-    if (headers === undefined) return;
+    // Only headers of the same name must agree, with the first of them: a file may have many headers.
+    const first = this.#firstByName.get(header.name);
+    const isGood = this.#try(
+      "bad-header",
+      () => new UkvsHeaders(first === undefined ? [header] : [first, header]),
+    );
+    if (isGood === undefined) return;
+    if (first === undefined) this.#firstByName.set(header.name, header);
     this.#list.push(header);
-    this.#headers = headers;
     this.#headBytes = this.#bytesBeforeRecords;
   }
 
-  #startRecords(): void {
+  #startRecords(firstRow: string): void {
     this.#isInRecords = true;
+    this.#headers = new UkvsHeaders(this.#list);
     const { fields, namesFields } = this.#headers;
     if (!namesFields) {
       this.#add(
@@ -249,6 +261,8 @@ class Validation {
       );
     }
     this.#isMap = this.#try("not-a-map", () => rowLayout(fields, "")) !== undefined;
+    this.#try("bad-header", () => pageMark(this.#headers, ""));
+    this.#try("not-a-map", () => refuseIndex(firstRow, this.#headers, ""));
     this.#lastKey = new LastKey(fields.keys.length);
     if (!this.#isMap || fields.keys.length > 1) return;
     this.#hasPlainRows = fields.values.length === 1;
@@ -256,10 +270,17 @@ class Validation {
     if (!this.#isOnlyErrors) this.#inclusion = new InclusionCheck();
   }
 
-  #checkRecord(text: string, bytes: Uint8Array, start: number, end: number): void {
-    if (!this.#isInRecords) this.#startRecords();
+  #checkRecord(text: string, bytes: Uint8Array, lineStart: number, end: number): void {
+    // Without the byte order mark that the text begins with no more.
+    const start =
+      this.line === 1 ? lineStart + markLength(bytes.subarray(lineStart, end)) : lineStart;
+    if (!this.#isInRecords) this.#startRecords(text);
     this.#records++;
     const { fields } = this.#headers;
+    if (this.#isMap && text.startsWith('"')) {
+      this.#add("bad-key", `key ${quote(text)} is quoted, which keys of a map never are`);
+      return;
+    }
     const record = this.#try("bad-columns", () => parseRecord(text, fields));
     if (record === undefined) return;
     const isNew = this.#checkOrder(bytes, start, columnsEnd(bytes, start, end, fields.keys.length));

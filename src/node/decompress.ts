@@ -21,7 +21,7 @@ export interface DecompressOptions {
    */
   readonly maxRatio?: number | undefined;
   /**
-   * Bytes decompressed at a time; 256 KiB by default.
+   * Bytes decompressed at a time; 1 MiB by default.
    *
    * Chunks of 16 KiB are so short-lived that their memory is free again at once, where larger ones
    * wait for the next full collection: 50 MB less in long runs, for a little more time.

@@ -98,7 +98,9 @@ function parseAuthority(authority: string): { host: string; port: string } {
   if (bracket !== -1) {
     const host = before(address.slice(bracket + 1), "]");
     const rest = address.slice(bracket + 1 + host.length);
-    return { host, port: rest.slice(before(rest, ":").length + 1) };
+    const port = rest.slice(before(rest, ":").length + 1);
+    // With a port, the brackets tell `[::1]:8080` from `[::1:8080]`.
+    return { host: port !== "" && host.includes(":") ? `[${host}]` : host, port };
   }
   const host = before(address, ":");
   // `::1` without brackets: a name of its own rather than an empty host with an odd port.

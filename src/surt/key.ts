@@ -79,6 +79,8 @@ function withoutTrailingSlashes(key: string): string {
   let end = key.length;
   while (end > 0 && key.charCodeAt(end - 1) === 0x2f) end--;
   const trimmed = key.slice(0, end);
+  // Without a host there is no path: `dns:a/` is not `dns:a`.
+  if (!trimmed.includes(")")) return key;
   // Only the root of a host keeps its slash: a path may end in `)` too.
   return trimmed.endsWith(")") && hostEnd(trimmed) === end - 1 ? `${trimmed}/` : trimmed;
 }

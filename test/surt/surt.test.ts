@@ -30,7 +30,7 @@ describe("surt", () => {
     ["http://faß.example/", "example,fass)/"],
     ["http://user:secret@example.com:8080/", "com,example:8080)/"],
     ["http://127.0.0.1/x", "1,0,0,127)/x"],
-    ["https://[2001:DB8::1]:8443/x", "2001:db8::1:8443)/x"],
+    ["https://[2001:DB8::1]:8443/x", "[2001:db8::1]:8443)/x"],
     ["http://a.com/b//c/./d/../e/", "com,a)/b/c/e"],
     ["http://a.com/%2541%20b", "com,a)/a%20b"],
     ["http://a.com/x?b=2&a&a=&a=1", "com,a)/x?a&a=&a=1&b=2"],
