@@ -60,7 +60,7 @@ describe("mergeMaps", () => {
           ).toEqual([]);
         },
       ),
-      { numRuns: 3000 },
+      { numRuns: 1000 },
     );
   });
 
@@ -101,7 +101,7 @@ describe("mergeMaps", () => {
           }
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: 300 },
     );
   });
 
