@@ -18,6 +18,7 @@ import {
   parseSize,
   parseWhole,
 } from "./sizes.ts";
+import { MAX_SHRINK_OPTION } from "./max-shrink-option.ts";
 
 /**
  * The options of `aggregate`, which are its settings in a file and in the environment too. Short
@@ -208,6 +209,7 @@ export const AGGREGATE_OPTIONS = {
     help: "Maps older than this are not believed where they say that nothing is there; off for maps of any age.",
     parse: parseMapAge,
   },
+  "max-shrink": MAX_SHRINK_OPTION,
   sample: {
     type: "string",
     value: "SHARE",

@@ -54,6 +54,7 @@ export async function setUpAggregator(
     maps: {
       folder: values.state,
       maxMapAgeMs: values["map-age"],
+      maxShrink: values["max-shrink"],
       fetch: { allowsPrivate: values["allow-private"], proxies, interrupt: io.interrupt },
       onFailure: (archive, error) => {
         log.event("error", "no new map", { archive: archive.id, reason: error.describe() });

@@ -1,8 +1,9 @@
 import { CLOSE_PAREN, COLON, COMMA, STAR } from "../bytes/ascii.ts";
 import { copyRange } from "../bytes/copy.ts";
 import type { ByteSource } from "../lookup/byte-source.ts";
-import { rowLayout } from "../lookup/map-row.ts";
+import { columnStart, rowLayout } from "../lookup/map-row.ts";
 import { columnEnd, skipBlanks } from "../ukvs/columns.ts";
+import { frequencyCount } from "../ukvs/frequency-count.ts";
 import { notSorted } from "../ukvs/key-order.ts";
 import { eachRecord, openWholeMap, pagesOf, type SplitPlan } from "./split.ts";
 import { TreeCuts } from "./tree-cuts.ts";
@@ -17,6 +18,8 @@ export interface DomainShare {
 export interface MapSurvey {
   readonly plan: SplitPlan;
   readonly records: number;
+  /** The sum of all frequencies but that of `*`. */
+  readonly mementos: number;
   /** The frequency of `*`, which states the totals of the archive; none in most maps. */
   readonly total: string | undefined;
   /** The domains with most keys, largest first. */
@@ -46,11 +49,12 @@ export async function surveyMap(
 ): Promise<MapSurvey> {
   const { pageRecords = 50_000, domains = 12, signal } = options;
   const { headers, region } = await openWholeMap(source, signal);
-  rowLayout(headers.fields, source.name);
+  const layout = rowLayout(headers.fields, source.name);
   const cuts = new TreeCuts(pageRecords, region.start);
   const counter = new DomainCounter();
   const last = new PreviousKey();
   let records = 0;
+  let mementos = 0;
   let total: string | undefined;
   await eachRecord(region, (bytes, start, end, offset, line) => {
     const keyEnd = columnEnd(bytes, start, end);
@@ -67,10 +71,17 @@ export async function surveyMap(
       last.set(bytes, start, keyEnd);
     }
     records += 1;
+    // The row `*` states the total once more.
+    if (keyEnd - start > 1 || bytes[start] !== STAR) {
+      const second = skipBlanks(bytes, keyEnd, end);
+      const from = columnStart(bytes, second, end, layout.frequencyColumn - 1);
+      mementos += frequencyCount(bytes, from, end);
+    }
   });
   return {
     plan: { headers, pages: await pagesOf(region, cuts.finish()) },
     records,
+    mementos,
     total,
     topDomains: counter.top(domains),
     domainCount: counter.count,

@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import { isMementoMapError, MementoMapError } from "../errors.ts";
 
 const EXPLANATIONS: Readonly<Record<string, string>> = {
@@ -39,6 +40,14 @@ export function ioError(error: unknown, path: string): MementoMapError {
 export function foreseenError(error: unknown, path: string): MementoMapError | undefined {
   const isForeseen = isMementoMapError(error) || systemCode(error) !== undefined;
   return isForeseen ? ioError(error, path) : undefined;
+}
+
+/** The error about a file whose folder does not exist. */
+export function missingFolder(path: string): MementoMapError {
+  const folder = dirname(path);
+  return new MementoMapError("MM_IO", `the folder ${folder} does not exist; make it first`, {
+    position: { source: path },
+  });
 }
 
 /** The code of a failed system call, such as `ENOENT`, or undefined for any other error. */

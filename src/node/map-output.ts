@@ -4,6 +4,7 @@ import type { UkvsHeaders } from "../ukvs/header.ts";
 import type { MapSize } from "../ukvs/map-size.ts";
 import { SizedHead } from "../ukvs/sized-head.ts";
 import type { MapSink } from "../ukvs/writer.ts";
+import { MementoMapError } from "../errors.ts";
 import { copyToOutput } from "./copy-to-output.ts";
 import { type Output, type OutputHead, type OutputStreams, withOutput } from "./output-file.ts";
 import { withTempDir } from "./temp-dir.ts";
@@ -88,6 +89,8 @@ export class MapOutput implements MapSink {
 }
 
 export interface MapOutputStreams extends OutputStreams {
+  /** Writes a map without a record over one that has some. */
+  readonly force?: boolean | undefined;
   /** The folder for scratch files. */
   readonly tmp?: string | undefined;
 }
@@ -98,7 +101,7 @@ export interface MapOutputStreams extends OutputStreams {
  * The size of a map comes first in it and is known last. In a file it is filled in at the end; what
  * goes to standard output or a device is first written to a scratch file, and sent when it is whole.
  *
- * @throws as `openOutput`
+ * @throws MM_EMPTY for a map without a record that would replace one with some; as `openOutput`
  */
 export function withMapOutput<T>(
   path: string | undefined,
@@ -106,7 +109,10 @@ export function withMapOutput<T>(
   use: (output: MapOutput) => Promise<T>,
 ): Promise<T> {
   return withOutput(path, streams, (output) => {
-    if (output.head !== undefined) return filled(output, output.head, use);
+    if (output.head !== undefined) {
+      const { head } = output;
+      return filled(output, head, use, streams.force === true ? undefined : path);
+    }
     const { tmp: parent, interrupt, stdout } = streams;
     return withTempDir({ parent, interrupt }, async (folder) => {
       const whole = join(folder, "map");
@@ -124,9 +130,23 @@ async function filled<T>(
   output: Output,
   head: OutputHead,
   use: (output: MapOutput) => Promise<T>,
+  replaced?: string,
 ): Promise<T> {
   const map = new MapOutput(output, head);
   const result = await use(map);
+  if (map.size.records === 0 && replaced !== undefined && (await hasRecords(replaced))) {
+    throw new MementoMapError(
+      "MM_EMPTY",
+      "the new map holds no record, and the older one in the file some; it is kept, unless --force",
+      { position: { source: replaced } },
+    );
+  }
   await map.finish();
   return result;
+}
+
+/** Whether there is a file that is a map with at least one record. */
+async function hasRecords(path: string): Promise<boolean> {
+  const { mapRecordsIn } = await import("./file-kind.ts");
+  return mapRecordsIn(path);
 }

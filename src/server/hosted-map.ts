@@ -2,6 +2,7 @@ import { createWriteStream } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
+import { type MapGuardOptions, refuseShrunk } from "../map/map-guard.ts";
 import { recognizeCompression } from "../node/decompress.ts";
 import { FileSource } from "../node/file-source.ts";
 import { type FileStamp, isSameStamp, stampOf } from "../node/file-stamp.ts";
@@ -10,7 +11,7 @@ import { foreseenError, ioError } from "../node/io-error.ts";
 import type { Log } from "./log.ts";
 import { MapVersion, type MapVersionOptions } from "./map-version.ts";
 
-export interface HostedMapOptions extends MapVersionOptions {
+export interface HostedMapOptions extends MapVersionOptions, MapGuardOptions {
   /** The name in `/maps/{id}`. */
   readonly id: string;
   readonly path: string;
@@ -102,6 +103,7 @@ export class HostedMap {
         await next.release();
         return;
       }
+      await this.#refuseShrunk(next);
       const old = this.#current;
       this.#current = next;
       this.reloads += 1;
@@ -122,6 +124,15 @@ export class HostedMap {
         code: error.code,
         reason: error.describe(),
       });
+    }
+  }
+
+  async #refuseShrunk(next: MapVersion): Promise<void> {
+    try {
+      refuseShrunk(this.#current.survey, next.survey, this.path, this.#options);
+    } catch (error) {
+      await next.release();
+      throw error;
     }
   }
 

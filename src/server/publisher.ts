@@ -47,6 +47,8 @@ export interface PublisherOptions {
   readonly pageRecords?: number | undefined;
   /** Maps up to this size are held in memory for lookups; larger are searched. Default 64 MiB. */
   readonly maxIndexBytes?: number | undefined;
+  /** The share of its mementos that a new version of a map may have lost; default a half. */
+  readonly maxShrink?: number | undefined;
   /** Where compressed copies are kept; default a scratch folder that is removed by `close`. */
   readonly cacheFolder?: string | undefined;
   /** The codings to offer; default all that can be made here. */
@@ -114,6 +116,7 @@ export class Publisher {
             encodings: options.encodings ?? availableEncodings(),
             pageRecords: options.pageRecords ?? 50_000,
             maxIndexBytes: options.maxIndexBytes ?? 64 * 2 ** 20,
+            maxShrink: options.maxShrink,
             log: options.log ?? SILENT_LOG,
           }),
         );

@@ -1,10 +1,12 @@
 import { basename } from "node:path";
 import { analyzeFiles } from "../../node/analyze/analyze-files.ts";
+import { guardOutputs } from "../../node/output-guard.ts";
 import { withOutput } from "../../node/output-file.ts";
 import { analysisPage } from "../../report/analysis-page.ts";
 import { analysisText } from "../../report/analysis-text.ts";
 import type { Command } from "../command.ts";
 import { defineCommand } from "../command.ts";
+import { FORCE_OPTION } from "../force-option.ts";
 import { captureFilter, INDEX_OPTIONS } from "../index-options.ts";
 import type { Io } from "../io.ts";
 import { ExitCode } from "../io.ts";
@@ -30,6 +32,7 @@ charts, to read on screen, phone and paper.`,
   options: {
     output: { type: "string", short: "o", value: "FILE", help: "Write the tables here." },
     html: { type: "string", value: "FILE", help: "Write the report, one HTML file, here." },
+    force: FORCE_OPTION,
     title: { type: "string", value: "TEXT", help: "The archive's name, for the report." },
     ...INDEX_OPTIONS,
     top: {
@@ -56,6 +59,11 @@ charts, to read on screen, phone and paper.`,
   async run({ positionals, values }, io) {
     const paths = positionals.length === 0 ? ["-"] : positionals;
     const filter = captureFilter(values);
+    const outputs = [
+      { path: values.output, kind: "report" } as const,
+      ...(values.html === undefined ? [] : [{ path: values.html, kind: "page" } as const]),
+    ];
+    await guardOutputs(outputs, { inputs: paths, force: values.force });
     const startedAt = io.now();
     const analysis = await withProgress(io, paths, values, (settings) =>
       analyzeFiles(paths, {

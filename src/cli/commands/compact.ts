@@ -7,8 +7,10 @@ import type { CompactFileSummary } from "../../node/compact/compact-files.ts";
 import { compactFile } from "../../node/compact/compact-files.ts";
 import type { BudgetFileSummary } from "../../node/compact/budget-files.ts";
 import { withMapOutput } from "../../node/map-output.ts";
+import { guardOutputs } from "../../node/output-guard.ts";
 import type { Command } from "../command.ts";
 import { defineCommand } from "../command.ts";
+import { FORCE_OPTION } from "../force-option.ts";
 import type { Io } from "../io.ts";
 import { ExitCode } from "../io.ts";
 import { refuseOtherThanMaps } from "../map-argument.ts";
@@ -49,7 +51,9 @@ Without a size, every host or folder is rolled up that has more children than
 
 as in the paper. A and K describe how many children the nodes of an archive have
 on average, by depth; the defaults are the paper's, and fit finds yours.
-Exclusions (rows with 0) stay where they cover nothing that is held.`,
+Exclusions (rows with 0) stay where they cover nothing that is held.
+
+The output may be the map itself, which is replaced when the new one is whole.`,
   options: {
     output: { type: "string", short: "o", value: "MAP", help: "Write here; .gz compresses." },
     "host-weight": {
@@ -131,6 +135,7 @@ Exclusions (rows with 0) stay where they cover nothing that is held.`,
     "no-exclusions": { type: "boolean", help: "Add no rows with 0." },
     threads: { type: "string", value: "N", help: "Default: all cores.", parse: parsePositive },
     tmp: { type: "string", value: "DIR", help: "Where scratch files go. Default: TMPDIR." },
+    force: FORCE_OPTION,
   },
   examples: [
     { line: "mementomap compact map.ukvs -o small.ukvs", does: "the paper's best trade, 4 and 2" },
@@ -183,6 +188,8 @@ Exclusions (rows with 0) stay where they cover nothing that is held.`,
     if (budget.originals !== undefined && budget.relativeCost === undefined) {
       throw new MementoMapError("MM_USAGE", "--originals goes with --relative-cost only");
     }
+    const outputs = [{ path: values.output, kind: "map", replaces: [path] } as const];
+    await guardOutputs(outputs, { inputs: [path, values.misses], force: values.force });
     await refuseOtherThanMaps(path);
     const stats = path === "-" ? undefined : await stat(path).catch(() => undefined);
     const startedAt = io.now();
@@ -199,7 +206,12 @@ Exclusions (rows with 0) stay where they cover nothing that is held.`,
     try {
       summary = await withMapOutput<CompactFileSummary | BudgetFileSummary>(
         values.output,
-        { stdout: io.stdout, interrupt: io.interrupt, tmp: values.tmp },
+        {
+          stdout: io.stdout,
+          interrupt: io.interrupt,
+          tmp: values.tmp,
+          force: values.force,
+        },
         async (output) =>
           hasBudget
             ? (await loadBudget()).compactFileToBudget(path, output, {

@@ -1,8 +1,10 @@
 import { diffMaps, type HeaderDifference, type RecordDifference } from "../../map/diff.ts";
 import { openInput } from "../../node/input-file.ts";
+import { guardOutputs } from "../../node/output-guard.ts";
 import { withOutput } from "../../node/output-file.ts";
 import { usage } from "../command-line.ts";
 import { type Command, defineCommand } from "../command.ts";
+import { FORCE_OPTION } from "../force-option.ts";
 import { ExitCode } from "../io.ts";
 import { LineWriter } from "../line-writer.ts";
 import { refuseOtherThanMaps } from "../map-argument.ts";
@@ -26,6 +28,7 @@ Exit status: 0 when the maps say the same, 1 when they differ.
       value: "FILE",
       help: "Write here instead of to standard output; .gz compresses.",
     },
+    force: FORCE_OPTION,
   },
   examples: [
     { does: "what changed", line: "mementomap diff old.ukvs new.ukvs" },
@@ -40,6 +43,8 @@ Exit status: 0 when the maps say the same, 1 when they differ.
     if (beforePath === "-" && afterPath === "-") {
       throw usage("diff", "standard input can be read only once");
     }
+    const outputs = [{ path: values.output, kind: "report" } as const];
+    await guardOutputs(outputs, { inputs: [beforePath, afterPath], force: values.force });
     await refuseOtherThanMaps(beforePath, afterPath);
     const { signal } = io.interrupt;
     const before = await openInput(beforePath, io, { signal });

@@ -3,6 +3,7 @@ import { MementoMapError, quote } from "../../errors.ts";
 import type { Sweep } from "../../node/evaluate/evaluate-files.ts";
 import { evaluateFiles } from "../../node/evaluate/evaluate-files.ts";
 import { threadsWithin } from "../../node/generate/memory.ts";
+import { guardOutputs } from "../../node/output-guard.ts";
 import { withOutput } from "../../node/output-file.ts";
 import { evaluationPage } from "../../report/evaluation-page.ts";
 import { evaluationText } from "../../report/evaluation-text.ts";
@@ -11,6 +12,7 @@ import { usage } from "../command-line.ts";
 import type { Command } from "../command.ts";
 import { defineCommand } from "../command.ts";
 import { parseDatetime } from "../datetime.ts";
+import { FORCE_OPTION } from "../force-option.ts";
 import { captureFilter, INDEX_OPTIONS } from "../index-options.ts";
 import { ExitCode, writeText } from "../io.ts";
 import { refuseOtherThanMaps } from "../map-argument.ts";
@@ -81,6 +83,7 @@ as well) beside weights, fixed policies, and Bloom filters of the same sizes.`,
     repeats: { type: "boolean", help: "What is asked twice counts twice." },
     "held-hosts": { type: "boolean", help: "Count only lookups of hosts that are held." },
     html: { type: "string", value: "FILE", help: "Draw accuracy over size here." },
+    force: FORCE_OPTION,
     ...INDEX_OPTIONS,
     ...WORK_OPTIONS,
   },
@@ -115,6 +118,9 @@ as well) beside weights, fixed policies, and Bloom filters of the same sizes.`,
     if (asOf !== undefined && future !== undefined) {
       throw usage("evaluate", "--as-of takes what came later from the index; leave out --future");
     }
+    const page = { path: values.html, kind: "page" } as const;
+    const inputs = [...positionals, truth, lookups, future, misses];
+    await guardOutputs(values.html === undefined ? [] : [page], { inputs, force: values.force });
     await refuseOtherThanMaps(...positionals);
     const filter = captureFilter(values);
     const report = await evaluateFiles(positionals, {

@@ -7,6 +7,7 @@ import { MapSearch } from "../../lookup/map-search.ts";
 import { fetchMap, type FetchResult } from "../../node/fetch/fetch-map.ts";
 import { NodeClient } from "../../node/fetch/node-client.ts";
 import { openInput } from "../../node/input-file.ts";
+import { guardOutputs } from "../../node/output-guard.ts";
 import { openOutput } from "../../node/output-file.ts";
 import { ProxySettings } from "../../node/proxy/proxy-settings.ts";
 import { withTempDir } from "../../node/temp-dir.ts";
@@ -14,6 +15,7 @@ import { usage } from "../command-line.ts";
 import { type Command, defineCommand } from "../command.ts";
 import { parseDatetime } from "../datetime.ts";
 import { ExitCode, type Io, writeText } from "../io.ts";
+import { MAX_SHRINK_OPTION } from "../max-shrink-option.ts";
 import { Progress } from "../progress.ts";
 import { formatCount, formatDuration, formatSize, parseSize } from "../sizes.ts";
 
@@ -30,7 +32,8 @@ Looks for the archive's map at /.well-known/mementomap, then for a link to it
 whose anchor is another archive does not count; --archive asks for that one.
 
 The map is downloaded, put together if it comes in pages, and checked; only then
-it takes the place of MAP. Whatever goes wrong, the old map stays. With -o the
+it takes the place of MAP. Whatever goes wrong, the old map stays; it also does
+if the new one has lost more than half of its mementos (--max-shrink). With -o the
 archive is asked next time whether the map has changed, and a download that was
 cut goes on.
 
@@ -66,7 +69,10 @@ publishes none (or no URI is present), 2 when it was refused or not reached.
       help: "Ask for a time, with --lookup.",
       parse: parseDatetime,
     },
-    force: { type: "boolean", help: "Download the map even if it has not changed." },
+    force: {
+      type: "boolean",
+      help: "Download the map even if it has not changed, and replace any older file with it.",
+    },
     "allow-private": {
       type: "boolean",
       help: "Follow links and redirects to private addresses too.",
@@ -78,6 +84,7 @@ publishes none (or no URI is present), 2 when it was refused or not reached.
       help: "Refuse a map that is larger.",
       parse: parseSize,
     },
+    "max-shrink": MAX_SHRINK_OPTION,
   },
   examples: [
     {
@@ -122,6 +129,7 @@ interface Asked {
   readonly force: boolean;
   readonly "allow-private": boolean;
   readonly "max-size": number;
+  readonly "max-shrink": number;
   readonly json: boolean;
   readonly quiet: boolean;
 }
@@ -136,11 +144,13 @@ async function bring(asked: Asked, io: Io): Promise<void> {
       proxies: ProxySettings.of(io.env),
       maxBytes: asked["max-size"],
       isForced: asked.force,
+      maxShrink: asked["max-shrink"],
       signal: io.interrupt.signal,
       interrupt: io.interrupt,
       onBytes: (bytes) => progress.add(bytes),
     }).finally(() => progress.end());
   const { output } = asked;
+  await guardOutputs([{ path: output, kind: "map" }], { inputs: [], force: asked.force });
   const result =
     output === undefined || output === "-"
       ? await withTempDir({ interrupt: io.interrupt }, async (folder) => {

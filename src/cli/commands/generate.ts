@@ -7,9 +7,11 @@ import type { KeyTrust } from "../../input/detect.ts";
 import { KEY_TRUST } from "../../input/detect.ts";
 import { generateFiles } from "../../node/generate/generate-files.ts";
 import { withMapOutput } from "../../node/map-output.ts";
+import { guardOutputs } from "../../node/output-guard.ts";
 import { packageVersion } from "../../node/package-version.ts";
 import type { Command } from "../command.ts";
 import { defineCommand } from "../command.ts";
+import { FORCE_OPTION } from "../force-option.ts";
 import { showGenerateSummary } from "../generate-summary.ts";
 import { captureFilter, INDEX_OPTIONS } from "../index-options.ts";
 import type { Io } from "../io.ts";
@@ -35,7 +37,10 @@ of the URI; otherwise they are made from the URIs, and the summary says so.
 
 The map has one row for each host and path, without queries, and how many
 captures it has. It does not depend on the order of files, on threads, or on
-memory. Its header says when the index last changed, or SOURCE_DATE_EPOCH.`,
+memory. Its header says when the index last changed, or SOURCE_DATE_EPOCH.
+
+MAP may be a map named with --add, which the result replaces; it is never
+another input. A file that is there and is not a map is kept, unless --force.`,
   options: {
     output: { type: "string", short: "o", value: "MAP", help: "Write here; .gz compresses." },
     ...INDEX_OPTIONS,
@@ -80,6 +85,7 @@ memory. Its header says when the index last changed, or SOURCE_DATE_EPOCH.`,
     },
     name: { type: "string", value: "TEXT", help: "The archive's name, for the header." },
     ...WORK_OPTIONS,
+    force: FORCE_OPTION,
     "skip-bad": { type: "boolean", help: "Count bad lines and damaged parts of files, and go on." },
   },
   examples: [
@@ -100,11 +106,18 @@ memory. Its header says when the index last changed, or SOURCE_DATE_EPOCH.`,
   async run({ positionals, values }, io) {
     const paths = positionals.length === 0 ? ["-"] : positionals;
     const filter = captureFilter(values, values.revisits === "skip" ? { skipRevisits: true } : {});
+    const outputs = [{ path: values.output, kind: "map", replaces: values.add } as const];
+    await guardOutputs(outputs, { inputs: [...paths, ...values.add], force: values.force });
     const startedAt = io.now();
     const summary = await withProgress(io, [...paths, ...values.add], values, (settings) =>
       withMapOutput(
         values.output,
-        { stdout: io.stdout, interrupt: io.interrupt, tmp: values.tmp },
+        {
+          stdout: io.stdout,
+          interrupt: io.interrupt,
+          tmp: values.tmp,
+          force: values.force,
+        },
         async (output) =>
           generateFiles(paths, output, {
             ...settings,
@@ -121,6 +134,9 @@ memory. Its header says when the index last changed, or SOURCE_DATE_EPOCH.`,
           }),
       ),
     );
+    if (summary.rows === 0) {
+      io.stderr.write("mementomap: warning: the map holds no record: nothing was found to count\n");
+    }
     if (!values.quiet) showGenerateSummary(io, summary, io.now() - startedAt, values.json);
     return ExitCode.ok;
   },

@@ -3,6 +3,7 @@ import { DEFAULT_BACK_OFF } from "../../harvest/back-off.ts";
 import type { CdxMatch, CdxPaging } from "../../harvest/cdx-request.ts";
 import { CDX_MATCHES, CDX_PAGINGS } from "../../harvest/cdx-request.ts";
 import { harvestIndex } from "../../node/harvest/harvest-index.ts";
+import { guardOutputs } from "../../node/output-guard.ts";
 import type { PoliteOptions } from "../../node/harvest/polite-client.ts";
 import { sampleSearch } from "../../node/harvest/sample-search.ts";
 import { packageVersion } from "../../node/package-version.ts";
@@ -106,7 +107,10 @@ HTTP_PROXY, ALL_PROXY and NO_PROXY name.`,
       value: "TEXT",
       help: "An address for the archive to write to, sent along.",
     },
-    force: { type: "boolean", help: "Write an index without a capture, too." },
+    force: {
+      type: "boolean",
+      help: "Write an index without a capture, too, and replace any existing file.",
+    },
     "allow-private": {
       type: "boolean",
       help: "Follow redirects to private addresses too.",
@@ -134,6 +138,7 @@ HTTP_PROXY, ALL_PROXY and NO_PROXY name.`,
     if (target === undefined || target === "-") {
       throw usage("harvest", "harvest needs -o and a file, to be able to go on");
     }
+    await guardOutputs([{ path: target, kind: "index" }], { inputs: [], force: values.force });
     const progress = new Progress(io, { label: "fetching", quiet: values.quiet });
     const polite = politeOptions(values, io, progress);
     if (values.search.length > 0) {

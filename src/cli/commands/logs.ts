@@ -1,9 +1,11 @@
 import { readLogs } from "../../node/analyze/read-logs.ts";
+import { guardOutputs } from "../../node/output-guard.ts";
 import { withOutput } from "../../node/output-file.ts";
 import { logsPage } from "../../report/logs-page.ts";
 import { logsText } from "../../report/logs-text.ts";
 import type { Command } from "../command.ts";
 import { defineCommand } from "../command.ts";
+import { FORCE_OPTION } from "../force-option.ts";
 import { ExitCode } from "../io.ts";
 import { runRecord, timelessRecord } from "../run-record.ts";
 import { formatDuration, parsePositive } from "../sizes.ts";
@@ -32,6 +34,7 @@ could belong to several requests at once count for the archive, not for a URI.`,
   options: {
     output: { type: "string", short: "o", value: "FILE", help: "Write the tables here." },
     html: { type: "string", value: "FILE", help: "Write the report, one HTML file, here." },
+    force: FORCE_OPTION,
     holdings: {
       type: "string",
       value: "INDEX",
@@ -57,6 +60,11 @@ could belong to several requests at once count for the archive, not for a URI.`,
   ],
   async run({ positionals, values }, io) {
     const paths = positionals.length === 0 ? ["-"] : positionals;
+    const outputs = [
+      { path: values.output, kind: "report" } as const,
+      ...(values.html === undefined ? [] : [{ path: values.html, kind: "page" } as const]),
+    ];
+    await guardOutputs(outputs, { inputs: [...paths, ...values.holdings], force: values.force });
     const startedAt = io.now();
     const inputs = [...paths, ...values.holdings];
     const report = await withProgress(io, inputs, values, (settings) =>

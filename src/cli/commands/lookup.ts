@@ -6,9 +6,11 @@ import { type BlockSink, BlockWriter } from "../../lookup/block-writer.ts";
 import type { Answer, MapLookup } from "../../lookup/lookup.ts";
 import type { MemoryIndex } from "../../lookup/memory-index.ts";
 import { openInput } from "../../node/input-file.ts";
+import { guardOutputs } from "../../node/output-guard.ts";
 import { withOutput } from "../../node/output-file.ts";
 import { usage } from "../command-line.ts";
 import { type Command, defineCommand } from "../command.ts";
+import { FORCE_OPTION } from "../force-option.ts";
 import { parseDatetime } from "../datetime.ts";
 import { ExitCode, type Io } from "../io.ts";
 import { LineWriter } from "../line-writer.ts";
@@ -55,6 +57,7 @@ with --batch alone always 0.
       value: "FILE",
       help: "Write here instead of to standard output; .gz compresses.",
     },
+    force: FORCE_OPTION,
   },
   examples: [
     { does: "one URI", line: "mementomap lookup map.ukvs https://example.org/a" },
@@ -80,6 +83,8 @@ with --batch alone always 0.
         `the map comes first, then URIs, and ${quote(path)} is no file; mementomap fetch --lookup asks a map on the Web`,
       );
     }
+    const outputs = [{ path: values.output, kind: "answers" } as const];
+    await guardOutputs(outputs, { inputs: [path, values.batch], force: values.force });
     const map = await openMap(path, io, { forMany: values.batch !== undefined });
     const warn = (text: string): void => {
       if (!values.quiet) io.stderr.write(`mementomap: warning: ${text}\n`);

@@ -1,5 +1,6 @@
 import { mergeMaps } from "../../map/merge.ts";
 import { withMapOutput } from "../../node/map-output.ts";
+import { guardOutputs } from "../../node/output-guard.ts";
 import { usage } from "../command-line.ts";
 import { type Command, defineCommand } from "../command.ts";
 import { ExitCode } from "../io.ts";
@@ -16,7 +17,11 @@ Counts of the same key are added. An exclusion (a row with 0) stays only where
 the other maps say absent for all that it covers.
 
 The pages of a split are put together first: all pages of a map, in any order,
-give the map that was split. The output may be one of the inputs.
+give the map that was split. The output may be one of the inputs, which the
+result replaces.
+
+A map whose rows were edited by hand no longer has the size that its header
+states, and is refused; --force takes it, and the result states the right size.
 `,
   options: {
     output: {
@@ -30,6 +35,10 @@ give the map that was split. The output may be one of the inputs.
       value: "DIR",
       help: "Where scratch files go; compressed maps need some.",
     },
+    force: {
+      type: "boolean",
+      help: "Take maps that are not of the size they state; replace any existing file.",
+    },
   },
   examples: [
     { does: "two archives as one", line: "mementomap merge a.ukvs b.ukvs -o both.ukvs" },
@@ -41,11 +50,22 @@ give the map that was split. The output may be one of the inputs.
     if (positionals.filter((path) => path === "-").length > 1) {
       throw usage("merge", "standard input can be read only once");
     }
+    const outputs = [{ path: values.output, kind: "map", replaces: positionals } as const];
+    await guardOutputs(outputs, { inputs: positionals, force: values.force });
     const summary = await withMapSources(positionals, { io, tmp: values.tmp }, (sources) =>
       withMapOutput(
         values.output,
-        { stdout: io.stdout, interrupt: io.interrupt, tmp: values.tmp },
-        (output) => mergeMaps(sources, output, { signal: io.interrupt.signal }),
+        {
+          stdout: io.stdout,
+          interrupt: io.interrupt,
+          tmp: values.tmp,
+          force: values.force,
+        },
+        (output) =>
+          mergeMaps(sources, output, {
+            signal: io.interrupt.signal,
+            checkSize: !values.force,
+          }),
       ),
     );
     if (values.quiet) return ExitCode.ok;

@@ -1,8 +1,10 @@
+import { guardOutputs } from "../../node/output-guard.ts";
 import { withOutput } from "../../node/output-file.ts";
 import { sampleIndex } from "../../sample/sample-archive.ts";
 import { sampleLookups } from "../../sample/sample-lookups.ts";
 import { usage } from "../command-line.ts";
 import { type Command, defineCommand } from "../command.ts";
+import { FORCE_OPTION } from "../force-option.ts";
 import { ExitCode } from "../io.ts";
 import { LineWriter } from "../line-writer.ts";
 import { parsePositive, parseWhole } from "../sizes.ts";
@@ -47,6 +49,7 @@ same seed and number of lines, most are not.
       value: "FILE",
       help: "Write here instead of to standard output; .gz compresses.",
     },
+    force: FORCE_OPTION,
   },
   examples: [
     { does: "an index to try things on", line: "mementomap sample --lines 1000 -o sample.cdxj" },
@@ -59,6 +62,8 @@ same seed and number of lines, most are not.
   async run({ positionals, values }, io) {
     if (positionals.length > 0) throw usage("sample", "sample takes no files; -o names the output");
     const { lines, seed, lookups } = values;
+    const kind = lookups === undefined ? "index" : "list";
+    await guardOutputs([{ path: values.output, kind }], { inputs: [], force: values.force });
     await withOutput(values.output, io, async (output) => {
       if (lookups === undefined) {
         for (const block of sampleIndex({ lines, seed })) {

@@ -11,6 +11,7 @@ import {
 import { usage } from "../command-line.ts";
 import { type Command, defineCommand } from "../command.ts";
 import { ExitCode, type Io } from "../io.ts";
+import { MAX_SHRINK_OPTION } from "../max-shrink-option.ts";
 import { listenForMonitoring, listeningLine } from "../listening.ts";
 import {
   accessLogOf,
@@ -102,6 +103,7 @@ address is written to standard output when the server is ready.
       help: "How often to look for a new version; 0 for never.",
       parse: parseDecimal,
     },
+    "max-shrink": MAX_SHRINK_OPTION,
     ...MONITORING_OPTIONS,
     rate: {
       type: "string",
@@ -196,6 +198,7 @@ address is written to standard output when the server is ready.
       maxIndexBytes: values.memory,
       cacheFolder: values.cache,
       reloadEveryMs: values.reload * 1000,
+      maxShrink: values["max-shrink"],
       rateLimit: values.rate === 0 ? undefined : new RateLimit({ perSecond: values.rate }),
       prefix: values.prefix,
       isPrefixOptional: true,

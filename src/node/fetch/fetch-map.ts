@@ -2,6 +2,7 @@ import { stat } from "node:fs/promises";
 import CachePolicy from "http-cache-semantics";
 import { discoverMap, isMapAt, webAddress } from "../../discover/discover.ts";
 import type { HttpClient } from "../../discover/http-client.ts";
+import type { MapGuardOptions } from "../../map/map-guard.ts";
 import { isMementoMapError, MementoMapError } from "../../errors.ts";
 import type { UkvsHeaders } from "../../ukvs/header.ts";
 import type { Interrupt } from "../interrupt.ts";
@@ -14,7 +15,7 @@ import { NodeClient } from "./node-client.ts";
 import { type DownloadedPage, fetchPages, pageOf } from "./pages.ts";
 import { takeMap } from "./take-map.ts";
 
-export interface FetchMapOptions {
+export interface FetchMapOptions extends MapGuardOptions {
   /** The archive whose map is wanted, where another site publishes it. */
   readonly archive?: string | undefined;
   /** The address is that of the map itself: nothing is discovered, or only if no map is there. */
@@ -35,7 +36,7 @@ export interface FetchMapOptions {
   readonly retryDelayMs?: number | undefined;
   /** Told when the server wants to be left alone for longer than two minutes, after which it fails. */
   readonly onToldToWait?: ((ms: number) => void) | undefined;
-  /** Fetches the map even if it is fresh or unchanged. */
+  /** Fetches the map even if it is fresh or unchanged, and takes it whatever it replaces. */
   readonly isForced?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly interrupt?: Interrupt | undefined;
@@ -66,7 +67,8 @@ const DEFAULT_MAX_BYTES = 16 * 2 ** 30;
  * line by line; only then the file is replaced, in one step. Whatever fails before, the old map
  * stays. A small file beside it remembers tags and freshness. Memory: a few chunks.
  *
- * @throws MM_NOT_FOUND, MM_HTTP, MM_REFUSED, MM_BAD_URI, MM_IO
+ * @throws MM_NOT_FOUND, MM_HTTP, MM_REFUSED, MM_BAD_URI, MM_IO; MM_EMPTY and MM_SHRUNK when the map has
+ *   lost too much of the one in the file
  */
 export async function fetchMap(
   address: string,
@@ -227,8 +229,9 @@ class Fetching {
     maxBytes: number,
   ): Promise<FetchResult> {
     const paths = partPaths(this.#target);
-    const { interrupt, signal } = this.#options;
+    const { interrupt, signal, isForced, maxShrink } = this.#options;
     const headers = await takeMap(pages ?? paths.part, this.#target, {
+      maxShrink: isForced === true ? 1 : maxShrink,
       url: first.part.url,
       maxBytes,
       interrupt,

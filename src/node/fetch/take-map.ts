@@ -4,6 +4,8 @@ import { kindText, sniff } from "../../discover/sniff.ts";
 import { MementoMapError } from "../../errors.ts";
 import { mapHeadOf } from "../../lookup/map-head.ts";
 import { withoutPageMark } from "../../map/logical-map.ts";
+import { extentOf } from "../../map/map-extent.ts";
+import { type MapGuardOptions, refuseShrunk } from "../../map/map-guard.ts";
 import { validateMap } from "../../map/validate.ts";
 import { headerText, type UkvsHeaders } from "../../ukvs/header.ts";
 import { SizedHead } from "../../ukvs/sized-head.ts";
@@ -19,7 +21,7 @@ const SHOWN_FAULTS = 3;
 /** Small, so that the memory of chunks is free again at once: see `DecompressOptions`. */
 const CHUNK_BYTES = 16 * 1024;
 
-export interface TakeOptions {
+export interface TakeOptions extends MapGuardOptions {
   /** Where it came from, for messages. */
   readonly url: string;
   readonly maxBytes: number;
@@ -56,11 +58,28 @@ export async function takeMap(
         // A file that is no map at all has a fault in each line: enough is enough.
         if (faultCount > 100) break;
       }
-      if (faultCount === 0) return head.headers();
+      if (faultCount === 0) {
+        await refuseLoss(map, target, options);
+        return head.headers();
+      }
       const more = faultCount > SHOWN_FAULTS ? ", and more" : "";
       throw refused(options.url, `the map has faults (${faults.join("; ")}${more})`);
     },
   );
+}
+
+/** Refuses a map that has lost too much of the one it would replace. */
+async function refuseLoss(
+  map: string | readonly DownloadedPage[],
+  target: string,
+  options: TakeOptions,
+): Promise<void> {
+  if ((options.maxShrink ?? 0) >= 1) return;
+  const old = await extentOf(fileChunks(target, { maxBytes: Infinity, signal: options.signal }));
+  if (old === undefined) return;
+  const chunks = typeof map === "string" ? fileChunks(map, options) : joinedPages(map, options);
+  const next = await extentOf(chunks);
+  if (next !== undefined) refuseShrunk(old, next, options.url, options);
 }
 
 /** The bytes of a downloaded file, decompressed. */

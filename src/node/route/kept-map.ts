@@ -1,5 +1,5 @@
 import { rm } from "node:fs/promises";
-import type { MementoMapError } from "../../errors.ts";
+import { MementoMapError } from "../../errors.ts";
 import type { Archive } from "../../route/archive.ts";
 import type { RoutedMap } from "../../route/routed-map.ts";
 import { webAddress } from "../../discover/discover.ts";
@@ -7,7 +7,9 @@ import { type FetchState, readJson, statePath } from "../fetch/fetch-state.ts";
 import { FreshMap, type FreshMapOptions } from "../fetch/fresh-map.ts";
 import { type FileStamp, isSameStamp, stampIfThere, stampOf } from "../file-stamp.ts";
 import { foreseenError, ioError } from "../io-error.ts";
-import { readMap } from "./read-map.ts";
+import { extentOf } from "../../map/map-extent.ts";
+import { type MapExtent, type MapGuardOptions, refuseShrunk } from "../../map/map-guard.ts";
+import { readMap, slices } from "./read-map.ts";
 
 /** Where a map comes from, and the file it is in. */
 export interface MapPlace {
@@ -35,7 +37,7 @@ export interface MapState {
   readonly failures: number;
 }
 
-export interface KeptMapOptions {
+export interface KeptMapOptions extends MapGuardOptions {
   /** Older maps are not believed where they say absent; default that age does not matter. */
   readonly maxMapAgeMs?: number | undefined;
   readonly fetch?: FreshMapOptions | undefined;
@@ -57,6 +59,8 @@ export class KeptMap {
   readonly #options: KeptMapOptions;
   readonly #fresh: FreshMap | undefined;
   #map: RoutedMap | undefined;
+  /** What the map in use holds. */
+  #extent: MapExtent | undefined;
   #fetchedAt: number | undefined;
   #error: MementoMapError | undefined;
   #failures = 0;
@@ -73,6 +77,7 @@ export class KeptMap {
     this.#options = options;
     if (place.address === undefined) return;
     this.#fresh = new FreshMap(place.address, place.path, {
+      maxShrink: options.maxShrink,
       ...options.fetch,
       isDirect: place.isDirect,
       onAnswered: ({ status }) => {
@@ -175,7 +180,14 @@ export class KeptMap {
   async #take({ mtimeMs }: FileStamp): Promise<void> {
     const isChecked = this.#isChecked;
     this.#isChecked = false;
-    const index = await readMap(this.#place.path, { isChecked });
+    const { path } = this.#place;
+    const index = await readMap(path, { isChecked });
+    const extent = await extentOf(slices(index.bytes));
+    const old = this.#extent;
+    if (old !== undefined && extent !== undefined) {
+      refuseShrunk(old, extent, path, this.#options);
+    }
+    if (index.rows.records === 0) throw noRecords(path);
     const { updated_at: stated } = index.headers.meta;
     const time = typeof stated === "string" ? Date.parse(stated) : Number.NaN;
     const updatedAt = Number.isNaN(time) ? undefined : time;
@@ -189,6 +201,7 @@ export class KeptMap {
         return Math.max(madeAt, confirmedAt()) + maxMapAgeMs;
       },
     };
+    this.#extent = extent;
     this.#fetchedAt = mtimeMs;
     this.#error = undefined;
     this.#options.onChange();
@@ -205,4 +218,15 @@ export class KeptMap {
     this.#failures += 1;
     if (isNews) this.#options.onFailure?.(this.archive, error);
   }
+}
+
+/** Without a record, nothing is known: the archive is asked as one that has no map. */
+function noRecords(path: string): MementoMapError {
+  return new MementoMapError(
+    "MM_EMPTY",
+    "the map holds no record, so that nothing is known by it",
+    {
+      position: { source: path },
+    },
+  );
 }

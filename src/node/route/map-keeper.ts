@@ -7,13 +7,14 @@ import type { MapRouter } from "../../route/map-router.ts";
 import type { RoutedMap } from "../../route/routed-map.ts";
 import type { FreshMapOptions } from "../fetch/fresh-map.ts";
 import { ioError } from "../io-error.ts";
+import type { MapGuardOptions } from "../../map/map-guard.ts";
 import { KeptMap, type MapPlace, type MapState } from "./kept-map.ts";
 import { DISCOVERED, isWebAddress } from "./load-archives.ts";
 import { pause } from "./read-map.ts";
 
 export type { MapState } from "./kept-map.ts";
 
-export interface MapKeeperOptions {
+export interface MapKeeperOptions extends MapGuardOptions {
   /** Where maps are kept that are fetched; made when it is not there. Default `mapFolder`. */
   readonly folder?: string | undefined;
   /** Older maps are not believed where they say absent; default that age does not matter. */

@@ -51,7 +51,8 @@ async function plainBytes(path: string): Promise<Uint8Array> {
   return Buffer.concat(parts);
 }
 
-async function* slices(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, undefined> {
+/** Bytes in parts, with a pause behind each. */
+export async function* slices(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, undefined> {
   for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
     yield bytes.subarray(at, at + SLICE_BYTES);
     await pause();

@@ -14,6 +14,7 @@ function mapOf(archive: string, isThirdParty: boolean): MapView {
     bytes: 100,
     survey: {
       records: 2,
+      mementos: 0,
       total: undefined,
       plan: { headers: new UkvsHeaders([]), pages: [] },
       domainCount: 1,

@@ -1,0 +1,51 @@
+import { MementoMapError } from "../errors.ts";
+
+/** How much a map holds: what is compared before one takes the place of another. */
+export interface MapExtent {
+  readonly records: number;
+  /** The sum of the frequencies of all rows but `*`; compacting a map changes it little. */
+  readonly mementos: number;
+}
+
+export interface MapGuardOptions {
+  /** The share of the mementos that a new map may have lost; 1 takes any map. Default 0.5. */
+  readonly maxShrink?: number | undefined;
+}
+
+export const DEFAULT_MAX_SHRINK = 0.5;
+
+/**
+ * Refuses a map that would take the place of another and has lost too much of it: all records, or
+ * more than the allowed share of the mementos (of the records, where no row states a frequency).
+ *
+ * A harvest that failed, an index that was not mounted or a wrong path give such maps, and an
+ * archive would seem to hold next to nothing.
+ *
+ * @throws MM_EMPTY, MM_SHRUNK.
+ */
+export function refuseShrunk(
+  old: MapExtent,
+  next: MapExtent,
+  source: string,
+  { maxShrink = DEFAULT_MAX_SHRINK }: MapGuardOptions = {},
+): void {
+  if (maxShrink >= 1 || old.records === 0) return;
+  if (next.records === 0) {
+    throw new MementoMapError(
+      "MM_EMPTY",
+      `the new map holds no record, the one in use ${old.records}; the one in use is kept`,
+      { position: { source } },
+    );
+  }
+  const [name, before, after] =
+    old.mementos > 0
+      ? (["mementos", old.mementos, next.mementos] as const)
+      : (["records", old.records, next.records] as const);
+  if (after >= before * (1 - maxShrink)) return;
+  throw new MementoMapError(
+    "MM_SHRUNK",
+    `the new map has ${after} ${name}, the one in use ${before}; the one in use is kept. ` +
+      `If the archive has become so small, allow it with --max-shrink (now ${maxShrink * 100}%)`,
+    { position: { source } },
+  );
+}

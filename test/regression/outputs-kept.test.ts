@@ -1,0 +1,155 @@
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import { compactMapFile, generateMapFile } from "../../src/node/map-files.ts";
+import { runCli } from "../support/run-cli.ts";
+import { scratchDir } from "../support/scratch.ts";
+import { sized } from "../support/sized-map.ts";
+
+const CDXJ = 'com,a)/ 20140101000000 {"url":"http://a.com/","status":"200"}\n';
+const MAP = sized("!meta {}\ncom,a)/ 1\ncom,b)/ 2\n");
+const LOG = "INFO: 2016/05/05 12:00:00 x\n";
+const FILES = {
+  "a.cdxj": CDXJ,
+  "b.cdxj": CDXJ.replaceAll("a", "b"),
+  "a.warc.gz": gzipSync("WARC/1.0\r\n\r\n"),
+  "map.ukvs": MAP,
+  "uris.txt": "http://a.com/\nhttp://b.com/\n",
+  "mg.log": LOG,
+  "page.html": "<!doctype html><title>mine</title>\n",
+  "notes.txt": "Remember the milk.\n",
+};
+
+function world(): { readonly folder: string; readonly at: (name: string) => string } {
+  const folder = scratchDir();
+  for (const [name, content] of Object.entries(FILES)) writeFileSync(join(folder, name), content);
+  return { folder, at: (name) => join(folder, name) };
+}
+
+/** Everything in a folder, by name. */
+function contents(folder: string): Record<string, string> {
+  return Object.fromEntries(
+    readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), "latin1")]),
+  );
+}
+
+/** Names of files within the world are written `@name`. */
+async function run(
+  { at }: ReturnType<typeof world>,
+  ...argv: readonly string[]
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  return runCli(argv.map((word) => (word.startsWith("@") ? at(word.slice(1)) : word)));
+}
+
+describe("an output that would destroy something", () => {
+  it.each([
+    ["generate @a.warc.gz -o @a.warc.gz"],
+    ["generate @a.cdxj @b.cdxj -o @b.cdxj"],
+    ["generate @a.cdxj -o @linked.cdxj"],
+    ["generate @a.cdxj -o @hard.cdxj"],
+    ["generate @a.cdxj --add @map.ukvs -o @a.cdxj"],
+    ["generate @. -o @a.cdxj"],
+    ["compact @map.ukvs --max-lines 5 --misses @uris.txt -o @uris.txt"],
+    ["analyze @a.cdxj --html @a.cdxj"],
+    ["analyze @a.cdxj -o @a.cdxj"],
+    ["logs @mg.log --html @mg.log"],
+    ["logs @mg.log --holdings @a.cdxj -o @a.cdxj"],
+    ["evaluate @map.ukvs --truth @map.ukvs --lookups @uris.txt --html @map.ukvs"],
+    ["evaluate @map.ukvs --truth @map.ukvs --lookups @uris.txt --html @uris.txt"],
+    ["lookup @map.ukvs --batch @uris.txt -o @uris.txt"],
+    ["lookup @map.ukvs http://a.com/ -o @map.ukvs"],
+    ["diff @map.ukvs @map.ukvs -o @map.ukvs"],
+    ["analyze @a.cdxj --html @new.html -o @new.html"],
+  ])("is refused, with --force too: %s", async (line) => {
+    for (const force of [[], ["--force"]]) {
+      const place = world();
+      symlinkSync(place.at("a.cdxj"), place.at("linked.cdxj"));
+      linkSync(place.at("a.cdxj"), place.at("hard.cdxj"));
+      const before = contents(place.folder);
+      const result = await run(place, ...line.split(" "), ...force);
+      expect(result).toMatchObject({ code: 2, stdout: "" });
+      expect(result.stderr).toContain("[MM_USAGE]");
+      expect(contents(place.folder)).toEqual(before);
+    }
+  });
+
+  it.each([
+    // What the shell makes of "generate -o *.cdxj".
+    ["generate -o @a.cdxj @b.cdxj", "is an index, not a map"],
+    ["generate @a.cdxj -o @b.cdxj", "is there already and is an index, not a map"],
+    ["generate @a.cdxj -o @notes.txt", "a text"],
+    ["generate @a.cdxj -o @a.warc.gz", "an archive file"],
+    ["compact @map.ukvs -o @page.html", "an HTML page"],
+    ["merge @map.ukvs -o @uris.txt", "a list of URIs"],
+    ["analyze @a.cdxj --html @map.ukvs", "is a map, not an HTML page"],
+    ["analyze @a.cdxj -o @mg.log", "a log"],
+    ["sample --lines 10 -o @map.ukvs", "not an index"],
+    ["sample --lines 10 --lookups 5 -o @a.cdxj", "not a list of URIs"],
+    ["lookup @map.ukvs http://a.com/ -o @notes.txt", "not answers"],
+  ])("and is a file of another kind is refused, but for --force: %s", async (line, reason) => {
+    const place = world();
+    const before = contents(place.folder);
+    const refused = await run(place, ...line.split(" "));
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain(reason);
+    expect(refused.stderr).toContain("--force");
+    expect(contents(place.folder)).toEqual(before);
+    expect((await run(place, ...line.split(" "), "--force")).code).toBe(0);
+    expect(contents(place.folder)).not.toEqual(before);
+  });
+
+  it.each([
+    ["generate @a.cdxj --add @map.ukvs -o @map.ukvs"],
+    ["compact @map.ukvs -o @map.ukvs"],
+    ["compact @map.ukvs --max-lines 8 -o @map.ukvs"],
+    ["merge @map.ukvs @map.ukvs -o @map.ukvs"],
+    ["generate @a.cdxj -o @map.ukvs"],
+    ["generate @a.cdxj -o @empty"],
+    ["generate @a.cdxj -o /dev/null"],
+    ["analyze @a.cdxj --html @page.html"],
+    ["lookup @map.ukvs http://a.com/ -o @answers.tsv"],
+  ])("is not refused where the result takes its place by design: %s", async (line) => {
+    const place = world();
+    writeFileSync(place.at("empty"), "");
+    writeFileSync(place.at("answers.tsv"), "http://x/\tabsent\t-\t-\t-\n");
+    const { code, stderr } = await run(place, ...line.split(" "));
+    expect([code, stderr.includes("MM_")]).toEqual([0, false]);
+  });
+
+  it("is refused by the library", async () => {
+    const { at } = world();
+    await expect(generateMapFile([at("a.cdxj")], at("a.cdxj"))).rejects.toMatchObject({
+      code: "MM_USAGE",
+    });
+    await expect(compactMapFile(at("map.ukvs"), at("a.cdxj"))).rejects.toMatchObject({
+      code: "MM_USAGE",
+    });
+    expect(readFileSync(at("a.cdxj"), "utf8")).toBe(CDXJ);
+  });
+
+  it("names a folder that is missing", async () => {
+    const { at } = world();
+    const path = at(join("none", "x.ukvs"));
+    for (const argv of [
+      ["generate", at("a.cdxj"), "-o", path],
+      ["compact", at("map.ukvs"), "-o", path],
+      ["analyze", at("a.cdxj"), "--html", path],
+    ]) {
+      const { code, stderr } = await runCli(argv);
+      expect(code).toBe(2);
+      expect(stderr).toContain(`the folder ${at("none")} does not exist`);
+    }
+    mkdirSync(at("none"));
+    expect((await runCli(["generate", "-q", at("a.cdxj"), "-o", path])).code).toBe(0);
+    expect(existsSync(path)).toBe(true);
+  });
+});
