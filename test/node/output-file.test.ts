@@ -146,7 +146,7 @@ describe("openOutput", () => {
     });
     await expect(openOutput(join(folder, "no", "x"), { stdout })).rejects.toMatchObject({
       code: "MM_IO",
-      message: expect.stringContaining("no such file or folder"),
+      message: expect.stringContaining("does not exist"),
     });
   });
 });

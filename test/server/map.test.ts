@@ -326,7 +326,7 @@ describe("a map whose file changes", () => {
       (_, i) => `com,a${String(i).padStart(7, "0")})/ 1\n`,
     );
     const big = EXAMPLE_MAP.replace("com,* 10000+\n", rows.join(""));
-    const served = await serving(big);
+    const served = await serving(big, { maxShrink: 1 });
     const slow = new Promise<Buffer>((resolve, reject) => {
       request(served.url + WELL_KNOWN, (response) => {
         response.pause();

@@ -32,8 +32,8 @@ Looks for the archive's map at /.well-known/mementomap, then for a link to it
 whose anchor is another archive does not count; --archive asks for that one.
 
 The map is downloaded, put together if it comes in pages, and checked; only then
-it takes the place of MAP. Whatever goes wrong, the old map stays; it also does
-if the new one has lost more than half of its mementos (--max-shrink). With -o the
+it takes the place of MAP. Whatever goes wrong, the old map stays, also when the
+new one has lost more than half of its mementos (--max-shrink). With -o the
 archive is asked next time whether the map has changed, and a download that was
 cut goes on.
 

@@ -61,7 +61,7 @@ describe("merge", () => {
   });
 
   it("leaves the output as it was when an input is not sorted, and names the line", async () => {
-    const folder = folderWith({ a: A, bad: `${HEAD}org,c)/ 1\ncom,a)/ 1\n`, out: "before" });
+    const folder = folderWith({ a: A, bad: `${HEAD}org,c)/ 1\ncom,a)/ 1\n`, out: B });
     const { code, stderr } = await runCli([
       "merge",
       join(folder, "a"),
@@ -72,7 +72,7 @@ describe("merge", () => {
     expect(code).toBe(2);
     expect(stderr).toContain(`${join(folder, "bad")}:4: `);
     expect(stderr).toContain("[MM_NOT_SORTED]");
-    expect(readFileSync(join(folder, "out"), "utf8")).toBe("before");
+    expect(readFileSync(join(folder, "out"), "utf8")).toBe(B);
     expect(readdirSync(folder)).toEqual(["a", "bad", "out"]);
   });
 
