@@ -42,8 +42,8 @@ export const KIND_NAMES: Readonly<Record<FileKind, string>> = {
   binary: "binary data",
 };
 
-/** The first bytes of WARC, ARC, ZIP and Parquet files. */
-const ARCHIVE = /^(?:WARC\/\d|filedesc:\/\/|PK\u0003\u0004|PAR1)/;
+/** The first bytes of WARC, ARC and Parquet files. ZIP has control characters, as other binary data. */
+const ARCHIVE = /^(?:WARC\/\d|filedesc:\/\/|PAR1)/;
 const CDX_LINE = /^ ?CDX(?: [A-Za-z])+\s*$|^\S+[ \t]+(?:19|20)\d{12}(?:\d{3})?[ \t]/;
 
 /**

@@ -61,7 +61,9 @@ describe.each(BAD)("a map of %s", (_name, bad, reason) => {
     const options = { isDirect: true, retries: 0 };
     await fetchMap(`${url}/map`, target, options);
     body = bad;
-    await expect(fetchMap(`${url}/map`, target, options)).rejects.toThrow();
+    await expect(fetchMap(`${url}/map`, target, options)).rejects.toMatchObject({
+      name: "MementoMapError",
+    });
     expect(readFileSync(target, "utf8")).toBe(WHOLE);
   });
 });
