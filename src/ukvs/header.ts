@@ -183,11 +183,13 @@ function fieldsOf(list: readonly Header[]): Fields {
 
 function onlyValue(list: readonly Header[], name: string): unknown {
   const [first, ...others] = valuesOf(list, name);
+  if (others.length === 0) return first;
+  const said = formatJson(first);
   for (const other of others) {
-    if (formatJson(other) !== formatJson(first)) {
+    if (formatJson(other) !== said) {
       throw new MementoMapError(
         "MM_BAD_HEADER",
-        `header "!${name}" is given twice, as ${quote(formatJson(first))} and as ${quote(formatJson(other))}`,
+        `header "!${name}" is given twice, as ${quote(said)} and as ${quote(formatJson(other))}`,
       );
     }
   }
@@ -199,9 +201,12 @@ function areNames(value: unknown): value is string[] {
 }
 
 function refuseRepeatedNames(names: readonly string[]): void {
-  const repeated = names.find((name, index) => names.indexOf(name) !== index);
-  if (repeated !== undefined) {
-    throw new MementoMapError("MM_BAD_HEADER", `field ${quote(repeated)} is named twice`);
+  const known = new Set<string>();
+  for (const name of names) {
+    if (known.has(name)) {
+      throw new MementoMapError("MM_BAD_HEADER", `field ${quote(name)} is named twice`);
+    }
+    known.add(name);
   }
 }
 

@@ -22,6 +22,12 @@ async function faultsOf(map: string | Uint8Array): Promise<string[]> {
 }
 
 describe("validateMap", () => {
+  it("takes no longer for each of very many headers", async () => {
+    const head = '!id {"uri":"https://archive.example/"}\n!meta {"name":"A"}\n'.repeat(20_000);
+    const map = encode(`${FIELDS}${head}com,a)/ 1\n`);
+    expect(await collected(validateMap([map]))).toEqual([]);
+  });
+
   it.each([
     ["", ["1 no-records"]],
     [FIELDS, ["1 no-records"]],
