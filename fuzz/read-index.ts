@@ -1,3 +1,4 @@
+import { joinBytes } from "../src/bytes/join.ts";
 import { newDamageLog } from "../src/input/damage.ts";
 import type { CaptureFilter } from "../src/input/filter.ts";
 import type { InputFormat } from "../src/input/detect.ts";
@@ -6,8 +7,11 @@ import type { IndexCounts } from "../src/generate/index-counts.ts";
 import { IndexReader } from "../src/generate/index-reader.ts";
 import type { KeyRunScanner } from "../src/generate/key-run-scanner.ts";
 import { KeyTable } from "../src/generate/key-table.ts";
+import { mapHeaders } from "../src/generate/map-headers.ts";
+import { MapRows } from "../src/generate/map-rows.ts";
 import { openSource, readSource } from "../src/generate/open-source.ts";
-import { Violation } from "./check.ts";
+import { headerText } from "../src/ukvs/header.ts";
+import { latin1, Violation } from "./check.ts";
 
 export interface ReadIndexOptions {
   readonly format: InputFormat;
@@ -36,6 +40,37 @@ export async function readIndex(
   chunks: Iterable<Uint8Array>,
   options: ReadIndexOptions,
 ): Promise<ReadIndex> {
+  const { counts } = await fillTable(chunks, options);
+  const rows: [string, number][] = [];
+  table.sort().forEach((bytes, start, end, count) => {
+    rows.push([latin1(bytes.subarray(start, end)), count]);
+  });
+  return { rows, counts };
+}
+
+/** Makes a map of an index as `generateMap` does, without setting 64 MiB aside for each. */
+export async function readMap(
+  chunks: Iterable<Uint8Array>,
+  options: ReadIndexOptions,
+): Promise<Uint8Array> {
+  const { originals = false, datetimeDigits = 0 } = options;
+  const { counts, distinct } = await fillTable(chunks, options);
+  const isSample = counts.samples > 0;
+  const blocks: Uint8Array[] = [headerText(mapHeaders({ isSample }, datetimeDigits))];
+  const rows = new MapRows({ originals, distinct, isSample }, (block) => {
+    blocks.push(block.slice());
+  });
+  table.sort().forEach((bytes, start, end, count) => {
+    rows.addRange(bytes, start, end, count);
+  });
+  rows.end();
+  return joinBytes(blocks);
+}
+
+async function fillTable(
+  chunks: Iterable<Uint8Array>,
+  options: ReadIndexOptions,
+): Promise<{ readonly counts: IndexCounts; readonly distinct: boolean }> {
   const { filter = {}, skipBad = false, originals = false, datetimeDigits = 0 } = options;
   table.clear();
   const sourceOptions = {
@@ -44,15 +79,9 @@ export async function readIndex(
     maxLineBytes: MAX_LINE_BYTES,
   };
   const source = await openSource({ name: "input", chunks }, sourceOptions);
+  const distinct = options.distinct === true || source.format.repeats === true;
   const reader = new IndexReader(
-    {
-      filter,
-      skipBad,
-      originals,
-      datetimeDigits,
-      distinct: options.distinct === true || source.format.repeats === true,
-      maxLineBytes: MAX_LINE_BYTES,
-    },
+    { filter, skipBad, originals, datetimeDigits, distinct, maxLineBytes: MAX_LINE_BYTES },
     table,
     () => {
       throw new Violation("an input of 64 KiB does not fill the table");
@@ -62,9 +91,5 @@ export async function readIndex(
   const damage = newDamageLog();
   await readSource(source, reader, sourceOptions, skipBad ? damage : undefined);
   countDamage(reader.counts, damage);
-  const rows: [string, number][] = [];
-  table.sort().forEach((bytes, start, end, count) => {
-    rows.push([Buffer.from(bytes.subarray(start, end)).toString("latin1"), count]);
-  });
-  return { rows, counts: reader.counts };
+  return { counts: reader.counts, distinct };
 }

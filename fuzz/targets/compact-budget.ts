@@ -12,7 +12,7 @@ const MISSES = ["com,a)/c", "com,a)/a/b/e", "com,b)/y", "org,x)/"];
 export const target: TargetDefinition = {
   holds: "with kernels and without, a budget gives the same bytes or the same error",
   // Each input starts a WebAssembly instance or two.
-  share: 0.1,
+  share: 0.01,
   seeds: () => MAP_SEEDS,
   words: MAP_WORDS,
   async run(input, random) {

@@ -17,7 +17,7 @@ const BLOCK_BYTES = 1 << 17;
 export const target: TargetDefinition = {
   holds: "the kernel gives up, or writes what TypeScript writes",
   // Each input starts a WebAssembly instance.
-  share: 0.2,
+  share: 0.02,
   seeds: () => MAP_SEEDS.map((map) => map.replaceAll(/^[!@\uFEFF].*\n/gm, "")),
   words: MAP_WORDS,
   run(input, random) {

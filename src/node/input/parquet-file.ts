@@ -35,10 +35,19 @@ export interface ParquetFile {
  * URIs or SURTs, MM_IO.
  */
 export async function openParquet(path: string): Promise<ParquetFile> {
-  const { hyparquet, compressors } = await loadParquet();
+  const { hyparquet } = await loadParquet();
   try {
     await stat(path);
-    const buffer = await hyparquet.asyncBufferFromFile(path);
+    return await readFooter(await hyparquet.asyncBufferFromFile(path), path);
+  } catch (error) {
+    throw parquetError(error, path);
+  }
+}
+
+/** As {@link openParquet}, of a file that is open or in memory. */
+export async function readFooter(buffer: AsyncBuffer, path: string): Promise<ParquetFile> {
+  const { hyparquet, compressors } = await loadParquet();
+  try {
     const metadata = await hyparquet.parquetMetadataAsync(buffer);
     const names = metadata.schema.slice(1).map((element) => element.name);
     const columns: Columns = {};
