@@ -19,7 +19,7 @@ import type { ThreadMessage, ThreadTask } from "./thread.ts";
 
 const DEFAULT_SECONDS = 10;
 /** An input that has not come to an end by then never will. */
-const HANG_MS = 20_000;
+const HANG_MS = 60_000;
 const WATCH_MS = 500;
 /** Bytes before the input in the shared memory of a thread. */
 const HEAD_BYTES = 8;

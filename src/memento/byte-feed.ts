@@ -51,6 +51,10 @@ export class ByteFeed {
 
   /** Scans what is left. Throws as `write` does. */
   end(): void {
+    // What was not worth a scan yet may be too long all the same.
+    if (this.#length > this.#maxBytes) {
+      this.#keepFrom(this.#held, this.#length, this.#scan(this.#held, this.#length, false));
+    }
     const rest = this.#length;
     this.#length = 0;
     this.#scan(this.#held, rest, true);
