@@ -153,7 +153,10 @@ class Validation {
   }
 
   finish(): void {
-    if (!this.#isInRecords) this.#headers = new UkvsHeaders(this.#list);
+    if (!this.#isInRecords) {
+      this.#headers = new UkvsHeaders(this.#list);
+      this.#try("not-a-map", () => rowLayout(this.#headers.fields, ""));
+    }
     // What is wrong with a line may be why it was not taken for a record.
     if (!this.#isInRecords && !this.#isFaulty) {
       this.line = Math.max(1, this.line);
