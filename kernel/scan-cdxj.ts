@@ -11,6 +11,7 @@
 import {
   BACKSLASH,
   CLOSE_PAREN,
+  COMMA,
   commonBytes,
   CR,
   LF,
@@ -35,6 +36,8 @@ const RUN_BYTES: usize = 16;
 const BANG: u8 = 33;
 const COLON: u8 = 58;
 const AT: u8 = 64;
+const UPPER_A: u8 = 65;
+const UPPER_Z: u8 = 90;
 const LOWER_H: u8 = 104;
 const LOWER_R: u8 = 114;
 const LOWER_U: u8 = 117;
@@ -137,7 +140,8 @@ export function scan(
     if (!isSameKey) {
       let known = shared < plain ? shared : plain;
       if (hostEnd == -1 || known < hostEnd + 2) {
-        if (first == QUOTE || first == OPEN_BRACE || isOtherScheme(at, first, length)) break;
+        if (first == QUOTE || first == OPEN_BRACE || first == CLOSE_PAREN || first == COMMA) break;
+        if (isOtherScheme(at, first, length)) break;
         known = 0;
         keyHostEnd = -1;
       }
@@ -146,7 +150,7 @@ export function scan(
       for (; i < length; i++) {
         const byte = load<u8>(at + <usize>i);
         if (byte > QUESTION) {
-          if (byte == DELETE) {
+          if (byte >= DELETE || (byte <= UPPER_Z && keyHostEnd == -1 && byte >= UPPER_A)) {
             isPlain = false;
             break;
           }
@@ -155,8 +159,16 @@ export function scan(
           break;
         } else if (byte == QUESTION) {
           break;
-        } else if (byte == CLOSE_PAREN && keyHostEnd == -1) {
-          if (i + 1 < length && load<u8>(at + <usize>(i + 1)) == SLASH) keyHostEnd = i;
+        } else if (keyHostEnd == -1) {
+          if (byte == CLOSE_PAREN) {
+            const place = at + <usize>i;
+            isPlain = i + 1 < length && load<u8>(place, 1) == SLASH && load<u8>(place - 1) != COMMA;
+            if (!isPlain) break;
+            keyHostEnd = i;
+          } else if (byte == SLASH) {
+            isPlain = false;
+            break;
+          }
         }
       }
       if (!isPlain || keyHostEnd == -1) break;

@@ -1,4 +1,4 @@
-import { CR, LF } from "../bytes/ascii.ts";
+import { CLOSE_PAREN, COLON, CR, LF } from "../bytes/ascii.ts";
 import { Capture, ROW } from "../input/capture.ts";
 import type { RowKind, RowParser } from "../input/capture.ts";
 import { CaptureSurt } from "../input/capture-surt.ts";
@@ -69,6 +69,8 @@ export class IndexReader {
   /** Rows of a map passed the filters when it was made, and have nothing left to filter by. */
   #isFiltered = true;
   #linesBeforePart = 0;
+  /** Bytes of the SURT made last. */
+  #surtEnd = 0;
   /**
    * The key column of the row counted last, in the bytes that are being read, and how much of it
    * is the key of its row; NONE if there is none or the key stands elsewhere. Rows that repeat it
@@ -249,6 +251,10 @@ export class IndexReader {
     const { counts } = this;
     const capture = this.#capture;
     const { keyStart, keyEnd } = capture;
+    if (keyStart === NONE && !this.#makeSurt(bytes)) {
+      counts.nonWeb++;
+      return;
+    }
     counts.counted++;
     counts.captures += capture.count;
     if (capture.mimeStart !== NONE && isRevisit(bytes, capture)) counts.revisits++;
@@ -278,10 +284,18 @@ export class IndexReader {
     this.#lastRowLength = rowLength;
   }
 
-  #countUri(bytes: Uint8Array): void {
+  /** Makes the SURT of a row's URI; false where that names neither a host nor a scheme. */
+  #makeSurt(bytes: Uint8Array): boolean {
     const surt = this.#surt;
-    const end = surt.make(bytes, this.#capture);
-    this.#rowKey.set(surt.bytes, 0, end, bytes, this.#capture, 0);
+    this.#surtEnd = surt.make(bytes, this.#capture);
+    for (let i = 0; i < this.#surtEnd; i++) {
+      if (surt.bytes[i] === CLOSE_PAREN || surt.bytes[i] === COLON) return true;
+    }
+    return false;
+  }
+
+  #countUri(bytes: Uint8Array): void {
+    this.#rowKey.set(this.#surt.bytes, 0, this.#surtEnd, bytes, this.#capture, 0);
     this.#add(0);
     this.#lastLength = NONE;
   }

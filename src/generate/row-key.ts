@@ -1,6 +1,7 @@
 import { QUESTION, SPACE } from "../bytes/ascii.ts";
 import { copyRange } from "../bytes/copy.ts";
 import type { Capture } from "../input/capture.ts";
+import { timePrefixEnd } from "../input/date.ts";
 import { KeyScanner, surtKeyBytes } from "../surt/key-bytes.ts";
 
 /**
@@ -74,7 +75,8 @@ export class RowKey {
     let at = surtKeyBytes(surt, start, end, scratch, 0);
     if (datetimeDigits > 0) {
       scratch[at++] = SPACE;
-      const digitsEnd = Math.min(capture.dateStart + datetimeDigits, capture.dateEnd);
+      const wantedEnd = Math.min(capture.dateStart + datetimeDigits, capture.dateEnd);
+      const digitsEnd = timePrefixEnd(row, capture.dateStart, wantedEnd);
       at = copyRange(row, capture.dateStart, digitsEnd, scratch, at);
     }
     if (originals || distinct === true) {

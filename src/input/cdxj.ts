@@ -78,7 +78,7 @@ export class CdxjParser implements RowParser {
   #hasSurt(bytes: Uint8Array, capture: Capture): boolean {
     const { keyStart, keyEnd, knownKeyBytes } = capture;
     // What is known is the start of a key that is a SURT.
-    if (knownKeyBytes > this.#hostEnd && bytes[keyStart + this.#hostEnd] === CLOSE_PAREN) {
+    if (knownKeyBytes > this.#hostEnd + 1 && bytes[keyStart + this.#hostEnd] === CLOSE_PAREN) {
       return true;
     }
     const hostEnd = surtHostEnd(bytes, keyStart, keyEnd);

@@ -1,4 +1,15 @@
-import { isDigit, PLUS, SPACE, STAR, TAB, BANG, AT } from "../bytes/ascii.ts";
+import {
+  AT,
+  BANG,
+  CLOSE_PAREN,
+  COMMA,
+  isDigit,
+  PLUS,
+  SLASH,
+  SPACE,
+  STAR,
+  TAB,
+} from "../bytes/ascii.ts";
 import type { Capture, RowKind, RowParser } from "./capture.ts";
 import { ROW } from "./capture.ts";
 
@@ -20,10 +31,9 @@ export class CountedRowsParser implements RowParser {
     if (bytes[start] === BANG || bytes[start] === AT) return ROW.header;
     capture.reset();
     let at = start;
-    for (; at < end && bytes[at] > SPACE; at++) {
-      if (bytes[at] === STAR) {
-        return capture.reject("a wildcard cannot be added to; add before compact, or use merge");
-      }
+    while (at < end && bytes[at] > SPACE) at++;
+    if (isWildcard(bytes, start, at)) {
+      return capture.reject("a wildcard cannot be added to; add before compact, or use merge");
     }
     capture.keyStart = start;
     capture.keyEnd = at;
@@ -52,6 +62,20 @@ export class CountedRowsParser implements RowParser {
     capture.count = count;
     return ROW.capture;
   }
+}
+
+/**
+ * Whether a key ends in a wildcard, `com,*` or `com,a)/*`, or its host does, `com,*)/a`. Another `*`
+ * belongs to a URI; maps of earlier versions have such keys.
+ */
+function isWildcard(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) {
+    if (bytes[at] !== STAR) continue;
+    const before = at === start ? SLASH : bytes[at - 1];
+    const isLast = at + 1 === end || bytes[at + 1] === CLOSE_PAREN;
+    if (isLast && (before === SLASH || before === COMMA)) return true;
+  }
+  return false;
 }
 
 function skipBlanks(bytes: Uint8Array, from: number, end: number): number {

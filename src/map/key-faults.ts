@@ -1,5 +1,5 @@
 import { quote } from "../errors.ts";
-import { currentSpelling } from "../surt/key.ts";
+import { currentSpelling, hostEnd } from "../surt/key.ts";
 import type { FaultCode } from "./fault.ts";
 
 /** What is wrong with the form of a key. */
@@ -9,7 +9,7 @@ export interface KeyFault {
 }
 
 /** A URI without a host, such as `dns:example.com`. */
-const OPAQUE = /^[a-z][a-z0-9+.-]*:[^,]*$/;
+const OPAQUE = /^[^,/]*:/;
 
 /**
  * Checks the form of a key: whether some lookup may ask for it.
@@ -18,7 +18,7 @@ const OPAQUE = /^[a-z][a-z0-9+.-]*:[^,]*$/;
  */
 export function keyFault(key: string): KeyFault | undefined {
   if (key === "*") return undefined;
-  const paren = key.indexOf(")");
+  const paren = hostEnd(key);
   if (paren < 0) return key.endsWith(",*") ? hostFault(key, key.slice(0, -2)) : pathlessFault(key);
   const isSpread = key.slice(0, paren).endsWith(",*");
   const host = key.slice(0, isSpread ? paren - 2 : paren);
@@ -27,16 +27,19 @@ export function keyFault(key: string): KeyFault | undefined {
 
 function pathlessFault(key: string): KeyFault | undefined {
   if (OPAQUE.test(key)) return undefined;
+  if (key.includes(")")) return bad(key, 'has no "/" behind its ")"');
   return key.includes("/")
     ? bad(key, 'has no ")" between host and path')
     : bad(key, 'has neither a path nor a wildcard; a home page ends in ")/"');
 }
 
 function hostFault(key: string, host: string): KeyFault | undefined {
+  // `http://a..com/` has an empty label within, and a lookup asks for it.
   const labels = host.split(",");
-  if (labels.includes("")) return bad(key, "has an empty host label");
+  if (labels[0] === "" || labels.at(-1) === "") return bad(key, "has an empty host label");
   if (labels.includes("*"))
     return bad(key, "has a wildcard in the middle; it may only be the last label");
+  if (host.includes(")")) return bad(key, 'has a ")" in its host; it is written "%29"');
   if (/[A-Z]/.test(host)) return bad(key, "has upper-case letters in its host; SURTs have none");
   return host.includes("/") ? bad(key, 'has a path before its ")"') : undefined;
 }

@@ -5,6 +5,9 @@ import { surtKey } from "./key.ts";
 
 const CLOSE = 0x29;
 const ASTERISK = 0x2a;
+const COMMA = 0x2c;
+const UPPER_A = 0x41;
+const UPPER_Z = 0x5a;
 
 /**
  * Where the key ends, for a SURT whose first bytes are its key as they stand; nearly all are.
@@ -39,13 +42,22 @@ export class KeyScanner {
     for (; at < end; at++) {
       const byte = bytes[at];
       if (byte > QUESTION) {
-        if (byte === 0x7f) return this.#fail();
+        if (byte >= 0x7f || (byte <= UPPER_Z && hostEnd === -1 && byte >= UPPER_A)) {
+          return this.#fail();
+        }
       } else if (byte <= 0x20 || byte === ASTERISK) {
         return this.#fail();
       } else if (byte === QUESTION) {
         break;
-      } else if (byte === CLOSE && hostEnd === -1 && at + 1 < end && bytes[at + 1] === SLASH) {
-        hostEnd = at - start;
+      } else if (hostEnd === -1) {
+        if (byte === CLOSE) {
+          if (at + 1 >= end || bytes[at + 1] !== SLASH || bytes[at - 1] === COMMA) {
+            return this.#fail();
+          }
+          hostEnd = at - start;
+        } else if (byte === SLASH) {
+          return this.#fail();
+        }
       }
     }
     // Without a host, `com,cnn)` and opaque URIs need a closer look.
@@ -83,7 +95,7 @@ export function surtKeyBytes(
     for (let i = 0; i < length; i++) target[at + i] = source[start + i];
     return at + length;
   }
-  const key = surtKey(byteString(source, start, end));
+  const key = surtKey(asciiString(source, start, end));
   if (at + key.length > target.length) {
     throw new MementoMapError(
       "MM_LIMIT",
@@ -94,7 +106,22 @@ export function surtKeyBytes(
   return at + key.length;
 }
 
-/** `!`, `@`, `"` and `{` */
+/** Bytes as text, with those that are not ASCII percent-encoded: `surtKey()` would take them for characters. */
+function asciiString(source: Uint8Array, start: number, end: number): string {
+  return byteString(source, start, end).replace(
+    /[\x80-\xff]/g,
+    (byte) => `%${byte.charCodeAt(0).toString(16)}`,
+  );
+}
+
+/** `!`, `@`, `"` and `{` begin other lines; a host begins neither with `)` nor with a comma. */
 function startsOtherLine(byte: number): boolean {
-  return byte === 0x21 || byte === 0x40 || byte === 0x22 || byte === 0x7b;
+  return (
+    byte === 0x21 ||
+    byte === 0x40 ||
+    byte === 0x22 ||
+    byte === 0x7b ||
+    byte === CLOSE ||
+    byte === COMMA
+  );
 }

@@ -3,6 +3,14 @@ import { surt } from "./surt.ts";
 // oxlint-disable-next-line no-control-regex -- control characters are what must be escaped
 const BLANK_OR_CONTROL = /[\u0000-\u0020\u007f]/g;
 const START_OF_OTHER_LINES = /^[!@"{]/;
+const NOT_ASCII = /[^\u0000-\u007f]+/gu;
+/** What a host of ours never has; see {@link safeHost}. */
+const UNSAFE_IN_HOST = /^,|,$|[A-Z)/]/;
+
+const encoder = new TextEncoder();
+
+/** Stands for a host that is missing. */
+const NO_HOST = "-";
 
 /**
  * The key of a SURT: all of its host and path, and no query (an HxPx key).
@@ -13,6 +21,9 @@ const START_OF_OTHER_LINES = /^[!@"{]/;
  * - `*` becomes `%2a`: in a key it is always a wildcard. The page `http://a.com/b/*` would else have
  *   the key that means all pages below `/b`.
  * - A `!`, `@`, `"` or `{` at the start is percent-encoded: such a line would be a header or JSON.
+ * - A key is ASCII: other characters are percent-encoded as UTF-8.
+ * - A host is in lower case and has no `)` or `/`, which are percent-encoded, and no comma at its start
+ *   or end. SURTs of other tools may.
  *
  * Linear time; never throws.
  */
@@ -86,10 +97,33 @@ function withoutTrailingSlashes(key: string): string {
 }
 
 function safe(text: string): string {
-  return text
+  const written = text
+    .replace(NOT_ASCII, escapeUtf8)
     .replace(BLANK_OR_CONTROL, escape)
-    .replace(START_OF_OTHER_LINES, escape)
     .replaceAll("*", "%2a");
+  return safeHost(written).replace(START_OF_OTHER_LINES, escape);
+}
+
+/** Writes the host of a key so that it ends at the first `)` and has no path in it. */
+function safeHost(key: string): string {
+  const end = hostEnd(key);
+  if (end === -1) return key;
+  const host = key.slice(0, end);
+  if (host !== "" && !UNSAFE_IN_HOST.test(host)) return key;
+  const written = withoutOuterCommas(host.toLowerCase()).replace(/[)/]/g, escape);
+  return `${written === "" ? NO_HOST : written}${key.slice(end)}`;
+}
+
+function withoutOuterCommas(host: string): string {
+  let start = 0;
+  let end = host.length;
+  while (start < end && host[start] === ",") start++;
+  while (end > start && host[end - 1] === ",") end--;
+  return host.slice(start, end);
+}
+
+function escapeUtf8(characters: string): string {
+  return Array.from(encoder.encode(characters), (byte) => `%${byte.toString(16)}`).join("");
 }
 
 function escape(character: string): string {

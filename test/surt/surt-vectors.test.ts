@@ -23,41 +23,37 @@ interface Vectors {
   readonly known_upstream_bugs: readonly { readonly input: string; readonly actual: string }[];
 }
 
-const vectorFile = sharedData("surt-vectors.json");
+const vectorFile = new URL("../data/surt-vectors.json", import.meta.url);
 
 function vectors(): Vectors {
-  return JSON.parse(readFileSync(vectorFile ?? "", "utf8")) as Vectors;
+  return JSON.parse(readFileSync(vectorFile, "utf8")) as Vectors;
 }
 
-describe.skipIf(vectorFile === undefined)(
-  "surt on vectors (surt-vectors.json beside the checkout)",
-  () => {
-    it.each([
-      ["default", 345],
-      ["real_cdx_pairs", 4191],
-      ["real_url_samples", 2263],
-    ] as const)("equals the Internet Archive's in all of %s", (group, count) => {
-      const pairs = vectors()[group];
-      expect(pairs).toHaveLength(count);
-      // One row asks for the SURT of Python's None, which has no counterpart here: "" stands for it.
-      const wrong = pairs.filter(({ input, expected }) => surt(input ?? "") !== expected);
-      expect(wrong).toEqual([]);
-    });
+describe("surt on vectors", () => {
+  it.each([
+    ["default", 345],
+    ["real_cdx_pairs", 4191],
+    ["real_url_samples", 2263],
+  ] as const)("equals the Internet Archive's in all of %s", (group, count) => {
+    const pairs = vectors()[group];
+    expect(pairs).toHaveLength(count);
+    // One row asks for the SURT of Python's None, which has no counterpart here: "" stands for it.
+    const wrong = pairs.filter(({ input, expected }) => surt(input ?? "") !== expected);
+    expect(wrong).toEqual([]);
+  });
 
-    // `dns:` rows: Java tools write `com,example)`, Python tools `dns:example.com`. We follow the
-    // latter. A lookup of a record about name resolution must not answer for the home page.
-    it("keeps dns: and metadata: rows as Python tools do", () => {
-      const rows = vectors().real_cdx_disagreements;
-      expect(rows).toHaveLength(132);
-      expect(rows.filter((row) => surt(row.input) !== row.python_surt)).toEqual([]);
-    });
+  // `dns:` rows: Java tools write `com,example)`, Python tools `dns:example.com`. We follow the
+  // latter. A lookup of a record about name resolution must not answer for the home page.
+  it("keeps dns: and metadata: rows as Python tools do", () => {
+    const rows = vectors().real_cdx_disagreements;
+    expect(rows).toHaveLength(132);
+    expect(rows.filter((row) => surt(row.input) !== row.python_surt)).toEqual([]);
+  });
 
-    it("has the known faults of the keys that are in use", () => {
-      for (const { input, actual } of vectors().known_upstream_bugs)
-        expect(surt(input)).toBe(actual);
-    });
-  },
-);
+  it("has the known faults of the keys that are in use", () => {
+    for (const { input, actual } of vectors().known_upstream_bugs) expect(surt(input)).toBe(actual);
+  });
+});
 
 const holdings = sharedData("eot-a.holdings.tsv.gz");
 
