@@ -13,6 +13,7 @@ import { Random } from "../../src/sample/random.ts";
 import { surt } from "../../src/surt/surt.ts";
 import { arcFile } from "../support/arc-fixture.ts";
 import { warcRecord } from "../support/warc-fixture.ts";
+import { formatHeaders } from "../../src/ukvs/header.ts";
 import { anyUri } from "../surt/uri-arbitraries.ts";
 
 const URIS = [
@@ -78,7 +79,8 @@ async function mapOf(input: Uint8Array, options: ReadIndexOptions): Promise<Buff
     throw error;
   }
   rows.end();
-  return Buffer.concat([mapHeaders({}, datetimeDigits), ...blocks]);
+  const headers = formatHeaders(mapHeaders({}, datetimeDigits)).map((line) => `${line}\n`);
+  return Buffer.concat([Buffer.from(headers.join("")), ...blocks]);
 }
 
 describe.each([...Object.keys(SEEDS), "auto"] as InputFormat[])("a map made of %s", (format) => {
