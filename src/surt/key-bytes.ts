@@ -109,7 +109,7 @@ export function surtKeyBytes(
 /** Bytes as text, with those that are not ASCII percent-encoded: `surtKey()` would take them for characters. */
 function asciiString(source: Uint8Array, start: number, end: number): string {
   return byteString(source, start, end).replace(
-    /[\x80-\xff]/g,
+    /[\u0080-\u00ff]/g,
     (byte) => `%${byte.charCodeAt(0).toString(16)}`,
   );
 }

@@ -3,6 +3,7 @@ import { surt } from "./surt.ts";
 // oxlint-disable-next-line no-control-regex -- control characters are what must be escaped
 const BLANK_OR_CONTROL = /[\u0000-\u0020\u007f]/g;
 const START_OF_OTHER_LINES = /^[!@"{]/;
+// oxlint-disable-next-line no-control-regex -- all of ASCII
 const NOT_ASCII = /[^\u0000-\u007f]+/gu;
 /** What a host of ours never has; see {@link safeHost}. */
 const UNSAFE_IN_HOST = /^,|,$|[A-Z)/]/;
