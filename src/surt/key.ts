@@ -23,8 +23,8 @@ const NO_HOST = "-";
  *   the key that means all pages below `/b`.
  * - A `!`, `@`, `"` or `{` at the start is percent-encoded: such a line would be a header or JSON.
  * - A key is ASCII: other characters are percent-encoded as UTF-8.
- * - A host is in lower case and has no `)` or `/`, which are percent-encoded, and no comma at its start
- *   or end. SURTs of other tools may.
+ * - A host is in lower case and has no `)` or `/`, nor a comma at its start
+ *   or end, which are percent-encoded, too. SURTs of other tools may.
  *
  * Linear time; never throws.
  */
@@ -115,12 +115,13 @@ function safeHost(key: string): string {
   return `${written === "" ? NO_HOST : written}${key.slice(end)}`;
 }
 
+/** Escapes the commas at the ends of a host, which would be empty labels. */
 function withoutOuterCommas(host: string): string {
   let start = 0;
   let end = host.length;
   while (start < end && host[start] === ",") start++;
   while (end > start && host[end - 1] === ",") end--;
-  return host.slice(start, end);
+  return "%2c".repeat(start) + host.slice(start, end) + "%2c".repeat(host.length - end);
 }
 
 function escapeUtf8(characters: string): string {
