@@ -9,7 +9,7 @@ export interface KeyFault {
 }
 
 /** A URI without a host, such as `dns:example.com`. */
-const OPAQUE = /^[^,/]*:/;
+const OPAQUE = /^[^/]*:/;
 
 /**
  * Checks the form of a key: whether some lookup may ask for it.
