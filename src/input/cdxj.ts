@@ -57,11 +57,11 @@ export class CdxjParser implements RowParser {
     if (bytes[at] !== OPEN_BRACE || at >= end) {
       return capture.reject("expected a JSON block behind the datetime");
     }
-    // A key that repeats was looked at before.
+    // A key that is known, or the start of one that is, is of the web.
     const isNew = capture.knownKeyBytes < capture.keyEnd - start;
     if (isNew && isNonWeb(bytes, start, capture.keyEnd)) return ROW.nonWeb;
     if (hasNonWebUri(bytes, at, end)) return ROW.nonWeb;
-    const isKeyed = !isNew || this.#hasSurt(bytes, capture);
+    const isKeyed = this.#hasSurt(bytes, capture);
     if (isKeyed && !this.#needsJson) return ROW.capture;
     const kind = this.#parseJson(bytes, at, end, capture, !isKeyed || this.#needs.uri);
     if (!isKeyed || (this.#keyedByUri && capture.uriStart !== -1)) keyByUri(capture);
