@@ -17,14 +17,7 @@ import {
   type MapLookup,
 } from "./lookup.ts";
 import { mapHeadOf, refuseCut } from "./map-head.ts";
-import {
-  columnStart,
-  isNone,
-  olderSpellings,
-  type RowLayout,
-  rowLayout,
-  type RowRange,
-} from "./map-row.ts";
+import { columnStart, isNone, type RowLayout, rowLayout, type RowRange } from "./map-row.ts";
 import { PageRange } from "./page-range.ts";
 import { answerFromRows, lookupPeriod } from "./row-answer.ts";
 import { RowFinder } from "./row-finder.ts";
@@ -186,8 +179,7 @@ export class MemoryIndex implements MapLookup {
   /** What the map says about exactly this key, at once. */
   findSync(key: string, options: LookupOptions = {}): KeyAnswer | undefined {
     this.finder.ask(lookupPeriod(options.at));
-    const row = this.finder.rowOf(key);
-    if (row < 0) this.#requirePageOf(key);
+    const row = this.finder.rowOf(key, this.#page);
     return row < 0 ? undefined : this.answerRow(row, lookupPeriod(options.at));
   }
 
@@ -196,19 +188,11 @@ export class MemoryIndex implements MapLookup {
     if (this.#page === undefined) return this.finder.decidingRow(bytes, start, end, period);
     this.finder.ask(period);
     for (const { key, distance } of lookupKeys(decoder.decode(bytes.subarray(start, end)))) {
-      const row = this.finder.rowOf(key);
+      const row = this.finder.rowOf(key, this.#page);
       this.finder.distance = distance;
       if (row >= 0 && this.#decides(row, period)) return row;
-      this.#requirePageOf(key);
     }
     return -1;
-  }
-
-  #requirePageOf(key: string): void {
-    if (this.#page === undefined) return;
-    for (const spelling of [key, ...olderSpellings(key)]) {
-      this.#page.require(encoder.encode(spelling));
-    }
   }
 
   #decides(row: number, period: DatetimeRange | undefined): boolean {

@@ -6,6 +6,7 @@ import { KeyScan } from "./key-scan.ts";
 import { COMMA_STAR, KeyWalk } from "./key-walk.ts";
 import { isKeyEnd } from "./line-bounds.ts";
 import { olderSpellings } from "./map-row.ts";
+import type { PageRange } from "./page-range.ts";
 
 const NOTHING: Uint8Array = new Uint8Array(0);
 const encoder = new TextEncoder();
@@ -48,10 +49,15 @@ export class RowFinder extends KeyWalk {
     this.#period = period;
   }
 
-  /** The offset of the first row of a key that decides, else of any, or -1. */
-  rowOf(key: string): number {
+  /**
+   * The offset of the first row of a key that decides, else of any, or -1.
+   *
+   * @throws MM_PAGE when the rows are those of `page`, and another page may decide.
+   */
+  rowOf(key: string, page?: PageRange): number {
     let undecided = -1;
     for (const spelling of [key, ...olderSpellings(key)]) {
+      page?.require(encoder.encode(spelling));
       const row = this.#rowOfExactly(spelling);
       if (this.#ifDecides(row) >= 0) return row;
       if (undecided < 0) undecided = row;

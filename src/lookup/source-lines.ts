@@ -1,6 +1,8 @@
 import { CR, LF } from "../bytes/ascii.ts";
+import { joinBytes } from "../bytes/join.ts";
 import { MementoMapError } from "../errors.ts";
 import { type ByteSource, readWhole } from "./byte-source.ts";
+import { SharedRead } from "./shared-read.ts";
 
 /** One line of a source: `bytes[start, end)`, without its line end. The bytes may be kept. */
 export interface SourceLine {
@@ -35,7 +37,7 @@ export class SourceLines {
   /** In order of use: a `Map` keeps the order of insertion. */
   readonly #blocks = new Map<number, Uint8Array>();
   /** Reads under way, so that searches at the same time share them. */
-  readonly #reads = new Map<number, Promise<Uint8Array>>();
+  readonly #reads = new Map<number, SharedRead>();
 
   constructor(source: ByteSource, options: SourceLinesOptions = {}) {
     this.source = source;
@@ -59,7 +61,12 @@ export class SourceLines {
       return line(block, start, block.length, this.source.size);
     }
     const next = await this.startAfter(offset, signal);
-    const bytes = await readWhole(this.source, offset, next - offset, signal);
+    const parts = [block.subarray(start)];
+    for (let i = index + 1; i * this.blockBytes < next; i++) {
+      const part = this.#kept(i) ?? (await this.#read(i, signal));
+      parts.push(part.subarray(0, next - i * this.blockBytes));
+    }
+    const bytes = joinBytes(parts);
     const end = bytes[bytes.length - 1] === LF ? bytes.length - 1 : bytes.length;
     return line(bytes, 0, end, next);
   }
@@ -96,18 +103,17 @@ export class SourceLines {
     return block;
   }
 
-  async #read(index: number, signal: AbortSignal | undefined): Promise<Uint8Array> {
-    // A read that can be interrupted is that of its caller alone.
-    if (signal !== undefined) return this.#readBlock(index, signal);
-    const underWay = this.#reads.get(index);
-    if (underWay !== undefined) return underWay;
-    const read = this.#readBlock(index, signal);
-    this.#reads.set(index, read);
-    try {
-      return await read;
-    } finally {
-      this.#reads.delete(index);
+  /** Searches at the same time share a read; the signal of one ends only its own wait. */
+  #read(index: number, signal: AbortSignal | undefined): Promise<Uint8Array> {
+    let read = this.#reads.get(index);
+    if (read === undefined) {
+      const forget = (): void => {
+        if (this.#reads.get(index) === read) this.#reads.delete(index);
+      };
+      read = new SharedRead((ended) => this.#readBlock(index, ended), forget);
+      this.#reads.set(index, read);
     }
+    return read.wait(signal);
   }
 
   async #readBlock(index: number, signal: AbortSignal | undefined): Promise<Uint8Array> {
