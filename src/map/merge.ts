@@ -39,7 +39,8 @@ export interface MergeSummary {
 
 /**
  * Merges maps into one that says present exactly where at least one of them does, whatever URI is
- * looked up; for a time that is asked for, wherever one of them does, and seldom elsewhere.
+ * looked up. For a time that is asked for, and where rows are of times and there are spread keys, it
+ * does so wherever one of them does, and seldom elsewhere.
  *
  * - Rows with the same keys become one: frequencies are added, and so are the parts by time of JSON
  *   blocks. Other values, and the rest of the block, stay if all rows have the same, and are left out
@@ -82,7 +83,7 @@ async function mergeRecords(
 ): Promise<MergeSummary> {
   const union = new Union(maps);
   const { isTimed, added } = await prepare(maps, union, fields);
-  const decide = maps.length === 1 ? keepAll : isTimed ? rowsOverTime : rowsOfUnion;
+  const decide = isTimed ? rowsOverTime : maps.length === 1 ? keepAll : rowsOfUnion;
   const groups = await RowGroups.open(maps, added);
   let recordsOut = 0;
   try {
