@@ -78,6 +78,7 @@ export type { Attempt, DiscoverOptions, Discovery, DiscoveryMethod } from "./dis
 export { FetchClient } from "./discover/fetch-client.ts";
 export type { HttpClient, HttpHeaders, HttpRequest, HttpResponse } from "./discover/http-client.ts";
 export { HttpSource } from "./discover/http-source.ts";
+export { PagedSearch } from "./discover/paged-search.ts";
 
 export type { Memento } from "./memento/memento.ts";
 export { parseLinkHeader } from "./memento/link-header.ts";

@@ -16,6 +16,7 @@ export class FetchClient implements HttpClient {
     try {
       response = await fetch(url, init);
     } catch (error) {
+      signal?.throwIfAborted();
       throw new MementoMapError("MM_HTTP", `no answer from ${quote(url)}; try again later`, {
         cause: error,
       });

@@ -7,26 +7,25 @@ const FIRST_BYTES = 32_768;
 /**
  * A map on a server, read in parts by HTTP `Range` requests: lookups without a download.
  *
- * Open a `MapSearch` on it, with blocks of 32 KiB or so. Every part is checked to be of the version
+ * `PagedSearch` searches it, and finds the right page where it is one of several. Every part is checked to be of the version
  * that was opened. Holds the first block.
  */
 export class HttpSource implements ByteSource {
   readonly name: string;
   readonly size: number;
+  /** The `Link` header of the first response. */
+  readonly link: string | undefined;
   /** How many requests were made, and how many bytes of the map came. */
   readonly traffic: { requests: number; bytes: number } = { requests: 1, bytes: 0 };
   readonly #client: HttpClient;
   readonly #etag: string;
   readonly #start: Uint8Array;
 
-  private constructor(
-    client: HttpClient,
-    url: string,
-    first: { readonly size: number; readonly etag: string; readonly start: Uint8Array },
-  ) {
+  private constructor(client: HttpClient, url: string, first: FirstPart) {
     this.name = url;
     this.#client = client;
     this.size = first.size;
+    this.link = first.link;
     this.#etag = first.etag;
     this.#start = first.start;
     this.traffic.bytes = first.start.length;
@@ -54,7 +53,8 @@ export class HttpSource implements ByteSource {
     if (!etag.startsWith('"')) {
       throw refused(url, "the server gives no strong ETag, so that a change could not be noticed");
     }
-    return new HttpSource(client, response.url, { size, etag, start });
+    const link = response.headers.get("link") ?? undefined;
+    return new HttpSource(client, response.url, { size, etag, start, link });
   }
 
   async read(offset: number, length: number, signal?: AbortSignal): Promise<Uint8Array> {
@@ -85,6 +85,13 @@ export class HttpSource implements ByteSource {
     const { start, size } = contentRange(response, this.name);
     return start === offset && size === this.size;
   }
+}
+
+interface FirstPart {
+  readonly size: number;
+  readonly etag: string;
+  readonly start: Uint8Array;
+  readonly link: string | undefined;
 }
 
 interface Part {

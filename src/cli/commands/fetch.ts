@@ -1,9 +1,8 @@
 import { join } from "node:path";
 import { discoverMap } from "../../discover/discover.ts";
-import { HttpSource } from "../../discover/http-source.ts";
+import { PagedSearch } from "../../discover/paged-search.ts";
 import { isMementoMapError, quote } from "../../errors.ts";
 import { answerJson, answerLine } from "../../lookup/answer-lines.ts";
-import { MapSearch } from "../../lookup/map-search.ts";
 import { fetchMap, type FetchResult } from "../../node/fetch/fetch-map.ts";
 import { NodeClient } from "../../node/fetch/node-client.ts";
 import { openInput } from "../../node/input-file.ts";
@@ -18,9 +17,6 @@ import { ExitCode, type Io, writeText } from "../io.ts";
 import { MAX_SHRINK_OPTION } from "../max-shrink-option.ts";
 import { Progress } from "../progress.ts";
 import { formatCount, formatDuration, formatSize, parseSize } from "../sizes.ts";
-
-/** Large enough that few requests are made, small enough that little is fetched in vain. */
-const REMOTE_BLOCK_BYTES = 32 * 1024;
 
 export const fetch: Command = defineCommand({
   name: "fetch",
@@ -39,6 +35,7 @@ cut goes on.
 
 With --lookup nothing is downloaded: the URIs are looked up in the map where it
 is, by a few requests for parts of it, and answered as mementomap lookup does.
+Where the address gives one page of the map, links lead to the right one.
 
 Exit status: 0 when there is a map (and any URI is present), 1 when the archive
 publishes none (or no URI is present), 2 when it was refused or not reached.
@@ -202,8 +199,7 @@ async function lookUpRemotely(asked: Asked, io: Io): Promise<ExitCode> {
     const url = asked.direct
       ? address
       : (await discoverMap(client, address, { archive, signal })).url;
-    const source = await HttpSource.open(client, url, signal);
-    const search = await MapSearch.open(source, { blockBytes: REMOTE_BLOCK_BYTES });
+    const search = await PagedSearch.open(client, url, signal);
     let isAnyPresent = false;
     for (const uri of asked.lookup) {
       const answer = await search.lookup(uri, { at: asked.at, signal });
@@ -212,9 +208,9 @@ async function lookUpRemotely(asked: Asked, io: Io): Promise<ExitCode> {
       await writeText(io.stdout, `${line}\n`);
     }
     if (!asked.quiet) {
-      const { requests, bytes } = source.traffic;
+      const { requests, bytes, size } = search.traffic;
       io.stderr.write(
-        `${formatCount(requests)} requests, ${formatSize(bytes)} of ${formatSize(source.size)}\n`,
+        `${formatCount(requests)} requests, ${formatSize(bytes)} of ${formatSize(size)}\n`,
       );
     }
     return isAnyPresent ? ExitCode.ok : ExitCode.negative;

@@ -134,7 +134,7 @@ another input. A file that is there and is not a map is kept, unless --force.`,
           }),
       ),
     );
-    if (summary.rows === 0 && !values.json) {
+    if (summary.rows === 0) {
       io.stderr.write("mementomap: warning: the map holds no record: nothing was found to count\n");
     }
     if (!values.quiet) showGenerateSummary(io, summary, io.now() - startedAt, values.json);

@@ -1,14 +1,12 @@
 import { LF } from "../../bytes/ascii.ts";
 import { join } from "node:path";
-import { MEMENTOMAP_RELATION } from "../../discover/discover.ts";
-import { parseLinkHeader } from "../../memento/link-header.ts";
+import { pageLink, pageVersion } from "../../discover/page-links.ts";
 import { sniff } from "../../discover/sniff.ts";
 import { MementoMapError } from "../../errors.ts";
 import { mapHeadOf } from "../../lookup/map-head.ts";
 import { type PageMark, pageMark } from "../../lookup/page-range.ts";
 import { withoutPageMark } from "../../map/logical-map.ts";
 import { formatHeaders, type UkvsHeaders } from "../../ukvs/header.ts";
-import { isJsonObject } from "../../ukvs/relaxed-json.ts";
 import { download, type Download, type DownloadOptions } from "./download.ts";
 import { fileChunks } from "./take-map.ts";
 
@@ -82,13 +80,9 @@ function refuseOther(first: DownloadedPage, page: DownloadedPage, number: number
     );
   }
   const isSame =
-    versionOf(page) === versionOf(first) && descriptionOf(page) === descriptionOf(first);
+    pageVersion(page.headers) === pageVersion(first.headers) &&
+    descriptionOf(page) === descriptionOf(first);
   if (!isSame) throw refused(url, "the map changed while its pages were fetched; try again");
-}
-
-function versionOf({ headers }: DownloadedPage): unknown {
-  const page = headers.meta["page"];
-  return isJsonObject(page) ? page["version"] : undefined;
 }
 
 function descriptionOf({ headers }: DownloadedPage): string {
@@ -97,27 +91,15 @@ function descriptionOf({ headers }: DownloadedPage): string {
 
 function nextUrl({ fetched, headers, mark }: DownloadedPage): string {
   const { url } = fetched.part;
-  const links = parseLinkHeader(fetched.headers["link"] ?? "");
-  const byHeader = links.find(
-    ({ rels, anchor }) =>
-      rels.includes("next") && !rels.includes(MEMENTOMAP_RELATION) && anchor === undefined,
-  );
-  const target = byHeader?.target ?? linkWithin(headers);
-  if (target === undefined || !URL.canParse(target, url)) {
+  const next = pageLink({ url, link: fetched.headers["link"], headers }, "next");
+  if (next === undefined) {
     throw refused(url, `page ${mark.number} of ${mark.of} has no link to the next`);
   }
-  const next = new URL(target, url);
-  if (next.origin !== new URL(url).origin) {
-    throw refused(url, `page ${mark.number} leads to another site, ${next.origin}`);
+  const { origin } = new URL(next);
+  if (origin !== new URL(url).origin) {
+    throw refused(url, `page ${mark.number} leads to another site, ${origin}`);
   }
-  return next.href;
-}
-
-function linkWithin(headers: UkvsHeaders): string | undefined {
-  const page = headers.meta["page"];
-  const links = isJsonObject(page) ? page["links"] : undefined;
-  const next = isJsonObject(links) ? links["next"] : undefined;
-  return typeof next === "string" ? next : undefined;
+  return next;
 }
 
 async function firstBytes(path: string, maxBytes: number): Promise<Uint8Array> {
