@@ -1,4 +1,5 @@
 import JSON5 from "json5";
+import type { Answer } from "../../src/lookup/lookup.ts";
 import { addFrequencies, formatFrequency, parseFrequency } from "../../src/ukvs/frequency.ts";
 
 /** What a linear reading of a map says about one SURT. */
@@ -6,6 +7,11 @@ export interface Reading {
   readonly present: boolean;
   readonly key?: string;
   readonly frequency?: string;
+}
+
+/** The same of an answer of this package. */
+export function reading({ distance: _distance, ...said }: Answer): Reading {
+  return said;
 }
 
 /** A period as its first and last second, fourteen digits each. */

@@ -1,0 +1,155 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { FetchClient } from "../../src/discover/fetch-client.ts";
+import { HttpSource } from "../../src/discover/http-source.ts";
+import { PagedSearch } from "../../src/discover/paged-search.ts";
+import { MemorySource } from "../../src/lookup/byte-source.ts";
+import { MapSearch } from "../../src/lookup/map-search.ts";
+import { writeStaticSite } from "../../src/server/static-site.ts";
+import { surt as surtOf } from "../../src/surt/surt.ts";
+import { anyMap, lineQuestions, type Question, runs, uriQuestions } from "../lookup/any-map.ts";
+import { encode } from "../map/map-files.ts";
+import { fileServer, folderFiles } from "../support/file-server.ts";
+import { LinearReading, reading } from "../support/linear-reading.ts";
+import { runCli } from "../support/run-cli.ts";
+import { scratchDir } from "../support/scratch.ts";
+import { serving } from "../support/serving.ts";
+
+/** As false-absent.test.ts, by commands and over HTTP. */
+describe("a map never says absent of what it holds", () => {
+  it("when lookup is asked, for a few and for many, plain and compressed", async () => {
+    const path = join(scratchDir(), "map.ukvs");
+    const stored = fc.constantFrom(encode, gzipped, zstdFrame);
+    await fc.assert(
+      fc.asyncProperty(anyMap, stored, lineQuestions, async ({ text }, store, asked) => {
+        const linear = new LinearReading(encode(text));
+        writeFileSync(path, store(text));
+        for (const [at, surts] of byTime(asked)) {
+          const time = at === undefined ? [] : ["--at", at];
+          const few = await runCli(["lookup", "-q", "--surt", ...time, path, ...surts]);
+          const stdin = surts.map((surt) => `${surt}\n`).join("");
+          const many = await runCli(["lookup", "-q", "--surt", ...time, path, "--batch", "-"], {
+            stdin,
+          });
+          const expected = surts.map((surt) => [surt, linear.lookup(surt, at).present]);
+          expect([at, states(few.stdout)]).toEqual([at, expected]);
+          expect([at, states(many.stdout)]).toEqual([at, expected]);
+        }
+      }),
+      { numRuns: runs(60) },
+    );
+  });
+
+  it("when serve is asked, for one and for many", async () => {
+    await fc.assert(
+      fc.asyncProperty(anyMap, lineQuestions, async ({ text }, asked) => {
+        const linear = new LinearReading(encode(text));
+        const { url, server } = await serving(text);
+        for (const [at, surts] of byTime(asked)) {
+          const time = at === undefined ? "" : `&at=${at}`;
+          const expected = surts.map((surt) => [surt, linear.lookup(surt, at).present]);
+          const body = surts.map((surt) => `${surt}\n`).join("");
+          const many = await fetch(`${url}/lookup?surt${time}`, { method: "POST", body });
+          expect([at, states(await many.text())]).toEqual([at, expected]);
+          for (const [surt, present] of expected) {
+            const one = await fetch(`${url}/lookup?surt${time}&url=${surt}`);
+            expect([at, await one.json()]).toMatchObject([at, { input: surt, present }]);
+          }
+        }
+        await server.stop();
+      }),
+      { numRuns: runs(20) },
+    );
+  });
+
+  it("when it is searched over HTTP, whole and on pages", async () => {
+    const { url, files } = await fileServer();
+    const client = new FetchClient();
+    await fc.assert(
+      fc.asyncProperty(anyMap, lineQuestions, pageCount, async ({ text }, asked, pages) => {
+        const linear = new LinearReading(encode(text));
+        const folder = scratchDir();
+        const { plan } = await writeStaticSite(new MemorySource(encode(text)), folder, { pages });
+        files.clear();
+        for (const [path, bytes] of folderFiles(folder)) files.set(path, bytes);
+        const whole = await HttpSource.open(client, `${url}/.well-known/mementomap`);
+        const search = await MapSearch.open(whole, { blockBytes: 64 });
+        const middle = Math.ceil(plan.pages.length / 2);
+        const paged = await PagedSearch.open(client, `${url}/pages/page-000${middle}.ukvs`);
+        for (const [surt, at] of asked) {
+          const expected = [surt, at, linear.lookup(surt, at)];
+          expect([surt, at, reading(await search.lookupSurt(surt, { at }))]).toEqual(expected);
+          expect([surt, at, reading(await paged.lookupSurt(surt, { at }))]).toEqual(expected);
+        }
+      }),
+      { numRuns: runs(40) },
+    );
+  });
+
+  it("when fetch looks up in it, or brings its pages", async () => {
+    const { url, files } = await fileServer();
+    await fc.assert(
+      fc.asyncProperty(anyMap, uriQuestions, pageCount, async ({ text }, asked, pages) => {
+        const linear = new LinearReading(encode(text));
+        const folder = scratchDir();
+        await writeStaticSite(new MemorySource(encode(text)), folder, { pages });
+        files.clear();
+        for (const [path, bytes] of folderFiles(folder)) files.set(path, bytes);
+        const page = `${url}/pages/page-0001.ukvs`;
+        const target = join(folder, "fetched.ukvs");
+        const fetched = await runCli(["fetch", "-q", "--direct", page, "-o", target]);
+        expect(fetched).toMatchObject({ code: 0 });
+        const joined = new LinearReading(readFileSync(target));
+        for (const [at, uris] of byTime(asked)) {
+          const time = at === undefined ? [] : ["--at", at];
+          const expected = uris.map((uri) => [uri, linear.lookup(surtOf(uri), at).present]);
+          const asking = uris.flatMap((uri) => ["--lookup", uri]);
+          const remote = await runCli(["fetch", "-q", "--direct", page, ...time, ...asking]);
+          expect([at, states(remote.stdout)]).toEqual([at, expected]);
+          expect(uris.map((uri) => [uri, joined.lookup(surtOf(uri), at).present])).toEqual(
+            expected,
+          );
+        }
+      }),
+      { numRuns: runs(20) },
+    );
+  });
+});
+
+const pageCount = fc.integer({ min: 2, max: 4 });
+
+function byTime(asked: readonly Question[]): Map<string | undefined, string[]> {
+  const groups = new Map<string | undefined, string[]>();
+  for (const [surt, at] of asked) groups.set(at, [...(groups.get(at) ?? FIRST), surt]);
+  return groups;
+}
+
+/** Batches that begin with a wildcard are taken for maps. */
+const FIRST = ["com,a)/"];
+
+/** Input and state of the lines of an answer. */
+function states(text: string): [string, boolean][] {
+  return text
+    .split("\n")
+    .slice(0, -1)
+    .map((line) => line.split("\t"))
+    .map(([input = "", state]) => [input, state === "present"]);
+}
+
+function gzipped(text: string): Uint8Array {
+  return gzipSync(text);
+}
+
+/** A Zstandard frame (RFC 8878) of one block that is not compressed. */
+function zstdFrame(text: string): Uint8Array {
+  const bytes = Buffer.from(text);
+  const head = Buffer.alloc(12);
+  head.writeUInt32LE(0xfd2fb528, 0);
+  head.writeUInt8(0xa0, 4);
+  head.writeUInt32LE(bytes.length, 5);
+  head.writeUIntLE(bytes.length * 8 + 1, 9, 3);
+  return Buffer.concat([head, bytes]);
+}
