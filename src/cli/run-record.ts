@@ -1,16 +1,19 @@
 import type { CaptureFilter } from "../input/filter.ts";
 import { packageVersion } from "../node/package-version.ts";
 import type { RunRecord } from "../report/run-record.ts";
+import type { Io } from "./io.ts";
+import { sourceDate } from "./source-date.ts";
 
-/** What is made now, of which files and captures. Files that are not given are left out. */
+/** What is made now, or at `SOURCE_DATE_EPOCH`, of which files and captures. Files that are not given are left out. */
 export function runRecord(
+  io: Io,
   inputs: Readonly<Record<string, string | readonly string[] | undefined>>,
   filter: CaptureFilter = {},
   more: Readonly<Record<string, string | undefined>> = {},
 ): RunRecord {
   return {
     generator: `mementomap/${packageVersion()}`,
-    at: new Date().toISOString(),
+    at: new Date(sourceDate(io) ?? Date.now()).toISOString(),
     inputs: Object.fromEntries(
       Object.entries(inputs).flatMap(([name, given]) => {
         const paths = typeof given === "string" ? [given] : (given ?? []);

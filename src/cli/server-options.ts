@@ -1,6 +1,7 @@
+import { appendFileSync } from "node:fs";
 import { MementoMapError, quote } from "../errors.ts";
 import type { OptionTable } from "./command.ts";
-import { ioError } from "../node/io-error.ts";
+import { outputError } from "../node/io-error.ts";
 import { AccessLog } from "../server/access-log.ts";
 import { pathPrefix } from "../server/target.ts";
 import { TrustedProxies } from "../server/trusted-proxies.ts";
@@ -57,14 +58,22 @@ export const MONITORING_OPTIONS = {
   },
 } as const satisfies OptionTable;
 
-/** The file of `--combined-log`, if there is one. */
+/**
+ * The file of `--combined-log`, if there is one.
+ *
+ * @throws MM_IO when it cannot be written from the start
+ */
 export function accessLogOf(
   path: string | undefined,
   onError: (reason: string) => void,
 ): AccessLog | undefined {
-  return path === undefined
-    ? undefined
-    : new AccessLog(path, (error) => onError(ioError(error, path).describe()));
+  if (path === undefined) return undefined;
+  try {
+    appendFileSync(path, "");
+  } catch (error) {
+    throw outputError(error, path);
+  }
+  return new AccessLog(path, (error) => onError(outputError(error, path).describe()));
 }
 
 /** Options of every service: the proxies before it. */

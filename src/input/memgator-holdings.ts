@@ -25,27 +25,22 @@ export async function* memgatorHoldings(
   chunks: AsyncIterable<Uint8Array>,
   options: MemgatorHoldingsOptions,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const log = new MemgatorLog();
   const decoder = new TextDecoder();
   const mementosOf = new Map<string, number>();
+  // Also those whose answers cannot be joined to a URI.
   const archives = new Set<string>();
-  let wanted = options.archive;
+  const log = new MemgatorLog({ answered: (archive) => void archives.add(archive) });
   let lines = 0;
   for await (const { bytes, starts, ends, count } of lineBatches(chunks, options)) {
     lines += count;
     for (let i = 0; i < count; i++) {
       const outcome = log.read(decoder.decode(bytes.subarray(starts[i], ends[i])));
-      if (outcome === undefined) continue;
-      archives.add(outcome.archive);
-      wanted ??= outcome.archive;
-      if (outcome.archive !== wanted) {
-        if (options.archive === undefined) throw severalArchives(wanted, outcome.archive, options);
-        continue;
-      }
-      if (outcome.result === "error") continue;
+      if (outcome === undefined || outcome.result === "error") continue;
+      if (options.archive !== undefined && outcome.archive !== options.archive) continue;
       const before = mementosOf.get(outcome.uri) ?? 0;
       mementosOf.set(outcome.uri, Math.max(before, outcome.mementos));
     }
+    refuseSeveral(archives, options);
   }
   if (options.archive !== undefined && !archives.has(options.archive)) {
     throw noSuchArchive(options.archive, archives, options);
@@ -75,14 +70,16 @@ function* asRows(
   }
 }
 
-export function severalArchives(
-  a: string,
-  b: string,
-  { source }: { source: string },
-): MementoMapError {
-  return new MementoMapError(
+/** @throws MM_USAGE when a log has several archives, and none is chosen */
+export function refuseSeveral(
+  seen: ReadonlySet<string>,
+  { archive, source }: MemgatorHoldingsOptions,
+): void {
+  const [first, second] = seen;
+  if (archive !== undefined || second === undefined) return;
+  throw new MementoMapError(
     "MM_USAGE",
-    `the log tells of several archives, ${quote(a)} and ${quote(b)} among them; choose one with --archive`,
+    `the log tells of several archives, ${quote(first)} and ${quote(second)} among them; choose one with --archive`,
     { position: { source } },
   );
 }

@@ -1,7 +1,7 @@
 import { lineBatches } from "../bytes/lines.ts";
 import { MementoMapError, quote } from "../errors.ts";
 import type { MemgatorHoldingsOptions } from "./memgator-holdings.ts";
-import { noSuchArchive, severalArchives } from "./memgator-holdings.ts";
+import { noSuchArchive, refuseSeveral } from "./memgator-holdings.ts";
 import { MemgatorLog } from "./memgator-log.ts";
 
 /**
@@ -28,9 +28,7 @@ export async function* memgatorMisses(
       if (outcome?.result !== "miss") continue;
       if (archive === undefined || outcome.archive === archive) uris += `${outcome.uri}\n`;
     }
-    const [first, second] = archives;
-    if (archive === undefined && second !== undefined)
-      throw severalArchives(first, second, options);
+    refuseSeveral(archives, options);
     if (uris === "") continue;
     isEmpty = false;
     yield encoder.encode(uris);

@@ -50,6 +50,11 @@ export function missingFolder(path: string): MementoMapError {
   });
 }
 
+/** {@link ioError} about a file or folder that was to be made: what does not exist is its folder. */
+export function outputError(error: unknown, path: string): MementoMapError {
+  return systemCode(error) === "ENOENT" ? missingFolder(path) : ioError(error, path);
+}
+
 /** The code of a failed system call, such as `ENOENT`, or undefined for any other error. */
 export function systemCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || !("code" in error)) return undefined;

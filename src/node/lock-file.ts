@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { MementoMapError } from "../errors.ts";
 import type { Interrupt } from "./interrupt.ts";
-import { ioError } from "./io-error.ts";
+import { ioError, outputError } from "./io-error.ts";
 import { isTemporaryOf, removeIfAbandoned, temporaryPath } from "./temporary-path.ts";
 
 /**
@@ -54,6 +54,6 @@ function make(lock: string, path: string): void {
   try {
     closeSync(openSync(lock, "wx"));
   } catch (error) {
-    throw ioError(error, path);
+    throw outputError(error, path);
   }
 }

@@ -6,7 +6,7 @@ import { MementoMapError } from "../errors.ts";
 import { type Coding, codingFor, type Compressor } from "./compress.ts";
 import type { HeadedCoding } from "./headed-coding.ts";
 import type { Interrupt } from "./interrupt.ts";
-import { ioError, missingFolder, systemCode } from "./io-error.ts";
+import { ioError, outputError, systemCode } from "./io-error.ts";
 import { syncFolder } from "./sync-folder.ts";
 import { sweepOnce, temporaryPath } from "./temporary-path.ts";
 
@@ -154,7 +154,7 @@ async function openTarget(path: string, streams: OutputStreams): Promise<FileOut
     if (before !== undefined) await file.chmod(before.mode);
     return new FileOutput(path, file, { temporary, target, isScratch, release });
   } catch (error) {
-    throw systemCode(error) === "ENOENT" ? missingFolder(path) : ioError(error, path);
+    throw outputError(error, path);
   }
 }
 

@@ -3,7 +3,7 @@ import { readdir, rename, rm } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { MementoMapError } from "../errors.ts";
 import type { Interrupt } from "./interrupt.ts";
-import { ioError, systemCode } from "./io-error.ts";
+import { ioError, outputError, systemCode } from "./io-error.ts";
 import { removeFolderNow } from "./remove-folder.ts";
 import { syncFolder } from "./sync-folder.ts";
 import { sweepOnce, temporaryPath } from "./temporary-path.ts";
@@ -55,7 +55,7 @@ function make(folder: string, path: string): void {
   try {
     mkdirSync(folder);
   } catch (error) {
-    throw ioError(error, path);
+    throw outputError(error, path);
   }
 }
 

@@ -27,6 +27,11 @@ export function isMarked(name: string): boolean {
   return MARK.test(name);
 }
 
+/** Whether the end of a name is a mark, and nothing else. */
+export function isMark(end: string): boolean {
+  return MARK.exec(end)?.index === 0;
+}
+
 /**
  * Whether the process that made a marked name is gone, so that nobody uses the file any more.
  *

@@ -1,7 +1,7 @@
 import { lstat, readdir, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { systemCode } from "./io-error.ts";
-import { isAbandoned, isMarked, ownerMark } from "./owner-mark.ts";
+import { isAbandoned, isMark, isMarked, ownerMark } from "./owner-mark.ts";
 
 /** What file systems allow for a name, less what is added to it here. */
 const MAX_NAME_BYTES = 255 - 48;
@@ -20,7 +20,7 @@ export function temporaryPath(path: string, ending: "tmp" | "lock" = "tmp"): str
 export function isTemporaryOf(path: string, other: string, ending: "tmp" | "lock"): boolean {
   const start = stem(path);
   if (!other.startsWith(start) || !other.endsWith(`.${ending}`)) return false;
-  return isMarked(other.slice(start.length));
+  return isMark(other.slice(start.length));
 }
 
 /**

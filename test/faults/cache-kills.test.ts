@@ -37,12 +37,10 @@ it.skipIf(process.platform === "win32")(
     expect(new Set(expected).size).toBe(PAGES);
     expect(expected[0]).toMatch(/^200 /);
 
-    let fromCache = 0;
     for (let kill = 0; kill < KILLS; kill++) {
       const service = await aggregateProcess(argv);
       const left = readdirSync(folder, { recursive: true, encoding: "utf8" });
       expect(left.filter((name) => name.endsWith(".tmp"))).toEqual([]);
-      const before = asked;
       const answers = Array.from({ length: PAGES }, (_, page) => bodyOf(service.url, page));
       // Killed when some are answered, and so written or being written.
       const enough = Math.floor(((kill + Math.random()) / KILLS) * PAGES);
@@ -55,15 +53,16 @@ it.skipIf(process.platform === "win32")(
         if (++done === enough) service.kill("SIGKILL");
       });
       await Promise.all(counted);
-      fromCache += Math.max(0, done - (asked - before));
       service.kill("SIGKILL");
       await service.done;
     }
     const last = await aggregateProcess(argv);
+    const before = asked;
     const left = readdirSync(folder, { recursive: true, encoding: "utf8" });
     expect(left.filter((name) => name.endsWith(".tmp"))).toEqual([]);
     const answers = Array.from({ length: PAGES }, (_, page) => bodyOf(last.url, page));
     expect(await Promise.all(answers)).toEqual(expected);
-    expect(fromCache).toBeGreaterThan(0);
+    // Some were kept by those that were killed.
+    expect(asked - before).toBeLessThan(PAGES);
   },
 );

@@ -16,6 +16,11 @@ function outcomes(lines: readonly string[]) {
 
 const info = (text: string): string => `INFO: ${STAMP} ${text}`;
 
+function rowsOf(map: Uint8Array): string[] {
+  const lines = Buffer.from(map).toString().trimEnd().split("\n");
+  return lines.filter((line) => !line.startsWith("!"));
+}
+
 describe("MemgatorLog", () => {
   it.each(["BENCHMARK", "PROFILE"])("joins sessions and URIs of a log with %s lines", (kind) => {
     const { list, ambiguous } = outcomes([
@@ -93,26 +98,16 @@ describe("a map of MemGator logs", () => {
     info("Aggregating Mementos for http://void.com/y?z=1"), // says nothing about /y
     info("ia => Response error: 404 Not Found"),
   ].join("\n");
-  const mapOf = (archive?: string) =>
-    generateMap(
-      [
-        {
-          name: "memgator.log",
-          chunks: (async function* () {
-            yield new TextEncoder().encode(text);
-          })(),
-        },
-      ],
-      { archive },
-    );
+  const mapOf = (archive?: string, log: string = text) => {
+    const chunks = (async function* () {
+      yield new TextEncoder().encode(log);
+    })();
+    return generateMap([{ name: "memgator.log", chunks }], { archive });
+  };
 
   it("holds hits as the most that was seen, and misses as voids", async () => {
     const { bytes } = await mapOf("ia");
-    expect(Buffer.from(bytes).toString().split("\n").slice(3)).toEqual([
-      "com,a)/ 5+",
-      "com,void)/x 0",
-      "",
-    ]);
+    expect(rowsOf(bytes)).toEqual(["com,a)/ 5+", "com,void)/x 0"]);
   });
 
   it.each([
@@ -123,5 +118,24 @@ describe("a map of MemGator logs", () => {
       code: "MM_USAGE",
       message: expect.stringMatching(message) as string,
     });
+  });
+
+  it("counts an archive whose answers cannot be joined to a URI", async () => {
+    const lines = [
+      event(1, "AGGREGATOR", "createsess", "Session created"),
+      event(2, "AGGREGATOR", "createsess", "Session created"),
+      info("Aggregating Mementos for http://a.com/"),
+      info("Aggregating Mementos for http://b.com/"),
+      event(1, "loc", "extractmementos", "7 Mementos extracted from LoC"),
+      event(3, "AGGREGATOR", "createsess", "Session created"),
+      info("Aggregating Mementos for http://c.com/"),
+      event(3, "ia", "extractmementos", "3 Mementos extracted from IA"),
+    ];
+    await expect(mapOf(undefined, lines.join("\n"))).rejects.toMatchObject({
+      code: "MM_USAGE",
+      message: expect.stringMatching(/several archives, "loc" and "ia"/) as string,
+    });
+    expect(rowsOf((await mapOf("loc", lines.join("\n"))).bytes)).toEqual([]);
+    expect(rowsOf((await mapOf("ia", lines.join("\n"))).bytes)).toEqual(["com,c)/ 3+"]);
   });
 });

@@ -138,10 +138,15 @@ describe("lockFile", () => {
 
   it("goes by names, not by what they begin with", async () => {
     const folder = scratchDir();
-    const unlock = await lockFile(join(folder, "index"));
-    (await lockFile(join(folder, "index.cdxj")))();
-    expect(readdirSync(folder)).toHaveLength(1);
-    unlock();
+    const names = ["index", "index.cdxj", "index.cdxj.gz"];
+    for (const name of names) {
+      const unlock = await lockFile(join(folder, name));
+      for (const other of names) {
+        if (other !== name) (await lockFile(join(folder, other)))();
+      }
+      expect(readdirSync(folder)).toHaveLength(1);
+      unlock();
+    }
   });
 
   it("takes over from a process that was killed", async () => {

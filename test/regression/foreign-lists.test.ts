@@ -99,6 +99,18 @@ describe("a MemGator log as --misses", () => {
   });
 });
 
+describe("--misses of evaluate", () => {
+  it("is refused where nothing is trained on it", async () => {
+    const args = ["evaluate", at("small.ukvs"), "--truth", at("truth.ukvs")];
+    const lists = ["--lookups", at("uris.txt"), "--misses", at("uris.txt")];
+    const { code, stderr } = await runCli([...args, ...lists]);
+    expect({ code, stderr }).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--misses goes with --sweep frontier only"),
+    });
+  });
+});
+
 describe("a batch", () => {
   it.each(["timestamps.txt", "memgator.log", "page.html", "binary.bin", "map.ukvs"])(
     "that is %s is refused by lookup and by surt",
@@ -133,5 +145,37 @@ describe("a list taken from a log", () => {
     const many = await run("many.txt");
     expect(many.code).toBe(2);
     expect(many.stderr).toMatch(/neither a URI nor a SURT: .*"a b.*many\.txt","line":121/);
+  });
+
+  it.each([
+    "compact TRUTH --max-lines 20 --misses LIST",
+    "fit TRUTH --misses LIST",
+    "evaluate --sweep frontier --truth TRUTH --lookups URIS --misses LIST",
+    "evaluate SMALL --truth TRUTH --lookups LIST",
+    "evaluate SMALL --truth TRUTH --lookups URIS --future LIST",
+  ])("has its odd lines counted: %s", async (line) => {
+    const uris = Array.from({ length: 240 }, (_, i) => `http://a.com/new/${i}\n`).join("");
+    const lists = folderWith({ "odd.txt": `localhost\n${uris}a b\n`, "even.txt": uris });
+    const run = (list: string, ...more: string[]) => {
+      const names = { TRUTH: at("truth.ukvs"), SMALL: at("small.ukvs"), URIS: at("uris.txt") };
+      const known: Record<string, string> = { ...names, LIST: join(lists, list) };
+      return runCli([...line.split(" ").map((word) => known[word] ?? word), ...more]);
+    };
+    const warning =
+      "mementomap: warning: 2 lines of the lists are neither URIs nor SURTs, and were left out\n";
+    const odd = await run("odd.txt");
+    expect(odd).toMatchObject({ code: 0, stderr: expect.stringContaining(warning) });
+    const even = await run("even.txt");
+    expect(even.stderr).not.toContain("warning");
+    expect(odd.stdout.replaceAll("odd.txt", "even.txt")).toBe(even.stdout);
+    expect((await run("odd.txt", "-q")).stderr).toBe("");
+  });
+
+  it("is counted in the summary of compact for programs", async () => {
+    const uris = Array.from({ length: 120 }, (_, i) => `http://a.com/new/${i}\n`).join("");
+    const lists = folderWith({ "odd.txt": `localhost\n${uris}` });
+    const args = ["compact", at("truth.ukvs"), "--max-lines", "20", "--json"];
+    const { stderr } = await runCli([...args, "--misses", join(lists, "odd.txt")]);
+    expect(JSON.parse(stderr)).toMatchObject({ oddLines: 1 });
   });
 });

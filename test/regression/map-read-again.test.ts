@@ -40,6 +40,6 @@ it("reads a map that could not be read, though its file did not change since", a
     expect(existsSync(path)).toBe(true);
     await keeper.check();
     expect(shown(router.route({ uri: "http://arxiv.org/" }))).toBe("+a in-map");
-    keeper.stop();
+    await keeper.stop();
   }
 });

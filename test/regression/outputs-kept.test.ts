@@ -1,12 +1,4 @@
-import {
-  existsSync,
-  linkSync,
-  mkdirSync,
-  readFileSync,
-  readdirSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { linkSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
@@ -136,20 +128,39 @@ describe("an output that would destroy something", () => {
     expect(readFileSync(at("a.cdxj"), "utf8")).toBe(CDXJ);
   });
 
-  it("names a folder that is missing", async () => {
-    const { at } = world();
-    const path = at(join("none", "x.ukvs"));
-    for (const argv of [
-      ["generate", at("a.cdxj"), "-o", path],
-      ["compact", at("map.ukvs"), "-o", path],
-      ["analyze", at("a.cdxj"), "--html", path],
-    ]) {
-      const { code, stderr } = await runCli(argv);
-      expect(code).toBe(2);
-      expect(stderr).toContain(`the folder ${at("none")} does not exist`);
-    }
-    mkdirSync(at("none"));
-    expect((await runCli(["generate", "-q", at("a.cdxj"), "-o", path])).code).toBe(0);
-    expect(existsSync(path)).toBe(true);
+  it.each([
+    "generate @a.cdxj -o OUT",
+    "generate @a.cdxj -o OUT.gz",
+    "compact @map.ukvs -o OUT",
+    "compact --max-lines 5 @map.ukvs -o OUT",
+    "merge @map.ukvs @map.ukvs -o OUT",
+    "diff @map.ukvs @map.ukvs -o OUT",
+    "split --pages 2 @map.ukvs -o OUT",
+    "split --html --pages 2 @map.ukvs -o OUT",
+    "sample --lines 5 -o OUT",
+    "lookup @map.ukvs --batch @uris.txt -o OUT",
+    "analyze @a.cdxj -o OUT",
+    "analyze @a.cdxj --html OUT",
+    "logs @mg.log -o OUT",
+    "logs @mg.log --html OUT",
+    "evaluate @map.ukvs --truth @map.ukvs --lookups @uris.txt --html OUT",
+    "fetch http://127.0.0.1:1/ -o OUT",
+    "harvest http://127.0.0.1:1/ --url a -o OUT",
+    "aggregate --serve --port 0 -a @list.json --log OUT",
+    "aggregate --serve --port 0 -a @list.json --combined-log OUT",
+    "serve @map.ukvs --port 0 --combined-log OUT",
+  ])("that has no folder is refused, and the folder named: %s", async (line) => {
+    const place = world();
+    const { folder, at } = place;
+    const archive = { id: "a", timemap: "http://127.0.0.1:1/", timegate: "http://127.0.0.1:1/" };
+    writeFileSync(at("list.json"), JSON.stringify([archive]));
+    const before = contents(folder);
+    const words = line.replace("OUT", at(join("none", "x"))).split(" ");
+    const { code, stderr } = await run(place, ...words);
+    expect({ code, stderr }).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`the folder ${at("none")} does not exist`),
+    });
+    expect(contents(folder)).toEqual(before);
   });
 });

@@ -75,7 +75,7 @@ charts, to read on screen, phone and paper.`,
       }),
     );
     const format = values.format === "auto" ? undefined : values.format;
-    const run = runRecord({ inputs: paths }, filter, { format });
+    const run = runRecord(io, { inputs: paths }, filter, { format });
     const json = { ...analysis, run: timelessRecord(run) };
     const text = values.json ? `${JSON.stringify(json)}\n` : analysisText(analysis);
     if (values.html !== undefined) {

@@ -14,6 +14,7 @@ import { FORCE_OPTION } from "../force-option.ts";
 import type { Io } from "../io.ts";
 import { ExitCode } from "../io.ts";
 import { refuseOtherThanMaps } from "../map-argument.ts";
+import { warnOfOddLines } from "../odd-lines.ts";
 import { Progress } from "../progress.ts";
 import {
   formatCount,
@@ -269,6 +270,7 @@ function report(
     io.stderr.write(`${JSON.stringify({ ...summary, seconds: ms / 1000, peakMemoryBytes })}\n`);
     return;
   }
+  if ("oddLines" in summary) warnOfOddLines(io, summary.oddLines);
   showSummary(io, [
     ["rows read", formatCount(rowsRead), `${formatCount(Math.round((rowsRead / ms) * 1000))}/s`],
     ["rows", formatCount(rows), `${((100 * rows) / Math.max(1, rowsRead)).toFixed(2)}%`],

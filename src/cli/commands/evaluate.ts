@@ -16,6 +16,7 @@ import { FORCE_OPTION } from "../force-option.ts";
 import { captureFilter, INDEX_OPTIONS } from "../index-options.ts";
 import { ExitCode, writeText } from "../io.ts";
 import { refuseOtherThanMaps } from "../map-argument.ts";
+import { warnOfOddLines } from "../odd-lines.ts";
 import { runRecord, timelessRecord } from "../run-record.ts";
 import { parsePositive } from "../sizes.ts";
 import { WORK_OPTIONS } from "../work-options.ts";
@@ -67,7 +68,7 @@ as well) beside weights, fixed policies, and Bloom filters of the same sizes.`,
     misses: {
       type: "string",
       value: "FILE",
-      help: "Lookups to train the sweep on, or a MemGator log.",
+      help: "Lookups that missed, to train --sweep frontier on, or a MemGator log.",
     },
     archive: {
       type: "string",
@@ -115,6 +116,9 @@ as well) beside weights, fixed policies, and Bloom filters of the same sizes.`,
     if (positionals.length === 0 && !hasMore) {
       throw usage("evaluate", "nothing to evaluate: name maps, or use --sweep");
     }
+    if (misses !== undefined && values.sweep !== "frontier") {
+      throw usage("evaluate", "--misses goes with --sweep frontier only");
+    }
     if (asOf !== undefined && future !== undefined) {
       throw usage("evaluate", "--as-of takes what came later from the index; leave out --future");
     }
@@ -142,13 +146,9 @@ as well) beside weights, fixed policies, and Bloom filters of the same sizes.`,
       scratch: values.tmp,
       streams: io,
     });
-    if (report.oddLines > 0 && !values.quiet) {
-      io.stderr.write(
-        `mementomap: warning: ${report.oddLines} lines of the lists are neither URIs nor SURTs, and were left out\n`,
-      );
-    }
+    if (!values.quiet) warnOfOddLines(io, report.oddLines);
     const evaluations = values["held-hosts"] ? report.onHeldHosts : report.all;
-    const run = runRecord({ maps: positionals, truth, lookups, future, misses }, filter, {
+    const run = runRecord(io, { maps: positionals, truth, lookups, future, misses }, filter, {
       "as-of": asOf,
     });
     if (values.html !== undefined) {

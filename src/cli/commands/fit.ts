@@ -18,6 +18,7 @@ import { defineCommand } from "../command.ts";
 import type { Io } from "../io.ts";
 import { ExitCode, writeText } from "../io.ts";
 import { refuseOtherThanMaps } from "../map-argument.ts";
+import { warnOfOddLines } from "../odd-lines.ts";
 import { formatCount } from "../sizes.ts";
 
 export const fit: Command = defineCommand({
@@ -78,7 +79,12 @@ function fitMap(
   {
     misses,
     archive,
-  }: { readonly misses: string | undefined; readonly archive: string | undefined },
+    quiet,
+  }: {
+    readonly misses: string | undefined;
+    readonly archive: string | undefined;
+    readonly quiet: boolean;
+  },
   io: Io,
 ): Promise<{ table: DepthChildren[]; prior: Prior | undefined }> {
   return withMapSources([path], { io }, async ([source]) => {
@@ -94,9 +100,12 @@ function fitMap(
     const table = counter.table();
     // A map with more key columns cannot be kept to a size.
     if (reader.headers.fields.keys.length > 1) return { table, prior: undefined };
+    const missList =
+      misses === undefined ? undefined : await readMisses({ path: misses, archive }, io);
+    if (!quiet) warnOfOddLines(io, missList?.oddLines ?? 0);
     const { prior } = await BudgetCompaction.survey(read, {
       source: source.name,
-      misses: misses === undefined ? undefined : await readMisses({ path: misses, archive }, io),
+      misses: missList,
       kernels: budgetKernels,
     });
     return { table, prior };

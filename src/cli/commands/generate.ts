@@ -17,6 +17,7 @@ import { captureFilter, INDEX_OPTIONS } from "../index-options.ts";
 import type { Io } from "../io.ts";
 import { ExitCode } from "../io.ts";
 import { withProgress, WORK_OPTIONS } from "../work-options.ts";
+import { sourceDate } from "../source-date.ts";
 
 export const generate: Command = defineCommand({
   name: "generate",
@@ -186,8 +187,8 @@ async function describe(
 
 /** When the index last changed, so that the same index always gives the same map. */
 async function updatedAt(paths: readonly string[], io: Io): Promise<string> {
-  const epoch = io.env["SOURCE_DATE_EPOCH"];
-  if (epoch !== undefined && /^\d{1,12}$/.test(epoch)) return isoSeconds(Number(epoch) * 1000);
+  const date = sourceDate(io);
+  if (date !== undefined) return isoSeconds(date);
   let last = 0;
   for (const path of paths) last = Math.max(last, await lastChange(path));
   return isoSeconds(last);

@@ -76,6 +76,7 @@ could belong to several requests at once count for the archive, not for a URI.`,
       }),
     );
     const run = runRecord(
+      io,
       { logs: paths, holdings: values.holdings },
       {},
       { archive: values.archive },

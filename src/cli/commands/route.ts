@@ -131,7 +131,7 @@ async function show(
     await keeper.start();
     await keeper.fetched();
   } finally {
-    keeper.stop();
+    await keeper.stop();
   }
   let isAnyAsked = false;
   for (const [i, uri] of uris.entries()) {

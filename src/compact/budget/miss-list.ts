@@ -16,13 +16,16 @@ export class MissList {
   readonly starts: Uint32Array;
   /** Whether the key was first seen in the later half of the log. */
   readonly isLate: Uint8Array;
+  /** Lines of the log that were left out, because they are neither URIs nor SURTs. */
+  readonly oddLines: number;
 
   /** @param log the keys in the order of the log; a collector must not be added to any more. */
-  constructor(log: MissCollector | Iterable<string>) {
+  constructor(log: MissCollector | Iterable<string>, oddLines: number = 0) {
     const { count, bytes, starts } = log instanceof MissCollector ? log : collected(log);
     const ids = Uint32Array.from({ length: count }, (_, id) => id);
     sortKeys(ids, bytes, starts);
     this.count = count;
+    this.oddLines = oddLines;
     this.bytes = new Uint8Array(starts[count]);
     this.starts = new Uint32Array(count + 1);
     this.isLate = new Uint8Array(count);

@@ -25,5 +25,5 @@ export async function readMissList(
     });
   }
   list.end();
-  return new MissList(collector);
+  return new MissList(collector, list.oddLines);
 }

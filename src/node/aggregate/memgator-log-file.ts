@@ -14,7 +14,7 @@ import {
 import type { Outcome } from "../../aggregate/outcome.ts";
 import type { Session, SessionEnd, SessionObserver } from "../../aggregate/session.ts";
 import type { Archive } from "../../route/archive.ts";
-import { ioError } from "../io-error.ts";
+import { ioError, outputError } from "../io-error.ts";
 
 const FLUSH_AFTER_MS = 200;
 const FLUSH_AT_LENGTH = 256 * 1024;
@@ -159,7 +159,7 @@ export class MemgatorLogFile implements SessionObserver {
     try {
       return openSync(this.#path, "a");
     } catch (error) {
-      throw ioError(error, this.#path);
+      throw outputError(error, this.#path);
     }
   }
 }

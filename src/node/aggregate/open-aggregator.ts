@@ -97,7 +97,7 @@ export async function openAggregator(options: OpenAggregatorOptions): Promise<Op
       hitRates.keepOnly(list);
     },
     async close() {
-      keeper.stop();
+      await keeper.stop();
       await upstream.close();
     },
   };

@@ -62,6 +62,8 @@ export interface BudgetFileSummary {
   /** What a row is worth, in expected wrong answers. */
   readonly price: number;
   readonly prior: Prior;
+  /** Lines of the misses that were left out, because they are neither URIs nor SURTs. */
+  readonly oddLines: number;
 }
 
 /** The share of a budget in bytes that may stay unused. */
@@ -103,7 +105,8 @@ export async function compactFileToBudget(
           spill,
           kernels: budgetKernels,
         });
-        return await writeWithin(compaction, join(scratch, "map"), output, options);
+        const summary = await writeWithin(compaction, join(scratch, "map"), output, options);
+        return { ...summary, oddLines: misses?.oddLines ?? 0 };
       } finally {
         spill.close();
       }
@@ -171,7 +174,7 @@ async function writeWithin(
   scratch: string,
   output: MapOutput,
   options: BudgetFileOptions,
-): Promise<BudgetFileSummary> {
+): Promise<Omit<BudgetFileSummary, "oddLines">> {
   const { budget } = options;
   const maxRows = rowsWithin(budget, compaction);
   let plan: Plan;

@@ -2,6 +2,7 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { BudgetCompaction } from "../../compact/budget/budget-compaction.ts";
+import type { MissList } from "../../compact/budget/miss-list.ts";
 import { compactMap } from "../../compact/compact-map.ts";
 import { AskedLookups } from "../../evaluate/asked-lookups.ts";
 import type {
@@ -85,7 +86,8 @@ const FRONTIER_COSTS = [0.001, 0.002, 0.005, 0.01, 0.015, 0.02, 0.05, 0.1, 0.2, 
 const INDEX_GROWTH = 3;
 
 /** What is held, what is asked for, and what maps are made of. */
-interface Setting extends EvaluateOptions {
+interface Setting extends Omit<EvaluateOptions, "misses"> {
+  readonly misses: MissList | undefined;
   readonly held: Truth;
   readonly judged: JudgedLookups;
   readonly future: undefined;
@@ -114,9 +116,14 @@ export async function evaluateFiles(
     const memoryBytes = options.memoryBytes ?? DEFAULT_MEMORY_BYTES;
     const asked = new AskedLookups(options.countsRepeats === true);
     const later = new AskedLookups(false);
+    const misses =
+      options.misses === undefined
+        ? undefined
+        : await readMisses({ path: options.misses, archive: options.archive }, streams);
     const oddLines =
       (await readList(options.lookups, asked, streams)) +
-      (await readList(options.future, later, streams));
+      (await readList(options.future, later, streams)) +
+      (misses?.oddLines ?? 0);
     const held = await openTruth(asked, { ...options, path: options.truth, scratch });
     const { judged, laterKeys } = await judge(asked, later, held, memoryBytes, streams);
     const originals = options.originals ?? held.originals;
@@ -126,6 +133,7 @@ export async function evaluateFiles(
     };
     const setting: Setting = {
       ...options,
+      misses,
       held,
       judged,
       future: undefined,
@@ -347,8 +355,8 @@ async function* madeOfTruth(setting: Setting): AsyncGenerator<Predictor, void, u
 }
 
 async function* budgets(
-  { held, streams, archive, scratch, cost: { costDivisor } }: Setting,
-  misses: string | undefined,
+  { held, streams, scratch, cost: { costDivisor } }: Setting,
+  misses: MissList | undefined,
 ): AsyncGenerator<Predictor, void, undefined> {
   const read = async function* read(): AsyncGenerator<Uint8Array, void, undefined> {
     const input = await openInput(held.map, streams, { signal: streams.interrupt?.signal });
@@ -359,8 +367,7 @@ async function* budgets(
   try {
     const compaction = await BudgetCompaction.survey(read, {
       source: held.map,
-      misses:
-        misses === undefined ? undefined : await readMisses({ path: misses, archive }, streams),
+      misses,
       spill,
       kernels: budgetKernels,
     });

@@ -7,6 +7,7 @@ import { isMementoMapError, MementoMapError } from "../../errors.ts";
 import type { UkvsHeaders } from "../../ukvs/header.ts";
 import type { Interrupt } from "../interrupt.ts";
 import { ioError, systemCode } from "../io-error.ts";
+import { lockFile } from "../lock-file.ts";
 import type { ProxySettings } from "../proxy/proxy-settings.ts";
 import { removeAbandonedScratch, withTempDir } from "../temp-dir.ts";
 import { download, type Download, forget } from "./download.ts";
@@ -67,6 +68,9 @@ const DEFAULT_MAX_BYTES = 16 * 2 ** 30;
  * line by line; only then the file is replaced, in one step. Whatever fails before, the old map
  * stays. A small file beside it remembers tags and freshness. Memory: a few chunks.
  *
+ * Two that fetch into one file at the same time would spoil each other's download: the second is
+ * refused.
+ *
  * @throws MM_NOT_FOUND, MM_HTTP, MM_REFUSED, MM_BAD_URI, MM_IO; MM_EMPTY and MM_SHRUNK when the map has
  *   lost too much of the one in the file
  */
@@ -114,7 +118,18 @@ class Fetching {
     this.#client = client;
   }
 
+  /** Finds out whether the file can be written before anybody is asked for anything. */
   async run(): Promise<FetchResult> {
+    await sizeOf(this.#target);
+    const unlock = await lockFile(this.#target, this.#options.interrupt);
+    try {
+      return await this.#run();
+    } finally {
+      unlock();
+    }
+  }
+
+  async #run(): Promise<FetchResult> {
     await removeAbandonedScratch();
     const held = await this.#heldState();
     if (held !== undefined) {
@@ -295,11 +310,16 @@ function isInterruption(error: unknown): boolean {
   return isMementoMapError(error) && ["MM_INTERRUPTED", "MM_HTTP"].includes(error.code);
 }
 
+/** @throws MM_IO for a folder */
 async function sizeOf(path: string): Promise<number | undefined> {
   try {
-    return (await stat(path)).size;
+    const stats = await stat(path);
+    if (!stats.isDirectory()) return stats.size;
+    throw new MementoMapError("MM_IO", "is a directory; name a file", {
+      position: { source: path },
+    });
   } catch (error) {
     if (systemCode(error) === "ENOENT") return undefined;
-    throw error instanceof MementoMapError ? error : ioError(error, path);
+    throw ioError(error, path);
   }
 }

@@ -64,10 +64,12 @@ export class FreshMap {
     return this.#refreshing;
   }
 
-  /** Asks no more, and gives up what is under way. */
-  stop(): void {
+  /** Asks no more, and gives up what is under way; waits until the file is no longer written to. */
+  async stop(): Promise<void> {
     this.#stopping.abort(new Error("stopped"));
     clearTimeout(this.#timer);
+    // Whoever asked for it is told of errors.
+    await this.#refreshing?.catch(() => undefined);
   }
 
   async #refresh(): Promise<FetchResult | undefined> {

@@ -137,9 +137,9 @@ export class KeptMap {
     return this.#checking;
   }
 
-  /** Fetches no more. */
-  stop(): void {
-    this.#fresh?.stop();
+  /** Fetches no more; waits until the file is no longer written to. */
+  async stop(): Promise<void> {
+    await this.#fresh?.stop();
   }
 
   #status(): MapState["status"] {

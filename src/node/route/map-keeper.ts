@@ -96,9 +96,12 @@ export class MapKeeper {
       const map = kept.get(archive.id);
       if (map !== undefined) map.archive = archive;
     }
-    for (const [id, map] of before) if (kept.get(id) !== map) map.stop();
+    const dropped = Array.from(before).filter(([id, map]) => kept.get(id) !== map);
+    const stopping = Promise.all(dropped.map(([, map]) => map.stop()));
     this.#hasChanges = true;
     await this.#publish();
+    // A map that is fetched from elsewhere now goes into the same file.
+    await stopping;
     this.#fetchAll(added);
   }
 
@@ -133,11 +136,11 @@ export class MapKeeper {
     return Array.from(this.#kept.values(), ({ state }) => state);
   }
 
-  /** Looks after maps no more; the router keeps those it has. */
-  stop(): void {
+  /** Looks after maps no more; the router keeps those it has. Waits until no file is written to. */
+  async stop(): Promise<void> {
     this.#isStopped = true;
     clearInterval(this.#timer);
-    for (const kept of this.#kept.values()) kept.stop();
+    await Promise.all(Array.from(this.#kept.values(), (kept) => kept.stop()));
   }
 
   /** The maps of archives, where there are some; those of `before` that are in the same place. */

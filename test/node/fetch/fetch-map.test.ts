@@ -237,7 +237,7 @@ describe("FreshMap", () => {
     expect(pauses).toEqual([60_000, 120_000, 240_000]);
     expect(seen).toEqual(["fetched", "MM_HTTP", "MM_HTTP", "MM_HTTP"]);
     expect(readFileSync(target, "utf8")).toBe(EXAMPLE_MAP);
-    fresh.stop();
+    await fresh.stop();
   });
 
   it("keeps to its own bounds, whatever the archive says", async () => {
@@ -254,7 +254,7 @@ describe("FreshMap", () => {
       });
       await fresh.start();
       pauses.push(fresh.nextInMs);
-      fresh.stop();
+      await fresh.stop();
     }
     expect(pauses).toEqual([1100, 55_000]);
   });

@@ -209,7 +209,7 @@ describe("MapKeeper, for an address", () => {
     const first = keeping(`${url}/`, { folder });
     await first.keeper.start();
     await first.keeper.fetched();
-    first.keeper.stop();
+    await first.keeper.stop();
     writeFileSync(join(folder, "a.ukvs"), EXAMPLE_MAP.replaceAll("*", "\0"));
     const second = keeping(`${url}/`, { folder });
     await second.keeper.start();
