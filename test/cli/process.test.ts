@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { scratchDir } from "../support/scratch.ts";
 import { spawnCli, spawnShell } from "../support/spawn-cli.ts";
+import { until } from "../support/until.ts";
 
 describe.skipIf(process.platform === "win32")("the process", () => {
   it("ends with the status of the answer", async () => {
@@ -49,11 +50,7 @@ describe.skipIf(process.platform === "win32")("the process", () => {
         "-o",
         join(folder, "x.cdxj"),
       ]);
-      while (readdirSync(folder).length === 0) {
-        await new Promise((resolve) => {
-          setTimeout(resolve, 20);
-        });
-      }
+      await until(() => readdirSync(folder).length > 0);
       child.kill(signal);
       expect(await done).toMatchObject({
         code: 130,

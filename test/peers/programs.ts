@@ -5,6 +5,7 @@ import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { until } from "../support/until.ts";
 
 const execute = promisify(execFile);
 
@@ -52,17 +53,16 @@ export async function startServer(
   address: string,
 ): Promise<{ stop(): void }> {
   const child: ChildProcess = spawn(command, args, { cwd: folder, stdio: "ignore" });
-  const deadline = Date.now() + 60_000;
-  for (;;) {
-    const answers = await fetch(address).then(
-      () => true,
-      () => false,
+  let isAnswering = false;
+  const ask = (): Promise<void> =>
+    fetch(address).then(
+      () => void (isAnswering = true),
+      () => undefined,
     );
-    if (answers) return { stop: () => void child.kill() };
-    if (Date.now() > deadline || child.exitCode !== null) {
-      child.kill();
-      throw new Error(`${command} did not begin to answer at ${address}`);
-    }
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
+  await until(() => ask().then(() => isAnswering || child.exitCode !== null), 60_000).catch(
+    () => undefined, // told below
+  );
+  if (isAnswering) return { stop: () => void child.kill() };
+  child.kill();
+  throw new Error(`${command} did not begin to answer at ${address}`);
 }

@@ -12,7 +12,7 @@ const MAP = '!fields {"keys":["surt"],"values":["frequency"]}\ncom,a)/ 1\n';
 
 /** A server that sends half a map, and the rest when it is told to. */
 async function slowServer(): Promise<
-  ScriptedServer & { readonly half: Promise<void>; finish(): void }
+  ScriptedServer & { readonly half: Promise<void>; readonly finish: () => void }
 > {
   const waiting: ServerResponse[] = [];
   let reached: () => void = () => undefined;

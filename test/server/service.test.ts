@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { JsonLog } from "../../src/server/log.ts";
 import { readExposition } from "../support/exposition.ts";
 import { EXAMPLE_MAP, serving } from "../support/serving.ts";
+import { until } from "../support/until.ts";
 
 describe("the service pages", () => {
   it("say which maps are served", async () => {
@@ -99,7 +100,13 @@ describe("a server that is told to stop", () => {
           answered += chunk.toString();
           if (!answered.includes("x.com")) {
             void served.server.stop();
-            setTimeout(() => batch.end("http://x.com/\n"), 100);
+            // As soon as nobody else is let in.
+            const isClosed = (): Promise<boolean> =>
+              fetch(`${served.url}/health`).then(
+                () => false,
+                () => true,
+              );
+            until(isClosed).then(() => batch.end("http://x.com/\n"), reject);
           }
         });
         response.on("end", resolve);

@@ -5,6 +5,7 @@ import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sampleIndex } from "../../../src/sample/sample-archive.ts";
 import { spawnCli } from "../../support/spawn-cli.ts";
+import { until } from "../../support/until.ts";
 import { zipFile } from "../../support/zip-fixture.ts";
 import { zipNum } from "../../support/zipnum-fixture.ts";
 
@@ -80,13 +81,7 @@ describe("inputs that several threads read", () => {
     const options = ["-q", "--threads", "2", "--tmp", scratch, "-o", join(folder, "stopped.ukvs")];
     const many = Array.from({ length: 8 }, parts).flat();
     const { child, done } = spawnCli(["generate", ...options, ...many]);
-    await new Promise<void>((resolve) => {
-      const timer = setInterval(() => {
-        if (readdirSync(scratch).length === 0) return;
-        clearInterval(timer);
-        resolve();
-      }, 5);
-    });
+    await until(() => readdirSync(scratch).length > 0);
     child.kill("SIGINT");
     expect(await done).toMatchObject({ code: 130, stdout: "" });
     expect(readdirSync(scratch)).toEqual([]);

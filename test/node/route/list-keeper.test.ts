@@ -96,7 +96,7 @@ describe("ListKeeper", () => {
       take: async () => {
         events.push("begin");
         await new Promise((resolve) => {
-          setTimeout(resolve, 5);
+          setImmediate(resolve);
         });
         events.push("end");
       },

@@ -15,5 +15,5 @@ const answerOf = (number: number): Parameters<typeof store.put>[1] => ({
 for (let number = 0; ; number++) {
   store.put(`stay \nhttp://example.com/${number % 40}`, answerOf(number % 40));
   if (number % 8 === 0) await new Promise((resolve) => setTimeout(resolve, 1));
-  if (number === 60) process.stdout.write("writing\n");
+  process.stdout.write(`${number}\n`);
 }

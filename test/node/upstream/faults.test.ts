@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
+import { until, untilSteady } from "../../support/until.ts";
 import {
   archiveAt,
   askWhole,
@@ -283,7 +283,8 @@ describe("bodies", () => {
       send();
     });
     const answer = await testUpstream().ask(timemapRequest(archive, { maxBytes: 1e8 }));
-    await sleep(100);
+    await until(() => sent > 0);
+    await untilSteady(() => sent);
     expect(sent).toBeLessThan(32 * 2 ** 20);
     let bytes = 0;
     await answer.read((chunk) => (bytes += chunk.length));
@@ -307,7 +308,7 @@ describe("bodies", () => {
       const answer = await upstream.ask(request);
       expect(answer.status).toBe(302);
       answer.discard();
-      while (upstream.stateOf(archive).requestsUnderWay > 0) await sleep(1);
+      await until(() => upstream.stateOf(archive).requestsUnderWay === 0);
       expect(connections()).toBe(made);
     }
   });

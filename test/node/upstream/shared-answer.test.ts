@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, vi } from "vitest";
 import { askWhole, httpAnswer, rawArchive, testUpstream, timemapRequest } from "./raw-archive.ts";
 
@@ -47,7 +46,7 @@ describe("sharing", () => {
 
   it("lets one leave without the others noticing, and ends when all have left", async () => {
     const closed = vi.fn<() => void>();
-    const { archive } = await rawArchive((socket, number) => {
+    const { archive, heads } = await rawArchive((socket, number) => {
       socket.once("close", closed);
       if (number === 0) setTimeout(() => socket.write(httpAnswer(200, "shared")), 30);
     });
@@ -62,7 +61,7 @@ describe("sharing", () => {
     expect(closed).not.toHaveBeenCalled();
     const alone = new AbortController();
     const last = upstream.ask(timemapRequest(archive, { signal: alone.signal }));
-    await sleep(20);
+    await vi.waitFor(() => expect(heads).toHaveLength(2));
     alone.abort(new Error("all left"));
     await expect(last).rejects.toThrow("all left");
     // It has a moment for its answer, which does not come.
