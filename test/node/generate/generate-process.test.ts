@@ -4,6 +4,7 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { naiveRows, rowsOf } from "../../generate/naive-map.ts";
 import { scratchDir } from "../../support/scratch.ts";
+import { until } from "../../support/until.ts";
 import type { Started } from "./built-cli.ts";
 import { isBuilt, runBuilt, startBuilt } from "./built-cli.ts";
 
@@ -17,14 +18,6 @@ function linesOf(count: number, padding: number): string[] {
     (_, i) =>
       `com,h${(i * 31) % 1009})/${(i * 7919) % (count >> 2)}?${i % 7} 201${i % 10} ${filler}`,
   );
-}
-
-async function until(isTrue: () => boolean): Promise<void> {
-  while (!isTrue()) {
-    await new Promise((resolve) => {
-      setTimeout(resolve, 10);
-    });
-  }
 }
 
 describe.skipIf(!isBuilt)("generate on threads (needs npm run build)", () => {
