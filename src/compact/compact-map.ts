@@ -1,5 +1,6 @@
 import { BANG, AT, CR, LF } from "../bytes/ascii.ts";
 import { MAX_LINE_BYTES, wholeLines } from "../bytes/whole-lines.ts";
+import { refuseForeignFile } from "../ukvs/foreign-file.ts";
 import type { Header } from "../ukvs/header.ts";
 import { headerText, parseHeader, UkvsHeaders } from "../ukvs/header.ts";
 import { isMementoMapError } from "../errors.ts";
@@ -136,6 +137,7 @@ export function readHeaders(chunk: Uint8Array, head: HeadLines, source: string):
     }
     at = next;
   }
+  if (at < chunk.length) refuseForeignFile(chunk.subarray(at), head.headers, source);
   return at;
 }
 

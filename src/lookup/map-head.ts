@@ -1,6 +1,7 @@
 import { markLength } from "../bytes/byte-order-mark.ts";
 import { isMementoMapError, MementoMapError, type Position } from "../errors.ts";
 import { type Header, parseHeader, startsHeader, UkvsHeaders } from "../ukvs/header.ts";
+import { refuseForeignFile } from "../ukvs/foreign-file.ts";
 import { checkSize, refuseNoRecords } from "../ukvs/map-size.ts";
 import { checkFirstRow } from "./first-row.ts";
 import { lineEnd, nextLine } from "./line-bounds.ts";
@@ -67,6 +68,9 @@ class HeadReader {
   /** Takes a line, behind which comes that at `next`; says whether headers may follow. */
   take(bytes: Uint8Array, start: number, end: number, next: number): boolean {
     if (!isBlank(bytes, start, end)) {
+      if (!startsHeader(bytes[start])) {
+        refuseForeignFile(bytes.subarray(start, end), this.#list, this.#source);
+      }
       const text = located(this.#position, () => textOf(bytes, start, end));
       if (!startsHeader(bytes[start])) {
         this.#firstRow = text;

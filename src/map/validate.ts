@@ -3,12 +3,12 @@ import { markLength } from "../bytes/byte-order-mark.ts";
 import { compareWithin } from "../bytes/compare-within.ts";
 import { type LineBatch, lineBatches, lineBytes } from "../bytes/lines.ts";
 import { isMementoMapError, quote } from "../errors.ts";
-import { refuseIndex } from "../lookup/first-row.ts";
 import { rowLayout } from "../lookup/map-row.ts";
 import { pageMark } from "../lookup/page-range.ts";
 import { columnsEnd, skipBlanks } from "../ukvs/columns.ts";
 import { parseDatetimeKey } from "../ukvs/datetime-key.ts";
 import { type Frequency, parseFrequency } from "../ukvs/frequency.ts";
+import { refuseForeignFile } from "../ukvs/foreign-file.ts";
 import { type Header, parseHeader, startsHeader, UkvsHeaders } from "../ukvs/header.ts";
 import { LastKey } from "../ukvs/key-order.ts";
 import { sizeFault } from "../ukvs/map-size.ts";
@@ -45,6 +45,7 @@ export async function* validateMap(
     for await (const batch of lineBatches(validation.counted(chunks))) {
       validation.checkBatch(batch);
       yield* validation.take();
+      if (validation.isForeign) return;
     }
   } catch (error) {
     if (!isMementoMapError(error) || error.code !== "MM_LIMIT") throw error;
@@ -60,6 +61,8 @@ const BYTE_ORDER_MARK = "\uFEFF";
 class Validation {
   /** The number of the last line checked. */
   line = 0;
+  /** Whether this is a file of another kind: that is its only fault. */
+  isForeign = false;
   readonly #isOnlyErrors: boolean;
   readonly #faults: Fault[] = [];
   readonly #list: Header[] = [];
@@ -97,7 +100,7 @@ class Validation {
 
   checkBatch(batch: LineBatch): void {
     const { bytes, starts, ends, count, firstLine, isTerminated } = batch;
-    for (let i = 0; i < count; i++) {
+    for (let i = 0; i < count && !this.isForeign; i++) {
       if (this.#hasPlainRows) i = this.#passPlainRows(batch, i);
       if (i === count) break;
       this.line = firstLine + i;
@@ -108,7 +111,8 @@ class Validation {
       if (!this.#isInRecords) this.#bytesBeforeRecords += lineBytes(batch, i);
       this.#checkLine(bytes, starts[i], ends[i]);
     }
-    if (!isTerminated) this.#add("no-final-newline", "the last line does not end in a newline");
+    if (!isTerminated && !this.isForeign)
+      this.#add("no-final-newline", "the last line does not end in a newline");
   }
 
   /**
@@ -206,12 +210,28 @@ class Validation {
       this.#add("blank-line", "the line is blank");
       return;
     }
+    if (!this.#isInRecords && !startsHeader(bytes[start])) {
+      this.#refuseForeign(bytes.subarray(start, end));
+      if (this.isForeign) return;
+    }
     const text = this.#textOf(bytes, start, end);
     if (text === undefined) return;
     if (!startsHeader(text.charCodeAt(0))) this.#checkRecord(text, bytes, start, end);
     else if (this.#isInRecords)
       this.#add("late-header", `header ${quote(text)} comes after the first record`);
     else this.#checkHeader(text);
+  }
+
+  /** Leaves one fault for a file of another kind, in place of one for each line. */
+  #refuseForeign(firstRow: Uint8Array): void {
+    try {
+      refuseForeignFile(firstRow, this.#list, "");
+    } catch (error) {
+      if (!isMementoMapError(error)) throw error;
+      this.isForeign = true;
+      this.#faults.length = 0;
+      this.#add("not-a-map", error.message);
+    }
   }
 
   #textOf(bytes: Uint8Array, start: number, end: number): string | undefined {
@@ -253,7 +273,7 @@ class Validation {
     this.#headBytes = this.#bytesBeforeRecords;
   }
 
-  #startRecords(firstRow: string): void {
+  #startRecords(): void {
     this.#isInRecords = true;
     this.#headers = new UkvsHeaders(this.#list);
     const { fields, namesFields } = this.#headers;
@@ -265,7 +285,6 @@ class Validation {
     }
     this.#isMap = this.#try("not-a-map", () => rowLayout(fields, "")) !== undefined;
     this.#try("bad-header", () => pageMark(this.#headers, ""));
-    this.#try("not-a-map", () => refuseIndex(firstRow, this.#headers, ""));
     this.#lastKey = new LastKey(fields.keys.length);
     if (!this.#isMap || fields.keys.length > 1) return;
     this.#hasPlainRows = fields.values.length === 1;
@@ -277,7 +296,7 @@ class Validation {
     // Without the byte order mark that the text begins with no more.
     const start =
       this.line === 1 ? lineStart + markLength(bytes.subarray(lineStart, end)) : lineStart;
-    if (!this.#isInRecords) this.#startRecords(text);
+    if (!this.#isInRecords) this.#startRecords();
     this.#records++;
     const { fields } = this.#headers;
     if (this.#isMap && text.startsWith('"')) {

@@ -25,6 +25,11 @@ export function isMap({ keys, values }: Fields): boolean {
   return keys[0] === "surt" && values[0] === "frequency";
 }
 
+/** Whether headers name the columns, which are those of a MementoMap by default. */
+export function namesFields(headers: readonly Header[]): boolean {
+  return headers.some(({ name }) => name === "fields" || name === "keys");
+}
+
 const HEADER_LINE = /^[!@]([^\s!@]+)[ \t]+(?:\d+[ \t]+(?=\S))?(.*\S)[ \t]*$/s;
 
 /** Whether a line whose first byte this is, is a header. */
@@ -126,7 +131,7 @@ export class UkvsHeaders {
 
   /** Whether the columns are named, or those of a MementoMap by default. */
   get namesFields(): boolean {
-    return this.list.some(({ name }) => name === "fields" || name === "keys");
+    return namesFields(this.list);
   }
 
   /** These headers and more, after them. */

@@ -3,6 +3,7 @@ import { markLength } from "../bytes/byte-order-mark.ts";
 import { lineBatches, lineBytes, type LineBatch, type LineOptions } from "../bytes/lines.ts";
 import { isMementoMapError, MementoMapError, type Position } from "../errors.ts";
 import { compareColumns, skipBlanks } from "./columns.ts";
+import { refuseForeignFile } from "./foreign-file.ts";
 import { isMap, parseHeader, startsHeader, UkvsHeaders, type Header } from "./header.ts";
 import { duplicateKey, LastKey, notSorted } from "./key-order.ts";
 import { checkSize } from "./map-size.ts";
@@ -34,8 +35,8 @@ const DECODER = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
  * Opens a file: reads its headers and leaves its records to be read once, as `batches()` or as
  * `records()`. Holds one chunk. Close the reader if neither is read.
  *
- * @throws MementoMapError `MM_BAD_HEADER`, `MM_BAD_LINE` if the input is no text, `MM_LIMIT` for a
- *   line longer than `maxLineBytes`.
+ * @throws MementoMapError `MM_BAD_HEADER`, `MM_BAD_LINE` if the input is no text, `MM_BAD_INPUT` if
+ *   it is a web page, an index or a WARC file, `MM_LIMIT` for a line longer than `maxLineBytes`.
  */
 export async function readUkvs(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
@@ -51,6 +52,8 @@ export async function readUkvs(
       if (next.done === true) return new UkvsReader(headersOf(list, source), lines, input, options);
       const records = readHeaders(next.value, list, input, source);
       if (records < next.value.count) {
+        const { bytes, starts } = next.value;
+        refuseForeignFile(bytes.subarray(starts[records]), list, source);
         const pending = { batch: next.value, from: records };
         return new UkvsReader(headersOf(list, source), lines, input, options, pending);
       }

@@ -1,8 +1,10 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { PUBLISHER_RULES } from "../../src/node/fetch/publisher-rules.ts";
 import { runCli } from "../support/run-cli.ts";
+import { scratchDir } from "../support/scratch.ts";
 import { scriptedServer } from "../support/scripted-server.ts";
 import { copiesReady, EXAMPLE_MAP, serving } from "../support/serving.ts";
 
@@ -36,7 +38,7 @@ describe("validate --url", () => {
     const strict = await runCli(["validate", "--url", served.url, "--strict"]);
     expect(strict.code).toBe(1);
     expect(strict.stdout).toContain(
-      "ok: pages, if offered, are linked and make up the map: 3 pages",
+      "ok: the map is offered in 3 pages with the records of the map [P15]",
     );
     expect(strict.stderr).toBe("0 errors, 1 warning\n");
   });
@@ -77,6 +79,116 @@ describe("validate --url", () => {
     });
     expect(lines.find(({ rule }) => rule === "P10")?.message).toBe(
       "it decompresses to something else; Vary does not name Accept-Encoding; both forms have the same strong ETag",
+    );
+  });
+
+  it("words findings as findings", async () => {
+    const { url } = await scriptedServer((request, response) => {
+      if (request.url === "/") response.end("<p>no link");
+      else response.end("com,a)/ 1\n");
+    });
+    const { stdout } = await runCli(["validate", "--url", `${url}/`]);
+    const lines = stdout.trimEnd().split("\n");
+    expect(lines).toContain(
+      "warning: the response has no ETag; the response should have a strong ETag [P4]",
+    );
+    expect(lines).toContain(
+      `warning: ${url}/ has no link to the map; the archive's page should link to the map [P14]`,
+    );
+    // What is fine, or was not looked at, says only what was found.
+    for (const line of lines.filter((text) => /^(?:ok|skipped):/.test(text))) {
+      expect(line).not.toMatch(/should|must/);
+    }
+  });
+
+  /** Pages of EXAMPLE_MAP as a server of files has them, of which the first is the map's address. */
+  async function staticFolder(map: string): Promise<string> {
+    const folder = scratchDir();
+    writeFileSync(join(folder, "map.ukvs"), map);
+    const site = join(folder, "site");
+    const split = ["split", join(folder, "map.ukvs"), "--pages", "3", "--html", "-o", site, "-q"];
+    expect(await runCli(split)).toMatchObject({ code: 0, stderr: "" });
+    return site;
+  }
+
+  async function servingFiles(file: (path: string) => string): Promise<string> {
+    const { url } = await scriptedServer((request, response) => {
+      const path = file(new URL(request.url ?? "/", "http://localhost").pathname);
+      if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) {
+        const content = readFileSync(path);
+        response.setHeader("Content-Length", content.length).end(content);
+      } else response.writeHead(404).end();
+    });
+    return url;
+  }
+
+  it("follows the links in pages of a static site", async () => {
+    const site = await staticFolder(EXAMPLE_MAP);
+    const url = await servingFiles((path) =>
+      join(site, "pages", path === "/.well-known/mementomap" ? "page-0001.ukvs" : basename(path)),
+    );
+    const { lines } = await check(url);
+    expect(lines.find(({ rule }) => rule === "P15")).toMatchObject({
+      outcome: "ok",
+      message: "the map is offered in 3 pages, linked and in order",
+    });
+    expect(lines.filter(({ outcome }) => outcome === "error")).toEqual([]);
+  });
+
+  it("says which page of a static site is missing, or another", async () => {
+    const site = await staticFolder(EXAMPLE_MAP);
+    const page = (number: number): string => join(site, "pages", `page-000${number}.ukvs`);
+    const at = (path: string): string =>
+      path === "/.well-known/mementomap" ? page(1) : join(site, "pages", basename(path));
+    const url = await servingFiles(at);
+    const third = readFileSync(page(3));
+    const found = async (): Promise<Line | undefined> =>
+      (await check(url)).lines.find(({ rule }) => rule === "P15");
+    writeFileSync(page(3), readFileSync(page(2)));
+    expect(await found()).toMatchObject({
+      outcome: "error",
+      message: expect.stringContaining("page-0003.ukvs is page 2, not page 3") as string,
+    });
+    writeFileSync(page(3), third.toString().replaceAll(/"version":"[^"]*"/g, '"version":"x"'));
+    expect(await found()).toMatchObject({
+      outcome: "error",
+      message: expect.stringContaining("is of another version") as string,
+    });
+    rmSync(page(3));
+    expect(await found()).toMatchObject({
+      outcome: "error",
+      message: expect.stringContaining("page-0003.ukvs is not a page of the map") as string,
+    });
+  });
+
+  it("takes a static site with the whole map at its address", async () => {
+    const site = await staticFolder(EXAMPLE_MAP);
+    const url = await servingFiles((path) => join(site, path));
+    const { lines } = await check(url);
+    expect(lines.find(({ rule }) => rule === "P15")?.outcome).toBe("skipped");
+  });
+
+  it.each([
+    ["CRLF", EXAMPLE_MAP.replaceAll("\n", "\r\n")],
+    ["no end of the last line", EXAMPLE_MAP.trimEnd()],
+    ["blank lines", EXAMPLE_MAP.replaceAll("\norg,", "\n\norg,")],
+  ])("takes pages of a map with %s for that map", async (_name, map) => {
+    const served = await serving(map, { pageRecords: 2 });
+    const { lines } = await check(served.url);
+    expect(lines.find(({ rule }) => rule === "P15")).toMatchObject({
+      outcome: "ok",
+      message: "the map is offered in 3 pages with the records of the map",
+    });
+  });
+
+  it("fetches pages of a map without headers", async () => {
+    const site = await staticFolder("com,a)/ 1\ncom,b)/ 2\ncom,c)/ 3\n");
+    const url = await servingFiles((path) => join(site, "pages", basename(path)));
+    const output = join(scratchDir(), "map.ukvs");
+    const got = await runCli(["fetch", `${url}/page-0001.ukvs`, "--direct", "-o", output]);
+    expect(got).toMatchObject({ code: 0 });
+    expect(readFileSync(output, "utf8").replaceAll(/^!.*\n/gm, "")).toBe(
+      "com,a)/ 1\ncom,b)/ 2\ncom,c)/ 3\n",
     );
   });
 

@@ -1,6 +1,6 @@
 import { isMementoMapError, quote } from "../../errors.ts";
 import { validateMap } from "../../map/validate.ts";
-import { checkPublisher } from "../../node/fetch/check-publisher.ts";
+import { checkPublisher, type Finding } from "../../node/fetch/check-publisher.ts";
 import { NodeClient } from "../../node/fetch/node-client.ts";
 import { ProxySettings } from "../../node/proxy/proxy-settings.ts";
 import { PUBLISHER_RULES } from "../../node/fetch/publisher-rules.ts";
@@ -27,8 +27,11 @@ allowed, and probably not meant. Reading goes on after a fault, so that all are
 listed.
 
 With --url, finds the map that an archive publishes and checks the rules of
-docs/dissemination.md, a line for each; a MUST that is broken is an error, a
-SHOULD a warning.
+docs/dissemination.md, a line for each that says what was found:
+
+    warning: the response has no ETag; the response should have a strong ETag [P4]
+
+A MUST that is broken is an error, a SHOULD a warning.
 
 Exit status: 0 when there is no error, 1 when there is one; with --strict
 warnings count as errors.
@@ -93,7 +96,7 @@ async function checkUrl(
       const sent = lines.write(
         json
           ? JSON.stringify({ source: address, rule, level, asks, outcome, message })
-          : `${outcome}: ${asks}: ${message} [${rule}]`,
+          : `${outcome}: ${message}${isBroken(outcome) ? `; ${asks}` : ""} [${rule}]`,
       );
       if (sent !== undefined) await sent;
     }
@@ -112,6 +115,10 @@ async function checkUrl(
   }
   const isBad = counts.error > 0 || (strict && counts.warning > 0);
   return isBad ? ExitCode.negative : ExitCode.ok;
+}
+
+function isBroken(outcome: Finding["outcome"]): boolean {
+  return outcome === "error" || outcome === "warning";
 }
 
 interface CheckOptions {

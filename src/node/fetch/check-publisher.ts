@@ -1,5 +1,5 @@
-import { LF } from "../../bytes/ascii.ts";
-import { createHash } from "node:crypto";
+import { CR, LF } from "../../bytes/ascii.ts";
+import { createHash, type Hash } from "node:crypto";
 import {
   discoverMap,
   type Discovery,
@@ -7,12 +7,14 @@ import {
   webAddress,
 } from "../../discover/discover.ts";
 import { htmlLinks } from "../../discover/html-links.ts";
+import { pageLink, pageVersion } from "../../discover/page-links.ts";
 import { bodyStart, type HttpClient, type HttpResponse } from "../../discover/http-client.ts";
 import { parseLinkHeader } from "../../memento/link-header.ts";
 import { isMementoMapError } from "../../errors.ts";
 import { mapHeadOf } from "../../lookup/map-head.ts";
-import { pageMark } from "../../lookup/page-range.ts";
+import { type PageMark, pageMark } from "../../lookup/page-range.ts";
 import { validateMap } from "../../map/validate.ts";
+import { startsHeader, type UkvsHeaders } from "../../ukvs/header.ts";
 import { decompressed } from "../decompress.ts";
 import { PUBLISHER_RULES, type RuleId } from "./publisher-rules.ts";
 
@@ -76,7 +78,11 @@ class PublisherChecks {
     yield judged("P1", method === "well-known", `the map is at ${url}, found by ${method}`);
     const faults: string[] = [];
     const whole = await this.#readWhole(faults);
-    yield judged("P2", faults.length === 0, faults[0] ?? `${whole.bytes} bytes without a fault`);
+    yield judged(
+      "P2",
+      faults.length === 0,
+      faults[0] ?? `the map has ${whole.bytes} bytes and no fault`,
+    );
     yield this.#identity(whole);
     yield* this.#validators(whole.response);
     yield* this.#ranges(whole);
@@ -119,11 +125,19 @@ class PublisherChecks {
 
   async *#validators(response: HttpResponse): AsyncGenerator<Finding, void, undefined> {
     const etag = response.headers.get("etag") ?? "";
-    yield judged("P4", etag.startsWith('"'), etag === "" ? "no ETag" : `ETag ${etag}`);
+    yield judged(
+      "P4",
+      etag.startsWith('"'),
+      etag === "" ? "the response has no ETag" : `the ETag is ${etag}`,
+    );
     const modified = response.headers.get("last-modified") ?? "";
-    yield judged("P5", modified !== "", modified === "" ? "no Last-Modified" : modified);
+    yield judged(
+      "P5",
+      modified !== "",
+      modified === "" ? "the response has no Last-Modified" : `Last-Modified is ${modified}`,
+    );
     if (etag === "" && modified === "") {
-      yield skipped("P6", "nothing to ask with");
+      yield skipped("P6", "there is no ETag and no Last-Modified to ask with");
       return;
     }
     const condition: Record<string, string> =
@@ -142,7 +156,8 @@ class PublisherChecks {
       part.status === 206 &&
       part.headers.get("content-range") === `bytes 1-${to}/${bytes}` &&
       Buffer.compare(body, expected) === 0;
-    yield judged("P7", isRight, `a range request gives ${part.status}`);
+    const but = part.status === 206 && !isRight ? ", but not the bytes asked for" : "";
+    yield judged("P7", isRight, `a range request gives ${part.status}${but}`);
     if (part.status !== 206) {
       yield skipped("P8", "ranges are not offered");
       return;
@@ -155,10 +170,14 @@ class PublisherChecks {
   async *#compression(whole: Whole): AsyncGenerator<Finding, void, undefined> {
     const packed = await this.#get(this.#found.url, { "Accept-Encoding": "gzip" });
     const coding = packed.headers.get("content-encoding") ?? "";
-    yield judged("P9", coding === "gzip", coding === "" ? "not compressed" : `sent as ${coding}`);
+    yield judged(
+      "P9",
+      coding === "gzip",
+      coding === "" ? "the map comes without compression" : `the map comes as ${coding}`,
+    );
     if (coding !== "gzip") {
       await packed.discard();
-      yield skipped("P10", "not compressed");
+      yield skipped("P10", "the map does not come as gzip");
       return;
     }
     const reader = new MapReader();
@@ -173,7 +192,11 @@ class PublisherChecks {
       ...(/accept-encoding|\*/i.test(vary) ? [] : ["Vary does not name Accept-Encoding"]),
       ...(isTagged ? [] : ["both forms have the same strong ETag"]),
     ];
-    yield judged("P10", wrong.length === 0, wrong.join("; ") || "the same map");
+    yield judged(
+      "P10",
+      wrong.length === 0,
+      wrong.join("; ") || "the gzip form is the same map, with a tag of its own",
+    );
   }
 
   async *#metadata(plain: HttpResponse): AsyncGenerator<Finding, void, undefined> {
@@ -184,12 +207,23 @@ class PublisherChecks {
     });
     await head.discard();
     const names = ["etag", "content-length", "last-modified"];
-    const same = names.every((name) => head.headers.get(name) === plain.headers.get(name));
-    yield judged("P11", head.status === 200 && same, `HEAD gives ${head.status}`);
+    const other = names.filter((name) => head.headers.get(name) !== plain.headers.get(name));
+    const but = other.length === 0 ? "" : `, with another ${other.join(", ")} than GET`;
+    yield judged("P11", head.status === 200 && but === "", `HEAD gives ${head.status}${but}`);
     const origin = plain.headers.get("access-control-allow-origin") ?? "";
-    yield judged("P12", origin === "*", origin === "" ? "no CORS header" : `for ${origin}`);
+    yield judged(
+      "P12",
+      origin === "*",
+      origin === ""
+        ? "there is no Access-Control-Allow-Origin"
+        : `Access-Control-Allow-Origin is ${origin}`,
+    );
     const cache = plain.headers.get("cache-control") ?? plain.headers.get("expires") ?? "";
-    yield judged("P13", cache !== "", cache === "" ? "nothing is said" : cache);
+    yield judged(
+      "P13",
+      cache !== "",
+      cache === "" ? "there is no Cache-Control or Expires" : `the map is fresh for ${cache}`,
+    );
   }
 
   async #announcement(): Promise<Finding> {
@@ -198,55 +232,120 @@ class PublisherChecks {
     const isInHeader = links.some(({ rels }) => rels.includes(MEMENTOMAP_RELATION));
     const html = new TextDecoder().decode(await bodyStart(page, 512 * 1024));
     const isInPage = htmlLinks(html, MEMENTOMAP_RELATION).hrefs.length > 0;
-    const where = isInHeader ? "by the Link header" : "by a link element";
-    return judged("P14", isInHeader || isInPage, isInHeader || isInPage ? where : "no link");
+    const where = isInHeader
+      ? "the Link header names the map"
+      : isInPage
+        ? "a link element names the map"
+        : `${this.#address} has no link to the map`;
+    return judged("P14", isInHeader || isInPage, where);
   }
 
   async *#pages(whole: Whole): AsyncGenerator<Finding, void, undefined> {
-    const all = createHash("sha256");
-    let next: string | undefined = new URL("?page=1", this.#found.url).href;
-    let count = 0;
-    let of = 1;
-    for (; next !== undefined && count < MAX_CHECKED_PAGES; count += 1) {
-      const response: HttpResponse = await this.#get(next);
-      const reader = new MapReader(all);
-      for await (const chunk of decompressed(response.body, { source: next })) reader.take(chunk);
-      const { start } = reader.finish();
-      const mark = response.status === 200 ? markOf(start, next) : undefined;
-      if (mark === undefined || mark.number !== count + 1) {
-        yield count === 0
-          ? skipped("P15", "the map is not offered in pages")
-          : judged("P15", false, `${next} is not page ${count + 1}`);
-        return;
-      }
-      of = mark.of;
-      const links = parseLinkHeader(response.headers.get("link") ?? "");
-      const following = links.find(({ rels }) => rels.includes("next"))?.target;
-      next = following === undefined ? undefined : new URL(following, next).href;
+    const { url } = this.#found;
+    // What is found may be the first page itself; then there is no whole to compare with.
+    const isFirst = headersOf(whole.start, url)?.mark !== undefined;
+    const walk = await this.#walkPages(isFirst ? url : new URL("?page=1", url).href);
+    if (walk === undefined) yield skipped("P15", "the map is not offered in pages");
+    else if (walk.fault !== undefined) yield judged("P15", false, walk.fault);
+    else {
+      const isWhole = isFirst || walk.recordsDigest === whole.recordsDigest;
+      const pages = walk.count === 1 ? "1 page" : `${walk.count} pages`;
+      const said = isFirst
+        ? `${pages}, linked and in order`
+        : `${pages} ${isWhole ? "with the records of the map" : "with other records than the map"}`;
+      yield judged("P15", isWhole, `the map is offered in ${said}`);
     }
-    const isWhole = count === of && all.digest("hex") === whole.recordsDigest;
-    yield judged(
-      "P15",
-      isWhole,
-      isWhole ? `${count} pages are the map` : `${count} of ${of} pages, not the map`,
-    );
   }
+
+  /** Follows the links from the first page to the last; undefined where there is no first page. */
+  async #walkPages(first: string): Promise<PageWalk | undefined> {
+    const records = createHash("sha256");
+    let url = first;
+    let before: PageHead | undefined;
+    for (let number = 1; number <= MAX_CHECKED_PAGES; number += 1) {
+      const response = await this.#get(url);
+      const reader = new MapReader(records);
+      const chunks = decompressed(response.body, { source: url });
+      const faults: string[] = [];
+      for await (const { line, message } of validateMap(reader.passing(chunks), {
+        isOnlyErrors: true,
+      })) {
+        faults.push(`line ${line}: ${message}`);
+      }
+      const page = response.status === 200 ? headersOf(reader.finish().start, url) : undefined;
+      const mark = page?.mark;
+      if (page === undefined || mark === undefined) {
+        if (before === undefined) return undefined;
+        return failed(number, `${url} is not a page of the map (status ${response.status})`);
+      }
+      if (faults.length > 0) return failed(number, `${url} has a fault: ${faults[0]}`);
+      const wrong = wrongPage(number, page, before);
+      if (wrong !== undefined) return failed(number, `${url} ${wrong}`);
+      if (number === mark.of) return { count: number, recordsDigest: records.digest("hex") };
+      const { url: at } = response;
+      const next = pageLink(
+        { url: at, link: response.headers.get("link"), headers: page.headers },
+        "next",
+      );
+      if (next === undefined) {
+        return failed(number, `page ${number} of ${mark.of} has no link to the next`);
+      }
+      const { origin } = new URL(next);
+      if (origin !== new URL(at).origin) {
+        return failed(number, `page ${number} leads to another site, ${origin}`);
+      }
+      url = next;
+      before = page;
+    }
+    return failed(MAX_CHECKED_PAGES, `there are more than ${MAX_CHECKED_PAGES} pages`);
+  }
+}
+
+/** What came of following the links between pages. */
+interface PageWalk {
+  readonly count: number;
+  readonly fault?: string;
+  readonly recordsDigest: string;
+}
+
+function failed(count: number, fault: string): PageWalk {
+  return { count, fault, recordsDigest: "" };
+}
+
+interface PageHead {
+  readonly headers: UkvsHeaders;
+  readonly mark: PageMark | undefined;
+}
+
+/** What is wrong with a page as the one with this number, behind the one before it. */
+function wrongPage(
+  number: number,
+  page: PageHead,
+  before: PageHead | undefined,
+): string | undefined {
+  const { mark } = page;
+  if (mark?.number !== number) return `is page ${mark?.number}, not page ${number}`;
+  if (before?.mark === undefined) return undefined;
+  if (mark.of !== before.mark.of) return `is one of ${mark.of} pages, not of ${before.mark.of}`;
+  if (pageVersion(page.headers) !== pageVersion(before.headers)) {
+    return "is of another version than the page before";
+  }
+  const [first, last] = [mark.first, before.mark.last].map((key) => Buffer.from(key ?? ""));
+  const isBehind = first.length === 0 || last.length === 0 || Buffer.compare(last, first) < 0;
+  return isBehind ? undefined : "begins before the end of the page before";
 }
 
 /** Notes what passes: the first bytes, the digest of all, and that of the records. */
 class MapReader {
   readonly #all = createHash("sha256");
-  readonly #records: ReturnType<typeof createHash>;
-  readonly #ownsRecords: boolean;
+  readonly #records: RecordsDigest;
   readonly #parts: Uint8Array[] = [];
   #kept = 0;
   #bytes = 0;
-  #isInHeaders = true;
-  #isLineStart = true;
 
-  constructor(records?: ReturnType<typeof createHash>) {
-    this.#records = records ?? createHash("sha256");
-    this.#ownsRecords = records === undefined;
+  /** @param records takes the records too, of all pages. */
+  constructor(records?: Hash) {
+    this.#records = new RecordsDigest(records);
   }
 
   async *passing(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
@@ -261,38 +360,75 @@ class MapReader {
     this.#bytes += chunk.length;
     if (this.#kept < HEAD_BYTES) this.#parts.push(chunk.slice(0, HEAD_BYTES));
     this.#kept += chunk.length;
-    this.#records.update(chunk.subarray(this.#headersEnd(chunk)));
+    this.#records.take(chunk);
   }
 
   finish(): Omit<Whole, "response"> {
     return {
       digest: this.#all.digest("hex"),
-      recordsDigest: this.#ownsRecords ? this.#records.digest("hex") : "",
+      recordsDigest: this.#records.finish(),
       bytes: this.#bytes,
       start: Buffer.concat(this.#parts).subarray(0, HEAD_BYTES),
     };
   }
+}
 
-  /** How much of a chunk belongs to header lines. */
-  #headersEnd(chunk: Uint8Array): number {
+/**
+ * The digest of the lines behind the headers, as they are written now: without blank lines, CR, and
+ * with an end of the last line. A map may have them otherwise, and its pages have not.
+ */
+class RecordsDigest {
+  readonly #hash: Hash;
+  readonly #isShared: boolean;
+  #isLineStart = true;
+  #isInHeaders = true;
+  #hasCr = false;
+
+  constructor(shared?: Hash) {
+    this.#hash = shared ?? createHash("sha256");
+    this.#isShared = shared !== undefined;
+  }
+
+  take(chunk: Uint8Array): void {
     let at = 0;
-    while (this.#isInHeaders && at < chunk.length) {
-      if (this.#isLineStart && chunk[at] !== 0x21 && chunk[at] !== 0x40) {
-        this.#isInHeaders = false;
-        break;
-      }
+    while (at < chunk.length) {
       const newline = chunk.indexOf(LF, at);
-      this.#isLineStart = newline !== -1;
-      at = newline === -1 ? chunk.length : newline + 1;
+      const end = newline === -1 ? chunk.length : newline;
+      if (this.#hasCr && end > at) this.#write(Uint8Array.of(CR));
+      if (end > at) this.#hasCr = chunk[end - 1] === CR;
+      const text = chunk.subarray(at, this.#hasCr && end > at ? end - 1 : end);
+      if (text.length > 0) this.#write(text);
+      if (newline === -1) return;
+      this.#endLine();
+      at = newline + 1;
     }
-    return at;
+  }
+
+  /** The digest, unless others go on with it. */
+  finish(): string {
+    this.#endLine();
+    return this.#isShared ? "" : this.#hash.digest("hex");
+  }
+
+  #write(text: Uint8Array): void {
+    if (this.#isLineStart) this.#isInHeaders &&= startsHeader(text[0]);
+    this.#isLineStart = false;
+    if (!this.#isInHeaders) this.#hash.update(text);
+  }
+
+  #endLine(): void {
+    if (!this.#isLineStart && !this.#isInHeaders) this.#hash.update("\n");
+    this.#isLineStart = true;
+    this.#hasCr = false;
   }
 }
 
-function markOf(start: Uint8Array, url: string): ReturnType<typeof pageMark> {
+/** The headers at the start of a map; undefined where they cannot be read. */
+function headersOf(start: Uint8Array, url: string): PageHead | undefined {
   const whole = start.subarray(0, start.lastIndexOf(LF) + 1);
   try {
-    return pageMark(mapHeadOf(whole, url).headers, url);
+    const { headers } = mapHeadOf(whole, url);
+    return { headers, mark: pageMark(headers, url) };
   } catch (error) {
     if (isMementoMapError(error)) return undefined;
     throw error;

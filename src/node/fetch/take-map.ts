@@ -154,7 +154,7 @@ class Head {
 
   /** @throws MM_REFUSED when this is the beginning of something else. */
   take(chunk: Uint8Array): void {
-    if (this.#length >= HEAD_BYTES) return;
+    if (chunk.length === 0 || this.#length >= HEAD_BYTES) return;
     if (this.#length === 0) refuseOther(chunk, this.#url);
     this.#parts.push(chunk.slice(0, HEAD_BYTES));
     this.#length += chunk.length;
