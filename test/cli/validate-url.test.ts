@@ -90,7 +90,7 @@ describe("validate --url", () => {
     const { stdout } = await runCli(["validate", "--url", `${url}/`]);
     const lines = stdout.trimEnd().split("\n");
     expect(lines).toContain(
-      "warning: the response has no ETag; the response should have a strong ETag [P4]",
+      "warning: the response has no ETag; there should be a strong ETag [P4]",
     );
     expect(lines).toContain(
       `warning: ${url}/ has no link to the map; the archive's page should link to the map [P14]`,

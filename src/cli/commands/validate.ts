@@ -29,7 +29,7 @@ listed.
 With --url, finds the map that an archive publishes and checks the rules of
 docs/dissemination.md, a line for each that says what was found:
 
-    warning: the response has no ETag; the response should have a strong ETag [P4]
+    warning: the response has no ETag; there should be a strong ETag [P4]
 
 A MUST that is broken is an error, a SHOULD a warning.
 
