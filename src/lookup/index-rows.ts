@@ -75,6 +75,7 @@ export class RowIndexer {
   #hasQueryKeys = false;
   #hasBareHomes = false;
   #hasRawStars = false;
+  #hasRawCharacters = false;
   #hasSeveralRows = false;
   #hasTimes: boolean;
   /** Where the row before begins. */
@@ -123,6 +124,8 @@ export class RowIndexer {
     // A `?` in a JSON block costs a needless question per lookup, no more.
     this.#hasQueryKeys ||= bytes.subarray(first, row).includes(QUESTION);
     if (!isPlainText(bytes, first, Math.min(row, bytes.length))) {
+      // In a JSON block they make lookups slower, no more.
+      this.#hasRawCharacters = true;
       checkText(bytes, first, Math.min(row, bytes.length), { source, line: this.#line });
     }
     this.#line = line;
@@ -148,6 +151,7 @@ export class RowIndexer {
       hasQueryKeys: this.#hasQueryKeys,
       hasBareHomes: this.#hasBareHomes,
       hasRawStars: this.#hasRawStars,
+      hasRawCharacters: this.#hasRawCharacters,
       hasSeveralRows: this.#hasSeveralRows,
       records: this.#records,
       hasTimes: this.#hasTimes,

@@ -1,19 +1,41 @@
-import { CLOSE_PAREN, COMMA, DELETE, QUESTION, SLASH, SPACE, STAR } from "../bytes/ascii.ts";
+import {
+  AT,
+  BANG,
+  CLOSE_PAREN,
+  COMMA,
+  DELETE,
+  MINUS,
+  OPEN_BRACE,
+  PERCENT,
+  QUESTION,
+  QUOTE,
+  SLASH,
+  SPACE,
+  STAR,
+} from "../bytes/ascii.ts";
 import { EMPTY_HASH, extendHash } from "./key-hash.ts";
 
 const ORDINARY = 0;
-const HOST_SEPARATOR = 1;
-const SEPARATOR = 2;
-const QUERY = 3;
-const ODD = 4;
+const SEPARATOR = 1;
+const QUERY = 2;
+const ODD = 3;
+const OPEN_BRACKET = 0x5b;
 
 /** One look tells whether a byte needs attention: most do not. */
-const KINDS: Readonly<Uint8Array> = Uint8Array.from({ length: 256 }, (_, byte) => {
-  if (byte === COMMA || byte === CLOSE_PAREN) return HOST_SEPARATOR;
+const PATH_KINDS: Readonly<Uint8Array> = Uint8Array.from({ length: 256 }, (_, byte) => {
   if (byte === SLASH) return SEPARATOR;
   if (byte === QUESTION) return QUERY;
-  return byte <= SPACE || byte === STAR || byte === DELETE ? ODD : ORDINARY;
+  return byte <= SPACE || byte === STAR || byte >= DELETE ? ODD : ORDINARY;
 });
+/** In hosts, escapes and brackets are odd too: older maps spell such keys otherwise. */
+const HOST_KINDS: Readonly<Uint8Array> = Uint8Array.from({ length: 256 }, (_, byte) => {
+  if (byte === COMMA || byte === CLOSE_PAREN) return SEPARATOR;
+  const isUpperCase = byte >= 0x41 && byte <= 0x5a;
+  const isOdd = isUpperCase || [SLASH, QUESTION, PERCENT, OPEN_BRACKET].includes(byte);
+  return isOdd ? ODD : PATH_KINDS[byte];
+});
+/** What a host does not begin with: other lines do, and older maps have none in place of `-`. */
+const STARTS_NO_HOST: readonly number[] = [COMMA, CLOSE_PAREN, MINUS, BANG, AT, QUOTE, OPEN_BRACE];
 
 /**
  * The parts of one SURT that its lookup keys are made of, with the hash up to each.
@@ -53,23 +75,23 @@ export class KeyScan {
   /**
    * Takes `bytes[start, end)` apart if it is plain: a host, `)/`, a path, perhaps a query.
    *
-   * False for what needs `surtKey` first: no path at all, blanks and control characters, `*` (it
-   * may have to be escaped), `?` within the host, an empty first label. The lists then hold nothing of use.
+   * False for what needs `surtKey` first, or may have an older key: no path at all, blanks, control
+   * characters and `*`, what is not ASCII, a host with other characters than names have. The lists
+   * then hold nothing of use.
    */
   scan(bytes: Uint8Array, start: number, end: number): boolean {
     this.labelCount = 0;
     this.slashCount = 0;
     let hash = EMPTY_HASH;
-    // An empty first label is no host to look above.
-    if (bytes[start] === COMMA || bytes[start] === CLOSE_PAREN) return false;
+    if (STARTS_NO_HOST.includes(bytes[start])) return false;
     for (let at = start; at < end - 1; at++) {
       const byte = bytes[at];
-      const kind = KINDS[byte];
-      if (kind > SEPARATOR) return false;
-      if (kind === HOST_SEPARATOR) {
+      const kind = HOST_KINDS[byte];
+      if (kind === ODD) return false;
+      if (kind === SEPARATOR) {
         this.#addLabel(at, hash);
         if (byte === CLOSE_PAREN) {
-          if (bytes[at + 1] !== SLASH) return false;
+          if (bytes[at + 1] !== SLASH || bytes[at - 1] === COMMA) return false;
           this.hostEnd = at;
           this.hostHash = extendHash(hash, byte);
           return this.#scanPath(bytes, at + 1, end);
@@ -88,7 +110,7 @@ export class KeyScan {
     let pathHash = extendHash(hash, SLASH);
     for (; at < end; at++) {
       const byte = bytes[at];
-      const kind = KINDS[byte];
+      const kind = PATH_KINDS[byte];
       if (kind >= SEPARATOR) {
         if (kind === ODD) return false;
         if (kind === QUERY) break;
@@ -112,7 +134,7 @@ export class KeyScan {
     this.hasQuery = at < end;
     for (; at < end; at++) {
       const byte = bytes[at];
-      if (KINDS[byte] === ODD) return false;
+      if (PATH_KINDS[byte] === ODD) return false;
       hash = extendHash(hash, byte);
     }
     this.fullHash = hash;

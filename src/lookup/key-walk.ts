@@ -14,6 +14,8 @@ export interface KeyKinds {
   readonly hasBareHomes: boolean;
   /** Keys with a `*` within a label or segment, which is written `%2a` now. */
   readonly hasRawStars: boolean;
+  /** Keys with characters that are not ASCII, which are percent-encoded now. */
+  readonly hasRawCharacters: boolean;
 }
 
 /**
@@ -53,9 +55,11 @@ export abstract class KeyWalk {
     scan: KeyScan,
   ): number;
 
-  /** Whether a SURT that was scanned can be walked for: the keys of one with `%2a` may be spelled `*`. */
+  /** Whether a SURT that was scanned can be walked for: its keys may be spelled otherwise in older maps. */
   protected canWalk(bytes: Uint8Array, start: number, end: number): boolean {
-    return !this.#kinds.hasRawStars || !hasEscapedStar(bytes, start, end);
+    const { hasRawStars, hasRawCharacters } = this.#kinds;
+    if (hasRawStars && hasEscapedStar(bytes, start, end)) return false;
+    return !hasRawCharacters || !hasEscapedCharacter(bytes, start, end);
   }
 
   /** Walks for what was scanned of `bytes[start, end)`; the number that ended it, or -1. */
@@ -112,6 +116,18 @@ export abstract class KeyWalk {
 function hasEscapedStar(bytes: Uint8Array, start: number, end: number): boolean {
   for (let at = start; at < end - 2; at++) {
     if (bytes[at] === PERCENT && bytes[at + 1] === 0x32 && bytes[at + 2] === 0x61) return true;
+  }
+  return false;
+}
+
+/** Whether there is an escaped byte that is not ASCII: `%c3`. */
+function hasEscapedCharacter(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end - 2; at++) {
+    if (
+      bytes[at] === PERCENT &&
+      (bytes[at + 1] >= 0x61 || (bytes[at + 1] >= 0x38 && bytes[at + 1] <= 0x39))
+    )
+      return true;
   }
   return false;
 }

@@ -1,7 +1,7 @@
 import { MINUS } from "../bytes/ascii.ts";
 import { MementoMapError, quote } from "../errors.ts";
 import { columnEnd, skipBlanks } from "../ukvs/columns.ts";
-import { keyWithRawStars } from "../surt/key.ts";
+import { olderKeys } from "../surt/older-keys.ts";
 import type { Fields } from "../ukvs/header.ts";
 
 /** What lookup must know of a map to read its rows. */
@@ -57,12 +57,12 @@ export function isNone(bytes: Uint8Array, start: number, end: number): boolean {
   return end - start === 1 && bytes[start] === MINUS;
 }
 
-/** A key as older maps may write it instead: `com,cnn)` for `com,cnn)/`, `*` for `%2a`. */
+/** A key as older maps may write it instead: `com,cnn)` for `com,cnn)/`, and as `olderKeys` has it. */
 export function olderSpellings(key: string): string[] {
-  const raw = key.includes("%2a") ? keyWithRawStars(key) : key;
-  const older = [bareHome(key)];
-  if (raw !== key) older.push(raw, bareHome(raw));
-  return older.filter((spelling) => spelling !== undefined);
+  return [key, ...olderKeys(key)]
+    .flatMap((spelling) => [spelling, bareHome(spelling)])
+    .filter((spelling) => spelling !== undefined)
+    .slice(1);
 }
 
 /** `com,cnn)`, as older writers wrote the home page `com,cnn)/`; undefined for other keys. */

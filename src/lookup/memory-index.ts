@@ -1,6 +1,7 @@
 import { QUOTE, SLASH, SPACE } from "../bytes/ascii.ts";
 import { compareRanges } from "../bytes/compare.ts";
 import { MementoMapError } from "../errors.ts";
+import { asciiSurt } from "../surt/key-bytes.ts";
 import { lookupKeys } from "../surt/lookup-keys.ts";
 import { surt as surtOf } from "../surt/surt.ts";
 import { columnEnd, skipBlanks } from "../ukvs/columns.ts";
@@ -29,7 +30,6 @@ export const MAX_INDEX_BYTES: number = 2 ** 31 - 1;
 const SLICE_BYTES = 64 * 1024;
 const UNKNOWN_FREQUENCY: Uint8Array = Uint8Array.of(SLASH);
 const encoder = new TextEncoder();
-const decoder = new TextDecoder();
 
 /**
  * Where `MemoryIndex.lookupKeyBytes` puts its findings; make one and use it for every lookup.
@@ -187,7 +187,7 @@ export class MemoryIndex implements MapLookup {
   #decidingRow(bytes: Uint8Array, start: number, end: number, period?: DatetimeRange): number {
     if (this.#page === undefined) return this.finder.decidingRow(bytes, start, end, period);
     this.finder.ask(period);
-    for (const { key, distance } of lookupKeys(decoder.decode(bytes.subarray(start, end)))) {
+    for (const { key, distance } of lookupKeys(asciiSurt(bytes, start, end))) {
       const row = this.finder.rowOf(key, this.#page);
       this.finder.distance = distance;
       if (row >= 0 && this.#decides(row, period)) return row;

@@ -1,3 +1,4 @@
+import { asciiSurt } from "../surt/key-bytes.ts";
 import { lookupKeys } from "../surt/lookup-keys.ts";
 import type { DatetimeRange } from "../ukvs/datetime-key.ts";
 import type { IndexedRows } from "./index-rows.ts";
@@ -10,7 +11,6 @@ import type { PageRange } from "./page-range.ts";
 
 const NOTHING: Uint8Array = new Uint8Array(0);
 const encoder = new TextEncoder();
-const decoder = new TextDecoder();
 
 /**
  * Finds the row that decides about a URI, in a map that is indexed in memory.
@@ -41,7 +41,7 @@ export class RowFinder extends KeyWalk {
     this.ask(period);
     return this.#scan.scan(bytes, start, end) && this.canWalk(bytes, start, end)
       ? this.walk(this.#scan, bytes, start, end)
-      : this.#decidingRowOf(decoder.decode(bytes.subarray(start, end)));
+      : this.#decidingRowOf(asciiSurt(bytes, start, end));
   }
 
   /** Sets the period that rows must decide of, for what is asked from now on. */

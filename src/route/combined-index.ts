@@ -155,6 +155,7 @@ class MapGroup extends KeyWalk {
       hasQueryKeys: kinds.some(({ hasQueryKeys }) => hasQueryKeys),
       hasBareHomes: kinds.some(({ hasBareHomes }) => hasBareHomes),
       hasRawStars: kinds.some(({ hasRawStars }) => hasRawStars),
+      hasRawCharacters: kinds.some(({ hasRawCharacters }) => hasRawCharacters),
     });
     this.#group = group;
     this.#found = found;

@@ -95,7 +95,7 @@ export function surtKeyBytes(
     for (let i = 0; i < length; i++) target[at + i] = source[start + i];
     return at + length;
   }
-  const key = surtKey(asciiString(source, start, end));
+  const key = surtKey(asciiSurt(source, start, end));
   if (at + key.length > target.length) {
     throw new MementoMapError(
       "MM_LIMIT",
@@ -106,8 +106,8 @@ export function surtKeyBytes(
   return at + key.length;
 }
 
-/** Bytes as text, with those that are not ASCII percent-encoded: `surtKey()` would take them for characters. */
-function asciiString(source: Uint8Array, start: number, end: number): string {
+/** A SURT as text, with bytes that are not ASCII percent-encoded, as `surtKey()` encodes characters. */
+export function asciiSurt(source: Uint8Array, start: number, end: number): string {
   return byteString(source, start, end).replace(
     /[\u0080-\u00ff]/g,
     (byte) => `%${byte.charCodeAt(0).toString(16)}`,

@@ -1,0 +1,202 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { FetchClient } from "../../src/discover/fetch-client.ts";
+import { HttpSource } from "../../src/discover/http-source.ts";
+import { AnswerWriter } from "../../src/lookup/answer-lines.ts";
+import { BlockWriter } from "../../src/lookup/block-writer.ts";
+import { MemorySource } from "../../src/lookup/byte-source.ts";
+import { MapSearch } from "../../src/lookup/map-search.ts";
+import { MemoryIndex } from "../../src/lookup/memory-index.ts";
+import { CombinedIndex } from "../../src/route/combined-index.ts";
+import { surtKey } from "../../src/surt/key.ts";
+import { surt } from "../../src/surt/surt.ts";
+import { serveOnLoopback } from "../support/http-server.ts";
+import { anyUri } from "../surt/uri-arbitraries.ts";
+
+const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+/** The rule of version 0.1 for keys, as it was. */
+function keyOf01(text: string): string {
+  let end = text.indexOf("?");
+  const paren = text.indexOf(")/");
+  if (end === -1) end = text.length;
+  else if (end <= paren && !text.slice(0, end).includes(":")) {
+    const next = text.indexOf("?", paren);
+    end = next === -1 ? text.length : next;
+  }
+  const key = text
+    .slice(0, end)
+    // oxlint-disable-next-line no-control-regex -- control characters are what must be escaped
+    .replace(/[\u0000-\u0020\u007f]/g, escape)
+    .replace(/^[!@"{]/, escape)
+    .replace(/(^|[,/])\*(?=$|[,/)?])/g, "$1%2a");
+  const trimmed = key.replace(/\/+$/, "");
+  const isHome = trimmed.endsWith(")") && [-1, trimmed.length - 1].includes(trimmed.indexOf(")/"));
+  return isHome ? `${trimmed}/` : trimmed;
+}
+
+function escape(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).padStart(2, "0")}`;
+}
+
+/** The SURT of version 0.1: addresses of IPv6 had no brackets. */
+function surtOf01(uri: string): string {
+  const text = surt(uri);
+  const end = text.indexOf(")/");
+  const isBracketed = /^\[[^\]]*:[^\]]*\]:/.test(text.slice(0, end));
+  return isBracketed ? text.replace("[", "").replace("]", "") : text;
+}
+
+const oddHost = fc
+  .array(
+    fc.constantFrom("a", "b", ".", "-", ")", "%29", "%2f", ",", "%2c", "*", "é", "%e9", "!", "("),
+    { minLength: 1, maxLength: 7 },
+  )
+  .map((pieces) => pieces.join(""));
+const oddPath = fc
+  .array(fc.constantFrom("/", "a", "*", "%2a", "é", "%c3%a9", "%ff", ")", ",", " ", "?", "A"), {
+    maxLength: 8,
+  })
+  .map((pieces) => `/${pieces.join("")}`);
+const oddUri = fc.oneof(
+  anyUri,
+  fc.tuple(oddHost, oddPath).map(([host, path]) => `http://${host}${path}`),
+  oddPath.map((path) => `http://[2001:db8::1]:8080${path}`),
+);
+
+/** A URI, its SURT, and a row of an old map that covers it. */
+interface Case {
+  readonly uri: string;
+  readonly surt: string;
+  readonly key: string;
+}
+
+const oldCase: fc.Arbitrary<Case> = fc
+  .tuple(oddUri, fc.constantFrom("page", "page", "below", "host"))
+  .filter(([uri]) => surt(uri) !== "" && !/^[\ufeff]/.test(uri) && isFoundBy01(surt(uri)))
+  .map(([uri, kind]) => {
+    const key = keyOf01(surtOf01(uri));
+    return { uri, surt: surt(uri), key: kind === "page" ? key : wildcard(key, kind) };
+  });
+
+/**
+ * Version 0.1 removed slashes at the end of URIs without a host, where they mean something, and took
+ * upper case before a `)` at the end of one as it is.
+ */
+function isFoundBy01(text: string): boolean {
+  const key = keyOf01(text);
+  if (surtKey(text) === key) return true;
+  return surtKey(text).includes(")") && !/[A-Z]/.test(key);
+}
+
+function wildcard(key: string, kind: string): string {
+  const paren = key.indexOf(")/");
+  if (paren <= 0) return key;
+  if (kind === "host") return `${key.slice(0, paren)},*`;
+  return `${key.endsWith(")/") && paren === key.length - 2 ? key.slice(0, -1) : key}/*`;
+}
+
+function mapOf(keys: readonly string[]): Uint8Array {
+  const rows = [...new Set(keys)].map((key) => Buffer.from(`${key} 3\n`));
+  return Uint8Array.from(Buffer.concat(rows.sort((a, b) => Buffer.compare(a, b))));
+}
+
+/** What each door to a map says. */
+async function answers(map: Uint8Array, { uri, surt: text }: Case): Promise<object> {
+  const index = MemoryIndex.build(map);
+  const search = await MapSearch.open(new MemorySource(map));
+  const combined = CombinedIndex.build([index, MemoryIndex.build(mapOf(["org,other)/"]))]);
+  const bytes = encode(text);
+  combined.lookupKeyBytes(bytes, 0, bytes.length);
+  return {
+    search: (await search.lookup(uri)).present,
+    searchBySurt: (await search.lookupSurt(text)).present,
+    memory: index.lookupSync(uri).present,
+    memoryBySurt: index.lookupSurtSync(text).present,
+    batch: await isInBatch(index, encode(uri), false),
+    batchBySurt: await isInBatch(index, bytes, true),
+    combined: combined.rows[0] >= 0,
+  };
+}
+
+async function isInBatch(index: MemoryIndex, input: Uint8Array, isSurt: boolean): Promise<boolean> {
+  const writer = new AnswerWriter(index, new BlockWriter({ write: () => undefined }), { isSurt });
+  writer.startBatch(input);
+  await writer.write(input, 0, input.length);
+  return writer.presentCount === 1;
+}
+
+const FOUND = {
+  search: true,
+  searchBySurt: true,
+  memory: true,
+  memoryBySurt: true,
+  batch: true,
+  batchBySurt: true,
+  combined: true,
+};
+
+describe("maps of version 0.1", () => {
+  it.each([
+    ["http://a%29b.com/x", "com,a)b)/x"],
+    ["http://a%2fb.com/x", "com,a/b)/x"],
+    ["http://a.com,/x", "com,,a)/x"],
+    ["http://,com/x", ",com)/x"],
+    ["http://a,.com/x", "com,a,)/x"],
+    ["http://[::1]:8080/x", "::1:8080)/x"],
+    ["http://a.com/b*c", "com,a)/b*c"],
+    ["http://a.com/caf%C3%A9", "com,a)/café"],
+    ["http://a.com/caf%C3%A9/b", "com,a)/café/*"],
+    ["http://a%29b.com/*x/é", "com,a)b)/*x/é"],
+  ])("finds %s by %s", async (uri, key) => {
+    expect(await answers(mapOf([key]), { uri, surt: surt(uri), key })).toEqual(FOUND);
+  });
+
+  it("finds every URI by the key that was written for it", async () => {
+    await fc.assert(
+      fc.asyncProperty(oldCase, fc.array(oldCase, { maxLength: 3 }), async (asked, others) => {
+        const map = mapOf([asked.key, ...others.map(({ key }) => key)]);
+        expect(await answers(map, asked)).toEqual(FOUND);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it("finds every URI by the key that is written now", async () => {
+    await fc.assert(
+      fc.asyncProperty(oldCase, async (asked) => {
+        expect(await answers(mapOf([surtKey(asked.surt)]), asked)).toEqual(FOUND);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it("finds characters of an index that were not escaped, by SURT and bytes", async () => {
+    const character = fc.constantFrom("a", "é", "☃", "😀", "/b", "*x", "%20");
+    await fc.assert(
+      fc.asyncProperty(fc.array(character, { minLength: 1, maxLength: 5 }), async (characters) => {
+        const text = `com,a)/p${characters.join("")}`;
+        const index = MemoryIndex.build(mapOf([keyOf01(text)]));
+        expect(index.lookupSurtSync(text).present).toBe(true);
+        expect(await isInBatch(index, encode(text), true)).toBe(true);
+        const search = await MapSearch.open(new MemorySource(mapOf([keyOf01(text)])));
+        expect((await search.lookupSurt(text)).present).toBe(true);
+      }),
+    );
+  });
+
+  it("finds them by ranges of HTTP", async () => {
+    const cases = fc.sample(oldCase, { numRuns: 60, seed: 1 });
+    const map = mapOf(cases.map(({ key }) => key));
+    const url = await serveOnLoopback((_, response, { headers }) => {
+      const [, first = "0", last = "0"] = /bytes=(\d+)-(\d+)/.exec(headers.range ?? "") ?? [];
+      const body = map.subarray(Number(first), Number(last) + 1);
+      const range = `bytes ${first}-${Number(first) + body.length - 1}/${map.length}`;
+      response.writeHead(206, { "Content-Range": range, ETag: '"1"' }).end(body);
+    });
+    const search = await MapSearch.open(await HttpSource.open(new FetchClient(), url));
+    for (const { uri } of cases) {
+      expect({ uri, ...(await search.lookup(uri)) }).toMatchObject({ uri, present: true });
+    }
+  });
+});
