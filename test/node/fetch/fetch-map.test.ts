@@ -1,9 +1,10 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { fetchMap } from "../../../src/node/fetch/fetch-map.ts";
+import { partPaths } from "../../../src/node/fetch/fetch-state.ts";
 import { FreshMap } from "../../../src/node/fetch/fresh-map.ts";
 import { certificateAuthority } from "../../support/certificates.ts";
 import { scratchDir } from "../../support/scratch.ts";
@@ -11,13 +12,18 @@ import { unsized } from "../../support/sized-map.ts";
 import { scriptedServer } from "../../support/scripted-server.ts";
 import { tlsServer } from "../../support/tls-archive.ts";
 import { copiesReady, EXAMPLE_MAP, serving } from "../../support/serving.ts";
+import { until } from "../../support/until.ts";
 
 const NEWER = `${EXAMPLE_MAP}uk,co,bbc)/news 5\n`;
 const FAST = { retryDelayMs: 1 };
 
 /** Cuts a connection after what was sent has arrived. */
-function cut(response: ServerResponse): void {
-  setTimeout(() => response.destroy(), 30);
+/** Cuts an answer once the client has stored so much of the map. */
+function cut(response: ServerResponse, target: string, stored: number): void {
+  const { part } = partPaths(target);
+  void until(() => existsSync(part) && statSync(part).size === stored).then(() =>
+    response.destroy(),
+  );
 }
 
 describe("fetchMap", () => {
@@ -82,6 +88,7 @@ describe("fetchMap", () => {
   it("goes on where a download was cut", async () => {
     const body = Buffer.from(EXAMPLE_MAP);
     let cuts = 0;
+    const target = join(scratchDir(), "map.ukvs");
     const { url, requests } = await scriptedServer((request, response) => {
       const from = Number(/bytes=(\d+)-$/.exec(request.headers.range ?? "")?.[1] ?? 0);
       const range = { "Content-Range": `bytes ${from}-${body.length - 1}/${body.length}` };
@@ -95,9 +102,8 @@ describe("fetchMap", () => {
         response.end(body.subarray(from));
         return;
       }
-      response.write(body.subarray(from, from + 50), () => cut(response));
+      response.write(body.subarray(from, from + 50), () => cut(response, target, from + 50));
     });
-    const target = join(scratchDir(), "map.ukvs");
     await fetchMap(url, target, { ...FAST, isDirect: true });
     expect(readFileSync(target, "utf8")).toBe(EXAMPLE_MAP);
     expect(requests.map(({ headers }) => [headers.range, headers["if-range"]])).toEqual([
@@ -157,6 +163,7 @@ describe("fetchMap", () => {
   it("goes on in the next run, when a run gave up", async () => {
     let isCut = true;
     const body = Buffer.from(EXAMPLE_MAP);
+    const target = join(scratchDir(), "map.ukvs");
     const { url, requests } = await scriptedServer((request, response) => {
       const from = Number(/bytes=(\d+)-$/.exec(request.headers.range ?? "")?.[1] ?? 0);
       const range = { "Content-Range": `bytes ${from}-${body.length - 1}/${body.length}` };
@@ -165,10 +172,9 @@ describe("fetchMap", () => {
         "Content-Length": body.length - from,
         ...(from > 0 ? range : {}),
       });
-      if (isCut) response.write(body.subarray(0, 60), () => cut(response));
+      if (isCut) response.write(body.subarray(0, 60), () => cut(response, target, 60));
       else response.end(body.subarray(from));
     });
-    const target = join(scratchDir(), "map.ukvs");
     await expect(
       fetchMap(url, target, { ...FAST, isDirect: true, retries: 0 }),
     ).rejects.toMatchObject({ code: "MM_HTTP" });

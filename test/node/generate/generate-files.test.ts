@@ -24,8 +24,10 @@ async function generatedRows(
     return path;
   });
   const result = await runCli(["generate", "-q", "--threads", "1", ...options, ...paths], world);
-  expect(result).toMatchObject({ code: 0, stderr: "" });
-  return rowsOf(Buffer.from(result.stdout));
+  const rows = rowsOf(Buffer.from(result.stdout));
+  const warning = "mementomap: warning: the map holds no record: nothing was found to count\n";
+  expect(result).toMatchObject({ code: 0, stderr: rows.length === 0 ? warning : "" });
+  return rows;
 }
 
 function cutInTwo<T>(list: readonly T[], at: number): [T[], T[]] {
