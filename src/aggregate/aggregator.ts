@@ -5,7 +5,13 @@ import { Aggregating } from "./aggregating.ts";
 import { type AskLimits, DEFAULT_ASK_LIMITS } from "./ask-archive.ts";
 import type { MergedTimeMap } from "./merged-timemap.ts";
 import type { Outcome } from "./outcome.ts";
-import { type Clock, SessionIds, type SessionObserver, systemClock } from "./session.ts";
+import {
+  type Clock,
+  type ProcessPlace,
+  SessionIds,
+  type SessionObserver,
+  systemClock,
+} from "./session.ts";
 import type { StopSignal } from "./stop-signal.ts";
 import type { Upstream } from "./upstream.ts";
 
@@ -18,6 +24,8 @@ export interface AggregatorOptions {
   readonly broadcastRouter?: Router | undefined;
   readonly observers?: readonly SessionObserver[] | undefined;
   readonly clock?: Clock | undefined;
+  /** Where several processes serve together, which of them this is; default the only one. */
+  readonly place?: ProcessPlace | undefined;
 }
 
 /** What is asked of an aggregator: the URI comes from `originalUri`. */
@@ -63,7 +71,7 @@ export class Aggregator {
   readonly #deadlineMs: number;
   readonly #limits: AskLimits;
   readonly #clock: Clock;
-  readonly #ids = new SessionIds();
+  readonly #ids: SessionIds;
   #places: Places = { archives: [], placeOf: new Map() };
 
   constructor(router: Router, upstream: Upstream, options: AggregatorOptions = {}) {
@@ -74,6 +82,7 @@ export class Aggregator {
     this.#deadlineMs = options.deadlineMs ?? 60_000;
     this.#limits = { ...DEFAULT_ASK_LIMITS, ...options.limits };
     this.#clock = options.clock ?? systemClock;
+    this.#ids = new SessionIds(options.place);
   }
 
   /** Who decides which archives are asked. */

@@ -75,6 +75,31 @@ export class ArchiveTallies implements SessionObserver {
   }
 }
 
+/** What several processes counted of one archive, as one. At least one. */
+export function joinTallies(tallies: readonly ArchiveTally[]): ArchiveTally {
+  const sum = (of: (tally: ArchiveTally) => number): number =>
+    tallies.reduce((total, tally) => total + of(tally), 0);
+  const each = (of: (tally: ArchiveTally) => readonly number[]): number[] =>
+    of(tallies[0]).map((_, index) => sum((tally) => of(tally)[index] ?? 0));
+  const latencies = each((tally) => tally.latencies);
+  return {
+    asked: sum(({ asked }) => asked),
+    hits: sum(({ hits }) => hits),
+    misses: sum(({ misses }) => misses),
+    errors: sum(({ errors }) => errors),
+    late: sum(({ late }) => late),
+    skipped: sum(({ skipped }) => skipped),
+    fromCache: sum(({ fromCache }) => fromCache),
+    mementos: sum(({ mementos }) => mementos),
+    latencies,
+    latencySumMs: sum(({ latencySumMs }) => latencySumMs),
+    medianMs: quantile(latencies, 0.5),
+    p99Ms: quantile(latencies, 0.99),
+    lastHour: each(({ lastHour }) => lastHour),
+    lastFault: tallies.find(({ lastFault }) => lastFault !== undefined)?.lastFault,
+  };
+}
+
 class Counts {
   skipped = 0;
   #asked = 0;
@@ -153,7 +178,7 @@ function classOf(ms: number): number {
 }
 
 /** Where in its class a quantile lies is taken to be in proportion. */
-function quantile(latencies: Float64Array, share: number): number | undefined {
+function quantile(latencies: Float64Array | readonly number[], share: number): number | undefined {
   let total = 0;
   for (const count of latencies) total += count;
   if (total === 0) return undefined;

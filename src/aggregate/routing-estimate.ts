@@ -69,28 +69,52 @@ export class RoutingEstimate implements SessionObserver {
   }
 
   report(): RoutingReport {
-    const spared = this.#spared;
-    const hits = this.#hits;
-    const missRate = this.#sampled === 0 ? undefined : wilson(this.#sampledHits, this.#sampled);
-    const missedHits = missRate && scaled(missRate, (rate) => rate * spared);
-    const kept = (missed: number): number => (hits + missed === 0 ? 1 : hits / (hits + missed));
-    return {
+    return reportOf({
       sessions: this.#sessions,
       asked: this.#asked,
-      spared,
-      saved: spared === 0 ? 0 : spared / (spared + this.#asked),
+      spared: this.#spared,
       sampled: this.#sampled,
       sampledHits: this.#sampledHits,
-      missRate,
-      missedHits,
-      hits,
-      recall: missedHits && {
-        value: kept(missedHits.value),
-        low: kept(missedHits.high),
-        high: kept(missedHits.low),
-      },
-    };
+      hits: this.#hits,
+    });
   }
+}
+
+/** What several processes report, as one. */
+export function joinReports(reports: readonly RoutingReport[]): RoutingReport {
+  const sum = (name: keyof RoutingCounts): number =>
+    reports.reduce((total, report) => total + report[name], 0);
+  return reportOf({
+    sessions: sum("sessions"),
+    asked: sum("asked"),
+    spared: sum("spared"),
+    sampled: sum("sampled"),
+    sampledHits: sum("sampledHits"),
+    hits: sum("hits"),
+  });
+}
+
+type RoutingCounts = Pick<
+  RoutingReport,
+  "sessions" | "asked" | "spared" | "sampled" | "sampledHits" | "hits"
+>;
+
+function reportOf(counts: RoutingCounts): RoutingReport {
+  const { asked, spared, sampled, sampledHits, hits } = counts;
+  const missRate = sampled === 0 ? undefined : wilson(sampledHits, sampled);
+  const missedHits = missRate && scaled(missRate, (rate) => rate * spared);
+  const kept = (missed: number): number => (hits + missed === 0 ? 1 : hits / (hits + missed));
+  return {
+    ...counts,
+    saved: spared === 0 ? 0 : spared / (spared + asked),
+    missRate,
+    missedHits,
+    recall: missedHits && {
+      value: kept(missedHits.value),
+      low: kept(missedHits.high),
+      high: kept(missedHits.low),
+    },
+  };
 }
 
 const Z = 1.959964;

@@ -3,7 +3,7 @@ import type { Outcome } from "./outcome.ts";
 
 /** One question to the aggregator, from its arrival to the answer. */
 export interface Session {
-  /** Unique in a process: nanoseconds since 1970, about, as a text of digits. */
+  /** Unique in a service: nanoseconds since 1970, about, as a text of digits. */
   readonly id: string;
   readonly kind: "timemap" | "timegate";
   readonly uri: string;
@@ -58,25 +58,48 @@ export function nanosecondsText(ms: number): string {
   return `${whole}${String(Math.floor((ms - whole) * 1e6)).padStart(6, "0")}`;
 }
 
-/** Hands out names of sessions that no other of this process has. */
+/** One of several processes that serve together. */
+export interface ProcessPlace {
+  /** From 1 to `count`. */
+  readonly number: number;
+  readonly count: number;
+}
+
+/**
+ * Hands out names of sessions that no other of this process has, nor one of the processes that serve
+ * together with it: the remainder of the nanoseconds tells them apart.
+ */
 export class SessionIds {
+  readonly #remainder: number;
+  readonly #step: number;
   #ms = 0;
   #nanoseconds = 0;
 
+  constructor({ number, count }: ProcessPlace = { number: 1, count: 1 }) {
+    this.#remainder = number - 1;
+    this.#step = count;
+  }
+
   next(now: number): string {
     const whole = Math.floor(now);
-    const nanoseconds = Math.floor((now - whole) * 1e6);
+    const nanoseconds = this.#own(Math.floor((now - whole) * 1e6));
     const isLater = whole > this.#ms || (whole === this.#ms && nanoseconds > this.#nanoseconds);
     if (isLater) {
       this.#ms = whole;
       this.#nanoseconds = nanoseconds;
     } else {
-      this.#nanoseconds += 1;
-      if (this.#nanoseconds === 1e6) {
+      this.#nanoseconds += this.#step;
+      if (this.#nanoseconds >= 1e6) {
         this.#ms += 1;
-        this.#nanoseconds = 0;
+        this.#nanoseconds = this.#remainder;
       }
     }
     return `${this.#ms}${String(this.#nanoseconds).padStart(6, "0")}`;
+  }
+
+  /** The number of this process that is closest below, or the first of the millisecond. */
+  #own(nanoseconds: number): number {
+    const offset = nanoseconds - this.#remainder;
+    return Math.max(0, Math.floor(offset / this.#step)) * this.#step + this.#remainder;
   }
 }

@@ -25,7 +25,7 @@ const FLUSH_AT_LENGTH = 256 * 1024;
  * The line that names a session and the one that names its URI are written together, so that who
  * reads the log joins answers and URIs with certainty, however many sessions are under way. Lines
  * are collected and written a few times a second; a line is never torn, unless the disk is full,
- * and then it has its own end.
+ * and then it has its own end. Several processes may write to one file: each write has whole lines.
  *
  * Memory: what was not written yet, at most 256 KiB.
  */
@@ -66,8 +66,10 @@ export class MemgatorLogFile implements SessionObserver {
   }
 
   began(session: Session): void {
-    beginEvent(session, this.#takeEvent);
-    this.#add("INFO", beginLine(session));
+    // In one piece: another process may write to the same file.
+    beginEvent(session, ({ id }, members) =>
+      this.#add("BENCHMARK", `${id} {${members}}\nINFO: ${this.#time()} ${beginLine(session)}`),
+    );
   }
 
   answered(session: Session, outcome: Outcome): void {

@@ -40,6 +40,8 @@ export interface MapState {
 export interface KeptMapOptions extends MapGuardOptions {
   /** Older maps are not believed where they say absent; default that age does not matter. */
   readonly maxMapAgeMs?: number | undefined;
+  /** Whether the map is fetched here, if it is one to be fetched; default true. */
+  readonly isFetching?: boolean | undefined;
   readonly fetch?: FreshMapOptions | undefined;
   readonly now?: (() => number) | undefined;
   /** Another map is in use. */
@@ -75,7 +77,7 @@ export class KeptMap {
     this.archive = archive;
     this.#place = place;
     this.#options = options;
-    if (place.address === undefined) return;
+    if (place.address === undefined || options.isFetching === false) return;
     this.#fresh = new FreshMap(place.address, place.path, {
       maxShrink: options.maxShrink,
       ...options.fetch,
@@ -153,7 +155,8 @@ export class KeptMap {
     const { path } = this.#place;
     try {
       // A map that was not fetched yet is no fault.
-      const stamp = this.#fresh === undefined ? await stampOf(path) : await this.#fetchedStamp();
+      const { address } = this.#place;
+      const stamp = address === undefined ? await stampOf(path) : await this.#fetchedStamp();
       if (stamp === undefined || (this.#stamp && isSameStamp(stamp, this.#stamp))) return;
       // Noted first: a version that is refused is not tried again until the file changes again.
       this.#stamp = stamp;
@@ -173,6 +176,10 @@ export class KeptMap {
   async #fetchedStamp(): Promise<FileStamp | undefined> {
     const { path, address = "" } = this.#place;
     const state = await readJson<FetchState>(statePath(path));
+    // Another process fetches it, and writes this file whenever the archive has confirmed the map.
+    if (this.#fresh === undefined) {
+      this.#confirmedAt = (await stampIfThere(statePath(path)))?.mtimeMs ?? 0;
+    }
     const isOther = state !== undefined && state.address !== webAddress(address).href;
     return isOther ? undefined : stampIfThere(path);
   }

@@ -21,6 +21,11 @@ export interface MapKeeperOptions extends MapGuardOptions {
   readonly maxMapAgeMs?: number | undefined;
   /** How often to look whether files changed; default 10 s. */
   readonly checkEveryMs?: number | undefined;
+  /**
+   * Whether maps are fetched here; default true. False where another process fetches them into the
+   * same folder: they are then taken from there.
+   */
+  readonly isFetching?: boolean | undefined;
   /** How maps are fetched. */
   readonly fetch?: FreshMapOptions | undefined;
   readonly now?: (() => number) | undefined;

@@ -20,15 +20,19 @@ export class AdaptiveLimit {
   /** The ceiling. */
   most: number;
   readonly #now: () => number;
-  #limit = FIRST;
+  readonly #least: number;
+  #limit: number;
   /** Below, the limit doubles; above, it grows by one. */
   #threshold = Infinity;
   #latencyMs: number | undefined;
   #loweredAt = -Infinity;
 
-  constructor(most: number, now: () => number) {
+  /** @param share of what the archive can take, where several processes ask it; default all. */
+  constructor(most: number, now: () => number, share: number = 1) {
     this.most = most;
     this.#now = now;
+    this.#limit = Math.max(1, FIRST * share);
+    this.#least = Math.max(1, LEAST * share);
   }
 
   get current(): number {
@@ -55,7 +59,7 @@ export class AdaptiveLimit {
     const pauseMs = Math.max(LEAST_PAUSE_MS, this.#latencyMs ?? 0);
     if (now - this.#loweredAt < pauseMs) return;
     this.#loweredAt = now;
-    this.#limit = Math.max(LEAST, Math.min(this.current, underWay) / 2);
+    this.#limit = Math.max(this.#least, Math.min(this.current, underWay) / 2);
     this.#threshold = this.#limit;
   }
 }

@@ -50,6 +50,11 @@ export interface UpstreamOptions {
   readonly queueTimeoutMs?: number | undefined;
   /** Requests begun in a second to one archive; default any number. */
   readonly rate?: number | undefined;
+  /**
+   * The share of `concurrency` and `rate` that this process has, and of those in the archives'
+   * entries: 1/4 where four processes ask the same archives. Default 1.
+   */
+  readonly share?: number | undefined;
   /** Requests that may wait for one archive; more are refused at once. Default 10,000. */
   readonly maxWaiting?: number | undefined;
   /** How often a request is sent again; default 2. */
@@ -206,8 +211,10 @@ class PoliteUpstream implements ArchiveUpstream {
 
   /** @param before what is known of an archive of the same id. */
   #meet(archive: Archive, before: KnownArchive | undefined): KnownArchive {
-    const { id, rate, timeoutMs } = archive;
+    const { id, timeoutMs } = archive;
     const options = this.#options;
+    const { share = 1 } = options;
+    const rate = archive.rate ?? options.rate;
     const concurrency = this.#concurrencyOf(archive);
     for (const address of addressesOf(archive)) this.#network.trust(address, concurrency);
     const common = {
@@ -217,7 +224,8 @@ class PoliteUpstream implements ArchiveUpstream {
       headers: this.#headers,
       limits: limitsOf(before?.asked.timemap.limits, {
         concurrency,
-        rate: rate ?? options.rate,
+        rate: rate === undefined ? undefined : rate * share,
+        share,
         maxWaiting: options.maxWaiting ?? 10_000,
         longestWaitMs: options.queueTimeoutMs ?? DEFAULT_QUEUE_MS,
         now: () => performance.now(),
@@ -245,7 +253,8 @@ class PoliteUpstream implements ArchiveUpstream {
   }
 
   #concurrencyOf({ concurrency }: Archive): number {
-    return concurrency ?? this.#options.concurrency ?? DEFAULT_CONCURRENCY;
+    const all = concurrency ?? this.#options.concurrency ?? DEFAULT_CONCURRENCY;
+    return Math.max(1, Math.floor(all * (this.#options.share ?? 1)));
   }
 
   #awake(archive: Archive, endpoint: Endpoint): Dormancy {

@@ -12,6 +12,8 @@ export interface LimitsOptions {
   readonly concurrency: number;
   /** Requests begun in a second; undefined for any number. */
   readonly rate: number | undefined;
+  /** The share of the archive that this process has, where several ask it; default 1. */
+  readonly share?: number | undefined;
   /** Requests that may wait. */
   readonly maxWaiting: number;
   /** How long a request may wait, at most. */
@@ -41,7 +43,7 @@ export class Limits {
 
   constructor(options: LimitsOptions) {
     this.#options = options;
-    this.#limit = new AdaptiveLimit(options.concurrency, options.now);
+    this.#limit = new AdaptiveLimit(options.concurrency, options.now, options.share);
   }
 
   get underWay(): number {

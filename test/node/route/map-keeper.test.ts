@@ -192,6 +192,31 @@ describe("MapKeeper, for an address", () => {
     expect(second.routed()).toBe("+a no-map");
   });
 
+  it("takes maps that another process fetches into the folder, and asks no archive itself", async () => {
+    const folder = scratchDir();
+    let requests = 0;
+    const old = EXAMPLE_MAP.replace("2018-09-03", "2008-09-03");
+    const site = await serveOnLoopback((_url, response) => {
+      requests += 1;
+      response.end(old);
+    });
+    const options = { folder, maxMapAgeMs: 86_400_000 };
+    const follower = keeping(`${site}/map`, { ...options, isFetching: false });
+    await follower.keeper.start();
+    await follower.keeper.fetched();
+    await follower.keeper.refresh();
+    expect(follower.state()).toMatchObject({ status: "loading", error: undefined });
+    expect(requests).toBe(0);
+    const fetcher = keeping(`${site}/map`, options);
+    await fetcher.keeper.start();
+    await fetcher.keeper.fetched();
+    await follower.keeper.check();
+    expect(fetcher.state()).toMatchObject({ status: "ready", keys: 6 });
+    // The map is old, but the archive has just said that it is the one to go by.
+    expect(follower.state()).toMatchObject({ status: "ready", keys: 6 });
+    expect(follower.routed()).toBe("+a in-map");
+  });
+
   it("asks an archive whose map is refused", async () => {
     const site = await serveOnLoopback((_url, response) => {
       response.end("!meta {}\norg,arxiv)/* many\n");

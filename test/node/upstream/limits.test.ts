@@ -37,6 +37,22 @@ describe("limits", () => {
     expect(connections()).toBe(3);
   });
 
+  it.each([
+    [{ concurrency: 8 }, 256, 2],
+    [{ concurrency: 1 }, 256, 1],
+    [{}, 256, 4],
+    [{}, 12, 3],
+  ])("are divided among the processes that ask: %j of %i", async (entry, concurrency, share) => {
+    const { archive } = await rawArchive(() => undefined, entry);
+    const upstream = testUpstream({ concurrency, share: 1 / 4 });
+    const asked = numbered(archive.timemap, 20).map((url) =>
+      askWhole(upstream, timemapRequest(archive, { url })).catch(() => undefined),
+    );
+    expect(upstream.stateOf(archive)).toMatchObject({ requestsUnderWay: share });
+    await upstream.close();
+    await Promise.all(asked);
+  });
+
   it("refuse at once when too many wait, and let nobody wait for ever", async () => {
     const { archive } = await rawArchive(() => undefined, { concurrency: 1 });
     const upstream = testUpstream({ maxWaiting: 2, totalTimeoutMs: 400, headersTimeoutMs: 400 });
