@@ -6,21 +6,27 @@ const FLUSH_AT_LENGTH = 64 * 1024;
 const MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
 
 /**
- * Writes a line for each request to a file, in the Combined Log Format of Apache and nginx.
+ * Writes a line for each request to a file or a stream, in the Combined Log Format of Apache and nginx.
  *
  * Lines are collected and written a few times a second. The file is opened by its name each time, so
- * that it can be moved away at any time.
+ * that it can be moved away at any time; several processes may write to it.
  */
 export class AccessLog {
-  readonly #path: string;
+  readonly #write: (lines: string) => void;
   readonly #onError: (error: unknown) => void;
   #isFailing = false;
   #pending = "";
   #timer: NodeJS.Timeout | undefined;
 
   /** @param onError told when lines cannot be written, once until they can be again; they are lost. */
-  constructor(path: string, onError: (error: unknown) => void) {
-    this.#path = path;
+  constructor(
+    target: string | { write(lines: string): unknown },
+    onError: (error: unknown) => void,
+  ) {
+    this.#write =
+      typeof target === "string"
+        ? (lines) => appendFileSync(target, lines)
+        : (lines) => void target.write(lines);
     this.#onError = onError;
   }
 
@@ -38,7 +44,7 @@ export class AccessLog {
     this.#pending = "";
     if (text === "") return;
     try {
-      appendFileSync(this.#path, text);
+      this.#write(text);
       this.#isFailing = false;
     } catch (error) {
       if (!this.#isFailing) this.#onError(error);

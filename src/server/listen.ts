@@ -1,3 +1,4 @@
+import cluster from "node:cluster";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { MementoMapError } from "../errors.ts";
@@ -67,7 +68,8 @@ export async function listen(
       if (!handler.handle(request, response)) handler.handleUnknown(request, response);
     },
   );
-  server.maxConnections = limits.maxConnections;
+  if (cluster.isWorker) dropBeyond(server, limits.maxConnections);
+  else server.maxConnections = limits.maxConnections;
   // Without a listener Node destroys a socket that does nothing for this long.
   server.setTimeout(limits.idleTimeoutMs);
   const rawTargets = new RawTargets(server, limits.maxHeaderBytes);
@@ -139,6 +141,21 @@ function stopped(server: Server, graceMs: number): Promise<void> {
       resolve();
     });
     server.closeIdleConnections();
+  });
+}
+
+/**
+ * Drops connections beyond a limit. With `maxConnections`, a worker of `node:cluster` gives them back
+ * to the primary process, which offers them to workers over and over until one has room.
+ */
+function dropBeyond(server: Server, most: number): void {
+  let open = 0;
+  server.on("connection", (socket: Socket) => {
+    open += 1;
+    socket.once("close", () => {
+      open -= 1;
+    });
+    if (open > most) socket.destroy();
   });
 }
 

@@ -60,6 +60,7 @@ export class JsonLog implements Log {
   readonly request?: (entry: RequestEntry) => void;
   readonly #write: (text: string) => void;
   readonly #now: () => Date;
+  readonly #members: Readonly<Record<string, unknown>> | undefined;
   #pending = "";
   #timer: NodeJS.Timeout | undefined;
 
@@ -70,23 +71,26 @@ export class JsonLog implements Log {
       readonly requests?: boolean;
       /** Told of requests too, whether they are written here or not. */
       readonly accessLog?: { add(entry: RequestEntry): void } | undefined;
+      /** Written with each line, such as which process it is from. */
+      readonly members?: Readonly<Record<string, unknown>> | undefined;
       readonly now?: () => Date;
     } = {},
   ) {
     this.#write = write;
     this.#now = options.now ?? (() => new Date());
+    this.#members = options.members;
     const { requests = true, accessLog } = options;
     if (requests || accessLog !== undefined) {
       this.request = (entry) => {
         accessLog?.add(entry);
         if (!requests) return;
-        this.#add(JSON.stringify({ time: this.#now(), level: "info", msg: "request", ...entry }));
+        this.#add("info", "request", entry);
       };
     }
   }
 
   event(level: Level, message: string, members: Readonly<Record<string, unknown>> = {}): void {
-    this.#add(JSON.stringify({ time: this.#now(), level, msg: message, ...members }));
+    this.#add(level, message, members);
     this.flush();
   }
 
@@ -98,8 +102,9 @@ export class JsonLog implements Log {
     if (text !== "") this.#write(text);
   }
 
-  #add(line: string): void {
-    this.#pending += `${line}\n`;
+  #add(level: Level, msg: string, members: object): void {
+    const line = { time: this.#now(), level, msg, ...this.#members, ...members };
+    this.#pending += `${JSON.stringify(line)}\n`;
     if (this.#pending.length >= FLUSH_AT_LENGTH) this.flush();
     else this.#timer ??= setTimeout(() => this.flush(), FLUSH_AFTER_MS).unref();
   }

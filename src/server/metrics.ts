@@ -49,6 +49,9 @@ export interface ReadMetric {
   readonly read: () => readonly Sample[];
 }
 
+/** What a process counted, as it tells the others. */
+export type MetricsSnapshot = Awaited<ReturnType<Registry["getMetricsAsJSON"]>>;
+
 /** prom-client exposes these gauges under names of counters, which `promtool check metrics` refuses. */
 const MISNAMED = [
   "nodejs_active_resources_total",
@@ -137,6 +140,11 @@ export class Metrics {
   readProcess(): void {
     collectDefaultMetrics({ register: this.registry });
     for (const name of MISNAMED) this.registry.removeSingleMetric(name);
+  }
+
+  /** The values as they are now, for `JoinedMetrics`. */
+  snapshot(): Promise<MetricsSnapshot> {
+    return this.registry.getMetricsAsJSON();
   }
 
   /** The text format of Prometheus. */

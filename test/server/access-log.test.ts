@@ -77,9 +77,8 @@ describe("an archive that writes the URI it is asked for into its headers", () =
     const [head = ""] = answer.split("\r\n\r\n");
     expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
     const locations = head.split("\r\n").filter((line) => /^location:/i.test(line));
-    expect(locations).toEqual(
-      status === 302 ? [expect.stringContaining(`Location: ${one.url}/web/20150101000000/`)] : [],
-    );
+    const own = `Location: ${one.url}/web/20150101000000/`;
+    expect(locations.map((line) => line.startsWith(own))).toEqual(status === 302 ? [true] : []);
     expect(head).not.toMatch(/<http:\/\/evil/);
     const description = await rawExchange(
       url,

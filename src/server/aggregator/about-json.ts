@@ -1,11 +1,11 @@
 import type { ListState } from "../../node/route/list-keeper.ts";
 import type { MapState } from "../../node/route/map-keeper.ts";
 import type { ArchiveCounters } from "../../node/upstream/counters.ts";
-import type { ArchiveStatus, ServiceStatus } from "./service-status.ts";
+import type { ArchiveStatus, StatusView } from "./service-status.ts";
 
 /** What `/about.json` says: the archives as they are now, and what routing saves. */
 export function aboutJson(
-  status: ServiceStatus,
+  status: StatusView,
   service: { readonly version: string; readonly base: string },
 ): Record<string, unknown> {
   return {

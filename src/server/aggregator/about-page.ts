@@ -6,11 +6,11 @@ import { factList } from "../page/fact-list.ts";
 import { type Html, html } from "../page/html.ts";
 import { ABOUT_STYLE } from "./about-style.ts";
 import { formatAgo, formatMs, formatShare } from "./about-words.ts";
-import type { ArchiveStatus, ServiceStatus } from "./service-status.ts";
+import type { ArchiveStatus, StatusView } from "./service-status.ts";
 
 /** The dashboard: what routing saves, and how every archive is. Needs no JavaScript. */
 export function aboutPage(
-  status: ServiceStatus,
+  status: StatusView,
   service: { readonly version: string; readonly base: string; readonly hasMonitor: boolean },
 ): string {
   const archives = status.archives();
@@ -40,7 +40,7 @@ export function aboutPage(
   return htmlDocument("Memento aggregator", head, body, ABOUT_STYLE);
 }
 
-function routingCard(status: ServiceStatus): Html {
+function routingCard(status: StatusView): Html {
   const report = status.routing();
   const facts: readonly (readonly [string, string])[] = [
     ["Questions", formatNumber(report.sessions)],
@@ -82,7 +82,7 @@ function range({ low, high }: Share): string {
   return `${formatShare(low)} to ${formatShare(high)}`;
 }
 
-function archiveCard(archives: readonly ArchiveStatus[], { list, now }: ServiceStatus): Html {
+function archiveCard(archives: readonly ArchiveStatus[], { list, now }: StatusView): Html {
   return html`<section class="card">
     <h2>Archives</h2>
     ${listFault(list, now)}
@@ -110,7 +110,7 @@ function archiveCard(archives: readonly ArchiveStatus[], { list, now }: ServiceS
   </section>`;
 }
 
-function listFault(list: ServiceStatus["list"], now: number): Html {
+function listFault(list: StatusView["list"], now: number): Html {
   if (list?.error === undefined) return html``;
   const age = formatAgo(now - list.takenAt);
   return html`<p class="refused">

@@ -1,12 +1,12 @@
-import type { ServiceStatus } from "./service-status.ts";
+import type { StatusView } from "./service-status.ts";
 
-function listFault({ list }: ServiceStatus): string {
+function listFault({ list }: StatusView): string {
   return list?.error === undefined ? "" : `\nThe list of archives is refused: ${list.error}\n`;
 }
 
 /** What `/about` says to programs that want no page: MemGator's text, with what we know besides. */
 export function aboutText(
-  status: ServiceStatus,
+  status: StatusView,
   service: { readonly version: string; readonly base: string },
 ): string {
   const { base, version } = service;

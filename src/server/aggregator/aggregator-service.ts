@@ -23,11 +23,20 @@ import {
 } from "./aggregator-exchange.ts";
 import { AggregatorMetrics } from "./aggregator-metrics.ts";
 import { answerRoute } from "./answer-route.ts";
-import { answerStatus } from "./answer-status.ts";
+import { answerMetrics, answerStatus, type StatusParts } from "./answer-status.ts";
+import {
+  joinedHealth,
+  JoinedStatus,
+  type ServiceLoad,
+  type ServiceProcesses,
+  snapshotOf,
+  type StatusSnapshot,
+} from "./joined-status.ts";
 import type { Monitor } from "./monitor.ts";
 import { NO_PREFERENCES, readPreferences } from "./preferences.ts";
 import { QuestionDesk, type QuestionDeskOptions, type QuestionTarget } from "./question-desk.ts";
-import { type AggregatorTarget, aggregatorTarget } from "./request-target.ts";
+import { type AggregatorTarget, aggregatorTarget, type StatusName } from "./request-target.ts";
+import { serviceHealth } from "./service-health.ts";
 import type { ServiceStatus } from "./service-status.ts";
 
 /** How an aggregator is served. Every member that has a default may be left out. */
@@ -51,6 +60,8 @@ export interface AggregatorServiceOptions extends QuestionDeskOptions {
   readonly trustedProxies?: readonly string[] | undefined;
   /** Whether `/metrics` is answered among the other paths; default true. See `monitoring`. */
   readonly servesMetrics?: boolean | undefined;
+  /** The processes that serve together with this one; default none. */
+  readonly processes?: ServiceProcesses | undefined;
   readonly log?: Log | undefined;
   /** Milliseconds since 1970; default the system's clock. */
   readonly now?: (() => number) | undefined;
@@ -106,8 +117,13 @@ export class AggregatorService {
   }
 
   /** How many questions are worked on, and how many wait for that. */
-  get load(): { readonly underWay: number; readonly waiting: number } {
+  get load(): ServiceLoad {
     return this.#desk.admission;
+  }
+
+  /** What this process is doing, for those that serve together with it. */
+  snapshot(): StatusSnapshot {
+    return snapshotOf(this.#options.status, this.load);
   }
 
   /** Answers a request if it is for one of the paths of the service; false if it is not. */
@@ -241,14 +257,34 @@ export class AggregatorService {
       case "health":
       case "metrics":
       case "openapi.json":
-        answerStatus(exchange, target.name, {
-          status: this.#options.status,
-          monitor: this.#options.monitor,
-          metrics: this.metrics,
-          load: this.load,
-          style: this.#style,
-        })?.catch((error: unknown) => this.#fail(exchange, error));
+        this.#answerStatus(exchange, target.name).catch((error: unknown) =>
+          this.#fail(exchange, error),
+        );
     }
+  }
+
+  async #answerStatus(exchange: AggregatorExchange, name: StatusName): Promise<void> {
+    if (name === "metrics") {
+      const { processes } = this.#options;
+      const text = await (processes === undefined ? this.metrics.text() : processes.metrics());
+      const { contentType } = this.metrics;
+      answerMetrics(exchange, text, { style: this.#style, contentType });
+      return;
+    }
+    answerStatus(exchange, name, await this.#statusParts());
+  }
+
+  async #statusParts(): Promise<StatusParts> {
+    const { status, monitor, processes } = this.#options;
+    const common = { monitor, style: this.#style };
+    if (processes === undefined) {
+      const health = serviceHealth(status);
+      return { ...common, status, health, load: this.load, workers: undefined };
+    }
+    const { snapshots, workers } = await processes.status();
+    const joined = new JoinedStatus(snapshots);
+    const health = joinedHealth(snapshots, workers);
+    return { ...common, status: joined, health, load: joined.load, workers };
   }
 
   #ask(exchange: AggregatorExchange, target: QuestionTarget, datetime: number | undefined): void {

@@ -1,5 +1,4 @@
 import { packageVersion } from "../../node/package-version.ts";
-import type { Metrics } from "../metrics.ts";
 import { securityPolicy } from "../page/document.ts";
 import { aboutJson } from "./about-json.ts";
 import { aboutPage } from "./about-page.ts";
@@ -16,26 +15,29 @@ import {
 } from "./aggregator-exchange.ts";
 import type { Monitor } from "./monitor.ts";
 import type { StatusName } from "./request-target.ts";
-import { serviceHealth } from "./service-health.ts";
-import type { ServiceStatus } from "./service-status.ts";
+import type { ServiceLoad, WorkerCounts } from "./joined-status.ts";
+import type { ServiceHealth } from "./service-health.ts";
+import type { StatusView } from "./service-status.ts";
 
 /** What the answers about the service itself are made of. */
 export interface StatusParts {
-  readonly status: ServiceStatus;
+  readonly status: StatusView;
+  readonly health: ServiceHealth;
   readonly monitor: Monitor | undefined;
-  readonly metrics: Metrics;
-  readonly load: { readonly underWay: number; readonly waiting: number };
+  readonly load: ServiceLoad;
+  /** Undefined for a service of one process. */
+  readonly workers: WorkerCounts | undefined;
   readonly style: AnswerStyle;
 }
 
 const ABOUT_SECURITY_POLICY = securityPolicy(ABOUT_STYLE);
 
-/** Answers what there is to know about the service itself. */
+/** Answers what there is to know about the service itself, but for its metrics. */
 export function answerStatus(
   exchange: AggregatorExchange,
-  name: StatusName,
+  name: Exclude<StatusName, "metrics">,
   parts: StatusParts,
-): Promise<void> | void {
+): void {
   switch (name) {
     case "about":
       about(exchange, parts);
@@ -52,8 +54,6 @@ export function answerStatus(
     case "health":
       health(exchange, parts);
       return;
-    case "metrics":
-      return metrics(exchange, parts);
     case "openapi.json":
       openApi(exchange, parts);
   }
@@ -86,7 +86,8 @@ function about(exchange: AggregatorExchange, parts: StatusParts): void {
 function aboutAsJson(exchange: AggregatorExchange, parts: StatusParts): void {
   exchange.route = "about";
   const document = aboutJson(parts.status, { version: packageVersion(), base: exchange.base });
-  sendJson(exchange, parts, { ...document, requests: loadOf(parts) }, "no-cache");
+  const more = { requests: loadOf(parts), workers: parts.workers };
+  sendJson(exchange, parts, { ...document, ...more }, "no-cache");
 }
 
 /** The list of archives as MemGator reads it, so that another aggregator can use it. */
@@ -122,16 +123,22 @@ function monitor(exchange: AggregatorExchange, parts: StatusParts): void {
 
 function health(exchange: AggregatorExchange, parts: StatusParts): void {
   exchange.route = "health";
-  const found = serviceHealth(parts.status);
+  const { health: found, workers } = parts;
   const status = found.status === "failing" ? 503 : 200;
-  sendJson(exchange, parts, { ...found, requests: loadOf(parts) }, "no-store", status);
+  const more = { requests: loadOf(parts), workers };
+  sendJson(exchange, parts, { ...found, ...more }, "no-store", status);
 }
 
-async function metrics(exchange: AggregatorExchange, parts: StatusParts): Promise<void> {
+/** Answers with the text format of Prometheus. */
+export function answerMetrics(
+  exchange: AggregatorExchange,
+  text: string,
+  { style, contentType }: { readonly style: AnswerStyle; readonly contentType: string },
+): void {
   exchange.route = "metrics";
-  const headers = commonHeaders(parts.style);
+  const headers = commonHeaders(style);
   headers.push("Cache-Control", "no-store");
-  sendBody(exchange, 200, headers, parts.metrics.contentType, await parts.metrics.text());
+  sendBody(exchange, 200, headers, contentType, text);
 }
 
 function openApi(exchange: AggregatorExchange, parts: StatusParts): void {

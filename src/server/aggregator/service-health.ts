@@ -1,8 +1,8 @@
-import type { ArchiveStatus, ServiceStatus } from "./service-status.ts";
+import type { ArchiveStatus, StatusView } from "./service-status.ts";
 
 /** Something that an operator should know. */
 export interface HealthProblem {
-  /** The archive it is about; none for the list of archives. */
+  /** The archive it is about; none for what is about the service. */
   readonly archive?: string | undefined;
   readonly problem:
     | "dormant"
@@ -10,7 +10,8 @@ export interface HealthProblem {
     | "map-missing"
     | "map-too-old"
     | "map-refused"
-    | "list-refused";
+    | "list-refused"
+    | "worker-missing";
   readonly detail: string;
 }
 
@@ -26,7 +27,7 @@ export interface ServiceHealth {
 }
 
 /** What `/health` tells. */
-export function serviceHealth(status: ServiceStatus): ServiceHealth {
+export function serviceHealth(status: StatusView): ServiceHealth {
   const archives = status.archives();
   const failing = archives.filter(isFailing);
   const problems = [
@@ -49,7 +50,7 @@ function isFailing({ upstream }: ArchiveStatus): boolean {
   return upstream.health !== "awake" || upstream.consecutiveFailures > 0;
 }
 
-function listProblems({ list }: ServiceStatus): HealthProblem[] {
+function listProblems({ list }: StatusView): HealthProblem[] {
   if (list?.error === undefined) return [];
   return [{ problem: "list-refused", detail: `${list.error}; the list before stays in use` }];
 }

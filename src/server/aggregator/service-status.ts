@@ -34,8 +34,19 @@ export interface ArchiveStatus {
   readonly counters: ArchiveCounters | undefined;
 }
 
-/** What the service is doing. */
-export class ServiceStatus {
+/** What the service is doing: of one process, or of several together. */
+export interface StatusView {
+  readonly startedAt: number;
+  readonly now: number;
+  readonly isRouting: boolean;
+  readonly settings: Readonly<Record<string, string>>;
+  readonly list: ListState | undefined;
+  routing(): RoutingReport;
+  archives(): ArchiveStatus[];
+}
+
+/** What one process is doing. */
+export class ServiceStatus implements StatusView {
   readonly startedAt: number;
   readonly isRouting: boolean;
   readonly #sources: StatusSources;
