@@ -243,6 +243,13 @@ export const AGGREGATE_OPTIONS = {
     default: "127.0.0.1",
     help: "The address to listen on; 0.0.0.0 or :: for all.",
   },
+  workers: {
+    type: "string",
+    value: "N",
+    default: "1",
+    help: "Serve with this many processes, for machines of several cores.",
+    parse: parseWorkers,
+  },
   base: {
     type: "string",
     short: "P",
@@ -329,6 +336,15 @@ export const AGGREGATE_OPTIONS = {
     help: "Settings as JSON, by the names of these options.",
   },
 } as const satisfies OptionTable;
+
+/** More processes than any machine has use for are a slip of the keyboard. */
+const MOST_WORKERS = 512;
+
+function parseWorkers(text: string): number {
+  const count = parsePositive(text);
+  if (count <= MOST_WORKERS) return count;
+  throw new MementoMapError("MM_USAGE", `more than ${MOST_WORKERS} processes: ${quote(text)}`);
+}
 
 /** `id=path`, where the path may be an address. */
 function parseMap(text: string): { id: string; map: string } {

@@ -11,7 +11,7 @@ import { listedArchives, routeWishes } from "./listed-archives.ts";
 import { variableOf } from "./settings.ts";
 
 /** Settings that hold at once when they change; all others want a restart. */
-const TAKEN_AT_ONCE = [
+export const TAKEN_AT_ONCE = [
   "archives",
   "map",
   "only",

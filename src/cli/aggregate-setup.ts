@@ -1,4 +1,4 @@
-import type { SessionObserver } from "../aggregate/session.ts";
+import type { ProcessPlace, SessionObserver } from "../aggregate/session.ts";
 import type { Endpoint, EndpointState } from "../aggregate/upstream.ts";
 import { MemgatorLogFile } from "../node/aggregate/memgator-log-file.ts";
 import { type OpenAggregator, openAggregator } from "../node/aggregate/open-aggregator.ts";
@@ -35,7 +35,16 @@ export interface SetUpAggregator {
 export async function setUpAggregator(
   values: AggregateValues,
   io: Io,
-  { log, observers = [] }: { readonly log: Log; readonly observers?: readonly SessionObserver[] },
+  {
+    log,
+    observers = [],
+    place,
+  }: {
+    readonly log: Log;
+    readonly observers?: readonly SessionObserver[];
+    /** Which of several processes this is; default the only one. */
+    readonly place?: ProcessPlace | undefined;
+  },
 ): Promise<SetUpAggregator> {
   const archives = await listedArchives("aggregate", values, io);
   const logFile =
@@ -55,6 +64,8 @@ export async function setUpAggregator(
       folder: values.state,
       maxMapAgeMs: values["map-age"],
       maxShrink: values["max-shrink"],
+      // Archives are asked once for their maps, whatever the number of processes.
+      isFetching: place === undefined || place.number === 1,
       fetch: { allowsPrivate: values["allow-private"], proxies, interrupt: io.interrupt },
       onFailure: (archive, error) => {
         log.event("error", "no new map", { archive: archive.id, reason: error.describe() });
@@ -67,6 +78,7 @@ export async function setUpAggregator(
       headersTimeoutMs: values["headers-timeout"],
       totalTimeoutMs: values.timeout,
       concurrency: values.concurrency,
+      share: place === undefined ? 1 : 1 / place.count,
       queueTimeoutMs: values["queue-timeout"],
       rate: values["archive-rate"] === 0 ? undefined : values["archive-rate"],
       retries: values.retries,
@@ -80,6 +92,7 @@ export async function setUpAggregator(
     aggregator: {
       // Later than that of each request, which makes archives dormant that are late too often.
       deadlineMs: values.timeout + DEADLINE_MARGIN_MS,
+      place,
       limits: { maxBytes: values["max-timemap"] },
       observers: logFile === undefined ? observers : [logFile, ...observers],
     },

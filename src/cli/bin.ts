@@ -31,6 +31,7 @@ const exitCode = await main(process.argv.slice(2), {
   stderr: process.stderr,
   env: process.env,
   interrupt,
+  program: { file: process.argv[1], args: process.argv.slice(2) },
   onHangUp(listener) {
     process.on("SIGHUP", listener);
     return () => process.off("SIGHUP", listener);

@@ -1,5 +1,6 @@
 import type { Writable } from "node:stream";
 import type { Interrupt } from "../node/interrupt.ts";
+import type { Program } from "../node/processes/supervisor.ts";
 import { foreseenError } from "../node/io-error.ts";
 import { isClosedPipe } from "../node/output-file.ts";
 
@@ -17,6 +18,8 @@ export interface Io {
   readonly stderr: MessageSink;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly interrupt: Interrupt;
+  /** How this program is started once more; without it there are no worker processes. */
+  readonly program?: Program | undefined;
   /**
    * Calls back when the process is told to take up its files anew (SIGHUP), as after a log was moved
    * away; the function returned takes that back.

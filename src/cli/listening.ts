@@ -16,8 +16,8 @@ export async function listenForMonitoring(
 
 /** What a service writes to standard output when it is ready. */
 export function listeningLine(
-  { url }: Listening,
-  monitoring: Listening | undefined,
+  { url }: { readonly url: string },
+  monitoring: { readonly url: string } | undefined,
   isJson: boolean,
 ): string {
   return isJson ? `${JSON.stringify({ url, metrics: monitoring?.url })}\n` : `${url}\n`;

@@ -1,6 +1,7 @@
 import { appendFileSync } from "node:fs";
 import { MementoMapError, quote } from "../errors.ts";
 import type { OptionTable } from "./command.ts";
+import type { Io } from "./io.ts";
 import { outputError } from "../node/io-error.ts";
 import { AccessLog } from "../server/access-log.ts";
 import { pathPrefix } from "../server/target.ts";
@@ -42,7 +43,7 @@ export const MONITORING_OPTIONS = {
   "combined-log": {
     type: "string",
     value: "FILE",
-    help: "Write requests to this file too, in the Combined Log Format of Apache and nginx.",
+    help: "Write requests to this file too, in the Combined Log Format of Apache and nginx; - for standard output.",
   },
   "metrics-port": {
     type: "string",
@@ -59,15 +60,17 @@ export const MONITORING_OPTIONS = {
 } as const satisfies OptionTable;
 
 /**
- * The file of `--combined-log`, if there is one.
+ * The log of `--combined-log`, if one is wanted.
  *
  * @throws MM_IO when it cannot be written from the start
  */
 export function accessLogOf(
   path: string | undefined,
+  { stdout }: Pick<Io, "stdout">,
   onError: (reason: string) => void,
 ): AccessLog | undefined {
   if (path === undefined) return undefined;
+  if (path === "-") return new AccessLog(stdout, (error) => onError(String(error)));
   try {
     appendFileSync(path, "");
   } catch (error) {

@@ -1,7 +1,9 @@
+import { isWorkerProcess } from "../../node/processes/worker-link.ts";
 import { withTempDir } from "../../node/temp-dir.ts";
 import { aggregateOnce } from "../aggregate-once.ts";
 import { AGGREGATE_OPTIONS } from "../aggregate-options.ts";
-import { serveAggregator } from "../aggregate-serve.ts";
+import { serveAggregator, serveAsWorker } from "../aggregate-serve.ts";
+import { superviseAggregators } from "../aggregate-supervise.ts";
 import { usage } from "../command-line.ts";
 import { type Command, defineCommand } from "../command.ts";
 import type { ExitCode } from "../io.ts";
@@ -28,7 +30,8 @@ the environment, and that before the file.
 Ends with 0 when there are mementos, 1 when there are none, 2 when nobody
 answers. The service ends with 0 when it is told to stop. It goes by another
 list of archives when the file changes; SIGHUP makes it read list and settings,
-and open its log anew.
+and open its log anew. --workers N serves with N processes on one port: one that
+dies is replaced, and limits are divided among them.
 `,
   options: AGGREGATE_OPTIONS,
   examples: [
@@ -45,6 +48,10 @@ and open its log anew.
       line: "mementomap aggregate --serve -a archives.json --map archive.example=a.ukvs",
     },
     {
+      does: "the same with a process for each of 4 cores",
+      line: "mementomap aggregate --serve -a archives.json --workers 4",
+    },
+    {
       does: "settings from a file, and a log to learn maps from",
       line: "mementomap aggregate --serve --config aggregator.json --log memgator.log",
     },
@@ -59,10 +66,15 @@ and open its log anew.
       throw usage("aggregate", "aggregate needs a URI, or --serve");
     }
     if (more.length > 0) throw usage("aggregate", "aggregate takes one URI and one datetime");
-    const act = (state: string): Promise<ExitCode> =>
-      uri === undefined || uri === "server"
-        ? serveAggregator({ ...values, state }, io, () => ({ ...reread(), state }))
-        : aggregateOnce({ ...values, state }, io, uri, datetime);
+    const isService = uri === undefined || uri === "server";
+    if (isService && isWorkerProcess()) return serveAsWorker(values, io, reread);
+    const act = (state: string): Promise<ExitCode> => {
+      const known = { ...values, state };
+      if (!isService) return aggregateOnce(known, io, uri, datetime);
+      return values.workers > 1
+        ? superviseAggregators(known, io)
+        : serveAggregator(known, io, () => ({ ...reread(), state }));
+    };
     return values.state === undefined
       ? withTempDir({ interrupt: io.interrupt }, act)
       : act(values.state);

@@ -179,7 +179,7 @@ address is written to standard output when the server is ready.
   async run({ positionals, values }, io) {
     if (positionals.length === 0) throw usage("serve", "serve needs a map");
     if (positionals.includes("-")) throw usage("serve", "a map to serve must be a file");
-    const accessLog = accessLogOf(values["combined-log"], (reason) =>
+    const accessLog = accessLogOf(values["combined-log"], io, (reason) =>
       log.event("error", "the access log cannot be written", { reason }),
     );
     const log: JsonLog = new JsonLog(

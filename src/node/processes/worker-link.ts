@@ -1,0 +1,93 @@
+import cluster from "node:cluster";
+import type { ToPrimary, ToWorker } from "./messages.ts";
+
+/** How long the primary process may take to collect what all know. */
+const COLLECT_MS = 5000;
+
+/** Whether this process was started by a `Supervisor`. */
+export function isWorkerProcess(): boolean {
+  return cluster.isWorker;
+}
+
+/** What a worker has to do with the primary process that started it. */
+export class WorkerLink {
+  readonly #answers = new Map<string, () => unknown>();
+  readonly #collected = new Map<number, (value: unknown) => void>();
+  readonly #reloads = new Set<() => void>();
+  readonly #stop: () => void;
+  #start: ((start: unknown) => void) | undefined;
+  #nextId = 0;
+
+  /** @param stop called when the primary process wants the worker to end. */
+  constructor(stop: () => void) {
+    this.#stop = stop;
+    process.on("message", (message: ToWorker) => this.#take(message));
+  }
+
+  /** What the supervisor has for this worker to begin with. Call it once. */
+  start(): Promise<unknown> {
+    return new Promise((resolve) => {
+      this.#start = resolve;
+      this.#send({ type: "hello" });
+    });
+  }
+
+  /** Tells that the worker serves. */
+  ready(value: unknown): void {
+    this.#send({ type: "ready", value });
+  }
+
+  /** How to answer when the primary process asks for what this worker knows. */
+  answer(what: string, answer: () => unknown): void {
+    this.#answers.set(what, answer);
+  }
+
+  /** Calls back when the worker is to read its files again; the function returned takes that back. */
+  onReload(listener: () => void): () => void {
+    this.#reloads.add(listener);
+    return () => this.#reloads.delete(listener);
+  }
+
+  /** What the primary process collected; undefined when it does not answer in time. */
+  collect(what: string): Promise<unknown> {
+    const id = this.#nextId++;
+    return new Promise((resolve) => {
+      const end = (value: unknown): void => {
+        clearTimeout(timer);
+        this.#collected.delete(id);
+        resolve(value);
+      };
+      const timer = setTimeout(() => end(undefined), COLLECT_MS);
+      this.#collected.set(id, end);
+      this.#send({ type: "collect", id, what });
+    });
+  }
+
+  #take(message: ToWorker): void {
+    switch (message.type) {
+      case "start":
+        this.#start?.(message.start);
+        return;
+      case "stop":
+        this.#stop();
+        return;
+      case "reload":
+        for (const listener of this.#reloads) listener();
+        return;
+      case "question":
+        void this.#reply(message.id, message.what);
+        return;
+      case "collected":
+        this.#collected.get(message.id)?.(message.value);
+    }
+  }
+
+  async #reply(id: number, what: string): Promise<void> {
+    this.#send({ type: "answer", id, value: await this.#answers.get(what)?.() });
+  }
+
+  #send(message: ToPrimary): void {
+    // Without the primary process this one ends by itself: nobody else needs to know.
+    process.send?.(message, undefined, undefined, () => undefined);
+  }
+}

@@ -1,0 +1,327 @@
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { Agent, get } from "node:http";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { localArchive, type LocalArchive, plainArchive } from "../support/aggregating.ts";
+import { scratchDir } from "../support/scratch.ts";
+import { type ProcessResult, spawnCli } from "../support/spawn-cli.ts";
+
+const WAIT = { timeout: 30_000, interval: 50 };
+
+interface LogLine {
+  readonly msg: string;
+  readonly worker?: number;
+  readonly pid?: number;
+  readonly target?: string;
+}
+
+interface Workers {
+  readonly url: string;
+  readonly metrics: string | undefined;
+  readonly pid: number;
+  /** What the service wrote to standard error so far. */
+  readonly lines: () => LogLine[];
+  readonly stdout: () => string;
+  readonly kill: (signal: NodeJS.Signals) => void;
+  readonly done: Promise<ProcessResult>;
+}
+
+function listOf(archives: readonly LocalArchive[]): string {
+  const path = join(scratchDir(), "archives.json");
+  writeFileSync(path, listText(archives));
+  return path;
+}
+
+function listText(archives: readonly LocalArchive[]): string {
+  return JSON.stringify(
+    archives.map(({ archive: { id, name, timemap, timegate } }) => ({
+      id,
+      name,
+      timemap,
+      timegate,
+    })),
+  );
+}
+
+/** The service with two workers, both of which serve. */
+async function twoWorkers(argv: readonly string[]): Promise<Workers> {
+  const { child, done } = spawnCli([
+    "aggregate",
+    ..."--serve --json --port 0 --workers 2 --access-log requests".split(" "),
+    ...argv,
+  ]);
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let stdout = "";
+  let stderr = "";
+  child.stdout?.on("data", (text: Buffer) => (stdout += text.toString()));
+  child.stderr?.on("data", (text: Buffer) => (stderr += text.toString()));
+  const lines = (): LogLine[] =>
+    stderr
+      .slice(0, stderr.lastIndexOf("\n") + 1)
+      .split("\n")
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as LogLine);
+  let ended: ProcessResult | undefined;
+  void done.then((result) => (ended = result));
+  await expect
+    .poll(() => {
+      if (ended !== undefined) throw new Error(ended.stderr);
+      return pidsOf(lines()).length;
+    }, WAIT)
+    .toBe(2);
+  const { url, metrics } = JSON.parse(stdout) as { url: string; metrics?: string };
+  const kill = (signal: NodeJS.Signals): void => void child.kill(signal);
+  return { url, metrics, pid: child.pid ?? 0, lines, stdout: () => stdout, kill, done };
+}
+
+/** The processes of workers that began to serve, in the order of that. */
+function pidsOf(lines: readonly LogLine[]): number[] {
+  return lines.flatMap(({ msg, pid }) => (msg === "a worker serves" && pid ? [pid] : []));
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A client with one connection, for as long as that lasts. */
+function oneConnection(): (url: string) => Promise<number> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  onTestFinished(() => agent.destroy());
+  return (url) =>
+    new Promise((resolve, reject) => {
+      get(url, { agent }, (response) => {
+        response.resume();
+        response.on("end", () => resolve(response.statusCode ?? 0));
+        response.on("error", reject);
+      }).on("error", reject);
+    });
+}
+
+/** What becomes of a request on a connection of its own. */
+function newConnection(url: string): Promise<"answered" | "cut" | "late"> {
+  return new Promise((resolve) => {
+    const request = get(url, { agent: false, timeout: 15_000 }, (response) => {
+      response.resume();
+      response.on("end", () => resolve("answered"));
+      response.on("error", () => resolve("cut"));
+    });
+    request.on("error", () => resolve("cut"));
+    request.on("timeout", () => {
+      resolve("late");
+      request.destroy();
+    });
+  });
+}
+
+async function metric(url: string, name: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const line = text.split("\n").find((each) => each.startsWith(`${name} `));
+  return Number(line?.slice(name.length + 1));
+}
+
+const TIMEMAPS = 'mementomap_requests_total{route="timemap",status="200"}';
+
+describe.skipIf(process.platform === "win32")("aggregate --serve --workers 2", () => {
+  it("answers on one port with both, says where once, and adds up what they count", async () => {
+    const list = listOf([await plainArchive("one", ["20050101000000"])]);
+    const {
+      url,
+      metrics = "",
+      lines,
+      stdout,
+      kill,
+      done,
+    } = await twoWorkers(["-a", list, "--metrics-port", "0"]);
+    const clients = Array.from({ length: 8 }, oneConnection);
+    const timemap = `${url}/timemap/link/http://example.org/`;
+    expect(await Promise.all(clients.map((client, at) => client(`${timemap}${at}`)))).toEqual(
+      clients.map(() => 200),
+    );
+    const requests = (): LogLine[] =>
+      lines().filter(({ msg, target = "" }) => msg === "request" && target.includes("timemap"));
+    await expect.poll(() => requests().length, WAIT).toBe(8);
+    expect(new Set(requests().map(({ worker }) => worker))).toEqual(new Set([1, 2]));
+    expect(await metric(metrics, TIMEMAPS)).toBe(8);
+    expect(await metric(metrics, "mementomap_questions_total")).toBe(8);
+    expect(await metric(metrics, "mementomap_archive_list_archives")).toBe(1);
+    expect(await metric(metrics, "mementomap_workers")).toBe(2);
+    expect((await fetch(`${url}/metrics`)).status).toBe(404);
+    const about = (await (await fetch(`${url}/about.json`)).json()) as Record<string, unknown>;
+    expect(about).toMatchObject({
+      routing: { sessions: 8, asked: 8 },
+      archives: [{ id: "one", hits: 8, mementos: 8 }],
+      workers: { wanted: 2, running: 2 },
+    });
+    expect(await (await fetch(`${metrics}/health`)).json()).toMatchObject({ status: "ok" });
+    kill("SIGTERM");
+    expect(await done).toMatchObject({ code: 0 });
+    expect(stdout()).toBe(`${JSON.stringify({ url, metrics })}\n`);
+  });
+
+  it("replaces a worker that is killed, while clients of the other notice nothing", async () => {
+    const list = listOf([await plainArchive("one", ["20050101000000"])]);
+    const { url, lines, kill, done } = await twoWorkers(["-a", list]);
+    const timemap = `${url}/timemap/link/http://example.org/`;
+    const clients = Array.from({ length: 6 }, oneConnection);
+    for (const [at, client] of clients.entries()) await client(`${timemap}${at}`);
+    const workerOf = (at: number): number | undefined =>
+      lines().find(({ target = "" }) => target.endsWith(`org/${at}`))?.worker;
+    await expect.poll(() => clients.every((_, at) => workerOf(at)), WAIT).toBe(true);
+    const before = await metric(url, TIMEMAPS);
+    expect(before).toBe(6);
+    let isOver = false;
+    const load = clients.map(async (client, at) => {
+      const answers = new Set<number | string>();
+      while (!isOver) {
+        answers.add(await client(`${timemap}${at}`).catch((error: Error) => error.message));
+      }
+      return { worker: workerOf(at), answers: [...answers] };
+    });
+    const newcomers = Array.from({ length: 6 }, async () => {
+      const answers = new Set<string>();
+      while (!isOver) answers.add(await newConnection(`${timemap}new`));
+      return [...answers];
+    });
+    const [first = 0] = pidsOf(lines());
+    process.kill(first, "SIGKILL");
+    await expect.poll(() => pidsOf(lines()).length, WAIT).toBe(3);
+    isOver = true;
+    // Those who come at that moment may be cut off, but are not left to wait.
+    expect((await Promise.all(newcomers)).flat()).not.toContain("late");
+    const loads = await Promise.all(load);
+    expect(loads.filter(({ worker }) => worker === 2)).toEqual(
+      Array.from({ length: 3 }, () => ({ worker: 2, answers: [200] })),
+    );
+    expect(lines()).toContainEqual(
+      expect.objectContaining({
+        msg: "a worker ended and is replaced",
+        worker: 1,
+        pid: first,
+        signal: "SIGKILL",
+      }),
+    );
+    // What the dead one had told before is not lost.
+    expect(await metric(url, TIMEMAPS)).toBeGreaterThanOrEqual(before);
+    expect(await metric(url, "mementomap_worker_restarts_total")).toBe(1);
+    expect(await (await fetch(`${url}/health`)).json()).toMatchObject({
+      workers: { wanted: 2, running: 2 },
+    });
+    kill("SIGINT");
+    expect(await done).toMatchObject({ code: 0 });
+  });
+
+  it("ends what is under way when it is told to stop, and leaves no process", async () => {
+    let release = (): void => undefined;
+    const slow = await localArchive("slow", (_request, response) => {
+      release = () => void response.writeHead(404).end();
+    });
+    const { url, pid, lines, kill, done } = await twoWorkers(["-a", listOf([slow])]);
+    const answer = fetch(`${url}/timemap/link/http://example.org/`);
+    await expect.poll(() => slow.requests.length, WAIT).toBe(1);
+    kill("SIGTERM");
+    await expect.poll(() => lines().filter(({ msg }) => msg === "stopping").length, WAIT).toBe(2);
+    release();
+    expect((await answer).status).toBe(404);
+    expect(await done).toMatchObject({ code: 0, signal: null });
+    expect([pid, ...pidsOf(lines())].filter(isRunning)).toEqual([]);
+  });
+
+  it("leaves no worker when the primary process is killed", async () => {
+    const { lines, kill, done } = await twoWorkers(["-a", listOf([await plainArchive("a", [])])]);
+    const pids = pidsOf(lines());
+    kill("SIGKILL");
+    await done;
+    await expect.poll(() => pids.filter(isRunning), WAIT).toEqual([]);
+  });
+
+  it("reads its list and opens its logs again in every worker on SIGHUP", async () => {
+    const one = await plainArchive("one", ["20050101000000"]);
+    const two = await plainArchive("two", ["20060101000000"]);
+    const list = listOf([one]);
+    const log = join(scratchDir(), "memgator.log");
+    const { url, lines, kill, done } = await twoWorkers(["-a", list, "--log", log]);
+    writeFileSync(list, listText([one, two]));
+    renameSync(log, `${log}.1`);
+    kill("SIGHUP");
+    const changed = (): Set<number | undefined> =>
+      new Set(
+        lines().flatMap(({ msg, worker }) => (msg === "another list of archives" ? [worker] : [])),
+      );
+    await expect.poll(changed, WAIT).toEqual(new Set([1, 2]));
+    const clients = Array.from({ length: 4 }, oneConnection);
+    for (const client of clients) await client(`${url}/timemap/link/http://example.org/`);
+    kill("SIGTERM");
+    await done;
+    const sessions = readFileSync(log, "utf8").match(/createsess/g) ?? [];
+    expect(sessions).toHaveLength(4);
+  });
+
+  it("writes whole lines to the logs that workers share", async () => {
+    const list = listOf([await plainArchive("one", ["20050101000000"])]);
+    const folder = scratchDir();
+    const log = join(folder, "memgator.log");
+    const access = join(folder, "access.log");
+    const cache = join(folder, "cache");
+    const logs = ["--log", log, "--combined-log", access];
+    const { url, kill, done } = await twoWorkers(["-a", list, "--cache-dir", cache, ...logs]);
+    const clients = Array.from({ length: 20 }, oneConnection);
+    const long = "x".repeat(3000);
+    await Promise.all(
+      clients.map(async (client, at) => {
+        for (let i = 0; i < 20; i++) {
+          await client(`${url}/timemap/link/http://example.org/${at}/${i}/${long}`);
+        }
+      }),
+    );
+    kill("SIGTERM");
+    expect(await done).toMatchObject({ code: 0 });
+    const requests = readFileSync(access, "utf8").trimEnd().split("\n");
+    expect(requests).toHaveLength(400);
+    for (const line of requests) {
+      expect(line).toMatch(
+        /^127\.0\.0\.1 - - \[[^\]]+\] "GET \/timemap\/\S+ HTTP\/1\.1" 200 \d+ "-" "-"$/,
+      );
+    }
+    const rows = readFileSync(log, "utf8").trimEnd().split("\n");
+    const sessions = rows.flatMap((row, at) => {
+      const [, id] = /^BENCHMARK: \S+ \S+ (\d+) .*"createsess"/.exec(row) ?? [];
+      return id === undefined ? [] : [{ id, next: rows[at + 1] }];
+    });
+    expect(new Set(sessions.map(({ id }) => id)).size).toBe(400);
+    expect(sessions.filter(({ next }) => !next.includes("Aggregating Mementos"))).toEqual([]);
+  });
+
+  it("writes requests to standard output after its address, if that is wanted", async () => {
+    const list = listOf([await plainArchive("one", [])]);
+    const argv = ["-a", list, "--combined-log", "-"];
+    const { url, stdout, kill, done } = await twoWorkers(argv);
+    await Promise.all(Array.from({ length: 4 }, () => newConnection(`${url}/archives.json`)));
+    kill("SIGTERM");
+    expect(await done).toMatchObject({ code: 0 });
+    const [address, ...requests] = stdout().trimEnd().split("\n");
+    expect(address).toBe(JSON.stringify({ url }));
+    expect(requests).toHaveLength(4);
+    for (const line of requests) expect(line).toMatch(/"GET \/archives\.json HTTP\/1\.1" 200 /);
+  });
+
+  it("says once what is wrong with the port, and ends", async () => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => {
+      taken.listen(0, "127.0.0.1", resolve);
+    });
+    onTestFinished(() => void taken.close());
+    const address = taken.address();
+    const port = typeof address === "object" ? String(address?.port) : "";
+    const list = listOf([await plainArchive("one", [])]);
+    const argv = ["aggregate", "--serve", "--workers", "3", "-a", list, "--port", port];
+    const { code, stdout, stderr } = await spawnCli(argv).done;
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toMatch(/^mementomap: .*another process listens on this port.*\[MM_IO\]\n$/);
+  });
+});
