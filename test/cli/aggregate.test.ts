@@ -205,7 +205,7 @@ describe.skipIf(process.platform === "win32")("aggregate --serve", () => {
   it("leaves archives alone that are late too often, and does not wait for them", async () => {
     const hangs = await localArchive("hangs", () => undefined);
     const list = listOf([hangs, ...(await twoArchives())]);
-    const options = ["--timeout", "200ms", "--tolerance", "2", "--grace", "1s"];
+    const options = ["--timeout", "1s", "--tolerance", "2", "--grace", "1s"];
     const { url, kill, done } = await service(["-a", list, ...options]);
     const missing: (string | null)[] = [];
     for (let i = 0; i < 3; i++) {
