@@ -7,6 +7,8 @@ import { scratchDir } from "../support/scratch.ts";
 import { linkTimeMap } from "../support/scripted-upstream.ts";
 
 const KILLS = Math.max(3, Math.ceil(Number(process.env["MEMENTOMAP_KILLS"] ?? 0) / 14));
+/** A machine with other work to do is not what is tried here. */
+const PATIENT = ["--timeout", "60s", "--headers-timeout", "60s", "--queue-timeout", "60s"];
 const PAGES = 40;
 /** Answers that take a while to write. */
 const DATETIMES = Array.from({ length: 2000 }, (_, i) => `${20_000_101_000_000 + i}`);
@@ -23,12 +25,20 @@ it.skipIf(process.platform === "win32")(
     });
     const list = writeList([archive]);
     const folder = join(scratchDir(), "cache");
-    const argv = ["-a", list, "--cache-dir", folder, "--access-log", "nothing"];
+    const argv = ["-a", list, "--cache-dir", folder, "--access-log", "nothing", ...PATIENT];
     const bodyOf = async (base: string, page: number): Promise<string> => {
       const response = await fetch(`${base}/timemap/link/http://b.test/${page}`);
       return `${response.status} ${(await response.text()).replaceAll(base, "")}`;
     };
-    const first = await aggregateProcess(["-a", list, "--cache", "0", "--access-log", "nothing"]);
+    const first = await aggregateProcess([
+      "-a",
+      list,
+      "--cache",
+      "0",
+      "--access-log",
+      "nothing",
+      ...PATIENT,
+    ]);
     const expected = await Promise.all(
       Array.from({ length: PAGES }, (_, page) => bodyOf(first.url, page)),
     );

@@ -74,8 +74,7 @@ describe.skipIf(process.platform === "win32")("standard streams", () => {
   });
 
   it("reads nothing from a standard input that is closed", async () => {
-    const { code, stderr } = await shell("mementomap surt <&-");
-    expect({ code, stderr }).toMatchObject({ code: expect.any(Number) });
-    expect(stderr).not.toMatch(/should not have happened/);
+    const ended = await shell("mementomap surt <&-");
+    expect(ended).toMatchObject({ code: 0, stdout: "", stderr: "" });
   });
 });

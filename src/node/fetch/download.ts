@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { HttpClient, HttpResponse } from "../../discover/http-client.ts";
 import { isMementoMapError, MementoMapError } from "../../errors.ts";
 import { isTemporary, retryAfterMs } from "../../harvest/back-off.ts";
+import type { Interrupt } from "../interrupt.ts";
 import { ioError, systemCode } from "../io-error.ts";
 import { isPassingFault } from "../upstream/network-failure.ts";
 import { pauseWithin } from "../upstream/retry.ts";
@@ -21,6 +22,7 @@ export interface DownloadOptions {
   /** Told when the server wants to be left alone for longer than anybody waits here. */
   readonly onToldToWait?: ((ms: number) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
+  readonly interrupt?: Interrupt | undefined;
   /** Told of bytes as they come; for progress. */
   readonly onBytes?: ((bytes: number) => void) | undefined;
 }
@@ -173,7 +175,7 @@ async function store(
     await forget(paths);
     if (etag.startsWith('"')) {
       const note: PartNote = { url, etag };
-      await writeJson(paths.about, note);
+      await writeJson(paths.about, note, options.interrupt);
     }
   }
   const file = await open(paths.part, from === 0 ? "w" : "r+").catch((error: unknown) => {

@@ -159,7 +159,8 @@ class Fetching {
       policy ??= revalidated(held, answer);
     }
     if (policy === undefined) return undefined;
-    await writeJson(statePath(this.#target), { ...held, policy: policy.toObject() });
+    const state = { ...held, policy: policy.toObject() };
+    await writeJson(statePath(this.#target), state, this.#options.interrupt);
     return {
       status: "unchanged",
       url: held.parts[0].url,
@@ -210,6 +211,7 @@ class Fetching {
       retries: this.#options.retries ?? 4,
       retryDelayMs: this.#options.retryDelayMs ?? 1000,
       signal,
+      interrupt,
       onToldToWait: this.#options.onToldToWait,
       onBytes: this.#options.onBytes,
     };
@@ -263,7 +265,7 @@ class Fetching {
       policy: policy.toObject(),
       bytes,
     };
-    await writeJson(statePath(this.#target), state);
+    await writeJson(statePath(this.#target), state, interrupt);
     return {
       status: "fetched",
       url: first.part.url,

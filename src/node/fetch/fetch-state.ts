@@ -2,6 +2,7 @@ import { readFile, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { CachePolicyObject } from "http-cache-semantics";
 import type { DiscoveryMethod } from "../../discover/discover.ts";
+import type { Interrupt } from "../interrupt.ts";
 import { ioError, systemCode } from "../io-error.ts";
 import { withOutput } from "../output-file.ts";
 
@@ -54,8 +55,12 @@ export async function readJson<T>(path: string): Promise<T | undefined> {
 }
 
 /** Writes a small JSON file, whole or not at all. */
-export async function writeJson(path: string, value: unknown): Promise<void> {
-  await withOutput(path, { stdout: process.stdout }, (output) =>
+export async function writeJson(
+  path: string,
+  value: unknown,
+  interrupt?: Interrupt,
+): Promise<void> {
+  await withOutput(path, { stdout: process.stdout, interrupt }, (output) =>
     output.write(new TextEncoder().encode(`${JSON.stringify(value)}\n`)),
   );
 }

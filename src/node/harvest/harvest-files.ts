@@ -5,6 +5,7 @@ import { MementoMapError } from "../../errors.ts";
 import { codingFor } from "../compress.ts";
 import { copyToOutput } from "../copy-to-output.ts";
 import { writeJson } from "../fetch/fetch-state.ts";
+import type { Interrupt } from "../interrupt.ts";
 import { ioError, systemCode } from "../io-error.ts";
 import { withOutput } from "../output-file.ts";
 import { syncFolder } from "../sync-folder.ts";
@@ -83,8 +84,12 @@ export function areCounts(...values: readonly unknown[]): boolean {
 }
 
 /** Remembers something for a later run, whole or not at all. */
-export async function writeNote(target: string, note: HarvestNote): Promise<void> {
-  await writeJson(notePath(target), note);
+export async function writeNote(
+  target: string,
+  note: HarvestNote,
+  interrupt: Interrupt | undefined,
+): Promise<void> {
+  await writeJson(notePath(target), note, interrupt);
 }
 
 /**
@@ -100,21 +105,22 @@ export async function finishHarvest(
   target: string,
   part: PartFile,
   note: HarvestNote,
+  interrupt: Interrupt | undefined,
   others: readonly PartFile[] = [],
   head: string = "",
 ): Promise<void> {
   try {
     await part.close();
     if (codingFor(path) === undefined && head === "") {
-      await writeNote(target, { ...note, index: (await stat(part.path)).ino });
+      await writeNote(target, { ...note, index: (await stat(part.path)).ino }, interrupt);
       await rename(part.path, target);
       await syncFolder(dirname(target));
     } else {
-      await withOutput(path, { stdout: process.stdout }, async (output) => {
+      await withOutput(path, { stdout: process.stdout, interrupt }, async (output) => {
         await output.write(Buffer.from(head));
         await copyToOutput(part.path, output);
       });
-      await writeNote(target, { ...note, index: (await stat(target)).ino });
+      await writeNote(target, { ...note, index: (await stat(target)).ino }, interrupt);
     }
     await forgetHarvest(target, [part, ...others]);
   } catch (error) {

@@ -51,6 +51,7 @@ export class HarvestStore {
   readonly #target: string;
   readonly #part: PartFile;
   readonly #unlock: () => void;
+  readonly #interrupt: Interrupt | undefined;
   readonly #isFinished: boolean;
 
   private constructor(
@@ -60,12 +61,14 @@ export class HarvestStore {
     state: HarvestState,
     isFinished: boolean,
     unlock: () => void,
+    interrupt: Interrupt | undefined,
   ) {
     this.#path = path;
     this.#target = target;
     this.#part = part;
     this.#isFinished = isFinished;
     this.#unlock = unlock;
+    this.#interrupt = interrupt;
     this.state = state;
   }
 
@@ -78,7 +81,7 @@ export class HarvestStore {
       const state = note ?? { harvest, query: 0, bytes: 0, lines: 0, pages: 0, rows: 0 };
       const isDone = await isFinished(target, note);
       const part = await PartFile.open(`${target}.part`, isDone ? 0 : state.bytes);
-      return new HarvestStore(path, target, part, state, isDone, unlock);
+      return new HarvestStore(path, target, part, state, isDone, unlock, interrupt);
     } catch (error) {
       unlock();
       throw error;
@@ -166,7 +169,7 @@ export class HarvestStore {
       rows: this.rows + page.rows,
       sampleReason: state.sampleReason ?? sampleReason,
     };
-    await writeNote(this.#target, this.state);
+    await writeNote(this.#target, this.state, this.#interrupt);
   }
 
   /** Takes back the page just written. */
@@ -178,7 +181,7 @@ export class HarvestStore {
   async dropPage(cursor: CdxCursor): Promise<void> {
     await this.forgetPage();
     this.state = { ...this.state, cursor };
-    await writeNote(this.#target, this.state);
+    await writeNote(this.#target, this.state, this.#interrupt);
   }
 
   /** Makes the index of what was fetched. */
@@ -189,7 +192,15 @@ export class HarvestStore {
     }
     const isSample = this.state.sampleReason !== undefined;
     const head = isSample ? `!meta ${JSON.stringify({ sample: true, source })}\n` : "";
-    await finishHarvest(this.#path, this.#target, this.#part, this.state, [], head);
+    await finishHarvest(
+      this.#path,
+      this.#target,
+      this.#part,
+      this.state,
+      this.#interrupt,
+      [],
+      head,
+    );
   }
 
   /** Removes what was fetched, and forgets how far it got. */

@@ -47,6 +47,7 @@ export class SearchStore {
   readonly #part: PartFile;
   readonly #words: PartFile;
   readonly #unlock: () => void;
+  readonly #interrupt: Interrupt | undefined;
   /** Whether an earlier run made the index already. */
   readonly isFinished: boolean;
 
@@ -57,6 +58,7 @@ export class SearchStore {
     state: SearchState,
     isDone: boolean,
     unlock: () => void,
+    interrupt: Interrupt | undefined,
   ) {
     this.#path = path;
     this.#target = target;
@@ -64,6 +66,7 @@ export class SearchStore {
     this.#words = words;
     this.isFinished = isDone;
     this.#unlock = unlock;
+    this.#interrupt = interrupt;
     this.state = state;
   }
 
@@ -90,7 +93,7 @@ export class SearchStore {
       const words = await PartFile.open(`${target}.part.words`, isDone ? 0 : state.wordBytes);
       opened.push(words);
       if (note === undefined) await part.write(Buffer.from(head));
-      return new SearchStore(path, target, [part, words], state, isDone, unlock);
+      return new SearchStore(path, target, [part, words], state, isDone, unlock, interrupt);
     } catch (error) {
       for (const file of opened) await (note === undefined ? file.remove() : file.close());
       unlock();
@@ -136,14 +139,16 @@ export class SearchStore {
       bytes: this.#part.end,
       wordBytes: this.#words.end,
     };
-    await writeNote(this.#target, this.state);
+    await writeNote(this.#target, this.state, this.#interrupt);
   }
 
   /** Makes the index of what was found. */
   async finish(): Promise<void> {
     await (this.isFinished
       ? forgetHarvest(this.#target, [this.#part, this.#words])
-      : finishHarvest(this.#path, this.#target, this.#part, this.state, [this.#words]));
+      : finishHarvest(this.#path, this.#target, this.#part, this.state, this.#interrupt, [
+          this.#words,
+        ]));
   }
 
   async close(): Promise<void> {
