@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { FetchClient } from "../../src/discover/fetch-client.ts";
+import type { HttpRequest } from "../../src/discover/http-client.ts";
 import { PagedSearch } from "../../src/discover/paged-search.ts";
 import { encode } from "../map/map-files.ts";
 import { fileServer, folderFiles } from "../support/file-server.ts";
@@ -50,6 +51,27 @@ describe("a lookup in a map of several pages", () => {
     const search = await PagedSearch.open(new FetchClient(), `${url}/pages/page-0002.ukvs`);
     const answers = await Promise.all(SURTS.map((surt) => search.lookupSurt(surt)));
     expect(answers.map(reading)).toEqual(EXPECTED);
+  });
+
+  it("asks past caches, and without the header that costs browsers a preflight", async () => {
+    const { url } = await serving(MAP, { pageRecords: 10 });
+    const requests: HttpRequest[] = [];
+    const client = new FetchClient();
+    const search = await PagedSearch.open(
+      {
+        request: (target, request = {}) => {
+          requests.push(request);
+          return client.request(target, request);
+        },
+      },
+      `${url}/.well-known/mementomap?page=1`,
+    );
+    await search.lookupSurt("com,h49)/");
+    expect(requests.length).toBeGreaterThan(1);
+    for (const { cache, headers } of requests) {
+      expect(cache).toBe("no-store");
+      expect(Object.keys(headers ?? {}).toSorted()).toEqual(["Accept-Encoding", "Range"]);
+    }
   });
 
   it("refuses what no link leads to, and knows what is on the page", async () => {

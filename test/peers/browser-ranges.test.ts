@@ -1,0 +1,57 @@
+import { build } from "esbuild";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { CHROMIUM, launchChromium } from "../support/chromium.ts";
+import { ROOT } from "../support/code-blocks.ts";
+import { copiesReady, serving } from "../support/serving.ts";
+
+const ROWS = Array.from({ length: 20_000 }, (_, i) => `com,h${i + 10_000})/ ${i}\n`);
+const MAP = `!fields {"keys":["surt"],"values":["frequency"]}\n${ROWS.join("")}`;
+
+describe.skipIf(CHROMIUM === undefined)("range requests in Chromium", () => {
+  it("are of the map itself, whatever form of it the browser has in its cache", async () => {
+    const published = await serving(MAP);
+    const elsewhere = await serving();
+    await copiesReady(published);
+    const map = `${published.url}/.well-known/mementomap`;
+    const browser = await launchChromium();
+    onTestFinished(() => browser.close());
+    const page = await browser.newPage({ bypassCSP: true });
+    for (const site of [published.url, elsewhere.url]) {
+      await page.goto(site);
+      await page.addScriptTag({ content: await bundle() });
+      const found = await page.evaluate(`(async () => {
+        const whole = await fetch(${JSON.stringify(map)}, { cache: "force-cache" });
+        const size = (await whole.text()).length;
+        const search = await mementomap.PagedSearch.open(new mementomap.FetchClient(), ${JSON.stringify(map)});
+        const answers = [];
+        for (const host of ["h10000", "h17654", "h29999", "h5"]) {
+          answers.push((await search.lookup("http://" + host + ".com/")).frequency ?? null);
+        }
+        return { coding: whole.headers.get("content-encoding"), size, read: search.traffic.size, answers };
+      })()`);
+      expect(found).toEqual({
+        // Other sites do not see it.
+        coding: site === published.url ? expect.stringMatching(/^(?:gzip|zstd)$/) : null,
+        size: MAP.length,
+        read: MAP.length,
+        answers: ["0", "7654", "19999", null],
+      });
+    }
+  });
+});
+
+/** The library as a script for web pages. */
+async function bundle(): Promise<string> {
+  const { outputFiles } = await build({
+    absWorkingDir: ROOT,
+    entryPoints: ["src/index.ts"],
+    bundle: true,
+    platform: "browser",
+    format: "iife",
+    globalName: "mementomap",
+    target: "es2022",
+    write: false,
+    logLevel: "silent",
+  });
+  return outputFiles[0]?.text ?? "";
+}
