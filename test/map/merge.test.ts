@@ -46,7 +46,7 @@ function asWritten(text: string): string {
 }
 
 describe("mergeMaps", () => {
-  it("says present exactly where a map does", async () => {
+  it("says present exactly where a map does", { timeout: 240_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(rows, { minLength: 2, maxLength: 4 }),
@@ -60,7 +60,7 @@ describe("mergeMaps", () => {
           ).toEqual([]);
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: 3000 },
     );
   });
 
@@ -78,7 +78,7 @@ describe("mergeMaps", () => {
     );
   });
 
-  it("says present at every time at which a map does", async () => {
+  it("says present at every time at which a map does", { timeout: 240_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(datetimeRows, { minLength: 2, maxLength: 3 }),
@@ -101,7 +101,7 @@ describe("mergeMaps", () => {
           }
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 1000 },
     );
   });
 
