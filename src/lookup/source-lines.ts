@@ -36,6 +36,8 @@ export class SourceLines {
   readonly #maxLineBytes: number;
   /** In order of use: a `Map` keeps the order of insertion. */
   readonly #blocks = new Map<number, Uint8Array>();
+  /** The block used last. */
+  #newest = -1;
   /** Reads under way, so that searches at the same time share them. */
   readonly #reads = new Map<number, SharedRead>();
 
@@ -97,9 +99,11 @@ export class SourceLines {
 
   #kept(index: number): Uint8Array | undefined {
     const block = this.#blocks.get(index);
-    if (block === undefined) return undefined;
+    // A search asks for the same block several times in a row.
+    if (block === undefined || index === this.#newest) return block;
     this.#blocks.delete(index);
     this.#blocks.set(index, block);
+    this.#newest = index;
     return block;
   }
 
@@ -121,6 +125,7 @@ export class SourceLines {
     const length = Math.min(this.blockBytes, this.source.size - offset);
     const block = await readWhole(this.source, offset, length, signal);
     this.#blocks.set(index, block);
+    this.#newest = index;
     if (this.#blocks.size > this.#maxBlocks) {
       const [oldest] = this.#blocks.keys();
       if (oldest !== undefined) this.#blocks.delete(oldest);
