@@ -1,4 +1,3 @@
-import { isMementoMapError, MementoMapError } from "../errors.ts";
 import type { Archive } from "../route/archive.ts";
 import type { Decision, Router, RouteRequest } from "../route/decision.ts";
 import { Aggregating } from "./aggregating.ts";
@@ -14,6 +13,7 @@ import {
 } from "./session.ts";
 import type { StopSignal } from "./stop-signal.ts";
 import type { Upstream } from "./upstream.ts";
+import { interruption } from "../interruption.ts";
 
 /** How an aggregator asks. Every member may be left out. */
 export interface AggregatorOptions {
@@ -95,7 +95,7 @@ export class Aggregator {
    *
    * Faults of archives are in the outcomes, and never thrown.
    *
-   * @throws the signal's reason when it is aborted.
+   * @throws MM_INTERRUPTED when the signal is aborted.
    */
   timeMap(request: AggregateRequest): Promise<Aggregation> {
     return this.#start(request, undefined);
@@ -113,7 +113,7 @@ export class Aggregator {
 
   #start(request: AggregateRequest, datetime: number | undefined): Promise<Aggregation> {
     const { signal } = request;
-    if (signal?.aborted === true) return Promise.reject(reasonOf(signal));
+    if (signal?.aborted === true) return Promise.reject(interruption(signal));
     const startedAt = this.#clock();
     const router = this.routerFor(request.isBroadcast === true);
     const session = {
@@ -141,7 +141,7 @@ export class Aggregator {
       );
       signal?.addEventListener("abort", () => {
         work.cancel();
-        reject(reasonOf(signal));
+        reject(interruption(signal));
       });
       work.start(this.#deadlineMs);
     });
@@ -161,13 +161,4 @@ export class Aggregator {
 interface Places {
   readonly archives: readonly Archive[];
   readonly placeOf: ReadonlyMap<Archive, number>;
-}
-
-function reasonOf(signal: StopSignal): Error {
-  const reason: unknown = signal.reason;
-  return isMementoMapError(reason)
-    ? reason
-    : new MementoMapError("MM_INTERRUPTED", "nobody waits for the answer any more", {
-        cause: reason,
-      });
 }

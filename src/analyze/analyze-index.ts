@@ -12,6 +12,7 @@ import { CaptureScanner } from "./capture-scanner.ts";
 import { joinTallies } from "./capture-tally.ts";
 import { HoldingsTree } from "./holdings-tree.ts";
 import { summarize } from "./summarize.ts";
+import { checkSignal } from "../interruption.ts";
 
 export interface AnalyzeIndexOptions extends SourceOptions {
   readonly filter?: CaptureFilter | undefined;
@@ -33,12 +34,13 @@ export const DEFAULT_SAMPLES = 10;
  * Reads every source once, sorted or not. Holds all originals; `analyzeFiles` of `mementomap/node`
  * does the same for any size in bounded memory, with the same result.
  *
- * @throws MM_BAD_INPUT for an unknown format; MM_LIMIT
+ * @throws MM_BAD_INPUT for an unknown format; MM_LIMIT, MM_INTERRUPTED
  */
 export async function analyzeIndex(
   sources: Iterable<IndexSource>,
   options: AnalyzeIndexOptions = {},
 ): Promise<Analysis> {
+  checkSignal(options.signal);
   const { top = DEFAULT_TOP, samples = DEFAULT_SAMPLES } = options;
   const runs: { index: RunIndex; bytes: Uint8Array }[] = [];
   const table = new KeyTable(options.tableBytes ?? TABLE_BYTES);

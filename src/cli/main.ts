@@ -6,6 +6,7 @@ import { COMMAND_GROUPS, COMMAND_TABLE } from "./command-table.ts";
 import { overview } from "./help.ts";
 import { ExitCode, type Io, writeText } from "./io.ts";
 import { nearest } from "./nearest.ts";
+import { checkSignal } from "../interruption.ts";
 
 /**
  * Runs a command line and says how it ended.
@@ -56,7 +57,7 @@ async function dispatch(argv: readonly string[], io: Io): Promise<ExitCode> {
 
 /** Lets go of work that does not notice an interruption by itself. */
 async function untilInterrupted<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
+  checkSignal(signal);
   let stop: (() => void) | undefined;
   const interrupted = new Promise<never>((_resolve, reject) => {
     stop = () => {

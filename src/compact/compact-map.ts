@@ -11,6 +11,7 @@ import { MapLines } from "./map-lines.ts";
 import type { SpillStore } from "./pending-text.ts";
 import type { WeightOptions } from "./weight-policy.ts";
 import { WeightPolicy } from "./weight-policy.ts";
+import { interruptibleChunks } from "../interruption.ts";
 
 export interface CompactMapOptions extends WeightOptions {
   /** Named in errors. */
@@ -21,6 +22,8 @@ export interface CompactMapOptions extends WeightOptions {
   readonly memoryBytes?: number | undefined;
   /** Takes the headers of the new map, which are then not among the blocks. */
   readonly onHead?: ((headers: UkvsHeaders) => Promise<void>) | undefined;
+  /** Ends the work with MM_INTERRUPTED when it is aborted. */
+  readonly signal?: AbortSignal | undefined;
   /** Whether to refuse a map that is not of the size it states, or holds nothing. Default true. */
   readonly checkSize?: boolean | undefined;
   /** Told about the run when it has ended. */
@@ -77,7 +80,12 @@ export async function* compactMap(
     return new MapLines(compactor, all.fields);
   };
   const linesRead = (): number => head.lines + (lines?.lines ?? 0);
-  for await (const chunk of wholeLines(chunks, source, MAX_LINE_BYTES, linesRead)) {
+  for await (const chunk of wholeLines(
+    interruptibleChunks(chunks, options.signal),
+    source,
+    MAX_LINE_BYTES,
+    linesRead,
+  )) {
     bytesRead += chunk.length;
     let start = 0;
     if (lines === undefined) {

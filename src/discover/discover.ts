@@ -3,6 +3,7 @@ import { htmlLinks } from "./html-links.ts";
 import { bodyStart, type HttpClient, type HttpResponse } from "./http-client.ts";
 import { parseLinkHeader } from "../memento/link-header.ts";
 import { kindText, sniff } from "./sniff.ts";
+import { checkSignal, interruptible } from "../interruption.ts";
 
 /** The link relation, and the suffix of the well-known URI. */
 export const MEMENTOMAP_RELATION = "mementomap";
@@ -45,12 +46,20 @@ export interface DiscoverOptions {
  * over. Reads 4 KiB of a map and at most 512 KiB of a page.
  *
  * @throws MM_NOT_FOUND with all that was tried; MM_BAD_URI; MM_REFUSED and MM_HTTP when the
- *   archive's own address cannot be asked.
+ *   archive's own address cannot be asked; MM_INTERRUPTED.
  */
-export async function discoverMap(
+export function discoverMap(
   client: HttpClient,
   address: string,
   options: DiscoverOptions = {},
+): Promise<Discovery> {
+  return interruptible(options.signal, () => discover(client, address, options));
+}
+
+async function discover(
+  client: HttpClient,
+  address: string,
+  options: DiscoverOptions,
 ): Promise<Discovery> {
   const site = webAddress(address);
   const archive = options.archive === undefined ? site : webAddress(options.archive);
@@ -110,7 +119,7 @@ async function tryMap(
     const kind = sniff(start);
     return kind === "map" || kind === "compressed" ? FOUND : kindText(kind);
   } catch (error) {
-    signal?.throwIfAborted();
+    checkSignal(signal);
     if (isMementoMapError(error)) return error.message;
     throw error;
   }

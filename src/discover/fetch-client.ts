@@ -1,5 +1,6 @@
 import { MementoMapError, quote } from "../errors.ts";
 import type { HttpClient, HttpRequest, HttpResponse } from "./http-client.ts";
+import { checkSignal, interruptibleChunks } from "../interruption.ts";
 
 /** The `fetch` of browsers as a client. It decompresses by itself, and checks no addresses. */
 export class FetchClient implements HttpClient {
@@ -16,7 +17,7 @@ export class FetchClient implements HttpClient {
     try {
       response = await fetch(url, init);
     } catch (error) {
-      signal?.throwIfAborted();
+      checkSignal(signal);
       throw new MementoMapError("MM_HTTP", `no answer from ${quote(url)}; try again later`, {
         cause: error,
       });
@@ -26,7 +27,7 @@ export class FetchClient implements HttpClient {
       status: response.status,
       url: response.url,
       headers: response.headers,
-      body: chunksOf(body),
+      body: interruptibleChunks(chunksOf(body), signal),
       discard: async () => {
         // Cancelling is refused while it is read, and needless after.
         if (body !== null && !body.locked) await body.cancel();

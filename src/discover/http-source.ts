@@ -1,6 +1,7 @@
 import { MementoMapError } from "../errors.ts";
 import type { ByteSource } from "../lookup/byte-source.ts";
 import { bodyStart, type HttpClient, type HttpResponse } from "./http-client.ts";
+import { interruptible } from "../interruption.ts";
 
 const FIRST_BYTES = 32_768;
 
@@ -35,9 +36,13 @@ export class HttpSource implements ByteSource {
    * Asks for the beginning of a map.
    *
    * @throws MM_REFUSED when the server does not answer ranges, or gives no strong tag by which a
-   *   change could be noticed; MM_HTTP.
+   *   change could be noticed; MM_HTTP, MM_INTERRUPTED.
    */
-  static async open(client: HttpClient, url: string, signal?: AbortSignal): Promise<HttpSource> {
+  static open(client: HttpClient, url: string, signal?: AbortSignal): Promise<HttpSource> {
+    return interruptible(signal, () => HttpSource.#open(client, url, signal));
+  }
+
+  static async #open(client: HttpClient, url: string, signal?: AbortSignal): Promise<HttpSource> {
     const response = await ask(client, url, { offset: 0, length: FIRST_BYTES, signal });
     if (response.status !== 206) {
       await response.discard();
@@ -57,7 +62,12 @@ export class HttpSource implements ByteSource {
     return new HttpSource(client, response.url, { size, etag, start, link });
   }
 
-  async read(offset: number, length: number, signal?: AbortSignal): Promise<Uint8Array> {
+  /** @throws MM_IO when the map changed meanwhile; MM_HTTP, MM_INTERRUPTED. */
+  read(offset: number, length: number, signal?: AbortSignal): Promise<Uint8Array> {
+    return interruptible(signal, () => this.#read(offset, length, signal));
+  }
+
+  async #read(offset: number, length: number, signal?: AbortSignal): Promise<Uint8Array> {
     const wanted = Math.min(length, this.size - offset);
     if (wanted <= 0) return new Uint8Array(0);
     if (offset + wanted <= this.#start.length) {

@@ -16,6 +16,7 @@ import type { IndexSource, OpenSource, SourceOptions } from "./open-source.ts";
 import { openSource, readSource } from "./open-source.ts";
 import type { RunIndex } from "./run.ts";
 import { memoryRun, RunReader, writeRun } from "./run.ts";
+import { checkSignal } from "../interruption.ts";
 
 export type { IndexSource } from "./open-source.ts";
 
@@ -50,12 +51,13 @@ const TABLE_BYTES = 64 * 2 ** 20;
  * Reads every source once, sorted or not. Holds all keys; `generateFiles` of `mementomap/node` does
  * the same for any size in bounded memory, with the same rows.
  *
- * @throws MM_BAD_INPUT, MM_BAD_LINE with source and line, MM_LIMIT
+ * @throws MM_BAD_INPUT, MM_BAD_LINE with source and line, MM_LIMIT, MM_INTERRUPTED
  */
 export async function generateMap(
   sources: Iterable<IndexSource>,
   options: GenerateMapOptions = {},
 ): Promise<GeneratedMap> {
+  checkSignal(options.signal);
   const runs: { index: RunIndex; bytes: Uint8Array }[] = [];
   const table = new KeyTable(TABLE_BYTES);
   const drain = (): void => {

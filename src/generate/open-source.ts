@@ -8,6 +8,7 @@ import type { DetectedFormat, InputFormat, KeyTrust } from "../input/detect.ts";
 import { detectFormat } from "../input/detect.ts";
 import { trustedFormat } from "../input/key-check.ts";
 import type { LineReader } from "./line-reader.ts";
+import { interruptibleChunks } from "../interruption.ts";
 
 /** An index to read: its bytes, decompressed, and a name for errors. */
 export interface IndexSource {
@@ -22,6 +23,8 @@ export interface SourceOptions {
   /** Which archive to take from logs and TimeMaps of aggregators. */
   readonly archive?: string | undefined;
   readonly maxLineBytes?: number | undefined;
+  /** Ends the work with MM_INTERRUPTED when it is aborted. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** A source whose format has been made out. */
@@ -39,7 +42,10 @@ const HEAD_BYTES = 1 << 16;
  * @throws MM_BAD_INPUT when no format fits.
  */
 export async function openSource(source: IndexSource, options: SourceOptions): Promise<OpenSource> {
-  const { head, chunks } = await peek(source.chunks, HEAD_BYTES);
+  const { head, chunks } = await peek(
+    interruptibleChunks(source.chunks, options.signal),
+    HEAD_BYTES,
+  );
   const format = detectFormat(head, options.format ?? "auto", source.name);
   const sample = head.length < HEAD_BYTES ? head : head.subarray(0, head.lastIndexOf(LF) + 1);
   const name = source.name;

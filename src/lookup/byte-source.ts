@@ -1,4 +1,5 @@
 import { MementoMapError } from "../errors.ts";
+import { interruptible } from "../interruption.ts";
 
 /**
  * Random access to the bytes of one map, wherever they are kept.
@@ -64,7 +65,8 @@ export async function* sourceChunks(
 /**
  * Reads exactly `length` bytes.
  *
- * @throws MM_IO when the source gives fewer, which means that it changed while it was read.
+ * @throws MM_IO when the source gives fewer, which means that it changed while it was read;
+ *   MM_INTERRUPTED.
  */
 export async function readWhole(
   source: ByteSource,
@@ -72,7 +74,7 @@ export async function readWhole(
   length: number,
   signal?: AbortSignal,
 ): Promise<Uint8Array> {
-  const bytes = await source.read(offset, length, signal);
+  const bytes = await interruptible(signal, () => source.read(offset, length, signal));
   if (bytes.length === length) return bytes;
   throw new MementoMapError(
     "MM_IO",

@@ -18,6 +18,7 @@ import { PageRange } from "./page-range.ts";
 import { answerFromRows, lookupPeriod } from "./row-answer.ts";
 import { checkRowStart } from "./row-start.ts";
 import { type SourceLine, SourceLines, type SourceLinesOptions } from "./source-lines.ts";
+import { checkSignal } from "../interruption.ts";
 
 /** Below this many bytes, reading on line by line is as quick as halving. */
 const SCAN_BYTES = 128;
@@ -26,7 +27,7 @@ const encoder = new TextEncoder();
 
 /** How a map is opened for searching. */
 export interface MapSearchOptions extends SourceLinesOptions {
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Whether to refuse a map that is shorter than it states. Default true. */
   readonly checkSize?: boolean | undefined;
   /**
@@ -70,6 +71,7 @@ export class MapSearch implements MapLookup {
    * @throws MM_BAD_HEADER; MM_BAD_INPUT when it is another kind of UKVS file; MM_CUT, MM_EMPTY; MM_IO.
    */
   static async open(source: ByteSource, options: MapSearchOptions = {}): Promise<MapSearch> {
+    checkSignal(options.signal);
     const lines = new SourceLines(source, options);
     const head = await readMapHead(lines, options.signal);
     const { headers, recordsOffset } = head;
@@ -97,6 +99,7 @@ export class MapSearch implements MapLookup {
 
   /** As `find`, of a key as it is written. */
   async findExactly(key: string, options: LookupOptions = {}): Promise<KeyAnswer | undefined> {
+    checkSignal(options.signal);
     const rows = await this.#rowsOf(key, options.signal);
     return rows.length === 0
       ? undefined

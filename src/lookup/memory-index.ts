@@ -22,6 +22,7 @@ import { columnStart, isNone, type RowLayout, rowLayout, type RowRange } from ".
 import { PageRange } from "./page-range.ts";
 import { answerFromRows, lookupPeriod } from "./row-answer.ts";
 import { RowFinder } from "./row-finder.ts";
+import { checkSignal } from "../interruption.ts";
 
 /** The largest map an index takes: row offsets and typed arrays are safe below it everywhere. */
 export const MAX_INDEX_BYTES: number = 2 ** 31 - 1;
@@ -165,15 +166,15 @@ export class MemoryIndex implements MapLookup {
   }
 
   lookup(uri: string, options: LookupOptions = {}): Promise<Answer> {
-    return promised(() => this.lookupSync(uri, options));
+    return promised(options, () => this.lookupSync(uri, options));
   }
 
   lookupSurt(surt: string, options: LookupOptions = {}): Promise<Answer> {
-    return promised(() => this.lookupSurtSync(surt, options));
+    return promised(options, () => this.lookupSurtSync(surt, options));
   }
 
   find(key: string, options: LookupOptions = {}): Promise<KeyAnswer | undefined> {
-    return promised(() => this.findSync(key, options));
+    return promised(options, () => this.findSync(key, options));
   }
 
   /** What the map says about exactly this key, at once. */
@@ -275,8 +276,9 @@ function rowsToIndex(bytes: Uint8Array, source = "memory"): RowsToIndex {
   return { bytes, head, layout, source };
 }
 
-function promised<T>(compute: () => T): Promise<T> {
+function promised<T>({ signal }: LookupOptions, compute: () => T): Promise<T> {
   return new Promise((resolve) => {
+    checkSignal(signal);
     resolve(compute());
   });
 }

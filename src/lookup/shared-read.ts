@@ -1,3 +1,5 @@
+import { interruption } from "../interruption.ts";
+
 /** A read that several wait for. It is aborted when none of them waits any more. */
 export class SharedRead {
   readonly #bytes: Promise<Uint8Array>;
@@ -16,15 +18,16 @@ export class SharedRead {
   /**
    * The bytes that are read.
    *
-   * @throws what the read throws; the reason of `signal` as soon as it is aborted.
+   * @throws what the read throws; MM_INTERRUPTED as soon as `signal` is aborted.
    */
   wait(signal: AbortSignal | undefined): Promise<Uint8Array> {
     this.#waiting += 1;
     if (signal === undefined) return this.#bytes;
     return new Promise((resolve, reject) => {
       const onAbort = (): void => {
-        reject(signal.reason as Error);
-        this.#leave(signal.reason);
+        const ended = interruption(signal);
+        reject(ended);
+        this.#leave(ended);
       };
       if (signal.aborted) {
         onAbort();

@@ -28,6 +28,11 @@ export interface MapDifference {
   readonly records: AsyncGenerator<RecordDifference, void, undefined>;
 }
 
+export interface DiffOptions {
+  /** Ends the work with MM_INTERRUPTED when it is aborted, also while the records are read. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** A map as a stream, with the name that messages call it. */
 export interface NamedChunks {
   readonly name: string;
@@ -44,9 +49,13 @@ export interface NamedChunks {
  * @throws MM_BAD_INPUT when the key columns differ; MM_NOT_SORTED and what else reading throws, also
  *   while the records are read.
  */
-export async function diffMaps(before: NamedChunks, after: NamedChunks): Promise<MapDifference> {
-  const old = await readUkvs(before.chunks, { source: before.name });
-  const now = await readUkvs(after.chunks, { source: after.name });
+export async function diffMaps(
+  before: NamedChunks,
+  after: NamedChunks,
+  { signal }: DiffOptions = {},
+): Promise<MapDifference> {
+  const old = await readUkvs(before.chunks, { source: before.name, signal });
+  const now = await readUkvs(after.chunks, { source: after.name, signal });
   const [oldKeys, nowKeys] = [old, now].map(({ headers }) => headers.fields.keys.join(", "));
   if (oldKeys !== nowKeys) {
     await Promise.all([old.close(), now.close()]);

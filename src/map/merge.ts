@@ -23,6 +23,7 @@ import {
 } from "./merge-row.ts";
 import { type RowGroup, RowGroups } from "./row-groups.ts";
 import { Union } from "./union.ts";
+import { checkSignal } from "../interruption.ts";
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
@@ -57,13 +58,14 @@ export interface MergeSummary {
  * key, the spread keys and the rows added for them, and the rows whose keys have such a `*`.
  *
  * @throws MM_BAD_INPUT when columns or contexts differ, or a page is missing; MM_NOT_SORTED; MM_CUT and
- *   MM_EMPTY unless `checkSize` is false; what reading a map throws.
+ *   MM_EMPTY unless `checkSize` is false; MM_INTERRUPTED; what reading a map throws.
  */
 export async function mergeMaps(
   sources: readonly ByteSource[],
   sink: ByteSink | MapSink,
   options: MergeOptions = {},
 ): Promise<MergeSummary> {
+  checkSignal(options.signal);
   const maps = await openLogicalMaps(sources, options);
   const headers = mergeHeaders(maps);
   const isMapSink = "writeHead" in sink;

@@ -18,6 +18,7 @@ import { type Fault, fault, type FaultCode } from "./fault.ts";
 import { InclusionCheck } from "./inclusion-check.ts";
 import { keyFault } from "./key-faults.ts";
 import { plainKeyEnd } from "./plain-row.ts";
+import { interruptibleChunks } from "../interruption.ts";
 
 export interface ValidateOptions {
   /**
@@ -25,6 +26,8 @@ export interface ValidateOptions {
    * default false.
    */
   readonly isOnlyErrors?: boolean | undefined;
+  /** Ends the work with MM_INTERRUPTED when it is aborted. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -34,7 +37,7 @@ export interface ValidateOptions {
  * wildcard includes or an exclusion excludes once all rows it could concern are read. CRLF is
  * reported once. Reads its input once; holds one chunk, one line, and a stack as deep as the key.
  *
- * @throws what reading the chunks throws; faults of the map are never thrown.
+ * @throws MM_INTERRUPTED, and what reading the chunks throws; faults of the map are never thrown.
  */
 export async function* validateMap(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
@@ -42,7 +45,9 @@ export async function* validateMap(
 ): AsyncGenerator<Fault, void, undefined> {
   const validation = new Validation(options.isOnlyErrors ?? false);
   try {
-    for await (const batch of lineBatches(validation.counted(chunks))) {
+    for await (const batch of lineBatches(
+      validation.counted(interruptibleChunks(chunks, options.signal)),
+    )) {
       validation.checkBatch(batch);
       yield* validation.take();
       if (validation.isForeign) return;

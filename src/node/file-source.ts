@@ -2,6 +2,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { MementoMapError } from "../errors.ts";
 import type { ByteSource } from "../lookup/byte-source.ts";
 import { ioError } from "./io-error.ts";
+import { checkSignal } from "../interruption.ts";
 
 /**
  * Random access to the bytes of a local file, which is never read whole.
@@ -44,7 +45,7 @@ export class FileSource implements ByteSource {
 
   /** Fills `target` with the bytes at `offset`, or with as many as there are; returns how many. */
   async readInto(target: Uint8Array, offset: number, signal?: AbortSignal): Promise<number> {
-    signal?.throwIfAborted();
+    checkSignal(signal);
     const wanted = Math.max(0, Math.min(target.length, this.size - offset));
     let filled = 0;
     while (filled < wanted) {

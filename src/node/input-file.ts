@@ -4,6 +4,7 @@ import { becameShorter } from "./file-source.ts";
 import { decompressed, type DecompressOptions } from "./decompress.ts";
 import { ioError } from "./io-error.ts";
 import { openPipe } from "./named-pipe.ts";
+import { checkSignal } from "../interruption.ts";
 
 /** An opened input: its decompressed bytes, to be read once, from start to end. */
 export interface Input {
@@ -86,7 +87,7 @@ async function* watched(
   options: InputOptions,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   for await (const chunk of chunks) {
-    options.signal?.throwIfAborted();
+    checkSignal(options.signal);
     options.onRead?.(chunk.length);
     yield chunk;
   }

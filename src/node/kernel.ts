@@ -24,7 +24,7 @@ export function startKernel(
   functions: Readonly<Record<string, (...numbers: number[]) => void>>,
 ): KernelExports | undefined {
   const file = packageFile(`dist/kernel/${name}.wasm`);
-  if (!existsSync(file)) return undefined;
+  if (file === undefined || !existsSync(file)) return undefined;
   const { WebAssembly } = globalThis as unknown as { readonly WebAssembly: WebAssemblyApi };
   const module = new WebAssembly.Module(readFileSync(file));
   // Every kernel has a memory.

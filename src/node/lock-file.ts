@@ -5,6 +5,7 @@ import { MementoMapError } from "../errors.ts";
 import type { Interrupt } from "./interrupt.ts";
 import { ioError, outputError } from "./io-error.ts";
 import { isTemporaryOf, removeIfAbandoned, temporaryPath } from "./temporary-path.ts";
+import { checkSignal } from "../interruption.ts";
 
 /**
  * Keeps other runs away from `path` until the function returned is called: `.NAME.….lock` beside it.
@@ -18,7 +19,7 @@ import { isTemporaryOf, removeIfAbandoned, temporaryPath } from "./temporary-pat
 export async function lockFile(path: string, interrupt?: Interrupt): Promise<() => void> {
   const target = resolve(path);
   const own = temporaryPath(target, "lock");
-  interrupt?.signal.throwIfAborted();
+  checkSignal(interrupt?.signal);
   make(own, path);
   const remove = (): void => rmSync(own, { force: true });
   const release = interrupt?.onCleanUp(remove);

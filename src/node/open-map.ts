@@ -31,18 +31,19 @@ export async function openMap(
   const source = await openPlain(path);
   if (source === undefined) return indexed(await wholeInput(path, io), path);
   if (!options.forMany || source.size > MAX_BATCH_INDEX_BYTES) {
-    return searched(source);
+    return searched(source, io);
   }
   try {
-    return indexed(await source.read(0, source.size), path);
+    return indexed(await source.read(0, source.size, io.interrupt?.signal), path);
   } finally {
     await source.close();
   }
 }
 
-async function searched(source: FileSource): Promise<OpenMap> {
+async function searched(source: FileSource, io: MapStreams): Promise<OpenMap> {
   try {
-    const lookup = await MapSearch.open(source);
+    const { signal } = io.interrupt ?? {};
+    const lookup = await MapSearch.open(source, { signal });
     return { lookup, index: undefined, close: () => source.close() };
   } catch (error) {
     await source.close();

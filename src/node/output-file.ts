@@ -9,6 +9,7 @@ import type { Interrupt } from "./interrupt.ts";
 import { ioError, outputError, systemCode } from "./io-error.ts";
 import { syncFolder } from "./sync-folder.ts";
 import { sweepOnce, temporaryPath } from "./temporary-path.ts";
+import { checkSignal } from "../interruption.ts";
 
 /** Where results go. Exactly one of `commit` and `abort` ends it. */
 export interface Output {
@@ -145,7 +146,7 @@ async function openTarget(path: string, streams: OutputStreams): Promise<FileOut
     await sweepOnce(dirname(target));
     const temporary = temporaryPath(target);
     // Made and registered in one go: an interruption in between would leave it behind.
-    interrupt?.signal.throwIfAborted();
+    checkSignal(interrupt?.signal);
     closeSync(openSync(temporary, "wx"));
     const release = interrupt?.onCleanUp(() => {
       rmSync(temporary, { force: true });

@@ -7,6 +7,7 @@ import { ioError, outputError, systemCode } from "./io-error.ts";
 import { removeFolderNow } from "./remove-folder.ts";
 import { syncFolder } from "./sync-folder.ts";
 import { sweepOnce, temporaryPath } from "./temporary-path.ts";
+import { checkSignal } from "../interruption.ts";
 
 /**
  * Runs `use` with a fresh folder that appears under `path` when it returns, and never when it
@@ -25,7 +26,7 @@ export async function withOutputFolder<T>(
   await sweepOnce(dirname(target));
   const temporary = temporaryPath(target);
   // Made and registered in one go: an interruption in between would leave it behind.
-  options.interrupt?.signal.throwIfAborted();
+  checkSignal(options.interrupt?.signal);
   make(temporary, path);
   const release = options.interrupt?.onCleanUp(() => {
     removeFolderNow(temporary);

@@ -3,6 +3,7 @@ import { packageFile } from "./package-file.ts";
 
 /** The version of this package, from its own package.json. */
 export function packageVersion(): string {
-  const text = readFileSync(packageFile("package.json"), "utf8");
-  return (JSON.parse(text) as { version: string }).version; // our own file
+  const file = packageFile("package.json");
+  if (file === undefined) return "bundled";
+  return (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version; // our own file
 }

@@ -7,6 +7,7 @@ import { ioError } from "./io-error.ts";
 import { ownerMark } from "./owner-mark.ts";
 import { removeFolderNow } from "./remove-folder.ts";
 import { removeAbandoned } from "./temporary-path.ts";
+import { checkSignal } from "../interruption.ts";
 
 export interface TempDirOptions {
   /** The folder to make it in; the system's own for temporary files by default. */
@@ -28,7 +29,7 @@ export async function withTempDir<T>(
   const parent = options.parent ?? tmpdir();
   await removeAbandoned(parent);
   // Made and registered in one go: an interruption in between would leave it behind.
-  options.interrupt?.signal.throwIfAborted();
+  checkSignal(options.interrupt?.signal);
   const path = makeIn(parent);
   const release = options.interrupt?.onCleanUp(() => {
     removeFolderNow(path);

@@ -6,6 +6,7 @@ import { FileSource } from "../node/file-source.ts";
 import { systemCode } from "../node/io-error.ts";
 import { encodeToFile, suffixOf } from "./encoders.ts";
 import { type Encoding, etagOf, type Representation } from "./representation.ts";
+import { checkSignal } from "../interruption.ts";
 
 /**
  * Compressed copies of maps and pages, each made once and kept in a folder.
@@ -74,7 +75,7 @@ export class EncodedCopies {
   }
 
   async #write(plain: Representation, name: string, encoding: Encoding): Promise<Copy> {
-    this.#stopping.signal.throwIfAborted();
+    checkSignal(this.#stopping.signal);
     const path = join(this.#folder, name);
     const kept = await FileSource.open(path).catch((error: unknown) => {
       if (isMissing(error)) return undefined;

@@ -9,6 +9,7 @@ import { duplicateKey, LastKey, notSorted } from "./key-order.ts";
 import { checkSize } from "./map-size.ts";
 import { RecordIndex, type RecordBatch } from "./record-batch.ts";
 import { parseRecord, type UkvsRecord } from "./record.ts";
+import { interruptibleChunks } from "../interruption.ts";
 
 /** A key tuple that the record before has too. */
 export interface DuplicateKey {
@@ -27,6 +28,8 @@ export interface ReadUkvsOptions extends LineOptions {
   readonly onDuplicate?: (duplicate: DuplicateKey) => void;
   /** Whether to refuse a file that is not of the size its `!size` states. Default true. */
   readonly checkSize?: boolean | undefined;
+  /** Ends the reading with MM_INTERRUPTED when it is aborted. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 const DECODER = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -43,7 +46,7 @@ export async function readUkvs(
   options: ReadUkvsOptions = {},
 ): Promise<UkvsReader> {
   const source = options.source ?? "input";
-  const input = new CountedBytes(chunks);
+  const input = new CountedBytes(interruptibleChunks(chunks, options.signal));
   const lines = lineBatches(input.chunks(), options);
   const list: Header[] = [];
   try {

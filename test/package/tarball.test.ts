@@ -12,6 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ROOT } from "../support/code-blocks.ts";
 
@@ -120,6 +121,63 @@ describe("the package", () => {
     const node = ["--input-type=commonjs", "-e", script];
     const { stdout } = await run(process.execPath, node, { cwd: folder });
     expect(stdout).toBe("com,a)/ function\nfunction\n");
+  });
+
+  describe.each(["esm", "cjs"] as const)("bundled into one file, as %s", (format) => {
+    /** A program that stands alone, and what it writes. Optional packages are not installed. */
+    async function bundled(name: string, program: string): Promise<string> {
+      const entry = join(folder, `${name}.${format}.ts`);
+      await writeFile(entry, program);
+      const alone = await mkdtemp(join(tmpdir(), "mementomap-alone-"));
+      const outfile = join(alone, format === "esm" ? "program.mjs" : "program.cjs");
+      const banner =
+        'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);';
+      try {
+        await build({
+          absWorkingDir: folder,
+          entryPoints: [entry],
+          outfile,
+          bundle: true,
+          platform: "node",
+          format,
+          ...(format === "esm" ? { banner: { js: banner } } : {}),
+          logLevel: "silent",
+        });
+        const { stdout } = await run(process.execPath, [outfile], { cwd: alone });
+        return stdout;
+      } finally {
+        await rm(alone, { recursive: true });
+      }
+    }
+
+    it("makes and reads maps without optional packages, and says what Parquet needs", async () => {
+      const program = `
+        import { writeFileSync } from "node:fs";
+        import { generateMapFile, openMapFile } from "mementomap/node";
+        async function main() {
+          const row = 'com,a)/ 20150101000000 {"url": "http://a.com/", "status": "200"}\\n';
+          writeFileSync("index.cdxj", row);
+          await generateMapFile(["index.cdxj"], "map.ukvs");
+          const map = await openMapFile("map.ukvs");
+          console.log((await map.lookup.lookup("http://a.com/")).present);
+          await map.close();
+          writeFileSync("index.parquet", "PAR1PAR1");
+          await generateMapFile(["index.parquet"], "other.ukvs").catch((error) => {
+            console.log(error.code);
+          });
+        }
+        void main();
+      `;
+      expect(await bundled("node", program)).toBe("true\nMM_USAGE\n");
+    });
+
+    it("serves", async () => {
+      const program = `
+        import { Publisher } from "mementomap/server";
+        console.log(typeof Publisher.open);
+      `;
+      expect(await bundled("server", program)).toBe("function\n");
+    });
   });
 
   it("has its kernels", async () => {

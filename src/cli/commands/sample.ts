@@ -8,6 +8,7 @@ import { FORCE_OPTION } from "../force-option.ts";
 import { ExitCode } from "../io.ts";
 import { LineWriter } from "../line-writer.ts";
 import { parsePositive, parseWhole } from "../sizes.ts";
+import { checkSignal } from "../../interruption.ts";
 
 export const sample: Command = defineCommand({
   name: "sample",
@@ -67,7 +68,7 @@ same seed and number of lines, most are not.
     await withOutput(values.output, io, async (output) => {
       if (lookups === undefined) {
         for (const block of sampleIndex({ lines, seed })) {
-          io.interrupt.signal.throwIfAborted();
+          checkSignal(io.interrupt.signal);
           await output.write(block);
         }
         return;

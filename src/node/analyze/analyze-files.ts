@@ -14,15 +14,16 @@ import type { InputStreams } from "../input-file.ts";
 import type { IndexInput } from "../input/index-input.ts";
 import { FileProgress } from "../input/index-input.ts";
 import { openInputs } from "../input/open-inputs.ts";
-import type { Interrupt } from "../interrupt.ts";
+import { Interrupt, type InterruptOptions } from "../interrupt.ts";
 import { keepCoresBusy } from "../threads/cores-busy.ts";
 import { withTempDir } from "../temp-dir.ts";
 import type { AnalyzeJobOptions, AnalyzeJobResult } from "./job.ts";
 import type { AnalyzeLane } from "./lane.ts";
 import { InlineAnalyzeLane, ThreadAnalyzeLane } from "./lane.ts";
 import { mergeStored } from "./merge-stored.ts";
+import { checkSignal } from "../../interruption.ts";
 
-export interface AnalyzeFilesOptions {
+export interface AnalyzeFilesOptions extends InterruptOptions {
   readonly format?: InputFormat | undefined;
   readonly filter?: CaptureFilter | undefined;
   /** Whether to trust key columns; by default only where a sample agrees with the URIs. */
@@ -44,7 +45,6 @@ export interface AnalyzeFilesOptions {
   readonly maxOpenRuns?: number | undefined;
   readonly maxLineBytes?: number | undefined;
   readonly streams: InputStreams;
-  readonly interrupt?: Interrupt | undefined;
   /** Told how many stored bytes were read since the last call. */
   readonly onRead?: ((bytes: number) => void) | undefined;
 }
@@ -65,10 +65,14 @@ const BYTES_WORTH_A_THREAD = 8 * 2 ** 20;
  *
  * @throws MM_IO, MM_BAD_INPUT, MM_LIMIT, MM_INTERRUPTED, MM_USAGE
  */
-export async function analyzeFiles(
+export function analyzeFiles(
   paths: readonly string[],
   options: AnalyzeFilesOptions,
 ): Promise<Analysis> {
+  return Interrupt.during(options, (interrupt) => analyze(paths, { ...options, interrupt }));
+}
+
+async function analyze(paths: readonly string[], options: AnalyzeFilesOptions): Promise<Analysis> {
   const { top = DEFAULT_TOP, samples = DEFAULT_SAMPLES } = options;
   const scratchOptions = { parent: options.scratch, interrupt: options.interrupt };
   return withTempDir(scratchOptions, async (scratch) => {
@@ -186,7 +190,7 @@ async function readAll(
     while (!isDone.value) {
       const next = await parts.next();
       if (next.done === true) return;
-      options.interrupt?.signal.throwIfAborted();
+      checkSignal(options.interrupt?.signal);
       await lane.read(next.value.task);
       options.onRead?.(next.value.bytes);
     }

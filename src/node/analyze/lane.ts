@@ -1,5 +1,5 @@
 import type { ReadTask } from "../generate/tasks.ts";
-import { packageFile } from "../package-file.ts";
+import { requiredFile } from "../package-file.ts";
 import { Thread } from "../threads/thread.ts";
 import type { AnalyzeJobOptions, AnalyzeJobResult } from "./job.ts";
 import { AnalyzeJob } from "./job.ts";
@@ -45,7 +45,7 @@ export class ThreadAnalyzeLane implements AnalyzeLane {
   readonly #thread: Thread;
 
   constructor(options: AnalyzeJobOptions) {
-    this.#thread = new Thread(packageFile("dist/node/analyze/worker.js"), options);
+    this.#thread = new Thread(requiredFile("dist/node/analyze/worker.js"), options);
   }
 
   async read(task: ReadTask): Promise<void> {

@@ -4,6 +4,7 @@ import type { VisitKey } from "../../generate/merge-runs.ts";
 import { mergeRuns } from "../../generate/merge-runs.ts";
 import type { CombineOptions, RunCombiner, StoredRun } from "../generate/stored-runs.ts";
 import { combineRuns, combineStored, readingRuns } from "../generate/stored-runs.ts";
+import { checkSignal } from "../../interruption.ts";
 
 /** What is merged between two looks at whether the user wants to stop. */
 const BYTES_PER_TURN = 16 * 2 ** 20;
@@ -34,7 +35,7 @@ export async function mergeStored(
   const bytes = indexes.reduce((sum, index) => sum + index.byteLength, 0);
   for (const range of cutRuns(indexes, Math.ceil(bytes / BYTES_PER_TURN))) {
     await setImmediate();
-    options.interrupt?.signal.throwIfAborted();
+    checkSignal(options.interrupt?.signal);
     readingRuns(left, range.from, (readers) => {
       mergeRuns(readers, range, visit);
     });

@@ -13,13 +13,14 @@ import { openInput } from "../input-file.ts";
 import type { Interrupt } from "../interrupt.ts";
 import { ioError } from "../io-error.ts";
 import type { MapOutput } from "../map-output.ts";
-import { packageFile } from "../package-file.ts";
+import { requiredFile } from "../package-file.ts";
 import { ScratchSpill } from "../scratch-spill.ts";
 import { withTempDir } from "../temp-dir.ts";
 import { Thread } from "../threads/thread.ts";
 import { findCuts } from "./cuts.ts";
 import type { CompactResult, CompactTask } from "./job.ts";
 import { compactPart } from "./job.ts";
+import { checkSignal } from "../../interruption.ts";
 
 export interface CompactFileOptions {
   readonly weights?: WeightOptions | undefined;
@@ -160,7 +161,7 @@ async function compactPlain(
       const part = await results[i].catch((error: unknown) => {
         throw withLinesBefore(error, linesBefore);
       });
-      options.interrupt?.signal.throwIfAborted();
+      checkSignal(options.interrupt?.signal);
       options.onRead?.(task.end - task.start);
       if (i === 0) await output.writeHead(headers);
       rowsRead += part.rows;
@@ -227,7 +228,7 @@ class Threads implements Runner {
   readonly #threads: readonly Thread[];
 
   constructor(count: number) {
-    const module = packageFile("dist/node/compact/worker.js");
+    const module = requiredFile("dist/node/compact/worker.js");
     this.#threads = Array.from({ length: count }, () => new Thread(module, undefined));
   }
 

@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
 import type { PublicSuffix } from "../../compact/budget/suffix-labels.ts";
+import { ownPlace } from "../package-file.ts";
 import { HOST_NAME_ALONE } from "../../compact/budget/suffix-labels.ts";
 
 /**
@@ -9,6 +10,6 @@ import { HOST_NAME_ALONE } from "../../compact/budget/suffix-labels.ts";
  * exports, which takes longer than to run it.
  */
 export function loadPublicSuffix(): PublicSuffix {
-  const tldts = createRequire(import.meta.url)("tldts") as typeof import("tldts");
+  const tldts = createRequire(ownPlace())("tldts") as typeof import("tldts");
   return (name) => tldts.getPublicSuffix(name, HOST_NAME_ALONE);
 }

@@ -17,6 +17,7 @@ import { validateMap } from "../../map/validate.ts";
 import { startsHeader, type UkvsHeaders } from "../../ukvs/header.ts";
 import { decompressed } from "../decompress.ts";
 import { PUBLISHER_RULES, type RuleId } from "./publisher-rules.ts";
+import { interruptibleChunks } from "../../interruption.ts";
 
 /** What was found about one rule of `docs/dissemination.md`. */
 export interface Finding {
@@ -34,16 +35,18 @@ const HEAD_BYTES = 64 * 1024;
  *
  * Downloads the map twice, plain and compressed, and its pages once; holds a chunk.
  *
- * @throws MM_NOT_FOUND when there is no map to check; MM_HTTP, MM_REFUSED, MM_BAD_URI.
+ * @throws MM_NOT_FOUND when there is no map to check; MM_HTTP, MM_REFUSED, MM_BAD_URI,
+ *   MM_INTERRUPTED.
  */
 export async function* checkPublisher(
   client: HttpClient,
   address: string,
   options: { readonly signal?: AbortSignal | undefined } = {},
 ): AsyncGenerator<Finding, void, undefined> {
+  const { signal } = options;
   const found = await discoverMap(client, address, options);
-  const checks = new PublisherChecks(client, webAddress(address).href, found, options.signal);
-  yield* checks.run();
+  const checks = new PublisherChecks(client, webAddress(address).href, found, signal);
+  yield* interruptibleChunks(checks.run(), signal);
 }
 
 /** What is known of the map after it was read through. */

@@ -9,6 +9,7 @@ import { isPassingFault } from "../upstream/network-failure.ts";
 import { pauseWithin } from "../upstream/retry.ts";
 import type { FetchedPart } from "./fetch-state.ts";
 import { readJson, writeJson } from "./fetch-state.ts";
+import { checkSignal } from "../../interruption.ts";
 
 export interface DownloadOptions {
   readonly client: HttpClient;
@@ -100,7 +101,7 @@ async function tryDownload(
   try {
     return await downloadOnce(url, paths, options);
   } catch (error) {
-    options.signal?.throwIfAborted();
+    checkSignal(options.signal);
     if (!isMementoMapError(error)) throw error;
     return { error, mayPass: error.code === "MM_HTTP" && isPassingFault(error) };
   }
@@ -196,7 +197,7 @@ async function append(
 ): Promise<void> {
   let at = from;
   for await (const chunk of response.body) {
-    signal?.throwIfAborted();
+    checkSignal(signal);
     if (at + chunk.length > maxBytes) {
       await response.discard();
       throw tooLarge(response.url, maxBytes);

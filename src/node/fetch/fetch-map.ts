@@ -15,6 +15,7 @@ import { type FetchState, partPaths, readJson, statePath, writeJson } from "./fe
 import { NodeClient } from "./node-client.ts";
 import { type DownloadedPage, fetchPages, pageOf } from "./pages.ts";
 import { takeMap } from "./take-map.ts";
+import { interruptible } from "../../interruption.ts";
 
 export interface FetchMapOptions extends MapGuardOptions {
   /** The archive whose map is wanted, where another site publishes it. */
@@ -72,7 +73,7 @@ const DEFAULT_MAX_BYTES = 16 * 2 ** 30;
  * refused.
  *
  * @throws MM_NOT_FOUND, MM_HTTP, MM_REFUSED, MM_BAD_URI, MM_IO; MM_EMPTY and MM_SHRUNK when the map has
- *   lost too much of the one in the file
+ *   lost too much of the one in the file; MM_INTERRUPTED
  */
 export async function fetchMap(
   address: string,
@@ -88,7 +89,7 @@ export async function fetchMap(
     options.client ?? own ?? new NodeClient(),
   );
   try {
-    return await fetching.run();
+    return await interruptible(options.signal, () => fetching.run());
   } finally {
     own?.close();
   }
@@ -234,7 +235,8 @@ class Fetching {
       });
     } catch (error) {
       // A complete download that was refused is no use to the next run, and a full disk needs its room.
-      if (!isInterruption(error)) await forget(paths);
+      const isAborted = this.#options.signal?.aborted === true;
+      if (!isAborted && !isInterruption(error)) await forget(paths);
       throw error;
     }
   }

@@ -1,6 +1,7 @@
 import { MementoMapError } from "../../errors.ts";
 import { foreseenError } from "../io-error.ts";
 import { fetchMap, type FetchMapOptions, type FetchResult } from "./fetch-map.ts";
+import { checkSignal } from "../../interruption.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -55,7 +56,8 @@ export class FreshMap {
   /**
    * Asks the archive now. Gives undefined when that failed, after `onFailure` was told.
    *
-   * @throws errors that are not the archive's or the network's.
+   * @throws MM_INTERRUPTED when the signal of the options is aborted, after which the archive is asked
+   *   no more; errors that are not the archive's or the network's.
    */
   refresh(): Promise<FetchResult | undefined> {
     this.#refreshing ??= this.#refresh().finally(() => {
@@ -74,7 +76,9 @@ export class FreshMap {
 
   async #refresh(): Promise<FetchResult | undefined> {
     clearTimeout(this.#timer);
-    const { signal } = this.#stopping;
+    const own = this.#stopping.signal;
+    const { signal: given } = this.#options;
+    const signal = given === undefined ? own : AbortSignal.any([own, given]);
     let toldMs = 0;
     const onToldToWait = (ms: number): void => {
       toldMs = ms;
@@ -89,7 +93,8 @@ export class FreshMap {
       if (result.status === "fetched") this.#options.onFetched?.(result);
       return result;
     } catch (error) {
-      if (signal.aborted) return undefined;
+      if (own.aborted) return undefined;
+      checkSignal(given);
       const foreseen = foreseenError(error, this.path);
       if (foreseen === undefined) {
         // A bug must not go unseen; nor may it be the last time that the map is asked for.
@@ -108,10 +113,13 @@ export class FreshMap {
     const { minIntervalMs = 60_000, maxIntervalMs = DAY_MS, random = Math.random } = this.#options;
     const wanted = Math.min(Math.max(afterMs, minIntervalMs), maxIntervalMs);
     this.#nextInMs = Math.round(wanted * (1 + random() / 10));
-    if (this.#stopping.signal.aborted) return;
+    if (this.#stopping.signal.aborted || this.#options.signal?.aborted === true) return;
     this.#timer = setTimeout(() => {
       // Nobody awaits a timer: what would be thrown would end the process for one map.
-      this.refresh().catch((error: unknown) => this.#options.onFailure?.(internalFault(error)));
+      this.refresh().catch((error: unknown) => {
+        if (this.#options.signal?.aborted === true) return;
+        this.#options.onFailure?.(internalFault(error));
+      });
     }, this.#nextInMs).unref();
   }
 }

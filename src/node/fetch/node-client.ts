@@ -11,6 +11,7 @@ import { proxyAnswered, proxyHeaders, serverName, unreachable } from "../proxy/t
 import { networkFailure } from "../upstream/network-failure.ts";
 import { type Resolver, type ResolverLookups, resolverLookups } from "./resolver-lookups.ts";
 import { isPrivateAddress } from "./private-address.ts";
+import { interruption } from "../../interruption.ts";
 
 export interface NodeClientOptions {
   /**
@@ -189,7 +190,7 @@ export class NodeClient implements HttpClient {
         const isProxys = proxy !== undefined && isConnecting(error);
         const cause = isProxys ? unreachable(proxy, error) : error;
         reject(
-          request.signal?.aborted === true ? abortReason(request.signal) : explained(cause, url),
+          request.signal?.aborted === true ? interruption(request.signal) : explained(cause, url),
         );
       });
       outgoing.end();
@@ -259,10 +260,6 @@ function parsed(url: string): URL {
 /** Whether an error is one of making a connection. */
 function isConnecting(error: NodeJS.ErrnoException): boolean {
   return error.syscall === "connect" || error.syscall === "getaddrinfo";
-}
-
-function abortReason(signal: AbortSignal): Error {
-  return signal.reason instanceof Error ? signal.reason : new Error(String(signal.reason));
 }
 
 function explained(error: unknown, url: URL): Error {

@@ -14,6 +14,7 @@ import type { Interrupt } from "../interrupt.ts";
 import { ioError, systemCode } from "../io-error.ts";
 import { type Output, withOutput } from "../output-file.ts";
 import type { DownloadedPage } from "./pages.ts";
+import { checkSignal } from "../../interruption.ts";
 
 /** Headers are looked for in so much of the beginning. */
 const HEAD_BYTES = 256 * 1024;
@@ -91,7 +92,7 @@ export async function* fileChunks(
   try {
     const options = { source: path, maxDecompressedBytes: maxBytes, chunkBytes: CHUNK_BYTES };
     for await (const chunk of decompressed(file, options)) {
-      signal?.throwIfAborted();
+      checkSignal(signal);
       yield chunk;
     }
   } catch (error) {

@@ -1,4 +1,4 @@
-import { packageFile } from "../package-file.ts";
+import { requiredFile } from "../package-file.ts";
 import { Thread } from "../threads/thread.ts";
 import type { EmitTask, FinishResult, JobOptions, MergeResult, MergeTask } from "./job.ts";
 import { GenerateJob } from "./job.ts";
@@ -79,7 +79,7 @@ function inTurn<T>(work: () => T | Promise<T>): Promise<T> {
 
 /** Starts a thread for a {@link ThreadLane}; it can start before it is known what to do. */
 export function startLaneThread(): Thread {
-  return new Thread(packageFile("dist/node/generate/worker.js"), undefined);
+  return new Thread(requiredFile("dist/node/generate/worker.js"), undefined);
 }
 
 /** Works on a worker thread. */

@@ -7,6 +7,7 @@ import { RunReader, writeRun } from "../../generate/run.ts";
 import type { Interrupt } from "../interrupt.ts";
 import { ioError } from "../io-error.ts";
 import { writingTo } from "./scratch-file.ts";
+import { checkSignal } from "../../interruption.ts";
 
 /** Each run that is merged takes an open file and 64 KiB. */
 const MAX_OPEN_RUNS = 128;
@@ -59,7 +60,7 @@ export async function combineRuns(
         return run;
       }),
     );
-    interrupt?.signal.throwIfAborted();
+    checkSignal(interrupt?.signal);
   }
   return left;
 }

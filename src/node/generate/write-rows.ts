@@ -7,6 +7,7 @@ import type { FinishResult, KeptKeys, MergeResult } from "./job.ts";
 import type { Lane } from "./lane.ts";
 import type { CombineOptions, StoredRun } from "./stored-runs.ts";
 import { combineRuns } from "./stored-runs.ts";
+import { checkSignal } from "../../interruption.ts";
 
 /** Merging in more parts than threads lets the first be written out while others are merged. */
 const MERGES_PER_THREAD = 4;
@@ -93,7 +94,7 @@ async function writeInOrder(
   if (results.some(({ bytes }, i) => bytes !== sizes[i])) {
     throw new Error("rows are not as long as they were counted to be");
   }
-  interrupt?.signal.throwIfAborted();
+  checkSignal(interrupt?.signal);
   const total = results.reduce(addResults, NO_ROWS);
   place.skip({ bytes: total.bytes, records: total.rows });
   return total;
@@ -135,7 +136,7 @@ async function writeParts(
   let total = NO_ROWS;
   for (const { path, result } of parts) {
     const part = await result;
-    interrupt?.signal.throwIfAborted();
+    checkSignal(interrupt?.signal);
     total = addResults(total, part);
     await output.copy(path, part.rows);
     await rm(path);

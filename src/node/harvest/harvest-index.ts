@@ -16,6 +16,7 @@ import { harvestName } from "./harvest-files.ts";
 import { HarvestStore } from "./harvest-store.ts";
 import type { PoliteOptions } from "./polite-client.ts";
 import { PoliteClient, startOf } from "./polite-client.ts";
+import { checkSignal } from "../../interruption.ts";
 
 export interface HarvestOptions extends PoliteOptions {
   /** How the server pages; found out by default. */
@@ -64,6 +65,7 @@ export async function harvestIndex(
   target: string,
   options: HarvestOptions = {},
 ): Promise<HarvestSummary> {
+  checkSignal(options.signal);
   const client = new PoliteClient(api, options);
   const store = await HarvestStore.open(target, harvestName([api, queries]), options.interrupt);
   const resumedLines = store.state.lines;

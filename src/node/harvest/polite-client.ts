@@ -18,6 +18,7 @@ import { systemCode } from "../io-error.ts";
 import type { ProxySettings } from "../proxy/proxy-settings.ts";
 import { codingOf } from "../upstream/body-decoder.ts";
 import { isPassingFault } from "../upstream/network-failure.ts";
+import { checkSignal } from "../../interruption.ts";
 
 export interface PoliteOptions {
   /** The least time from the end of a request to the start of the next; 1,000 by default. */
@@ -135,7 +136,7 @@ export class PoliteClient {
       response = await this.#client.request(url, { headers: this.#headers, signal });
       return await this.#outcome(response, withoutUser(url), use);
     } catch (error) {
-      signal?.throwIfAborted();
+      checkSignal(signal);
       const source = withoutUser(url);
       if (error instanceof CutAnswer) {
         return { error: failure(source, error.message, error), mayRetry: true };
@@ -236,7 +237,7 @@ async function pause(ms: number, signal: AbortSignal | undefined): Promise<void>
   try {
     await sleep(Math.min(Math.max(0, ms), LONGEST_PAUSE_MS), undefined, { signal });
   } catch (error) {
-    signal?.throwIfAborted();
+    checkSignal(signal);
     throw error;
   }
 }

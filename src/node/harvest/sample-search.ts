@@ -7,6 +7,7 @@ import { harvestName } from "./harvest-files.ts";
 import type { PoliteOptions } from "./polite-client.ts";
 import { PoliteClient } from "./polite-client.ts";
 import { SearchStore } from "./search-store.ts";
+import { checkSignal } from "../../interruption.ts";
 
 export interface SampleSearchOptions extends PoliteOptions {
   /** Words to begin with. */
@@ -54,6 +55,7 @@ export async function sampleSearch(
   target: string,
   options: SampleSearchOptions,
 ): Promise<SampleSearchSummary> {
+  checkSignal(options.signal);
   const { words, searches: most = 100, resultsPerSearch: maxItems = 200, seed = 1 } = options;
   const { from, to } = options;
   const name = harvestName(["search", api, words, maxItems, seed, from, to]);

@@ -71,10 +71,9 @@ export async function readFooter(buffer: AsyncBuffer, path: string): Promise<Par
 
 async function loadParquet(): Promise<{ hyparquet: Hyparquet; compressors: Compressors }> {
   try {
-    const [hyparquet, { compressors }] = await Promise.all([
-      import("hyparquet"),
-      import("hyparquet-compressors"),
-    ]);
+    // Each awaited on its own within the `try`: so bundlers know that it may be missing.
+    const hyparquet = await import("hyparquet");
+    const { compressors } = await import("hyparquet-compressors");
     return { hyparquet, compressors };
   } catch (cause) {
     throw new MementoMapError(

@@ -8,6 +8,7 @@ import { parseArchiveList } from "../../route/archive-list.ts";
 import { NodeClient } from "../fetch/node-client.ts";
 import { ioError } from "../io-error.ts";
 import type { ProxySettings } from "../proxy/proxy-settings.ts";
+import { interruptible } from "../../interruption.ts";
 
 const MAX_LIST_BYTES = 4 * 2 ** 20;
 
@@ -28,12 +29,17 @@ export interface LoadArchivesOptions {
  * Maps that the list names by a path or a relative address are taken from where the list is. A list
  * from the Web cannot name files.
  *
- * @throws MM_IO, MM_HTTP, MM_REFUSED, and MM_BAD_INPUT for faults of the list.
+ * @throws MM_IO, MM_HTTP, MM_REFUSED, and MM_BAD_INPUT for faults of the list;
+ *   MM_INTERRUPTED.
  */
-export async function loadArchives(
+export function loadArchives(
   place: string | URL,
   options: LoadArchivesOptions = {},
 ): Promise<Archive[]> {
+  return interruptible(options.signal, () => load(place, options));
+}
+
+async function load(place: string | URL, options: LoadArchivesOptions): Promise<Archive[]> {
   const text = String(place);
   if (isWebAddress(text)) {
     const archives = parseArchiveList(await fetchedText(text, options), text);

@@ -4,6 +4,7 @@ import { MementoMapError } from "../../errors.ts";
 import type { HttpHeaders } from "../../discover/http-client.ts";
 import type { AnswerHead, AnswerReceiver, Exchange } from "./exchange.ts";
 import type { UnderWay, UnderWayEntry } from "./under-way.ts";
+import { interruption } from "../../interruption.ts";
 
 /** So much is taken of a body before anybody reads it. */
 const UNREAD_BYTES = 64 * 1024;
@@ -64,7 +65,7 @@ export class SharedAnswer implements AnswerReceiver, UnderWayEntry {
     if (this.#error !== undefined) return Promise.reject(this.#error);
     if (request.signal?.aborted === true) {
       this.#endIfAbandoned();
-      return Promise.reject(abortReason(request.signal));
+      return Promise.reject(interruption(request.signal));
     }
     const caller = new Caller(this, request, origin);
     if (this.#callers.length === 0) this.#callers = [caller];
@@ -196,7 +197,7 @@ class Caller implements UpstreamAnswer {
     if (signal === undefined) return;
     this.#onAbort = () => {
       this.#answer.leave(this);
-      this.onFail(abortReason(signal));
+      this.onFail(interruption(signal));
     };
     signal.addEventListener("abort", this.#onAbort);
   }
@@ -286,10 +287,6 @@ class Caller implements UpstreamAnswer {
     this.#signal?.removeEventListener("abort", this.#onAbort);
     this.#onAbort = undefined;
   }
-}
-
-function abortReason(signal: StopSignal): Error {
-  return signal.reason instanceof Error ? signal.reason : new Error(String(signal.reason));
 }
 
 function tooLong(url: string, maxBytes: number): MementoMapError {

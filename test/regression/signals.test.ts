@@ -1,0 +1,269 @@
+import { join } from "node:path";
+import { createServer } from "node:http";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { existsSync } from "node:fs";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import {
+  Aggregator,
+  analyzeIndex,
+  type ByteSource,
+  compactMap,
+  diffMaps,
+  discoverMap,
+  FetchClient,
+  generateMap,
+  HttpSource,
+  MapRouter,
+  MapSearch,
+  MemoryIndex,
+  MemorySource,
+  mergeMaps,
+  pageChunks,
+  planPages,
+  readUkvs,
+  surveyMap,
+  validateMap,
+} from "../../src/index.ts";
+import {
+  analyzeFiles,
+  checkPublisher,
+  compactMapFile,
+  compactMapFileToBudget,
+  createUpstream,
+  evaluateMapFiles,
+  fetchMap,
+  FileSource,
+  FreshMap,
+  generateMapFile,
+  harvestIndex,
+  loadArchives,
+  NodeClient,
+  openMapFile,
+  sampleSearch,
+} from "../../src/node/index.ts";
+import { writeStaticSite } from "../../src/server/index.ts";
+import { folderWith } from "../support/folder-with.ts";
+import { ScriptedUpstream } from "../support/scripted-upstream.ts";
+import { archive } from "../support/sessions.ts";
+
+const encoder = new TextEncoder();
+const HEAD = '!fields {"keys":["surt"],"values":["frequency"]}\n';
+const MAP = `${HEAD}com,a)/ 1\ncom,b)/ 2\ncom,c)/ 3\n`;
+const CDXJ = 'com,a)/ 20150101000000 {"url": "http://a.com/", "status": "200"}\n';
+
+let folder = "";
+let origin = "";
+/** Answers never; tells that a request has come. */
+let onRequest: () => void = () => undefined;
+const server = createServer(() => {
+  onRequest();
+});
+
+beforeEach(() => {
+  folder = folderWith({ "map.ukvs": MAP, "index.cdxj": CDXJ, "uris.txt": "http://a.com/\n" });
+});
+
+beforeAll(async () => {
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+const at = (name: string): string => join(folder, name);
+const STREAMS = { stdin: process.stdin };
+
+/** Lines of a text, of which each but the last is behind a pause in which `reached` is called. */
+async function* slowly(text: string, reached: () => void): AsyncGenerator<Uint8Array> {
+  for (const line of text.split(/(?<=\n)/)) {
+    yield encoder.encode(line);
+    reached();
+    await Promise.resolve();
+  }
+}
+
+function slowSource(text: string, reached: () => void): ByteSource {
+  const memory = new MemorySource(encoder.encode(text), "slow");
+  return {
+    name: memory.name,
+    size: memory.size,
+    async read(offset, length) {
+      const bytes = await memory.read(offset, length);
+      reached();
+      return bytes;
+    },
+  };
+}
+
+async function drain(chunks: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of chunks);
+}
+
+const never = (): Promise<undefined> => new Promise(() => undefined);
+const SINK = { write: () => Promise.resolve() };
+
+type Run = (signal: AbortSignal, reached: () => void) => Promise<unknown>;
+
+/** Of bytes: `reached` is called when the first of several is read. */
+const OF_STREAMS: Readonly<Record<string, Run>> = {
+  readUkvs: async (signal, reached) =>
+    drain((await readUkvs(slowly(MAP, reached), { signal })).records()),
+  validateMap: (signal, reached) => drain(validateMap(slowly(MAP, reached), { signal })),
+  compactMap: (signal, reached) => drain(compactMap(slowly(MAP, reached), { signal })),
+  diffMaps: async (signal, reached) => {
+    const maps = ["a", "b"].map((name) => ({ name, chunks: slowly(MAP, reached) }));
+    await drain((await diffMaps(maps[0], maps[1], { signal })).records);
+  },
+  generateMap: (signal, reached) =>
+    generateMap([{ name: "a", chunks: slowly(CDXJ, reached) }], { signal }),
+  analyzeIndex: (signal, reached) =>
+    analyzeIndex([{ name: "a", chunks: slowly(CDXJ, reached) }], { signal }),
+  mergeMaps: (signal, reached) =>
+    mergeMaps([slowSource(MAP, reached), slowSource(MAP, reached)], SINK, { signal }),
+  surveyMap: (signal, reached) => surveyMap(slowSource(MAP, reached), { signal }),
+  planPages: (signal, reached) => planPages(slowSource(MAP, reached), { pages: 2 }, { signal }),
+  writeStaticSite: (signal, reached) =>
+    writeStaticSite(slowSource(MAP, reached), at("site"), { pages: 2 }, { signal }),
+  "MapSearch.open": (signal, reached) =>
+    MapSearch.open(slowSource(MAP, reached), { signal, blockBytes: 16 }),
+};
+
+/** Of the Web: `reached` is called when a request comes, which nobody answers. */
+const OF_SERVERS: Readonly<Record<string, Run>> = {
+  "HttpSource.open by FetchClient": (signal) => HttpSource.open(new FetchClient(), origin, signal),
+  "HttpSource.open by NodeClient": (signal) =>
+    HttpSource.open(new NodeClient(TRUSTED()), origin, signal),
+  "discoverMap by FetchClient": (signal) => discoverMap(new FetchClient(), origin, { signal }),
+  "discoverMap by NodeClient": (signal) =>
+    discoverMap(new NodeClient(TRUSTED()), origin, { signal }),
+  checkPublisher: (signal) => drain(checkPublisher(new FetchClient(), origin, { signal })),
+  fetchMap: (signal) => fetchMap(origin, at("fetched.ukvs"), { signal }),
+  "fetchMap of an address": (signal) => fetchMap(origin, at("f.ukvs"), { signal, isDirect: true }),
+  FreshMap: (signal) => new FreshMap(origin, at("fresh.ukvs"), { signal }).start(),
+  harvestIndex: (signal) =>
+    harvestIndex(`${origin}/cdx`, [{ url: "a.com", match: "domain" }], at("h.cdxj"), {
+      signal,
+    }),
+  sampleSearch: (signal) =>
+    sampleSearch(`${origin}/search`, at("s.cdxj"), { signal, words: ["a"] }),
+  loadArchives: (signal) => loadArchives(`${origin}/archives.json`, { signal }),
+  createUpstream: async (signal) => {
+    const upstream = createUpstream({ allowsPrivate: true });
+    const url = `${origin}/timemap/http://a.com/`;
+    const how = { followsRedirects: true, isCacheable: false, maxBytes: 1000 };
+    try {
+      await upstream.ask({ archive: archive("a"), url, ...how, signal });
+    } finally {
+      await upstream.close();
+    }
+  },
+};
+const TRUSTED = (): { trustedOrigins: string[] } => ({ trustedOrigins: [origin] });
+
+/** Of files; nothing tells how far they are. */
+const OF_FILES: Readonly<Record<string, Run>> = {
+  openMapFile: (signal) => openMapFile(at("map.ukvs"), { signal }),
+  "openMapFile for many": (signal) => openMapFile(at("map.ukvs"), { signal, forMany: true }),
+  "FileSource.read": async (signal) => {
+    const source = await FileSource.open(at("map.ukvs"));
+    try {
+      await source.read(0, 10, signal);
+    } finally {
+      await source.close();
+    }
+  },
+  generateMapFile: (signal) => generateMapFile([at("index.cdxj")], at("out.ukvs"), { signal }),
+  compactMapFile: (signal) => compactMapFile(at("map.ukvs"), at("out.ukvs"), { signal }),
+  compactMapFileToBudget: (signal) =>
+    compactMapFileToBudget(at("map.ukvs"), at("out.ukvs"), { signal, budget: { maxLines: 2 } }),
+  evaluateMapFiles: (signal) =>
+    evaluateMapFiles([at("map.ukvs")], {
+      signal,
+      truth: at("map.ukvs"),
+      lookups: at("uris.txt"),
+    }),
+  analyzeFiles: (signal) => analyzeFiles([at("index.cdxj")], { signal, streams: STREAMS }),
+};
+
+const OTHERS: Readonly<Record<string, Run>> = {
+  Aggregator: (signal, reached) => {
+    const upstream = new ScriptedUpstream(() => {
+      reached();
+      return never();
+    });
+    const router = new MapRouter([archive("a")], { isBroadcasting: true });
+    return new Aggregator(router, upstream).timeMap({ uri: "http://a.com/", signal });
+  },
+};
+
+/** What is there already, and is asked. */
+const LOOKUPS: Readonly<Record<string, Run>> = {
+  "MapSearch.lookup": async (signal) => {
+    const search = await MapSearch.open(new MemorySource(encoder.encode(MAP)));
+    await search.lookup("http://a.com/");
+    return search.lookup("http://a.com/", { signal });
+  },
+  "MapSearch.find": async (signal) => {
+    const search = await MapSearch.open(new MemorySource(encoder.encode(MAP)));
+    return search.find("com,a)/", { signal });
+  },
+  "MemoryIndex.lookup": (signal) =>
+    MemoryIndex.build(encoder.encode(MAP)).lookup("http://a.com/", { signal }),
+  "MemoryIndex.find": (signal) =>
+    MemoryIndex.build(encoder.encode(MAP)).find("com,a)/", { signal }),
+  pageChunks: async (signal) => {
+    const source = new MemorySource(encoder.encode(MAP));
+    const plan = await planPages(source, { pages: 2 });
+    await drain(pageChunks(source, plan, plan.pages[0], { signal }));
+  },
+};
+
+const INTERRUPTED = { name: "MementoMapError", code: "MM_INTERRUPTED" };
+const reason = new Error("not wanted any more");
+
+describe("a signal that was aborted before", () => {
+  it.each(Object.entries({ ...OF_STREAMS, ...OF_SERVERS, ...OF_FILES, ...OTHERS, ...LOOKUPS }))(
+    "ends %s",
+    async (_name, run) => {
+      const work = run(AbortSignal.abort(reason), () => undefined);
+      await expect(work).rejects.toMatchObject({ ...INTERRUPTED, cause: reason });
+      expect(existsSync(at("out.ukvs"))).toBe(false);
+    },
+  );
+
+  it("ends without a reason of its own too", async () => {
+    await expect(
+      OF_STREAMS["generateMap"](AbortSignal.abort(), () => undefined),
+    ).rejects.toMatchObject(INTERRUPTED);
+  });
+});
+
+describe("a signal that is aborted in the middle", () => {
+  it.each(Object.entries({ ...OF_STREAMS, ...OTHERS }))("ends %s", async (_name, run) => {
+    const controller = new AbortController();
+    const work = run(controller.signal, () => controller.abort(reason));
+    await expect(work).rejects.toMatchObject({ ...INTERRUPTED, cause: reason });
+  });
+
+  it.each(Object.entries(OF_SERVERS))("ends %s", async (_name, run) => {
+    const controller = new AbortController();
+    onRequest = () => controller.abort(reason);
+    await expect(run(controller.signal, () => undefined)).rejects.toMatchObject({
+      ...INTERRUPTED,
+      cause: reason,
+    });
+  });
+
+  it.each(Object.entries(OF_FILES))("ends %s, and leaves nothing behind", async (_name, run) => {
+    const controller = new AbortController();
+    const work = run(controller.signal, () => undefined);
+    controller.abort(reason);
+    await expect(work).rejects.toMatchObject({ ...INTERRUPTED, cause: reason });
+    expect(existsSync(at("out.ukvs"))).toBe(false);
+  });
+});
