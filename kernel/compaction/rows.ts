@@ -1,5 +1,7 @@
 // Takes the rows of a map apart: `key count`, where the key is a page or a wildcard.
-import { COMMA, commonBytes, findKeyEnd, LF, SLASH, SPACE, STAR, ZERO } from "../shared/bytes";
+import {
+  AT, BANG, COMMA, commonBytes, LF, OPEN_BRACE, QUESTION, QUOTE, SLASH, SPACE, STAR, ZERO,
+} from "../shared/bytes";
 import { goTo } from "./key";
 import { hasMisses, takeMissesBefore } from "./misses";
 import { DEPTH, hostEnd, isKeyByte, key, keyLength, MAX_KEY_BYTES, node, NONE, PATH } from "./nodes";
@@ -12,8 +14,11 @@ import { enter, isSurvey, push, setLeaf } from "./walk";
 export function takeRow(start: usize, end: usize): usize {
   const room = <i32>(end - start);
   let shared = commonBytes(start, key, 0, min(keyLength, room));
+  // What begins like a header or JSON, and a key that goes on behind a wildcard.
+  if (shared == 0 ? isOddFirst(load<u8>(start)) : load<u8>(start + <usize>shared - 1) == STAR) return 0;
   // The end of the key, the count, the end of the line.
-  let at = findKeyEnd(start + <usize>shared);
+  let at = plainEnd(start + <usize>shared);
+  if (load<u8>(at) == STAR && at > start && isSeparator(load<u8>(at - 1))) at++;
   const length = <i32>(at - start);
   let byte: u8 = load<u8>(at);
   if (byte != SPACE || length > MAX_KEY_BYTES || length < 2) return 0;
@@ -36,6 +41,40 @@ export function takeRow(start: usize, end: usize): usize {
   if (!goTo(start, length, shared) || !takeKey(shared, <f64>count)) return 0;
   if (isSurvey) return lineEnd;
   return rollUp.appendLine(start, lineEnd) ? lineEnd : 0;
+}
+
+/**
+ * Where the first byte is that needs a closer look: a blank, a control character, a question mark, a
+ * `*`, or what is not ASCII. Up to 15 bytes behind it are read.
+ */
+@inline
+function plainEnd(from: usize): usize {
+  const blanks = i8x16.splat(<i8>SPACE);
+  const questions = i8x16.splat(<i8>QUESTION);
+  const stars = i8x16.splat(<i8>STAR);
+  const tildes = i8x16.splat(0x7e);
+  let at = from;
+  let found: i32 = 0;
+  for (;;) {
+    const bytes = v128.load(at);
+    // As signed bytes, what is not ASCII is below all others.
+    const outside = v128.or(i8x16.le_s(bytes, blanks), i8x16.gt_s(bytes, tildes));
+    const marks = v128.or(i8x16.eq(bytes, questions), i8x16.eq(bytes, stars));
+    found = i8x16.bitmask(v128.or(outside, marks));
+    if (found != 0) break;
+    at += 16;
+  }
+  return at + <usize>ctz(found);
+}
+
+@inline
+function isOddFirst(byte: u8): bool {
+  return byte == BANG || byte == AT || byte == QUOTE || byte == OPEN_BRACE;
+}
+
+@inline
+function isSeparator(byte: u8): bool {
+  return byte == COMMA || byte == SLASH;
 }
 
 /** Takes the key of a row; false to give up. */

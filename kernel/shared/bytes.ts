@@ -3,6 +3,7 @@
 export const LF: u8 = 10;
 export const CR: u8 = 13;
 export const SPACE: u8 = 32;
+export const BANG: u8 = 33;
 export const QUOTE: u8 = 34;
 export const CLOSE_PAREN: u8 = 41;
 export const STAR: u8 = 42;
@@ -10,7 +11,9 @@ export const COMMA: u8 = 44;
 export const SLASH: u8 = 47;
 export const ZERO: u8 = 48;
 export const QUESTION: u8 = 63;
+export const AT: u8 = 64;
 export const BACKSLASH: u8 = 92;
+export const OPEN_BRACE: u8 = 123;
 
 /** How many of the first `limit` bytes of two texts are the same, eight at a time. */
 @inline

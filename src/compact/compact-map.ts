@@ -1,13 +1,17 @@
-import { BANG, AT, CR, LF } from "../bytes/ascii.ts";
+import { CR, LF } from "../bytes/ascii.ts";
+import { markLength } from "../bytes/byte-order-mark.ts";
 import { MAX_LINE_BYTES, wholeLines } from "../bytes/whole-lines.ts";
 import { refuseForeignFile } from "../ukvs/foreign-file.ts";
 import type { Header } from "../ukvs/header.ts";
-import { headerText, parseHeader, UkvsHeaders } from "../ukvs/header.ts";
-import { isMementoMapError } from "../errors.ts";
+import { headerText, parseHeader, startsHeader, UkvsHeaders } from "../ukvs/header.ts";
+import { isMementoMapError, type Position } from "../errors.ts";
+import { wholeMapHeaders } from "../lookup/page-range.ts";
 import { checkSize, type MapSize, refuseNoRecords } from "../ukvs/map-size.ts";
+import { skipBlanks } from "../ukvs/columns.ts";
 import { SizedHead } from "../ukvs/sized-head.ts";
 import { Compactor } from "./compactor.ts";
 import { MapLines } from "./map-lines.ts";
+import { textOfLine } from "./canonical-row.ts";
 import type { SpillStore } from "./pending-text.ts";
 import type { WeightOptions } from "./weight-policy.ts";
 import { WeightPolicy } from "./weight-policy.ts";
@@ -45,7 +49,11 @@ export interface CompactSummary {
  * The result has no `!size` unless it is empty: it would have to come before rows that are not known
  * yet. A caller that stores the result can write the headers with `onHead`.
  *
- * @throws MM_NOT_SORTED, MM_BAD_LINE, MM_BAD_FREQUENCY, MM_BAD_HEADER, with the place; MM_CUT, MM_EMPTY
+ * Rows are written in the form of writers. The rows of older maps whose keys are spelled otherwise now
+ * may belong elsewhere: such a map is refused as not sorted, and must be merged alone first.
+ *
+ * @throws MM_NOT_SORTED, MM_BAD_LINE, MM_BAD_KEY, MM_BAD_FREQUENCY, MM_BAD_HEADER, with the place;
+ *   MM_PAGE for one page of several; MM_CUT, MM_EMPTY
  */
 export async function* compactMap(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
@@ -70,10 +78,10 @@ export async function* compactMap(
   const begin = async (): Promise<MapLines> => {
     const all = new UkvsHeaders(head.headers);
     size = all.size;
-    headers = all;
-    await options.onHead?.(all);
+    headers = wholeMapHeaders(all, source);
+    await options.onHead?.(headers);
     compactor = new Compactor(policy, (bytes) => void written.push(bytes.slice()), {
-      keyColumns: all.fields.keys.length,
+      fields: all.fields,
       spill: options.spill,
       memoryBytes: options.memoryBytes,
     });
@@ -126,22 +134,20 @@ export function newHeadLines(): HeadLines {
 
 /** Reads header lines and blank ones into `head`; returns where the first other line begins. */
 export function readHeaders(chunk: Uint8Array, head: HeadLines, source: string): number {
-  let at = 0;
-  while (at < chunk.length && startsHeadLine(chunk[at])) {
-    const lineEnd = chunk.indexOf(LF, at);
-    const end = lineEnd === -1 ? chunk.length : lineEnd;
-    const next = lineEnd === -1 ? chunk.length : lineEnd + 1;
+  let at = head.lineBytes === 0 ? markLength(chunk) : 0;
+  head.lineBytes += at;
+  while (at < chunk.length) {
+    const feed = chunk.indexOf(LF, at);
+    const next = feed === -1 ? chunk.length : feed + 1;
+    let end = feed === -1 ? chunk.length : feed;
+    if (end > at && chunk[end - 1] === CR) end--;
+    const isBlank = skipBlanks(chunk, at, end) === end;
+    if (!isBlank && !startsHeader(chunk[at])) break;
     head.lines++;
     head.lineBytes += next - at;
-    try {
-      const text = new TextDecoder().decode(chunk.subarray(at, end)).trimEnd();
-      if (text !== "") {
-        head.headers.push(parseHeader(text));
-        head.bytes = head.lineBytes;
-      }
-    } catch (error) {
-      const position = { source, line: head.lines };
-      throw isMementoMapError(error) ? error.at(position) : error;
+    if (!isBlank) {
+      head.headers.push(headerOf(chunk.subarray(at, end), { source, line: head.lines }));
+      head.bytes = head.lineBytes;
     }
     at = next;
   }
@@ -149,6 +155,10 @@ export function readHeaders(chunk: Uint8Array, head: HeadLines, source: string):
   return at;
 }
 
-function startsHeadLine(byte: number): boolean {
-  return byte === BANG || byte === AT || byte === LF || byte === CR;
+function headerOf(line: Uint8Array, position: Position): Header {
+  try {
+    return parseHeader(textOfLine(line));
+  } catch (error) {
+    throw isMementoMapError(error) ? error.at(position) : error;
+  }
 }

@@ -1,5 +1,6 @@
 import { isDigit, ZERO } from "../bytes/ascii.ts";
 import { frequencyIsZero } from "../ukvs/frequency-sum.ts";
+import { DEFAULT_FIELDS, type Fields } from "../ukvs/header.ts";
 import { CompactorNodes } from "./compactor-nodes.ts";
 import { KEY_KIND } from "./key-shape.ts";
 import type { RowSink } from "./map-lines.ts";
@@ -17,8 +18,8 @@ import { separatorOf, TreeWalk } from "./tree-walk.ts";
 import { Voids } from "./voids.ts";
 
 export interface CompactorOptions {
-  /** Key columns of the map; more than one keeps a sum for each value of the others. */
-  readonly keyColumns?: number | undefined;
+  /** The columns of the map; more than one key keeps a sum for each value of the others. */
+  readonly fields?: Fields | undefined;
   /** Takes undecided output that does not fit in memory. */
   readonly spill?: SpillStore | undefined;
   /** How much undecided output to hold where there is a spill store; 16 MiB by default. */
@@ -50,12 +51,14 @@ export class Compactor implements RowSink, TreeWork {
 
   constructor(policy: RollUpPolicy, write: WriteText, options: CompactorOptions = {}) {
     this.#policy = policy;
-    this.#hasOneKey = (options.keyColumns ?? 1) === 1;
+    const fields = options.fields ?? DEFAULT_FIELDS;
+    const { keys, values } = fields;
+    this.#hasOneKey = keys.length === 1;
     this.#output = new PendingText(write, options.spill, options.memoryBytes);
     this.#nodes = new CompactorNodes(() =>
-      this.#hasOneKey ? new SingleTotal() : new KeyedTotals(),
+      this.#hasOneKey ? new SingleTotal(values.length) : new KeyedTotals(values.length),
     );
-    this.#voids = new Voids(this.#nodes, this.#output, this.#hasOneKey);
+    this.#voids = new Voids(this.#nodes, this.#output, fields);
     this.#rollUps = new RollUps(policy, this.#nodes, this.#output, this.#voids);
     this.#walk = new TreeWalk(this.#nodes, this);
   }
@@ -90,7 +93,7 @@ export class Compactor implements RowSink, TreeWork {
     if (order < 0 || (order === 0 && this.#hasOneKey)) return order;
     const shared = key.nextShared;
     if (this.#addSibling(bytes, lineStart, row)) {
-      this.#appendHeld(bytes, lineStart, keyEnd, lineEnd);
+      this.#appendHeld(bytes, lineStart, lineEnd);
       this.#releaseSome();
       return 1;
     }
@@ -101,12 +104,12 @@ export class Compactor implements RowSink, TreeWork {
       shape.set(key.bytes, key.length, shared);
     }
     if (shape.kind === KEY_KIND.opaque) {
-      this.#addOpaque(bytes, lineStart, keyEnd, lineEnd);
+      this.#addOpaque(bytes, lineStart, lineEnd);
     } else {
       const known = this.#wasOpaque ? 0 : shared;
       this.#wasOpaque = false;
-      if (this.#addLeaf(known, bytes, row)) this.#appendHeld(bytes, lineStart, keyEnd, lineEnd);
-      else this.#addRow(known, bytes, lineStart, keyEnd, lineEnd, row);
+      if (this.#addLeaf(known, bytes, row)) this.#appendHeld(bytes, lineStart, lineEnd);
+      else this.#addRow(known, bytes, lineStart, lineEnd, row);
     }
     this.#releaseSome();
     return 1;
@@ -132,7 +135,6 @@ export class Compactor implements RowSink, TreeWork {
     shared: number,
     bytes: Uint8Array,
     lineStart: number,
-    keyEnd: number,
     lineEnd: number,
     row: RowRange,
   ): void {
@@ -140,10 +142,10 @@ export class Compactor implements RowSink, TreeWork {
     const node = this.#walk.enter(shared, shape.nodesEnd);
     if (!frequencyIsZero(bytes, row.frequencyStart, row.frequencyEnd)) {
       this.#addHeld(node, bytes, row);
-      this.#appendHeld(bytes, lineStart, keyEnd, lineEnd);
+      this.#appendHeld(bytes, lineStart, lineEnd);
     } else if (!this.#rollUps.isRolledUp || this.#voids.isWrittenBelowRollUp(node, shape.kind)) {
       const position = this.#output.end;
-      this.#appendLine(bytes, lineStart, keyEnd, lineEnd);
+      this.#output.append(bytes, lineStart, lineEnd);
       this.#voids.add(node, shape, position);
     }
   }
@@ -212,10 +214,10 @@ export class Compactor implements RowSink, TreeWork {
   }
 
   /** A key outside the tree is never rolled up: like an exclusion, it stays where it is. */
-  #addOpaque(bytes: Uint8Array, lineStart: number, keyEnd: number, lineEnd: number): void {
+  #addOpaque(bytes: Uint8Array, lineStart: number, lineEnd: number): void {
     const nodes = this.#nodes;
     this.#wasOpaque = true;
-    this.#appendLine(bytes, lineStart, keyEnd, lineEnd);
+    this.#output.append(bytes, lineStart, lineEnd);
     for (let node = 0; node < nodes.size; node++) nodes.hasVoids[node] = 1;
   }
 
@@ -251,18 +253,8 @@ export class Compactor implements RowSink, TreeWork {
   }
 
   /** Appends a line that says that something is held, unless it is rolled up. */
-  #appendHeld(bytes: Uint8Array, lineStart: number, keyEnd: number, lineEnd: number): void {
-    if (!this.#rollUps.isRolledUp) this.#appendLine(bytes, lineStart, keyEnd, lineEnd);
-  }
-
-  #appendLine(bytes: Uint8Array, lineStart: number, keyEnd: number, lineEnd: number): void {
-    const { key } = this.#walk;
-    if (key.nextLacksRoot) {
-      this.#output.append(key.bytes, 0, key.length);
-      this.#output.append(bytes, keyEnd, lineEnd);
-    } else {
-      this.#output.append(bytes, lineStart, lineEnd);
-    }
+  #appendHeld(bytes: Uint8Array, lineStart: number, lineEnd: number): void {
+    if (!this.#rollUps.isRolledUp) this.#output.append(bytes, lineStart, lineEnd);
   }
 
   /** Releases the output before the lowest node that may still be rolled up, if there is much. */

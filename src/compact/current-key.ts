@@ -1,9 +1,6 @@
-import { CLOSE_PAREN, SLASH } from "../bytes/ascii.ts";
-import { findHostEnd } from "./key-shape.ts";
-
 const INITIAL_BYTES = 1024;
-/** Room for the slash of a root, and for whoever puts the end of a wildcard behind a node's text. */
-const WILDCARD_BYTES = 3;
+/** Room for the end of a wildcard, which is put behind the text of a node. */
+const WILDCARD_BYTES = 2;
 
 /** The key that was taken last. Holds the longest one. */
 export class CurrentKey {
@@ -13,8 +10,6 @@ export class CurrentKey {
   nextShared = 0;
   nextByte = 0;
   nextLength = 0;
-  /** Whether it is written `com,cnn)`, as older maps have it. */
-  nextLacksRoot = false;
   #view = new DataView(this.bytes.buffer);
 
   /**
@@ -39,29 +34,17 @@ export class CurrentKey {
    * @param shared how many bytes the two are known to share: see {@link sharedBytes}
    */
   compare(source: Uint8Array, start: number, end: number, shared: number): number {
-    const written = end - start;
-    this.nextLacksRoot =
-      source[end - 1] === CLOSE_PAREN && findHostEnd(source, start, end) === end - 1;
-    const length = this.nextLacksRoot ? written + 1 : written;
-    let known = shared;
-    if (shared === written && shared < length && shared < this.length) {
-      if (this.bytes[shared] === SLASH) known++;
-    }
+    const length = end - start;
     this.nextLength = length;
-    this.nextShared = known;
-    this.nextByte = known < written ? source[start + known] : SLASH;
-    if (known === length) return known === this.length ? 0 : -1;
-    return known === this.length ? 1 : this.nextByte - this.bytes[known];
+    this.nextShared = shared;
+    if (shared === length) return shared === this.length ? 0 : -1;
+    this.nextByte = source[start + shared];
+    return shared === this.length ? 1 : this.nextByte - this.bytes[shared];
   }
 
   /** Makes the key that was compared last, which is at `start` of its source, this one. */
   setCompared(source: Uint8Array, start: number): void {
-    if (!this.nextLacksRoot) {
-      this.set(source, start, this.nextShared, this.nextLength);
-      return;
-    }
-    this.set(source, start, this.nextShared, this.nextLength - 1);
-    this.bytes[this.length++] = SLASH;
+    this.set(source, start, this.nextShared, this.nextLength);
   }
 
   /** Whether a key of this length can be taken without making room. */

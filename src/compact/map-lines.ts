@@ -1,7 +1,10 @@
-import { CR, LF, OPEN_BRACE, SPACE, TAB } from "../bytes/ascii.ts";
+import { CLOSE_PAREN, COMMA, CR, DELETE, LF, SLASH, SPACE, STAR } from "../bytes/ascii.ts";
 import { isMementoMapError, MementoMapError, quote } from "../errors.ts";
+import { plainFrequencyEnd } from "../map/plain-row.ts";
+import { skipBlanks } from "../ukvs/columns.ts";
 import type { Fields } from "../ukvs/header.ts";
 import { LastKey } from "../ukvs/key-order.ts";
+import { canonicalRow } from "./canonical-row.ts";
 import type { RowRange } from "./totals.ts";
 
 /** Where in a text lines are; the first row of the text is line `firstLine`. */
@@ -24,16 +27,21 @@ export interface RowSink {
   rejectOrder(order: number, bytes: Uint8Array, start: number, keyEnd: number): never;
 }
 
-/** Bytes of a bad line that are shown. */
-const SHOWN_BYTES = 120;
+/** Bytes of a key that need no closer look, and those that it may begin with. */
+const PLAIN = bytesOf((byte) => byte > SPACE && byte < DELETE && byte !== STAR);
+const PLAIN_FIRST = bytesOf(
+  (byte) => PLAIN[byte] === 1 && !`!@"{`.includes(String.fromCharCode(byte)),
+);
 
-/** Feeds the rows of a map, without its headers, to a compactor or a survey. */
+/**
+ * Feeds the rows of a map, without its headers, to a compactor or a survey, in the form that writers
+ * produce.
+ */
 export class MapLines {
   readonly #sink: RowSink;
+  readonly #fields: Fields;
   readonly #keyColumns: number;
-  readonly #valueColumns: number;
-  readonly #frequencyColumn: number;
-  /** Whether rows have a key and a frequency and nothing else, but for a JSON block. */
+  /** Whether rows have keys and a frequency and nothing else, but for a JSON block. */
   readonly #isPlain: boolean;
   /** All key columns of the last row, where there are several; the sink looks at the first only. */
   readonly #lastKeys: LastKey | undefined;
@@ -46,19 +54,20 @@ export class MapLines {
   #lines = 0;
   /** Rows taken. */
   rows = 0;
+  /** Whether the map spells a key otherwise than it was taken. */
+  hasRespelled = false;
 
-  /** @throws MM_BAD_INPUT if the first key is no SURT, or there is no frequency. */
+  /** @throws MM_BAD_INPUT if the first key is no SURT, or the first value no frequency. */
   constructor(sink: RowSink, fields: Fields) {
     this.#sink = sink;
+    this.#fields = fields;
     this.#keyColumns = fields.keys.length;
-    this.#valueColumns = fields.values.length;
-    this.#frequencyColumn = fields.keys.length + fields.values.indexOf("frequency");
-    this.#isPlain = this.#keyColumns === 1 && this.#valueColumns === 1;
+    this.#isPlain = fields.values.length === 1;
     this.#lastKeys = this.#keyColumns === 1 ? undefined : new LastKey(this.#keyColumns);
-    if (fields.keys[0] !== "surt" || !fields.values.includes("frequency")) {
+    if (fields.keys[0] !== "surt" || fields.values[0] !== "frequency") {
       throw new MementoMapError(
         "MM_BAD_INPUT",
-        `not a map: its fields are ${JSON.stringify(fields)}, expected a "surt" key and a "frequency"`,
+        `not a map: its fields are ${JSON.stringify(fields)}, expected a "surt" key and a "frequency" first`,
       );
     }
   }
@@ -71,7 +80,7 @@ export class MapLines {
   /**
    * Takes the lines of `bytes[start, end)`, which must be whole ones; the last may lack its end.
    *
-   * @throws MM_BAD_LINE, MM_BAD_FREQUENCY, MM_NOT_SORTED, with the place.
+   * @throws MM_BAD_LINE, MM_BAD_KEY, MM_BAD_FREQUENCY, MM_BAD_HEADER, MM_NOT_SORTED, with the place.
    */
   read(bytes: Uint8Array, start: number, end: number, place: LinesPlace): void {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -79,7 +88,7 @@ export class MapLines {
     try {
       while (at < end) {
         this.#lines++;
-        at = this.#readPlain(bytes, view, at, end) ?? this.#readAny(bytes, view, at, end);
+        at = this.#readPlain(bytes, view, at, end) ?? this.#readAny(bytes, at, end);
       }
     } catch (error) {
       throw isMementoMapError(error) && error.position === undefined
@@ -88,102 +97,84 @@ export class MapLines {
     }
   }
 
-  /** Takes a line `key frequency`, as nearly all are; returns where the next one is. */
+  /** Takes a line that is as writers have it, as nearly all are; returns where the next one is. */
   #readPlain(bytes: Uint8Array, view: DataView, start: number, end: number): number | undefined {
     if (!this.#isPlain) return undefined;
     const shared = this.#sink.sharedBytes(view, start, end);
     let at = start + shared;
-    while (at < end && bytes[at] > SPACE) at++;
-    const keyEnd = at++;
-    if (keyEnd === start || at >= end || bytes[keyEnd] !== SPACE) return undefined;
-    if (bytes[at] === OPEN_BRACE) return undefined;
-    while (at < end && bytes[at] > SPACE) at++;
-    if (at === end || bytes[at] !== LF || at === keyEnd + 1) return undefined;
+    if (shared === 0 ? PLAIN_FIRST[bytes[at]] === 0 : bytes[at - 1] === STAR) return undefined;
+    while (at < end && PLAIN[bytes[at]] === 1) at++;
+    if (at < end && bytes[at] === STAR && isSeparator(bytes[at - 1])) at++;
+    const keyEnd = at;
+    // A home page without its slash is an older spelling.
+    if (keyEnd >= end || bytes[keyEnd] !== SPACE || bytes[keyEnd - 1] === CLOSE_PAREN) {
+      return undefined;
+    }
     const row = this.#row;
     row.moreKeysStart = row.moreKeysEnd = keyEnd;
-    row.frequencyStart = keyEnd + 1;
-    row.frequencyEnd = at;
-    const next = at + 1;
-    const order = this.#sink.add(bytes, start, shared, keyEnd, next, row);
-    if (order <= 0) this.#sink.rejectOrder(order, bytes, start, keyEnd);
-    this.rows++;
+    if (this.#lastKeys !== undefined) {
+      row.moreKeysStart = keyEnd + 1;
+      row.moreKeysEnd = at = this.#plainKeysEnd(bytes, keyEnd, end);
+      if (at === -1) return undefined;
+    }
+    row.frequencyStart = at + 1;
+    row.frequencyEnd = plainFrequencyEnd(bytes, at + 1, end);
+    const next = row.frequencyEnd + 1;
+    if (next === 0 || next > end || bytes[next - 1] !== LF) return undefined;
+    this.#add(bytes, start, shared, keyEnd, next, row);
     return next;
   }
 
-  /** Takes a line of any kind, and passes over an empty one; returns where the next one is. */
-  #readAny(bytes: Uint8Array, view: DataView, start: number, end: number): number {
+  /** The end of the key columns behind the first; -1 where they need a closer look. */
+  #plainKeysEnd(bytes: Uint8Array, keyEnd: number, end: number): number {
+    let at = keyEnd;
+    for (let column = 1; column < this.#keyColumns; column++) {
+      const start = at + 1;
+      at = start;
+      if (PLAIN_FIRST[bytes[at]] === 0) return -1;
+      while (at < end && PLAIN[bytes[at]] === 1) at++;
+      if (at === start || at >= end || bytes[at] !== SPACE) return -1;
+    }
+    return at;
+  }
+
+  /** Takes a line of any kind, and skips a blank one; returns where the next one is. */
+  #readAny(bytes: Uint8Array, start: number, end: number): number {
     const feed = bytes.indexOf(LF, start);
     const hasEnd = feed !== -1 && feed < end;
     const next = hasEnd ? feed + 1 : end;
     let lineEnd = hasEnd ? feed : end;
-    const hasReturn = lineEnd > start && bytes[lineEnd - 1] === CR;
-    if (hasReturn) lineEnd--;
-    if (lineEnd === start) return next;
-    const keyEnd = this.#columns(bytes, start, lineEnd);
-    if (this.#lastKeys !== undefined)
-      checkKeys(this.#lastKeys, bytes, start, this.#row.moreKeysEnd);
-    const shared = this.#sink.sharedBytes(view, start, keyEnd);
-    const order =
-      hasEnd && !hasReturn
-        ? this.#sink.add(bytes, start, shared, keyEnd, next, this.#row)
-        : this.#addRepaired(bytes, start, shared, keyEnd, lineEnd);
-    if (order <= 0) this.#sink.rejectOrder(order, bytes, start, keyEnd);
-    this.rows++;
+    if (lineEnd > start && bytes[lineEnd - 1] === CR) lineEnd--;
+    if (skipBlanks(bytes, start, lineEnd) === lineEnd) return next;
+    const row = canonicalRow(bytes.subarray(start, lineEnd), this.#fields);
+    this.hasRespelled ||= row.isRespelled;
+    const view = new DataView(row.bytes.buffer, row.bytes.byteOffset, row.bytes.byteLength);
+    const shared = this.#sink.sharedBytes(view, 0, row.keyEnd);
+    this.#add(row.bytes, 0, shared, row.keyEnd, row.lineEnd, row);
     return next;
   }
 
-  /** Finds the columns of a line; returns the end of the first. */
-  #columns(bytes: Uint8Array, start: number, end: number): number {
-    const row = this.#row;
-    let at = start;
-    while (at < end && bytes[at] > SPACE) at++;
-    const keyEnd = at;
-    if (keyEnd === start || (at < end && !isBlank(bytes[at]))) throw badLine(bytes, start, end);
-    row.moreKeysStart = row.moreKeysEnd = keyEnd;
-    const columns = this.#keyColumns + this.#valueColumns;
-    let found = false;
-    for (let column = 1; column < columns; column++) {
-      while (at < end && isBlank(bytes[at])) at++;
-      const from = at;
-      while (at < end && bytes[at] > SPACE) at++;
-      if (at === from || bytes[from] === OPEN_BRACE) throw badLine(bytes, start, end);
-      if (column < this.#keyColumns) {
-        if (column === 1) row.moreKeysStart = from;
-        row.moreKeysEnd = at;
-      } else if (column === this.#frequencyColumn) {
-        row.frequencyStart = from;
-        row.frequencyEnd = at;
-        found = true;
-      }
-    }
-    while (at < end && isBlank(bytes[at])) at++;
-    if (!found || (at < end && bytes[at] !== OPEN_BRACE)) throw badLine(bytes, start, end);
-    return keyEnd;
-  }
-
-  /** A line with CR LF, or without an end: the output has LF. */
-  #addRepaired(
+  #add(
     bytes: Uint8Array,
     start: number,
     shared: number,
     keyEnd: number,
-    end: number,
-  ): number {
-    const line = new Uint8Array(end - start + 1);
-    line.set(bytes.subarray(start, end));
-    line[end - start] = LF;
-    const { moreKeysStart, moreKeysEnd, frequencyStart, frequencyEnd } = this.#row;
-    return this.#sink.add(line, 0, shared, keyEnd - start, line.length, {
-      moreKeysStart: moreKeysStart - start,
-      moreKeysEnd: moreKeysEnd - start,
-      frequencyStart: frequencyStart - start,
-      frequencyEnd: frequencyEnd - start,
-    });
+    lineEnd: number,
+    row: RowRange,
+  ): void {
+    if (this.#lastKeys !== undefined) checkKeys(this.#lastKeys, bytes, start, row.moreKeysEnd);
+    const order = this.#sink.add(bytes, start, shared, keyEnd, lineEnd, row);
+    if (order <= 0) this.#sink.rejectOrder(order, bytes, start, keyEnd);
+    this.rows++;
   }
 }
 
-function isBlank(byte: number): boolean {
-  return byte === SPACE || byte === TAB;
+function isSeparator(byte: number): boolean {
+  return byte === SLASH || byte === COMMA;
+}
+
+function bytesOf(isMember: (byte: number) => boolean): Uint8Array {
+  return Uint8Array.from({ length: 256 }, (_, byte) => (isMember(byte) ? 1 : 0));
 }
 
 /** Complains about rows of one SURT that are out of order, or the same. */
@@ -198,12 +189,4 @@ function checkKeys(last: LastKey, bytes: Uint8Array, start: number, end: number)
     throw new MementoMapError("MM_NOT_SORTED", what);
   }
   last.remember(bytes, start, end);
-}
-
-function badLine(bytes: Uint8Array, start: number, end: number): MementoMapError {
-  const shown = new TextDecoder().decode(bytes.subarray(start, Math.min(end, start + SHOWN_BYTES)));
-  return new MementoMapError(
-    "MM_BAD_LINE",
-    `not a row of this map: ${quote(shown)}; expected its key and value columns and nothing else`,
-  );
 }

@@ -152,8 +152,11 @@ export class RollUps {
     const nodes = this.#nodes;
     const node = nodes.size - 1;
     if (nodes.isPresent[node] === 1) {
-      const totals =
-        nodes.hasWildcard[node] === 1 ? nodes.wildcardTotals[node] : nodes.totals[node];
+      let totals = nodes.totals[node];
+      if (nodes.hasWildcard[node] === 1) {
+        nodes.wildcardTotals[node].addMissing(totals);
+        totals = nodes.wildcardTotals[node];
+      }
       if (node === this.#lowest) {
         this.#lowest = NONE;
         this.#write(node, totals, key.bytes);

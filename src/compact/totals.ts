@@ -1,7 +1,7 @@
 import { LF, SPACE } from "../bytes/ascii.ts";
 import { copyRange } from "../bytes/copy.ts";
 import { parseFrequency } from "../ukvs/frequency.ts";
-import type { Bound, Count } from "../ukvs/frequency.ts";
+import type { Bound, Count, Frequency } from "../ukvs/frequency.ts";
 import { FrequencySum, MAX_FREQUENCY_BYTES } from "../ukvs/frequency-sum.ts";
 import type { PendingText } from "./pending-text.ts";
 
@@ -12,6 +12,14 @@ export interface RowRange {
   readonly moreKeysEnd: number;
   readonly frequencyStart: number;
   readonly frequencyEnd: number;
+  /** What its JSON block holds of times of their own, where rows have a datetime. */
+  readonly parts?: readonly RowPart[] | undefined;
+}
+
+/** What a row holds of a time: the key columns behind the SURT for that time, and how much. */
+export interface RowPart {
+  readonly moreKeys: string;
+  readonly frequency: Frequency;
 }
 
 /**
@@ -26,6 +34,8 @@ export interface Totals {
   /** Adds a row whose count may include others that are added too: its count is a bound then. */
   addOverlappingRow(bytes: Uint8Array, row: RowRange): void;
   addTotals(other: Totals): void;
+  /** Adds the sums that others have and these do not. */
+  addMissing(other: Totals): void;
   /** Appends the row or rows of `key` to the output. */
   appendRows(key: Uint8Array, keyLength: number, output: PendingText): void;
 }
@@ -33,6 +43,11 @@ export interface Totals {
 /** Totals of a map with one key column. */
 export class SingleTotal implements Totals {
   readonly sum = new FrequencySum();
+  readonly #otherValues: string;
+
+  constructor(valueColumns: number = 1) {
+    this.#otherValues = noValues(valueColumns);
+  }
 
   reset(): void {
     this.sum.reset();
@@ -50,8 +65,12 @@ export class SingleTotal implements Totals {
     this.sum.addSum(other.sum);
   }
 
+  addMissing(): void {
+    // There is one sum, and it is there.
+  }
+
   appendRows(key: Uint8Array, keyLength: number, output: PendingText): void {
-    appendRow(key, keyLength, "", this.sum, output);
+    appendRow(key, keyLength, "", this.sum, this.#otherValues, output);
   }
 }
 
@@ -59,6 +78,11 @@ export class SingleTotal implements Totals {
 export class KeyedTotals implements Totals {
   readonly sums = new Map<string, FrequencySum>();
   readonly #decoder = new TextDecoder("latin1");
+  readonly #otherValues: string;
+
+  constructor(valueColumns: number = 1) {
+    this.#otherValues = noValues(valueColumns);
+  }
 
   reset(): void {
     this.sums.clear();
@@ -66,14 +90,28 @@ export class KeyedTotals implements Totals {
 
   addRow(bytes: Uint8Array, row: RowRange): void {
     this.#sumOf(this.#moreKeys(bytes, row)).addBytes(bytes, row.frequencyStart, row.frequencyEnd);
+    this.#addParts(row);
   }
 
   addOverlappingRow(bytes: Uint8Array, row: RowRange): void {
     addOverlapping(this.#sumOf(this.#moreKeys(bytes, row)), bytes, row);
+    this.#addParts(row);
+  }
+
+  /** A part may be of a time outside that of its row. */
+  #addParts({ parts = [] }: RowRange): void {
+    for (const { moreKeys, frequency } of parts) this.#sumOf(moreKeys).add(frequency);
   }
 
   addTotals(other: KeyedTotals): void {
     for (const [keys, sum] of other.sums) this.#sumOf(keys).addSum(sum);
+  }
+
+  /** A wildcard counts what is below it at its own times; of other times it says nothing. */
+  addMissing(other: KeyedTotals): void {
+    for (const [keys, sum] of other.sums) {
+      if (this.sums.get(keys)?.isPresent !== true) this.#sumOf(keys).addSum(sum);
+    }
   }
 
   appendRows(key: Uint8Array, keyLength: number, output: PendingText): void {
@@ -81,7 +119,7 @@ export class KeyedTotals implements Totals {
     const keys = [...this.sums.keys()].sort((a, b) => (a < b ? -1 : 1));
     for (const moreKeys of keys) {
       const sum = this.#sumOf(moreKeys);
-      if (sum.isPresent) appendRow(key, keyLength, moreKeys, sum, output);
+      if (sum.isPresent) appendRow(key, keyLength, moreKeys, sum, this.#otherValues, output);
     }
   }
 
@@ -105,9 +143,11 @@ function appendRow(
   keyLength: number,
   moreKeys: string,
   sum: FrequencySum,
+  otherValues: string,
   output: PendingText,
 ): void {
-  const start = output.reserve(keyLength + moreKeys.length + MAX_FREQUENCY_BYTES + 3);
+  const length = keyLength + moreKeys.length + MAX_FREQUENCY_BYTES + otherValues.length + 3;
+  const start = output.reserve(length);
   const { buffer } = output;
   let at = copyRange(key, 0, keyLength, buffer, start);
   buffer[at++] = SPACE;
@@ -116,8 +156,14 @@ function appendRow(
     buffer[at++] = SPACE;
   }
   at = sum.writeTo(buffer, at);
+  for (let i = 0; i < otherValues.length; i++) buffer[at++] = otherValues.charCodeAt(i);
   buffer[at++] = LF;
   output.commit(at);
+}
+
+/** The value columns behind the frequency: nothing is known of them for a sum. */
+function noValues(valueColumns: number): string {
+  return " -".repeat(valueColumns - 1);
 }
 
 const OVERLAPPING: Readonly<Record<Bound, Bound>> = {

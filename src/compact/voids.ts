@@ -1,5 +1,8 @@
-import { QUESTION } from "../bytes/ascii.ts";
+import { CLOSE_BRACE, QUESTION } from "../bytes/ascii.ts";
 import { frequencyIsZero } from "../ukvs/frequency-sum.ts";
+import type { Fields } from "../ukvs/header.ts";
+import { parseRecord } from "../ukvs/record.ts";
+import { heldAtTimes, textOfLine } from "./canonical-row.ts";
 import type { CompactorNodes } from "./compactor-nodes.ts";
 import { KEY_KIND, KeyShape } from "./key-shape.ts";
 import { NONE } from "./node-stack.ts";
@@ -22,6 +25,7 @@ interface VoidPage {
 export class Voids {
   readonly #nodes: CompactorNodes;
   readonly #output: PendingText;
+  readonly #fields: Fields;
   /** Whether exclusions survive a roll-up at all: those with more key columns do not. */
   readonly #mayStay: boolean;
   /** Positions of those that cover something held. */
@@ -29,10 +33,11 @@ export class Voids {
   /** Those of pages that the key begins with: a query of such a page may be held. */
   readonly #pages: VoidPage[] = [];
 
-  constructor(nodes: CompactorNodes, output: PendingText, mayStay: boolean) {
+  constructor(nodes: CompactorNodes, output: PendingText, fields: Fields) {
     this.#nodes = nodes;
     this.#output = output;
-    this.#mayStay = mayStay;
+    this.#fields = fields;
+    this.#mayStay = fields.keys.length === 1;
   }
 
   /** Forgets pages that the next key does not begin with. */
@@ -95,18 +100,22 @@ export class Voids {
   }
 
   #isToKeep(bytes: Uint8Array, start: number, end: number, position: number): boolean {
-    if (!this.#mayStay || this.#covering.has(position)) return false;
     let keyEnd = start;
     while (!isBlank(bytes[keyEnd])) keyEnd++;
     const shape = new KeyShape();
     shape.set(bytes.subarray(start, keyEnd), keyEnd - start);
     if (shape.kind === KEY_KIND.opaque) return true;
+    if (!this.#mayStay || this.#covering.has(position)) return false;
     if (shape.kind === KEY_KIND.spread) return false;
     let frequencyStart = keyEnd;
     while (isBlank(bytes[frequencyStart])) frequencyStart++;
     let frequencyEnd = frequencyStart;
     while (frequencyEnd < end && bytes[frequencyEnd] > 0x20) frequencyEnd++;
-    return frequencyIsZero(bytes, frequencyStart, frequencyEnd);
+    if (!frequencyIsZero(bytes, frequencyStart, frequencyEnd)) return false;
+    // A row of 0 that holds something of some time is no exclusion.
+    if (bytes[end - 2] !== CLOSE_BRACE) return true;
+    const text = textOfLine(bytes.subarray(start, end - 1));
+    return heldAtTimes(parseRecord(text, this.#fields)) === undefined;
   }
 
   /** Output before `position` was released. */

@@ -1,6 +1,7 @@
 import { compareBytes } from "../bytes/compare.ts";
 import { MementoMapError, quote } from "../errors.ts";
-import type { UkvsHeaders } from "../ukvs/header.ts";
+import { type Header, UkvsHeaders } from "../ukvs/header.ts";
+import { SIZE_HEADER } from "../ukvs/map-size.ts";
 import { isJsonObject } from "../ukvs/relaxed-json.ts";
 
 /** What the `page` member of `!meta` says. */
@@ -34,6 +35,35 @@ export function pageMark(headers: UkvsHeaders, source: string): PageMark | undef
     ...(typeof first === "string" ? { first } : {}),
     ...(typeof last === "string" ? { last } : {}),
   };
+}
+
+/** The same headers, of the whole map, without `!size`. A `!meta` that says nothing else goes. */
+export function withoutPageMark(headers: UkvsHeaders): UkvsHeaders {
+  return new UkvsHeaders(headers.list.flatMap(withoutPageMember));
+}
+
+function withoutPageMember(header: Header): Header[] {
+  if (header.name === SIZE_HEADER) return [];
+  if (header.name !== "meta" || !isJsonObject(header.value) || !("page" in header.value)) {
+    return [header];
+  }
+  const { page: _page, ...rest } = header.value;
+  return Object.keys(rest).length === 0 ? [] : [{ name: header.name, value: rest }];
+}
+
+/**
+ * The headers of a map that is to be read as a whole: without the mark of a page, and without `!size`.
+ *
+ * @throws MM_PAGE when it is one page of several; MM_BAD_HEADER.
+ */
+export function wholeMapHeaders(headers: UkvsHeaders, source: string): UkvsHeaders {
+  const mark = pageMark(headers, source);
+  if (mark === undefined || mark.of === 1) return withoutPageMark(headers);
+  throw new MementoMapError(
+    "MM_PAGE",
+    `this is page ${mark.number} of ${mark.of} of a map, not a map; merge the pages first`,
+    { position: { source } },
+  );
 }
 
 function isCount(value: unknown): value is number {

@@ -3,12 +3,10 @@ import { MementoMapError } from "../errors.ts";
 import { type ByteSource, sourceChunks } from "../lookup/byte-source.ts";
 import { findBySpelling, type KeyAnswer, type KeyFinder } from "../lookup/lookup.ts";
 import { MapSearch } from "../lookup/map-search.ts";
-import { type PageMark, pageMark } from "../lookup/page-range.ts";
-import { formatHeaders, type Header, UkvsHeaders } from "../ukvs/header.ts";
-import { SIZE_HEADER } from "../ukvs/map-size.ts";
+import { type PageMark, pageMark, withoutPageMark } from "../lookup/page-range.ts";
+import { formatHeaders, type UkvsHeaders } from "../ukvs/header.ts";
 import { readUkvs } from "../ukvs/reader.ts";
 import type { RecordBatch } from "../ukvs/record-batch.ts";
-import { isJsonObject } from "../ukvs/relaxed-json.ts";
 
 /**
  * One map, whether it came whole or as the pages of a split.
@@ -25,7 +23,7 @@ export interface LogicalMap extends KeyFinder {
 }
 
 export interface OpenMapsOptions {
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Whether to refuse maps that are not of the size they state, or hold nothing. Default true. */
   readonly checkSize?: boolean | undefined;
 }
@@ -63,20 +61,6 @@ export async function openLogicalMaps(
     groups.set(name, group);
   }
   return Array.from(groups.values(), (parts) => joined(parts, options));
-}
-
-/** The same headers, of the whole map, without `!size`. A `!meta` that says nothing else goes. */
-export function withoutPageMark(headers: UkvsHeaders): UkvsHeaders {
-  return new UkvsHeaders(headers.list.flatMap(withoutPageMember));
-}
-
-function withoutPageMember(header: Header): Header[] {
-  if (header.name === SIZE_HEADER) return [];
-  if (header.name !== "meta" || !isJsonObject(header.value) || !("page" in header.value)) {
-    return [header];
-  }
-  const { page: _page, ...rest } = header.value;
-  return Object.keys(rest).length === 0 ? [] : [{ name: header.name, value: rest }];
 }
 
 interface Part {

@@ -53,10 +53,13 @@ export function plainKeyEnd(bytes: Uint8Array, start: number, end: number): numb
 /** The end of the key, if a space and a frequency follow. */
 function withFrequency(bytes: Uint8Array, keyEnd: number, end: number): number {
   if (keyEnd >= end || bytes[keyEnd] !== SPACE) return -1;
-  let at = countEnd(bytes, keyEnd + 1, end);
-  if (at === -1) return -1;
-  if (at < end && bytes[at] === SLASH) at = countEnd(bytes, at + 1, end);
-  return at === end ? keyEnd : -1;
+  return plainFrequencyEnd(bytes, keyEnd + 1, end) === end ? keyEnd : -1;
+}
+
+/** The end of a frequency with a count of mementos, as writers have it; -1 where there is none. */
+export function plainFrequencyEnd(bytes: Uint8Array, start: number, end: number): number {
+  const at = countEnd(bytes, start, end);
+  return at !== -1 && at < end && bytes[at] === SLASH ? countEnd(bytes, at + 1, end) : at;
 }
 
 /** The end of a count of some digits and perhaps a bound; -1 where there is none. */

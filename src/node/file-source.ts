@@ -11,10 +11,12 @@ import { checkSignal } from "../interruption.ts";
  */
 export class FileSource implements ByteSource {
   readonly name: string;
+  readonly path: string;
   readonly size: number;
   readonly #file: FileHandle;
 
-  private constructor(name: string, size: number, file: FileHandle) {
+  private constructor(path: string, name: string, size: number, file: FileHandle) {
+    this.path = path;
     this.name = name;
     this.size = size;
     this.#file = file;
@@ -30,7 +32,7 @@ export class FileSource implements ByteSource {
       throw ioError(error, name);
     });
     const stats = await file.stat();
-    if (stats.isFile()) return new FileSource(name, stats.size, file);
+    if (stats.isFile()) return new FileSource(path, name, stats.size, file);
     await file.close();
     const what = stats.isDirectory() ? "is a directory; name a file" : "cannot be read at random";
     throw new MementoMapError("MM_IO", what, { position: { source: name } });

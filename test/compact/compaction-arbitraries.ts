@@ -17,7 +17,7 @@ const segment = fc.constantFrom(
   "a0",
   "%20",
   "!x",
-  "*b",
+  "%2ab",
   "(z)",
   "a)",
 );

@@ -68,13 +68,15 @@ async function* anyRows(
   source: string,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const written: Uint8Array[] = [];
-  const compactor = new Compactor(policy, (bytes) => void written.push(bytes.slice()));
+  let compactor: Compactor | undefined;
   let lines: MapLines | undefined;
   for await (const { headers, headLines, bytes } of blocks) {
-    lines ??= new MapLines(compactor, headers.fields);
+    const { fields } = headers;
+    compactor ??= new Compactor(policy, (rows) => void written.push(rows.slice()), { fields });
+    lines ??= new MapLines(compactor, fields);
     lines.read(bytes, 0, bytes.length, { source, firstLine: headLines + 1 });
     yield* written.splice(0);
   }
-  compactor.end();
+  compactor?.end();
   yield* written.splice(0);
 }

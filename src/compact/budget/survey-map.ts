@@ -1,5 +1,5 @@
 import { UkvsHeaders } from "../../ukvs/header.ts";
-import { checkSize } from "../../ukvs/map-size.ts";
+import { checkSize, type MapSize } from "../../ukvs/map-size.ts";
 import { MapLines } from "../map-lines.ts";
 import type { SpillStore } from "../pending-text.ts";
 import type { BudgetKernels } from "./kernels.ts";
@@ -28,17 +28,18 @@ export interface MapSurvey {
  * Surveys a map sorted by bytes. Reads it once, or from the start again if a kernel gives up.
  *
  * @throws MM_NOT_SORTED, MM_BAD_LINE, MM_BAD_FREQUENCY, MM_BAD_HEADER, with the place;
- * MM_BAD_INPUT for a map with more key columns than the SURT; MM_CUT, MM_EMPTY
+ * MM_BAD_INPUT for a map with more key columns than the SURT; MM_PAGE, MM_CUT, MM_EMPTY
  */
 export async function surveyMap(read: ReadMap, options: SurveyMapOptions): Promise<MapSurvey> {
   const found = (await surveyPlainRows(read, options)) ?? (await surveyAnyRows(read, options));
-  checkSize(found.headers.size, { records: found.rows }, options.source);
+  checkSize(found.size, { records: found.rows }, options.source);
   return found;
 }
 
-/** A survey, and the number of rows read for it. */
+/** A survey, the number of rows read for it, and what the map states to hold. */
 interface CountedSurvey extends MapSurvey {
   readonly rows: number;
+  readonly size: MapSize | undefined;
 }
 
 async function surveyPlainRows(
@@ -48,15 +49,16 @@ async function surveyPlainRows(
   const kernel = kernels?.survey(new NodeTable(spill), misses);
   if (kernel === undefined) return undefined;
   let headers = new UkvsHeaders();
+  let size: MapSize | undefined;
   for await (const block of rowBlocks(read(), source)) {
     if (block.isFirst) {
       if (!hasPlainFields(block.headers.fields)) return undefined;
-      ({ headers } = block);
+      ({ headers, size } = block);
     }
     if (!kernel.take(block.bytes)) return undefined;
   }
   if (!kernel.finish()) return undefined;
-  return { survey: kernel.survey(), headers, rows: kernel.rows };
+  return { survey: kernel.survey(), headers, size, rows: kernel.rows };
 }
 
 async function surveyAnyRows(
@@ -68,14 +70,15 @@ async function surveyAnyRows(
   const survey = new TreeSurvey({ misses, spill });
   let lines: MapLines | undefined;
   let headers = new UkvsHeaders();
+  let size: MapSize | undefined;
   for await (const block of rowBlocks(read(), source)) {
     if (lines === undefined) {
-      ({ headers } = block);
+      ({ headers, size } = block);
       lines = new MapLines(survey, headers.fields);
     }
     const place = { source, firstLine: block.headLines + 1 };
     lines.read(block.bytes, 0, block.bytes.length, place);
   }
   survey.end();
-  return { survey, headers, rows: lines?.rows ?? 0 };
+  return { survey, headers, size, rows: lines?.rows ?? 0 };
 }

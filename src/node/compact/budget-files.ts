@@ -9,10 +9,11 @@ import type { Prior } from "../../compact/budget/prior.ts";
 import { readMissList } from "../../compact/budget/read-misses.ts";
 import type { ReadMap } from "../../compact/budget/survey-map.ts";
 import { MAX_LINE_BYTES } from "../../bytes/whole-lines.ts";
-import { MementoMapError } from "../../errors.ts";
+import { isMementoMapError, MementoMapError } from "../../errors.ts";
 import { MEMGATOR_LINE } from "../../input/line-kind.ts";
 import { memgatorMisses } from "../../input/memgator-misses.ts";
 import { SizedHead } from "../../ukvs/sized-head.ts";
+import { withCanonicalMap } from "../canonical-map.ts";
 import type { FileSource } from "../file-source.ts";
 import { openInput } from "../input-file.ts";
 import { ioError, systemCode } from "../io-error.ts";
@@ -98,15 +99,23 @@ export async function compactFileToBudget(
     withTempDir({ parent, interrupt: streams.interrupt }, async (scratch) => {
       const spill = new ScratchSpill(join(scratch, "nodes"));
       try {
-        const compaction = await BudgetCompaction.survey(reading(source, options), {
-          source: source.name,
-          misses,
-          allowsExclusions: options.allowsExclusions,
-          spill,
-          kernels: budgetKernels,
+        const compact = async (map: FileSource): Promise<BudgetFileSummary> => {
+          const compaction = await BudgetCompaction.survey(reading(map, options), {
+            source: map.name,
+            misses,
+            allowsExclusions: options.allowsExclusions,
+            spill,
+            kernels: budgetKernels,
+          });
+          const summary = await writeWithin(compaction, join(scratch, "map"), output, options);
+          return { ...summary, oddLines: misses?.oddLines ?? 0 };
+        };
+        return await compact(source).catch((error: unknown) => {
+          if (!isMementoMapError(error) || error.code !== "MM_NOT_SORTED") throw error;
+          // Keys may belong elsewhere as they are spelled now.
+          const { signal } = streams.interrupt ?? {};
+          return withCanonicalMap(source, scratch, { signal }, compact);
         });
-        const summary = await writeWithin(compaction, join(scratch, "map"), output, options);
-        return { ...summary, oddLines: misses?.oddLines ?? 0 };
       } finally {
         spill.close();
       }

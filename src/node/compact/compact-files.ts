@@ -1,20 +1,21 @@
-import { type FileHandle, open, rm } from "node:fs/promises";
+import { open, rm } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { HeadLines } from "../../compact/compact-map.ts";
-import { compactMap, newHeadLines, readHeaders } from "../../compact/compact-map.ts";
+import { newHeadLines, readHeaders } from "../../compact/compact-map.ts";
 import type { WeightOptions } from "../../compact/weight-policy.ts";
-import { isMementoMapError } from "../../errors.ts";
+import { isMementoMapError, MementoMapError } from "../../errors.ts";
+import { wholeMapHeaders } from "../../lookup/page-range.ts";
 import { UkvsHeaders } from "../../ukvs/header.ts";
 import { checkSize, refuseNoRecords } from "../../ukvs/map-size.ts";
-import { recognizeCompression } from "../decompress.ts";
+import { withCanonicalMap } from "../canonical-map.ts";
+import type { FileSource } from "../file-source.ts";
 import type { InputStreams } from "../input-file.ts";
-import { openInput } from "../input-file.ts";
 import type { Interrupt } from "../interrupt.ts";
 import { ioError } from "../io-error.ts";
 import type { MapOutput } from "../map-output.ts";
+import { withMapSources } from "../map-sources.ts";
 import { requiredFile } from "../package-file.ts";
-import { ScratchSpill } from "../scratch-spill.ts";
 import { withTempDir } from "../temp-dir.ts";
 import { Thread } from "../threads/thread.ts";
 import { findCuts } from "./cuts.ts";
@@ -48,10 +49,11 @@ const BYTES_WORTH_A_THREAD = 48 * 2 ** 20;
 const HEAD_BYTES = 1 << 16;
 
 /**
- * Compacts a map file by weights, on several threads where it is a plain file and large enough.
+ * Compacts a map file by weights, on several threads where it is large enough.
  *
  * The parts are cut where no roll-up can reach across, so the bytes are the same for any number of
- * threads. Reads the map once; memory does not grow with it.
+ * threads. A compressed map, and one with keys that belong elsewhere as they are spelled now, go
+ * through a scratch file. Memory does not grow with the map.
  *
  * @throws as compactMap, and MM_IO, MM_BAD_INPUT, MM_INTERRUPTED
  */
@@ -60,92 +62,53 @@ export async function compactFile(
   output: MapOutput,
   options: CompactFileOptions,
 ): Promise<CompactFileSummary> {
-  return withTempDir({ parent: options.scratch, interrupt: options.interrupt }, async (scratch) => {
-    const plain = path === "-" ? undefined : await openPlain(path);
-    if (plain === undefined) return compactStream(path, output, scratch, options);
-    try {
-      return await compactPlain(path, plain, output, scratch, options);
-    } finally {
-      await plain.file.close();
-    }
-  });
+  const { streams, interrupt, scratch: tmp } = options;
+  return withMapSources([path], { io: { ...streams, interrupt }, tmp }, ([source]) =>
+    withTempDir({ parent: tmp, interrupt }, async (scratch) =>
+      writeParts(await compactReordered(source, scratch, options), output, options),
+    ),
+  );
 }
 
-/** A file, and what it had when it was opened: if it becomes shorter, that must not go unseen. */
-interface PlainFile {
-  readonly file: FileHandle;
-  readonly size: number;
+/** A map whose parts are compacted, each into a file of its own. */
+interface CompactedParts {
+  readonly headers: UkvsHeaders;
+  readonly tasks: readonly CompactTask[];
+  readonly results: readonly CompactResult[];
 }
 
-/** Opens a regular, uncompressed file; undefined for others. */
-async function openPlain(path: string): Promise<PlainFile | undefined> {
+/** Compacts a map as it is, or else with its keys in the order that they have as spelled now. */
+async function compactReordered(
+  source: FileSource,
+  scratch: string,
+  options: CompactFileOptions,
+): Promise<CompactedParts> {
   try {
-    const file = await open(path, "r");
-    const stats = await file.stat();
-    const { buffer, bytesRead } = stats.isFile()
-      ? await file.read(Buffer.alloc(4), 0, 4, 0)
-      : { buffer: Buffer.alloc(0), bytesRead: 0 };
-    if (stats.isFile() && recognizeCompression(buffer.subarray(0, bytesRead)) === undefined) {
-      return { file, size: stats.size };
-    }
-    await file.close();
-    return undefined;
+    return await compactParts(source, scratch, options);
   } catch (error) {
-    throw ioError(error, path);
+    if (!isMementoMapError(error) || error.code !== "MM_NOT_SORTED") throw error;
   }
+  const { interrupt } = options;
+  return withCanonicalMap(source, scratch, { signal: interrupt?.signal }, (canonical) =>
+    compactParts(canonical, scratch, options),
+  );
 }
 
-async function compactStream(
-  path: string,
-  output: MapOutput,
+async function compactParts(
+  source: FileSource,
   scratch: string,
   options: CompactFileOptions,
-): Promise<CompactFileSummary> {
-  const input = await openInput(path, options.streams, {
-    signal: options.interrupt?.signal,
-    onRead: options.onRead,
-  });
-  const spill = new ScratchSpill(join(scratch, "undecided"));
-  let [rowsRead, rollUps] = [0, 0];
-  try {
-    const compacted = compactMap(input.chunks, {
-      ...options.weights,
-      source: input.name,
-      spill,
-      onHead: (headers) => output.writeHead(headers),
-      onEnd: (summary) => {
-        ({ rowsRead, rollUps } = summary);
-      },
-    });
-    for await (const block of compacted) await output.write(block);
-  } finally {
-    spill.close();
-  }
-  return { rowsRead, rollUps, ...written(output) };
-}
-
-/** What is in the output. */
-function written({ size, headBytes }: MapOutput): {
-  readonly rows: number;
-  readonly bytes: number;
-} {
-  return { rows: size.records, bytes: headBytes + size.bytes };
-}
-
-async function compactPlain(
-  path: string,
-  { file, size }: PlainFile,
-  output: MapOutput,
-  scratch: string,
-  options: CompactFileOptions,
-): Promise<CompactFileSummary> {
-  const { headers, lines, offset, bodyOffset } = await readFileHeaders(file, path);
-  checkSize(headers.size, { bytes: size - bodyOffset }, path);
+): Promise<CompactedParts> {
+  const { path, name, size } = source;
+  const { headers: read, lines, offset, bodyOffset } = await readFileHeaders(source);
+  const headers = wholeMapHeaders(read, name);
+  checkSize(read.size, { bytes: size - bodyOffset }, name);
   const worthwhile = Math.ceil(size / BYTES_WORTH_A_THREAD);
   const wanted = options.threads ?? Math.min(availableParallelism(), worthwhile);
-  const cuts = findCuts(file, offset, size, wanted);
+  const cuts = wanted > 1 ? await cutsOf(path, offset, size, wanted) : [offset, size];
   const tasks = cuts.slice(1).map((end, i): CompactTask => ({
     path,
+    source: name,
     start: cuts[i],
     end,
     fields: headers.fields,
@@ -154,41 +117,75 @@ async function compactPlain(
   }));
   const runner = tasks.length > 1 ? new Threads(tasks.length) : new ThisThread();
   try {
-    const results = tasks.map((task, i) => runner.run(task, i));
-    for (const result of results) result.catch(() => undefined); // met below, in order
-    let [rowsRead, rollUps, linesBefore] = [0, 0, lines];
+    const running = tasks.map((task, i) => runner.run(task, i));
+    for (const result of running) result.catch(() => undefined); // met below, in order
+    const results: CompactResult[] = [];
+    let linesBefore = lines;
     for (const [i, task] of tasks.entries()) {
-      const part = await results[i].catch((error: unknown) => {
+      const result = await running[i].catch((error: unknown) => {
         throw withLinesBefore(error, linesBefore);
       });
       checkSignal(options.interrupt?.signal);
       options.onRead?.(task.end - task.start);
-      if (i === 0) await output.writeHead(headers);
-      rowsRead += part.rows;
-      rollUps += part.rollUps;
-      linesBefore += part.lines;
-      await output.copy(task.target, part.rowsWritten);
-      await rm(task.target);
+      linesBefore += result.lines;
+      results.push(result);
     }
-    checkSize(headers.size, { bytes: size - bodyOffset, records: rowsRead }, path);
-    if (rowsRead === 0) refuseNoRecords(headers.size, path);
-    return { rowsRead, rollUps, ...written(output) };
+    if (tasks.length > 1 && results.some(({ hasRespelled }) => hasRespelled)) {
+      throw new MementoMapError("MM_NOT_SORTED", "a key may belong before the part it was in");
+    }
+    const records = sum(results, "rows");
+    checkSize(read.size, { bytes: size - bodyOffset, records }, name);
+    if (records === 0) refuseNoRecords(read.size, name);
+    return { headers, tasks, results };
   } finally {
     await runner.end();
   }
 }
 
+async function cutsOf(path: string, start: number, end: number, parts: number): Promise<number[]> {
+  const file = await open(path, "r").catch((error: unknown) => {
+    throw ioError(error, path);
+  });
+  try {
+    return findCuts(file, start, end, parts);
+  } finally {
+    await file.close();
+  }
+}
+
+async function writeParts(
+  { headers, tasks, results }: CompactedParts,
+  output: MapOutput,
+  { interrupt }: CompactFileOptions,
+): Promise<CompactFileSummary> {
+  await output.writeHead(headers);
+  for (const [i, { target }] of tasks.entries()) {
+    checkSignal(interrupt?.signal);
+    await output.copy(target, results[i].rowsWritten);
+    await rm(target);
+  }
+  const { size, headBytes } = output;
+  return {
+    rowsRead: sum(results, "rows"),
+    rollUps: sum(results, "rollUps"),
+    rows: size.records,
+    bytes: headBytes + size.bytes,
+  };
+}
+
+function sum(results: readonly CompactResult[], member: "rows" | "rollUps"): number {
+  return results.reduce((total, result) => total + result[member], 0);
+}
+
 async function readFileHeaders(
-  file: FileHandle,
-  source: string,
+  file: FileSource,
 ): Promise<{ headers: UkvsHeaders; lines: number; offset: number; bodyOffset: number }> {
   let size = HEAD_BYTES;
   for (;;) {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(size), 0, size, 0);
-    const head = buffer.subarray(0, bytesRead);
+    const head = await file.read(0, size);
     const read = newHeadLines();
     const offset =
-      bytesRead < size ? readHeaders(head, read, source) : wholeHeaders(head, read, source);
+      head.length < size ? readHeaders(head, read, file.name) : wholeHeaders(head, read, file.name);
     if (offset !== undefined) {
       const { lines, bytes: bodyOffset } = read;
       return { headers: new UkvsHeaders(read.headers), lines, offset, bodyOffset };
@@ -198,7 +195,7 @@ async function readFileHeaders(
 }
 
 /** As readHeaders, or undefined if the headers may go on behind what was read. */
-function wholeHeaders(head: Buffer, read: HeadLines, source: string): number | undefined {
+function wholeHeaders(head: Uint8Array, read: HeadLines, source: string): number | undefined {
   const lastLine = head.lastIndexOf(10) + 1;
   const offset = readHeaders(head.subarray(0, lastLine), read, source);
   return offset < lastLine ? offset : undefined;

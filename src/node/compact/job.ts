@@ -2,6 +2,7 @@ import { closeSync, openSync, readSync, writeSync } from "node:fs";
 import { LF } from "../../bytes/ascii.ts";
 import { countLines } from "../../bytes/count-lines.ts";
 import { MAX_LINE_BYTES } from "../../bytes/whole-lines.ts";
+import { hasPlainFields } from "../../compact/budget/row-blocks.ts";
 import { Compactor } from "../../compact/compactor.ts";
 import { MapLines } from "../../compact/map-lines.ts";
 import type { WeightOptions } from "../../compact/weight-policy.ts";
@@ -16,6 +17,8 @@ import { CompactKernel } from "./compact-kernel.ts";
 /** A part of an uncompressed map file, to be compacted into a file of its own. */
 export interface CompactTask {
   readonly path: string;
+  /** Named in errors. */
+  readonly source: string;
   /** The part begins and ends at line ends, where a cut is safe. */
   readonly start: number;
   readonly end: number;
@@ -32,6 +35,8 @@ export interface CompactResult {
   /** What was written. */
   readonly bytes: number;
   readonly rowsWritten: number;
+  /** Whether the map spells a key otherwise than it was written: it may belong into another part. */
+  readonly hasRespelled: boolean;
 }
 
 const READ_BYTES = 1 << 20;
@@ -48,7 +53,7 @@ export function compactPart(task: CompactTask): CompactResult {
 
 /** By the kernel; undefined where there is none, or a row is not for it. */
 function compactPlainRows(task: CompactTask, policy: WeightPolicy): CompactResult | undefined {
-  if (task.fields.keys.length + task.fields.values.length > 2) return undefined;
+  if (!hasPlainFields(task.fields)) return undefined;
   const { result, bytes } = withFiles(task, (input, write) => {
     const kernel = CompactKernel.open(policy, READ_BYTES + MAX_LINE_BYTES, write);
     if (kernel === undefined) return undefined;
@@ -61,7 +66,7 @@ function compactPlainRows(task: CompactTask, policy: WeightPolicy): CompactResul
     );
     if (!isDone || !kernel.finish()) return undefined;
     const { rows, rollUps, rowsWritten } = kernel;
-    return { lines: rows, rows, rollUps, rowsWritten };
+    return { lines: rows, rows, rollUps, rowsWritten, hasRespelled: false };
   });
   return result === undefined ? undefined : { ...result, bytes };
 }
@@ -76,19 +81,21 @@ function compactAnyRows(task: CompactTask, policy: WeightPolicy): CompactResult 
         write(rows);
       };
       const compactor = new Compactor(policy, counted, {
-        keyColumns: task.fields.keys.length,
+        fields: task.fields,
         spill,
       });
       const lines = new MapLines(compactor, task.fields);
       const buffer = Buffer.allocUnsafeSlow(READ_BYTES + MAX_LINE_BYTES);
-      const place = { source: task.path, firstLine: 1 };
+      const place = { source: task.source, firstLine: 1 };
       readBlocks(input, task, buffer, (length, isWhole) => {
-        if (!isWhole) throw tooLong(task.path, lines.lines + 1);
+        if (!isWhole) throw tooLong(task.source, lines.lines + 1);
         lines.read(buffer, 0, length, place);
         return true;
       });
       compactor.end();
-      return { lines: lines.lines, rows: lines.rows, rollUps: compactor.rollUps, rowsWritten };
+      const { rollUps } = compactor;
+      const { rows, hasRespelled } = lines;
+      return { lines: lines.lines, rows, rollUps, rowsWritten, hasRespelled };
     });
     return { ...result, bytes };
   } finally {
@@ -133,7 +140,7 @@ function openFile(path: string, flags: "r" | "w"): number {
  */
 function readBlocks(
   file: number,
-  { path, start, end }: CompactTask,
+  { source, start, end }: CompactTask,
   buffer: Uint8Array,
   take: (length: number, isWhole: boolean) => boolean,
 ): boolean {
@@ -143,7 +150,7 @@ function readBlocks(
     const wanted = Math.min(buffer.length - held, READ_BYTES, end - offset);
     const read = readSync(file, buffer, held, wanted, offset);
     if (read === 0) {
-      throw becameShorter(path);
+      throw becameShorter(source);
     }
     offset += read;
     const filled = held + read;

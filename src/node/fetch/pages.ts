@@ -5,7 +5,7 @@ import { sniff } from "../../discover/sniff.ts";
 import { MementoMapError } from "../../errors.ts";
 import { mapHeadOf } from "../../lookup/map-head.ts";
 import { type PageMark, pageMark } from "../../lookup/page-range.ts";
-import { withoutPageMark } from "../../map/logical-map.ts";
+import { withoutPageMark } from "../../lookup/page-range.ts";
 import { formatHeaders, type UkvsHeaders } from "../../ukvs/header.ts";
 import { download, type Download, type DownloadOptions } from "./download.ts";
 import { fileChunks } from "./take-map.ts";

@@ -3,7 +3,7 @@ import { createReadStream } from "node:fs";
 import { kindText, sniff } from "../../discover/sniff.ts";
 import { MementoMapError } from "../../errors.ts";
 import { mapHeadOf } from "../../lookup/map-head.ts";
-import { withoutPageMark } from "../../map/logical-map.ts";
+import { withoutPageMark } from "../../lookup/page-range.ts";
 import { extentOf } from "../../map/map-extent.ts";
 import { type MapGuardOptions, refuseShrunk } from "../../map/map-guard.ts";
 import { validateMap } from "../../map/validate.ts";
