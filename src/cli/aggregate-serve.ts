@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { ProcessPlace } from "../aggregate/session.ts";
+import { internalFault } from "../node/internal-fault.ts";
 import { NodeClient } from "../node/fetch/node-client.ts";
 import { WorkerLink } from "../node/processes/worker-link.ts";
 import { ProxySettings } from "../node/proxy/proxy-settings.ts";
@@ -106,7 +107,14 @@ export async function serveAggregator(
       log.event("error", "the log cannot be opened anew", { reason: String(error) });
     }
     // The list first: it may name other maps.
-    void reload.reload().then(() => open.keeper.refresh());
+    reload
+      .reload()
+      .then(() => open.keeper.refresh())
+      .catch((error: unknown) => {
+        log.event("error", "reloading failed", {
+          reason: internalFault(error, "MM_IO").describe(),
+        });
+      });
   };
   const offHangUp = io.onHangUp?.(onHangUp);
   const offReload = worker?.link.onReload(onHangUp);

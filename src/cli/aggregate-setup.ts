@@ -70,6 +70,9 @@ export async function setUpAggregator(
       onFailure: (archive, error) => {
         log.event("error", "no new map", { archive: archive.id, reason: error.describe() });
       },
+      onFault: (error) => {
+        log.event("error", "the maps cannot be refreshed", { reason: error.describe() });
+      },
     },
     upstream: {
       contact: values.contact,

@@ -8,6 +8,7 @@ import {
   Publisher,
   RateLimit,
 } from "../../server/index.ts";
+import { internalFault } from "../../node/internal-fault.ts";
 import { usage } from "../command-line.ts";
 import { type Command, defineCommand } from "../command.ts";
 import { ExitCode, type Io } from "../io.ts";
@@ -208,7 +209,13 @@ address is written to standard output when the server is ready.
       log,
     });
     publisher.metrics.readProcess();
-    const offHangUp = io.onHangUp?.(() => void publisher.reload());
+    const offHangUp = io.onHangUp?.(() => {
+      publisher.reload().catch((error: unknown) => {
+        log.event("error", "reloading failed", {
+          reason: internalFault(error, "MM_IO").describe(),
+        });
+      });
+    });
     let monitoring: Listening | undefined;
     try {
       monitoring = await listenForMonitoring(publisher, values);

@@ -1,4 +1,5 @@
 import { MementoMapError } from "../../errors.ts";
+import { internalFault } from "../internal-fault.ts";
 import { foreseenError } from "../io-error.ts";
 import { fetchMap, type FetchMapOptions, type FetchResult } from "./fetch-map.ts";
 import { checkSignal } from "../../interruption.ts";
@@ -118,16 +119,8 @@ export class FreshMap {
       // Nobody awaits a timer: what would be thrown would end the process for one map.
       this.refresh().catch((error: unknown) => {
         if (this.#options.signal?.aborted === true) return;
-        this.#options.onFailure?.(internalFault(error));
+        this.#options.onFailure?.(internalFault(error, "MM_HTTP"));
       });
     }, this.#nextInMs).unref();
   }
-}
-
-function internalFault(error: unknown): MementoMapError {
-  const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return new MementoMapError("MM_HTTP", `a bug, please report it: ${message}`, {
-    cause: error,
-    reason: "internal",
-  });
 }

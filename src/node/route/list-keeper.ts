@@ -1,4 +1,5 @@
 import { isMementoMapError, type MementoMapError } from "../../errors.ts";
+import { internalFault } from "../internal-fault.ts";
 import { foreseenError } from "../io-error.ts";
 import { type FileStamp, isSameStamp, stampIfThere } from "../file-stamp.ts";
 
@@ -60,7 +61,8 @@ export class ListKeeper {
     this.#stamps = await this.#currentStamps();
     const { checkEveryMs = 10_000 } = this.#options;
     this.#timer = setInterval(() => {
-      this.check().catch(rethrow);
+      // Nobody awaits a timer: what would be thrown would end the process for one list.
+      this.check().catch((error: unknown) => this.#fail(internalFault(error, "MM_IO")));
     }, checkEveryMs).unref();
   }
 
@@ -84,8 +86,10 @@ export class ListKeeper {
   }
 
   #inTurn(work: () => Promise<void>): Promise<void> {
-    this.#working = this.#working.then(work);
-    return this.#working;
+    const done = this.#working.then(work);
+    // What goes wrong is the caller's to know; the next in turn works all the same.
+    this.#working = done.catch(() => undefined);
+    return done;
   }
 
   async #take(stamps: ReadonlyMap<string, FileStamp | undefined>): Promise<void> {
@@ -101,10 +105,14 @@ export class ListKeeper {
       if (foreseen === undefined) throw error;
       // The disk, or a want of open files: the same files may be read the next time.
       if (foreseen.code === "MM_IO") this.#stamps = new Map();
-      const isNews = this.#error?.describe() !== foreseen.describe();
-      this.#error = foreseen;
-      if (isNews) this.#options.onFailure?.(foreseen);
+      this.#fail(foreseen);
     }
+  }
+
+  #fail(error: MementoMapError): void {
+    const isNews = this.#error?.describe() !== error.describe();
+    this.#error = error;
+    if (isNews) this.#options.onFailure?.(error);
   }
 
   async #currentStamps(): Promise<ReadonlyMap<string, FileStamp | undefined>> {
@@ -133,12 +141,5 @@ function areSame(
     const other = b.get(path);
     if (stamp === undefined || other === undefined) return b.has(path) && stamp === other;
     return isSameStamp(stamp, other);
-  });
-}
-
-function rethrow(error: unknown): void {
-  queueMicrotask(() => {
-    // Nobody awaits a timer: an error that is a bug must not go unseen.
-    throw error;
   });
 }

@@ -6,6 +6,7 @@ import type { Archive } from "../../route/archive.ts";
 import type { MapRouter } from "../../route/map-router.ts";
 import type { RoutedMap } from "../../route/routed-map.ts";
 import type { FreshMapOptions } from "../fetch/fresh-map.ts";
+import { internalFault } from "../internal-fault.ts";
 import { ioError } from "../io-error.ts";
 import type { MapGuardOptions } from "../../map/map-guard.ts";
 import { KeptMap, type MapPlace, type MapState } from "./kept-map.ts";
@@ -31,6 +32,8 @@ export interface MapKeeperOptions extends MapGuardOptions {
   readonly now?: (() => number) | undefined;
   /** Called for each map that cannot be fetched or read; the older one stays in use. */
   readonly onFailure?: ((archive: Archive, error: MementoMapError) => void) | undefined;
+  /** Called for what should not have happened while nobody waited; the maps in use stay. */
+  readonly onFault?: ((error: MementoMapError) => void) | undefined;
   /** Called when the router goes by other maps than before. */
   readonly onChange?: (() => void) | undefined;
 }
@@ -76,7 +79,7 @@ export class MapKeeper {
     if (this.#isStopped) return;
     this.#fetchAll(this.#kept);
     this.#timer = setInterval(() => {
-      this.check().catch(rethrow);
+      this.check().catch((error: unknown) => this.#report(error));
     }, checkEveryMs).unref();
   }
 
@@ -186,8 +189,15 @@ export class MapKeeper {
       await map.fetch();
       await this.#publish();
     });
-    this.#fetching = Promise.all([this.#fetching, ...fetching]).then(() => undefined);
-    this.#fetching.catch(rethrow);
+    this.#fetching = Promise.all([this.#fetching, ...fetching]).then(
+      () => undefined,
+      (error: unknown) => this.#report(error),
+    );
+  }
+
+  /** Nobody awaits this work: what would be thrown would end the process for one map. */
+  #report(error: unknown): void {
+    this.#options.onFault?.(internalFault(error, "MM_IO"));
   }
 
   /** Gives the router what changed; when it is done, nothing new is left. */
@@ -227,11 +237,4 @@ function placeOf(
   return isWebAddress(mementomap)
     ? { path, address: mementomap, isDirect: "if-map" }
     : { path: mementomap };
-}
-
-function rethrow(error: unknown): void {
-  queueMicrotask(() => {
-    // Nobody awaits a timer: an error that is a bug must not go unseen.
-    throw error;
-  });
 }

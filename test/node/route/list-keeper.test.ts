@@ -110,4 +110,22 @@ describe("ListKeeper", () => {
     refuse(new TypeError("a bug"));
     await expect(keeper.reload()).rejects.toThrow("a bug");
   });
+
+  it("logs what should not have happened in its timer, and goes on", async () => {
+    let isBroken = false;
+    const { keeper, failures, taken } = await keeping({
+      files: () => {
+        if (isBroken) throw new TypeError("a fault in a timer");
+        return [];
+      },
+      takeEveryMs: 1,
+      checkEveryMs: 5,
+    });
+    isBroken = true;
+    await expect.poll(() => failures.join()).toContain("a fault in a timer");
+    const before = taken();
+    isBroken = false;
+    await expect.poll(taken).toBeGreaterThan(before);
+    expect(keeper.state.error).toBeUndefined();
+  });
 });

@@ -258,3 +258,27 @@ describe("mapFolder", () => {
     expect(mapFolder({})).toMatch(/[\\/]\.cache[\\/]mementomap[\\/]maps$/);
   });
 });
+
+describe("MapKeeper, when something happens that should not", () => {
+  it("logs it, keeps the maps in use, and goes on", async () => {
+    const path = join(scratchDir(), "a.ukvs");
+    writeFileSync(path, HAS);
+    const faults: string[] = [];
+    let isBroken = false;
+    const { keeper, routed } = keeping(path, {
+      checkEveryMs: 5,
+      onFault: (error) => faults.push(error.message),
+      onChange: () => {
+        if (isBroken) throw new TypeError("a fault in a timer");
+      },
+    });
+    await keeper.start();
+    isBroken = true;
+    writeFileSync(path, `${HAS}org,b)/ 1\n`);
+    await expect.poll(() => faults.join()).toContain("a fault in a timer");
+    isBroken = false;
+    expect(routed()).toBe("+a in-map");
+    writeFileSync(path, "com,arxiv)/* 3\norg,c)/ 1\n");
+    await expect.poll(routed).toBe("-a not-in-map");
+  });
+});
