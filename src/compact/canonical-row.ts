@@ -1,6 +1,6 @@
 import { QUOTE } from "../bytes/ascii.ts";
 import { MementoMapError, quote } from "../errors.ts";
-import { currentSpelling } from "../surt/key.ts";
+import { currentSpelling } from "../surt/spelling.ts";
 import { columnEnd, columnsEnd } from "../ukvs/columns.ts";
 import { addFrequencies, formatFrequency, isPresent, parseFrequency } from "../ukvs/frequency.ts";
 import type { Frequency } from "../ukvs/frequency.ts";

@@ -11,7 +11,7 @@ import {
 } from "../bytes/ascii.ts";
 import { isPlainText } from "../bytes/plain-text.ts";
 import { isMementoMapError, MementoMapError, quote } from "../errors.ts";
-import { currentSpelling } from "../surt/key.ts";
+import { currentSpelling } from "../surt/spelling.ts";
 import { columnEnd, columnsEnd, compareColumns, skipBlanks } from "../ukvs/columns.ts";
 import { parseFrequency } from "../ukvs/frequency.ts";
 import { checkSize } from "../ukvs/map-size.ts";

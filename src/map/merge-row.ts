@@ -1,5 +1,5 @@
 import { olderSpellings } from "../lookup/map-row.ts";
-import { currentSpelling } from "../surt/key.ts";
+import { currentSpelling } from "../surt/spelling.ts";
 import { columnEnd, columnsEnd, compareColumns, skipBlanks } from "../ukvs/columns.ts";
 import {
   addFrequencies,

@@ -1,7 +1,7 @@
 import { CLOSE_BRACE, STAR } from "../bytes/ascii.ts";
 import { compareRanges } from "../bytes/compare.ts";
 import type { ByteSource } from "../lookup/byte-source.ts";
-import { currentSpelling } from "../surt/key.ts";
+import { currentSpelling } from "../surt/spelling.ts";
 import { columnEnd } from "../ukvs/columns.ts";
 import type { Fields } from "../ukvs/header.ts";
 import type { RecordBatch } from "../ukvs/record-batch.ts";

@@ -5,7 +5,7 @@ import { columnEnd } from "../ukvs/columns.ts";
 import { frequencyIsZero, FrequencySum, MAX_FREQUENCY_BYTES } from "../ukvs/frequency-sum.ts";
 import type { RecordBatch } from "../ukvs/record-batch.ts";
 import type { LogicalMap } from "./logical-map.ts";
-import { currentSpelling } from "../surt/key.ts";
+import { currentSpelling } from "../surt/spelling.ts";
 import { type MergeRow, respelled } from "./merge-row.ts";
 import { plainKeyEnd } from "./plain-row.ts";
 

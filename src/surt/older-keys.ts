@@ -1,4 +1,5 @@
-import { hostEnd, keyWithRawStars } from "./key.ts";
+import { hostEnd } from "./key.ts";
+import { keyWithRawStars } from "./spelling.ts";
 
 /** What only keys have that version 0.1 may have written otherwise. */
 const MAY_DIFFER = /%2a|%[89a-f][0-9a-f]|%2[9cf]|^-[,)]|\[/;

@@ -13,7 +13,6 @@ import { isMementoMapError, MementoMapError } from "../../errors.ts";
 import { MEMGATOR_LINE } from "../../input/line-kind.ts";
 import { memgatorMisses } from "../../input/memgator-misses.ts";
 import { SizedHead } from "../../ukvs/sized-head.ts";
-import { withCanonicalMap } from "../canonical-map.ts";
 import type { FileSource } from "../file-source.ts";
 import { openInput } from "../input-file.ts";
 import { ioError, systemCode } from "../io-error.ts";
@@ -110,10 +109,11 @@ export async function compactFileToBudget(
           const summary = await writeWithin(compaction, join(scratch, "map"), output, options);
           return { ...summary, oddLines: misses?.oddLines ?? 0 };
         };
-        return await compact(source).catch((error: unknown) => {
+        return await compact(source).catch(async (error: unknown) => {
           if (!isMementoMapError(error) || error.code !== "MM_NOT_SORTED") throw error;
           // Keys may belong elsewhere as they are spelled now.
           const { signal } = streams.interrupt ?? {};
+          const { withCanonicalMap } = await import("../canonical-map.ts");
           return withCanonicalMap(source, scratch, { signal }, compact);
         });
       } finally {

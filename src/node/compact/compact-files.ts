@@ -8,7 +8,6 @@ import { isMementoMapError, MementoMapError } from "../../errors.ts";
 import { wholeMapHeaders } from "../../lookup/page-range.ts";
 import { UkvsHeaders } from "../../ukvs/header.ts";
 import { checkSize, refuseNoRecords } from "../../ukvs/map-size.ts";
-import { withCanonicalMap } from "../canonical-map.ts";
 import type { FileSource } from "../file-source.ts";
 import type { InputStreams } from "../input-file.ts";
 import type { Interrupt } from "../interrupt.ts";
@@ -89,6 +88,8 @@ async function compactReordered(
     if (!isMementoMapError(error) || error.code !== "MM_NOT_SORTED") throw error;
   }
   const { interrupt } = options;
+  // Loaded only where it is needed: a plain roll-up is over in less time than that takes.
+  const { withCanonicalMap } = await import("../canonical-map.ts");
   return withCanonicalMap(source, scratch, { signal: interrupt?.signal }, (canonical) =>
     compactParts(canonical, scratch, options),
   );
