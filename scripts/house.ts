@@ -110,7 +110,7 @@ async function callsOf(
   folder: string,
   args: readonly string[],
   during?: (stdout: string) => Promise<void> | undefined,
-): Promise<number> {
+): Promise<Calls> {
   const coverage = await mkdtemp(join(folder, "coverage-"));
   const child = spawn(process.execPath, ["--import", "tsx", join(SOURCE, "cli/bin.ts"), ...args], {
     env: { ...process.env, NODE_V8_COVERAGE: coverage },
