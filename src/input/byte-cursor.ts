@@ -2,21 +2,29 @@ import { joinBytes } from "../bytes/join.ts";
 import { GAP, RECORD } from "./marks.ts";
 
 const MAX_KEPT_BYTES = 1 << 24;
+/** Chunks that were let go are forgotten so many at a time. */
+const FORGOTTEN_AT_ONCE = 64;
 
 /**
- * Walks over a stream of chunks as if it were one array; holds one chunk and what was asked for.
+ * Walks over a stream of chunks as if it were one array; holds one chunk, what was asked for, and
+ * what is kept to go back to. Going back and forth over that costs the same however much it is.
  *
  * A gap, and a mark that a record begins, is an end of the stream until it is passed.
  */
 export class ByteCursor {
   readonly #iterator: AsyncIterator<Uint8Array>;
-  #chunk: Uint8Array = new Uint8Array(0);
-  #at = 0;
-  #before = 0;
+  /** The chunks that are held, from `#first` on, and where each begins. */
+  readonly #chunks: Uint8Array[] = [];
+  readonly #starts: number[] = [];
+  #first = 0;
+  /** The chunk that the next byte is in, if it is held. */
+  #current = 0;
+  #offset = 0;
+  /** Behind the last chunk. */
+  #end = 0;
+  /** Where the bytes begin that were read last. */
+  #lastRead = 0;
   #stop: Uint8Array | undefined;
-  /** Chunks before this one that are kept to go back to `#keptFrom`, if that is possible. */
-  #kept: Uint8Array[] = [];
-  #keptBytes = 0;
   #keptFrom: number | undefined;
 
   constructor(chunks: AsyncIterable<Uint8Array>) {
@@ -25,7 +33,7 @@ export class ByteCursor {
 
   /** Bytes read or skipped so far. */
   get offset(): number {
-    return this.#before + this.#at;
+    return this.#offset;
   }
 
   /**
@@ -33,28 +41,32 @@ export class ByteCursor {
    * `limit` is reached first. Valid until the next call.
    */
   async readThrough(byte: number, limit: number): Promise<Uint8Array> {
-    let held: Uint8Array | undefined;
-    while (this.#at < this.#chunk.length || (await this.#fill())) {
-      const room = limit - (held?.length ?? 0);
-      const window = this.#chunk.subarray(this.#at, this.#at + room);
+    const parts: Uint8Array[] = [];
+    let room = limit;
+    this.#lastRead = this.#offset;
+    while (room > 0 && (this.#offset < this.#end || (await this.#fill()))) {
+      const at = this.#offset - this.#starts[this.#current];
+      const window = this.#chunks[this.#current].subarray(at, at + room);
       const found = window.indexOf(byte);
       const part = found === -1 ? window : window.subarray(0, found + 1);
-      this.#at += part.length;
-      held = held === undefined ? part : joinBytes([held, part]);
-      if (found !== -1 || held.length >= limit) break;
+      parts.push(part);
+      room -= part.length;
+      this.#goTo(this.#offset + part.length);
+      if (found !== -1) break;
     }
-    return held ?? new Uint8Array(0);
+    return parts.length === 1 ? parts[0] : joinBytes(parts);
   }
 
   /** Skips bytes; returns how many there were. */
   async skip(count: number): Promise<number> {
-    let left = count;
-    while (left > 0 && (this.#at < this.#chunk.length || (await this.#fill()))) {
-      const step = Math.min(left, this.#chunk.length - this.#at);
-      this.#at += step;
-      left -= step;
+    const from = this.#offset;
+    const target = from + count;
+    this.#lastRead = from;
+    while (this.#offset < target && (this.#offset < this.#end || (await this.#fill()))) {
+      this.#goTo(Math.min(target, this.#end));
+      this.#lastRead = this.#offset;
     }
-    return count - left;
+    return this.#offset - from;
   }
 
   /** The mark that ends the stream here. */
@@ -67,33 +79,21 @@ export class ByteCursor {
     this.#stop = undefined;
   }
 
-  /** Takes back bytes that were read last; {@link back} makes no sense then. */
-  unread(bytes: Uint8Array): void {
-    if (this.#at >= bytes.length) {
-      this.#at -= bytes.length;
-      return;
-    }
-    const rest = joinBytes([bytes, this.#chunk.subarray(this.#at)]);
-    this.#before = this.offset - bytes.length;
-    this.#chunk = rest;
-    this.#at = 0;
+  /** Takes back the bytes that were read last. */
+  unread(): void {
+    this.#goTo(this.#lastRead);
   }
 
   /** Makes it possible to go {@link back} here from up to 16 MiB further on. */
   keep(): void {
-    this.#kept = [];
-    this.#keptBytes = 0;
-    this.#keptFrom = this.offset;
+    this.#keptFrom = this.#offset;
   }
 
   /** Goes back to where {@link keep} was called; returns whether that was possible. */
   back(): boolean {
     if (this.#keptFrom === undefined) return false;
-    this.#chunk = joinBytes([...this.#kept, this.#chunk]);
-    this.#before -= this.#keptBytes;
-    this.#at = this.#keptFrom - this.#before;
+    this.#goTo(this.#keptFrom);
     this.#keptFrom = undefined;
-    this.#kept = [];
     return true;
   }
 
@@ -102,25 +102,55 @@ export class ByteCursor {
     await this.#iterator.return?.();
   }
 
+  /** Goes to an offset that is held, or behind it. */
+  #goTo(offset: number): void {
+    this.#offset = offset;
+    const { [this.#current]: start } = this.#starts;
+    if (offset >= start && offset < start + this.#chunks[this.#current].length) return;
+    // The last chunk that begins at or before the offset.
+    let low = this.#first;
+    let high = this.#chunks.length;
+    while (low + 1 < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#starts[middle] <= offset) low = middle;
+      else high = middle;
+    }
+    this.#current = low;
+  }
+
+  /** Reads the next chunk, when all that is held has been read. */
   async #fill(): Promise<boolean> {
     while (this.#stop === undefined) {
       const next = await this.#iterator.next();
       if (next.done === true) return false;
       if (next.value === GAP || next.value === RECORD) this.#stop = next.value;
-      if (this.#keptFrom !== undefined) this.#keepChunk();
-      this.#before += this.#chunk.length;
-      this.#chunk = next.value;
-      this.#at = 0;
-      if (this.#chunk.length > 0) return true;
+      if (next.value.length === 0) continue;
+      this.#letGo();
+      this.#chunks.push(next.value);
+      this.#starts.push(this.#end);
+      this.#end += next.value.length;
+      this.#current = this.#chunks.length - 1;
+      return true;
     }
     return false;
   }
 
-  #keepChunk(): void {
-    this.#kept.push(this.#chunk);
-    this.#keptBytes += this.#chunk.length;
-    if (this.#keptBytes <= MAX_KEPT_BYTES) return;
-    this.#keptFrom = undefined;
-    this.#kept = [];
+  #letGo(): void {
+    if (this.#keptFrom !== undefined && this.#end - this.#keptFrom > MAX_KEPT_BYTES) {
+      this.#keptFrom = undefined;
+    }
+    const needed = Math.min(this.#keptFrom ?? this.#lastRead, this.#lastRead);
+    while (
+      this.#first < this.#chunks.length &&
+      this.#starts[this.#first] + this.#chunks[this.#first].length <= needed
+    ) {
+      this.#chunks[this.#first++] = EMPTY;
+    }
+    if (this.#first < FORGOTTEN_AT_ONCE || this.#first * 2 < this.#chunks.length) return;
+    this.#chunks.splice(0, this.#first);
+    this.#starts.splice(0, this.#first);
+    this.#first = 0;
   }
 }
+
+const EMPTY: Uint8Array = new Uint8Array(0);

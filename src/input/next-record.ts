@@ -28,7 +28,7 @@ export async function seekRecord(
     if (bytes.length === 0) return;
     const line = lineText(bytes);
     if (isLineStart && startsRecord(line, isAfterBlank)) {
-      cursor.unread(bytes);
+      cursor.unread();
       return;
     }
     isAfterBlank = isLineStart && line === "";
@@ -44,7 +44,7 @@ export async function isRecordEnd(
   const bytes = await cursor.readThrough(LF, MAX_LINE_BYTES);
   const line = lineText(bytes);
   if (line !== "" && !startsRecord(line, true)) return false;
-  cursor.unread(bytes);
+  cursor.unread();
   return true;
 }
 

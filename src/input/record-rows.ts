@@ -67,7 +67,7 @@ export async function* recordRows(
     }
     if (!lines.isEmpty) yield lines.take();
   } catch (error) {
-    throw placed(error, number);
+    throw damage === undefined ? withHint(placed(error, number)) : placed(error, number);
   } finally {
     await cursor.close();
   }
@@ -142,6 +142,15 @@ class BrokenRecord extends MementoMapError {
       position: { source },
     });
   }
+}
+
+/** Tells how to go on. */
+function withHint(error: unknown): unknown {
+  if (!isMementoMapError(error) || error.code !== "MM_BAD_INPUT") return error;
+  return new MementoMapError(error.code, `${error.message}; --skip-bad reads what is whole`, {
+    position: error.position,
+    cause: error,
+  });
 }
 
 /** Says in which record a stream broke, for errors that do not know of records. */

@@ -21,16 +21,19 @@ export type Member =
   | { readonly kind: "long"; readonly dataStart: number }
   /** One that the file ends in, and what is there of it. */
   | { readonly kind: "cut"; readonly bytes: Uint8Array }
-  | { readonly kind: "broken"; readonly why: string };
+  /** What is none, and about how many bytes were inflated to learn that. */
+  | { readonly kind: "broken"; readonly why: string; readonly tried: number };
 
 /** Reads the member at an offset, if it is no longer than a step. */
 export async function readMember(stored: StoredWindow, offset: number): Promise<Member> {
   const start = await stored.peek(offset, STEP_BYTES);
   const dataStart = gzipHeaderLength(start);
-  if (dataStart === undefined) return { kind: "broken", why: "there is no gzip header" };
+  if (dataStart === undefined) return { kind: "broken", why: "there is no gzip header", tried: 0 };
   const data = start.subarray(dataStart);
   const inflated = tryInflate(data);
-  if (typeof inflated === "string") return { kind: "broken", why: inflated };
+  if (typeof inflated === "string") {
+    return { kind: "broken", why: inflated, tried: bytesToFailure(data) };
+  }
   if (inflated === undefined) {
     if (start.length === STEP_BYTES) return { kind: "long", dataStart: offset + dataStart };
     return { kind: "cut", bytes: inflateRawSync(data, { finishFlush: constants.Z_SYNC_FLUSH }) };
@@ -39,7 +42,7 @@ export async function readMember(stored: StoredWindow, offset: number): Promise<
   const end = offset + dataStart + used;
   const trailer = await readTrailer(stored, end, crc32(bytes), bytes.length);
   if (trailer === "cut") return { kind: "cut", bytes };
-  if (trailer !== "sound") return { kind: "broken", why: trailer };
+  if (trailer !== "sound") return { kind: "broken", why: trailer, tried: used };
   return { kind: "whole", bytes, end: end + TRAILER_BYTES };
 }
 
@@ -83,6 +86,14 @@ function gzipHeaderLength(bytes: Buffer): number | undefined {
     at += 2;
   }
   return at <= bytes.length ? at : undefined;
+}
+
+/** About how many bytes of damaged data can be inflated. */
+function bytesToFailure(data: Buffer): number {
+  for (let length = 64; length < data.length; length *= 8) {
+    if (typeof tryInflate(data.subarray(0, length)) === "string") return length;
+  }
+  return data.length;
 }
 
 /** Inflates data to its end; undefined if that is not there, and a text if it is damaged. */

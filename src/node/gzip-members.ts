@@ -5,6 +5,7 @@ import { GAP, MEMBER } from "../input/marks.ts";
 import { findMember } from "./find-member.ts";
 import { endBehindTrailer, readMember, readTrailer, STEP_BYTES } from "./gzip-member.ts";
 import { systemCode } from "./io-error.ts";
+import { SearchEffort } from "./search-effort.ts";
 import { SteppedInflate } from "./stepped-inflate.ts";
 import { StoredWindow } from "./stored-window.ts";
 
@@ -18,6 +19,8 @@ interface Fault {
   readonly why: string;
   /** Where that was noticed. */
   readonly offset: number;
+  /** About how many bytes were inflated in vain. */
+  readonly tried: number;
   /** Whether what came before it was given. */
   readonly isGiven: boolean;
   /** What is to be given of the member if no other follows. */
@@ -45,6 +48,7 @@ export async function* soundMembers(
   damage: DamageLog,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const stored = new StoredWindow(chunks);
+  const effort = new SearchEffort();
   let at = 0;
   for (;;) {
     const start = at;
@@ -56,7 +60,8 @@ export async function* soundMembers(
       continue;
     }
     const from = at === start ? start + 1 : at;
-    const next = await findMember(stored, Math.max(from, stored.start));
+    effort.spend(end.tried);
+    const next = await findMember(stored, Math.max(from, stored.start), effort);
     if (next === undefined && end.rest !== undefined) yield* end.rest;
     addDamage(damage, { source, ...described(end, start, next, stored.end) });
     yield GAP;
@@ -73,9 +78,15 @@ async function* soundMember(
   const member = await readMember(stored, offset);
   switch (member.kind) {
     case "broken":
-      return { why: member.why, offset, isGiven: false };
+      return { why: member.why, offset, isGiven: false, tried: member.tried };
     case "cut":
-      return { why: NO_END, offset, isGiven: false, rest: [MEMBER, member.bytes] };
+      return {
+        why: NO_END,
+        offset,
+        isGiven: false,
+        tried: STEP_BYTES,
+        rest: [MEMBER, member.bytes],
+      };
     case "whole":
       yield MEMBER;
       yield member.bytes;
@@ -98,6 +109,7 @@ async function* longMember(
   const fault = (why: string, rest?: readonly Uint8Array[]): Fault => ({
     why,
     offset: at,
+    tried: at - offset + STEP_BYTES,
     isGiven: withheld === undefined,
     rest,
   });
@@ -153,7 +165,7 @@ async function skipZeros(stored: StoredWindow, offset: number): Promise<number> 
 }
 
 function behindZeros(offset: number): Fault {
-  return { why: "zeros come before it", offset, isGiven: false };
+  return { why: "zeros come before it", offset, isGiven: false, tried: 0 };
 }
 
 function described(

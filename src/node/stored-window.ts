@@ -44,6 +44,7 @@ export class StoredWindow {
       parts.push(next.value);
       reached += next.value.length;
     }
-    this.#held = Buffer.concat(parts);
+    // Near the end of the stream there is nothing to add.
+    if (parts.length > 1) this.#held = Buffer.concat(parts);
   }
 }

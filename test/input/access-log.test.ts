@@ -25,7 +25,7 @@ function mapOf(text: string, skipBad = false) {
 describe("an access log of a replay server", () => {
   it("tells of mementos that were served, each once, and that there may be more", async () => {
     const { bytes, counts } = await mapOf(LOG);
-    expect(Buffer.from(bytes).toString().split("\n").slice(3)).toEqual([
+    expect(Buffer.from(bytes).toString().split("\n").slice(4)).toEqual([
       "com,example)/a 2+",
       "org,example)/logo.png 1+",
       "",

@@ -87,7 +87,7 @@ describe("warcRows", () => {
       chunks: chunked(Buffer.concat(RECORDS.map(warcRecord)), [64]),
     };
     const { bytes, counts } = await generateMap([source]);
-    expect(Buffer.from(bytes).toString().split("\n").slice(3)).toEqual([
+    expect(Buffer.from(bytes).toString().split("\n").slice(4)).toEqual([
       "com,example)/ 2",
       "com,example)/logo 1",
       "com,example)/moved 1",
