@@ -19,15 +19,26 @@ export function showGenerateSummary(
     );
     return;
   }
+  for (const source of summary.indexed) {
+    io.stderr.write(
+      `mementomap: warning: ${source}: not read, as an index that is read too names it\n`,
+    );
+  }
   showDamages(io, summary);
   showSummary(io, [
     [
-      "lines",
+      summary.unit,
       formatCount(counts.lines),
       `${formatCount(Math.round((counts.lines / ms) * 1000))}/s`,
     ],
     ...some("  headers and blanks", counts.headers + counts.blank),
-    ...some("  not of the web", counts.nonWeb, "dns:, warcinfo: and the like"),
+    ...some(
+      "  not of the web",
+      counts.nonWeb,
+      summary.unit === "records"
+        ? "requests, warcinfo, metadata and the like"
+        : "dns:, warcinfo: and the like",
+    ),
     ...some("  of no use", counts.unproven, "requests that show no capture"),
     ...Object.entries(counts.filtered).flatMap(([reason, count]) =>
       some(`  left out by ${reason}`, count),

@@ -5,7 +5,9 @@ import type { MapDescription } from "../../generate/map-headers.ts";
 import { DATETIME_DIGITS } from "../../generate/row-key.ts";
 import type { KeyTrust } from "../../input/detect.ts";
 import { KEY_TRUST } from "../../input/detect.ts";
+import type { GenerateSummary } from "../../node/generate/generate-files.ts";
 import { generateFiles } from "../../node/generate/generate-files.ts";
+import { folderToRead } from "../../node/input/open-folder.ts";
 import { withMapOutput } from "../../node/map-output.ts";
 import { guardOutputs } from "../../node/output-guard.ts";
 import { packageVersion } from "../../node/package-version.ts";
@@ -119,8 +121,8 @@ another input. A file that is there and is not a map is kept, unless --force.`,
           tmp: values.tmp,
           force: values.force,
         },
-        async (output) =>
-          generateFiles(paths, output, {
+        async (output) => {
+          const made = await generateFiles(paths, output, {
             ...settings,
             format: values.format,
             filter,
@@ -132,16 +134,30 @@ another input. A file that is there and is not a map is kept, unless --force.`,
             datetimeDigits: values.by ?? 0,
             skipBad: values["skip-bad"],
             description: await describe(paths, values, io),
-          }),
+          });
+          if (!values.force) refuseNothingButDamage(made);
+          return made;
+        },
       ),
     );
-    if (summary.rows === 0) {
+    if (summary.rows === 0 && !values.json) {
       io.stderr.write("mementomap: warning: the map holds no record: nothing was found to count\n");
     }
     if (!values.quiet) showGenerateSummary(io, summary, io.now() - startedAt, values.json);
     return ExitCode.ok;
   },
 });
+
+/** What is damaged was not empty: a map of it would call all of it absent. */
+function refuseNothingButDamage({ rows, damages }: GenerateSummary): void {
+  const [damage] = damages;
+  if (rows > 0 || damage === undefined) return;
+  throw new MementoMapError(
+    "MM_EMPTY",
+    `nothing could be read: ${damage.message}; with --force a map without a record is written`,
+    { position: { source: damage.source } },
+  );
+}
 
 function parseRevisits(text: string): "count" | "skip" {
   if (text === "count" || text === "skip") return text;
@@ -199,9 +215,10 @@ async function lastChange(path: string): Promise<number> {
   const stats = path === "-" ? undefined : await stat(path).catch(() => undefined);
   if (stats?.isFile() === true) return stats.mtimeMs;
   if (stats?.isDirectory() !== true) return Date.now();
-  let last = stats.mtimeMs;
-  for (const name of await readdir(path).catch(() => [])) {
-    const file = await stat(join(path, name)).catch(() => undefined); // what reads it says why
+  const folder = await folderToRead(path).catch(() => path);
+  let last = folder === path ? stats.mtimeMs : (await stat(folder)).mtimeMs;
+  for (const name of await readdir(folder).catch(() => [])) {
+    const file = await stat(join(folder, name)).catch(() => undefined); // what reads it says why
     if (file?.isFile() === true) last = Math.max(last, file.mtimeMs);
   }
   return last;

@@ -9,6 +9,7 @@ import type { CaptureFilter } from "../../input/filter.ts";
 import type { InputStreams } from "../input-file.ts";
 import type { Interrupt } from "../interrupt.ts";
 import type { MapOutput } from "../map-output.ts";
+import { holdsRecords } from "../input/same-captures.ts";
 import { withTempDir } from "../temp-dir.ts";
 import { earlyThreads, openLanes } from "./open-lanes.ts";
 import { planGenerate } from "./plan.ts";
@@ -59,6 +60,10 @@ export interface GenerateSummary {
   readonly duplicates: number;
   /** Inputs whose key column is not the SURT of the URI, so that keys were made anew. */
   readonly rekeyed: readonly string[];
+  /** What was read: records of WARC and ARC files, or lines. */
+  readonly unit: "lines" | "records";
+  /** Files of records that were not read, because an index that names them was. */
+  readonly indexed: readonly string[];
   /** How the keys were made, as the map's header says. */
   readonly canonicalization: Canonicalization;
   /** The first few places that could not be read. */
@@ -138,6 +143,8 @@ async function generateOnce(
         bytes: merged.bytes + output.headBytes,
         duplicates: plan.isDistinct ? counts.captures - merged.mementos : 0,
         rekeyed: plan.inputs.filter((i) => i.format.isRekeyed).map((i) => i.source),
+        indexed: plan.indexed,
+        unit: plan.inputs.every(holdsRecords) ? "records" : "lines",
         canonicalization,
         damages: damage.first,
       };

@@ -18,6 +18,8 @@ export interface GeneratePlan {
   readonly description: MapDescription;
   /** How keys are made, as far as is known before all rows are read. */
   readonly canonicalization: Canonicalization;
+  /** Files of records that are not read, because an index of them is. */
+  readonly indexed: readonly string[];
   readonly progress: FileProgress;
   /** Whether all inputs can be read a second time. */
   readonly canReread: boolean;
@@ -36,6 +38,7 @@ export async function planGenerate(
   damage?: DamageLog,
 ): Promise<GeneratePlan> {
   const progress = new FileProgress();
+  const indexed: string[] = [];
   const open: OpenOptions = {
     format: options.format ?? "auto",
     keys: options.keys ?? "auto",
@@ -45,6 +48,7 @@ export async function planGenerate(
     streams: options.streams,
     signal: options.interrupt?.signal,
     damage,
+    indexed,
     progress,
   };
   const indexes = await openInputs(paths, open);
@@ -60,6 +64,7 @@ export async function planGenerate(
     isDistinct,
     description: describe(maps, options),
     canonicalization: keysOf(indexes, maps, options),
+    indexed,
     progress,
     canReread: indexes.every((input) => input.source !== "stdin" && input.size !== undefined),
   };

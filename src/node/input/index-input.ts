@@ -36,6 +36,8 @@ export interface OpenOptions {
   readonly signal?: AbortSignal | undefined;
   /** Set if what is damaged may be passed over; notes what this thread has passed over. */
   readonly damage?: DamageLog | undefined;
+  /** Where to note files of records that are not read, because an index of them is. */
+  readonly indexed?: string[] | undefined;
   /** Counts stored bytes that tasks report by themselves. */
   readonly progress: FileProgress;
 }

@@ -1,4 +1,5 @@
 import { open, stat } from "node:fs/promises";
+import { basename } from "node:path";
 import { MementoMapError } from "../../errors.ts";
 import { detectFormat } from "../../input/detect.ts";
 import { looksLikeZipNumIndex } from "../../input/zipnum-index.ts";
@@ -7,15 +8,17 @@ import { ioError } from "../io-error.ts";
 import { compressedInput, decompressedHead, openCompressed } from "./compressed-input.ts";
 import { HEAD_BYTES } from "./index-input.ts";
 import type { IndexInput, OpenOptions } from "./index-input.ts";
-import { openFolder } from "./open-folder.ts";
+import { openFolder, refuseMixture } from "./open-folder.ts";
 import { openPlain } from "./plain-input.ts";
 import { joinMemgatorLogs } from "./memgator-logs.ts";
+import { type GivenInputs, holdsRecords, indexedFiles, refuseSameFiles } from "./same-captures.ts";
 import { openStream } from "./stream-input.ts";
 
 /**
  * Makes out what inputs are, by content: files, folders, and `-` for standard input.
  *
- * Reads the beginning of each. What a folder stands for, see {@link openFolder}.
+ * Reads the beginning of each. What a folder stands for, see {@link openFolder}. Of files of records
+ * and an index that names them only the index is taken; a file that is given twice is refused.
  *
  * @throws MM_IO, MM_BAD_INPUT, MM_USAGE
  */
@@ -26,9 +29,27 @@ export async function openInputs(
   if (paths.indexOf("-") !== paths.lastIndexOf("-")) {
     throw new MementoMapError("MM_USAGE", "standard input can be read only once");
   }
-  const inputs: IndexInput[] = [];
-  for (const path of paths) inputs.push(...(await openPath(path, options)));
-  return joinMemgatorLogs(inputs, options);
+  const given: GivenInputs[] = [];
+  for (const path of paths) given.push({ path, inputs: await openPath(path, options) });
+  await refuseSameFiles(given);
+  return joinMemgatorLogs(await withoutIndexed(given, options), options);
+}
+
+/** Leaves out files of records of which there is an index. */
+async function withoutIndexed(
+  given: readonly GivenInputs[],
+  { indexed }: OpenOptions,
+): Promise<IndexInput[]> {
+  const inputs = given.flatMap((one) => one.inputs);
+  const named = await indexedFiles(inputs);
+  const isIndexed = (input: IndexInput): boolean =>
+    holdsRecords(input) && named.has(basename(input.source));
+  for (const one of given) {
+    const left = one.inputs.filter((input) => !isIndexed(input));
+    refuseMixture(one.path, left);
+  }
+  indexed?.push(...inputs.filter(isIndexed).map(({ source }) => source));
+  return inputs.filter((input) => !isIndexed(input));
 }
 
 async function openPath(path: string, options: OpenOptions): Promise<IndexInput[]> {

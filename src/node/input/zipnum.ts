@@ -198,8 +198,8 @@ async function* memberParts(
 
 /**
  * Finds parts beside the index: by the `.loc` file that is named like the index or is the only one
- * in its folder, else by their name, with `.cdx.gz`, `.cdxj.gz` or `.gz` added if need be. Where the
- * index names no part, it is the file that is named like the index.
+ * in its folder, else by their name, with `.cdx.gz`, `.cdxj.gz` or `.gz` added if need be; a file that
+ * is elsewhere by its name may have been moved beside the index. Where the index names no part, it is the file that is named like the index.
  */
 export async function locateBeside(indexPath: string): Promise<LocatePart> {
   const folder = dirname(indexPath);
@@ -209,7 +209,8 @@ export async function locateBeside(indexPath: string): Promise<LocatePart> {
     const listed = (locations.get(name ?? "") ?? []).map((path) => resolve(folder, path));
     const part = name ?? stem;
     const named = ["", ".cdx.gz", ".cdxj.gz", ".gz"].map((end) => join(folder, `${part}${end}`));
-    for (const path of [...listed, ...listed.map((p) => join(folder, basename(p))), ...named]) {
+    const beside = [...listed, ...named].map((path) => join(folder, basename(path)));
+    for (const path of [...listed, ...named, ...beside]) {
       const stats = await stat(path).catch(() => undefined);
       if (stats?.isFile() === true) return { path, source: path, offset: 0, size: stats.size };
     }

@@ -1,0 +1,166 @@
+import { linkSync, mkdirSync, renameSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import { rowsOf } from "../generate/naive-map.ts";
+import { folderWith } from "../support/folder-with.ts";
+import { type CliResult, runCli } from "../support/run-cli.ts";
+import { warcRecord } from "../support/warc-fixture.ts";
+import { zipNum } from "../support/zipnum-fixture.ts";
+
+const WARC = gzipSync(
+  warcRecord({ type: "response", uri: "http://a.com/x", date: "2014-01-01T00:00:00Z" }),
+);
+const OTHER = gzipSync(
+  warcRecord({ type: "response", uri: "http://b.com/y", date: "2014-01-01T00:00:00Z" }),
+);
+const CDXJ =
+  'com,a)/x 20140101000000 {"url": "http://a.com/x", "filename": "somewhere/one.warc.gz"}\n';
+const CDX =
+  " CDX N b a m s k r M S V g\ncom,a)/x 20140101000000 http://a.com/x text/html 200 X - - 9 0 one.warc.gz\n";
+
+function generate(...paths: string[]): Promise<CliResult> {
+  return runCli(["generate", "--threads", "1", ...paths]);
+}
+
+describe("a file and its index", () => {
+  it.each([
+    ["CDXJ", "i.cdxj", CDXJ],
+    ["CDX", "i.cdx", CDX],
+    ["compressed CDXJ", "i.cdxj.gz", gzipSync(CDXJ)],
+  ])("are counted once: %s", async (_, name, index) => {
+    const folder = folderWith({ "one.warc.gz": WARC, "two.warc.gz": OTHER, [name]: index });
+    const files = ["one.warc.gz", "two.warc.gz", name].map((file) => join(folder, file));
+    const named = await generate(...files);
+    expect(rowsOf(named.stdout)).toEqual(["com,a)/x 1", "com,b)/y 1"]);
+    expect(named.stderr).toMatch(/one\.warc\.gz: not read, as an index that is read too names it/);
+    expect(named.stderr).not.toMatch(/two\.warc\.gz: not read/);
+  });
+
+  it("are counted once in a folder", async () => {
+    const { stdout, stderr, code } = await generate(
+      folderWith({ "one.warc.gz": WARC, "i.cdxj": CDXJ }),
+    );
+    expect({ code, rows: rowsOf(stdout) }).toEqual({ code: 0, rows: ["com,a)/x 1"] });
+    expect(stderr).toMatch(/one\.warc\.gz: not read/);
+  });
+
+  it("are counted once in a collection of pywb", async () => {
+    const folder = folderWith({
+      "archive/one.warc.gz": WARC,
+      "indexes/index.cdxj": CDXJ,
+      "metadata.yaml": "x",
+    });
+    expect(rowsOf((await generate(folder)).stdout)).toEqual(["com,a)/x 1"]);
+    renameSync(join(folder, "indexes"), join(folder, "old"));
+    mkdirSync(join(folder, "indexes"));
+    expect(rowsOf((await generate(folder)).stdout)).toEqual(["com,a)/x 1"]);
+  });
+});
+
+describe("the same file", () => {
+  it.each<[string, (folder: string) => string]>([
+    ["by its path", (folder) => join(folder, "i.cdxj")],
+    ["by another path", (folder) => `${folder}/./i.cdxj`],
+    [
+      "by a symbolic link",
+      (folder) => {
+        symlinkSync("i.cdxj", join(folder, "link"));
+        return join(folder, "link");
+      },
+    ],
+    [
+      "by a hard link",
+      (folder) => {
+        linkSync(join(folder, "i.cdxj"), join(folder, "hard"));
+        return join(folder, "hard");
+      },
+    ],
+    ["by its folder", (folder) => folder],
+  ])("is refused %s", async (_, again) => {
+    const folder = folderWith({ "i.cdxj": CDXJ });
+    const { code, stderr } = await generate(join(folder, "i.cdxj"), again(folder));
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/count twice; name it once \[MM_USAGE\]/);
+  });
+});
+
+describe("a ZipNum cluster", () => {
+  const LINES = ["a", "b"].map((name) => `com,${name})/ 20140101000000 {}`);
+
+  it("is found beside its index if that names it by another path", async () => {
+    const { data, index } = zipNum(LINES, 1, "/srv/elsewhere/part.cdx.gz");
+    const folder = folderWith({ "a.idx": index, "part.cdx.gz": data });
+    expect(rowsOf((await generate(folder)).stdout)).toEqual(["com,a)/ 1", "com,b)/ 1"]);
+  });
+
+  it.each([
+    ["an offset", "9007199254740993\t10"],
+    ["a length", "0\t99999999999999999999"],
+    ["an end", "9007199254740990\t9007199254740990"],
+  ])("is refused for %s beyond safe integers", async (_, numbers) => {
+    const { data } = zipNum(LINES, 1, "part");
+    const folder = folderWith({
+      "a.idx": `com,a)/ 20140101000000\tpart.cdx.gz\t${numbers}\n`,
+      "part.cdx.gz": data,
+    });
+    const { code, stderr } = await generate(folder);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringMatching(/a\.idx:1: not a line of a ZipNum index/),
+    });
+  });
+
+  it("is refused for a block that is not there", async () => {
+    const { data } = zipNum(LINES, 1, "part");
+    const folder = folderWith({
+      "a.idx": "com,a)/ 20140101000000\tpart.cdx.gz\t0\t1000000000000\n",
+      "part.cdx.gz": data,
+    });
+    expect(await generate(folder)).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/the index does not fit the data/),
+    });
+  });
+});
+
+describe("a damaged WARC file", () => {
+  const CUT = warcRecord({ type: "response", uri: "http://a.com/x" }).subarray(0, -30);
+
+  it("that is cut names --skip-bad", async () => {
+    const { code, stderr } = await generate(join(folderWith({ "x.warc": CUT }), "x.warc"));
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/--skip-bad reads what is whole/);
+  });
+
+  it("makes no map if nothing can be read, unless that is insisted on", async () => {
+    const damaged = Buffer.from(WARC);
+    damaged[40] ^= 0xff;
+    const folder = folderWith({ "x.warc.gz": damaged, "map.ukvs": "com,a)/x 1\n" });
+    const map = join(folder, "map.ukvs");
+    const fresh = join(folder, "new.ukvs");
+    const run = (...more: string[]): Promise<CliResult> =>
+      generate(join(folder, "x.warc.gz"), "--skip-bad", ...more);
+    for (const output of [map, fresh]) {
+      const { code, stderr } = await run("-o", output);
+      expect({ code, stderr }).toMatchObject({
+        code: 2,
+        stderr: expect.stringMatching(/MM_EMPTY/),
+      });
+    }
+    expect((await runCli(["lookup", map, "http://a.com/x"])).stdout).toMatch(/present/);
+    expect((await run("-o", fresh, "--force")).code).toBe(0);
+  });
+
+  it("is told of in records", async () => {
+    const folder = folderWith({
+      "x.warc": Buffer.concat([
+        warcRecord({ type: "response", uri: "http://a.com/x" }),
+        warcRecord({ type: "request", uri: "http://a.com/x" }),
+      ]),
+    });
+    const { stderr } = await generate(join(folder, "x.warc"));
+    expect(stderr).toMatch(/^ *records +2/m);
+    expect(stderr).toMatch(/not of the web +1 +requests, warcinfo, metadata/);
+  });
+});
