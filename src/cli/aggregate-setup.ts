@@ -3,6 +3,7 @@ import type { Endpoint, EndpointState } from "../aggregate/upstream.ts";
 import { MemgatorLogFile } from "../node/aggregate/memgator-log-file.ts";
 import { type OpenAggregator, openAggregator } from "../node/aggregate/open-aggregator.ts";
 import { ProxySettings } from "../node/proxy/proxy-settings.ts";
+import { mapFilesOf } from "../node/route/map-keeper.ts";
 import { openDiskStore } from "../node/upstream/disk-store.ts";
 import type { CacheOptions } from "../node/upstream/http-cache.ts";
 import { MemoryStore } from "../node/upstream/memory-store.ts";
@@ -12,6 +13,8 @@ import type { AGGREGATE_OPTIONS } from "./aggregate-options.ts";
 import type { OptionValues } from "./command.ts";
 import type { Io } from "./io.ts";
 import { listedArchives } from "./listed-archives.ts";
+import { guardLogs } from "./server-options.ts";
+import { variableOf } from "./settings.ts";
 
 const DEADLINE_MARGIN_MS = 250;
 
@@ -47,6 +50,10 @@ export async function setUpAggregator(
   },
 ): Promise<SetUpAggregator> {
   const archives = await listedArchives("aggregate", values, io);
+  await guardLogs(
+    [values.log, values["combined-log"]],
+    [values.archives, values.config ?? io.env[variableOf("config")], ...mapFilesOf(archives)],
+  );
   const logFile =
     values.log === undefined
       ? undefined

@@ -3,6 +3,7 @@ import { MementoMapError, quote } from "../errors.ts";
 import type { OptionTable } from "./command.ts";
 import type { Io } from "./io.ts";
 import { outputError } from "../node/io-error.ts";
+import { guardOutputs } from "../node/output-guard.ts";
 import { AccessLog } from "../server/access-log.ts";
 import { pathPrefix } from "../server/target.ts";
 import { TrustedProxies } from "../server/trusted-proxies.ts";
@@ -77,6 +78,22 @@ export function accessLogOf(
     throw outputError(error, path);
   }
   return new AccessLog(path, (error) => onError(outputError(error, path).describe()));
+}
+
+/**
+ * Refuses logs that would be appended to what the service reads, or to another file that is no log.
+ *
+ * @throws MM_USAGE
+ */
+export async function guardLogs(
+  logs: readonly (string | undefined)[],
+  inputs: readonly (string | undefined)[],
+): Promise<void> {
+  const named = logs.filter((path) => path !== undefined);
+  await guardOutputs(
+    named.map((path) => ({ path, kind: "log" })),
+    { inputs },
+  );
 }
 
 /** Options of every service: the proxies before it. */

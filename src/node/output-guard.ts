@@ -16,7 +16,8 @@ const REPLACEABLE: Readonly<Record<OutputKind, readonly FileKind[]>> = {
   list: ["list"],
   answers: ["answers", "json"],
   report: ["text", "json"],
-  log: ["log"],
+  // Logs are appended to, and may begin with what another program wrote.
+  log: ["log", "text"],
 };
 
 /** A file that is to be written. */
@@ -104,11 +105,12 @@ async function guardFile(
   }
   if (force) return;
   const [expected] = REPLACEABLE[kind];
-  throw refusal(
-    path,
-    `is there already and is ${KIND_NAMES[found]}, not ${KIND_NAMES[expected]}; ` +
-      "name the file to write behind the option, or replace this one with --force",
-  );
+  const fault = `is there already and is ${KIND_NAMES[found]}, not ${KIND_NAMES[expected]}`;
+  const advice =
+    kind === "log"
+      ? "name another file for the log"
+      : "name the file to write behind the option, or replace this one with --force";
+  throw refusal(path, `${fault}; ${advice}`);
 }
 
 /** What the shell has redirected to a file that is read is being lost, or would grow without end. */

@@ -16,6 +16,7 @@ import { MAX_SHRINK_OPTION } from "../max-shrink-option.ts";
 import { listenForMonitoring, listeningLine } from "../listening.ts";
 import {
   accessLogOf,
+  guardLogs,
   MONITORING_OPTIONS,
   parseBase,
   parsePort,
@@ -180,6 +181,11 @@ address is written to standard output when the server is ready.
   async run({ positionals, values }, io) {
     if (positionals.length === 0) throw usage("serve", "serve needs a map");
     if (positionals.includes("-")) throw usage("serve", "a map to serve must be a file");
+    const maps = positionals.map(publishedMap);
+    await guardLogs(
+      [values["combined-log"]],
+      maps.map((map) => (typeof map === "string" ? map : map.path)),
+    );
     const accessLog = accessLogOf(values["combined-log"], io, (reason) =>
       log.event("error", "the access log cannot be written", { reason }),
     );
@@ -190,7 +196,7 @@ address is written to standard output when the server is ready.
       { requests: values.log === "requests" && !values.quiet, accessLog },
     );
     const publisher = await Publisher.open({
-      maps: positionals.map(publishedMap),
+      maps,
       base: values.base,
       replay: values.replay,
       isThirdParty: values["third-party"],

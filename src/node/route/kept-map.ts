@@ -97,6 +97,11 @@ export class KeptMap {
     return path === own.path && address === own.address && isDirect === own.isDirect;
   }
 
+  /** The file it is in. */
+  get path(): string {
+    return this.#place.path;
+  }
+
   /** Whether the map is one that is fetched. */
   get isFetched(): boolean {
     return this.#fresh !== undefined;
@@ -216,6 +221,8 @@ export class KeptMap {
 
   async #remove(): Promise<void> {
     const { path } = this.#place;
+    // A file that was not fetched belongs to somebody else; it does not keep a map from being fetched.
+    if ((await readJson<FetchState>(statePath(path))) === undefined) return;
     await rm(path, { force: true }).catch((error: unknown) => this.#fail(ioError(error, path)));
   }
 

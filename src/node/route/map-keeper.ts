@@ -8,6 +8,7 @@ import type { RoutedMap } from "../../route/routed-map.ts";
 import type { FreshMapOptions } from "../fetch/fresh-map.ts";
 import { internalFault } from "../internal-fault.ts";
 import { ioError } from "../io-error.ts";
+import { guardOutputs } from "../output-guard.ts";
 import type { MapGuardOptions } from "../../map/map-guard.ts";
 import { KeptMap, type MapPlace, type MapState } from "./kept-map.ts";
 import { DISCOVERED, isWebAddress } from "./load-archives.ts";
@@ -70,11 +71,12 @@ export class MapKeeper {
   /**
    * Reads all maps that are at hand, and gives them to the router; those to be fetched come later.
    *
-   * @throws MM_IO when the folder for maps cannot be made.
+   * @throws MM_IO when the folder for maps cannot be made; MM_USAGE when a map to be fetched would
+   *   replace the file of another.
    */
   async start(): Promise<void> {
     const { checkEveryMs = 10_000 } = this.#options;
-    await this.#makeFolderFor(this.#kept);
+    await this.#prepareFolder(this.#kept);
     await this.check();
     if (this.#isStopped) return;
     this.#fetchAll(this.#kept);
@@ -89,12 +91,12 @@ export class MapKeeper {
    * Maps that are where they were stay in use. Others are read first, while requests go on with the
    * old list; those to be fetched come later. Not before `start`, and one call after the other.
    *
-   * @throws MM_IO when the folder for maps cannot be made; the old list stays then.
+   * @throws MM_IO, MM_USAGE as `start`; the old list stays then.
    */
   async replaceArchives(archives: readonly Archive[]): Promise<void> {
     const before = this.#kept;
     const kept = this.#keptOf(archives, before);
-    await this.#makeFolderFor(kept);
+    await this.#prepareFolder(kept);
     const added = new Map(Array.from(kept).filter(([id, map]) => before.get(id) !== map));
     await Promise.all(Array.from(added.values(), (map) => map.check()));
     if (this.#isStopped) return;
@@ -175,12 +177,19 @@ export class MapKeeper {
     return new KeptMap(archive, place, { ...this.#options, onChange });
   }
 
-  async #makeFolderFor(kept: ReadonlyMap<string, KeptMap>): Promise<void> {
+  /** Makes the folder for maps that are fetched; none of them may replace a map that others write. */
+  async #prepareFolder(kept: ReadonlyMap<string, KeptMap>): Promise<void> {
     const { folder = mapFolder() } = this.#options;
-    if (!Array.from(kept.values()).some(({ isFetched }) => isFetched)) return;
+    const maps = Array.from(kept.values());
+    const fetched = maps.filter(({ isFetched }) => isFetched);
+    if (fetched.length === 0) return;
     await mkdir(folder, { recursive: true }).catch((error: unknown) => {
       throw ioError(error, folder);
     });
+    const inputs = maps.filter(({ isFetched }) => !isFetched).map(({ path }) => path);
+    const outputs = fetched.map(({ path }) => ({ path, kind: "map" as const }));
+    // What else is in the folder was fetched before: a damaged map is replaced.
+    await guardOutputs(outputs, { inputs, force: true });
   }
 
   /** Begins to fetch maps; `#fetching` is over when all have been fetched once. */
@@ -223,6 +232,15 @@ export class MapKeeper {
 export function mapFolder(env: Readonly<Record<string, string | undefined>> = process.env): string {
   const caches = env["XDG_CACHE_HOME"] ?? env["LOCALAPPDATA"] ?? join(homedir(), ".cache");
   return join(caches, "mementomap", "maps");
+}
+
+/** The files of all maps that are files. */
+export function mapFilesOf(archives: readonly Archive[]): string[] {
+  return archives.flatMap(({ mementomap }) =>
+    mementomap === undefined || mementomap === DISCOVERED || isWebAddress(mementomap)
+      ? []
+      : [mementomap],
+  );
 }
 
 function placeOf(

@@ -1,7 +1,13 @@
+import type { MapState } from "../../node/route/map-keeper.ts";
 import type { StatusView } from "./service-status.ts";
 
 function listFault({ list }: StatusView): string {
   return list?.error === undefined ? "" : `\nThe list of archives is refused: ${list.error}\n`;
+}
+
+function mapFault({ status, error }: MapState): string {
+  if (error === undefined) return "";
+  return status === "failed" ? `, ${error}` : `, the new map is refused: ${error}`;
 }
 
 /** What `/about` says to programs that want no page: MemGator's text, with what we know besides. */
@@ -16,7 +22,7 @@ export function aboutText(
       upstream.health === "awake" && upstream.consecutiveFailures > 0
         ? `Consecutive failures: ${upstream.consecutiveFailures}`
         : "",
-      map === undefined ? "" : `Map: ${map.status}`,
+      map === undefined ? "" : `Map: ${map.status}${mapFault(map)}`,
     ].filter(Boolean);
     const suffix = notes.length === 0 ? "" : ` - (${notes.join(", ")})`;
     return `${index + 1}. [${archive.name}](${archive.timemap})${suffix}`;
