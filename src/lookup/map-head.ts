@@ -123,7 +123,16 @@ function isBlank(bytes: Uint8Array, start: number, end: number): boolean {
  * @throws MM_CUT, MM_EMPTY.
  */
 export function refuseCut(head: MapHead, size: number, source: string): void {
-  const { headers, bodyOffset, recordsOffset } = head;
+  const { headers, bodyOffset } = head;
   checkSize(headers.size, { bytes: size - bodyOffset }, source);
-  if (recordsOffset >= size) refuseNoRecords(headers.size, source);
+  refuseEmpty(head, size, source);
+}
+
+/**
+ * Refuses a map that holds no record in its first `size` bytes without stating so.
+ *
+ * @throws MM_EMPTY.
+ */
+export function refuseEmpty(head: MapHead, size: number, source: string): void {
+  if (head.recordsOffset >= size) refuseNoRecords(head.headers.size, source);
 }

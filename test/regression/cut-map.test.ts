@@ -3,9 +3,10 @@ import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { gunzipSync, gzipSync } from "node:zlib";
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { compactMap } from "../../src/compact/compact-map.ts";
 import { BudgetCompaction } from "../../src/compact/budget/budget-compaction.ts";
+import { PagedSearch } from "../../src/discover/paged-search.ts";
 import { isMementoMapError, MementoMapError } from "../../src/errors.ts";
 import { MemorySource } from "../../src/lookup/byte-source.ts";
 import type { MapLookup } from "../../src/lookup/lookup.ts";
@@ -13,12 +14,14 @@ import { MapSearch } from "../../src/lookup/map-search.ts";
 import { MemoryIndex } from "../../src/lookup/memory-index.ts";
 import { surveyMap } from "../../src/map/survey.ts";
 import { validateMap } from "../../src/map/validate.ts";
+import { NodeClient } from "../../src/node/fetch/node-client.ts";
 import { openMap } from "../../src/node/open-map.ts";
 import { decompressed } from "../../src/node/decompress.ts";
 import { readMap } from "../../src/node/route/read-map.ts";
 import { readUkvs } from "../../src/ukvs/reader.ts";
 import { collected, encode, mapText, mergedWith } from "../map/map-files.ts";
 import { type Row, rows } from "../lookup/map-arbitraries.ts";
+import { fileServer } from "../support/file-server.ts";
 import { runCli } from "../support/run-cli.ts";
 import { scratchDir } from "../support/scratch.ts";
 import { sized } from "../support/sized-map.ts";
@@ -149,11 +152,78 @@ describe("a map that was cut", () => {
       expect(result.stderr).toContain("[MM_CUT]");
       expect(existsSync(out)).toBe(false);
     }
+    const stored = readFileSync(map);
+    const index = join(folder, "a.cdxj");
+    writeFileSync(index, 'com,a)/ 20140101000000 {"url":"http://a.com/"}\n');
+    for (const content of [stored, gzipSync(stored)]) {
+      const added = join(folder, "added");
+      writeFileSync(added, content);
+      for (const indexes of [[], [index]]) {
+        const argv = ["generate", "--threads", "1", ...indexes, "--add", added, "-o", out];
+        const result = await runCli(argv, { stdin: readFileSync(index) });
+        expect(result).toMatchObject({ code: 2, stdout: "" });
+        expect(result.stderr).toContain("[MM_CUT]");
+        expect(existsSync(out)).toBe(false);
+      }
+    }
     const validated = await runCli(["validate", map]);
     expect(validated.code).toBe(1);
     expect(validated.stdout).toMatch(
       /cut short.*states 31 bytes and 3 records, found 21 bytes and 2 records/,
     );
+  });
+});
+
+describe("a map that was cut on its server", () => {
+  it("is refused at every byte by lookups over HTTP, whatever is asked", async () => {
+    const whole = Buffer.from(sized("!meta {}\ncom,a)/ 1\ncom,b)/ 12\norg,c)/ 7\n"));
+    const { url, files } = await fileServer([["/map.ukvs", whole]]);
+    const client = new NodeClient({ allowsPrivate: true });
+    onTestFinished(() => client.close());
+    const found = async (uri: string): Promise<unknown> => {
+      const search = await PagedSearch.open(client, `${url}/map.ukvs`);
+      return (await search.lookup(uri)).present;
+    };
+    expect(await found("http://c.org/")).toBe(true);
+    expect(await found("http://d.org/")).toBe(false);
+    for (let end = 1; end < whole.length; end += 1) {
+      files.set("/map.ukvs", whole.subarray(0, end));
+      for (const uri of ["http://a.com/", "http://c.org/", "http://d.org/"]) {
+        await expect(found(uri)).rejects.toThrow(
+          expect.objectContaining({ code: expect.stringMatching(/^MM_/) }),
+        );
+      }
+    }
+  });
+
+  it("is refused by fetch --lookup and by fetch, which writes nothing", async () => {
+    const whole = Buffer.from(sized("!meta {}\ncom,a)/ 1\ncom,b)/ 12\norg,c)/ 7\n"));
+    const cut = whole.subarray(0, whole.indexOf("org,c)"));
+    const { url } = await fileServer([["/map.ukvs", cut]]);
+    const target = join(scratchDir(), "map.ukvs");
+    const options = ["--direct", "--allow-private"];
+    for (const more of [
+      ["--lookup", "http://a.com/"],
+      ["-o", target],
+    ]) {
+      const result = await runCli(["fetch", `${url}/map.ukvs`, ...options, ...more]);
+      expect(result).toMatchObject({ code: 2, stdout: "" });
+      expect(result.stderr).toContain("the map is cut short");
+      expect(existsSync(target)).toBe(false);
+    }
+  });
+});
+
+describe("what streams a map", () => {
+  it("never copies the size that its input stated", async () => {
+    const rows = "com,a)/ 1\ncom,b)/ 12\norg,c)/ 7\n";
+    const map = sized(`!meta {}\n${rows}`);
+    const rolledUp = await joined(compactMap([encode(map)], { hostWeight: 0, pathWeight: 0 }));
+    const merged = await mergedWith({}, map, sized("!meta {}\nnet,d)/ 1\n"));
+    for (const text of [Buffer.from(rolledUp).toString(), merged]) {
+      expect(text).not.toContain("!size");
+      expect(MemoryIndex.build(encode(text)).keyCount).toBeGreaterThan(0);
+    }
   });
 });
 

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { compactMapFile, generateMapFile } from "../../src/node/map-files.ts";
 import { runCli } from "../support/run-cli.ts";
 import { scratchDir } from "../support/scratch.ts";
+import { spawnShell } from "../support/spawn-cli.ts";
 import { sized } from "../support/sized-map.ts";
 
 const CDXJ = 'com,a)/ 20140101000000 {"url":"http://a.com/","status":"200"}\n';
@@ -162,5 +163,94 @@ describe("an output that would destroy something", () => {
       stderr: expect.stringContaining(`the folder ${at("none")} does not exist`),
     });
     expect(contents(folder)).toEqual(before);
+  });
+});
+
+describe("standard output that the shell has redirected to an input", () => {
+  it.each([
+    // ">>" leaves the file as it is; what is appended to would be read without end.
+    ["compact < map.ukvs >> map.ukvs"],
+    ["compact map.ukvs >> map.ukvs"],
+    ["compact map.ukvs 1<> map.ukvs"],
+    ["compact --max-lines 5 --misses uris.txt map.ukvs >> uris.txt"],
+    ["merge map.ukvs >> map.ukvs"],
+    ["generate a.cdxj b.cdxj >> b.cdxj"],
+    ["generate a.cdxj --add map.ukvs >> map.ukvs"],
+    ["lookup map.ukvs --batch uris.txt >> uris.txt"],
+    ["lookup map.ukvs --batch - < uris.txt >> uris.txt"],
+    ["analyze a.cdxj >> a.cdxj"],
+    ["logs mg.log >> mg.log"],
+    ["diff map.ukvs map.ukvs >> map.ukvs"],
+  ])("is refused, and nothing is written: %s", async (line) => {
+    const { folder } = world();
+    const before = contents(folder);
+    const { code, stderr } = await spawnShell(`cd '${folder}' && mementomap ${line}`);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/is an input, and standard output goes there.*\[MM_USAGE\]/);
+    expect(contents(folder)).toEqual(before);
+  });
+
+  it("gives no map of the nothing that is left of an input", async () => {
+    const { folder, at } = world();
+    // The shell empties the file before the program starts.
+    const { code } = await spawnShell(`cd '${folder}' && mementomap compact < map.ukvs > map.ukvs`);
+    expect(code).toBe(2);
+    expect(readFileSync(at("map.ukvs"), "utf8")).toBe("");
+  });
+});
+
+describe("a log of a service", () => {
+  const ARCHIVE = { id: "a", name: "A", timemap: "http://127.0.0.1:9/" };
+
+  function listIn({ at }: ReturnType<typeof world>, archives: readonly object[]): void {
+    writeFileSync(at("list.json"), JSON.stringify(archives));
+  }
+
+  it.each([
+    ["--log @list.json", "is an input too"],
+    ["--combined-log @list.json", "is an input too"],
+    ["--log @map.ukvs", "is an input too"],
+    ["--combined-log @linked.ukvs", "is an input too"],
+    ["--log @config.json --config @config.json", "is an input too"],
+    ["--log @a.cdxj", "an index, not a log; name another file"],
+    ["--combined-log @page.html", "an HTML page, not a log"],
+    ["--log @new.log --combined-log @new.log", "is named for two outputs"],
+    ["--log @new.log --cache-dir @map.ukvs", "map.ukvs"],
+  ])("is not appended to what is no log: aggregate %s", async (line, reason) => {
+    const place = world();
+    listIn(place, [{ ...ARCHIVE, mementomap: place.at("map.ukvs") }]);
+    writeFileSync(place.at("config.json"), "{}");
+    symlinkSync(place.at("map.ukvs"), place.at("linked.ukvs"));
+    const before = contents(place.folder);
+    const asked = ["http://a.com/", "-a", "@list.json", ...line.split(" ")];
+    const result = await run(place, "aggregate", ...asked);
+    expect(result).toMatchObject({ code: 2, stdout: "" });
+    expect(result.stderr).toContain(reason);
+    expect({ ...contents(place.folder), "new.log": "" }).toEqual({ ...before, "new.log": "" });
+  });
+
+  it("is not appended to the map that is served", async () => {
+    const place = world();
+    const before = contents(place.folder);
+    const result = await run(place, "serve", "@map.ukvs", "--combined-log", "@map.ukvs");
+    expect(result).toMatchObject({ code: 2, stdout: "" });
+    expect(result.stderr).toContain("is an input too");
+    expect(contents(place.folder)).toEqual(before);
+  });
+
+  it("and no map that is fetched replaces the map of another archive", async () => {
+    const place = world();
+    const own = place.at("b.ukvs");
+    writeFileSync(own, MAP);
+    listIn(place, [
+      { ...ARCHIVE, mementomap: own },
+      { ...ARCHIVE, id: "b", mementomap: "http://127.0.0.1:9/map" },
+    ]);
+    const before = contents(place.folder);
+    const asked = ["http://a.com/", "-a", "@list.json", "--state", place.folder];
+    const result = await run(place, "aggregate", ...asked);
+    expect(result).toMatchObject({ code: 2, stdout: "" });
+    expect(result.stderr).toContain("is an input too");
+    expect(contents(place.folder)).toEqual(before);
   });
 });

@@ -6,6 +6,7 @@ import type { LineReader } from "../../generate/line-reader.ts";
 import { containerRows } from "../../input/container-rows.ts";
 import { decompressed } from "../decompress.ts";
 import { ioError, systemCode } from "../io-error.ts";
+import { wholeMap } from "../input/whole-map.ts";
 import { cutShort } from "./read-range.ts";
 import type { FileTask, ReadManner } from "./tasks.ts";
 
@@ -15,7 +16,7 @@ const CHUNK_BYTES = 1 << 20;
  * Reads a whole file, or a slice of it, into a reader: decompresses it, and makes lines of what is
  * in a container. Holds a few chunks.
  *
- * @throws MM_IO, MM_BAD_INPUT, MM_LIMIT
+ * @throws MM_IO, MM_BAD_INPUT, MM_LIMIT, MM_CUT
  */
 export async function readWholeFile(
   task: FileTask,
@@ -23,8 +24,9 @@ export async function readWholeFile(
   maxLineBytes: number,
   { damage, inPlace }: ReadManner = {},
 ): Promise<RowFault | undefined> {
-  const { source, archive, format } = task;
-  const plain = decompressed(fileChunks(task), { source, damage, inPlace });
+  const { source, archive, format, expected } = task;
+  const inflated = decompressed(fileChunks(task), { source, damage, inPlace });
+  const plain = expected === undefined ? inflated : wholeMap(inflated, expected, source);
   const rows = containerRows(plain, format, { source, maxLineBytes, archive, damage });
   // Lines that were made of a container have no number that anybody could look for.
   const linesRead = format.container === undefined ? () => reader.partLines : undefined;
@@ -50,7 +52,7 @@ export async function* fileChunks(
     const chunks =
       slice?.inflatedLength === undefined
         ? stored
-        : inflated(stored, task.source, slice.inflatedLength);
+        : inflatedEntry(stored, task.source, slice.inflatedLength);
     for await (const chunk of chunks) {
       if (counter !== undefined) Atomics.store(counter, 0, BigInt(stored.bytesRead));
       yield chunk as Uint8Array; // no encoding is set: chunks are Buffers
@@ -64,7 +66,7 @@ export async function* fileChunks(
 }
 
 /** Inflates an entry of a ZIP file, which says how long it is: anything more is a trap. */
-async function* inflated(
+async function* inflatedEntry(
   stored: NodeJS.ReadableStream,
   source: string,
   length: number,

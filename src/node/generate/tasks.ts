@@ -1,6 +1,7 @@
 import type { RowFault } from "../../generate/index-reader.ts";
 import type { DamageLog } from "../../input/damage.ts";
 import type { DetectedFormat } from "../../input/detect.ts";
+import type { ExpectedSize } from "../input/whole-map.ts";
 
 /** A part of an uncompressed file: the lines that begin in `[start, end)`. */
 export interface RangeTask {
@@ -36,6 +37,8 @@ export interface FileTask {
   readonly slice?: FileSlice | undefined;
   /** How many stored bytes there must be. */
   readonly size?: number | undefined;
+  /** How much there must be when it is decompressed, if it is a map that states this. */
+  readonly expected?: ExpectedSize | undefined;
   readonly format: DetectedFormat;
   readonly archive?: string | undefined;
   /** Where to add the stored bytes read so far: one BigInt64. */

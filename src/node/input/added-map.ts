@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { MementoMapError } from "../../errors.ts";
 import type { DetectedFormat } from "../../input/detect.ts";
-import { mapHeadOf, refuseCut } from "../../lookup/map-head.ts";
+import { mapHeadOf, refuseCut, refuseEmpty } from "../../lookup/map-head.ts";
 import type { UkvsHeaders } from "../../ukvs/header.ts";
 import { recognizeCompression } from "../decompress.ts";
 import { ioError } from "../io-error.ts";
@@ -35,11 +35,14 @@ export async function openAddedMap(
   const isCompressed = recognizeCompression(stored) !== undefined;
   const head = isCompressed ? await decompressedHead(path, { damage: options.damage }) : stored;
   const mapHead = mapHeadOf(wholeLinesOf(head), path);
-  const { headers } = mapHead;
-  if (!isCompressed) refuseCut(mapHead, stats.size, path);
+  const { headers, bodyOffset } = mapHead;
+  // How long a compressed map is will be known when it has been read.
+  if (isCompressed) refuseEmpty(mapHead, head.length, path);
+  else refuseCut(mapHead, stats.size, path);
   checkKeys(headers, datetimeDigits, path);
   const format: DetectedFormat = { name: "map", datetimeDigits };
-  const file = { path, source: path, size: stats.size };
+  const expected = headers.size === undefined ? undefined : { stated: headers.size, bodyOffset };
+  const file = { path, source: path, size: stats.size, expected };
   const input = isCompressed
     ? compressedInput(file, format, options)
     : plainInput(path, stats.size, format);

@@ -11,6 +11,7 @@ import { trustIn } from "./index-input.ts";
 import type { IndexInput, OpenOptions } from "./index-input.ts";
 import { peekHead } from "./peek-head.ts";
 import { streamInput, wholeLinesOf } from "./stream-input.ts";
+import { type ExpectedSize, wholeMap } from "./whole-map.ts";
 
 /** A file that is read from start to end: compressed, or a container such as WARC. */
 export interface WholeFile {
@@ -18,6 +19,8 @@ export interface WholeFile {
   readonly source: string;
   readonly size: number;
   readonly slice?: FileSlice | undefined;
+  /** Set for a map that states its size. */
+  readonly expected?: ExpectedSize | undefined;
 }
 
 /**
@@ -58,7 +61,7 @@ export function compressedInput(
 }
 
 async function* sharedOut(
-  { path, size }: WholeFile,
+  { path, size, expected }: WholeFile,
   format: DetectedFormat,
   options: OpenOptions,
 ): AsyncGenerator<Part, void, undefined> {
@@ -72,12 +75,13 @@ async function* sharedOut(
       read += bytes;
     },
   });
-  yield* streamInput(path, format, { ...options, chunks: input.chunks, stored }).parts(true);
+  const chunks = expected === undefined ? input.chunks : wholeMap(input.chunks, expected, path);
+  yield* streamInput(path, format, { ...options, chunks, stored }).parts(true);
   if (read < size) throw cutShort(path, read, size);
 }
 
 async function* oneTask(
-  { path, source, slice, size }: WholeFile,
+  { path, source, slice, size, expected }: WholeFile,
   format: DetectedFormat,
   { archive, progress }: OpenOptions,
 ): AsyncGenerator<Part, void, undefined> {
@@ -90,6 +94,7 @@ async function* oneTask(
       source,
       slice,
       size,
+      expected,
       format,
       archive,
       progress: progress.counter(),
