@@ -1,7 +1,7 @@
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { aggregateProcess, writeList } from "../support/aggregate-process.ts";
+import { aggregateProcess } from "../support/aggregate-process.ts";
 import { serveOnLoopback } from "../support/http-server.ts";
 import { scratchDir } from "../support/scratch.ts";
 import { sized } from "../support/sized-map.ts";
@@ -32,7 +32,9 @@ async function json(url: string): Promise<unknown> {
 /** The archive of the list, which is asked only where its map has something. */
 function listOf(mementomap: string): string {
   const [timemap, timegate] = ["http://127.0.0.1:9/timemap/", "http://127.0.0.1:9/"];
-  return writeList([{ archive: { id: "one", name: "One", timemap, timegate, mementomap } }]);
+  const path = join(scratchDir(), "archives.json");
+  writeFileSync(path, JSON.stringify([{ id: "one", name: "One", timemap, timegate, mementomap }]));
+  return path;
 }
 
 describe("an aggregator whose map is replaced by a bad one", () => {
