@@ -35,15 +35,39 @@ function commandsApart(folder: string): Plugin {
   };
 }
 
+/**
+ * Loads the reader of JSON5 when something is first read by it: only the headers of older maps need it,
+ * and its five files take longer to load than a short command needs for its work.
+ */
+const LATE_JSON5: Plugin = {
+  name: "late-json5",
+  setup(builder) {
+    builder.onResolve({ filter: /^json5$/ }, () => ({ path: "json5", namespace: "late" }));
+    builder.onLoad({ filter: /^json5$/, namespace: "late" }, () => ({
+      contents: `
+        import { createRequire } from "node:module";
+        let json5;
+        export default {
+          parse: (text) => (json5 ??= createRequire(import.meta.url)("json5")).parse(text),
+        };
+      `,
+    }));
+  },
+};
+
 const sources = await readdir("src/node", { recursive: true });
 const workers = sources.filter((path) => path.endsWith("/worker.ts"));
-await build({ ...OPTIONS, entryPoints: workers.map((path) => `src/node/${path}`) });
+await build({
+  ...OPTIONS,
+  entryPoints: workers.map((path) => `src/node/${path}`),
+  plugins: [LATE_JSON5],
+});
 
 await rm("dist/cli", { recursive: true, force: true });
 await build({
   ...OPTIONS,
   entryPoints: ["src/cli/bin.ts"],
-  plugins: [commandsApart("./commands")],
+  plugins: [commandsApart("./commands"), LATE_JSON5],
 });
 // Each command by itself: what several share is written several times, so that no command is in
 // more files than it has parts to load late. A file costs a millisecond at every start.
@@ -54,7 +78,7 @@ await Promise.all(
       entryPoints: [`src/cli/commands/${file}`],
       splitting: true,
       chunkNames: "cli/chunks/[name]-[hash]",
-      plugins: [commandsApart(".")],
+      plugins: [commandsApart("."), LATE_JSON5],
     }),
   ),
 );

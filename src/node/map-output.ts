@@ -6,6 +6,7 @@ import { SizedHead } from "../ukvs/sized-head.ts";
 import type { MapSink } from "../ukvs/writer.ts";
 import { MementoMapError } from "../errors.ts";
 import { copyToOutput } from "./copy-to-output.ts";
+import { mapRecordsIn } from "./file-kind.ts";
 import { type Output, type OutputHead, type OutputStreams, withOutput } from "./output-file.ts";
 import { withTempDir } from "./temp-dir.ts";
 
@@ -134,7 +135,7 @@ async function filled<T>(
 ): Promise<T> {
   const map = new MapOutput(output, head);
   const result = await use(map);
-  if (map.size.records === 0 && replaced !== undefined && (await hasRecords(replaced))) {
+  if (map.size.records === 0 && replaced !== undefined && (await mapRecordsIn(replaced))) {
     throw new MementoMapError(
       "MM_EMPTY",
       "the new map holds no record, and the older one in the file some; it is kept, unless --force",
@@ -143,10 +144,4 @@ async function filled<T>(
   }
   await map.finish();
   return result;
-}
-
-/** Whether there is a file that is a map with at least one record. */
-async function hasRecords(path: string): Promise<boolean> {
-  const { mapRecordsIn } = await import("./file-kind.ts");
-  return mapRecordsIn(path);
 }

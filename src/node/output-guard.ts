@@ -2,7 +2,7 @@ import { fstatSync, type Stats } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
 import { dirname, resolve, sep } from "node:path";
 import { MementoMapError } from "../errors.ts";
-import type { FileKind } from "./file-kind.ts";
+import { type FileKind, fileKind, KIND_NAMES } from "./file-kind.ts";
 import { ioError, missingFolder, systemCode } from "./io-error.ts";
 
 /** What a command writes. */
@@ -94,8 +94,6 @@ async function guardFile(
     throw refusal(path, `is an input too (${name}), and would be lost; write to another file`);
   }
   if (same.length > 0) return;
-  // Loaded only where a file is there already: most outputs are new.
-  const { fileKind, KIND_NAMES } = await import("./file-kind.ts");
   const found = await fileKind(path);
   if (found === "empty" || REPLACEABLE[kind].includes(found)) return;
   for (const input of inputs) {

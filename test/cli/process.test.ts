@@ -71,3 +71,15 @@ describe.skipIf(process.platform === "win32")("the process", () => {
     });
   });
 });
+
+describe("the program as it is packed", () => {
+  it("reads the relaxed headers of older maps, by a reader that is loaded late", async () => {
+    const map = join(scratchDir(), "older.ukvs");
+    writeFileSync(map, '!fields {keys: ["surt"], values: ["frequency"]}\ncom,a)/ 3\n');
+    const { done } = spawnCli(["lookup", map, "http://a.com/"]);
+    expect(await done).toMatchObject({
+      code: 0,
+      stdout: "http://a.com/\tpresent\tcom,a)/\t3\t0\n",
+    });
+  });
+});

@@ -60,6 +60,10 @@ describe("an aggregator whose map is replaced by a bad one", () => {
       await expect
         .poll(() => json(`${service.url}/about.json`), PATIENCE)
         .toMatchObject({ archives: [{ map: { status: "ready", keys: 4, error: null } }] });
+      // The map is ready a moment before the router goes by it.
+      await expect
+        .poll(async () => JSON.stringify(await routed()), PATIENCE)
+        .toContain("not-in-map");
       const before = await routed();
 
       for (const [bad, reason] of Object.values(BAD)) {
