@@ -14,6 +14,7 @@ import {
   type Question,
 } from "./ask-archive.ts";
 import type { Upstream, UpstreamAnswer } from "./upstream.ts";
+import { formatAmount } from "../amount.ts";
 
 /**
  * Asks an archive for the TimeMap of an original, and for its other pages where it is cut in pages.
@@ -82,7 +83,7 @@ async function addPages(
     if (seen.has(url)) continue;
     pages += 1;
     if (pages > limits.maxPages) {
-      const fault = `the TimeMap has more than ${limits.maxPages} pages`;
+      const fault = `the TimeMap has more than ${formatAmount(limits.maxPages, "page")}`;
       return { code: "MM_LIMIT", failure: "page-limit", fault };
     }
     seen.add(url);

@@ -11,7 +11,8 @@ import { type AggregateValues, setUpAggregator } from "./aggregate-setup.ts";
 import { parseDatetime } from "./datetime.ts";
 import { ExitCode, type Io, writeBytes } from "./io.ts";
 import { routeWishes } from "./listed-archives.ts";
-import { formatAmount, formatDuration } from "./sizes.ts";
+import { formatAmount } from "../amount.ts";
+import { formatDuration } from "./sizes.ts";
 
 /** Asks archives once: writes a TimeMap, or with a datetime what is closest to it. */
 export async function aggregateOnce(
@@ -77,7 +78,7 @@ function exitCodeOf({ mementos, outcomes }: Aggregation): ExitCode {
   const [first] = outcomes;
   throw new MementoMapError(
     "MM_HTTP",
-    `none of ${outcomes.length} archives answered; ${first.archive.id}: ${first.fault ?? `status ${first.status}`}`,
+    `none of ${formatAmount(outcomes.length, "archive")} answered; ${first.archive.id}: ${first.fault ?? `status ${first.status}`}`,
   );
 }
 

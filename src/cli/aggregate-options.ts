@@ -6,7 +6,7 @@ import {
   MONITORING_OPTIONS,
   parseBase,
   parsePort,
-  parseServerLog,
+  SERVER_LOGS,
   parseZeroUp,
   PROXY_OPTIONS,
 } from "./server-options.ts";
@@ -19,6 +19,7 @@ import {
   parseWhole,
 } from "./sizes.ts";
 import { MAX_SHRINK_OPTION } from "./max-shrink-option.ts";
+import { choice } from "./choice.ts";
 
 /**
  * The options of `aggregate`, which are its settings in a file and in the environment too. Short
@@ -45,7 +46,7 @@ export const AGGREGATE_OPTIONS = {
     value: "FORMAT",
     default: "link",
     help: "What to write: link, json or cdxj.",
-    parse: parseFormat,
+    ...choice(["link", "json", "cdxj"]),
   },
   only: {
     type: "string",
@@ -328,7 +329,7 @@ export const AGGREGATE_OPTIONS = {
     value: "WHAT",
     default: "events",
     help: "What to say on standard error: requests (and events), events, or nothing.",
-    parse: parseServerLog,
+    ...choice(SERVER_LOGS),
   },
   config: {
     type: "string",
@@ -364,13 +365,6 @@ function parseMapAge(text: string): number {
 
 function parseCache(text: string): number {
   return text === "off" ? 0 : parseSize(text);
-}
-
-/** MemGator writes formats with capitals. */
-function parseFormat(text: string): "link" | "json" | "cdxj" {
-  const format = text.toLowerCase();
-  if (format === "link" || format === "json" || format === "cdxj") return format;
-  throw new MementoMapError("MM_USAGE", `not one of link, json, cdxj: ${quote(text)}`);
 }
 
 /** MemGator's -1 is our 0: no number of failures is too many. */

@@ -23,6 +23,8 @@ export interface ValueOption {
   readonly default?: string;
   /** May be given more than once. */
   readonly multiple?: true;
+  /** All values there are, where they are few: see `choice`. */
+  readonly choices?: readonly string[];
   /** Makes a value of the text; throws `MM_USAGE`, to which the option's name is added. */
   readonly parse?: (text: string) => unknown;
 }

@@ -24,9 +24,19 @@ function bashScript(commands: readonly Completable[]): string {
     const words = spellings(options).map(({ text }) => text);
     return `    ${name}) words='${words.join(" ")}' ;;`;
   });
+  const values = valueLists(commands).map(
+    ({ name, text, choices }) => `    '${name} ${text}') words='${choices.join(" ")}' ;;`,
+  );
   // Where nothing is proposed, bash completes names of files.
   return `_mementomap() {
   local word=\${COMP_WORDS[COMP_CWORD]} words=
+  case "\${COMP_WORDS[1]} \${COMP_WORDS[COMP_CWORD - 1]}" in
+${values.join("\n")}
+  esac
+  if [[ -n $words ]]; then
+    COMPREPLY=($(compgen -W "$words" -- "$word"))
+    return
+  fi
   case \${COMP_WORDS[1]} in
     help) words='${names}' ;;
 ${cases.join("\n")}
@@ -46,14 +56,25 @@ function zshScript(commands: readonly Completable[]): string {
     const words = spellings(options).map(({ text, help }) => quoted(`${text}:${help}`));
     return `    ${name}) options=(${words.join(" ")}) ;;`;
   });
+  const values = valueLists(commands).map(
+    ({ name, text, choices }) =>
+      `    ${quoted(`${name} ${text}`)}) values=(${choices.join(" ")}) ;;`,
+  );
   return `#compdef mementomap
 _mementomap() {
-  local -a commands options
+  local -a commands options values
   commands=(
 ${list.join("\n")}
   )
   if (( CURRENT == 2 )) || [[ $words[2] == help ]]; then
     _describe command commands
+    return
+  fi
+  case "$words[2] $words[CURRENT-1]" in
+${values.join("\n")}
+  esac
+  if (( $#values )); then
+    compadd -a values
     return
   fi
   case $words[2] in
@@ -69,9 +90,12 @@ function fishScript(commands: readonly Completable[]): string {
   const names = commands.map(({ name }) => name).join(" ");
   const lines = commands.flatMap(({ name, summary, options }) => [
     `complete -c mementomap -n __fish_use_subcommand -f -a ${name} -d ${quoted(summary)}`,
-    ...Object.entries(options).map(([option, { short, type, help }]) => {
+    ...Object.entries(options).map(([option, spec]) => {
+      const { short, type, help } = spec;
       const letter = short === undefined ? "" : ` -s ${short}`;
-      const value = type === "string" ? " -r" : "";
+      const choices = choicesOf(spec);
+      const value =
+        choices.length > 0 ? ` -x -a ${quoted(choices.join(" "))}` : type === "string" ? " -r" : "";
       return `complete -c mementomap -n '__fish_seen_subcommand_from ${name}'${letter} -l ${option}${value} -d ${quoted(help)}`;
     }),
   ]);
@@ -90,6 +114,23 @@ function spellings(
     ...(short === undefined ? [] : [{ text: `-${short}`, help }]),
     { text: `--${name}`, help },
   ]);
+}
+
+function choicesOf(option: FlagOption | ValueOption): readonly string[] {
+  return option.type === "string" ? (option.choices ?? []) : [];
+}
+
+/** The options of all commands that take one of a few values, as they are typed. */
+function valueLists(
+  commands: readonly Completable[],
+): { name: string; text: string; choices: readonly string[] }[] {
+  return commands.flatMap(({ name, options }) =>
+    Object.entries(options).flatMap(([option, spec]) => {
+      const choices = choicesOf(spec);
+      if (choices.length === 0) return [];
+      return spellings({ [option]: spec }).map(({ text }) => ({ name, text, choices }));
+    }),
+  );
 }
 
 /** Text in single quotes, in which all three shells take everything else as it is. */

@@ -1,6 +1,7 @@
 import type { GenerateSummary } from "../node/generate/generate-files.ts";
 import type { Io } from "./io.ts";
-import { formatCount, formatDuration, formatSize } from "./sizes.ts";
+import { formatCount } from "../amount.ts";
+import { formatDuration, formatSize } from "./sizes.ts";
 import type { SummaryLine } from "./summary.ts";
 import { showSummary } from "./summary.ts";
 

@@ -1,10 +1,10 @@
-import { MementoMapError, quote } from "../errors.ts";
-import type { InputFormat } from "../input/detect.ts";
+import { MementoMapError } from "../errors.ts";
 import { INPUT_FORMATS } from "../input/detect.ts";
 import type { CaptureFilter } from "../input/filter.ts";
 import { CaptureSieve, joinFilters, PAPER_PRESET } from "../input/filter.ts";
 import type { OptionTable, OptionValues } from "./command.ts";
 import { parseDatetime } from "./datetime.ts";
+import { choice } from "./choice.ts";
 
 /** The options of commands that read indexes: what they are, and which captures count. */
 export const INDEX_OPTIONS = {
@@ -13,7 +13,7 @@ export const INDEX_OPTIONS = {
     value: "NAME",
     default: "auto",
     help: `One of ${INPUT_FORMATS.join(", ")}.`,
-    parse: parseFormat,
+    ...choice(INPUT_FORMATS),
   },
   status: {
     type: "string",
@@ -51,7 +51,7 @@ export const INDEX_OPTIONS = {
     type: "string",
     value: "NAME",
     help: "paper: status 200, text/html, no robots.txt or sitemap.xml.",
-    parse: parsePreset,
+    ...choice(["paper"]),
   },
 } as const satisfies OptionTable;
 
@@ -64,7 +64,7 @@ export function captureFilter(
   values: OptionValues<typeof INDEX_OPTIONS>,
   more: CaptureFilter = {},
 ): CaptureFilter {
-  const filter = joinFilters(values.preset ?? {}, {
+  const filter = joinFilters(values.preset === undefined ? {} : PAPER_PRESET, {
     status: someOf(values.status),
     mime: someOf(values.mime),
     from: values.from,
@@ -91,20 +91,6 @@ function parseStatus(text: string): string {
 function parseExclude(text: string): string {
   void new CaptureSieve({ exclude: [text] });
   return text;
-}
-
-function parseFormat(text: string): InputFormat {
-  const format = INPUT_FORMATS.find((name) => name === text);
-  if (format !== undefined) return format;
-  throw new MementoMapError(
-    "MM_USAGE",
-    `unknown format ${quote(text)}; use one of ${INPUT_FORMATS.join(", ")}`,
-  );
-}
-
-function parsePreset(text: string): CaptureFilter {
-  if (text === "paper") return PAPER_PRESET;
-  throw new MementoMapError("MM_USAGE", `unknown preset ${quote(text)}; there is: paper`);
 }
 
 /** `--status 200,301` is the same as giving the option twice. */

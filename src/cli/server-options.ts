@@ -34,10 +34,8 @@ export function parseBase(text: string): string {
  *
  * @throws `MM_USAGE`
  */
-export function parseServerLog(text: string): "requests" | "events" | "nothing" {
-  if (text === "requests" || text === "events" || text === "nothing") return text;
-  throw new MementoMapError("MM_USAGE", `not one of requests, events, nothing: ${quote(text)}`);
-}
+/** What a service can write to its log. */
+export const SERVER_LOGS = ["requests", "events", "nothing"] as const;
 
 /** Options of every service: where it is looked after. */
 export const MONITORING_OPTIONS = {

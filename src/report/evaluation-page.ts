@@ -10,6 +10,7 @@ import { shortNumber, shortPercent, wholeNumber } from "./number-format.ts";
 import type { PageSection, Tile } from "./page.ts";
 import { card, grid, pageHtml } from "./page.ts";
 import type { RunRecord } from "./run-record.ts";
+import { formatAmount } from "../amount.ts";
 
 export interface EvaluationPage {
   readonly evaluations: readonly Evaluation[];
@@ -30,7 +31,7 @@ export function evaluationPage(report: EvaluationPage): string {
   const held = (first?.truePositives ?? 0) + (first?.falseNegatives ?? 0);
   return pageHtml({
     title: "Cost and accuracy of maps",
-    lead: `${evaluations.length} maps were asked ${shortNumber(lookups)} lookups each. ${losers === 0 ? "None lost anything that is held (recall 1)." : `Maps that lose something that is held: ${losers}.`}`,
+    lead: `${formatAmount(evaluations.length, "map was", "maps were")} asked ${shortNumber(lookups)} lookups each. ${losers === 0 ? "None lost anything that is held (recall 1)." : `Maps that lose something that is held: ${losers}.`}`,
     tiles: [
       { name: "Maps", value: String(evaluations.length) },
       { name: "Lookups", value: shortNumber(lookups), remark: `${wholeNumber(lookups)} keys` },

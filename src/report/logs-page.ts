@@ -9,13 +9,14 @@ import type { PageSection } from "./page.ts";
 import { card, pageHtml } from "./page.ts";
 import type { RunRecord } from "./run-record.ts";
 import { rowChart } from "./row-chart.ts";
+import { formatAmount } from "../amount.ts";
 
 /** What aggregator logs tell, as one HTML file. */
 export function logsPage(report: LogReport, run: RunRecord): string {
   const { counts, all, asked, askedAndHeld, unknown, unknownShare } = report;
   return pageHtml({
     title: "What people ask archives for",
-    lead: `${shortNumber(counts.requests)} requests to an aggregator became ${shortNumber(all.requests)} requests to ${report.archives.length} archives. ${percent(all.hitShare)} % of those were hits; the rest was wasted.`,
+    lead: `${shortNumber(counts.requests)} requests to an aggregator became ${shortNumber(all.requests)} requests to ${formatAmount(report.archives.length, "archive")}. ${percent(all.hitShare)} % of those were hits; the rest was wasted.`,
     tiles: [
       {
         name: "Requests",

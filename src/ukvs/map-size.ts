@@ -1,3 +1,4 @@
+import { formatAmount } from "../amount.ts";
 import { MementoMapError, quote } from "../errors.ts";
 import { formatJson, isJsonObject } from "./relaxed-json.ts";
 
@@ -71,10 +72,10 @@ export function sizeFault(stated: MapSize, found: FoundSize): string | undefined
   if (bytes >= stated.bytes && records === stated.records) return undefined;
   const isCut = bytes < stated.bytes || records < stated.records;
   const fault = isCut ? "the map is cut short" : "the map has more records than it states";
-  const expected = `"!${SIZE_HEADER}" states ${stated.bytes} bytes and ${stated.records} records`;
+  const expected = `"!${SIZE_HEADER}" states ${formatAmount(stated.bytes, "byte")} and ${formatAmount(stated.records, "record")}`;
   const held = [
-    ...(found.bytes === undefined ? [] : [`${bytes} bytes`]),
-    ...(found.records === undefined ? [] : [`${records} records`]),
+    ...(found.bytes === undefined ? [] : [formatAmount(bytes, "byte")]),
+    ...(found.records === undefined ? [] : [formatAmount(records, "record")]),
   ];
   return `${fault}: ${expected}, found ${held.join(" and ")}`;
 }

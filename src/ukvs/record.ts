@@ -1,6 +1,7 @@
 import { MementoMapError, quote } from "../errors.ts";
 import type { Fields } from "./header.ts";
 import { formatJson, isJsonObject, parseRelaxedJson } from "./relaxed-json.ts";
+import { formatAmount } from "../amount.ts";
 
 /** One line of a file: key columns, value columns, and what its JSON block adds. */
 export interface UkvsRecord {
@@ -70,7 +71,7 @@ export function formatRecord(record: UkvsRecord, fields: Fields): string {
   const { keys, values, json } = record;
   if (keys.length !== fields.keys.length || values.length !== fields.values.length) {
     throw badLine(
-      `expected ${fields.keys.length} keys and ${fields.values.length} values, got ${keys.length} and ${values.length} for ${quote(keys.join(" "))}`,
+      `expected ${formatAmount(fields.keys.length, "key")} and ${formatAmount(fields.values.length, "value")}, got ${keys.length} and ${values.length} for ${quote(keys.join(" "))}`,
     );
   }
   const [first = "", ...others] = keys;

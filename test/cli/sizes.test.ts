@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { formatAmount, formatCount } from "../../src/amount.ts";
 import {
-  formatAmount,
-  formatCount,
   formatDuration,
   formatSize,
   parseDecimal,

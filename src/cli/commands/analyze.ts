@@ -11,7 +11,8 @@ import { captureFilter, INDEX_OPTIONS } from "../index-options.ts";
 import type { Io } from "../io.ts";
 import { ExitCode } from "../io.ts";
 import { runRecord, timelessRecord } from "../run-record.ts";
-import { formatCount, formatDuration, formatSize, parsePositive, parseWhole } from "../sizes.ts";
+import { formatCount } from "../../amount.ts";
+import { formatDuration, formatSize, parsePositive, parseWhole } from "../sizes.ts";
 import { showSummary } from "../summary.ts";
 import { withProgress, WORK_OPTIONS } from "../work-options.ts";
 

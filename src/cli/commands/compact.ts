@@ -16,8 +16,8 @@ import { ExitCode } from "../io.ts";
 import { refuseOtherThanMaps } from "../map-argument.ts";
 import { warnOfOddLines } from "../odd-lines.ts";
 import { Progress } from "../progress.ts";
+import { formatCount } from "../../amount.ts";
 import {
-  formatCount,
   formatDuration,
   formatSize,
   parseDecimal,

@@ -1,5 +1,4 @@
 import { availableParallelism } from "node:os";
-import { MementoMapError, quote } from "../../errors.ts";
 import type { Sweep } from "../../node/evaluate/evaluate-files.ts";
 import { evaluateFiles } from "../../node/evaluate/evaluate-files.ts";
 import { threadsWithin } from "../../node/generate/memory.ts";
@@ -20,6 +19,9 @@ import { warnOfOddLines } from "../odd-lines.ts";
 import { runRecord, timelessRecord } from "../run-record.ts";
 import { parsePositive } from "../sizes.ts";
 import { WORK_OPTIONS } from "../work-options.ts";
+import { choice } from "../choice.ts";
+
+const SWEEPS = ["paper", "frontier"] as const satisfies readonly Sweep[];
 
 export const evaluate: Command = defineCommand({
   name: "evaluate",
@@ -64,7 +66,7 @@ as well) beside weights, fixed policies, and Bloom filters of the same sizes.`,
     },
     future: { type: "string", value: "FILE", help: "A list of what was archived later." },
     baselines: { type: "boolean", help: "Add weights, fixed policies and Bloom filters." },
-    sweep: { type: "string", value: "SET", help: "paper or frontier.", parse: parseSweep },
+    sweep: { type: "string", value: "SET", help: "paper or frontier.", ...choice(SWEEPS) },
     misses: {
       type: "string",
       value: "FILE",
@@ -171,8 +173,3 @@ as well) beside weights, fixed policies, and Bloom filters of the same sizes.`,
     }
   },
 });
-
-function parseSweep(text: string): Sweep {
-  if (text === "paper" || text === "frontier") return text;
-  throw new MementoMapError("MM_USAGE", `not a sweep: ${quote(text)}; use paper or frontier`);
-}

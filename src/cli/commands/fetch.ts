@@ -16,7 +16,8 @@ import { parseDatetime } from "../datetime.ts";
 import { ExitCode, type Io, writeText } from "../io.ts";
 import { MAX_SHRINK_OPTION } from "../max-shrink-option.ts";
 import { Progress } from "../progress.ts";
-import { formatCount, formatDuration, formatSize, parseSize } from "../sizes.ts";
+import { formatAmount } from "../../amount.ts";
+import { formatDuration, formatSize, parseSize } from "../sizes.ts";
 
 export const fetch: Command = defineCommand({
   name: "fetch",
@@ -170,7 +171,7 @@ async function copyOut(path: string, io: Io): Promise<void> {
 function sentence({ status, url, method, bytes, pages, freshForMs }: FetchResult): string {
   const fresh = freshForMs > 0 ? `, fresh for ${formatDuration(freshForMs)}` : "";
   if (status === "unchanged") return `unchanged: ${url}${fresh}`;
-  const parts = pages > 1 ? ` on ${formatCount(pages)} pages` : "";
+  const parts = pages > 1 ? ` on ${formatAmount(pages, "page")}` : "";
   return `fetched ${formatSize(bytes)}${parts} from ${url} (${method})${fresh}`;
 }
 
@@ -210,7 +211,7 @@ async function lookUpRemotely(asked: Asked, io: Io): Promise<ExitCode> {
     if (!asked.quiet) {
       const { requests, bytes, size } = search.traffic;
       io.stderr.write(
-        `${formatCount(requests)} requests, ${formatSize(bytes)} of ${formatSize(size)}\n`,
+        `${formatAmount(requests, "request")}, ${formatSize(bytes)} of ${formatSize(size)}\n`,
       );
     }
     return isAnyPresent ? ExitCode.ok : ExitCode.negative;

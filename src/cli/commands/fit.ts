@@ -19,7 +19,7 @@ import type { Io } from "../io.ts";
 import { ExitCode, writeText } from "../io.ts";
 import { refuseOtherThanMaps } from "../map-argument.ts";
 import { warnOfOddLines } from "../odd-lines.ts";
-import { formatCount } from "../sizes.ts";
+import { formatCount } from "../../amount.ts";
 
 export const fit: Command = defineCommand({
   name: "fit",

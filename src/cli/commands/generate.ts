@@ -1,9 +1,8 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { MementoMapError, quote } from "../../errors.ts";
+import { isMementoMapError, MementoMapError, quote } from "../../errors.ts";
 import type { MapDescription } from "../../generate/map-headers.ts";
 import { DATETIME_DIGITS } from "../../generate/row-key.ts";
-import type { KeyTrust } from "../../input/detect.ts";
 import { KEY_TRUST } from "../../input/detect.ts";
 import type { GenerateSummary } from "../../node/generate/generate-files.ts";
 import { generateFiles } from "../../node/generate/generate-files.ts";
@@ -20,6 +19,7 @@ import type { Io } from "../io.ts";
 import { ExitCode } from "../io.ts";
 import { withProgress, WORK_OPTIONS } from "../work-options.ts";
 import { sourceDate } from "../source-date.ts";
+import { choice } from "../choice.ts";
 
 export const generate: Command = defineCommand({
   name: "generate",
@@ -52,7 +52,7 @@ another input. A file that is there and is not a map is kept, unless --force.`,
       value: "RULE",
       default: "count",
       help: "Captures of unchanged pages: count or skip.",
-      parse: parseRevisits,
+      ...choice(["count", "skip"]),
     },
     distinct: { type: "boolean", help: "Count captures of the same URI and time once." },
     originals: { type: "boolean", help: "Count originals (distinct URIs) too." },
@@ -73,7 +73,7 @@ another input. A file that is there and is not a map is kept, unless --force.`,
       value: "FROM",
       default: "auto",
       help: "Take keys from the key column, from the uri, or auto.",
-      parse: parseKeys,
+      ...choice(KEY_TRUST),
     },
     archive: {
       type: "string",
@@ -112,7 +112,7 @@ another input. A file that is there and is not a map is kept, unless --force.`,
     const outputs = [{ path: values.output, kind: "map", replaces: values.add } as const];
     await guardOutputs(outputs, { inputs: [...paths, ...values.add], force: values.force });
     const startedAt = io.now();
-    const summary = await withProgress(io, [...paths, ...values.add], values, (settings) =>
+    const making = withProgress(io, [...paths, ...values.add], values, (settings) =>
       withMapOutput(
         values.output,
         {
@@ -140,6 +140,9 @@ another input. A file that is there and is not a map is kept, unless --force.`,
         },
       ),
     );
+    const summary = await making.catch((error: unknown) => {
+      throw isMementoMapError(error) && error.code === "MM_BAD_LINE" ? withHint(error) : error;
+    });
     if (summary.rows === 0 && !values.json) {
       io.stderr.write("mementomap: warning: the map holds no record: nothing was found to count\n");
     }
@@ -159,9 +162,10 @@ function refuseNothingButDamage({ rows, damages }: GenerateSummary): void {
   );
 }
 
-function parseRevisits(text: string): "count" | "skip" {
-  if (text === "count" || text === "skip") return text;
-  throw new MementoMapError("MM_USAGE", `unknown rule ${quote(text)}; use count or skip`);
+/** Lines that are bad stop a run only where `--skip-bad` was not given. */
+function withHint({ code, message, position, cause }: MementoMapError): MementoMapError {
+  const hint = "; --skip-bad leaves such lines out and counts them";
+  return new MementoMapError(code, message + hint, { position, cause });
 }
 
 function parseAddress(text: string): string {
@@ -170,12 +174,6 @@ function parseAddress(text: string): string {
     "MM_USAGE",
     `not a web address: ${quote(text)}; write https://archive.example.org/`,
   );
-}
-
-function parseKeys(text: string): KeyTrust {
-  const trust = KEY_TRUST.find((name) => name === text);
-  if (trust !== undefined) return trust;
-  throw new MementoMapError("MM_USAGE", `unknown ${quote(text)}; use ${KEY_TRUST.join(", ")}`);
 }
 
 function parseBy(text: string): number {

@@ -1,6 +1,4 @@
-import { MementoMapError, quote } from "../../errors.ts";
 import { DEFAULT_BACK_OFF } from "../../harvest/back-off.ts";
-import type { CdxMatch, CdxPaging } from "../../harvest/cdx-request.ts";
 import { CDX_MATCHES, CDX_PAGINGS } from "../../harvest/cdx-request.ts";
 import { harvestIndex } from "../../node/harvest/harvest-index.ts";
 import { guardOutputs } from "../../node/output-guard.ts";
@@ -15,7 +13,9 @@ import { parseDatetime } from "../datetime.ts";
 import type { Io } from "../io.ts";
 import { ExitCode } from "../io.ts";
 import { Progress } from "../progress.ts";
-import { formatAmount, formatCount, parsePositive, parseWhole } from "../sizes.ts";
+import { formatAmount, formatCount } from "../../amount.ts";
+import { parsePositive, parseWhole } from "../sizes.ts";
+import { choice } from "../choice.ts";
 
 export const harvest: Command = defineCommand({
   name: "harvest",
@@ -52,7 +52,7 @@ HTTP_PROXY, ALL_PROXY and NO_PROXY name.`,
       value: "HOW",
       default: "exact",
       help: `And beyond: ${CDX_MATCHES.join(", ")}.`,
-      parse: parseMatch,
+      ...choice(CDX_MATCHES),
     },
     from: { type: "string", value: "DATE", help: "Captures from then on.", parse: parseDatetime },
     to: { type: "string", value: "DATE", help: "Captures up to then.", parse: parseDatetime },
@@ -60,7 +60,7 @@ HTTP_PROXY, ALL_PROXY and NO_PROXY name.`,
       type: "string",
       value: "HOW",
       help: `How the server pages: ${CDX_PAGINGS.join(", ")}. Default: find out.`,
-      parse: parsePaging,
+      ...choice(CDX_PAGINGS),
     },
     "page-lines": {
       type: "string",
@@ -225,16 +225,4 @@ function report(
       ? `${JSON.stringify(summary)}\n`
       : `${formatAmount(lines, "capture")}${before}, ${what}, ${formatAmount(requests, "request")}\n`,
   );
-}
-
-function parseMatch(text: string): CdxMatch {
-  const match = CDX_MATCHES.find((name) => name === text);
-  if (match !== undefined) return match;
-  throw new MementoMapError("MM_USAGE", `unknown ${quote(text)}; use ${CDX_MATCHES.join(", ")}`);
-}
-
-function parsePaging(text: string): CdxPaging {
-  const paging = CDX_PAGINGS.find((name) => name === text);
-  if (paging !== undefined) return paging;
-  throw new MementoMapError("MM_USAGE", `unknown ${quote(text)}; use ${CDX_PAGINGS.join(", ")}`);
 }

@@ -16,7 +16,7 @@ import { ExitCode, type Io } from "../io.ts";
 import { LineWriter } from "../line-writer.ts";
 import { openMap } from "../../node/open-map.ts";
 import { Progress } from "../progress.ts";
-import { formatCount } from "../sizes.ts";
+import { formatCount } from "../../amount.ts";
 
 const decoder = new TextDecoder();
 

@@ -5,7 +5,7 @@ import { usage } from "../command-line.ts";
 import { type Command, defineCommand } from "../command.ts";
 import { ExitCode } from "../io.ts";
 import { withMapSources } from "../../node/map-sources.ts";
-import { formatAmount, formatCount } from "../sizes.ts";
+import { formatAmount, formatCount } from "../../amount.ts";
 
 export const merge: Command = defineCommand({
   name: "merge",

@@ -20,11 +20,12 @@ import {
   MONITORING_OPTIONS,
   parseBase,
   parsePort,
-  parseServerLog,
+  SERVER_LOGS,
   parseZeroUp,
   PROXY_OPTIONS,
 } from "../server-options.ts";
 import { parseDecimal, parsePositive, parseSize } from "../sizes.ts";
+import { choice } from "../choice.ts";
 
 export const serve: Command = defineCommand({
   name: "serve",
@@ -120,7 +121,7 @@ address is written to standard output when the server is ready.
       value: "WHAT",
       default: "requests",
       help: "What to log: requests (and events), events, or nothing.",
-      parse: parseServerLog,
+      ...choice(SERVER_LOGS),
     },
     "max-batch": {
       type: "string",

@@ -6,7 +6,8 @@ import { usage } from "../command-line.ts";
 import { type Command, defineCommand } from "../command.ts";
 import { ExitCode } from "../io.ts";
 import { withMapSources } from "../../node/map-sources.ts";
-import { formatAmount, parsePositive } from "../sizes.ts";
+import { formatAmount } from "../../amount.ts";
+import { parsePositive } from "../sizes.ts";
 
 export const split: Command = defineCommand({
   name: "split",

@@ -11,7 +11,7 @@ import { type Command, defineCommand } from "../command.ts";
 import { ExitCode, type Io } from "../io.ts";
 import { LineWriter } from "../line-writer.ts";
 import { Progress } from "../progress.ts";
-import { formatAmount } from "../sizes.ts";
+import { formatAmount } from "../../amount.ts";
 
 export const validate: Command = defineCommand({
   name: "validate",

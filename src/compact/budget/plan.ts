@@ -6,6 +6,7 @@ import { HIGHEST_PRICE, searchPrice } from "./price-search.ts";
 import type { Decision, Solution, Solve } from "./solve.ts";
 import { DECISION, solve } from "./solve.ts";
 import type { Survey } from "./survey.ts";
+import { formatAmount } from "../../amount.ts";
 
 /** What to roll up, and what to exclude, to keep a map within a number of rows. */
 export interface Plan {
@@ -65,7 +66,7 @@ export function planRollUps(survey: Survey, maxRows: number, options: PlanOption
   if (fixed + smallest.rows > maxRows) {
     throw new MementoMapError(
       "MM_USAGE",
-      `the map cannot be made smaller than ${fixed + smallest.rows} rows; ` +
+      `the map cannot be made smaller than ${formatAmount(fixed + smallest.rows, "row")}; ` +
         `allow that many instead of ${maxRows}`,
     );
   }

@@ -24,6 +24,7 @@ import type { MapOutput } from "../map-output.ts";
 import { ScratchSpill } from "../scratch-spill.ts";
 import { withTempDir } from "../temp-dir.ts";
 import { budgetKernels } from "./budget-kernels.ts";
+import { formatAmount } from "../../amount.ts";
 
 /** How large a map may be; the smallest of what is given counts. */
 export interface Budget {
@@ -221,7 +222,7 @@ function rowsWithin(budget: Budget, compaction: BudgetCompaction): number {
   if (lines < Infinity && lines <= headerLines) {
     throw new MementoMapError(
       "MM_USAGE",
-      `a budget of ${lines} lines leaves none for rows: the map has ${headerLines} headers`,
+      `a budget of ${formatAmount(lines, "line")} leaves none for rows: the map has ${formatAmount(headerLines, "header")}`,
     );
   }
   return lines - headerLines;

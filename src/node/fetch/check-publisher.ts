@@ -18,6 +18,7 @@ import { startsHeader, type UkvsHeaders } from "../../ukvs/header.ts";
 import { decompressed } from "../decompress.ts";
 import { PUBLISHER_RULES, type RuleId } from "./publisher-rules.ts";
 import { interruptibleChunks } from "../../interruption.ts";
+import { formatAmount } from "../../amount.ts";
 
 /** What was found about one rule of `docs/dissemination.md`. */
 export interface Finding {
@@ -252,7 +253,7 @@ class PublisherChecks {
     else if (walk.fault !== undefined) yield judged("P15", false, walk.fault);
     else {
       const isWhole = isFirst || walk.recordsDigest === whole.recordsDigest;
-      const pages = walk.count === 1 ? "1 page" : `${walk.count} pages`;
+      const pages = formatAmount(walk.count, "page");
       const said = isFirst
         ? `${pages}, linked and in order`
         : `${pages} ${isWhole ? "with the records of the map" : "with other records than the map"}`;
@@ -329,7 +330,8 @@ function wrongPage(
   const { mark } = page;
   if (mark?.number !== number) return `is page ${mark?.number}, not page ${number}`;
   if (before?.mark === undefined) return undefined;
-  if (mark.of !== before.mark.of) return `is one of ${mark.of} pages, not of ${before.mark.of}`;
+  if (mark.of !== before.mark.of)
+    return `is one of ${formatAmount(mark.of, "page")}, not of ${before.mark.of}`;
   if (pageVersion(page.headers) !== pageVersion(before.headers)) {
     return "is of another version than the page before";
   }

@@ -9,6 +9,7 @@ import { withoutPageMark } from "../../lookup/page-range.ts";
 import { formatHeaders, type UkvsHeaders } from "../../ukvs/header.ts";
 import { download, type Download, type DownloadOptions } from "./download.ts";
 import { fileChunks } from "./take-map.ts";
+import { formatAmount } from "../../amount.ts";
 
 const HEAD_BYTES = 256 * 1024;
 
@@ -53,7 +54,7 @@ export async function fetchPages(
   const { url } = first.fetched.part;
   if (first.mark.number !== 1) throw refused(url, `the map begins with page ${first.mark.number}`);
   if (of > options.maxPages) {
-    throw refused(url, `the map has ${of} pages, more than ${options.maxPages}`);
+    throw refused(url, `the map has ${formatAmount(of, "page")}, more than ${options.maxPages}`);
   }
   const pages = [first];
   let left = options.maxBytes;

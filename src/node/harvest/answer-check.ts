@@ -8,6 +8,7 @@ import type { TimeWindow } from "../../harvest/time-window.ts";
 import { isWithin, splitWindow } from "../../harvest/time-window.ts";
 import type { PoliteClient } from "./polite-client.ts";
 import { startOf } from "./polite-client.ts";
+import { formatAmount } from "../../amount.ts";
 
 /** What to do with an answer. */
 export type Verdict =
@@ -48,10 +49,10 @@ export async function checkAnswer(
   const lastOfAll = await askForRow(client, lastRowUrl(api, query, cursor));
   const found = completeness(rows, lastOfAll);
   if (found === "whole") return WHOLE;
-  const count = rows.count.toLocaleString("en");
+  const amount = formatAmount(rows.count, "row");
   if (cursor.paging === "pages") {
     // Pages hold whole blocks, so their numbers of rows are round without a limit.
-    return found === "cut" ? sample(`sends only ${count} rows of a page`) : WHOLE;
+    return found === "cut" ? sample(`sends only ${amount} of a page`) : WHOLE;
   }
   if (found === "unknown" && rows.count !== limit && !isRoundCount(rows.count)) return WHOLE;
   // Nobody limits answers to so few, and the server cannot be asked.
@@ -59,7 +60,7 @@ export async function checkAnswer(
     found === "unknown" && rows.count < FEWEST_SAMPLED ? WHOLE : sample(reason);
   const { times } = rows;
   const windows = times === undefined ? undefined : splitWindow(windowOf(query, cursor), times);
-  const stopped = `sent ${count} rows, which may be a limit,`;
+  const stopped = `sent ${amount}, which may be a limit,`;
   if (times === undefined) return cannotTell(`${stopped} without datetimes to continue by`);
   if (windows === undefined) return cannotTell(`${stopped} of the same second`);
   if (!isPart && !(await selectsByTime(client, api, query, windows))) {

@@ -26,6 +26,7 @@ import {
 import { PartFile } from "./part-file.ts";
 import type { Answer } from "./polite-client.ts";
 import { CutAnswer } from "./polite-client.ts";
+import { formatAmount } from "../../amount.ts";
 
 /** Longer than any resume key, and than the first lines of an index. */
 const TAIL_BYTES = 1 << 14;
@@ -224,7 +225,7 @@ function checkArray(lines: number, source: string): void {
   if (rows === undefined) return;
   throw new MementoMapError(
     "MM_BAD_INPUT",
-    `the server sent ${rows} rows, which may be a limit, as an array in JSON, which cannot be continued; leave output=json out of its address`,
+    `the server sent ${formatAmount(rows, "row")}, which may be a limit, as an array in JSON, which cannot be continued; leave output=json out of its address`,
     { position: { source } },
   );
 }

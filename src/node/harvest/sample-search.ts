@@ -8,6 +8,7 @@ import type { PoliteOptions } from "./polite-client.ts";
 import { PoliteClient } from "./polite-client.ts";
 import { SearchStore } from "./search-store.ts";
 import { checkSignal } from "../../interruption.ts";
+import { formatAmount } from "../../amount.ts";
 
 export interface SampleSearchOptions extends PoliteOptions {
   /** Words to begin with. */
@@ -107,7 +108,7 @@ async function catchUp(store: SearchStore, picker: WordPicker): Promise<Set<stri
 function tooMany(source: string, searches: number): MementoMapError {
   return new MementoMapError(
     "MM_USAGE",
-    `was begun, and ${searches} searches were made for it; ask for as many or more, or give another -o`,
+    `was begun, and ${formatAmount(searches, "search was", "searches were")} made for it; ask for as many or more, or give another -o`,
     { position: { source } },
   );
 }

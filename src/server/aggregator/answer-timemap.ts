@@ -14,6 +14,7 @@ import {
   sendBody,
   sendRefusal,
 } from "./aggregator-exchange.ts";
+import { formatAmount } from "../../amount.ts";
 
 /** Which part of a TimeMap is wanted, and how. */
 export interface TimeMapWish {
@@ -41,7 +42,7 @@ export function answerTimeMap(
   const isPaged = page !== undefined || mementos.count > pageSize;
   const paging = isPaged ? pagingOf(exchange, aggregation, pageSize, page ?? 1) : undefined;
   if (paging !== undefined && paging.current >= paging.pages.length) {
-    const detail = `there are ${paging.pages.length} pages`;
+    const detail = `the TimeMap has ${formatAmount(paging.pages.length, "page")}`;
     sendRefusal(exchange, notFound(detail), style);
     return;
   }

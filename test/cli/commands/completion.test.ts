@@ -34,6 +34,21 @@ describe("completion", () => {
     }
   });
 
+  it.each(["bash", "zsh", "fish"])(
+    "knows the values of options that take few: %s",
+    async (shell) => {
+      const script = await scriptFor(shell);
+      for (const load of COMMAND_TABLE.values()) {
+        const { options } = await load();
+        for (const option of Object.values(options)) {
+          if (option.type !== "string" || option.choices === undefined) continue;
+          expect(script).toContain(option.choices.join(" "));
+          for (const value of option.choices) expect(option.parse?.(value)).toBe(value);
+        }
+      }
+    },
+  );
+
   describe.skipIf(!has("bash"))("in bash (not found: skipped)", () => {
     it.each([
       [["ge"], ["generate"]],
@@ -47,6 +62,17 @@ describe("completion", () => {
         ["--max-host-depth", "--max-path-depth", "--max-lines", "--max-bytes"],
       ],
       [["lookup", "map.ukvs", "--b"], ["--batch"]],
+      [
+        ["generate", "--format", "c"],
+        ["cdx", "cdxj"],
+      ],
+      [
+        ["evaluate", "--sweep", ""],
+        ["paper", "frontier"],
+      ],
+      [["generate", "--preset", "p"], ["paper"]],
+      [["harvest", "--match", "h"], ["host"]],
+      [["aggregate", "-f", "j"], ["json"]],
       // Names of files are the shell's own affair.
       [["lookup", "ma"], []],
       [["nonsense", "--"], []],
@@ -69,5 +95,7 @@ describe("completion", () => {
     const script = `${await scriptFor("fish")}complete -C 'mementomap compact --max-l'`;
     const shown = execFileSync("fish", ["-c", script], { encoding: "utf8" });
     expect(shown).toBe("--max-lines\tAt most so many lines, headers included.\n");
+    const values = `${await scriptFor("fish")}complete -C 'mementomap evaluate --sweep p'`;
+    expect(execFileSync("fish", ["-c", values], { encoding: "utf8" })).toMatch(/^paper\b/);
   });
 });

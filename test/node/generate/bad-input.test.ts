@@ -129,7 +129,7 @@ describe("bad input", () => {
     [
       "generate",
       "com,a)/ 2014 {}\n\ncom,a)/ yesterday {}\n",
-      ':3: expected a datetime of 4 to 17 digits behind the key: "com,a)/ yesterday {}" [MM_BAD_LINE]',
+      ':3: expected a datetime of 4 to 17 digits behind the key: "com,a)/ yesterday {}"; --skip-bad leaves such lines out and counts them [MM_BAD_LINE]',
     ],
   ] as const)("%s: %j", async (command, content, message) => {
     const world = new World();
@@ -174,11 +174,11 @@ describe("bad input", () => {
   it.each([
     [["generate", "--from", "20"], '--from: not a datetime: "20"'],
     [["generate", "--to", "2014-13"], '--to: not a datetime: "2014-13"'],
-    [["generate", "--format", "nonsense"], '--format: unknown format "nonsense"; use one of '],
+    [["generate", "--format", "nonsense"], '--format: unknown "nonsense"; use auto, cdx'],
     [["generate", "--status", "ok"], 'not a status such as 200 or 2xx: "ok"'],
     [["generate", "--exclude", "("], 'not a regular expression: "("'],
     [["generate", "--by", "week"], '--by: cannot split by "week"; '],
-    [["generate", "--preset", "x"], '--preset: unknown preset "x"; '],
+    [["generate", "--preset", "x"], '--preset: unknown "x"; use paper'],
     [["generate", "--memory", "x"], '--memory: not a size: "x"; '],
     [["generate", "--threads", "0"], '--threads: not a whole number from 1 up: "0"'],
     [["compact", "--max-host-depth", "0"], '--max-host-depth: not a whole number from 1 up: "0"'],

@@ -159,7 +159,7 @@ describe("the key column of an index", () => {
   it("is named in an error for other words", async () => {
     const { code, stderr } = await generate("com,a)/\n", "--keys", "magic");
     expect(code).toBe(2);
-    expect(stderr).toContain('unknown "magic"; use auto, column, uri');
+    expect(stderr).toContain('unknown "magic"; use auto, column or uri');
   });
 });
 

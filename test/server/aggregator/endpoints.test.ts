@@ -93,7 +93,7 @@ describe("TimeMaps", () => {
     const beyond = await get(`${url}/timemap/link/4/${URI}`);
     expect([beyond.status, await beyond.json()]).toMatchObject([
       404,
-      { detail: "there are 3 pages" },
+      { detail: "the TimeMap has 3 pages" },
     ]);
   });
 
