@@ -128,3 +128,67 @@ export type { SampleOptions } from "./sample/sample-options.ts";
 
 export { analyzeIndex } from "./analyze/analyze-index.ts";
 export type { Analysis } from "./analyze/analysis.ts";
+
+// Types that the signatures above refer to.
+export type { ArchiveTallies, ArchiveTally } from "./aggregate/archive-tally.ts";
+export type { AskLimits } from "./aggregate/ask-archive.ts";
+export type { FailureReason } from "./aggregate/failure-reason.ts";
+export type { MergeSource } from "./aggregate/merge.ts";
+export type { MementoRange, MergeColumns, MergedMemento } from "./aggregate/merged-timemap.ts";
+export type { Outcome, Result } from "./aggregate/outcome.ts";
+export type { RoutingEstimate, RoutingReport, Share } from "./aggregate/routing-estimate.ts";
+export type {
+  Clock,
+  ProcessPlace,
+  Session,
+  SessionEnd,
+  SessionObserver,
+} from "./aggregate/session.ts";
+export type { StopSignal } from "./aggregate/stop-signal.ts";
+export type { Endpoint, EndpointState } from "./aggregate/upstream.ts";
+export type {
+  CaptureTables,
+  ExactDepthRow,
+  Fits,
+  GrowthPoint,
+  IndexStatistics,
+  MalformedTables,
+  MalformedValues,
+  MementoDistribution,
+  Method,
+  Reduction,
+  SubTreeRow,
+  TldRow,
+  TldTable,
+  TopTables,
+  YearRow,
+} from "./analyze/analysis.ts";
+export type { AnalyzeIndexOptions } from "./analyze/analyze-index.ts";
+export type { LineCounts } from "./analyze/capture-tally.ts";
+export type { DepthRow, ReductionCurve } from "./analyze/depth-statistics.ts";
+export type { HeapsFit } from "./analyze/heaps-fit.ts";
+export type { CurvePoint, DistributionSummary } from "./analyze/histogram.ts";
+export type { SubTree } from "./analyze/sub-tree.ts";
+export type { Ranked } from "./analyze/top-list.ts";
+export type { LineOptions } from "./bytes/lines.ts";
+export type { Prior } from "./compact/budget/prior.ts";
+export type { TracePoint } from "./evaluate/compaction-trace.ts";
+export type { AnswerCounts } from "./evaluate/confusion.ts";
+export type { TruthSummary } from "./evaluate/evaluation.ts";
+export type { AsOfFreshness, LaterCounts } from "./evaluate/freshness-count.ts";
+export type { MadeBy } from "./evaluate/paper-sweep.ts";
+export type { SourceOptions } from "./generate/open-source.ts";
+export type { Match } from "./lookup/memory-index.ts";
+export type { PageMark } from "./lookup/page-range.ts";
+export type { SourceLinesOptions } from "./lookup/source-lines.ts";
+export type { DiffOptions, NamedChunks } from "./map/diff.ts";
+export type { OpenMapsOptions } from "./map/logical-map.ts";
+export type { MapGuardOptions } from "./map/map-guard.ts";
+export type { MergeOptions } from "./map/merge.ts";
+export type { PageMembers } from "./map/split.ts";
+export type { ValidateOptions } from "./map/validate.ts";
+export type { TimeMapPaging } from "./memento/timemap-document.ts";
+export type { TimeMapLimits } from "./memento/timemap-reading.ts";
+export type { ArchiveRates, HitRate } from "./route/hit-rates.ts";
+export type { MapSize } from "./ukvs/map-size.ts";
+export type { MapSink } from "./ukvs/writer.ts";

@@ -50,3 +50,18 @@ export { MapKeeper } from "./route/map-keeper.ts";
 export type { MapKeeperOptions, MapState } from "./route/map-keeper.ts";
 export { createUpstream } from "./upstream/archive-upstream.ts";
 export type { ArchiveUpstream, UpstreamOptions } from "./upstream/archive-upstream.ts";
+
+// Types that the signatures above refer to.
+export type { AnalyzeFilesOptions } from "./analyze/analyze-files.ts";
+export type { Sweep } from "./evaluate/evaluate-files.ts";
+export type { FetchState, FetchedPart } from "./fetch/fetch-state.ts";
+export type { InterruptOptions } from "./interrupt.ts";
+export type { OpenMapFileOptions, WriteOptions } from "./map-files.ts";
+export type { MapStreams } from "./map-sources.ts";
+export type { OutputHead, OutputPlace } from "./output-file.ts";
+export type { ProxiedAddress, Proxy } from "./proxy/proxy-settings.ts";
+export type { ListState } from "./route/list-keeper.ts";
+export type { LoadArchivesOptions } from "./route/load-archives.ts";
+export type { CacheStore, CachedAnswer } from "./upstream/cached-answer.ts";
+export type { ArchiveCounters } from "./upstream/counters.ts";
+export type { CacheOptions } from "./upstream/http-cache.ts";

@@ -22,3 +22,22 @@ export { AggregatorService } from "./aggregator/aggregator-service.ts";
 export type { AggregatorServiceOptions } from "./aggregator/aggregator-service.ts";
 export { Monitor } from "./aggregator/monitor.ts";
 export { ServiceStatus } from "./aggregator/service-status.ts";
+
+// Types that the signatures above refer to.
+export type { AggregatorMetrics } from "./aggregator/aggregator-metrics.ts";
+export type { MementoClient } from "./aggregator/answer-proxy.ts";
+export type {
+  ServiceLoad,
+  ServiceProcesses,
+  StatusSnapshot,
+  WorkerCounts,
+} from "./aggregator/joined-status.ts";
+export type { QuestionDeskOptions } from "./aggregator/question-desk.ts";
+export type { ArchiveStatus, StatusSources, StatusView } from "./aggregator/service-status.ts";
+export type { EncodedCopies } from "./encoded-copies.ts";
+export type { HostedMap, HostedMapOptions } from "./hosted-map.ts";
+export type { MapVersion, MapVersionOptions } from "./map-version.ts";
+export type { Metrics, MetricsSnapshot, ReadMetric, RouteName, Sample } from "./metrics.ts";
+export type { Representation } from "./representation.ts";
+export type { Site, SiteMap, SiteOptions } from "./site.ts";
+export type { ClientView } from "./trusted-proxies.ts";
