@@ -38,7 +38,8 @@ export interface SplitPlan {
  *
  * All rows of one key are on one page: a page is longer than `maxLines` only when one key has more
  * rows. There is always at least one page, and there are fewer than `pages` when there are too few
- * keys. The map must be sorted. Reads the source once, and twice when the number of pages is given;
+ * keys. The map must be sorted. Pages have its lines as they are: merge a map alone first to have them
+ * in the form of writers. Reads the source once, and twice when the number of pages is given;
  * holds one chunk and the list of pages.
  *
  * @throws MM_USAGE when the size is no positive integer; MM_BAD_INPUT when the map is a page

@@ -1,8 +1,7 @@
-import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { mergeMaps, type MergeOptions } from "../map/merge.ts";
 import { FileSource } from "./file-source.ts";
-import { ioError, systemCode } from "./io-error.ts";
+import { withMapOutput } from "./map-output.ts";
 
 /**
  * Runs `use` with a map in the form that writers produce: the map merged alone, in a file of the
@@ -17,16 +16,8 @@ export async function withCanonicalMap<T>(
   use: (canonical: FileSource) => Promise<T>,
 ): Promise<T> {
   const path = join(scratch, "canonical.ukvs");
-  try {
-    const file = await open(path, "wx");
-    try {
-      await mergeMaps([source], { write: (bytes) => file.writeFile(bytes) }, options);
-    } finally {
-      await file.close();
-    }
-  } catch (error) {
-    throw systemCode(error) === undefined ? error : ioError(error, path);
-  }
+  const streams = { stdout: process.stdout, isScratch: true, force: true };
+  await withMapOutput(path, streams, (output) => mergeMaps([source], output, options));
   const canonical = await FileSource.open(path, source.name);
   try {
     return await use(canonical);

@@ -54,7 +54,10 @@ as in the paper. A and K describe how many children the nodes of an archive have
 on average, by depth; the defaults are the paper's, and fit finds yours.
 Exclusions (rows with 0) stay where they cover nothing that is held.
 
-The output may be the map itself, which is replaced when the new one is whole.`,
+The map must be whole: one page of several is refused (MM_PAGE); merge the pages
+first. The output may be the map itself, which is replaced when the new one is
+whole. A map that is compressed or comes from standard input is first written to
+scratch space (--tmp).`,
   options: {
     output: { type: "string", short: "o", value: "MAP", help: "Write here; .gz compresses." },
     "host-weight": {

@@ -1,11 +1,14 @@
 import { join } from "node:path";
-import { pageChunks, planPages, type SplitSize } from "../../map/split.ts";
+import { pageChunks, planPages, type SplitPlan, type SplitSize } from "../../map/split.ts";
+import { withCanonicalMap } from "../../node/canonical-map.ts";
+import type { FileSource } from "../../node/file-source.ts";
 import { withOutput } from "../../node/output-file.ts";
 import { withOutputFolder } from "../../node/output-folder.ts";
 import { usage } from "../command-line.ts";
 import { type Command, defineCommand } from "../command.ts";
 import { ExitCode } from "../io.ts";
 import { withMapSources } from "../../node/map-sources.ts";
+import { withTempDir } from "../../node/temp-dir.ts";
 import { formatAmount } from "../../amount.ts";
 import { parsePositive } from "../sizes.ts";
 
@@ -17,7 +20,8 @@ export const split: Command = defineCommand({
 Cuts a map into pages in key order: page-0001.ukvs, page-0002.ukvs and so on.
 Each page is a map with all headers, and says in its !meta header which page it
 is and from which key to which it goes. All rows of a key are on one page.
-Merging the pages gives the map again.
+Merging the pages gives the map again. Pages are in the form that merge writes,
+whatever form the map has: LF, one space, %2a for a * that is no wildcard.
 
 The folder appears when all pages are written; it must not be there before, or
 be empty.
@@ -41,7 +45,7 @@ between sites rather than within one, where that costs little.
     tmp: {
       type: "string",
       value: "DIR",
-      help: "Where scratch files go; a compressed map needs one.",
+      help: "Where a scratch copy of the map goes. Default: TMPDIR.",
     },
   },
   examples: [
@@ -67,28 +71,34 @@ between sites rather than within one, where that costs little.
     const { signal } = io.interrupt;
     if (values.html && values.gzip) throw usage("split", "--html compresses already; leave --gzip");
     const suffix = values.gzip ? ".ukvs.gz" : ".ukvs";
-    const plan = await withMapSources([path], { io, tmp: values.tmp }, async ([source]) => {
+    const writePages = async (map: FileSource): Promise<SplitPlan> => {
       if (values.html) {
         const { writeStaticSite } = await import("../../server/static-site.ts");
         const site = await withOutputFolder(output, io, (folder) =>
-          writeStaticSite(source, folder, size, { signal }),
+          writeStaticSite(map, folder, size, { signal }),
         );
         return site.plan;
       }
-      const pages = await planPages(source, size, { signal });
+      const pages = await planPages(map, size, { signal });
       const digits = Math.max(4, String(pages.pages.length).length);
       await withOutputFolder(output, io, async (folder) => {
         for (const page of pages.pages) {
           const name = `page-${String(page.number).padStart(digits, "0")}${suffix}`;
           await withOutput(join(folder, name), { stdout: io.stdout }, async (file) => {
-            for await (const chunk of pageChunks(source, pages, page, { signal })) {
+            for await (const chunk of pageChunks(map, pages, page, { signal })) {
               await file.write(chunk);
             }
           });
         }
       });
       return pages;
-    });
+    };
+    const { tmp } = values;
+    const plan = await withMapSources([path], { io, tmp }, ([source]) =>
+      withTempDir({ parent: tmp, interrupt: io.interrupt }, (scratch) =>
+        withCanonicalMap(source, scratch, { signal }, writePages),
+      ),
+    );
     if (values.quiet) return ExitCode.ok;
     const records = plan.pages.reduce((sum, page) => sum + page.records, 0);
     io.stderr.write(
