@@ -55,6 +55,6 @@ describe("docs/format.md", () => {
     const documented = tableAfter("| key | distance |").flatMap(([keys = "", distance]) =>
       keys.split(", then ").map((key) => ({ key: code(key), distance: Number(distance) })),
     );
-    expect(documented).toEqual(lookupKeys("com,example,www2)/a/b"));
+    expect(documented).toEqual(lookupKeys("com,example,blog)/a/b"));
   });
 });

@@ -150,6 +150,8 @@ describe("MemgatorLogFile", () => {
   });
 
   it("says which file it cannot write, and goes on", () => {
-    expect(() => new MemgatorLogFile("/nowhere/x.log")).toThrow(/no such file or folder/);
+    expect(() => new MemgatorLogFile("/nowhere/x.log")).toThrow(
+      /the folder \/nowhere does not exist/,
+    );
   });
 });

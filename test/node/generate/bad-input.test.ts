@@ -117,7 +117,7 @@ describe("bad input", () => {
     [
       "compact",
       "com,b)/ 1\ncom,a)/ 1\n",
-      ':2: key "com,a)/" comes after "com,b)/"; sort the rows with LC_ALL=C sort [MM_NOT_SORTED]',
+      ':2: key "com,a)/" comes after "com,b)/"; sort by bytes, as "LC_ALL=C sort" does [MM_NOT_SORTED]',
     ],
     [
       "fit",

@@ -72,17 +72,17 @@ describe.skipIf(!isBuilt)("generate on threads (needs npm run build)", () => {
       const stdin = Buffer.from(lines.join("\n"));
       const folder = scratchDir();
       writeFileSync(join(folder, "index"), stdin);
-      writeFileSync(join(folder, "good"), "com,a)/ 2014 {}\n");
+      for (const name of ["good", "better"]) writeFileSync(join(folder, name), "com,a)/ 2014 {}\n");
       const argv = ["generate", "-q", "--threads", String(threads), "-o", join(folder, "map")];
       const fault =
-        'expected a datetime of 4 to 17 digits behind the key: "the first bad line" [MM_BAD_LINE]\n';
+        'expected a datetime of 4 to 17 digits behind the key: "the first bad line"; --skip-bad leaves such lines out and counts them [MM_BAD_LINE]\n';
       expect(await runBuilt(argv, { stdin })).toEqual({
         code: 2,
         stdout: "",
         stderr: `mementomap: stdin:30001: ${fault}`,
       });
-      const [index, good] = [join(folder, "index"), join(folder, "good")];
-      expect(await runBuilt([...argv, index, good, good])).toEqual({
+      const [index, good, better] = ["index", "good", "better"].map((name) => join(folder, name));
+      expect(await runBuilt([...argv, index, good, better])).toEqual({
         code: 2,
         stdout: "",
         stderr: `mementomap: ${index}:30001: ${fault}`,
@@ -116,6 +116,8 @@ describe.skipIf(!isBuilt)("generate on threads (needs npm run build)", () => {
 describe.skipIf(!isBuilt || process.platform === "win32")(
   "generate, stopped half-way (needs npm run build)",
   () => {
+    const OLD_MAP = "com,old)/ 1\n";
+
     /** Starts a run that waits for more input, with sorted runs in its scratch folder already. */
     async function startHalfWay(
       threads: number,
@@ -123,7 +125,7 @@ describe.skipIf(!isBuilt || process.platform === "win32")(
       const folder = scratchDir();
       const [scratch, map] = [join(folder, "scratch"), join(folder, "map")];
       mkdirSync(scratch);
-      writeFileSync(map, "the old map\n");
+      writeFileSync(map, OLD_MAP);
       const started = startBuilt(
         ["generate", "--memory", "1m", "--threads", String(threads), "--tmp", scratch, "-o", map],
         { stdin: Buffer.from(linesOf(300_000, 2).join("\n")), keepsOpen: true },
@@ -150,7 +152,7 @@ describe.skipIf(!isBuilt || process.platform === "win32")(
         });
         expect(readdirSync(folder).sort()).toEqual(["map", "scratch"]);
         expect(readdirSync(scratch)).toEqual([]);
-        expect(readFileSync(map, "utf8")).toBe("the old map\n");
+        expect(readFileSync(map, "utf8")).toBe(OLD_MAP);
       },
     );
 
@@ -158,7 +160,7 @@ describe.skipIf(!isBuilt || process.platform === "win32")(
       const { child, done, map } = await startHalfWay(1);
       child.kill("SIGKILL");
       expect(await done).toMatchObject({ code: null, stdout: "" });
-      expect(readFileSync(map, "utf8")).toBe("the old map\n");
+      expect(readFileSync(map, "utf8")).toBe(OLD_MAP);
     });
   },
 );

@@ -309,6 +309,7 @@ describe("bodies", () => {
       expect(answer.status).toBe(302);
       answer.discard();
       await until(() => upstream.stateOf(archive).requestsUnderWay === 0);
+      await untilSteady(connections);
       expect(connections()).toBe(made);
     }
   });
