@@ -100,7 +100,7 @@ describe("aggregate URI", () => {
     const argv = ["aggregate", "-a", listOf([broken]), "--retries", "0", URI];
     expect(await runCli(argv)).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/none of 1 archives answered; broken: status 500 \[MM_HTTP\]/),
+      stderr: expect.stringMatching(/none of 1 archive answered; broken: status 500 \[MM_HTTP\]/),
     });
   });
 

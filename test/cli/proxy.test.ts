@@ -41,9 +41,7 @@ describe.skipIf(process.platform === "win32")("commands behind a proxy", () => {
     const service = await aggregateProcess(["-a", writeList(archives), "--retries", "0"], env);
     const answer = await fetch(`${service.url}/timemap/link/${URI}`);
     expect(answer.headers.get("x-memento-count")).toBe("3");
-    expect(answer.headers.get("x-mementomap-missing")).toBe(
-      "unreachable;MM_HTTP, direct.test;MM_HTTP",
-    );
+    expect(answer.headers.get("x-mementomap-missing")).toBe("unreachable;connect, direct.test;dns");
     const memento = await fetch(`${service.url}/memento/proxy/2005/${URI}`);
     expect(await memento.text()).toBe(`captured: /web/20050101000000id_/${URI}`);
     expect(proxy.requests).toContain(`GET http://open.test/timemap/link/${URI}`);

@@ -34,7 +34,7 @@ async function rowsOf(texts: readonly string[], archive?: string): Promise<strin
     })(),
   }));
   const { bytes } = await generateMap(sources, { archive });
-  return Buffer.from(bytes).toString().split("\n").slice(3, -1);
+  return Buffer.from(bytes).toString().split("\n").slice(4, -1);
 }
 
 describe("TimeMaps", () => {

@@ -13,7 +13,6 @@ const TIMER = /\bset(?:Timeout|Interval)\(|timers\/promises/g;
 const ALLOWED: Readonly<Record<string, number>> = {
   // Peers that are slow, send byte by byte, or close after what they sent has arrived.
   "cli/open-files.test.ts": 1,
-  "node/fetch/fetch-map.test.ts": 1,
   "node/fetch/node-client.test.ts": 2,
   "node/harvest/harvest-index.test.ts": 3,
   "node/upstream/faults.test.ts": 2,

@@ -46,7 +46,7 @@ export function openTunnel(
           ? new MementoMapError(
               "MM_HTTP",
               `the proxy ${proxy.name} does not reach the host (status ${statusCode})`,
-              { position: { source: authority } },
+              { position: { source: authority }, reason: "connect" },
             )
           : proxyAnswered(proxy, statusCode),
       );

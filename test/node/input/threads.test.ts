@@ -1,6 +1,14 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sampleIndex } from "../../../src/sample/sample-archive.ts";
@@ -79,7 +87,13 @@ describe("inputs that several threads read", () => {
 
   it("are let go of when the user wants to stop", async () => {
     const options = ["-q", "--threads", "2", "--tmp", scratch, "-o", join(folder, "stopped.ukvs")];
-    const many = Array.from({ length: 8 }, parts).flat();
+    const many = Array.from({ length: 8 }, (_, i) =>
+      parts().map((part) => {
+        const copy = join(folder, `${i}-${basename(part)}`);
+        copyFileSync(part, copy);
+        return copy;
+      }),
+    ).flat();
     const { child, done } = spawnCli(["generate", ...options, ...many]);
     await until(() => readdirSync(scratch).length > 0);
     child.kill("SIGINT");
