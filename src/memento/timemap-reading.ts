@@ -1,3 +1,4 @@
+import { SPACE } from "../bytes/ascii.ts";
 import { MementoMapError } from "../errors.ts";
 import { MementoList } from "./memento-list.ts";
 
@@ -79,6 +80,10 @@ export class TimeMapDraft {
 
   /** @throws MM_LIMIT for one too many. */
   addMemento(bytes: Uint8Array, start: number, end: number, datetime: number): void {
+    if (isBlank(bytes, start, end)) {
+      this.addFault(bytes, start, end);
+      return;
+    }
     if (this.mementos.count >= this.#maxMementos) {
       throw new MementoMapError(
         "MM_LIMIT",
@@ -108,4 +113,11 @@ export class TimeMapDraft {
       firstFault: this.#firstFault,
     };
   }
+}
+
+/** Whether a URI is empty, which refers to the TimeMap itself, or only blanks. */
+function isBlank(bytes: Uint8Array, start: number, end: number): boolean {
+  let at = start;
+  while (at < end && bytes[at] <= SPACE) at++;
+  return at >= end;
 }

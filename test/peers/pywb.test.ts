@@ -34,7 +34,11 @@ describe.skipIf([nginx, wget, wayback, wbManager].includes(undefined))("pywb", (
       "1",
     ];
     expect(await runCli(made)).toMatchObject({ code: 0 });
-    const publisher = await Publisher.open({ maps: [map], reloadEveryMs: 0 });
+    const publisher = await Publisher.open({
+      maps: [map],
+      prefix: "/mementomap",
+      reloadEveryMs: 0,
+    });
     const server = await listen(publisher, { port: 0 });
     onTestFinished(async () => {
       await server.stop();
