@@ -247,8 +247,7 @@ export const AGGREGATE_OPTIONS = {
   workers: {
     type: "string",
     value: "N",
-    default: "1",
-    help: "Serve with this many processes, for machines of several cores.",
+    help: "Serve with this many processes; by default one for each core, but at most 4.",
     parse: parseWorkers,
   },
   base: {

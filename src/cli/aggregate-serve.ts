@@ -251,7 +251,7 @@ function shownSettings(values: AggregateValues): Record<string, string> {
     "Dormant at most": formatDuration(values.dormant),
     "Requests to an archive": String(values.concurrency),
     Sampled: `${values.sample * 100} %`,
-    ...(values.workers === 1 ? {} : { Workers: String(values.workers) }),
+    ...(values.workers === undefined ? {} : { Workers: String(values.workers) }),
     ...(values["top-k"] === undefined ? {} : { "Top archives": String(values["top-k"]) }),
   };
 }

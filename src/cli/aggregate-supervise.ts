@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { Counter, Gauge, Registry } from "prom-client";
 import { Supervisor } from "../node/processes/supervisor.ts";
 import { JoinedMetrics } from "../server/joined-metrics.ts";
@@ -8,13 +9,24 @@ import { usage } from "./command-line.ts";
 import { ExitCode, type Io } from "./io.ts";
 import { listeningLine } from "./listening.ts";
 
+/** Each worker has a copy of the maps in memory, so that a machine of 64 cores does not get 64. */
+const MOST_BY_DEFAULT = 4;
+
+/** One worker for each core, up to a limit; 1 where the program cannot be started once more. */
+export function defaultWorkers({ program }: Io): number {
+  return program === undefined ? 1 : Math.min(MOST_BY_DEFAULT, availableParallelism());
+}
+
 /**
  * Runs the service in several processes until it is told to stop. This one answers no requests: it
  * starts and replaces the workers, and puts together what they know.
  *
  * @throws MM_USAGE where the program cannot be started once more.
  */
-export async function superviseAggregators(values: ServiceValues, io: Io): Promise<ExitCode> {
+export async function superviseAggregators(
+  values: ServiceValues & { readonly workers: number },
+  io: Io,
+): Promise<ExitCode> {
   const { program } = io;
   if (program === undefined) throw usage("aggregate", "--workers needs the program mementomap");
   const count = values.workers;

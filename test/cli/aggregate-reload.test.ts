@@ -35,7 +35,7 @@ describe.skipIf(process.platform === "win32")("aggregate --serve, while it runs"
   it("goes by another list on SIGHUP; a bad one changes nothing, and is told of", async () => {
     const [one, two, three] = await threeArchives();
     const list = writeList([one, two]);
-    const service = await aggregateProcess(["-a", list]);
+    const service = await aggregateProcess(["-a", list, "--workers", "1"]);
     expect(await listed(service)).toBe("one two");
     await fetch(`${service.url}/timemap/link/${URI}`);
 
@@ -79,7 +79,7 @@ describe.skipIf(process.platform === "win32")("aggregate --serve, while it runs"
   it("goes by another list when its file is replaced, or goes and comes back", async () => {
     const [one, two] = await threeArchives();
     const list = writeList([one]);
-    const service = await aggregateProcess(["-a", list]);
+    const service = await aggregateProcess(["-a", list, "--workers", "1"]);
     renameSync(writeList([one, two], `${list}.new`), list);
     await expect.poll(() => listed(service), { timeout: 30_000 }).toBe("one two");
     rmSync(list);
@@ -96,7 +96,7 @@ describe.skipIf(process.platform === "win32")("aggregate --serve, while it runs"
     const archives = writeList([one, two]);
     const configure = (settings: object): void => writeFileSync(config, JSON.stringify(settings));
     configure({ archives });
-    const service = await aggregateProcess(["--config", config]);
+    const service = await aggregateProcess(["--config", config, "--workers", "1"]);
     const asked = async (page: number): Promise<string | null> => {
       const headers = { "X-MementoMap-Route": "1" };
       const answer = await fetch(`${service.url}/timemap/link/${URI}/${page}`, { headers });
@@ -134,7 +134,7 @@ describe.skipIf(process.platform === "win32")("aggregate --serve, while it runs"
     const server = await scriptedServer((_request, response) => {
       response.end(JSON.stringify(list));
     });
-    const service = await aggregateProcess(["-a", `${server.url}/archives.json`]);
+    const service = await aggregateProcess(["-a", `${server.url}/archives.json`, "--workers", "1"]);
     list = [two.archive];
     service.kill("SIGHUP");
     await expect.poll(() => listed(service)).toBe("two");
@@ -147,7 +147,7 @@ describe.skipIf(process.platform === "win32")("aggregate --serve, while it runs"
     });
     const one = await plainArchive("one", ["20050101000000"]);
     const list = writeList([slow, one]);
-    const service = await aggregateProcess(["-a", list]);
+    const service = await aggregateProcess(["-a", list, "--workers", "1"]);
     const answer = fetch(`${service.url}/summary/${URI}`);
     await expect.poll(() => slow.requests.length).toBe(1);
     writeList([one], list);

@@ -3,7 +3,7 @@ import { withTempDir } from "../../node/temp-dir.ts";
 import { aggregateOnce } from "../aggregate-once.ts";
 import { AGGREGATE_OPTIONS } from "../aggregate-options.ts";
 import { serveAggregator, serveAsWorker } from "../aggregate-serve.ts";
-import { superviseAggregators } from "../aggregate-supervise.ts";
+import { defaultWorkers, superviseAggregators } from "../aggregate-supervise.ts";
 import { usage } from "../command-line.ts";
 import { type Command, defineCommand } from "../command.ts";
 import type { ExitCode } from "../io.ts";
@@ -30,8 +30,8 @@ the environment, and that before the file.
 Ends with 0 when there are mementos, 1 when there are none, 2 when nobody
 answers. The service ends with 0 when it is told to stop. It goes by another
 list of archives when the file changes; SIGHUP makes it read list and settings,
-and open its log anew. --workers N serves with N processes on one port: one that
-dies is replaced, and limits are divided among them.
+and reopen its log. By default there is a worker process for each core, at most
+4; one that dies is replaced, and limits are divided among them.
 `,
   options: AGGREGATE_OPTIONS,
   examples: [
@@ -48,8 +48,8 @@ dies is replaced, and limits are divided among them.
       line: "mementomap aggregate --serve -a archives.json --map archive.example=a.ukvs",
     },
     {
-      does: "the same with a process for each of 4 cores",
-      line: "mementomap aggregate --serve -a archives.json --workers 4",
+      does: "the same in one process, where memory is short",
+      line: "mementomap aggregate --serve -a archives.json --workers 1",
     },
     {
       does: "settings from a file, and a log to learn maps from",
@@ -71,8 +71,9 @@ dies is replaced, and limits are divided among them.
     const act = (state: string): Promise<ExitCode> => {
       const known = { ...values, state };
       if (!isService) return aggregateOnce(known, io, uri, datetime);
-      return values.workers > 1
-        ? superviseAggregators(known, io)
+      const workers = values.workers ?? defaultWorkers(io);
+      return workers > 1
+        ? superviseAggregators({ ...known, workers }, io)
         : serveAggregator(known, io, () => ({ ...reread(), state }));
     };
     return values.state === undefined

@@ -12,6 +12,12 @@ const ANSWER_MS = 2000;
 /** How much longer than its own time a worker may take to end. */
 const STOP_MARGIN_MS = 5000;
 
+/**
+ * Room for the objects of requests under way, in MiB. With the 16 MiB of Node 20, most of them live
+ * long enough to be copied twice; with more room a request costs a fifth less.
+ */
+const YOUNG_OBJECTS = "--max-semi-space-size=64";
+
 /** What to start as a worker: this program, with the same arguments. */
 export interface Program {
   readonly file: string;
@@ -102,6 +108,7 @@ export class Supervisor {
     cluster.setupPrimary({
       exec: file,
       args: [...args],
+      execArgv: [...process.execArgv, YOUNG_OBJECTS],
       serialization: "advanced",
       stdio: ["ignore", "pipe", "pipe", "ipc"],
     });

@@ -1,11 +1,33 @@
+/** The limit is not lowered below this, if the ceiling is not lower. */
+const LEAST = 16;
+/** Above this utilization more requests under way only make every turn of the event loop longer. */
+const SATURATED = 0.98;
+/** Below this one there is time for more. */
+const FREE = 0.95;
+
+export interface AdmissionOptions {
+  /** Requests under way at once, at most. */
+  readonly most: number;
+  /** Requests that may wait. */
+  readonly mostWaiting: number;
+  /** The share of its time that the event loop was busy lately; undefined when it is too early to tell. */
+  readonly utilization?: (() => number | undefined) | undefined;
+}
+
 /**
- * Lets so many requests in at a time; the others wait in the order they came, up to a bound.
+ * Limits the requests under way; the others wait in the order they came, up to a bound.
  *
  * Ten thousand clients at once then take turns, where they would otherwise share out the archives'
- * connections among them and all be late.
+ * connections among them and all be late. While the event loop is busy all the time, the limit is
+ * lowered to what keeps it busy: the loop accepts one new connection in each of its turns, and with
+ * hundreds of requests under way a turn takes a tenth of a second, so that new clients would wait
+ * for seconds behind those that are connected.
  */
 export class Admission {
   readonly #most: number;
+  readonly #least: number;
+  readonly #utilization: () => number | undefined;
+  #limit: number;
   readonly #mostWaiting: number;
   /** In order; entries that gave up stay as `undefined` until their turn. */
   #waiting: (Waiter | undefined)[] = [];
@@ -14,8 +36,11 @@ export class Admission {
   #givenUp = 0;
   underWay = 0;
 
-  constructor(options: { readonly most: number; readonly mostWaiting: number }) {
+  constructor(options: AdmissionOptions) {
     this.#most = options.most;
+    this.#least = Math.min(LEAST, options.most);
+    this.#limit = options.most;
+    this.#utilization = options.utilization ?? (() => undefined);
     this.#mostWaiting = options.mostWaiting;
   }
 
@@ -30,7 +55,7 @@ export class Admission {
    * @returns how to give up, for work that has to wait; `full` when there is no room to wait in.
    */
   enter(start: () => void): "started" | "full" | (() => void) {
-    if (this.underWay < this.#most) {
+    if (this.underWay < this.#limit && this.waiting === 0) {
       this.underWay += 1;
       start();
       return "started";
@@ -47,7 +72,8 @@ export class Admission {
 
   leave(): void {
     this.underWay -= 1;
-    while (this.underWay < this.#most && this.#next < this.#waiting.length) {
+    this.#adapt();
+    while (this.underWay < this.#limit && this.#next < this.#waiting.length) {
       const waiter = this.#waiting[this.#next];
       this.#waiting[this.#next] = undefined;
       this.#next += 1;
@@ -66,6 +92,16 @@ export class Admission {
     } else if (this.#next > 1024 && this.#next * 2 > this.#waiting.length) {
       this.#waiting = this.#waiting.slice(this.#next);
       this.#next = 0;
+    }
+  }
+
+  #adapt(): void {
+    const utilization = this.#utilization();
+    if (utilization === undefined) return;
+    if (utilization > SATURATED) {
+      this.#limit = Math.max(this.#least, Math.min(this.#limit, this.underWay + 1) * 0.9);
+    } else if (utilization < FREE && this.#limit < this.#most) {
+      this.#limit = Math.min(this.#most, this.#limit * 1.25);
     }
   }
 }

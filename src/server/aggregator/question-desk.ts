@@ -8,6 +8,7 @@ import { answerNone } from "./answer-none.ts";
 import { answerProxy, type MementoClient } from "./answer-proxy.ts";
 import { answerSummary } from "./answer-summary.ts";
 import { answerDescription, answerTimeMap } from "./answer-timemap.ts";
+import { loopUtilization } from "./loop-utilization.ts";
 import { NO_PREFERENCES } from "./preferences.ts";
 import type { AggregatorTarget } from "./request-target.ts";
 
@@ -62,7 +63,11 @@ export class QuestionDesk {
     { onFault, onStart }: DeskListener,
   ) {
     const { maxUnderWay = 256, maxWaiting = 20_000 } = options;
-    this.admission = new Admission({ most: maxUnderWay, mostWaiting: maxWaiting });
+    this.admission = new Admission({
+      most: maxUnderWay,
+      mostWaiting: maxWaiting,
+      utilization: loopUtilization(),
+    });
     this.#options = options;
     this.#style = style;
     this.#onFault = onFault;

@@ -56,4 +56,41 @@ describe("Admission", () => {
       }),
     );
   });
+
+  it("lets fewer in while the event loop is saturated, and more again when it has time", () => {
+    let utilization: number | undefined = 1;
+    const admission = new Admission({
+      most: 200,
+      mostWaiting: 10_000,
+      utilization: () => utilization,
+    });
+    const enter = (): unknown => admission.enter(() => undefined);
+    for (let i = 0; i < 1000; i++) enter();
+    expect(admission.underWay).toBe(200);
+    // Clients that are answered ask again.
+    const turn = (): void => {
+      admission.leave();
+      enter();
+    };
+    for (let i = 0; i < 400; i++) turn();
+    expect(admission.underWay).toBe(16);
+    utilization = 0.97;
+    for (let i = 0; i < 400; i++) turn();
+    expect(admission.underWay).toBe(16);
+    utilization = undefined;
+    turn();
+    expect(admission.underWay).toBe(16);
+    utilization = 0.5;
+    for (let i = 0; i < 20; i++) turn();
+    expect(admission.underWay).toBe(200);
+    expect(admission.waiting).toBe(800);
+  });
+
+  it("goes down to one where no more are allowed, and starts all that wait", () => {
+    const admission = new Admission({ most: 1, mostWaiting: 10, utilization: () => 1 });
+    let started = 0;
+    for (let i = 0; i < 5; i++) admission.enter(() => (started += 1));
+    for (let i = 0; i < 5; i++) admission.leave();
+    expect([started, admission.underWay, admission.waiting]).toEqual([5, 0, 0]);
+  });
 });
