@@ -216,6 +216,40 @@ describe.skipIf(process.platform === "win32")("aggregate --serve --workers 2", (
     expect(await done).toMatchObject({ code: 0 });
   });
 
+  it.skipIf(process.platform === "win32")(
+    "replaces a worker that accepts no connections",
+    async () => {
+      const archive = await plainArchive("a", ["20010101000000"]);
+      const { url, lines, kill, done } = await twoWorkers(["-a", listOf([archive])]);
+      const [first = 0] = pidsOf(lines());
+      process.kill(first, "SIGSTOP");
+      // The connection that it gets is closed when it is killed; the other worker takes the rest.
+      const asked = Array.from({ length: 4 }, () =>
+        get({ host: "127.0.0.1", port: new URL(url).port, path: "/health", agent: new Agent() }),
+      );
+      const answers = asked.map(
+        (request) =>
+          new Promise((resolve) => {
+            request.on("response", ({ statusCode }) => resolve(statusCode));
+            request.on("error", ({ message }) => resolve(message));
+          }),
+      );
+      expect((await Promise.all(answers)).filter((answer) => answer !== 200)).toHaveLength(1);
+      await expect.poll(() => pidsOf(lines()).length, WAIT).toBe(3);
+      expect(lines()).toContainEqual(
+        expect.objectContaining({
+          msg: "a worker accepts no connections and is killed",
+          worker: 1,
+          pid: first,
+        }),
+      );
+      expect((await fetch(`${url}/timemap/link/http://b.test/`)).status).toBe(200);
+      kill("SIGTERM");
+      expect(await done).toMatchObject({ code: 0 });
+    },
+    60_000,
+  );
+
   it("ends what is under way when it is told to stop, and leaves no process", async () => {
     let release = (): void => undefined;
     const slow = await localArchive("slow", (_request, response) => {

@@ -25,7 +25,17 @@ it.skipIf(process.platform === "win32")(
     });
     const list = writeList([archive]);
     const folder = join(scratchDir(), "cache");
-    const argv = ["-a", list, "--cache-dir", folder, "--access-log", "nothing", ...PATIENT];
+    const argv = [
+      "-a",
+      list,
+      "--workers",
+      "1",
+      "--cache-dir",
+      folder,
+      "--access-log",
+      "nothing",
+      ...PATIENT,
+    ];
     const bodyOf = async (base: string, page: number): Promise<string> => {
       const response = await fetch(`${base}/timemap/link/http://b.test/${page}`);
       return `${response.status} ${(await response.text()).replaceAll(base, "")}`;

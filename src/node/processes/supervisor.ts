@@ -9,6 +9,8 @@ const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 30_000;
 /** How long a worker may take to tell what it knows. */
 const ANSWER_MS = 2000;
+/** A worker that does not accept a connection for this long hangs, or has no open files left. */
+const STUCK_MS = 10_000;
 /** How much longer than its own time a worker may take to end. */
 const STOP_MARGIN_MS = 5000;
 
@@ -137,7 +139,15 @@ export class Supervisor {
 
   #fork(slot: Slot): void {
     const worker = cluster.fork();
-    closeLostConnections(worker);
+    closeLostConnections(worker, {
+      longestMs: STUCK_MS,
+      isStopping: () => this.#isStopping,
+      onStuck: () => {
+        const members = { worker: slot.number, pid: worker.process.pid, afterMs: STUCK_MS };
+        this.#options.onEvent("error", "a worker accepts no connections and is killed", members);
+        worker.process.kill("SIGKILL");
+      },
+    });
     slot.worker = worker;
     slot.startedAt = performance.now();
     this.#relay(worker.process.stdout, "stdout");
