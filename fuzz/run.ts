@@ -128,6 +128,7 @@ function fuzz(
       resolve(result);
     };
     const broken = (message: string, stack: string): void => {
+      if (isDone) return;
       const input = new Uint8Array(running, HEAD_BYTES, numbers[1]).slice();
       const path = options.keep ? keepInput(target, input) : undefined;
       end({

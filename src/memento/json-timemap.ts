@@ -11,7 +11,7 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
 /** Where in the document the reader is. */
-type Place = "before" | "root" | "mementos" | "list" | "index" | "behind" | "failed";
+type Place = "before" | "root" | "mementos" | "list" | "index" | "behind" | "over";
 
 /**
  * Reads a JSON TimeMap, as MemGator writes it and Time Travel did: `original_uri`, and
@@ -31,11 +31,13 @@ export class JsonTimeMapReader extends FedReader {
   protected override scan(bytes: Uint8Array, end: number, isLast: boolean): number {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     let at = 0;
-    while (this.#place !== "failed") {
+    while (this.#place !== "over") {
       at = skipBlanksAndCommas(bytes, at, end);
       if (this.#place === "behind") {
-        if (bytes[at] !== OPEN_BRACE || at === end) return end;
-        this.#place = "before";
+        if (at === end) return end;
+        // Something else that follows is ignored, with all that comes after it.
+        this.#place = bytes[at] === OPEN_BRACE ? "before" : "over";
+        continue;
       }
       const behind = at === end ? -1 : this.#step(bytes, view, at, end);
       if (behind === -1) {
@@ -62,7 +64,7 @@ export class JsonTimeMapReader extends FedReader {
       case "index":
         return this.#item(bytes, view, at, end);
       case "behind":
-      case "failed":
+      case "over":
         return end;
     }
   }
@@ -77,9 +79,11 @@ export class JsonTimeMapReader extends FedReader {
     if (nameEnd === -1) return -1;
     let at = skipBlanks(bytes, nameEnd + 1, end);
     if (at === end) return -1;
+    this.feed.checkLength(at - start);
     if (bytes[at] !== COLON) return this.#fail(bytes, start, end);
     at = skipBlanks(bytes, at + 1, end);
     if (at === end) return -1;
+    this.feed.checkLength(at - start);
     const name = unescapeJson(bytes, start + 1, nameEnd);
     const inner = this.#placeIn(name, bytes[at]);
     if (inner !== undefined) {
@@ -128,7 +132,7 @@ export class JsonTimeMapReader extends FedReader {
   /** Counts a fault that nothing behind can be read after. */
   #fail(bytes: Uint8Array, at: number, end: number): number {
     this.draft.addFault(bytes, at, end);
-    this.#place = "failed";
+    this.#place = "over";
     return end;
   }
 }

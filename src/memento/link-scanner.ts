@@ -22,6 +22,8 @@ export class LinkScanner {
   faults = 0;
   /** Where the first of them was, in the bytes of the call that found it; -1 if there was none. */
   faultStart = -1;
+  /** How many bytes the longest of them had before it could be told from a link. */
+  longestFault = 0;
   /** From where the bytes are needed again, when {@link next} found no whole link. */
   resumeAt = 0;
   readonly #offsets: number[] = [];
@@ -95,7 +97,10 @@ export class LinkScanner {
       if (at >= end) return CUT_OFF;
       const byte = bytes[at];
       if (byte === GREATER) break;
-      if (byte === LESS) return FAULT;
+      if (byte === LESS) {
+        this.longestFault = Math.max(this.longestFault, at - start);
+        return FAULT;
+      }
     }
     this.targetStart = skipBlanks(bytes, start + 1, at);
     this.targetEnd = trimEnd(bytes, this.targetStart, at);

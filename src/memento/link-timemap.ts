@@ -54,6 +54,7 @@ export class LinkTimeMapReader extends FedReader {
     for (;;) {
       const faults = scanner.faults;
       const behind = scanner.next(bytes, at, end, isLast);
+      this.feed.checkLength(scanner.longestFault);
       for (let i = faults; i < scanner.faults; i++) {
         this.draft.addFault(bytes, scanner.faultStart, end);
       }
