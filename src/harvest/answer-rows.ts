@@ -6,6 +6,8 @@ export interface RowPlace {
   readonly key: string;
   /** Fourteen digits. */
   readonly datetime: string;
+  /** The row itself, which tells captures of the same second apart. */
+  readonly line: string;
 }
 
 /** Of more datetimes than this the median is an estimate. */
@@ -69,13 +71,19 @@ export function placeOf(line: string): RowPlace | undefined {
     /^(\S+)[ \t]+(\d{14})\d{0,3}(?:[ \t]|$)/.exec(line) ??
     /^\s*\{(?=.*"urlkey":\s*"((?:[^"\\]|\\.)*)").*"timestamp":\s*"?(\d{14})/.exec(line) ??
     [];
-  return key === undefined || datetime === undefined ? undefined : { key, datetime };
+  return key === undefined || datetime === undefined ? undefined : { key, datetime, line };
 }
 
 /** The order of an index. */
 export function comparePlaces(a: RowPlace, b: RowPlace): number {
   if (a.key !== b.key) return a.key < b.key ? -1 : 1;
   return a.datetime < b.datetime ? -1 : a.datetime > b.datetime ? 1 : 0;
+}
+
+/** Whether these are the same row; an array may have a comma or bracket around it, and one may be cut. */
+export function isSameRow(a: RowPlace, b: RowPlace): boolean {
+  const [one, other] = [a, b].map(({ line }) => line.replace(/^\s*\[?\s*|[\s,\]]*$/g, ""));
+  return one.startsWith(other) || other.startsWith(one);
 }
 
 function isNoRow(line: string): boolean {

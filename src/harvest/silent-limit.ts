@@ -1,5 +1,5 @@
 import type { AnswerRows, RowPlace } from "./answer-rows.ts";
-import { comparePlaces } from "./answer-rows.ts";
+import { comparePlaces, isSameRow } from "./answer-rows.ts";
 
 /** Rows of an answer that is looked at more closely, whatever their number. */
 const MANY_ROWS = 1000;
@@ -35,6 +35,6 @@ export function completeness(rows: AnswerRows, lastOfAll: RowPlace | undefined):
   if (first === undefined || last === undefined || lastOfAll === undefined) return "unknown";
   if (comparePlaces(first, last) >= 0) return "unknown"; // not sorted, or one place only
   const order = comparePlaces(lastOfAll, last);
-  if (order === 0) return "whole";
+  if (order === 0) return isSameRow(lastOfAll, last) ? "whole" : "cut";
   return order > 0 ? "cut" : "unknown";
 }
