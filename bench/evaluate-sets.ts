@@ -3,10 +3,10 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
-import { lookupKey } from "../src/evaluate/lookup-list.ts";
-import { generateMap } from "../src/generate/generate-map.ts";
-import { sampleIndex } from "../src/sample/sample-archive.ts";
-import { sampleLookups } from "../src/sample/sample-lookups.ts";
+import { lookupKey } from "../src/map/lookup/lookup-list.ts";
+import { generateMap } from "../src/map/generate/generate-map.ts";
+import { sampleIndex } from "../src/study/sample/sample-archive.ts";
+import { sampleLookups } from "../src/study/sample/sample-lookups.ts";
 import { madeOnce } from "./bench-folder.ts";
 
 /** An archive, what was asked of it, and how large its maps may be. */

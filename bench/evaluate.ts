@@ -8,12 +8,12 @@
  */
 import { createReadStream } from "node:fs";
 import { join } from "node:path";
-import { compactFileToBudget } from "../src/node/compact/budget-files.ts";
-import { compactMap } from "../src/compact/compact-map.ts";
-import type { Evaluation } from "../src/evaluate/evaluation.ts";
-import { evaluateFiles } from "../src/node/evaluate/evaluate-files.ts";
-import { withMapOutput } from "../src/node/map-output.ts";
-import { withOutput } from "../src/node/output-file.ts";
+import { compactFileToBudget } from "../src/map/compact/run/budget-files.ts";
+import { compactMap } from "../src/map/compact/compact-map.ts";
+import type { Evaluation } from "../src/study/evaluate/evaluation.ts";
+import { evaluateFiles } from "../src/study/evaluate/evaluate-files.ts";
+import { withMapOutput } from "../src/map/output/map-output.ts";
+import { withOutput } from "../src/files/output-file.ts";
 import { benchFolder } from "./bench-folder.ts";
 import type { EvaluationSet } from "./evaluate-sets.ts";
 import { evaluationSets } from "./evaluate-sets.ts";

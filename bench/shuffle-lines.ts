@@ -1,5 +1,5 @@
 import { closeSync, createReadStream, openSync, readFileSync, rmSync, writeSync } from "node:fs";
-import { Random } from "../src/sample/random.ts";
+import { Random } from "../src/bytes/random.ts";
 
 const LF = 0x0a;
 /** A bucket is shuffled in memory. */

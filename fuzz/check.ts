@@ -1,6 +1,6 @@
 import { isDeepStrictEqual, inspect } from "node:util";
 import { isMementoMapError } from "../src/errors.ts";
-import type { Random } from "../src/sample/random.ts";
+import type { Random } from "../src/bytes/random.ts";
 
 /** What came of reading an input: a value, or the error it was refused with. */
 export type Outcome<T> = { readonly value: T } | { readonly refused: string };

@@ -2,7 +2,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { hashRange } from "../src/bytes/hash.ts";
 import { isMementoMapError } from "../src/errors.ts";
-import { Random } from "../src/sample/random.ts";
+import { Random } from "../src/bytes/random.ts";
 import { bytesOf } from "./check.ts";
 import { Coverage } from "./coverage.ts";
 import { keepInput, keptInputs } from "./kept.ts";

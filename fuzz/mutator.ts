@@ -1,4 +1,4 @@
-import type { Random } from "../src/sample/random.ts";
+import type { Random } from "../src/bytes/random.ts";
 import { bytesOf } from "./check.ts";
 
 /** No input is longer. */

@@ -1,4 +1,4 @@
-import type { Random } from "../src/sample/random.ts";
+import type { Random } from "../src/bytes/random.ts";
 
 /** Something that reads untrusted bytes, and what must hold whatever it is given. */
 export interface Target extends TargetDefinition {

@@ -1,6 +1,6 @@
 // Compaction of plain rows, and what budgets need besides: the survey, and the search for a price.
 //
-// A translation of src/compact/compactor.ts and src/compact/budget/tree-survey.ts for rows `key
+// A translation of src/map/compact/compactor.ts and src/map/compact/budget/tree-survey.ts for rows `key
 // count` whose key is a page or a wildcard in ASCII and whose count is a plain number that is not 0: all that
 // `generate` and `compact` write, but for exclusions. Anything else makes it give up, and the caller
 // starts again in TypeScript. The comments there explain the tree; here are only those about memory.

@@ -1,6 +1,6 @@
 // Finds the keys of CDXJ lines, in WebAssembly.
 //
-// Does for plain lines, `surt datetime {json}`, what src/generate/index-reader.ts does with
+// Does for plain lines, `surt datetime {json}`, what src/map/generate/index-reader.ts does with
 // src/input/cdxj.ts and the KeyScanner: lines that have the same key of host and path become one
 // run. It stops before the first line that is anything else, which the caller reads itself.
 // Filters by what the JSON block says work too, as far as the caller has taught it: see

@@ -1,6 +1,6 @@
 // Puts the command line and the threads it starts into a few files each, in place of what tsc made
 // of them: a short command would else spend half of its time on loading modules. The library stays
-// as it is. Code finds other files of the package by src/node/package-file.ts, wherever it lies.
+// as it is. Code finds other files of the package by src/files/package-file.ts, wherever it lies.
 import { readdir, rm } from "node:fs/promises";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -55,11 +55,11 @@ const LATE_JSON5: Plugin = {
   },
 };
 
-const sources = await readdir("src/node", { recursive: true });
+const sources = await readdir("src", { recursive: true });
 const workers = sources.filter((path) => path.endsWith("/worker.ts"));
 await build({
   ...OPTIONS,
-  entryPoints: workers.map((path) => `src/node/${path}`),
+  entryPoints: workers.map((path) => `src/${path}`),
   plugins: [LATE_JSON5],
 });
 

@@ -3,6 +3,7 @@
 //
 //   npm run house             the figures of this tree
 //   npm run house -- --json   the same as JSON
+//   npm run house -- --check  only what must not be: arrows that point to a later room, cycles of folders
 import { spawn } from "node:child_process";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -14,6 +15,29 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const SOURCE = join(ROOT, "src");
 process.chdir(ROOT);
+
+/**
+ * The rooms of src: a file imports only from its own room and those before it. Files at the top of src
+ * are the entries of the package, except the first, which everything may use.
+ */
+const ROOMS = [
+  "errors amount interruption",
+  "bytes",
+  "surt",
+  "ukvs",
+  "memento",
+  "files",
+  "threads",
+  "http",
+  "input",
+  "harvest",
+  "map",
+  "publish",
+  "aggregate",
+  "study",
+  "map-files index node server",
+  "cli",
+].map((names) => names.split(" "));
 
 interface SourceFile {
   /** Path below src. */
@@ -211,7 +235,32 @@ async function waysOfData(): Promise<Record<string, number>> {
   }
 }
 
+function roomOf(path: string): number {
+  const [name = ""] = path.replace(/\.ts$/, "").split("/");
+  const room = ROOMS.findIndex((names) => names.includes(name));
+  if (room === -1) throw new Error(`src/${path} is in none of the rooms of scripts/house.ts`);
+  return room;
+}
+
+/** What the plan of the house forbids. */
+function faultsOf(sources: readonly SourceFile[]): string[] {
+  const arrows = sources.flatMap(({ path, imports }) =>
+    imports
+      .filter((target) => roomOf(target) > roomOf(path))
+      .map((target) => `src/${path} imports src/${target}, which is in a later room`),
+  );
+  const cycles = cyclesOf(graphOf(sources, folderOf)).map(
+    (folders) => `folders import each other: ${folders.join(" ")}`,
+  );
+  return [...arrows, ...cycles];
+}
+
 const files = await readSources();
+if (process.argv.includes("--check")) {
+  const faults = faultsOf(files);
+  for (const fault of faults) console.error(fault);
+  process.exit(faults.length === 0 ? 0 : 1);
+}
 const lines = files.map((file) => file.lines).toSorted((a, b) => a - b);
 const importers = new Map<string, number>();
 for (const { imports } of files) {

@@ -41,44 +41,55 @@ export type { RecordBatch } from "./ukvs/record-batch.ts";
 export { UkvsWriter } from "./ukvs/writer.ts";
 export type { ByteSink, WriteUkvsOptions } from "./ukvs/writer.ts";
 
-export { generateMap } from "./generate/generate-map.ts";
-export type { GeneratedMap, GenerateMapOptions, IndexSource } from "./generate/generate-map.ts";
-export type { IndexCounts } from "./generate/index-counts.ts";
-export type { Canonicalization, MapDescription } from "./generate/map-headers.ts";
-export type { Damage, DamageLog } from "./input/damage.ts";
+export { generateMap } from "./map/generate/generate-map.ts";
+export type { GeneratedMap, GenerateMapOptions, IndexSource } from "./map/generate/generate-map.ts";
+export type { IndexCounts } from "./map/generate/index-counts.ts";
+export type { Canonicalization, MapDescription } from "./map/generate/map-headers.ts";
+export type { Damage, DamageLog } from "./bytes/damage.ts";
 export { INPUT_FORMATS } from "./input/detect.ts";
 export type { InputFormat, KeyTrust } from "./input/detect.ts";
-export type { BackOff } from "./harvest/back-off.ts";
+export type { BackOff } from "./http/back-off.ts";
 export type { CdxMatch, CdxPaging, CdxQuery } from "./harvest/cdx-request.ts";
 export { joinFilters, PAPER_PRESET } from "./input/filter.ts";
 export type { CaptureFilter, FilterReason } from "./input/filter.ts";
 
-export { compactMap } from "./compact/compact-map.ts";
-export type { CompactMapOptions, CompactSummary } from "./compact/compact-map.ts";
-export type { SpillStore } from "./compact/pending-text.ts";
-export { WEIGHT_DEFAULTS } from "./compact/weight-policy.ts";
-export type { PowerLaw, WeightOptions } from "./compact/weight-policy.ts";
+export { compactMap } from "./map/compact/compact-map.ts";
+export type { CompactMapOptions, CompactSummary } from "./map/compact/compact-map.ts";
+export type { SpillStore } from "./files/scratch-spill.ts";
+export { WEIGHT_DEFAULTS } from "./map/compact/weight-policy.ts";
+export type { PowerLaw, WeightOptions } from "./map/compact/weight-policy.ts";
 
-export { fitChildren } from "./fit/children-fit.ts";
-export type { ChildrenFit, DepthChildren } from "./fit/children-fit.ts";
-export { DepthCounter } from "./fit/depth-counter.ts";
-export { parseDepthTable } from "./fit/depth-table.ts";
-export { fitPowerLaw } from "./fit/power-law.ts";
-export type { Point, PowerLawFit } from "./fit/power-law.ts";
+export { fitChildren } from "./map/compact/fit/children-fit.ts";
+export type { ChildrenFit, DepthChildren } from "./map/compact/fit/children-fit.ts";
+export { DepthCounter } from "./map/compact/fit/depth-counter.ts";
+export { parseDepthTable } from "./map/compact/fit/depth-table.ts";
+export { fitPowerLaw } from "./map/compact/fit/power-law.ts";
+export type { Point, PowerLawFit } from "./map/compact/fit/power-law.ts";
 
-export { MemorySource } from "./lookup/byte-source.ts";
-export type { ByteSource } from "./lookup/byte-source.ts";
-export type { Answer, KeyAnswer, KeyFinder, LookupOptions, MapLookup } from "./lookup/lookup.ts";
-export { MapSearch } from "./lookup/map-search.ts";
-export type { MapSearchOptions } from "./lookup/map-search.ts";
-export { MemoryIndex } from "./lookup/memory-index.ts";
+export { MemorySource } from "./bytes/byte-source.ts";
+export type { ByteSource } from "./bytes/byte-source.ts";
+export type {
+  Answer,
+  KeyAnswer,
+  KeyFinder,
+  LookupOptions,
+  MapLookup,
+} from "./map/lookup/lookup.ts";
+export { MapSearch } from "./map/lookup/map-search.ts";
+export type { MapSearchOptions } from "./map/lookup/map-search.ts";
+export { MemoryIndex } from "./map/lookup/memory-index.ts";
 
-export { discoverMap } from "./discover/discover.ts";
-export type { Attempt, DiscoverOptions, Discovery, DiscoveryMethod } from "./discover/discover.ts";
-export { FetchClient } from "./discover/fetch-client.ts";
-export type { HttpClient, HttpHeaders, HttpRequest, HttpResponse } from "./discover/http-client.ts";
-export { HttpSource } from "./discover/http-source.ts";
-export { PagedSearch } from "./discover/paged-search.ts";
+export { discoverMap } from "./publish/fetch/discover.ts";
+export type {
+  Attempt,
+  DiscoverOptions,
+  Discovery,
+  DiscoveryMethod,
+} from "./publish/fetch/discover.ts";
+export { FetchClient } from "./http/fetch-client.ts";
+export type { HttpClient, HttpHeaders, HttpRequest, HttpResponse } from "./http/http-client.ts";
+export { HttpSource } from "./publish/fetch/http-source.ts";
+export { PagedSearch } from "./publish/fetch/paged-search.ts";
 
 export type { Memento } from "./memento/memento.ts";
 export { parseLinkHeader } from "./memento/link-header.ts";
@@ -91,13 +102,13 @@ export type { TimeMapLink, TimeMapReader, TimeMapReading } from "./memento/timem
 export type { TimeMapDocument, TimeMapFormat } from "./memento/timemap-document.ts";
 export { writeTimeMap } from "./memento/write-timemap.ts";
 
-export type { Archive } from "./route/archive.ts";
-export { parseArchiveList } from "./route/archive-list.ts";
-export type { Decision, Router, RouteReason, RouteRequest } from "./route/decision.ts";
-export { HitRates } from "./route/hit-rates.ts";
-export { MapRouter } from "./route/map-router.ts";
-export type { MapRouterOptions } from "./route/map-router.ts";
-export type { RoutedMap } from "./route/routed-map.ts";
+export type { Archive } from "./aggregate/route/archive.ts";
+export { parseArchiveList } from "./aggregate/route/archive-list.ts";
+export type { Decision, Router, RouteReason, RouteRequest } from "./aggregate/route/decision.ts";
+export { HitRates } from "./aggregate/route/hit-rates.ts";
+export { MapRouter } from "./aggregate/route/map-router.ts";
+export type { MapRouterOptions } from "./aggregate/route/map-router.ts";
+export type { RoutedMap } from "./aggregate/route/routed-map.ts";
 
 export { Aggregator } from "./aggregate/aggregator.ts";
 export type { AggregateRequest, Aggregation, AggregatorOptions } from "./aggregate/aggregator.ts";
@@ -121,18 +132,18 @@ export { surveyMap } from "./map/survey.ts";
 export type { DomainShare, MapSurvey, SurveyOptions } from "./map/survey.ts";
 export { validateMap } from "./map/validate.ts";
 
-export { sampleIndex } from "./sample/sample-archive.ts";
-export { sampleLookups } from "./sample/sample-lookups.ts";
-export type { SampleLookupOptions } from "./sample/sample-lookups.ts";
-export type { SampleOptions } from "./sample/sample-options.ts";
+export { sampleIndex } from "./study/sample/sample-archive.ts";
+export { sampleLookups } from "./study/sample/sample-lookups.ts";
+export type { SampleLookupOptions } from "./study/sample/sample-lookups.ts";
+export type { SampleOptions } from "./study/sample/sample-options.ts";
 
-export { analyzeIndex } from "./analyze/analyze-index.ts";
-export type { Analysis } from "./analyze/analysis.ts";
+export { analyzeIndex } from "./study/analyze/analyze-index.ts";
+export type { Analysis } from "./study/analyze/analysis.ts";
 
 // Types that the signatures above refer to.
 export type { ArchiveTallies, ArchiveTally } from "./aggregate/archive-tally.ts";
 export type { AskLimits } from "./aggregate/ask-archive.ts";
-export type { FailureReason } from "./aggregate/failure-reason.ts";
+export type { FailureReason } from "./http/failure-reason.ts";
 export type { MergeSource } from "./aggregate/merge.ts";
 export type { MementoRange, MergeColumns, MergedMemento } from "./aggregate/merged-timemap.ts";
 export type { Outcome, Result } from "./aggregate/outcome.ts";
@@ -162,25 +173,25 @@ export type {
   TldTable,
   TopTables,
   YearRow,
-} from "./analyze/analysis.ts";
-export type { AnalyzeIndexOptions } from "./analyze/analyze-index.ts";
-export type { LineCounts } from "./analyze/capture-tally.ts";
-export type { DepthRow, ReductionCurve } from "./analyze/depth-statistics.ts";
-export type { HeapsFit } from "./analyze/heaps-fit.ts";
-export type { CurvePoint, DistributionSummary } from "./analyze/histogram.ts";
-export type { SubTree } from "./analyze/sub-tree.ts";
-export type { Ranked } from "./analyze/top-list.ts";
+} from "./study/analyze/analysis.ts";
+export type { AnalyzeIndexOptions } from "./study/analyze/analyze-index.ts";
+export type { LineCounts } from "./study/analyze/capture-tally.ts";
+export type { DepthRow, ReductionCurve } from "./study/analyze/depth-statistics.ts";
+export type { HeapsFit } from "./study/analyze/heaps-fit.ts";
+export type { CurvePoint, DistributionSummary } from "./study/analyze/histogram.ts";
+export type { SubTree } from "./study/analyze/sub-tree.ts";
+export type { Ranked } from "./study/analyze/top-list.ts";
 export type { LineOptions } from "./bytes/lines.ts";
-export type { Prior } from "./compact/budget/prior.ts";
-export type { TracePoint } from "./evaluate/compaction-trace.ts";
-export type { AnswerCounts } from "./evaluate/confusion.ts";
-export type { TruthSummary } from "./evaluate/evaluation.ts";
-export type { AsOfFreshness, LaterCounts } from "./evaluate/freshness-count.ts";
-export type { MadeBy } from "./evaluate/paper-sweep.ts";
-export type { SourceOptions } from "./generate/open-source.ts";
-export type { Match } from "./lookup/memory-index.ts";
-export type { PageMark } from "./lookup/page-range.ts";
-export type { SourceLinesOptions } from "./lookup/source-lines.ts";
+export type { Prior } from "./map/compact/budget/prior.ts";
+export type { TracePoint } from "./study/evaluate/compaction-trace.ts";
+export type { AnswerCounts } from "./study/evaluate/confusion.ts";
+export type { TruthSummary } from "./study/evaluate/evaluation.ts";
+export type { AsOfFreshness, LaterCounts } from "./study/evaluate/freshness-count.ts";
+export type { MadeBy } from "./study/evaluate/paper-sweep.ts";
+export type { SourceOptions } from "./map/generate/open-source.ts";
+export type { Match } from "./map/lookup/memory-index.ts";
+export type { PageMark } from "./map/lookup/page-range.ts";
+export type { SourceLinesOptions } from "./map/lookup/source-lines.ts";
 export type { DiffOptions, NamedChunks } from "./map/diff.ts";
 export type { OpenMapsOptions } from "./map/logical-map.ts";
 export type { MapGuardOptions } from "./map/map-guard.ts";
@@ -189,6 +200,6 @@ export type { PageMembers } from "./map/split.ts";
 export type { ValidateOptions } from "./map/validate.ts";
 export type { TimeMapPaging } from "./memento/timemap-document.ts";
 export type { TimeMapLimits } from "./memento/timemap-reading.ts";
-export type { ArchiveRates, HitRate } from "./route/hit-rates.ts";
+export type { ArchiveRates, HitRate } from "./aggregate/route/hit-rates.ts";
 export type { MapSize } from "./ukvs/map-size.ts";
 export type { MapSink } from "./ukvs/writer.ts";

@@ -1,6 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { sampleLookups } from "../../src/sample/sample-lookups.ts";
+import { sampleLookups } from "../../src/study/sample/sample-lookups.ts";
 import { uniform } from "./archive-model.ts";
 import { type Fleet, startFleet } from "./fleet-process.ts";
 import { makeMap, writeHoldings, writeLookups } from "./holdings.ts";

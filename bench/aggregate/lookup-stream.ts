@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
-import { Random } from "../../src/sample/random.ts";
-import { sampleLookups } from "../../src/sample/sample-lookups.ts";
+import { Random } from "../../src/bytes/random.ts";
+import { sampleLookups } from "../../src/study/sample/sample-lookups.ts";
 
 /** Originals in the order in which people ask for them, with repeats. */
 export interface LookupStream {

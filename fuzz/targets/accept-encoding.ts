@@ -1,4 +1,4 @@
-import { chooseEncoding } from "../../src/server/accept-encoding.ts";
+import { chooseEncoding } from "../../src/http/accept-encoding.ts";
 import { latin1, must } from "../check.ts";
 import type { TargetDefinition } from "../target.ts";
 

@@ -1,5 +1,5 @@
-import type { CachedAnswer } from "../../src/node/upstream/cached-answer.ts";
-import { policyOf } from "../../src/node/upstream/cached-answer.ts";
+import type { CachedAnswer } from "../../src/aggregate/upstream/cached-answer.ts";
+import { policyOf } from "../../src/aggregate/upstream/cached-answer.ts";
 import { latin1, must } from "../check.ts";
 import type { TargetDefinition } from "../target.ts";
 

@@ -1,4 +1,4 @@
-import { CdxjScanner } from "../../src/node/generate/cdxj-scanner.ts";
+import { CdxjScanner } from "../../src/map/generate/cdxj-scanner.ts";
 import { PAPER_PRESET } from "../../src/input/filter.ts";
 import { mustEqual, outcomeOfAsync, Violation } from "../check.ts";
 import { MAX_LINE_BYTES, readIndex } from "../read-index.ts";

@@ -1,7 +1,7 @@
-import { BudgetCompaction } from "../../src/compact/budget/budget-compaction.ts";
-import type { BudgetCompactionOptions } from "../../src/compact/budget/budget-compaction.ts";
-import { MissList } from "../../src/compact/budget/miss-list.ts";
-import { budgetKernels } from "../../src/node/compact/budget-kernels.ts";
+import { BudgetCompaction } from "../../src/map/compact/budget/budget-compaction.ts";
+import type { BudgetCompactionOptions } from "../../src/map/compact/budget/budget-compaction.ts";
+import { MissList } from "../../src/map/compact/budget/miss-list.ts";
+import { budgetKernels } from "../../src/map/compact/run/budget-kernels.ts";
 import { mustEqual, outcomeOfAsync } from "../check.ts";
 import { sortedRows } from "../sorted-rows.ts";
 import { MAP_SEEDS, MAP_WORDS } from "../map-seeds.ts";

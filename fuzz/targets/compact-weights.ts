@@ -1,7 +1,7 @@
-import { Compactor } from "../../src/compact/compactor.ts";
-import { MapLines } from "../../src/compact/map-lines.ts";
-import { WeightPolicy } from "../../src/compact/weight-policy.ts";
-import { CompactKernel } from "../../src/node/compact/compact-kernel.ts";
+import { Compactor } from "../../src/map/compact/compactor.ts";
+import { MapLines } from "../../src/map/compact/map-lines.ts";
+import { WeightPolicy } from "../../src/map/compact/weight-policy.ts";
+import { CompactKernel } from "../../src/map/compact/run/compact-kernel.ts";
 import { mustEqual, outcomeOf, Violation } from "../check.ts";
 import { MAP_SEEDS, MAP_WORDS } from "../map-seeds.ts";
 import { sortedRows } from "../sorted-rows.ts";

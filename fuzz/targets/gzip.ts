@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
-import { newDamageLog } from "../../src/input/damage.ts";
-import { decompressed } from "../../src/node/decompress.ts";
+import { newDamageLog } from "../../src/bytes/damage.ts";
+import { decompressed } from "../../src/files/decompress.ts";
 import { joinBytes } from "../../src/bytes/join.ts";
 import type { Outcome } from "../check.ts";
 import { mustEqual, outcomeOfAsync, randomChunks } from "../check.ts";

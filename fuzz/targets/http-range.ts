@@ -1,6 +1,6 @@
-import { MemorySource } from "../../src/lookup/byte-source.ts";
-import type { Representation } from "../../src/server/representation.ts";
-import { judgeConditions, judgeRange } from "../../src/server/preconditions.ts";
+import { MemorySource } from "../../src/bytes/byte-source.ts";
+import type { Representation } from "../../src/http/representation.ts";
+import { judgeConditions, judgeRange } from "../../src/http/preconditions.ts";
 import { latin1, must } from "../check.ts";
 import type { TargetDefinition } from "../target.ts";
 

@@ -1,9 +1,9 @@
-import { AnswerWriter, answerLine } from "../../src/lookup/answer-lines.ts";
-import { BlockWriter } from "../../src/lookup/block-writer.ts";
-import type { Answer } from "../../src/lookup/lookup.ts";
-import { MapSearch } from "../../src/lookup/map-search.ts";
-import { MemoryIndex } from "../../src/lookup/memory-index.ts";
-import { MemorySource } from "../../src/lookup/byte-source.ts";
+import { AnswerWriter, answerLine } from "../../src/map/lookup/answer-lines.ts";
+import { BlockWriter } from "../../src/map/lookup/block-writer.ts";
+import type { Answer } from "../../src/map/lookup/lookup.ts";
+import { MapSearch } from "../../src/map/lookup/map-search.ts";
+import { MemoryIndex } from "../../src/map/lookup/memory-index.ts";
+import { MemorySource } from "../../src/bytes/byte-source.ts";
 import { validateMap } from "../../src/map/validate.ts";
 import type { Outcome } from "../check.ts";
 import { bytesOf, must, mustEqual, outcomeOf, outcomeOfAsync, utf8 } from "../check.ts";

@@ -1,4 +1,4 @@
-import { memgatorLog } from "../../test/logs/memgator-lines.ts";
+import { memgatorLog } from "../../test/study/logs/memgator-lines.ts";
 import { indexTarget } from "../index-target.ts";
 import type { TargetDefinition } from "../target.ts";
 

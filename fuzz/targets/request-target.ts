@@ -1,5 +1,5 @@
-import { aggregatorTarget } from "../../src/server/aggregator/request-target.ts";
-import { lookupQuery, pageNumber, splitTarget } from "../../src/server/target.ts";
+import { aggregatorTarget } from "../../src/aggregate/service/request-target.ts";
+import { lookupQuery, pageNumber, splitTarget } from "../../src/http/target.ts";
 import { latin1, must } from "../check.ts";
 import type { TargetDefinition } from "../target.ts";
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
-import { FileProgress } from "../../src/node/input/index-input.ts";
-import { openWacz } from "../../src/node/input/wacz.ts";
+import { FileProgress } from "../../src/input/index-input.ts";
+import { openWacz } from "../../src/input/wacz.ts";
 import { zipFile } from "../../test/support/zip-fixture.ts";
 import { zipNum } from "../../test/support/zipnum-fixture.ts";
 import { must } from "../check.ts";

@@ -1,5 +1,5 @@
 import { joinBytes } from "../../src/bytes/join.ts";
-import { decompressed } from "../../src/node/decompress.ts";
+import { decompressed } from "../../src/files/decompress.ts";
 import type { Outcome } from "../check.ts";
 import { mustEqual, outcomeOfAsync, randomChunks } from "../check.ts";
 import type { TargetDefinition } from "../target.ts";

@@ -1,4 +1,4 @@
-// What compaction keeps of open nodes, and when it rolls them up: src/compact/roll-ups.ts.
+// What compaction keeps of open nodes, and when it rolls them up: src/map/compact/roll-ups.ts.
 import { appendBytes, appendRollUpRow, hasRoom, outputEnd, takeBack, writeOut } from "./output";
 import {
   CHILDREN, DEPTH, HOST, LAYER, leafEnd, node, NONE, PARENT, PATH, ROOT, SEPARATOR, size, TEXT_END,

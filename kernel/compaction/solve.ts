@@ -1,4 +1,4 @@
-// The passes over the table of nodes where there are no exclusions: src/compact/budget/solve.ts.
+// The passes over the table of nodes where there are no exclusions: src/map/compact/budget/solve.ts.
 //
 // Every column is as a page of the table has it: doubles, children before their parents.
 

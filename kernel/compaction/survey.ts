@@ -1,4 +1,4 @@
-// What a survey keeps of open nodes, and what it says of them: src/compact/budget/tree-survey.ts.
+// What a survey keeps of open nodes, and what it says of them: src/map/compact/budget/tree-survey.ts.
 import { addBranch, clearList, dropBranches, moveBranches, takeBranches } from "./branches";
 import {
   DEPTH, HOST, increase, key, LAYER, node, NONE, PARENT, ROOT, TEXT_END,

@@ -1,6 +1,6 @@
 import { MementoMapError } from "../errors.ts";
-import type { Archive } from "../route/archive.ts";
-import type { Decision } from "../route/decision.ts";
+import type { Archive } from "./route/archive.ts";
+import type { Decision } from "./route/decision.ts";
 import type { AggregateRequest, Aggregation } from "./aggregator.ts";
 import { type AskLimits, faultOf, type Finding, isAnswered, NOTHING_FOUND } from "./ask-archive.ts";
 import { askForAll, askForClosest } from "./ask-endpoints.ts";

@@ -1,5 +1,5 @@
-import type { Archive } from "../route/archive.ts";
-import type { Decision, Router, RouteRequest } from "../route/decision.ts";
+import type { Archive } from "./route/archive.ts";
+import type { Decision, Router, RouteRequest } from "./route/decision.ts";
 import { Aggregating } from "./aggregating.ts";
 import { type AskLimits, DEFAULT_ASK_LIMITS } from "./ask-archive.ts";
 import type { MergedTimeMap } from "./merged-timemap.ts";

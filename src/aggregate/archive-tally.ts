@@ -1,4 +1,4 @@
-import type { Archive } from "../route/archive.ts";
+import type { Archive } from "./route/archive.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Clock, Session, SessionObserver } from "./session.ts";
 import { systemClock } from "./session.ts";

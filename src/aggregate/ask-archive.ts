@@ -1,7 +1,7 @@
 import { type ErrorCode, isMementoMapError } from "../errors.ts";
-import type { Archive } from "../route/archive.ts";
+import type { Archive } from "./route/archive.ts";
 import type { MementoList } from "../memento/memento-list.ts";
-import { type FailureReason, failureReasonOf } from "./failure-reason.ts";
+import { type FailureReason, failureReasonOf } from "../http/failure-reason.ts";
 import type { StopSignal } from "./stop-signal.ts";
 import type { UpstreamAnswer } from "./upstream.ts";
 

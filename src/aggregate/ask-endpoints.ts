@@ -9,7 +9,7 @@ import {
 } from "./ask-archive.ts";
 import { askTimeGate } from "./ask-timegate.ts";
 import { askTimeMap } from "./ask-timemap.ts";
-import type { FailureReason } from "./failure-reason.ts";
+import type { FailureReason } from "../http/failure-reason.ts";
 import type { Upstream } from "./upstream.ts";
 
 /*

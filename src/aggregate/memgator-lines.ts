@@ -1,4 +1,4 @@
-import type { Archive } from "../route/archive.ts";
+import type { Archive } from "./route/archive.ts";
 import type { Outcome } from "./outcome.ts";
 import { nanosecondsText, type Session, type SessionEnd } from "./session.ts";
 

@@ -1,7 +1,7 @@
 import type { ErrorCode } from "../errors.ts";
-import type { FailureReason } from "./failure-reason.ts";
-import type { Archive } from "../route/archive.ts";
-import type { Decision } from "../route/decision.ts";
+import type { FailureReason } from "../http/failure-reason.ts";
+import type { Archive } from "./route/archive.ts";
+import type { Decision } from "./route/decision.ts";
 import type { UpstreamAnswer } from "./upstream.ts";
 
 /** What became of asking one archive. */

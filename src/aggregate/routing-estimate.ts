@@ -1,4 +1,4 @@
-import type { RouteReason } from "../route/decision.ts";
+import type { RouteReason } from "./route/decision.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Session, SessionObserver } from "./session.ts";
 

@@ -1,4 +1,4 @@
-import type { Decision } from "../route/decision.ts";
+import type { Decision } from "./route/decision.ts";
 import type { Outcome } from "./outcome.ts";
 
 /** One question to the aggregator, from its arrival to the answer. */

@@ -1,5 +1,5 @@
-import type { HttpHeaders } from "../discover/http-client.ts";
-import type { Archive } from "../route/archive.ts";
+import type { HttpHeaders } from "../http/http-client.ts";
+import type { Archive } from "./route/archive.ts";
 import type { StopSignal } from "./stop-signal.ts";
 
 /** What an archive has of RFC 7089. Each may work while the other does not. */

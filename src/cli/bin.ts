@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-import { Interrupt } from "../node/interrupt.ts";
-import { drained, ExitCode } from "./io.ts";
+import { Interrupt } from "../files/interrupt.ts";
+import { drained, ExitCode } from "./common/io.ts";
 import { main } from "./main.ts";
 
 const interrupt = new Interrupt();

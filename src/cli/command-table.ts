@@ -1,14 +1,4 @@
-import type { Command } from "./command.ts";
-
-/** Loads a command only when it is run. */
-export type CommandLoader = () => Promise<Command>;
-
-/** Commands that serve the same purpose. */
-export interface CommandGroup {
-  /** A few words, for the list of commands. */
-  readonly title: string;
-  readonly commands: ReadonlyMap<string, CommandLoader>;
-}
+import type { Command, CommandGroup, CommandLoader } from "./common/command.ts";
 
 /** Every command, in the order of the help text. */
 export const COMMAND_GROUPS: readonly CommandGroup[] = [
@@ -58,7 +48,10 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   {
     title: "In your shell",
     commands: new Map([
-      ["completion", async () => (await import("./commands/completion.ts")).completion],
+      [
+        "completion",
+        async () => (await import("./commands/completion.ts")).completionOf(allCommands),
+      ],
     ]),
   },
 ];
@@ -67,3 +60,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
 export const COMMAND_TABLE: ReadonlyMap<string, CommandLoader> = new Map(
   COMMAND_GROUPS.flatMap(({ commands }) => [...commands]),
 );
+
+function allCommands(): Promise<Command[]> {
+  return Promise.all(Array.from(COMMAND_TABLE.values(), (load) => load()));
+}

@@ -1,11 +1,11 @@
 import { isMementoMapError, MementoMapError, quote } from "../errors.ts";
-import { isClosedPipe } from "../node/output-file.ts";
-import { packageVersion } from "../node/package-version.ts";
-import type { Command } from "./command.ts";
+import { isClosedPipe } from "../files/output-file.ts";
+import { packageVersion } from "../files/package-version.ts";
+import type { Command } from "./common/command.ts";
 import { COMMAND_GROUPS, COMMAND_TABLE } from "./command-table.ts";
-import { overview } from "./help.ts";
-import { ExitCode, type Io, writeText } from "./io.ts";
-import { nearest } from "./nearest.ts";
+import { overview } from "./common/help.ts";
+import { ExitCode, type Io, writeText } from "./common/io.ts";
+import { nearest } from "./common/nearest.ts";
 import { checkSignal } from "../interruption.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { Random } from "../sample/random.ts";
+import { Random } from "../bytes/random.ts";
 
 const WORD = /\p{L}[\p{L}\p{N}]{2,29}/gu;
 

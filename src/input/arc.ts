@@ -1,7 +1,7 @@
 import { LF } from "../bytes/ascii.ts";
 import { quote } from "../errors.ts";
 import type { ByteCursor } from "./byte-cursor.ts";
-import type { DamageLog } from "./damage.ts";
+import type { DamageLog } from "../bytes/damage.ts";
 import { headerLine } from "./header-fields.ts";
 import { mediaType, readHttpHead } from "./http-head.ts";
 import type { RecordFormat, RecordPlace } from "./record-rows.ts";

@@ -1,7 +1,7 @@
 import { uriOfSurt } from "../surt/foreign-surt.ts";
 import { surtBytes } from "../surt/surt-bytes.ts";
 import type { Capture } from "./capture.ts";
-import { unescapeJson } from "./json-members.ts";
+import { unescapeJson } from "../bytes/json-members.ts";
 
 /** No percent-encoded SURT is longer than this many times its URI. */
 const SURT_GROWTH = 3;

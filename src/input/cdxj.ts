@@ -4,7 +4,7 @@ import { ROW } from "./capture.ts";
 import { dateEnd } from "./date.ts";
 import { FACT, factOf } from "./json-facts.ts";
 import { JsonLayout, JsonLayouts } from "./json-layout.ts";
-import { JsonMembers } from "./json-members.ts";
+import { JsonMembers } from "../bytes/json-members.ts";
 import { isNonWeb } from "./non-web.ts";
 import { surtHostEnd } from "./surt-column.ts";
 

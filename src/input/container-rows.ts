@@ -1,7 +1,7 @@
 import { withoutMark } from "../bytes/byte-order-mark.ts";
 import { arcRows } from "./arc.ts";
 import { cdxJsonRows } from "./cdx-json.ts";
-import type { DamageLog } from "./damage.ts";
+import type { DamageLog } from "../bytes/damage.ts";
 import type { DetectedFormat } from "./detect.ts";
 import { memgatorHoldings } from "./memgator-holdings.ts";
 import { timeMapRows } from "./timemap.ts";

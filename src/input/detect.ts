@@ -7,7 +7,7 @@ import type { CdxColumns } from "./cdx.ts";
 import { CdxParser, guessCdxColumns, parseCdxHeader } from "./cdx.ts";
 import { CdxjParser } from "./cdxj.ts";
 import { CountedRowsParser } from "./counted-rows.ts";
-import { htmlInstead, looksLikeHtml } from "./html.ts";
+import { htmlInstead, looksLikeHtml } from "../bytes/html.ts";
 import { HoldingsParser } from "./holdings.ts";
 import { ACCESS_LOG_LINE, CDXJ_LINE, MEMGATOR_LINE } from "./line-kind.ts";
 import { SurtListParser, UriListParser } from "./lists.ts";

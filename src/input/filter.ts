@@ -1,6 +1,6 @@
 import { MementoMapError, quote } from "../errors.ts";
 import type { Capture, RowNeeds } from "./capture.ts";
-import { unescapeJson } from "./json-members.ts";
+import { unescapeJson } from "../bytes/json-members.ts";
 import { isRevisit } from "./revisit.ts";
 
 /** Which captures to count; an empty or missing member lets everything pass. */

@@ -1,4 +1,4 @@
-import type { JsonMembers } from "./json-members.ts";
+import type { JsonMembers } from "../bytes/json-members.ts";
 
 /** What a member of the JSON block of a row tells; bits, so that several can be wanted. */
 export const FACT = { uri: 1, status: 2, mime: 4 } as const;

@@ -1,6 +1,6 @@
 import { CLOSE_BRACE, COMMA, QUOTE, SPACE } from "../bytes/ascii.ts";
 import { standsAt } from "../bytes/stands-at.ts";
-import { stringEnd } from "./json-members.ts";
+import { stringEnd } from "../bytes/json-members.ts";
 
 /**
  * How the JSON block of a row is laid out: what stands between its values.

@@ -9,7 +9,7 @@ import type { RowParser } from "./capture.ts";
 import { isNothing } from "./cdx.ts";
 import type { DetectedFormat, KeyTrust } from "./detect.ts";
 import { keyedByUri, rowParser } from "./detect.ts";
-import { unescapeJson } from "./json-members.ts";
+import { unescapeJson } from "../bytes/json-members.ts";
 
 /** No percent-encoded SURT is longer than this many times its URI. */
 const SURT_GROWTH = 3;

@@ -1,6 +1,6 @@
 import { MementoMapError } from "../errors.ts";
-import type { DamageLog } from "./damage.ts";
-import { GAP } from "./marks.ts";
+import type { DamageLog } from "../bytes/damage.ts";
+import { GAP } from "../bytes/marks.ts";
 
 /**
  * A stream that must be whole, because what it holds makes no sense in part.

@@ -1,7 +1,7 @@
 import { LF } from "../bytes/ascii.ts";
 import { wholeLines } from "../bytes/whole-lines.ts";
-import type { DamageLog } from "./damage.ts";
-import { GAP, MEMBER } from "./marks.ts";
+import type { DamageLog } from "../bytes/damage.ts";
+import { GAP, MEMBER } from "../bytes/marks.ts";
 
 export interface UncutLinesOptions {
   readonly source: string;

@@ -1,5 +1,5 @@
 import { quote } from "../errors.ts";
-import type { DamageLog } from "./damage.ts";
+import type { DamageLog } from "../bytes/damage.ts";
 import type { HeaderBlock } from "./header-fields.ts";
 import { readHeaderBlock } from "./header-fields.ts";
 import { mediaType, readHttpHead } from "./http-head.ts";

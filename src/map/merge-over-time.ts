@@ -1,5 +1,5 @@
 import { COLON, MINUS } from "../bytes/ascii.ts";
-import { columnStart } from "../lookup/map-row.ts";
+import { columnStart } from "./lookup/map-row.ts";
 import { columnEnd } from "../ukvs/columns.ts";
 import { parseDatetimeKey } from "../ukvs/datetime-key.ts";
 import { addFrequencies, formatFrequency, isPresent, parseFrequency } from "../ukvs/frequency.ts";

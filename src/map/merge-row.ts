@@ -1,4 +1,4 @@
-import { olderSpellings } from "../lookup/map-row.ts";
+import { olderSpellings } from "./lookup/map-row.ts";
 import { currentSpelling } from "../surt/spelling.ts";
 import { columnEnd, columnsEnd, compareColumns, skipBlanks } from "../ukvs/columns.ts";
 import {

@@ -1,6 +1,6 @@
 import { CLOSE_BRACE, STAR } from "../bytes/ascii.ts";
 import { compareRanges } from "../bytes/compare.ts";
-import type { ByteSource } from "../lookup/byte-source.ts";
+import type { ByteSource } from "../bytes/byte-source.ts";
 import { currentSpelling } from "../surt/spelling.ts";
 import { columnEnd } from "../ukvs/columns.ts";
 import type { Fields } from "../ukvs/header.ts";

@@ -1,6 +1,6 @@
 import { SPACE } from "../bytes/ascii.ts";
 import { compareRanges } from "../bytes/compare.ts";
-import { isNone } from "../lookup/map-row.ts";
+import { isNone } from "./lookup/map-row.ts";
 import { columnEnd } from "../ukvs/columns.ts";
 import { frequencyIsZero, FrequencySum, MAX_FREQUENCY_BYTES } from "../ukvs/frequency-sum.ts";
 import type { RecordBatch } from "../ukvs/record-batch.ts";

@@ -1,7 +1,7 @@
 import { CLOSE_PAREN, COLON, COMMA, STAR } from "../bytes/ascii.ts";
 import { copyRange } from "../bytes/copy.ts";
-import type { ByteSource } from "../lookup/byte-source.ts";
-import { columnStart, rowLayout } from "../lookup/map-row.ts";
+import type { ByteSource } from "../bytes/byte-source.ts";
+import { columnStart, rowLayout } from "./lookup/map-row.ts";
 import { columnEnd, skipBlanks } from "../ukvs/columns.ts";
 import { frequencyCount } from "../ukvs/frequency-count.ts";
 import { notSorted } from "../ukvs/key-order.ts";

@@ -1,4 +1,4 @@
-import type { KeyAnswer } from "../lookup/lookup.ts";
+import type { KeyAnswer } from "./lookup/lookup.ts";
 import {
   addFrequencies,
   type Bound,

@@ -1,6 +1,6 @@
 import { CLOSE_BRACE, COLON, OPEN_BRACE, QUOTE } from "../bytes/ascii.ts";
 import { skipBlanks, skipBlanksAndCommas } from "../bytes/blanks.ts";
-import { stringEnd, unescapeJson, valueEnd } from "../input/json-members.ts";
+import { stringEnd, unescapeJson, valueEnd } from "../bytes/json-members.ts";
 import { isJsonObject } from "../ukvs/relaxed-json.ts";
 import { FedReader } from "./fed-reader.ts";
 import { MementoObject } from "./memento-object.ts";

@@ -1,4 +1,4 @@
-import { JsonMembers, unescapeJson } from "../input/json-members.ts";
+import { JsonMembers, unescapeJson } from "../bytes/json-members.ts";
 import { BACKSLASH } from "../bytes/ascii.ts";
 import { tryReadDatetime } from "./datetime-bytes.ts";
 

@@ -1,7 +1,7 @@
 import { LF } from "../bytes/ascii.ts";
 import { markLength } from "../bytes/byte-order-mark.ts";
 import { MementoMapError } from "../errors.ts";
-import { htmlInstead, looksLikeHtml } from "../input/html.ts";
+import { htmlInstead, looksLikeHtml } from "../bytes/html.ts";
 import { type Header, namesFields } from "./header.ts";
 
 /** The kind of a file is decided by so much of its first row. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { RoutingEstimate, wilson } from "../../src/aggregate/routing-estimate.ts";
-import type { RouteReason } from "../../src/route/decision.ts";
+import type { RouteReason } from "../../src/aggregate/route/decision.ts";
 import { outcome, session } from "../support/sessions.ts";
 
 describe("wilson", () => {

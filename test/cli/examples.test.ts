@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { COMMAND_TABLE } from "../../src/cli/command-table.ts";
-import { sampleIndex } from "../../src/sample/sample-archive.ts";
+import { sampleIndex } from "../../src/study/sample/sample-archive.ts";
 import { serveOnLoopback } from "../support/http-server.ts";
 import { scratchDir } from "../support/scratch.ts";
 import { serving } from "../support/serving.ts";

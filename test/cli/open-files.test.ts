@@ -30,7 +30,18 @@ it.skipIf(process.platform !== "linux")(
       ),
     );
     const line = `ulimit -n 80 && exec "$0" "$@"`;
-    const argv = ["aggregate", "--serve", "--port", "0", "--workers", "1", "--retries", "0", "--tolerance", "1"];
+    const argv = [
+      "aggregate",
+      "--serve",
+      "--port",
+      "0",
+      "--workers",
+      "1",
+      "--retries",
+      "0",
+      "--tolerance",
+      "1",
+    ];
     const child = spawn(
       "bash",
       ["-c", line, process.execPath, BIN, ...argv, "-a", writeList(archives)],

@@ -8,7 +8,7 @@ import {
   parseShare,
   parseSize,
   parseWhole,
-} from "../../src/cli/sizes.ts";
+} from "../../src/cli/common/sizes.ts";
 
 describe("parseSize", () => {
   it.each([

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { sampleIndex } from "../../src/sample/sample-archive.ts";
+import { sampleIndex } from "../../src/study/sample/sample-archive.ts";
 import { codeBlocks, ROOT } from "../support/code-blocks.ts";
 
 const run = promisify(execFile);

@@ -1,9 +1,9 @@
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { generateMap } from "../../src/generate/generate-map.ts";
+import { generateMap } from "../../src/map/generate/generate-map.ts";
 import { warcRows } from "../../src/input/warc.ts";
-import { decompressed } from "../../src/node/decompress.ts";
+import { decompressed } from "../../src/files/decompress.ts";
 import { chunked, collected } from "../support/chunked.ts";
 import type { WarcRecord } from "../support/warc-fixture.ts";
 import { warcGz, warcRecord } from "../support/warc-fixture.ts";

@@ -7,7 +7,7 @@ import {
   type Row,
   rows,
   rowText,
-} from "../lookup/map-arbitraries.ts";
+} from "./lookup/map-arbitraries.ts";
 import { collected, encode, mapText } from "./map-files.ts";
 
 async function diff(

@@ -1,6 +1,6 @@
-import { MemorySource } from "../../src/lookup/byte-source.ts";
+import { MemorySource } from "../../src/bytes/byte-source.ts";
 import { mergeMaps, type MergeOptions } from "../../src/map/merge.ts";
-import { mapBytes, PLAIN, type Row } from "../lookup/map-arbitraries.ts";
+import { mapBytes, PLAIN, type Row } from "./lookup/map-arbitraries.ts";
 
 export function encode(text: string): Uint8Array {
   return new TextEncoder().encode(text);

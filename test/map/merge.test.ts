@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { MemoryIndex } from "../../src/lookup/memory-index.ts";
+import { MemoryIndex } from "../../src/map/lookup/memory-index.ts";
 import {
   DATETIME_FIELDS,
   datetimeRows,
@@ -8,7 +8,7 @@ import {
   rows,
   type Row,
   time,
-} from "../lookup/map-arbitraries.ts";
+} from "./lookup/map-arbitraries.ts";
 import { encode, mapText, merged, mergedWith } from "./map-files.ts";
 
 /** URIs that the keys of maps are about: the page itself, and pages below and beside it. */

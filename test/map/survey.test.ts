@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { MemorySource } from "../../src/lookup/byte-source.ts";
+import { MemorySource } from "../../src/bytes/byte-source.ts";
 import { surveyMap } from "../../src/map/survey.ts";
 import { byBytes } from "../support/compaction-oracle.ts";
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { FAULT_SEVERITIES } from "../../src/map/fault.ts";
 import { validateMap } from "../../src/map/validate.ts";
 import { type Count, parseFrequency } from "../../src/ukvs/frequency.ts";
-import { byText, DATETIME_FIELDS, type Row, rows } from "../lookup/map-arbitraries.ts";
+import { byText, DATETIME_FIELDS, type Row, rows } from "./lookup/map-arbitraries.ts";
 import { collected, encode, mapText } from "./map-files.ts";
 
 const FIELDS = '!fields {"keys":["surt"],"values":["frequency"]}\n';

@@ -13,20 +13,20 @@ const TIMER = /\bset(?:Timeout|Interval)\(|timers\/promises/g;
 const ALLOWED: Readonly<Record<string, number>> = {
   // Peers that are slow, send byte by byte, or close after what they sent has arrived.
   "cli/open-files.test.ts": 1,
-  "node/fetch/node-client.test.ts": 2,
-  "node/harvest/harvest-index.test.ts": 3,
-  "node/upstream/faults.test.ts": 2,
-  "node/upstream/limits.test.ts": 1,
-  "node/upstream/shared-answer.test.ts": 4,
-  "server/aggregator/faults.test.ts": 1,
+  "http/node-client.test.ts": 2,
+  "harvest/harvest-index.test.ts": 3,
+  "aggregate/upstream/faults.test.ts": 2,
+  "aggregate/upstream/limits.test.ts": 1,
+  "aggregate/upstream/shared-answer.test.ts": 4,
+  "aggregate/service/faults.test.ts": 1,
   "support/hostile-archives.ts": 1,
   // A thread that dies in the middle of its work.
-  "node/generate/generate-process.test.ts": 1,
+  "map/generate/generate-process.test.ts": 1,
   // Kills and signals at random moments.
   "faults/kills.test.ts": 1,
   "faults/signals.test.ts": 1,
   // A program that writes no faster than a disk, and is killed.
-  "node/upstream/cache-writer.ts": 1,
+  "aggregate/upstream/cache-writer.ts": 1,
   // Looks for a file while a real server is asked.
   "peers/inputs.test.ts": 1,
 };

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ROOT } from "../support/code-blocks.ts";
 
-const ENTRIES = ["index", "node/index", "server/index"].map((name) => `dist/${name}.d.ts`);
+const ENTRIES = ["index", "node", "server"].map((name) => `dist/${name}.d.ts`);
 /** Of the parts that classes are made of within the package; nobody else makes these classes. */
 const INTERNAL = new Set(["IndexedRows", "RowFinder", "LineBatch", "PendingLines", "Environment"]);
 

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Analysis } from "../../src/analyze/analysis.ts";
+import type { Analysis } from "../../src/study/analyze/analysis.ts";
 import type { ArcRecord } from "../support/arc-fixture.ts";
 import { arcFile, arcGz } from "../support/arc-fixture.ts";
 import { runCli } from "../support/run-cli.ts";

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { fetchMap } from "../../src/node/fetch/fetch-map.ts";
+import { fetchMap } from "../../src/publish/fetch/fetch-map.ts";
 import { rawGet } from "../support/raw-http.ts";
 import { runCli } from "../support/run-cli.ts";
 import { scratchDir } from "../support/scratch.ts";

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { harvestIndex } from "../../src/node/harvest/harvest-index.ts";
+import { harvestIndex } from "../../src/harvest/harvest-index.ts";
 import { runCli } from "../support/run-cli.ts";
 import { scratchDir } from "../support/scratch.ts";
 import { freePort, program, startServer } from "./programs.ts";

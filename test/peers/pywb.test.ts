@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { fetchMap } from "../../src/node/fetch/fetch-map.ts";
-import { listen } from "../../src/server/listen.ts";
-import { Publisher } from "../../src/server/publisher.ts";
+import { fetchMap } from "../../src/publish/fetch/fetch-map.ts";
+import { listen } from "../../src/http/listen.ts";
+import { Publisher } from "../../src/publish/serve/publisher.ts";
 import { runCli } from "../support/run-cli.ts";
 import { scratchDir } from "../support/scratch.ts";
 import { crawl } from "./crawl.ts";

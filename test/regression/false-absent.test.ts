@@ -1,15 +1,15 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isMementoMapError } from "../../src/errors.ts";
-import { MemorySource } from "../../src/lookup/byte-source.ts";
-import type { Answer } from "../../src/lookup/lookup.ts";
-import { MapSearch } from "../../src/lookup/map-search.ts";
-import { Match, MemoryIndex } from "../../src/lookup/memory-index.ts";
+import { MemorySource } from "../../src/bytes/byte-source.ts";
+import type { Answer } from "../../src/map/lookup/lookup.ts";
+import { MapSearch } from "../../src/map/lookup/map-search.ts";
+import { Match, MemoryIndex } from "../../src/map/lookup/memory-index.ts";
 import { pageChunks, planPages } from "../../src/map/split.ts";
 import { surt as surtOf } from "../../src/surt/surt.ts";
-import { anyMap, emptyMap, questions, runs, uriQuestions } from "../lookup/any-map.ts";
+import { anyMap, emptyMap, questions, runs, uriQuestions } from "../map/lookup/any-map.ts";
 import { collected, encode, merged } from "../map/map-files.ts";
-import { archivesOf, mapOf, routerOf } from "../route/routing.ts";
+import { archivesOf, mapOf, routerOf } from "../aggregate/route/routing.ts";
 import { LinearReading, type Reading, reading } from "../support/linear-reading.ts";
 
 /**

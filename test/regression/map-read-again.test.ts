@@ -2,15 +2,15 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { MementoMapError } from "../../src/errors.ts";
-import { MapKeeper } from "../../src/node/route/map-keeper.ts";
-import { MapRouter } from "../../src/route/map-router.ts";
-import { archivesOf, shown } from "../route/routing.ts";
+import { MapKeeper } from "../../src/aggregate/route/map-keeper.ts";
+import { MapRouter } from "../../src/aggregate/route/map-router.ts";
+import { archivesOf, shown } from "../aggregate/route/routing.ts";
 import { scratchDir } from "../support/scratch.ts";
 
 /** How many reads fail for want of open files. */
 let failures = 0;
 
-vi.mock(import("../../src/node/route/read-map.ts"), async (original) => {
+vi.mock(import("../../src/aggregate/route/read-map.ts"), async (original) => {
   const module = await original();
   return {
     ...module,

@@ -1,11 +1,11 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { MemoryIndex } from "../../src/lookup/memory-index.ts";
-import { fetchMap } from "../../src/node/fetch/fetch-map.ts";
-import { MapKeeper, type MapKeeperOptions } from "../../src/node/route/map-keeper.ts";
-import { MapRouter } from "../../src/route/map-router.ts";
-import { archivesOf, shown } from "../route/routing.ts";
+import { MemoryIndex } from "../../src/map/lookup/memory-index.ts";
+import { fetchMap } from "../../src/publish/fetch/fetch-map.ts";
+import { MapKeeper, type MapKeeperOptions } from "../../src/aggregate/route/map-keeper.ts";
+import { MapRouter } from "../../src/aggregate/route/map-router.ts";
+import { archivesOf, shown } from "../aggregate/route/routing.ts";
 import { serveOnLoopback } from "../support/http-server.ts";
 import { runCli } from "../support/run-cli.ts";
 import { scratchDir } from "../support/scratch.ts";

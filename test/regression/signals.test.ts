@@ -41,8 +41,8 @@ import {
   NodeClient,
   openMapFile,
   sampleSearch,
-} from "../../src/node/index.ts";
-import { writeStaticSite } from "../../src/server/index.ts";
+} from "../../src/node.ts";
+import { writeStaticSite } from "../../src/server.ts";
 import { folderWith } from "../support/folder-with.ts";
 import { ScriptedUpstream } from "../support/scripted-upstream.ts";
 import { archive } from "../support/sessions.ts";

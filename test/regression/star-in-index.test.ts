@@ -1,10 +1,10 @@
 import * as fc from "fast-check";
 import { expect, it, vi } from "vitest";
 import { MAX_LINE_BYTES, readMap } from "../../fuzz/read-index.ts";
-import { MemoryIndex } from "../../src/lookup/memory-index.ts";
+import { MemoryIndex } from "../../src/map/lookup/memory-index.ts";
 import type { Fault } from "../../src/map/fault.ts";
 import { validateMap } from "../../src/map/validate.ts";
-import { CdxjScanner } from "../../src/node/generate/cdxj-scanner.ts";
+import { CdxjScanner } from "../../src/map/generate/cdxj-scanner.ts";
 
 const piece = fc.constantFrom("a", "b", "*", "*", "%2a", "%2A", "-", "(");
 const word = fc.array(piece, { minLength: 1, maxLength: 4 }).map((pieces) => pieces.join(""));

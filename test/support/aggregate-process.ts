@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { Archive } from "../../src/route/archive.ts";
+import type { Archive } from "../../src/aggregate/route/archive.ts";
 import { scratchDir } from "./scratch.ts";
 import { type ProcessResult, spawnCli } from "./spawn-cli.ts";
 

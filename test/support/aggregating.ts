@@ -4,16 +4,16 @@ import {
   type OpenAggregator,
   openAggregator,
   type OpenAggregatorOptions,
-} from "../../src/node/aggregate/open-aggregator.ts";
-import { NodeClient } from "../../src/node/fetch/node-client.ts";
-import type { Archive } from "../../src/route/archive.ts";
+} from "../../src/aggregate/service/open-aggregator.ts";
+import { NodeClient } from "../../src/http/node-client.ts";
+import type { Archive } from "../../src/aggregate/route/archive.ts";
 import {
   AggregatorService,
   type AggregatorServiceOptions,
-} from "../../src/server/aggregator/aggregator-service.ts";
-import { AggregatorMetrics } from "../../src/server/aggregator/aggregator-metrics.ts";
-import { ServiceStatus } from "../../src/server/aggregator/service-status.ts";
-import { listen, type Listening, type ListenOptions } from "../../src/server/listen.ts";
+} from "../../src/aggregate/service/aggregator-service.ts";
+import { AggregatorMetrics } from "../../src/aggregate/service/aggregator-metrics.ts";
+import { ServiceStatus } from "../../src/aggregate/service/service-status.ts";
+import { listen, type Listening, type ListenOptions } from "../../src/http/listen.ts";
 import { type ScriptedServer, scriptedServer } from "./scripted-server.ts";
 import { linkTimeMap } from "./scripted-upstream.ts";
 import { archive } from "./sessions.ts";

@@ -6,7 +6,7 @@ import {
 } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import { brotliCompressSync, gzipSync } from "node:zlib";
-import type { Archive } from "../../src/route/archive.ts";
+import type { Archive } from "../../src/aggregate/route/archive.ts";
 import { certificateAuthority } from "./certificates.ts";
 import { linkTimeMap } from "./scripted-upstream.ts";
 import { archive } from "./sessions.ts";

@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { listen, type Listening, type ListenOptions } from "../../src/server/listen.ts";
-import { Publisher, type PublisherOptions } from "../../src/server/publisher.ts";
+import { listen, type Listening, type ListenOptions } from "../../src/http/listen.ts";
+import { Publisher, type PublisherOptions } from "../../src/publish/serve/publisher.ts";
 import { scratchDir } from "./scratch.ts";
 
 export const EXAMPLE_MAP = `!context ["https://git.io/mementomap"]

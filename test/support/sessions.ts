@@ -1,7 +1,7 @@
 import type { Outcome, Result } from "../../src/aggregate/outcome.ts";
 import type { Session } from "../../src/aggregate/session.ts";
-import type { Archive } from "../../src/route/archive.ts";
-import type { Decision, RouteReason } from "../../src/route/decision.ts";
+import type { Archive } from "../../src/aggregate/route/archive.ts";
+import type { Decision, RouteReason } from "../../src/aggregate/route/decision.ts";
 
 /** An archive of a list, with nothing but its addresses. */
 export function archive(id: string, origin: string = `https://${id}.example`): Archive {

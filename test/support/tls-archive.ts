@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
-import type { Archive } from "../../src/route/archive.ts";
+import type { Archive } from "../../src/aggregate/route/archive.ts";
 import type { Certificate } from "./certificates.ts";
 import { linkTimeMap } from "./scripted-upstream.ts";
 import { archive } from "./sessions.ts";

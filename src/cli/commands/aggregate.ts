@@ -1,12 +1,12 @@
-import { isWorkerProcess } from "../../node/processes/worker-link.ts";
-import { withTempDir } from "../../node/temp-dir.ts";
-import { aggregateOnce } from "../aggregate-once.ts";
-import { AGGREGATE_OPTIONS } from "../aggregate-options.ts";
-import { serveAggregator, serveAsWorker } from "../aggregate-serve.ts";
-import { defaultWorkers, superviseAggregators } from "../aggregate-supervise.ts";
-import { usage } from "../command-line.ts";
-import { type Command, defineCommand } from "../command.ts";
-import type { ExitCode } from "../io.ts";
+import { isWorkerProcess } from "../../files/processes/worker-link.ts";
+import { withTempDir } from "../../files/temp-dir.ts";
+import { aggregateOnce } from "../common/aggregate-once.ts";
+import { AGGREGATE_OPTIONS } from "../common/aggregate-options.ts";
+import { serveAggregator, serveAsWorker } from "../common/aggregate-serve.ts";
+import { defaultWorkers, superviseAggregators } from "../common/aggregate-supervise.ts";
+import { usage } from "../common/command-line.ts";
+import { type Command, defineCommand } from "../common/command.ts";
+import type { ExitCode } from "../common/io.ts";
 
 export const aggregate: Command = defineCommand({
   name: "aggregate",

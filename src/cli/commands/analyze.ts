@@ -1,20 +1,20 @@
 import { basename } from "node:path";
-import { analyzeFiles } from "../../node/analyze/analyze-files.ts";
-import { guardOutputs } from "../../node/output-guard.ts";
-import { withOutput } from "../../node/output-file.ts";
-import { analysisPage } from "../../report/analysis-page.ts";
-import { analysisText } from "../../report/analysis-text.ts";
-import type { Command } from "../command.ts";
-import { defineCommand } from "../command.ts";
-import { FORCE_OPTION } from "../force-option.ts";
-import { captureFilter, INDEX_OPTIONS } from "../index-options.ts";
-import type { Io } from "../io.ts";
-import { ExitCode } from "../io.ts";
-import { runRecord, timelessRecord } from "../run-record.ts";
+import { analyzeFiles } from "../../study/analyze/analyze-files.ts";
+import { guardOutputs } from "../../map/output/output-guard.ts";
+import { withOutput } from "../../files/output-file.ts";
+import { analysisPage } from "../../study/report/analysis-page.ts";
+import { analysisText } from "../../study/report/analysis-text.ts";
+import type { Command } from "../common/command.ts";
+import { defineCommand } from "../common/command.ts";
+import { FORCE_OPTION } from "../common/force-option.ts";
+import { captureFilter, INDEX_OPTIONS } from "../common/index-options.ts";
+import type { Io } from "../common/io.ts";
+import { ExitCode } from "../common/io.ts";
+import { runRecord, timelessRecord } from "../common/run-record.ts";
 import { formatCount } from "../../amount.ts";
-import { formatDuration, formatSize, parsePositive, parseWhole } from "../sizes.ts";
-import { showSummary } from "../summary.ts";
-import { withProgress, WORK_OPTIONS } from "../work-options.ts";
+import { formatDuration, formatSize, parsePositive, parseWhole } from "../common/sizes.ts";
+import { showSummary } from "../common/summary.ts";
+import { withProgress, WORK_OPTIONS } from "../common/work-options.ts";
 
 export const analyze: Command = defineCommand({
   name: "analyze",

@@ -1,21 +1,21 @@
 import { stat } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
-import type { PowerLaw } from "../../compact/weight-policy.ts";
-import { WEIGHT_DEFAULTS, WeightPolicy } from "../../compact/weight-policy.ts";
+import type { PowerLaw } from "../../map/compact/weight-policy.ts";
+import { WEIGHT_DEFAULTS, WeightPolicy } from "../../map/compact/weight-policy.ts";
 import { MementoMapError, quote } from "../../errors.ts";
-import type { CompactFileSummary } from "../../node/compact/compact-files.ts";
-import { compactFile } from "../../node/compact/compact-files.ts";
-import type { BudgetFileSummary } from "../../node/compact/budget-files.ts";
-import { withMapOutput } from "../../node/map-output.ts";
-import { guardOutputs } from "../../node/output-guard.ts";
-import type { Command } from "../command.ts";
-import { defineCommand } from "../command.ts";
-import { FORCE_OPTION } from "../force-option.ts";
-import type { Io } from "../io.ts";
-import { ExitCode } from "../io.ts";
-import { refuseOtherThanMaps } from "../map-argument.ts";
-import { warnOfOddLines } from "../odd-lines.ts";
-import { Progress } from "../progress.ts";
+import type { CompactFileSummary } from "../../map/compact/run/compact-files.ts";
+import { compactFile } from "../../map/compact/run/compact-files.ts";
+import type { BudgetFileSummary } from "../../map/compact/run/budget-files.ts";
+import { withMapOutput } from "../../map/output/map-output.ts";
+import { guardOutputs } from "../../map/output/output-guard.ts";
+import type { Command } from "../common/command.ts";
+import { defineCommand } from "../common/command.ts";
+import { FORCE_OPTION } from "../common/force-option.ts";
+import type { Io } from "../common/io.ts";
+import { ExitCode } from "../common/io.ts";
+import { refuseOtherThanMaps } from "../common/map-argument.ts";
+import { warnOfOddLines } from "../common/odd-lines.ts";
+import { Progress } from "../common/progress.ts";
 import { formatCount } from "../../amount.ts";
 import {
   formatDuration,
@@ -24,9 +24,9 @@ import {
   parsePositive,
   parseShare,
   parseSize,
-} from "../sizes.ts";
-import type { SummaryLine } from "../summary.ts";
-import { showSummary } from "../summary.ts";
+} from "../common/sizes.ts";
+import type { SummaryLine } from "../common/summary.ts";
+import { showSummary } from "../common/summary.ts";
 
 const { hostPower, pathPower } = WEIGHT_DEFAULTS;
 
@@ -245,8 +245,8 @@ scratch space (--tmp).`,
 });
 
 /** Loaded only where it is needed: a plain roll-up is over in less time than that takes. */
-function loadBudget(): Promise<typeof import("../../node/compact/budget-files.ts")> {
-  return import("../../node/compact/budget-files.ts");
+function loadBudget(): Promise<typeof import("../../map/compact/run/budget-files.ts")> {
+  return import("../../map/compact/run/budget-files.ts");
 }
 
 function parseWeight(text: string): number {

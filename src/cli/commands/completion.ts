@@ -1,15 +1,16 @@
 import { quote } from "../../errors.ts";
-import { COMMAND_TABLE } from "../command-table.ts";
-import { usage } from "../command-line.ts";
-import { type Command, defineCommand } from "../command.ts";
-import { completionScript, SHELLS } from "../completion.ts";
-import { ExitCode, writeText } from "../io.ts";
+import { usage } from "../common/command-line.ts";
+import { type Command, defineCommand } from "../common/command.ts";
+import { completionScript, SHELLS } from "../common/completion.ts";
+import { ExitCode, writeText } from "../common/io.ts";
 
-export const completion: Command = defineCommand({
-  name: "completion",
-  summary: "Make a shell complete commands and options",
-  usage: SHELLS.join(" | "),
-  description: `
+/** @param allCommands loads all commands, whose names and options are completed. */
+export function completionOf(allCommands: () => Promise<readonly Command[]>): Command {
+  return defineCommand({
+    name: "completion",
+    summary: "Make a shell complete commands and options",
+    usage: SHELLS.join(" | "),
+    description: `
 Writes a script for a shell, after which Tab completes commands, options and
 names of files:
 
@@ -18,21 +19,21 @@ names of files:
     fish  mementomap completion fish >
           ~/.config/fish/completions/mementomap.fish
 `,
-  options: {},
-  examples: [
-    { does: "what bash is to run", line: "mementomap completion bash" },
-    { does: "a file for fish", line: "mementomap completion fish > mementomap.fish" },
-  ],
+    options: {},
+    examples: [
+      { does: "what bash is to run", line: "mementomap completion bash" },
+      { does: "a file for fish", line: "mementomap completion fish > mementomap.fish" },
+    ],
 
-  async run({ positionals }, io) {
-    const [name = "", ...more] = positionals;
-    const shell = SHELLS.find((each) => each === name);
-    if (shell === undefined || more.length > 0) {
-      const given = positionals.length === 0 ? "" : `, not ${quote(positionals.join(" "))}`;
-      throw usage("completion", `name one shell: ${SHELLS.join(", ")}${given}`);
-    }
-    const commands = await Promise.all(Array.from(COMMAND_TABLE.values(), (load) => load()));
-    await writeText(io.stdout, completionScript(shell, commands));
-    return ExitCode.ok;
-  },
-});
+    async run({ positionals }, io) {
+      const [name = "", ...more] = positionals;
+      const shell = SHELLS.find((each) => each === name);
+      if (shell === undefined || more.length > 0) {
+        const given = positionals.length === 0 ? "" : `, not ${quote(positionals.join(" "))}`;
+        throw usage("completion", `name one shell: ${SHELLS.join(", ")}${given}`);
+      }
+      await writeText(io.stdout, completionScript(shell, await allCommands()));
+      return ExitCode.ok;
+    },
+  });
+}

@@ -1,13 +1,13 @@
 import { diffMaps, type HeaderDifference, type RecordDifference } from "../../map/diff.ts";
-import { openInput } from "../../node/input-file.ts";
-import { guardOutputs } from "../../node/output-guard.ts";
-import { withOutput } from "../../node/output-file.ts";
-import { usage } from "../command-line.ts";
-import { type Command, defineCommand } from "../command.ts";
-import { FORCE_OPTION } from "../force-option.ts";
-import { ExitCode } from "../io.ts";
-import { LineWriter } from "../line-writer.ts";
-import { refuseOtherThanMaps } from "../map-argument.ts";
+import { openInput } from "../../files/input-file.ts";
+import { guardOutputs } from "../../map/output/output-guard.ts";
+import { withOutput } from "../../files/output-file.ts";
+import { usage } from "../common/command-line.ts";
+import { type Command, defineCommand } from "../common/command.ts";
+import { FORCE_OPTION } from "../common/force-option.ts";
+import { ExitCode } from "../common/io.ts";
+import { LineWriter } from "../common/line-writer.ts";
+import { refuseOtherThanMaps } from "../common/map-argument.ts";
 
 export const diff: Command = defineCommand({
   name: "diff",

@@ -1,23 +1,23 @@
 import { join } from "node:path";
-import { discoverMap } from "../../discover/discover.ts";
-import { PagedSearch } from "../../discover/paged-search.ts";
+import { discoverMap } from "../../publish/fetch/discover.ts";
+import { PagedSearch } from "../../publish/fetch/paged-search.ts";
 import { isMementoMapError, quote } from "../../errors.ts";
-import { answerJson, answerLine } from "../../lookup/answer-lines.ts";
-import { fetchMap, type FetchResult } from "../../node/fetch/fetch-map.ts";
-import { NodeClient } from "../../node/fetch/node-client.ts";
-import { openInput } from "../../node/input-file.ts";
-import { guardOutputs } from "../../node/output-guard.ts";
-import { openOutput } from "../../node/output-file.ts";
-import { ProxySettings } from "../../node/proxy/proxy-settings.ts";
-import { withTempDir } from "../../node/temp-dir.ts";
-import { usage } from "../command-line.ts";
-import { type Command, defineCommand } from "../command.ts";
-import { parseDatetime } from "../datetime.ts";
-import { ExitCode, type Io, writeText } from "../io.ts";
-import { MAX_SHRINK_OPTION } from "../max-shrink-option.ts";
-import { Progress } from "../progress.ts";
+import { answerJson, answerLine } from "../../map/lookup/answer-lines.ts";
+import { fetchMap, type FetchResult } from "../../publish/fetch/fetch-map.ts";
+import { NodeClient } from "../../http/node-client.ts";
+import { openInput } from "../../files/input-file.ts";
+import { guardOutputs } from "../../map/output/output-guard.ts";
+import { openOutput } from "../../files/output-file.ts";
+import { ProxySettings } from "../../http/proxy-settings.ts";
+import { withTempDir } from "../../files/temp-dir.ts";
+import { usage } from "../common/command-line.ts";
+import { type Command, defineCommand } from "../common/command.ts";
+import { parseDatetime } from "../common/datetime.ts";
+import { ExitCode, type Io, writeText } from "../common/io.ts";
+import { MAX_SHRINK_OPTION } from "../common/max-shrink-option.ts";
+import { Progress } from "../common/progress.ts";
 import { formatAmount } from "../../amount.ts";
-import { formatDuration, formatSize, parseSize } from "../sizes.ts";
+import { formatDuration, formatSize, parseSize } from "../common/sizes.ts";
 
 export const fetch: Command = defineCommand({
   name: "fetch",

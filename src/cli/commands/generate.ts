@@ -1,25 +1,25 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isMementoMapError, MementoMapError, quote } from "../../errors.ts";
-import type { MapDescription } from "../../generate/map-headers.ts";
-import { DATETIME_DIGITS } from "../../generate/row-key.ts";
+import type { MapDescription } from "../../map/generate/map-headers.ts";
+import { DATETIME_DIGITS } from "../../map/generate/row-key.ts";
 import { KEY_TRUST } from "../../input/detect.ts";
-import type { GenerateSummary } from "../../node/generate/generate-files.ts";
-import { generateFiles } from "../../node/generate/generate-files.ts";
-import { folderToRead } from "../../node/input/open-folder.ts";
-import { withMapOutput } from "../../node/map-output.ts";
-import { guardOutputs } from "../../node/output-guard.ts";
-import { packageVersion } from "../../node/package-version.ts";
-import type { Command } from "../command.ts";
-import { defineCommand } from "../command.ts";
-import { FORCE_OPTION } from "../force-option.ts";
-import { showGenerateSummary } from "../generate-summary.ts";
-import { captureFilter, INDEX_OPTIONS } from "../index-options.ts";
-import type { Io } from "../io.ts";
-import { ExitCode } from "../io.ts";
-import { withProgress, WORK_OPTIONS } from "../work-options.ts";
-import { sourceDate } from "../source-date.ts";
-import { choice } from "../choice.ts";
+import type { GenerateSummary } from "../../map/generate/generate-files.ts";
+import { generateFiles } from "../../map/generate/generate-files.ts";
+import { folderToRead } from "../../input/open-folder.ts";
+import { withMapOutput } from "../../map/output/map-output.ts";
+import { guardOutputs } from "../../map/output/output-guard.ts";
+import { packageVersion } from "../../files/package-version.ts";
+import type { Command } from "../common/command.ts";
+import { defineCommand } from "../common/command.ts";
+import { FORCE_OPTION } from "../common/force-option.ts";
+import { showGenerateSummary } from "../common/generate-summary.ts";
+import { captureFilter, INDEX_OPTIONS } from "../common/index-options.ts";
+import type { Io } from "../common/io.ts";
+import { ExitCode } from "../common/io.ts";
+import { withProgress, WORK_OPTIONS } from "../common/work-options.ts";
+import { sourceDate } from "../common/source-date.ts";
+import { choice } from "../common/choice.ts";
 
 export const generate: Command = defineCommand({
   name: "generate",

@@ -1,21 +1,21 @@
-import { DEFAULT_BACK_OFF } from "../../harvest/back-off.ts";
+import { DEFAULT_BACK_OFF } from "../../http/back-off.ts";
 import { CDX_MATCHES, CDX_PAGINGS } from "../../harvest/cdx-request.ts";
-import { harvestIndex } from "../../node/harvest/harvest-index.ts";
-import { guardOutputs } from "../../node/output-guard.ts";
-import type { PoliteOptions } from "../../node/harvest/polite-client.ts";
-import { sampleSearch } from "../../node/harvest/sample-search.ts";
-import { packageVersion } from "../../node/package-version.ts";
-import { ProxySettings } from "../../node/proxy/proxy-settings.ts";
-import { usage } from "../command-line.ts";
-import type { Command } from "../command.ts";
-import { defineCommand } from "../command.ts";
-import { parseDatetime } from "../datetime.ts";
-import type { Io } from "../io.ts";
-import { ExitCode } from "../io.ts";
-import { Progress } from "../progress.ts";
+import { harvestIndex } from "../../harvest/harvest-index.ts";
+import { guardOutputs } from "../../map/output/output-guard.ts";
+import type { PoliteOptions } from "../../harvest/polite-client.ts";
+import { sampleSearch } from "../../harvest/sample-search.ts";
+import { packageVersion } from "../../files/package-version.ts";
+import { ProxySettings } from "../../http/proxy-settings.ts";
+import { usage } from "../common/command-line.ts";
+import type { Command } from "../common/command.ts";
+import { defineCommand } from "../common/command.ts";
+import { parseDatetime } from "../common/datetime.ts";
+import type { Io } from "../common/io.ts";
+import { ExitCode } from "../common/io.ts";
+import { Progress } from "../common/progress.ts";
 import { formatAmount, formatCount } from "../../amount.ts";
-import { parsePositive, parseWhole } from "../sizes.ts";
-import { choice } from "../choice.ts";
+import { parsePositive, parseWhole } from "../common/sizes.ts";
+import { choice } from "../common/choice.ts";
 
 export const harvest: Command = defineCommand({
   name: "harvest",

@@ -1,16 +1,16 @@
-import { readLogs } from "../../node/analyze/read-logs.ts";
-import { guardOutputs } from "../../node/output-guard.ts";
-import { withOutput } from "../../node/output-file.ts";
-import { logsPage } from "../../report/logs-page.ts";
-import { logsText } from "../../report/logs-text.ts";
-import type { Command } from "../command.ts";
-import { defineCommand } from "../command.ts";
-import { FORCE_OPTION } from "../force-option.ts";
-import { ExitCode } from "../io.ts";
-import { runRecord, timelessRecord } from "../run-record.ts";
-import { formatDuration, parsePositive } from "../sizes.ts";
-import { showSummary } from "../summary.ts";
-import { withProgress, WORK_OPTIONS } from "../work-options.ts";
+import { readLogs } from "../../study/logs/read-logs.ts";
+import { guardOutputs } from "../../map/output/output-guard.ts";
+import { withOutput } from "../../files/output-file.ts";
+import { logsPage } from "../../study/report/logs-page.ts";
+import { logsText } from "../../study/report/logs-text.ts";
+import type { Command } from "../common/command.ts";
+import { defineCommand } from "../common/command.ts";
+import { FORCE_OPTION } from "../common/force-option.ts";
+import { ExitCode } from "../common/io.ts";
+import { runRecord, timelessRecord } from "../common/run-record.ts";
+import { formatDuration, parsePositive } from "../common/sizes.ts";
+import { showSummary } from "../common/summary.ts";
+import { withProgress, WORK_OPTIONS } from "../common/work-options.ts";
 
 export const logs: Command = defineCommand({
   name: "logs",

@@ -1,10 +1,10 @@
 import { mergeMaps } from "../../map/merge.ts";
-import { withMapOutput } from "../../node/map-output.ts";
-import { guardOutputs } from "../../node/output-guard.ts";
-import { usage } from "../command-line.ts";
-import { type Command, defineCommand } from "../command.ts";
-import { ExitCode } from "../io.ts";
-import { withMapSources } from "../../node/map-sources.ts";
+import { withMapOutput } from "../../map/output/map-output.ts";
+import { guardOutputs } from "../../map/output/output-guard.ts";
+import { usage } from "../common/command-line.ts";
+import { type Command, defineCommand } from "../common/command.ts";
+import { ExitCode } from "../common/io.ts";
+import { withMapSources } from "../../map/lookup/map-sources.ts";
 import { formatAmount, formatCount } from "../../amount.ts";
 
 export const merge: Command = defineCommand({

@@ -1,18 +1,18 @@
 import { originalUri } from "../../aggregate/original-uri.ts";
 import { parsePaddedDatetime } from "../../memento/datetime.ts";
-import { ProxySettings } from "../../node/proxy/proxy-settings.ts";
-import { MapKeeper } from "../../node/route/map-keeper.ts";
-import { withTempDir } from "../../node/temp-dir.ts";
-import type { Archive } from "../../route/archive.ts";
-import type { RouteRequest } from "../../route/decision.ts";
-import { MapRouter } from "../../route/map-router.ts";
-import { AGGREGATE_OPTIONS } from "../aggregate-options.ts";
-import { usage } from "../command-line.ts";
-import { type Command, defineCommand } from "../command.ts";
-import { parseDatetime } from "../datetime.ts";
-import { ExitCode, type Io, writeText } from "../io.ts";
-import { listedArchives, routeWishes } from "../listed-archives.ts";
-import { routeJson, routeTableLines } from "../route-table.ts";
+import { ProxySettings } from "../../http/proxy-settings.ts";
+import { MapKeeper } from "../../aggregate/route/map-keeper.ts";
+import { withTempDir } from "../../files/temp-dir.ts";
+import type { Archive } from "../../aggregate/route/archive.ts";
+import type { RouteRequest } from "../../aggregate/route/decision.ts";
+import { MapRouter } from "../../aggregate/route/map-router.ts";
+import { AGGREGATE_OPTIONS } from "../common/aggregate-options.ts";
+import { usage } from "../common/command-line.ts";
+import { type Command, defineCommand } from "../common/command.ts";
+import { parseDatetime } from "../common/datetime.ts";
+import { ExitCode, type Io, writeText } from "../common/io.ts";
+import { listedArchives, routeWishes } from "../common/listed-archives.ts";
+import { routeJson, routeTableLines } from "../common/route-table.ts";
 
 export const route: Command = defineCommand({
   name: "route",

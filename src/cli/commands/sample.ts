@@ -1,13 +1,13 @@
-import { guardOutputs } from "../../node/output-guard.ts";
-import { withOutput } from "../../node/output-file.ts";
-import { sampleIndex } from "../../sample/sample-archive.ts";
-import { sampleLookups } from "../../sample/sample-lookups.ts";
-import { usage } from "../command-line.ts";
-import { type Command, defineCommand } from "../command.ts";
-import { FORCE_OPTION } from "../force-option.ts";
-import { ExitCode } from "../io.ts";
-import { LineWriter } from "../line-writer.ts";
-import { parsePositive, parseWhole } from "../sizes.ts";
+import { guardOutputs } from "../../map/output/output-guard.ts";
+import { withOutput } from "../../files/output-file.ts";
+import { sampleIndex } from "../../study/sample/sample-archive.ts";
+import { sampleLookups } from "../../study/sample/sample-lookups.ts";
+import { usage } from "../common/command-line.ts";
+import { type Command, defineCommand } from "../common/command.ts";
+import { FORCE_OPTION } from "../common/force-option.ts";
+import { ExitCode } from "../common/io.ts";
+import { LineWriter } from "../common/line-writer.ts";
+import { parsePositive, parseWhole } from "../common/sizes.ts";
 import { checkSignal } from "../../interruption.ts";
 
 export const sample: Command = defineCommand({

@@ -7,13 +7,13 @@ import {
   type PublishedMap,
   Publisher,
   RateLimit,
-} from "../../server/index.ts";
-import { internalFault } from "../../node/internal-fault.ts";
-import { usage } from "../command-line.ts";
-import { type Command, defineCommand } from "../command.ts";
-import { ExitCode, type Io } from "../io.ts";
-import { MAX_SHRINK_OPTION } from "../max-shrink-option.ts";
-import { listenForMonitoring, listeningLine } from "../listening.ts";
+} from "../../server.ts";
+import { internalFault } from "../../files/internal-fault.ts";
+import { usage } from "../common/command-line.ts";
+import { type Command, defineCommand } from "../common/command.ts";
+import { ExitCode, type Io } from "../common/io.ts";
+import { MAX_SHRINK_OPTION } from "../common/max-shrink-option.ts";
+import { listenForMonitoring, listeningLine } from "../common/listening.ts";
 import {
   accessLogOf,
   guardLogs,
@@ -23,9 +23,9 @@ import {
   SERVER_LOGS,
   parseZeroUp,
   PROXY_OPTIONS,
-} from "../server-options.ts";
-import { parseDecimal, parsePositive, parseSize } from "../sizes.ts";
-import { choice } from "../choice.ts";
+} from "../common/server-options.ts";
+import { parseDecimal, parsePositive, parseSize } from "../common/sizes.ts";
+import { choice } from "../common/choice.ts";
 
 export const serve: Command = defineCommand({
   name: "serve",

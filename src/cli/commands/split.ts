@@ -1,16 +1,16 @@
 import { join } from "node:path";
 import { pageChunks, planPages, type SplitPlan, type SplitSize } from "../../map/split.ts";
-import { withCanonicalMap } from "../../node/canonical-map.ts";
-import type { FileSource } from "../../node/file-source.ts";
-import { withOutput } from "../../node/output-file.ts";
-import { withOutputFolder } from "../../node/output-folder.ts";
-import { usage } from "../command-line.ts";
-import { type Command, defineCommand } from "../command.ts";
-import { ExitCode } from "../io.ts";
-import { withMapSources } from "../../node/map-sources.ts";
-import { withTempDir } from "../../node/temp-dir.ts";
+import { withCanonicalMap } from "../../map/canonical-map.ts";
+import type { FileSource } from "../../files/file-source.ts";
+import { withOutput } from "../../files/output-file.ts";
+import { withOutputFolder } from "../../files/output-folder.ts";
+import { usage } from "../common/command-line.ts";
+import { type Command, defineCommand } from "../common/command.ts";
+import { ExitCode } from "../common/io.ts";
+import { withMapSources } from "../../map/lookup/map-sources.ts";
+import { withTempDir } from "../../files/temp-dir.ts";
 import { formatAmount } from "../../amount.ts";
-import { parsePositive } from "../sizes.ts";
+import { parsePositive } from "../common/sizes.ts";
 
 export const split: Command = defineCommand({
   name: "split",
@@ -73,7 +73,7 @@ between sites rather than within one, where that costs little.
     const suffix = values.gzip ? ".ukvs.gz" : ".ukvs";
     const writePages = async (map: FileSource): Promise<SplitPlan> => {
       if (values.html) {
-        const { writeStaticSite } = await import("../../server/static-site.ts");
+        const { writeStaticSite } = await import("../../publish/serve/static-site.ts");
         const site = await withOutputFolder(output, io, (folder) =>
           writeStaticSite(map, folder, size, { signal }),
         );

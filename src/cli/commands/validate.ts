@@ -1,16 +1,16 @@
 import { isMementoMapError, quote } from "../../errors.ts";
 import { validateMap } from "../../map/validate.ts";
-import { checkPublisher, type Finding } from "../../node/fetch/check-publisher.ts";
-import { NodeClient } from "../../node/fetch/node-client.ts";
-import { ProxySettings } from "../../node/proxy/proxy-settings.ts";
-import { PUBLISHER_RULES } from "../../node/fetch/publisher-rules.ts";
-import { openInput } from "../../node/input-file.ts";
-import { openOutput } from "../../node/output-file.ts";
-import { usage } from "../command-line.ts";
-import { type Command, defineCommand } from "../command.ts";
-import { ExitCode, type Io } from "../io.ts";
-import { LineWriter } from "../line-writer.ts";
-import { Progress } from "../progress.ts";
+import { checkPublisher, type Finding } from "../../publish/fetch/check-publisher.ts";
+import { NodeClient } from "../../http/node-client.ts";
+import { ProxySettings } from "../../http/proxy-settings.ts";
+import { PUBLISHER_RULES } from "../../publish/fetch/publisher-rules.ts";
+import { openInput } from "../../files/input-file.ts";
+import { openOutput } from "../../files/output-file.ts";
+import { usage } from "../common/command-line.ts";
+import { type Command, defineCommand } from "../common/command.ts";
+import { ExitCode, type Io } from "../common/io.ts";
+import { LineWriter } from "../common/line-writer.ts";
+import { Progress } from "../common/progress.ts";
 import { formatAmount } from "../../amount.ts";
 
 export const validate: Command = defineCommand({

@@ -1,0 +1,247 @@
+import { rm } from "node:fs/promises";
+import { MementoMapError } from "../../errors.ts";
+import type { Archive } from "./archive.ts";
+import type { RoutedMap } from "./routed-map.ts";
+import { webAddress } from "../../publish/fetch/discover.ts";
+import { readJson } from "../../files/json-file.ts";
+import { type FetchState, statePath } from "../../publish/fetch/fetch-state.ts";
+import { FreshMap, type FreshMapOptions } from "../../publish/fetch/fresh-map.ts";
+import { type FileStamp, isSameStamp, stampIfThere, stampOf } from "../../files/file-stamp.ts";
+import { foreseenError, ioError } from "../../files/io-error.ts";
+import { extentOf } from "../../map/map-extent.ts";
+import { type MapExtent, type MapGuardOptions, refuseShrunk } from "../../map/map-guard.ts";
+import { readMap, slices } from "./read-map.ts";
+
+/** Where a map comes from, and the file it is in. */
+export interface MapPlace {
+  readonly path: string;
+  /** Where it is fetched from; undefined for a file that others write. */
+  readonly address?: string | undefined;
+  readonly isDirect?: FreshMapOptions["isDirect"];
+}
+
+/** How the map of an archive is, for those who look after the service. */
+export interface MapState {
+  readonly archive: Archive;
+  /** `failed`: there is no map to go by. `stale`: too old to be believed where it says absent. */
+  readonly status: "loading" | "ready" | "stale" | "failed";
+  /** Of the map in use; 0 when there is none. */
+  readonly keys: number;
+  readonly bytes: number;
+  /** When the map says it was made, in milliseconds since 1970. */
+  readonly updatedAt: number | undefined;
+  /** When its file was written, in milliseconds since 1970. */
+  readonly fetchedAt: number | undefined;
+  /** What went wrong last, until something goes well; an older map may be in use. */
+  readonly error: string | undefined;
+  /** Times a new map could not be fetched or was refused. */
+  readonly failures: number;
+}
+
+export interface KeptMapOptions extends MapGuardOptions {
+  /** Older maps are not believed where they say absent; default that age does not matter. */
+  readonly maxMapAgeMs?: number | undefined;
+  /** Whether the map is fetched here, if it is one to be fetched; default true. */
+  readonly isFetching?: boolean | undefined;
+  readonly fetch?: FreshMapOptions | undefined;
+  readonly now?: (() => number) | undefined;
+  /** Another map is in use. */
+  readonly onChange: () => void;
+  readonly onFailure?: ((archive: Archive, error: MementoMapError) => void) | undefined;
+}
+
+/**
+ * Keeps the map of one archive in memory, in whatever version its file has.
+ *
+ * A new version is read beside the old one, and takes its place only if nothing is wrong with it.
+ */
+export class KeptMap {
+  /** As the list has it now. */
+  archive: Archive;
+  readonly #place: MapPlace;
+  readonly #options: KeptMapOptions;
+  readonly #fresh: FreshMap | undefined;
+  #map: RoutedMap | undefined;
+  /** What the map in use holds. */
+  #extent: MapExtent | undefined;
+  #fetchedAt: number | undefined;
+  #error: MementoMapError | undefined;
+  #failures = 0;
+  /** When the archive last gave the map, or said that it is unchanged. */
+  #confirmedAt = 0;
+  #stamp: FileStamp | undefined;
+  /** The file is as it was fetched, and what is fetched is checked. */
+  #isChecked = false;
+  #checking: Promise<void> = Promise.resolve();
+
+  constructor(archive: Archive, place: MapPlace, options: KeptMapOptions) {
+    this.archive = archive;
+    this.#place = place;
+    this.#options = options;
+    if (place.address === undefined || options.isFetching === false) return;
+    this.#fresh = new FreshMap(place.address, place.path, {
+      maxShrink: options.maxShrink,
+      ...options.fetch,
+      isDirect: place.isDirect,
+      onAnswered: ({ status }) => {
+        this.#error = undefined;
+        this.#confirmedAt = (options.now ?? Date.now)();
+        this.#isChecked ||= status === "fetched";
+      },
+      onFailure: (error) => this.#fail(error),
+    });
+  }
+
+  /** Whether this is where the map is. */
+  isAt({ path, address, isDirect }: MapPlace): boolean {
+    const own = this.#place;
+    return path === own.path && address === own.address && isDirect === own.isDirect;
+  }
+
+  /** The file it is in. */
+  get path(): string {
+    return this.#place.path;
+  }
+
+  /** Whether the map is one that is fetched. */
+  get isFetched(): boolean {
+    return this.#fresh !== undefined;
+  }
+
+  get map(): RoutedMap | undefined {
+    return this.#map;
+  }
+
+  get state(): MapState {
+    const map = this.#map;
+    return {
+      archive: this.archive,
+      status: this.#status(),
+      keys: map?.index.keyCount ?? 0,
+      bytes: map?.index.bytes.length ?? 0,
+      updatedAt: map?.updatedAt,
+      fetchedAt: this.#fetchedAt,
+      error: this.#error?.describe(),
+      failures: this.#failures,
+    };
+  }
+
+  /** Fetches the map, where it is one to be fetched, and from then on whenever it is due. */
+  async fetch(): Promise<void> {
+    if (this.#fresh === undefined) return;
+    await this.#fresh.start();
+    await this.check();
+  }
+
+  /** Asks for a new version now, where the map is one to be fetched; and looks at the file. */
+  async refresh(): Promise<void> {
+    await this.#fresh?.refresh();
+    await this.check();
+  }
+
+  /** Takes the map of the file if it is another than before. What is wrong with it is in `state`. */
+  check(): Promise<void> {
+    this.#checking = this.#checking.then(() => this.#check());
+    return this.#checking;
+  }
+
+  /** Fetches no more; waits until the file is no longer written to. */
+  async stop(): Promise<void> {
+    await this.#fresh?.stop();
+  }
+
+  #status(): MapState["status"] {
+    if (this.#map === undefined) return this.#error === undefined ? "loading" : "failed";
+    const { now = Date.now } = this.#options;
+    const { staleAt } = this.#map;
+    return staleAt !== undefined && now() >= staleAt ? "stale" : "ready";
+  }
+
+  async #check(): Promise<void> {
+    const { path } = this.#place;
+    try {
+      // A map that was not fetched yet is no fault.
+      const { address } = this.#place;
+      const stamp = address === undefined ? await stampOf(path) : await this.#fetchedStamp();
+      if (stamp === undefined || (this.#stamp && isSameStamp(stamp, this.#stamp))) return;
+      // Noted first: a version that is refused is not tried again until the file changes again.
+      this.#stamp = stamp;
+      await this.#take(stamp);
+    } catch (error) {
+      const foreseen = foreseenError(error, path);
+      if (foreseen === undefined) throw error;
+      this.#fail(foreseen);
+      // The disk, or a want of open files: the same version may be read the next time.
+      if (foreseen.code === "MM_IO") this.#stamp = undefined;
+      // A fetched map with faults is of no use: without it, it is fetched anew.
+      else if (this.#fresh !== undefined) await this.#remove();
+    }
+  }
+
+  /** Undefined also for a file that was fetched from elsewhere: it may be another archive's map. */
+  async #fetchedStamp(): Promise<FileStamp | undefined> {
+    const { path, address = "" } = this.#place;
+    const state = await readJson<FetchState>(statePath(path));
+    // Another process fetches it, and writes this file whenever the archive has confirmed the map.
+    if (this.#fresh === undefined) {
+      this.#confirmedAt = (await stampIfThere(statePath(path)))?.mtimeMs ?? 0;
+    }
+    const isOther = state !== undefined && state.address !== webAddress(address).href;
+    return isOther ? undefined : stampIfThere(path);
+  }
+
+  async #take({ mtimeMs }: FileStamp): Promise<void> {
+    const isChecked = this.#isChecked;
+    this.#isChecked = false;
+    const { path } = this.#place;
+    const index = await readMap(path, { isChecked });
+    const extent = await extentOf(slices(index.bytes));
+    const old = this.#extent;
+    if (old !== undefined && extent !== undefined) {
+      refuseShrunk(old, extent, path, this.#options);
+    }
+    if (index.rows.records === 0) throw noRecords(path);
+    const { updated_at: stated } = index.headers.meta;
+    const time = typeof stated === "string" ? Date.parse(stated) : Number.NaN;
+    const updatedAt = Number.isNaN(time) ? undefined : time;
+    const { maxMapAgeMs = Infinity } = this.#options;
+    const madeAt = updatedAt ?? mtimeMs;
+    const confirmedAt = (): number => this.#confirmedAt;
+    this.#map = {
+      index,
+      updatedAt,
+      get staleAt() {
+        return Math.max(madeAt, confirmedAt()) + maxMapAgeMs;
+      },
+    };
+    this.#extent = extent;
+    this.#fetchedAt = mtimeMs;
+    this.#error = undefined;
+    this.#options.onChange();
+  }
+
+  async #remove(): Promise<void> {
+    const { path } = this.#place;
+    // A file that was not fetched belongs to somebody else; it does not keep a map from being fetched.
+    if ((await readJson<FetchState>(statePath(path))) === undefined) return;
+    await rm(path, { force: true }).catch((error: unknown) => this.#fail(ioError(error, path)));
+  }
+
+  #fail(error: MementoMapError): void {
+    const isNews = this.#error?.describe() !== error.describe();
+    this.#error = error;
+    this.#failures += 1;
+    if (isNews) this.#options.onFailure?.(this.archive, error);
+  }
+}
+
+/** Without a record, nothing is known: the archive is asked as one that has no map. */
+function noRecords(path: string): MementoMapError {
+  return new MementoMapError(
+    "MM_EMPTY",
+    "the map holds no record, so that nothing is known by it",
+    {
+      position: { source: path },
+    },
+  );
+}

@@ -1,0 +1,145 @@
+import { isMementoMapError, type MementoMapError } from "../../errors.ts";
+import { internalFault } from "../../files/internal-fault.ts";
+import { foreseenError } from "../../files/io-error.ts";
+import { type FileStamp, isSameStamp, stampIfThere } from "../../files/file-stamp.ts";
+
+/** How the list of archives is, for those who look after the service. */
+export interface ListState {
+  /** When the list in use was read, in milliseconds since 1970. */
+  readonly takenAt: number;
+  /** What is wrong with the list as it is now; an older one is in use. */
+  readonly error: string | undefined;
+}
+
+export interface ListKeeperOptions {
+  /** The files that the list is made of; looked at each time. */
+  readonly files: () => readonly string[];
+  /**
+   * Reads the list and takes it over, or throws and changes nothing.
+   *
+   * @throws MM_IO and the like; such errors are told to `onFailure`.
+   */
+  readonly take: () => Promise<void>;
+  /** How often to look whether files changed; default 10 s. */
+  readonly checkEveryMs?: number | undefined;
+  /** How often to read the list although no file changed: one on the Web. Default never. */
+  readonly takeEveryMs?: number | undefined;
+  readonly now?: (() => number) | undefined;
+  /** Told when a list is refused, once for the same reason; the one before stays in use. */
+  readonly onFailure?: ((error: MementoMapError) => void) | undefined;
+}
+
+/**
+ * Has a list of archives read again when its files change, and when it is told to.
+ *
+ * Begins with a list that was just taken. Whatever is wrong with another, nothing is thrown: the one
+ * in use stays. Timers do not keep the process alive.
+ */
+export class ListKeeper {
+  readonly #options: ListKeeperOptions;
+  readonly #now: () => number;
+  #stamps: ReadonlyMap<string, FileStamp | undefined> = new Map();
+  #takenAt: number;
+  #triedAt: number;
+  #error: MementoMapError | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #working: Promise<void> = Promise.resolve();
+
+  constructor(options: ListKeeperOptions) {
+    this.#options = options;
+    this.#now = options.now ?? Date.now;
+    this.#takenAt = this.#now();
+    this.#triedAt = performance.now();
+  }
+
+  get state(): ListState {
+    return { takenAt: this.#takenAt, error: this.#error?.describe() };
+  }
+
+  /** Looks after the files from now on. */
+  async start(): Promise<void> {
+    this.#stamps = await this.#currentStamps();
+    const { checkEveryMs = 10_000 } = this.#options;
+    this.#timer = setInterval(() => {
+      // Nobody awaits a timer: what would be thrown would end the process for one list.
+      this.check().catch((error: unknown) => this.#fail(internalFault(error, "MM_IO")));
+    }, checkEveryMs).unref();
+  }
+
+  /** Has the list read if a file changed, or it is time. */
+  check(): Promise<void> {
+    return this.#inTurn(async () => {
+      const stamps = await this.#currentStamps();
+      const { takeEveryMs = Infinity } = this.#options;
+      const isDue = performance.now() - this.#triedAt >= takeEveryMs;
+      if (isDue || !areSame(stamps, this.#stamps)) await this.#take(stamps);
+    });
+  }
+
+  /** Has the list read, whether or not anything changed. */
+  reload(): Promise<void> {
+    return this.#inTurn(async () => this.#take(await this.#currentStamps()));
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const done = this.#working.then(work);
+    // What goes wrong is the caller's to know; the next in turn works all the same.
+    this.#working = done.catch(() => undefined);
+    return done;
+  }
+
+  async #take(stamps: ReadonlyMap<string, FileStamp | undefined>): Promise<void> {
+    this.#triedAt = performance.now();
+    // Noted first: files that are refused are not read again until one changes again.
+    this.#stamps = stamps;
+    try {
+      await this.#options.take();
+      this.#takenAt = this.#now();
+      this.#error = undefined;
+    } catch (error) {
+      const foreseen = foreseenError(error, "the list of archives");
+      if (foreseen === undefined) throw error;
+      // The disk, or a want of open files: the same files may be read the next time.
+      if (foreseen.code === "MM_IO") this.#stamps = new Map();
+      this.#fail(foreseen);
+    }
+  }
+
+  #fail(error: MementoMapError): void {
+    const isNews = this.#error?.describe() !== error.describe();
+    this.#error = error;
+    if (isNews) this.#options.onFailure?.(error);
+  }
+
+  async #currentStamps(): Promise<ReadonlyMap<string, FileStamp | undefined>> {
+    const stamps = new Map<string, FileStamp | undefined>();
+    for (const path of this.#options.files()) stamps.set(path, await stampOrNone(path));
+    return stamps;
+  }
+}
+
+/** A file that cannot be looked at is read all the same, and then says why. */
+async function stampOrNone(path: string): Promise<FileStamp | undefined> {
+  try {
+    return await stampIfThere(path);
+  } catch (error) {
+    if (isMementoMapError(error)) return undefined;
+    throw error;
+  }
+}
+
+function areSame(
+  a: ReadonlyMap<string, FileStamp | undefined>,
+  b: ReadonlyMap<string, FileStamp | undefined>,
+): boolean {
+  if (a.size !== b.size) return false;
+  return Array.from(a).every(([path, stamp]) => {
+    const other = b.get(path);
+    if (stamp === undefined || other === undefined) return b.has(path) && stamp === other;
+    return isSameStamp(stamp, other);
+  });
+}

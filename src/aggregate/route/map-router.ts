@@ -1,0 +1,245 @@
+import { surtRoom } from "../../map/lookup/answer-lines.ts";
+import { Match } from "../../map/lookup/memory-index.ts";
+import { surtBytes } from "../../surt/surt-bytes.ts";
+import { AnsweredPages } from "./answered-pages.ts";
+import type { Archive } from "./archive.ts";
+import { CombinedIndex } from "./combined-index.ts";
+import type { Decision, Router, RouteReason, RouteRequest } from "./decision.ts";
+import { type ArchiveRates, HitRates } from "./hit-rates.ts";
+import { Estimate } from "./likelihood.ts";
+import { compareDecisions, MapDecision } from "./map-decision.ts";
+import { looksLikePageRequisite, pageOfReferer } from "./referer.ts";
+import { knowsAbsence, type RoutedMap } from "./routed-map.ts";
+import { areApart, knowsNothingOf, mayHoldYearOf } from "./time-range.ts";
+
+export interface MapRouterOptions {
+  /** Asks every archive that may be asked, whatever maps say; default false. */
+  readonly isBroadcasting?: boolean | undefined;
+  /** Whether an archive is to be left alone for now; default that none is. */
+  readonly isDormant?: ((archive: Archive, request: RouteRequest) => boolean) | undefined;
+  /**
+   * The share of archives that are asked although their map does not have the URI, from 0 to 1, to
+   * learn how often maps are wrong; default 0.01.
+   */
+  readonly sampleShare?: number | undefined;
+  /** From 0 to 1; default `Math.random`. */
+  readonly random?: (() => number) | undefined;
+  /** Milliseconds since 1970; default `Date.now`. */
+  readonly now?: (() => number) | undefined;
+  /** How often archives had what they were asked for; default nothing is known. */
+  readonly hitRates?: HitRates | undefined;
+}
+
+/** Of archives that hold a page, so many hold a part of it that their map does not have. */
+const LIKELIHOOD_BY_REFERER = 0.5;
+
+/** The share of hits in three years of MemGator's requests to 14 archives (the paper's table). */
+const LIKELIHOOD_WITHOUT_MAP = 0.0544;
+
+const encoder = new TextEncoder();
+
+/**
+ * Decides by the maps of archives which of them are asked.
+ *
+ * One lookup answers for all maps. A decision goes by the first that holds: the request leaves the
+ * archive out; it is dormant; it holds nothing of the time asked for; its map has the URI or has it
+ * not; it has no map. Where the map does not have the URI, the archive is asked all the same if it
+ * has the page that embeds it, or by chance, to learn. Of those to be asked the least likely are
+ * left out if the request says so.
+ *
+ * Holds the maps, and what was learnt of archives and pages.
+ */
+export class MapRouter implements Router {
+  readonly #options: MapRouterOptions;
+  readonly #hitRates: HitRates;
+  #archives: readonly Archive[];
+  #rates: readonly ArchiveRates[];
+  readonly #answered = new AnsweredPages();
+  readonly #match = new Match();
+  readonly #estimate = new Estimate();
+  #maps: readonly (RoutedMap | undefined)[] = [];
+  #index = CombinedIndex.build([]);
+  /** Counts replacements, so that one which was overtaken does nothing. */
+  #replacements = 0;
+  #uri: Uint8Array = new Uint8Array(8192);
+  #surt: Uint8Array = new Uint8Array(surtRoom(8192));
+  /** The SURT that was looked up last. */
+  #asked: Uint8Array = new Uint8Array(0);
+
+  constructor(archives: readonly Archive[], options: MapRouterOptions = {}) {
+    this.#archives = archives;
+    this.#options = options;
+    this.#hitRates = options.hitRates ?? new HitRates();
+    this.#rates = archives.map((archive) => this.#hitRates.of(archive));
+  }
+
+  /** Another list after `replaceMaps` was given one; what is learnt of an archive goes by its id. */
+  get archives(): readonly Archive[] {
+    return this.#archives;
+  }
+
+  /**
+   * Takes the maps of archives by their ids, in place of those before; and the archives themselves,
+   * where others are given.
+   *
+   * Requests are routed by the old maps and archives until the new index is ready; `pause` is awaited
+   * every few milliseconds of work. Of calls that overlap the last one holds.
+   */
+  async replaceMaps(
+    maps: ReadonlyMap<string, RoutedMap>,
+    pause: () => Promise<void>,
+    archives: readonly Archive[] = this.#archives,
+  ): Promise<void> {
+    this.#replacements += 1;
+    const replacement = this.#replacements;
+    const ordered = archives.map(({ id }) => maps.get(id));
+    const indexes = ordered.map((map) => map?.index);
+    const index = await CombinedIndex.buildInSlices(indexes, pause);
+    if (replacement !== this.#replacements) return;
+    this.#archives = archives;
+    this.#rates = archives.map((archive) => this.#hitRates.of(archive));
+    this.#maps = ordered;
+    this.#index = index;
+  }
+
+  /**
+   * What came of a decision to ask for a URI: whether the archive had mementos.
+   *
+   * Decisions of other routers are as good, if they are of archives that this one knows.
+   */
+  learn(decision: Decision, uri: string, isHit: boolean): void {
+    if (decision instanceof MapDecision) decision.learn(isHit);
+    if (isHit && !looksLikePageRequisite(uri)) this.#answered.note(uri, decision.archive.id);
+  }
+
+  route(request: RouteRequest): readonly Decision[] {
+    const isBroadcasting = this.#options.isBroadcasting ?? false;
+    if (!isBroadcasting) this.#lookUp(request.uri);
+    const decisions = this.#archives.map((archive, number) => {
+      if (isLeftOut(archive, request)) return new MapDecision(archive, "not-selected");
+      if (this.#options.isDormant?.(archive, request) === true) {
+        return new MapDecision(archive, "dormant");
+      }
+      if (areApart(archive, request)) return new MapDecision(archive, "out-of-range");
+      return isBroadcasting
+        ? this.#decideToBroadcast(archive, number)
+        : this.#decideByMap(archive, number, request);
+    });
+    if (!isBroadcasting) this.#askMore(decisions, request);
+    return narrowed(decisions, request);
+  }
+
+  #decideToBroadcast(archive: Archive, number: number): MapDecision {
+    const decision = this.#askWithoutMap(new MapDecision(archive, "broadcast"), number);
+    decision.reason = "broadcast";
+    // As MemGator ranks them: those without a probability last.
+    decision.usefulness = archive.probability ?? 0;
+    return decision;
+  }
+
+  #decideByMap(archive: Archive, number: number, request: RouteRequest): MapDecision {
+    const map = this.#maps[number];
+    if (map === undefined) return this.#askWithoutMap(new MapDecision(archive, "no-map"), number);
+    const row = this.#index.rows[number];
+    const match = this.#match;
+    const isPresent = row >= 0 && map.index.matchRow(row, match);
+    const decision = new MapDecision(archive, "not-in-map");
+    if (row >= 0) decision.decidedBy(map.index, row);
+    if (!isPresent) {
+      if (this.#isTooOld(map)) return this.#askWithoutMap(decision, number, "old-map");
+      return knowsAbsence(map, row >= 0) ? decision : this.#askWithoutMap(decision, number);
+    }
+    if (knowsNothingOf(map, this.#asked, request)) {
+      decision.reason = "out-of-range";
+      return decision;
+    }
+    const { frequencyBytes, frequencyStart, frequencyEnd } = match;
+    const estimate = this.#estimate;
+    const distance = this.#index.distances[number];
+    estimate.take(frequencyBytes, frequencyStart, frequencyEnd, distance);
+    const { likelihood, mementos } = estimate;
+    const rates = this.#rates[number];
+    decision.ask("in-map", likelihood, distance === 0 ? rates.byKey : rates.byWildcard(likelihood));
+    decision.mementos = mementos;
+    const { datetime } = request;
+    if (datetime !== undefined && !mayHoldYearOf(datetime, archive, map, this.#asked)) {
+      // The closest memento may be of another year; it is only less likely to be this one.
+      decision.usefulness /= 2;
+    }
+    return decision;
+  }
+
+  #askWithoutMap(
+    decision: MapDecision,
+    number: number,
+    reason: "no-map" | "old-map" = "no-map",
+  ): MapDecision {
+    const { probability = LIKELIHOOD_WITHOUT_MAP } = decision.archive;
+    return decision.ask(reason, probability, this.#rates[number].withoutMap);
+  }
+
+  /** Whether a map is too old to be believed where it says absent. */
+  #isTooOld({ staleAt }: RoutedMap): boolean {
+    return staleAt !== undefined && (this.#options.now ?? Date.now)() >= staleAt;
+  }
+
+  /** Asks archives whose map does not have the URI: for the page that embeds it, or to learn. */
+  #askMore(decisions: readonly MapDecision[], { uri, referer }: RouteRequest): void {
+    if (referer !== undefined && looksLikePageRequisite(uri)) {
+      const page = pageOfReferer(referer);
+      if (page !== undefined) this.#askHoldersOf(page, decisions);
+    }
+    const { sampleShare = 0.01, random = Math.random } = this.#options;
+    for (const decision of decisions) {
+      if (decision.reason === "not-in-map" && random() < sampleShare) decision.ask("sampled", 0);
+    }
+  }
+
+  #askHoldersOf(page: string, decisions: readonly MapDecision[]): void {
+    this.#lookUp(page);
+    const answered = this.#answered.archivesOf(page);
+    for (const [number, decision] of decisions.entries()) {
+      if (decision.reason !== "not-in-map") continue;
+      const row = this.#index.rows[number];
+      const isInMap = row >= 0 && this.#maps[number]?.index.matchRow(row, this.#match) === true;
+      if (isInMap || answered.includes(decision.archive.id)) {
+        decision.ask("referer", LIKELIHOOD_BY_REFERER, this.#rates[number].byReferer);
+      }
+    }
+  }
+
+  /** Finds the deciding rows of all maps. */
+  #lookUp(uri: string): void {
+    if (this.#uri.length < 3 * uri.length) {
+      this.#uri = new Uint8Array(6 * uri.length);
+      this.#surt = new Uint8Array(surtRoom(this.#uri.length));
+    }
+    const { written } = encoder.encodeInto(uri, this.#uri);
+    const end = surtBytes(this.#uri, 0, written, this.#surt, 0);
+    this.#asked = this.#surt.subarray(0, end);
+    this.#index.lookupKeyBytes(this.#surt, 0, end);
+  }
+}
+
+function isLeftOut({ id }: Archive, { only, except }: RouteRequest): boolean {
+  return (only !== undefined && !only.includes(id)) || except?.includes(id) === true;
+}
+
+/** Leaves out the unlikely and those beyond the first k; the most useful come first. */
+function narrowed(decisions: MapDecision[], request: RouteRequest): MapDecision[] {
+  const { minLikelihood = 0, topK = Number.POSITIVE_INFINITY } = request;
+  for (const decision of decisions) {
+    if (decision.isAsked && decision.likelihood < minLikelihood) leaveOut(decision, "improbable");
+  }
+  decisions.sort(compareDecisions);
+  for (const [place, decision] of decisions.entries()) {
+    if (!decision.isAsked) break;
+    if (place >= topK) leaveOut(decision, "beyond-top-k");
+  }
+  return decisions;
+}
+
+/** A map that was to be tested is not, and its word holds. */
+function leaveOut(decision: MapDecision, reason: RouteReason): void {
+  decision.skip(decision.reason === "sampled" ? "not-in-map" : reason);
+}

@@ -1,0 +1,252 @@
+import type { ArchiveTally } from "../archive-tally.ts";
+import type { RoutingReport, Share } from "../routing-estimate.ts";
+import { htmlDocument } from "../../publish/serve/page/document.ts";
+import { formatNumber } from "../../publish/serve/page/format.ts";
+import { factList } from "../../publish/serve/page/fact-list.ts";
+import { type Html, html } from "../../publish/serve/page/html.ts";
+import { ABOUT_STYLE } from "./about-style.ts";
+import { formatAgo, formatMs, formatShare } from "./about-words.ts";
+import type { ArchiveStatus, StatusView } from "./service-status.ts";
+
+/** The dashboard: what routing saves, and how every archive is. Needs no JavaScript. */
+export function aboutPage(
+  status: StatusView,
+  service: { readonly version: string; readonly base: string; readonly hasMonitor: boolean },
+): string {
+  const archives = status.archives();
+  const head = html`<meta name="description" content="State of a Memento aggregator." />`;
+  const body = html`<div class="frame">
+    <header class="top">
+      <p class="kicker">Memento aggregator</p>
+      <h1>${formatNumber(archives.length)} web archives as one</h1>
+      <p class="lede">
+        ${
+          status.isRouting
+            ? "Asks the archives that can answer, by the maps of what they hold, and leaves the others alone."
+            : "Asks all archives: routing is switched off."
+        }
+        Up for ${formatAgo(status.now - status.startedAt)}.
+      </p>
+    </header>
+    <main>
+      ${routingCard(status)} ${archiveCard(archives, status)} ${programCard(service)}
+      ${settingsCard(status.settings)}
+    </main>
+    <footer>
+      mementomap ${service.version}. The same as <a href="${service.base}/about.json">JSON</a>, and
+      for <a href="${service.base}/metrics">Prometheus</a>.
+    </footer>
+  </div>`;
+  return htmlDocument("Memento aggregator", head, body, ABOUT_STYLE);
+}
+
+function routingCard(status: StatusView): Html {
+  const report = status.routing();
+  const facts: readonly (readonly [string, string])[] = [
+    ["Questions", formatNumber(report.sessions)],
+    ["Archives asked", formatNumber(report.asked)],
+    ["Requests spared", formatNumber(report.spared)],
+    ["Saved", formatShare(report.saved)],
+    ["Answers kept", keptText(report)],
+  ];
+  const most = Math.max(1, report.asked + report.spared);
+  const asked = (100 * report.asked) / most;
+  return html`<section class="card" aria-label="Routing">
+    ${factList(facts)}
+    <div class="saving">
+      <svg class="stack" role="img" aria-label="${formatShare(report.saved)} of requests spared">
+        <rect class="spared" width="100%" height="100%" />
+        <rect class="asked" width="${asked.toFixed(2)}%" height="100%" />
+      </svg>
+      <ul class="legend">
+        <li>${key("asked")}asked</li>
+        <li>${key("spared")}spared, of what asking everybody would take</li>
+      </ul>
+    </div>
+    <p class="hint">${estimateText(report)}</p>
+  </section>`;
+}
+
+function keptText({ recall }: RoutingReport): string {
+  return recall === undefined ? "not known yet" : formatShare(recall.value);
+}
+
+function estimateText({ sampled, sampledHits, missRate, recall }: RoutingReport): string {
+  if (missRate === undefined || recall === undefined) {
+    return "How many answers routing misses is not known yet: no archive that it would spare was asked as a sample.";
+  }
+  return `Of ${formatNumber(sampled)} spared archives that were asked as a sample, ${formatNumber(sampledHits)} had mementos (${range(missRate)} of all, with a confidence of 95 %). So ${range(recall)} of the answers of a broadcast are kept.`;
+}
+
+function range({ low, high }: Share): string {
+  return `${formatShare(low)} to ${formatShare(high)}`;
+}
+
+function archiveCard(archives: readonly ArchiveStatus[], { list, now }: StatusView): Html {
+  return html`<section class="card">
+    <h2>Archives</h2>
+    ${listFault(list, now)}
+    <table class="archives">
+      <thead>
+        <tr>
+          <th scope="col">Archive</th>
+          <th scope="col">State</th>
+          <th scope="col">Map</th>
+          <th scope="col" class="number">Asked</th>
+          <th scope="col">Answers</th>
+          <th scope="col" class="number">Time</th>
+          <th scope="col">Last hour</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${archives.map((archive) => archiveRow(archive, now))}
+      </tbody>
+    </table>
+    <ul class="legend">
+      <li>${key("hit")}has mementos</li>
+      <li>${key("miss")}has none</li>
+      <li>${key("error")}failed or was late</li>
+    </ul>
+  </section>`;
+}
+
+function listFault(list: StatusView["list"], now: number): Html {
+  if (list?.error === undefined) return html``;
+  const age = formatAgo(now - list.takenAt);
+  return html`<p class="refused">
+    <span class="badge no">list refused</span> ${list.error}. The list from ${age} ago stays in use.
+  </p>`;
+}
+
+function archiveRow({ archive, upstream, tally, map }: ArchiveStatus, now: number): Html {
+  return html`<tr>
+    <th scope="row">${archive.name}<small>${archive.id}</small></th>
+    <td data-label="State">${stateBadge(upstream, now)}</td>
+    <td data-label="Map" class="map">${mapCell(map, now)}</td>
+    <td data-label="Asked" class="number">
+      <span
+        >${formatNumber(tally.asked)}<small> ${formatNumber(tally.skipped)} skipped</small></span
+      >
+    </td>
+    <td data-label="Answers" class="mix">${answerMix(tally)}</td>
+    <td data-label="Time" class="number">${timeCell(tally)}</td>
+    <td data-label="Last hour" class="hour">${sparkline(tally.lastHour)}</td>
+  </tr> `;
+}
+
+function stateBadge(upstream: ArchiveStatus["upstream"], now: number): Html {
+  const { health, consecutiveFailures, dormantUntil, lastFailure } = upstream;
+  const why = lastFailure === undefined ? undefined : html`<small> ${lastFailure}</small>`;
+  if (health === "dormant") {
+    const rest = dormantUntil === undefined ? "" : ` for ${formatAgo(dormantUntil - now)}`;
+    return html`<span><span class="badge no">dormant${rest}</span>${why}</span>`;
+  }
+  if (health === "probing") {
+    return html`<span><span class="badge warn">being tried</span>${why}</span>`;
+  }
+  if (consecutiveFailures === 0) return html`<span><span class="badge yes">awake</span></span>`;
+  const times = consecutiveFailures === 1 ? "once" : `${consecutiveFailures} times`;
+  return html`<span><span class="badge warn">failed ${times}</span>${why}</span>`;
+}
+
+function mapCell(map: ArchiveStatus["map"], now: number): Html {
+  if (map === undefined) return html`<small>none</small>`;
+  const age = map.updatedAt === undefined ? "" : `, ${formatAgo(now - map.updatedAt)} old`;
+  const unit = map.keys === 1 ? "key" : "keys";
+  const keys = map.keys === 0 ? "" : `${formatNumber(map.keys)} ${unit}${age}`;
+  const tone = map.status === "ready" ? "calm" : "warn";
+  return html`<span
+    ><span class="badge ${tone}">${map.status}</span><small> ${keys} ${map.error}</small></span
+  >`;
+}
+
+function answerMix(tally: ArchiveTally): Html {
+  const { asked, hits, misses } = tally;
+  const failed = tally.errors + tally.late;
+  if (asked === 0) return html`<small>none yet</small>`;
+  const share = (count: number): string => `${((100 * count) / asked).toFixed(2)}%`;
+  const label = `${formatShare(hits / asked)} hits, ${formatShare(misses / asked)} misses, ${formatShare(failed / asked)} failures`;
+  return html`<span>
+    ${formatShare(hits / asked)}<small> ${formatNumber(failed)} failed</small>
+    <svg class="stack slim" role="img" aria-label="${label}">
+      <rect class="miss" width="100%" height="100%" />
+      <rect class="error" x="${share(asked - failed)}" width="${share(failed)}" height="100%" />
+      <rect class="hit" width="${share(hits)}" height="100%" />
+    </svg>
+  </span>`;
+}
+
+function timeCell({ medianMs, p99Ms }: ArchiveTally): Html {
+  if (medianMs === undefined || p99Ms === undefined) return html`<small>–</small>`;
+  return html`<span>${formatMs(medianMs)}<small> p99 ${formatMs(p99Ms)}</small></span>`;
+}
+
+/** A bar a minute; the highest is as high as there is room. */
+function sparkline(minutes: readonly number[]): Html {
+  const most = Math.max(...minutes);
+  if (most === 0) return html`<small>nothing</small>`;
+  const bars = minutes.map((count, index) => {
+    if (count === 0) return html``;
+    const height = Math.max(2, (30 * count) / most);
+    return html`<rect
+      x="${index * 2}"
+      y="${(30 - height).toFixed(2)}"
+      width="1.5"
+      height="${height.toFixed(2)}"
+    /> `;
+  });
+  const total = minutes.reduce((sum, count) => sum + count, 0);
+  return html`<span
+    ><svg
+      class="spark"
+      viewBox="0 0 120 31"
+      preserveAspectRatio="none"
+      role="img"
+      aria-label="asked ${formatNumber(total)} times in the last hour"
+    >
+      <line x1="0" y1="30.5" x2="120" y2="30.5" />
+      ${bars}</svg
+    ><small>up to ${formatNumber(most)} a minute</small></span
+  >`;
+}
+
+function key(name: string): Html {
+  return html`<svg aria-hidden="true">
+    <rect class="${name}" width="100%" height="100%" rx="2" />
+  </svg>`;
+}
+
+function programCard({ base, hasMonitor }: { base: string; hasMonitor: boolean }): Html {
+  const monitor = hasMonitor ? `\ncurl -N ${base}/monitor` : "";
+  return html`<section class="card">
+    <h2>For programs</h2>
+    <pre><code>curl ${base}/timemap/link/http://example.org/
+curl -sI -H 'Accept-Datetime: Thu, 01 Jan 2015 00:00:00 GMT' ${base}/timegate/http://example.org/
+curl ${base}/memento/json/2015/http://example.org/
+curl ${base}/summary/http://example.org/
+curl ${base}/route/http://example.org/${monitor}</code></pre>
+    <p class="hint">
+      As MemGator and Time Travel were asked. The interface is described in
+      <a href="${base}/openapi.json">OpenAPI</a>.
+    </p>
+  </section>`;
+}
+
+function settingsCard(settings: Readonly<Record<string, string>>): Html {
+  const rows = Object.entries(settings);
+  if (rows.length === 0) return html``;
+  return html`<section class="card">
+    <h2>Settings</h2>
+    <table class="settings">
+      <tbody>
+        ${rows.map(
+          ([name, value]) =>
+            html`<tr>
+              <th scope="row">${name}</th>
+              <td>${value}</td>
+            </tr> `,
+        )}
+      </tbody>
+    </table>
+  </section>`;
+}

@@ -1,0 +1,154 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Aggregation } from "../aggregator.ts";
+import { isWhole as isWholeOutcome } from "../outcome.ts";
+import type { StopSignal } from "../stop-signal.ts";
+import type { RouteName } from "../../http/metrics.ts";
+import { type Problem, sendProblem } from "../../http/problem.ts";
+import { hasAnswer, missingArchives } from "./missing-archives.ts";
+import type { Preferences } from "./preferences.ts";
+
+/** A request to the aggregator that is being answered. */
+export interface AggregatorExchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly isHead: boolean;
+  preferences: Preferences;
+  /** The address of the client. */
+  readonly client: string;
+  /** The public address of the service, without a slash at its end. */
+  readonly base: string;
+  /** Aborted when the client has gone. */
+  readonly signal: StopSignal;
+  /** What the request is counted as. */
+  route: RouteName;
+}
+
+/** What is the same in every answer. */
+export interface AnswerStyle {
+  /** The value of `Server`. */
+  readonly server: string;
+  /** How long clients may use a whole answer without asking again. */
+  readonly maxAgeSeconds: number;
+}
+
+const EXPOSED_HEADERS =
+  "Link, Location, X-Memento-Count, Server, Memento-Datetime, Preference-Applied, Retry-After, X-MementoMap-Missing, X-MementoMap-Route";
+
+/** Headers as a flat list of names and values, which Node writes with the least ado. */
+export type HeaderList = string[];
+
+/** What every answer carries, as MemGator's do: who answers, and that pages of other sites may read it. */
+export function commonHeaders({ server }: AnswerStyle): HeaderList {
+  return [
+    "Server",
+    server,
+    "Access-Control-Allow-Origin",
+    "*",
+    "Access-Control-Expose-Headers",
+    EXPOSED_HEADERS,
+  ];
+}
+
+/** The headers of a request that answers depend on, whether it has them or not. */
+const WISHES = "prefer, x-memgator-archive-filter, x-mementomap-route";
+
+/** The headers of an answer that archives had a part in. */
+export function aggregationHeaders(
+  { preferences, route }: AggregatorExchange,
+  aggregation: Aggregation,
+  style: AnswerStyle,
+): HeaderList {
+  const headers = commonHeaders(style);
+  headers.push("Vary", route === "timegate" ? `accept-datetime, ${WISHES}` : WISHES);
+  addFreshness(headers, aggregation, style);
+  if (!aggregation.isWhole) headers.push("X-MementoMap-Missing", missingHeader(aggregation));
+  if (preferences.applied !== undefined) headers.push("Preference-Applied", preferences.applied);
+  if (preferences.wantsReasons) headers.push("X-MementoMap-Route", routeReasons(aggregation));
+  return headers;
+}
+
+/**
+ * An answer that an archive is missing from is not to be kept: the archive may be back at once. Not
+ * so one that is left alone, which takes a minute at least. Without mementos, an answer that archives
+ * are missing from is not to be stored at all, and neither is one that no archive had a part in.
+ */
+function addFreshness(headers: HeaderList, aggregation: Aggregation, style: AnswerStyle): void {
+  const { isWhole, outcomes, mementos } = aggregation;
+  const isAnyMissing = outcomes.some((outcome) => !isWholeOutcome(outcome));
+  if (!isWhole && (isAnyMissing || !hasAnswer(aggregation))) {
+    headers.push("Cache-Control", mementos.count === 0 ? "no-store" : "no-cache");
+    return;
+  }
+  const maxAge = isWhole ? style.maxAgeSeconds : Math.min(style.maxAgeSeconds, DORMANT_SECONDS);
+  let age = 0;
+  for (const { ageSeconds } of outcomes) age = Math.max(age, ageSeconds);
+  // Caches count from `Age` on: an answer that is given is fresh, however old its parts are.
+  headers.push("Cache-Control", `public, max-age=${age + maxAge}`);
+  if (age > 0) headers.push("Age", String(age));
+}
+
+const DORMANT_SECONDS = 60;
+
+/** `loc;late, ia;timeout`: the archives whose answer is missing from this one, or a part of it. */
+function missingHeader(aggregation: Aggregation): string {
+  return missingArchives(aggregation)
+    .map(({ archive, reason }) => `${headerToken(archive)};${reason}`)
+    .join(", ");
+}
+
+/** `ia=in-map;hit;3, loc=not-in-map`: why each archive was asked, or was not, and what it said. */
+function routeReasons({ decisions, outcomes }: Aggregation): string {
+  const outcomeOf = new Map(outcomes.map((outcome) => [outcome.decision, outcome]));
+  return decisions
+    .map((decision) => {
+      const outcome = outcomeOf.get(decision);
+      const said = outcome === undefined ? "" : `;${outcome.result};${outcome.mementos}`;
+      return `${headerToken(decision.archive.id)}=${decision.reason}${said}`;
+    })
+    .join(", ");
+}
+
+/** An id as it can stand in a header. */
+function headerToken(id: string): string {
+  return /^[\w.:-]+$/.test(id) ? id : encodeURIComponent(id);
+}
+
+/**
+ * A URI as it can stand in a header: what archives send may have any characters in it.
+ *
+ * Those that are not ASCII are encoded as UTF-8, as browsers do; blanks, controls, quotes and angle
+ * brackets too.
+ */
+export function headerUri(uri: string): string {
+  return /^[!#-;=?-~]*$/.test(uri)
+    ? uri
+    : uri.replaceAll(/[^!#-;=?-~]+/gu, (part) => encodeURIComponent(part));
+}
+
+/** Answers with a problem document. */
+export function sendRefusal(
+  { response, isHead }: AggregatorExchange,
+  problem: Problem,
+  style: AnswerStyle,
+): void {
+  if (!response.headersSent) setHeaders(response, commonHeaders(style));
+  sendProblem(response, problem, isHead);
+}
+
+/** Sets headers for an answer that something else begins. */
+export function setHeaders(response: ServerResponse, headers: HeaderList): void {
+  for (let at = 0; at < headers.length; at += 2) response.setHeader(headers[at], headers[at + 1]);
+}
+
+/** Sends a text of known length. */
+export function sendBody(
+  { response, isHead }: AggregatorExchange,
+  status: number,
+  headers: HeaderList,
+  contentType: string,
+  body: string | Uint8Array,
+): void {
+  headers.push("Content-Type", contentType, "Content-Length", String(Buffer.byteLength(body)));
+  response.writeHead(status, headers);
+  response.end(isHead ? undefined : body);
+}

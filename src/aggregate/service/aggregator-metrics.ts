@@ -1,0 +1,303 @@
+import { Histogram } from "prom-client";
+import type { Outcome } from "../outcome.ts";
+import type { Session, SessionObserver } from "../session.ts";
+import type { ArchiveCounters } from "../upstream/counters.ts";
+import { Metrics, type ReadMetric, type Sample } from "../../http/metrics.ts";
+import type { ArchiveStatus, ServiceStatus } from "./service-status.ts";
+
+const ANSWER_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60];
+const WAIT_SECONDS = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30];
+
+/** What an aggregator counts. To time archives, it is one of the aggregator's observers. */
+export class AggregatorMetrics extends Metrics implements SessionObserver {
+  /** How long questions waited for their turn. */
+  readonly questionWaits: Histogram;
+  readonly #archiveSeconds: Histogram<"archive">;
+
+  constructor() {
+    super();
+    const registers = [this.registry];
+    this.#archiveSeconds = new Histogram({
+      name: "mementomap_archive_seconds",
+      help: "Time until an archive answered; without answers from the cache.",
+      labelNames: ["archive"],
+      buckets: ANSWER_SECONDS,
+      registers,
+    });
+    this.questionWaits = new Histogram({
+      name: "mementomap_question_wait_seconds",
+      help: "Time a question waited for its turn.",
+      buckets: WAIT_SECONDS,
+      registers,
+    });
+  }
+
+  answered(_session: Session, { archive, origin, startedAt, endedAt }: Outcome): void {
+    if (origin !== "network" && origin !== "revalidated") return;
+    // The clock may have been set back.
+    const seconds = Math.max(0, endedAt - startedAt) / 1000;
+    this.#archiveSeconds.observe({ archive: archive.id }, seconds);
+  }
+
+  /** Exposes the state of a service. */
+  readStatus(
+    status: ServiceStatus,
+    load: () => { readonly underWay: number; readonly waiting: number },
+  ): void {
+    const all = [
+      ...questionMetrics(status, load),
+      ...archiveMetrics(status),
+      ...requestMetrics(status),
+      ...mapMetrics(status),
+      ...listMetrics(status),
+    ];
+    for (const metric of all) this.read(metric);
+  }
+}
+
+function one(value: number): Sample[] {
+  return [{ value }];
+}
+
+function questionMetrics(
+  status: ServiceStatus,
+  load: () => { readonly underWay: number; readonly waiting: number },
+): ReadMetric[] {
+  return [
+    {
+      name: "mementomap_questions_under_way",
+      help: "Questions that are worked on.",
+      type: "gauge",
+      read: () => one(load().underWay),
+    },
+    {
+      name: "mementomap_questions_waiting",
+      help: "Questions that wait for their turn.",
+      type: "gauge",
+      read: () => one(load().waiting),
+    },
+    {
+      name: "mementomap_questions_total",
+      help: "Questions that clients asked.",
+      type: "counter",
+      read: () => one(status.routing().sessions),
+    },
+    {
+      name: "mementomap_archive_asked_total",
+      help: "Times archives were asked.",
+      type: "counter",
+      read: () => one(status.routing().asked),
+    },
+    {
+      name: "mementomap_archive_spared_total",
+      help: "Times routing spared an archive that a broadcast would have asked.",
+      type: "counter",
+      read: () => one(status.routing().spared),
+    },
+    {
+      name: "mementomap_archive_sampled_total",
+      help: "Answers of archives that were asked although they were to be spared.",
+      type: "counter",
+      read: () => one(status.routing().sampled),
+    },
+    {
+      name: "mementomap_archive_sampled_hits_total",
+      help: "Those of them with mementos.",
+      type: "counter",
+      read: () => one(status.routing().sampledHits),
+    },
+    {
+      name: "mementomap_missed_hit_rate",
+      help: "Estimated share of spared archives that had mementos, with its 95 % interval.",
+      type: "gauge",
+      labels: ["bound"],
+      acrossProcesses: "average",
+      read() {
+        const { missRate } = status.routing();
+        if (missRate === undefined) return [];
+        const { value, low, high } = missRate;
+        return [
+          { labels: { bound: "estimate" }, value },
+          { labels: { bound: "low" }, value: low },
+          { labels: { bound: "high" }, value: high },
+        ];
+      },
+    },
+  ];
+}
+
+type Of = (archive: ArchiveStatus) => number | undefined;
+
+/** A sample for each archive of which there is a value. */
+function each(status: ServiceStatus, value: Of): () => Sample[] {
+  return () =>
+    status.archives().flatMap((archive) => {
+      const known = value(archive);
+      return known === undefined ? [] : [{ labels: labelsOf(archive), value: known }];
+    });
+}
+
+function labelsOf({ archive }: ArchiveStatus): { archive: string } {
+  return { archive: archive.id };
+}
+
+const labels = ["archive"];
+
+function archiveMetrics(status: ServiceStatus): ReadMetric[] {
+  const gauge = (name: string, help: string, value: Of): ReadMetric => ({
+    name: `mementomap_archive_${name}`,
+    help,
+    type: "gauge",
+    labels,
+    read: each(status, value),
+  });
+  return [
+    {
+      name: "mementomap_archive_answers_total",
+      help: "Answers of archives by what they were.",
+      type: "counter",
+      labels: ["archive", "result"],
+      read: () =>
+        status.archives().flatMap((archive) =>
+          (["hits", "misses", "errors", "late"] as const).map((result) => ({
+            labels: { ...labelsOf(archive), result },
+            value: archive.tally[result],
+          })),
+        ),
+    },
+    {
+      name: "mementomap_archive_cached_total",
+      help: "Answers that did not come from the archive itself.",
+      type: "counter",
+      labels,
+      read: each(status, ({ tally }) => tally.fromCache),
+    },
+    {
+      ...gauge(
+        "awake",
+        "1 when an archive is asked, 0 when it is left alone for a while.",
+        (each) => (each.upstream.health === "awake" ? 1 : 0),
+      ),
+      acrossProcesses: "min",
+    },
+    {
+      ...gauge(
+        "failures",
+        "Failures of an archive in a row.",
+        (each) => each.upstream.consecutiveFailures,
+      ),
+      acrossProcesses: "max",
+    },
+    gauge(
+      "requests_under_way",
+      "Requests to an archive under way.",
+      (each) => each.upstream.requestsUnderWay,
+    ),
+    gauge(
+      "requests_waiting",
+      "Requests that wait for an archive.",
+      (each) => each.upstream.requestsWaiting,
+    ),
+  ];
+}
+
+/** What was sent to archives, and what did not have to be. */
+function requestMetrics(status: ServiceStatus): ReadMetric[] {
+  const counter = (
+    name: string,
+    help: string,
+    value: (counters: ArchiveCounters) => number,
+  ): ReadMetric => ({
+    name: `mementomap_upstream_${name}_total`,
+    help,
+    type: "counter",
+    labels,
+    read: each(status, ({ counters }) => (counters === undefined ? undefined : value(counters))),
+  });
+  return [
+    counter("requests", "Requests sent to an archive.", (c) => c.requests),
+    counter("retries", "Requests that were sent again.", (c) => c.retries),
+    counter("cache_hits", "Answers from the cache.", (c) => c.cacheHits),
+    counter(
+      "revalidations",
+      "Cached answers that the archive found unchanged.",
+      (c) => c.revalidations,
+    ),
+    counter(
+      "stale",
+      "Old answers given because the archive gave no new one.",
+      (c) => c.staleAnswers,
+    ),
+    counter("coalesced", "Questions answered by a request that was under way.", (c) => c.coalesced),
+    counter("bytes", "Bytes of bodies, decompressed.", (c) => c.bytes),
+    {
+      name: "mementomap_upstream_failures_total",
+      help: "Requests that failed, by how.",
+      type: "counter",
+      labels: ["archive", "kind"],
+      read: () =>
+        status.archives().flatMap((archive) =>
+          Object.entries(archive.counters?.failures ?? {}).map(([kind, value]) => ({
+            labels: { ...labelsOf(archive), kind },
+            value,
+          })),
+        ),
+    },
+  ];
+}
+
+/** The maps of archives. They are the same in every process. */
+function mapMetrics(status: ServiceStatus): ReadMetric[] {
+  const gauge = (name: string, help: string, value: Of): ReadMetric => ({
+    name: `mementomap_archive_map_${name}`,
+    help,
+    type: "gauge",
+    labels,
+    acrossProcesses: "max",
+    read: each(status, value),
+  });
+  return [
+    gauge("keys", "Keys of an archive's map.", ({ map }) => map?.keys),
+    gauge("age_seconds", "Time since an archive's map was made.", ({ map }) => {
+      const madeAt = map?.updatedAt ?? map?.fetchedAt;
+      return madeAt === undefined ? undefined : Math.max(0, status.now - madeAt) / 1000;
+    }),
+    gauge(
+      "usable",
+      "1 when an archive's map is used for routing, 0 when there is none or it is too old.",
+      ({ map }) => (map === undefined ? undefined : Number(map.status === "ready")),
+    ),
+    {
+      name: "mementomap_archive_map_failures_total",
+      help: "Times a new map of an archive could not be fetched or was refused.",
+      type: "counter",
+      labels,
+      read: each(status, ({ map }) => map?.failures),
+    },
+  ];
+}
+
+function listGauge(name: string, help: string, value: () => number): ReadMetric {
+  return {
+    name: `mementomap_archive_list_${name}`,
+    help,
+    type: "gauge",
+    acrossProcesses: "max",
+    read: () => one(value()),
+  };
+}
+
+/** How the list of archives is. */
+function listMetrics(status: ServiceStatus): ReadMetric[] {
+  return [
+    listGauge("archives", "Archives of the list in use.", () => status.archives().length),
+    listGauge(
+      "refused",
+      "1 when the list or the settings as they are now are refused, and older ones in use.",
+      () => (status.list?.error === undefined ? 0 : 1),
+    ),
+    listGauge("taken_timestamp_seconds", "When the list in use was read.", () =>
+      Math.floor((status.list?.takenAt ?? status.startedAt) / 1000),
+    ),
+  ];
+}

@@ -1,0 +1,359 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { Stop } from "../stop-signal.ts";
+import { isMementoMapError } from "../../errors.ts";
+import { datetimeOfEpochMs, parseAcceptDatetime } from "../../memento/datetime.ts";
+import { packageVersion } from "../../files/package-version.ts";
+import { type Log, requestEntry, SILENT_LOG } from "../../http/log.ts";
+import type { RequestHandler } from "../../http/listen.ts";
+import {
+  badRequest,
+  INTERNAL_ERROR,
+  methodNotAllowed,
+  notFound,
+  type Problem,
+} from "../../http/problem.ts";
+import type { RateLimit } from "../../http/rate-limit.ts";
+import { pathPrefix, splitTarget } from "../../http/target.ts";
+import { type ClientView, TrustedProxies } from "../../publish/serve/trusted-proxies.ts";
+import {
+  type AggregatorExchange,
+  type AnswerStyle,
+  commonHeaders,
+  sendRefusal,
+} from "./aggregator-exchange.ts";
+import { AggregatorMetrics } from "./aggregator-metrics.ts";
+import { answerRoute } from "./answer-route.ts";
+import { answerMetrics, answerStatus, type StatusParts } from "./answer-status.ts";
+import {
+  joinedHealth,
+  JoinedStatus,
+  type ServiceLoad,
+  type ServiceProcesses,
+  snapshotOf,
+  type StatusSnapshot,
+} from "./joined-status.ts";
+import type { Monitor } from "./monitor.ts";
+import { NO_PREFERENCES, readPreferences } from "./preferences.ts";
+import { QuestionDesk, type QuestionDeskOptions, type QuestionTarget } from "./question-desk.ts";
+import { type AggregatorTarget, aggregatorTarget, type StatusName } from "./request-target.ts";
+import { serviceHealth } from "./service-health.ts";
+import type { ServiceStatus } from "./service-status.ts";
+
+/** How an aggregator is served. Every member that has a default may be left out. */
+export interface AggregatorServiceOptions extends QuestionDeskOptions {
+  /** What is known about the archives, for `/about` and `/metrics`. */
+  readonly status: ServiceStatus;
+  /** The public address of the service; by default that which the client used. */
+  readonly base?: string | undefined;
+  /** What all paths begin with; default `/`. */
+  readonly root?: string | undefined;
+  /** The path that a proxy has the service below, before `root`: links begin with it, requests may. */
+  readonly prefix?: string | undefined;
+  /** Tells listeners at `/monitor`; without it that path answers 501, as MemGator does. */
+  readonly monitor?: Monitor | undefined;
+  /** How long clients may use an answer without asking again; default 600 seconds. */
+  readonly maxAgeSeconds?: number | undefined;
+  /** What is counted. To time archives, these are an observer of the aggregator too. */
+  readonly metrics?: AggregatorMetrics | undefined;
+  readonly rateLimit?: RateLimit | undefined;
+  /** Proxies whose word about clients is taken; default none. See `TrustedProxies`. */
+  readonly trustedProxies?: readonly string[] | undefined;
+  /** Whether `/metrics` is answered among the other paths; default true. See `monitoring`. */
+  readonly servesMetrics?: boolean | undefined;
+  /** The processes that serve together with this one; default none. */
+  readonly processes?: ServiceProcesses | undefined;
+  readonly log?: Log | undefined;
+  /** Milliseconds since 1970; default the system's clock. */
+  readonly now?: (() => number) | undefined;
+}
+
+const ALLOWED = "GET, HEAD, OPTIONS";
+const NO_ROOM: Problem = {
+  status: 503,
+  title: "Too busy",
+  detail: "too many questions wait already; ask again in a few seconds",
+  headers: { "Retry-After": "5" },
+};
+
+/**
+ * Serves an aggregator over HTTP: TimeMaps, TimeGates, mementos and what there is to know about it.
+ *
+ * It knows requests and responses of `node:http` and nothing of ports. Memory: the answers of the
+ * questions under way.
+ */
+export class AggregatorService {
+  readonly metrics: AggregatorMetrics;
+  readonly #desk: QuestionDesk;
+  readonly #options: AggregatorServiceOptions;
+  readonly #root: string;
+  /** With what a request may begin, the longest first. */
+  readonly #roots: readonly string[];
+  readonly #prefix: string;
+  readonly #proxies: TrustedProxies;
+  readonly #base: string | undefined;
+  readonly #style: AnswerStyle;
+  readonly #log: Log;
+  readonly #now: () => number;
+
+  constructor(options: AggregatorServiceOptions) {
+    this.metrics = options.metrics ?? new AggregatorMetrics();
+    this.#options = options;
+    this.#root = `${pathPrefix(options.root)}/`;
+    this.#prefix = pathPrefix(options.prefix);
+    this.#roots = this.#prefix === "" ? [this.#root] : [`${this.#prefix}${this.#root}`, this.#root];
+    this.#proxies = new TrustedProxies(options.trustedProxies);
+    this.#base = options.base?.replace(/\/+$/, "");
+    this.#style = {
+      server: `mementomap/${packageVersion()}`,
+      maxAgeSeconds: options.maxAgeSeconds ?? 600,
+    };
+    this.#desk = new QuestionDesk(options, this.#style, {
+      onFault: (exchange, error) => this.#fail(exchange, error),
+      onStart: (waitedSeconds) => this.metrics.questionWaits.observe(waitedSeconds),
+    });
+    this.#log = options.log ?? SILENT_LOG;
+    this.#now = options.now ?? Date.now;
+    this.metrics.readStatus(options.status, () => this.load);
+  }
+
+  /** How many questions are worked on, and how many wait for that. */
+  get load(): ServiceLoad {
+    return this.#desk.admission;
+  }
+
+  /** What this process is doing, for those that serve together with it. */
+  snapshot(): StatusSnapshot {
+    return snapshotOf(this.#options.status, this.load);
+  }
+
+  /** Answers a request if it is for one of the paths of the service; false if it is not. */
+  handle(request: IncomingMessage, response: ServerResponse): boolean {
+    const behind = this.#behindRoot(request.url ?? "/");
+    const target = behind === undefined ? undefined : aggregatorTarget(behind);
+    if (target === undefined || target.name === "unknown") return false;
+    if (target.name === "metrics" && this.#options.servesMetrics === false) return false;
+    this.#answer(request, response, target);
+    return true;
+  }
+
+  /** Answers `/metrics` and `/health` and nothing else: for a port that the public does not reach. */
+  get monitoring(): RequestHandler {
+    return {
+      handle: (request, response) => {
+        const name = splitTarget(request.url ?? "/").path.slice(1);
+        if (name !== "metrics" && name !== "health") return false;
+        this.#answer(request, response, { name });
+        return true;
+      },
+      handleUnknown: (request, response) => this.handleUnknown(request, response),
+    };
+  }
+
+  /** Answers a request that nothing else answers: 404. */
+  handleUnknown(request: IncomingMessage, response: ServerResponse): void {
+    this.#answer(request, response, { name: "unknown" });
+  }
+
+  /** What follows the root, without a slash; undefined for a target elsewhere. */
+  #behindRoot(url: string): string | undefined {
+    // Proxies send the absolute form.
+    const target = url.startsWith("/") ? url : url.replace(/^https?:\/\/[^/?]*/i, "");
+    for (const root of this.#roots) {
+      if (target.startsWith(root)) return target.slice(root.length);
+      if (`${target}/` === root || target === "") return "";
+    }
+    return undefined;
+  }
+
+  #answer(request: IncomingMessage, response: ServerResponse, target: AggregatorTarget): void {
+    const startedAt = performance.now();
+    const sentBefore = request.socket.bytesWritten;
+    const gone = new Stop();
+    const client = this.#proxies.view(request);
+    const exchange: AggregatorExchange = {
+      request,
+      response,
+      isHead: request.method === "HEAD",
+      preferences: NO_PREFERENCES,
+      client: client.address,
+      base: this.#baseFor(client),
+      signal: gone,
+      route: "other",
+    };
+    response.once("close", () => {
+      if (!response.writableFinished) gone.abort(undefined);
+      this.#note(exchange, startedAt, sentBefore);
+    });
+    try {
+      this.#begin(exchange, target);
+    } catch (error) {
+      this.#fail(exchange, error);
+    }
+  }
+
+  #begin(exchange: AggregatorExchange, target: AggregatorTarget): void {
+    const { request, response } = exchange;
+    const { method } = request;
+    if (method !== "GET" && method !== "HEAD") {
+      if (method === "OPTIONS") this.#preflight(response);
+      else this.#refuse(exchange, methodNotAllowed(ALLOWED));
+      return;
+    }
+    // Those who look after the service ask often, and all from one address.
+    const isFree = target.name === "health" || target.name === "metrics";
+    const wait = isFree ? 0 : (this.#options.rateLimit?.take(exchange.client) ?? 0);
+    if (wait > 0) {
+      this.#refuse(exchange, tooFast(wait));
+      return;
+    }
+    try {
+      exchange.preferences = readPreferences(request.headers);
+      this.#dispatch(exchange, target);
+    } catch (error) {
+      if (!isMementoMapError(error)) throw error;
+      this.#refuse(exchange, badRequest(error.message));
+    }
+  }
+
+  #dispatch(exchange: AggregatorExchange, target: AggregatorTarget): void {
+    switch (target.name) {
+      case "unknown":
+        this.#refuse(exchange, notFound("there is nothing here; see /about"));
+        return;
+      case "malformed":
+        this.#refuse(exchange, badRequest(target.detail));
+        return;
+      case "timemap":
+      case "summary":
+        exchange.route = target.name;
+        this.#ask(exchange, target, undefined);
+        return;
+      case "timegate":
+        exchange.route = "timegate";
+        this.#ask(exchange, target, this.#acceptedDatetime(exchange.request));
+        return;
+      case "memento":
+      case "description":
+      case "proxy":
+        exchange.route = target.name === "proxy" ? "proxy" : "memento";
+        this.#ask(exchange, target, target.datetime);
+        return;
+      case "route": {
+        exchange.route = "route";
+        this.metrics.lookups.inc();
+        const { aggregator, status } = this.#options;
+        answerRoute(exchange, this.#desk.routeRequest(exchange, target.original), {
+          router: aggregator.routerFor(exchange.preferences.isBroadcast),
+          upstream: aggregator.upstream,
+          status,
+          style: this.#style,
+        });
+        return;
+      }
+      case "about":
+      case "about.json":
+      case "archives.json":
+      case "monitor":
+      case "health":
+      case "metrics":
+      case "openapi.json":
+        this.#answerStatus(exchange, target.name).catch((error: unknown) =>
+          this.#fail(exchange, error),
+        );
+    }
+  }
+
+  async #answerStatus(exchange: AggregatorExchange, name: StatusName): Promise<void> {
+    if (name === "metrics") {
+      const { processes } = this.#options;
+      const text = await (processes === undefined ? this.metrics.text() : processes.metrics());
+      const { contentType } = this.metrics;
+      answerMetrics(exchange, text, { style: this.#style, contentType });
+      return;
+    }
+    answerStatus(exchange, name, await this.#statusParts());
+  }
+
+  async #statusParts(): Promise<StatusParts> {
+    const { status, monitor, processes } = this.#options;
+    const common = { monitor, style: this.#style };
+    if (processes === undefined) {
+      const health = serviceHealth(status);
+      return { ...common, status, health, load: this.load, workers: undefined };
+    }
+    const { snapshots, workers } = await processes.status();
+    const joined = new JoinedStatus(snapshots);
+    const health = joinedHealth(snapshots, workers);
+    return { ...common, status: joined, health, load: joined.load, workers };
+  }
+
+  #ask(exchange: AggregatorExchange, target: QuestionTarget, datetime: number | undefined): void {
+    this.metrics.lookups.inc();
+    if (!this.#desk.take(exchange, target, datetime)) this.#refuse(exchange, NO_ROOM);
+  }
+
+  /** What a TimeGate is asked for: now, if nothing is said. */
+  #acceptedDatetime({ headers }: IncomingMessage): number {
+    const text = headers["accept-datetime"];
+    return typeof text === "string" && text !== ""
+      ? parseAcceptDatetime(text)
+      : datetimeOfEpochMs(this.#now());
+  }
+
+  #baseFor({ protocol, host = "localhost", prefix }: ClientView): string {
+    if (this.#base !== undefined) return this.#base;
+    const below = prefix === "" ? this.#prefix : prefix;
+    return `${protocol}://${host}${below}${this.#root.slice(0, -1)}`;
+  }
+
+  #preflight(response: ServerResponse): void {
+    response.writeHead(204, [
+      ...commonHeaders(this.#style),
+      "Allow",
+      ALLOWED,
+      "Access-Control-Allow-Methods",
+      ALLOWED,
+      "Access-Control-Allow-Headers",
+      "Accept, Accept-Datetime, Cache-Control, Prefer, X-MemGator-Archive-Filter, X-MementoMap-Route",
+      "Access-Control-Max-Age",
+      "86400",
+    ]);
+    response.end();
+  }
+
+  #refuse(exchange: AggregatorExchange, problem: Problem): void {
+    sendRefusal(exchange, problem, this.#style);
+  }
+
+  #fail(exchange: AggregatorExchange, error: unknown): void {
+    // A client that goes away in the middle is no fault of ours.
+    if (exchange.signal.aborted) return;
+    this.#log.event("error", "request failed", {
+      target: exchange.request.url,
+      reason: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    });
+    this.#refuse(exchange, INTERNAL_ERROR);
+  }
+
+  #note(
+    { request, response, route, client }: AggregatorExchange,
+    startedAt: number,
+    before: number,
+  ): void {
+    const ms = performance.now() - startedAt;
+    const bytes = request.socket.bytesWritten - before;
+    this.metrics.sentBytes.inc(bytes);
+    this.metrics.request(route, response.statusCode, ms / 1000);
+    this.#log.request?.(requestEntry(request, response, { bytes, ms, remote: client }));
+  }
+}
+
+function tooFast(wait: number): Problem {
+  const seconds = String(Math.max(1, Math.ceil(wait)));
+  return {
+    status: 429,
+    title: "Too many requests",
+    detail: `too many requests from your address; wait ${seconds} s`,
+    headers: { "Retry-After": seconds },
+  };
+}

@@ -1,0 +1,137 @@
+import { Aggregator, type AggregatorOptions } from "../aggregator.ts";
+import { ArchiveTallies } from "../archive-tally.ts";
+import type { Outcome } from "../outcome.ts";
+import { RoutingEstimate } from "../routing-estimate.ts";
+import type { Session, SessionObserver } from "../session.ts";
+import type { EndpointState, Upstream } from "../upstream.ts";
+import type { Archive } from "../route/archive.ts";
+import type { RouteRequest } from "../route/decision.ts";
+import { HitRates } from "../route/hit-rates.ts";
+import { MapRouter } from "../route/map-router.ts";
+import { MapKeeper, type MapKeeperOptions } from "../route/map-keeper.ts";
+import { pause } from "../route/read-map.ts";
+import {
+  type ArchiveUpstream,
+  createUpstream,
+  type UpstreamOptions,
+} from "../upstream/archive-upstream.ts";
+
+/** How an aggregator is put together. Every member but the archives may be left out. */
+export interface OpenAggregatorOptions {
+  readonly archives: readonly Archive[];
+  /** Whether maps decide which archives are asked; default true. */
+  readonly isRouting?: boolean | undefined;
+  /** The share of spared archives that are asked all the same; default 0.01. */
+  readonly sampleShare?: number | undefined;
+  readonly maps?: MapKeeperOptions | undefined;
+  readonly upstream?: UpstreamOptions | undefined;
+  /** Limits, the deadline, and who is told of what happens. */
+  readonly aggregator?: Omit<AggregatorOptions, "broadcastRouter"> | undefined;
+}
+
+/** An aggregator with all it needs. */
+export interface OpenAggregator {
+  readonly aggregator: Aggregator;
+  readonly upstream: ArchiveUpstream;
+  readonly keeper: MapKeeper;
+  readonly tallies: ArchiveTallies;
+  readonly estimate: RoutingEstimate;
+  readonly isRouting: boolean;
+  /**
+   * Goes by another list of archives. What is under way ends with the old one. What is known of an
+   * archive goes by its id: answers, failures, what was learnt, its map if it is in the same place.
+   *
+   * One call after the other.
+   *
+   * @throws MM_IO when the folder for maps cannot be made; the old list stays then.
+   */
+  replaceArchives(archives: readonly Archive[]): Promise<void>;
+  /** Cuts connections to archives, and looks after maps no more. */
+  close(): Promise<void>;
+}
+
+/**
+ * Puts an aggregator together: the maps of its archives, a router that goes by them and by what
+ * archives answer, and connections to the archives.
+ *
+ * Maps in files are read before it returns; those to be fetched come later, and until then their
+ * archives are asked as ones without a map.
+ *
+ * @throws MM_IO when the folder for maps cannot be made.
+ */
+export async function openAggregator(options: OpenAggregatorOptions): Promise<OpenAggregator> {
+  const { archives, isRouting = true } = options;
+  const upstream = createUpstream(options.upstream);
+  const isDormant = dormancyOf(upstream);
+  const hitRates = new HitRates();
+  const router = new MapRouter(archives, {
+    isBroadcasting: !isRouting,
+    isDormant,
+    sampleShare: options.sampleShare,
+    hitRates,
+  });
+  const broadcastRouter = new MapRouter(archives, { isBroadcasting: true, isDormant, hitRates });
+  const keeper = new MapKeeper(router, options.maps);
+  const tallies = new ArchiveTallies();
+  const estimate = new RoutingEstimate();
+  const { observers = [], ...more } = options.aggregator ?? {};
+  const aggregator = new Aggregator(router, upstream, {
+    ...more,
+    broadcastRouter,
+    observers: [new Learning(router), tallies, estimate, ...observers],
+  });
+  if (isRouting) await keeper.start();
+  return {
+    aggregator,
+    upstream,
+    keeper,
+    tallies,
+    estimate,
+    isRouting,
+    async replaceArchives(list) {
+      if (isRouting) await keeper.replaceArchives(list);
+      else await router.replaceMaps(new Map(), pause, list);
+      await broadcastRouter.replaceMaps(new Map(), pause, list);
+      upstream.replaceArchives(list);
+      tallies.keepOnly(list);
+      hitRates.keepOnly(list);
+    },
+    async close() {
+      await keeper.stop();
+      await upstream.close();
+    },
+  };
+}
+
+/** Tells the router what archives answered. A failure says nothing about what they have. */
+class Learning implements SessionObserver {
+  readonly #router: MapRouter;
+
+  constructor(router: MapRouter) {
+    this.#router = router;
+  }
+
+  answered({ uri }: Session, { decision, result }: Outcome): void {
+    if (result === "hit" || result === "miss") this.#router.learn(decision, uri, result === "hit");
+  }
+}
+
+/**
+ * Whether an archive is left alone; not when it is time to find out whether it is back. For a moment
+ * the TimeMap answers as well as the TimeGate; for all mementos only the TimeMap does.
+ */
+function dormancyOf(upstream: Upstream): (archive: Archive, request: RouteRequest) => boolean {
+  return (archive, { datetime }) => {
+    const { timemap, timegate } = upstream.stateOf(archive).endpoints;
+    if (timemap !== undefined && timegate !== undefined && datetime !== undefined) {
+      return isLeftAlone(timemap) && isLeftAlone(timegate);
+    }
+    const state = timemap ?? timegate;
+    return state !== undefined && isLeftAlone(state);
+  };
+}
+
+function isLeftAlone({ health, dormantUntil }: EndpointState): boolean {
+  if (health === "awake") return false;
+  return health === "probing" || dormantUntil === undefined || Date.now() < dormantUntil;
+}

@@ -1,0 +1,330 @@
+import type { LookupFunction } from "node:net";
+import type {
+  Endpoint,
+  EndpointState,
+  Upstream,
+  UpstreamAnswer,
+  UpstreamRequest,
+  UpstreamState,
+} from "../upstream.ts";
+import { steadyClock } from "../session.ts";
+import type { Archive } from "../route/archive.ts";
+import { packageVersion } from "../../files/package-version.ts";
+import type { ProxySettings } from "../../http/proxy-settings.ts";
+import type { AskedArchive } from "./archive-request.ts";
+import { askArchive } from "./ask-archive.ts";
+import { ACCEPTED_CODINGS } from "../../http/body-decoder.ts";
+import { ArchiveCounters } from "./counters.ts";
+import { Dormancy } from "./dormancy.ts";
+import { type CacheOptions, HttpCache, isForCache } from "./http-cache.ts";
+import { Limits, type LimitsOptions } from "./limits.ts";
+import { SharedAnswer } from "./shared-answer.ts";
+import { UnderWay } from "./under-way.ts";
+import { UndiciNetwork } from "./undici-network.ts";
+
+const DEFAULT_TOTAL_MS = 60_000;
+const DEFAULT_CONCURRENCY = 256;
+const DEFAULT_QUEUE_MS = 2000;
+const DEFAULT_LONGEST_DORMANT_MS = 900_000;
+
+export interface UpstreamOptions {
+  /** Whom archives can write to: an address of mail or of a page. Sent with every request. */
+  readonly contact?: string | undefined;
+  /** The whole `User-Agent`; default `mementomap/VERSION (+CONTACT)`. */
+  readonly agent?: string | undefined;
+  /** How long a connection may take to be made; default 5 s. */
+  readonly connectTimeoutMs?: number | undefined;
+  /** How long an answer may take to begin; default 30 s, or what the archive's entry says. */
+  readonly headersTimeoutMs?: number | undefined;
+  /** How long all may take, waiting included; default 60 s, or what the archive's entry says. */
+  readonly totalTimeoutMs?: number | undefined;
+  /**
+   * Requests under way at once to one archive, at most; default 256. It begins with 16, and adapts:
+   * see `AdaptiveLimit`.
+   */
+  readonly concurrency?: number | undefined;
+  /**
+   * How long a request waits for its turn at most; default 2 s. Those that would wait longer are
+   * refused at once.
+   */
+  readonly queueTimeoutMs?: number | undefined;
+  /** Requests begun in a second to one archive; default any number. */
+  readonly rate?: number | undefined;
+  /**
+   * The share of `concurrency` and `rate` that this process has, and of those in the archives'
+   * entries: 1/4 where four processes ask the same archives. Default 1.
+   */
+  readonly share?: number | undefined;
+  /** Requests that may wait for one archive; more are refused at once. Default 10,000. */
+  readonly maxWaiting?: number | undefined;
+  /** How often a request is sent again; default 2. */
+  readonly retries?: number | undefined;
+  /** The pause before the first of these; default 500 ms. */
+  readonly retryDelayMs?: number | undefined;
+  /** Failures in a row after which an archive is left alone; default 5, Infinity for never. */
+  readonly tolerance?: number | undefined;
+  /** How long it is left alone first; doubled up to `longestDormantMs`. Default 1 min. */
+  readonly dormantMs?: number | undefined;
+  /** Default 15 min. */
+  readonly longestDormantMs?: number | undefined;
+  /** Whether redirects and links may lead to private addresses; default false. */
+  readonly allowsPrivate?: boolean | undefined;
+  /** Default 5. */
+  readonly maxRedirects?: number | undefined;
+  /** How names become addresses; default the system's way. */
+  readonly lookup?: LookupFunction | undefined;
+  /** Which requests go through which proxy; default none. */
+  readonly proxies?: ProxySettings | undefined;
+  /** Where and how long answers are kept; default 64 MiB of memory. */
+  readonly cache?: CacheOptions | "off" | undefined;
+  /** Told when an endpoint of an archive falls asleep, is probed, or wakes. */
+  readonly onChange?:
+    | ((archive: Archive, state: EndpointState, endpoint: Endpoint) => void)
+    | undefined;
+  /** Milliseconds since 1970, for dormancy; default a clock that nobody can set. */
+  readonly now?: (() => number) | undefined;
+}
+
+/** Asks archives over the network. */
+export interface ArchiveUpstream extends Upstream {
+  /** What was asked of each archive so far, by its id. */
+  readonly counters: ReadonlyMap<string, ArchiveCounters>;
+  /**
+   * Goes by another list of archives. Those of the same id keep their state and their connections,
+   * unless their addresses are others. Those that are gone are forgotten when no question from before
+   * can be under way any more.
+   */
+  replaceArchives(archives: readonly Archive[]): void;
+  /** Cuts all connections; requests under way and waiting fail. */
+  close(): Promise<void>;
+}
+
+/**
+ * Makes what asks archives: over connections that are kept, within limits, again where that may
+ * help, not at all for a while where it does not, and once where many ask the same.
+ *
+ * The origins of archives are trusted, also at private addresses; redirects and links lead to those
+ * and to the public Internet only.
+ */
+export function createUpstream(options: UpstreamOptions = {}): ArchiveUpstream {
+  return new PoliteUpstream(options);
+}
+
+/** What is kept of an archive. */
+interface KnownArchive {
+  readonly archive: Archive;
+  readonly asked: Readonly<Record<Endpoint, AskedArchive>>;
+}
+
+class PoliteUpstream implements ArchiveUpstream {
+  readonly #options: UpstreamOptions;
+  readonly #network: UndiciNetwork;
+  readonly #headers: readonly string[];
+  readonly #cache: HttpCache | undefined;
+  readonly #archives = new Map<string, KnownArchive>();
+  readonly #now: () => number;
+  /** The ids of the list; undefined as long as there is none. */
+  #listed: ReadonlySet<string> | undefined;
+  #forgetting: NodeJS.Timeout | undefined;
+  readonly #underWay = new UnderWay<SharedAnswer>();
+  readonly counters = new Map<string, ArchiveCounters>();
+
+  constructor(options: UpstreamOptions) {
+    this.#options = options;
+    this.#now = options.now ?? steadyClock;
+    this.#network = new UndiciNetwork({ ...options, connections: options.concurrency });
+    this.#headers = ["user-agent", agentOf(options), "accept-encoding", ACCEPTED_CODINGS];
+    this.#cache = options.cache === "off" ? undefined : new HttpCache(options.cache ?? {});
+  }
+
+  ask(request: UpstreamRequest): Promise<UpstreamAnswer> {
+    const known = this.#archives.get(request.archive.id) ?? this.#meet(request.archive, undefined);
+    const archive = known.asked[request.endpoint ?? "timemap"];
+    const hash = this.#underWay.hashOf(request);
+    const shared = this.#underWay.find(request, hash);
+    if (shared !== undefined) {
+      archive.counters.coalesced += 1;
+      return shared.join(request, "coalesced");
+    }
+    const answer = new SharedAnswer(request, hash, this.#underWay);
+    const joined = answer.join(request, undefined);
+    if (answer.isAbandoned) return joined;
+    try {
+      this.#begin(archive, request, answer);
+    } catch (error) {
+      answer.onFail(error instanceof Error ? error : new Error(String(error)));
+    }
+    return joined;
+  }
+
+  stateOf(archive: Archive): UpstreamState {
+    const asked = this.#archives.get(archive.id)?.asked;
+    const { limits } = asked?.timemap ?? {};
+    const timemap = archive.timemap === undefined ? undefined : this.#endpointState(asked?.timemap);
+    const timegate =
+      archive.timegate === undefined ? undefined : this.#endpointState(asked?.timegate);
+    return {
+      ...worseOf(timemap, timegate),
+      endpoints: { timemap, timegate },
+      requestsUnderWay: limits?.underWay ?? 0,
+      requestsWaiting: limits?.waiting ?? 0,
+      concurrency: limits?.concurrency ?? this.#concurrencyOf(archive),
+    };
+  }
+
+  #endpointState(asked: AskedArchive | undefined): EndpointState {
+    const dormancy = asked?.dormancy;
+    if (dormancy === undefined) return AWAKE;
+    const { health, consecutiveFailures, until, lastFailure } = dormancy;
+    const dormantUntil = until === undefined ? undefined : until + this.#aheadMs();
+    return { health, consecutiveFailures, dormantUntil, lastFailure };
+  }
+
+  replaceArchives(archives: readonly Archive[]): void {
+    this.#listed = new Set(archives.map(({ id }) => id));
+    for (const archive of archives) {
+      const known = this.#archives.get(archive.id);
+      if (known !== undefined && known.archive !== archive) this.#meet(archive, known);
+    }
+    const { totalTimeoutMs = DEFAULT_TOTAL_MS } = this.#options;
+    clearTimeout(this.#forgetting);
+    this.#forgetting = setTimeout(() => this.#forgetGone(), 2 * totalTimeoutMs).unref();
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#forgetting);
+    const closed = this.#network.close();
+    for (const { asked } of this.#archives.values()) asked.timemap.limits.close();
+    await closed;
+    await this.#cache?.close();
+  }
+
+  #begin(archive: AskedArchive, request: UpstreamRequest, answer: SharedAnswer): void {
+    if (this.#cache !== undefined && isForCache(request)) {
+      this.#cache.begin(archive, request, answer);
+      return;
+    }
+    const asking = askArchive(archive, request, answer);
+    answer.attach(asking);
+    asking.begin();
+  }
+
+  /** @param before what is known of an archive of the same id. */
+  #meet(archive: Archive, before: KnownArchive | undefined): KnownArchive {
+    const { id, timeoutMs } = archive;
+    const options = this.#options;
+    const { share = 1 } = options;
+    const rate = archive.rate ?? options.rate;
+    const concurrency = this.#concurrencyOf(archive);
+    for (const address of addressesOf(archive)) this.#network.trust(address, concurrency);
+    const common = {
+      id,
+      network: this.#network,
+      counters: before?.asked.timemap.counters ?? new ArchiveCounters(),
+      headers: this.#headers,
+      limits: limitsOf(before?.asked.timemap.limits, {
+        concurrency,
+        rate: rate === undefined ? undefined : rate * share,
+        share,
+        maxWaiting: options.maxWaiting ?? 10_000,
+        longestWaitMs: options.queueTimeoutMs ?? DEFAULT_QUEUE_MS,
+        now: () => performance.now(),
+      }),
+      retry: { retries: options.retries ?? 2, firstMs: options.retryDelayMs ?? 500 },
+      headersTimeoutMs: timeoutMs ?? options.headersTimeoutMs ?? 30_000,
+      totalTimeoutMs: timeoutMs ?? options.totalTimeoutMs ?? DEFAULT_TOTAL_MS,
+      longestDormantMs: options.longestDormantMs ?? DEFAULT_LONGEST_DORMANT_MS,
+    };
+    const endpoint = (name: Endpoint): AskedArchive => ({
+      ...common,
+      // What another server did says nothing about this one.
+      dormancy:
+        before !== undefined && archive[name] === before.archive[name]
+          ? before.asked[name].dormancy
+          : this.#awake(archive, name),
+    });
+    const known = {
+      archive,
+      asked: { timemap: endpoint("timemap"), timegate: endpoint("timegate") },
+    };
+    this.#archives.set(id, known);
+    this.counters.set(id, common.counters);
+    return known;
+  }
+
+  #concurrencyOf({ concurrency }: Archive): number {
+    const all = concurrency ?? this.#options.concurrency ?? DEFAULT_CONCURRENCY;
+    return Math.max(1, Math.floor(all * (this.#options.share ?? 1)));
+  }
+
+  #awake(archive: Archive, endpoint: Endpoint): Dormancy {
+    const { tolerance, dormantMs, longestDormantMs } = this.#options;
+    return new Dormancy({
+      tolerance: tolerance ?? 5,
+      dormantMs: dormantMs ?? 60_000,
+      longestMs: longestDormantMs ?? DEFAULT_LONGEST_DORMANT_MS,
+      now: this.#now,
+      onChange: () => this.#tell(archive, endpoint),
+    });
+  }
+
+  /** Whoever listens is called in the middle of a request, which must not end for that. */
+  #tell(archive: Archive, endpoint: Endpoint): void {
+    try {
+      const { endpoints } = this.stateOf(archive);
+      this.#options.onChange?.(archive, endpoints[endpoint] ?? AWAKE, endpoint);
+    } catch {
+      // What a listener does about its own errors is its affair.
+    }
+  }
+
+  #forgetGone(): void {
+    for (const [id, { asked }] of this.#archives) {
+      const { underWay, waiting } = asked.timemap.limits;
+      if (this.#listed?.has(id) !== false || underWay + waiting > 0) continue;
+      this.#archives.delete(id);
+      this.counters.delete(id);
+    }
+    const known = Array.from(this.#archives.values(), ({ archive }) => archive);
+    this.#network.trustOnly(known.flatMap(addressesOf));
+  }
+
+  /** How far the system's clock is ahead of that of dormancy: it may have been set since. */
+  #aheadMs(): number {
+    return this.#options.now === undefined ? Date.now() - steadyClock() : 0;
+  }
+}
+
+const AWAKE: EndpointState = {
+  health: "awake",
+  consecutiveFailures: 0,
+  dormantUntil: undefined,
+  lastFailure: undefined,
+};
+
+/** The state of the endpoint that is worse off. */
+function worseOf(
+  timemap: EndpointState | undefined,
+  timegate: EndpointState | undefined,
+): EndpointState {
+  if (timemap === undefined || timegate === undefined) return timemap ?? timegate ?? AWAKE;
+  if (timemap.health === "awake" && timegate.health === "awake") {
+    return timegate.consecutiveFailures > timemap.consecutiveFailures ? timegate : timemap;
+  }
+  return (timegate.dormantUntil ?? 0) > (timemap.dormantUntil ?? 0) ? timegate : timemap;
+}
+
+function addressesOf({ timemap, timegate }: Archive): string[] {
+  return [timemap, timegate].filter((address) => address !== undefined);
+}
+
+function limitsOf(before: Limits | undefined, options: LimitsOptions): Limits {
+  if (before === undefined) return new Limits(options);
+  before.change(options);
+  return before;
+}
+
+function agentOf({ agent, contact }: UpstreamOptions): string {
+  const own = `mementomap/${packageVersion()}`;
+  return agent ?? (contact === undefined ? own : `${own} (+${contact})`);
+}

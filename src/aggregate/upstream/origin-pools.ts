@@ -1,0 +1,247 @@
+import { lookup as systemLookup } from "node:dns";
+import { isIP, type LookupFunction } from "node:net";
+import { Pool } from "undici";
+import { MementoMapError, quote } from "../../errors.ts";
+import { isPrivateAddress } from "../../http/private-address.ts";
+import type { Proxy, ProxySettings } from "../../http/proxy-settings.ts";
+import { proxyConnector } from "./proxy-connector.ts";
+
+export interface OriginPoolsOptions {
+  readonly connectTimeoutMs: number;
+  /** Connections to one origin, where `trust` says nothing else. */
+  readonly connections: number;
+  /** Whether any origin may be at a private address. */
+  readonly allowsPrivate: boolean;
+  /** How names become addresses; default the system's way. */
+  readonly lookup?: LookupFunction | undefined;
+  /** Which requests go through which proxy; default none. */
+  readonly proxies?: ProxySettings | undefined;
+  /** Milliseconds that only go up; default those of the process. */
+  readonly now?: (() => number) | undefined;
+}
+
+/** TimeGates that name every memento in `Link` have long headers. */
+const MAX_HEADER_BYTES = 256 * 1024;
+const KEPT_OPEN_MS = 10_000;
+/** Names are looked up anew after this time, however busy a connection is: archives move. */
+const POOL_LIFE_MS = 600_000;
+/** Redirects can name any number of origins; those of archives are kept all the same. */
+const MAX_POOLS = 512;
+
+/** What is known of an origin. */
+export interface OriginPool {
+  readonly pool: Pool;
+  /** Where requests are sent that name the whole address, and not the path. */
+  readonly forwardedBy: Proxy | undefined;
+  readonly origin: string;
+  /** Connections that the pool was made for. */
+  readonly connections: number;
+  readonly openedAt: number;
+  /** The address, where the origin names one and it is private. */
+  readonly privateAddress: string | undefined;
+}
+
+/**
+ * Keeps connections open, for each origin.
+ *
+ * Origins of archives are trusted wherever they are. All others have to be on the public Internet,
+ * which is checked where the connection is made, so that a name that resolves to something else
+ * the second time gains nothing.
+ */
+export class OriginPools {
+  readonly #options: OriginPoolsOptions;
+  readonly #now: () => number;
+  readonly #pools = new Map<string, OriginPool>();
+  #isClosed = false;
+  /** Origins of archives, and how many connections each may have. */
+  readonly #trusted = new Map<string, number>();
+
+  constructor(options: OriginPoolsOptions) {
+    this.#options = options;
+    this.#now = options.now ?? (() => performance.now());
+  }
+
+  /** Lets an origin be at a private address, and have so many connections. */
+  trust(written: string, connections: number): void {
+    const { origin } = parsedOrigin(written);
+    const most = Math.max(connections, this.#trusted.get(origin) ?? 0);
+    this.#trusted.set(origin, most);
+    if ((this.#pools.get(origin)?.connections ?? most) < most) this.#retire(origin);
+  }
+
+  /** Trusts no origins but these any more; each is of a whole address. */
+  trustOnly(addresses: Iterable<string>): void {
+    const origins = new Set(Array.from(addresses, (address) => parsedOrigin(address).origin));
+    for (const origin of this.#trusted.keys()) {
+      if (origins.has(origin)) continue;
+      this.#trusted.delete(origin);
+      // A connection that is open was checked for what it was then.
+      this.#retire(origin);
+    }
+  }
+
+  /** @throws MM_REFUSED for private addresses and after `close`, MM_BAD_URI. */
+  poolOf(origin: string): OriginPool {
+    if (this.#isClosed) throw closed();
+    let found = this.#pools.get(origin) ?? this.#add(origin);
+    if (this.#now() - found.openedAt > POOL_LIFE_MS) {
+      this.#retire(found.origin);
+      found = this.#add(origin);
+    }
+    if (found.privateAddress !== undefined && !this.#mayBePrivate(found.origin)) {
+      throw privateAddress(origin, found.privateAddress);
+    }
+    return found;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const pools = new Set(Array.from(this.#pools.values(), ({ pool }) => pool));
+    this.#pools.clear();
+    await Promise.all(Array.from(pools, (pool) => pool.destroy()));
+  }
+
+  #mayBePrivate(origin: string): boolean {
+    return this.#options.allowsPrivate || this.#trusted.has(origin);
+  }
+
+  #add(written: string): OriginPool {
+    const url = parsedOrigin(written);
+    const { origin } = url;
+    const known = this.#pools.get(origin) ?? this.#open(url);
+    this.#pools.set(origin, known);
+    this.#pools.set(written, known);
+    if (this.#pools.size > MAX_POOLS) this.#dropOldest();
+    return known;
+  }
+
+  #open(url: URL): OriginPool {
+    const { origin, protocol } = url;
+    const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
+    const { connectTimeoutMs: timeout, proxies } = this.#options;
+    const proxy = proxies?.proxyFor(url);
+    const lookup = this.#lookupFor(origin);
+    const connections = this.#trusted.get(origin) ?? this.#options.connections;
+    const pool = new Pool(origin, {
+      connections,
+      maxHeaderSize: MAX_HEADER_BYTES,
+      keepAliveTimeout: KEPT_OPEN_MS,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      connect:
+        proxy === undefined
+          ? { timeout, lookup }
+          : proxyConnector(proxy, {
+              timeoutMs: timeout,
+              lookup,
+              isTrusted: () => this.#mayBePrivate(origin),
+            }),
+    });
+    const isPrivate = isIP(host) !== 0 && isPrivateAddress(host);
+    return {
+      pool,
+      forwardedBy: protocol === "http:" ? proxy : undefined,
+      origin,
+      connections,
+      openedAt: this.#now(),
+      privateAddress: isPrivate ? host : undefined,
+    };
+  }
+
+  #lookupFor(origin: string): LookupFunction {
+    const lookup = this.#options.lookup ?? systemLookup;
+    return (host, options, callback) => {
+      const done = checked(host, callback, this.#mayBePrivate(origin));
+      try {
+        lookup(host, options, done);
+      } catch (error) {
+        // It throws for names that it takes for no names; a socket does not expect that.
+        process.nextTick(callback, error, "");
+      }
+    };
+  }
+
+  /** Uses the connections to an origin no more; requests under way on them still end. */
+  #retire(origin: string): void {
+    const retired = this.#pools.get(origin)?.pool;
+    if (retired === undefined) return;
+    for (const [written, { pool }] of this.#pools) {
+      if (pool === retired) this.#pools.delete(written);
+    }
+    retired.close(() => undefined);
+  }
+
+  /** The oldest that is of no archive; requests under way on it still end. */
+  #dropOldest(): void {
+    for (const [written, { pool, origin }] of this.#pools) {
+      if (this.#trusted.has(origin)) continue;
+      this.#pools.delete(written);
+      const isInUse = Array.from(this.#pools.values()).some((other) => other.pool === pool);
+      if (!isInUse) pool.close(() => undefined);
+      return;
+    }
+  }
+}
+
+function checked(
+  host: string,
+  callback: Parameters<LookupFunction>[2],
+  mayBePrivate: boolean,
+): Parameters<LookupFunction>[2] {
+  return (error, found, family) => {
+    if (error !== null) {
+      callback(error, "");
+      return;
+    }
+    const addresses = addressesOf(found);
+    const bad = mayBePrivate ? undefined : addresses.find((address) => isPrivateAddress(address));
+    if (addresses.length === 0) callback(noAddress(host), "");
+    else if (bad === undefined) callback(null, found, family);
+    else callback(privateAddress(host, bad), "");
+  };
+}
+
+/** What a name resolved to. A resolver that failed, or a broken one, gives nothing at all. */
+function addressesOf(found: unknown): string[] {
+  if (typeof found === "string") return [found];
+  return Array.isArray(found)
+    ? found.map((each: { readonly address: string }) => each.address)
+    : [];
+}
+
+/** @throws MM_BAD_URI when there is more in it than a scheme, a host and a port. */
+function parsedOrigin(written: string): URL {
+  const url = URL.canParse(written) ? new URL(written) : undefined;
+  const isBare =
+    url !== undefined &&
+    url.pathname === "/" &&
+    url.search === "" &&
+    url.hash === "" &&
+    url.username === "" &&
+    url.password === "" &&
+    url.hostname !== "" &&
+    (url.protocol === "http:" || url.protocol === "https:");
+  if (isBare) return url;
+  throw new MementoMapError("MM_BAD_URI", `${quote(written)} is no origin of the web`, {
+    reason: "bad-request",
+  });
+}
+
+function noAddress(host: string): MementoMapError {
+  return new MementoMapError("MM_HTTP", "the host has no address", {
+    position: { source: host },
+    reason: "dns",
+  });
+}
+
+function closed(): MementoMapError {
+  return new MementoMapError("MM_REFUSED", "the upstream is closed", { reason: "closed" });
+}
+
+function privateAddress(place: string, address: string): MementoMapError {
+  return new MementoMapError(
+    "MM_REFUSED",
+    `it leads to ${address}, which is a private address; allow private addresses if you mean it`,
+    { position: { source: place }, reason: "private-address" },
+  );
+}

@@ -1,0 +1,292 @@
+import type { Dispatcher } from "undici";
+import type { FailureReason } from "../../http/failure-reason.ts";
+import { MementoMapError } from "../../errors.ts";
+import type { Proxy } from "../../http/proxy-settings.ts";
+import { proxyAnswered } from "../../http/tunnel.ts";
+import { BodyDecoder, codingOf, type DecodedReceiver } from "../../http/body-decoder.ts";
+import type { AnswerReceiver, Exchange, NetworkRequest } from "./exchange.ts";
+import { networkFailure } from "../../http/network-failure.ts";
+import type { OriginPools } from "./origin-pools.ts";
+import { fieldOf, RawHeaders } from "./raw-headers.ts";
+import { redirectTarget, splitAddress } from "./web-address.ts";
+
+/** A body that is not wanted is read so far to keep the connection; beyond, the connection goes. */
+const DRAINED_BYTES = 64 * 1024;
+/** Answers of status 1xx before the real one. */
+const MAX_INTERIM = 20;
+
+/**
+ * One request, with the redirects it leads to, as a handler of undici.
+ *
+ * It has the older of undici's two sets of callbacks: for the newer one undici makes an adapter
+ * and an object of headers for every request.
+ *
+ * Everything here is called by sockets. What would be thrown to them would end the process, so that
+ * any exception ends this request and nothing else.
+ */
+export class UndiciExchange implements Exchange, Dispatcher.DispatchHandler, DecodedReceiver {
+  readonly #pools: OriginPools;
+  readonly #request: NetworkRequest;
+  readonly #receiver: AnswerReceiver;
+  readonly #maxRedirects: number;
+  #url: string;
+  /** Addresses that redirected. */
+  #seen: string[] | undefined;
+  /** Where a redirect leads whose body is still coming. */
+  #next: string | undefined;
+  #isDone = false;
+  #forwardedBy: Proxy | undefined;
+  #interim = 0;
+  #bytes = 0;
+  #decodedBytes = 0;
+  #decoder: BodyDecoder | undefined;
+  #abortHop: ((error?: Error) => void) | undefined;
+  #resumeHop: (() => void) | undefined;
+
+  constructor(
+    pools: OriginPools,
+    request: NetworkRequest,
+    receiver: AnswerReceiver,
+    maxRedirects: number,
+  ) {
+    this.#pools = pools;
+    this.#request = request;
+    this.#receiver = receiver;
+    this.#maxRedirects = maxRedirects;
+    this.#url = request.url;
+  }
+
+  begin(): void {
+    const { method } = this.#request;
+    try {
+      const { origin, path } = splitAddress(this.#url);
+      const { pool, forwardedBy } = this.#pools.poolOf(origin);
+      this.#forwardedBy = forwardedBy;
+      // undici does not write to the array.
+      const headers = this.#request.headers as string[];
+      if (forwardedBy === undefined) {
+        pool.dispatch({ path, method, headers }, this);
+      } else {
+        const { authorization } = forwardedBy;
+        const more = authorization === undefined ? [] : ["proxy-authorization", authorization];
+        pool.dispatch({ path: origin + path, method, headers: [...headers, ...more] }, this);
+      }
+    } catch (error) {
+      this.#failWith(error);
+    }
+  }
+
+  resume(): void {
+    if (this.#isDone) return;
+    if (this.#decoder !== undefined) this.#decoder.resume();
+    // Not at once: undici's parser must not be within another answer.
+    if (this.#resumeHop !== undefined) queueMicrotask(() => this.#resumeLater());
+  }
+
+  abort(): void {
+    if (this.#isDone) return;
+    this.#isDone = true;
+    try {
+      this.#decoder?.stop();
+      this.#abortHop?.();
+    } catch {
+      // What cannot be stopped is not listened to any more.
+    }
+  }
+
+  onConnect(abort: (error?: Error) => void): void {
+    if (this.#isDone) abort();
+    else this.#abortHop = abort;
+  }
+
+  onHeaders(status: number, fields: Buffer[], resume: () => void): boolean {
+    if (this.#isDone) return true;
+    try {
+      return this.#takeHead(status, fields, resume);
+    } catch (error) {
+      return this.#failWith(error);
+    }
+  }
+
+  #takeHead(status: number, fields: Buffer[], resume: () => void): boolean {
+    if (status < 200) return this.#takeInterim();
+    const { method, followsRedirects } = this.#request;
+    if (status === 407 && this.#forwardedBy !== undefined) {
+      return this.#failWith(proxyAnswered(this.#forwardedBy, status));
+    }
+    if (followsRedirects && isRedirect(status)) {
+      const location = fieldOf(fields, "location");
+      if (location !== undefined) {
+        this.#redirect(location);
+        return true;
+      }
+    }
+    this.#resumeHop = resume;
+    const hasBody = method !== "HEAD" && status !== 204 && status !== 304;
+    const coding = hasBody ? codingOf(fieldOf(fields, "content-encoding")) : undefined;
+    if (coding === "unknown") {
+      return this.#fail("bad-encoding", "it came in a coding that was not asked for");
+    }
+    if (coding !== undefined) this.#decoder = new BodyDecoder(coding, this);
+    const headers = new RawHeaders(fields, coding !== undefined);
+    this.#receiver.onHead({ status, url: this.#url, headers });
+    return true;
+  }
+
+  onData(chunk: Buffer): boolean {
+    if (this.#isDone) return true;
+    try {
+      return this.#takeData(chunk);
+    } catch (error) {
+      return this.#failWith(error);
+    }
+  }
+
+  #takeData(chunk: Buffer): boolean {
+    this.#bytes += chunk.length;
+    if (this.#next !== undefined) {
+      if (this.#bytes > DRAINED_BYTES) this.#abortHop?.();
+      return true;
+    }
+    if (this.#bytes > this.#request.maxBytes) return this.#failTooLong();
+    if (this.#decoder !== undefined) return this.#decoder.write(chunk);
+    return this.#receiver.onChunk(chunk);
+  }
+
+  onComplete(): void {
+    this.#abortHop = undefined;
+    if (this.#isDone) return;
+    try {
+      if (this.#next !== undefined) this.#follow();
+      else if (this.#decoder !== undefined) this.#decoder.end();
+      else this.onDecodedEnd();
+    } catch (error) {
+      this.#failWith(error);
+    }
+  }
+
+  onError(error: Error): void {
+    this.#abortHop = undefined;
+    if (this.#isDone) return;
+    // What becomes of the body of a redirect does not matter.
+    if (this.#next !== undefined) this.#follow();
+    else this.#failWith(error);
+  }
+
+  onDecoded(chunk: Uint8Array): boolean {
+    if (this.#isDone) return true;
+    this.#decodedBytes += chunk.length;
+    try {
+      if (this.#decodedBytes > this.#request.maxBytes) return this.#failTooLong();
+      return this.#receiver.onChunk(chunk);
+    } catch (error) {
+      return this.#failWith(error);
+    }
+  }
+
+  onDecodedEnd(): void {
+    if (this.#isDone) return;
+    this.#isDone = true;
+    try {
+      this.#receiver.onEnd();
+    } catch (error) {
+      this.#report(error);
+    }
+  }
+
+  onUndecodable(error: Error): void {
+    this.#fail("bad-encoding", "the body cannot be decompressed", error);
+  }
+
+  onDecoderReady(): void {
+    this.#resumeLater();
+  }
+
+  /** undici asserts what it takes for granted, also when the connection is gone by now. */
+  #resumeLater(): void {
+    if (this.#isDone) return;
+    try {
+      this.#resumeHop?.();
+    } catch (error) {
+      this.#failWith(error);
+    }
+  }
+
+  /** Answers that announce another are few, if they are honest. */
+  #takeInterim(): boolean {
+    this.#interim += 1;
+    if (this.#interim <= MAX_INTERIM) return true;
+    return this.#fail(
+      "bad-http",
+      `it sent more than ${MAX_INTERIM} answers that only announce one`,
+    );
+  }
+
+  #redirect(location: string): void {
+    const seen = (this.#seen ??= []);
+    seen.push(this.#url);
+    const most = this.#maxRedirects;
+    try {
+      const next = redirectTarget(this.#url, location);
+      if (seen.includes(next)) throw refused(this.#url, "the server redirects in a circle");
+      if (seen.length > most) {
+        throw refused(this.#url, `the server redirects more than ${most} times`);
+      }
+      this.#next = next;
+    } catch (error) {
+      this.#failWith(error);
+    }
+  }
+
+  #follow(): void {
+    this.#url = this.#next ?? this.#url;
+    this.#next = undefined;
+    this.#bytes = 0;
+    this.#interim = 0;
+    this.begin();
+  }
+
+  #failTooLong(): true {
+    const { maxBytes } = this.#request;
+    const message = `the body is longer than ${maxBytes} bytes`;
+    return this.#failWith(
+      new MementoMapError("MM_LIMIT", message, {
+        position: { source: this.#url },
+        reason: "body-limit",
+      }),
+    );
+  }
+
+  #fail(reason: FailureReason, message: string, cause?: unknown): true {
+    const details = { position: { source: this.#url }, cause, reason };
+    return this.#failWith(new MementoMapError("MM_HTTP", message, details));
+  }
+
+  /** Always true, for callbacks that say whether more may come: it may, nobody looks at it. */
+  #failWith(caught: unknown): true {
+    if (this.#isDone) return true;
+    this.abort();
+    this.#report(caught);
+    return true;
+  }
+
+  #report(caught: unknown): void {
+    const { reason, error } = networkFailure(caught, this.#url);
+    try {
+      this.#receiver.onFail(error, reason);
+    } catch {
+      // A receiver that fails to take a failure is ended by its deadline.
+    }
+  }
+}
+
+function isRedirect(status: number): boolean {
+  return status === 301 || status === 302 || status === 303 || status === 307 || status === 308;
+}
+
+function refused(url: string, message: string): MementoMapError {
+  return new MementoMapError("MM_REFUSED", message, {
+    position: { source: url },
+    reason: "redirect",
+  });
+}

@@ -1,0 +1,161 @@
+import { BACKSLASH, COLON, CLOSE_BRACE, COMMA, OPEN_BRACE, QUOTE, SPACE } from "./ascii.ts";
+import { skipBlanks } from "./blanks.ts";
+import { standsAt } from "./stands-at.ts";
+
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+
+/**
+ * Walks the members of a single-line JSON object without making strings.
+ *
+ * Only what index files need: names and scalar values as byte ranges, escapes left as they are,
+ * nested values skipped. It does not validate JSON; it only refuses what it cannot walk.
+ */
+export class JsonMembers {
+  nameStart = 0;
+  nameEnd = 0;
+  /** For a string, what is between the quotes; for other values, their text. */
+  valueStart = 0;
+  valueEnd = 0;
+  #bytes: Uint8Array = new Uint8Array(0);
+  #view: DataView = new DataView(new ArrayBuffer(0));
+  #at = 0;
+  #end = 0;
+
+  /** The bytes that are being read. */
+  get view(): DataView {
+    return this.#view;
+  }
+
+  /** Behind the current value; at the end of the object, where its brace is. */
+  get offset(): number {
+    return this.#at;
+  }
+
+  /** Whether the current value is a string. */
+  get isString(): boolean {
+    return this.#bytes[this.valueStart - 1] === QUOTE;
+  }
+
+  /** Whether the current value has no members of its own. */
+  get isScalar(): boolean {
+    if (this.isString) return true;
+    const first = this.#bytes[this.valueStart];
+    return first !== OPEN_BRACE && first !== OPEN_BRACKET;
+  }
+
+  /** Starts on the object at `bytes[start, end)`; false if it does not begin with `{`. */
+  open(bytes: Uint8Array, start: number, end: number): boolean {
+    if (bytes !== this.#bytes) {
+      this.#bytes = bytes;
+      this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    }
+    this.#end = end;
+    this.#at = skipBlanks(bytes, start, end);
+    if (bytes[this.#at] !== OPEN_BRACE) return false;
+    this.#at++;
+    return true;
+  }
+
+  /** Moves to the next member; 1 if there is one, 0 at the end, -1 if this is not JSON. */
+  next(): 1 | 0 | -1 {
+    const bytes = this.#bytes;
+    const view = this.#view;
+    const end = this.#end;
+    let at = skipBlanks(bytes, this.#at, end);
+    if (at < end && bytes[at] === COMMA) at = skipBlanks(bytes, at + 1, end);
+    if (at >= end) return -1;
+    if (bytes[at] === CLOSE_BRACE) {
+      this.#at = at;
+      return 0;
+    }
+    if (bytes[at] !== QUOTE) return -1;
+    this.nameStart = at + 1;
+    at = stringEnd(bytes, view, at + 1, end);
+    if (at === -1) return -1;
+    this.nameEnd = at;
+    at = skipBlanks(bytes, at + 1, end);
+    if (bytes[at] !== COLON) return -1;
+    at = skipBlanks(bytes, at + 1, end);
+    if (bytes[at] === QUOTE) {
+      this.valueStart = at + 1;
+      at = stringEnd(bytes, view, at + 1, end);
+      if (at === -1) return -1;
+      this.valueEnd = at++;
+    } else {
+      this.valueStart = at;
+      at = valueEnd(bytes, view, at, end);
+      if (at === -1) return -1;
+      this.valueEnd = at;
+    }
+    this.#at = at;
+    return 1;
+  }
+
+  /** Whether the current member has this (ASCII) name. */
+  isNamed(name: Uint8Array): boolean {
+    const { nameStart, nameEnd } = this;
+    return nameEnd - nameStart === name.length && standsAt(this.#bytes, nameStart, nameEnd, name);
+  }
+}
+
+/**
+ * The text of a JSON string whose inside is `bytes[start, end)`, without its escapes.
+ *
+ * What is no JSON is given back as it is: a walk over members does not validate them.
+ */
+export function unescapeJson(bytes: Uint8Array, start: number, end: number): string {
+  const text = new TextDecoder().decode(bytes.subarray(start, end));
+  try {
+    return String(JSON.parse(`"${text}"`));
+  } catch {
+    return text;
+  }
+}
+
+const FOUR_QUOTES = 0x22222222;
+const FOUR_BACKSLASHES = 0x5c5c5c5c;
+
+/** The offset of the quote that ends a string, or -1. Looks at four bytes at a time. */
+export function stringEnd(bytes: Uint8Array, view: DataView, from: number, end: number): number {
+  let at = from;
+  for (;;) {
+    while (at + 4 <= end) {
+      const four = view.getInt32(at);
+      if (hasZeroByte(four ^ FOUR_QUOTES) || hasZeroByte(four ^ FOUR_BACKSLASHES)) break;
+      at += 4;
+    }
+    const stop = at + 4 <= end ? at + 4 : end;
+    for (; at < stop; at++) {
+      const byte = bytes[at];
+      if (byte === QUOTE) return at;
+      if (byte === BACKSLASH) at++;
+    }
+    if (at >= end) return -1;
+  }
+}
+
+/** Whether one of the four bytes of a number is zero. */
+function hasZeroByte(four: number): boolean {
+  return ((four - 0x01010101) & ~four & 0x80808080) !== 0;
+}
+
+/** The end of a value; -1 if what follows it is not before `end`, because only that ends a value. */
+export function valueEnd(bytes: Uint8Array, view: DataView, from: number, end: number): number {
+  let depth = 0;
+  for (let at = from; at < end; at++) {
+    const byte = bytes[at];
+    if (byte === QUOTE) {
+      at = stringEnd(bytes, view, at + 1, end);
+      if (at === -1) return -1;
+    } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+      depth++;
+    } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
+      if (depth === 0) return at;
+      depth--;
+    } else if (depth === 0 && (byte === COMMA || byte <= SPACE)) {
+      return at;
+    }
+  }
+  return -1;
+}

@@ -1,0 +1,373 @@
+import { MementoMapError, quote } from "../../errors.ts";
+import { DEFAULT_ASK_LIMITS } from "../../aggregate/ask-archive.ts";
+import type { OptionTable } from "./command.ts";
+import { parseDatetime } from "./datetime.ts";
+import {
+  MONITORING_OPTIONS,
+  parseBase,
+  parsePort,
+  SERVER_LOGS,
+  parseZeroUp,
+  PROXY_OPTIONS,
+} from "./server-options.ts";
+import {
+  parseDecimal,
+  parseDuration,
+  parsePositive,
+  parsePart,
+  parseSize,
+  parseWhole,
+} from "./sizes.ts";
+import { MAX_SHRINK_OPTION } from "./max-shrink-option.ts";
+import { choice } from "./choice.ts";
+
+/**
+ * The options of `aggregate`, which are its settings in a file and in the environment too. Short
+ * names are those of MemGator.
+ */
+export const AGGREGATE_OPTIONS = {
+  archives: {
+    type: "string",
+    short: "a",
+    value: "FILE",
+    help: "The list of archives, MemGator's archives.json: a file, or an address to get it from.",
+  },
+  map: {
+    type: "string",
+    value: "ID=MAP",
+    help: "The map of an archive: a file or an address. May be given more than once.",
+    multiple: true,
+    parse: parseMap,
+  },
+  "no-routing": { type: "boolean", help: "Ask every archive, whatever maps say." },
+  format: {
+    type: "string",
+    short: "f",
+    value: "FORMAT",
+    default: "link",
+    help: "What to write: link, json or cdxj.",
+    ...choice(["link", "json", "cdxj"]),
+  },
+  only: {
+    type: "string",
+    value: "ID",
+    help: "Ask only this archive. May be given more than once.",
+    multiple: true,
+  },
+  except: {
+    type: "string",
+    value: "ID",
+    help: "Do not ask this archive. May be given more than once.",
+    multiple: true,
+  },
+  from: {
+    type: "string",
+    value: "DATETIME",
+    help: "Only mementos from this time on.",
+    parse: parseDatetime,
+  },
+  until: {
+    type: "string",
+    value: "DATETIME",
+    help: "Only mementos until this time.",
+    parse: parseDatetime,
+  },
+  "top-k": {
+    type: "string",
+    short: "k",
+    value: "N",
+    help: "Ask at most so many archives, the likeliest.",
+    parse: parsePositive,
+  },
+  "min-likelihood": {
+    type: "string",
+    value: "SHARE",
+    help: "Ask only archives that are so likely to have it.",
+    parse: parsePart,
+  },
+  timeout: {
+    type: "string",
+    short: "r",
+    value: "TIME",
+    default: "60s",
+    help: "When to go on without archives that have not answered.",
+    parse: parseDuration,
+  },
+  "headers-timeout": {
+    type: "string",
+    short: "T",
+    value: "TIME",
+    default: "30s",
+    help: "How long an archive may take to begin its answer.",
+    parse: parseDuration,
+  },
+  "connect-timeout": {
+    type: "string",
+    short: "t",
+    value: "TIME",
+    default: "5s",
+    help: "How long a connection to an archive may take.",
+    parse: parseDuration,
+  },
+  contact: {
+    type: "string",
+    short: "c",
+    value: "TEXT",
+    help: "Whom archives can write to: a mail address or a page. Sent with every request.",
+  },
+  agent: {
+    type: "string",
+    short: "A",
+    value: "TEXT",
+    help: "The whole User-Agent, in place of mementomap/VERSION (+CONTACT).",
+  },
+  concurrency: {
+    type: "string",
+    value: "N",
+    default: "256",
+    help: "Requests to one archive at a time, at most; it begins with 16 and adapts to the archive.",
+    parse: parsePositive,
+  },
+  "queue-timeout": {
+    type: "string",
+    value: "TIME",
+    default: "2s",
+    help: "How long a request waits for its turn at an archive, at most.",
+    parse: parseDuration,
+  },
+  "archive-rate": {
+    type: "string",
+    value: "N",
+    default: "0",
+    help: "Requests a second to one archive; 0 for no limit.",
+    parse: parseDecimal,
+  },
+  retries: {
+    type: "string",
+    value: "N",
+    default: "2",
+    help: "How often a request that failed is sent again.",
+    parse: parseZeroUp,
+  },
+  tolerance: {
+    type: "string",
+    short: "F",
+    value: "N",
+    default: "5",
+    help: "Failures in a row after which an archive is left alone; 0 for never.",
+    parse: parseTolerance,
+  },
+  dormant: {
+    type: "string",
+    short: "d",
+    value: "TIME",
+    default: "15m",
+    help: "How long it is left alone at most; at first 1 minute, then twice as long each time.",
+    parse: parseDuration,
+  },
+  cache: {
+    type: "string",
+    value: "SIZE",
+    default: "64m",
+    help: "How much to keep of what archives answered, in memory or in --cache-dir; off for nothing.",
+    parse: parseCache,
+  },
+  "cache-dir": {
+    type: "string",
+    value: "DIR",
+    help: "Keep answers of archives in this folder, where they outlive the service.",
+  },
+  "cache-time": {
+    type: "string",
+    value: "TIME",
+    default: "1h",
+    help: "How long to use an answer for which its archive sets no time.",
+    parse: parseDuration,
+  },
+  "miss-time": {
+    type: "string",
+    value: "TIME",
+    default: "10m",
+    help: "The same for answers that an archive has nothing.",
+    parse: parseDuration,
+  },
+  "max-timemap": {
+    type: "string",
+    value: "SIZE",
+    default: `${DEFAULT_ASK_LIMITS.maxBytes / 2 ** 20}m`,
+    help: "Bytes of an archive's TimeMap, or of a page of it.",
+    parse: parseSize,
+  },
+  state: {
+    type: "string",
+    value: "DIR",
+    help: "Keep maps that are fetched here; by default in a folder for this run only.",
+  },
+  "map-age": {
+    type: "string",
+    value: "TIME",
+    default: "90d",
+    help: "Maps older than this are not believed where they say that nothing is there; off for maps of any age.",
+    parse: parseMapAge,
+  },
+  "max-shrink": MAX_SHRINK_OPTION,
+  sample: {
+    type: "string",
+    value: "SHARE",
+    default: "1%",
+    help: "Ask so many of the spared archives all the same, to learn how often maps are wrong. Answers do not wait for these.",
+    parse: parsePart,
+  },
+  "allow-private": {
+    type: "boolean",
+    help: "Let archives lead to private addresses, not only those of the list.",
+  },
+  log: {
+    type: "string",
+    short: "l",
+    value: "FILE",
+    help: "Write what archives answered here, in the form of MemGator's log.",
+  },
+  serve: { type: "boolean", help: "Run as a service." },
+  port: {
+    type: "string",
+    short: "p",
+    value: "N",
+    default: "1208",
+    help: "The port; 0 takes any that is free.",
+    parse: parsePort,
+  },
+  host: {
+    type: "string",
+    short: "H",
+    value: "ADDRESS",
+    default: "127.0.0.1",
+    help: "The address to listen on; 0.0.0.0 or :: for all.",
+  },
+  workers: {
+    type: "string",
+    value: "N",
+    help: "Serve with this many processes; by default one for each core, but at most 4.",
+    parse: parseWorkers,
+  },
+  base: {
+    type: "string",
+    short: "P",
+    value: "URL",
+    help: "The public address of the service, for links; by default that which the client used.",
+    parse: parseBase,
+  },
+  root: {
+    type: "string",
+    short: "R",
+    value: "PATH",
+    default: "/",
+    help: "What all paths begin with.",
+  },
+  ...MONITORING_OPTIONS,
+  monitor: { type: "boolean", short: "m", help: "Send events to whoever listens at /monitor." },
+  "page-size": {
+    type: "string",
+    value: "N",
+    default: "1000000",
+    help: "Mementos of a page of a TimeMap.",
+    parse: parsePositive,
+  },
+  "max-age": {
+    type: "string",
+    value: "TIME",
+    default: "10m",
+    help: "How long clients may use an answer without asking again.",
+    parse: parseDuration,
+  },
+  "max-proxy": {
+    type: "string",
+    value: "SIZE",
+    default: "256m",
+    help: "Bytes of a memento that /memento/proxy passes on.",
+    parse: parseSize,
+  },
+  "max-requests": {
+    type: "string",
+    value: "N",
+    default: "256",
+    help: "Questions to work on at a time; others wait.",
+    parse: parsePositive,
+  },
+  "max-waiting": {
+    type: "string",
+    value: "N",
+    default: "20000",
+    help: "Questions that may wait; more are answered 503.",
+    parse: parseZeroUp,
+  },
+  "max-connections": {
+    type: "string",
+    value: "N",
+    default: "20000",
+    help: "Connections of clients at a time.",
+    parse: parsePositive,
+  },
+  rate: {
+    type: "string",
+    value: "N",
+    default: "0",
+    help: "Requests a second for each client's address; 0 for no limit.",
+    parse: parseDecimal,
+  },
+  ...PROXY_OPTIONS,
+  grace: {
+    type: "string",
+    value: "TIME",
+    default: "10s",
+    help: "How long requests under way may take after a stop.",
+    parse: parseDuration,
+  },
+  "access-log": {
+    type: "string",
+    value: "WHAT",
+    default: "events",
+    help: "What to say on standard error: requests (and events), events, or nothing.",
+    ...choice(SERVER_LOGS),
+  },
+  config: {
+    type: "string",
+    value: "FILE",
+    help: "Settings as JSON, by the names of these options.",
+  },
+} as const satisfies OptionTable;
+
+/** More processes than any machine has use for are a slip of the keyboard. */
+const MOST_WORKERS = 512;
+
+function parseWorkers(text: string): number {
+  const count = parsePositive(text);
+  if (count <= MOST_WORKERS) return count;
+  throw new MementoMapError("MM_USAGE", `more than ${MOST_WORKERS} processes: ${quote(text)}`);
+}
+
+/** `id=path`, where the path may be an address. */
+function parseMap(text: string): { id: string; map: string } {
+  const equals = text.indexOf("=");
+  if (equals > 0 && equals < text.length - 1) {
+    return { id: text.slice(0, equals), map: text.slice(equals + 1) };
+  }
+  throw new MementoMapError(
+    "MM_USAGE",
+    `not a map of an archive: ${quote(text)}; write ID=MAP, such as loc=loc.ukvs`,
+  );
+}
+
+function parseMapAge(text: string): number {
+  return text === "off" ? Infinity : parseDuration(text);
+}
+
+function parseCache(text: string): number {
+  return text === "off" ? 0 : parseSize(text);
+}
+
+/** MemGator's -1 is our 0: no number of failures is too many. */
+function parseTolerance(text: string): number {
+  const failures = text === "-1" ? 0 : parseWhole(text);
+  return failures === 0 ? Infinity : failures;
+}

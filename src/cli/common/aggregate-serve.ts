@@ -1,0 +1,261 @@
+import { join } from "node:path";
+import type { ProcessPlace } from "../../aggregate/session.ts";
+import { internalFault } from "../../files/internal-fault.ts";
+import { NodeClient } from "../../http/node-client.ts";
+import { WorkerLink } from "../../files/processes/worker-link.ts";
+import { ProxySettings } from "../../http/proxy-settings.ts";
+import { packageVersion } from "../../files/package-version.ts";
+import type { Archive } from "../../aggregate/route/archive.ts";
+import { AggregatorService } from "../../aggregate/service/aggregator-service.ts";
+import { AggregatorMetrics } from "../../aggregate/service/aggregator-metrics.ts";
+import type { ServiceProcesses, StatusSnapshot } from "../../aggregate/service/joined-status.ts";
+import { Monitor } from "../../aggregate/service/monitor.ts";
+import { ServiceStatus } from "../../aggregate/service/service-status.ts";
+import { listen, type Listening } from "../../http/listen.ts";
+import { JsonLog } from "../../http/log.ts";
+import { RateLimit } from "../../http/rate-limit.ts";
+import { AggregateReload, TAKEN_AT_ONCE } from "./aggregate-reload.ts";
+import { type AggregateValues, setUpAggregator } from "./aggregate-setup.ts";
+import { ExitCode, type Io } from "./io.ts";
+import { listenForMonitoring, listeningLine } from "./listening.ts";
+import { accessLogOf } from "./server-options.ts";
+import { formatDuration } from "./sizes.ts";
+
+/** A client may have to wait as long as the archives may take, and a little more. */
+const MARGIN_MS = 15_000;
+
+/** The settings of the service. */
+export type ServiceValues = AggregateValues & { readonly json: boolean; readonly quiet: boolean };
+
+/** What a worker process is told at its start. */
+export interface WorkerStart {
+  readonly place: ProcessPlace;
+  readonly values: ServiceValues;
+}
+
+interface OneOfWorkers {
+  readonly link: WorkerLink;
+  readonly place: ProcessPlace;
+}
+
+/**
+ * Runs the service as one of several processes, until the primary process tells it to stop.
+ *
+ * @param now the values as they are now. Those that want a restart are as the primary process began
+ *   with, so that a worker that replaces another is like the rest.
+ */
+export async function serveAsWorker(
+  now: ServiceValues,
+  io: Io,
+  reread: () => AggregateValues,
+): Promise<ExitCode> {
+  const link = new WorkerLink(() => io.interrupt.trigger("the primary process"));
+  // The supervisor is of the same program.
+  const { place, values } = (await link.start()) as WorkerStart;
+  const taken = Object.fromEntries(TAKEN_AT_ONCE.map((name) => [name, now[name]]));
+  const { state } = values;
+  return serveAggregator({ ...values, ...taken }, io, () => ({ ...reread(), state }), {
+    link,
+    place,
+  });
+}
+
+/**
+ * Runs the service until it is told to stop.
+ *
+ * @param reread gives the values as they are now, of which some hold at once.
+ */
+export async function serveAggregator(
+  values: ServiceValues,
+  io: Io,
+  reread: () => AggregateValues,
+  worker?: OneOfWorkers,
+): Promise<ExitCode> {
+  const wanted = values["access-log"];
+  const own = worker === undefined ? values : shareOf(values, worker.place);
+  const accessLog = accessLogOf(values["combined-log"], io, (reason) =>
+    log.event("error", "the access log cannot be written", { reason }),
+  );
+  const log: JsonLog = new JsonLog(
+    (text) => {
+      if (wanted !== "nothing") io.stderr.write(text);
+    },
+    {
+      requests: wanted === "requests" && !values.quiet,
+      accessLog,
+      members: worker && { worker: worker.place.number },
+    },
+  );
+  const monitor = values.monitor ? new Monitor() : undefined;
+  const metrics = new AggregatorMetrics();
+  metrics.readProcess();
+  const observers = monitor === undefined ? [metrics] : [metrics, monitor];
+  const setUp = await setUpAggregator(own, io, { log, observers, place: worker?.place });
+  const { open, logFile } = setUp;
+  const reload = new AggregateReload({ values, reread, setUp, log }, io);
+  const client = new NodeClient({
+    trustedOrigins: { includes: (origin) => reload.archives.some(isOfOrigin(origin)) },
+    allowsPrivate: values["allow-private"],
+    proxies: ProxySettings.of(io.env),
+    headersTimeoutMs: values["headers-timeout"],
+  });
+  const onHangUp = (): void => {
+    try {
+      logFile?.reopen();
+      log.event("info", "took up files anew");
+    } catch (error) {
+      log.event("error", "the log cannot be opened anew", { reason: String(error) });
+    }
+    // The list first: it may name other maps.
+    reload
+      .reload()
+      .then(() => open.keeper.refresh())
+      .catch((error: unknown) => {
+        log.event("error", "reloading failed", {
+          reason: internalFault(error, "MM_IO").describe(),
+        });
+      });
+  };
+  const offHangUp = io.onHangUp?.(onHangUp);
+  const offReload = worker?.link.onReload(onHangUp);
+  let monitoring: Listening | undefined;
+  try {
+    await reload.start();
+    const service: AggregatorService = new AggregatorService({
+      aggregator: open.aggregator,
+      status: new ServiceStatus({
+        get archives() {
+          return reload.archives;
+        },
+        upstream: open.upstream,
+        tallies: open.tallies,
+        estimate: open.estimate,
+        mapStateOf: (archive) => open.keeper.stateOf(archive),
+        countersOf: ({ id }) => open.upstream.counters.get(id),
+        isRouting: open.isRouting,
+        listState: () => reload.state,
+        get settings() {
+          return shownSettings(reload.values);
+        },
+      }),
+      client,
+      get defaults() {
+        return reload.wishes;
+      },
+      base: values.base,
+      root: values.root,
+      monitor,
+      metrics,
+      servesMetrics: values["metrics-port"] === undefined,
+      pageSize: values["page-size"],
+      maxAgeSeconds: Math.round(values["max-age"] / 1000),
+      maxProxyBytes: values["max-proxy"],
+      maxUnderWay: own["max-requests"],
+      maxWaiting: own["max-waiting"],
+      rateLimit: values.rate === 0 ? undefined : new RateLimit({ perSecond: values.rate }),
+      prefix: values.prefix,
+      trustedProxies: values["trust-proxy"],
+      processes: worker && processesOf(worker, () => service),
+      log,
+    });
+    worker?.link.answer("status", () => service.snapshot());
+    worker?.link.answer("metrics", () => metrics.snapshot());
+    monitoring = await listenForMonitoring(service, values);
+    const server = await listen(service, {
+      port: values.port,
+      host: values.host,
+      limits: {
+        maxConnections: own["max-connections"],
+        idleTimeoutMs: values.timeout + MARGIN_MS,
+        graceMs: values.grace,
+      },
+      onError: (error) =>
+        log.event("error", "a connection was not taken", { reason: error.describe() }),
+    });
+    if (worker === undefined) io.stdout.write(listeningLine(server, monitoring, values.json));
+    else worker.link.ready({ url: server.url, metrics: monitoring?.url });
+    await interrupted(io);
+    log.event("info", "stopping");
+    monitor?.close();
+    await server.stop();
+  } finally {
+    offHangUp?.();
+    offReload?.();
+    await monitoring?.stop();
+    reload.stop();
+    client.close();
+    await setUp.close();
+    accessLog?.flush();
+    log.flush();
+  }
+  return ExitCode.ok;
+}
+
+/** What a worker has of what is for the whole service. */
+function shareOf(values: ServiceValues, { number, count }: ProcessPlace): ServiceValues {
+  const folder = values["cache-dir"];
+  return {
+    ...values,
+    cache: Math.floor(values.cache / count),
+    // A folder of answers has one owner, which knows how much is in it.
+    "cache-dir": folder === undefined ? undefined : join(folder, `worker-${number}`),
+    "max-requests": Math.ceil(values["max-requests"] / count),
+    "max-waiting": Math.ceil(values["max-waiting"] / count),
+    "max-connections": Math.ceil(values["max-connections"] / count),
+  };
+}
+
+/** What the workers know together; only what this one knows, where the primary process is silent. */
+function processesOf(
+  { link, place }: OneOfWorkers,
+  service: () => AggregatorService,
+): ServiceProcesses {
+  return {
+    async status() {
+      // As aggregate-supervise.ts joins them.
+      const snapshots = (await link.collect("status")) as readonly StatusSnapshot[] | undefined;
+      const known =
+        snapshots === undefined || snapshots.length === 0 ? [service().snapshot()] : snapshots;
+      return { snapshots: known, workers: { wanted: place.count, running: known.length } };
+    },
+    async metrics() {
+      const text = (await link.collect("metrics")) as string | undefined;
+      return text ?? service().metrics.text();
+    },
+  };
+}
+
+function isOfOrigin(origin: string): (archive: Archive) => boolean {
+  return ({ timemap, timegate }) =>
+    [timemap, timegate].some(
+      (address) => address !== undefined && new URL(address).origin === origin,
+    );
+}
+
+function interrupted({ interrupt }: Io): Promise<void> {
+  return new Promise((resolve) => {
+    if (interrupt.signal.aborted) resolve();
+    else interrupt.signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
+/** What `/about` shows of the settings: what clients and archives may wonder about. */
+function shownSettings(values: AggregateValues): Record<string, string> {
+  return {
+    "List of archives": values.archives ?? "",
+    "User-Agent": values.agent ?? defaultAgent(values.contact),
+    Timeout: formatDuration(values.timeout),
+    "Headers timeout": formatDuration(values["headers-timeout"]),
+    "Connect timeout": formatDuration(values["connect-timeout"]),
+    "Failure tolerance": values.tolerance === Infinity ? "any" : String(values.tolerance),
+    "Dormant at most": formatDuration(values.dormant),
+    "Requests to an archive": String(values.concurrency),
+    Sampled: `${values.sample * 100} %`,
+    ...(values.workers === undefined ? {} : { Workers: String(values.workers) }),
+    ...(values["top-k"] === undefined ? {} : { "Top archives": String(values["top-k"]) }),
+  };
+}
+
+function defaultAgent(contact: string | undefined): string {
+  return `mementomap/${packageVersion()}${contact === undefined ? "" : ` (+${contact})`}`;
+}

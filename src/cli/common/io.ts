@@ -1,0 +1,70 @@
+import type { Writable } from "node:stream";
+import type { Interrupt } from "../../files/interrupt.ts";
+import type { Program } from "../../files/processes/supervisor.ts";
+import { foreseenError } from "../../files/io-error.ts";
+import { isClosedPipe } from "../../files/output-file.ts";
+
+/** Where messages go: standard error, or a test. */
+export interface MessageSink {
+  write(text: string): unknown;
+  readonly isTTY?: boolean | undefined;
+  readonly columns?: number | undefined;
+}
+
+/** Everything a command may touch of the world around it. */
+export interface Io {
+  readonly stdin: AsyncIterable<Uint8Array>;
+  readonly stdout: Writable;
+  readonly stderr: MessageSink;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly interrupt: Interrupt;
+  /** How this program is started once more; without it there are no worker processes. */
+  readonly program?: Program | undefined;
+  /**
+   * Calls back when the process is told to take up its files anew (SIGHUP), as after a log was moved
+   * away; the function returned takes that back.
+   */
+  onHangUp?(listener: () => void): () => void;
+  /** Milliseconds from any fixed point. */
+  now(): number;
+}
+
+/** What the process says when it ends. Part of the interface: scripts rely on it. */
+export const ExitCode = {
+  /** Done; found. */
+  ok: 0,
+  /** Done, and the answer is no: absent, different, invalid. */
+  negative: 1,
+  /** Wrong use, bad input, or a failing disk. */
+  failed: 2,
+  interrupted: 130,
+} as const;
+
+export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode];
+
+/**
+ * Writes text to standard output and waits until it is taken.
+ *
+ * Fails with the system's `EPIPE` error when nobody reads any more; `main` ends quietly then.
+ */
+export function writeText(stdout: Writable, text: string): Promise<void> {
+  return writeBytes(stdout, text);
+}
+
+/** {@link writeText} of bytes. */
+export function writeBytes(stdout: Writable, bytes: Uint8Array | string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    stdout.write(bytes, (error) => {
+      if (error === null || error === undefined) resolve();
+      else reject(isClosedPipe(error) ? error : (foreseenError(error, "stdout") ?? error));
+    });
+  });
+}
+
+/** Waits until a stream has passed on what it was given, or has failed: each write reports that. */
+export function drained(stream: Writable): Promise<void> {
+  return new Promise((resolve) => {
+    if (stream.destroyed) resolve();
+    else stream.write("", () => resolve());
+  });
+}

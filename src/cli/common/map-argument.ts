@@ -1,0 +1,19 @@
+import { stat } from "node:fs/promises";
+import { mapHeadOf } from "../../map/lookup/map-head.ts";
+import { decompressedHead } from "../../input/compressed-input.ts";
+import { wholeLinesOf } from "../../input/stream-input.ts";
+
+/**
+ * Refuses files that are no maps before they are read from start to end, as `readMapHead` does for
+ * those that are searched. Reads nothing of standard input and pipes.
+ *
+ * @throws MM_BAD_INPUT for an index, MM_BAD_HEADER, MM_BAD_LINE and MM_BAD_FREQUENCY for what has no
+ *   row of a map, MM_IO
+ */
+export async function refuseOtherThanMaps(...paths: readonly string[]): Promise<void> {
+  for (const path of paths) {
+    // What is missing or a folder is said best by whoever opens it.
+    const stats = path === "-" ? undefined : await stat(path).catch(() => undefined);
+    if (stats?.isFile() === true) mapHeadOf(wholeLinesOf(await decompressedHead(path)), path);
+  }
+}

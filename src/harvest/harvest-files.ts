@@ -1,0 +1,159 @@
+import { createHash } from "node:crypto";
+import { readFile, realpath, rename, rm, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { MementoMapError } from "../errors.ts";
+import { codingFor } from "../files/compress.ts";
+import { copyToOutput } from "../files/copy-to-output.ts";
+import { writeJson } from "../files/json-file.ts";
+import type { Interrupt } from "../files/interrupt.ts";
+import { ioError, systemCode } from "../files/io-error.ts";
+import { withOutput } from "../files/output-file.ts";
+import { syncFolder } from "../files/sync-folder.ts";
+import type { PartFile } from "./part-file.ts";
+
+/** What every harvest remembers between runs, besides how far it got. */
+export interface HarvestNote {
+  /** Names the server and the questions; another harvest must not go on from here. */
+  readonly harvest: string;
+  /** The file that is or becomes the index, by its number on the disk, once it is whole. */
+  readonly index?: number | undefined;
+}
+
+/** The name of a harvest that asks just this. */
+export function harvestName(questions: readonly unknown[]): string {
+  return createHash("sha256").update(JSON.stringify(questions)).digest("hex");
+}
+
+/**
+ * Where the index is to be in the end; through a link, so that the link stays.
+ *
+ * @throws MM_IO when no file can be there, MM_USAGE when it cannot be compressed as its name says:
+ *   both would be known only when all is fetched.
+ */
+export async function harvestTarget(path: string): Promise<string> {
+  codingFor(path);
+  try {
+    const found = await stat(path).catch((error: unknown) => {
+      if (systemCode(error) === "ENOENT") return undefined;
+      throw error;
+    });
+    if (found === undefined) return path;
+    if (found.isFile()) return await realpath(path);
+    const what = found.isDirectory() ? "is a directory" : "is no plain file to go on with";
+    throw new MementoMapError("MM_IO", `${what}; name a file`, { position: { source: path } });
+  } catch (error) {
+    throw ioError(error, path);
+  }
+}
+
+/**
+ * What an earlier run of this harvest remembered; undefined when there was none.
+ *
+ * @param isWhole whether a value that was read has all that `T` has.
+ * @throws MM_USAGE when it is of another harvest, or damaged; MM_IO
+ */
+export async function readNote<T extends HarvestNote>(
+  target: string,
+  harvest: string,
+  isWhole: (value: Partial<T>) => value is T,
+): Promise<T | undefined> {
+  const path = notePath(target);
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return undefined;
+    throw ioError(error, path);
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw stale(path, "is damaged", error);
+  }
+  if (typeof value !== "object" || value === null) throw stale(path, "is damaged");
+  const note = value as Partial<T>; // looked at here and by `isWhole`
+  if (note.harvest !== harvest) throw stale(path, "is of another harvest");
+  if (!isWhole(note)) throw stale(path, "is damaged");
+  return note;
+}
+
+/** Whether values are numbers of bytes, lines or the like. */
+export function areCounts(...values: readonly unknown[]): boolean {
+  return values.every((value) => Number.isSafeInteger(value) && Number(value) >= 0);
+}
+
+/** Remembers something for a later run, whole or not at all. */
+export async function writeNote(
+  target: string,
+  note: HarvestNote,
+  interrupt: Interrupt | undefined,
+): Promise<void> {
+  await writeJson(notePath(target), note, interrupt);
+}
+
+/**
+ * Makes the index of the part that is whole now, and forgets the rest. A run that is killed on the
+ * way leaves what a later one finishes: see {@link isFinished}.
+ *
+ * @param path what the user named the index, which says whether it is compressed.
+ * @param others what is of no use then.
+ * @param head what the index begins with, if the part does not.
+ */
+export async function finishHarvest(
+  path: string,
+  target: string,
+  part: PartFile,
+  note: HarvestNote,
+  interrupt: Interrupt | undefined,
+  others: readonly PartFile[] = [],
+  head: string = "",
+): Promise<void> {
+  try {
+    await part.close();
+    if (codingFor(path) === undefined && head === "") {
+      await writeNote(target, { ...note, index: (await stat(part.path)).ino }, interrupt);
+      await rename(part.path, target);
+      await syncFolder(dirname(target));
+    } else {
+      await withOutput(path, { stdout: process.stdout, interrupt }, async (output) => {
+        await output.write(Buffer.from(head));
+        await copyToOutput(part.path, output);
+      });
+      await writeNote(target, { ...note, index: (await stat(target)).ino }, interrupt);
+    }
+    await forgetHarvest(target, [part, ...others]);
+  } catch (error) {
+    throw ioError(error, path);
+  }
+}
+
+/** Forgets what is left of a harvest whose index is there. */
+export async function forgetHarvest(target: string, parts: readonly PartFile[]): Promise<void> {
+  for (const part of parts) await part.remove();
+  await rm(notePath(target), { force: true });
+}
+
+/** Whether an earlier run made the index, and was stopped before it could forget the rest. */
+export async function isFinished(target: string, note: HarvestNote | undefined): Promise<boolean> {
+  if (note?.index === undefined) return false;
+  try {
+    return (await stat(target)).ino === note.index;
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return false;
+    throw ioError(error, target);
+  }
+}
+
+/** An error about what an earlier run left. */
+export function stale(path: string, what: string, cause?: unknown): MementoMapError {
+  return new MementoMapError(
+    "MM_USAGE",
+    `${what}; give another -o, or remove the files whose names go on with .part to begin anew`,
+    { position: { source: path }, cause },
+  );
+}
+
+function notePath(target: string): string {
+  return `${target}.part.json`;
+}

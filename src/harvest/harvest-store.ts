@@ -1,0 +1,269 @@
+import { DEFAULT_MAX_LINE_BYTES, lineBatches } from "../bytes/lines.ts";
+import { LF } from "../bytes/ascii.ts";
+import { peek } from "../bytes/peek.ts";
+import { MementoMapError } from "../errors.ts";
+import { AnswerRows } from "./answer-rows.ts";
+import type { CdxCursor } from "./cdx-request.ts";
+import { resumeEnd } from "./cdx-request.ts";
+import { LineTally } from "./line-tally.ts";
+import { htmlAnswer } from "./server-address.ts";
+import { isRoundCount } from "./silent-limit.ts";
+import type { TimeWindow } from "./time-window.ts";
+import { detectFormat } from "../input/detect.ts";
+import { looksLikeHtml } from "../bytes/html.ts";
+import type { Interrupt } from "../files/interrupt.ts";
+import { lockFile } from "../files/lock-file.ts";
+import type { HarvestNote } from "./harvest-files.ts";
+import {
+  areCounts,
+  finishHarvest,
+  forgetHarvest,
+  harvestTarget,
+  isFinished,
+  readNote,
+  writeNote,
+} from "./harvest-files.ts";
+import { PartFile } from "./part-file.ts";
+import type { Answer } from "./polite-client.ts";
+import { CutAnswer } from "./polite-client.ts";
+import { formatAmount } from "../amount.ts";
+
+/** Longer than any resume key, and than the first lines of an index. */
+const TAIL_BYTES = 1 << 14;
+
+/** What is remembered between runs. */
+interface HarvestState extends HarvestNote {
+  readonly query: number;
+  readonly cursor?: CdxCursor | undefined;
+  readonly bytes: number;
+  readonly lines: number;
+  readonly pages: number;
+  /** Lines that are captures; in notes of earlier versions, not told apart. */
+  readonly rows?: number | undefined;
+  /** Why captures may be missing. */
+  readonly sampleReason?: string | undefined;
+}
+
+/** The lines fetched so far, and what is remembered of them. */
+export class HarvestStore {
+  state: HarvestState;
+  /** As the user named it. */
+  readonly #path: string;
+  readonly #target: string;
+  readonly #part: PartFile;
+  readonly #unlock: () => void;
+  readonly #interrupt: Interrupt | undefined;
+  readonly #isFinished: boolean;
+
+  private constructor(
+    path: string,
+    target: string,
+    part: PartFile,
+    state: HarvestState,
+    isFinished: boolean,
+    unlock: () => void,
+    interrupt: Interrupt | undefined,
+  ) {
+    this.#path = path;
+    this.#target = target;
+    this.#part = part;
+    this.#isFinished = isFinished;
+    this.#unlock = unlock;
+    this.#interrupt = interrupt;
+    this.state = state;
+  }
+
+  /** @throws MM_USAGE when what an earlier run left does not fit, MM_IO, also for a second run */
+  static async open(path: string, harvest: string, interrupt?: Interrupt): Promise<HarvestStore> {
+    const target = await harvestTarget(path);
+    const unlock = await lockFile(target, interrupt);
+    try {
+      const note = await readNote(target, harvest, isState);
+      const state = note ?? { harvest, query: 0, bytes: 0, lines: 0, pages: 0, rows: 0 };
+      const isDone = await isFinished(target, note);
+      const part = await PartFile.open(`${target}.part`, isDone ? 0 : state.bytes);
+      return new HarvestStore(path, target, part, state, isDone, unlock, interrupt);
+    } catch (error) {
+      unlock();
+      throw error;
+    }
+  }
+
+  /**
+   * Writes an answer behind the last whole page; returns its lines.
+   *
+   * @param isAlone whether nothing else is to be in the index.
+   */
+  async writePage(answer: Answer, { paging }: CdxCursor, isAlone: boolean): Promise<number> {
+    await this.#part.cutTo(this.state.bytes);
+    const { head, chunks } = await peek(answer.chunks, TAIL_BYTES);
+    const isArray = !isResumeKeyOnly(paging, head) && isJsonArray(head, answer.source);
+    if (isArray && (paging !== "stream" || !isAlone)) {
+      throw new MementoMapError(
+        "MM_BAD_INPUT",
+        "the server answers with an array in JSON, and pages of such cannot be put together; leave output=json out of its address",
+        { position: { source: answer.source } },
+      );
+    }
+    const tally = new LineTally(isArray ? Infinity : DEFAULT_MAX_LINE_BYTES, answer.source);
+    for await (const chunk of chunks) {
+      tally.add(chunk);
+      await this.#part.write(chunk);
+    }
+    if (isArray) checkArray(tally.lines, answer.source);
+    if (!tally.isWithinLine) return tally.lines;
+    if (!answer.isEndMarked) throw new CutAnswer("the answer ends in the middle of a line");
+    await this.#part.write(Uint8Array.of(LF));
+    return tally.lines + 1;
+  }
+
+  /** Cuts the resume key off the page just written, with its lines. */
+  async takeResumeKey(): Promise<{ readonly key: string | undefined; readonly lines: number }> {
+    const { end } = this.#part;
+    let tail = "";
+    for await (const chunk of this.#part.chunks(Math.max(this.state.bytes, end - TAIL_BYTES))) {
+      tail += Buffer.from(chunk).toString("latin1");
+    }
+    const found = resumeEnd(tail);
+    if (found === undefined) return { key: undefined, lines: 0 };
+    await this.#part.cutTo(end - found.length);
+    return found;
+  }
+
+  /** How many captures there are. */
+  get rows(): number {
+    return this.state.rows ?? this.state.lines;
+  }
+
+  /** What is known of the rows of the page just written. */
+  async pageRows(window: TimeWindow): Promise<AnswerRows> {
+    const rows = new AnswerRows(window);
+    const decoder = new TextDecoder("latin1");
+    const options = { source: this.#part.path, maxLineBytes: Infinity };
+    for await (const batch of lineBatches(this.#part.chunks(this.state.bytes), options)) {
+      const { bytes, starts, ends, count } = batch;
+      for (let i = 0; i < count; i++) {
+        // Keys and datetimes are at the start of a line.
+        rows.add(
+          decoder.decode(bytes.subarray(starts[i], Math.min(ends[i], starts[i] + TAIL_BYTES))),
+        );
+      }
+    }
+    return rows;
+  }
+
+  /** Remembers that a page is whole, or as much of it as there is to have. */
+  async commitPage(
+    cursor: CdxCursor | undefined,
+    page: { readonly lines: number; readonly rows: number },
+    sampleReason?: string,
+  ): Promise<void> {
+    const { state } = this;
+    await this.#part.sync();
+    this.state = {
+      ...state,
+      query: cursor === undefined ? state.query + 1 : state.query,
+      cursor,
+      bytes: this.#part.end,
+      lines: state.lines + page.lines,
+      pages: state.pages + 1,
+      rows: this.rows + page.rows,
+      sampleReason: state.sampleReason ?? sampleReason,
+    };
+    await writeNote(this.#target, this.state, this.#interrupt);
+  }
+
+  /** Takes back the page just written. */
+  async forgetPage(): Promise<void> {
+    await this.#part.cutTo(this.state.bytes);
+  }
+
+  /** Takes back the page just written, to ask for its rows in another way. */
+  async dropPage(cursor: CdxCursor): Promise<void> {
+    await this.forgetPage();
+    this.state = { ...this.state, cursor };
+    await writeNote(this.#target, this.state, this.#interrupt);
+  }
+
+  /** Makes the index of what was fetched. */
+  async finish(source: string): Promise<void> {
+    if (this.#isFinished) {
+      await this.discard();
+      return;
+    }
+    const isSample = this.state.sampleReason !== undefined;
+    const head = isSample ? `!meta ${JSON.stringify({ sample: true, source })}\n` : "";
+    await finishHarvest(
+      this.#path,
+      this.#target,
+      this.#part,
+      this.state,
+      this.#interrupt,
+      [],
+      head,
+    );
+  }
+
+  /** Removes what was fetched, and forgets how far it got. */
+  async discard(): Promise<void> {
+    await forgetHarvest(this.#target, [this.#part]);
+  }
+
+  async close(): Promise<void> {
+    try {
+      // Of a harvest without any page there is nothing to go on from.
+      await (this.state.pages === 0 ? this.#part.remove() : this.#part.close());
+    } finally {
+      this.#unlock();
+    }
+  }
+}
+
+/** @throws MM_BAD_INPUT when an array in JSON, a row a line, may be cut: it cannot be continued. */
+function checkArray(lines: number, source: string): void {
+  const rows = [lines, lines - 1, lines - 2].find(isRoundCount);
+  if (rows === undefined) return;
+  throw new MementoMapError(
+    "MM_BAD_INPUT",
+    `the server sent ${formatAmount(rows, "row")}, which may be a limit, as an array in JSON, which cannot be continued; leave output=json out of its address`,
+    { position: { source } },
+  );
+}
+
+/** A page may have no lines, and still not be the last. */
+function isResumeKeyOnly(paging: CdxCursor["paging"], head: Uint8Array): boolean {
+  if (paging !== "resume") return false;
+  const text = Buffer.from(head).toString("latin1");
+  return resumeEnd(text)?.length === text.length;
+}
+
+/** @throws MM_BAD_INPUT for what is no index. */
+function isJsonArray(head: Uint8Array, source: string): boolean {
+  if (looksLikeHtml(Buffer.from(head).toString("latin1"))) throw htmlAnswer(source);
+  return detectFormat(head, "auto", source).container === "json-array";
+}
+
+function isState(value: Partial<HarvestState>): value is HarvestState {
+  const { query, cursor, bytes, lines, pages, rows } = value;
+  return (
+    areCounts(query, bytes, lines, pages, rows ?? 0) && (cursor === undefined || isCursor(cursor))
+  );
+}
+
+function isWindow({ from, to }: TimeWindow): boolean {
+  return [from, to].every((end) => end === undefined || /^\d{1,14}$/.test(end));
+}
+
+function isCursor(cursor: CdxCursor | null): boolean {
+  switch (cursor?.paging) {
+    case "resume":
+      return typeof cursor.key === "string";
+    case "pages":
+      return areCounts(cursor.page, cursor.pages, cursor.checkedRows ?? 0);
+    case "stream":
+      return cursor.windows === undefined || cursor.windows.every(isWindow);
+    case undefined:
+    default:
+      return false;
+  }
+}

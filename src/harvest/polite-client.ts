@@ -1,0 +1,270 @@
+import { STATUS_CODES, validateHeaderValue } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { HttpResponse } from "../http/http-client.ts";
+import { isMementoMapError, MementoMapError, quote } from "../errors.ts";
+import type { BackOff } from "../http/back-off.ts";
+import { DEFAULT_BACK_OFF, isTemporary, LONGEST_ASKED_MS, waitBefore } from "../http/back-off.ts";
+import { serverAddress, whereTheApiIs, withoutUser } from "./server-address.ts";
+import { looksLikeHtml } from "../bytes/html.ts";
+import { decompressed } from "../files/decompress.ts";
+import { NodeClient } from "../http/node-client.ts";
+import type { Interrupt } from "../files/interrupt.ts";
+import { systemCode } from "../files/io-error.ts";
+import type { ProxySettings } from "../http/proxy-settings.ts";
+import { codingOf } from "../http/body-decoder.ts";
+import { isPassingFault } from "../http/network-failure.ts";
+import { checkSignal } from "../interruption.ts";
+
+export interface PoliteOptions {
+  /** The least time from the end of a request to the start of the next; 1,000 by default. */
+  readonly intervalMs?: number | undefined;
+  readonly backOff?: BackOff | undefined;
+  /** How long an answer may let nothing be heard; 60,000 by default. */
+  readonly timeoutMs?: number | undefined;
+  /** Tells who asks, so that the archive can write to them. */
+  readonly userAgent?: string | undefined;
+  /** Which requests go through which proxy; default none. */
+  readonly proxies?: ProxySettings | undefined;
+  /** Whether the server may redirect to private addresses; default false. */
+  readonly allowsPrivate?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Removes the lock when the process is told to stop. */
+  readonly interrupt?: Interrupt | undefined;
+  /** Told of bytes as they come. */
+  readonly onRead?: ((bytes: number) => void) | undefined;
+  /** Told before each wait for a request to be tried again. */
+  readonly onRetry?: ((reason: string, waitMs: number) => void) | undefined;
+}
+
+const DEFAULT_INTERVAL_MS = 1000;
+const DEFAULT_TIMEOUT_MS = 60_000;
+/** Longer waits would be none: timers of Node have no more bits. */
+const LONGEST_PAUSE_MS = 2 ** 31 - 1;
+/** Longer than what a server has to say about an error, or about its pages. */
+const START_CHARACTERS = 4096;
+
+/** An answer, as it comes. */
+export interface Answer {
+  readonly chunks: AsyncIterable<Uint8Array>;
+  /**
+   * Whether the server says where the answer ends. Where it merely closes the connection, a server
+   * that dies looks like one that is done.
+   */
+  readonly isEndMarked: boolean;
+  /** The address that was asked, for messages. */
+  readonly source: string;
+}
+
+/** Thrown by whoever uses an answer that lacks its end, to have it asked for again. */
+export class CutAnswer extends Error {}
+
+/**
+ * Asks one server, one request at a time, not too fast, and again after a while when it is busy.
+ *
+ * Redirects lead to no private address, unless that is where the server itself is or it is allowed.
+ */
+export class PoliteClient {
+  readonly #options: PoliteOptions;
+  readonly #client: NodeClient;
+  readonly #headers: Readonly<Record<string, string>>;
+  #nextAt = 0;
+  /** Requests sent, with those tried again. */
+  requests = 0;
+
+  /**
+   * @param api the address of the server.
+   * @throws MM_USAGE when it is none, or when the user agent cannot be sent.
+   */
+  constructor(api: string, options: PoliteOptions) {
+    const { userAgent = "mementomap", timeoutMs = DEFAULT_TIMEOUT_MS } = options;
+    checkSendable(userAgent);
+    this.#options = options;
+    this.#headers = { "User-Agent": userAgent, Accept: "*/*", "Accept-Encoding": "gzip" };
+    this.#client = new NodeClient({
+      trustedOrigins: [serverAddress(api).origin],
+      allowsPrivate: options.allowsPrivate,
+      proxies: options.proxies,
+      headersTimeoutMs: timeoutMs,
+      idleTimeoutMs: timeoutMs,
+    });
+  }
+
+  /**
+   * Sends a GET request and gives the answer to `use`. Where the connection breaks, also in the
+   * middle of the answer, or the server is busy, the request is sent again and `use` is called
+   * again from the start. Some CDX servers answer 404 and "No Captures found": that is nothing, no
+   * error.
+   *
+   * @throws MM_HTTP when the server does not answer or answers with an error, MM_REFUSED when it
+   *   redirects where nobody may go, both naming the address
+   */
+  async ask<T>(
+    url: string,
+    use: (answer: Answer) => Promise<T>,
+    { retries }: { readonly retries?: number } = {},
+  ): Promise<T> {
+    const usual = this.#options.backOff ?? DEFAULT_BACK_OFF;
+    const backOff = retries === undefined ? usual : { ...usual, retries };
+    for (let attempt = 1; ; attempt++) {
+      const outcome = await this.#try(url, use);
+      if ("value" in outcome) return outcome.value;
+      if (!outcome.mayRetry || attempt > backOff.retries) throw outcome.error;
+      const waitMs = waitBefore(attempt, backOff, outcome.retryAfter, Date.now());
+      if (waitMs > Math.max(LONGEST_ASKED_MS, backOff.longestMs))
+        throw notNow(outcome.error, waitMs);
+      this.#options.onRetry?.(outcome.error.message, waitMs);
+      await pause(waitMs, this.#options.signal);
+    }
+  }
+
+  /** Closes connections that are kept for later. */
+  close(): void {
+    this.#client.close();
+  }
+
+  async #try<T>(url: string, use: (answer: Answer) => Promise<T>): Promise<Outcome<T>> {
+    const { signal, intervalMs = DEFAULT_INTERVAL_MS } = this.#options;
+    await pause(this.#nextAt - performance.now(), signal);
+    this.requests++;
+    let response: HttpResponse | undefined;
+    try {
+      response = await this.#client.request(url, { headers: this.#headers, signal });
+      return await this.#outcome(response, withoutUser(url), use);
+    } catch (error) {
+      checkSignal(signal);
+      const source = withoutUser(url);
+      if (error instanceof CutAnswer) {
+        return { error: failure(source, error.message, error), mayRetry: true };
+      }
+      if (!isMementoMapError(error) || !FAILURES.has(error.code)) throw error;
+      const mayRetry = error.code === "MM_HTTP" && isPassingFault(error);
+      return { error: error.at({ source }), mayRetry };
+    } finally {
+      await response?.discard();
+      this.#nextAt = performance.now() + intervalMs;
+    }
+  }
+
+  async #outcome<T>(
+    response: HttpResponse,
+    source: string,
+    use: (answer: Answer) => Promise<T>,
+  ): Promise<Outcome<T>> {
+    const { status, headers } = response;
+    const coding = codingOf(headers.get("content-encoding") ?? undefined);
+    if (coding !== undefined && coding !== "gzip") {
+      throw refused(source, "the answer came in a coding that was not asked for");
+    }
+    const body = watched(response.body, this.#options.onRead);
+    const chunks = coding === undefined ? body : unzipped(body, source);
+    if (status >= 200 && status < 300) {
+      const isEndMarked =
+        coding !== undefined ||
+        isSet(headers.get("content-length")) ||
+        isSet(headers.get("transfer-encoding"));
+      return { value: await use({ chunks, isEndMarked, source }) };
+    }
+    const reason = await startOf(chunks);
+    if (status === 404 && /no captures found/i.test(reason)) {
+      return { value: await use({ chunks: watched([]), isEndMarked: true, source }) };
+    }
+    // The first lines of a page in HTML say nothing.
+    const isPage = looksLikeHtml(reason);
+    const said = reason === "" || isPage ? "" : `: ${quote(reason, 200)}`;
+    const hint =
+      isPage && !isTemporary(status) ? `, with a page in HTML; ${whereTheApiIs(source)}` : "";
+    const name = STATUS_CODES[status] ?? "";
+    return {
+      error: failure(source, `the server answered ${`${status} ${name}`.trim()}${said}${hint}`),
+      mayRetry: isTemporary(status),
+      retryAfter: headers.get("retry-after") ?? undefined,
+    };
+  }
+}
+
+type Outcome<T> =
+  | { readonly value: T }
+  | {
+      readonly error: MementoMapError;
+      readonly mayRetry: boolean;
+      readonly retryAfter?: string | undefined;
+    };
+
+/** Codes of errors that are about the server, and not about what was done with its answer. */
+const FAILURES: ReadonlySet<string> = new Set(["MM_HTTP", "MM_REFUSED"]);
+
+async function* watched(
+  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  onRead?: (bytes: number) => void,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const chunk of chunks) {
+    onRead?.(chunk.length);
+    yield chunk;
+  }
+}
+
+/** @throws CutAnswer when the end is missing, MM_BAD_INPUT, MM_LIMIT */
+async function* unzipped(
+  chunks: AsyncIterable<Uint8Array>,
+  source: string,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    yield* decompressed(chunks, { source });
+  } catch (error) {
+    if (!(error instanceof Error) || systemCode(error.cause) !== "Z_BUF_ERROR") throw error;
+    throw new CutAnswer("the compressed answer is cut short", { cause: error });
+  }
+}
+
+/** The beginning of a text, without blanks around it; the rest of it is not read. */
+export async function startOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of chunks) {
+    text += decoder.decode(chunk, { stream: true });
+    if (text.length > START_CHARACTERS) break;
+  }
+  return text.trim();
+}
+
+/** Waits; throws the signal's reason when it is told to stop. */
+async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  try {
+    await sleep(Math.min(Math.max(0, ms), LONGEST_PAUSE_MS), undefined, { signal });
+  } catch (error) {
+    checkSignal(signal);
+    throw error;
+  }
+}
+
+function isSet(field: string | null | undefined): boolean {
+  return field !== undefined && field !== null;
+}
+
+function checkSendable(userAgent: string): void {
+  try {
+    validateHeaderValue("User-Agent", userAgent);
+  } catch (cause) {
+    throw new MementoMapError(
+      "MM_USAGE",
+      `${quote(userAgent)} cannot be sent as the name of who asks; write it in Latin letters`,
+      { cause },
+    );
+  }
+}
+
+function notNow(error: MementoMapError, waitMs: number): MementoMapError {
+  const minutes = Math.ceil(waitMs / 60_000);
+  return new MementoMapError(error.code, `${error.message}, and asks to wait ${minutes} minutes`, {
+    position: error.position,
+    cause: error,
+  });
+}
+
+function failure(source: string, message: string, cause?: unknown): MementoMapError {
+  return new MementoMapError("MM_HTTP", message, { position: { source }, cause });
+}
+
+function refused(source: string, message: string): MementoMapError {
+  return new MementoMapError("MM_REFUSED", message, { position: { source } });
+}

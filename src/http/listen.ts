@@ -1,0 +1,199 @@
+import cluster from "node:cluster";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { MementoMapError } from "../errors.ts";
+import { ioError, systemCode } from "../files/io-error.ts";
+import { type Problem, problemText } from "./problem.ts";
+import { type ParserError, RawTargets } from "./raw-target.ts";
+import { type ConnectionLimits, DEFAULT_CONNECTION_LIMITS } from "./limits.ts";
+
+/**
+ * Connections that wait to be taken, where the system allows as many. When a crowd comes at once, all
+ * that is beyond it is dropped, and comes back only after seconds, or not at all.
+ */
+const BACKLOG = 4096;
+
+/** What answers requests: a publisher of maps, an aggregator. */
+export interface RequestHandler {
+  /** Answers a request if it is for one of its paths; false, with nothing done, if it is not. */
+  handle(request: IncomingMessage, response: ServerResponse): boolean;
+  /** Answers a request that nothing else answers. */
+  handleUnknown(request: IncomingMessage, response: ServerResponse): void;
+}
+
+export interface ListenOptions {
+  /** Default 8080; 0 takes any free port. */
+  readonly port?: number | undefined;
+  /** Default 127.0.0.1: a server is not open to the world before it is told so. */
+  readonly host?: string | undefined;
+  readonly limits?: Partial<ConnectionLimits> | undefined;
+  /** What messages call the port and the address; default `--port` and `--host`. */
+  readonly options?: { readonly port: string; readonly host: string } | undefined;
+  /** Told when connections cannot be taken, as for want of open files; the server goes on. */
+  readonly onError?: ((error: MementoMapError) => void) | undefined;
+}
+
+/** A server that listens. */
+export interface Listening {
+  /** `http://127.0.0.1:8080` */
+  readonly url: string;
+  /**
+   * Takes no more connections, lets requests under way end, and cuts those that take longer than
+   * the grace period.
+   */
+  stop(): Promise<void>;
+}
+
+/**
+ * Serves a publisher or an aggregator on a port.
+ *
+ * @throws MM_IO when the port is taken or not allowed.
+ */
+export async function listen(
+  handler: RequestHandler,
+  options: ListenOptions = {},
+): Promise<Listening> {
+  const limits = { ...DEFAULT_CONNECTION_LIMITS, ...options.limits };
+  let isStopping = false;
+  const server = createServer(
+    {
+      maxHeaderSize: limits.maxHeaderBytes,
+      headersTimeout: limits.headersTimeoutMs,
+      requestTimeout: limits.requestTimeoutMs,
+      keepAliveTimeout: limits.keepAliveMs,
+      connectionsCheckingInterval: Math.min(1000, limits.headersTimeoutMs),
+    },
+    (request: IncomingMessage, response: ServerResponse) => {
+      if (isStopping) response.setHeader("Connection", "close");
+      if (!handler.handle(request, response)) handler.handleUnknown(request, response);
+    },
+  );
+  if (cluster.isWorker) dropBeyond(server, limits.maxConnections);
+  else server.maxConnections = limits.maxConnections;
+  // Without a listener Node destroys a socket that does nothing for this long.
+  server.setTimeout(limits.idleTimeoutMs);
+  const rawTargets = new RawTargets(server, limits.maxHeaderBytes);
+  server.on("clientError", (error: ParserError, socket: Socket) => {
+    if (!rawTargets.take(error, socket)) refuse(error, socket);
+  });
+  const { port = 8080, host = "127.0.0.1" } = options;
+  await started(server, port, host, options.options ?? { port: "--port", host: "--host" });
+  // Without a listener Node would end the process.
+  server.on("error", (error) => options.onError?.(ioError(error, `${host}:${port}`)));
+  return {
+    url: urlOf(server),
+    stop() {
+      isStopping = true;
+      return stopped(server, limits.graceMs);
+    },
+  };
+}
+
+/** What to do about a port that cannot be had; undefined for what is not the port's fault. */
+function portFault(
+  code: string | undefined,
+  options: { readonly port: string; readonly host: string },
+): string | undefined {
+  switch (code ?? "") {
+    case "EADDRINUSE":
+      return `another process listens on this port; stop it, or choose another port with ${options.port}`;
+    case "EACCES":
+      return `this user may not open the port; choose one above 1023 with ${options.port}`;
+    case "EADDRNOTAVAIL":
+      return `this machine has no such address; choose another with ${options.host}`;
+    default:
+      return undefined;
+  }
+}
+
+function started(
+  server: Server,
+  port: number,
+  host: string,
+  options: { readonly port: string; readonly host: string },
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onError = (error: Error): void => {
+      const position = { source: `${host}:${port}` };
+      const why = portFault(systemCode(error), options);
+      reject(
+        why === undefined
+          ? ioError(error, position.source)
+          : new MementoMapError("MM_IO", why, { position, cause: error }),
+      );
+    };
+    server.once("error", onError);
+    server.listen({ port, host, backlog: BACKLOG }, () => {
+      server.off("error", onError);
+      resolve();
+    });
+  });
+}
+
+function stopped(server: Server, graceMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+    // Those that were in use when it stopped become idle later, and would be kept for a next request.
+    const idle = setInterval(() => server.closeIdleConnections(), 50);
+    server.close(() => {
+      clearTimeout(timer);
+      clearInterval(idle);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}
+
+/**
+ * Drops connections beyond a limit. With `maxConnections`, a worker of `node:cluster` gives them back
+ * to the primary process, which offers them to workers over and over until one has room.
+ */
+function dropBeyond(server: Server, most: number): void {
+  let open = 0;
+  server.on("connection", (socket: Socket) => {
+    open += 1;
+    socket.once("close", () => {
+      open -= 1;
+    });
+    if (open > most) socket.destroy();
+  });
+}
+
+/** Answers what is no HTTP, or too much of it, and closes the connection. */
+function refuse(error: Error, socket: Socket): void {
+  if (socket.writable && !socket.destroyed && systemCode(error) !== "ECONNRESET") {
+    const problem = refusalOf(systemCode(error));
+    const body = problemText(problem);
+    const { status, title } = problem;
+    socket.end(
+      `HTTP/1.1 ${status} ${title}\r\nConnection: close\r\nCache-Control: no-store\r\nContent-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    );
+  }
+  socket.destroySoon();
+}
+
+function refusalOf(code: string | undefined): Problem {
+  switch (code ?? "") {
+    case "HPE_HEADER_OVERFLOW":
+      return {
+        status: 431,
+        title: "Request Header Fields Too Large",
+        detail: "the request line and headers are longer than this server takes",
+      };
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return { status: 408, title: "Request Timeout", detail: "the request did not come in time" };
+    case "HPE_INVALID_URL":
+      return {
+        status: 400,
+        title: "Bad Request",
+        detail: "the request target has a character that no URI has; percent-encode it",
+      };
+    default:
+      return { status: 400, title: "Bad Request", detail: "this is not a request of HTTP/1.1" };
+  }
+}
+
+function urlOf(server: Server): string {
+  const { address, family, port } = server.address() as AddressInfo; // it listens on a port
+  return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
+}

@@ -1,0 +1,154 @@
+import {
+  type Aggregator,
+  collectDefaultMetrics,
+  Counter,
+  Gauge,
+  Histogram,
+  Registry,
+} from "prom-client";
+import { packageVersion } from "../files/package-version.ts";
+
+const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1, 5, 10, 30, 60];
+
+/** The parts of the server that requests are counted by. */
+export type RouteName =
+  | "map"
+  | "page"
+  | "lookup"
+  | "batch"
+  | "home"
+  | "health"
+  | "metrics"
+  | "openapi"
+  | "maps"
+  | "timemap"
+  | "timegate"
+  | "memento"
+  | "proxy"
+  | "route"
+  | "summary"
+  | "about"
+  | "monitor"
+  | "other";
+
+/** A number with the labels it is exposed with. */
+export interface Sample {
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  readonly value: number;
+}
+
+/** A metric whose values are read when somebody asks for them. */
+export interface ReadMetric {
+  readonly name: string;
+  readonly help: string;
+  readonly type: "gauge" | "counter";
+  /** The labels of its samples; default none. */
+  readonly labels?: readonly string[] | undefined;
+  /** How the values of several processes become one; default their sum. */
+  readonly acrossProcesses?: Aggregator | undefined;
+  readonly read: () => readonly Sample[];
+}
+
+/** What a process counted, as it tells the others. */
+export type MetricsSnapshot = Awaited<ReturnType<Registry["getMetricsAsJSON"]>>;
+
+/** prom-client exposes these gauges under names of counters, which `promtool check metrics` refuses. */
+const MISNAMED = [
+  "nodejs_active_resources_total",
+  "nodejs_active_handles_total",
+  "nodejs_active_requests_total",
+];
+
+/** What a server counts, and how it is exposed to Prometheus. */
+export class Metrics {
+  /** For metrics of your own, and for a registry that joins several. */
+  readonly registry: Registry = new Registry();
+  readonly lookups: Counter;
+  readonly sentBytes: Counter;
+  readonly #requests: Counter<"route" | "status">;
+  readonly #durations: Histogram<"route">;
+
+  constructor() {
+    const registers = [this.registry];
+    this.#requests = new Counter({
+      name: "mementomap_requests_total",
+      help: "Requests answered.",
+      labelNames: ["route", "status"],
+      registers,
+    });
+    this.#durations = new Histogram({
+      name: "mementomap_request_seconds",
+      help: "Time until a request was answered.",
+      labelNames: ["route"],
+      buckets: DURATION_BUCKETS,
+      registers,
+    });
+    this.lookups = new Counter({
+      name: "mementomap_lookups_total",
+      help: "URIs looked up.",
+      registers,
+    });
+    this.sentBytes = new Counter({
+      name: "mementomap_sent_bytes_total",
+      help: "Bytes sent to clients.",
+      registers,
+    });
+    this.read({
+      name: "mementomap_build_info",
+      help: "1, with the versions of mementomap and Node as labels.",
+      type: "gauge",
+      labels: ["version", "node"],
+      acrossProcesses: "first",
+      read: () => [
+        { labels: { version: packageVersion(), node: process.versions.node }, value: 1 },
+      ],
+    });
+  }
+
+  get contentType(): string {
+    return this.registry.contentType;
+  }
+
+  request(route: RouteName, status: number, seconds: number): void {
+    this.#requests.inc({ route, status });
+    this.#durations.observe({ route }, seconds);
+  }
+
+  /** Exposes values that are kept elsewhere. */
+  read({ name, help, type, labels = [], acrossProcesses = "sum", read }: ReadMetric): void {
+    const about = { name, help, labelNames: labels, aggregator: acrossProcesses, registers: [] };
+    const metric =
+      type === "counter"
+        ? new Counter<string>({
+            ...about,
+            collect() {
+              this.reset();
+              for (const sample of read()) this.inc(sample.labels ?? {}, sample.value);
+            },
+          })
+        : new Gauge<string>({
+            ...about,
+            collect() {
+              this.reset();
+              for (const sample of read()) this.set(sample.labels ?? {}, sample.value);
+            },
+          });
+    this.registry.registerMetric(metric);
+  }
+
+  /** Exposes memory, processor time, garbage collection and the like: of a process that is a server. */
+  readProcess(): void {
+    collectDefaultMetrics({ register: this.registry });
+    for (const name of MISNAMED) this.registry.removeSingleMetric(name);
+  }
+
+  /** The values as they are now, for `JoinedMetrics`. */
+  snapshot(): Promise<MetricsSnapshot> {
+    return this.registry.getMetricsAsJSON();
+  }
+
+  /** The text format of Prometheus. */
+  text(): Promise<string> {
+    return this.registry.metrics();
+  }
+}

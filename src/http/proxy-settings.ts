@@ -1,0 +1,137 @@
+import { BlockList, isIP } from "node:net";
+import { MementoMapError, quote } from "../errors.ts";
+
+/** A server that requests are sent through. */
+export interface Proxy {
+  /** For messages: without the password. */
+  readonly name: string;
+  /** Whether it is spoken to over TLS. */
+  readonly isSecure: boolean;
+  readonly hostname: string;
+  readonly port: number;
+  /** The value of `Proxy-Authorization`, where its address names a user. */
+  readonly authorization: string | undefined;
+}
+
+/** The members of `URL` that decide which proxy is used. */
+export type ProxiedAddress = Pick<URL, "protocol" | "hostname" | "port">;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Which requests go through which proxy, by the variables that curl and Go know: `HTTPS_PROXY` and
+ * `HTTP_PROXY` by the scheme of the request, `ALL_PROXY` where that is not set, and `NO_PROXY` for
+ * hosts to be reached without. Names in lower case come first.
+ *
+ * This machine is never reached through a proxy, which would take itself for it.
+ */
+export class ProxySettings {
+  readonly #http: Proxy | undefined;
+  readonly #https: Proxy | undefined;
+  readonly #exceptions: readonly Exception[];
+
+  private constructor(env: Environment) {
+    const all = proxyOf(env, "ALL_PROXY");
+    this.#http = proxyOf(env, "HTTP_PROXY") ?? all;
+    this.#https = proxyOf(env, "HTTPS_PROXY") ?? all;
+    const [, list = ""] = variable(env, "NO_PROXY") ?? [];
+    this.#exceptions = list
+      .split(/[\s,]+/)
+      .filter(Boolean)
+      .map(exceptionOf);
+  }
+
+  /**
+   * The settings of an environment; undefined where it names no proxy.
+   *
+   * @throws MM_USAGE for a proxy that is no address of http or https.
+   */
+  static of(env: Environment): ProxySettings | undefined {
+    const settings = new ProxySettings(env);
+    return settings.#http === undefined && settings.#https === undefined ? undefined : settings;
+  }
+
+  /** The proxy for an address; undefined where it is to be reached directly. */
+  proxyFor({ protocol, hostname, port }: ProxiedAddress): Proxy | undefined {
+    const isSecure = protocol === "https:";
+    const proxy = isSecure ? this.#https : this.#http;
+    if (proxy === undefined) return undefined;
+    const host = hostname.replace(/^\[(.*)\]$/, "$1").toLowerCase();
+    if (isThisMachine(host)) return undefined;
+    const number = port === "" ? (isSecure ? "443" : "80") : port;
+    return this.#exceptions.some((isException) => isException(host, number)) ? undefined : proxy;
+  }
+}
+
+/** Whether a host, and the port it is asked at, is to be reached directly. */
+type Exception = (host: string, port: string) => boolean;
+
+const LOOPBACK = new BlockList();
+LOOPBACK.addSubnet("127.0.0.0", 8, "ipv4");
+LOOPBACK.addAddress("::1", "ipv6");
+
+function isThisMachine(host: string): boolean {
+  if (isIP(host) !== 0) return LOOPBACK.check(host, isIP(host) === 6 ? "ipv6" : "ipv4");
+  return host === "localhost" || host.endsWith(".localhost");
+}
+
+/** The value of a variable and the name it was found by. */
+function variable(env: Environment, name: string): [name: string, value: string] | undefined {
+  for (const each of [name.toLowerCase(), name]) {
+    const value = env[each];
+    if (value !== undefined && value !== "") return [each, value];
+  }
+  return undefined;
+}
+
+function proxyOf(env: Environment, name: string): Proxy | undefined {
+  const [found, text] = variable(env, name) ?? [];
+  if (found === undefined || text === undefined) return undefined;
+  const address = text.includes("://") ? text : `http://${text}`;
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.hostname === "") {
+    // Without the text: it may have a password.
+    throw new MementoMapError(
+      "MM_USAGE",
+      `${found} is no address of a proxy; write http://HOST:PORT, or https:// where it speaks TLS`,
+    );
+  }
+  const isSecure = url.protocol === "https:";
+  const user = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+  return {
+    name: url.origin,
+    isSecure,
+    hostname: url.hostname.replace(/^\[(.*)\]$/, "$1"),
+    port: Number(url.port) || (isSecure ? 443 : 80),
+    authorization: user === ":" ? undefined : `Basic ${Buffer.from(user).toString("base64")}`,
+  };
+}
+
+/**
+ * `*`; `example.org`, also for what is below it; `.example.org`, only for that; an address or a range
+ * of addresses, `10.0.0.0/8`; and behind names and addresses perhaps a port.
+ */
+function exceptionOf(text: string): Exception {
+  if (text === "*") return () => true;
+  const [, address = "", bits] = /^\[?([\da-f.:]+?)\]?\/(\d+)$/i.exec(text) ?? [];
+  if (isIP(address) !== 0 && bits !== undefined) return rangeOf(text, address, Number(bits));
+  const withPort = isIP(text) === 6 ? null : /^(.*):(\d+)$/.exec(text);
+  const [, named = text, port] = withPort ?? [];
+  const name = named
+    .replace(/^\[(.*)\]$/, "$1")
+    .replace(/^\*(?=\.)/, "")
+    .toLowerCase();
+  const isBelow = (host: string): boolean =>
+    name.startsWith(".") ? host.endsWith(name) : host === name || host.endsWith(`.${name}`);
+  return (host, asked) => (port === undefined || port === asked) && isBelow(host);
+}
+
+function rangeOf(text: string, address: string, bits: number): Exception {
+  const family = isIP(address) === 6 ? "ipv6" : "ipv4";
+  if (bits > (family === "ipv6" ? 128 : 32)) {
+    throw new MementoMapError("MM_USAGE", `NO_PROXY has ${quote(text)}, which is no range`);
+  }
+  const range = new BlockList();
+  range.addSubnet(address, bits, family);
+  return (host) => isIP(host) !== 0 && range.check(host, isIP(host) === 6 ? "ipv6" : "ipv4");
+}

@@ -1,0 +1,99 @@
+import { createReadStream } from "node:fs";
+import { MementoMapError } from "../errors.ts";
+import { wholeLines } from "../bytes/whole-lines.ts";
+import type { RowFault } from "./line-reader.ts";
+import type { LineReader } from "./line-reader.ts";
+import { containerRows } from "./container-rows.ts";
+import { decompressed } from "../files/decompress.ts";
+import { ioError, systemCode } from "../files/io-error.ts";
+import { wholeMap } from "./whole-map.ts";
+import { cutShort } from "./read-range.ts";
+import type { FileTask, ReadManner } from "./tasks.ts";
+
+const CHUNK_BYTES = 1 << 20;
+
+/**
+ * Reads a whole file, or a slice of it, into a reader: decompresses it, and makes lines of what is
+ * in a container. Holds a few chunks.
+ *
+ * @throws MM_IO, MM_BAD_INPUT, MM_LIMIT, MM_CUT
+ */
+export async function readWholeFile(
+  task: FileTask,
+  reader: LineReader,
+  maxLineBytes: number,
+  { damage, inPlace }: ReadManner = {},
+): Promise<RowFault | undefined> {
+  const { source, archive, format, expected } = task;
+  const inflated = decompressed(fileChunks(task), { source, damage, inPlace });
+  const plain = expected === undefined ? inflated : wholeMap(inflated, expected, source);
+  const rows = containerRows(plain, format, { source, maxLineBytes, archive, damage });
+  // Lines that were made of a container have no number that anybody could look for.
+  const linesRead = format.container === undefined ? () => reader.partLines : undefined;
+  for await (const lines of wholeLines(rows, source, maxLineBytes, linesRead)) {
+    const fault = reader.readLines(lines, 0, lines.length);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
+
+/** The stored bytes of a file or of an entry of a ZIP file, the latter inflated. */
+export async function* fileChunks(
+  task: Pick<FileTask, "path" | "source" | "slice" | "progress" | "size">,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const { path, slice, progress, size = 0 } = task;
+  if (slice?.length === 0) return;
+  const counter = progress === undefined ? undefined : new BigInt64Array(progress);
+  const stored = createReadStream(path, {
+    highWaterMark: CHUNK_BYTES,
+    ...(slice === undefined ? {} : { start: slice.offset, end: slice.offset + slice.length - 1 }),
+  });
+  try {
+    const chunks =
+      slice?.inflatedLength === undefined
+        ? stored
+        : inflatedEntry(stored, task.source, slice.inflatedLength);
+    for await (const chunk of chunks) {
+      if (counter !== undefined) Atomics.store(counter, 0, BigInt(stored.bytesRead));
+      yield chunk as Uint8Array; // no encoding is set: chunks are Buffers
+    }
+    if (stored.bytesRead < size) throw cutShort(path, stored.bytesRead, size);
+  } catch (error) {
+    throw ioError(error, path);
+  } finally {
+    stored.destroy();
+  }
+}
+
+/** Inflates an entry of a ZIP file, which says how long it is: anything more is a trap. */
+async function* inflatedEntry(
+  stored: NodeJS.ReadableStream,
+  source: string,
+  length: number,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  // At once, so that no error of the stream is missed; loaded only where it is needed.
+  const { createInflateRaw } = process.getBuiltinModule("node:zlib");
+  const inflate = createInflateRaw({ chunkSize: CHUNK_BYTES });
+  stored.on("error", (error) => inflate.destroy(error));
+  stored.pipe(inflate);
+  let given = 0;
+  try {
+    for await (const chunk of inflate) {
+      given += (chunk as Uint8Array).length; // not in object mode
+      if (given > length) {
+        throw new MementoMapError("MM_LIMIT", `holds more than the ${length} bytes it says`, {
+          position: { source },
+        });
+      }
+      yield chunk as Uint8Array;
+    }
+  } catch (error) {
+    if (systemCode(error)?.startsWith("Z_") !== true) throw error;
+    throw new MementoMapError("MM_BAD_INPUT", "the compressed data is cut short or damaged", {
+      position: { source },
+      cause: error,
+    });
+  } finally {
+    inflate.destroy();
+  }
+}

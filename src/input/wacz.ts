@@ -1,0 +1,95 @@
+import { openPromise } from "yauzl";
+import type { Entry, ZipFile } from "yauzl";
+import { MementoMapError, quote } from "../errors.ts";
+import type { FileSlice } from "./tasks.ts";
+import { ioError } from "../files/io-error.ts";
+import { openCompressed } from "./compressed-input.ts";
+import type { IndexInput, OpenOptions } from "./index-input.ts";
+import type { PartLocation } from "./zipnum.ts";
+import { openZipNum } from "./zipnum.ts";
+
+const STORED = 0;
+const DEFLATED = 8;
+
+interface WaczEntry {
+  readonly name: string;
+  readonly slice: FileSlice;
+}
+
+/**
+ * Opens a WACZ file: by its ZipNum index if it has one, else by its plain index, else by the WARC
+ * files in it. Nothing is unpacked.
+ *
+ * @throws MM_BAD_INPUT for a ZIP file that is damaged or holds none of these, MM_IO
+ */
+export async function openWacz(path: string, options: OpenOptions): Promise<IndexInput[]> {
+  const entries = await waczEntries(path);
+  const entryOptions: OpenOptions = { ...options, format: "auto" };
+  const locate =
+    (folder: string) =>
+    async (name: string | undefined): Promise<PartLocation> => {
+      const wanted = `${folder}${name ?? "index.cdx.gz"}`;
+      const entry = entries.find((candidate) => candidate.name === wanted);
+      if (entry === undefined || entry.slice.inflatedLength !== undefined) {
+        throw damaged(path, `has no stored entry ${quote(wanted)}, which its index needs`);
+      }
+      const { offset, length } = entry.slice;
+      return { path, source: `${path}/${entry.name}`, offset, size: length };
+    };
+  const indexes = entries.filter((entry) => /^indexes\/[^/]+$/.test(entry.name));
+  const zipNum = indexes.filter((entry) => /\.idx(?:\.gz)?$/.test(entry.name));
+  if (zipNum.length > 0) {
+    const clusters = zipNum.map(({ name, slice }) =>
+      openZipNum({ path, source: `${path}/${name}`, slice }, locate("indexes/"), entryOptions),
+    );
+    return (await Promise.all(clusters)).flat();
+  }
+  const lists = indexes.filter((entry) => /\.cdxj?(?:\.gz)?$/.test(entry.name));
+  const warcs = entries.filter((entry) => /^archive\/.+\.warc(?:\.gz)?$/.test(entry.name));
+  const chosen = lists.length > 0 ? lists : warcs;
+  if (chosen.length === 0) {
+    throw damaged(
+      path,
+      "holds no index in indexes/ and no WARC file in archive/; is it a WACZ file?",
+    );
+  }
+  return Promise.all(
+    chosen.map(({ name, slice }) =>
+      openCompressed({ path, source: `${path}/${name}`, size: slice.length, slice }, entryOptions),
+    ),
+  );
+}
+
+async function waczEntries(path: string): Promise<WaczEntry[]> {
+  let zip: ZipFile | undefined;
+  try {
+    zip = await openPromise(path, { lazyEntries: true, autoClose: false });
+    const entries: WaczEntry[] = [];
+    for await (const entry of zip.eachEntry()) {
+      if (/^(?:indexes|archive)\/./.test(entry.fileName)) {
+        entries.push({ name: entry.fileName, slice: await sliceOf(zip, entry, path) });
+      }
+    }
+    return entries;
+  } catch (error) {
+    if (error instanceof Error && "code" in error) throw ioError(error, path);
+    const what = error instanceof Error ? error.message : String(error);
+    throw damaged(path, `is not a sound ZIP file (${what})`, error);
+  } finally {
+    zip?.close();
+  }
+}
+
+async function sliceOf(zip: ZipFile, entry: Entry, path: string): Promise<FileSlice> {
+  const { fileDataStart } = await zip.readLocalFileHeaderPromise(entry, { minimal: true });
+  const length = entry.compressedSize;
+  if (entry.compressionMethod === STORED) return { offset: fileDataStart, length };
+  if (entry.compressionMethod === DEFLATED) {
+    return { offset: fileDataStart, length, inflatedLength: entry.uncompressedSize };
+  }
+  throw damaged(path, `has an entry compressed in a way we cannot read: ${quote(entry.fileName)}`);
+}
+
+function damaged(path: string, what: string, cause?: unknown): MementoMapError {
+  return new MementoMapError("MM_BAD_INPUT", what, { position: { source: path }, cause });
+}

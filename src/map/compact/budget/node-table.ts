@@ -1,0 +1,176 @@
+import type { SpillStore } from "../../../files/scratch-spill.ts";
+
+/** What is known of a node: where in a page the column of each number begins. */
+export interface NodeFields {
+  /**
+   * A number from 1 up that no node open at the same time has: sums over children are kept by it.
+   * Sub-trees may lie within each other's keys (`a)/x`, `a+b)/`, `a,c)/`), so a depth would not do.
+   */
+  readonly slot: number;
+  /** Names the node; see `nodeName`. */
+  readonly name: number;
+  /** One of LAYER. */
+  readonly layer: number;
+  /** 1 for a top-level domain, `uk,co` and the like, where every child is a site of its own. */
+  readonly isSuffix: number;
+  /** Rows of the node itself. */
+  readonly rows: number;
+  /** Rows of the whole sub-tree. */
+  readonly keys: number;
+  /** Children that hold something. */
+  readonly children: number;
+  /** Children of one row; they have no record of their own. */
+  readonly singles: number;
+  /** Those of them that are not the row itself but lead to it: `/a` for `/a/b/c`. */
+  readonly singleFolders: number;
+  /** Children of a host that are hosts. */
+  readonly subdomains: number;
+  /** Missed lookups in the sub-tree. */
+  readonly misses: number;
+  /** Missed lookups that fall on the node itself, or below a child that holds nothing. */
+  readonly ownMisses: number;
+  /** Missed lookups below children of one row. */
+  readonly singleMisses: number;
+  /** For the passes: a sum over the children, expected lookups, rows. */
+  readonly scratch: number;
+  /** Expected missed lookups in the sub-tree: all that a roll-up of the node answers wrongly. */
+  readonly missesWithin: number;
+  /** What a plan decides: a sum of DECISION. */
+  readonly decision: number;
+  /** Rows if it is rolled up: one, and the exclusions below. */
+  readonly rolledUpRows: number;
+  /** The slot of its parent; 0 for none. */
+  readonly parent: number;
+}
+
+/** Records of a page. */
+const PAGE_RECORDS = 4096;
+
+export const FIELD: NodeFields = {
+  slot: 0,
+  name: 1 * PAGE_RECORDS,
+  layer: 2 * PAGE_RECORDS,
+  isSuffix: 3 * PAGE_RECORDS,
+  rows: 4 * PAGE_RECORDS,
+  keys: 5 * PAGE_RECORDS,
+  children: 6 * PAGE_RECORDS,
+  singles: 7 * PAGE_RECORDS,
+  singleFolders: 8 * PAGE_RECORDS,
+  subdomains: 9 * PAGE_RECORDS,
+  misses: 10 * PAGE_RECORDS,
+  ownMisses: 11 * PAGE_RECORDS,
+  singleMisses: 12 * PAGE_RECORDS,
+  scratch: 13 * PAGE_RECORDS,
+  missesWithin: 14 * PAGE_RECORDS,
+  decision: 15 * PAGE_RECORDS,
+  rolledUpRows: 16 * PAGE_RECORDS,
+  parent: 17 * PAGE_RECORDS,
+};
+
+/** Numbers of a record. */
+const FIELDS = 18;
+/** Numbers of a page. */
+export const PAGE_NUMBERS: number = PAGE_RECORDS * FIELDS;
+const PAGE_BYTES = PAGE_NUMBERS * 8;
+/** Pages held in memory before others go to the spill store: 72 MiB. */
+const MEMORY_PAGES = 128;
+
+/**
+ * Receives a page and how many records it has; `first` is the number of the first one. The numbers of
+ * record `first + at` are at `at` in every column, and may be changed.
+ */
+export type VisitPage = (page: Float64Array, first: number, count: number) => void;
+
+/**
+ * The nodes of a key tree that hold at least two rows, children before their parents.
+ *
+ * A page keeps each number of its records in a column, because most passes need few of them.
+ * Only ever read from one end to the other, so that a table too large for memory can stay in a
+ * spill store: at most 72 MiB are held where there is one. Read backwards, parents come before
+ * their children.
+ */
+export class NodeTable {
+  /** Records in the table. */
+  size = 0;
+  readonly #pages: Float64Array[] = [];
+  readonly #spill: SpillStore | undefined;
+  /** The page that is in memory only while it is worked on, and its number. */
+  #window = new Float64Array(0);
+  #windowPage = -1;
+  #slots = 1;
+  /** The size of the table when its slots were counted. */
+  #slotsOfSize = 0;
+
+  constructor(spill?: SpillStore) {
+    this.#spill = spill;
+  }
+
+  /** Adds a record of zeros and returns its page; it is at {@link lastOffset} in every column. */
+  push(): Float64Array {
+    const page = this.#page(Math.floor(this.size / PAGE_RECORDS));
+    this.size++;
+    return page;
+  }
+
+  /** Adds the first `records` of a page of columns; only the last page may have fewer than fit. */
+  pushPage(columns: Float64Array, records: number): void {
+    this.#page(this.size / PAGE_RECORDS).set(columns);
+    this.size += records;
+  }
+
+  /** Where in the columns of its page the last record is. */
+  get lastOffset(): number {
+    return (this.size - 1) % PAGE_RECORDS;
+  }
+
+  /** One more than the largest slot of any record; found in a pass once the table is complete. */
+  get slots(): number {
+    if (this.#slotsOfSize !== this.size) {
+      let largest = 0;
+      this.forEachPage((page, _, count) => {
+        for (let at = 0; at < count; at++) largest = Math.max(largest, page[at + FIELD.slot]);
+      });
+      this.#slots = largest + 1;
+      this.#slotsOfSize = this.size;
+    }
+    return this.#slots;
+  }
+
+  /** Visits pages from the first to the last: children come before their parents. */
+  forEachPage(visit: VisitPage): void {
+    for (let first = 0; first < this.size; first += PAGE_RECORDS) {
+      const page = this.#page(first / PAGE_RECORDS);
+      visit(page, first, Math.min(this.size - first, PAGE_RECORDS));
+    }
+  }
+
+  /** Visits pages from the last to the first; read backwards, parents come before their children. */
+  forEachPageBackwards(visit: VisitPage): void {
+    const last = Math.ceil(this.size / PAGE_RECORDS) - 1;
+    for (let number = last; number >= 0; number--) {
+      const first = number * PAGE_RECORDS;
+      visit(this.#page(number), first, Math.min(this.size - first, PAGE_RECORDS));
+    }
+  }
+
+  #page(number: number): Float64Array {
+    if (this.#spill === undefined || number < MEMORY_PAGES) {
+      this.#pages[number] ??= new Float64Array(PAGE_NUMBERS);
+      return this.#pages[number];
+    }
+    if (number === this.#windowPage) return this.#window;
+    const offset = (page: number): number => (page - MEMORY_PAGES) * PAGE_BYTES;
+    if (this.#windowPage !== -1) {
+      this.#spill.write(offset(this.#windowPage), new Uint8Array(this.#window.buffer));
+    } else {
+      this.#window = new Float64Array(PAGE_NUMBERS);
+    }
+    this.#windowPage = number;
+    if (number * PAGE_RECORDS < this.size) {
+      this.#spill.read(offset(number), new Uint8Array(this.#window.buffer));
+    } else {
+      this.#window.fill(0);
+    }
+    return this.#window;
+  }
+}

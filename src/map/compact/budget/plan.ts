@@ -1,0 +1,149 @@
+import { MementoMapError } from "../../../errors.ts";
+import type { Exclusions } from "./exclusions.ts";
+import { FIELD } from "./node-table.ts";
+import type { NodeTable } from "./node-table.ts";
+import { HIGHEST_PRICE, searchPrice } from "./price-search.ts";
+import type { Decision, Solution, Solve } from "./solve.ts";
+import { DECISION, solve } from "./solve.ts";
+import type { Survey } from "./survey.ts";
+import { formatAmount } from "../../../amount.ts";
+
+/** What to roll up, and what to exclude, to keep a map within a number of rows. */
+export interface Plan {
+  /** The price of a row, in expected wrong answers. */
+  readonly price: number;
+  /** Rows of the map that follows from the plan. */
+  readonly rows: number;
+  /** Missed lookups that the map is expected to call present, in units of the prior. */
+  readonly expectedFalsePositives: number;
+  /** Names of the nodes to roll up. */
+  readonly chosen: readonly number[];
+  /** Branches to exclude, in the order of the branch list. */
+  readonly excluded: readonly number[];
+}
+
+export interface PlanOptions {
+  /** Exclusions that may be written. */
+  readonly exclusions?: Exclusions | undefined;
+  /** Finds the cheapest map without exclusions at a price; `solve` by default. */
+  readonly solver?: Solve | undefined;
+}
+
+/** What is left to do below a node. */
+const STATE = {
+  /** Roll up what is rolled up at the price. */
+  open: 0,
+  /** Roll up what is rolled up below it. */
+  openBelow: 1,
+  /** Roll up every child, or open it where there is room. */
+  rolledUp: 2,
+  /** Nothing: the node or one above is rolled up. */
+  covered: 3,
+} as const;
+/** The share of the rows that may stay unused where any node can be opened. */
+const MAX_SLACK = 0.02;
+
+/**
+ * Finds the map of at most `maxRows` rows with the fewest expected false positives.
+ *
+ * Every node is rolled up or left open, whichever is cheaper at the price of a row; the rows fall as
+ * the price grows, and the price is searched. Where many nodes change at the same price, as many of
+ * them are left open, in key order, as there is room for.
+ *
+ * @throws MM_USAGE when no map is so small
+ */
+export function planRollUps(survey: Survey, maxRows: number, options: PlanOptions = {}): Plan {
+  const { table } = survey;
+  const { exclusions } = options;
+  const solver: Solve =
+    options.solver ?? ((price, decision) => solve(table, price, undefined, decision));
+  const allRows = survey.fixedRows + survey.heldRows;
+  if (allRows <= maxRows) {
+    return { price: 0, rows: allRows, expectedFalsePositives: 0, chosen: [], excluded: [] };
+  }
+  const fixed = survey.fixedRows + survey.topSingles;
+  const smallest = solver(HIGHEST_PRICE);
+  if (fixed + smallest.rows > maxRows) {
+    throw new MementoMapError(
+      "MM_USAGE",
+      `the map cannot be made smaller than ${formatAmount(fixed + smallest.rows, "row")}; ` +
+        `allow that many instead of ${maxRows}`,
+    );
+  }
+  const { within, beyond } = searchPrice(
+    exclusions === undefined ? solver : (price) => solve(table, price, exclusions.rewind(price)),
+    smallest,
+    allRows - fixed,
+    maxRows - fixed,
+  );
+  const decide = (price: number, decision: Decision): Solution =>
+    exclusions === undefined
+      ? solver(price, decision)
+      : solve(table, price, exclusions.rewind(within), decision);
+  decide(beyond, DECISION.below);
+  const { rows } = decide(within, DECISION.atPrice);
+  const search = { table, price: within, rowsAtPrice: fixed + rows, maxRows, exclusions };
+  const plan = choose(search, false);
+  return plan.rows < maxRows * (1 - MAX_SLACK) ? choose(search, true) : plan;
+}
+
+/** The rows that are left when all is rolled up that can be. */
+export function leastRows(survey: Survey): number {
+  return survey.fixedRows + survey.topSingles + solve(survey.table, HIGHEST_PRICE).rows;
+}
+
+interface Search {
+  readonly table: NodeTable;
+  readonly price: number;
+  readonly rowsAtPrice: number;
+  readonly maxRows: number;
+  readonly exclusions: Exclusions | undefined;
+}
+
+/**
+ * Collects what both solutions roll up, and of what only the dearer one does as much as must be.
+ *
+ * A node that cannot be opened as far as the cheaper solution would is opened with all below it
+ * rolled up, where there is room; `fillsUp` does so with other nodes too.
+ */
+function choose(search: Search, fillsUp: boolean): Plan {
+  const { table, price, maxRows, exclusions } = search;
+  const chosen: number[] = [];
+  const excluded: number[] = [];
+  const state: number[] = [STATE.open];
+  let rows = search.rowsAtPrice;
+  let expectedFalsePositives = 0;
+  table.forEachPageBackwards((page, first, count) => {
+    for (let at = count - 1; at >= 0; at--) {
+      const slot = page[at + FIELD.slot];
+      const above = state[page[at + FIELD.parent]];
+      state[slot] = above;
+      if (above === STATE.covered) {
+        exclusions?.listOf(first + at, excluded);
+        continue;
+      }
+      const decision = page[at + FIELD.decision];
+      const isOpenBelow = (decision & DECISION.below) === 0;
+      const rule = above === STATE.openBelow ? DECISION.below : DECISION.atPrice;
+      if (above !== STATE.rolledUp && (decision & rule) === 0) continue;
+      const whole = page[at + FIELD.scratch] - page[at + FIELD.rolledUpRows];
+      if (isOpenBelow && rows + whole <= maxRows) {
+        rows += whole;
+        state[slot] = STATE.openBelow;
+        continue;
+      }
+      const own = exclusions?.listOf(first + at, []).length ?? 0;
+      const lone = page[at + FIELD.rows] + page[at + FIELD.children] - 1 - own;
+      if ((isOpenBelow || fillsUp) && rows + lone <= maxRows) {
+        rows += lone;
+        state[slot] = STATE.rolledUp;
+        continue;
+      }
+      chosen.push(page[at + FIELD.name]);
+      state[slot] = STATE.covered;
+      expectedFalsePositives += page[at + FIELD.missesWithin];
+      exclusions?.listOf(first + at, excluded);
+    }
+  });
+  return { price, rows, expectedFalsePositives, chosen, excluded: excluded.toReversed() };
+}

@@ -1,0 +1,191 @@
+import { joinBytes } from "../../bytes/join.ts";
+import { LF } from "../../bytes/ascii.ts";
+import type { SpillStore } from "../../files/scratch-spill.ts";
+
+/** Takes text in order; the bytes are valid only during the call. */
+export type WriteText = (bytes: Uint8Array) => void;
+
+/** Receives a line, with its end, and the position of its first byte. */
+export type VisitLine = (bytes: Uint8Array, start: number, end: number, position: number) => void;
+
+const INITIAL_BYTES = 1 << 18;
+const MEMORY_BYTES = 1 << 24;
+const WINDOW_BYTES = 1 << 20;
+
+/**
+ * Output lines that may still be taken back.
+ *
+ * A stretch of text with positions counted from the start of all output. New lines go to its end;
+ * the end can be cut off, ranges in the middle can be struck out, and the front is released to
+ * the sink once it is decided. Holds at most `memoryBytes`, 16 MiB by default, and the longest line;
+ * more goes to the spill store, if there is one.
+ */
+export class PendingText {
+  readonly #write: WriteText;
+  readonly #spill: SpillStore | undefined;
+  readonly #memoryBytes: number;
+  /** Text from here on is pending. */
+  #start = 0;
+  /** Text from here on is in the buffer, what is before it in the spill store. */
+  #bufferStart = 0;
+  #buffer: Uint8Array;
+  #length = 0;
+  /** Ranges struck out, as pairs of positions in increasing order. */
+  #holes: number[] = [];
+
+  constructor(write: WriteText, spill?: SpillStore, memoryBytes: number = MEMORY_BYTES) {
+    this.#write = write;
+    this.#spill = spill;
+    this.#memoryBytes = memoryBytes;
+    this.#buffer = new Uint8Array(Math.min(INITIAL_BYTES, memoryBytes));
+  }
+
+  /** The position behind the last byte. */
+  get end(): number {
+    return this.#bufferStart + this.#length;
+  }
+
+  /** The position of the first pending byte. */
+  get start(): number {
+    return this.#start;
+  }
+
+  append(bytes: Uint8Array, start: number, end: number): void {
+    const at = this.reserve(end - start);
+    const buffer = this.#buffer;
+    for (let i = start, j = at; i < end; i++, j++) buffer[j] = bytes[i];
+    this.#length += end - start;
+  }
+
+  /** Makes room for `size` bytes; returns where in {@link buffer} they go. See {@link commit}. */
+  reserve(size: number): number {
+    if (this.#length + size > this.#buffer.length) this.#makeRoom(size);
+    return this.#length;
+  }
+
+  /** Where reserved bytes are put. */
+  get buffer(): Uint8Array {
+    return this.#buffer;
+  }
+
+  /** Takes what was put into the buffer up to `bufferEnd`. */
+  commit(bufferEnd: number): void {
+    this.#length = bufferEnd;
+  }
+
+  #makeRoom(size: number): void {
+    if (this.#spill !== undefined && this.#length + size > this.#memoryBytes && this.#length > 0) {
+      this.#spill.write(this.#bufferStart, this.#buffer.subarray(0, this.#length));
+      this.#bufferStart += this.#length;
+      this.#length = 0;
+    }
+    if (this.#length + size <= this.#buffer.length) return;
+    const larger = new Uint8Array(Math.max(this.#buffer.length * 2, this.#length + size));
+    larger.set(this.#buffer.subarray(0, this.#length));
+    this.#buffer = larger;
+  }
+
+  /** Takes back everything from `position` on. */
+  truncate(position: number): void {
+    if (position >= this.#bufferStart) {
+      this.#length = position - this.#bufferStart;
+    } else {
+      this.#bufferStart = position;
+      this.#length = 0;
+    }
+    const holes = this.#holes;
+    while (holes.length > 0 && holes[holes.length - 2] >= position) holes.length -= 2;
+    if (holes.length > 0 && holes[holes.length - 1] > position) holes[holes.length - 1] = position;
+  }
+
+  /** Takes back `[from, to)`; positions behind it stay as they are. */
+  strikeOut(from: number, to: number): void {
+    if (from >= to) return;
+    const holes = this.#holes;
+    let at = holes.length;
+    while (at > 0 && holes[at - 2] >= from) at -= 2;
+    if (at > 0 && holes[at - 1] >= from) {
+      at -= 2;
+      holes[at + 1] = Math.max(holes[at + 1], to);
+    } else {
+      holes.splice(at, 0, from, to);
+    }
+    // What follows and now touches is one hole.
+    while (at + 2 < holes.length && holes[at + 2] <= holes[at + 1]) {
+      holes[at + 1] = Math.max(holes[at + 1], holes[at + 3]);
+      holes.splice(at + 2, 2);
+    }
+  }
+
+  /** Hands everything before `position` to the sink. */
+  release(position: number): void {
+    this.#forEachStretch(this.#start, position, (bytes) => {
+      this.#write(bytes);
+    });
+    const holes = this.#holes;
+    let released = 0;
+    while (released < holes.length && holes[released + 1] <= position) released += 2;
+    if (released > 0) holes.splice(0, released);
+    if (holes.length > 0 && holes[0] < position) holes[0] = position;
+    this.#start = position;
+    if (position < this.#bufferStart) return;
+    const left = this.end - position;
+    this.#buffer.copyWithin(0, position - this.#bufferStart, this.#length);
+    this.#bufferStart = position;
+    this.#length = left;
+  }
+
+  /** Visits the lines in `[from, to)` that were not struck out. */
+  forEachLine(from: number, to: number, visit: VisitLine): void {
+    let carried = new Uint8Array(0);
+    this.#forEachStretch(from, to, (bytes, position) => {
+      let at = 0;
+      for (;;) {
+        const lineEnd = bytes.indexOf(LF, at);
+        if (lineEnd === -1) break;
+        if (carried.length > 0) {
+          const line = joinBytes([carried, bytes.subarray(0, lineEnd + 1)]);
+          visit(line, 0, line.length, position - carried.length);
+          carried = new Uint8Array(0);
+        } else {
+          visit(bytes, at, lineEnd + 1, position + at);
+        }
+        at = lineEnd + 1;
+      }
+      if (at < bytes.length) carried = joinBytes([carried, bytes.subarray(at)]);
+    });
+  }
+
+  /** Visits the text of `[from, to)` without holes, piece by piece. */
+  #forEachStretch(
+    from: number,
+    to: number,
+    visit: (bytes: Uint8Array, position: number) => void,
+  ): void {
+    let at = from;
+    const holes = this.#holes;
+    for (let i = 0; i < holes.length && holes[i] < to; i += 2) {
+      if (holes[i + 1] <= at) continue;
+      if (holes[i] > at) this.#forEachPiece(at, holes[i], visit);
+      at = holes[i + 1];
+    }
+    if (at < to) this.#forEachPiece(at, to, visit);
+  }
+
+  #forEachPiece(
+    from: number,
+    to: number,
+    visit: (bytes: Uint8Array, position: number) => void,
+  ): void {
+    let at = from;
+    while (at < to && at < this.#bufferStart && this.#spill !== undefined) {
+      const size = Math.min(WINDOW_BYTES, to - at, this.#bufferStart - at);
+      const window = new Uint8Array(size);
+      this.#spill.read(at, window);
+      visit(window, at);
+      at += size;
+    }
+    if (at >= to) return;
+    visit(this.#buffer.subarray(at - this.#bufferStart, to - this.#bufferStart), at);
+  }
+}

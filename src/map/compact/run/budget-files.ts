@@ -1,0 +1,315 @@
+import { open } from "node:fs/promises";
+import { join } from "node:path";
+import { finished } from "node:stream/promises";
+import { countLines } from "../../../bytes/count-lines.ts";
+import { BudgetCompaction } from "../budget/budget-compaction.ts";
+import type { MissList } from "../budget/miss-list.ts";
+import type { Plan } from "../budget/plan.ts";
+import type { Prior } from "../budget/prior.ts";
+import { readMissList } from "../budget/read-misses.ts";
+import type { ReadMap } from "../budget/survey-map.ts";
+import { MAX_LINE_BYTES } from "../../../bytes/whole-lines.ts";
+import { isMementoMapError, MementoMapError } from "../../../errors.ts";
+import { MEMGATOR_LINE } from "../../../input/line-kind.ts";
+import { memgatorMisses } from "../../../input/memgator-misses.ts";
+import { SizedHead } from "../../../ukvs/sized-head.ts";
+import type { FileSource } from "../../../files/file-source.ts";
+import { openInput } from "../../../files/input-file.ts";
+import { ioError, systemCode } from "../../../files/io-error.ts";
+import { peekHead } from "../../../input/peek-head.ts";
+import type { MapStreams } from "../../lookup/map-sources.ts";
+import { withMapSources } from "../../lookup/map-sources.ts";
+import { HeadedGzip } from "../../../files/headed-coding.ts";
+import type { MapOutput } from "../../output/map-output.ts";
+import { ScratchSpill } from "../../../files/scratch-spill.ts";
+import { withTempDir } from "../../../files/temp-dir.ts";
+import { budgetKernels } from "./budget-kernels.ts";
+import { formatAmount } from "../../../amount.ts";
+
+/** How large a map may be; the smallest of what is given counts. */
+export interface Budget {
+  /** Lines, headers included. */
+  readonly maxLines?: number | undefined;
+  /** Bytes after gzip. */
+  readonly maxBytes?: number | undefined;
+  /** Lines for each original; or for each row of the map if `originals` is not known. */
+  readonly relativeCost?: number | undefined;
+  readonly originals?: number | undefined;
+}
+
+export interface BudgetFileOptions {
+  readonly budget: Budget;
+  /** A list of lookups that missed, URIs or SURTs, or the log of a MemGator. */
+  readonly misses?: string | undefined;
+  /** Whose misses to take from a log. */
+  readonly archive?: string | undefined;
+  readonly allowsExclusions?: boolean | undefined;
+  /** The folder for scratch files. */
+  readonly scratch?: string | undefined;
+  readonly streams: MapStreams;
+  /** Told how many bytes of the map were read since the last call; it is read twice or more. */
+  readonly onRead?: ((bytes: number) => void) | undefined;
+}
+
+export interface BudgetFileSummary {
+  readonly rowsRead: number;
+  readonly rows: number;
+  readonly rollUps: number;
+  readonly exclusions: number;
+  /** Bytes of the new map, before compression. */
+  readonly bytes: number;
+  /** Bytes after gzip, where the budget is in bytes. */
+  readonly gzipBytes: number | undefined;
+  /** What a row is worth, in expected wrong answers. */
+  readonly price: number;
+  readonly prior: Prior;
+  /** Lines of the misses that were left out, because they are neither URIs nor SURTs. */
+  readonly oddLines: number;
+}
+
+/** The share of a budget in bytes that may stay unused. */
+const MAX_SLACK = 0.02;
+/** Maps made in search of a size in bytes. */
+const MAX_TRIES = 8;
+/** What a first guess takes a row to need after gzip; the tries correct it. */
+const GUESSED_ROW_BYTES = 16;
+const READ_BYTES = 1 << 20;
+/** Enough to tell a log by its first line. */
+const LOG_HEAD_BYTES = 64;
+
+/**
+ * Makes the map of a given size that is expected to answer the fewest lookups wrongly.
+ *
+ * Reads the map twice, or once more for each try where the size is in bytes. What cannot be read
+ * twice is first written to a scratch file. Memory: see `BudgetCompaction`.
+ *
+ * @throws as BudgetCompaction, and MM_IO, MM_BAD_INPUT, MM_INTERRUPTED
+ */
+export async function compactFileToBudget(
+  path: string,
+  output: MapOutput,
+  options: BudgetFileOptions,
+): Promise<BudgetFileSummary> {
+  const { streams, scratch: parent } = options;
+  const misses =
+    options.misses === undefined
+      ? undefined
+      : await readMisses({ path: options.misses, archive: options.archive }, streams);
+  return withMapSources([path], { io: streams, tmp: parent }, ([source]) =>
+    withTempDir({ parent, interrupt: streams.interrupt }, async (scratch) => {
+      const spill = new ScratchSpill(join(scratch, "nodes"));
+      try {
+        const compact = async (map: FileSource): Promise<BudgetFileSummary> => {
+          const compaction = await BudgetCompaction.survey(reading(map, options), {
+            source: map.name,
+            misses,
+            allowsExclusions: options.allowsExclusions,
+            spill,
+            kernels: budgetKernels,
+          });
+          const summary = await writeWithin(compaction, join(scratch, "map"), output, options);
+          return { ...summary, oddLines: misses?.oddLines ?? 0 };
+        };
+        return await compact(source).catch(async (error: unknown) => {
+          if (!isMementoMapError(error) || error.code !== "MM_NOT_SORTED") throw error;
+          // Keys may belong elsewhere as they are spelled now.
+          const { signal } = streams.interrupt ?? {};
+          const { withCanonicalMap } = await import("../../canonical-map.ts");
+          return withCanonicalMap(source, scratch, { signal }, compact);
+        });
+      } finally {
+        spill.close();
+      }
+    }),
+  );
+}
+
+/** Where lookups that missed are listed. */
+export interface MissesFile {
+  readonly path: string;
+  /** Whose misses to take from the log of an aggregator; needed where it has several archives. */
+  readonly archive?: string | undefined;
+}
+
+/**
+ * Reads the lookups that missed, from a list of URIs or SURTs, or from the log of a MemGator; holds
+ * them all.
+ *
+ * @throws MM_BAD_INPUT for what is neither, or has no miss; MM_USAGE for an archive that a log lacks
+ */
+export async function readMisses(
+  { path, archive }: MissesFile,
+  streams: MapStreams,
+): Promise<MissList> {
+  const input = await openInput(path, streams, { signal: streams.interrupt?.signal });
+  const { head, chunks } = await peekHead(input.chunks);
+  const isLog = MEMGATOR_LINE.test(new TextDecoder().decode(head.subarray(0, LOG_HEAD_BYTES)));
+  if (!isLog) return readMissList(chunks, input.name);
+  const options = { archive, source: input.name, maxLineBytes: MAX_LINE_BYTES };
+  return readMissList(memgatorMisses(chunks, options), input.name);
+}
+
+function reading(source: FileSource, { streams, onRead }: BudgetFileOptions): ReadMap {
+  return () => sourceChunks(source, streams.interrupt?.signal, onRead);
+}
+
+/**
+ * All bytes of a file, from its start; it can be read again. A chunk is valid until the next is asked
+ * for: two buffers take turns, one of them read ahead.
+ */
+export async function* sourceChunks(
+  source: FileSource,
+  signal: AbortSignal | undefined,
+  onRead?: (bytes: number) => void,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const size = Math.min(READ_BYTES, source.size);
+  let [buffer, other] = [new Uint8Array(size), new Uint8Array(size)];
+  const readAt = (offset: number): Promise<number> => {
+    const reading = source.readInto(buffer, offset, signal);
+    reading.catch(() => undefined); // met below, if it is waited for at all
+    return reading;
+  };
+  let next = readAt(0);
+  for (let offset = 0; offset < source.size; offset += size) {
+    const chunk = buffer.subarray(0, await next);
+    [buffer, other] = [other, buffer];
+    next = readAt(offset + size);
+    onRead?.(chunk.length);
+    yield chunk;
+  }
+}
+
+async function writeWithin(
+  compaction: BudgetCompaction,
+  scratch: string,
+  output: MapOutput,
+  options: BudgetFileOptions,
+): Promise<Omit<BudgetFileSummary, "oddLines">> {
+  const { budget } = options;
+  const maxRows = rowsWithin(budget, compaction);
+  let plan: Plan;
+  let gzipBytes: number | undefined;
+  if (budget.maxBytes === undefined) {
+    plan = compaction.plan(maxRows);
+    await output.writeHead(compaction.headers);
+    for await (const block of compaction.rows(plan)) await output.write(block);
+  } else {
+    const written = await largestWithin(compaction, scratch, maxRows, budget.maxBytes);
+    ({ plan, gzipBytes } = written);
+    await output.writeHead(compaction.headers);
+    await output.copy(written.file, written.rows);
+  }
+  return {
+    rowsRead: compaction.rowsRead,
+    rows: plan.rows,
+    rollUps: plan.chosen.length,
+    exclusions: plan.excluded.length,
+    bytes: output.headBytes + output.size.bytes,
+    gzipBytes,
+    price: plan.price,
+    prior: compaction.prior,
+  };
+}
+
+/** The rows that the budget leaves, without the headers. */
+function rowsWithin(budget: Budget, compaction: BudgetCompaction): number {
+  const { maxLines = Infinity, relativeCost = Infinity } = budget;
+  const lines = Math.min(
+    maxLines,
+    Math.floor(relativeCost * (budget.originals ?? compaction.rowsRead)),
+  );
+  const headerLines = new SizedHead(compaction.headers).lines;
+  if (lines < Infinity && lines <= headerLines) {
+    throw new MementoMapError(
+      "MM_USAGE",
+      `a budget of ${formatAmount(lines, "line")} leaves none for rows: the map has ${formatAmount(headerLines, "header")}`,
+    );
+  }
+  return lines - headerLines;
+}
+
+interface Written {
+  readonly plan: Plan;
+  readonly rows: number;
+  readonly gzipBytes: number;
+  /** The rows, without headers. */
+  readonly file: string;
+}
+
+/** Writes rows to scratch files until a map of them is at most so large after gzip, and nearly so. */
+async function largestWithin(
+  compaction: BudgetCompaction,
+  scratch: string,
+  maxRows: number,
+  maxBytes: number,
+): Promise<Written> {
+  let best: Written | undefined;
+  const least = Math.min(compaction.leastRows, compaction.rowsRead);
+  // The rows known to fit, and known not to.
+  let [fits, exceeds] = [least - 1, Math.min(maxRows, compaction.rowsRead) + 1];
+  const guess = Math.ceil(maxBytes / GUESSED_ROW_BYTES);
+  let rows = Math.min(exceeds - 1, Math.max(least, guess));
+  for (let attempt = 0; attempt < MAX_TRIES && fits + 1 < exceeds; attempt++) {
+    const written = await writeScratch(compaction, rows, `${scratch}-${attempt}`);
+    const { gzipBytes } = written;
+    if (gzipBytes <= maxBytes) {
+      best = written;
+      fits = rows;
+      if (gzipBytes >= maxBytes * (1 - MAX_SLACK)) break;
+    } else {
+      exceeds = rows;
+    }
+    const scaled = Math.floor((rows * maxBytes * (1 - MAX_SLACK / 2)) / gzipBytes);
+    rows = scaled > fits && scaled < exceeds ? scaled : Math.floor((fits + exceeds) / 2);
+  }
+  if (best !== undefined) return best;
+  const smallest = await writeScratch(compaction, Math.min(least, maxRows), `${scratch}-least`);
+  if (smallest.gzipBytes <= maxBytes) return smallest;
+  throw new MementoMapError(
+    "MM_USAGE",
+    `the map cannot be made smaller than ${smallest.gzipBytes} bytes after gzip; ` +
+      `allow that many instead of ${maxBytes}`,
+  );
+}
+
+async function writeScratch(
+  compaction: BudgetCompaction,
+  maxRows: number,
+  file: string,
+): Promise<Written> {
+  const plan = compaction.plan(maxRows);
+  // As an output whose name ends in .gz has it.
+  const gzip = new HeadedGzip(READ_BYTES);
+  const head = new SizedHead(compaction.headers).bytes({ bytes: 0, records: 0 });
+  let gzipBytes = gzip.encodeHead(head).length + gzip.trailer(head).length;
+  let rows = 0;
+  gzip.compressor.on("data", (block: Buffer) => {
+    gzipBytes += block.length;
+  });
+  try {
+    const target = await open(file, "wx");
+    try {
+      for await (const block of compaction.rows(plan)) {
+        rows += countLines(block);
+        await Promise.all([target.writeFile(block), writeBlock(gzip.compressor, block)]);
+      }
+    } finally {
+      await target.close();
+    }
+  } catch (error) {
+    gzip.compressor.destroy();
+    throw systemCode(error) === undefined ? error : ioError(error, file);
+  }
+  gzip.compressor.end();
+  await finished(gzip.compressor);
+  return { plan, rows, gzipBytes, file };
+}
+
+function writeBlock(stream: NodeJS.WritableStream, block: Uint8Array): Promise<void> {
+  return new Promise((resolve, reject) => {
+    stream.write(block, (error) => {
+      if (error) reject(error);
+      else resolve();
+    });
+  });
+}

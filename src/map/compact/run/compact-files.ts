@@ -1,0 +1,241 @@
+import { open, rm } from "node:fs/promises";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import type { HeadLines } from "../compact-map.ts";
+import { newHeadLines, readHeaders } from "../compact-map.ts";
+import type { WeightOptions } from "../weight-policy.ts";
+import { isMementoMapError, MementoMapError } from "../../../errors.ts";
+import { wholeMapHeaders } from "../../lookup/page-range.ts";
+import { UkvsHeaders } from "../../../ukvs/header.ts";
+import { checkSize, refuseNoRecords } from "../../../ukvs/map-size.ts";
+import type { FileSource } from "../../../files/file-source.ts";
+import type { InputStreams } from "../../../files/input-file.ts";
+import type { Interrupt } from "../../../files/interrupt.ts";
+import { ioError } from "../../../files/io-error.ts";
+import type { MapOutput } from "../../output/map-output.ts";
+import { withMapSources } from "../../lookup/map-sources.ts";
+import { requiredFile } from "../../../files/package-file.ts";
+import { withTempDir } from "../../../files/temp-dir.ts";
+import { Thread } from "../../../threads/thread.ts";
+import { findCuts } from "./cuts.ts";
+import type { CompactResult, CompactTask } from "./job.ts";
+import { compactPart } from "./job.ts";
+import { checkSignal } from "../../../interruption.ts";
+
+export interface CompactFileOptions {
+  readonly weights?: WeightOptions | undefined;
+  /** By default as many as there are cores, and the map is large enough for. */
+  readonly threads?: number | undefined;
+  /** The folder for scratch files. */
+  readonly scratch?: string | undefined;
+  readonly streams: InputStreams;
+  readonly interrupt?: Interrupt | undefined;
+  /** Told how many stored bytes were read since the last call. */
+  readonly onRead?: ((bytes: number) => void) | undefined;
+}
+
+export interface CompactFileSummary {
+  readonly rowsRead: number;
+  /** Rows of the new map. */
+  readonly rows: number;
+  readonly rollUps: number;
+  /** Bytes of the new map, before compression. */
+  readonly bytes: number;
+}
+
+/** A second thread costs more than it gives on less than this. */
+const BYTES_WORTH_A_THREAD = 48 * 2 ** 20;
+const HEAD_BYTES = 1 << 16;
+
+/**
+ * Compacts a map file by weights, on several threads where it is large enough.
+ *
+ * The parts are cut where no roll-up can reach across, so the bytes are the same for any number of
+ * threads. A compressed map, and one with keys that belong elsewhere as they are spelled now, go
+ * through a scratch file. Memory does not grow with the map.
+ *
+ * @throws as compactMap, and MM_IO, MM_BAD_INPUT, MM_INTERRUPTED
+ */
+export async function compactFile(
+  path: string,
+  output: MapOutput,
+  options: CompactFileOptions,
+): Promise<CompactFileSummary> {
+  const { streams, interrupt, scratch: tmp } = options;
+  return withMapSources([path], { io: { ...streams, interrupt }, tmp }, ([source]) =>
+    withTempDir({ parent: tmp, interrupt }, async (scratch) =>
+      writeParts(await compactReordered(source, scratch, options), output, options),
+    ),
+  );
+}
+
+/** A map whose parts are compacted, each into a file of its own. */
+interface CompactedParts {
+  readonly headers: UkvsHeaders;
+  readonly tasks: readonly CompactTask[];
+  readonly results: readonly CompactResult[];
+}
+
+/** Compacts a map as it is, or else with its keys in the order that they have as spelled now. */
+async function compactReordered(
+  source: FileSource,
+  scratch: string,
+  options: CompactFileOptions,
+): Promise<CompactedParts> {
+  try {
+    return await compactParts(source, scratch, options);
+  } catch (error) {
+    if (!isMementoMapError(error) || error.code !== "MM_NOT_SORTED") throw error;
+  }
+  const { interrupt } = options;
+  // Loaded only where it is needed: a plain roll-up is over in less time than that takes.
+  const { withCanonicalMap } = await import("../../canonical-map.ts");
+  return withCanonicalMap(source, scratch, { signal: interrupt?.signal }, (canonical) =>
+    compactParts(canonical, scratch, options),
+  );
+}
+
+async function compactParts(
+  source: FileSource,
+  scratch: string,
+  options: CompactFileOptions,
+): Promise<CompactedParts> {
+  const { path, name, size } = source;
+  const { headers: read, lines, offset, bodyOffset } = await readFileHeaders(source);
+  const headers = wholeMapHeaders(read, name);
+  checkSize(read.size, { bytes: size - bodyOffset }, name);
+  const worthwhile = Math.ceil(size / BYTES_WORTH_A_THREAD);
+  const wanted = options.threads ?? Math.min(availableParallelism(), worthwhile);
+  const cuts = wanted > 1 ? await cutsOf(path, offset, size, wanted) : [offset, size];
+  const tasks = cuts.slice(1).map((end, i): CompactTask => ({
+    path,
+    source: name,
+    start: cuts[i],
+    end,
+    fields: headers.fields,
+    weights: options.weights ?? {},
+    target: join(scratch, `part-${i}.rows`),
+  }));
+  const runner = tasks.length > 1 ? new Threads(tasks.length) : new ThisThread();
+  try {
+    const running = tasks.map((task, i) => runner.run(task, i));
+    for (const result of running) result.catch(() => undefined); // met below, in order
+    const results: CompactResult[] = [];
+    let linesBefore = lines;
+    for (const [i, task] of tasks.entries()) {
+      const result = await running[i].catch((error: unknown) => {
+        throw withLinesBefore(error, linesBefore);
+      });
+      checkSignal(options.interrupt?.signal);
+      options.onRead?.(task.end - task.start);
+      linesBefore += result.lines;
+      results.push(result);
+    }
+    if (tasks.length > 1 && results.some(({ hasRespelled }) => hasRespelled)) {
+      throw new MementoMapError("MM_NOT_SORTED", "a key may belong before the part it was in");
+    }
+    const records = sum(results, "rows");
+    checkSize(read.size, { bytes: size - bodyOffset, records }, name);
+    if (records === 0) refuseNoRecords(read.size, name);
+    return { headers, tasks, results };
+  } finally {
+    await runner.end();
+  }
+}
+
+async function cutsOf(path: string, start: number, end: number, parts: number): Promise<number[]> {
+  const file = await open(path, "r").catch((error: unknown) => {
+    throw ioError(error, path);
+  });
+  try {
+    return findCuts(file, start, end, parts);
+  } finally {
+    await file.close();
+  }
+}
+
+async function writeParts(
+  { headers, tasks, results }: CompactedParts,
+  output: MapOutput,
+  { interrupt }: CompactFileOptions,
+): Promise<CompactFileSummary> {
+  await output.writeHead(headers);
+  for (const [i, { target }] of tasks.entries()) {
+    checkSignal(interrupt?.signal);
+    await output.copy(target, results[i].rowsWritten);
+    await rm(target);
+  }
+  const { size, headBytes } = output;
+  return {
+    rowsRead: sum(results, "rows"),
+    rollUps: sum(results, "rollUps"),
+    rows: size.records,
+    bytes: headBytes + size.bytes,
+  };
+}
+
+function sum(results: readonly CompactResult[], member: "rows" | "rollUps"): number {
+  return results.reduce((total, result) => total + result[member], 0);
+}
+
+async function readFileHeaders(
+  file: FileSource,
+): Promise<{ headers: UkvsHeaders; lines: number; offset: number; bodyOffset: number }> {
+  let size = HEAD_BYTES;
+  for (;;) {
+    const head = await file.read(0, size);
+    const read = newHeadLines();
+    const offset =
+      head.length < size ? readHeaders(head, read, file.name) : wholeHeaders(head, read, file.name);
+    if (offset !== undefined) {
+      const { lines, bytes: bodyOffset } = read;
+      return { headers: new UkvsHeaders(read.headers), lines, offset, bodyOffset };
+    }
+    size *= 4;
+  }
+}
+
+/** As readHeaders, or undefined if the headers may go on behind what was read. */
+function wholeHeaders(head: Uint8Array, read: HeadLines, source: string): number | undefined {
+  const lastLine = head.lastIndexOf(10) + 1;
+  const offset = readHeaders(head.subarray(0, lastLine), read, source);
+  return offset < lastLine ? offset : undefined;
+}
+
+function withLinesBefore(error: unknown, lines: number): unknown {
+  if (!isMementoMapError(error) || error.position?.line === undefined) return error;
+  return error.at({ source: error.position.source, line: error.position.line + lines });
+}
+
+interface Runner {
+  run(task: CompactTask, index: number): Promise<CompactResult>;
+  end(): Promise<void>;
+}
+
+class ThisThread implements Runner {
+  async run(task: CompactTask): Promise<CompactResult> {
+    return compactPart(task);
+  }
+
+  async end(): Promise<void> {
+    // Nothing to end.
+  }
+}
+
+class Threads implements Runner {
+  readonly #threads: readonly Thread[];
+
+  constructor(count: number) {
+    const module = requiredFile("dist/map/compact/run/worker.js");
+    this.#threads = Array.from({ length: count }, () => new Thread(module, undefined));
+  }
+
+  run(task: CompactTask, index: number): Promise<CompactResult> {
+    // The worker answers with what compactPart gives.
+    return this.#threads[index].ask(task) as Promise<CompactResult>;
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.#threads.map((thread) => thread.end()));
+  }
+}

@@ -1,0 +1,160 @@
+import { LF, PLUS, SLASH, SPACE } from "../../bytes/ascii.ts";
+import { copyRange } from "../../bytes/copy.ts";
+import { decimalLength, writeDecimal } from "../../bytes/decimal.ts";
+import { MementoMapError, quote } from "../../errors.ts";
+import type { SortedKeys } from "./key-table.ts";
+import { CAPTURE_MARK, rowKeyLength } from "./row-key.ts";
+
+const FLUSH_BYTES = 1 << 20;
+/** Room for a blank, two counts with their bounds, their separator and the end of the line. */
+const TAIL_BYTES = 48;
+
+export interface MapRowsOptions {
+  /** Count originals. */
+  readonly originals: boolean;
+  /** Count each capture once, however often it was added. */
+  readonly distinct?: boolean | undefined;
+  /** Say that there may be more: `12+`. */
+  readonly isSample?: boolean | undefined;
+}
+
+/**
+ * Formats merged keys as the rows of a map, `key mementos[/originals]`, in large blocks.
+ *
+ * With `originals` or `distinct`, keys arrive as `row key, mark, query, mark, datetime` (see
+ * row-key.ts): those of one row stand together, and in them those of one original.
+ */
+export class MapRows {
+  readonly #write: (block: Uint8Array) => void;
+  readonly #options: MapRowsOptions;
+  /** Whether keys have marks in them. */
+  readonly #isMarked: boolean;
+  #buffer = new Uint8Array(FLUSH_BYTES + (FLUSH_BYTES >> 2));
+  #at = 0;
+  #row = new Uint8Array(256);
+  #rowLength = -1;
+  #original = new Uint8Array(256);
+  #originalLength = -1;
+  #mementos = 0;
+  #originals = 0;
+  rows = 0;
+  mementos = 0;
+
+  constructor(options: MapRowsOptions, write: (block: Uint8Array) => void) {
+    this.#options = options;
+    this.#isMarked = options.originals || options.distinct === true;
+    this.#write = write;
+  }
+
+  /** Takes the key `bytes[start, end)`. */
+  addRange(bytes: Uint8Array, start: number, end: number, count: number): void {
+    if (this.#isMarked) {
+      this.add(bytes.subarray(start, end), end - start, count);
+    } else {
+      this.mementos += count;
+      this.#emit(bytes, start, end, count, 0);
+    }
+  }
+
+  add(key: Uint8Array, keyLength: number, count: number): void {
+    if (!this.#isMarked) {
+      this.addRange(key, 0, keyLength, count);
+      return;
+    }
+    const { originals, distinct } = this.#options;
+    const rowLength = rowKeyLength(key, keyLength);
+    if (!isSame(key, rowLength, this.#row, this.#rowLength)) {
+      this.#closeRow();
+      this.#row = withRoom(this.#row, rowLength);
+      copyRange(key, 0, rowLength, this.#row, 0);
+      this.#rowLength = rowLength;
+    }
+    const mementos = distinct === true ? Math.min(count, 1) : count;
+    this.mementos += mementos;
+    this.#mementos += mementos;
+    if (originals) this.#countOriginal(key, rowLength, keyLength);
+  }
+
+  #countOriginal(key: Uint8Array, rowLength: number, keyLength: number): void {
+    let length = rowLength;
+    while (length < keyLength && key[length] !== CAPTURE_MARK) length++;
+    if (isSame(key, length, this.#original, this.#originalLength)) return;
+    this.#original = withRoom(this.#original, length);
+    copyRange(key, 0, length, this.#original, 0);
+    this.#originalLength = length;
+    this.#originals++;
+  }
+
+  /** Writes what is left. */
+  end(): void {
+    this.#closeRow();
+    this.#flush();
+  }
+
+  #closeRow(): void {
+    if (this.#rowLength === -1) return;
+    this.#emit(this.#row, 0, this.#rowLength, this.#mementos, this.#originals);
+    this.#rowLength = -1;
+    this.#mementos = 0;
+    this.#originals = 0;
+  }
+
+  #emit(bytes: Uint8Array, start: number, end: number, mementos: number, originals: number): void {
+    const keyLength = end - start;
+    if (mementos > Number.MAX_SAFE_INTEGER) throw tooMany(bytes, start, end);
+    if (this.#at + keyLength + TAIL_BYTES > this.#buffer.length) {
+      this.#flush();
+      if (keyLength + TAIL_BYTES > this.#buffer.length) {
+        this.#buffer = new Uint8Array(keyLength + TAIL_BYTES + FLUSH_BYTES);
+      }
+    }
+    const buffer = this.#buffer;
+    let at = copyRange(bytes, start, end, buffer, this.#at);
+    buffer[at++] = SPACE;
+    at = writeDecimal(mementos, buffer, at);
+    const isLeast = this.#options.isSample === true && mementos > 0;
+    if (isLeast) buffer[at++] = PLUS;
+    if (originals > 0) {
+      buffer[at++] = SLASH;
+      at = writeDecimal(originals, buffer, at);
+      if (isLeast) buffer[at++] = PLUS;
+    }
+    buffer[at++] = LF;
+    this.#at = at;
+    this.rows++;
+    if (at >= FLUSH_BYTES) this.#flush();
+  }
+
+  #flush(): void {
+    if (this.#at > 0) this.#write(this.#buffer.subarray(0, this.#at));
+    this.#at = 0;
+  }
+}
+
+/** How long the rows of keys without marks are, `key mementos`. */
+export function plainRowBytes(keys: SortedKeys): number {
+  let bytes = 0;
+  keys.forEach((_arena, start, end, count) => {
+    bytes += end - start + decimalLength(count) + 2;
+  });
+  return bytes;
+}
+
+/** Larger counts are not exact any more. */
+function tooMany(key: Uint8Array, start: number, end: number): MementoMapError {
+  const shown = quote(new TextDecoder().decode(key.subarray(start, end)));
+  return new MementoMapError(
+    "MM_LIMIT",
+    `the count of ${shown} is larger than ${Number.MAX_SAFE_INTEGER}`,
+  );
+}
+
+function isSame(key: Uint8Array, length: number, other: Uint8Array, otherLength: number): boolean {
+  if (length !== otherLength) return false;
+  for (let i = length - 1; i >= 0; i--) if (key[i] !== other[i]) return false;
+  return true;
+}
+
+function withRoom(bytes: Uint8Array<ArrayBuffer>, length: number): Uint8Array<ArrayBuffer> {
+  return length > bytes.length ? new Uint8Array(length * 2) : bytes;
+}

@@ -1,0 +1,110 @@
+import { closeSync, openSync, readSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { mergedKeys } from "./merge-runs.ts";
+import type { RunIndex } from "./run.ts";
+import { RunReader, writeRun } from "./run.ts";
+import type { Interrupt } from "../../files/interrupt.ts";
+import { ioError } from "../../files/io-error.ts";
+import { writingTo } from "./scratch-file.ts";
+import { checkSignal } from "../../interruption.ts";
+
+/** Each run that is merged takes an open file and 64 KiB. */
+const MAX_OPEN_RUNS = 128;
+
+/** A sorted run on the disk. */
+export interface StoredRun {
+  readonly path: string;
+  readonly index: RunIndex;
+}
+
+/** Runs to make one run of. */
+export interface CombineTask {
+  readonly runs: readonly StoredRun[];
+  readonly path: string;
+}
+
+/** Who makes one run of several: a thread, or this one. */
+export interface RunCombiner {
+  combine(task: CombineTask): Promise<StoredRun>;
+}
+
+export interface CombineOptions {
+  /** The folder for scratch files. */
+  readonly scratch: string;
+  readonly interrupt?: Interrupt | undefined;
+  /** Runs that are merged at once, at most; 128 by default. */
+  readonly maxOpenRuns?: number | undefined;
+}
+
+/**
+ * Merges runs in rounds until no more are left than may be open at once; those that were merged are
+ * removed. All combiners work at the same time.
+ *
+ * @throws MM_IO, MM_INTERRUPTED
+ */
+export async function combineRuns(
+  runs: readonly StoredRun[],
+  combiners: readonly RunCombiner[],
+  { scratch, interrupt, maxOpenRuns = MAX_OPEN_RUNS }: CombineOptions,
+): Promise<readonly StoredRun[]> {
+  let left = runs;
+  for (let round = 0; left.length > maxOpenRuns; round++) {
+    const groups: StoredRun[][] = [];
+    for (let i = 0; i < left.length; i += maxOpenRuns) groups.push(left.slice(i, i + maxOpenRuns));
+    left = await Promise.all(
+      groups.map(async (group, i) => {
+        const path = join(scratch, `combined-${round}-${i}.run`);
+        const run = await combiners[i % combiners.length].combine({ runs: group, path });
+        await Promise.all(group.map((old) => rm(old.path)));
+        return run;
+      }),
+    );
+    checkSignal(interrupt?.signal);
+  }
+  return left;
+}
+
+/** Makes one run of several, here and now. */
+export function combineStored({ runs, path }: CombineTask): StoredRun {
+  return readingRuns(runs, undefined, (readers) => {
+    let index: RunIndex | undefined;
+    writingTo({ path }, (write) => {
+      index = writeRun(mergedKeys(readers), write);
+    });
+    return { path, index: index as RunIndex }; // writingTo calls back, or throws
+  });
+}
+
+/**
+ * Opens runs, from a key on, and closes them when `use` is done.
+ *
+ * @throws MM_IO where a run cannot be opened.
+ */
+export function readingRuns<T>(
+  runs: readonly StoredRun[],
+  from: Uint8Array | undefined,
+  use: (readers: readonly RunReader[]) => T,
+): T {
+  const files: number[] = [];
+  try {
+    const readers = runs.map(({ path, index }) => {
+      const file = openRun(path);
+      files.push(file);
+      const read = (offset: number, target: Uint8Array): number =>
+        readSync(file, target, 0, target.length, offset);
+      return new RunReader(index, read, from);
+    });
+    return use(readers);
+  } finally {
+    for (const file of files) closeSync(file);
+  }
+}
+
+function openRun(path: string): number {
+  try {
+    return openSync(path, "r");
+  } catch (error) {
+    throw ioError(error, path);
+  }
+}

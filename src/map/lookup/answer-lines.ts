@@ -1,0 +1,122 @@
+import { LF, MINUS, TAB } from "../../bytes/ascii.ts";
+import { copyRange } from "../../bytes/copy.ts";
+import { writeDecimal } from "../../bytes/decimal.ts";
+import { surtBytes } from "../../surt/surt-bytes.ts";
+import type { BlockWriter } from "./block-writer.ts";
+import type { Answer } from "./lookup.ts";
+import { Match, type MemoryIndex } from "./memory-index.ts";
+
+const encoder = new TextEncoder();
+const PRESENT: Uint8Array = encoder.encode("\tpresent\t");
+const ABSENT: Uint8Array = encoder.encode("\tabsent\t");
+const NO_KEY: Uint8Array = encoder.encode("\tabsent\t-\t-\t-\n");
+const ESCAPED_TAB: Uint8Array = encoder.encode("%09");
+
+/** The default line of an answer: input, present or absent, key, frequency, distance. */
+export function answerLine(input: string, answer: Answer): string {
+  const state = answer.present ? "present" : "absent";
+  const { key = "-", frequency = "-", distance = "-" } = answer;
+  return `${input.replaceAll("\t", "%09")}\t${state}\t${key}\t${frequency}\t${distance}`;
+}
+
+/** The same as a line of JSON; what is not known is null. */
+export function answerJson(input: string, answer: Answer): string {
+  const { present, key = null, frequency = null, distance = null } = answer;
+  return JSON.stringify({ input, present, key, frequency, distance });
+}
+
+/** Answers one input after the other from an index in memory, in bytes from end to end. */
+export class AnswerWriter {
+  /** How many of the inputs were present. */
+  presentCount = 0;
+  readonly #index: MemoryIndex;
+  readonly #out: BlockWriter;
+  readonly #isSurt: boolean;
+  readonly #match = new Match();
+  #surt: Uint8Array = new Uint8Array(8192);
+  #hasTabs = false;
+
+  constructor(index: MemoryIndex, out: BlockWriter, options: { readonly isSurt: boolean }) {
+    this.#index = index;
+    this.#out = out;
+    this.#isSurt = options.isSurt;
+  }
+
+  /** Looks at the bytes of many inputs at once. Call it before the first `write` from them. */
+  startBatch(bytes: Uint8Array): void {
+    this.#hasTabs = bytes.includes(TAB);
+  }
+
+  /** Answers `bytes[start, end)`. Await the result: it is a promise only when a block was sent. */
+  write(bytes: Uint8Array, start: number, end: number): Promise<void> | undefined {
+    const match = this.#match;
+    if (this.#isSurt) this.#index.lookupKeyBytes(bytes, start, end, match);
+    else this.#lookupUri(bytes, start, end);
+    if (match.present) this.presentCount += 1;
+    const keyBytes = match.distance < 0 ? 0 : match.keyEnd - match.keyStart;
+    // A tab takes three bytes; the rest is a frequency, a distance and what separates them.
+    const room = this.#out.reserve(3 * (end - start) + keyBytes + 128);
+    if (room === undefined) {
+      this.#put(bytes, start, end);
+      return undefined;
+    }
+    return this.#putAfter(room, bytes.slice(start, end));
+  }
+
+  async #putAfter(room: Promise<void>, input: Uint8Array): Promise<void> {
+    await room;
+    this.#put(input, 0, input.length);
+  }
+
+  #lookupUri(bytes: Uint8Array, start: number, end: number): void {
+    const room = surtRoom(end - start);
+    if (this.#surt.length < room) this.#surt = new Uint8Array(2 * room);
+    const surtEnd = surtBytes(bytes, start, end, this.#surt, 0);
+    this.#index.lookupKeyBytes(this.#surt, 0, surtEnd, this.#match);
+  }
+
+  #put(input: Uint8Array, start: number, end: number): void {
+    const out = this.#out;
+    const target = out.bytes;
+    const match = this.#match;
+    let at = this.#hasTabs
+      ? copyEscapingTabs(input, start, end, target, out.length)
+      : copyRange(input, start, end, target, out.length);
+    if (match.distance < 0) {
+      out.length = copyRange(NO_KEY, 0, NO_KEY.length, target, at);
+      return;
+    }
+    const state = match.present ? PRESENT : ABSENT;
+    at = copyRange(state, 0, state.length, target, at);
+    at = copyRange(this.#index.bytes, match.keyStart, match.keyEnd, target, at);
+    target[at++] = TAB;
+    if (match.frequencyStart === match.frequencyEnd) target[at++] = MINUS;
+    else {
+      at = copyRange(match.frequencyBytes, match.frequencyStart, match.frequencyEnd, target, at);
+    }
+    target[at++] = TAB;
+    at = writeDecimal(match.distance, target, at);
+    target[at++] = LF;
+    out.length = at;
+  }
+}
+
+function copyEscapingTabs(
+  source: Uint8Array,
+  start: number,
+  end: number,
+  target: Uint8Array,
+  offset: number,
+): number {
+  let at = offset;
+  for (let from = start; from < end; from += 1) {
+    if (source[from] === TAB) at = copyRange(ESCAPED_TAB, 0, ESCAPED_TAB.length, target, at);
+    else target[at++] = source[from];
+  }
+  return at;
+}
+
+/** Room enough for the SURT of a URI: percent-encoding makes three bytes of one at most. */
+export function surtRoom(uriBytes: number): number {
+  return 4 * uriBytes + 1024;
+}

@@ -1,0 +1,293 @@
+import {
+  AT,
+  BANG,
+  CLOSE_PAREN,
+  COMMA,
+  LF,
+  OPEN_BRACE,
+  QUESTION,
+  QUOTE,
+  STAR,
+} from "../../bytes/ascii.ts";
+import { isPlainText } from "../../bytes/plain-text.ts";
+import { isMementoMapError, MementoMapError, quote } from "../../errors.ts";
+import { currentSpelling } from "../../surt/spelling.ts";
+import { columnEnd, columnsEnd, compareColumns, skipBlanks } from "../../ukvs/columns.ts";
+import { parseFrequency } from "../../ukvs/frequency.ts";
+import { checkSize } from "../../ukvs/map-size.ts";
+import { duplicateKey } from "../../ukvs/key-order.ts";
+import { parseColumn } from "../../ukvs/record.ts";
+import { isKeyEnd, lineEnd, nextLine } from "./line-bounds.ts";
+import type { KeyKinds } from "./key-walk.ts";
+import type { MapHead } from "./map-head.ts";
+import { columnStart, isNone, type RowLayout } from "./map-row.ts";
+import { PrefixHash } from "./prefix-hash.ts";
+import { checkRowStart } from "./row-start.ts";
+import { RowTable } from "./row-table.ts";
+import { checkText } from "./row-text.ts";
+
+/** The keys of a map with the offsets of their first rows, and what kinds of keys there are. */
+export interface IndexedRows extends KeyKinds {
+  /** Keys without `*`. */
+  readonly pages: RowTable;
+  /** Keys with `*`. There are few, so their table stays in the cache, and they are asked for most. */
+  readonly wildcards: RowTable;
+  /** Some key has more than one row. */
+  readonly hasSeveralRows: boolean;
+  readonly records: number;
+  /** Rows may be of a time, so that the rows of a key need not decide. */
+  readonly hasTimes: boolean;
+}
+
+/** Enough lines to guess how many there are: so many bytes, in so many places. */
+const SAMPLE_BYTES = 4096;
+const SAMPLES = 16;
+/** Bytes that no key begins with. */
+const STARTS_NO_KEY: Readonly<Uint8Array> = Uint8Array.from({ length: 256 }, (_, byte) =>
+  [BANG, AT, QUOTE, OPEN_BRACE].includes(byte) ? 1 : 0,
+);
+const decoder = new TextDecoder();
+
+/** A map whose rows are to be indexed. */
+export interface RowsToIndex {
+  readonly bytes: Uint8Array;
+  readonly head: MapHead;
+  readonly layout: RowLayout;
+  readonly source: string;
+}
+
+/**
+ * Enters every key of a map in memory into tables, in one pass over its bytes.
+ *
+ * The pass can be made a part at a time, by programs that have other things to do in between.
+ */
+export class RowIndexer {
+  readonly #rows: RowsToIndex;
+  readonly #pages: RowTable;
+  readonly #wildcards = new RowTable(0);
+  readonly #key: PrefixHash;
+  #row: number;
+  #line: number;
+  #records = 0;
+  // While keys come in order, none can be in the tables already.
+  #isInOrder = true;
+  #hasSpreadKeys = false;
+  #hasQueryKeys = false;
+  #hasBareHomes = false;
+  #hasRawStars = false;
+  #hasRawCharacters = false;
+  #hasSeveralRows = false;
+  #hasTimes: boolean;
+  /** Where the row before begins. */
+  #previousRow = 0;
+
+  constructor(rows: RowsToIndex) {
+    const { bytes, head } = rows;
+    this.#rows = rows;
+    this.#pages = new RowTable(estimateRows(bytes, head.recordsOffset));
+    this.#key = new PrefixHash(bytes);
+    this.#row = head.recordsOffset;
+    this.#line = head.recordsLine;
+    this.#hasTimes = rows.layout.datetimeColumn >= 0;
+  }
+
+  /**
+   * Indexes the next lines, of about so many bytes; false when there are no more.
+   *
+   * @throws MM_BAD_LINE, MM_BAD_KEY, MM_BAD_FREQUENCY, or MM_NOT_SORTED when a key comes twice or its
+   *   rows are apart.
+   */
+  advance(byteCount: number): boolean {
+    const { bytes, layout, source } = this.#rows;
+    const key = this.#key;
+    const first = this.#row;
+    const until = Math.min(bytes.length, first + byteCount);
+    let line = this.#line;
+    let row = first;
+    for (; row < until; line++) {
+      const isRow = key.take(row);
+      const at = key.end;
+      const end = lineEnd(bytes, at);
+      if (isRow) {
+        if (STARTS_NO_KEY[bytes[row]] === 1) checkRowStart(bytes, row, { source, line });
+        const rest = checkFrequency(bytes, at, end, { layout, source, line });
+        if (rest < end) this.#hasTimes = true;
+        this.#add(row, line);
+        this.#records++;
+      } else if (skipBlanks(bytes, row, end) < end) {
+        throw new MementoMapError("MM_BAD_LINE", "the line starts with a blank, not with a key", {
+          position: { source, line },
+        });
+      }
+      row = nextLine(bytes, end);
+    }
+    // A `?` in a JSON block costs a needless question per lookup, no more.
+    this.#hasQueryKeys ||= bytes.subarray(first, row).includes(QUESTION);
+    if (!isPlainText(bytes, first, Math.min(row, bytes.length))) {
+      // In a JSON block they make lookups slower, no more.
+      this.#hasRawCharacters = true;
+      checkText(bytes, first, Math.min(row, bytes.length), { source, line: this.#line });
+    }
+    this.#line = line;
+    this.#row = row;
+    return row < bytes.length;
+  }
+
+  /**
+   * What was indexed. Call it once, after the last `advance`.
+   *
+   * @throws MM_CUT when the map states another number of records.
+   */
+  finish(): IndexedRows {
+    const { bytes, head, source } = this.#rows;
+    const found = { bytes: bytes.length - head.bodyOffset, records: this.#records };
+    checkSize(head.headers.size, found, source);
+    this.#pages.settle();
+    this.#wildcards.settle();
+    return {
+      pages: this.#pages,
+      wildcards: this.#wildcards,
+      hasSpreadKeys: this.#hasSpreadKeys,
+      hasQueryKeys: this.#hasQueryKeys,
+      hasBareHomes: this.#hasBareHomes,
+      hasRawStars: this.#hasRawStars,
+      hasRawCharacters: this.#hasRawCharacters,
+      hasSeveralRows: this.#hasSeveralRows,
+      records: this.#records,
+      hasTimes: this.#hasTimes,
+    };
+  }
+
+  /** Enters the key that was taken last. */
+  #add(row: number, line: number): void {
+    const { bytes, source } = this.#rows;
+    const { end: at, hash, hasStar, order } = this.#key;
+    const table = hasStar ? this.#wildcards : this.#pages;
+    if (order < 0) this.#isInOrder = false;
+    const isRepeated = order === 0 || (!this.#isInOrder && isKnown(table, hash, bytes, row, at));
+    if (!isRepeated) {
+      table.add(hash, row);
+    } else if (order === 0) {
+      if (this.#repeatsAllKeys(row, at))
+        throw duplicateKey(decoder.decode(bytes.subarray(row, at)), { source, line });
+      this.#hasSeveralRows = true;
+    } else {
+      throw apart(bytes, row, at, { source, line });
+    }
+    if (bytes[at - 1] === CLOSE_PAREN) this.#hasBareHomes = true;
+    if (hasStar) {
+      this.#hasSpreadKeys ||= isSpreadKey(bytes, row, at);
+      this.#hasRawStars ||= hasRawStar(bytes, row, at);
+    }
+    this.#previousRow = row;
+  }
+
+  /** Whether a row with the key of the row before has its further keys too. */
+  #repeatsAllKeys(row: number, keyEnd: number): boolean {
+    const { bytes, layout } = this.#rows;
+    const keyCount = layout.fields.keys.length;
+    if (keyCount === 1) return true;
+    const previous = this.#previousRow;
+    const previousEnd = columnsEnd(bytes, previous, lineEnd(bytes, previous), keyCount);
+    const end = columnsEnd(bytes, row, lineEnd(bytes, keyEnd), keyCount);
+    return compareColumns(bytes, previous, previousEnd, bytes, row, end) === 0;
+  }
+}
+
+/** Keys are longer in some parts of a map than in others, so all parts are looked at. */
+function estimateRows(bytes: Uint8Array, from: number): number {
+  const size = bytes.length - from;
+  if (size === 0) return 0;
+  const step = Math.max(SAMPLE_BYTES, Math.floor(size / SAMPLES));
+  let lines = 0;
+  let sampled = 0;
+  for (let start = from; start < bytes.length; start += step) {
+    const end = Math.min(start + SAMPLE_BYTES, bytes.length);
+    for (let at = start; at < end; at++) if (bytes[at] === LF) lines++;
+    sampled += end - start;
+  }
+  return Math.ceil((lines / sampled) * size);
+}
+
+function isKnown(
+  table: RowTable,
+  hash: number,
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+): boolean {
+  table.settle();
+  for (let place = table.first(hash); place >= 0; place = table.next(place)) {
+    const row = table.offset(place);
+    let i = 0;
+    while (i < end - start && bytes[row + i] === bytes[start + i]) i++;
+    if (i === end - start && isKeyEnd(bytes, row + i)) return true;
+  }
+  return false;
+}
+
+function isSpreadKey(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end - 2; at++) {
+    if (bytes[at] === CLOSE_PAREN) return false;
+    if (bytes[at] === COMMA && bytes[at + 1] === STAR && bytes[at + 2] === CLOSE_PAREN) return true;
+  }
+  return false;
+}
+
+function hasRawStar(bytes: Uint8Array, start: number, end: number): boolean {
+  const key = decoder.decode(bytes.subarray(start, end));
+  return currentSpelling(key) !== key;
+}
+
+interface RowContext {
+  readonly layout: RowLayout;
+  readonly source: string;
+  readonly line: number;
+}
+
+/** Returns where what follows the frequency begins. */
+function checkFrequency(
+  bytes: Uint8Array,
+  keyEnd: number,
+  end: number,
+  { layout, source, line }: RowContext,
+): number {
+  const second = skipBlanks(bytes, keyEnd, end);
+  const start = columnStart(bytes, second, end, layout.frequencyColumn - 1);
+  const stop = columnEnd(bytes, start, end);
+  if (stop > start && stop - start < 16 && areDigits(bytes, start, stop)) {
+    return skipBlanks(bytes, stop, end);
+  }
+  if (start === end) {
+    throw new MementoMapError("MM_BAD_LINE", "the row has no frequency", {
+      position: { source, line },
+    });
+  }
+  if (!isNone(bytes, start, stop)) {
+    try {
+      parseFrequency(parseColumn(decoder.decode(bytes.subarray(start, stop))));
+    } catch (error) {
+      throw isMementoMapError(error) ? error.at({ source, line }) : error;
+    }
+  }
+  return skipBlanks(bytes, stop, end);
+}
+
+function areDigits(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (bytes[at] < 0x30 || bytes[at] > 0x39) return false;
+  return true;
+}
+
+function apart(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  position: { source: string; line: number },
+): MementoMapError {
+  const key = quote(decoder.decode(bytes.subarray(start, end)));
+  return new MementoMapError(
+    "MM_NOT_SORTED",
+    `the rows of key ${key} do not stand together; sort the map by bytes`,
+    { position },
+  );
+}

@@ -1,0 +1,158 @@
+import { fstatSync, type Stats } from "node:fs";
+import { realpath, stat } from "node:fs/promises";
+import { dirname, resolve, sep } from "node:path";
+import { MementoMapError } from "../../errors.ts";
+import { type FileKind, fileKind, KIND_NAMES } from "./file-kind.ts";
+import { ioError, missingFolder, systemCode } from "../../files/io-error.ts";
+
+/** What a command writes. */
+export type OutputKind = "map" | "page" | "index" | "list" | "answers" | "report" | "log";
+
+/** What a file may be that an output of a kind replaces. */
+const REPLACEABLE: Readonly<Record<OutputKind, readonly FileKind[]>> = {
+  map: ["map"],
+  page: ["page"],
+  index: ["index", "json"],
+  list: ["list"],
+  answers: ["answers", "json"],
+  report: ["text", "json"],
+  // Logs are appended to, and may begin with what another program wrote.
+  log: ["log", "text"],
+};
+
+/** A file that is to be written. */
+export interface GuardedOutput {
+  /** Standard output for `-` and undefined. */
+  readonly path: string | undefined;
+  readonly kind: OutputKind;
+  /** Inputs that it may replace, because it holds all that they hold. */
+  readonly replaces?: readonly string[] | undefined;
+}
+
+export interface GuardOptions {
+  /** All that is read: files and folders, and `-` for standard input. */
+  readonly inputs: readonly (string | undefined)[];
+  /** Replaces existing files of another kind; never an input. */
+  readonly force?: boolean | undefined;
+}
+
+/**
+ * Refuses outputs that would destroy something: an input, whatever path or link leads to it; an
+ * existing file of another kind than what is written; another output. Nothing is opened for writing
+ * before.
+ *
+ * @throws MM_USAGE; MM_IO when the folder of an output does not exist
+ */
+export async function guardOutputs(
+  outputs: readonly GuardedOutput[],
+  { inputs, force = false }: GuardOptions,
+): Promise<void> {
+  const read = await Promise.all(inputs.map((path) => openedInput(path)));
+  const known = read.filter((input) => input !== undefined);
+  const written = new Set<string>();
+  for (const output of outputs) {
+    const { path } = output;
+    if (path === undefined || path === "-") {
+      refuseStandardOutput(known);
+      continue;
+    }
+    const stats = await statIfThere(path);
+    if (stats === undefined) await refuseMissingFolder(path);
+    const identity = stats === undefined ? resolve(path) : identityOf(stats);
+    if (stats?.isFile() !== false && written.has(identity)) {
+      throw refusal(path, "is named for two outputs; name two files");
+    }
+    written.add(identity);
+    // Folders are refused when they are opened; devices and pipes have nothing to lose.
+    if (stats?.isFile() === true) await guardFile({ ...output, path }, stats, known, force);
+  }
+}
+
+/** A file or folder that is read. */
+interface OpenedInput {
+  readonly path: string;
+  readonly stats: Stats;
+}
+
+async function openedInput(path: string | undefined): Promise<OpenedInput | undefined> {
+  if (path === undefined) return undefined;
+  const stats = path === "-" ? descriptorStats(0) : await statIfThere(path);
+  return stats === undefined ? undefined : { path, stats };
+}
+
+async function guardFile(
+  output: GuardedOutput & { readonly path: string },
+  stats: Stats,
+  inputs: readonly OpenedInput[],
+  force: boolean,
+): Promise<void> {
+  const { path, kind, replaces = [] } = output;
+  const same = inputs.filter((input) => identityOf(input.stats) === identityOf(stats));
+  const lost = same.find((input) => !replaces.includes(input.path));
+  if (lost !== undefined) {
+    const name = lost.path === "-" ? "standard input" : lost.path;
+    throw refusal(path, `is an input too (${name}), and would be lost; write to another file`);
+  }
+  if (same.length > 0) return;
+  const found = await fileKind(path);
+  if (found === "empty" || REPLACEABLE[kind].includes(found)) return;
+  for (const input of inputs) {
+    if (input.stats.isDirectory() && (await isWithin(path, input.path))) {
+      throw refusal(path, `is in the folder ${input.path}, which is read; write to another file`);
+    }
+  }
+  if (force) return;
+  const [expected] = REPLACEABLE[kind];
+  const fault = `is there already and is ${KIND_NAMES[found]}, not ${KIND_NAMES[expected]}`;
+  const advice =
+    kind === "log"
+      ? "name another file for the log"
+      : "name the file to write behind the option, or replace this one with --force";
+  throw refusal(path, `${fault}; ${advice}`);
+}
+
+/** What the shell has redirected to a file that is read is being lost, or would grow without end. */
+function refuseStandardOutput(inputs: readonly OpenedInput[]): void {
+  const stats = descriptorStats(1);
+  if (stats?.isFile() !== true) return;
+  const same = inputs.find((input) => identityOf(input.stats) === identityOf(stats));
+  if (same === undefined) return;
+  throw refusal(same.path, "is an input, and standard output goes there; write to another file");
+}
+
+async function refuseMissingFolder(path: string): Promise<void> {
+  const folder = dirname(resolve(path));
+  if ((await statIfThere(folder)) === undefined) throw missingFolder(path);
+}
+
+async function isWithin(path: string, folder: string): Promise<boolean> {
+  const [file, parent] = await Promise.all([realpath(path), realpath(folder)]);
+  return file.startsWith(parent + sep);
+}
+
+async function statIfThere(path: string): Promise<Stats | undefined> {
+  try {
+    return await stat(path);
+  } catch (error) {
+    if (systemCode(error) === "ENOENT" || systemCode(error) === "ENOTDIR") return undefined;
+    throw ioError(error, path);
+  }
+}
+
+function descriptorStats(descriptor: number): Stats | undefined {
+  try {
+    return fstatSync(descriptor);
+  } catch (error) {
+    // A closed descriptor leads nowhere.
+    if (systemCode(error) === "EBADF") return undefined;
+    throw error;
+  }
+}
+
+function identityOf({ dev, ino }: Stats): string {
+  return `${dev}:${ino}`;
+}
+
+function refusal(path: string, message: string): MementoMapError {
+  return new MementoMapError("MM_USAGE", message, { position: { source: path } });
+}

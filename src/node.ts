@@ -1,0 +1,71 @@
+/**
+ * Maps in files: makes them from index files of any size, on all cores and in bounded memory.
+ *
+ * @module
+ */
+export {
+  compactMapFile,
+  compactMapFileToBudget,
+  evaluateMapFiles,
+  generateMapFile,
+  openMapFile,
+} from "./map-files.ts";
+export type {
+  Budget,
+  BudgetFileOptions,
+  BudgetFileSummary,
+} from "./map/compact/run/budget-files.ts";
+export type { EvaluateOptions } from "./study/evaluate/evaluate-files.ts";
+export type { Evaluation, EvaluationReport } from "./study/evaluate/evaluation.ts";
+export type { OpenMap } from "./map/lookup/open-map.ts";
+export type { CompactFileOptions, CompactFileSummary } from "./map/compact/run/compact-files.ts";
+export type { GenerateOptions, GenerateSummary } from "./map/generate/generate-files.ts";
+export { harvestIndex } from "./harvest/harvest-index.ts";
+export type { HarvestOptions, HarvestSummary } from "./harvest/harvest-index.ts";
+export type { PoliteOptions } from "./harvest/polite-client.ts";
+export { sampleSearch } from "./harvest/sample-search.ts";
+export type { SampleSearchOptions, SampleSearchSummary } from "./harvest/sample-search.ts";
+export { decompressed, recognizeCompression } from "./files/decompress.ts";
+export type { Compression, DecompressOptions } from "./files/decompress.ts";
+export { checkPublisher } from "./publish/fetch/check-publisher.ts";
+export type { Finding } from "./publish/fetch/check-publisher.ts";
+export { fetchMap } from "./publish/fetch/fetch-map.ts";
+export type { FetchMapOptions, FetchResult } from "./publish/fetch/fetch-map.ts";
+export { FreshMap } from "./publish/fetch/fresh-map.ts";
+export type { FreshMapOptions } from "./publish/fetch/fresh-map.ts";
+export { NodeClient } from "./http/node-client.ts";
+export type { NodeClientOptions } from "./http/node-client.ts";
+export type { Resolver } from "./http/resolver-lookups.ts";
+export { ProxySettings } from "./http/proxy-settings.ts";
+export type { RuleId } from "./publish/fetch/publisher-rules.ts";
+export { FileSource } from "./files/file-source.ts";
+export { openInput } from "./files/input-file.ts";
+export type { Input, InputOptions, InputStreams } from "./files/input-file.ts";
+export { Interrupt } from "./files/interrupt.ts";
+export { openOutput, withOutput } from "./files/output-file.ts";
+export type { Output, OutputStreams } from "./files/output-file.ts";
+export { ScratchSpill } from "./files/scratch-spill.ts";
+export { analyzeFiles } from "./study/analyze/analyze-files.ts";
+export { MemgatorLogFile } from "./aggregate/memgator-log-file.ts";
+export { openAggregator } from "./aggregate/service/open-aggregator.ts";
+export type { OpenAggregator, OpenAggregatorOptions } from "./aggregate/service/open-aggregator.ts";
+export { loadArchives } from "./aggregate/route/load-archives.ts";
+export { MapKeeper } from "./aggregate/route/map-keeper.ts";
+export type { MapKeeperOptions, MapState } from "./aggregate/route/map-keeper.ts";
+export { createUpstream } from "./aggregate/upstream/archive-upstream.ts";
+export type { ArchiveUpstream, UpstreamOptions } from "./aggregate/upstream/archive-upstream.ts";
+
+// Types that the signatures above refer to.
+export type { AnalyzeFilesOptions } from "./study/analyze/analyze-files.ts";
+export type { Sweep } from "./study/evaluate/evaluate-files.ts";
+export type { FetchState, FetchedPart } from "./publish/fetch/fetch-state.ts";
+export type { InterruptOptions } from "./files/interrupt.ts";
+export type { OpenMapFileOptions, WriteOptions } from "./map-files.ts";
+export type { MapStreams } from "./map/lookup/map-sources.ts";
+export type { OutputHead, OutputPlace } from "./files/output-file.ts";
+export type { ProxiedAddress, Proxy } from "./http/proxy-settings.ts";
+export type { ListState } from "./aggregate/route/list-keeper.ts";
+export type { LoadArchivesOptions } from "./aggregate/route/load-archives.ts";
+export type { CacheStore, CachedAnswer } from "./aggregate/upstream/cached-answer.ts";
+export type { ArchiveCounters } from "./aggregate/upstream/counters.ts";
+export type { CacheOptions } from "./aggregate/upstream/http-cache.ts";

@@ -1,0 +1,446 @@
+import { CR, LF } from "../../bytes/ascii.ts";
+import { createHash, type Hash } from "node:crypto";
+import { discoverMap, type Discovery, MEMENTOMAP_RELATION, webAddress } from "./discover.ts";
+import { htmlLinks } from "./html-links.ts";
+import { pageLink, pageVersion } from "./page-links.ts";
+import { bodyStart, type HttpClient, type HttpResponse } from "../../http/http-client.ts";
+import { parseLinkHeader } from "../../memento/link-header.ts";
+import { isMementoMapError } from "../../errors.ts";
+import { mapHeadOf } from "../../map/lookup/map-head.ts";
+import { type PageMark, pageMark } from "../../map/lookup/page-range.ts";
+import { validateMap } from "../../map/validate.ts";
+import { startsHeader, type UkvsHeaders } from "../../ukvs/header.ts";
+import { decompressed } from "../../files/decompress.ts";
+import { PUBLISHER_RULES, type RuleId } from "./publisher-rules.ts";
+import { interruptibleChunks } from "../../interruption.ts";
+import { formatAmount } from "../../amount.ts";
+
+/** What was found about one rule of `docs/dissemination.md`. */
+export interface Finding {
+  readonly rule: RuleId;
+  /** `error` where a MUST is broken, `warning` where a SHOULD is. */
+  readonly outcome: "ok" | "error" | "warning" | "skipped";
+  readonly message: string;
+}
+
+const MAX_CHECKED_PAGES = 10_000;
+const HEAD_BYTES = 64 * 1024;
+
+/**
+ * Checks how an archive publishes its map, rule by rule.
+ *
+ * Downloads the map twice, plain and compressed, and its pages once; holds a chunk.
+ *
+ * @throws MM_NOT_FOUND when there is no map to check; MM_HTTP, MM_REFUSED, MM_BAD_URI,
+ *   MM_INTERRUPTED.
+ */
+export async function* checkPublisher(
+  client: HttpClient,
+  address: string,
+  options: { readonly signal?: AbortSignal | undefined } = {},
+): AsyncGenerator<Finding, void, undefined> {
+  const { signal } = options;
+  const found = await discoverMap(client, address, options);
+  const checks = new PublisherChecks(client, webAddress(address).href, found, signal);
+  yield* interruptibleChunks(checks.run(), signal);
+}
+
+/** What is known of the map after it was read through. */
+interface Whole {
+  readonly response: HttpResponse;
+  readonly digest: string;
+  readonly recordsDigest: string;
+  readonly bytes: number;
+  readonly start: Uint8Array;
+}
+
+class PublisherChecks {
+  readonly #client: HttpClient;
+  readonly #address: string;
+  readonly #found: Discovery;
+  readonly #signal: AbortSignal | undefined;
+
+  constructor(
+    client: HttpClient,
+    address: string,
+    found: Discovery,
+    signal: AbortSignal | undefined,
+  ) {
+    this.#client = client;
+    this.#address = address;
+    this.#found = found;
+    this.#signal = signal;
+  }
+
+  async *run(): AsyncGenerator<Finding, void, undefined> {
+    const { method, url } = this.#found;
+    yield judged("P1", method === "well-known", `the map is at ${url}, found by ${method}`);
+    const faults: string[] = [];
+    const whole = await this.#readWhole(faults);
+    yield judged(
+      "P2",
+      faults.length === 0,
+      faults[0] ?? `the map has ${whole.bytes} bytes and no fault`,
+    );
+    yield this.#identity(whole);
+    yield* this.#validators(whole.response);
+    yield* this.#ranges(whole);
+    yield* this.#compression(whole);
+    yield* this.#metadata(whole.response);
+    yield await this.#announcement();
+    yield* this.#pages(whole);
+  }
+
+  #get(url: string, headers: Record<string, string> = {}): Promise<HttpResponse> {
+    const all = { "Accept-Encoding": "identity", ...headers };
+    return this.#client.request(url, { headers: all, signal: this.#signal });
+  }
+
+  async #readWhole(faults: string[]): Promise<Whole> {
+    const response = await this.#get(this.#found.url);
+    const reader = new MapReader();
+    const chunks = decompressed(response.body, { source: this.#found.url });
+    for await (const fault of validateMap(reader.passing(chunks))) {
+      if (fault.severity === "error") faults.push(`line ${fault.line}: ${fault.message}`);
+    }
+    if (response.status !== 200) faults.unshift(`status ${response.status}`);
+    return { response, ...reader.finish() };
+  }
+
+  #identity({ start }: Whole): Finding {
+    const end = start.lastIndexOf(LF) + 1;
+    try {
+      const { id } = mapHeadOf(start.subarray(0, end), this.#found.url).headers;
+      const isSame =
+        id !== undefined &&
+        URL.canParse(id) &&
+        new URL(id).host === new URL(this.#found.archive).host;
+      return judged("P3", isSame, id === undefined ? "the map has no !id" : `!id is ${id}`);
+    } catch (error) {
+      if (!isMementoMapError(error)) throw error;
+      return judged("P3", false, error.message);
+    }
+  }
+
+  async *#validators(response: HttpResponse): AsyncGenerator<Finding, void, undefined> {
+    const etag = response.headers.get("etag") ?? "";
+    yield judged(
+      "P4",
+      etag.startsWith('"'),
+      etag === "" ? "the response has no ETag" : `the ETag is ${etag}`,
+    );
+    const modified = response.headers.get("last-modified") ?? "";
+    yield judged(
+      "P5",
+      modified !== "",
+      modified === "" ? "the response has no Last-Modified" : `Last-Modified is ${modified}`,
+    );
+    if (etag === "" && modified === "") {
+      yield skipped("P6", "there is no ETag and no Last-Modified to ask with");
+      return;
+    }
+    const condition: Record<string, string> =
+      etag === "" ? { "If-Modified-Since": modified } : { "If-None-Match": etag };
+    const again = await this.#get(this.#found.url, condition);
+    await again.discard();
+    yield judged("P6", again.status === 304, `a conditional request gives ${again.status}`);
+  }
+
+  async *#ranges({ start, bytes }: Whole): AsyncGenerator<Finding, void, undefined> {
+    const to = Math.min(16, start.length) - 1;
+    const part = await this.#get(this.#found.url, { Range: `bytes=1-${to}` });
+    const body = await bodyStart(part, 64);
+    const expected = start.subarray(1, to + 1);
+    const isRight =
+      part.status === 206 &&
+      part.headers.get("content-range") === `bytes 1-${to}/${bytes}` &&
+      Buffer.compare(body, expected) === 0;
+    const but = part.status === 206 && !isRight ? ", but not the bytes asked for" : "";
+    yield judged("P7", isRight, `a range request gives ${part.status}${but}`);
+    if (part.status !== 206) {
+      yield skipped("P8", "ranges are not offered");
+      return;
+    }
+    const beyond = await this.#get(this.#found.url, { Range: `bytes=${bytes}-` });
+    await beyond.discard();
+    yield judged("P8", beyond.status === 416, `a range beyond the end gives ${beyond.status}`);
+  }
+
+  async *#compression(whole: Whole): AsyncGenerator<Finding, void, undefined> {
+    const packed = await this.#get(this.#found.url, { "Accept-Encoding": "gzip" });
+    const coding = packed.headers.get("content-encoding") ?? "";
+    yield judged(
+      "P9",
+      coding === "gzip",
+      coding === "" ? "the map comes without compression" : `the map comes as ${coding}`,
+    );
+    if (coding !== "gzip") {
+      await packed.discard();
+      yield skipped("P10", "the map does not come as gzip");
+      return;
+    }
+    const reader = new MapReader();
+    for await (const chunk of decompressed(packed.body, { source: this.#found.url }))
+      reader.take(chunk);
+    const vary = packed.headers.get("vary") ?? "";
+    const isTagged =
+      packed.headers.get("etag") === undefined ||
+      packed.headers.get("etag") !== whole.response.headers.get("etag");
+    const wrong = [
+      ...(reader.finish().digest === whole.digest ? [] : ["it decompresses to something else"]),
+      ...(/accept-encoding|\*/i.test(vary) ? [] : ["Vary does not name Accept-Encoding"]),
+      ...(isTagged ? [] : ["both forms have the same strong ETag"]),
+    ];
+    yield judged(
+      "P10",
+      wrong.length === 0,
+      wrong.join("; ") || "the gzip form is the same map, with a tag of its own",
+    );
+  }
+
+  async *#metadata(plain: HttpResponse): AsyncGenerator<Finding, void, undefined> {
+    const head = await this.#client.request(this.#found.url, {
+      method: "HEAD",
+      headers: { "Accept-Encoding": "identity" },
+      signal: this.#signal,
+    });
+    await head.discard();
+    const names = ["etag", "content-length", "last-modified"];
+    const other = names.filter((name) => head.headers.get(name) !== plain.headers.get(name));
+    const but = other.length === 0 ? "" : `, with another ${other.join(", ")} than GET`;
+    yield judged("P11", head.status === 200 && but === "", `HEAD gives ${head.status}${but}`);
+    const origin = plain.headers.get("access-control-allow-origin") ?? "";
+    yield judged(
+      "P12",
+      origin === "*",
+      origin === ""
+        ? "there is no Access-Control-Allow-Origin"
+        : `Access-Control-Allow-Origin is ${origin}`,
+    );
+    const cache = plain.headers.get("cache-control") ?? plain.headers.get("expires") ?? "";
+    yield judged(
+      "P13",
+      cache !== "",
+      cache === "" ? "there is no Cache-Control or Expires" : `the map is fresh for ${cache}`,
+    );
+  }
+
+  async #announcement(): Promise<Finding> {
+    const page = await this.#get(this.#address);
+    const links = parseLinkHeader(page.headers.get("link") ?? "");
+    const isInHeader = links.some(({ rels }) => rels.includes(MEMENTOMAP_RELATION));
+    const html = new TextDecoder().decode(await bodyStart(page, 512 * 1024));
+    const isInPage = htmlLinks(html, MEMENTOMAP_RELATION).hrefs.length > 0;
+    const where = isInHeader
+      ? "the Link header names the map"
+      : isInPage
+        ? "a link element names the map"
+        : `${this.#address} has no link to the map`;
+    return judged("P14", isInHeader || isInPage, where);
+  }
+
+  async *#pages(whole: Whole): AsyncGenerator<Finding, void, undefined> {
+    const { url } = this.#found;
+    // What is found may be the first page itself; then there is no whole to compare with.
+    const isFirst = headersOf(whole.start, url)?.mark !== undefined;
+    const walk = await this.#walkPages(isFirst ? url : new URL("?page=1", url).href);
+    if (walk === undefined) yield skipped("P15", "the map is not offered in pages");
+    else if (walk.fault !== undefined) yield judged("P15", false, walk.fault);
+    else {
+      const isWhole = isFirst || walk.recordsDigest === whole.recordsDigest;
+      const pages = formatAmount(walk.count, "page");
+      const said = isFirst
+        ? `${pages}, linked and in order`
+        : `${pages} ${isWhole ? "with the records of the map" : "with other records than the map"}`;
+      yield judged("P15", isWhole, `the map is offered in ${said}`);
+    }
+  }
+
+  /** Follows the links from the first page to the last; undefined where there is no first page. */
+  async #walkPages(first: string): Promise<PageWalk | undefined> {
+    const records = createHash("sha256");
+    let url = first;
+    let before: PageHead | undefined;
+    for (let number = 1; number <= MAX_CHECKED_PAGES; number += 1) {
+      const response = await this.#get(url);
+      const reader = new MapReader(records);
+      const chunks = decompressed(response.body, { source: url });
+      const faults: string[] = [];
+      for await (const { line, message } of validateMap(reader.passing(chunks), {
+        isOnlyErrors: true,
+      })) {
+        faults.push(`line ${line}: ${message}`);
+      }
+      const page = response.status === 200 ? headersOf(reader.finish().start, url) : undefined;
+      const mark = page?.mark;
+      if (page === undefined || mark === undefined) {
+        if (before === undefined) return undefined;
+        return failed(number, `${url} is not a page of the map (status ${response.status})`);
+      }
+      if (faults.length > 0) return failed(number, `${url} has a fault: ${faults[0]}`);
+      const wrong = wrongPage(number, page, before);
+      if (wrong !== undefined) return failed(number, `${url} ${wrong}`);
+      if (number === mark.of) return { count: number, recordsDigest: records.digest("hex") };
+      const { url: at } = response;
+      const next = pageLink(
+        { url: at, link: response.headers.get("link"), headers: page.headers },
+        "next",
+      );
+      if (next === undefined) {
+        return failed(number, `page ${number} of ${mark.of} has no link to the next`);
+      }
+      const { origin } = new URL(next);
+      if (origin !== new URL(at).origin) {
+        return failed(number, `page ${number} leads to another site, ${origin}`);
+      }
+      url = next;
+      before = page;
+    }
+    return failed(MAX_CHECKED_PAGES, `there are more than ${MAX_CHECKED_PAGES} pages`);
+  }
+}
+
+/** What came of following the links between pages. */
+interface PageWalk {
+  readonly count: number;
+  readonly fault?: string;
+  readonly recordsDigest: string;
+}
+
+function failed(count: number, fault: string): PageWalk {
+  return { count, fault, recordsDigest: "" };
+}
+
+interface PageHead {
+  readonly headers: UkvsHeaders;
+  readonly mark: PageMark | undefined;
+}
+
+/** What is wrong with a page as the one with this number, behind the one before it. */
+function wrongPage(
+  number: number,
+  page: PageHead,
+  before: PageHead | undefined,
+): string | undefined {
+  const { mark } = page;
+  if (mark?.number !== number) return `is page ${mark?.number}, not page ${number}`;
+  if (before?.mark === undefined) return undefined;
+  if (mark.of !== before.mark.of)
+    return `is one of ${formatAmount(mark.of, "page")}, not of ${before.mark.of}`;
+  if (pageVersion(page.headers) !== pageVersion(before.headers)) {
+    return "is of another version than the page before";
+  }
+  const [first, last] = [mark.first, before.mark.last].map((key) => Buffer.from(key ?? ""));
+  const isBehind = first.length === 0 || last.length === 0 || Buffer.compare(last, first) < 0;
+  return isBehind ? undefined : "begins before the end of the page before";
+}
+
+/** Notes what passes: the first bytes, the digest of all, and that of the records. */
+class MapReader {
+  readonly #all = createHash("sha256");
+  readonly #records: RecordsDigest;
+  readonly #parts: Uint8Array[] = [];
+  #kept = 0;
+  #bytes = 0;
+
+  /** @param records takes the records too, of all pages. */
+  constructor(records?: Hash) {
+    this.#records = new RecordsDigest(records);
+  }
+
+  async *passing(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+    for await (const chunk of chunks) {
+      this.take(chunk);
+      yield chunk;
+    }
+  }
+
+  take(chunk: Uint8Array): void {
+    this.#all.update(chunk);
+    this.#bytes += chunk.length;
+    if (this.#kept < HEAD_BYTES) this.#parts.push(chunk.slice(0, HEAD_BYTES));
+    this.#kept += chunk.length;
+    this.#records.take(chunk);
+  }
+
+  finish(): Omit<Whole, "response"> {
+    return {
+      digest: this.#all.digest("hex"),
+      recordsDigest: this.#records.finish(),
+      bytes: this.#bytes,
+      start: Buffer.concat(this.#parts).subarray(0, HEAD_BYTES),
+    };
+  }
+}
+
+/**
+ * The digest of the lines behind the headers, as they are written now: without blank lines, CR, and
+ * with an end of the last line. A map may have them otherwise, and its pages have not.
+ */
+class RecordsDigest {
+  readonly #hash: Hash;
+  readonly #isShared: boolean;
+  #isLineStart = true;
+  #isInHeaders = true;
+  #hasCr = false;
+
+  constructor(shared?: Hash) {
+    this.#hash = shared ?? createHash("sha256");
+    this.#isShared = shared !== undefined;
+  }
+
+  take(chunk: Uint8Array): void {
+    let at = 0;
+    while (at < chunk.length) {
+      const newline = chunk.indexOf(LF, at);
+      const end = newline === -1 ? chunk.length : newline;
+      if (this.#hasCr && end > at) this.#write(Uint8Array.of(CR));
+      if (end > at) this.#hasCr = chunk[end - 1] === CR;
+      const text = chunk.subarray(at, this.#hasCr && end > at ? end - 1 : end);
+      if (text.length > 0) this.#write(text);
+      if (newline === -1) return;
+      this.#endLine();
+      at = newline + 1;
+    }
+  }
+
+  /** The digest, unless others go on with it. */
+  finish(): string {
+    this.#endLine();
+    return this.#isShared ? "" : this.#hash.digest("hex");
+  }
+
+  #write(text: Uint8Array): void {
+    if (this.#isLineStart) this.#isInHeaders &&= startsHeader(text[0]);
+    this.#isLineStart = false;
+    if (!this.#isInHeaders) this.#hash.update(text);
+  }
+
+  #endLine(): void {
+    if (!this.#isLineStart && !this.#isInHeaders) this.#hash.update("\n");
+    this.#isLineStart = true;
+    this.#hasCr = false;
+  }
+}
+
+/** The headers at the start of a map; undefined where they cannot be read. */
+function headersOf(start: Uint8Array, url: string): PageHead | undefined {
+  const whole = start.subarray(0, start.lastIndexOf(LF) + 1);
+  try {
+    const { headers } = mapHeadOf(whole, url);
+    return { headers, mark: pageMark(headers, url) };
+  } catch (error) {
+    if (isMementoMapError(error)) return undefined;
+    throw error;
+  }
+}
+
+function judged(rule: RuleId, isKept: boolean, message: string): Finding {
+  const { level } = PUBLISHER_RULES[rule];
+  const outcome = isKept ? "ok" : level === "MUST" ? "error" : "warning";
+  return { rule, outcome, message };
+}
+
+function skipped(rule: RuleId, message: string): Finding {
+  return { rule, outcome: "skipped", message };
+}

@@ -1,0 +1,195 @@
+import { isMementoMapError, MementoMapError, quote } from "../../errors.ts";
+import { htmlLinks } from "./html-links.ts";
+import { bodyStart, type HttpClient, type HttpResponse } from "../../http/http-client.ts";
+import { parseLinkHeader } from "../../memento/link-header.ts";
+import { kindText, sniff } from "../../ukvs/sniff.ts";
+import { checkSignal, interruptible } from "../../interruption.ts";
+
+/** The link relation, and the suffix of the well-known URI. */
+export const MEMENTOMAP_RELATION = "mementomap";
+
+const MAX_HTML_BYTES = 512 * 1024;
+const MAX_SNIFFED_BYTES = 4096;
+
+/** How a map was found. */
+export type DiscoveryMethod = "well-known" | "link-header" | "html-link";
+
+/** A place that was looked at, and what was there. */
+export interface Attempt {
+  readonly method: DiscoveryMethod;
+  readonly url: string;
+  /** `found`, or why not. */
+  readonly outcome: string;
+}
+
+/** Where the map of an archive is. */
+export interface Discovery {
+  readonly url: string;
+  readonly method: DiscoveryMethod;
+  /** The archive it was asked for. */
+  readonly archive: string;
+  /** Everything that was looked at, in order. */
+  readonly attempts: readonly Attempt[];
+}
+
+export interface DiscoverOptions {
+  /** The archive whose map is wanted, where another site publishes it; default the address asked. */
+  readonly archive?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Finds the map of an archive, in the order of the paper: at the well-known URI, by a `Link` header
+ * of the archive's address, by a `<link>` element of its page.
+ *
+ * A link counts only if it is about the archive asked for: one with an `anchor` elsewhere is passed
+ * over. Reads 4 KiB of a map and at most 512 KiB of a page.
+ *
+ * @throws MM_NOT_FOUND with all that was tried; MM_BAD_URI; MM_REFUSED and MM_HTTP when the
+ *   archive's own address cannot be asked; MM_INTERRUPTED.
+ */
+export function discoverMap(
+  client: HttpClient,
+  address: string,
+  options: DiscoverOptions = {},
+): Promise<Discovery> {
+  return interruptible(options.signal, () => discover(client, address, options));
+}
+
+async function discover(
+  client: HttpClient,
+  address: string,
+  options: DiscoverOptions,
+): Promise<Discovery> {
+  const site = webAddress(address);
+  const archive = options.archive === undefined ? site : webAddress(options.archive);
+  const { signal } = options;
+  const attempts: Attempt[] = [];
+  if (site.origin === archive.origin) {
+    const wellKnown = new URL(`/.well-known/${MEMENTOMAP_RELATION}`, site).href;
+    const outcome = await tryMap(client, wellKnown, signal);
+    attempts.push({ method: "well-known", url: wellKnown, outcome });
+    if (outcome === FOUND) {
+      return { url: wellKnown, method: "well-known", archive: archive.href, attempts };
+    }
+  }
+  const page = await client.request(site.href, {
+    headers: { Accept: "text/html, */*;q=0.5", "Accept-Encoding": "identity" },
+    signal,
+  });
+  for (const { method, url } of await candidates(page, site, archive, attempts)) {
+    const outcome = await tryMap(client, url, signal);
+    attempts.push({ method, url, outcome });
+    if (outcome === FOUND) return { url, method, archive: archive.href, attempts };
+  }
+  const tried = attempts.map(({ method, url, outcome }) => `${method} ${url}: ${outcome}`);
+  throw new MementoMapError(
+    "MM_NOT_FOUND",
+    `no map of ${quote(archive.href)} was found (${tried.join("; ")})`,
+  );
+}
+
+/** Whether a map is at an address; asks for 4 KiB of it. */
+export async function isMapAt(
+  client: HttpClient,
+  url: string,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  return (await tryMap(client, url, signal)) === FOUND;
+}
+
+const FOUND = "found";
+
+/** Looks whether a map is at an address; says what is there if not. */
+async function tryMap(
+  client: HttpClient,
+  url: string,
+  signal: AbortSignal | undefined,
+): Promise<string> {
+  try {
+    const response = await client.request(url, {
+      headers: {
+        Range: `bytes=0-${MAX_SNIFFED_BYTES - 1}`,
+        "Accept-Encoding": "identity",
+      },
+      signal,
+    });
+    const start = await bodyStart(response, MAX_SNIFFED_BYTES);
+    if (response.status !== 200 && response.status !== 206) return `status ${response.status}`;
+    const kind = sniff(start);
+    return kind === "map" || kind === "compressed" ? FOUND : kindText(kind);
+  } catch (error) {
+    checkSignal(signal);
+    if (isMementoMapError(error)) return error.message;
+    throw error;
+  }
+}
+
+interface Candidate {
+  readonly method: DiscoveryMethod;
+  readonly url: string;
+}
+
+async function candidates(
+  page: HttpResponse,
+  site: URL,
+  archive: URL,
+  attempts: Attempt[],
+): Promise<Candidate[]> {
+  const found: Candidate[] = [];
+  const note = (method: DiscoveryMethod, url: string, outcome: string): void => {
+    attempts.push({ method, url, outcome });
+  };
+  const links = parseLinkHeader(page.headers.get("link") ?? "").filter(({ rels }) =>
+    rels.includes(MEMENTOMAP_RELATION),
+  );
+  for (const { target, anchor } of links) {
+    const url = resolved(target, page.url);
+    const about = anchor === undefined ? page.url : resolved(anchor, page.url);
+    if (url === undefined) note("link-header", target, "no web address");
+    else if (isAbout(about, site, page.url, archive)) found.push({ method: "link-header", url });
+    else note("link-header", url, `is about ${about ?? "something else"}`);
+  }
+  if (links.length === 0) note("link-header", page.url, "no such link");
+  const isHtml = /html/i.test(page.headers.get("content-type") ?? "");
+  const html = new TextDecoder().decode(await bodyStart(page, isHtml ? MAX_HTML_BYTES : 0));
+  const { base, hrefs } = htmlLinks(html, MEMENTOMAP_RELATION);
+  const from = resolved(base ?? "", page.url) ?? page.url;
+  for (const href of hrefs) {
+    const url = resolved(href, from);
+    // A link element has no anchor: it is about the page it stands in.
+    if (url !== undefined && isAbout(page.url, site, page.url, archive)) {
+      found.push({ method: "html-link", url });
+    } else note("html-link", href, "is about another archive, or no web address");
+  }
+  if (hrefs.length === 0) note("html-link", page.url, isHtml ? "no such element" : "no HTML page");
+  return found;
+}
+
+/** Whether a link speaks of the archive: of its address, or of the site that address leads to. */
+function isAbout(about: string | undefined, site: URL, pageUrl: string, archive: URL): boolean {
+  if (about === undefined) return false;
+  const { origin, href } = new URL(about);
+  if (site.origin !== archive.origin) {
+    return href.replace(/\/$/, "") === archive.href.replace(/\/$/, "");
+  }
+  return origin === archive.origin || origin === new URL(pageUrl).origin;
+}
+
+function resolved(reference: string, base: string): string | undefined {
+  if (!URL.canParse(reference, base)) return undefined;
+  const url = new URL(reference, base);
+  return url.protocol === "http:" || url.protocol === "https:" ? url.href : undefined;
+}
+
+/** @throws MM_BAD_URI */
+export function webAddress(text: string): URL {
+  if (URL.canParse(text)) {
+    const url = new URL(text);
+    if (url.protocol === "http:" || url.protocol === "https:") return url;
+  }
+  throw new MementoMapError(
+    "MM_BAD_URI",
+    `${quote(text)} is no web address; write https://archive.example.org/`,
+  );
+}

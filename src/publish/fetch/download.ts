@@ -1,0 +1,263 @@
+import { type FileHandle, open, rm, stat } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { HttpClient, HttpResponse } from "../../http/http-client.ts";
+import { isMementoMapError, MementoMapError } from "../../errors.ts";
+import { isTemporary, retryAfterMs } from "../../http/back-off.ts";
+import type { Interrupt } from "../../files/interrupt.ts";
+import { ioError, systemCode } from "../../files/io-error.ts";
+import { isPassingFault } from "../../http/network-failure.ts";
+import { pauseWithin } from "../../http/retry.ts";
+import type { FetchedPart } from "./fetch-state.ts";
+import { readJson, writeJson } from "../../files/json-file.ts";
+import { checkSignal } from "../../interruption.ts";
+
+export interface DownloadOptions {
+  readonly client: HttpClient;
+  /** What is held already; nothing is sent again if it is still current. */
+  readonly held?: FetchedPart | undefined;
+  readonly maxBytes: number;
+  /** How often to go on after a connection that was cut, or a server that was busy. */
+  readonly retries: number;
+  /** The first pause before going on; it doubles each time. `Retry-After` can make it longer. */
+  readonly retryDelayMs: number;
+  /** Told when the server wants to be left alone for longer than anybody waits here. */
+  readonly onToldToWait?: ((ms: number) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly interrupt?: Interrupt | undefined;
+  /** Told of bytes as they come; for progress. */
+  readonly onBytes?: ((bytes: number) => void) | undefined;
+}
+
+/** What a download gave. */
+export interface Download {
+  /** Nothing was sent, because what is held is current. */
+  readonly isUnchanged: boolean;
+  readonly part: FetchedPart;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+interface PartNote {
+  readonly url: string;
+  readonly etag: string;
+}
+
+const KEPT_HEADERS = [
+  "cache-control",
+  "expires",
+  "date",
+  "age",
+  "etag",
+  "last-modified",
+  "vary",
+  "link",
+];
+/** A pause that a server asks for is made up to this length; for more, the download is given up. */
+const LONGEST_PAUSE_MS = 120_000;
+const ACCEPTED_CODINGS: ReadonlySet<string> = new Set(["", "identity", "gzip", "x-gzip", "zstd"]);
+
+/**
+ * Downloads into a file, as sent: compressed if the server compresses.
+ *
+ * A download that is cut goes on where it stopped, now or at the next call, if the server gave a
+ * strong tag: `If-Range` makes sure that both halves are of one version. A server that is busy is
+ * asked again when it wants to be, if that is within two minutes. Holds one chunk.
+ *
+ * @throws MM_HTTP when it could not be completed; MM_REFUSED when it is larger than allowed, or in
+ *   a coding that was not asked for; MM_IO.
+ */
+export async function download(
+  url: string,
+  paths: { readonly part: string; readonly about: string },
+  options: DownloadOptions,
+): Promise<Download> {
+  for (let attempt = 1; ; attempt += 1) {
+    const outcome = await tryDownload(url, paths, options);
+    if ("part" in outcome) return outcome;
+    const { error, askedMs, mayPass } = outcome;
+    if (!mayPass) throw error;
+    const limits = { askedMs, mostMs: LONGEST_PAUSE_MS };
+    const pauseMs = pauseWithin(attempt, options.retryDelayMs, limits);
+    if (askedMs !== undefined && pauseMs === undefined) options.onToldToWait?.(askedMs);
+    if (pauseMs === undefined || attempt > options.retries) throw error;
+    await sleep(pauseMs, undefined, { signal: options.signal });
+  }
+}
+
+/** A download that came to nothing. */
+interface Failure {
+  readonly error: MementoMapError;
+  /** How long the server wants to be left alone. */
+  readonly askedMs?: number | undefined;
+  /** Whether it may go better when tried again. */
+  readonly mayPass: boolean;
+}
+
+async function tryDownload(
+  url: string,
+  paths: { readonly part: string; readonly about: string },
+  options: DownloadOptions,
+): Promise<Download | Failure> {
+  try {
+    return await downloadOnce(url, paths, options);
+  } catch (error) {
+    checkSignal(options.signal);
+    if (!isMementoMapError(error)) throw error;
+    return { error, mayPass: error.code === "MM_HTTP" && isPassingFault(error) };
+  }
+}
+
+async function downloadOnce(
+  url: string,
+  paths: { readonly part: string; readonly about: string },
+  options: DownloadOptions,
+): Promise<Download | Failure> {
+  const { client, held, signal } = options;
+  const note = await readJson<PartNote>(paths.about);
+  const stored = note?.url === url ? await sizeOf(paths.part) : 0;
+  const headers: Record<string, string> = { "Accept-Encoding": acceptEncoding() };
+  if (note !== undefined && stored > 0) {
+    headers["Range"] = `bytes=${stored}-`;
+    headers["If-Range"] = note.etag;
+  } else if (held !== undefined) {
+    if (held.etag !== undefined) headers["If-None-Match"] = held.etag;
+    else if (held.lastModified !== undefined) headers["If-Modified-Since"] = held.lastModified;
+  }
+  const response = await client.request(url, { headers, signal });
+  const isUnchanged = response.status === 304 && held !== undefined;
+  const isRest = response.status === 206 && stored > 0 && continues(response, note, stored);
+  if (isUnchanged) await response.discard();
+  else if (response.status === 200 || isRest) {
+    await store({ url, response }, paths, isRest ? stored : 0, options);
+  } else {
+    await response.discard();
+    if (stored > 0) {
+      // What was stored is no beginning of what is there now.
+      await forget(paths);
+      return downloadOnce(url, paths, options);
+    }
+    return badStatus(response);
+  }
+  return {
+    isUnchanged,
+    status: response.status,
+    headers: keptHeaders(response),
+    part: {
+      url: response.url,
+      etag: response.headers.get("etag") ?? (isUnchanged ? held?.etag : undefined),
+      lastModified:
+        response.headers.get("last-modified") ?? (isUnchanged ? held?.lastModified : undefined),
+    },
+  };
+}
+
+/** Removes what is stored of a download. */
+export async function forget(paths: { part: string; about: string }): Promise<void> {
+  await rm(paths.about, { force: true });
+  await rm(paths.part, { force: true });
+}
+
+async function store(
+  { url, response }: { readonly url: string; readonly response: HttpResponse },
+  paths: { readonly part: string; readonly about: string },
+  from: number,
+  options: DownloadOptions,
+): Promise<void> {
+  const coding = (response.headers.get("content-encoding") ?? "").trim().toLowerCase();
+  const declared = Number(response.headers.get("content-length") ?? 0);
+  if (!ACCEPTED_CODINGS.has(coding) || from + declared > options.maxBytes) {
+    await response.discard();
+    throw ACCEPTED_CODINGS.has(coding)
+      ? tooLarge(response.url, options.maxBytes)
+      : refused(response.url, `it came in a coding that was not asked for, ${coding}`);
+  }
+  const etag = response.headers.get("etag") ?? "";
+  if (from === 0) {
+    await forget(paths);
+    if (etag.startsWith('"')) {
+      const note: PartNote = { url, etag };
+      await writeJson(paths.about, note, options.interrupt);
+    }
+  }
+  const file = await open(paths.part, from === 0 ? "w" : "r+").catch((error: unknown) => {
+    throw ioError(error, paths.part);
+  });
+  try {
+    await append(response, { file, path: paths.part }, from, options);
+  } finally {
+    await file.close();
+  }
+}
+
+async function append(
+  response: HttpResponse,
+  { file, path }: { readonly file: FileHandle; readonly path: string },
+  from: number,
+  { maxBytes, signal, onBytes }: DownloadOptions,
+): Promise<void> {
+  let at = from;
+  for await (const chunk of response.body) {
+    checkSignal(signal);
+    if (at + chunk.length > maxBytes) {
+      await response.discard();
+      throw tooLarge(response.url, maxBytes);
+    }
+    let written = 0;
+    while (written < chunk.length) {
+      const { bytesWritten } = await file
+        .write(chunk, written, chunk.length - written, at)
+        .catch((error: unknown) => {
+          throw ioError(error, path);
+        });
+      written += bytesWritten;
+      at += bytesWritten;
+    }
+    onBytes?.(chunk.length);
+  }
+}
+
+/** Whether a 206 is the rest of what is stored. */
+function continues(response: HttpResponse, note: PartNote | undefined, stored: number): boolean {
+  const range = response.headers.get("content-range") ?? "";
+  const isSameVersion = (response.headers.get("etag") ?? note?.etag) === note?.etag;
+  return isSameVersion && range.startsWith(`bytes ${stored}-`);
+}
+
+/** zstd only where Node decodes it itself, which also bounds the memory it takes. */
+function acceptEncoding(): string {
+  return "zstd" in process.versions ? "zstd, gzip" : "gzip";
+}
+
+function keptHeaders(response: HttpResponse): Record<string, string> {
+  return Object.fromEntries(
+    KEPT_HEADERS.flatMap((name) => {
+      const value = response.headers.get(name);
+      return value === null || value === undefined ? [] : [[name, value]];
+    }),
+  );
+}
+
+async function sizeOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size;
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return 0;
+    throw ioError(error, path);
+  }
+}
+
+function badStatus({ status, url, headers }: HttpResponse): Failure {
+  const askedMs = retryAfterMs(headers.get("retry-after"), Date.now());
+  const wish = askedMs === undefined ? "" : `, and wants to be asked in ${askedMs / 1000} s`;
+  const message = `the server answered with status ${status}${wish}`;
+  const error = new MementoMapError("MM_HTTP", message, { position: { source: url } });
+  return { error, askedMs, mayPass: isTemporary(status) };
+}
+
+function tooLarge(url: string, most: number): MementoMapError {
+  return refused(url, `it is larger than ${most} bytes; allow more with --max-size`);
+}
+
+function refused(url: string, message: string): MementoMapError {
+  return new MementoMapError("MM_REFUSED", message, { position: { source: url } });
+}

@@ -1,0 +1,330 @@
+import { stat } from "node:fs/promises";
+import CachePolicy from "http-cache-semantics";
+import { discoverMap, isMapAt, webAddress } from "./discover.ts";
+import type { HttpClient } from "../../http/http-client.ts";
+import type { MapGuardOptions } from "../../map/map-guard.ts";
+import { isMementoMapError, MementoMapError } from "../../errors.ts";
+import type { UkvsHeaders } from "../../ukvs/header.ts";
+import type { Interrupt } from "../../files/interrupt.ts";
+import { ioError, systemCode } from "../../files/io-error.ts";
+import { lockFile } from "../../files/lock-file.ts";
+import type { ProxySettings } from "../../http/proxy-settings.ts";
+import { removeAbandonedScratch, withTempDir } from "../../files/temp-dir.ts";
+import { download, type Download, forget } from "./download.ts";
+import { readJson, writeJson } from "../../files/json-file.ts";
+import { type FetchState, partPaths, statePath } from "./fetch-state.ts";
+import { NodeClient } from "../../http/node-client.ts";
+import { type DownloadedPage, fetchPages, pageOf } from "./pages.ts";
+import { takeMap } from "./take-map.ts";
+import { interruptible } from "../../interruption.ts";
+
+export interface FetchMapOptions extends MapGuardOptions {
+  /** The archive whose map is wanted, where another site publishes it. */
+  readonly archive?: string | undefined;
+  /** The address is that of the map itself: nothing is discovered, or only if no map is there. */
+  readonly isDirect?: boolean | "if-map" | undefined;
+  /** Whether servers may lead to private addresses; default false. */
+  readonly allowsPrivate?: boolean | undefined;
+  /** Which requests go through which proxy; default none. */
+  readonly proxies?: ProxySettings | undefined;
+  /** Default a `NodeClient` that trusts the origin of the address. */
+  readonly client?: HttpClient | undefined;
+  /** Bytes of the map, compressed and decompressed; default 16 GiB. */
+  readonly maxBytes?: number | undefined;
+  /** Default 10,000. */
+  readonly maxPages?: number | undefined;
+  /** How often to go on after a connection that was cut, or a server that was busy; default 4. */
+  readonly retries?: number | undefined;
+  /** The first pause before going on; it doubles each time. Default 1 s. */
+  readonly retryDelayMs?: number | undefined;
+  /** Told when the server wants to be left alone for longer than two minutes, after which it fails. */
+  readonly onToldToWait?: ((ms: number) => void) | undefined;
+  /** Fetches the map even if it is fresh or unchanged, and takes it whatever it replaces. */
+  readonly isForced?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly interrupt?: Interrupt | undefined;
+  readonly onBytes?: ((bytes: number) => void) | undefined;
+}
+
+/** What became of a map. */
+export interface FetchResult {
+  readonly status: "fetched" | "unchanged";
+  /** Where the map is published. */
+  readonly url: string;
+  readonly method: FetchState["method"];
+  /** Bytes of the map's file. */
+  readonly bytes: number;
+  readonly pages: number;
+  /** How long it may be used before it is asked for again, by RFC 9111. */
+  readonly freshForMs: number;
+  /** What is strange, and no reason to refuse the map. */
+  readonly warnings: readonly string[];
+}
+
+const DEFAULT_MAX_BYTES = 16 * 2 ** 30;
+
+/**
+ * Discovers the map of an archive and brings it into a file, or finds that the file is current.
+ *
+ * The map is downloaded beside the file, put together from its pages if it has some, and checked
+ * line by line; only then the file is replaced, in one step. Whatever fails before, the old map
+ * stays. A small file beside it remembers tags and freshness. Memory: a few chunks.
+ *
+ * Two that fetch into one file at the same time would spoil each other's download: the second is
+ * refused.
+ *
+ * @throws MM_NOT_FOUND, MM_HTTP, MM_REFUSED, MM_BAD_URI, MM_IO; MM_EMPTY and MM_SHRUNK when the map has
+ *   lost too much of the one in the file; MM_INTERRUPTED
+ */
+export async function fetchMap(
+  address: string,
+  target: string,
+  options: FetchMapOptions = {},
+): Promise<FetchResult> {
+  const site = webAddress(address);
+  const own = options.client === undefined ? ownClient(site, options) : undefined;
+  const fetching = new Fetching(
+    site.href,
+    target,
+    options,
+    options.client ?? own ?? new NodeClient(),
+  );
+  try {
+    return await interruptible(options.signal, () => fetching.run());
+  } finally {
+    own?.close();
+  }
+}
+
+function ownClient({ origin }: URL, { allowsPrivate, proxies }: FetchMapOptions): NodeClient {
+  return new NodeClient({ trustedOrigins: [origin], allowsPrivate, proxies });
+}
+
+/** Where a map is, and of which archive. */
+interface Place {
+  readonly url: string;
+  readonly archive: string;
+  readonly method: FetchState["method"];
+}
+
+class Fetching {
+  readonly #address: string;
+  readonly #target: string;
+  readonly #options: FetchMapOptions;
+  readonly #client: HttpClient;
+
+  constructor(address: string, target: string, options: FetchMapOptions, client: HttpClient) {
+    this.#address = address;
+    this.#target = target;
+    this.#options = options;
+    this.#client = client;
+  }
+
+  /** Finds out whether the file can be written before anybody is asked for anything. */
+  async run(): Promise<FetchResult> {
+    await sizeOf(this.#target);
+    const unlock = await lockFile(this.#target, this.#options.interrupt);
+    try {
+      return await this.#run();
+    } finally {
+      unlock();
+    }
+  }
+
+  async #run(): Promise<FetchResult> {
+    await removeAbandonedScratch();
+    const held = await this.#heldState();
+    if (held !== undefined) {
+      const current = await this.#refresh(held);
+      if (current !== undefined) return current;
+    }
+    return this.#fetch(await this.#place());
+  }
+
+  /** What is known of the file, if it is still the file that was fetched. */
+  async #heldState(): Promise<FetchState | undefined> {
+    if (this.#options.isForced === true) return undefined;
+    const state = await readJson<FetchState>(statePath(this.#target));
+    const archive = this.#options.archive ?? this.#address;
+    if (state?.address !== this.#address || state.archive !== webAddress(archive).href) {
+      return undefined;
+    }
+    return state.bytes === (await sizeOf(this.#target)) ? state : undefined;
+  }
+
+  /** Asks whether what is held is current; undefined if there is something new to fetch. */
+  async #refresh(held: FetchState): Promise<FetchResult | undefined> {
+    let policy: CachePolicy | undefined;
+    for (const part of held.parts) {
+      const answer = await this.#askWhetherCurrent(part);
+      if (answer === undefined) return undefined;
+      policy ??= revalidated(held, answer);
+    }
+    if (policy === undefined) return undefined;
+    const state = { ...held, policy: policy.toObject() };
+    await writeJson(statePath(this.#target), state, this.#options.interrupt);
+    return {
+      status: "unchanged",
+      url: held.parts[0].url,
+      method: held.method,
+      bytes: held.bytes,
+      pages: held.parts.length,
+      freshForMs: policy.timeToLive(),
+      warnings: [],
+    };
+  }
+
+  /** The headers of a 304; undefined for any other answer. */
+  async #askWhetherCurrent(
+    part: FetchState["parts"][number],
+  ): Promise<Record<string, string> | undefined> {
+    const { etag, lastModified } = part;
+    if (etag === undefined && lastModified === undefined) return undefined;
+    const condition: Record<string, string> =
+      etag === undefined ? { "If-Modified-Since": lastModified ?? "" } : { "If-None-Match": etag };
+    const { signal } = this.#options;
+    const response = await this.#client.request(part.url, {
+      headers: { ...condition, "Accept-Encoding": "gzip" },
+      signal,
+    });
+    await response.discard();
+    if (response.status !== 304) return undefined;
+    const names = ["cache-control", "expires", "date", "age", "etag", "last-modified"];
+    return Object.fromEntries(names.flatMap((name) => entry(name, response.headers.get(name))));
+  }
+
+  async #place(): Promise<Place> {
+    const { archive, isDirect, signal } = this.#options;
+    const hasMap =
+      isDirect === "if-map" ? await isMapAt(this.#client, this.#address, signal) : isDirect;
+    if (hasMap === true) {
+      const about = archive === undefined ? this.#address : webAddress(archive).href;
+      return { url: this.#address, archive: about, method: "direct" };
+    }
+    return discoverMap(this.#client, this.#address, { archive, signal });
+  }
+
+  async #fetch(place: Place): Promise<FetchResult> {
+    const paths = partPaths(this.#target);
+    const { maxBytes = DEFAULT_MAX_BYTES, signal, interrupt } = this.#options;
+    const options = {
+      client: this.#client,
+      maxBytes,
+      retries: this.#options.retries ?? 4,
+      retryDelayMs: this.#options.retryDelayMs ?? 1000,
+      signal,
+      interrupt,
+      onToldToWait: this.#options.onToldToWait,
+      onBytes: this.#options.onBytes,
+    };
+    const first = await download(place.url, paths, options).catch(async (error: unknown) => {
+      // A full disk needs the room.
+      if (isMementoMapError(error) && error.code === "MM_IO") await forget(paths);
+      throw error;
+    });
+    try {
+      const page = await pageOf(paths.part, first, maxBytes);
+      return await withTempDir({ interrupt }, async (folder) => {
+        const pages =
+          page === undefined
+            ? undefined
+            : await fetchPages(page, folder, {
+                ...options,
+                maxPages: this.#options.maxPages ?? 10_000,
+              });
+        return this.#take(place, first, pages, maxBytes);
+      });
+    } catch (error) {
+      // A complete download that was refused is no use to the next run, and a full disk needs its room.
+      const isAborted = this.#options.signal?.aborted === true;
+      if (!isAborted && !isInterruption(error)) await forget(paths);
+      throw error;
+    }
+  }
+
+  async #take(
+    place: Place,
+    first: Download,
+    pages: readonly DownloadedPage[] | undefined,
+    maxBytes: number,
+  ): Promise<FetchResult> {
+    const paths = partPaths(this.#target);
+    const { interrupt, signal, isForced, maxShrink } = this.#options;
+    const headers = await takeMap(pages ?? paths.part, this.#target, {
+      maxShrink: isForced === true ? 1 : maxShrink,
+      url: first.part.url,
+      maxBytes,
+      interrupt,
+      signal,
+    });
+    await forget(paths);
+    const policy = policyOf(first);
+    const bytes = (await sizeOf(this.#target)) ?? 0;
+    const state: FetchState = {
+      address: this.#address,
+      archive: place.archive,
+      method: place.method,
+      parts: pages?.map(({ fetched }) => fetched.part) ?? [first.part],
+      policy: policy.toObject(),
+      bytes,
+    };
+    await writeJson(statePath(this.#target), state, interrupt);
+    return {
+      status: "fetched",
+      url: first.part.url,
+      method: place.method,
+      bytes,
+      pages: pages?.length ?? 1,
+      freshForMs: policy.timeToLive(),
+      warnings: warningsOf(headers, place.archive),
+    };
+  }
+}
+
+function warningsOf({ id }: UkvsHeaders, archive: string): string[] {
+  if (id === undefined) return ["the map does not say which archive it is of"];
+  const isSame = URL.canParse(id) && new URL(id).host === new URL(archive).host;
+  return isSame ? [] : [`the map says that it is of ${id}, and was fetched as that of ${archive}`];
+}
+
+function policyOf({ part, status, headers }: Download): CachePolicy {
+  const request = { url: part.url, method: "GET", headers: {} };
+  return new CachePolicy(
+    request,
+    { status: status === 206 ? 200 : status, headers },
+    PRIVATE_CACHE,
+  );
+}
+
+const PRIVATE_CACHE = { shared: false } as const;
+
+function revalidated(held: FetchState, headers: Record<string, string>): CachePolicy {
+  const request = { url: held.parts[0].url, method: "GET", headers: {} };
+  const { policy } = CachePolicy.fromObject(held.policy).revalidatedPolicy(request, {
+    status: 304,
+    headers,
+  });
+  return policy;
+}
+
+function entry(name: string, value: string | null | undefined): [string, string][] {
+  return value === null || value === undefined ? [] : [[name, value]];
+}
+
+function isInterruption(error: unknown): boolean {
+  return isMementoMapError(error) && ["MM_INTERRUPTED", "MM_HTTP"].includes(error.code);
+}
+
+/** @throws MM_IO for a folder */
+async function sizeOf(path: string): Promise<number | undefined> {
+  try {
+    const stats = await stat(path);
+    if (!stats.isDirectory()) return stats.size;
+    throw new MementoMapError("MM_IO", "is a directory; name a file", {
+      position: { source: path },
+    });
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return undefined;
+    throw ioError(error, path);
+  }
+}

@@ -1,0 +1,260 @@
+import type { Answer } from "../../../map/lookup/lookup.ts";
+import type { MapSurvey } from "../../../map/survey.ts";
+import { answerSection } from "./answer-section.ts";
+import { commands } from "./commands.ts";
+import { htmlDocument } from "./document.ts";
+import { formatBytes, formatDay, formatNumber } from "./format.ts";
+import { factList } from "./fact-list.ts";
+import { type Html, html } from "./html.ts";
+
+/** A page of a map as it is listed. */
+export interface PageView {
+  readonly href: string;
+  readonly first: string | undefined;
+  readonly last: string | undefined;
+  readonly records: number;
+}
+
+/** What the page says about a map. */
+export interface MapView {
+  readonly name: string | undefined;
+  /** The archive's address. */
+  readonly archive: string | undefined;
+  /** Whether the map is of an archive other than the one that publishes it. */
+  readonly isThirdParty: boolean;
+  readonly href: string;
+  readonly updatedAt: string;
+  readonly bytes: number;
+  readonly survey: MapSurvey;
+  readonly pages: readonly PageView[];
+  /** What a URI is written behind to look at it in the archive; undefined where that is not known. */
+  readonly replay?: string | undefined;
+}
+
+/** A URI that was looked up, and what each map said. */
+export interface Question {
+  readonly url: string;
+  readonly surt: string;
+  /** The keys that could decide, the most specific first. */
+  readonly keys: readonly string[];
+  readonly answers: readonly Answer[];
+}
+
+export interface HomePage {
+  /** At least one; the site's own comes first. */
+  readonly maps: readonly MapView[];
+  readonly question?: Question | undefined;
+  /** Where the form goes; none on a site of files, which cannot answer. */
+  readonly action?: string | undefined;
+  /** Whole addresses, for examples to copy. */
+  readonly lookupUrl?: string | undefined;
+  readonly mapUrl?: string | undefined;
+  readonly openApiPath?: string | undefined;
+}
+
+/** The page about the maps of a site. */
+export function homePage(page: HomePage): string {
+  const [first, ...others] = page.maps;
+  const title = first.name ?? first.archive ?? "MementoMap";
+  const head = html`${page.maps.map(({ href, isThirdParty, archive }) =>
+      // HTML has no anchor attribute: links to maps of other archives are in the HTTP header only.
+      isThirdParty && archive !== undefined
+        ? html``
+        : html`<link rel="mementomap" href="${href}" type="text/plain" />`,
+    )}
+    <meta name="description" content="A summary of what ${title} holds, for Memento routing." />`;
+  const body = html`<div class="frame">
+    <header class="top">
+      <p class="kicker">MementoMap</p>
+      <h1>${title}</h1>
+      <p class="lede">
+        A summary of which web pages this archive holds. Aggregators use it to ask the archives that
+        can answer, and to leave the others alone.
+      </p>
+    </header>
+    <main>
+      ${page.action === undefined ? undefined : lookupCard(page, page.action)}
+      ${mapCards(first, page.action === undefined ? fileUse(first) : programUse(page))}
+      ${others.map((map) => otherMap(map, first))}
+    </main>
+    <footer>
+      Served by mementomap. Maps are plain text, one key a line; a key such as
+      <code>org,example)/a/*</code> stands for everything below <code>example.org/a</code>.
+    </footer>
+  </div>`;
+  return htmlDocument(`${title} · MementoMap`, head, body);
+}
+
+function lookupCard({ question, maps }: HomePage, action: string): Html {
+  return html`<section class="card" aria-label="Lookup">
+    <form action="${action}" method="get" role="search">
+      <label for="url">Does the archive hold this page?</label>
+      <input
+        id="url"
+        name="url"
+        type="text"
+        inputmode="url"
+        autocomplete="off"
+        autocapitalize="none"
+        spellcheck="false"
+        maxlength="8192"
+        required
+        placeholder="https://example.org/news"
+        value="${question?.url}"
+      />
+      <button type="submit">Look up</button>
+    </form>
+    ${
+      question === undefined
+        ? html`<p class="hint">The answer names the key of the map that decided.</p>`
+        : question.answers.map((answer, index) =>
+            answerSection(question, answer, maps[index], maps.length),
+          )
+    }
+  </section>`;
+}
+
+function mapCards(map: MapView, use: Html): Html {
+  return html`${factCard(map)}
+    <div class="columns">
+      ${domainCard(map)}
+      <div>${fileCard(map)} ${use}</div>
+    </div>`;
+}
+
+function factCard({ survey, bytes, updatedAt, archive }: MapView): Html {
+  const { records, total, domainCount } = survey;
+  const [mementos, originals] = (total ?? "").split("/");
+  const facts: readonly (readonly [string, string])[] = [
+    ["Keys", formatNumber(records)],
+    ...(mementos === "" ? [] : [["Mementos", formatNumber(mementos)] as const]),
+    ...(originals === undefined || originals === ""
+      ? []
+      : [["Original pages", formatNumber(originals)] as const]),
+    ["Top-level domains", formatNumber(domainCount)],
+    ["Size", formatBytes(bytes)],
+    ["Updated", formatDay(updatedAt)],
+  ];
+  return html`<section class="card" aria-label="Totals">
+    ${factList(facts)}
+    ${archive === undefined ? undefined : html`<p class="hint">The map is of <a href="${webAddress(archive)}">${archive}</a>.</p>`}
+  </section>`;
+}
+
+function domainCard({ survey }: MapView): Html {
+  const { topDomains, records } = survey;
+  const most = topDomains[0]?.keys ?? 1;
+  return html`<section class="card">
+    <h2>Where the keys are</h2>
+    <table>
+      <thead class="visually-hidden">
+        <tr>
+          <th scope="col">Domain</th>
+          <th scope="col">Share</th>
+          <th scope="col">Keys</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${topDomains.map(
+          ({ domain, keys }) =>
+            html`<tr>
+              <th scope="row">${domain}</th>
+              <td class="share">
+                <svg class="bar" aria-hidden="true">
+                  <rect width="${((100 * keys) / most).toFixed(2)}%" height="100%" rx="3" />
+                </svg>
+              </td>
+              <td class="number">${formatNumber(keys)}</td>
+            </tr> `,
+        )}
+      </tbody>
+    </table>
+    <p class="hint">
+      ${topDomains.length < survey.domainCount ? `The largest ${topDomains.length} of ${formatNumber(survey.domainCount)} domains.` : `All ${formatNumber(records)} keys by domain.`}
+    </p>
+  </section>`;
+}
+
+function fileCard({ href, bytes, pages }: MapView): Html {
+  return html`<section class="card">
+    <h2>Download</h2>
+    <ul class="files">
+      <li>
+        <a href="${href}" download="mementomap.ukvs">The whole map</a
+        ><small>${formatBytes(bytes)} as text; sent compressed where the client allows it</small>
+      </li>
+      <li>
+        In pages, for programs that want parts<small
+          >${formatNumber(pages.length)} ${pages.length === 1 ? "page" : "pages"}, cut between sites
+          where possible</small
+        >
+        <details>
+          <summary>List the pages</summary>
+          <ol class="pages">
+            ${pages.slice(0, 500).map(
+              (page) =>
+                html`<li>
+                  <a href="${page.href}">${formatNumber(page.records)} keys</a>
+                  <code>${page.first ?? "empty"} … ${page.last}</code>
+                </li> `,
+            )}
+          </ol>
+          ${pages.length > 500 ? html`<p class="hint">The first 500 of ${formatNumber(pages.length)}.</p>` : undefined}
+        </details>
+      </li>
+    </ul>
+  </section>`;
+}
+
+function otherMap(map: MapView, first: MapView): Html {
+  const isSameArchive = map.archive !== undefined && map.archive === first.archive;
+  const what = isSameArchive
+    ? "Another map of this archive"
+    : map.isThirdParty
+      ? "Published here for another archive"
+      : "Published here too";
+  return html`<section class="card">
+    <h2>${map.name ?? map.archive ?? map.href}</h2>
+    <p class="lede">
+      ${what}${map.archive === undefined || isSameArchive ? undefined : html`, <a href="${webAddress(map.archive)}">${map.archive}</a>`}.
+      ${formatNumber(map.survey.records)} keys, ${formatBytes(map.bytes)}, updated
+      ${formatDay(map.updatedAt)}. <a href="${map.href}" download="mementomap.ukvs">Download</a>
+    </p>
+  </section>`;
+}
+
+function programUse({ lookupUrl, mapUrl, openApiPath }: HomePage): Html {
+  return html`<section class="card">
+    <h2>For programs</h2>
+    ${commands([
+      `curl '${lookupUrl}?url=https://example.org/'`,
+      `curl --data-binary @uris.txt ${lookupUrl}`,
+      `curl --compressed -o map.ukvs ${mapUrl}`,
+    ])}
+    <p class="hint">
+      The interface is described in <a href="${openApiPath}">OpenAPI</a>. Clients find the map by
+      the link relation <code>mementomap</code>.
+    </p>
+  </section>`;
+}
+
+function fileUse({ href, archive }: MapView): Html {
+  const site = webAddress(archive ?? "").replace(/^#$/, "https://archive.example.org/");
+  return html`<section class="card">
+    <h2>Look a page up</h2>
+    <p class="hint">
+      These are plain files. The <code>mementomap</code> command asks them without a download where
+      the server answers range requests:
+    </p>
+    ${commands([
+      `mementomap fetch ${site} --lookup https://example.org/`,
+      `mementomap fetch ${site} -o map.ukvs`,
+      `curl -o map.ukvs ${site.replace(/\/$/, "")}/${href}`,
+    ])}
+  </section>`;
+}
+
+/** What an archive says about itself may become a link only if it is a web address. */
+function webAddress(text: string): string {
+  return /^https?:\/\//i.test(text) ? text : "#";
+}

@@ -1,0 +1,114 @@
+import { createHash } from "node:crypto";
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { type ByteSource, sourceChunks } from "../../bytes/byte-source.ts";
+import {
+  type MapPage,
+  pageChunks,
+  planPages,
+  type SplitPlan,
+  type SplitSize,
+} from "../../map/split.ts";
+import { type MapSurvey, surveyMap } from "../../map/survey.ts";
+import { withOutput } from "../../files/output-file.ts";
+import { homePage } from "./page/home-page.ts";
+
+/** What was written. */
+export interface StaticSite {
+  readonly plan: SplitPlan;
+  readonly records: number;
+}
+
+/**
+ * Writes a folder that any server of files publishes with the same meaning as `serve` does.
+ *
+ *     .well-known/mementomap       the map, and its gzip copy beside it
+ *     pages/page-0001.ukvs …       its pages, which name one another, and their gzip copies
+ *     index.html                   a page for people, with a link to the map
+ *     .nojekyll                    tells GitHub Pages to publish names that begin with a dot
+ *
+ * Reads the map three times, four when the number of pages is given; holds a chunk and the list of
+ * pages.
+ *
+ * @throws MM_USAGE, MM_NOT_SORTED, MM_BAD_INPUT, MM_BAD_LINE, MM_IO
+ */
+export async function writeStaticSite(
+  source: ByteSource,
+  folder: string,
+  size: SplitSize,
+  options: { readonly signal?: AbortSignal } = {},
+): Promise<StaticSite> {
+  const { signal } = options;
+  const pageRecords = "maxLines" in size ? size.maxLines : 50_000;
+  const survey = await surveyMap(source, { pageRecords, signal });
+  const plan = "maxLines" in size ? survey.plan : await planPages(source, size, options);
+  const version = await versionOf(source, signal);
+  const chunks = (): AsyncIterable<Uint8Array> => sourceChunks(source, { signal });
+  await writeTwice(join(folder, ".well-known", "mementomap"), chunks);
+  const digits = Math.max(4, String(plan.pages.length).length);
+  const name = (number: number): string => `page-${String(number).padStart(digits, "0")}.ukvs`;
+  for (const page of plan.pages) {
+    const more = { version, links: linksOf(page, name) };
+    await writeTwice(join(folder, "pages", name(page.number)), () =>
+      pageChunks(source, plan, page, { more, ...options }),
+    );
+  }
+  const home = indexPage(source, survey, plan, name);
+  await writeFile(join(folder, "index.html"), home, { flush: true });
+  await writeFile(join(folder, ".nojekyll"), "", { flush: true });
+  return { plan, records: survey.records };
+}
+
+function linksOf(page: MapPage, name: (number: number) => string): Record<string, string> {
+  return {
+    first: name(1),
+    ...(page.number > 1 ? { prev: name(page.number - 1) } : {}),
+    ...(page.number < page.of ? { next: name(page.number + 1) } : {}),
+    last: name(page.of),
+  };
+}
+
+function indexPage(
+  source: ByteSource,
+  survey: MapSurvey,
+  plan: SplitPlan,
+  name: (number: number) => string,
+): string {
+  const { meta, id } = plan.headers;
+  const { name: title, updated_at: updatedAt } = meta;
+  return homePage({
+    maps: [
+      {
+        name: typeof title === "string" ? title : undefined,
+        archive: id,
+        isThirdParty: false,
+        href: ".well-known/mementomap",
+        updatedAt: typeof updatedAt === "string" ? updatedAt : new Date().toISOString(),
+        bytes: source.size,
+        survey,
+        pages: plan.pages.map(({ number, first, last, records }) => ({
+          href: `pages/${name(number)}`,
+          first,
+          last,
+          records,
+        })),
+      },
+    ],
+  });
+}
+
+async function versionOf(source: ByteSource, signal: AbortSignal | undefined): Promise<string> {
+  const hash = createHash("sha256");
+  for await (const chunk of sourceChunks(source, { signal })) hash.update(chunk);
+  return hash.digest("hex").slice(0, 32);
+}
+
+/** As it is, and compressed beside it, for servers that send such copies (`gzip_static`). */
+async function writeTwice(path: string, chunks: () => AsyncIterable<Uint8Array>): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  for (const target of [path, `${path}.gz`]) {
+    await withOutput(target, { stdout: process.stdout }, async (output) => {
+      for await (const chunk of chunks()) await output.write(chunk);
+    });
+  }
+}

@@ -1,0 +1,209 @@
+import type { Analysis } from "./analysis.ts";
+import { DEFAULT_SAMPLES, DEFAULT_TOP } from "./analyze-index.ts";
+import { joinTallies } from "./capture-tally.ts";
+import { HoldingsTree } from "./holdings-tree.ts";
+import { summarize } from "./summarize.ts";
+import { MAX_LINE_BYTES } from "../../bytes/whole-lines.ts";
+import type { InputFormat, KeyTrust } from "../../input/detect.ts";
+import type { CaptureFilter } from "../../input/filter.ts";
+import { tableBytes } from "../../map/generate/memory.ts";
+import { ReadReporter } from "../../map/generate/read-reporter.ts";
+import type { StoredRun } from "../../map/generate/stored-runs.ts";
+import type { Part } from "../../input/tasks.ts";
+import type { InputStreams } from "../../files/input-file.ts";
+import type { IndexInput } from "../../input/index-input.ts";
+import { FileProgress } from "../../input/index-input.ts";
+import { openInputs } from "../../input/open-inputs.ts";
+import { Interrupt, type InterruptOptions } from "../../files/interrupt.ts";
+import { keepCoresBusy } from "../../threads/cores-busy.ts";
+import { withTempDir } from "../../files/temp-dir.ts";
+import type { AnalyzeJobOptions, AnalyzeJobResult } from "./job.ts";
+import type { AnalyzeLane } from "./lane.ts";
+import { InlineAnalyzeLane, ThreadAnalyzeLane } from "./lane.ts";
+import { mergeStored } from "./merge-stored.ts";
+import { checkSignal } from "../../interruption.ts";
+
+export interface AnalyzeFilesOptions extends InterruptOptions {
+  readonly format?: InputFormat | undefined;
+  readonly filter?: CaptureFilter | undefined;
+  /** Whether to trust key columns; by default only where a sample agrees with the URIs. */
+  readonly keys?: KeyTrust | undefined;
+  /** Which archive to take from logs and TimeMaps of aggregators. */
+  readonly archive?: string | undefined;
+  /** Rows of the tables of the most archived; 20 by default. */
+  readonly top?: number | undefined;
+  /** Captures of pages to draw at random; 10 by default. */
+  readonly samples?: number | undefined;
+  /** 4 to 14 digits; captures up to and including then are counted without their month. */
+  readonly asOf?: string | undefined;
+  /** What the whole run may hold; 512 MiB by default. */
+  readonly memoryBytes?: number | undefined;
+  readonly threads?: number | undefined;
+  /** The folder for scratch files. */
+  readonly scratch?: string | undefined;
+  /** Sorted runs that are merged at once, at most; 128 by default. */
+  readonly maxOpenRuns?: number | undefined;
+  readonly maxLineBytes?: number | undefined;
+  readonly streams: InputStreams;
+  /** Told how many stored bytes were read since the last call. */
+  readonly onRead?: ((bytes: number) => void) | undefined;
+}
+
+const DEFAULT_MEMORY_BYTES = 512 * 2 ** 20;
+/** What a thread needs for its tallies, beside what one of `generate` does. */
+const TALLY_BYTES = 36 * 2 ** 20;
+/** A second thread costs more than it gives on less than this. */
+const BYTES_WORTH_A_THREAD = 8 * 2 ** 20;
+
+/**
+ * Analyzes index files: the tables and figures of the paper, for the archive at hand.
+ *
+ * Reads every input once, in any order and sorted or not. Holds at most `memoryBytes`; captures go
+ * through sorted runs in a scratch folder, about a fifth of the size of a CDX file. The result does
+ * not depend on the order of files, on threads or on memory. Lines that cannot be read are counted,
+ * with examples.
+ *
+ * @throws MM_IO, MM_BAD_INPUT, MM_LIMIT, MM_INTERRUPTED, MM_USAGE
+ */
+export function analyzeFiles(
+  paths: readonly string[],
+  options: AnalyzeFilesOptions,
+): Promise<Analysis> {
+  return Interrupt.during(options, (interrupt) => analyze(paths, { ...options, interrupt }));
+}
+
+async function analyze(paths: readonly string[], options: AnalyzeFilesOptions): Promise<Analysis> {
+  const { top = DEFAULT_TOP, samples = DEFAULT_SAMPLES } = options;
+  const scratchOptions = { parent: options.scratch, interrupt: options.interrupt };
+  return withTempDir(scratchOptions, async (scratch) => {
+    const { results, runs, files, storedBytes } = await sortCaptures(paths, scratch, options);
+    const tree = new HoldingsTree(top);
+    await mergeStored(runs, { ...options, scratch }, (key, keyLength, count) => {
+      tree.add(key, keyLength, count);
+    });
+    tree.end();
+    const tally = joinTallies(
+      results.map((result) => result.tally),
+      samples,
+    );
+    return summarize(tally, tree, { files, storedBytes, runs: runs.length, top });
+  });
+}
+
+/** The captures of index files, tallied, and sorted by original and month in stored runs. */
+export interface SortedCaptures {
+  readonly results: readonly AnalyzeJobResult[];
+  readonly runs: readonly StoredRun[];
+  readonly files: number;
+  readonly storedBytes: number | null;
+}
+
+/** Reads index files and sorts their captures into runs in the folder `scratch`. */
+export async function sortCaptures(
+  paths: readonly string[],
+  scratch: string,
+  options: AnalyzeFilesOptions,
+): Promise<SortedCaptures> {
+  const progress = new FileProgress();
+  const inputs = await openInputs(paths, {
+    format: options.format ?? "auto",
+    keys: options.keys ?? "auto",
+    untrusted: new Set(),
+    maxLineBytes: options.maxLineBytes ?? MAX_LINE_BYTES,
+    archive: options.archive,
+    streams: options.streams,
+    signal: options.interrupt?.signal,
+    progress,
+  });
+  const storedBytes = totalSize(inputs);
+  const reporter = new ReadReporter(progress, options.onRead);
+  const onRead = (bytes: number): void => {
+    reporter.add(bytes);
+  };
+  const results = await scan(inputs, storedBytes, scratch, { ...options, onRead }).finally(() => {
+    reporter.end();
+  });
+  const runs = results.flatMap((result) => result.runs);
+  return { results, runs, files: inputs.length, storedBytes };
+}
+
+function totalSize(inputs: readonly IndexInput[]): number | null {
+  let bytes = 0;
+  for (const { size } of inputs) {
+    if (size === undefined) return null;
+    bytes += size;
+  }
+  return bytes;
+}
+
+async function scan(
+  inputs: readonly IndexInput[],
+  storedBytes: number | null,
+  scratch: string,
+  options: AnalyzeFilesOptions,
+): Promise<AnalyzeJobResult[]> {
+  const lanes = openLanes(inputs, storedBytes, scratch, options);
+  try {
+    await readAll(inputs, lanes, options);
+    return await Promise.all(lanes.map((lane) => lane.finish()));
+  } finally {
+    await Promise.all(lanes.map((lane) => lane.end()));
+  }
+}
+
+function openLanes(
+  inputs: readonly IndexInput[],
+  storedBytes: number | null,
+  scratch: string,
+  options: AnalyzeFilesOptions,
+): AnalyzeLane[] {
+  const worthwhile =
+    storedBytes === null ? Infinity : Math.ceil(storedBytes / BYTES_WORTH_A_THREAD);
+  const threads = Math.max(1, Math.min(options.threads ?? 1, worthwhile));
+  const memoryBytes = options.memoryBytes ?? DEFAULT_MEMORY_BYTES;
+  const isInflated = inputs.some((input) => input.isInflated);
+  const job = (index: number): AnalyzeJobOptions => ({
+    name: `thread-${index}`,
+    scratch,
+    inPlace: keepCoresBusy(threads, inputs.length),
+    tableBytes: tableBytes(memoryBytes - threads * TALLY_BYTES, threads, isInflated),
+    scanner: {
+      filter: options.filter ?? {},
+      maxLineBytes: options.maxLineBytes ?? MAX_LINE_BYTES,
+      samples: options.samples ?? DEFAULT_SAMPLES,
+      asOf: options.asOf,
+    },
+  });
+  if (threads === 1) return [new InlineAnalyzeLane(job(0))];
+  return Array.from({ length: threads }, (_, index) => new ThreadAnalyzeLane(job(index)));
+}
+
+/** Hands the parts of all inputs to whichever lane is free; stops at the first failure. */
+async function readAll(
+  inputs: readonly IndexInput[],
+  lanes: readonly AnalyzeLane[],
+  options: AnalyzeFilesOptions,
+): Promise<void> {
+  const parts = allParts(inputs);
+  const isDone = { value: false };
+  const work = async (lane: AnalyzeLane): Promise<void> => {
+    while (!isDone.value) {
+      const next = await parts.next();
+      if (next.done === true) return;
+      checkSignal(options.interrupt?.signal);
+      await lane.read(next.value.task);
+      options.onRead?.(next.value.bytes);
+    }
+  };
+  try {
+    await Promise.all(lanes.map((lane) => work(lane)));
+  } finally {
+    isDone.value = true;
+    await parts.return();
+  }
+}
+
+/** Generators answer requests one after the other, so several lanes may ask at once. */
+async function* allParts(inputs: readonly IndexInput[]): AsyncGenerator<Part, void, undefined> {
+  for (const input of inputs) yield* input.parts(inputs.length === 1);
+}

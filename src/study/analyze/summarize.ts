@@ -1,0 +1,283 @@
+import { fitChildren } from "../../map/compact/fit/children-fit.ts";
+import type {
+  Analysis,
+  CaptureTables,
+  ExactDepthRow,
+  Fault,
+  GrowthPoint,
+  MalformedTables,
+  MalformedValues,
+  Method,
+  SubTreeRow,
+  TldRow,
+  TldTable,
+  TopTables,
+  YearRow,
+} from "./analysis.ts";
+import type { FaultTally, TallyData } from "./capture-tally.ts";
+import { GRID_SIZE, STATUS_CLASSES } from "./capture-tally.ts";
+import { yearMonthOf } from "./datetime-check.ts";
+import { depthRows, globalReduction, incrementalReduction } from "./depth-statistics.ts";
+import { fitHeaps } from "./heaps-fit.ts";
+import type { HoldingsTree } from "./holdings-tree.ts";
+import { isMalformedMime, MIME_GROUPS, mimeGroup } from "./mime-groups.ts";
+import type { SubTree } from "./sub-tree.ts";
+import type { ValueCountsData } from "./value-counts.ts";
+import { total } from "./value-counts.ts";
+
+/** What is known of the run itself. */
+export interface RunFacts {
+  readonly files: number;
+  readonly storedBytes: number | null;
+  readonly runs: number;
+  /** How many rows the tables of the most archived have. */
+  readonly top: number;
+}
+
+const LISTED_MIME_TYPES = 50;
+const MALFORMED_EXAMPLES = 10;
+
+/** Puts the counts of all captures and the sorted tree together. */
+export function summarize(tally: TallyData, tree: HoldingsTree, facts: RunFacts): Analysis {
+  const distribution = tree.perOriginal.summary();
+  const growth = growthPoints(tally, tree);
+  const [hostDepths, pathDepths] = tree.depths;
+  const depths = [
+    ...depthRows("H", hostDepths, tree.keys),
+    ...depthRows("P", pathDepths, tree.keys),
+  ];
+  return {
+    index: {
+      files: facts.files,
+      storedBytes: facts.storedBytes,
+      lines: tally.lines,
+      mementos: tally.mementos,
+      originals: distribution.count,
+      keys: tree.keys,
+      hosts: tree.hosts,
+      ipAddresses: tree.ipAddresses.hosts,
+      first: tally.first,
+      last: tally.last,
+    },
+    tlds: tldTable(tree, facts.top),
+    distribution: {
+      ...distribution,
+      gini: tree.perOriginal.gini(),
+      paretoShare: tree.perOriginal.paretoShare(),
+      concentration: tree.perOriginal.concentration(),
+      lorenz: tree.perOriginal.lorenz(),
+    },
+    top: topTables(tree, distribution.mean, facts.top),
+    malformed: malformedTables(tally),
+    years: yearRows(tally, tree),
+    growth,
+    exactDepths: exactDepths(tree),
+    depths,
+    reduction: {
+      hostGlobal: globalReduction("H", hostDepths, tree.keys),
+      pathGlobal: globalReduction("P", pathDepths, tree.keys),
+      hostIncremental: incrementalReduction("H", hostDepths),
+      pathIncremental: incrementalReduction("P", pathDepths),
+    },
+    fits: {
+      ...fitChildren(depths),
+      heaps: fitHeaps(growth.map(({ mementos, originals }) => ({ x: mementos, y: originals }))),
+    },
+    captures: captureTables(tally),
+    method: method(tally, tree, facts),
+  };
+}
+
+function share(part: number, whole: number): number {
+  return whole === 0 ? 0 : part / whole;
+}
+
+function tldTable(tree: HoldingsTree, top: number): TldTable {
+  const { count, sum } = tree.perOriginal;
+  const row = (tld: string, originals: number, mementos: number): TldRow => ({
+    tld,
+    originals,
+    mementos,
+    originalShare: share(originals, count),
+    mementoShare: share(mementos, sum),
+  });
+  const rows = tree.tlds
+    .best()
+    .slice(0, top)
+    .map(({ name, originals, mementos }) => row(name, originals, mementos));
+  const ip = tree.ipAddresses;
+  const listed = [ip, ...rows];
+  const others = (of: "originals" | "mementos"): number =>
+    listed.reduce((sum, listedRow) => sum + listedRow[of], 0);
+  return {
+    rows,
+    ipAddresses: row("IP addresses", ip.originals, ip.mementos),
+    other: row("other", count - others("originals"), sum - others("mementos")),
+  };
+}
+
+function topTables(tree: HoldingsTree, gamma: number, top: number): TopTables {
+  const rows = (list: readonly SubTree[]): SubTreeRow[] =>
+    list.map(({ name, mementos, originals, keys, hosts, largestOriginal }) => ({
+      name,
+      mementos,
+      originals,
+      keys,
+      hosts,
+      largestOriginal,
+      gamma: share(mementos, originals),
+      largestShare: share(largestOriginal, mementos),
+      excess: mementos - originals * gamma,
+    }));
+  const biases = rows(tree.repeated.best())
+    .filter(({ excess }) => excess > 0)
+    .sort((a, b) => b.excess - a.excess || (a.name < b.name ? -1 : 1));
+  return {
+    originals: tree.topOriginals.best().map(({ name, mementos }) => ({ surt: name, mementos })),
+    hosts: rows(tree.topHosts.best()),
+    domains: rows(tree.topDomains.best()),
+    paths: rows(tree.topPaths.best()),
+    biases: biases.slice(0, top),
+  };
+}
+
+function malformedTables(tally: TallyData): MalformedTables {
+  const mimes = tally.mimes.values.filter(({ value }) => isMalformedMime(value));
+  return {
+    mimeTypes: malformedValues({ values: mimes, rest: [] }),
+    statusCodes: malformedValues(tally.badStatuses),
+    datetimes: faults(tally.datetimeFaults),
+    uris: faults(tally.uriFaults),
+    lines: faults(tally.lineFaults),
+  };
+}
+
+function faults(list: readonly FaultTally[]): Fault[] {
+  return list.map(({ fault, count, examples }) => ({
+    fault,
+    count,
+    examples: examples.map(({ text }) => text),
+  }));
+}
+
+function malformedValues({ values, rest }: ValueCountsData): MalformedValues {
+  const listed = values.map(({ value, counts }) => ({ value, count: total(counts) }));
+  return {
+    count: listed.reduce((sum, { count }) => sum + count, total(rest)),
+    distinct: listed.length,
+    examples: listed.slice(0, MALFORMED_EXAMPLES),
+  };
+}
+
+function yearRows(tally: TallyData, tree: HoldingsTree): YearRow[] {
+  const newInYear = new Map<number, number>();
+  for (const [code, count] of tree.newOriginals) {
+    const year = yearMonthOf(code)?.year ?? -1;
+    newInYear.set(year, (newInYear.get(year) ?? 0) + count);
+  }
+  // Captures without a datetime come before all others.
+  let cumulativeOriginals = newInYear.get(-1) ?? 0;
+  let cumulativeMementos = total(tally.undated);
+  return tally.years.map(({ year, statuses }) => {
+    const originals = tree.yearOriginals.get(year) ?? 0;
+    const fresh = newInYear.get(year) ?? 0;
+    const mementos = total(statuses);
+    cumulativeOriginals += fresh;
+    cumulativeMementos += mementos;
+    return {
+      year,
+      originals,
+      cumulativeOriginals,
+      mementos,
+      cumulativeMementos,
+      duplicateShare: share(originals - fresh, originals),
+      gamma: share(mementos, originals),
+      cumulativeGamma: share(cumulativeMementos, cumulativeOriginals),
+      statusShares: statuses.map((count) => share(count, mementos)),
+    };
+  });
+}
+
+function growthPoints(tally: TallyData, tree: HoldingsTree): GrowthPoint[] {
+  let originals = tree.newOriginals.get(0) ?? 0;
+  let mementos = total(tally.undated);
+  const fresh = new Map<string, number>();
+  for (const [code, count] of tree.newOriginals) {
+    const at = yearMonthOf(code);
+    if (at !== undefined) fresh.set(monthName(at.year, at.month), count);
+  }
+  return tally.years.flatMap(({ year, months }) =>
+    months.flatMap((count, month) => {
+      if (count === 0) return [];
+      const name = monthName(year, month);
+      mementos += count;
+      originals += fresh.get(name) ?? 0;
+      return [{ month: name, mementos, originals }];
+    }),
+  );
+}
+
+function monthName(year: number, month: number): string {
+  const text = String(year).padStart(4, "0");
+  return month === 0 ? text : `${text}-${String(month).padStart(2, "0")}`;
+}
+
+function exactDepths(tree: HoldingsTree): ExactDepthRow[] {
+  const { hostsByDepth, keysByHostDepth, keysByPathDepth } = tree;
+  const rows = Array.from(hostsByDepth, (hosts, depth) => ({
+    depth,
+    hosts,
+    keysByHost: keysByHostDepth[depth],
+    keysByPath: keysByPathDepth[depth],
+  }));
+  const last = rows.findLastIndex((row) => row.hosts > 0 || row.keysByPath > 0);
+  return rows.slice(0, last + 1);
+}
+
+function captureTables(tally: TallyData): CaptureTables {
+  const grid = new Map(MIME_GROUPS.map((group) => [group, STATUS_CLASSES.map(() => 0)]));
+  for (const { value, counts } of tally.mimes.values) {
+    const row = grid.get(mimeGroup(value));
+    if (row !== undefined) for (const [i, count] of counts.entries()) row[i] += count;
+  }
+  for (const [i, count] of tally.mimes.rest.entries()) {
+    const row = grid.get("Other");
+    if (row !== undefined) row[i] += count;
+  }
+  return {
+    mimeStatus: [...grid]
+      .map(([group, counts]) => ({ group, counts }))
+      .filter(({ counts }) => total(counts) > 0),
+    mimeTypes: tally.mimes.values
+      .slice(0, LISTED_MIME_TYPES)
+      .map(({ value, counts }) => ({ mime: value, count: total(counts) })),
+    statusCodes: tally.statusCodes.flatMap((count, status) =>
+      count === 0 ? [] : [{ status, count }],
+    ),
+    pathQuery: Array.from({ length: GRID_SIZE }, (_, path) =>
+      tally.pathQuery.slice(path * GRID_SIZE, (path + 1) * GRID_SIZE),
+    ),
+    yearMonth: tally.years.map(({ year, months }) => ({ year, months })),
+    samples: tally.samples.map(({ text }) => {
+      const blank = text.indexOf(" ");
+      return { datetime: text.slice(0, blank), uri: text.slice(blank + 1) };
+    }),
+  };
+}
+
+function method(tally: TallyData, tree: HoldingsTree, facts: RunFacts): Method {
+  const lostMimes = total(tally.mimes.rest);
+  const notes = [
+    "The input was read once. What needs all captures of an original side by side (distinct " +
+      "counts, distribution, trees, years) comes from a sort by original and month.",
+    "All numbers are exact; distributions are kept as histograms of distinct values.",
+    "Hosts with different ports are different hosts. An original is a SURT with its query.",
+  ];
+  if (lostMimes > 0) {
+    notes.push(`More than 32,768 MIME types: ${lostMimes} captures are counted as Other.`);
+  }
+  if (tree.opaqueKeys > 0) {
+    notes.push(`${tree.opaqueKeys} keys have no host and are in no depth table.`);
+  }
+  return { passes: 1, runs: facts.runs, exact: lostMimes === 0, notes };
+}

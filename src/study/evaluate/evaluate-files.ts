@@ -1,0 +1,402 @@
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { BudgetCompaction } from "../../map/compact/budget/budget-compaction.ts";
+import type { MissList } from "../../map/compact/budget/miss-list.ts";
+import { compactMap } from "../../map/compact/compact-map.ts";
+import { AskedLookups } from "./asked-lookups.ts";
+import type { Evaluation, EvaluationReport, JudgedLookups, PredictorFacts } from "./evaluation.ts";
+import { answersOf, evaluation, RecallCount } from "./evaluation.ts";
+import { cutKey, FIXED_POLICIES } from "./fixed-policy.ts";
+import { FreshnessCount } from "./freshness-count.ts";
+import { LookupList, lookupTexts } from "../../map/lookup/lookup-list.ts";
+import type { MadeBy } from "./paper-sweep.ts";
+import { weightName } from "./paper-sweep.ts";
+import type { Predictor } from "./predictor.ts";
+import { BloomPredictor, MapPredictor } from "./predictor.ts";
+import type { InputFormat } from "../../input/detect.ts";
+import type { CaptureFilter } from "../../input/filter.ts";
+import { headerText, UkvsHeaders } from "../../ukvs/header.ts";
+import { readMisses } from "../../map/compact/run/budget-files.ts";
+import { budgetKernels } from "../../map/compact/run/budget-kernels.ts";
+import { DEFAULT_MEMORY_BYTES } from "../../map/generate/memory.ts";
+import { openInput } from "../../files/input-file.ts";
+import type { MapStreams } from "../../map/lookup/map-sources.ts";
+import { openMap } from "../../map/lookup/open-map.ts";
+import { ScratchSpill } from "../../files/scratch-spill.ts";
+import { withTempDir } from "../../files/temp-dir.ts";
+import { measureBase, paperMaps, traceBase } from "./paper-maps.ts";
+import type { Truth } from "./truth.ts";
+import { forEachHeld, openTruth } from "./truth.ts";
+
+/** Which maps to make of the truth and evaluate besides. */
+export type Sweep = "paper" | "frontier";
+
+export interface EvaluateOptions {
+  /** What is held: a map that lists all keys, or an index of any format that `generate` reads. */
+  readonly truth: string;
+  /** The format of an index, and which of its captures count. */
+  readonly format?: InputFormat | undefined;
+  readonly filter?: CaptureFilter | undefined;
+  /** A list of URIs or SURTs; may be left out where `asOf` is given. */
+  readonly lookups?: string | undefined;
+  /** A list of what was archived after the truth was made. */
+  readonly future?: string | undefined;
+  /**
+   * 4 to 14 digits. The index is split: captures up to and including then are held; those after it
+   * show how fresh maps stay.
+   */
+  readonly asOf?: string | undefined;
+  /** Lookups that missed, for the maps of a sweep to learn from. */
+  readonly misses?: string | undefined;
+  /** Whose misses to take from a log. */
+  readonly archive?: string | undefined;
+  /** Relative cost for so many originals, whatever the truth says. */
+  readonly originals?: number | undefined;
+  /** Whether what is asked twice counts twice. */
+  readonly countsRepeats?: boolean | undefined;
+  /** Whether to add weights, fixed policies and Bloom filters. */
+  readonly addsBaselines?: boolean | undefined;
+  readonly sweep?: Sweep | undefined;
+  /** Whether to follow a compaction of the base of the paper's sweep, for its figure. */
+  readonly traces?: boolean | undefined;
+  /** What the maps under evaluation may take together; 512 MiB by default. */
+  readonly memoryBytes?: number | undefined;
+  readonly threads?: number | undefined;
+  /** The folder for scratch files. */
+  readonly scratch?: string | undefined;
+  readonly streams: MapStreams;
+}
+
+const BASELINE_WEIGHTS: readonly (readonly [number, number])[] = [
+  [4, 4],
+  [4, 2],
+  [4, 1],
+  [1, 0.5],
+  [0.25, 0.25],
+];
+/** From a thousandth to half of the keys. */
+const FRONTIER_COSTS = [0.001, 0.002, 0.005, 0.01, 0.015, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5];
+/** What a map of a byte takes in memory, with its index. */
+const INDEX_GROWTH = 3;
+
+/** What is held, what is asked for, and what maps are made of. */
+interface Setting extends Omit<EvaluateOptions, "misses"> {
+  readonly misses: MissList | undefined;
+  readonly held: Truth;
+  readonly judged: JudgedLookups;
+  readonly future: undefined;
+  readonly laterKeys: readonly Uint8Array[] | undefined;
+  readonly cost: Pick<PredictorFacts, "costBasis" | "costDivisor">;
+  readonly memoryBytes: number;
+  readonly scratch: string;
+}
+
+/**
+ * Evaluates maps, and what else is asked for, against one truth.
+ *
+ * Holds the lookups, the names of held hosts, and as many maps as `memoryBytes` allow, one at least;
+ * reads the truth once for each such group, and once for each map made of it.
+ *
+ * @throws MM_BAD_INPUT for a list or a truth that is something else; MM_IO, MM_USAGE, and what is
+ *   wrong with a map
+ */
+export async function evaluateFiles(
+  maps: readonly string[],
+  options: EvaluateOptions,
+): Promise<EvaluationReport> {
+  const { streams } = options;
+  const place = { parent: options.scratch, interrupt: streams.interrupt };
+  return withTempDir(place, async (scratch) => {
+    const memoryBytes = options.memoryBytes ?? DEFAULT_MEMORY_BYTES;
+    const asked = new AskedLookups(options.countsRepeats === true);
+    const later = new AskedLookups(false);
+    const misses =
+      options.misses === undefined
+        ? undefined
+        : await readMisses({ path: options.misses, archive: options.archive }, streams);
+    const oddLines =
+      (await readList(options.lookups, asked, streams)) +
+      (await readList(options.future, later, streams)) +
+      (misses?.oddLines ?? 0);
+    const held = await openTruth(asked, { ...options, path: options.truth, scratch });
+    const { judged, laterKeys } = await judge(asked, later, held, memoryBytes, streams);
+    const originals = options.originals ?? held.originals;
+    const cost = {
+      costBasis: originals === undefined ? ("keys" as const) : ("originals" as const),
+      costDivisor: originals ?? held.keys,
+    };
+    const setting: Setting = {
+      ...options,
+      misses,
+      held,
+      judged,
+      future: undefined,
+      laterKeys: options.future === undefined ? undefined : laterKeys,
+      cost,
+      memoryBytes,
+      scratch,
+    };
+    const { all, onHeldHosts } = await evaluateAll(predictorsOf(maps, setting), setting);
+    return {
+      all,
+      onHeldHosts,
+      truth: {
+        kind: held.kind,
+        keys: held.keys,
+        originals: held.originals ?? null,
+        noUris: held.uriIsHeld === undefined ? ONLY_KEYS : null,
+      },
+      base: options.sweep === "paper" ? await evaluateBase(setting) : undefined,
+      trace:
+        options.traces === true && options.sweep === "paper"
+          ? await traceBase(held.map, streams, { hostWeight: 4, pathWeight: 2 })
+          : undefined,
+      oddLines,
+    };
+  });
+}
+
+const ONLY_KEYS =
+  "the truth is a map, whose keys have no queries: which URIs are held is not known; give the index with --truth";
+
+/** Reads a list, if there is one; returns how many of its lines were left out. */
+async function readList(
+  path: string | undefined,
+  asked: AskedLookups,
+  streams: MapStreams,
+): Promise<number> {
+  if (path === undefined) return 0;
+  const input = await openInput(path, streams, { signal: streams.interrupt?.signal });
+  const list = new LookupList(input.name);
+  for await (const texts of lookupTexts(input.chunks, list, input.name)) {
+    for (const text of texts) asked.add(text);
+  }
+  return list.oddLines;
+}
+
+/** Finds out which of the lookups are held, and which of the later keys are not. */
+async function judge(
+  asked: AskedLookups,
+  later: AskedLookups,
+  held: Truth,
+  memoryBytes: number,
+  streams: MapStreams,
+): Promise<{ judged: JudgedLookups; laterKeys: Uint8Array[] }> {
+  const size = await stat(held.map).then(
+    (found) => found.size,
+    () => 0,
+  );
+  const forMany = size * INDEX_GROWTH < memoryBytes;
+  const truth = await openMap(held.map, streams, { forMany });
+  try {
+    const isHeld = async (key: string): Promise<boolean> =>
+      truth.index === undefined
+        ? (await truth.lookup.lookupSurt(key)).present
+        : truth.index.lookupSurtSync(key).present;
+    const keys = asked.keys.texts;
+    const [keyIsHeld, keyIsOnHeldHost] = [new Uint8Array(keys.length), new Uint8Array(keys.length)];
+    for (const [i, key] of keys.entries()) {
+      if (!held.hosts.has(key.slice(0, key.indexOf(")")))) continue;
+      keyIsOnHeldHost[i] = 1;
+      keyIsHeld[i] = (await isHeld(key)) ? 1 : 0;
+    }
+    const encoder = new TextEncoder();
+    const laterKeys: Uint8Array[] = [];
+    for (const key of later.keys.texts) {
+      if (!(await isHeld(key))) laterKeys.push(encoder.encode(key));
+    }
+    return { judged: { asked, keyIsHeld, keyIsOnHeldHost, uriIsHeld: held.uriIsHeld }, laterKeys };
+  } finally {
+    await truth.close();
+  }
+}
+
+/** Evaluates predictors, as many at once as there is memory for. */
+async function evaluateAll(
+  predictors: AsyncIterable<Predictor>,
+  setting: Setting,
+): Promise<{ all: Evaluation[]; onHeldHosts: Evaluation[] }> {
+  const [all, onHeldHosts]: [Evaluation[], Evaluation[]] = [[], []];
+  let group: Predictor[] = [];
+  let bytes = 0;
+  const evaluateGroup = async (): Promise<void> => {
+    const facts = await factsOf(group, setting);
+    for (const [i, predictor] of group.entries()) {
+      const answers = answersOf(predictor, setting.judged);
+      all.push(evaluation(predictor, setting.judged, answers, facts[i], false));
+      onHeldHosts.push(evaluation(predictor, setting.judged, answers, facts[i], true));
+    }
+    group = [];
+    bytes = 0;
+  };
+  for await (const predictor of predictors) {
+    group.push(predictor);
+    bytes += predictor.bytes * INDEX_GROWTH;
+    if (bytes >= setting.memoryBytes / 2) await evaluateGroup();
+  }
+  if (group.length > 0) await evaluateGroup();
+  return { all, onHeldHosts };
+}
+
+async function factsOf(group: readonly Predictor[], setting: Setting): Promise<PredictorFacts[]> {
+  const { held, laterKeys, asOf, cost, streams } = setting;
+  const recall = new RecallCount(group);
+  await forEachHeld(held.map, streams, (key) => {
+    recall.add(key);
+  });
+  const { recalls } = recall;
+  if (asOf === undefined || held.later === undefined) {
+    return group.map((predictor, i) => ({
+      ...cost,
+      recall: recalls[i],
+      freshness: shareOf(laterKeys, predictor),
+    }));
+  }
+  const fresh = new FreshnessCount(group);
+  await held.later.forEach((key, isNew, months) => {
+    fresh.add(key, isNew, months);
+  });
+  return group.map((_, i) => {
+    const result = fresh.result(i, asOf);
+    const { newOriginals, newOriginalsPresent } = result;
+    const freshness = newOriginals === 0 ? null : newOriginalsPresent / newOriginals;
+    return { ...cost, recall: recalls[i], freshness, asOf: result };
+  });
+}
+
+/** The share of keys that a predictor calls present; null for none. */
+function shareOf(keys: readonly Uint8Array[] | undefined, predictor: Predictor): number | null {
+  if (keys === undefined || keys.length === 0) return null;
+  return keys.filter((key) => predictor.says(key)).length / keys.length;
+}
+
+/** The map with all keys: it is right about keys, and not about URIs with queries. */
+async function evaluateBase({ held, judged, cost, streams }: Setting): Promise<Evaluation> {
+  const measured = await measureBase(held.map, streams);
+  const base = { name: weightName(Infinity, Infinity), ...measured };
+  const facts = { ...cost, recall: 1, freshness: null };
+  return evaluation(base, judged, judged.keyIsHeld, facts, false);
+}
+
+/** Everything to be evaluated: the maps named, what is made of the truth, and rivals. */
+async function* predictorsOf(
+  maps: readonly string[],
+  setting: Setting,
+): AsyncGenerator<Predictor, void, undefined> {
+  const { sweep, addsBaselines = false, held, streams, asOf } = setting;
+  const rivalSizes = new Set<number>();
+  for (const path of maps) {
+    const predictor = await readPredictor(path, path, streams);
+    rivalSizes.add(predictor.gzipBytes);
+    yield predictor;
+  }
+  if (asOf !== undefined && maps.length === 0 && sweep === undefined) {
+    yield await readPredictor(`all keys as of ${asOf}`, held.map, streams);
+  }
+  for await (const predictor of madeOfTruth(setting)) {
+    if (predictor.name.startsWith("budget")) rivalSizes.add(predictor.gzipBytes);
+    yield predictor;
+  }
+  if (!addsBaselines && sweep !== "frontier") return;
+  yield* await fixedPolicies(setting);
+  const filters = [...rivalSizes]
+    .sort((a, b) => a - b)
+    .map((bytes) => new BloomPredictor(`bloom ${bytes} B`, bytes, held.keys));
+  if (filters.length === 0) return;
+  await forEachHeld(held.map, streams, (key) => {
+    for (const filter of filters) filter.add(key);
+  });
+  yield* filters;
+}
+
+async function readPredictor(
+  name: string,
+  path: string,
+  streams: MapStreams,
+): Promise<MapPredictor> {
+  const input = await openInput(path, streams, { signal: streams.interrupt?.signal });
+  return mapPredictor(name, await joined(input.chunks));
+}
+
+function mapPredictor(name: string, map: Uint8Array, made?: MadeBy): MapPredictor {
+  return new MapPredictor(name, map, gzipSync(map).length, made);
+}
+
+async function joined(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const blocks: Uint8Array[] = [];
+  for await (const chunk of chunks) blocks.push(chunk.slice());
+  return Buffer.concat(blocks);
+}
+
+/** Maps of the truth: by weights, and by budgets. */
+async function* madeOfTruth(setting: Setting): AsyncGenerator<Predictor, void, undefined> {
+  const { sweep, held, streams } = setting;
+  if (sweep === "paper") {
+    for await (const { name, map, made } of paperMaps(held.map, streams)) {
+      yield mapPredictor(name, map, made);
+    }
+    return;
+  }
+  const pairs = sweep === "frontier" || setting.addsBaselines === true ? BASELINE_WEIGHTS : [];
+  for (const [hostWeight, pathWeight] of pairs) {
+    const input = await openInput(held.map, streams, { signal: streams.interrupt?.signal });
+    const map = await joined(compactMap(input.chunks, { hostWeight, pathWeight }));
+    yield mapPredictor(`weights ${hostWeight}/${pathWeight}`, map);
+  }
+  if (sweep !== "frontier") return;
+  yield* budgets(setting, undefined);
+  if (setting.misses !== undefined) yield* budgets(setting, setting.misses);
+}
+
+async function* budgets(
+  { held, streams, scratch, cost: { costDivisor } }: Setting,
+  misses: MissList | undefined,
+): AsyncGenerator<Predictor, void, undefined> {
+  const read = async function* read(): AsyncGenerator<Uint8Array, void, undefined> {
+    const input = await openInput(held.map, streams, { signal: streams.interrupt?.signal });
+    yield* input.chunks;
+  };
+  const label = misses === undefined ? "budget" : "trained";
+  const spill = new ScratchSpill(join(scratch, `${label}-nodes`));
+  try {
+    const compaction = await BudgetCompaction.survey(read, {
+      source: held.map,
+      misses,
+      spill,
+      kernels: budgetKernels,
+    });
+    for (const cost of FRONTIER_COSTS) {
+      const plan = tryPlan(compaction, Math.floor(cost * costDivisor));
+      if (plan === undefined) continue;
+      const map = await joined(compaction.write(plan));
+      yield mapPredictor(`${label} ${(100 * cost).toFixed(1)}%`, map);
+    }
+  } finally {
+    spill.close();
+  }
+}
+
+/** A plan, or undefined for a budget that no map can keep. */
+function tryPlan(
+  compaction: BudgetCompaction,
+  maxRows: number,
+): ReturnType<BudgetCompaction["plan"]> | undefined {
+  return maxRows < compaction.leastRows ? undefined : compaction.plan(maxRows);
+}
+
+/** The profiles that fixed policies give, as maps. */
+async function fixedPolicies({ held, streams }: Setting): Promise<Predictor[]> {
+  const kept = FIXED_POLICIES.map(() => new Set<string>());
+  const decoder = new TextDecoder();
+  await forEachHeld(held.map, streams, (bytes) => {
+    const key = decoder.decode(bytes);
+    for (const [i, policy] of FIXED_POLICIES.entries()) kept[i].add(cutKey(key, policy));
+  });
+  const head = headerText(new UkvsHeaders([]));
+  return FIXED_POLICIES.map(({ name }, i) => {
+    // Keys are ASCII, so this is byte order.
+    const rows = [...kept[i]].sort((a, b) => (a < b ? -1 : 1)).map((key) => `${key} 1\n`);
+    return mapPredictor(name, Buffer.concat([head, Buffer.from(rows.join(""))]));
+  });
+}

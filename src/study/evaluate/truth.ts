@@ -1,0 +1,352 @@
+import { closeSync, createReadStream, openSync, writeSync } from "node:fs";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { yearMonthOf } from "../analyze/datetime-check.ts";
+import { monthCode, originalLength } from "../analyze/original-key.ts";
+import { CLOSE_PAREN, QUESTION, QUOTE, SPACE, STAR } from "../../bytes/ascii.ts";
+import { lineBatches } from "../../bytes/lines.ts";
+import type { Position } from "../../errors.ts";
+import { isMementoMapError, MementoMapError, quote } from "../../errors.ts";
+import type { AskedLookups } from "./asked-lookups.ts";
+import type { MonthCaptures } from "./freshness-count.ts";
+import type { InputFormat } from "../../input/detect.ts";
+import { detectFormat } from "../../input/detect.ts";
+import type { CaptureFilter } from "../../input/filter.ts";
+import { isEmptyFilter } from "../../input/filter.ts";
+import { mapHeadOf } from "../../map/lookup/map-head.ts";
+import { frequencyIsZero, FrequencySum } from "../../ukvs/frequency-sum.ts";
+import { readUkvs } from "../../ukvs/reader.ts";
+import { sortCaptures } from "../analyze/analyze-files.ts";
+import { mergeStored } from "../analyze/merge-stored.ts";
+import { generateFiles } from "../../map/generate/generate-files.ts";
+import { decompressedHead } from "../../input/compressed-input.ts";
+import { wholeLinesOf } from "../../input/stream-input.ts";
+import { openInput } from "../../files/input-file.ts";
+import { ioError } from "../../files/io-error.ts";
+import type { MapStreams } from "../../map/lookup/map-sources.ts";
+import { withMapOutput } from "../../map/output/map-output.ts";
+
+const FLUSH_LINES = 4096;
+
+export interface TruthOptions {
+  /** A map that lists all keys, or an index of any format that `generate` reads. */
+  readonly path: string;
+  /** The folder for scratch files. */
+  readonly scratch: string;
+  readonly format?: InputFormat | undefined;
+  readonly filter?: CaptureFilter | undefined;
+  /** 4 to 14 digits; only captures up to and including then are held. */
+  readonly asOf?: string | undefined;
+  readonly memoryBytes?: number | undefined;
+  readonly threads?: number | undefined;
+  readonly streams: MapStreams;
+}
+
+/** What is held, and what maps are measured by. */
+export interface Truth {
+  readonly kind: "map" | "index";
+  /** The path of a map that lists all keys. */
+  readonly map: string;
+  readonly keys: number;
+  readonly hosts: ReadonlySet<string>;
+  /** Distinct originals; undefined if not known. */
+  readonly originals: number | undefined;
+  /** For each URI asked for, 1 if it is held; undefined if only keys are known. */
+  readonly uriIsHeld: Uint8Array | undefined;
+  /** What was captured after the date; undefined without a date. */
+  readonly later: LaterCaptures | undefined;
+}
+
+/**
+ * Finds out what is held. Of an index it makes a map in the scratch folder, and looks for the URIs
+ * asked for; reads it twice, in bounded memory. Holds the names of all hosts.
+ *
+ * @throws MM_BAD_INPUT for what does not list all that is held: a compacted map, a log, a TimeMap, an
+ *   empty file; MM_USAGE for a date or a filter with a map; and what is wrong with the map or index
+ */
+export async function openTruth(asked: AskedLookups, options: TruthOptions): Promise<Truth> {
+  const { path, filter = {}, asOf } = options;
+  if (path === "-") {
+    throw new MementoMapError("MM_USAGE", "the truth is read more than once; name a file");
+  }
+  if (await isMap(path)) {
+    if (asOf !== undefined || !isEmptyFilter(filter)) {
+      throw new MementoMapError(
+        "MM_USAGE",
+        `${quote(path)} is a map, and a map does not say when its pages were captured, or with which status; give an index with --truth`,
+      );
+    }
+    const { hasOneKey, ...survey } = await surveyMap(path, options);
+    const originals = hasOneKey ? survey.originals : undefined;
+    return { ...survey, originals, kind: "map", map: path, uriIsHeld: undefined, later: undefined };
+  }
+  return truthOfIndex(asked, options);
+}
+
+/** Whether a file is a map; whether it is anything else is found out by reading it. */
+async function isMap(path: string): Promise<boolean> {
+  const stats = await stat(path).catch(() => undefined);
+  if (stats?.isFile() !== true) return false;
+  const head = wholeLinesOf(await decompressedHead(path));
+  try {
+    mapHeadOf(head, path);
+    return head.length > 0;
+  } catch (error) {
+    if (isMementoMapError(error)) return false;
+    throw error;
+  }
+}
+
+async function truthOfIndex(asked: AskedLookups, options: TruthOptions): Promise<Truth> {
+  const { path, scratch, asOf, streams } = options;
+  await refuseSamples(options);
+  const work = { ...options, interrupt: streams.interrupt };
+  const filter = { ...options.filter };
+  const map = join(scratch, "truth.ukvs");
+  await withMapOutput(map, { stdout: process.stdout, interrupt: streams.interrupt }, (output) =>
+    generateFiles([path], output, { ...work, filter: { ...filter, to: earlier(filter.to, asOf) } }),
+  );
+  const { keys, hosts } = await surveyMap(map, options);
+  // Captures without a date are neither before nor after one.
+  const dated = asOf === undefined ? filter : { ...filter, from: filter.from ?? "0000" };
+  const { runs } = await sortCaptures([path], scratch, { ...work, filter: dated, samples: 0 });
+  const marks = new OriginalMarks(asked, asOf === undefined ? undefined : join(scratch, "later"));
+  try {
+    await mergeStored(runs, { ...work, scratch }, (key, length, count) => {
+      marks.add(key, length, count);
+    });
+    const later = marks.end();
+    const { held: originals, isHeld: uriIsHeld } = marks;
+    return { kind: "index", map, keys, hosts, originals, uriIsHeld, later };
+  } finally {
+    marks.close();
+  }
+}
+
+/** The earlier of two ends of time, of which either may be missing. */
+function earlier(a: string | undefined, b: string | undefined): string | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  const length = Math.min(a.length, b.length);
+  const [headOfA, headOfB] = [a.slice(0, length), b.slice(0, length)];
+  if (headOfA !== headOfB) return headOfA < headOfB ? a : b;
+  return a.length > b.length ? a : b;
+}
+
+/** Refuses what tells of some captures and not of all: logs, TimeMaps, indexes that say so. */
+async function refuseSamples({ path, format = "auto" }: TruthOptions): Promise<void> {
+  const stats = await stat(path).catch(() => undefined);
+  if (stats?.isFile() !== true) return;
+  const head = await decompressedHead(path);
+  let isSample: boolean | undefined = false;
+  try {
+    ({ isSample } = detectFormat(head, format, path));
+  } catch (error) {
+    if (!isMementoMapError(error)) throw error; // reading it says what is wrong
+  }
+  if (isSample !== true) return;
+  throw new MementoMapError(
+    "MM_BAD_INPUT",
+    "this does not list all that is held, only what somebody asked for; give the index of the archive, or its map before compaction",
+    { position: { source: path } },
+  );
+}
+
+async function surveyMap(
+  path: string,
+  { path: given, streams }: TruthOptions,
+): Promise<{
+  keys: number;
+  hosts: Set<string>;
+  originals: number | undefined;
+  hasOneKey: boolean;
+}> {
+  const hosts = new Set<string>();
+  const decoder = new TextDecoder();
+  const sum = new FrequencySum();
+  let keys = 0;
+  let last = "";
+  const hasOneKey = await forEachHeld(path, streams, (key, bytes, start, end) => {
+    keys++;
+    sum.addBytes(bytes, start, end);
+    const host = decoder.decode(key.subarray(0, key.indexOf(CLOSE_PAREN)));
+    if (host !== last) hosts.add(host);
+    last = host;
+  });
+  if (keys === 0) {
+    throw new MementoMapError("MM_BAD_INPUT", "there is nothing held in it to compare with", {
+      position: { source: given },
+    });
+  }
+  const { originals } = sum.toFrequency();
+  return {
+    keys,
+    hosts,
+    originals: originals?.bound === "exact" ? originals.value : undefined,
+    hasOneKey,
+  };
+}
+
+/**
+ * Visits the keys of a map that are held, each once, with the frequency of its first row.
+ *
+ * @returns whether its rows have one key column
+ * @throws MM_BAD_INPUT for a wildcard that is not void: it does not say which keys are held
+ */
+export async function forEachHeld(
+  path: string,
+  streams: MapStreams,
+  visit: (key: Uint8Array, bytes: Uint8Array, start: number, end: number) => void,
+): Promise<boolean> {
+  const input = await openInput(path, streams, { signal: streams.interrupt?.signal });
+  const reader = await readUkvs(input.chunks, { source: input.name });
+  let last = new Uint8Array(0);
+  for await (const batch of reader.batches()) {
+    const { bytes, count, keyStarts, keyEnds, tupleEnds } = batch;
+    for (let i = 0; i < count; i++) {
+      let start = tupleEnds[i];
+      while (start < bytes.length && bytes[start] <= SPACE) start++;
+      let end = start;
+      while (end < bytes.length && bytes[end] > SPACE) end++;
+      if (bytes[start] === QUOTE && bytes[end - 1] === QUOTE) [start, end] = [start + 1, end - 1];
+      if (frequencyIsZero(bytes, start, end)) continue;
+      const key = bytes.subarray(keyStarts[i], keyEnds[i]);
+      if (key[key.length - 1] === STAR) {
+        throw compacted(key, { source: input.name, line: batch.lines[i] });
+      }
+      if (isSame(key, last)) continue;
+      last = key.slice();
+      visit(key, bytes, start, end);
+    }
+  }
+  return reader.headers.fields.keys.length === 1;
+}
+
+function compacted(key: Uint8Array, position: Position): MementoMapError {
+  return new MementoMapError(
+    "MM_BAD_INPUT",
+    `the key ${quote(new TextDecoder().decode(key))} is a wildcard: a compacted map does not say which pages are held; give the map before compaction, or the index it was made from`,
+    { position },
+  );
+}
+
+function isSame(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = a.length - 1; i >= 0; i--) if (a[i] !== b[i]) return false;
+  return true;
+}
+
+/** Originals captured after a date, in a scratch file: `key isNew month:captures…`, a line each. */
+export class LaterCaptures {
+  readonly #path: string;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  async forEach(
+    visit: (key: Uint8Array, isNew: boolean, months: readonly MonthCaptures[]) => void,
+  ): Promise<void> {
+    const decoder = new TextDecoder("latin1");
+    const chunks = createReadStream(this.#path) as AsyncIterable<Uint8Array>; // no encoding is set
+    for await (const { bytes, starts, ends, count } of lineBatches(chunks)) {
+      for (let i = 0; i < count; i++) {
+        const line = bytes.subarray(starts[i], ends[i]);
+        const keyEnd = line.indexOf(SPACE);
+        const [isNew, ...months] = decoder.decode(line.subarray(keyEnd + 1)).split(" ");
+        visit(
+          line.subarray(0, keyEnd),
+          isNew === "1",
+          months.map((text) => {
+            const [month = "", captures] = text.split(":");
+            return { month, captures: Number(captures) };
+          }),
+        );
+      }
+    }
+  }
+}
+
+/**
+ * Takes the captures of an archive sorted by original and month (see original-key.ts), those up to a
+ * date without a month. Marks the URIs asked for that are held, and writes down what came later.
+ */
+class OriginalMarks {
+  /** Distinct originals that are held. */
+  held = 0;
+  readonly isHeld: Uint8Array;
+  readonly #asked: AskedLookups;
+  readonly #laterPath: string | undefined;
+  readonly #later: number | undefined;
+  #pending: string[] = [];
+  #original = new Uint8Array(0);
+  #isNew = true;
+  #months: MonthCaptures[] = [];
+
+  /** @param laterPath where to write what came after the date; undefined without one. */
+  constructor(asked: AskedLookups, laterPath: string | undefined) {
+    this.#asked = asked;
+    this.isHeld = new Uint8Array(asked.uris.texts.length);
+    this.#laterPath = laterPath;
+    this.#later = laterPath === undefined ? undefined : openSync(laterPath, "wx");
+  }
+
+  add(key: Uint8Array, length: number, count: number): void {
+    const end = originalLength(length);
+    const original = key.subarray(0, end);
+    if (!isSame(original, this.#original)) {
+      this.#endOriginal();
+      this.#original = original.slice();
+    }
+    const code = monthCode(key, length);
+    if (this.#later === undefined || code === 0) {
+      this.#isNew = false;
+      return;
+    }
+    const { year, month } = yearMonthOf(code) ?? { year: 0, month: 0 };
+    const name = month === 0 ? String(year) : `${year}-${String(month).padStart(2, "0")}`;
+    this.#months.push({ month: name, captures: count });
+  }
+
+  /** Call it after the last capture. */
+  end(): LaterCaptures | undefined {
+    this.#endOriginal();
+    if (this.#later === undefined || this.#laterPath === undefined) return undefined;
+    this.#flush(this.#later);
+    return new LaterCaptures(this.#laterPath);
+  }
+
+  close(): void {
+    if (this.#later !== undefined) closeSync(this.#later);
+  }
+
+  #endOriginal(): void {
+    const original = this.#original;
+    if (original.length === 0) return;
+    if (!this.#isNew) {
+      this.held++;
+      const place = this.#asked.placeOfOriginal(original, original.length);
+      if (place !== undefined) this.isHeld[place] = 1;
+    }
+    if (this.#months.length > 0) this.#writeLater(original);
+    this.#isNew = true;
+    this.#months = [];
+  }
+
+  #writeLater(original: Uint8Array): void {
+    const query = original.indexOf(QUESTION);
+    const key = Buffer.from(original.subarray(0, query === -1 ? original.length : query));
+    const months = this.#months.map(({ month, captures }) => `${month}:${captures}`);
+    this.#pending.push(`${key.toString("latin1")} ${this.#isNew ? 1 : 0} ${months.join(" ")}\n`);
+    if (this.#later !== undefined && this.#pending.length >= FLUSH_LINES) this.#flush(this.#later);
+  }
+
+  #flush(file: number): void {
+    const bytes = Buffer.from(this.#pending.join(""), "latin1");
+    try {
+      for (let at = 0; at < bytes.length;) at += writeSync(file, bytes, at);
+    } catch (error) {
+      throw ioError(error, this.#laterPath ?? "");
+    }
+    this.#pending = [];
+  }
+}

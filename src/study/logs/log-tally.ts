@@ -1,0 +1,157 @@
+import { OriginalKey } from "../analyze/original-key.ts";
+import { MementoMapError } from "../../errors.ts";
+import type { KeyTable } from "../../map/generate/key-table.ts";
+import type { OpenAnswers } from "../../input/memgator-log.ts";
+import { MemgatorLog } from "../../input/memgator-log.ts";
+import { surtBytes } from "../../surt/surt-bytes.ts";
+import { LOG_TAG } from "./log-key.ts";
+
+/** A row of the paper's table of answers by archive. */
+export interface ArchiveAnswers {
+  readonly archive: string;
+  readonly requests: number;
+  readonly hits: number;
+  readonly misses: number;
+  readonly errors: number;
+  readonly sleeps: number;
+}
+
+/** What became of the lines of a log. */
+export interface LogCounts {
+  lines: number;
+  /** Lines of another kind. */
+  otherLines: number;
+  /** Requests to the aggregator. */
+  requests: number;
+  /** Answers that could belong to more than one URI: counted by archive, not by URI. */
+  ambiguous: number;
+}
+
+const SURT_GROWTH = 3;
+
+/**
+ * Reads the lines of aggregator logs: counts the answers of each archive, and puts what was said
+ * of each URI into a table, which `drain` must empty when it is full.
+ *
+ * @param archive look at the hits and misses of this archive only; of any by default.
+ */
+export class LogTally {
+  readonly counts: LogCounts = { lines: 0, otherLines: 0, requests: 0, ambiguous: 0 };
+  readonly #archives = new Map<
+    string,
+    { -readonly [K in keyof ArchiveAnswers]: ArchiveAnswers[K] }
+  >();
+  readonly #table: KeyTable;
+  readonly #drain: () => void;
+  readonly #archive: string | undefined;
+  readonly #encoder = new TextEncoder();
+  readonly #key = new OriginalKey();
+  #surt = new Uint8Array(4096);
+  #log: MemgatorLog;
+
+  constructor(table: KeyTable, drain: () => void, archive?: string) {
+    this.#table = table;
+    this.#drain = drain;
+    this.#archive = archive;
+    this.#log = this.#newLog();
+  }
+
+  /** Says that another file follows; sessions do not go on in it. */
+  startFile(): void {
+    this.#collect();
+    this.#log = this.#newLog();
+    this.#table.startRun();
+  }
+
+  /** Takes the next line, without its end. */
+  read(line: string): void {
+    this.counts.lines++;
+    const outcome = this.#log.read(line);
+    if (outcome === undefined || outcome.result === "error") return;
+    if (this.#archive !== undefined && outcome.archive !== this.#archive) return;
+    if (outcome.result === "miss") {
+      this.#add(outcome.uri, LOG_TAG.miss, outcome.archive);
+    } else {
+      this.#add(outcome.uri, LOG_TAG.hit, String(outcome.mementos).padStart(16, "0"));
+    }
+  }
+
+  /** All archives, that with the highest share of hits first. Call it after the last line. */
+  archives(): ArchiveAnswers[] {
+    this.#collect();
+    this.#log = this.#newLog();
+    const share = ({ hits, requests }: ArchiveAnswers): number => hits / Math.max(1, requests);
+    return [...this.#archives.values()].sort(
+      (a, b) => share(b) - share(a) || (a.archive < b.archive ? -1 : 1),
+    );
+  }
+
+  #collect(): void {
+    this.#log.end();
+    this.counts.ambiguous += this.#log.ambiguous;
+    this.counts.otherLines += this.#log.otherLines;
+  }
+
+  #newLog(): MemgatorLog {
+    return new MemgatorLog({
+      asked: (uri) => {
+        this.counts.requests++;
+        this.#add(uri, LOG_TAG.request, uri);
+      },
+      answered: (archive, result) => {
+        const row = this.#row(archive);
+        row.requests++;
+        if (result === "hit") row.hits++;
+        else if (result === "miss") row.misses++;
+        else row.errors++;
+      },
+      closed: (uri, open) => {
+        this.#close(uri, open);
+      },
+      slept: (archive) => {
+        this.#row(archive).sleeps++;
+      },
+    });
+  }
+
+  #close(uri: string, { failed, unsure }: OpenAnswers): void {
+    const own = this.#archive;
+    const isOwn = (archive: string): boolean => own === undefined || archive === own;
+    if (unsure === "any" || unsure.some(isOwn)) this.#add(uri, LOG_TAG.open, "");
+    for (const archive of failed) if (isOwn(archive)) this.#add(uri, LOG_TAG.open, archive);
+  }
+
+  #row(archive: string): { -readonly [K in keyof ArchiveAnswers]: ArchiveAnswers[K] } {
+    const row = this.#archives.get(archive) ?? {
+      archive,
+      requests: 0,
+      hits: 0,
+      misses: 0,
+      errors: 0,
+      sleeps: 0,
+    };
+    this.#archives.set(archive, row);
+    return row;
+  }
+
+  #add(uri: string, tag: number, detail: string): void {
+    const bytes = this.#encoder.encode(uri);
+    const room = bytes.length * SURT_GROWTH + 64;
+    if (room > this.#surt.length) this.#surt = new Uint8Array(room);
+    const end = surtBytes(bytes, 0, bytes.length, this.#surt, 0);
+    this.#key.setOriginal(this.#surt, 0, end, 0);
+    const original = this.#key.bytes.subarray(0, this.#key.sharedByMonths);
+    const rest = this.#encoder.encode(detail);
+    const key = new Uint8Array(original.length + 1 + rest.length);
+    key.set(original);
+    key[original.length] = tag;
+    key.set(rest, original.length + 1);
+    if (this.#table.add(key, 0, key.length, 1)) return;
+    this.#drain();
+    if (this.#table.add(key, 0, key.length, 1)) return;
+    throw new MementoMapError(
+      "MM_LIMIT",
+      `a URI of ${bytes.length} bytes does not fit into memory; give more with --memory`,
+    );
+  }
+}

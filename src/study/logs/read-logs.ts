@@ -1,0 +1,139 @@
+import { join } from "node:path";
+import { lineBatches } from "../../bytes/lines.ts";
+import { MAX_LINE_BYTES } from "../../bytes/whole-lines.ts";
+import { MementoMapError } from "../../errors.ts";
+import { KeyTable } from "../../map/generate/key-table.ts";
+import { writeRun } from "../../map/generate/run.ts";
+import { LogOverlap } from "./log-overlap.ts";
+import type { LogReport } from "./log-report.ts";
+import { logReport } from "./log-report.ts";
+import { LogTally } from "./log-tally.ts";
+import { tableBytes } from "../../map/generate/memory.ts";
+import { writingTo } from "../../map/generate/scratch-file.ts";
+import type { StoredRun } from "../../map/generate/stored-runs.ts";
+import type { InputStreams } from "../../files/input-file.ts";
+import { openInput } from "../../files/input-file.ts";
+import type { Interrupt } from "../../files/interrupt.ts";
+import { withTempDir } from "../../files/temp-dir.ts";
+import { sortCaptures } from "../analyze/analyze-files.ts";
+import { mergeStored } from "../analyze/merge-stored.ts";
+
+export interface ReadLogsOptions {
+  /** Index files of what is held; without them, what archives answered says it. */
+  readonly holdings?: readonly string[] | undefined;
+  /** Look at the hits and misses of this archive only. */
+  readonly archive?: string | undefined;
+  /** How many missing URIs to list; 100 by default. */
+  readonly top?: number | undefined;
+  readonly memoryBytes?: number | undefined;
+  readonly threads?: number | undefined;
+  readonly scratch?: string | undefined;
+  /** Sorted runs that are merged at once, at most; 128 by default. */
+  readonly maxOpenRuns?: number | undefined;
+  readonly streams: InputStreams;
+  readonly interrupt?: Interrupt | undefined;
+  /** Told how many stored bytes were read since the last call. */
+  readonly onRead?: ((bytes: number) => void) | undefined;
+}
+
+const DEFAULT_MEMORY_BYTES = 512 * 2 ** 20;
+const DEFAULT_TOP = 100;
+
+/**
+ * Reads logs of a MemGator: what each archive answered, how archived and accessed go together, and
+ * what is asked for in vain.
+ *
+ * Reads every file once, in bounded memory: what was asked for goes through sorted runs in a
+ * scratch folder.
+ *
+ * @throws MM_BAD_INPUT for a file without any line of a MemGator; MM_USAGE for an archive that the
+ * logs do not have; MM_IO, MM_LIMIT, MM_INTERRUPTED
+ */
+export async function readLogs(
+  paths: readonly string[],
+  options: ReadLogsOptions,
+): Promise<LogReport> {
+  const memoryBytes = options.memoryBytes ?? DEFAULT_MEMORY_BYTES;
+  const scratchOptions = { parent: options.scratch, interrupt: options.interrupt };
+  return withTempDir(scratchOptions, async (scratch) => {
+    const { tally, runs } = await sortLogs(paths, scratch, tableBytes(memoryBytes, 1), options);
+    const archives = tally.archives();
+    checkArchive(options.archive, archives);
+    const holdings = options.holdings ?? [];
+    const captures =
+      holdings.length === 0
+        ? []
+        : (await sortCaptures(holdings, scratch, { ...options, samples: 0 })).runs;
+    const silent = archives.filter(({ hits, misses }) => hits + misses === 0);
+    const overlap = new LogOverlap({
+      hasIndex: holdings.length > 0,
+      ofOneArchive: options.archive !== undefined,
+      top: options.top ?? DEFAULT_TOP,
+      silent: new Set(silent.map(({ archive }) => archive)),
+    });
+    const all = [...runs, ...captures];
+    await mergeStored(all, { ...options, scratch }, (key, keyLength, count) => {
+      overlap.add(key, keyLength, count);
+    });
+    overlap.end();
+    return logReport(tally.counts, archives, overlap, holdings.length > 0 ? "index" : "answers");
+  });
+}
+
+async function sortLogs(
+  paths: readonly string[],
+  scratch: string,
+  memoryBytes: number,
+  options: ReadLogsOptions,
+): Promise<{ tally: LogTally; runs: StoredRun[] }> {
+  const runs: StoredRun[] = [];
+  const table = new KeyTable(memoryBytes);
+  const store = (): void => {
+    const path = join(scratch, `log-${runs.length}.run`);
+    writingTo({ path }, (write) => {
+      table.drain((keys) => {
+        runs.push({ path, index: writeRun(keys, write) });
+      });
+    });
+  };
+  const tally = new LogTally(table, store, options.archive);
+  for (const path of paths) await readLog(path, tally, options);
+  if (table.size > 0) store();
+  return { tally, runs };
+}
+
+async function readLog(path: string, tally: LogTally, options: ReadLogsOptions): Promise<void> {
+  const { counts } = tally;
+  const before = { lines: counts.lines, other: counts.otherLines };
+  const input = await openInput(path, options.streams, {
+    signal: options.interrupt?.signal,
+    onRead: options.onRead,
+  });
+  const decoder = new TextDecoder();
+  tally.startFile();
+  const limits = { source: input.name, maxLineBytes: MAX_LINE_BYTES };
+  for await (const { bytes, starts, ends, count } of lineBatches(input.chunks, limits)) {
+    for (let i = 0; i < count; i++) tally.read(decoder.decode(bytes.subarray(starts[i], ends[i])));
+  }
+  tally.startFile();
+  const lines = counts.lines - before.lines;
+  if (lines > 0 && counts.otherLines - before.other === lines) {
+    throw new MementoMapError(
+      "MM_BAD_INPUT",
+      "no line of it is of a MemGator log; logs are made with memgator --log or --benchmark",
+      { position: { source: input.name } },
+    );
+  }
+}
+
+function checkArchive(
+  archive: string | undefined,
+  archives: readonly { readonly archive: string }[],
+): void {
+  if (archive === undefined || archives.some((row) => row.archive === archive)) return;
+  const names = archives.map((row) => row.archive).join(", ");
+  throw new MementoMapError(
+    "MM_USAGE",
+    `the logs say nothing of archive "${archive}"; they have: ${names === "" ? "none" : names}`,
+  );
+}

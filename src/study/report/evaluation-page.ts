@@ -1,0 +1,313 @@
+import type { TracePoint } from "../evaluate/compaction-trace.ts";
+import type { Evaluation, TruthSummary } from "../evaluate/evaluation.ts";
+import { decimal, numbers, share, texts, whole } from "./cells.ts";
+import { figureHtml } from "./chart.ts";
+import type { TableCell, TableColumn } from "./html-table.ts";
+import { htmlTable } from "./html-table.ts";
+import type { Series } from "./line-chart.ts";
+import { lineChart } from "./line-chart.ts";
+import { shortNumber, shortPercent, wholeNumber } from "./number-format.ts";
+import type { PageSection, Tile } from "./page.ts";
+import { card, grid, pageHtml } from "./page.ts";
+import type { RunRecord } from "./run-record.ts";
+import { formatAmount } from "../../amount.ts";
+
+export interface EvaluationPage {
+  readonly evaluations: readonly Evaluation[];
+  readonly truth: TruthSummary;
+  /** The map that a paper sweep starts from. */
+  readonly base?: Evaluation | undefined;
+  /** Processed and produced rows of a compaction by weights 4 and 2. */
+  readonly trace?: readonly TracePoint[] | undefined;
+  readonly run: RunRecord;
+}
+
+/** How well maps answer lookups, as one HTML file: the paper's table and figures. */
+export function evaluationPage(report: EvaluationPage): string {
+  const { evaluations, trace, run } = report;
+  const [first] = evaluations;
+  const losers = evaluations.filter(({ recall }) => recall < 1).length;
+  const lookups = first?.lookups ?? 0;
+  const held = (first?.truePositives ?? 0) + (first?.falseNegatives ?? 0);
+  return pageHtml({
+    title: "Cost and accuracy of maps",
+    lead: `${formatAmount(evaluations.length, "map was", "maps were")} asked ${shortNumber(lookups)} lookups each. ${losers === 0 ? "None lost anything that is held (recall 1)." : `Maps that lose something that is held: ${losers}.`}`,
+    tiles: [
+      { name: "Maps", value: String(evaluations.length) },
+      { name: "Lookups", value: shortNumber(lookups), remark: `${wholeNumber(lookups)} keys` },
+      {
+        name: "Held",
+        value: lookups === 0 ? "-" : shortPercent(held / lookups),
+        remark: `${wholeNumber(held)} keys`,
+      },
+      bestTile(evaluations),
+    ],
+    sections: [
+      accuracySection(evaluations),
+      ...(first?.asOf === undefined ? [] : [freshnessSection(evaluations)]),
+      ...(trace === undefined ? [] : [traceSection(trace)]),
+      tableSection(report),
+    ],
+    data: {
+      evaluations,
+      truth: report.truth,
+      base: report.base ?? null,
+      trace: trace ?? null,
+      run,
+    },
+    dataName: "evaluation.json",
+    run,
+  });
+}
+
+/** The map that answers best; what is not a map is not one to publish. */
+function bestTile(evaluations: readonly Evaluation[]): Tile {
+  const maps = evaluations.filter(({ lines, accuracy }) => lines !== null && accuracy !== null);
+  const best = maps.reduce<Evaluation | undefined>(
+    (a, b) => (a === undefined || (b.accuracy ?? 0) > (a.accuracy ?? 0) ? b : a),
+    undefined,
+  );
+  const value = best?.accuracy;
+  return {
+    name: "Best accuracy by key",
+    value: value === undefined || value === null ? "-" : shortPercent(value),
+    remark: best?.map,
+  };
+}
+
+/** Maps made alike are one series: by host weight, or by the first word of their names. */
+function seriesOf(
+  evaluations: readonly Evaluation[],
+  x: { text: (value: number) => string; of: (evaluation: Evaluation) => number | null },
+): Series[] {
+  const groups = new Map<string, Evaluation[]>();
+  for (const evaluation of evaluations) {
+    const { made, map } = evaluation;
+    const name = made === undefined ? (map.split(" ")[0] ?? map) : `Wh ${made.hostWeight}`;
+    groups.set(name, [...(groups.get(name) ?? []), evaluation]);
+  }
+  return [...groups].map(([name, list]) => ({
+    name,
+    points: list
+      .flatMap((evaluation) => {
+        const { map, accuracy } = evaluation;
+        const at = x.of(evaluation);
+        if (at === null || accuracy === null) return [];
+        return [{ x: at, y: accuracy, label: `${map} at ${x.text(at)}` }];
+      })
+      .sort((a, b) => a.x - b.x),
+  }));
+}
+
+function accuracySection(evaluations: readonly Evaluation[]): PageSection {
+  const basis = evaluations[0]?.costBasis;
+  return {
+    id: "accuracy",
+    title: "Cost and accuracy",
+    text: `Accuracy is the share of right answers by key, which has no query; relative cost is the lines of a map for each ${basis === "originals" ? "original" : "key"} of the truth. A good map is far up and far to the left.`,
+    content: grid(
+      accuracyFigure("cost-accuracy", "Accuracy by relative cost", evaluations, {
+        name: "relative cost (%, log)",
+        text: (value) => `${Number((value * 100).toPrecision(3))} %`,
+        of: ({ relativeCost }) => relativeCost,
+      }),
+      accuracyFigure("size-accuracy", "Accuracy by size after gzip", evaluations, {
+        name: "bytes after gzip (log)",
+        text: shortNumber,
+        of: ({ gzipBytes }) => gzipBytes,
+      }),
+    ),
+  };
+}
+
+function accuracyFigure(
+  id: string,
+  title: string,
+  evaluations: readonly Evaluation[],
+  x: { name: string; text: (value: number) => string; of: (one: Evaluation) => number | null },
+): string {
+  const caption = "Each point is a map; maps made alike are joined by a line.";
+  const series = seriesOf(evaluations, x);
+  return figureHtml({
+    id,
+    title,
+    caption,
+    svg: lineChart({
+      title,
+      description: caption,
+      x: { name: x.name, isLog: true, text: x.text },
+      y: { name: "accuracy (%)", text: shortPercent, min: leastAccuracy(evaluations), max: 1 },
+      series: series.flatMap((one, color) => [
+        { ...one, color },
+        { ...one, name: `${one.name}, maps`, color, style: "points" as const },
+      ]),
+      legend: series.map((one, color) => ({ ...one, color })),
+    }),
+    columns: [
+      texts("Map"),
+      numbers("Cost"),
+      numbers("Keys %", "The share of right answers by key, without query"),
+      numbers("URIs %", "The share of right answers by URI"),
+    ],
+    rows: evaluations.map((one) => {
+      const at = x.of(one);
+      return [
+        one.map,
+        at === null ? "-" : { value: at, text: x.text(at) },
+        shareOrNone(one.keyAccuracy),
+        shareOrNone(one.uriAccuracy),
+      ];
+    }),
+  });
+}
+
+/** A tenth below all accuracies, for an axis. */
+function leastAccuracy(evaluations: readonly Evaluation[]): number {
+  const least = Math.min(0.9, ...evaluations.map(({ accuracy }) => accuracy ?? 1));
+  return Math.floor(least * 10) / 10;
+}
+
+/** What maps made as of a date say of the time after it. */
+function freshnessSection(evaluations: readonly Evaluation[]): PageSection {
+  const title = "New originals called present";
+  const date = evaluations[0]?.asOf?.date ?? "";
+  const caption = `Of the originals first captured in each period after ${date}, the share that each map calls present.`;
+  const periods = evaluations[0]?.asOf?.periods ?? [];
+  return {
+    id: "freshness",
+    title: "Freshness",
+    text: `The maps know captures up to ${date}. The more of the later ones they call present, the longer they may be used.`,
+    content: figureHtml({
+      id: "freshness-periods",
+      title,
+      caption,
+      svg: lineChart({
+        title,
+        description: caption,
+        x: {
+          name: `periods after ${date}`,
+          text: (value) => periods[Math.round(value) - 1]?.period ?? "",
+        },
+        y: { name: "called present (%)", text: shortPercent, min: 0, max: 1 },
+        series: evaluations.map(({ map, asOf }) => ({
+          name: map,
+          points: (asOf?.periods ?? []).flatMap((row, i) =>
+            row.newOriginals === 0
+              ? []
+              : [{ x: i + 1, y: row.newOriginalsPresent / row.newOriginals, label: row.period }],
+          ),
+        })),
+      }),
+      columns: [
+        texts("Map"),
+        texts("Period"),
+        numbers("Captures"),
+        numbers("Present %"),
+        numbers("New originals"),
+        numbers("Present %"),
+      ],
+      rows: evaluations.flatMap(({ map, asOf }) =>
+        (asOf?.periods ?? []).map((row) => [
+          map,
+          row.period,
+          whole(row.captures),
+          shareOrNone(row.captures === 0 ? null : row.capturesPresent / row.captures),
+          whole(row.newOriginals),
+          shareOrNone(row.newOriginals === 0 ? null : row.newOriginalsPresent / row.newOriginals),
+        ]),
+      ),
+    }),
+  };
+}
+
+function traceSection(trace: readonly TracePoint[]): PageSection {
+  const title = "Rows processed and produced";
+  const caption =
+    "A stretch of the map being compacted with weights 4 and 2: the smaller map grows row by row, and shrinks whenever a sub-tree is rolled up.";
+  return {
+    id: "trace",
+    title: "Compaction at work",
+    text: "What a roll-up does, seen closely.",
+    content: figureHtml({
+      id: "processed-produced",
+      title,
+      caption,
+      svg: lineChart({
+        title,
+        description: caption,
+        x: { name: "rows processed" },
+        y: { name: "rows produced" },
+        series: [
+          {
+            name: "compacted",
+            points: trace.map(({ processed, produced }) => ({ x: processed, y: produced })),
+          },
+        ],
+      }),
+      columns: [numbers("Processed"), numbers("Produced")],
+      rows: trace.map(({ processed, produced }) => [whole(processed), whole(produced)]),
+    }),
+  };
+}
+
+function tableSection({ evaluations, base, truth }: EvaluationPage): PageSection {
+  const isSweep = base !== undefined;
+  const basis = evaluations[0]?.costBasis === "originals" ? "original" : "key";
+  const columns: TableColumn[] = [
+    texts(isSweep ? "Input" : "Map"),
+    ...(isSweep ? [numbers("Wh"), numbers("Wp")] : []),
+    numbers("Lines"),
+    numbers("Size (bytes)"),
+    numbers("Gzipped (bytes)"),
+    ...(isSweep ? [numbers("Rollups"), numbers("Time (sec)")] : []),
+    numbers("RelCost", `Lines for each ${basis} of the truth`),
+    numbers("Keys", "The share of right answers by key, without query"),
+    numbers("URIs", "The share of right answers by URI (URI-R)"),
+    numbers("Keys, held hosts", "The share of right answers to keys whose host is held"),
+    numbers("URIs, held hosts", "The share of right answers to URIs whose host is held"),
+    numbers("False +", "Keys asked for that are called present and are not held"),
+    numbers("Recall", "The share of what is held that the map calls present"),
+    numbers("Freshness", "The share of what was archived later that it calls present"),
+  ];
+  const listed = base === undefined ? evaluations : [base, ...evaluations];
+  const rows = listed.map((one): TableCell[] => [
+    one.made?.input ?? (one === base ? "base" : one.map),
+    ...(isSweep ? [weight(one.made?.hostWeight), weight(one.made?.pathWeight)] : []),
+    one.lines === null ? "-" : whole(one.lines),
+    whole(one.bytes),
+    whole(one.gzipBytes),
+    ...(isSweep
+      ? [
+          one.made === undefined ? "-" : whole(one.made.rollUps),
+          one.made === undefined ? "-" : decimal(one.made.seconds),
+        ]
+      : []),
+    decimalOrNone(one.relativeCost),
+    decimalOrNone(one.keyAccuracy),
+    decimalOrNone(one.uriAccuracy),
+    decimalOrNone(one.heldHosts.keys.accuracy),
+    decimalOrNone(one.heldHosts.uris?.accuracy ?? null),
+    whole(one.falsePositives),
+    decimal(one.recall, 4),
+    decimalOrNone(one.freshness),
+  ]);
+  const remark = truth.noUris === null ? "" : ` There is no accuracy by URI: ${truth.noUris}.`;
+  return {
+    id: "maps",
+    title: "Maps",
+    text: `All maps that were measured.${isSweep ? " Each is made of its input, which has one larger weight; the base has all keys." : ""}${remark}`,
+    content: card(htmlTable({ id: "map-table", caption: "Maps", columns, rows })),
+  };
+}
+
+function weight(value: number | undefined): TableCell {
+  return value === undefined ? "inf" : decimal(value);
+}
+
+function decimalOrNone(value: number | null): TableCell {
+  return value === null ? "-" : decimal(value, 4);
+}
+
+function shareOrNone(value: number | null): TableCell {
+  return value === null ? "-" : share(value);
+}

@@ -1,0 +1,169 @@
+import { writeDecimal } from "../../bytes/decimal.ts";
+import type { YearRow } from "./archive-shape.ts";
+import type { CaptureTimes } from "./capture-times.ts";
+import { nextOrdered } from "./capture-times.ts";
+import type { Random } from "../../bytes/random.ts";
+
+/** What captures of one original have in common. */
+export interface Original {
+  readonly surt: string;
+  /** The URL without its scheme: `www.example.pt/a?b=1`. */
+  readonly address: string;
+  readonly mime: string;
+}
+
+const CHUNK_BYTES = 1 << 18;
+/** Room for the longest line; keys are a dozen short names at most. */
+const LINE_ROOM = 4096;
+const ENCODER = new TextEncoder();
+const BASE32 = ENCODER.encode("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567");
+const DIGEST_LENGTH = 32;
+
+const PLAIN_URL = ENCODER.encode(' {"url": "http://');
+const SECURE_URL = ENCODER.encode(' {"url": "https://');
+/** Revisits have no status of their own, as pywb writes them. */
+const REVISIT = ENCODER.encode('", "mime": "warc/revisit", "digest": "');
+const LENGTH = ENCODER.encode('", "length": "');
+const OFFSET = ENCODER.encode('", "offset": "');
+const FILE = ENCODER.encode('", "filename": "');
+const FILE_END = ENCODER.encode('.warc.gz"}\n');
+
+/** Sites move to https from this year on. */
+const SECURE_YEAR = 2014;
+/** How often a page is the same as when it was captured before. The share is ours. */
+const UNCHANGED_SHARE = 0.2;
+
+/**
+ * Writes lines of a CDXJ index as bytes into chunks.
+ *
+ * Call {@link begin} for an original, then {@link capture} once for each of its mementos, and
+ * {@link take} whenever {@link isFull}. Holds one chunk.
+ */
+export class CaptureWriter {
+  readonly #random: Random;
+  readonly #times: CaptureTimes;
+  /** The bytes between URL and digest, by MIME type, then by status. */
+  readonly #middles = new Map<string, Map<string, Uint8Array>>();
+  readonly #digest = new Uint8Array(DIGEST_LENGTH);
+  readonly #key = new Uint8Array(LINE_ROOM / 4);
+  #keyLength = 0;
+  readonly #address = new Uint8Array(LINE_ROOM / 4);
+  #addressLength = 0;
+  #mime = "";
+  #middlesOfMime = new Map<string, Uint8Array>();
+  #fate = 0;
+  #isSecured = false;
+  #share = 0;
+  #time = -1;
+  #chunk = new Uint8Array(CHUNK_BYTES);
+  #used = 0;
+
+  constructor(random: Random, times: CaptureTimes) {
+    this.#random = random;
+    this.#times = times;
+  }
+
+  get isFull(): boolean {
+    return this.#used > CHUNK_BYTES - LINE_ROOM;
+  }
+
+  begin({ surt, address, mime }: Original): void {
+    this.#keyLength = writeAscii(surt, this.#key);
+    this.#key[this.#keyLength++] = 0x20;
+    this.#addressLength = writeAscii(address, this.#address);
+    this.#mime = mime;
+    this.#middlesOfMime = this.#middles.get(mime) ?? new Map<string, Uint8Array>();
+    this.#middles.set(mime, this.#middlesOfMime);
+    // Drawn once: a page that is gone is gone in all its captures.
+    this.#fate = this.#random.real() * 100;
+    this.#isSecured = this.#random.chance(0.4);
+    this.#share = 0;
+    this.#time = -1;
+  }
+
+  /** Writes the next capture of the original, of which `left` are still to come, this one included. */
+  capture(left: number): void {
+    const random = this.#random;
+    const times = this.#times;
+    const isFirst = this.#time < 0;
+    this.#share = nextOrdered(random, this.#share, left);
+    this.#time = Math.max(this.#time + 1, times.at(this.#share));
+    const year = times.year(this.#share);
+    const status = statusOf(year, this.#fate);
+    const isRevisit = !isFirst && status === "200" && random.chance(year.revisits / 100);
+    if (isFirst || !(isRevisit || random.chance(UNCHANGED_SHARE))) this.#newDigest();
+
+    const chunk = this.#chunk;
+    let at = copy(this.#key, this.#keyLength, chunk, this.#used);
+    const timeAt = at;
+    at = times.write(chunk, at, this.#time);
+    const opening = this.#isSecured && year.year >= SECURE_YEAR ? SECURE_URL : PLAIN_URL;
+    at = copy(opening, opening.length, chunk, at);
+    at = copy(this.#address, this.#addressLength, chunk, at);
+    const middle = isRevisit ? REVISIT : this.#middle(status);
+    at = copy(middle, middle.length, chunk, at);
+    at = copy(this.#digest, DIGEST_LENGTH, chunk, at);
+    at = copy(LENGTH, LENGTH.length, chunk, at);
+    const bits = random.uint32();
+    at = writeDecimal(
+      isRevisit ? 400 + (bits & 0xff) : 500 + (bits & 0xff) * (bits >>> 24),
+      chunk,
+      at,
+    );
+    at = copy(OFFSET, OFFSET.length, chunk, at);
+    at = writeDecimal(random.uint32() >>> 2, chunk, at);
+    at = copy(FILE, FILE.length, chunk, at);
+    // Files are named for the day of the crawl and a serial number.
+    chunk.copyWithin(at, timeAt, timeAt + 8);
+    chunk[at + 8] = 0x2d;
+    at = writeDecimal(10_000 + ((bits >>> 8) & 0x7ff), chunk, at + 9);
+    this.#used = copy(FILE_END, FILE_END.length, chunk, at);
+  }
+
+  /** What was written since it was last taken; the caller may keep it. */
+  take(): Uint8Array {
+    const written = this.#chunk.subarray(0, this.#used);
+    this.#chunk = new Uint8Array(CHUNK_BYTES);
+    this.#used = 0;
+    return written;
+  }
+
+  #middle(status: string): Uint8Array {
+    let bytes = this.#middlesOfMime.get(status);
+    if (bytes === undefined) {
+      bytes = ENCODER.encode(`", "mime": "${this.#mime}", "status": "${status}", "digest": "`);
+      this.#middlesOfMime.set(status, bytes);
+    }
+    return bytes;
+  }
+
+  #newDigest(): void {
+    for (let i = 0; i < DIGEST_LENGTH;) {
+      let bits = this.#random.uint32();
+      for (let n = 0; n < 6 && i < DIGEST_LENGTH; n++) {
+        this.#digest[i++] = BASE32[bits & 31];
+        bits >>>= 5;
+      }
+    }
+  }
+}
+
+function statusOf(year: YearRow, fate: number): string {
+  let bound = year.clientErrors;
+  // Mostly 404, now and then 403.
+  if (fate < bound) return fate < bound * 0.9 ? "404" : "403";
+  bound += year.redirects;
+  if (fate < bound) return fate < bound - year.redirects * 0.4 ? "302" : "301";
+  bound += year.serverErrors;
+  return fate < bound ? "500" : "200";
+}
+
+function copy(source: Uint8Array, length: number, target: Uint8Array, at: number): number {
+  for (let i = 0; i < length; i++) target[at + i] = source[i];
+  return at + length;
+}
+
+function writeAscii(text: string, target: Uint8Array): number {
+  for (let i = 0; i < text.length; i++) target[i] = text.charCodeAt(i);
+  return text.length;
+}

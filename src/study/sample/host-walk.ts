@@ -1,0 +1,229 @@
+import {
+  HOST_DEPTHS,
+  IP_SHARE,
+  LARGEST_HOST_SHARE,
+  LINES_PER_KEY,
+  OTHER_TLDS,
+  OTHER_TLD_SHARE,
+  REGISTRY_SUFFIXES,
+  TOP_TLDS,
+} from "./archive-shape.ts";
+import { compareAscii } from "./compare-ascii.ts";
+import { hostLabel } from "./names.ts";
+import { proportionalSplit, zipfSplit } from "./power-law.ts";
+import { Random } from "../../bytes/random.ts";
+
+/** A part of the archive that is contiguous in byte order, with what it holds exactly. */
+export interface HostGroup {
+  readonly keys: number;
+  readonly lines: number;
+  /** The hosts in byte order of their keys; walk them once. */
+  readonly hosts: Iterable<Host>;
+}
+
+/** A host, perhaps with a port, and how many keys it has. */
+export interface Host {
+  /** As in a key: `pt,example` or `pt,example:8080`. */
+  readonly surt: string;
+  /** As in a URL: `example.pt` or `example.pt:8080`. */
+  readonly authority: string;
+  readonly keys: number;
+}
+
+const PORTS = ["81", "8000", "8080", "8443"] as const;
+const SINGLE_LABEL_HOSTS = ["intranet", "localhost"] as const;
+
+/** Keys of an archive's largest host grow slower than the archive; at the paper's size they meet. */
+const PAPER_KEYS = 1_138_923_169;
+
+/** Smaller archives have smaller sites, else they would have too few to show a shape. Ours. */
+const FULL_SITES_FROM = 1_000_000;
+
+/** How many keys an index of so many lines has. */
+export function keyCount(lines: number): number {
+  return Math.max(1, Math.round(lines / LINES_PER_KEY));
+}
+
+/**
+ * The hosts of a sample archive, group by group, all in byte order of their keys.
+ *
+ * Holds the labels of one domain at each host depth, and the list of top-level domains.
+ */
+export function hostGroups(seed: number, lines: number): HostGroup[] {
+  const random = new Random(seed, "groups");
+  const others = shuffled(random, OTHER_TLDS);
+  const otherSizes = zipfSplit(1_000_000, others.length);
+  const shares = [
+    ...TOP_TLDS.map(({ tld, ...share }) => ({ root: `${tld},`, ...share })),
+    ...others.map((tld, i) => {
+      const part = otherSizes[i] / 1_000_000;
+      return {
+        root: `${tld},`,
+        originals: OTHER_TLD_SHARE.originals * part,
+        mementos: OTHER_TLD_SHARE.mementos * part,
+      };
+    }),
+    // Digits sort before every name, so all addresses together are one group.
+    { root: "0", ...IP_SHARE },
+    ...SINGLE_LABEL_HOSTS.map((name) => ({ root: `${name})`, originals: 0.001, mementos: 0.001 })),
+  ];
+  const total = keyCount(lines);
+  const keys = proportionalSplit(
+    total,
+    shares.map(({ originals }) => originals),
+  );
+  const held = shares
+    .map((share, i) => ({ ...share, keys: keys[i] }))
+    .filter((group) => group.keys > 0);
+  // Every key has a line; the others go where the mementos are.
+  const more = proportionalSplit(
+    lines - total,
+    held.map(({ keys, mementos }) => Math.max(keys / 10, (mementos / 100) * lines - keys)),
+  );
+  const walk = new HostWalk(seed, total);
+  return held
+    .map((group, i) => ({ ...group, lines: group.keys + more[i] }))
+    .sort((a, b) => compareAscii(a.root, b.root))
+    .map(({ root, keys, lines }) => ({ keys, lines, hosts: walk.group(root, keys) }));
+}
+
+/** One of the up to three places where a label shows in the order of its siblings. */
+interface HostEvent {
+  readonly at: string;
+  readonly label: string;
+  readonly part: "host" | "below" | "port";
+  readonly keys: number;
+}
+
+class HostWalk {
+  readonly #seed: number;
+  readonly #largestHost: number;
+  /** How large sites are, compared with the paper's. */
+  readonly #siteScale: number;
+  /** Keys met so far at each depth or deeper, and those kept at exactly that depth. */
+  readonly #met = new Float64Array(HOST_DEPTHS.length);
+  readonly #kept = new Float64Array(HOST_DEPTHS.length);
+
+  constructor(seed: number, keys: number) {
+    this.#seed = seed;
+    const share = LARGEST_HOST_SHARE * (PAPER_KEYS / keys) ** 0.25;
+    this.#siteScale = Math.min(1, Math.sqrt(keys / FULL_SITES_FROM));
+    this.#largestHost = Math.max(50, Math.round(keys * share));
+  }
+
+  *group(root: string, keys: number): Generator<Host> {
+    if (root === "0") yield* this.#addresses(keys);
+    else if (root.endsWith(")"))
+      yield { surt: root.slice(0, -1), authority: root.slice(0, -1), keys };
+    else {
+      const tld = root.slice(0, -1);
+      const mean = this.#meanNodeKeys(0);
+      const domains = Math.ceil(Math.max(keys / mean, Math.sqrt(keys) / 2));
+      yield* this.#children(tld, tld, { depth: 0, keys, count: Math.min(keys, domains) });
+    }
+  }
+
+  /** The nodes below a host prefix, `depth` counted from the domains. */
+  *#children(
+    surt: string,
+    authority: string,
+    { depth, keys, count }: { depth: number; keys: number; count: number },
+  ): Generator<Host> {
+    const random = new Random(this.#seed, surt);
+    const labels = new Set<string>();
+    const registry = depth === 0 ? REGISTRY_SUFFIXES.get(surt) : undefined;
+    if (registry !== undefined && count > 1) labels.add(registry);
+    while (labels.size < count) {
+      const label = hostLabel(random);
+      labels.add(labels.has(label) ? `${label}${random.below(10_000)}` : label);
+    }
+    const sizes = zipfSplit(keys, count);
+    const events: HostEvent[] = [];
+    let rank = 0;
+    for (const label of labels) {
+      this.#addEvents(events, random, {
+        label,
+        depth,
+        keys: sizes[rank++],
+        isRegistry: label === registry,
+      });
+    }
+    events.sort((a, b) => compareAscii(a.at, b.at));
+    for (const { label, part, keys, at } of events) {
+      const below = { surt: `${surt},${label}`, authority: `${label}.${authority}` };
+      if (part === "below") {
+        const nodes = Math.max(1, Math.round(keys / this.#meanNodeKeys(depth + 1)));
+        const next = { depth: depth + 1, keys, count: Math.min(keys, nodes) };
+        yield* this.#children(below.surt, below.authority, next);
+      } else {
+        const port = at.slice(label.length, -1);
+        yield { surt: below.surt + port, authority: below.authority + port, keys };
+      }
+    }
+  }
+
+  #addEvents(
+    events: HostEvent[],
+    random: Random,
+    node: { label: string; depth: number; keys: number; isRegistry: boolean },
+  ): void {
+    const { label, depth } = node;
+    let own = node.isRegistry ? 0 : this.#keep(random, depth, node.keys);
+    if (own < node.keys) {
+      events.push({ at: `${label},`, label, part: "below", keys: node.keys - own });
+    }
+    if (own > 10 && random.chance(0.01)) {
+      const keys = 1 + random.below(own / 5);
+      events.push({ at: `${label}:${random.pick(PORTS)})`, label, part: "port", keys });
+      own -= keys;
+    }
+    if (own > 0) events.push({ at: `${label})`, label, part: "host", keys: own });
+  }
+
+  /**
+   * How many of a node's keys are its own, the others being those of its sub-domains: as many as
+   * bring the keys of this depth to their share in the paper. Small nodes keep all.
+   */
+  #keep(random: Random, depth: number, keys: number): number {
+    const row = HOST_DEPTHS[depth];
+    const met = this.#met[depth] + keys;
+    const kept = this.#kept[depth];
+    let own = keys;
+    if (row.parents > 0) {
+      const wanted = Math.round((row.keys / row.keysBelow) * met - kept);
+      const most = Math.max(wanted, Math.ceil(keys * 0.05));
+      // Few nodes have sub-domains, and those have many.
+      if (keys - most > 2 * this.#meanNodeKeys(depth + 1)) own = most;
+      own = Math.min(own, Math.ceil(this.#largestHost * (0.3 + 0.7 * random.real())));
+    }
+    this.#met[depth] = met;
+    this.#kept[depth] = kept + own;
+    return own;
+  }
+
+  #meanNodeKeys(depth: number): number {
+    const { keysBelow, nodes } = HOST_DEPTHS[depth];
+    return (this.#siteScale * keysBelow) / nodes;
+  }
+
+  *#addresses(keys: number): Generator<Host> {
+    const random = new Random(this.#seed, "addresses");
+    const count = Math.ceil(Math.sqrt(keys));
+    const addresses = new Set<string>();
+    while (addresses.size < count) {
+      addresses.add(
+        [1 + random.below(254), random.below(256), random.below(256), 1 + random.below(222)].join(),
+      );
+    }
+    const sorted = Array.from(addresses).sort((a, b) => compareAscii(`${a})`, `${b})`));
+    const sizes = zipfSplit(keys, count);
+    for (const [i, surt] of sorted.entries()) {
+      yield { surt, authority: surt.split(",").reverse().join("."), keys: sizes[i] };
+    }
+  }
+}
+
+function shuffled(random: Random, values: readonly string[]): string[] {
+  const order = values.map((value) => ({ value, at: random.uint32() }));
+  return order.sort((a, b) => a.at - b.at).map(({ value }) => value);
+}

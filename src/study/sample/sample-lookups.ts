@@ -1,0 +1,112 @@
+import { TOP_TLDS } from "./archive-shape.ts";
+import { hostGroups, keyCount } from "./host-walk.ts";
+import { pathName, strangerLabel, strangerPathName } from "./names.ts";
+import { Random } from "../../bytes/random.ts";
+import { checkSampleOptions, outOfRange } from "./sample-options.ts";
+import type { SampleOptions } from "./sample-options.ts";
+import { openSite, originalPaths } from "./site.ts";
+
+/** Which lookups to make, and of which sample archive. */
+export interface SampleLookupOptions extends Pick<SampleOptions, "lines" | "seed"> {
+  /** The number of lookups. */
+  readonly count: number;
+  /** The share of originals the archive holds. Default 0.05. */
+  readonly held?: number | undefined;
+  /** The share of originals it does not hold, near ones that it does. Default 0.35. */
+  readonly near?: number | undefined;
+}
+
+/** A held original. */
+interface Place {
+  readonly authority: string;
+  /** With its query, if it has one. */
+  readonly path: string;
+}
+
+const MOST_NEAR_PLACES = 20_000;
+
+/**
+ * Yields URIs to look up in the sample archive of the same seed and lines, in random order.
+ *
+ * By default 5 % are originals it holds, drawn evenly over its keys, 35 % are near misses and 60 %
+ * are strangers. A near miss is another page in the directory of a held one, a page below it,
+ * another page of its host, or a new sub-domain. A stranger is a page of a domain the archive knows
+ * nothing of. Misses are certain: they have names the archive never has.
+ *
+ * Walks the archive's tree once before the first lookup, without its captures, and holds the
+ * originals drawn from it: one for each held lookup, or up to 20,000 to be near of.
+ *
+ * @throws {MementoMapError} `MM_USAGE` if an option is out of range.
+ */
+export function* sampleLookups(options: SampleLookupOptions): Generator<string> {
+  const { lines, seed } = checkSampleOptions(options);
+  const { count, held = 0.05, near = 0.35 } = options;
+  if (!Number.isSafeInteger(count) || count < 0) throw outOfRange("count", count, "0 or more");
+  if (!(held >= 0 && near >= 0 && held + near <= 1)) {
+    throw outOfRange("held and near", `${held} and ${near}`, "shares that add up to 1 at most");
+  }
+  const random = new Random(seed, "lookups");
+  let heldLeft = Math.round(count * held);
+  let nearLeft = Math.min(count - heldLeft, Math.round(count * near));
+  const places = drawPlaces(seed, lines, Math.max(heldLeft, Math.min(nearLeft, MOST_NEAR_PLACES)));
+  shuffle(random, places);
+  for (let left = count; left > 0; left--) {
+    const at = random.below(left);
+    if (at < heldLeft) {
+      // An archive with fewer keys than held lookups is asked for some of them again.
+      const { authority, path } = places[--heldLeft % places.length];
+      yield `http://${authority}${path}`;
+    } else if (at < heldLeft + nearLeft) {
+      nearLeft--;
+      yield `http://${nearMiss(random, random.pick(places))}`;
+    } else yield `http://${stranger(random)}`;
+  }
+}
+
+/** The first originals of so many keys, or of all, at equal distances over the archive. */
+function drawPlaces(seed: number, lines: number, count: number): Place[] {
+  const places: Place[] = [];
+  if (count === 0) return places;
+  const step = Math.max(1, keyCount(lines) / count);
+  let key = 0;
+  for (const group of hostGroups(seed, lines)) {
+    for (const host of group.hosts) {
+      const { authority, walk } = openSite(seed, host);
+      for (let stop = walk.next(); stop !== undefined; stop = walk.next()) {
+        if (!stop.startsKey || key++ < places.length * step) continue;
+        for (const path of originalPaths(stop)) {
+          places.push({ authority, path });
+          break;
+        }
+      }
+    }
+  }
+  return places;
+}
+
+function nearMiss(random: Random, { authority, path }: Place): string {
+  const bare = path.replace(/\?.*$/, "");
+  const name = strangerPathName(random);
+  const style = random.below(10);
+  if (style < 4) return `${authority}${bare.slice(0, bare.lastIndexOf("/") + 1)}${name}`;
+  if (style < 6) return `${authority}${bare === "/" ? "" : bare}/${name}`;
+  const isNamed = /^[a-z].*\./.test(authority);
+  if (style < 9 || !isNamed) return `${authority}/${name}`;
+  return `${strangerLabel(random)}.${authority.replace(/^www\./, "")}/`;
+}
+
+function stranger(random: Random): string {
+  const tld = random.chance(0.5) ? "com" : random.pick(TOP_TLDS).tld;
+  let uri = `${random.chance(0.6) ? "www." : ""}${strangerLabel(random)}.${tld}/`;
+  for (let depth = random.below(4); depth > 0; depth--) {
+    uri += pathName(random, undefined) + (depth > 1 ? "/" : "");
+  }
+  return uri;
+}
+
+function shuffle(random: Random, places: Place[]): void {
+  for (let i = places.length - 1; i > 0; i--) {
+    const j = random.below(i + 1);
+    [places[i], places[j]] = [places[j], places[i]];
+  }
+}

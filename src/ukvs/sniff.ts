@@ -1,0 +1,38 @@
+import { tryParseFrequency } from "./frequency.ts";
+
+/** What the beginning of a body looks like. */
+export type Kind = "map" | "compressed" | "html" | "empty" | "other";
+
+const decoder = new TextDecoder();
+
+/**
+ * Guesses from its first bytes whether a body can be a map. Its name and its content type say
+ * nothing reliable: static servers send a map as anything, and error pages come with status 200.
+ */
+export function sniff(start: Uint8Array): Kind {
+  const [a, b, c, d] = start;
+  if (a === 0x1f && b === 0x8b) return "compressed";
+  if (a === 0x28 && b === 0xb5 && c === 0x2f && d === 0xfd) return "compressed";
+  const text = decoder.decode(start.subarray(0, 4096)).trimStart();
+  if (text === "") return "empty";
+  if (/^<(?:!doctype|html|\?xml|head|body|!--|[a-z])/i.test(text)) return "html";
+  const [line = ""] = text.split("\n", 1);
+  if (/^[!@][a-z][\w-]*\s+(?:\d+\s+)?[[{"\d]/i.test(line)) return "map";
+  const [key = "", ...values] = line.trim().split(/\s+/);
+  const isRecord = /[),]/.test(key) || key === "*";
+  return isRecord && values.some((value) => tryParseFrequency(value) !== undefined)
+    ? "map"
+    : "other";
+}
+
+/** What is said of something that is no map. */
+export function kindText(kind: Kind): string {
+  const texts: Record<Kind, string> = {
+    map: "a map",
+    compressed: "compressed data",
+    html: "an HTML page, not a map",
+    empty: "empty",
+    other: "something other than a map",
+  };
+  return texts[kind];
+}

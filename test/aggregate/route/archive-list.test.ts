@@ -1,0 +1,85 @@
+import { describe, expect, it } from "vitest";
+import { parseArchiveList } from "../../../src/aggregate/route/archive-list.ts";
+
+const LEAST = { id: "a.example", timemap: "http://a.example/tm/", timegate: "http://a.example/" };
+
+function parsed(...entries: readonly object[]): ReturnType<typeof parseArchiveList> {
+  return parseArchiveList(JSON.stringify(entries), "archives.json");
+}
+
+describe("parseArchiveList", () => {
+  it("reads the list of MemGator as it is", () => {
+    const text = `[
+      {"id": "a.example", "name": "A", "timemap": "https://a.example/timemap/link/",
+       "timegate": "https://a.example/timegate"},
+      {"id": "gone", "name": "Gone", "timemap": "http://gone.example/", "ignore": true,
+       "timegate": "http://gone.example/"}
+    ]`;
+    expect(parseArchiveList(text, "archives.json")).toEqual([
+      {
+        id: "a.example",
+        name: "A",
+        timemap: "https://a.example/timemap/link/",
+        timegate: "https://a.example/timegate/",
+      },
+    ]);
+  });
+
+  it("reads the members that MemGator does not know, and keeps those nobody knows", () => {
+    const ours = {
+      mementomap: "maps/a.ukvs",
+      timeoutMs: 2000,
+      from: "2001-03",
+      until: 2015,
+      concurrency: 4,
+      rate: 0.5,
+      colour: "blue",
+    };
+    expect(parsed({ ...LEAST, ...ours, probability: null })).toEqual([
+      { ...LEAST, ...ours, name: "a.example", from: 20010301000000, until: 20151231235959 },
+    ]);
+  });
+
+  it("puts the likeliest first, and keeps the order otherwise", () => {
+    const chances = [undefined, 0.2, 0, 0.9, 0.2, undefined];
+    const list = parsed(
+      ...chances.map((probability, i) => ({ ...LEAST, id: String(i), probability })),
+    );
+    expect(list.map(({ id }) => id).join("")).toBe("314025");
+  });
+
+  it.each([
+    ["{}", "not a list of archives: a JSON array of objects is expected"],
+    ["[", "not a list of archives: "],
+    ["[7]", "archive 1: 7 is no object"],
+    ["[{}]", 'archive 1: it has no "id"'],
+  ])("refuses %s", (text, message) => {
+    expect(() => parseArchiveList(text, "archives.json")).toThrow(
+      expect.objectContaining({
+        code: "MM_BAD_INPUT",
+        message: expect.stringContaining(message),
+        position: { source: "archives.json" },
+      }),
+    );
+  });
+
+  it.each([
+    [{ id: "first" }, 'archive 2 ("first"): archive 1 has the same "id"'],
+    [
+      { timemap: undefined, timegate: null },
+      'archive 2 ("a.example"): it has neither "timemap" nor "timegate"',
+    ],
+    [{ timegate: 3 }, '"timegate" is 3; a text is expected'],
+    [{ timemap: "ftp://a.example/" }, '"timemap" is "ftp://a.example/"; an address'],
+    [{ timemap: "http://" }, '"timemap" is "http://"; an address'],
+    [{ probability: 1.5 }, '"probability" is 1.5; a number is expected, 0 to 1'],
+    [{ probability: "0.5" }, '"probability" is "0.5"; a number'],
+    [{ timeoutMs: 0 }, '"timeoutMs" is 0'],
+    [{ concurrency: 1.5 }, '"concurrency" is 1.5'],
+    [{ rate: -1 }, '"rate" is -1'],
+    [{ from: "201413" }, '"from" is "201413"; a time is expected'],
+    [{ until: "soon" }, '"until" is "soon"; a time is expected'],
+  ])("names the entry and what is wrong: %j", (members, message) => {
+    expect(() => parsed({ ...LEAST, id: "first" }, { ...LEAST, ...members })).toThrow(message);
+  });
+});

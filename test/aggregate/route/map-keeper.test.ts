@@ -1,0 +1,288 @@
+import { readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { MementoMapError } from "../../../src/errors.ts";
+import {
+  mapFolder,
+  MapKeeper,
+  type MapKeeperOptions,
+} from "../../../src/aggregate/route/map-keeper.ts";
+import { MapRouter } from "../../../src/aggregate/route/map-router.ts";
+import { archivesOf, shown } from "./routing.ts";
+import { serveOnLoopback } from "../../support/http-server.ts";
+import { scratchDir } from "../../support/scratch.ts";
+import { EXAMPLE_MAP, serving } from "../../support/serving.ts";
+
+const URI = "http://arxiv.org/abs/1";
+const HAS = "org,arxiv)/* 3\n";
+const HAS_NOT = "com,arxiv)/* 3\n";
+
+interface Kept {
+  readonly keeper: MapKeeper;
+  readonly failures: MementoMapError[];
+  /** `+a in-map` */
+  readonly routed: () => string;
+  readonly state: () => object | undefined;
+}
+
+/** A keeper of the maps of one archive, named `a`. */
+function keeping(mementomap: string, options: MapKeeperOptions & { timegate?: string } = {}): Kept {
+  const { timegate = "http://a.example/" } = options;
+  const archives = archivesOf({ a: { mementomap, timegate } });
+  const router = new MapRouter(archives, { sampleShare: 0, now: options.now });
+  const failures: MementoMapError[] = [];
+  const keeper = new MapKeeper(router, {
+    folder: scratchDir(),
+    checkEveryMs: 60_000,
+    onFailure: (_archive, error) => failures.push(error),
+    ...options,
+    fetch: { retries: 0, ...options.fetch },
+  });
+  onTestFinished(() => keeper.stop());
+  return {
+    keeper,
+    failures,
+    routed: () => shown(router.route({ uri: URI })),
+    state: () => keeper.stateOf(archives[0]),
+  };
+}
+
+describe("MapKeeper, for a file", () => {
+  it("reads it, and reads it again when it changes", async () => {
+    const path = join(scratchDir(), "a.ukvs");
+    writeFileSync(path, `!meta {"updated_at":"2018-09-03T13:27:52Z"}\n${HAS}`);
+    const { keeper, routed, state } = keeping(path);
+    expect(state()).toMatchObject({ status: "loading", keys: 0 });
+    expect(routed()).toBe("+a no-map");
+    await keeper.start();
+    expect(routed()).toBe("+a in-map");
+    expect(state()).toMatchObject({
+      status: "ready",
+      keys: 1,
+      bytes: 59,
+      updatedAt: Date.parse("2018-09-03T13:27:52Z"),
+      error: undefined,
+    });
+    writeFileSync(path, gzipSync(HAS_NOT + HAS.replace("arxiv", "xarxiv")));
+    await keeper.check();
+    expect(routed()).toBe("-a not-in-map");
+    expect(keeper.states()).toEqual([expect.objectContaining({ keys: 2, updatedAt: undefined })]);
+  });
+
+  it("looks by itself", async () => {
+    const path = join(scratchDir(), "a.ukvs");
+    writeFileSync(path, HAS);
+    let changes = 0;
+    const { keeper, routed } = keeping(path, {
+      checkEveryMs: 5,
+      onChange: () => {
+        changes += 1;
+      },
+    });
+    await keeper.start();
+    writeFileSync(path, `${HAS_NOT}com,b)/ 1\n`);
+    await expect.poll(() => changes).toBe(2);
+    expect(routed()).toBe("-a not-in-map");
+  });
+
+  it.each([
+    ["cut off", HAS.slice(0, -3), "expected 2 columns"],
+    ["not sorted", `org,b)/ 1\n${HAS}`, 'key "org,arxiv)/*" comes after "org,b)/"'],
+    [
+      "of a time that does not exist",
+      `!fields {"keys":["surt","datetime"],"values":["frequency"]}\norg,b)/ 201413 1\n`,
+      "month",
+    ],
+    ["no map", "<!doctype html>\n", "MM_BAD_INPUT"],
+    ["empty of sense", "\0\0\0\0\n", "MM_BAD_INPUT"],
+    ["damaged in its gzip", gzipSync(HAS).subarray(0, 20), "MM_BAD_INPUT"],
+  ])("keeps the old map when the new one is %s", async (_name, content, message) => {
+    const path = join(scratchDir(), "a.ukvs");
+    writeFileSync(path, HAS);
+    const { keeper, failures, routed, state } = keeping(path);
+    await keeper.start();
+    writeFileSync(path, content);
+    await keeper.check();
+    await keeper.check();
+    expect(routed()).toBe("+a in-map");
+    expect(state()).toMatchObject({ status: "ready", error: expect.stringContaining(message) });
+    expect(failures).toHaveLength(1);
+    writeFileSync(path, HAS_NOT);
+    await keeper.check();
+    expect(routed()).toBe("-a not-in-map");
+    expect(state()).toMatchObject({ error: undefined });
+  });
+
+  it("asks an archive whose map cannot be read, and tells it once", async () => {
+    const path = join(scratchDir(), "a.ukvs");
+    const { keeper, failures, routed, state } = keeping(path);
+    await keeper.start();
+    await keeper.check();
+    expect(routed()).toBe("+a no-map");
+    expect(state()).toMatchObject({ status: "failed", error: expect.stringContaining("MM_IO") });
+    expect(failures).toHaveLength(1);
+    writeFileSync(path, HAS);
+    await keeper.check();
+    expect(routed()).toBe("+a in-map");
+  });
+
+  it("does not believe an old map where it says absent", async () => {
+    const path = join(scratchDir(), "a.ukvs");
+    writeFileSync(path, `!meta {"updated_at":"2018-01-01T00:00:00Z"}\n${HAS_NOT}`);
+    let now = Date.parse("2018-01-02T00:00:00Z") - 1;
+    const { keeper, routed, state } = keeping(path, { maxMapAgeMs: 86_400_000, now: () => now });
+    await keeper.start();
+    expect([routed(), state()]).toEqual([
+      "-a not-in-map",
+      expect.objectContaining({ status: "ready" }),
+    ]);
+    now += 1;
+    expect([routed(), state()]).toEqual([
+      "+a old-map",
+      expect.objectContaining({ status: "stale" }),
+    ]);
+  });
+});
+
+describe("MapKeeper, for an address", () => {
+  it.each([
+    ["of a map", (url: string) => ({ map: `${url}/maps/map` })],
+    ["of an archive", (url: string) => ({ map: `${url}/` })],
+    ["of a TimeGate", (url: string) => ({ map: "auto", timegate: `${url}/wayback/` })],
+  ])("fetches the map: %s", async (_name, placeAt) => {
+    const { url } = await serving(EXAMPLE_MAP);
+    const { map, ...more } = { timegate: "http://a.example/", ...placeAt(url) };
+    const folder = join(scratchDir(), "new", "folder");
+    const { keeper, failures, routed, state } = keeping(map, { ...more, folder });
+    await keeper.start();
+    await keeper.fetched();
+    expect(failures).toEqual([]);
+    expect(routed()).toBe("+a in-map");
+    expect(state()).toMatchObject({ status: "ready", keys: 6, bytes: EXAMPLE_MAP.length });
+    expect(readdirSync(folder)).toContain("a.ukvs");
+  });
+
+  it("takes the map of an earlier run at once, and stays with it while the archive is away", async () => {
+    const folder = scratchDir();
+    writeFileSync(join(folder, "a.ukvs"), HAS);
+    const site = await serveOnLoopback((_url, response) => {
+      response.statusCode = 503;
+      response.end();
+    });
+    const { keeper, failures, routed, state } = keeping(`${site}/map`, { folder });
+    await keeper.start();
+    expect(routed()).toBe("+a in-map");
+    await keeper.fetched();
+    expect(routed()).toBe("+a in-map");
+    expect(state()).toMatchObject({ status: "ready", error: expect.stringContaining("503") });
+    expect(failures).toHaveLength(1);
+  });
+
+  it("does not take a map that came from another address before", async () => {
+    const folder = scratchDir();
+    const { url } = await serving(EXAMPLE_MAP);
+    const first = keeping(`${url}/maps/map`, { folder });
+    await first.keeper.start();
+    await first.keeper.fetched();
+    expect(first.routed()).toBe("+a in-map");
+    const away = await serveOnLoopback((_url, response) => {
+      response.statusCode = 503;
+      response.end();
+    });
+    const second = keeping(`${away}/map`, { folder });
+    await second.keeper.start();
+    await second.keeper.fetched();
+    expect(second.routed()).toBe("+a no-map");
+  });
+
+  it("takes maps that another process fetches into the folder, and asks no archive itself", async () => {
+    const folder = scratchDir();
+    let requests = 0;
+    const old = EXAMPLE_MAP.replace("2018-09-03", "2008-09-03");
+    const site = await serveOnLoopback((_url, response) => {
+      requests += 1;
+      response.end(old);
+    });
+    const options = { folder, maxMapAgeMs: 86_400_000 };
+    const follower = keeping(`${site}/map`, { ...options, isFetching: false });
+    await follower.keeper.start();
+    await follower.keeper.fetched();
+    await follower.keeper.refresh();
+    expect(follower.state()).toMatchObject({ status: "loading", error: undefined });
+    expect(requests).toBe(0);
+    const fetcher = keeping(`${site}/map`, options);
+    await fetcher.keeper.start();
+    await fetcher.keeper.fetched();
+    await follower.keeper.check();
+    expect(fetcher.state()).toMatchObject({ status: "ready", keys: 6 });
+    // The map is old, but the archive has just said that it is the one to go by.
+    expect(follower.state()).toMatchObject({ status: "ready", keys: 6 });
+    expect(follower.routed()).toBe("+a in-map");
+  });
+
+  it("asks an archive whose map is refused", async () => {
+    const site = await serveOnLoopback((_url, response) => {
+      response.end("!meta {}\norg,arxiv)/* many\n");
+    });
+    const { keeper, routed, state } = keeping(`${site}/map`);
+    await keeper.start();
+    await keeper.fetched();
+    expect(routed()).toBe("+a no-map");
+    expect(state()).toMatchObject({ status: "failed", error: expect.stringContaining("many") });
+  });
+
+  it("fetches anew what the disk has spoilt", async () => {
+    const { url } = await serving(EXAMPLE_MAP);
+    const folder = scratchDir();
+    const first = keeping(`${url}/`, { folder });
+    await first.keeper.start();
+    await first.keeper.fetched();
+    await first.keeper.stop();
+    writeFileSync(join(folder, "a.ukvs"), EXAMPLE_MAP.replaceAll("*", "\0"));
+    const second = keeping(`${url}/`, { folder });
+    await second.keeper.start();
+    expect(second.routed()).toBe("+a no-map");
+    await second.keeper.fetched();
+    expect(second.routed()).toBe("+a in-map");
+    expect(second.state()).toMatchObject({ error: undefined });
+  });
+
+  it("tells when there is no place to keep maps", async () => {
+    const file = join(scratchDir(), "file");
+    writeFileSync(file, "");
+    const { keeper } = keeping("http://a.example/map", { folder: join(file, "maps") });
+    await expect(keeper.start()).rejects.toMatchObject({ code: "MM_IO" });
+  });
+});
+
+describe("mapFolder", () => {
+  it("is in the folder for what can be had again", () => {
+    expect(mapFolder({ XDG_CACHE_HOME: "/var/cache" })).toBe("/var/cache/mementomap/maps");
+    expect(mapFolder({})).toMatch(/[\\/]\.cache[\\/]mementomap[\\/]maps$/);
+  });
+});
+
+describe("MapKeeper, when something happens that should not", () => {
+  it("logs it, keeps the maps in use, and goes on", async () => {
+    const path = join(scratchDir(), "a.ukvs");
+    writeFileSync(path, HAS);
+    const faults: string[] = [];
+    let isBroken = false;
+    const { keeper, routed } = keeping(path, {
+      checkEveryMs: 5,
+      onFault: (error) => faults.push(error.message),
+      onChange: () => {
+        if (isBroken) throw new TypeError("a fault in a timer");
+      },
+    });
+    await keeper.start();
+    isBroken = true;
+    writeFileSync(path, `${HAS}org,b)/ 1\n`);
+    await expect.poll(() => faults.join()).toContain("a fault in a timer");
+    isBroken = false;
+    expect(routed()).toBe("+a in-map");
+    writeFileSync(path, "com,arxiv)/* 3\norg,c)/ 1\n");
+    await expect.poll(routed).toBe("-a not-in-map");
+  });
+});

@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Browser } from "playwright-core";
+import { formatAgo, formatMs, formatShare } from "../../../src/aggregate/service/about-words.ts";
+import { aggregating, localArchive, plainArchive } from "../../support/aggregating.ts";
+import { CHROMIUM, launchChromium } from "../../support/chromium.ts";
+
+describe("words of the dashboard", () => {
+  it.each([
+    [0, "0 %"],
+    [1, "100 %"],
+    [0.862, "86 %"],
+    [0.054, "5.4 %"],
+    [0.9565, "95.7 %"],
+    [0.0012, "0.12 %"],
+    [0.00001, "< 0.01 %"],
+    [0.99999, "> 99.99 %"],
+    [0.9995, "99.95 %"],
+  ])("writes the share %d as %s", (share, text) => {
+    expect(formatShare(share)).toBe(text);
+  });
+
+  it("writes times", () => {
+    const day = 86_400_000;
+    expect([0, 59_000, 60_000, 7_300_000, day, 3.7 * day].map(formatAgo)).toEqual([
+      "0 s",
+      "59 s",
+      "1 min",
+      "2 hours",
+      "1 day",
+      "3 days",
+    ]);
+    expect([1.26, 120.4, 1400].map(formatMs)).toEqual(["1.3 ms", "120 ms", "1.4 s"]);
+  });
+});
+
+describe.skipIf(CHROMIUM === undefined)("the dashboard", () => {
+  let browser: Browser;
+
+  beforeAll(async () => {
+    browser = await launchChromium();
+  });
+
+  afterAll(() => browser.close());
+
+  it.each([1280, 390])("fits %d pixels, loads nothing, and names every archive", async (width) => {
+    const ill = await localArchive(
+      "ill",
+      (_request, response) => void response.writeHead(500).end(),
+    );
+    const evil = await plainArchive("evil", []);
+    const named = { ...evil, archive: { ...evil.archive, name: "<script>alert(1)</script>" } };
+    const { url } = await aggregating([await plainArchive("fine", ["20150101000000"]), ill, named]);
+    await fetch(`${url}/timemap/link/http://example.org/`);
+    const page = await browser.newPage({ viewport: { width, height: 900 } });
+    const requests: string[] = [];
+    const faults: string[] = [];
+    page.on("request", (request) => requests.push(request.url()));
+    page.on("console", (message) => faults.push(message.text()));
+    page.on("pageerror", (error) => faults.push(error.message));
+    await page.goto(`${url}/about`);
+    expect(requests.filter((each) => !each.startsWith("data:"))).toEqual([`${url}/about`]);
+    expect(faults).toEqual([]);
+    expect(await page.locator("tbody th").allTextContents()).toEqual(
+      expect.arrayContaining([
+        "Archive finefine",
+        "Archive illill",
+        "<script>alert(1)</script>evil",
+      ]),
+    );
+    const text = await page.locator("main").innerText();
+    expect(text).toMatch(/awake/);
+    expect(text).toMatch(/failed once/);
+    const overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+    expect(await page.evaluate(overflow)).toBe(0);
+    await page.close();
+  });
+});

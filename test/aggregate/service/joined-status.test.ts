@@ -1,0 +1,79 @@
+import { describe, expect, it } from "vitest";
+import {
+  joinedHealth,
+  JoinedStatus,
+  type StatusSnapshot,
+} from "../../../src/aggregate/service/joined-status.ts";
+import {
+  type Aggregating,
+  aggregating,
+  type LocalArchive,
+  localArchive,
+  plainArchive,
+} from "../../support/aggregating.ts";
+
+const BOTH = { wanted: 2, running: 2 };
+
+/** As another process gets it. */
+function snapshotOf({ service }: Aggregating): StatusSnapshot {
+  return structuredClone(service.snapshot());
+}
+
+async function failing(): Promise<LocalArchive & { fail: (isFailing: boolean) => void }> {
+  let isFailing = false;
+  const archive = await localArchive("odd", (_request, response) => {
+    response.writeHead(isFailing ? 500 : 404).end();
+  });
+  return {
+    ...archive,
+    fail(value) {
+      isFailing = value;
+    },
+  };
+}
+
+async function ask({ url }: Aggregating, times: number = 1): Promise<void> {
+  for (let i = 0; i < times; i++) await fetch(`${url}/timemap/link/http://example.org/${i}`);
+}
+
+describe("what several processes know", () => {
+  it("is added, and the worst of it shown", async () => {
+    const odd = await failing();
+    const archives = [odd, await plainArchive("one", ["20050101000000"])];
+    const a = await aggregating(archives);
+    const b = await aggregating(archives);
+    await ask(a, 2);
+    odd.fail(true);
+    await ask(b, 3);
+    const joined = new JoinedStatus([snapshotOf(a), snapshotOf(b)]);
+    expect(joined.routing()).toMatchObject({ sessions: 5, asked: 10, hits: 5 });
+    const [first, second] = joined.archives();
+    expect(first).toMatchObject({
+      tally: { asked: 5, misses: 2, errors: 3 },
+      upstream: { consecutiveFailures: 3 },
+      counters: { requests: 5, failingAnswers: 3 },
+    });
+    expect(second).toMatchObject({ tally: { hits: 5, mementos: 5 }, counters: { requests: 5 } });
+    expect(second?.tally.latencies.reduce((sum, count) => sum + count, 0)).toBe(5);
+  });
+
+  it("makes a service failing only if all of them are, and degraded if one is missing", async () => {
+    const odd = await failing();
+    const a = await aggregating([odd]);
+    const b = await aggregating([odd]);
+    await ask(a);
+    expect(joinedHealth([snapshotOf(a), snapshotOf(b)], BOTH)).toMatchObject({ status: "ok" });
+    odd.fail(true);
+    await ask(b);
+    expect(joinedHealth([snapshotOf(a), snapshotOf(b)], BOTH)).toMatchObject({
+      status: "degraded",
+      problems: [{ archive: "odd", problem: "failing" }],
+    });
+    expect(joinedHealth([snapshotOf(a)], { wanted: 2, running: 1 })).toMatchObject({
+      status: "degraded",
+      problems: [{ problem: "worker-missing" }],
+    });
+    await ask(a, 2);
+    expect(joinedHealth([snapshotOf(a), snapshotOf(b)], BOTH)).toMatchObject({ status: "failing" });
+  });
+});

@@ -1,0 +1,62 @@
+import { describe, expect, it } from "vitest";
+import { NO_PREFERENCES, readPreferences } from "../../../src/aggregate/service/preferences.ts";
+
+describe("readPreferences", () => {
+  it("costs nothing where nothing is wished for", () => {
+    expect(readPreferences({ host: "localhost", accept: "*/*" })).toBe(NO_PREFERENCES);
+  });
+
+  it.each([
+    ['archives="ia loc"', { only: ["ia", "loc"] }],
+    ["archives=ia", { only: ["ia"] }],
+    ['Archives="ia, loc", except-archives="pt"', { only: ["ia", "loc"], except: ["pt"] }],
+    ["from=2010, until=2014", { from: 20100101000000, until: 20141231235959 }],
+    ["until=20140213094521", { until: 20140213094521 }],
+    ["top-k=3,min-likelihood=0.25", { topK: 3, minLikelihood: 0.25 }],
+  ])("reads Prefer: %s", (prefer, route) => {
+    const preferences = readPreferences({ prefer });
+    expect(preferences.route).toEqual({ ...route, referer: undefined });
+    expect(preferences.applied).toBe(prefer.split(/,\s*(?=[a-z-]+=)/).join(", "));
+  });
+
+  it("passes over the preferences of others, and what is no preference at all", () => {
+    const prefer =
+      'respond-async, wait=100;x="a,b", handling=lenient, "", routing=off, return=minimal';
+    expect(readPreferences({ prefer })).toMatchObject({
+      isBroadcast: true,
+      applied: "routing=off",
+    });
+  });
+
+  it("knows other ways to say the same", () => {
+    const headers = { "x-memgator-archive-filter": "ia,!pt, loc", "x-mementomap-route": "1" };
+    expect(readPreferences(headers)).toMatchObject({
+      route: { only: ["ia", "loc"], except: ["pt"] },
+      wantsReasons: true,
+      applied: undefined,
+    });
+  });
+
+  it.each([
+    ["no-cache", "no-cache"],
+    ["max-age=0", "no-cache"],
+    ["max-age=60, No-Store", "no-cache"],
+    ["only-if-cached, no-cache", "only-if-cached"],
+    ["max-age=60", undefined],
+  ])("passes on Cache-Control: %s as %s", (text, expected) => {
+    expect(readPreferences({ "cache-control": text }).cacheControl).toBe(expected);
+  });
+
+  it("takes the page that embeds from Referer", () => {
+    expect(readPreferences({ referer: "http://a/" }).route).toEqual({ referer: "http://a/" });
+  });
+
+  it.each([
+    ["from=soon", /the preference from is "soon"; write YYYY/],
+    ["top-k=0", /whole number from 1 up/],
+    ["min-likelihood=2", /a number from 0 to 1/],
+    ["routing=perhaps", /write on or off/],
+  ])("tells what is wrong with %s", (prefer, message) => {
+    expect(() => readPreferences({ prefer })).toThrow(message);
+  });
+});

@@ -1,0 +1,136 @@
+import { createServer, type AddressInfo, type Socket } from "node:net";
+import { onTestFinished } from "vitest";
+import type { UpstreamAnswer, UpstreamRequest } from "../../../src/aggregate/upstream.ts";
+import type { Archive } from "../../../src/aggregate/route/archive.ts";
+import {
+  type ArchiveUpstream,
+  createUpstream,
+  type UpstreamOptions,
+} from "../../../src/aggregate/upstream/archive-upstream.ts";
+
+/** An archive of this machine that says byte for byte what a test wants. */
+export interface RawArchive {
+  readonly origin: string;
+  readonly archive: WholeArchive;
+  /** The head of every request so far, as it came. */
+  readonly heads: string[];
+  /** Connections made so far. */
+  readonly connections: () => number;
+}
+
+/** `answer` is called for every request with the connection, and the number of the request from 0. */
+export async function rawArchive(
+  answer: (socket: Socket, number: number, head: string) => void,
+  members: Partial<WholeArchive> = {},
+): Promise<RawArchive> {
+  const heads: string[] = [];
+  const sockets = new Set<Socket>();
+  let connections = 0;
+  const server = createServer((socket) => {
+    connections += 1;
+    sockets.add(socket);
+    socket.on("error", () => undefined); // being cut off is part of many tests
+    socket.once("close", () => sockets.delete(socket));
+    let text = "";
+    socket.on("data", (chunk: Buffer) => {
+      text += chunk.toString("latin1");
+      for (let end = text.indexOf("\r\n\r\n"); end !== -1; end = text.indexOf("\r\n\r\n")) {
+        const head = text.slice(0, end);
+        text = text.slice(end + 4);
+        heads.push(head);
+        answer(socket, heads.length - 1, head);
+      }
+    });
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  onTestFinished(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    origin,
+    archive: archiveAt(origin, members),
+    heads,
+    connections: () => connections,
+  };
+}
+
+/** An archive that has both endpoints. */
+export interface WholeArchive extends Archive {
+  readonly timemap: string;
+  readonly timegate: string;
+}
+
+export function archiveAt(origin: string, members: Partial<WholeArchive> = {}): WholeArchive {
+  return {
+    id: "raw",
+    name: "Raw",
+    timemap: `${origin}/timemap/`,
+    timegate: `${origin}/timegate/`,
+    probability: undefined,
+    mementomap: undefined,
+    timeoutMs: undefined,
+    from: undefined,
+    until: undefined,
+    concurrency: undefined,
+    rate: undefined,
+    ...members,
+  };
+}
+
+/** A whole answer as bytes of HTTP/1.1. */
+export function httpAnswer(
+  status: number,
+  body: string = "",
+  headers: Readonly<Record<string, string>> = {},
+): string {
+  const fields = Object.entries({ "Content-Length": String(body.length), ...headers });
+  const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`).join("");
+  return `HTTP/1.1 ${status} X\r\n${lines}\r\n${body}`;
+}
+
+/** An upstream that is closed when the test ends. */
+export function testUpstream(options: UpstreamOptions = {}): ArchiveUpstream {
+  const upstream = createUpstream({ retries: 0, retryDelayMs: 1, ...options });
+  onTestFinished(() => upstream.close());
+  return upstream;
+}
+
+export function timemapRequest(
+  archive: Archive,
+  members: Partial<UpstreamRequest> = {},
+): UpstreamRequest {
+  return {
+    archive,
+    url: `${archive.timemap}http://example.com/`,
+    followsRedirects: true,
+    isCacheable: false,
+    maxBytes: 1_000_000,
+    ...members,
+  };
+}
+
+/** The whole body of an answer, a character for each byte. */
+export async function bodyOf(answer: UpstreamAnswer): Promise<string> {
+  let text = "";
+  await answer.read((chunk) => (text += Buffer.from(chunk).toString("latin1")));
+  return text;
+}
+
+/** Asks, and reads to the end. */
+export async function askWhole(
+  upstream: ArchiveUpstream,
+  request: UpstreamRequest,
+): Promise<{ status: number; body: string; origin: UpstreamAnswer["origin"]; url: string }> {
+  const answer = await upstream.ask(request);
+  const { status, origin, url } = answer;
+  return { status, body: await bodyOf(answer), origin, url };
+}
+
+/** Different addresses of one archive. */
+export function numbered(url: string, count: number): string[] {
+  return Array.from({ length: count }, (_, at) => `${url}${at}`);
+}

@@ -1,0 +1,196 @@
+import { gzipSync } from "node:zlib";
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { decompressed, recognizeCompression } from "../../src/files/decompress.ts";
+import { chunked, collected } from "../support/chunked.ts";
+
+const ZSTD_HELLO_WORLD = [
+  // `printf 'hello\n' | zstd -c` and `printf 'world\n' | zstd -c`
+  "KLUv/QRYMQAAaGVsbG8KU4i9kQ==",
+  "KLUv/QRYMQAAd29ybGQKqm5Wnw==",
+];
+
+async function* failing(): AsyncGenerator<Uint8Array> {
+  yield gzipSync("hello").subarray(0, 14);
+  throw new Error("the cable is gone");
+}
+
+const lengths = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 5 });
+
+describe.each([
+  ["decompressed", false],
+  ["decompressed in place", true],
+])("%s", (_, inPlace) => {
+  const options = { source: "x", inPlace };
+
+  async function text(bytes: Uint8Array, lengths: readonly number[] = [7]): Promise<string> {
+    const output = await collected(decompressed(chunked(bytes, lengths), options));
+    return Buffer.from(output).toString();
+  }
+
+  it("gives plain bytes as they are, however they are cut", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), lengths, async (bytes, cut) => {
+        fc.pre(recognizeCompression(bytes) === undefined);
+        const output = await collected(decompressed(chunked(bytes, cut), options));
+        expect(Buffer.from(output)).toEqual(Buffer.from(bytes));
+      }),
+    );
+  });
+
+  it("reads every gzip member, however they are cut", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.string(), { minLength: 1 }), lengths, async (members, cut) => {
+        const bytes = Buffer.concat(members.map((member) => gzipSync(member)));
+        expect(await text(bytes, cut)).toBe(members.join(""));
+      }),
+    );
+  });
+
+  it("reads what is much larger than it is stored, and keeps what was given", async () => {
+    const lines = Array.from({ length: 400_000 }, (__, i) => `com,site${i % 700})/page/${i}\n`);
+    const plain = Buffer.from(lines.join(""));
+    const stored = Buffer.concat([gzipSync(plain), gzipSync(Buffer.alloc(20_000_000, "x"))]);
+    const output = await collected(decompressed(chunked(stored, [300_000, 7]), options));
+    expect(Buffer.compare(output, Buffer.concat([plain, Buffer.alloc(20_000_000, "x")]))).toBe(0);
+  });
+
+  it("allows zero bytes after the last gzip member", async () => {
+    const padded = Buffer.concat([gzipSync("hello\n"), Buffer.alloc(100)]);
+    expect(await text(padded)).toBe("hello\n");
+    expect(await text(padded, [1000])).toBe("hello\n");
+  });
+
+  const gzip = gzipSync("hello world, hello world\n");
+  it.each([
+    ["cut in the trailer", gzip.subarray(0, -3), /cut short/],
+    ["cut in the data", gzip.subarray(0, 14), /cut short/],
+    ["cut in the header", gzip.subarray(0, 5), /cut short/],
+    ["cut in the second member", Buffer.concat([gzip, gzip.subarray(0, 9)]), /cut short/],
+    ["followed by text", Buffer.concat([gzip, Buffer.from("text")]), /damaged or followed/],
+    [
+      "followed by zeros and a member",
+      Buffer.concat([gzip, Buffer.alloc(30), gzip]),
+      /something else follows/,
+    ],
+    [
+      "damaged",
+      Buffer.from(gzip.map((byte, index) => (index === 15 ? byte ^ 0xff : byte))),
+      /damaged/,
+    ],
+  ])("refuses gzip that is %s", async (_name, bytes, message) => {
+    for (const cut of [[1], [7], [1000]]) {
+      await expect(text(bytes, cut)).rejects.toMatchObject({
+        code: "MM_BAD_INPUT",
+        message: expect.stringMatching(message),
+        position: { source: "x" },
+      });
+    }
+  });
+
+  const zstd = Buffer.concat(ZSTD_HELLO_WORLD.map((frame) => Buffer.from(frame, "base64")));
+  const skippable = Buffer.from([0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 9, 9, 9]);
+  it("reads every zstd frame and passes over skippable ones", async () => {
+    for (const cut of [[1], [7], [1000]]) {
+      expect(await text(zstd, cut)).toBe("hello\nworld\n");
+      expect(await text(Buffer.concat([skippable, zstd]), cut)).toBe("hello\nworld\n");
+    }
+  });
+
+  it("refuses zstd that is cut short or followed by something else", async () => {
+    const frameEnd = zstd.length / 2;
+    for (let length = 5; length < zstd.length; length++) {
+      if (length === frameEnd) continue;
+      const cut = text(zstd.subarray(0, length));
+      await expect(cut, `${length} bytes`).rejects.toMatchObject({ code: "MM_BAD_INPUT" });
+    }
+    const followed = Buffer.concat([zstd, Buffer.from("something else entirely")]);
+    await expect(text(followed)).rejects.toMatchObject({ code: "MM_BAD_INPUT" });
+  });
+
+  it("stops at the limit of bytes", async () => {
+    const bomb = gzipSync(Buffer.alloc(1_000_000));
+    const output = decompressed(chunked(bomb, [100]), { ...options, maxDecompressedBytes: 5000 });
+    await expect(collected(output)).rejects.toMatchObject({ code: "MM_LIMIT" });
+  });
+
+  it("stops a bomb by its ratio", async () => {
+    const member = gzipSync(Buffer.alloc(2 ** 27));
+    async function* members(): AsyncGenerator<Uint8Array> {
+      for (let count = 0; count < 10; count += 1) yield member;
+    }
+    const drain = async (): Promise<void> => {
+      for await (const chunk of decompressed(members(), options)) {
+        expect(chunk.length).toBeGreaterThan(0);
+      }
+    };
+    await expect(drain()).rejects.toMatchObject({
+      code: "MM_LIMIT",
+      message: expect.stringContaining("more than 1000 times"),
+    });
+  });
+
+  it("closes its source when the reader leaves early", async () => {
+    let isClosed = false;
+    let given = 0;
+    const random = Buffer.from(Array.from({ length: 3000 }, (_, index) => (index * 7919) % 251));
+    async function* endless(): AsyncGenerator<Uint8Array> {
+      try {
+        for (;;) {
+          given += 1;
+          yield gzipSync(random);
+        }
+      } finally {
+        isClosed = true;
+      }
+    }
+    for await (const chunk of decompressed(endless(), options)) {
+      expect(chunk.length).toBeGreaterThan(0);
+      break;
+    }
+    expect(isClosed).toBe(true);
+    expect(given).toBeLessThan(1000);
+  });
+
+  it("passes on the errors of its source", async () => {
+    await expect(collected(decompressed(failing(), options))).rejects.toThrow("the cable is gone");
+  });
+});
+
+describe("decompressed in place", () => {
+  async function outcome(bytes: Uint8Array, cut: readonly number[], inPlace: boolean) {
+    const given: Uint8Array[] = [];
+    const chunks = decompressed(chunked(bytes, cut), { source: "x", inPlace });
+    try {
+      for await (const chunk of chunks) given.push(chunk);
+      return { text: Buffer.concat(given).toString("latin1"), fault: undefined };
+    } catch (error) {
+      return { text: undefined, fault: error };
+    }
+  }
+
+  it("says of damaged data what is said on another thread", async () => {
+    const harm = fc.record({
+      at: fc.nat(),
+      byte: fc.integer({ min: 1, max: 255 }),
+      cutsOff: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.string({ maxLength: 60 }), { minLength: 1, maxLength: 4 }),
+        harm,
+        fc.nat({ max: 3 }),
+        lengths,
+        async (members, { at, byte, cutsOff }, zeros, cut) => {
+          const sound = [...members.map((member) => gzipSync(member)), Buffer.alloc(zeros)];
+          const stored = Buffer.concat(sound);
+          const place = 4 + (at % (stored.length - 4));
+          stored[place] ^= byte;
+          const bytes = cutsOff ? stored.subarray(0, place) : stored;
+          expect(await outcome(bytes, cut, true)).toEqual(await outcome(bytes, cut, false));
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,175 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { isAbandoned, ownerMark } from "../../src/files/owner-mark.ts";
+import { lockFile } from "../../src/files/lock-file.ts";
+import { Interrupt } from "../../src/files/interrupt.ts";
+import { withOutput } from "../../src/files/output-file.ts";
+import { withOutputFolder } from "../../src/files/output-folder.ts";
+import { withTempDir } from "../../src/files/temp-dir.ts";
+import { removeAbandoned, temporaryPath } from "../../src/files/temporary-path.ts";
+import { scratchDir } from "../support/scratch.ts";
+
+/** The mark of a process of this machine that has ended. */
+function deadMark(ending: "tmp" | "lock" = "tmp"): string {
+  const { pid } = spawnSync(process.execPath, ["--version"]);
+  return ownerMark(ending).replace(`.${process.pid}-`, `.${pid}-`);
+}
+
+/** A mark of another machine. */
+function foreignMark(): string {
+  return ownerMark("tmp").replace(/-[\da-z]{7}-/, "-0000000-");
+}
+
+describe("a temporary name", () => {
+  it("is abandoned when its process is gone, and not before", () => {
+    const now = Date.now();
+    expect(isAbandoned(`.map${deadMark()}`, now)).toBe(true);
+    expect(isAbandoned(`.map${ownerMark("tmp")}`, 0)).toBe(false);
+    const parent = ownerMark("tmp").replace(`.${process.pid}-`, `.${process.ppid}-`);
+    expect(isAbandoned(`.map${parent}`, 0)).toBe(false);
+    // An earlier process with the same number, as in containers.
+    const earlier = ownerMark("tmp").replace(/-[\da-z]{12}\./, "-000000000000.");
+    expect(isAbandoned(`.map${earlier}`, now)).toBe(true);
+    expect(isAbandoned("map.ukvs", 0)).toBe(false);
+    expect(isAbandoned(".map.123-abc.tmp", 0)).toBe(false);
+  });
+
+  it("of another machine is abandoned when nothing was done with it for a week", () => {
+    const day = 24 * 3600 * 1000;
+    expect(isAbandoned(`.map${foreignMark()}`, Date.now() - 6 * day)).toBe(false);
+    expect(isAbandoned(`.map${foreignMark()}`, Date.now() - 8 * day)).toBe(true);
+  });
+
+  it.each(["a", "x".repeat(255), "é".repeat(127), "𝒳".repeat(63)])(
+    "fits wherever %s does",
+    async (name) => {
+      const folder = scratchDir();
+      writeFileSync(join(folder, name), "old");
+      await withOutput(join(folder, name), { stdout: process.stdout }, (output) =>
+        output.write(Buffer.from("new")),
+      );
+      expect(readdirSync(folder)).toEqual([name]);
+      const unlock = await lockFile(join(folder, name));
+      await expect(lockFile(join(folder, name))).rejects.toMatchObject({ code: "MM_IO" });
+      unlock();
+    },
+  );
+});
+
+describe("what a killed process left", () => {
+  const living = `.other.ukvs${ownerMark("tmp")}`;
+
+  function litter(folder: string): void {
+    writeFileSync(join(folder, `.map.ukvs${deadMark()}`), "half");
+    const scratch = join(folder, `mementomap${deadMark()}`);
+    mkdirSync(scratch);
+    writeFileSync(join(scratch, "run-1"), "x");
+    writeFileSync(join(folder, living), "at work");
+    writeFileSync(join(folder, ".map.tmp"), "somebody's");
+  }
+  const left = [".map.tmp", living].sort();
+
+  it("is removed by the next output in the folder", async () => {
+    const folder = scratchDir();
+    litter(folder);
+    await withOutput(join(folder, "map.ukvs"), { stdout: process.stdout }, async () => undefined);
+    expect(readdirSync(folder).sort()).toEqual([...left, "map.ukvs"]);
+  });
+
+  it("is removed by the next folder of pages beside it", async () => {
+    const folder = scratchDir();
+    litter(folder);
+    await withOutputFolder(join(folder, "pages"), {}, async () => undefined);
+    expect(readdirSync(folder).sort()).toEqual([...left, "pages"]);
+  });
+
+  it("is removed by the next scratch folder beside it", async () => {
+    const folder = scratchDir();
+    litter(folder);
+    await withTempDir({ parent: folder }, async () => undefined);
+    expect(readdirSync(folder).sort()).toEqual(left);
+  });
+
+  it("stays where it cannot be read or removed", async () => {
+    await expect(removeAbandoned(join(scratchDir(), "none"))).resolves.toBeUndefined();
+  });
+
+  it.skipIf(process.getuid?.() !== 0)("stays where another user has left it", async () => {
+    const folder = scratchDir();
+    const path = join(folder, `.map${deadMark()}`);
+    writeFileSync(path, "");
+    spawnSync("chown", ["12345", path]);
+    await removeAbandoned(folder);
+    expect(existsSync(path)).toBe(true);
+  });
+
+  it("of another machine goes when it is old", async () => {
+    const folder = scratchDir();
+    const [young, old] = [foreignMark(), foreignMark()].map((mark) => join(folder, `.map${mark}`));
+    for (const path of [young, old]) writeFileSync(path ?? "", "");
+    utimesSync(old ?? "", 1, 1);
+    await removeAbandoned(folder);
+    expect(readdirSync(folder)).toEqual([basename(young ?? "")]);
+  });
+});
+
+describe("lockFile", () => {
+  it("lets one in at a time", async () => {
+    const path = join(scratchDir(), "index.cdxj");
+    const unlock = await lockFile(path);
+    await expect(lockFile(path)).rejects.toMatchObject({
+      code: "MM_IO",
+      position: { source: path },
+      message: expect.stringContaining("another run"),
+    });
+    unlock();
+    (await lockFile(path))();
+    expect(readdirSync(join(path, ".."))).toEqual([]);
+  });
+
+  it("never lets two in that come at the same moment", async () => {
+    const path = join(scratchDir(), "index.cdxj");
+    const tries = await Promise.allSettled(Array.from({ length: 20 }, () => lockFile(path)));
+    const inside = tries.filter(({ status }) => status === "fulfilled");
+    expect(inside.length).toBeLessThanOrEqual(1);
+  });
+
+  it("goes by names, not by what they begin with", async () => {
+    const folder = scratchDir();
+    const names = ["index", "index.cdxj", "index.cdxj.gz"];
+    for (const name of names) {
+      const unlock = await lockFile(join(folder, name));
+      for (const other of names) {
+        if (other !== name) (await lockFile(join(folder, other)))();
+      }
+      expect(readdirSync(folder)).toHaveLength(1);
+      unlock();
+    }
+  });
+
+  it("takes over from a process that was killed", async () => {
+    const path = join(scratchDir(), "index.cdxj");
+    writeFileSync(join(path, "..", `.index.cdxj${deadMark("lock")}`), "");
+    (await lockFile(path))();
+    expect(readdirSync(join(path, ".."))).toEqual([]);
+  });
+
+  it("is given back on interruption", async () => {
+    const path = join(scratchDir(), "index.cdxj");
+    const interrupt = new Interrupt();
+    await lockFile(path, interrupt);
+    interrupt.cleanUp();
+    expect(readdirSync(join(path, ".."))).toEqual([]);
+  });
+
+  it("says where no lock can be made", async () => {
+    const path = join(scratchDir(), "none", "index.cdxj");
+    await expect(lockFile(path)).rejects.toMatchObject({ position: { source: path } });
+  });
+
+  it("is a temporary name of the file", () => {
+    expect(basename(temporaryPath("/x/map", "lock"))).toMatch(/^\.map\.\d+-.{7}-.{12}\.lock$/);
+  });
+});

@@ -1,0 +1,271 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { HarvestOptions, HarvestSummary } from "../../src/harvest/harvest-index.ts";
+import { harvestIndex } from "../../src/harvest/harvest-index.ts";
+import { serveOnLoopback } from "../support/http-server.ts";
+import { runCli } from "../support/run-cli.ts";
+import { scratchDir } from "../support/scratch.ts";
+
+const FAST: HarvestOptions = {
+  intervalMs: 0,
+  backOff: { retries: 1, firstMs: 1, longestMs: 1 },
+};
+
+/** What a CDX server goes by, besides `url`. */
+interface Manner {
+  /** Sends this many rows at most, and does not say so. */
+  readonly cap: number;
+  readonly limit: boolean;
+  readonly times: boolean;
+  readonly reverse: boolean;
+  /** Answers 400 to what it does not go by, as OutbackCDX does; else ignores it. */
+  readonly complains?: boolean | undefined;
+}
+
+const PYWB = { limit: true, times: true, reverse: true };
+
+/** The answer of a server without pages: rows of one host, `key SP datetime SP …`. */
+function answer(
+  rows: readonly string[],
+  { searchParams }: URL,
+  manner: Manner,
+): string | undefined {
+  if (searchParams.get("url") !== "a.com") return "";
+  const [from, to] = [searchParams.get("from"), searchParams.get("to")];
+  const isReverse = searchParams.get("sort") === "reverse";
+  const isComplaint =
+    (!manner.times && (from !== null || to !== null)) || (!manner.reverse && isReverse);
+  if (isComplaint && manner.complains === true) return undefined;
+  let found = [...rows];
+  if (manner.times) {
+    const time = (row: string): string => row.split(" ")[1] ?? "";
+    if (from !== null) found = found.filter((row) => time(row) >= from);
+    if (to !== null) found = found.filter((row) => time(row) <= to.padEnd(14, "9"));
+  }
+  if (isReverse && manner.reverse) found.reverse();
+  const limit = manner.limit ? Number(searchParams.get("limit") ?? Infinity) : Infinity;
+  return found
+    .slice(0, Math.min(limit, manner.cap))
+    .map((row) => `${row}\n`)
+    .join("");
+}
+
+async function harvest(
+  rows: readonly string[],
+  manner: Manner,
+  options: HarvestOptions = {},
+): Promise<{ readonly summary: HarvestSummary; readonly text: string; readonly asked: URL[] }> {
+  const asked: URL[] = [];
+  const api = await serveOnLoopback((url, response) => {
+    asked.push(url);
+    const text = answer(rows, url, manner);
+    if (text === undefined) response.writeHead(400);
+    response.end(text ?? "not implemented");
+  });
+  const target = join(scratchDir(), "index.cdx");
+  const queries = [{ url: "a.com", match: "domain" as const }];
+  const summary = await harvestIndex(api, queries, target, { ...FAST, ...options });
+  expect(readdirSync(join(target, ".."))).toEqual(["index.cdx"]);
+  return { summary, text: readFileSync(target, "utf8"), asked };
+}
+
+/** Rows in the order of an index. */
+function makeRows(count: number, keys: number, seconds: number): string[] {
+  return Array.from({ length: count }, (_, i) => {
+    const key = String(i % keys).padStart(5, "0");
+    const date = new Date(Date.UTC(2012, 0, 1) + (i % seconds) * 40_000_000);
+    const datetime = date.toISOString().replaceAll(/\D/g, "").slice(0, 14);
+    return `com,a)/${key} ${datetime} http://a.com/${key} text/html 200 ${i} 1`;
+  }).toSorted();
+}
+
+function sortedLines(text: string): string[] {
+  return text
+    .split("\n")
+    .filter((line) => line !== "")
+    .toSorted();
+}
+
+describe("a server with a silent limit", () => {
+  it.each([
+    ["that goes by everything", { ...PYWB, cap: 1000 }],
+    ["that cannot be asked for its last row", { ...PYWB, reverse: false, cap: 1000 }],
+    ["that complains of what it cannot", { ...PYWB, reverse: false, complains: true, cap: 1000 }],
+    ["that is not round", { ...PYWB, cap: 1237 }],
+    ["that is a power of two, without a last row", { ...PYWB, reverse: false, cap: 1024 }],
+    ["that ignores limits", { ...PYWB, limit: false, cap: 1000 }],
+    ["that is small", { ...PYWB, cap: 10 }],
+  ])("%s gives all rows in the end", async (_name, manner) => {
+    const rows = makeRows(manner.cap * 7 + 3, 300, 600);
+    const { summary, text } = await harvest(rows, manner);
+    expect(sortedLines(text)).toEqual(rows);
+    expect(summary).toMatchObject({ lines: rows.length, sampleReason: undefined });
+  });
+
+  it("within the captures of one key gives all of them", async () => {
+    const rows = makeRows(3500, 1, 3500);
+    expect(new Set(rows.map((row) => row.split(" ")[0])).size).toBe(1);
+    for (const manner of [
+      { ...PYWB, cap: 1000 },
+      { ...PYWB, reverse: false, cap: 1000 },
+    ]) {
+      const { summary, text } = await harvest(rows, manner);
+      expect(sortedLines(text)).toEqual(rows);
+      expect(summary.sampleReason).toBeUndefined();
+    }
+  });
+
+  it("of any size gives all rows, where the server can be asked for its last one", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1001, max: 2500 }),
+        fc.integer({ min: 1, max: 400 }),
+        // Often with captures of one key in the same second, between which the limit may cut.
+        fc.integer({ min: 30, max: 6000 }),
+        async (cap, keys, seconds) => {
+          const rows = makeRows(4000, keys, seconds);
+          const { summary, text } = await harvest(rows, { ...PYWB, cap });
+          expect(sortedLines(text)).toEqual(rows);
+          expect(summary.sampleReason).toBeUndefined();
+        },
+      ),
+      { numRuns: 12 },
+    );
+  });
+
+  it.each([
+    ["does not go by times", { limit: true, times: false, reverse: true, cap: 1000 }],
+    ["goes by nothing", { limit: true, times: false, reverse: false, cap: 1000 }],
+    ["complains", { limit: true, times: false, reverse: false, complains: true, cap: 1000 }],
+    ["ignores limits, too", { limit: false, times: false, reverse: false, cap: 500 }],
+  ])("that %s gives a sample", async (_name, manner) => {
+    const rows = makeRows(3000, 300, 600);
+    const { summary, text } = await harvest(rows, manner);
+    expect(summary.sampleReason).toMatch(/may be missing/);
+    const [head = "", ...lines] = text.split("\n");
+    expect(head).toMatch(/^!meta \{"sample":true,"source":"http:/);
+    expect(lines.slice(0, -1)).toEqual(rows.slice(0, manner.cap));
+  });
+
+  it("gives a sample of what has the same datetime", async () => {
+    const rows = makeRows(3000, 3000, 1);
+    const { summary, text } = await harvest(rows, { ...PYWB, cap: 1000 });
+    expect(summary.sampleReason).toMatch(/of the same second/);
+    expect(sortedLines(text)).toEqual(
+      sortedLines(`${text.split("\n")[0]}\n${rows.slice(0, 1000).join("\n")}`),
+    );
+  });
+
+  it("is not suspected without a reason", async () => {
+    const rows = makeRows(357, 300, 600);
+    const manner = { limit: false, times: false, reverse: false, cap: Infinity };
+    const { summary, asked } = await harvest(rows, manner);
+    expect(summary).toMatchObject({ lines: 357, sampleReason: undefined });
+    expect(asked).toHaveLength(2);
+    // A round number is no limit if the last row is there.
+    const round = await harvest(makeRows(1000, 300, 600), { ...PYWB, cap: Infinity });
+    expect(round.summary.sampleReason).toBeUndefined();
+    expect(round.asked).toHaveLength(3);
+    expect(round.asked[1]?.searchParams.get("limit")).toBe("1000000000");
+  });
+
+  it("is continued after a stop", async () => {
+    const rows = makeRows(5000, 300, 600);
+    let left = 8;
+    const api = await serveOnLoopback((url, response) => {
+      if (left-- === 0) return void response.writeHead(403).end();
+      response.end(answer(rows, url, { ...PYWB, cap: 1000 }));
+    });
+    const target = join(scratchDir(), "index.cdx");
+    const queries = [{ url: "a.com", match: "domain" as const }];
+    await expect(harvestIndex(api, queries, target, FAST)).rejects.toThrow("403");
+    const summary = await harvestIndex(api, queries, target, FAST);
+    expect(sortedLines(readFileSync(target, "utf8"))).toEqual(rows);
+    expect(summary.resumedLines).toBeGreaterThan(0);
+  });
+
+  it("is found where the server only seems to have resume keys", async () => {
+    const rows = makeRows(2500, 300, 600);
+    const api = await serveOnLoopback((url, response) => {
+      const isProbe = url.searchParams.has("showNumPages");
+      response.end(isProbe ? "1\n" : answer(rows, url, { ...PYWB, cap: 1000 }));
+    });
+    const target = join(scratchDir(), "index.cdx");
+    const queries = [{ url: "a.com", match: "domain" as const }];
+    const summary = await harvestIndex(api, queries, target, { ...FAST, linesPerPage: 1000 });
+    expect(sortedLines(readFileSync(target, "utf8"))).toEqual(rows);
+    expect(summary.sampleReason).toBeUndefined();
+  });
+
+  it("of pages gives a sample", async () => {
+    const rows = makeRows(9000, 9000, 600);
+    const api = await serveOnLoopback((url, response) => {
+      if (url.searchParams.has("showNumPages")) return void response.end('{"pages": 3}');
+      const page = Number(url.searchParams.get("page"));
+      const some = rows.slice(page * 3000, page * 3000 + 3000);
+      response.end(answer(some, url, { ...PYWB, cap: 1000 }));
+    });
+    const target = join(scratchDir(), "index.cdx");
+    const queries = [{ url: "a.com", match: "domain" as const }];
+    const summary = await harvestIndex(api, queries, target, FAST);
+    expect(summary.sampleReason).toMatch(/only 1,000 rows of a page/);
+  });
+});
+
+describe("mementomap harvest", () => {
+  it("warns of a sample, ends with 1, and generate makes a map of at least so many", async () => {
+    const rows = makeRows(3000, 300, 600);
+    const manner = { limit: true, times: false, reverse: false, cap: 1000 };
+    const api = await serveOnLoopback((url, response) => {
+      response.end(answer(rows, url, manner));
+    });
+    const target = join(scratchDir(), "index.cdx");
+    const words = ["--url", "a.com", "--match", "domain", "--interval", "0", "-o", target];
+    const { code, stderr } = await runCli(["harvest", api, ...words]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^warning: the server sent 1,000 rows, which may be a limit,/);
+    const map = await runCli(["generate", target, "-q", "--threads", "1"]);
+    expect(map.stdout).toMatch(/^com,a\)\/\S+ \d+\+$/m);
+  });
+
+  it("refuses an empty index, and leaves nothing behind", async () => {
+    const api = await serveOnLoopback((_url, response) => {
+      response.end("");
+    });
+    const target = join(scratchDir(), "index.cdx");
+    const words = ["harvest", `${api}/wbe/cdx`, "--url", "a.com", "--interval", "0", "-o", target];
+    const { code, stderr } = await runCli(words);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(
+      /no captures of "a\.com"; check the name of the collection.*MM_NOT_FOUND/,
+    );
+    expect(readdirSync(join(target, ".."))).toEqual([]);
+    expect((await runCli([...words, "--force"])).code).toBe(0);
+    expect(existsSync(target)).toBe(true);
+  });
+
+  it("says where the API of pywb is when the server answers with HTML", async () => {
+    let status = 200;
+    const api = await serveOnLoopback((_url, response) => {
+      response.writeHead(status, { "content-type": "text/html" });
+      response.end("<!DOCTYPE html>\n<html><body>Search</body></html>\n");
+    });
+    const target = join(scratchDir(), "index.cdx");
+    const words = ["--url", "a.com", "--interval", "0", "-o", target];
+    for (const [code, message] of [
+      [200, "MM_BAD_INPUT"],
+      [404, "MM_HTTP"],
+    ] as const) {
+      status = code;
+      const { stderr } = await runCli(["harvest", `${api}/web/`, ...words]);
+      expect(stderr).toContain(`/COLLECTION/cdx, here perhaps ${api}/web/cdx`);
+      expect(stderr).toContain(`HTML`);
+      expect(stderr).toContain(message);
+      expect(stderr).not.toContain("--format");
+      const stream = await runCli(["harvest", `${api}/web/`, "--paging", "stream", ...words]);
+      expect(stream.stderr).toContain(`/COLLECTION/cdx`);
+    }
+  });
+});

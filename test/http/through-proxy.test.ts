@@ -1,0 +1,139 @@
+import type { LookupFunction } from "node:net";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { NodeClient } from "../../src/http/node-client.ts";
+import { ProxySettings } from "../../src/http/proxy-settings.ts";
+import { createUpstream } from "../../src/aggregate/upstream/archive-upstream.ts";
+import { bodyStart } from "../../src/http/http-client.ts";
+import { forwardProxy, portOf } from "../support/forward-proxy.ts";
+import { scriptedServer } from "../support/scripted-server.ts";
+import { archive } from "../support/sessions.ts";
+
+/** Names that this machine knows. */
+const KNOWN: Readonly<Record<string, string>> = {
+  "intranet.test": "10.0.0.5",
+  "public.test": "93.184.215.14",
+};
+
+const lookup: LookupFunction = (host, _options, callback) => {
+  const address = KNOWN[host];
+  if (address === undefined) {
+    callback(Object.assign(new Error("no name"), { code: "ENOTFOUND" }), "");
+  } else {
+    callback(null, [{ address, family: 4 }]);
+  }
+};
+
+/** Asks for an address as an aggregator does, and as `fetch` does; the answers or what was wrong. */
+async function asked(
+  url: string,
+  proxies: ProxySettings | undefined,
+  options: { readonly isTrusted: boolean },
+): Promise<string[]> {
+  const upstream = createUpstream({ proxies, lookup, retries: 0, cache: "off" });
+  const { origin } = new URL(url);
+  const client = new NodeClient({
+    proxies,
+    trustedOrigins: options.isTrusted ? [origin] : [],
+    resolver: async (host) => {
+      const address = KNOWN[host];
+      if (address === undefined) throw Object.assign(new Error("no name"), { code: "ENOTFOUND" });
+      return Promise.resolve([{ address, family: 4 }]);
+    },
+  });
+  onTestFinished(async () => {
+    client.close();
+    await upstream.close();
+  });
+  const byUpstream = async (): Promise<string> => {
+    const of = archive("a", options.isTrusted ? origin : "https://other.test");
+    const rest = { followsRedirects: true, isCacheable: false, maxBytes: 1000 };
+    const answer = await upstream.ask({ archive: of, url, ...rest });
+    let text = `${answer.status} `;
+    await answer.read((chunk) => (text += new TextDecoder().decode(chunk)));
+    return text;
+  };
+  const byClient = async (): Promise<string> => {
+    const response = await client.request(url);
+    const body = await bodyStart(response, 1000);
+    return `${response.status} ${new TextDecoder().decode(body)}`;
+  };
+  const said = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+  return Promise.all([byUpstream().catch(said), byClient().catch(said)]);
+}
+
+describe("requests through a proxy", () => {
+  it("send it the whole address, byte for byte, and the host its own name", async () => {
+    const server = await scriptedServer((request, response) => {
+      response.end(`${request.headers.host} ${request.url}`);
+    });
+    const proxy = await forwardProxy({ "a.test:80": portOf(server.url) }, "me:secret");
+    const proxies = ProxySettings.of({ HTTP_PROXY: `http://me:secret@${proxy.address}` });
+    const path = "/timemap/link/http://b.test//x?y=%2F";
+    expect(await asked(`http://a.test${path}`, proxies, { isTrusted: true })).toEqual([
+      `200 a.test ${path}`,
+      `200 a.test ${path}`,
+    ]);
+    expect(proxy.requests).toEqual([`GET http://a.test${path}`, `GET http://a.test${path}`]);
+    expect(server.requests.flatMap(({ headers }) => headers["proxy-authorization"] ?? [])).toEqual(
+      [],
+    );
+  });
+
+  it("do not lead to what this machine knows to be private, unless the user named it", async () => {
+    const server = await scriptedServer((_request, response) => response.end("inside"));
+    const port = portOf(server.url);
+    const proxy = await forwardProxy({ "intranet.test:80": port, "10.0.0.5:80": port });
+    const proxies = ProxySettings.of({ HTTP_PROXY: proxy.address });
+    const refusal = expect.stringMatching(/10\.0\.0\.5, which is a private address/);
+    for (const url of ["http://intranet.test/", "http://10.0.0.5/"]) {
+      expect(await asked(url, proxies, { isTrusted: false })).toEqual([refusal, refusal]);
+    }
+    expect(proxy.requests).toEqual([]);
+    expect(await asked("http://intranet.test/", proxies, { isTrusted: true })).toEqual([
+      "200 inside",
+      "200 inside",
+    ]);
+  });
+
+  it("leave names to the proxy that this machine does not know, or knows to be public", async () => {
+    const server = await scriptedServer((_request, response) => response.end("outside"));
+    const port = portOf(server.url);
+    const proxy = await forwardProxy({ "unknown.test:80": port, "public.test:80": port });
+    const proxies = ProxySettings.of({ HTTP_PROXY: proxy.address });
+    for (const url of ["http://unknown.test/", "http://public.test/"]) {
+      expect(await asked(url, proxies, { isTrusted: false })).toEqual([
+        "200 outside",
+        "200 outside",
+      ]);
+    }
+  });
+
+  it("say what is wrong with the proxy, and not of the archive", async () => {
+    const proxy = await forwardProxy({}, "me:secret");
+    const away = ProxySettings.of({ ALL_PROXY: "http://127.0.0.1:1" });
+    const nameless = ProxySettings.of({ ALL_PROXY: proxy.address });
+    for (const url of ["http://a.test/", "https://a.test/"]) {
+      const unreachable = "the proxy http://127.0.0.1:1 cannot be reached (ECONNREFUSED)";
+      expect(await asked(url, away, { isTrusted: true })).toEqual([unreachable, unreachable]);
+      const refused = expect.stringMatching(/^the proxy .* wants to know who asks/);
+      expect(await asked(url, nameless, { isTrusted: true })).toEqual([refused, refused]);
+    }
+    const known = ProxySettings.of({ ALL_PROXY: `http://me:secret@${proxy.address}` });
+    const lost = expect.stringMatching(/^the proxy .* does not reach the host \(status 502\)/);
+    expect(await asked("https://a.test/", known, { isTrusted: true })).toEqual([lost, lost]);
+    expect(await asked("http://a.test/", known, { isTrusted: true })).toEqual(["502 ", "502 "]);
+  });
+
+  it("do not make an archive dormant for the proxy's sake", async () => {
+    const proxies = ProxySettings.of({ ALL_PROXY: "http://127.0.0.1:1" });
+    const upstream = createUpstream({ proxies, lookup, retries: 0, tolerance: 1, cache: "off" });
+    onTestFinished(() => upstream.close());
+    const a = archive("a", "http://a.test");
+    const rest = { followsRedirects: true, isCacheable: false, maxBytes: 1000 };
+    const ask = (): Promise<unknown> =>
+      upstream.ask({ archive: a, url: "http://a.test/x", ...rest });
+    for (let i = 0; i < 3; i++) await expect(ask()).rejects.toThrow("cannot be reached");
+    expect(upstream.stateOf(a)).toMatchObject({ health: "awake", consecutiveFailures: 0 });
+    expect(upstream.counters.get("a")?.failures).toMatchObject({ local: 3, connect: 0 });
+  });
+});

@@ -1,0 +1,100 @@
+import { execFileSync } from "node:child_process";
+import { symlinkSync, utimesSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import { rowsOf } from "../map/generate/naive-map.ts";
+import type { Files } from "../support/folder-with.ts";
+import { folderWith } from "../support/folder-with.ts";
+import { runCli } from "../support/run-cli.ts";
+import { zipNum } from "../support/zipnum-fixture.ts";
+
+const LINES = ["a", "b", "c", "d"].map((name) => `com,${name})/ 20140101000000 {}`);
+const { data, index } = zipNum(LINES, 2, "part.cdx.gz");
+const CLUSTER = { "a.idx": index, "part.cdx.gz": data };
+const ALL = LINES.map((line) => `${line.split(" ", 1)[0]} 1`);
+
+function generate(folder: string) {
+  return runCli(["generate", "-q", "--threads", "1", folder]);
+}
+
+async function rows(folder: string): Promise<string[]> {
+  const result = await generate(folder);
+  expect(result).toMatchObject({ code: 0, stderr: "" });
+  return rowsOf(result.stdout);
+}
+
+describe("a folder", () => {
+  it.each<[string, Files]>([
+    ["a ZipNum cluster", CLUSTER],
+    ["a cluster, and files that are no index", { ...CLUSTER, "README.md": "x", "part.md5": "x" }],
+    ["index files", { "a.cdxj": LINES[0], "b.cdxj.gz": gzipSync(LINES.slice(1).join("\n")) }],
+    [
+      "names with blanks and line ends",
+      { "a b.cdxj": LINES[0], "c\nd.cdxj": LINES.slice(1).join("\n") },
+    ],
+    ["an index file that is empty", { "a.cdxj": LINES.join("\n"), "b.cdx": "" }],
+    [
+      "sub-folders, which are not looked into",
+      { ...CLUSTER, "more/b.cdxj": LINES[0], "x.cdx/b.cdxj": LINES[0] },
+    ],
+  ])("stands for what it holds: %s", async (_what, files) => {
+    expect(await rows(folderWith(files))).toEqual(ALL);
+  });
+
+  it("has changed when a file in it has", async () => {
+    const folder = folderWith({ "a.cdxj": LINES[0] });
+    utimesSync(join(folder, "a.cdxj"), 0, Date.UTC(2040, 0, 2) / 1000);
+    const { stdout } = await generate(folder);
+    expect(stdout).toContain('"updated_at":"2040-01-02T00:00:00Z"');
+  });
+
+  it("does not lead around in circles", async () => {
+    const folder = folderWith(CLUSTER);
+    symlinkSync(".", join(folder, "loop.cdx"));
+    symlinkSync("..", join(folder, "up.idx"));
+    expect(await rows(folder)).toEqual(ALL);
+  });
+
+  it.each<[string, Files, RegExp]>([
+    ["no index", { "README.txt": "x" }, /this folder holds no index: no \.idx, /],
+    [
+      "a cluster and another index",
+      { ...CLUSTER, "other.cdxj": LINES[0] },
+      /: "a\.idx" and "other\.cdxj" may tell of the same captures, and would count twice; name /,
+    ],
+    [
+      "WARC files and the index of them, as Wget leaves them",
+      { "crawl.cdx": " CDX a b a\n", "crawl.warc.gz": gzipSync("WARC/1.0\r\n") },
+      /: "crawl\.cdx" and "crawl\.warc\.gz" may tell of the same captures/,
+    ],
+    ["an index of no cluster", { "a.idx": "what?\n" }, /a\.idx:1: not a line of a ZipNum index/],
+  ])("is refused where it holds %s", async (_what, files, message) => {
+    const { code, stderr } = await generate(folderWith(files));
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(message) });
+  });
+
+  it("is refused where it holds a link to nowhere", async () => {
+    const folder = folderWith(CLUSTER);
+    symlinkSync("gone", join(folder, "x.cdx"));
+    const { code, stderr } = await generate(folder);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/x\.cdx: no such file or folder; check the path \[MM_IO\]/);
+  });
+
+  it.skipIf(process.platform === "win32")("is refused where it holds a pipe", async () => {
+    const folder = folderWith(CLUSTER);
+    execFileSync("mkfifo", [join(folder, "x.cdx")]);
+    const { code, stderr } = await generate(folder);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/x\.cdx: is no file; give it by name if it is to be read/);
+  });
+});
+
+describe("standard input", () => {
+  it("cannot be read twice", async () => {
+    const { code, stderr } = await runCli(["generate", "-", "-"], { stdin: LINES.join("\n") });
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/standard input can be read only once \[MM_USAGE\]/);
+  });
+});

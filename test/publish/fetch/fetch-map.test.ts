@@ -1,0 +1,267 @@
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import type { ServerResponse } from "node:http";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { fetchMap } from "../../../src/publish/fetch/fetch-map.ts";
+import { partPaths } from "../../../src/publish/fetch/fetch-state.ts";
+import { FreshMap } from "../../../src/publish/fetch/fresh-map.ts";
+import { certificateAuthority } from "../../support/certificates.ts";
+import { scratchDir } from "../../support/scratch.ts";
+import { unsized } from "../../support/sized-map.ts";
+import { scriptedServer } from "../../support/scripted-server.ts";
+import { tlsServer } from "../../support/tls-archive.ts";
+import { copiesReady, EXAMPLE_MAP, serving } from "../../support/serving.ts";
+import { until } from "../../support/until.ts";
+
+const NEWER = `${EXAMPLE_MAP}uk,co,bbc)/news 5\n`;
+const FAST = { retryDelayMs: 1 };
+
+/** Cuts a connection after what was sent has arrived. */
+/** Cuts an answer once the client has stored so much of the map. */
+function cut(response: ServerResponse, target: string, stored: number): void {
+  const { part } = partPaths(target);
+  void until(() => existsSync(part) && statSync(part).size === stored).then(() =>
+    response.destroy(),
+  );
+}
+
+describe("fetchMap", () => {
+  it("brings the map of an archive into a file, compressed on the way", async () => {
+    const served = await serving();
+    await copiesReady(served);
+    const target = join(scratchDir(), "map.ukvs");
+    const result = await fetchMap(served.url, target);
+    expect(result).toMatchObject({
+      status: "fetched",
+      url: `${served.url}/.well-known/mementomap`,
+      method: "well-known",
+      bytes: EXAMPLE_MAP.length,
+      pages: 1,
+    });
+    expect(result.warnings).toEqual([
+      `the map says that it is of https://archive.example.org/, and was fetched as that of ${served.url}/`,
+    ]);
+    expect(result.freshForMs).toBeGreaterThan(3_500_000);
+    expect(readFileSync(target, "utf8")).toBe(EXAMPLE_MAP);
+  });
+
+  it("asks next time whether it changed, and fetches it only then", async () => {
+    const served = await serving();
+    const folder = scratchDir();
+    const target = join(folder, "map.ukvs");
+    await fetchMap(served.url, target);
+    expect(await fetchMap(served.url, target)).toMatchObject({ status: "unchanged", pages: 1 });
+    writeFileSync(served.path, NEWER);
+    await served.publisher.reload();
+    expect(await fetchMap(served.url, target)).toMatchObject({ status: "fetched" });
+    expect(readFileSync(target, "utf8")).toBe(NEWER);
+    expect(readdirSync(folder).sort((a, b) => (a < b ? -1 : 1))).toEqual([
+      ".map.ukvs.fetch.json",
+      "map.ukvs",
+    ]);
+  });
+
+  it("fetches it anew when the file was changed or removed by others", async () => {
+    const { url } = await serving();
+    const target = join(scratchDir(), "map.ukvs");
+    await fetchMap(url, target);
+    writeFileSync(target, "something else");
+    expect(await fetchMap(url, target)).toMatchObject({ status: "fetched" });
+    expect(await fetchMap(url, target, { isForced: true })).toMatchObject({ status: "fetched" });
+    expect(readFileSync(target, "utf8")).toBe(EXAMPLE_MAP);
+  });
+
+  it("puts the pages of a map together", async () => {
+    const { url } = await serving(EXAMPLE_MAP, { pageRecords: 2 });
+    const target = join(scratchDir(), "map.ukvs");
+    const page = `${url}/.well-known/mementomap?page=1`;
+    const result = await fetchMap(page, target, { isDirect: true });
+    expect(result).toMatchObject({ status: "fetched", pages: 3, method: "direct" });
+    expect(unsized(readFileSync(target, "utf8"))).toBe(EXAMPLE_MAP);
+    expect(await fetchMap(page, target, { isDirect: true })).toMatchObject({
+      status: "unchanged",
+      pages: 3,
+    });
+  });
+
+  it("goes on where a download was cut", async () => {
+    const body = Buffer.from(EXAMPLE_MAP);
+    let cuts = 0;
+    const target = join(scratchDir(), "map.ukvs");
+    const { url, requests } = await scriptedServer((request, response) => {
+      const from = Number(/bytes=(\d+)-$/.exec(request.headers.range ?? "")?.[1] ?? 0);
+      const range = { "Content-Range": `bytes ${from}-${body.length - 1}/${body.length}` };
+      response.writeHead(from > 0 ? 206 : 200, {
+        ETag: '"1"',
+        "Content-Length": body.length - from,
+        ...(from > 0 ? range : {}),
+      });
+      cuts += 1;
+      if (cuts > 3) {
+        response.end(body.subarray(from));
+        return;
+      }
+      response.write(body.subarray(from, from + 50), () => cut(response, target, from + 50));
+    });
+    await fetchMap(url, target, { ...FAST, isDirect: true });
+    expect(readFileSync(target, "utf8")).toBe(EXAMPLE_MAP);
+    expect(requests.map(({ headers }) => [headers.range, headers["if-range"]])).toEqual([
+      [undefined, undefined],
+      ["bytes=50-", '"1"'],
+      ["bytes=100-", '"1"'],
+      ["bytes=150-", '"1"'],
+    ]);
+  });
+
+  it.each([
+    ["429 and seconds", 429, () => "1"],
+    ["503 and a date", 503, () => new Date(Date.now() + 2000).toUTCString()],
+  ])("asks a busy server when it wants to be asked: %s", async (_what, status, retryAfter) => {
+    const times: number[] = [];
+    const { url } = await scriptedServer((_request, response) => {
+      times.push(performance.now());
+      if (times.length > 1) response.end(EXAMPLE_MAP);
+      else response.writeHead(status, { "Retry-After": retryAfter() }).end();
+    });
+    const target = join(scratchDir(), "map.ukvs");
+    await fetchMap(url, target, { ...FAST, isDirect: true });
+    expect(times).toHaveLength(2);
+    expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(950);
+  });
+
+  it("gives up at once where a server wants to be left alone for long, and says so", async () => {
+    const { url, requests } = await scriptedServer((_request, response) => {
+      response.writeHead(503, { "Retry-After": "7200" }).end();
+    });
+    const told: number[] = [];
+    const target = join(scratchDir(), "map.ukvs");
+    const options = { ...FAST, isDirect: true, onToldToWait: (ms: number) => told.push(ms) };
+    await expect(fetchMap(url, target, options)).rejects.toThrow(
+      "status 503, and wants to be asked in 7200 s",
+    );
+    expect(requests).toHaveLength(1);
+    expect(told).toEqual([7_200_000]);
+    const fresh = new FreshMap(url, target, { isDirect: true, random: () => 0 });
+    onTestFinished(() => fresh.stop());
+    expect(await fresh.start()).toBeUndefined();
+    expect(fresh.nextInMs).toBe(7_200_000);
+  });
+
+  it("does not try again where the connection is not to be trusted", async () => {
+    const { cert, key } = certificateAuthority("Unknown").issue(["localhost"]);
+    const { url } = await tlsServer({ cert, key }, (_request, response) => response.end("x"));
+    const startedAt = performance.now();
+    // With pauses of 10 s, so that a second try would be seen.
+    const options = { retryDelayMs: 20_000, isDirect: true };
+    await expect(fetchMap(url, join(scratchDir(), "map.ukvs"), options)).rejects.toThrow(
+      "its certificate is signed by nobody who is trusted",
+    );
+    expect(performance.now() - startedAt).toBeLessThan(5000);
+  });
+
+  it("goes on in the next run, when a run gave up", async () => {
+    let isCut = true;
+    const body = Buffer.from(EXAMPLE_MAP);
+    const target = join(scratchDir(), "map.ukvs");
+    const { url, requests } = await scriptedServer((request, response) => {
+      const from = Number(/bytes=(\d+)-$/.exec(request.headers.range ?? "")?.[1] ?? 0);
+      const range = { "Content-Range": `bytes ${from}-${body.length - 1}/${body.length}` };
+      response.writeHead(from > 0 ? 206 : 200, {
+        ETag: '"1"',
+        "Content-Length": body.length - from,
+        ...(from > 0 ? range : {}),
+      });
+      if (isCut) response.write(body.subarray(0, 60), () => cut(response, target, 60));
+      else response.end(body.subarray(from));
+    });
+    await expect(
+      fetchMap(url, target, { ...FAST, isDirect: true, retries: 0 }),
+    ).rejects.toMatchObject({ code: "MM_HTTP" });
+    expect(existsSync(target)).toBe(false);
+    isCut = false;
+    await fetchMap(url, target, { ...FAST, isDirect: true });
+    expect(requests.at(-1)?.headers.range).toBe("bytes=60-");
+    expect(readFileSync(target, "utf8")).toBe(EXAMPLE_MAP);
+  });
+
+  it("starts again when the map changed in between", async () => {
+    let turn = 0;
+    const { url } = await scriptedServer((_request, response) => {
+      turn += 1;
+      const body = turn === 1 ? EXAMPLE_MAP : NEWER;
+      response.writeHead(200, { ETag: `"${turn}"`, "Content-Length": body.length });
+      if (turn === 1) response.write(body.slice(0, 80), () => response.destroy());
+      else response.end(body);
+    });
+    const target = join(scratchDir(), "map.ukvs");
+    await fetchMap(url, target, { ...FAST, isDirect: true });
+    expect(readFileSync(target, "utf8")).toBe(NEWER);
+  });
+
+  it("takes a map that is stored compressed, and writes one compressed if asked to", async () => {
+    const { url } = await scriptedServer((_request, response) => {
+      response.writeHead(200, { "Content-Type": "application/gzip" }).end(gzipSync(EXAMPLE_MAP));
+    });
+    const folder = scratchDir();
+    await fetchMap(url, join(folder, "a.ukvs"), { isDirect: true });
+    await fetchMap(url, join(folder, "b.ukvs.gz"), { isDirect: true });
+    expect(readFileSync(join(folder, "a.ukvs"), "utf8")).toBe(EXAMPLE_MAP);
+    expect(readFileSync(join(folder, "b.ukvs.gz")).subarray(0, 2)).toEqual(
+      Buffer.from([0x1f, 0x8b]),
+    );
+  });
+});
+
+describe("FreshMap", () => {
+  it("asks again when the archive says so, and less often after failures", async () => {
+    let isBroken = false;
+    const { url } = await scriptedServer((_request, response) => {
+      if (isBroken) response.writeHead(500).end();
+      else
+        response.writeHead(200, { "Cache-Control": "max-age=600", ETag: '"1"' }).end(EXAMPLE_MAP);
+    });
+    const target = join(scratchDir(), "map.ukvs");
+    const seen: string[] = [];
+    const fresh = new FreshMap(url, target, {
+      ...FAST,
+      isDirect: true,
+      retries: 0,
+      random: () => 0,
+      onFetched: ({ status }) => seen.push(status),
+      onFailure: ({ code }) => seen.push(code),
+    });
+    await fresh.start();
+    expect(fresh.nextInMs).toBeGreaterThan(595_000);
+    expect(fresh.nextInMs).toBeLessThanOrEqual(600_000);
+    isBroken = true;
+    const pauses = [];
+    for (let i = 0; i < 3; i += 1) {
+      await fresh.refresh();
+      pauses.push(fresh.nextInMs);
+    }
+    expect(pauses).toEqual([60_000, 120_000, 240_000]);
+    expect(seen).toEqual(["fetched", "MM_HTTP", "MM_HTTP", "MM_HTTP"]);
+    expect(readFileSync(target, "utf8")).toBe(EXAMPLE_MAP);
+    await fresh.stop();
+  });
+
+  it("keeps to its own bounds, whatever the archive says", async () => {
+    const pauses: (number | undefined)[] = [];
+    for (const maxAge of [0, 10 ** 9]) {
+      const { url } = await scriptedServer((_request, response) => {
+        response.writeHead(200, { "Cache-Control": `max-age=${maxAge}` }).end(EXAMPLE_MAP);
+      });
+      const fresh = new FreshMap(url, join(scratchDir(), "map.ukvs"), {
+        isDirect: true,
+        random: () => 1,
+        minIntervalMs: 1000,
+        maxIntervalMs: 50_000,
+      });
+      await fresh.start();
+      pauses.push(fresh.nextInMs);
+      await fresh.stop();
+    }
+    expect(pauses).toEqual([1100, 55_000]);
+  });
+});

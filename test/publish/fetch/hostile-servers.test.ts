@@ -1,0 +1,339 @@
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { join } from "node:path";
+import { createGzip, gzipSync } from "node:zlib";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { fetchMap, type FetchMapOptions } from "../../../src/publish/fetch/fetch-map.ts";
+import { NodeClient } from "../../../src/http/node-client.ts";
+import { isPrivateAddress } from "../../../src/http/private-address.ts";
+import { scratchDir } from "../../support/scratch.ts";
+import { scriptedServer } from "../../support/scripted-server.ts";
+import { EXAMPLE_MAP } from "../../support/serving.ts";
+
+const OLD_MAP = EXAMPLE_MAP.replace("100", "99");
+
+/** Fetches over an old map, which must be there untouched afterwards; gives the error. */
+async function refusal(
+  answer: (request: IncomingMessage, response: ServerResponse) => void,
+  options: FetchMapOptions = {},
+): Promise<{ code: string; message: string; grownBytes: number }> {
+  const { url } = await scriptedServer(answer);
+  const folder = scratchDir();
+  const target = join(folder, "map.ukvs");
+  writeFileSync(target, OLD_MAP);
+  const before = process.memoryUsage.rss();
+  const error = await fetchMap(url, target, {
+    isDirect: true,
+    retryDelayMs: 1,
+    retries: 2,
+    ...options,
+  }).then(
+    () => ({ code: "none", message: "the map was taken" }),
+    (caught: { code: string; message: string }) => caught,
+  );
+  expect(readFileSync(target, "utf8")).toBe(OLD_MAP);
+  expect(readdirSync(folder).filter((name) => name.endsWith(".tmp"))).toEqual([]);
+  const { code, message } = error;
+  return { code, message, grownBytes: process.memoryUsage.rss() - before };
+}
+
+const text =
+  (body: string | Uint8Array, headers: Record<string, string> = {}) =>
+  (_request: IncomingMessage, response: ServerResponse): void => {
+    response.writeHead(200, headers).end(body);
+  };
+
+describe("hostile servers: the old map stays when the answer is", () => {
+  it.each<[string, string, RegExp]>([
+    ["an HTML page", "<!doctype html><p>Please log in", /an HTML page/],
+    ["nothing", "", /empty/],
+    ["JSON", '{"status": "ok"}', /something other/],
+    ["not sorted", `${EXAMPLE_MAP}com,a)/ 1\n`, /comes after/],
+    ["cut in the middle of a line", EXAMPLE_MAP.slice(0, -10), /newline|frequency|columns/],
+    ["a map with binary in it", `${EXAMPLE_MAP}uk,co,bbc)/\u0000 1\n`, /control character/],
+    ["another kind of UKVS file", '!fields {"keys":["name"],"values":["x"]}\na b\n', /first key/],
+  ])("%s", async (_name, body, message) => {
+    const error = await refusal(text(body));
+    expect(error).toMatchObject({ code: "MM_REFUSED" });
+    expect(error.message).toMatch(message);
+  });
+
+  it("an error", async () => {
+    expect(await refusal((_request, response) => void response.writeHead(500).end())).toMatchObject(
+      {
+        code: "MM_HTTP",
+        message: "the server answered with status 500",
+      },
+    );
+  });
+
+  it("a redirect in a circle", async () => {
+    const error = await refusal((request, response) => {
+      response.writeHead(302, { Location: request.url === "/a" ? "/b" : "/a" }).end();
+    });
+    expect(error).toMatchObject({
+      code: "MM_REFUSED",
+      message: "the server redirects in a circle",
+    });
+  });
+
+  it("redirects without end", async () => {
+    let turn = 0;
+    const error = await refusal((_request, response) => {
+      turn += 1;
+      response.writeHead(307, { Location: `/${turn}` }).end();
+    });
+    expect(error).toMatchObject({ code: "MM_REFUSED" });
+    expect(turn).toBeLessThan(10);
+  });
+
+  it.each(["file:///etc/passwd", "ftp://example.org/", "gopher://x/", "http://"])(
+    "a redirect to %s",
+    async (location) => {
+      const error = await refusal((_request, response) => {
+        response.writeHead(301, { Location: location }).end();
+      });
+      expect(error.code).toBe("MM_REFUSED");
+    },
+  );
+
+  it.each([
+    "http://127.0.0.1:1/",
+    "http://[::1]:1/",
+    "http://169.254.169.254/latest/",
+    "http://10.0.0.1/",
+    "http://0x7f000001/",
+    "http://2130706433/",
+    "http://[::ffff:127.0.0.1]/",
+  ])("a redirect to the private address %s", async (location) => {
+    const error = await refusal((_request, response) => {
+      response.writeHead(301, { Location: location }).end();
+    });
+    expect(error).toMatchObject({
+      code: "MM_REFUSED",
+      message: expect.stringContaining("private address") as string,
+    });
+  });
+
+  it("a redirect to a name that resolves to a private address, also only the second time", async () => {
+    const answers = ["203.0.114.1", "192.168.1.1"];
+    const asked: string[] = [];
+    const client = new NodeClient({
+      headersTimeoutMs: 50,
+      resolver: (host) => {
+        asked.push(host);
+        return Promise.resolve([{ address: answers[asked.length] ?? "10.1.1.1", family: 4 }]);
+      },
+    });
+    await expect(client.request("http://rebinding.example/")).rejects.toMatchObject({
+      code: "MM_REFUSED",
+      message: expect.stringContaining("192.168.1.1") as string,
+    });
+    expect(asked).toEqual(["rebinding.example"]);
+  });
+
+  it("a gzip bomb", async () => {
+    // Sound as a map, so that nothing but its size speaks against it.
+    const rows = Array.from(
+      { length: 300_000 },
+      (_, i) => `com,${String(i).padStart(40, "0")})/ 1\n`,
+    );
+    const bomb = gzipSync(EXAMPLE_MAP.replace("com,* 10000+\n", rows.join("")), { level: 6 });
+    const error = await refusal(text(bomb, { "Content-Encoding": "gzip" }), {
+      maxBytes: 2 * 2 ** 20,
+    });
+    expect(bomb.length).toBeLessThan(2 * 2 ** 20);
+    expect(error.code).toBe("MM_REFUSED");
+    expect(error.message).toContain("holds more than 2097152 bytes");
+    expect(error.grownBytes).toBeLessThan(64 * 2 ** 20);
+  });
+
+  it("an endless body, with and without compression", async () => {
+    const endless = (_request: IncomingMessage, response: ServerResponse): void => {
+      response.writeHead(200);
+      const block = Buffer.alloc(65_536, "com,a)/ 1\n");
+      const send = (): void => {
+        while (!response.destroyed && response.write(block));
+        if (!response.destroyed) response.once("drain", send);
+      };
+      send();
+    };
+    const error = await refusal(endless, { maxBytes: 4 * 2 ** 20 });
+    expect(error).toMatchObject({ code: "MM_REFUSED" });
+    expect(error.grownBytes).toBeLessThan(64 * 2 ** 20);
+    const packed = await refusal(
+      (_request, response) => {
+        response.writeHead(200, { "Content-Encoding": "gzip" });
+        const gzip = createGzip();
+        gzip.pipe(response);
+        const feed = (): void => {
+          while (
+            !response.destroyed &&
+            gzip.write(Buffer.from(String(Math.random()).repeat(1000)))
+          );
+          if (!response.destroyed) gzip.once("drain", feed);
+        };
+        feed();
+        response.once("close", () => gzip.destroy());
+      },
+      { maxBytes: 2 ** 20 },
+    );
+    expect(packed).toMatchObject({ code: "MM_REFUSED" });
+  });
+
+  it("larger than it may be, by its own words", async () => {
+    const error = await refusal((_request, response) => {
+      response.writeHead(200, { "Content-Length": String(10 ** 15) });
+      response.write("x");
+    });
+    expect(error).toMatchObject({ code: "MM_REFUSED" });
+  });
+
+  it("one that never comes, or stops coming", async () => {
+    const client = new NodeClient({
+      allowsPrivate: true,
+      headersTimeoutMs: 100,
+      idleTimeoutMs: 100,
+    });
+    const silent = await refusal(() => undefined, { client, retries: 0 });
+    expect(silent).toMatchObject({ code: "MM_HTTP", message: "no answer within 0.1 s" });
+    const stalled = await refusal((_request, response) => void response.write("!meta {}\n"), {
+      client,
+      retries: 0,
+    });
+    expect(stalled).toMatchObject({ code: "MM_HTTP", message: "nothing was sent for 0.1 s" });
+  });
+
+  it("shrinking in the middle of the download", async () => {
+    const small = EXAMPLE_MAP.slice(0, 200);
+    let turn = 0;
+    const error = await refusal((request, response) => {
+      turn += 1;
+      if (turn === 1) {
+        response.writeHead(200, { ETag: '"1"', "Content-Length": EXAMPLE_MAP.length });
+        response.write(EXAMPLE_MAP.slice(0, 250), () => response.destroy());
+      } else if (request.headers.range === undefined) {
+        response.writeHead(200, { ETag: '"2"', "Content-Length": EXAMPLE_MAP.length });
+        response.write(small, () => response.destroy());
+      } else {
+        response.writeHead(416, { "Content-Range": `bytes */${small.length}` }).end();
+      }
+    });
+    expect(error).toMatchObject({ code: "MM_HTTP" });
+  });
+
+  it("the rest of something else", async () => {
+    let turn = 0;
+    const error = await refusal((_request, response) => {
+      turn += 1;
+      if (turn === 1) {
+        response.writeHead(200, { ETag: '"1"', "Content-Length": EXAMPLE_MAP.length });
+        response.write(EXAMPLE_MAP.slice(0, 100), () => response.destroy());
+        return;
+      }
+      response.writeHead(206, { ETag: '"2"', "Content-Range": "bytes 90-99/100" });
+      response.end("0123456789");
+    });
+    expect(error).toMatchObject({
+      code: "MM_HTTP",
+      message: "the server answered with status 206",
+    });
+  });
+
+  it("in a coding that was not asked for", async () => {
+    expect(await refusal(text("x", { "Content-Encoding": "br" }))).toMatchObject({
+      code: "MM_REFUSED",
+      message: "it came in a coding that was not asked for, br",
+    });
+  });
+
+  it("damaged on the way", async () => {
+    const packed = gzipSync(EXAMPLE_MAP);
+    packed[packed.length - 3] ^= 255;
+    expect(await refusal(text(packed, { "Content-Encoding": "gzip" }))).toMatchObject({
+      code: "MM_BAD_INPUT",
+    });
+  });
+
+  it("with huge headers", async () => {
+    expect(await refusal(text("x", { "X-Huge": "x".repeat(200_000) }))).toMatchObject({
+      code: "MM_HTTP",
+      message: "the server sent headers that are too large",
+    });
+  });
+
+  it.each<[string, (number: number) => string, RegExp]>([
+    [
+      "that go in a circle",
+      () => '{"number":1,"of":3,"links":{"next":"/1"}}',
+      /page 2 of 3 was expected/,
+    ],
+    [
+      "that lead to another site",
+      (n) => `{"number":${n},"of":3,"links":{"next":"http://127.0.0.2:1/"}}`,
+      /another site/,
+    ],
+    ["without a link", (n) => `{"number":${n},"of":3}`, /no link to the next/],
+    [
+      "of two versions",
+      (n) => `{"number":${n},"of":3,"version":"${n}","links":{"next":"/x"}}`,
+      /changed while/,
+    ],
+    [
+      "more than allowed",
+      () => '{"number":1,"of":99999999,"links":{"next":"/x"}}',
+      /more than 10000/,
+    ],
+  ])("pages %s", async (_name, mark, message) => {
+    let number = 0;
+    const error = await refusal((_request, response) => {
+      number += 1;
+      response.end(
+        `!fields {"keys":["surt"],"values":["frequency"]}\n!meta {"page":${mark(number)}}\ncom,a${number})/ 1\n`,
+      );
+    });
+    expect(error).toMatchObject({ code: "MM_REFUSED" });
+    expect(error.message).toMatch(message);
+  });
+});
+
+describe("private addresses", () => {
+  it.each([
+    ["127.0.0.1", true],
+    ["10.255.255.255", true],
+    ["172.31.0.1", true],
+    ["172.32.0.1", false],
+    ["192.168.0.1", true],
+    ["169.254.169.254", true],
+    ["100.64.0.1", true],
+    ["0.0.0.0", true],
+    ["255.255.255.255", true],
+    ["8.8.8.8", false],
+    ["::1", true],
+    ["::", true],
+    ["fe80::1", true],
+    ["fd00::1", true],
+    ["ff02::1", true],
+    ["::ffff:10.0.0.1", true],
+    ["::ffff:a00:1", true],
+    ["::ffff:8.8.8.8", false],
+    ["64:ff9b::a00:1", true],
+    ["64:ff9b::808:808", false],
+    ["2002:a00:1::", true],
+    ["2606:4700::1111", false],
+    ["not an address", true],
+  ])("%s: %s", (address, isPrivate) => {
+    expect(isPrivateAddress(address)).toBe(isPrivate);
+  });
+
+  it("are found in every way to write them as IPv6", () => {
+    fc.assert(
+      fc.property(fc.nat(255), fc.nat(255), fc.nat(255), (b, c, d) => {
+        const low = (c * 256 + d).toString(16);
+        expect(isPrivateAddress(`::ffff:10.${b}.${c}.${d}`)).toBe(true);
+        expect(isPrivateAddress(`::ffff:${(10 * 256 + b).toString(16)}:${low}`)).toBe(true);
+      }),
+    );
+  });
+});

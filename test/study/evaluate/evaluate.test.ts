@@ -1,0 +1,166 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { BloomFilter } from "../../../src/study/evaluate/bloom-filter.ts";
+import { cutKey, FIXED_POLICIES } from "../../../src/study/evaluate/fixed-policy.ts";
+import { lookupKey } from "../../../src/map/lookup/lookup-list.ts";
+import { runCli } from "../../support/run-cli.ts";
+import { scratchDir } from "../../support/scratch.ts";
+
+const HEAD = '!fields {"keys":["surt"],"values":["frequency"]}\n';
+
+function folderWith(files: Readonly<Record<string, string>>): string {
+  const folder = scratchDir();
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  return folder;
+}
+
+function archive(): string {
+  return folderWith({
+    "truth.ukvs": `${HEAD}com,a)/ 1\ncom,a)/x/1 1\ncom,a)/x/2 1\norg,b)/y 1\norg,b)/z/* 0\n`,
+    "good.ukvs": `${HEAD}com,a)/ 1\ncom,a)/x/* 2\norg,b)/y 1\n`,
+    "bad.ukvs": `${HEAD}com,a)/x/* 2\norg,b)/y 1\n`,
+    "lookups.txt":
+      "http://a.com/x/1\nhttp://a.com/x/1?q=1 7\ncom,a)/x/3\nhttp://b.org/y\n# a remark\n\nhttp://b.org/w\nhttp://c.net/\n",
+    "future.txt": "http://a.com/x/9\nhttp://b.org/new\nhttp://b.org/y\n",
+  });
+}
+
+describe("evaluate", () => {
+  it("gives the agreed members, by unique key", async () => {
+    const folder = archive();
+    const at = (name: string): string => join(folder, name);
+    const given = ["--truth", at("truth.ukvs"), "--lookups", at("lookups.txt"), "--json"];
+    const future = ["--future", at("future.txt")];
+    const { code, stdout } = await runCli(["evaluate", at("good.ukvs"), ...given, ...future]);
+    expect(code).toBe(0);
+    const result: unknown = JSON.parse(stdout);
+    expect(result).toMatchObject({
+      map: at("good.ukvs"),
+      lines: 3,
+      bytes: readFileSync(at("good.ukvs")).length,
+      gzipBytes: expect.any(Number) as unknown,
+      relativeCost: 3 / 4,
+      lookups: 5,
+      truePositives: 2,
+      falsePositives: 1,
+      trueNegatives: 2,
+      falseNegatives: 0,
+      accuracy: 0.8,
+      recall: 1,
+      // `b.org/y` was held before.
+      freshness: 0.5,
+      keyAccuracy: 0.8,
+      costBasis: "keys",
+      costDivisor: 4,
+      heldHosts: { keys: { lookups: 4, accuracy: 0.75 }, uris: null },
+      // A map does not say which URIs are held.
+      uriAccuracy: null,
+      uris: null,
+      truth: { kind: "map", noUris: expect.stringContaining("give the index") as unknown },
+    });
+  });
+
+  it("ends with 1 when a map loses something that is held", async () => {
+    const folder = archive();
+    const at = (name: string): string => join(folder, name);
+    const given = ["--truth", at("truth.ukvs"), "--lookups", at("lookups.txt"), "--json"];
+    const maps = [at("good.ukvs"), at("bad.ukvs")];
+    const { code, stdout } = await runCli(["evaluate", ...maps, ...given]);
+    expect(code).toBe(1);
+    const recalls = stdout
+      .trim()
+      .split("\n")
+      .map((line) => (JSON.parse(line) as { recall: number }).recall);
+    expect(recalls).toEqual([1, 0.75]);
+  });
+
+  it("counts repeats, or only lookups of held hosts, where told", async () => {
+    const folder = archive();
+    const at = (name: string): string => join(folder, name);
+    const lookups = async (flag: string): Promise<number> => {
+      const given = ["--truth", at("truth.ukvs"), "--lookups", at("lookups.txt"), "--json"];
+      const { stdout } = await runCli(["evaluate", at("good.ukvs"), ...given, flag]);
+      return (JSON.parse(stdout) as { lookups: number }).lookups;
+    };
+    expect(await lookups("--repeats")).toBe(6);
+    expect(await lookups("--held-hosts")).toBe(4);
+  });
+
+  it("measures the paper's 36 maps, and draws the frontier", async () => {
+    const rows = Array.from({ length: 40 }, (_, i) => `com,a)/x/${String(i).padStart(2, "0")} 1\n`);
+    const folder = folderWith({
+      "truth.ukvs": HEAD + rows.join(""),
+      "lookups.txt": "http://a.com/x/1\nhttp://a.com/x/07\nhttp://b.org/\n",
+    });
+    const at = (name: string): string => join(folder, name);
+    const given = ["--truth", at("truth.ukvs"), "--lookups", at("lookups.txt")];
+    const paper = await runCli(["evaluate", "--sweep", "paper", ...given, "--json"]);
+    expect(paper.stdout.trim().split("\n")).toHaveLength(36);
+    const html = at("frontier.html");
+    const frontier = await runCli(["evaluate", "--sweep", "frontier", ...given, "--html", html]);
+    expect(frontier.code).toBe(0);
+    const page = readFileSync(html, "utf8");
+    expect(page).toContain("<svg");
+    expect(page).not.toMatch(/(?:src|href)="(?!#|data:)/);
+    expect(frontier.stdout).toContain("fixed HxP1");
+    expect(frontier.stdout).toContain("budget 50.0%");
+  });
+
+  it("asks for what it needs", async () => {
+    const { code, stderr } = await runCli(["evaluate", "map.ukvs"]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("--truth and --lookups");
+  });
+});
+
+describe("BloomFilter", () => {
+  it("loses nothing, and is rarely wrong with ten bits a key", () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.string({ minLength: 1 }), { minLength: 1 }), (keys) => {
+        const encoder = new TextEncoder();
+        const filter = new BloomFilter(Math.ceil((keys.length * 10) / 8), keys.length);
+        for (const key of keys) filter.add(encoder.encode(key));
+        expect(keys.every((key) => filter.has(encoder.encode(key)))).toBe(true);
+      }),
+    );
+    const encoder = new TextEncoder();
+    const filter = new BloomFilter(12_500, 10_000);
+    for (let i = 0; i < 10_000; i++) filter.add(encoder.encode(`com,a)/${i}`));
+    let wrong = 0;
+    for (let i = 0; i < 10_000; i++) if (filter.has(encoder.encode(`com,b)/${i}`))) wrong++;
+    // 0.8 % in theory.
+    expect(wrong).toBeLessThan(150);
+  });
+});
+
+describe("cutKey", () => {
+  it.each([
+    ["fixed H1P0", "com,*"],
+    ["fixed H2P0", "com,cnn,*"],
+    ["fixed H3P0", "com,cnn,www,*"],
+    ["fixed HxP0", "com,cnn,www,a)/*"],
+    ["fixed HxP1", "com,cnn,www,a)/b/*"],
+  ])("%s keeps %s", (name, kept) => {
+    const policy = FIXED_POLICIES.find((one) => one.name === name);
+    expect(policy && cutKey("com,cnn,www,a)/b/c", policy)).toBe(kept);
+  });
+
+  it("leaves shorter keys what they are", () => {
+    const [, , h3p0, , hxp1] = FIXED_POLICIES;
+    expect(cutKey("com,cnn)/b", h3p0)).toBe("com,cnn)/*");
+    expect(cutKey("com,cnn)/", hxp1)).toBe("com,cnn)/");
+  });
+});
+
+describe("lookupKey", () => {
+  it.each([
+    ["http://en.wikipedia.org/wiki/A_(b)", "org,wikipedia,en)/wiki/a_(b)"],
+    ["org,wikipedia,en)/wiki/a_(b)?x=1", "org,wikipedia,en)/wiki/a_(b)"],
+    ["www.example.org/a/", "org,example)/a"],
+    ["org,example)", "org,example)/"],
+  ])("%s is %s", (text, key) => {
+    expect(lookupKey(text)).toBe(key);
+  });
+});

@@ -1,0 +1,339 @@
+import { writeFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Analysis } from "../../../src/study/analyze/analysis.ts";
+import { analyzeIndex } from "../../../src/study/analyze/analyze-index.ts";
+import { analysisPage } from "../../../src/study/report/analysis-page.ts";
+import { logsPage } from "../../../src/study/report/logs-page.ts";
+import { sampleIndex } from "../../../src/study/sample/sample-archive.ts";
+import { memgatorLog } from "../logs/memgator-lines.ts";
+import { CHROMIUM, launchChromium } from "../../support/chromium.ts";
+import { runCli } from "../../support/run-cli.ts";
+import { scratchDir } from "../../support/scratch.ts";
+
+const RUN = {
+  generator: "test",
+  at: "2026-01-02T03:04:05.678Z",
+  inputs: { inputs: ["index.cdxj"] },
+  filters: { status: ["200"] },
+};
+const ODD =
+  'com,odd)/a 20041301000000 {"url":"http://odd.com/<script>alert(1)</script>","mime":"</script><b>","status":"2000"}\n';
+
+async function sampleAnalysis(): Promise<Analysis> {
+  const chunks = [...sampleIndex({ lines: 8000 }), new TextEncoder().encode(ODD)];
+  return analyzeIndex([{ name: "sample", chunks }]);
+}
+
+interface DrawnFigure {
+  readonly id: string;
+  readonly isDrawn: boolean;
+  readonly isBroken: boolean;
+  readonly hasName: boolean;
+  readonly rows: number;
+  readonly tips: number;
+}
+
+/** Runs in the page; a text, because the types of this project know no browser. */
+const DRAWN_FIGURES = `[...document.querySelectorAll("figure.chart")].map((figure) => {
+  const svg = figure.querySelector("svg");
+  const boxes = [...svg.querySelectorAll("path,rect,circle")].map((mark) => mark.getBBox());
+  return {
+    id: figure.id,
+    isDrawn: boxes.some(({ width, height }) => width > 1 && height > 1),
+    isBroken: /NaN|undefined|Infinity/.test(svg.outerHTML),
+    hasName: svg.getAttribute("aria-label").length > 20,
+    rows: figure.querySelectorAll("details tbody tr").length,
+    tips: svg.querySelectorAll("[data-tip]").length,
+  };
+})`;
+
+/** Labels of a drawing that lie over one another, without the air above and below their letters. */
+const OVERLAPPING_LABELS = `[...document.querySelectorAll("svg")].flatMap((svg) => {
+  const labels = [...svg.querySelectorAll("text")].map((label) => {
+    const { left, right, top, bottom, height } = label.getBoundingClientRect();
+    return { text: label.textContent, left, right, top: top + height / 4, bottom: bottom - height / 4 };
+  });
+  return labels.flatMap((a, i) =>
+    labels.slice(i + 1)
+      .filter((b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom)
+      .map((b) => a.text + " over " + b.text));
+})`;
+
+/** What a page did that a report must not do. */
+interface Watched {
+  readonly page: Page;
+  readonly complaints: string[];
+}
+
+describe.skipIf(CHROMIUM === undefined)("reports in Chromium (none found: skipped)", () => {
+  let browser: Browser;
+  let analysis: Analysis;
+
+  beforeAll(async () => {
+    [browser, analysis] = await Promise.all([launchChromium(), sampleAnalysis()]);
+  });
+  afterAll(async () => {
+    await browser.close();
+  });
+
+  async function open(html: string, options: object = {}): Promise<Watched> {
+    const path = join(scratchDir(), "report.html");
+    writeFileSync(path, html);
+    const context = await browser.newContext({ acceptDownloads: true, ...options });
+    const page = await context.newPage();
+    const complaints: string[] = [];
+    page.on("console", (message) => complaints.push(`console: ${message.text()}`));
+    page.on("pageerror", (error) => complaints.push(`error: ${error.message}`));
+    const url = pathToFileURL(path).href;
+    page.on("request", (request) => {
+      if (request.url() !== url && !request.url().startsWith("data:")) {
+        complaints.push(`request: ${request.url()}`);
+      }
+    });
+    await page.goto(url);
+    return { page, complaints };
+  }
+
+  const report = (): string => analysisPage(analysis, { title: "T", run: RUN });
+
+  it("draws every chart, asks for nothing, complains of nothing", async () => {
+    const { page, complaints } = await open(report());
+    const figures = await page.evaluate<DrawnFigure[]>(DRAWN_FIGURES);
+    expect(figures.map(({ id }) => id)).toEqual([
+      "growth-curve",
+      "year-bars",
+      "month-map",
+      "heaps-fit",
+      "concentration",
+      "lorenz",
+      "shape-h",
+      "shape-p",
+      "global-host",
+      "global-path",
+      "children-host",
+      "children-path",
+      "fit-host",
+      "fit-path",
+      "mime-status",
+      "path-query",
+    ]);
+    for (const figure of figures) {
+      expect(figure).toMatchObject({ isDrawn: true, isBroken: false, hasName: true });
+      expect(figure.rows).toBeGreaterThan(1);
+      expect(figure.tips).toBeGreaterThan(1);
+    }
+    expect(complaints).toEqual([]);
+  });
+
+  it.each([
+    ["desktop", { viewport: { width: 1280, height: 800 } }],
+    ["phone", { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true }],
+    ["dark", { colorScheme: "dark" }],
+  ])("fits the window: %s", async (_, options) => {
+    const { page, complaints } = await open(report(), options);
+    const width = await page.evaluate<number>("document.documentElement.scrollWidth");
+    const inner = await page.evaluate<number>("innerWidth");
+    expect(width).toBeLessThanOrEqual(inner);
+    expect(await page.evaluate<string[]>(OVERLAPPING_LABELS)).toEqual([]);
+    const top = await page.evaluate<number>(
+      "document.querySelector('h1').getBoundingClientRect().top",
+    );
+    expect(top).toBeGreaterThan(15);
+    expect(complaints).toEqual([]);
+  });
+
+  it("says nothing of dark and light, which are the other way round in the dark", () => {
+    expect(report()).not.toMatch(/\b(?:darker|lighter)\b/i);
+  });
+
+  it("is dark where the reader wants it", async () => {
+    const shade = async (scheme: "light" | "dark"): Promise<number> => {
+      const { page } = await open(report(), { colorScheme: scheme });
+      const color = await page.evaluate<string>("getComputedStyle(document.body).backgroundColor");
+      return Number(/\d+/.exec(color)?.[0]);
+    };
+    expect(await shade("light")).toBeGreaterThan(200);
+    expect(await shade("dark")).toBeLessThan(60);
+  });
+
+  it("hides what paper has no use for", async () => {
+    const { page } = await open(report());
+    await page.emulateMedia({ media: "print" });
+    expect(await page.locator("nav").isVisible()).toBe(false);
+    expect(await page.locator("#download").isVisible()).toBe(false);
+    expect(await page.locator("#growth-curve svg").isVisible()).toBe(true);
+    // Browsers repeat a foot on every page: the sum of a table would stand in its middle.
+    const foot = "getComputedStyle(document.querySelector('#year-table tfoot')).display";
+    expect(await page.evaluate<string>(foot)).toBe("table-row-group");
+    const cut = `[...document.querySelectorAll(".tiles dd")].filter((tile) => tile.scrollWidth > tile.clientWidth).length`;
+    await page.setViewportSize({ width: 700, height: 900 });
+    expect(await page.evaluate<number>(cut)).toBe(0);
+  });
+
+  it("sorts tables by number and by name, both ways, and keeps sums below", async () => {
+    const { page } = await open(report());
+    const column = (index: number): Promise<string[]> =>
+      page.locator(`#year-table tbody tr > :nth-child(${index})`).allTextContents();
+    const numbers = async (index: number): Promise<number[]> =>
+      (await column(index)).map((text) => Number(text.replaceAll(",", "")));
+    const heading = page.locator("#year-table thead button").nth(3);
+    await heading.click();
+    const falling = await numbers(4);
+    expect(falling).toEqual(falling.toSorted((a, b) => b - a));
+    await heading.click();
+    const rising = await numbers(4);
+    expect(rising).toEqual(falling.toReversed().toSorted((a, b) => a - b));
+    await page.locator("#year-table thead button").first().click();
+    expect(await column(1)).toEqual(analysis.years.map(({ year }) => String(year)));
+    expect(await page.locator("#year-table tfoot th").textContent()).toBe("All");
+  });
+
+  it("copies a table as a spreadsheet takes it", async () => {
+    const permissions = ["clipboard-read", "clipboard-write"];
+    const { page } = await open(report(), { permissions });
+    await page.locator("#tlds + .tools button").click();
+    const text = await page.evaluate<string>("navigator.clipboard.readText()");
+    const [head, first] = text.split("\n");
+    expect(head).toBe("TLD\tOriginals\tMementos\tOrig. %\tMem. %");
+    const [tld] = analysis.tlds.rows;
+    expect(first?.split("\t").slice(0, 3)).toEqual([
+      tld?.tld,
+      String(tld?.originals),
+      String(tld?.mementos),
+    ]);
+  });
+
+  it("shows a value under the pointer", async () => {
+    const { page } = await open(report(), { viewport: { width: 1280, height: 800 } });
+    await page.locator("#mime-status rect[data-tip]").first().hover();
+    expect(await page.locator("#tip").textContent()).toMatch(/^HTML × 2xx: [\d,]+$/);
+  });
+
+  it("gives its data as a file, equal to --json", async () => {
+    const { page } = await open(report());
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.locator("#download").click(),
+    ]);
+    expect(download.suggestedFilename()).toBe("analysis.json");
+    const text = await readFile(await download.path(), "utf8");
+    expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify({ ...analysis, run: RUN })));
+  });
+
+  it("shows an archive of one day: points for curves, and no 1 originals", async () => {
+    const line =
+      'com,a)/ 20040511101112 {"url":"http://a.com/","mime":"text/html","status":"200"}\n';
+    const chunks = [new TextEncoder().encode(line)];
+    const small = await analyzeIndex([{ name: "small", chunks }]);
+    const { page, complaints } = await open(analysisPage(small, { title: "Small", run: RUN }));
+    expect(await page.locator(".lead").textContent()).toMatch(
+      /^1 memento of 1 original on 1 host, captured on 2004-05-11\. /,
+    );
+    expect(await page.locator(".tiles").textContent()).toContain(
+      "Coverage20041 year with captures",
+    );
+    expect(await page.locator("#growth-curve circle.solid").count()).toBe(2);
+    expect(await page.locator("#growth-curve .tick").allTextContents()).toEqual(
+      expect.arrayContaining(["2004", "2005"]),
+    );
+    expect(complaints).toEqual([]);
+  });
+
+  it("draws the paper's sweep", async () => {
+    const folder = scratchDir();
+    const [index, truth, lookups, target] = ["i.cdxj", "m.ukvs", "u.txt", "r.html"].map((name) =>
+      join(folder, name),
+    );
+    writeFileSync(index, Buffer.concat([...sampleIndex({ lines: 5000 })]));
+    writeFileSync(lookups, "http://example.com/a\n");
+    await runCli(["generate", "-q", index, "-o", truth]);
+    const given = ["--sweep", "paper", "--truth", truth, "--lookups", lookups, "--html", target];
+    expect(await runCli(["evaluate", ...given])).toMatchObject({ code: 0 });
+    const { page, complaints } = await open(await readFile(target, "utf8"));
+    const figures = await page.evaluate<DrawnFigure[]>(DRAWN_FIGURES);
+    expect(figures.map(({ id, isDrawn, isBroken }) => ({ id, isDrawn, isBroken }))).toEqual(
+      ["cost-accuracy", "size-accuracy", "processed-produced"].map((id) => ({
+        id,
+        isDrawn: true,
+        isBroken: false,
+      })),
+    );
+    expect(await page.locator("#map-table tbody tr").count()).toBe(37);
+    expect(await page.locator(".tiles").textContent()).toMatch(/Best accuracy by key[\d.]+ %/);
+    expect(complaints).toEqual([]);
+  });
+
+  it("draws the logs, too", async () => {
+    const log = memgatorLog([
+      { uri: "http://a.com/", replies: [{ archive: "ia", mementos: 3 }] },
+      { uri: "http://a.com/gone", replies: [{ archive: "pt", mementos: 0 }] },
+    ]);
+    const { stdout } = await runCli(["logs", "--json"], { stdin: log });
+    const { page, complaints } = await open(logsPage(JSON.parse(stdout), RUN));
+    expect(await page.locator("#archive-bars rect").count()).toBe(2);
+    expect(await page.locator("#overlap-map rect").count()).toBeGreaterThan(3);
+    expect(await page.locator("#missing-table tbody th").textContent()).toBe("http://a.com/gone");
+    expect(complaints).toEqual([]);
+  });
+
+  it("names every archive of the logs in full, on phones too", async () => {
+    const archives = ["web.archive.org", "wayback.archive-it.org", "www.webarchive.org.uk"];
+    const replies = archives.map((archive) => ({ archive, mementos: 3 }));
+    const log = memgatorLog([{ uri: "http://a.com/", replies }]);
+    const { stdout } = await runCli(["logs", "--json"], { stdin: log });
+    for (const width of [360, 1280]) {
+      const options = { viewport: { width, height: 800 }, isMobile: width < 500 };
+      const { page } = await open(logsPage(JSON.parse(stdout), RUN), options);
+      const names = await page.locator("#archive-bars svg .name").allTextContents();
+      expect(names).toEqual(expect.arrayContaining(archives));
+      expect(await page.evaluate<string[]>(OVERLAPPING_LABELS)).toEqual([]);
+    }
+  });
+});
+
+describe("the report", () => {
+  it("holds nothing that an index could break out with, and no address to fetch", async () => {
+    const html = analysisPage(await sampleAnalysis(), { title: "<T>", run: RUN });
+    expect(html).not.toContain("<script>alert");
+    expect(html).not.toContain("</script><b>");
+    expect(html.match(/<script/g)).toHaveLength(2);
+    expect(html).not.toMatch(/(?:src|href)="(?!#|data:)/);
+    expect(html).toContain("default-src 'none'");
+  });
+
+  it("says what made it, when, of what and with which filters", async () => {
+    const html = analysisPage(await sampleAnalysis(), { title: "T", run: RUN });
+    expect(html).toContain(
+      "Made by test on 2026-01-02 at 03:04 UTC of inputs index.cdxj, with status 200.",
+    );
+  });
+
+  it("is written by the command, beside the tables", async () => {
+    const folder = scratchDir();
+    const index = join(folder, "index.cdxj");
+    writeFileSync(index, Buffer.concat([...sampleIndex({ lines: 500 })]));
+    const target = join(folder, "report.html");
+    const { code, stdout } = await runCli(["analyze", "-q", "--html", target, index]);
+    expect(code).toBe(0);
+    const html = await readFile(target, "utf8");
+    expect(html).toContain("<h1>What index.cdxj holds</h1>");
+    expect(html).toContain("Bytes of the index files");
+    expect(html).toMatch(/Made by mementomap\/\S+ on \d{4}-\d\d-\d\d at .*, without filters\./);
+    expect(stdout).toMatch(/^mementos +500$/m);
+    expect(Math.max(...stdout.split("\n").map((line) => line.length))).toBeLessThanOrEqual(80);
+  });
+
+  it.each([3, 30])("lists as many as --top says, in the terminal too: %i", async (top) => {
+    const folder = scratchDir();
+    const index = join(folder, "index.cdxj");
+    writeFileSync(index, Buffer.concat([...sampleIndex({ lines: 20_000 })]));
+    const { stdout } = await runCli(["analyze", "-q", "--top", String(top), index]);
+    const [, hosts = ""] = stdout.split("Most archived hosts\n");
+    const lines = hosts.slice(0, hosts.indexOf("\n\n")).split("\n");
+    expect(lines.filter((line) => line.includes(")/*"))).toHaveLength(top);
+  });
+});
