@@ -10,7 +10,7 @@ import { createReadStream, createWriteStream } from "node:fs";
 import { finished } from "node:stream/promises";
 import { parseArgs } from "node:util";
 import type { Analysis } from "../src/study/analyze/analysis.ts";
-import { mimeGroup } from "../src/study/analyze/mime-groups.ts";
+import { mimeGroup } from "../src/study/analyze/summarize.ts";
 import { lineBatches } from "../src/bytes/lines.ts";
 import { benchFolder, madeOnce } from "./bench-folder.ts";
 import { contest } from "./contest.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { analyzeIndex } from "../../src/study/analyze/analyze-index.ts";
-import { fitQuality } from "../../src/study/report/fit-text.ts";
+import { fitQuality } from "../../src/study/report/number-format.ts";
 import { surt } from "../../src/surt/surt.ts";
 
 describe("pages drawn at random", () => {

@@ -11,7 +11,7 @@ import { readMisses, sourceChunks } from "../../map/compact/run/budget-files.ts"
 import { budgetKernels } from "../../map/compact/run/budget-kernels.ts";
 import { ioError } from "../../files/io-error.ts";
 import { withMapSources } from "../../map/lookup/map-sources.ts";
-import { fitQuality } from "../../study/report/fit-text.ts";
+import { fitQuality } from "../../study/report/number-format.ts";
 import { readUkvs } from "../../ukvs/reader.ts";
 import type { Command } from "../common/command.ts";
 import { defineCommand } from "../common/command.ts";

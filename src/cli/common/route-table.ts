@@ -1,4 +1,4 @@
-import { shortened, TEXT_WIDTH } from "../../study/report/text-table.ts";
+import { shortened, TEXT_WIDTH } from "../../study/report/table.ts";
 import { decisionJson } from "../../aggregate/route/decision-json.ts";
 import type { Decision, RouteReason } from "../../aggregate/route/decision.ts";
 

@@ -1,6 +1,6 @@
 import type { CaptureFilter } from "../../input/filter.ts";
 import { packageVersion } from "../../files/package-version.ts";
-import type { RunRecord } from "../../study/report/run-record.ts";
+import type { RunRecord } from "../../study/report/page.ts";
 import type { Io } from "./io.ts";
 import { sourceDate } from "./source-date.ts";
 

@@ -1,9 +1,8 @@
 import type { ChildrenFit } from "../../map/compact/fit/children-fit.ts";
 import type { FaultTally, LineCounts } from "./capture-tally.ts";
-import type { DepthRow, ReductionCurve } from "./depth-statistics.ts";
-import type { HeapsFit } from "./heaps-fit.ts";
+import type { DepthRow, HeapsFit, ReductionCurve } from "./depth-statistics.ts";
 import type { CurvePoint, DistributionSummary } from "./histogram.ts";
-import type { SubTree } from "./sub-tree.ts";
+import type { SubTree } from "./holdings-tree.ts";
 
 /** The portrait of an archive: what the tables and figures of the paper show, as data. */
 export interface Analysis {

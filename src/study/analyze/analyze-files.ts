@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { Analysis } from "./analysis.ts";
 import { DEFAULT_SAMPLES, DEFAULT_TOP } from "./analyze-index.ts";
 import { joinTallies } from "./capture-tally.ts";
@@ -8,20 +9,31 @@ import type { InputFormat, KeyTrust } from "../../input/detect.ts";
 import type { CaptureFilter } from "../../input/filter.ts";
 import { tableBytes } from "../../map/generate/memory.ts";
 import { ReadReporter } from "../../map/generate/read-reporter.ts";
-import type { StoredRun } from "../../map/generate/stored-runs.ts";
+import {
+  type CombineOptions,
+  combineRuns,
+  combineStored,
+  readingRuns,
+  type RunCombiner,
+  type StoredRun,
+} from "../../map/generate/stored-runs.ts";
 import type { Part } from "../../input/tasks.ts";
 import type { InputStreams } from "../../files/input-file.ts";
-import type { IndexInput } from "../../input/index-input.ts";
-import { FileProgress } from "../../input/index-input.ts";
+import { FileProgress, type IndexInput } from "../../input/index-input.ts";
 import { openInputs } from "../../input/open-inputs.ts";
 import { Interrupt, type InterruptOptions } from "../../files/interrupt.ts";
 import { keepCoresBusy } from "../../threads/cores-busy.ts";
 import { withTempDir } from "../../files/temp-dir.ts";
-import type { AnalyzeJobOptions, AnalyzeJobResult } from "./job.ts";
-import type { AnalyzeLane } from "./lane.ts";
-import { InlineAnalyzeLane, ThreadAnalyzeLane } from "./lane.ts";
-import { mergeStored } from "./merge-stored.ts";
+import {
+  type AnalyzeJobOptions,
+  type AnalyzeJobResult,
+  type AnalyzeLane,
+  InlineAnalyzeLane,
+  ThreadAnalyzeLane,
+} from "./lane.ts";
 import { checkSignal } from "../../interruption.ts";
+import { cutRuns } from "../../map/generate/cut-runs.ts";
+import { mergeRuns, type VisitKey } from "../../map/generate/merge-runs.ts";
 
 export interface AnalyzeFilesOptions extends InterruptOptions {
   readonly format?: InputFormat | undefined;
@@ -206,4 +218,40 @@ async function readAll(
 /** Generators answer requests one after the other, so several lanes may ask at once. */
 async function* allParts(inputs: readonly IndexInput[]): AsyncGenerator<Part, void, undefined> {
   for (const input of inputs) yield* input.parts(inputs.length === 1);
+}
+
+/** What is merged between two looks at whether the user wants to stop. */
+const BYTES_PER_TURN = 16 * 2 ** 20;
+
+/** Works on this thread; lets others have a turn before. */
+const HERE: RunCombiner = {
+  async combine(task) {
+    await setImmediate();
+    return combineStored(task);
+  },
+};
+
+/**
+ * Merges stored runs on this thread; each key is visited once, in byte order.
+ *
+ * Holds 64 KiB of each of at most `maxOpenRuns` runs; more are merged in rounds, in the folder
+ * `scratch`.
+ *
+ * @throws MM_IO, MM_INTERRUPTED
+ */
+export async function mergeStored(
+  runs: readonly StoredRun[],
+  options: CombineOptions,
+  visit: VisitKey,
+): Promise<void> {
+  const left = await combineRuns(runs, [HERE], options);
+  const indexes = left.map((run) => run.index);
+  const bytes = indexes.reduce((sum, index) => sum + index.byteLength, 0);
+  for (const range of cutRuns(indexes, Math.ceil(bytes / BYTES_PER_TURN))) {
+    await setImmediate();
+    checkSignal(options.interrupt?.signal);
+    readingRuns(left, range.from, (readers) => {
+      mergeRuns(readers, range, visit);
+    });
+  }
 }

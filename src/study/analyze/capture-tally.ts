@@ -1,11 +1,13 @@
 import type { FilterReason } from "../../input/filter.ts";
 import { FILTER_REASONS } from "../../input/filter.ts";
-import { DATETIME_FAULTS, DatetimeCheck, MONTHS_PER_YEAR } from "./datetime-check.ts";
-import type { SampledText } from "./hash-sample.ts";
-import { HashSample } from "./hash-sample.ts";
-import { URI_FAULTS } from "./uri-check.ts";
-import type { ValueCountsData } from "./value-counts.ts";
-import { joinValueCounts, ValueCounts } from "./value-counts.ts";
+import { DATETIME_FAULTS, DatetimeCheck, MONTHS_PER_YEAR, URI_FAULTS } from "./faults.ts";
+import {
+  HashSample,
+  joinValueCounts,
+  type SampledText,
+  ValueCounts,
+  type ValueCountsData,
+} from "./bounded.ts";
 
 /** Classes of status codes; `none` is a `-` or no column, `other` all that is no code from 200 up. */
 export const STATUS_CLASSES = ["2xx", "3xx", "4xx", "5xx", "none", "other"] as const;

@@ -1,11 +1,36 @@
+import { type Ranked, TopList } from "./bounded.ts";
 import { COLON, COMMA, isDigit, QUESTION, SLASH } from "../../bytes/ascii.ts";
 import { commonPrefix } from "../../bytes/compare.ts";
 import { KEY_KIND, KeyShape } from "../../map/compact/key-shape.ts";
-import { yearOf } from "./datetime-check.ts";
+import { yearOf } from "./faults.ts";
 import { Histogram } from "./histogram.ts";
 import { monthCode, originalLength } from "./original-key.ts";
-import type { SubTree, TldHoldings, TopOriginal } from "./sub-tree.ts";
-import { TopList } from "./top-list.ts";
+
+/** What a part of the tree of keys holds. */
+export interface SubTree extends Ranked {
+  /** As a key of a map: `com,example,*`, `com,example)/*`, `com,example)/a/*`. */
+  readonly name: string;
+  readonly mementos: number;
+  readonly originals: number;
+  readonly keys: number;
+  readonly hosts: number;
+  /** The most mementos that one original in it has. */
+  readonly largestOriginal: number;
+}
+
+/** An original that is archived often. */
+export interface TopOriginal extends Ranked {
+  /** Its SURT. */
+  readonly name: string;
+  readonly mementos: number;
+}
+
+/** What is held under one top-level domain. */
+export interface TldHoldings extends Ranked {
+  readonly name: string;
+  readonly originals: number;
+  readonly mementos: number;
+}
 
 /** Depths beyond this are counted together. */
 export const MAX_DEPTH = 64;

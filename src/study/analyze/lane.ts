@@ -1,8 +1,78 @@
+import { join } from "node:path";
+import { CaptureScanner, type ScannerOptions } from "./capture-scanner.ts";
+import type { TallyData } from "./capture-tally.ts";
+import { KeyTable } from "../../map/generate/key-table.ts";
+import { writeRun } from "../../map/generate/run.ts";
+import { readElsewhere } from "../../map/generate/read-elsewhere.ts";
+import { RangeBuffer } from "../../input/read-range.ts";
+import { writingTo } from "../../map/generate/scratch-file.ts";
+import type { StoredRun } from "../../map/generate/stored-runs.ts";
 import type { ReadTask } from "../../input/tasks.ts";
 import { requiredFile } from "../../files/package-file.ts";
 import { Thread } from "../../threads/thread.ts";
-import type { AnalyzeJobOptions, AnalyzeJobResult } from "./job.ts";
-import { AnalyzeJob } from "./job.ts";
+
+/** What a job needs to begin; can be sent to another thread. */
+export interface AnalyzeJobOptions {
+  readonly name: string;
+  readonly scanner: ScannerOptions;
+  readonly tableBytes: number;
+  readonly scratch: string;
+  /** Whether other threads keep all cores busy. */
+  readonly inPlace: boolean;
+}
+
+export interface AnalyzeJobResult {
+  readonly tally: TallyData;
+  readonly runs: readonly StoredRun[];
+}
+
+/** One thread's share of `analyze`: tallies captures, and puts them away sorted by original. */
+export class AnalyzeJob {
+  readonly #options: AnalyzeJobOptions;
+  readonly #scanner: CaptureScanner;
+  readonly #table: KeyTable;
+  readonly #ranges: RangeBuffer;
+  readonly #runs: StoredRun[] = [];
+
+  constructor(options: AnalyzeJobOptions) {
+    this.#options = options;
+    this.#table = new KeyTable(options.tableBytes);
+    this.#ranges = new RangeBuffer(options.scanner.maxLineBytes);
+    this.#scanner = new CaptureScanner(options.scanner, this.#table, () => {
+      this.#storeRun();
+    });
+  }
+
+  /** Reads a part, whatever kind it is. */
+  async read(task: ReadTask): Promise<void> {
+    const scanner = this.#scanner;
+    scanner.startPart(task.format);
+    if (task.kind === "range") {
+      this.#ranges.read(task, scanner);
+    } else if (task.kind === "block") {
+      scanner.readLines(new Uint8Array(task.buffer, 0, task.length), 0, task.length);
+    } else {
+      const { inPlace } = this.#options;
+      await readElsewhere(task, scanner, this.#options.scanner.maxLineBytes, { inPlace });
+    }
+  }
+
+  /** Puts away what is left in the table; all that was read is in the runs then. */
+  finish(): AnalyzeJobResult {
+    this.#storeRun();
+    return { tally: this.#scanner.tally.data(), runs: this.#runs };
+  }
+
+  #storeRun(): void {
+    if (this.#table.size === 0) return;
+    const path = join(this.#options.scratch, `${this.#options.name}-${this.#runs.length}.run`);
+    writingTo({ path }, (write) => {
+      this.#table.drain((keys) => {
+        this.#runs.push({ path, index: writeRun(keys, write) });
+      });
+    });
+  }
+}
 
 /** Something that does a share of the work: a thread of its own, or this one. */
 export interface AnalyzeLane {

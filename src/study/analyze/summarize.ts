@@ -14,16 +14,11 @@ import type {
   TopTables,
   YearRow,
 } from "./analysis.ts";
-import type { FaultTally, TallyData } from "./capture-tally.ts";
-import { GRID_SIZE, STATUS_CLASSES } from "./capture-tally.ts";
-import { yearMonthOf } from "./datetime-check.ts";
-import { depthRows, globalReduction, incrementalReduction } from "./depth-statistics.ts";
-import { fitHeaps } from "./heaps-fit.ts";
-import type { HoldingsTree } from "./holdings-tree.ts";
-import { isMalformedMime, MIME_GROUPS, mimeGroup } from "./mime-groups.ts";
-import type { SubTree } from "./sub-tree.ts";
-import type { ValueCountsData } from "./value-counts.ts";
-import { total } from "./value-counts.ts";
+import { type FaultTally, GRID_SIZE, STATUS_CLASSES, type TallyData } from "./capture-tally.ts";
+import { yearMonthOf } from "./faults.ts";
+import { depthRows, fitHeaps, globalReduction, incrementalReduction } from "./depth-statistics.ts";
+import type { HoldingsTree, SubTree } from "./holdings-tree.ts";
+import { total, type ValueCountsData } from "./bounded.ts";
 
 /** What is known of the run itself. */
 export interface RunFacts {
@@ -280,4 +275,62 @@ function method(tally: TallyData, tree: HoldingsTree, facts: RunFacts): Method {
     notes.push(`${tree.opaqueKeys} keys have no host and are in no depth table.`);
   }
   return { passes: 1, runs: facts.runs, exact: lostMimes === 0, notes };
+}
+
+/** Groups of MIME types, as cdx-summary of the Internet Archive forms them. */
+export const MIME_GROUPS = [
+  "HTML",
+  "Image",
+  "CSS",
+  "JavaScript",
+  "JSON",
+  "XML",
+  "Text",
+  "PDF",
+  "Font",
+  "Audio",
+  "Video",
+  "Revisit",
+  "Other",
+] as const;
+export type MimeGroup = (typeof MIME_GROUPS)[number];
+
+const NAMED: ReadonlyMap<string, MimeGroup> = new Map([
+  ["html", "HTML"],
+  ["image", "Image"],
+  ["css", "CSS"],
+  ["javascript", "JavaScript"],
+  ["json", "JSON"],
+  ["xml", "XML"],
+  ["plain", "Text"],
+  ["pdf", "PDF"],
+  ["font", "Font"],
+  ["audio", "Audio"],
+  ["video", "Video"],
+  ["revisit", "Revisit"],
+]);
+
+/** The group of a MIME type; parameters such as `; charset=utf-8` do not matter. */
+export function mimeGroup(mime: string): MimeGroup {
+  const [type = "", subtype = ""] = essence(mime).split("/", 2);
+  const named = NAMED.get(subtype) ?? NAMED.get(type);
+  if (named !== undefined) return named;
+  if (subtype.startsWith("xhtml")) return "HTML";
+  if (subtype.endsWith("+xml") || subtype.startsWith("xml-")) return "XML";
+  return "Other";
+}
+
+/** The characters of a token of RFC 9110. */
+const WELL_FORMED = /^[a-z0-9!#$%&'*+.^_`|~-]+\/[a-z0-9!#$%&'*+.^_`|~-]+$/;
+
+/** What indexes write where there is no MIME type, or it is not known. */
+const PLACEHOLDERS: ReadonlySet<string> = new Set(["", "-", "unk", "no-type"]);
+
+/** Whether a value of the MIME column is neither a MIME type nor a sign that there is none. */
+export function isMalformedMime(mime: string): boolean {
+  return !PLACEHOLDERS.has(mime) && !WELL_FORMED.test(essence(mime));
+}
+
+function essence(mime: string): string {
+  return (mime.split(";", 1)[0] ?? "").trim().toLowerCase();
 }

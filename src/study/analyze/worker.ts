@@ -1,8 +1,6 @@
 import { workerData } from "node:worker_threads";
 import { serve } from "../../threads/serve.ts";
-import type { AnalyzeJobOptions } from "./job.ts";
-import { AnalyzeJob } from "./job.ts";
-import type { AnalyzeRequest } from "./lane.ts";
+import { AnalyzeJob, type AnalyzeJobOptions, type AnalyzeRequest } from "./lane.ts";
 
 const job = new AnalyzeJob(workerData as AnalyzeJobOptions);
 

@@ -5,15 +5,25 @@ import { BudgetCompaction } from "../../map/compact/budget/budget-compaction.ts"
 import type { MissList } from "../../map/compact/budget/miss-list.ts";
 import { compactMap } from "../../map/compact/compact-map.ts";
 import { AskedLookups } from "./asked-lookups.ts";
-import type { Evaluation, EvaluationReport, JudgedLookups, PredictorFacts } from "./evaluation.ts";
-import { answersOf, evaluation, RecallCount } from "./evaluation.ts";
-import { cutKey, FIXED_POLICIES } from "./fixed-policy.ts";
-import { FreshnessCount } from "./freshness-count.ts";
+import {
+  answersOf,
+  type Evaluation,
+  evaluation,
+  type EvaluationReport,
+  FreshnessCount,
+  type JudgedLookups,
+  type PredictorFacts,
+  RecallCount,
+} from "./evaluation.ts";
+import {
+  BloomPredictor,
+  cutKey,
+  FIXED_POLICIES,
+  MapPredictor,
+  type Predictor,
+} from "./predictor.ts";
 import { LookupList, lookupTexts } from "../../map/lookup/lookup-list.ts";
-import type { MadeBy } from "./paper-sweep.ts";
-import { weightName } from "./paper-sweep.ts";
-import type { Predictor } from "./predictor.ts";
-import { BloomPredictor, MapPredictor } from "./predictor.ts";
+import { type MadeBy, measureBase, paperMaps, traceBase, weightName } from "./paper-maps.ts";
 import type { InputFormat } from "../../input/detect.ts";
 import type { CaptureFilter } from "../../input/filter.ts";
 import { headerText, UkvsHeaders } from "../../ukvs/header.ts";
@@ -25,7 +35,6 @@ import type { MapStreams } from "../../map/lookup/map-sources.ts";
 import { openMap } from "../../map/lookup/open-map.ts";
 import { ScratchSpill } from "../../files/scratch-spill.ts";
 import { withTempDir } from "../../files/temp-dir.ts";
-import { measureBase, paperMaps, traceBase } from "./paper-maps.ts";
 import type { Truth } from "./truth.ts";
 import { forEachHeld, openTruth } from "./truth.ts";
 

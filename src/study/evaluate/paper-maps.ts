@@ -2,12 +2,9 @@ import { createGzip } from "node:zlib";
 import { LF } from "../../bytes/ascii.ts";
 import { wholeLines } from "../../bytes/whole-lines.ts";
 import { compactMap } from "../../map/compact/compact-map.ts";
-import type { TracePoint } from "./compaction-trace.ts";
-import { traceCompaction } from "./compaction-trace.ts";
-import type { MadeBy } from "./paper-sweep.ts";
-import { PAPER_WEIGHTS, paperSteps, weightName } from "./paper-sweep.ts";
 import { openInput } from "../../files/input-file.ts";
 import type { MapStreams } from "../../map/lookup/map-sources.ts";
+import type { WeightOptions } from "../../map/compact/weight-policy.ts";
 
 /** A map of the paper's sweep, whole. */
 export interface PaperMap {
@@ -148,4 +145,88 @@ function lineEnd(block: Uint8Array, from: number): number {
 
 async function chunksOf(path: string, streams: MapStreams): Promise<AsyncIterable<Uint8Array>> {
   return (await openInput(path, streams, { signal: streams.interrupt?.signal })).chunks;
+}
+
+/** The weights of the paper's table, for hosts and for paths. */
+export const PAPER_WEIGHTS: readonly number[] = [4, 2, 1, 0.5, 0.25, 0];
+
+/** One map of the paper's table, and which one it is made of. */
+export interface PaperStep {
+  readonly hostWeight: number;
+  readonly pathWeight: number;
+  /** The place of its input among the steps; -1 for the base. */
+  readonly input: number;
+}
+
+/** How a map of a sweep was made. */
+export interface MadeBy {
+  /** The name of the map it was made of; `HinfPinf` is the base. */
+  readonly input: string;
+  readonly hostWeight: number;
+  readonly pathWeight: number;
+  readonly rollUps: number;
+  readonly seconds: number;
+}
+
+/**
+ * The 36 maps of the paper, in the order of its table. Each is made of the one before it, which has
+ * the next larger path weight; the first of a host weight is made of the first of the host weight
+ * before.
+ */
+export function paperSteps(): PaperStep[] {
+  return PAPER_WEIGHTS.flatMap((hostWeight, host) =>
+    PAPER_WEIGHTS.map((pathWeight, path) => {
+      const index = host * PAPER_WEIGHTS.length + path;
+      const input = path > 0 ? index - 1 : index - PAPER_WEIGHTS.length;
+      return { hostWeight, pathWeight, input: Math.max(-1, input) };
+    }),
+  );
+}
+
+/** The paper's name of a map: `H4.00P2.00`. */
+export function weightName(hostWeight: number, pathWeight: number): string {
+  return `H${weightText(hostWeight)}P${weightText(pathWeight)}`;
+}
+
+function weightText(weight: number): string {
+  return weight === Number.POSITIVE_INFINITY ? "inf" : weight.toFixed(2);
+}
+
+/** How many rows the smaller map has when so many rows have been read. */
+export interface TracePoint {
+  readonly processed: number;
+  readonly produced: number;
+}
+
+const POINTS = 300;
+
+/**
+ * Follows a compaction over the rows of a map, `rows`, whole lines without headers: the paper's
+ * figure of processed and produced lines.
+ *
+ * A roll-up is decided as soon as a node is over its cutoff, so what has been produced after n rows
+ * is what the first n rows alone are compacted to. Quadratic, and meant for a few thousand rows.
+ */
+export async function traceCompaction(
+  rows: Uint8Array,
+  weights: WeightOptions,
+): Promise<TracePoint[]> {
+  const ends: number[] = [];
+  for (let at = rows.indexOf(LF); at !== -1; at = rows.indexOf(LF, at + 1)) ends.push(at + 1);
+  const step = Math.max(1, Math.ceil(ends.length / POINTS));
+  const points: TracePoint[] = [{ processed: 0, produced: 0 }];
+  for (let n = step; n <= ends.length; n += step) {
+    const part = rows.subarray(0, ends[n - 1]);
+    let produced = 0;
+    for await (const block of compactMap([part], { ...weights, checkSize: false }))
+      produced += rowCount(block);
+    points.push({ processed: n, produced });
+  }
+  return points;
+}
+
+/** Rows that do not begin with `!`: compacted maps have headers. */
+function rowCount(block: Uint8Array): number {
+  const text = new TextDecoder().decode(block);
+  return text.split("\n").filter((line) => line !== "" && !line.startsWith("!")).length;
 }

@@ -1,6 +1,6 @@
-import type { LogOverlap } from "./log-overlap.ts";
-import { MAGNITUDES } from "./log-overlap.ts";
-import type { ArchiveAnswers, LogCounts } from "./log-tally.ts";
+import { type ArchiveAnswers, isLogTag, LOG_TAG, type LogCounts } from "./log-tally.ts";
+import { MONTH_MARK } from "../analyze/original-key.ts";
+import { TopList } from "../analyze/bounded.ts";
 
 export interface ArchiveRow extends ArchiveAnswers {
   readonly hitShare: number;
@@ -86,4 +86,158 @@ function withShares(row: ArchiveAnswers): ArchiveRow {
   const { requests, hits, misses, errors } = row;
   const share = (part: number): number => (requests === 0 ? 0 : part / requests);
   return { ...row, hitShare: share(hits), missShare: share(misses), errorShare: share(errors) };
+}
+
+/** A URI that was asked for and is not there. */
+export interface MissingUri {
+  /** As it was asked for most often. */
+  readonly name: string;
+  readonly rank: number;
+  readonly surt: string;
+}
+
+/** Orders of magnitude: Zero, Ones (1 to 9), Tens (10 to 99), and so on. */
+export const MAGNITUDES = [
+  "Zero",
+  "Ones",
+  "Tens",
+  "Hundreds",
+  "Thousands",
+  "10K+",
+  "100K+",
+  "1M+",
+  "10M+",
+] as const;
+
+/**
+ * Takes what logs and, if there is one, an index say of each original, sorted (see LOG_TAG), and
+ * finds how archived and accessed go together.
+ *
+ * One pass; holds a grid and the list of the most wanted.
+ */
+export class LogOverlap {
+  /** Originals by magnitude of mementos (rows) and of requests (columns). */
+  readonly cells: number[][] = MAGNITUDES.map(() => MAGNITUDES.map(() => 0));
+  readonly missing: TopList<MissingUri>;
+  /** Distinct originals asked for of which it is known whether they are held, and those that are. */
+  asked = 0;
+  askedAndHeld = 0;
+  /** Distinct originals asked for of which it is not known. */
+  unknown = 0;
+  /** Originals of the index. */
+  held = 0;
+  readonly #hasIndex: boolean;
+  readonly #ofOneArchive: boolean;
+  readonly #silent: ReadonlySet<string>;
+  readonly #decoder = new TextDecoder();
+  #original = new Uint8Array(0);
+  #captures = 0;
+  #requests = 0;
+  #most = 0;
+  readonly #missedBy = new Set<string>();
+  readonly #openAt = new Set<string>();
+  #uri = "";
+  #uriRequests = 0;
+
+  /**
+   * @param options.hasIndex whether captures say what is held; else what archives answered does.
+   * @param options.ofOneArchive whether only the answers of one archive count; what was never asked
+   *   of it is not unknown then.
+   * @param options.top how many missing URIs to keep.
+   * @param options.silent archives that never answer: nothing waits for them.
+   */
+  constructor({
+    hasIndex,
+    ofOneArchive,
+    top,
+    silent,
+  }: {
+    readonly hasIndex: boolean;
+    readonly ofOneArchive: boolean;
+    readonly top: number;
+    readonly silent: ReadonlySet<string>;
+  }) {
+    this.#hasIndex = hasIndex;
+    this.#ofOneArchive = ofOneArchive;
+    this.#silent = silent;
+    this.missing = new TopList(top);
+  }
+
+  /** Takes the next key, `key[0, length)`, and its count. */
+  add(key: Uint8Array, length: number, count: number): void {
+    const mark = key.indexOf(MONTH_MARK);
+    if (!this.#isCurrent(key, mark)) {
+      this.end();
+      this.#original = new Uint8Array(key.subarray(0, mark));
+    }
+    const tag = key[mark + 1];
+    if (!isLogTag(tag)) {
+      this.#captures += count;
+      return;
+    }
+    const detail = (): string => this.#decoder.decode(key.subarray(mark + 2, length));
+    if (tag === LOG_TAG.hit) {
+      this.#most = Math.max(this.#most, Number(detail()));
+    } else if (tag === LOG_TAG.miss) {
+      this.#missedBy.add(detail());
+    } else if (tag === LOG_TAG.open) {
+      this.#openAt.add(detail());
+    } else {
+      this.#requests += count;
+      if (count <= this.#uriRequests) return;
+      this.#uri = detail();
+      this.#uriRequests = count;
+    }
+  }
+
+  /** Closes the last original. */
+  end(): void {
+    if (this.#original.length === 0) return;
+    const archived = this.#hasIndex ? this.#captures : this.#most;
+    if (this.#hasIndex || archived > 0 || this.#isMissing()) this.#count(archived);
+    else if (this.#requests > 0 && (this.#openAt.size > 0 || !this.#ofOneArchive)) this.unknown++;
+    this.#original = new Uint8Array(0);
+    this.#captures = this.#requests = this.#most = this.#uriRequests = 0;
+    this.#missedBy.clear();
+    this.#openAt.clear();
+    this.#uri = "";
+  }
+
+  /**
+   * Whether every archive that was asked has answered, none with a memento. One that failed has not
+   * answered, unless it did another time. An answer that could be about this URI or another may have
+   * had mementos.
+   */
+  #isMissing(): boolean {
+    if (this.#missedBy.size === 0) return false;
+    for (const archive of this.#openAt) {
+      if (!this.#missedBy.has(archive) && !this.#silent.has(archive)) return false;
+    }
+    return true;
+  }
+
+  #count(archived: number): void {
+    const requests = this.#requests;
+    this.cells[magnitude(archived)][magnitude(requests)]++;
+    if (archived > 0) this.held++;
+    if (requests === 0) return;
+    this.asked++;
+    if (archived > 0) this.askedAndHeld++;
+    else if (this.missing.accepts(requests)) {
+      const surt = this.#decoder.decode(this.#original);
+      this.missing.offer({ name: this.#uri, rank: requests, surt });
+    }
+  }
+
+  #isCurrent(key: Uint8Array, mark: number): boolean {
+    const original = this.#original;
+    if (mark !== original.length) return false;
+    for (let i = mark - 1; i >= 0; i--) if (key[i] !== original[i]) return false;
+    return true;
+  }
+}
+
+/** 0 for 0, 1 for 1 to 9, 2 for 10 to 99, and so on; an index into {@link MAGNITUDES}. */
+export function magnitude(count: number): number {
+  return count === 0 ? 0 : Math.min(String(count).length, MAGNITUDES.length - 1);
 }

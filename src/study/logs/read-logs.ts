@@ -4,9 +4,7 @@ import { MAX_LINE_BYTES } from "../../bytes/whole-lines.ts";
 import { MementoMapError } from "../../errors.ts";
 import { KeyTable } from "../../map/generate/key-table.ts";
 import { writeRun } from "../../map/generate/run.ts";
-import { LogOverlap } from "./log-overlap.ts";
-import type { LogReport } from "./log-report.ts";
-import { logReport } from "./log-report.ts";
+import { LogOverlap, type LogReport, logReport } from "./log-report.ts";
 import { LogTally } from "./log-tally.ts";
 import { tableBytes } from "../../map/generate/memory.ts";
 import { writingTo } from "../../map/generate/scratch-file.ts";
@@ -15,8 +13,7 @@ import type { InputStreams } from "../../files/input-file.ts";
 import { openInput } from "../../files/input-file.ts";
 import type { Interrupt } from "../../files/interrupt.ts";
 import { withTempDir } from "../../files/temp-dir.ts";
-import { sortCaptures } from "../analyze/analyze-files.ts";
-import { mergeStored } from "../analyze/merge-stored.ts";
+import { mergeStored, sortCaptures } from "../analyze/analyze-files.ts";
 
 export interface ReadLogsOptions {
   /** Index files of what is held; without them, what archives answered says it. */

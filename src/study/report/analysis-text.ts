@@ -1,10 +1,8 @@
 import type { Analysis, Fault, MalformedValues, SubTreeRow } from "../analyze/analysis.ts";
-import type { HeapsFit } from "../analyze/heaps-fit.ts";
+import type { HeapsFit } from "../analyze/depth-statistics.ts";
 import type { PowerLawFit } from "../../map/compact/fit/power-law.ts";
-import { dateOf, decimalNumber, percent, wholeNumber } from "./number-format.ts";
-import type { TextTable } from "./text-table.ts";
-import { fitQuality } from "./fit-text.ts";
-import { shortened, TEXT_WIDTH, textTableLines } from "./text-table.ts";
+import { dateOf, decimalNumber, fitQuality, percent, wholeNumber } from "./number-format.ts";
+import { shortened, TEXT_WIDTH, type TextTable, textTableLines } from "./table.ts";
 
 /** The analysis of an archive as text: the paper's tables, in at most 80 columns. */
 export function analysisText(analysis: Analysis): string {

@@ -1,10 +1,7 @@
 import type { Analysis, SubTreeRow } from "../analyze/analysis.ts";
 import type { CurvePoint } from "../analyze/histogram.ts";
-import { decimal, numbers, share, texts, whole } from "./cells.ts";
-import { figureHtml } from "./chart.ts";
-import { htmlTable } from "./html-table.ts";
-import type { Series } from "./line-chart.ts";
-import { lineChart } from "./line-chart.ts";
+import { decimal, htmlTable, numbers, share, texts, whole } from "./table.ts";
+import { figureHtml, lineChart, type Series } from "./charts.ts";
 import { percent, shortPercent } from "./number-format.ts";
 import type { PageSection } from "./page.ts";
 import { card, grid } from "./page.ts";

@@ -1,15 +1,18 @@
-import type { TracePoint } from "../evaluate/compaction-trace.ts";
+import type { TracePoint } from "../evaluate/paper-maps.ts";
 import type { Evaluation, TruthSummary } from "../evaluate/evaluation.ts";
-import { decimal, numbers, share, texts, whole } from "./cells.ts";
-import { figureHtml } from "./chart.ts";
-import type { TableCell, TableColumn } from "./html-table.ts";
-import { htmlTable } from "./html-table.ts";
-import type { Series } from "./line-chart.ts";
-import { lineChart } from "./line-chart.ts";
+import {
+  decimal,
+  htmlTable,
+  numbers,
+  share,
+  type TableCell,
+  type TableColumn,
+  texts,
+  whole,
+} from "./table.ts";
+import { figureHtml, lineChart, type Series } from "./charts.ts";
 import { shortNumber, shortPercent, wholeNumber } from "./number-format.ts";
-import type { PageSection, Tile } from "./page.ts";
-import { card, grid, pageHtml } from "./page.ts";
-import type { RunRecord } from "./run-record.ts";
+import { card, grid, pageHtml, type PageSection, type RunRecord, type Tile } from "./page.ts";
 import { formatAmount } from "../../amount.ts";
 
 export interface EvaluationPage {

@@ -1,13 +1,8 @@
 import type { Analysis } from "../analyze/analysis.ts";
 import { STATUS_CLASSES } from "../analyze/capture-tally.ts";
-import { barChart } from "./bar-chart.ts";
-import { decimal, numbers, share, texts, whole } from "./cells.ts";
-import { figureHtml } from "./chart.ts";
-import { fitQuality } from "./fit-text.ts";
-import { heatMap } from "./heat-map.ts";
-import { htmlTable } from "./html-table.ts";
-import { lineChart } from "./line-chart.ts";
-import { wholeNumber } from "./number-format.ts";
+import { barChart, figureHtml, heatMap, lineChart } from "./charts.ts";
+import { decimal, htmlTable, numbers, share, texts, whole } from "./table.ts";
+import { fitQuality, wholeNumber } from "./number-format.ts";
 import type { PageSection } from "./page.ts";
 import { card, grid } from "./page.ts";
 

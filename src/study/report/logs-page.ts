@@ -1,14 +1,9 @@
 import type { LogReport } from "../logs/log-report.ts";
-import { numbers, share, texts, whole } from "./cells.ts";
-import { figureHtml } from "./chart.ts";
-import { heatMap } from "./heat-map.ts";
-import { htmlTable } from "./html-table.ts";
+import { htmlTable, numbers, share, texts, whole } from "./table.ts";
+import { figureHtml, heatMap, rowChart } from "./charts.ts";
 import { shownMagnitudes } from "./logs-text.ts";
 import { percent, shortNumber, shortPercent, wholeNumber } from "./number-format.ts";
-import type { PageSection } from "./page.ts";
-import { card, pageHtml } from "./page.ts";
-import type { RunRecord } from "./run-record.ts";
-import { rowChart } from "./row-chart.ts";
+import { card, pageHtml, type PageSection, type RunRecord } from "./page.ts";
 import { formatAmount } from "../../amount.ts";
 
 /** What aggregator logs tell, as one HTML file. */

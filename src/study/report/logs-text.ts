@@ -1,7 +1,6 @@
 import type { ArchiveRow, LogReport } from "../logs/log-report.ts";
 import { percent, shortNumber, wholeNumber } from "./number-format.ts";
-import type { TextTable } from "./text-table.ts";
-import { textTableLines } from "./text-table.ts";
+import { type TextTable, textTableLines } from "./table.ts";
 
 /** What logs tell, as text: the paper's table and figure, in at most 80 columns. */
 export function logsText(report: LogReport): string {

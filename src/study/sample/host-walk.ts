@@ -3,14 +3,14 @@ import {
   IP_SHARE,
   LARGEST_HOST_SHARE,
   LINES_PER_KEY,
-  OTHER_TLDS,
   OTHER_TLD_SHARE,
+  OTHER_TLDS,
+  proportionalSplit,
   REGISTRY_SUFFIXES,
   TOP_TLDS,
+  zipfSplit,
 } from "./archive-shape.ts";
-import { compareAscii } from "./compare-ascii.ts";
-import { hostLabel } from "./names.ts";
-import { proportionalSplit, zipfSplit } from "./power-law.ts";
+import { compareAscii, hostLabel } from "./names.ts";
 import { Random } from "../../bytes/random.ts";
 
 /** A part of the archive that is contiguous in byte order, with what it holds exactly. */

@@ -138,3 +138,8 @@ export function* queries(random: Random, count: number): Generator<string> {
   // Numbers of one width: their order as text is their order as numbers.
   for (let i = 0; i < count; i++) yield form + (base + i * step + random.below(step));
 }
+
+/** Compares ASCII text in byte order, which for ASCII is that of its code units. */
+export function compareAscii(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

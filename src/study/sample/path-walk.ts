@@ -1,17 +1,24 @@
-import { ORIGINALS_PER_KEY, PATH_DEPTHS } from "./archive-shape.ts";
-import { compareAscii } from "./compare-ascii.ts";
+import {
+  drawPowerLaw,
+  exponentForMean,
+  ORIGINALS_PER_KEY,
+  PATH_DEPTHS,
+  zipfSplit,
+} from "./archive-shape.ts";
 import {
   BLANK_IMAGE,
+  compareAscii,
+  drawExtension,
+  type Extension,
   FAVICON,
   NO_EXTENSION,
+  pathName,
+  queries,
   QUERYABLE_PAGE_SHARE,
   ROBOTS,
-  drawExtension,
-  pathName,
 } from "./names.ts";
-import type { Extension } from "./names.ts";
-import { drawPowerLaw, exponentForMean, zipfSplit } from "./power-law.ts";
-import type { Random } from "../../bytes/random.ts";
+import { Random } from "../../bytes/random.ts";
+import type { Host } from "./host-walk.ts";
 
 /** What a step of the walk stands on: a key's bare path, or its queries. */
 export interface PathStop {
@@ -210,4 +217,30 @@ function leafResource(random: Random, depth: number, taken: ReadonlySet<string>)
 /** Whether the resource's suffix is the whole name, as of `robots.txt`. */
 function isWholeName(resource: Extension): boolean {
   return resource === ROBOTS || resource === FAVICON || resource === BLANK_IMAGE;
+}
+
+/** A host of a sample archive, opened for one walk over what it holds. */
+export interface Site {
+  /** As its URLs have it: `www.example.pt`. */
+  readonly authority: string;
+  readonly walk: PathWalk;
+}
+
+/** Opens a host. What it holds depends on the seed and the host only. */
+export function openSite(seed: number, host: Host): Site {
+  const random = new Random(seed, host.surt);
+  // Addresses, ports and single labels have no `www`.
+  const canHaveWww = /^[a-z][^:]*,[^:]*$/.test(host.surt);
+  const authority = canHaveWww && random.chance(0.6) ? `www.${host.authority}` : host.authority;
+  return { authority, walk: new PathWalk(random, host.keys) };
+}
+
+/** Yields the path, or path and query, of each original at a stop, in byte order. */
+export function* originalPaths(stop: PathStop): Generator<string> {
+  if (stop.queries === 0) yield stop.path;
+  else {
+    for (const query of queries(new Random(stop.querySeed), stop.queries)) {
+      yield `${stop.path}?${query}`;
+    }
+  }
 }

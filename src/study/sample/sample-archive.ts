@@ -1,12 +1,60 @@
-import { LARGEST_ORIGINAL_SHARE } from "./archive-shape.ts";
-import { CaptureTimes } from "./capture-times.ts";
-import { CaptureWriter } from "./capture-writer.ts";
+import { MementoMapError, quote } from "../../errors.ts";
+import {
+  drawPowerLaw,
+  exponentForMean,
+  LARGEST_ORIGINAL_SHARE,
+  MEMENTOS_PER_ORIGINAL,
+  ORIGINALS_PER_KEY,
+  YEARS,
+} from "./archive-shape.ts";
+import { CaptureTimes, CaptureWriter } from "./capture-writer.ts";
 import { hostGroups } from "./host-walk.ts";
-import { LineBudget } from "./line-budget.ts";
 import { Random } from "../../bytes/random.ts";
-import { checkSampleOptions } from "./sample-options.ts";
-import type { SampleOptions } from "./sample-options.ts";
-import { openSite, originalPaths } from "./site.ts";
+import { openSite, originalPaths } from "./path-walk.ts";
+import { BLANK_IMAGE, type Extension, ROBOTS } from "./names.ts";
+
+/** Which sample archive to make. */
+export interface SampleOptions {
+  /** The number of captures, 1 or more. */
+  readonly lines: number;
+  /** A whole number; the same seed gives the same bytes. Default 1. */
+  readonly seed?: number | undefined;
+  /** The first year of captures. Default 1992, the earliest. */
+  readonly startYear?: number | undefined;
+  /** The last year of captures. Default 2018, the latest. */
+  readonly endYear?: number | undefined;
+}
+
+/** {@link SampleOptions} with nothing left out. */
+export type CheckedSampleOptions = { readonly [Name in keyof SampleOptions]-?: number };
+
+const FIRST_YEAR = YEARS[0].year;
+const LAST_YEAR = YEARS[YEARS.length - 1].year;
+
+/**
+ * Options with their defaults.
+ *
+ * @throws {MementoMapError} `MM_USAGE` if one is out of range.
+ */
+export function checkSampleOptions(options: SampleOptions): CheckedSampleOptions {
+  const { lines, seed = 1, startYear = FIRST_YEAR, endYear = LAST_YEAR } = options;
+  if (!Number.isSafeInteger(lines) || lines < 1) throw outOfRange("lines", lines, "1 or more");
+  if (!Number.isSafeInteger(seed)) throw outOfRange("seed", seed, "a whole number");
+  const areYears = Number.isInteger(startYear) && Number.isInteger(endYear);
+  if (!(areYears && startYear >= FIRST_YEAR && startYear <= endYear && endYear <= LAST_YEAR)) {
+    const range = `a range within ${FIRST_YEAR}-${LAST_YEAR}`;
+    throw outOfRange("years", `${startYear}-${endYear}`, range);
+  }
+  return { lines, seed, startYear, endYear };
+}
+
+/** The error for an option whose value is of no use. */
+export function outOfRange(name: string, value: unknown, expected: string): MementoMapError {
+  return new MementoMapError(
+    "MM_USAGE",
+    `sample ${name} must be ${expected}, not ${quote(String(value))}`,
+  );
+}
 
 /**
  * Yields the index of a made-up archive: CDXJ, sorted by bytes, in chunks that end with a line.
@@ -45,4 +93,61 @@ export function* sampleIndex(options: SampleOptions): Generator<Uint8Array> {
     }
   }
   yield writer.take();
+}
+
+/** So low that some blank image reaches the limit, as in table pt-top-urirs. The value is ours. */
+const BLANK_IMAGE_EXPONENT = 0.5;
+/** Crawlers ask for robots.txt first and often. The factor is ours. */
+const ROBOTS_EXPONENT = exponentForMean(MEMENTOS_PER_ORIGINAL * 3);
+
+/**
+ * Deals the lines of a group of hosts to its originals: a power law, and the exact total.
+ *
+ * Every key gets a line. When the draws run ahead of the plan or behind it, the next ones are made
+ * smaller or larger; the last key takes what is left.
+ */
+export class LineBudget {
+  readonly #random: Random;
+  readonly #linesPerKey: number;
+  readonly #most: number;
+  readonly #exponent: number;
+  readonly #tolerance: number;
+  #keysLeft: number;
+  #linesLeft: number;
+
+  constructor(random: Random, group: { keys: number; lines: number }, most: number) {
+    this.#random = random;
+    this.#keysLeft = group.keys;
+    this.#linesLeft = group.lines;
+    this.#linesPerKey = group.lines / group.keys;
+    this.#most = most;
+    this.#exponent = exponentForMean(this.#linesPerKey / ORIGINALS_PER_KEY);
+    this.#tolerance = Math.min(256, Math.max(4, group.lines / 50));
+  }
+
+  /** Whether an original that no key depends on can still be had. */
+  get hasSpare(): boolean {
+    return this.#linesLeft > this.#keysLeft;
+  }
+
+  /** Says that the next original is the first of its key. */
+  startKey(): void {
+    this.#keysLeft--;
+  }
+
+  /** How many mementos the next original has. Call only while there is a spare line. */
+  draw(resource: Extension): number {
+    const spare = this.#linesLeft - this.#keysLeft;
+    const behind = this.#linesLeft - this.#keysLeft * this.#linesPerKey;
+    let mementos = drawPowerLaw(this.#random, this.#exponentOf(resource), this.#most);
+    mementos = Math.max(1, mementos + Math.trunc(behind / this.#tolerance));
+    if (mementos > spare || this.#keysLeft === 0) mementos = spare;
+    this.#linesLeft -= mementos;
+    return mementos;
+  }
+
+  #exponentOf(resource: Extension): number {
+    if (resource === BLANK_IMAGE) return BLANK_IMAGE_EXPONENT;
+    return resource === ROBOTS ? ROBOTS_EXPONENT : this.#exponent;
+  }
 }

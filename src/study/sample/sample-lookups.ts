@@ -2,9 +2,8 @@ import { TOP_TLDS } from "./archive-shape.ts";
 import { hostGroups, keyCount } from "./host-walk.ts";
 import { pathName, strangerLabel, strangerPathName } from "./names.ts";
 import { Random } from "../../bytes/random.ts";
-import { checkSampleOptions, outOfRange } from "./sample-options.ts";
-import type { SampleOptions } from "./sample-options.ts";
-import { openSite, originalPaths } from "./site.ts";
+import { checkSampleOptions, outOfRange, type SampleOptions } from "./sample-archive.ts";
+import { openSite, originalPaths } from "./path-walk.ts";
 
 /** Which lookups to make, and of which sample archive. */
 export interface SampleLookupOptions extends Pick<SampleOptions, "lines" | "seed"> {

@@ -4,7 +4,7 @@ import type { Analysis } from "../../../src/study/analyze/analysis.ts";
 import type { AnalyzeIndexOptions } from "../../../src/study/analyze/analyze-index.ts";
 import { analyzeIndex } from "../../../src/study/analyze/analyze-index.ts";
 import { generateMap } from "../../../src/map/generate/generate-map.ts";
-import { isMalformedMime } from "../../../src/study/analyze/mime-groups.ts";
+import { isMalformedMime } from "../../../src/study/analyze/summarize.ts";
 import type { Row } from "./index-rows.ts";
 import { asCdx, asCdxj, rows } from "./index-rows.ts";
 import { countBy, keyOf, naive, originalOf } from "./naive-analysis.ts";

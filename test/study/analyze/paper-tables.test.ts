@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { meanChildren, reductionQuotient } from "../../../src/study/analyze/depth-statistics.ts";
-import { fitHeaps } from "../../../src/study/analyze/heaps-fit.ts";
+import {
+  fitHeaps,
+  meanChildren,
+  reductionQuotient,
+} from "../../../src/study/analyze/depth-statistics.ts";
 
 const ALL_KEYS = 1_138_923_169;
 

@@ -3,16 +3,17 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { compactMap } from "../../../src/map/compact/compact-map.ts";
-import { traceCompaction } from "../../../src/study/evaluate/compaction-trace.ts";
-import { paperSteps, weightName } from "../../../src/study/evaluate/paper-sweep.ts";
-import { generateMap } from "../../../src/map/generate/generate-map.ts";
-import { Interrupt } from "../../../src/files/interrupt.ts";
 import {
   measureBase,
   type PaperMap,
   paperMaps,
+  paperSteps,
   traceBase,
+  traceCompaction,
+  weightName,
 } from "../../../src/study/evaluate/paper-maps.ts";
+import { generateMap } from "../../../src/map/generate/generate-map.ts";
+import { Interrupt } from "../../../src/files/interrupt.ts";
 import { sampleIndex } from "../../../src/study/sample/sample-archive.ts";
 import { runCli } from "../../support/run-cli.ts";
 import { scratchDir } from "../../support/scratch.ts";

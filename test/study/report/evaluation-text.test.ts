@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Evaluation, TruthSummary } from "../../../src/study/evaluate/evaluation.ts";
-import { paperSteps, weightName } from "../../../src/study/evaluate/paper-sweep.ts";
-import { evaluationText } from "../../../src/study/report/evaluation-text.ts";
-import { sweepText } from "../../../src/study/report/sweep-text.ts";
+import { paperSteps, weightName } from "../../../src/study/evaluate/paper-maps.ts";
+import { evaluationText, sweepText } from "../../../src/study/report/evaluation-text.ts";
 
 const COUNTS = {
   lookups: 10,

@@ -6,7 +6,7 @@ import {
   exponentForMean,
   proportionalSplit,
   zipfSplit,
-} from "../../../src/study/sample/power-law.ts";
+} from "../../../src/study/sample/archive-shape.ts";
 import { Random } from "../../../src/bytes/random.ts";
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, n) => all + n, 0);

@@ -1,5 +1,4 @@
-import type { SampleOptions } from "../../../src/study/sample/sample-options.ts";
-import { sampleIndex } from "../../../src/study/sample/sample-archive.ts";
+import { sampleIndex, type SampleOptions } from "../../../src/study/sample/sample-archive.ts";
 
 /** A whole sample index, for samples of a size that tests can hold. */
 export function readIndex(options: SampleOptions): Buffer {

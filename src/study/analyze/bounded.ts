@@ -1,5 +1,76 @@
 import { hashRange } from "../../bytes/hash.ts";
 
+/** Something ranked: more is better; of equals, the name that sorts first. */
+export interface Ranked {
+  readonly name: string;
+  readonly rank: number;
+}
+
+/**
+ * Keeps the `size` best of any number of entries, in memory for that many.
+ *
+ * The result does not depend on the order in which entries are offered.
+ */
+export class TopList<T extends Ranked> {
+  readonly #size: number;
+  /** A binary heap; the worst entry is first. */
+  readonly #heap: T[] = [];
+
+  constructor(size: number) {
+    this.#size = size;
+  }
+
+  /** Whether an entry of this rank could still get in: ask before making one. */
+  accepts(rank: number): boolean {
+    return this.#size > 0 && (this.#heap.length < this.#size || rank >= this.#heap[0].rank);
+  }
+
+  offer(entry: T): void {
+    const heap = this.#heap;
+    if (heap.length < this.#size) {
+      heap.push(entry);
+      this.#rise(heap.length - 1);
+    } else if (this.#size > 0 && isBetter(entry, heap[0])) {
+      heap[0] = entry;
+      this.#sink(0);
+    }
+  }
+
+  /** The entries kept, best first. */
+  best(): T[] {
+    return [...this.#heap].sort((a, b) => (isBetter(a, b) ? -1 : 1));
+  }
+
+  #rise(from: number): void {
+    const heap = this.#heap;
+    let at = from;
+    while (at > 0) {
+      const parent = (at - 1) >> 1;
+      if (isBetter(heap[at], heap[parent])) return;
+      [heap[at], heap[parent]] = [heap[parent], heap[at]];
+      at = parent;
+    }
+  }
+
+  #sink(from: number): void {
+    const heap = this.#heap;
+    let at = from;
+    for (;;) {
+      let worst = at;
+      for (const child of [2 * at + 1, 2 * at + 2]) {
+        if (child < heap.length && isBetter(heap[worst], heap[child])) worst = child;
+      }
+      if (worst === at) return;
+      [heap[at], heap[worst]] = [heap[worst], heap[at]];
+      at = worst;
+    }
+  }
+}
+
+function isBetter(a: Ranked, b: Ranked): boolean {
+  return a.rank === b.rank ? a.name < b.name : a.rank > b.rank;
+}
+
 /** A value with its counters, in the order of the columns it was counted in. */
 export interface CountedValue {
   readonly value: string;
@@ -105,4 +176,59 @@ export function total(counts: readonly number[]): number {
 
 function sumOf(a: readonly number[], b: readonly number[]): number[] {
   return b.map((count, i) => count + (a[i] ?? 0));
+}
+
+/** A text that was drawn, and the hash that drew it. */
+export interface SampledText {
+  readonly hash: number;
+  readonly text: string;
+}
+
+/**
+ * Draws `size` texts of any number, each distinct one with the same chance.
+ *
+ * Keeps those with the smallest hashes, so the sample does not depend on the order of texts or on
+ * how they were shared out to threads.
+ */
+export class HashSample {
+  readonly #size: number;
+  readonly #kept: SampledText[] = [];
+  readonly #decoder = new TextDecoder();
+  #limit = Number.POSITIVE_INFINITY;
+
+  constructor(size: number) {
+    this.#size = size;
+  }
+
+  add(bytes: Uint8Array, start: number, end: number): void {
+    const hash = hashRange(bytes, start, end);
+    if (!this.accepts(hash)) return;
+    this.draw({ hash, text: this.#decoder.decode(bytes.subarray(start, end)) });
+  }
+
+  /** Whether a text of this hash could still get in: ask before making one. */
+  accepts(hash: number): boolean {
+    return hash <= this.#limit;
+  }
+
+  /** Takes what another sample of the same kind drew. */
+  join(others: readonly SampledText[]): void {
+    for (const other of others) this.draw(other);
+  }
+
+  draw(drawn: SampledText): void {
+    if (this.#kept.some(({ hash, text }) => hash === drawn.hash && text === drawn.text)) return;
+    this.#kept.push(drawn);
+    this.#kept.sort((a, b) => a.hash - b.hash || (a.text < b.text ? -1 : 1));
+    if (this.#kept.length > this.#size) this.#kept.pop();
+    if (this.#kept.length === this.#size) this.#limit = this.#kept.at(-1)?.hash ?? 0;
+  }
+
+  data(): readonly SampledText[] {
+    return this.#kept;
+  }
+
+  texts(): string[] {
+    return this.#kept.map(({ text }) => text);
+  }
 }
