@@ -103,9 +103,9 @@ export type { TimeMapDocument, TimeMapFormat } from "./memento/timemap-document.
 export { writeTimeMap } from "./memento/write-timemap.ts";
 
 export type { Archive } from "./aggregate/route/archive.ts";
-export { parseArchiveList } from "./aggregate/route/archive-list.ts";
+export { parseArchiveList } from "./aggregate/route/archive.ts";
 export type { Decision, Router, RouteReason, RouteRequest } from "./aggregate/route/decision.ts";
-export { HitRates } from "./aggregate/route/hit-rates.ts";
+export { HitRates } from "./aggregate/route/decision.ts";
 export { MapRouter } from "./aggregate/route/map-router.ts";
 export type { MapRouterOptions } from "./aggregate/route/map-router.ts";
 export type { RoutedMap } from "./aggregate/route/routed-map.ts";
@@ -113,7 +113,7 @@ export type { RoutedMap } from "./aggregate/route/routed-map.ts";
 export { Aggregator } from "./aggregate/aggregator.ts";
 export type { AggregateRequest, Aggregation, AggregatorOptions } from "./aggregate/aggregator.ts";
 export { mergeTimeMaps } from "./aggregate/merge.ts";
-export type { MergedTimeMap } from "./aggregate/merged-timemap.ts";
+export type { MergedTimeMap } from "./aggregate/merge.ts";
 export type {
   Upstream,
   UpstreamAnswer,
@@ -141,13 +141,13 @@ export { analyzeIndex } from "./study/analyze/analyze-index.ts";
 export type { Analysis } from "./study/analyze/analysis.ts";
 
 // Types that the signatures above refer to.
-export type { ArchiveTallies, ArchiveTally } from "./aggregate/archive-tally.ts";
+export type { ArchiveTallies, ArchiveTally } from "./aggregate/statistics.ts";
 export type { AskLimits } from "./aggregate/ask-archive.ts";
 export type { FailureReason } from "./http/failure-reason.ts";
 export type { MergeSource } from "./aggregate/merge.ts";
-export type { MementoRange, MergeColumns, MergedMemento } from "./aggregate/merged-timemap.ts";
-export type { Outcome, Result } from "./aggregate/outcome.ts";
-export type { RoutingEstimate, RoutingReport, Share } from "./aggregate/routing-estimate.ts";
+export type { MementoRange, MergeColumns, MergedMemento } from "./aggregate/merge.ts";
+export type { Outcome, Result } from "./aggregate/session.ts";
+export type { RoutingEstimate, RoutingReport, Share } from "./aggregate/statistics.ts";
 export type {
   Clock,
   ProcessPlace,
@@ -155,7 +155,7 @@ export type {
   SessionEnd,
   SessionObserver,
 } from "./aggregate/session.ts";
-export type { StopSignal } from "./aggregate/stop-signal.ts";
+export type { StopSignal } from "./aggregate/upstream.ts";
 export type { Endpoint, EndpointState } from "./aggregate/upstream.ts";
 export type {
   CaptureTables,
@@ -200,6 +200,6 @@ export type { PageMembers } from "./map/split.ts";
 export type { ValidateOptions } from "./map/validate.ts";
 export type { TimeMapPaging } from "./memento/timemap-document.ts";
 export type { TimeMapLimits } from "./memento/timemap-reading.ts";
-export type { ArchiveRates, HitRate } from "./aggregate/route/hit-rates.ts";
+export type { ArchiveRates, HitRate } from "./aggregate/route/decision.ts";
 export type { MapSize } from "./ukvs/map-size.ts";
 export type { MapSink } from "./ukvs/writer.ts";

@@ -20,7 +20,7 @@ export { writeStaticSite } from "./publish/serve/static-site.ts";
 export type { StaticSite } from "./publish/serve/static-site.ts";
 export { AggregatorService } from "./aggregate/service/aggregator-service.ts";
 export type { AggregatorServiceOptions } from "./aggregate/service/aggregator-service.ts";
-export { Monitor } from "./aggregate/service/monitor.ts";
+export { Monitor } from "./aggregate/memgator-events.ts";
 export { ServiceStatus } from "./aggregate/service/service-status.ts";
 
 // Types that the signatures above refer to.
@@ -31,7 +31,7 @@ export type {
   ServiceProcesses,
   StatusSnapshot,
   WorkerCounts,
-} from "./aggregate/service/joined-status.ts";
+} from "./aggregate/service/service-status.ts";
 export type { QuestionDeskOptions } from "./aggregate/service/question-desk.ts";
 export type {
   ArchiveStatus,

@@ -1,4 +1,4 @@
-import { parseArchiveList } from "../../src/aggregate/route/archive-list.ts";
+import { parseArchiveList } from "../../src/aggregate/route/archive.ts";
 import { must, utf8 } from "../check.ts";
 import type { TargetDefinition } from "../target.ts";
 

@@ -1,5 +1,4 @@
-import type { CachedAnswer } from "../../src/aggregate/upstream/cached-answer.ts";
-import { policyOf } from "../../src/aggregate/upstream/cached-answer.ts";
+import { type CachedAnswer, policyOf } from "../../src/aggregate/upstream/cache-store.ts";
 import { latin1, must } from "../check.ts";
 import type { TargetDefinition } from "../target.ts";
 

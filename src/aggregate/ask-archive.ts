@@ -1,9 +1,15 @@
-import { type ErrorCode, isMementoMapError } from "../errors.ts";
+import { type ErrorCode, isMementoMapError, MementoMapError, quote } from "../errors.ts";
 import type { Archive } from "./route/archive.ts";
-import type { MementoList } from "../memento/memento-list.ts";
+import { MementoList } from "../memento/memento-list.ts";
 import { type FailureReason, failureReasonOf } from "../http/failure-reason.ts";
-import type { StopSignal } from "./stop-signal.ts";
-import type { UpstreamAnswer } from "./upstream.ts";
+import type { StopSignal, Upstream, UpstreamAnswer } from "./upstream.ts";
+import { formatHttpDate, tryParseDatetime } from "../memento/datetime.ts";
+import { pagesToFollow } from "../memento/pages-to-follow.ts";
+import { timeMapReader } from "../memento/timemap-reader.ts";
+import type { TimeMapReading } from "../memento/timemap-reading.ts";
+import { formatAmount } from "../amount.ts";
+import { readLinks } from "../memento/link-timemap.ts";
+import { asciiBytes, sendableUri } from "../memento/percent-encode.ts";
 
 /** How much of an archive's answer is taken. */
 export interface AskLimits {
@@ -81,4 +87,320 @@ export function headersOf(
   more?: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> | undefined {
   return cacheControl === undefined ? more : { ...more, "cache-control": cacheControl };
+}
+
+/*
+ * An archive has a TimeMap and a TimeGate. Each may be missing, or broken while the other works, so
+ * that one answers for the other where it can.
+ */
+
+/**
+ * Asks an archive for all mementos of an original: its TimeMap. Where the list of archives names
+ * none, the TimeGate is asked for its address.
+ *
+ * @throws MM_HTTP, MM_REFUSED or MM_BAD_URI when there is no answer.
+ */
+export async function askForAll(
+  upstream: Upstream,
+  question: Question,
+  limits: AskLimits,
+): Promise<Finding> {
+  const { timemap, timegate } = question.archive;
+  if (timemap !== undefined) {
+    return askTimeMap(upstream, question, limits, timemap + question.uri);
+  }
+  if (timegate === undefined) return NO_ENDPOINT;
+  const finding = await askTimeGate(upstream, question, LATEST, timegate);
+  if (finding.timemap !== undefined) {
+    return askTimeMap(upstream, question, limits, finding.timemap);
+  }
+  if (finding.mementos === undefined) return finding;
+  const fault = "it has no TimeMap; its TimeGate names these mementos, and may know more";
+  return { ...finding, code: "MM_NOT_FOUND", failure: "no-endpoint", fault };
+}
+
+/**
+ * Asks an archive for the mementos around a moment: its TimeGate, or its TimeMap where the TimeGate
+ * is missing or of no use.
+ *
+ * @throws MM_HTTP, MM_REFUSED or MM_BAD_URI when there is no answer.
+ */
+export async function askForClosest(
+  upstream: Upstream,
+  question: Question,
+  limits: AskLimits,
+  datetime: number,
+): Promise<Finding> {
+  const { timemap, timegate } = question.archive;
+  if (timegate === undefined) return askForAll(upstream, question, limits);
+  const found = await attempt(() => askTimeGate(upstream, question, datetime, timegate));
+  if (isAnswered(found) || timemap === undefined || question.signal.aborted) return found;
+  const isWorthAsking = found.failure === undefined || !ALSO_OF_TIMEMAP.has(found.failure);
+  // What is kept costs the archive nothing, whatever is wrong with it.
+  const cacheControl = isWorthAsking ? question.cacheControl : "only-if-cached";
+  const instead = { ...question, cacheControl };
+  const all = await attempt(() => askTimeMap(upstream, instead, limits, timemap + question.uri));
+  return isAnswered(all) ? all : found;
+}
+
+/** What is wrong with the TimeGate for these reasons is wrong with the TimeMap too, most likely. */
+const ALSO_OF_TIMEMAP: ReadonlySet<FailureReason> = new Set([
+  "dns",
+  "connect",
+  "connect-timeout",
+  "tls",
+  "timeout",
+  "queue-full",
+  "queue-timeout",
+  "bad-request",
+  "local",
+  "closed",
+  "aborted",
+]);
+
+/** TimeGates give the last memento for it. */
+const LATEST = tryParseDatetime("99991231235959") ?? 0;
+
+const NO_ENDPOINT: Finding = {
+  ...NOTHING_FOUND,
+  code: "MM_NOT_FOUND",
+  failure: "no-endpoint",
+  fault: "it has neither a TimeMap nor a TimeGate",
+};
+
+/** A fault becomes a finding, so that something else can be tried. */
+async function attempt(ask: () => Promise<Finding>): Promise<Finding> {
+  try {
+    return await ask();
+  } catch (error) {
+    return { ...NOTHING_FOUND, ...faultOf(error) };
+  }
+}
+
+/**
+ * Asks an archive for the TimeMap of an original, and for its other pages where it is cut in pages.
+ *
+ * A fault in a later page leaves the mementos of those before; it is told in the finding.
+ *
+ * @param url the address of the TimeMap.
+ * @throws MM_HTTP, MM_REFUSED or MM_BAD_URI when there is no answer.
+ */
+export async function askTimeMap(
+  upstream: Upstream,
+  question: Question,
+  limits: AskLimits,
+  url: string,
+): Promise<Finding> {
+  const answer = await askFor(upstream, question, url, limits.maxBytes);
+  const finding = findingOf(answer);
+  if (answer.status !== 200) {
+    answer.discard();
+    return finding;
+  }
+  try {
+    const reading = await readTimeMap(answer, limits.maxMementos);
+    const pages = pagesToFollow(reading);
+    if (reading.mementos.count === 0 && pages.length === 0 && !isTimeMap(reading)) {
+      const has = reading.faults === 0 ? "nothing in it" : quote(reading.firstFault ?? "", 40);
+      const fault = `the answer is no TimeMap; it has ${has}`;
+      return { ...finding, code: "MM_BAD_INPUT", failure: "bad-timemap", fault };
+    }
+    const mementos = resolved(reading.mementos, answer.url);
+    if (pages.length === 0) return { ...finding, mementos };
+    const pageFault = await addPages(upstream, question, limits, {
+      mementos,
+      waiting: addressesOf(reading, answer.url),
+      seen: new Set([url, answer.url]),
+    });
+    return { ...finding, mementos, ...pageFault };
+  } catch (error) {
+    return { ...finding, ...faultOf(error) };
+  }
+}
+
+/** Whether something without a memento says so: an empty body does not. */
+function isTimeMap({ faults, original, timegate, pages }: TimeMapReading): boolean {
+  const isEmpty = original === undefined && timegate === undefined && pages.length === 0;
+  return faults === 0 && !isEmpty;
+}
+
+interface PagedTimeMap {
+  /** What was read so far; more is added to it. */
+  readonly mementos: MementoList;
+  /** The addresses of pages that were named, and not asked for yet. */
+  readonly waiting: string[];
+  readonly seen: Set<string>;
+}
+
+/** Reads the pages one after the other; tells what went wrong, if something did. */
+async function addPages(
+  upstream: Upstream,
+  question: Question,
+  limits: AskLimits,
+  { mementos, waiting, seen }: PagedTimeMap,
+): Promise<Fault | undefined> {
+  let pages = 1;
+  for (let url = waiting.shift(); url !== undefined; url = waiting.shift()) {
+    if (seen.has(url)) continue;
+    pages += 1;
+    if (pages > limits.maxPages) {
+      const fault = `the TimeMap has more than ${formatAmount(limits.maxPages, "page")}`;
+      return { code: "MM_LIMIT", failure: "page-limit", fault };
+    }
+    seen.add(url);
+    try {
+      const answer = await askFor(upstream, question, url, limits.maxBytes);
+      if (answer.status !== 200) {
+        answer.discard();
+        throw new MementoMapError("MM_HTTP", `a page was answered with status ${answer.status}`, {
+          reason: "bad-status",
+        });
+      }
+      const reading = await readTimeMap(answer, limits.maxMementos - mementos.count);
+      mementos.append(resolved(reading.mementos, answer.url));
+      waiting.push(...addressesOf(reading, answer.url));
+    } catch (error) {
+      if (question.signal.aborted) throw error;
+      return faultOf(error);
+    }
+  }
+  return undefined;
+}
+
+function askFor(
+  upstream: Upstream,
+  question: Question,
+  url: string,
+  maxBytes: number,
+): Promise<UpstreamAnswer> {
+  return upstream.ask({
+    archive: question.archive,
+    url,
+    headers: headersOf(question),
+    followsRedirects: true,
+    isCacheable: true,
+    maxBytes,
+    signal: question.signal,
+  });
+}
+
+/** @throws MM_HTTP, MM_LIMIT */
+async function readTimeMap(answer: UpstreamAnswer, maxMementos: number): Promise<TimeMapReading> {
+  const contentType = answer.headers.get("content-type") ?? undefined;
+  const reader = timeMapReader({ contentType, url: answer.url, maxMementos });
+  await answer.read((chunk) => reader.write(chunk));
+  return reader.end();
+}
+
+function addressesOf(reading: TimeMapReading, base: string): string[] {
+  return pagesToFollow(reading).flatMap(({ uri }) => absolute(uri, base) ?? []);
+}
+
+/** TimeGates that lead to another TimeGate are followed so often. */
+const MAX_STEPS = 3;
+const MAX_BODY_BYTES = 65_536;
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/**
+ * Asks the TimeGate of an archive for the memento closest to a moment.
+ *
+ * Takes every memento that its `Link` headers name. Where they name none, the memento that it leads
+ * to is taken, at the time in its address or in `Memento-Datetime`.
+ *
+ * @param timegate the address of the TimeGate, without the URI.
+ * @throws MM_HTTP, MM_REFUSED or MM_BAD_URI when there is no answer.
+ */
+export async function askTimeGate(
+  upstream: Upstream,
+  question: Question,
+  datetime: number,
+  timegate: string,
+): Promise<TimeGateFinding> {
+  let url = timegate + question.uri;
+  const headers = headersOf(question, { "accept-datetime": formatHttpDate(datetime) });
+  for (let step = 1; ; step++) {
+    const answer = await upstream.ask({
+      archive: question.archive,
+      endpoint: "timegate",
+      url,
+      headers,
+      followsRedirects: false,
+      isCacheable: true,
+      maxBytes: MAX_BODY_BYTES,
+      signal: question.signal,
+    });
+    const finding = findingOf(answer);
+    const { mementos, timemap } = linksOf(answer);
+    const location = locationOf(answer, "location");
+    answer.discard();
+    if (mementos !== undefined) return { ...finding, mementos, timemap };
+    const isRedirect = REDIRECTS.has(answer.status) && location !== undefined;
+    if (!isRedirect || step === MAX_STEPS) return { ...withoutMementos(finding), timemap };
+    const next = absolute(location, answer.url);
+    if (next === undefined) return { ...withoutMementos(finding), timemap };
+    url = next;
+  }
+}
+
+/** What a TimeGate answered, and where it says the TimeMap is. */
+export interface TimeGateFinding extends Finding {
+  readonly timemap: string | undefined;
+}
+
+function linksOf(answer: UpstreamAnswer): Pick<TimeGateFinding, "mementos" | "timemap"> {
+  const { status, headers, url } = answer;
+  if (status !== 200 && !REDIRECTS.has(status)) return { mementos: undefined, timemap: undefined };
+  const link = headers.get("link");
+  const reading = typeof link === "string" ? readLinks(asciiBytes(link)) : undefined;
+  const page = reading?.pages.find(({ rel }) => rel === "timemap");
+  const timemap = page === undefined ? undefined : absolute(page.uri, url);
+  const named = reading === undefined ? undefined : resolved(reading.mementos, url);
+  if (named !== undefined && named.count > 0) return { mementos: named, timemap };
+  const location = locationOf(answer, status === 200 ? "content-location" : "location");
+  const uri = location === undefined ? url : absolute(location, url);
+  if (uri === undefined) return { mementos: undefined, timemap };
+  const datetime = datetimeOf(headers.get("memento-datetime"), uri);
+  const mementos = datetime === undefined ? undefined : MementoList.of([{ uri, datetime }]);
+  return { mementos, timemap };
+}
+
+/** A header that is an address; its bytes are kept as they are, percent-encoded. */
+function locationOf({ headers }: UpstreamAnswer, name: string): string | undefined {
+  const value = headers.get(name);
+  return typeof value === "string" ? sendableUri(value.trim()) : undefined;
+}
+
+/** Archives have the time of a memento in its address, if they do not say it. */
+function datetimeOf(header: string | null | undefined, uri: string): number | undefined {
+  const said = typeof header === "string" ? tryParseDatetime(header) : undefined;
+  return said ?? tryParseDatetime(/\/(\d{14})(?:[a-z]{2}_)?\//.exec(uri)?.[1] ?? "");
+}
+
+function withoutMementos(finding: Finding): Finding {
+  const { status } = finding;
+  // A TimeGate that answers 200 or redirects, and has no memento to name, does not say it has none.
+  if (status === undefined || (status !== 200 && !REDIRECTS.has(status))) return finding;
+  const fault = "the TimeGate names no memento";
+  return { ...finding, code: "MM_BAD_INPUT", failure: "no-memento", fault };
+}
+
+const ABSOLUTE = /^https?:\/\//i;
+
+/** As it is, if it is a whole web address; else resolved; undefined when it leads elsewhere. */
+export function absolute(uri: string, base: string): string | undefined {
+  if (ABSOLUTE.test(uri)) return uri;
+  if (!URL.canParse(uri, base)) return undefined;
+  const { href } = new URL(uri, base);
+  return ABSOLUTE.test(href) ? href : undefined;
+}
+
+/** The list with whole addresses of the web: clients are redirected to them. */
+export function resolved(mementos: MementoList, base: string): MementoList {
+  if (mementos.areWebAddresses) return mementos;
+  const list = new MementoList();
+  for (const { uri, datetime } of mementos) {
+    const whole = absolute(uri, base);
+    if (whole !== undefined) list.add(whole, datetime);
+  }
+  return list;
 }

@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { Aggregator, type AggregatorOptions } from "../../src/aggregate/aggregator.ts";
-import type { Outcome } from "../../src/aggregate/outcome.ts";
+import type { Outcome, SessionObserver } from "../../src/aggregate/session.ts";
 import { MementoMapError } from "../../src/errors.ts";
 import type { Archive } from "../../src/aggregate/route/archive.ts";
-import type { SessionObserver } from "../../src/aggregate/session.ts";
 import type { Router } from "../../src/aggregate/route/decision.ts";
 import { MapRouter } from "../../src/aggregate/route/map-router.ts";
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { followingClock } from "../../src/aggregate/session.ts";
-import { ArchiveTallies } from "../../src/aggregate/archive-tally.ts";
+import { ArchiveTallies } from "../../src/aggregate/statistics.ts";
 import { archive, outcome, session } from "../support/sessions.ts";
 
 const MINUTE = 60_000;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { MemgatorLog, type MemgatorOutcome } from "../../src/input/memgator-log.ts";
-import { MemgatorLogFile } from "../../src/aggregate/memgator-log-file.ts";
+import { MemgatorLogFile } from "../../src/aggregate/memgator-events.ts";
 import { archive, outcome, session } from "../support/sessions.ts";
 import { scratchDir } from "../support/scratch.ts";
 

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { mergeTimeMaps, type MergeSource } from "../../src/aggregate/merge.ts";
-import type { MergedTimeMap } from "../../src/aggregate/merged-timemap.ts";
+import { type MergedTimeMap, type MergeSource, mergeTimeMaps } from "../../src/aggregate/merge.ts";
 import { datetimeOfEpochMs, epochMs } from "../../src/memento/datetime.ts";
 import { MementoList } from "../../src/memento/memento-list.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { MAX_ORIGINAL_LENGTH, originalUri } from "../../src/aggregate/original-uri.ts";
+import { MAX_ORIGINAL_LENGTH, originalUri } from "../../src/aggregate/service/request-target.ts";
 
 describe("originalUri", () => {
   it.each([

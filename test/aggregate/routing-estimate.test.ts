@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { RoutingEstimate, wilson } from "../../src/aggregate/routing-estimate.ts";
+import { RoutingEstimate, wilson } from "../../src/aggregate/statistics.ts";
 import type { RouteReason } from "../../src/aggregate/route/decision.ts";
 import { outcome, session } from "../support/sessions.ts";
 

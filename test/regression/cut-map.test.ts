@@ -17,7 +17,7 @@ import { validateMap } from "../../src/map/validate.ts";
 import { NodeClient } from "../../src/http/node-client.ts";
 import { openMap } from "../../src/map/lookup/open-map.ts";
 import { decompressed } from "../../src/files/decompress.ts";
-import { readMap } from "../../src/aggregate/route/read-map.ts";
+import { readMap } from "../../src/aggregate/route/kept-map.ts";
 import { readUkvs } from "../../src/ukvs/reader.ts";
 import { collected, encode, mapText, mergedWith } from "../map/map-files.ts";
 import { type Row, rows } from "../map/lookup/map-arbitraries.ts";

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { MemgatorLog } from "../../src/input/memgator-log.ts";
-import { MemgatorLogFile } from "../../src/aggregate/memgator-log-file.ts";
+import { MemgatorLogFile } from "../../src/aggregate/memgator-events.ts";
 import { archive, outcome, session } from "../support/sessions.ts";
 import { scratchDir } from "../support/scratch.ts";
 

@@ -10,7 +10,7 @@ import { scratchDir } from "../support/scratch.ts";
 /** How many reads fail for want of open files. */
 let failures = 0;
 
-vi.mock(import("../../src/aggregate/route/read-map.ts"), async (original) => {
+vi.mock(import("../../src/aggregate/route/kept-map.ts"), async (original) => {
   const module = await original();
   return {
     ...module,

@@ -1,5 +1,4 @@
-import type { Outcome, Result } from "../../src/aggregate/outcome.ts";
-import type { Session } from "../../src/aggregate/session.ts";
+import type { Outcome, Result, Session } from "../../src/aggregate/session.ts";
 import type { Archive } from "../../src/aggregate/route/archive.ts";
 import type { Decision, RouteReason } from "../../src/aggregate/route/decision.ts";
 

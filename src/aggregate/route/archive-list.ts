@@ -1,173 +1,248 @@
+import { readFile } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { bodyStart, type HttpClient } from "../../http/http-client.ts";
 import { isMementoMapError, MementoMapError, quote } from "../../errors.ts";
-import { lastSecondOf } from "../../memento/last-second.ts";
-import { parsePaddedDatetime } from "../../memento/datetime.ts";
-import { parseDatetimeKey } from "../../ukvs/datetime-key.ts";
-import { isJsonObject } from "../../ukvs/relaxed-json.ts";
-import type { Archive } from "./archive.ts";
+import { type Archive, parseArchiveList } from "./archive.ts";
+import { NodeClient } from "../../http/node-client.ts";
+import { foreseenError, ioError } from "../../files/io-error.ts";
+import type { ProxySettings } from "../../http/proxy-settings.ts";
+import { interruptible } from "../../interruption.ts";
+import { internalFault } from "../../files/internal-fault.ts";
+import { type FileStamp, isSameStamp, stampIfThere } from "../../files/file-stamp.ts";
 
-/**
- * Reads a list of archives: MemGator's `archives.json`, with the members of ours if there are some.
- *
- * Entries with `"ignore": true` are dropped, and a `/` is added to prefixes that lack one. The
- * likeliest come first, those without a probability last, and otherwise the order of the list holds.
- * Members that are not known stay on their archives.
- *
- * @param source what messages call the list.
- * @throws MM_BAD_INPUT with the number of the entry, counted from 1, and what is wrong with it.
- */
-export function parseArchiveList(text: string, source: string): Archive[] {
-  const entries = entriesOf(text, source);
-  const archives: Archive[] = [];
-  const numbers = new Map<string, number>();
-  for (const [i, entry] of entries.entries()) {
-    const reader = new EntryReader(entry, { number: i + 1, source });
-    if (reader.isIgnored()) continue;
-    const archive = reader.archive();
-    const earlier = numbers.get(archive.id);
-    if (earlier !== undefined) {
-      throw reader.fault(`archive ${earlier} has the same "id"; ids must differ`);
-    }
-    numbers.set(archive.id, i + 1);
-    archives.push(archive);
-  }
-  return archives.sort((a, b) => (b.probability ?? 0) - (a.probability ?? 0));
+const MAX_LIST_BYTES = 4 * 2 ** 20;
+
+/** The map of an archive is looked for at the archive itself. */
+export const DISCOVERED = "auto";
+
+export interface LoadArchivesOptions {
+  /** For a list on the Web; default a `NodeClient` that trusts its origin. */
+  readonly client?: HttpClient | undefined;
+  /** Which requests go through which proxy; default none. */
+  readonly proxies?: ProxySettings | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
-function entriesOf(text: string, source: string): readonly unknown[] {
-  let list: unknown;
-  try {
-    list = JSON.parse(text);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    throw new MementoMapError("MM_BAD_INPUT", `not a list of archives: ${error.message}`, {
-      position: { source },
-      cause: error,
-    });
+/**
+ * Reads a list of archives from a file, or from the Web if it is an address with http:// or https://.
+ *
+ * Maps that the list names by a path or a relative address are taken from where the list is. A list
+ * from the Web cannot name files.
+ *
+ * @throws MM_IO, MM_HTTP, MM_REFUSED, and MM_BAD_INPUT for faults of the list;
+ *   MM_INTERRUPTED.
+ */
+export function loadArchives(
+  place: string | URL,
+  options: LoadArchivesOptions = {},
+): Promise<Archive[]> {
+  return interruptible(options.signal, () => load(place, options));
+}
+
+async function load(place: string | URL, options: LoadArchivesOptions): Promise<Archive[]> {
+  const text = String(place);
+  if (isWebAddress(text)) {
+    const archives = parseArchiveList(await fetchedText(text, options), text);
+    return archives.map((archive) => withMap(archive, (map) => addressFrom(map, text, archive)));
   }
-  if (Array.isArray(list)) return list;
+  const path = text.startsWith("file:") ? fileURLToPath(text) : text;
+  const archives = parseArchiveList(await fileText(path), path);
+  return archives.map((archive) => withMap(archive, (map) => pathFrom(map, path)));
+}
+
+/** Whether a text is an address of the Web, and not a path. */
+export function isWebAddress(text: string): boolean {
+  return /^https?:\/\//i.test(text);
+}
+
+function withMap(archive: Archive, resolved: (map: string) => string): Archive {
+  const { mementomap } = archive;
+  if (mementomap === undefined || mementomap === DISCOVERED) return archive;
+  return { ...archive, mementomap: resolved(mementomap) };
+}
+
+function addressFrom(map: string, list: string, { id }: Archive): string {
+  const url = URL.canParse(map, list) ? new URL(map, list).href : "";
+  if (isWebAddress(url)) return url;
   throw new MementoMapError(
     "MM_BAD_INPUT",
-    "not a list of archives: a JSON array of objects is expected",
-    { position: { source } },
+    `archive ${quote(id)}: a list from the Web cannot name the map ${quote(map)}; an address is expected`,
+    { position: { source: list } },
   );
 }
 
-/** Where an entry is, for messages. */
-interface EntryPlace {
-  readonly number: number;
-  readonly source: string;
+function pathFrom(map: string, list: string): string {
+  if (isWebAddress(map)) return map;
+  return map.startsWith("file:") ? fileURLToPath(map) : resolve(dirname(list), map);
 }
 
-class EntryReader {
-  readonly #members: Readonly<Record<string, unknown>>;
-  readonly #place: EntryPlace;
+async function fileText(path: string): Promise<string> {
+  return readFile(path, "utf8").catch((error: unknown) => {
+    throw ioError(error, path);
+  });
+}
 
-  constructor(entry: unknown, place: EntryPlace) {
-    this.#place = place;
-    this.#members = isJsonObject(entry) ? entry : {};
-    if (!isJsonObject(entry)) throw this.fault(`${shown(entry)} is no object`);
+async function fetchedText(url: string, options: LoadArchivesOptions): Promise<string> {
+  const { proxies } = options;
+  const own = new NodeClient({ trustedOrigins: [new URL(url).origin], proxies });
+  try {
+    const response = await (options.client ?? own).request(url, {
+      headers: { Accept: "application/json", "Accept-Encoding": "identity" },
+      signal: options.signal,
+    });
+    const bytes = await bodyStart(response, MAX_LIST_BYTES + 1);
+    if (response.status !== 200) throw refused(url, `status ${response.status}`);
+    if (bytes.length > MAX_LIST_BYTES) throw refused(url, `longer than ${MAX_LIST_BYTES} bytes`);
+    return new TextDecoder().decode(bytes);
+  } finally {
+    own.close();
+  }
+}
+
+function refused(url: string, message: string): MementoMapError {
+  return new MementoMapError("MM_REFUSED", `no list of archives: ${message}`, {
+    position: { source: url },
+  });
+}
+
+/** How the list of archives is, for those who look after the service. */
+export interface ListState {
+  /** When the list in use was read, in milliseconds since 1970. */
+  readonly takenAt: number;
+  /** What is wrong with the list as it is now; an older one is in use. */
+  readonly error: string | undefined;
+}
+
+export interface ListKeeperOptions {
+  /** The files that the list is made of; looked at each time. */
+  readonly files: () => readonly string[];
+  /**
+   * Reads the list and takes it over, or throws and changes nothing.
+   *
+   * @throws MM_IO and the like; such errors are told to `onFailure`.
+   */
+  readonly take: () => Promise<void>;
+  /** How often to look whether files changed; default 10 s. */
+  readonly checkEveryMs?: number | undefined;
+  /** How often to read the list although no file changed: one on the Web. Default never. */
+  readonly takeEveryMs?: number | undefined;
+  readonly now?: (() => number) | undefined;
+  /** Told when a list is refused, once for the same reason; the one before stays in use. */
+  readonly onFailure?: ((error: MementoMapError) => void) | undefined;
+}
+
+/**
+ * Has a list of archives read again when its files change, and when it is told to.
+ *
+ * Begins with a list that was just taken. Whatever is wrong with another, nothing is thrown: the one
+ * in use stays. Timers do not keep the process alive.
+ */
+export class ListKeeper {
+  readonly #options: ListKeeperOptions;
+  readonly #now: () => number;
+  #stamps: ReadonlyMap<string, FileStamp | undefined> = new Map();
+  #takenAt: number;
+  #triedAt: number;
+  #error: MementoMapError | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #working: Promise<void> = Promise.resolve();
+
+  constructor(options: ListKeeperOptions) {
+    this.#options = options;
+    this.#now = options.now ?? Date.now;
+    this.#takenAt = this.#now();
+    this.#triedAt = performance.now();
   }
 
-  isIgnored(): boolean {
-    const ignore = this.#optional("ignore");
-    if (ignore === undefined || typeof ignore === "boolean") return ignore === true;
-    // Lists that are made by scripts have it as a text.
-    if (ignore === "true" || ignore === "false") return ignore === "true";
-    throw this.fault(`"ignore" is ${shown(ignore)}; true or false is expected`);
+  get state(): ListState {
+    return { takenAt: this.#takenAt, error: this.#error?.describe() };
   }
 
-  archive(): Archive {
-    const id = this.#text("id");
-    const timemap = this.#prefix("timemap");
-    const timegate = this.#prefix("timegate");
-    if (timemap === undefined && timegate === undefined) {
-      throw this.fault(`it has neither "timemap" nor "timegate"; one of them is needed to ask it`);
-    }
-    return {
-      ...this.#members,
-      id,
-      name: this.#optional("name") === undefined ? id : this.#text("name"),
-      timemap,
-      timegate,
-      probability: this.#number("probability", (value) => value >= 0 && value <= 1, "0 to 1"),
-      mementomap: this.#optional("mementomap") === undefined ? undefined : this.#text("mementomap"),
-      timeoutMs: this.#number("timeoutMs", isPositiveInteger, "an integer above 0"),
-      from: this.#datetime("from", parsePaddedDatetime),
-      until: this.#datetime("until", lastSecondOf),
-      concurrency: this.#number("concurrency", isPositiveInteger, "an integer above 0"),
-      rate: this.#number("rate", (value) => value > 0, "above 0"),
-    };
+  /** Looks after the files from now on. */
+  async start(): Promise<void> {
+    this.#stamps = await this.#currentStamps();
+    const { checkEveryMs = 10_000 } = this.#options;
+    this.#timer = setInterval(() => {
+      // Nobody awaits a timer: what would be thrown would end the process for one list.
+      this.check().catch((error: unknown) => this.#fail(internalFault(error, "MM_IO")));
+    }, checkEveryMs).unref();
   }
 
-  fault(message: string): MementoMapError {
-    const { number, source } = this.#place;
-    const id = this.#members["id"];
-    const name = typeof id === "string" ? ` (${quote(id)})` : "";
-    return new MementoMapError("MM_BAD_INPUT", `archive ${number}${name}: ${message}`, {
-      position: { source },
+  /** Has the list read if a file changed, or it is time. */
+  check(): Promise<void> {
+    return this.#inTurn(async () => {
+      const stamps = await this.#currentStamps();
+      const { takeEveryMs = Infinity } = this.#options;
+      const isDue = performance.now() - this.#triedAt >= takeEveryMs;
+      if (isDue || !areSame(stamps, this.#stamps)) await this.#take(stamps);
     });
   }
 
-  /** MemGator takes null for nothing. */
-  #optional(name: string): unknown {
-    return this.#members[name] ?? undefined;
+  /** Has the list read, whether or not anything changed. */
+  reload(): Promise<void> {
+    return this.#inTurn(async () => this.#take(await this.#currentStamps()));
   }
 
-  #text(name: string): string {
-    const value = this.#members[name];
-    if (typeof value === "string" && value !== "") return value;
-    throw this.fault(
-      value === undefined
-        ? `it has no ${quote(name)}`
-        : `${quote(name)} is ${shown(value)}; a text is expected`,
-    );
+  stop(): void {
+    clearInterval(this.#timer);
   }
 
-  #prefix(name: string): string | undefined {
-    if (this.#optional(name) === undefined) return undefined;
-    const value = this.#text(name);
-    const isWebAddress = /^https?:\/\//i.test(value) && URL.canParse(value);
-    if (!isWebAddress) {
-      throw this.fault(
-        `${quote(name)} is ${quote(value)}; an address with http:// or https:// is expected`,
-      );
-    }
-    return value.endsWith("/") ? value : `${value}/`;
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const done = this.#working.then(work);
+    // What goes wrong is the caller's to know; the next in turn works all the same.
+    this.#working = done.catch(() => undefined);
+    return done;
   }
 
-  #number(name: string, isGood: (value: number) => boolean, expected: string): number | undefined {
-    const value = this.#optional(name);
-    if (value === undefined || (typeof value === "number" && isGood(value))) return value;
-    throw this.fault(`${quote(name)} is ${shown(value)}; a number is expected, ${expected}`);
-  }
-
-  #datetime(name: string, completed: (digits: string) => number): number | undefined {
-    const value = this.#optional(name);
-    if (value === undefined) return undefined;
-    const text = typeof value === "number" ? String(value) : value;
-    const isTime = typeof text === "string" && DATETIME.test(text);
-    const digits = isTime ? text.replaceAll(/\D/g, "") : "";
+  async #take(stamps: ReadonlyMap<string, FileStamp | undefined>): Promise<void> {
+    this.#triedAt = performance.now();
+    // Noted first: files that are refused are not read again until one changes again.
+    this.#stamps = stamps;
     try {
-      parseDatetimeKey(digits);
+      await this.#options.take();
+      this.#takenAt = this.#now();
+      this.#error = undefined;
     } catch (error) {
-      if (!isMementoMapError(error)) throw error;
-      throw this.fault(
-        `${quote(name)} is ${shown(value)}; a time is expected, as "2014", "2014-03-05" or "20140305101112"`,
-      );
+      const foreseen = foreseenError(error, "the list of archives");
+      if (foreseen === undefined) throw error;
+      // The disk, or a want of open files: the same files may be read the next time.
+      if (foreseen.code === "MM_IO") this.#stamps = new Map();
+      this.#fail(foreseen);
     }
-    return completed(digits);
+  }
+
+  #fail(error: MementoMapError): void {
+    const isNews = this.#error?.describe() !== error.describe();
+    this.#error = error;
+    if (isNews) this.#options.onFailure?.(error);
+  }
+
+  async #currentStamps(): Promise<ReadonlyMap<string, FileStamp | undefined>> {
+    const stamps = new Map<string, FileStamp | undefined>();
+    for (const path of this.#options.files()) stamps.set(path, await stampOrNone(path));
+    return stamps;
   }
 }
 
-const DATETIME = /^(?:\d{4}(?:\d\d){0,5}|\d{4}-\d\d(?:-\d\d)?|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)$/;
-
-function isPositiveInteger(value: number): boolean {
-  return Number.isSafeInteger(value) && value > 0;
+/** A file that cannot be looked at is read all the same, and then says why. */
+async function stampOrNone(path: string): Promise<FileStamp | undefined> {
+  try {
+    return await stampIfThere(path);
+  } catch (error) {
+    if (isMementoMapError(error)) return undefined;
+    throw error;
+  }
 }
 
-/** JSON as it is in the list, cut to a readable length. */
-function shown(value: unknown): string {
-  if (typeof value === "string") return quote(value);
-  const text = JSON.stringify(value) ?? "nothing";
-  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+function areSame(
+  a: ReadonlyMap<string, FileStamp | undefined>,
+  b: ReadonlyMap<string, FileStamp | undefined>,
+): boolean {
+  if (a.size !== b.size) return false;
+  return Array.from(a).every(([path, stamp]) => {
+    const other = b.get(path);
+    if (stamp === undefined || other === undefined) return b.has(path) && stamp === other;
+    return isSameStamp(stamp, other);
+  });
 }

@@ -10,9 +10,8 @@ import { internalFault } from "../../files/internal-fault.ts";
 import { ioError } from "../../files/io-error.ts";
 import { guardOutputs } from "../../map/output/output-guard.ts";
 import type { MapGuardOptions } from "../../map/map-guard.ts";
-import { KeptMap, type MapPlace, type MapState } from "./kept-map.ts";
-import { DISCOVERED, isWebAddress } from "./load-archives.ts";
-import { pause } from "./read-map.ts";
+import { KeptMap, type MapPlace, type MapState, pause } from "./kept-map.ts";
+import { DISCOVERED, isWebAddress } from "./archive-list.ts";
 
 export type { MapState } from "./kept-map.ts";
 

@@ -1,3 +1,5 @@
+import { performance } from "node:perf_hooks";
+
 /** The limit is not lowered below this, if the ceiling is not lower. */
 const LEAST = 16;
 /** Above this utilization more requests under way only make every turn of the event loop longer. */
@@ -108,4 +110,22 @@ export class Admission {
 
 interface Waiter {
   start: (() => void) | undefined;
+}
+
+/** How long the event loop is watched before it is judged. */
+const PERIOD_MS = 50;
+
+/** The share of its time that the event loop was busy since the last answer; undefined if that is not long ago. */
+export function loopUtilization(): () => number | undefined {
+  let since = performance.eventLoopUtilization();
+  let sinceMs = performance.now();
+  return () => {
+    const now = performance.now();
+    if (now - sinceMs < PERIOD_MS) return undefined;
+    const total = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(total, since);
+    since = total;
+    sinceMs = now;
+    return utilization;
+  };
 }

@@ -1,10 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Aggregation } from "../aggregator.ts";
-import { isWhole as isWholeOutcome } from "../outcome.ts";
-import type { StopSignal } from "../stop-signal.ts";
+import { isWhole, isWhole as isWholeOutcome, type Outcome } from "../session.ts";
+import type { StopSignal } from "../upstream.ts";
 import type { RouteName } from "../../http/metrics.ts";
 import { type Problem, sendProblem } from "../../http/problem.ts";
-import { hasAnswer, missingArchives } from "./missing-archives.ts";
 import type { Preferences } from "./preferences.ts";
 
 /** A request to the aggregator that is being answered. */
@@ -151,4 +150,46 @@ export function sendBody(
   headers.push("Content-Type", contentType, "Content-Length", String(Buffer.byteLength(body)));
   response.writeHead(status, headers);
   response.end(isHead ? undefined : body);
+}
+
+/** An archive whose answer is missing from an aggregation, or a part of it. */
+export interface MissingArchive {
+  readonly archive: string;
+  readonly name: string;
+  /** A stable word: `late`, `status-503`, or one of `FAILURE_REASONS`. */
+  readonly reason: string;
+  /** What happened, for people. */
+  readonly detail: string;
+}
+
+/** The archives whose answer is missing: those that failed or were late, and those left alone. */
+export function missingArchives({ decisions, outcomes }: Aggregation): MissingArchive[] {
+  const failed = outcomes.filter((outcome) => !isWhole(outcome)).map(missingOutcome);
+  const dormant = decisions
+    .filter(({ reason }) => reason === "dormant")
+    .map(({ archive }) => ({
+      archive: archive.id,
+      name: archive.name,
+      reason: "dormant",
+      detail: "it failed too often and is left alone for a while",
+    }));
+  return [...failed, ...dormant];
+}
+
+/** Whether one archive at least said what it has, so that the answer means something. */
+export function hasAnswer({ outcomes }: Aggregation): boolean {
+  return outcomes.some(({ result }) => result === "hit" || result === "miss");
+}
+
+/** Whether archives are missing only because they took too long. */
+export function areAllLate(missing: readonly MissingArchive[]): boolean {
+  return missing.every(({ reason }) => LATE.has(reason));
+}
+
+const LATE: ReadonlySet<string> = new Set(["late", "timeout", "connect-timeout", "queue-timeout"]);
+
+function missingOutcome({ archive, result, failure, status, fault }: Outcome): MissingArchive {
+  const reason = result === "late" ? "late" : (failure ?? `status-${status ?? 0}`);
+  const detail = fault ?? `it answered with status ${status ?? 0}`;
+  return { archive: archive.id, name: archive.name, reason, detail };
 }

@@ -1,7 +1,6 @@
 import { Histogram } from "prom-client";
-import type { Outcome } from "../outcome.ts";
-import type { Session, SessionObserver } from "../session.ts";
-import type { ArchiveCounters } from "../upstream/counters.ts";
+import type { Outcome, Session, SessionObserver } from "../session.ts";
+import type { ArchiveCounters } from "../upstream/archive-health.ts";
 import { Metrics, type ReadMetric, type Sample } from "../../http/metrics.ts";
 import type { ArchiveStatus, ServiceStatus } from "./service-status.ts";
 

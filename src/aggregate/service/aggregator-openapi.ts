@@ -1,4 +1,4 @@
-import { MAX_ORIGINAL_LENGTH } from "../original-uri.ts";
+import { MAX_ORIGINAL_LENGTH } from "./request-target.ts";
 
 const FORMATS = ["link", "json", "cdxj"];
 const PROBLEM = { "application/problem+json": {} };

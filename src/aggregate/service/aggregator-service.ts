@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { Stop } from "../stop-signal.ts";
+import { Stop } from "../upstream.ts";
 import { isMementoMapError } from "../../errors.ts";
 import { datetimeOfEpochMs, parseAcceptDatetime } from "../../memento/datetime.ts";
 import { packageVersion } from "../../files/package-version.ts";
@@ -22,22 +22,21 @@ import {
   sendRefusal,
 } from "./aggregator-exchange.ts";
 import { AggregatorMetrics } from "./aggregator-metrics.ts";
-import { answerRoute } from "./answer-route.ts";
-import { answerMetrics, answerStatus, type StatusParts } from "./answer-status.ts";
+import { answerMetrics, answerRoute, answerStatus, type StatusParts } from "./answer-status.ts";
 import {
   joinedHealth,
   JoinedStatus,
+  serviceHealth,
   type ServiceLoad,
   type ServiceProcesses,
+  type ServiceStatus,
   snapshotOf,
   type StatusSnapshot,
-} from "./joined-status.ts";
-import type { Monitor } from "./monitor.ts";
+} from "./service-status.ts";
+import type { Monitor } from "../memgator-events.ts";
 import { NO_PREFERENCES, readPreferences } from "./preferences.ts";
 import { QuestionDesk, type QuestionDeskOptions, type QuestionTarget } from "./question-desk.ts";
 import { type AggregatorTarget, aggregatorTarget, type StatusName } from "./request-target.ts";
-import { serviceHealth } from "./service-health.ts";
-import type { ServiceStatus } from "./service-status.ts";
 
 /** How an aggregator is served. Every member that has a default may be left out. */
 export interface AggregatorServiceOptions extends QuestionDeskOptions {

@@ -5,16 +5,25 @@ import {
   type TimeMapFormat,
 } from "../../memento/timemap-document.ts";
 import { describeMemento, writeTimeMap } from "../../memento/write-timemap.ts";
-import { notFound } from "../../http/problem.ts";
+import { notFound, type Problem, problemText } from "../../http/problem.ts";
 import { writeBlock } from "../../http/send.ts";
 import {
   aggregationHeaders,
   type AggregatorExchange,
   type AnswerStyle,
+  areAllLate,
+  hasAnswer,
+  type HeaderList,
+  headerUri,
+  type MissingArchive,
+  missingArchives,
   sendBody,
   sendRefusal,
 } from "./aggregator-exchange.ts";
 import { formatAmount } from "../../amount.ts";
+import { timeGateLinks } from "../../memento/write-link.ts";
+import { escapeHtml } from "../../publish/serve/page/html.ts";
+import { summarizeTimeMap } from "../../memento/summary.ts";
 
 /** Which part of a TimeMap is wanted, and how. */
 export interface TimeMapWish {
@@ -111,5 +120,111 @@ function pagingOf(
     pages: mementos.pages(pageSize),
     current: page - 1,
     uriOf: (number, format) => `${base}/timemap/${format}/${number + 1}/${original}`,
+  };
+}
+
+/** Leads to the memento closest to a moment, and names those around it (RFC 7089, 4.1). */
+export function answerTimeGate(
+  exchange: AggregatorExchange,
+  aggregation: Aggregation,
+  style: AnswerStyle,
+  datetime: number,
+): void {
+  const closest = aggregation.mementos.closest(datetime);
+  const headers = aggregationHeaders(exchange, aggregation, style);
+  headers.push("Link", timeGateLinks(documentOf(exchange, aggregation), closest));
+  redirect(exchange, headers, aggregation.mementos.uriAt(closest));
+}
+
+/** Leads to the memento closest to a moment. */
+export function answerMemento(
+  exchange: AggregatorExchange,
+  aggregation: Aggregation,
+  style: AnswerStyle,
+  datetime: number,
+): void {
+  const { mementos } = aggregation;
+  const headers = aggregationHeaders(exchange, aggregation, style);
+  redirect(exchange, headers, mementos.uriAt(mementos.closest(datetime)));
+}
+
+function redirect(exchange: AggregatorExchange, headers: HeaderList, uri: string): void {
+  const location = headerUri(uri);
+  headers.push("Location", location);
+  const body = `<a href="${escapeHtml(location)}">Found</a>.\n\n`;
+  sendBody(exchange, 302, headers, "text/html; charset=utf-8", body);
+}
+
+/** Counts mementos by archive and year, without the list of them. */
+export function answerSummary(
+  exchange: AggregatorExchange,
+  aggregation: Aggregation,
+  style: AnswerStyle,
+): void {
+  const { archives, mementos } = aggregation;
+  const summary = summarizeTimeMap({ ...documentOf(exchange, aggregation), mementos }, archives);
+  const headers = aggregationHeaders(exchange, aggregation, style);
+  headers.push("X-Memento-Count", String(mementos.count));
+  const text = `${JSON.stringify(summary, undefined, 2)}\n`;
+  sendBody(exchange, 200, headers, "application/json", text);
+}
+
+const PROBLEM_TYPE = "application/problem+json";
+/** By far the most frequent answer of an aggregator: made once. */
+const NONE = problemText({
+  status: 404,
+  title: "Not found",
+  detail: "no archive has a memento of this",
+});
+
+/**
+ * There is no memento: 404 where archives say so, 502 or 504 where none of them answered. A TimeMap
+ * says so in its count too, as MemGator's do.
+ *
+ * Where archives are missing the document names them, and caches must not keep it.
+ */
+export function answerNone(
+  exchange: AggregatorExchange,
+  aggregation: Aggregation,
+  style: AnswerStyle,
+): void {
+  const headers = aggregationHeaders(exchange, aggregation, style);
+  if (aggregation.isWhole) {
+    if (exchange.route === "timemap") headers.push("X-Memento-Count", "0");
+    sendBody(exchange, 404, headers, PROBLEM_TYPE, NONE);
+    return;
+  }
+  const missing = missingArchives(aggregation);
+  const isOnlyCached = exchange.preferences.cacheControl === "only-if-cached";
+  const problem = isOnlyCached ? notCached(missing) : problemOf(aggregation, missing);
+  if (problem.status === 404 && exchange.route === "timemap") headers.push("X-Memento-Count", "0");
+  sendBody(exchange, problem.status, headers, PROBLEM_TYPE, problemText(problem));
+}
+
+function problemOf(aggregation: Aggregation, missing: readonly MissingArchive[]): Problem {
+  const names = missing.map(({ archive, reason }) => `${archive} (${reason})`).join(", ");
+  if (hasAnswer(aggregation)) {
+    return {
+      status: 404,
+      title: "Not found",
+      detail: `no archive that answered has a memento of this; without an answer: ${names}`,
+      members: { missing },
+    };
+  }
+  const isLate = areAllLate(missing);
+  return {
+    status: isLate ? 504 : 502,
+    title: isLate ? "No archive answered in time" : "No archive answered",
+    detail: `whether there are mementos is not known: none of the archives that were to be asked answered: ${names}; ask again later`,
+    members: { missing },
+  };
+}
+
+function notCached(missing: readonly MissingArchive[]): Problem {
+  return {
+    status: 504,
+    title: "Not cached",
+    detail: "there are no cached answers of archives for this",
+    members: { missing },
   };
 }

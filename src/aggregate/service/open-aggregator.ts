@@ -1,15 +1,12 @@
 import { Aggregator, type AggregatorOptions } from "../aggregator.ts";
-import { ArchiveTallies } from "../archive-tally.ts";
-import type { Outcome } from "../outcome.ts";
-import { RoutingEstimate } from "../routing-estimate.ts";
-import type { Session, SessionObserver } from "../session.ts";
+import { ArchiveTallies, RoutingEstimate } from "../statistics.ts";
+import type { Outcome, Session, SessionObserver } from "../session.ts";
 import type { EndpointState, Upstream } from "../upstream.ts";
 import type { Archive } from "../route/archive.ts";
-import type { RouteRequest } from "../route/decision.ts";
-import { HitRates } from "../route/hit-rates.ts";
+import { HitRates, type RouteRequest } from "../route/decision.ts";
 import { MapRouter } from "../route/map-router.ts";
 import { MapKeeper, type MapKeeperOptions } from "../route/map-keeper.ts";
-import { pause } from "../route/read-map.ts";
+import { pause } from "../route/kept-map.ts";
 import {
   type ArchiveUpstream,
   createUpstream,

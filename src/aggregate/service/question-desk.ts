@@ -1,14 +1,17 @@
 import type { Aggregation, Aggregator } from "../aggregator.ts";
 import { MementoMapError, quote } from "../../errors.ts";
 import type { RouteRequest } from "../route/decision.ts";
-import { Admission } from "./admission.ts";
+import { Admission, loopUtilization } from "./admission.ts";
 import type { AggregatorExchange, AnswerStyle } from "./aggregator-exchange.ts";
-import { answerMemento, answerTimeGate } from "./answer-memento.ts";
-import { answerNone } from "./answer-none.ts";
+import {
+  answerDescription,
+  answerMemento,
+  answerNone,
+  answerSummary,
+  answerTimeGate,
+  answerTimeMap,
+} from "./answer-timemap.ts";
 import { answerProxy, type MementoClient } from "./answer-proxy.ts";
-import { answerSummary } from "./answer-summary.ts";
-import { answerDescription, answerTimeMap } from "./answer-timemap.ts";
-import { loopUtilization } from "./loop-utilization.ts";
 import { NO_PREFERENCES } from "./preferences.ts";
 import type { AggregatorTarget } from "./request-target.ts";
 

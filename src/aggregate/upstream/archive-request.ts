@@ -1,18 +1,18 @@
 import type { FailureReason } from "../../http/failure-reason.ts";
 import { MementoMapError } from "../../errors.ts";
 import { retryAfterMs } from "../../http/back-off.ts";
-import type { ArchiveCounters } from "./counters.ts";
-import type { Dormancy } from "./dormancy.ts";
+import type { ArchiveCounters, Dormancy } from "./archive-health.ts";
 import type { AnswerHead, AnswerReceiver, Exchange, Network, NetworkRequest } from "./exchange.ts";
 import type { Limits, Waiter } from "./limits.ts";
 import {
   isArchiveFailing,
+  isOverload,
   isPassing,
   isWorthRetrying,
-  isOverload,
   pauseWithin,
   type RetryOptions,
 } from "../../http/retry.ts";
+import type { UpstreamRequest } from "../upstream.ts";
 
 /** How an endpoint of an archive is asked, and how it is. */
 export interface AskedArchive {
@@ -388,4 +388,28 @@ const IS_OURS: ReadonlySet<FailureReason> = new Set(["local", "internal", "bad-r
 
 function onTimer(request: ArchiveRequest): void {
   request.onTimer();
+}
+
+/** A request to an archive, ready to `begin`. */
+export function askArchive(
+  archive: AskedArchive,
+  { url, method = "GET", headers, followsRedirects, maxBytes }: UpstreamRequest,
+  receiver: AnswerReceiver,
+): ArchiveRequest {
+  const sent = headersOf(archive.headers, headers);
+  const request = { url, method, headers: sent, followsRedirects, maxBytes };
+  return new ArchiveRequest(archive, request, receiver);
+}
+
+function headersOf(
+  common: readonly string[],
+  own: Readonly<Record<string, string>> | undefined,
+): readonly string[] {
+  if (own === undefined) return common;
+  const headers: string[] = [];
+  for (let at = 0; at < common.length; at += 2) {
+    if (!Object.hasOwn(own, common[at])) headers.push(common[at], common[at + 1]);
+  }
+  for (const [name, value] of Object.entries(own)) headers.push(name, value);
+  return headers;
 }

@@ -1,9 +1,26 @@
-import type { UpstreamRequest } from "../upstream.ts";
-import type { AskedArchive } from "./archive-request.ts";
-import type { CacheRules, CacheStore } from "./cached-answer.ts";
-import { CachedExchange } from "./cached-exchange.ts";
-import { MemoryStore } from "./memory-store.ts";
+import CachePolicy from "http-cache-semantics";
+import type { UpstreamAnswer, UpstreamRequest } from "../upstream.ts";
+import { askArchive, type AskedArchive } from "./archive-request.ts";
+import {
+  type CachedAnswer,
+  type CacheRules,
+  type CacheStore,
+  headersOfBlock,
+  isKeptStatus,
+  MemoryStore,
+  policyOf,
+} from "./cache-store.ts";
 import type { SharedAnswer } from "./shared-answer.ts";
+import type { FailureReason } from "../../http/failure-reason.ts";
+import { joinBytes } from "../../bytes/join.ts";
+import type { HttpHeaders } from "../../http/http-client.ts";
+import {
+  type AnswerHead,
+  type AnswerReceiver,
+  type Exchange,
+  RawHeaders,
+  RecordHeaders,
+} from "./exchange.ts";
 
 export interface CacheOptions {
   /** Where answers are kept; default 64 MiB of memory. It is closed with the upstream. */
@@ -68,4 +85,231 @@ export function isForCache({ isCacheable, headers }: UpstreamRequest): boolean {
 function cacheKey({ url, headers, followsRedirects }: UpstreamRequest): string {
   const datetime = headers?.["accept-datetime"] ?? "";
   return `${followsRedirects ? "follow" : "stay"} ${datetime}\n${url}`;
+}
+
+const NO_HEADERS: Readonly<Record<string, string>> = {};
+/**
+ * An answer that came later than now came while the clock was wrong, and would count as fresh until
+ * the time it was set to.
+ */
+const CLOCK_SLACK_MS = 60_000;
+/** What bodies begin with; never written to. */
+const NOTHING: Uint8Array[] = [];
+/** About the message that said so, not about what was kept. */
+const NOT_FRESHENED: ReadonlySet<string> = new Set([
+  "connection",
+  "content-encoding",
+  "content-length",
+  "content-range",
+  "transfer-encoding",
+]);
+
+/**
+ * One request that the cache may answer: from what is kept, from the archive, or from both when the
+ * archive says that what is kept is still right, or says nothing of use.
+ */
+export class CachedExchange implements AnswerReceiver, Exchange {
+  readonly #rules: CacheRules;
+  readonly #key: string;
+  readonly #archive: AskedArchive;
+  readonly #request: UpstreamRequest;
+  readonly #answer: SharedAnswer;
+  /** What is kept and has to be asked about. */
+  #stale: CachedAnswer | undefined;
+  #policy: CachePolicy | undefined;
+  #inner: Exchange | undefined;
+  #isAborted = false;
+  /** The answer was given: what still comes is of no interest. */
+  #isAnswered = false;
+  #head: AnswerHead | undefined;
+  /** The body, for the store; undefined when it is not to be kept. */
+  #chunks: Uint8Array[] | undefined;
+  #bytes = 0;
+
+  constructor(
+    rules: CacheRules,
+    key: string,
+    archive: AskedArchive,
+    request: UpstreamRequest,
+    answer: SharedAnswer,
+  ) {
+    this.#rules = rules;
+    this.#key = key;
+    this.#archive = archive;
+    this.#request = request;
+    this.#answer = answer;
+  }
+
+  begin(): void {
+    const found = this.#rules.store.find(this.#key);
+    if (!(found instanceof Promise)) {
+      this.#decide(found);
+      return;
+    }
+    found
+      .then((kept) => {
+        if (!this.#isAborted) this.#decide(kept);
+      })
+      .catch((error: unknown) => this.#answer.onFail(asError(error)));
+  }
+
+  resume(): void {
+    this.#inner?.resume();
+  }
+
+  abort(): void {
+    this.#isAborted = true;
+    this.#inner?.abort();
+  }
+
+  onHead(head: AnswerHead): void {
+    if (this.#stale !== undefined && head.status === 304) {
+      this.#freshen(this.#stale, head);
+      return;
+    }
+    if (head.status >= 500 && this.#giveStale()) return;
+    this.#head = head;
+    this.#chunks = this.#isToKeep(head) ? NOTHING : undefined;
+    this.#answer.onHead(head);
+  }
+
+  onChunk(chunk: Uint8Array): boolean {
+    if (this.#isAnswered) return true;
+    if (this.#chunks !== undefined) {
+      this.#bytes += chunk.length;
+      if (this.#bytes > this.#rules.maxEntryBytes) this.#chunks = undefined;
+      else if (this.#chunks === NOTHING) this.#chunks = [chunk];
+      else this.#chunks.push(chunk);
+    }
+    return this.#answer.onChunk(chunk);
+  }
+
+  onEnd(): void {
+    if (this.#isAnswered) return;
+    if (this.#chunks !== undefined && this.#head !== undefined) {
+      const body = this.#chunks.length === 1 ? this.#chunks[0] : joinBytes(this.#chunks);
+      const { status, url, headers } = this.#head;
+      this.#rules.store.put(this.#key, {
+        receivedAt: Date.now(),
+        status,
+        url,
+        headerBlock: blockOf(headers),
+        requestHeaders: this.#request.headers ?? NO_HEADERS,
+        body,
+      });
+    }
+    this.#answer.onEnd();
+  }
+
+  onFail(error: Error, reason: FailureReason): void {
+    if (this.#isAnswered) return;
+    const isArchives = reason !== "body-limit" && reason !== "aborted";
+    if (this.#head === undefined && isArchives && this.#giveStale()) return;
+    this.#answer.onFail(error);
+  }
+
+  #decide(found: CachedAnswer | undefined): void {
+    const { url, headers = NO_HEADERS } = this.#request;
+    const asked = { url, method: "GET", headers };
+    const isOfFuture = found !== undefined && found.receivedAt > Date.now() + CLOCK_SLACK_MS;
+    const kept = isOfFuture ? undefined : found;
+    if (kept !== undefined) {
+      const policy = policyOf(url, kept, this.#rules);
+      if (!policy.storable()) {
+        this.#rules.store.delete(this.#key);
+      } else if (policy.satisfiesWithoutRevalidation(asked)) {
+        this.#archive.counters.cacheHits += 1;
+        this.#give(kept, "cache");
+        return;
+      } else {
+        this.#stale = kept;
+        this.#policy = policy;
+      }
+    }
+    if (/only-if-cached/i.test(cacheControlOf(headers))) this.#give(notKept(url), "cache");
+    else this.#ask(this.#policy?.revalidationHeaders(asked));
+  }
+
+  #ask(conditions: CachePolicy.Headers | undefined): void {
+    const request =
+      conditions === undefined
+        ? this.#request
+        : { ...this.#request, headers: conditions as Record<string, string> }; // each has one value
+    const inner = askArchive(this.#archive, request, this);
+    this.#inner = inner;
+    inner.begin();
+  }
+
+  #isToKeep({ status, headers }: AnswerHead): boolean {
+    if (this.#request.method === "HEAD" || !isKeptStatus(status)) return false;
+    const said = headers.get("cache-control");
+    return said === undefined || said === null || !/no-store|private/i.test(said);
+  }
+
+  #freshen(stale: CachedAnswer, head: AnswerHead): void {
+    const headers = headersOfBlock(stale.headerBlock);
+    delete headers["age"]; // it was that of the old answer
+    for (const [name, value] of Object.entries(headersOfBlock(blockOf(head.headers)))) {
+      if (!NOT_FRESHENED.has(name)) headers[name] = value;
+    }
+    let headerBlock = "";
+    for (const [name, value] of Object.entries(headers)) headerBlock += `${name}: ${value}\r\n`;
+    const fresh = { ...stale, headerBlock, receivedAt: Date.now() };
+    this.#rules.store.put(this.#key, fresh);
+    this.#archive.counters.revalidations += 1;
+    this.#give(fresh, "revalidated");
+  }
+
+  /** Gives what is kept although it is old, if that is allowed; whether it was. */
+  #giveStale(): boolean {
+    const stale = this.#stale;
+    const policy = this.#policy;
+    if (stale === undefined || policy === undefined) return false;
+    const isForbidden =
+      /must-revalidate|proxy-revalidate|no-cache|s-maxage/i.test(
+        cacheControlOf(headersOfBlock(stale.headerBlock)),
+      ) || /no-cache/i.test(cacheControlOf(this.#request.headers));
+    const staleMs = (policy.age() - policy.maxAge()) * 1000;
+    if (isForbidden || staleMs > this.#rules.staleIfErrorMs) return false;
+    this.#archive.counters.staleAnswers += 1;
+    this.#give(stale, "cache");
+    return true;
+  }
+
+  #give(kept: CachedAnswer, origin: UpstreamAnswer["origin"]): void {
+    const { status, url, receivedAt, headerBlock, body } = kept;
+    const headers = headersOfBlock(headerBlock);
+    const heldSeconds = Math.max(0, Math.floor((Date.now() - receivedAt) / 1000));
+    headers["age"] = String((Number(headers["age"]) || 0) + heldSeconds);
+    this.#isAnswered = true;
+    this.#answer.origin = origin;
+    this.#answer.onHead({ status, url, headers: new RecordHeaders(headers) });
+    if (this.#request.method !== "HEAD" && body.byteLength > 0) this.#answer.onChunk(body);
+    this.#answer.onEnd();
+  }
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}
+
+/** All that reaches this comes from the network. */
+function blockOf(headers: HttpHeaders): string {
+  return headers instanceof RawHeaders ? headers.toBlock() : "";
+}
+
+function cacheControlOf(headers: Readonly<Record<string, string>> | undefined): string {
+  return headers?.["cache-control"] ?? "";
+}
+
+/** What RFC 9111 gives when nothing is kept and nobody may be asked. */
+function notKept(url: string): CachedAnswer {
+  return {
+    receivedAt: Date.now(),
+    status: 504,
+    url,
+    headerBlock: "",
+    requestHeaders: {},
+    body: new Uint8Array(),
+  };
 }

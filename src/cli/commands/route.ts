@@ -1,4 +1,4 @@
-import { originalUri } from "../../aggregate/original-uri.ts";
+import { originalUri } from "../../aggregate/service/request-target.ts";
 import { parsePaddedDatetime } from "../../memento/datetime.ts";
 import { ProxySettings } from "../../http/proxy-settings.ts";
 import { MapKeeper } from "../../aggregate/route/map-keeper.ts";

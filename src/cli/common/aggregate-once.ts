@@ -1,6 +1,6 @@
 import type { Aggregation } from "../../aggregate/aggregator.ts";
-import { isWhole } from "../../aggregate/outcome.ts";
-import { originalUri } from "../../aggregate/original-uri.ts";
+import { isWhole } from "../../aggregate/session.ts";
+import { originalUri } from "../../aggregate/service/request-target.ts";
 import { MementoMapError } from "../../errors.ts";
 import { parsePaddedDatetime } from "../../memento/datetime.ts";
 import type { TimeMapDocument } from "../../memento/timemap-document.ts";

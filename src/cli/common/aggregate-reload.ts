@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { MementoMapError } from "../../errors.ts";
-import { isWebAddress } from "../../aggregate/route/load-archives.ts";
-import { ListKeeper, type ListState } from "../../aggregate/route/list-keeper.ts";
+import { isWebAddress, ListKeeper, type ListState } from "../../aggregate/route/archive-list.ts";
 import type { Archive } from "../../aggregate/route/archive.ts";
 import type { RouteRequest } from "../../aggregate/route/decision.ts";
 import type { Log } from "../../http/log.ts";

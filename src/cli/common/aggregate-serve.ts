@@ -8,9 +8,12 @@ import { packageVersion } from "../../files/package-version.ts";
 import type { Archive } from "../../aggregate/route/archive.ts";
 import { AggregatorService } from "../../aggregate/service/aggregator-service.ts";
 import { AggregatorMetrics } from "../../aggregate/service/aggregator-metrics.ts";
-import type { ServiceProcesses, StatusSnapshot } from "../../aggregate/service/joined-status.ts";
-import { Monitor } from "../../aggregate/service/monitor.ts";
-import { ServiceStatus } from "../../aggregate/service/service-status.ts";
+import {
+  type ServiceProcesses,
+  ServiceStatus,
+  type StatusSnapshot,
+} from "../../aggregate/service/service-status.ts";
+import { Monitor } from "../../aggregate/memgator-events.ts";
 import { listen, type Listening } from "../../http/listen.ts";
 import { JsonLog } from "../../http/log.ts";
 import { RateLimit } from "../../http/rate-limit.ts";

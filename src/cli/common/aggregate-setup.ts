@@ -1,12 +1,12 @@
 import type { ProcessPlace, SessionObserver } from "../../aggregate/session.ts";
 import type { Endpoint, EndpointState } from "../../aggregate/upstream.ts";
-import { MemgatorLogFile } from "../../aggregate/memgator-log-file.ts";
+import { MemgatorLogFile } from "../../aggregate/memgator-events.ts";
 import { type OpenAggregator, openAggregator } from "../../aggregate/service/open-aggregator.ts";
 import { ProxySettings } from "../../http/proxy-settings.ts";
 import { mapFilesOf } from "../../aggregate/route/map-keeper.ts";
 import { openDiskStore } from "../../aggregate/upstream/disk-store.ts";
 import type { CacheOptions } from "../../aggregate/upstream/http-cache.ts";
-import { MemoryStore } from "../../aggregate/upstream/memory-store.ts";
+import { MemoryStore } from "../../aggregate/upstream/cache-store.ts";
 import type { Archive } from "../../aggregate/route/archive.ts";
 import type { Log } from "../../http/log.ts";
 import type { AGGREGATE_OPTIONS } from "./aggregate-options.ts";

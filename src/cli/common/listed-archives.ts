@@ -2,7 +2,7 @@ import { MementoMapError, quote } from "../../errors.ts";
 import { parsePaddedDatetime } from "../../memento/datetime.ts";
 import { lastSecondOf } from "../../memento/last-second.ts";
 import { ProxySettings } from "../../http/proxy-settings.ts";
-import { loadArchives } from "../../aggregate/route/load-archives.ts";
+import { loadArchives } from "../../aggregate/route/archive-list.ts";
 import type { Archive } from "../../aggregate/route/archive.ts";
 import type { RouteRequest } from "../../aggregate/route/decision.ts";
 import type { AGGREGATE_OPTIONS } from "./aggregate-options.ts";

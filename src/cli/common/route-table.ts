@@ -1,6 +1,5 @@
-import { shortened, TEXT_WIDTH } from "../../study/report/table.ts";
-import { decisionJson } from "../../aggregate/route/decision-json.ts";
-import type { Decision, RouteReason } from "../../aggregate/route/decision.ts";
+import { TEXT_WIDTH, shortened } from "../../study/report/table.ts";
+import { decisionJson, type Decision, type RouteReason } from "../../aggregate/route/decision.ts";
 
 /** Reasons for people; short, so that a table fits. */
 const WORDS: Readonly<Record<RouteReason, string>> = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseArchiveList } from "../../../src/aggregate/route/archive-list.ts";
+import { parseArchiveList } from "../../../src/aggregate/route/archive.ts";
 
 const LEAST = { id: "a.example", timemap: "http://a.example/tm/", timegate: "http://a.example/" };
 

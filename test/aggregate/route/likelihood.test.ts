@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Estimate } from "../../../src/aggregate/route/likelihood.ts";
+import { Estimate } from "../../../src/aggregate/route/routed-map.ts";
 
 function estimated(frequency: string, distance: number): Estimate {
   const bytes = new TextEncoder().encode(`<${frequency}>`);

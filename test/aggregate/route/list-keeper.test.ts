@@ -2,7 +2,7 @@ import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { MementoMapError } from "../../../src/errors.ts";
-import { ListKeeper, type ListKeeperOptions } from "../../../src/aggregate/route/list-keeper.ts";
+import { ListKeeper, type ListKeeperOptions } from "../../../src/aggregate/route/archive-list.ts";
 import { scratchDir } from "../../support/scratch.ts";
 
 interface Keeping {

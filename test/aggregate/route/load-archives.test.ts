@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
-import { loadArchives } from "../../../src/aggregate/route/load-archives.ts";
+import { loadArchives } from "../../../src/aggregate/route/archive-list.ts";
 import { serveOnLoopback } from "../../support/http-server.ts";
 import { scratchDir } from "../../support/scratch.ts";
 

@@ -1,6 +1,5 @@
 import { MemoryIndex } from "../../../src/map/lookup/memory-index.ts";
-import type { Archive } from "../../../src/aggregate/route/archive.ts";
-import { parseArchiveList } from "../../../src/aggregate/route/archive-list.ts";
+import { type Archive, parseArchiveList } from "../../../src/aggregate/route/archive.ts";
 import type { Decision } from "../../../src/aggregate/route/decision.ts";
 import { MapRouter, type MapRouterOptions } from "../../../src/aggregate/route/map-router.ts";
 import type { RoutedMap } from "../../../src/aggregate/route/routed-map.ts";

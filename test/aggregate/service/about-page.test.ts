@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Browser } from "playwright-core";
-import { formatAgo, formatMs, formatShare } from "../../../src/aggregate/service/about-words.ts";
+import { formatAgo, formatMs, formatShare } from "../../../src/aggregate/service/about-page.ts";
 import { aggregating, localArchive, plainArchive } from "../../support/aggregating.ts";
 import { CHROMIUM, launchChromium } from "../../support/chromium.ts";
 

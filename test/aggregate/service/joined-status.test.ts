@@ -3,7 +3,7 @@ import {
   joinedHealth,
   JoinedStatus,
   type StatusSnapshot,
-} from "../../../src/aggregate/service/joined-status.ts";
+} from "../../../src/aggregate/service/service-status.ts";
 import {
   type Aggregating,
   aggregating,

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { Writable } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { Monitor } from "../../../src/aggregate/service/monitor.ts";
+import { Monitor } from "../../../src/aggregate/memgator-events.ts";
 import { outcome, session } from "../../support/sessions.ts";
 
 /** A response whose reader takes nothing until it is told to. */

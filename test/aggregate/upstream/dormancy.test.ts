@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { UpstreamState } from "../../../src/aggregate/upstream.ts";
 import { until } from "../../support/until.ts";
-import { Dormancy } from "../../../src/aggregate/upstream/dormancy.ts";
+import { Dormancy } from "../../../src/aggregate/upstream/archive-health.ts";
 import {
   archiveAt,
   askWhole,

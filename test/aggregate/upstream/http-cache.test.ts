@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { MemoryStore } from "../../../src/aggregate/upstream/memory-store.ts";
+import { type CacheStore, MemoryStore } from "../../../src/aggregate/upstream/cache-store.ts";
 import { openDiskStore } from "../../../src/aggregate/upstream/disk-store.ts";
-import type { CacheStore } from "../../../src/aggregate/upstream/cached-answer.ts";
 import type { UpstreamRequest } from "../../../src/aggregate/upstream.ts";
 import { scratchDir } from "../../support/scratch.ts";
 import {

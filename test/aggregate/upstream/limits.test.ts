@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Limits } from "../../../src/aggregate/upstream/limits.ts";
-import { WaitingLine } from "../../../src/aggregate/upstream/waiting-line.ts";
+import { Limits, WaitingLine } from "../../../src/aggregate/upstream/limits.ts";
 import {
   askWhole,
   httpAnswer,

@@ -2,7 +2,7 @@ import type { LookupFunction } from "node:net";
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { packageVersion } from "../../../src/files/package-version.ts";
-import { redirectTarget, splitAddress } from "../../../src/aggregate/upstream/web-address.ts";
+import { redirectTarget, splitAddress } from "../../../src/aggregate/upstream/origin-pools.ts";
 import {
   archiveAt,
   askWhole,

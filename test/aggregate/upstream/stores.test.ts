@@ -6,9 +6,12 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { CachedAnswer, CacheStore } from "../../../src/aggregate/upstream/cached-answer.ts";
+import {
+  type CachedAnswer,
+  type CacheStore,
+  MemoryStore,
+} from "../../../src/aggregate/upstream/cache-store.ts";
 import { DiskStore, openDiskStore } from "../../../src/aggregate/upstream/disk-store.ts";
-import { MemoryStore } from "../../../src/aggregate/upstream/memory-store.ts";
 import { scratchDir } from "../../support/scratch.ts";
 
 const keyOf = (name: string): string => `follow \nhttp://example.com/${name}`;

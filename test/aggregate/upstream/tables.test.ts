@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { UpstreamRequest } from "../../../src/aggregate/upstream.ts";
-import { PlaceIndex } from "../../../src/aggregate/upstream/place-index.ts";
-import { UnderWay, type UnderWayEntry } from "../../../src/aggregate/upstream/under-way.ts";
+import { PlaceIndex } from "../../../src/aggregate/upstream/cache-store.ts";
+import { UnderWay, type UnderWayEntry } from "../../../src/aggregate/upstream/shared-answer.ts";
 import { archiveAt, timemapRequest } from "./raw-archive.ts";
 
 describe("the index of places", () => {

@@ -1,0 +1,374 @@
+import { closeSync, openSync, writeSync } from "node:fs";
+import type { ServerResponse } from "node:http";
+import type { Archive } from "./route/archive.ts";
+import {
+  nanosecondsText,
+  type Outcome,
+  type Session,
+  type SessionEnd,
+  type SessionObserver,
+} from "./session.ts";
+import { LF } from "../bytes/ascii.ts";
+import { ioError, outputError } from "../files/io-error.ts";
+
+/*
+ * What happens in a session, in the words of MemGator's log and monitor. A dozen archives answer at
+ * every question, so texts are put together without anything in between.
+ */
+
+/** Takes the members of an event: `"origin": "ia", "role": "timemapfetch", …`. */
+export type TakeEvent = (session: Session, members: string) => void;
+
+/** Takes a line of MemGator's log without the time. */
+export type TakeLine = (kind: "INFO" | "ERROR", text: string) => void;
+
+/** The start of a session. Its event and its line belong together: nothing goes between them. */
+export function beginEvent(session: Session, take: TakeEvent): void {
+  const { startedAt } = session;
+  take(session, members('"AGGREGATOR"', "createsess", "Session created", startedAt, startedAt));
+}
+
+export function beginLine(session: Session): string {
+  return `Aggregating Mementos for ${session.uri}`;
+}
+
+/**
+ * What became of asking one archive: fetched, then how many mementos were in it; or what failed. A
+ * TimeGate's answer is told in the same words, as MemGator does.
+ *
+ * `"cache"` at the end, which is not MemGator's, tells where an answer came from that did not come
+ * from the archive itself.
+ */
+export function outcomeEvents(session: Session, outcome: Outcome, take: TakeEvent): void {
+  const { archive, startedAt, endedAt, mementos, status, origin } = outcome;
+  const { id, name } = labelsOf(archive);
+  const cache = origin === undefined || origin === "network" ? "" : `, "cache": "${origin}"`;
+  if (!isAnswer(outcome)) {
+    const failure = failureOf(status, name);
+    take(session, members(id, "timemapfetch", failure, startedAt, endedAt) + cache);
+    return;
+  }
+  const fetched = `TimeMap fetched from ${name}`;
+  take(session, members(id, "timemapfetch", fetched, startedAt, endedAt) + cache);
+  const extracted = `${mementos} Mementos extracted from ${name}`;
+  take(session, members(id, "extractmementos", extracted, endedAt, endedAt) + cache);
+}
+
+/** The line about one archive's answer that stands beside its events. */
+export function outcomeLine(outcome: Outcome, take: TakeLine): void {
+  const { archive, result, status, mementos, fault } = outcome;
+  if (isAnswer(outcome)) {
+    take("INFO", `${archive.id} => Success: ${mementos} mementos`);
+  } else if (status !== undefined && status !== 200) {
+    take("INFO", `${archive.id} => Response error: ${status}`);
+  } else {
+    const kind = status === undefined ? "Network" : "Response read";
+    take("ERROR", `${PLACE}${archive.id} => ${kind} error: ${oneLine(fault ?? result)}`);
+  }
+}
+
+/** The end of a session. */
+export function endEvents(session: Session, end: SessionEnd, take: TakeEvent): void {
+  const { answeredAt, endedAt, mementos } = end;
+  const sorted = `${mementos} Mementos accumulated and sorted`;
+  take(session, members('"AGGREGATOR"', "aggregate", sorted, answeredAt, endedAt));
+  const { kind, startedAt } = session;
+  take(session, members('"SESSION"', kind, "Complete session", startedAt, endedAt));
+}
+
+export function endLine(session: Session, { mementos, endedAt }: SessionEnd): string {
+  return `Total Mementos: ${mementos} in ${goDuration(endedAt - session.startedAt)}`;
+}
+
+/** An answer in which mementos were looked for; MemGator takes a 404 for an error. */
+function isAnswer({ result, status }: Outcome): boolean {
+  return result === "hit" || (result === "miss" && status !== 404);
+}
+
+/** Errors have a file and a line of MemGator's program in front, which its readers pass over. */
+const PLACE = "main.go:0: ";
+
+function failureOf(status: number | undefined, name: string): string {
+  if (status === undefined) return `Network error in ${name}`;
+  if (status === 200) return `Response read error in ${name}`;
+  return `Response error in ${name}, Status: ${status}`;
+}
+
+/** @param origin JSON; @param info what stands in JSON between quotes. */
+function members(
+  origin: string,
+  role: string,
+  info: string,
+  startedAt: number,
+  endedAt: number,
+): string {
+  const duration = goDuration(endedAt - startedAt);
+  return `"origin": ${origin}, "role": "${role}", "info": "${info} - Duration: ${duration}", "start": ${nanosecondsText(startedAt)}, "end": ${nanosecondsText(endedAt)}`;
+}
+
+interface Labels {
+  /** JSON, with its quotes. */
+  readonly id: string;
+  /** What stands in JSON between quotes. */
+  readonly name: string;
+}
+
+const LABELS = new WeakMap<Archive, Labels>();
+
+function labelsOf(archive: Archive): Labels {
+  const known = LABELS.get(archive);
+  if (known !== undefined) return known;
+  const name = JSON.stringify(oneLine(archive.name)).slice(1, -1);
+  const labels = { id: JSON.stringify(archive.id), name };
+  LABELS.set(archive, labels);
+  return labels;
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/[^\P{Cc}]+/gu, " ");
+}
+
+/** A duration as Go writes it: `1.2s`, `15.04ms`, `1m2.5s`. */
+export function goDuration(ms: number): string {
+  if (ms <= 0) return "0s";
+  if (ms < 1) return `${trimmed(ms * 1000)}µs`;
+  if (ms < 1000) return `${trimmed(ms)}ms`;
+  const seconds = ms / 1000;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes === 0) return `${trimmed(seconds)}s`;
+  const hours = Math.floor(minutes / 60);
+  const rest = `${minutes % 60}m${trimmed(seconds % 60)}s`;
+  return hours === 0 ? rest : `${hours}h${rest}`;
+}
+
+function trimmed(value: number): string {
+  return String(Math.round(value * 1000) / 1000);
+}
+
+const FLUSH_AFTER_MS = 200;
+const FLUSH_AT_LENGTH = 256 * 1024;
+
+/**
+ * Writes what archives answered to a file, in the form of MemGator's log with timings.
+ *
+ * The line that names a session and the one that names its URI are written together, so that who
+ * reads the log joins answers and URIs with certainty, however many sessions are under way. Lines
+ * are collected and written a few times a second; a line is never torn, unless the disk is full,
+ * and then it has its own end. Several processes may write to one file: each write has whole lines.
+ *
+ * Memory: what was not written yet, at most 256 KiB.
+ */
+export class MemgatorLogFile implements SessionObserver {
+  readonly #path: string;
+  readonly #onError: (error: Error) => void;
+  readonly #now: () => Date;
+  /** When archives fell asleep, in milliseconds since 1970, by their ids. */
+  readonly #sleeping = new Map<string, number>();
+  #file: number;
+  /** Whether the last write failed, and whether it did within a line. */
+  #isFailing = false;
+  #isTorn = false;
+  #isClosed = false;
+  #pending = "";
+  #stampMs = 0;
+  #stamp = "";
+  #timer: NodeJS.Timeout | undefined;
+
+  /**
+   * Opens the file, and appends to what it has.
+   *
+   * @param options.onError told when lines cannot be written, once until they can be again; they are
+   *   lost, the service goes on.
+   * @throws MM_IO
+   */
+  constructor(
+    path: string,
+    options: {
+      readonly onError?: ((error: Error) => void) | undefined;
+      readonly now?: (() => Date) | undefined;
+    } = {},
+  ) {
+    this.#path = path;
+    this.#onError = options.onError ?? (() => undefined);
+    this.#now = options.now ?? (() => new Date());
+    this.#file = this.#open();
+  }
+
+  began(session: Session): void {
+    // In one piece: another process may write to the same file.
+    beginEvent(session, ({ id }, members) =>
+      this.#add("BENCHMARK", `${id} {${members}}\nINFO: ${this.#time()} ${beginLine(session)}`),
+    );
+  }
+
+  answered(session: Session, outcome: Outcome): void {
+    outcomeEvents(session, outcome, this.#takeEvent);
+    outcomeLine(outcome, this.#takeLine);
+  }
+
+  ended(session: Session, end: SessionEnd): void {
+    endEvents(session, end, this.#takeEvent);
+    this.#add("INFO", endLine(session, end));
+  }
+
+  /** An archive failed so often that it is left alone. */
+  slept(archive: Archive, failures: number): void {
+    if (!this.#sleeping.has(archive.id)) this.#sleeping.set(archive.id, this.#now().getTime());
+    this.#add("INFO", `${archive.id} => Dormant after ${failures} consecutive failures`);
+  }
+
+  /** An archive is asked again. */
+  woke(archive: Archive): void {
+    const since = this.#sleeping.get(archive.id) ?? this.#now().getTime();
+    this.#sleeping.delete(archive.id);
+    const afterMs = this.#now().getTime() - since;
+    this.#add("INFO", `${archive.id} => Awake after ${goDuration(afterMs)}`);
+  }
+
+  /**
+   * Closes the file and opens it anew by its name: call it when the file was moved away.
+   *
+   * @throws MM_IO; the old file stays in use then.
+   */
+  reopen(): void {
+    this.flush();
+    const file = this.#open();
+    closeSync(this.#file);
+    this.#file = file;
+  }
+
+  /** Writes what is pending. */
+  flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const bytes = Buffer.from(this.#isTorn ? `\n${this.#pending}` : this.#pending);
+    this.#pending = "";
+    let at = 0;
+    try {
+      while (at < bytes.length) at += writeSync(this.#file, bytes, at);
+      if (at > 0) this.#isFailing = false;
+    } catch (error) {
+      if (!this.#isFailing) this.#onError(ioError(error, this.#path));
+      this.#isFailing = true;
+    }
+    if (at > 0) this.#isTorn = bytes[at - 1] !== LF;
+  }
+
+  /** Writes what is pending; what comes later is not written. */
+  close(): void {
+    this.flush();
+    this.#isClosed = true;
+    closeSync(this.#file);
+  }
+
+  readonly #takeLine: TakeLine = (kind, text) => this.#add(kind, text);
+
+  readonly #takeEvent: TakeEvent = ({ id }, members) =>
+    this.#add("BENCHMARK", `${id} {${members}}`);
+
+  #add(kind: string, text: string): void {
+    if (this.#isClosed) return;
+    this.#pending += `${kind}: ${this.#time()} ${text}\n`;
+    if (this.#pending.length >= FLUSH_AT_LENGTH) this.flush();
+    else this.#timer ??= setTimeout(() => this.flush(), FLUSH_AFTER_MS).unref();
+  }
+
+  /** Local time, as Go's `log` writes it; made once a millisecond. */
+  #time(): string {
+    const now = this.#now();
+    const ms = now.getTime();
+    if (ms !== this.#stampMs) {
+      this.#stampMs = ms;
+      const date = `${now.getFullYear()}/${two(now.getMonth() + 1)}/${two(now.getDate())}`;
+      const clock = `${two(now.getHours())}:${two(now.getMinutes())}:${two(now.getSeconds())}`;
+      this.#stamp = `${date} ${clock}.${String(now.getMilliseconds()).padStart(3, "0")}000`;
+    }
+    return this.#stamp;
+  }
+
+  #open(): number {
+    try {
+      return openSync(this.#path, "a");
+    } catch (error) {
+      throw outputError(error, this.#path);
+    }
+  }
+}
+
+function two(value: number): string {
+  return String(value).padStart(2, "0");
+}
+
+const KEEP_ALIVE_MS = 15_000;
+/** A listener that is further behind is let go. */
+const MAX_BEHIND_BYTES = 1 << 20;
+
+/**
+ * Sends what the aggregator does to whoever listens, as server-sent events with MemGator's members.
+ *
+ * Costs nothing while nobody listens; a listener that does not keep up is let go.
+ */
+export class Monitor implements SessionObserver {
+  readonly #listeners = new Set<ServerResponse>();
+  readonly #maxListeners: number;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(maxListeners: number = 100) {
+    this.#maxListeners = maxListeners;
+  }
+
+  get listeners(): number {
+    return this.#listeners.size;
+  }
+
+  /** Begins a stream of events; false when too many listen already. */
+  add(response: ServerResponse): boolean {
+    if (this.#listeners.size >= this.#maxListeners) return false;
+    response.writeHead(200, {
+      "Content-Type": "text/event-stream",
+      "Cache-Control": "no-cache",
+      "X-Accel-Buffering": "no",
+    });
+    response.write(": events of the aggregator\n\n");
+    this.#listeners.add(response);
+    response.once("close", () => this.#remove(response));
+    // An idle connection would be cut, and a listener that went unseen would stay.
+    this.#timer ??= setInterval(() => this.#send(": still here\n\n"), KEEP_ALIVE_MS).unref();
+    return true;
+  }
+
+  began(session: Session): void {
+    if (this.#listeners.size > 0) beginEvent(session, this.#tell);
+  }
+
+  answered(session: Session, outcome: Outcome): void {
+    if (this.#listeners.size > 0) outcomeEvents(session, outcome, this.#tell);
+  }
+
+  ended(session: Session, end: SessionEnd): void {
+    if (this.#listeners.size > 0) endEvents(session, end, this.#tell);
+  }
+
+  /** Ends all streams. */
+  close(): void {
+    for (const listener of this.#listeners) listener.end();
+  }
+
+  readonly #tell: TakeEvent = ({ id }, members) => {
+    this.#send(`data: {"session": "${id}", ${members}}\n\n`);
+  };
+
+  #send(text: string): void {
+    for (const listener of this.#listeners) {
+      if (listener.writableLength > MAX_BEHIND_BYTES) listener.destroy();
+      else listener.write(text);
+    }
+  }
+
+  #remove(listener: ServerResponse): void {
+    this.#listeners.delete(listener);
+    if (this.#listeners.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+}

@@ -1,0 +1,325 @@
+import CachePolicy from "http-cache-semantics";
+
+/** An answer as a cache keeps it. */
+export interface CachedAnswer {
+  /** When it came, or was last found unchanged: milliseconds since 1970. */
+  readonly receivedAt: number;
+  readonly status: number;
+  /** Where it came from, after redirects. */
+  readonly url: string;
+  /** Its headers, about the decompressed body, as they are sent: `Name: value`, CR, LF. */
+  readonly headerBlock: string;
+  /** The headers it was asked for with, by lower-case names. */
+  readonly requestHeaders: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+}
+
+/** How long answers are good that do not say so themselves. */
+export interface Freshness {
+  /** For answers that are there: 200, 203, 300, 301, 308. */
+  readonly freshMs: number;
+  /** For answers that are not: 404, 410. */
+  readonly negativeMs: number;
+}
+
+/** Keeps answers by their requests; forgets some when there are too many. */
+export interface CacheStore {
+  find(key: string): CachedAnswer | undefined | Promise<CachedAnswer | undefined>;
+  put(key: string, answer: CachedAnswer): void;
+  delete(key: string): void;
+  /** Ends what is under way. */
+  close(): Promise<void>;
+}
+
+/** What a request through the cache needs to know of it. */
+export interface CacheRules extends Freshness {
+  readonly store: CacheStore;
+  readonly staleIfErrorMs: number;
+  readonly maxEntryBytes: number;
+}
+
+const SAYS_HOW_LONG =
+  /(?:max-age|s-maxage|no-cache|no-store|private|must-revalidate|proxy-revalidate|immutable)/i;
+
+/** Judges by RFC 9111 whether a kept answer may be used, as a cache that many share. */
+export function policyOf(url: string, answer: CachedAnswer, freshness: Freshness): CachePolicy {
+  const headers = headersOfBlock(answer.headerBlock);
+  // Nobody here keeps cookies, and a load balancer's must not end all caching.
+  delete headers["set-cookie"];
+  const seconds = Math.round(assumedMs(answer.status, freshness) / 1000);
+  const said = headers["cache-control"] ?? "";
+  const isSaid =
+    SAYS_HOW_LONG.test(said) || headers["expires"] !== undefined || headers["pragma"] !== undefined;
+  if (!isSaid && seconds > 0) {
+    headers["cache-control"] = said === "" ? `max-age=${seconds}` : `${said}, max-age=${seconds}`;
+  }
+  const request = { url, method: "GET", headers: { ...answer.requestHeaders } };
+  const policy = new CachePolicy(request, { status: answer.status, headers }, { shared: true });
+  // The policy is made when it is needed, which is later than the answer.
+  return CachePolicy.fromObject({ ...policy.toObject(), t: answer.receivedAt });
+}
+
+/** Whether an answer of this status may be kept at all. Most that are not are failures. */
+export function isKeptStatus(status: number): boolean {
+  return (status >= 200 && status < 400 && status !== 206 && status !== 304) || isNegative(status);
+}
+
+function isNegative(status: number): boolean {
+  return status === 404 || status === 410;
+}
+
+function assumedMs(status: number, { freshMs, negativeMs }: Freshness): number {
+  if (isNegative(status)) return negativeMs;
+  const isPresent =
+    status === 200 || status === 203 || status === 300 || status === 301 || status === 308;
+  return isPresent ? freshMs : 0;
+}
+
+/*
+ * All about a kept answer but its body, in lines. Every character stands for a byte: addresses and
+ * headers come from and go to the network as bytes, and have no line ends.
+ *
+ *     <key, of two lines; the second is the address that was asked for>
+ *     <status> <received at>
+ *     <address the answer came from, or nothing where it is the same>
+ *     <number of request headers>
+ *     <request headers, a line each: Name: value, CR>
+ *     <headers, the same>
+ */
+
+/** A head with the key it is kept by. */
+export interface KeptHead {
+  readonly key: string;
+  readonly answer: Omit<CachedAnswer, "body">;
+}
+
+export function encodeHead(key: string, answer: CachedAnswer): string {
+  const { receivedAt, status, url, headerBlock, requestHeaders } = answer;
+  const place = key.endsWith(`\n${url}`) ? "" : url;
+  let asked = "";
+  let count = 0;
+  for (const name of Object.keys(requestHeaders)) {
+    asked += `${name}: ${requestHeaders[name]}\r\n`;
+    count += 1;
+  }
+  return `${key}\n${status} ${receivedAt}\n${place}\n${count}\n${asked}${headerBlock}`;
+}
+
+/** The opposite of `encodeHead`. */
+export function decodeHead(text: string): KeptHead {
+  const lines = text.split("\n", 5);
+  const [keyStart, keyEnd, numbers, place, count] = lines;
+  const [status, receivedAt] = numbers.split(" ", 2);
+  const from = lines.reduce((length, line) => length + line.length + 1, 0);
+  let cut = from;
+  for (let line = 0; line < Number(count); line++) cut = text.indexOf("\n", cut) + 1;
+  return {
+    key: `${keyStart}\n${keyEnd}`,
+    answer: {
+      receivedAt: Number(receivedAt),
+      status: Number(status),
+      url: place === "" ? keyEnd : place,
+      requestHeaders: headersOfBlock(text.slice(from, cut)),
+      headerBlock: text.slice(cut),
+    },
+  };
+}
+
+/**
+ * Headers by their lower-case names, from lines as they are sent. Fields of one name are joined by
+ * commas.
+ */
+export function headersOfBlock(block: string): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const line of block.split("\r\n")) {
+    const colon = line.indexOf(":");
+    if (colon === -1) continue;
+    const name = line.slice(0, colon).toLowerCase();
+    const value = line.slice(colon + 1).trim();
+    const earlier = Object.hasOwn(headers, name) ? headers[name] : undefined;
+    headers[name] = earlier === undefined ? value : `${earlier}, ${value}`;
+  }
+  return headers;
+}
+
+const SLAB_BYTES = 1024 * 1024;
+/** Length of the head, length of the body: four bytes each. */
+const FRAME_BYTES = 8;
+/** What an entry has at least, so that the index has a place for each. */
+const LEAST_ENTRY_BYTES = 256;
+/** Beyond all offsets within a slab, so that a slab and an offset are one number. */
+const SLAB_STEP = 2 ** 32;
+
+interface Slab {
+  readonly bytes: Buffer;
+  used: number;
+}
+
+/**
+ * Keeps answers in memory, up to so many bytes.
+ *
+ * They are written one after the other into large buffers, and the oldest buffer goes when there is
+ * no room; what is asked for again moves to the front before. Nothing is left to the garbage
+ * collector, which would else spend more time on them than the requests take.
+ */
+export class MemoryStore implements CacheStore {
+  readonly #maxBytes: number;
+  readonly #slabBytes: number;
+  readonly #seed = Math.trunc(Math.random() * 0x7fff_ffff);
+  /** By the hash of a key: the number of its slab, times `SLAB_STEP`, and the offset there. */
+  #places: PlaceIndex;
+  #slabs: Slab[] = [];
+  /** The number of the oldest slab. */
+  #oldest = 0;
+  #bytes = 0;
+
+  constructor(options: { /** Default 64 MiB. */ readonly maxBytes?: number | undefined } = {}) {
+    this.#maxBytes = options.maxBytes ?? 64 * 2 ** 20;
+    this.#slabBytes = Math.min(SLAB_BYTES, Math.ceil(this.#maxBytes / 8));
+    this.#places = new PlaceIndex(this.#maxBytes / LEAST_ENTRY_BYTES);
+  }
+
+  /** Bytes of all buffers. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  find(key: string): CachedAnswer | undefined {
+    const hash = textHash(key, this.#seed);
+    const place = this.#places.find(hash, this.#oldest * SLAB_STEP);
+    if (place === undefined) return undefined;
+    const number = Math.floor(place / SLAB_STEP);
+    const { bytes } = this.#slabs[number - this.#oldest];
+    const offset = place % SLAB_STEP;
+    const headStart = offset + FRAME_BYTES;
+    const bodyStart = headStart + bytes.readUInt32LE(offset);
+    const bodyEnd = bodyStart + bytes.readUInt32LE(offset + 4);
+    const head = decodeHead(bytes.toString("latin1", headStart, bodyStart));
+    if (head.key !== key) return undefined;
+    // A copy: the buffer may be given up while somebody still reads.
+    const answer = { ...head.answer, body: Uint8Array.from(bytes.subarray(bodyStart, bodyEnd)) };
+    if (number - this.#oldest < this.#slabs.length / 2 - 1) this.put(key, answer);
+    return answer;
+  }
+
+  /** Answers of more than a quarter of all room are not kept. */
+  put(key: string, answer: CachedAnswer): void {
+    const hash = textHash(key, this.#seed);
+    const head = encodeHead(key, answer);
+    const size = FRAME_BYTES + head.length + answer.body.byteLength;
+    if (size > this.#maxBytes / 4) {
+      this.#places.delete(hash);
+      return;
+    }
+    const slab = this.#slabFor(size);
+    const { bytes, used } = slab;
+    bytes.writeUInt32LE(head.length, used);
+    bytes.writeUInt32LE(answer.body.byteLength, used + 4);
+    bytes.write(head, used + FRAME_BYTES, "latin1");
+    bytes.set(answer.body, used + FRAME_BYTES + head.length);
+    slab.used += size;
+    this.#places.set(hash, (this.#oldest + this.#slabs.length - 1) * SLAB_STEP + used);
+  }
+
+  delete(key: string): void {
+    this.#places.delete(textHash(key, this.#seed));
+  }
+
+  close(): Promise<void> {
+    this.#places = new PlaceIndex(0);
+    this.#slabs = [];
+    this.#bytes = 0;
+    return Promise.resolve();
+  }
+
+  /** The newest slab if it has room, else a new one. */
+  #slabFor(size: number): Slab {
+    const newest = this.#slabs.at(-1);
+    if (newest !== undefined && newest.used + size <= newest.bytes.length) return newest;
+    const wanted = Math.max(size, this.#slabBytes);
+    let bytes: Buffer | undefined;
+    while (this.#bytes + wanted > this.#maxBytes && this.#slabs.length > 0) {
+      const freed = this.#dropOldest();
+      if (freed.length === wanted) bytes = freed;
+    }
+    bytes ??= Buffer.allocUnsafeSlow(wanted);
+    const slab = { bytes, used: 0 };
+    this.#slabs.push(slab);
+    this.#bytes += bytes.length;
+    return slab;
+  }
+
+  /** Its buffer can be written again: whoever found something there has a copy. */
+  #dropOldest(): Buffer {
+    const [{ bytes }] = this.#slabs;
+    this.#slabs.shift();
+    this.#oldest += 1;
+    this.#bytes -= bytes.length;
+    return bytes;
+  }
+}
+
+const WAYS = 8;
+
+/**
+ * Where things lie, by a hash of 32 bits: a table of fixed size, in groups of eight.
+ *
+ * Places are numbers that only grow. In a full group the lowest, which is the oldest, is forgotten;
+ * places below a floor count as forgotten, so that many can be given up at once.
+ */
+export class PlaceIndex {
+  readonly #hashes: Uint32Array;
+  /** One more than the place, 0 for none. */
+  readonly #places: Float64Array;
+  readonly #mask: number;
+
+  /** @param count How many places there may be; some more are kept. */
+  constructor(count: number) {
+    const slots = 2 ** Math.ceil(Math.log2(Math.max(2 * WAYS, count * 1.5)));
+    this.#hashes = new Uint32Array(slots);
+    this.#places = new Float64Array(slots);
+    this.#mask = slots - WAYS;
+  }
+
+  find(hash: number, floor: number): number | undefined {
+    const slot = this.#slotOf(hash);
+    if (slot === -1) return undefined;
+    const place = this.#places[slot] - 1;
+    return place < floor ? undefined : place;
+  }
+
+  set(hash: number, place: number): void {
+    let slot = this.#slotOf(hash);
+    if (slot === -1) {
+      const first = hash & this.#mask;
+      slot = first;
+      for (let at = first + 1; at < first + WAYS; at++) {
+        if (this.#places[at] < this.#places[slot]) slot = at;
+      }
+    }
+    this.#hashes[slot] = hash;
+    this.#places[slot] = place + 1;
+  }
+
+  delete(hash: number): void {
+    const slot = this.#slotOf(hash);
+    if (slot !== -1) this.#places[slot] = 0;
+  }
+
+  #slotOf(hash: number): number {
+    const first = hash & this.#mask;
+    for (let at = first; at < first + WAYS; at++) {
+      if (this.#hashes[at] === hash && this.#places[at] > 0) return at;
+    }
+    return -1;
+  }
+}
+
+/** A number of 32 bits for a text; with another seed another one. */
+export function textHash(text: string, seed: number): number {
+  let hash = seed;
+  for (let at = 0; at < text.length; at++) {
+    hash = Math.imul(hash ^ text.charCodeAt(at), 0x0100_0193);
+  }
+  return (hash ^ (hash >>> 15)) >>> 0;
+}
