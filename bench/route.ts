@@ -10,7 +10,7 @@ import { setImmediate } from "node:timers/promises";
 import { compactMap } from "../src/map/compact/compact-map.ts";
 import { Match, MemoryIndex } from "../src/map/lookup/memory-index.ts";
 import { pause, readMap } from "../src/aggregate/route/kept-map.ts";
-import { withTempDir } from "../src/files/temp-dir.ts";
+import { withTempDir } from "../src/files/scratch.ts";
 import { parseArchiveList } from "../src/aggregate/route/archive.ts";
 import { CombinedIndex } from "../src/aggregate/route/combined-index.ts";
 import { MapRouter } from "../src/aggregate/route/map-router.ts";

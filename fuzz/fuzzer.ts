@@ -1,6 +1,6 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { hashRange } from "../src/bytes/hash.ts";
+import { hashRange } from "../src/bytes/bytes.ts";
 import { isMementoMapError } from "../src/errors.ts";
 import { Random } from "../src/bytes/random.ts";
 import { bytesOf } from "./check.ts";

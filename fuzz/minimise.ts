@@ -1,4 +1,4 @@
-import { joinBytes } from "../src/bytes/join.ts";
+import { joinBytes } from "../src/bytes/bytes.ts";
 
 /**
  * Makes an input smaller for as long as it fails in the same way: removes ever smaller parts, then

@@ -1,4 +1,4 @@
-import { joinBytes } from "../src/bytes/join.ts";
+import { joinBytes } from "../src/bytes/bytes.ts";
 import { newDamageLog } from "../src/bytes/damage.ts";
 import type { CaptureFilter } from "../src/input/filter.ts";
 import type { InputFormat } from "../src/input/detect.ts";

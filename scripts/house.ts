@@ -21,7 +21,7 @@ process.chdir(ROOT);
  * are the entries of the package, except the first, which everything may use.
  */
 const ROOMS = [
-  "errors amount interruption",
+  "errors interruption",
   "bytes",
   "surt",
   "ukvs",

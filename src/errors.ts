@@ -83,3 +83,25 @@ export function quote(text: string, maxLength: number = 80): string {
   const shown = text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
   return JSON.stringify(shown);
 }
+
+/** Shows a count for people, with thousands set apart: `3,900,000`. */
+export function formatCount(count: number): string {
+  return String(count).replace(/\B(?=(?:\d{3})+$)/g, ",");
+}
+
+/** Shows how many there are of something: `1 page`, `1,200 pages`, `2 searches`. */
+export function formatAmount(count: number, one: string, several: string = `${one}s`): string {
+  return `${formatCount(count)} ${count === 1 ? one : several}`;
+}
+
+/**
+ * The error to log for what should not have happened, where work goes on: nobody awaits a timer, and
+ * what it throws would end the process.
+ */
+export function internalFault(error: unknown, code: ErrorCode): MementoMapError {
+  const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return new MementoMapError(code, `a bug, please report it: ${message}`, {
+    cause: error,
+    reason: "internal",
+  });
+}

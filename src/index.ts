@@ -10,10 +10,10 @@ export { ERROR_CODES, isMementoMapError, MementoMapError } from "./errors.ts";
 export type { ErrorCode, ErrorDetails, Position } from "./errors.ts";
 
 export { surt } from "./surt/surt.ts";
-export { surtBytes } from "./surt/surt-bytes.ts";
+export { surtBytes } from "./surt/surt.ts";
 export { surtKey, uriKey } from "./surt/key.ts";
-export { lookupKeys } from "./surt/lookup-keys.ts";
-export type { LookupKey } from "./surt/lookup-keys.ts";
+export { lookupKeys } from "./surt/key.ts";
+export type { LookupKey } from "./surt/key.ts";
 
 export {
   addFrequencies,
@@ -23,8 +23,8 @@ export {
   tryParseFrequency,
 } from "./ukvs/frequency.ts";
 export type { Bound, Count, Frequency } from "./ukvs/frequency.ts";
-export { covers, formatDatetimeKey, parseDatetimeKey } from "./ukvs/datetime-key.ts";
-export type { DatetimeRange } from "./ukvs/datetime-key.ts";
+export { covers, formatDatetimeKey, parseDatetimeKey } from "./ukvs/record.ts";
+export type { DatetimeRange } from "./ukvs/record.ts";
 export {
   DEFAULT_FIELDS,
   formatHeader,
@@ -37,7 +37,7 @@ export { formatRecord, parseRecord } from "./ukvs/record.ts";
 export type { UkvsRecord } from "./ukvs/record.ts";
 export { readUkvs, UkvsReader } from "./ukvs/reader.ts";
 export type { DuplicateKey, ReadUkvsOptions } from "./ukvs/reader.ts";
-export type { RecordBatch } from "./ukvs/record-batch.ts";
+export type { RecordBatch } from "./ukvs/reader.ts";
 export { UkvsWriter } from "./ukvs/writer.ts";
 export type { ByteSink, WriteUkvsOptions } from "./ukvs/writer.ts";
 
@@ -55,7 +55,7 @@ export type { CaptureFilter, FilterReason } from "./input/filter.ts";
 
 export { compactMap } from "./map/compact/compact-map.ts";
 export type { CompactMapOptions, CompactSummary } from "./map/compact/compact-map.ts";
-export type { SpillStore } from "./files/scratch-spill.ts";
+export type { SpillStore } from "./files/scratch.ts";
 export { WEIGHT_DEFAULTS } from "./map/compact/weight-policy.ts";
 export type { PowerLaw, WeightOptions } from "./map/compact/weight-policy.ts";
 
@@ -91,9 +91,9 @@ export type { HttpClient, HttpHeaders, HttpRequest, HttpResponse } from "./http/
 export { HttpSource } from "./publish/fetch/http-source.ts";
 export { PagedSearch } from "./publish/fetch/paged-search.ts";
 
-export type { Memento } from "./memento/memento.ts";
-export { parseLinkHeader } from "./memento/link-header.ts";
-export type { WebLink } from "./memento/link-header.ts";
+export type { Memento } from "./memento/memento-list.ts";
+export { parseLinkHeader } from "./memento/links.ts";
+export type { WebLink } from "./memento/links.ts";
 export { MementoList } from "./memento/memento-list.ts";
 export type { MementoSequence } from "./memento/memento-list.ts";
 export { timeMapReader } from "./memento/timemap-reader.ts";
@@ -201,5 +201,5 @@ export type { ValidateOptions } from "./map/validate.ts";
 export type { TimeMapPaging } from "./memento/timemap-document.ts";
 export type { TimeMapLimits } from "./memento/timemap-reading.ts";
 export type { ArchiveRates, HitRate } from "./aggregate/route/decision.ts";
-export type { MapSize } from "./ukvs/map-size.ts";
+export type { MapSize } from "./ukvs/header.ts";
 export type { MapSink } from "./ukvs/writer.ts";

@@ -61,3 +61,82 @@ export async function* interruptibleChunks<T>(
   }
   checkSignal(signal);
 }
+
+/** What may stop a function before its end. */
+export interface InterruptOptions {
+  /** Ends the work with MM_INTERRUPTED when it is aborted. */
+  readonly signal?: AbortSignal | undefined;
+  /** As `signal`, and it knows what must not be left behind when the process ends. */
+  readonly interrupt?: Interrupt | undefined;
+}
+
+/**
+ * One place that knows whether the user wants to stop, and what must not be left behind.
+ *
+ * Clean-ups are synchronous, so that they also run where nothing can be awaited any more. Each is
+ * run at most once.
+ */
+export class Interrupt {
+  readonly #controller = new AbortController();
+  readonly #cleanups = new Set<() => void>();
+
+  /** Aborted with an `MM_INTERRUPTED` error by {@link trigger}. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Registers a clean-up; the function returned takes it back. */
+  onCleanUp(cleanUp: () => void): () => void {
+    this.#cleanups.add(cleanUp);
+    return () => {
+      this.#cleanups.delete(cleanUp);
+    };
+  }
+
+  /** Asks everything to stop. `by` names the reason, such as `SIGINT`. */
+  trigger(by: string): void {
+    this.#stop(new MementoMapError("MM_INTERRUPTED", `stopped by ${by}`));
+  }
+
+  /**
+   * Runs work that a signal may stop, and an interrupt of the caller as well.
+   *
+   * @throws MM_INTERRUPTED when one of them did; what the work throws.
+   */
+  static async during<T>(
+    { signal, interrupt }: InterruptOptions,
+    work: (interrupt: Interrupt | undefined) => Promise<T>,
+  ): Promise<T> {
+    if (signal === undefined) return interruptible(interrupt?.signal, () => work(interrupt));
+    const own = new Interrupt();
+    const signals = [signal, ...(interrupt === undefined ? [] : [interrupt.signal])];
+    const any = AbortSignal.any(signals);
+    const stop = (): void => own.#stop(interruption(any));
+    const release = interrupt?.onCleanUp(() => own.cleanUp());
+    any.addEventListener("abort", stop);
+    try {
+      return await interruptible(any, () => work(own));
+    } finally {
+      any.removeEventListener("abort", stop);
+      release?.();
+    }
+  }
+
+  #stop(reason: MementoMapError): void {
+    this.#controller.abort(reason);
+  }
+
+  /** Runs what is registered, newest first. Every one runs, even when another fails. */
+  cleanUp(): void {
+    const failures: unknown[] = [];
+    for (const cleanUp of [...this.#cleanups].reverse()) {
+      this.#cleanups.delete(cleanUp);
+      try {
+        cleanUp();
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
+  }
+}

@@ -9,7 +9,7 @@ import { evaluateFiles } from "./study/evaluate/evaluate-files.ts";
 import type { GenerateOptions, GenerateSummary } from "./map/generate/generate-files.ts";
 import { generateFiles } from "./map/generate/generate-files.ts";
 import { DEFAULT_MEMORY_BYTES, threadsWithin } from "./map/generate/memory.ts";
-import { Interrupt, type InterruptOptions } from "./files/interrupt.ts";
+import { Interrupt, type InterruptOptions } from "./interruption.ts";
 import type { OpenMap } from "./map/lookup/open-map.ts";
 import { openMap } from "./map/lookup/open-map.ts";
 import { withMapOutput } from "./map/output/map-output.ts";

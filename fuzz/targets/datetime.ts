@@ -1,12 +1,12 @@
 import {
-  epochMs,
   datetimeOfEpochMs,
+  epochMs,
   formatDatetime,
   formatHttpDate,
   formatRfc3339,
   tryParseDatetime,
+  tryReadDatetime,
 } from "../../src/memento/datetime.ts";
-import { tryReadDatetime } from "../../src/memento/datetime-bytes.ts";
 import { mustEqual, utf8 } from "../check.ts";
 import type { TargetDefinition } from "../target.ts";
 

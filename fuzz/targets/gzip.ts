@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { newDamageLog } from "../../src/bytes/damage.ts";
 import { decompressed } from "../../src/files/decompress.ts";
-import { joinBytes } from "../../src/bytes/join.ts";
+import { joinBytes } from "../../src/bytes/bytes.ts";
 import type { Outcome } from "../check.ts";
 import { mustEqual, outcomeOfAsync, randomChunks } from "../check.ts";
 import type { TargetDefinition } from "../target.ts";

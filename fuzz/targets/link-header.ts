@@ -1,4 +1,4 @@
-import { parseLinkHeader } from "../../src/memento/link-header.ts";
+import { parseLinkHeader } from "../../src/memento/links.ts";
 import { latin1, must } from "../check.ts";
 import type { TargetDefinition } from "../target.ts";
 

@@ -1,7 +1,5 @@
-import { surtBytes } from "../../src/surt/surt-bytes.ts";
-import { surt } from "../../src/surt/surt.ts";
-import { surtKey } from "../../src/surt/key.ts";
-import { lookupKeys } from "../../src/surt/lookup-keys.ts";
+import { surt, surtBytes } from "../../src/surt/surt.ts";
+import { lookupKeys, surtKey } from "../../src/surt/key.ts";
 import { must, mustEqual, outcomeOf, utf8 } from "../check.ts";
 import type { TargetDefinition } from "../target.ts";
 

@@ -1,5 +1,4 @@
-import type { Memento } from "../../src/memento/memento.ts";
-import { MementoList } from "../../src/memento/memento-list.ts";
+import { type Memento, MementoList } from "../../src/memento/memento-list.ts";
 import type { TimeMapReading } from "../../src/memento/timemap-reading.ts";
 import type { TimeMapFormat } from "../../src/memento/timemap-document.ts";
 import { TIMEMAP_FORMATS, TIMEMAP_TYPES } from "../../src/memento/timemap-document.ts";

@@ -1,7 +1,11 @@
-import { formatDatetimeKey, parseDatetimeKey } from "../../src/ukvs/datetime-key.ts";
+import {
+  formatDatetimeKey,
+  formatRecord,
+  parseDatetimeKey,
+  parseRecord,
+} from "../../src/ukvs/record.ts";
 import { formatFrequency, parseFrequency } from "../../src/ukvs/frequency.ts";
 import { formatHeader, parseHeader } from "../../src/ukvs/header.ts";
-import { formatRecord, parseRecord } from "../../src/ukvs/record.ts";
 import { mustEqual, outcomeOf, utf8 } from "../check.ts";
 import type { TargetDefinition } from "../target.ts";
 

@@ -1,4 +1,4 @@
-import { joinBytes } from "../../src/bytes/join.ts";
+import { joinBytes } from "../../src/bytes/bytes.ts";
 import { decompressed } from "../../src/files/decompress.ts";
 import type { Outcome } from "../check.ts";
 import { mustEqual, outcomeOfAsync, randomChunks } from "../check.ts";

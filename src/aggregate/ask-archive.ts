@@ -1,15 +1,17 @@
-import { type ErrorCode, isMementoMapError, MementoMapError, quote } from "../errors.ts";
+import {
+  type ErrorCode,
+  formatAmount,
+  isMementoMapError,
+  MementoMapError,
+  quote,
+} from "../errors.ts";
 import type { Archive } from "./route/archive.ts";
-import { MementoList } from "../memento/memento-list.ts";
+import { asciiBytes, MementoList, sendableUri } from "../memento/memento-list.ts";
 import { type FailureReason, failureReasonOf } from "../http/failure-reason.ts";
 import type { StopSignal, Upstream, UpstreamAnswer } from "./upstream.ts";
 import { formatHttpDate, tryParseDatetime } from "../memento/datetime.ts";
-import { pagesToFollow } from "../memento/pages-to-follow.ts";
-import { timeMapReader } from "../memento/timemap-reader.ts";
-import type { TimeMapReading } from "../memento/timemap-reading.ts";
-import { formatAmount } from "../amount.ts";
-import { readLinks } from "../memento/link-timemap.ts";
-import { asciiBytes, sendableUri } from "../memento/percent-encode.ts";
+import { pagesToFollow, type TimeMapReading } from "../memento/timemap-reading.ts";
+import { readLinks, timeMapReader } from "../memento/timemap-reader.ts";
 
 /** How much of an archive's answer is taken. */
 export interface AskLimits {

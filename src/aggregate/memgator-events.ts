@@ -8,7 +8,7 @@ import {
   type SessionEnd,
   type SessionObserver,
 } from "./session.ts";
-import { LF } from "../bytes/ascii.ts";
+import { LF } from "../bytes/bytes.ts";
 import { ioError, outputError } from "../files/io-error.ts";
 
 /*

@@ -1,7 +1,6 @@
 import { MementoMapError } from "../errors.ts";
-import type { MementoList, MementoSequence } from "../memento/memento-list.ts";
+import type { Memento, MementoList, MementoSequence } from "../memento/memento-list.ts";
 import { epochMs } from "../memento/datetime.ts";
-import type { Memento } from "../memento/memento.ts";
 
 /** What an archive answered, or a page of it. */
 export interface MergeSource {

@@ -1,6 +1,14 @@
-import { BACKSLASH, COLON, CLOSE_BRACE, COMMA, OPEN_BRACE, QUOTE, SPACE } from "./ascii.ts";
-import { skipBlanks } from "./blanks.ts";
-import { standsAt } from "./stands-at.ts";
+import {
+  BACKSLASH,
+  CLOSE_BRACE,
+  COLON,
+  COMMA,
+  OPEN_BRACE,
+  QUOTE,
+  skipBlanks,
+  SPACE,
+  standsAt,
+} from "./bytes.ts";
 
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;

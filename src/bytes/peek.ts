@@ -1,3 +1,5 @@
+import { joinBytes, MARK_BYTES, markLength } from "./bytes.ts";
+
 /** The beginning of a stream, and the whole stream. */
 export interface Peeked {
   /** As many bytes as were asked for; fewer only where the stream has no more. */
@@ -22,7 +24,7 @@ export async function peek(
     parts.push(next.value.slice());
     size += next.value.length;
   }
-  const first = concatenate(parts, size);
+  const first = joinBytes(parts);
   return {
     head: first.subarray(0, length),
     chunks: rejoined(first, iterator),
@@ -50,12 +52,14 @@ async function* rejoined(
   }
 }
 
-function concatenate(parts: readonly Uint8Array[], size: number): Uint8Array {
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
+/** A text without the byte order mark that it may begin with. Holds its first chunk. */
+export async function* withoutMark(
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const text = await peek(chunks, MARK_BYTES);
+  let skipped = markLength(text.head);
+  for await (const chunk of text.chunks) {
+    yield skipped === 0 ? chunk : chunk.subarray(skipped);
+    skipped = 0;
   }
-  return whole;
 }

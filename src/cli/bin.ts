@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { Interrupt } from "../files/interrupt.ts";
+import { Interrupt } from "../interruption.ts";
 import { drained, ExitCode } from "./common/io.ts";
 import { main } from "./main.ts";
 

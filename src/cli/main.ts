@@ -1,6 +1,6 @@
 import { isMementoMapError, MementoMapError, quote } from "../errors.ts";
 import { isClosedPipe } from "../files/output-file.ts";
-import { packageVersion } from "../files/package-version.ts";
+import { packageVersion } from "../files/package-file.ts";
 import type { Command } from "./common/command.ts";
 import { COMMAND_GROUPS, COMMAND_TABLE } from "./command-table.ts";
 import { overview } from "./common/help.ts";

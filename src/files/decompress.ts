@@ -1,12 +1,8 @@
+import { type Compression, recognizeCompression } from "../bytes/bytes.ts";
 import { MementoMapError } from "../errors.ts";
 import type { DamageLog } from "../bytes/damage.ts";
-import type { GunzipInPlace } from "./gunzip-in-place.ts";
+import type { GunzipInPlace, ZlibStream } from "./decoders.ts";
 import { systemCode } from "./io-error.ts";
-import type { ZlibStream } from "./zlib-stream.ts";
-import { pump } from "./zlib-stream.ts";
-
-/** How an input is compressed. */
-export type Compression = "gzip" | "zstd";
 
 export interface DecompressOptions {
   /** Named in errors. */
@@ -44,16 +40,6 @@ const CHUNKS_AHEAD = 2;
 const GZIP_STEP_BYTES = 2 ** 16;
 /** A zstd block of 4 bytes may stand for 128 KiB; small steps keep what one step makes small. */
 const ZSTD_STEP_BYTES = 4096;
-
-/** Recognises gzip and zstd by the first four bytes; names and suffixes do not matter. */
-export function recognizeCompression(start: Uint8Array): Compression | undefined {
-  const [a, b, c, d] = start;
-  if (a === 0x1f && b === 0x8b) return "gzip";
-  if (a === 0x28 && b === 0xb5 && c === 0x2f && d === 0xfd) return "zstd";
-  // A skippable frame, with which some writers start a zstd file.
-  if (a !== undefined && a >> 4 === 5 && b === 0x2a && c === 0x4d && d === 0x18) return "zstd";
-  return undefined;
-}
 
 /**
  * Gives the bytes of a stream, decompressed if they are gzip or zstd, as they are otherwise.
@@ -102,7 +88,7 @@ async function inflate(
     return soundMembers(chunks.rest(), source, damage);
   }
   if (compression === "gzip" && inPlace) {
-    const { GunzipInPlace } = await import("./gunzip-in-place.ts");
+    const { GunzipInPlace } = await import("./decoders.ts");
     const decoder = GunzipInPlace.open();
     if (decoder !== undefined) return gunzippedInPlace(decoder, chunks, source);
   }
@@ -156,6 +142,7 @@ async function* throughGunzip(
   chunks: Counted,
   source: string,
 ): AsyncGenerator<Uint8Array, void, undefined> {
+  const { pump } = await import("./decoders.ts");
   try {
     yield* pump(decoder, chunks.rest());
   } catch (error) {
@@ -200,7 +187,7 @@ async function* throughFrames(
   chunks: Counted,
   source: string,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const { decodeFrames } = await import("./zstd-frames.ts");
+  const { decodeFrames } = await import("./decoders.ts");
   try {
     yield* decodeFrames(makeDecoder, chunks.rest());
   } catch (error) {
@@ -215,7 +202,7 @@ async function* throughFzstd(
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const [{ Decompress }, { ZstdWindowCheck }] = await Promise.all([
     import("fzstd"),
-    import("./zstd-window.ts"),
+    import("./decoders.ts"),
   ]);
   const windowCheck = new ZstdWindowCheck(source);
   let ready: Uint8Array[] = [];

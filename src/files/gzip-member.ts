@@ -1,6 +1,5 @@
-import { constants, crc32, inflateRawSync } from "node:zlib";
+import { constants, crc32, createInflateRaw, type InflateRaw, inflateRawSync } from "node:zlib";
 import { systemCode } from "./io-error.ts";
-import type { StoredWindow } from "./stored-window.ts";
 
 /** Stored bytes that are inflated at once. */
 export const STEP_BYTES: number = 1 << 16;
@@ -111,4 +110,105 @@ function tryInflate(data: Buffer): { bytes: Uint8Array; used: number } | string 
     if (code?.startsWith("Z_") !== true || !(error instanceof Error)) throw error;
     return error.message;
   }
+}
+
+const NOTHING = Buffer.alloc(0);
+
+/** A stream that can be looked into at any offset behind those that were let go. */
+export class StoredWindow {
+  readonly #iterator: AsyncIterator<Uint8Array>;
+  #held: Buffer = NOTHING;
+  #start = 0;
+  #hasEnded = false;
+
+  constructor(chunks: AsyncIterable<Uint8Array>) {
+    this.#iterator = chunks[Symbol.asyncIterator]();
+  }
+
+  /** The first offset that is held. */
+  get start(): number {
+    return this.#start;
+  }
+
+  /** Behind the last byte that was read. */
+  get end(): number {
+    return this.#start + this.#held.length;
+  }
+
+  /** The bytes at an offset; fewer than `length` only at the end of the stream. */
+  async peek(offset: number, length: number): Promise<Buffer> {
+    if (offset + length > this.end) await this.#readTo(offset + length);
+    return this.#held.subarray(offset - this.#start, offset - this.#start + length);
+  }
+
+  /** Lets go of what comes before an offset. */
+  dropBefore(offset: number): void {
+    const count = Math.min(Math.max(0, offset - this.#start), this.#held.length);
+    this.#held = this.#held.subarray(count);
+    this.#start += count;
+  }
+
+  async #readTo(end: number): Promise<void> {
+    const parts: Uint8Array[] = [this.#held];
+    let reached = this.end;
+    while (reached < end && !this.#hasEnded) {
+      const next = await this.#iterator.next();
+      this.#hasEnded = next.done === true;
+      if (next.done === true) break;
+      parts.push(next.value);
+      reached += next.value.length;
+    }
+    // Near the end of the stream there is nothing to add.
+    if (parts.length > 1) this.#held = Buffer.concat(parts);
+  }
+}
+
+/** What came of a step. */
+export interface InflateStep {
+  readonly chunks: readonly Uint8Array[];
+  /** Stored bytes of the step that belong to the data; all of them unless it ends. */
+  readonly used: number;
+  readonly isEnd: boolean;
+}
+
+/**
+ * Inflates data step by step. What a step gives depends on the steps only, as all of a step that
+ * fails is lost; a stream of node:zlib loses what nobody has read yet.
+ */
+export class SteppedInflate {
+  readonly #decoder: InflateRaw = createInflateRaw({ chunkSize: 1 << 18 });
+
+  /** Takes stored bytes. Passes on the error of the decoder, which is of no use then. */
+  async take(bytes: Uint8Array): Promise<InflateStep> {
+    const decoder = this.#decoder;
+    const before = decoder.bytesWritten;
+    const chunks: Uint8Array[] = [];
+    const collect = (): void => {
+      for (let chunk = read(decoder); chunk !== null; chunk = read(decoder)) chunks.push(chunk);
+    };
+    const isEnd = await new Promise<boolean>((resolve, reject) => {
+      decoder.on("readable", collect);
+      decoder.once("error", reject);
+      // Where bytes are left over at the end of the data, they count as never written.
+      decoder.once("end", () => {
+        resolve(true);
+      });
+      decoder.write(bytes, (error) => {
+        if (error instanceof Error) return;
+        collect();
+        resolve(false);
+      });
+    });
+    decoder.removeAllListeners("readable").removeAllListeners("error").removeAllListeners("end");
+    return { chunks, used: decoder.bytesWritten - before, isEnd };
+  }
+
+  close(): void {
+    this.#decoder.destroy();
+  }
+}
+
+/** What is ready. */
+function read(decoder: InflateRaw): Uint8Array | null {
+  return decoder.read() as Uint8Array | null; // a zlib stream is not in object mode
 }

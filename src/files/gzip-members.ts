@@ -1,13 +1,14 @@
 import { crc32 } from "node:zlib";
-import type { Damage, DamageLog } from "../bytes/damage.ts";
-import { addDamage } from "../bytes/damage.ts";
-import { GAP, MEMBER } from "../bytes/marks.ts";
-import { findMember } from "./find-member.ts";
-import { endBehindTrailer, readMember, readTrailer, STEP_BYTES } from "./gzip-member.ts";
+import { addDamage, type Damage, type DamageLog, GAP, MEMBER } from "../bytes/damage.ts";
+import {
+  endBehindTrailer,
+  readMember,
+  readTrailer,
+  STEP_BYTES,
+  SteppedInflate,
+  StoredWindow,
+} from "./gzip-member.ts";
 import { systemCode } from "./io-error.ts";
-import { SearchEffort } from "./search-effort.ts";
-import { SteppedInflate } from "./stepped-inflate.ts";
-import { StoredWindow } from "./stored-window.ts";
 
 /** Members of up to so many stored bytes are given whole or not at all. */
 const HELD_BYTES = 1 << 20;
@@ -184,4 +185,65 @@ function described(
   const lost = next === undefined ? ", and none can be read behind it: the rest is lost" : "";
   const message = `the gzip member at byte ${start} is damaged${noticed} (${why})${lost}`;
   return { offset: from, bytes: Math.max(0, (next ?? end) - from), message };
+}
+
+const MAGIC = Buffer.of(0x1f, 0x8b, 0x08);
+const SEARCHED_BYTES = 1 << 20;
+
+/**
+ * Finds the next gzip member at or behind an offset: bytes that look like one by chance, or are one
+ * that is damaged too, do not inflate. Lets go of what was searched. Undefined if there is none, or
+ * none within the effort that is left.
+ */
+export async function findMember(
+  stored: StoredWindow,
+  offset: number,
+  effort: SearchEffort,
+): Promise<number | undefined> {
+  let from = offset;
+  for (;;) {
+    from = Math.max(from, effort.nextTry);
+    const bytes = await stored.peek(from, SEARCHED_BYTES);
+    const found = bytes.indexOf(MAGIC);
+    if (found === -1) {
+      if (bytes.length < SEARCHED_BYTES) return undefined;
+      from += SEARCHED_BYTES - MAGIC.length + 1;
+    } else {
+      from += found;
+      const member = await readMember(stored, from);
+      if (member.kind === "whole" || member.kind === "long") return from;
+      effort.spend(member.kind === "broken" ? member.tried : STEP_BYTES);
+      from += 1;
+    }
+    stored.dropBefore(from);
+  }
+}
+
+/** So many times the bytes of a file may be inflated in vain. */
+const TIMES = 16;
+/** What may be inflated in vain at first. */
+const ALLOWANCE = 1 << 24;
+/** What a try costs at least: to begin one takes as long as to inflate so much. */
+const TRY_BYTES = 1 << 12;
+
+/**
+ * Bounds the work of looking for gzip members that can be read: what looks like one, and fails after
+ * much of it was inflated, may begin every few bytes of a file that was made to do harm.
+ *
+ * What is damaged by accident stays far below the bound. Beyond it, what looks like a member is
+ * passed over untried, until enough of the file has been passed.
+ */
+export class SearchEffort {
+  /** Stored bytes that were inflated in vain. */
+  spent = 0;
+
+  /** Notes a try in which so many stored bytes were inflated in vain. */
+  spend(bytes: number): void {
+    this.spent += Math.max(bytes, TRY_BYTES);
+  }
+
+  /** The first offset at which the next try may be. */
+  get nextTry(): number {
+    return Math.max(0, Math.ceil((this.spent - ALLOWANCE) / TIMES));
+  }
 }

@@ -1,10 +1,12 @@
 import { type FileHandle, open, stat } from "node:fs/promises";
+import { constants, openSync, readSync } from "node:fs";
+import type { Socket } from "node:net";
 import { MementoMapError } from "../errors.ts";
-import { becameShorter } from "./file-source.ts";
 import { decompressed, type DecompressOptions } from "./decompress.ts";
 import { ioError } from "./io-error.ts";
-import { openPipe } from "./named-pipe.ts";
 import { checkSignal } from "../interruption.ts";
+import type { ByteSource } from "../bytes/byte-source.ts";
+import { LF, SPACE } from "../bytes/bytes.ts";
 
 /** An opened input: its decompressed bytes, to be read once, from start to end. */
 export interface Input {
@@ -146,4 +148,161 @@ class FileReader {
     const { bytesRead } = await this.#file.read(buffer, 0, CHUNK_BYTES, null);
     return buffer.subarray(0, bytesRead);
   }
+}
+
+/**
+ * Random access to the bytes of a local file, which is never read whole.
+ *
+ * Holds one file descriptor until {@link close}.
+ */
+export class FileSource implements ByteSource {
+  readonly name: string;
+  readonly path: string;
+  readonly size: number;
+  readonly #file: FileHandle;
+
+  private constructor(path: string, name: string, size: number, file: FileHandle) {
+    this.path = path;
+    this.name = name;
+    this.size = size;
+    this.#file = file;
+  }
+
+  /**
+   * Opens a file. Messages call it `name`, which is its path unless told otherwise.
+   *
+   * @throws `MM_IO` when the file is missing, unreadable, or not a regular file.
+   */
+  static async open(path: string, name: string = path): Promise<FileSource> {
+    const file = await open(path, "r").catch((error: unknown) => {
+      throw ioError(error, name);
+    });
+    const stats = await file.stat();
+    if (stats.isFile()) return new FileSource(path, name, stats.size, file);
+    await file.close();
+    const what = stats.isDirectory() ? "is a directory; name a file" : "cannot be read at random";
+    throw new MementoMapError("MM_IO", what, { position: { source: name } });
+  }
+
+  /** Reads up to `length` bytes at `offset`; fewer only at the end of the file. */
+  async read(offset: number, length: number, signal?: AbortSignal): Promise<Uint8Array> {
+    const bytes = new Uint8Array(Math.max(0, Math.min(length, this.size - offset)));
+    await this.readInto(bytes, offset, signal);
+    return bytes;
+  }
+
+  /** Fills `target` with the bytes at `offset`, or with as many as there are; returns how many. */
+  async readInto(target: Uint8Array, offset: number, signal?: AbortSignal): Promise<number> {
+    checkSignal(signal);
+    const wanted = Math.max(0, Math.min(target.length, this.size - offset));
+    let filled = 0;
+    while (filled < wanted) {
+      const { bytesRead } = await this.#file
+        .read(target, filled, wanted - filled, offset + filled)
+        .catch((error: unknown) => {
+          throw ioError(error, this.name);
+        });
+      if (bytesRead === 0) {
+        throw becameShorter(this.name);
+      }
+      filled += bytesRead;
+    }
+    return filled;
+  }
+
+  async close(): Promise<void> {
+    await this.#file.close();
+  }
+}
+
+/** An error about a file that somebody cuts while it is read. */
+export function becameShorter(source: string): MementoMapError {
+  const message = "became shorter while it was read; try again when nobody writes to it";
+  return new MementoMapError("MM_IO", message, { position: { source } });
+}
+
+/** A pipe with a name, such as what a shell makes of `<(command)`. */
+export interface NamedPipe {
+  chunks(): AsyncGenerator<Uint8Array, void, undefined>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a pipe such that nothing blocks. A read of a file waits on a thread of Node's, and a process
+ * cannot end while one of these waits: for a writer who may never come.
+ *
+ * @throws MM_IO
+ */
+export function openPipe(path: string): NamedPipe {
+  const socket = connect(path);
+  return {
+    async *chunks() {
+      try {
+        for await (const chunk of socket) yield chunk as Uint8Array; // no encoding is set
+      } catch (error) {
+        throw ioError(error, path);
+      }
+    },
+    close() {
+      socket.destroy();
+      return Promise.resolve();
+    },
+  };
+}
+
+function connect(path: string): Socket {
+  try {
+    // Loaded only where it is needed: nearly all inputs are files.
+    const { Socket: PipeSocket } = process.getBuiltinModule("node:net");
+    const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    return new PipeSocket({ fd, readable: true, writable: false });
+  } catch (error) {
+    throw ioError(error, path);
+  }
+}
+
+const WINDOW_BYTES = 1 << 16;
+
+/**
+ * The offset of the first line of a file that begins behind `from`, before `end`, and before which a
+ * cut is good, by the keys that stand at the start of lines; undefined if there is none.
+ *
+ * Reads 64 KiB at a time. Nothing is found behind a line that is longer.
+ */
+export function cutAfter(
+  file: number,
+  from: number,
+  end: number,
+  isGood: (before: Uint8Array, key: Uint8Array) => boolean,
+): number | undefined {
+  const buffer = Buffer.allocUnsafe(WINDOW_BYTES);
+  let before: Uint8Array | undefined;
+  let offset = from;
+  let isFirst = true;
+  while (offset < end) {
+    const length = readSync(file, buffer, 0, Math.min(WINDOW_BYTES, end - offset), offset);
+    const window = buffer.subarray(0, length);
+    let at = 0;
+    for (;;) {
+      const lineEnd = window.indexOf(LF, at);
+      if (lineEnd === -1) break;
+      const key = keyOf(window, at, lineEnd);
+      // The first line is likely cut short, and a blank one says nothing.
+      if (!isFirst && key.length > 0) {
+        if (before !== undefined && isGood(before, key)) return offset + at;
+        before = Uint8Array.from(key);
+      }
+      isFirst = false;
+      at = lineEnd + 1;
+    }
+    if (at === 0) return undefined;
+    offset += at;
+  }
+  return undefined;
+}
+
+function keyOf(window: Uint8Array, start: number, end: number): Uint8Array {
+  let keyEnd = start;
+  while (keyEnd < end && window[keyEnd] > SPACE) keyEnd++;
+  return window.subarray(start, keyEnd);
 }

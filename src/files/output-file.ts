@@ -1,15 +1,12 @@
-import { closeSync, constants, openSync, rmSync } from "node:fs";
-import { type FileHandle, open, realpath, rename, rm, stat } from "node:fs/promises";
-import { dirname } from "node:path";
+import { closeSync, constants, mkdirSync, openSync, rmSync } from "node:fs";
+import { type FileHandle, open, readdir, realpath, rename, rm, stat } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
 import type { Writable } from "node:stream";
 import { MementoMapError } from "../errors.ts";
-import { type Coding, codingFor, type Compressor } from "./compress.ts";
-import type { HeadedCoding } from "./headed-coding.ts";
-import type { Interrupt } from "./interrupt.ts";
+import { type Coding, codingFor, type Compressor, type HeadedCoding } from "./compress.ts";
+import { checkSignal, type Interrupt } from "../interruption.ts";
 import { ioError, outputError, systemCode } from "./io-error.ts";
-import { syncFolder } from "./sync-folder.ts";
-import { sweepOnce, temporaryPath } from "./temporary-path.ts";
-import { checkSignal } from "../interruption.ts";
+import { removeFolderNow, sweepOnce, temporaryPath } from "./scratch.ts";
 
 /** Where results go. Exactly one of `commit` and `abort` ends it. */
 export interface Output {
@@ -327,5 +324,106 @@ class CompressedOutput implements Output {
       compressor.destroy(reason);
       throw error;
     }
+  }
+}
+
+/**
+ * Runs `use` with a fresh folder that appears under `path` when it returns, and never when it
+ * throws or is interrupted: the folder is there with all its files, or not at all.
+ *
+ * @throws `MM_IO` when there is something under `path` other than an empty folder, or when the
+ * folder cannot be made.
+ */
+export async function withOutputFolder<T>(
+  path: string,
+  options: { readonly interrupt?: Interrupt | undefined },
+  use: (folder: string) => Promise<T>,
+): Promise<T> {
+  await refuseContent(path);
+  const target = resolve(path);
+  await sweepOnce(dirname(target));
+  const temporary = temporaryPath(target);
+  // Made and registered in one go: an interruption in between would leave it behind.
+  checkSignal(options.interrupt?.signal);
+  make(temporary, path);
+  const release = options.interrupt?.onCleanUp(() => {
+    removeFolderNow(temporary);
+  });
+  try {
+    const result = await use(temporary);
+    await show(temporary, target).catch((error: unknown) => {
+      throw ioError(error, path);
+    });
+    return result;
+  } catch (error) {
+    await rm(temporary, { recursive: true, force: true });
+    throw error;
+  } finally {
+    release?.();
+  }
+}
+
+/** What is in the folder is on the disk before its name is there. */
+async function show(temporary: string, target: string): Promise<void> {
+  await syncFolder(temporary);
+  await rename(temporary, target);
+  await syncFolder(dirname(target));
+}
+
+function make(folder: string, path: string): void {
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    throw outputError(error, path);
+  }
+}
+
+async function refuseContent(path: string): Promise<void> {
+  const names = await readdir(path).catch((error: unknown) => {
+    if (systemCode(error) === "ENOENT") return [];
+    throw ioError(error, path);
+  });
+  if (names.length === 0) return;
+  throw new MementoMapError("MM_IO", "is there already and not empty; name a new folder", {
+    position: { source: path },
+  });
+}
+
+const BUFFER_BYTES = 1 << 18;
+
+/**
+ * Writes all of a file to an output, through one buffer.
+ *
+ * (A read stream makes a buffer for each block. Those are garbage that Node clears away only when
+ * there are tens of megabytes of it.)
+ *
+ * @throws MM_IO
+ */
+export async function copyToOutput(path: string, output: Pick<Output, "write">): Promise<void> {
+  const file = await open(path, "r").catch((error: unknown) => {
+    throw ioError(error, path);
+  });
+  try {
+    const buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
+    for (;;) {
+      const { bytesRead } = await file.read(buffer, 0, BUFFER_BYTES).catch((error: unknown) => {
+        throw ioError(error, path);
+      });
+      if (bytesRead === 0) return;
+      await output.write(buffer.subarray(0, bytesRead));
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/** Makes a rename last through a power cut. Windows cannot open folders, and needs no such call. */
+export async function syncFolder(path: string): Promise<void> {
+  if (process.platform === "win32") return;
+  const folder = await open(path, "r");
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
   }
 }

@@ -1,4 +1,4 @@
-import { isMementoMapError } from "../errors.ts";
+import { formatAmount, isMementoMapError } from "../errors.ts";
 import type { AnswerRows, RowPlace } from "./answer-rows.ts";
 import { placeOf } from "./answer-rows.ts";
 import type { CdxCursor, CdxQuery } from "./cdx-request.ts";
@@ -8,7 +8,6 @@ import type { TimeWindow } from "./time-window.ts";
 import { isWithin, splitWindow } from "./time-window.ts";
 import type { PoliteClient } from "./polite-client.ts";
 import { startOf } from "./polite-client.ts";
-import { formatAmount } from "../amount.ts";
 
 /** What to do with an answer. */
 export type Verdict =

@@ -3,12 +3,10 @@ import { readFile, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { MementoMapError } from "../errors.ts";
 import { codingFor } from "../files/compress.ts";
-import { copyToOutput } from "../files/copy-to-output.ts";
-import { writeJson } from "../files/json-file.ts";
-import type { Interrupt } from "../files/interrupt.ts";
+import { copyToOutput, syncFolder, withOutput } from "../files/output-file.ts";
+import { writeJson } from "../files/shared-files.ts";
+import type { Interrupt } from "../interruption.ts";
 import { ioError, systemCode } from "../files/io-error.ts";
-import { withOutput } from "../files/output-file.ts";
-import { syncFolder } from "../files/sync-folder.ts";
 import type { PartFile } from "./part-file.ts";
 
 /** What every harvest remembers between runs, besides how far it got. */

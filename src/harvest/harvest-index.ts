@@ -10,7 +10,7 @@ import {
   windowOf,
 } from "./cdx-request.ts";
 import { htmlAnswer, withoutUser } from "./server-address.ts";
-import { looksLikeHtml } from "../bytes/html.ts";
+import { looksLikeHtml } from "../bytes/bytes.ts";
 import { checkAnswer } from "./answer-check.ts";
 import { harvestName } from "./harvest-files.ts";
 import { HarvestStore } from "./harvest-store.ts";

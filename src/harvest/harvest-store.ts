@@ -1,7 +1,7 @@
 import { DEFAULT_MAX_LINE_BYTES, lineBatches } from "../bytes/lines.ts";
-import { LF } from "../bytes/ascii.ts";
+import { LF, looksLikeHtml } from "../bytes/bytes.ts";
 import { peek } from "../bytes/peek.ts";
-import { MementoMapError } from "../errors.ts";
+import { formatAmount, MementoMapError } from "../errors.ts";
 import { AnswerRows } from "./answer-rows.ts";
 import type { CdxCursor } from "./cdx-request.ts";
 import { resumeEnd } from "./cdx-request.ts";
@@ -10,9 +10,8 @@ import { htmlAnswer } from "./server-address.ts";
 import { isRoundCount } from "./silent-limit.ts";
 import type { TimeWindow } from "./time-window.ts";
 import { detectFormat } from "../input/detect.ts";
-import { looksLikeHtml } from "../bytes/html.ts";
-import type { Interrupt } from "../files/interrupt.ts";
-import { lockFile } from "../files/lock-file.ts";
+import type { Interrupt } from "../interruption.ts";
+import { lockFile } from "../files/shared-files.ts";
 import type { HarvestNote } from "./harvest-files.ts";
 import {
   areCounts,
@@ -26,7 +25,6 @@ import {
 import { PartFile } from "./part-file.ts";
 import type { Answer } from "./polite-client.ts";
 import { CutAnswer } from "./polite-client.ts";
-import { formatAmount } from "../amount.ts";
 
 /** Longer than any resume key, and than the first lines of an index. */
 const TAIL_BYTES = 1 << 14;

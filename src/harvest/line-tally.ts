@@ -1,4 +1,4 @@
-import { LF } from "../bytes/ascii.ts";
+import { LF } from "../bytes/bytes.ts";
 import { MementoMapError } from "../errors.ts";
 
 /** Counts lines as they come, and refuses those that nobody could read. Holds two numbers. */

@@ -5,15 +5,14 @@ import { isMementoMapError, MementoMapError, quote } from "../errors.ts";
 import type { BackOff } from "../http/back-off.ts";
 import { DEFAULT_BACK_OFF, isTemporary, LONGEST_ASKED_MS, waitBefore } from "../http/back-off.ts";
 import { serverAddress, whereTheApiIs, withoutUser } from "./server-address.ts";
-import { looksLikeHtml } from "../bytes/html.ts";
+import { looksLikeHtml } from "../bytes/bytes.ts";
 import { decompressed } from "../files/decompress.ts";
 import { NodeClient } from "../http/node-client.ts";
-import type { Interrupt } from "../files/interrupt.ts";
+import { checkSignal, type Interrupt } from "../interruption.ts";
 import { systemCode } from "../files/io-error.ts";
 import type { ProxySettings } from "../http/proxy-settings.ts";
 import { codingOf } from "../http/body-decoder.ts";
 import { isPassingFault } from "../http/network-failure.ts";
-import { checkSignal } from "../interruption.ts";
 
 export interface PoliteOptions {
   /** The least time from the end of a request to the start of the next; 1,000 by default. */

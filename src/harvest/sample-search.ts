@@ -1,4 +1,4 @@
-import { MementoMapError } from "../errors.ts";
+import { formatAmount, MementoMapError } from "../errors.ts";
 import { withoutUser } from "./server-address.ts";
 import { foundLine, parseSearchAnswer, searchUrl } from "./text-search.ts";
 import { WordPicker } from "./word-picker.ts";
@@ -8,7 +8,6 @@ import type { PoliteOptions } from "./polite-client.ts";
 import { PoliteClient } from "./polite-client.ts";
 import { SearchStore } from "./search-store.ts";
 import { checkSignal } from "../interruption.ts";
-import { formatAmount } from "../amount.ts";
 
 export interface SampleSearchOptions extends PoliteOptions {
   /** Words to begin with. */

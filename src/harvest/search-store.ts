@@ -1,6 +1,6 @@
 import { lineBatches } from "../bytes/lines.ts";
-import type { Interrupt } from "../files/interrupt.ts";
-import { lockFile } from "../files/lock-file.ts";
+import type { Interrupt } from "../interruption.ts";
+import { lockFile } from "../files/shared-files.ts";
 import type { HarvestNote } from "./harvest-files.ts";
 import {
   areCounts,

@@ -6,7 +6,7 @@ import {
   Histogram,
   Registry,
 } from "prom-client";
-import { packageVersion } from "../files/package-version.ts";
+import { packageVersion } from "../files/package-file.ts";
 
 const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1, 5, 10, 30, 60];
 

@@ -3,7 +3,7 @@ import * as https from "node:https";
 import { isIP } from "node:net";
 import type { HttpClient, HttpRequest, HttpResponse } from "./http-client.ts";
 import { MementoMapError, quote } from "../errors.ts";
-import { packageVersion } from "../files/package-version.ts";
+import { packageVersion } from "../files/package-file.ts";
 import type { Proxy, ProxySettings } from "./proxy-settings.ts";
 import { refusedName } from "./refused-name.ts";
 import { TunnelAgent } from "./tunnel-agent.ts";

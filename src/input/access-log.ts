@@ -1,5 +1,4 @@
-import { isDigit, QUESTION, QUOTE, SLASH, SPACE } from "../bytes/ascii.ts";
-import { byteString } from "../surt/byte-string.ts";
+import { byteString, isDigit, QUESTION, QUOTE, SLASH, SPACE } from "../bytes/bytes.ts";
 import type { Capture, RowKind, RowParser } from "./capture.ts";
 import { ROW } from "./capture.ts";
 

@@ -1,4 +1,4 @@
-import { LF } from "../bytes/ascii.ts";
+import { LF } from "../bytes/bytes.ts";
 import { quote } from "../errors.ts";
 import type { ByteCursor } from "./byte-cursor.ts";
 import type { DamageLog } from "../bytes/damage.ts";

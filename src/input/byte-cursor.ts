@@ -1,5 +1,5 @@
-import { joinBytes } from "../bytes/join.ts";
-import { GAP, RECORD } from "../bytes/marks.ts";
+import { joinBytes } from "../bytes/bytes.ts";
+import { GAP, RECORD } from "../bytes/damage.ts";
 
 const MAX_KEPT_BYTES = 1 << 24;
 /** Chunks that were let go are forgotten so many at a time. */

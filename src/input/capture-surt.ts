@@ -1,5 +1,5 @@
-import { uriOfSurt } from "../surt/foreign-surt.ts";
-import { surtBytes } from "../surt/surt-bytes.ts";
+import { uriOfSurt } from "../surt/key-bytes.ts";
+import { surtBytes } from "../surt/surt.ts";
 import type { Capture } from "./capture.ts";
 import { unescapeJson } from "../bytes/json-members.ts";
 

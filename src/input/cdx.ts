@@ -1,4 +1,4 @@
-import { AT, BANG, MINUS, SPACE, TAB } from "../bytes/ascii.ts";
+import { AT, BANG, MINUS, SPACE, TAB } from "../bytes/bytes.ts";
 import type { Capture, RowKind, RowParser } from "./capture.ts";
 import { ROW } from "./capture.ts";
 import { dateEnd } from "./date.ts";

@@ -1,4 +1,4 @@
-import { AT, BACKSLASH, BANG, CLOSE_PAREN, OPEN_BRACE, QUOTE, SPACE, TAB } from "../bytes/ascii.ts";
+import { AT, BACKSLASH, BANG, CLOSE_PAREN, OPEN_BRACE, QUOTE, SPACE, TAB } from "../bytes/bytes.ts";
 import type { Capture, RowKind, RowNeeds, RowParser } from "./capture.ts";
 import { ROW } from "./capture.ts";
 import { dateEnd } from "./date.ts";

@@ -1,4 +1,4 @@
-import { withoutMark } from "../bytes/byte-order-mark.ts";
+import { withoutMark } from "../bytes/peek.ts";
 import { arcRows } from "./arc.ts";
 import { cdxJsonRows } from "./cdx-json.ts";
 import type { DamageLog } from "../bytes/damage.ts";

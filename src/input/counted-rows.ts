@@ -9,7 +9,7 @@ import {
   SPACE,
   STAR,
   TAB,
-} from "../bytes/ascii.ts";
+} from "../bytes/bytes.ts";
 import type { Capture, RowKind, RowParser } from "./capture.ts";
 import { ROW } from "./capture.ts";
 

@@ -1,4 +1,4 @@
-import { isDigit } from "../bytes/ascii.ts";
+import { isDigit } from "../bytes/bytes.ts";
 
 const MIN_DIGITS = 4;
 /** Fourteen, and three of milliseconds, which some indexers write. */

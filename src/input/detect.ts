@@ -1,4 +1,4 @@
-import { markLength } from "../bytes/byte-order-mark.ts";
+import { htmlInstead, looksLikeHtml, markLength } from "../bytes/bytes.ts";
 import { MementoMapError, quote } from "../errors.ts";
 import { AccessLogParser } from "./access-log.ts";
 import { looksLikeArc } from "./arc.ts";
@@ -7,7 +7,6 @@ import type { CdxColumns } from "./cdx.ts";
 import { CdxParser, guessCdxColumns, parseCdxHeader } from "./cdx.ts";
 import { CdxjParser } from "./cdxj.ts";
 import { CountedRowsParser } from "./counted-rows.ts";
-import { htmlInstead, looksLikeHtml } from "../bytes/html.ts";
 import { HoldingsParser } from "./holdings.ts";
 import { ACCESS_LOG_LINE, CDXJ_LINE, MEMGATOR_LINE } from "./line-kind.ts";
 import { SurtListParser, UriListParser } from "./lists.ts";

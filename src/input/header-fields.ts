@@ -1,4 +1,4 @@
-import { LF } from "../bytes/ascii.ts";
+import { LF } from "../bytes/bytes.ts";
 import type { ByteCursor } from "./byte-cursor.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true });

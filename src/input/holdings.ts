@@ -1,4 +1,4 @@
-import { isDigit, MINUS, TAB } from "../bytes/ascii.ts";
+import { isDigit, MINUS, TAB } from "../bytes/bytes.ts";
 import type { Capture, RowKind, RowParser } from "./capture.ts";
 import { ROW } from "./capture.ts";
 import { isNonWeb } from "./non-web.ts";

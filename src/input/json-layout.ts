@@ -1,5 +1,4 @@
-import { CLOSE_BRACE, COMMA, QUOTE, SPACE } from "../bytes/ascii.ts";
-import { standsAt } from "../bytes/stands-at.ts";
+import { CLOSE_BRACE, COMMA, QUOTE, SPACE, standsAt } from "../bytes/bytes.ts";
 import { stringEnd } from "../bytes/json-members.ts";
 
 /**

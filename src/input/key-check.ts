@@ -1,9 +1,7 @@
-import { LF } from "../bytes/ascii.ts";
-import { markLength } from "../bytes/byte-order-mark.ts";
-import { compareRanges } from "../bytes/compare.ts";
+import { compareRanges, LF, markLength } from "../bytes/bytes.ts";
 import { isMementoMapError } from "../errors.ts";
 import { surtKeyBytes } from "../surt/key-bytes.ts";
-import { surtBytes } from "../surt/surt-bytes.ts";
+import { surtBytes } from "../surt/surt.ts";
 import { Capture, ROW } from "./capture.ts";
 import type { RowParser } from "./capture.ts";
 import { isNothing } from "./cdx.ts";

@@ -1,4 +1,4 @@
-import { LF } from "../bytes/ascii.ts";
+import { LF } from "../bytes/bytes.ts";
 
 const BLOCK_BYTES = 1 << 22;
 

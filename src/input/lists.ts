@@ -1,8 +1,8 @@
-import { BANG, SPACE } from "../bytes/ascii.ts";
+import { BANG, SPACE } from "../bytes/bytes.ts";
 import type { Capture, RowKind, RowParser } from "./capture.ts";
 import { ROW } from "./capture.ts";
 import { isNonWeb } from "./non-web.ts";
-import { hasForeignHost, isForeignByte } from "../surt/foreign-surt.ts";
+import { hasForeignHost, isForeignByte } from "../surt/key-bytes.ts";
 import { surtHostEnd } from "./surt-column.ts";
 
 /**

@@ -1,6 +1,6 @@
-import { LF } from "../bytes/ascii.ts";
+import { LF } from "../bytes/bytes.ts";
 import type { ByteCursor } from "./byte-cursor.ts";
-import { GAP, MEMBER, RECORD } from "../bytes/marks.ts";
+import { GAP, MEMBER, RECORD } from "../bytes/damage.ts";
 
 /** Whether a line begins a record, and could hardly be in one. */
 export type StartsRecord = (line: string, isAfterBlank: boolean) => boolean;

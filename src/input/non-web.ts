@@ -1,4 +1,4 @@
-import { standsAt } from "../bytes/stands-at.ts";
+import { standsAt } from "../bytes/bytes.ts";
 
 const encoder = new TextEncoder();
 

@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { MementoMapError } from "../errors.ts";
 import { detectFormat } from "./detect.ts";
 import { looksLikeZipNumIndex } from "./zipnum-index.ts";
-import { recognizeCompression } from "../files/decompress.ts";
+import { recognizeCompression } from "../bytes/bytes.ts";
 import { ioError } from "../files/io-error.ts";
 import { compressedInput, decompressedHead, openCompressed } from "./compressed-input.ts";
 import { HEAD_BYTES } from "./index-input.ts";

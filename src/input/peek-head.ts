@@ -1,7 +1,6 @@
-import { LF } from "../bytes/ascii.ts";
-import { joinBytes } from "../bytes/join.ts";
+import { joinBytes, LF } from "../bytes/bytes.ts";
 import type { Peeked } from "../bytes/peek.ts";
-import { GAP } from "../bytes/marks.ts";
+import { GAP } from "../bytes/damage.ts";
 import { HEAD_BYTES } from "./index-input.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { open } from "node:fs/promises";
-import { LF } from "../bytes/ascii.ts";
+import { LF } from "../bytes/bytes.ts";
 import { detectFormat } from "./detect.ts";
 import type { DetectedFormat } from "./detect.ts";
 import { trustedFormat } from "./key-check.ts";

@@ -1,6 +1,6 @@
 import { createReadStream } from "node:fs";
 import { MementoMapError } from "../errors.ts";
-import { wholeLines } from "../bytes/whole-lines.ts";
+import { wholeLines } from "../bytes/lines.ts";
 import type { RowFault } from "./line-reader.ts";
 import type { LineReader } from "./line-reader.ts";
 import { containerRows } from "./container-rows.ts";

@@ -1,6 +1,5 @@
 import { closeSync, openSync, readSync } from "node:fs";
-import { LF } from "../bytes/ascii.ts";
-import { markLength } from "../bytes/byte-order-mark.ts";
+import { LF, markLength } from "../bytes/bytes.ts";
 import { MementoMapError } from "../errors.ts";
 import type { RowFault } from "./line-reader.ts";
 import type { LineReader } from "./line-reader.ts";

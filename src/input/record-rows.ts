@@ -1,9 +1,7 @@
-import { LF } from "../bytes/ascii.ts";
+import { LF } from "../bytes/bytes.ts";
 import { isMementoMapError, MementoMapError } from "../errors.ts";
 import { ByteCursor } from "./byte-cursor.ts";
-import type { DamageLog } from "../bytes/damage.ts";
-import { addDamage } from "../bytes/damage.ts";
-import { GAP } from "../bytes/marks.ts";
+import { addDamage, type DamageLog, GAP } from "../bytes/damage.ts";
 import type { StartsRecord } from "./next-record.ts";
 import { isRecordEnd, markedRecords, seekRecord } from "./next-record.ts";
 import type { RowText } from "./row-lines.ts";

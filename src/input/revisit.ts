@@ -1,5 +1,4 @@
-import { BACKSLASH, SLASH } from "../bytes/ascii.ts";
-import { standsAt } from "../bytes/stands-at.ts";
+import { BACKSLASH, SLASH, standsAt } from "../bytes/bytes.ts";
 import type { Capture } from "./capture.ts";
 
 /** The MIME type that index files give to revisits; JSON may have a backslash before the slash. */

@@ -1,4 +1,4 @@
-import { TAB } from "../bytes/ascii.ts";
+import { TAB } from "../bytes/bytes.ts";
 import type { CdxColumns } from "./cdx.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { LF } from "../bytes/ascii.ts";
+import { LF } from "../bytes/bytes.ts";
 import { containerRows } from "./container-rows.ts";
 import type { DetectedFormat } from "./detect.ts";
 import { detectFormat } from "./detect.ts";

@@ -1,4 +1,4 @@
-import { CLOSE_PAREN, QUESTION, SLASH } from "../bytes/ascii.ts";
+import { CLOSE_PAREN, QUESTION, SLASH } from "../bytes/bytes.ts";
 
 /** Whether a column holds a SURT, `com,example)/a`, and not `example.com/a`. */
 export function looksLikeSurt(bytes: Uint8Array, start: number, end: number): boolean {

@@ -1,6 +1,5 @@
 import { MementoMapError } from "../errors.ts";
-import type { DamageLog } from "../bytes/damage.ts";
-import { GAP } from "../bytes/marks.ts";
+import { type DamageLog, GAP } from "../bytes/damage.ts";
 
 /**
  * A stream that must be whole, because what it holds makes no sense in part.

@@ -1,7 +1,6 @@
-import { LF } from "../bytes/ascii.ts";
-import { wholeLines } from "../bytes/whole-lines.ts";
-import type { DamageLog } from "../bytes/damage.ts";
-import { GAP, MEMBER } from "../bytes/marks.ts";
+import { LF } from "../bytes/bytes.ts";
+import { wholeLines } from "../bytes/lines.ts";
+import { type DamageLog, GAP, MEMBER } from "../bytes/damage.ts";
 
 export interface UncutLinesOptions {
   readonly source: string;

@@ -1,4 +1,4 @@
-import { checkSize, type MapSize } from "../ukvs/map-size.ts";
+import { checkSize, type MapSize } from "../ukvs/header.ts";
 
 /** How much a map must hold when it is decompressed. */
 export interface ExpectedSize {

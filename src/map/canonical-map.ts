@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { mergeMaps, type MergeOptions } from "./merge.ts";
-import { FileSource } from "../files/file-source.ts";
+import { FileSource } from "../files/input-file.ts";
 import { withMapOutput } from "./output/map-output.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { lookupKeys } from "../surt/lookup-keys.ts";
+import { lookupKeys } from "../surt/key.ts";
 
 /**
  * What a key covers: one page, a page with a query, all below a path, all below a host, or one path

@@ -1,9 +1,8 @@
-import { compareBytes } from "../bytes/compare.ts";
+import { compareBytes } from "../bytes/bytes.ts";
 import { MementoMapError, quote } from "../errors.ts";
-import { compareColumns } from "../ukvs/columns.ts";
+import { compareColumns } from "../ukvs/record.ts";
 import { formatHeaders, type UkvsHeaders } from "../ukvs/header.ts";
-import { readUkvs, type UkvsReader } from "../ukvs/reader.ts";
-import type { RecordBatch } from "../ukvs/record-batch.ts";
+import { readUkvs, type RecordBatch, type UkvsReader } from "../ukvs/reader.ts";
 
 /** A record that only one map has, or that says something else in the other. */
 export interface RecordDifference {

@@ -1,6 +1,5 @@
 import { quote } from "../errors.ts";
-import { hostEnd } from "../surt/key.ts";
-import { currentSpelling } from "../surt/spelling.ts";
+import { currentSpelling, hostEnd } from "../surt/key.ts";
 import type { FaultCode } from "./fault.ts";
 
 /** What is wrong with the form of a key. */

@@ -1,12 +1,11 @@
-import { compareBytes } from "../bytes/compare.ts";
+import { compareBytes } from "../bytes/bytes.ts";
 import { MementoMapError } from "../errors.ts";
 import { type ByteSource, sourceChunks } from "../bytes/byte-source.ts";
 import { findBySpelling, type KeyAnswer, type KeyFinder } from "./lookup/lookup.ts";
 import { MapSearch } from "./lookup/map-search.ts";
 import { type PageMark, pageMark, withoutPageMark } from "./lookup/page-range.ts";
 import { formatHeaders, type UkvsHeaders } from "../ukvs/header.ts";
-import { readUkvs } from "../ukvs/reader.ts";
-import type { RecordBatch } from "../ukvs/record-batch.ts";
+import { readUkvs, type RecordBatch } from "../ukvs/reader.ts";
 
 /**
  * One map, whether it came whole or as the pages of a split.

@@ -1,6 +1,6 @@
-import { STAR } from "../bytes/ascii.ts";
+import { STAR } from "../bytes/bytes.ts";
 import { isMementoMapError } from "../errors.ts";
-import { frequencyCount } from "../ukvs/frequency-count.ts";
+import { frequencyCount } from "../ukvs/frequency.ts";
 import { readUkvs } from "../ukvs/reader.ts";
 import type { MapExtent } from "./map-guard.ts";
 

@@ -1,8 +1,6 @@
-import { compareBytes } from "../bytes/compare.ts";
+import { compareBytes } from "../bytes/bytes.ts";
 import { MementoMapError, quote } from "../errors.ts";
-import { formatHeader, type Header, UkvsHeaders } from "../ukvs/header.ts";
-import { SIZE_HEADER } from "../ukvs/map-size.ts";
-import { formatJson } from "../ukvs/relaxed-json.ts";
+import { formatHeader, formatJson, type Header, SIZE_HEADER, UkvsHeaders } from "../ukvs/header.ts";
 
 /** The part of a map that its headers' merge needs. */
 export interface Headed {

@@ -1,10 +1,8 @@
-import { COLON, MINUS } from "../bytes/ascii.ts";
+import { COLON, MINUS } from "../bytes/bytes.ts";
 import { columnStart } from "./lookup/map-row.ts";
-import { columnEnd } from "../ukvs/columns.ts";
-import { parseDatetimeKey } from "../ukvs/datetime-key.ts";
+import { columnEnd, parseDatetimeKey, type UkvsRecord } from "../ukvs/record.ts";
 import { addFrequencies, formatFrequency, isPresent, parseFrequency } from "../ukvs/frequency.ts";
 import type { Fields } from "../ukvs/header.ts";
-import type { UkvsRecord } from "../ukvs/record.ts";
 import { coveringKeys } from "./covering-keys.ts";
 import {
   addedRow,

@@ -1,16 +1,23 @@
 import { olderSpellings } from "./lookup/map-row.ts";
-import { currentSpelling } from "../surt/spelling.ts";
-import { columnEnd, columnsEnd, compareColumns, skipBlanks } from "../ukvs/columns.ts";
+import { currentSpelling } from "../surt/key.ts";
+import {
+  columnEnd,
+  columnsEnd,
+  compareColumns,
+  formatRecord,
+  parseColumn,
+  parseRecord,
+  skipBlanks,
+  type UkvsRecord,
+} from "../ukvs/record.ts";
 import {
   addFrequencies,
-  type Frequency,
   formatFrequency,
+  type Frequency,
+  frequencyIsZero,
   parseFrequency,
 } from "../ukvs/frequency.ts";
-import { frequencyIsZero } from "../ukvs/frequency-sum.ts";
-import type { Fields } from "../ukvs/header.ts";
-import { formatRecord, parseColumn, parseRecord, type UkvsRecord } from "../ukvs/record.ts";
-import { formatJson, isJsonObject } from "../ukvs/relaxed-json.ts";
+import { type Fields, formatJson, isJsonObject } from "../ukvs/header.ts";
 
 /** A row of one of the maps that are merged, in bytes of its own. */
 export interface MergeRow {

@@ -1,12 +1,10 @@
-import { CLOSE_BRACE, STAR } from "../bytes/ascii.ts";
-import { compareRanges } from "../bytes/compare.ts";
+import { CLOSE_BRACE, compareRanges, STAR } from "../bytes/bytes.ts";
 import type { ByteSource } from "../bytes/byte-source.ts";
-import { currentSpelling } from "../surt/spelling.ts";
-import { columnEnd } from "../ukvs/columns.ts";
-import type { Fields } from "../ukvs/header.ts";
-import type { RecordBatch } from "../ukvs/record-batch.ts";
+import { currentSpelling } from "../surt/key.ts";
+import { columnEnd } from "../ukvs/record.ts";
+import { type Fields, SizedHead } from "../ukvs/header.ts";
+import type { RecordBatch } from "../ukvs/reader.ts";
 import { type ByteSink, type MapSink, UkvsWriter } from "../ukvs/writer.ts";
-import { SizedHead } from "../ukvs/sized-head.ts";
 import { coveringKeys } from "./covering-keys.ts";
 import { type LogicalMap, openLogicalMaps, type OpenMapsOptions } from "./logical-map.ts";
 import { mergeHeaders } from "./merge-headers.ts";

@@ -11,7 +11,7 @@ import {
   SPACE,
   STAR,
   ZERO,
-} from "../bytes/ascii.ts";
+} from "../bytes/bytes.ts";
 
 const TILDE = 0x7e;
 /** No count of so many digits is beyond 2^53-1. */

@@ -1,11 +1,10 @@
-import { SPACE } from "../bytes/ascii.ts";
-import { compareRanges } from "../bytes/compare.ts";
+import { compareRanges, SPACE } from "../bytes/bytes.ts";
 import { isNone } from "./lookup/map-row.ts";
-import { columnEnd } from "../ukvs/columns.ts";
-import { frequencyIsZero, FrequencySum, MAX_FREQUENCY_BYTES } from "../ukvs/frequency-sum.ts";
-import type { RecordBatch } from "../ukvs/record-batch.ts";
+import { columnEnd } from "../ukvs/record.ts";
+import { frequencyIsZero, FrequencySum, MAX_FREQUENCY_BYTES } from "../ukvs/frequency.ts";
+import type { RecordBatch } from "../ukvs/reader.ts";
 import type { LogicalMap } from "./logical-map.ts";
-import { currentSpelling } from "../surt/spelling.ts";
+import { currentSpelling } from "../surt/key.ts";
 import { type MergeRow, respelled } from "./merge-row.ts";
 import { plainKeyEnd } from "./plain-row.ts";
 

@@ -1,10 +1,8 @@
-import { CLOSE_PAREN, COLON, COMMA, STAR } from "../bytes/ascii.ts";
-import { copyRange } from "../bytes/copy.ts";
+import { CLOSE_PAREN, COLON, COMMA, copyRange, STAR } from "../bytes/bytes.ts";
 import type { ByteSource } from "../bytes/byte-source.ts";
 import { columnStart, rowLayout } from "./lookup/map-row.ts";
-import { columnEnd, skipBlanks } from "../ukvs/columns.ts";
-import { frequencyCount } from "../ukvs/frequency-count.ts";
-import { notSorted } from "../ukvs/key-order.ts";
+import { columnEnd, notSorted, skipBlanks } from "../ukvs/record.ts";
+import { frequencyCount } from "../ukvs/frequency.ts";
 import { eachRecord, openWholeMap, pagesOf, type SplitPlan } from "./split.ts";
 import { TreeCuts } from "./tree-cuts.ts";
 

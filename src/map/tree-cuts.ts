@@ -1,4 +1,4 @@
-import { CLOSE_PAREN, COMMA, SLASH } from "../bytes/ascii.ts";
+import { CLOSE_PAREN, COMMA, SLASH } from "../bytes/bytes.ts";
 import type { Cut } from "./split.ts";
 
 /** A page may end this much before it is full, if the tree of keys has a better place there. */

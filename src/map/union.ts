@@ -6,7 +6,7 @@ import {
   type Frequency,
   parseFrequency,
 } from "../ukvs/frequency.ts";
-import type { DatetimeRange } from "../ukvs/datetime-key.ts";
+import type { DatetimeRange } from "../ukvs/record.ts";
 import { type CoveringKeys, coveringKeys, keyParts } from "./covering-keys.ts";
 import type { LogicalMap } from "./logical-map.ts";
 

@@ -1,19 +1,26 @@
-import { CR, DELETE, SPACE, TAB } from "../bytes/ascii.ts";
-import { markLength } from "../bytes/byte-order-mark.ts";
-import { compareWithin } from "../bytes/compare-within.ts";
+import { compareWithin, CR, DELETE, markLength, SPACE, TAB } from "../bytes/bytes.ts";
 import { type LineBatch, lineBatches, lineBytes } from "../bytes/lines.ts";
 import { isMementoMapError, quote } from "../errors.ts";
 import { rowLayout } from "./lookup/map-row.ts";
 import { pageMark } from "./lookup/page-range.ts";
-import { columnsEnd, skipBlanks } from "../ukvs/columns.ts";
-import { parseDatetimeKey } from "../ukvs/datetime-key.ts";
+import {
+  columnsEnd,
+  LastKey,
+  parseDatetimeKey,
+  parseRecord,
+  skipBlanks,
+  type UkvsRecord,
+} from "../ukvs/record.ts";
 import { type Frequency, parseFrequency } from "../ukvs/frequency.ts";
-import { refuseForeignFile } from "../ukvs/foreign-file.ts";
-import { type Header, parseHeader, startsHeader, UkvsHeaders } from "../ukvs/header.ts";
-import { LastKey } from "../ukvs/key-order.ts";
-import { sizeFault } from "../ukvs/map-size.ts";
-import { parseRecord, type UkvsRecord } from "../ukvs/record.ts";
-import { isJsonObject } from "../ukvs/relaxed-json.ts";
+import {
+  type Header,
+  isJsonObject,
+  parseHeader,
+  refuseForeignFile,
+  sizeFault,
+  startsHeader,
+  UkvsHeaders,
+} from "../ukvs/header.ts";
 import { type Fault, fault, type FaultCode } from "./fault.ts";
 import { InclusionCheck } from "./inclusion-check.ts";
 import { keyFault } from "./key-faults.ts";

@@ -1,11 +1,33 @@
-import { CLOSE_BRACE, COLON, OPEN_BRACE, QUOTE } from "../bytes/ascii.ts";
-import { skipBlanks, skipBlanksAndCommas } from "../bytes/blanks.ts";
-import { stringEnd, unescapeJson, valueEnd } from "../bytes/json-members.ts";
-import { isJsonObject } from "../ukvs/relaxed-json.ts";
-import { FedReader } from "./fed-reader.ts";
-import { MementoObject } from "./memento-object.ts";
-import { takeMember } from "./timemap-member.ts";
-import type { TimeMapLimits } from "./timemap-reading.ts";
+import {
+  AT,
+  BACKSLASH,
+  BANG,
+  CLOSE_BRACE,
+  COLON,
+  CR,
+  isDigit,
+  LF,
+  OPEN_BRACE,
+  QUOTE,
+  skipBlanks,
+  skipBlanksAndCommas,
+  SPACE,
+} from "../bytes/bytes.ts";
+import { JsonMembers, stringEnd, unescapeJson, valueEnd } from "../bytes/json-members.ts";
+import { isJsonObject, parseRelaxedJson } from "../ukvs/header.ts";
+import {
+  FedReader,
+  type TimeMapDraft,
+  type TimeMapLimits,
+  type TimeMapLink,
+} from "./timemap-reading.ts";
+import {
+  DATETIME_DIGITS,
+  formatDatetime,
+  tryParseDatetime,
+  tryReadDatetime,
+  tryReadDigits,
+} from "./datetime.ts";
 
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
@@ -144,4 +166,206 @@ function tryParseJson(bytes: Uint8Array, start: number, end: number): unknown {
     // A member that is no JSON says nothing; the walk finds out whether what follows can be read.
     return undefined;
   }
+}
+
+/** Fourteen digits, and three of milliseconds, which some indexers write. */
+const MAX_DIGITS = 17;
+
+const ENCODER = new TextEncoder();
+const DECODER = new TextDecoder();
+
+/**
+ * Reads a TimeMap that has a memento a line.
+ *
+ * Such are CDXJ as MemGator and ipwb write it (`20080409203051 {"uri": …}` below `!meta` lines), and
+ * the lines of an index that pywb gives as a TimeMap in CDXJ (`com,example)/ 20080409203051 {"url":
+ * …}`) and in JSON (`{"timestamp": …, "url": …}`). The lines of an index name the original only: the
+ * memento is taken to be where replay tools have it, behind `replayPrefix`; without one they are
+ * faults. Needs no order; holds the mementos and one line.
+ */
+export class CdxjTimeMapReader extends FedReader {
+  readonly #memento = new MementoObject();
+  readonly #replayPrefix: string | undefined;
+
+  constructor(replayPrefix?: string, limits: TimeMapLimits = {}) {
+    super(limits);
+    this.#replayPrefix = replayPrefix;
+  }
+
+  protected override scan(bytes: Uint8Array, end: number, isLast: boolean): number {
+    let start = 0;
+    for (;;) {
+      const newline = bytes.indexOf(LF, start);
+      if (newline === -1 || newline >= end) break;
+      this.feed.checkLength(newline - start);
+      this.#line(bytes, start, newline);
+      start = newline + 1;
+    }
+    if (!isLast) return start;
+    this.#line(bytes, start, end);
+    return end;
+  }
+
+  #line(bytes: Uint8Array, from: number, to: number): void {
+    const end = to > from && bytes[to - 1] === CR ? to - 1 : to;
+    const start = skipBlanks(bytes, from, end);
+    if (start === end) return;
+    const first = bytes[start];
+    const isTaken =
+      first === BANG || first === AT
+        ? this.#takeHeader(bytes, start, end)
+        : this.#takeMemento(bytes, start, end);
+    if (!isTaken) this.draft.addFault(bytes, start, end);
+  }
+
+  #takeHeader(bytes: Uint8Array, start: number, end: number): boolean {
+    const text = DECODER.decode(bytes.subarray(start, end));
+    const [, name, json = ""] = /^.(meta|id)\s+(.*)$/s.exec(text) ?? [];
+    if (name === undefined) return true;
+    let value: unknown;
+    try {
+      value = parseRelaxedJson(json);
+    } catch {
+      return false;
+    }
+    if (!isJsonObject(value)) return false;
+    if (name === "id") takeMember(this.draft, "self", value["uri"]);
+    else for (const [member, of] of Object.entries(value)) takeMember(this.draft, member, of);
+    return true;
+  }
+
+  #takeMemento(bytes: Uint8Array, start: number, end: number): boolean {
+    let json = start;
+    while (json < end && bytes[json] !== OPEN_BRACE) json++;
+    const memento = this.#memento;
+    if (!memento.read(bytes, json, end)) return false;
+    const datetime = json === start ? memento.datetime : datetimeBefore(bytes, start, json);
+    if (datetime === undefined) return false;
+    if (!memento.isCapture) {
+      this.draft.addMemento(memento.uriBytes, memento.uriStart, memento.uriEnd, datetime);
+      return true;
+    }
+    if (this.#replayPrefix === undefined) return false;
+    const original = DECODER.decode(memento.uriBytes.subarray(memento.uriStart, memento.uriEnd));
+    const uri = ENCODER.encode(`${this.#replayPrefix}${formatDatetime(datetime)}/${original}`);
+    this.draft.addMemento(uri, 0, uri.length, datetime);
+    return true;
+  }
+}
+
+/** The datetime that the field before `at` is. */
+function datetimeBefore(bytes: Uint8Array, start: number, at: number): number | undefined {
+  let end = at;
+  while (end > start && bytes[end - 1] <= SPACE) end--;
+  let from = end;
+  while (from > start && isDigit(bytes[from - 1])) from--;
+  const digits = end - from;
+  const isField = from === start || bytes[from - 1] <= SPACE;
+  if (!isField || digits < DATETIME_DIGITS || digits > MAX_DIGITS) return undefined;
+  return tryReadDigits(bytes, from);
+}
+
+const URI = ENCODER.encode("uri");
+const DATETIME = ENCODER.encode("datetime");
+const URL_NAME = ENCODER.encode("url");
+const TIMESTAMP = ENCODER.encode("timestamp");
+
+/** Reads the JSON object of a memento, or of a capture, without making strings where it can. */
+export class MementoObject {
+  /** What its URI is a part of. */
+  uriBytes: Uint8Array = new Uint8Array(0);
+  uriStart = 0;
+  uriEnd = 0;
+  /** Whether the URI is the original's (`url`), and not that of the memento (`uri`). */
+  isCapture = false;
+  /** From `datetime` or `timestamp`. */
+  datetime: number | undefined;
+  readonly #members = new JsonMembers();
+
+  /** Reads the object at `bytes[start, end)`; false if it names no URI. */
+  read(bytes: Uint8Array, start: number, end: number): boolean {
+    this.datetime = undefined;
+    this.isCapture = false;
+    let hasUri = false;
+    const members = this.#members;
+    if (!members.open(bytes, start, end)) return false;
+    let step = members.next();
+    for (; step === 1; step = members.next()) {
+      const { valueStart, valueEnd } = members;
+      if (members.isNamed(URI)) {
+        hasUri = this.#takeUri(bytes, valueStart, valueEnd, members.isString);
+        this.isCapture = false;
+      } else if (members.isNamed(DATETIME) || members.isNamed(TIMESTAMP)) {
+        this.datetime ??= tryReadDatetime(bytes, valueStart, valueEnd);
+      } else if (!hasUri && members.isNamed(URL_NAME)) {
+        hasUri = this.#takeUri(bytes, valueStart, valueEnd, members.isString);
+        this.isCapture = true;
+      }
+    }
+    return step === -1 && !hasUri ? this.#readLoosely(bytes, start, end) : hasUri;
+  }
+
+  #takeUri(bytes: Uint8Array, start: number, end: number, isString: boolean): boolean {
+    if (!isString) return false;
+    let at = start;
+    while (at < end && bytes[at] !== BACKSLASH) at++;
+    if (at === end) {
+      this.uriBytes = bytes;
+      this.uriStart = start;
+      this.uriEnd = end;
+    } else {
+      this.#useText(unescapeJson(bytes, start, end));
+    }
+    return end > start;
+  }
+
+  /** ipwb writes `"datetime"="…"`, which is no JSON. */
+  #readLoosely(bytes: Uint8Array, start: number, end: number): boolean {
+    const text = new TextDecoder().decode(bytes.subarray(start, end));
+    const uri = /"uri"\s*[:=]\s*"([^"\\]+)"/.exec(text)?.[1];
+    if (uri === undefined) return false;
+    this.isCapture = false;
+    this.#useText(uri);
+    return true;
+  }
+
+  #useText(text: string): void {
+    this.uriBytes = ENCODER.encode(text);
+    this.uriStart = 0;
+    this.uriEnd = this.uriBytes.length;
+  }
+}
+
+/** Takes a member of a JSON TimeMap, or of the `!meta` lines of one in CDXJ, if it is of use. */
+export function takeMember(draft: TimeMapDraft, name: string, value: unknown): void {
+  if (name === "original_uri" && typeof value === "string") draft.takeOriginal(value);
+  if (name === "timegate_uri" && typeof value === "string") draft.timegate ??= value;
+  if (name === "self" && typeof value === "string") {
+    draft.pages.push({
+      uri: value,
+      rel: "self",
+      type: undefined,
+      from: undefined,
+      until: undefined,
+    });
+  }
+  if (name === "timemap_index" && Array.isArray(value)) {
+    for (const page of value as unknown[]) takePage(draft, "timemap", page);
+  }
+  if (name === "pages" && isJsonObject(value)) {
+    takePage(draft, "prev", value["prev"]);
+    takePage(draft, "next", value["next"]);
+  }
+}
+
+function takePage(draft: TimeMapDraft, rel: TimeMapLink["rel"], page: unknown): void {
+  if (!isJsonObject(page) || typeof page["uri"] !== "string") return;
+  const { uri, from, until } = page;
+  draft.pages.push({
+    uri,
+    rel,
+    type: undefined,
+    from: typeof from === "string" ? tryParseDatetime(from) : undefined,
+    until: typeof until === "string" ? tryParseDatetime(until) : undefined,
+  });
 }

@@ -1,8 +1,4 @@
-import { COLON, SLASH } from "../bytes/ascii.ts";
-import { copyRange } from "../bytes/copy.ts";
-import { carveBytes } from "./byte-slab.ts";
-import type { Memento } from "./memento.ts";
-import { asciiBytes } from "./percent-encode.ts";
+import { COLON, copyRange, SLASH } from "../bytes/bytes.ts";
 
 /** Mementos by their place in an order. Whoever writes them asks for bytes, and makes no strings. */
 export interface MementoSequence {
@@ -167,4 +163,62 @@ export class MementoList implements MementoSequence {
     uris.set(this.#uris);
     this.#uris = uris;
   }
+}
+
+/** A version of a page in an archive. */
+export interface Memento {
+  /** Where it is: the URI-M, as the archive wrote it. */
+  readonly uri: string;
+  /** Fourteen digits as a number, `20150213094521`, so that their order is the order of time. */
+  readonly datetime: number;
+}
+
+const SLAB_BYTES = 16 * 1024;
+const MAX_CARVED_BYTES = 2 * 1024;
+
+let slab = new Uint8Array(0);
+let used = 0;
+
+/**
+ * Bytes for a short text: carved from a larger piece, because an array of its own costs more than
+ * all that is done with it. A piece lives as long as one of its parts, and no part is used twice.
+ */
+export function carveBytes(length: number): Uint8Array {
+  if (length > MAX_CARVED_BYTES) return new Uint8Array(length);
+  if (used + length > slab.length) {
+    slab = new Uint8Array(SLAB_BYTES);
+    used = 0;
+  }
+  used += length;
+  return slab.subarray(used - length, used);
+}
+
+/** What no URI has in it (RFC 3986, 2), besides bytes that are not ASCII. */
+const FORBIDDEN = /[^!#$%&'()*+,\-./0-9:;=?@A-Z[\]_a-z~]/gu;
+const NOT_ASCII = /[\u0080-\u{10ffff}]/gu;
+
+/**
+ * A URI as it can be sent: blanks, controls, quotes, angle brackets, braces, `|`, `\`, `^`, a
+ * backtick and all that is not ASCII are percent-encoded. Nothing is decoded or normalised.
+ *
+ * Characters up to U+00FF stand for bytes, as they do in what comes from the network; those beyond
+ * are encoded as UTF-8.
+ */
+export function sendableUri(uri: string): string {
+  return uri.replaceAll(FORBIDDEN, percentEncoded);
+}
+
+/** The same for bytes that are not ASCII only: what else is there has a meaning, as in `Link`. */
+export function asciiBytes(text: string): string {
+  return text.replaceAll(NOT_ASCII, percentEncoded);
+}
+
+function percentEncoded(character: string): string {
+  const code = character.charCodeAt(0);
+  if (code <= 0xff) return hex(code);
+  return Array.from(ENCODER.encode(character), hex).join("");
+}
+
+function hex(byte: number): string {
+  return `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
 }

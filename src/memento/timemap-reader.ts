@@ -1,9 +1,13 @@
-import { AT, BANG, COMMA, isDigit, OPEN_BRACE, SPACE } from "../bytes/ascii.ts";
-import { joinBytes } from "../bytes/join.ts";
-import { CdxjTimeMapReader } from "./cdxj-timemap.ts";
-import { JsonTimeMapReader } from "./json-timemap.ts";
-import { LinkTimeMapReader, mediaType } from "./link-timemap.ts";
-import type { TimeMapLimits, TimeMapReader, TimeMapReading } from "./timemap-reading.ts";
+import { AT, BANG, COMMA, isDigit, joinBytes, OPEN_BRACE, SPACE } from "../bytes/bytes.ts";
+import { CdxjTimeMapReader, JsonTimeMapReader } from "./json-timemap.ts";
+import {
+  FedReader,
+  type TimeMapLimits,
+  type TimeMapReader,
+  type TimeMapReading,
+} from "./timemap-reading.ts";
+import { tryReadDatetime } from "./datetime.ts";
+import { LinkScanner, targetText, valueText } from "./links.ts";
 
 export interface TimeMapReaderOptions extends TimeMapLimits {
   /** The header of that name. The content is believed before it. */
@@ -105,4 +109,162 @@ function leadingBlanks(bytes: Uint8Array): number {
 /** `https://archive.example/web/` of `https://archive.example/web/timemap/cdxj/http://a.example/`. */
 function replayPrefix(timeMapUrl: string): string | undefined {
   return /^(.*?\/)timemap\/[a-z]+\//.exec(timeMapUrl)?.[1];
+}
+
+/** A word in lower-case ASCII letters. */
+type Word = Uint8Array;
+
+const ENCODER = new TextEncoder();
+const REL: Word = ENCODER.encode("rel");
+const DATETIME: Word = ENCODER.encode("datetime");
+const FROM: Word = ENCODER.encode("from");
+const UNTIL: Word = ENCODER.encode("until");
+const TYPE: Word = ENCODER.encode("type");
+const MEMENTO_WORD: Word = ENCODER.encode("memento");
+
+/** Relations, as bits of a set. */
+const ORIGINAL = 1;
+const MEMENTO = 2;
+const TIMEMAP = 4;
+const TIMEGATE = 8;
+const SELF = 16;
+const NEXT = 32;
+const PREV = 64;
+
+const RELATIONS: readonly (readonly [Word, number])[] = [
+  [MEMENTO_WORD, MEMENTO],
+  [ENCODER.encode("original"), ORIGINAL],
+  [ENCODER.encode("timemap"), TIMEMAP],
+  [ENCODER.encode("timegate"), TIMEGATE],
+  [ENCODER.encode("self"), SELF],
+  [ENCODER.encode("next"), NEXT],
+  [ENCODER.encode("prev"), PREV],
+];
+
+/**
+ * Reads a TimeMap in link-format (RFC 7089, RFC 8288), or the links of a `Link` header.
+ *
+ * Links of other relations are passed over. A memento without a datetime, and a link without a
+ * relation, are faults. Needs no order; holds the mementos and one link.
+ */
+export class LinkTimeMapReader extends FedReader {
+  readonly #scanner = new LinkScanner();
+
+  constructor(limits: TimeMapLimits = {}) {
+    super(limits);
+  }
+
+  protected override scan(bytes: Uint8Array, end: number, isLast: boolean): number {
+    const scanner = this.#scanner;
+    let at = 0;
+    for (;;) {
+      const faults = scanner.faults;
+      const behind = scanner.next(bytes, at, end, isLast);
+      this.feed.checkLength(scanner.longestFault);
+      for (let i = faults; i < scanner.faults; i++) {
+        this.draft.addFault(bytes, scanner.faultStart, end);
+      }
+      if (behind === -1) return scanner.resumeAt;
+      this.feed.checkLength(behind - scanner.resumeAt);
+      this.#take(bytes, scanner.resumeAt, behind);
+      at = behind;
+    }
+  }
+
+  #take(bytes: Uint8Array, start: number, end: number): void {
+    const scanner = this.#scanner;
+    const rel = parameterNamed(scanner, bytes, REL);
+    const relations =
+      rel === -1 ? 0 : relationsIn(bytes, scanner.valueStart(rel), scanner.valueEnd(rel));
+    if ((relations & MEMENTO) !== 0) {
+      const datetime = this.#datetime(bytes, DATETIME);
+      if (datetime === undefined) this.draft.addFault(bytes, start, end);
+      else this.draft.addMemento(bytes, scanner.targetStart, scanner.targetEnd, datetime);
+    }
+    if (rel === -1) this.draft.addFault(bytes, start, end);
+    else if ((relations & ~MEMENTO) !== 0) this.#takeOther(bytes, relations);
+  }
+
+  /** Takes the links there are few of. */
+  #takeOther(bytes: Uint8Array, relations: number): void {
+    const draft = this.draft;
+    const { targetStart, targetEnd } = this.#scanner;
+    const uri = targetText(bytes, targetStart, targetEnd);
+    if ((relations & ORIGINAL) !== 0) draft.takeOriginal(uri);
+    if ((relations & TIMEGATE) !== 0) draft.timegate ??= uri;
+    // Mementos have next and previous ones too.
+    if ((relations & MEMENTO) !== 0) return;
+    const rel =
+      (relations & SELF) !== 0
+        ? "self"
+        : (relations & NEXT) !== 0
+          ? "next"
+          : (relations & PREV) !== 0
+            ? "prev"
+            : "timemap";
+    if ((relations & (SELF | TIMEMAP | NEXT | PREV)) === 0) return;
+    const type = parameterNamed(this.#scanner, bytes, TYPE);
+    draft.pages.push({
+      uri,
+      rel,
+      type: type === -1 ? undefined : mediaType(this.#text(bytes, type)),
+      from: this.#datetime(bytes, FROM),
+      until: this.#datetime(bytes, UNTIL),
+    });
+  }
+
+  #text(bytes: Uint8Array, parameter: number): string {
+    return valueText(bytes, this.#scanner.valueStart(parameter), this.#scanner.valueEnd(parameter));
+  }
+
+  #datetime(bytes: Uint8Array, name: Word): number | undefined {
+    const scanner = this.#scanner;
+    const parameter = parameterNamed(scanner, bytes, name);
+    if (parameter === -1) return undefined;
+    return tryReadDatetime(bytes, scanner.valueStart(parameter), scanner.valueEnd(parameter));
+  }
+}
+
+/** The media type without its parameters, in lower case. */
+export function mediaType(text: string): string {
+  const semicolon = text.indexOf(";");
+  return (semicolon === -1 ? text : text.slice(0, semicolon)).trim().toLowerCase();
+}
+
+/** The first parameter of this name, or -1. */
+function parameterNamed(scanner: LinkScanner, bytes: Uint8Array, name: Word): number {
+  for (let i = 0; i < scanner.parameterCount; i++) {
+    if (isWord(bytes, scanner.nameStart(i), scanner.nameEnd(i), name)) return i;
+  }
+  return -1;
+}
+
+function relationsIn(bytes: Uint8Array, start: number, end: number): number {
+  if (isWord(bytes, start, end, MEMENTO_WORD)) return MEMENTO;
+  let relations = 0;
+  let at = start;
+  while (at < end) {
+    const wordStart = at;
+    while (at < end && bytes[at] > SPACE) at++;
+    for (const [word, relation] of RELATIONS) {
+      if (isWord(bytes, wordStart, at, word)) relations |= relation;
+    }
+    at++;
+  }
+  return relations;
+}
+
+/** Whether the bytes are this word, in any case. */
+function isWord(bytes: Uint8Array, start: number, end: number, word: Word): boolean {
+  const length = word.length;
+  if (end - start !== length) return false;
+  for (let i = 0; i < length; i++) if ((bytes[start + i] | 0x20) !== word[i]) return false;
+  return true;
+}
+
+/** Reads the values of `Link` headers, of an answer of a TimeGate or of a page. */
+export function readLinks(header: string, limits?: TimeMapLimits): TimeMapReading {
+  const reader = new LinkTimeMapReader(limits);
+  reader.write(ENCODER.encode(header));
+  return reader.end();
 }

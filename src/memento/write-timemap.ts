@@ -1,7 +1,29 @@
-import type { TimeMapDocument, TimeMapFormat } from "./timemap-document.ts";
-import { cdxjDescription, cdxjTimeMap } from "./write-cdxj.ts";
-import { jsonDescription, jsonTimeMap } from "./write-json.ts";
-import { linkDescription, linkTimeMap } from "./write-link.ts";
+import {
+  type Landmark,
+  landmarks,
+  pageEntry,
+  type PageEntry,
+  selfUri,
+  timeGateUri,
+  TIMEMAP_FORMATS,
+  TIMEMAP_TYPES,
+  type TimeMapDocument,
+  type TimeMapFormat,
+  type TimeMapPaging,
+  writtenRange,
+} from "./timemap-document.ts";
+import { copyRange, QUOTE } from "../bytes/bytes.ts";
+import {
+  DATETIME_DIGITS,
+  formatDatetime,
+  formatHttpDate,
+  formatRfc3339,
+  HTTP_DATE_BYTES,
+  RFC_3339_BYTES,
+  writeDatetime,
+  writeHttpDate,
+  writeRfc3339,
+} from "./datetime.ts";
 
 /**
  * Writes a TimeMap, byte for byte as MemGator lays it out, in blocks of about 64 KiB.
@@ -45,4 +67,385 @@ export function describeMemento(
     case "cdxj":
       return cdxjDescription(document, closest);
   }
+}
+
+const BLOCK_BYTES = 64 * 1024;
+/** What the last text of a block is expected to have beyond it. */
+const SPARE_BYTES = 1024;
+const NO_BYTES = new Uint8Array(0);
+/** A UTF-16 unit takes so many bytes of UTF-8 at most. */
+const MAX_BYTES_OF_UNIT = 3;
+const ENCODER = new TextEncoder();
+
+/**
+ * Gathers what is written in blocks of about 64 KiB.
+ *
+ * Whoever writes bytes itself asks for room first, writes into `bytes` from `at`, and sets `at`.
+ */
+export class BlockWriter {
+  bytes: Uint8Array<ArrayBuffer> = NO_BYTES;
+  at = 0;
+  #nextCapacity: number;
+
+  /** @param expectedBytes of all that will be written, so that short texts take little room. */
+  constructor(expectedBytes: number) {
+    this.#nextCapacity = Math.min(BLOCK_BYTES + SPARE_BYTES, expectedBytes);
+  }
+
+  /** Whether a block is ready to be taken. */
+  get isFull(): boolean {
+    return this.at >= BLOCK_BYTES;
+  }
+
+  /** Makes room for so many bytes. */
+  reserve(length: number): void {
+    const needed = this.at + length;
+    if (needed <= this.bytes.length) return;
+    const larger = new Uint8Array(Math.max(needed, this.#nextCapacity));
+    larger.set(this.bytes.subarray(0, this.at));
+    this.bytes = larger;
+    this.#nextCapacity = larger.length * 2;
+  }
+
+  text(text: string): void {
+    this.reserve(text.length * MAX_BYTES_OF_UNIT);
+    this.at += ENCODER.encodeInto(text, this.bytes.subarray(this.at)).written;
+  }
+
+  /** Takes what was gathered; the block is the taker's. */
+  take(): Uint8Array<ArrayBuffer> {
+    const block = this.bytes.subarray(0, this.at);
+    this.bytes = NO_BYTES;
+    this.#nextCapacity = BLOCK_BYTES + SPARE_BYTES;
+    this.at = 0;
+    return block;
+  }
+}
+
+const REL_OPEN = ENCODER.encode('>; rel="');
+const DATETIME_OPEN = ENCODER.encode('memento"; datetime="');
+const LINK_END = ENCODER.encode('",\n');
+const LESS = 0x3c;
+/** Of a memento's link, without its URI and relations. */
+const LINK_BYTES: number =
+  1 + REL_OPEN.length + DATETIME_OPEN.length + HTTP_DATE_BYTES + LINK_END.length;
+/** What bytes are written as that would end a target, or a line; others are undefined. */
+const ESCAPES: readonly (Uint8Array | undefined)[] = Array.from({ length: 256 }, (_, byte) =>
+  byte < 0x20 || byte === 0x7f || byte === 0x3c || byte === 0x3e
+    ? ENCODER.encode(percentEncoded(byte))
+    : undefined,
+);
+
+/** Writes a TimeMap in link-format, in blocks; see `writeTimeMap`. */
+export function* linkTimeMap(document: TimeMapDocument): Generator<Uint8Array, void, undefined> {
+  const { mementos, paging, original } = document;
+  const { start, end } = writtenRange(document);
+  const out = new BlockWriter(2048 + original.length * 8 + (end - start) * 256);
+  out.text(link(original, 'rel="original"'));
+  const page =
+    paging?.current === undefined ? "" : times(pageEntry(document, paging, paging.current, "link"));
+  out.text(link(selfUri(document, "link"), `rel="self"; type="${TIMEMAP_TYPES.link}"${page}`));
+  const marked = new Map(landmarks(mementos.count).map(({ index, rels }) => [index, rels]));
+  for (let i = start; i < end; i++) {
+    writeMemento(out, document, i, marked.get(i) ?? NO_RELS);
+    if (out.isFull) yield out.take();
+  }
+  if (paging !== undefined) {
+    for (let i = 0; i < paging.pages.length; i++) {
+      if (i === paging.current) continue;
+      const entry = pageEntry(document, paging, i, "link");
+      out.text(link(entry.uri, `rel="timemap"; type="${TIMEMAP_TYPES.link}"${times(entry)}`));
+      if (out.isFull) yield out.take();
+    }
+  }
+  out.text(relatedLinks(document));
+  yield out.take();
+}
+
+/** Writes the mementos around a moment, in link-format, in a block. */
+export function linkDescription(document: TimeMapDocument, closest: number): Uint8Array {
+  const out = new BlockWriter(4096);
+  out.text(link(document.original, 'rel="original"'));
+  for (const { index, rels } of landmarks(document.mementos.count, closest)) {
+    // The closest is no relation that is registered: it is what the description is of.
+    const registered = rels.filter((rel) => rel !== "closest");
+    writeMemento(out, document, index, registered);
+  }
+  out.text(relatedLinks(document));
+  return out.take();
+}
+
+/** The value of the `Link` header of a TimeGate's answer: what a description says, in ASCII. */
+export function timeGateLinks(document: TimeMapDocument, closest: number): string {
+  const text = new TextDecoder().decode(linkDescription(document, closest));
+  return text
+    .trimEnd()
+    .replaceAll("\n", " ")
+    .replaceAll(/[^\x20-\x7e]+/g, encodeURIComponent);
+}
+
+const NO_RELS: readonly string[] = [];
+
+function writeMemento(
+  out: BlockWriter,
+  { mementos }: TimeMapDocument,
+  index: number,
+  rels: readonly string[],
+): void {
+  const uriBytes = mementos.uriLengthAt(index);
+  out.reserve(LINK_BYTES + uriBytes);
+  out.bytes[out.at++] = LESS;
+  const uriStart = out.at;
+  out.at = mementos.copyUri(index, out.bytes, uriStart);
+  if (!mementos.isPlain) escapeFrom(out, uriStart);
+  if (rels.length > 0) {
+    out.text(`>; rel="${rels.join(" ")} `);
+    out.reserve(LINK_BYTES);
+  } else {
+    out.reserve(LINK_BYTES);
+    out.at = copyRange(REL_OPEN, 0, REL_OPEN.length, out.bytes, out.at);
+  }
+  const { bytes } = out;
+  let at = copyRange(DATETIME_OPEN, 0, DATETIME_OPEN.length, bytes, out.at);
+  at = writeHttpDate(mementos.datetimeAt(index), bytes, at);
+  out.at = copyRange(LINK_END, 0, LINK_END.length, bytes, at);
+}
+
+/** Escapes what was written last. */
+function escapeFrom(out: BlockWriter, start: number): void {
+  let at = start;
+  while (at < out.at && ESCAPES[out.bytes[at]] === undefined) at++;
+  if (at === out.at) return;
+  const raw = out.bytes.slice(at, out.at);
+  out.reserve(raw.length * 3);
+  for (const byte of raw) {
+    const escape = ESCAPES[byte];
+    if (escape === undefined) out.bytes[at++] = byte;
+    else at = copyRange(escape, 0, escape.length, out.bytes, at);
+  }
+  out.at = at;
+}
+
+/** TimeMaps in all formats, and the TimeGate. */
+function relatedLinks(document: TimeMapDocument): string {
+  const { paging } = document;
+  let text = "";
+  for (const format of TIMEMAP_FORMATS) {
+    // Where there are pages, one that tells no time of its own would be taken for another page.
+    if (format === "link" && paging !== undefined) continue;
+    text += link(selfUri(document, format), `rel="timemap"; type="${TIMEMAP_TYPES[format]}"`);
+  }
+  return `${text}<${safe(timeGateUri(document))}>; rel="timegate"\n`;
+}
+
+function times({ from, until }: { readonly from: number; readonly until: number }): string {
+  return `; from="${formatHttpDate(from)}"; until="${formatHttpDate(until)}"`;
+}
+
+function link(target: string, parameters: string): string {
+  return `<${safe(target)}>; ${parameters},\n`;
+}
+
+/** A target that ends where it should. */
+function safe(target: string): string {
+  return target.replaceAll(/[\p{Cc}<>]/gu, encodeURIComponent);
+}
+
+function percentEncoded(byte: number): string {
+  return `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
+}
+
+const ITEM_OPEN = ENCODER.encode('      {\n        "datetime": "');
+const ITEM_URI = ENCODER.encode('",\n        "uri": ');
+const ITEM_END = ENCODER.encode("\n      }");
+/** Of an item of the list, without its URI. */
+const ITEM_BYTES: number =
+  ITEM_OPEN.length + RFC_3339_BYTES + ITEM_URI.length + 2 + ITEM_END.length + 2;
+
+/** Writes a TimeMap in JSON, in blocks; see `writeTimeMap`. */
+export function* jsonTimeMap(document: TimeMapDocument): Generator<Uint8Array, void, undefined> {
+  const { mementos, paging, original } = document;
+  const { start, end } = writtenRange(document);
+  const out = new BlockWriter(2048 + original.length * 8 + (end - start) * 256);
+  out.text(`{\n  "original_uri": ${quoted(original)},\n`);
+  out.text(`  "self": ${quoted(selfUri(document, "json"))},\n`);
+  if (paging !== undefined && paging.current === undefined) {
+    out.text(`  "timemap_index": [\n${indexText(document, paging)}\n  ],\n`);
+  } else {
+    out.text('  "mementos": {\n    "list": [\n');
+    for (let i = start; i < end; i++) {
+      if (i > start) out.text(",\n");
+      writeItem(out, document, i);
+      if (out.isFull) yield out.take();
+    }
+    const marks = landmarkText(document, landmarks(mementos.count));
+    out.text(`\n    ]${marks === "" ? "" : ",\n"}${marks}\n  },\n`);
+    if (paging?.current !== undefined)
+      out.text(`${pagesText(document, paging, paging.current)},\n`);
+  }
+  out.text(relatedText(document));
+  yield out.take();
+}
+
+/** Writes the mementos around a moment, in JSON, in a block. */
+export function jsonDescription(document: TimeMapDocument, closest: number): Uint8Array {
+  const marks = landmarkText(document, landmarks(document.mementos.count, closest));
+  return ENCODER.encode(
+    `{\n  "original_uri": ${quoted(document.original)},\n  "mementos": {\n${marks}\n  },\n${relatedText(document)}`,
+  );
+}
+
+/** The prev and next pages, as the JSON of a member. */
+export function pagesMember(
+  document: TimeMapDocument,
+  paging: TimeMapPaging,
+  current: number,
+  format: "json" | "cdxj",
+): Record<string, PageObject> {
+  const pages: Record<string, PageObject> = {};
+  const add = (name: string, page: number): void => {
+    if (page < 0 || page >= paging.pages.length) return;
+    pages[name] = pageObject(pageEntry(document, paging, page, format));
+  };
+  add("prev", current - 1);
+  add("next", current + 1);
+  return pages;
+}
+
+export interface PageObject {
+  readonly from: string;
+  readonly until: string;
+  readonly uri: string;
+}
+
+export function pageObject({ from, until, uri }: PageEntry): PageObject {
+  return { from: formatRfc3339(from), until: formatRfc3339(until), uri };
+}
+
+function writeItem(out: BlockWriter, { mementos }: TimeMapDocument, index: number): void {
+  out.reserve(ITEM_BYTES + mementos.uriLengthAt(index));
+  let at = copyRange(ITEM_OPEN, 0, ITEM_OPEN.length, out.bytes, out.at);
+  at = writeRfc3339(mementos.datetimeAt(index), out.bytes, at);
+  out.at = copyRange(ITEM_URI, 0, ITEM_URI.length, out.bytes, at);
+  if (mementos.isPlain) {
+    out.bytes[out.at] = QUOTE;
+    at = mementos.copyUri(index, out.bytes, out.at + 1);
+    out.bytes[at] = QUOTE;
+    out.at = at + 1;
+  } else {
+    out.text(quoted(mementos.uriAt(index)));
+    out.reserve(ITEM_END.length);
+  }
+  out.at = copyRange(ITEM_END, 0, ITEM_END.length, out.bytes, out.at);
+}
+
+function landmarkText({ mementos }: TimeMapDocument, marks: readonly Landmark[]): string {
+  const members: string[] = [];
+  for (const { index, rels } of marks) {
+    const datetime = formatRfc3339(mementos.datetimeAt(index));
+    const uri = quoted(mementos.uriAt(index));
+    for (const rel of rels) {
+      members.push(`    "${rel}": {\n      "datetime": "${datetime}",\n      "uri": ${uri}\n    }`);
+    }
+  }
+  return members.join(",\n");
+}
+
+function indexText(document: TimeMapDocument, paging: TimeMapPaging): string {
+  return paging.pages
+    .map(
+      (_, page) => `    ${JSON.stringify(pageObject(pageEntry(document, paging, page, "json")))}`,
+    )
+    .join(",\n");
+}
+
+function pagesText(document: TimeMapDocument, paging: TimeMapPaging, current: number): string {
+  return `  "pages": ${JSON.stringify(pagesMember(document, paging, current, "json"))}`;
+}
+
+function relatedText(document: TimeMapDocument): string {
+  return (
+    `  "timemap_uri": {\n` +
+    `    "link_format": ${quoted(selfUri(document, "link"))},\n` +
+    `    "json_format": ${quoted(selfUri(document, "json"))},\n` +
+    `    "cdxj_format": ${quoted(selfUri(document, "cdxj"))}\n  },\n` +
+    `  "timegate_uri": ${quoted(timeGateUri(document))}\n}\n`
+  );
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text);
+}
+
+const LINE_URI = ENCODER.encode(' {"uri": "');
+const LINE_REL = ENCODER.encode('", "rel": "memento", "datetime": "');
+const LINE_END = ENCODER.encode('"}\n');
+/** Of a line, without its URI. */
+const LINE_BYTES: number =
+  DATETIME_DIGITS + LINE_URI.length + LINE_REL.length + HTTP_DATE_BYTES + LINE_END.length;
+const CONTEXT = '!context ["https://oduwsdl.github.io/contexts/memento"]\n';
+
+/** Writes a TimeMap in CDXJ, in blocks; see `writeTimeMap`. */
+export function* cdxjTimeMap(document: TimeMapDocument): Generator<Uint8Array, void, undefined> {
+  const { mementos, paging, original } = document;
+  const { start, end } = writtenRange(document);
+  const out = new BlockWriter(2048 + original.length * 8 + (end - start) * 256);
+  out.text(CONTEXT);
+  out.text(`!id {"uri": ${quoted(selfUri(document, "cdxj"))}}\n`);
+  out.text(headers(document));
+  if (paging?.current !== undefined) {
+    const pages = pagesMember(document, paging, paging.current, "cdxj");
+    out.text(`!meta ${JSON.stringify({ pages })}\n`);
+  } else if (paging !== undefined) {
+    const index = paging.pages.map((_, i) => pageObject(pageEntry(document, paging, i, "cdxj")));
+    out.text(`!meta ${JSON.stringify({ timemap_index: index })}\n`);
+  }
+  const marked = new Map(landmarks(mementos.count).map(({ index, rels }) => [index, rels]));
+  for (let i = start; i < end; i++) {
+    const rels = marked.get(i);
+    if (rels === undefined && mementos.isPlain) writeLine(out, document, i);
+    else out.text(line(document, i, rels ?? []));
+    if (out.isFull) yield out.take();
+  }
+  yield out.take();
+}
+
+/** Writes the mementos around a moment, in CDXJ, in a block. */
+export function cdxjDescription(document: TimeMapDocument, closest: number): Uint8Array {
+  let text = CONTEXT + headers(document);
+  for (const { index, rels } of landmarks(document.mementos.count, closest)) {
+    text += line(document, index, rels);
+  }
+  return ENCODER.encode(text);
+}
+
+function headers(document: TimeMapDocument): string {
+  return (
+    '!keys ["memento_datetime_YYYYMMDDhhmmss"]\n' +
+    `!meta {"original_uri": ${quoted(document.original)}}\n` +
+    `!meta {"timegate_uri": ${quoted(timeGateUri(document))}}\n` +
+    `!meta {"timemap_uri": {"link_format": ${quoted(selfUri(document, "link"))}, ` +
+    `"json_format": ${quoted(selfUri(document, "json"))}, ` +
+    `"cdxj_format": ${quoted(selfUri(document, "cdxj"))}}}\n`
+  );
+}
+
+/** A line as a text, of any memento. */
+function line({ mementos }: TimeMapDocument, index: number, rels: readonly string[]): string {
+  const datetime = mementos.datetimeAt(index);
+  const rel = [...rels, "memento"].join(" ");
+  return `${formatDatetime(datetime)} {"uri": ${quoted(mementos.uriAt(index))}, "rel": "${rel}", "datetime": "${formatHttpDate(datetime)}"}\n`;
+}
+
+/** The same for one that stands out in nothing and needs no escapes, as most. */
+function writeLine(out: BlockWriter, { mementos }: TimeMapDocument, index: number): void {
+  const datetime = mementos.datetimeAt(index);
+  out.reserve(LINE_BYTES + mementos.uriLengthAt(index));
+  const { bytes } = out;
+  let at = writeDatetime(datetime, bytes, out.at);
+  at = copyRange(LINE_URI, 0, LINE_URI.length, bytes, at);
+  at = mementos.copyUri(index, bytes, at);
+  at = copyRange(LINE_REL, 0, LINE_REL.length, bytes, at);
+  at = writeHttpDate(datetime, bytes, at);
+  out.at = copyRange(LINE_END, 0, LINE_END.length, bytes, at);
 }

@@ -103,3 +103,157 @@ function escapeUtf8(characters: string): string {
 function escape(character: string): string {
   return `%${character.charCodeAt(0).toString(16).padStart(2, "0")}`;
 }
+
+/** A key to look for in a map. */
+export interface LookupKey {
+  readonly key: string;
+  /** How far up from the URI the key is: 0 for the URI itself, 1 for all below it, and so on. */
+  readonly distance: number;
+}
+
+/**
+ * The keys that can answer for a SURT, most specific first; the first that a map holds decides.
+ *
+ * For `com,example,www2)/a/b`:
+ *
+ * | key | distance |
+ * |---|---|
+ * | `com,example,www2)/a/b` | 0 |
+ * | `com,example,www2)/a/b/*` | 1 |
+ * | `com,example,www2)/a/*` | 2 |
+ * | `com,example,www2)/*` | 3 |
+ * | `com,example,www2,*)/a/b` | 4 |
+ * | `com,example,www2,*` | 5 |
+ * | `com,example,*)/a/b` | 6 |
+ * | `com,example,*` | 7 |
+ * | `com,*)/a/b`, then `com,*` | 8 |
+ *
+ * With a query, the SURT as a whole comes first, at distance 0 too. `*` is never among the keys. A
+ * port belongs to its label, so that `com,example:8080)/` is not below `com,example,*`. Addresses
+ * are treated as names. A SURT without a host, such as `dns:example.com`, has no key but itself.
+ */
+export function lookupKeys(surt: string): LookupKey[] {
+  const key = surtKey(surt);
+  const queryKey = surtQueryKey(surt);
+  const keys: LookupKey[] = queryKey === undefined ? [] : [{ key: queryKey, distance: 0 }];
+  keys.push({ key, distance: 0 });
+  const end = hostEnd(key);
+  if (end === -1) return keys;
+
+  const path = key.slice(end + 1);
+  let distance = 0;
+  for (let above = path === "/" ? "" : path; ; above = above.slice(0, above.lastIndexOf("/"))) {
+    distance++;
+    keys.push({ key: `${key.slice(0, end + 1)}${above}/*`, distance });
+    if (above === "") break;
+  }
+  for (let host = key.slice(0, end); host !== "";) {
+    const comma = host.lastIndexOf(",");
+    distance++;
+    keys.push({ key: `${host},*)${path}`, distance });
+    if (comma !== -1) distance++;
+    keys.push({ key: `${host},*`, distance });
+    host = comma === -1 ? "" : host.slice(0, comma);
+  }
+  return keys;
+}
+
+/** What only keys have that version 0.1 may have written otherwise. */
+const MAY_DIFFER = /%2a|%[89a-f][0-9a-f]|%2[9cf]|^-[,)]|\[/;
+const ESCAPED_BYTES = /(?:%[89a-f][0-9a-f])+/g;
+
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/**
+ * The key as version 0.1 may have written it; none for nearly all keys.
+ *
+ * - A host had `)`, `/` and commas at its ends as they are, and nothing in place of `-`.
+ * - An IPv6 address with a port had no brackets.
+ * - A `*` within a label or segment was not escaped.
+ * - Characters that are not ASCII were taken from an index as they were.
+ *
+ * Several may differ at once, and an index may have some of them escaped: every combination of these
+ * is given, 15 at most, and 1 for nearly all keys that have any.
+ */
+export function olderKeys(key: string): string[] {
+  if (!MAY_DIFFER.test(key)) return [];
+  let spellings = [key];
+  for (const older of [withRawHost, withoutBrackets, keyWithRawStars, withRawCharacters]) {
+    spellings = [...new Set([...spellings, ...spellings.map(older)])];
+  }
+  return spellings.slice(1);
+}
+
+function withRawHost(key: string): string {
+  const end = ownHostEnd(key);
+  const host = key.slice(0, end);
+  const written = host === "-" ? "" : withRawCommas(host).replace(/%29|%2f/g, decodeURIComponent);
+  return `${written}${key.slice(end)}`;
+}
+
+/** Writes the escaped commas at the ends of a host as they are. */
+function withRawCommas(host: string): string {
+  let start = 0;
+  let end = host.length;
+  while (host.startsWith("%2c", start)) start += 3;
+  while (end > start && host.endsWith("%2c", end)) end -= 3;
+  const after = (host.length - end) / 3;
+  return ",".repeat(start / 3) + host.slice(start, end) + ",".repeat(after);
+}
+
+function withoutBrackets(key: string): string {
+  const end = ownHostEnd(key);
+  const host = key.slice(0, end);
+  return host.includes("[") && host.includes("]")
+    ? `${host.replace("[", "").replace("]", "")}${key.slice(end)}`
+    : key;
+}
+
+function withRawCharacters(key: string): string {
+  return key.replace(ESCAPED_BYTES, (escaped) => {
+    try {
+      return decoder.decode(
+        Uint8Array.from(escaped.slice(1).split("%"), (hex) => parseInt(hex, 16)),
+      );
+    } catch {
+      // Not UTF-8, which no map has.
+      return escaped;
+    }
+  });
+}
+
+/** Where the host ends without the wildcard for the hosts below it; 0 if there is no host. */
+function ownHostEnd(key: string): number {
+  const paren = hostEnd(key);
+  const end = paren === -1 ? key.length : paren;
+  if (key.endsWith(",*", end)) return end - 2;
+  return paren === -1 ? 0 : end;
+}
+
+/**
+ * The key as version 0.1 wrote it: with `*` in place of `%2a`, except for labels and segments that
+ * are nothing else. The key itself where there is no difference.
+ */
+export function keyWithRawStars(key: string): string {
+  return key.replace(/%2a/g, (escaped: string, at: number) =>
+    isSegment(key, at, at + escaped.length) ? escaped : "*",
+  );
+}
+
+/**
+ * A key of an older map as it is written now: `com,cnn)` as `com,cnn)/`, and a `*` within a label or
+ * segment as `%2a`.
+ */
+export function currentSpelling(key: string): string {
+  const spelling = key.includes("*")
+    ? key.replace(/\*/g, (star: string, at: number) => (isSegment(key, at, at + 1) ? star : "%2a"))
+    : key;
+  const isBareHome = spelling.indexOf(")") === spelling.length - 1 && !spelling.endsWith(",*)");
+  return isBareHome && spelling !== "" ? `${spelling}/` : spelling;
+}
+
+/** Whether a part of a key is a label or a segment as a whole. */
+function isSegment(key: string, start: number, end: number): boolean {
+  const startsOne = start === 0 || ",/".includes(key.charAt(start - 1));
+  return startsOne && (end === key.length || ",/)?".includes(key.charAt(end)));
+}

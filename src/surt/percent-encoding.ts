@@ -1,15 +1,8 @@
 // Everything here works on byte strings: strings whose char codes are bytes (0–255).
 
-import { PERCENT } from "../bytes/ascii.ts";
+import { hexValue, PERCENT } from "../bytes/bytes.ts";
 
 const CHUNK = 8192;
-
-/** The value of an ASCII hexadecimal digit, or -1. */
-export function hexValue(code: number): number {
-  if (code >= 0x30 && code <= 0x39) return code - 0x30;
-  const lower = code | 0x20;
-  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
-}
 
 /**
  * Decodes percent escapes until none is left, so that `%2541` becomes `A`.

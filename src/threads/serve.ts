@@ -1,7 +1,5 @@
-import { parentPort } from "node:worker_threads";
-import type { TransferListItem } from "node:worker_threads";
-import { sendableError } from "./messages.ts";
-import type { RequestMessage, ResponseMessage } from "./messages.ts";
+import { parentPort, type TransferListItem } from "node:worker_threads";
+import { type ErrorCode, isMementoMapError, MementoMapError, type Position } from "../errors.ts";
 
 /** What a handler gives back, with the buffers that move to the other thread. */
 export interface Reply {
@@ -25,4 +23,38 @@ export function serve(handle: (request: unknown) => Reply | Promise<Reply>): voi
   port.on("message", (message: RequestMessage) => {
     last = last.then(() => answer(message));
   });
+}
+
+/** A request to a thread, and what comes back. */
+export interface RequestMessage {
+  readonly id: number;
+  readonly request: unknown;
+}
+
+export type ResponseMessage =
+  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly error: SentError };
+
+/** An error as it crosses a thread boundary, where classes are lost. */
+export interface SentError {
+  readonly code: ErrorCode | undefined;
+  readonly message: string;
+  readonly stack: string | undefined;
+  readonly position: Position | undefined;
+}
+
+export function sendableError(error: unknown): SentError {
+  const { message, stack } = error instanceof Error ? error : new Error(String(error));
+  return isMementoMapError(error)
+    ? { code: error.code, message, stack, position: error.position }
+    : { code: undefined, message, stack, position: undefined };
+}
+
+export function receivedError(sent: SentError): Error {
+  if (sent.code !== undefined) {
+    return new MementoMapError(sent.code, sent.message, { position: sent.position });
+  }
+  const error = new Error(sent.message);
+  if (sent.stack !== undefined) error.stack = sent.stack;
+  return error;
 }

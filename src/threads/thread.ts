@@ -1,8 +1,8 @@
-import type { TransferListItem, Worker } from "node:worker_threads";
+import { type TransferListItem, Worker } from "node:worker_threads";
+import { setFlagsFromString } from "node:v8";
+import { availableParallelism } from "node:os";
 import { MementoMapError } from "../errors.ts";
-import { receivedError } from "./messages.ts";
-import type { RequestMessage, ResponseMessage } from "./messages.ts";
-import { startWorker } from "./start-worker.ts";
+import { receivedError, type RequestMessage, type ResponseMessage } from "./serve.ts";
 
 interface Pending {
   readonly resolve: (value: unknown) => void;
@@ -62,4 +62,38 @@ export class Thread {
     for (const { reject } of this.#pending.values()) reject(this.#failure);
     this.#pending.clear();
   }
+}
+
+let starting = 0;
+
+/**
+ * Starts a worker thread that optimises its functions itself, not in the background.
+ *
+ * Node 20 aborts (status 134) when a thread ends while one of its functions is optimised in the
+ * background and that asks for a collection of garbage: the thread has left Node's platform by
+ * then. One short `generate` in sixty was lost so, its map written and its summary printed. Where
+ * all cores are busy nothing is lost by it: optimising takes the same time on either thread.
+ */
+export function startWorker(module: URL, data: unknown): Worker {
+  // V8 reads the flag when a thread makes its heap, which is done before it is "online".
+  if (starting === 0) setFlagsFromString("--no-concurrent-recompilation");
+  starting += 1;
+  let isStarting = true;
+  const started = (): void => {
+    if (!isStarting) return;
+    isStarting = false;
+    starting -= 1;
+    if (starting === 0) setFlagsFromString("--concurrent-recompilation");
+  };
+  try {
+    return new Worker(module, { workerData: data }).once("online", started).once("exit", started);
+  } catch (error) {
+    started();
+    throw error;
+  }
+}
+
+/** Whether threads that read so many files keep all cores busy, so that nothing else is free to help. */
+export function keepCoresBusy(threads: number, files: number): boolean {
+  return threads >= availableParallelism() && files >= threads;
 }

@@ -1,4 +1,5 @@
 import { MementoMapError, quote } from "../errors.ts";
+import { isDigit, SLASH, writeDecimal, ZERO } from "../bytes/bytes.ts";
 
 /** How a count relates to the true number: no suffix, `+`, `-`, `~`. */
 export type Bound = "exact" | "atLeast" | "atMost" | "about";
@@ -151,4 +152,240 @@ function addedBound(count: Count): Bound {
 function joinBounds(a: Bound, b: Bound): Bound {
   if (a === b || b === "exact") return a;
   return a === "exact" ? b : "about";
+}
+
+/** The number of mementos that a frequency begins with, bounds left out; 0 if it states none. */
+export function frequencyCount(bytes: Uint8Array, start: number, end: number): number {
+  let count = 0;
+  for (let at = start; at < end && isDigit(bytes[at]); at++) count = count * 10 + bytes[at] - 0x30;
+  return count;
+}
+
+/** The longest text of a frequency: two counts of 16 digits, their suffixes, and the slash. */
+export const MAX_FREQUENCY_BYTES = 35;
+
+// Bounds as bits, so that the bound of a sum is the `|` of its parts: `+` | `-` is `~`.
+const EXACT = 0;
+const AT_LEAST = 1;
+const AT_MOST = 2;
+const ABOUT = AT_LEAST | AT_MOST;
+/** Something unknown was added. It adds 0 and makes the known part a lower bound. */
+const UNKNOWN = 4 | AT_LEAST;
+
+const BOUNDS: readonly Bound[] = ["exact", "atLeast", "atMost", "about"];
+const SUFFIX_BYTES: Readonly<Uint8Array> = Uint8Array.of(0, 0x2b, 0x2d, 0x7e);
+
+const DECODER = new TextDecoder();
+
+/**
+ * A running sum of frequencies, for loops over many rows: reads and writes bytes and allocates
+ * nothing. The result equals `addFrequencies` over the same rows.
+ *
+ * After an error the sum holds part of what was added last: reset it or throw it away.
+ */
+export class FrequencySum {
+  #isEmpty = true;
+  #mementos = 0;
+  #mementoBits = EXACT;
+  #originals = 0;
+  #originalBits = UNKNOWN;
+
+  /** Whether nothing was added since the start or the last reset. An empty sum reads as `0`. */
+  get isEmpty(): boolean {
+    return this.#isEmpty;
+  }
+
+  /** Whether the memento count is other than 0. Unknown counts are present. */
+  get isPresent(): boolean {
+    return this.#mementos !== 0 || (this.#mementoBits & UNKNOWN) === UNKNOWN;
+  }
+
+  reset(): void {
+    this.#isEmpty = true;
+    this.#mementos = 0;
+    this.#mementoBits = EXACT;
+    this.#originals = 0;
+    this.#originalBits = UNKNOWN;
+  }
+
+  /** Makes this sum equal to another. */
+  assign(other: FrequencySum): void {
+    this.#isEmpty = other.#isEmpty;
+    this.#mementos = other.#mementos;
+    this.#mementoBits = other.#mementoBits;
+    this.#originals = other.#originals;
+    this.#originalBits = other.#originalBits;
+  }
+
+  /**
+   * Adds the frequency written in `bytes` from `start` to `end`.
+   *
+   * @throws MementoMapError `MM_BAD_FREQUENCY` as `parseFrequency`, `MM_LIMIT` as `addFrequencies`.
+   */
+  addBytes(bytes: Uint8Array, start: number, end: number): void {
+    const value = readDigits(bytes, start, end);
+    if (value >= 0) this.#addState(value, EXACT, 0, UNKNOWN);
+    else this.#addGeneral(bytes, start, end);
+  }
+
+  /**
+   * Adds exact counts; without `originals` their number is unknown.
+   *
+   * @throws MementoMapError `MM_LIMIT` if a sum is above 2^53-1.
+   */
+  addInteger(mementos: number, originals?: number): void {
+    if (originals === undefined) this.#addState(mementos, EXACT, 0, UNKNOWN);
+    else this.#addState(mementos, EXACT, originals, EXACT);
+  }
+
+  /** @throws MementoMapError `MM_LIMIT` if a sum is above 2^53-1. */
+  add(frequency: Frequency): void {
+    const { mementos, originals } = frequency;
+    this.#addState(
+      mementos?.value ?? 0,
+      bitsOf(mementos),
+      originals?.value ?? 0,
+      bitsOf(originals),
+    );
+  }
+
+  /** @throws MementoMapError `MM_LIMIT` if a sum is above 2^53-1. */
+  addSum(other: FrequencySum): void {
+    if (other.#isEmpty) return;
+    this.#addState(other.#mementos, other.#mementoBits, other.#originals, other.#originalBits);
+  }
+
+  toFrequency(): Frequency {
+    const mementos = countOf(this.#mementos, this.#mementoBits);
+    const originals = countOf(this.#originals, this.#originalBits);
+    return {
+      ...(mementos === undefined ? {} : { mementos }),
+      ...(originals === undefined ? {} : { originals }),
+    };
+  }
+
+  /**
+   * Writes the text of the sum, as `formatFrequency` does, and returns the offset after it.
+   *
+   * @throws MementoMapError `MM_LIMIT` unless `MAX_FREQUENCY_BYTES` are free at `at`.
+   */
+  writeTo(target: Uint8Array, at: number): number {
+    if (target.length - at < MAX_FREQUENCY_BYTES) {
+      throw new MementoMapError(
+        "MM_LIMIT",
+        `a frequency needs ${MAX_FREQUENCY_BYTES} free bytes and ${target.length - at} are left`,
+      );
+    }
+    const hasOriginals = isKnown(this.#originals, this.#originalBits);
+    let end = at;
+    if (isKnown(this.#mementos, this.#mementoBits)) {
+      end = writeCount(target, end, this.#mementos, this.#mementoBits);
+      if (!hasOriginals) return end;
+    }
+    target[end++] = SLASH;
+    return hasOriginals ? writeCount(target, end, this.#originals, this.#originalBits) : end;
+  }
+
+  #addState(mementos: number, mementoBits: number, originals: number, originalBits: number): void {
+    if (this.#isEmpty) {
+      this.#isEmpty = false;
+      this.#mementos = mementos;
+      this.#mementoBits = mementoBits;
+      this.#originals = originals;
+      this.#originalBits = originalBits;
+      return;
+    }
+    this.#mementoBits =
+      addedBits(this.#mementos, this.#mementoBits) | addedBits(mementos, mementoBits);
+    this.#originalBits =
+      addedBits(this.#originals, this.#originalBits) | addedBits(originals, originalBits);
+    this.#mementos += mementos;
+    this.#originals += originals;
+    if (this.#mementos > Number.MAX_SAFE_INTEGER || this.#originals > Number.MAX_SAFE_INTEGER) {
+      throw countOverflow();
+    }
+  }
+
+  #addGeneral(bytes: Uint8Array, start: number, end: number): void {
+    let slash = start;
+    while (slash < end && bytes[slash] !== SLASH) slash++;
+    const mementoBits = bitsOfText(bytes, start, slash);
+    const mementos = readCountBytes(bytes, start, slash, mementoBits);
+    const originalsStart = Math.min(slash + 1, end);
+    const originalBits = bitsOfText(bytes, originalsStart, end);
+    const originals = readCountBytes(bytes, originalsStart, end, originalBits);
+    if (mementos < 0 || originals < 0 || start >= end) {
+      // Whatever is wrong, the strict reader names it.
+      this.add(parseFrequency(DECODER.decode(bytes.subarray(start, end))));
+      return;
+    }
+    this.#addState(mementos, mementoBits, originals, originalBits);
+  }
+}
+
+/**
+ * Whether the frequency written in `bytes` from `start` to `end` says absent: its memento count is
+ * 0, whatever its bound and whatever it says of originals. Text that is no frequency is not zero.
+ */
+export function frequencyIsZero(bytes: Uint8Array, start: number, end: number): boolean {
+  let at = start;
+  while (at < end && bytes[at] === ZERO) at++;
+  if (at === start) return false;
+  if (at < end && boundOfByte(bytes[at]) !== EXACT) at++;
+  return at === end || bytes[at] === SLASH;
+}
+
+/** The integer from `start` to `end`, or -1 if there is none or it is above 2^53-1. */
+function readDigits(bytes: Uint8Array, start: number, end: number): number {
+  if (start >= end) return -1;
+  let value = 0;
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at];
+    if (!isDigit(byte)) return -1;
+    value = value * 10 + (byte - ZERO);
+    if (value > Number.MAX_SAFE_INTEGER) return -1;
+  }
+  return value;
+}
+
+/** The value of a count with its suffix; 0 for one that is unknown; -1 for what is no count. */
+function readCountBytes(bytes: Uint8Array, start: number, end: number, bits: number): number {
+  if (bits === UNKNOWN) return 0;
+  return readDigits(bytes, start, bits === EXACT ? end : end - 1);
+}
+
+function bitsOfText(bytes: Uint8Array, start: number, end: number): number {
+  return start >= end ? UNKNOWN : boundOfByte(bytes[end - 1]);
+}
+
+function boundOfByte(byte: number): number {
+  if (byte === SUFFIX_BYTES[AT_LEAST]) return AT_LEAST;
+  if (byte === SUFFIX_BYTES[AT_MOST]) return AT_MOST;
+  return byte === SUFFIX_BYTES[ABOUT] ? ABOUT : EXACT;
+}
+
+function bitsOf(count: Count | undefined): number {
+  return count === undefined ? UNKNOWN : BOUNDS.indexOf(count.bound);
+}
+
+/** The bits a count brings into a sum. No count is below 0, so "at most" says nothing of a 0. */
+function addedBits(value: number, bits: number): number {
+  return value === 0 ? bits & ~AT_MOST : bits;
+}
+
+function isKnown(value: number, bits: number): boolean {
+  return value !== 0 || (bits & UNKNOWN) !== UNKNOWN;
+}
+
+function countOf(value: number, bits: number): Count | undefined {
+  if (!isKnown(value, bits)) return undefined;
+  return { value, bound: BOUNDS[bits & ABOUT] };
+}
+
+function writeCount(target: Uint8Array, at: number, value: number, bits: number): number {
+  const end = writeDecimal(value, target, at);
+  const bound = bits & ABOUT;
+  if (bound === EXACT) return end;
+  target[end] = SUFFIX_BYTES[bound];
+  return end + 1;
 }

@@ -1,8 +1,14 @@
-import { AT, BANG } from "../bytes/ascii.ts";
-import { compareBytes } from "../bytes/compare.ts";
-import { MementoMapError, quote } from "../errors.ts";
-import { type MapSize, parseSize, SIZE_HEADER } from "./map-size.ts";
-import { formatJson, isJsonObject, parseRelaxedJson } from "./relaxed-json.ts";
+import JSON5 from "json5";
+import {
+  AT,
+  BANG,
+  compareBytes,
+  htmlInstead,
+  LF,
+  looksLikeHtml,
+  markLength,
+} from "../bytes/bytes.ts";
+import { formatAmount, MementoMapError, quote } from "../errors.ts";
 
 /** One header line: `!name value`. */
 export interface Header {
@@ -229,4 +235,231 @@ function sortedByBytes(lines: readonly string[]): string[] {
     .map((line) => ({ line, bytes: encoder.encode(line) }))
     .sort((a, b) => compareBytes(a.bytes, b.bytes))
     .map(({ line }) => line);
+}
+
+/** Where there is none of these, every number is finite. */
+const MAY_BE_INFINITE = /e\+?\d{3}|\d{300}|Infinity|NaN/i;
+
+/**
+ * Reads JSON, or the relaxed form of older files (`{keys: ["surt"]}`, read as JSON5).
+ *
+ * A member named `__proto__` is a member like any other. Numbers that JSON has no form for, such as
+ * `1e999`, are refused: what is read can be written. Throws whatever the JSON5 reader throws;
+ * callers know the line and wrap it.
+ */
+export function parseRelaxedJson(text: string): unknown {
+  const value = parseEither(text);
+  if (MAY_BE_INFINITE.test(text)) JSON.stringify(value, refuseInexpressible);
+  return value;
+}
+
+function parseEither(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Strict JSON is the common case and much the faster reader; its complaint is of no use here.
+    // The JSON5 reader prints a warning for a line separator that is not escaped.
+    return JSON5.parse(text.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029"));
+  }
+}
+
+/**
+ * Writes strict JSON on one line, without characters that a record may not hold.
+ *
+ * @throws MementoMapError `MM_BAD_INPUT` for what JSON cannot express: no number stands for NaN.
+ */
+export function formatJson(value: unknown): string {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value, refuseInexpressible);
+  } catch (error) {
+    throw new MementoMapError("MM_BAD_INPUT", "the value cannot be written as JSON", {
+      cause: error,
+    });
+  }
+  if (text === undefined) {
+    throw new MementoMapError("MM_BAD_INPUT", `a ${typeof value} cannot be written as JSON`);
+  }
+  return text.replaceAll("\u007f", "\\u007f");
+}
+
+function refuseInexpressible(name: string, value: unknown): unknown {
+  if (typeof value === "number" && !Number.isFinite(value)) {
+    throw new TypeError(`member ${JSON.stringify(name)} is ${value}`);
+  }
+  return value;
+}
+
+/** Whether a JSON value is an object and not an array or null. */
+export function isJsonObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** How much a file holds behind its headers. The header `!size` states it. */
+export interface MapSize {
+  /** Bytes of all lines after the last header. */
+  readonly bytes: number;
+  readonly records: number;
+}
+
+/** The name of the header. */
+export const SIZE_HEADER = "size";
+
+/** Digits of the largest safe integer: a line is as long for an empty map as for the largest. */
+const MAX_DIGITS = String(Number.MAX_SAFE_INTEGER).length;
+const LINE_LENGTH = textOf({ bytes: 0, records: 0 }).length + 2 * (MAX_DIGITS - 1);
+
+/**
+ * The header line, without its end. Blanks behind it give it the same length for every size, so that
+ * a writer can leave room for it and fill it in when the size is known.
+ */
+export function sizeLine(size: MapSize): string {
+  return textOf(size).padEnd(LINE_LENGTH);
+}
+
+function textOf({ bytes, records }: MapSize): string {
+  return `!${SIZE_HEADER} {"bytes":${bytes},"records":${records}}`;
+}
+
+/**
+ * Reads the value of the header.
+ *
+ * @throws MementoMapError `MM_BAD_HEADER`.
+ */
+export function parseSize(value: unknown): MapSize {
+  const { bytes, records } = isJsonObject(value) ? value : {};
+  if (isCount(bytes) && isCount(records)) return { bytes, records };
+  throw new MementoMapError(
+    "MM_BAD_HEADER",
+    `the value of header "!${SIZE_HEADER}" is ${quote(formatJson(value))}; expected {"bytes": 120, "records": 4}`,
+  );
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+}
+
+/**
+ * Refuses a file that holds less than its `!size` states, or another number of records. More bytes
+ * for the same records are fine: the lines may end in CRLF.
+ *
+ * @throws MementoMapError `MM_CUT`.
+ */
+export function checkSize(stated: MapSize | undefined, found: FoundSize, source: string): void {
+  const fault = stated === undefined ? undefined : sizeFault(stated, found);
+  if (fault === undefined) return;
+  throw new MementoMapError(
+    "MM_CUT",
+    `${fault}; fetch or copy the file again, or, if its rows were edited, ` +
+      `write it with "mementomap merge --force" or remove the line "!${SIZE_HEADER}"`,
+    { position: { source } },
+  );
+}
+
+/** What a reader has seen; it leaves out what it does not know. */
+export type FoundSize = Partial<MapSize>;
+
+/** What is wrong with the size of a file, if anything is. */
+export function sizeFault(stated: MapSize, found: FoundSize): string | undefined {
+  const { bytes = stated.bytes, records = stated.records } = found;
+  if (bytes >= stated.bytes && records === stated.records) return undefined;
+  const isCut = bytes < stated.bytes || records < stated.records;
+  const fault = isCut ? "the map is cut short" : "the map has more records than it states";
+  const expected = `"!${SIZE_HEADER}" states ${formatAmount(stated.bytes, "byte")} and ${formatAmount(stated.records, "record")}`;
+  const held = [
+    ...(found.bytes === undefined ? [] : [formatAmount(bytes, "byte")]),
+    ...(found.records === undefined ? [] : [formatAmount(records, "record")]),
+  ];
+  return `${fault}: ${expected}, found ${held.join(" and ")}`;
+}
+
+/**
+ * Refuses a map that has neither a record nor a `!size` that says so: an empty file, or what is left
+ * of a map cut within its headers. "Absent" of everything would be an answer from nothing.
+ *
+ * @throws MementoMapError `MM_EMPTY`.
+ */
+export function refuseNoRecords(stated: MapSize | undefined, source: string): void {
+  if (stated !== undefined) return;
+  throw new MementoMapError(
+    "MM_EMPTY",
+    `the map holds no record, and has no "!${SIZE_HEADER}" to say that this is meant; fetch or make it again`,
+    { position: { source } },
+  );
+}
+
+const ENCODER = new TextEncoder();
+const UNKNOWN: MapSize = { bytes: 0, records: 0 };
+
+/** The header lines of a map, `!size` included: as long for every size. */
+export class SizedHead {
+  readonly #before: string;
+  readonly #after: string;
+  /** Bytes of all lines. */
+  readonly length: number;
+  /** How many lines there are. */
+  readonly lines: number;
+
+  constructor(headers: UkvsHeaders) {
+    const lines = formatHeaders(headers);
+    const own = ENCODER.encode(sizeLine(UNKNOWN));
+    const isBefore = (line: string): boolean => compareBytes(ENCODER.encode(line), own) < 0;
+    this.#before = linesText(lines.filter(isBefore));
+    this.#after = linesText(lines.filter((line) => !isBefore(line)));
+    this.lines = lines.length + 1;
+    this.length = this.bytes(UNKNOWN).length;
+  }
+
+  /** The lines, each with its end. */
+  bytes(size: MapSize): Uint8Array {
+    return ENCODER.encode(`${this.#before}${sizeLine(size)}\n${this.#after}`);
+  }
+}
+
+function linesText(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+/** The kind of a file is decided by so much of its first row. */
+const START_BYTES = 16 * 1024;
+const DECODER = new TextDecoder("latin1");
+
+/** Files that `generate` makes a map of, by their first row. */
+const INDEXES: readonly (readonly [kind: string, firstRow: RegExp])[] = [
+  ["a WARC file", /^WARC\/\d/],
+  ["an ARC file", /^filedesc:\/\/\S+ /],
+  // oxlint-disable-next-line no-control-regex -- ZIP files begin so
+  ["a WACZ file", /^PK\u0003\u0004/],
+  ["a Parquet file", /^PAR1/],
+  // The count of a key never looks like a datetime of 14 digits.
+  ["a CDXJ index", /^\S+[ \t]+(?:19|20)\d{12}(?:\d{3})?[ \t]+\{/],
+  ["a CDX index", /^ ?CDX(?: [A-Za-z])+\s*$|^\S+[ \t]+(?:19|20)\d{12}(?:\d{3})?[ \t]/],
+];
+
+/**
+ * Refuses what is not a map by the first row behind its headers: web pages, indexes, WARC files.
+ *
+ * Every reader of maps asks this first: a search would otherwise say "absent" of everything, and
+ * other readers complain about each row. A file that names its fields says what it is.
+ *
+ * @param bytes from the first row on; the line is found here.
+ * @throws MM_BAD_INPUT
+ */
+export function refuseForeignFile(
+  bytes: Uint8Array,
+  headers: readonly Header[],
+  source: string,
+): void {
+  if (namesFields(headers)) return;
+  const start = bytes.subarray(markLength(bytes), START_BYTES);
+  const end = start.indexOf(LF);
+  const row = DECODER.decode(end === -1 ? start : start.subarray(0, end)).trimEnd();
+  if (looksLikeHtml(`${row} `)) throw htmlInstead("a map", source);
+  const [kind] = INDEXES.find(([, firstRow]) => firstRow.test(`${row} `)) ?? [];
+  if (kind === undefined) return;
+  throw new MementoMapError(
+    "MM_BAD_INPUT",
+    `this is ${kind}, not a map; make a map with mementomap generate`,
+    { position: { source } },
+  );
 }

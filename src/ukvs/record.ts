@@ -1,7 +1,6 @@
-import { MementoMapError, quote } from "../errors.ts";
-import type { Fields } from "./header.ts";
-import { formatJson, isJsonObject, parseRelaxedJson } from "./relaxed-json.ts";
-import { formatAmount } from "../amount.ts";
+import { formatAmount, MementoMapError, type Position, quote } from "../errors.ts";
+import { type Fields, formatJson, isJsonObject, parseRelaxedJson } from "./header.ts";
+import { BACKSLASH, compareRanges, copyRange, QUOTE, SPACE, TAB } from "../bytes/bytes.ts";
 
 /** One line of a file: key columns, value columns, and what its JSON block adds. */
 export interface UkvsRecord {
@@ -49,7 +48,7 @@ export function parseRecord(line: string, fields: Fields): UkvsRecord {
     if (text === undefined) throw badLine(`a quoted column is not closed: ${quote(line)}`);
     const isValue = columns.length >= fields.keys.length;
     columns.push(isValue && text === NONE ? undefined : parseColumn(text));
-    at = skipBlanks(line, at + text.length);
+    at = afterBlanks(line, at + text.length);
   }
   if (columns.length < expected) {
     const names = [...fields.keys, ...fields.values].join(", ");
@@ -122,7 +121,7 @@ function jsonBlock(line: string, at: number): Record<string, unknown> {
   return json;
 }
 
-function skipBlanks(line: string, at: number): number {
+function afterBlanks(line: string, at: number): number {
   BLANKS.lastIndex = at;
   BLANKS.exec(line);
   return BLANKS.lastIndex;
@@ -130,4 +129,235 @@ function skipBlanks(line: string, at: number): number {
 
 function badLine(message: string, cause?: unknown): MementoMapError {
   return new MementoMapError("MM_BAD_LINE", message, { cause });
+}
+
+/** Whether a byte separates columns. */
+export function isBlank(byte: number): boolean {
+  return byte === SPACE || byte === TAB;
+}
+
+/** The offset of the first byte from `at` on that is no blank, or `end`. */
+export function skipBlanks(bytes: Uint8Array, at: number, end: number): number {
+  let next = at;
+  while (next < end && isBlank(bytes[next])) next++;
+  return next;
+}
+
+/**
+ * The offset after the column that starts at `start`; a quoted column may hold blanks.
+ *
+ * A quote that is never closed takes the rest of the line, which then reads as no JSON string.
+ */
+export function columnEnd(bytes: Uint8Array, start: number, end: number): number {
+  let at = start;
+  if (bytes[start] === QUOTE) {
+    at++;
+    while (at < end && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
+    at = Math.min(at, end);
+  }
+  while (at < end && !isBlank(bytes[at])) at++;
+  return at;
+}
+
+/** The offset after the last of `count` columns, or -1 if there are fewer. */
+export function columnsEnd(bytes: Uint8Array, start: number, end: number, count: number): number {
+  let at = start;
+  for (let column = 0; column < count; column++) {
+    if (column > 0) at = skipBlanks(bytes, at, end);
+    if (at >= end) return -1;
+    at = columnEnd(bytes, at, end);
+  }
+  return at;
+}
+
+/**
+ * Compares key columns one after the other, as written, by unsigned bytes. How many blanks stand
+ * between them does not matter.
+ */
+export function compareColumns(
+  a: Uint8Array,
+  aStart: number,
+  aEnd: number,
+  b: Uint8Array,
+  bStart: number,
+  bEnd: number,
+): number {
+  let left = aStart;
+  let right = bStart;
+  while (left < aEnd && right < bEnd) {
+    const leftEnd = columnEnd(a, left, aEnd);
+    const rightEnd = columnEnd(b, right, bEnd);
+    const order = compareRanges(a, left, leftEnd, b, right, rightEnd);
+    if (order !== 0) return order;
+    left = skipBlanks(a, leftEnd, aEnd);
+    right = skipBlanks(b, rightEnd, bEnd);
+  }
+  return aEnd - left - (bEnd - right);
+}
+
+const DECODER = new TextDecoder();
+
+/** How key tuples are compared in a file of so many key fields. */
+export function keyComparison(keyCount: number): typeof compareRanges {
+  return keyCount === 1 ? compareRanges : compareColumns;
+}
+
+/** The last key tuple seen, kept where the bytes it stood in go away. */
+export class LastKey {
+  readonly #compare: typeof compareRanges;
+  #last = new Uint8Array(256);
+  #lastLength = 0;
+  #isFirst = true;
+
+  constructor(keyCount: number) {
+    this.#compare = keyComparison(keyCount);
+  }
+
+  /** Compares the last key tuple with one to come; negative if there is no last. */
+  compareTo(bytes: Uint8Array, start: number, end: number): number {
+    if (this.#isFirst) return -1;
+    return this.#compare(this.#last, 0, this.#lastLength, bytes, start, end);
+  }
+
+  /** Makes a key tuple the last one seen. Copies it: the bytes may change later. */
+  remember(bytes: Uint8Array, start: number, end: number): void {
+    const length = end - start;
+    if (length > this.#last.length) this.#last = new Uint8Array(length * 2);
+    copyRange(bytes, start, end, this.#last, 0);
+    this.#lastLength = length;
+    this.#isFirst = false;
+  }
+
+  /** The last key tuple as text, for messages. */
+  text(): string {
+    return DECODER.decode(this.#last.subarray(0, this.#lastLength));
+  }
+}
+
+/** The error for a key that comes before the one on the line above. */
+export function notSorted(
+  key: string,
+  previous: string,
+  position: Position | undefined,
+): MementoMapError {
+  return new MementoMapError(
+    "MM_NOT_SORTED",
+    `key ${quote(key)} comes after ${quote(previous)}; sort by bytes, as "LC_ALL=C sort" does`,
+    { position },
+  );
+}
+
+/** The error for keys that the record before has too, in a map. */
+export function duplicateKey(key: string, position: Position | undefined): MementoMapError {
+  return new MementoMapError(
+    "MM_NOT_SORTED",
+    `key ${quote(key)} comes twice; a map has one row for each key`,
+    { position },
+  );
+}
+
+/**
+ * The time a datetime key covers, both ends included. Each end is a prefix of `YYYYMMDDhhmmss` and
+ * stands for all times that begin with it; an end that is absent is open.
+ */
+export interface DatetimeRange {
+  readonly from?: string;
+  readonly until?: string;
+}
+
+const PREFIX = /^\d{4,14}$/;
+const MAX_LENGTH = 14;
+
+/**
+ * Reads a datetime key: a prefix of 4 to 14 digits, or a range `a:b`, `a:`, `:b`, `:`.
+ *
+ * @throws MementoMapError `MM_BAD_KEY` for other text, times that do not exist, and ranges that end
+ *   before they begin.
+ */
+export function parseDatetimeKey(text: string): DatetimeRange {
+  const parts = text.split(":");
+  if (parts.length > 2) throw badKey(text, 'more than one ":"');
+  const [first = "", last = first] = parts;
+  if (parts.length === 1 && first === "") throw badKey(text, "it is empty");
+  for (const prefix of [first, last]) if (prefix !== "") checkPrefix(prefix, text);
+  if (first !== "" && last !== "" && first.slice(0, last.length) > last) {
+    throw badKey(text, "it ends before it begins");
+  }
+  return {
+    ...(first === "" ? {} : { from: first }),
+    ...(last === "" ? {} : { until: last }),
+  };
+}
+
+/** Writes the shortest key that covers the same time: a range from and until one prefix is that. */
+export function formatDatetimeKey(range: DatetimeRange): string {
+  const { from = "", until = "" } = range;
+  return from === until && from !== "" ? from : `${from}:${until}`;
+}
+
+/**
+ * Whether a range holds a time of 14 digits.
+ *
+ * @throws MementoMapError `MM_BAD_KEY` if `datetime14` is no such time.
+ */
+export function covers(range: DatetimeRange, datetime14: string): boolean {
+  if (datetime14.length !== MAX_LENGTH) throw badKey(datetime14, "expected YYYYMMDDhhmmss");
+  checkPrefix(datetime14, datetime14);
+  const { from, until } = range;
+  return (
+    (from === undefined || datetime14 >= from) &&
+    (until === undefined || datetime14.slice(0, until.length) <= until)
+  );
+}
+
+/** Whether two ranges have a time in common. */
+export function overlap(a: DatetimeRange, b: DatetimeRange): boolean {
+  return firstTime(a) <= lastTime(b) && firstTime(b) <= lastTime(a);
+}
+
+/** Whether all times of a range are in another. */
+export function contains(outer: DatetimeRange, inner: DatetimeRange): boolean {
+  return firstTime(outer) <= firstTime(inner) && lastTime(inner) <= lastTime(outer);
+}
+
+/** Fourteen digits: what a beginning leaves out counts as 0. */
+function firstTime({ from = "" }: DatetimeRange): string {
+  return from.padEnd(MAX_LENGTH, "0");
+}
+
+/** Fourteen digits: what an end leaves out counts as 9. */
+function lastTime({ until = "" }: DatetimeRange): string {
+  return until.padEnd(MAX_LENGTH, "9");
+}
+
+/** Refuses digits that begin no time: there is no month 13, and none begins with 2. */
+function checkPrefix(prefix: string, key: string): void {
+  if (!PREFIX.test(prefix))
+    throw badKey(key, "expected 4 to 14 digits, a prefix of YYYYMMDDhhmmss");
+  const year = Number(prefix.slice(0, 4));
+  const month = Number(prefix.slice(4, 6));
+  checkPart(key, "month", prefix.slice(4, 6), 1, 12);
+  checkPart(key, "day", prefix.slice(6, 8), 1, daysOf(year, month));
+  checkPart(key, "hour", prefix.slice(8, 10), 0, 23);
+  checkPart(key, "minute", prefix.slice(10, 12), 0, 59);
+  checkPart(key, "second", prefix.slice(12, 14), 0, 59);
+}
+
+function checkPart(key: string, name: string, digits: string, least: number, most: number): void {
+  if (digits === "") return;
+  // A single digit is the first of two: it stands for all numbers that begin with it.
+  const missing = 10 ** (2 - digits.length);
+  const low = Number(digits) * missing;
+  if (low + missing - 1 < least || low > most) throw badKey(key, `there is no ${name} ${digits}`);
+}
+
+function daysOf(year: number, month: number): number {
+  if (month === 2) {
+    return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0 ? 29 : 28;
+  }
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+}
+
+function badKey(key: string, fault: string): MementoMapError {
+  return new MementoMapError("MM_BAD_KEY", `datetime key ${quote(key)}: ${fault}`);
 }

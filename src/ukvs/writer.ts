@@ -1,10 +1,14 @@
-import { LF } from "../bytes/ascii.ts";
-import { copyRange } from "../bytes/copy.ts";
+import { copyRange, LF } from "../bytes/bytes.ts";
 import { MementoMapError, quote } from "../errors.ts";
-import { columnsEnd } from "./columns.ts";
+import {
+  columnsEnd,
+  formatRecord,
+  keyComparison,
+  LastKey,
+  notSorted,
+  type UkvsRecord,
+} from "./record.ts";
 import { headerText, type Fields, type UkvsHeaders } from "./header.ts";
-import { keyComparison, LastKey, notSorted } from "./key-order.ts";
-import { formatRecord, type UkvsRecord } from "./record.ts";
 
 /** Where bytes go. Each chunk is the sink's to keep. */
 export interface ByteSink {

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { markLength, withoutMark } from "../../src/bytes/byte-order-mark.ts";
+import { markLength } from "../../src/bytes/bytes.ts";
+import { withoutMark } from "../../src/bytes/peek.ts";
 import { chunked } from "../support/chunked.ts";
 
 async function without(text: string, cut: number): Promise<string> {

@@ -1,8 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { compareWithin } from "../../src/bytes/compare-within.ts";
-import { compareBytes } from "../../src/bytes/compare.ts";
+import { compareBytes, compareWithin } from "../../src/bytes/bytes.ts";
 
 /** Few letters, so that long beginnings are shared; some above 0x7f, where signs would show. */
 const key = fc.array(fc.constantFrom(0x61, 0x61, 0x61, 0x62, 0x7f, 0x80, 0xff), { maxLength: 12 });

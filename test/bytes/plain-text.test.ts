@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { isPlainText } from "../../src/bytes/plain-text.ts";
+import { isPlainText } from "../../src/bytes/bytes.ts";
 
 /** Mostly printable, so that a whole array often is, with the bytes at the edges of the classes. */
 const byte = fc.oneof(

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { wholeLines } from "../../src/bytes/whole-lines.ts";
+import { wholeLines } from "../../src/bytes/lines.ts";
 import { chunked } from "../support/chunked.ts";
 
 const text = fc.string({ unit: fc.constantFrom("a", "b", "\n", "\n"), maxLength: 60 });

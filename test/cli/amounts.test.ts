@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { formatAmount } from "../../src/amount.ts";
+import { formatAmount } from "../../src/errors.ts";
 import { ROOT } from "../support/code-blocks.ts";
 
 const NOUNS =

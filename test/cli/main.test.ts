@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { Interrupt } from "../../src/files/interrupt.ts";
+import { Interrupt } from "../../src/interruption.ts";
 import { runCli, testIo } from "../support/run-cli.ts";
 import { scratchDir } from "../support/scratch.ts";
 import { main } from "../../src/cli/main.ts";

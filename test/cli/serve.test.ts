@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { Interrupt } from "../../src/files/interrupt.ts";
+import { Interrupt } from "../../src/interruption.ts";
 import { runCli } from "../support/run-cli.ts";
 import { scratchDir } from "../support/scratch.ts";
 import { EXAMPLE_MAP } from "../support/serving.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { formatAmount, formatCount } from "../../src/amount.ts";
+import { formatAmount, formatCount } from "../../src/errors.ts";
 import {
   formatDuration,
   formatSize,

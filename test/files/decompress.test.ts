@@ -1,7 +1,8 @@
 import { gzipSync } from "node:zlib";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decompressed, recognizeCompression } from "../../src/files/decompress.ts";
+import { recognizeCompression } from "../../src/bytes/bytes.ts";
+import { decompressed } from "../../src/files/decompress.ts";
 import { chunked, collected } from "../support/chunked.ts";
 
 const ZSTD_HELLO_WORLD = [

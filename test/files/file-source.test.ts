@@ -2,7 +2,7 @@ import { mkdirSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { FileSource } from "../../src/files/file-source.ts";
+import { FileSource } from "../../src/files/input-file.ts";
 import { scratchDir } from "../support/scratch.ts";
 
 describe("FileSource", () => {

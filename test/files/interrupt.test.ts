@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Interrupt } from "../../src/files/interrupt.ts";
+import { Interrupt } from "../../src/interruption.ts";
 
 describe("Interrupt", () => {
   it("aborts its signal with a reason that names who asked", () => {

@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { PassThrough, Writable } from "node:stream";
 import * as zlib from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { Interrupt } from "../../src/files/interrupt.ts";
+import { Interrupt } from "../../src/interruption.ts";
 import { isClosedPipe, openOutput, withOutput } from "../../src/files/output-file.ts";
 import { scratchDir } from "../support/scratch.ts";
 

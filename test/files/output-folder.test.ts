@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { Interrupt } from "../../src/files/interrupt.ts";
-import { withOutputFolder } from "../../src/files/output-folder.ts";
+import { Interrupt } from "../../src/interruption.ts";
+import { withOutputFolder } from "../../src/files/output-file.ts";
 import { scratchDir } from "../support/scratch.ts";
 
 async function writePage(folder: string): Promise<void> {

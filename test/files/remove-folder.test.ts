@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { removeFolderNow } from "../../src/files/remove-folder.ts";
+import { removeFolderNow } from "../../src/files/scratch.ts";
 import { scratchDir } from "../support/scratch.ts";
 
 describe("removeFolderNow", () => {

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { Interrupt } from "../../src/files/interrupt.ts";
-import { withTempDir } from "../../src/files/temp-dir.ts";
+import { Interrupt } from "../../src/interruption.ts";
+import { withTempDir } from "../../src/files/scratch.ts";
 import { scratchDir } from "../support/scratch.ts";
 
 describe("withTempDir", () => {

@@ -2,13 +2,16 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { isAbandoned, ownerMark } from "../../src/files/owner-mark.ts";
-import { lockFile } from "../../src/files/lock-file.ts";
-import { Interrupt } from "../../src/files/interrupt.ts";
-import { withOutput } from "../../src/files/output-file.ts";
-import { withOutputFolder } from "../../src/files/output-folder.ts";
-import { withTempDir } from "../../src/files/temp-dir.ts";
-import { removeAbandoned, temporaryPath } from "../../src/files/temporary-path.ts";
+import {
+  isAbandoned,
+  ownerMark,
+  removeAbandoned,
+  temporaryPath,
+  withTempDir,
+} from "../../src/files/scratch.ts";
+import { lockFile } from "../../src/files/shared-files.ts";
+import { Interrupt } from "../../src/interruption.ts";
+import { withOutput, withOutputFolder } from "../../src/files/output-file.ts";
 import { scratchDir } from "../support/scratch.ts";
 
 /** The mark of a process of this machine that has ended. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ZstdWindowCheck } from "../../src/files/zstd-window.ts";
+import { ZstdWindowCheck } from "../../src/files/decoders.ts";
 import { decompressed } from "../../src/files/decompress.ts";
 import { chunked, collected } from "../support/chunked.ts";
 

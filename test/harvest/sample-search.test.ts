@@ -15,7 +15,7 @@ import { describe, expect, it } from "vitest";
 import { isMementoMapError } from "../../src/errors.ts";
 import type { SampleSearchOptions, SampleSearchSummary } from "../../src/harvest/sample-search.ts";
 import { sampleSearch } from "../../src/harvest/sample-search.ts";
-import { Interrupt } from "../../src/files/interrupt.ts";
+import { Interrupt } from "../../src/interruption.ts";
 import { serveOnLoopback } from "../support/http-server.ts";
 import { runCli } from "../support/run-cli.ts";
 import { scratchDir } from "../support/scratch.ts";

@@ -1,12 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
-  tryReadDatetime,
-  writeDatetime,
-  writeHttpDate,
-  writeRfc3339,
-} from "../../src/memento/datetime-bytes.ts";
-import {
   datetimeOfEpochMs,
   epochMs,
   formatDatetime,
@@ -15,6 +9,10 @@ import {
   parseAcceptDatetime,
   parsePaddedDatetime,
   tryParseDatetime,
+  tryReadDatetime,
+  writeDatetime,
+  writeHttpDate,
+  writeRfc3339,
 } from "../../src/memento/datetime.ts";
 
 const seconds = fc.integer({ min: -62_167_219_200, max: 253_402_300_799 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseLinkHeader } from "../../src/memento/link-header.ts";
+import { parseLinkHeader } from "../../src/memento/links.ts";
 
 describe("parseLinkHeader", () => {
   it.each<[string, string[], string | undefined]>([

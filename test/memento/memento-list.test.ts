@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { MementoList } from "../../src/memento/memento-list.ts";
-import type { Memento } from "../../src/memento/memento.ts";
+import { type Memento, MementoList } from "../../src/memento/memento-list.ts";
 
 const mementos: fc.Arbitrary<Memento[]> = fc.array(
   fc.record({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { pagesToFollow } from "../../src/memento/pages-to-follow.ts";
+import { pagesToFollow } from "../../src/memento/timemap-reading.ts";
 import { timeMapReader } from "../../src/memento/timemap-reader.ts";
 
 function followed(text: string): string[] {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { mergeTimeMaps } from "../../src/aggregate/merge.ts";
 import { MementoList } from "../../src/memento/memento-list.ts";
-import { summarizeTimeMap } from "../../src/memento/summary.ts";
+import { summarizeTimeMap } from "../../src/memento/timemap-document.ts";
 
 const ARCHIVES = ["a", "b", "c"].map((id) => ({ id, name: id.toUpperCase() }));
 

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { MementoList } from "../../src/memento/memento-list.ts";
 import { datetimeOfEpochMs } from "../../src/memento/datetime.ts";
-import { pagesToFollow } from "../../src/memento/pages-to-follow.ts";
+import { pagesToFollow, type TimeMapReading } from "../../src/memento/timemap-reading.ts";
 import {
   TIMEMAP_FORMATS,
   type TimeMapDocument,
@@ -10,9 +10,7 @@ import {
   type TimeMapPaging,
 } from "../../src/memento/timemap-document.ts";
 import { timeMapReader } from "../../src/memento/timemap-reader.ts";
-import type { TimeMapReading } from "../../src/memento/timemap-reading.ts";
-import { timeGateLinks } from "../../src/memento/write-link.ts";
-import { describeMemento, writeTimeMap } from "../../src/memento/write-timemap.ts";
+import { describeMemento, timeGateLinks, writeTimeMap } from "../../src/memento/write-timemap.ts";
 
 /** What MemGator 1.0-rc9 wrote of the mementos below. */
 const MEMGATOR_TIMEMAPS: Readonly<Record<TimeMapFormat, string>> = {

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Interrupt } from "../../src/files/interrupt.ts";
+import { Interrupt } from "../../src/interruption.ts";
 import { runCli } from "../support/run-cli.ts";
 import { zipNum } from "../support/zipnum-fixture.ts";
 import type { Crawl } from "./crawl.ts";

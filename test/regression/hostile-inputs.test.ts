@@ -2,10 +2,8 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { newDamageLog } from "../../src/bytes/damage.ts";
 import { warcRows } from "../../src/input/warc.ts";
-import { findMember } from "../../src/files/find-member.ts";
-import { soundMembers } from "../../src/files/gzip-members.ts";
-import { SearchEffort } from "../../src/files/search-effort.ts";
-import { StoredWindow } from "../../src/files/stored-window.ts";
+import { findMember, SearchEffort, soundMembers } from "../../src/files/gzip-members.ts";
+import { StoredWindow } from "../../src/files/gzip-member.ts";
 import { chunked } from "../support/chunked.ts";
 import { cpuTime } from "../support/cpu-time.ts";
 

@@ -1,7 +1,7 @@
 import { renameSync, writeFileSync } from "node:fs";
 import { expect, it, vi } from "vitest";
 import { MementoMapError } from "../../src/errors.ts";
-import { FileSource } from "../../src/files/file-source.ts";
+import { FileSource } from "../../src/files/input-file.ts";
 import { EXAMPLE_MAP, serving } from "../support/serving.ts";
 
 /** A publisher that was out of open files when its map changed never took the new one. */

@@ -1,7 +1,7 @@
 import { Readable, Writable } from "node:stream";
 import type { Io } from "../../src/cli/common/io.ts";
 import { main } from "../../src/cli/main.ts";
-import { Interrupt } from "../../src/files/interrupt.ts";
+import { Interrupt } from "../../src/interruption.ts";
 
 export interface CliResult {
   readonly code: number;

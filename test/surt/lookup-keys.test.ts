@@ -1,7 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { surtKey } from "../../src/surt/key.ts";
-import { lookupKeys } from "../../src/surt/lookup-keys.ts";
+import { lookupKeys, surtKey } from "../../src/surt/key.ts";
 import { surt } from "../../src/surt/surt.ts";
 import { anyUri } from "./uri-arbitraries.ts";
 

@@ -1,9 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { byteString } from "../../src/surt/byte-string.ts";
+import { byteString } from "../../src/bytes/bytes.ts";
 import { canonicalSurt } from "../../src/surt/canonical-surt.ts";
-import { surtBytes } from "../../src/surt/surt-bytes.ts";
-import { surt } from "../../src/surt/surt.ts";
+import { surt, surtBytes } from "../../src/surt/surt.ts";
 import { anyUri } from "./uri-arbitraries.ts";
 
 const encoder = new TextEncoder();

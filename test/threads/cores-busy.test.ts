@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { expect, it } from "vitest";
-import { keepCoresBusy } from "../../src/threads/cores-busy.ts";
+import { keepCoresBusy } from "../../src/threads/thread.ts";
 
 it("knows when nothing is free to help", () => {
   const cores = availableParallelism();

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { describe, expect, it } from "vitest";
-import { startWorker } from "../../src/threads/start-worker.ts";
+import { startWorker } from "../../src/threads/thread.ts";
 
 /** A thread that tells whether V8 optimises its functions in the background. */
 const TELLS = new URL(

@@ -1,9 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { compareBytes } from "../../src/bytes/compare.ts";
-import { columnEnd, columnsEnd, compareColumns } from "../../src/ukvs/columns.ts";
-import { formatRecord } from "../../src/ukvs/record.ts";
+import { compareBytes } from "../../src/bytes/bytes.ts";
+import { columnEnd, columnsEnd, compareColumns, formatRecord } from "../../src/ukvs/record.ts";
 
 const encoder = new TextEncoder();
 const twoKeys = { keys: ["a", "b"], values: [] };

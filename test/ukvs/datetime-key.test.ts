@@ -6,7 +6,7 @@ import {
   formatDatetimeKey,
   parseDatetimeKey,
   type DatetimeRange,
-} from "../../src/ukvs/datetime-key.ts";
+} from "../../src/ukvs/record.ts";
 
 const badKey = expect.objectContaining({ code: "MM_BAD_KEY" });
 

@@ -2,10 +2,9 @@ import { readFileSync } from "node:fs";
 
 import { describe, expect, it } from "vitest";
 
-import { lookupKeys } from "../../src/surt/lookup-keys.ts";
+import { lookupKeys } from "../../src/surt/key.ts";
 import { addFrequencies, formatFrequency, parseFrequency } from "../../src/ukvs/frequency.ts";
-import { formatHeaders } from "../../src/ukvs/header.ts";
-import { sizeLine } from "../../src/ukvs/map-size.ts";
+import { formatHeaders, sizeLine } from "../../src/ukvs/header.ts";
 import { readUkvs } from "../../src/ukvs/reader.ts";
 import { formatRecord } from "../../src/ukvs/record.ts";
 

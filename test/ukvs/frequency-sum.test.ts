@@ -5,16 +5,14 @@ import { isMementoMapError } from "../../src/errors.ts";
 import {
   addFrequencies,
   formatFrequency,
-  isPresent,
-  parseFrequency,
-  tryParseFrequency,
   type Frequency,
-} from "../../src/ukvs/frequency.ts";
-import {
   frequencyIsZero,
   FrequencySum,
+  isPresent,
   MAX_FREQUENCY_BYTES,
-} from "../../src/ukvs/frequency-sum.ts";
+  parseFrequency,
+  tryParseFrequency,
+} from "../../src/ukvs/frequency.ts";
 import { frequency } from "./frequency-arbitraries.ts";
 
 const encoder = new TextEncoder();

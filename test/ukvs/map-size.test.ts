@@ -1,10 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isMementoMapError } from "../../src/errors.ts";
-import { parseHeader, UkvsHeaders } from "../../src/ukvs/header.ts";
-import { checkSize, sizeLine } from "../../src/ukvs/map-size.ts";
-import { SizedHead } from "../../src/ukvs/sized-head.ts";
-import { countLines } from "../../src/bytes/count-lines.ts";
+import { checkSize, parseHeader, SizedHead, sizeLine, UkvsHeaders } from "../../src/ukvs/header.ts";
+import { countLines } from "../../src/bytes/bytes.ts";
 
 function outcome(run: () => void): string {
   try {

@@ -2,14 +2,13 @@ import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bodyStart, type HttpClient } from "../../http/http-client.ts";
-import { isMementoMapError, MementoMapError, quote } from "../../errors.ts";
+import { internalFault, isMementoMapError, MementoMapError, quote } from "../../errors.ts";
 import { type Archive, parseArchiveList } from "./archive.ts";
 import { NodeClient } from "../../http/node-client.ts";
 import { foreseenError, ioError } from "../../files/io-error.ts";
 import type { ProxySettings } from "../../http/proxy-settings.ts";
 import { interruptible } from "../../interruption.ts";
-import { internalFault } from "../../files/internal-fault.ts";
-import { type FileStamp, isSameStamp, stampIfThere } from "../../files/file-stamp.ts";
+import { type FileStamp, isSameStamp, stampIfThere } from "../../files/shared-files.ts";
 
 const MAX_LIST_BYTES = 4 * 2 ** 20;
 

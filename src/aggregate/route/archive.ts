@@ -1,8 +1,7 @@
 import { isMementoMapError, MementoMapError, quote } from "../../errors.ts";
-import { lastSecondOf } from "../../memento/last-second.ts";
-import { parsePaddedDatetime } from "../../memento/datetime.ts";
-import { parseDatetimeKey } from "../../ukvs/datetime-key.ts";
-import { isJsonObject } from "../../ukvs/relaxed-json.ts";
+import { lastSecondOf, parsePaddedDatetime } from "../../memento/datetime.ts";
+import { parseDatetimeKey } from "../../ukvs/record.ts";
+import { isJsonObject } from "../../ukvs/header.ts";
 
 /** An archive that an aggregator may ask; a member of the list of archives. */
 export interface Archive {

@@ -4,16 +4,22 @@ import { MementoMapError } from "../../errors.ts";
 import type { Archive } from "./archive.ts";
 import type { RoutedMap } from "./routed-map.ts";
 import { webAddress } from "../../publish/fetch/discover.ts";
-import { readJson } from "../../files/json-file.ts";
+import {
+  type FileStamp,
+  isSameStamp,
+  readJson,
+  stampIfThere,
+  stampOf,
+} from "../../files/shared-files.ts";
 import { type FetchState, statePath } from "../../publish/fetch/fetch-state.ts";
 import { FreshMap, type FreshMapOptions } from "../../publish/fetch/fresh-map.ts";
-import { type FileStamp, isSameStamp, stampIfThere, stampOf } from "../../files/file-stamp.ts";
 import { foreseenError, ioError } from "../../files/io-error.ts";
 import { extentOf } from "../../map/map-extent.ts";
 import { type MapExtent, type MapGuardOptions, refuseShrunk } from "../../map/map-guard.ts";
 import { MAX_INDEX_BYTES, MemoryIndex } from "../../map/lookup/memory-index.ts";
 import { validateMap } from "../../map/validate.ts";
-import { decompressed, recognizeCompression } from "../../files/decompress.ts";
+import { decompressed } from "../../files/decompress.ts";
+import { recognizeCompression } from "../../bytes/bytes.ts";
 
 /** Where a map comes from, and the file it is in. */
 export interface MapPlace {

@@ -1,8 +1,8 @@
 import type { MemoryIndex } from "../../map/lookup/memory-index.ts";
 import { datetimeOfEpochMs, formatDatetime } from "../../memento/datetime.ts";
-import type { DatetimeRange } from "../../ukvs/datetime-key.ts";
+import type { DatetimeRange } from "../../ukvs/record.ts";
 import type { Archive } from "./archive.ts";
-import { SLASH } from "../../bytes/ascii.ts";
+import { SLASH } from "../../bytes/bytes.ts";
 
 /** The map of an archive, as a router uses it. */
 export interface RoutedMap {

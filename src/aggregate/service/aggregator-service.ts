@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Stop } from "../upstream.ts";
 import { isMementoMapError } from "../../errors.ts";
 import { datetimeOfEpochMs, parseAcceptDatetime } from "../../memento/datetime.ts";
-import { packageVersion } from "../../files/package-version.ts";
+import { packageVersion } from "../../files/package-file.ts";
 import { type Log, requestEntry, SILENT_LOG } from "../../http/log.ts";
 import type { RequestHandler } from "../../http/listen.ts";
 import {

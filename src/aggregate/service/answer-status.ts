@@ -1,4 +1,4 @@
-import { packageVersion } from "../../files/package-version.ts";
+import { packageVersion } from "../../files/package-file.ts";
 import { securityPolicy } from "../../publish/serve/page/document.ts";
 import { ABOUT_STYLE, aboutPage } from "./about-page.ts";
 import { aggregatorOpenApi } from "./aggregator-openapi.ts";

@@ -1,10 +1,11 @@
 import type { Aggregation } from "../aggregator.ts";
 import {
+  summarizeTimeMap,
   TIMEMAP_TYPES,
   type TimeMapDocument,
   type TimeMapFormat,
 } from "../../memento/timemap-document.ts";
-import { describeMemento, writeTimeMap } from "../../memento/write-timemap.ts";
+import { describeMemento, timeGateLinks, writeTimeMap } from "../../memento/write-timemap.ts";
 import { notFound, type Problem, problemText } from "../../http/problem.ts";
 import { writeBlock } from "../../http/send.ts";
 import {
@@ -20,10 +21,8 @@ import {
   sendBody,
   sendRefusal,
 } from "./aggregator-exchange.ts";
-import { formatAmount } from "../../amount.ts";
-import { timeGateLinks } from "../../memento/write-link.ts";
+import { formatAmount } from "../../errors.ts";
 import { escapeHtml } from "../../publish/serve/page/html.ts";
-import { summarizeTimeMap } from "../../memento/summary.ts";
 
 /** Which part of a TimeMap is wanted, and how. */
 export interface TimeMapWish {

@@ -1,8 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { RouteRequest } from "../route/decision.ts";
 import { isMementoMapError, MementoMapError, quote } from "../../errors.ts";
-import { parsePaddedDatetime } from "../../memento/datetime.ts";
-import { lastSecondOf } from "../../memento/last-second.ts";
+import { lastSecondOf, parsePaddedDatetime } from "../../memento/datetime.ts";
 
 /** What the headers of a request say about how it is to be answered. */
 export interface Preferences {

@@ -9,7 +9,7 @@ import type {
 } from "../upstream.ts";
 import { steadyClock } from "../session.ts";
 import type { Archive } from "../route/archive.ts";
-import { packageVersion } from "../../files/package-version.ts";
+import { packageVersion } from "../../files/package-file.ts";
 import type { ProxySettings } from "../../http/proxy-settings.ts";
 import { askArchive, type AskedArchive } from "./archive-request.ts";
 import { ACCEPTED_CODINGS } from "../../http/body-decoder.ts";

@@ -3,7 +3,7 @@ import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promis
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { ioError, systemCode } from "../../files/io-error.ts";
-import { removeAbandoned, temporaryPath } from "../../files/temporary-path.ts";
+import { removeAbandoned, temporaryPath } from "../../files/scratch.ts";
 import { type CachedAnswer, type CacheStore, decodeHead, encodeHead } from "./cache-store.ts";
 
 export interface DiskStoreOptions {

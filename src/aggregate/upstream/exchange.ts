@@ -1,6 +1,6 @@
 import type { FailureReason } from "../../http/failure-reason.ts";
 import type { HttpHeaders } from "../../http/http-client.ts";
-import { COLON } from "../../bytes/ascii.ts";
+import { COLON } from "../../bytes/bytes.ts";
 
 /** The start of an answer. */
 export interface AnswerHead {

@@ -12,7 +12,7 @@ import {
 } from "./cache-store.ts";
 import type { SharedAnswer } from "./shared-answer.ts";
 import type { FailureReason } from "../../http/failure-reason.ts";
-import { joinBytes } from "../../bytes/join.ts";
+import { joinBytes } from "../../bytes/bytes.ts";
 import type { HttpHeaders } from "../../http/http-client.ts";
 import {
   type AnswerHead,

@@ -6,7 +6,7 @@ import { isPrivateAddress } from "../../http/private-address.ts";
 import type { Proxy, ProxySettings } from "../../http/proxy-settings.ts";
 import { refusedName } from "../../http/refused-name.ts";
 import { openTunnel, unreachable } from "../../http/tunnel.ts";
-import { sendableUri } from "../../memento/percent-encode.ts";
+import { sendableUri } from "../../memento/memento-list.ts";
 
 export interface OriginPoolsOptions {
   readonly connectTimeoutMs: number;

@@ -1,5 +1,5 @@
 import { isWorkerProcess } from "../../files/processes/worker-link.ts";
-import { withTempDir } from "../../files/temp-dir.ts";
+import { withTempDir } from "../../files/scratch.ts";
 import { aggregateOnce } from "../common/aggregate-once.ts";
 import { AGGREGATE_OPTIONS } from "../common/aggregate-options.ts";
 import { serveAggregator, serveAsWorker } from "../common/aggregate-serve.ts";

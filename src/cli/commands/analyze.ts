@@ -11,7 +11,7 @@ import { captureFilter, INDEX_OPTIONS } from "../common/index-options.ts";
 import type { Io } from "../common/io.ts";
 import { ExitCode } from "../common/io.ts";
 import { runRecord, timelessRecord } from "../common/run-record.ts";
-import { formatCount } from "../../amount.ts";
+import { formatCount } from "../../errors.ts";
 import { formatDuration, formatSize, parsePositive, parseWhole } from "../common/sizes.ts";
 import { showSummary } from "../common/summary.ts";
 import { withProgress, WORK_OPTIONS } from "../common/work-options.ts";

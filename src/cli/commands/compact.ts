@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { PowerLaw } from "../../map/compact/weight-policy.ts";
 import { WEIGHT_DEFAULTS, WeightPolicy } from "../../map/compact/weight-policy.ts";
-import { MementoMapError, quote } from "../../errors.ts";
+import { formatCount, MementoMapError, quote } from "../../errors.ts";
 import type { CompactFileSummary } from "../../map/compact/run/compact-files.ts";
 import { compactFile } from "../../map/compact/run/compact-files.ts";
 import type { BudgetFileSummary } from "../../map/compact/run/budget-files.ts";
@@ -16,7 +16,6 @@ import { ExitCode } from "../common/io.ts";
 import { refuseOtherThanMaps } from "../common/map-argument.ts";
 import { warnOfOddLines } from "../common/odd-lines.ts";
 import { Progress } from "../common/progress.ts";
-import { formatCount } from "../../amount.ts";
 import {
   formatDuration,
   formatSize,

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { discoverMap } from "../../publish/fetch/discover.ts";
 import { PagedSearch } from "../../publish/fetch/paged-search.ts";
-import { isMementoMapError, quote } from "../../errors.ts";
+import { formatAmount, isMementoMapError, quote } from "../../errors.ts";
 import { answerJson, answerLine } from "../../map/lookup/answer-lines.ts";
 import { fetchMap, type FetchResult } from "../../publish/fetch/fetch-map.ts";
 import { NodeClient } from "../../http/node-client.ts";
@@ -9,14 +9,13 @@ import { openInput } from "../../files/input-file.ts";
 import { guardOutputs } from "../../map/output/output-guard.ts";
 import { openOutput } from "../../files/output-file.ts";
 import { ProxySettings } from "../../http/proxy-settings.ts";
-import { withTempDir } from "../../files/temp-dir.ts";
+import { withTempDir } from "../../files/scratch.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import { parseDatetime } from "../common/datetime.ts";
 import { ExitCode, type Io, writeText } from "../common/io.ts";
 import { MAX_SHRINK_OPTION } from "../common/max-shrink-option.ts";
 import { Progress } from "../common/progress.ts";
-import { formatAmount } from "../../amount.ts";
 import { formatDuration, formatSize, parseSize } from "../common/sizes.ts";
 
 export const fetch: Command = defineCommand({

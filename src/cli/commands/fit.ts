@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { BudgetCompaction } from "../../map/compact/budget/budget-compaction.ts";
 import type { Prior } from "../../map/compact/budget/prior.ts";
-import { MementoMapError } from "../../errors.ts";
+import { formatCount, MementoMapError } from "../../errors.ts";
 import type { ChildrenFit, DepthChildren } from "../../map/compact/fit/children-fit.ts";
 import { fitChildren } from "../../map/compact/fit/children-fit.ts";
 import { DepthCounter } from "../../map/compact/fit/depth-counter.ts";
@@ -19,7 +19,6 @@ import type { Io } from "../common/io.ts";
 import { ExitCode, writeText } from "../common/io.ts";
 import { refuseOtherThanMaps } from "../common/map-argument.ts";
 import { warnOfOddLines } from "../common/odd-lines.ts";
-import { formatCount } from "../../amount.ts";
 
 export const fit: Command = defineCommand({
   name: "fit",

@@ -9,7 +9,7 @@ import { generateFiles } from "../../map/generate/generate-files.ts";
 import { folderToRead } from "../../input/open-folder.ts";
 import { withMapOutput } from "../../map/output/map-output.ts";
 import { guardOutputs } from "../../map/output/output-guard.ts";
-import { packageVersion } from "../../files/package-version.ts";
+import { packageVersion } from "../../files/package-file.ts";
 import type { Command } from "../common/command.ts";
 import { defineCommand } from "../common/command.ts";
 import { FORCE_OPTION } from "../common/force-option.ts";

@@ -4,7 +4,7 @@ import { harvestIndex } from "../../harvest/harvest-index.ts";
 import { guardOutputs } from "../../map/output/output-guard.ts";
 import type { PoliteOptions } from "../../harvest/polite-client.ts";
 import { sampleSearch } from "../../harvest/sample-search.ts";
-import { packageVersion } from "../../files/package-version.ts";
+import { packageVersion } from "../../files/package-file.ts";
 import { ProxySettings } from "../../http/proxy-settings.ts";
 import { usage } from "../common/command-line.ts";
 import type { Command } from "../common/command.ts";
@@ -13,7 +13,7 @@ import { parseDatetime } from "../common/datetime.ts";
 import type { Io } from "../common/io.ts";
 import { ExitCode } from "../common/io.ts";
 import { Progress } from "../common/progress.ts";
-import { formatAmount, formatCount } from "../../amount.ts";
+import { formatAmount, formatCount } from "../../errors.ts";
 import { parsePositive, parseWhole } from "../common/sizes.ts";
 import { choice } from "../common/choice.ts";
 

@@ -1,5 +1,5 @@
 import { lineBatches } from "../../bytes/lines.ts";
-import { type Position, quote } from "../../errors.ts";
+import { formatCount, type Position, quote } from "../../errors.ts";
 import { beginsWithLookup, refuseForeignLine } from "../../input/line-kind.ts";
 import { answerJson, answerLine, AnswerWriter } from "../../map/lookup/answer-lines.ts";
 import { type BlockSink, BlockWriter } from "../../map/lookup/block-writer.ts";
@@ -16,7 +16,6 @@ import { ExitCode, type Io } from "../common/io.ts";
 import { LineWriter } from "../common/line-writer.ts";
 import { openMap } from "../../map/lookup/open-map.ts";
 import { Progress } from "../common/progress.ts";
-import { formatCount } from "../../amount.ts";
 
 const decoder = new TextDecoder();
 

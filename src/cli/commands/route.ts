@@ -2,7 +2,7 @@ import { originalUri } from "../../aggregate/service/request-target.ts";
 import { parsePaddedDatetime } from "../../memento/datetime.ts";
 import { ProxySettings } from "../../http/proxy-settings.ts";
 import { MapKeeper } from "../../aggregate/route/map-keeper.ts";
-import { withTempDir } from "../../files/temp-dir.ts";
+import { withTempDir } from "../../files/scratch.ts";
 import type { Archive } from "../../aggregate/route/archive.ts";
 import type { RouteRequest } from "../../aggregate/route/decision.ts";
 import { MapRouter } from "../../aggregate/route/map-router.ts";

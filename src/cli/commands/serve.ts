@@ -8,7 +8,7 @@ import {
   Publisher,
   RateLimit,
 } from "../../server.ts";
-import { internalFault } from "../../files/internal-fault.ts";
+import { internalFault } from "../../errors.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import { ExitCode, type Io } from "../common/io.ts";

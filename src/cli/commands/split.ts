@@ -1,15 +1,14 @@
 import { join } from "node:path";
 import { pageChunks, planPages, type SplitPlan, type SplitSize } from "../../map/split.ts";
 import { withCanonicalMap } from "../../map/canonical-map.ts";
-import type { FileSource } from "../../files/file-source.ts";
-import { withOutput } from "../../files/output-file.ts";
-import { withOutputFolder } from "../../files/output-folder.ts";
+import type { FileSource } from "../../files/input-file.ts";
+import { withOutput, withOutputFolder } from "../../files/output-file.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import { ExitCode } from "../common/io.ts";
 import { withMapSources } from "../../map/lookup/map-sources.ts";
-import { withTempDir } from "../../files/temp-dir.ts";
-import { formatAmount } from "../../amount.ts";
+import { withTempDir } from "../../files/scratch.ts";
+import { formatAmount } from "../../errors.ts";
 import { parsePositive } from "../common/sizes.ts";
 
 export const split: Command = defineCommand({

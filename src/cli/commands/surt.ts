@@ -1,13 +1,12 @@
-import { LF } from "../../bytes/ascii.ts";
+import { LF } from "../../bytes/bytes.ts";
 import { type LineBatch, lineBatches } from "../../bytes/lines.ts";
 import { refuseForeignLine } from "../../input/line-kind.ts";
 import { surtRoom } from "../../map/lookup/answer-lines.ts";
 import { type BlockSink, BlockWriter } from "../../map/lookup/block-writer.ts";
 import { openInput } from "../../files/input-file.ts";
 import { openOutput } from "../../files/output-file.ts";
-import { lookupKeys } from "../../surt/lookup-keys.ts";
-import { surtBytes } from "../../surt/surt-bytes.ts";
-import { surt as surtOf } from "../../surt/surt.ts";
+import { lookupKeys } from "../../surt/key.ts";
+import { surt as surtOf, surtBytes } from "../../surt/surt.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import { ExitCode, type Io } from "../common/io.ts";
 import { LineWriter } from "../common/line-writer.ts";

@@ -1,4 +1,4 @@
-import { isMementoMapError, quote } from "../../errors.ts";
+import { formatAmount, isMementoMapError, quote } from "../../errors.ts";
 import { validateMap } from "../../map/validate.ts";
 import { checkPublisher, type Finding } from "../../publish/fetch/check-publisher.ts";
 import { NodeClient } from "../../http/node-client.ts";
@@ -11,7 +11,6 @@ import { type Command, defineCommand } from "../common/command.ts";
 import { ExitCode, type Io } from "../common/io.ts";
 import { LineWriter } from "../common/line-writer.ts";
 import { Progress } from "../common/progress.ts";
-import { formatAmount } from "../../amount.ts";
 
 export const validate: Command = defineCommand({
   name: "validate",

@@ -1,7 +1,7 @@
 import type { Aggregation } from "../../aggregate/aggregator.ts";
 import { isWhole } from "../../aggregate/session.ts";
 import { originalUri } from "../../aggregate/service/request-target.ts";
-import { MementoMapError } from "../../errors.ts";
+import { formatAmount, MementoMapError } from "../../errors.ts";
 import { parsePaddedDatetime } from "../../memento/datetime.ts";
 import type { TimeMapDocument } from "../../memento/timemap-document.ts";
 import { describeMemento, writeTimeMap } from "../../memento/write-timemap.ts";
@@ -11,7 +11,6 @@ import { type AggregateValues, setUpAggregator } from "./aggregate-setup.ts";
 import { parseDatetime } from "./datetime.ts";
 import { ExitCode, type Io, writeBytes } from "./io.ts";
 import { routeWishes } from "./listed-archives.ts";
-import { formatAmount } from "../../amount.ts";
 import { formatDuration } from "./sizes.ts";
 
 /** Asks archives once: writes a TimeMap, or with a datetime what is closest to it. */

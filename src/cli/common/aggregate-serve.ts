@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import type { ProcessPlace } from "../../aggregate/session.ts";
-import { internalFault } from "../../files/internal-fault.ts";
+import { internalFault } from "../../errors.ts";
 import { NodeClient } from "../../http/node-client.ts";
 import { WorkerLink } from "../../files/processes/worker-link.ts";
 import { ProxySettings } from "../../http/proxy-settings.ts";
-import { packageVersion } from "../../files/package-version.ts";
+import { packageVersion } from "../../files/package-file.ts";
 import type { Archive } from "../../aggregate/route/archive.ts";
 import { AggregatorService } from "../../aggregate/service/aggregator-service.ts";
 import { AggregatorMetrics } from "../../aggregate/service/aggregator-metrics.ts";

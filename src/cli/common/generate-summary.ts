@@ -1,6 +1,6 @@
 import type { GenerateSummary } from "../../map/generate/generate-files.ts";
 import type { Io } from "./io.ts";
-import { formatCount } from "../../amount.ts";
+import { formatCount } from "../../errors.ts";
 import { formatDuration, formatSize } from "./sizes.ts";
 import type { SummaryLine } from "./summary.ts";
 import { showSummary } from "./summary.ts";

@@ -1,5 +1,5 @@
 import type { Writable } from "node:stream";
-import type { Interrupt } from "../../files/interrupt.ts";
+import type { Interrupt } from "../../interruption.ts";
 import type { Program } from "../../files/processes/supervisor.ts";
 import { foreseenError } from "../../files/io-error.ts";
 import { isClosedPipe } from "../../files/output-file.ts";

@@ -1,6 +1,5 @@
 import { MementoMapError, quote } from "../../errors.ts";
-import { parsePaddedDatetime } from "../../memento/datetime.ts";
-import { lastSecondOf } from "../../memento/last-second.ts";
+import { lastSecondOf, parsePaddedDatetime } from "../../memento/datetime.ts";
 import { ProxySettings } from "../../http/proxy-settings.ts";
 import { loadArchives } from "../../aggregate/route/archive-list.ts";
 import type { Archive } from "../../aggregate/route/archive.ts";

@@ -1,5 +1,5 @@
 import type { Io } from "./io.ts";
-import { formatAmount } from "../../amount.ts";
+import { formatAmount } from "../../errors.ts";
 
 /** Warns of lines of a list that were left out. */
 export function warnOfOddLines(io: Io, count: number): void {

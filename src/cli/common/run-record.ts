@@ -1,5 +1,5 @@
 import type { CaptureFilter } from "../../input/filter.ts";
-import { packageVersion } from "../../files/package-version.ts";
+import { packageVersion } from "../../files/package-file.ts";
 import type { RunRecord } from "../../study/report/page.ts";
 import type { Io } from "./io.ts";
 import { sourceDate } from "./source-date.ts";

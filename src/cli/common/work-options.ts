@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { threadsWithin } from "../../map/generate/memory.ts";
-import type { Interrupt } from "../../files/interrupt.ts";
+import type { Interrupt } from "../../interruption.ts";
 import type { OptionTable, OptionValues } from "./command.ts";
 import type { Io } from "./io.ts";
 import { Progress } from "./progress.ts";

@@ -1,7 +1,13 @@
-import { QUOTE } from "../../bytes/ascii.ts";
+import { QUOTE } from "../../bytes/bytes.ts";
 import { MementoMapError, quote } from "../../errors.ts";
-import { currentSpelling } from "../../surt/spelling.ts";
-import { columnEnd, columnsEnd } from "../../ukvs/columns.ts";
+import { currentSpelling } from "../../surt/key.ts";
+import {
+  columnEnd,
+  columnsEnd,
+  formatRecord,
+  parseRecord,
+  type UkvsRecord,
+} from "../../ukvs/record.ts";
 import {
   addFrequencies,
   formatFrequency,
@@ -9,9 +15,7 @@ import {
   parseFrequency,
 } from "../../ukvs/frequency.ts";
 import type { Frequency } from "../../ukvs/frequency.ts";
-import { startsHeader, type Fields } from "../../ukvs/header.ts";
-import { formatRecord, parseRecord, type UkvsRecord } from "../../ukvs/record.ts";
-import { isJsonObject } from "../../ukvs/relaxed-json.ts";
+import { type Fields, isJsonObject, startsHeader } from "../../ukvs/header.ts";
 import type { RowPart, RowRange } from "./totals.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

@@ -1,18 +1,24 @@
-import { CR, LF } from "../../bytes/ascii.ts";
-import { markLength } from "../../bytes/byte-order-mark.ts";
-import { MAX_LINE_BYTES, wholeLines } from "../../bytes/whole-lines.ts";
-import { refuseForeignFile } from "../../ukvs/foreign-file.ts";
-import type { Header } from "../../ukvs/header.ts";
-import { headerText, parseHeader, startsHeader, UkvsHeaders } from "../../ukvs/header.ts";
+import { CR, LF, markLength } from "../../bytes/bytes.ts";
+import { MAX_LINE_BYTES, wholeLines } from "../../bytes/lines.ts";
+import {
+  checkSize,
+  type Header,
+  headerText,
+  type MapSize,
+  parseHeader,
+  refuseForeignFile,
+  refuseNoRecords,
+  SizedHead,
+  startsHeader,
+  UkvsHeaders,
+} from "../../ukvs/header.ts";
 import { isMementoMapError, type Position } from "../../errors.ts";
 import { wholeMapHeaders } from "../lookup/page-range.ts";
-import { checkSize, type MapSize, refuseNoRecords } from "../../ukvs/map-size.ts";
-import { skipBlanks } from "../../ukvs/columns.ts";
-import { SizedHead } from "../../ukvs/sized-head.ts";
+import { skipBlanks } from "../../ukvs/record.ts";
 import { Compactor } from "./compactor.ts";
 import { MapLines } from "./map-lines.ts";
 import { textOfLine } from "./canonical-row.ts";
-import type { SpillStore } from "../../files/scratch-spill.ts";
+import type { SpillStore } from "../../files/scratch.ts";
 import type { WeightOptions } from "./weight-policy.ts";
 import { WeightPolicy } from "./weight-policy.ts";
 import { interruptibleChunks } from "../../interruption.ts";

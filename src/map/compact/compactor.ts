@@ -1,12 +1,12 @@
-import { isDigit, ZERO } from "../../bytes/ascii.ts";
-import { frequencyIsZero } from "../../ukvs/frequency-sum.ts";
+import { isDigit, ZERO } from "../../bytes/bytes.ts";
+import { frequencyIsZero } from "../../ukvs/frequency.ts";
 import { DEFAULT_FIELDS, type Fields } from "../../ukvs/header.ts";
 import { CompactorNodes } from "./compactor-nodes.ts";
 import { KEY_KIND } from "./key-shape.ts";
 import type { RowSink } from "./map-lines.ts";
 import type { Layer } from "./node-stack.ts";
 import { LAYER, NONE } from "./node-stack.ts";
-import type { SpillStore } from "../../files/scratch-spill.ts";
+import type { SpillStore } from "../../files/scratch.ts";
 import type { WriteText } from "./pending-text.ts";
 import { PendingText } from "./pending-text.ts";
 import type { RollUpPolicy } from "./roll-up-policy.ts";

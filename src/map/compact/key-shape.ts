@@ -1,4 +1,4 @@
-import { CLOSE_PAREN, COMMA, QUESTION, SLASH, STAR } from "../../bytes/ascii.ts";
+import { CLOSE_PAREN, COMMA, QUESTION, SLASH, STAR } from "../../bytes/bytes.ts";
 
 /** What kind of key a row has. */
 export const KEY_KIND = {

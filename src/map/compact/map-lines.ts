@@ -1,9 +1,8 @@
-import { CLOSE_PAREN, COMMA, CR, DELETE, LF, SLASH, SPACE, STAR } from "../../bytes/ascii.ts";
+import { CLOSE_PAREN, COMMA, CR, DELETE, LF, SLASH, SPACE, STAR } from "../../bytes/bytes.ts";
 import { isMementoMapError, MementoMapError, quote } from "../../errors.ts";
 import { plainFrequencyEnd } from "../plain-row.ts";
-import { skipBlanks } from "../../ukvs/columns.ts";
+import { LastKey, skipBlanks } from "../../ukvs/record.ts";
 import type { Fields } from "../../ukvs/header.ts";
-import { LastKey } from "../../ukvs/key-order.ts";
 import { canonicalRow } from "./canonical-row.ts";
 import type { RowRange } from "./totals.ts";
 

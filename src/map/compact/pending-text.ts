@@ -1,6 +1,5 @@
-import { joinBytes } from "../../bytes/join.ts";
-import { LF } from "../../bytes/ascii.ts";
-import type { SpillStore } from "../../files/scratch-spill.ts";
+import { joinBytes, LF } from "../../bytes/bytes.ts";
+import type { SpillStore } from "../../files/scratch.ts";
 
 /** Takes text in order; the bytes are valid only during the call. */
 export type WriteText = (bytes: Uint8Array) => void;

@@ -1,5 +1,4 @@
-import { COMMA, SPACE, STAR } from "../../bytes/ascii.ts";
-import { compareRanges } from "../../bytes/compare.ts";
+import { COMMA, compareRanges, SPACE, STAR } from "../../bytes/bytes.ts";
 import type { CompactorNodes } from "./compactor-nodes.ts";
 import type { CurrentKey } from "./current-key.ts";
 import type { Layer } from "./node-stack.ts";

@@ -1,5 +1,4 @@
-import { CLOSE_PAREN, COMMA } from "../../bytes/ascii.ts";
-import { compareRanges } from "../../bytes/compare.ts";
+import { CLOSE_PAREN, COMMA, compareRanges } from "../../bytes/bytes.ts";
 
 /**
  * Whether a map can be cut between two rows so that both parts can be compacted on their own.

@@ -1,8 +1,12 @@
-import { LF, SPACE } from "../../bytes/ascii.ts";
-import { copyRange } from "../../bytes/copy.ts";
-import { parseFrequency } from "../../ukvs/frequency.ts";
-import type { Bound, Count, Frequency } from "../../ukvs/frequency.ts";
-import { FrequencySum, MAX_FREQUENCY_BYTES } from "../../ukvs/frequency-sum.ts";
+import { copyRange, LF, SPACE } from "../../bytes/bytes.ts";
+import {
+  type Bound,
+  type Count,
+  type Frequency,
+  FrequencySum,
+  MAX_FREQUENCY_BYTES,
+  parseFrequency,
+} from "../../ukvs/frequency.ts";
 import type { PendingText } from "./pending-text.ts";
 
 /** Where the parts of a row are in the bytes it was read from. */

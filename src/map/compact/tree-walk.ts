@@ -1,4 +1,4 @@
-import { CLOSE_PAREN, COMMA, QUESTION, SLASH, STAR } from "../../bytes/ascii.ts";
+import { CLOSE_PAREN, COMMA, QUESTION, SLASH, STAR } from "../../bytes/bytes.ts";
 import { CurrentKey } from "./current-key.ts";
 import { KeyShape } from "./key-shape.ts";
 import type { Layer, NodeStack } from "./node-stack.ts";

@@ -1,5 +1,5 @@
-import { CLOSE_BRACE, QUESTION } from "../../bytes/ascii.ts";
-import { frequencyIsZero } from "../../ukvs/frequency-sum.ts";
+import { CLOSE_BRACE, QUESTION } from "../../bytes/bytes.ts";
+import { frequencyIsZero } from "../../ukvs/frequency.ts";
 import type { Fields } from "../../ukvs/header.ts";
 import { parseRecord } from "../../ukvs/record.ts";
 import { heldAtTimes, textOfLine } from "./canonical-row.ts";

@@ -3,7 +3,7 @@ import { MementoMapError } from "../../errors.ts";
 import type { DetectedFormat } from "../../input/detect.ts";
 import { mapHeadOf, refuseCut, refuseEmpty } from "../lookup/map-head.ts";
 import type { UkvsHeaders } from "../../ukvs/header.ts";
-import { recognizeCompression } from "../../files/decompress.ts";
+import { recognizeCompression } from "../../bytes/bytes.ts";
 import { ioError } from "../../files/io-error.ts";
 import { compressedInput, decompressedHead } from "../../input/compressed-input.ts";
 import type { IndexInput, OpenOptions } from "../../input/index-input.ts";

@@ -1,12 +1,11 @@
-import { LF } from "../../bytes/ascii.ts";
+import { LF } from "../../bytes/bytes.ts";
 import type { KeyRunScanner } from "./key-run-scanner.ts";
 import { SCANNER_REASONS } from "./key-run-scanner.ts";
 import type { ScannerFilter } from "./scanner-filter.ts";
 import { FACT } from "../../input/json-facts.ts";
 import type { JsonLayout } from "../../input/json-layout.ts";
 import { endsWithQuote } from "../../input/json-layout.ts";
-import type { KernelExports } from "../../files/kernel.ts";
-import { startKernel } from "../../files/kernel.ts";
+import { type KernelExports, startKernel } from "../../files/package-file.ts";
 
 /** What kernel/scan-cdxj.ts exports. */
 interface ScanExports extends KernelExports {

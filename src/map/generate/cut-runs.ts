@@ -1,4 +1,4 @@
-import { compareBytes } from "../../bytes/compare.ts";
+import { compareBytes } from "../../bytes/bytes.ts";
 import { rowKeyLength } from "./row-key.ts";
 import type { KeyRange } from "./merge-runs.ts";
 import type { RunIndex } from "./run.ts";

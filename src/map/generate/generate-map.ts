@@ -1,9 +1,9 @@
-import { joinBytes } from "../../bytes/join.ts";
-import { MAX_LINE_BYTES } from "../../bytes/whole-lines.ts";
+import { joinBytes } from "../../bytes/bytes.ts";
+import { MAX_LINE_BYTES } from "../../bytes/lines.ts";
 import type { Damage } from "../../bytes/damage.ts";
 import { newDamageLog } from "../../bytes/damage.ts";
 import type { CaptureFilter } from "../../input/filter.ts";
-import { SizedHead } from "../../ukvs/sized-head.ts";
+import { SizedHead } from "../../ukvs/header.ts";
 import type { IndexCounts } from "./index-counts.ts";
 import { countDamage } from "./index-counts.ts";
 import { IndexReader } from "./index-reader.ts";

@@ -1,4 +1,4 @@
-import { CLOSE_PAREN, COLON, CR, LF } from "../../bytes/ascii.ts";
+import { CLOSE_PAREN, COLON, CR, LF } from "../../bytes/bytes.ts";
 import { Capture, ROW } from "../../input/capture.ts";
 import type { RowKind, RowParser } from "../../input/capture.ts";
 import { CaptureSurt } from "../../input/capture-surt.ts";

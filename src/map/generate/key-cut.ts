@@ -1,4 +1,4 @@
-import { CLOSE_PAREN, QUESTION } from "../../bytes/ascii.ts";
+import { CLOSE_PAREN, QUESTION } from "../../bytes/bytes.ts";
 
 /**
  * Whether a sorted index can be cut between two rows so that every key of a row behind the cut comes

@@ -1,6 +1,6 @@
 import { closeSync, openSync } from "node:fs";
 import { isKeyCut } from "./key-cut.ts";
-import { cutAfter } from "../../files/cut-after.ts";
+import { cutAfter } from "../../files/input-file.ts";
 import { ioError } from "../../files/io-error.ts";
 import type { Part, RangeTask } from "../../input/tasks.ts";
 

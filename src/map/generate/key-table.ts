@@ -1,6 +1,4 @@
-import { compareRanges } from "../../bytes/compare.ts";
-import { copyRange } from "../../bytes/copy.ts";
-import { hashRange } from "../../bytes/hash.ts";
+import { compareRanges, copyRange, hashRange } from "../../bytes/bytes.ts";
 import { sortKeys } from "./sort-keys.ts";
 
 /** What a key costs besides its bytes: start, count, hash, place in a lane, two hash slots. */

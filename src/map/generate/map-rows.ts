@@ -1,6 +1,12 @@
-import { LF, PLUS, SLASH, SPACE } from "../../bytes/ascii.ts";
-import { copyRange } from "../../bytes/copy.ts";
-import { decimalLength, writeDecimal } from "../../bytes/decimal.ts";
+import {
+  copyRange,
+  decimalLength,
+  LF,
+  PLUS,
+  SLASH,
+  SPACE,
+  writeDecimal,
+} from "../../bytes/bytes.ts";
 import { MementoMapError, quote } from "../../errors.ts";
 import type { SortedKeys } from "./key-table.ts";
 import { CAPTURE_MARK, rowKeyLength } from "./row-key.ts";

@@ -1,5 +1,4 @@
-import { compareRanges } from "../../bytes/compare.ts";
-import { copyRange } from "../../bytes/copy.ts";
+import { compareRanges, copyRange } from "../../bytes/bytes.ts";
 import type { SortedKeys } from "./key-table.ts";
 import type { RunReader } from "./run.ts";
 

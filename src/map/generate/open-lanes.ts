@@ -1,9 +1,8 @@
 import { stat } from "node:fs/promises";
-import { MAX_LINE_BYTES } from "../../bytes/whole-lines.ts";
+import { MAX_LINE_BYTES } from "../../bytes/lines.ts";
 import type { DetectedFormat } from "../../input/detect.ts";
 import type { IndexInput } from "../../input/index-input.ts";
-import { keepCoresBusy } from "../../threads/cores-busy.ts";
-import type { Thread } from "../../threads/thread.ts";
+import { keepCoresBusy, type Thread } from "../../threads/thread.ts";
 import type { GenerateOptions } from "./generate-files.ts";
 import type { JobOptions } from "./job.ts";
 import type { Lane } from "./lane.ts";

@@ -1,6 +1,6 @@
-import { LF } from "../../bytes/ascii.ts";
+import { LF } from "../../bytes/bytes.ts";
 import { peek } from "../../bytes/peek.ts";
-import { MAX_LINE_BYTES, wholeLines } from "../../bytes/whole-lines.ts";
+import { MAX_LINE_BYTES, wholeLines } from "../../bytes/lines.ts";
 import { MementoMapError, quote } from "../../errors.ts";
 import { containerRows } from "../../input/container-rows.ts";
 import type { DamageLog } from "../../bytes/damage.ts";

@@ -1,4 +1,4 @@
-import { MAX_LINE_BYTES } from "../../bytes/whole-lines.ts";
+import { MAX_LINE_BYTES } from "../../bytes/lines.ts";
 import { MementoMapError, quote } from "../../errors.ts";
 import type { Canonicalization, MapDescription } from "./map-headers.ts";
 import type { DamageLog } from "../../bytes/damage.ts";

@@ -1,5 +1,4 @@
-import { QUESTION, SPACE } from "../../bytes/ascii.ts";
-import { copyRange } from "../../bytes/copy.ts";
+import { copyRange, QUESTION, SPACE } from "../../bytes/bytes.ts";
 import type { Capture } from "../../input/capture.ts";
 import { timePrefixEnd } from "../../input/date.ts";
 import { KeyScanner, surtKeyBytes } from "../../surt/key-bytes.ts";

@@ -1,5 +1,4 @@
-import { commonPrefix, compareBytes } from "../../bytes/compare.ts";
-import { copyRange } from "../../bytes/copy.ts";
+import { commonPrefix, compareBytes, copyRange } from "../../bytes/bytes.ts";
 import type { SortedKeys } from "./key-table.ts";
 
 /*

@@ -4,10 +4,9 @@ import { join } from "node:path";
 import { mergedKeys } from "./merge-runs.ts";
 import type { RunIndex } from "./run.ts";
 import { RunReader, writeRun } from "./run.ts";
-import type { Interrupt } from "../../files/interrupt.ts";
+import { checkSignal, type Interrupt } from "../../interruption.ts";
 import { ioError } from "../../files/io-error.ts";
 import { writingTo } from "./scratch-file.ts";
-import { checkSignal } from "../../interruption.ts";
 
 /** Each run that is merged takes an open file and 64 KiB. */
 const MAX_OPEN_RUNS = 128;

@@ -1,4 +1,4 @@
-import { DELETE, SPACE } from "../../bytes/ascii.ts";
+import { DELETE, SPACE } from "../../bytes/bytes.ts";
 import type { Capture } from "../../input/capture.ts";
 import type { CaptureSieve, FilterReason } from "../../input/filter.ts";
 import { FACT } from "../../input/json-facts.ts";

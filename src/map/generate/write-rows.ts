@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { compareBytes } from "../../bytes/compare.ts";
+import { compareBytes } from "../../bytes/bytes.ts";
 import { cutRuns, rowPart } from "./cut-runs.ts";
 import type { MapOutput } from "../output/map-output.ts";
 import type { FinishResult, KeptKeys, MergeResult } from "./job.ts";

@@ -1,7 +1,5 @@
-import { LF, MINUS, TAB } from "../../bytes/ascii.ts";
-import { copyRange } from "../../bytes/copy.ts";
-import { writeDecimal } from "../../bytes/decimal.ts";
-import { surtBytes } from "../../surt/surt-bytes.ts";
+import { copyRange, LF, MINUS, TAB, writeDecimal } from "../../bytes/bytes.ts";
+import { surtBytes } from "../../surt/surt.ts";
 import type { BlockWriter } from "./block-writer.ts";
 import type { Answer } from "./lookup.ts";
 import { Match, type MemoryIndex } from "./memory-index.ts";

@@ -3,20 +3,25 @@ import {
   BANG,
   CLOSE_PAREN,
   COMMA,
+  isPlainText,
   LF,
   OPEN_BRACE,
   QUESTION,
   QUOTE,
   STAR,
-} from "../../bytes/ascii.ts";
-import { isPlainText } from "../../bytes/plain-text.ts";
+} from "../../bytes/bytes.ts";
 import { isMementoMapError, MementoMapError, quote } from "../../errors.ts";
-import { currentSpelling } from "../../surt/spelling.ts";
-import { columnEnd, columnsEnd, compareColumns, skipBlanks } from "../../ukvs/columns.ts";
+import { currentSpelling } from "../../surt/key.ts";
+import {
+  columnEnd,
+  columnsEnd,
+  compareColumns,
+  duplicateKey,
+  parseColumn,
+  skipBlanks,
+} from "../../ukvs/record.ts";
 import { parseFrequency } from "../../ukvs/frequency.ts";
-import { checkSize } from "../../ukvs/map-size.ts";
-import { duplicateKey } from "../../ukvs/key-order.ts";
-import { parseColumn } from "../../ukvs/record.ts";
+import { checkSize } from "../../ukvs/header.ts";
 import { isKeyEnd, lineEnd, nextLine } from "./line-bounds.ts";
 import type { KeyKinds } from "./key-walk.ts";
 import type { MapHead } from "./map-head.ts";

@@ -12,7 +12,7 @@ import {
   SLASH,
   SPACE,
   STAR,
-} from "../../bytes/ascii.ts";
+} from "../../bytes/bytes.ts";
 import { EMPTY_HASH, extendHash } from "./key-hash.ts";
 
 const ORDINARY = 0;

@@ -1,4 +1,4 @@
-import { COMMA, PERCENT, SLASH, STAR } from "../../bytes/ascii.ts";
+import { COMMA, PERCENT, SLASH, STAR } from "../../bytes/bytes.ts";
 import { extendHash } from "./key-hash.ts";
 import type { KeyScan } from "./key-scan.ts";
 

@@ -1,4 +1,4 @@
-import { CR, LF, SPACE } from "../../bytes/ascii.ts";
+import { CR, LF, SPACE } from "../../bytes/bytes.ts";
 
 /** The end of the line that `at` is in, without CR and LF. */
 export function lineEnd(bytes: Uint8Array, at: number): number {

@@ -1,6 +1,6 @@
-import { CLOSE_PAREN, HASH, QUESTION, SLASH } from "../../bytes/ascii.ts";
+import { CLOSE_PAREN, HASH, QUESTION, SLASH } from "../../bytes/bytes.ts";
 import { KeyScanner, surtKeyBytes } from "../../surt/key-bytes.ts";
-import { surtBytes } from "../../surt/surt-bytes.ts";
+import { surtBytes } from "../../surt/surt.ts";
 
 /**
  * The keys of URIs, and of what is a SURT already, as bytes: those of `lookupKey()` for UTF-8.

@@ -1,6 +1,5 @@
-import { COLON, HASH, LF, SLASH, SPACE } from "../../bytes/ascii.ts";
-import { markLength } from "../../bytes/byte-order-mark.ts";
-import { wholeLines } from "../../bytes/whole-lines.ts";
+import { COLON, HASH, LF, markLength, SLASH, SPACE } from "../../bytes/bytes.ts";
+import { wholeLines } from "../../bytes/lines.ts";
 import { MementoMapError } from "../../errors.ts";
 import { beginsWithLookup, notAList, refuseForeignLine } from "../../input/line-kind.ts";
 import { surtKey, uriKey } from "../../surt/key.ts";

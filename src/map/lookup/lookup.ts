@@ -1,5 +1,5 @@
-import { lookupKeys } from "../../surt/lookup-keys.ts";
-import type { DatetimeRange } from "../../ukvs/datetime-key.ts";
+import { lookupKeys } from "../../surt/key.ts";
+import type { DatetimeRange } from "../../ukvs/record.ts";
 import type { UkvsHeaders } from "../../ukvs/header.ts";
 import { olderSpellings } from "./map-row.ts";
 

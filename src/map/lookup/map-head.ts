@@ -1,8 +1,14 @@
-import { markLength } from "../../bytes/byte-order-mark.ts";
+import { markLength } from "../../bytes/bytes.ts";
 import { isMementoMapError, MementoMapError, type Position } from "../../errors.ts";
-import { type Header, parseHeader, startsHeader, UkvsHeaders } from "../../ukvs/header.ts";
-import { refuseForeignFile } from "../../ukvs/foreign-file.ts";
-import { checkSize, refuseNoRecords } from "../../ukvs/map-size.ts";
+import {
+  checkSize,
+  type Header,
+  parseHeader,
+  refuseForeignFile,
+  refuseNoRecords,
+  startsHeader,
+  UkvsHeaders,
+} from "../../ukvs/header.ts";
 import { checkFirstRow } from "./first-row.ts";
 import { lineEnd, nextLine } from "./line-bounds.ts";
 import type { SourceLines } from "./source-lines.ts";

@@ -1,7 +1,7 @@
-import { MINUS } from "../../bytes/ascii.ts";
+import { MINUS } from "../../bytes/bytes.ts";
 import { MementoMapError, quote } from "../../errors.ts";
-import { columnEnd, skipBlanks } from "../../ukvs/columns.ts";
-import { olderKeys } from "../../surt/older-keys.ts";
+import { columnEnd, skipBlanks } from "../../ukvs/record.ts";
+import { olderKeys } from "../../surt/key.ts";
 import type { Fields } from "../../ukvs/header.ts";
 
 /** What lookup must know of a map to read its rows. */

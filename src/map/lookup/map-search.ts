@@ -1,7 +1,7 @@
-import { compareRanges } from "../../bytes/compare.ts";
+import { compareRanges } from "../../bytes/bytes.ts";
 import { MementoMapError } from "../../errors.ts";
 import { surt as surtOf } from "../../surt/surt.ts";
-import { columnEnd, skipBlanks } from "../../ukvs/columns.ts";
+import { columnEnd, skipBlanks } from "../../ukvs/record.ts";
 import type { UkvsHeaders } from "../../ukvs/header.ts";
 import type { ByteSource } from "../../bytes/byte-source.ts";
 import {

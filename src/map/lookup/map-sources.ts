@@ -1,12 +1,10 @@
 import { open, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { recognizeCompression } from "../../files/decompress.ts";
-import { FileSource } from "../../files/file-source.ts";
-import type { InputStreams } from "../../files/input-file.ts";
-import { openInput } from "../../files/input-file.ts";
+import { recognizeCompression } from "../../bytes/bytes.ts";
+import { FileSource, type InputStreams, openInput } from "../../files/input-file.ts";
 import { ioError } from "../../files/io-error.ts";
-import { withTempDir } from "../../files/temp-dir.ts";
-import type { Interrupt } from "../../files/interrupt.ts";
+import { withTempDir } from "../../files/scratch.ts";
+import type { Interrupt } from "../../interruption.ts";
 
 /** Where `-` is read from, and what may stop the reading. */
 export interface MapStreams extends InputStreams {

@@ -1,12 +1,10 @@
-import { QUOTE, SLASH, SPACE } from "../../bytes/ascii.ts";
-import { compareRanges } from "../../bytes/compare.ts";
+import { compareRanges, QUOTE, SLASH, SPACE } from "../../bytes/bytes.ts";
 import { MementoMapError } from "../../errors.ts";
 import { asciiSurt } from "../../surt/key-bytes.ts";
-import { lookupKeys } from "../../surt/lookup-keys.ts";
+import { lookupKeys } from "../../surt/key.ts";
 import { surt as surtOf } from "../../surt/surt.ts";
-import { columnEnd, skipBlanks } from "../../ukvs/columns.ts";
-import type { DatetimeRange } from "../../ukvs/datetime-key.ts";
-import { frequencyIsZero } from "../../ukvs/frequency-sum.ts";
+import { columnEnd, type DatetimeRange, skipBlanks } from "../../ukvs/record.ts";
+import { frequencyIsZero } from "../../ukvs/frequency.ts";
 import type { UkvsHeaders } from "../../ukvs/header.ts";
 import { type IndexedRows, RowIndexer, type RowsToIndex } from "./index-rows.ts";
 import { isKeyEnd, keyEnd, lineEnd, nextLine } from "./line-bounds.ts";

@@ -1,8 +1,7 @@
 import { MemoryIndex, MAX_INDEX_BYTES } from "./memory-index.ts";
 import type { MapLookup } from "./lookup.ts";
 import { MapSearch } from "./map-search.ts";
-import type { FileSource } from "../../files/file-source.ts";
-import { openInput } from "../../files/input-file.ts";
+import { type FileSource, openInput } from "../../files/input-file.ts";
 import type { MapStreams } from "./map-sources.ts";
 import { openPlain } from "./map-sources.ts";
 

@@ -1,8 +1,6 @@
-import { compareBytes } from "../../bytes/compare.ts";
+import { compareBytes } from "../../bytes/bytes.ts";
 import { MementoMapError, quote } from "../../errors.ts";
-import { type Header, UkvsHeaders } from "../../ukvs/header.ts";
-import { SIZE_HEADER } from "../../ukvs/map-size.ts";
-import { isJsonObject } from "../../ukvs/relaxed-json.ts";
+import { type Header, isJsonObject, SIZE_HEADER, UkvsHeaders } from "../../ukvs/header.ts";
 
 /** What the `page` member of `!meta` says. */
 export interface PageMark {

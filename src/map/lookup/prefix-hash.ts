@@ -1,4 +1,4 @@
-import { SPACE, STAR } from "../../bytes/ascii.ts";
+import { SPACE, STAR } from "../../bytes/bytes.ts";
 import { EMPTY_HASH, extendHash } from "./key-hash.ts";
 
 /**

@@ -4,7 +4,9 @@ import {
   type DatetimeRange,
   overlap,
   parseDatetimeKey,
-} from "../../ukvs/datetime-key.ts";
+  parseRecord,
+  type UkvsRecord,
+} from "../../ukvs/record.ts";
 import {
   addFrequencies,
   type Frequency,
@@ -12,8 +14,7 @@ import {
   isPresent,
   parseFrequency,
 } from "../../ukvs/frequency.ts";
-import { parseRecord, type UkvsRecord } from "../../ukvs/record.ts";
-import { isJsonObject } from "../../ukvs/relaxed-json.ts";
+import { isJsonObject } from "../../ukvs/header.ts";
 import type { KeyAnswer } from "./lookup.ts";
 import type { RowLayout, RowRange } from "./map-row.ts";
 

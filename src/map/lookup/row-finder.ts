@@ -1,6 +1,6 @@
 import { asciiSurt } from "../../surt/key-bytes.ts";
-import { lookupKeys } from "../../surt/lookup-keys.ts";
-import type { DatetimeRange } from "../../ukvs/datetime-key.ts";
+import { lookupKeys } from "../../surt/key.ts";
+import type { DatetimeRange } from "../../ukvs/record.ts";
 import type { IndexedRows } from "./index-rows.ts";
 import { EMPTY_HASH, extendHashRange } from "./key-hash.ts";
 import { KeyScan } from "./key-scan.ts";

@@ -1,4 +1,4 @@
-import { OPEN_BRACE, QUOTE } from "../../bytes/ascii.ts";
+import { OPEN_BRACE, QUOTE } from "../../bytes/bytes.ts";
 import { MementoMapError, type Position } from "../../errors.ts";
 import { startsHeader } from "../../ukvs/header.ts";
 

@@ -1,4 +1,4 @@
-import { DELETE, SPACE, TAB } from "../../bytes/ascii.ts";
+import { DELETE, SPACE, TAB } from "../../bytes/bytes.ts";
 import { MementoMapError, type Position } from "../../errors.ts";
 import { lineEnd, nextLine } from "./line-bounds.ts";
 

@@ -1,5 +1,4 @@
-import { CR, LF } from "../../bytes/ascii.ts";
-import { joinBytes } from "../../bytes/join.ts";
+import { CR, joinBytes, LF } from "../../bytes/bytes.ts";
 import { MementoMapError } from "../../errors.ts";
 import { type ByteSource, readWhole } from "../../bytes/byte-source.ts";
 import { SharedRead } from "./shared-read.ts";

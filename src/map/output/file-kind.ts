@@ -1,6 +1,6 @@
 import { sniff } from "../../ukvs/sniff.ts";
 import { isMementoMapError } from "../../errors.ts";
-import { looksLikeHtml } from "../../bytes/html.ts";
+import { looksLikeHtml } from "../../bytes/bytes.ts";
 import {
   ACCESS_LOG_LINE,
   beginsWithLookup,

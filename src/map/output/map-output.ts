@@ -1,19 +1,17 @@
 import { join } from "node:path";
-import { countLines } from "../../bytes/count-lines.ts";
-import type { UkvsHeaders } from "../../ukvs/header.ts";
-import type { MapSize } from "../../ukvs/map-size.ts";
-import { SizedHead } from "../../ukvs/sized-head.ts";
+import { countLines } from "../../bytes/bytes.ts";
+import { type MapSize, SizedHead, type UkvsHeaders } from "../../ukvs/header.ts";
 import type { MapSink } from "../../ukvs/writer.ts";
 import { MementoMapError } from "../../errors.ts";
-import { copyToOutput } from "../../files/copy-to-output.ts";
-import { mapRecordsIn } from "./file-kind.ts";
 import {
+  copyToOutput,
   type Output,
   type OutputHead,
   type OutputStreams,
   withOutput,
 } from "../../files/output-file.ts";
-import { withTempDir } from "../../files/temp-dir.ts";
+import { mapRecordsIn } from "./file-kind.ts";
+import { withTempDir } from "../../files/scratch.ts";
 
 /** A stretch of a map that others write. */
 export interface RowsPlace {

@@ -1,11 +1,11 @@
-import { CR, LF } from "../../bytes/ascii.ts";
+import { CR, LF } from "../../bytes/bytes.ts";
 import { createHash, type Hash } from "node:crypto";
 import { discoverMap, type Discovery, MEMENTOMAP_RELATION, webAddress } from "./discover.ts";
 import { htmlLinks } from "./html-links.ts";
 import { pageLink, pageVersion } from "./page-links.ts";
 import { bodyStart, type HttpClient, type HttpResponse } from "../../http/http-client.ts";
-import { parseLinkHeader } from "../../memento/link-header.ts";
-import { isMementoMapError } from "../../errors.ts";
+import { parseLinkHeader } from "../../memento/links.ts";
+import { formatAmount, isMementoMapError } from "../../errors.ts";
 import { mapHeadOf } from "../../map/lookup/map-head.ts";
 import { type PageMark, pageMark } from "../../map/lookup/page-range.ts";
 import { validateMap } from "../../map/validate.ts";
@@ -13,7 +13,6 @@ import { startsHeader, type UkvsHeaders } from "../../ukvs/header.ts";
 import { decompressed } from "../../files/decompress.ts";
 import { PUBLISHER_RULES, type RuleId } from "./publisher-rules.ts";
 import { interruptibleChunks } from "../../interruption.ts";
-import { formatAmount } from "../../amount.ts";
 
 /** What was found about one rule of `docs/dissemination.md`. */
 export interface Finding {

@@ -1,7 +1,7 @@
 import { isMementoMapError, MementoMapError, quote } from "../../errors.ts";
 import { htmlLinks } from "./html-links.ts";
 import { bodyStart, type HttpClient, type HttpResponse } from "../../http/http-client.ts";
-import { parseLinkHeader } from "../../memento/link-header.ts";
+import { parseLinkHeader } from "../../memento/links.ts";
 import { kindText, sniff } from "../../ukvs/sniff.ts";
 import { checkSignal, interruptible } from "../../interruption.ts";
 

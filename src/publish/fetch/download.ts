@@ -3,13 +3,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { HttpClient, HttpResponse } from "../../http/http-client.ts";
 import { isMementoMapError, MementoMapError } from "../../errors.ts";
 import { isTemporary, retryAfterMs } from "../../http/back-off.ts";
-import type { Interrupt } from "../../files/interrupt.ts";
+import { checkSignal, type Interrupt } from "../../interruption.ts";
 import { ioError, systemCode } from "../../files/io-error.ts";
 import { isPassingFault } from "../../http/network-failure.ts";
 import { pauseWithin } from "../../http/retry.ts";
 import type { FetchedPart } from "./fetch-state.ts";
-import { readJson, writeJson } from "../../files/json-file.ts";
-import { checkSignal } from "../../interruption.ts";
+import { readJson, writeJson } from "../../files/shared-files.ts";
 
 export interface DownloadOptions {
   readonly client: HttpClient;

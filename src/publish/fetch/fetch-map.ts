@@ -5,18 +5,16 @@ import type { HttpClient } from "../../http/http-client.ts";
 import type { MapGuardOptions } from "../../map/map-guard.ts";
 import { isMementoMapError, MementoMapError } from "../../errors.ts";
 import type { UkvsHeaders } from "../../ukvs/header.ts";
-import type { Interrupt } from "../../files/interrupt.ts";
+import { type Interrupt, interruptible } from "../../interruption.ts";
 import { ioError, systemCode } from "../../files/io-error.ts";
-import { lockFile } from "../../files/lock-file.ts";
+import { lockFile, readJson, writeJson } from "../../files/shared-files.ts";
 import type { ProxySettings } from "../../http/proxy-settings.ts";
-import { removeAbandonedScratch, withTempDir } from "../../files/temp-dir.ts";
+import { removeAbandonedScratch, withTempDir } from "../../files/scratch.ts";
 import { download, type Download, forget } from "./download.ts";
-import { readJson, writeJson } from "../../files/json-file.ts";
 import { type FetchState, partPaths, statePath } from "./fetch-state.ts";
 import { NodeClient } from "../../http/node-client.ts";
 import { type DownloadedPage, fetchPages, pageOf } from "./pages.ts";
 import { takeMap } from "./take-map.ts";
-import { interruptible } from "../../interruption.ts";
 
 export interface FetchMapOptions extends MapGuardOptions {
   /** The archive whose map is wanted, where another site publishes it. */

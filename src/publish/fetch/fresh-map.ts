@@ -1,5 +1,4 @@
-import { MementoMapError } from "../../errors.ts";
-import { internalFault } from "../../files/internal-fault.ts";
+import { internalFault, MementoMapError } from "../../errors.ts";
 import { foreseenError } from "../../files/io-error.ts";
 import { fetchMap, type FetchMapOptions, type FetchResult } from "./fetch-map.ts";
 import { checkSignal } from "../../interruption.ts";

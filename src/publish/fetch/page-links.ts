@@ -1,6 +1,5 @@
-import { parseLinkHeader } from "../../memento/link-header.ts";
-import type { UkvsHeaders } from "../../ukvs/header.ts";
-import { isJsonObject } from "../../ukvs/relaxed-json.ts";
+import { parseLinkHeader } from "../../memento/links.ts";
+import { isJsonObject, type UkvsHeaders } from "../../ukvs/header.ts";
 import { MEMENTOMAP_RELATION } from "./discover.ts";
 
 /** One page of a map, as a server gave it. */

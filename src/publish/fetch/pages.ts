@@ -1,15 +1,14 @@
-import { LF } from "../../bytes/ascii.ts";
+import { LF } from "../../bytes/bytes.ts";
 import { join } from "node:path";
 import { pageLink, pageVersion } from "./page-links.ts";
 import { sniff } from "../../ukvs/sniff.ts";
-import { MementoMapError } from "../../errors.ts";
+import { formatAmount, MementoMapError } from "../../errors.ts";
 import { mapHeadOf } from "../../map/lookup/map-head.ts";
 import { type PageMark, pageMark } from "../../map/lookup/page-range.ts";
 import { withoutPageMark } from "../../map/lookup/page-range.ts";
 import { formatHeaders, type UkvsHeaders } from "../../ukvs/header.ts";
 import { download, type Download, type DownloadOptions } from "./download.ts";
 import { fileChunks } from "./take-map.ts";
-import { formatAmount } from "../../amount.ts";
 
 const HEAD_BYTES = 256 * 1024;
 

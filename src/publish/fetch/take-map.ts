@@ -1,4 +1,4 @@
-import { LF } from "../../bytes/ascii.ts";
+import { LF } from "../../bytes/bytes.ts";
 import { createReadStream } from "node:fs";
 import { kindText, sniff } from "../../ukvs/sniff.ts";
 import { MementoMapError } from "../../errors.ts";
@@ -7,14 +7,12 @@ import { withoutPageMark } from "../../map/lookup/page-range.ts";
 import { extentOf } from "../../map/map-extent.ts";
 import { type MapGuardOptions, refuseShrunk } from "../../map/map-guard.ts";
 import { validateMap } from "../../map/validate.ts";
-import { headerText, type UkvsHeaders } from "../../ukvs/header.ts";
-import { SizedHead } from "../../ukvs/sized-head.ts";
+import { headerText, SizedHead, type UkvsHeaders } from "../../ukvs/header.ts";
 import { decompressed } from "../../files/decompress.ts";
-import type { Interrupt } from "../../files/interrupt.ts";
+import { checkSignal, type Interrupt } from "../../interruption.ts";
 import { ioError, systemCode } from "../../files/io-error.ts";
 import { type Output, withOutput } from "../../files/output-file.ts";
 import type { DownloadedPage } from "./pages.ts";
-import { checkSignal } from "../../interruption.ts";
 
 /** Headers are looked for in so much of the beginning. */
 const HEAD_BYTES = 256 * 1024;

@@ -1,5 +1,5 @@
 import type { Answer } from "../../map/lookup/lookup.ts";
-import { lookupKeys } from "../../surt/lookup-keys.ts";
+import { lookupKeys } from "../../surt/key.ts";
 import { surt as surtOf } from "../../surt/surt.ts";
 import { type Exchange, sendText } from "./exchange.ts";
 import type { HostedMap } from "./hosted-map.ts";

@@ -1,6 +1,6 @@
 import { isMementoMapError } from "../../errors.ts";
 import type { Answer } from "../../map/lookup/lookup.ts";
-import { parseDatetimeKey } from "../../ukvs/datetime-key.ts";
+import { parseDatetimeKey } from "../../ukvs/record.ts";
 import type { Exchange } from "./exchange.ts";
 import type { HostedMap } from "./hosted-map.ts";
 import { badRequest, notFound, type Problem, sendProblem } from "../../http/problem.ts";

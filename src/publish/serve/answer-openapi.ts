@@ -1,4 +1,4 @@
-import { packageVersion } from "../../files/package-version.ts";
+import { packageVersion } from "../../files/package-file.ts";
 import { type Exchange, sendText } from "./exchange.ts";
 import { openApiDocument } from "./openapi-document.ts";
 

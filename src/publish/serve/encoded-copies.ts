@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { sourceChunks } from "../../bytes/byte-source.ts";
-import { FileSource } from "../../files/file-source.ts";
+import { FileSource } from "../../files/input-file.ts";
 import { systemCode } from "../../files/io-error.ts";
 import { encodeToFile, suffixOf } from "./encoders.ts";
 import { type Encoding, etagOf, type Representation } from "../../http/representation.ts";

@@ -5,7 +5,7 @@ import type { Answer, LookupOptions, MapLookup } from "../../map/lookup/lookup.t
 import { MapSearch } from "../../map/lookup/map-search.ts";
 import { MemoryIndex } from "../../map/lookup/memory-index.ts";
 import { type MapSurvey, surveyMap } from "../../map/survey.ts";
-import type { FileSource } from "../../files/file-source.ts";
+import type { FileSource } from "../../files/input-file.ts";
 import { chooseEncoding } from "../../http/accept-encoding.ts";
 import type { EncodedCopies } from "./encoded-copies.ts";
 import { PageSource } from "./page-source.ts";

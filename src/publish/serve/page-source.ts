@@ -1,4 +1,4 @@
-import { LF } from "../../bytes/ascii.ts";
+import { LF } from "../../bytes/bytes.ts";
 import { type ByteSource, readWhole } from "../../bytes/byte-source.ts";
 import { type MapPage, pageHead, type PageMembers, type SplitPlan } from "../../map/split.ts";
 

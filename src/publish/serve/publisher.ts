@@ -2,7 +2,7 @@ import { rm } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { basename } from "node:path";
 import { MementoMapError, quote } from "../../errors.ts";
-import { makeTempDir } from "../../files/temp-dir.ts";
+import { makeTempDir } from "../../files/scratch.ts";
 import { EncodedCopies } from "./encoded-copies.ts";
 import { availableEncodings } from "./encoders.ts";
 import type { Exchange } from "./exchange.ts";

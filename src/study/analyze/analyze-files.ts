@@ -4,7 +4,7 @@ import { DEFAULT_SAMPLES, DEFAULT_TOP } from "./analyze-index.ts";
 import { joinTallies } from "./capture-tally.ts";
 import { HoldingsTree } from "./holdings-tree.ts";
 import { summarize } from "./summarize.ts";
-import { MAX_LINE_BYTES } from "../../bytes/whole-lines.ts";
+import { MAX_LINE_BYTES } from "../../bytes/lines.ts";
 import type { InputFormat, KeyTrust } from "../../input/detect.ts";
 import type { CaptureFilter } from "../../input/filter.ts";
 import { tableBytes } from "../../map/generate/memory.ts";
@@ -21,9 +21,9 @@ import type { Part } from "../../input/tasks.ts";
 import type { InputStreams } from "../../files/input-file.ts";
 import { FileProgress, type IndexInput } from "../../input/index-input.ts";
 import { openInputs } from "../../input/open-inputs.ts";
-import { Interrupt, type InterruptOptions } from "../../files/interrupt.ts";
-import { keepCoresBusy } from "../../threads/cores-busy.ts";
-import { withTempDir } from "../../files/temp-dir.ts";
+import { checkSignal, Interrupt, type InterruptOptions } from "../../interruption.ts";
+import { keepCoresBusy } from "../../threads/thread.ts";
+import { withTempDir } from "../../files/scratch.ts";
 import {
   type AnalyzeJobOptions,
   type AnalyzeJobResult,
@@ -31,7 +31,6 @@ import {
   InlineAnalyzeLane,
   ThreadAnalyzeLane,
 } from "./lane.ts";
-import { checkSignal } from "../../interruption.ts";
 import { cutRuns } from "../../map/generate/cut-runs.ts";
 import { mergeRuns, type VisitKey } from "../../map/generate/merge-runs.ts";
 

@@ -1,5 +1,5 @@
-import { joinBytes } from "../../bytes/join.ts";
-import { MAX_LINE_BYTES } from "../../bytes/whole-lines.ts";
+import { joinBytes } from "../../bytes/bytes.ts";
+import { MAX_LINE_BYTES } from "../../bytes/lines.ts";
 import { KeyTable } from "../../map/generate/key-table.ts";
 import { mergeRuns } from "../../map/generate/merge-runs.ts";
 import type { IndexSource, SourceOptions } from "../../map/generate/open-source.ts";

@@ -1,4 +1,4 @@
-import { hashRange } from "../../bytes/hash.ts";
+import { hashRange } from "../../bytes/bytes.ts";
 
 /** Something ranked: more is better; of equals, the name that sorts first. */
 export interface Ranked {

@@ -1,6 +1,13 @@
-import { BACKSLASH, CR, isDigit, LF, MINUS, SLASH } from "../../bytes/ascii.ts";
-import { commonPrefix } from "../../bytes/compare.ts";
-import { hashRange } from "../../bytes/hash.ts";
+import {
+  BACKSLASH,
+  commonPrefix,
+  CR,
+  hashRange,
+  isDigit,
+  LF,
+  MINUS,
+  SLASH,
+} from "../../bytes/bytes.ts";
 import { MementoMapError } from "../../errors.ts";
 import type { KeyTable } from "../../map/generate/key-table.ts";
 import type { LineReader } from "../../input/line-reader.ts";

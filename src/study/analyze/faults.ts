@@ -1,4 +1,4 @@
-import { CLOSE_PAREN, COLON, COMMA, isDigit, PERCENT } from "../../bytes/ascii.ts";
+import { CLOSE_PAREN, COLON, COMMA, isDigit, PERCENT } from "../../bytes/bytes.ts";
 
 /** What can be wrong with the datetime of a capture that has one. */
 export const DATETIME_FAULTS = [

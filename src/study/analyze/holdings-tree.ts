@@ -1,6 +1,5 @@
 import { type Ranked, TopList } from "./bounded.ts";
-import { COLON, COMMA, isDigit, QUESTION, SLASH } from "../../bytes/ascii.ts";
-import { commonPrefix } from "../../bytes/compare.ts";
+import { COLON, COMMA, commonPrefix, isDigit, QUESTION, SLASH } from "../../bytes/bytes.ts";
 import { KEY_KIND, KeyShape } from "../../map/compact/key-shape.ts";
 import { yearOf } from "./faults.ts";
 import { Histogram } from "./histogram.ts";

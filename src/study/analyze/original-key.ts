@@ -1,4 +1,4 @@
-import { QUESTION } from "../../bytes/ascii.ts";
+import { QUESTION } from "../../bytes/bytes.ts";
 import { KeyScanner, surtKeyBytes } from "../../surt/key-bytes.ts";
 
 /*

@@ -1,5 +1,5 @@
 import { OriginalKey } from "../analyze/original-key.ts";
-import { surtBytes } from "../../surt/surt-bytes.ts";
+import { surtBytes } from "../../surt/surt.ts";
 import { isSurtText } from "../../map/lookup/lookup-list.ts";
 
 /** Percent-encoding makes three bytes of one. */

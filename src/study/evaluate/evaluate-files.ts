@@ -33,10 +33,8 @@ import { DEFAULT_MEMORY_BYTES } from "../../map/generate/memory.ts";
 import { openInput } from "../../files/input-file.ts";
 import type { MapStreams } from "../../map/lookup/map-sources.ts";
 import { openMap } from "../../map/lookup/open-map.ts";
-import { ScratchSpill } from "../../files/scratch-spill.ts";
-import { withTempDir } from "../../files/temp-dir.ts";
-import type { Truth } from "./truth.ts";
-import { forEachHeld, openTruth } from "./truth.ts";
+import { ScratchSpill, withTempDir } from "../../files/scratch.ts";
+import { forEachHeld, openTruth, type Truth } from "./truth.ts";
 
 /** Which maps to make of the truth and evaluate besides. */
 export type Sweep = "paper" | "frontier";

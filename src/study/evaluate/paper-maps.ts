@@ -1,6 +1,6 @@
 import { createGzip } from "node:zlib";
-import { LF } from "../../bytes/ascii.ts";
-import { wholeLines } from "../../bytes/whole-lines.ts";
+import { LF } from "../../bytes/bytes.ts";
+import { wholeLines } from "../../bytes/lines.ts";
 import { compactMap } from "../../map/compact/compact-map.ts";
 import { openInput } from "../../files/input-file.ts";
 import type { MapStreams } from "../../map/lookup/map-sources.ts";

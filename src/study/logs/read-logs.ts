@@ -1,6 +1,5 @@
 import { join } from "node:path";
-import { lineBatches } from "../../bytes/lines.ts";
-import { MAX_LINE_BYTES } from "../../bytes/whole-lines.ts";
+import { lineBatches, MAX_LINE_BYTES } from "../../bytes/lines.ts";
 import { MementoMapError } from "../../errors.ts";
 import { KeyTable } from "../../map/generate/key-table.ts";
 import { writeRun } from "../../map/generate/run.ts";
@@ -9,10 +8,9 @@ import { LogTally } from "./log-tally.ts";
 import { tableBytes } from "../../map/generate/memory.ts";
 import { writingTo } from "../../map/generate/scratch-file.ts";
 import type { StoredRun } from "../../map/generate/stored-runs.ts";
-import type { InputStreams } from "../../files/input-file.ts";
-import { openInput } from "../../files/input-file.ts";
-import type { Interrupt } from "../../files/interrupt.ts";
-import { withTempDir } from "../../files/temp-dir.ts";
+import { type InputStreams, openInput } from "../../files/input-file.ts";
+import type { Interrupt } from "../../interruption.ts";
+import { withTempDir } from "../../files/scratch.ts";
 import { mergeStored, sortCaptures } from "../analyze/analyze-files.ts";
 
 export interface ReadLogsOptions {

@@ -13,7 +13,7 @@ import {
 import { figureHtml, lineChart, type Series } from "./charts.ts";
 import { shortNumber, shortPercent, wholeNumber } from "./number-format.ts";
 import { card, grid, pageHtml, type PageSection, type RunRecord, type Tile } from "./page.ts";
-import { formatAmount } from "../../amount.ts";
+import { formatAmount } from "../../errors.ts";
 
 export interface EvaluationPage {
   readonly evaluations: readonly Evaluation[];

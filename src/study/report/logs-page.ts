@@ -4,7 +4,7 @@ import { figureHtml, heatMap, rowChart } from "./charts.ts";
 import { shownMagnitudes } from "./logs-text.ts";
 import { percent, shortNumber, shortPercent, wholeNumber } from "./number-format.ts";
 import { card, pageHtml, type PageSection, type RunRecord } from "./page.ts";
-import { formatAmount } from "../../amount.ts";
+import { formatAmount } from "../../errors.ts";
 
 /** What aggregator logs tell, as one HTML file. */
 export function logsPage(report: LogReport, run: RunRecord): string {

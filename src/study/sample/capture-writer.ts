@@ -1,4 +1,4 @@
-import { writeDecimal } from "../../bytes/decimal.ts";
+import { writeDecimal } from "../../bytes/bytes.ts";
 import { type YearRow, YEARS } from "./archive-shape.ts";
 import type { Random } from "../../bytes/random.ts";
 

@@ -1,7 +1,7 @@
 import type { LookupFunction } from "node:net";
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
-import { packageVersion } from "../../../src/files/package-version.ts";
+import { packageVersion } from "../../../src/files/package-file.ts";
 import { redirectTarget, splitAddress } from "../../../src/aggregate/upstream/origin-pools.ts";
 import {
   archiveAt,

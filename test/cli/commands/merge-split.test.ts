@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { Interrupt } from "../../../src/files/interrupt.ts";
+import { Interrupt } from "../../../src/interruption.ts";
 import { runCli } from "../../support/run-cli.ts";
 import { scratchDir } from "../../support/scratch.ts";
 import { sized } from "../../support/sized-map.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { SpillStore } from "../../../src/files/scratch-spill.ts";
+import type { SpillStore } from "../../../src/files/scratch.ts";
 import { PendingText } from "../../../src/map/compact/pending-text.ts";
 
 /** A spill store in memory. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { packageVersion } from "../../../src/files/package-version.ts";
+import { packageVersion } from "../../../src/files/package-file.ts";
 import { cdxjLines, fileLayout } from "./index-arbitraries.ts";
 import { naiveRows, rowsOf } from "./naive-map.ts";
 import { runCli } from "../../support/run-cli.ts";

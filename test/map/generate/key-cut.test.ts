@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { compareBytes } from "../../../src/bytes/compare.ts";
+import { compareBytes } from "../../../src/bytes/bytes.ts";
 import { isKeyCut } from "../../../src/map/generate/key-cut.ts";
 import { surtKeyBytes } from "../../../src/surt/key-bytes.ts";
 

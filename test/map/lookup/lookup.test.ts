@@ -4,7 +4,7 @@ import { MemorySource } from "../../../src/bytes/byte-source.ts";
 import type { MapLookup } from "../../../src/map/lookup/lookup.ts";
 import { MapSearch } from "../../../src/map/lookup/map-search.ts";
 import { MemoryIndex } from "../../../src/map/lookup/memory-index.ts";
-import { lookupKeys } from "../../../src/surt/lookup-keys.ts";
+import { lookupKeys } from "../../../src/surt/key.ts";
 import { surt } from "../../../src/surt/surt.ts";
 import { LinearReading } from "../../support/linear-reading.ts";
 import {

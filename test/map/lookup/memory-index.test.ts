@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Match, MAX_INDEX_BYTES, MemoryIndex } from "../../../src/map/lookup/memory-index.ts";
-import { lookupKeys } from "../../../src/surt/lookup-keys.ts";
+import { lookupKeys } from "../../../src/surt/key.ts";
 import {
   DATETIME_FIELDS,
   datetimeRows,

@@ -7,7 +7,7 @@ import { writeRun } from "../../../src/map/generate/run.ts";
 import { mergeStored } from "../../../src/study/analyze/analyze-files.ts";
 import { writingTo } from "../../../src/map/generate/scratch-file.ts";
 import type { StoredRun } from "../../../src/map/generate/stored-runs.ts";
-import { Interrupt } from "../../../src/files/interrupt.ts";
+import { Interrupt } from "../../../src/interruption.ts";
 import { scratchDir } from "../../support/scratch.ts";
 
 /** Puts keys away as a run. */

@@ -13,7 +13,7 @@ import {
   weightName,
 } from "../../../src/study/evaluate/paper-maps.ts";
 import { generateMap } from "../../../src/map/generate/generate-map.ts";
-import { Interrupt } from "../../../src/files/interrupt.ts";
+import { Interrupt } from "../../../src/interruption.ts";
 import { sampleIndex } from "../../../src/study/sample/sample-archive.ts";
 import { runCli } from "../../support/run-cli.ts";
 import { scratchDir } from "../../support/scratch.ts";

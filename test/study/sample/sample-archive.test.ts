@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { compareBytes } from "../../../src/bytes/compare.ts";
+import { compareBytes } from "../../../src/bytes/bytes.ts";
 import { sampleIndex } from "../../../src/study/sample/sample-archive.ts";
 import { surt } from "../../../src/surt/surt.ts";
 import { indexLines, readIndex } from "./read-index.ts";

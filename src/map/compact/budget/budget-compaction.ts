@@ -1,5 +1,5 @@
 import { headerText, type UkvsHeaders } from "../../../ukvs/header.ts";
-import type { SpillStore } from "../../../files/scratch-spill.ts";
+import type { SpillStore } from "../../../files/scratch.ts";
 import { exclusionRows, Exclusions } from "./exclusions.ts";
 import { RowInserter } from "./insert-rows.ts";
 import type { BudgetKernels } from "./kernels.ts";

@@ -1,5 +1,4 @@
-import { COMMA, LF, SLASH, SPACE, STAR } from "../../../bytes/ascii.ts";
-import { compareRanges } from "../../../bytes/compare.ts";
+import { COMMA, compareRanges, LF, SLASH, SPACE, STAR } from "../../../bytes/bytes.ts";
 import type { BranchList } from "./branch-list.ts";
 import type { MissList } from "./miss-list.ts";
 

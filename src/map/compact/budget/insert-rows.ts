@@ -1,6 +1,4 @@
-import { LF, SPACE } from "../../../bytes/ascii.ts";
-import { compareRanges } from "../../../bytes/compare.ts";
-import { joinBytes } from "../../../bytes/join.ts";
+import { compareRanges, joinBytes, LF, SPACE } from "../../../bytes/bytes.ts";
 
 /**
  * Puts rows into a map, in byte order, as its blocks go by. A row whose key the map has is left out.

@@ -1,5 +1,4 @@
-import { copyRange } from "../../../bytes/copy.ts";
-import { hashRange } from "../../../bytes/hash.ts";
+import { copyRange, hashRange } from "../../../bytes/bytes.ts";
 import { MementoMapError } from "../../../errors.ts";
 import { enlarged } from "../node-stack.ts";
 

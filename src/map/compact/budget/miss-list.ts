@@ -1,4 +1,4 @@
-import { copyRange } from "../../../bytes/copy.ts";
+import { copyRange } from "../../../bytes/bytes.ts";
 import { sortKeys } from "../../generate/sort-keys.ts";
 import { MissCollector } from "./miss-collector.ts";
 

@@ -1,4 +1,4 @@
-import type { SpillStore } from "../../../files/scratch-spill.ts";
+import type { SpillStore } from "../../../files/scratch.ts";
 
 /** What is known of a node: where in a page the column of each number begins. */
 export interface NodeFields {

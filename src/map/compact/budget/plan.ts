@@ -1,4 +1,4 @@
-import { MementoMapError } from "../../../errors.ts";
+import { formatAmount, MementoMapError } from "../../../errors.ts";
 import type { Exclusions } from "./exclusions.ts";
 import { FIELD } from "./node-table.ts";
 import type { NodeTable } from "./node-table.ts";
@@ -6,7 +6,6 @@ import { HIGHEST_PRICE, searchPrice } from "./price-search.ts";
 import type { Decision, Solution, Solve } from "./solve.ts";
 import { DECISION, solve } from "./solve.ts";
 import type { Survey } from "./survey.ts";
-import { formatAmount } from "../../../amount.ts";
 
 /** What to roll up, and what to exclude, to keep a map within a number of rows. */
 export interface Plan {

@@ -1,4 +1,4 @@
-import { wholeLines } from "../../../bytes/whole-lines.ts";
+import { wholeLines } from "../../../bytes/lines.ts";
 import { LookupKeyBytes } from "../../lookup/lookup-key-bytes.ts";
 import { LookupList } from "../../lookup/lookup-list.ts";
 import { MissCollector } from "./miss-collector.ts";

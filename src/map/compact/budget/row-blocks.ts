@@ -1,9 +1,13 @@
-import { wholeLines } from "../../../bytes/whole-lines.ts";
+import { wholeLines } from "../../../bytes/lines.ts";
 import { MementoMapError } from "../../../errors.ts";
-import type { Fields } from "../../../ukvs/header.ts";
-import { UkvsHeaders } from "../../../ukvs/header.ts";
+import {
+  checkSize,
+  type Fields,
+  type MapSize,
+  refuseNoRecords,
+  UkvsHeaders,
+} from "../../../ukvs/header.ts";
 import { wholeMapHeaders } from "../../lookup/page-range.ts";
-import { checkSize, type MapSize, refuseNoRecords } from "../../../ukvs/map-size.ts";
 import type { HeadLines } from "../compact-map.ts";
 import { newHeadLines, readHeaders } from "../compact-map.ts";
 

@@ -1,7 +1,6 @@
-import { UkvsHeaders } from "../../../ukvs/header.ts";
-import { checkSize, type MapSize } from "../../../ukvs/map-size.ts";
+import { checkSize, type MapSize, UkvsHeaders } from "../../../ukvs/header.ts";
 import { MapLines } from "../map-lines.ts";
-import type { SpillStore } from "../../../files/scratch-spill.ts";
+import type { SpillStore } from "../../../files/scratch.ts";
 import type { BudgetKernels } from "./kernels.ts";
 import type { MissList } from "./miss-list.ts";
 import { NodeTable } from "./node-table.ts";

@@ -1,10 +1,10 @@
-import { commonPrefix, compareRanges } from "../../../bytes/compare.ts";
-import { frequencyIsZero } from "../../../ukvs/frequency-sum.ts";
+import { commonPrefix, compareRanges } from "../../../bytes/bytes.ts";
+import { frequencyIsZero } from "../../../ukvs/frequency.ts";
 import { KEY_KIND } from "../key-shape.ts";
 import type { RowSink } from "../map-lines.ts";
 import type { Layer } from "../node-stack.ts";
 import { LAYER, NONE } from "../node-stack.ts";
-import type { SpillStore } from "../../../files/scratch-spill.ts";
+import type { SpillStore } from "../../../files/scratch.ts";
 import { rejectOrder } from "../row-order.ts";
 import type { RowRange } from "../totals.ts";
 import type { TreeWork } from "../tree-walk.ts";

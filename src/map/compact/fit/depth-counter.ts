@@ -1,4 +1,4 @@
-import { COMMA, SLASH } from "../../../bytes/ascii.ts";
+import { COMMA, SLASH } from "../../../bytes/bytes.ts";
 import { KEY_KIND, KeyShape } from "../key-shape.ts";
 import type { DepthChildren } from "./children-fit.ts";
 

@@ -1,30 +1,27 @@
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { finished } from "node:stream/promises";
-import { countLines } from "../../../bytes/count-lines.ts";
+import { countLines } from "../../../bytes/bytes.ts";
 import { BudgetCompaction } from "../budget/budget-compaction.ts";
 import type { MissList } from "../budget/miss-list.ts";
 import type { Plan } from "../budget/plan.ts";
 import type { Prior } from "../budget/prior.ts";
 import { readMissList } from "../budget/read-misses.ts";
 import type { ReadMap } from "../budget/survey-map.ts";
-import { MAX_LINE_BYTES } from "../../../bytes/whole-lines.ts";
-import { isMementoMapError, MementoMapError } from "../../../errors.ts";
+import { MAX_LINE_BYTES } from "../../../bytes/lines.ts";
+import { formatAmount, isMementoMapError, MementoMapError } from "../../../errors.ts";
 import { MEMGATOR_LINE } from "../../../input/line-kind.ts";
 import { memgatorMisses } from "../../../input/memgator-misses.ts";
-import { SizedHead } from "../../../ukvs/sized-head.ts";
-import type { FileSource } from "../../../files/file-source.ts";
-import { openInput } from "../../../files/input-file.ts";
+import { SizedHead } from "../../../ukvs/header.ts";
+import { type FileSource, openInput } from "../../../files/input-file.ts";
 import { ioError, systemCode } from "../../../files/io-error.ts";
 import { peekHead } from "../../../input/peek-head.ts";
 import type { MapStreams } from "../../lookup/map-sources.ts";
 import { withMapSources } from "../../lookup/map-sources.ts";
-import { HeadedGzip } from "../../../files/headed-coding.ts";
+import { HeadedGzip } from "../../../files/compress.ts";
 import type { MapOutput } from "../../output/map-output.ts";
-import { ScratchSpill } from "../../../files/scratch-spill.ts";
-import { withTempDir } from "../../../files/temp-dir.ts";
+import { ScratchSpill, withTempDir } from "../../../files/scratch.ts";
 import { budgetKernels } from "./budget-kernels.ts";
-import { formatAmount } from "../../../amount.ts";
 
 /** How large a map may be; the smallest of what is given counts. */
 export interface Budget {

@@ -6,21 +6,18 @@ import { newHeadLines, readHeaders } from "../compact-map.ts";
 import type { WeightOptions } from "../weight-policy.ts";
 import { isMementoMapError, MementoMapError } from "../../../errors.ts";
 import { wholeMapHeaders } from "../../lookup/page-range.ts";
-import { UkvsHeaders } from "../../../ukvs/header.ts";
-import { checkSize, refuseNoRecords } from "../../../ukvs/map-size.ts";
-import type { FileSource } from "../../../files/file-source.ts";
-import type { InputStreams } from "../../../files/input-file.ts";
-import type { Interrupt } from "../../../files/interrupt.ts";
+import { checkSize, refuseNoRecords, UkvsHeaders } from "../../../ukvs/header.ts";
+import type { FileSource, InputStreams } from "../../../files/input-file.ts";
+import { checkSignal, type Interrupt } from "../../../interruption.ts";
 import { ioError } from "../../../files/io-error.ts";
 import type { MapOutput } from "../../output/map-output.ts";
 import { withMapSources } from "../../lookup/map-sources.ts";
 import { requiredFile } from "../../../files/package-file.ts";
-import { withTempDir } from "../../../files/temp-dir.ts";
+import { withTempDir } from "../../../files/scratch.ts";
 import { Thread } from "../../../threads/thread.ts";
 import { findCuts } from "./cuts.ts";
 import type { CompactResult, CompactTask } from "./job.ts";
 import { compactPart } from "./job.ts";
-import { checkSignal } from "../../../interruption.ts";
 
 export interface CompactFileOptions {
   readonly weights?: WeightOptions | undefined;

@@ -1,6 +1,6 @@
 import type { FileHandle } from "node:fs/promises";
 import { isSafeCut } from "../safe-cut.ts";
-import { cutAfter } from "../../../files/cut-after.ts";
+import { cutAfter } from "../../../files/input-file.ts";
 
 /**
  * Cuts the rows of a sorted map file, `[start, end)`, into about `parts` ranges of about equal

@@ -1,7 +1,6 @@
 import { closeSync, openSync, readSync, writeSync } from "node:fs";
-import { LF } from "../../../bytes/ascii.ts";
-import { countLines } from "../../../bytes/count-lines.ts";
-import { MAX_LINE_BYTES } from "../../../bytes/whole-lines.ts";
+import { countLines, LF } from "../../../bytes/bytes.ts";
+import { MAX_LINE_BYTES } from "../../../bytes/lines.ts";
 import { hasPlainFields } from "../budget/row-blocks.ts";
 import { Compactor } from "../compactor.ts";
 import { MapLines } from "../map-lines.ts";
@@ -9,9 +8,9 @@ import type { WeightOptions } from "../weight-policy.ts";
 import { WeightPolicy } from "../weight-policy.ts";
 import { MementoMapError } from "../../../errors.ts";
 import type { Fields } from "../../../ukvs/header.ts";
-import { becameShorter } from "../../../files/file-source.ts";
+import { becameShorter } from "../../../files/input-file.ts";
 import { ioError, systemCode } from "../../../files/io-error.ts";
-import { ScratchSpill } from "../../../files/scratch-spill.ts";
+import { ScratchSpill } from "../../../files/scratch.ts";
 import { CompactKernel } from "./compact-kernel.ts";
 
 /** A part of an uncompressed map file, to be compacted into a file of its own. */

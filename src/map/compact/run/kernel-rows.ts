@@ -1,7 +1,6 @@
-import { LF } from "../../../bytes/ascii.ts";
+import { LF } from "../../../bytes/bytes.ts";
 import type { PlainRows } from "../budget/kernels.ts";
-import type { KernelExports } from "../../../files/kernel.ts";
-import { startKernel } from "../../../files/kernel.ts";
+import { type KernelExports, startKernel } from "../../../files/package-file.ts";
 
 /** What kernel/compact.ts exports. */
 export interface CompactExports extends KernelExports {

@@ -1,4 +1,4 @@
-import { QUESTION } from "../../../bytes/ascii.ts";
+import { QUESTION } from "../../../bytes/bytes.ts";
 import { HeapsFit } from "../budget/heaps-fit.ts";
 import { BranchList } from "../budget/branch-list.ts";
 import type { MissList } from "../budget/miss-list.ts";

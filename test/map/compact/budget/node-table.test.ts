@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { FIELD, NodeTable } from "../../../../src/map/compact/budget/node-table.ts";
-import type { SpillStore } from "../../../../src/files/scratch-spill.ts";
+import type { SpillStore } from "../../../../src/files/scratch.ts";
 
 /** A spill store in memory. */
 class MemorySpill implements SpillStore {

@@ -1,0 +1,309 @@
+import { MementoMapError } from "../errors.ts";
+
+/** Byte values that the formats we read and write give a meaning to. */
+export const TAB = 0x09;
+export const LF = 0x0a;
+export const CR = 0x0d;
+export const SPACE = 0x20;
+export const BANG = 0x21;
+export const QUOTE = 0x22;
+export const HASH = 0x23;
+export const PERCENT = 0x25;
+export const CLOSE_PAREN = 0x29;
+export const STAR = 0x2a;
+export const PLUS = 0x2b;
+export const COMMA = 0x2c;
+export const MINUS = 0x2d;
+export const SLASH = 0x2f;
+export const ZERO = 0x30;
+export const NINE = 0x39;
+export const COLON = 0x3a;
+export const QUESTION = 0x3f;
+export const AT = 0x40;
+export const BACKSLASH = 0x5c;
+export const OPEN_BRACE = 0x7b;
+export const CLOSE_BRACE = 0x7d;
+export const DELETE = 0x7f;
+
+/** Whether a byte is an ASCII digit. */
+export function isDigit(byte: number): boolean {
+  return byte >= ZERO && byte <= NINE;
+}
+
+/** The value of an ASCII hexadecimal digit, or -1. */
+export function hexValue(code: number): number {
+  if (code >= 0x30 && code <= 0x39) return code - 0x30;
+  const lower = code | 0x20;
+  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
+}
+
+/** Whether a text stands at an offset, and ends at or before `end`. */
+export function standsAt(bytes: Uint8Array, at: number, end: number, text: Uint8Array): boolean {
+  const { length } = text;
+  if (at + length > end) return false;
+  for (let i = 0; i < length; i++) if (bytes[at + i] !== text[i]) return false;
+  return true;
+}
+
+/** The offset of the first byte from `from` on that is no blank or control character; or `end`. */
+export function skipBlanks(bytes: Uint8Array, from: number, end: number): number {
+  let at = from;
+  while (at < end && bytes[at] <= SPACE) at++;
+  return at;
+}
+
+/** The same, for lists whose separators do not matter. */
+export function skipBlanksAndCommas(bytes: Uint8Array, from: number, end: number): number {
+  let at = from;
+  while (at < end && (bytes[at] <= SPACE || bytes[at] === COMMA)) at++;
+  return at;
+}
+
+/**
+ * Compares two byte ranges as unsigned bytes, the order of `LC_ALL=C sort`.
+ *
+ * Negative, zero or positive, as for `Array.prototype.sort`. A prefix comes before what it begins.
+ */
+export function compareRanges(
+  a: Uint8Array,
+  aStart: number,
+  aEnd: number,
+  b: Uint8Array,
+  bStart: number,
+  bEnd: number,
+): number {
+  const aLength = aEnd - aStart;
+  const bLength = bEnd - bStart;
+  const shared = aLength < bLength ? aLength : bLength;
+  for (let i = 0; i < shared; i++) {
+    const difference = a[aStart + i] - b[bStart + i];
+    if (difference !== 0) return difference;
+  }
+  return aLength - bLength;
+}
+
+/** Compares two whole byte arrays as unsigned bytes. */
+export function compareBytes(a: Uint8Array, b: Uint8Array): number {
+  return compareRanges(a, 0, a.length, b, 0, b.length);
+}
+
+/** The number of leading bytes that two ranges share. */
+export function commonPrefix(
+  a: Uint8Array,
+  aStart: number,
+  aEnd: number,
+  b: Uint8Array,
+  bStart: number,
+  bEnd: number,
+): number {
+  const aLength = aEnd - aStart;
+  const bLength = bEnd - bStart;
+  const limit = aLength < bLength ? aLength : bLength;
+  let i = 0;
+  while (i < limit && a[aStart + i] === b[bStart + i]) i++;
+  return i;
+}
+
+/**
+ * Compares two ranges of the same bytes, as `compareRanges` does, four bytes at a time.
+ *
+ * For neighbours of a sorted file, which share most of their bytes.
+ */
+export function compareWithin(
+  view: DataView,
+  aStart: number,
+  aEnd: number,
+  bStart: number,
+  bEnd: number,
+): number {
+  const aLength = aEnd - aStart;
+  const bLength = bEnd - bStart;
+  const shared = aLength < bLength ? aLength : bLength;
+  let i = 0;
+  while (i + 4 <= shared && view.getInt32(aStart + i) === view.getInt32(bStart + i)) i += 4;
+  for (; i < shared; i++) {
+    const difference = view.getUint8(aStart + i) - view.getUint8(bStart + i);
+    if (difference !== 0) return difference;
+  }
+  return aLength - bLength;
+}
+
+/** Below this, a plain loop beats the call to `TypedArray.prototype.set` on a fresh `subarray`. */
+const LOOP_LIMIT = 96;
+
+/** Copies `source[start, end)` into `target` at `at`; returns the offset behind the copy. */
+export function copyRange(
+  source: Uint8Array,
+  start: number,
+  end: number,
+  target: Uint8Array,
+  at: number,
+): number {
+  const length = end - start;
+  if (length > LOOP_LIMIT) {
+    target.set(source.subarray(start, end), at);
+  } else {
+    for (let i = 0; i < length; i++) target[at + i] = source[start + i];
+  }
+  return at + length;
+}
+
+/** All parts, one after the other, in an array of their own. */
+export function joinBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+
+const CHUNK = 8192;
+
+/** The bytes of `source[start..end)` as a string with one char code for each. */
+export function byteString(source: Uint8Array, start: number, end: number): string {
+  let text = "";
+  for (let i = start; i < end; i += CHUNK) {
+    text += String.fromCharCode(...source.subarray(i, Math.min(i + CHUNK, end)));
+  }
+  return text;
+}
+
+/** How many digits a non-negative integer has. */
+export function decimalLength(value: number): number {
+  let width = 1;
+  for (let rest = value; rest >= 10; rest = Math.floor(rest / 10)) width++;
+  return width;
+}
+
+/** Writes a non-negative integer in decimal at `at`; returns the offset behind it. */
+export function writeDecimal(value: number, target: Uint8Array, at: number): number {
+  if (value < 10) {
+    target[at] = ZERO + value;
+    return at + 1;
+  }
+  const width = decimalLength(value);
+  let rest = value;
+  for (let i = at + width - 1; i >= at; i--) {
+    const quotient = Math.floor(rest / 10);
+    target[i] = ZERO + (rest - quotient * 10);
+    rest = quotient;
+  }
+  return at + width;
+}
+
+/**
+ * A 32-bit hash of a byte range, for hash tables in memory only: it may change between versions
+ * and must never be written to a file.
+ *
+ * FNV-1a with a final mix: byte at a time is fast enough here, because keys are short, and needs
+ * no alignment.
+ */
+export function hashRange(bytes: Uint8Array, start: number, end: number): number {
+  let hash = 0x811c9dc5;
+  for (let i = start; i < end; i++) hash = Math.imul(hash ^ bytes[i], 0x01000193);
+  hash ^= hash >>> 15;
+  hash = Math.imul(hash, 0x2c1b3c6d);
+  hash ^= hash >>> 13;
+  return hash >>> 0;
+}
+
+const FOUR_FEEDS = 0x0a0a0a0a;
+const LOW_BITS = 0x7f7f7f7f;
+
+/** How many line feeds there are in `bytes`, four at a time. */
+export function countLines(bytes: Uint8Array): number {
+  let count = 0;
+  let at = 0;
+  const aligned = Math.min(bytes.length, (4 - (bytes.byteOffset & 3)) & 3);
+  while (at < aligned) if (bytes[at++] === LF) count++;
+  if (at === bytes.length) return count;
+  const words = new Uint32Array(bytes.buffer, bytes.byteOffset + at, (bytes.length - at) >> 2);
+  for (let i = 0; i < words.length; i++) {
+    const word = words[i] ^ FOUR_FEEDS;
+    // The high bit of each byte that was a line feed.
+    let feeds = ~(((word & LOW_BITS) + LOW_BITS) | word | LOW_BITS);
+    while (feeds !== 0) {
+      count++;
+      feeds &= feeds - 1;
+    }
+  }
+  for (at += words.length << 2; at < bytes.length; at++) if (bytes[at] === LF) count++;
+  return count;
+}
+
+const HIGH_BITS = 0x80808080 | 0;
+
+/**
+ * Whether all bytes are printable ASCII, tabs, and line ends LF or CRLF: text that needs no closer
+ * look. False is no fault: the bytes may be UTF-8.
+ *
+ * Looks at four bytes at a time, which is several times faster than one, because nearly all of them
+ * are printable.
+ */
+export function isPlainText(bytes: Uint8Array, start: number, end: number): boolean {
+  const aligned = start + ((4 - ((bytes.byteOffset + start) & 3)) & 3);
+  if (aligned >= end) return isPlainRange(bytes, start, end);
+  if (!isPlainRange(bytes, start, aligned)) return false;
+  const wordCount = (end - aligned) >> 2;
+  const words = new Int32Array(bytes.buffer, bytes.byteOffset + aligned, wordCount);
+  for (let i = 0; i < wordCount; i++) {
+    const word = words[i];
+    // Adding 1 lifts DEL over the high bit, taking 32 sends controls below zero. A carry into the
+    // next byte comes from a byte that is caught itself.
+    if (((word | (word + 0x01010101) | (word - 0x20202020)) & HIGH_BITS) !== 0) {
+      const at = aligned + i * 4;
+      if (!isPlainRange(bytes, at, at + 4)) return false;
+    }
+  }
+  return isPlainRange(bytes, aligned + wordCount * 4, end);
+}
+
+function isPlainRange(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at];
+    if (byte >= SPACE && byte < DELETE) continue;
+    if (byte !== LF && byte !== TAB && (byte !== CR || bytes[at + 1] !== LF)) return false;
+  }
+  return true;
+}
+
+/** U+FEFF in UTF-8, with which some programs begin a text. It belongs to no line. */
+const MARK = [0xef, 0xbb, 0xbf] as const;
+export const MARK_BYTES: number = MARK.length;
+
+/** How many bytes the byte order mark takes with which a text begins: three, or none. */
+export function markLength(text: Uint8Array): number {
+  return MARK.every((byte, i) => text[i] === byte) ? MARK.length : 0;
+}
+
+/** How an input is compressed. */
+export type Compression = "gzip" | "zstd";
+
+/** Recognises gzip and zstd by the first four bytes; names and suffixes do not matter. */
+export function recognizeCompression(start: Uint8Array): Compression | undefined {
+  const [a, b, c, d] = start;
+  if (a === 0x1f && b === 0x8b) return "gzip";
+  if (a === 0x28 && b === 0xb5 && c === 0x2f && d === 0xfd) return "zstd";
+  // A skippable frame, with which some writers start a zstd file.
+  if (a !== undefined && a >> 4 === 5 && b === 0x2a && c === 0x4d && d === 0x18) return "zstd";
+  return undefined;
+}
+
+const ELEMENTS = "html|head|body|title|meta|link|script|style|h1|h2|p|div|center|table";
+const HTML = new RegExp(`^\\uFEFF?\\s*<(?:!doctype\\s|!--|\\?xml\\s|(?:${ELEMENTS})[\\s>])`, "i");
+
+/** Whether text begins like a page in HTML or XML: what servers send to people. */
+export function looksLikeHtml(text: string): boolean {
+  return HTML.test(text);
+}
+
+/** The error about a page in HTML that was given in the place of something else. */
+export function htmlInstead(wanted: string, source: string): MementoMapError {
+  return new MementoMapError(
+    "MM_BAD_INPUT",
+    `this is a page in HTML, not ${wanted}: perhaps a server sent an error or a login page`,
+    { position: { source } },
+  );
+}

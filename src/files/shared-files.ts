@@ -1,0 +1,118 @@
+import { readdir, readFile, rm, stat } from "node:fs/promises";
+import { closeSync, openSync, rmSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { checkSignal, type Interrupt } from "../interruption.ts";
+import { ioError, outputError, systemCode } from "./io-error.ts";
+import { withOutput } from "./output-file.ts";
+import { MementoMapError } from "../errors.ts";
+import { isTemporaryOf, removeIfAbandoned, temporaryPath } from "./scratch.ts";
+
+/** A small JSON file; undefined when there is none, or none that can be read. */
+export async function readJson<T>(path: string): Promise<T | undefined> {
+  const text = await readFile(path, "utf8").catch((error: unknown) => {
+    if (systemCode(error) === "ENOENT") return undefined;
+    throw ioError(error, path);
+  });
+  if (text === undefined) return undefined;
+  try {
+    return JSON.parse(text) as T; // written by this program
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    // It only saves work.
+    await rm(path, { force: true });
+    return undefined;
+  }
+}
+
+/** Writes a small JSON file, whole or not at all. */
+export async function writeJson(
+  path: string,
+  value: unknown,
+  interrupt?: Interrupt,
+): Promise<void> {
+  await withOutput(path, { stdout: process.stdout, interrupt }, (output) =>
+    output.write(new TextEncoder().encode(`${JSON.stringify(value)}\n`)),
+  );
+}
+
+/**
+ * Keeps other runs away from `path` until the function returned is called: `.NAME.….lock` beside it.
+ *
+ * Each run makes a lock of its own name, and then looks for others, so no two ever believe that they
+ * are alone. (Two that begin at the same moment may both give up.) The lock of a run that was killed
+ * is removed by the next.
+ *
+ * @throws MM_IO when another run has it, or no lock can be made.
+ */
+export async function lockFile(path: string, interrupt?: Interrupt): Promise<() => void> {
+  const target = resolve(path);
+  const own = temporaryPath(target, "lock");
+  checkSignal(interrupt?.signal);
+  make(own, path);
+  const remove = (): void => rmSync(own, { force: true });
+  const release = interrupt?.onCleanUp(remove);
+  const unlock = (): void => {
+    remove();
+    release?.();
+  };
+  try {
+    for (const other of await otherLocks(own, target)) {
+      if (await removeIfAbandoned(other)) continue;
+      throw new MementoMapError(
+        "MM_IO",
+        `another run is at work on it; wait for its end, or remove ${basename(other)} if there is none`,
+        { position: { source: path } },
+      );
+    }
+    return unlock;
+  } catch (error) {
+    unlock();
+    throw ioError(error, path);
+  }
+}
+
+async function otherLocks(own: string, target: string): Promise<string[]> {
+  const folder = dirname(target);
+  const names = await readdir(folder);
+  return names
+    .map((name) => join(folder, name))
+    .filter((path) => path !== own && isTemporaryOf(target, path, "lock"));
+}
+
+function make(lock: string, path: string): void {
+  try {
+    closeSync(openSync(lock, "wx"));
+  } catch (error) {
+    throw outputError(error, path);
+  }
+}
+
+/** What tells that a file is another than before. */
+export interface FileStamp {
+  readonly size: number;
+  readonly mtimeMs: number;
+  readonly ino: number;
+}
+
+/** @throws MM_IO when there is no such file. */
+export async function stampOf(path: string): Promise<FileStamp> {
+  const { size, mtimeMs, ino } = await stat(path).catch((error: unknown) => {
+    throw ioError(error, path);
+  });
+  return { size, mtimeMs, ino };
+}
+
+/** As `stampOf`; undefined when there is no such file. */
+export async function stampIfThere(path: string): Promise<FileStamp | undefined> {
+  try {
+    return await stampOf(path);
+  } catch (error) {
+    if (error instanceof Error && systemCode(error.cause) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** Whether a file is most likely as it was. */
+export function isSameStamp(a: FileStamp, b: FileStamp): boolean {
+  return a.size === b.size && a.mtimeMs === b.mtimeMs && a.ino === b.ino;
+}
