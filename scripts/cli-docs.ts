@@ -1,5 +1,5 @@
 import { COMMAND_GROUPS, COMMAND_TABLE } from "../src/cli/command-table.ts";
-import { overview } from "../src/cli/common/help.ts";
+import { overview } from "../src/cli/common/command.ts";
 
 /** Renders `docs/cli.md` from the help texts of the commands. */
 export async function cliDocs(): Promise<string> {

@@ -89,7 +89,7 @@ export type {
 export { FetchClient } from "./http/fetch-client.ts";
 export type { HttpClient, HttpHeaders, HttpRequest, HttpResponse } from "./http/http-client.ts";
 export { HttpSource } from "./publish/fetch/http-source.ts";
-export { PagedSearch } from "./publish/fetch/paged-search.ts";
+export { PagedSearch } from "./publish/fetch/http-source.ts";
 
 export type { Memento } from "./memento/memento-list.ts";
 export { parseLinkHeader } from "./memento/links.ts";

@@ -39,7 +39,7 @@ export { NodeClient } from "./http/node-client.ts";
 export type { NodeClientOptions } from "./http/node-client.ts";
 export type { Resolver } from "./http/resolver-lookups.ts";
 export { ProxySettings } from "./http/proxy-settings.ts";
-export type { RuleId } from "./publish/fetch/publisher-rules.ts";
+export type { RuleId } from "./publish/fetch/check-publisher.ts";
 export { FileSource } from "./files/input-file.ts";
 export { openInput } from "./files/input-file.ts";
 export type { Input, InputOptions, InputStreams } from "./files/input-file.ts";
@@ -60,7 +60,7 @@ export type { ArchiveUpstream, UpstreamOptions } from "./aggregate/upstream/arch
 // Types that the signatures above refer to.
 export type { AnalyzeFilesOptions } from "./study/analyze/analyze-files.ts";
 export type { Sweep } from "./study/evaluate/evaluate-files.ts";
-export type { FetchState, FetchedPart } from "./publish/fetch/fetch-state.ts";
+export type { FetchState, FetchedPart } from "./publish/fetch/download.ts";
 export type { InterruptOptions } from "./interruption.ts";
 export type { OpenMapFileOptions, WriteOptions } from "./map-files.ts";
 export type { MapStreams } from "./map/lookup/map-sources.ts";

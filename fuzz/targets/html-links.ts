@@ -1,4 +1,4 @@
-import { htmlLinks } from "../../src/publish/fetch/html-links.ts";
+import { htmlLinks } from "../../src/publish/fetch/discover.ts";
 import { must, utf8 } from "../check.ts";
 import type { TargetDefinition } from "../target.ts";
 

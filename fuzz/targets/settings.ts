@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { AGGREGATE_OPTIONS } from "../../src/cli/common/aggregate-options.ts";
-import { fileSettings } from "../../src/cli/common/settings.ts";
+import { fileSettings } from "../../src/cli/common/command-line.ts";
 import { must } from "../check.ts";
 import { scratchFile } from "../scratch-file.ts";
 import type { TargetDefinition } from "../target.ts";

@@ -1,11 +1,10 @@
 import { isMementoMapError, MementoMapError, quote } from "../errors.ts";
 import { isClosedPipe } from "../files/output-file.ts";
 import { packageVersion } from "../files/package-file.ts";
-import type { Command } from "./common/command.ts";
+import { type Command, overview } from "./common/command.ts";
 import { COMMAND_GROUPS, COMMAND_TABLE } from "./command-table.ts";
-import { overview } from "./common/help.ts";
 import { ExitCode, type Io, writeText } from "./common/io.ts";
-import { nearest } from "./common/nearest.ts";
+import { nearest } from "./common/command-line.ts";
 import { checkSignal } from "../interruption.ts";
 
 /**

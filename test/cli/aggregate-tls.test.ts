@@ -1,6 +1,5 @@
 import { writeFileSync } from "node:fs";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { aggregateProcess, writeList } from "../support/aggregate-process.ts";

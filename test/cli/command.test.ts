@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defineCommand } from "../../src/cli/common/command.ts";
-import { parsePositive } from "../../src/cli/common/sizes.ts";
+import { parsePositive } from "../../src/cli/common/options.ts";
 import { testIo } from "../support/run-cli.ts";
 
 let seen: unknown;

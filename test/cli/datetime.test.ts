@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseDatetime } from "../../src/cli/common/datetime.ts";
+import { parseDatetime } from "../../src/cli/common/options.ts";
 
 describe("parseDatetime", () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Progress } from "../../src/cli/common/progress.ts";
+import { Progress } from "../../src/cli/common/messages.ts";
 import { testIo } from "../support/run-cli.ts";
 
 const ERASE = "\r\u001b[2K";

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { defineCommand } from "../../src/cli/common/command.ts";
-import { parsePositive } from "../../src/cli/common/sizes.ts";
+import { parsePositive } from "../../src/cli/common/options.ts";
 import { testIo } from "../support/run-cli.ts";
 import { scratchDir } from "../support/scratch.ts";
 

@@ -1,14 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { formatAmount, formatCount } from "../../src/errors.ts";
 import {
-  formatDuration,
-  formatSize,
   parseDecimal,
   parsePositive,
   parseShare,
   parseSize,
   parseWhole,
-} from "../../src/cli/common/sizes.ts";
+} from "../../src/cli/common/options.ts";
+import { formatDuration, formatSize } from "../../src/cli/common/messages.ts";
 
 describe("parseSize", () => {
   it.each([

@@ -2,7 +2,7 @@ import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { PUBLISHER_RULES } from "../../src/publish/fetch/publisher-rules.ts";
+import { PUBLISHER_RULES } from "../../src/publish/fetch/check-publisher.ts";
 import { runCli } from "../support/run-cli.ts";
 import { scratchDir } from "../support/scratch.ts";
 import { scriptedServer } from "../support/scripted-server.ts";

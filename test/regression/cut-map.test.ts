@@ -6,7 +6,7 @@ import * as fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { compactMap } from "../../src/map/compact/compact-map.ts";
 import { BudgetCompaction } from "../../src/map/compact/budget/budget-compaction.ts";
-import { PagedSearch } from "../../src/publish/fetch/paged-search.ts";
+import { PagedSearch } from "../../src/publish/fetch/http-source.ts";
 import { isMementoMapError, MementoMapError } from "../../src/errors.ts";
 import { MemorySource } from "../../src/bytes/byte-source.ts";
 import type { MapLookup } from "../../src/map/lookup/lookup.ts";

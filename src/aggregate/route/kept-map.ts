@@ -11,7 +11,7 @@ import {
   stampIfThere,
   stampOf,
 } from "../../files/shared-files.ts";
-import { type FetchState, statePath } from "../../publish/fetch/fetch-state.ts";
+import { type FetchState, statePath } from "../../publish/fetch/download.ts";
 import { FreshMap, type FreshMapOptions } from "../../publish/fetch/fresh-map.ts";
 import { foreseenError, ioError } from "../../files/io-error.ts";
 import { extentOf } from "../../map/map-extent.ts";

@@ -1,10 +1,7 @@
 import type { ArchiveTally, RoutingReport, Share } from "../statistics.ts";
-import { htmlDocument } from "../../publish/serve/page/document.ts";
-import { formatNumber } from "../../publish/serve/page/format.ts";
-import { factList } from "../../publish/serve/page/fact-list.ts";
-import { type Html, html } from "../../publish/serve/page/html.ts";
+import { factList, formatNumber, type Html, html, htmlDocument } from "../../publish/serve/html.ts";
 import type { ArchiveStatus, StatusView } from "./service-status.ts";
-import { PAGE_STYLE } from "../../publish/serve/page/style.ts";
+import { PAGE_STYLE } from "../../publish/serve/html.ts";
 
 /** The dashboard: what routing saves, and how every archive is. Needs no JavaScript. */
 export function aboutPage(

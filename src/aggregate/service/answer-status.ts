@@ -1,5 +1,5 @@
 import { packageVersion } from "../../files/package-file.ts";
-import { securityPolicy } from "../../publish/serve/page/document.ts";
+import { securityPolicy } from "../../publish/serve/html.ts";
 import { ABOUT_STYLE, aboutPage } from "./about-page.ts";
 import { aggregatorOpenApi } from "./aggregator-openapi.ts";
 import {

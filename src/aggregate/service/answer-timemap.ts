@@ -22,7 +22,7 @@ import {
   sendRefusal,
 } from "./aggregator-exchange.ts";
 import { formatAmount } from "../../errors.ts";
-import { escapeHtml } from "../../publish/serve/page/html.ts";
+import { escapeHtml } from "../../publish/serve/html.ts";
 
 /** Which part of a TimeMap is wanted, and how. */
 export interface TimeMapWish {

@@ -4,17 +4,19 @@ import { guardOutputs } from "../../map/output/output-guard.ts";
 import { withOutput } from "../../files/output-file.ts";
 import { analysisPage } from "../../study/report/analysis-page.ts";
 import { analysisText } from "../../study/report/analysis-text.ts";
-import type { Command } from "../common/command.ts";
-import { defineCommand } from "../common/command.ts";
-import { FORCE_OPTION } from "../common/force-option.ts";
-import { captureFilter, INDEX_OPTIONS } from "../common/index-options.ts";
-import type { Io } from "../common/io.ts";
-import { ExitCode } from "../common/io.ts";
-import { runRecord, timelessRecord } from "../common/run-record.ts";
+import { type Command, defineCommand } from "../common/command.ts";
+import { FORCE_OPTION, parsePositive, parseWhole } from "../common/options.ts";
+import { formatDuration, formatSize, showSummary } from "../common/messages.ts";
+import {
+  captureFilter,
+  INDEX_OPTIONS,
+  runRecord,
+  timelessRecord,
+  withProgress,
+  WORK_OPTIONS,
+} from "../common/index-options.ts";
+import { ExitCode, type Io } from "../common/io.ts";
 import { formatCount } from "../../errors.ts";
-import { formatDuration, formatSize, parsePositive, parseWhole } from "../common/sizes.ts";
-import { showSummary } from "../common/summary.ts";
-import { withProgress, WORK_OPTIONS } from "../common/work-options.ts";
 
 export const analyze: Command = defineCommand({
   name: "analyze",

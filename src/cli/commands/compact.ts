@@ -1,31 +1,29 @@
 import { stat } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
-import type { PowerLaw } from "../../map/compact/weight-policy.ts";
-import { WEIGHT_DEFAULTS, WeightPolicy } from "../../map/compact/weight-policy.ts";
+import { type PowerLaw, WEIGHT_DEFAULTS, WeightPolicy } from "../../map/compact/weight-policy.ts";
 import { formatCount, MementoMapError, quote } from "../../errors.ts";
-import type { CompactFileSummary } from "../../map/compact/run/compact-files.ts";
-import { compactFile } from "../../map/compact/run/compact-files.ts";
+import { compactFile, type CompactFileSummary } from "../../map/compact/run/compact-files.ts";
 import type { BudgetFileSummary } from "../../map/compact/run/budget-files.ts";
-import { withMapOutput } from "../../map/output/map-output.ts";
+import { refuseOtherThanMaps, writeMap } from "../common/map-files.ts";
 import { guardOutputs } from "../../map/output/output-guard.ts";
-import type { Command } from "../common/command.ts";
-import { defineCommand } from "../common/command.ts";
-import { FORCE_OPTION } from "../common/force-option.ts";
-import type { Io } from "../common/io.ts";
-import { ExitCode } from "../common/io.ts";
-import { refuseOtherThanMaps } from "../common/map-argument.ts";
-import { warnOfOddLines } from "../common/odd-lines.ts";
-import { Progress } from "../common/progress.ts";
 import {
-  formatDuration,
-  formatSize,
+  FORCE_OPTION,
+  MISSES_OPTIONS,
   parseDecimal,
   parsePositive,
   parseShare,
   parseSize,
-} from "../common/sizes.ts";
-import type { SummaryLine } from "../common/summary.ts";
-import { showSummary } from "../common/summary.ts";
+} from "../common/options.ts";
+import { type Command, defineCommand } from "../common/command.ts";
+import {
+  formatDuration,
+  formatSize,
+  Progress,
+  showSummary,
+  type SummaryLine,
+  warnOfOddLines,
+} from "../common/messages.ts";
+import { ExitCode, type Io } from "../common/io.ts";
 
 const { hostPower, pathPower } = WEIGHT_DEFAULTS;
 
@@ -125,16 +123,7 @@ scratch space (--tmp).`,
       help: "Relative to so many originals, not rows.",
       parse: parsePositive,
     },
-    misses: {
-      type: "string",
-      value: "FILE",
-      help: "Lookups that missed: URIs or SURTs, or a MemGator log.",
-    },
-    archive: {
-      type: "string",
-      value: "ID",
-      help: "Whose misses to take from a log of several archives.",
-    },
+    ...MISSES_OPTIONS,
     "no-exclusions": { type: "boolean", help: "Add no rows with 0." },
     threads: { type: "string", value: "N", help: "Default: all cores.", parse: parsePositive },
     tmp: { type: "string", value: "DIR", help: "Where scratch files go. Default: TMPDIR." },
@@ -207,33 +196,25 @@ scratch space (--tmp).`,
     };
     let summary: CompactFileSummary | BudgetFileSummary;
     try {
-      summary = await withMapOutput<CompactFileSummary | BudgetFileSummary>(
-        values.output,
-        {
-          stdout: io.stdout,
-          interrupt: io.interrupt,
-          tmp: values.tmp,
-          force: values.force,
-        },
-        async (output) =>
-          hasBudget
-            ? (await loadBudget()).compactFileToBudget(path, output, {
-                budget,
-                misses: values.misses,
-                archive: values.archive,
-                allowsExclusions: !values["no-exclusions"],
-                scratch: values.tmp,
-                streams: io,
-                onRead,
-              })
-            : compactFile(path, output, {
-                weights,
-                threads: values.threads,
-                scratch: values.tmp,
-                streams: io,
-                interrupt: io.interrupt,
-                onRead,
-              }),
+      summary = await writeMap<CompactFileSummary | BudgetFileSummary>(values, io, async (output) =>
+        hasBudget
+          ? (await loadBudget()).compactFileToBudget(path, output, {
+              budget,
+              misses: values.misses,
+              archive: values.archive,
+              allowsExclusions: !values["no-exclusions"],
+              scratch: values.tmp,
+              streams: io,
+              onRead,
+            })
+          : compactFile(path, output, {
+              weights,
+              threads: values.threads,
+              scratch: values.tmp,
+              streams: io,
+              interrupt: io.interrupt,
+              onRead,
+            }),
       );
     } finally {
       progress.end();

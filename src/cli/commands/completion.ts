@@ -1,8 +1,145 @@
-import { quote } from "../../errors.ts";
-import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
-import { completionScript, SHELLS } from "../common/completion.ts";
+import { type FlagOption, usage, type ValueOption } from "../common/command-line.ts";
+import { quote } from "../../errors.ts";
 import { ExitCode, writeText } from "../common/io.ts";
+
+/** The shells that commands and options can be completed in. */
+export const SHELLS = ["bash", "zsh", "fish"] as const;
+export type Shell = (typeof SHELLS)[number];
+
+/** What completions are made of. */
+export type Completable = Pick<Command, "name" | "summary" | "options">;
+
+/** The script that makes a shell complete commands, options and files. It is run by that shell. */
+export function completionScript(shell: Shell, commands: readonly Completable[]): string {
+  return SCRIPTS[shell](commands);
+}
+
+const SCRIPTS: Readonly<Record<Shell, (commands: readonly Completable[]) => string>> = {
+  bash: bashScript,
+  zsh: zshScript,
+  fish: fishScript,
+};
+
+function bashScript(commands: readonly Completable[]): string {
+  const names = commands.map(({ name }) => name).join(" ");
+  const cases = commands.map(({ name, options }) => {
+    const words = spellings(options).map(({ text }) => text);
+    return `    ${name}) words='${words.join(" ")}' ;;`;
+  });
+  const values = valueLists(commands).map(
+    ({ name, text, choices }) => `    '${name} ${text}') words='${choices.join(" ")}' ;;`,
+  );
+  // Where nothing is proposed, bash completes names of files.
+  return `_mementomap() {
+  local word=\${COMP_WORDS[COMP_CWORD]} words=
+  case "\${COMP_WORDS[1]} \${COMP_WORDS[COMP_CWORD - 1]}" in
+${values.join("\n")}
+  esac
+  if [[ -n $words ]]; then
+    COMPREPLY=($(compgen -W "$words" -- "$word"))
+    return
+  fi
+  case \${COMP_WORDS[1]} in
+    help) words='${names}' ;;
+${cases.join("\n")}
+  esac
+  if ((COMP_CWORD == 1)); then words='${names} help --help --version'
+  elif [[ $word != -* && \${COMP_WORDS[1]} != help ]]; then words=
+  fi
+  COMPREPLY=($(compgen -W "$words" -- "$word"))
+}
+complete -o default -F _mementomap mementomap
+`;
+}
+
+function zshScript(commands: readonly Completable[]): string {
+  const list = commands.map(({ name, summary }) => `    ${quoted(`${name}:${summary}`)}`);
+  const cases = commands.map(({ name, options }) => {
+    const words = spellings(options).map(({ text, help }) => quoted(`${text}:${help}`));
+    return `    ${name}) options=(${words.join(" ")}) ;;`;
+  });
+  const values = valueLists(commands).map(
+    ({ name, text, choices }) =>
+      `    ${quoted(`${name} ${text}`)}) values=(${choices.join(" ")}) ;;`,
+  );
+  return `#compdef mementomap
+_mementomap() {
+  local -a commands options values
+  commands=(
+${list.join("\n")}
+  )
+  if (( CURRENT == 2 )) || [[ $words[2] == help ]]; then
+    _describe command commands
+    return
+  fi
+  case "$words[2] $words[CURRENT-1]" in
+${values.join("\n")}
+  esac
+  if (( $#values )); then
+    compadd -a values
+    return
+  fi
+  case $words[2] in
+${cases.join("\n")}
+  esac
+  if [[ $PREFIX == -* ]]; then _describe -o option options; else _files; fi
+}
+if [[ $funcstack[1] == _mementomap ]]; then _mementomap "$@"; else compdef _mementomap mementomap; fi
+`;
+}
+
+function fishScript(commands: readonly Completable[]): string {
+  const names = commands.map(({ name }) => name).join(" ");
+  const lines = commands.flatMap(({ name, summary, options }) => [
+    `complete -c mementomap -n __fish_use_subcommand -f -a ${name} -d ${quoted(summary)}`,
+    ...Object.entries(options).map(([option, spec]) => {
+      const { short, type, help } = spec;
+      const letter = short === undefined ? "" : ` -s ${short}`;
+      const choices = choicesOf(spec);
+      const value =
+        choices.length > 0 ? ` -x -a ${quoted(choices.join(" "))}` : type === "string" ? " -r" : "";
+      return `complete -c mementomap -n '__fish_seen_subcommand_from ${name}'${letter} -l ${option}${value} -d ${quoted(help)}`;
+    }),
+  ]);
+  return `${[
+    ...lines,
+    `complete -c mementomap -n __fish_use_subcommand -f -a help -d 'Show the help of a command'`,
+    `complete -c mementomap -n '__fish_seen_subcommand_from help' -f -a ${quoted(names)}`,
+  ].join("\n")}\n`;
+}
+
+/** Options as they are typed, short and long. */
+function spellings(
+  options: Readonly<Record<string, FlagOption | ValueOption>>,
+): { text: string; help: string }[] {
+  return Object.entries(options).flatMap(([name, { short, help }]) => [
+    ...(short === undefined ? [] : [{ text: `-${short}`, help }]),
+    { text: `--${name}`, help },
+  ]);
+}
+
+function choicesOf(option: FlagOption | ValueOption): readonly string[] {
+  return option.type === "string" ? (option.choices ?? []) : [];
+}
+
+/** The options of all commands that take one of a few values, as they are typed. */
+function valueLists(
+  commands: readonly Completable[],
+): { name: string; text: string; choices: readonly string[] }[] {
+  return commands.flatMap(({ name, options }) =>
+    Object.entries(options).flatMap(([option, spec]) => {
+      const choices = choicesOf(spec);
+      if (choices.length === 0) return [];
+      return spellings({ [option]: spec }).map(({ text }) => ({ name, text, choices }));
+    }),
+  );
+}
+
+/** Text in single quotes, in which all three shells take everything else as it is. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "’")}'`;
+}
 
 /** @param allCommands loads all commands, whose names and options are completed. */
 export function completionOf(allCommands: () => Promise<readonly Command[]>): Command {

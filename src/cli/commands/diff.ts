@@ -4,10 +4,9 @@ import { guardOutputs } from "../../map/output/output-guard.ts";
 import { withOutput } from "../../files/output-file.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
-import { FORCE_OPTION } from "../common/force-option.ts";
-import { ExitCode } from "../common/io.ts";
-import { LineWriter } from "../common/line-writer.ts";
-import { refuseOtherThanMaps } from "../common/map-argument.ts";
+import { FORCE_OPTION } from "../common/options.ts";
+import { ExitCode, LineWriter } from "../common/io.ts";
+import { refuseOtherThanMaps } from "../common/map-files.ts";
 
 export const diff: Command = defineCommand({
   name: "diff",

@@ -1,24 +1,29 @@
 import { availableParallelism } from "node:os";
-import type { Sweep } from "../../study/evaluate/evaluate-files.ts";
-import { evaluateFiles } from "../../study/evaluate/evaluate-files.ts";
+import { evaluateFiles, type Sweep } from "../../study/evaluate/evaluate-files.ts";
 import { threadsWithin } from "../../map/generate/memory.ts";
 import { guardOutputs } from "../../map/output/output-guard.ts";
 import { withOutput } from "../../files/output-file.ts";
 import { evaluationPage } from "../../study/report/evaluation-page.ts";
 import { evaluationText, sweepText } from "../../study/report/evaluation-text.ts";
 import { usage } from "../common/command-line.ts";
-import type { Command } from "../common/command.ts";
-import { defineCommand } from "../common/command.ts";
-import { parseDatetime } from "../common/datetime.ts";
-import { FORCE_OPTION } from "../common/force-option.ts";
-import { captureFilter, INDEX_OPTIONS } from "../common/index-options.ts";
+import {
+  choice,
+  FORCE_OPTION,
+  MISSES_OPTIONS,
+  parseDatetime,
+  parsePositive,
+} from "../common/options.ts";
+import { type Command, defineCommand } from "../common/command.ts";
+import {
+  captureFilter,
+  INDEX_OPTIONS,
+  runRecord,
+  timelessRecord,
+  WORK_OPTIONS,
+} from "../common/index-options.ts";
 import { ExitCode, writeText } from "../common/io.ts";
-import { refuseOtherThanMaps } from "../common/map-argument.ts";
-import { warnOfOddLines } from "../common/odd-lines.ts";
-import { runRecord, timelessRecord } from "../common/run-record.ts";
-import { parsePositive } from "../common/sizes.ts";
-import { WORK_OPTIONS } from "../common/work-options.ts";
-import { choice } from "../common/choice.ts";
+import { refuseOtherThanMaps } from "../common/map-files.ts";
+import { warnOfOddLines } from "../common/messages.ts";
 
 const SWEEPS = ["paper", "frontier"] as const satisfies readonly Sweep[];
 
@@ -67,15 +72,10 @@ as well) beside weights, fixed policies, and Bloom filters of the same sizes.`,
     baselines: { type: "boolean", help: "Add weights, fixed policies and Bloom filters." },
     sweep: { type: "string", value: "SET", help: "paper or frontier.", ...choice(SWEEPS) },
     misses: {
-      type: "string",
-      value: "FILE",
+      ...MISSES_OPTIONS.misses,
       help: "Lookups that missed, to train --sweep frontier on, or a MemGator log.",
     },
-    archive: {
-      type: "string",
-      value: "ID",
-      help: "Whose misses to take from a log of several archives.",
-    },
+    archive: MISSES_OPTIONS.archive,
     originals: {
       type: "string",
       value: "N",

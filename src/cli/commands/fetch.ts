@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { discoverMap } from "../../publish/fetch/discover.ts";
-import { PagedSearch } from "../../publish/fetch/paged-search.ts";
+import { PagedSearch } from "../../publish/fetch/http-source.ts";
 import { formatAmount, isMementoMapError, quote } from "../../errors.ts";
 import { answerJson, answerLine } from "../../map/lookup/answer-lines.ts";
 import { fetchMap, type FetchResult } from "../../publish/fetch/fetch-map.ts";
@@ -12,11 +12,9 @@ import { ProxySettings } from "../../http/proxy-settings.ts";
 import { withTempDir } from "../../files/scratch.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
-import { parseDatetime } from "../common/datetime.ts";
+import { MAX_SHRINK_OPTION, parseDatetime, parseSize } from "../common/options.ts";
+import { formatDuration, formatSize, Progress } from "../common/messages.ts";
 import { ExitCode, type Io, writeText } from "../common/io.ts";
-import { MAX_SHRINK_OPTION } from "../common/max-shrink-option.ts";
-import { Progress } from "../common/progress.ts";
-import { formatDuration, formatSize, parseSize } from "../common/sizes.ts";
 
 export const fetch: Command = defineCommand({
   name: "fetch",

@@ -2,8 +2,11 @@ import { readFile } from "node:fs/promises";
 import { BudgetCompaction } from "../../map/compact/budget/budget-compaction.ts";
 import type { Prior } from "../../map/compact/budget/prior.ts";
 import { formatCount, MementoMapError } from "../../errors.ts";
-import type { ChildrenFit, DepthChildren } from "../../map/compact/fit/children-fit.ts";
-import { fitChildren } from "../../map/compact/fit/children-fit.ts";
+import {
+  type ChildrenFit,
+  type DepthChildren,
+  fitChildren,
+} from "../../map/compact/fit/children-fit.ts";
 import { DepthCounter } from "../../map/compact/fit/depth-counter.ts";
 import { parseDepthTable } from "../../map/compact/fit/depth-table.ts";
 import type { PowerLawFit } from "../../map/compact/fit/power-law.ts";
@@ -13,12 +16,11 @@ import { ioError } from "../../files/io-error.ts";
 import { withMapSources } from "../../map/lookup/map-sources.ts";
 import { fitQuality } from "../../study/report/number-format.ts";
 import { readUkvs } from "../../ukvs/reader.ts";
-import type { Command } from "../common/command.ts";
-import { defineCommand } from "../common/command.ts";
-import type { Io } from "../common/io.ts";
-import { ExitCode, writeText } from "../common/io.ts";
-import { refuseOtherThanMaps } from "../common/map-argument.ts";
-import { warnOfOddLines } from "../common/odd-lines.ts";
+import { MISSES_OPTIONS } from "../common/options.ts";
+import { type Command, defineCommand } from "../common/command.ts";
+import { ExitCode, type Io, writeText } from "../common/io.ts";
+import { refuseOtherThanMaps } from "../common/map-files.ts";
+import { warnOfOddLines } from "../common/messages.ts";
 
 export const fit: Command = defineCommand({
   name: "fit",
@@ -38,16 +40,7 @@ table instead: a header line with the columns Depth and MeanChld, or Depth,
 Parents and Children, and a row for each depth (H1, H2 ... P0, P1 ...).`,
   options: {
     table: { type: "string", value: "FILE", help: "Fit the numbers of a depth table." },
-    misses: {
-      type: "string",
-      value: "FILE",
-      help: "Lookups that missed: URIs or SURTs, or a MemGator log.",
-    },
-    archive: {
-      type: "string",
-      value: "ID",
-      help: "Whose misses to take from a log of several archives.",
-    },
+    ...MISSES_OPTIONS,
   },
   examples: [
     { line: "mementomap fit map.ukvs", does: "the parameters of this archive" },

@@ -1,25 +1,24 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { isMementoMapError, MementoMapError, quote } from "../../errors.ts";
+import { formatCount, isMementoMapError, MementoMapError, quote } from "../../errors.ts";
 import type { MapDescription } from "../../map/generate/map-headers.ts";
 import { DATETIME_DIGITS } from "../../map/generate/row-key.ts";
 import { KEY_TRUST } from "../../input/detect.ts";
-import type { GenerateSummary } from "../../map/generate/generate-files.ts";
-import { generateFiles } from "../../map/generate/generate-files.ts";
+import { generateFiles, type GenerateSummary } from "../../map/generate/generate-files.ts";
 import { folderToRead } from "../../input/open-folder.ts";
-import { withMapOutput } from "../../map/output/map-output.ts";
+import { writeMap } from "../common/map-files.ts";
 import { guardOutputs } from "../../map/output/output-guard.ts";
 import { packageVersion } from "../../files/package-file.ts";
-import type { Command } from "../common/command.ts";
-import { defineCommand } from "../common/command.ts";
-import { FORCE_OPTION } from "../common/force-option.ts";
-import { showGenerateSummary } from "../common/generate-summary.ts";
-import { captureFilter, INDEX_OPTIONS } from "../common/index-options.ts";
-import type { Io } from "../common/io.ts";
-import { ExitCode } from "../common/io.ts";
-import { withProgress, WORK_OPTIONS } from "../common/work-options.ts";
-import { sourceDate } from "../common/source-date.ts";
-import { choice } from "../common/choice.ts";
+import { type Command, defineCommand } from "../common/command.ts";
+import { choice, FORCE_OPTION } from "../common/options.ts";
+import { formatDuration, formatSize, showSummary, type SummaryLine } from "../common/messages.ts";
+import {
+  captureFilter,
+  INDEX_OPTIONS,
+  withProgress,
+  WORK_OPTIONS,
+} from "../common/index-options.ts";
+import { ExitCode, type Io, sourceDate } from "../common/io.ts";
 
 export const generate: Command = defineCommand({
   name: "generate",
@@ -113,32 +112,23 @@ another input. A file that is there and is not a map is kept, unless --force.`,
     await guardOutputs(outputs, { inputs: [...paths, ...values.add], force: values.force });
     const startedAt = io.now();
     const making = withProgress(io, [...paths, ...values.add], values, (settings) =>
-      withMapOutput(
-        values.output,
-        {
-          stdout: io.stdout,
-          interrupt: io.interrupt,
-          tmp: values.tmp,
-          force: values.force,
-        },
-        async (output) => {
-          const made = await generateFiles(paths, output, {
-            ...settings,
-            format: values.format,
-            filter,
-            add: values.add,
-            keys: values.keys,
-            archive: values.archive,
-            distinct: values.distinct,
-            originals: values.originals,
-            datetimeDigits: values.by ?? 0,
-            skipBad: values["skip-bad"],
-            description: await describe(paths, values, io),
-          });
-          if (!values.force) refuseNothingButDamage(made);
-          return made;
-        },
-      ),
+      writeMap(values, io, async (output) => {
+        const made = await generateFiles(paths, output, {
+          ...settings,
+          format: values.format,
+          filter,
+          add: values.add,
+          keys: values.keys,
+          archive: values.archive,
+          distinct: values.distinct,
+          originals: values.originals,
+          datetimeDigits: values.by ?? 0,
+          skipBad: values["skip-bad"],
+          description: await describe(paths, values, io),
+        });
+        if (!values.force) refuseNothingButDamage(made);
+        return made;
+      }),
     );
     const summary = await making.catch((error: unknown) => {
       throw isMementoMapError(error) && error.code === "MM_BAD_LINE" ? withHint(error) : error;
@@ -224,4 +214,86 @@ async function lastChange(path: string): Promise<number> {
 
 function isoSeconds(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
+}
+
+/** Shows what became of every line, on stderr; for `--json` as one object. */
+export function showGenerateSummary(
+  io: Io,
+  summary: GenerateSummary,
+  ms: number,
+  isJson: boolean,
+): void {
+  const { counts, rows, bytes, rekeyed } = summary;
+  const peakMemoryBytes = process.resourceUsage().maxRSS * 1024;
+  if (isJson) {
+    io.stderr.write(
+      `${JSON.stringify({ ...counts, ...summary, counts: undefined, seconds: ms / 1000, peakMemoryBytes })}\n`,
+    );
+    return;
+  }
+  for (const source of summary.indexed) {
+    io.stderr.write(
+      `mementomap: warning: ${source}: not read, as an index that is read too names it\n`,
+    );
+  }
+  showDamages(io, summary);
+  showSummary(io, [
+    [
+      summary.unit,
+      formatCount(counts.lines),
+      `${formatCount(Math.round((counts.lines / ms) * 1000))}/s`,
+    ],
+    ...some("  headers and blanks", counts.headers + counts.blank),
+    ...some(
+      "  not of the web",
+      counts.nonWeb,
+      summary.unit === "records"
+        ? "requests, warcinfo, metadata and the like"
+        : "dns:, warcinfo: and the like",
+    ),
+    ...some("  of no use", counts.unproven, "requests that show no capture"),
+    ...Object.entries(counts.filtered).flatMap(([reason, count]) =>
+      some(`  left out by ${reason}`, count),
+    ),
+    ...some("  bad, skipped", counts.bad),
+    ...(counts.counted === counts.captures
+      ? []
+      : some("  counted", counts.counted, "lines with a count of their own among them")),
+    ["  captures", formatCount(counts.captures)],
+    ...some("    revisits", counts.revisits),
+    ...some("    counted once", summary.duplicates, "the same URI and time as another"),
+    ...(rekeyed.length > 0
+      ? some(
+          "    keyed anew",
+          counts.keyedByUri,
+          `key columns differ from the URIs, ${named(rekeyed)}`,
+        )
+      : []),
+    ...some("    keys that differ", counts.keysDifferent, `of ${counts.keysChecked} compared`),
+    ...some("damaged", counts.damaged, `${formatSize(counts.damagedBytes)} skipped, see above`),
+    ["rows", formatCount(rows)],
+    ["size", formatSize(bytes)],
+    ["time", formatDuration(ms)],
+    ["memory", formatSize(peakMemoryBytes), "peak"],
+  ]);
+}
+
+/** Names the first places that were passed over: what is missing should not go unnoticed. */
+function showDamages(io: Io, { counts, damages }: GenerateSummary): void {
+  for (const { source, message, bytes } of damages) {
+    const skipped = bytes === 0 ? "" : `; ${formatCount(bytes)} bytes skipped`;
+    io.stderr.write(`mementomap: warning: ${source}: ${message}${skipped}\n`);
+  }
+  const more = counts.damaged - damages.length;
+  if (more > 0) io.stderr.write(`mementomap: warning: ${formatCount(more)} more places skipped\n`);
+}
+
+function named(sources: readonly string[]): string {
+  const more = sources.length > 1 ? ` and ${sources.length - 1} more` : "";
+  return `in ${sources[0] ?? ""}${more}`;
+}
+
+/** A line of the summary for what did happen. */
+function some(label: string, count: number, remark: string = ""): SummaryLine[] {
+  return count === 0 ? [] : [[label, formatCount(count), remark]];
 }

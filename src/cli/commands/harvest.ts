@@ -7,15 +7,11 @@ import { sampleSearch } from "../../harvest/sample-search.ts";
 import { packageVersion } from "../../files/package-file.ts";
 import { ProxySettings } from "../../http/proxy-settings.ts";
 import { usage } from "../common/command-line.ts";
-import type { Command } from "../common/command.ts";
-import { defineCommand } from "../common/command.ts";
-import { parseDatetime } from "../common/datetime.ts";
-import type { Io } from "../common/io.ts";
-import { ExitCode } from "../common/io.ts";
-import { Progress } from "../common/progress.ts";
+import { type Command, defineCommand } from "../common/command.ts";
+import { choice, parseDatetime, parsePositive, parseWhole } from "../common/options.ts";
+import { ExitCode, type Io } from "../common/io.ts";
+import { Progress } from "../common/messages.ts";
 import { formatAmount, formatCount } from "../../errors.ts";
-import { parsePositive, parseWhole } from "../common/sizes.ts";
-import { choice } from "../common/choice.ts";
 
 export const harvest: Command = defineCommand({
   name: "harvest",

@@ -3,14 +3,11 @@ import { guardOutputs } from "../../map/output/output-guard.ts";
 import { withOutput } from "../../files/output-file.ts";
 import { logsPage } from "../../study/report/logs-page.ts";
 import { logsText } from "../../study/report/logs-text.ts";
-import type { Command } from "../common/command.ts";
-import { defineCommand } from "../common/command.ts";
-import { FORCE_OPTION } from "../common/force-option.ts";
+import { type Command, defineCommand } from "../common/command.ts";
+import { FORCE_OPTION, parsePositive } from "../common/options.ts";
+import { formatDuration, showSummary } from "../common/messages.ts";
 import { ExitCode } from "../common/io.ts";
-import { runRecord, timelessRecord } from "../common/run-record.ts";
-import { formatDuration, parsePositive } from "../common/sizes.ts";
-import { showSummary } from "../common/summary.ts";
-import { withProgress, WORK_OPTIONS } from "../common/work-options.ts";
+import { runRecord, timelessRecord, withProgress, WORK_OPTIONS } from "../common/index-options.ts";
 
 export const logs: Command = defineCommand({
   name: "logs",

@@ -10,12 +10,10 @@ import { guardOutputs } from "../../map/output/output-guard.ts";
 import { withOutput } from "../../files/output-file.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
-import { FORCE_OPTION } from "../common/force-option.ts";
-import { parseDatetime } from "../common/datetime.ts";
-import { ExitCode, type Io } from "../common/io.ts";
-import { LineWriter } from "../common/line-writer.ts";
+import { FORCE_OPTION, parseDatetime } from "../common/options.ts";
+import { ExitCode, type Io, LineWriter } from "../common/io.ts";
 import { openMap } from "../../map/lookup/open-map.ts";
-import { Progress } from "../common/progress.ts";
+import { Progress } from "../common/messages.ts";
 
 const decoder = new TextDecoder();
 

@@ -1,5 +1,5 @@
 import { mergeMaps } from "../../map/merge.ts";
-import { withMapOutput } from "../../map/output/map-output.ts";
+import { writeMap } from "../common/map-files.ts";
 import { guardOutputs } from "../../map/output/output-guard.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
@@ -53,19 +53,11 @@ states, and is refused; --force takes it, and the result states the right size.
     const outputs = [{ path: values.output, kind: "map", replaces: positionals } as const];
     await guardOutputs(outputs, { inputs: positionals, force: values.force });
     const summary = await withMapSources(positionals, { io, tmp: values.tmp }, (sources) =>
-      withMapOutput(
-        values.output,
-        {
-          stdout: io.stdout,
-          interrupt: io.interrupt,
-          tmp: values.tmp,
-          force: values.force,
-        },
-        (output) =>
-          mergeMaps(sources, output, {
-            signal: io.interrupt.signal,
-            checkSize: !values.force,
-          }),
+      writeMap(values, io, (output) =>
+        mergeMaps(sources, output, {
+          signal: io.interrupt.signal,
+          checkSize: !values.force,
+        }),
       ),
     );
     if (values.quiet) return ExitCode.ok;

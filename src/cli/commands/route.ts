@@ -4,15 +4,19 @@ import { ProxySettings } from "../../http/proxy-settings.ts";
 import { MapKeeper } from "../../aggregate/route/map-keeper.ts";
 import { withTempDir } from "../../files/scratch.ts";
 import type { Archive } from "../../aggregate/route/archive.ts";
-import type { RouteRequest } from "../../aggregate/route/decision.ts";
+import {
+  type Decision,
+  decisionJson,
+  type RouteReason,
+  type RouteRequest,
+} from "../../aggregate/route/decision.ts";
 import { MapRouter } from "../../aggregate/route/map-router.ts";
-import { AGGREGATE_OPTIONS } from "../common/aggregate-options.ts";
+import { AGGREGATE_OPTIONS, listedArchives, routeWishes } from "../common/aggregate-options.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
-import { parseDatetime } from "../common/datetime.ts";
+import { parseDatetime } from "../common/options.ts";
 import { ExitCode, type Io, writeText } from "../common/io.ts";
-import { listedArchives, routeWishes } from "../common/listed-archives.ts";
-import { routeJson, routeTableLines } from "../common/route-table.ts";
+import { shortened, TEXT_WIDTH } from "../../study/report/table.ts";
 
 export const route: Command = defineCommand({
   name: "route",
@@ -143,4 +147,67 @@ async function show(
     await writeText(io.stdout, `${lines.join("\n")}\n`);
   }
   return isAnyAsked ? ExitCode.ok : ExitCode.negative;
+}
+
+/** Reasons for people; short, so that a table fits. */
+const WORDS: Readonly<Record<RouteReason, string>> = {
+  "in-map": "in its map",
+  "no-map": "no map to go by",
+  "old-map": "map is too old",
+  referer: "holds the page",
+  sampled: "to test its map",
+  broadcast: "all are asked",
+  "not-in-map": "not in its map",
+  "out-of-range": "not of that time",
+  "beyond-top-k": "others likelier",
+  improbable: "too unlikely",
+  "not-selected": "not selected",
+  dormant: "dormant",
+};
+
+const COLUMNS = ["    ", "archive", "reason", "key", "counts", "likely"] as const;
+const GAP = "  ";
+const MIN_KEY = 12;
+
+/**
+ * A table of decisions in at most 80 columns; long ids and keys lose their middle.
+ *
+ * @returns lines, without their ends.
+ */
+export function routeTableLines(uri: string, decisions: readonly Decision[]): string[] {
+  const asked = decisions.filter(({ isAsked }) => isAsked).length;
+  const rows = decisions.map((decision) => [
+    decision.isAsked ? "ask" : "skip",
+    shortened(decision.archive.id, 20),
+    WORDS[decision.reason],
+    decision.key ?? "-",
+    shortened(decision.frequency ?? "-", 11),
+    decision.likelihood === 0 ? "-" : decision.likelihood.toFixed(2),
+  ]);
+  const widths = COLUMNS.map((name, i) =>
+    Math.max(name.length, ...rows.map((row) => row[i].length)),
+  );
+  const others = widths.reduce((sum, width, i) => (i === KEY ? sum : sum + width + GAP.length), 0);
+  widths[KEY] = Math.min(widths[KEY], Math.max(MIN_KEY, TEXT_WIDTH - others));
+  const line = (cells: readonly string[]): string =>
+    cells
+      .map((cell, i) => {
+        const text = i === KEY ? shortened(cell, widths[i]) : cell;
+        return i > KEY ? text.padStart(widths[i]) : text.padEnd(widths[i]);
+      })
+      .join(GAP)
+      .trimEnd();
+  const title = `${shortened(uri, TEXT_WIDTH - 30)}: ask ${asked} of ${decisions.length}`;
+  return [title, line(COLUMNS), ...rows.map(line)];
+}
+
+const KEY: number = COLUMNS.indexOf("key");
+
+/** The same as a line of JSON; what is not known is null. */
+export function routeJson(uri: string, decisions: readonly Decision[]): string {
+  return JSON.stringify({
+    original_uri: uri,
+    asked: decisions.filter(({ isAsked }) => isAsked).length,
+    archives: decisions.map(decisionJson),
+  });
 }

@@ -4,10 +4,8 @@ import { sampleIndex } from "../../study/sample/sample-archive.ts";
 import { sampleLookups } from "../../study/sample/sample-lookups.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
-import { FORCE_OPTION } from "../common/force-option.ts";
-import { ExitCode } from "../common/io.ts";
-import { LineWriter } from "../common/line-writer.ts";
-import { parsePositive, parseWhole } from "../common/sizes.ts";
+import { FORCE_OPTION, parsePositive, parseWhole } from "../common/options.ts";
+import { ExitCode, LineWriter } from "../common/io.ts";
 import { checkSignal } from "../../interruption.ts";
 
 export const sample: Command = defineCommand({

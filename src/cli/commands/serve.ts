@@ -12,20 +12,25 @@ import { internalFault } from "../../errors.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import { ExitCode, type Io } from "../common/io.ts";
-import { MAX_SHRINK_OPTION } from "../common/max-shrink-option.ts";
-import { listenForMonitoring, listeningLine } from "../common/listening.ts";
+import {
+  choice,
+  MAX_SHRINK_OPTION,
+  parseDecimal,
+  parsePositive,
+  parseSize,
+} from "../common/options.ts";
 import {
   accessLogOf,
   guardLogs,
+  listenForMonitoring,
+  listeningLine,
   MONITORING_OPTIONS,
   parseBase,
   parsePort,
-  SERVER_LOGS,
   parseZeroUp,
   PROXY_OPTIONS,
+  SERVER_LOGS,
 } from "../common/server-options.ts";
-import { parseDecimal, parsePositive, parseSize } from "../common/sizes.ts";
-import { choice } from "../common/choice.ts";
 
 export const serve: Command = defineCommand({
   name: "serve",

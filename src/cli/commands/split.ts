@@ -9,7 +9,7 @@ import { ExitCode } from "../common/io.ts";
 import { withMapSources } from "../../map/lookup/map-sources.ts";
 import { withTempDir } from "../../files/scratch.ts";
 import { formatAmount } from "../../errors.ts";
-import { parsePositive } from "../common/sizes.ts";
+import { parsePositive } from "../common/options.ts";
 
 export const split: Command = defineCommand({
   name: "split",

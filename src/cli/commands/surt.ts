@@ -8,8 +8,7 @@ import { openOutput } from "../../files/output-file.ts";
 import { lookupKeys } from "../../surt/key.ts";
 import { surt as surtOf, surtBytes } from "../../surt/surt.ts";
 import { type Command, defineCommand } from "../common/command.ts";
-import { ExitCode, type Io } from "../common/io.ts";
-import { LineWriter } from "../common/line-writer.ts";
+import { ExitCode, type Io, LineWriter } from "../common/io.ts";
 
 const decoder = new TextDecoder();
 

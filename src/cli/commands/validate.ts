@@ -1,16 +1,18 @@
 import { formatAmount, isMementoMapError, quote } from "../../errors.ts";
 import { validateMap } from "../../map/validate.ts";
-import { checkPublisher, type Finding } from "../../publish/fetch/check-publisher.ts";
+import {
+  checkPublisher,
+  type Finding,
+  PUBLISHER_RULES,
+} from "../../publish/fetch/check-publisher.ts";
 import { NodeClient } from "../../http/node-client.ts";
 import { ProxySettings } from "../../http/proxy-settings.ts";
-import { PUBLISHER_RULES } from "../../publish/fetch/publisher-rules.ts";
 import { openInput } from "../../files/input-file.ts";
 import { openOutput } from "../../files/output-file.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
-import { ExitCode, type Io } from "../common/io.ts";
-import { LineWriter } from "../common/line-writer.ts";
-import { Progress } from "../common/progress.ts";
+import { ExitCode, type Io, LineWriter } from "../common/io.ts";
+import { Progress } from "../common/messages.ts";
 
 export const validate: Command = defineCommand({
   name: "validate",

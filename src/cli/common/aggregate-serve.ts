@@ -1,4 +1,6 @@
 import { join } from "node:path";
+import { availableParallelism } from "node:os";
+import { AggregatorRegistry, Counter, Gauge, Registry } from "prom-client";
 import type { ProcessPlace } from "../../aggregate/session.ts";
 import { internalFault } from "../../errors.ts";
 import { NodeClient } from "../../http/node-client.ts";
@@ -17,12 +19,18 @@ import { Monitor } from "../../aggregate/memgator-events.ts";
 import { listen, type Listening } from "../../http/listen.ts";
 import { JsonLog } from "../../http/log.ts";
 import { RateLimit } from "../../http/rate-limit.ts";
-import { AggregateReload, TAKEN_AT_ONCE } from "./aggregate-reload.ts";
-import { type AggregateValues, setUpAggregator } from "./aggregate-setup.ts";
+import {
+  AggregateReload,
+  type AggregateValues,
+  setUpAggregator,
+  TAKEN_AT_ONCE,
+} from "./aggregate-setup.ts";
 import { ExitCode, type Io } from "./io.ts";
-import { listenForMonitoring, listeningLine } from "./listening.ts";
-import { accessLogOf } from "./server-options.ts";
-import { formatDuration } from "./sizes.ts";
+import { accessLogOf, listenForMonitoring, listeningLine } from "./server-options.ts";
+import { formatDuration } from "./messages.ts";
+import { Supervisor } from "../../files/processes/supervisor.ts";
+import type { MetricsSnapshot } from "../../http/metrics.ts";
+import { usage } from "./command-line.ts";
 
 /** A client may have to wait as long as the archives may take, and a little more. */
 const MARGIN_MS = 15_000;
@@ -215,7 +223,7 @@ function processesOf(
 ): ServiceProcesses {
   return {
     async status() {
-      // As aggregate-supervise.ts joins them.
+      // As superviseAggregators joins them.
       const snapshots = (await link.collect("status")) as readonly StatusSnapshot[] | undefined;
       const known =
         snapshots === undefined || snapshots.length === 0 ? [service().snapshot()] : snapshots;
@@ -261,4 +269,138 @@ function shownSettings(values: AggregateValues): Record<string, string> {
 
 function defaultAgent(contact: string | undefined): string {
   return `mementomap/${packageVersion()}${contact === undefined ? "" : ` (+${contact})`}`;
+}
+
+/** Each worker has a copy of the maps in memory, so that a machine of 64 cores does not get 64. */
+const MOST_BY_DEFAULT = 4;
+
+/** One worker for each core, up to a limit; 1 where the program cannot be started once more. */
+export function defaultWorkers({ program }: Io): number {
+  return program === undefined ? 1 : Math.min(MOST_BY_DEFAULT, availableParallelism());
+}
+
+/**
+ * Runs the service in several processes until it is told to stop. This one answers no requests: it
+ * starts and replaces the workers, and puts together what they know.
+ *
+ * @throws MM_USAGE where the program cannot be started once more.
+ */
+export async function superviseAggregators(
+  values: ServiceValues & { readonly workers: number },
+  io: Io,
+): Promise<ExitCode> {
+  const { program } = io;
+  if (program === undefined) throw usage("aggregate", "--workers needs the program mementomap");
+  const count = values.workers;
+  const log = new JsonLog(
+    (text) => {
+      if (values["access-log"] !== "nothing") io.stderr.write(text);
+    },
+    { requests: false },
+  );
+  const metrics = new JoinedMetrics();
+  const supervisor: Supervisor = new Supervisor({
+    program,
+    count,
+    startOf: (number): WorkerStart => ({ place: { number, count }, values }),
+    onReady(value) {
+      // As serveAggregator sends it.
+      const { url, metrics: monitoring } = value as { url: string; metrics: string | undefined };
+      const at = monitoring === undefined ? undefined : { url: monitoring };
+      io.stdout.write(listeningLine({ url }, at, values.json));
+    },
+    onOutput: (stream, lines) => io[stream].write(lines),
+    onEnd: (number) => metrics.end(number),
+    onEvent: (level, message, members) => log.event(level, message, members),
+    async join(what, answers) {
+      if (what !== "metrics") return [...answers.values()];
+      for (const [number, snapshot] of answers) metrics.take(number, snapshot as MetricsSnapshot);
+      return metrics.text(await registry.getMetricsAsJSON());
+    },
+    graceMs: values.grace,
+  });
+  const registry = workerMetrics(supervisor);
+  const { signal } = io.interrupt;
+  const stop = (): void => supervisor.stop();
+  const offHangUp = io.onHangUp?.(() => supervisor.reload());
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    const running = supervisor.run();
+    if (signal.aborted) stop();
+    const { reason } = await running;
+    return reason === "stopped" ? ExitCode.ok : ExitCode.failed;
+  } finally {
+    signal.removeEventListener("abort", stop);
+    offHangUp?.();
+    log.flush();
+  }
+}
+
+function workerMetrics(supervisor: Supervisor): Registry {
+  const registry = new Registry();
+  registry.registerMetric(
+    new Gauge({
+      name: "mementomap_workers",
+      help: "Worker processes that serve.",
+      registers: [],
+      collect() {
+        this.set(supervisor.running);
+      },
+    }),
+  );
+  registry.registerMetric(
+    new Counter({
+      name: "mementomap_worker_restarts_total",
+      help: "Worker processes that ended and were replaced.",
+      registers: [],
+      collect() {
+        this.reset();
+        this.inc(supervisor.restarts);
+      },
+    }),
+  );
+  return registry;
+}
+
+/**
+ * What several processes counted, as one: values are joined as each metric wants it.
+ *
+ * What a process counted before it ended goes on to count, as far as it was told: a counter that falls
+ * is taken for one that began at 0 again.
+ */
+export class JoinedMetrics {
+  /** By the numbers of processes. */
+  readonly #last = new Map<number, MetricsSnapshot>();
+  #ended: MetricsSnapshot = [];
+
+  take(process: number, snapshot: MetricsSnapshot): void {
+    this.#last.set(process, snapshot);
+  }
+
+  /** A process has ended. */
+  end(process: number): void {
+    const last = this.#last.get(process);
+    if (last === undefined) return;
+    this.#last.delete(process);
+    const kept = last.filter(isCounted);
+    // With the values: the type leaves them out.
+    this.#ended = AggregatorRegistry.aggregate([
+      this.#ended,
+      kept,
+    ]).getMetricsAsArray() as MetricsSnapshot;
+  }
+
+  /**
+   * The text format of Prometheus.
+   *
+   * @param own metrics of the process that joins the others.
+   */
+  text(own: MetricsSnapshot): Promise<string> {
+    return AggregatorRegistry.aggregate([...this.#last.values(), this.#ended, own]).metrics();
+  }
+}
+
+/** Whether values are those of a counter or a histogram; others say how something is now. */
+function isCounted({ type }: { readonly type: unknown }): boolean {
+  return type === "counter" || type === "histogram";
 }

@@ -1,8 +1,51 @@
 import { parseArgs } from "node:util";
+import { readFileSync } from "node:fs";
 import { isMementoMapError, MementoMapError, quote } from "../../errors.ts";
-import type { OptionTable, ValueOption } from "./command.ts";
-import { nearest } from "./nearest.ts";
-import type { Settings } from "./settings.ts";
+import { ioError } from "../../files/io-error.ts";
+
+/** An option that is there or not. */
+export interface FlagOption {
+  readonly type: "boolean";
+  readonly short?: string;
+  /** One sentence, for the help text. */
+  readonly help: string;
+}
+
+/** An option with a value. */
+export interface ValueOption {
+  readonly type: "string";
+  readonly short?: string;
+  /** What the value is called in the help text, such as `FILE`. */
+  readonly value: string;
+  /** One sentence, for the help text. */
+  readonly help: string;
+  /** Used as if it had been typed. Shown in the help text. */
+  readonly default?: string;
+  /** May be given more than once. */
+  readonly multiple?: true;
+  /** All values there are, where they are few: see `choice`. */
+  readonly choices?: readonly string[];
+  /** Makes a value of the text; throws `MM_USAGE`, to which the option's name is added. */
+  readonly parse?: (text: string) => unknown;
+}
+
+/** The options of a command by their long name. */
+export type OptionTable = Readonly<Record<string, FlagOption | ValueOption>>;
+
+type Parsed<Spec> = Spec extends { readonly parse: (text: string) => infer Value } ? Value : string;
+
+type OptionValue<Spec> = Spec extends { readonly type: "boolean" }
+  ? boolean
+  : Spec extends { readonly multiple: true }
+    ? readonly Parsed<Spec>[]
+    : Spec extends { readonly default: string }
+      ? Parsed<Spec>
+      : Parsed<Spec> | undefined;
+
+/** The values of options, typed by their declaration. */
+export type OptionValues<Options extends OptionTable> = {
+  readonly [Name in keyof Options]: OptionValue<Options[Name]>;
+};
 
 /** What stands where a value should be, and is none: `-1` and `-` may be values. */
 const OPTION = /^-(?![\d.])./;
@@ -135,4 +178,142 @@ function unknownOption(command: string, options: OptionTable, rawName: string): 
 /** A fault in how a command was called, with where to read on. */
 export function usage(command: string, message: string): MementoMapError {
   return new MementoMapError("MM_USAGE", `${message} (see mementomap ${command} --help)`);
+}
+
+/** Values for options from elsewhere than the command line. */
+export interface Settings {
+  /** The texts of an option by its long name; a flag has `true` or `false`. */
+  readonly values: ReadonlyMap<string, readonly string[]>;
+  /** How an option is called there, for messages. */
+  nameOf(option: string): string;
+}
+
+/** What a file or the environment cannot say: it is about this one run. */
+const NOT_SETTINGS: ReadonlySet<string> = new Set(["config", "json", "quiet", "help"]);
+
+/**
+ * The settings of the environment: `--page-size` is `MEMENTOMAP_PAGE_SIZE`. An option that may be
+ * given more than once has its values apart by blanks.
+ *
+ * @throws `MM_USAGE` for a flag that is neither `true` nor `false`.
+ */
+export function environmentSettings(
+  options: OptionTable,
+  env: Readonly<Record<string, string | undefined>>,
+): Settings {
+  const values = new Map<string, readonly string[]>();
+  for (const [name, option] of Object.entries(options)) {
+    const text = NOT_SETTINGS.has(name) ? undefined : env[variableOf(name)];
+    if (text === undefined || text === "") continue;
+    if (option.type === "boolean") checkFlag(text, variableOf(name));
+    const isList = option.type === "string" && option.multiple === true;
+    values.set(name, isList ? text.split(/\s+/).filter(Boolean) : [text]);
+  }
+  return { values, nameOf: variableOf };
+}
+
+/** `page-size` → `MEMENTOMAP_PAGE_SIZE` */
+export function variableOf(option: string): string {
+  return `MEMENTOMAP_${option.toUpperCase().replaceAll("-", "_")}`;
+}
+
+/**
+ * The settings of a JSON file, an object with the names of options as members: strings, numbers,
+ * `true` or `false` for flags, and lists where an option may be given more than once.
+ *
+ * @throws MM_IO when it cannot be read, MM_BAD_INPUT when it is no such file.
+ */
+export function fileSettings(options: OptionTable, path: string): Settings {
+  const members = readObject(path);
+  const values = new Map<string, readonly string[]>();
+  for (const [name, value] of Object.entries(members)) {
+    const option =
+      Object.hasOwn(options, name) && !NOT_SETTINGS.has(name) ? options[name] : undefined;
+    if (option === undefined) throw unknownSetting(path, name, options);
+    const isList = option.type === "string" && option.multiple === true;
+    const list: unknown[] = isList && Array.isArray(value) ? value : [value];
+    const isRight = list.every((item) =>
+      option.type === "boolean"
+        ? typeof item === "boolean"
+        : typeof item === "string" || typeof item === "number",
+    );
+    if (!isRight) {
+      const wanted = option.type === "boolean" ? "true or false" : "a string or a number";
+      throw badFile(path, `${quote(name)} is ${JSON.stringify(value)}; write ${wanted}`);
+    }
+    values.set(name, list.map(String));
+  }
+  return { values, nameOf: (option) => `${path}: ${option}` };
+}
+
+function readObject(path: string): Record<string, unknown> {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    throw ioError(error, path);
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw badFile(path, `this is no JSON: ${error instanceof Error ? error.message : ""}`);
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw badFile(path, 'settings are an object: {"port": 1208}');
+  }
+  // Every object that JSON makes has texts as names.
+  return value as Record<string, unknown>;
+}
+
+function unknownSetting(path: string, name: string, options: OptionTable): MementoMapError {
+  const names = Object.keys(options).filter((option) => !NOT_SETTINGS.has(option));
+  const guess = nearest(name, names);
+  const hint = guess === undefined ? "" : `; did you mean ${quote(guess)}?`;
+  return badFile(path, `there is no setting ${quote(name)}${hint}`);
+}
+
+function checkFlag(text: string, name: string): void {
+  if (text === "true" || text === "false") return;
+  throw new MementoMapError("MM_USAGE", `${name} is ${quote(text)}; write true or false`);
+}
+
+function badFile(path: string, message: string): MementoMapError {
+  return new MementoMapError("MM_BAD_INPUT", message, { position: { source: path } });
+}
+
+/** The name that was probably meant, or undefined when none is close. */
+export function nearest(typed: string, names: readonly string[]): string | undefined {
+  let best: string | undefined;
+  let bestDistance = Math.min(3, Math.floor(typed.length / 2)) + 1;
+  for (const name of names) {
+    const distance = editDistance(typed, name);
+    if (distance < bestDistance) {
+      best = name;
+      bestDistance = distance;
+    }
+  }
+  return best;
+}
+
+/** How many letters must be added, dropped, changed or swapped with their neighbour. */
+function editDistance(from: string, to: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: to.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= from.length; row += 1) {
+    const current = [row];
+    for (let column = 1; column <= to.length; column += 1) {
+      const isSame = from[row - 1] === to[column - 1];
+      const isSwap = from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
+      current[column] = Math.min(
+        last[column] + 1,
+        current[column - 1] + 1,
+        last[column - 1] + (isSame ? 0 : 1),
+        row > 1 && column > 1 && isSwap ? beforeLast[column - 2] + 1 : Number.POSITIVE_INFINITY,
+      );
+    }
+    beforeLast = last;
+    last = current;
+  }
+  return last[to.length];
 }

@@ -1,10 +1,17 @@
+import { availableParallelism } from "node:os";
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
 import { MementoMapError } from "../../errors.ts";
 import { INPUT_FORMATS } from "../../input/detect.ts";
-import type { CaptureFilter } from "../../input/filter.ts";
-import { CaptureSieve, joinFilters, PAPER_PRESET } from "../../input/filter.ts";
-import type { OptionTable, OptionValues } from "./command.ts";
-import { parseDatetime } from "./datetime.ts";
-import { choice } from "./choice.ts";
+import { type CaptureFilter, CaptureSieve, joinFilters, PAPER_PRESET } from "../../input/filter.ts";
+import type { OptionTable, OptionValues } from "./command-line.ts";
+import { choice, parseDatetime, parsePositive, parseSize } from "./options.ts";
+import { threadsWithin } from "../../map/generate/memory.ts";
+import type { Interrupt } from "../../interruption.ts";
+import { type Io, sourceDate } from "./io.ts";
+import { Progress } from "./messages.ts";
+import { packageVersion } from "../../files/package-file.ts";
+import type { RunRecord } from "../../study/report/page.ts";
 
 /** The options of commands that read indexes: what they are, and which captures count. */
 export const INDEX_OPTIONS = {
@@ -97,4 +104,113 @@ function parseExclude(text: string): string {
 function someOf(values: readonly string[]): string[] | undefined {
   const list = values.flatMap((value) => value.split(","));
   return list.length === 0 ? undefined : list;
+}
+
+/** The options of commands that do long work: what it may take. */
+export const WORK_OPTIONS = {
+  memory: {
+    type: "string",
+    value: "SIZE",
+    default: "512m",
+    help: "The most memory to use.",
+    parse: parseSize,
+  },
+  threads: {
+    type: "string",
+    value: "N",
+    help: "Default: as many as there are cores and memory for. A number given here is used even if it takes more than --memory.",
+    parse: parsePositive,
+  },
+  tmp: { type: "string", value: "DIR", help: "Where scratch files go. Default: TMPDIR." },
+} as const satisfies OptionTable;
+
+/** What long work is given besides what it is about. */
+export interface WorkSettings {
+  readonly memoryBytes: number;
+  readonly threads: number;
+  readonly scratch: string | undefined;
+  readonly streams: Io;
+  readonly interrupt: Interrupt;
+  readonly onRead: (bytes: number) => void;
+}
+
+/** Does long work on files, and shows how far it is. */
+export async function withProgress<T>(
+  io: Io,
+  paths: readonly string[],
+  values: OptionValues<typeof WORK_OPTIONS> & { readonly quiet: boolean },
+  work: (settings: WorkSettings) => Promise<T>,
+): Promise<T> {
+  const total = await storedSize(paths);
+  const progress = new Progress(io, { label: "reading", total, quiet: values.quiet });
+  try {
+    return await work({
+      memoryBytes: values.memory,
+      threads: values.threads ?? threadsWithin(values.memory, availableParallelism()),
+      scratch: values.tmp,
+      streams: io,
+      interrupt: io.interrupt,
+      onRead: (bytes) => {
+        progress.add(bytes);
+      },
+    });
+  } finally {
+    progress.end();
+  }
+}
+
+/** How much there is to read in files and folders; undefined where one is a pipe, or not there. */
+export async function storedSize(paths: readonly string[]): Promise<number | undefined> {
+  let sum = 0;
+  for (const path of paths) {
+    const size = await sizeOf(path);
+    if (size === undefined) return undefined;
+    sum += size;
+  }
+  return sum;
+}
+
+async function sizeOf(path: string): Promise<number | undefined> {
+  if (path === "-") return undefined;
+  const stats = await stat(path).catch(() => undefined); // whoever opens it says what is wrong
+  if (stats?.isFile() === true) return stats.size;
+  return stats?.isDirectory() === true ? folderSize(path) : undefined;
+}
+
+async function folderSize(path: string): Promise<number> {
+  const names = await readdir(path).catch(() => []);
+  const sizes = await Promise.all(
+    names.map(async (name) => (await stat(join(path, name)).catch(() => undefined))?.size ?? 0),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+/** What is made now, or at `SOURCE_DATE_EPOCH`, of which files and captures. Files that are not given are left out. */
+export function runRecord(
+  io: Io,
+  inputs: Readonly<Record<string, string | readonly string[] | undefined>>,
+  filter: CaptureFilter = {},
+  more: Readonly<Record<string, string | undefined>> = {},
+): RunRecord {
+  return {
+    generator: `mementomap/${packageVersion()}`,
+    at: new Date(sourceDate(io) ?? Date.now()).toISOString(),
+    inputs: Object.fromEntries(
+      Object.entries(inputs).flatMap(([name, given]) => {
+        const paths = typeof given === "string" ? [given] : (given ?? []);
+        return paths.length === 0 ? [] : [[name, paths]];
+      }),
+    ),
+    filters: Object.fromEntries(
+      Object.entries({ ...filter, ...more }).flatMap(([name, value]) => {
+        const isGiven = typeof value === "string" || (Array.isArray(value) && value.length > 0);
+        return isGiven ? [[name, value as string | readonly string[]]] : []; // all others are flags
+      }),
+    ),
+  };
+}
+
+/** The record for JSON, without the time: the same input gives the same output. */
+export function timelessRecord({ generator, inputs, filters }: RunRecord): Omit<RunRecord, "at"> {
+  return { generator, inputs, filters };
 }

@@ -3,6 +3,7 @@ import type { Interrupt } from "../../interruption.ts";
 import type { Program } from "../../files/processes/supervisor.ts";
 import { foreseenError } from "../../files/io-error.ts";
 import { isClosedPipe } from "../../files/output-file.ts";
+import type { BlockSink } from "../../map/lookup/block-writer.ts";
 
 /** Where messages go: standard error, or a test. */
 export interface MessageSink {
@@ -67,4 +68,39 @@ export function drained(stream: Writable): Promise<void> {
     if (stream.destroyed) resolve();
     else stream.write("", () => resolve());
   });
+}
+
+/**
+ * The time that outputs shall say they were made at, where the environment sets one in the manner of
+ * reproducible builds: `SOURCE_DATE_EPOCH`, seconds since 1970. In milliseconds.
+ */
+export function sourceDate({ env }: Io): number | undefined {
+  const epoch = env["SOURCE_DATE_EPOCH"];
+  return epoch !== undefined && /^\d{1,12}$/.test(epoch) ? Number(epoch) * 1000 : undefined;
+}
+
+const FLUSH_AT_LENGTH = 64 * 1024;
+const encoder = new TextEncoder();
+
+/** Writes lines in large blocks and waits for the sink after each. */
+export class LineWriter {
+  readonly #sink: BlockSink;
+  #pending = "";
+
+  constructor(sink: BlockSink) {
+    this.#sink = sink;
+  }
+
+  /** Adds a line. Await the result: it is a promise only when a block was sent. */
+  write(line: string): Promise<void> | undefined {
+    this.#pending += `${line}\n`;
+    return this.#pending.length < FLUSH_AT_LENGTH ? undefined : this.flush();
+  }
+
+  /** Sends what is held back. Call it after the last line. */
+  async flush(): Promise<void> {
+    const block = this.#pending;
+    this.#pending = "";
+    if (block !== "") await this.#sink.write(encoder.encode(block));
+  }
 }

@@ -1,5 +1,8 @@
+import { basename, dirname, join } from "node:path";
 import { type FileHandle, open, rm, stat } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { CachePolicyObject } from "http-cache-semantics";
+import { type DiscoveryMethod, refused } from "./discover.ts";
 import type { HttpClient, HttpResponse } from "../../http/http-client.ts";
 import { isMementoMapError, MementoMapError } from "../../errors.ts";
 import { isTemporary, retryAfterMs } from "../../http/back-off.ts";
@@ -7,8 +10,38 @@ import { checkSignal, type Interrupt } from "../../interruption.ts";
 import { ioError, systemCode } from "../../files/io-error.ts";
 import { isPassingFault } from "../../http/network-failure.ts";
 import { pauseWithin } from "../../http/retry.ts";
-import type { FetchedPart } from "./fetch-state.ts";
 import { readJson, writeJson } from "../../files/shared-files.ts";
+
+/** One resource a map was made of: the whole, or a page. */
+export interface FetchedPart {
+  readonly url: string;
+  readonly etag: string | undefined;
+  readonly lastModified: string | undefined;
+}
+
+/** What is known about a map that was fetched; kept in a small file beside it. */
+export interface FetchState {
+  /** The address that was asked for. */
+  readonly address: string;
+  readonly archive: string;
+  readonly method: DiscoveryMethod | "direct";
+  readonly parts: readonly FetchedPart[];
+  /** The freshness of the first part, by RFC 9111. */
+  readonly policy: CachePolicyObject;
+  /** The size of the map's file, by which a file that was changed by others is known. */
+  readonly bytes: number;
+}
+
+/** A hidden file beside the map: `.map.ukvs.fetch.json`. */
+export function statePath(target: string): string {
+  return join(dirname(target), `.${basename(target)}.fetch.json`);
+}
+
+/** Where a download that is not complete is kept, and what it is of. */
+export function partPaths(target: string): { readonly part: string; readonly about: string } {
+  const part = join(dirname(target), `.${basename(target)}.part`);
+  return { part, about: `${part}.json` };
+}
 
 export interface DownloadOptions {
   readonly client: HttpClient;
@@ -255,8 +288,4 @@ function badStatus({ status, url, headers }: HttpResponse): Failure {
 
 function tooLarge(url: string, most: number): MementoMapError {
   return refused(url, `it is larger than ${most} bytes; allow more with --max-size`);
-}
-
-function refused(url: string, message: string): MementoMapError {
-  return new MementoMapError("MM_REFUSED", message, { position: { source: url } });
 }

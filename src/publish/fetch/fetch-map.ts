@@ -10,11 +10,16 @@ import { ioError, systemCode } from "../../files/io-error.ts";
 import { lockFile, readJson, writeJson } from "../../files/shared-files.ts";
 import type { ProxySettings } from "../../http/proxy-settings.ts";
 import { removeAbandonedScratch, withTempDir } from "../../files/scratch.ts";
-import { download, type Download, forget } from "./download.ts";
-import { type FetchState, partPaths, statePath } from "./fetch-state.ts";
+import {
+  download,
+  type Download,
+  type FetchState,
+  forget,
+  partPaths,
+  statePath,
+} from "./download.ts";
 import { NodeClient } from "../../http/node-client.ts";
-import { type DownloadedPage, fetchPages, pageOf } from "./pages.ts";
-import { takeMap } from "./take-map.ts";
+import { type DownloadedPage, fetchPages, pageOf, takeMap } from "./take-map.ts";
 
 export interface FetchMapOptions extends MapGuardOptions {
   /** The archive whose map is wanted, where another site publishes it. */

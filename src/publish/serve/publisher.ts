@@ -3,9 +3,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { basename } from "node:path";
 import { MementoMapError, quote } from "../../errors.ts";
 import { makeTempDir } from "../../files/scratch.ts";
-import { EncodedCopies } from "./encoded-copies.ts";
-import { availableEncodings } from "./encoders.ts";
-import type { Exchange } from "./exchange.ts";
+import { availableEncodings, EncodedCopies } from "./encoded-copies.ts";
+import { type Exchange, Site } from "./site.ts";
 import { HostedMap } from "./hosted-map.ts";
 import { DEFAULT_PUBLISHER_LIMITS, type PublisherLimits } from "../../http/limits.ts";
 import type { RequestHandler } from "../../http/listen.ts";
@@ -14,9 +13,8 @@ import { Metrics } from "../../http/metrics.ts";
 import { INTERNAL_ERROR, notFound, sendProblem } from "../../http/problem.ts";
 import type { RateLimit } from "../../http/rate-limit.ts";
 import type { Encoding } from "../../http/representation.ts";
-import { mapMetrics } from "./answer-health.ts";
+import { mapMetrics } from "./answers.ts";
 import { findMonitoringRoute, findRoute, type Route } from "./routes.ts";
-import { Site } from "./site.ts";
 import { pathPrefix, splitTarget, type Target } from "../../http/target.ts";
 import { type ClientView, TrustedProxies } from "./trusted-proxies.ts";
 
@@ -322,4 +320,61 @@ function checkNames(maps: readonly { readonly id: string }[]): void {
 
 function stackOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+/** What Express, Connect and their kin call for each request. */
+export type Middleware = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  next: (error?: unknown) => void,
+) => void;
+
+/**
+ * Publishes maps within a server made with Express or the like.
+ *
+ * Put it before anything that reads bodies. It answers the paths of the publisher and adds the link
+ * to the map to every other response.
+ *
+ * ```ts
+ * const publisher = await Publisher.open({ maps: ["map.ukvs"], prefix: "/mementomap" });
+ * app.use(mementoMapMiddleware(publisher));
+ * ```
+ */
+export function mementoMapMiddleware(publisher: Publisher): Middleware {
+  return (request, response, next) => {
+    if (publisher.handle(request, response)) return;
+    publisher.announce(request, response);
+    next();
+  };
+}
+
+/** The parts of Fastify that the plugin needs; the package does not depend on it. */
+export interface FastifyLike {
+  addHook(
+    name: "onRequest",
+    hook: (
+      request: { readonly raw: IncomingMessage },
+      reply: { readonly raw: ServerResponse; hijack(): unknown },
+    ) => Promise<void>,
+  ): unknown;
+}
+
+/**
+ * Publishes maps within a Fastify server.
+ *
+ * ```ts
+ * const publisher = await Publisher.open({ maps: ["map.ukvs"], prefix: "/mementomap" });
+ * app.register(mementoMapPlugin(publisher));
+ * ```
+ */
+export function mementoMapPlugin(publisher: Publisher): (app: FastifyLike) => Promise<void> {
+  const plugin = async (app: FastifyLike): Promise<void> => {
+    app.addHook("onRequest", async (request, reply) => {
+      // Before Fastify decodes the path or reads the body: both are the publisher's own affair.
+      if (publisher.handle(request.raw, reply.raw)) reply.hijack();
+      else publisher.announce(request.raw, reply.raw);
+    });
+  };
+  // For the whole server, not only for routes that are registered with the plugin.
+  return Object.assign(plugin, { [Symbol.for("skip-override")]: true });
 }

@@ -11,7 +11,7 @@ import {
 } from "../../map/split.ts";
 import { type MapSurvey, surveyMap } from "../../map/survey.ts";
 import { withOutput } from "../../files/output-file.ts";
-import { homePage } from "./page/home-page.ts";
+import { homePage } from "./home-page.ts";
 
 /** What was written. */
 export interface StaticSite {

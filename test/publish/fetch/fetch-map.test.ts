@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { fetchMap } from "../../../src/publish/fetch/fetch-map.ts";
-import { partPaths } from "../../../src/publish/fetch/fetch-state.ts";
+import { partPaths } from "../../../src/publish/fetch/download.ts";
 import { FreshMap } from "../../../src/publish/fetch/fresh-map.ts";
 import { certificateAuthority } from "../../support/certificates.ts";
 import { scratchDir } from "../../support/scratch.ts";

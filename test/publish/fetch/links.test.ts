@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { htmlLinks } from "../../../src/publish/fetch/html-links.ts";
+import { htmlLinks } from "../../../src/publish/fetch/discover.ts";
 import { sniff } from "../../../src/ukvs/sniff.ts";
 
 describe("htmlLinks", () => {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { FetchClient } from "../../../src/http/fetch-client.ts";
 import type { HttpRequest } from "../../../src/http/http-client.ts";
-import { PagedSearch } from "../../../src/publish/fetch/paged-search.ts";
+import { PagedSearch } from "../../../src/publish/fetch/http-source.ts";
 import { encode } from "../../map/map-files.ts";
 import { fileServer, folderFiles } from "../../support/file-server.ts";
 import { LinearReading, reading } from "../../support/linear-reading.ts";

@@ -5,7 +5,7 @@ import { request } from "node:http";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decompressed } from "../../../src/files/decompress.ts";
-import { availableEncodings } from "../../../src/publish/serve/encoders.ts";
+import { availableEncodings } from "../../../src/publish/serve/encoded-copies.ts";
 import { listen } from "../../../src/http/listen.ts";
 import { Publisher } from "../../../src/publish/serve/publisher.ts";
 import { collected } from "../../support/chunked.ts";

@@ -5,8 +5,11 @@ import { join } from "node:path";
 import express from "express";
 import { fastify } from "fastify";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { mementoMapMiddleware, mementoMapPlugin } from "../../../src/publish/serve/middleware.ts";
-import { Publisher } from "../../../src/publish/serve/publisher.ts";
+import {
+  mementoMapMiddleware,
+  mementoMapPlugin,
+  Publisher,
+} from "../../../src/publish/serve/publisher.ts";
 import { rawGet } from "../../support/raw-http.ts";
 import { scratchDir } from "../../support/scratch.ts";
 import { EXAMPLE_MAP } from "../../support/serving.ts";

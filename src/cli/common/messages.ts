@@ -1,5 +1,5 @@
 import type { Io } from "./io.ts";
-import { formatDuration, formatSize } from "./sizes.ts";
+import { formatAmount } from "../../errors.ts";
 
 export interface ProgressOptions {
   /** Says what is done, such as `reading`. */
@@ -88,4 +88,47 @@ function bar(share: number, room: number): string {
   if (width < MIN_BAR_WIDTH) return "";
   const full = Math.round(Math.min(1, share) * width);
   return `[${"━".repeat(full)}${" ".repeat(width - full)}] `;
+}
+
+/** A line of the summary at the end of a run: what, how much, and a remark. */
+export type SummaryLine = readonly [label: string, value: string, remark?: string];
+
+/** Shows what a run did, on stderr, as an aligned list. */
+export function showSummary(io: Io, lines: readonly SummaryLine[]): void {
+  const labels = Math.max(...lines.map(([label]) => label.length));
+  const values = Math.max(...lines.map(([, value]) => value.length));
+  for (const [label, value, remark = ""] of lines) {
+    const line = `${label.padEnd(labels)}  ${value.padStart(values)}  ${remark}`;
+    io.stderr.write(`${line.trimEnd()}\n`);
+  }
+}
+
+/** Warns of lines of a list that were left out. */
+export function warnOfOddLines(io: Io, count: number): void {
+  if (count === 0) return;
+  const what =
+    count === 1 ? "is neither a URI nor a SURT, and was" : "are neither URIs nor SURTs, and were";
+  const lines = formatAmount(count, "line of the lists", "lines of the lists");
+  io.stderr.write(`mementomap: warning: ${lines} ${what} left out\n`);
+}
+
+/** Shows a number of bytes for people: `812 B`, `64.0 KiB`, `1.1 GiB`. */
+export function formatSize(bytes: number): string {
+  let value = bytes;
+  let unit = 0;
+  const names = ["B", "KiB", "MiB", "GiB", "TiB"];
+  while (value >= 1024 && unit < names.length - 1) {
+    value /= 1024;
+    unit += 1;
+  }
+  return `${unit === 0 ? value : value.toFixed(1)} ${names[unit]}`;
+}
+
+/** Shows a duration for people: `0.8 s`, `2 min 5 s`, `1 h 3 min`. */
+export function formatDuration(ms: number): string {
+  const seconds = ms / 1000;
+  if (seconds < 60) return `${seconds.toFixed(1)} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${Math.floor(seconds % 60)} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }

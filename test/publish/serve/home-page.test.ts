@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { MapView } from "../../../../src/publish/serve/page/home-page.ts";
-import { homePage } from "../../../../src/publish/serve/page/home-page.ts";
-import { serving } from "../../../support/serving.ts";
-import { UkvsHeaders } from "../../../../src/ukvs/header.ts";
+import { homePage, type MapView } from "../../../src/publish/serve/home-page.ts";
+import { serving } from "../../support/serving.ts";
+import { UkvsHeaders } from "../../../src/ukvs/header.ts";
 
 function mapOf(archive: string, isThirdParty: boolean): MapView {
   return {

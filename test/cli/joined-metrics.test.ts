@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { JoinedMetrics } from "../../../src/publish/serve/joined-metrics.ts";
-import { Metrics } from "../../../src/http/metrics.ts";
+import { JoinedMetrics } from "../../src/cli/common/aggregate-serve.ts";
+import { Metrics } from "../../src/http/metrics.ts";
 
 function metricsOf(requests: number, awake: number): Metrics {
   const metrics = new Metrics();

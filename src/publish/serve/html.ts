@@ -1,3 +1,41 @@
+import { createHash } from "node:crypto";
+
+/** Text that is HTML already. */
+export class Html {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+type Part = string | number | Html | undefined | readonly (string | Html)[];
+
+/** Makes HTML of a template; every value in it that is not HTML itself is escaped. */
+export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
+  let text = strings[0];
+  for (const [index, part] of parts.entries()) text += `${shown(part)}${strings[index + 1]}`;
+  return new Html(text);
+}
+
+function shown(part: Part): string {
+  if (part === undefined) return "";
+  if (part instanceof Html) return part.text;
+  if (typeof part === "number") return String(part);
+  if (typeof part === "string") return escapeHtml(part);
+  return part.map(shown).join("");
+}
+
+/** Escapes for text and for attributes in double quotes. */
+export function escapeHtml(text: string): string {
+  return text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;")
+    .replaceAll("'", "&#39;");
+}
+
 /** The style of the pages: no image, no font, no script to load; light and dark. */
 export const PAGE_STYLE: string = `
 :root {
@@ -78,3 +116,98 @@ footer { padding: .75rem 0 3rem; color: var(--soft); font-size: .88rem; }
 }
 @media print { .card { break-inside: avoid; } form { display: none; } }
 `;
+
+/** Nothing may be loaded, run or embedded but the style that the page itself has. */
+export function securityPolicy(style: string): string {
+  return [
+    "default-src 'none'",
+    `style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'`,
+    "img-src data:",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join("; ");
+}
+
+/** The policy of pages with {@link PAGE_STYLE} and no other. */
+export const PAGE_SECURITY_POLICY: string = securityPolicy(PAGE_STYLE);
+
+const ICON =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E" +
+  "%3Crect width='16' height='16' rx='3' fill='%2317566b'/%3E" +
+  "%3Cpath d='M4 4h8M4 8h5M4 12h7' stroke='%23fff' stroke-width='1.6' stroke-linecap='round'/%3E%3C/svg%3E";
+
+/** A whole document with the style of the pages, or that and more. `head` goes into its head. */
+export function htmlDocument(
+  title: string,
+  head: Html,
+  body: Html,
+  style: string = PAGE_STYLE,
+): string {
+  // Made apart, because the policy names the digest of exactly what is between the tags.
+  const styleElement = new Html(`<style>${style}</style>`);
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${title}</title>
+        <link rel="icon" href="${new Html(ICON)}" />
+        ${head} ${styleElement}
+      </head>
+      <body>
+        ${body}
+      </body>
+    </html> `.text;
+}
+
+/** A number for people: `3,900,000`; digits followed by a suffix of a count keep it. */
+export function formatNumber(value: number | string): string {
+  const [, digits = "", suffix = ""] = /^(\d+)([+~-]?)$/.exec(String(value)) ?? [];
+  const words: Readonly<Record<string, string>> = {
+    "": "",
+    "+": "+",
+    "-": " at most",
+    "~": " about",
+  };
+  const grouped = digits.replace(/\B(?=(?:\d{3})+$)/g, ",");
+  return digits === "" ? String(value) : `${grouped}${words[suffix]}`;
+}
+
+/** A number of bytes for people: `812 B`, `64.0 kB`, `1.1 GB`. */
+export function formatBytes(bytes: number): string {
+  const units = ["B", "kB", "MB", "GB", "TB"];
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1000 && unit < units.length - 1) {
+    value /= 1000;
+    unit += 1;
+  }
+  return `${unit === 0 ? value : value.toFixed(1)} ${units[unit]}`;
+}
+
+/** `2018-09-03T13:27:52Z` → `3 Sep 2018`; what is no date stays as it is. */
+export function formatDay(text: string): string {
+  const date = new Date(text);
+  if (Number.isNaN(date.getTime())) return text;
+  const months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec";
+  return `${date.getUTCDate()} ${months.split(" ")[date.getUTCMonth()]} ${date.getUTCFullYear()}`;
+}
+
+/** Names, and what they come to, side by side. */
+export function factList(facts: readonly (readonly [name: string, value: string])[]): Html {
+  return html`<dl class="facts">
+    ${facts.map(
+      ([name, value]) =>
+        html`<div>
+          <dt>${name}</dt>
+          <dd>${value}</dd>
+        </div> `,
+    )}
+  </dl>`;
+}
+
+/** Lines for a shell. One that is too long for its box goes on below, set in. */
+export function commands(lines: readonly string[]): Html {
+  return html`<pre class="commands">${lines.map((line) => html`<code>${line}</code>`)}</pre>`;
+}

@@ -1,0 +1,202 @@
+import { MementoMapError, quote } from "../../errors.ts";
+
+const UNITS: Readonly<Record<string, number>> = {
+  "": 1,
+  k: 2 ** 10,
+  m: 2 ** 20,
+  g: 2 ** 30,
+  t: 2 ** 40,
+};
+const SIZE = /^(\d+(?:\.\d+)?)(?:([kmgt])(?:i?b)?|b)?$/i;
+const PERCENT = /^(\d+(?:\.\d+)?)%$/;
+const DURATION_PART = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
+const DURATION_MS: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+const WHOLE = /^\d{1,16}$/;
+const DECIMAL = /^(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
+
+/**
+ * Parses a number of bytes: `4096`, `64k`, `2m`, `1.5g`, `512MiB`. Units are powers of 1024.
+ *
+ * @throws `MM_USAGE`
+ */
+export function parseSize(text: string): number {
+  const match = SIZE.exec(text);
+  const bytes =
+    match === null
+      ? Number.NaN
+      : Number(match[1]) * (UNITS[(match[2] ?? "").toLowerCase()] ?? Number.NaN);
+  const size = Math.floor(bytes);
+  if (Number.isSafeInteger(size)) return size;
+  throw new MementoMapError("MM_USAGE", `not a size: ${quote(text)}; write 4096, 64k, 512m or 2g`);
+}
+
+/**
+ * Parses a whole number from `least` up.
+ *
+ * @throws `MM_USAGE`
+ */
+export function parseWhole(text: string, least: number = 0): number {
+  const value = WHOLE.test(text) ? Number(text) : Number.NaN;
+  if (Number.isSafeInteger(value) && value >= least) return value;
+  throw new MementoMapError("MM_USAGE", `not a whole number from ${least} up: ${quote(text)}`);
+}
+
+/** {@link parseWhole} from 1 up. */
+export function parsePositive(text: string): number {
+  return parseWhole(text, 1);
+}
+
+/**
+ * Parses a number that is not negative, such as `0.5` or `4`.
+ *
+ * @throws `MM_USAGE`
+ */
+export function parseDecimal(text: string): number {
+  const value = DECIMAL.test(text) ? Number(text) : Number.NaN;
+  if (Number.isFinite(value)) return value;
+  throw new MementoMapError("MM_USAGE", `not a number from 0 up: ${quote(text)}`);
+}
+
+/**
+ * Parses a duration into milliseconds: `30s`, `15m`, `1h30m`, `500ms`; a number alone is seconds.
+ *
+ * @throws `MM_USAGE`
+ */
+export function parseDuration(text: string): number {
+  if (DECIMAL.test(text)) return Number(text) * 1000;
+  const parts = [...text.matchAll(DURATION_PART)];
+  const isWhole = parts.length > 0 && parts.map(([part]) => part).join("") === text;
+  if (isWhole) {
+    return parts.reduce((sum, [, count, unit]) => sum + Number(count) * DURATION_MS[unit], 0);
+  }
+  throw new MementoMapError(
+    "MM_USAGE",
+    `not a duration: ${quote(text)}; write 30s, 15m, 1h30m or 500ms`,
+  );
+}
+
+/**
+ * Parses a share: `1.5%` or `0.015`. The result is a fraction.
+ *
+ * A plain number above 1 is refused: who writes 10 means ten percent.
+ *
+ * @throws `MM_USAGE`
+ */
+export function parseShare(text: string): number {
+  const percent = PERCENT.exec(text);
+  if (percent !== null) return Number(percent[1]) / 100;
+  const share = DECIMAL.test(text) ? Number(text) : Number.NaN;
+  if (share <= 1) return share;
+  const hint = Number.isNaN(share) ? "write 1.5% or 0.015" : `write ${text}%, or a number up to 1`;
+  throw new MementoMapError("MM_USAGE", `not a share: ${quote(text)}; ${hint}`);
+}
+
+/**
+ * Parses a share of a whole: {@link parseShare}, up to 100 %.
+ *
+ * @throws `MM_USAGE`
+ */
+export function parsePart(text: string): number {
+  const share = parseShare(text);
+  if (share <= 1) return share;
+  throw new MementoMapError(
+    "MM_USAGE",
+    `not a share of a whole: ${quote(text)}; 100% is all of it`,
+  );
+}
+
+const DIGITS = /^\d{4}(?:\d\d){0,5}$/;
+const ISO_DATE = /^(\d{4})(?:-(\d\d)(?:-(\d\d))?)?$/;
+const ISO_TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/;
+const RFC_1123 = /^[A-Z][a-z]{2}, \d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/;
+
+/**
+ * Parses a point in time, or a longer span such as a year, into 4 to 14 digits of YYYYMMDDhhmmss.
+ *
+ * Takes those digits themselves, ISO 8601 (`2014`, `2014-03`, `2014-03-05`,
+ * `2014-03-05T10:11:12Z`) and the form of HTTP headers (`Wed, 05 Mar 2014 10:11:12 GMT`).
+ *
+ * @throws `MM_USAGE`
+ */
+export function parseDatetime(text: string): string {
+  if (DIGITS.test(text) && isOnCalendar(text)) return text;
+  const date = ISO_DATE.exec(text)?.slice(1).join("") ?? "";
+  if (date !== "" && isOnCalendar(date)) return date;
+  if (ISO_TIME.test(text) || RFC_1123.test(text)) {
+    const time = new Date(text);
+    const days = ISO_TIME.test(text) ? text.slice(0, 10).replaceAll("-", "") : "";
+    if (!Number.isNaN(time.getTime()) && (days === "" || isOnCalendar(days))) return digitsOf(time);
+  }
+  throw new MementoMapError(
+    "MM_USAGE",
+    `not a datetime: ${quote(text)}; write 4, 6, 8, 10, 12 or 14 digits of YYYYMMDDhhmmss, or 2014-03-05T10:11:12Z`,
+  );
+}
+
+/** Whether the digits name a time that exists; `20140230` does not. */
+function isOnCalendar(digits: string): boolean {
+  const full = digits + "00000101000000".slice(digits.length);
+  const parts = full.match(/^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/)?.slice(1) ?? [];
+  const [year, month, day, hour, minute, second] = parts;
+  const time = new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
+  return !Number.isNaN(time.getTime()) && digitsOf(time).startsWith(digits);
+}
+
+function digitsOf(time: Date): string {
+  return time.toISOString().slice(0, 19).replaceAll(/\D/g, "");
+}
+
+/** The members of an option that takes one of a few values; completion offers them. */
+export function choice<const Value extends string>(
+  choices: readonly Value[],
+): { readonly choices: readonly Value[]; readonly parse: (text: string) => Value } {
+  return {
+    choices,
+    parse(text) {
+      const typed = text.toLowerCase();
+      const found = choices.find((name) => name.toLowerCase() === typed);
+      if (found !== undefined) return found;
+      throw new MementoMapError("MM_USAGE", `unknown ${quote(text)}; use ${list(choices)}`);
+    },
+  };
+}
+
+/** `a`; `a or b`; `a, b or c`. */
+function list(names: readonly string[]): string {
+  return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
+}
+
+/** The option that insists where a guard protects a file; `guardOutputs` says what from. */
+export const FORCE_OPTION = {
+  type: "boolean",
+  help: "Replace an existing file even if it is something else.",
+} as const;
+
+/** The option that says how much of itself a map may lose and still replace the older one. */
+export const MAX_SHRINK_OPTION = {
+  type: "string",
+  value: "SHARE",
+  default: "50%",
+  help: "The share of its mementos that a new map may have lost; 100% takes any map.",
+  parse: parseShare,
+} as const;
+
+/** The options of commands that learn from lookups that missed. */
+export const MISSES_OPTIONS = {
+  misses: {
+    type: "string",
+    value: "FILE",
+    help: "Lookups that missed: URIs or SURTs, or a MemGator log.",
+  },
+  archive: {
+    type: "string",
+    value: "ID",
+    help: "Whose misses to take from a log of several archives.",
+  },
+} as const;
