@@ -48,7 +48,7 @@ export type { Canonicalization, MapDescription } from "./map/generate/map-header
 export type { Damage, DamageLog } from "./bytes/damage.ts";
 export { INPUT_FORMATS } from "./input/detect.ts";
 export type { InputFormat, KeyTrust } from "./input/detect.ts";
-export type { BackOff } from "./http/back-off.ts";
+export type { BackOff } from "./http/retry.ts";
 export type { CdxMatch, CdxPaging, CdxQuery } from "./harvest/cdx-request.ts";
 export { joinFilters, PAPER_PRESET } from "./input/filter.ts";
 export type { CaptureFilter, FilterReason } from "./input/filter.ts";
@@ -86,7 +86,7 @@ export type {
   Discovery,
   DiscoveryMethod,
 } from "./publish/fetch/discover.ts";
-export { FetchClient } from "./http/fetch-client.ts";
+export { FetchClient } from "./http/http-client.ts";
 export type { HttpClient, HttpHeaders, HttpRequest, HttpResponse } from "./http/http-client.ts";
 export { HttpSource } from "./publish/fetch/http-source.ts";
 export { PagedSearch } from "./publish/fetch/http-source.ts";
@@ -143,7 +143,7 @@ export type { Analysis } from "./study/analyze/analysis.ts";
 // Types that the signatures above refer to.
 export type { ArchiveTallies, ArchiveTally } from "./aggregate/statistics.ts";
 export type { AskLimits } from "./aggregate/ask-archive.ts";
-export type { FailureReason } from "./http/failure-reason.ts";
+export type { FailureReason } from "./http/retry.ts";
 export type { MergeSource } from "./aggregate/merge.ts";
 export type { MementoRange, MergeColumns, MergedMemento } from "./aggregate/merge.ts";
 export type { Outcome, Result } from "./aggregate/session.ts";

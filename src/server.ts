@@ -6,16 +6,16 @@
  */
 export { listen } from "./http/listen.ts";
 export type { Listening, ListenOptions, RequestHandler } from "./http/listen.ts";
-export { DEFAULT_CONNECTION_LIMITS, DEFAULT_PUBLISHER_LIMITS } from "./http/limits.ts";
-export type { ConnectionLimits, PublisherLimits } from "./http/limits.ts";
+export { DEFAULT_CONNECTION_LIMITS, DEFAULT_PUBLISHER_LIMITS } from "./http/listen.ts";
+export type { ConnectionLimits, PublisherLimits } from "./http/listen.ts";
 export { mementoMapMiddleware, mementoMapPlugin } from "./publish/serve/publisher.ts";
 export type { FastifyLike, Middleware } from "./publish/serve/publisher.ts";
 export { JsonLog, SILENT_LOG } from "./http/log.ts";
 export type { Level, Log, RequestEntry } from "./http/log.ts";
 export { Publisher } from "./publish/serve/publisher.ts";
 export type { PublishedMap, PublisherOptions } from "./publish/serve/publisher.ts";
-export { RateLimit } from "./http/rate-limit.ts";
-export type { Encoding } from "./http/representation.ts";
+export { RateLimit } from "./http/listen.ts";
+export type { Encoding } from "./http/send.ts";
 export { writeStaticSite } from "./publish/serve/static-site.ts";
 export type { StaticSite } from "./publish/serve/static-site.ts";
 export { AggregatorService } from "./aggregate/service/aggregator-service.ts";
@@ -42,6 +42,6 @@ export type { EncodedCopies } from "./publish/serve/encoded-copies.ts";
 export type { HostedMap, HostedMapOptions } from "./publish/serve/hosted-map.ts";
 export type { MapVersion, MapVersionOptions } from "./publish/serve/map-version.ts";
 export type { Metrics, MetricsSnapshot, ReadMetric, RouteName, Sample } from "./http/metrics.ts";
-export type { Representation } from "./http/representation.ts";
+export type { Representation } from "./http/send.ts";
 export type { Site, SiteMap, SiteOptions } from "./publish/serve/site.ts";
 export type { ClientView } from "./publish/serve/trusted-proxies.ts";

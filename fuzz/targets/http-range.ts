@@ -1,6 +1,5 @@
 import { MemorySource } from "../../src/bytes/byte-source.ts";
-import type { Representation } from "../../src/http/representation.ts";
-import { judgeConditions, judgeRange } from "../../src/http/preconditions.ts";
+import { judgeConditions, judgeRange, type Representation } from "../../src/http/send.ts";
 import { latin1, must } from "../check.ts";
 import type { TargetDefinition } from "../target.ts";
 

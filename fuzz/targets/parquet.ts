@@ -1,5 +1,5 @@
 import { parquetWriteBuffer } from "hyparquet-writer";
-import { readFooter, rowGroups } from "../../src/input/parquet-file.ts";
+import { readFooter, rowGroups } from "../../src/input/parquet.ts";
 import { must } from "../check.ts";
 import type { TargetDefinition } from "../target.ts";
 

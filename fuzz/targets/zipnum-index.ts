@@ -1,8 +1,5 @@
-import {
-  looksLikeZipNumIndex,
-  parseLocations,
-  ZipNumIndexReader,
-} from "../../src/input/zipnum-index.ts";
+import { looksLikeZipNumIndex } from "../../src/input/line-kind.ts";
+import { parseLocations, ZipNumIndexReader } from "../../src/input/zipnum.ts";
 import { must, utf8 } from "../check.ts";
 import type { TargetDefinition } from "../target.ts";
 

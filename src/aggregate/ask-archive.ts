@@ -7,7 +7,7 @@ import {
 } from "../errors.ts";
 import type { Archive } from "./route/archive.ts";
 import { asciiBytes, MementoList, sendableUri } from "../memento/memento-list.ts";
-import { type FailureReason, failureReasonOf } from "../http/failure-reason.ts";
+import { type FailureReason, failureReasonOf } from "../http/retry.ts";
 import type { StopSignal, Upstream, UpstreamAnswer } from "./upstream.ts";
 import { formatHttpDate, tryParseDatetime } from "../memento/datetime.ts";
 import { pagesToFollow, type TimeMapReading } from "../memento/timemap-reading.ts";

@@ -1,6 +1,6 @@
 import type { Decision } from "./route/decision.ts";
 import type { ErrorCode } from "../errors.ts";
-import type { FailureReason } from "../http/failure-reason.ts";
+import type { FailureReason } from "../http/retry.ts";
 import type { Archive } from "./route/archive.ts";
 import type { UpstreamAnswer } from "./upstream.ts";
 

@@ -1,13 +1,16 @@
 import { formatAmount, isMementoMapError } from "../errors.ts";
-import type { AnswerRows, RowPlace } from "./answer-rows.ts";
-import { placeOf } from "./answer-rows.ts";
-import type { CdxCursor, CdxQuery } from "./cdx-request.ts";
-import { lastRowUrl, oneRowUrl, windowOf } from "./cdx-request.ts";
-import { completeness, isRoundCount, needsCheck } from "./silent-limit.ts";
-import type { TimeWindow } from "./time-window.ts";
-import { isWithin, splitWindow } from "./time-window.ts";
-import type { PoliteClient } from "./polite-client.ts";
-import { startOf } from "./polite-client.ts";
+import {
+  type CdxCursor,
+  type CdxQuery,
+  isWithin,
+  type KnownTimes,
+  lastRowUrl,
+  oneRowUrl,
+  splitWindow,
+  type TimeWindow,
+  windowOf,
+} from "./cdx-request.ts";
+import { type PoliteClient, startOf } from "./polite-client.ts";
 
 /** What to do with an answer. */
 export type Verdict =
@@ -99,4 +102,131 @@ async function askForRow(client: PoliteClient, url: string): Promise<RowPlace | 
     if (isMementoMapError(error) && error.code === "MM_HTTP") return undefined;
     throw error;
   }
+}
+
+/** A row of an index as far as its place among the others goes. */
+export interface RowPlace {
+  readonly key: string;
+  /** Fourteen digits. */
+  readonly datetime: string;
+  /** The row itself, which tells captures of the same second apart. */
+  readonly line: string;
+}
+
+/** Of more datetimes than this the median is an estimate. */
+const MAX_TIMES = 4096;
+
+/** What is known of the rows of an answer. Holds up to 8,192 datetimes. */
+export class AnswerRows {
+  /** Rows, without headers and blank lines. */
+  count = 0;
+  first: RowPlace | undefined;
+  last: RowPlace | undefined;
+  /** Rows outside of the window that was asked for. */
+  outside = 0;
+  /** Rows whose key or datetime could not be found. */
+  unplaced = 0;
+  readonly #window: TimeWindow;
+  #earliest = "";
+  #latest = "";
+  #times: string[] = [];
+  #stride = 1;
+
+  constructor(window: TimeWindow) {
+    this.#window = window;
+  }
+
+  add(line: string): void {
+    if (isNoRow(line)) return;
+    this.count++;
+    const place = placeOf(line);
+    if (place === undefined) {
+      this.unplaced++;
+      return;
+    }
+    const { datetime } = place;
+    this.first ??= place;
+    this.last = place;
+    if (!isWithin(datetime, this.#window)) this.outside++;
+    if (this.#earliest === "" || datetime < this.#earliest) this.#earliest = datetime;
+    if (datetime > this.#latest) this.#latest = datetime;
+    if (this.count % this.#stride === 0) this.#times.push(datetime);
+    if (this.#times.length < 2 * MAX_TIMES) return;
+    this.#times = this.#times.filter((_, i) => i % 2 === 1);
+    this.#stride *= 2;
+  }
+
+  /** Undefined where there is no row, or one without a datetime. */
+  get times(): KnownTimes | undefined {
+    if (this.last === undefined || this.unplaced > 0) return undefined;
+    const sorted = this.#times.toSorted();
+    const median = sorted[sorted.length >> 1] ?? this.#latest;
+    return { earliest: this.#earliest, median, latest: this.#latest };
+  }
+}
+
+/**
+ * The key and the datetime of a row of CDX, CDXJ, or JSON with their names; undefined where it has
+ * none.
+ */
+export function placeOf(line: string): RowPlace | undefined {
+  const [, key, datetime] =
+    /^(\S+)[ \t]+(\d{14})\d{0,3}(?:[ \t]|$)/.exec(line) ??
+    /^\s*\{(?=.*"urlkey":\s*"((?:[^"\\]|\\.)*)").*"timestamp":\s*"?(\d{14})/.exec(line) ??
+    [];
+  return key === undefined || datetime === undefined ? undefined : { key, datetime, line };
+}
+
+/** The order of an index. */
+export function comparePlaces(a: RowPlace, b: RowPlace): number {
+  if (a.key !== b.key) return a.key < b.key ? -1 : 1;
+  return a.datetime < b.datetime ? -1 : a.datetime > b.datetime ? 1 : 0;
+}
+
+/** Whether these are the same row; an array may have a comma or bracket around it, and one may be cut. */
+export function isSameRow(a: RowPlace, b: RowPlace): boolean {
+  const [one, other] = [a, b].map(({ line }) => line.replace(/^\s*\[?\s*|[\s,\]]*$/g, ""));
+  return one.startsWith(other) || other.startsWith(one);
+}
+
+function isNoRow(line: string): boolean {
+  return line.trim() === "" || /^(?:[!@]| CDX )/.test(line);
+}
+
+/** Rows of an answer that is looked at more closely, whatever their number. */
+const MANY_ROWS = 1000;
+
+/**
+ * Whether a number of rows may be a limit that someone chose: 10, 500, 1,500, 100,000, 65,536.
+ */
+export function isRoundCount(count: number): boolean {
+  if (count < 10) return false;
+  let digits = count;
+  while (digits % 10 === 0) digits /= 10;
+  const isDecimal = digits !== count && (digits < 10 || digits === 15 || digits === 25);
+  const isBinary = count >= 16 && Number.isInteger(Math.log2(count));
+  return isDecimal || isBinary;
+}
+
+/** Whether to find out if an answer has all rows. */
+export function needsCheck(count: number, limit: number): boolean {
+  return count === limit || count >= MANY_ROWS || isRoundCount(count);
+}
+
+/** Whether an answer has all the rows there are. */
+export type Completeness = "whole" | "cut" | "unknown";
+
+/**
+ * Compares the end of an answer with the row that the server calls the last.
+ *
+ * A server that does not know how to give its rows in reverse gives the first one again: then
+ * nothing is known.
+ */
+export function completeness(rows: AnswerRows, lastOfAll: RowPlace | undefined): Completeness {
+  const { first, last } = rows;
+  if (first === undefined || last === undefined || lastOfAll === undefined) return "unknown";
+  if (comparePlaces(first, last) >= 0) return "unknown"; // not sorted, or one place only
+  const order = comparePlaces(lastOfAll, last);
+  if (order === 0) return isSameRow(lastOfAll, last) ? "whole" : "cut";
+  return order > 0 ? "cut" : "unknown";
 }

@@ -1,8 +1,4 @@
 import { MementoMapError, quote } from "../errors.ts";
-import type { KeyWatch } from "./key-watch.ts";
-import { watchKey } from "./key-watch.ts";
-import { serverAddress } from "./server-address.ts";
-import type { TimeWindow } from "./time-window.ts";
 
 /** Which captures to ask a CDX server for. */
 export interface CdxQuery {
@@ -223,4 +219,134 @@ function requestUrl(
   };
   for (const [name, value] of Object.entries(parameters)) target.searchParams.set(name, value);
   return target.href;
+}
+
+/** The captures of a stretch of time, both ends included; an end that is missing is open. */
+export interface TimeWindow {
+  /** Some or all of fourteen digits. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+/** Whether a datetime of fourteen digits is in a window. */
+export function isWithin(datetime: string, { from, to }: TimeWindow): boolean {
+  return (
+    (from === undefined || datetime.slice(0, from.length) >= from) &&
+    (to === undefined || datetime.slice(0, to.length) <= to)
+  );
+}
+
+/** Datetimes of the rows that a window is known to hold; fourteen digits each. */
+export interface KnownTimes {
+  readonly earliest: string;
+  readonly median: string;
+  readonly latest: string;
+}
+
+/**
+ * Smaller windows that hold the same captures, from the earliest to the latest; undefined where the
+ * window is one second.
+ */
+export function splitWindow(window: TimeWindow, times: KnownTimes): TimeWindow[] | undefined {
+  const { from, to } = window;
+  const { earliest, median, latest } = times;
+  if (earliest !== latest) {
+    const middle = median === earliest ? secondAfter(median) : median;
+    return [
+      { from, to: secondBefore(middle) },
+      { from: middle, to },
+    ];
+  }
+  const windows: TimeWindow[] = [{ from: median, to: median }];
+  if (from !== median) windows.unshift({ from, to: secondBefore(median) });
+  if (to !== median) windows.push({ from: secondAfter(median), to });
+  return windows.length === 1 ? undefined : windows;
+}
+
+function secondBefore(datetime: string): string {
+  return moved(datetime, -1);
+}
+
+function secondAfter(datetime: string): string {
+  return moved(datetime, 1);
+}
+
+/** Indexes have datetimes that no clock shows; they are only compared, so any neighbour will do. */
+function moved(datetime: string, seconds: 1 | -1): string {
+  const [, year, month, day, hour, minute, second] =
+    /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/.exec(datetime) ?? [];
+  const isoText = `${year}-${month}-${day}T${hour}:${minute}:${second}.000Z`;
+  const time = new Date(isoText);
+  const isClock = !Number.isNaN(time.getTime()) && time.toISOString() === isoText;
+  const next = isClock ? new Date(time.getTime() + seconds * 1000) : undefined;
+  const year4 = next === undefined ? -1 : next.getUTCFullYear();
+  if (next === undefined || year4 < 0 || year4 > 9999) {
+    return String(Number(datetime) + seconds).padStart(14, "0");
+  }
+  return next.toISOString().replaceAll(/\D/g, "").slice(0, 14);
+}
+
+/** What is remembered of the resume keys of a server. */
+export interface KeyWatch {
+  /** A key that was given before. */
+  readonly key: string;
+  /** How many others were given since. */
+  readonly since: number;
+  /** After so many another key is remembered. */
+  readonly until: number;
+}
+
+/**
+ * Takes the next resume key into account; undefined when it leads back to where the harvest was.
+ *
+ * Remembers one key, and each for twice as long as the one before (Brent's algorithm), so that a
+ * circle is seen after at most three times as many keys as there are to its end, however long it is.
+ */
+export function watchKey(watch: KeyWatch | undefined, key: string): KeyWatch | undefined {
+  if (watch === undefined) return { key, since: 0, until: 1 };
+  if (watch.key === key) return undefined;
+  const since = watch.since + 1;
+  return since < watch.until ? { ...watch, since } : { key, since: 0, until: watch.until * 2 };
+}
+
+/**
+ * The address of a server that a harvest asks.
+ *
+ * @throws MM_USAGE for text that is none.
+ */
+export function serverAddress(api: string): URL {
+  if (URL.canParse(api)) {
+    const url = new URL(api);
+    if (url.protocol === "http:" || url.protocol === "https:") return url;
+  }
+  throw new MementoMapError(
+    "MM_USAGE",
+    `not the address of a server: ${quote(api)}; write https://example.org/cdx`,
+  );
+}
+
+/** An address to show and to keep: without the name and the password that may be in it. */
+export function withoutUser(address: string): string {
+  const url = serverAddress(address);
+  if (url.username === "" && url.password === "") return address;
+  url.username = "";
+  url.password = "";
+  return url.href;
+}
+
+/** What to try where a server answers with a page for people. */
+export function whereTheApiIs(address: string): string {
+  const { origin, pathname } = serverAddress(address);
+  const [collection = ""] = pathname.split("/").filter((part) => part !== "" && part !== "cdx");
+  const guess = collection === "" ? "" : `, here perhaps ${origin}/${collection}/cdx`;
+  return `the CDX API of pywb is at /COLLECTION/cdx${guess}`;
+}
+
+/** The error about a server that answers with a page for people. */
+export function htmlAnswer(source: string): MementoMapError {
+  return new MementoMapError(
+    "MM_BAD_INPUT",
+    `the server answers with a page in HTML, not with an index; ${whereTheApiIs(source)}`,
+    { position: { source } },
+  );
 }

@@ -1,15 +1,18 @@
 import { MementoMapError, quote } from "../errors.ts";
-import type { CdxCursor, CdxPaging, CdxQuery } from "./cdx-request.ts";
 import {
+  type CdxCursor,
+  type CdxPaging,
+  type CdxQuery,
   cursorOfProbe,
+  htmlAnswer,
   limitOf,
   nextCursor,
   pageCountUrl,
   pageUrl,
   probeUrl,
   windowOf,
+  withoutUser,
 } from "./cdx-request.ts";
-import { htmlAnswer, withoutUser } from "./server-address.ts";
 import { looksLikeHtml } from "../bytes/bytes.ts";
 import { checkAnswer } from "./answer-check.ts";
 import { harvestName } from "./harvest-files.ts";

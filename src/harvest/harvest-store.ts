@@ -2,29 +2,23 @@ import { DEFAULT_MAX_LINE_BYTES, lineBatches } from "../bytes/lines.ts";
 import { LF, looksLikeHtml } from "../bytes/bytes.ts";
 import { peek } from "../bytes/peek.ts";
 import { formatAmount, MementoMapError } from "../errors.ts";
-import { AnswerRows } from "./answer-rows.ts";
-import type { CdxCursor } from "./cdx-request.ts";
-import { resumeEnd } from "./cdx-request.ts";
-import { LineTally } from "./line-tally.ts";
-import { htmlAnswer } from "./server-address.ts";
-import { isRoundCount } from "./silent-limit.ts";
-import type { TimeWindow } from "./time-window.ts";
+import { AnswerRows, isRoundCount } from "./answer-check.ts";
+import { type CdxCursor, htmlAnswer, resumeEnd, type TimeWindow } from "./cdx-request.ts";
 import { detectFormat } from "../input/detect.ts";
 import type { Interrupt } from "../interruption.ts";
 import { lockFile } from "../files/shared-files.ts";
-import type { HarvestNote } from "./harvest-files.ts";
 import {
   areCounts,
   finishHarvest,
   forgetHarvest,
+  type HarvestNote,
   harvestTarget,
   isFinished,
+  PartFile,
   readNote,
   writeNote,
 } from "./harvest-files.ts";
-import { PartFile } from "./part-file.ts";
-import type { Answer } from "./polite-client.ts";
-import { CutAnswer } from "./polite-client.ts";
+import { type Answer, CutAnswer } from "./polite-client.ts";
 
 /** Longer than any resume key, and than the first lines of an index. */
 const TAIL_BYTES = 1 << 14;
@@ -263,5 +257,45 @@ function isCursor(cursor: CdxCursor | null): boolean {
     case undefined:
     default:
       return false;
+  }
+}
+
+/** Counts lines as they come, and refuses those that nobody could read. Holds two numbers. */
+export class LineTally {
+  /** Lines that have ended. */
+  lines = 0;
+  readonly #maxLineBytes: number;
+  readonly #source: string;
+  #openBytes = 0;
+
+  constructor(maxLineBytes: number, source: string) {
+    this.#maxLineBytes = maxLineBytes;
+    this.#source = source;
+  }
+
+  /** Whether the last line lacks its end. */
+  get isWithinLine(): boolean {
+    return this.#openBytes > 0;
+  }
+
+  /** @throws MM_LIMIT as soon as a line is too long. */
+  add(chunk: Uint8Array): void {
+    let start = 0;
+    for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, start)) {
+      this.#grow(end - start);
+      this.#openBytes = 0;
+      this.lines++;
+      start = end + 1;
+    }
+    this.#grow(chunk.length - start);
+  }
+
+  #grow(bytes: number): void {
+    this.#openBytes += bytes;
+    // One byte more may be the CR of the end.
+    if (this.#openBytes <= this.#maxLineBytes + 1) return;
+    throw new MementoMapError("MM_LIMIT", `the line is longer than ${this.#maxLineBytes} bytes`, {
+      position: { source: this.#source, line: this.lines + 1 },
+    });
   }
 }

@@ -2,15 +2,20 @@ import { STATUS_CODES, validateHeaderValue } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { HttpResponse } from "../http/http-client.ts";
 import { isMementoMapError, MementoMapError, quote } from "../errors.ts";
-import type { BackOff } from "../http/back-off.ts";
-import { DEFAULT_BACK_OFF, isTemporary, LONGEST_ASKED_MS, waitBefore } from "../http/back-off.ts";
-import { serverAddress, whereTheApiIs, withoutUser } from "./server-address.ts";
+import {
+  type BackOff,
+  DEFAULT_BACK_OFF,
+  isTemporary,
+  LONGEST_ASKED_MS,
+  waitBefore,
+} from "../http/retry.ts";
+import { serverAddress, whereTheApiIs, withoutUser } from "./cdx-request.ts";
 import { looksLikeHtml } from "../bytes/bytes.ts";
 import { decompressed } from "../files/decompress.ts";
 import { NodeClient } from "../http/node-client.ts";
 import { checkSignal, type Interrupt } from "../interruption.ts";
 import { systemCode } from "../files/io-error.ts";
-import type { ProxySettings } from "../http/proxy-settings.ts";
+import type { ProxySettings } from "../http/proxy.ts";
 import { codingOf } from "../http/body-decoder.ts";
 import { isPassingFault } from "../http/network-failure.ts";
 

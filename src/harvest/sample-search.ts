@@ -1,13 +1,25 @@
-import { formatAmount, MementoMapError } from "../errors.ts";
-import { withoutUser } from "./server-address.ts";
-import { foundLine, parseSearchAnswer, searchUrl } from "./text-search.ts";
-import { WordPicker } from "./word-picker.ts";
-import { wholeText } from "../input/whole-text.ts";
-import { harvestName } from "./harvest-files.ts";
-import type { PoliteOptions } from "./polite-client.ts";
-import { PoliteClient } from "./polite-client.ts";
-import { SearchStore } from "./search-store.ts";
-import { checkSignal } from "../interruption.ts";
+import { formatAmount, MementoMapError, quote } from "../errors.ts";
+import { serverAddress, withoutUser } from "./cdx-request.ts";
+import { wholeText } from "../input/cdx-json.ts";
+import {
+  areCounts,
+  finishHarvest,
+  forgetHarvest,
+  harvestName,
+  type HarvestNote,
+  harvestTarget,
+  isFinished,
+  PartFile,
+  readNote,
+  stale,
+  writeNote,
+} from "./harvest-files.ts";
+import { PoliteClient, type PoliteOptions } from "./polite-client.ts";
+import { checkSignal, type Interrupt } from "../interruption.ts";
+import { surt } from "../surt/surt.ts";
+import { Random } from "../bytes/random.ts";
+import { lineBatches } from "../bytes/lines.ts";
+import { lockFile } from "../files/shared-files.ts";
 
 export interface SampleSearchOptions extends PoliteOptions {
   /** Words to begin with. */
@@ -110,4 +122,341 @@ function tooMany(source: string, searches: number): MementoMapError {
     `was begun, and ${formatAmount(searches, "search was", "searches were")} made for it; ask for as many or more, or give another -o`,
     { position: { source } },
   );
+}
+
+/** A capture that a full-text search found. */
+export interface FoundCapture {
+  readonly uri: string;
+  /** Fourteen digits. */
+  readonly date: string;
+  readonly mime: string | undefined;
+  readonly status: string | undefined;
+  /** Title and snippet, from which more words can be learnt. */
+  readonly text: string;
+}
+
+/** What to search for. */
+export interface TextSearch {
+  readonly word: string;
+  readonly maxItems: number;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+/** Longer than what there is any use for; a line of all of them is still one that can be read. */
+const MAX_MEMBER_CHARACTERS = 1 << 14;
+
+/**
+ * The request for a word, as Arquivo.pt's text search takes it.
+ *
+ * @throws MM_USAGE for an address that is none.
+ */
+export function searchUrl(api: string, { word, maxItems, from, to }: TextSearch): string {
+  const url = serverAddress(api);
+  url.searchParams.set("q", word);
+  url.searchParams.set("maxItems", String(maxItems));
+  if (from !== undefined) url.searchParams.set("from", from);
+  if (to !== undefined) url.searchParams.set("to", to);
+  return url.href;
+}
+
+/** What an answer tells of. */
+export interface SearchAnswer {
+  readonly captures: readonly FoundCapture[];
+  /** Items without a URI or a datetime that is of use. */
+  readonly leftOut: number;
+}
+
+/**
+ * The captures in an answer of Arquivo.pt's text search: members of `response_items` with
+ * `originalURL` and `tstamp`. Items that lack either are left out, and counted, and so are those
+ * whose URI is longer than 16,384 characters.
+ *
+ * @throws MM_BAD_INPUT for any other answer.
+ */
+export function parseSearchAnswer(text: string, source: string): SearchAnswer {
+  const items = itemsOf(text, source);
+  const found: FoundCapture[] = [];
+  for (const item of items) {
+    const uri = textOf(item, "originalURL");
+    const date = textOf(item, "tstamp");
+    if (uri === undefined || uri.trim() === "" || uri.length > MAX_MEMBER_CHARACTERS) continue;
+    if (date === undefined || !/^\d{14}$/.test(date)) continue;
+    found.push({
+      uri,
+      date,
+      mime: startOf(textOf(item, "mimeType")),
+      status: startOf(textOf(item, "statusCode")),
+      text: `${startOf(textOf(item, "title")) ?? ""} ${plainText(startOf(textOf(item, "snippet")) ?? "")}`,
+    });
+  }
+  return { captures: found, leftOut: items.length - found.length };
+}
+
+/** A found capture as a line of CDXJ, without its end. */
+export function foundLine({ uri, date, mime, status }: FoundCapture): string {
+  return `${surt(uri)} ${date} ${JSON.stringify({ url: uri, mime, status })}`;
+}
+
+function itemsOf(text: string, source: string): Record<string, unknown>[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw notAnAnswer(text, source, cause);
+  }
+  const items = isObject(value) ? value["response_items"] : undefined;
+  if (!Array.isArray(items)) throw notAnAnswer(text, source);
+  return (items as unknown[]).map((item) => (isObject(item) ? item : {}));
+}
+
+function notAnAnswer(text: string, source: string, cause?: unknown): MementoMapError {
+  return new MementoMapError(
+    "MM_BAD_INPUT",
+    `not an answer of a text search, which has "response_items": ${quote(text)}`,
+    { position: { source }, cause },
+  );
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function textOf(item: Record<string, unknown>, name: string): string | undefined {
+  const value = item[name];
+  return typeof value === "string" || typeof value === "number" ? String(value) : undefined;
+}
+
+function startOf(text: string | undefined): string | undefined {
+  return text?.slice(0, MAX_MEMBER_CHARACTERS);
+}
+
+/** Snippets mark the words that were found: `<em>word</em>`. */
+function plainText(html: string): string {
+  return html.replaceAll(/<[^>]*>|&\w+;/g, " ");
+}
+
+const WORD = /\p{L}[\p{L}\p{N}]{2,29}/gu;
+
+/**
+ * Chooses words to search for at random, and learns new ones from what was found.
+ *
+ * The same seed, first words and texts give the same choices; so do the words that `learn` found,
+ * given to `add` after as many calls of `next`. Holds every word seen, up to a limit;
+ * asks for each word once.
+ */
+export class WordPicker {
+  readonly #random: Random;
+  readonly #seen = new Set<string>();
+  readonly #waiting: string[] = [];
+  readonly #maxWords: number;
+
+  constructor(seed: number, firstWords: readonly string[], maxWords: number = 1_000_000) {
+    this.#random = new Random(seed, "words");
+    this.#maxWords = maxWords;
+    this.add(firstWords);
+  }
+
+  /** The next word to ask for; undefined when all that is known was asked for. */
+  next(): string | undefined {
+    const { length } = this.#waiting;
+    if (length === 0) return undefined;
+    const at = this.#random.below(length);
+    const word = this.#waiting[at];
+    // The order of the rest does not matter, only that it is the same each time.
+    this.#waiting[at] = this.#waiting[length - 1];
+    this.#waiting.pop();
+    return word;
+  }
+
+  /** Takes the words of a text into account; returns those that are new, in their order. */
+  learn(text: string): string[] {
+    return this.add(Array.from(text.toLowerCase().matchAll(WORD), ([word]) => word));
+  }
+
+  /** Takes words into account, as they are; returns those that are new, in their order. */
+  add(words: Iterable<string>): string[] {
+    const added: string[] = [];
+    for (const word of words) {
+      if (this.#seen.size >= this.#maxWords || this.#seen.has(word)) continue;
+      this.#seen.add(word);
+      this.#waiting.push(word);
+      added.push(word);
+    }
+    return added;
+  }
+}
+
+/** What is remembered between runs, besides the lines and the words. */
+interface SearchState extends HarvestNote {
+  readonly searches: number;
+  readonly lines: number;
+  readonly leftOut: number;
+  readonly bytes: number;
+  readonly wordBytes: number;
+}
+
+/** What a search gave. */
+export interface SearchYield {
+  /** The word that was searched for. */
+  readonly word: string;
+  /** Words that are new. */
+  readonly learnt: readonly string[];
+  /** Lines that are new, without their ends. */
+  readonly lines: readonly string[];
+  /** Results of no use. */
+  readonly leftOut: number;
+}
+
+/**
+ * What a sample has found so far, and the words that it has learnt: a line of `FILE.part.words` for
+ * each search, an array in JSON of the word and of those learnt by it.
+ */
+export class SearchStore {
+  state: SearchState;
+  /** As the user named it. */
+  readonly #path: string;
+  readonly #target: string;
+  readonly #part: PartFile;
+  readonly #words: PartFile;
+  readonly #unlock: () => void;
+  readonly #interrupt: Interrupt | undefined;
+  /** Whether an earlier run made the index already. */
+  readonly isFinished: boolean;
+
+  private constructor(
+    path: string,
+    target: string,
+    [part, words]: readonly [PartFile, PartFile],
+    state: SearchState,
+    isDone: boolean,
+    unlock: () => void,
+    interrupt: Interrupt | undefined,
+  ) {
+    this.#path = path;
+    this.#target = target;
+    this.#part = part;
+    this.#words = words;
+    this.isFinished = isDone;
+    this.#unlock = unlock;
+    this.#interrupt = interrupt;
+    this.state = state;
+  }
+
+  /**
+   * @param head what the index begins with.
+   * @throws MM_USAGE when what an earlier run left does not fit, MM_IO, also for a second run
+   */
+  static async open(
+    path: string,
+    harvest: string,
+    head: string,
+    interrupt?: Interrupt,
+  ): Promise<SearchStore> {
+    const target = await harvestTarget(path);
+    const unlock = await lockFile(target, interrupt);
+    const opened: PartFile[] = [];
+    let note: SearchState | undefined;
+    try {
+      note = await readNote(target, harvest, isState);
+      const state = note ?? { harvest, searches: 0, lines: 0, leftOut: 0, bytes: 0, wordBytes: 0 };
+      const isDone = await isFinished(target, note);
+      const part = await PartFile.open(`${target}.part`, isDone ? 0 : state.bytes);
+      opened.push(part);
+      const words = await PartFile.open(`${target}.part.words`, isDone ? 0 : state.wordBytes);
+      opened.push(words);
+      if (note === undefined) await part.write(Buffer.from(head));
+      return new SearchStore(path, target, [part, words], state, isDone, unlock, interrupt);
+    } catch (error) {
+      for (const file of opened) await (note === undefined ? file.remove() : file.close());
+      unlock();
+      throw error;
+    }
+  }
+
+  /** The lines found so far, with the head of the index. */
+  lines(): AsyncGenerator<string, void, undefined> {
+    return linesOf(this.#part);
+  }
+
+  /**
+   * The searches made so far.
+   *
+   * @throws MM_USAGE when they cannot be read.
+   */
+  async *searches(): AsyncGenerator<Pick<SearchYield, "word" | "learnt">, void, undefined> {
+    for await (const line of linesOf(this.#words)) {
+      const [word, ...learnt] = wordsOf(line) ?? [];
+      if (word === undefined) throw this.damaged();
+      yield { word, learnt };
+    }
+  }
+
+  /** An error about words that cannot be those of this sample. */
+  damaged(): Error {
+    return stale(this.#words.path, "is damaged");
+  }
+
+  /** Remembers a search. */
+  async commitSearch({ word, learnt, lines, leftOut }: SearchYield): Promise<void> {
+    const { state } = this;
+    await this.#part.write(Buffer.from(lines.map((line) => `${line}\n`).join("")));
+    await this.#words.write(Buffer.from(`${JSON.stringify([word, ...learnt])}\n`));
+    await this.#part.sync();
+    await this.#words.sync();
+    this.state = {
+      ...state,
+      searches: state.searches + 1,
+      lines: state.lines + lines.length,
+      leftOut: state.leftOut + leftOut,
+      bytes: this.#part.end,
+      wordBytes: this.#words.end,
+    };
+    await writeNote(this.#target, this.state, this.#interrupt);
+  }
+
+  /** Makes the index of what was found. */
+  async finish(): Promise<void> {
+    await (this.isFinished
+      ? forgetHarvest(this.#target, [this.#part, this.#words])
+      : finishHarvest(this.#path, this.#target, this.#part, this.state, this.#interrupt, [
+          this.#words,
+        ]));
+  }
+
+  async close(): Promise<void> {
+    try {
+      // Of a sample without any search there is nothing to go on from.
+      for (const file of [this.#part, this.#words]) {
+        await (this.state.searches === 0 ? file.remove() : file.close());
+      }
+    } finally {
+      this.#unlock();
+    }
+  }
+}
+
+/** Lines as they were written: what else may end a line for others does not here. */
+async function* linesOf(file: PartFile): AsyncGenerator<string, void, undefined> {
+  const decoder = new TextDecoder();
+  // A search may teach very many words.
+  const options = { source: file.path, maxLineBytes: file.end };
+  for await (const { bytes, starts, ends, count } of lineBatches(file.chunks(), options)) {
+    for (let i = 0; i < count; i++) yield decoder.decode(bytes.subarray(starts[i], ends[i]));
+  }
+}
+
+function wordsOf(line: string): string[] | undefined {
+  try {
+    const words: unknown = JSON.parse(line);
+    const isList = Array.isArray(words) && words.every((word) => typeof word === "string");
+    return isList ? words : undefined;
+  } catch {
+    return undefined; // what it means is said by the caller
+  }
+}
+
+function isState(value: Partial<SearchState>): value is SearchState {
+  const { searches, lines, leftOut, bytes, wordBytes } = value;
+  return areCounts(searches, lines, leftOut, bytes, wordBytes);
 }

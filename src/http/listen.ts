@@ -3,9 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from "node:net";
 import { MementoMapError } from "../errors.ts";
 import { ioError, systemCode } from "../files/io-error.ts";
-import { type Problem, problemText } from "./problem.ts";
-import { type ParserError, RawTargets } from "./raw-target.ts";
-import { type ConnectionLimits, DEFAULT_CONNECTION_LIMITS } from "./limits.ts";
+import { type Problem, problemText } from "./send.ts";
+import { type ParserError, RawTargets } from "./target.ts";
 
 /**
  * Connections that wait to be taken, where the system allows as many. When a crowd comes at once, all
@@ -196,4 +195,104 @@ function refusalOf(code: string | undefined): Problem {
 function urlOf(server: Server): string {
   const { address, family, port } = server.address() as AddressInfo; // it listens on a port
   return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
+}
+
+/** What a client may ask of the server; every limit has its option in `mementomap serve`. */
+export interface PublisherLimits {
+  /** Bytes of a batch, decompressed; larger ones are cut off. */
+  readonly maxBatchBytes: number;
+  /** Bytes of a URI within a batch. */
+  readonly maxUriBytes: number;
+}
+
+/** How the server deals with connections. */
+export interface ConnectionLimits {
+  /** Bytes of the request line and headers. Long URIs to look up are part of it. */
+  readonly maxHeaderBytes: number;
+  readonly maxConnections: number;
+  /** How long a client may take to send its headers. */
+  readonly headersTimeoutMs: number;
+  /** How long a client may take to send a request with its body. */
+  readonly requestTimeoutMs: number;
+  /** How long a connection may do nothing while a request is under way: slow readers and writers. */
+  readonly idleTimeoutMs: number;
+  /** How long an unused connection is kept for the next request. */
+  readonly keepAliveMs: number;
+  /** How long requests under way may take once the server is told to stop. */
+  readonly graceMs: number;
+}
+
+export const DEFAULT_PUBLISHER_LIMITS: PublisherLimits = {
+  maxBatchBytes: 256 * 2 ** 20,
+  maxUriBytes: 64 * 2 ** 10,
+};
+
+export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = {
+  maxHeaderBytes: 64 * 2 ** 10,
+  maxConnections: 1000,
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 300_000,
+  idleTimeoutMs: 30_000,
+  keepAliveMs: 5_000,
+  graceMs: 10_000,
+};
+
+/**
+ * So many requests a second for each address, with short bursts allowed: a token bucket.
+ *
+ * IPv6 addresses count by their first 64 bits, which is what one household has. Holds at most
+ * `maxAddresses` buckets; the oldest is forgotten first, which errs on the side of answering.
+ */
+export class RateLimit {
+  readonly #perSecond: number;
+  readonly #burst: number;
+  readonly #maxAddresses: number;
+  readonly #now: () => number;
+  readonly #buckets = new Map<string, { tokens: number; at: number }>();
+
+  constructor(options: {
+    readonly perSecond: number;
+    /** Default twice the rate. */
+    readonly burst?: number;
+    readonly maxAddresses?: number;
+    readonly now?: () => number;
+  }) {
+    this.#perSecond = options.perSecond;
+    this.#burst = Math.max(1, options.burst ?? 2 * options.perSecond);
+    this.#maxAddresses = options.maxAddresses ?? 10_000;
+    this.#now = options.now ?? (() => performance.now());
+  }
+
+  /** Seconds to wait before a request may be made; 0 when it may be made now. */
+  take(address: string): number {
+    const key = networkOf(address);
+    const now = this.#now();
+    const bucket = this.#buckets.get(key) ?? this.#add(key, now);
+    const gained = ((now - bucket.at) / 1000) * this.#perSecond;
+    bucket.tokens = Math.min(this.#burst, bucket.tokens + gained);
+    bucket.at = now;
+    if (bucket.tokens < 1) return (1 - bucket.tokens) / this.#perSecond;
+    bucket.tokens -= 1;
+    return 0;
+  }
+
+  #add(key: string, now: number): { tokens: number; at: number } {
+    if (this.#buckets.size >= this.#maxAddresses) {
+      const [oldest] = this.#buckets.keys();
+      if (oldest !== undefined) this.#buckets.delete(oldest);
+    }
+    const bucket = { tokens: this.#burst, at: now };
+    this.#buckets.set(key, bucket);
+    return bucket;
+  }
+}
+
+/** `2001:db8:1:2:3::4` → `2001:db8:1:2`; other addresses as they are. */
+function networkOf(address: string): string {
+  if (!address.includes(":") || address.includes(".")) return address;
+  const [head = "", tail] = address.split("::");
+  const front = head === "" ? [] : head.split(":");
+  const back = tail === undefined || tail === "" ? [] : tail.split(":");
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - front.length - back.length);
+  return [...front, ...Array.from({ length: zeros }, () => "0"), ...back].slice(0, 4).join(":");
 }

@@ -1,6 +1,6 @@
-import { type FailureReason, failureReasonOf } from "./failure-reason.ts";
+import { type FailureReason, failureReasonOf } from "./retry.ts";
 import { isMementoMapError, MementoMapError } from "../errors.ts";
-import { PROXY_ERROR_CODE, PROXY_REFUSAL_CODE } from "./tunnel.ts";
+import { PROXY_ERROR_CODE, PROXY_REFUSAL_CODE } from "./proxy.ts";
 
 /** What went wrong, in words and in kind. */
 export interface NetworkFailure {

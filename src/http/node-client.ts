@@ -4,13 +4,23 @@ import { isIP } from "node:net";
 import type { HttpClient, HttpRequest, HttpResponse } from "./http-client.ts";
 import { MementoMapError, quote } from "../errors.ts";
 import { packageVersion } from "../files/package-file.ts";
-import type { Proxy, ProxySettings } from "./proxy-settings.ts";
-import { refusedName } from "./refused-name.ts";
-import { TunnelAgent } from "./tunnel-agent.ts";
-import { proxyAnswered, proxyHeaders, serverName, unreachable } from "./tunnel.ts";
+import {
+  type Proxy,
+  proxyAnswered,
+  proxyHeaders,
+  type ProxySettings,
+  serverName,
+  TunnelAgent,
+  unreachable,
+} from "./proxy.ts";
+import {
+  isPrivateAddress,
+  refusedName,
+  type Resolver,
+  type ResolverLookups,
+  resolverLookups,
+} from "./private-address.ts";
 import { networkFailure } from "./network-failure.ts";
-import { type Resolver, type ResolverLookups, resolverLookups } from "./resolver-lookups.ts";
-import { isPrivateAddress } from "./private-address.ts";
 import { interruption } from "../interruption.ts";
 
 export interface NodeClientOptions {

@@ -1,4 +1,6 @@
-import { BlockList, isIP } from "node:net";
+import { BlockList, isIP, type LookupFunction } from "node:net";
+import { lookup as dnsLookup } from "node:dns/promises";
+import { isMementoMapError, MementoMapError } from "../errors.ts";
 
 const PRIVATE = new BlockList();
 for (const [network, prefix] of [
@@ -69,4 +71,87 @@ function groupsOf(address: string): number[] {
 
 function dotted(high: number, low: number): string {
   return [high >> 8, high & 255, low >> 8, low & 255].join(".");
+}
+
+/** Behind a proxy there may be nobody who knows names, and to find that out takes long. */
+const LOOKUP_MS = 2000;
+
+/**
+ * Why a name may not be asked for through a proxy, as far as this machine knows.
+ *
+ * The proxy resolves names, so that nobody here sees which address it connects to. A name that this
+ * machine knows to be at a private address is refused all the same; one that it does not know is left
+ * to the proxy.
+ *
+ * @param lookup fails with an error of ours for names that lead where nobody may go.
+ */
+export function refusedName(
+  host: string,
+  lookup: LookupFunction,
+): Promise<MementoMapError | undefined> {
+  return new Promise((resolve) => {
+    // Addresses were looked at before.
+    if (isIP(host) !== 0) {
+      resolve(undefined);
+      return;
+    }
+    const timer = setTimeout(() => resolve(undefined), LOOKUP_MS);
+    lookup(host, { all: true }, (error) => {
+      clearTimeout(timer);
+      resolve(isMementoMapError(error) ? error : undefined);
+    });
+  });
+}
+
+/** Finds the addresses of a host. */
+export type Resolver = (
+  host: string,
+) => Promise<readonly { readonly address: string; readonly family: number }[]>;
+
+/** What sockets look names up with. */
+export interface ResolverLookups {
+  /** For addresses of the public Internet only. */
+  readonly checked: LookupFunction;
+  readonly unchecked: LookupFunction;
+}
+
+/**
+ * Makes what sockets look names up with.
+ *
+ * @param resolver default the system's.
+ * @param refusal the error for a host at a private address.
+ */
+export function resolverLookups(
+  resolver: Resolver = systemResolver,
+  refusal: (host: string, address: string) => Error,
+): ResolverLookups {
+  const checked: Resolver = async (host) => {
+    const found = await resolver(host);
+    const bad = found.find(({ address }) => isPrivateAddress(address));
+    if (bad !== undefined) throw refusal(host, bad.address);
+    return found;
+  };
+  return { checked: lookupBy(checked), unchecked: lookupBy(resolver) };
+}
+
+const systemResolver: Resolver = (host) => dnsLookup(host, { all: true });
+
+function lookupBy(resolver: Resolver): LookupFunction {
+  return (host, options, callback) => {
+    resolver(host).then(
+      (found) => {
+        const [first] = found;
+        if (first === undefined) callback(noAddress(host), "");
+        else if (options.all === true) callback(null, [...found]);
+        else callback(null, first.address, first.family);
+      },
+      (error: unknown) => {
+        callback(error instanceof Error ? error : new Error(String(error)), "");
+      },
+    );
+  };
+}
+
+function noAddress(host: string): MementoMapError {
+  return new MementoMapError("MM_HTTP", "the host has no address", { position: { source: host } });
 }

@@ -1,4 +1,4 @@
-import type { FailureReason } from "./failure-reason.ts";
+import { epochMs, tryParseDatetime } from "../memento/datetime.ts";
 
 /** When a request is sent again. */
 export interface RetryOptions {
@@ -52,4 +52,115 @@ export function pauseWithin(
 ): number | undefined {
   const pauseMs = Math.max(pauseBefore(attempt, firstMs, Math.random), limits.askedMs ?? 0);
   return pauseMs < limits.mostMs ? pauseMs : undefined;
+}
+
+/** How often and how long to wait before a request is tried again. */
+export interface BackOff {
+  /** Tries after the first. */
+  readonly retries: number;
+  /** The first wait; doubled each time. */
+  readonly firstMs: number;
+  readonly longestMs: number;
+}
+
+/** A server that asks for more is not waited for. */
+export const LONGEST_ASKED_MS: number = 3_600_000;
+
+export const DEFAULT_BACK_OFF: BackOff = { retries: 6, firstMs: 1000, longestMs: 120_000 };
+
+/** Whether an answer may be better later: too many requests, or trouble on the server's side. */
+export function isTemporary(status: number): boolean {
+  return status === 408 || status === 425 || status === 429 || status >= 500;
+}
+
+/**
+ * How long to wait before try number `attempt` (the second is 1), in milliseconds.
+ *
+ * What the server asks for is respected, even if it is more than the longest wait.
+ */
+export function waitBefore(
+  attempt: number,
+  backOff: BackOff,
+  retryAfter: string | undefined,
+  nowMs: number,
+): number {
+  const own = Math.min(backOff.firstMs * 2 ** (attempt - 1), backOff.longestMs);
+  return Math.max(own, retryAfterMs(retryAfter, nowMs) ?? 0);
+}
+
+/** `Retry-After` is a number of seconds or a date; what is neither says nothing. */
+export function retryAfterMs(field: string | null | undefined, nowMs: number): number | undefined {
+  if (field === undefined || field === null) return undefined;
+  const text = field.trim();
+  if (/^\d+$/.test(text)) return Number(text) * 1000;
+  const datetime = tryParseDatetime(currentForm(text, nowMs));
+  return datetime === undefined ? undefined : Math.max(0, epochMs(datetime) - nowMs);
+}
+
+const ASCTIME = /^[a-z]{3} ([a-z]{3}) +(\d{1,2}) (\d\d:\d\d:\d\d) (\d{4})$/i;
+const TWO_DIGIT_YEAR = /^([a-z]+, \d\d-[a-z]{3}-)(\d\d)( .*)$/i;
+
+/**
+ * HTTP has two old forms of dates: `Sun Nov  6 08:49:37 1994`, which is not local time, and
+ * `Sunday, 06-Nov-94 08:49:37 GMT`, whose year is at most 50 years ahead.
+ */
+function currentForm(text: string, nowMs: number): string {
+  const [, month, day, clock, year] = ASCTIME.exec(text) ?? [];
+  if (year !== undefined) return `${day} ${month} ${year} ${clock} GMT`;
+  const [, before, digits, after] = TWO_DIGIT_YEAR.exec(text) ?? [];
+  if (digits === undefined) return text;
+  const thisYear = new Date(nowMs).getUTCFullYear();
+  const sameCentury = thisYear - (thisYear % 100) + Number(digits);
+  return `${before}${sameCentury > thisYear + 50 ? sameCentury - 100 : sameCentury}${after}`;
+}
+
+/**
+ * Why an archive gave no answer, or none of use.
+ *
+ * Stable words: the header `X-MementoMap-Missing`, logs and metrics have them. `docs/aggregating.md`
+ * explains each; a test checks it.
+ */
+export const FAILURE_REASONS = [
+  // No connection.
+  "dns",
+  "connect",
+  "connect-timeout",
+  "tls",
+  // No answer, or no whole one.
+  "timeout",
+  "reset",
+  "bad-http",
+  "bad-encoding",
+  "header-limit",
+  "body-limit",
+  // An answer that leads where nobody may go.
+  "redirect",
+  "private-address",
+  // Not sent.
+  "queue-full",
+  "queue-timeout",
+  "dormant",
+  "bad-request",
+  "local",
+  "closed",
+  "aborted",
+  // An answer of no use.
+  "no-endpoint",
+  "bad-status",
+  "bad-timemap",
+  "no-memento",
+  "page-limit",
+  "memento-limit",
+  "internal",
+] as const;
+
+export type FailureReason = (typeof FAILURE_REASONS)[number];
+
+const REASONS: ReadonlySet<string> = new Set(FAILURE_REASONS);
+
+/** The reason an error gives; one that gives none is a bug of ours. */
+export function failureReasonOf(error: unknown): FailureReason {
+  const reason = error instanceof Error && "reason" in error ? error.reason : undefined;
+  // The set has nothing else.
+  return typeof reason === "string" && REASONS.has(reason) ? (reason as FailureReason) : "internal";
 }

@@ -1,4 +1,8 @@
 import type { JsonLayout } from "./json-layout.ts";
+import { uriOfSurt } from "../surt/key-bytes.ts";
+import { surtBytes } from "../surt/surt.ts";
+import { unescapeJson } from "../bytes/json-members.ts";
+import { BACKSLASH, CLOSE_PAREN, isDigit, QUESTION, SLASH, standsAt } from "../bytes/bytes.ts";
 
 /** What a line of an index turned out to be. */
 export const ROW = {
@@ -94,4 +98,147 @@ export interface RowNeeds {
   readonly uri: boolean;
   readonly status: boolean;
   readonly mime: boolean;
+}
+
+/** No percent-encoded SURT is longer than this many times its URI. */
+const SURT_GROWTH = 3;
+
+/** Makes SURTs of the URIs of captures, one at a time, in memory that grows with the longest. */
+export class CaptureSurt {
+  /** Has the SURT that was made last from its first byte on. */
+  bytes: Uint8Array = new Uint8Array(4096);
+
+  /** Makes the SURT of a capture whose line is in `row`; returns where it ends in `bytes`. */
+  make(row: Uint8Array, { uriStart, uriEnd, hasEscapes, isForeignSurt }: Capture): number {
+    if (!hasEscapes && !isForeignSurt) return this.#make(row, uriStart, uriEnd);
+    const uri = isForeignSurt
+      ? uriOfSurt(row, uriStart, uriEnd)
+      : new TextEncoder().encode(unescapeJson(row, uriStart, uriEnd));
+    return this.#make(uri, 0, uri.length);
+  }
+
+  #make(uri: Uint8Array, start: number, end: number): number {
+    const room = (end - start) * SURT_GROWTH + 64;
+    if (room > this.bytes.length) this.bytes = new Uint8Array(room);
+    return surtBytes(uri, start, end, this.bytes, 0);
+  }
+}
+
+const MIN_DIGITS = 4;
+/** Fourteen, and three of milliseconds, which some indexers write. */
+const MAX_DIGITS = 17;
+
+/** The end of the datetime digits at `start`, or -1 if there are too few or too many. */
+export function dateEnd(bytes: Uint8Array, start: number, end: number): number {
+  let at = start;
+  while (at < end && isDigit(bytes[at])) at++;
+  const digits = at - start;
+  return digits >= MIN_DIGITS && digits <= MAX_DIGITS ? at : -1;
+}
+
+const ZERO = 0x30;
+
+/**
+ * The end of the longest start of a datetime that is one: of `20140000000000`, which indexes have
+ * where only the year is known, `2014` is left, as there is no month 0. The year is taken as it is.
+ */
+export function timePrefixEnd(bytes: Uint8Array, start: number, end: number): number {
+  let at = start + MIN_DIGITS;
+  for (const [least, most] of PARTS) {
+    if (at >= end) break;
+    const tens = bytes[at] - ZERO;
+    const last = most === 31 ? daysOf(bytes, start) : most;
+    // One digit stands for all numbers that begin with it.
+    if (at + 1 === end) return tens * 10 <= last ? end : at;
+    const value = tens * 10 + bytes[at + 1] - ZERO;
+    if (value < least || value > last) return at;
+    at += 2;
+  }
+  return Math.min(at, end);
+}
+
+/** Month, day, hour, minute, second. */
+const PARTS = [
+  [1, 12],
+  [1, 31],
+  [0, 23],
+  [0, 59],
+  [0, 59],
+] as const;
+
+/** The days of the month that six digits name. */
+function daysOf(bytes: Uint8Array, start: number): number {
+  const digit = (i: number): number => bytes[start + i] - ZERO;
+  const year = digit(0) * 1000 + digit(1) * 100 + digit(2) * 10 + digit(3);
+  const month = digit(4) * 10 + digit(5);
+  if (month !== 2) return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+  return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0 ? 29 : 28;
+}
+
+const encoder = new TextEncoder();
+
+/**
+ * Schemes of records that crawlers keep beside pages; no lookup ever asks for them. Browsertrix keeps
+ * a `urn:pageinfo:`, and maybe a `urn:view:` and `urn:text:`, for each page.
+ */
+const NON_WEB_SCHEMES = ["dns:", "warcinfo:", "filedesc:", "metadata:", "whois:", "urn:"].map(
+  (scheme) => encoder.encode(scheme),
+);
+
+/** Nearly every key is told by its first byte. */
+const FIRST_BYTES = new Uint8Array(256);
+for (const [first] of NON_WEB_SCHEMES) FIRST_BYTES[first] = 1;
+
+/** Whether a SURT or URI names a record of something that is no web page. */
+export function isNonWeb(bytes: Uint8Array, start: number, end: number): boolean {
+  if (start >= end || FIRST_BYTES[bytes[start]] === 0) return false;
+  return NON_WEB_SCHEMES.some((scheme) => standsAt(bytes, start, end, scheme));
+}
+
+/** Whether a column holds a SURT, `com,example)/a`, and not `example.com/a`. */
+export function looksLikeSurt(bytes: Uint8Array, start: number, end: number): boolean {
+  return surtHostEnd(bytes, start, end) !== -1;
+}
+
+/** The offset of the `)` that makes a column a SURT, or -1. */
+export function surtHostEnd(bytes: Uint8Array, start: number, end: number): number {
+  for (let i = start; i < end && bytes[i] !== QUESTION; i++) {
+    if (bytes[i] === CLOSE_PAREN && endsHost(bytes, i, end)) return i === start ? -1 : i;
+  }
+  return -1;
+}
+
+/** Whether the path, the query or nothing follows a `)`. */
+function endsHost(bytes: Uint8Array, paren: number, end: number): boolean {
+  const next = bytes[paren + 1];
+  return paren + 1 === end || next === SLASH || next === QUESTION;
+}
+
+/** The MIME type that index files give to revisits; JSON may have a backslash before the slash. */
+const TYPES = ["warc/revisit", "warc\\/revisit"].map((type) => new TextEncoder().encode(type));
+
+const WARC: Uint8Array = new TextEncoder().encode('"warc');
+const REVISIT: Uint8Array = new TextEncoder().encode('revisit"');
+const LOWER_R = REVISIT[0];
+
+/**
+ * Whether a line with a JSON block has the MIME type of revisits in it, `"warc/revisit"`. For lines
+ * whose JSON is not opened; that it stands for something else than the type is out of the question.
+ */
+export function hasRevisitType(bytes: Uint8Array, start: number, end: number): boolean {
+  const last = end - REVISIT.length;
+  for (let i = start + WARC.length; i < last; i++) {
+    if (bytes[i] !== SLASH || bytes[i + 1] !== LOWER_R) continue;
+    const typeEnd = bytes[i - 1] === BACKSLASH ? i - 1 : i;
+    const type = typeEnd - WARC.length;
+    if (standsAt(bytes, i + 1, end, REVISIT) && standsAt(bytes, type, end, WARC)) return true;
+  }
+  return false;
+}
+
+/** Whether a row is of a revisit: the page was captured, found unchanged, and not stored again. */
+export function isRevisit(bytes: Uint8Array, capture: Capture): boolean {
+  const { mimeStart, mimeEnd } = capture;
+  const length = mimeEnd - mimeStart;
+  return TYPES.some((type) => length === type.length && standsAt(bytes, mimeStart, mimeEnd, type));
 }

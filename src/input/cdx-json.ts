@@ -1,8 +1,6 @@
 import { lineBatches } from "../bytes/lines.ts";
 import { MementoMapError, quote } from "../errors.ts";
-import type { RowText } from "./row-lines.ts";
-import { RowLines } from "./row-lines.ts";
-import { wholeText } from "./whole-text.ts";
+import { RowLines, type RowText } from "./cdx.ts";
 
 /** What CDX servers call the members of a capture. */
 const NAMES = {
@@ -142,4 +140,32 @@ function notAnArray(text: string, source: string, cause?: unknown): MementoMapEr
     position: { source },
     cause,
   });
+}
+
+const MAX_TEXT_BYTES = 2 ** 28;
+
+/**
+ * All of a stream as text, for formats that can be read only whole.
+ *
+ * @throws MM_LIMIT beyond 256 MiB.
+ */
+export async function wholeText(
+  chunks: AsyncIterable<Uint8Array>,
+  source: string,
+): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    bytes += chunk.length;
+    if (bytes > MAX_TEXT_BYTES) {
+      throw new MementoMapError(
+        "MM_LIMIT",
+        `holds more than ${MAX_TEXT_BYTES} bytes, which have to be read at once`,
+        { position: { source } },
+      );
+    }
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
 }

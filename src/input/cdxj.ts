@@ -1,12 +1,16 @@
 import { AT, BACKSLASH, BANG, CLOSE_PAREN, OPEN_BRACE, QUOTE, SPACE, TAB } from "../bytes/bytes.ts";
-import type { Capture, RowKind, RowNeeds, RowParser } from "./capture.ts";
-import { ROW } from "./capture.ts";
-import { dateEnd } from "./date.ts";
-import { FACT, factOf } from "./json-facts.ts";
-import { JsonLayout, JsonLayouts } from "./json-layout.ts";
+import {
+  type Capture,
+  dateEnd,
+  isNonWeb,
+  ROW,
+  type RowKind,
+  type RowNeeds,
+  type RowParser,
+  surtHostEnd,
+} from "./capture.ts";
+import { FACT, factOf, JsonLayout, JsonLayouts } from "./json-layout.ts";
 import { JsonMembers } from "../bytes/json-members.ts";
-import { isNonWeb } from "./non-web.ts";
-import { surtHostEnd } from "./surt-column.ts";
 
 const LOWER_H = 0x68;
 const LOWER_U = 0x75;

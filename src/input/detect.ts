@@ -1,17 +1,32 @@
-import { htmlInstead, looksLikeHtml, markLength } from "../bytes/bytes.ts";
-import { MementoMapError, quote } from "../errors.ts";
-import { AccessLogParser } from "./access-log.ts";
-import { looksLikeArc } from "./arc.ts";
-import type { RowNeeds, RowParser } from "./capture.ts";
-import type { CdxColumns } from "./cdx.ts";
-import { CdxParser, guessCdxColumns, parseCdxHeader } from "./cdx.ts";
+import { compareRanges, htmlInstead, LF, looksLikeHtml, markLength } from "../bytes/bytes.ts";
+import { isMementoMapError, MementoMapError, quote } from "../errors.ts";
+import {
+  AccessLogParser,
+  CountedRowsParser,
+  HoldingsParser,
+  SurtListParser,
+  UriListParser,
+} from "./line-formats.ts";
+import {
+  ACCESS_LOG_LINE,
+  CDXJ_LINE,
+  looksLikeArc,
+  looksLikeZipNumIndex,
+  MEMGATOR_LINE,
+} from "./line-kind.ts";
+import { Capture, ROW, type RowNeeds, type RowParser } from "./capture.ts";
+import {
+  type CdxColumns,
+  CdxParser,
+  guessCdxColumns,
+  isNothing,
+  parseCdxHeader,
+  ROW_LINE_COLUMNS,
+} from "./cdx.ts";
 import { CdxjParser } from "./cdxj.ts";
-import { CountedRowsParser } from "./counted-rows.ts";
-import { HoldingsParser } from "./holdings.ts";
-import { ACCESS_LOG_LINE, CDXJ_LINE, MEMGATOR_LINE } from "./line-kind.ts";
-import { SurtListParser, UriListParser } from "./lists.ts";
-import { ROW_LINE_COLUMNS } from "./row-lines.ts";
-import { looksLikeZipNumIndex } from "./zipnum-index.ts";
+import { surtKeyBytes } from "../surt/key-bytes.ts";
+import { surtBytes } from "../surt/surt.ts";
+import { unescapeJson } from "../bytes/json-members.ts";
 
 /** The names that `--format` takes. */
 export const INPUT_FORMATS = [
@@ -255,4 +270,93 @@ export function keyedByUri(format: DetectedFormat): DetectedFormat | undefined {
   const { columns } = format;
   if (columns.key === -1 || columns.uri === -1) return undefined;
   return { ...format, columns: { ...columns, key: -1, spareKey: columns.key }, isRekeyed: true };
+}
+
+/** No percent-encoded SURT is longer than this many times its URI. */
+const SURT_GROWTH = 3;
+/** More would delay every start, and one row in a thousand is looked at later anyhow. */
+const ROWS_TO_CHECK = 256;
+
+/**
+ * Compares the key column of rows with the SURT of their URI.
+ *
+ * Both are compared as keys of a map: queries, which map keys do not have, do not matter.
+ */
+export class KeyCheck {
+  readonly #parser: RowParser;
+  readonly #capture = new Capture();
+
+  constructor(format: DetectedFormat) {
+    this.#parser = rowParser(format, { uri: true, status: false, mime: false });
+  }
+
+  /** Whether the row `bytes[start, end)` has the key we make; undefined if it lacks key or URI. */
+  agrees(bytes: Uint8Array, start: number, end: number): boolean | undefined {
+    const capture = this.#capture;
+    capture.knownKeyBytes = 0;
+    capture.reset();
+    if (this.#parser.parse(bytes, start, end, capture) !== ROW.capture) return undefined;
+    const { keyStart, keyEnd, uriStart, uriEnd } = capture;
+    if (keyStart === -1 || isNothing(bytes, uriStart, uriEnd)) return undefined;
+    const uri = capture.hasEscapes
+      ? new TextEncoder().encode(unescapeJson(bytes, uriStart, uriEnd))
+      : bytes.subarray(uriStart, uriEnd);
+    const surt = new Uint8Array(uri.length * SURT_GROWTH + 64);
+    const surtEnd = surtEndOf(uri, surt);
+    if (surtEnd === -1) return undefined;
+    const ours = new Uint8Array(surtEnd * SURT_GROWTH + 1);
+    const oursEnd = surtKeyBytes(surt, 0, surtEnd, ours, 0);
+    const theirs = new Uint8Array((keyEnd - keyStart) * SURT_GROWTH + 1);
+    const theirsEnd = surtKeyBytes(bytes, keyStart, keyEnd, theirs, 0);
+    return compareRanges(ours, 0, oursEnd, theirs, 0, theirsEnd) === 0;
+  }
+}
+
+/** Writes the SURT of a URI; -1 for the contrived host name whose SURT does not fit. */
+function surtEndOf(uri: Uint8Array, target: Uint8Array): number {
+  try {
+    return surtBytes(uri, 0, uri.length, target, 0);
+  } catch (error) {
+    if (isMementoMapError(error)) return -1; // such a row tells nothing about the others
+    throw error;
+  }
+}
+
+/**
+ * The format to read an index with: keyed by its key column where that can be trusted, and by the
+ * URIs otherwise.
+ *
+ * @param sample whole lines of the index.
+ */
+export function trustedFormat(
+  format: DetectedFormat,
+  sample: Uint8Array,
+  trust: KeyTrust,
+): DetectedFormat {
+  const rekeyed = trust === "column" ? undefined : keyedByUri(format);
+  if (rekeyed === undefined || trust === "uri") return rekeyed ?? format;
+  return format.container !== undefined || keysAgree(format, sample) ? format : rekeyed;
+}
+
+/**
+ * Whether the key column of an index can be trusted: no row of a sample of whole lines disagrees.
+ * Looks at up to 256 rows, evenly spread over the sample.
+ */
+export function keysAgree(format: DetectedFormat, sample: Uint8Array): boolean {
+  const check = new KeyCheck(format);
+  const starts: number[] = [];
+  for (let at = markLength(sample); at < sample.length; at = lineEnd(sample, at) + 1)
+    starts.push(at);
+  const step = Math.max(1, Math.ceil(starts.length / ROWS_TO_CHECK));
+  for (let i = 0; i < starts.length; i += step) {
+    let end = lineEnd(sample, starts[i]);
+    if (sample[end - 1] === 0x0d) end--;
+    if (end > starts[i] && check.agrees(sample, starts[i], end) === false) return false;
+  }
+  return true;
+}
+
+function lineEnd(bytes: Uint8Array, from: number): number {
+  const end = bytes.indexOf(LF, from);
+  return end === -1 ? bytes.length : end;
 }

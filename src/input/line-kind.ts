@@ -10,6 +10,29 @@ export const ACCESS_LOG_LINE = /^\S+ \S+ .*\[[^\]]+\] "(?:[^"\\]|\\.)*" \d{3} /;
 /** The start of a CDXJ row: a key, a datetime, and a JSON block. */
 export const CDXJ_LINE = /^\S+[ \t]+\d{4,17}[ \t]+\{/;
 
+/** A header of the index of a ZipNum cluster. */
+export const ZIPNUM_META = /^!meta\s+(?:\d+\s+)?(\{.*\})$/s;
+
+/** `urlkey datetime TAB part TAB offset TAB length [TAB number]`, as pywb and OpenWayback have it. */
+export const ZIPNUM_TAB_LINE = /^([^\t]+)\t([^\t]+)\t(\d+)\t(\d+)(?:\t\d+)?$/;
+/** `urlkey datetime {"offset": …, "length": …}`, as in WACZ files. */
+export const ZIPNUM_JSON_LINE = /^(\S+ \d+) (\{.*\})$/s;
+
+/** Whether a line could be one of a ZipNum index. */
+export function looksLikeZipNumIndex(line: string): boolean {
+  if (ZIPNUM_TAB_LINE.test(line)) return true;
+  if (ZIPNUM_META.test(line)) return /"format":\s*"cdxj?-gzip/.test(line);
+  const json = ZIPNUM_JSON_LINE.exec(line)?.[2];
+  if (json === undefined || !/"offset":\s*\d+\D/.test(json)) return false;
+  // A capture has an offset too, but in a WARC file.
+  return !/"(?:url|original|mime|status)|\.w?arc\b/.test(json);
+}
+
+/** Whether a text is the beginning of an ARC file, and not of an index that names one. */
+export function looksLikeArc(text: string): boolean {
+  return /^filedesc:\/\/[^\n]*(?:\n\d|\n?$)/.test(text);
+}
+
 /** `*`, `com,*`, `com,a)/*`, `com,a)/b/*`. */
 const WILDCARD_KEY = /^\s*(?:[^\s?#()]*,|[^\s?#()]*\)\/(?:\S*\/)?)?\*(?:\s|$)/;
 

@@ -1,18 +1,23 @@
-import { open, stat } from "node:fs/promises";
-import { basename } from "node:path";
-import { MementoMapError } from "../errors.ts";
+import { open, readdir, stat } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { isMementoMapError, MementoMapError, quote } from "../errors.ts";
 import { detectFormat } from "./detect.ts";
-import { looksLikeZipNumIndex } from "./zipnum-index.ts";
+import { looksLikeZipNumIndex } from "./line-kind.ts";
 import { recognizeCompression } from "../bytes/bytes.ts";
 import { ioError } from "../files/io-error.ts";
-import { compressedInput, decompressedHead, openCompressed } from "./compressed-input.ts";
-import { HEAD_BYTES } from "./index-input.ts";
-import type { IndexInput, OpenOptions } from "./index-input.ts";
-import { openFolder, refuseMixture } from "./open-folder.ts";
-import { openPlain } from "./plain-input.ts";
-import { joinMemgatorLogs } from "./memgator-logs.ts";
-import { type GivenInputs, holdsRecords, indexedFiles, refuseSameFiles } from "./same-captures.ts";
-import { openStream } from "./stream-input.ts";
+import {
+  compressedInput,
+  decompressedHead,
+  openCompressed,
+  openPlain,
+  openStream,
+  streamInput,
+} from "./file-inputs.ts";
+import { HEAD_BYTES, type IndexInput, type OpenOptions } from "./index-input.ts";
+import { lineBatches } from "../bytes/lines.ts";
+import { decompressed } from "../files/decompress.ts";
+import { fileChunks } from "./read-file.ts";
+import { openInput } from "../files/input-file.ts";
 
 /**
  * Makes out what inputs are, by content: files, folders, and `-` for standard input.
@@ -118,4 +123,255 @@ function startsWith(head: Uint8Array, text: string): boolean {
 function startsZipNumIndex(head: Uint8Array): boolean {
   const [first = ""] = new TextDecoder("latin1").decode(head.subarray(0, 1 << 16)).split("\n", 1);
   return looksLikeZipNumIndex(first.replace(/\r$/, ""));
+}
+
+/** What a folder is searched for. Files of different kinds tell of the same captures. */
+const KINDS = {
+  cluster: /\.idx(?:\.gz|\.zst)?$/,
+  index: /\.(?:cdxj?|parquet)(?:\.gz|\.zst)?$/,
+  records: /\.w?arc(?:\.gz|\.zst)?$/,
+  wacz: /\.wacz$/,
+} as const;
+type Kind = keyof typeof KINDS;
+
+interface FoundFile {
+  readonly path: string;
+  readonly size: number;
+  readonly kind: Kind;
+}
+
+/** Opens a file of a folder; the index of a ZipNum cluster is known by its name. */
+export type OpenFile = (path: string, size: number, isCluster: boolean) => Promise<IndexInput[]>;
+
+/**
+ * Opens what a folder holds: its ZipNum clusters, or its other index files, and its WARC, ARC and
+ * WACZ files. Sub-folders are not looked into, but for those of a collection of pywb.
+ *
+ * @throws MM_BAD_INPUT where there is nothing to read, or a cluster and another index, MM_IO
+ */
+export async function openFolder(folder: string, openFile: OpenFile): Promise<IndexInput[]> {
+  const read = await folderToRead(folder);
+  const files = await indexFiles(read);
+  const inputs: IndexInput[] = [];
+  for (const { path, size, kind } of files) {
+    if (kind === "cluster") inputs.push(...(await openFile(path, size, true)));
+  }
+  const parts = new Set(inputs.map((input) => basename(input.source)));
+  const others = files.filter(({ path, kind }) => kind !== "cluster" && !parts.has(basename(path)));
+  const of = (...kinds: Kind[]): string | undefined =>
+    [...files.filter(({ kind }) => kind === "cluster"), ...others].find(({ kind }) =>
+      kinds.includes(kind),
+    )?.path;
+  const cluster = of("cluster");
+  const other = cluster === undefined ? of("wacz") : of("index", "wacz");
+  const first = cluster ?? of("index");
+  if (first !== undefined && other !== undefined) throw ambiguous(read, first, other);
+  for (const { path, size } of others) inputs.push(...(await openFile(path, size, false)));
+  return inputs;
+}
+
+/**
+ * The folder whose files a folder stands for: of a collection of pywb, with its `indexes` and
+ * `archive`, the one with the indexes; else itself.
+ */
+export async function folderToRead(folder: string): Promise<string> {
+  const names = await readdir(folder).catch((error: unknown) => {
+    throw ioError(error, folder);
+  });
+  if (names.some((name) => kindOf(name) !== undefined)) return folder;
+  for (const name of ["indexes", "archive"]) {
+    const inner = join(folder, name);
+    if (names.includes(name) && (await readdir(inner).catch(() => [])).some(kindOf)) return inner;
+  }
+  return folder;
+}
+
+/**
+ * Refuses files of records beside an index that names none of them: they may tell of the same
+ * captures.
+ *
+ * @throws MM_BAD_INPUT
+ */
+export function refuseMixture(folder: string, inputs: readonly IndexInput[]): void {
+  const records = inputs.find(holdsRecords);
+  const index = inputs.find((input) => !holdsRecords(input) && !input.source.includes(".wacz"));
+  if (records === undefined || index === undefined) return;
+  throw ambiguous(folder, index.source, records.source);
+}
+
+function kindOf(name: string): Kind | undefined {
+  return (Object.keys(KINDS) as Kind[]).find((known) => KINDS[known].test(name));
+}
+
+async function indexFiles(folder: string): Promise<readonly FoundFile[]> {
+  const names = await readdir(folder).catch((error: unknown) => {
+    throw ioError(error, folder);
+  });
+  const found: FoundFile[] = [];
+  for (const name of names.sort(byCodeUnits)) {
+    const kind = kindOf(name);
+    if (kind === undefined) continue;
+    const path = join(folder, name);
+    const stats = await stat(path).catch((error: unknown) => {
+      throw ioError(error, path);
+    });
+    if (stats.isDirectory()) continue;
+    if (!stats.isFile()) throw notAFile(path);
+    found.push({ path, size: stats.size, kind });
+  }
+  if (found.length > 0) return found;
+  throw new MementoMapError(
+    "MM_BAD_INPUT",
+    "this folder holds no index: no .idx, .cdx, .cdxj, .parquet, .warc, .arc or .wacz file",
+    { position: { source: folder } },
+  );
+}
+
+/** A pipe or a device may never end, and has no size. */
+function notAFile(path: string): MementoMapError {
+  return new MementoMapError("MM_BAD_INPUT", "is no file; give it by name if it is to be read", {
+    position: { source: path },
+  });
+}
+
+function ambiguous(folder: string, one: string, other: string): MementoMapError {
+  return new MementoMapError(
+    "MM_BAD_INPUT",
+    `${quote(basename(one))} and ${quote(basename(other))} may tell of the same captures, ` +
+      "and would count twice; name the files that are to be read",
+    { position: { source: folder } },
+  );
+}
+
+function byCodeUnits(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** What a path that was given stands for. */
+export interface GivenInputs {
+  readonly path: string;
+  readonly inputs: readonly IndexInput[];
+}
+
+/** A file of records within a line of an index: of CDXJ, JSON or CDX. */
+const RECORDS_NAME = /[^\s"/\\]+\.w?arc(?:\.gz|\.zst)?(?=["\s]|$)/g;
+
+/**
+ * Refuses a file that is given twice, by whatever name: its captures would count twice.
+ *
+ * @throws MM_USAGE
+ */
+export async function refuseSameFiles(given: readonly GivenInputs[]): Promise<void> {
+  const known = new Map<string, { readonly name: string; readonly at: number }>();
+  for (const [at, { path, inputs }] of given.entries()) {
+    for (const name of new Set([path, ...inputs.map(({ source }) => source)])) {
+      const file = await fileIdentity(name);
+      if (file === undefined) continue;
+      const other = known.get(file);
+      if (other !== undefined && (other.at !== at || other.name !== name)) {
+        throw new MementoMapError(
+          "MM_USAGE",
+          other.name === name
+            ? `${quote(name)} is given twice, and would count twice; name it once`
+            : `${quote(other.name)} and ${quote(name)} are the same file, which would count twice; name it once`,
+        );
+      }
+      known.set(file, { name, at });
+    }
+  }
+}
+
+/** What tells a file from others, whatever its name; undefined for what is not a file. */
+async function fileIdentity(path: string): Promise<string | undefined> {
+  const stats = await stat(path, { bigint: true }).catch(() => undefined);
+  return stats?.isFile() === true && stats.ino !== 0n ? `${stats.dev}:${stats.ino}` : undefined;
+}
+
+/** Whether an input is a file of records, and not an index of them. */
+export function holdsRecords({ format }: IndexInput): boolean {
+  return format.container === "warc" || format.container === "arc";
+}
+
+/**
+ * The base names of files of records that indexes name. Reads the indexes, but only if there are
+ * files of records too.
+ */
+export async function indexedFiles(inputs: readonly IndexInput[]): Promise<ReadonlySet<string>> {
+  const wanted = new Set(inputs.filter(holdsRecords).map(({ source }) => basename(source)));
+  const named = new Set<string>();
+  for (const input of inputs) {
+    if (named.size === wanted.size) break;
+    if (isIndex(input)) await addNamed(input.source, wanted, named);
+  }
+  return named;
+}
+
+function isIndex(input: IndexInput): boolean {
+  const { name } = input.format;
+  return (name === "cdx" || name === "cdxj") && !holdsRecords(input);
+}
+
+async function addNamed(
+  source: string,
+  wanted: ReadonlySet<string>,
+  named: Set<string>,
+): Promise<void> {
+  if ((await fileIdentity(source)) === undefined) return;
+  const decoder = new TextDecoder("latin1");
+  try {
+    const chunks = decompressed(fileChunks({ path: source, source }), { source });
+    for await (const { bytes, starts, ends, count } of lineBatches(chunks, { source })) {
+      for (let i = 0; i < count; i++) {
+        const line = decoder.decode(bytes.subarray(starts[i], ends[i]));
+        for (const [name] of line.matchAll(RECORDS_NAME)) if (wanted.has(name)) named.add(name);
+      }
+      if (named.size === wanted.size) return;
+    }
+  } catch (error) {
+    // What is wrong with it is told when it is read for its captures.
+    if (!isMementoMapError(error)) throw error;
+  }
+}
+
+/**
+ * Joins all MemGator logs into one input, because the same URI is asked for in many of them, and
+ * its mementos must not be added up. Other inputs stay as they are.
+ */
+export function joinMemgatorLogs(
+  inputs: readonly IndexInput[],
+  options: OpenOptions,
+): IndexInput[] {
+  const logs = inputs.filter((input) => input.format.container === "memgator-log");
+  const files = logs.filter((input) => input.source !== "stdin");
+  if (logs.length < 2 || files.length < logs.length) return [...inputs];
+  const [first] = files;
+  const stored = { bytes: 0 };
+  const chunks = concatenated(
+    files.map((input) => input.source),
+    options,
+    stored,
+  );
+  const source = `${first.source} and ${files.length - 1} more`;
+  const joined = {
+    ...streamInput(source, first.format, { ...options, chunks, stored }),
+    size: files.reduce((sum, input) => sum + (input.size ?? 0), 0),
+  };
+  return [joined, ...inputs.filter((input) => !logs.includes(input))];
+}
+
+async function* concatenated(
+  paths: readonly string[],
+  options: OpenOptions,
+  stored: { bytes: number },
+): AsyncGenerator<Uint8Array, void, undefined> {
+  for (const path of paths) {
+    const input = await openInput(path, options.streams, {
+      signal: options.signal,
+      onRead: (bytes) => {
+        stored.bytes += bytes;
+      },
+    });
+    yield* input.chunks;
+    yield Uint8Array.of(0x0a); // a log may lack its last line end
+  }
 }

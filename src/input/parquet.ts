@@ -1,11 +1,10 @@
-import { ROW_LINE_COLUMNS, RowLines } from "./row-lines.ts";
-import type { DetectedFormat } from "./detect.ts";
-import { trustedFormat } from "./key-check.ts";
-import type { Part } from "./tasks.ts";
-import { trustIn } from "./index-input.ts";
-import type { IndexInput, OpenOptions } from "./index-input.ts";
-import type { ParquetFile } from "./parquet-file.ts";
-import { openParquet, parquetRows, rowGroups } from "./parquet-file.ts";
+import { stat } from "node:fs/promises";
+import type { AsyncBuffer, FileMetaData } from "hyparquet";
+import { ROW_LINE_COLUMNS, RowLines, type RowText } from "./cdx.ts";
+import { type DetectedFormat, trustedFormat } from "./detect.ts";
+import { type IndexInput, type OpenOptions, type Part, trustIn } from "./index-input.ts";
+import { MementoMapError } from "../errors.ts";
+import { ioError } from "../files/io-error.ts";
 
 const SAMPLE_ROWS = 1000;
 
@@ -48,4 +47,154 @@ async function* groupParts(
     const bytes = Math.floor(size / groups.length);
     yield { source: path, bytes, task: { kind: "parquet", path, format, ...group } };
   }
+}
+
+type Hyparquet = typeof import("hyparquet");
+type Compressors = typeof import("hyparquet-compressors").compressors;
+
+/** What Common Crawl and the End of Term archive call their columns, and what others do. */
+const COLUMN_NAMES = {
+  key: ["url_surtkey", "surt_url", "urlkey"],
+  uri: ["url", "original", "original_url"],
+  date: ["fetch_time", "timestamp", "datetime"],
+  mime: ["content_mime_type", "mimetype", "mime"],
+  status: ["fetch_status", "statuscode", "status"],
+} as const satisfies Record<keyof RowText, readonly string[]>;
+
+type Columns = Partial<Record<keyof RowText, string>>;
+
+/** A Parquet index that is open. */
+export interface ParquetFile {
+  readonly path: string;
+  readonly buffer: AsyncBuffer;
+  readonly metadata: FileMetaData;
+  readonly columns: Columns;
+  readonly hyparquet: Hyparquet;
+  readonly compressors: Compressors;
+}
+
+/**
+ * Opens a Parquet file and finds its columns.
+ *
+ * @throws MM_USAGE where `hyparquet` is not installed, MM_BAD_INPUT where there is no column of
+ * URIs or SURTs, MM_IO.
+ */
+export async function openParquet(path: string): Promise<ParquetFile> {
+  const { hyparquet } = await loadParquet();
+  try {
+    await stat(path);
+    return await readFooter(await hyparquet.asyncBufferFromFile(path), path);
+  } catch (error) {
+    throw parquetError(error, path);
+  }
+}
+
+/** As {@link openParquet}, of a file that is open or in memory. */
+export async function readFooter(buffer: AsyncBuffer, path: string): Promise<ParquetFile> {
+  const { hyparquet, compressors } = await loadParquet();
+  try {
+    const metadata = await hyparquet.parquetMetadataAsync(buffer);
+    const names = metadata.schema.slice(1).map((element) => element.name);
+    const columns: Columns = {};
+    for (const field of Object.keys(COLUMN_NAMES) as (keyof RowText)[]) {
+      const name = COLUMN_NAMES[field].find((known) => names.includes(known));
+      if (name !== undefined) columns[field] = name;
+    }
+    if (columns.uri === undefined && columns.key === undefined) {
+      throw new MementoMapError(
+        "MM_BAD_INPUT",
+        `no column of URIs or SURTs: expected ${COLUMN_NAMES.uri[0]} or ${COLUMN_NAMES.key[0]}, ` +
+          `found ${names.slice(0, 20).join(", ")}`,
+        { position: { source: path } },
+      );
+    }
+    return { path, buffer, metadata, columns, hyparquet, compressors };
+  } catch (error) {
+    throw parquetError(error, path);
+  }
+}
+
+async function loadParquet(): Promise<{ hyparquet: Hyparquet; compressors: Compressors }> {
+  try {
+    // Each awaited on its own within the `try`: so bundlers know that it may be missing.
+    const hyparquet = await import("hyparquet");
+    const { compressors } = await import("hyparquet-compressors");
+    return { hyparquet, compressors };
+  } catch (cause) {
+    throw new MementoMapError(
+      "MM_USAGE",
+      "reading Parquet needs two packages more: npm install hyparquet hyparquet-compressors",
+      { cause },
+    );
+  }
+}
+
+/**
+ * The ranges of rows that are stored together.
+ *
+ * @throws MM_BAD_INPUT when the footer gives a number of rows that cannot be.
+ */
+export function rowGroups(file: ParquetFile): { rowStart: number; rowEnd: number }[] {
+  let rowEnd = 0;
+  return file.metadata.row_groups.map((group) => {
+    const rowStart = rowEnd;
+    rowEnd += Number(group.num_rows);
+    if (!Number.isSafeInteger(rowEnd) || rowEnd < rowStart) {
+      throw parquetError(new Error(`a group of ${String(group.num_rows)} rows`), file.path);
+    }
+    return { rowStart, rowEnd };
+  });
+}
+
+/** The rows of a range, which should be a row group. Holds its columns. */
+export async function* parquetRows(
+  file: ParquetFile,
+  rowStart: number,
+  rowEnd: number,
+): AsyncGenerator<RowText, void, undefined> {
+  const { hyparquet, buffer, metadata, compressors, columns } = file;
+  const names = Object.values(columns);
+  let rows: Record<string, unknown>[] = [];
+  try {
+    rows = await hyparquet.parquetReadObjects({
+      file: buffer,
+      metadata,
+      compressors,
+      columns: names,
+      rowStart,
+      rowEnd,
+    });
+  } catch (error) {
+    throw parquetError(error, file.path);
+  }
+  for (const row of rows) {
+    yield {
+      key: text(row, columns.key),
+      uri: text(row, columns.uri),
+      date: text(row, columns.date),
+      mime: text(row, columns.mime),
+      status: text(row, columns.status),
+    };
+  }
+}
+
+function text(row: Readonly<Record<string, unknown>>, name: string | undefined): string {
+  return name === undefined ? "" : textOf(row[name]);
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (value instanceof Date) return value.toISOString().replaceAll(/\D/g, "").slice(0, 14);
+  return typeof value === "number" || typeof value === "bigint" ? String(value) : "";
+}
+
+function parquetError(error: unknown, path: string): MementoMapError {
+  const known = ioError(error, path);
+  if (known !== error && error instanceof Error && !("code" in error)) {
+    return new MementoMapError("MM_BAD_INPUT", `not a sound Parquet file (${error.message})`, {
+      position: { source: path },
+      cause: error,
+    });
+  }
+  return known;
 }

@@ -1,14 +1,17 @@
 import { createReadStream } from "node:fs";
 import { MementoMapError } from "../errors.ts";
 import { wholeLines } from "../bytes/lines.ts";
-import type { RowFault } from "./line-reader.ts";
-import type { LineReader } from "./line-reader.ts";
+import {
+  cutShort,
+  type FileTask,
+  type LineReader,
+  type ReadManner,
+  type RowFault,
+  wholeMap,
+} from "./index-input.ts";
 import { containerRows } from "./container-rows.ts";
 import { decompressed } from "../files/decompress.ts";
 import { ioError, systemCode } from "../files/io-error.ts";
-import { wholeMap } from "./whole-map.ts";
-import { cutShort } from "./read-range.ts";
-import type { FileTask, ReadManner } from "./tasks.ts";
 
 const CHUNK_BYTES = 1 << 20;
 

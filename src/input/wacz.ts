@@ -1,10 +1,9 @@
 import { openPromise } from "yauzl";
 import type { Entry, ZipFile } from "yauzl";
 import { MementoMapError, quote } from "../errors.ts";
-import type { FileSlice } from "./tasks.ts";
+import type { FileSlice, IndexInput, OpenOptions } from "./index-input.ts";
 import { ioError } from "../files/io-error.ts";
-import { openCompressed } from "./compressed-input.ts";
-import type { IndexInput, OpenOptions } from "./index-input.ts";
+import { openCompressed } from "./file-inputs.ts";
 import type { PartLocation } from "./zipnum.ts";
 import { openZipNum } from "./zipnum.ts";
 

@@ -1,16 +1,23 @@
 import { quote } from "../errors.ts";
 import type { DamageLog } from "../bytes/damage.ts";
-import type { HeaderBlock } from "./header-fields.ts";
-import { readHeaderBlock } from "./header-fields.ts";
-import { mediaType, readHttpHead } from "./http-head.ts";
-import type { RecordFormat, RecordPlace } from "./record-rows.ts";
+import {
+  type ByteCursor,
+  type HeaderBlock,
+  headerLine,
+  mediaType,
+  readHeaderBlock,
+  readHttpHead,
+} from "./byte-cursor.ts";
 import {
   brokenRecord,
   MAX_HEADER_BYTES,
+  type RecordFormat,
+  type RecordPlace,
   recordRows,
   skipBody,
   statedLength,
 } from "./record-rows.ts";
+import { LF } from "../bytes/bytes.ts";
 
 const VERSION_LINE = /^WARC\/\d+\.\d+$/;
 /** The record types that hold a capture. */
@@ -31,14 +38,19 @@ export function warcRows(
   source: string,
   damage?: DamageLog,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  return recordRows(chunks, source, { read, startsRecord }, damage);
+  return recordRows(
+    chunks,
+    source,
+    { read: readWarcRecord, startsRecord: startsWarcRecord },
+    damage,
+  );
 }
 
-function startsRecord(line: string, isAfterBlank: boolean): boolean {
+function startsWarcRecord(line: string, isAfterBlank: boolean): boolean {
   return isAfterBlank && VERSION_LINE.test(line);
 }
 
-const read: RecordFormat["read"] = async (cursor, place) => {
+const readWarcRecord: RecordFormat["read"] = async (cursor, place) => {
   const record = await readHeaderBlock(cursor, MAX_HEADER_BYTES);
   if (record.length === 0) return "end";
   if (record.isWhole && record.firstLine === "") return "blank";
@@ -74,4 +86,165 @@ function contentLength(fields: ReadonlyMap<string, string>, place: RecordPlace):
   const length = statedLength(text);
   if (length !== undefined) return length;
   throw brokenRecord(place, `has no Content-Length that is a number, but ${quote(text)}`);
+}
+
+/*
+ * An ARC file, which is what archives wrote before WARC:
+ *
+ *     filedesc://name.arc 0.0.0.0 19961001000000 text/plain 76
+ *     1 0 InternetArchive
+ *     URL IP-address Archive-date Content-type Archive-length
+ *
+ *     http://example.com/ 192.0.2.1 19961001000102 text/html 202
+ *     HTTP/1.0 200 OK
+ *     …
+ *
+ * The lines behind `filedesc:` give the version and name the columns of the lines that begin
+ * records; version 2 has more of them. In real files the length of the version block is often off
+ * by one, and URIs and types have blanks in them.
+ */
+
+/** Where the columns are that are looked at; -1 for those that are not there. */
+interface ArcColumns {
+  readonly names: string;
+  readonly count: number;
+  readonly date: number;
+  readonly type: number;
+  readonly result: number;
+}
+
+const VERSION_1 = "URL IP-address Archive-date Content-type Archive-length";
+const VERSION_BLOCK = "filedesc://";
+/** How a record begins: a URI, then address and datetime, and a length at the end. */
+const RECORD_LINE: readonly RegExp[] = [
+  /^[a-z][a-z\d+.-]*:/i,
+  / (?:\d{1,3}\.){3}\d{1,3} (?:19|20)\d{10,12} /,
+  / \d{1,15}$/,
+];
+/** What archives wrote for responses without a type. */
+const NO_TYPE = "no-type";
+
+/**
+ * Reads the records of an ARC file, decompressed, as lines of `ROW_LINE_COLUMNS`, one a record.
+ *
+ * All records are captures but for version blocks and what is not of the web, such as `dns:`. Status
+ * and MIME type are those of the HTTP header; where there is none, those of the record's first line.
+ * Bodies are skipped. Holds one chunk and one header.
+ *
+ * @param damage where to note what is no ARC record or is cut short, and to go on with the next.
+ * @throws MM_BAD_INPUT for it otherwise, naming record and offset.
+ */
+export function arcRows(
+  chunks: AsyncIterable<Uint8Array>,
+  source: string,
+  damage?: DamageLog,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let columns = arcColumns(VERSION_1);
+  const read: RecordFormat["read"] = async (cursor, place) => {
+    const line = await readLine(cursor, place);
+    if (line === undefined) return "end";
+    if (line === "") return "blank";
+    if (line.startsWith(VERSION_BLOCK)) {
+      const block = await readVersionBlock(cursor, place);
+      columns = block.columns;
+      const { uri, length } = parseRecord(line, columns, place);
+      await skipBody(cursor, block.length, Math.max(block.length, length), place);
+      return { uri, date: "0000" }; // it is no capture, whatever its date
+    }
+    const { uri, date, type, result, length } = parseRecord(line, columns, place);
+    const http = await readHttpHead(cursor, length);
+    await skipBody(cursor, http.length, length, place);
+    const stated = type === NO_TYPE ? "" : type;
+    return http.isHttp
+      ? { uri, date, mime: http.mime === "" ? stated : http.mime, status: http.status }
+      : { uri, date, mime: stated, status: result };
+  };
+  return recordRows(chunks, source, { read, startsRecord: startsArcRecord }, damage);
+}
+
+/** Strict, as a line of a body must not be taken for one. */
+function startsArcRecord(line: string): boolean {
+  return line.startsWith(VERSION_BLOCK) || RECORD_LINE.every((part) => part.test(line));
+}
+
+/** Reads a line; undefined at the end of the file. */
+async function readLine(cursor: ByteCursor, place: RecordPlace): Promise<string | undefined> {
+  const bytes = await cursor.readThrough(LF, MAX_HEADER_BYTES);
+  if (bytes.length === 0) return undefined;
+  if (bytes.at(-1) !== LF) throw brokenRecord(place, "has a header without an end");
+  return headerLine(bytes);
+}
+
+/** Reads the two lines that every version block has. */
+async function readVersionBlock(
+  cursor: ByteCursor,
+  place: RecordPlace,
+): Promise<{ columns: ArcColumns; length: number }> {
+  const start = cursor.offset;
+  const version = await readLine(cursor, place);
+  const names = await readLine(cursor, place);
+  if (version === undefined || names === undefined) {
+    throw brokenRecord(place, "has a version block without an end");
+  }
+  const columns = arcColumns(names);
+  if (isComplete(columns)) return { columns, length: cursor.offset - start };
+  throw brokenRecord(
+    place,
+    `has a version block that names the columns ${quote(names)}; expected ${quote(VERSION_1)}`,
+  );
+}
+
+function arcColumns(names: string): ArcColumns {
+  const list = names.trim().toLowerCase().split(/\s+/);
+  return {
+    names: list.join(" "),
+    count: list.length,
+    date: list.indexOf("archive-date"),
+    type: list.indexOf("content-type"),
+    result: list.indexOf("result-code"),
+  };
+}
+
+/** A URI may have blanks only if it comes first, and the length must be found without the others. */
+function isComplete({ names, date }: ArcColumns): boolean {
+  return names.startsWith("url ") && names.endsWith(" archive-length") && date !== -1;
+}
+
+/** What the first line of a record says; an empty text stands for nothing. */
+interface RecordLine {
+  readonly uri: string;
+  readonly date: string;
+  readonly type: string;
+  readonly result: string;
+  readonly length: number;
+}
+
+function parseRecord(line: string, columns: ArcColumns, place: RecordPlace): RecordLine {
+  const words = line.split(" ");
+  const extra = words.length - columns.count;
+  if (extra < 0) {
+    throw brokenRecord(place, `begins with ${quote(line)}, not with ${quote(columns.names)}`);
+  }
+  const lengthText = words.at(-1) ?? "";
+  const length = statedLength(lengthText);
+  if (length === undefined) {
+    throw brokenRecord(place, `has no Archive-length that is a number, but ${quote(lengthText)}`);
+  }
+  const shift = blanksInUri(words, columns.date, extra);
+  const isExact = shift === extra;
+  return {
+    uri: words.slice(0, shift + 1).join(" "),
+    date: words[columns.date + shift].replaceAll(/\D/g, "").slice(0, 14),
+    type: columns.type === -1 ? "" : mediaType(words[columns.type + shift]),
+    result: columns.result === -1 || !isExact ? "" : words[columns.result + shift],
+    length,
+  };
+}
+
+/** How many of the blanks too many are in the URI, and not behind the datetime. */
+function blanksInUri(words: readonly string[], date: number, extra: number): number {
+  for (let blanks = extra; blanks > 0; blanks--) {
+    if (/^(?:19|20)\d{10,16}$/.test(words[date + blanks])) return blanks;
+  }
+  return /^\d{4,}$/.test(words[date]) ? 0 : extra;
 }

@@ -2,20 +2,21 @@ import { open, readdir, readFile, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { MementoMapError, quote } from "../errors.ts";
-import type { DamageLog } from "../bytes/damage.ts";
-import { addDamage } from "../bytes/damage.ts";
-import type { DetectedFormat } from "./detect.ts";
-import { detectFormat } from "./detect.ts";
-import { trustedFormat } from "./key-check.ts";
-import type { ZipNumBlock } from "./zipnum-index.ts";
-import { parseLocations, ZipNumIndexReader } from "./zipnum-index.ts";
+import { addDamage, type DamageLog } from "../bytes/damage.ts";
+import { type DetectedFormat, detectFormat, trustedFormat } from "./detect.ts";
 import { decompressed } from "../files/decompress.ts";
 import { fileChunks } from "./read-file.ts";
-import type { FileSlice, Member, Part } from "./tasks.ts";
+import {
+  type FileSlice,
+  type IndexInput,
+  type Member,
+  type OpenOptions,
+  type Part,
+  trustIn,
+} from "./index-input.ts";
 import { ioError } from "../files/io-error.ts";
 import { lineBatches } from "../bytes/lines.ts";
-import { trustIn } from "./index-input.ts";
-import type { IndexInput, OpenOptions } from "./index-input.ts";
+import { ZIPNUM_JSON_LINE, ZIPNUM_META, ZIPNUM_TAB_LINE } from "./line-kind.ts";
 
 /** Stored bytes of the blocks that are read in one go. */
 const TASK_BYTES = 1 << 20;
@@ -236,4 +237,94 @@ async function readLocations(folder: string, stem: string): Promise<Map<string, 
       throw ioError(error, path);
     }),
   );
+}
+
+/** A gzip member of a ZipNum cluster, as its index describes it. */
+export interface ZipNumBlock {
+  /** How its first line begins: key and datetime. */
+  readonly firstKey: string;
+  /** The name of the file it is in; undefined where the index has one file only. */
+  readonly part: string | undefined;
+  readonly offset: number;
+  readonly length: number;
+}
+
+/**
+ * Reads the lines of a ZipNum index in order; give `defaultPart` of the result to blocks without
+ * a part.
+ *
+ * @throws MM_BAD_LINE for any other line, with its number.
+ */
+export class ZipNumIndexReader {
+  readonly #source: string;
+  #line = 0;
+  /** The file that a `!meta` line names. */
+  defaultPart: string | undefined;
+
+  constructor(source: string) {
+    this.#source = source;
+  }
+
+  /** The block that a line describes; undefined for headers and blank lines. */
+  read(text: string): ZipNumBlock | undefined {
+    this.#line++;
+    if (text.trim() === "") return undefined;
+    const tabs = ZIPNUM_TAB_LINE.exec(text);
+    if (tabs !== null) {
+      const [, firstKey = "", part = "", offset, length] = tabs;
+      return this.#block(text, firstKey, part, Number(offset), Number(length));
+    }
+    const meta = ZIPNUM_META.exec(text)?.[1];
+    if (meta !== undefined) {
+      const { filename } = this.#json(meta, text);
+      if (typeof filename === "string") this.defaultPart = filename;
+      return undefined;
+    }
+    if (text.startsWith("!")) return undefined;
+    const [, firstKey, json] = ZIPNUM_JSON_LINE.exec(text) ?? [];
+    if (firstKey === undefined || json === undefined) throw this.#bad(text);
+    const { offset, length, filename } = this.#json(json, text);
+    const part = typeof filename === "string" ? filename : undefined;
+    return this.#block(text, firstKey, part, offset, length);
+  }
+
+  #block(
+    line: string,
+    firstKey: string,
+    part: string | undefined,
+    offset: unknown,
+    length: unknown,
+  ): ZipNumBlock {
+    if (!isCount(offset) || !isCount(length) || !isCount(offset + length)) throw this.#bad(line);
+    return { firstKey, part, offset, length };
+  }
+
+  #json(json: string, line: string): Record<string, unknown> {
+    try {
+      return JSON.parse(json) as Record<string, unknown>; // the pattern has braces around it
+    } catch (cause) {
+      throw this.#bad(line, cause);
+    }
+  }
+
+  #bad(text: string, cause?: unknown): MementoMapError {
+    return new MementoMapError("MM_BAD_LINE", `not a line of a ZipNum index: ${quote(text)}`, {
+      position: { source: this.#source, line: this.#line },
+      cause,
+    });
+  }
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}
+
+/** Reads a `.loc` file: `part TAB path [TAB path…]` a line. */
+export function parseLocations(text: string): Map<string, string[]> {
+  const locations = new Map<string, string[]>();
+  for (const line of text.split(/\r?\n/)) {
+    const [part, ...paths] = line.split("\t");
+    if (part !== undefined && paths.length > 0) locations.set(part, paths);
+  }
+  return locations;
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { FAILURE_REASONS } from "../../src/http/failure-reason.ts";
+import { FAILURE_REASONS } from "../../src/http/retry.ts";
 
 it("explains every reason why an archive may be missing", () => {
   const text = readFileSync(new URL("../../docs/aggregating.md", import.meta.url), "utf8");

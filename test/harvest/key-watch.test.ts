@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { KeyWatch } from "../../src/harvest/key-watch.ts";
-import { watchKey } from "../../src/harvest/key-watch.ts";
+import { type KeyWatch, watchKey } from "../../src/harvest/cdx-request.ts";
 
 /** How many keys are given until one is known to have been there before. */
 function keysUntilSeen(keys: Iterable<string>): number | undefined {

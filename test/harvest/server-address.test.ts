@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { serverAddress, withoutUser } from "../../src/harvest/server-address.ts";
+import { serverAddress, withoutUser } from "../../src/harvest/cdx-request.ts";
 
 describe("serverAddress", () => {
   it.each(["nowhere", "", "ftp://a.org/", "//a.org/", "file:///etc/passwd"])(

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { DEFAULT_MAX_LINE_BYTES } from "../../src/bytes/lines.ts";
-import { foundLine, parseSearchAnswer, searchUrl } from "../../src/harvest/text-search.ts";
+import { foundLine, parseSearchAnswer, searchUrl } from "../../src/harvest/sample-search.ts";
 
 const ITEM = {
   title: "O mar",

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { WordPicker } from "../../src/harvest/word-picker.ts";
+import { WordPicker } from "../../src/harvest/sample-search.ts";
 
 const texts = fc.array(fc.string({ unit: "grapheme", maxLength: 60 }), { maxLength: 20 });
 

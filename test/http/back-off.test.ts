@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isTemporary, retryAfterMs, waitBefore } from "../../src/http/back-off.ts";
+import { isTemporary, retryAfterMs, waitBefore } from "../../src/http/retry.ts";
 
 const BACK_OFF = { retries: 5, firstMs: 100, longestMs: 3000 };
 const NOW = Date.UTC(2026, 0, 1);

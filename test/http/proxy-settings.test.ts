@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ProxySettings } from "../../src/http/proxy-settings.ts";
+import { ProxySettings } from "../../src/http/proxy.ts";
 
 function proxyOf(env: Record<string, string>, address: string): string | undefined {
   const proxy = ProxySettings.of(env)?.proxyFor(new URL(address));

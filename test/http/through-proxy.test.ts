@@ -1,7 +1,7 @@
 import type { LookupFunction } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { NodeClient } from "../../src/http/node-client.ts";
-import { ProxySettings } from "../../src/http/proxy-settings.ts";
+import { ProxySettings } from "../../src/http/proxy.ts";
 import { createUpstream } from "../../src/aggregate/upstream/archive-upstream.ts";
 import { bodyStart } from "../../src/http/http-client.ts";
 import { forwardProxy, portOf } from "../support/forward-proxy.ts";

@@ -7,7 +7,7 @@ import type { Analysis } from "../../src/study/analyze/analysis.ts";
 import { analyzeIndex } from "../../src/study/analyze/analyze-index.ts";
 import type { MementoMapError } from "../../src/errors.ts";
 import { generateMap } from "../../src/map/generate/generate-map.ts";
-import { arcRows } from "../../src/input/arc.ts";
+import { arcRows } from "../../src/input/warc.ts";
 import { decompressed } from "../../src/files/decompress.ts";
 import type { ArcRecord } from "../support/arc-fixture.ts";
 import { arcFile, arcGz, arcRecord, versionBlock } from "../support/arc-fixture.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { CdxColumns } from "../../src/input/cdx.ts";
 import { CdxParser, guessCdxColumns, parseCdxHeader } from "../../src/input/cdx.ts";
 import { CdxjParser } from "../../src/input/cdxj.ts";
-import { SurtListParser, UriListParser } from "../../src/input/lists.ts";
+import { SurtListParser, UriListParser } from "../../src/input/line-formats.ts";
 import { parsedRow } from "./parsed-row.ts";
 
 function cdx(header: string): CdxParser {

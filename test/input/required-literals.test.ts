@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { requiredLiterals } from "../../src/input/required-literals.ts";
+import { requiredLiterals } from "../../src/input/filter.ts";
 
 function compiled(source: string): RegExp | undefined {
   try {

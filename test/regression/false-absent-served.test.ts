@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { FetchClient } from "../../src/http/fetch-client.ts";
+import { FetchClient } from "../../src/http/http-client.ts";
 import { HttpSource, PagedSearch } from "../../src/publish/fetch/http-source.ts";
 import { MemorySource } from "../../src/bytes/byte-source.ts";
 import { MapSearch } from "../../src/map/lookup/map-search.ts";

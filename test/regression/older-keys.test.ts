@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { FetchClient } from "../../src/http/fetch-client.ts";
+import { FetchClient } from "../../src/http/http-client.ts";
 import { HttpSource } from "../../src/publish/fetch/http-source.ts";
 import { AnswerWriter } from "../../src/map/lookup/answer-lines.ts";
 import { BlockWriter } from "../../src/map/lookup/block-writer.ts";

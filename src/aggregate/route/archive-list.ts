@@ -6,7 +6,7 @@ import { internalFault, isMementoMapError, MementoMapError, quote } from "../../
 import { type Archive, parseArchiveList } from "./archive.ts";
 import { NodeClient } from "../../http/node-client.ts";
 import { foreseenError, ioError } from "../../files/io-error.ts";
-import type { ProxySettings } from "../../http/proxy-settings.ts";
+import type { ProxySettings } from "../../http/proxy.ts";
 import { interruptible } from "../../interruption.ts";
 import { type FileStamp, isSameStamp, stampIfThere } from "../../files/shared-files.ts";
 

@@ -4,15 +4,14 @@ import { isMementoMapError } from "../../errors.ts";
 import { datetimeOfEpochMs, parseAcceptDatetime } from "../../memento/datetime.ts";
 import { packageVersion } from "../../files/package-file.ts";
 import { type Log, requestEntry, SILENT_LOG } from "../../http/log.ts";
-import type { RequestHandler } from "../../http/listen.ts";
+import type { RateLimit, RequestHandler } from "../../http/listen.ts";
 import {
   badRequest,
   INTERNAL_ERROR,
   methodNotAllowed,
   notFound,
   type Problem,
-} from "../../http/problem.ts";
-import type { RateLimit } from "../../http/rate-limit.ts";
+} from "../../http/send.ts";
 import { pathPrefix, splitTarget } from "../../http/target.ts";
 import { type ClientView, TrustedProxies } from "../../publish/serve/trusted-proxies.ts";
 import {

@@ -6,8 +6,7 @@ import {
   type TimeMapFormat,
 } from "../../memento/timemap-document.ts";
 import { describeMemento, timeGateLinks, writeTimeMap } from "../../memento/write-timemap.ts";
-import { notFound, type Problem, problemText } from "../../http/problem.ts";
-import { writeBlock } from "../../http/send.ts";
+import { notFound, type Problem, problemText, writeBlock } from "../../http/send.ts";
 import {
   aggregationHeaders,
   type AggregatorExchange,

@@ -11,7 +11,7 @@ import type { Archive } from "../route/archive.ts";
 import type { ListState } from "../route/archive-list.ts";
 import type { MapState } from "../route/map-keeper.ts";
 import { ArchiveCounters } from "../upstream/archive-health.ts";
-import { FAILURE_REASONS } from "../../http/failure-reason.ts";
+import { FAILURE_REASONS } from "../../http/retry.ts";
 
 /** Where the state of the service comes from; looked at for each answer. */
 export interface StatusSources {

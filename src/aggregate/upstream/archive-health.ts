@@ -1,4 +1,4 @@
-import { FAILURE_REASONS, type FailureReason } from "../../http/failure-reason.ts";
+import { FAILURE_REASONS, type FailureReason } from "../../http/retry.ts";
 
 export interface DormancyOptions {
   /** Failures in a row after which an archive is left alone; Infinity for never. */

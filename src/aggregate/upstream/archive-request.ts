@@ -1,17 +1,17 @@
-import type { FailureReason } from "../../http/failure-reason.ts";
-import { MementoMapError } from "../../errors.ts";
-import { retryAfterMs } from "../../http/back-off.ts";
-import type { ArchiveCounters, Dormancy } from "./archive-health.ts";
-import type { AnswerHead, AnswerReceiver, Exchange, Network, NetworkRequest } from "./exchange.ts";
-import type { Limits, Waiter } from "./limits.ts";
 import {
+  type FailureReason,
   isArchiveFailing,
   isOverload,
   isPassing,
   isWorthRetrying,
   pauseWithin,
+  retryAfterMs,
   type RetryOptions,
 } from "../../http/retry.ts";
+import { MementoMapError } from "../../errors.ts";
+import type { ArchiveCounters, Dormancy } from "./archive-health.ts";
+import type { AnswerHead, AnswerReceiver, Exchange, Network, NetworkRequest } from "./exchange.ts";
+import type { Limits, Waiter } from "./limits.ts";
 import type { UpstreamRequest } from "../upstream.ts";
 
 /** How an endpoint of an archive is asked, and how it is. */

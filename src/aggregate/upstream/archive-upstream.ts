@@ -10,7 +10,7 @@ import type {
 import { steadyClock } from "../session.ts";
 import type { Archive } from "../route/archive.ts";
 import { packageVersion } from "../../files/package-file.ts";
-import type { ProxySettings } from "../../http/proxy-settings.ts";
+import type { ProxySettings } from "../../http/proxy.ts";
 import { askArchive, type AskedArchive } from "./archive-request.ts";
 import { ACCEPTED_CODINGS } from "../../http/body-decoder.ts";
 import { ArchiveCounters, Dormancy } from "./archive-health.ts";

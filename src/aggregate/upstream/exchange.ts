@@ -1,4 +1,4 @@
-import type { FailureReason } from "../../http/failure-reason.ts";
+import type { FailureReason } from "../../http/retry.ts";
 import type { HttpHeaders } from "../../http/http-client.ts";
 import { COLON } from "../../bytes/bytes.ts";
 

@@ -11,7 +11,7 @@ import {
   policyOf,
 } from "./cache-store.ts";
 import type { SharedAnswer } from "./shared-answer.ts";
-import type { FailureReason } from "../../http/failure-reason.ts";
+import type { FailureReason } from "../../http/retry.ts";
 import { joinBytes } from "../../bytes/bytes.ts";
 import type { HttpHeaders } from "../../http/http-client.ts";
 import {

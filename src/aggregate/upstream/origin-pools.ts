@@ -2,10 +2,8 @@ import { lookup as systemLookup } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import { buildConnector, Pool } from "undici";
 import { MementoMapError, quote } from "../../errors.ts";
-import { isPrivateAddress } from "../../http/private-address.ts";
-import type { Proxy, ProxySettings } from "../../http/proxy-settings.ts";
-import { refusedName } from "../../http/refused-name.ts";
-import { openTunnel, unreachable } from "../../http/tunnel.ts";
+import { isPrivateAddress, refusedName } from "../../http/private-address.ts";
+import { openTunnel, type Proxy, type ProxySettings, unreachable } from "../../http/proxy.ts";
 import { sendableUri } from "../../memento/memento-list.ts";
 
 export interface OriginPoolsOptions {

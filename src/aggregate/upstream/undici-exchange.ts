@@ -1,9 +1,8 @@
 import type { LookupFunction } from "node:net";
 import type { Dispatcher } from "undici";
-import type { FailureReason } from "../../http/failure-reason.ts";
+import type { FailureReason } from "../../http/retry.ts";
 import { MementoMapError } from "../../errors.ts";
-import type { Proxy, ProxySettings } from "../../http/proxy-settings.ts";
-import { proxyAnswered } from "../../http/tunnel.ts";
+import { type Proxy, proxyAnswered, type ProxySettings } from "../../http/proxy.ts";
 import { BodyDecoder, codingOf, type DecodedReceiver } from "../../http/body-decoder.ts";
 import {
   type AnswerReceiver,

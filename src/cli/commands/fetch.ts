@@ -8,7 +8,7 @@ import { NodeClient } from "../../http/node-client.ts";
 import { openInput } from "../../files/input-file.ts";
 import { guardOutputs } from "../../map/output/output-guard.ts";
 import { openOutput } from "../../files/output-file.ts";
-import { ProxySettings } from "../../http/proxy-settings.ts";
+import { ProxySettings } from "../../http/proxy.ts";
 import { withTempDir } from "../../files/scratch.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";

@@ -5,7 +5,7 @@ import type { MapDescription } from "../../map/generate/map-headers.ts";
 import { DATETIME_DIGITS } from "../../map/generate/row-key.ts";
 import { KEY_TRUST } from "../../input/detect.ts";
 import { generateFiles, type GenerateSummary } from "../../map/generate/generate-files.ts";
-import { folderToRead } from "../../input/open-folder.ts";
+import { folderToRead } from "../../input/open-inputs.ts";
 import { writeMap } from "../common/map-files.ts";
 import { guardOutputs } from "../../map/output/output-guard.ts";
 import { packageVersion } from "../../files/package-file.ts";

@@ -1,11 +1,11 @@
-import { DEFAULT_BACK_OFF } from "../../http/back-off.ts";
+import { DEFAULT_BACK_OFF } from "../../http/retry.ts";
 import { CDX_MATCHES, CDX_PAGINGS } from "../../harvest/cdx-request.ts";
 import { harvestIndex } from "../../harvest/harvest-index.ts";
 import { guardOutputs } from "../../map/output/output-guard.ts";
 import type { PoliteOptions } from "../../harvest/polite-client.ts";
 import { sampleSearch } from "../../harvest/sample-search.ts";
 import { packageVersion } from "../../files/package-file.ts";
-import { ProxySettings } from "../../http/proxy-settings.ts";
+import { ProxySettings } from "../../http/proxy.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import { choice, parseDatetime, parsePositive, parseWhole } from "../common/options.ts";

@@ -1,6 +1,6 @@
 import { originalUri } from "../../aggregate/service/request-target.ts";
 import { parsePaddedDatetime } from "../../memento/datetime.ts";
-import { ProxySettings } from "../../http/proxy-settings.ts";
+import { ProxySettings } from "../../http/proxy.ts";
 import { MapKeeper } from "../../aggregate/route/map-keeper.ts";
 import { withTempDir } from "../../files/scratch.ts";
 import type { Archive } from "../../aggregate/route/archive.ts";

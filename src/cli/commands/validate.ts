@@ -6,7 +6,7 @@ import {
   PUBLISHER_RULES,
 } from "../../publish/fetch/check-publisher.ts";
 import { NodeClient } from "../../http/node-client.ts";
-import { ProxySettings } from "../../http/proxy-settings.ts";
+import { ProxySettings } from "../../http/proxy.ts";
 import { openInput } from "../../files/input-file.ts";
 import { openOutput } from "../../files/output-file.ts";
 import { usage } from "../common/command-line.ts";

@@ -21,7 +21,7 @@ import {
   SERVER_LOGS,
 } from "./server-options.ts";
 import { lastSecondOf, parsePaddedDatetime } from "../../memento/datetime.ts";
-import { ProxySettings } from "../../http/proxy-settings.ts";
+import { ProxySettings } from "../../http/proxy.ts";
 import { loadArchives } from "../../aggregate/route/archive-list.ts";
 import type { Archive } from "../../aggregate/route/archive.ts";
 import type { RouteRequest } from "../../aggregate/route/decision.ts";

@@ -5,7 +5,7 @@ import type { ProcessPlace } from "../../aggregate/session.ts";
 import { internalFault } from "../../errors.ts";
 import { NodeClient } from "../../http/node-client.ts";
 import { WorkerLink } from "../../files/processes/worker-link.ts";
-import { ProxySettings } from "../../http/proxy-settings.ts";
+import { ProxySettings } from "../../http/proxy.ts";
 import { packageVersion } from "../../files/package-file.ts";
 import type { Archive } from "../../aggregate/route/archive.ts";
 import { AggregatorService } from "../../aggregate/service/aggregator-service.ts";
@@ -16,9 +16,8 @@ import {
   type StatusSnapshot,
 } from "../../aggregate/service/service-status.ts";
 import { Monitor } from "../../aggregate/memgator-events.ts";
-import { listen, type Listening } from "../../http/listen.ts";
+import { listen, type Listening, RateLimit } from "../../http/listen.ts";
 import { JsonLog } from "../../http/log.ts";
-import { RateLimit } from "../../http/rate-limit.ts";
 import {
   AggregateReload,
   type AggregateValues,

@@ -3,7 +3,7 @@ import type { ProcessPlace, SessionObserver } from "../../aggregate/session.ts";
 import type { Endpoint, EndpointState } from "../../aggregate/upstream.ts";
 import { MemgatorLogFile } from "../../aggregate/memgator-events.ts";
 import { type OpenAggregator, openAggregator } from "../../aggregate/service/open-aggregator.ts";
-import { ProxySettings } from "../../http/proxy-settings.ts";
+import { ProxySettings } from "../../http/proxy.ts";
 import { mapFilesOf } from "../../aggregate/route/map-keeper.ts";
 import { openDiskStore } from "../../aggregate/upstream/disk-store.ts";
 import type { CacheOptions } from "../../aggregate/upstream/http-cache.ts";

@@ -1,7 +1,6 @@
 import { stat } from "node:fs/promises";
 import { mapHeadOf } from "../../map/lookup/map-head.ts";
-import { decompressedHead } from "../../input/compressed-input.ts";
-import { wholeLinesOf } from "../../input/stream-input.ts";
+import { decompressedHead, wholeLinesOf } from "../../input/file-inputs.ts";
 import { type MapOutput, withMapOutput } from "../../map/output/map-output.ts";
 import type { Io } from "./io.ts";
 

@@ -5,11 +5,14 @@ import { mapHeadOf, refuseCut, refuseEmpty } from "../lookup/map-head.ts";
 import type { UkvsHeaders } from "../../ukvs/header.ts";
 import { recognizeCompression } from "../../bytes/bytes.ts";
 import { ioError } from "../../files/io-error.ts";
-import { compressedInput, decompressedHead } from "../../input/compressed-input.ts";
+import {
+  compressedInput,
+  decompressedHead,
+  plainInput,
+  wholeLinesOf,
+} from "../../input/file-inputs.ts";
 import type { IndexInput, OpenOptions } from "../../input/index-input.ts";
 import { readHead } from "../../input/open-inputs.ts";
-import { plainInput } from "../../input/plain-input.ts";
-import { wholeLinesOf } from "../../input/stream-input.ts";
 
 /** A map that an index is added to. */
 export interface AddedMap {

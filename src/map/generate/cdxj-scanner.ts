@@ -2,9 +2,7 @@ import { LF } from "../../bytes/bytes.ts";
 import type { KeyRunScanner } from "./key-run-scanner.ts";
 import { SCANNER_REASONS } from "./key-run-scanner.ts";
 import type { ScannerFilter } from "./scanner-filter.ts";
-import { FACT } from "../../input/json-facts.ts";
-import type { JsonLayout } from "../../input/json-layout.ts";
-import { endsWithQuote } from "../../input/json-layout.ts";
+import { endsWithQuote, FACT, type JsonLayout } from "../../input/json-layout.ts";
 import { type KernelExports, startKernel } from "../../files/package-file.ts";
 
 /** What kernel/scan-cdxj.ts exports. */

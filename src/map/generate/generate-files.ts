@@ -9,7 +9,7 @@ import type { CaptureFilter } from "../../input/filter.ts";
 import type { InputStreams } from "../../files/input-file.ts";
 import type { Interrupt } from "../../interruption.ts";
 import type { MapOutput } from "../output/map-output.ts";
-import { holdsRecords } from "../../input/same-captures.ts";
+import { holdsRecords } from "../../input/open-inputs.ts";
 import { withTempDir } from "../../files/scratch.ts";
 import { earlyThreads, openLanes } from "./open-lanes.ts";
 import { planGenerate } from "./plan.ts";

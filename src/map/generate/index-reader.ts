@@ -1,14 +1,17 @@
 import { CLOSE_PAREN, COLON, CR, LF } from "../../bytes/bytes.ts";
-import { Capture, ROW } from "../../input/capture.ts";
-import type { RowKind, RowParser } from "../../input/capture.ts";
-import { CaptureSurt } from "../../input/capture-surt.ts";
-import type { DetectedFormat } from "../../input/detect.ts";
-import { keyedByUri, rowParser } from "../../input/detect.ts";
+import {
+  Capture,
+  CaptureSurt,
+  hasRevisitType,
+  isRevisit,
+  ROW,
+  type RowKind,
+  type RowParser,
+} from "../../input/capture.ts";
+import { type DetectedFormat, KeyCheck, keyedByUri, rowParser } from "../../input/detect.ts";
 import type { CaptureFilter } from "../../input/filter.ts";
 import { CaptureSieve, filterNeeds, isEmptyFilter } from "../../input/filter.ts";
-import type { RowFault } from "../../input/line-reader.ts";
-import { KeyCheck } from "../../input/key-check.ts";
-import { hasRevisitType, isRevisit } from "../../input/revisit.ts";
+import type { RowFault } from "../../input/index-input.ts";
 import { MementoMapError } from "../../errors.ts";
 import type { IndexCounts } from "./index-counts.ts";
 import { newIndexCounts } from "./index-counts.ts";

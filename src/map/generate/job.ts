@@ -11,14 +11,20 @@ import { writeRun } from "./run.ts";
 import { newDamageLog } from "../../bytes/damage.ts";
 import { CdxjScanner } from "./cdxj-scanner.ts";
 import { readElsewhere } from "./read-elsewhere.ts";
-import { RangeBuffer, rangeBufferBytes } from "../../input/read-range.ts";
+import {
+  type BlockTask,
+  type PartResult,
+  RangeBuffer,
+  rangeBufferBytes,
+  type RangeTask,
+  type ReadTask,
+} from "../../input/index-input.ts";
 import type { RowsTarget } from "./scratch-file.ts";
 import { writingTo } from "./scratch-file.ts";
 import type { CombineTask, StoredRun } from "./stored-runs.ts";
 import { combineStored, readingRuns } from "./stored-runs.ts";
-import type { BlockTask, PartResult, RangeTask, ReadTask } from "../../input/tasks.ts";
 
-export type { PartResult } from "../../input/tasks.ts";
+export type { PartResult } from "../../input/index-input.ts";
 
 /** What a job needs to begin; can be sent to another thread. */
 export interface JobOptions {

@@ -2,7 +2,7 @@ import { closeSync, openSync } from "node:fs";
 import { isKeyCut } from "./key-cut.ts";
 import { cutAfter } from "../../files/input-file.ts";
 import { ioError } from "../../files/io-error.ts";
-import type { Part, RangeTask } from "../../input/tasks.ts";
+import type { Part, RangeTask } from "../../input/index-input.ts";
 
 /** How far a better place for a cut is looked for. */
 const SEARCHED_BYTES = 1 << 20;

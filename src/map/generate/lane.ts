@@ -3,7 +3,7 @@ import { Thread } from "../../threads/thread.ts";
 import type { EmitTask, FinishResult, JobOptions, MergeResult, MergeTask } from "./job.ts";
 import { GenerateJob } from "./job.ts";
 import type { CombineTask, RunCombiner, StoredRun } from "./stored-runs.ts";
-import type { PartResult, ReadTask } from "../../input/tasks.ts";
+import type { PartResult, ReadTask } from "../../input/index-input.ts";
 
 /** Something that does a share of the work: a thread of its own, or this one. */
 export interface Lane extends RunCombiner {

@@ -4,10 +4,14 @@ import { MAX_LINE_BYTES, wholeLines } from "../../bytes/lines.ts";
 import { MementoMapError, quote } from "../../errors.ts";
 import { containerRows } from "../../input/container-rows.ts";
 import type { DamageLog } from "../../bytes/damage.ts";
-import type { DetectedFormat, InputFormat, KeyTrust } from "../../input/detect.ts";
-import { detectFormat } from "../../input/detect.ts";
-import { trustedFormat } from "../../input/key-check.ts";
-import type { LineReader } from "../../input/line-reader.ts";
+import {
+  type DetectedFormat,
+  detectFormat,
+  type InputFormat,
+  type KeyTrust,
+  trustedFormat,
+} from "../../input/detect.ts";
+import type { LineReader } from "../../input/index-input.ts";
 import { interruptibleChunks } from "../../interruption.ts";
 
 /** An index to read: its bytes, decompressed, and a name for errors. */

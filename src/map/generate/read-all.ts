@@ -1,13 +1,12 @@
 import { MementoMapError, quote } from "../../errors.ts";
 import type { DamageLog } from "../../bytes/damage.ts";
 import { addDamageLog } from "../../bytes/damage.ts";
-import type { IndexInput } from "../../input/index-input.ts";
+import type { IndexInput, Part } from "../../input/index-input.ts";
 import type { Lane } from "./lane.ts";
 import type { GeneratePlan } from "./plan.ts";
 import { ReadReporter } from "./read-reporter.ts";
 import { Shares } from "./shares.ts";
 import { KeyCuts } from "./key-cuts.ts";
-import type { Part } from "../../input/tasks.ts";
 
 /** Says that an input has to be read again, with keys made from its URIs. */
 export class KeysDiffer extends Error {

@@ -1,6 +1,11 @@
-import type { RowFault } from "../../input/line-reader.ts";
-import type { LineReader } from "../../input/line-reader.ts";
-import type { BlockTask, RangeTask, ReadManner, ReadTask } from "../../input/tasks.ts";
+import type {
+  BlockTask,
+  LineReader,
+  RangeTask,
+  ReadManner,
+  ReadTask,
+  RowFault,
+} from "../../input/index-input.ts";
 
 /**
  * Reads a part whose lines have to be made first: decompressed, or taken out of a container.

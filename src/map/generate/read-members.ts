@@ -1,12 +1,10 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { isMementoMapError, MementoMapError, quote } from "../../errors.ts";
-import type { RowFault } from "../../input/line-reader.ts";
-import type { LineReader } from "../../input/line-reader.ts";
+import type { LineReader, Member, MembersTask, RowFault } from "../../input/index-input.ts";
 import type { DamageLog } from "../../bytes/damage.ts";
 import { addDamage } from "../../bytes/damage.ts";
 import { ioError, systemCode } from "../../files/io-error.ts";
-import type { Member, MembersTask } from "../../input/tasks.ts";
 
 /** A block has 3,000 lines by custom; this is a hundred times more than that takes. */
 const MAX_BLOCK_BYTES = 2 ** 27;

@@ -1,8 +1,6 @@
-import type { RowFault } from "../../input/line-reader.ts";
-import type { LineReader } from "../../input/line-reader.ts";
-import { RowLines } from "../../input/row-lines.ts";
-import { openParquet, parquetRows } from "../../input/parquet-file.ts";
-import type { ParquetTask } from "../../input/tasks.ts";
+import type { LineReader, ParquetTask, RowFault } from "../../input/index-input.ts";
+import { RowLines } from "../../input/cdx.ts";
+import { openParquet, parquetRows } from "../../input/parquet.ts";
 
 /**
  * Reads row groups of a Parquet file into a reader. Holds the columns of one row group.

@@ -1,6 +1,5 @@
 import { copyRange, QUESTION, SPACE } from "../../bytes/bytes.ts";
-import type { Capture } from "../../input/capture.ts";
-import { timePrefixEnd } from "../../input/date.ts";
+import { type Capture, timePrefixEnd } from "../../input/capture.ts";
 import { KeyScanner, surtKeyBytes } from "../../surt/key-bytes.ts";
 
 /**

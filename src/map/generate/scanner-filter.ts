@@ -1,6 +1,4 @@
-import type { CaptureFilter } from "../../input/filter.ts";
-import { filterNeeds } from "../../input/filter.ts";
-import { requiredLiterals } from "../../input/required-literals.ts";
+import { type CaptureFilter, filterNeeds, requiredLiterals } from "../../input/filter.ts";
 
 /** What a scanner does about a filter by itself; the rest it must be shown. */
 export interface ScannerFilter {

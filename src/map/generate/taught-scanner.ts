@@ -1,10 +1,7 @@
 import { DELETE, SPACE } from "../../bytes/bytes.ts";
-import type { Capture } from "../../input/capture.ts";
+import { type Capture, isRevisit } from "../../input/capture.ts";
 import type { CaptureSieve, FilterReason } from "../../input/filter.ts";
-import { FACT } from "../../input/json-facts.ts";
-import type { JsonLayout } from "../../input/json-layout.ts";
-import { MAX_LAYOUTS } from "../../input/json-layout.ts";
-import { isRevisit } from "../../input/revisit.ts";
+import { FACT, type JsonLayout, MAX_LAYOUTS } from "../../input/json-layout.ts";
 import { SCANNER_REASONS } from "./key-run-scanner.ts";
 import type { KeyRunScanner } from "./key-run-scanner.ts";
 import type { ScannerFilter } from "./scanner-filter.ts";

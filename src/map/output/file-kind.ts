@@ -10,8 +10,7 @@ import {
 } from "../../input/line-kind.ts";
 import { mapHeadOf } from "../lookup/map-head.ts";
 import { rowLayout } from "../lookup/map-row.ts";
-import { decompressedHead } from "../../input/compressed-input.ts";
-import { wholeLinesOf } from "../../input/stream-input.ts";
+import { decompressedHead, wholeLinesOf } from "../../input/file-inputs.ts";
 
 /** What a file is, by its first bytes. */
 export type FileKind =

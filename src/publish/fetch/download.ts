@@ -5,11 +5,10 @@ import type { CachePolicyObject } from "http-cache-semantics";
 import { type DiscoveryMethod, refused } from "./discover.ts";
 import type { HttpClient, HttpResponse } from "../../http/http-client.ts";
 import { isMementoMapError, MementoMapError } from "../../errors.ts";
-import { isTemporary, retryAfterMs } from "../../http/back-off.ts";
+import { isTemporary, pauseWithin, retryAfterMs } from "../../http/retry.ts";
 import { checkSignal, type Interrupt } from "../../interruption.ts";
 import { ioError, systemCode } from "../../files/io-error.ts";
 import { isPassingFault } from "../../http/network-failure.ts";
-import { pauseWithin } from "../../http/retry.ts";
 import { readJson, writeJson } from "../../files/shared-files.ts";
 
 /** One resource a map was made of: the whole, or a page. */

@@ -8,7 +8,7 @@ import type { UkvsHeaders } from "../../ukvs/header.ts";
 import { type Interrupt, interruptible } from "../../interruption.ts";
 import { ioError, systemCode } from "../../files/io-error.ts";
 import { lockFile, readJson, writeJson } from "../../files/shared-files.ts";
-import type { ProxySettings } from "../../http/proxy-settings.ts";
+import type { ProxySettings } from "../../http/proxy.ts";
 import { removeAbandonedScratch, withTempDir } from "../../files/scratch.ts";
 import {
   download,

@@ -4,7 +4,7 @@ import type { Answer } from "../../map/lookup/lookup.ts";
 import { parseDatetimeKey } from "../../ukvs/record.ts";
 import { archiveOf, type Exchange } from "./site.ts";
 import type { HostedMap } from "./hosted-map.ts";
-import { badRequest, notFound, type Problem, sendProblem } from "../../http/problem.ts";
+import { badRequest, notFound, type Problem, sendProblem, writeBlock } from "../../http/send.ts";
 import { type LookupQuery, lookupQuery } from "../../http/target.ts";
 import { lineBatches } from "../../bytes/lines.ts";
 import { answerJson, answerLine, AnswerWriter } from "../../map/lookup/answer-lines.ts";
@@ -12,7 +12,6 @@ import { BlockWriter } from "../../map/lookup/block-writer.ts";
 import type { MemoryIndex } from "../../map/lookup/memory-index.ts";
 import { decompressed } from "../../files/decompress.ts";
 import type { MapVersion } from "./map-version.ts";
-import { writeBlock } from "../../http/send.ts";
 
 const CACHE_CONTROL = "public, max-age=60";
 

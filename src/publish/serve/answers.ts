@@ -1,8 +1,7 @@
 import { type Exchange, linkValue, sendText, type Site, WELL_KNOWN_PATH } from "./site.ts";
 import type { HostedMap } from "./hosted-map.ts";
 import { pageLinks } from "./map-version.ts";
-import { badRequest, notFound, sendProblem } from "../../http/problem.ts";
-import { sendRepresentation } from "../../http/send.ts";
+import { badRequest, notFound, sendProblem, sendRepresentation } from "../../http/send.ts";
 import { pageNumber } from "../../http/target.ts";
 import type { ReadMetric } from "../../http/metrics.ts";
 import type { Answer } from "../../map/lookup/lookup.ts";

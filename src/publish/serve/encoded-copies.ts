@@ -10,7 +10,7 @@ import { createWriteStream } from "node:fs";
 import { sourceChunks } from "../../bytes/byte-source.ts";
 import { FileSource } from "../../files/input-file.ts";
 import { systemCode } from "../../files/io-error.ts";
-import { type Encoding, etagOf, type Representation } from "../../http/representation.ts";
+import { type Encoding, etagOf, type Representation } from "../../http/send.ts";
 import { checkSignal } from "../../interruption.ts";
 import { MementoMapError } from "../../errors.ts";
 import { codingFor } from "../../files/compress.ts";

@@ -8,14 +8,14 @@ import { MapSearch } from "../../map/lookup/map-search.ts";
 import { MemoryIndex } from "../../map/lookup/memory-index.ts";
 import { type MapSurvey, surveyMap } from "../../map/survey.ts";
 import type { FileSource } from "../../files/input-file.ts";
-import { chooseEncoding } from "../../http/accept-encoding.ts";
-import type { EncodedCopies } from "./encoded-copies.ts";
 import {
+  chooseEncoding,
   type Encoding,
   etagOf,
   MAP_CONTENT_TYPE,
   type Representation,
-} from "../../http/representation.ts";
+} from "../../http/send.ts";
+import type { EncodedCopies } from "./encoded-copies.ts";
 
 /**
  * A page of a map as a source of its own, without a byte of the map copied.

@@ -6,13 +6,15 @@ import { makeTempDir } from "../../files/scratch.ts";
 import { availableEncodings, EncodedCopies } from "./encoded-copies.ts";
 import { type Exchange, Site } from "./site.ts";
 import { HostedMap } from "./hosted-map.ts";
-import { DEFAULT_PUBLISHER_LIMITS, type PublisherLimits } from "../../http/limits.ts";
-import type { RequestHandler } from "../../http/listen.ts";
+import {
+  DEFAULT_PUBLISHER_LIMITS,
+  type PublisherLimits,
+  type RateLimit,
+  type RequestHandler,
+} from "../../http/listen.ts";
 import { type Log, requestEntry, SILENT_LOG } from "../../http/log.ts";
 import { Metrics } from "../../http/metrics.ts";
-import { INTERNAL_ERROR, notFound, sendProblem } from "../../http/problem.ts";
-import type { RateLimit } from "../../http/rate-limit.ts";
-import type { Encoding } from "../../http/representation.ts";
+import { type Encoding, INTERNAL_ERROR, notFound, sendProblem } from "../../http/send.ts";
 import { mapMetrics } from "./answers.ts";
 import { findMonitoringRoute, findRoute, type Route } from "./routes.ts";
 import { pathPrefix, splitTarget, type Target } from "../../http/target.ts";

@@ -1,9 +1,9 @@
 import { type Exchange, sendText, WELL_KNOWN_PATH } from "./site.ts";
-import { methodNotAllowed, sendProblem } from "../../http/problem.ts";
+import { methodNotAllowed, sendProblem } from "../../http/send.ts";
 import { batch, lookup } from "./answer-lookup.ts";
 import { health, home, mapById, mapList, metrics, wellKnown } from "./answers.ts";
 import { packageVersion } from "../../files/package-file.ts";
-import type { PublisherLimits } from "../../http/limits.ts";
+import type { PublisherLimits } from "../../http/listen.ts";
 
 /** Answers a request. */
 export type Answerer = (exchange: Exchange) => void | Promise<void>;

@@ -3,7 +3,7 @@ import type { HostedMap } from "./hosted-map.ts";
 import type { ClientView } from "./trusted-proxies.ts";
 import type { Log } from "../../http/log.ts";
 import type { Metrics, RouteName } from "../../http/metrics.ts";
-import type { PublisherLimits } from "../../http/limits.ts";
+import type { PublisherLimits } from "../../http/listen.ts";
 
 export const WELL_KNOWN_PATH = "/.well-known/mementomap";
 

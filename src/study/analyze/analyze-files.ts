@@ -17,9 +17,8 @@ import {
   type RunCombiner,
   type StoredRun,
 } from "../../map/generate/stored-runs.ts";
-import type { Part } from "../../input/tasks.ts";
+import { FileProgress, type IndexInput, type Part } from "../../input/index-input.ts";
 import type { InputStreams } from "../../files/input-file.ts";
-import { FileProgress, type IndexInput } from "../../input/index-input.ts";
 import { openInputs } from "../../input/open-inputs.ts";
 import { checkSignal, Interrupt, type InterruptOptions } from "../../interruption.ts";
 import { keepCoresBusy } from "../../threads/thread.ts";

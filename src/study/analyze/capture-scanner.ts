@@ -10,10 +10,8 @@ import {
 } from "../../bytes/bytes.ts";
 import { MementoMapError } from "../../errors.ts";
 import type { KeyTable } from "../../map/generate/key-table.ts";
-import type { LineReader } from "../../input/line-reader.ts";
-import type { RowParser } from "../../input/capture.ts";
-import { Capture, ROW } from "../../input/capture.ts";
-import { CaptureSurt } from "../../input/capture-surt.ts";
+import type { LineReader } from "../../input/index-input.ts";
+import { Capture, CaptureSurt, ROW, type RowParser } from "../../input/capture.ts";
 import type { DetectedFormat } from "../../input/detect.ts";
 import { rowParser } from "../../input/detect.ts";
 import type { CaptureFilter } from "../../input/filter.ts";

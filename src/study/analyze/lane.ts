@@ -4,10 +4,9 @@ import type { TallyData } from "./capture-tally.ts";
 import { KeyTable } from "../../map/generate/key-table.ts";
 import { writeRun } from "../../map/generate/run.ts";
 import { readElsewhere } from "../../map/generate/read-elsewhere.ts";
-import { RangeBuffer } from "../../input/read-range.ts";
+import { RangeBuffer, type ReadTask } from "../../input/index-input.ts";
 import { writingTo } from "../../map/generate/scratch-file.ts";
 import type { StoredRun } from "../../map/generate/stored-runs.ts";
-import type { ReadTask } from "../../input/tasks.ts";
 import { requiredFile } from "../../files/package-file.ts";
 import { Thread } from "../../threads/thread.ts";
 

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { KeyCuts } from "../../../src/map/generate/key-cuts.ts";
-import type { Part, RangeTask } from "../../../src/input/tasks.ts";
+import type { Part, RangeTask } from "../../../src/input/index-input.ts";
 import { scratchDir } from "../../support/scratch.ts";
 
 function rangesOf(path: string, size: number, count: number): Part[] {

@@ -1,7 +1,7 @@
 import { truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { RangeBuffer } from "../../../src/input/read-range.ts";
+import { RangeBuffer } from "../../../src/input/index-input.ts";
 import { scratchDir } from "../../support/scratch.ts";
 
 describe("a file that is cut short while it is read", () => {

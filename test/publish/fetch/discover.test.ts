@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
 import { discoverMap } from "../../../src/publish/fetch/discover.ts";
-import { FetchClient } from "../../../src/http/fetch-client.ts";
+import { FetchClient } from "../../../src/http/http-client.ts";
 import { HttpSource } from "../../../src/publish/fetch/http-source.ts";
 import { MapSearch } from "../../../src/map/lookup/map-search.ts";
 import { NodeClient } from "../../../src/http/node-client.ts";

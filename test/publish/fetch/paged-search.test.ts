@@ -1,8 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { FetchClient } from "../../../src/http/fetch-client.ts";
-import type { HttpRequest } from "../../../src/http/http-client.ts";
+import { FetchClient, type HttpRequest } from "../../../src/http/http-client.ts";
 import { PagedSearch } from "../../../src/publish/fetch/http-source.ts";
 import { encode } from "../../map/map-files.ts";
 import { fileServer, folderFiles } from "../../support/file-server.ts";

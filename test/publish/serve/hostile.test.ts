@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
-import { RateLimit } from "../../../src/http/rate-limit.ts";
+import { RateLimit } from "../../../src/http/listen.ts";
 import { rawExchange, rawGet } from "../../support/raw-http.ts";
 import { EXAMPLE_MAP, serving } from "../../support/serving.ts";
 import { until } from "../../support/until.ts";

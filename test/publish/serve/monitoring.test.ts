@@ -1,6 +1,5 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { listen, type RequestHandler } from "../../../src/http/listen.ts";
-import { RateLimit } from "../../../src/http/rate-limit.ts";
+import { listen, RateLimit, type RequestHandler } from "../../../src/http/listen.ts";
 import { aggregating, plainArchive } from "../../support/aggregating.ts";
 import { serving } from "../../support/serving.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { aggregating, plainArchive } from "../../support/aggregating.ts";
-import { RateLimit } from "../../../src/http/rate-limit.ts";
+import { RateLimit } from "../../../src/http/listen.ts";
 import { rawGet } from "../../support/raw-http.ts";
 import { serving } from "../../support/serving.ts";
 

@@ -1,0 +1,332 @@
+import { open } from "node:fs/promises";
+import { joinBytes, LF } from "../bytes/bytes.ts";
+import { type DetectedFormat, detectFormat, trustedFormat } from "./detect.ts";
+import {
+  cutShort,
+  type ExpectedSize,
+  type FileSlice,
+  HEAD_BYTES,
+  type IndexInput,
+  type OpenOptions,
+  type Part,
+  trustIn,
+  wholeMap,
+} from "./index-input.ts";
+import { ioError } from "../files/io-error.ts";
+import { GAP, newDamageLog } from "../bytes/damage.ts";
+import { decompressed } from "../files/decompress.ts";
+import { fileChunks } from "./read-file.ts";
+import { openInput } from "../files/input-file.ts";
+import { containerRows } from "./container-rows.ts";
+import type { Peeked } from "../bytes/peek.ts";
+
+const RANGE_BYTES = 1 << 23;
+const SAMPLES = 16;
+const SAMPLE_BYTES = 1 << 14;
+
+/** An uncompressed index file: cut by offsets only, and read by whoever gets the part. */
+export async function openPlain(
+  path: string,
+  head: Uint8Array,
+  size: number,
+  options: OpenOptions,
+): Promise<IndexInput> {
+  const format = detectFormat(head, options.format, path);
+  const sample =
+    trustIn(path, options) === "auto" ? await sampleLines(path, size) : new Uint8Array(0);
+  return plainInput(path, size, trustedFormat(format, sample, trustIn(path, options)));
+}
+
+/** As {@link openPlain}, for a format that is known. */
+export function plainInput(path: string, size: number, format: DetectedFormat): IndexInput {
+  const parts = (): AsyncIterable<Part> => ranges(path, size, format);
+  return { source: path, size, isInflated: false, isRanged: true, format, parts };
+}
+
+async function* ranges(
+  path: string,
+  size: number,
+  format: DetectedFormat,
+): AsyncGenerator<Part, void, undefined> {
+  for (let start = 0; start < size; start += RANGE_BYTES) {
+    const end = Math.min(start + RANGE_BYTES, size);
+    yield { source: path, bytes: end - start, task: { kind: "range", path, start, end, format } };
+  }
+}
+
+/** Whole lines from places spread evenly over a file. */
+async function sampleLines(path: string, size: number): Promise<Uint8Array> {
+  try {
+    const file = await open(path, "r");
+    try {
+      const samples: Uint8Array[] = [];
+      for (let i = 0; i < SAMPLES; i++) {
+        const start = Math.floor((size / SAMPLES) * i);
+        const { buffer, bytesRead } = await file.read(
+          Buffer.alloc(SAMPLE_BYTES),
+          0,
+          SAMPLE_BYTES,
+          start,
+        );
+        const bytes = buffer.subarray(0, bytesRead);
+        // The line that it begins in the middle of may be the last.
+        const lineEnd = start === 0 ? -1 : bytes.indexOf(LF);
+        if (start > 0 && lineEnd === -1) continue;
+        const from = lineEnd + 1;
+        const to = start + bytesRead === size ? bytesRead : bytes.lastIndexOf(LF) + 1;
+        if (from < to) samples.push(bytes.subarray(from, to), Uint8Array.of(LF));
+      }
+      return Buffer.concat(samples);
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    throw ioError(error, path);
+  }
+}
+
+/** A file that is read from start to end: compressed, or a container such as WARC. */
+export interface WholeFile {
+  readonly path: string;
+  readonly source: string;
+  readonly size: number;
+  readonly slice?: FileSlice | undefined;
+  /** Set for a map that states its size. */
+  readonly expected?: ExpectedSize | undefined;
+}
+
+/**
+ * Opens a compressed index, or a container.
+ *
+ * One thread reads it, so several such files are read in parallel; one alone is decompressed here,
+ * and its lines are shared out.
+ */
+export async function openCompressed(file: WholeFile, options: OpenOptions): Promise<IndexInput> {
+  const { path, source, slice } = file;
+  const head = await decompressedHead(path, { source, slice, damage: options.damage });
+  const detected = detectFormat(head, options.format, source);
+  return compressedInput(
+    file,
+    trustedFormat(detected, wholeLinesOf(head), trustIn(source, options)),
+    options,
+  );
+}
+
+/** As {@link openCompressed}, for a format that is known. */
+export function compressedInput(
+  file: WholeFile,
+  format: DetectedFormat,
+  options: OpenOptions,
+): IndexInput {
+  const { source, size, slice } = file;
+  return {
+    source,
+    format,
+    size,
+    isInflated: true,
+    isSequential: true,
+    parts(isAlone) {
+      const isShared = isAlone && slice === undefined && format.container === undefined;
+      return isShared ? sharedOut(file, format, options) : oneTask(file, format, options);
+    },
+  };
+}
+
+async function* sharedOut(
+  { path, size, expected }: WholeFile,
+  format: DetectedFormat,
+  options: OpenOptions,
+): AsyncGenerator<Part, void, undefined> {
+  const stored = { bytes: 0 };
+  let read = 0;
+  const input = await openInput(path, options.streams, {
+    signal: options.signal,
+    damage: options.damage,
+    onRead: (bytes) => {
+      stored.bytes += bytes;
+      read += bytes;
+    },
+  });
+  const chunks = expected === undefined ? input.chunks : wholeMap(input.chunks, expected, path);
+  yield* streamInput(path, format, { ...options, chunks, stored }).parts(true);
+  if (read < size) throw cutShort(path, read, size);
+}
+
+async function* oneTask(
+  { path, source, slice, size, expected }: WholeFile,
+  format: DetectedFormat,
+  { archive, progress }: OpenOptions,
+): AsyncGenerator<Part, void, undefined> {
+  yield {
+    source,
+    bytes: 0,
+    task: {
+      kind: "file",
+      path,
+      source,
+      slice,
+      size,
+      expected,
+      format,
+      archive,
+      progress: progress.counter(),
+    },
+  };
+}
+
+/** The first bytes of a compressed file, or of a slice of one, decompressed. */
+export async function decompressedHead(
+  path: string,
+  options: Partial<Pick<WholeFile, "source" | "slice">> & Pick<OpenOptions, "damage"> = {},
+): Promise<Uint8Array> {
+  const { source = path, slice, damage } = options;
+  // Whoever reads all of it notes what is damaged.
+  const passedOver = damage === undefined ? undefined : newDamageLog();
+  const stored = fileChunks({ path, source, slice });
+  const start = await peekHead(decompressed(stored, { source, damage: passedOver }));
+  await start.close();
+  return start.head;
+}
+
+/**
+ * An input that can only be read once, from start to end: standard input, or a pipe.
+ *
+ * It is decompressed here and cut at line ends; at most two blocks are held.
+ */
+export async function openStream(path: string, options: OpenOptions): Promise<IndexInput> {
+  const stored = { bytes: 0 };
+  const input = await openInput(path, options.streams, {
+    signal: options.signal,
+    damage: options.damage,
+    onRead: (bytes) => {
+      stored.bytes += bytes;
+    },
+  });
+  const { head, chunks } = await peekHead(input.chunks);
+  const format = detectFormat(head, options.format, input.name);
+  const source = input.name;
+  return streamInput(source, trustedFormat(format, wholeLinesOf(head), trustIn(source, options)), {
+    ...options,
+    chunks,
+    stored,
+  });
+}
+
+export interface StreamOptions extends Pick<OpenOptions, "maxLineBytes" | "archive" | "damage"> {
+  /** Decompressed. */
+  readonly chunks: AsyncIterable<Uint8Array>;
+  /** Stored bytes that were read and not reported yet. */
+  readonly stored: { bytes: number };
+}
+
+/** As {@link openStream}, for a stream whose format is known. */
+export function streamInput(
+  source: string,
+  format: DetectedFormat,
+  options: StreamOptions,
+): IndexInput {
+  return {
+    source,
+    format,
+    size: undefined,
+    isInflated: false,
+    parts: () => blockParts(source, format, options),
+  };
+}
+
+async function* blockParts(
+  source: string,
+  format: DetectedFormat,
+  { chunks, stored, maxLineBytes, archive, damage }: StreamOptions,
+): AsyncGenerator<Part, void, undefined> {
+  const rows = containerRows(chunks, format, { source, maxLineBytes, archive, damage });
+  for await (const block of lineBlocks(rows, maxLineBytes)) {
+    const { bytes } = stored;
+    stored.bytes = 0;
+    yield { source, bytes, task: { kind: "block", ...block, format } };
+  }
+}
+
+/** Without the line that is cut at the end of what was looked at. */
+export function wholeLinesOf(head: Uint8Array): Uint8Array {
+  return head.length < HEAD_BYTES ? head : head.subarray(0, head.lastIndexOf(LF) + 1);
+}
+
+const BLOCK_BYTES = 1 << 22;
+
+/** Whole lines in a buffer of their own, which can be moved to another thread. */
+export interface LineBlock {
+  readonly buffer: ArrayBuffer;
+  readonly length: number;
+}
+
+/** Gathers chunks into large blocks of whole lines; the last line may lack its end. */
+export async function* lineBlocks(
+  chunks: AsyncIterable<Uint8Array>,
+  maxLineBytes: number,
+): AsyncGenerator<LineBlock, void, undefined> {
+  let block = Buffer.allocUnsafeSlow(BLOCK_BYTES + maxLineBytes);
+  let filled = 0;
+  for await (const chunk of chunks) {
+    let taken = 0;
+    while (taken < chunk.length) {
+      const size = Math.min(chunk.length - taken, block.length - filled);
+      block.set(chunk.subarray(taken, taken + size), filled);
+      filled += size;
+      taken += size;
+      if (filled < BLOCK_BYTES) continue;
+      let length = block.lastIndexOf(LF, filled - 1) + 1;
+      if (length === 0) {
+        if (filled < block.length) continue;
+        // Longer than a line may be: whoever reads the block says so, and knows the line number.
+        length = filled;
+      }
+      const next = Buffer.allocUnsafeSlow(BLOCK_BYTES + maxLineBytes);
+      block.copy(next, 0, length, filled);
+      yield { buffer: block.buffer, length };
+      filled -= length;
+      block = next;
+    }
+  }
+  if (filled > 0) yield { buffer: block.buffer, length: filled };
+}
+
+/**
+ * Looks at the first bytes of a stream, up to the first gap and the last whole line before it,
+ * without taking them away. Holds what was looked at.
+ */
+export async function peekHead(chunks: AsyncIterable<Uint8Array>): Promise<Peeked> {
+  const iterator = chunks[Symbol.asyncIterator]();
+  const held: Uint8Array[] = [];
+  let size = 0;
+  let isCut = false;
+  while (size < HEAD_BYTES && !isCut) {
+    const next = await iterator.next();
+    if (next.done === true) break;
+    held.push(next.value);
+    size += next.value.length;
+    isCut = next.value === GAP && size > 0;
+  }
+  const head = joinBytes(held).subarray(0, HEAD_BYTES);
+  return {
+    head: isCut ? head.subarray(0, head.lastIndexOf(LF) + 1) : head,
+    chunks: all(held, iterator),
+    close: async () => {
+      await iterator.return?.();
+    },
+  };
+}
+
+async function* all(
+  held: Uint8Array[],
+  rest: AsyncIterator<Uint8Array>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    yield* held.splice(0);
+    for (let next = await rest.next(); next.done !== true; next = await rest.next()) {
+      yield next.value;
+    }
+  } finally {
+    await rest.return?.();
+  }
+}
