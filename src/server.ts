@@ -32,7 +32,7 @@ export type {
   StatusSnapshot,
   WorkerCounts,
 } from "./aggregate/service/service-status.ts";
-export type { QuestionDeskOptions } from "./aggregate/service/question-desk.ts";
+export type { AggregationOptions as QuestionDeskOptions } from "./aggregate/service/routes.ts";
 export type {
   ArchiveStatus,
   StatusSources,

@@ -1,4 +1,5 @@
-import { type CachedAnswer, policyOf } from "../../src/aggregate/upstream/cache-store.ts";
+import type { CachedAnswer } from "../../src/aggregate/upstream/cache-store.ts";
+import { policyOf } from "../../src/aggregate/upstream/http-cache.ts";
 import { latin1, must } from "../check.ts";
 import type { TargetDefinition } from "../target.ts";
 

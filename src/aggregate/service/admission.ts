@@ -1,4 +1,5 @@
 import { performance } from "node:perf_hooks";
+import { FifoQueue } from "../upstream/limits.ts";
 
 /** The limit is not lowered below this, if the ceiling is not lower. */
 const LEAST = 16;
@@ -31,11 +32,7 @@ export class Admission {
   readonly #utilization: () => number | undefined;
   #limit: number;
   readonly #mostWaiting: number;
-  /** In order; entries that gave up stay as `undefined` until their turn. */
-  #waiting: (Waiter | undefined)[] = [];
-  /** The first of `#waiting` that has not had its turn. */
-  #next = 0;
-  #givenUp = 0;
+  readonly #queue = new FifoQueue<() => void>();
   underWay = 0;
 
   constructor(options: AdmissionOptions) {
@@ -48,13 +45,14 @@ export class Admission {
 
   /** How many wait for their turn. */
   get waiting(): number {
-    return this.#waiting.length - this.#next - this.#givenUp;
+    return this.#queue.size;
   }
 
   /**
    * Starts work now or in its turn. Each that was started calls {@link leave} once when it is over.
    *
-   * @returns how to give up, for work that has to wait; `full` when there is no room to wait in.
+   * @param start a function of its own for each call.
+   * @returns how to give up, for work that has to wait; `full` when the queue is.
    */
   enter(start: () => void): "started" | "full" | (() => void) {
     if (this.underWay < this.#limit && this.waiting === 0) {
@@ -63,37 +61,18 @@ export class Admission {
       return "started";
     }
     if (this.waiting >= this.#mostWaiting) return "full";
-    const waiter: Waiter = { start };
-    this.#waiting.push(waiter);
-    return () => {
-      if (waiter.start === undefined) return;
-      waiter.start = undefined;
-      this.#givenUp += 1;
-    };
+    this.#queue.push(start);
+    return () => this.#queue.delete(start);
   }
 
   leave(): void {
     this.underWay -= 1;
     this.#adapt();
-    while (this.underWay < this.#limit && this.#next < this.#waiting.length) {
-      const waiter = this.#waiting[this.#next];
-      this.#waiting[this.#next] = undefined;
-      this.#next += 1;
-      const start = waiter?.start;
-      if (waiter === undefined || start === undefined) {
-        this.#givenUp -= 1;
-        continue;
-      }
-      waiter.start = undefined;
+    while (this.underWay < this.#limit) {
+      const start = this.#queue.shift();
+      if (start === undefined) return;
       this.underWay += 1;
       start();
-    }
-    if (this.#next === this.#waiting.length) {
-      this.#waiting = [];
-      this.#next = 0;
-    } else if (this.#next > 1024 && this.#next * 2 > this.#waiting.length) {
-      this.#waiting = this.#waiting.slice(this.#next);
-      this.#next = 0;
     }
   }
 
@@ -106,10 +85,6 @@ export class Admission {
       this.#limit = Math.min(this.#most, this.#limit * 1.25);
     }
   }
-}
-
-interface Waiter {
-  start: (() => void) | undefined;
 }
 
 /** How long the event loop is watched before it is judged. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Aggregation } from "../aggregator.ts";
-import { isWhole, isWhole as isWholeOutcome, type Outcome } from "../session.ts";
+import { isWhole, type Outcome } from "../session.ts";
 import type { StopSignal } from "../upstream.ts";
 import type { RouteName } from "../../http/metrics.ts";
 import { type Problem, sendProblem } from "../../http/send.ts";
@@ -18,8 +18,9 @@ export interface AggregatorExchange {
   readonly base: string;
   /** Aborted when the client has gone. */
   readonly signal: StopSignal;
-  /** What the request is counted as. */
+  /** What the request is counted as in metrics. */
   route: RouteName;
+  readonly style: AnswerStyle;
 }
 
 /** What is the same in every answer. */
@@ -37,7 +38,7 @@ const EXPOSED_HEADERS =
 export type HeaderList = string[];
 
 /** What every answer carries, as MemGator's do: who answers, and that pages of other sites may read it. */
-export function commonHeaders({ server }: AnswerStyle): HeaderList {
+export function commonHeaders({ style: { server } }: AggregatorExchange): HeaderList {
   return [
     "Server",
     server,
@@ -48,17 +49,19 @@ export function commonHeaders({ server }: AnswerStyle): HeaderList {
   ];
 }
 
-/** The headers of a request that answers depend on, whether it has them or not. */
-const WISHES = "prefer, x-memgator-archive-filter, x-mementomap-route";
+/** The preference headers of a request: answers depend on them, whether it has them or not. */
+const PREFERENCE_HEADERS = "prefer, x-memgator-archive-filter, x-mementomap-route";
 
 /** The headers of an answer that archives had a part in. */
 export function aggregationHeaders(
-  { preferences, route }: AggregatorExchange,
+  exchange: AggregatorExchange,
   aggregation: Aggregation,
-  style: AnswerStyle,
 ): HeaderList {
-  const headers = commonHeaders(style);
-  headers.push("Vary", route === "timegate" ? `accept-datetime, ${WISHES}` : WISHES);
+  const { preferences, route, style } = exchange;
+  const headers = commonHeaders(exchange);
+  const varies =
+    route === "timegate" ? `accept-datetime, ${PREFERENCE_HEADERS}` : PREFERENCE_HEADERS;
+  headers.push("Vary", varies);
   addFreshness(headers, aggregation, style);
   if (!aggregation.isWhole) headers.push("X-MementoMap-Missing", missingHeader(aggregation));
   if (preferences.applied !== undefined) headers.push("Preference-Applied", preferences.applied);
@@ -67,18 +70,19 @@ export function aggregationHeaders(
 }
 
 /**
- * An answer that an archive is missing from is not to be kept: the archive may be back at once. Not
- * so one that is left alone, which takes a minute at least. Without mementos, an answer that archives
- * are missing from is not to be stored at all, and neither is one that no archive had a part in.
+ * An answer that lacks an archive is not cached: the archive may be back at once. If the archive is
+ * dormant, which lasts a minute at least, the answer is cached for that long. An answer without
+ * mementos is not stored at all if archives are missing, or if no archive had a part in it.
  */
 function addFreshness(headers: HeaderList, aggregation: Aggregation, style: AnswerStyle): void {
-  const { isWhole, outcomes, mementos } = aggregation;
-  const isAnyMissing = outcomes.some((outcome) => !isWholeOutcome(outcome));
-  if (!isWhole && (isAnyMissing || !hasAnswer(aggregation))) {
+  const { outcomes, mementos } = aggregation;
+  const areAllWhole = outcomes.every(isWhole);
+  if (!aggregation.isWhole && (!areAllWhole || !hasAnswer(aggregation))) {
     headers.push("Cache-Control", mementos.count === 0 ? "no-store" : "no-cache");
     return;
   }
-  const maxAge = isWhole ? style.maxAgeSeconds : Math.min(style.maxAgeSeconds, DORMANT_SECONDS);
+  const { maxAgeSeconds } = style;
+  const maxAge = aggregation.isWhole ? maxAgeSeconds : Math.min(maxAgeSeconds, DORMANT_SECONDS);
   let age = 0;
   for (const { ageSeconds } of outcomes) age = Math.max(age, ageSeconds);
   // Caches count from `Age` on: an answer that is given is fresh, however old its parts are.
@@ -125,18 +129,25 @@ export function headerUri(uri: string): string {
 }
 
 /** Answers with a problem document. */
-export function sendRefusal(
-  { response, isHead }: AggregatorExchange,
-  problem: Problem,
-  style: AnswerStyle,
-): void {
-  if (!response.headersSent) setHeaders(response, commonHeaders(style));
+export function sendRefusal(exchange: AggregatorExchange, problem: Problem): void {
+  const { response, isHead } = exchange;
+  if (!response.headersSent) setHeaders(response, commonHeaders(exchange));
   sendProblem(response, problem, isHead);
 }
 
 /** Sets headers for an answer that something else begins. */
 export function setHeaders(response: ServerResponse, headers: HeaderList): void {
   for (let at = 0; at < headers.length; at += 2) response.setHeader(headers[at], headers[at + 1]);
+}
+
+export function sendJson(
+  exchange: AggregatorExchange,
+  headers: HeaderList,
+  value: unknown,
+  status: number = 200,
+): void {
+  const text = `${JSON.stringify(value, undefined, 2)}\n`;
+  sendBody(exchange, status, headers, "application/json", text);
 }
 
 /** Sends a text of known length. */
@@ -162,7 +173,7 @@ export interface MissingArchive {
   readonly detail: string;
 }
 
-/** The archives whose answer is missing: those that failed or were late, and those left alone. */
+/** The archives whose answer is missing: those that failed or were late, and dormant ones. */
 export function missingArchives({ decisions, outcomes }: Aggregation): MissingArchive[] {
   const failed = outcomes.filter((outcome) => !isWhole(outcome)).map(missingOutcome);
   const dormant = decisions

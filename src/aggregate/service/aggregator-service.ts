@@ -1,6 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Stop } from "../upstream.ts";
-import { isMementoMapError } from "../../errors.ts";
+import { isMementoMapError, MementoMapError, quote } from "../../errors.ts";
+import type { RouteRequest } from "../route/decision.ts";
+import { Admission, loopUtilization } from "./admission.ts";
+import { answerNone } from "./answer-timemap.ts";
+import { answerMetrics, answerRoute, type StatusParts } from "./answer-status.ts";
+import { AGGREGATION_ROUTES, type AggregationOptions, routeOf, STATUS_ROUTES } from "./routes.ts";
 import { datetimeOfEpochMs, parseAcceptDatetime } from "../../memento/datetime.ts";
 import { packageVersion } from "../../files/package-file.ts";
 import { type Log, requestEntry, SILENT_LOG } from "../../http/log.ts";
@@ -21,7 +26,6 @@ import {
   sendRefusal,
 } from "./aggregator-exchange.ts";
 import { AggregatorMetrics } from "./aggregator-metrics.ts";
-import { answerMetrics, answerRoute, answerStatus, type StatusParts } from "./answer-status.ts";
 import {
   joinedHealth,
   JoinedStatus,
@@ -34,11 +38,15 @@ import {
 } from "./service-status.ts";
 import type { Monitor } from "../memgator-events.ts";
 import { NO_PREFERENCES, readPreferences } from "./preferences.ts";
-import { QuestionDesk, type QuestionDeskOptions, type QuestionTarget } from "./question-desk.ts";
-import { type AggregatorTarget, aggregatorTarget, type StatusName } from "./request-target.ts";
+import {
+  type AggregationTarget,
+  type AggregatorTarget,
+  aggregatorTarget,
+  type StatusName,
+} from "./request-target.ts";
 
 /** How an aggregator is served. Every member that has a default may be left out. */
-export interface AggregatorServiceOptions extends QuestionDeskOptions {
+export interface AggregatorServiceOptions extends AggregationOptions {
   /** What is known about the archives, for `/about` and `/metrics`. */
   readonly status: ServiceStatus;
   /** The public address of the service; by default that which the client used. */
@@ -76,12 +84,12 @@ const NO_ROOM: Problem = {
 /**
  * Serves an aggregator over HTTP: TimeMaps, TimeGates, mementos and what there is to know about it.
  *
- * It knows requests and responses of `node:http` and nothing of ports. Memory: the answers of the
- * questions under way.
+ * It knows requests and responses of `node:http` and nothing of ports. A request counts as under way
+ * until its answer is written, so that the limit of these bounds the memory for answers.
  */
 export class AggregatorService {
   readonly metrics: AggregatorMetrics;
-  readonly #desk: QuestionDesk;
+  readonly #admission: Admission;
   readonly #options: AggregatorServiceOptions;
   readonly #root: string;
   /** With what a request may begin, the longest first. */
@@ -105,18 +113,19 @@ export class AggregatorService {
       server: `mementomap/${packageVersion()}`,
       maxAgeSeconds: options.maxAgeSeconds ?? 600,
     };
-    this.#desk = new QuestionDesk(options, this.#style, {
-      onFault: (exchange, error) => this.#fail(exchange, error),
-      onStart: (waitedSeconds) => this.metrics.questionWaits.observe(waitedSeconds),
+    this.#admission = new Admission({
+      most: options.maxUnderWay ?? 256,
+      mostWaiting: options.maxWaiting ?? 20_000,
+      utilization: loopUtilization(),
     });
     this.#log = options.log ?? SILENT_LOG;
     this.#now = options.now ?? Date.now;
     this.metrics.readStatus(options.status, () => this.load);
   }
 
-  /** How many questions are worked on, and how many wait for that. */
+  /** How many requests archives are asked for, and how many wait for that. */
   get load(): ServiceLoad {
-    return this.#desk.admission;
+    return this.#admission;
   }
 
   /** What this process is doing, for those that serve together with it. */
@@ -177,6 +186,7 @@ export class AggregatorService {
       base: this.#baseFor(client),
       signal: gone,
       route: "other",
+      style: this.#style,
     };
     response.once("close", () => {
       if (!response.writableFinished) gone.abort(undefined);
@@ -190,18 +200,18 @@ export class AggregatorService {
   }
 
   #begin(exchange: AggregatorExchange, target: AggregatorTarget): void {
-    const { request, response } = exchange;
+    const { request } = exchange;
     const { method } = request;
     if (method !== "GET" && method !== "HEAD") {
-      if (method === "OPTIONS") this.#preflight(response);
-      else this.#refuse(exchange, methodNotAllowed(ALLOWED));
+      if (method === "OPTIONS") sendPreflight(exchange);
+      else sendRefusal(exchange, methodNotAllowed(ALLOWED));
       return;
     }
     // Those who look after the service ask often, and all from one address.
     const isFree = target.name === "health" || target.name === "metrics";
     const wait = isFree ? 0 : (this.#options.rateLimit?.take(exchange.client) ?? 0);
     if (wait > 0) {
-      this.#refuse(exchange, tooFast(wait));
+      sendRefusal(exchange, tooFast(wait));
       return;
     }
     try {
@@ -209,85 +219,126 @@ export class AggregatorService {
       this.#dispatch(exchange, target);
     } catch (error) {
       if (!isMementoMapError(error)) throw error;
-      this.#refuse(exchange, badRequest(error.message));
+      sendRefusal(exchange, badRequest(error.message));
     }
   }
 
   #dispatch(exchange: AggregatorExchange, target: AggregatorTarget): void {
-    switch (target.name) {
-      case "unknown":
-        this.#refuse(exchange, notFound("there is nothing here; see /about"));
-        return;
-      case "malformed":
-        this.#refuse(exchange, badRequest(target.detail));
-        return;
-      case "timemap":
-      case "summary":
-        exchange.route = target.name;
-        this.#ask(exchange, target, undefined);
-        return;
-      case "timegate":
-        exchange.route = "timegate";
-        this.#ask(exchange, target, this.#acceptedDatetime(exchange.request));
-        return;
-      case "memento":
-      case "description":
-      case "proxy":
-        exchange.route = target.name === "proxy" ? "proxy" : "memento";
-        this.#ask(exchange, target, target.datetime);
-        return;
-      case "route": {
-        exchange.route = "route";
-        this.metrics.lookups.inc();
-        const { aggregator, status } = this.#options;
-        answerRoute(exchange, this.#desk.routeRequest(exchange, target.original), {
-          router: aggregator.routerFor(exchange.preferences.isBroadcast),
-          upstream: aggregator.upstream,
-          status,
-          style: this.#style,
-        });
-        return;
-      }
-      case "about":
-      case "about.json":
-      case "archives.json":
-      case "monitor":
-      case "health":
-      case "metrics":
-      case "openapi.json":
-        this.#answerStatus(exchange, target.name).catch((error: unknown) =>
-          this.#fail(exchange, error),
-        );
+    if (target.name === "unknown") {
+      sendRefusal(exchange, notFound("there is nothing here; see /about"));
+    } else if (target.name === "malformed") {
+      sendRefusal(exchange, badRequest(target.detail));
+    } else if (target.name === "route") {
+      this.#explainRoute(exchange, target.original);
+    } else if (target.name === "timegate") {
+      exchange.route = AGGREGATION_ROUTES.timegate.counted; // also if there is no such time
+      const datetime = this.#acceptedDatetime(exchange.request);
+      this.#aggregate(exchange, { ...target, datetime });
+    } else if ("original" in target) {
+      this.#aggregate(exchange, target);
+    } else {
+      this.#answerStatus(exchange, target.name).catch((error: unknown) =>
+        this.#fail(exchange, error),
+      );
     }
+  }
+
+  /**
+   * Asks archives in its turn, and answers.
+   *
+   * @throws as `#routeRequest` does.
+   */
+  #aggregate(exchange: AggregatorExchange, target: AggregationTarget): void {
+    exchange.route = AGGREGATION_ROUTES[target.name].counted;
+    this.metrics.lookups.inc();
+    const route = this.#routeRequest(exchange, target.original);
+    const cameAt = performance.now();
+    const entered = this.#admission.enter(() => {
+      this.metrics.questionWaits.observe((performance.now() - cameAt) / 1000);
+      void this.#askArchives(exchange, target, route);
+    });
+    if (entered === "full") sendRefusal(exchange, NO_ROOM);
+    else if (entered !== "started") exchange.signal.addEventListener("abort", entered);
+  }
+
+  async #askArchives(
+    exchange: AggregatorExchange,
+    target: AggregationTarget,
+    route: RouteRequest,
+  ): Promise<void> {
+    try {
+      const { aggregator } = this.#options;
+      const { cacheControl, isBroadcast } = exchange.preferences;
+      const request = { ...route, cacheControl, isBroadcast, signal: exchange.signal };
+      const aggregation = await ("datetime" in target
+        ? aggregator.timeGate({ ...request, datetime: target.datetime })
+        : aggregator.timeMap(request));
+      if (aggregation.mementos.count === 0) {
+        answerNone(exchange, aggregation);
+      } else {
+        const { answer } = routeOf(target);
+        await answer(exchange, aggregation, target, this.#options);
+      }
+    } catch (error) {
+      this.#fail(exchange, error);
+    } finally {
+      this.#admission.leave();
+    }
+  }
+
+  /**
+   * What a router is asked for a URI, by the preferences of the client.
+   *
+   * @throws MM_BAD_INPUT when none of the archives that it names exists.
+   */
+  #routeRequest({ preferences }: AggregatorExchange, uri: string): RouteRequest {
+    const { defaults } = this.#options;
+    const { route } = preferences;
+    if (route === NO_PREFERENCES.route) return { ...defaults, uri };
+    const { archives } = this.#options.aggregator.router;
+    if (route.only !== undefined && !archives.some(({ id }) => route.only?.includes(id))) {
+      throw new MementoMapError(
+        "MM_BAD_INPUT",
+        `there is no archive ${route.only.map((id) => quote(id)).join(", ")}; /archives.json lists those there are`,
+      );
+    }
+    return { ...defaults, ...route, uri };
+  }
+
+  #explainRoute(exchange: AggregatorExchange, original: string): void {
+    exchange.route = "route";
+    this.metrics.lookups.inc();
+    const { aggregator, status } = this.#options;
+    answerRoute(exchange, this.#routeRequest(exchange, original), {
+      router: aggregator.routerFor(exchange.preferences.isBroadcast),
+      upstream: aggregator.upstream,
+      status,
+    });
   }
 
   async #answerStatus(exchange: AggregatorExchange, name: StatusName): Promise<void> {
     if (name === "metrics") {
+      exchange.route = "metrics";
       const { processes } = this.#options;
       const text = await (processes === undefined ? this.metrics.text() : processes.metrics());
-      const { contentType } = this.metrics;
-      answerMetrics(exchange, text, { style: this.#style, contentType });
+      answerMetrics(exchange, text, this.metrics.contentType);
       return;
     }
-    answerStatus(exchange, name, await this.#statusParts());
+    const { counted, answer } = STATUS_ROUTES[name];
+    exchange.route = counted;
+    answer(exchange, await this.#statusParts());
   }
 
   async #statusParts(): Promise<StatusParts> {
     const { status, monitor, processes } = this.#options;
-    const common = { monitor, style: this.#style };
     if (processes === undefined) {
       const health = serviceHealth(status);
-      return { ...common, status, health, load: this.load, workers: undefined };
+      return { status, health, monitor, load: this.load, workers: undefined };
     }
     const { snapshots, workers } = await processes.status();
     const joined = new JoinedStatus(snapshots);
     const health = joinedHealth(snapshots, workers);
-    return { ...common, status: joined, health, load: joined.load, workers };
-  }
-
-  #ask(exchange: AggregatorExchange, target: QuestionTarget, datetime: number | undefined): void {
-    this.metrics.lookups.inc();
-    if (!this.#desk.take(exchange, target, datetime)) this.#refuse(exchange, NO_ROOM);
+    return { status: joined, health, monitor, load: joined.load, workers };
   }
 
   /** What a TimeGate is asked for: now, if nothing is said. */
@@ -304,25 +355,6 @@ export class AggregatorService {
     return `${protocol}://${host}${below}${this.#root.slice(0, -1)}`;
   }
 
-  #preflight(response: ServerResponse): void {
-    response.writeHead(204, [
-      ...commonHeaders(this.#style),
-      "Allow",
-      ALLOWED,
-      "Access-Control-Allow-Methods",
-      ALLOWED,
-      "Access-Control-Allow-Headers",
-      "Accept, Accept-Datetime, Cache-Control, Prefer, X-MemGator-Archive-Filter, X-MementoMap-Route",
-      "Access-Control-Max-Age",
-      "86400",
-    ]);
-    response.end();
-  }
-
-  #refuse(exchange: AggregatorExchange, problem: Problem): void {
-    sendRefusal(exchange, problem, this.#style);
-  }
-
   #fail(exchange: AggregatorExchange, error: unknown): void {
     // A client that goes away in the middle is no fault of ours.
     if (exchange.signal.aborted) return;
@@ -330,7 +362,7 @@ export class AggregatorService {
       target: exchange.request.url,
       reason: error instanceof Error ? (error.stack ?? error.message) : String(error),
     });
-    this.#refuse(exchange, INTERNAL_ERROR);
+    sendRefusal(exchange, INTERNAL_ERROR);
   }
 
   #note(
@@ -344,6 +376,22 @@ export class AggregatorService {
     this.metrics.request(route, response.statusCode, ms / 1000);
     this.#log.request?.(requestEntry(request, response, { bytes, ms, remote: client }));
   }
+}
+
+/** Answers OPTIONS: what pages of other sites may send. */
+function sendPreflight(exchange: AggregatorExchange): void {
+  exchange.response.writeHead(204, [
+    ...commonHeaders(exchange),
+    "Allow",
+    ALLOWED,
+    "Access-Control-Allow-Methods",
+    ALLOWED,
+    "Access-Control-Allow-Headers",
+    "Accept, Accept-Datetime, Cache-Control, Prefer, X-MemGator-Archive-Filter, X-MementoMap-Route",
+    "Access-Control-Max-Age",
+    "86400",
+  ]);
+  exchange.response.end();
 }
 
 function tooFast(wait: number): Problem {

@@ -6,7 +6,6 @@ import { writeBlock } from "../../http/send.ts";
 import {
   aggregationHeaders,
   type AggregatorExchange,
-  type AnswerStyle,
   type HeaderList,
   headerUri,
   sendRefusal,
@@ -22,7 +21,14 @@ export interface MementoClient {
   requestOnce(url: string, request?: HttpRequest): Promise<HttpResponse>;
 }
 
-/** Archives redirect to the nearest capture; so often that is followed. */
+export interface ProxyOptions {
+  /** Gets mementos for `/memento/proxy/`. */
+  readonly client: MementoClient;
+  /** Bytes of a memento that is passed on; default 256 MiB. */
+  readonly maxProxyBytes?: number | undefined;
+}
+
+/** Archives redirect to the nearest capture; so many redirects are followed. */
 const MAX_REDIRECTS = 5;
 
 /** What of an archive's answer is passed on; no cookies, nothing of its connection or its policies. */
@@ -46,19 +52,18 @@ const SANDBOX = "sandbox allow-scripts allow-forms allow-popups";
  * replay.
  *
  * Holds one chunk and waits for the reader after each. Private addresses are not reached, and what
- * is longer than `maxBytes` is cut off.
+ * is longer than `maxProxyBytes` is cut off.
  */
 export async function answerProxy(
   exchange: AggregatorExchange,
   aggregation: Aggregation,
-  datetime: number,
-  style: AnswerStyle,
-  { client, maxBytes }: { readonly client: MementoClient; readonly maxBytes: number },
+  { datetime }: { readonly datetime: number },
+  { client, maxProxyBytes: maxBytes = 256 * 2 ** 20 }: ProxyOptions,
 ): Promise<void> {
   const { response, isHead, signal } = exchange;
   const closest = aggregation.mementos.at(aggregation.mementos.closest(datetime));
   const url = rawMementoUri(closest.uri);
-  const headers = aggregationHeaders(exchange, aggregation, style);
+  const headers = aggregationHeaders(exchange, aggregation);
   const gone = new AbortController();
   signal.addEventListener("abort", () => gone.abort());
   let answer: HttpResponse;
@@ -67,13 +72,13 @@ export async function answerProxy(
   } catch (error) {
     if (!isMementoMapError(error) || signal.aborted) throw error;
     const detail = `the archive's memento ${url} cannot be had: ${error.message}`;
-    sendRefusal(exchange, { status: 502, title: "Bad gateway", detail }, style);
+    sendRefusal(exchange, { status: 502, title: "Bad gateway", detail });
     return;
   }
   if (isTooLong(answer, maxBytes)) {
     await answer.discard();
     const detail = `the memento ${url} is longer than ${maxBytes} bytes; ask the archive for it`;
-    sendRefusal(exchange, { status: 502, title: "Too long to pass on", detail }, style);
+    sendRefusal(exchange, { status: 502, title: "Too long to pass on", detail });
     return;
   }
   addPassedOn(headers, answer);

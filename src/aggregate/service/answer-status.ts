@@ -4,14 +4,13 @@ import { ABOUT_STYLE, aboutPage } from "./about-page.ts";
 import { aggregatorOpenApi } from "./aggregator-openapi.ts";
 import {
   type AggregatorExchange,
-  type AnswerStyle,
   commonHeaders,
   sendBody,
+  sendJson,
   sendRefusal,
   setHeaders,
 } from "./aggregator-exchange.ts";
 import type { Monitor } from "../memgator-events.ts";
-import type { StatusName } from "./request-target.ts";
 import type {
   ArchiveStatus,
   ServiceHealth,
@@ -35,44 +34,15 @@ export interface StatusParts {
   readonly load: ServiceLoad;
   /** Undefined for a service of one process. */
   readonly workers: WorkerCounts | undefined;
-  readonly style: AnswerStyle;
 }
 
 const ABOUT_SECURITY_POLICY = securityPolicy(ABOUT_STYLE);
 
-/** Answers what there is to know about the service itself, but for its metrics. */
-export function answerStatus(
-  exchange: AggregatorExchange,
-  name: Exclude<StatusName, "metrics">,
-  parts: StatusParts,
-): void {
-  switch (name) {
-    case "about":
-      about(exchange, parts);
-      return;
-    case "about.json":
-      aboutAsJson(exchange, parts);
-      return;
-    case "archives.json":
-      archives(exchange, parts);
-      return;
-    case "monitor":
-      monitor(exchange, parts);
-      return;
-    case "health":
-      health(exchange, parts);
-      return;
-    case "openapi.json":
-      openApi(exchange, parts);
-  }
-}
-
 /** A page for browsers, JSON for who asks for it, and MemGator's text for all others. */
-function about(exchange: AggregatorExchange, parts: StatusParts): void {
-  exchange.route = "about";
+export function answerAbout(exchange: AggregatorExchange, parts: StatusParts): void {
   const { accept = "" } = exchange.request.headers;
   const service = { version: packageVersion(), base: exchange.base };
-  const headers = commonHeaders(parts.style);
+  const headers = commonHeaders(exchange);
   headers.push("Vary", "Accept", "Cache-Control", "no-cache");
   if (accept.includes("text/html")) {
     headers.push(
@@ -84,88 +54,80 @@ function about(exchange: AggregatorExchange, parts: StatusParts): void {
     const page = aboutPage(parts.status, { ...service, hasMonitor: parts.monitor !== undefined });
     sendBody(exchange, 200, headers, "text/html; charset=utf-8", page);
   } else if (/\bjson\b/.test(accept)) {
-    aboutAsJson(exchange, parts);
+    answerAboutJson(exchange, parts);
   } else {
     const text = aboutText(parts.status, service);
     sendBody(exchange, 200, headers, "text/plain; charset=utf-8", text);
   }
 }
 
-function aboutAsJson(exchange: AggregatorExchange, parts: StatusParts): void {
-  exchange.route = "about";
+export function answerAboutJson(exchange: AggregatorExchange, parts: StatusParts): void {
   const document = aboutJson(parts.status, { version: packageVersion(), base: exchange.base });
   const more = { requests: loadOf(parts), workers: parts.workers };
-  sendJson(exchange, parts, { ...document, ...more }, "no-cache");
+  sendStatus(exchange, { ...document, ...more }, "no-cache");
 }
 
 /** The list of archives as MemGator reads it, so that another aggregator can use it. */
-function archives(exchange: AggregatorExchange, parts: StatusParts): void {
-  exchange.route = "about";
-  const list = parts.status.archives().map(({ archive }) => ({
+export function answerArchives(exchange: AggregatorExchange, { status }: StatusParts): void {
+  const list = status.archives().map(({ archive }) => ({
     id: archive.id,
     name: archive.name,
     timemap: archive.timemap,
     timegate: archive.timegate,
     probability: archive.probability,
   }));
-  sendJson(exchange, parts, list, "public, max-age=3600");
+  sendStatus(exchange, list, "public, max-age=3600");
 }
 
-function monitor(exchange: AggregatorExchange, parts: StatusParts): void {
-  exchange.route = "monitor";
+export function answerMonitor(exchange: AggregatorExchange, { monitor }: StatusParts): void {
   const { response, isHead } = exchange;
-  if (parts.monitor === undefined) {
+  if (monitor === undefined) {
     const detail = "events are not sent here; the service is to be started with --monitor";
-    sendRefusal(exchange, { status: 501, title: "Not implemented", detail }, parts.style);
+    sendRefusal(exchange, { status: 501, title: "Not implemented", detail });
     return;
   }
-  setHeaders(response, commonHeaders(parts.style));
+  setHeaders(response, commonHeaders(exchange));
   if (isHead) {
     response.writeHead(200, { "Content-Type": "text/event-stream" });
     response.end();
-  } else if (!parts.monitor.add(response)) {
+  } else if (!monitor.add(response)) {
     const detail = "too many listen already";
-    sendRefusal(exchange, { status: 503, title: "Too busy", detail }, parts.style);
+    sendRefusal(exchange, { status: 503, title: "Too busy", detail });
   }
 }
 
-function health(exchange: AggregatorExchange, parts: StatusParts): void {
-  exchange.route = "health";
-  const { health: found, workers } = parts;
-  const status = found.status === "failing" ? 503 : 200;
+export function answerHealth(exchange: AggregatorExchange, parts: StatusParts): void {
+  const { health, workers } = parts;
+  const status = health.status === "failing" ? 503 : 200;
   const more = { requests: loadOf(parts), workers };
-  sendJson(exchange, parts, { ...found, ...more }, "no-store", status);
+  sendStatus(exchange, { ...health, ...more }, "no-store", status);
 }
 
 /** Answers with the text format of Prometheus. */
 export function answerMetrics(
   exchange: AggregatorExchange,
   text: string,
-  { style, contentType }: { readonly style: AnswerStyle; readonly contentType: string },
+  contentType: string,
 ): void {
-  exchange.route = "metrics";
-  const headers = commonHeaders(style);
+  const headers = commonHeaders(exchange);
   headers.push("Cache-Control", "no-store");
   sendBody(exchange, 200, headers, contentType, text);
 }
 
-function openApi(exchange: AggregatorExchange, parts: StatusParts): void {
-  exchange.route = "openapi";
+export function answerOpenApi(exchange: AggregatorExchange): void {
   const document = aggregatorOpenApi({ version: packageVersion(), base: exchange.base });
-  sendJson(exchange, parts, document, "public, max-age=3600");
+  sendStatus(exchange, document, "public, max-age=3600");
 }
 
-function sendJson(
+function sendStatus(
   exchange: AggregatorExchange,
-  { style }: StatusParts,
   value: unknown,
   cacheControl: string,
   status: number = 200,
 ): void {
-  const headers = commonHeaders(style);
+  const headers = commonHeaders(exchange);
   headers.push("Cache-Control", cacheControl);
-  const text = `${JSON.stringify(value, undefined, 2)}\n`;
-  sendBody(exchange, status, headers, "application/json", text);
+  sendJson(exchange, headers, value, status);
 }
 
 function loadOf({ load }: StatusParts): { underWay: number; waiting: number } {
@@ -314,12 +276,10 @@ export function answerRoute(
     router,
     upstream,
     status,
-    style,
   }: {
     readonly router: Router;
     readonly upstream: Upstream;
     readonly status: ServiceStatus;
-    readonly style: AnswerStyle;
   },
 ): void {
   const decisions = router.route(request);
@@ -334,8 +294,5 @@ export function answerRoute(
     })),
     estimates: { saved, missRate: missRate ?? null, recall: recall ?? null },
   };
-  const headers = commonHeaders(style);
-  headers.push("Cache-Control", "no-cache");
-  const text = `${JSON.stringify(answer, undefined, 2)}\n`;
-  sendBody(exchange, 200, headers, "application/json", text);
+  sendStatus(exchange, answer, "no-cache");
 }

@@ -10,7 +10,6 @@ import { notFound, type Problem, problemText, writeBlock } from "../../http/send
 import {
   aggregationHeaders,
   type AggregatorExchange,
-  type AnswerStyle,
   areAllLate,
   hasAnswer,
   type HeaderList,
@@ -18,19 +17,17 @@ import {
   type MissingArchive,
   missingArchives,
   sendBody,
+  sendJson,
   sendRefusal,
 } from "./aggregator-exchange.ts";
 import { formatAmount } from "../../errors.ts";
 import { escapeHtml } from "../../publish/serve/html.ts";
 
-/** Which part of a TimeMap is wanted, and how. */
-export interface TimeMapWish {
-  readonly format: TimeMapFormat;
-  /** Counted from 1; undefined for the whole, or its first page where it is too long. */
-  readonly page: number | undefined;
-  readonly pageSize: number;
-  /** How long the client may take nothing of it. */
-  readonly stalledMs: number;
+export interface TimeMapOptions {
+  /** Mementos of a page of a TimeMap; default 1 million, so that nearly all come whole. */
+  readonly pageSize?: number | undefined;
+  /** How long a client may take nothing of a TimeMap; default 30 s. It keeps others from theirs. */
+  readonly stalledMs?: number | undefined;
 }
 
 /**
@@ -41,8 +38,8 @@ export interface TimeMapWish {
 export function answerTimeMap(
   exchange: AggregatorExchange,
   aggregation: Aggregation,
-  style: AnswerStyle,
-  { format, page, pageSize, stalledMs }: TimeMapWish,
+  { format, page }: { readonly format: TimeMapFormat; readonly page: number | undefined },
+  { pageSize = 1_000_000, stalledMs = 30_000 }: TimeMapOptions,
 ): Promise<void> | void {
   const { response, isHead } = exchange;
   const { mementos } = aggregation;
@@ -50,10 +47,10 @@ export function answerTimeMap(
   const paging = isPaged ? pagingOf(exchange, aggregation, pageSize, page ?? 1) : undefined;
   if (paging !== undefined && paging.current >= paging.pages.length) {
     const detail = `the TimeMap has ${formatAmount(paging.pages.length, "page")}`;
-    sendRefusal(exchange, notFound(detail), style);
+    sendRefusal(exchange, notFound(detail));
     return;
   }
-  const headers = aggregationHeaders(exchange, aggregation, style);
+  const headers = aggregationHeaders(exchange, aggregation);
   headers.push("X-Memento-Count", String(mementos.count));
   if (isHead) {
     headers.push("Content-Type", TIMEMAP_TYPES[format]);
@@ -92,13 +89,12 @@ async function writeBlocks(
 export function answerDescription(
   exchange: AggregatorExchange,
   aggregation: Aggregation,
-  style: AnswerStyle,
-  wish: { readonly format: TimeMapFormat; readonly datetime: number },
+  { format, datetime }: { readonly format: TimeMapFormat; readonly datetime: number },
 ): void {
-  const closest = aggregation.mementos.closest(wish.datetime);
-  const body = describeMemento(documentOf(exchange, aggregation), wish.format, closest);
-  const headers = aggregationHeaders(exchange, aggregation, style);
-  sendBody(exchange, 200, headers, TIMEMAP_TYPES[wish.format], body);
+  const closest = aggregation.mementos.closest(datetime);
+  const body = describeMemento(documentOf(exchange, aggregation), format, closest);
+  const headers = aggregationHeaders(exchange, aggregation);
+  sendBody(exchange, 200, headers, TIMEMAP_TYPES[format], body);
 }
 
 export function documentOf(
@@ -125,11 +121,10 @@ function pagingOf(
 export function answerTimeGate(
   exchange: AggregatorExchange,
   aggregation: Aggregation,
-  style: AnswerStyle,
-  datetime: number,
+  { datetime }: { readonly datetime: number },
 ): void {
   const closest = aggregation.mementos.closest(datetime);
-  const headers = aggregationHeaders(exchange, aggregation, style);
+  const headers = aggregationHeaders(exchange, aggregation);
   headers.push("Link", timeGateLinks(documentOf(exchange, aggregation), closest));
   redirect(exchange, headers, aggregation.mementos.uriAt(closest));
 }
@@ -138,11 +133,10 @@ export function answerTimeGate(
 export function answerMemento(
   exchange: AggregatorExchange,
   aggregation: Aggregation,
-  style: AnswerStyle,
-  datetime: number,
+  { datetime }: { readonly datetime: number },
 ): void {
   const { mementos } = aggregation;
-  const headers = aggregationHeaders(exchange, aggregation, style);
+  const headers = aggregationHeaders(exchange, aggregation);
   redirect(exchange, headers, mementos.uriAt(mementos.closest(datetime)));
 }
 
@@ -154,17 +148,12 @@ function redirect(exchange: AggregatorExchange, headers: HeaderList, uri: string
 }
 
 /** Counts mementos by archive and year, without the list of them. */
-export function answerSummary(
-  exchange: AggregatorExchange,
-  aggregation: Aggregation,
-  style: AnswerStyle,
-): void {
+export function answerSummary(exchange: AggregatorExchange, aggregation: Aggregation): void {
   const { archives, mementos } = aggregation;
   const summary = summarizeTimeMap({ ...documentOf(exchange, aggregation), mementos }, archives);
-  const headers = aggregationHeaders(exchange, aggregation, style);
+  const headers = aggregationHeaders(exchange, aggregation);
   headers.push("X-Memento-Count", String(mementos.count));
-  const text = `${JSON.stringify(summary, undefined, 2)}\n`;
-  sendBody(exchange, 200, headers, "application/json", text);
+  sendJson(exchange, headers, summary);
 }
 
 const PROBLEM_TYPE = "application/problem+json";
@@ -181,12 +170,8 @@ const NONE = problemText({
  *
  * Where archives are missing the document names them, and caches must not keep it.
  */
-export function answerNone(
-  exchange: AggregatorExchange,
-  aggregation: Aggregation,
-  style: AnswerStyle,
-): void {
-  const headers = aggregationHeaders(exchange, aggregation, style);
+export function answerNone(exchange: AggregatorExchange, aggregation: Aggregation): void {
+  const headers = aggregationHeaders(exchange, aggregation);
   if (aggregation.isWhole) {
     if (exchange.route === "timemap") headers.push("X-Memento-Count", "0");
     sendBody(exchange, 404, headers, PROBLEM_TYPE, NONE);

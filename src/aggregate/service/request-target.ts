@@ -12,8 +12,8 @@ export type StatusName =
   | "metrics"
   | "openapi.json";
 
-/** What a request target asks for. The original is as sent, but for `http://` where it has none. */
-export type AggregatorTarget =
+/** What archives are asked for. The original is as sent, but for `http://` where it has none. */
+export type AggregationTarget =
   | {
       readonly name: "timemap";
       readonly format: TimeMapFormat;
@@ -21,7 +21,7 @@ export type AggregatorTarget =
       readonly page: number | undefined;
       readonly original: string;
     }
-  | { readonly name: "timegate"; readonly original: string }
+  | { readonly name: "timegate"; readonly datetime: number; readonly original: string }
   | { readonly name: "memento"; readonly datetime: number; readonly original: string }
   | {
       readonly name: "description";
@@ -30,7 +30,13 @@ export type AggregatorTarget =
       readonly original: string;
     }
   | { readonly name: "proxy"; readonly datetime: number; readonly original: string }
-  | { readonly name: "summary"; readonly original: string }
+  | { readonly name: "summary"; readonly original: string };
+
+/** What a request target asks for. */
+export type AggregatorTarget =
+  | Exclude<AggregationTarget, { readonly name: "timegate" }>
+  /** Its moment is in `Accept-Datetime`. */
+  | { readonly name: "timegate"; readonly original: string }
   | { readonly name: "route"; readonly original: string }
   | { readonly name: StatusName }
   | { readonly name: "malformed"; readonly detail: string }
@@ -40,9 +46,30 @@ const TIMEMAP_HELP =
   "write /timemap/FORMAT/URI or /timemap/FORMAT/PAGE/URI, where FORMAT is link, json or cdxj";
 const MEMENTO_HELP =
   "write /memento/DATETIME/URI, /memento/FORMAT/DATETIME/URI or /memento/proxy/DATETIME/URI, where FORMAT is link, json or cdxj and DATETIME is YYYY[MM[DD[hh[mm[ss]]]]]";
-const UNKNOWN: AggregatorTarget = { name: "unknown" };
 /** A page is at most six digits, so that hosts that are numbers are not taken for one. */
 const MAX_PAGE_DIGITS = 6;
+
+/** Paths that end in an original, by their first segment. */
+const ORIGINAL_PATHS: ReadonlyMap<string, (rest: string) => AggregatorTarget> = new Map([
+  ["timemap", timeMapTarget],
+  ["timegate", (rest) => namedTarget("timegate", rest)],
+  ["memento", mementoTarget],
+  ["api", mementoTarget],
+  ["summary", (rest) => namedTarget("summary", rest)],
+  ["route", (rest) => namedTarget("route", rest)],
+]);
+
+/** The other paths, whole. */
+const STATUS_PATHS: ReadonlyMap<string, StatusName> = new Map([
+  ["", "about"],
+  ["about", "about"],
+  ["about.json", "about.json"],
+  ["archives.json", "archives.json"],
+  ["monitor", "monitor"],
+  ["health", "health"],
+  ["metrics", "metrics"],
+  ["openapi.json", "openapi.json"],
+]);
 
 /**
  * Reads a request target behind the service's root, which it begins without a slash:
@@ -52,41 +79,15 @@ const MAX_PAGE_DIGITS = 6;
  */
 export function aggregatorTarget(target: string): AggregatorTarget {
   const slash = target.indexOf("/");
-  const head = slash === -1 ? target : target.slice(0, slash);
-  const rest = slash === -1 ? "" : target.slice(slash + 1);
-  switch (head) {
-    case "timemap":
-      return timeMapTarget(rest);
-    case "timegate":
-      return withOriginal(rest, "write /timegate/URI", (original) => ({ name: head, original }));
-    case "memento":
-    case "api":
-      return mementoTarget(rest);
-    case "route":
-    case "summary":
-      return withOriginal(rest, `write /${head}/URI`, (original) => ({ name: head, original }));
-    default:
-      return plainTarget(target);
-  }
+  const read = ORIGINAL_PATHS.get(slash === -1 ? target : target.slice(0, slash));
+  if (read !== undefined) return read(slash === -1 ? "" : target.slice(slash + 1));
+  const [path = ""] = target.split("?", 1);
+  const name = STATUS_PATHS.get(path);
+  return name === undefined ? { name: "unknown" } : { name };
 }
 
-function plainTarget(target: string): AggregatorTarget {
-  const mark = target.indexOf("?");
-  const path = mark === -1 ? target : target.slice(0, mark);
-  switch (path) {
-    case "":
-    case "about":
-      return { name: "about" };
-    case "about.json":
-    case "archives.json":
-    case "monitor":
-    case "health":
-    case "metrics":
-    case "openapi.json":
-      return { name: path };
-    default:
-      return UNKNOWN;
-  }
+function namedTarget(name: "timegate" | "summary" | "route", rest: string): AggregatorTarget {
+  return withOriginal(rest, `write /${name}/URI`, (original) => ({ name, original }));
 }
 
 function timeMapTarget(text: string): AggregatorTarget {

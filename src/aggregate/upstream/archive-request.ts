@@ -1,3 +1,6 @@
+import { MementoMapError } from "../../errors.ts";
+import type { OriginPools } from "./origin-pools.ts";
+import { UndiciExchange } from "./undici-exchange.ts";
 import {
   type FailureReason,
   isArchiveFailing,
@@ -8,16 +11,16 @@ import {
   retryAfterMs,
   type RetryOptions,
 } from "../../http/retry.ts";
-import { MementoMapError } from "../../errors.ts";
 import type { ArchiveCounters, Dormancy } from "./archive-health.ts";
-import type { AnswerHead, AnswerReceiver, Exchange, Network, NetworkRequest } from "./exchange.ts";
+import type { AnswerHead, AnswerReceiver, Exchange, NetworkRequest } from "./exchange.ts";
 import type { Limits, Waiter } from "./limits.ts";
 import type { UpstreamRequest } from "../upstream.ts";
 
 /** How an endpoint of an archive is asked, and how it is. */
 export interface AskedArchive {
   readonly id: string;
-  readonly network: Network;
+  readonly pools: OriginPools;
+  readonly maxRedirects: number;
   /** Those of the archive: its endpoints share them. */
   readonly limits: Limits;
   /** That of this endpoint. */
@@ -72,9 +75,14 @@ export class ArchiveRequest implements AnswerReceiver, Exchange, Waiter {
   #pause: NodeJS.Timeout | undefined;
   #exchange: Exchange | undefined;
 
-  constructor(archive: AskedArchive, request: NetworkRequest, receiver: AnswerReceiver) {
+  constructor(
+    archive: AskedArchive,
+    { url, method = "GET", headers, followsRedirects, maxBytes }: UpstreamRequest,
+    receiver: AnswerReceiver,
+  ) {
+    const sent = headersOf(archive.headers, headers);
     this.#archive = archive;
-    this.#request = request;
+    this.#request = { url, method, headers: sent, followsRedirects, maxBytes };
     this.#receiver = receiver;
   }
 
@@ -248,7 +256,9 @@ export class ArchiveRequest implements AnswerReceiver, Exchange, Waiter {
     this.#attempts += 1;
     this.#isJudged = false;
     this.#archive.counters.requests += 1;
-    const exchange = this.#archive.network.send(this.#request, this);
+    const { pools, maxRedirects } = this.#archive;
+    const exchange = new UndiciExchange(pools, this.#request, this, maxRedirects);
+    exchange.begin();
     // Unless it failed at once, and is done or will be sent again.
     if (this.#phase === "head") this.#exchange = exchange;
   }
@@ -388,17 +398,6 @@ const IS_OURS: ReadonlySet<FailureReason> = new Set(["local", "internal", "bad-r
 
 function onTimer(request: ArchiveRequest): void {
   request.onTimer();
-}
-
-/** A request to an archive, ready to `begin`. */
-export function askArchive(
-  archive: AskedArchive,
-  { url, method = "GET", headers, followsRedirects, maxBytes }: UpstreamRequest,
-  receiver: AnswerReceiver,
-): ArchiveRequest {
-  const sent = headersOf(archive.headers, headers);
-  const request = { url, method, headers: sent, followsRedirects, maxBytes };
-  return new ArchiveRequest(archive, request, receiver);
 }
 
 function headersOf(

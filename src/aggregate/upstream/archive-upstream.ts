@@ -11,13 +11,19 @@ import { steadyClock } from "../session.ts";
 import type { Archive } from "../route/archive.ts";
 import { packageVersion } from "../../files/package-file.ts";
 import type { ProxySettings } from "../../http/proxy.ts";
-import { askArchive, type AskedArchive } from "./archive-request.ts";
+import { ArchiveRequest, type AskedArchive } from "./archive-request.ts";
 import { ACCEPTED_CODINGS } from "../../http/body-decoder.ts";
 import { ArchiveCounters, Dormancy } from "./archive-health.ts";
-import { type CacheOptions, HttpCache, isForCache } from "./http-cache.ts";
+import {
+  CachedExchange,
+  type CacheOptions,
+  type CacheRules,
+  cacheRules,
+  isForCache,
+} from "./http-cache.ts";
 import { Limits, type LimitsOptions } from "./limits.ts";
 import { SharedAnswer, UnderWay } from "./shared-answer.ts";
-import { UndiciNetwork } from "./undici-exchange.ts";
+import { OriginPools } from "./origin-pools.ts";
 
 const DEFAULT_TOTAL_MS = 60_000;
 const DEFAULT_CONCURRENCY = 256;
@@ -115,9 +121,9 @@ interface KnownArchive {
 
 class PoliteUpstream implements ArchiveUpstream {
   readonly #options: UpstreamOptions;
-  readonly #network: UndiciNetwork;
+  readonly #pools: OriginPools;
   readonly #headers: readonly string[];
-  readonly #cache: HttpCache | undefined;
+  readonly #cache: CacheRules | undefined;
   readonly #archives = new Map<string, KnownArchive>();
   readonly #now: () => number;
   /** The ids of the list; undefined as long as there is none. */
@@ -129,9 +135,15 @@ class PoliteUpstream implements ArchiveUpstream {
   constructor(options: UpstreamOptions) {
     this.#options = options;
     this.#now = options.now ?? steadyClock;
-    this.#network = new UndiciNetwork({ ...options, connections: options.concurrency });
+    this.#pools = new OriginPools({
+      connectTimeoutMs: options.connectTimeoutMs ?? 5000,
+      connections: options.concurrency ?? 16,
+      allowsPrivate: options.allowsPrivate ?? false,
+      lookup: options.lookup,
+      proxies: options.proxies,
+    });
     this.#headers = ["user-agent", agentOf(options), "accept-encoding", ACCEPTED_CODINGS];
-    this.#cache = options.cache === "off" ? undefined : new HttpCache(options.cache ?? {});
+    this.#cache = options.cache === "off" ? undefined : cacheRules(options.cache ?? {});
   }
 
   ask(request: UpstreamRequest): Promise<UpstreamAnswer> {
@@ -190,20 +202,19 @@ class PoliteUpstream implements ArchiveUpstream {
 
   async close(): Promise<void> {
     clearTimeout(this.#forgetting);
-    const closed = this.#network.close();
+    const closed = this.#pools.close();
     for (const { asked } of this.#archives.values()) asked.timemap.limits.close();
     await closed;
-    await this.#cache?.close();
+    await this.#cache?.store.close();
   }
 
   #begin(archive: AskedArchive, request: UpstreamRequest, answer: SharedAnswer): void {
-    if (this.#cache !== undefined && isForCache(request)) {
-      this.#cache.begin(archive, request, answer);
-      return;
-    }
-    const asking = askArchive(archive, request, answer);
-    answer.attach(asking);
-    asking.begin();
+    const exchange =
+      this.#cache !== undefined && isForCache(request)
+        ? new CachedExchange(this.#cache, archive, request, answer)
+        : new ArchiveRequest(archive, request, answer);
+    answer.attach(exchange);
+    exchange.begin();
   }
 
   /** @param before what is known of an archive of the same id. */
@@ -213,10 +224,11 @@ class PoliteUpstream implements ArchiveUpstream {
     const { share = 1 } = options;
     const rate = archive.rate ?? options.rate;
     const concurrency = this.#concurrencyOf(archive);
-    for (const address of addressesOf(archive)) this.#network.trust(address, concurrency);
+    for (const address of addressesOf(archive)) this.#pools.trust(address, concurrency);
     const common = {
       id,
-      network: this.#network,
+      pools: this.#pools,
+      maxRedirects: options.maxRedirects ?? 5,
       counters: before?.asked.timemap.counters ?? new ArchiveCounters(),
       headers: this.#headers,
       limits: limitsOf(before?.asked.timemap.limits, {
@@ -283,7 +295,7 @@ class PoliteUpstream implements ArchiveUpstream {
       this.counters.delete(id);
     }
     const known = Array.from(this.#archives.values(), ({ archive }) => archive);
-    this.#network.trustOnly(known.flatMap(addressesOf));
+    this.#pools.trustOnly(known.flatMap(addressesOf));
   }
 
   /** How far the system's clock is ahead of that of dormancy: it may have been set since. */

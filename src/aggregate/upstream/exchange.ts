@@ -43,13 +43,6 @@ export interface NetworkRequest {
   readonly maxBytes: number;
 }
 
-/** Sends requests. */
-export interface Network {
-  /** May call the receiver before it returns. */
-  send(request: NetworkRequest, receiver: AnswerReceiver): Exchange;
-  close(): Promise<void>;
-}
-
 /** Headers as they came, decoded when somebody asks: most answers are judged by their status. */
 export class RawHeaders implements HttpHeaders {
   readonly #fields: readonly Uint8Array[];

@@ -1,15 +1,7 @@
 import CachePolicy from "http-cache-semantics";
 import type { UpstreamAnswer, UpstreamRequest } from "../upstream.ts";
-import { askArchive, type AskedArchive } from "./archive-request.ts";
-import {
-  type CachedAnswer,
-  type CacheRules,
-  type CacheStore,
-  headersOfBlock,
-  isKeptStatus,
-  MemoryStore,
-  policyOf,
-} from "./cache-store.ts";
+import { ArchiveRequest, type AskedArchive } from "./archive-request.ts";
+import { type CachedAnswer, type CacheStore, headersOfBlock, MemoryStore } from "./cache-store.ts";
 import type { SharedAnswer } from "./shared-answer.ts";
 import type { FailureReason } from "../../http/retry.ts";
 import { joinBytes } from "../../bytes/bytes.ts";
@@ -38,36 +30,30 @@ export interface CacheOptions {
   readonly maxEntryBytes?: number | undefined;
 }
 
-/**
- * Answers requests from what was answered before, by RFC 9111, as a cache that many share.
- *
- * Requests are told apart by address, by whether redirects are followed, and by `Accept-Datetime`;
- * other headers that `Vary` names have to be the same as they were. After redirects it is the last
- * answer that says how long it is fresh.
- */
-export class HttpCache {
-  readonly #rules: CacheRules;
+/** How long answers are good that do not say so themselves. */
+interface Freshness {
+  /** For answers that are there: 200, 203, 300, 301, 308. */
+  readonly freshMs: number;
+  /** For answers that are not: 404, 410. */
+  readonly negativeMs: number;
+}
 
-  constructor(options: CacheOptions) {
-    this.#rules = {
-      store: options.store ?? new MemoryStore(),
-      freshMs: options.freshMs ?? 3_600_000,
-      negativeMs: options.negativeMs ?? 600_000,
-      staleIfErrorMs: options.staleIfErrorMs ?? 86_400_000,
-      maxEntryBytes: options.maxEntryBytes ?? 8 * 2 ** 20,
-    };
-  }
+/** What a request through the cache needs to know of it. */
+export interface CacheRules extends Freshness {
+  readonly store: CacheStore;
+  readonly staleIfErrorMs: number;
+  readonly maxEntryBytes: number;
+}
 
-  /** Answers from the cache, or by asking the archive; may do so before it returns. */
-  begin(archive: AskedArchive, request: UpstreamRequest, answer: SharedAnswer): void {
-    const exchange = new CachedExchange(this.#rules, cacheKey(request), archive, request, answer);
-    answer.attach(exchange);
-    exchange.begin();
-  }
-
-  close(): Promise<void> {
-    return this.#rules.store.close();
-  }
+/** @returns the rules with defaults for what is left out. */
+export function cacheRules(options: CacheOptions): CacheRules {
+  return {
+    store: options.store ?? new MemoryStore(),
+    freshMs: options.freshMs ?? 3_600_000,
+    negativeMs: options.negativeMs ?? 600_000,
+    staleIfErrorMs: options.staleIfErrorMs ?? 86_400_000,
+    maxEntryBytes: options.maxEntryBytes ?? 8 * 2 ** 20,
+  };
 }
 
 /** Whether a request is one that a cache can answer: not for a part, and without conditions. */
@@ -105,8 +91,12 @@ const NOT_FRESHENED: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * One request that the cache may answer: from what is kept, from the archive, or from both when the
- * archive says that what is kept is still right, or says nothing of use.
+ * One request through the cache (RFC 9111, shared): answered from the store, by the archive, or from
+ * the store after the archive confirmed what is kept or failed.
+ *
+ * Requests are told apart by address, by whether redirects are followed, and by `Accept-Datetime`;
+ * other headers that `Vary` names have to be the same as they were. After redirects it is the last
+ * answer that says how long it is fresh.
  */
 export class CachedExchange implements AnswerReceiver, Exchange {
   readonly #rules: CacheRules;
@@ -128,13 +118,12 @@ export class CachedExchange implements AnswerReceiver, Exchange {
 
   constructor(
     rules: CacheRules,
-    key: string,
     archive: AskedArchive,
     request: UpstreamRequest,
     answer: SharedAnswer,
   ) {
     this.#rules = rules;
-    this.#key = key;
+    this.#key = cacheKey(request);
     this.#archive = archive;
     this.#request = request;
     this.#answer = answer;
@@ -235,7 +224,7 @@ export class CachedExchange implements AnswerReceiver, Exchange {
       conditions === undefined
         ? this.#request
         : { ...this.#request, headers: conditions as Record<string, string> }; // each has one value
-    const inner = askArchive(this.#archive, request, this);
+    const inner = new ArchiveRequest(this.#archive, request, this);
     this.#inner = inner;
     inner.begin();
   }
@@ -312,4 +301,41 @@ function notKept(url: string): CachedAnswer {
     requestHeaders: {},
     body: new Uint8Array(),
   };
+}
+
+const SAYS_HOW_LONG =
+  /(?:max-age|s-maxage|no-cache|no-store|private|must-revalidate|proxy-revalidate|immutable)/i;
+
+/** Judges by RFC 9111 whether a kept answer may be used, as a cache that many share. */
+export function policyOf(url: string, answer: CachedAnswer, freshness: Freshness): CachePolicy {
+  const headers = headersOfBlock(answer.headerBlock);
+  // Nobody here keeps cookies, and a load balancer's must not end all caching.
+  delete headers["set-cookie"];
+  const seconds = Math.round(assumedMs(answer.status, freshness) / 1000);
+  const said = headers["cache-control"] ?? "";
+  const isSaid =
+    SAYS_HOW_LONG.test(said) || headers["expires"] !== undefined || headers["pragma"] !== undefined;
+  if (!isSaid && seconds > 0) {
+    headers["cache-control"] = said === "" ? `max-age=${seconds}` : `${said}, max-age=${seconds}`;
+  }
+  const request = { url, method: "GET", headers: { ...answer.requestHeaders } };
+  const policy = new CachePolicy(request, { status: answer.status, headers }, { shared: true });
+  // The policy is made when it is needed, which is later than the answer.
+  return CachePolicy.fromObject({ ...policy.toObject(), t: answer.receivedAt });
+}
+
+/** Whether an answer of this status may be kept at all. Most that are not are failures. */
+function isKeptStatus(status: number): boolean {
+  return (status >= 200 && status < 400 && status !== 206 && status !== 304) || isNegative(status);
+}
+
+function isNegative(status: number): boolean {
+  return status === 404 || status === 410;
+}
+
+function assumedMs(status: number, { freshMs, negativeMs }: Freshness): number {
+  if (isNegative(status)) return negativeMs;
+  const isPresent =
+    status === 200 || status === 203 || status === 300 || status === 301 || status === 308;
+  return isPresent ? freshMs : 0;
 }

@@ -31,7 +31,7 @@ const LEAST_WAIT_MS = 1000;
 export class Limits {
   #options: LimitsOptions;
   readonly #limit: AdaptiveLimit;
-  readonly #waiting = new WaitingLine<Waiter>();
+  readonly #waiting = new FifoQueue<Waiter>();
   #underWay = 0;
   #nextAt = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -219,11 +219,11 @@ export class AdaptiveLimit {
 }
 
 /**
- * First in, first out; one in the middle can step out.
+ * First in, first out; any item can be taken out.
  *
- * An array, for the reason why `UnderWay` is no `Map`.
+ * An array, for the same reason that `UnderWay` is not a `Map`.
  */
-export class WaitingLine<Item> {
+export class FifoQueue<Item> {
   #items: (Item | undefined)[] = [];
   #first = 0;
   #size = 0;

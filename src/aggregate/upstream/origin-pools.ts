@@ -61,17 +61,17 @@ export class OriginPools {
     this.#now = options.now ?? (() => performance.now());
   }
 
-  /** Lets an origin be at a private address, and have so many connections. */
-  trust(written: string, connections: number): void {
-    const { origin } = parsedOrigin(written);
+  /** Lets the origin of an address be at a private address, and have so many connections. */
+  trust(url: string, connections: number): void {
+    const { origin } = parsedOrigin(splitAddress(url).origin);
     const most = Math.max(connections, this.#trusted.get(origin) ?? 0);
     this.#trusted.set(origin, most);
     if ((this.#pools.get(origin)?.connections ?? most) < most) this.#retire(origin);
   }
 
-  /** Trusts no origins but these any more; each is of a whole address. */
-  trustOnly(addresses: Iterable<string>): void {
-    const origins = new Set(Array.from(addresses, (address) => parsedOrigin(address).origin));
+  /** Trusts only the origins of these addresses from now on; requests under way go on. */
+  trustOnly(urls: readonly string[]): void {
+    const origins = new Set(urls.map((url) => parsedOrigin(splitAddress(url).origin).origin));
     for (const origin of this.#trusted.keys()) {
       if (origins.has(origin)) continue;
       this.#trusted.delete(origin);

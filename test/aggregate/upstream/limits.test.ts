@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Limits, WaitingLine } from "../../../src/aggregate/upstream/limits.ts";
+import { Limits, FifoQueue } from "../../../src/aggregate/upstream/limits.ts";
 import {
   askWhole,
   httpAnswer,
@@ -149,7 +149,7 @@ describe("limits", () => {
       fc.property(
         fc.array(fc.constantFrom("push", "shift", "delete"), { maxLength: 4000 }),
         (steps) => {
-          const line = new WaitingLine<number>();
+          const line = new FifoQueue<number>();
           const model: number[] = [];
           const shifted: [number | undefined, number | undefined][] = [];
           steps.forEach((step, number) => {
