@@ -2,14 +2,11 @@ import { joinBytes } from "../src/bytes/bytes.ts";
 import { newDamageLog } from "../src/bytes/damage.ts";
 import type { CaptureFilter } from "../src/input/filter.ts";
 import type { InputFormat } from "../src/input/detect.ts";
-import { countDamage } from "../src/map/generate/index-counts.ts";
-import type { IndexCounts } from "../src/map/generate/index-counts.ts";
-import { IndexReader } from "../src/map/generate/index-reader.ts";
+import { countDamage, type IndexCounts, IndexReader } from "../src/map/generate/index-reader.ts";
 import type { KeyRunScanner } from "../src/map/generate/key-run-scanner.ts";
 import { KeyTable } from "../src/map/generate/key-table.ts";
-import { mapHeaders } from "../src/map/generate/map-headers.ts";
+import { mapHeaders, openSource, readSource } from "../src/map/generate/generate-map.ts";
 import { MapRows } from "../src/map/generate/map-rows.ts";
-import { openSource, readSource } from "../src/map/generate/open-source.ts";
 import { headerText } from "../src/ukvs/header.ts";
 import { latin1, Violation } from "./check.ts";
 

@@ -43,8 +43,8 @@ export type { ByteSink, WriteUkvsOptions } from "./ukvs/writer.ts";
 
 export { generateMap } from "./map/generate/generate-map.ts";
 export type { GeneratedMap, GenerateMapOptions, IndexSource } from "./map/generate/generate-map.ts";
-export type { IndexCounts } from "./map/generate/index-counts.ts";
-export type { Canonicalization, MapDescription } from "./map/generate/map-headers.ts";
+export type { IndexCounts } from "./map/generate/index-reader.ts";
+export type { Canonicalization, MapDescription } from "./map/generate/generate-map.ts";
 export type { Damage, DamageLog } from "./bytes/damage.ts";
 export { INPUT_FORMATS } from "./input/detect.ts";
 export type { InputFormat, KeyTrust } from "./input/detect.ts";
@@ -59,12 +59,12 @@ export type { SpillStore } from "./files/scratch.ts";
 export { WEIGHT_DEFAULTS } from "./map/compact/weight-policy.ts";
 export type { PowerLaw, WeightOptions } from "./map/compact/weight-policy.ts";
 
-export { fitChildren } from "./map/compact/fit/children-fit.ts";
-export type { ChildrenFit, DepthChildren } from "./map/compact/fit/children-fit.ts";
-export { DepthCounter } from "./map/compact/fit/depth-counter.ts";
-export { parseDepthTable } from "./map/compact/fit/depth-table.ts";
-export { fitPowerLaw } from "./map/compact/fit/power-law.ts";
-export type { Point, PowerLawFit } from "./map/compact/fit/power-law.ts";
+export { fitChildren } from "./map/compact/fit.ts";
+export type { ChildrenFit, DepthChildren } from "./map/compact/fit.ts";
+export { DepthCounter } from "./map/compact/fit.ts";
+export { parseDepthTable } from "./map/compact/fit.ts";
+export { fitPowerLaw } from "./map/compact/fit.ts";
+export type { Point, PowerLawFit } from "./map/compact/fit.ts";
 
 export { MemorySource } from "./bytes/byte-source.ts";
 export type { ByteSource } from "./bytes/byte-source.ts";
@@ -123,7 +123,7 @@ export type {
 
 export { diffMaps } from "./map/diff.ts";
 export type { HeaderDifference, MapDifference, RecordDifference } from "./map/diff.ts";
-export type { Fault, FaultCode } from "./map/fault.ts";
+export type { Fault, FaultCode } from "./map/faults.ts";
 export { mergeMaps } from "./map/merge.ts";
 export type { MergeSummary } from "./map/merge.ts";
 export { pageChunks, planPages } from "./map/split.ts";
@@ -188,9 +188,9 @@ export type { AnswerCounts } from "./study/evaluate/evaluation.ts";
 export type { TruthSummary } from "./study/evaluate/evaluation.ts";
 export type { AsOfFreshness, LaterCounts } from "./study/evaluate/evaluation.ts";
 export type { MadeBy } from "./study/evaluate/paper-maps.ts";
-export type { SourceOptions } from "./map/generate/open-source.ts";
+export type { SourceOptions } from "./map/generate/generate-map.ts";
 export type { Match } from "./map/lookup/memory-index.ts";
-export type { PageMark } from "./map/lookup/page-range.ts";
+export type { PageMark } from "./map/lookup/map-head.ts";
 export type { SourceLinesOptions } from "./map/lookup/source-lines.ts";
 export type { DiffOptions, NamedChunks } from "./map/diff.ts";
 export type { OpenMapsOptions } from "./map/logical-map.ts";

@@ -1,17 +1,21 @@
 import { availableParallelism } from "node:os";
 import type { EvaluationReport } from "./study/evaluate/evaluation.ts";
-import type { BudgetFileOptions, BudgetFileSummary } from "./map/compact/run/budget-files.ts";
-import { compactFileToBudget } from "./map/compact/run/budget-files.ts";
-import type { CompactFileOptions, CompactFileSummary } from "./map/compact/run/compact-files.ts";
-import { compactFile } from "./map/compact/run/compact-files.ts";
-import type { EvaluateOptions } from "./study/evaluate/evaluate-files.ts";
-import { evaluateFiles } from "./study/evaluate/evaluate-files.ts";
-import type { GenerateOptions, GenerateSummary } from "./map/generate/generate-files.ts";
-import { generateFiles } from "./map/generate/generate-files.ts";
-import { DEFAULT_MEMORY_BYTES, threadsWithin } from "./map/generate/memory.ts";
+import {
+  type BudgetFileOptions,
+  type BudgetFileSummary,
+  compactFileToBudget,
+} from "./map/compact/run/budget-files.ts";
+import {
+  compactFile,
+  type CompactFileOptions,
+  type CompactFileSummary,
+} from "./map/compact/run/compact-files.ts";
+import { evaluateFiles, type EvaluateOptions } from "./study/evaluate/evaluate-files.ts";
+import { generateFiles, type GenerateSummary } from "./map/generate/generate-files.ts";
+import type { GenerateOptions } from "./map/generate/plan.ts";
+import { DEFAULT_MEMORY_BYTES, threadsWithin } from "./map/generate/key-table.ts";
 import { Interrupt, type InterruptOptions } from "./interruption.ts";
-import type { OpenMap } from "./map/lookup/open-map.ts";
-import { openMap } from "./map/lookup/open-map.ts";
+import { type OpenMap, openMap } from "./map/lookup/open-map.ts";
 import { withMapOutput } from "./map/output/map-output.ts";
 import { guardOutputs } from "./map/output/output-guard.ts";
 import { packageFile } from "./files/package-file.ts";

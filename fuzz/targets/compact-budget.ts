@@ -1,6 +1,6 @@
 import { BudgetCompaction } from "../../src/map/compact/budget/budget-compaction.ts";
 import type { BudgetCompactionOptions } from "../../src/map/compact/budget/budget-compaction.ts";
-import { MissList } from "../../src/map/compact/budget/miss-list.ts";
+import { MissList } from "../../src/map/compact/budget/misses.ts";
 import { budgetKernels } from "../../src/map/compact/run/budget-kernels.ts";
 import { mustEqual, outcomeOfAsync } from "../check.ts";
 import { sortedRows } from "../sorted-rows.ts";

@@ -1,5 +1,4 @@
-import { AnswerWriter, answerLine } from "../../src/map/lookup/answer-lines.ts";
-import { BlockWriter } from "../../src/map/lookup/block-writer.ts";
+import { answerLine, AnswerWriter, BlockWriter } from "../../src/map/lookup/answer-lines.ts";
 import type { Answer } from "../../src/map/lookup/lookup.ts";
 import { MapSearch } from "../../src/map/lookup/map-search.ts";
 import { MemoryIndex } from "../../src/map/lookup/memory-index.ts";

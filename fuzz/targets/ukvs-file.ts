@@ -1,4 +1,4 @@
-import type { Fault } from "../../src/map/fault.ts";
+import type { Fault } from "../../src/map/faults.ts";
 import { validateMap } from "../../src/map/validate.ts";
 import { readUkvs } from "../../src/ukvs/reader.ts";
 import type { UkvsRecord } from "../../src/ukvs/record.ts";

@@ -1,5 +1,5 @@
 // The walk over the key tree, for both kinds of work: opens and closes nodes from key to key.
-// src/map/compact/tree-walk.ts explains it.
+// src/map/compact/key-tree.ts explains it.
 import { CLOSE_PAREN, COMMA, SLASH } from "../shared/bytes";
 import {
   DEPTH, HOST, isKeyByte, key, LAYER, leafDepth, leafEnd, leafParent, MAX_NODES, node, NONE,

@@ -3,7 +3,7 @@ import { MementoMapError } from "../errors.ts";
 import { type ByteSource, sourceChunks } from "../bytes/byte-source.ts";
 import { findBySpelling, type KeyAnswer, type KeyFinder } from "./lookup/lookup.ts";
 import { MapSearch } from "./lookup/map-search.ts";
-import { type PageMark, pageMark, withoutPageMark } from "./lookup/page-range.ts";
+import { type PageMark, pageMark, withoutPageMark } from "./lookup/map-head.ts";
 import { formatHeaders, type UkvsHeaders } from "../ukvs/header.ts";
 import { readUkvs, type RecordBatch } from "../ukvs/reader.ts";
 

@@ -3,7 +3,7 @@ import { columnStart } from "./lookup/map-row.ts";
 import { columnEnd, parseDatetimeKey, type UkvsRecord } from "../ukvs/record.ts";
 import { addFrequencies, formatFrequency, isPresent, parseFrequency } from "../ukvs/frequency.ts";
 import type { Fields } from "../ukvs/header.ts";
-import { coveringKeys } from "./covering-keys.ts";
+import { coveringKeys, type Union } from "./union.ts";
 import {
   addedRow,
   addRows,
@@ -16,7 +16,6 @@ import {
   withParts,
 } from "./merge-row.ts";
 import type { RowGroup } from "./row-groups.ts";
-import type { Union } from "./union.ts";
 
 /** A record with the map it is of; -1 for one that the merge added. */
 interface Said {

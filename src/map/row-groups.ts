@@ -1,12 +1,11 @@
 import { compareRanges, SPACE } from "../bytes/bytes.ts";
-import { isNone } from "./lookup/map-row.ts";
+import { isNone, plainKeyEnd } from "./lookup/map-row.ts";
 import { columnEnd } from "../ukvs/record.ts";
 import { frequencyIsZero, FrequencySum, MAX_FREQUENCY_BYTES } from "../ukvs/frequency.ts";
 import type { RecordBatch } from "../ukvs/reader.ts";
 import type { LogicalMap } from "./logical-map.ts";
 import { currentSpelling } from "../surt/key.ts";
 import { type MergeRow, respelled } from "./merge-row.ts";
-import { plainKeyEnd } from "./plain-row.ts";
 
 /** All rows of one key, of all maps. */
 export interface RowGroup {

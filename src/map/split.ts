@@ -2,12 +2,11 @@ import { CR, LF } from "../bytes/bytes.ts";
 import { lineBatches } from "../bytes/lines.ts";
 import { MementoMapError } from "../errors.ts";
 import { type ByteSource, readWhole, sourceChunks } from "../bytes/byte-source.ts";
-import { keyEnd } from "./lookup/line-bounds.ts";
-import { readMapHead, refuseCut } from "./lookup/map-head.ts";
+import { keyEnd } from "./lookup/map-row.ts";
+import { type PageMark, pageMark, readMapHead, refuseCut } from "./lookup/map-head.ts";
 import { SourceLines } from "./lookup/source-lines.ts";
 import { columnEnd, LastKey, notSorted, skipBlanks } from "../ukvs/record.ts";
 import { checkSize, type MapSize, SizedHead, type UkvsHeaders } from "../ukvs/header.ts";
-import { type PageMark, pageMark } from "./lookup/page-range.ts";
 
 const decoder = new TextDecoder();
 

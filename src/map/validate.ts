@@ -1,8 +1,8 @@
 import { compareWithin, CR, DELETE, markLength, SPACE, TAB } from "../bytes/bytes.ts";
 import { type LineBatch, lineBatches, lineBytes } from "../bytes/lines.ts";
 import { isMementoMapError, quote } from "../errors.ts";
-import { rowLayout } from "./lookup/map-row.ts";
-import { pageMark } from "./lookup/page-range.ts";
+import { plainKeyEnd, rowLayout } from "./lookup/map-row.ts";
+import { pageMark } from "./lookup/map-head.ts";
 import {
   columnsEnd,
   LastKey,
@@ -21,10 +21,7 @@ import {
   startsHeader,
   UkvsHeaders,
 } from "../ukvs/header.ts";
-import { type Fault, fault, type FaultCode } from "./fault.ts";
-import { InclusionCheck } from "./inclusion-check.ts";
-import { keyFault } from "./key-faults.ts";
-import { plainKeyEnd } from "./plain-row.ts";
+import { type Fault, fault, type FaultCode, InclusionCheck, keyFault } from "./faults.ts";
 import { interruptibleChunks } from "../interruption.ts";
 
 export interface ValidateOptions {

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, it, vi } from "vitest";
 import { MAX_LINE_BYTES, readMap } from "../../fuzz/read-index.ts";
 import { MemoryIndex } from "../../src/map/lookup/memory-index.ts";
-import type { Fault } from "../../src/map/fault.ts";
+import type { Fault } from "../../src/map/faults.ts";
 import { validateMap } from "../../src/map/validate.ts";
 import { CdxjScanner } from "../../src/map/generate/cdxj-scanner.ts";
 

@@ -1,9 +1,7 @@
-import { extendHashRange, finishHash } from "../../map/lookup/key-hash.ts";
-import { KeyScan } from "../../map/lookup/key-scan.ts";
-import { KeyWalk } from "../../map/lookup/key-walk.ts";
+import { extendHashRange, finishHash, type RowTable } from "../../map/lookup/row-table.ts";
+import { KeyScan, KeyWalk } from "../../map/lookup/key-walk.ts";
 import type { MemoryIndex } from "../../map/lookup/memory-index.ts";
 import type { RowFinder } from "../../map/lookup/row-finder.ts";
-import type { RowTable } from "../../map/lookup/row-table.ts";
 
 /** A few milliseconds of work: the first keys put into a table cost a page fault each. */
 const SLICE_PLACES = 4096;

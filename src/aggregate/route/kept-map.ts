@@ -14,8 +14,12 @@ import {
 import { type FetchState, statePath } from "../../publish/fetch/download.ts";
 import { FreshMap, type FreshMapOptions } from "../../publish/fetch/fresh-map.ts";
 import { foreseenError, ioError } from "../../files/io-error.ts";
-import { extentOf } from "../../map/map-extent.ts";
-import { type MapExtent, type MapGuardOptions, refuseShrunk } from "../../map/map-guard.ts";
+import {
+  extentOf,
+  type MapExtent,
+  type MapGuardOptions,
+  refuseShrunk,
+} from "../../map/map-guard.ts";
 import { MAX_INDEX_BYTES, MemoryIndex } from "../../map/lookup/memory-index.ts";
 import { validateMap } from "../../map/validate.ts";
 import { decompressed } from "../../files/decompress.ts";

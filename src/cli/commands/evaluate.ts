@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { evaluateFiles, type Sweep } from "../../study/evaluate/evaluate-files.ts";
-import { threadsWithin } from "../../map/generate/memory.ts";
+import { threadsWithin } from "../../map/generate/key-table.ts";
 import { guardOutputs } from "../../map/output/output-guard.ts";
 import { withOutput } from "../../files/output-file.ts";
 import { evaluationPage } from "../../study/report/evaluation-page.ts";

@@ -5,15 +5,15 @@ import { formatCount, MementoMapError } from "../../errors.ts";
 import {
   type ChildrenFit,
   type DepthChildren,
+  DepthCounter,
   fitChildren,
-} from "../../map/compact/fit/children-fit.ts";
-import { DepthCounter } from "../../map/compact/fit/depth-counter.ts";
-import { parseDepthTable } from "../../map/compact/fit/depth-table.ts";
-import type { PowerLawFit } from "../../map/compact/fit/power-law.ts";
+  parseDepthTable,
+  type PowerLawFit,
+} from "../../map/compact/fit.ts";
 import { readMisses, sourceChunks } from "../../map/compact/run/budget-files.ts";
 import { budgetKernels } from "../../map/compact/run/budget-kernels.ts";
 import { ioError } from "../../files/io-error.ts";
-import { withMapSources } from "../../map/lookup/map-sources.ts";
+import { withMapSources } from "../../map/lookup/open-map.ts";
 import { fitQuality } from "../../study/report/number-format.ts";
 import { readUkvs } from "../../ukvs/reader.ts";
 import { MISSES_OPTIONS } from "../common/options.ts";

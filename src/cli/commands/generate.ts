@@ -1,8 +1,8 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { formatCount, isMementoMapError, MementoMapError, quote } from "../../errors.ts";
-import type { MapDescription } from "../../map/generate/map-headers.ts";
-import { DATETIME_DIGITS } from "../../map/generate/row-key.ts";
+import type { MapDescription } from "../../map/generate/generate-map.ts";
+import { DATETIME_DIGITS } from "../../map/generate/map-rows.ts";
 import { KEY_TRUST } from "../../input/detect.ts";
 import { generateFiles, type GenerateSummary } from "../../map/generate/generate-files.ts";
 import { folderToRead } from "../../input/open-inputs.ts";

@@ -1,8 +1,13 @@
 import { lineBatches } from "../../bytes/lines.ts";
 import { formatCount, type Position, quote } from "../../errors.ts";
 import { beginsWithLookup, refuseForeignLine } from "../../input/line-kind.ts";
-import { answerJson, answerLine, AnswerWriter } from "../../map/lookup/answer-lines.ts";
-import { type BlockSink, BlockWriter } from "../../map/lookup/block-writer.ts";
+import {
+  answerJson,
+  answerLine,
+  AnswerWriter,
+  type BlockSink,
+  BlockWriter,
+} from "../../map/lookup/answer-lines.ts";
 import type { Answer, MapLookup } from "../../map/lookup/lookup.ts";
 import type { MemoryIndex } from "../../map/lookup/memory-index.ts";
 import { openInput } from "../../files/input-file.ts";

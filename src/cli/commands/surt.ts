@@ -1,8 +1,7 @@
 import { LF } from "../../bytes/bytes.ts";
 import { type LineBatch, lineBatches } from "../../bytes/lines.ts";
 import { refuseForeignLine } from "../../input/line-kind.ts";
-import { surtRoom } from "../../map/lookup/answer-lines.ts";
-import { type BlockSink, BlockWriter } from "../../map/lookup/block-writer.ts";
+import { type BlockSink, BlockWriter, surtRoom } from "../../map/lookup/answer-lines.ts";
 import { openInput } from "../../files/input-file.ts";
 import { openOutput } from "../../files/output-file.ts";
 import { lookupKeys } from "../../surt/key.ts";

@@ -6,7 +6,7 @@ import { INPUT_FORMATS } from "../../input/detect.ts";
 import { type CaptureFilter, CaptureSieve, joinFilters, PAPER_PRESET } from "../../input/filter.ts";
 import type { OptionTable, OptionValues } from "./command-line.ts";
 import { choice, parseDatetime, parsePositive, parseSize } from "./options.ts";
-import { threadsWithin } from "../../map/generate/memory.ts";
+import { threadsWithin } from "../../map/generate/key-table.ts";
 import type { Interrupt } from "../../interruption.ts";
 import { type Io, sourceDate } from "./io.ts";
 import { Progress } from "./messages.ts";

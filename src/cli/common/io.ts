@@ -3,7 +3,7 @@ import type { Interrupt } from "../../interruption.ts";
 import type { Program } from "../../files/processes/supervisor.ts";
 import { foreseenError } from "../../files/io-error.ts";
 import { isClosedPipe } from "../../files/output-file.ts";
-import type { BlockSink } from "../../map/lookup/block-writer.ts";
+import type { BlockSink } from "../../map/lookup/answer-lines.ts";
 
 /** Where messages go: standard error, or a test. */
 export interface MessageSink {

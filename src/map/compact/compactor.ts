@@ -1,22 +1,22 @@
 import { isDigit, ZERO } from "../../bytes/bytes.ts";
 import { frequencyIsZero } from "../../ukvs/frequency.ts";
 import { DEFAULT_FIELDS, type Fields } from "../../ukvs/header.ts";
-import { CompactorNodes } from "./compactor-nodes.ts";
-import { KEY_KIND } from "./key-shape.ts";
+import { CompactorNodes, RollUps, Voids } from "./roll-ups.ts";
+import {
+  KEY_KIND,
+  type Layer,
+  LAYER,
+  NONE,
+  rejectOrder,
+  separatorOf,
+  TreeWalk,
+  type TreeWork,
+} from "./key-tree.ts";
 import type { RowSink } from "./map-lines.ts";
-import type { Layer } from "./node-stack.ts";
-import { LAYER, NONE } from "./node-stack.ts";
 import type { SpillStore } from "../../files/scratch.ts";
-import type { WriteText } from "./pending-text.ts";
-import { PendingText } from "./pending-text.ts";
-import type { RollUpPolicy } from "./roll-up-policy.ts";
-import { RollUps } from "./roll-ups.ts";
-import { rejectOrder } from "./row-order.ts";
-import type { RowRange } from "./totals.ts";
-import { KeyedTotals, SingleTotal } from "./totals.ts";
-import type { TreeWork } from "./tree-walk.ts";
-import { separatorOf, TreeWalk } from "./tree-walk.ts";
-import { Voids } from "./voids.ts";
+import { PendingText, type WriteText } from "./pending-text.ts";
+import type { RollUpPolicy } from "./weight-policy.ts";
+import { KeyedTotals, type RowRange, SingleTotal } from "./totals.ts";
 
 export interface CompactorOptions {
   /** The columns of the map; more than one key keeps a sum for each value of the others. */

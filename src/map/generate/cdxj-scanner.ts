@@ -1,7 +1,5 @@
 import { LF } from "../../bytes/bytes.ts";
-import type { KeyRunScanner } from "./key-run-scanner.ts";
-import { SCANNER_REASONS } from "./key-run-scanner.ts";
-import type { ScannerFilter } from "./scanner-filter.ts";
+import { type KeyRunScanner, SCANNER_REASONS, type ScannerFilter } from "./key-run-scanner.ts";
 import { endsWithQuote, FACT, type JsonLayout } from "../../input/json-layout.ts";
 import { type KernelExports, startKernel } from "../../files/package-file.ts";
 

@@ -1,24 +1,24 @@
-import { joinBytes } from "../../bytes/bytes.ts";
-import { MAX_LINE_BYTES } from "../../bytes/lines.ts";
-import type { Damage } from "../../bytes/damage.ts";
-import { newDamageLog } from "../../bytes/damage.ts";
+import { joinBytes, LF } from "../../bytes/bytes.ts";
+import { MAX_LINE_BYTES, wholeLines } from "../../bytes/lines.ts";
+import { type Damage, type DamageLog, newDamageLog } from "../../bytes/damage.ts";
 import type { CaptureFilter } from "../../input/filter.ts";
-import { SizedHead } from "../../ukvs/header.ts";
-import type { IndexCounts } from "./index-counts.ts";
-import { countDamage } from "./index-counts.ts";
-import { IndexReader } from "./index-reader.ts";
+import { type Header, SizedHead, UkvsHeaders } from "../../ukvs/header.ts";
+import { countDamage, type IndexCounts, IndexReader } from "./index-reader.ts";
 import { KeyTable } from "./key-table.ts";
-import type { MapDescription } from "./map-headers.ts";
-import { mapHeaders } from "./map-headers.ts";
 import { MapRows } from "./map-rows.ts";
-import { mergeRuns } from "./merge-runs.ts";
-import type { IndexSource, OpenSource, SourceOptions } from "./open-source.ts";
-import { openSource, readSource } from "./open-source.ts";
-import type { RunIndex } from "./run.ts";
-import { memoryRun, RunReader, writeRun } from "./run.ts";
-import { checkSignal } from "../../interruption.ts";
-
-export type { IndexSource } from "./open-source.ts";
+import { memoryRun, mergeRuns, type RunIndex, RunReader, writeRun } from "./runs.ts";
+import { checkSignal, interruptibleChunks } from "../../interruption.ts";
+import { peek } from "../../bytes/peek.ts";
+import { MementoMapError, quote } from "../../errors.ts";
+import { containerRows } from "../../input/container-rows.ts";
+import {
+  type DetectedFormat,
+  detectFormat,
+  type InputFormat,
+  type KeyTrust,
+  trustedFormat,
+} from "../../input/detect.ts";
+import type { LineReader } from "../../input/index-input.ts";
 
 export interface GenerateMapOptions extends SourceOptions {
   readonly filter?: CaptureFilter | undefined;
@@ -105,4 +105,116 @@ export async function generateMap(
     counts: reader.counts,
     damages: damage.first,
   };
+}
+
+/**
+ * How the keys of a map were made: `surt`, as `surt()` makes them, or `index`, as they stood in the
+ * index and without a URI to compare them with.
+ */
+export type Canonicalization = "surt" | "index";
+
+/** What a map says about itself and its archive. */
+export interface MapDescription {
+  /** The archive's URI. */
+  readonly id?: string | undefined;
+  /** The archive's name, for people. */
+  readonly name?: string | undefined;
+  /** ISO 8601; when the index that the map was made from last changed. */
+  readonly updatedAt?: string | undefined;
+  /** The program that made the map, with its version. */
+  readonly generator?: string | undefined;
+  /** Whether the archive may hold more than the map tells: only its rows with 0 say absent. */
+  readonly isSample?: boolean | undefined;
+  /** How keys were made; see {@link Canonicalization}. */
+  readonly canonicalization?: Canonicalization | undefined;
+}
+
+export const MAP_CONTEXT = "https://git.io/mementomap";
+
+/** The headers of a new map. */
+export function mapHeaders(description: MapDescription, datetimeDigits: number): UkvsHeaders {
+  const { id, name, updatedAt, generator, canonicalization, isSample } = description;
+  const meta = {
+    ...(name === undefined ? {} : { name }),
+    type: "MementoMap",
+    ...(updatedAt === undefined ? {} : { updated_at: updatedAt }),
+    ...(generator === undefined ? {} : { generator }),
+    ...(canonicalization === undefined ? {} : { canonicalization }),
+    ...(isSample === true ? { sample: true } : {}),
+  };
+  const keys = datetimeDigits > 0 ? ["surt", "datetime"] : ["surt"];
+  const list: Header[] = [
+    { name: "context", value: [MAP_CONTEXT] },
+    { name: "fields", value: { keys, values: ["frequency"] } },
+    ...(id === undefined ? [] : [{ name: "id", value: { uri: id } }]),
+    { name: "meta", value: meta },
+  ];
+  return new UkvsHeaders(list);
+}
+
+/** An index to read: its bytes, decompressed, and a name for errors. */
+export interface IndexSource {
+  readonly name: string;
+  readonly chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+}
+
+export interface SourceOptions {
+  readonly format?: InputFormat | undefined;
+  /** Whether to trust key columns; by default only where a sample agrees with the URIs. */
+  readonly keys?: KeyTrust | undefined;
+  /** Which archive to take from logs and TimeMaps of aggregators. */
+  readonly archive?: string | undefined;
+  readonly maxLineBytes?: number | undefined;
+  /** Ends the work with MM_INTERRUPTED when it is aborted. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A source whose format has been made out. */
+export interface OpenSource {
+  readonly name: string;
+  readonly chunks: AsyncIterable<Uint8Array>;
+  readonly format: DetectedFormat;
+}
+
+const HEAD_BYTES = 1 << 16;
+
+/**
+ * Makes out the format of a source. Holds its first 64 KiB.
+ *
+ * @throws MM_BAD_INPUT when no format fits.
+ */
+export async function openSource(source: IndexSource, options: SourceOptions): Promise<OpenSource> {
+  const { head, chunks } = await peek(
+    interruptibleChunks(source.chunks, options.signal),
+    HEAD_BYTES,
+  );
+  const format = detectFormat(head, options.format ?? "auto", source.name);
+  const sample = head.length < HEAD_BYTES ? head : head.subarray(0, head.lastIndexOf(LF) + 1);
+  const name = source.name;
+  return { name, chunks, format: trustedFormat(format, sample, options.keys ?? "auto") };
+}
+
+/**
+ * Hands all lines of a source, or the rows of what it contains, to a reader. Holds one chunk and the
+ * longest line.
+ *
+ * @param damage where to note records that are broken, and to go on with the next.
+ * @throws MM_BAD_LINE and MM_LIMIT with source and line; MM_BAD_INPUT
+ */
+export async function readSource(
+  { name, chunks, format }: OpenSource,
+  reader: LineReader,
+  { maxLineBytes = MAX_LINE_BYTES, archive }: SourceOptions,
+  damage?: DamageLog,
+): Promise<void> {
+  reader.startPart(format);
+  const rows = containerRows(chunks, format, { source: name, maxLineBytes, archive, damage });
+  const linesRead = (): number => reader.partLines;
+  for await (const lines of wholeLines(rows, name, maxLineBytes, linesRead)) {
+    const fault = reader.readLines(lines, 0, lines.length);
+    if (fault === undefined) continue;
+    throw new MementoMapError(fault.code, `${fault.message}: ${quote(fault.line)}`, {
+      position: { source: name, line: fault.linesBefore + 1 },
+    });
+  }
 }

@@ -1,14 +1,61 @@
+import { stat } from "node:fs/promises";
 import { MAX_LINE_BYTES } from "../../bytes/lines.ts";
 import { MementoMapError, quote } from "../../errors.ts";
-import type { Canonicalization, MapDescription } from "./map-headers.ts";
+import type { Canonicalization, MapDescription } from "./generate-map.ts";
 import type { DamageLog } from "../../bytes/damage.ts";
-import { keyedByUri } from "../../input/detect.ts";
-import type { AddedMap } from "./added-map.ts";
-import { openAddedMap } from "./added-map.ts";
-import type { IndexInput, OpenOptions } from "../../input/index-input.ts";
-import { FileProgress } from "../../input/index-input.ts";
-import { openInputs } from "../../input/open-inputs.ts";
-import type { GenerateOptions } from "./generate-files.ts";
+import {
+  type DetectedFormat,
+  type InputFormat,
+  keyedByUri,
+  type KeyTrust,
+} from "../../input/detect.ts";
+import { FileProgress, type IndexInput, type OpenOptions } from "../../input/index-input.ts";
+import { openInputs, readHead } from "../../input/open-inputs.ts";
+import type { CaptureFilter } from "../../input/filter.ts";
+import type { InputStreams } from "../../files/input-file.ts";
+import type { Interrupt } from "../../interruption.ts";
+import { mapHeadOf, refuseCut, refuseEmpty } from "../lookup/map-head.ts";
+import type { UkvsHeaders } from "../../ukvs/header.ts";
+import { recognizeCompression } from "../../bytes/bytes.ts";
+import { ioError } from "../../files/io-error.ts";
+import {
+  compressedInput,
+  decompressedHead,
+  plainInput,
+  wholeLinesOf,
+} from "../../input/file-inputs.ts";
+
+export interface GenerateOptions {
+  readonly format?: InputFormat | undefined;
+  readonly filter?: CaptureFilter | undefined;
+  /** Maps to add the inputs to; the result is as if it were made from all their indexes. */
+  readonly add?: readonly string[] | undefined;
+  /** Whether to trust key columns; by default only where a sample agrees with the URIs. */
+  readonly keys?: KeyTrust | undefined;
+  /** Which archive to take from logs and TimeMaps of aggregators. */
+  readonly archive?: string | undefined;
+  /** Count captures of the same URI and time once; always done for logs and TimeMaps. */
+  readonly distinct?: boolean | undefined;
+  /** Count originals too. */
+  readonly originals?: boolean | undefined;
+  /** Digits of the datetime to split rows by, 0 (the default) to 14. */
+  readonly datetimeDigits?: number | undefined;
+  /** Count and leave out lines and stretches that cannot be read, instead of failing. */
+  readonly skipBad?: boolean | undefined;
+  readonly description?: MapDescription | undefined;
+  /** What the whole run may hold; 512 MiB by default. */
+  readonly memoryBytes?: number | undefined;
+  readonly threads?: number | undefined;
+  /** The folder for scratch files. */
+  readonly scratch?: string | undefined;
+  /** Scratch files that a thread merges at once, at most; 128 by default. */
+  readonly maxOpenRuns?: number | undefined;
+  readonly maxLineBytes?: number | undefined;
+  readonly streams: InputStreams;
+  readonly interrupt?: Interrupt | undefined;
+  /** Told how many stored bytes were read since the last call. */
+  readonly onRead?: ((bytes: number) => void) | undefined;
+}
 
 /** What is to be done, found out before any work is. */
 export interface GeneratePlan {
@@ -138,4 +185,53 @@ function hasOurKeys({ format }: IndexInput, { keys }: GenerateOptions): boolean 
     return format.name !== "cdx" || format.columns.key === -1;
   }
   return format.container !== undefined || keys !== "column";
+}
+
+/** A map that an index is added to. */
+export interface AddedMap {
+  readonly input: IndexInput;
+  readonly headers: UkvsHeaders;
+}
+
+/**
+ * Opens a map to add to it. Its rows are read like those of an index.
+ *
+ * @throws MM_USAGE where its keys are not those that are asked for; MM_BAD_INPUT, MM_BAD_LINE and
+ *   MM_BAD_FREQUENCY when it is no map; MM_BAD_HEADER; MM_CUT, MM_EMPTY; MM_IO
+ */
+export async function openAddedMap(
+  path: string,
+  datetimeDigits: number,
+  options: OpenOptions,
+): Promise<AddedMap> {
+  const stats = await stat(path).catch((error: unknown) => {
+    throw ioError(error, path);
+  });
+  const stored = await readHead(path);
+  const isCompressed = recognizeCompression(stored) !== undefined;
+  const head = isCompressed ? await decompressedHead(path, { damage: options.damage }) : stored;
+  const mapHead = mapHeadOf(wholeLinesOf(head), path);
+  const { headers, bodyOffset } = mapHead;
+  // How long a compressed map is will be known when it has been read.
+  if (isCompressed) refuseEmpty(mapHead, head.length, path);
+  else refuseCut(mapHead, stats.size, path);
+  checkKeys(headers, datetimeDigits, path);
+  const format: DetectedFormat = { name: "map", datetimeDigits };
+  const expected = headers.size === undefined ? undefined : { stated: headers.size, bodyOffset };
+  const file = { path, source: path, size: stats.size, expected };
+  const input = isCompressed
+    ? compressedInput(file, format, options)
+    : plainInput(path, stats.size, format);
+  return { input, headers };
+}
+
+function checkKeys({ fields }: UkvsHeaders, datetimeDigits: number, path: string): void {
+  const wanted = datetimeDigits > 0 ? "surt datetime" : "surt";
+  if (fields.keys.join(" ") === wanted && fields.values.join(" ") === "frequency") return;
+  throw new MementoMapError(
+    "MM_USAGE",
+    `cannot be added to: it has the columns ${[...fields.keys, ...fields.values].join(", ")}, and ` +
+      `${wanted.replace(" ", ", ")}, frequency are made; give the --by it was made with, or use merge`,
+    { position: { source: path } },
+  );
 }

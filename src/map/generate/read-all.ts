@@ -1,12 +1,12 @@
+import { closeSync, openSync } from "node:fs";
 import { MementoMapError, quote } from "../../errors.ts";
-import type { DamageLog } from "../../bytes/damage.ts";
-import { addDamageLog } from "../../bytes/damage.ts";
-import type { IndexInput, Part } from "../../input/index-input.ts";
-import type { Lane } from "./lane.ts";
+import { addDamageLog, type DamageLog } from "../../bytes/damage.ts";
+import type { FileProgress, IndexInput, Part, RangeTask } from "../../input/index-input.ts";
+import type { Lane } from "./job.ts";
 import type { GeneratePlan } from "./plan.ts";
-import { ReadReporter } from "./read-reporter.ts";
-import { Shares } from "./shares.ts";
-import { KeyCuts } from "./key-cuts.ts";
+import { cutAfter } from "../../files/input-file.ts";
+import { ioError } from "../../files/io-error.ts";
+import { CLOSE_PAREN, QUESTION } from "../../bytes/bytes.ts";
 
 /** Says that an input has to be read again, with keys made from its URIs. */
 export class KeysDiffer extends Error {
@@ -176,5 +176,157 @@ class PartLines {
   /** Says how many lines this part has; only the first call counts. */
   settle(lines: number): void {
     this.#settle?.(lines);
+  }
+}
+
+/** How far a better place for a cut is looked for. */
+const SEARCHED_BYTES = 1 << 20;
+
+/**
+ * Moves the cuts between ranges of a file to where keys can be told apart, if that is near: then all
+ * keys of a part of a sorted file come before those of the next.
+ *
+ * A cut is looked for when a part beside it is asked for, and without a pause: a pause would last as
+ * long as whatever else this thread does.
+ */
+export class KeyCuts {
+  readonly #parts: readonly Part[];
+  readonly #ranges: readonly RangeTask[];
+  readonly #cuts = new Map<number, number>();
+  #file: number | undefined;
+
+  constructor(parts: readonly Part[]) {
+    this.#parts = parts;
+    this.#ranges = parts.map(({ task }) => task as RangeTask); // what a ranged input has
+  }
+
+  /** @throws MM_IO */
+  part(n: number): Part {
+    return {
+      ...this.#parts[n],
+      task: { ...this.#ranges[n], start: this.#cut(n), end: this.#cut(n + 1) },
+    };
+  }
+
+  close(): void {
+    if (this.#file !== undefined) closeSync(this.#file);
+  }
+
+  #cut(n: number): number {
+    const cut = this.#cuts.get(n) ?? this.#findCut(n);
+    this.#cuts.set(n, cut);
+    return cut;
+  }
+
+  #findCut(n: number): number {
+    if (n === this.#ranges.length) return this.#ranges[n - 1].end;
+    const { path, start, end } = this.#ranges[n];
+    if (n === 0) return start;
+    try {
+      this.#file ??= openSync(path, "r");
+      return cutAfter(this.#file, start, Math.min(end, start + SEARCHED_BYTES), isKeyCut) ?? start;
+    } catch (error) {
+      throw ioError(error, path);
+    }
+  }
+}
+
+/**
+ * Whether a sorted index can be cut between two rows so that every key of a row behind the cut comes
+ * after all keys before it.
+ *
+ * Keys are key columns without their query, which breaks the order: `/a?x`, whose key is `/a`, stands
+ * behind `/a/b`. Across a cut that can only happen to a key that both rows begin with, and only if
+ * the row behind goes on with a byte that sorts before `?`. So a cut is good between two hosts, and
+ * within one where the paths differ, and everything up to there sorts behind `?`: letters.
+ *
+ * Both are key columns, `before` the one of the last row before the cut.
+ */
+export function isKeyCut(before: Uint8Array, key: Uint8Array): boolean {
+  const limit = Math.min(before.length, key.length);
+  let shared = 0;
+  while (shared < limit && before[shared] === key[shared]) shared++;
+  if (shared === key.length || (shared < before.length && before[shared] > key[shared]))
+    return false;
+  const hostEnd = key.indexOf(CLOSE_PAREN);
+  if (hostEnd === -1 || hostEnd >= shared) return true;
+  // The slash that begins the path is there in every row of the host.
+  for (let i = hostEnd + 2; i <= shared; i++) if (key[i] <= QUESTION) return false;
+  return shared > hostEnd + 1;
+}
+
+/** A stretch with fewer parts left is left to its own lanes: to take one means that lanes must merge. */
+const WORTH_TAKING = 4;
+
+interface Stretch {
+  /** The first part that nobody has. */
+  next: number;
+  /** Behind the last part that nobody has. */
+  end: number;
+}
+
+/**
+ * Hands out the parts of a file, by number.
+ *
+ * Lanes work in pairs, one from the start of a stretch, the other from its end. They meet wherever
+ * they do, so that the slower of two is not waited for, and still the keys of a sorted file do not
+ * overlap. Lanes of other stretches help only where much is left.
+ */
+export class Shares {
+  readonly #stretches: readonly Stretch[];
+
+  constructor(parts: number, lanes: number) {
+    const firstOf = (lane: number): number => Math.floor((parts * Math.min(lane, lanes)) / lanes);
+    this.#stretches = Array.from({ length: Math.ceil(lanes / 2) }, (_, pair) => ({
+      next: firstOf(2 * pair),
+      end: firstOf(2 * pair + 2),
+    }));
+  }
+
+  /** The next part for a lane. */
+  take(lane: number): number | undefined {
+    const own = this.#stretches[lane >> 1];
+    if (own.next < own.end) return lane % 2 === 0 ? own.next++ : --own.end;
+    const fullest = this.#stretches.reduce((a, b) => (left(b) > left(a) ? b : a));
+    return left(fullest) < WORTH_TAKING ? undefined : --fullest.end;
+  }
+}
+
+function left({ next, end }: Stretch): number {
+  return end - next;
+}
+
+const INTERVAL_MS = 200;
+
+/** Adds up what all threads have read, and tells about it a few times a second. */
+export class ReadReporter {
+  readonly #progress: FileProgress;
+  readonly #onRead: ((bytes: number) => void) | undefined;
+  readonly #timer: NodeJS.Timeout | undefined;
+  #told = 0;
+  #ofFiles = 0;
+
+  constructor(progress: FileProgress, onRead: ((bytes: number) => void) | undefined) {
+    this.#progress = progress;
+    this.#onRead = onRead;
+    this.#timer = onRead === undefined ? undefined : setInterval(() => this.add(0), INTERVAL_MS);
+  }
+
+  /** Counts bytes of a part, and what the threads have read of whole files since the last call. */
+  add(bytes: number): void {
+    const ofFiles = this.#progress.bytes;
+    const more = bytes + ofFiles - this.#ofFiles;
+    this.#ofFiles = ofFiles;
+    this.#told += more;
+    if (more > 0) this.#onRead?.(more);
+  }
+
+  /** Takes everything back: it will be read again. */
+  takeBack(): void {
+    this.#onRead?.(-this.#told);
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
   }
 }

@@ -1,7 +1,5 @@
 import { serve } from "../../threads/serve.ts";
-import type { JobOptions } from "./job.ts";
-import { GenerateJob } from "./job.ts";
-import type { LaneRequest } from "./lane.ts";
+import { GenerateJob, type JobOptions, type LaneRequest } from "./job.ts";
 
 let job: GenerateJob;
 

@@ -3,14 +3,18 @@ import {
   BANG,
   CLOSE_PAREN,
   COMMA,
+  DELETE,
   isPlainText,
   LF,
   OPEN_BRACE,
   QUESTION,
   QUOTE,
+  SPACE,
   STAR,
+  TAB,
 } from "../../bytes/bytes.ts";
-import { isMementoMapError, MementoMapError, quote } from "../../errors.ts";
+import { EMPTY_HASH, extendHash, RowTable } from "./row-table.ts";
+import { isMementoMapError, MementoMapError, type Position, quote } from "../../errors.ts";
 import { currentSpelling } from "../../surt/key.ts";
 import {
   columnEnd,
@@ -22,14 +26,96 @@ import {
 } from "../../ukvs/record.ts";
 import { parseFrequency } from "../../ukvs/frequency.ts";
 import { checkSize } from "../../ukvs/header.ts";
-import { isKeyEnd, lineEnd, nextLine } from "./line-bounds.ts";
+import {
+  checkRowStart,
+  columnStart,
+  isKeyEnd,
+  isNone,
+  lineEnd,
+  nextLine,
+  type RowLayout,
+} from "./map-row.ts";
 import type { KeyKinds } from "./key-walk.ts";
 import type { MapHead } from "./map-head.ts";
-import { columnStart, isNone, type RowLayout } from "./map-row.ts";
-import { PrefixHash } from "./prefix-hash.ts";
-import { checkRowStart } from "./row-start.ts";
-import { RowTable } from "./row-table.ts";
-import { checkText } from "./row-text.ts";
+
+/**
+ * Hashes the keys that start the rows of a map, one row after the other.
+ *
+ * Neighbours in a sorted map have most of their keys in common. So the hash up to each byte of the
+ * last key is kept, and only what a key does not share with the last one is hashed.
+ */
+export class PrefixHash {
+  /** Behind the key. */
+  end = 0;
+  hash = EMPTY_HASH;
+  hasStar = false;
+  /** How the key compares with the last one, by bytes: negative, 0 or positive. */
+  order = 0;
+  readonly #bytes: Uint8Array;
+  readonly #view: DataView;
+  #start = 0;
+  #length = 0;
+  /** The hash of so many bytes of the last key. */
+  #hashes: Int32Array = Int32Array.of(EMPTY_HASH, 0, 0, 0);
+  /** Where the first `*` of the last key is, from its start. */
+  #star = Number.POSITIVE_INFINITY;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  /** Takes the key that starts at `start`; false, with nothing done but `end`, if it is empty. */
+  take(start: number): boolean {
+    const bytes = this.#bytes;
+    const shared = this.#sharedWithLast(start);
+    let star = this.#star < shared ? this.#star : Number.POSITIVE_INFINITY;
+    let hashes = this.#hashes;
+    let hash = hashes[shared];
+    let length = shared;
+    for (let byte = bytes[start + length]; byte > SPACE; byte = bytes[start + length]) {
+      if (byte === STAR && star > length) star = length;
+      hash = extendHash(hash, byte);
+      if (++length === hashes.length) hashes = this.#grow();
+      hashes[length] = hash;
+      if (start + length >= bytes.length) break;
+    }
+    this.end = start + length;
+    if (length === 0) return false;
+    this.order = this.#compare(start, shared, length);
+    this.hash = hash;
+    this.hasStar = star < length;
+    this.#star = star;
+    this.#start = start;
+    this.#length = length;
+    return true;
+  }
+
+  #sharedWithLast(start: number): number {
+    const view = this.#view;
+    const last = this.#start;
+    const left = view.byteLength - start;
+    const limit = this.#length < left ? this.#length : left;
+    let i = 0;
+    while (i + 4 <= limit && view.getInt32(start + i, true) === view.getInt32(last + i, true)) {
+      i += 4;
+    }
+    while (i < limit && view.getUint8(start + i) === view.getUint8(last + i)) i++;
+    return i;
+  }
+
+  #compare(start: number, shared: number, length: number): number {
+    if (shared === length || shared === this.#length) return length - this.#length;
+    return this.#bytes[start + shared] - this.#bytes[this.#start + shared];
+  }
+
+  #grow(): Int32Array {
+    const larger = new Int32Array(this.#hashes.length * 2);
+    larger.set(this.#hashes);
+    this.#hashes = larger;
+    return larger;
+  }
+}
 
 /** The keys of a map with the offsets of their first rows, and what kinds of keys there are. */
 export interface IndexedRows extends KeyKinds {
@@ -295,4 +381,46 @@ function apart(
     `the rows of key ${key} do not stand together; sort the map by bytes`,
     { position },
   );
+}
+
+const strictDecoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/**
+ * Checks that whole lines are text; `first` is the place of the first of them.
+ *
+ * @throws MM_BAD_LINE for control characters and bytes that are not UTF-8.
+ */
+export function checkText(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  first: Position & { readonly line: number },
+): void {
+  let { line } = first;
+  for (let at = start; at < end; line++) {
+    const stop = lineEnd(bytes, at);
+    const fault = faultOf(bytes, at, stop);
+    if (fault !== undefined) {
+      throw new MementoMapError("MM_BAD_LINE", `the line looks binary: ${fault}`, {
+        position: { source: first.source, line },
+      });
+    }
+    at = nextLine(bytes, stop);
+  }
+}
+
+function faultOf(bytes: Uint8Array, start: number, end: number): string | undefined {
+  let isAscii = true;
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at];
+    if ((byte < SPACE && byte !== TAB) || byte === DELETE) return "it holds a control character";
+    if (byte > DELETE) isAscii = false;
+  }
+  if (isAscii) return undefined;
+  try {
+    strictDecoder.decode(bytes.subarray(start, end));
+    return undefined;
+  } catch {
+    return "it is not UTF-8";
+  }
 }

@@ -6,17 +6,16 @@ import type { UkvsHeaders } from "../../ukvs/header.ts";
 import type { ByteSource } from "../../bytes/byte-source.ts";
 import {
   type Answer,
-  type KeyAnswer,
-  type LookupOptions,
+  answerFromRows,
   findBySpelling,
+  type KeyAnswer,
   lookupByKeys,
+  type LookupOptions,
+  lookupPeriod,
   type MapLookup,
 } from "./lookup.ts";
-import { readMapHead, refuseCut } from "./map-head.ts";
-import { type RowLayout, rowLayout, type RowRange } from "./map-row.ts";
-import { PageRange } from "./page-range.ts";
-import { answerFromRows, lookupPeriod } from "./row-answer.ts";
-import { checkRowStart } from "./row-start.ts";
+import { PageRange, readMapHead, refuseCut } from "./map-head.ts";
+import { checkRowStart, type RowLayout, rowLayout, type RowRange } from "./map-row.ts";
 import { type SourceLine, SourceLines, type SourceLinesOptions } from "./source-lines.ts";
 import { checkSignal } from "../../interruption.ts";
 

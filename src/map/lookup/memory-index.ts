@@ -7,18 +7,27 @@ import { columnEnd, type DatetimeRange, skipBlanks } from "../../ukvs/record.ts"
 import { frequencyIsZero } from "../../ukvs/frequency.ts";
 import type { UkvsHeaders } from "../../ukvs/header.ts";
 import { type IndexedRows, RowIndexer, type RowsToIndex } from "./index-rows.ts";
-import { isKeyEnd, keyEnd, lineEnd, nextLine } from "./line-bounds.ts";
+import {
+  columnStart,
+  isKeyEnd,
+  isNone,
+  keyEnd,
+  lineEnd,
+  nextLine,
+  type RowLayout,
+  rowLayout,
+  type RowRange,
+} from "./map-row.ts";
 import {
   type Answer,
   answerAt,
+  answerFromRows,
   type KeyAnswer,
   type LookupOptions,
+  lookupPeriod,
   type MapLookup,
 } from "./lookup.ts";
-import { mapHeadOf, refuseCut } from "./map-head.ts";
-import { columnStart, isNone, type RowLayout, rowLayout, type RowRange } from "./map-row.ts";
-import { PageRange } from "./page-range.ts";
-import { answerFromRows, lookupPeriod } from "./row-answer.ts";
+import { mapHeadOf, PageRange, refuseCut } from "./map-head.ts";
 import { RowFinder } from "./row-finder.ts";
 import { checkSignal } from "../../interruption.ts";
 

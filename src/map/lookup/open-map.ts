@@ -1,9 +1,13 @@
-import { MemoryIndex, MAX_INDEX_BYTES } from "./memory-index.ts";
+import { open, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { MAX_INDEX_BYTES, MemoryIndex } from "./memory-index.ts";
 import type { MapLookup } from "./lookup.ts";
 import { MapSearch } from "./map-search.ts";
-import { type FileSource, openInput } from "../../files/input-file.ts";
-import type { MapStreams } from "./map-sources.ts";
-import { openPlain } from "./map-sources.ts";
+import { FileSource, type InputStreams, openInput } from "../../files/input-file.ts";
+import { recognizeCompression } from "../../bytes/bytes.ts";
+import { ioError } from "../../files/io-error.ts";
+import { withTempDir } from "../../files/scratch.ts";
+import type { Interrupt } from "../../interruption.ts";
 
 /** A map that can be looked up, and the index over it if it is held in memory. */
 export interface OpenMap {
@@ -63,4 +67,86 @@ async function wholeInput(path: string, io: MapStreams): Promise<Uint8Array> {
   const blocks: Uint8Array[] = [];
   for await (const chunk of input.chunks) blocks.push(chunk);
   return Buffer.concat(blocks);
+}
+
+/** Where `-` is read from, and what may stop the reading. */
+export interface MapStreams extends InputStreams {
+  readonly interrupt?: Interrupt | undefined;
+}
+
+export interface MapSourceOptions {
+  readonly io: MapStreams;
+  /** The folder for scratch files. */
+  readonly tmp?: string | undefined;
+}
+
+/**
+ * Opens maps for reading at random, and closes them after use.
+ *
+ * What cannot be read at random, compressed files and standard input, is first written to a
+ * scratch file, so memory stays flat whatever the size.
+ *
+ * @throws `MM_IO`, and the errors of decompressing.
+ */
+export async function withMapSources<T>(
+  paths: readonly string[],
+  options: MapSourceOptions,
+  use: (sources: readonly FileSource[]) => Promise<T>,
+): Promise<T> {
+  const sources: FileSource[] = [];
+  try {
+    const plain: (FileSource | undefined)[] = [];
+    for (const path of paths) {
+      const source = await openPlain(path);
+      plain.push(source);
+      if (source !== undefined) sources.push(source);
+    }
+    if (sources.length === paths.length) return await use(sources);
+    const { io, tmp } = options;
+    return await withTempDir({ parent: tmp, interrupt: io.interrupt }, async (folder) => {
+      const all: FileSource[] = [];
+      for (const [index, path] of paths.entries()) {
+        const source = plain[index] ?? (await spooled(path, join(folder, String(index)), io));
+        if (plain[index] === undefined) sources.push(source);
+        all.push(source);
+      }
+      return use(all);
+    });
+  } finally {
+    await Promise.all(sources.map((source) => source.close()));
+  }
+}
+
+/** The file, unless it is compressed, a pipe, or standard input. */
+export async function openPlain(path: string): Promise<FileSource | undefined> {
+  if (path === "-") return undefined;
+  const stats = await stat(path).catch((error: unknown) => {
+    throw ioError(error, path);
+  });
+  if (!stats.isFile() && !stats.isDirectory()) return undefined;
+  const source = await FileSource.open(path);
+  let isPlain = false;
+  try {
+    isPlain = recognizeCompression(await source.read(0, 4)) === undefined;
+    return isPlain ? source : undefined;
+  } finally {
+    if (!isPlain) await source.close();
+  }
+}
+
+async function spooled(path: string, scratchPath: string, io: MapStreams): Promise<FileSource> {
+  const input = await openInput(path, io, { signal: io.interrupt?.signal });
+  try {
+    const scratch = await open(scratchPath, "wx");
+    try {
+      for await (const chunk of input.chunks) await scratch.writeFile(chunk);
+    } finally {
+      await scratch.close();
+    }
+  } catch (error) {
+    throw ioError(error, scratchPath);
+  } finally {
+    await input.close();
+  }
+  return FileSource.open(scratchPath, input.name);
 }

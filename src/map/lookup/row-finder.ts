@@ -2,12 +2,10 @@ import { asciiSurt } from "../../surt/key-bytes.ts";
 import { lookupKeys } from "../../surt/key.ts";
 import type { DatetimeRange } from "../../ukvs/record.ts";
 import type { IndexedRows } from "./index-rows.ts";
-import { EMPTY_HASH, extendHashRange } from "./key-hash.ts";
-import { KeyScan } from "./key-scan.ts";
-import { COMMA_STAR, KeyWalk } from "./key-walk.ts";
-import { isKeyEnd } from "./line-bounds.ts";
-import { olderSpellings } from "./map-row.ts";
-import type { PageRange } from "./page-range.ts";
+import { EMPTY_HASH, extendHashRange } from "./row-table.ts";
+import { COMMA_STAR, KeyScan, KeyWalk } from "./key-walk.ts";
+import { isKeyEnd, olderSpellings } from "./map-row.ts";
+import type { PageRange } from "./map-head.ts";
 
 const NOTHING: Uint8Array = new Uint8Array(0);
 const encoder = new TextEncoder();

@@ -10,8 +10,10 @@ import {
   type OutputStreams,
   withOutput,
 } from "../../files/output-file.ts";
-import { mapRecordsIn } from "./file-kind.ts";
+import { mapRecordsIn } from "./output-guard.ts";
 import { withTempDir } from "../../files/scratch.ts";
+import type { MergeOptions } from "../merge.ts";
+import { FileSource } from "../../files/input-file.ts";
 
 /** A stretch of a map that others write. */
 export interface RowsPlace {
@@ -147,4 +149,29 @@ async function filled<T>(
   }
   await map.finish();
   return result;
+}
+
+/**
+ * Runs `use` with a map in the form that writers produce: the map merged alone, in a file of the
+ * folder `scratch`. Messages call it as the map.
+ *
+ * @throws as mergeMaps, and MM_IO
+ */
+export async function withCanonicalMap<T>(
+  source: FileSource,
+  scratch: string,
+  options: MergeOptions,
+  use: (canonical: FileSource) => Promise<T>,
+): Promise<T> {
+  const path = join(scratch, "canonical.ukvs");
+  // Loaded when it is needed, which is rare.
+  const { mergeMaps } = await import("../merge.ts");
+  const streams = { stdout: process.stdout, isScratch: true, force: true };
+  await withMapOutput(path, streams, (output) => mergeMaps([source], output, options));
+  const canonical = await FileSource.open(path, source.name);
+  try {
+    return await use(canonical);
+  } finally {
+    await canonical.close();
+  }
 }

@@ -12,8 +12,7 @@ import {
 import { bodyStart, type HttpClient, type HttpResponse } from "../../http/http-client.ts";
 import { parseLinkHeader } from "../../memento/links.ts";
 import { formatAmount, isMementoMapError } from "../../errors.ts";
-import { mapHeadOf } from "../../map/lookup/map-head.ts";
-import { type PageMark, pageMark } from "../../map/lookup/page-range.ts";
+import { mapHeadOf, type PageMark, pageMark } from "../../map/lookup/map-head.ts";
 import { validateMap } from "../../map/validate.ts";
 import { startsHeader, type UkvsHeaders } from "../../ukvs/header.ts";
 import { decompressed } from "../../files/decompress.ts";

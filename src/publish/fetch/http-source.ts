@@ -11,7 +11,7 @@ import {
   type MapLookup,
 } from "../../map/lookup/lookup.ts";
 import { MapSearch } from "../../map/lookup/map-search.ts";
-import { PageRange } from "../../map/lookup/page-range.ts";
+import { PageRange } from "../../map/lookup/map-head.ts";
 import { surt as surtOf } from "../../surt/surt.ts";
 import type { UkvsHeaders } from "../../ukvs/header.ts";
 import { pageLink, pageVersion, refused } from "./discover.ts";

@@ -7,8 +7,12 @@ import type { HostedMap } from "./hosted-map.ts";
 import { badRequest, notFound, type Problem, sendProblem, writeBlock } from "../../http/send.ts";
 import { type LookupQuery, lookupQuery } from "../../http/target.ts";
 import { lineBatches } from "../../bytes/lines.ts";
-import { answerJson, answerLine, AnswerWriter } from "../../map/lookup/answer-lines.ts";
-import { BlockWriter } from "../../map/lookup/block-writer.ts";
+import {
+  answerJson,
+  answerLine,
+  AnswerWriter,
+  BlockWriter,
+} from "../../map/lookup/answer-lines.ts";
 import type { MemoryIndex } from "../../map/lookup/memory-index.ts";
 import { decompressed } from "../../files/decompress.ts";
 import type { MapVersion } from "./map-version.ts";

@@ -1,4 +1,4 @@
-import type { ChildrenFit } from "../../map/compact/fit/children-fit.ts";
+import type { ChildrenFit } from "../../map/compact/fit.ts";
 import type { FaultTally, LineCounts } from "./capture-tally.ts";
 import type { DepthRow, HeapsFit, ReductionCurve } from "./depth-statistics.ts";
 import type { CurvePoint, DistributionSummary } from "./histogram.ts";

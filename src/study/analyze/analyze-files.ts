@@ -7,8 +7,8 @@ import { summarize } from "./summarize.ts";
 import { MAX_LINE_BYTES } from "../../bytes/lines.ts";
 import type { InputFormat, KeyTrust } from "../../input/detect.ts";
 import type { CaptureFilter } from "../../input/filter.ts";
-import { tableBytes } from "../../map/generate/memory.ts";
-import { ReadReporter } from "../../map/generate/read-reporter.ts";
+import { tableBytes } from "../../map/generate/key-table.ts";
+import { ReadReporter } from "../../map/generate/read-all.ts";
 import {
   type CombineOptions,
   combineRuns,
@@ -30,8 +30,7 @@ import {
   InlineAnalyzeLane,
   ThreadAnalyzeLane,
 } from "./lane.ts";
-import { cutRuns } from "../../map/generate/cut-runs.ts";
-import { mergeRuns, type VisitKey } from "../../map/generate/merge-runs.ts";
+import { cutRuns, mergeRuns, type VisitKey } from "../../map/generate/runs.ts";
 
 export interface AnalyzeFilesOptions extends InterruptOptions {
   readonly format?: InputFormat | undefined;

@@ -1,11 +1,19 @@
 import { joinBytes } from "../../bytes/bytes.ts";
 import { MAX_LINE_BYTES } from "../../bytes/lines.ts";
 import { KeyTable } from "../../map/generate/key-table.ts";
-import { mergeRuns } from "../../map/generate/merge-runs.ts";
-import type { IndexSource, SourceOptions } from "../../map/generate/open-source.ts";
-import { openSource, readSource } from "../../map/generate/open-source.ts";
-import type { RunIndex } from "../../map/generate/run.ts";
-import { memoryRun, RunReader, writeRun } from "../../map/generate/run.ts";
+import {
+  memoryRun,
+  mergeRuns,
+  type RunIndex,
+  RunReader,
+  writeRun,
+} from "../../map/generate/runs.ts";
+import {
+  type IndexSource,
+  openSource,
+  readSource,
+  type SourceOptions,
+} from "../../map/generate/generate-map.ts";
 import type { CaptureFilter } from "../../input/filter.ts";
 import type { Analysis } from "./analysis.ts";
 import { CaptureScanner } from "./capture-scanner.ts";

@@ -1,6 +1,6 @@
 import { type Ranked, TopList } from "./bounded.ts";
 import { COLON, COMMA, commonPrefix, isDigit, QUESTION, SLASH } from "../../bytes/bytes.ts";
-import { KEY_KIND, KeyShape } from "../../map/compact/key-shape.ts";
+import { KEY_KIND, KeyShape } from "../../map/compact/key-tree.ts";
 import { yearOf } from "./faults.ts";
 import { Histogram } from "./histogram.ts";
 import { monthCode, originalLength } from "./original-key.ts";

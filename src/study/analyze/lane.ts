@@ -2,11 +2,10 @@ import { join } from "node:path";
 import { CaptureScanner, type ScannerOptions } from "./capture-scanner.ts";
 import type { TallyData } from "./capture-tally.ts";
 import { KeyTable } from "../../map/generate/key-table.ts";
-import { writeRun } from "../../map/generate/run.ts";
+import { writeRun } from "../../map/generate/runs.ts";
 import { readElsewhere } from "../../map/generate/read-elsewhere.ts";
 import { RangeBuffer, type ReadTask } from "../../input/index-input.ts";
-import { writingTo } from "../../map/generate/scratch-file.ts";
-import type { StoredRun } from "../../map/generate/stored-runs.ts";
+import { type StoredRun, writingTo } from "../../map/generate/stored-runs.ts";
 import { requiredFile } from "../../files/package-file.ts";
 import { Thread } from "../../threads/thread.ts";
 

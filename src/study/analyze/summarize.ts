@@ -1,4 +1,4 @@
-import { fitChildren } from "../../map/compact/fit/children-fit.ts";
+import { fitChildren } from "../../map/compact/fit.ts";
 import type {
   Analysis,
   CaptureTables,

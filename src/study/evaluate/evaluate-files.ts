@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { BudgetCompaction } from "../../map/compact/budget/budget-compaction.ts";
-import type { MissList } from "../../map/compact/budget/miss-list.ts";
+import type { MissList } from "../../map/compact/budget/misses.ts";
 import { compactMap } from "../../map/compact/compact-map.ts";
 import { AskedLookups } from "./asked-lookups.ts";
 import {
@@ -29,10 +29,9 @@ import type { CaptureFilter } from "../../input/filter.ts";
 import { headerText, UkvsHeaders } from "../../ukvs/header.ts";
 import { readMisses } from "../../map/compact/run/budget-files.ts";
 import { budgetKernels } from "../../map/compact/run/budget-kernels.ts";
-import { DEFAULT_MEMORY_BYTES } from "../../map/generate/memory.ts";
+import { DEFAULT_MEMORY_BYTES } from "../../map/generate/key-table.ts";
 import { openInput } from "../../files/input-file.ts";
-import type { MapStreams } from "../../map/lookup/map-sources.ts";
-import { openMap } from "../../map/lookup/open-map.ts";
+import { type MapStreams, openMap } from "../../map/lookup/open-map.ts";
 import { ScratchSpill, withTempDir } from "../../files/scratch.ts";
 import { forEachHeld, openTruth, type Truth } from "./truth.ts";
 

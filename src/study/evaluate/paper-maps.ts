@@ -3,7 +3,7 @@ import { LF } from "../../bytes/bytes.ts";
 import { wholeLines } from "../../bytes/lines.ts";
 import { compactMap } from "../../map/compact/compact-map.ts";
 import { openInput } from "../../files/input-file.ts";
-import type { MapStreams } from "../../map/lookup/map-sources.ts";
+import type { MapStreams } from "../../map/lookup/open-map.ts";
 import type { WeightOptions } from "../../map/compact/weight-policy.ts";
 
 /** A map of the paper's sweep, whole. */

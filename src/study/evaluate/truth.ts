@@ -21,7 +21,7 @@ import { generateFiles } from "../../map/generate/generate-files.ts";
 import { decompressedHead, wholeLinesOf } from "../../input/file-inputs.ts";
 import { openInput } from "../../files/input-file.ts";
 import { ioError } from "../../files/io-error.ts";
-import type { MapStreams } from "../../map/lookup/map-sources.ts";
+import type { MapStreams } from "../../map/lookup/open-map.ts";
 import { withMapOutput } from "../../map/output/map-output.ts";
 
 const FLUSH_LINES = 4096;

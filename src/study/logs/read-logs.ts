@@ -1,13 +1,11 @@
 import { join } from "node:path";
 import { lineBatches, MAX_LINE_BYTES } from "../../bytes/lines.ts";
 import { MementoMapError } from "../../errors.ts";
-import { KeyTable } from "../../map/generate/key-table.ts";
-import { writeRun } from "../../map/generate/run.ts";
+import { KeyTable, tableBytes } from "../../map/generate/key-table.ts";
+import { writeRun } from "../../map/generate/runs.ts";
 import { LogOverlap, type LogReport, logReport } from "./log-report.ts";
 import { LogTally } from "./log-tally.ts";
-import { tableBytes } from "../../map/generate/memory.ts";
-import { writingTo } from "../../map/generate/scratch-file.ts";
-import type { StoredRun } from "../../map/generate/stored-runs.ts";
+import { type StoredRun, writingTo } from "../../map/generate/stored-runs.ts";
 import { type InputStreams, openInput } from "../../files/input-file.ts";
 import type { Interrupt } from "../../interruption.ts";
 import { withTempDir } from "../../files/scratch.ts";

@@ -1,6 +1,6 @@
 import type { Analysis, Fault, MalformedValues, SubTreeRow } from "../analyze/analysis.ts";
 import type { HeapsFit } from "../analyze/depth-statistics.ts";
-import type { PowerLawFit } from "../../map/compact/fit/power-law.ts";
+import type { PowerLawFit } from "../../map/compact/fit.ts";
 import { dateOf, decimalNumber, fitQuality, percent, wholeNumber } from "./number-format.ts";
 import { shortened, TEXT_WIDTH, type TextTable, textTableLines } from "./table.ts";
 

@@ -1,6 +1,6 @@
 import type { Analysis } from "../analyze/analysis.ts";
 import type { DepthRow, ReductionCurve } from "../analyze/depth-statistics.ts";
-import type { PowerLawFit } from "../../map/compact/fit/power-law.ts";
+import type { PowerLawFit } from "../../map/compact/fit.ts";
 import { decimal, htmlTable, numbers, share, texts, whole } from "./table.ts";
 import { CHART, figureHtml, lineChart, px, type Series, svgDrawing } from "./charts.ts";
 import { fitQuality, shortNumber, shortPercent, wholeNumber } from "./number-format.ts";

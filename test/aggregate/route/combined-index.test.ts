@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { EMPTY_HASH, extendHashRange } from "../../../src/map/lookup/key-hash.ts";
+import { EMPTY_HASH, extendHashRange } from "../../../src/map/lookup/row-table.ts";
 import { Match, MemoryIndex } from "../../../src/map/lookup/memory-index.ts";
 import { CombinedIndex } from "../../../src/aggregate/route/combined-index.ts";
 import {

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { BudgetCompaction } from "../../../dist/map/compact/budget/budget-compaction.js";
 import { budgetKernels } from "../../../dist/map/compact/run/budget-kernels.js";
 import type { BudgetCompactionOptions } from "../../../dist/map/compact/budget/budget-compaction.js";
-import { MissList } from "../../../dist/map/compact/budget/miss-list.js";
+import { MissList } from "../../../dist/map/compact/budget/misses.js";
 import { key } from "./compaction-arbitraries.ts";
 import { byBytes } from "../../support/compaction-oracle.ts";
 import { isPlainKey } from "../../support/plain-key.ts";

@@ -2,11 +2,11 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 // The kernel exists only in the build.
 import { CompactKernel } from "../../../dist/map/compact/run/compact-kernel.js";
-import { ChosenPolicy } from "../../../dist/map/compact/budget/chosen-policy.js";
+import { ChosenPolicy } from "../../../dist/map/compact/budget/kernels.js";
 import { WeightPolicy } from "../../../dist/map/compact/weight-policy.js";
 import { Compactor } from "../../../src/map/compact/compactor.ts";
 import { MapLines } from "../../../src/map/compact/map-lines.ts";
-import { nodeName } from "../../../src/map/compact/budget/node-name.ts";
+import { nodeName } from "../../../src/map/compact/budget/survey.ts";
 import type { WeightOptions } from "../../../src/map/compact/weight-policy.ts";
 import { key } from "./compaction-arbitraries.ts";
 import { byBytes, compactByOracle } from "../../support/compaction-oracle.ts";

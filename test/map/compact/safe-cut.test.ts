@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isSafeCut } from "../../../src/map/compact/safe-cut.ts";
+import { isSafeCut } from "../../../src/map/compact/run/compact-files.ts";
 import { compactedRows, map, weight } from "./compaction-arbitraries.ts";
 
 function isSafe(before: string, key: string): boolean {

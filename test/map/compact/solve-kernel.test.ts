@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 // The kernel exists only in the build.
-import { FIELD, NodeTable } from "../../../dist/map/compact/budget/node-table.js";
+import { FIELD, NodeTable } from "../../../dist/map/compact/budget/survey.js";
 import { DECISION, solve } from "../../../dist/map/compact/budget/solve.js";
-import { openSolver } from "../../../dist/map/compact/run/solve-kernel.js";
+import { openSolver } from "../../../dist/map/compact/run/budget-kernels.js";
 import { pushTree, tree } from "./budget/tree-arbitrary.ts";
 
 /** What the records keep of solutions. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { compareBytes } from "../../../src/bytes/bytes.ts";
-import { isKeyCut } from "../../../src/map/generate/key-cut.ts";
+import { isKeyCut } from "../../../src/map/generate/read-all.ts";
 import { surtKeyBytes } from "../../../src/surt/key-bytes.ts";
 
 const encoder = new TextEncoder();

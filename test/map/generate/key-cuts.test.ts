@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { KeyCuts } from "../../../src/map/generate/key-cuts.ts";
+import { KeyCuts } from "../../../src/map/generate/read-all.ts";
 import type { Part, RangeTask } from "../../../src/input/index-input.ts";
 import { scratchDir } from "../../support/scratch.ts";
 

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { MapRows } from "../../../src/map/generate/map-rows.ts";
-import { ORIGINAL_MARK } from "../../../src/map/generate/row-key.ts";
+import { MapRows, ORIGINAL_MARK } from "../../../src/map/generate/map-rows.ts";
 import { bytesOf, byUnits, naiveCounts } from "./key-arbitraries.ts";
 
 const MARK = String.fromCharCode(ORIGINAL_MARK);

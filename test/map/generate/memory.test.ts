@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { tableBytes, threadsWithin } from "../../../src/map/generate/memory.ts";
+import { tableBytes, threadsWithin } from "../../../src/map/generate/key-table.ts";
 
 const MEBIBYTE = 2 ** 20;
 

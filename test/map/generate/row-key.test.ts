@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ORIGINAL_MARK, RowKey } from "../../../src/map/generate/row-key.ts";
-import type { RowKeyOptions } from "../../../src/map/generate/row-key.ts";
+import { ORIGINAL_MARK, RowKey, type RowKeyOptions } from "../../../src/map/generate/map-rows.ts";
 import { Capture } from "../../../src/input/capture.ts";
 import { surtKey } from "../../../src/surt/key.ts";
 import { lookupSurt } from "../lookup/map-arbitraries.ts";

@@ -1,12 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { cutRuns } from "../../../src/map/generate/cut-runs.ts";
+import {
+  cutRuns,
+  type KeyRange,
+  mergedKeys,
+  mergeRuns,
+  type ReadRun,
+  type RunIndex,
+  RunReader,
+  writeRun,
+} from "../../../src/map/generate/runs.ts";
 import type { SortedKeys } from "../../../src/map/generate/key-table.ts";
-import type { KeyRange } from "../../../src/map/generate/merge-runs.ts";
-import { mergedKeys, mergeRuns } from "../../../src/map/generate/merge-runs.ts";
-import { ORIGINAL_MARK } from "../../../src/map/generate/row-key.ts";
-import type { ReadRun, RunIndex } from "../../../src/map/generate/run.ts";
-import { RunReader, writeRun } from "../../../src/map/generate/run.ts";
+import { ORIGINAL_MARK } from "../../../src/map/generate/map-rows.ts";
 import { bytesOf, byUnits, key, keyCounts, naiveCounts, textOf } from "./key-arbitraries.ts";
 
 interface Run {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Shares } from "../../../src/map/generate/shares.ts";
+import { Shares } from "../../../src/map/generate/read-all.ts";
 
 function takenBy(shares: Shares, lane: number): number[] {
   const taken: number[] = [];

@@ -1,17 +1,16 @@
-import { headerText, type UkvsHeaders } from "../../../ukvs/header.ts";
+import { TreeSurvey } from "./tree-survey.ts";
+import { checkSize, headerText, type MapSize, UkvsHeaders } from "../../../ukvs/header.ts";
 import type { SpillStore } from "../../../files/scratch.ts";
-import { exclusionRows, Exclusions } from "./exclusions.ts";
-import { RowInserter } from "./insert-rows.ts";
-import type { BudgetKernels } from "./kernels.ts";
-import type { MissList } from "./miss-list.ts";
-import type { Plan } from "./plan.ts";
-import { leastRows, planRollUps } from "./plan.ts";
-import type { Prior } from "./prior.ts";
-import { estimatePrior } from "./prior.ts";
-import type { Solve } from "./solve.ts";
-import type { MapSurvey, ReadMap } from "./survey-map.ts";
-import { surveyMap } from "./survey-map.ts";
-import { chosenRows } from "./chosen-rows.ts";
+import { exclusionRows, Exclusions, type Solve } from "./solve.ts";
+import { type BudgetKernels, ChosenPolicy } from "./kernels.ts";
+import type { MissList } from "./misses.ts";
+import { leastRows, type Plan, planRollUps } from "./plan.ts";
+import { estimatePrior, type Prior } from "./prior.ts";
+import { MapLines } from "../map-lines.ts";
+import { NodeTable, type Survey } from "./survey.ts";
+import { hasPlainFields, type RowBlock, rowBlocks } from "../compact-map.ts";
+import { Compactor } from "../compactor.ts";
+import { compareRanges, joinBytes, LF, SPACE } from "../../../bytes/bytes.ts";
 
 export interface BudgetCompactionOptions {
   /** Named in errors. */
@@ -122,4 +121,213 @@ export class BudgetCompaction {
     const rest = inserter.rest();
     if (rest.length > 0) yield rest;
   }
+}
+
+/** Reads the same map again at every call. */
+export type ReadMap = () => AsyncIterable<Uint8Array>;
+
+export interface SurveyMapOptions {
+  /** Named in errors. */
+  readonly source: string;
+  readonly misses?: MissList | undefined;
+  readonly spill?: SpillStore | undefined;
+  readonly kernels?: BudgetKernels | undefined;
+}
+
+export interface MapSurvey {
+  readonly survey: Survey;
+  readonly headers: UkvsHeaders;
+}
+
+/**
+ * Surveys a map sorted by bytes. Reads it once, or from the start again if a kernel gives up.
+ *
+ * @throws MM_NOT_SORTED, MM_BAD_LINE, MM_BAD_FREQUENCY, MM_BAD_HEADER, with the place;
+ * MM_BAD_INPUT for a map with more key columns than the SURT; MM_PAGE, MM_CUT, MM_EMPTY
+ */
+export async function surveyMap(read: ReadMap, options: SurveyMapOptions): Promise<MapSurvey> {
+  const found = (await surveyPlainRows(read, options)) ?? (await surveyAnyRows(read, options));
+  checkSize(found.size, { records: found.rows }, options.source);
+  return found;
+}
+
+/** A survey, the number of rows read for it, and what the map states to hold. */
+interface CountedSurvey extends MapSurvey {
+  readonly rows: number;
+  readonly size: MapSize | undefined;
+}
+
+async function surveyPlainRows(
+  read: ReadMap,
+  { source, misses, spill, kernels }: SurveyMapOptions,
+): Promise<CountedSurvey | undefined> {
+  const kernel = kernels?.survey(new NodeTable(spill), misses);
+  if (kernel === undefined) return undefined;
+  let headers = new UkvsHeaders();
+  let size: MapSize | undefined;
+  for await (const block of rowBlocks(read(), source)) {
+    if (block.isFirst) {
+      if (!hasPlainFields(block.headers.fields)) return undefined;
+      ({ headers, size } = block);
+    }
+    if (!kernel.take(block.bytes)) return undefined;
+  }
+  if (!kernel.finish()) return undefined;
+  return { survey: kernel.survey(), headers, size, rows: kernel.rows };
+}
+
+async function surveyAnyRows(
+  read: ReadMap,
+  { source, misses, spill }: SurveyMapOptions,
+): Promise<CountedSurvey> {
+  const survey = new TreeSurvey({ misses, spill });
+  let lines: MapLines | undefined;
+  let headers = new UkvsHeaders();
+  let size: MapSize | undefined;
+  for await (const block of rowBlocks(read(), source)) {
+    if (lines === undefined) {
+      ({ headers, size } = block);
+      lines = new MapLines(survey, headers.fields);
+    }
+    const place = { source, firstLine: block.headLines + 1 };
+    lines.read(block.bytes, 0, block.bytes.length, place);
+  }
+  survey.end();
+  return { survey, headers, size, rows: lines?.rows ?? 0 };
+}
+
+const ALL = Number.POSITIVE_INFINITY;
+
+export interface ChosenRowsOptions {
+  /** Named in errors. */
+  readonly source: string;
+  readonly kernels?: BudgetKernels | undefined;
+}
+
+/**
+ * Rolls up chosen nodes: gives the rows of the smaller map, in blocks of whole ones.
+ *
+ * Reads the map once, or from the start again if a kernel gives up. Holds what is not decided yet:
+ * the pages of a host of which it is not known whether it has chosen sub-domains.
+ *
+ * @throws as surveyMap
+ */
+export async function* chosenRows(
+  read: ReadMap,
+  chosen: readonly number[],
+  options: ChosenRowsOptions,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const { source, kernels } = options;
+  const policy = new ChosenPolicy(chosen);
+  let given = yield* plainRows(rowBlocks(read(), source), policy, kernels);
+  if (given === ALL) return;
+  // The bytes are the same: what was given already is passed over.
+  for await (const block of anyRows(rowBlocks(read(), source), policy, source)) {
+    if (given < block.length) yield block.subarray(given);
+    given = Math.max(0, given - block.length);
+  }
+}
+
+/** By a kernel; returns how many bytes it gave before it gave up, or ALL. */
+async function* plainRows(
+  blocks: AsyncIterable<RowBlock>,
+  policy: ChosenPolicy,
+  kernels: BudgetKernels | undefined,
+): AsyncGenerator<Uint8Array, number, undefined> {
+  const written: Uint8Array[] = [];
+  let given = 0;
+  const kernel = kernels?.compact(policy, (bytes) => {
+    given += bytes.length;
+    written.push(bytes.slice());
+  });
+  if (kernel === undefined) return given;
+  for await (const { headers, bytes, isFirst } of blocks) {
+    if (isFirst && !hasPlainFields(headers.fields)) return given;
+    const isTaken = kernel.take(bytes);
+    yield* written.splice(0);
+    if (!isTaken) return given;
+  }
+  const isDone = kernel.finish();
+  yield* written.splice(0);
+  return isDone ? ALL : given;
+}
+
+async function* anyRows(
+  blocks: AsyncIterable<RowBlock>,
+  policy: ChosenPolicy,
+  source: string,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const written: Uint8Array[] = [];
+  let compactor: Compactor | undefined;
+  let lines: MapLines | undefined;
+  for await (const { headers, headLines, bytes } of blocks) {
+    const { fields } = headers;
+    compactor ??= new Compactor(policy, (rows) => void written.push(rows.slice()), { fields });
+    lines ??= new MapLines(compactor, fields);
+    lines.read(bytes, 0, bytes.length, { source, firstLine: headLines + 1 });
+    yield* written.splice(0);
+  }
+  compactor?.end();
+  yield* written.splice(0);
+}
+
+/**
+ * Puts rows into a map, in byte order, as its blocks go by. A row whose key the map has is left out.
+ *
+ * Holds the rows, and no block. Looks for the place of each row by halving, so that what lies
+ * between is only copied.
+ */
+export class RowInserter {
+  readonly #rows: readonly Uint8Array[];
+  #next = 0;
+
+  /** @param rows in byte order, each with its line end. */
+  constructor(rows: readonly Uint8Array[]) {
+    this.#rows = rows;
+  }
+
+  /** A block of whole lines, with the rows that belong before or between them. */
+  insertInto(block: Uint8Array): Uint8Array {
+    const parts: Uint8Array[] = [];
+    let from = 0;
+    for (; this.#next < this.#rows.length; this.#next++) {
+      const row = this.#rows[this.#next];
+      const at = placeOf(row, block, from);
+      if (at === block.length) break;
+      parts.push(block.subarray(from, at));
+      if (compareKeys(row, 0, block, at) !== 0) parts.push(row);
+      from = at;
+    }
+    if (parts.length === 0) return block;
+    return joinBytes([...parts, block.subarray(from)]);
+  }
+
+  /** The rows that come behind all blocks. */
+  rest(): Uint8Array {
+    const rest = this.#rows.slice(this.#next);
+    this.#next = this.#rows.length;
+    return joinBytes(rest);
+  }
+}
+
+/** Where the first line at or behind `from` begins whose key is not before that of a row. */
+function placeOf(row: Uint8Array, block: Uint8Array, from: number): number {
+  let [low, high] = [from, block.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const lineStart = Math.max(low, block.lastIndexOf(LF, middle - 1) + 1);
+    if (compareKeys(block, lineStart, row, 0) < 0) low = block.indexOf(LF, lineStart) + 1;
+    else high = lineStart;
+  }
+  return low;
+}
+
+function compareKeys(a: Uint8Array, aStart: number, b: Uint8Array, bStart: number): number {
+  return compareRanges(a, aStart, keyEnd(a, aStart), b, bStart, keyEnd(b, bStart));
+}
+
+function keyEnd(bytes: Uint8Array, start: number): number {
+  let end = start;
+  while (bytes[end] > SPACE) end++;
+  return end;
 }

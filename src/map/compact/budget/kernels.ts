@@ -1,9 +1,8 @@
 import type { WriteText } from "../pending-text.ts";
-import type { ChosenPolicy } from "./chosen-policy.ts";
-import type { MissList } from "./miss-list.ts";
-import type { NodeTable } from "./node-table.ts";
+import type { MissList } from "./misses.ts";
+import { nodeName, type NodeTable, type Survey } from "./survey.ts";
 import type { Solve } from "./solve.ts";
-import type { Survey } from "./survey.ts";
+import { CHOSEN, type RollUpPolicy } from "../weight-policy.ts";
 
 /**
  * Takes the rows of a map, if they are plain and in order, faster than others do.
@@ -28,4 +27,30 @@ export interface BudgetKernels {
   /** Finds the cheapest map at a price, as `solve` does without exclusions. */
   solver(table: NodeTable): Solve | undefined;
   compact(policy: ChosenPolicy, write: WriteText): PlainRows | undefined;
+}
+
+/** Rolls up the nodes that a plan has chosen, and no others. */
+export class ChosenPolicy implements RollUpPolicy {
+  readonly maxHostDepth: number = Number.POSITIVE_INFINITY;
+  readonly maxPathDepth: number = Number.POSITIVE_INFINITY;
+  /** Names of the nodes; see `nodeName`. */
+  readonly chosen: readonly number[];
+  #names: ReadonlySet<number> | undefined;
+
+  constructor(chosen: readonly number[]) {
+    this.chosen = chosen;
+  }
+
+  hostCutoff(_depth: number, key: Uint8Array, end: number): number {
+    return this.#cutoff(key, end);
+  }
+
+  pathCutoff(_depth: number, key: Uint8Array, end: number): number {
+    return this.#cutoff(key, end);
+  }
+
+  #cutoff(key: Uint8Array, end: number): number {
+    this.#names ??= new Set(this.chosen);
+    return this.#names.has(nodeName(key, end)) ? CHOSEN : Number.POSITIVE_INFINITY;
+  }
 }

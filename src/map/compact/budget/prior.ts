@@ -1,9 +1,104 @@
-import { LAYER } from "../node-stack.ts";
-import { ContentShares } from "./content-shares.ts";
-import { estimateStrength } from "./dirichlet.ts";
-import { FIELD } from "./node-table.ts";
-import type { NodeTable } from "./node-table.ts";
-import type { Survey } from "./survey.ts";
+import { LAYER } from "../key-tree.ts";
+import { FIELD, type NodeTable, type Survey } from "./survey.ts";
+
+/** Sub-trees up to this size are looked up: most are small, and powers are slow. */
+const KNOWN_POWERS = 1024;
+
+/** What the content of an archive alone says of lookups, given its exponent of Heaps' law. */
+export class ContentShares {
+  readonly heapsExponent: number;
+  readonly #powers: Float64Array;
+
+  constructor(heapsExponent: number) {
+    this.heapsExponent = heapsExponent;
+    this.#powers = Float64Array.from({ length: KNOWN_POWERS }, (_, n) => n ** heapsExponent);
+  }
+
+  /** How many observations the keys of a sub-tree are worth. */
+  evidence(keys: number): number {
+    return keys < KNOWN_POWERS ? this.#powers[keys] : keys ** this.heapsExponent;
+  }
+
+  /** The chance that a lookup which comes to a node asks for an unknown child. */
+  chanceOfNew(page: Float64Array, at: number): number {
+    const keys = page[at + FIELD.keys];
+    if (page[at + FIELD.layer] !== LAYER.host) {
+      const { heapsExponent } = this;
+      return 1 - heapsExponent + (heapsExponent * page[at + FIELD.children]) / (keys + 1);
+    }
+    const known = page[at + FIELD.subdomains];
+    const seen = page[at + FIELD.isSuffix] === 1 ? 0 : this.evidence(keys);
+    return (known + 0.5) / (known + seen + 1);
+  }
+}
+
+/** How many observed lookups the prior weighs at each kind of node. */
+export interface Strengths {
+  readonly betweenHosts: number;
+  readonly belowHosts: number;
+  readonly belowFolders: number;
+}
+
+/** The strengths tried: powers of two, which is finer than the likelihood can tell apart. */
+const TRIED: readonly number[] = Array.from({ length: 20 }, (_, i) => 2 ** (i - 2));
+
+/**
+ * Finds the strengths under which every missed lookup is best predicted by all others: the maximum
+ * of the leave-one-out likelihood of Dirichlet distributions around the content's shares.
+ *
+ * `scratch` must hold the summed evidence of the children. One pass over the table.
+ */
+export function estimateStrength(
+  table: NodeTable,
+  shares: ContentShares,
+  hosts: number,
+  misses: number,
+): Strengths {
+  const between = new Float64Array(TRIED.length);
+  const host = new Float64Array(TRIED.length);
+  const folder = new Float64Array(TRIED.length);
+  // For each slot: its misses, and the share of a unit of evidence.
+  const parentMisses: number[] = [];
+  const share: number[] = [];
+  table.forEachPageBackwards((page, _, count) => {
+    for (let at = count - 1; at >= 0; at--) {
+      const slot = page[at + FIELD.slot];
+      const parent = page[at + FIELD.parent];
+      const layer = page[at + FIELD.layer];
+      const count = page[at + FIELD.misses];
+      const own = shares.evidence(page[at + FIELD.keys]);
+      if (layer === LAYER.root) addLikelihood(between, count, own / hosts, misses);
+      const isNew = shares.chanceOfNew(page, at);
+      parentMisses[slot] = count;
+      share[slot] = (1 - isNew) / page[at + FIELD.scratch];
+      const likelihoods = layer === LAYER.host ? host : folder;
+      addLikelihood(likelihoods, page[at + FIELD.ownMisses], isNew, count);
+      if (parent > 0) {
+        const above = layer === LAYER.path ? folder : host;
+        addLikelihood(above, count, share[parent] * own, parentMisses[parent]);
+      }
+    }
+  });
+  return {
+    betweenHosts: best(between),
+    belowHosts: best(host),
+    belowFolders: best(folder),
+  };
+}
+
+/** Adds the log-likelihood of `count` of `total` lookups, each predicted by the others. */
+function addLikelihood(sums: Float64Array, count: number, share: number, total: number): void {
+  if (count === 0 || total < 2) return;
+  for (let i = 0; i < sums.length; i++) {
+    sums[i] += count * Math.log((count - 1 + TRIED[i] * share) / (total - 1 + TRIED[i]));
+  }
+}
+
+function best(likelihoods: Float64Array): number {
+  let at = 0;
+  for (let i = 1; i < likelihoods.length; i++) if (likelihoods[i] > likelihoods[at]) at = i;
+  return TRIED[at];
+}
 
 /** How an archive predicts the lookups that will miss; see docs/algorithms.md. */
 export interface Prior {

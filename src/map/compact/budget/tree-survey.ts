@@ -1,23 +1,158 @@
+import {
+  enlarged,
+  INITIAL_DEPTH,
+  KEY_KIND,
+  type Layer,
+  LAYER,
+  NodeStack,
+  NONE,
+  rejectOrder,
+  TreeWalk,
+  type TreeWork,
+} from "../key-tree.ts";
+import { BranchList, FIELD, HeapsFit, nodeName, NodeTable, type Survey } from "./survey.ts";
 import { commonPrefix, compareRanges } from "../../../bytes/bytes.ts";
 import { frequencyIsZero } from "../../../ukvs/frequency.ts";
-import { KEY_KIND } from "../key-shape.ts";
 import type { RowSink } from "../map-lines.ts";
-import type { Layer } from "../node-stack.ts";
-import { LAYER, NONE } from "../node-stack.ts";
 import type { SpillStore } from "../../../files/scratch.ts";
-import { rejectOrder } from "../row-order.ts";
 import type { RowRange } from "../totals.ts";
-import type { TreeWork } from "../tree-walk.ts";
-import { TreeWalk } from "../tree-walk.ts";
-import { BranchList } from "./branch-list.ts";
-import { HeapsFit } from "./heaps-fit.ts";
-import type { MissList } from "./miss-list.ts";
-import { nodeName } from "./node-name.ts";
-import { FIELD, NodeTable } from "./node-table.ts";
-import { publicSuffix } from "./public-suffix.ts";
-import { suffixLabels } from "./suffix-labels.ts";
-import { SurveyStack } from "./survey-stack.ts";
-import type { Survey } from "./survey.ts";
+import type { MissList } from "./misses.ts";
+import { createRequire } from "node:module";
+import { ownPlace } from "../../../files/package-file.ts";
+
+/** A branch that holds nothing, waiting for what is above it to be closed. */
+interface Branch {
+  readonly miss: number;
+  readonly textLength: number;
+  readonly early: number;
+  readonly misses: number;
+  readonly isHost: boolean;
+  next: Branch | undefined;
+}
+
+/** The open nodes of a survey. Holds their branches besides. */
+export class SurveyStack extends NodeStack {
+  isSuffix = new Uint8Array(INITIAL_DEPTH);
+  hasQueries = new Uint8Array(INITIAL_DEPTH);
+  rows = new Float64Array(INITIAL_DEPTH);
+  keys = new Float64Array(INITIAL_DEPTH);
+  children = new Float64Array(INITIAL_DEPTH);
+  singles = new Float64Array(INITIAL_DEPTH);
+  singleFolders = new Float64Array(INITIAL_DEPTH);
+  subdomains = new Float64Array(INITIAL_DEPTH);
+  misses = new Float64Array(INITIAL_DEPTH);
+  ownMisses = new Float64Array(INITIAL_DEPTH);
+  singleMisses = new Float64Array(INITIAL_DEPTH);
+  earlyMisses = new Float64Array(INITIAL_DEPTH);
+  /** Some miss in the sub-tree: its key begins with the node's. */
+  miss = new Float64Array(INITIAL_DEPTH);
+  readonly #firstBranch: (Branch | undefined)[] = [];
+  readonly #lastBranch: (Branch | undefined)[] = [];
+
+  override push(textEnd: number, layer: Layer, depth: number, parent: number): number {
+    const node = super.push(textEnd, layer, depth, parent);
+    this.isSuffix[node] = 0;
+    this.hasQueries[node] = 0;
+    this.rows[node] = 0;
+    this.keys[node] = 0;
+    this.children[node] = 0;
+    this.singles[node] = 0;
+    this.singleFolders[node] = 0;
+    this.subdomains[node] = 0;
+    this.misses[node] = 0;
+    this.ownMisses[node] = 0;
+    this.singleMisses[node] = 0;
+    this.earlyMisses[node] = 0;
+    this.#firstBranch[node] = this.#lastBranch[node] = undefined;
+    return node;
+  }
+
+  /** Adds what a node holds to its parent. */
+  passUp(node: number, parent: number): void {
+    this.keys[parent] += this.keys[node];
+    this.children[parent]++;
+    if (this.layer[node] === LAYER.host) this.subdomains[parent]++;
+    this.#passUpMisses(node, parent);
+  }
+
+  /** The same for a node of one row, which has no record of its own. */
+  passUpSingle(node: number, parent: number): void {
+    this.passUp(node, parent);
+    this.singles[parent]++;
+    if (this.rows[node] === 0) this.singleFolders[parent]++;
+    this.singleMisses[parent] += this.misses[node];
+    this.#moveBranches(node, parent);
+  }
+
+  /** Makes a node that holds nothing a branch of its parent. */
+  passUpBranch(node: number, parent: number): void {
+    const branch: Branch = {
+      miss: this.miss[node],
+      textLength: this.textEnd[node],
+      early: this.earlyMisses[node],
+      misses: this.misses[node],
+      isHost: this.layer[node] === LAYER.host,
+      next: undefined,
+    };
+    const last = this.#lastBranch[parent];
+    if (last === undefined) this.#firstBranch[parent] = branch;
+    else last.next = branch;
+    this.#lastBranch[parent] = branch;
+    this.ownMisses[parent] += this.misses[node];
+    this.#passUpMisses(node, parent);
+  }
+
+  #passUpMisses(node: number, parent: number): void {
+    this.misses[parent] += this.misses[node];
+    this.earlyMisses[parent] += this.earlyMisses[node];
+    this.miss[parent] = this.miss[node];
+  }
+
+  dropBranches(node: number): void {
+    this.#firstBranch[node] = this.#lastBranch[node] = undefined;
+  }
+
+  #moveBranches(node: number, parent: number): void {
+    const first = this.#firstBranch[node];
+    if (first === undefined) return;
+    const last = this.#lastBranch[parent];
+    if (last === undefined) this.#firstBranch[parent] = first;
+    else last.next = first;
+    this.#lastBranch[parent] = this.#lastBranch[node];
+    this.dropBranches(node);
+  }
+
+  /** Lists the branches of a node that got a record. */
+  takeBranches(node: number, record: number, list: BranchList): void {
+    for (let branch = this.#firstBranch[node]; branch !== undefined; branch = branch.next) {
+      const at = list.add();
+      list.record[at] = record;
+      list.miss[at] = branch.miss;
+      list.textLength[at] = branch.textLength;
+      list.early[at] = branch.early;
+      list.misses[at] = branch.misses;
+      list.isHost[at] = branch.isHost ? 1 : 0;
+    }
+    this.dropBranches(node);
+  }
+
+  protected override grow(size: number): void {
+    super.grow(size);
+    this.isSuffix = enlarged(new Uint8Array(size), this.isSuffix);
+    this.hasQueries = enlarged(new Uint8Array(size), this.hasQueries);
+    this.rows = enlarged(new Float64Array(size), this.rows);
+    this.keys = enlarged(new Float64Array(size), this.keys);
+    this.children = enlarged(new Float64Array(size), this.children);
+    this.singles = enlarged(new Float64Array(size), this.singles);
+    this.singleFolders = enlarged(new Float64Array(size), this.singleFolders);
+    this.subdomains = enlarged(new Float64Array(size), this.subdomains);
+    this.misses = enlarged(new Float64Array(size), this.misses);
+    this.ownMisses = enlarged(new Float64Array(size), this.ownMisses);
+    this.singleMisses = enlarged(new Float64Array(size), this.singleMisses);
+    this.earlyMisses = enlarged(new Float64Array(size), this.earlyMisses);
+    this.miss = enlarged(new Float64Array(size), this.miss);
+  }
+}
 
 export interface TreeSurveyOptions {
   /** Lookups that missed; those that are held count as nothing. */
@@ -36,6 +171,7 @@ export class TreeSurvey implements RowSink, TreeWork, Survey {
   readonly table: NodeTable;
   readonly branches: BranchList = new BranchList();
   readonly heaps: HeapsFit = new HeapsFit();
+  readonly #publicSuffix = loadPublicSuffix();
   fixedRows = 0;
   heldRows = 0;
   topSingles = 0;
@@ -167,7 +303,7 @@ export class TreeSurvey implements RowSink, TreeWork, Survey {
     const nodes = this.#nodes;
     const { key, shape } = this.#walk;
     const text = new TextDecoder("latin1").decode(key.bytes.subarray(0, shape.hostEnd));
-    const labels = suffixLabels(text, publicSuffix);
+    const labels = suffixLabels(text, this.#publicSuffix);
     for (let node = host; node !== NONE; node = nodes.parent[node]) {
       if (nodes.depth[node] <= labels) nodes.isSuffix[node] = 1;
     }
@@ -229,4 +365,34 @@ export class TreeSurvey implements RowSink, TreeWork, Survey {
     page[at + FIELD.singleMisses] = nodes.singleMisses[node];
     nodes.takeBranches(node, this.table.size - 1, this.branches);
   }
+}
+
+/** The public suffix of a host name, `co.uk` of `www.bbc.co.uk`; null for none. */
+type PublicSuffix = (name: string) => string | null;
+
+/**
+ * Loads the list of public suffixes, which only surveys need.
+ *
+ * By `require`: to import a CommonJS module of this size, Node first searches its text for what it
+ * exports, which takes longer than to run it.
+ */
+export function loadPublicSuffix(): PublicSuffix {
+  const tldts = createRequire(ownPlace())("tldts") as typeof import("tldts");
+  // Hosts of keys are checked already.
+  return (name) => tldts.getPublicSuffix(name, { validateHostname: false, extractHostname: false });
+}
+
+const IP_ADDRESS = /^\d+,\d+,\d+,\d+$/;
+
+/**
+ * How many labels of a host, as a key writes it, do not name a site: 1 for `com,cnn`, 2 for
+ * `uk,co,bbc`. By the public suffix list, without private suffixes such as `com,github`: requests for
+ * what they host have more in common than requests below a registry.
+ *
+ * All labels of an IP address but the last count.
+ */
+export function suffixLabels(host: string, publicSuffix: PublicSuffix): number {
+  if (IP_ADDRESS.test(host)) return 3;
+  const suffix = publicSuffix(host.split(",").toReversed().join("."));
+  return suffix === null ? 1 : suffix.split(".").length;
 }

@@ -2,12 +2,10 @@ import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { finished } from "node:stream/promises";
 import { countLines } from "../../../bytes/bytes.ts";
-import { BudgetCompaction } from "../budget/budget-compaction.ts";
-import type { MissList } from "../budget/miss-list.ts";
+import { BudgetCompaction, type ReadMap } from "../budget/budget-compaction.ts";
+import { type MissList, readMissList } from "../budget/misses.ts";
 import type { Plan } from "../budget/plan.ts";
 import type { Prior } from "../budget/prior.ts";
-import { readMissList } from "../budget/read-misses.ts";
-import type { ReadMap } from "../budget/survey-map.ts";
 import { MAX_LINE_BYTES } from "../../../bytes/lines.ts";
 import { formatAmount, isMementoMapError, MementoMapError } from "../../../errors.ts";
 import { MEMGATOR_LINE } from "../../../input/line-kind.ts";
@@ -16,10 +14,9 @@ import { SizedHead } from "../../../ukvs/header.ts";
 import { type FileSource, openInput } from "../../../files/input-file.ts";
 import { ioError, systemCode } from "../../../files/io-error.ts";
 import { peekHead } from "../../../input/file-inputs.ts";
-import type { MapStreams } from "../../lookup/map-sources.ts";
-import { withMapSources } from "../../lookup/map-sources.ts";
+import { type MapStreams, withMapSources } from "../../lookup/open-map.ts";
 import { HeadedGzip } from "../../../files/compress.ts";
-import type { MapOutput } from "../../output/map-output.ts";
+import { type MapOutput, withCanonicalMap } from "../../output/map-output.ts";
 import { ScratchSpill, withTempDir } from "../../../files/scratch.ts";
 import { budgetKernels } from "./budget-kernels.ts";
 
@@ -111,7 +108,6 @@ export async function compactFileToBudget(
           if (!isMementoMapError(error) || error.code !== "MM_NOT_SORTED") throw error;
           // Keys may belong elsewhere as they are spelled now.
           const { signal } = streams.interrupt ?? {};
-          const { withCanonicalMap } = await import("../../canonical-map.ts");
           return withCanonicalMap(source, scratch, { signal }, compact);
         });
       } finally {

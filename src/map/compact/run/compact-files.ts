@@ -1,23 +1,21 @@
-import { open, rm } from "node:fs/promises";
+import { type FileHandle, open, rm } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import type { HeadLines } from "../compact-map.ts";
-import { newHeadLines, readHeaders } from "../compact-map.ts";
+import { type HeadLines, newHeadLines, readHeaders } from "../compact-map.ts";
 import type { WeightOptions } from "../weight-policy.ts";
 import { isMementoMapError, MementoMapError } from "../../../errors.ts";
-import { wholeMapHeaders } from "../../lookup/page-range.ts";
+import { wholeMapHeaders } from "../../lookup/map-head.ts";
 import { checkSize, refuseNoRecords, UkvsHeaders } from "../../../ukvs/header.ts";
-import type { FileSource, InputStreams } from "../../../files/input-file.ts";
+import { cutAfter, type FileSource, type InputStreams } from "../../../files/input-file.ts";
 import { checkSignal, type Interrupt } from "../../../interruption.ts";
 import { ioError } from "../../../files/io-error.ts";
-import type { MapOutput } from "../../output/map-output.ts";
-import { withMapSources } from "../../lookup/map-sources.ts";
+import { type MapOutput, withCanonicalMap } from "../../output/map-output.ts";
+import { withMapSources } from "../../lookup/open-map.ts";
 import { requiredFile } from "../../../files/package-file.ts";
 import { withTempDir } from "../../../files/scratch.ts";
 import { Thread } from "../../../threads/thread.ts";
-import { findCuts } from "./cuts.ts";
-import type { CompactResult, CompactTask } from "./job.ts";
-import { compactPart } from "./job.ts";
+import { compactPart, type CompactResult, type CompactTask } from "./job.ts";
+import { CLOSE_PAREN, COMMA, compareRanges } from "../../../bytes/bytes.ts";
 
 export interface CompactFileOptions {
   readonly weights?: WeightOptions | undefined;
@@ -85,8 +83,6 @@ async function compactReordered(
     if (!isMementoMapError(error) || error.code !== "MM_NOT_SORTED") throw error;
   }
   const { interrupt } = options;
-  // Loaded only where it is needed: a plain roll-up is over in less time than that takes.
-  const { withCanonicalMap } = await import("../../canonical-map.ts");
   return withCanonicalMap(source, scratch, { signal: interrupt?.signal }, (canonical) =>
     compactParts(canonical, scratch, options),
   );
@@ -235,4 +231,57 @@ class Threads implements Runner {
   async end(): Promise<void> {
     await Promise.all(this.#threads.map((thread) => thread.end()));
   }
+}
+
+/**
+ * Cuts the rows of a sorted map file, `[start, end)`, into about `parts` ranges of about equal
+ * size that can be compacted on their own. Gives the offsets between them, `start` and `end`
+ * included. Reads a little around each cut.
+ */
+export function findCuts({ fd }: FileHandle, start: number, end: number, parts: number): number[] {
+  const cuts = [start];
+  for (let part = 1; part < parts; part++) {
+    const wanted = start + Math.floor(((end - start) * part) / parts);
+    const cut = cutAfter(fd, Math.max(wanted, cuts.at(-1) ?? start), end, isGoodCut);
+    if (cut === undefined) break;
+    cuts.push(cut);
+  }
+  return [...cuts, end];
+}
+
+function isGoodCut(before: Uint8Array, key: Uint8Array): boolean {
+  return isSafeCut(before, before.length, key, key.length);
+}
+
+/**
+ * Whether a map can be cut between two rows so that both parts can be compacted on their own.
+ *
+ * Nothing is ever rolled up above the second label (`com,cnn`), so a cut is safe where no earlier
+ * key can be in the same such sub-tree: where the key before does not even start with its text.
+ */
+export function isSafeCut(
+  before: Uint8Array,
+  beforeEnd: number,
+  key: Uint8Array,
+  keyEnd: number,
+): boolean {
+  const unitEnd = unitLength(key, keyEnd);
+  const startsAlike =
+    beforeEnd >= unitEnd && compareRanges(before, 0, unitEnd, key, 0, unitEnd) === 0;
+  return !startsAlike && compareRanges(before, 0, beforeEnd, key, 0, keyEnd) < 0;
+}
+
+/**
+ * The length of `com,cnn` in `com,cnn,www)/a`, of `localhost)` in `localhost)/a`.
+ *
+ * Also of `com,cnn` in `com,cnn+x)/a`: `*` and `+` sort between `)` and `,`, so that such a key
+ * stands between `com,cnn)/` and `com,cnn,www)/`.
+ */
+function unitLength(key: Uint8Array, end: number): number {
+  let at = 0;
+  while (at < end && key[at] !== COMMA && key[at] !== CLOSE_PAREN) at++;
+  if (at === end) return end;
+  if (key[at++] === CLOSE_PAREN) return at;
+  while (at < end && (key[at] < CLOSE_PAREN || key[at] > COMMA)) at++;
+  return at;
 }

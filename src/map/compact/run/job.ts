@@ -1,11 +1,10 @@
 import { closeSync, openSync, readSync, writeSync } from "node:fs";
 import { countLines, LF } from "../../../bytes/bytes.ts";
 import { MAX_LINE_BYTES } from "../../../bytes/lines.ts";
-import { hasPlainFields } from "../budget/row-blocks.ts";
+import { hasPlainFields } from "../compact-map.ts";
 import { Compactor } from "../compactor.ts";
 import { MapLines } from "../map-lines.ts";
-import type { WeightOptions } from "../weight-policy.ts";
-import { WeightPolicy } from "../weight-policy.ts";
+import { type WeightOptions, WeightPolicy } from "../weight-policy.ts";
 import { MementoMapError } from "../../../errors.ts";
 import type { Fields } from "../../../ukvs/header.ts";
 import { becameShorter } from "../../../files/input-file.ts";

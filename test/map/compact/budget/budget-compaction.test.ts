@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { BudgetCompaction } from "../../../../src/map/compact/budget/budget-compaction.ts";
-import { MissList } from "../../../../src/map/compact/budget/miss-list.ts";
+import { MissList } from "../../../../src/map/compact/budget/misses.ts";
 import { MemoryIndex } from "../../../../src/map/lookup/memory-index.ts";
 
 const encoder = new TextEncoder();

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { RowInserter } from "../../../../src/map/compact/budget/insert-rows.ts";
+import { RowInserter } from "../../../../src/map/compact/budget/budget-compaction.ts";
 
 const key = fc
   .array(fc.constantFrom("a", "b", "a-b", ")/x", ",", "*", "/", "!"), {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { MissList } from "../../../../src/map/compact/budget/miss-list.ts";
+import { MissList } from "../../../../src/map/compact/budget/misses.ts";
 
 function keysOf({ count, bytes, starts }: MissList): string[] {
   return Array.from({ length: count }, (_, i) =>

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { MissList } from "../../../../src/map/compact/budget/miss-list.ts";
-import { readMissList } from "../../../../src/map/compact/budget/read-misses.ts";
+import { MissList, readMissList } from "../../../../src/map/compact/budget/misses.ts";
 import { lookupKey } from "../../../../src/map/lookup/lookup-list.ts";
 import { chunked } from "../../../support/chunked.ts";
 

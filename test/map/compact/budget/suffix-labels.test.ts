@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { publicSuffix } from "../../../../src/map/compact/budget/public-suffix.ts";
-import { suffixLabels } from "../../../../src/map/compact/budget/suffix-labels.ts";
+import { loadPublicSuffix, suffixLabels } from "../../../../src/map/compact/budget/tree-survey.ts";
 
 describe("suffixLabels", () => {
   it.each([
@@ -13,6 +12,6 @@ describe("suffixLabels", () => {
     ["jp,kobe,city", 2],
     ["jp,kobe,a,b", 3],
   ])("%s has %i labels that name no site", (host, labels) => {
-    expect(suffixLabels(host, publicSuffix)).toBe(labels);
+    expect(suffixLabels(host, loadPublicSuffix())).toBe(labels);
   });
 });

@@ -1,9 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fitChildren } from "../../../../src/map/compact/fit/children-fit.ts";
-import { DepthCounter } from "../../../../src/map/compact/fit/depth-counter.ts";
-import { parseDepthTable } from "../../../../src/map/compact/fit/depth-table.ts";
-import { fitPowerLaw } from "../../../../src/map/compact/fit/power-law.ts";
+import {
+  DepthCounter,
+  fitChildren,
+  fitPowerLaw,
+  parseDepthTable,
+} from "../../../../src/map/compact/fit.ts";
 import { byBytes } from "../../../support/compaction-oracle.ts";
 
 /** Table "host-path-depth-stats" of the paper. */
