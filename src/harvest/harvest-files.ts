@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { MementoMapError } from "../errors.ts";
 import { codingFor } from "../files/compress.ts";
 import { copyToOutput, syncFolder, withOutput } from "../files/output-file.ts";
-import { writeJson } from "../files/shared-files.ts";
+import { lockFile, writeJson } from "../files/shared-files.ts";
 import type { Interrupt } from "../interruption.ts";
 import { ioError, systemCode } from "../files/io-error.ts";
 
@@ -21,13 +21,135 @@ export function harvestName(questions: readonly unknown[]): string {
   return createHash("sha256").update(JSON.stringify(questions)).digest("hex");
 }
 
+/** How a harvest is stored while it is under way. */
+export interface HarvestPlan<T extends HarvestNote> {
+  /** The note of a harvest that begins. */
+  readonly start: T;
+  /** Whether a value that was read has all that `T` has. */
+  readonly isWhole: (value: Partial<T>) => value is T;
+  /** What part files are called behind the name of the index, and how many bytes of each are whole. */
+  readonly parts: (note: T) => readonly (readonly [suffix: string, bytes: number])[];
+  /** What the first part begins with. */
+  readonly head?: string | undefined;
+  readonly interrupt?: Interrupt | undefined;
+}
+
+/**
+ * The files of a harvest: parts that grow, the first of which becomes the index, and a note of how
+ * far it got, from which a later run resumes. A lock keeps a second run away.
+ */
+export class HarvestFiles<T extends HarvestNote> {
+  note: T;
+  readonly parts: readonly PartFile[];
+  /** Whether an earlier run made the index, and was stopped before it could remove the rest. */
+  readonly isFinished: boolean;
+  /** What the user named the index, which says whether it is compressed. */
+  readonly #path: string;
+  readonly #target: string;
+  readonly #interrupt: Interrupt | undefined;
+  readonly #unlock: () => void;
+
+  private constructor(
+    names: { readonly path: string; readonly target: string },
+    found: { readonly note: T; readonly parts: readonly PartFile[]; readonly isFinished: boolean },
+    interrupt: Interrupt | undefined,
+    unlock: () => void,
+  ) {
+    this.#path = names.path;
+    this.#target = names.target;
+    this.note = found.note;
+    this.parts = found.parts;
+    this.isFinished = found.isFinished;
+    this.#interrupt = interrupt;
+    this.#unlock = unlock;
+  }
+
+  /** @throws MM_USAGE when what an earlier run left does not fit, MM_IO, also for a second run */
+  static async open<T extends HarvestNote>(
+    path: string,
+    { start, isWhole, parts: partsOf, head = "", interrupt }: HarvestPlan<T>,
+  ): Promise<HarvestFiles<T>> {
+    const target = await harvestTarget(path);
+    const unlock = await lockFile(target, interrupt);
+    const parts: PartFile[] = [];
+    let found: T | undefined;
+    try {
+      found = await readNote(target, start.harvest, isWhole);
+      const note = found ?? start;
+      const isFinished = found !== undefined && (await isIndexOf(found, target));
+      for (const [suffix, bytes] of partsOf(note)) {
+        parts.push(await PartFile.open(target + suffix, isFinished ? 0 : bytes));
+      }
+      if (found === undefined) await parts[0]?.write(Buffer.from(head));
+      return new HarvestFiles({ path, target }, { note, parts, isFinished }, interrupt, unlock);
+    } catch (error) {
+      for (const part of parts) await (found === undefined ? part.remove() : part.close());
+      unlock();
+      throw error;
+    }
+  }
+
+  /** Remembers how far the harvest got, whole or not at all. */
+  async commit(note: T): Promise<void> {
+    this.note = note;
+    await writeJson(notePath(this.#target), note, this.#interrupt);
+  }
+
+  /**
+   * Makes the index of the first part, which is whole now, and removes the rest. What a run that is
+   * killed on the way leaves, a later one finishes.
+   *
+   * @param head what the index begins with, if the part does not.
+   */
+  async finish(head: string = ""): Promise<void> {
+    const [part] = this.parts;
+    try {
+      if (!this.isFinished && part !== undefined) await this.#makeIndex(part, head);
+      await this.discard();
+    } catch (error) {
+      throw ioError(error, this.#path);
+    }
+  }
+
+  async #makeIndex(part: PartFile, head: string): Promise<void> {
+    await part.close();
+    if (codingFor(this.#path) === undefined && head === "") {
+      await this.commit({ ...this.note, index: (await stat(part.path)).ino });
+      await rename(part.path, this.#target);
+      await syncFolder(dirname(this.#target));
+      return;
+    }
+    const options = { stdout: process.stdout, interrupt: this.#interrupt };
+    await withOutput(this.#path, options, async (output) => {
+      await output.write(Buffer.from(head));
+      await copyToOutput(part.path, output);
+    });
+    await this.commit({ ...this.note, index: (await stat(this.#target)).ino });
+  }
+
+  /** Removes everything but the index. */
+  async discard(): Promise<void> {
+    for (const part of this.parts) await part.remove();
+    await rm(notePath(this.#target), { force: true });
+  }
+
+  /** @param isEmpty whether there is nothing to resume from. */
+  async close(isEmpty: boolean): Promise<void> {
+    try {
+      for (const part of this.parts) await (isEmpty ? part.remove() : part.close());
+    } finally {
+      this.#unlock();
+    }
+  }
+}
+
 /**
  * Where the index is to be in the end; through a link, so that the link stays.
  *
  * @throws MM_IO when no file can be there, MM_USAGE when it cannot be compressed as its name says:
  *   both would be known only when all is fetched.
  */
-export async function harvestTarget(path: string): Promise<string> {
+async function harvestTarget(path: string): Promise<string> {
   codingFor(path);
   try {
     const found = await stat(path).catch((error: unknown) => {
@@ -43,13 +165,8 @@ export async function harvestTarget(path: string): Promise<string> {
   }
 }
 
-/**
- * What an earlier run of this harvest remembered; undefined when there was none.
- *
- * @param isWhole whether a value that was read has all that `T` has.
- * @throws MM_USAGE when it is of another harvest, or damaged; MM_IO
- */
-export async function readNote<T extends HarvestNote>(
+/** @throws MM_USAGE when the note is of another harvest, or damaged; MM_IO */
+async function readNote<T extends HarvestNote>(
   target: string,
   harvest: string,
   isWhole: (value: Partial<T>) => value is T,
@@ -69,77 +186,25 @@ export async function readNote<T extends HarvestNote>(
     throw stale(path, "is damaged", error);
   }
   if (typeof value !== "object" || value === null) throw stale(path, "is damaged");
-  const note = value as Partial<T>; // looked at here and by `isWhole`
+  const note = value as Partial<T>; // checked here and by `isWhole`
   if (note.harvest !== harvest) throw stale(path, "is of another harvest");
   if (!isWhole(note)) throw stale(path, "is damaged");
   return note;
 }
 
-/** Whether values are numbers of bytes, lines or the like. */
-export function areCounts(...values: readonly unknown[]): boolean {
-  return values.every((value) => Number.isSafeInteger(value) && Number(value) >= 0);
-}
-
-/** Remembers something for a later run, whole or not at all. */
-export async function writeNote(
-  target: string,
-  note: HarvestNote,
-  interrupt: Interrupt | undefined,
-): Promise<void> {
-  await writeJson(notePath(target), note, interrupt);
-}
-
-/**
- * Makes the index of the part that is whole now, and forgets the rest. A run that is killed on the
- * way leaves what a later one finishes: see {@link isFinished}.
- *
- * @param path what the user named the index, which says whether it is compressed.
- * @param others what is of no use then.
- * @param head what the index begins with, if the part does not.
- */
-export async function finishHarvest(
-  path: string,
-  target: string,
-  part: PartFile,
-  note: HarvestNote,
-  interrupt: Interrupt | undefined,
-  others: readonly PartFile[] = [],
-  head: string = "",
-): Promise<void> {
+async function isIndexOf({ index }: HarvestNote, target: string): Promise<boolean> {
+  if (index === undefined) return false;
   try {
-    await part.close();
-    if (codingFor(path) === undefined && head === "") {
-      await writeNote(target, { ...note, index: (await stat(part.path)).ino }, interrupt);
-      await rename(part.path, target);
-      await syncFolder(dirname(target));
-    } else {
-      await withOutput(path, { stdout: process.stdout, interrupt }, async (output) => {
-        await output.write(Buffer.from(head));
-        await copyToOutput(part.path, output);
-      });
-      await writeNote(target, { ...note, index: (await stat(target)).ino }, interrupt);
-    }
-    await forgetHarvest(target, [part, ...others]);
-  } catch (error) {
-    throw ioError(error, path);
-  }
-}
-
-/** Forgets what is left of a harvest whose index is there. */
-export async function forgetHarvest(target: string, parts: readonly PartFile[]): Promise<void> {
-  for (const part of parts) await part.remove();
-  await rm(notePath(target), { force: true });
-}
-
-/** Whether an earlier run made the index, and was stopped before it could forget the rest. */
-export async function isFinished(target: string, note: HarvestNote | undefined): Promise<boolean> {
-  if (note?.index === undefined) return false;
-  try {
-    return (await stat(target)).ino === note.index;
+    return (await stat(target)).ino === index;
   } catch (error) {
     if (systemCode(error) === "ENOENT") return false;
     throw ioError(error, target);
   }
+}
+
+/** Whether values are numbers of bytes, lines or the like. */
+export function areCounts(...values: readonly unknown[]): boolean {
+  return values.every((value) => Number.isSafeInteger(value) && Number(value) >= 0);
 }
 
 /** An error about what an earlier run left. */
@@ -205,26 +270,18 @@ export class PartFile {
   }
 
   async write(bytes: Uint8Array): Promise<void> {
-    try {
-      let at = 0;
-      while (at < bytes.length) {
-        const { bytesWritten } = await this.#file.write(bytes, at, bytes.length - at, this.#end);
-        at += bytesWritten;
-        this.#end += bytesWritten;
-      }
-    } catch (error) {
-      throw ioError(error, this.path);
+    for (let at = 0; at < bytes.length;) {
+      const writing = this.#file.write(bytes, at, bytes.length - at, this.#end);
+      const { bytesWritten } = await this.#checked(writing);
+      at += bytesWritten;
+      this.#end += bytesWritten;
     }
   }
 
   /** Takes back all but the first `bytes`. */
   async cutTo(bytes: number): Promise<void> {
-    try {
-      await this.#file.truncate(bytes);
-      this.#end = bytes;
-    } catch (error) {
-      throw ioError(error, this.path);
-    }
+    await this.#checked(this.#file.truncate(bytes));
+    this.#end = bytes;
   }
 
   /** The bytes from `from` on, one chunk at a time; each is valid until the next. */
@@ -232,9 +289,7 @@ export class PartFile {
     const buffer = Buffer.allocUnsafe(Math.min(READ_BYTES, this.#end - from));
     for (let at = from; at < this.#end;) {
       const length = Math.min(buffer.length, this.#end - at);
-      const { bytesRead } = await this.#file.read(buffer, 0, length, at).catch((error: unknown) => {
-        throw ioError(error, this.path);
-      });
+      const { bytesRead } = await this.#checked(this.#file.read(buffer, 0, length, at));
       if (bytesRead === 0) throw stale(this.path, "became shorter while it was read");
       at += bytesRead;
       yield buffer.subarray(0, bytesRead);
@@ -243,8 +298,12 @@ export class PartFile {
 
   /** Returns when what was written would survive a loss of power. */
   async sync(): Promise<void> {
+    await this.#checked(this.#file.datasync());
+  }
+
+  async #checked<R>(call: Promise<R>): Promise<R> {
     try {
-      await this.#file.datasync();
+      return await call;
     } catch (error) {
       throw ioError(error, this.path);
     }

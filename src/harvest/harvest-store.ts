@@ -6,18 +6,7 @@ import { AnswerRows, isRoundCount } from "./answer-check.ts";
 import { type CdxCursor, htmlAnswer, resumeEnd, type TimeWindow } from "./cdx-request.ts";
 import { detectFormat } from "../input/detect.ts";
 import type { Interrupt } from "../interruption.ts";
-import { lockFile } from "../files/shared-files.ts";
-import {
-  areCounts,
-  finishHarvest,
-  forgetHarvest,
-  type HarvestNote,
-  harvestTarget,
-  isFinished,
-  PartFile,
-  readNote,
-  writeNote,
-} from "./harvest-files.ts";
+import { areCounts, HarvestFiles, type HarvestNote, type PartFile } from "./harvest-files.ts";
 import { type Answer, CutAnswer } from "./polite-client.ts";
 
 /** Longer than any resume key, and than the first lines of an index. */
@@ -38,47 +27,25 @@ interface HarvestState extends HarvestNote {
 
 /** The lines fetched so far, and what is remembered of them. */
 export class HarvestStore {
-  state: HarvestState;
-  /** As the user named it. */
-  readonly #path: string;
-  readonly #target: string;
+  readonly #files: HarvestFiles<HarvestState>;
   readonly #part: PartFile;
-  readonly #unlock: () => void;
-  readonly #interrupt: Interrupt | undefined;
-  readonly #isFinished: boolean;
 
-  private constructor(
-    path: string,
-    target: string,
-    part: PartFile,
-    state: HarvestState,
-    isFinished: boolean,
-    unlock: () => void,
-    interrupt: Interrupt | undefined,
-  ) {
-    this.#path = path;
-    this.#target = target;
-    this.#part = part;
-    this.#isFinished = isFinished;
-    this.#unlock = unlock;
-    this.#interrupt = interrupt;
-    this.state = state;
+  private constructor(files: HarvestFiles<HarvestState>) {
+    this.#files = files;
+    [this.#part] = files.parts;
   }
 
   /** @throws MM_USAGE when what an earlier run left does not fit, MM_IO, also for a second run */
   static async open(path: string, harvest: string, interrupt?: Interrupt): Promise<HarvestStore> {
-    const target = await harvestTarget(path);
-    const unlock = await lockFile(target, interrupt);
-    try {
-      const note = await readNote(target, harvest, isState);
-      const state = note ?? { harvest, query: 0, bytes: 0, lines: 0, pages: 0, rows: 0 };
-      const isDone = await isFinished(target, note);
-      const part = await PartFile.open(`${target}.part`, isDone ? 0 : state.bytes);
-      return new HarvestStore(path, target, part, state, isDone, unlock, interrupt);
-    } catch (error) {
-      unlock();
-      throw error;
-    }
+    const start = { harvest, query: 0, bytes: 0, lines: 0, pages: 0, rows: 0 };
+    const parts = ({ bytes }: HarvestState): [[string, number]] => [[".part", bytes]];
+    return new HarvestStore(
+      await HarvestFiles.open<HarvestState>(path, { start, isWhole: isState, parts, interrupt }),
+    );
+  }
+
+  get state(): HarvestState {
+    return this.#files.note;
   }
 
   /**
@@ -152,7 +119,7 @@ export class HarvestStore {
   ): Promise<void> {
     const { state } = this;
     await this.#part.sync();
-    this.state = {
+    await this.#files.commit({
       ...state,
       query: cursor === undefined ? state.query + 1 : state.query,
       cursor,
@@ -161,8 +128,7 @@ export class HarvestStore {
       pages: state.pages + 1,
       rows: this.rows + page.rows,
       sampleReason: state.sampleReason ?? sampleReason,
-    };
-    await writeNote(this.#target, this.state, this.#interrupt);
+    });
   }
 
   /** Takes back the page just written. */
@@ -173,41 +139,22 @@ export class HarvestStore {
   /** Takes back the page just written, to ask for its rows in another way. */
   async dropPage(cursor: CdxCursor): Promise<void> {
     await this.forgetPage();
-    this.state = { ...this.state, cursor };
-    await writeNote(this.#target, this.state, this.#interrupt);
+    await this.#files.commit({ ...this.state, cursor });
   }
 
   /** Makes the index of what was fetched. */
   async finish(source: string): Promise<void> {
-    if (this.#isFinished) {
-      await this.discard();
-      return;
-    }
     const isSample = this.state.sampleReason !== undefined;
-    const head = isSample ? `!meta ${JSON.stringify({ sample: true, source })}\n` : "";
-    await finishHarvest(
-      this.#path,
-      this.#target,
-      this.#part,
-      this.state,
-      this.#interrupt,
-      [],
-      head,
-    );
+    await this.#files.finish(isSample ? `!meta ${JSON.stringify({ sample: true, source })}\n` : "");
   }
 
   /** Removes what was fetched, and forgets how far it got. */
   async discard(): Promise<void> {
-    await forgetHarvest(this.#target, [this.#part]);
+    await this.#files.discard();
   }
 
   async close(): Promise<void> {
-    try {
-      // Of a harvest without any page there is nothing to go on from.
-      await (this.state.pages === 0 ? this.#part.remove() : this.#part.close());
-    } finally {
-      this.#unlock();
-    }
+    await this.#files.close(this.state.pages === 0);
   }
 }
 

@@ -1,6 +1,6 @@
 import { STATUS_CODES, validateHeaderValue } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { HttpResponse } from "../http/http-client.ts";
+import { httpFailure, httpRefusal, type HttpResponse } from "../http/http-client.ts";
 import { isMementoMapError, MementoMapError, quote } from "../errors.ts";
 import {
   type BackOff,
@@ -138,7 +138,7 @@ export class PoliteClient {
       checkSignal(signal);
       const source = withoutUser(url);
       if (error instanceof CutAnswer) {
-        return { error: failure(source, error.message, error), mayRetry: true };
+        return { error: httpFailure(source, error.message, error), mayRetry: true };
       }
       if (!isMementoMapError(error) || !FAILURES.has(error.code)) throw error;
       const mayRetry = error.code === "MM_HTTP" && isPassingFault(error);
@@ -157,7 +157,7 @@ export class PoliteClient {
     const { status, headers } = response;
     const coding = codingOf(headers.get("content-encoding") ?? undefined);
     if (coding !== undefined && coding !== "gzip") {
-      throw refused(source, "the answer came in a coding that was not asked for");
+      throw httpRefusal(source, "the answer came in a coding that was not asked for");
     }
     const body = watched(response.body, this.#options.onRead);
     const chunks = coding === undefined ? body : unzipped(body, source);
@@ -179,7 +179,7 @@ export class PoliteClient {
       isPage && !isTemporary(status) ? `, with a page in HTML; ${whereTheApiIs(source)}` : "";
     const name = STATUS_CODES[status] ?? "";
     return {
-      error: failure(source, `the server answered ${`${status} ${name}`.trim()}${said}${hint}`),
+      error: httpFailure(source, `the server answered ${`${status} ${name}`.trim()}${said}${hint}`),
       mayRetry: isTemporary(status),
       retryAfter: headers.get("retry-after") ?? undefined,
     };
@@ -263,12 +263,4 @@ function notNow(error: MementoMapError, waitMs: number): MementoMapError {
     position: error.position,
     cause: error,
   });
-}
-
-function failure(source: string, message: string, cause?: unknown): MementoMapError {
-  return new MementoMapError("MM_HTTP", message, { position: { source }, cause });
-}
-
-function refused(source: string, message: string): MementoMapError {
-  return new MementoMapError("MM_REFUSED", message, { position: { source } });
 }

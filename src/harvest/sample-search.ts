@@ -3,23 +3,17 @@ import { serverAddress, withoutUser } from "./cdx-request.ts";
 import { wholeText } from "../input/cdx-json.ts";
 import {
   areCounts,
-  finishHarvest,
-  forgetHarvest,
+  HarvestFiles,
   harvestName,
   type HarvestNote,
-  harvestTarget,
-  isFinished,
-  PartFile,
-  readNote,
+  type PartFile,
   stale,
-  writeNote,
 } from "./harvest-files.ts";
 import { PoliteClient, type PoliteOptions } from "./polite-client.ts";
 import { checkSignal, type Interrupt } from "../interruption.ts";
 import { surt } from "../surt/surt.ts";
 import { Random } from "../bytes/random.ts";
 import { lineBatches } from "../bytes/lines.ts";
-import { lockFile } from "../files/shared-files.ts";
 
 export interface SampleSearchOptions extends PoliteOptions {
   /** Words to begin with. */
@@ -313,34 +307,13 @@ export interface SearchYield {
  * each search, an array in JSON of the word and of those learnt by it.
  */
 export class SearchStore {
-  state: SearchState;
-  /** As the user named it. */
-  readonly #path: string;
-  readonly #target: string;
+  readonly #files: HarvestFiles<SearchState>;
   readonly #part: PartFile;
   readonly #words: PartFile;
-  readonly #unlock: () => void;
-  readonly #interrupt: Interrupt | undefined;
-  /** Whether an earlier run made the index already. */
-  readonly isFinished: boolean;
 
-  private constructor(
-    path: string,
-    target: string,
-    [part, words]: readonly [PartFile, PartFile],
-    state: SearchState,
-    isDone: boolean,
-    unlock: () => void,
-    interrupt: Interrupt | undefined,
-  ) {
-    this.#path = path;
-    this.#target = target;
-    this.#part = part;
-    this.#words = words;
-    this.isFinished = isDone;
-    this.#unlock = unlock;
-    this.#interrupt = interrupt;
-    this.state = state;
+  private constructor(files: HarvestFiles<SearchState>) {
+    this.#files = files;
+    [this.#part, this.#words] = files.parts;
   }
 
   /**
@@ -353,25 +326,22 @@ export class SearchStore {
     head: string,
     interrupt?: Interrupt,
   ): Promise<SearchStore> {
-    const target = await harvestTarget(path);
-    const unlock = await lockFile(target, interrupt);
-    const opened: PartFile[] = [];
-    let note: SearchState | undefined;
-    try {
-      note = await readNote(target, harvest, isState);
-      const state = note ?? { harvest, searches: 0, lines: 0, leftOut: 0, bytes: 0, wordBytes: 0 };
-      const isDone = await isFinished(target, note);
-      const part = await PartFile.open(`${target}.part`, isDone ? 0 : state.bytes);
-      opened.push(part);
-      const words = await PartFile.open(`${target}.part.words`, isDone ? 0 : state.wordBytes);
-      opened.push(words);
-      if (note === undefined) await part.write(Buffer.from(head));
-      return new SearchStore(path, target, [part, words], state, isDone, unlock, interrupt);
-    } catch (error) {
-      for (const file of opened) await (note === undefined ? file.remove() : file.close());
-      unlock();
-      throw error;
-    }
+    const start = { harvest, searches: 0, lines: 0, leftOut: 0, bytes: 0, wordBytes: 0 };
+    const parts = ({ bytes, wordBytes }: SearchState): [string, number][] => [
+      [".part", bytes],
+      [".part.words", wordBytes],
+    ];
+    const plan = { start, isWhole: isState, parts, head, interrupt };
+    return new SearchStore(await HarvestFiles.open<SearchState>(path, plan));
+  }
+
+  get state(): SearchState {
+    return this.#files.note;
+  }
+
+  /** Whether an earlier run made the index already. */
+  get isFinished(): boolean {
+    return this.#files.isFinished;
   }
 
   /** The lines found so far, with the head of the index. */
@@ -404,35 +374,23 @@ export class SearchStore {
     await this.#words.write(Buffer.from(`${JSON.stringify([word, ...learnt])}\n`));
     await this.#part.sync();
     await this.#words.sync();
-    this.state = {
+    await this.#files.commit({
       ...state,
       searches: state.searches + 1,
       lines: state.lines + lines.length,
       leftOut: state.leftOut + leftOut,
       bytes: this.#part.end,
       wordBytes: this.#words.end,
-    };
-    await writeNote(this.#target, this.state, this.#interrupt);
+    });
   }
 
   /** Makes the index of what was found. */
   async finish(): Promise<void> {
-    await (this.isFinished
-      ? forgetHarvest(this.#target, [this.#part, this.#words])
-      : finishHarvest(this.#path, this.#target, this.#part, this.state, this.#interrupt, [
-          this.#words,
-        ]));
+    await this.#files.finish();
   }
 
   async close(): Promise<void> {
-    try {
-      // Of a sample without any search there is nothing to go on from.
-      for (const file of [this.#part, this.#words]) {
-        await (this.state.searches === 0 ? file.remove() : file.close());
-      }
-    } finally {
-      this.#unlock();
-    }
+    await this.#files.close(this.state.searches === 0);
   }
 }
 

@@ -1,3 +1,4 @@
+import { joinBytes } from "../bytes/bytes.ts";
 import { MementoMapError, quote } from "../errors.ts";
 import { checkSignal, interruptibleChunks } from "../interruption.ts";
 
@@ -37,6 +38,16 @@ export interface HttpClient {
   request(url: string, request?: HttpRequest): Promise<HttpResponse>;
 }
 
+/** The error about a server that gives no answer, or none that can be used. */
+export function httpFailure(source: string, message: string, cause?: unknown): MementoMapError {
+  return new MementoMapError("MM_HTTP", message, { position: { source }, cause });
+}
+
+/** The error about an answer that leads where nobody may go, or that is not what was asked for. */
+export function httpRefusal(source: string, message: string): MementoMapError {
+  return new MementoMapError("MM_REFUSED", message, { position: { source } });
+}
+
 /**
  * Reads the beginning of a body and lets go of the rest.
  *
@@ -54,14 +65,7 @@ export async function bodyStart(response: HttpResponse, mostBytes: number): Prom
   } finally {
     await response.discard();
   }
-  const start = new Uint8Array(Math.min(length, mostBytes));
-  let at = 0;
-  for (const part of parts) {
-    const wanted = part.subarray(0, start.length - at);
-    start.set(wanted, at);
-    at += wanted.length;
-  }
-  return start;
+  return joinBytes(parts).subarray(0, mostBytes);
 }
 
 /** The `fetch` of browsers as a client. It decompresses by itself, and checks no addresses. */

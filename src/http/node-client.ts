@@ -1,7 +1,13 @@
 import * as http from "node:http";
 import * as https from "node:https";
 import { isIP } from "node:net";
-import type { HttpClient, HttpRequest, HttpResponse } from "./http-client.ts";
+import {
+  type HttpClient,
+  httpFailure,
+  httpRefusal,
+  type HttpRequest,
+  type HttpResponse,
+} from "./http-client.ts";
 import { MementoMapError, quote } from "../errors.ts";
 import { packageVersion } from "../files/package-file.ts";
 import {
@@ -83,8 +89,8 @@ export class NodeClient implements HttpClient {
     const seen = new Set<string>();
     let current = parsed(url);
     for (;;) {
-      if (seen.has(current.href)) throw refused(url, "the server redirects in a circle");
-      if (seen.size > most) throw refused(url, `the server redirects more than ${most} times`);
+      if (seen.has(current.href)) throw httpRefusal(url, "the server redirects in a circle");
+      if (seen.size > most) throw httpRefusal(url, `the server redirects more than ${most} times`);
       seen.add(current.href);
       const response = await this.#requestOnce(current, request);
       const location = response.headers["location"];
@@ -189,7 +195,7 @@ export class NodeClient implements HttpClient {
         signal: request.signal,
       });
       const timer = setTimeout(() => {
-        outgoing.destroy(failed(url.href, `no answer within ${headersTimeoutMs / 1000} s`));
+        outgoing.destroy(httpFailure(url.href, `no answer within ${headersTimeoutMs / 1000} s`));
       }, headersTimeoutMs);
       outgoing.once("response", (response) => {
         clearTimeout(timer);
@@ -212,7 +218,7 @@ export class NodeClient implements HttpClient {
     // On the socket: a response of a client is not told of its timeouts.
     const { socket } = response;
     const onIdle = (): void => {
-      response.destroy(failed(url.href, `nothing was sent for ${idleTimeoutMs / 1000} s`));
+      response.destroy(httpFailure(url.href, `nothing was sent for ${idleTimeoutMs / 1000} s`));
     };
     socket.setTimeout(idleTimeoutMs);
     socket.on("timeout", onIdle);
@@ -245,19 +251,22 @@ async function* wholeBody(
   } catch (error) {
     throw explained(error, url);
   }
-  if (!response.complete) throw failed(url.href, "the connection was cut before the end");
+  if (!response.complete) throw httpFailure(url.href, "the connection was cut before the end");
 }
 
 function redirected(from: URL, location: string): URL {
   if (!URL.canParse(location, from.href)) {
-    throw refused(from.href, `it redirects to ${quote(location)}, which is no address`);
+    throw httpRefusal(from.href, `it redirects to ${quote(location)}, which is no address`);
   }
   const to = new URL(location, from);
   if (to.protocol !== "http:" && to.protocol !== "https:") {
-    throw refused(from.href, `it redirects to ${quote(to.href)}, which is no web address`);
+    throw httpRefusal(from.href, `it redirects to ${quote(to.href)}, which is no web address`);
   }
   if (from.protocol === "https:" && to.protocol === "http:") {
-    throw refused(from.href, `it redirects to ${quote(to.href)}, which anybody could tamper with`);
+    throw httpRefusal(
+      from.href,
+      `it redirects to ${quote(to.href)}, which anybody could tamper with`,
+    );
   }
   return to;
 }
@@ -276,17 +285,9 @@ function explained(error: unknown, url: URL): Error {
   return networkFailure(error, url.href).error;
 }
 
-function failed(url: string, message: string): MementoMapError {
-  return new MementoMapError("MM_HTTP", message, { position: { source: url } });
-}
-
 function privateAddress(place: string, address: string): MementoMapError {
-  return refused(
+  return httpRefusal(
     place,
     `it leads to ${address}, which is a private address; allow it with --allow-private if you mean it`,
   );
-}
-
-function refused(url: string, message: string): MementoMapError {
-  return new MementoMapError("MM_REFUSED", message, { position: { source: url } });
 }

@@ -7,14 +7,7 @@ import {
   SurtListParser,
   UriListParser,
 } from "./line-formats.ts";
-import {
-  ACCESS_LOG_LINE,
-  CDXJ_LINE,
-  looksLikeArc,
-  looksLikeZipNumIndex,
-  MEMGATOR_LINE,
-} from "./line-kind.ts";
-import { Capture, ROW, type RowNeeds, type RowParser } from "./capture.ts";
+import { Capture, CaptureSurt, ROW, type RowNeeds, type RowParser } from "./capture.ts";
 import {
   type CdxColumns,
   CdxParser,
@@ -24,9 +17,14 @@ import {
   ROW_LINE_COLUMNS,
 } from "./cdx.ts";
 import { CdxjParser } from "./cdxj.ts";
+import {
+  ACCESS_LOG_LINE,
+  CDXJ_LINE,
+  looksLikeArc,
+  looksLikeZipNumIndex,
+  MEMGATOR_LINE,
+} from "./line-kind.ts";
 import { surtKeyBytes } from "../surt/key-bytes.ts";
-import { surtBytes } from "../surt/surt.ts";
-import { unescapeJson } from "../bytes/json-members.ts";
 
 /** The names that `--format` takes. */
 export const INPUT_FORMATS = [
@@ -272,8 +270,8 @@ export function keyedByUri(format: DetectedFormat): DetectedFormat | undefined {
   return { ...format, columns: { ...columns, key: -1, spareKey: columns.key }, isRekeyed: true };
 }
 
-/** No percent-encoded SURT is longer than this many times its URI. */
-const SURT_GROWTH = 3;
+/** No percent-encoded key is longer than this many times its SURT. */
+const KEY_GROWTH = 3;
 /** More would delay every start, and one row in a thousand is looked at later anyhow. */
 const ROWS_TO_CHECK = 256;
 
@@ -285,6 +283,7 @@ const ROWS_TO_CHECK = 256;
 export class KeyCheck {
   readonly #parser: RowParser;
   readonly #capture = new Capture();
+  readonly #surt = new CaptureSurt();
 
   constructor(format: DetectedFormat) {
     this.#parser = rowParser(format, { uri: true, status: false, mime: false });
@@ -298,27 +297,23 @@ export class KeyCheck {
     if (this.#parser.parse(bytes, start, end, capture) !== ROW.capture) return undefined;
     const { keyStart, keyEnd, uriStart, uriEnd } = capture;
     if (keyStart === -1 || isNothing(bytes, uriStart, uriEnd)) return undefined;
-    const uri = capture.hasEscapes
-      ? new TextEncoder().encode(unescapeJson(bytes, uriStart, uriEnd))
-      : bytes.subarray(uriStart, uriEnd);
-    const surt = new Uint8Array(uri.length * SURT_GROWTH + 64);
-    const surtEnd = surtEndOf(uri, surt);
+    const surtEnd = this.#surtEnd(bytes);
     if (surtEnd === -1) return undefined;
-    const ours = new Uint8Array(surtEnd * SURT_GROWTH + 1);
-    const oursEnd = surtKeyBytes(surt, 0, surtEnd, ours, 0);
-    const theirs = new Uint8Array((keyEnd - keyStart) * SURT_GROWTH + 1);
+    const ours = new Uint8Array(surtEnd * KEY_GROWTH + 1);
+    const oursEnd = surtKeyBytes(this.#surt.bytes, 0, surtEnd, ours, 0);
+    const theirs = new Uint8Array((keyEnd - keyStart) * KEY_GROWTH + 1);
     const theirsEnd = surtKeyBytes(bytes, keyStart, keyEnd, theirs, 0);
     return compareRanges(ours, 0, oursEnd, theirs, 0, theirsEnd) === 0;
   }
-}
 
-/** Writes the SURT of a URI; -1 for the contrived host name whose SURT does not fit. */
-function surtEndOf(uri: Uint8Array, target: Uint8Array): number {
-  try {
-    return surtBytes(uri, 0, uri.length, target, 0);
-  } catch (error) {
-    if (isMementoMapError(error)) return -1; // such a row tells nothing about the others
-    throw error;
+  /** Makes the SURT of the capture; -1 for the contrived host name whose SURT does not fit. */
+  #surtEnd(bytes: Uint8Array): number {
+    try {
+      return this.#surt.make(bytes, this.#capture);
+    } catch (error) {
+      if (isMementoMapError(error)) return -1; // such a row says nothing about the others
+      throw error;
+    }
   }
 }
 

@@ -1,6 +1,6 @@
 import { lineBatches } from "../bytes/lines.ts";
 import { MementoMapError, quote } from "../errors.ts";
-import { MemgatorLog } from "./memgator-log.ts";
+import { MemgatorLog, type MemgatorOutcome } from "./memgator-log.ts";
 
 export interface MemgatorHoldingsOptions {
   /** The id of the archive to tell about; needed where a log has several. */
@@ -25,27 +25,49 @@ export async function* memgatorHoldings(
   chunks: AsyncIterable<Uint8Array>,
   options: MemgatorHoldingsOptions,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const decoder = new TextDecoder();
   const mementosOf = new Map<string, number>();
-  // Also those whose answers cannot be joined to a URI.
-  const archives = new Set<string>();
-  const log = new MemgatorLog({ answered: (archive) => void archives.add(archive) });
   let lines = 0;
-  for await (const { bytes, starts, ends, count } of lineBatches(chunks, options)) {
+  for await (const { count, outcomes } of loggedBatches(chunks, options)) {
     lines += count;
-    for (let i = 0; i < count; i++) {
-      const outcome = log.read(decoder.decode(bytes.subarray(starts[i], ends[i])));
-      if (outcome === undefined || outcome.result === "error") continue;
-      if (options.archive !== undefined && outcome.archive !== options.archive) continue;
-      const before = mementosOf.get(outcome.uri) ?? 0;
-      mementosOf.set(outcome.uri, Math.max(before, outcome.mementos));
+    for (const { uri, result, mementos } of outcomes) {
+      if (result === "error") continue;
+      mementosOf.set(uri, Math.max(mementosOf.get(uri) ?? 0, mementos));
     }
-    refuseSeveral(archives, options);
-  }
-  if (options.archive !== undefined && !archives.has(options.archive)) {
-    throw noSuchArchive(options.archive, archives, options);
   }
   yield* asRows(mementosOf, lines);
+}
+
+/** What a block of a log tells. */
+interface LoggedBatch {
+  /** Lines. */
+  readonly count: number;
+  /** Those of the chosen archive. */
+  readonly outcomes: readonly MemgatorOutcome[];
+}
+
+/** @throws MM_USAGE when no archive is chosen and the log has several, or lacks the chosen one. */
+async function* loggedBatches(
+  chunks: AsyncIterable<Uint8Array>,
+  options: MemgatorHoldingsOptions,
+  // Also those whose answers cannot be joined to a URI.
+  archives: Set<string> = new Set(),
+): AsyncGenerator<LoggedBatch, void, undefined> {
+  const { archive } = options;
+  const decoder = new TextDecoder();
+  const log = new MemgatorLog({ answered: (one) => void archives.add(one) });
+  for await (const { bytes, starts, ends, count } of lineBatches(chunks, options)) {
+    const outcomes: MemgatorOutcome[] = [];
+    for (let i = 0; i < count; i++) {
+      const outcome = log.read(decoder.decode(bytes.subarray(starts[i], ends[i])));
+      if (outcome === undefined) continue;
+      if (archive === undefined || outcome.archive === archive) outcomes.push(outcome);
+    }
+    if (archive === undefined) refuseSeveral(archives, options);
+    yield { count, outcomes };
+  }
+  if (archive !== undefined && !archives.has(archive)) {
+    throw noSuchArchive(archive, archives, options);
+  }
 }
 
 /** A row for each URI, and lines that say nothing, so many that there are `lines` in all. */
@@ -70,13 +92,9 @@ function* asRows(
   }
 }
 
-/** @throws MM_USAGE when a log has several archives, and none is chosen */
-export function refuseSeveral(
-  seen: ReadonlySet<string>,
-  { archive, source }: MemgatorHoldingsOptions,
-): void {
+function refuseSeveral(seen: ReadonlySet<string>, { source }: MemgatorHoldingsOptions): void {
   const [first, second] = seen;
-  if (archive !== undefined || second === undefined) return;
+  if (second === undefined) return;
   throw new MementoMapError(
     "MM_USAGE",
     `the log tells of several archives, ${quote(first)} and ${quote(second)} among them; choose one with --archive`,
@@ -84,10 +102,10 @@ export function refuseSeveral(
   );
 }
 
-export function noSuchArchive(
+function noSuchArchive(
   archive: string,
   seen: ReadonlySet<string>,
-  { source }: { source: string },
+  { source }: MemgatorHoldingsOptions,
 ): MementoMapError {
   const list = [...seen].slice(0, 20).map((name) => quote(name));
   return new MementoMapError(
@@ -111,23 +129,13 @@ export async function* memgatorMisses(
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const { archive, source } = options;
   const archives = new Set<string>();
-  const log = new MemgatorLog({ answered: (one) => void archives.add(one) });
-  const [decoder, encoder] = [new TextDecoder(), new TextEncoder()];
+  const encoder = new TextEncoder();
   let isEmpty = true;
-  for await (const { bytes, starts, ends, count } of lineBatches(chunks, options)) {
-    let uris = "";
-    for (let i = 0; i < count; i++) {
-      const outcome = log.read(decoder.decode(bytes.subarray(starts[i], ends[i])));
-      if (outcome?.result !== "miss") continue;
-      if (archive === undefined || outcome.archive === archive) uris += `${outcome.uri}\n`;
-    }
-    refuseSeveral(archives, options);
-    if (uris === "") continue;
+  for await (const { outcomes } of loggedBatches(chunks, options, archives)) {
+    const misses = outcomes.filter(({ result }) => result === "miss");
+    if (misses.length === 0) continue;
     isEmpty = false;
-    yield encoder.encode(uris);
-  }
-  if (archive !== undefined && !archives.has(archive)) {
-    throw noSuchArchive(archive, archives, options);
+    yield encoder.encode(misses.map(({ uri }) => `${uri}\n`).join(""));
   }
   if (isEmpty) {
     const whose = archive ?? [...archives][0];
