@@ -57,7 +57,7 @@ export async function checkAnswer(
     return found === "cut" ? sample(`sends only ${amount} of a page`) : WHOLE;
   }
   if (found === "unknown" && rows.count !== limit && !isRoundCount(rows.count)) return WHOLE;
-  // Nobody limits answers to so few, and the server cannot be asked.
+  // No server limits answers to that few, and this one cannot be asked.
   const cannotTell = (reason: string): Verdict =>
     found === "unknown" && rows.count < FEWEST_SAMPLED ? WHOLE : sample(reason);
   const { times } = rows;

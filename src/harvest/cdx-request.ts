@@ -52,7 +52,7 @@ export const NO_LIMIT = 1_000_000_000;
  * The request that finds out how a server pages; see {@link cursorOfProbe}.
  *
  * Servers without pages answer it with captures and some of them ignore the limit (pywb), so it
- * names a page that nobody holds.
+ * names a page that no archive holds.
  */
 export function probeUrl(api: string, { url }: CdxQuery): string {
   const host = /^(?:[a-z][a-z0-9+.-]*:\/\/)?(?:\*\.)?([^/?#*]+)/i.exec(url)?.[1] ?? url;
@@ -89,7 +89,7 @@ function windowed(query: CdxQuery, cursor: CdxCursor): CdxQuery {
   return { ...query, ...windowOf(query, cursor) };
 }
 
-/** Makes out from the answer to {@link probeUrl} how a server pages, and where to begin. */
+/** Detects from the answer to {@link probeUrl} how a server pages, and where to begin. */
 export function cursorOfProbe(answer: string): CdxCursor {
   if (/^\s*\d+\s*$/.test(answer)) return { paging: "resume", key: undefined };
   const pages = pagesOf(answer);
@@ -292,7 +292,7 @@ export interface KeyWatch {
   readonly key: string;
   /** How many others were given since. */
   readonly since: number;
-  /** After so many another key is remembered. */
+  /** After this many others, another key is remembered. */
   readonly until: number;
 }
 
@@ -312,7 +312,7 @@ export function watchKey(watch: KeyWatch | undefined, key: string): KeyWatch | u
 /**
  * The address of a server that a harvest asks.
  *
- * @throws MM_USAGE for text that is none.
+ * @throws MM_USAGE for anything else.
  */
 export function serverAddress(api: string): URL {
   if (URL.canParse(api)) {

@@ -240,7 +240,7 @@ export class PartFile {
   }
 
   /**
-   * Opens what an earlier run left and forgets what is behind its first `bytes`; with 0, begins anew.
+   * Opens what an earlier run left and forgets what is behind its first `bytes`; with 0, starts over.
    *
    * @throws MM_USAGE when the file has fewer bytes, MM_IO
    */

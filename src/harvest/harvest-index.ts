@@ -31,7 +31,7 @@ export interface HarvestOptions extends PoliteOptions {
   readonly linesPerPage?: number | undefined;
   /** Whether to write an index without a capture; an error by default. */
   readonly allowsEmpty?: boolean | undefined;
-  /** Told of lines as they come. */
+  /** Called with the number of lines of each page. */
   readonly onLines?: ((lines: number) => void) | undefined;
 }
 
@@ -58,7 +58,7 @@ export interface HarvestSummary {
  * rows are missing, the captures are asked for in smaller windows of time. Where that fails, the
  * index begins with `!meta {"sample": true}`, and maps of it do not claim to be complete.
  *
- * @throws MM_HTTP, MM_REFUSED, MM_IO, MM_BAD_INPUT and MM_LIMIT when the answers are no index,
+ * @throws MM_HTTP, MM_REFUSED, MM_IO, MM_BAD_INPUT and MM_LIMIT when the answers are not an index,
  *   MM_NOT_FOUND when there is no capture, MM_USAGE when the file is of another harvest that was
  *   begun, MM_INTERRUPTED
  */

@@ -19,7 +19,7 @@ interface HarvestState extends HarvestNote {
   readonly bytes: number;
   readonly lines: number;
   readonly pages: number;
-  /** Lines that are captures; in notes of earlier versions, not told apart. */
+  /** Lines that are captures; notes of earlier versions lack it. */
   readonly rows?: number | undefined;
   /** Why captures may be missing. */
   readonly sampleReason?: string | undefined;
@@ -176,7 +176,7 @@ function isResumeKeyOnly(paging: CdxCursor["paging"], head: Uint8Array): boolean
   return resumeEnd(text)?.length === text.length;
 }
 
-/** @throws MM_BAD_INPUT for what is no index. */
+/** @throws MM_BAD_INPUT for anything but an index. */
 function isJsonArray(head: Uint8Array, source: string): boolean {
   if (looksLikeHtml(Buffer.from(head).toString("latin1"))) throw htmlAnswer(source);
   return detectFormat(head, "auto", source).container === "json-array";
@@ -207,7 +207,7 @@ function isCursor(cursor: CdxCursor | null): boolean {
   }
 }
 
-/** Counts lines as they come, and refuses those that nobody could read. Holds two numbers. */
+/** Counts lines as they come, and rejects those that are too long to read. Holds two numbers. */
 export class LineTally {
   /** Lines that have ended. */
   lines = 0;

@@ -34,9 +34,9 @@ export interface PoliteOptions {
   readonly signal?: AbortSignal | undefined;
   /** Removes the lock when the process is told to stop. */
   readonly interrupt?: Interrupt | undefined;
-  /** Told of bytes as they come. */
+  /** Called with the bytes of each chunk. */
   readonly onRead?: ((bytes: number) => void) | undefined;
-  /** Told before each wait for a request to be tried again. */
+  /** Called before each wait for a retry. */
   readonly onRetry?: ((reason: string, waitMs: number) => void) | undefined;
 }
 
@@ -59,7 +59,7 @@ export interface Answer {
   readonly source: string;
 }
 
-/** Thrown by whoever uses an answer that lacks its end, to have it asked for again. */
+/** Thrown by the user of an answer that lacks its end, to have it requested again. */
 export class CutAnswer extends Error {}
 
 /**
@@ -77,7 +77,7 @@ export class PoliteClient {
 
   /**
    * @param api the address of the server.
-   * @throws MM_USAGE when it is none, or when the user agent cannot be sent.
+   * @throws MM_USAGE when it is not one, or when the user agent cannot be sent.
    */
   constructor(api: string, options: PoliteOptions) {
     const { userAgent = "mementomap", timeoutMs = DEFAULT_TIMEOUT_MS } = options;
@@ -100,7 +100,7 @@ export class PoliteClient {
    * error.
    *
    * @throws MM_HTTP when the server does not answer or answers with an error, MM_REFUSED when it
-   *   redirects where nobody may go, both naming the address
+   *   redirects to a forbidden address, both naming the address
    */
   async ask<T>(
     url: string,
@@ -231,7 +231,7 @@ export async function startOf(chunks: AsyncIterable<Uint8Array>): Promise<string
   return text.trim();
 }
 
-/** Waits; throws the signal's reason when it is told to stop. */
+/** Waits; throws the signal's reason when it is aborted. */
 async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   try {
     await sleep(Math.min(Math.max(0, ms), LONGEST_PAUSE_MS), undefined, { signal });

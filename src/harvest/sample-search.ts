@@ -28,7 +28,7 @@ export interface SampleSearchOptions extends PoliteOptions {
   readonly from?: string | undefined;
   /** Captures up to then. */
   readonly to?: string | undefined;
-  /** Told of new captures as they come. */
+  /** Called with the number of new captures of each search. */
   readonly onLines?: ((lines: number) => void) | undefined;
 }
 
@@ -48,12 +48,12 @@ export interface SampleSearchSummary {
  * Samples what an archive holds through its full-text search, with random words that it learns from
  * the results, and writes the captures into a file, as CDXJ that says it is a sample.
  *
- * Ends after so many searches, or when no new word is left. While it searches, the captures are in
+ * Ends after the given number of searches, or when no new word is left. While it searches, the captures are in
  * `FILE.part`, the words in `FILE.part.words` and how far it got in `FILE.part.json`. The same sample
  * begun again, after an interruption or an error, goes on behind the last search, and finds what it
  * would have found without. The file appears when all is there. Holds the words and captures seen.
  *
- * @throws MM_HTTP, MM_REFUSED, MM_IO, MM_BAD_INPUT and MM_LIMIT for answers that are no results,
+ * @throws MM_HTTP, MM_REFUSED, MM_IO, MM_BAD_INPUT and MM_LIMIT for answers that are not results,
  *   MM_USAGE when the file is of another harvest that was begun, MM_INTERRUPTED
  */
 export async function sampleSearch(
@@ -143,7 +143,7 @@ const MAX_MEMBER_CHARACTERS = 1 << 14;
 /**
  * The request for a word, as Arquivo.pt's text search takes it.
  *
- * @throws MM_USAGE for an address that is none.
+ * @throws MM_USAGE for an invalid address.
  */
 export function searchUrl(api: string, { word, maxItems, from, to }: TextSearch): string {
   const url = serverAddress(api);

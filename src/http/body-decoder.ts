@@ -98,7 +98,7 @@ export class BodyDecoder {
     this.#stream?.resume();
   }
 
-  /** Lets go of everything; the receiver is not called any more. */
+  /** Releases everything; the receiver is not called any more. */
   stop(): void {
     this.#isStopped = true;
     this.#stream?.destroy();

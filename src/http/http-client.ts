@@ -19,7 +19,7 @@ export interface HttpResponse {
   readonly headers: HttpHeaders;
   /** @throws MM_HTTP when the connection ends before the body does. */
   readonly body: AsyncIterable<Uint8Array>;
-  /** Lets go of what is not needed. */
+  /** Drops the rest of the body. */
   discard(): Promise<void>;
 }
 
@@ -43,13 +43,13 @@ export function httpFailure(source: string, message: string, cause?: unknown): M
   return new MementoMapError("MM_HTTP", message, { position: { source }, cause });
 }
 
-/** The error about an answer that leads where nobody may go, or that is not what was asked for. */
+/** The error about a forbidden address, or an answer that was not asked for. */
 export function httpRefusal(source: string, message: string): MementoMapError {
   return new MementoMapError("MM_REFUSED", message, { position: { source } });
 }
 
 /**
- * Reads the beginning of a body and lets go of the rest.
+ * Reads the beginning of a body and drops the rest.
  *
  * Holds at most `mostBytes` and one chunk.
  */

@@ -23,12 +23,12 @@ export interface RequestHandler {
 export interface ListenOptions {
   /** Default 8080; 0 takes any free port. */
   readonly port?: number | undefined;
-  /** Default 127.0.0.1: a server is not open to the world before it is told so. */
+  /** Default 127.0.0.1: a server is open to the world only on request. */
   readonly host?: string | undefined;
   readonly limits?: Partial<ConnectionLimits> | undefined;
   /** What messages call the port and the address; default `--port` and `--host`. */
   readonly options?: { readonly port: string; readonly host: string } | undefined;
-  /** Told when connections cannot be taken, as for want of open files; the server goes on. */
+  /** Called when connections cannot be accepted, as for want of open files; the server continues. */
   readonly onError?: ((error: MementoMapError) => void) | undefined;
 }
 
@@ -158,7 +158,7 @@ function dropBeyond(server: Server, most: number): void {
   });
 }
 
-/** Answers what is no HTTP, or too much of it, and closes the connection. */
+/** Answers what is not HTTP, or too long, and closes the connection. */
 function refuse(error: Error, socket: Socket): void {
   if (socket.writable && !socket.destroyed && systemCode(error) !== "ECONNRESET") {
     const problem = refusalOf(systemCode(error));
@@ -238,7 +238,7 @@ export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = {
 };
 
 /**
- * So many requests a second for each address, with short bursts allowed: a token bucket.
+ * Limits the requests a second of each address, with short bursts allowed: a token bucket.
  *
  * IPv6 addresses count by their first 64 bits, which is what one household has. Holds at most
  * `maxAddresses` buckets; the oldest is forgotten first, which errs on the side of answering.

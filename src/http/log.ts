@@ -69,7 +69,7 @@ export class JsonLog implements Log {
     options: {
       /** Whether requests are written with the events; default true. */
       readonly requests?: boolean;
-      /** Told of requests too, whether they are written here or not. */
+      /** Receives requests too, whether they are written here or not. */
       readonly accessLog?: { add(entry: RequestEntry): void } | undefined;
       /** Written with each line, such as which process it is from. */
       readonly members?: Readonly<Record<string, unknown>> | undefined;

@@ -37,7 +37,7 @@ export interface Sample {
   readonly value: number;
 }
 
-/** A metric whose values are read when somebody asks for them. */
+/** A metric whose values are read on request. */
 export interface ReadMetric {
   readonly name: string;
   readonly help: string;

@@ -41,7 +41,7 @@ export interface NodeClientOptions {
   readonly headersTimeoutMs?: number | undefined;
   /** How long a server may send nothing in the middle of a body; default 30 s. */
   readonly idleTimeoutMs?: number | undefined;
-  /** How long a connection is kept that nobody uses; default 10 s. Servers may keep it for ever. */
+  /** How long an unused connection is kept; default 10 s. Servers may keep it for ever. */
   readonly keptOpenMs?: number | undefined;
   /** Default 5. */
   readonly maxRedirects?: number | undefined;
@@ -215,7 +215,7 @@ export class NodeClient implements HttpClient {
 
   #answer(url: URL, response: http.IncomingMessage): HttpResponse {
     const { idleTimeoutMs = 30_000 } = this.#options;
-    // On the socket: a response of a client is not told of its timeouts.
+    // On the socket: the response of a client does not emit its timeouts.
     const { socket } = response;
     const onIdle = (): void => {
       response.destroy(httpFailure(url.href, `nothing was sent for ${idleTimeoutMs / 1000} s`));

@@ -34,7 +34,7 @@ for (const [network, prefix] of [
 
 /**
  * Whether an address is not one of the public Internet: loopback, private, link-local, reserved,
- * multicast, also where an IPv4 address is written or translated as IPv6. Text that is no address
+ * multicast, also where an IPv4 address is written or translated as IPv6. Text that is not an address
  * counts as private.
  */
 export function isPrivateAddress(address: string): boolean {
@@ -73,17 +73,17 @@ function dotted(high: number, low: number): string {
   return [high >> 8, high & 255, low >> 8, low & 255].join(".");
 }
 
-/** Behind a proxy there may be nobody who knows names, and to find that out takes long. */
+/** Behind a proxy there may be no resolver, and to find that out takes long. */
 const LOOKUP_MS = 2000;
 
 /**
  * Why a name may not be asked for through a proxy, as far as this machine knows.
  *
- * The proxy resolves names, so that nobody here sees which address it connects to. A name that this
+ * The proxy resolves names, so that this machine does not see which address it connects to. A name that this
  * machine knows to be at a private address is refused all the same; one that it does not know is left
  * to the proxy.
  *
- * @param lookup fails with an error of ours for names that lead where nobody may go.
+ * @param lookup fails with an error of ours for names at private addresses.
  */
 export function refusedName(
   host: string,

@@ -48,7 +48,7 @@ export class ProxySettings {
   /**
    * The settings of an environment; undefined where it names no proxy.
    *
-   * @throws MM_USAGE for a proxy that is no address of http or https.
+   * @throws MM_USAGE for a proxy that is not an address of http or https.
    */
   static of(env: Environment): ProxySettings | undefined {
     const settings = new ProxySettings(env);
@@ -208,7 +208,7 @@ export function proxyHeaders({ authorization }: Proxy): Record<string, string> {
 /** The code of errors that are the proxy's, and say nothing about the host behind it. */
 export const PROXY_ERROR_CODE = "ERR_PROXY";
 
-/** The code of those that stay until somebody changes the settings. */
+/** The code of those that stay until the settings change. */
 export const PROXY_REFUSAL_CODE = "ERR_PROXY_REFUSAL";
 
 /** An error of the proxy itself. */

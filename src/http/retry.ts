@@ -41,7 +41,7 @@ export function pauseBefore(attempt: number, firstMs: number, random: () => numb
 
 /**
  * The same, but not before the server wants to be asked again; undefined when that is longer than
- * anybody can wait.
+ * the limit.
  *
  * @param limits `askedMs`: what `Retry-After` says, if anything.
  */
@@ -133,7 +133,7 @@ export const FAILURE_REASONS = [
   "bad-encoding",
   "header-limit",
   "body-limit",
-  // An answer that leads where nobody may go.
+  // A redirect to a forbidden address.
   "redirect",
   "private-address",
   // Not sent.

@@ -63,12 +63,12 @@ function asSent(url: string): string {
   return /^[a-z][a-z0-9+.-]*%3A/i.test(url) ? formDecoded(url) : url;
 }
 
-/** A form field decoded; what is no valid encoding stays as it is. */
+/** A form field decoded; an invalid encoding stays as it is. */
 function formDecoded(text: string): string {
   return new URLSearchParams(`x=${text.replaceAll("&", "%26")}`).get("x") ?? text;
 }
 
-/** The number in `page=N`; undefined without one, NaN when it is no page number. */
+/** The number in `page=N`; undefined without one, NaN when it is not a page number. */
 export function pageNumber(query: string): number | undefined {
   const text = new URLSearchParams(query).get("page");
   if (text === null) return undefined;
@@ -91,7 +91,7 @@ const HAS_BODY = /\n(?:content-length|transfer-encoding)[ \t]*:/i;
 /**
  * Lets requests in whose target has bytes beyond ASCII, percent-encoded.
  *
- * Such targets are no HTTP, but they are what people paste and what other aggregators answer; Node's
+ * Such targets are not HTTP, but they are what people paste and what other aggregators answer; Node's
  * parser refuses them. Their head is taken from the parser's error, encoded, and given to the server
  * again as a connection of its own, which ends after one answer. Only requests without a body, and
  * only when no other answer is under way on the connection.

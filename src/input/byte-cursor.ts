@@ -2,7 +2,7 @@ import { joinBytes, LF } from "../bytes/bytes.ts";
 import { GAP, RECORD } from "../bytes/damage.ts";
 
 const MAX_KEPT_BYTES = 1 << 24;
-/** Chunks that were let go are forgotten so many at a time. */
+/** Released chunks are removed from the lists this many at a time. */
 const FORGOTTEN_AT_ONCE = 64;
 
 /**
@@ -97,7 +97,7 @@ export class ByteCursor {
     return true;
   }
 
-  /** Lets go of the stream. */
+  /** Closes the stream. */
   async close(): Promise<void> {
     await this.#iterator.return?.();
   }
@@ -125,7 +125,7 @@ export class ByteCursor {
       if (next.done === true) return false;
       if (next.value === GAP || next.value === RECORD) this.#stop = next.value;
       if (next.value.length === 0) continue;
-      this.#letGo();
+      this.#release();
       this.#chunks.push(next.value);
       this.#starts.push(this.#end);
       this.#end += next.value.length;
@@ -135,7 +135,7 @@ export class ByteCursor {
     return false;
   }
 
-  #letGo(): void {
+  #release(): void {
     if (this.#keptFrom !== undefined && this.#end - this.#keptFrom > MAX_KEPT_BYTES) {
       this.#keptFrom = undefined;
     }
@@ -187,7 +187,7 @@ export async function readHeaderBlock(cursor: ByteCursor, limit: number): Promis
 }
 
 /**
- * The text of a line without its end. Bytes that are no UTF-8, such as those of a URI that a page of
+ * The text of a line without its end. Bytes that are not UTF-8, such as those of a URI that a page of
  * another encoding links to, are percent-encoded, which is what a browser that asks for it sends.
  */
 export function headerLine(bytes: Uint8Array): string {

@@ -10,7 +10,7 @@ export const ROW = {
   capture: 0,
   /** A header or comment line of the format. */
   header: 1,
-  /** A record of something that is no web page: `dns:`, `warcinfo:`, `filedesc:`, `metadata:`. */
+  /** A record of something else than a web page: `dns:`, `warcinfo:`, `filedesc:`, `metadata:`. */
   nonWeb: 2,
   /** Not a line of this format; `Capture.fault` says why. */
   bad: 3,
@@ -23,7 +23,7 @@ export type RowKind = (typeof ROW)[keyof typeof ROW];
 /**
  * One row of an index, as byte ranges of the line it was read from.
  *
- * Every input format fills the same capture. A range that the format does not have, or that nobody
+ * Every input format fills the same capture. A range that the format lacks, or that was not
  * asked for, starts at -1. One object is reused for all rows.
  */
 export class Capture {
@@ -48,7 +48,7 @@ export class Capture {
   isForeignSurt = false;
   /** Whether URI, status or MIME type may hold JSON escapes, such as `text\/html`. */
   hasEscapes = false;
-  /** How many captures the row stands for. Parsers of formats without counts leave it alone. */
+  /** How many captures the row stands for. Parsers of formats without counts do not set it. */
   count = 1;
   /** Whether there may be more captures than the row says. */
   isSample = false;
@@ -85,9 +85,9 @@ export interface RowParser {
   /** Fills `capture` from the line `bytes[start, end)`, without its terminator; never empty. */
   parse(bytes: Uint8Array, start: number, end: number, capture: Capture): RowKind;
   /**
-   * Whether a line is a capture, told from what is behind its key column, `bytes[keyEnd, end)`.
+   * Whether a line is a capture, judged by what follows its key column, `bytes[keyEnd, end)`.
    *
-   * Asked of lines whose key column is that of the last capture, where nobody needs anything else;
+   * Called for lines with the key column of the last capture, where nothing else is needed;
    * false if only `parse` can tell. Not all formats have such a short cut.
    */
   repeats?(bytes: Uint8Array, keyEnd: number, end: number): boolean;
@@ -185,11 +185,11 @@ const NON_WEB_SCHEMES = ["dns:", "warcinfo:", "filedesc:", "metadata:", "whois:"
   (scheme) => encoder.encode(scheme),
 );
 
-/** Nearly every key is told by its first byte. */
+/** The first byte rules out nearly every key. */
 const FIRST_BYTES = new Uint8Array(256);
 for (const [first] of NON_WEB_SCHEMES) FIRST_BYTES[first] = 1;
 
-/** Whether a SURT or URI names a record of something that is no web page. */
+/** Whether a SURT or URI names something else than a web page. */
 export function isNonWeb(bytes: Uint8Array, start: number, end: number): boolean {
   if (start >= end || FIRST_BYTES[bytes[start]] === 0) return false;
   return NON_WEB_SCHEMES.some((scheme) => standsAt(bytes, start, end, scheme));

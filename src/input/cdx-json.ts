@@ -14,7 +14,7 @@ const NAMES = {
 /**
  * Reads what CDX servers answer for `output=json`, as lines of `ROW_LINE_COLUMNS`: an array of rows
  * whose first names the columns (Internet Archive, OutbackCDX), an array of objects, or an object a
- * line (pywb). What is neither becomes a line that is no row, to be counted as bad.
+ * line (pywb). Anything else becomes a line that is not a row, and counts as bad.
  *
  * Objects are read as a stream; an array is held whole.
  *

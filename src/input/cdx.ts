@@ -208,7 +208,7 @@ export class RowLines {
     this.#text += `${column(key)}\t${column(date)}\t${column(uri)}\t${column(mime)}\t${column(status)}\n`;
   }
 
-  /** Adds what is no row, as a line that no parser of these columns takes for one. */
+  /** Adds something else as a line that parsers of these columns reject. */
   addOther(text: string): void {
     this.#text += `${text === "" ? "" : column(text)}\n`;
   }

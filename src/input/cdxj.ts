@@ -18,7 +18,7 @@ const LOWER_U = 0x75;
  * CDXJ: `surt datetime {json}`, as pywb, WACZ and others write it.
  *
  * The JSON block is opened only when something from it is needed: by a filter, or the URI where the
- * key is no SURT.
+ * key is not a SURT.
  */
 export class CdxjParser implements RowParser {
   readonly leadsWithKey = true;
@@ -174,7 +174,7 @@ function hasBackslash(bytes: Uint8Array, start: number, end: number): boolean {
 }
 
 /**
- * Whether a JSON block begins with a URI of something that is no web page. `metadata://x.org/` has
+ * Whether a JSON block begins with a URI of something else than a web page. `metadata://x.org/` has
  * the same SURT as a page; pywb's indexer writes the URI first.
  */
 function hasNonWebUri(bytes: Uint8Array, start: number, end: number): boolean {

@@ -19,7 +19,7 @@ export interface ContainerOptions {
   readonly maxLineBytes: number;
   /** Which archive to take from inputs that tell of several: logs and TimeMaps of aggregators. */
   readonly archive?: string | undefined;
-  /** Set to pass over what is damaged, and to note it here. */
+  /** Set to skip what is damaged, and to note it here. */
   readonly damage?: DamageLog | undefined;
 }
 
@@ -68,7 +68,7 @@ export interface TimeMapOptions {
  *
  * Holds all mementos of the TimeMap, because its original may come last.
  *
- * @throws MM_BAD_INPUT where there is no original, or there are two, or something is no memento;
+ * @throws MM_BAD_INPUT where there is no original, or there are two, or something is not a memento;
  *   MM_LIMIT for more than 5 million mementos.
  */
 export async function* timeMapRows(

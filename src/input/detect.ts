@@ -57,13 +57,13 @@ interface FormatTraits {
   readonly container?: Container | undefined;
   /** Set where the input does not list all captures. */
   readonly isSample?: boolean | undefined;
-  /** Set where the same capture may be told of more than once. */
+  /** Set where the same capture may be reported more than once. */
   readonly repeats?: boolean | undefined;
   /** Set where keys are made from URIs although there is a key column. */
   readonly isRekeyed?: boolean | undefined;
 }
 
-/** A format that has been made out, in a form that can be sent to another thread. */
+/** A detected format, in a form that can be sent to another thread. */
 export type DetectedFormat = FormatTraits &
   (
     | { readonly name: "surts" | "urls" | "log" | "holdings" }
@@ -89,7 +89,7 @@ const MEMGATOR_LOG: DetectedFormat = {
 };
 
 /**
- * Makes out the format of an index from its first bytes, decompressed.
+ * Detects the format of an index from its first bytes, decompressed.
  *
  * An input without any row is empty CDXJ.
  *
@@ -197,7 +197,7 @@ function withTraits(format: DetectedFormat, lines: readonly string[]): DetectedF
   return isSample ? { ...format, isSample, repeats: true } : format;
 }
 
-/** Complains about what is no index. */
+/** Rejects what is not an index. */
 function refuse(text: string, wanted: InputFormat, source: string): void {
   if (text.startsWith("PK\u0003\u0004") || text.startsWith("PAR1")) {
     throw new MementoMapError(

@@ -24,7 +24,7 @@ const RANGE_BYTES = 1 << 23;
 const SAMPLES = 16;
 const SAMPLE_BYTES = 1 << 14;
 
-/** An uncompressed index file: cut by offsets only, and read by whoever gets the part. */
+/** An uncompressed index file: cut by offsets only, and read where its parts are processed. */
 export async function openPlain(
   path: string,
   head: Uint8Array,
@@ -180,10 +180,10 @@ export async function decompressedHead(
   options: Partial<Pick<WholeFile, "source" | "slice">> & Pick<OpenOptions, "damage"> = {},
 ): Promise<Uint8Array> {
   const { source = path, slice, damage } = options;
-  // Whoever reads all of it notes what is damaged.
-  const passedOver = damage === undefined ? undefined : newDamageLog();
+  // Damage is noted when all of it is read.
+  const skipped = damage === undefined ? undefined : newDamageLog();
   const stored = fileChunks({ path, source, slice });
-  const start = await peekHead(decompressed(stored, { source, damage: passedOver }));
+  const start = await peekHead(decompressed(stored, { source, damage: skipped }));
   await start.close();
   return start.head;
 }
@@ -278,7 +278,7 @@ export async function* lineBlocks(
       let length = block.lastIndexOf(LF, filled - 1) + 1;
       if (length === 0) {
         if (filled < block.length) continue;
-        // Longer than a line may be: whoever reads the block says so, and knows the line number.
+        // Longer than a line may be: the reader of the block reports it, with the line number.
         length = filled;
       }
       const next = Buffer.allocUnsafeSlow(BLOCK_BYTES + maxLineBytes);

@@ -193,7 +193,7 @@ const LEAST_LENGTH = 3;
 
 /**
  * Texts of which a string must have at least one, in whatever case, for a regular expression to
- * match it; undefined if none can be told. Short cuts use it: most strings have none of them.
+ * match it; undefined if unknown. Fast paths use it: most strings have none of them.
  *
  * Reads a subset of the syntax, without the flags `u` and `v`, and gives up on everything else.
  */

@@ -7,14 +7,14 @@ import { LF, markLength } from "../bytes/bytes.ts";
 import { MementoMapError } from "../errors.ts";
 import { ioError } from "../files/io-error.ts";
 
-/** An input of `generate` whose format has been made out. */
+/** An input of `generate` whose format is known. */
 export interface IndexInput {
   /** The path, or `stdin`. */
   readonly source: string;
   readonly format: DetectedFormat;
   /** Stored bytes; undefined for pipes. */
   readonly size: number | undefined;
-  /** Whether whoever reads a part has to decompress it. */
+  /** Whether parts are compressed. */
   readonly isInflated: boolean;
   /** Set if the input can only be read from start to end. */
   readonly isSequential?: boolean | undefined;
@@ -38,7 +38,7 @@ export interface OpenOptions {
   readonly archive?: string | undefined;
   readonly streams: InputStreams;
   readonly signal?: AbortSignal | undefined;
-  /** Set if what is damaged may be passed over; notes what this thread has passed over. */
+  /** Set if damage may be skipped; notes what this thread has skipped. */
   readonly damage?: DamageLog | undefined;
   /** Where to note files of records that are not read, because an index of them is. */
   readonly indexed?: string[] | undefined;
@@ -63,7 +63,7 @@ export class FileProgress {
   }
 }
 
-/** The first bytes of an index, from which its format is made out. */
+/** The first bytes of an index, from which its format is detected. */
 export const HEAD_BYTES: number = 1 << 18;
 
 /** Whether to trust the key column of an input. */
@@ -145,7 +145,7 @@ export interface PartResult {
   readonly fault: RowFault | undefined;
   /** Whether a key column turned out not to be the SURT of its URI. */
   readonly keysDiffer?: boolean | undefined;
-  /** What was passed over, where that is allowed. */
+  /** What was skipped, where that is allowed. */
   readonly damage?: DamageLog | undefined;
 }
 
@@ -300,7 +300,7 @@ export class RangeBuffer {
   }
 }
 
-/** What is no longer there must not look like the end of the file. */
+/** A file that became shorter must not look like one that ended. */
 export function cutShort(path: string, offset: number, end: number): MementoMapError {
   return new MementoMapError(
     "MM_IO",

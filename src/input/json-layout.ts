@@ -10,7 +10,7 @@ import { type JsonMembers, stringEnd } from "../bytes/json-members.ts";
 export class JsonLayout {
   /** The facts that were looked for; what follows the last of them is not part of the layout. */
   readonly wanted: number;
-  /** What each value tells; 0 for values that are only passed over. */
+  /** What each value tells; 0 for values that are skipped. */
   readonly facts: number[] = [];
   /** What comes before each value, from the end of the value before it. */
   readonly gaps: Uint8Array[] = [];

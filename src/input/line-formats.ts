@@ -83,7 +83,7 @@ const MAX_DATE_DIGITS = 14;
  * A request for a memento, such as `GET /wayback/20160304000000im_/http://example.com/a`, that was
  * answered with 2xx or 3xx shows that the archive holds a capture. Of the others nothing is learnt:
  * 404 may be an archived answer as well as the archive's own. Requests for other pages of the
- * server are no captures either. Both count as rows of no use, not as bad ones.
+ * server show nothing either. Both count as unproven rows, not as bad ones.
  *
  * A line is a sample, and two lines may tell of the same memento, even if they ask for different
  * datetimes: a server shows the nearest capture, some after a redirect and some at once.
@@ -161,7 +161,7 @@ function isFlagByte(byte: number): boolean {
 /**
  * Whether the URI of a page begins here: a scheme of the web, or a host name with a dot.
  *
- * @param isPlain whether mere digits stand before it: `/img/2016/logo.png` is no memento.
+ * @param isPlain whether mere digits stand before it: `/img/2016/logo.png` is not a memento.
  */
 function isWebUri(bytes: Uint8Array, start: number, end: number, isPlain: boolean): boolean {
   let at = start;

@@ -70,7 +70,7 @@ async function* loggedBatches(
   }
 }
 
-/** A row for each URI, and lines that say nothing, so many that there are `lines` in all. */
+/** A row for each URI, padded to `lines` with lines that say nothing. */
 function* asRows(
   mementosOf: ReadonlyMap<string, number>,
   lines: number,

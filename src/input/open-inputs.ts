@@ -20,7 +20,7 @@ import { fileChunks } from "./read-file.ts";
 import { openInput } from "../files/input-file.ts";
 
 /**
- * Makes out what inputs are, by content: files, folders, and `-` for standard input.
+ * Opens inputs and detects their formats by content: files, folders, and `-` for standard input.
  *
  * Reads the beginning of each. What a folder stands for, see {@link openFolder}. Of files of records
  * and an index that names them only the index is taken; a file that is given twice is refused.
@@ -328,7 +328,7 @@ async function addNamed(
       if (named.size === wanted.size) return;
     }
   } catch (error) {
-    // What is wrong with it is told when it is read for its captures.
+    // The fault is reported when the file is read for its captures.
     if (!isMementoMapError(error)) throw error;
   }
 }

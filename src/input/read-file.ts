@@ -31,7 +31,7 @@ export async function readWholeFile(
   const inflated = decompressed(fileChunks(task), { source, damage, inPlace });
   const plain = expected === undefined ? inflated : wholeMap(inflated, expected, source);
   const rows = containerRows(plain, format, { source, maxLineBytes, archive, damage });
-  // Lines that were made of a container have no number that anybody could look for.
+  // Lines made from a container have no number in the file.
   const linesRead = format.container === undefined ? () => reader.partLines : undefined;
   for await (const lines of wholeLines(rows, source, maxLineBytes, linesRead)) {
     const fault = reader.readLines(lines, 0, lines.length);

@@ -47,7 +47,7 @@ export async function* recordRows(
   const cursor = new ByteCursor(
     damage === undefined ? chunks : markedRecords(chunks, startsRecord),
   );
-  const readNext = damage === undefined ? read : passingOver(format, damage);
+  const readNext = damage === undefined ? read : skippingBroken(format, damage);
   const lines = new RowLines();
   let number = 1;
   try {
@@ -68,8 +68,8 @@ export async function* recordRows(
   }
 }
 
-/** Reads as `read` does, and passes over records that are broken. */
-function passingOver({ read, startsRecord }: RecordFormat, damage: DamageLog): typeof read {
+/** Reads as `read` does, and skips broken records. */
+function skippingBroken({ read, startsRecord }: RecordFormat, damage: DamageLog): typeof read {
   return async (cursor, place) => {
     cursor.keep();
     try {
@@ -121,7 +121,7 @@ export async function skipBody(
   }
 }
 
-/** The length that a record states, undefined if it is none. */
+/** The length that a record states; undefined if it is not a number. */
 export function statedLength(text: string): number | undefined {
   return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
@@ -162,7 +162,7 @@ export type StartsRecord = (line: string, isAfterBlank: boolean) => boolean;
 
 /** Longer than any line with which a record begins. */
 const MAX_LINE_BYTES = 1 << 16;
-/** Any bytes are text to it, and most of what is searched is none. */
+/** Takes any bytes: most of what is searched is not text. */
 const decoder = new TextDecoder("latin1");
 
 /**

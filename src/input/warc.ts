@@ -30,7 +30,7 @@ const CAPTURE_TYPES: ReadonlySet<string> = new Set(["response", "resource", "rev
  * and a revisit has the type `warc/revisit`. Any other record, such as a request, becomes a row
  * whose URI says so: `metadata:request`. Payloads are skipped. Holds one chunk and one header.
  *
- * @param damage where to note what is no WARC record or is cut short, and to go on with the next.
+ * @param damage where to note broken records, which are then skipped.
  * @throws MM_BAD_INPUT for it otherwise, naming record and offset.
  */
 export function warcRows(
@@ -131,7 +131,7 @@ const NO_TYPE = "no-type";
  * and MIME type are those of the HTTP header; where there is none, those of the record's first line.
  * Bodies are skipped. Holds one chunk and one header.
  *
- * @param damage where to note what is no ARC record or is cut short, and to go on with the next.
+ * @param damage where to note broken records, which are then skipped.
  * @throws MM_BAD_INPUT for it otherwise, naming record and offset.
  */
 export function arcRows(
@@ -149,7 +149,7 @@ export function arcRows(
       columns = block.columns;
       const { uri, length } = parseRecord(line, columns, place);
       await skipBody(cursor, block.length, Math.max(block.length, length), place);
-      return { uri, date: "0000" }; // it is no capture, whatever its date
+      return { uri, date: "0000" }; // not a capture, whatever its date
     }
     const { uri, date, type, result, length } = parseRecord(line, columns, place);
     const http = await readHttpHead(cursor, length);

@@ -45,7 +45,7 @@ interface ClusterPart {
  * several, which can be read in parallel.
  *
  * Every block must begin where the one before it ends, and the last must end with its file, which
- * may be cut off where damage is passed over. Holds the index.
+ * may be cut off where damage is skipped. Holds the index.
  *
  * @throws MM_BAD_INPUT where index and data disagree, MM_BAD_LINE, MM_IO
  */
@@ -130,7 +130,7 @@ function checkMembers(
   );
 }
 
-/** Passes over the blocks of a file that was cut off. */
+/** Skips the blocks that a file lacks because it was cut off. */
 function dropBehind(end: number, { location, members }: ClusterPart, damage: DamageLog): void {
   const lost = members.findIndex(({ offset, length }) => offset + length > end);
   const { offset } = members[lost];
@@ -167,7 +167,7 @@ async function partFormat(
   return trustedFormat(detected, Buffer.concat(lines), trustIn(location.source, options));
 }
 
-/** The first whole lines of a member. Whoever reads all of it says what is wrong with it. */
+/** The first whole lines of a member. Faults are reported when all of it is read. */
 function startOf(member: Buffer): Buffer {
   try {
     const lines = gunzipSync(member, { maxOutputLength: 1 << 24 });
