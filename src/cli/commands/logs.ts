@@ -1,8 +1,7 @@
 import { readLogs } from "../../study/logs/read-logs.ts";
 import { guardOutputs } from "../../map/output/output-guard.ts";
 import { withOutput } from "../../files/output-file.ts";
-import { logsPage } from "../../study/report/logs-page.ts";
-import { logsText } from "../../study/report/logs-text.ts";
+import { logsPage, logsText } from "../../study/report/logs-report.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import { FORCE_OPTION, parsePositive } from "../common/options.ts";
 import { formatDuration, showSummary } from "../common/messages.ts";

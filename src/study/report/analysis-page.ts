@@ -1,13 +1,14 @@
-import type { Analysis, Fault } from "../analyze/analysis.ts";
-import { htmlTable, numbers, texts, whole } from "./table.ts";
+import type { Analysis } from "../analyze/analysis.ts";
+import { escapeHtml } from "../../publish/serve/html.ts";
+import { mimeTable, pathQueryTable } from "./analysis-tables.ts";
+import { heatFigure } from "./charts.ts";
 import { distributionSection, placesSection } from "./distribution-section.ts";
 import { growthSection } from "./growth-section.ts";
-import { escapeHtml } from "./html.ts";
 import { dateOf, percent, shortAmount, shortNumber, wholeNumber } from "./number-format.ts";
-import { card, grid, pageHtml, type PageSection, type RunRecord, type Tile } from "./page.ts";
+import type { PageSection, RunRecord, Tile } from "./page.ts";
+import { card, grid, pageHtml } from "./page.ts";
+import { htmlTable, numbers, texts, whole } from "./table.ts";
 import { reductionSection, treeSection } from "./tree-section.ts";
-import { STATUS_CLASSES } from "../analyze/capture-tally.ts";
-import { figureHtml, heatMap } from "./charts.ts";
 
 export interface ReportNames {
   /** The archive's name. */
@@ -98,11 +99,11 @@ function methodSection({ index, method }: Analysis): PageSection {
     title: "Method",
     text: "What was read, and how far the numbers can be trusted.",
     content: card(
-      `${htmlTable({
+      `${htmlTable<[string, number]>({
         id: "method-table",
-        caption: "What was read",
-        columns: [texts("What"), numbers("Count")],
-        rows: rows.map(([name, count]) => [name, whole(count)]),
+        title: "What was read",
+        columns: [texts("What", ([name]) => name), numbers("Count", ([, count]) => whole(count))],
+        rows,
       })}<ul>${notes.join("")}</ul>`,
     ),
   };
@@ -116,109 +117,72 @@ export function contentSection(analysis: Analysis): PageSection {
     title: "Content",
     text: "What was captured: types and status codes, the form of addresses, and pages drawn at random.",
     content: [
-      grid(mimeFigure(analysis), pathQueryFigure(analysis)),
+      grid(
+        heatFigure(mimeTable(analysis), {
+          caption:
+            "Groups as in cdx-summary. “None” is a record without status code, such as a revisit.",
+          columnName: "status",
+          showsNumbers: true,
+        }),
+        heatFigure(pathQueryTable(analysis), {
+          caption: "P2 × Q1: addresses with two path segments and one query parameter.",
+          columnName: "query",
+          showsNumbers: true,
+        }),
+      ),
       grid(
         card(
-          htmlTable({
+          htmlTable<{ mime: string; count: number }>({
             id: "mime-types",
-            caption: "MIME types",
-            columns: [texts("MIME type"), numbers("Mementos")],
-            rows: captures.mimeTypes.map(({ mime, count }) => [mime, whole(count)]),
+            title: "MIME types",
+            columns: [
+              texts("MIME type", (row) => row.mime),
+              numbers("Mementos", (row) => whole(row.count)),
+            ],
+            rows: captures.mimeTypes,
           }),
         ),
         card(
-          htmlTable({
+          htmlTable<{ status: number; count: number }>({
             id: "status-codes",
-            caption: "Status codes",
-            columns: [texts("Status"), numbers("Mementos")],
-            rows: captures.statusCodes.map(({ status, count }) => [String(status), whole(count)]),
+            title: "Status codes",
+            columns: [
+              texts("Status", (row) => String(row.status)),
+              numbers("Mementos", (row) => whole(row.count)),
+            ],
+            rows: captures.statusCodes,
           }),
         ),
       ),
       card(
-        htmlTable({
+        htmlTable<{ datetime: string; uri: string }>({
           id: "samples",
-          caption: "Pages drawn at random (200, HTML)",
-          columns: [texts("Captured"), texts("URI")],
-          rows: captures.samples.map(({ datetime, uri }) => [dateOf(datetime), uri]),
+          title: "Pages drawn at random (200, HTML)",
+          columns: [
+            texts("Captured", (row) => dateOf(row.datetime)),
+            texts("URI", (row) => row.uri),
+          ],
+          rows: captures.samples,
         }),
       ),
     ].join("\n"),
   };
 }
 
-function mimeFigure({ captures }: Analysis): string {
-  const title = "Mementos by MIME group and status";
-  const caption =
-    "Groups as in cdx-summary. “None” is a record without status code, such as a revisit.";
-  const rows = captures.mimeStatus.map(({ group }) => group);
-  const cells = captures.mimeStatus.map(({ counts }) => counts);
-  return figureHtml({
-    id: "mime-status",
-    title,
-    caption,
-    svg: heatMap({
-      title,
-      description: caption,
-      rowName: "MIME",
-      columnName: "status",
-      rows,
-      columns: STATUS_CLASSES,
-      cells,
-      showsNumbers: true,
-    }),
-    columns: [texts("MIME"), ...STATUS_CLASSES.map((name) => numbers(name))],
-    rows: cells.map((row, i) => [rows[i] ?? "", ...row.map((count) => whole(count))]),
-  });
-}
-
-function pathQueryFigure({ captures }: Analysis): string {
-  const title = "Mementos by path segments and query parameters";
-  const caption = "P2 × Q1: addresses with two path segments and one query parameter.";
-  return figureHtml({
-    id: "path-query",
-    title,
-    caption,
-    svg: heatMap({
-      title,
-      description: caption,
-      rowName: "path",
-      columnName: "query",
-      rows: gridNames("P"),
-      columns: gridNames("Q"),
-      cells: captures.pathQuery,
-      showsNumbers: true,
-    }),
-    columns: [texts("Path"), ...gridNames("Q").map((name) => numbers(name))],
-    rows: captures.pathQuery.map((row, i) => [
-      gridNames("P")[i] ?? "",
-      ...row.map((count) => whole(count)),
-    ]),
-  });
-}
-
-function gridNames(layer: string): string[] {
-  return [0, 1, 2, 3, 4, 5].map((n) => `${layer}${n}${n > 4 ? "+" : ""}`);
-}
-
 /** What is malformed, counted, with examples; and how the numbers came about. */
 export function faultSection({ malformed, index }: Analysis): PageSection {
   const { mimeTypes, statusCodes } = malformed;
   const values = [
-    ...mimeTypes.examples.map(({ value, count }) => ["MIME type", value, whole(count)]),
-    ...statusCodes.examples.map(({ value, count }) => ["status code", value, whole(count)]),
+    ...mimeTypes.examples.map((example) => ({ column: "MIME type", ...example })),
+    ...statusCodes.examples.map((example) => ({ column: "status code", ...example })),
   ];
   const faults = [
-    ...faultRows("datetime", malformed.datetimes),
-    ...faultRows("URI", malformed.uris),
-    ...faultRows("line", malformed.lines),
+    ...malformed.datetimes.map((fault) => ({ what: "datetime", ...fault })),
+    ...malformed.uris.map((fault) => ({ what: "URI", ...fault })),
+    ...malformed.lines.map((fault) => ({ what: "line", ...fault })),
   ];
   const total =
-    mimeTypes.count +
-    statusCodes.count +
-    [malformed.datetimes, malformed.uris, malformed.lines]
-      .flat()
-      .reduce((sum, { count }) => sum + count, 0);
+    mimeTypes.count + statusCodes.count + faults.reduce((sum, { count }) => sum + count, 0);
   return {
     id: "faults",
     title: "Malformed records",
@@ -230,32 +194,32 @@ export function faultSection({ malformed, index }: Analysis): PageSection {
       values.length === 0
         ? ""
         : card(
-            htmlTable({
+            htmlTable<(typeof values)[number]>({
               id: "malformed-values",
-              caption: `Malformed MIME types (${wholeNumber(mimeTypes.count)} captures) and status codes (${wholeNumber(statusCodes.count)})`,
-              columns: [texts("Column"), texts("Value"), numbers("Captures")],
+              title: `Malformed MIME types (${wholeNumber(mimeTypes.count)} captures) and status codes (${wholeNumber(statusCodes.count)})`,
+              columns: [
+                texts("Column", (row) => row.column),
+                texts("Value", (row) => row.value),
+                numbers("Captures", (row) => whole(row.count)),
+              ],
               rows: values,
             }),
           ),
       faults.length === 0
         ? ""
         : card(
-            htmlTable({
+            htmlTable<(typeof faults)[number]>({
               id: "malformed-other",
-              caption: "Malformed datetimes, URIs and lines",
-              columns: [texts("What"), texts("Fault"), numbers("Count"), texts("Examples")],
+              title: "Malformed datetimes, URIs and lines",
+              columns: [
+                texts("What", (row) => row.what),
+                texts("Fault", (row) => row.fault),
+                numbers("Count", (row) => whole(row.count)),
+                texts("Examples", (row) => row.examples.slice(0, 3).join("  ·  ")),
+              ],
               rows: faults,
             }),
           ),
     ].join("\n"),
   };
-}
-
-function faultRows(what: string, faults: readonly Fault[]) {
-  return faults.map(({ fault, count, examples }) => [
-    what,
-    fault,
-    whole(count),
-    examples.slice(0, 3).join("  ·  "),
-  ]);
 }

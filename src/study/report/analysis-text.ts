@@ -1,32 +1,55 @@
-import type { Analysis, Fault, MalformedValues, SubTreeRow } from "../analyze/analysis.ts";
+import type { Analysis, Fault, MalformedValues } from "../analyze/analysis.ts";
+import { STATUS_CLASSES } from "../analyze/capture-tally.ts";
 import type { HeapsFit } from "../analyze/depth-statistics.ts";
 import type { PowerLawFit } from "../../map/compact/fit.ts";
-import { dateOf, decimalNumber, fitQuality, percent, wholeNumber } from "./number-format.ts";
-import { shortened, TEXT_WIDTH, type TextTable, textTableLines } from "./table.ts";
+import type { Fact } from "./analysis-tables.ts";
+import {
+  biasTable,
+  depthTable,
+  distributionTable,
+  domainTable,
+  exactDepthTable,
+  hostTable,
+  mimeTable,
+  monthTable,
+  originalTable,
+  pathQueryTable,
+  pathTable,
+  tldTable,
+  yearTable,
+} from "./analysis-tables.ts";
+import { dateOf, fitQuality, percent, wholeNumber } from "./number-format.ts";
+import type { Cell, Column } from "./table.ts";
+import {
+  gridTable,
+  numbers,
+  shortened,
+  TEXT_WIDTH,
+  textTable,
+  texts,
+  whole,
+  wrapped,
+} from "./table.ts";
 
 /** The analysis of an archive as text: the paper's tables, in at most 80 columns. */
 export function analysisText(analysis: Analysis): string {
-  const tables = [
-    indexTable(analysis),
-    tldTable(analysis),
-    distributionTable(analysis),
-    topOriginals(analysis),
-    subTreeTable("Most archived hosts", analysis.top.hosts),
-    subTreeTable("Most archived domains (more than one host)", analysis.top.domains),
-    subTreeTable("Most archived paths (more than one key)", analysis.top.paths),
-    biasTable(analysis),
-    yearTable(analysis),
-    statusTable(analysis),
-    exactDepthTable(analysis),
-    depthTable(analysis),
-    reductionTable(analysis),
-    mimeTable(analysis),
-    pathQueryTable(analysis),
-    monthTable(analysis),
-    malformedTable(analysis),
-  ].filter(({ rows }) => rows.length > 0);
   const blocks = [
-    ...tables.map((table) => textTableLines(table)),
+    indexLines(analysis),
+    textTable(tldTable(analysis)),
+    textTable({ ...distributionTable(analysis), columns: FACTS }),
+    textTable(originalTable(analysis)),
+    textTable(hostTable(analysis)),
+    textTable(domainTable(analysis)),
+    textTable(pathTable(analysis)),
+    textTable(biasTable(analysis)),
+    textTable(yearTable(analysis)),
+    statusLines(analysis),
+    textTable(exactDepthTable(analysis)),
+    ...depthLines(analysis),
+    textTable(mimeTable(analysis)),
+    textTable(pathQueryTable(analysis)),
+    monthLines(analysis),
+    malformedLines(analysis),
     faultExamples(analysis),
     fitLines(analysis),
     sampleLines(analysis),
@@ -35,223 +58,88 @@ export function analysisText(analysis: Analysis): string {
   return `${blocks.map((lines) => lines.join("\n")).join("\n\n")}\n`;
 }
 
-function indexTable({ index }: Analysis): TextTable {
+const FACTS: readonly Column<Pick<Fact, "short" | "value">>[] = [
+  texts("", ({ short }) => short),
+  numbers("", ({ value }) => value),
+];
+
+function indexLines({ index }: Analysis): string[] {
   const { lines } = index;
   const left = Object.values(lines.filtered).reduce((sum, count) => sum + count, 0);
-  return {
+  const coverage = index.first === "" ? "-" : `${dateOf(index.first)} to ${dateOf(index.last)}`;
+  const rows: [short: string, value: Cell, isShown?: boolean][] = [
+    ["files", whole(index.files)],
+    ["bytes stored", whole(index.storedBytes), index.storedBytes !== null],
+    ["coverage", coverage],
+    ["lines", whole(lines.lines)],
+    ["  headers and blanks", whole(lines.headers + lines.blank), lines.headers + lines.blank > 0],
+    ["  not of the web", whole(lines.nonWeb), lines.nonWeb > 0],
+    ["  showing nothing", whole(lines.unproven), lines.unproven > 0],
+    ["  left out by filters", whole(left), left > 0],
+    ["  bad", whole(lines.bad), lines.bad > 0],
+    ["mementos", whole(index.mementos)],
+    ["originals", whole(index.originals)],
+    ["keys (HxPx)", whole(index.keys)],
+    ["hosts", whole(index.hosts)],
+    ["  IP addresses", whole(index.ipAddresses)],
+  ];
+  return textTable({
     title: "Index",
-    columns: ["", ""],
-    rows: [
-      ["files", wholeNumber(index.files)],
-      ...(index.storedBytes === null ? [] : [["bytes stored", wholeNumber(index.storedBytes)]]),
-      ["coverage", index.first === "" ? "-" : `${dateOf(index.first)} to ${dateOf(index.last)}`],
-      ["lines", wholeNumber(lines.lines)],
-      ...some("  headers and blanks", lines.headers + lines.blank),
-      ...some("  not of the web", lines.nonWeb),
-      ...some("  showing nothing", lines.unproven),
-      ...some("  left out by filters", left),
-      ...some("  bad", lines.bad),
-      ["mementos", wholeNumber(index.mementos)],
-      ["originals", wholeNumber(index.originals)],
-      ["keys (HxPx)", wholeNumber(index.keys)],
-      ["hosts", wholeNumber(index.hosts)],
-      ["  IP addresses", wholeNumber(index.ipAddresses)],
-    ],
-  };
+    columns: FACTS,
+    rows: rows
+      .filter(([, , isShown]) => isShown !== false)
+      .map(([short, value]) => ({ short, value })),
+  });
 }
 
-function tldTable({ tlds }: Analysis): TextTable {
-  return {
-    title: "Top-level domains",
-    columns: ["TLD", "originals", "mementos", "orig. %", "mem. %"],
-    rows: [...tlds.rows, tlds.ipAddresses, tlds.other]
-      .filter(({ mementos }) => mementos > 0)
-      .map(({ tld, originals, mementos, originalShare, mementoShare }) => [
-        tld,
-        wholeNumber(originals),
-        wholeNumber(mementos),
-        percent(originalShare, 3),
-        percent(mementoShare, 3),
-      ]),
-  };
+function statusLines({ years }: Analysis): string[] {
+  return textTable(
+    gridTable({
+      id: "year-status",
+      title: "Status codes by year, percents",
+      corner: "Year",
+      columns: STATUS_CLASSES,
+      show: percent,
+      rows: years.map(({ year, statusShares }) => ({ name: String(year), cells: statusShares })),
+    }),
+  );
 }
 
-function distributionTable({ distribution }: Analysis): TextTable {
-  const { count, sum, max, median, mean, standardDeviation, gini, paretoShare } = distribution;
-  const most = Math.round((1 - paretoShare) * 100);
-  return {
-    title: "Mementos over originals",
-    columns: ["", ""],
-    rows: [
-      ["originals", wholeNumber(count)],
-      ["mementos", wholeNumber(sum)],
-      ["most mementos of one", wholeNumber(max)],
-      ["median", decimalNumber(median, Number.isInteger(median) ? 0 : 1)],
-      ["mean (gamma)", mean.toFixed(2)],
-      ["standard deviation", standardDeviation.toFixed(2)],
-      ["Gini coefficient", gini.toFixed(2)],
-      ["Pareto break point", `${most}/${100 - most}`],
-    ],
-  };
+/** The page's table of depths, as two that are narrow enough. */
+function depthLines(analysis: Analysis): string[][] {
+  const table = depthTable(analysis);
+  const [depth, ...columns] = table.columns;
+  return [
+    textTable({ ...table, columns: [depth, ...columns.slice(0, 6)] }),
+    textTable({
+      ...table,
+      textTitle: "Reduction and children by depth",
+      columns: [depth, ...columns.slice(6)],
+    }),
+  ];
 }
 
-function topOriginals({ top }: Analysis): TextTable {
-  return {
-    title: "Most archived originals",
-    columns: ["SURT", "mementos"],
-    rows: top.originals.map(({ surt, mementos }) => [surt, wholeNumber(mementos)]),
-  };
-}
-
-function subTreeTable(title: string, list: readonly SubTreeRow[]): TextTable {
-  return {
-    title,
-    columns: ["sub-tree", "mementos", "originals", "gamma", "largest %"],
-    rows: list.map(({ name, mementos, originals, gamma, largestShare }) => [
-      name,
-      wholeNumber(mementos),
-      wholeNumber(originals),
-      gamma.toFixed(2),
-      percent(largestShare, 1),
-    ]),
-  };
-}
-
-function biasTable({ top }: Analysis): TextTable {
-  return {
-    title: "Biases: hosts captured beyond proportion (excess over the mean gamma)",
-    columns: ["host", "excess", "mementos", "gamma", "largest %"],
-    rows: top.biases.map(({ name, mementos, excess, gamma, largestShare }) => [
-      name,
-      wholeNumber(excess),
-      wholeNumber(mementos),
-      gamma.toFixed(2),
-      percent(largestShare, 1),
-    ]),
-  };
-}
-
-function yearTable({ years }: Analysis): TextTable {
-  return {
-    title: "Years (+ is cumulative; dup: share of originals seen in an earlier year)",
-    columns: ["year", "originals", "originals+", "mementos", "mementos+", "dup %", "g", "g+"],
-    rows: years.map((row) => [
-      String(row.year),
-      wholeNumber(row.originals),
-      wholeNumber(row.cumulativeOriginals),
-      wholeNumber(row.mementos),
-      wholeNumber(row.cumulativeMementos),
-      percent(row.duplicateShare),
-      row.gamma.toFixed(2),
-      row.cumulativeGamma.toFixed(2),
-    ]),
-  };
-}
-
-function statusTable({ years }: Analysis): TextTable {
-  return {
-    title: "Status codes by year, percents",
-    columns: ["year", "2xx", "3xx", "4xx", "5xx", "none", "other"],
-    rows: years.map(({ year, statusShares }) => [
-      String(year),
-      ...statusShares.map((part) => percent(part)),
-    ]),
-  };
-}
-
-function exactDepthTable({ exactDepths }: Analysis): TextTable {
-  return {
-    title: "Items of exact depth",
-    columns: ["depth", "hosts", "keys by host", "keys by path"],
-    rows: exactDepths.map(({ depth, hosts, keysByHost, keysByPath }) => [
-      String(depth),
-      wholeNumber(hosts),
-      wholeNumber(keysByHost),
-      wholeNumber(keysByPath),
-    ]),
-  };
-}
-
-function depthTable({ depths }: Analysis): TextTable {
-  return {
-    title: "Keys by host (H) and path (P) depth",
-    columns: ["depth", "count", "sum", "max", "mean", "median", "std. dev."],
-    rows: depths.map((row) => [
-      row.depth,
-      wholeNumber(row.count),
-      wholeNumber(row.sum),
-      wholeNumber(row.max),
-      decimalNumber(row.mean, 2),
-      decimalNumber(row.median, Number.isInteger(row.median) ? 0 : 1),
-      decimalNumber(row.standardDeviation, 2),
-    ]),
-  };
-}
-
-function reductionTable({ depths }: Analysis): TextTable {
-  return {
-    title: "Reduction and children by depth",
-    columns: ["depth", "RedQ", "parents", "children", "mean children"],
-    rows: depths.map((row) => [
-      row.depth,
-      row.reductionQuotient.toFixed(5),
-      wholeNumber(row.parents),
-      wholeNumber(row.children),
-      decimalNumber(row.meanChildren, 2),
-    ]),
-  };
-}
-
-function mimeTable({ captures }: Analysis): TextTable {
-  return {
-    title: "Mementos by MIME group and status class",
-    columns: ["MIME", "2xx", "3xx", "4xx", "5xx", "none", "other"],
-    rows: captures.mimeStatus.map(({ group, counts }) => [
-      group,
-      ...counts.map((count) => wholeNumber(count)),
-    ]),
-  };
-}
-
-function pathQueryTable({ captures }: Analysis): TextTable {
-  return {
-    title: "Mementos by path segments and query parameters",
-    columns: ["path", ...[0, 1, 2, 3, 4, 5].map((depth) => gridLabel("Q", depth))],
-    rows: captures.pathQuery.map((counts, depth) => [
-      gridLabel("P", depth),
-      ...counts.map((count) => wholeNumber(count)),
-    ]),
-  };
-}
-
-function monthTable({ captures }: Analysis): TextTable {
-  const widest = Math.max(0, ...captures.yearMonth.flatMap(({ months }) => months));
+function monthLines(analysis: Analysis): string[] {
+  const widest = Math.max(0, ...analysis.captures.yearMonth.flatMap(({ months }) => months));
   const names = ["01", "02", "03", "04", "05", "06", "07", "08", "09", "10", "11", "12"];
   // Twelve columns of counts fit as long as they are short; thousands do beyond that.
   const unit = widest >= 10_000 ? 1000 : 1;
-  return {
-    title: `Mementos by year and month${unit === 1 ? "" : ", thousands"}`,
-    columns: ["year", ...names],
-    rows: captures.yearMonth.map(({ year, months }) => [
-      String(year),
-      ...months.slice(1).map((count) => String(Math.round(count / unit))),
-    ]),
-  };
+  const table = monthTable(analysis, names, (count) => String(Math.round(count / unit)));
+  return textTable({ ...table, title: `${table.title}${unit === 1 ? "" : ", thousands"}` });
 }
 
-function malformedTable({ malformed }: Analysis): TextTable {
-  const { mimeTypes, statusCodes } = malformed;
-  return {
+function malformedLines({ malformed }: Analysis): string[] {
+  return textTable<[string, number]>({
     title: "Malformed",
-    columns: ["what", "captures"],
+    columns: [texts("what", ([what]) => what), numbers("captures", ([, count]) => whole(count))],
     rows: [
-      ...valueRows("MIME type", mimeTypes),
-      ...valueRows("status code", statusCodes),
+      ...valueRows("MIME type", malformed.mimeTypes),
+      ...valueRows("status code", malformed.statusCodes),
       ...faultRows("datetime", malformed.datetimes),
       ...faultRows("URI", malformed.uris),
       ...faultRows("line", malformed.lines),
     ],
-  };
+  });
 }
 
 function faultExamples({ malformed }: Analysis): string[] {
@@ -287,37 +175,16 @@ function sampleLines({ captures }: Analysis): string[] {
 }
 
 function noteLines({ method }: Analysis): string[] {
-  return ["Method", ...method.notes.flatMap((note) => wrapped(note, TEXT_WIDTH - 2))];
+  const lines = method.notes.flatMap((note) => wrapped(note, TEXT_WIDTH - 2));
+  return ["Method", ...lines.map((line) => `  ${line}`)];
 }
 
-function wrapped(text: string, width: number): string[] {
-  const lines: string[] = [];
-  let line = "";
-  for (const word of text.split(" ")) {
-    if (line !== "" && line.length + word.length + 1 > width) {
-      lines.push(`  ${line}`);
-      line = word;
-    } else {
-      line = line === "" ? word : `${line} ${word}`;
-    }
-  }
-  return [...lines, `  ${line}`];
+function faultRows(what: string, list: readonly Fault[]): [string, number][] {
+  return list.map(({ fault, count }) => [`${what}: ${fault}`, count]);
 }
 
-function some(name: string, count: number): string[][] {
-  return count === 0 ? [] : [[name, wholeNumber(count)]];
-}
-
-function gridLabel(layer: string, depth: number): string {
-  return `${layer}${depth}${depth > 4 ? "+" : ""}`;
-}
-
-function faultRows(what: string, list: readonly Fault[]): string[][] {
-  return list.map(({ fault, count }) => [`${what}: ${fault}`, wholeNumber(count)]);
-}
-
-function valueRows(what: string, { count, distinct }: MalformedValues): string[][] {
-  return count === 0 ? [] : [[`${what}: ${wholeNumber(distinct)} values`, wholeNumber(count)]];
+function valueRows(what: string, { count, distinct }: MalformedValues): [string, number][] {
+  return count === 0 ? [] : [[`${what}: ${wholeNumber(distinct)} values`, count]];
 }
 
 function powerLine(name: string, law: PowerLawFit | undefined): string {

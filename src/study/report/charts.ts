@@ -1,26 +1,31 @@
-import { escapeHtml } from "./html.ts";
-import { htmlTable, type TableCell, type TableColumn } from "./table.ts";
+import { escapeHtml } from "../../publish/serve/html.ts";
+import { type GridRow, htmlTable, lowerCase, type Table } from "./table.ts";
 import { shortNumber, shortPercent, wholeNumber } from "./number-format.ts";
 
-/** A figure of the report: a drawing, what it shows in words, and its numbers as a table. */
-export interface Figure {
-  readonly id: string;
-  readonly title: string;
+/** What a chart draws: SVG marks, and HTML of the legend above them. */
+export interface Drawing {
+  readonly marks: string;
+  readonly legend?: string | undefined;
+  readonly height?: number | undefined;
+}
+
+/** A figure of a report: a drawing, what it shows in words, and its numbers as a table. */
+export interface Figure<Row> extends Table<Row> {
   /** What a reader should see; also the text alternative of the drawing. */
   readonly caption: string;
-  readonly svg: string;
-  readonly columns: readonly TableColumn[];
-  readonly rows: readonly (readonly TableCell[])[];
+  readonly drawing: Drawing;
 }
 
 /** The figure as HTML, its numbers folded away below it. */
-export function figureHtml({ id, title, caption, svg, columns, rows }: Figure): string {
+export function figureHtml<Row>({ caption, drawing, ...table }: Figure<Row>): string {
+  const { id, title } = table;
+  const { marks, legend = "", height = CHART.height } = drawing;
   return `<figure id="${id}" class="chart">
 <h3>${escapeHtml(title)}</h3>
-${svg}
+${legend}<svg viewBox="0 0 ${CHART.width} ${height}" role="img" aria-label="${escapeHtml(`${title}. ${caption}`)}" preserveAspectRatio="xMidYMid meet">${marks}</svg>
 <figcaption>${escapeHtml(caption)}</figcaption>
 <details><summary>The numbers</summary>
-${htmlTable({ id: `${id}-numbers`, caption: title, columns, rows })}
+${htmlTable({ ...table, id: `${id}-numbers` })}
 </details>
 </figure>`;
 }
@@ -28,14 +33,10 @@ ${htmlTable({ id: `${id}-numbers`, caption: title, columns, rows })}
 /** The size of all drawings; they scale to their container. */
 export const CHART = { width: 640, height: 340, left: 78, right: 16, top: 14, bottom: 48 } as const;
 
-/** Wraps marks into an SVG with a name and a description. */
-export function svgDrawing(
-  content: string,
-  { title, description, height }: { title: string; description: string; height?: number },
-): string {
-  const size = height ?? CHART.height;
-  return `<svg viewBox="0 0 ${CHART.width} ${size}" role="img" aria-label="${escapeHtml(`${title}. ${description}`)}" preserveAspectRatio="xMidYMid meet">${content}</svg>`;
-}
+/** Drawn where there is nothing to draw. */
+const NO_DATA: Drawing = {
+  marks: `<text class="name" x="${CHART.width / 2}" y="${CHART.height / 2}" text-anchor="middle">no data</text>`,
+};
 
 /** A number for an SVG attribute: two decimals are a hundredth of a pixel. */
 export function px(value: number): string {
@@ -130,8 +131,6 @@ export interface Series {
 }
 
 export interface LineChart {
-  readonly title: string;
-  readonly description: string;
   readonly x: {
     readonly name: string;
     readonly isLog?: boolean;
@@ -157,10 +156,9 @@ export interface LineChart {
 export const COLORS = 8;
 
 /** Draws lines over two axes; every point tells its values when it is pointed at. */
-export function lineChart(chart: LineChart): string {
-  const { title, description } = chart;
+export function lineChart(chart: LineChart): Drawing {
   const points = chart.series.flatMap((series) => series.points).filter((p) => isShown(p, chart));
-  if (points.length === 0) return svgDrawing(emptyMessage(), { title, description });
+  if (points.length === 0) return NO_DATA;
   const xs = points.map((point) => point.x);
   const ys = points.map((point) => point.y);
   const range = chart.x.range ?? ([Math.min(...xs), Math.max(...xs)] as const);
@@ -180,7 +178,7 @@ export function lineChart(chart: LineChart): string {
     ...(chart.x.text === undefined ? {} : { xText: chart.x.text }),
     ...(chart.y.text === undefined ? {} : { yText: chart.y.text }),
   });
-  return `${legendHtml(chart.legend ?? chart.series)}${svgDrawing(axes + lines.join(""), { title, description })}`;
+  return { legend: legendHtml(chart.legend ?? chart.series), marks: axes + lines.join("") };
 }
 
 /** Logarithms have no place for zero. */
@@ -225,14 +223,7 @@ export function legendHtml(series: readonly Series[]): string {
   return `<ul class="legend">${items.join("")}</ul>`;
 }
 
-/** What is drawn where there is nothing to draw. */
-export function emptyMessage(): string {
-  return `<text class="name" x="${CHART.width / 2}" y="${CHART.height / 2}" text-anchor="middle">no data</text>`;
-}
-
 export interface BarChart {
-  readonly title: string;
-  readonly description: string;
   readonly x: string;
   readonly y: string;
   readonly text?: TickText;
@@ -244,11 +235,11 @@ export interface BarChart {
 const MAX_NAMES = 10;
 
 /** Draws stacked bars side by side. */
-export function barChart(chart: BarChart): string {
-  const { title, description, bars, layers, text = shortNumber } = chart;
+export function barChart(chart: BarChart): Drawing {
+  const { bars, layers, text = shortNumber } = chart;
   const sums = bars.map(({ values }) => values.reduce((sum, value) => sum + value, 0));
   const max = Math.max(0, ...sums);
-  if (max === 0) return svgDrawing(emptyMessage(), { title, description });
+  if (max === 0) return NO_DATA;
   const y = countScale(max, Y_RANGE);
   const [left, right] = X_RANGE;
   const step = (right - left) / bars.length;
@@ -277,7 +268,7 @@ export function barChart(chart: BarChart): string {
   const legend = legendHtml(
     layers.map(({ name, color }, i) => ({ name, points: [], color: color ?? i })),
   );
-  return `${legend}${svgDrawing(axes + marks.join(""), { title, description })}`;
+  return { legend, marks: axes + marks.join("") };
 }
 
 /** Shares of several things, each of which adds up to 1 at most. */
@@ -291,8 +282,8 @@ const [, RIGHT] = X_RANGE;
 const ROW_LEFT = CHART.right;
 
 /** Draws stacked shares below one another, each with its whole name: names of hosts are long. */
-export function rowChart({ title, description, bars, layers }: RowChart): string {
-  if (bars.length === 0) return svgDrawing(emptyMessage(), { title, description });
+export function rowChart({ bars, layers }: RowChart): Drawing {
+  if (bars.length === 0) return NO_DATA;
   const x = linearScale([0, 1], [ROW_LEFT, RIGHT]);
   const bottom = CHART.top + bars.length * ROW_HEIGHT;
   const grid = x.ticks.map((tick) => {
@@ -317,59 +308,53 @@ export function rowChart({ title, description, bars, layers }: RowChart): string
     layers.map(({ name, color }, i) => ({ name, points: [], color: color ?? i })),
   );
   const height = bottom + FOOT_HEIGHT;
-  return `${legend}${svgDrawing(grid.join("") + rows.join(""), { title, description, height })}`;
+  return { legend, marks: grid.join("") + rows.join(""), height };
 }
 
 export interface HeatMap {
-  readonly title: string;
-  readonly description: string;
-  readonly rowName: string;
+  readonly caption: string;
+  /** What the columns are. */
   readonly columnName: string;
-  readonly rows: readonly string[];
-  readonly columns: readonly string[];
-  /** By row and column; null where there is nothing to know. */
-  readonly cells: readonly (readonly (number | null)[])[];
   /** Whether each cell says its number. */
-  readonly showsNumbers?: boolean | undefined;
+  readonly showsNumbers: boolean;
 }
 
 const GRID_LEFT = 100;
 const GRID_TOP = 46;
 const LEVELS = 9;
 
-/** Draws a grid; the more a cell holds, the stronger its colour, by orders of magnitude. */
-export function heatMap(map: HeatMap): string {
-  const { title, description, rows, columns, cells } = map;
+/** A grid as a figure; the more a cell holds, the stronger its colour, by orders of magnitude. */
+export function heatFigure(grid: Table<GridRow>, map: HeatMap): string {
+  const [corner, ...columns] = grid.columns.map(({ name }) => name);
+  const { rows } = grid;
   const rowHeight = rows.length > 16 ? 19 : 26;
   const height = GRID_TOP + rows.length * rowHeight + 8;
   const width = (CHART.width - GRID_LEFT - CHART.right) / columns.length;
-  const values = cells.flat().filter((cell) => cell !== null && cell > 0);
-  const max = Math.log10(Math.max(1, ...values.map((value) => Number(value))) + 1);
-  const marks = cells.flatMap((row, i) =>
-    row.map((cell, j) => {
+  const max = Math.log10(Math.max(1, ...rows.flatMap(({ cells }) => cells.map(Number))) + 1);
+  const marks = rows.flatMap(({ name, cells }, i) =>
+    cells.map((cell, j) => {
       const [x, y] = [GRID_LEFT + j * width, GRID_TOP + i * rowHeight];
       const level =
         cell === null || cell === 0
           ? 0
           : Math.max(1, Math.round((Math.log10(cell + 1) / max) * LEVELS));
       const what = cell === null ? "not known" : wholeNumber(cell);
-      const tip = `${rows[i] ?? ""} × ${columns[j] ?? ""}: ${what}`;
-      const number =
-        map.showsNumbers === true
-          ? `<text class="cell${level > 5 ? " dark" : ""}" x="${px(x + width / 2)}" y="${px(y + rowHeight / 2)}" dy="0.34em" text-anchor="middle">${cell === null ? "N/A" : cell === 0 ? "·" : shortNumber(cell)}</text>`
-          : "";
+      const tip = `${name} × ${columns[j]}: ${what}`;
+      const number = map.showsNumbers
+        ? `<text class="cell${level > 5 ? " dark" : ""}" x="${px(x + width / 2)}" y="${px(y + rowHeight / 2)}" dy="0.34em" text-anchor="middle">${cell === null ? "N/A" : cell === 0 ? "·" : shortNumber(cell)}</text>`
+        : "";
       return `<rect class="heat h${level}" x="${px(x + 1)}" y="${px(y + 1)}" width="${px(width - 2)}" height="${rowHeight - 2}" rx="2" data-tip="${escapeHtml(tip)}"/>${number}`;
     }),
   );
   const rowNames = rows.map(
-    (name, i) =>
+    ({ name }, i) =>
       `<text class="tick" x="${GRID_LEFT - 7}" y="${px(GRID_TOP + (i + 0.5) * rowHeight)}" dy="0.32em" text-anchor="end">${escapeHtml(name)}</text>`,
   );
   const columnNames = columns.map(
     (name, j) =>
       `<text class="tick" x="${px(GRID_LEFT + (j + 0.5) * width)}" y="${GRID_TOP - 8}" text-anchor="middle">${escapeHtml(name)}</text>`,
   );
-  const names = `<text class="name" x="${px((GRID_LEFT + CHART.width) / 2)}" y="14" text-anchor="middle">${escapeHtml(map.columnName)}</text><text class="name" x="4" y="${GRID_TOP - 8}">${escapeHtml(map.rowName)}</text>`;
+  const names = `<text class="name" x="${px((GRID_LEFT + CHART.width) / 2)}" y="14" text-anchor="middle">${escapeHtml(map.columnName)}</text><text class="name" x="4" y="${GRID_TOP - 8}">${escapeHtml(lowerCase(corner))}</text>`;
   const content = [names, ...columnNames, ...rowNames, ...marks].join("");
-  return svgDrawing(content, { title, description, height });
+  return figureHtml({ ...grid, caption: map.caption, drawing: { marks: content, height } });
 }

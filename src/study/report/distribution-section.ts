@@ -1,7 +1,16 @@
-import type { Analysis, SubTreeRow } from "../analyze/analysis.ts";
+import type { Analysis } from "../analyze/analysis.ts";
 import type { CurvePoint } from "../analyze/histogram.ts";
-import { decimal, htmlTable, numbers, share, texts, whole } from "./table.ts";
+import {
+  biasTable,
+  distributionTable,
+  domainTable,
+  hostTable,
+  originalTable,
+  pathTable,
+  tldTable,
+} from "./analysis-tables.ts";
 import { figureHtml, lineChart, type Series } from "./charts.ts";
+import { htmlTable, numbers, share } from "./table.ts";
 import { percent, shortPercent } from "./number-format.ts";
 import type { PageSection } from "./page.ts";
 import { card, grid } from "./page.ts";
@@ -45,7 +54,7 @@ export function distributionSection(analysis: Analysis): PageSection {
           },
         }),
       ),
-      grid(card(summaryTable(analysis)), card(topOriginals(analysis))),
+      grid(card(htmlTable(distributionTable(analysis))), card(htmlTable(originalTable(analysis)))),
     ].join("\n"),
   };
 }
@@ -60,13 +69,11 @@ function shareFigure(figure: {
 }): string {
   const { id, title, caption, points, reference } = figure;
   const text = shortPercent;
-  return figureHtml({
+  return figureHtml<CurvePoint>({
     id,
     title,
     caption,
-    svg: lineChart({
-      title,
-      description: caption,
+    drawing: lineChart({
       x: { name: figure.x, text },
       y: { name: "mementos (%)", text, max: 1 },
       series: [
@@ -74,53 +81,16 @@ function shareFigure(figure: {
         { ...reference, style: "dashed", color: 7 },
       ],
     }),
-    columns: [numbers("Originals %"), numbers("Mementos %")],
-    rows: points.map(({ x, y }) => [share(x, 3), share(y, 3)]),
-  });
-}
-
-function summaryTable({ distribution }: Analysis): string {
-  const { count, sum, max, median, mean, standardDeviation, gini, paretoShare } = distribution;
-  return htmlTable({
-    id: "distribution-table",
-    caption: "Mementos over originals",
-    columns: [texts("Attribute"), numbers("Value")],
-    rows: [
-      ["Unique originals (URI-R)", whole(count)],
-      ["Mementos (URI-M)", whole(sum)],
-      ["Most mementos of one original", whole(max)],
-      ["Median", decimal(median, Number.isInteger(median) ? 0 : 1)],
-      ["Mean (γ)", decimal(mean)],
-      ["Standard deviation", decimal(standardDeviation)],
-      ["Gini coefficient", decimal(gini)],
-      [
-        "Pareto break point",
-        { value: paretoShare, text: `${percent(1 - paretoShare, 0)}/${percent(paretoShare, 0)}` },
-      ],
+    columns: [
+      numbers("Originals %", ({ x }) => share(x, 3)),
+      numbers("Mementos %", ({ y }) => share(y, 3)),
     ],
-  });
-}
-
-function topOriginals({ top }: Analysis): string {
-  return htmlTable({
-    id: "top-originals",
-    caption: "Most archived originals",
-    columns: [texts("SURT"), numbers("Mementos")],
-    rows: top.originals.map(({ surt, mementos }) => [surt, whole(mementos)]),
+    rows: points,
   });
 }
 
 /** Where captures are: hosts, domains, paths, and those out of proportion. */
-export function placesSection({ top, tlds }: Analysis): PageSection {
-  const tldRows = [...tlds.rows, tlds.ipAddresses, tlds.other]
-    .filter(({ mementos }) => mementos > 0)
-    .map(({ tld, originals, mementos, originalShare, mementoShare }) => [
-      tld,
-      whole(originals),
-      whole(mementos),
-      share(originalShare, 3),
-      share(mementoShare, 3),
-    ]);
+export function placesSection(analysis: Analysis): PageSection {
   return {
     id: "places",
     title: "Places",
@@ -128,63 +98,9 @@ export function placesSection({ top, tlds }: Analysis): PageSection {
       "Which domains, hosts and paths hold the most, and which were captured out of proportion: a " +
       "host whose mementos are mostly of one original is often a trap, such as a blank image.",
     content: [
-      grid(
-        card(
-          htmlTable({
-            id: "tlds",
-            caption: "Top-level domains",
-            columns: [
-              texts("TLD"),
-              numbers("Originals"),
-              numbers("Mementos"),
-              numbers("Orig. %"),
-              numbers("Mem. %"),
-            ],
-            rows: tldRows,
-          }),
-        ),
-        card(
-          subTrees(
-            "biases",
-            "Out of proportion: captures beyond the archive’s mean",
-            top.biases,
-            true,
-          ),
-        ),
-      ),
-      grid(
-        card(subTrees("hosts", "Most archived hosts", top.hosts)),
-        card(subTrees("domains", "Most archived domains of several hosts", top.domains)),
-      ),
-      card(subTrees("paths", "Most archived paths of several keys", top.paths)),
+      grid(card(htmlTable(tldTable(analysis))), card(htmlTable(biasTable(analysis)))),
+      grid(card(htmlTable(hostTable(analysis))), card(htmlTable(domainTable(analysis)))),
+      card(htmlTable(pathTable(analysis))),
     ].join("\n"),
   };
-}
-
-function subTrees(
-  id: string,
-  caption: string,
-  rows: readonly SubTreeRow[],
-  showsExcess: boolean = false,
-): string {
-  return htmlTable({
-    id: `top-${id}`,
-    caption,
-    columns: [
-      texts("Sub-tree"),
-      ...(showsExcess ? [numbers("Excess", "Mementos beyond originals × the archive’s γ")] : []),
-      numbers("Mementos"),
-      numbers("Originals"),
-      numbers("γ", "Mementos per original"),
-      numbers("Largest %", "Share of the mementos that its most archived original has"),
-    ],
-    rows: rows.map(({ name, excess, mementos, originals, gamma, largestShare }) => [
-      name,
-      ...(showsExcess ? [whole(excess)] : []),
-      whole(mementos),
-      whole(originals),
-      decimal(gamma),
-      share(largestShare, 1),
-    ]),
-  });
 }

@@ -1,19 +1,15 @@
-import type { TracePoint } from "../evaluate/paper-maps.ts";
-import type { Evaluation, TruthSummary } from "../evaluate/evaluation.ts";
-import {
-  decimal,
-  htmlTable,
-  numbers,
-  share,
-  type TableCell,
-  type TableColumn,
-  texts,
-  whole,
-} from "./table.ts";
-import { figureHtml, lineChart, type Series } from "./charts.ts";
-import { shortNumber, shortPercent, wholeNumber } from "./number-format.ts";
-import { card, grid, pageHtml, type PageSection, type RunRecord, type Tile } from "./page.ts";
 import { formatAmount } from "../../errors.ts";
+import type { Evaluation, TruthSummary } from "../evaluate/evaluation.ts";
+import type { TracePoint } from "../evaluate/paper-maps.ts";
+import { figureHtml, lineChart, type Series } from "./charts.ts";
+import { PERIOD_COLUMNS, type PeriodRow } from "./evaluation-text.ts";
+import { shortNumber, shortPercent, wholeNumber } from "./number-format.ts";
+import type { PageSection, RunRecord, Tile } from "./page.ts";
+import { card, grid, pageHtml } from "./page.ts";
+import type { Cell, Column } from "./table.ts";
+import { decimal, htmlTable, numbers, share, texts, whole } from "./table.ts";
+
+const BY_KEY = "The share of right answers by key, without query";
 
 export interface EvaluationPage {
   readonly evaluations: readonly Evaluation[];
@@ -131,13 +127,11 @@ function accuracyFigure(
 ): string {
   const caption = "Each point is a map; maps made alike are joined by a line.";
   const series = seriesOf(evaluations, x);
-  return figureHtml({
+  return figureHtml<Evaluation>({
     id,
     title,
     caption,
-    svg: lineChart({
-      title,
-      description: caption,
+    drawing: lineChart({
       x: { name: x.name, isLog: true, text: x.text },
       y: { name: "accuracy (%)", text: shortPercent, min: leastAccuracy(evaluations), max: 1 },
       series: series.flatMap((one, color) => [
@@ -147,20 +141,17 @@ function accuracyFigure(
       legend: series.map((one, color) => ({ ...one, color })),
     }),
     columns: [
-      texts("Map"),
-      numbers("Cost"),
-      numbers("Keys %", "The share of right answers by key, without query"),
-      numbers("URIs %", "The share of right answers by URI"),
+      texts("Map", (row) => row.map),
+      numbers("Cost", (row) => {
+        const value = x.of(row);
+        return value === null ? "-" : { value, text: x.text(value) };
+      }),
+      numbers("Keys %", (row) => share(row.keyAccuracy), { help: BY_KEY }),
+      numbers("URIs %", (row) => share(row.uriAccuracy), {
+        help: "The share of right answers by URI",
+      }),
     ],
-    rows: evaluations.map((one) => {
-      const at = x.of(one);
-      return [
-        one.map,
-        at === null ? "-" : { value: at, text: x.text(at) },
-        shareOrNone(one.keyAccuracy),
-        shareOrNone(one.uriAccuracy),
-      ];
-    }),
+    rows: evaluations,
   });
 }
 
@@ -180,13 +171,11 @@ function freshnessSection(evaluations: readonly Evaluation[]): PageSection {
     id: "freshness",
     title: "Freshness",
     text: `The maps know captures up to ${date}. The more of the later ones they call present, the longer they may be used.`,
-    content: figureHtml({
+    content: figureHtml<PeriodRow & { map: string }>({
       id: "freshness-periods",
       title,
       caption,
-      svg: lineChart({
-        title,
-        description: caption,
+      drawing: lineChart({
         x: {
           name: `periods after ${date}`,
           text: (value) => periods[Math.round(value) - 1]?.period ?? "",
@@ -201,23 +190,9 @@ function freshnessSection(evaluations: readonly Evaluation[]): PageSection {
           ),
         })),
       }),
-      columns: [
-        texts("Map"),
-        texts("Period"),
-        numbers("Captures"),
-        numbers("Present %"),
-        numbers("New originals"),
-        numbers("Present %"),
-      ],
+      columns: [texts("Map", (row) => row.map), ...PERIOD_COLUMNS],
       rows: evaluations.flatMap(({ map, asOf }) =>
-        (asOf?.periods ?? []).map((row) => [
-          map,
-          row.period,
-          whole(row.captures),
-          shareOrNone(row.captures === 0 ? null : row.capturesPresent / row.captures),
-          whole(row.newOriginals),
-          shareOrNone(row.newOriginals === 0 ? null : row.newOriginalsPresent / row.newOriginals),
-        ]),
+        (asOf?.periods ?? []).map((row) => ({ map, ...row })),
       ),
     }),
   };
@@ -231,13 +206,11 @@ function traceSection(trace: readonly TracePoint[]): PageSection {
     id: "trace",
     title: "Compaction at work",
     text: "What a roll-up does, seen closely.",
-    content: figureHtml({
+    content: figureHtml<TracePoint>({
       id: "processed-produced",
       title,
       caption,
-      svg: lineChart({
-        title,
-        description: caption,
+      drawing: lineChart({
         x: { name: "rows processed" },
         y: { name: "rows produced" },
         series: [
@@ -247,8 +220,11 @@ function traceSection(trace: readonly TracePoint[]): PageSection {
           },
         ],
       }),
-      columns: [numbers("Processed"), numbers("Produced")],
-      rows: trace.map(({ processed, produced }) => [whole(processed), whole(produced)]),
+      columns: [
+        numbers("Processed", (row) => whole(row.processed)),
+        numbers("Produced", (row) => whole(row.produced)),
+      ],
+      rows: trace,
     }),
   };
 }
@@ -256,61 +232,48 @@ function traceSection(trace: readonly TracePoint[]): PageSection {
 function tableSection({ evaluations, base, truth }: EvaluationPage): PageSection {
   const isSweep = base !== undefined;
   const basis = evaluations[0]?.costBasis === "originals" ? "original" : "key";
-  const columns: TableColumn[] = [
-    texts(isSweep ? "Input" : "Map"),
-    ...(isSweep ? [numbers("Wh"), numbers("Wp")] : []),
-    numbers("Lines"),
-    numbers("Size (bytes)"),
-    numbers("Gzipped (bytes)"),
-    ...(isSweep ? [numbers("Rollups"), numbers("Time (sec)")] : []),
-    numbers("RelCost", `Lines for each ${basis} of the truth`),
-    numbers("Keys", "The share of right answers by key, without query"),
-    numbers("URIs", "The share of right answers by URI (URI-R)"),
-    numbers("Keys, held hosts", "The share of right answers to keys whose host is held"),
-    numbers("URIs, held hosts", "The share of right answers to URIs whose host is held"),
-    numbers("False +", "Keys asked for that are called present and are not held"),
-    numbers("Recall", "The share of what is held that the map calls present"),
-    numbers("Freshness", "The share of what was archived later that it calls present"),
+  const columns: Column<Evaluation>[] = [
+    texts(isSweep ? "Input" : "Map", (row) => row.made?.input ?? (row === base ? "base" : row.map)),
+    numbers("Wh", (row) => weight(row.made?.hostWeight), { isShown: isSweep }),
+    numbers("Wp", (row) => weight(row.made?.pathWeight), { isShown: isSweep }),
+    numbers("Lines", (row) => whole(row.lines)),
+    numbers("Size (bytes)", (row) => whole(row.bytes)),
+    numbers("Gzipped (bytes)", (row) => whole(row.gzipBytes)),
+    numbers("Rollups", (row) => whole(row.made?.rollUps), { isShown: isSweep }),
+    numbers("Time (sec)", (row) => decimal(row.made?.seconds), { isShown: isSweep }),
+    numbers("RelCost", (row) => decimal(row.relativeCost, 4), {
+      help: `Lines for each ${basis} of the truth`,
+    }),
+    numbers("Keys", (row) => decimal(row.keyAccuracy, 4), { help: BY_KEY }),
+    numbers("URIs", (row) => decimal(row.uriAccuracy, 4), {
+      help: "The share of right answers by URI (URI-R)",
+    }),
+    numbers("Keys, held hosts", (row) => decimal(row.heldHosts.keys.accuracy, 4), {
+      help: "The share of right answers to keys whose host is held",
+    }),
+    numbers("URIs, held hosts", (row) => decimal(row.heldHosts.uris?.accuracy, 4), {
+      help: "The share of right answers to URIs whose host is held",
+    }),
+    numbers("False +", (row) => whole(row.falsePositives), {
+      help: "Keys asked for that are called present and are not held",
+    }),
+    numbers("Recall", (row) => decimal(row.recall, 4), {
+      help: "The share of what is held that the map calls present",
+    }),
+    numbers("Freshness", (row) => decimal(row.freshness, 4), {
+      help: "The share of what was archived later that it calls present",
+    }),
   ];
-  const listed = base === undefined ? evaluations : [base, ...evaluations];
-  const rows = listed.map((one): TableCell[] => [
-    one.made?.input ?? (one === base ? "base" : one.map),
-    ...(isSweep ? [weight(one.made?.hostWeight), weight(one.made?.pathWeight)] : []),
-    one.lines === null ? "-" : whole(one.lines),
-    whole(one.bytes),
-    whole(one.gzipBytes),
-    ...(isSweep
-      ? [
-          one.made === undefined ? "-" : whole(one.made.rollUps),
-          one.made === undefined ? "-" : decimal(one.made.seconds),
-        ]
-      : []),
-    decimalOrNone(one.relativeCost),
-    decimalOrNone(one.keyAccuracy),
-    decimalOrNone(one.uriAccuracy),
-    decimalOrNone(one.heldHosts.keys.accuracy),
-    decimalOrNone(one.heldHosts.uris?.accuracy ?? null),
-    whole(one.falsePositives),
-    decimal(one.recall, 4),
-    decimalOrNone(one.freshness),
-  ]);
+  const rows = base === undefined ? evaluations : [base, ...evaluations];
   const remark = truth.noUris === null ? "" : ` There is no accuracy by URI: ${truth.noUris}.`;
   return {
     id: "maps",
     title: "Maps",
     text: `All maps that were measured.${isSweep ? " Each is made of its input, which has one larger weight; the base has all keys." : ""}${remark}`,
-    content: card(htmlTable({ id: "map-table", caption: "Maps", columns, rows })),
+    content: card(htmlTable({ id: "map-table", title: "Maps", columns, rows })),
   };
 }
 
-function weight(value: number | undefined): TableCell {
+function weight(value: number | undefined): Cell {
   return value === undefined ? "inf" : decimal(value);
-}
-
-function decimalOrNone(value: number | null): TableCell {
-  return value === null ? "-" : decimal(value, 4);
-}
-
-function shareOrNone(value: number | null): TableCell {
-  return value === null ? "-" : share(value);
 }

@@ -1,44 +1,55 @@
-import type { AnswerCounts, Evaluation, TruthSummary } from "../evaluate/evaluation.ts";
-import { percent, shortNumber, wholeNumber } from "./number-format.ts";
-import { TEXT_WIDTH, type TextTable, textTableLines, wrapped } from "./table.ts";
+import type {
+  AnswerCounts,
+  AsOfFreshness,
+  Evaluation,
+  LaterCounts,
+  TruthSummary,
+} from "../evaluate/evaluation.ts";
+import { shortNumber, wholeNumber } from "./number-format.ts";
+import type { Cell, Column, TextTable } from "./table.ts";
+import {
+  decimal,
+  numbers,
+  share,
+  TEXT_WIDTH,
+  texts,
+  textTable,
+  textWidth,
+  whole,
+  wrapped,
+} from "./table.ts";
 
 /** What maps cost and how well they answer, in at most 80 columns. */
 export function evaluationText(evaluations: readonly Evaluation[], truth: TruthSummary): string {
   const hasUris = evaluations.some(({ uris }) => uris !== null);
   const hasFreshness = evaluations.some(({ freshness }) => freshness !== null);
-  const columns = [
-    "map",
-    "lines",
-    "cost %",
-    "gzip",
-    "keys",
-    ...(hasUris ? ["URIs"] : []),
-    "hosts",
-    "recall",
-    ...(hasFreshness ? ["fresh"] : []),
+  const tables = [
+    textTable<Evaluation>({
+      title: "Cost and accuracy of maps",
+      columns: [
+        texts("map", (row) => row.map),
+        numbers("lines", (row) => whole(row.lines)),
+        numbers("cost %", (row) => share(row.relativeCost)),
+        numbers("gzip", (row) => whole(row.gzipBytes)),
+        numbers("keys", (row) => decimal(row.keyAccuracy, 4)),
+        numbers("URIs", (row) => decimal(row.uriAccuracy, 4), { isShown: hasUris }),
+        numbers("hosts", (row) => decimal(row.heldHosts.keys.accuracy, 4)),
+        // Never rounded up: what is lost must be seen.
+        numbers("recall", ({ recall }) =>
+          recall === 1 ? "1" : (Math.floor(recall * 1e4) / 1e4).toFixed(4),
+        ),
+        numbers("fresh", (row) => decimal(row.freshness, 4), { isShown: hasFreshness }),
+      ],
+      rows: evaluations,
+    }),
+    ...evaluations.flatMap(({ map, asOf }) => (asOf === undefined ? [] : [periodLines(map, asOf)])),
   ];
-  const rows = evaluations.map((row) => [
-    row.map,
-    row.lines === null ? "-" : wholeNumber(row.lines),
-    row.relativeCost === null ? "-" : percent(row.relativeCost),
-    wholeNumber(row.gzipBytes),
-    shareText(row.keyAccuracy),
-    ...(hasUris ? [shareText(row.uriAccuracy)] : []),
-    shareText(row.heldHosts.keys.accuracy),
-    // Never rounded up: what is lost must be seen.
-    row.recall === 1 ? "1" : (Math.floor(row.recall * 1e4) / 1e4).toFixed(4),
-    ...(hasFreshness ? [shareText(row.freshness)] : []),
-  ]);
-  const tables: TextTable[] = [
-    { title: "Cost and accuracy of maps", columns, rows },
-    ...evaluations.flatMap((row) => (row.asOf === undefined ? [] : [freshnessTable(row)])),
-  ];
-  const text = tables.map((table) => textTableLines(table).join("\n")).join("\n\n");
+  const text = tables.map((lines) => lines.join("\n")).join("\n\n");
   return `${text}\n\n${legend(evaluations, truth).join("\n")}\n`;
 }
 
 /** What the table is about: how much was asked, and what is divided by what. */
-export function legend(evaluations: readonly Evaluation[], truth: TruthSummary): string[] {
+function legend(evaluations: readonly Evaluation[], truth: TruthSummary): string[] {
   const [first] = evaluations;
   if (first === undefined) return [];
   const { uris, heldHosts, asOf } = first;
@@ -66,32 +77,29 @@ function heldText({ truePositives, falseNegatives }: AnswerCounts): string {
   return wholeNumber(truePositives + falseNegatives);
 }
 
-/** What a map made as of a date says of the time after it. */
-function freshnessTable({ map, asOf }: Evaluation): TextTable {
-  const periods = asOf === undefined ? [] : [...asOf.periods, { period: "all", ...asOf }];
-  return {
-    title: `Captured after ${asOf?.date ?? ""}: ${map}`,
-    columns: ["period", "captures", "present %", "new originals", "present %"],
-    rows: periods.map((row) => [
-      row.period,
-      wholeNumber(row.captures),
-      percentOf(row.capturesPresent, row.captures),
-      wholeNumber(row.newOriginals),
-      percentOf(row.newOriginalsPresent, row.newOriginals),
-    ]),
-  };
+export type PeriodRow = LaterCounts & { readonly period: string };
+
+/** What a map made as of a date says of a period after it. */
+export const PERIOD_COLUMNS: readonly Column<PeriodRow>[] = [
+  texts("Period", (row) => row.period),
+  numbers("Captures", (row) => whole(row.captures)),
+  numbers("Present %", (row) => shareOf(row.capturesPresent, row.captures)),
+  numbers("New originals", (row) => whole(row.newOriginals)),
+  numbers("Present %", (row) => shareOf(row.newOriginalsPresent, row.newOriginals)),
+];
+
+function shareOf(part: number, all: number): Cell {
+  return share(all === 0 ? null : part / all);
 }
 
-function percentOf(part: number, all: number): string {
-  return all === 0 ? "-" : percent(part / all);
+function periodLines(map: string, asOf: AsOfFreshness): string[] {
+  return textTable({
+    title: `Captured after ${asOf.date}: ${map}`,
+    columns: PERIOD_COLUMNS,
+    rows: asOf.periods,
+    footer: [{ period: "all", ...asOf }],
+  });
 }
-
-/** A share with four decimals, or `-` where there is none. */
-function shareText(share: number | null): string {
-  return share === null ? "-" : share.toFixed(4);
-}
-
-const COLUMNS = ["map", "input", "lines", "size", "gzip", "rollups", "sec", "cost %", "keys"];
 
 /**
  * The paper's table of compaction, 36 maps made one of the other below their base, in at most 80
@@ -103,46 +111,36 @@ export function sweepText(
   truth: TruthSummary,
 ): string {
   const exact = sweepTable(base, evaluations, wholeNumber);
-  const isWide = textTableWidth(exact) > TEXT_WIDTH;
+  const isWide = textWidth(exact) > TEXT_WIDTH;
   const table = isWide ? sweepTable(base, evaluations, shortNumber) : exact;
   const remarks = [
     "map, input: weights of hosts and paths, as Wh/Wp; each map is made of its input",
     ...legend(evaluations, truth),
   ];
-  return `${textTableLines(table).join("\n")}\n\n${remarks.join("\n")}\n`;
+  return `${textTable(table).join("\n")}\n\n${remarks.join("\n")}\n`;
 }
 
 function sweepTable(
   base: Evaluation,
   evaluations: readonly Evaluation[],
   count: (value: number) => string,
-): TextTable {
-  const hasUris = base.uris !== null;
-  const rows = [base, ...evaluations].map((row) => [
-    row.made === undefined ? "base" : weights(row.made),
-    row.made === undefined ? "-" : inputName(row.made.input),
-    count(row.lines ?? 0),
-    count(row.bytes),
-    count(row.gzipBytes),
-    row.made === undefined ? "-" : count(row.made.rollUps),
-    row.made === undefined ? "-" : secondsText(row.made.seconds),
-    percent(row.relativeCost ?? 0),
-    accuracyText(row.keyAccuracy),
-    ...(hasUris ? [accuracyText(row.uriAccuracy)] : []),
-  ]);
+): TextTable<Evaluation> {
   return {
     title: "Maps by weights, each made of its input (size and gzip in bytes)",
-    columns: hasUris ? [...COLUMNS, "URIs"] : COLUMNS,
-    rows,
+    columns: [
+      texts("map", ({ made }) => (made === undefined ? "base" : weights(made))),
+      texts("input", ({ made }) => (made === undefined ? "-" : inputName(made.input))),
+      numbers("lines", (row) => count(row.lines ?? 0)),
+      numbers("size", (row) => count(row.bytes)),
+      numbers("gzip", (row) => count(row.gzipBytes)),
+      numbers("rollups", ({ made }) => (made === undefined ? "-" : count(made.rollUps))),
+      numbers("sec", ({ made }) => decimal(made?.seconds, (made?.seconds ?? 0) < 100 ? 2 : 0)),
+      numbers("cost %", (row) => share(row.relativeCost ?? 0)),
+      numbers("keys", (row) => decimal(row.keyAccuracy, 3)),
+      numbers("URIs", (row) => decimal(row.uriAccuracy, 3), { isShown: base.uris !== null }),
+    ],
+    rows: [base, ...evaluations],
   };
-}
-
-/** How wide a table would be if nothing of it were cut. */
-function textTableWidth({ columns, rows }: TextTable): number {
-  const widths = columns.map((column, i) =>
-    Math.max(column.length, ...rows.map((row) => row[i].length)),
-  );
-  return widths.reduce((sum, width) => sum + width + 2, -2);
 }
 
 function weights({ hostWeight, pathWeight }: { hostWeight: number; pathWeight: number }): string {
@@ -154,12 +152,4 @@ function inputName(input: string): string {
   const [, host, path] = /^H([\d.]+)P([\d.]+)$/.exec(input) ?? [];
   if (host === undefined || path === undefined) return "base";
   return weights({ hostWeight: Number(host), pathWeight: Number(path) });
-}
-
-function secondsText(seconds: number): string {
-  return seconds.toFixed(seconds < 100 ? 2 : 0);
-}
-
-function accuracyText(accuracy: number | null): string {
-  return accuracy === null ? "-" : accuracy.toFixed(3);
 }

@@ -1,12 +1,11 @@
-import type { Analysis } from "../analyze/analysis.ts";
+import type { Analysis, GrowthPoint } from "../analyze/analysis.ts";
 import { STATUS_CLASSES } from "../analyze/capture-tally.ts";
-import { barChart, figureHtml, heatMap, lineChart } from "./charts.ts";
-import { decimal, htmlTable, numbers, share, texts, whole } from "./table.ts";
+import { monthTable, yearTable } from "./analysis-tables.ts";
+import { barChart, figureHtml, heatFigure, lineChart } from "./charts.ts";
+import { decimal, gridTable, htmlTable, numbers, texts, whole } from "./table.ts";
 import { fitQuality, wholeNumber } from "./number-format.ts";
 import type { PageSection } from "./page.ts";
 import { card, grid } from "./page.ts";
-
-const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /** How the archive grew: the paper's yearly table and growth curve, and cdx-summary's months. */
 export function growthSection(analysis: Analysis): PageSection {
@@ -19,8 +18,16 @@ export function growthSection(analysis: Analysis): PageSection {
       "the share of originals seen in an earlier year, and γ is mementos per original.",
     content: [
       grid(growthFigure(analysis), yearFigure(analysis)),
-      card(yearTable(analysis)),
-      grid(monthFigure(analysis), heapsFigure(analysis)),
+      card(yearTableHtml(analysis)),
+      grid(
+        heatFigure(monthTable(analysis), {
+          caption:
+            "The stronger the colour, the more captures (by orders of magnitude). Gaps show when crawling stopped.",
+          columnName: "month",
+          showsNumbers: false,
+        }),
+        heapsFigure(analysis),
+      ),
     ].join("\n"),
   };
 }
@@ -43,13 +50,11 @@ function growthFigure({ growth }: Analysis): string {
       : `Mementos and distinct originals up to each month. Half of all mementos were there by ${half.month}.`;
   const places = growth.map(({ month }) => yearPlace(month));
   const years = [Math.floor(Math.min(...places)), Math.ceil(Math.max(...places))] as const;
-  return figureHtml({
+  return figureHtml<GrowthPoint>({
     id: "growth-curve",
     title,
     caption,
-    svg: lineChart({
-      title,
-      description: caption,
+    drawing: lineChart({
       x: {
         name: "year",
         text: (year) => (Number.isInteger(year) ? String(year) : ""),
@@ -62,114 +67,61 @@ function growthFigure({ growth }: Analysis): string {
         { name: "originals", points: series("originals") },
       ],
     }),
-    columns: [texts("Month"), numbers("Mementos"), numbers("Originals")],
-    rows: growth.map(({ month, mementos, originals }) => [
-      month,
-      whole(mementos),
-      whole(originals),
-    ]),
+    columns: [
+      texts("Month", (row) => row.month),
+      numbers("Mementos", (row) => whole(row.mementos)),
+      numbers("Originals", (row) => whole(row.originals)),
+    ],
+    rows: growth,
   });
 }
 
 function yearFigure({ years }: Analysis): string {
-  const title = "Mementos by year and status";
-  const caption =
-    "How many captures each year has, by class of status code. “None” are revisits and records without a code.";
-  return figureHtml({
+  const table = gridTable({
     id: "year-bars",
-    title,
-    caption,
-    svg: barChart({
-      title,
-      description: caption,
+    title: "Mementos by year and status",
+    corner: "Year",
+    columns: STATUS_CLASSES,
+    rows: years.map(({ year, mementos, statusShares }) => ({
+      name: String(year),
+      cells: statusShares.map((part) => part * mementos),
+    })),
+  });
+  return figureHtml({
+    ...table,
+    caption:
+      "How many captures each year has, by class of status code. “None” are revisits and records without a code.",
+    drawing: barChart({
       x: "year",
       y: "mementos",
       layers: STATUS_CLASSES.map((name, i) => ({ name, color: [0, 2, 1, 5, 7, 4][i] ?? i })),
-      bars: years.map(({ year, mementos, statusShares }) => ({
-        name: String(year),
-        values: statusShares.map((part) => Math.round(part * mementos)),
+      bars: table.rows.map(({ name, cells }) => ({
+        name,
+        values: cells.map((count) => Math.round(Number(count))),
       })),
     }),
-    columns: [texts("Year"), ...STATUS_CLASSES.map((name) => numbers(name))],
-    rows: years.map(({ year, mementos, statusShares }) => [
-      String(year),
-      ...statusShares.map((part) => whole(part * mementos)),
-    ]),
   });
 }
 
-function yearTable({ years, index, distribution }: Analysis): string {
-  const rows = years.map((row) => [
-    String(row.year),
-    whole(row.originals),
-    whole(row.cumulativeOriginals),
-    whole(row.mementos),
-    whole(row.cumulativeMementos),
-    share(row.duplicateShare),
-    decimal(row.gamma),
-    decimal(row.cumulativeGamma),
-    ...row.statusShares.slice(0, 4).map((part) => share(part)),
-  ]);
-  const all = [
-    "All",
-    whole(index.originals),
-    whole(index.originals),
-    whole(index.mementos),
-    whole(index.mementos),
-    share(0),
-    decimal(distribution.mean),
-    decimal(distribution.mean),
-    ...[0, 1, 2, 3].map((i) =>
-      share(
+/** The table of years, and a row for all of them. */
+function yearTableHtml(analysis: Analysis): string {
+  const { years, index, distribution } = analysis;
+  const all = {
+    year: "All",
+    originals: index.originals,
+    cumulativeOriginals: index.originals,
+    mementos: index.mementos,
+    cumulativeMementos: index.mementos,
+    duplicateShare: 0,
+    gamma: distribution.mean,
+    cumulativeGamma: distribution.mean,
+    statusShares: STATUS_CLASSES.map(
+      (_, i) =>
         years.reduce((sum, row) => sum + (row.statusShares[i] ?? 0) * row.mementos, 0) /
-          Math.max(1, index.mementos),
-      ),
+        Math.max(1, index.mementos),
     ),
-  ];
-  return htmlTable({
-    id: "year-table",
-    caption: "Yearly originals, mementos and status codes",
-    columns: [
-      texts("Year"),
-      numbers("Originals", "Originals captured in the year"),
-      numbers("Originals+", "Originals captured up to the end of the year"),
-      numbers("Mementos", "Mementos of the year"),
-      numbers("Mementos+", "Mementos up to the end of the year"),
-      numbers("Dup. %", "Originals of the year that were captured in an earlier one"),
-      numbers("γ", "Mementos per original in the year"),
-      numbers("γ+", "Mementos per original up to the end of the year"),
-      numbers("2xx %"),
-      numbers("3xx %"),
-      numbers("4xx %"),
-      numbers("5xx %"),
-    ],
-    rows: [...rows, all],
-    footerRows: 1,
-  });
-}
-
-function monthFigure({ captures }: Analysis): string {
-  const title = "Mementos by year and month";
-  const caption =
-    "The stronger the colour, the more captures (by orders of magnitude). Gaps show when crawling stopped.";
-  const rows = captures.yearMonth.map(({ year }) => String(year));
-  const cells = captures.yearMonth.map(({ months }) => months.slice(1));
-  return figureHtml({
-    id: "month-map",
-    title,
-    caption,
-    svg: heatMap({
-      title,
-      description: caption,
-      rowName: "year",
-      columnName: "month",
-      rows,
-      columns: MONTHS,
-      cells,
-    }),
-    columns: [texts("Year"), ...MONTHS.map((month) => numbers(month))],
-    rows: cells.map((row, i) => [rows[i] ?? "", ...row.map((count) => whole(count))]),
-  });
+  };
+  return htmlTable({ ...yearTable(analysis), footer: [all] });
 }
 
 function heapsFigure({ growth, fits }: Analysis): string {
@@ -185,13 +137,11 @@ function heapsFigure({ growth, fits }: Analysis): string {
     label: `${month}, ${wholeNumber(mementos)} mementos`,
   }));
   const ends = [points[0], points.at(-1)].filter((point) => point !== undefined);
-  return figureHtml({
+  return figureHtml<GrowthPoint>({
     id: "heaps-fit",
     title,
     caption,
-    svg: lineChart({
-      title,
-      description: caption,
+    drawing: lineChart({
       x: { name: "mementos (log)", isLog: true },
       y: { name: "originals (log)", isLog: true },
       series: [
@@ -207,12 +157,12 @@ function heapsFigure({ growth, fits }: Analysis): string {
             ]),
       ],
     }),
-    columns: [texts("Month"), numbers("Mementos"), numbers("Originals"), numbers("Fit")],
-    rows: growth.map(({ month, mementos, originals }) => [
-      month,
-      whole(mementos),
-      whole(originals),
-      decimal(law === undefined ? 0 : law.k * mementos ** law.beta, 0),
-    ]),
+    columns: [
+      texts("Month", (row) => row.month),
+      numbers("Mementos", (row) => whole(row.mementos)),
+      numbers("Originals", (row) => whole(row.originals)),
+      numbers("Fit", (row) => decimal(law === undefined ? 0 : law.k * row.mementos ** law.beta, 0)),
+    ],
+    rows: growth,
   });
 }

@@ -1,4 +1,4 @@
-import { embeddedJson, escapeHtml } from "./html.ts";
+import { escapeHtml } from "../../publish/serve/html.ts";
 
 /** A number to see at a glance. */
 export interface Tile {
@@ -75,6 +75,11 @@ function tileHtml({ name, value, remark }: Tile): string {
 
 function sectionHtml({ id, title, text, content }: PageSection): string {
   return `<section id="${id}"><h2>${escapeHtml(title)}</h2><p>${escapeHtml(text)}</p>${content}</section>`;
+}
+
+/** JSON that can stand in a `script` element: nothing in it can end the element. */
+function embeddedJson(value: unknown): string {
+  return JSON.stringify(value).replaceAll("<", "\\u003c").replaceAll("\u2028", "\\u2028");
 }
 
 /** Figures or cards side by side where there is room. */

@@ -1,11 +1,13 @@
 import type { Analysis } from "../analyze/analysis.ts";
 import type { DepthRow, ReductionCurve } from "../analyze/depth-statistics.ts";
 import type { PowerLawFit } from "../../map/compact/fit.ts";
+import { escapeHtml } from "../../publish/serve/html.ts";
+import { depthTable, exactDepthTable } from "./analysis-tables.ts";
+import { CHART, type Drawing, figureHtml, lineChart, px, type Series } from "./charts.ts";
 import { decimal, htmlTable, numbers, share, texts, whole } from "./table.ts";
-import { CHART, figureHtml, lineChart, px, type Series, svgDrawing } from "./charts.ts";
 import { fitQuality, shortNumber, shortPercent, wholeNumber } from "./number-format.ts";
-import { card, grid, type PageSection } from "./page.ts";
-import { escapeHtml } from "./html.ts";
+import type { PageSection } from "./page.ts";
+import { card, grid } from "./page.ts";
 
 /** Curves drawn at most in one chart; deeper ones lie on the axis. */
 const MAX_CURVES = 8;
@@ -20,8 +22,8 @@ export function treeSection(analysis: Analysis): PageSection {
       "below it; P0 is a host’s home page, P1 the first path segment.",
     content: [
       grid(shapeFigure(analysis, "H", "Hosts"), shapeFigure(analysis, "P", "Paths")),
-      card(depthTable(analysis)),
-      card(exactTable(analysis)),
+      card(htmlTable(depthTable(analysis))),
+      card(exactTableHtml(analysis)),
     ].join("\n"),
   };
 }
@@ -34,75 +36,25 @@ function shapeFigure({ depths }: Analysis, layer: "H" | "P", name: string): stri
     undefined,
   );
   const caption = `Each band runs from the parents above to the children below; stronger colours have more children to a parent. Widest at ${widest?.depth ?? "none"}.`;
-  return figureHtml({
+  return figureHtml<DepthRow>({
     id: `shape-${layer.toLowerCase()}`,
     title,
     caption,
-    svg: treeShape(rows, title, caption),
-    columns: [texts("Depth"), numbers("Parents"), numbers("Children"), numbers("Mean children")],
-    rows: rows.map(({ depth, parents, children, meanChildren }) => [
-      depth,
-      whole(parents),
-      whole(children),
-      decimal(meanChildren),
-    ]),
+    drawing: treeShape(rows),
+    columns: [
+      texts("Depth", (row) => row.depth),
+      numbers("Parents", (row) => whole(row.parents)),
+      numbers("Children", (row) => whole(row.children)),
+      numbers("Mean children", (row) => decimal(row.meanChildren)),
+    ],
+    rows,
   });
 }
 
-function depthTable({ depths }: Analysis): string {
-  return htmlTable({
-    id: "depth-table",
-    caption: "Keys by host and path depth",
-    columns: [
-      texts("Depth"),
-      numbers("Count", "Distinct prefixes of this depth"),
-      numbers("Sum", "Keys of this depth or deeper"),
-      numbers("Max", "Keys under the largest prefix"),
-      numbers("Mean"),
-      numbers("Median"),
-      numbers("StdDev"),
-      numbers("RedQ", "Share of all keys that would go if keys were cut here: (Sum − Count) / all"),
-      numbers("Parents", "Nodes above that have children"),
-      numbers("Children"),
-      numbers("MeanChld", "Children / Parents"),
-    ],
-    rows: depths.map((row) => [
-      row.depth,
-      whole(row.count),
-      whole(row.sum),
-      whole(row.max),
-      decimal(row.mean),
-      decimal(row.median, Number.isInteger(row.median) ? 0 : 1),
-      decimal(row.standardDeviation),
-      decimal(row.reductionQuotient, 5),
-      whole(row.parents),
-      whole(row.children),
-      decimal(row.meanChildren),
-    ]),
-  });
-}
-
-function exactTable({ exactDepths, index }: Analysis): string {
-  return htmlTable({
-    id: "exact-depths",
-    caption: "Items of exact depth",
-    columns: [
-      texts("Depth"),
-      numbers("Hosts"),
-      numbers("Keys by host depth"),
-      numbers("Keys by path depth"),
-    ],
-    rows: [
-      ...exactDepths.map(({ depth, hosts, keysByHost, keysByPath }) => [
-        String(depth),
-        whole(hosts),
-        whole(keysByHost),
-        whole(keysByPath),
-      ]),
-      ["Total", whole(index.hosts), whole(index.keys), whole(index.keys)],
-    ],
-    footerRows: 1,
-  });
+function exactTableHtml(analysis: Analysis): string {
+  const { hosts, keys } = analysis.index;
+  const total = { depth: "Total", hosts, keysByHost: keys, keysByPath: keys };
+  return htmlTable({ ...exactDepthTable(analysis), footer: [total] });
 }
 
 /** What rolling keys up would save: the paper's reduction figures and the laws behind compact. */
@@ -157,13 +109,11 @@ function curveFigure(
     heaps === undefined ? [] : [`${depth} ${heaps.beta.toFixed(2)}`],
   );
   const caption = `The share ${of} that is gone when nodes are rolled up, largest first. A curve that rises early has a few very large nodes. Exponents β of Heaps’ law: ${laws.join(", ")}.`;
-  return figureHtml({
+  return figureHtml<{ depth: string; x: number; y: number; law: number | null }>({
     id,
     title,
     caption,
-    svg: lineChart({
-      title,
-      description: caption,
+    drawing: lineChart({
       x: { name: "nodes rolled up (log)", isLog: true },
       y: { name: `reduction (%)`, text: shortPercent },
       series: [
@@ -176,18 +126,18 @@ function curveFigure(
       ],
     }),
     columns: [
-      texts("Depth"),
-      numbers("Nodes rolled up"),
-      numbers("Reduction %"),
-      numbers("Heaps’ law %"),
+      texts("Depth", (row) => row.depth),
+      numbers("Nodes rolled up", (row) => whole(row.x)),
+      numbers("Reduction %", (row) => share(row.y, 3)),
+      numbers("Heaps’ law %", (row) => share(row.law, 3)),
     ],
     rows: shown.flatMap(({ depth, points, heaps }) =>
-      points.map(({ x, y }) => [
+      points.map(({ x, y }) => ({
         depth,
-        whole(x),
-        share(y, 3),
-        heaps === undefined ? "-" : share(heaps.k * x ** heaps.beta, 3),
-      ]),
+        x,
+        y,
+        law: heaps === undefined ? null : heaps.k * x ** heaps.beta,
+      })),
     ),
   });
 }
@@ -234,13 +184,11 @@ function fitFigure(
   const steps = Array.from({ length: 33 }, (_, i) => 1 + i / 4);
   const last = Math.max(1, ...points.map(({ x }) => x));
   const from = Math.min(last, ...points.map(({ x }) => x));
-  return figureHtml({
+  return figureHtml<DepthRow & { level: number }>({
     id,
     title,
     caption,
-    svg: lineChart({
-      title,
-      description: caption,
+    drawing: lineChart({
       x: {
         name: "depth",
         text: (depth) => (Number.isInteger(depth) ? `${layer}${depth + offset}` : ""),
@@ -261,12 +209,14 @@ function fitFigure(
             ]),
       ],
     }),
-    columns: [texts("Depth"), numbers("Mean children"), numbers("Fit")],
-    rows: rows.map(({ depth, level, meanChildren }) => [
-      depth,
-      decimal(meanChildren),
-      decimal(law === undefined ? 0 : law.a * (level - offset) ** -law.k),
-    ]),
+    columns: [
+      texts("Depth", (row) => row.depth),
+      numbers("Mean children", (row) => decimal(row.meanChildren)),
+      numbers("Fit", (row) =>
+        decimal(law === undefined ? 0 : law.a * (row.level - offset) ** -law.k),
+      ),
+    ],
+    rows,
   });
 }
 
@@ -280,7 +230,7 @@ const LEVELS = 9;
  * Draws the shape of one layer of the tree of keys, as the paper's figure: at each depth a band from
  * the parents above to the children below, in a stronger colour for more children to a parent.
  */
-export function treeShape(rows: readonly DepthRow[], title: string, description: string): string {
+function treeShape(rows: readonly DepthRow[]): Drawing {
   const height = TOP + rows.length * ROW_HEIGHT + 12;
   const widest = Math.max(1, ...rows.map(({ children }) => children));
   const most = Math.max(1, ...rows.map(({ meanChildren }) => Math.log10(meanChildren + 1)));
@@ -301,5 +251,5 @@ export function treeShape(rows: readonly DepthRow[], title: string, description:
     return `<path class="heat h${shade}" d="M${path}Z" data-tip="${escapeHtml(tip)}"/><text class="tick strong" x="28" y="${middle}" dy="0.32em">${escapeHtml(row.depth)}</text><text class="tick" x="${CHART.width - 92}" y="${middle}" dy="0.32em" text-anchor="end">${shortNumber(row.parents)}</text><text class="tick" x="${CHART.width - 14}" y="${middle}" dy="0.32em" text-anchor="end">${shortNumber(row.children)}</text>`;
   });
   const names = `<text class="name" x="28" y="14">depth</text><text class="name" x="${CHART.width - 92}" y="14" text-anchor="end">parents</text><text class="name" x="${CHART.width - 14}" y="14" text-anchor="end">children</text>`;
-  return svgDrawing(names + bands.join(""), { title, description, height });
+  return { marks: names + bands.join(""), height };
 }

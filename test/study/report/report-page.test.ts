@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Analysis } from "../../../src/study/analyze/analysis.ts";
 import { analyzeIndex } from "../../../src/study/analyze/analyze-index.ts";
 import { analysisPage } from "../../../src/study/report/analysis-page.ts";
-import { logsPage } from "../../../src/study/report/logs-page.ts";
+import { logsPage } from "../../../src/study/report/logs-report.ts";
 import { sampleIndex } from "../../../src/study/sample/sample-archive.ts";
 import { memgatorLog } from "../logs/memgator-lines.ts";
 import { CHROMIUM, launchChromium } from "../../support/chromium.ts";

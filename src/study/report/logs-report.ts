@@ -1,0 +1,182 @@
+import type { ArchiveRow, LogReport, MissingRow } from "../logs/log-report.ts";
+import { formatAmount } from "../../errors.ts";
+import { figureHtml, heatFigure, rowChart } from "./charts.ts";
+import { percent, shortNumber, shortPercent, wholeNumber } from "./number-format.ts";
+import type { PageSection, RunRecord } from "./page.ts";
+import { card, pageHtml } from "./page.ts";
+import type { GridRow, Table } from "./table.ts";
+import { gridTable, htmlTable, numbers, share, texts, textTable, whole } from "./table.ts";
+
+/** What logs tell, as text: the paper's table and figure, in at most 80 columns. */
+export function logsText(report: LogReport): string {
+  const { overlap, asked } = report;
+  const where = overlap.source === "index" ? "the index" : "what archives answered";
+  const blocks = [
+    countLines(report),
+    textTable(archiveTable(report)),
+    asked === 0
+      ? []
+      : textTable({
+          ...overlapTable(report, "", shortNumber),
+          textTitle: `Originals by mementos in ${where} (rows) and by requests (columns)`,
+        }),
+    textTable(missingTable(report)),
+  ].filter((lines) => lines.length > 0);
+  return `${blocks.map((lines) => lines.join("\n")).join("\n\n")}\n`;
+}
+
+function countLines({ counts, asked, askedAndHeld, unknown }: LogReport): string[] {
+  const all = asked + unknown;
+  const part = (count: number): string =>
+    all === 0 ? wholeNumber(count) : `${wholeNumber(count)} (${percent(count / all)} %)`;
+  return textTable<[name: string, value: string]>({
+    title: "Logs",
+    columns: [texts("", ([name]) => name), numbers("", ([, value]) => value)],
+    rows: [
+      ["lines", wholeNumber(counts.lines)],
+      ["  of another kind", wholeNumber(counts.otherLines)],
+      ["requests to the aggregator", wholeNumber(counts.requests)],
+      ["answers that fit several URIs", wholeNumber(counts.ambiguous)],
+      ["originals asked for", wholeNumber(all)],
+      ["  held", part(askedAndHeld)],
+      ["  not held", part(asked - askedAndHeld)],
+      ["  unknown: answers failed or open", part(unknown)],
+    ],
+  });
+}
+
+function archiveTable({ archives, all }: LogReport): Table<ArchiveRow> {
+  return {
+    id: "archive-table",
+    title: "Answers by archive",
+    columns: [
+      texts("Archive", (row) => row.archive),
+      numbers("Requests", (row) => whole(row.requests)),
+      numbers("Hit %", (row) => share(row.hitShare)),
+      numbers("Miss %", (row) => share(row.missShare)),
+      numbers("Error %", (row) => share(row.errorShare)),
+      numbers("Sleeps", (row) => whole(row.sleeps), {
+        help: "How often the archive was left alone after failing too often",
+      }),
+    ],
+    rows: archives,
+    footer: [all],
+  };
+}
+
+/** Originals by mementos and requests, up to the largest magnitude that has any. */
+function overlapTable(
+  { overlap: { cells, magnitudes } }: LogReport,
+  corner: string,
+  show?: (count: number) => string,
+): Table<GridRow> {
+  const used = cells.flatMap((row, i) => row.flatMap((cell, j) => (cell ? [Math.max(i, j)] : [])));
+  const shown = Math.max(1, ...used) + 1;
+  return gridTable({
+    id: "overlap-map",
+    title: "Archived and accessed",
+    corner,
+    columns: magnitudes.slice(0, shown),
+    show,
+    rows: cells
+      .slice(0, shown)
+      .map((row, i) => ({ name: magnitudes[i], cells: row.slice(0, shown) })),
+  });
+}
+
+function missingTable({ missing }: LogReport): Table<MissingRow> {
+  return {
+    id: "missing-table",
+    title: "Asked for in vain",
+    textTitle: "Asked for most often and not held: candidates for seeds",
+    columns: [texts("URI", (row) => row.uri), numbers("Requests", (row) => whole(row.requests))],
+    rows: missing,
+  };
+}
+
+/** What aggregator logs tell, as one HTML file. */
+export function logsPage(report: LogReport, run: RunRecord): string {
+  const { counts, all, asked, askedAndHeld, unknown, unknownShare } = report;
+  return pageHtml({
+    title: "What people ask archives for",
+    lead: `${shortNumber(counts.requests)} requests to an aggregator became ${shortNumber(all.requests)} requests to ${formatAmount(report.archives.length, "archive")}. ${percent(all.hitShare)} % of those were hits; the rest was wasted.`,
+    tiles: [
+      {
+        name: "Requests",
+        value: shortNumber(counts.requests),
+        remark: wholeNumber(counts.requests),
+      },
+      {
+        name: "Requests to archives",
+        value: shortNumber(all.requests),
+        remark: wholeNumber(all.requests),
+      },
+      { name: "Hits", value: shortPercent(all.hitShare), remark: wholeNumber(all.hits) },
+      { name: "Misses", value: shortPercent(all.missShare), remark: wholeNumber(all.misses) },
+      { name: "Errors", value: shortPercent(all.errorShare), remark: wholeNumber(all.errors) },
+      {
+        name: "Originals asked for",
+        value: shortNumber(asked + unknown),
+        remark: `${percent(askedAndHeld / Math.max(1, asked + unknown))} % held, ${percent(unknownShare)} % unknown`,
+      },
+    ],
+    sections: [archiveSection(report), overlapSection(report), missingSection(report)],
+    data: { ...report, run },
+    dataName: "logs.json",
+    run,
+  });
+}
+
+function archiveSection(report: LogReport): PageSection {
+  const { archives } = report;
+  const table = archiveTable(report);
+  const chart = figureHtml({
+    ...table,
+    id: "archive-bars",
+    caption: "Share of hits, misses and errors of each archive, that with the most hits first.",
+    drawing: rowChart({
+      layers: [
+        { name: "hits", color: 2 },
+        { name: "misses", color: 7 },
+        { name: "errors", color: 5 },
+      ],
+      bars: archives.map((row) => ({
+        name: row.archive,
+        values: [row.hitShare, row.missShare, row.errorShare],
+      })),
+    }),
+    footer: [],
+  });
+  return {
+    id: "archives",
+    title: "Archives",
+    text: "What each archive answered when it was asked for the mementos of a URI.",
+    content: `${card(htmlTable(table))}${chart}`,
+  };
+}
+
+function overlapSection(report: LogReport): PageSection {
+  return {
+    id: "overlap",
+    title: "Overlap",
+    text:
+      report.overlap.source === "index"
+        ? "Mementos are counted in the index."
+        : "Mementos are those that archives answered with; give an index to see what nobody asks for.",
+    content: heatFigure(overlapTable(report, "Mementos"), {
+      caption:
+        "Originals by how many mementos they have (rows) and how often they were asked for (columns). Ones are 1 to 9, Tens 10 to 99. The Zero row is asked for in vain; the Zero column is never asked for.",
+      columnName: "requests",
+      showsNumbers: true,
+    }),
+  };
+}
+
+function missingSection(report: LogReport): PageSection {
+  return {
+    id: "missing",
+    title: "Seed candidates",
+    text: "What was asked for most often and is not held: worth a look when you choose seeds. URIs whose answers failed or cannot be told apart are left out.",
+    content: card(htmlTable(missingTable(report))),
+  };
+}
