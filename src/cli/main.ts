@@ -3,7 +3,7 @@ import { isClosedPipe } from "../files/output-file.ts";
 import { packageVersion } from "../files/package-file.ts";
 import { type Command, overview } from "./common/command.ts";
 import { COMMAND_GROUPS, COMMAND_TABLE } from "./command-table.ts";
-import { ExitCode, type Io, writeText } from "./common/io.ts";
+import { ExitCode, type Io, writeOut } from "./common/io.ts";
 import { nearest } from "./common/command-line.ts";
 import { checkSignal } from "../interruption.ts";
 
@@ -33,7 +33,7 @@ async function dispatch(argv: readonly string[], io: Io): Promise<ExitCode> {
     return ExitCode.failed;
   }
   if (name === "--version" || name === "-V") {
-    await writeText(io.stdout, `${packageVersion()}\n`);
+    await writeOut(io.stdout, `${packageVersion()}\n`);
     return ExitCode.ok;
   }
   const asksForHelp = name === "--help" || name === "-h" || name === "help";
@@ -41,12 +41,12 @@ async function dispatch(argv: readonly string[], io: Io): Promise<ExitCode> {
     const [about] = rest;
     const text =
       about === undefined ? await overview(COMMAND_GROUPS) : (await loadCommand(about)).help();
-    await writeText(io.stdout, text);
+    await writeOut(io.stdout, text);
     return ExitCode.ok;
   }
   const command = await loadCommand(name);
   if (optionsOf(rest).some((option) => option === "--help" || option === "-h")) {
-    await writeText(io.stdout, command.help());
+    await writeOut(io.stdout, command.help());
     return ExitCode.ok;
   }
   return command.endsItself

@@ -11,10 +11,10 @@ const command = defineCommand({
   usage: "[FILE...]",
   description: "Counts things.",
   options: {
-    output: { type: "string", short: "o", value: "FILE", help: "Write here." },
-    pages: { type: "string", value: "N", help: "How many.", parse: parsePositive, default: "3" },
-    status: { type: "string", value: "CODE", help: "Keep these.", multiple: true },
-    strict: { type: "boolean", help: "Mind everything." },
+    output: { short: "o", value: "FILE", help: "Write here." },
+    pages: { value: "N", help: "How many.", parse: parsePositive, default: "3" },
+    status: { value: "CODE", help: "Keep these.", multiple: true },
+    strict: { help: "Mind everything." },
   },
   examples: [{ line: "mementomap count x", does: "count x" }],
   run({ positionals, values }) {

@@ -9,7 +9,7 @@ import {
 } from "../common/aggregate-serve.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
-import { ExitCode, type Io, writeBytes } from "../common/io.ts";
+import { ExitCode, type Io, writeOut } from "../common/io.ts";
 import type { Aggregation } from "../../aggregate/aggregator.ts";
 import { isWhole } from "../../aggregate/session.ts";
 import { originalUri } from "../../aggregate/service/request-target.ts";
@@ -98,7 +98,7 @@ and reopen its log. By default there is a worker process for each core, at most
 });
 
 /** Asks archives once: writes a TimeMap, or with a datetime what is closest to it. */
-export async function aggregateOnce(
+async function aggregateOnce(
   values: AggregateValues & { readonly json: boolean; readonly quiet: boolean },
   io: Io,
   uri: string,
@@ -147,10 +147,10 @@ async function write(
   const format = values.json ? "json" : values.format;
   if (datetime !== undefined) {
     const closest = mementos.closest(datetime);
-    await writeBytes(io.stdout, describeMemento(document, format, closest));
+    await writeOut(io.stdout, describeMemento(document, format, closest));
     return;
   }
-  for (const block of writeTimeMap(document, format)) await writeBytes(io.stdout, block);
+  for (const block of writeTimeMap(document, format)) await writeOut(io.stdout, block);
 }
 
 /** Nothing found is a no, unless nobody answered at all. */

@@ -33,24 +33,22 @@ Reads the input once, sorted or not, in bounded memory; all numbers are exact.
 Tables go to standard output; --html also writes one self-contained page with
 charts, to read on screen, phone and paper.`,
   options: {
-    output: { type: "string", short: "o", value: "FILE", help: "Write the tables here." },
-    html: { type: "string", value: "FILE", help: "Write the report, one HTML file, here." },
+    output: { short: "o", value: "FILE", help: "Write the tables here." },
+    html: { value: "FILE", help: "Write the report, one HTML file, here." },
     force: FORCE_OPTION,
-    title: { type: "string", value: "TEXT", help: "The archive's name, for the report." },
+    title: { value: "TEXT", help: "The archive's name, for the report." },
     ...INDEX_OPTIONS,
     top: {
-      type: "string",
       value: "N",
       default: "20",
       help: "Rows of the tables of the most archived.",
       parse: parsePositive,
     },
     samples: {
-      type: "string",
       value: "N",
       default: "10",
       help: "Captures of pages to draw at random.",
-      parse: parseSamples,
+      parse: parseWhole,
     },
     ...WORK_OPTIONS,
   },
@@ -92,10 +90,6 @@ charts, to read on screen, phone and paper.`,
     return ExitCode.ok;
   },
 });
-
-function parseSamples(text: string): number {
-  return parseWhole(text, 0);
-}
 
 /** What to call an archive of which only the files are known. */
 function archiveName(paths: readonly string[]): string {

@@ -13,6 +13,7 @@ import {
   parsePositive,
   parseShare,
   parseSize,
+  TMP_OPTION,
 } from "../common/options.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import {
@@ -56,77 +57,67 @@ first. The output may be the map itself, which is replaced when the new one is
 whole. A map that is compressed or comes from standard input is first written to
 scratch space (--tmp).`,
   options: {
-    output: { type: "string", short: "o", value: "MAP", help: "Write here; .gz compresses." },
+    output: { short: "o", value: "MAP", help: "Write here; .gz compresses." },
     "host-weight": {
-      type: "string",
       value: "W",
       default: String(WEIGHT_DEFAULTS.hostWeight),
       help: "How many times the mean a host may have; inf: any.",
       parse: parseWeight,
     },
     "path-weight": {
-      type: "string",
       value: "W",
       default: String(WEIGHT_DEFAULTS.pathWeight),
       help: "The same for folders.",
       parse: parseWeight,
     },
     "host-power": {
-      type: "string",
       value: "A,K",
       default: `${hostPower.a},${hostPower.k}`,
       help: "Mean number of sub-domains by depth.",
       parse: parsePower,
     },
     "path-power": {
-      type: "string",
       value: "A,K",
       default: `${pathPower.a},${pathPower.k}`,
       help: "Mean number of path children by depth.",
       parse: parsePower,
     },
     "max-host-depth": {
-      type: "string",
       value: "N",
       default: String(WEIGHT_DEFAULTS.maxHostDepth),
       help: "Labels told apart.",
       parse: parsePositive,
     },
     "max-path-depth": {
-      type: "string",
       value: "N",
       default: String(WEIGHT_DEFAULTS.maxPathDepth),
       help: "Path levels told apart.",
       parse: parsePositive,
     },
     "max-lines": {
-      type: "string",
       value: "N",
       help: "At most so many lines, headers included.",
       parse: parsePositive,
     },
     "max-bytes": {
-      type: "string",
       value: "SIZE",
       help: "At most so large after gzip, such as 200k.",
       parse: parseSize,
     },
     "relative-cost": {
-      type: "string",
       value: "SHARE",
       help: "At most so many lines for each row of MAP, such as 1.5%.",
       parse: parseShare,
     },
     originals: {
-      type: "string",
       value: "N",
       help: "Relative to so many originals, not rows.",
       parse: parsePositive,
     },
     ...MISSES_OPTIONS,
-    "no-exclusions": { type: "boolean", help: "Add no rows with 0." },
-    threads: { type: "string", value: "N", help: "Default: all cores.", parse: parsePositive },
-    tmp: { type: "string", value: "DIR", help: "Where scratch files go. Default: TMPDIR." },
+    "no-exclusions": { help: "Add no rows with 0." },
+    threads: { value: "N", help: "Default: all cores.", parse: parsePositive },
+    tmp: TMP_OPTION,
     force: FORCE_OPTION,
   },
   examples: [

@@ -1,17 +1,17 @@
 import { type Command, defineCommand } from "../common/command.ts";
-import { type FlagOption, usage, type ValueOption } from "../common/command-line.ts";
+import { type OptionTable, usage } from "../common/command-line.ts";
 import { quote } from "../../errors.ts";
-import { ExitCode, writeText } from "../common/io.ts";
+import { ExitCode, writeOut } from "../common/io.ts";
 
 /** The shells that commands and options can be completed in. */
-export const SHELLS = ["bash", "zsh", "fish"] as const;
-export type Shell = (typeof SHELLS)[number];
+const SHELLS = ["bash", "zsh", "fish"] as const;
+type Shell = (typeof SHELLS)[number];
 
 /** What completions are made of. */
-export type Completable = Pick<Command, "name" | "summary" | "options">;
+type Completable = Pick<Command, "name" | "summary" | "options">;
 
 /** The script that makes a shell complete commands, options and files. It is run by that shell. */
-export function completionScript(shell: Shell, commands: readonly Completable[]): string {
+function completionScript(shell: Shell, commands: readonly Completable[]): string {
   return SCRIPTS[shell](commands);
 }
 
@@ -94,11 +94,10 @@ function fishScript(commands: readonly Completable[]): string {
   const lines = commands.flatMap(({ name, summary, options }) => [
     `complete -c mementomap -n __fish_use_subcommand -f -a ${name} -d ${quoted(summary)}`,
     ...Object.entries(options).map(([option, spec]) => {
-      const { short, type, help } = spec;
+      const { short, choices, help } = spec;
       const letter = short === undefined ? "" : ` -s ${short}`;
-      const choices = choicesOf(spec);
-      const value =
-        choices.length > 0 ? ` -x -a ${quoted(choices.join(" "))}` : type === "string" ? " -r" : "";
+      const rest = spec.value === undefined ? "" : " -r";
+      const value = choices === undefined ? rest : ` -x -a ${quoted(choices.join(" "))}`;
       return `complete -c mementomap -n '__fish_seen_subcommand_from ${name}'${letter} -l ${option}${value} -d ${quoted(help)}`;
     }),
   ]);
@@ -110,17 +109,11 @@ function fishScript(commands: readonly Completable[]): string {
 }
 
 /** Options as they are typed, short and long. */
-function spellings(
-  options: Readonly<Record<string, FlagOption | ValueOption>>,
-): { text: string; help: string }[] {
+function spellings(options: OptionTable): { text: string; help: string }[] {
   return Object.entries(options).flatMap(([name, { short, help }]) => [
     ...(short === undefined ? [] : [{ text: `-${short}`, help }]),
     { text: `--${name}`, help },
   ]);
-}
-
-function choicesOf(option: FlagOption | ValueOption): readonly string[] {
-  return option.type === "string" ? (option.choices ?? []) : [];
 }
 
 /** The options of all commands that take one of a few values, as they are typed. */
@@ -129,8 +122,8 @@ function valueLists(
 ): { name: string; text: string; choices: readonly string[] }[] {
   return commands.flatMap(({ name, options }) =>
     Object.entries(options).flatMap(([option, spec]) => {
-      const choices = choicesOf(spec);
-      if (choices.length === 0) return [];
+      const { choices } = spec;
+      if (choices === undefined) return [];
       return spellings({ [option]: spec }).map(({ text }) => ({ name, text, choices }));
     }),
   );
@@ -169,7 +162,7 @@ names of files:
         const given = positionals.length === 0 ? "" : `, not ${quote(positionals.join(" "))}`;
         throw usage("completion", `name one shell: ${SHELLS.join(", ")}${given}`);
       }
-      await writeText(io.stdout, completionScript(shell, await allCommands()));
+      await writeOut(io.stdout, completionScript(shell, await allCommands()));
       return ExitCode.ok;
     },
   });

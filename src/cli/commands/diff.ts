@@ -4,7 +4,7 @@ import { guardOutputs } from "../../map/output/output-guard.ts";
 import { withOutput } from "../../files/output-file.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
-import { FORCE_OPTION } from "../common/options.ts";
+import { FORCE_OPTION, OUTPUT_OPTION } from "../common/options.ts";
 import { ExitCode, LineWriter } from "../common/io.ts";
 import { refuseOtherThanMaps } from "../common/map-files.ts";
 
@@ -21,12 +21,7 @@ JSON: how a file is laid out makes no difference.
 Exit status: 0 when the maps say the same, 1 when they differ.
 `,
   options: {
-    output: {
-      type: "string",
-      short: "o",
-      value: "FILE",
-      help: "Write here instead of to standard output; .gz compresses.",
-    },
+    output: OUTPUT_OPTION,
     force: FORCE_OPTION,
   },
   examples: [

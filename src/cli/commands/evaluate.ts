@@ -21,7 +21,7 @@ import {
   timelessRecord,
   WORK_OPTIONS,
 } from "../common/index-options.ts";
-import { ExitCode, writeText } from "../common/io.ts";
+import { ExitCode, writeOut } from "../common/io.ts";
 import { refuseOtherThanMaps } from "../common/map-files.ts";
 import { warnOfOddLines } from "../common/messages.ts";
 
@@ -60,31 +60,25 @@ were archived later; of URIs that never were, the share is one of wrong answers.
 of the paper's table; frontier, budgets from 0.1% to 50% (with --misses trained
 as well) beside weights, fixed policies, and Bloom filters of the same sizes.`,
   options: {
-    truth: { type: "string", value: "BASE", help: "What is held: an index, or a full map." },
-    lookups: { type: "string", value: "FILE", help: "What is asked for." },
+    truth: { value: "BASE", help: "What is held: an index, or a full map." },
+    lookups: { value: "FILE", help: "What is asked for." },
     "as-of": {
-      type: "string",
       value: "DATE",
       help: "Measure what was captured after this: 2015, 2015-06-30.",
       parse: parseDatetime,
     },
-    future: { type: "string", value: "FILE", help: "A list of what was archived later." },
-    baselines: { type: "boolean", help: "Add weights, fixed policies and Bloom filters." },
-    sweep: { type: "string", value: "SET", help: "paper or frontier.", ...choice(SWEEPS) },
+    future: { value: "FILE", help: "A list of what was archived later." },
+    baselines: { help: "Add weights, fixed policies and Bloom filters." },
+    sweep: { value: "SET", help: "paper or frontier.", ...choice(SWEEPS) },
     misses: {
       ...MISSES_OPTIONS.misses,
       help: "Lookups that missed, to train --sweep frontier on, or a MemGator log.",
     },
     archive: MISSES_OPTIONS.archive,
-    originals: {
-      type: "string",
-      value: "N",
-      help: "Relative cost for so many originals.",
-      parse: parsePositive,
-    },
-    repeats: { type: "boolean", help: "What is asked twice counts twice." },
-    "held-hosts": { type: "boolean", help: "Count only lookups of hosts that are held." },
-    html: { type: "string", value: "FILE", help: "Draw accuracy over size here." },
+    originals: { value: "N", help: "Relative cost for so many originals.", parse: parsePositive },
+    repeats: { help: "What is asked twice counts twice." },
+    "held-hosts": { help: "Count only lookups of hosts that are held." },
+    html: { value: "FILE", help: "Draw accuracy over size here." },
     force: FORCE_OPTION,
     ...INDEX_OPTIONS,
     ...WORK_OPTIONS,
@@ -156,7 +150,7 @@ as well) beside weights, fixed policies, and Bloom filters of the same sizes.`,
       const html = evaluationPage({ ...report, evaluations, run });
       await withOutput(values.html, io, (output) => output.write(new TextEncoder().encode(html)));
     }
-    await writeText(io.stdout, values.json ? jsonLines() : tables());
+    await writeOut(io.stdout, values.json ? jsonLines() : tables());
     const losesNothing = evaluations.every(({ recall }) => recall === 1);
     return losesNothing ? ExitCode.ok : ExitCode.negative;
 

@@ -14,7 +14,7 @@ import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import { MAX_SHRINK_OPTION, parseDatetime, parseSize } from "../common/options.ts";
 import { formatDuration, formatSize, Progress } from "../common/messages.ts";
-import { ExitCode, type Io, writeText } from "../common/io.ts";
+import { ExitCode, type Io, writeOut } from "../common/io.ts";
 
 export const fetch: Command = defineCommand({
   name: "fetch",
@@ -39,41 +39,24 @@ Exit status: 0 when there is a map (and any URI is present), 1 when the archive
 publishes none (or no URI is present), 2 when it was refused or not reached.
 `,
   options: {
-    output: {
-      type: "string",
-      short: "o",
-      value: "MAP",
-      help: "The file for the map; standard output otherwise.",
-    },
+    output: { short: "o", value: "MAP", help: "The file for the map; standard output otherwise." },
     archive: {
-      type: "string",
       value: "URL",
       help: "The archive whose map is wanted, where another site publishes it.",
     },
-    direct: { type: "boolean", help: "The address is that of the map: look for nothing." },
-    find: { type: "boolean", help: "Only say where the map is." },
+    direct: { help: "The address is that of the map: look for nothing." },
+    find: { help: "Only say where the map is." },
     lookup: {
-      type: "string",
       value: "URI",
       multiple: true,
       help: "Look this up in the map where it is; may be repeated.",
     },
-    at: {
-      type: "string",
-      value: "DATETIME",
-      help: "Ask for a time, with --lookup.",
-      parse: parseDatetime,
-    },
+    at: { value: "DATETIME", help: "Ask for a time, with --lookup.", parse: parseDatetime },
     force: {
-      type: "boolean",
       help: "Download the map even if it has not changed, and replace any older file with it.",
     },
-    "allow-private": {
-      type: "boolean",
-      help: "Follow links and redirects to private addresses too.",
-    },
+    "allow-private": { help: "Follow links and redirects to private addresses too." },
     "max-size": {
-      type: "string",
       value: "SIZE",
       default: "16g",
       help: "Refuse a map that is larger.",
@@ -179,7 +162,7 @@ async function showPlace(asked: Asked, io: Io): Promise<ExitCode> {
       archive: asked.archive,
       signal: io.interrupt.signal,
     });
-    await writeText(
+    await writeOut(
       io.stdout,
       asked.json ? `${JSON.stringify(found)}\n` : `${found.url}\t${found.method}\n`,
     );
@@ -203,7 +186,7 @@ async function lookUpRemotely(asked: Asked, io: Io): Promise<ExitCode> {
       const answer = await search.lookup(uri, { at: asked.at, signal });
       isAnyPresent ||= answer.present;
       const line = asked.json ? answerJson(uri, answer) : answerLine(uri, answer);
-      await writeText(io.stdout, `${line}\n`);
+      await writeOut(io.stdout, `${line}\n`);
     }
     if (!asked.quiet) {
       const { requests, bytes, size } = search.traffic;

@@ -18,7 +18,7 @@ import { fitQuality } from "../../study/report/number-format.ts";
 import { readUkvs } from "../../ukvs/reader.ts";
 import { MISSES_OPTIONS } from "../common/options.ts";
 import { type Command, defineCommand } from "../common/command.ts";
-import { ExitCode, type Io, writeText } from "../common/io.ts";
+import { ExitCode, type Io, writeOut } from "../common/io.ts";
 import { refuseOtherThanMaps } from "../common/map-files.ts";
 import { warnOfOddLines } from "../common/messages.ts";
 
@@ -39,7 +39,7 @@ MAP is a map that is not compacted yet. With --table, the counts come from a
 table instead: a header line with the columns Depth and MeanChld, or Depth,
 Parents and Children, and a row for each depth (H1, H2 ... P0, P1 ...).`,
   options: {
-    table: { type: "string", value: "FILE", help: "Fit the numbers of a depth table." },
+    table: { value: "FILE", help: "Fit the numbers of a depth table." },
     ...MISSES_OPTIONS,
   },
   examples: [
@@ -57,7 +57,7 @@ Parents and Children, and a row for each depth (H1, H2 ... P0, P1 ...).`,
         ? await fitMap(path, values, io)
         : { table: await readTable(values.table), prior: undefined };
     const result = fitChildren(table);
-    await writeText(
+    await writeOut(
       io.stdout,
       values.json ? jsonReport(table, result, prior) : report(table, result, prior),
     );

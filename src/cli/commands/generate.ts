@@ -44,51 +44,30 @@ memory. Its header says when the index last changed, or SOURCE_DATE_EPOCH.
 MAP may be a map named with --add, which the result replaces; it is never
 another input. A file that is there and is not a map is kept, unless --force.`,
   options: {
-    output: { type: "string", short: "o", value: "MAP", help: "Write here; .gz compresses." },
+    output: { short: "o", value: "MAP", help: "Write here; .gz compresses." },
     ...INDEX_OPTIONS,
     revisits: {
-      type: "string",
       value: "RULE",
       default: "count",
       help: "Captures of unchanged pages: count or skip.",
       ...choice(["count", "skip"]),
     },
-    distinct: { type: "boolean", help: "Count captures of the same URI and time once." },
-    originals: { type: "boolean", help: "Count originals (distinct URIs) too." },
-    by: {
-      type: "string",
-      value: "FIELD",
-      help: "Split rows by datetime[:year|month|day].",
-      parse: parseBy,
-    },
-    add: {
-      type: "string",
-      value: "MAP",
-      multiple: true,
-      help: "Add to this map, as if its index were read too.",
-    },
+    distinct: { help: "Count captures of the same URI and time once." },
+    originals: { help: "Count originals (distinct URIs) too." },
+    by: { value: "FIELD", help: "Split rows by datetime[:year|month|day].", parse: parseBy },
+    add: { value: "MAP", multiple: true, help: "Add to this map, as if its index were read too." },
     keys: {
-      type: "string",
       value: "FROM",
       default: "auto",
       help: "Take keys from the key column, from the uri, or auto.",
       ...choice(KEY_TRUST),
     },
-    archive: {
-      type: "string",
-      value: "ID",
-      help: "The archive to take from logs and TimeMaps of aggregators.",
-    },
-    id: {
-      type: "string",
-      value: "URL",
-      help: "The archive's address, for the header.",
-      parse: parseAddress,
-    },
-    name: { type: "string", value: "TEXT", help: "The archive's name, for the header." },
+    archive: { value: "ID", help: "The archive to take from logs and TimeMaps of aggregators." },
+    id: { value: "URL", help: "The archive's address, for the header.", parse: parseAddress },
+    name: { value: "TEXT", help: "The archive's name, for the header." },
     ...WORK_OPTIONS,
     force: FORCE_OPTION,
-    "skip-bad": { type: "boolean", help: "Count bad lines and damaged parts of files, and go on." },
+    "skip-bad": { help: "Count bad lines and damaged parts of files, and go on." },
   },
   examples: [
     { line: "mementomap generate index.cdxj -o map.ukvs", does: "one map of one index" },
@@ -217,12 +196,7 @@ function isoSeconds(ms: number): string {
 }
 
 /** Shows what became of every line, on stderr; for `--json` as one object. */
-export function showGenerateSummary(
-  io: Io,
-  summary: GenerateSummary,
-  ms: number,
-  isJson: boolean,
-): void {
+function showGenerateSummary(io: Io, summary: GenerateSummary, ms: number, isJson: boolean): void {
   const { counts, rows, bytes, rekeyed } = summary;
   const peakMemoryBytes = process.resourceUsage().maxRSS * 1024;
   if (isJson) {

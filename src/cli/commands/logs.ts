@@ -28,18 +28,12 @@ that what nobody asks for is counted too.
 Reads every file once, in bounded memory; all numbers are exact. Answers that
 could belong to several requests at once count for the archive, not for a URI.`,
   options: {
-    output: { type: "string", short: "o", value: "FILE", help: "Write the tables here." },
-    html: { type: "string", value: "FILE", help: "Write the report, one HTML file, here." },
+    output: { short: "o", value: "FILE", help: "Write the tables here." },
+    html: { value: "FILE", help: "Write the report, one HTML file, here." },
     force: FORCE_OPTION,
-    holdings: {
-      type: "string",
-      value: "INDEX",
-      multiple: true,
-      help: "An index of what is held, as for analyze.",
-    },
-    archive: { type: "string", value: "ID", help: "Only hits and misses of this archive." },
+    holdings: { value: "INDEX", multiple: true, help: "An index of what is held, as for analyze." },
+    archive: { value: "ID", help: "Only hits and misses of this archive." },
     top: {
-      type: "string",
       value: "N",
       default: "100",
       help: "How many missing URIs to list.",

@@ -15,7 +15,7 @@ import { guardOutputs } from "../../map/output/output-guard.ts";
 import { withOutput } from "../../files/output-file.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
-import { FORCE_OPTION, parseDatetime } from "../common/options.ts";
+import { FORCE_OPTION, OUTPUT_OPTION, parseDatetime } from "../common/options.ts";
 import { ExitCode, type Io, LineWriter } from "../common/io.ts";
 import { openMap } from "../../map/lookup/open-map.ts";
 import { Progress } from "../common/messages.ts";
@@ -39,26 +39,16 @@ Exit status: 0 when any URI given as an argument is present, 1 when none is;
 with --batch alone always 0.
 `,
   options: {
-    batch: {
-      type: "string",
-      value: "FILE",
-      help: "Look up every line of a file, or of - (stdin).",
-    },
-    surt: { type: "boolean", help: "Take SURTs instead of URIs." },
+    batch: { value: "FILE", help: "Look up every line of a file, or of - (stdin)." },
+    surt: { help: "Take SURTs instead of URIs." },
     at: {
-      type: "string",
       value: "DATETIME",
       help:
         "Ask for a time, in maps that know times: 4 to 14 digits of YYYYMMDDhhmmss, ISO 8601, or " +
         "the form of HTTP headers.",
       parse: parseDatetime,
     },
-    output: {
-      type: "string",
-      short: "o",
-      value: "FILE",
-      help: "Write here instead of to standard output; .gz compresses.",
-    },
+    output: OUTPUT_OPTION,
     force: FORCE_OPTION,
   },
   examples: [

@@ -1,4 +1,5 @@
 import { mergeMaps } from "../../map/merge.ts";
+import { OUTPUT_OPTION } from "../common/options.ts";
 import { writeMap } from "../common/map-files.ts";
 import { guardOutputs } from "../../map/output/output-guard.ts";
 import { usage } from "../common/command-line.ts";
@@ -24,21 +25,9 @@ A map whose rows were edited by hand no longer has the size that its header
 states, and is refused; --force takes it, and the result states the right size.
 `,
   options: {
-    output: {
-      type: "string",
-      short: "o",
-      value: "MAP",
-      help: "Write here instead of to standard output; .gz compresses.",
-    },
-    tmp: {
-      type: "string",
-      value: "DIR",
-      help: "Where scratch files go; compressed maps need some.",
-    },
-    force: {
-      type: "boolean",
-      help: "Take maps that are not of the size they state; replace any existing file.",
-    },
+    output: { ...OUTPUT_OPTION, value: "MAP" },
+    tmp: { value: "DIR", help: "Where scratch files go; compressed maps need some." },
+    force: { help: "Take maps that are not of the size they state; replace any existing file." },
   },
   examples: [
     { does: "two archives as one", line: "mementomap merge a.ukvs b.ukvs -o both.ukvs" },

@@ -15,7 +15,7 @@ import { AGGREGATE_OPTIONS, listedArchives, routeWishes } from "../common/aggreg
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import { parseDatetime } from "../common/options.ts";
-import { ExitCode, type Io, writeText } from "../common/io.ts";
+import { ExitCode, type Io, writeOut } from "../common/io.ts";
 import { shortened, TEXT_WIDTH } from "../../study/report/table.ts";
 
 export const route: Command = defineCommand({
@@ -49,7 +49,6 @@ Exit status: 0 when any archive would be asked, 1 when none would.
     archives: AGGREGATE_OPTIONS.archives,
     map: AGGREGATE_OPTIONS.map,
     datetime: {
-      type: "string",
       value: "DATETIME",
       help: "The time a memento is wanted of, as of a TimeGate.",
       parse: parseDatetime,
@@ -61,7 +60,6 @@ Exit status: 0 when any archive would be asked, 1 when none would.
     only: AGGREGATE_OPTIONS.only,
     except: AGGREGATE_OPTIONS.except,
     referer: {
-      type: "string",
       value: "URL",
       help: "The page that embeds the URI: archives that hold it are asked for its parts too.",
     },
@@ -144,7 +142,7 @@ async function show(
     const lines = json
       ? [routeJson(uri, decisions)]
       : [...(i > 0 ? [""] : []), ...routeTableLines(uri, decisions)];
-    await writeText(io.stdout, `${lines.join("\n")}\n`);
+    await writeOut(io.stdout, `${lines.join("\n")}\n`);
   }
   return isAnyAsked ? ExitCode.ok : ExitCode.negative;
 }
@@ -174,7 +172,7 @@ const MIN_KEY = 12;
  *
  * @returns lines, without their ends.
  */
-export function routeTableLines(uri: string, decisions: readonly Decision[]): string[] {
+function routeTableLines(uri: string, decisions: readonly Decision[]): string[] {
   const asked = decisions.filter(({ isAsked }) => isAsked).length;
   const rows = decisions.map((decision) => [
     decision.isAsked ? "ask" : "skip",
@@ -204,7 +202,7 @@ export function routeTableLines(uri: string, decisions: readonly Decision[]): st
 const KEY: number = COLUMNS.indexOf("key");
 
 /** The same as a line of JSON; what is not known is null. */
-export function routeJson(uri: string, decisions: readonly Decision[]): string {
+function routeJson(uri: string, decisions: readonly Decision[]): string {
   return JSON.stringify({
     original_uri: uri,
     asked: decisions.filter(({ isAsked }) => isAsked).length,

@@ -4,7 +4,7 @@ import { sampleIndex } from "../../study/sample/sample-archive.ts";
 import { sampleLookups } from "../../study/sample/sample-lookups.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
-import { FORCE_OPTION, parsePositive, parseWhole } from "../common/options.ts";
+import { FORCE_OPTION, OUTPUT_OPTION, parsePositive, parseWhole } from "../common/options.ts";
 import { ExitCode, LineWriter } from "../common/io.ts";
 import { checkSignal } from "../../interruption.ts";
 
@@ -23,31 +23,18 @@ same seed and number of lines, most are not.
 `,
   options: {
     lines: {
-      type: "string",
       value: "N",
       help: "How many captures the index has.",
       default: "100000",
       parse: parsePositive,
     },
-    seed: {
-      type: "string",
-      value: "N",
-      help: "Which of the possible archives.",
-      default: "1",
-      parse: (text: string): number => parseWhole(text),
-    },
+    seed: { value: "N", help: "Which of the possible archives.", default: "1", parse: parseWhole },
     lookups: {
-      type: "string",
       value: "N",
       help: "Write this many URIs instead of an index.",
       parse: parsePositive,
     },
-    output: {
-      type: "string",
-      short: "o",
-      value: "FILE",
-      help: "Write here instead of to standard output; .gz compresses.",
-    },
+    output: OUTPUT_OPTION,
     force: FORCE_OPTION,
   },
   examples: [

@@ -11,12 +11,13 @@ import {
 import { internalFault } from "../../errors.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
-import { ExitCode, type Io } from "../common/io.ts";
+import { ExitCode, interrupted } from "../common/io.ts";
 import {
   choice,
   MAX_SHRINK_OPTION,
   parseDecimal,
   parsePositive,
+  parseWhole,
   parseSize,
 } from "../common/options.ts";
 import {
@@ -27,7 +28,6 @@ import {
   MONITORING_OPTIONS,
   parseBase,
   parsePort,
-  parseZeroUp,
   PROXY_OPTIONS,
   SERVER_LOGS,
 } from "../common/server-options.ts";
@@ -53,59 +53,47 @@ address is written to standard output when the server is ready.
 `,
   options: {
     port: {
-      type: "string",
       value: "N",
       default: "8080",
       help: "The port; 0 takes any that is free.",
       parse: parsePort,
     },
     host: {
-      type: "string",
       value: "ADDRESS",
       default: "127.0.0.1",
       help: "The address to listen on; 0.0.0.0 or :: for all.",
     },
     base: {
-      type: "string",
       value: "URL",
       help: "The site's public address, for links; relative links otherwise.",
       parse: parseBase,
     },
     replay: {
-      type: "string",
       value: "URL",
       help: "What a URI is written behind to look at it in the archive; the page links there.",
       parse: parseBase,
     },
-    "third-party": { type: "boolean", help: "All maps are of other archives than this site's." },
+    "third-party": { help: "All maps are of other archives than this site's." },
     "max-age": {
-      type: "string",
       value: "SECONDS",
       default: "3600",
       help: "How long clients may use a map without asking again.",
-      parse: parseZeroUp,
+      parse: parseWhole,
     },
     "page-records": {
-      type: "string",
       value: "N",
       default: "50000",
       help: "Records of a page at most.",
       parse: parsePositive,
     },
     memory: {
-      type: "string",
       value: "SIZE",
       default: "64m",
       help: "Maps up to this size are held in memory; larger are searched in the file.",
       parse: parseSize,
     },
-    cache: {
-      type: "string",
-      value: "DIR",
-      help: "Keep compressed copies here for the next start.",
-    },
+    cache: { value: "DIR", help: "Keep compressed copies here for the next start." },
     reload: {
-      type: "string",
       value: "SECONDS",
       default: "2",
       help: "How often to look for a new version; 0 for never.",
@@ -114,7 +102,6 @@ address is written to standard output when the server is ready.
     "max-shrink": MAX_SHRINK_OPTION,
     ...MONITORING_OPTIONS,
     rate: {
-      type: "string",
       value: "N",
       default: "0",
       help: "Requests a second for each address; 0 for no limit.",
@@ -122,49 +109,42 @@ address is written to standard output when the server is ready.
     },
     ...PROXY_OPTIONS,
     log: {
-      type: "string",
       value: "WHAT",
       default: "requests",
       help: "What to log: requests (and events), events, or nothing.",
       ...choice(SERVER_LOGS),
     },
     "max-batch": {
-      type: "string",
       value: "SIZE",
       default: sizeText(DEFAULT_PUBLISHER_LIMITS.maxBatchBytes),
       help: "Bytes of a batch of lookups.",
       parse: parseSize,
     },
     "max-header": {
-      type: "string",
       value: "SIZE",
       default: sizeText(DEFAULT_CONNECTION_LIMITS.maxHeaderBytes),
       help: "Bytes of a request's headers, its URI included.",
       parse: parseSize,
     },
     "max-connections": {
-      type: "string",
       value: "N",
       default: String(DEFAULT_CONNECTION_LIMITS.maxConnections),
       help: "Connections at a time.",
       parse: parsePositive,
     },
     "idle-timeout": {
-      type: "string",
       value: "SECONDS",
       default: String(DEFAULT_CONNECTION_LIMITS.idleTimeoutMs / 1000),
       help: "When to drop a client that neither sends nor takes anything.",
       parse: parseDecimal,
     },
     "request-timeout": {
-      type: "string",
       value: "SECONDS",
       default: String(DEFAULT_CONNECTION_LIMITS.requestTimeoutMs / 1000),
       help: "How long a client may take to send a request.",
       parse: parseDecimal,
     },
     grace: {
-      type: "string",
       value: "SECONDS",
       default: String(DEFAULT_CONNECTION_LIMITS.graceMs / 1000),
       help: "How long requests under way may take after a stop.",
@@ -258,13 +238,6 @@ address is written to standard output when the server is ready.
     return ExitCode.ok;
   },
 });
-
-function interrupted({ interrupt }: Io): Promise<void> {
-  return new Promise((resolve) => {
-    if (interrupt.signal.aborted) resolve();
-    else interrupt.signal.addEventListener("abort", () => resolve(), { once: true });
-  });
-}
 
 /** `id=path`, or a path alone; a path that has a `=` itself can be written `./a=b`. */
 function publishedMap(text: string): PublishedMap {

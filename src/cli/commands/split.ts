@@ -31,21 +31,12 @@ and index.html, a page for people that links to the map. Pages are then cut
 between sites rather than within one, where that costs little.
 `,
   options: {
-    pages: { type: "string", value: "N", help: "How many pages to make.", parse: parsePositive },
-    "max-lines": {
-      type: "string",
-      value: "N",
-      help: "How many records a page may have.",
-      parse: parsePositive,
-    },
-    output: { type: "string", short: "o", value: "DIR", help: "The folder to make." },
-    html: { type: "boolean", help: "Make the folder a web site: docs/publishing.md." },
-    gzip: { type: "boolean", help: "Compress the pages: page-0001.ukvs.gz." },
-    tmp: {
-      type: "string",
-      value: "DIR",
-      help: "Where a scratch copy of the map goes. Default: TMPDIR.",
-    },
+    pages: { value: "N", help: "How many pages to make.", parse: parsePositive },
+    "max-lines": { value: "N", help: "How many records a page may have.", parse: parsePositive },
+    output: { short: "o", value: "DIR", help: "The folder to make." },
+    html: { help: "Make the folder a web site: docs/publishing.md." },
+    gzip: { help: "Compress the pages: page-0001.ukvs.gz." },
+    tmp: { value: "DIR", help: "Where a scratch copy of the map goes. Default: TMPDIR." },
   },
   examples: [
     { does: "two pages", line: "mementomap split map.ukvs --pages 2 -o pages" },

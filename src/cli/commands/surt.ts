@@ -24,7 +24,7 @@ With --keys, writes the keys under which a lookup searches a map instead, the
 most specific first, one a line; an empty line parts one URI from the next.
 `,
   options: {
-    keys: { type: "boolean", help: "Write the lookup keys, most specific first." },
+    keys: { help: "Write the lookup keys, most specific first." },
   },
   examples: [
     { does: "the SURT of one URI", line: "mementomap surt https://www.example.org/a/?b=1" },

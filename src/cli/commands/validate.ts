@@ -38,12 +38,8 @@ Exit status: 0 when there is no error, 1 when there is one; with --strict
 warnings count as errors.
 `,
   options: {
-    url: {
-      type: "string",
-      value: "ARCHIVE-URL",
-      help: "Check how an archive publishes its map.",
-    },
-    strict: { type: "boolean", help: "End with status 1 for warnings too." },
+    url: { value: "ARCHIVE-URL", help: "Check how an archive publishes its map." },
+    strict: { help: "End with status 1 for warnings too." },
   },
   examples: [
     { does: "check a map", line: "mementomap validate map.ukvs" },
@@ -69,13 +65,7 @@ warnings count as errors.
       counts.warning += faults.warning;
     }
     await lines.flush();
-    if (!values.quiet) {
-      io.stderr.write(
-        `${formatAmount(counts.error, "error")}, ${formatAmount(counts.warning, "warning")}\n`,
-      );
-    }
-    const isBad = counts.error > 0 || (values.strict && counts.warning > 0);
-    return isBad ? ExitCode.negative : ExitCode.ok;
+    return conclude(counts, { io, ...values });
   },
 });
 
@@ -83,7 +73,7 @@ async function checkUrl(
   address: string,
   options: { io: Io; json: boolean; quiet: boolean; strict: boolean },
 ): Promise<ExitCode> {
-  const { io, json, quiet, strict } = options;
+  const { io, json } = options;
   if (!URL.canParse(address)) throw usage("validate", `--url: ${quote(address)} is no web address`);
   const proxies = ProxySettings.of(io.env);
   const client = new NodeClient({ trustedOrigins: [new URL(address).origin], proxies });
@@ -109,13 +99,18 @@ async function checkUrl(
     await lines.flush();
     client.close();
   }
+  return conclude(counts, options);
+}
+
+/** Says how many faults there are, and whether they are bad. */
+function conclude(
+  { error, warning }: { readonly error: number; readonly warning: number },
+  { io, quiet, strict }: { io: Io; quiet: boolean; strict: boolean },
+): ExitCode {
   if (!quiet) {
-    io.stderr.write(
-      `${formatAmount(counts.error, "error")}, ${formatAmount(counts.warning, "warning")}\n`,
-    );
+    io.stderr.write(`${formatAmount(error, "error")}, ${formatAmount(warning, "warning")}\n`);
   }
-  const isBad = counts.error > 0 || (strict && counts.warning > 0);
-  return isBad ? ExitCode.negative : ExitCode.ok;
+  return error > 0 || (strict && warning > 0) ? ExitCode.negative : ExitCode.ok;
 }
 
 function isBroken(outcome: Finding["outcome"]): boolean {

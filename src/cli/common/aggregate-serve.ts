@@ -24,7 +24,7 @@ import {
   setUpAggregator,
   TAKEN_AT_ONCE,
 } from "./aggregate-setup.ts";
-import { ExitCode, type Io } from "./io.ts";
+import { ExitCode, interrupted, type Io } from "./io.ts";
 import { accessLogOf, listenForMonitoring, listeningLine } from "./server-options.ts";
 import { formatDuration } from "./messages.ts";
 import { Supervisor } from "../../files/processes/supervisor.ts";
@@ -35,10 +35,10 @@ import { usage } from "./command-line.ts";
 const MARGIN_MS = 15_000;
 
 /** The settings of the service. */
-export type ServiceValues = AggregateValues & { readonly json: boolean; readonly quiet: boolean };
+type ServiceValues = AggregateValues & { readonly json: boolean; readonly quiet: boolean };
 
 /** What a worker process is told at its start. */
-export interface WorkerStart {
+interface WorkerStart {
   readonly place: ProcessPlace;
   readonly values: ServiceValues;
 }
@@ -240,13 +240,6 @@ function isOfOrigin(origin: string): (archive: Archive) => boolean {
     [timemap, timegate].some(
       (address) => address !== undefined && new URL(address).origin === origin,
     );
-}
-
-function interrupted({ interrupt }: Io): Promise<void> {
-  return new Promise((resolve) => {
-    if (interrupt.signal.aborted) resolve();
-    else interrupt.signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }
 
 /** What `/about` shows of the settings: what clients and archives may wonder about. */

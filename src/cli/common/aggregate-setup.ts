@@ -24,7 +24,7 @@ const DEADLINE_MARGIN_MS = 250;
 export type AggregateValues = OptionValues<typeof AGGREGATE_OPTIONS>;
 
 /** An aggregator as the settings want it, and the log it writes. */
-export interface SetUpAggregator {
+interface SetUpAggregator {
   readonly open: OpenAggregator;
   readonly archives: readonly Archive[];
   readonly logFile: MemgatorLogFile | undefined;
@@ -177,7 +177,7 @@ export const TAKEN_AT_ONCE = [
 const WEB_LIST_EVERY_MS = 3_600_000;
 
 /** What a service needs to take up its list of archives and its settings anew. */
-export interface ReloadOptions {
+interface ReloadOptions {
   readonly values: AggregateValues;
   /** The settings as they are now. @throws what is wrong with them. */
   readonly reread: () => AggregateValues;

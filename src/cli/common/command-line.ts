@@ -1,22 +1,13 @@
-import { parseArgs } from "node:util";
+import { parseArgs, type ParseArgsConfig } from "node:util";
 import { readFileSync } from "node:fs";
 import { isMementoMapError, MementoMapError, quote } from "../../errors.ts";
 import { ioError } from "../../files/io-error.ts";
 
-/** An option that is there or not. */
-export interface FlagOption {
-  readonly type: "boolean";
-  readonly short?: string;
-  /** One sentence, for the help text. */
-  readonly help: string;
-}
-
-/** An option with a value. */
-export interface ValueOption {
-  readonly type: "string";
+/** An option of a command: a flag, unless it has a `value`. */
+export interface Option {
   readonly short?: string;
   /** What the value is called in the help text, such as `FILE`. */
-  readonly value: string;
+  readonly value?: string;
   /** One sentence, for the help text. */
   readonly help: string;
   /** Used as if it had been typed. Shown in the help text. */
@@ -30,17 +21,17 @@ export interface ValueOption {
 }
 
 /** The options of a command by their long name. */
-export type OptionTable = Readonly<Record<string, FlagOption | ValueOption>>;
+export type OptionTable = Readonly<Record<string, Option>>;
 
 type Parsed<Spec> = Spec extends { readonly parse: (text: string) => infer Value } ? Value : string;
 
-type OptionValue<Spec> = Spec extends { readonly type: "boolean" }
-  ? boolean
-  : Spec extends { readonly multiple: true }
+type OptionValue<Spec> = Spec extends { readonly value: string }
+  ? Spec extends { readonly multiple: true }
     ? readonly Parsed<Spec>[]
     : Spec extends { readonly default: string }
       ? Parsed<Spec>
-      : Parsed<Spec> | undefined;
+      : Parsed<Spec> | undefined
+  : boolean;
 
 /** The values of options, typed by their declaration. */
 export type OptionValues<Options extends OptionTable> = {
@@ -51,7 +42,7 @@ export type OptionValues<Options extends OptionTable> = {
 const OPTION = /^-(?![\d.])./;
 
 /** What was typed after the name of a command, taken apart. */
-export interface TypedLine {
+interface TypedLine {
   readonly positionals: readonly string[];
   /** The texts of each option that was typed; none for a flag. */
   readonly given: ReadonlyMap<string, readonly string[]>;
@@ -70,9 +61,14 @@ export function splitCommandLine(
   options: OptionTable,
   argv: readonly string[],
 ): TypedLine {
+  const known = Object.entries(options).map(([name, { short, value }]) => [
+    name,
+    { type: value === undefined ? "boolean" : "string", ...(short === undefined ? {} : { short }) },
+  ]);
   const { tokens } = parseArgs({
     args: [...argv],
-    options: splittable(options),
+    // As the entries above have it, which lose their types.
+    options: Object.fromEntries(known) as ParseArgsConfig["options"],
     allowPositionals: true,
     strict: false,
     tokens: true,
@@ -84,7 +80,7 @@ export function splitCommandLine(
     if (token.kind !== "option") continue;
     const option = Object.hasOwn(options, token.name) ? options[token.name] : undefined;
     if (option === undefined) throw unknownOption(command, options, token.rawName);
-    if (option.type === "boolean") {
+    if (option.value === undefined) {
       if (token.value !== undefined) throw usage(command, `${token.rawName} takes no value`);
       given.set(token.name, []);
       continue;
@@ -103,16 +99,6 @@ export function splitCommandLine(
   return { positionals, given };
 }
 
-type Splittable = Record<string, { type: "boolean" | "string"; short?: string }>;
-
-function splittable(options: OptionTable): Splittable {
-  const table: Splittable = {};
-  for (const [name, { type, short }] of Object.entries(options)) {
-    table[name] = short === undefined ? { type } : { type, short };
-  }
-  return table;
-}
-
 /**
  * The value of every option: what was typed, else what the first of `settings` has, else its default.
  *
@@ -128,7 +114,7 @@ export function optionValues(
     const elsewhere = settings.find((each) => each.values.has(name));
     const typed = given.get(name);
     const texts = typed ?? elsewhere?.values.get(name);
-    if (option.type === "boolean") {
+    if (option.value === undefined) {
       values[name] = typed !== undefined || texts?.[0] === "true";
       continue;
     }
@@ -141,7 +127,7 @@ export function optionValues(
   return values;
 }
 
-function parseValue(place: string, option: ValueOption, text: string): unknown {
+function parseValue(place: string, option: Option, text: string): unknown {
   if (option.parse === undefined) return text;
   try {
     return option.parse(text);
@@ -205,8 +191,8 @@ export function environmentSettings(
   for (const [name, option] of Object.entries(options)) {
     const text = NOT_SETTINGS.has(name) ? undefined : env[variableOf(name)];
     if (text === undefined || text === "") continue;
-    if (option.type === "boolean") checkFlag(text, variableOf(name));
-    const isList = option.type === "string" && option.multiple === true;
+    if (option.value === undefined) checkFlag(text, variableOf(name));
+    const isList = option.multiple === true;
     values.set(name, isList ? text.split(/\s+/).filter(Boolean) : [text]);
   }
   return { values, nameOf: variableOf };
@@ -230,15 +216,15 @@ export function fileSettings(options: OptionTable, path: string): Settings {
     const option =
       Object.hasOwn(options, name) && !NOT_SETTINGS.has(name) ? options[name] : undefined;
     if (option === undefined) throw unknownSetting(path, name, options);
-    const isList = option.type === "string" && option.multiple === true;
+    const isList = option.multiple === true;
     const list: unknown[] = isList && Array.isArray(value) ? value : [value];
     const isRight = list.every((item) =>
-      option.type === "boolean"
+      option.value === undefined
         ? typeof item === "boolean"
         : typeof item === "string" || typeof item === "number",
     );
     if (!isRight) {
-      const wanted = option.type === "boolean" ? "true or false" : "a string or a number";
+      const wanted = option.value === undefined ? "true or false" : "a string or a number";
       throw badFile(path, `${quote(name)} is ${JSON.stringify(value)}; write ${wanted}`);
     }
     values.set(name, list.map(String));

@@ -11,10 +11,10 @@ import {
 } from "./command-line.ts";
 
 /** The options every command has. */
-export const COMMON_OPTIONS = {
-  json: { type: "boolean", help: "Write results and errors as JSON." },
-  quiet: { type: "boolean", short: "q", help: "Show no progress and no summary." },
-  help: { type: "boolean", short: "h", help: "Show this help." },
+const COMMON_OPTIONS = {
+  json: { help: "Write results and errors as JSON." },
+  quiet: { short: "q", help: "Show no progress and no summary." },
+  help: { short: "h", help: "Show this help." },
 } as const satisfies OptionTable;
 
 /** What was typed after the name of a command. */
@@ -38,7 +38,7 @@ export interface Example {
 }
 
 /** What a command is, as its file declares it. */
-export interface CommandDefinition<Options extends OptionTable> {
+interface CommandDefinition<Options extends OptionTable> {
   readonly name: string;
   /** A few words, for the list of commands. */
   readonly summary: string;
@@ -125,7 +125,7 @@ const COLUMNS = 80;
 const INDENT = "    ";
 
 /** The help text of a command: what it does, how to call it, its options, examples. */
-export function helpText(command: Omit<CommandDefinition<OptionTable>, "run">): string {
+function helpText(command: Omit<CommandDefinition<OptionTable>, "run">): string {
   const sections = [
     command.description.trim(),
     `Usage:\n${INDENT}mementomap ${command.name} [OPTIONS] ${command.usage}`.trimEnd(),
@@ -137,7 +137,9 @@ export function helpText(command: Omit<CommandDefinition<OptionTable>, "run">): 
 
 /** The list of commands, for `mementomap --help`. */
 export async function overview(groups: readonly CommandGroup[]): Promise<string> {
-  const width = Math.max(...groups.flatMap(({ commands }) => [...commands.keys()]).map(lengthOf));
+  const width = Math.max(
+    ...groups.flatMap(({ commands }) => [...commands.keys()]).map((name) => name.length),
+  );
   const lists = await Promise.all(
     groups.map(async ({ title, commands }) => {
       const loaded = await Promise.all(Array.from(commands.values(), (load) => load()));
@@ -166,19 +168,12 @@ input or a failing disk, 130 interrupted.
 `;
 }
 
-function lengthOf(text: string): number {
-  return text.length;
-}
-
 function optionList(options: OptionTable): string {
   return Object.entries(options)
     .map(([name, option]) => {
       const short = option.short === undefined ? "" : `-${option.short}, `;
-      const value = option.type === "string" ? ` ${option.value}` : "";
-      const fallback =
-        option.type === "string" && option.default !== undefined
-          ? ` (default ${option.default})`
-          : "";
+      const value = option.value === undefined ? "" : ` ${option.value}`;
+      const fallback = option.default !== undefined ? ` (default ${option.default})` : "";
       const text = wrapped(`${option.help}${fallback}`, INDENT.repeat(2));
       return `${INDENT}${short}--${name}${value}\n${text}`;
     })

@@ -5,7 +5,7 @@ import { MementoMapError } from "../../errors.ts";
 import { INPUT_FORMATS } from "../../input/detect.ts";
 import { type CaptureFilter, CaptureSieve, joinFilters, PAPER_PRESET } from "../../input/filter.ts";
 import type { OptionTable, OptionValues } from "./command-line.ts";
-import { choice, parseDatetime, parsePositive, parseSize } from "./options.ts";
+import { choice, parseDatetime, parsePositive, parseSize, TMP_OPTION } from "./options.ts";
 import { threadsWithin } from "../../map/generate/key-table.ts";
 import type { Interrupt } from "../../interruption.ts";
 import { type Io, sourceDate } from "./io.ts";
@@ -16,46 +16,31 @@ import type { RunRecord } from "../../study/report/page.ts";
 /** The options of commands that read indexes: what they are, and which captures count. */
 export const INDEX_OPTIONS = {
   format: {
-    type: "string",
     value: "NAME",
     default: "auto",
     help: `One of ${INPUT_FORMATS.join(", ")}.`,
     ...choice(INPUT_FORMATS),
   },
   status: {
-    type: "string",
     value: "CODE",
     multiple: true,
     help: "Count only these status codes: 200, 3xx.",
     parse: parseStatus,
   },
-  mime: {
-    type: "string",
-    value: "TYPE",
-    multiple: true,
-    help: "Count only these MIME types: text/html, image/*.",
-  },
-  from: {
-    type: "string",
-    value: "DATE",
-    help: "Count captures from then on: 2010.",
-    parse: parseDatetime,
-  },
+  mime: { value: "TYPE", multiple: true, help: "Count only these MIME types: text/html, image/*." },
+  from: { value: "DATE", help: "Count captures from then on: 2010.", parse: parseDatetime },
   to: {
-    type: "string",
     value: "DATE",
     help: "Count captures up to and including then: 2012.",
     parse: parseDatetime,
   },
   exclude: {
-    type: "string",
     value: "REGEX",
     multiple: true,
     help: "Leave out captures whose URI matches.",
     parse: parseExclude,
   },
   preset: {
-    type: "string",
     value: "NAME",
     help: "paper: status 200, text/html, no robots.txt or sitemap.xml.",
     ...choice(["paper"]),
@@ -108,24 +93,17 @@ function someOf(values: readonly string[]): string[] | undefined {
 
 /** The options of commands that do long work: what it may take. */
 export const WORK_OPTIONS = {
-  memory: {
-    type: "string",
-    value: "SIZE",
-    default: "512m",
-    help: "The most memory to use.",
-    parse: parseSize,
-  },
+  memory: { value: "SIZE", default: "512m", help: "The most memory to use.", parse: parseSize },
   threads: {
-    type: "string",
     value: "N",
     help: "Default: as many as there are cores and memory for. A number given here is used even if it takes more than --memory.",
     parse: parsePositive,
   },
-  tmp: { type: "string", value: "DIR", help: "Where scratch files go. Default: TMPDIR." },
+  tmp: TMP_OPTION,
 } as const satisfies OptionTable;
 
 /** What long work is given besides what it is about. */
-export interface WorkSettings {
+interface WorkSettings {
   readonly memoryBytes: number;
   readonly threads: number;
   readonly scratch: string | undefined;
@@ -160,7 +138,7 @@ export async function withProgress<T>(
 }
 
 /** How much there is to read in files and folders; undefined where one is a pipe, or not there. */
-export async function storedSize(paths: readonly string[]): Promise<number | undefined> {
+async function storedSize(paths: readonly string[]): Promise<number | undefined> {
   let sum = 0;
   for (const path of paths) {
     const size = await sizeOf(path);

@@ -6,7 +6,7 @@ import { isClosedPipe } from "../../files/output-file.ts";
 import type { BlockSink } from "../../map/lookup/answer-lines.ts";
 
 /** Where messages go: standard error, or a test. */
-export interface MessageSink {
+interface MessageSink {
   write(text: string): unknown;
   readonly isTTY?: boolean | undefined;
   readonly columns?: number | undefined;
@@ -44,21 +44,24 @@ export const ExitCode = {
 export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode];
 
 /**
- * Writes text to standard output and waits until it is taken.
+ * Writes to standard output and waits until it is taken.
  *
  * Fails with the system's `EPIPE` error when nobody reads any more; `main` ends quietly then.
  */
-export function writeText(stdout: Writable, text: string): Promise<void> {
-  return writeBytes(stdout, text);
-}
-
-/** {@link writeText} of bytes. */
-export function writeBytes(stdout: Writable, bytes: Uint8Array | string): Promise<void> {
+export function writeOut(stdout: Writable, data: Uint8Array | string): Promise<void> {
   return new Promise((resolve, reject) => {
-    stdout.write(bytes, (error) => {
+    stdout.write(data, (error) => {
       if (error === null || error === undefined) resolve();
       else reject(isClosedPipe(error) ? error : (foreseenError(error, "stdout") ?? error));
     });
+  });
+}
+
+/** Waits until the process is told to stop. */
+export function interrupted({ interrupt }: Io): Promise<void> {
+  return new Promise((resolve) => {
+    if (interrupt.signal.aborted) resolve();
+    else interrupt.signal.addEventListener("abort", () => resolve(), { once: true });
   });
 }
 

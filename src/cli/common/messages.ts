@@ -1,7 +1,7 @@
 import type { Io } from "./io.ts";
 import { formatAmount } from "../../errors.ts";
 
-export interface ProgressOptions {
+interface ProgressOptions {
   /** Says what is done, such as `reading`. */
   readonly label: string;
   /** How many bytes there are in all; without it no bar and no time left are shown. */

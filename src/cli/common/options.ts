@@ -172,15 +172,26 @@ function list(names: readonly string[]): string {
   return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
 }
 
+/** The option that says where results go. */
+export const OUTPUT_OPTION = {
+  short: "o",
+  value: "FILE",
+  help: "Write here instead of to standard output; .gz compresses.",
+} as const;
+
+/** The option that says where scratch files go. */
+export const TMP_OPTION = {
+  value: "DIR",
+  help: "Where scratch files go. Default: TMPDIR.",
+} as const;
+
 /** The option that insists where a guard protects a file; `guardOutputs` says what from. */
 export const FORCE_OPTION = {
-  type: "boolean",
   help: "Replace an existing file even if it is something else.",
 } as const;
 
 /** The option that says how much of itself a map may lose and still replace the older one. */
 export const MAX_SHRINK_OPTION = {
-  type: "string",
   value: "SHARE",
   default: "50%",
   help: "The share of its mementos that a new map may have lost; 100% takes any map.",
@@ -189,14 +200,6 @@ export const MAX_SHRINK_OPTION = {
 
 /** The options of commands that learn from lookups that missed. */
 export const MISSES_OPTIONS = {
-  misses: {
-    type: "string",
-    value: "FILE",
-    help: "Lookups that missed: URIs or SURTs, or a MemGator log.",
-  },
-  archive: {
-    type: "string",
-    value: "ID",
-    help: "Whose misses to take from a log of several archives.",
-  },
+  misses: { value: "FILE", help: "Lookups that missed: URIs or SURTs, or a MemGator log." },
+  archive: { value: "ID", help: "Whose misses to take from a log of several archives." },
 } as const;

@@ -30,29 +30,21 @@ export function parseBase(text: string): string {
   );
 }
 
-/**
- * What a service says on standard error.
- *
- * @throws `MM_USAGE`
- */
 /** What a service can write to its log. */
 export const SERVER_LOGS = ["requests", "events", "nothing"] as const;
 
 /** Options of every service: where it is looked after. */
 export const MONITORING_OPTIONS = {
   "combined-log": {
-    type: "string",
     value: "FILE",
     help: "Write requests to this file too, in the Combined Log Format of Apache and nginx; - for standard output.",
   },
   "metrics-port": {
-    type: "string",
     value: "N",
     help: "Answer /metrics (and /health) on this port, and /metrics no longer on the other; 0 takes any that is free.",
     parse: parsePort,
   },
   "metrics-host": {
-    type: "string",
     value: "ADDRESS",
     default: "127.0.0.1",
     help: "The address that --metrics-port listens on.",
@@ -98,13 +90,11 @@ export async function guardLogs(
 /** Options of every service: the proxies before it. */
 export const PROXY_OPTIONS = {
   prefix: {
-    type: "string",
     value: "PATH",
     help: "The path that a proxy has the service below, such as /mementos; requests may come with it or without.",
     parse: parsePathPrefix,
   },
   "trust-proxy": {
-    type: "string",
     value: "LIST",
     help: "Proxies whose Forwarded or X-Forwarded-For, -Proto, -Host and -Prefix are taken: addresses and networks (10.0.0.0/8) apart by commas; loopback, private, any.",
     parse: parseProxies,
@@ -121,11 +111,6 @@ function parsePathPrefix(text: string): string {
 /** @throws `MM_USAGE` */
 function parseProxies(text: string): readonly string[] {
   return new TrustedProxies(text.split(",").map((proxy) => proxy.trim())).proxies;
-}
-
-/** {@link parseWhole} as it stands in a table of options. */
-export function parseZeroUp(text: string): number {
-  return parseWhole(text);
 }
 
 /** Serves `/metrics` and `/health` on a port of their own, where one is named. */

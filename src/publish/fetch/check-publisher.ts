@@ -5,7 +5,7 @@ import {
   type Discovery,
   htmlLinks,
   MEMENTOMAP_RELATION,
-  pageLink,
+  nextPage,
   pageVersion,
   webAddress,
 } from "./discover.ts";
@@ -312,19 +312,10 @@ class PublisherChecks {
       const wrong = wrongPage(number, page, before);
       if (wrong !== undefined) return failed(number, `${url} ${wrong}`);
       if (number === mark.of) return { count: number, recordsDigest: records.digest("hex") };
-      const { url: at } = response;
-      const next = pageLink(
-        { url: at, link: response.headers.get("link"), headers: page.headers },
-        "next",
-      );
-      if (next === undefined) {
-        return failed(number, `page ${number} of ${mark.of} has no link to the next`);
-      }
-      const { origin } = new URL(next);
-      if (origin !== new URL(at).origin) {
-        return failed(number, `page ${number} leads to another site, ${origin}`);
-      }
-      url = next;
+      const link = { url: response.url, link: response.headers.get("link"), headers: page.headers };
+      const next = nextPage(link, mark);
+      if ("fault" in next) return failed(number, next.fault);
+      ({ url } = next);
       before = page;
     }
     return failed(MAX_CHECKED_PAGES, `there are more than ${MAX_CHECKED_PAGES} pages`);

@@ -195,7 +195,7 @@ export function webAddress(text: string): URL {
 }
 
 /** Links of an HTML page, with the address they are relative to. */
-export interface HtmlLinks {
+interface HtmlLinks {
   /** The `href` of `<base>`, if there is one. */
   readonly base: string | undefined;
   /** The `href` of every `<link>` of the relation, in order. */
@@ -305,7 +305,7 @@ function decodeEntities(text: string): string {
 }
 
 /** One page of a map, as a server gave it. */
-export interface LinkedPage {
+interface LinkedPage {
   /** Where it came from, after redirects. */
   readonly url: string;
   /** The `Link` header of the response. */
@@ -314,7 +314,7 @@ export interface LinkedPage {
 }
 
 /** How one page of a map names another. */
-export type PageRelation = "first" | "prev" | "next" | "last";
+type PageRelation = "first" | "prev" | "next" | "last";
 
 /**
  * The address of another page of the same map: by the `Link` header, and by the page itself where a
@@ -329,6 +329,19 @@ export function pageLink(page: LinkedPage, relation: PageRelation): string | und
   return target !== undefined && URL.canParse(target, page.url)
     ? new URL(target, page.url).href
     : undefined;
+}
+
+/** The address of the page behind one, or what is wrong with the link to it. */
+export function nextPage(
+  page: LinkedPage,
+  { number, of }: { readonly number: number; readonly of: number },
+): { readonly url: string } | { readonly fault: string } {
+  const url = pageLink(page, "next");
+  if (url === undefined) return { fault: `page ${number} of ${of} has no link to the next` };
+  const { origin } = new URL(url);
+  return origin === new URL(page.url).origin
+    ? { url }
+    : { fault: `page ${number} leads to another site, ${origin}` };
 }
 
 /** What tells pages of one version of a map from those of another; undefined where none is stated. */

@@ -44,8 +44,6 @@ export function partPaths(target: string): { readonly part: string; readonly abo
 
 export interface DownloadOptions {
   readonly client: HttpClient;
-  /** What is held already; nothing is sent again if it is still current. */
-  readonly held?: FetchedPart | undefined;
   readonly maxBytes: number;
   /** How often to go on after a connection that was cut, or a server that was busy. */
   readonly retries: number;
@@ -61,8 +59,6 @@ export interface DownloadOptions {
 
 /** What a download gave. */
 export interface Download {
-  /** Nothing was sent, because what is held is current. */
-  readonly isUnchanged: boolean;
   readonly part: FetchedPart;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -143,43 +139,33 @@ async function downloadOnce(
   paths: { readonly part: string; readonly about: string },
   options: DownloadOptions,
 ): Promise<Download | Failure> {
-  const { client, held, signal } = options;
+  const { client, signal } = options;
   const note = await readJson<PartNote>(paths.about);
   const stored = note?.url === url ? await sizeOf(paths.part) : 0;
   const headers: Record<string, string> = { "Accept-Encoding": acceptEncoding() };
   if (note !== undefined && stored > 0) {
     headers["Range"] = `bytes=${stored}-`;
     headers["If-Range"] = note.etag;
-  } else if (held !== undefined) {
-    if (held.etag !== undefined) headers["If-None-Match"] = held.etag;
-    else if (held.lastModified !== undefined) headers["If-Modified-Since"] = held.lastModified;
   }
   const response = await client.request(url, { headers, signal });
-  const isUnchanged = response.status === 304 && held !== undefined;
   const isRest = response.status === 206 && stored > 0 && continues(response, note, stored);
-  if (isUnchanged) await response.discard();
-  else if (response.status === 200 || isRest) {
+  if (response.status === 200 || isRest) {
     await store({ url, response }, paths, isRest ? stored : 0, options);
-  } else {
-    await response.discard();
-    if (stored > 0) {
-      // What was stored is no beginning of what is there now.
-      await forget(paths);
-      return downloadOnce(url, paths, options);
-    }
-    return badStatus(response);
+    return {
+      status: response.status,
+      headers: keptHeaders(response),
+      part: {
+        url: response.url,
+        etag: response.headers.get("etag") ?? undefined,
+        lastModified: response.headers.get("last-modified") ?? undefined,
+      },
+    };
   }
-  return {
-    isUnchanged,
-    status: response.status,
-    headers: keptHeaders(response),
-    part: {
-      url: response.url,
-      etag: response.headers.get("etag") ?? (isUnchanged ? held?.etag : undefined),
-      lastModified:
-        response.headers.get("last-modified") ?? (isUnchanged ? held?.lastModified : undefined),
-    },
-  };
+  await response.discard();
+  if (stored === 0) return badStatus(response);
+  // What was stored is not the beginning of what is there now.
+  await forget(paths);
+  return downloadOnce(url, paths, options);
 }
 
 /** Removes what is stored of a download. */

@@ -85,22 +85,16 @@ export async function fetchMap(
   options: FetchMapOptions = {},
 ): Promise<FetchResult> {
   const site = webAddress(address);
-  const own = options.client === undefined ? ownClient(site, options) : undefined;
-  const fetching = new Fetching(
-    site.href,
-    target,
-    options,
-    options.client ?? own ?? new NodeClient(),
-  );
+  const fetchWith = (client: HttpClient): Promise<FetchResult> =>
+    interruptible(options.signal, () => new Fetching(site.href, target, options, client).run());
+  if (options.client !== undefined) return fetchWith(options.client);
+  const { allowsPrivate, proxies } = options;
+  const own = new NodeClient({ trustedOrigins: [site.origin], allowsPrivate, proxies });
   try {
-    return await interruptible(options.signal, () => fetching.run());
+    return await fetchWith(own);
   } finally {
-    own?.close();
+    own.close();
   }
-}
-
-function ownClient({ origin }: URL, { allowsPrivate, proxies }: FetchMapOptions): NodeClient {
-  return new NodeClient({ trustedOrigins: [origin], allowsPrivate, proxies });
 }
 
 /** Where a map is, and of which archive. */

@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { join } from "node:path";
 import { LF } from "../../bytes/bytes.ts";
 import { kindText, sniff } from "../../ukvs/sniff.ts";
-import { pageLink, pageVersion, refused } from "./discover.ts";
+import { nextPage, pageVersion, refused } from "./discover.ts";
 import { mapHeadOf, type PageMark, pageMark, withoutPageMark } from "../../map/lookup/map-head.ts";
 import { extentOf, type MapGuardOptions, refuseShrunk } from "../../map/map-guard.ts";
 import { validateMap } from "../../map/validate.ts";
@@ -20,7 +20,7 @@ const SHOWN_FAULTS = 3;
 /** Small, so that the memory of chunks is free again at once: see `DecompressOptions`. */
 const CHUNK_BYTES = 16 * 1024;
 
-export interface TakeOptions extends MapGuardOptions {
+interface TakeOptions extends MapGuardOptions {
   /** Where it came from, for messages. */
   readonly url: string;
   readonly maxBytes: number;
@@ -221,12 +221,16 @@ export async function fetchPages(
   const pages = [first];
   let left = options.maxBytes;
   for (let number = 2; number <= of; number += 1) {
-    const next = nextUrl(pages[number - 2]);
+    const before = pages[number - 2];
+    const { part, headers } = before.fetched;
+    const link = { url: part.url, link: headers["link"], headers: before.headers };
+    const next = nextPage(link, before.mark);
+    if ("fault" in next) throw refused(part.url, next.fault);
     const name = join(folder, String(number));
     const paths = { part: name, about: `${name}.json` };
-    const fetched = await download(next, paths, { ...options, held: undefined, maxBytes: left });
+    const fetched = await download(next.url, paths, { ...options, maxBytes: left });
     const page = await pageOf(name, fetched, left);
-    if (page === undefined) throw refused(next, `page ${number} is no page of a map`);
+    if (page === undefined) throw refused(next.url, `page ${number} is not a page of a map`);
     refuseOtherPage(first, page, number);
     pages.push(page);
     left -= Number(fetched.headers["content-length"] ?? 0);
@@ -250,19 +254,6 @@ function refuseOtherPage(first: DownloadedPage, page: DownloadedPage, number: nu
 
 function descriptionOf({ headers }: DownloadedPage): string {
   return formatHeaders(withoutPageMark(headers)).join("\n");
-}
-
-function nextUrl({ fetched, headers, mark }: DownloadedPage): string {
-  const { url } = fetched.part;
-  const next = pageLink({ url, link: fetched.headers["link"], headers }, "next");
-  if (next === undefined) {
-    throw refused(url, `page ${mark.number} of ${mark.of} has no link to the next`);
-  }
-  const { origin } = new URL(next);
-  if (origin !== new URL(url).origin) {
-    throw refused(url, `page ${mark.number} leads to another site, ${origin}`);
-  }
-  return next;
 }
 
 async function firstBytes(path: string, maxBytes: number): Promise<Uint8Array> {

@@ -2,8 +2,8 @@ import type { ServerResponse } from "node:http";
 import { isMementoMapError } from "../../errors.ts";
 import type { Answer } from "../../map/lookup/lookup.ts";
 import { parseDatetimeKey } from "../../ukvs/record.ts";
-import { archiveOf, type Exchange } from "./site.ts";
-import type { HostedMap } from "./hosted-map.ts";
+import { archiveOf, type Exchange, sendText } from "./site.ts";
+import type { HostedMap, MapVersion } from "./hosted-map.ts";
 import { badRequest, notFound, type Problem, sendProblem, writeBlock } from "../../http/send.ts";
 import { type LookupQuery, lookupQuery } from "../../http/target.ts";
 import { lineBatches } from "../../bytes/lines.ts";
@@ -15,9 +15,6 @@ import {
 } from "../../map/lookup/answer-lines.ts";
 import type { MemoryIndex } from "../../map/lookup/memory-index.ts";
 import { decompressed } from "../../files/decompress.ts";
-import type { MapVersion } from "./map-version.ts";
-
-const CACHE_CONTROL = "public, max-age=60";
 
 /** `GET /lookup?url=URI`: what the maps say about one URI, as JSON. */
 export function lookup(exchange: Exchange): void | Promise<void> {
@@ -34,8 +31,11 @@ export function lookup(exchange: Exchange): void | Promise<void> {
   metrics.lookups.inc();
   const [map] = maps;
   if (maps.length === 1 && map.current.index !== undefined) {
-    sendAnswers(exchange, url, [{ map, answer: askIndex(map, url, query) }]);
-    return;
+    const answer = map.current.answer(url, query);
+    if (!(answer instanceof Promise)) {
+      sendAnswers(exchange, url, [{ map, answer }]);
+      return;
+    }
   }
   return askAll(maps, url, query).then((answers) => {
     sendAnswers(exchange, url, answers);
@@ -43,7 +43,7 @@ export function lookup(exchange: Exchange): void | Promise<void> {
 }
 
 /** What is wrong with the query of a lookup or a batch; the URI is looked at for lookups only. */
-export function faultOf(query: LookupQuery, exchange: Exchange): Problem | undefined {
+function faultOf(query: LookupQuery, exchange: Exchange): Problem | undefined {
   if (query.url === undefined && exchange.request.method !== "POST") {
     return badRequest("name the URI to look up: /lookup?url=https://example.org/");
   }
@@ -70,23 +70,10 @@ interface MapAnswer {
   readonly answer: Answer;
 }
 
-function askIndex({ current }: HostedMap, url: string, { at, isSurt }: LookupQuery): Answer {
-  const { index } = current;
-  const answer = isSurt ? index?.lookupSurtSync(url, { at }) : index?.lookupSync(url, { at });
-  return answer ?? { present: false };
-}
-
-function askAll(
-  maps: readonly HostedMap[],
-  url: string,
-  { at, isSurt }: LookupQuery,
-): Promise<MapAnswer[]> {
+function askAll(maps: readonly HostedMap[], url: string, query: LookupQuery): Promise<MapAnswer[]> {
   return Promise.all(
     maps.map((map) =>
-      map.with(async ({ lookup: asked }) => ({
-        map,
-        answer: await (isSurt ? asked.lookupSurt(url, { at }) : asked.lookup(url, { at })),
-      })),
+      map.with(async (version) => ({ map, answer: await version.answer(url, query) })),
     ),
   );
 }
@@ -101,13 +88,9 @@ function sendAnswers(exchange: Exchange, url: string, answers: readonly MapAnswe
     distance,
     ...(exchange.site.maps.length === 1 ? {} : { answers: answers.map(described) }),
   };
-  const text = `${JSON.stringify(body)}\n`;
-  exchange.response.writeHead(200, {
-    "Content-Type": "application/json",
-    "Content-Length": Buffer.byteLength(text),
-    "Cache-Control": CACHE_CONTROL,
+  sendText(exchange, "application/json", `${JSON.stringify(body)}\n`, {
+    "Cache-Control": "public, max-age=60",
   });
-  exchange.response.end(exchange.isHead ? undefined : text);
 }
 
 /** Of several answers that which says most: present before absent, near before far. */
@@ -180,10 +163,8 @@ export async function batch(exchange: Exchange): Promise<void> {
   });
 }
 
-type Lines = ReturnType<typeof lineBatches>;
-
 interface Reply {
-  readonly lines: Lines;
+  readonly lines: ReturnType<typeof lineBatches>;
   readonly response: ServerResponse;
   readonly query: LookupQuery;
   readonly count: (lookups: number) => void;
@@ -211,8 +192,6 @@ async function answerText(
   reply: Reply & { readonly version: MapVersion; readonly isJson: boolean },
 ): Promise<void> {
   const { version, query, isJson, response } = reply;
-  const { at, isSurt } = query;
-  const { index, lookup } = version;
   const format = isJson ? answerJson : answerLine;
   for await (const { bytes, starts, ends, count } of reply.lines) {
     let text = "";
@@ -221,12 +200,8 @@ async function answerText(
       if (starts[line] === ends[line]) continue;
       const input = decoder.decode(bytes.subarray(starts[line], ends[line]));
       asked += 1;
-      const known = isSurt
-        ? index?.lookupSurtSync(input, { at })
-        : index?.lookupSync(input, { at });
-      const answer =
-        known ?? (await (isSurt ? lookup.lookupSurt(input, { at }) : lookup.lookup(input, { at })));
-      text += `${format(input, answer)}\n`;
+      const answer = version.answer(input, query);
+      text += `${format(input, answer instanceof Promise ? await answer : answer)}\n`;
     }
     if (text !== "" && !(await writeBlock(response, encoder.encode(text)))) return;
     reply.count(asked);
@@ -249,7 +224,7 @@ function flushed(response: ServerResponse, block: Uint8Array): Promise<void> {
   });
 }
 
-function tooLarge(most: number): { status: number; title: string; detail: string } {
+function tooLarge(most: number): Problem {
   return {
     status: 413,
     title: "Batch too large",

@@ -1,6 +1,5 @@
 import { type Exchange, linkValue, sendText, type Site, WELL_KNOWN_PATH } from "./site.ts";
-import type { HostedMap } from "./hosted-map.ts";
-import { pageLinks } from "./map-version.ts";
+import { type HostedMap, pageLinks } from "./hosted-map.ts";
 import { badRequest, notFound, sendProblem, sendRepresentation } from "../../http/send.ts";
 import { pageNumber } from "../../http/target.ts";
 import type { ReadMetric } from "../../http/metrics.ts";
@@ -8,7 +7,7 @@ import type { Answer } from "../../map/lookup/lookup.ts";
 import { lookupKeys } from "../../surt/key.ts";
 import { surt as surtOf } from "../../surt/surt.ts";
 import { PAGE_SECURITY_POLICY } from "./html.ts";
-import { homePage, type MapView, type Question } from "./home-page.ts";
+import { homePage, mapView, type Question } from "./home-page.ts";
 
 /** The map of this host's archive. */
 export async function wellKnown(exchange: Exchange): Promise<void> {
@@ -164,7 +163,13 @@ export async function home(exchange: Exchange): Promise<void> {
   const links = site.links(client);
   const own = site.ownMap(client.host);
   const maps = links.map(({ map, href, anchor }) => ({
-    ...viewOf(map, href, anchor),
+    ...mapView(map.current.survey, {
+      archive: anchor,
+      href,
+      modified: map.current.whole.lastModified,
+      bytes: map.current.whole.body.size,
+      pageHref: (number) => `${href}?page=${number}`,
+    }),
     replay: (map === own ? site.replay : undefined) ?? replayOf(map),
   }));
   let question: Question | undefined;
@@ -195,32 +200,11 @@ export async function home(exchange: Exchange): Promise<void> {
 }
 
 function ask(map: HostedMap, url: string): Promise<Answer> {
-  return map.with(async (version) => version.answer(url, {}));
+  return map.with(async (version) => version.answer(url, { at: undefined, isSurt: false }));
 }
 
 /** As the map says itself, if it is a web address. */
 function replayOf({ current }: HostedMap): string | undefined {
   const { replay } = current.survey.plan.headers.meta;
   return typeof replay === "string" && /^https?:\/\//i.test(replay) ? replay : undefined;
-}
-
-function viewOf(map: HostedMap, href: string, archive: string | undefined): MapView {
-  const { survey, whole } = map.current;
-  const { headers, pages } = survey.plan;
-  const { name, updated_at: updatedAt } = headers.meta;
-  return {
-    name: typeof name === "string" ? name : undefined,
-    archive: archive ?? headers.id,
-    isThirdParty: archive !== undefined,
-    href,
-    updatedAt: typeof updatedAt === "string" ? updatedAt : whole.lastModified.toISOString(),
-    bytes: whole.body.size,
-    survey,
-    pages: pages.map(({ number, first, last, records }) => ({
-      href: `${href}?page=${number}`,
-      first,
-      last,
-      records,
-    })),
-  };
 }

@@ -37,13 +37,13 @@ export class EncodedCopies {
 
   /** The copy if it is ready now. */
   ready(plain: Representation, version: string, encoding: Encoding): Representation | undefined {
-    const copy = this.#ready.get(version + suffixOf(encoding));
+    const copy = this.#ready.get(version + SUFFIXES[encoding]);
     return copy === undefined ? undefined : encoded(plain, copy, version, encoding);
   }
 
   /** Makes the copy, or waits until it is made. */
   async make(plain: Representation, version: string, encoding: Encoding): Promise<Representation> {
-    const name = version + suffixOf(encoding);
+    const name = version + SUFFIXES[encoding];
     let copy = this.#made.get(name);
     if (copy === undefined) {
       copy = this.#inTurn(() => this.#write(plain, name, encoding));
@@ -125,12 +125,8 @@ function isMissing(error: unknown): boolean {
   return error instanceof Error && systemCode(error.cause) === "ENOENT";
 }
 
+/** What names of files end in. */
 const SUFFIXES: Readonly<Record<Encoding, string>> = { gzip: ".gz", zstd: ".zst" };
-
-/** The file name ending of a coding. */
-export function suffixOf(encoding: Encoding): string {
-  return SUFFIXES[encoding];
-}
 
 /**
  * The codings this machine can make, the best first.
@@ -142,13 +138,13 @@ export function availableEncodings(): readonly Encoding[] {
 }
 
 /** Compresses chunks into a file. Memory is bounded by a few chunks. */
-export async function encodeToFile(
+async function encodeToFile(
   chunks: AsyncIterable<Uint8Array>,
   encoding: Encoding,
   path: string,
 ): Promise<void> {
   if (encoding === "gzip" || "createZstdCompress" in zlib) {
-    const compressor = codingFor(`x${suffixOf(encoding)}`)?.compressor();
+    const compressor = codingFor(`x${SUFFIXES[encoding]}`)?.compressor();
     if (compressor === undefined) throw new MementoMapError("MM_USAGE", `cannot make ${encoding}`);
     await pipeline(chunks, compressor, createWriteStream(path));
     return;

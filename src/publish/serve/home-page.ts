@@ -1,4 +1,5 @@
 import type { Answer } from "../../map/lookup/lookup.ts";
+import type { SplitPlan } from "../../map/split.ts";
 import type { MapSurvey } from "../../map/survey.ts";
 import {
   commands,
@@ -13,7 +14,7 @@ import {
 import { type Count, parseFrequency } from "../../ukvs/frequency.ts";
 
 /** A page of a map as it is listed. */
-export interface PageView {
+interface PageView {
   readonly href: string;
   readonly first: string | undefined;
   readonly last: string | undefined;
@@ -36,6 +37,40 @@ export interface MapView {
   readonly replay?: string | undefined;
 }
 
+/** What is known of a map besides what it says itself. */
+interface MapPlace {
+  /** The archive it is of, where that is not the one that publishes it. */
+  readonly archive?: string | undefined;
+  readonly href: string;
+  readonly modified: Date;
+  readonly bytes: number;
+  readonly pageHref: (number: number) => string;
+}
+
+/** Describes a map by its headers and by where it is. */
+export function mapView(
+  survey: MapSurvey,
+  { archive, href, modified, bytes, pageHref }: MapPlace,
+  { headers, pages }: SplitPlan = survey.plan,
+): MapView {
+  const { name, updated_at: updatedAt } = headers.meta;
+  return {
+    name: typeof name === "string" ? name : undefined,
+    archive: archive ?? headers.id,
+    isThirdParty: archive !== undefined,
+    href,
+    updatedAt: typeof updatedAt === "string" ? updatedAt : modified.toISOString(),
+    bytes,
+    survey,
+    pages: pages.map(({ number, first, last, records }) => ({
+      href: pageHref(number),
+      first,
+      last,
+      records,
+    })),
+  };
+}
+
 /** A URI that was looked up, and what each map said. */
 export interface Question {
   readonly url: string;
@@ -45,7 +80,7 @@ export interface Question {
   readonly answers: readonly Answer[];
 }
 
-export interface HomePage {
+interface HomePage {
   /** At least one; the site's own comes first. */
   readonly maps: readonly MapView[];
   readonly question?: Question | undefined;
@@ -265,12 +300,7 @@ function webAddress(text: string): string {
 }
 
 /** What a map says about a URI, with the keys that were tried and which one decided. */
-export function answerSection(
-  question: Question,
-  answer: Answer,
-  map: MapView,
-  mapCount: number,
-): Html {
+function answerSection(question: Question, answer: Answer, map: MapView, mapCount: number): Html {
   const { present, key, frequency } = answer;
   const decidedAt = key === undefined ? -1 : question.keys.findIndex((tried) => isSame(tried, key));
   return html`<div class="answer">

@@ -6,7 +6,7 @@ import { packageVersion } from "../../files/package-file.ts";
 import type { PublisherLimits } from "../../http/listen.ts";
 
 /** Answers a request. */
-export type Answerer = (exchange: Exchange) => void | Promise<void>;
+type Answerer = (exchange: Exchange) => void | Promise<void>;
 
 export interface Route {
   readonly answer: Answerer;
@@ -78,7 +78,7 @@ function preflight({ response }: Exchange, allow: string): void {
 }
 
 /** `GET /openapi.json`: the interface, for programs that make clients. */
-export function openApi(exchange: Exchange): void {
+function openApi(exchange: Exchange): void {
   exchange.route = "openapi";
   const document = openApiDocument({
     version: packageVersion(),
@@ -91,7 +91,7 @@ export function openApi(exchange: Exchange): void {
 }
 
 /** The interface of a publisher as OpenAPI 3.1. */
-export function openApiDocument(options: {
+function openApiDocument(options: {
   readonly version: string;
   readonly prefix: string;
   readonly limits: PublisherLimits;

@@ -1,17 +1,11 @@
-import { createHash } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type ByteSource, sourceChunks } from "../../bytes/byte-source.ts";
-import {
-  type MapPage,
-  pageChunks,
-  planPages,
-  type SplitPlan,
-  type SplitSize,
-} from "../../map/split.ts";
-import { type MapSurvey, surveyMap } from "../../map/survey.ts";
+import { pageChunks, planPages, type SplitPlan, type SplitSize } from "../../map/split.ts";
+import { surveyMap } from "../../map/survey.ts";
 import { withOutput } from "../../files/output-file.ts";
-import { homePage } from "./home-page.ts";
+import { homePage, mapView } from "./home-page.ts";
+import { digestOf, pageLinks } from "./hosted-map.ts";
 
 /** What was written. */
 export interface StaticSite {
@@ -42,65 +36,27 @@ export async function writeStaticSite(
   const pageRecords = "maxLines" in size ? size.maxLines : 50_000;
   const survey = await surveyMap(source, { pageRecords, signal });
   const plan = "maxLines" in size ? survey.plan : await planPages(source, size, options);
-  const version = await versionOf(source, signal);
+  const version = (await digestOf(source, signal)).slice(0, 32);
   const chunks = (): AsyncIterable<Uint8Array> => sourceChunks(source, { signal });
   await writeTwice(join(folder, ".well-known", "mementomap"), chunks);
   const digits = Math.max(4, String(plan.pages.length).length);
   const name = (number: number): string => `page-${String(number).padStart(digits, "0")}.ukvs`;
   for (const page of plan.pages) {
-    const more = { version, links: linksOf(page, name) };
+    const more = { version, links: pageLinks(page.number, page.of, name) };
     await writeTwice(join(folder, "pages", name(page.number)), () =>
       pageChunks(source, plan, page, { more, ...options }),
     );
   }
-  const home = indexPage(source, survey, plan, name);
+  const map = {
+    href: ".well-known/mementomap",
+    modified: new Date(),
+    bytes: source.size,
+    pageHref: (number: number): string => `pages/${name(number)}`,
+  };
+  const home = homePage({ maps: [mapView(survey, map, plan)] });
   await writeFile(join(folder, "index.html"), home, { flush: true });
   await writeFile(join(folder, ".nojekyll"), "", { flush: true });
   return { plan, records: survey.records };
-}
-
-function linksOf(page: MapPage, name: (number: number) => string): Record<string, string> {
-  return {
-    first: name(1),
-    ...(page.number > 1 ? { prev: name(page.number - 1) } : {}),
-    ...(page.number < page.of ? { next: name(page.number + 1) } : {}),
-    last: name(page.of),
-  };
-}
-
-function indexPage(
-  source: ByteSource,
-  survey: MapSurvey,
-  plan: SplitPlan,
-  name: (number: number) => string,
-): string {
-  const { meta, id } = plan.headers;
-  const { name: title, updated_at: updatedAt } = meta;
-  return homePage({
-    maps: [
-      {
-        name: typeof title === "string" ? title : undefined,
-        archive: id,
-        isThirdParty: false,
-        href: ".well-known/mementomap",
-        updatedAt: typeof updatedAt === "string" ? updatedAt : new Date().toISOString(),
-        bytes: source.size,
-        survey,
-        pages: plan.pages.map(({ number, first, last, records }) => ({
-          href: `pages/${name(number)}`,
-          first,
-          last,
-          records,
-        })),
-      },
-    ],
-  });
-}
-
-async function versionOf(source: ByteSource, signal: AbortSignal | undefined): Promise<string> {
-  const hash = createHash("sha256");
-  for await (const chunk of sourceChunks(source, { signal })) hash.update(chunk);
-  return hash.digest("hex").slice(0, 32);
 }
 
 /** As it is, and compressed beside it, for servers that send such copies (`gzip_static`). */
