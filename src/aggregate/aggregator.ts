@@ -64,7 +64,7 @@ export interface Aggregation {
   readonly outcomes: readonly Outcome[];
   /** In the order of time; archives are known in it by their place in `archives`. */
   readonly mementos: MergedTimeMap;
-  /** Whether every archive that was asked said all it has, and none was left alone for its failures. */
+  /** Whether every archive that was asked said all it has, and none is dormant. */
   readonly isWhole: boolean;
 }
 
@@ -211,7 +211,7 @@ export class Aggregating {
   #isOver = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** @param reject told of what should not have happened; faults of archives are outcomes. */
+  /** @param reject takes internal errors; faults of archives are outcomes. */
   constructor(
     work: Work,
     resolve: (aggregation: Aggregation) => void,
@@ -308,7 +308,7 @@ export class Aggregating {
     if (this.#pending === 0) this.#end(this.#answer);
   }
 
-  /** The time is over: whoever has not answered is left out. */
+  /** The time is over: archives that have not answered are left out. */
   #closeLate(deadlineMs: number): void {
     const { session, placeOf } = this.#work;
     const fault = `no whole answer within ${deadlineMs / 1000} s`;

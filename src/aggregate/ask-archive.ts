@@ -63,7 +63,7 @@ export const NOTHING_FOUND: Finding = {
 };
 
 /** What an answer says of itself, whatever is in it. */
-export function findingOf(answer: UpstreamAnswer): Finding {
+function findingOf(answer: UpstreamAnswer): Finding {
   const { status, origin, headers } = answer;
   const age = origin === "network" ? 0 : Number(headers.get("age") ?? 0);
   return { ...NOTHING_FOUND, status, origin, ageSeconds: age > 0 ? Math.floor(age) : 0 };
@@ -187,7 +187,7 @@ async function attempt(ask: () => Promise<Finding>): Promise<Finding> {
  * @param url the address of the TimeMap.
  * @throws MM_HTTP, MM_REFUSED or MM_BAD_URI when there is no answer.
  */
-export async function askTimeMap(
+async function askTimeMap(
   upstream: Upstream,
   question: Question,
   limits: AskLimits,
@@ -312,7 +312,7 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
  * @param timegate the address of the TimeGate, without the URI.
  * @throws MM_HTTP, MM_REFUSED or MM_BAD_URI when there is no answer.
  */
-export async function askTimeGate(
+async function askTimeGate(
   upstream: Upstream,
   question: Question,
   datetime: number,
@@ -345,7 +345,7 @@ export async function askTimeGate(
 }
 
 /** What a TimeGate answered, and where it says the TimeMap is. */
-export interface TimeGateFinding extends Finding {
+interface TimeGateFinding extends Finding {
   readonly timemap: string | undefined;
 }
 

@@ -17,18 +17,18 @@ import { ioError, outputError } from "../files/io-error.ts";
  */
 
 /** Takes the members of an event: `"origin": "ia", "role": "timemapfetch", …`. */
-export type TakeEvent = (session: Session, members: string) => void;
+type TakeEvent = (session: Session, members: string) => void;
 
 /** Takes a line of MemGator's log without the time. */
-export type TakeLine = (kind: "INFO" | "ERROR", text: string) => void;
+type TakeLine = (kind: "INFO" | "ERROR", text: string) => void;
 
 /** The start of a session. Its event and its line belong together: nothing goes between them. */
-export function beginEvent(session: Session, take: TakeEvent): void {
+function beginEvent(session: Session, take: TakeEvent): void {
   const { startedAt } = session;
   take(session, members('"AGGREGATOR"', "createsess", "Session created", startedAt, startedAt));
 }
 
-export function beginLine(session: Session): string {
+function beginLine(session: Session): string {
   return `Aggregating Mementos for ${session.uri}`;
 }
 
@@ -39,7 +39,7 @@ export function beginLine(session: Session): string {
  * `"cache"` at the end, which is not MemGator's, tells where an answer came from that did not come
  * from the archive itself.
  */
-export function outcomeEvents(session: Session, outcome: Outcome, take: TakeEvent): void {
+function outcomeEvents(session: Session, outcome: Outcome, take: TakeEvent): void {
   const { archive, startedAt, endedAt, mementos, status, origin } = outcome;
   const { id, name } = labelsOf(archive);
   const cache = origin === undefined || origin === "network" ? "" : `, "cache": "${origin}"`;
@@ -55,7 +55,7 @@ export function outcomeEvents(session: Session, outcome: Outcome, take: TakeEven
 }
 
 /** The line about one archive's answer that stands beside its events. */
-export function outcomeLine(outcome: Outcome, take: TakeLine): void {
+function outcomeLine(outcome: Outcome, take: TakeLine): void {
   const { archive, result, status, mementos, fault } = outcome;
   if (isAnswer(outcome)) {
     take("INFO", `${archive.id} => Success: ${mementos} mementos`);
@@ -68,7 +68,7 @@ export function outcomeLine(outcome: Outcome, take: TakeLine): void {
 }
 
 /** The end of a session. */
-export function endEvents(session: Session, end: SessionEnd, take: TakeEvent): void {
+function endEvents(session: Session, end: SessionEnd, take: TakeEvent): void {
   const { answeredAt, endedAt, mementos } = end;
   const sorted = `${mementos} Mementos accumulated and sorted`;
   take(session, members('"AGGREGATOR"', "aggregate", sorted, answeredAt, endedAt));
@@ -129,7 +129,7 @@ function oneLine(text: string): string {
 }
 
 /** A duration as Go writes it: `1.2s`, `15.04ms`, `1m2.5s`. */
-export function goDuration(ms: number): string {
+function goDuration(ms: number): string {
   if (ms <= 0) return "0s";
   if (ms < 1) return `${trimmed(ms * 1000)}µs`;
   if (ms < 1000) return `${trimmed(ms)}ms`;
@@ -211,7 +211,7 @@ export class MemgatorLogFile implements SessionObserver {
     this.#add("INFO", endLine(session, end));
   }
 
-  /** An archive failed so often that it is left alone. */
+  /** An archive failed so often that it is dormant. */
   slept(archive: Archive, failures: number): void {
     if (!this.#sleeping.has(archive.id)) this.#sleeping.set(archive.id, this.#now().getTime());
     this.#add("INFO", `${archive.id} => Dormant after ${failures} consecutive failures`);
@@ -226,7 +226,7 @@ export class MemgatorLogFile implements SessionObserver {
   }
 
   /**
-   * Closes the file and opens it anew by its name: call it when the file was moved away.
+   * Closes the file and opens it again by its name: call it when the file was moved away.
    *
    * @throws MM_IO; the old file stays in use then.
    */
@@ -304,7 +304,7 @@ const KEEP_ALIVE_MS = 15_000;
 const MAX_BEHIND_BYTES = 1 << 20;
 
 /**
- * Sends what the aggregator does to whoever listens, as server-sent events with MemGator's members.
+ * Sends what the aggregator does to all listeners, as server-sent events with MemGator's members.
  *
  * Costs nothing while nobody listens; a listener that does not keep up is let go.
  */

@@ -15,7 +15,7 @@ export interface Session {
   readonly decisions: readonly Decision[];
 }
 
-/** Told of what an aggregator does, as it does it. Nothing of it may throw. */
+/** Notified of what an aggregator does, as it does it. Must not throw. */
 export interface SessionObserver {
   /** Archives are about to be asked. */
   began?(session: Session): void;
@@ -142,7 +142,7 @@ export interface Outcome {
   readonly endedAt: number;
 }
 
-/** Whether an outcome leaves nothing to be wished for: what the archive has is known. */
+/** Whether what the archive has is known, all of it. */
 export function isWhole(outcome: Outcome): boolean {
   return outcome.fault === undefined && (outcome.result === "hit" || outcome.result === "miss");
 }

@@ -9,7 +9,7 @@ import {
 import type { RouteReason } from "./route/decision.ts";
 
 /** Upper ends of the classes that times are counted in, in milliseconds. */
-export const LATENCY_LIMITS_MS: readonly number[] = [
+const LATENCY_LIMITS_MS: readonly number[] = [
   1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 30_000, 60_000,
 ];
 
@@ -43,7 +43,7 @@ export interface ArchiveTally {
 /** Counts what archives answer, for the dashboard and metrics. A few hundred bytes an archive. */
 export class ArchiveTallies implements SessionObserver {
   /** By the ids of archives. */
-  readonly #counts = new Map<string, Counts>();
+  readonly #counts = new Map<string, ArchiveCounts>();
   readonly #clock: Clock;
 
   constructor(clock: Clock = systemClock) {
@@ -53,7 +53,7 @@ export class ArchiveTallies implements SessionObserver {
   began({ decisions }: Session): void {
     for (const { isAsked, archive } of decisions) {
       if (isAsked) continue;
-      this.#countsOf(archive).skipped += 1;
+      this.#countsOf(archive).counts.skipped += 1;
     }
   }
 
@@ -71,13 +71,32 @@ export class ArchiveTallies implements SessionObserver {
     for (const id of this.#counts.keys()) if (!ids.has(id)) this.#counts.delete(id);
   }
 
-  #countsOf({ id }: Archive): Counts {
+  #countsOf({ id }: Archive): ArchiveCounts {
     const known = this.#counts.get(id);
     if (known !== undefined) return known;
-    const counts = new Counts();
+    const counts = new ArchiveCounts();
     this.#counts.set(id, counts);
     return counts;
   }
+}
+
+const COUNTS = [
+  "asked",
+  "hits",
+  "misses",
+  "errors",
+  "late",
+  "skipped",
+  "fromCache",
+  "mementos",
+] as const satisfies readonly (keyof ArchiveTally)[];
+
+/** A number for each name. */
+function countsBy<Name extends string>(
+  names: readonly Name[],
+  count: (name: Name) => number,
+): Record<Name, number> {
+  return Object.fromEntries(names.map((name) => [name, count(name)])) as Record<Name, number>;
 }
 
 /** What several processes counted of one archive, as one. At least one. */
@@ -88,14 +107,7 @@ export function joinTallies(tallies: readonly ArchiveTally[]): ArchiveTally {
     of(tallies[0]).map((_, index) => sum((tally) => of(tally)[index] ?? 0));
   const latencies = each((tally) => tally.latencies);
   return {
-    asked: sum(({ asked }) => asked),
-    hits: sum(({ hits }) => hits),
-    misses: sum(({ misses }) => misses),
-    errors: sum(({ errors }) => errors),
-    late: sum(({ late }) => late),
-    skipped: sum(({ skipped }) => skipped),
-    fromCache: sum(({ fromCache }) => fromCache),
-    mementos: sum(({ mementos }) => mementos),
+    ...countsBy(COUNTS, (name) => sum((tally) => tally[name])),
     latencies,
     latencySumMs: sum(({ latencySumMs }) => latencySumMs),
     medianMs: quantile(latencies, 0.5),
@@ -105,15 +117,10 @@ export function joinTallies(tallies: readonly ArchiveTally[]): ArchiveTally {
   };
 }
 
-class Counts {
-  skipped = 0;
-  #asked = 0;
-  #hits = 0;
-  #misses = 0;
-  #errors = 0;
-  #late = 0;
-  #fromCache = 0;
-  #mementos = 0;
+const COUNT_OF = { hit: "hits", miss: "misses", late: "late", error: "errors" } as const;
+
+class ArchiveCounts {
+  readonly counts = countsBy(COUNTS, () => 0);
   #lastFault: string | undefined;
   readonly #latencies = new Float64Array(LATENCY_LIMITS_MS.length + 1);
   #latencySumMs = 0;
@@ -122,17 +129,15 @@ class Counts {
   #minute = 0;
 
   add({ result, origin, mementos, startedAt, endedAt, fault }: Outcome): void {
-    this.#asked += 1;
+    const { counts } = this;
+    counts.asked += 1;
     this.#advance(endedAt);
     this.#minutes[this.#minute % MINUTES] += 1;
-    if (result === "hit") this.#hits += 1;
-    else if (result === "miss") this.#misses += 1;
-    else if (result === "late") this.#late += 1;
-    else this.#errors += 1;
-    this.#mementos += mementos;
+    counts[COUNT_OF[result]] += 1;
+    counts.mementos += mementos;
     if (fault !== undefined) this.#lastFault = fault;
     if (origin === "cache" || origin === "coalesced") {
-      this.#fromCache += 1;
+      counts.fromCache += 1;
     } else if (origin !== undefined) {
       const ms = Math.max(0, endedAt - startedAt); // the clock may have been set back
       this.#latencySumMs += ms;
@@ -143,14 +148,7 @@ class Counts {
   tally(now: number): ArchiveTally {
     this.#advance(now);
     return {
-      asked: this.#asked,
-      hits: this.#hits,
-      misses: this.#misses,
-      errors: this.#errors,
-      late: this.#late,
-      skipped: this.skipped,
-      fromCache: this.#fromCache,
-      mementos: this.#mementos,
+      ...this.counts,
       latencies: [...this.#latencies],
       latencySumMs: this.#latencySumMs,
       medianMs: quantile(this.#latencies, 0.5),
@@ -237,6 +235,8 @@ const SPARED: ReadonlySet<RouteReason> = new Set([
   "improbable",
 ]);
 
+const ROUTING_COUNTS = ["sessions", "asked", "spared", "sampled", "sampledHits", "hits"] as const;
+
 /**
  * Keeps count of what routing spares archives, and estimates from the sampled ones how many answers
  * with mementos that costs.
@@ -244,60 +244,40 @@ const SPARED: ReadonlySet<RouteReason> = new Set([
  * A sampled archive that fails to answer says nothing either way and does not count.
  */
 export class RoutingEstimate implements SessionObserver {
-  #sessions = 0;
-  #asked = 0;
-  #spared = 0;
-  #hits = 0;
-  #sampled = 0;
-  #sampledHits = 0;
+  readonly #counts = countsBy(ROUTING_COUNTS, () => 0);
 
   began({ decisions }: Session): void {
-    this.#sessions += 1;
+    const counts = this.#counts;
+    counts.sessions += 1;
     for (const { isAsked, reason } of decisions) {
-      if (isAsked) this.#asked += 1;
-      else if (SPARED.has(reason)) this.#spared += 1;
+      if (isAsked) counts.asked += 1;
+      else if (SPARED.has(reason)) counts.spared += 1;
     }
   }
 
   answered(_session: Session, { decision, result }: Outcome): void {
-    if (result === "hit") this.#hits += 1;
+    const counts = this.#counts;
+    if (result === "hit") counts.hits += 1;
     if (decision.reason !== "sampled" || (result !== "hit" && result !== "miss")) return;
-    this.#sampled += 1;
-    if (result === "hit") this.#sampledHits += 1;
+    counts.sampled += 1;
+    if (result === "hit") counts.sampledHits += 1;
   }
 
   report(): RoutingReport {
-    return reportOf({
-      sessions: this.#sessions,
-      asked: this.#asked,
-      spared: this.#spared,
-      sampled: this.#sampled,
-      sampledHits: this.#sampledHits,
-      hits: this.#hits,
-    });
+    return reportOf(this.#counts);
   }
 }
 
 /** What several processes report, as one. */
 export function joinReports(reports: readonly RoutingReport[]): RoutingReport {
-  const sum = (name: keyof RoutingCounts): number =>
-    reports.reduce((total, report) => total + report[name], 0);
-  return reportOf({
-    sessions: sum("sessions"),
-    asked: sum("asked"),
-    spared: sum("spared"),
-    sampled: sum("sampled"),
-    sampledHits: sum("sampledHits"),
-    hits: sum("hits"),
-  });
+  return reportOf(
+    countsBy(ROUTING_COUNTS, (name) => reports.reduce((total, report) => total + report[name], 0)),
+  );
 }
 
-type RoutingCounts = Pick<
-  RoutingReport,
-  "sessions" | "asked" | "spared" | "sampled" | "sampledHits" | "hits"
->;
-
-function reportOf(counts: RoutingCounts): RoutingReport {
+function reportOf(
+  counts: Readonly<Record<(typeof ROUTING_COUNTS)[number], number>>,
+): RoutingReport {
   const { asked, spared, sampled, sampledHits, hits } = counts;
   const missRate = sampled === 0 ? undefined : wilson(sampledHits, sampled);
   const missedHits = missRate && scaled(missRate, (rate) => rate * spared);

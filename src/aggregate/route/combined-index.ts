@@ -231,7 +231,7 @@ class MapGroup extends KeyWalk {
 const MAX_LOAD = 0.5;
 
 /** One bit of a number for each map. */
-export const MAPS_PER_FILTER = 32;
+const MAPS_PER_FILTER = 32;
 
 /**
  * Which of up to 32 maps have a key, going by the hash of the key.
@@ -239,7 +239,7 @@ export const MAPS_PER_FILTER = 32;
  * Never misses a map that has it. May name one that does not, as rarely as two keys have the same
  * hash of 32 bits: ask the map. Eight bytes a place, 16 to 32 bytes a key.
  */
-export class KeyFilter {
+class KeyFilter {
   /** Finished hash and bits of maps side by side, so that a miss costs one cache line. */
   readonly #places: Uint32Array;
   readonly #mask: number;

@@ -25,7 +25,7 @@ export type RouteReason =
   | "improbable"
   /** The request named other archives. */
   | "not-selected"
-  /** It failed too often and is left alone for a while. */
+  /** It failed too often: its circuit breaker is open. */
   | "dormant";
 
 /** What is decided about one archive, for one request. */
@@ -72,7 +72,7 @@ export interface Router {
 }
 
 /** A decision as it is told to programs; what is not known is null. */
-export interface DecisionJson {
+interface DecisionJson {
   readonly id: string;
   readonly name: string;
   readonly asked: boolean;

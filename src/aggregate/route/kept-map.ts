@@ -51,7 +51,7 @@ export interface MapState {
   readonly failures: number;
 }
 
-export interface KeptMapOptions extends MapGuardOptions {
+interface KeptMapOptions extends MapGuardOptions {
   /** Older maps are not believed where they say absent; default that age does not matter. */
   readonly maxMapAgeMs?: number | undefined;
   /** Whether the map is fetched here, if it is one to be fetched; default true. */
@@ -173,7 +173,7 @@ export class KeptMap {
   async #check(): Promise<void> {
     const { path } = this.#place;
     try {
-      // A map that was not fetched yet is no fault.
+      // A map that was not fetched yet is not a fault.
       const { address } = this.#place;
       const stamp = address === undefined ? await stampOf(path) : await this.#fetchedStamp();
       if (stamp === undefined || (this.#stamp && isSameStamp(stamp, this.#stamp))) return;
@@ -186,7 +186,7 @@ export class KeptMap {
       this.#fail(foreseen);
       // The disk, or a want of open files: the same version may be read the next time.
       if (foreseen.code === "MM_IO") this.#stamp = undefined;
-      // A fetched map with faults is of no use: without it, it is fetched anew.
+      // A fetched map with faults is of no use: without it, it is fetched again.
       else if (this.#fresh !== undefined) await this.#remove();
     }
   }
@@ -273,7 +273,7 @@ export async function pause(): Promise<void> {
  *
  * Holds the map and its index.
  *
- * @param options `isChecked`: the lines were checked by whoever wrote the file.
+ * @param options `isChecked`: the lines were checked when the file was written.
  * @throws MM_IO; MM_BAD_INPUT with the first fault; MM_LIMIT for maps of 2 GiB and more.
  */
 export async function readMap(

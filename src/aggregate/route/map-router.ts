@@ -26,7 +26,7 @@ import { uriKey } from "../../surt/key.ts";
 export interface MapRouterOptions {
   /** Asks every archive that may be asked, whatever maps say; default false. */
   readonly isBroadcasting?: boolean | undefined;
-  /** Whether an archive is to be left alone for now; default that none is. */
+  /** Whether an archive is dormant; default that none is. */
   readonly isDormant?: ((archive: Archive, request: RouteRequest) => boolean) | undefined;
   /**
    * The share of archives that are asked although their map does not have the URI, from 0 to 1, to
@@ -260,7 +260,7 @@ const DEFAULT_SIZE = 10_000;
 const MAX_KEY_LENGTH = 1024;
 
 /** Remembers which archives answered for pages, those asked for last; a few hundred bytes a page. */
-export class AnsweredPages {
+class AnsweredPages {
   readonly #size: number;
   /** In order of use: a `Map` keeps the order of insertion. */
   readonly #archives = new Map<string, readonly string[]>();
@@ -296,7 +296,7 @@ export class AnsweredPages {
  *     https://archive.example/web/20150101000000id_/x.example/a?b      http://x.example/a?b
  *     https://x.example/a                                              https://x.example/a
  *
- * Undefined for what is no web address.
+ * Undefined for anything but a web address.
  */
 export function pageOfReferer(referer: string): string | undefined {
   if (!/^https?:\/\//i.test(referer)) return undefined;

@@ -35,7 +35,7 @@ export function knowsAbsence({ index: { headers } }: RoutedMap, isStated: boolea
 }
 
 /** A period, both ends included, fourteen digits as numbers; an end that is undefined is open. */
-export interface TimeRange {
+interface TimeRange {
   readonly from?: number | undefined;
   readonly until?: number | undefined;
 }

@@ -8,7 +8,7 @@ const SATURATED = 0.98;
 /** Below this one there is time for more. */
 const FREE = 0.95;
 
-export interface AdmissionOptions {
+interface AdmissionOptions {
   /** Requests under way at once, at most. */
   readonly most: number;
   /** Requests that may wait. */

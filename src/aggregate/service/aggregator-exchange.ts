@@ -182,7 +182,7 @@ export function missingArchives({ decisions, outcomes }: Aggregation): MissingAr
       archive: archive.id,
       name: archive.name,
       reason: "dormant",
-      detail: "it failed too often and is left alone for a while",
+      detail: "it failed too often and is dormant for a while",
     }));
   return [...failed, ...dormant];
 }

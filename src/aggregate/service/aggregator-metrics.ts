@@ -2,7 +2,7 @@ import { Histogram } from "prom-client";
 import type { Outcome, Session, SessionObserver } from "../session.ts";
 import type { ArchiveCounters } from "../upstream/archive-health.ts";
 import { Metrics, type ReadMetric, type Sample } from "../../http/metrics.ts";
-import type { ArchiveStatus, ServiceStatus } from "./service-status.ts";
+import type { ArchiveStatus, ServiceLoad, ServiceStatus } from "./service-status.ts";
 
 const ANSWER_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60];
 const WAIT_SECONDS = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30];
@@ -39,10 +39,7 @@ export class AggregatorMetrics extends Metrics implements SessionObserver {
   }
 
   /** Exposes the state of a service. */
-  readStatus(
-    status: ServiceStatus,
-    load: () => { readonly underWay: number; readonly waiting: number },
-  ): void {
+  readStatus(status: ServiceStatus, load: () => ServiceLoad): void {
     const all = [
       ...questionMetrics(status, load),
       ...archiveMetrics(status),
@@ -54,57 +51,54 @@ export class AggregatorMetrics extends Metrics implements SessionObserver {
   }
 }
 
-function one(value: number): Sample[] {
-  return [{ value }];
+function single(
+  type: "counter" | "gauge",
+  name: string,
+  help: string,
+  value: () => number,
+): ReadMetric {
+  return { name: `mementomap_${name}`, help, type, read: () => [{ value: value() }] };
 }
 
-function questionMetrics(
-  status: ServiceStatus,
-  load: () => { readonly underWay: number; readonly waiting: number },
-): ReadMetric[] {
+function questionMetrics(status: ServiceStatus, load: () => ServiceLoad): ReadMetric[] {
   return [
-    {
-      name: "mementomap_questions_under_way",
-      help: "Questions that are worked on.",
-      type: "gauge",
-      read: () => one(load().underWay),
-    },
-    {
-      name: "mementomap_questions_waiting",
-      help: "Questions that wait for their turn.",
-      type: "gauge",
-      read: () => one(load().waiting),
-    },
-    {
-      name: "mementomap_questions_total",
-      help: "Questions that clients asked.",
-      type: "counter",
-      read: () => one(status.routing().sessions),
-    },
-    {
-      name: "mementomap_archive_asked_total",
-      help: "Times archives were asked.",
-      type: "counter",
-      read: () => one(status.routing().asked),
-    },
-    {
-      name: "mementomap_archive_spared_total",
-      help: "Times routing spared an archive that a broadcast would have asked.",
-      type: "counter",
-      read: () => one(status.routing().spared),
-    },
-    {
-      name: "mementomap_archive_sampled_total",
-      help: "Answers of archives that were asked although they were to be spared.",
-      type: "counter",
-      read: () => one(status.routing().sampled),
-    },
-    {
-      name: "mementomap_archive_sampled_hits_total",
-      help: "Those of them with mementos.",
-      type: "counter",
-      read: () => one(status.routing().sampledHits),
-    },
+    single("gauge", "questions_under_way", "Questions that are worked on.", () => load().underWay),
+    single(
+      "gauge",
+      "questions_waiting",
+      "Questions that wait for their turn.",
+      () => load().waiting,
+    ),
+    single(
+      "counter",
+      "questions_total",
+      "Questions that clients asked.",
+      () => status.routing().sessions,
+    ),
+    single(
+      "counter",
+      "archive_asked_total",
+      "Times archives were asked.",
+      () => status.routing().asked,
+    ),
+    single(
+      "counter",
+      "archive_spared_total",
+      "Times routing spared an archive that a broadcast would have asked.",
+      () => status.routing().spared,
+    ),
+    single(
+      "counter",
+      "archive_sampled_total",
+      "Answers of archives that were asked although they were to be spared.",
+      () => status.routing().sampled,
+    ),
+    single(
+      "counter",
+      "archive_sampled_hits_total",
+      "Those of them with mementos.",
+      () => status.routing().sampledHits,
+    ),
     {
       name: "mementomap_missed_hit_rate",
       help: "Estimated share of spared archives that had mementos, with its 95 % interval.",
@@ -172,10 +166,8 @@ function archiveMetrics(status: ServiceStatus): ReadMetric[] {
       read: each(status, ({ tally }) => tally.fromCache),
     },
     {
-      ...gauge(
-        "awake",
-        "1 when an archive is asked, 0 when it is left alone for a while.",
-        (each) => (each.upstream.health === "awake" ? 1 : 0),
+      ...gauge("awake", "1 when an archive is asked, 0 when it is dormant.", (each) =>
+        each.upstream.health === "awake" ? 1 : 0,
       ),
       acrossProcesses: "min",
     },
@@ -277,13 +269,7 @@ function mapMetrics(status: ServiceStatus): ReadMetric[] {
 }
 
 function listGauge(name: string, help: string, value: () => number): ReadMetric {
-  return {
-    name: `mementomap_archive_list_${name}`,
-    help,
-    type: "gauge",
-    acrossProcesses: "max",
-    read: () => one(value()),
-  };
+  return { ...single("gauge", `archive_list_${name}`, help, value), acrossProcesses: "max" };
 }
 
 /** How the list of archives is. */

@@ -231,7 +231,7 @@ export class AggregatorService {
     } else if (target.name === "route") {
       this.#explainRoute(exchange, target.original);
     } else if (target.name === "timegate") {
-      exchange.route = AGGREGATION_ROUTES.timegate.counted; // also if there is no such time
+      exchange.route = AGGREGATION_ROUTES.timegate.counted; // also for a bad Accept-Datetime
       const datetime = this.#acceptedDatetime(exchange.request);
       this.#aggregate(exchange, { ...target, datetime });
     } else if ("original" in target) {
@@ -356,7 +356,7 @@ export class AggregatorService {
   }
 
   #fail(exchange: AggregatorExchange, error: unknown): void {
-    // A client that goes away in the middle is no fault of ours.
+    // A client that goes away in the middle is not our fault.
     if (exchange.signal.aborted) return;
     this.#log.event("error", "request failed", {
       target: exchange.request.url,

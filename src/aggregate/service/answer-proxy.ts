@@ -158,6 +158,6 @@ function isTooLong(answer: HttpResponse, maxBytes: number): boolean {
  * `…/20150101000000/…` → `…/20150101000000id_/…`: the address of a memento as it was captured, in
  * archives that run Wayback software or its kin. Others are taken as they are.
  */
-export function rawMementoUri(uri: string): string {
+function rawMementoUri(uri: string): string {
   return uri.replace(/\/(\d{14})(?:[a-z]{2}_)?\//, "/$1id_/");
 }

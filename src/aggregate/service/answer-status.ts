@@ -135,7 +135,7 @@ function loadOf({ load }: StatusParts): { underWay: number; waiting: number } {
 }
 
 /** What `/about.json` says: the archives as they are now, and what routing saves. */
-export function aboutJson(
+function aboutJson(
   status: StatusView,
   service: { readonly version: string; readonly base: string },
 ): Record<string, unknown> {
@@ -220,7 +220,7 @@ function mapFault({ status, error }: MapState): string {
 }
 
 /** What `/about` says to programs that want no page: MemGator's text, with what we know besides. */
-export function aboutText(
+function aboutText(
   status: StatusView,
   service: { readonly version: string; readonly base: string },
 ): string {

@@ -97,7 +97,7 @@ export function answerDescription(
   sendBody(exchange, 200, headers, TIMEMAP_TYPES[format], body);
 }
 
-export function documentOf(
+function documentOf(
   { base }: AggregatorExchange,
   { original, mementos }: Aggregation,
 ): TimeMapDocument {

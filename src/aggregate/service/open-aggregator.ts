@@ -22,7 +22,7 @@ export interface OpenAggregatorOptions {
   readonly sampleShare?: number | undefined;
   readonly maps?: MapKeeperOptions | undefined;
   readonly upstream?: UpstreamOptions | undefined;
-  /** Limits, the deadline, and who is told of what happens. */
+  /** Limits, the deadline, and observers. */
   readonly aggregator?: Omit<AggregatorOptions, "broadcastRouter"> | undefined;
 }
 
@@ -59,15 +59,19 @@ export interface OpenAggregator {
 export async function openAggregator(options: OpenAggregatorOptions): Promise<OpenAggregator> {
   const { archives, isRouting = true } = options;
   const upstream = createUpstream(options.upstream);
-  const isDormant = dormancyOf(upstream);
+  const isArchiveDormant = dormancyOf(upstream);
   const hitRates = new HitRates();
   const router = new MapRouter(archives, {
     isBroadcasting: !isRouting,
-    isDormant,
+    isDormant: isArchiveDormant,
     sampleShare: options.sampleShare,
     hitRates,
   });
-  const broadcastRouter = new MapRouter(archives, { isBroadcasting: true, isDormant, hitRates });
+  const broadcastRouter = new MapRouter(archives, {
+    isBroadcasting: true,
+    isDormant: isArchiveDormant,
+    hitRates,
+  });
   const keeper = new MapKeeper(router, options.maps);
   const tallies = new ArchiveTallies();
   const estimate = new RoutingEstimate();
@@ -114,21 +118,21 @@ class Learning implements SessionObserver {
 }
 
 /**
- * Whether an archive is left alone; not when it is time to find out whether it is back. For a moment
+ * Whether an archive is dormant; not when it is time to probe it. For a moment
  * the TimeMap answers as well as the TimeGate; for all mementos only the TimeMap does.
  */
 function dormancyOf(upstream: Upstream): (archive: Archive, request: RouteRequest) => boolean {
   return (archive, { datetime }) => {
     const { timemap, timegate } = upstream.stateOf(archive).endpoints;
     if (timemap !== undefined && timegate !== undefined && datetime !== undefined) {
-      return isLeftAlone(timemap) && isLeftAlone(timegate);
+      return isDormant(timemap) && isDormant(timegate);
     }
     const state = timemap ?? timegate;
-    return state !== undefined && isLeftAlone(state);
+    return state !== undefined && isDormant(state);
   };
 }
 
-function isLeftAlone({ health, dormantUntil }: EndpointState): boolean {
+function isDormant({ health, dormantUntil }: EndpointState): boolean {
   if (health === "awake") return false;
   return health === "probing" || dormantUntil === undefined || Date.now() < dormantUntil;
 }

@@ -19,7 +19,7 @@ export interface Preferences {
 }
 
 const NO_ROUTE: Preferences["route"] = {};
-/** Of a request that wishes for nothing in particular. */
+/** Of a request without preferences. */
 export const NO_PREFERENCES: Preferences = {
   route: NO_ROUTE,
   isBroadcast: false,
@@ -38,7 +38,7 @@ const PREFERENCE =
  * `route-reasons`. `X-MemGator-Archive-Filter: a,!b` and `X-MementoMap-Route: 1` are other ways to
  * say the first and the last.
  *
- * Preferences of others are passed over, as RFC 7240 wants it.
+ * Unknown preferences are ignored, as RFC 7240 requires.
  *
  * @throws MM_BAD_INPUT for a value that cannot be understood.
  */

@@ -94,7 +94,7 @@ export class ServiceStatus implements StatusView {
 }
 
 /** Something that an operator should know. */
-export interface HealthProblem {
+interface HealthProblem {
   /** The archive it is about; none for what is about the service. */
   readonly archive?: string | undefined;
   readonly problem:
@@ -158,7 +158,7 @@ function archiveProblems(each: ArchiveStatus): HealthProblem[] {
     return [{ archive: archive.id, problem: "failing", detail: `it failed ${times}${why}` }];
   }
   const until = dormantUntil === undefined ? "" : ` until ${new Date(dormantUntil).toISOString()}`;
-  const detail = `it failed ${times} and is left alone${until}${why}`;
+  const detail = `it failed ${times} and is dormant${until}${why}`;
   return [{ archive: archive.id, problem: "dormant", detail }];
 }
 

@@ -1,9 +1,9 @@
 import { FAILURE_REASONS, type FailureReason } from "../../http/retry.ts";
 
-export interface DormancyOptions {
-  /** Failures in a row after which an archive is left alone; Infinity for never. */
+interface DormancyOptions {
+  /** Failures in a row after which an archive is dormant; Infinity for never. */
   readonly tolerance: number;
-  /** How long it is left alone first; doubled each time it has not come back. */
+  /** How long it is dormant first; doubled each time a probe fails. */
   readonly dormantMs: number;
   readonly longestMs: number;
   /** Milliseconds since 1970. */
@@ -12,8 +12,8 @@ export interface DormancyOptions {
 }
 
 /**
- * Leaves an archive alone that fails again and again, and finds out now and then whether it is
- * back, by one request at a time: a circuit breaker.
+ * A circuit breaker: no requests go to an archive that fails again and again, but for single probes
+ * that find out whether it is back.
  */
 export class Dormancy {
   readonly #options: DormancyOptions;
@@ -21,7 +21,7 @@ export class Dormancy {
   #lastFailure: string | undefined;
   #until: number | undefined;
   #isProbing = false;
-  /** How often it was left alone in a row. */
+  /** How often it was dormant in a row. */
   #rounds = 0;
 
   constructor(options: DormancyOptions) {
@@ -82,8 +82,8 @@ export class Dormancy {
     this.#options.onChange?.();
   }
 
-  /** The archive asked not to be asked for so long. */
-  leaveAlone(ms: number): void {
+  /** The archive asked for a pause, by `Retry-After`. */
+  sleepFor(ms: number): void {
     const untilMs = this.#options.now() + ms;
     if (this.#until === undefined || this.#until < untilMs) this.#sleep(untilMs);
   }
@@ -96,7 +96,7 @@ export class Dormancy {
 }
 
 /** The upper ends of the buckets of times, in seconds. */
-export const LATENCY_SECONDS: readonly number[] = [
+const LATENCY_SECONDS: readonly number[] = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60,
 ];
 

@@ -47,15 +47,15 @@ const LINGER_MS = 1000;
 /** A `Retry-After` of more is not meant for us, or a mistake: year 9999 is one that is seen. */
 const LONGEST_SENSIBLE_MS = 86_400_000;
 
-const LEFT_ALONE = "it failed too often and is left alone for a while";
+const DORMANT = "it failed too often and is dormant for a while";
 const LATE_CODES: ReadonlySet<FailureReason> = new Set(["timeout", "queue-timeout"]);
 
 /**
  * One request to an archive: waits for its turn, is sent, sent again if that may help, and given up
  * when it takes too long. What becomes of it is told to the archive's dormancy and counters.
  *
- * `Retry-After` is noted and not waited for: the endpoint is left alone until then, and whoever asked
- * gets the answer as it is.
+ * `Retry-After` is noted and not waited for: the endpoint is dormant until then, and the caller gets
+ * the answer as it is.
  */
 export class ArchiveRequest implements AnswerReceiver, Exchange, Waiter {
   readonly #archive: AskedArchive;
@@ -91,7 +91,7 @@ export class ArchiveRequest implements AnswerReceiver, Exchange, Waiter {
     const { dormancy, headersTimeoutMs, totalTimeoutMs } = this.#archive;
     const admission = dormancy.admit();
     if (admission === "refused") {
-      this.#finish("dormant", LEFT_ALONE);
+      this.#finish("dormant", DORMANT);
       return;
     }
     this.#isProbe = admission === "probe";
@@ -129,7 +129,7 @@ export class ArchiveRequest implements AnswerReceiver, Exchange, Waiter {
       this.#phase = "done";
       clearTimeout(this.#timer);
       this.#archive.limits.leave();
-      this.#finish("dormant", LEFT_ALONE);
+      this.#finish("dormant", DORMANT);
       return;
     }
     const now = performance.now();
@@ -150,7 +150,7 @@ export class ArchiveRequest implements AnswerReceiver, Exchange, Waiter {
       dormancy.failed(`it answered with status ${head.status}`, this.#isProbe);
       const askedMs = retryAfterMs(head.headers.get("retry-after"), Date.now()) ?? 0;
       if (askedMs > 0 && askedMs <= LONGEST_SENSIBLE_MS) {
-        dormancy.leaveAlone(Math.min(askedMs, this.#archive.longestDormantMs));
+        dormancy.sleepFor(Math.min(askedMs, this.#archive.longestDormantMs));
       } else if (isWorthRetrying(head.status) && this.#mayRetry(now)) {
         this.#phase = "draining";
         this.#drained = 0;
@@ -230,7 +230,7 @@ export class ArchiveRequest implements AnswerReceiver, Exchange, Waiter {
   #enter(now: number): void {
     if (this.#attempts > 0 && this.#archive.dormancy.health !== "awake") {
       this.#letGo();
-      this.#finish("dormant", LEFT_ALONE);
+      this.#finish("dormant", DORMANT);
       return;
     }
     const { limits } = this.#archive;
@@ -382,7 +382,7 @@ export class ArchiveRequest implements AnswerReceiver, Exchange, Waiter {
       this.#letGo();
       this.#finish("internal", error instanceof Error ? error.message : String(error), error);
     } catch {
-      // The deadline of whoever asked ends it.
+      // The deadline of the caller ends it.
     }
   }
 }

@@ -64,9 +64,9 @@ export interface UpstreamOptions {
   readonly retries?: number | undefined;
   /** The pause before the first of these; default 500 ms. */
   readonly retryDelayMs?: number | undefined;
-  /** Failures in a row after which an archive is left alone; default 5, Infinity for never. */
+  /** Failures in a row after which an archive is dormant; default 5, Infinity for never. */
   readonly tolerance?: number | undefined;
-  /** How long it is left alone first; doubled up to `longestDormantMs`. Default 1 min. */
+  /** How long it is dormant first; doubled up to `longestDormantMs`. Default 1 min. */
   readonly dormantMs?: number | undefined;
   /** Default 15 min. */
   readonly longestDormantMs?: number | undefined;
@@ -277,13 +277,13 @@ class PoliteUpstream implements ArchiveUpstream {
     });
   }
 
-  /** Whoever listens is called in the middle of a request, which must not end for that. */
+  /** Listeners are called in the middle of a request, which must not fail with them. */
   #tell(archive: Archive, endpoint: Endpoint): void {
     try {
       const { endpoints } = this.stateOf(archive);
       this.#options.onChange?.(archive, endpoints[endpoint] ?? AWAKE, endpoint);
     } catch {
-      // What a listener does about its own errors is its affair.
+      // Listeners handle their own errors.
     }
   }
 

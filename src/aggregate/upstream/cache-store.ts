@@ -34,7 +34,7 @@ export interface CacheStore {
  */
 
 /** A head with the key it is kept by. */
-export interface KeptHead {
+interface KeptHead {
   readonly key: string;
   readonly answer: Omit<CachedAnswer, "body">;
 }
@@ -195,7 +195,7 @@ export class MemoryStore implements CacheStore {
     return slab;
   }
 
-  /** Its buffer can be written again: whoever found something there has a copy. */
+  /** Its buffer can be written again: readers have copies. */
   #dropOldest(): Buffer {
     const [{ bytes }] = this.#slabs;
     this.#slabs.shift();

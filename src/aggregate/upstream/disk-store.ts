@@ -6,7 +6,7 @@ import { ioError, systemCode } from "../../files/io-error.ts";
 import { removeAbandoned, temporaryPath } from "../../files/scratch.ts";
 import { type CachedAnswer, type CacheStore, decodeHead, encodeHead } from "./cache-store.ts";
 
-export interface DiskStoreOptions {
+interface DiskStoreOptions {
   /** Default 1 GiB. */
   readonly maxBytes?: number | undefined;
   /**
@@ -233,7 +233,7 @@ const FIRST_LINE = /^mementomap-answer 1 (\d+) (\d+) ([\da-f]{8})\n/;
 const MOST_OF_FIRST_LINE = 80;
 
 /** The parts of a file, to be written one after the other. */
-export function encodeCacheFile(key: string, answer: CachedAnswer): Uint8Array[] {
+function encodeCacheFile(key: string, answer: CachedAnswer): Uint8Array[] {
   const { body } = answer;
   const head = Buffer.from(encodeHead(key, answer), "latin1");
   const sum = crc32(body, crc32(head)).toString(16).padStart(8, "0");
@@ -242,7 +242,7 @@ export function encodeCacheFile(key: string, answer: CachedAnswer): Uint8Array[]
 }
 
 /** What a file holds for a key; undefined if it is damaged, cut short, or of another key. */
-export function decodeCacheFile(key: string, bytes: Buffer): CachedAnswer | undefined {
+function decodeCacheFile(key: string, bytes: Buffer): CachedAnswer | undefined {
   const match = FIRST_LINE.exec(bytes.toString("latin1", 0, MOST_OF_FIRST_LINE));
   if (match === null) return undefined;
   const headStart = match[0].length;

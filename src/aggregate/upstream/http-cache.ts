@@ -22,7 +22,7 @@ export interface CacheOptions {
   /** The same for answers 404 and 410; default 10 min. */
   readonly negativeMs?: number | undefined;
   /**
-   * How long after that an answer is still given when the archive fails or is left alone; default
+   * How long after that an answer is still given when the archive fails or is dormant; default
    * 1 day. Archives can forbid it by `must-revalidate`.
    */
   readonly staleIfErrorMs?: number | undefined;

@@ -6,7 +6,7 @@ import { isPrivateAddress, refusedName } from "../../http/private-address.ts";
 import { openTunnel, type Proxy, type ProxySettings, unreachable } from "../../http/proxy.ts";
 import { sendableUri } from "../../memento/memento-list.ts";
 
-export interface OriginPoolsOptions {
+interface OriginPoolsOptions {
   readonly connectTimeoutMs: number;
   /** Connections to one origin, where `trust` says nothing else. */
   readonly connections: number;
@@ -23,13 +23,13 @@ export interface OriginPoolsOptions {
 /** TimeGates that name every memento in `Link` have long headers. */
 const MAX_HEADER_BYTES = 256 * 1024;
 const KEPT_OPEN_MS = 10_000;
-/** Names are looked up anew after this time, however busy a connection is: archives move. */
+/** Names are looked up again after this time, however busy a connection is: archives move. */
 const POOL_LIFE_MS = 600_000;
 /** Redirects can name any number of origins; those of archives are kept all the same. */
 const MAX_POOLS = 512;
 
 /** What is known of an origin. */
-export interface OriginPool {
+interface OriginPool {
   readonly pool: Pool;
   /** Where requests are sent that name the whole address, and not the path. */
   readonly forwardedBy: Proxy | undefined;
@@ -246,7 +246,7 @@ function privateAddress(place: string, address: string): MementoMapError {
   );
 }
 
-export interface ProxyConnectorOptions {
+interface ProxyConnectorOptions {
   readonly timeoutMs: number;
   /** Fails for names that lead where nobody may go. */
   readonly lookup: LookupFunction;
@@ -258,7 +258,7 @@ export interface ProxyConnectorOptions {
  * Makes undici connect to an origin through a proxy: by a tunnel for https, and for http to the proxy
  * itself, which requests then have to name the whole address to.
  */
-export function proxyConnector(
+function proxyConnector(
   proxy: Proxy,
   { timeoutMs, lookup, isTrusted }: ProxyConnectorOptions,
 ): buildConnector.connector {
@@ -292,7 +292,7 @@ export function proxyConnector(
 }
 
 /** An address in the two parts a connection needs. */
-export interface SplitAddress {
+interface SplitAddress {
   readonly origin: string;
   /** Path and query as written, with what no URI has percent-encoded. */
   readonly path: string;

@@ -18,8 +18,8 @@ const NOTHING: Uint8Array[] = [];
  * One answer for all who asked the same while it was under way.
  *
  * Holds up to 1 MiB of the body, for those who come late; a longer body cannot be joined any more.
- * Nobody waits for others: whoever has not begun to read by then gets an error. Who leaves does not
- * disturb the others; when all have left, the request is ended, unless its end is near.
+ * Callers do not wait for each other: one that has not begun to read by then gets an error. One that
+ * leaves does not disturb the others; when all have left, the request is ended, unless its end is near.
  */
 export class SharedAnswer implements AnswerReceiver, UnderWayEntry {
   readonly request: UpstreamRequest;
