@@ -9,7 +9,8 @@ import {
   type SessionObserver,
 } from "./session.ts";
 import { LF } from "../bytes/bytes.ts";
-import { ioError, outputError } from "../files/io-error.ts";
+import { ioError } from "../errors.ts";
+import { outputError } from "../files/output-file.ts";
 
 /*
  * What happens in a session, in the words of MemGator's log and monitor. A dozen archives answer at

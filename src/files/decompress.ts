@@ -1,8 +1,7 @@
 import { type Compression, recognizeCompression } from "../bytes/bytes.ts";
-import { MementoMapError } from "../errors.ts";
+import { MementoMapError, systemCode } from "../errors.ts";
 import type { DamageLog } from "../bytes/damage.ts";
 import type { GunzipInPlace, ZlibStream } from "./decoders.ts";
-import { systemCode } from "./io-error.ts";
 
 export interface DecompressOptions {
   /** Named in errors. */

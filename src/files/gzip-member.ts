@@ -1,5 +1,5 @@
 import { constants, crc32, createInflateRaw, type InflateRaw, inflateRawSync } from "node:zlib";
-import { systemCode } from "./io-error.ts";
+import { systemCode } from "../errors.ts";
 
 /** Stored bytes that are inflated at once. */
 export const STEP_BYTES: number = 1 << 16;

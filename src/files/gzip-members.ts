@@ -8,7 +8,7 @@ import {
   SteppedInflate,
   StoredWindow,
 } from "./gzip-member.ts";
-import { systemCode } from "./io-error.ts";
+import { systemCode } from "../errors.ts";
 
 /** Members of up to so many stored bytes are given whole or not at all. */
 const HELD_BYTES = 1 << 20;

@@ -1,9 +1,8 @@
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { constants, openSync, readSync } from "node:fs";
 import type { Socket } from "node:net";
-import { MementoMapError } from "../errors.ts";
+import { ioError, MementoMapError } from "../errors.ts";
 import { decompressed, type DecompressOptions } from "./decompress.ts";
-import { ioError } from "./io-error.ts";
 import { checkSignal } from "../interruption.ts";
 import type { ByteSource } from "../bytes/byte-source.ts";
 import { LF, SPACE } from "../bytes/bytes.ts";

@@ -2,10 +2,9 @@ import { closeSync, constants, mkdirSync, openSync, rmSync } from "node:fs";
 import { type FileHandle, open, readdir, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { Writable } from "node:stream";
-import { MementoMapError } from "../errors.ts";
+import { ioError, MementoMapError, systemCode } from "../errors.ts";
 import { type Coding, codingFor, type Compressor, type HeadedCoding } from "./compress.ts";
 import { checkSignal, type Interrupt } from "../interruption.ts";
-import { ioError, outputError, systemCode } from "./io-error.ts";
 import { removeFolderNow, sweepOnce, temporaryPath } from "./scratch.ts";
 
 /** Where results go. Exactly one of `commit` and `abort` ends it. */
@@ -426,4 +425,17 @@ export async function syncFolder(path: string): Promise<void> {
   } finally {
     await folder.close();
   }
+}
+
+/** The error about a file whose folder does not exist. */
+export function missingFolder(path: string): MementoMapError {
+  const folder = dirname(path);
+  return new MementoMapError("MM_IO", `the folder ${folder} does not exist; make it first`, {
+    position: { source: path },
+  });
+}
+
+/** {@link ioError} about a file or folder that was to be made: what does not exist is its folder. */
+export function outputError(error: unknown, path: string): MementoMapError {
+  return systemCode(error) === "ENOENT" ? missingFolder(path) : ioError(error, path);
 }

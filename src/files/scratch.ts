@@ -12,7 +12,7 @@ import { lstat, readdir, rm } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { checkSignal, type Interrupt } from "../interruption.ts";
-import { ioError, systemCode } from "./io-error.ts";
+import { ioError, systemCode } from "../errors.ts";
 
 export interface TempDirOptions {
   /** The folder to make it in; the system's own for temporary files by default. */

@@ -2,9 +2,8 @@ import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { closeSync, openSync, rmSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { checkSignal, type Interrupt } from "../interruption.ts";
-import { ioError, outputError, systemCode } from "./io-error.ts";
-import { withOutput } from "./output-file.ts";
-import { MementoMapError } from "../errors.ts";
+import { outputError, withOutput } from "./output-file.ts";
+import { ioError, MementoMapError, systemCode } from "../errors.ts";
 import { isTemporaryOf, removeIfAbandoned, temporaryPath } from "./scratch.ts";
 
 /** A small JSON file; undefined when there is none, or none that can be read. */

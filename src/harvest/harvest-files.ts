@@ -1,12 +1,11 @@
 import { createHash } from "node:crypto";
 import { type FileHandle, open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { MementoMapError } from "../errors.ts";
-import { codingFor } from "../files/compress.ts";
+import { ioError, MementoMapError, systemCode } from "../errors.ts";
 import { copyToOutput, syncFolder, withOutput } from "../files/output-file.ts";
+import { codingFor } from "../files/compress.ts";
 import { lockFile, writeJson } from "../files/shared-files.ts";
 import type { Interrupt } from "../interruption.ts";
-import { ioError, systemCode } from "../files/io-error.ts";
 
 /** What every harvest remembers between runs, besides how far it got. */
 export interface HarvestNote {

@@ -1,7 +1,8 @@
 import { STATUS_CODES, validateHeaderValue } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { httpFailure, httpRefusal, type HttpResponse } from "../http/http-client.ts";
-import { isMementoMapError, MementoMapError, quote } from "../errors.ts";
+import { isMementoMapError, MementoMapError, quote, systemCode } from "../errors.ts";
+import { looksLikeHtml } from "../bytes/bytes.ts";
 import {
   type BackOff,
   DEFAULT_BACK_OFF,
@@ -10,11 +11,9 @@ import {
   waitBefore,
 } from "../http/retry.ts";
 import { serverAddress, whereTheApiIs, withoutUser } from "./cdx-request.ts";
-import { looksLikeHtml } from "../bytes/bytes.ts";
 import { decompressed } from "../files/decompress.ts";
 import { NodeClient } from "../http/node-client.ts";
 import { checkSignal, type Interrupt } from "../interruption.ts";
-import { systemCode } from "../files/io-error.ts";
 import type { ProxySettings } from "../http/proxy.ts";
 import { codingOf } from "../http/body-decoder.ts";
 import { isPassingFault } from "../http/network-failure.ts";

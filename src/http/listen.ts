@@ -1,8 +1,7 @@
 import cluster from "node:cluster";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { MementoMapError } from "../errors.ts";
-import { ioError, systemCode } from "../files/io-error.ts";
+import { ioError, MementoMapError, systemCode } from "../errors.ts";
 import { type Problem, problemText } from "./send.ts";
 import { type ParserError, RawTargets } from "./target.ts";
 

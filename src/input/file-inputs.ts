@@ -1,5 +1,6 @@
 import { open } from "node:fs/promises";
 import { joinBytes, LF } from "../bytes/bytes.ts";
+import type { Peeked } from "../bytes/peek.ts";
 import { type DetectedFormat, detectFormat, trustedFormat } from "./detect.ts";
 import {
   cutShort,
@@ -12,13 +13,12 @@ import {
   trustIn,
   wholeMap,
 } from "./index-input.ts";
-import { ioError } from "../files/io-error.ts";
+import { ioError } from "../errors.ts";
 import { GAP, newDamageLog } from "../bytes/damage.ts";
 import { decompressed } from "../files/decompress.ts";
 import { fileChunks } from "./read-file.ts";
 import { openInput } from "../files/input-file.ts";
 import { containerRows } from "./container-rows.ts";
-import type { Peeked } from "../bytes/peek.ts";
 
 const RANGE_BYTES = 1 << 23;
 const SAMPLES = 16;

@@ -4,8 +4,7 @@ import type { DetectedFormat, InputFormat, KeyTrust } from "./detect.ts";
 import type { InputStreams } from "../files/input-file.ts";
 import { checkSize, type MapSize } from "../ukvs/header.ts";
 import { LF, markLength } from "../bytes/bytes.ts";
-import { MementoMapError } from "../errors.ts";
-import { ioError } from "../files/io-error.ts";
+import { ioError, MementoMapError } from "../errors.ts";
 
 /** An input of `generate` whose format is known. */
 export interface IndexInput {

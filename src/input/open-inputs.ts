@@ -1,10 +1,9 @@
 import { open, readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { isMementoMapError, MementoMapError, quote } from "../errors.ts";
+import { ioError, isMementoMapError, MementoMapError, quote } from "../errors.ts";
+import { recognizeCompression } from "../bytes/bytes.ts";
 import { detectFormat } from "./detect.ts";
 import { looksLikeZipNumIndex } from "./line-kind.ts";
-import { recognizeCompression } from "../bytes/bytes.ts";
-import { ioError } from "../files/io-error.ts";
 import {
   compressedInput,
   decompressedHead,

@@ -3,8 +3,7 @@ import type { AsyncBuffer, FileMetaData } from "hyparquet";
 import { ROW_LINE_COLUMNS, RowLines, type RowText } from "./cdx.ts";
 import { type DetectedFormat, trustedFormat } from "./detect.ts";
 import { type IndexInput, type OpenOptions, type Part, trustIn } from "./index-input.ts";
-import { MementoMapError } from "../errors.ts";
-import { ioError } from "../files/io-error.ts";
+import { ioError, MementoMapError } from "../errors.ts";
 
 const SAMPLE_ROWS = 1000;
 

@@ -1,5 +1,5 @@
 import { createReadStream } from "node:fs";
-import { MementoMapError } from "../errors.ts";
+import { ioError, MementoMapError, systemCode } from "../errors.ts";
 import { wholeLines } from "../bytes/lines.ts";
 import {
   cutShort,
@@ -11,7 +11,6 @@ import {
 } from "./index-input.ts";
 import { containerRows } from "./container-rows.ts";
 import { decompressed } from "../files/decompress.ts";
-import { ioError, systemCode } from "../files/io-error.ts";
 
 const CHUNK_BYTES = 1 << 20;
 

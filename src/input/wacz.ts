@@ -1,11 +1,9 @@
 import { openPromise } from "yauzl";
 import type { Entry, ZipFile } from "yauzl";
-import { MementoMapError, quote } from "../errors.ts";
+import { ioError, MementoMapError, quote } from "../errors.ts";
 import type { FileSlice, IndexInput, OpenOptions } from "./index-input.ts";
-import { ioError } from "../files/io-error.ts";
 import { openCompressed } from "./file-inputs.ts";
-import type { PartLocation } from "./zipnum.ts";
-import { openZipNum } from "./zipnum.ts";
+import { openZipNum, type PartLocation } from "./zipnum.ts";
 
 const STORED = 0;
 const DEFLATED = 8;

@@ -1,7 +1,7 @@
 import { open, readdir, readFile, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { MementoMapError, quote } from "../errors.ts";
+import { ioError, MementoMapError, quote } from "../errors.ts";
 import { addDamage, type DamageLog } from "../bytes/damage.ts";
 import { type DetectedFormat, detectFormat, trustedFormat } from "./detect.ts";
 import { decompressed } from "../files/decompress.ts";
@@ -14,7 +14,6 @@ import {
   type Part,
   trustIn,
 } from "./index-input.ts";
-import { ioError } from "../files/io-error.ts";
 import { lineBatches } from "../bytes/lines.ts";
 import { ZIPNUM_JSON_LINE, ZIPNUM_META, ZIPNUM_TAB_LINE } from "./line-kind.ts";
 

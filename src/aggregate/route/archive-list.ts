@@ -2,10 +2,16 @@ import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bodyStart, type HttpClient } from "../../http/http-client.ts";
-import { internalFault, isMementoMapError, MementoMapError, quote } from "../../errors.ts";
+import {
+  foreseenError,
+  internalFault,
+  ioError,
+  isMementoMapError,
+  MementoMapError,
+  quote,
+} from "../../errors.ts";
 import { type Archive, parseArchiveList } from "./archive.ts";
 import { NodeClient } from "../../http/node-client.ts";
-import { foreseenError, ioError } from "../../files/io-error.ts";
 import type { ProxySettings } from "../../http/proxy.ts";
 import { interruptible } from "../../interruption.ts";
 import { type FileStamp, isSameStamp, stampIfThere } from "../../files/shared-files.ts";

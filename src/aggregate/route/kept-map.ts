@@ -1,6 +1,7 @@
 import { readFile, rm } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
-import { MementoMapError } from "../../errors.ts";
+import { foreseenError, ioError, MementoMapError } from "../../errors.ts";
+import { recognizeCompression } from "../../bytes/bytes.ts";
 import type { Archive } from "./archive.ts";
 import type { RoutedMap } from "./routed-map.ts";
 import { webAddress } from "../../publish/fetch/discover.ts";
@@ -13,7 +14,6 @@ import {
 } from "../../files/shared-files.ts";
 import { type FetchState, statePath } from "../../publish/fetch/download.ts";
 import { FreshMap, type FreshMapOptions } from "../../publish/fetch/fresh-map.ts";
-import { foreseenError, ioError } from "../../files/io-error.ts";
 import {
   extentOf,
   type MapExtent,
@@ -23,7 +23,6 @@ import {
 import { MAX_INDEX_BYTES, MemoryIndex } from "../../map/lookup/memory-index.ts";
 import { validateMap } from "../../map/validate.ts";
 import { decompressed } from "../../files/decompress.ts";
-import { recognizeCompression } from "../../bytes/bytes.ts";
 
 /** Where a map comes from, and the file it is in. */
 export interface MapPlace {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
-import { ioError, systemCode } from "../../files/io-error.ts";
+import { ioError, systemCode } from "../../errors.ts";
 import { removeAbandoned, temporaryPath } from "../../files/scratch.ts";
 import { type CachedAnswer, type CacheStore, decodeHead, encodeHead } from "./cache-store.ts";
 

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { BudgetCompaction } from "../../map/compact/budget/budget-compaction.ts";
 import type { Prior } from "../../map/compact/budget/prior.ts";
-import { formatCount, MementoMapError } from "../../errors.ts";
+import { formatCount, ioError, MementoMapError } from "../../errors.ts";
 import {
   type ChildrenFit,
   type DepthChildren,
@@ -12,7 +12,6 @@ import {
 } from "../../map/compact/fit.ts";
 import { readMisses, sourceChunks } from "../../map/compact/run/budget-files.ts";
 import { budgetKernels } from "../../map/compact/run/budget-kernels.ts";
-import { ioError } from "../../files/io-error.ts";
 import { withMapSources } from "../../map/lookup/open-map.ts";
 import { fitQuality } from "../../study/report/number-format.ts";
 import { readUkvs } from "../../ukvs/reader.ts";

@@ -1,7 +1,6 @@
 import { parseArgs, type ParseArgsConfig } from "node:util";
 import { readFileSync } from "node:fs";
-import { isMementoMapError, MementoMapError, quote } from "../../errors.ts";
-import { ioError } from "../../files/io-error.ts";
+import { ioError, isMementoMapError, MementoMapError, quote } from "../../errors.ts";
 
 /** An option of a command: a flag, unless it has a `value`. */
 export interface Option {

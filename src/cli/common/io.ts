@@ -1,7 +1,7 @@
 import type { Writable } from "node:stream";
 import type { Interrupt } from "../../interruption.ts";
 import type { Program } from "../../files/processes/supervisor.ts";
-import { foreseenError } from "../../files/io-error.ts";
+import { foreseenError } from "../../errors.ts";
 import { isClosedPipe } from "../../files/output-file.ts";
 import type { BlockSink } from "../../map/lookup/answer-lines.ts";
 

@@ -2,7 +2,7 @@ import { appendFileSync } from "node:fs";
 import { MementoMapError, quote } from "../../errors.ts";
 import type { OptionTable } from "./command-line.ts";
 import type { Io } from "./io.ts";
-import { outputError } from "../../files/io-error.ts";
+import { outputError } from "../../files/output-file.ts";
 import { guardOutputs } from "../../map/output/output-guard.ts";
 import { pathPrefix } from "../../http/target.ts";
 import { TrustedProxies } from "../../publish/serve/trusted-proxies.ts";

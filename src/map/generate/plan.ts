@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
 import { MAX_LINE_BYTES } from "../../bytes/lines.ts";
-import { MementoMapError, quote } from "../../errors.ts";
+import { ioError, MementoMapError, quote } from "../../errors.ts";
+import { recognizeCompression } from "../../bytes/bytes.ts";
 import type { Canonicalization, MapDescription } from "./generate-map.ts";
 import type { DamageLog } from "../../bytes/damage.ts";
 import {
@@ -16,8 +17,6 @@ import type { InputStreams } from "../../files/input-file.ts";
 import type { Interrupt } from "../../interruption.ts";
 import { mapHeadOf, refuseCut, refuseEmpty } from "../lookup/map-head.ts";
 import type { UkvsHeaders } from "../../ukvs/header.ts";
-import { recognizeCompression } from "../../bytes/bytes.ts";
-import { ioError } from "../../files/io-error.ts";
 import {
   compressedInput,
   decompressedHead,

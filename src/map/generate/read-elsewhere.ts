@@ -11,9 +11,8 @@ import type {
   ReadTask,
   RowFault,
 } from "../../input/index-input.ts";
-import { isMementoMapError, MementoMapError, quote } from "../../errors.ts";
+import { ioError, isMementoMapError, MementoMapError, quote, systemCode } from "../../errors.ts";
 import { addDamage, type DamageLog } from "../../bytes/damage.ts";
-import { ioError, systemCode } from "../../files/io-error.ts";
 import { RowLines } from "../../input/cdx.ts";
 
 /**

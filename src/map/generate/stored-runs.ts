@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync, writeSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { ioError } from "../../files/io-error.ts";
+import { ioError } from "../../errors.ts";
 import { mergedKeys, type RunIndex, RunReader, writeRun } from "./runs.ts";
 import { checkSignal, type Interrupt } from "../../interruption.ts";
 

@@ -5,7 +5,7 @@ import type { MapLookup } from "./lookup.ts";
 import { MapSearch } from "./map-search.ts";
 import { FileSource, type InputStreams, openInput } from "../../files/input-file.ts";
 import { recognizeCompression } from "../../bytes/bytes.ts";
-import { ioError } from "../../files/io-error.ts";
+import { ioError } from "../../errors.ts";
 import { withTempDir } from "../../files/scratch.ts";
 import type { Interrupt } from "../../interruption.ts";
 

@@ -2,7 +2,8 @@ import { fstatSync, type Stats } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
 import { dirname, resolve, sep } from "node:path";
 import { sniff } from "../../ukvs/sniff.ts";
-import { isMementoMapError, MementoMapError } from "../../errors.ts";
+import { ioError, isMementoMapError, MementoMapError, systemCode } from "../../errors.ts";
+import { missingFolder } from "../../files/output-file.ts";
 import { looksLikeHtml } from "../../bytes/bytes.ts";
 import {
   ACCESS_LOG_LINE,
@@ -14,7 +15,6 @@ import {
 import { mapHeadOf } from "../lookup/map-head.ts";
 import { rowLayout } from "../lookup/map-row.ts";
 import { decompressedHead, wholeLinesOf } from "../../input/file-inputs.ts";
-import { ioError, missingFolder, systemCode } from "../../files/io-error.ts";
 
 /** What a file is, by its first bytes. */
 export type FileKind =

@@ -4,10 +4,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { CachePolicyObject } from "http-cache-semantics";
 import { type DiscoveryMethod, refused } from "./discover.ts";
 import type { HttpClient, HttpResponse } from "../../http/http-client.ts";
-import { isMementoMapError, MementoMapError } from "../../errors.ts";
+import { ioError, isMementoMapError, MementoMapError, systemCode } from "../../errors.ts";
 import { isTemporary, pauseWithin, retryAfterMs } from "../../http/retry.ts";
 import { checkSignal, type Interrupt } from "../../interruption.ts";
-import { ioError, systemCode } from "../../files/io-error.ts";
 import { isPassingFault } from "../../http/network-failure.ts";
 import { readJson, writeJson } from "../../files/shared-files.ts";
 

@@ -1,5 +1,4 @@
-import { internalFault, MementoMapError } from "../../errors.ts";
-import { foreseenError } from "../../files/io-error.ts";
+import { foreseenError, internalFault, MementoMapError } from "../../errors.ts";
 import { fetchMap, type FetchMapOptions, type FetchResult } from "./fetch-map.ts";
 import { checkSignal } from "../../interruption.ts";
 

@@ -1,6 +1,7 @@
 import { createReadStream } from "node:fs";
 import { join } from "node:path";
 import { LF } from "../../bytes/bytes.ts";
+import { type Output, withOutput } from "../../files/output-file.ts";
 import { kindText, sniff } from "../../ukvs/sniff.ts";
 import { nextPage, pageVersion, refused } from "./discover.ts";
 import { mapHeadOf, type PageMark, pageMark, withoutPageMark } from "../../map/lookup/map-head.ts";
@@ -9,10 +10,8 @@ import { validateMap } from "../../map/validate.ts";
 import { formatHeaders, headerText, SizedHead, type UkvsHeaders } from "../../ukvs/header.ts";
 import { decompressed } from "../../files/decompress.ts";
 import { checkSignal, type Interrupt } from "../../interruption.ts";
-import { ioError, systemCode } from "../../files/io-error.ts";
-import { type Output, withOutput } from "../../files/output-file.ts";
+import { formatAmount, ioError, systemCode } from "../../errors.ts";
 import { download, type Download, type DownloadOptions } from "./download.ts";
-import { formatAmount } from "../../errors.ts";
 
 /** Headers are looked for in so much of the beginning. */
 const HEAD_BYTES = 256 * 1024;

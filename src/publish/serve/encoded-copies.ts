@@ -9,10 +9,9 @@ import * as zlib from "node:zlib";
 import { createWriteStream } from "node:fs";
 import { sourceChunks } from "../../bytes/byte-source.ts";
 import { FileSource } from "../../files/input-file.ts";
-import { systemCode } from "../../files/io-error.ts";
+import { MementoMapError, systemCode } from "../../errors.ts";
 import { type Encoding, etagOf, type Representation } from "../../http/send.ts";
 import { checkSignal } from "../../interruption.ts";
-import { MementoMapError } from "../../errors.ts";
 import { codingFor } from "../../files/compress.ts";
 
 /**

@@ -22,7 +22,7 @@ import {
 import type { EncodedCopies } from "./encoded-copies.ts";
 import { type MapGuardOptions, refuseShrunk } from "../../map/map-guard.ts";
 import { type FileStamp, isSameStamp, stampOf } from "../../files/shared-files.ts";
-import { foreseenError, ioError } from "../../files/io-error.ts";
+import { foreseenError, ioError } from "../../errors.ts";
 import type { Log } from "../../http/log.ts";
 
 /**

@@ -7,12 +7,17 @@ import { type MissList, readMissList } from "../budget/misses.ts";
 import type { Plan } from "../budget/plan.ts";
 import type { Prior } from "../budget/prior.ts";
 import { MAX_LINE_BYTES } from "../../../bytes/lines.ts";
-import { formatAmount, isMementoMapError, MementoMapError } from "../../../errors.ts";
+import {
+  formatAmount,
+  ioError,
+  isMementoMapError,
+  MementoMapError,
+  systemCode,
+} from "../../../errors.ts";
 import { MEMGATOR_LINE } from "../../../input/line-kind.ts";
 import { memgatorMisses } from "../../../input/memgator-holdings.ts";
 import { SizedHead } from "../../../ukvs/header.ts";
 import { type FileSource, openInput } from "../../../files/input-file.ts";
-import { ioError, systemCode } from "../../../files/io-error.ts";
 import { peekHead } from "../../../input/file-inputs.ts";
 import { type MapStreams, withMapSources } from "../../lookup/open-map.ts";
 import { HeadedGzip } from "../../../files/compress.ts";

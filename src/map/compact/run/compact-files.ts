@@ -3,19 +3,18 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { type HeadLines, newHeadLines, readHeaders } from "../compact-map.ts";
 import type { WeightOptions } from "../weight-policy.ts";
-import { isMementoMapError, MementoMapError } from "../../../errors.ts";
+import { ioError, isMementoMapError, MementoMapError } from "../../../errors.ts";
+import { CLOSE_PAREN, COMMA, compareRanges } from "../../../bytes/bytes.ts";
 import { wholeMapHeaders } from "../../lookup/map-head.ts";
 import { checkSize, refuseNoRecords, UkvsHeaders } from "../../../ukvs/header.ts";
 import { cutAfter, type FileSource, type InputStreams } from "../../../files/input-file.ts";
 import { checkSignal, type Interrupt } from "../../../interruption.ts";
-import { ioError } from "../../../files/io-error.ts";
 import { type MapOutput, withCanonicalMap } from "../../output/map-output.ts";
 import { withMapSources } from "../../lookup/open-map.ts";
 import { requiredFile } from "../../../files/package-file.ts";
 import { withTempDir } from "../../../files/scratch.ts";
 import { Thread } from "../../../threads/thread.ts";
 import { compactPart, type CompactResult, type CompactTask } from "./job.ts";
-import { CLOSE_PAREN, COMMA, compareRanges } from "../../../bytes/bytes.ts";
 
 export interface CompactFileOptions {
   readonly weights?: WeightOptions | undefined;

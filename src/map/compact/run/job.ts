@@ -5,10 +5,9 @@ import { hasPlainFields } from "../compact-map.ts";
 import { Compactor } from "../compactor.ts";
 import { MapLines } from "../map-lines.ts";
 import { type WeightOptions, WeightPolicy } from "../weight-policy.ts";
-import { MementoMapError } from "../../../errors.ts";
+import { ioError, MementoMapError, systemCode } from "../../../errors.ts";
 import type { Fields } from "../../../ukvs/header.ts";
 import { becameShorter } from "../../../files/input-file.ts";
-import { ioError, systemCode } from "../../../files/io-error.ts";
 import { ScratchSpill } from "../../../files/scratch.ts";
 import { CompactKernel } from "./compact-kernel.ts";
 
