@@ -140,7 +140,7 @@ export function ioError(error: unknown, path: string): MementoMapError {
 
 /**
  * {@link ioError} of a failed system call, an error of the package as it is, and undefined for any
- * other, which is a bug: for whoever goes on after what can go wrong on any machine.
+ * other, which is a bug: for callers that go on after faults that any machine can have.
  */
 export function foreseenError(error: unknown, path: string): MementoMapError | undefined {
   const isForeseen = isMementoMapError(error) || systemCode(error) !== undefined;

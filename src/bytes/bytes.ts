@@ -45,7 +45,7 @@ export function standsAt(bytes: Uint8Array, at: number, end: number, text: Uint8
   return true;
 }
 
-/** The offset of the first byte from `from` on that is no blank or control character; or `end`. */
+/** The offset of the first byte from `from` on that is neither a blank nor a control character; or `end`. */
 export function skipBlanks(bytes: Uint8Array, from: number, end: number): number {
   let at = from;
   while (at < end && bytes[at] <= SPACE) at++;
@@ -237,7 +237,7 @@ const HIGH_BITS = 0x80808080 | 0;
 
 /**
  * Whether all bytes are printable ASCII, tabs, and line ends LF or CRLF: text that needs no closer
- * look. False is no fault: the bytes may be UTF-8.
+ * look. False does not mean a fault: the bytes may be UTF-8.
  *
  * Looks at four bytes at a time, which is several times faster than one, because nearly all of them
  * are printable.

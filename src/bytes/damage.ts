@@ -1,15 +1,15 @@
-/** A stretch of an input that could not be read, and was passed over. */
+/** A stretch of an input that could not be read, and was skipped. */
 export interface Damage {
   readonly source: string;
   /** Where it begins: in the stored bytes, or for a record in the decompressed ones. */
   readonly offset: number;
-  /** How many of those bytes were passed over. */
+  /** How many of those bytes were skipped. */
   readonly bytes: number;
   /** What is wrong, and where. */
   readonly message: string;
 }
 
-/** What was passed over while reading; can be sent to another thread. */
+/** What was skipped while reading; can be sent to another thread. */
 export interface DamageLog {
   places: number;
   bytes: number;
@@ -31,7 +31,7 @@ export function addDamage(log: DamageLog, damage: Damage): void {
   if (log.first.length < NAMED_PLACES) log.first.push(damage);
 }
 
-/** Adds what was passed over later, or further on, to `total`. */
+/** Adds what was skipped later, or further on, to `total`. */
 export function addDamageLog(total: DamageLog, later: DamageLog): void {
   total.places += later.places;
   total.bytes += later.bytes;
@@ -41,7 +41,7 @@ export function addDamageLog(total: DamageLog, later: DamageLog): void {
 
 /*
  * Marks between the chunks of a stream that was put together from what is sound of a damaged file.
- * They are empty, so whoever does not look for them reads on as if they were not there.
+ * They are empty, so code that does not look for them is not affected.
  */
 
 /** A gzip member begins. */

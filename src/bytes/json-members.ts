@@ -110,7 +110,7 @@ export class JsonMembers {
 /**
  * The text of a JSON string whose inside is `bytes[start, end)`, without its escapes.
  *
- * What is no JSON is given back as it is: a walk over members does not validate them.
+ * What is not JSON is returned unchanged: a walk over members does not validate them.
  */
 export function unescapeJson(bytes: Uint8Array, start: number, end: number): string {
   const text = new TextDecoder().decode(bytes.subarray(start, end));

@@ -56,7 +56,7 @@ export interface HeadedCoding {
   encodeHead(head: Uint8Array): Uint8Array;
   /** Compresses what comes behind it. */
   readonly compressor: Compressor;
-  /** Told of every block that is given to the compressor. */
+  /** Takes every block that the compressor gets. */
   take(block: Uint8Array): void;
   /** What belongs behind all compressed data. */
   trailer(head: Uint8Array): Uint8Array;
@@ -110,7 +110,7 @@ export class HeadedGzip implements HeadedCoding {
 const MAX_RAW_BYTES = 2 ** 17;
 
 /** Zstandard: the head is a frame of its own, of raw blocks (RFC 8878, section 3.1.1). */
-export class HeadedZstd implements HeadedCoding {
+class HeadedZstd implements HeadedCoding {
   readonly compressor: Compressor;
 
   constructor(compressor: Compressor) {
@@ -147,7 +147,7 @@ const POLYNOMIAL = 0xedb88320;
  *
  * (The method is that of `crc32_combine` in zlib, which Node does not offer.)
  */
-export function combineCrc32(first: number, second: number, secondBytes: number): number {
+function combineCrc32(first: number, second: number, secondBytes: number): number {
   const powers = powersOfX();
   let shift = 0x80000000;
   // Each byte multiplies by x^8 = x^(2^3).

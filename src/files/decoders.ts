@@ -187,7 +187,7 @@ class FrameInput {
     }
   }
 
-  /** Ends a frame of so many bytes. */
+  /** Ends a frame of this many bytes. */
   endFrame(bytes: number): void {
     this.#dropBefore(bytes);
     const [first, ...others] = this.#given;
@@ -228,7 +228,7 @@ type Place = "frame" | "header" | "skippable" | "block" | "unknown";
  * Follows the frames of zstd data (RFC 8878), and refuses those that need more than 128 MiB to be
  * decoded: a decoder sets that much aside, and may copy all of it for every block.
  *
- * Whatever else is wrong, the decoder finds.
+ * The decoder finds all other faults.
  */
 export class ZstdWindowCheck {
   readonly #source: string;

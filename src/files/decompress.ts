@@ -23,7 +23,7 @@ export interface DecompressOptions {
    */
   readonly chunkBytes?: number | undefined;
   /**
-   * Set to pass over gzip members that are damaged, and to note them here; marks of `MEMBER` and
+   * Set to skip gzip members that are damaged, and to note them here; marks of `MEMBER` and
    * `GAP` are among the chunks then. zstd data that is damaged stays an error.
    */
   readonly damage?: DamageLog | undefined;

@@ -20,7 +20,7 @@ export type Member =
   | { readonly kind: "long"; readonly dataStart: number }
   /** One that the file ends in, and what is there of it. */
   | { readonly kind: "cut"; readonly bytes: Uint8Array }
-  /** What is none, and about how many bytes were inflated to learn that. */
+  /** What is not a member, and about how many bytes were inflated to learn that. */
   | { readonly kind: "broken"; readonly why: string; readonly tried: number };
 
 /** Reads the member at an offset, if it is no longer than a step. */
@@ -164,7 +164,7 @@ export class StoredWindow {
 }
 
 /** What came of a step. */
-export interface InflateStep {
+interface InflateStep {
   readonly chunks: readonly Uint8Array[];
   /** Stored bytes of the step that belong to the data; all of them unless it ends. */
   readonly used: number;
@@ -178,7 +178,7 @@ export interface InflateStep {
 export class SteppedInflate {
   readonly #decoder: InflateRaw = createInflateRaw({ chunkSize: 1 << 18 });
 
-  /** Takes stored bytes. Passes on the error of the decoder, which is of no use then. */
+  /** Takes stored bytes. Passes on the error of the decoder, which is useless then. */
   async take(bytes: Uint8Array): Promise<InflateStep> {
     const decoder = this.#decoder;
     const before = decoder.bytesWritten;

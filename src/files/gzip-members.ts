@@ -10,7 +10,7 @@ import {
 } from "./gzip-member.ts";
 import { systemCode } from "../errors.ts";
 
-/** Members of up to so many stored bytes are given whole or not at all. */
+/** Members of up to this many stored bytes are given whole or not at all. */
 const HELD_BYTES = 1 << 20;
 /** What they inflate to, at most, unless they were made to do harm. */
 const MAX_WITHHELD_BYTES = 1 << 26;
@@ -31,7 +31,7 @@ interface Fault {
 const NO_END = "it has no end";
 
 /**
- * Decodes the gzip members of a file, and passes over what is damaged: notes it, marks the gap, and
+ * Decodes the gzip members of a file, and skips what is damaged: notes it, marks the gap, and
  * goes on with the next member that can be read. Marks where members begin.
  *
  * A member of up to 1 MiB, as records of WARC files and blocks of indexes are, is given whole or not
@@ -152,7 +152,7 @@ async function* longMember(
   }
 }
 
-/** Zeros fill up a file; they are no reason to look for something between members. */
+/** Zeros fill up a file; nothing is looked for between them. */
 async function skipZeros(stored: StoredWindow, offset: number): Promise<number> {
   let at = offset;
   for (;;) {
@@ -219,7 +219,7 @@ export async function findMember(
   }
 }
 
-/** So many times the bytes of a file may be inflated in vain. */
+/** How many times the bytes of a file may be inflated in vain. */
 const TIMES = 16;
 /** What may be inflated in vain at first. */
 const ALLOWANCE = 1 << 24;
@@ -231,13 +231,13 @@ const TRY_BYTES = 1 << 12;
  * much of it was inflated, may begin every few bytes of a file that was made to do harm.
  *
  * What is damaged by accident stays far below the bound. Beyond it, what looks like a member is
- * passed over untried, until enough of the file has been passed.
+ * skipped untried, until enough of the file has been passed.
  */
 export class SearchEffort {
   /** Stored bytes that were inflated in vain. */
   spent = 0;
 
-  /** Notes a try in which so many stored bytes were inflated in vain. */
+  /** Notes a try in which this many stored bytes were inflated in vain. */
   spend(bytes: number): void {
     this.spent += Math.max(bytes, TRY_BYTES);
   }

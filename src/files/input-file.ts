@@ -45,15 +45,17 @@ export async function openInput(
   streams: InputStreams,
   options: InputOptions = {},
 ): Promise<Input> {
+  const input = (
+    name: string,
+    size: number | undefined,
+    stored: AsyncIterable<Uint8Array>,
+    close: () => Promise<void>,
+  ): Input => {
+    const chunks = decompressed(watched(stored, options), { ...options, source: name });
+    return { name, size, chunks, close };
+  };
   if (path === undefined || path === "-") {
-    const name = "stdin";
-    const stored = watched(streams.stdin, options);
-    return {
-      name,
-      size: undefined,
-      chunks: decompressed(stored, { ...options, source: name }),
-      close: () => Promise.resolve(),
-    };
+    return input("stdin", undefined, streams.stdin, () => Promise.resolve());
   }
   const isPipe = await stat(path).then(
     (found) => found.isFIFO(),
@@ -61,8 +63,7 @@ export async function openInput(
   );
   if (isPipe) {
     const pipe = openPipe(path);
-    const chunks = decompressed(watched(pipe.chunks(), options), { ...options, source: path });
-    return { name: path, size: undefined, chunks, close: () => pipe.close() };
+    return input(path, undefined, pipe.chunks(), () => pipe.close());
   }
   const file = await open(path, "r").catch((error: unknown) => {
     throw ioError(error, path);
@@ -74,13 +75,9 @@ export async function openInput(
       position: { source: path },
     });
   }
-  const reader = new FileReader(file, path, stats.isFile() ? stats.size : 0);
-  return {
-    name: path,
-    size: stats.isFile() ? stats.size : undefined,
-    chunks: decompressed(watched(reader.chunks(), options), { ...options, source: path }),
-    close: () => reader.close(),
-  };
+  const size = stats.isFile() ? stats.size : undefined;
+  const reader = new FileReader(file, path, size ?? 0);
+  return input(path, size, reader.chunks(), () => reader.close());
 }
 
 async function* watched(
@@ -221,7 +218,7 @@ export function becameShorter(source: string): MementoMapError {
 }
 
 /** A pipe with a name, such as what a shell makes of `<(command)`. */
-export interface NamedPipe {
+interface NamedPipe {
   chunks(): AsyncGenerator<Uint8Array, void, undefined>;
   close(): Promise<void>;
 }
@@ -232,7 +229,7 @@ export interface NamedPipe {
  *
  * @throws MM_IO
  */
-export function openPipe(path: string): NamedPipe {
+function openPipe(path: string): NamedPipe {
   const socket = connect(path);
   return {
     async *chunks() {

@@ -37,7 +37,7 @@ export interface OutputPlace {
   readonly path: string;
   /** Where in it the next byte belongs. */
   readonly offset: number;
-  /** Says that others have written so many bytes from `offset` on. */
+  /** Says that others have written this many bytes from `offset` on. */
   skip(bytes: number): void;
 }
 

@@ -119,7 +119,7 @@ const MAX_NAME_BYTES = 255 - 48;
 /**
  * A hidden name in the folder of `path`, for what will be renamed to it.
  *
- * Nobody else has it, but it is no secret: make the file or folder so that it must be new. It says
+ * Nobody else has it, but it is not secret: make the file or folder so that it must be new. It says
  * which process made it, so that {@link removeAbandoned} finds what a killed one left behind.
  */
 export function temporaryPath(path: string, ending: "tmp" | "lock" = "tmp"): string {
@@ -205,12 +205,12 @@ export function ownerMark(ending: "tmp" | "lock"): string {
 }
 
 /** Whether a name ends in a mark, or is one. */
-export function isMarked(name: string): boolean {
+function isMarked(name: string): boolean {
   return MARK.test(name);
 }
 
 /** Whether the end of a name is a mark, and nothing else. */
-export function isMark(end: string): boolean {
+function isMark(end: string): boolean {
   return MARK.exec(end)?.index === 0;
 }
 

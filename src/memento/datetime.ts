@@ -22,12 +22,12 @@ export const MONTHS: readonly string[] = [
   "Dec",
 ];
 /** As HTTP dates name them, beginning with the day that the first of January 1970 was. */
-export const WEEKDAYS: readonly string[] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
+const WEEKDAYS: readonly string[] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
 const DAYS_OF_MONTH = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const SECONDS_OF_DAY = 86_400;
 
-/** The datetime of a clock reading, or `undefined` where that is none: every month has its days. */
-export function tryDatetime(
+/** The datetime of a clock reading, or `undefined` where there is no such time: months have their own lengths. */
+function tryDatetime(
   year: number,
   month: number,
   day: number,
@@ -139,7 +139,7 @@ function clockOf(digits: string): string {
 }
 
 /** The place of its day in {@link WEEKDAYS}. */
-export function weekdayOf(datetime: number): number {
+function weekdayOf(datetime: number): number {
   return ((epochDays(datetime) % 7) + 7) % 7;
 }
 
@@ -210,7 +210,7 @@ export function parsePaddedDatetime(text: string): number {
 /**
  * Reads the `Accept-Datetime` header of a request to a TimeGate.
  *
- * @throws MM_BAD_INPUT for what is no datetime.
+ * @throws MM_BAD_INPUT for what is not a datetime.
  */
 export function parseAcceptDatetime(text: string): number {
   const datetime = tryParseDatetime(text);

@@ -39,8 +39,8 @@ type Place = "before" | "root" | "mementos" | "list" | "index" | "behind" | "ove
  * Reads a JSON TimeMap, as MemGator writes it and Time Travel did: `original_uri`, and
  * `mementos.list` of objects with `uri` and `datetime`; or `timemap_index`, which names pages.
  *
- * Other members are passed over. A document that follows is read as if it were part of the first. A list item that is no memento is a fault; what is no JSON ends the
- * reading with a fault. Needs no order of members; holds the mementos and one item.
+ * Other members are skipped. A document that follows is read as if it were part of the first. A list
+ * item that is not a memento is a fault; what is not JSON ends the reading with a fault. Needs no order of members; holds the mementos and one item.
  */
 export class JsonTimeMapReader extends FedReader {
   readonly #memento = new MementoObject();
@@ -101,11 +101,11 @@ export class JsonTimeMapReader extends FedReader {
     if (nameEnd === -1) return -1;
     let at = skipBlanks(bytes, nameEnd + 1, end);
     if (at === end) return -1;
-    this.feed.checkLength(at - start);
+    this.checkLength(at - start);
     if (bytes[at] !== COLON) return this.#fail(bytes, start, end);
     at = skipBlanks(bytes, at + 1, end);
     if (at === end) return -1;
-    this.feed.checkLength(at - start);
+    this.checkLength(at - start);
     const name = unescapeJson(bytes, start + 1, nameEnd);
     const inner = this.#placeIn(name, bytes[at]);
     if (inner !== undefined) {
@@ -113,7 +113,7 @@ export class JsonTimeMapReader extends FedReader {
       return at + 1;
     }
     const behind = valueEnd(bytes, view, at, end);
-    this.feed.checkLength(behind - start);
+    this.checkLength(behind - start);
     if (behind !== -1 && this.#place === "root") {
       takeMember(this.draft, name, tryParseJson(bytes, at, behind));
     }
@@ -135,7 +135,7 @@ export class JsonTimeMapReader extends FedReader {
       return at + 1;
     }
     const behind = valueEnd(bytes, view, at, end);
-    this.feed.checkLength(behind - at);
+    this.checkLength(behind - at);
     // A closing brace here would not end the list.
     if (behind === at) return this.#fail(bytes, at, end);
     if (behind === -1) return -1;
@@ -163,7 +163,7 @@ function tryParseJson(bytes: Uint8Array, start: number, end: number): unknown {
   try {
     return JSON.parse(new TextDecoder().decode(bytes.subarray(start, end)));
   } catch {
-    // A member that is no JSON says nothing; the walk finds out whether what follows can be read.
+    // A member that is not JSON says nothing; the walk finds out whether what follows can be read.
     return undefined;
   }
 }
@@ -197,7 +197,7 @@ export class CdxjTimeMapReader extends FedReader {
     for (;;) {
       const newline = bytes.indexOf(LF, start);
       if (newline === -1 || newline >= end) break;
-      this.feed.checkLength(newline - start);
+      this.checkLength(newline - start);
       this.#line(bytes, start, newline);
       start = newline + 1;
     }
@@ -271,7 +271,7 @@ const URL_NAME = ENCODER.encode("url");
 const TIMESTAMP = ENCODER.encode("timestamp");
 
 /** Reads the JSON object of a memento, or of a capture, without making strings where it can. */
-export class MementoObject {
+class MementoObject {
   /** What its URI is a part of. */
   uriBytes: Uint8Array = new Uint8Array(0);
   uriStart = 0;
@@ -319,7 +319,7 @@ export class MementoObject {
     return end > start;
   }
 
-  /** ipwb writes `"datetime"="…"`, which is no JSON. */
+  /** ipwb writes `"datetime"="…"`, which is not JSON. */
   #readLoosely(bytes: Uint8Array, start: number, end: number): boolean {
     const text = new TextDecoder().decode(bytes.subarray(start, end));
     const uri = /"uri"\s*[:=]\s*"([^"\\]+)"/.exec(text)?.[1];
@@ -337,7 +337,7 @@ export class MementoObject {
 }
 
 /** Takes a member of a JSON TimeMap, or of the `!meta` lines of one in CDXJ, if it is of use. */
-export function takeMember(draft: TimeMapDraft, name: string, value: unknown): void {
+function takeMember(draft: TimeMapDraft, name: string, value: unknown): void {
   if (name === "original_uri" && typeof value === "string") draft.takeOriginal(value);
   if (name === "timegate_uri" && typeof value === "string") draft.timegate ??= value;
   if (name === "self" && typeof value === "string") {

@@ -33,7 +33,7 @@ export interface WebLink {
 const ENCODER = new TextEncoder();
 
 /**
- * Reads a `Link` header, or several joined by commas. Lenient: what cannot be read is passed over.
+ * Reads a `Link` header, or several joined by commas. Lenient: what cannot be read is skipped.
  *
  * Linear time.
  */
@@ -71,14 +71,14 @@ function linkOf(scanner: LinkScanner, bytes: Uint8Array): WebLink {
   };
 }
 
-/** `UTF-8'en'%C2%A3%20rates`; undefined for other encodings and what is none of it. */
+/** `UTF-8'en'%C2%A3%20rates`; undefined for other encodings and other text. */
 function extendedText(value: string): string | undefined {
   const [, encoded] = /^utf-8'[a-z0-9-]*'(.+)$/i.exec(value) ?? [];
   if (encoded === undefined) return undefined;
   try {
     return decodeURIComponent(encoded);
   } catch {
-    // No UTF-8: the plain title is there for that.
+    // Not UTF-8: the plain title is there for that.
     return undefined;
   }
 }
@@ -92,7 +92,7 @@ const GREATER = 0x3e;
  * Finds the links of RFC 8288 in bytes: `<target>; name=value; name="value", …`.
  *
  * Lenient, because archives are: blanks, line ends and empty elements may stand anywhere between the
- * parts, a comma between links may be missing, junk behind a parameter is passed over. What cannot
+ * parts, a comma between links may be missing, junk behind a parameter is skipped. What cannot
  * be read as a link is one fault, up to the next comma or line end with `<` behind it. Makes no strings: all it
  * finds are offsets, valid until the next call. Linear time.
  */
@@ -100,7 +100,7 @@ export class LinkScanner {
   targetStart = 0;
   targetEnd = 0;
   parameterCount = 0;
-  /** Things that should have been links, and are none. */
+  /** Things that should have been links, and are not. */
   faults = 0;
   /** Where the first of them was, in the bytes of the call that found it; -1 if there was none. */
   faultStart = -1;
@@ -157,7 +157,7 @@ export class LinkScanner {
     }
   }
 
-  /** Passes over what is no link: to a `<` with a comma or line end before it, blanks aside. */
+  /** Skips what is not a link: to a `<` with a comma or line end before it, blanks aside. */
   #skipTo(bytes: Uint8Array, from: number, end: number): number {
     for (let at = from; at < end; at++) {
       const byte = bytes[at];

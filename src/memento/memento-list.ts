@@ -1,6 +1,6 @@
 import { COLON, copyRange, SLASH } from "../bytes/bytes.ts";
 
-/** Mementos by their place in an order. Whoever writes them asks for bytes, and makes no strings. */
+/** Mementos by their place in an order. Writers copy the bytes of URIs and make no strings. */
 export interface MementoSequence {
   readonly count: number;
   /** Whether every URI is printable ASCII without `"`, `<`, `>` and `\`, so needs no escaping. */
@@ -96,7 +96,7 @@ export class MementoList implements MementoSequence {
     return this.#datetimes[index];
   }
 
-  /** As text. Bytes of a URI that is no UTF-8 are percent-encoded: as text they would be others. */
+  /** As text. Bytes of a URI that is not UTF-8 are percent-encoded: decoding would change them. */
   uriAt(index: number): string {
     const bytes = this.#uris.subarray(this.#startAt(index), this.#ends[index]);
     if (this.#isPlain) return ONE_BYTE_DECODER.decode(bytes);

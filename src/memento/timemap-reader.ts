@@ -144,10 +144,10 @@ const RELATIONS: readonly (readonly [Word, number])[] = [
 /**
  * Reads a TimeMap in link-format (RFC 7089, RFC 8288), or the links of a `Link` header.
  *
- * Links of other relations are passed over. A memento without a datetime, and a link without a
+ * Links of other relations are skipped. A memento without a datetime, and a link without a
  * relation, are faults. Needs no order; holds the mementos and one link.
  */
-export class LinkTimeMapReader extends FedReader {
+class LinkTimeMapReader extends FedReader {
   readonly #scanner = new LinkScanner();
 
   constructor(limits: TimeMapLimits = {}) {
@@ -160,12 +160,12 @@ export class LinkTimeMapReader extends FedReader {
     for (;;) {
       const faults = scanner.faults;
       const behind = scanner.next(bytes, at, end, isLast);
-      this.feed.checkLength(scanner.longestFault);
+      this.checkLength(scanner.longestFault);
       for (let i = faults; i < scanner.faults; i++) {
         this.draft.addFault(bytes, scanner.faultStart, end);
       }
       if (behind === -1) return scanner.resumeAt;
-      this.feed.checkLength(behind - scanner.resumeAt);
+      this.checkLength(behind - scanner.resumeAt);
       this.#take(bytes, scanner.resumeAt, behind);
       at = behind;
     }
@@ -226,7 +226,7 @@ export class LinkTimeMapReader extends FedReader {
 }
 
 /** The media type without its parameters, in lower case. */
-export function mediaType(text: string): string {
+function mediaType(text: string): string {
   const semicolon = text.indexOf(";");
   return (semicolon === -1 ? text : text.slice(0, semicolon)).trim().toLowerCase();
 }

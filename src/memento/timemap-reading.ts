@@ -1,4 +1,4 @@
-import { SPACE } from "../bytes/bytes.ts";
+import { skipBlanks } from "../bytes/bytes.ts";
 import { MementoMapError } from "../errors.ts";
 import { carveBytes, MementoList } from "./memento-list.ts";
 
@@ -39,8 +39,8 @@ export interface TimeMapLimits {
   readonly maxLinkBytes?: number | undefined;
 }
 
-export const DEFAULT_MAX_MEMENTOS = 5_000_000;
-export const DEFAULT_MAX_LINK_BYTES: number = 64 * 1024;
+const DEFAULT_MAX_MEMENTOS = 5_000_000;
+const DEFAULT_MAX_LINK_BYTES: number = 64 * 1024;
 
 /** Takes the bytes of a TimeMap as they come, however they are cut. */
 export interface TimeMapReader {
@@ -80,7 +80,7 @@ export class TimeMapDraft {
 
   /** @throws MM_LIMIT for one too many. */
   addMemento(bytes: Uint8Array, start: number, end: number, datetime: number): void {
-    if (isBlank(bytes, start, end)) {
+    if (skipBlanks(bytes, start, end) >= end) {
       this.addFault(bytes, start, end);
       return;
     }
@@ -115,46 +115,39 @@ export class TimeMapDraft {
   }
 }
 
-/** Whether a URI is empty, which refers to the TimeMap itself, or only blanks. */
-function isBlank(bytes: Uint8Array, start: number, end: number): boolean {
-  let at = start;
-  while (at < end && bytes[at] <= SPACE) at++;
-  return at >= end;
-}
-
 /** With something held, below this it is not worth looking whether it is whole now. */
 const MIN_SCAN_BYTES = 1024;
 const NO_BYTES = new Uint8Array(0);
 
 /**
- * Reads what is whole in `bytes[0, end)`; returns the offset of what is not, and has to be given
- * again with more bytes behind it. With `isLast` there will be no more.
- */
-export type Scan = (bytes: Uint8Array, end: number, isLast: boolean) => number;
-
-/**
- * Joins chunks so that a scanner sees its links, lines or values whole, wherever chunks are cut.
+ * What readers of all formats have in common: chunks come in, and a draft is filled. Joins chunks so
+ * that `scan` sees its links, lines or values whole, wherever chunks are cut.
  *
  * Holds one of them, or 1 KiB. Bytes that were not whole are scanned again only when there are twice
  * as many: time is linear also for chunks of a single byte.
  */
-export class ByteFeed {
-  readonly #scan: Scan;
+export abstract class FedReader implements TimeMapReader {
+  protected readonly draft: TimeMapDraft;
   readonly #maxBytes: number;
   #held: Uint8Array = NO_BYTES;
   #length = 0;
   #scanAt = 0;
 
-  /** @param maxBytes of one link, line or value. */
-  constructor(scan: Scan, maxBytes: number) {
-    this.#scan = scan;
-    this.#maxBytes = maxBytes;
+  constructor(limits: TimeMapLimits) {
+    this.draft = new TimeMapDraft(limits);
+    this.#maxBytes = limits.maxLinkBytes ?? DEFAULT_MAX_LINK_BYTES;
   }
+
+  /**
+   * Reads what is whole in `bytes[0, end)`; returns the offset of what is not, and has to be given
+   * again with more bytes behind it. With `isLast` there will be no more.
+   */
+  protected abstract scan(bytes: Uint8Array, end: number, isLast: boolean): number;
 
   /** @throws MM_LIMIT for a link, line or value that is too long, and what the scanner throws. */
   write(chunk: Uint8Array): void {
     if (this.#length === 0) {
-      this.#keepFrom(chunk, chunk.length, this.#scan(chunk, chunk.length, false));
+      this.#keepFrom(chunk, chunk.length, this.scan(chunk, chunk.length, false));
       return;
     }
     const length = this.#length + chunk.length;
@@ -166,19 +159,20 @@ export class ByteFeed {
     this.#held.set(chunk, this.#length);
     this.#length = length;
     if (length >= this.#scanAt) {
-      this.#keepFrom(this.#held, length, this.#scan(this.#held, length, false));
+      this.#keepFrom(this.#held, length, this.scan(this.#held, length, false));
     }
   }
 
   /** Scans what is left. Throws as `write` does. */
-  end(): void {
+  end(): TimeMapReading {
     // What was not worth a scan yet may be too long all the same.
     if (this.#length > this.#maxBytes) {
-      this.#keepFrom(this.#held, this.#length, this.#scan(this.#held, this.#length, false));
+      this.#keepFrom(this.#held, this.#length, this.scan(this.#held, this.#length, false));
     }
     const rest = this.#length;
     this.#length = 0;
-    this.#scan(this.#held, rest, true);
+    this.scan(this.#held, rest, true);
+    return this.draft.reading();
   }
 
   /**
@@ -186,7 +180,7 @@ export class ByteFeed {
    *
    * @throws MM_LIMIT when it is too long.
    */
-  checkLength(length: number): void {
+  protected checkLength(length: number): void {
     if (length <= this.#maxBytes) return;
     throw new MementoMapError(
       "MM_LIMIT",
@@ -208,32 +202,6 @@ export class ByteFeed {
     }
     this.#scanAt = Math.max(MIN_SCAN_BYTES, rest * 2);
   }
-}
-
-/** What readers of all formats have in common: chunks come in, and a draft is filled. */
-export abstract class FedReader implements TimeMapReader {
-  protected readonly draft: TimeMapDraft;
-  protected readonly feed: ByteFeed;
-
-  constructor(limits: TimeMapLimits) {
-    this.draft = new TimeMapDraft(limits);
-    this.feed = new ByteFeed(
-      (bytes, end, isLast) => this.scan(bytes, end, isLast),
-      limits.maxLinkBytes ?? DEFAULT_MAX_LINK_BYTES,
-    );
-  }
-
-  write(chunk: Uint8Array): void {
-    this.feed.write(chunk);
-  }
-
-  end(): TimeMapReading {
-    this.feed.end();
-    return this.draft.reading();
-  }
-
-  /** As `Scan` of the feed. */
-  protected abstract scan(bytes: Uint8Array, end: number, isLast: boolean): number;
 }
 
 /**

@@ -39,14 +39,7 @@ export function writeTimeMap(
   document: TimeMapDocument,
   format: TimeMapFormat,
 ): Generator<Uint8Array, void, undefined> {
-  switch (format) {
-    case "link":
-      return linkTimeMap(document);
-    case "json":
-      return jsonTimeMap(document);
-    case "cdxj":
-      return cdxjTimeMap(document);
-  }
+  return WRITERS[format].timeMap(document);
 }
 
 /**
@@ -59,30 +52,29 @@ export function describeMemento(
   format: TimeMapFormat,
   closest: number,
 ): Uint8Array {
-  switch (format) {
-    case "link":
-      return linkDescription(document, closest);
-    case "json":
-      return jsonDescription(document, closest);
-    case "cdxj":
-      return cdxjDescription(document, closest);
-  }
+  return WRITERS[format].description(document, closest);
 }
+
+const WRITERS = {
+  link: { timeMap: linkTimeMap, description: linkDescription },
+  json: { timeMap: jsonTimeMap, description: jsonDescription },
+  cdxj: { timeMap: cdxjTimeMap, description: cdxjDescription },
+};
 
 const BLOCK_BYTES = 64 * 1024;
 /** What the last text of a block is expected to have beyond it. */
 const SPARE_BYTES = 1024;
 const NO_BYTES = new Uint8Array(0);
-/** A UTF-16 unit takes so many bytes of UTF-8 at most. */
+/** The most bytes of UTF-8 that a UTF-16 unit takes. */
 const MAX_BYTES_OF_UNIT = 3;
 const ENCODER = new TextEncoder();
 
 /**
  * Gathers what is written in blocks of about 64 KiB.
  *
- * Whoever writes bytes itself asks for room first, writes into `bytes` from `at`, and sets `at`.
+ * To write bytes directly, reserve room first, write into `bytes` from `at`, and set `at`.
  */
-export class BlockWriter {
+class BlockWriter {
   bytes: Uint8Array<ArrayBuffer> = NO_BYTES;
   at = 0;
   #nextCapacity: number;
@@ -97,7 +89,7 @@ export class BlockWriter {
     return this.at >= BLOCK_BYTES;
   }
 
-  /** Makes room for so many bytes. */
+  /** Makes room for this many bytes. */
   reserve(length: number): void {
     const needed = this.at + length;
     if (needed <= this.bytes.length) return;
@@ -137,7 +129,7 @@ const ESCAPES: readonly (Uint8Array | undefined)[] = Array.from({ length: 256 },
 );
 
 /** Writes a TimeMap in link-format, in blocks; see `writeTimeMap`. */
-export function* linkTimeMap(document: TimeMapDocument): Generator<Uint8Array, void, undefined> {
+function* linkTimeMap(document: TimeMapDocument): Generator<Uint8Array, void, undefined> {
   const { mementos, paging, original } = document;
   const { start, end } = writtenRange(document);
   const out = new BlockWriter(2048 + original.length * 8 + (end - start) * 256);
@@ -167,7 +159,7 @@ export function linkDescription(document: TimeMapDocument, closest: number): Uin
   const out = new BlockWriter(4096);
   out.text(link(document.original, 'rel="original"'));
   for (const { index, rels } of landmarks(document.mementos.count, closest)) {
-    // The closest is no relation that is registered: it is what the description is of.
+    // "closest" is not a registered relation: it is what the description is of.
     const registered = rels.filter((rel) => rel !== "closest");
     writeMemento(out, document, index, registered);
   }
@@ -263,7 +255,7 @@ const ITEM_BYTES: number =
   ITEM_OPEN.length + RFC_3339_BYTES + ITEM_URI.length + 2 + ITEM_END.length + 2;
 
 /** Writes a TimeMap in JSON, in blocks; see `writeTimeMap`. */
-export function* jsonTimeMap(document: TimeMapDocument): Generator<Uint8Array, void, undefined> {
+function* jsonTimeMap(document: TimeMapDocument): Generator<Uint8Array, void, undefined> {
   const { mementos, paging, original } = document;
   const { start, end } = writtenRange(document);
   const out = new BlockWriter(2048 + original.length * 8 + (end - start) * 256);
@@ -288,7 +280,7 @@ export function* jsonTimeMap(document: TimeMapDocument): Generator<Uint8Array, v
 }
 
 /** Writes the mementos around a moment, in JSON, in a block. */
-export function jsonDescription(document: TimeMapDocument, closest: number): Uint8Array {
+function jsonDescription(document: TimeMapDocument, closest: number): Uint8Array {
   const marks = landmarkText(document, landmarks(document.mementos.count, closest));
   return ENCODER.encode(
     `{\n  "original_uri": ${quoted(document.original)},\n  "mementos": {\n${marks}\n  },\n${relatedText(document)}`,
@@ -296,7 +288,7 @@ export function jsonDescription(document: TimeMapDocument, closest: number): Uin
 }
 
 /** The prev and next pages, as the JSON of a member. */
-export function pagesMember(
+function pagesMember(
   document: TimeMapDocument,
   paging: TimeMapPaging,
   current: number,
@@ -312,13 +304,13 @@ export function pagesMember(
   return pages;
 }
 
-export interface PageObject {
+interface PageObject {
   readonly from: string;
   readonly until: string;
   readonly uri: string;
 }
 
-export function pageObject({ from, until, uri }: PageEntry): PageObject {
+function pageObject({ from, until, uri }: PageEntry): PageObject {
   return { from: formatRfc3339(from), until: formatRfc3339(until), uri };
 }
 
@@ -386,7 +378,7 @@ const LINE_BYTES: number =
 const CONTEXT = '!context ["https://oduwsdl.github.io/contexts/memento"]\n';
 
 /** Writes a TimeMap in CDXJ, in blocks; see `writeTimeMap`. */
-export function* cdxjTimeMap(document: TimeMapDocument): Generator<Uint8Array, void, undefined> {
+function* cdxjTimeMap(document: TimeMapDocument): Generator<Uint8Array, void, undefined> {
   const { mementos, paging, original } = document;
   const { start, end } = writtenRange(document);
   const out = new BlockWriter(2048 + original.length * 8 + (end - start) * 256);
@@ -411,7 +403,7 @@ export function* cdxjTimeMap(document: TimeMapDocument): Generator<Uint8Array, v
 }
 
 /** Writes the mementos around a moment, in CDXJ, in a block. */
-export function cdxjDescription(document: TimeMapDocument, closest: number): Uint8Array {
+function cdxjDescription(document: TimeMapDocument, closest: number): Uint8Array {
   let text = CONTEXT + headers(document);
   for (const { index, rels } of landmarks(document.mementos.count, closest)) {
     text += line(document, index, rels);

@@ -15,7 +15,7 @@ const MAX_PORT = 65_535;
  * a key is of use only if it equals the one in a CDX file. Two of them deserve a word:
  * - `dns:` and other URIs without a host stay as they are (`dns:example.com`). Java tools write
  *   `com,example)`, which no URI of a web page must share, and which has no path.
- * - `filedesc…` is the first line of an ARC file and is not a URI; it is left alone.
+ * - `filedesc…` is the first line of an ARC file and is not a URI; it stays as it is.
  */
 export function canonicalSurt(uri: string): string {
   if (uri === "") return NOTHING;
@@ -116,7 +116,7 @@ function before(text: string, mark: string): string {
   return at === -1 ? text : text.slice(0, at);
 }
 
-/** A port that is no number stays as text: another URI must not get this key. */
+/** A port that is not a number stays as text: another URI must not get this key. */
 function canonicalPort(scheme: string, port: string): string {
   if (port === "") return "";
   const number = /^\d+$/.test(port) ? Number(port) : Infinity;
@@ -148,7 +148,7 @@ function canonicalQuery(rawQuery: string): string {
  * An empty segment is a segment until the end: `/a//../b` is `/a/b`. A `..` with nothing before it
  * stays, as in every CDX file, and the next `..` takes it away. The result starts with a slash.
  */
-export function normalizePath(path: string): string {
+function normalizePath(path: string): string {
   const kept: string[] = [];
   const segments = path.split("/");
   for (let i = 1; i < segments.length; i++) {
@@ -166,7 +166,7 @@ export function normalizePath(path: string): string {
  * Orders the parameters of a query by name, then by value; a name alone comes before the same name
  * with an empty value. Expects escaped ASCII, whose code unit order is byte order.
  */
-export function sortQuery(query: string): string {
+function sortQuery(query: string): string {
   return query.includes("&") ? query.split("&").sort(compareParameters).join("&") : query;
 }
 
@@ -197,7 +197,7 @@ const ASP_NET_ID = /[0-9a-z]{24}\)/y;
 const ASP_NET_LABELLED_ID = /[a-z]\([0-9a-z]{24}\)/y;
 
 /** Removes ASP.NET session segments, `/(S(…))/` and `/(…)/`, in front of an `.aspx` page. */
-export function stripPathSessionIds(path: string): string {
+function stripPathSessionIds(path: string): string {
   if (!path.includes(ASPX) || !path.includes("/(")) return path;
   return stripLastSegment(stripLastSegment(path, labelledSegmentEnd), plainSegmentEnd);
 }
@@ -248,7 +248,7 @@ function stripLastSegment(path: string, segmentEnd: SegmentEnd): string {
 }
 
 /** Removes the session parameters of Java, PHP, ASP and ColdFusion, and a bare `sid`. */
-export function stripQuerySessionIds(query: string): string {
+function stripQuerySessionIds(query: string): string {
   let rest = query;
   if (!rest.includes("id")) return rest;
   rest = stripLastParameter(rest, "jsessionid=", SESSION_VALUE);

@@ -104,7 +104,7 @@ const LEFT_TO_RIGHT = /[\p{L}\p{Mc}\p{Nl}]/u;
  * The ASCII form of a host name, or undefined where IDNA forbids a label: one that is empty, too
  * long, mixes writing directions, or has a prohibited character.
  */
-export function hostToAscii(host: string): string | undefined {
+function hostToAscii(host: string): string | undefined {
   if (host === "") return "";
   const labels = host.split(LABEL_SEPARATOR);
   const isRooted = labels.length > 1 && labels[labels.length - 1] === "";
@@ -180,7 +180,7 @@ const INITIAL_BIAS = 72;
 const INITIAL_N = 0x80;
 
 /** The punycode of a text, without the `xn--`. Quadratic time: for labels, not for long texts. */
-export function encodePunycode(text: string): string {
+function encodePunycode(text: string): string {
   const codePoints = Array.from(text, (character) => character.codePointAt(0) ?? 0);
   const basic = codePoints.filter((codePoint) => codePoint < INITIAL_N);
   let output = String.fromCharCode(...basic);

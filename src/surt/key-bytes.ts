@@ -166,7 +166,7 @@ export function hasForeignHost(bytes: Uint8Array, start: number, hostEnd: number
 }
 
 /**
- * The URI of a SURT in whatever dialect: with a scheme, as Heritrix has it, with a comma behind the
+ * The URI of a SURT in any dialect: with a scheme, as Heritrix has it, with a comma behind the
  * host, in upper case. Of it `surt()` makes one of ours. Linear time.
  */
 export function uriOfSurt(bytes: Uint8Array, start: number, end: number): Uint8Array {

@@ -38,7 +38,7 @@ export function uriKey(uri: string): string {
 }
 
 /** The key of a SURT with its query, or undefined if it has none. */
-export function surtQueryKey(surt: string): string | undefined {
+function surtQueryKey(surt: string): string | undefined {
   return queryStart(surt) < surt.length ? safe(surt) : undefined;
 }
 
@@ -234,7 +234,7 @@ function ownHostEnd(key: string): number {
  * The key as version 0.1 wrote it: with `*` in place of `%2a`, except for labels and segments that
  * are nothing else. The key itself where there is no difference.
  */
-export function keyWithRawStars(key: string): string {
+function keyWithRawStars(key: string): string {
   return key.replace(/%2a/g, (escaped: string, at: number) =>
     isSegment(key, at, at + escaped.length) ? escaped : "*",
   );

@@ -38,7 +38,7 @@ export function escapeOnce(bytes: string): string {
   return bytes.replace(/[\u0000-\u0020\u007f-\u00ff#%]/g, escapeByte);
 }
 
-/** Escapes blanks, control characters and bytes beyond ASCII, and leaves existing escapes alone. */
+/** Escapes blanks, control characters and bytes beyond ASCII, and keeps existing escapes. */
 export function escapeUnprintable(bytes: string): string {
   // oxlint-disable-next-line no-control-regex -- control characters are what must be escaped
   return bytes.replace(/[\u0000-\u0020\u007f-\u00ff]/g, escapeByte);

@@ -101,7 +101,7 @@ function lowerCaseTable(accepted: RegExp, except: string = ""): Uint8Array {
  * other URI, or when the target has less room than the URI has bytes; then what was written is of
  * no use. A SURT of a plain URI is never longer than the URI.
  */
-export function plainSurt(
+function plainSurt(
   source: Uint8Array,
   start: number,
   end: number,
@@ -319,7 +319,7 @@ const copy = new Uint8Array(MAX_LENGTH);
  * `sortQuery`. Returns false, with the bytes untouched, for a query that may hold a session id, or
  * has more parameters or bytes than the scratch space.
  */
-export function sortQueryBytes(bytes: Uint8Array, start: number, end: number): boolean {
+function sortQueryBytes(bytes: Uint8Array, start: number, end: number): boolean {
   let count = 0;
   starts[0] = start;
   for (let i = start; i < end; i++) {

@@ -36,7 +36,7 @@ export type ResponseMessage =
   | { readonly id: number; readonly error: SentError };
 
 /** An error as it crosses a thread boundary, where classes are lost. */
-export interface SentError {
+interface SentError {
   readonly code: ErrorCode | undefined;
   readonly message: string;
   readonly stack: string | undefined;

@@ -93,7 +93,7 @@ export function startWorker(module: URL, data: unknown): Worker {
   }
 }
 
-/** Whether threads that read so many files keep all cores busy, so that nothing else is free to help. */
+/** Whether threads that read this many files keep all cores busy, so that nothing else is free to help. */
 export function keepCoresBusy(threads: number, files: number): boolean {
   return threads >= availableParallelism() && files >= threads;
 }

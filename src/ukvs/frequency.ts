@@ -49,13 +49,10 @@ export function parseFrequency(text: string): Frequency {
   const [, mementoDigits, mementoSuffix, originalDigits, originalSuffix] = match;
   const mementos = readCount(mementoDigits, mementoSuffix);
   const originals = readCount(originalDigits, originalSuffix);
-  return {
-    ...(mementos === undefined ? {} : { mementos }),
-    ...(originals === undefined ? {} : { originals }),
-  };
+  return frequencyOf(mementos, originals);
 }
 
-/** As `parseFrequency`, with `undefined` for text that is no frequency. */
+/** As `parseFrequency`, with `undefined` for text that is not a frequency. */
 export function tryParseFrequency(text: string): Frequency | undefined {
   try {
     return parseFrequency(text);
@@ -87,6 +84,10 @@ export function formatFrequency(frequency: Frequency): string {
 export function addFrequencies(a: Frequency, b: Frequency): Frequency {
   const mementos = addCounts(a.mementos, b.mementos);
   const originals = addCounts(a.originals, b.originals);
+  return frequencyOf(mementos, originals);
+}
+
+function frequencyOf(mementos: Count | undefined, originals: Count | undefined): Frequency {
   return {
     ...(mementos === undefined ? {} : { mementos }),
     ...(originals === undefined ? {} : { originals }),
@@ -99,7 +100,7 @@ export function isPresent(frequency: Frequency): boolean {
 }
 
 /** The error for a sum that no longer fits a number. */
-export function countOverflow(): MementoMapError {
+function countOverflow(): MementoMapError {
   return new MementoMapError(
     "MM_LIMIT",
     `a sum of counts exceeds ${Number.MAX_SAFE_INTEGER}, the largest exact integer`,
@@ -258,10 +259,7 @@ export class FrequencySum {
   toFrequency(): Frequency {
     const mementos = countOf(this.#mementos, this.#mementoBits);
     const originals = countOf(this.#originals, this.#originalBits);
-    return {
-      ...(mementos === undefined ? {} : { mementos }),
-      ...(originals === undefined ? {} : { originals }),
-    };
+    return frequencyOf(mementos, originals);
   }
 
   /**
@@ -325,7 +323,7 @@ export class FrequencySum {
 
 /**
  * Whether the frequency written in `bytes` from `start` to `end` says absent: its memento count is
- * 0, whatever its bound and whatever it says of originals. Text that is no frequency is not zero.
+ * 0, whatever its bound and whatever it says of originals. Text that is not a frequency is not zero.
  */
 export function frequencyIsZero(bytes: Uint8Array, start: number, end: number): boolean {
   let at = start;
@@ -348,7 +346,7 @@ function readDigits(bytes: Uint8Array, start: number, end: number): number {
   return value;
 }
 
-/** The value of a count with its suffix; 0 for one that is unknown; -1 for what is no count. */
+/** The value of a count with its suffix; 0 for one that is unknown; -1 for what is not a count. */
 function readCountBytes(bytes: Uint8Array, start: number, end: number, bits: number): number {
   if (bits === UNKNOWN) return 0;
   return readDigits(bytes, start, bits === EXACT ? end : end - 1);

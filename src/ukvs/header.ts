@@ -257,7 +257,7 @@ function parseEither(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Strict JSON is the common case and much the faster reader; its complaint is of no use here.
+    // Strict JSON is the common case and much the faster reader; its error says nothing of use here.
     // The JSON5 reader prints a warning for a line separator that is not escaped.
     return JSON5.parse(text.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029"));
   }

@@ -9,7 +9,13 @@ import {
   TAB,
 } from "../bytes/bytes.ts";
 import { type LineBatch, lineBatches, lineBytes, type LineOptions } from "../bytes/lines.ts";
-import { isMementoMapError, MementoMapError, type Position, quote } from "../errors.ts";
+import {
+  type ErrorCode,
+  isMementoMapError,
+  MementoMapError,
+  type Position,
+  quote,
+} from "../errors.ts";
 import {
   columnsEnd,
   compareColumns,
@@ -56,10 +62,10 @@ export interface RecordBatch {
 const LENIENT_DECODER = new TextDecoder();
 
 /**
- * Finds the columns of record lines, and refuses lines that are no text. Keeps the offsets of one
+ * Finds the columns of record lines, and refuses lines that are not text. Keeps the offsets of one
  * batch, in arrays that it uses again.
  */
-export class RecordIndex {
+class RecordIndex {
   readonly #keyCount: number;
   readonly #hasValues: boolean;
   readonly #source: string;
@@ -76,7 +82,7 @@ export class RecordIndex {
   /**
    * The records on the lines of a batch from line `from` of it on, without blank lines.
    *
-   * @throws MementoMapError `MM_BAD_LINE` for lines that are no text or lack columns,
+   * @throws MementoMapError `MM_BAD_LINE` for lines that are not text or lack columns,
    *   `MM_BAD_HEADER` for header lines.
    */
   records(lines: LineBatch, from: number): RecordBatch {
@@ -98,9 +104,15 @@ export class RecordIndex {
       while (keyEnd < end && bytes[keyEnd] > SPACE) keyEnd++;
 
       const first = bytes[start];
-      if (startsHeader(first)) throw this.#lateHeader(bytes, start, end, firstLine + i);
+      if (startsHeader(first)) {
+        const message = `header after the first record: ${shown(bytes, start, end)}; headers come first`;
+        throw this.#fault("MM_BAD_HEADER", firstLine + i, message);
+      }
       let tupleEnd = keyEnd;
-      if (first === QUOTE && this.#isMap) throw this.#quotedKey(bytes, start, end, firstLine + i);
+      if (first === QUOTE && this.#isMap) {
+        const message = `the key is quoted, which keys of a map never are: ${shown(bytes, start, end)}`;
+        throw this.#fault("MM_BAD_KEY", firstLine + i, message);
+      }
       if (first === QUOTE || !simpleKeys) {
         keyEnd = columnsEnd(bytes, start, end, 1);
         tupleEnd = columnsEnd(bytes, start, end, this.#keyCount);
@@ -112,7 +124,8 @@ export class RecordIndex {
         first === OPEN_BRACE ||
         (this.#hasValues && restStart === end)
       ) {
-        throw this.#missingColumns(bytes, start, end, firstLine + i);
+        const fault = isBlank(first) ? "the line begins with a blank" : "columns are missing";
+        throw this.#fault("MM_BAD_LINE", firstLine + i, `${fault}: ${shown(bytes, start, end)}`);
       }
       keyStarts[count] = start;
       keyEnds[count] = keyEnd;
@@ -126,11 +139,15 @@ export class RecordIndex {
   }
 
   #checkText(bytes: Uint8Array, start: number, end: number, line: number): void {
+    const looksBinary = (fault: string, cause?: unknown): MementoMapError => {
+      const message = `the line looks binary: ${fault}: ${shown(bytes, start, end)}`;
+      return this.#fault("MM_BAD_LINE", line, message, cause);
+    };
     let isAscii = true;
     for (let at = start; at < end; at++) {
       const byte = bytes[at];
       if ((byte < SPACE && byte !== TAB) || byte === DELETE) {
-        throw this.#looksBinary(bytes, start, end, line);
+        throw looksBinary("it holds a control character");
       }
       if (byte > DELETE) isAscii = false;
     }
@@ -138,46 +155,12 @@ export class RecordIndex {
     try {
       STRICT_DECODER.decode(bytes.subarray(start, end));
     } catch (error) {
-      throw this.#looksBinary(bytes, start, end, line, error);
+      throw looksBinary("it is not UTF-8", error);
     }
   }
 
-  #looksBinary(
-    bytes: Uint8Array,
-    start: number,
-    end: number,
-    line: number,
-    cause?: unknown,
-  ): MementoMapError {
-    const fault = cause === undefined ? "it holds a control character" : "it is not UTF-8";
-    return new MementoMapError(
-      "MM_BAD_LINE",
-      `the line looks binary: ${fault}: ${shown(bytes, start, end)}`,
-      { position: { source: this.#source, line }, cause },
-    );
-  }
-
-  #lateHeader(bytes: Uint8Array, start: number, end: number, line: number): MementoMapError {
-    return new MementoMapError(
-      "MM_BAD_HEADER",
-      `header after the first record: ${shown(bytes, start, end)}; headers come first`,
-      { position: { source: this.#source, line } },
-    );
-  }
-
-  #quotedKey(bytes: Uint8Array, start: number, end: number, line: number): MementoMapError {
-    return new MementoMapError(
-      "MM_BAD_KEY",
-      `the key is quoted, which keys of a map never are: ${shown(bytes, start, end)}`,
-      { position: { source: this.#source, line } },
-    );
-  }
-
-  #missingColumns(bytes: Uint8Array, start: number, end: number, line: number): MementoMapError {
-    const fault = isBlank(bytes[start]) ? "the line begins with a blank" : "columns are missing";
-    return new MementoMapError("MM_BAD_LINE", `${fault}: ${shown(bytes, start, end)}`, {
-      position: { source: this.#source, line },
-    });
+  #fault(code: ErrorCode, line: number, message: string, cause?: unknown): MementoMapError {
+    return new MementoMapError(code, message, { position: { source: this.#source, line }, cause });
   }
 }
 
@@ -225,7 +208,7 @@ const STRICT_DECODER = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }
  * Opens a file: reads its headers and leaves its records to be read once, as `batches()` or as
  * `records()`. Holds one chunk. Close the reader if neither is read.
  *
- * @throws MementoMapError `MM_BAD_HEADER`, `MM_BAD_LINE` if the input is no text, `MM_BAD_INPUT` if
+ * @throws MementoMapError `MM_BAD_HEADER`, `MM_BAD_LINE` if the input is not text, `MM_BAD_INPUT` if
  *   it is a web page, an index or a WARC file, `MM_LIMIT` for a line longer than `maxLineBytes`.
  */
 export async function readUkvs(

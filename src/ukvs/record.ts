@@ -17,7 +17,7 @@ const NONE = "-";
 const COLUMN = /"[^"\\]*(?:\\.[^"\\]*)*"(?=[ \t]|$)|[^ \t"][^ \t]*/y;
 const BLANKS = /[ \t]*/y;
 
-/** C0 controls but for the tab, and DEL; not the C1 controls, which are no ASCII. */
+/** C0 controls but for the tab, and DEL; not the C1 controls, which are not ASCII. */
 const CONTROL = /[^\P{Cc}\t\u0080-\u009F]/u;
 
 /** What a plain column may not hold, or not begin with. */
@@ -95,7 +95,7 @@ function formatColumn(text: string): string {
 /**
  * What a column says, quoted or not.
  *
- * @throws MementoMapError `MM_BAD_LINE` for a quoted column that is no JSON string.
+ * @throws MementoMapError `MM_BAD_LINE` for a quoted column that is not a JSON string.
  */
 export function parseColumn(text: string): string {
   if (!text.startsWith('"')) return text;
@@ -136,7 +136,7 @@ export function isBlank(byte: number): boolean {
   return byte === SPACE || byte === TAB;
 }
 
-/** The offset of the first byte from `at` on that is no blank, or `end`. */
+/** The offset of the first byte from `at` on that is not a blank, or `end`. */
 export function skipBlanks(bytes: Uint8Array, at: number, end: number): number {
   let next = at;
   while (next < end && isBlank(bytes[next])) next++;
@@ -146,7 +146,7 @@ export function skipBlanks(bytes: Uint8Array, at: number, end: number): number {
 /**
  * The offset after the column that starts at `start`; a quoted column may hold blanks.
  *
- * A quote that is never closed takes the rest of the line, which then reads as no JSON string.
+ * A quote that is never closed takes the rest of the line, which is then not a JSON string.
  */
 export function columnEnd(bytes: Uint8Array, start: number, end: number): number {
   let at = start;
@@ -197,7 +197,7 @@ export function compareColumns(
 
 const DECODER = new TextDecoder();
 
-/** How key tuples are compared in a file of so many key fields. */
+/** How key tuples are compared in a file with this number of key fields. */
 export function keyComparison(keyCount: number): typeof compareRanges {
   return keyCount === 1 ? compareRanges : compareColumns;
 }
@@ -298,7 +298,7 @@ export function formatDatetimeKey(range: DatetimeRange): string {
 /**
  * Whether a range holds a time of 14 digits.
  *
- * @throws MementoMapError `MM_BAD_KEY` if `datetime14` is no such time.
+ * @throws MementoMapError `MM_BAD_KEY` if `datetime14` is not such a time.
  */
 export function covers(range: DatetimeRange, datetime14: string): boolean {
   if (datetime14.length !== MAX_LENGTH) throw badKey(datetime14, "expected YYYYMMDDhhmmss");

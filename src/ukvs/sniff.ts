@@ -25,7 +25,7 @@ export function sniff(start: Uint8Array): Kind {
     : "other";
 }
 
-/** What is said of something that is no map. */
+/** What messages call a body of this kind. */
 export function kindText(kind: Kind): string {
   const texts: Record<Kind, string> = {
     map: "a map",

@@ -29,7 +29,7 @@ export interface WriteUkvsOptions {
   readonly checkOrder?: boolean;
 }
 
-export const DEFAULT_BLOCK_BYTES: number = 256 * 1024;
+const DEFAULT_BLOCK_BYTES: number = 256 * 1024;
 
 const ENCODER = new TextEncoder();
 

@@ -302,7 +302,7 @@ type Handle = { close?(): void } | undefined;
 
 type Send = (message: InternalMessage, handle?: Handle, ...more: unknown[]) => boolean;
 
-export interface LostConnectionsOptions {
+interface LostConnectionsOptions {
   /** How long a worker may take to confirm a connection. */
   readonly longestMs: number;
   /** Whether all workers have been told to end: nobody takes a connection that one gives back. */
@@ -319,7 +319,7 @@ export interface LostConnectionsOptions {
  * no other: it counts as stuck. This goes by messages that Node does not document: should they change,
  * it does nothing.
  */
-export function closeLostConnections(worker: Worker, options: LostConnectionsOptions): void {
+function closeLostConnections(worker: Worker, options: LostConnectionsOptions): void {
   const child = worker.process;
   const sent = new Map<number, Handle>();
   let timer: NodeJS.Timeout | undefined;
