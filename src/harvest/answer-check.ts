@@ -13,7 +13,7 @@ import {
 import { type PoliteClient, startOf } from "./polite-client.ts";
 
 /** What to do with an answer. */
-export type Verdict =
+type Verdict =
   /** It has all rows there are. */
   | { readonly is: "whole" }
   /** Some may be missing; these windows together have all. */
@@ -105,7 +105,7 @@ async function askForRow(client: PoliteClient, url: string): Promise<RowPlace | 
 }
 
 /** A row of an index as far as its place among the others goes. */
-export interface RowPlace {
+interface RowPlace {
   readonly key: string;
   /** Fourteen digits. */
   readonly datetime: string;
@@ -178,13 +178,13 @@ export function placeOf(line: string): RowPlace | undefined {
 }
 
 /** The order of an index. */
-export function comparePlaces(a: RowPlace, b: RowPlace): number {
+function comparePlaces(a: RowPlace, b: RowPlace): number {
   if (a.key !== b.key) return a.key < b.key ? -1 : 1;
   return a.datetime < b.datetime ? -1 : a.datetime > b.datetime ? 1 : 0;
 }
 
 /** Whether these are the same row; an array may have a comma or bracket around it, and one may be cut. */
-export function isSameRow(a: RowPlace, b: RowPlace): boolean {
+function isSameRow(a: RowPlace, b: RowPlace): boolean {
   const [one, other] = [a, b].map(({ line }) => line.replace(/^\s*\[?\s*|[\s,\]]*$/g, ""));
   return one.startsWith(other) || other.startsWith(one);
 }
@@ -209,12 +209,12 @@ export function isRoundCount(count: number): boolean {
 }
 
 /** Whether to find out if an answer has all rows. */
-export function needsCheck(count: number, limit: number): boolean {
+function needsCheck(count: number, limit: number): boolean {
   return count === limit || count >= MANY_ROWS || isRoundCount(count);
 }
 
 /** Whether an answer has all the rows there are. */
-export type Completeness = "whole" | "cut" | "unknown";
+type Completeness = "whole" | "cut" | "unknown";
 
 /**
  * Compares the end of an answer with the row that the server calls the last.
@@ -222,7 +222,7 @@ export type Completeness = "whole" | "cut" | "unknown";
  * A server that does not know how to give its rows in reverse gives the first one again: then
  * nothing is known.
  */
-export function completeness(rows: AnswerRows, lastOfAll: RowPlace | undefined): Completeness {
+function completeness(rows: AnswerRows, lastOfAll: RowPlace | undefined): Completeness {
   const { first, last } = rows;
   if (first === undefined || last === undefined || lastOfAll === undefined) return "unknown";
   if (comparePlaces(first, last) >= 0) return "unknown"; // not sorted, or one place only

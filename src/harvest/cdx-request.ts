@@ -46,7 +46,7 @@ export type CdxCursor =
  * More rows than any server sends. Without a limit some stop at one of their own (pywb at 100,000)
  * and do not say so.
  */
-export const NO_LIMIT = 1_000_000_000;
+const NO_LIMIT = 1_000_000_000;
 
 /**
  * The request that finds out how a server pages; see {@link cursorOfProbe}.
@@ -174,7 +174,7 @@ function endless(key: string, source: string): MementoMapError {
 }
 
 /** What ends an answer that is not the last. */
-export interface ResumeEnd {
+interface ResumeEnd {
   readonly key: string;
   /** Characters of the answer that are not of the index. */
   readonly length: number;

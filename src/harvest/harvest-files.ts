@@ -21,7 +21,7 @@ export function harvestName(questions: readonly unknown[]): string {
 }
 
 /** How a harvest is stored while it is under way. */
-export interface HarvestPlan<T extends HarvestNote> {
+interface HarvestPlan<T extends HarvestNote> {
   /** The note of a harvest that begins. */
   readonly start: T;
   /** Whether a value that was read has all that `T` has. */

@@ -119,7 +119,7 @@ function tooMany(source: string, searches: number): MementoMapError {
 }
 
 /** A capture that a full-text search found. */
-export interface FoundCapture {
+interface FoundCapture {
   readonly uri: string;
   /** Fourteen digits. */
   readonly date: string;
@@ -130,7 +130,7 @@ export interface FoundCapture {
 }
 
 /** What to search for. */
-export interface TextSearch {
+interface TextSearch {
   readonly word: string;
   readonly maxItems: number;
   readonly from?: string | undefined;
@@ -155,7 +155,7 @@ export function searchUrl(api: string, { word, maxItems, from, to }: TextSearch)
 }
 
 /** What an answer tells of. */
-export interface SearchAnswer {
+interface SearchAnswer {
   readonly captures: readonly FoundCapture[];
   /** Items without a URI or a datetime that is of use. */
   readonly leftOut: number;
@@ -291,7 +291,7 @@ interface SearchState extends HarvestNote {
 }
 
 /** What a search gave. */
-export interface SearchYield {
+interface SearchYield {
   /** The word that was searched for. */
   readonly word: string;
   /** Words that are new. */
@@ -306,7 +306,7 @@ export interface SearchYield {
  * What a sample has found so far, and the words that it has learnt: a line of `FILE.part.words` for
  * each search, an array in JSON of the word and of those learnt by it.
  */
-export class SearchStore {
+class SearchStore {
   readonly #files: HarvestFiles<SearchState>;
   readonly #part: PartFile;
   readonly #words: PartFile;

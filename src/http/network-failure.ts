@@ -3,7 +3,7 @@ import { isMementoMapError, MementoMapError } from "../errors.ts";
 import { PROXY_ERROR_CODE, PROXY_REFUSAL_CODE } from "./proxy.ts";
 
 /** What went wrong, in words and in kind. */
-export interface NetworkFailure {
+interface NetworkFailure {
   readonly error: MementoMapError;
   readonly reason: FailureReason;
 }

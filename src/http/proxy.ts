@@ -212,7 +212,7 @@ export const PROXY_ERROR_CODE = "ERR_PROXY";
 export const PROXY_REFUSAL_CODE = "ERR_PROXY_REFUSAL";
 
 /** An error of the proxy itself. */
-export function proxyError({ name }: Proxy, message: string, cause?: unknown): Error {
+function proxyError({ name }: Proxy, message: string, cause?: unknown): Error {
   const error = new Error(`the proxy ${name} ${message}`, { cause });
   return Object.assign(error, { code: PROXY_ERROR_CODE });
 }

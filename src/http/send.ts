@@ -177,10 +177,7 @@ export function versionOf(etag: string): string {
 export type Outcome = "send" | "not-modified" | "precondition-failed";
 
 /** The part asked for: `[start, end)`; the whole; or none that exists. */
-export type RangeOutcome =
-  | { readonly start: number; readonly end: number }
-  | "whole"
-  | "unsatisfiable";
+type RangeOutcome = { readonly start: number; readonly end: number } | "whole" | "unsatisfiable";
 
 /**
  * Judges the conditions of a GET or HEAD in the order of RFC 9110, section 13.2.2.

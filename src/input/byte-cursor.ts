@@ -222,7 +222,7 @@ function headerFields(lines: readonly string[]): Pick<HeaderBlock, "firstLine" |
 const MAX_HTTP_HEADER_BYTES = 1 << 18;
 
 /** What the head of a stored HTTP response says; an empty text stands for nothing. */
-export interface HttpHead {
+interface HttpHead {
   /** Whether there is a response line. */
   readonly isHttp: boolean;
   readonly status: string;

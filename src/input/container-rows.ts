@@ -13,11 +13,14 @@ import { RowLines } from "./cdx.ts";
 import { LF } from "../bytes/bytes.ts";
 import { wholeLines } from "../bytes/lines.ts";
 
-export interface ContainerOptions {
+interface ContainerOptions {
   /** Named in errors. */
   readonly source: string;
   readonly maxLineBytes: number;
-  /** Which archive to take from inputs that tell of several: logs and TimeMaps of aggregators. */
+  /**
+   * Which archive to take from inputs that name several, logs and TimeMaps of aggregators: of the
+   * latter, mementos whose address has this in its host or path.
+   */
   readonly archive?: string | undefined;
   /** Set to skip what is damaged, and to note it here. */
   readonly damage?: DamageLog | undefined;
@@ -38,9 +41,7 @@ export function containerRows(
   if (container === "arc") return arcRows(chunks, source, damage);
   if (damage === undefined) return textRows(chunks, format, options);
   const isOfLines = container === undefined || container === "json-lines";
-  const sound = isOfLines
-    ? uncutLines(chunks, { ...options, damage })
-    : unbroken(chunks, source, damage);
+  const sound = isOfLines ? uncutLines(chunks, options, damage) : unbroken(chunks, source, damage);
   return textRows(sound, format, options);
 }
 
@@ -56,12 +57,6 @@ function textRows(
   return cdxJsonRows(text, { ...options, isArray: container === "json-array" });
 }
 
-export interface TimeMapOptions {
-  readonly source: string;
-  /** Take only mementos whose address has this in its host or path; for TimeMaps of aggregators. */
-  readonly archive?: string | undefined;
-}
-
 /**
  * Reads TimeMaps, in link format (RFC 7089), JSON or CDXJ as MemGator writes them, as lines of
  * `ROW_LINE_COLUMNS`: one for each memento, with the original URI.
@@ -71,9 +66,9 @@ export interface TimeMapOptions {
  * @throws MM_BAD_INPUT where there is no original, or there are two, or something is not a memento;
  *   MM_LIMIT for more than 5 million mementos.
  */
-export async function* timeMapRows(
+async function* timeMapRows(
   chunks: AsyncIterable<Uint8Array>,
-  { source, archive }: TimeMapOptions,
+  { source, archive }: ContainerOptions,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const { original, otherOriginal, mementos, faults, firstFault } = await readTimeMap(
     chunks,
@@ -126,7 +121,7 @@ async function readTimeMap(
  *
  * @throws MM_BAD_INPUT at a gap.
  */
-export async function* unbroken(
+async function* unbroken(
   chunks: AsyncIterable<Uint8Array>,
   source: string,
   damage: DamageLog,
@@ -142,12 +137,6 @@ export async function* unbroken(
   }
 }
 
-export interface UncutLinesOptions {
-  readonly source: string;
-  readonly maxLineBytes: number;
-  readonly damage: DamageLog;
-}
-
 /**
  * The whole lines of a stream with gaps, without what gaps have left of a line: that is counted as
  * cut. Holds one chunk and the longest line.
@@ -157,9 +146,10 @@ export interface UncutLinesOptions {
  *
  * @throws MM_LIMIT for a line longer than `maxLineBytes`.
  */
-export async function* uncutLines(
+async function* uncutLines(
   chunks: AsyncIterable<Uint8Array>,
-  { source, maxLineBytes, damage }: UncutLinesOptions,
+  { source, maxLineBytes }: ContainerOptions,
+  damage: DamageLog,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const stretches = new Stretches(chunks, damage);
   try {

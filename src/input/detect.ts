@@ -50,7 +50,7 @@ export const KEY_TRUST = ["auto", "column", "uri"] as const;
 export type KeyTrust = (typeof KEY_TRUST)[number];
 
 /** What lines have to be made from before they can be read; see `containerRows`. */
-export type Container = "warc" | "arc" | "timemap" | "memgator-log" | "json-array" | "json-lines";
+type Container = "warc" | "arc" | "timemap" | "memgator-log" | "json-array" | "json-lines";
 
 interface FormatTraits {
   /** Set where rows are not lines of the input itself. */
@@ -337,7 +337,7 @@ export function trustedFormat(
  * Whether the key column of an index can be trusted: no row of a sample of whole lines disagrees.
  * Looks at up to 256 rows, evenly spread over the sample.
  */
-export function keysAgree(format: DetectedFormat, sample: Uint8Array): boolean {
+function keysAgree(format: DetectedFormat, sample: Uint8Array): boolean {
   const check = new KeyCheck(format);
   const starts: number[] = [];
   for (let at = markLength(sample); at < sample.length; at = lineEnd(sample, at) + 1)

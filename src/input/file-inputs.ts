@@ -86,7 +86,7 @@ async function sampleLines(path: string, size: number): Promise<Uint8Array> {
 }
 
 /** A file that is read from start to end: compressed, or a container such as WARC. */
-export interface WholeFile {
+interface WholeFile {
   readonly path: string;
   readonly source: string;
   readonly size: number;
@@ -212,7 +212,7 @@ export async function openStream(path: string, options: OpenOptions): Promise<In
   });
 }
 
-export interface StreamOptions extends Pick<OpenOptions, "maxLineBytes" | "archive" | "damage"> {
+interface StreamOptions extends Pick<OpenOptions, "maxLineBytes" | "archive" | "damage"> {
   /** Decompressed. */
   readonly chunks: AsyncIterable<Uint8Array>;
   /** Stored bytes that were read and not reported yet. */
@@ -255,13 +255,13 @@ export function wholeLinesOf(head: Uint8Array): Uint8Array {
 const BLOCK_BYTES = 1 << 22;
 
 /** Whole lines in a buffer of their own, which can be moved to another thread. */
-export interface LineBlock {
+interface LineBlock {
   readonly buffer: ArrayBuffer;
   readonly length: number;
 }
 
 /** Gathers chunks into large blocks of whole lines; the last line may lack its end. */
-export async function* lineBlocks(
+async function* lineBlocks(
   chunks: AsyncIterable<Uint8Array>,
   maxLineBytes: number,
 ): AsyncGenerator<LineBlock, void, undefined> {

@@ -2,7 +2,7 @@ import { lineBatches } from "../bytes/lines.ts";
 import { MementoMapError, quote } from "../errors.ts";
 import { MemgatorLog, type MemgatorOutcome } from "./memgator-log.ts";
 
-export interface MemgatorHoldingsOptions {
+interface MemgatorHoldingsOptions {
   /** The id of the archive to tell about; needed where a log has several. */
   readonly archive?: string | undefined;
   readonly source: string;

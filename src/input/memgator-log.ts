@@ -21,7 +21,7 @@ export interface OpenAnswers {
 }
 
 /** Told of everything a log says, also where it is not certain which URI it is about. */
-export interface MemgatorWatcher {
+interface MemgatorWatcher {
   /** Somebody asked for the mementos of a URI. */
   asked?(uri: string): void;
   /** An archive answered. */

@@ -61,11 +61,7 @@ async function openPath(path: string, options: OpenOptions): Promise<IndexInput[
   const stats = await stat(path).catch((error: unknown) => {
     throw ioError(error, path);
   });
-  if (stats.isDirectory()) {
-    return openFolder(path, (file, size, isCluster) =>
-      isCluster ? openCluster(file, options) : openFile(file, size, options),
-    );
-  }
+  if (stats.isDirectory()) return openFolder(path, options);
   if (!stats.isFile()) return [await openStream(path, options)];
   return openFile(path, stats.size, options);
 }
@@ -139,21 +135,19 @@ interface FoundFile {
   readonly kind: Kind;
 }
 
-/** Opens a file of a folder; the index of a ZipNum cluster is known by its name. */
-export type OpenFile = (path: string, size: number, isCluster: boolean) => Promise<IndexInput[]>;
-
 /**
  * Opens what a folder holds: its ZipNum clusters, or its other index files, and its WARC, ARC and
  * WACZ files. Sub-folders are not looked into, but for those of a collection of pywb.
  *
  * @throws MM_BAD_INPUT where there is nothing to read, or a cluster and another index, MM_IO
  */
-export async function openFolder(folder: string, openFile: OpenFile): Promise<IndexInput[]> {
+async function openFolder(folder: string, options: OpenOptions): Promise<IndexInput[]> {
   const read = await folderToRead(folder);
   const files = await indexFiles(read);
   const inputs: IndexInput[] = [];
-  for (const { path, size, kind } of files) {
-    if (kind === "cluster") inputs.push(...(await openFile(path, size, true)));
+  for (const { path, kind } of files) {
+    // The index of a cluster is known by its name.
+    if (kind === "cluster") inputs.push(...(await openCluster(path, options)));
   }
   const parts = new Set(inputs.map((input) => basename(input.source)));
   const others = files.filter(({ path, kind }) => kind !== "cluster" && !parts.has(basename(path)));
@@ -165,7 +159,7 @@ export async function openFolder(folder: string, openFile: OpenFile): Promise<In
   const other = cluster === undefined ? of("wacz") : of("index", "wacz");
   const first = cluster ?? of("index");
   if (first !== undefined && other !== undefined) throw ambiguous(read, first, other);
-  for (const { path, size } of others) inputs.push(...(await openFile(path, size, false)));
+  for (const { path, size } of others) inputs.push(...(await openFile(path, size, options)));
   return inputs;
 }
 
@@ -191,7 +185,7 @@ export async function folderToRead(folder: string): Promise<string> {
  *
  * @throws MM_BAD_INPUT
  */
-export function refuseMixture(folder: string, inputs: readonly IndexInput[]): void {
+function refuseMixture(folder: string, inputs: readonly IndexInput[]): void {
   const records = inputs.find(holdsRecords);
   const index = inputs.find((input) => !holdsRecords(input) && !input.source.includes(".wacz"));
   if (records === undefined || index === undefined) return;
@@ -247,7 +241,7 @@ function byCodeUnits(a: string, b: string): number {
 }
 
 /** What a path that was given stands for. */
-export interface GivenInputs {
+interface GivenInputs {
   readonly path: string;
   readonly inputs: readonly IndexInput[];
 }
@@ -260,7 +254,7 @@ const RECORDS_NAME = /[^\s"/\\]+\.w?arc(?:\.gz|\.zst)?(?=["\s]|$)/g;
  *
  * @throws MM_USAGE
  */
-export async function refuseSameFiles(given: readonly GivenInputs[]): Promise<void> {
+async function refuseSameFiles(given: readonly GivenInputs[]): Promise<void> {
   const known = new Map<string, { readonly name: string; readonly at: number }>();
   for (const [at, { path, inputs }] of given.entries()) {
     for (const name of new Set([path, ...inputs.map(({ source }) => source)])) {
@@ -295,7 +289,7 @@ export function holdsRecords({ format }: IndexInput): boolean {
  * The base names of files of records that indexes name. Reads the indexes, but only if there are
  * files of records too.
  */
-export async function indexedFiles(inputs: readonly IndexInput[]): Promise<ReadonlySet<string>> {
+async function indexedFiles(inputs: readonly IndexInput[]): Promise<ReadonlySet<string>> {
   const wanted = new Set(inputs.filter(holdsRecords).map(({ source }) => basename(source)));
   const named = new Set<string>();
   for (const input of inputs) {
@@ -336,10 +330,7 @@ async function addNamed(
  * Joins all MemGator logs into one input, because the same URI is asked for in many of them, and
  * its mementos must not be added up. Other inputs stay as they are.
  */
-export function joinMemgatorLogs(
-  inputs: readonly IndexInput[],
-  options: OpenOptions,
-): IndexInput[] {
+function joinMemgatorLogs(inputs: readonly IndexInput[], options: OpenOptions): IndexInput[] {
   const logs = inputs.filter((input) => input.format.container === "memgator-log");
   const files = logs.filter((input) => input.source !== "stdin");
   if (logs.length < 2 || files.length < logs.length) return [...inputs];

@@ -63,7 +63,7 @@ const COLUMN_NAMES = {
 type Columns = Partial<Record<keyof RowText, string>>;
 
 /** A Parquet index that is open. */
-export interface ParquetFile {
+interface ParquetFile {
   readonly path: string;
   readonly buffer: AsyncBuffer;
   readonly metadata: FileMetaData;

@@ -158,7 +158,7 @@ function placed(error: unknown, number: number): unknown {
 }
 
 /** Whether a line begins a record, and could hardly be in one. */
-export type StartsRecord = (line: string, isAfterBlank: boolean) => boolean;
+type StartsRecord = (line: string, isAfterBlank: boolean) => boolean;
 
 /** Longer than any line with which a record begins. */
 const MAX_LINE_BYTES = 1 << 16;
@@ -171,7 +171,7 @@ const decoder = new TextDecoder("latin1");
  *
  * @param afterBlank whether the line that comes first stands behind a blank one.
  */
-export async function seekRecord(
+async function seekRecord(
   cursor: ByteCursor,
   startsRecord: StartsRecord,
   afterBlank: boolean,
@@ -192,10 +192,7 @@ export async function seekRecord(
 }
 
 /** Whether a record can end here: before a blank line, a record, a mark or the end of the stream. */
-export async function isRecordEnd(
-  cursor: ByteCursor,
-  startsRecord: StartsRecord,
-): Promise<boolean> {
+async function isRecordEnd(cursor: ByteCursor, startsRecord: StartsRecord): Promise<boolean> {
   const bytes = await cursor.readThrough(LF, MAX_LINE_BYTES);
   const line = lineText(bytes);
   if (line !== "" && !startsRecord(line, true)) return false;
@@ -207,7 +204,7 @@ export async function isRecordEnd(
  * Marks where a gzip member begins with a record. Archives write each record as a member, so such a
  * record is found even if the one before it is broken or states a false length.
  */
-export async function* markedRecords(
+async function* markedRecords(
   chunks: AsyncIterable<Uint8Array>,
   startsRecord: StartsRecord,
 ): AsyncGenerator<Uint8Array, void, undefined> {

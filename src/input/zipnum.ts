@@ -32,7 +32,7 @@ export interface PartLocation {
 }
 
 /** Finds the file of a part by the name that the index has for it. */
-export type LocatePart = (name: string | undefined) => Promise<PartLocation>;
+type LocatePart = (name: string | undefined) => Promise<PartLocation>;
 
 interface ClusterPart {
   readonly location: PartLocation;
@@ -239,7 +239,7 @@ async function readLocations(folder: string, stem: string): Promise<Map<string, 
 }
 
 /** A gzip member of a ZipNum cluster, as its index describes it. */
-export interface ZipNumBlock {
+interface ZipNumBlock {
   /** How its first line begins: key and datetime. */
   readonly firstKey: string;
   /** The name of the file it is in; undefined where the index has one file only. */
