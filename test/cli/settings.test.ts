@@ -80,7 +80,7 @@ describe("settings", () => {
     [{ "page-size": [3] }, {}, /"page-size" is \[3\]; write a string or a number/],
     [{ "page-size": 0 }, {}, /settings.json: page-size: not a whole number from 1 up: "0"/],
     [[], {}, /settings are an object/],
-    ["{", {}, /this is no JSON/],
+    ["{", {}, /this is not JSON/],
     [undefined, { MEMENTOMAP_PAGE_SIZE: "x" }, /MEMENTOMAP_PAGE_SIZE: not a whole number/],
     [undefined, { MEMENTOMAP_MONITOR: "1" }, /MEMENTOMAP_MONITOR is "1"; write true or false/],
     [undefined, { MEMENTOMAP_CONFIG: "/nowhere.json" }, /no such file/],

@@ -13,7 +13,7 @@ import {
   stampOf,
 } from "../../files/shared-files.ts";
 import { type FetchState, statePath } from "../../publish/fetch/download.ts";
-import { FreshMap, type FreshMapOptions } from "../../publish/fetch/fresh-map.ts";
+import { FreshMap, type FreshMapOptions } from "../../publish/fetch/fetch-map.ts";
 import {
   extentOf,
   type MapExtent,

@@ -1,6 +1,6 @@
 import { isWorkerProcess } from "../../files/processes/worker-link.ts";
 import { withTempDir } from "../../files/scratch.ts";
-import { AGGREGATE_OPTIONS, routeWishes } from "../common/aggregate-options.ts";
+import { AGGREGATE_OPTIONS, routePreferences } from "../common/aggregate-options.ts";
 import {
   defaultWorkers,
   serveAggregator,
@@ -113,7 +113,7 @@ async function aggregateOnce(
   try {
     if (!values["no-routing"]) await within(values.timeout, setUp.open.keeper.fetched());
     const { aggregator } = setUp.open;
-    const request = { ...routeWishes(values), uri: original, signal: io.interrupt.signal };
+    const request = { ...routePreferences(values), uri: original, signal: io.interrupt.signal };
     const aggregation = await (datetime === undefined
       ? aggregator.timeMap(request)
       : aggregator.timeGate({ ...request, datetime }));

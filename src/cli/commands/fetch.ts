@@ -201,7 +201,7 @@ async function lookUpRemotely(asked: Asked, io: Io): Promise<ExitCode> {
 }
 
 function clientFor({ address, "allow-private": allowsPrivate }: Asked, { env }: Io): NodeClient {
-  if (!URL.canParse(address)) throw usage("fetch", `${quote(address)} is no web address`);
+  if (!URL.canParse(address)) throw usage("fetch", `${quote(address)} is not a web address`);
   const proxies = ProxySettings.of(env);
   return new NodeClient({ trustedOrigins: [new URL(address).origin], allowsPrivate, proxies });
 }

@@ -238,7 +238,7 @@ function showGenerateSummary(io: Io, summary: GenerateSummary, ms: number, isJso
     ...some("    counted once", summary.duplicates, "the same URI and time as another"),
     ...(rekeyed.length > 0
       ? some(
-          "    keyed anew",
+          "    keyed again",
           counts.keyedByUri,
           `key columns differ from the URIs, ${named(rekeyed)}`,
         )
@@ -252,7 +252,7 @@ function showGenerateSummary(io: Io, summary: GenerateSummary, ms: number, isJso
   ]);
 }
 
-/** Names the first places that were passed over: what is missing should not go unnoticed. */
+/** Names the first places that were skipped: what is missing should not go unnoticed. */
 function showDamages(io: Io, { counts, damages }: GenerateSummary): void {
   for (const { source, message, bytes } of damages) {
     const skipped = bytes === 0 ? "" : `; ${formatCount(bytes)} bytes skipped`;

@@ -33,7 +33,7 @@ how far above the URI that key is (0: the URI itself). Where no key covers the
 URI it is absent, and the last three are -.
 
 A few URIs are searched in the file, which is not read whole. For --batch the
-map is held in memory. Blank lines of a batch are passed over.
+map is held in memory. Blank lines of a batch are skipped.
 
 Exit status: 0 when any URI given as an argument is present, 1 when none is;
 with --batch alone always 0.
@@ -72,7 +72,7 @@ with --batch alone always 0.
     if (/^https?:\/\//i.test(path)) {
       throw usage(
         "lookup",
-        `the map comes first, then URIs, and ${quote(path)} is no file; mementomap fetch --lookup asks a map on the Web`,
+        `the map comes first, then URIs, and ${quote(path)} is not a file; mementomap fetch --lookup asks a map on the Web`,
       );
     }
     const outputs = [{ path: values.output, kind: "answers" } as const];

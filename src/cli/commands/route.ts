@@ -11,7 +11,11 @@ import {
   type RouteRequest,
 } from "../../aggregate/route/decision.ts";
 import { MapRouter } from "../../aggregate/route/map-router.ts";
-import { AGGREGATE_OPTIONS, listedArchives, routeWishes } from "../common/aggregate-options.ts";
+import {
+  AGGREGATE_OPTIONS,
+  listedArchives,
+  routePreferences,
+} from "../common/aggregate-options.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import { parseDatetime } from "../common/options.ts";
@@ -88,7 +92,7 @@ Exit status: 0 when any archive would be asked, 1 when none would.
     const archives = await listedArchives("route", values, io);
     const { state, datetime } = values;
     const request = {
-      ...routeWishes(values),
+      ...routePreferences(values),
       datetime: datetime === undefined ? undefined : parsePaddedDatetime(datetime),
       referer: values.referer,
     };

@@ -20,7 +20,7 @@ Cuts a map into pages in key order: page-0001.ukvs, page-0002.ukvs and so on.
 Each page is a map with all headers, and says in its !meta header which page it
 is and from which key to which it goes. All rows of a key are on one page.
 Merging the pages gives the map again. Pages are in the form that merge writes,
-whatever form the map has: LF, one space, %2a for a * that is no wildcard.
+whatever form the map has: LF, one space, %2a for a * that is not a wildcard.
 
 The folder appears when all pages are written; it must not be there before, or
 be empty.

@@ -74,7 +74,8 @@ async function checkUrl(
   options: { io: Io; json: boolean; quiet: boolean; strict: boolean },
 ): Promise<ExitCode> {
   const { io, json } = options;
-  if (!URL.canParse(address)) throw usage("validate", `--url: ${quote(address)} is no web address`);
+  if (!URL.canParse(address))
+    throw usage("validate", `--url: ${quote(address)} is not a web address`);
   const proxies = ProxySettings.of(io.env);
   const client = new NodeClient({ trustedOrigins: [new URL(address).origin], proxies });
   const lines = new LineWriter(await openOutput(undefined, io));

@@ -65,12 +65,12 @@ export const AGGREGATE_OPTIONS = {
   "top-k": {
     short: "k",
     value: "N",
-    help: "Ask at most so many archives, the likeliest.",
+    help: "Ask at most this many archives, the likeliest.",
     parse: parsePositive,
   },
   "min-likelihood": {
     value: "SHARE",
-    help: "Ask only archives that are so likely to have it.",
+    help: "Ask only archives that are at least this likely to have it.",
     parse: parsePart,
   },
   timeout: {
@@ -132,14 +132,14 @@ export const AGGREGATE_OPTIONS = {
     short: "F",
     value: "N",
     default: "5",
-    help: "Failures in a row after which an archive is left alone; 0 for never.",
+    help: "Failures in a row after which an archive is not asked for a while; 0 for never.",
     parse: parseTolerance,
   },
   dormant: {
     short: "d",
     value: "TIME",
     default: "15m",
-    help: "How long it is left alone at most; at first 1 minute, then twice as long each time.",
+    help: "How long it is not asked at most; at first 1 minute, then twice as long each time.",
     parse: parseDuration,
   },
   cache: {
@@ -184,7 +184,7 @@ export const AGGREGATE_OPTIONS = {
   sample: {
     value: "SHARE",
     default: "1%",
-    help: "Ask so many of the spared archives all the same, to learn how often maps are wrong. Answers do not wait for these.",
+    help: "Ask this share of the spared archives all the same, to learn how often maps are wrong. Answers do not wait for these.",
     parse: parsePart,
   },
   "allow-private": { help: "Let archives lead to private addresses, not only those of the list." },
@@ -220,7 +220,7 @@ export const AGGREGATE_OPTIONS = {
   },
   root: { short: "R", value: "PATH", default: "/", help: "What all paths begin with." },
   ...MONITORING_OPTIONS,
-  monitor: { short: "m", help: "Send events to whoever listens at /monitor." },
+  monitor: { short: "m", help: "Send events to clients of /monitor." },
   "page-size": {
     value: "N",
     default: "1000000",
@@ -347,7 +347,7 @@ export async function listedArchives(
 }
 
 /** What is asked of a router, unless a request says otherwise itself. */
-export function routeWishes(
+export function routePreferences(
   values: Pick<Values, "only" | "except" | "from" | "until" | "top-k" | "min-likelihood">,
 ): Omit<RouteRequest, "uri"> {
   const { only, except, from, until } = values;

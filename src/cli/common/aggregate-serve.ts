@@ -112,9 +112,9 @@ export async function serveAggregator(
   const onHangUp = (): void => {
     try {
       logFile?.reopen();
-      log.event("info", "took up files anew");
+      log.event("info", "reopened files");
     } catch (error) {
-      log.event("error", "the log cannot be opened anew", { reason: String(error) });
+      log.event("error", "the log cannot be reopened", { reason: String(error) });
     }
     // The list first: it may name other maps.
     reload
@@ -150,7 +150,7 @@ export async function serveAggregator(
       }),
       client,
       get defaults() {
-        return reload.wishes;
+        return reload.preferences;
       },
       base: values.base,
       root: values.root,

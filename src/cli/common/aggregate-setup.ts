@@ -10,7 +10,7 @@ import type { CacheOptions } from "../../aggregate/upstream/http-cache.ts";
 import { MemoryStore } from "../../aggregate/upstream/cache-store.ts";
 import type { Archive } from "../../aggregate/route/archive.ts";
 import type { Log } from "../../http/log.ts";
-import { type AGGREGATE_OPTIONS, listedArchives, routeWishes } from "./aggregate-options.ts";
+import { type AGGREGATE_OPTIONS, listedArchives, routePreferences } from "./aggregate-options.ts";
 import { type OptionValues, variableOf } from "./command-line.ts";
 import type { Io } from "./io.ts";
 import { guardLogs } from "./server-options.ts";
@@ -151,7 +151,7 @@ function noteState(
     logFile?.woke(archive);
     return;
   }
-  log.event("error", "archive is left alone", {
+  log.event("error", "archive is dormant", {
     archive: archive.id,
     endpoint,
     failures: consecutiveFailures,
@@ -176,7 +176,7 @@ export const TAKEN_AT_ONCE = [
 /** A list on the Web is got again this often. */
 const WEB_LIST_EVERY_MS = 3_600_000;
 
-/** What a service needs to take up its list of archives and its settings anew. */
+/** What a service needs to reload its list of archives and its settings. */
 interface ReloadOptions {
   readonly values: AggregateValues;
   /** The settings as they are now. @throws what is wrong with them. */
@@ -188,7 +188,7 @@ interface ReloadOptions {
 /**
  * Keeps a service by its list of archives and its settings as they are now.
  *
- * They are read anew when their files change and when the service is told to. What is refused
+ * They are read again when their files change and when the service is told to. What is refused
  * changes nothing, and is in `state` and in the log.
  */
 export class AggregateReload {
@@ -197,7 +197,7 @@ export class AggregateReload {
   readonly #keeper: ListKeeper;
   #values: AggregateValues;
   #archives: readonly Archive[];
-  #wishes: Omit<RouteRequest, "uri">;
+  #preferences: Omit<RouteRequest, "uri">;
   #waiting = "";
 
   constructor(options: ReloadOptions, io: Io) {
@@ -205,7 +205,7 @@ export class AggregateReload {
     this.#io = io;
     this.#values = options.values;
     this.#archives = options.setUp.archives;
-    this.#wishes = routeWishes(options.values);
+    this.#preferences = routePreferences(options.values);
     this.#keeper = new ListKeeper({
       files: () => this.#files(),
       take: () => this.#take(),
@@ -228,9 +228,9 @@ export class AggregateReload {
     return this.#values;
   }
 
-  /** What requests wish for that do not say otherwise. */
-  get wishes(): Omit<RouteRequest, "uri"> {
-    return this.#wishes;
+  /** The defaults for requests that state no preferences. */
+  get preferences(): Omit<RouteRequest, "uri"> {
+    return this.#preferences;
   }
 
   get state(): ListState {
@@ -281,7 +281,7 @@ export class AggregateReload {
     const values = { ...first, ...taken } as AggregateValues;
     if (!isDeepStrictEqual(values, this.#values)) log.event("info", "other settings");
     this.#values = values;
-    this.#wishes = routeWishes(values);
+    this.#preferences = routePreferences(values);
     const waiting = Object.keys(first)
       // The keys of an object of this type.
       .filter(

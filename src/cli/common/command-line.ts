@@ -206,7 +206,7 @@ export function variableOf(option: string): string {
  * The settings of a JSON file, an object with the names of options as members: strings, numbers,
  * `true` or `false` for flags, and lists where an option may be given more than once.
  *
- * @throws MM_IO when it cannot be read, MM_BAD_INPUT when it is no such file.
+ * @throws MM_IO when it cannot be read, MM_BAD_INPUT when it is not such a file.
  */
 export function fileSettings(options: OptionTable, path: string): Settings {
   const members = readObject(path);
@@ -242,7 +242,7 @@ function readObject(path: string): Record<string, unknown> {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw badFile(path, `this is no JSON: ${error instanceof Error ? error.message : ""}`);
+    throw badFile(path, `this is not JSON: ${error instanceof Error ? error.message : ""}`);
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw badFile(path, 'settings are an object: {"port": 1208}');

@@ -150,7 +150,7 @@ async function storedSize(paths: readonly string[]): Promise<number | undefined>
 
 async function sizeOf(path: string): Promise<number | undefined> {
   if (path === "-") return undefined;
-  const stats = await stat(path).catch(() => undefined); // whoever opens it says what is wrong
+  const stats = await stat(path).catch(() => undefined); // what opens it reports the fault
   if (stats?.isFile() === true) return stats.size;
   return stats?.isDirectory() === true ? folderSize(path) : undefined;
 }

@@ -19,11 +19,11 @@ export interface Io {
   readonly stderr: MessageSink;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly interrupt: Interrupt;
-  /** How this program is started once more; without it there are no worker processes. */
+  /** How to start this program again; without it there are no worker processes. */
   readonly program?: Program | undefined;
   /**
-   * Calls back when the process is told to take up its files anew (SIGHUP), as after a log was moved
-   * away; the function returned takes that back.
+   * Calls back when the process is told to reopen its files (SIGHUP), as after a log was rotated;
+   * call the function returned to unsubscribe.
    */
   onHangUp?(listener: () => void): () => void;
   /** Milliseconds from any fixed point. */

@@ -5,7 +5,7 @@ import { type MapOutput, withMapOutput } from "../../map/output/map-output.ts";
 import type { Io } from "./io.ts";
 
 /**
- * Refuses files that are no maps before they are read from start to end, as `readMapHead` does for
+ * Refuses files that are not maps before they are read from start to end, as `readMapHead` does for
  * those that are searched. Reads nothing of standard input and pipes.
  *
  * @throws MM_BAD_INPUT for an index, MM_BAD_HEADER, MM_BAD_LINE and MM_BAD_FREQUENCY for what has no
@@ -13,7 +13,7 @@ import type { Io } from "./io.ts";
  */
 export async function refuseOtherThanMaps(...paths: readonly string[]): Promise<void> {
   for (const path of paths) {
-    // What is missing or a folder is said best by whoever opens it.
+    // What opens it reports a missing file or a folder.
     const stats = path === "-" ? undefined : await stat(path).catch(() => undefined);
     if (stats?.isFile() === true) mapHeadOf(wholeLinesOf(await decompressedHead(path)), path);
   }

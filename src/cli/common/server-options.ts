@@ -72,7 +72,7 @@ export function accessLogOf(
 }
 
 /**
- * Refuses logs that would be appended to what the service reads, or to another file that is no log.
+ * Refuses logs that would be appended to what the service reads, or to another file that is not a log.
  *
  * @throws MM_USAGE
  */

@@ -190,7 +190,7 @@ export function webAddress(text: string): URL {
   }
   throw new MementoMapError(
     "MM_BAD_URI",
-    `${quote(text)} is no web address; write https://archive.example.org/`,
+    `${quote(text)} is not a web address; write https://archive.example.org/`,
   );
 }
 

@@ -48,11 +48,11 @@ export interface DownloadOptions {
   readonly retries: number;
   /** The first pause before going on; it doubles each time. `Retry-After` can make it longer. */
   readonly retryDelayMs: number;
-  /** Told when the server wants to be left alone for longer than anybody waits here. */
+  /** Called when the server asks for a longer pause than is made here. */
   readonly onToldToWait?: ((ms: number) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly interrupt?: Interrupt | undefined;
-  /** Told of bytes as they come; for progress. */
+  /** Called with the size of each chunk; for progress. */
   readonly onBytes?: ((bytes: number) => void) | undefined;
 }
 
@@ -113,7 +113,7 @@ export async function download(
 /** A download that came to nothing. */
 interface Failure {
   readonly error: MementoMapError;
-  /** How long the server wants to be left alone. */
+  /** The pause that the server asks for. */
   readonly askedMs?: number | undefined;
   /** Whether it may go better when tried again. */
   readonly mayPass: boolean;

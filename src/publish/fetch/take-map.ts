@@ -53,7 +53,7 @@ export async function takeMap(
       for await (const { line, message } of validateMap(lines, { isOnlyErrors: true })) {
         faultCount += 1;
         if (faults.length < SHOWN_FAULTS) faults.push(`line ${line}: ${message}`);
-        // A file that is no map at all has a fault in each line: enough is enough.
+        // A file that is not a map has a fault in each line: stop early.
         if (faultCount > 100) break;
       }
       if (faultCount === 0) {

@@ -117,7 +117,7 @@ const encoder = new TextEncoder();
  * `POST /lookup`: a URI a line, answered with a line each, while the request is still coming in.
  *
  * Holds one chunk of the request and one block of answers, however long the batch is. Answers are
- * sent at the latest when the lines that came together are worked off.
+ * sent no later than the end of the lines that came together.
  */
 export async function batch(exchange: Exchange): Promise<void> {
   exchange.route = "batch";

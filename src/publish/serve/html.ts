@@ -186,7 +186,7 @@ export function formatBytes(bytes: number): string {
   return `${unit === 0 ? value : value.toFixed(1)} ${units[unit]}`;
 }
 
-/** `2018-09-03T13:27:52Z` → `3 Sep 2018`; what is no date stays as it is. */
+/** `2018-09-03T13:27:52Z` → `3 Sep 2018`; text that is not a date is returned unchanged. */
 export function formatDay(text: string): string {
   const date = new Date(text);
   if (Number.isNaN(date.getTime())) return text;

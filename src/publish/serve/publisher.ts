@@ -269,7 +269,7 @@ export class Publisher {
   }
 
   #fail({ request, response, isHead }: Exchange, error: unknown): void {
-    // A client that goes away in the middle is no fault of ours.
+    // A client that goes away in the middle is not our fault.
     const isGone = request.destroyed && !request.complete;
     if (!isGone && !response.writableEnded) {
       this.#log.event("error", "request failed", {

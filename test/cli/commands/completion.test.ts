@@ -94,7 +94,7 @@ describe("completion", () => {
   it.skipIf(!has("fish"))("completes in fish (not found: skipped)", async () => {
     const script = `${await scriptFor("fish")}complete -C 'mementomap compact --max-l'`;
     const shown = execFileSync("fish", ["-c", script], { encoding: "utf8" });
-    expect(shown).toBe("--max-lines\tAt most so many lines, headers included.\n");
+    expect(shown).toBe("--max-lines\tAt most this many lines, headers included.\n");
     const values = `${await scriptFor("fish")}complete -C 'mementomap evaluate --sweep p'`;
     expect(execFileSync("fish", ["-c", values], { encoding: "utf8" })).toMatch(/^paper\b/);
   });

@@ -38,7 +38,7 @@ describe("the key column of an index", () => {
     const { rows, header, stderr } = await generate(OTHER_DIALECT.join("\n"));
     expect(rows).toEqual(["com,example)/ 1", "com,example)/a 1", "org,example)/ 1"]);
     expect(header).toContain('"canonicalization":"surt"');
-    expect(stderr).toMatch(/keyed anew +2 +key columns differ from the URIs, in .*index/);
+    expect(stderr).toMatch(/keyed again +2 +key columns differ from the URIs, in .*index/);
   });
 
   it.each([1, 2, 40])(
@@ -47,7 +47,7 @@ describe("the key column of an index", () => {
       const row = (i: number): string =>
         `com,example)/${i} 2014 {"url": "http://example.com/${i}"}`;
       const { stderr } = await generate(Array.from({ length: count }, (_, i) => row(i)).join("\n"));
-      expect(stderr).not.toContain("keyed anew");
+      expect(stderr).not.toContain("keyed again");
     },
   );
 
@@ -55,13 +55,13 @@ describe("the key column of an index", () => {
     const { rows, header, stderr } = await generate(OTHER_DIALECT.join("\n"), "--keys", "column");
     expect(rows).toEqual(["com,example,www)/ 1", "com,example,www)/a 1", "org,example)/ 1"]);
     expect(header).toContain('"canonicalization":"index"');
-    expect(stderr).not.toContain("keyed anew");
+    expect(stderr).not.toContain("keyed again");
   });
 
   it("is not used at all with --keys uri", async () => {
     const { rows, stderr } = await generate(`${OURS}\n`, "--keys", "uri");
     expect(rows).toEqual(["com,example)/ 1"]);
-    expect(stderr).toMatch(/keyed anew +1/);
+    expect(stderr).toMatch(/keyed again +1/);
   });
 
   it("of CDX is compared too", async () => {
@@ -87,7 +87,7 @@ describe("the key column of an index", () => {
     expect(rows).not.toContain("net,www)/7 1");
     expect(rows.length).toBe(32_000);
     expect(stderr).toMatch(/lines +32,000/);
-    expect(stderr).toMatch(/keyed anew +32,000/);
+    expect(stderr).toMatch(/keyed again +32,000/);
   });
 
   it("that differs only far behind in a stream, which cannot be read again, is named so in the header", async () => {
@@ -148,12 +148,12 @@ describe("the key column of an index", () => {
     );
     const { rows, stderr } = await generate(lines.join("\n"));
     expect(rows).toHaveLength(3000);
-    expect(stderr).not.toMatch(/keyed anew|not of the web/);
+    expect(stderr).not.toMatch(/keyed again|not of the web/);
   });
 
   it("takes no heed of queries, which keys do not have", async () => {
     const row = 'com,a)/x?__wb_method=post&z=1 20140101000000 {"url": "http://a.com/x?y"}\n';
-    expect((await generate(row)).stderr).not.toContain("keyed anew");
+    expect((await generate(row)).stderr).not.toContain("keyed again");
   });
 
   it("is named in an error for other words", async () => {
