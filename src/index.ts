@@ -176,8 +176,8 @@ export type {
 } from "./study/analyze/analysis.ts";
 export type { AnalyzeIndexOptions } from "./study/analyze/analyze-index.ts";
 export type { LineCounts } from "./study/analyze/capture-tally.ts";
-export type { DepthRow, ReductionCurve } from "./study/analyze/depth-statistics.ts";
-export type { HeapsFit } from "./study/analyze/depth-statistics.ts";
+export type { DepthRow, ReductionCurve } from "./study/analyze/histogram.ts";
+export type { HeapsFit } from "./study/analyze/histogram.ts";
 export type { CurvePoint, DistributionSummary } from "./study/analyze/histogram.ts";
 export type { SubTree } from "./study/analyze/holdings-tree.ts";
 export type { Ranked } from "./study/analyze/bounded.ts";

@@ -1,7 +1,12 @@
 import type { ChildrenFit } from "../../map/compact/fit.ts";
 import type { FaultTally, LineCounts } from "./capture-tally.ts";
-import type { DepthRow, HeapsFit, ReductionCurve } from "./depth-statistics.ts";
-import type { CurvePoint, DistributionSummary } from "./histogram.ts";
+import type {
+  CurvePoint,
+  DepthRow,
+  DistributionSummary,
+  HeapsFit,
+  ReductionCurve,
+} from "./histogram.ts";
 import type { SubTree } from "./holdings-tree.ts";
 
 /** The portrait of an archive: what the tables and figures of the paper show, as data. */

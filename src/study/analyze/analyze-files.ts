@@ -54,7 +54,7 @@ export interface AnalyzeFilesOptions extends InterruptOptions {
   readonly maxOpenRuns?: number | undefined;
   readonly maxLineBytes?: number | undefined;
   readonly streams: InputStreams;
-  /** Told how many stored bytes were read since the last call. */
+  /** Called with the number of stored bytes read since the last call. */
   readonly onRead?: ((bytes: number) => void) | undefined;
 }
 
@@ -100,7 +100,7 @@ async function analyze(paths: readonly string[], options: AnalyzeFilesOptions): 
 }
 
 /** The captures of index files, tallied, and sorted by original and month in stored runs. */
-export interface SortedCaptures {
+interface SortedCaptures {
   readonly results: readonly AnalyzeJobResult[];
   readonly runs: readonly StoredRun[];
   readonly files: number;

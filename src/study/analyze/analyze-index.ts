@@ -28,7 +28,7 @@ export interface AnalyzeIndexOptions extends SourceOptions {
   readonly top?: number | undefined;
   /** Captures of pages to draw at random; 10 by default. */
   readonly samples?: number | undefined;
-  /** What the table of originals may hold before it is sorted and put away; 64 MiB by default. */
+  /** What the table of originals may hold before it is stored as a sorted run; 64 MiB by default. */
   readonly tableBytes?: number | undefined;
 }
 

@@ -72,7 +72,7 @@ function isBetter(a: Ranked, b: Ranked): boolean {
 }
 
 /** A value with its counters, in the order of the columns it was counted in. */
-export interface CountedValue {
+interface CountedValue {
   readonly value: string;
   readonly counts: readonly number[];
 }

@@ -74,7 +74,7 @@ export class CaptureScanner implements LineReader {
     this.#parser = rowParser({ name: "surts" }, NEEDS);
   }
 
-  /** Says that other bytes follow: another file, or another part of it. */
+  /** Call it before another file, or another part of it. */
   startPart(format: DetectedFormat): void {
     this.#parser = rowParser(format, NEEDS);
     this.#capture.reset();

@@ -9,7 +9,7 @@ import {
   type ValueCountsData,
 } from "./bounded.ts";
 
-/** Classes of status codes; `none` is a `-` or no column, `other` all that is no code from 200 up. */
+/** Classes of status codes; `none` is a `-` or no column, `other` everything else. */
 export const STATUS_CLASSES = ["2xx", "3xx", "4xx", "5xx", "none", "other"] as const;
 export const NO_STATUS = 4;
 export const OTHER_STATUS = 5;
@@ -42,7 +42,7 @@ export interface FaultTally {
 }
 
 /** What one year has, by status class and by month (0 for no month). */
-export interface YearTally {
+interface YearTally {
   readonly year: number;
   readonly statuses: readonly number[];
   readonly months: readonly number[];

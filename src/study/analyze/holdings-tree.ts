@@ -2,7 +2,7 @@ import { type Ranked, TopList } from "./bounded.ts";
 import { COLON, COMMA, commonPrefix, isDigit, QUESTION, SLASH } from "../../bytes/bytes.ts";
 import { KEY_KIND, KeyShape } from "../../map/compact/key-tree.ts";
 import { yearOf } from "./faults.ts";
-import { Histogram } from "./histogram.ts";
+import { DepthNodes, Histogram } from "./histogram.ts";
 import { monthCode, originalLength } from "./original-key.ts";
 
 /** What a part of the tree of keys holds. */
@@ -18,35 +18,27 @@ export interface SubTree extends Ranked {
 }
 
 /** An original that is archived often. */
-export interface TopOriginal extends Ranked {
+interface TopOriginal extends Ranked {
   /** Its SURT. */
   readonly name: string;
   readonly mementos: number;
 }
 
 /** What is held under one top-level domain. */
-export interface TldHoldings extends Ranked {
+interface TldHoldings extends Ranked {
   readonly name: string;
   readonly originals: number;
   readonly mementos: number;
 }
 
 /** Depths beyond this are counted together. */
-export const MAX_DEPTH = 64;
+const MAX_DEPTH = 64;
 
 /** How many top-level domains are told apart; there are about 1,500. */
 const MAX_TLDS = 5000;
 
 const HOST = 0;
 const PATH = 1;
-
-/** The nodes of one depth of hosts or paths. */
-export class DepthNodes {
-  /** Keys in the sub-tree of each node. */
-  readonly sizes: Histogram = new Histogram();
-  /** Children of each node of the depth above that has any. */
-  readonly families: Histogram = new Histogram();
-}
 
 /** Nodes of the tree from the root to the current key, as columns. */
 class OpenNodes {
@@ -231,7 +223,7 @@ export class HoldingsTree {
     const nodes = this.#nodes;
     while (this.#cursor < nodes.size && nodes.end[this.#cursor] < end) this.#cursor++;
     if (this.#cursor < nodes.size && nodes.end[this.#cursor] === end) return this.#cursor;
-    // The path root of a host is no child of it; sub-domains are.
+    // The path root of a host does not count as its child; sub-domains do.
     if (parent !== -1 && depth > 0) nodes.children[parent]++;
     return nodes.push(end, layer, Math.min(depth, MAX_DEPTH), parent);
   }

@@ -41,7 +41,7 @@ export class AnalyzeJob {
     });
   }
 
-  /** Reads a part, whatever kind it is. */
+  /** Reads a part of any kind. */
   async read(task: ReadTask): Promise<void> {
     const scanner = this.#scanner;
     scanner.startPart(task.format);
@@ -55,7 +55,7 @@ export class AnalyzeJob {
     }
   }
 
-  /** Puts away what is left in the table; all that was read is in the runs then. */
+  /** Stores the rest of the table, so that the runs have everything that was read. */
   finish(): AnalyzeJobResult {
     this.#storeRun();
     return { tally: this.#scanner.tally.data(), runs: this.#runs };

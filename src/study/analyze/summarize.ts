@@ -16,12 +16,12 @@ import type {
 } from "./analysis.ts";
 import { type FaultTally, GRID_SIZE, STATUS_CLASSES, type TallyData } from "./capture-tally.ts";
 import { yearMonthOf } from "./faults.ts";
-import { depthRows, fitHeaps, globalReduction, incrementalReduction } from "./depth-statistics.ts";
+import { depthRows, fitHeaps, globalReduction, incrementalReduction } from "./histogram.ts";
 import type { HoldingsTree, SubTree } from "./holdings-tree.ts";
 import { total, type ValueCountsData } from "./bounded.ts";
 
 /** What is known of the run itself. */
-export interface RunFacts {
+interface RunFacts {
   readonly files: number;
   readonly storedBytes: number | null;
   readonly runs: number;
@@ -32,7 +32,7 @@ export interface RunFacts {
 const LISTED_MIME_TYPES = 50;
 const MALFORMED_EXAMPLES = 10;
 
-/** Puts the counts of all captures and the sorted tree together. */
+/** Combines the counts of all captures and the sorted tree into an analysis. */
 export function summarize(tally: TallyData, tree: HoldingsTree, facts: RunFacts): Analysis {
   const distribution = tree.perOriginal.summary();
   const growth = growthPoints(tally, tree);
@@ -278,7 +278,7 @@ function method(tally: TallyData, tree: HoldingsTree, facts: RunFacts): Method {
 }
 
 /** Groups of MIME types, as cdx-summary of the Internet Archive forms them. */
-export const MIME_GROUPS = [
+const MIME_GROUPS = [
   "HTML",
   "Image",
   "CSS",
@@ -293,7 +293,7 @@ export const MIME_GROUPS = [
   "Revisit",
   "Other",
 ] as const;
-export type MimeGroup = (typeof MIME_GROUPS)[number];
+type MimeGroup = (typeof MIME_GROUPS)[number];
 
 const NAMED: ReadonlyMap<string, MimeGroup> = new Map([
   ["html", "HTML"],

@@ -4,9 +4,9 @@ import { gzipSync } from "node:zlib";
 import { BudgetCompaction } from "../../map/compact/budget/budget-compaction.ts";
 import type { MissList } from "../../map/compact/budget/misses.ts";
 import { compactMap } from "../../map/compact/compact-map.ts";
-import { AskedLookups } from "./asked-lookups.ts";
 import {
   answersOf,
+  AskedLookups,
   type Evaluation,
   evaluation,
   type EvaluationReport,
@@ -57,7 +57,7 @@ export interface EvaluateOptions {
   readonly misses?: string | undefined;
   /** Whose misses to take from a log. */
   readonly archive?: string | undefined;
-  /** Relative cost for so many originals, whatever the truth says. */
+  /** The number of originals for relative cost; overrides that of the truth. */
   readonly originals?: number | undefined;
   /** Whether what is asked twice counts twice. */
   readonly countsRepeats?: boolean | undefined;

@@ -14,7 +14,7 @@ export interface PaperMap {
 }
 
 /** The map that a sweep starts from. */
-export interface BaseMap {
+interface BaseMap {
   readonly lines: number;
   readonly bytes: number;
   readonly gzipBytes: number;
@@ -148,10 +148,10 @@ async function chunksOf(path: string, streams: MapStreams): Promise<AsyncIterabl
 }
 
 /** The weights of the paper's table, for hosts and for paths. */
-export const PAPER_WEIGHTS: readonly number[] = [4, 2, 1, 0.5, 0.25, 0];
+const PAPER_WEIGHTS: readonly number[] = [4, 2, 1, 0.5, 0.25, 0];
 
 /** One map of the paper's table, and which one it is made of. */
-export interface PaperStep {
+interface PaperStep {
   readonly hostWeight: number;
   readonly pathWeight: number;
   /** The place of its input among the steps; -1 for the base. */
@@ -192,7 +192,7 @@ function weightText(weight: number): string {
   return weight === Number.POSITIVE_INFINITY ? "inf" : weight.toFixed(2);
 }
 
-/** How many rows the smaller map has when so many rows have been read. */
+/** How many rows the smaller map has after a number of rows was read. */
 export interface TracePoint {
   readonly processed: number;
   readonly produced: number;

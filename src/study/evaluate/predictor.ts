@@ -4,7 +4,7 @@ import type { MadeBy } from "./paper-maps.ts";
 /** Something that says of a key whether an archive may hold it. */
 export interface Predictor {
   readonly name: string;
-  /** Rows, without headers; none for what is no map. */
+  /** Rows, without headers; undefined for a predictor that is not a map. */
   readonly lines: number | undefined;
   readonly bytes: number;
   readonly gzipBytes: number;
@@ -128,8 +128,8 @@ function mixed(hash: number): number {
   return (value ^ (value >>> 16)) >>> 0;
 }
 
-/** A fixed policy of the earlier archive_profiler: all keys cut to so many labels and segments. */
-export interface FixedPolicy {
+/** A fixed policy of the earlier archive_profiler: all keys cut to a number of labels and segments. */
+interface FixedPolicy {
   readonly name: string;
   readonly labels: number;
   readonly segments: number;

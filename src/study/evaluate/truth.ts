@@ -6,8 +6,7 @@ import { monthCode, originalLength } from "../analyze/original-key.ts";
 import { CLOSE_PAREN, QUESTION, QUOTE, SPACE, STAR } from "../../bytes/bytes.ts";
 import { lineBatches } from "../../bytes/lines.ts";
 import { ioError, isMementoMapError, MementoMapError, type Position, quote } from "../../errors.ts";
-import type { AskedLookups } from "./asked-lookups.ts";
-import type { MonthCaptures } from "./evaluation.ts";
+import type { AskedLookups, MonthCaptures } from "./evaluation.ts";
 import { detectFormat, type InputFormat } from "../../input/detect.ts";
 import { type CaptureFilter, isEmptyFilter } from "../../input/filter.ts";
 import { mapHeadOf } from "../../map/lookup/map-head.ts";
@@ -22,7 +21,7 @@ import { withMapOutput } from "../../map/output/map-output.ts";
 
 const FLUSH_LINES = 4096;
 
-export interface TruthOptions {
+interface TruthOptions {
   /** A map that lists all keys, or an index of any format that `generate` reads. */
   readonly path: string;
   /** The folder for scratch files. */
@@ -126,7 +125,7 @@ function earlier(a: string | undefined, b: string | undefined): string | undefin
   return a.length > b.length ? a : b;
 }
 
-/** Refuses what tells of some captures and not of all: logs, TimeMaps, indexes that say so. */
+/** Rejects samples, which list only some captures: logs, TimeMaps, indexes marked as such. */
 async function refuseSamples({ path, format = "auto" }: TruthOptions): Promise<void> {
   const stats = await stat(path).catch(() => undefined);
   if (stats?.isFile() !== true) return;
@@ -230,7 +229,7 @@ function isSame(a: Uint8Array, b: Uint8Array): boolean {
 }
 
 /** Originals captured after a date, in a scratch file: `key isNew month:captures…`, a line each. */
-export class LaterCaptures {
+class LaterCaptures {
   readonly #path: string;
 
   constructor(path: string) {

@@ -8,7 +8,7 @@ export interface ArchiveRow extends ArchiveAnswers {
   readonly errorShare: number;
 }
 
-/** What the logs of an aggregator tell about archives and about what people look for. */
+/** A report on the archives and the requests in the logs of an aggregator. */
 export interface LogReport {
   readonly counts: LogCounts;
   readonly archives: readonly ArchiveRow[];
@@ -41,7 +41,7 @@ export interface MissingRow {
   readonly requests: number;
 }
 
-/** Puts the counts of logs together. */
+/** Combines the counts of logs into a report. */
 export function logReport(
   counts: LogCounts,
   archives: readonly ArchiveAnswers[],

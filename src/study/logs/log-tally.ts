@@ -74,7 +74,7 @@ export class LogTally {
     this.#log = this.#newLog();
   }
 
-  /** Says that another file follows; sessions do not go on in it. */
+  /** Call it before another file; sessions end with their file. */
   startFile(): void {
     this.#collect();
     this.#log = this.#newLog();

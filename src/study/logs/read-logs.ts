@@ -25,7 +25,7 @@ export interface ReadLogsOptions {
   readonly maxOpenRuns?: number | undefined;
   readonly streams: InputStreams;
   readonly interrupt?: Interrupt | undefined;
-  /** Told how many stored bytes were read since the last call. */
+  /** Called with the number of stored bytes read since the last call. */
   readonly onRead?: ((bytes: number) => void) | undefined;
 }
 

@@ -1,16 +1,32 @@
 import type { Analysis } from "../analyze/analysis.ts";
 import { escapeHtml } from "../../publish/serve/html.ts";
-import { mimeTable, pathQueryTable } from "./analysis-tables.ts";
-import { heatFigure } from "./charts.ts";
-import { distributionSection, placesSection } from "./distribution-section.ts";
+import {
+  biasTable,
+  distributionTable,
+  domainTable,
+  hostTable,
+  mimeTable,
+  originalTable,
+  pathQueryTable,
+  pathTable,
+  tldTable,
+} from "./analysis-tables.ts";
+import { figureHtml, heatFigure, lineChart, type Series } from "./charts.ts";
 import { growthSection } from "./growth-section.ts";
-import { dateOf, percent, shortAmount, shortNumber, wholeNumber } from "./number-format.ts";
-import type { PageSection, RunRecord, Tile } from "./page.ts";
-import { card, grid, pageHtml } from "./page.ts";
-import { htmlTable, numbers, texts, whole } from "./table.ts";
+import {
+  dateOf,
+  percent,
+  shortAmount,
+  shortNumber,
+  shortPercent,
+  wholeNumber,
+} from "./number-format.ts";
+import { card, grid, pageHtml, type PageSection, type RunRecord, type Tile } from "./page.ts";
+import { htmlTable, numbers, share, texts, whole } from "./table.ts";
 import { reductionSection, treeSection } from "./tree-section.ts";
+import type { CurvePoint } from "../analyze/histogram.ts";
 
-export interface ReportNames {
+interface ReportNames {
   /** The archive's name. */
   readonly title: string;
   readonly run: RunRecord;
@@ -110,7 +126,7 @@ function methodSection({ index, method }: Analysis): PageSection {
 }
 
 /** What captures are: types, statuses, paths and queries, and pages drawn at random. */
-export function contentSection(analysis: Analysis): PageSection {
+function contentSection(analysis: Analysis): PageSection {
   const { captures } = analysis;
   return {
     id: "content",
@@ -170,7 +186,7 @@ export function contentSection(analysis: Analysis): PageSection {
 }
 
 /** What is malformed, counted, with examples; and how the numbers came about. */
-export function faultSection({ malformed, index }: Analysis): PageSection {
+function faultSection({ malformed, index }: Analysis): PageSection {
   const { mimeTypes, statusCodes } = malformed;
   const values = [
     ...mimeTypes.examples.map((example) => ({ column: "MIME type", ...example })),
@@ -220,6 +236,96 @@ export function faultSection({ malformed, index }: Analysis): PageSection {
               rows: faults,
             }),
           ),
+    ].join("\n"),
+  };
+}
+
+/** How captures spread over originals: the paper's table, growth curve and Gini figure. */
+function distributionSection(analysis: Analysis): PageSection {
+  const { gini, paretoShare, concentration, lorenz } = analysis.distribution;
+  const [few, most] = [percent(paretoShare, 0), percent(1 - paretoShare, 0)];
+  return {
+    id: "distribution",
+    title: "Distribution",
+    text: "How evenly captures are spread over originals. If all had the same number, both curves would be straight.",
+    content: [
+      grid(
+        shareFigure({
+          id: "concentration",
+          title: "Mementos by popularity of originals",
+          caption: `The ${few} % of originals with the most mementos hold ${most} % of all (the Pareto break point).`,
+          x: "originals, most archived first (%)",
+          points: concentration,
+          reference: {
+            name: "break line",
+            points: [
+              { x: 0, y: 1 },
+              { x: 1, y: 0 },
+            ],
+          },
+        }),
+        shareFigure({
+          id: "lorenz",
+          title: "Lorenz curve",
+          caption: `The Gini coefficient is ${gini.toFixed(2)}: the area between the curve and the line of equality, doubled.`,
+          x: "originals, least archived first (%)",
+          points: lorenz,
+          reference: {
+            name: "equality",
+            points: [
+              { x: 0, y: 0 },
+              { x: 1, y: 1 },
+            ],
+          },
+        }),
+      ),
+      grid(card(htmlTable(distributionTable(analysis))), card(htmlTable(originalTable(analysis)))),
+    ].join("\n"),
+  };
+}
+
+function shareFigure(figure: {
+  id: string;
+  title: string;
+  caption: string;
+  x: string;
+  points: readonly CurvePoint[];
+  reference: Pick<Series, "name" | "points">;
+}): string {
+  const { id, title, caption, points, reference } = figure;
+  const text = shortPercent;
+  return figureHtml<CurvePoint>({
+    id,
+    title,
+    caption,
+    drawing: lineChart({
+      x: { name: figure.x, text },
+      y: { name: "mementos (%)", text, max: 1 },
+      series: [
+        { name: "mementos", points },
+        { ...reference, style: "dashed", color: 7 },
+      ],
+    }),
+    columns: [
+      numbers("Originals %", ({ x }) => share(x, 3)),
+      numbers("Mementos %", ({ y }) => share(y, 3)),
+    ],
+    rows: points,
+  });
+}
+
+/** Where captures are: hosts, domains, paths, and those out of proportion. */
+function placesSection(analysis: Analysis): PageSection {
+  return {
+    id: "places",
+    title: "Places",
+    text:
+      "Which domains, hosts and paths hold the most, and which were captured out of proportion: a " +
+      "host whose mementos are mostly of one original is often a trap, such as a blank image.",
+    content: [
+      grid(card(htmlTable(tldTable(analysis))), card(htmlTable(biasTable(analysis)))),
+      grid(card(htmlTable(hostTable(analysis))), card(htmlTable(domainTable(analysis)))),
+      card(htmlTable(pathTable(analysis))),
     ].join("\n"),
   };
 }

@@ -1,6 +1,6 @@
 import type { Analysis, ExactDepthRow, SubTreeRow, TldRow, YearRow } from "../analyze/analysis.ts";
 import { STATUS_CLASSES } from "../analyze/capture-tally.ts";
-import type { DepthRow } from "../analyze/depth-statistics.ts";
+import type { DepthRow } from "../analyze/histogram.ts";
 import type { Cell, GridRow, Table } from "./table.ts";
 import { decimal, gridTable, median, numbers, share, texts, whole } from "./table.ts";
 

@@ -10,7 +10,7 @@ export interface Drawing {
 }
 
 /** A figure of a report: a drawing, what it shows in words, and its numbers as a table. */
-export interface Figure<Row> extends Table<Row> {
+interface Figure<Row> extends Table<Row> {
   /** What a reader should see; also the text alternative of the drawing. */
   readonly caption: string;
   readonly drawing: Drawing;
@@ -44,7 +44,7 @@ export function px(value: number): string {
 }
 
 /** Places values along an axis. */
-export interface Scale {
+interface Scale {
   /** The position of a value. */
   at(value: number): number;
   readonly ticks: readonly number[];
@@ -54,13 +54,13 @@ const PLOT_WIDTH = CHART.width - CHART.left - CHART.right;
 const PLOT_HEIGHT = CHART.height - CHART.top - CHART.bottom;
 
 /** A scale from 0 to the next round tick at or above `max`. */
-export function countScale(max: number, range: readonly [number, number]): Scale {
+function countScale(max: number, range: readonly [number, number]): Scale {
   const step = roundStep((max || 1) / 5);
   return linearScale([0, Math.ceil((max || 1) / step - 1e-9) * step], range);
 }
 
 /** A scale from `from` to `to` over a stretch of pixels; about `wanted` round ticks. */
-export function linearScale(
+function linearScale(
   [from, to]: readonly [number, number],
   [start, end]: readonly [number, number],
   wanted: number = 5,
@@ -75,7 +75,7 @@ export function linearScale(
 }
 
 /** A scale by orders of magnitude, for positive values; a tick at each power of ten. */
-export function logScale(
+function logScale(
   [from, to]: readonly [number, number],
   [start, end]: readonly [number, number],
 ): Scale {
@@ -94,14 +94,14 @@ function roundStep(raw: number): number {
   return (lead <= 1 ? 1 : lead <= 2 ? 2 : lead <= 5 ? 5 : 10) * power;
 }
 
-export const X_RANGE: readonly [number, number] = [CHART.left, CHART.left + PLOT_WIDTH];
-export const Y_RANGE: readonly [number, number] = [CHART.top + PLOT_HEIGHT, CHART.top];
+const X_RANGE: readonly [number, number] = [CHART.left, CHART.left + PLOT_WIDTH];
+const Y_RANGE: readonly [number, number] = [CHART.top + PLOT_HEIGHT, CHART.top];
 
 /** How the values of an axis are written. */
-export type TickText = (value: number) => string;
+type TickText = (value: number) => string;
 
 /** The lines, ticks and names of both axes. */
-export function axesSvg(
+function axesSvg(
   x: Scale,
   y: Scale,
   names: { x: string; y: string; xText?: TickText; yText?: TickText },
@@ -130,7 +130,7 @@ export interface Series {
   readonly color?: number | undefined;
 }
 
-export interface LineChart {
+interface LineChart {
   readonly x: {
     readonly name: string;
     readonly isLog?: boolean;
@@ -153,9 +153,9 @@ export interface LineChart {
 }
 
 /** The colours of the palette; see the page's style. */
-export const COLORS = 8;
+const COLORS = 8;
 
-/** Draws lines over two axes; every point tells its values when it is pointed at. */
+/** Draws lines over two axes; every point shows its values under the pointer. */
 export function lineChart(chart: LineChart): Drawing {
   const points = chart.series.flatMap((series) => series.points).filter((p) => isShown(p, chart));
   if (points.length === 0) return NO_DATA;
@@ -214,7 +214,7 @@ function seriesSvg(
 }
 
 /** The names of the series beside their colours; none for a single one. */
-export function legendHtml(series: readonly Series[]): string {
+function legendHtml(series: readonly Series[]): string {
   if (series.length < 2) return "";
   const items = series.map(
     ({ name, style, color }, i) =>
@@ -223,7 +223,7 @@ export function legendHtml(series: readonly Series[]): string {
   return `<ul class="legend">${items.join("")}</ul>`;
 }
 
-export interface BarChart {
+interface BarChart {
   readonly x: string;
   readonly y: string;
   readonly text?: TickText;
@@ -272,7 +272,7 @@ export function barChart(chart: BarChart): Drawing {
 }
 
 /** Shares of several things, each of which adds up to 1 at most. */
-export type RowChart = Omit<BarChart, "x" | "y" | "text">;
+type RowChart = Omit<BarChart, "x" | "y" | "text">;
 
 const ROW_HEIGHT = 52;
 const BAR_HEIGHT = 18;
@@ -311,7 +311,7 @@ export function rowChart({ bars, layers }: RowChart): Drawing {
   return { legend, marks: grid.join("") + rows.join(""), height };
 }
 
-export interface HeatMap {
+interface HeatMap {
   readonly caption: string;
   /** What the columns are. */
   readonly columnName: string;

@@ -11,7 +11,7 @@ import { decimal, htmlTable, numbers, share, texts, whole } from "./table.ts";
 
 const BY_KEY = "The share of right answers by key, without query";
 
-export interface EvaluationPage {
+interface EvaluationPage {
   readonly evaluations: readonly Evaluation[];
   readonly truth: TruthSummary;
   /** The map that a paper sweep starts from. */

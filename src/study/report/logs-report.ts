@@ -7,7 +7,7 @@ import { card, pageHtml } from "./page.ts";
 import type { GridRow, Table } from "./table.ts";
 import { gridTable, htmlTable, numbers, share, texts, textTable, whole } from "./table.ts";
 
-/** What logs tell, as text: the paper's table and figure, in at most 80 columns. */
+/** A report of logs as text: the paper's table and figure, in at most 80 columns. */
 export function logsText(report: LogReport): string {
   const { overlap, asked } = report;
   const where = overlap.source === "index" ? "the index" : "what archives answered";
@@ -94,7 +94,7 @@ function missingTable({ missing }: LogReport): Table<MissingRow> {
   };
 }
 
-/** What aggregator logs tell, as one HTML file. */
+/** A report of aggregator logs as one HTML file. */
 export function logsPage(report: LogReport, run: RunRecord): string {
   const { counts, all, asked, askedAndHeld, unknown, unknownShare } = report;
   return pageHtml({

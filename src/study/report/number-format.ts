@@ -3,7 +3,7 @@ export function wholeNumber(value: number): string {
   return String(Math.round(value)).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
 }
 
-/** Shows a number with so many decimals, thousands set apart. */
+/** Shows a number with fixed decimals and thousands separators. */
 export function decimalNumber(value: number, decimals: number): string {
   const [whole = "", fraction] = value.toFixed(decimals).split(".");
   const grouped = whole.replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
@@ -40,7 +40,7 @@ export function shortAmount(count: number, one: string): string {
   return `${shortNumber(count)} ${one}${count === 1 ? "" : "s"}`;
 }
 
-/** Shows YYYYMMDDhhmmss as a date: `2014-03-01`; what is no such datetime is left as it is. */
+/** Shows YYYYMMDDhhmmss as a date: `2014-03-01`; other texts stay as they are. */
 export function dateOf(datetime: string): string {
   const match = /^(\d{4})(\d\d)(\d\d)\d{6}$/.exec(datetime);
   return match === null ? datetime : `${match[1]}-${match[2]}-${match[3]}`;
@@ -49,7 +49,7 @@ export function dateOf(datetime: string): string {
 /** A law of two parameters goes through two points, and close to any three. */
 const LEAST_POINTS = 4;
 
-/** How well a law fits: `R2 0.998`; or that there are too few points to tell. */
+/** How well a law fits: `R2 0.998`; or that there are too few points. */
 export function fitQuality(
   { r2, points }: { readonly r2: number; readonly points: number },
   name: string = "R2",

@@ -16,7 +16,7 @@ export interface PageSection {
   readonly content: string;
 }
 
-export interface Page {
+interface Page {
   readonly title: string;
   readonly lead: string;
   readonly tiles: readonly Tile[];
@@ -105,7 +105,7 @@ export interface RunRecord {
 }
 
 /** The record in words, for the end of a page. */
-export function runText({ generator, at, inputs, filters }: RunRecord): string {
+function runText({ generator, at, inputs, filters }: RunRecord): string {
   const given = Object.entries(inputs).map(([name, paths]) => `${name} ${paths.join(", ")}`);
   const counted = Object.entries(filters).map(
     ([name, value]) => `${name} ${typeof value === "string" ? value : value.join(", ")}`,
@@ -115,7 +115,7 @@ export function runText({ generator, at, inputs, filters }: RunRecord): string {
 }
 
 /** The style of a report: light and dark by preference, one column on phones, plain on paper. */
-export const PAGE_STYLE = `
+const PAGE_STYLE = `
 :root{color-scheme:light dark;--bg:#fbfaf7;--card:#fff;--ink:#1d2330;--soft:#5a6474;--line:#e3e1da;--grid:#ecebe6;--accent:#0b5c8a;
 --c0:#0b6fa4;--c1:#d0612b;--c2:#2f8f5b;--c3:#8a5bb0;--c4:#b8892b;--c5:#c23b5a;--c6:#4a7f86;--c7:#6b7280;
 --h0:#f1f0ec;--h1:#e3eef5;--h2:#c9dfec;--h3:#a9cce1;--h4:#83b5d3;--h5:#5c9cc3;--h6:#3b83b0;--h7:#256b98;--h8:#15547c;--h9:#0a3d5e;--dark:#fff}
@@ -199,7 +199,7 @@ figure,.card{break-inside:avoid;border-color:#ccc;padding:.6rem}.grid{grid-templ
  * The script of a report: sorts and copies tables, shows values under the pointer, gives the data
  * as a file. Without it, all is still there to read.
  */
-export const PAGE_SCRIPT = `
+const PAGE_SCRIPT = `
 "use strict";
 const tip = document.getElementById("tip");
 let marked = null;

@@ -12,7 +12,7 @@ export interface Column<Row> extends ColumnOptions {
   readonly cell: (row: Row) => Cell;
 }
 
-export interface ColumnOptions {
+interface ColumnOptions {
   /** What the column means, for readers who do not know the term. */
   readonly help?: string | undefined;
   /** The heading in a terminal: `name` in lower case by default; null leaves the column out. */

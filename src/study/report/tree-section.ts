@@ -1,5 +1,5 @@
 import type { Analysis } from "../analyze/analysis.ts";
-import type { DepthRow, ReductionCurve } from "../analyze/depth-statistics.ts";
+import type { DepthRow, ReductionCurve } from "../analyze/histogram.ts";
 import type { PowerLawFit } from "../../map/compact/fit.ts";
 import { escapeHtml } from "../../publish/serve/html.ts";
 import { depthTable, exactDepthTable } from "./analysis-tables.ts";

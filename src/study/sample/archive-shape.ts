@@ -6,7 +6,7 @@ import type { Random } from "../../bytes/random.ts";
  */
 
 /** A top-level domain with its share, in percent, of originals and of mementos. */
-export interface TldShare {
+interface TldShare {
   readonly tld: string;
   readonly originals: number;
   readonly mementos: number;
@@ -76,7 +76,7 @@ export const LARGEST_ORIGINAL_SHARE: number = 2_308_634 / 4_923_080_506;
 export const LARGEST_HOST_SHARE: number = 2_264_623 / 1_138_923_169;
 
 /** One depth of the host or of the path tree, in thousands of keys or nodes. */
-export interface DepthRow {
+interface DepthRow {
   /** Keys of exactly this depth. */
   readonly keys: number;
   /** Keys of this depth or deeper. */

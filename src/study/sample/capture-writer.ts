@@ -3,7 +3,7 @@ import { type YearRow, YEARS } from "./archive-shape.ts";
 import type { Random } from "../../bytes/random.ts";
 
 /** What captures of one original have in common. */
-export interface Original {
+interface Original {
   readonly surt: string;
   /** The URL without its scheme: `www.example.pt/a?b=1`. */
   readonly address: string;
@@ -247,7 +247,7 @@ function writePair(target: Uint8Array, offset: number, value: number): void {
 }
 
 /** The next of `left` sorted uniform draws in (0, 1), given the one before it. */
-export function nextOrdered(random: Random, before: number, left: number): number {
+function nextOrdered(random: Random, before: number, left: number): number {
   const u = 1 - random.real();
   return 1 - (1 - before) * (left === 1 ? u : u ** (1 / left));
 }

@@ -14,7 +14,7 @@ import { compareAscii, hostLabel } from "./names.ts";
 import { Random } from "../../bytes/random.ts";
 
 /** A part of the archive that is contiguous in byte order, with what it holds exactly. */
-export interface HostGroup {
+interface HostGroup {
   readonly keys: number;
   readonly lines: number;
   /** The hosts in byte order of their keys; walk them once. */
@@ -39,7 +39,7 @@ const PAPER_KEYS = 1_138_923_169;
 /** Smaller archives have smaller sites, else they would have too few to show a shape. Ours. */
 const FULL_SITES_FROM = 1_000_000;
 
-/** How many keys an index of so many lines has. */
+/** How many keys an index of this many lines has. */
 export function keyCount(lines: number): number {
   return Math.max(1, Math.round(lines / LINES_PER_KEY));
 }

@@ -21,7 +21,7 @@ import { Random } from "../../bytes/random.ts";
 import type { Host } from "./host-walk.ts";
 
 /** What a step of the walk stands on: a key's bare path, or its queries. */
-export interface PathStop {
+interface PathStop {
   /** `/`, `/a/b.html`. */
   readonly path: string;
   readonly resource: Extension;
@@ -96,7 +96,7 @@ const MOST_QUERIES = 20_000;
  * `/a0`, `/a?x`). So each node has up to three places among its siblings; they are sorted by the
  * text they start with, and the walk needs no other sort.
  */
-export class PathWalk {
+class PathWalk {
   readonly #random: Random;
   readonly #stack: Frame[] = [];
 
@@ -220,7 +220,7 @@ function isWholeName(resource: Extension): boolean {
 }
 
 /** A host of a sample archive, opened for one walk over what it holds. */
-export interface Site {
+interface Site {
   /** As its URLs have it: `www.example.pt`. */
   readonly authority: string;
   readonly walk: PathWalk;

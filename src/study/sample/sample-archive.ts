@@ -26,7 +26,7 @@ export interface SampleOptions {
 }
 
 /** {@link SampleOptions} with nothing left out. */
-export type CheckedSampleOptions = { readonly [Name in keyof SampleOptions]-?: number };
+type CheckedSampleOptions = { readonly [Name in keyof SampleOptions]-?: number };
 
 const FIRST_YEAR = YEARS[0].year;
 const LAST_YEAR = YEARS[YEARS.length - 1].year;
@@ -48,7 +48,7 @@ export function checkSampleOptions(options: SampleOptions): CheckedSampleOptions
   return { lines, seed, startYear, endYear };
 }
 
-/** The error for an option whose value is of no use. */
+/** The error for an option that is out of range. */
 export function outOfRange(name: string, value: unknown, expected: string): MementoMapError {
   return new MementoMapError(
     "MM_USAGE",
@@ -106,7 +106,7 @@ const ROBOTS_EXPONENT = exponentForMean(MEMENTOS_PER_ORIGINAL * 3);
  * Every key gets a line. When the draws run ahead of the plan or behind it, the next ones are made
  * smaller or larger; the last key takes what is left.
  */
-export class LineBudget {
+class LineBudget {
   readonly #random: Random;
   readonly #linesPerKey: number;
   readonly #most: number;
@@ -130,7 +130,7 @@ export class LineBudget {
     return this.#linesLeft > this.#keysLeft;
   }
 
-  /** Says that the next original is the first of its key. */
+  /** Call it before the first original of a key. */
   startKey(): void {
     this.#keysLeft--;
   }

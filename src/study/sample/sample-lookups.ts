@@ -62,7 +62,7 @@ export function* sampleLookups(options: SampleLookupOptions): Generator<string> 
   }
 }
 
-/** The first originals of so many keys, or of all, at equal distances over the archive. */
+/** The first originals of `count` keys, or of all, evenly spread over the archive. */
 function drawPlaces(seed: number, lines: number, count: number): Place[] {
   const places: Place[] = [];
   if (count === 0) return places;

@@ -1,9 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  fitHeaps,
-  meanChildren,
-  reductionQuotient,
-} from "../../../src/study/analyze/depth-statistics.ts";
+import { fitHeaps, meanChildren, reductionQuotient } from "../../../src/study/analyze/histogram.ts";
 
 const ALL_KEYS = 1_138_923_169;
 
