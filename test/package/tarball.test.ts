@@ -6,6 +6,7 @@ import {
   readdir,
   readFile,
   rm,
+  stat,
   symlink,
   writeFile,
 } from "node:fs/promises";
@@ -50,9 +51,20 @@ describe("the package", () => {
 
   it("has what users need, and no tests or benches", async () => {
     const files = await readdir(installed);
-    expect(files).toEqual(expect.arrayContaining(["LICENSE", "README.md", "dist", "src"]));
+    expect(files).toEqual(expect.arrayContaining(["LICENSE", "README.md", "dist", "docs"]));
     expect(files).not.toContain("test");
     expect(files).not.toContain("bench");
+  });
+
+  it("stays small", async () => {
+    const entries = await readdir(installed, { recursive: true, withFileTypes: true });
+    const files = entries.filter((entry) => entry.isFile());
+    const sizes = await Promise.all(
+      files.map(async ({ parentPath, name }) => (await stat(join(parentPath, name))).size),
+    );
+    const bytes = sizes.reduce((sum, size) => sum + size, 0);
+    expect(files.length).toBeLessThanOrEqual(600);
+    expect(bytes).toBeLessThanOrEqual(5e6);
   });
 
   it("has the pages that its README links to", async () => {
