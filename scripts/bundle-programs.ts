@@ -1,9 +1,9 @@
-// Puts the entries of the library, the command line and the threads it starts into a few files each, in
-// place of what tsc made of them: a short command would else spend half of its time on loading modules.
-// The other files that tsc made are for tests, and not in the package. Code finds other files of the
-// package by src/files/package-file.ts, wherever it lies.
-import { readdir, rm } from "node:fs/promises";
-import { basename } from "node:path";
+// Fills dist, which is what the package has, beside the types that tsc wrote there: the entries of the
+// library, the command line and the threads it starts, each in a few files. A short command would else
+// spend half of its time on loading modules. Code finds other files of the package by
+// src/files/package-file.ts, wherever it lies.
+import { readdir, readFile, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import type { BuildOptions, Plugin } from "esbuild";
@@ -18,7 +18,6 @@ const OPTIONS: BuildOptions = {
   platform: "node",
   format: "esm",
   target: "node20",
-  allowOverwrite: true,
   logLevel: "warning",
 };
 
@@ -56,24 +55,25 @@ const LATE_JSON5: Plugin = {
   },
 };
 
+const ENTRIES = ["src/index.ts", "src/node.ts", "src/server.ts"];
 const PROGRAM: BuildOptions = { ...OPTIONS, minify: true, plugins: [LATE_JSON5] };
 
 // With their names, and with one copy of what entries share: a class must be the same in all of them.
-await rm("dist/chunks", { recursive: true, force: true });
 await build({
   ...OPTIONS,
-  entryPoints: ["src/index.ts", "src/node.ts", "src/server.ts"],
+  entryPoints: ENTRIES,
   minifySyntax: true,
   minifyWhitespace: true,
   splitting: true,
   chunkNames: "chunks/[name]-[hash]",
 });
 
+await removeOtherTypes(ENTRIES.map((entry) => entry.replace(/^src/, "dist")));
+
 const sources = await readdir("src", { recursive: true });
 const workers = sources.filter((path) => path.endsWith("/worker.ts"));
 await build({ ...PROGRAM, entryPoints: workers.map((path) => `src/${path}`) });
 
-await rm("dist/cli", { recursive: true, force: true });
 await build({
   ...PROGRAM,
   entryPoints: ["src/cli/bin.ts"],
@@ -93,3 +93,20 @@ await Promise.all(
     }),
   ),
 );
+
+/** Removes declarations that no entry leads to. */
+async function removeOtherTypes(entries: readonly string[]): Promise<void> {
+  const needed = new Set<string>();
+  const visit = async (path: string): Promise<void> => {
+    if (needed.has(path)) return;
+    needed.add(path);
+    const text = await readFile(path, "utf8");
+    const imports = text.matchAll(/(?:from |import\()"(\.{1,2}\/[^"]+)\.(?:js|ts)"/g);
+    for (const [, name = ""] of imports) await visit(`${join(dirname(path), name)}.d.ts`);
+  };
+  for (const entry of entries) await visit(entry.replace(/\.ts$/, ".d.ts"));
+  const files = await readdir("dist", { recursive: true, withFileTypes: true });
+  const paths = files.map(({ parentPath, name }) => join(parentPath, name));
+  const others = paths.filter((path) => path.endsWith(".d.ts") && !needed.has(path));
+  await Promise.all(others.map((path) => rm(path)));
+}

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 // The kernels exist only in the build.
-import { compactFileToBudget } from "../../../dist/map/compact/run/budget-files.js";
-import { compactFile } from "../../../dist/map/compact/run/compact-files.js";
-import { withMapOutput } from "../../../dist/map/output/map-output.js";
+import { compactFileToBudget } from "../../../src/map/compact/run/budget-files.ts";
+import { compactFile } from "../../../src/map/compact/run/compact-files.ts";
+import { withMapOutput } from "../../../src/map/output/map-output.ts";
 import { compactMap } from "../../../src/map/compact/compact-map.ts";
 import { isMementoMapError } from "../../../src/errors.ts";
 import { MemorySource } from "../../../src/bytes/byte-source.ts";

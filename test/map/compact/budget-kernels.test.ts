@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 // The kernels exist only in the build.
-import { BudgetCompaction } from "../../../dist/map/compact/budget/budget-compaction.js";
-import { budgetKernels } from "../../../dist/map/compact/run/budget-kernels.js";
-import type { BudgetCompactionOptions } from "../../../dist/map/compact/budget/budget-compaction.js";
-import { MissList } from "../../../dist/map/compact/budget/misses.js";
+import { BudgetCompaction } from "../../../src/map/compact/budget/budget-compaction.ts";
+import { budgetKernels } from "../../../src/map/compact/run/budget-kernels.ts";
+import type { BudgetCompactionOptions } from "../../../src/map/compact/budget/budget-compaction.ts";
+import { MissList } from "../../../src/map/compact/budget/misses.ts";
 import { key } from "./compaction-arbitraries.ts";
 import { byBytes } from "../../support/compaction-oracle.ts";
 import { isPlainKey } from "../../support/plain-key.ts";

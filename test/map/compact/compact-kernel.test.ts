@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 // The kernel exists only in the build.
-import { CompactKernel } from "../../../dist/map/compact/run/compact-kernel.js";
-import { ChosenPolicy } from "../../../dist/map/compact/budget/kernels.js";
-import { WeightPolicy } from "../../../dist/map/compact/weight-policy.js";
+import { CompactKernel } from "../../../src/map/compact/run/compact-kernel.ts";
+import { ChosenPolicy } from "../../../src/map/compact/budget/kernels.ts";
+import { WeightPolicy } from "../../../src/map/compact/weight-policy.ts";
 import { Compactor } from "../../../src/map/compact/compactor.ts";
 import { MapLines } from "../../../src/map/compact/map-lines.ts";
 import { nodeName } from "../../../src/map/compact/budget/survey.ts";

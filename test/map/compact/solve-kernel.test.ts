@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 // The kernel exists only in the build.
-import { FIELD, NodeTable } from "../../../dist/map/compact/budget/survey.js";
-import { DECISION, solve } from "../../../dist/map/compact/budget/solve.js";
-import { openSolver } from "../../../dist/map/compact/run/budget-kernels.js";
+import { FIELD, NodeTable } from "../../../src/map/compact/budget/survey.ts";
+import { DECISION, solve } from "../../../src/map/compact/budget/solve.ts";
+import { openSolver } from "../../../src/map/compact/run/budget-kernels.ts";
 import { pushTree, tree } from "./budget/tree-arbitrary.ts";
 
 /** What the records keep of solutions. */

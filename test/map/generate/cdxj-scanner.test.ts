@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 // The kernel exists only in the build.
-import { CdxjScanner } from "../../../dist/map/generate/cdxj-scanner.js";
+import { CdxjScanner } from "../../../src/map/generate/cdxj-scanner.ts";
 import { IndexReader } from "../../../src/map/generate/index-reader.ts";
 import type { KeyRunScanner } from "../../../src/map/generate/key-run-scanner.ts";
 import { KeyTable } from "../../../src/map/generate/key-table.ts";
