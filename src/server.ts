@@ -32,7 +32,7 @@ export type {
   StatusSnapshot,
   WorkerCounts,
 } from "./aggregate/service/service-status.ts";
-export type { AggregationOptions as QuestionDeskOptions } from "./aggregate/service/routes.ts";
+export type { AggregationOptions } from "./aggregate/service/routes.ts";
 export type {
   ArchiveStatus,
   StatusSources,
@@ -40,7 +40,7 @@ export type {
 } from "./aggregate/service/service-status.ts";
 export type { EncodedCopies } from "./publish/serve/encoded-copies.ts";
 export type { HostedMap, HostedMapOptions } from "./publish/serve/hosted-map.ts";
-export type { MapVersion, MapVersionOptions } from "./publish/serve/hosted-map.ts";
+export type { MapQuestion, MapVersion, MapVersionOptions } from "./publish/serve/hosted-map.ts";
 export type { Metrics, MetricsSnapshot, ReadMetric, RouteName, Sample } from "./http/metrics.ts";
 export type { Representation } from "./http/send.ts";
 export type { Site, SiteMap, SiteOptions } from "./publish/serve/site.ts";

@@ -83,7 +83,7 @@ class PageSource implements ByteSource {
 }
 
 /** How a map is asked about a URI. */
-interface Question {
+export interface MapQuestion {
   readonly at: string | undefined;
   /** Whether a SURT is given in place of a URI. */
   readonly isSurt: boolean;
@@ -216,7 +216,7 @@ export class MapVersion {
   }
 
   /** What the map says about a URI or a SURT; a promise only where the file has to be read. */
-  answer(input: string, { at, isSurt }: Question): Answer | Promise<Answer> {
+  answer(input: string, { at, isSurt }: MapQuestion): Answer | Promise<Answer> {
     const { index, lookup } = this;
     return isSurt
       ? (index?.lookupSurtSync(input, { at }) ?? lookup.lookupSurt(input, { at }))
