@@ -33,6 +33,8 @@ export type {
   WorkerCounts,
 } from "./aggregate/service/service-status.ts";
 export type { AggregationOptions } from "./aggregate/service/routes.ts";
+export type { TimeMapOptions } from "./aggregate/service/answer-timemap.ts";
+export type { ProxyOptions } from "./aggregate/service/answer-proxy.ts";
 export type {
   ArchiveStatus,
   StatusSources,
