@@ -1,7 +1,6 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { MementoMapError } from "../../src/errors.ts";
 import { MapKeeper } from "../../src/aggregate/route/map-keeper.ts";
 import { MapRouter } from "../../src/aggregate/route/map-router.ts";
 import { archivesOf, shown } from "../aggregate/route/routing.ts";
@@ -10,16 +9,14 @@ import { scratchDir } from "../support/scratch.ts";
 /** How many reads fail for want of open files. */
 let failures = 0;
 
-vi.mock(import("../../src/aggregate/route/kept-map.ts"), async (original) => {
+vi.mock(import("node:fs/promises"), async (original) => {
   const module = await original();
-  return {
-    ...module,
-    readMap: (...args: Parameters<typeof module.readMap>) => {
-      failures -= 1;
-      if (failures < 0) return module.readMap(...args);
-      return Promise.reject(new MementoMapError("MM_IO", "EMFILE: too many open files"));
-    },
-  };
+  const readFile = ((path: string, ...more: []) => {
+    if (!path.endsWith("/a.ukvs") || --failures < 0) return module.readFile(path, ...more);
+    const error = new Error(`EMFILE: too many open files, open '${path}'`);
+    return Promise.reject(Object.assign(error, { code: "EMFILE" }));
+  }) as typeof module.readFile;
+  return { ...module, readFile };
 });
 
 /**
@@ -36,6 +33,7 @@ it("reads a map that could not be read, though its file did not change since", a
     const keeper = new MapKeeper(router, { folder, fetch: { retries: 0 } });
     onTestFinished(() => keeper.stop());
     await keeper.start();
+    expect(failures).toBe(0);
     expect(shown(router.route({ uri: "http://arxiv.org/" }))).toBe("+a no-map");
     expect(existsSync(path)).toBe(true);
     await keeper.check();
