@@ -34,6 +34,8 @@ import { usage } from "./command-line.ts";
 /** A client may have to wait as long as the archives may take, and a little more. */
 const MARGIN_MS = 15_000;
 
+const START_TIME = "process_start_time_seconds";
+
 /** The settings of the service. */
 type ServiceValues = AggregateValues & { readonly json: boolean; readonly quiet: boolean };
 
@@ -330,6 +332,17 @@ export async function superviseAggregators(
 
 function workerMetrics(supervisor: Supervisor): Registry {
   const registry = new Registry();
+  const startedAt = Date.now() / 1000 - process.uptime();
+  registry.registerMetric(
+    new Gauge({
+      name: START_TIME,
+      help: "Start time of the process since unix epoch in seconds.",
+      registers: [],
+      collect() {
+        this.set(startedAt);
+      },
+    }),
+  );
   registry.registerMetric(
     new Gauge({
       name: "mementomap_workers",
@@ -366,7 +379,9 @@ export class JoinedMetrics {
   #ended: MetricsSnapshot = [];
 
   take(process: number, snapshot: MetricsSnapshot): void {
-    this.#last.set(process, snapshot);
+    // The primary process says when the service began.
+    const kept = snapshot.filter(({ name }) => name !== START_TIME);
+    this.#last.set(process, kept);
   }
 
   /** A process has ended. */
