@@ -51,7 +51,6 @@ export class Admission {
   /**
    * Starts work now or in its turn. Each that was started calls {@link leave} once when it is over.
    *
-   * @param start a function of its own for each call.
    * @returns how to give up, for work that has to wait; `full` when the queue is.
    */
   enter(start: () => void): "started" | "full" | (() => void) {
@@ -61,8 +60,8 @@ export class Admission {
       return "started";
     }
     if (this.waiting >= this.#mostWaiting) return "full";
-    this.#queue.push(start);
-    return () => this.#queue.delete(start);
+    const place = this.#queue.push(start);
+    return () => this.#queue.deleteAt(place);
   }
 
   leave(): void {

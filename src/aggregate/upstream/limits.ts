@@ -227,14 +227,17 @@ export class FifoQueue<Item> {
   #items: (Item | undefined)[] = [];
   #first = 0;
   #size = 0;
+  /** Places in front that were given up. */
+  #trimmed = 0;
 
   get size(): number {
     return this.#size;
   }
 
-  push(item: Item): void {
-    this.#items.push(item);
+  /** Returns the place of the item, for `deleteAt`. */
+  push(item: Item): number {
     this.#size += 1;
+    return this.#trimmed + this.#items.push(item) - 1;
   }
 
   shift(): Item | undefined {
@@ -253,7 +256,13 @@ export class FifoQueue<Item> {
   /** Looks from the front, where those are that have waited too long. */
   delete(item: Item): void {
     const at = this.#items.indexOf(item, this.#first);
-    if (at === -1) return;
+    if (at !== -1) this.deleteAt(this.#trimmed + at);
+  }
+
+  /** Takes an item out in constant time; nothing happens if it is no longer there. */
+  deleteAt(place: number): void {
+    const at = place - this.#trimmed;
+    if (this.#items[at] === undefined) return;
     this.#items[at] = undefined;
     this.#size -= 1;
     while (this.#first < this.#items.length && this.#items[this.#first] === undefined) {
@@ -266,6 +275,7 @@ export class FifoQueue<Item> {
   #trim(): void {
     if (this.#first < 1024 || this.#first * 2 < this.#items.length) return;
     this.#items = this.#items.slice(this.#first);
+    this.#trimmed += this.#first;
     this.#first = 0;
   }
 }

@@ -153,17 +153,26 @@ describe("limits", () => {
   it("serve in the order of coming, whoever leaves", () => {
     fc.assert(
       fc.property(
-        fc.array(fc.constantFrom("push", "shift", "delete"), { maxLength: 4000 }),
+        fc.array(fc.constantFrom("push", "shift", "delete", "deleteAt"), { maxLength: 4000 }),
         (steps) => {
           const line = new FifoQueue<number>();
           const model: number[] = [];
+          const pushed: { readonly item: number; readonly place: number }[] = [];
           const shifted: [number | undefined, number | undefined][] = [];
           steps.forEach((step, number) => {
             if (step === "push") {
-              line.push(number);
+              pushed.push({ item: number, place: line.push(number) });
               model.push(number);
             } else if (step === "shift") {
               shifted.push([line.shift(), model.shift()]);
+            } else if (step === "deleteAt") {
+              // Perhaps of one that is gone already.
+              const { item, place } = pushed[number % (pushed.length || 1)] ?? {
+                item: -1,
+                place: 0,
+              };
+              line.deleteAt(place);
+              if (model.includes(item)) model.splice(model.indexOf(item), 1);
             } else {
               const [gone = -1] = model.splice(Math.floor(model.length / 2), 1);
               line.delete(gone);
