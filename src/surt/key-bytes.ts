@@ -11,8 +11,8 @@ import {
   SLASH,
   STAR,
 } from "../bytes/bytes.ts";
-import { MementoMapError } from "../errors.ts";
 import { surtKey } from "./key.ts";
+import { writeAscii } from "./surt.ts";
 
 const UPPER_A = 0x41;
 const UPPER_Z = 0x5a;
@@ -103,15 +103,7 @@ export function surtKeyBytes(
     for (let i = 0; i < length; i++) target[at + i] = source[start + i];
     return at + length;
   }
-  const key = surtKey(asciiSurt(source, start, end));
-  if (at + key.length > target.length) {
-    throw new MementoMapError(
-      "MM_LIMIT",
-      `a key of ${key.length} bytes does not fit into ${target.length - at}: use a larger target`,
-    );
-  }
-  for (let i = 0; i < key.length; i++) target[at + i] = key.charCodeAt(i);
-  return at + key.length;
+  return writeAscii("key", surtKey(asciiSurt(source, start, end)), target, at);
 }
 
 /** A SURT as text, with bytes that are not ASCII percent-encoded, as `surtKey()` encodes characters. */

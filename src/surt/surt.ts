@@ -61,11 +61,20 @@ export function surtBytes(
   const plainEnd = plainSurt(source, start, end, target, at);
   if (plainEnd >= 0) return plainEnd;
 
-  const text = canonicalSurt(byteString(source, start, end));
+  return writeAscii("SURT", canonicalSurt(byteString(source, start, end)), target, at);
+}
+
+/**
+ * Writes ASCII text to `target` at `at`, and returns where it ends.
+ *
+ * @param what it is, for the error
+ * @throws MementoMapError `MM_LIMIT` when it does not fit
+ */
+export function writeAscii(what: string, text: string, target: Uint8Array, at: number): number {
   if (at + text.length > target.length) {
     throw new MementoMapError(
       "MM_LIMIT",
-      `a SURT of ${text.length} bytes does not fit into ${target.length - at}: use a larger target`,
+      `a ${what} of ${text.length} bytes does not fit into ${target.length - at}: use a larger target`,
     );
   }
   for (let i = 0; i < text.length; i++) target[at + i] = text.charCodeAt(i);
