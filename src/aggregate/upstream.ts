@@ -71,6 +71,8 @@ export interface Upstream {
    */
   ask(request: UpstreamRequest): Promise<UpstreamAnswer>;
   stateOf(archive: Archive): UpstreamState;
+  /** Whether an endpoint that the archive has is dormant; not when it is time to probe it. */
+  isDormant(archive: Archive, endpoint: Endpoint): boolean;
 }
 
 /** What tells that an answer is not wanted any more: an `AbortSignal`, or something lighter. */

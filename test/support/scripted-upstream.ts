@@ -64,6 +64,10 @@ export class ScriptedUpstream implements Upstream {
       concurrency: 16,
     };
   }
+
+  isDormant(): boolean {
+    return false;
+  }
 }
 
 /** A TimeMap in link-format, of mementos given by their fourteen digits. */

@@ -1,12 +1,8 @@
-import { performance } from "node:perf_hooks";
+import { FREE, SATURATED } from "../upstream/event-loop.ts";
 import { FifoQueue } from "../upstream/limits.ts";
 
 /** The limit is not lowered below this, if the ceiling is not lower. */
 const LEAST = 16;
-/** Above this utilization more requests under way only make every turn of the event loop longer. */
-const SATURATED = 0.98;
-/** Below this one there is time for more. */
-const FREE = 0.95;
 
 interface AdmissionOptions {
   /** Requests under way at once, at most. */
@@ -84,22 +80,4 @@ export class Admission {
       this.#limit = Math.min(this.#most, this.#limit * 1.25);
     }
   }
-}
-
-/** How long the event loop is watched before it is judged. */
-const PERIOD_MS = 50;
-
-/** The share of its time that the event loop was busy since the last answer; undefined if that is not long ago. */
-export function loopUtilization(): () => number | undefined {
-  let since = performance.eventLoopUtilization();
-  let sinceMs = performance.now();
-  return () => {
-    const now = performance.now();
-    if (now - sinceMs < PERIOD_MS) return undefined;
-    const total = performance.eventLoopUtilization();
-    const { utilization } = performance.eventLoopUtilization(total, since);
-    since = total;
-    sinceMs = now;
-    return utilization;
-  };
 }

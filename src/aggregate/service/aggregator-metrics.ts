@@ -1,7 +1,6 @@
-import { Histogram } from "prom-client";
 import type { Outcome, Session, SessionObserver } from "../session.ts";
 import type { ArchiveCounters } from "../upstream/archive-health.ts";
-import { Metrics, type ReadMetric, type Sample } from "../../http/metrics.ts";
+import { Metrics, type ReadMetric, type Sample, type Timings } from "../../http/metrics.ts";
 import type { ArchiveStatus, ServiceLoad, ServiceStatus } from "./service-status.ts";
 
 const ANSWER_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60];
@@ -10,24 +9,21 @@ const WAIT_SECONDS = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30];
 /** What an aggregator counts. To time archives, it is one of the aggregator's observers. */
 export class AggregatorMetrics extends Metrics implements SessionObserver {
   /** How long questions waited for their turn. */
-  readonly questionWaits: Histogram;
-  readonly #archiveSeconds: Histogram<"archive">;
+  readonly questionWaits: Timings;
+  readonly #archiveSeconds: Timings;
 
   constructor() {
     super();
-    const registers = [this.registry];
-    this.#archiveSeconds = new Histogram({
+    this.#archiveSeconds = this.timings({
       name: "mementomap_archive_seconds",
       help: "Time until an archive answered; without answers from the cache.",
-      labelNames: ["archive"],
+      label: "archive",
       buckets: ANSWER_SECONDS,
-      registers,
     });
-    this.questionWaits = new Histogram({
+    this.questionWaits = this.timings({
       name: "mementomap_question_wait_seconds",
       help: "Time a question waited for its turn.",
       buckets: WAIT_SECONDS,
-      registers,
     });
   }
 
@@ -35,7 +31,7 @@ export class AggregatorMetrics extends Metrics implements SessionObserver {
     if (origin !== "network" && origin !== "revalidated") return;
     // The clock may have been set back.
     const seconds = Math.max(0, endedAt - startedAt) / 1000;
-    this.#archiveSeconds.observe({ archive: archive.id }, seconds);
+    this.#archiveSeconds.observe(seconds, archive.id);
   }
 
   /** Exposes the state of a service. */

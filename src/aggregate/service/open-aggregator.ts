@@ -1,7 +1,7 @@
 import { Aggregator, type AggregatorOptions } from "../aggregator.ts";
 import { ArchiveTallies, RoutingEstimate } from "../statistics.ts";
 import type { Outcome, Session, SessionObserver } from "../session.ts";
-import type { EndpointState, Upstream } from "../upstream.ts";
+import type { Upstream } from "../upstream.ts";
 import type { Archive } from "../route/archive.ts";
 import { HitRates, type RouteRequest } from "../route/decision.ts";
 import { MapRouter } from "../route/map-router.ts";
@@ -118,21 +118,17 @@ class Learning implements SessionObserver {
 }
 
 /**
- * Whether an archive is dormant; not when it is time to probe it. For a moment
- * the TimeMap answers as well as the TimeGate; for all mementos only the TimeMap does.
+ * Whether an archive is dormant. For a moment the TimeMap answers as well as the TimeGate; for all
+ * mementos only the TimeMap does.
  */
 function dormancyOf(upstream: Upstream): (archive: Archive, request: RouteRequest) => boolean {
   return (archive, { datetime }) => {
-    const { timemap, timegate } = upstream.stateOf(archive).endpoints;
-    if (timemap !== undefined && timegate !== undefined && datetime !== undefined) {
-      return isDormant(timemap) && isDormant(timegate);
-    }
-    const state = timemap ?? timegate;
-    return state !== undefined && isDormant(state);
+    const { timemap, timegate } = archive;
+    if (timemap === undefined)
+      return timegate !== undefined && upstream.isDormant(archive, "timegate");
+    if (!upstream.isDormant(archive, "timemap")) return false;
+    return (
+      timegate === undefined || datetime === undefined || upstream.isDormant(archive, "timegate")
+    );
   };
-}
-
-function isDormant({ health, dormantUntil }: EndpointState): boolean {
-  if (health === "awake") return false;
-  return health === "probing" || dormantUntil === undefined || Date.now() < dormantUntil;
 }

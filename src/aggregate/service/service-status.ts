@@ -355,9 +355,6 @@ function addCounters(a: ArchiveCounters, b: ArchiveCounters): ArchiveCounters {
   for (const reason of FAILURE_REASONS) {
     joined.failures[reason] = a.failures[reason] + b.failures[reason];
   }
-  for (const index of joined.latencyCounts.keys()) {
-    joined.latencyCounts[index] = a.latencyCounts[index] + b.latencyCounts[index];
-  }
   return joined;
 }
 

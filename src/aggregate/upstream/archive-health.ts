@@ -45,10 +45,15 @@ export class Dormancy {
     return this.#until;
   }
 
+  /** Whether {@link admit} would refuse a request. */
+  get isRefusing(): boolean {
+    return this.#until !== undefined && (this.#isProbing || this.#options.now() < this.#until);
+  }
+
   /** Whether a request may be sent. After `probe`, say how it went, or `endProbe`. */
   admit(): "awake" | "probe" | "refused" {
     if (this.#until === undefined) return "awake";
-    if (this.#isProbing || this.#options.now() < this.#until) return "refused";
+    if (this.isRefusing) return "refused";
     this.#isProbing = true;
     this.#options.onChange?.();
     return "probe";
@@ -95,11 +100,6 @@ export class Dormancy {
   }
 }
 
-/** The upper ends of the buckets of times, in seconds. */
-const LATENCY_SECONDS: readonly number[] = [
-  0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60,
-];
-
 /** What was asked of an archive and what came of it, since the start. */
 export class ArchiveCounters {
   /** Sent over the network, with those sent again. */
@@ -120,17 +120,6 @@ export class ArchiveCounters {
   failingAnswers = 0;
   /** By reason; those the upstream does not give stay 0. */
   readonly failures: Record<FailureReason, number> = noFailures();
-  /** Answers by the time until their head came; one bucket more than `LATENCY_SECONDS`. */
-  readonly latencyCounts: number[] = Array.from({ length: LATENCY_SECONDS.length + 1 }, () => 0);
-  latencySumSeconds = 0;
-
-  addLatency(ms: number): void {
-    const seconds = ms / 1000;
-    let bucket = 0;
-    while (bucket < LATENCY_SECONDS.length && seconds > LATENCY_SECONDS[bucket]) bucket += 1;
-    this.latencyCounts[bucket] += 1;
-    this.latencySumSeconds += seconds;
-  }
 }
 
 function noFailures(): Record<FailureReason, number> {

@@ -142,7 +142,6 @@ export class ArchiveRequest implements AnswerReceiver, Exchange, Waiter {
     if (this.#phase === "unwanted") return;
     const { counters, dormancy, limits } = this.#archive;
     const now = performance.now();
-    counters.addLatency(now - this.#sentAt);
     if (isArchiveFailing(head.status)) {
       counters.failingAnswers += 1;
       this.#isJudged = true;

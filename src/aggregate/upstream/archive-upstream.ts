@@ -7,6 +7,7 @@ import type {
   UpstreamRequest,
   UpstreamState,
 } from "../upstream.ts";
+import { loopHasTime } from "./event-loop.ts";
 import { steadyClock } from "../session.ts";
 import type { Archive } from "../route/archive.ts";
 import { packageVersion } from "../../files/package-file.ts";
@@ -126,6 +127,7 @@ class PoliteUpstream implements ArchiveUpstream {
   readonly #cache: CacheRules | undefined;
   readonly #archives = new Map<string, KnownArchive>();
   readonly #now: () => number;
+  readonly #hasTime = loopHasTime();
   /** The ids of the list; undefined as long as there is none. */
   #listed: ReadonlySet<string> | undefined;
   #forgetting: NodeJS.Timeout | undefined;
@@ -179,6 +181,10 @@ class PoliteUpstream implements ArchiveUpstream {
       requestsWaiting: limits?.waiting ?? 0,
       concurrency: limits?.concurrency ?? this.#concurrencyOf(archive),
     };
+  }
+
+  isDormant({ id }: Archive, endpoint: Endpoint): boolean {
+    return this.#archives.get(id)?.asked[endpoint].dormancy.isRefusing === true;
   }
 
   #endpointState(asked: AskedArchive | undefined): EndpointState {
@@ -237,6 +243,7 @@ class PoliteUpstream implements ArchiveUpstream {
         share,
         maxWaiting: options.maxWaiting ?? 10_000,
         longestWaitMs: options.queueTimeoutMs ?? DEFAULT_QUEUE_MS,
+        hasTime: this.#hasTime,
         now: () => performance.now(),
       }),
       retry: { retries: options.retries ?? 2, firstMs: options.retryDelayMs ?? 500 },

@@ -15,6 +15,8 @@ export interface LimitsOptions {
   readonly maxWaiting: number;
   /** How long a request may wait, at most. */
   readonly longestWaitMs: number;
+  /** Whether this process has time for more requests than are under way; default that it has. */
+  readonly hasTime?: (() => boolean) | undefined;
   /** Milliseconds that only go up. */
   readonly now: () => number;
 }
@@ -40,7 +42,7 @@ export class Limits {
 
   constructor(options: LimitsOptions) {
     this.#options = options;
-    this.#limit = new AdaptiveLimit(options.concurrency, options.now, options.share);
+    this.#limit = new AdaptiveLimit(options);
   }
 
   get underWay(): number {
@@ -166,14 +168,16 @@ const LEAST_PAUSE_MS = 100;
  * multiplicative decrease, as TCP does it.
  *
  * It begins with 16 and grows by one with each answer while requests wait, which doubles it in the
- * time an answer takes. When the archive says that this is too much, or does not answer, it is
- * halved, and from there grows by one in the time an answer takes. Latency alone does not lower it:
- * what is measured here includes how busy this process is.
+ * time an answer takes; not while this process is busy all the time, which more connections only
+ * make busier. When the archive says that this is too much, or does not answer, it is halved, and
+ * from there grows by one in the time an answer takes. Latency alone does not lower it: what is
+ * measured here includes how busy this process is.
  */
-export class AdaptiveLimit {
+class AdaptiveLimit {
   /** The ceiling. */
   most: number;
   readonly #now: () => number;
+  readonly #hasTime: () => boolean;
   readonly #least: number;
   #limit: number;
   /** Below, the limit doubles; above, it grows by one. */
@@ -181,10 +185,10 @@ export class AdaptiveLimit {
   #latencyMs: number | undefined;
   #loweredAt = -Infinity;
 
-  /** @param share of what the archive can take, where several processes ask it; default all. */
-  constructor(most: number, now: () => number, share: number = 1) {
-    this.most = most;
+  constructor({ concurrency, now, share = 1, hasTime = () => true }: LimitsOptions) {
+    this.most = concurrency;
     this.#now = now;
+    this.#hasTime = hasTime;
     this.#limit = Math.max(1, FIRST * share);
     this.#least = Math.max(1, LEAST * share);
   }
@@ -202,7 +206,7 @@ export class AdaptiveLimit {
   answered(latencyMs: number, isUsed: boolean): void {
     const before = this.#latencyMs ?? latencyMs;
     this.#latencyMs = before + (latencyMs - before) * WEIGHT;
-    if (!isUsed || this.#limit >= this.most) return;
+    if (!isUsed || this.#limit >= this.most || !this.#hasTime()) return;
     this.#limit += this.#limit < this.#threshold ? 1 : 1 / this.#limit;
   }
 

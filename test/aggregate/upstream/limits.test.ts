@@ -134,6 +134,25 @@ describe("limits", () => {
     limits.close();
   });
 
+  it("do not grow while this process has no time for more", () => {
+    let hasTime = false;
+    const limits = new Limits({
+      concurrency: 256,
+      rate: undefined,
+      maxWaiting: 1e6,
+      longestWaitMs: 2000,
+      hasTime: () => hasTime,
+      now: () => 0,
+    });
+    while (limits.waiting < 100) limits.enter({ onTurn: () => undefined });
+    limits.answered(1);
+    expect(limits.concurrency).toBe(16);
+    hasTime = true;
+    limits.answered(1);
+    expect(limits.concurrency).toBe(17);
+    limits.close();
+  });
+
   it("keep the distance between requests that a rate asks for", async () => {
     const times: number[] = [];
     const { archive } = await rawArchive(
