@@ -96,9 +96,10 @@ describe("an aggregator whose map is replaced by a bad one", () => {
       await expect
         .poll(() => json(`${service.url}/health`), PATIENCE)
         .toMatchObject({ status: "ok", problems: [] });
-      expect(await json(`${service.url}/about.json`)).toMatchObject({
-        archives: [{ map: { keys: 3, error: null } }],
-      });
+      // The other worker takes it a moment later.
+      await expect
+        .poll(() => json(`${service.url}/about.json`), PATIENCE)
+        .toMatchObject({ archives: [{ map: { keys: 3, error: null } }] });
     },
     60_000,
   );

@@ -96,9 +96,10 @@ export class KeptMap {
       ...options.fetch,
       isDirect: place.isDirect,
       onAnswered: ({ status }) => {
-        this.#error = undefined;
         this.#confirmedAt = (options.now ?? Date.now)();
-        this.#isChecked ||= status === "fetched";
+        // A new version clears the error when it is in use.
+        if (status === "fetched") this.#isChecked = true;
+        else this.#error = undefined;
       },
       onFailure: (error) => this.#fail(error),
     });

@@ -23,6 +23,8 @@ export interface LimitsOptions {
 
 /** A queue is not given up for less than this, if `longestWaitMs` is not shorter. */
 const LEAST_WAIT_MS = 1000;
+/** Nobody notices a wait that is shorter than this. */
+const SHORT_WAIT_MS = 100;
 
 /**
  * How much one archive is asked at once and in a second. First come, first served.
@@ -90,7 +92,7 @@ export class Limits {
 
   /** The archive answered one that is under way: it may be able to take more. */
   answered(latencyMs: number): void {
-    this.#limit.answered(latencyMs, this.#waiting.size > 0 || this.#underWay >= this.concurrency);
+    this.#limit.answered(latencyMs, this.#isShort());
   }
 
   /** The archive said that it is asked too much, or did not answer. */
@@ -110,14 +112,27 @@ export class Limits {
     this.#advance();
   }
 
-  /** Whether one more would wait too long, as far as can be told. */
+  /**
+   * Whether more should be under way. Not for a short queue while this process is busy all the time:
+   * more connections would only make it busier.
+   */
+  #isShort(): boolean {
+    if (this.#waiting.size === 0 && this.#underWay < this.concurrency) return false;
+    return this.#wouldWaitMs() > SHORT_WAIT_MS || this.#options.hasTime?.() !== false;
+  }
+
+  /** How long one more would wait, as far as can be told. */
+  #wouldWaitMs(): number {
+    return (this.#waiting.size / this.concurrency) * (this.#limit.latencyMs ?? 0);
+  }
+
+  /** Whether one more would wait too long. */
   #isFull(): boolean {
     const { maxWaiting, rate, longestWaitMs } = this.#options;
     const waiting = this.#waiting.size;
     if (waiting >= maxWaiting) return true;
     if (rate !== undefined && (waiting * 1000) / rate > longestWaitMs) return true;
-    const { latencyMs } = this.#limit;
-    return latencyMs !== undefined && (waiting / this.concurrency) * latencyMs > this.longestWaitMs;
+    return this.#wouldWaitMs() > this.longestWaitMs;
   }
 
   #takeTurn(): boolean {
@@ -168,16 +183,14 @@ const LEAST_PAUSE_MS = 100;
  * multiplicative decrease, as TCP does it.
  *
  * It begins with 16 and grows by one with each answer while requests wait, which doubles it in the
- * time an answer takes; not while this process is busy all the time, which more connections only
- * make busier. When the archive says that this is too much, or does not answer, it is halved, and
- * from there grows by one in the time an answer takes. Latency alone does not lower it: what is
- * measured here includes how busy this process is.
+ * time an answer takes. When the archive says that this is too much, or does not answer, it is
+ * halved, and from there grows by one in the time an answer takes. Latency alone does not lower it:
+ * what is measured here includes how busy this process is.
  */
 class AdaptiveLimit {
   /** The ceiling. */
   most: number;
   readonly #now: () => number;
-  readonly #hasTime: () => boolean;
   readonly #least: number;
   #limit: number;
   /** Below, the limit doubles; above, it grows by one. */
@@ -185,10 +198,9 @@ class AdaptiveLimit {
   #latencyMs: number | undefined;
   #loweredAt = -Infinity;
 
-  constructor({ concurrency, now, share = 1, hasTime = () => true }: LimitsOptions) {
+  constructor({ concurrency, now, share = 1 }: LimitsOptions) {
     this.most = concurrency;
     this.#now = now;
-    this.#hasTime = hasTime;
     this.#limit = Math.max(1, FIRST * share);
     this.#least = Math.max(1, LEAST * share);
   }
@@ -202,11 +214,11 @@ class AdaptiveLimit {
     return this.#latencyMs;
   }
 
-  /** @param isUsed whether all that the limit allows was under way. */
-  answered(latencyMs: number, isUsed: boolean): void {
+  /** @param isShort whether more should be under way than the limit allows. */
+  answered(latencyMs: number, isShort: boolean): void {
     const before = this.#latencyMs ?? latencyMs;
     this.#latencyMs = before + (latencyMs - before) * WEIGHT;
-    if (!isUsed || this.#limit >= this.most || !this.#hasTime()) return;
+    if (!isShort || this.#limit >= this.most) return;
     this.#limit += this.#limit < this.#threshold ? 1 : 1 / this.#limit;
   }
 

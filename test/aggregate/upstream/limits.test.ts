@@ -134,7 +134,7 @@ describe("limits", () => {
     limits.close();
   });
 
-  it("do not grow while this process has no time for more", () => {
+  it("do not grow for a short queue while this process has no time for more", () => {
     let hasTime = false;
     const limits = new Limits({
       concurrency: 256,
@@ -150,6 +150,10 @@ describe("limits", () => {
     hasTime = true;
     limits.answered(1);
     expect(limits.concurrency).toBe(17);
+    hasTime = false;
+    limits.answered(3000);
+    limits.answered(3000); // a hundred wait for an archive that takes its time
+    expect(limits.concurrency).toBe(18);
     limits.close();
   });
 
