@@ -15,8 +15,8 @@ import { markdownTable, megabytes } from "./markdown-table.ts";
 
 /*
  * How many TimeMaps a second come from twelve archives: MemGator, ours asking everyone, and ours with
- * maps, one after the other on the same archives. They answer at once; with `--latency 20-60` after so
- * many milliseconds, and with `--slow 3000` one of them after so many. Ours then has its default
+ * maps, one after the other on the same archives. They answer at once; with `--latency 20-60` after
+ * that many milliseconds, and with `--slow 3000` one of them after 3,000. Ours then has its default
  * settings, without maps; no original is asked for twice, so that no cache answers. See
  * bench/README.md.
  */

@@ -185,7 +185,7 @@ function byCount([a, n]: [string, number], [b, m]: [string, number]): number {
   return m - n || (a < b ? -1 : 1);
 }
 
-/** Classes as cdx-summary has them: all that is no code from 200 to 599 is one. */
+/** Classes as cdx-summary has them: everything but 200 to 599 is one class. */
 function mimeStatus({ captures }: Analysis): unknown {
   const rows = captures.mimeStatus.map(
     ({ group, counts: [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] }) => [group, [a, b, c, d, e + f]],

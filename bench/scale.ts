@@ -61,7 +61,7 @@ function shell(line: string): Promise<void> {
   });
 }
 
-/** Runs generate on so many cores of the machine; the rest is not there for it. */
+/** Runs generate on some cores of the machine; it does not see the others. */
 function generate(
   corpus: Corpus,
   target: string,

@@ -37,7 +37,7 @@ if (values.only !== "load") await large(Number(values["large-rows"]));
 
 async function load(): Promise<void> {
   if (spawnSync("wrk", ["-v"]).error !== undefined) {
-    console.log("wrk is not installed, so that there is no load: apt-get install wrk");
+    console.log("wrk is not installed, so there is no load: apt-get install wrk");
     return;
   }
   const { lines } = values;

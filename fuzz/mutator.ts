@@ -79,7 +79,7 @@ export class Mutator {
     this.#words = all.map(bytesOf);
   }
 
-  /** A mutation of one of the inputs, of which there must be one. */
+  /** A mutation of one of the inputs, which must not be empty. */
   next(pool: readonly Uint8Array[]): Uint8Array {
     const random = this.#random;
     let input: Uint8Array = random.pick(pool);

@@ -56,7 +56,7 @@ let revisitCount: i32 = 0;
 let isRevisit: bool = false;
 
 /**
- * Bits of a verdict: a revisit, and reasons to leave a row out, the first of which counts. What the
+ * Bits of a verdict: a revisit, and reasons to leave a row out; the first one counts. What the
  * others are, the caller knows.
  */
 const IS_REVISIT: i32 = 1;

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import asc from "assemblyscript/asc";
 
 const OPTIONS = ["-O3", "--converge", "--runtime", "stub", "--noAssert", "--enable", "simd"];
-/** Says that optimising once more did not help; whoever builds would take it for a fault. */
+/** Says that optimising once more did not help, which reads like a fault. */
 const CONVERGED = /^Last converge was suboptimal\.\n/gm;
 
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));

@@ -124,7 +124,7 @@ const LINE =
 /** How often a run called each function of the source, by file and place. */
 type Calls = ReadonlyMap<string, number>;
 
-/** The number of source files of which a run called a function more often than another run did. */
+/** The number of source files with a function that one run called more often than another. */
 function filesExecuted(calls: Calls, besides: Calls = new Map()): number {
   const more = [...calls].filter(([place, count]) => count > (besides.get(place) ?? 0));
   return new Set(more.map(([place]) => place.replace(/#.*/, ""))).size;

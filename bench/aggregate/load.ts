@@ -4,7 +4,7 @@ import type { LoadPlan, LoadResult } from "./load-process.ts";
 import { ResponseReader } from "./response-reader.ts";
 
 /*
- * A program that asks a server over and over: so many clients, each with a connection that is kept,
+ * A program that asks a server over and over: a number of clients, each with a connection that is kept,
  * each sending its next request when it has the answer to the last. Bare sockets, because what it
  * costs is taken from what is measured.
  */

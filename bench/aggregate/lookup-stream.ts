@@ -48,7 +48,7 @@ function drawnLinks(requests: number, distinct: number): LookupStream {
   return { name: "originals near those of the sample archive, drawn by Zipf's law", originals };
 }
 
-/** The place of the first number above `value`, in rising numbers of which the last is above it. */
+/** The place of the first number above `value`, in rising numbers whose last is above it. */
 function firstBeyond(numbers: readonly number[], value: number): number {
   let low = 0;
   let high = numbers.length - 1;

@@ -28,14 +28,14 @@ export const target: TargetDefinition = {
       mustEqual(await inflated([input], { inPlace: false }), whole, "on another thread");
     } else {
       const lenient = await inflated([input], { damage: newDamageLog() });
-      if ("value" in whole) mustEqual(lenient, whole, "with damage passed over");
+      if ("value" in whole) mustEqual(lenient, whole, "with damage skipped");
       else must(lenient);
     }
   },
 };
 
 function must(outcome: Outcome<string>): void {
-  // Damage is no error; a limit is.
+  // Damage is not an error; a limit is.
   if ("refused" in outcome) mustEqual(outcome.refused, "MM_LIMIT", "what is refused");
 }
 

@@ -4,7 +4,7 @@ import { hostEnd, isKeyByte, key, keyLength, NONE } from "./nodes";
 import { leave } from "./walk";
 
 /**
- * Makes the text at `start` the key, of which the last one has the first `shared` bytes, and closes
+ * Makes the text at `start` the key, which shares its first `shared` bytes with the last one, and closes
  * the nodes it is not in; false to give up.
  */
 @inline

@@ -18,7 +18,7 @@ let text: usize = 0;
 let length: i32 = 0;
 let shared: i32 = 0;
 
-/** Makes room for so many misses of so many bytes. */
+/** Makes room for a number of misses and of their bytes. */
 export function openMisses(misses: i32, bytes: i32): void {
   texts = heap.alloc(<usize>bytes + 8);
   starts = heap.alloc((<usize>misses + 1) << 2);

@@ -1,7 +1,7 @@
 // The hash that names a node: src/map/compact/budget/survey.ts, continued from the parent's.
 import { HASH_A, HASH_B, key, node, NONE, PARENT, TEXT_END } from "./nodes";
 
-/** Hashes the text of a node, of which its parent has the beginning. */
+/** Hashes the text of a node; its parent has the hash of the beginning. */
 export function hashNode(index: i32): void {
   const pointer = node(index);
   const parent = load<i32>(pointer, PARENT);

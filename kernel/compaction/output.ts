@@ -17,7 +17,7 @@ export function openOutput(): void {
   output = heap.alloc(OUTPUT_BYTES + 8);
 }
 
-/** Whether so many more bytes fit. */
+/** Whether this many more bytes fit. */
 @inline
 export function hasRoom(bytes: i32): bool {
   return outputEnd + bytes <= OUTPUT_BYTES;

@@ -38,7 +38,7 @@ export function close(): bool {
   return true;
 }
 
-/** Closes the nodes that a key with so many bytes of the last one, and then `next`, is not in. */
+/** Closes the nodes that do not contain a key that shares this many bytes, and then has `next`. */
 export function leave(shared: i32, next: u8): bool {
   if (!settleLeaf(shared, next)) return false;
   while (size > 0 && load<i32>(node(size - 1), TEXT_END) > shared) if (!close()) return false;

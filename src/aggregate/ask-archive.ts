@@ -204,7 +204,7 @@ async function askTimeMap(
     const pages = pagesToFollow(reading);
     if (reading.mementos.count === 0 && pages.length === 0 && !isTimeMap(reading)) {
       const has = reading.faults === 0 ? "nothing in it" : quote(reading.firstFault ?? "", 40);
-      const fault = `the answer is no TimeMap; it has ${has}`;
+      const fault = `the answer is not a TimeMap; it has ${has}`;
       return { ...finding, code: "MM_BAD_INPUT", failure: "bad-timemap", fault };
     }
     const mementos = resolved(reading.mementos, answer.url);

@@ -51,7 +51,7 @@ class Heads {
   /** How many were taken from each list. */
   readonly #taken: Uint32Array;
   readonly #datetimes: Float64Array;
-  /** Lists, of which no child is before its parent. */
+  /** Lists, parents before their children. */
   readonly #heap: Uint16Array;
   #size: number;
 
@@ -122,7 +122,7 @@ function timeOrder(list: MementoList): Uint32Array {
   );
 }
 
-/** Beyond so many mementos of one second, those seen are looked up and not gone through. */
+/** Beyond this many mementos in one second, those seen are looked up in a set instead of scanned. */
 const MAX_COMPARED = 8;
 
 /** Takes mementos in their order, and leaves out those it has. */

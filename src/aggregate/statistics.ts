@@ -220,7 +220,7 @@ export interface RoutingReport {
   readonly sampledHits: number;
   /** How often a spared archive would have had mementos; undefined before anything was sampled. */
   readonly missRate: Share | undefined;
-  /** About so many answers with mementos were missed among all that were spared. */
+  /** An estimate of the answers with mementos among the requests that were spared. */
   readonly missedHits: Share | undefined;
   readonly hits: number;
   /** Hits as a share of hits and missed hits: what maps keep of a broadcast's answers. */

@@ -87,7 +87,7 @@ export interface StopSignal {
  * Stops what was begun for one question.
  *
  * A dozen archives listen to it at every question: an `AbortSignal` takes longer for that than all
- * else that is done here, and warns of so many listeners.
+ * else that is done here, and warns of the number of listeners.
  */
 export class Stop implements StopSignal {
   aborted = false;

@@ -16,7 +16,7 @@ export function packageFile(path: string): URL | undefined {
 }
 
 /**
- * As {@link packageFile}, of a file that there is no way without.
+ * As {@link packageFile}, for a file that must exist.
  *
  * @throws MM_IO
  */

@@ -34,7 +34,7 @@ interface HarvestPlan<T extends HarvestNote> {
 }
 
 /**
- * The files of a harvest: parts that grow, the first of which becomes the index, and a note of how
+ * The files of a harvest: growing parts (the first becomes the index), and a note of how
  * far it got, from which a later run resumes. A lock keeps a second run away.
  */
 export class HarvestFiles<T extends HarvestNote> {
@@ -157,7 +157,7 @@ async function harvestTarget(path: string): Promise<string> {
     });
     if (found === undefined) return path;
     if (found.isFile()) return await realpath(path);
-    const what = found.isDirectory() ? "is a directory" : "is no plain file to go on with";
+    const what = found.isDirectory() ? "is a directory" : "is not a plain file to continue";
     throw new MementoMapError("MM_IO", `${what}; name a file`, { position: { source: path } });
   } catch (error) {
     throw ioError(error, path);
@@ -210,7 +210,7 @@ export function areCounts(...values: readonly unknown[]): boolean {
 export function stale(path: string, what: string, cause?: unknown): MementoMapError {
   return new MementoMapError(
     "MM_USAGE",
-    `${what}; give another -o, or remove the files whose names go on with .part to begin anew`,
+    `${what}; give another -o, or remove the files whose names continue with .part to start over`,
     { position: { source: path }, cause },
   );
 }

@@ -14,14 +14,14 @@ const NO_CONNECTION_LEFT =
   "this machine can open no more connections; let the process have more open files";
 
 const KNOWN: Readonly<Record<string, readonly [FailureReason, string]>> = {
-  ENOTFOUND: ["dns", "there is no such host"],
+  ENOTFOUND: ["dns", "no such host"],
   EAI_AGAIN: ["dns", "the name of the host could not be looked up"],
   EAI_NODATA: ["dns", "the host has no address"],
   EAI_FAIL: ["dns", "the name of the host could not be looked up"],
   ERR_INVALID_IP_ADDRESS: ["dns", "the name of the host leads to no address"],
   ECONNREFUSED: ["connect", "nobody listens there"],
-  EHOSTUNREACH: ["connect", "there is no way to the host"],
-  ENETUNREACH: ["connect", "there is no way to the host"],
+  EHOSTUNREACH: ["connect", "the host cannot be reached"],
+  ENETUNREACH: ["connect", "the host cannot be reached"],
   ETIMEDOUT: ["connect-timeout", "the host does not answer"],
   UND_ERR_CONNECT_TIMEOUT: ["connect-timeout", "the host does not answer"],
   ECONNRESET: ["reset", "the connection was cut before the end"],

@@ -256,11 +256,11 @@ async function* wholeBody(
 
 function redirected(from: URL, location: string): URL {
   if (!URL.canParse(location, from.href)) {
-    throw httpRefusal(from.href, `it redirects to ${quote(location)}, which is no address`);
+    throw httpRefusal(from.href, `it redirects to ${quote(location)}, which is not an address`);
   }
   const to = new URL(location, from);
   if (to.protocol !== "http:" && to.protocol !== "https:") {
-    throw httpRefusal(from.href, `it redirects to ${quote(to.href)}, which is no web address`);
+    throw httpRefusal(from.href, `it redirects to ${quote(to.href)}, which is not a web address`);
   }
   if (from.protocol === "https:" && to.protocol === "http:") {
     throw httpRefusal(
@@ -273,7 +273,7 @@ function redirected(from: URL, location: string): URL {
 
 function parsed(url: string): URL {
   if (URL.canParse(url) && /^https?:/i.test(url)) return new URL(url);
-  throw new MementoMapError("MM_BAD_URI", `${quote(url)} is no web address`);
+  throw new MementoMapError("MM_BAD_URI", `${quote(url)} is not a web address`);
 }
 
 /** Whether an error is one of making a connection. */

@@ -97,7 +97,7 @@ function proxyOf(env: Environment, name: string): Proxy | undefined {
     // Without the text: it may have a password.
     throw new MementoMapError(
       "MM_USAGE",
-      `${found} is no address of a proxy; write http://HOST:PORT, or https:// where it speaks TLS`,
+      `${found} is not the address of a proxy; write http://HOST:PORT, or https:// where it speaks TLS`,
     );
   }
   const isSecure = url.protocol === "https:";
@@ -133,7 +133,7 @@ function exceptionOf(text: string): Exception {
 function rangeOf(text: string, address: string, bits: number): Exception {
   const family = isIP(address) === 6 ? "ipv6" : "ipv4";
   if (bits > (family === "ipv6" ? 128 : 32)) {
-    throw new MementoMapError("MM_USAGE", `NO_PROXY has ${quote(text)}, which is no range`);
+    throw new MementoMapError("MM_USAGE", `NO_PROXY has ${quote(text)}, which is not a range`);
   }
   const range = new BlockList();
   range.addSubnet(address, bits, family);

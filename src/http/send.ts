@@ -28,7 +28,7 @@ export async function sendRepresentation(
   if (outcome === "precondition-failed") {
     sendProblem(
       response,
-      { status: 412, title: "Precondition failed", detail: "the map has changed; get it anew" },
+      { status: 412, title: "Precondition failed", detail: "the map has changed; fetch it again" },
       isHead,
     );
     return;

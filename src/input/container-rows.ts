@@ -77,7 +77,7 @@ async function* timeMapRows(
   if (faults > 0) {
     throw new MementoMapError(
       "MM_BAD_INPUT",
-      `not a TimeMap: ${quote(firstFault ?? "")} is no link or line with its datetime, and no JSON`,
+      `not a TimeMap: ${quote(firstFault ?? "")} is neither a link, nor a line with a datetime, nor JSON`,
       { position: { source } },
     );
   }

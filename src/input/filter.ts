@@ -192,7 +192,7 @@ function compileExclude(pattern: string): RegExp {
 const LEAST_LENGTH = 3;
 
 /**
- * Texts of which a string must have at least one, in whatever case, for a regular expression to
+ * Texts: a string must contain at least one, in any case, for a regular expression to
  * match it; undefined if unknown. Fast paths use it: most strings have none of them.
  *
  * Reads a subset of the syntax, without the flags `u` and `v`, and gives up on everything else.

@@ -28,7 +28,7 @@ interface MemgatorWatcher {
   answered?(archive: string, result: MemgatorOutcome["result"]): void;
   /** All that the log says of a request was told. */
   closed?(uri: string, open: OpenAnswers): void;
-  /** An archive is left alone for a while, after failing too often. */
+  /** An archive is not asked for a while, after failing too often. */
   slept?(archive: string): void;
 }
 
@@ -221,7 +221,7 @@ interface ArchiveState {
   answeredAt: number;
 }
 
-/** An archive without any answer in so many requests before and after one was not asked. */
+/** An archive without any answer in this many requests before and after one was not asked. */
 const WINDOW = 1000;
 
 /**

@@ -39,7 +39,7 @@ export async function openInputs(
   return joinMemgatorLogs(await withoutIndexed(given, options), options);
 }
 
-/** Leaves out files of records of which there is an index. */
+/** Leaves out files of records that have an index. */
 async function withoutIndexed(
   given: readonly GivenInputs[],
   { indexed }: OpenOptions,
@@ -222,7 +222,7 @@ async function indexFiles(folder: string): Promise<readonly FoundFile[]> {
 
 /** A pipe or a device may never end, and has no size. */
 function notAFile(path: string): MementoMapError {
-  return new MementoMapError("MM_BAD_INPUT", "is no file; give it by name if it is to be read", {
+  return new MementoMapError("MM_BAD_INPUT", "is not a file; give it by name if it is to be read", {
     position: { source: path },
   });
 }

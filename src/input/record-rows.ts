@@ -16,7 +16,7 @@ export interface RecordPlace {
   readonly source: string;
 }
 
-/** What comes next in a file: a record, of which this is the row, or something else. */
+/** What comes next in a file: the row of a record, or something else. */
 type Found = RowText | "broken" | "blank" | "end";
 
 /** How the records of a file are read. */
@@ -105,7 +105,7 @@ async function passMark(cursor: ByteCursor, startsRecord: StartsRecord): Promise
 }
 
 /**
- * Skips the rest of a record's body, of which `read` bytes were read.
+ * Skips the rest of a record's body after `read` bytes.
  *
  * @throws MM_BAD_INPUT where the file ends before it.
  */

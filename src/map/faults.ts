@@ -116,7 +116,7 @@ function pathFault(key: string, path: string, isSpread: boolean): KeyFault | und
   if (currentSpelling(key) !== key) {
     return {
       code: "star-in-key",
-      message: `key ${quote(key)} has a "*" that is no wildcard, which is written "%2a"; merge rewrites it`,
+      message: `key ${quote(key)} has a "*" that is not a wildcard, which is written "%2a"; merge rewrites it`,
     };
   }
   const segments = path.slice(1).split("/");

@@ -56,7 +56,7 @@ export interface MergeSummary {
  *   the wider row as an upper bound.
  * - The pages of a split count as one map.
  * - Records are written in the form of writers: one space, strict JSON, `com,cnn)/` for `com,cnn)`,
- *   `%2a` for a `*` that is no wildcard.
+ *   `%2a` for a `*` that is not a wildcard.
  *
  * The maps must be sorted. Reads each twice, and three times when there are both voids and spread keys
  * among them. Looks up those keys only that are void. Holds a block per map, the rows of one

@@ -50,7 +50,7 @@ export class RowGroups {
 
   /**
    * Opens the maps. `added` are rows in key order that come on top of theirs; among them the rows
-   * whose keys have a `*` that is written `%2a` now, which are passed over where they stand: they
+   * whose keys have a `*` that is written `%2a` now, which are skipped where they stand: they
    * belong before.
    */
   static async open(maps: readonly LogicalMap[], added: readonly MergeRow[]): Promise<RowGroups> {

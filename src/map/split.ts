@@ -10,7 +10,7 @@ import { checkSize, type MapSize, SizedHead, type UkvsHeaders } from "../ukvs/he
 
 const decoder = new TextDecoder();
 
-/** How large pages are: so many of them, about equal, or of so many records at most. */
+/** How large pages are: a number of about equal pages, or a number of records at most. */
 export type SplitSize = { readonly pages: number } | { readonly maxLines: number };
 
 /** One page of a map: what its header says, and where its records are. */
@@ -38,7 +38,7 @@ export interface SplitPlan {
  * in the form of writers. Reads the source once, and twice when the number of pages is given;
  * holds one chunk and the list of pages.
  *
- * @throws MM_USAGE when the size is no positive integer; MM_BAD_INPUT when the map is a page
+ * @throws MM_USAGE when the size is not a positive integer; MM_BAD_INPUT when the map is a page
  *   itself; MM_NOT_SORTED, MM_BAD_HEADER, MM_BAD_LINE, MM_IO.
  */
 export async function planPages(
@@ -150,7 +150,7 @@ export function pageHead(plan: SplitPlan, page: MapPage, more: PageMembers = {})
 function checkPages(size: SplitSize): void {
   const [name, value] = "pages" in size ? ["pages", size.pages] : ["lines a page", size.maxLines];
   if (Number.isSafeInteger(value) && value > 0) return;
-  throw new MementoMapError("MM_USAGE", `${value} is no number of ${name}; give 1 or more`);
+  throw new MementoMapError("MM_USAGE", `${value} is not a number of ${name}; give 1 or more`);
 }
 
 /** The records of a map. */

@@ -102,7 +102,7 @@ export interface SurveyOptions {
  *
  * Holds one chunk, the list of pages, and a number per top-level domain.
  *
- * @throws MM_NOT_SORTED, MM_BAD_HEADER, MM_BAD_LINE, MM_IO; MM_BAD_INPUT when it is no map, or one
+ * @throws MM_NOT_SORTED, MM_BAD_HEADER, MM_BAD_LINE, MM_IO; MM_BAD_INPUT when it is not a map, or one
  *   page of a map.
  */
 export async function surveyMap(

@@ -111,7 +111,7 @@ export interface AttributedMementos extends MementoSequence {
   archiveAt(index: number): number;
 }
 
-/** How many mementos there are, and of which time. */
+/** How many mementos there are, and their range of time. */
 export interface MementoCount {
   readonly count: number;
   /** RFC 3339; of the first and last memento. */

@@ -45,7 +45,7 @@ export function writeTimeMap(
 /**
  * Writes which memento is the closest to a moment, those next to it, and the first and last of all.
  *
- * @param closest its place among the mementos, of which there is at least one.
+ * @param closest its place among the mementos, which must not be empty.
  */
 export function describeMemento(
   document: TimeMapDocument,

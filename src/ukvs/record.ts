@@ -117,7 +117,7 @@ function jsonBlock(line: string, at: number): Record<string, unknown> {
   } catch (error) {
     throw badLine(`the JSON block is broken: ${quote(text)}`, error);
   }
-  if (!isJsonObject(json)) throw badLine(`the JSON block is no object: ${quote(text)}`);
+  if (!isJsonObject(json)) throw badLine(`the JSON block is not an object: ${quote(text)}`);
   return json;
 }
 

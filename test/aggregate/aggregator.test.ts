@@ -320,7 +320,10 @@ describe("Aggregator.timeGate", () => {
     ["answers 500", { status: 500 }],
     ["answers 403", { status: 403 }],
     ["names no memento", { status: 200 }],
-    ["is dormant", new MementoMapError("MM_REFUSED", "left alone", { reason: "dormant" })],
+    [
+      "is dormant",
+      new MementoMapError("MM_REFUSED", "circuit breaker is open", { reason: "dormant" }),
+    ],
     ["sends garbage", new MementoMapError("MM_HTTP", "not HTTP", { reason: "bad-http" })],
   ])("takes the TimeMap where the TimeGate %s", async (_name, gate) => {
     const { aggregator } = aggregatorOf(["a"], ({ endpoint, archive: { timemap = "" } }) => {

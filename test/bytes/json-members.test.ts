@@ -74,7 +74,7 @@ describe("unescapeJson", () => {
     );
   });
 
-  it("leaves what is no JSON as it is", () => {
+  it("leaves what is not JSON as it is", () => {
     const bytes = encoder.encode("a\\x");
     expect(unescapeJson(bytes, 0, bytes.length)).toBe("a\\x");
   });

@@ -32,7 +32,7 @@ async function metric({ url }: AggregateProcess, name: string): Promise<number> 
 }
 
 describe.skipIf(process.platform === "win32")("aggregate --serve, while it runs", () => {
-  it("goes by another list on SIGHUP; a bad one changes nothing, and is told of", async () => {
+  it("goes by another list on SIGHUP; a bad one changes nothing, and is reported", async () => {
     const [one, two, three] = await threeArchives();
     const list = writeList([one, two]);
     const service = await aggregateProcess(["-a", list, "--workers", "1"]);
@@ -111,7 +111,7 @@ describe.skipIf(process.platform === "win32")("aggregate --serve, while it runs"
       '"msg":"settings changed that want a restart","settings":"cache, page-size"',
     );
 
-    // An archive that the list does not have, and a file that is no JSON: refused as a whole.
+    // An archive that the list does not have, and a file that is not JSON: refused as a whole.
     configure({ archives, except: ["nobody"] });
     service.kill("SIGHUP");
     await expect.poll(() => service.said()).toMatch(/there is no archive .*nobody/);

@@ -44,7 +44,7 @@ function listText(archives: readonly LocalArchive[]): string {
   );
 }
 
-/** The service with two workers, both of which serve. */
+/** The service with two workers that both serve. */
 async function twoWorkers(argv: readonly string[]): Promise<Workers> {
   const { child, done } = spawnCli([
     "aggregate",

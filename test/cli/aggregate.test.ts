@@ -132,7 +132,7 @@ describe("aggregate URI", () => {
     ]);
   });
 
-  it("writes what archives answered to a log, of which maps are made", async () => {
+  it("writes what archives answered to a log that maps are made from", async () => {
     const folder = scratchDir();
     const log = join(folder, "memgator.log");
     const knows = await localArchive("knows", (request, response) => {
@@ -258,7 +258,7 @@ describe.skipIf(process.platform === "win32")("aggregate --serve", () => {
     expect(archives.map(({ requests }) => requests.length)).toEqual([1, 1]);
   });
 
-  it("sends events to whoever listens", async () => {
+  it("sends events to listeners", async () => {
     const { url, kill, done } = await service(["-a", listOf(await twoArchives()), "--monitor"]);
     const events = await fetch(`${url}/monitor`);
     expect(events.headers.get("content-type")).toBe("text/event-stream");

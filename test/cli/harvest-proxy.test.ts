@@ -42,13 +42,13 @@ describe.skipIf(process.platform === "win32")("mementomap harvest behind a proxy
     expect(server.requests).toHaveLength(3);
   });
 
-  it("does not start with what is no proxy", async () => {
+  it("does not start with what is not a proxy", async () => {
     const folder = scratchDir();
     const words = ["harvest", "http://cdx.test/", "--url", "a.com", "-o", join(folder, "a.cdx")];
     const env = { HTTP_PROXY: "socks5://me:secret@proxy.test" };
     const { code, stderr } = await runCli(words, { env });
     expect(code).toBe(2);
-    expect(stderr).toMatch(/HTTP_PROXY is no address of a proxy/);
+    expect(stderr).toMatch(/HTTP_PROXY is not the address of a proxy/);
     expect(stderr).not.toContain("secret");
     expect(readdirSync(folder)).toEqual([]);
   });

@@ -54,13 +54,13 @@ describe.skipIf(process.platform === "win32")("commands behind a proxy", () => {
     expect(readFileSync(map, "utf8")).toBe("org,example)/* 3\n");
   });
 
-  it("refuse to start with what is no proxy", async () => {
+  it("refuse to start with what is not a proxy", async () => {
     const { done } = spawnCli(["aggregate", "-a", writeList([]), URI], undefined, {
       HTTPS_PROXY: "socks5://me:secret@proxy.test:1080",
     });
     const { code, stderr } = await done;
     expect(code).toBe(2);
-    expect(stderr).toMatch(/HTTPS_PROXY is no address of a proxy/);
+    expect(stderr).toMatch(/HTTPS_PROXY is not the address of a proxy/);
     expect(stderr).not.toContain("secret");
   });
 });

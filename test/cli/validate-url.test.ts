@@ -32,7 +32,7 @@ describe("validate --url", () => {
     await copiesReady(served);
     const { code, lines } = await check(served.url);
     expect(lines.map(({ rule }) => rule)).toEqual(Object.keys(PUBLISHER_RULES));
-    // The port of a test is no part of the archive's name.
+    // The port of a test is not part of the archive's name.
     expect(lines.filter(({ outcome }) => outcome !== "ok").map(({ rule }) => rule)).toEqual(["P3"]);
     expect(code).toBe(0);
     const strict = await runCli(["validate", "--url", served.url, "--strict"]);
@@ -101,7 +101,7 @@ describe("validate --url", () => {
     }
   });
 
-  /** Pages of EXAMPLE_MAP as a server of files has them, of which the first is the map's address. */
+  /** Pages of EXAMPLE_MAP as a server of files has them; the first is the map's address. */
   async function staticFolder(map: string): Promise<string> {
     const folder = scratchDir();
     writeFileSync(join(folder, "map.ukvs"), map);

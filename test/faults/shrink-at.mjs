@@ -1,5 +1,5 @@
 // Loaded into a process, and its threads, before its program: before the nth read of the file
-// SHRINK_PATH, cuts it to SHRINK_TO bytes, as a program does that writes a file anew in its place.
+// SHRINK_PATH, cuts it to SHRINK_TO bytes, as a program does that rewrites a file in place.
 import fs from "node:fs";
 import fsp from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";

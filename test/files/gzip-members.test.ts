@@ -45,7 +45,7 @@ function harmed(member: Buffer, harm: Harm, [a, b]: readonly number[], kept: num
   return copy;
 }
 
-/** Without its first bytes a file is no gzip file, and zeros at its end belong to no member. */
+/** Without its first bytes a file is not a gzip file, and zeros at its end belong to no member. */
 function keptOf(member: number, isLast: boolean): number {
   return member === 0 ? 2 : isLast ? 1 : 0;
 }
@@ -257,7 +257,7 @@ describe("gzip members with damage among them", () => {
   });
 });
 
-describe("damage that is not passed over", () => {
+describe("damage that is not skipped", () => {
   const read = (file: Uint8Array, container: "timemap" | "json-array" | "memgator-log") => {
     const options = { source: "x.gz", maxLineBytes: 1 << 20, damage: newDamageLog() };
     const chunks = decompressed(chunked(file, [100]), options);

@@ -427,7 +427,7 @@ describe("harvestIndex", () => {
     await once(listener, "listening");
     await expect(harvestIndex(api, [QUERY], socket, FAST)).rejects.toMatchObject({
       code: "MM_IO",
-      message: "is no plain file to go on with; name a file",
+      message: "is not a plain file to continue; name a file",
     });
     expect(asked).toBe(0);
     writeFileSync(join(folder, "file"), "old");
@@ -522,7 +522,7 @@ describe("harvestIndex", () => {
 });
 
 describe("mementomap harvest", () => {
-  it("fetches an index of which generate makes a map", async () => {
+  it("fetches an index that generate makes a map from", async () => {
     const api = await serveOnLoopback((url, response) => response.end(resuming(url)));
     const index = join(scratchDir(), "index.cdx");
     const words = ["harvest", api, "--url", "a.com", "--match", "domain", "--interval", "0"];

@@ -164,7 +164,7 @@ describe("a server with a silent limit", () => {
     const { summary, asked } = await harvest(rows, manner);
     expect(summary).toMatchObject({ lines: 357, sampleReason: undefined });
     expect(asked).toHaveLength(2);
-    // A round number is no limit if the last row is there.
+    // A round number is not a limit if the last row is there.
     const round = await harvest(makeRows(1000, 300, 600), { ...PYWB, cap: Infinity });
     expect(round.summary.sampleReason).toBeUndefined();
     expect(round.asked).toHaveLength(3);
@@ -215,7 +215,7 @@ describe("a server with a silent limit", () => {
 });
 
 describe("mementomap harvest", () => {
-  it("warns of a sample, ends with 1, and generate makes a map of at least so many", async () => {
+  it("warns of a sample, exits with 1, and generate makes a map of at least its rows", async () => {
     const rows = makeRows(3000, 300, 600);
     const manner = { limit: true, times: false, reverse: false, cap: 1000 };
     const api = await serveOnLoopback((url, response) => {

@@ -145,7 +145,7 @@ describe("arcRows", () => {
     expect(largest).toBeLessThan(2 ** 28);
   });
 
-  it("makes a map and an analysis in memory, with what is no page counted apart", async () => {
+  it("makes a map and an analysis in memory, with what is not a page counted apart", async () => {
     const source = (): { name: string; chunks: AsyncIterable<Uint8Array> } => ({
       name: "test.arc",
       chunks: chunked(arcFile(RECORDS.slice(0, 5)), [64]),

@@ -79,89 +79,81 @@ const bodies = fc.array(fc.uint8Array({ minLength: 20, maxLength: 3000 }), {
 });
 const lengths = fc.array(fc.integer({ min: 1, max: 3000 }), { minLength: 1, maxLength: 3 });
 
-describe.each(["warc", "arc"] as const)(
-  "a file of records (%s) of which one is broken",
-  (format) => {
-    const { record, rows, start } = FORMATS[format];
+describe.each(["warc", "arc"] as const)("a file of records (%s) with a broken one", (format) => {
+  const { record, rows, start } = FORMATS[format];
 
-    it("gives all others, however it is stored and cut into chunks", async () => {
-      await fc.assert(
-        fc.asyncProperty(
-          bodies,
-          fc.nat(),
-          fc.constantFrom<Harm>("head", "too long", "far too long", "too short", "no number"),
-          fc.constantFrom(...STORAGES),
-          lengths,
-          async (list, which, harm, storage, chunkLengths) => {
-            const bad = which % list.length;
-            const uris = list.map((_, i) => `http://example.com/${i}`);
-            const records = list.map((body, i) => record(uris[i], body));
-            records[bad] = broken(records[bad], format, harm);
-            const file = STORED[storage]([start, ...records]);
-            const { uris: found, damage } = await read(file, rows, chunkLengths);
-            expect(found).toEqual(uris.filter((_, i) => i !== bad));
-            expect(damage).toMatchObject({ places: 1, bytes: expect.any(Number) });
-            expect(damage.first[0]?.message).toMatch(
-              new RegExp(`^record ${bad + 2}, at byte \\d+ `),
-            );
-          },
-        ),
-        { numRuns: 150 },
-      );
-    });
+  it("gives all others, however it is stored and cut into chunks", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        bodies,
+        fc.nat(),
+        fc.constantFrom<Harm>("head", "too long", "far too long", "too short", "no number"),
+        fc.constantFrom(...STORAGES),
+        lengths,
+        async (list, which, harm, storage, chunkLengths) => {
+          const bad = which % list.length;
+          const uris = list.map((_, i) => `http://example.com/${i}`);
+          const records = list.map((body, i) => record(uris[i], body));
+          records[bad] = broken(records[bad], format, harm);
+          const file = STORED[storage]([start, ...records]);
+          const { uris: found, damage } = await read(file, rows, chunkLengths);
+          expect(found).toEqual(uris.filter((_, i) => i !== bad));
+          expect(damage).toMatchObject({ places: 1, bytes: expect.any(Number) });
+          expect(damage.first[0]?.message).toMatch(new RegExp(`^record ${bad + 2}, at byte \\d+ `));
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
 
-    it("gives all records where none is, and finds nothing wrong", async () => {
-      await fc.assert(
-        fc.asyncProperty(
-          bodies,
-          fc.constantFrom(...STORAGES),
-          lengths,
-          async (list, storage, cut) => {
-            const uris = list.map((_, i) => `http://example.com/${i}`);
-            const records = list.map((body, i) => record(uris[i], body));
-            const { uris: found, damage } = await read(
-              STORED[storage]([start, ...records]),
-              rows,
-              cut,
-            );
-            expect(found).toEqual(uris);
-            expect(damage).toEqual(newDamageLog());
-          },
-        ),
-        { numRuns: 40 },
-      );
-    });
+  it("gives all records where none is, and finds nothing wrong", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        bodies,
+        fc.constantFrom(...STORAGES),
+        lengths,
+        async (list, storage, cut) => {
+          const uris = list.map((_, i) => `http://example.com/${i}`);
+          const records = list.map((body, i) => record(uris[i], body));
+          const { uris: found, damage } = await read(
+            STORED[storage]([start, ...records]),
+            rows,
+            cut,
+          );
+          expect(found).toEqual(uris);
+          expect(damage).toEqual(newDamageLog());
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
 
-    it("gives what is there of a file that is cut off", async () => {
-      const uris = Array.from({ length: 5 }, (_, i) => `http://example.com/${i}`);
-      const records = uris.map((uri) => record(uri, randomBytes(500)));
-      for (const storage of STORAGES) {
-        const file = STORED[storage]([start, ...records]);
-        const { uris: found, damage } = await read(file.subarray(0, -30), rows, [100]);
-        expect(found).toEqual(uris.slice(0, 4));
-        expect(damage.places).toBe(1);
-      }
-    });
-
-    it("gives the records behind a damaged stretch of a file that is compressed in blocks", async () => {
-      const uris = Array.from({ length: 40 }, (_, i) => `http://example.com/${i}`);
-      const file = Buffer.concat([
-        start,
-        ...uris.map((uri) => record(uri, Buffer.alloc(300, uri))),
-      ]);
-      // Blocks end within records.
-      const blocks = Array.from({ length: 8 }, (_, i) =>
-        gzipSync(file.subarray((i * file.length) / 8, ((i + 1) * file.length) / 8)),
-      );
-      blocks[4].fill(0xff, 12, 40);
-      const { uris: found, damage } = await read(Buffer.concat(blocks), rows, [100]);
-      expect(found).toEqual(uris.filter((uri) => found.includes(uri)));
-      expect(found.length).toBeGreaterThanOrEqual(40 - 7);
-      expect(found).toEqual(expect.arrayContaining([...uris.slice(0, 18), ...uris.slice(27)]));
+  it("gives what is there of a file that is cut off", async () => {
+    const uris = Array.from({ length: 5 }, (_, i) => `http://example.com/${i}`);
+    const records = uris.map((uri) => record(uri, randomBytes(500)));
+    for (const storage of STORAGES) {
+      const file = STORED[storage]([start, ...records]);
+      const { uris: found, damage } = await read(file.subarray(0, -30), rows, [100]);
+      expect(found).toEqual(uris.slice(0, 4));
       expect(damage.places).toBe(1);
-    });
-  },
-);
+    }
+  });
+
+  it("gives the records behind a damaged stretch of a file that is compressed in blocks", async () => {
+    const uris = Array.from({ length: 40 }, (_, i) => `http://example.com/${i}`);
+    const file = Buffer.concat([start, ...uris.map((uri) => record(uri, Buffer.alloc(300, uri)))]);
+    // Blocks end within records.
+    const blocks = Array.from({ length: 8 }, (_, i) =>
+      gzipSync(file.subarray((i * file.length) / 8, ((i + 1) * file.length) / 8)),
+    );
+    blocks[4].fill(0xff, 12, 40);
+    const { uris: found, damage } = await read(Buffer.concat(blocks), rows, [100]);
+    expect(found).toEqual(uris.filter((uri) => found.includes(uri)));
+    expect(found.length).toBeGreaterThanOrEqual(40 - 7);
+    expect(found).toEqual(expect.arrayContaining([...uris.slice(0, 18), ...uris.slice(27)]));
+    expect(damage.places).toBe(1);
+  });
+});
 
 describe("generateMap", () => {
   it("counts broken records with skipBad, and fails without", async () => {

@@ -26,7 +26,7 @@ describe("answers of CDX servers in JSON", () => {
     ["a resume key at the end", `[${HEAD},${ROW},[],["com%2Ca"]]`, [LINE]],
     ["an empty row at the end", `[${HEAD},${ROW},[]]`, [LINE]],
     [
-      "what is no row, which is kept to be counted",
+      "what is not a row, which is kept to be counted",
       `[${HEAD},["com,a)/x","2014"],[],${ROW},null,5]`,
       ['["com,a)/x","2014"]', "[]", LINE, "null", "5"],
     ],

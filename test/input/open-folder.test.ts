@@ -87,7 +87,7 @@ describe("a folder", () => {
     execFileSync("mkfifo", [join(folder, "x.cdx")]);
     const { code, stderr } = await generate(folder);
     expect(code).toBe(2);
-    expect(stderr).toMatch(/x\.cdx: is no file; give it by name if it is to be read/);
+    expect(stderr).toMatch(/x\.cdx: is not a file; give it by name if it is to be read/);
   });
 });
 

@@ -53,7 +53,7 @@ describe("CdxParser", () => {
       { kind: "capture", key: "com,a)/b c", date: "2014", uri: "http://a.com/b c" },
     ],
     [
-      "a key that is no SURT: by its URI",
+      "a key that is not a SURT: by its URI",
       CDX11,
       "a.com/x 20140101000000 http://A.com/x text/html 200 S - - 1 2 f",
       {
@@ -65,7 +65,7 @@ describe("CdxParser", () => {
       },
     ],
     [
-      "a key that is no SURT and no URI column: the key is the URI",
+      "a key that is not a SURT and no URI column: the key is the URI",
       " CDX N b",
       "a.com/x 2014",
       { kind: "capture", uri: "a.com/x", date: "2014" },
@@ -173,7 +173,7 @@ describe("CdxjParser", () => {
     });
   });
 
-  it("keys a row by its URI where its key is no SURT", () => {
+  it("keys a row by its URI where its key is not a SURT", () => {
     const parser = new CdxjParser(NOTHING);
     expect(parsedRow(parser, line('{"url": "http://a.com/b"}', "a.com/b"))).toEqual({
       kind: "capture",

@@ -68,7 +68,7 @@ describe("warcRows", () => {
     );
   });
 
-  it("keeps the bytes of a URI that is no UTF-8", async () => {
+  it("keeps the bytes of a URI that is not UTF-8", async () => {
     const record = warcRecord({
       type: "response",
       uri: "http://a.com/caf\u00e9",
@@ -81,7 +81,7 @@ describe("warcRows", () => {
     ]);
   });
 
-  it("makes a map in memory, with what is no page counted apart", async () => {
+  it("makes a map in memory, with what is not a page counted apart", async () => {
     const source = {
       name: "test.warc",
       chunks: chunked(Buffer.concat(RECORDS.map(warcRecord)), [64]),

@@ -203,7 +203,7 @@ describe("timeMapReader", () => {
     '{"mementos": {"list": [}]}',
     '{"mementos": {"list": [{"uri": "x',
     "{{}}",
-  ])("counts what is no JSON: %s", (text) => {
+  ])("counts what is not JSON: %s", (text) => {
     expect(read(text)).toMatchObject({ faults: 1, mementos: { count: 0 } });
   });
 

@@ -10,7 +10,7 @@ import { output, program } from "./programs.ts";
 
 /*
  * ARC files, read by the programs that still read them, must give the map that we make of the files
- * themselves. warcio decodes a URI that is no UTF-8 as Latin-1 and splits types with blanks, so
+ * themselves. warcio decodes a URI that is not UTF-8 as Latin-1 and splits types with blanks, so
  * there are none here. See inputs.test.ts for how to install them.
  */
 const cdxIndexer = program("cdx-indexer");

@@ -32,7 +32,7 @@ const isJson = ({ body }: Answer): boolean => {
 export const DIFFERENCES: readonly Difference[] = [
   {
     name: "`%2F` and the like in the original",
-    why: "MemGator decodes the original, so that it asks for another one: %2F is no slash",
+    why: "MemGator decodes the original, so that it asks for another one: %2F is not a slash",
     target: "/timemap/link/http://example.org/x%2Fy",
     see: firstLineOf,
     memGator: `<http://example.org/x/y>; rel="original",`,
@@ -136,7 +136,7 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     name: "`Vary`",
-    why: "answers depend on what requests wish for, which caches have to know",
+    why: "answers depend on preferences of requests, which caches have to know",
     target: "/timemap/link/http://example.org/only",
     see: ({ headers }) => headers.get("vary"),
     memGator: undefined,

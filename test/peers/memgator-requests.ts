@@ -5,7 +5,7 @@ export interface Request {
   readonly method?: string;
 }
 
-/** Answers of which status, headers and mementos are the same. */
+/** Answers with the same status, headers and mementos. */
 export const SAME: readonly Request[] = [
   ...["link", "json", "cdxj"].flatMap((format) => [
     { target: `/timemap/${format}/http://example.org/` },

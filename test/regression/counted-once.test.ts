@@ -152,7 +152,7 @@ describe("a damaged WARC file", () => {
     expect((await run("-o", fresh, "--force")).code).toBe(0);
   });
 
-  it("is told of in records", async () => {
+  it("is reported in records", async () => {
     const folder = folderWith({
       "x.warc": Buffer.concat([
         warcRecord({ type: "response", uri: "http://a.com/x" }),

@@ -21,7 +21,7 @@ vi.mock(import("node:fs"), async (original) => {
   return { ...module, writeSync: writeSync as typeof module.writeSync };
 });
 
-/** A line was cut off where the disk was full, and the next one went on in it; and all was told of. */
+/** A line was cut off where the disk was full, and the next one continued it; everything was reported. */
 describe("a log on a disk that is full for a while", () => {
   it("has every later line whole, and tells of it once", () => {
     const faults: Error[] = [];

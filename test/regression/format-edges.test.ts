@@ -95,7 +95,7 @@ describe("the format", () => {
     expect(await merged(map)).toBe('com,a)/ 5\ncom,b)/ 7 {"a":1}\ncom,c)/x%2ay 1\n');
   });
 
-  it("has keys of their own for an IPv6 address with a port, and for what is no host", async () => {
+  it("has keys of their own for an IPv6 address with a port, and for what is not a host", async () => {
     const surts = await runCli(["surt", "http://[::1]:8080/", "http://[::1:8080]/"]);
     const [withPort, without] = surts.stdout.trimEnd().split("\n");
     expect(withPort).not.toBe(without);

@@ -8,7 +8,7 @@ import { chunked } from "../support/chunked.ts";
 import { cpuTime } from "../support/cpu-time.ts";
 
 const CHUNK_BYTES = 1 << 16;
-/** Four times the input may take so many times the work; quadratic work would take 16 times. */
+/** Four times the input may take this many times the work; quadratic work would take 16 times. */
 const LINEAR = 9;
 
 async function drain(chunks: AsyncIterable<Uint8Array>): Promise<number> {

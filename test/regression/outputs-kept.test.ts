@@ -216,7 +216,7 @@ describe("a log of a service", () => {
     ["--combined-log @page.html", "an HTML page, not a log"],
     ["--log @new.log --combined-log @new.log", "is named for two outputs"],
     ["--log @new.log --cache-dir @map.ukvs", "map.ukvs"],
-  ])("is not appended to what is no log: aggregate %s", async (line, reason) => {
+  ])("is not appended to what is not a log: aggregate %s", async (line, reason) => {
     const place = world();
     listIn(place, [{ ...ARCHIVE, mementomap: place.at("map.ukvs") }]);
     writeFileSync(place.at("config.json"), "{}");

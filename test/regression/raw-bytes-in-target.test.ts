@@ -86,7 +86,7 @@ describe("bytes beyond ASCII in a request target", () => {
     ],
     ["in the method", latin1("G\xe9T / HTTP/1.1\r\n\r\n")],
     ["of a POST", latin1("POST /lookup?map=\xe9 HTTP/1.1\r\nHost: a\r\n\r\n")],
-    ["in what is no HTTP", latin1("\xe9\xe9\xe9\r\n\r\n")],
+    ["in what is not HTTP", latin1("\xe9\xe9\xe9\r\n\r\n")],
   ])("are refused with a problem document %s", async (_name, request) => {
     const { url } = await serving();
     const answer = await rawExchange(url, request);

@@ -78,7 +78,7 @@ afterAll(() => {
 const at = (name: string): string => join(folder, name);
 const STREAMS = { stdin: process.stdin };
 
-/** Lines of a text, of which each but the last is behind a pause in which `reached` is called. */
+/** Lines of a text, each but the last behind a pause in which `reached` is called. */
 async function* slowly(text: string, reached: () => void): AsyncGenerator<Uint8Array> {
   for (const line of text.split(/(?<=\n)/)) {
     yield encoder.encode(line);

@@ -34,7 +34,7 @@ describe("split of a map that is not in the form of writers", () => {
     ["blank lines", `${HEAD}\ncom,a)/ 1\n\n \t\ncom,b)/ 2\n\n`],
     ["quoted values", `${HEAD}\ncom,a)/ "1"\ncom,b)/ "2"\n`],
     ["older home pages", `${HEAD}\ncom,a) 1\ncom,b) 5/\n`],
-    ["a * that is no wildcard", `${HEAD}\ncom,a)/b(1) 1\ncom,a)/b*c 2\n`],
+    ["a * that is not a wildcard", `${HEAD}\ncom,a)/b(1) 1\ncom,a)/b*c 2\n`],
   ])("gives pages without a warning: %s", async (_, text) => {
     for (const options of [
       ["--pages", "2"],

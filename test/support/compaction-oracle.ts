@@ -165,7 +165,7 @@ function nodesOverCutoff(held: readonly OracleRow[], options: OracleOptions): Se
       note(labels.slice(0, i).join(","), i, true, labels[i] ?? "");
     }
     if (!key.includes(")") || host.endsWith(",*")) continue;
-    // A page with a query is no child itself, but the folders it lies in are.
+    // A page with a query is not a child itself, but the folders it lies in are.
     const [page = "", query] = key.split("?");
     const isQuery = query !== undefined;
     const path = isQuery ? page.replace(/\/[^/]*$/, "") : page.replace(/^([^)]*\))\/$/, "$1");

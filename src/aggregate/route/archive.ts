@@ -88,7 +88,7 @@ class EntryReader {
   constructor(entry: unknown, place: EntryPlace) {
     this.#place = place;
     this.#members = isJsonObject(entry) ? entry : {};
-    if (!isJsonObject(entry)) throw this.fault(`${shown(entry)} is no object`);
+    if (!isJsonObject(entry)) throw this.fault(`${shown(entry)} is not an object`);
   }
 
   isIgnored(): boolean {

@@ -244,7 +244,7 @@ class KeyFilter {
   readonly #places: Uint32Array;
   readonly #mask: number;
 
-  /** @param mostKeys room for so many keys, those of several maps counted for each. */
+  /** @param mostKeys how many keys fit; a key of several maps counts once for each. */
   constructor(mostKeys: number) {
     let capacity = 16;
     while (capacity * MAX_LOAD < mostKeys) capacity *= 2;

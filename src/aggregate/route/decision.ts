@@ -53,7 +53,7 @@ export interface RouteRequest {
   /** Only mementos of this time are wanted, fourteen digits as numbers; both ends included. */
   readonly from?: number | undefined;
   readonly until?: number | undefined;
-  /** Ask at most so many archives. */
+  /** Ask at most this many archives. */
   readonly topK?: number | undefined;
   /** Ask only archives that are at least so likely to have it, from 0 to 1. */
   readonly minLikelihood?: number | undefined;
@@ -175,7 +175,7 @@ export function compareDecisions(a: MapDecision, b: MapDecision): number {
 /** As many answers as what was thought before counts for. */
 const PRIOR_WEIGHT = 20;
 
-/** After so many answers the older ones begin to count for less: what archives hold changes. */
+/** After this many answers, older ones begin to count for less: what archives hold changes. */
 const MEMORY = 10_000;
 
 /** How often an archive had what it was asked for, for reasons of one kind. */

@@ -41,7 +41,7 @@ export interface MapRouterOptions {
   readonly hitRates?: HitRates | undefined;
 }
 
-/** Of archives that hold a page, so many hold a part of it that their map does not have. */
+/** The share of archives holding a page that also hold parts of it missing from their map. */
 const LIKELIHOOD_BY_REFERER = 0.5;
 
 /** The share of hits in three years of MemGator's requests to 14 archives (the paper's table). */

@@ -117,7 +117,7 @@ function questionMetrics(status: ServiceStatus, load: () => ServiceLoad): ReadMe
 
 type Of = (archive: ArchiveStatus) => number | undefined;
 
-/** A sample for each archive of which there is a value. */
+/** A sample for each archive that has a value. */
 function each(status: ServiceStatus, value: Of): () => Sample[] {
   return () =>
     status.archives().flatMap((archive) => {

@@ -110,7 +110,7 @@ const PREFERENCES = [
   {
     name: "Cache-Control",
     in: "header",
-    description: "no-cache asks archives anew, only-if-cached asks none",
+    description: "no-cache asks archives again, only-if-cached asks none",
     schema: { type: "string" },
   },
 ];

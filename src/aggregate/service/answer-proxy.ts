@@ -28,7 +28,7 @@ export interface ProxyOptions {
   readonly maxProxyBytes?: number | undefined;
 }
 
-/** Archives redirect to the nearest capture; so many redirects are followed. */
+/** Archives redirect to the nearest capture; this many redirects are followed. */
 const MAX_REDIRECTS = 5;
 
 /** What of an archive's answer is passed on; no cookies, nothing of its connection or its policies. */

@@ -36,7 +36,7 @@ export interface AggregationOptions extends TimeMapOptions, ProxyOptions {
 interface AggregationRoute<Target> {
   /** What it is counted as in metrics. */
   readonly counted: RouteName;
-  /** Answers with the mementos that were found, of which there is one at least. */
+  /** Answers with the mementos that were found, at least one. */
   readonly answer: (
     exchange: AggregatorExchange,
     aggregation: Aggregation,

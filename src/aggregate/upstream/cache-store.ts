@@ -102,7 +102,7 @@ interface Slab {
 }
 
 /**
- * Keeps answers in memory, up to so many bytes.
+ * Keeps answers in memory, up to a number of bytes.
  *
  * They are written one after the other into large buffers, and the oldest buffer goes when there is
  * no room; what is asked for again moves to the front before. Nothing is left to the garbage

@@ -46,7 +46,7 @@ interface HeldFile {
 }
 
 /**
- * Keeps answers in a folder, a file each, up to so many bytes; the oldest goes first.
+ * Keeps answers in a folder, one file each, up to a number of bytes; the oldest is removed first.
  *
  * Files are written under another name and renamed, and carry a checksum: after a kill, or a loss
  * of power, an entry is whole or is not there. Holds a name and a number for each in memory, and

@@ -61,7 +61,7 @@ export class OriginPools {
     this.#now = options.now ?? (() => performance.now());
   }
 
-  /** Lets the origin of an address be at a private address, and have so many connections. */
+  /** Lets the origin of an address be at a private address, and sets how many connections it may have. */
   trust(url: string, connections: number): void {
     const { origin } = parsedOrigin(splitAddress(url).origin);
     const most = Math.max(connections, this.#trusted.get(origin) ?? 0);
@@ -222,7 +222,7 @@ function parsedOrigin(written: string): URL {
     url.hostname !== "" &&
     (url.protocol === "http:" || url.protocol === "https:");
   if (isBare) return url;
-  throw new MementoMapError("MM_BAD_URI", `${quote(written)} is no origin of the web`, {
+  throw new MementoMapError("MM_BAD_URI", `${quote(written)} is not a web origin`, {
     reason: "bad-request",
   });
 }
@@ -338,7 +338,7 @@ export function redirectTarget(from: string, location: string): string {
   if (/^https?:\/\//.test(resolved)) return resolved;
   throw new MementoMapError(
     "MM_REFUSED",
-    `it redirects to ${quote(location)}, which is no web address`,
+    `it redirects to ${quote(location)}, which is not a web address`,
     { position: { source: from }, reason: "redirect" },
   );
 }
@@ -351,7 +351,7 @@ function schemeEnd(url: string): number {
 }
 
 function badAddress(url: string): MementoMapError {
-  return new MementoMapError("MM_BAD_URI", `${quote(url)} is no web address that can be sent`, {
+  return new MementoMapError("MM_BAD_URI", `${quote(url)} is not a web address that can be sent`, {
     reason: "bad-request",
   });
 }

@@ -91,7 +91,7 @@ charts, to read on screen, phone and paper.`,
   },
 });
 
-/** What to call an archive of which only the files are known. */
+/** What to call an archive when only its files are known. */
 function archiveName(paths: readonly string[]): string {
   const [path = "-"] = paths;
   if (path === "-") return "the archive";

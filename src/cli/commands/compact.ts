@@ -41,7 +41,7 @@ Say how large the map may be, with --max-lines, --max-bytes or --relative-cost,
 and it becomes the one of that size that is expected to answer the fewest
 lookups wrongly. What will be asked is estimated from the map itself, and better
 with --misses: a list of lookups that were not held, in the order they came, or
-a MemGator log, of which the misses of one archive are taken.
+a MemGator log, with the misses of one archive taken from it.
 Exclusions (rows with 0) are added where the misses show that they will pay.
 
 Without a size, every host or folder is rolled up that has more children than

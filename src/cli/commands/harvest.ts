@@ -19,7 +19,7 @@ export const harvest: Command = defineCommand({
   usage: "SERVER (--url URL | --search WORD) -o INDEX",
   description: `
 Fetches captures from a CDX server (pywb, OutbackCDX, or one like the Internet
-Archive's) into an index file, of which generate makes a map.
+Archive's) into an index file that generate makes a map from.
 
 With --search, samples an archive through its full-text search instead
 (Arquivo.pt's), with random words that it learns from the results. The index

@@ -75,7 +75,7 @@ export async function serveAsWorker(
 /**
  * Runs the service until it is told to stop.
  *
- * @param reread gives the values as they are now, of which some hold at once.
+ * @param reread gives the values as they are now; some take effect at once.
  */
 export async function serveAggregator(
   values: ServiceValues,

@@ -163,7 +163,7 @@ async function folderSize(path: string): Promise<number> {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-/** What is made now, or at `SOURCE_DATE_EPOCH`, of which files and captures. Files that are not given are left out. */
+/** What is made (now, or at `SOURCE_DATE_EPOCH`), and its files and captures. Files that are not given are left out. */
 export function runRecord(
   io: Io,
   inputs: Readonly<Record<string, string | readonly string[] | undefined>>,

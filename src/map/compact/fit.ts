@@ -199,7 +199,7 @@ export class DepthCounter {
     const level = Math.min(depth, MAX_DEPTH);
     this.#children[layer][level]++;
     if (depth === 0) {
-      // The root of a host's paths: every host has one, and is no parent for it.
+      // The root of a host's paths: every host has one, so it does not make the host a parent.
       this.#parents[layer][0]++;
     } else if (parent !== -1 && !this.#isParent[parent]) {
       this.#isParent[parent] = true;

@@ -80,7 +80,7 @@ export type Layer = (typeof LAYER)[keyof typeof LAYER];
 
 export const NONE = -1;
 
-/** Columns have room for so many nodes at first. */
+/** How many nodes columns have room for at first. */
 export const INITIAL_DEPTH = 64;
 
 /**
@@ -110,7 +110,7 @@ export class NodeStack {
     return node;
   }
 
-  /** Makes room for so many nodes in every column. */
+  /** Makes room for a number of nodes in every column. */
   protected grow(size: number): void {
     this.textEnd = enlarged(new Int32Array(size), this.textEnd);
     this.layer = enlarged(new Uint8Array(size), this.layer);
@@ -161,7 +161,7 @@ export class CurrentKey {
   /**
    * How many bytes at `start` are the same as in the key; at most up to `end`.
    *
-   * Neighbours in a sorted map have most of their keys in common, so whoever looks for the end of a
+   * Neighbours in a sorted map have most of their keys in common, so a search for the end of a
    * key can begin behind these.
    */
   sharedBytes(view: DataView, start: number, end: number): number {
@@ -198,7 +198,7 @@ export class CurrentKey {
     return length + WILDCARD_BYTES <= this.bytes.length;
   }
 
-  /** Makes `source[start, start + length)`, of which it has the first `shared` bytes, the key. */
+  /** Makes `source[start, start + length)`, whose first `shared` bytes it has already, the key. */
   set(source: Uint8Array, start: number, shared: number, length: number): void {
     if (!this.hasRoom(length)) this.#grow(length + WILDCARD_BYTES);
     const { bytes } = this;
@@ -253,7 +253,7 @@ export class TreeWalk {
     this.#work = work;
   }
 
-  /** Leaves the nodes that a key is not in that shares so many bytes, and then has `next`. */
+  /** Leaves the nodes that do not contain a key that shares this many bytes, and then has `next`. */
   leave(shared: number, next: number): void {
     const nodes = this.#nodes;
     if (this.leafEnd !== NONE) this.#settleLeaf(shared, next);

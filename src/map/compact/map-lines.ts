@@ -183,7 +183,7 @@ export class MapLines {
   /** Whether the map spells a key otherwise than it was taken. */
   hasRespelled = false;
 
-  /** @throws MM_BAD_INPUT if the first key is no SURT, or the first value no frequency. */
+  /** @throws MM_BAD_INPUT if the first key is not a SURT, or the first value not a frequency. */
   constructor(sink: RowSink, fields: Fields) {
     this.#sink = sink;
     this.#fields = fields;

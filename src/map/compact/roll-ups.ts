@@ -202,7 +202,7 @@ export class Voids {
     let frequencyEnd = frequencyStart;
     while (frequencyEnd < end && bytes[frequencyEnd] > 0x20) frequencyEnd++;
     if (!frequencyIsZero(bytes, frequencyStart, frequencyEnd)) return false;
-    // A row of 0 that holds something of some time is no exclusion.
+    // A row of 0 that holds something of some time is not an exclusion.
     if (bytes[end - 2] !== CLOSE_BRACE) return true;
     const text = textOfLine(bytes.subarray(start, end - 1));
     return heldAtTimes(parseRecord(text, this.#fields)) === undefined;
@@ -326,7 +326,7 @@ export class RollUps {
     this.addChild(capped);
   }
 
-  /** A page with a query is no child, but it is below the node. */
+  /** A page with a query is not a child, but it is below the node. */
   addBelow(node: number): void {
     const nodes = this.#nodes;
     if (nodes.cutoff[node] === CHOSEN && nodes.isRolledUp[node] === 0) this.#rollUp(node);

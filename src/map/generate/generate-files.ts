@@ -36,9 +36,9 @@ export interface GenerateSummary {
   readonly bytes: number;
   /** The sum of all counts. */
   readonly mementos: number;
-  /** Captures that were told of before; only known where captures are told apart. */
+  /** Captures that were read before; known only with deduplication. */
   readonly duplicates: number;
-  /** Inputs whose key column is not the SURT of the URI, so that keys were made anew. */
+  /** Inputs whose key column is not the SURT of the URI, so that keys were made from URIs. */
   readonly rekeyed: readonly string[];
   /** What was read: records of WARC and ARC files, or lines. */
   readonly unit: "lines" | "records";
@@ -192,7 +192,7 @@ export function openLanes(
   return isFree ? [new InlineLane(job(0)), ...elsewhere] : elsewhere;
 }
 
-/** How many lanes to read with, of so many threads that may be busy. */
+/** How many lanes to read with, given how many threads may be busy. */
 export function lanesWorthwhile(inputs: readonly IndexInput[], threads: number): number {
   const bytes = inputs.reduce((sum, input) => sum + (input.size ?? Number.POSITIVE_INFINITY), 0);
   const worthwhile = Math.min(threads, Math.ceil(bytes / BYTES_WORTH_A_THREAD));

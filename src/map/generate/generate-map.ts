@@ -169,7 +169,7 @@ export interface SourceOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A source whose format has been made out. */
+/** A source whose format was detected. */
 export interface OpenSource {
   readonly name: string;
   readonly chunks: AsyncIterable<Uint8Array>;

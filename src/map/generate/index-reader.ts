@@ -36,7 +36,7 @@ export interface IndexCounts {
   /** Records of `dns:` and the like. */
   nonWeb: number;
   bad: number;
-  /** Stretches of files that could not be read and were passed over; they are no lines. */
+  /** Parts of files that could not be read and were skipped; they do not count as lines. */
   damaged: number;
   /** Bytes of those stretches, as far as they are known. */
   damagedBytes: number;
@@ -102,7 +102,7 @@ export function addIndexCounts(total: IndexCounts, part: IndexCounts): void {
   }
 }
 
-/** Counts what was passed over while lines were made; a line that was cut is a bad line. */
+/** Counts what was skipped while lines were made; a line that was cut is a bad line. */
 export function countDamage(counts: IndexCounts, { places, bytes, cutLines }: DamageLog): void {
   counts.damaged += places;
   counts.damagedBytes += bytes;
@@ -122,7 +122,7 @@ export interface IndexReaderOptions extends RowKeyOptions {
 /** Bytes of a bad line that are shown. */
 const SHOWN_BYTES = 120;
 const NONE = -1;
-/** One row in so many is looked at closely; a power of two. */
+/** One row in this many is checked closely; a power of two. */
 const ROWS_PER_CHECK = 1024;
 
 /**

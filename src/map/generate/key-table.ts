@@ -360,7 +360,7 @@ const THREAD_BYTES = 40 * 2 ** 20;
 const INFLATE_BYTES = 32 * 2 ** 20;
 const MIN_TABLE_BYTES = 4 * 2 ** 20;
 
-/** How many threads there is memory for, of so many; one at least. */
+/** How many of these threads there is memory for; at least one. */
 export function threadsWithin(memoryBytes: number, threads: number): number {
   const each = THREAD_BYTES + INFLATE_BYTES + MIN_TABLE_BYTES;
   return Math.max(1, Math.min(threads, Math.floor((memoryBytes - BASE_BYTES) / each)));

@@ -196,7 +196,7 @@ export interface AddedMap {
  * Opens a map to add to it. Its rows are read like those of an index.
  *
  * @throws MM_USAGE where its keys are not those that are asked for; MM_BAD_INPUT, MM_BAD_LINE and
- *   MM_BAD_FREQUENCY when it is no map; MM_BAD_HEADER; MM_CUT, MM_EMPTY; MM_IO
+ *   MM_BAD_FREQUENCY when it is not a map; MM_BAD_HEADER; MM_CUT, MM_EMPTY; MM_IO
  */
 export async function openAddedMap(
   path: string,

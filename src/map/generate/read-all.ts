@@ -20,7 +20,7 @@ export class KeysDiffer extends Error {
 /**
  * Has the lanes read all parts of all inputs.
  *
- * Adds to `damage` what the lanes have passed over, in the order of parts. Of several failures the
+ * Adds to `damage` what the lanes have skipped, in the order of parts. Of several failures the
  * one in the earliest part is thrown, whichever thread met its own first.
  */
 export async function readAll(

@@ -55,7 +55,7 @@ export class PrefixHash {
   readonly #view: DataView;
   #start = 0;
   #length = 0;
-  /** The hash of so many bytes of the last key. */
+  /** The hash of the first bytes of the last key, by their number. */
   #hashes: Int32Array = Int32Array.of(EMPTY_HASH, 0, 0, 0);
   /** Where the first `*` of the last key is, from its start. */
   #star = Number.POSITIVE_INFINITY;
@@ -130,7 +130,7 @@ export interface IndexedRows extends KeyKinds {
   readonly hasTimes: boolean;
 }
 
-/** Enough lines to guess how many there are: so many bytes, in so many places. */
+/** Enough lines to estimate how many there are: how many bytes, in how many places. */
 const SAMPLE_BYTES = 4096;
 const SAMPLES = 16;
 /** Bytes that no key begins with. */
@@ -183,7 +183,7 @@ export class RowIndexer {
   }
 
   /**
-   * Indexes the next lines, of about so many bytes; false when there are no more.
+   * Indexes the next lines, about this many bytes; false when there are no more.
    *
    * @throws MM_BAD_LINE, MM_BAD_KEY, MM_BAD_FREQUENCY, or MM_NOT_SORTED when a key comes twice or its
    *   rows are apart.

@@ -186,7 +186,7 @@ export interface KeyKinds {
  * Goes through the keys that cover a SURT, the most specific first, without making them.
  *
  * The order is that of `lookupKeys`. Each key is asked for by its hash, which comes from one pass
- * over the SURT, and by the pieces it would be made of. Whoever is asked ends the walk with a number
+ * over the SURT, and by the pieces it would be made of. The visitor ends the walk with a number
  * that is not negative.
  */
 export abstract class KeyWalk {

@@ -6,7 +6,7 @@ import { surtKey, uriKey } from "../../surt/key.ts";
 
 /** A SURT has its `)` before any slash; a URI has none there, but for user names nobody has. */
 const A_SURT = /^[^/?#]*\)(\/|$)/;
-/** A list of which more lines are neither URIs nor SURTs is not a list of lookups. */
+/** A list with more lines that are neither URIs nor SURTs is not a list of lookups. */
 const MAX_ODD_SHARE = 0.01;
 const SHOWN_BYTES = 400;
 

@@ -145,7 +145,7 @@ interface Statement {
  * The frequency is the sum of the statements that decided. Without a period it is that of the row
  * for all time, where that is present.
  *
- * @throws MM_BAD_KEY when a datetime key is no time, MM_BAD_FREQUENCY, MM_BAD_LINE.
+ * @throws MM_BAD_KEY when a datetime key is not a time, MM_BAD_FREQUENCY, MM_BAD_LINE.
  */
 export function answerFromRows(
   rows: readonly RowRange[],

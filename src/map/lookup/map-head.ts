@@ -104,7 +104,7 @@ export class PageRange {
     this.#last = mark.number === mark.of ? undefined : encoder.encode(mark.last);
   }
 
-  /** The range of a page; undefined for a map that is whole, of which one page is an instance. */
+  /** The range of a page; undefined for a whole map, even if it has only one page. */
   static of(headers: UkvsHeaders, source: string): PageRange | undefined {
     const mark = pageMark(headers, source);
     return mark === undefined || mark.of === 1 ? undefined : new PageRange(mark, source);
@@ -140,7 +140,7 @@ export interface MapHead {
   readonly headers: UkvsHeaders;
   /** Where the last header line ends; `!size` counts from here. */
   readonly bodyOffset: number;
-  /** The offset of the first line that is no header and not blank; the size when there is none. */
+  /** The offset of the first line that is not a header and not blank; the size when there is none. */
   readonly recordsOffset: number;
   /** The number of that line, counted from 1. */
   readonly recordsLine: number;

@@ -142,7 +142,7 @@ export function checkRowStart(bytes: Uint8Array, start: number, position: Positi
 }
 
 const TILDE = 0x7e;
-/** No count of so many digits is beyond 2^53-1. */
+/** No count with this many digits is beyond 2^53-1. */
 const SAFE_DIGITS = 15;
 
 /** What needs no closer look in a label of a host, and in a path. */

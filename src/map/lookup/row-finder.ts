@@ -22,7 +22,7 @@ export class RowFinder extends KeyWalk {
   readonly #decides: (row: number, period: DatetimeRange | undefined) => boolean;
   #period: DatetimeRange | undefined;
 
-  /** @param decides whether the rows of a key, the first of which is given, decide of a period. */
+  /** @param decides whether the rows of a key, given the first, decide about a period. */
   constructor(
     map: Uint8Array,
     rows: IndexedRows,

@@ -41,7 +41,7 @@ export function finishHash(hash: number): number {
 }
 
 const MAX_LOAD = 0.5;
-/** New keys wait until there are so many. */
+/** New keys wait until there are this many. */
 const WAITING_KEYS = 512;
 
 /**

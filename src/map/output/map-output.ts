@@ -59,7 +59,7 @@ export class MapOutput implements MapSink {
     await this.#place.write(this.#head.bytes(this.size));
   }
 
-  /** Writes whole rows. Whoever knows how many they are saves the time to count them. */
+  /** Writes whole rows. Giving their number saves the time to count them. */
   async write(rows: Uint8Array, records: number = countLines(rows)): Promise<void> {
     this.#records += records;
     this.#bytes += rows.length;

@@ -264,8 +264,8 @@ async function sizeOf(path: string): Promise<number> {
 
 function badStatus({ status, url, headers }: HttpResponse): Failure {
   const askedMs = retryAfterMs(headers.get("retry-after"), Date.now());
-  const wish = askedMs === undefined ? "" : `, and wants to be asked in ${askedMs / 1000} s`;
-  const message = `the server answered with status ${status}${wish}`;
+  const retryAfter = askedMs === undefined ? "" : `, and wants to be asked in ${askedMs / 1000} s`;
+  const message = `the server answered with status ${status}${retryAfter}`;
   const error = new MementoMapError("MM_HTTP", message, { position: { source: url } });
   return { error, askedMs, mayPass: isTemporary(status) };
 }

@@ -103,7 +103,7 @@ export async function fetchMap(
   }
 }
 
-/** Where a map is, and of which archive. */
+/** Where a map is, and whose it is. */
 interface Place {
   readonly url: string;
   readonly archive: string;

@@ -95,7 +95,7 @@ export class Publisher {
   }
 
   /**
-   * Opens the maps, each of which is read through.
+   * Opens the maps, and reads each of them through.
    *
    * @throws MM_USAGE without maps or with two of one name; what is wrong with a map or its file.
    */

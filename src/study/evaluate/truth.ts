@@ -116,7 +116,7 @@ async function truthOfIndex(asked: AskedLookups, options: TruthOptions): Promise
   }
 }
 
-/** The earlier of two ends of time, of which either may be missing. */
+/** The earlier of two ends of time; either may be missing. */
 function earlier(a: string | undefined, b: string | undefined): string | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   const length = Math.min(a.length, b.length);

@@ -13,10 +13,10 @@ export interface LogReport {
   readonly counts: LogCounts;
   readonly archives: readonly ArchiveRow[];
   readonly all: ArchiveRow;
-  /** Distinct originals asked for of which it is known whether they are held, and those that are. */
+  /** Distinct originals asked for that are known to be held or not, and those that are held. */
   readonly asked: number;
   readonly askedAndHeld: number;
-  /** Distinct originals asked for of which it is not known, and their share of all asked for. */
+  /** Distinct originals asked for that are not known to be held or not, and their share of all asked for. */
   readonly unknown: number;
   readonly unknownShare: number;
   readonly overlap: Overlap;
@@ -119,10 +119,10 @@ export class LogOverlap {
   /** Originals by magnitude of mementos (rows) and of requests (columns). */
   readonly cells: number[][] = MAGNITUDES.map(() => MAGNITUDES.map(() => 0));
   readonly missing: TopList<MissingUri>;
-  /** Distinct originals asked for of which it is known whether they are held, and those that are. */
+  /** Distinct originals asked for that are known to be held or not, and those that are held. */
   asked = 0;
   askedAndHeld = 0;
-  /** Distinct originals asked for of which it is not known. */
+  /** Distinct originals asked for that are not known to be held or not. */
   unknown = 0;
   /** Originals of the index. */
   held = 0;

@@ -271,7 +271,7 @@ export function barChart(chart: BarChart): Drawing {
   return { legend, marks: axes + marks.join("") };
 }
 
-/** Shares of several things, each of which adds up to 1 at most. */
+/** Shares of several things; each adds up to at most 1. */
 type RowChart = Omit<BarChart, "x" | "y" | "text">;
 
 const ROW_HEIGHT = 52;

@@ -56,7 +56,7 @@ function archiveTable({ archives, all }: LogReport): Table<ArchiveRow> {
       numbers("Miss %", (row) => share(row.missShare)),
       numbers("Error %", (row) => share(row.errorShare)),
       numbers("Sleeps", (row) => whole(row.sleeps), {
-        help: "How often the archive was left alone after failing too often",
+        help: "How often the archive was not asked because it had failed too often",
       }),
     ],
     rows: archives,

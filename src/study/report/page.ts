@@ -92,7 +92,7 @@ export function card(content: string): string {
   return `<div class="card">${content}</div>`;
 }
 
-/** What made a report, of what, and when: for whoever reads it later. */
+/** What made a report, from what, and when: for later readers. */
 export interface RunRecord {
   /** Such as `mementomap/1.0.0`. */
   readonly generator: string;

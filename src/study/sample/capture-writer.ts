@@ -79,7 +79,7 @@ export class CaptureWriter {
     this.#time = -1;
   }
 
-  /** Writes the next capture of the original, of which `left` are still to come, this one included. */
+  /** Writes the next capture of the original; `left` are still to come, this one included. */
   capture(left: number): void {
     const random = this.#random;
     const times = this.#times;

@@ -5,7 +5,7 @@ import { Random } from "../../bytes/random.ts";
 import { checkSampleOptions, outOfRange, type SampleOptions } from "./sample-archive.ts";
 import { openSite, originalPaths } from "./path-walk.ts";
 
-/** Which lookups to make, and of which sample archive. */
+/** Which lookups to make, and for which sample archive. */
 export interface SampleLookupOptions extends Pick<SampleOptions, "lines" | "seed"> {
   /** The number of lookups. */
   readonly count: number;

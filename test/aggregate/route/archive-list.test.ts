@@ -51,7 +51,7 @@ describe("parseArchiveList", () => {
   it.each([
     ["{}", "not a list of archives: a JSON array of objects is expected"],
     ["[", "not a list of archives: "],
-    ["[7]", "archive 1: 7 is no object"],
+    ["[7]", "archive 1: 7 is not an object"],
     ["[{}]", 'archive 1: it has no "id"'],
   ])("refuses %s", (text, message) => {
     expect(() => parseArchiveList(text, "archives.json")).toThrow(

@@ -60,13 +60,13 @@ describe("ListKeeper", () => {
   it("says what is wrong until a good list comes, and tells of it once", async () => {
     let now = 1000;
     const { keeper, path, failures, refuse } = await keeping({ now: () => now });
-    refuse(new MementoMapError("MM_BAD_INPUT", "this is no list"));
+    refuse(new MementoMapError("MM_BAD_INPUT", "this is not a list"));
     now = 2000;
     writeFileSync(path, "{");
     await keeper.check();
     await keeper.reload();
-    expect(keeper.state).toEqual({ takenAt: 1000, error: "this is no list [MM_BAD_INPUT]" });
-    expect(failures).toEqual(["this is no list"]);
+    expect(keeper.state).toEqual({ takenAt: 1000, error: "this is not a list [MM_BAD_INPUT]" });
+    expect(failures).toEqual(["this is not a list"]);
     refuse(undefined);
     await keeper.reload();
     expect(keeper.state).toEqual({ takenAt: 2000, error: undefined });

@@ -232,7 +232,7 @@ describe("MapKeeper, for an address", () => {
     expect(state()).toMatchObject({ status: "failed", error: expect.stringContaining("many") });
   });
 
-  it("fetches anew what the disk has spoilt", async () => {
+  it("fetches again what the disk has spoilt", async () => {
     const { url } = await serving(EXAMPLE_MAP);
     const folder = scratchDir();
     const first = keeping(`${url}/`, { folder });

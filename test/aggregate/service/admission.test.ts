@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { Admission } from "../../../src/aggregate/service/admission.ts";
 
 describe("Admission", () => {
-  it("lets in so many at a time, the others in the order they came", () => {
+  it("admits a number of requests at a time, the others in order of arrival", () => {
     const admission = new Admission({ most: 2, mostWaiting: 3 });
     const started: number[] = [];
     const entered = [1, 2, 3, 4, 5, 6].map((each) => admission.enter(() => started.push(each)));

@@ -252,7 +252,7 @@ describe("requests that cannot be answered", () => {
   });
 });
 
-describe("what clients may wish for", () => {
+describe("preferences of clients", () => {
   it("is which archives are asked", async () => {
     const archives = await threeArchives();
     const { url } = await aggregating(archives);
@@ -280,7 +280,7 @@ describe("what clients may wish for", () => {
     );
   });
 
-  it("is that archives are asked anew, or not at all", async () => {
+  it("make archives be asked again, or not at all", async () => {
     const archives = await threeArchives();
     const { url } = await aggregating(archives);
     await get(`${url}/timemap/link/${URI}`);

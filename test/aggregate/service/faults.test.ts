@@ -207,7 +207,7 @@ describe("an archive that misbehaves", () => {
 });
 
 describe("an archive that fails again and again", () => {
-  it("is left alone, and the state is visible", async () => {
+  it("is not asked for a while, and the state is visible", async () => {
     const bad = await localArchive(
       "bad",
       (_request, response) => void response.writeHead(503).end(),

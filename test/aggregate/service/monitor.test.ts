@@ -43,7 +43,7 @@ describe("Monitor", () => {
     await expect.poll(() => monitor.listeners).toBe(0);
   });
 
-  it("lets go of listeners that do not keep up, and has room for so many", async () => {
+  it("drops listeners that do not keep up, and limits their number", async () => {
     const monitor = new Monitor(1);
     const slow = new Listener();
     expect(monitor.add(slow.response)).toBe(true);

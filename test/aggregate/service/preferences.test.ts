@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { NO_PREFERENCES, readPreferences } from "../../../src/aggregate/service/preferences.ts";
 
 describe("readPreferences", () => {
-  it("costs nothing where nothing is wished for", () => {
+  it("costs nothing where there is no preference", () => {
     expect(readPreferences({ host: "localhost", accept: "*/*" })).toBe(NO_PREFERENCES);
   });
 
@@ -19,7 +19,7 @@ describe("readPreferences", () => {
     expect(preferences.applied).toBe(prefer.split(/,\s*(?=[a-z-]+=)/).join(", "));
   });
 
-  it("passes over the preferences of others, and what is no preference at all", () => {
+  it("ignores preferences it does not know, and what is not a preference", () => {
     const prefer =
       'respond-async, wait=100;x="a,b", handling=lenient, "", routing=off, return=minimal';
     expect(readPreferences({ prefer })).toMatchObject({

@@ -96,7 +96,7 @@ describe("dormancy", () => {
     expect(upstream.stateOf(archive).health).toBe("probing");
   });
 
-  it("doubles up to its longest, and begins anew after it was awake", () => {
+  it("doubles up to its longest, and starts over after it was awake", () => {
     let now = 0;
     const dormancy = new Dormancy({ tolerance: 1, dormantMs: 60, longestMs: 200, now: () => now });
     const sleeps: number[] = [];

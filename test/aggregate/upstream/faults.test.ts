@@ -238,7 +238,7 @@ describe("an archive that answers badly", () => {
     });
     for (const [origin, message] of [
       ["http://127.0.0.1:1", "nobody listens there"],
-      ["http://nowhere.example", "there is no such host"],
+      ["http://nowhere.example", "no such host"],
     ] as const) {
       const request = timemapRequest(archiveAt(origin, { id: origin }));
       await expect(upstream.ask(request)).rejects.toMatchObject({ code: "MM_HTTP", message });

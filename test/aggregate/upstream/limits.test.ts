@@ -72,7 +72,7 @@ describe("limits", () => {
     expect(upstream.stateOf(archive)).toMatchObject({ requestsUnderWay: 0, requestsWaiting: 0 });
   });
 
-  it("refuse at once whoever would wait too long, going by how long answers take", () => {
+  it("refuse at once a request that would wait too long, judging by how long answers take", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 64 }),
@@ -173,7 +173,7 @@ describe("limits", () => {
     times.forEach((time, number) => expect(time - start).toBeGreaterThan(20 * number - 2));
   });
 
-  it("serve in the order of coming, whoever leaves", () => {
+  it("serve in order of arrival, even if some leave", () => {
     fc.assert(
       fc.property(
         fc.array(fc.constantFrom("push", "shift", "delete", "deleteAt"), { maxLength: 4000 }),

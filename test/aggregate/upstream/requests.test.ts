@@ -83,7 +83,7 @@ describe("a request", () => {
     expect(heads[2]).toContain("user-agent: mine/2\r\n");
   });
 
-  it("with a header that cannot be sent is no failure of the archive", async () => {
+  it("with a header that cannot be sent is not a failure of the archive", async () => {
     const { archive, heads } = await rawArchive((socket) => void socket.write(httpAnswer(200)));
     const upstream = testUpstream({ tolerance: 1 });
     for (const headers of [{ "accept-datetime": "a\r\nX: y" }, { expect: "x" }, { "a b": "c" }]) {
@@ -147,8 +147,8 @@ describe("redirects", () => {
     ["in a circle", (number) => (number % 2 === 0 ? "/a" : "/b"), /in a circle/],
     ["without end", (number) => `/${number}`, /more than 5 times/],
     ["to themselves", () => "/timemap/http://example.com/", /in a circle/],
-    ["to a file", () => "file:///etc/passwd", /no web address/],
-    ["to another protocol", () => "gopher://127.0.0.1:70/", /no web address/],
+    ["to a file", () => "file:///etc/passwd", /not a web address/],
+    ["to another protocol", () => "gopher://127.0.0.1:70/", /not a web address/],
     ["to 127.0.0.1", () => "http://127.0.0.1:1/", /127\.0\.0\.1, which is a private/],
     ["to 10.0.0.1", () => "http://10.0.0.1/", /private/],
     ["to 192.168.0.1 by https", () => "https://192.168.0.1/", /private/],
@@ -168,8 +168,8 @@ describe("redirects", () => {
     ["to a name that resolves to a private address", () => "http://inside.example/", /10\.1\.2\.3/],
     ["by https to a name that resolves so", () => "https://inside.example/", /10\.1\.2\.3/],
     ["with // to a private address", () => "//127.0.0.1:1/", /private/],
-    ["with user and host", () => "http://a@127.0.0.1:1/", /no origin/],
-    ["with a backslash", () => "http://example.org\\@127.0.0.1:1/", /no origin|private/],
+    ["with user and host", () => "http://a@127.0.0.1:1/", /not a web origin/],
+    ["with a backslash", () => "http://example.org\\@127.0.0.1:1/", /not a web origin|private/],
     ["to nothing", () => "http://", /./],
   ])("%s are refused", async (_name, location, message) => {
     const { archive } = await rawArchive((socket, number) => {

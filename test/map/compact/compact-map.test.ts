@@ -283,7 +283,7 @@ describe("compactMap", () => {
     });
   });
 
-  it("refuses a file that is no map", async () => {
+  it("refuses a file that is not a map", async () => {
     const fields = '!fields {"keys":["uri"],"values":["frequency"]}';
     await expect(compactedRows([fields, "x 1"], {})).rejects.toMatchObject({
       code: "MM_BAD_INPUT",

@@ -84,7 +84,7 @@ describe("KeyTable", () => {
     );
   });
 
-  it("refuses a key when it is full, without losing or half adding one, and starts anew", () => {
+  it("refuses a key when it is full, without losing or half adding one, and starts over", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 2 ** 31 }), fc.boolean(), (seed, areLong) => {
         const table = new KeyTable(1);

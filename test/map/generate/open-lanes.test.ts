@@ -33,7 +33,7 @@ describe("lanes that inputs are worth", () => {
     ["one compressed file on one thread", [input(cdxj, true, large)], 1, 1],
     ["a compressed file whose keys must be made", [input({ name: "urls" }, true, large)], 4, 4],
     [
-      "a compressed file whose keys are made anew",
+      "a compressed file whose keys are made from URIs",
       [input({ name: "cdxj", keyedByUri: true }, true, large)],
       4,
       4,

@@ -46,7 +46,7 @@ const INDEXES = {
 const folder = sharedData("cdx-real");
 const NON_WEB = /^(?:dns|filedesc|metadata|warcinfo|whois):/;
 
-/** The key of a line, from its words alone; undefined for what is no capture of a page. */
+/** The key of a line, from its words alone; undefined for what is not a capture of a page. */
 function naiveKey(line: string): string | undefined {
   if (/^[!@ ]/.test(line)) return undefined;
   const words = line.trimEnd().split(" ");

@@ -31,7 +31,7 @@ describe("sharing the parts of a file among lanes", () => {
     );
   });
 
-  it("leaves two lanes with parts that do not overlap, whoever is faster", () => {
+  it("leaves two lanes with parts that do not overlap, whichever is faster", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 60 }), fc.array(fc.boolean()), (count, turns) => {
         const shares = new Shares(count, 2);

@@ -15,7 +15,7 @@ const clients = {
 
 type Paths = Record<string, (request: IncomingMessage, response: ServerResponse) => void>;
 
-/** A site with so many paths; 404 elsewhere. */
+/** A site with these paths; 404 elsewhere. */
 function site(paths: Paths): ReturnType<typeof scriptedServer> {
   return scriptedServer((request, response) => {
     const answer = paths[request.url ?? ""];

@@ -61,7 +61,7 @@ describe("fetchMap", () => {
     ]);
   });
 
-  it("fetches it anew when the file was changed or removed by others", async () => {
+  it("fetches it again when the file was changed or removed by others", async () => {
     const { url } = await serving();
     const target = join(scratchDir(), "map.ukvs");
     await fetchMap(url, target);
@@ -129,7 +129,7 @@ describe("fetchMap", () => {
     expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(950);
   });
 
-  it("gives up at once where a server wants to be left alone for long, and says so", async () => {
+  it("gives up at once where a server asks for a long delay, and says so", async () => {
     const { url, requests } = await scriptedServer((_request, response) => {
       response.writeHead(503, { "Retry-After": "7200" }).end();
     });

@@ -155,7 +155,7 @@ describe("POST /lookup", () => {
     );
   });
 
-  it("refuses a batch or a URI that is too large, and what is no text", async () => {
+  it("refuses a batch or a URI that is too large, and what is not text", async () => {
     const { url } = await serving(EXAMPLE_MAP, {
       limits: { maxBatchBytes: 1000, maxUriBytes: 100 },
     });

@@ -42,7 +42,7 @@ describe("the service pages", () => {
     expect(families.get("mementomap_build_info")?.samples[0]?.labels).toContain("version=");
   });
 
-  it("describe the interface, every path of which is there", async () => {
+  it("describe the interface, and every path is there", async () => {
     const { url } = await serving();
     const document = (await (await fetch(`${url}/openapi.json`)).json()) as {
       openapi: string;

@@ -33,7 +33,7 @@ describe("trusted proxies", () => {
       "198.51.100.1",
     ],
     [
-      "two proxies, of which one is not trusted",
+      "two proxies, one of them not trusted",
       "127.0.0.1",
       ["loopback"],
       "198.51.100.1, 10.0.0.7",

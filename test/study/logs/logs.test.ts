@@ -241,7 +241,7 @@ describe("the command logs", () => {
     expect(refused.stderr).toMatch(/nothing of archive "uk"; they have: ia, pt \[MM_USAGE\]/);
   });
 
-  it("refuses what is no log", async () => {
+  it("refuses what is not a log", async () => {
     const { code, stderr } = await runCli(["logs"], { stdin: "com,a)/ 2016 {}\n" });
     expect(code).toBe(2);
     expect(stderr).toMatch(/no line of it is of a MemGator log/);

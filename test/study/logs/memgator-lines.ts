@@ -40,7 +40,7 @@ export function memgatorLog(sessions: readonly Session[]): string {
 }
 
 /**
- * The log of several clients at once, each of which asks one URI after the other, as MemGator writes
+ * The log of several clients at once, each asking one URI after the other, as MemGator writes
  * it with `--log` alone, or with `--benchmark` too.
  *
  * @param options.turns says whose line comes next

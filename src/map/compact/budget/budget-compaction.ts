@@ -208,7 +208,7 @@ export interface ChosenRowsOptions {
  * Rolls up chosen nodes: gives the rows of the smaller map, in blocks of whole ones.
  *
  * Reads the map once, or from the start again if a kernel gives up. Holds what is not decided yet:
- * the pages of a host of which it is not known whether it has chosen sub-domains.
+ * the pages of a host that may or may not have chosen sub-domains.
  *
  * @throws as surveyMap
  */
@@ -221,7 +221,7 @@ export async function* chosenRows(
   const policy = new ChosenPolicy(chosen);
   let given = yield* plainRows(rowBlocks(read(), source), policy, kernels);
   if (given === ALL) return;
-  // The bytes are the same: what was given already is passed over.
+  // The bytes are the same: skip what was written already.
   for await (const block of anyRows(rowBlocks(read(), source), policy, source)) {
     if (given < block.length) yield block.subarray(given);
     given = Math.max(0, given - block.length);

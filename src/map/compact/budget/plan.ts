@@ -160,7 +160,7 @@ const LEAST_PRICE = 2 ** -64;
 export const HIGHEST_PRICE: number = 2 ** 64;
 /** Prices that differ by no more than this part of them are taken for one. */
 const PRECISION = 2 ** -30;
-/** Every so many steps the range is halved, whatever the lines in it look like. */
+/** After this many steps the range is halved, whatever the lines in it look like. */
 const STEPS_TO_HALVING = 4;
 
 /**
