@@ -38,7 +38,6 @@ export { FreshMap } from "./publish/fetch/fetch-map.ts";
 export type { FreshMapOptions } from "./publish/fetch/fetch-map.ts";
 export { NodeClient } from "./http/node-client.ts";
 export type { NodeClientOptions } from "./http/node-client.ts";
-export type { Resolver } from "./http/private-address.ts";
 export { ProxySettings } from "./http/proxy.ts";
 export type { RuleId } from "./publish/fetch/check-publisher.ts";
 export { FileSource } from "./files/input-file.ts";

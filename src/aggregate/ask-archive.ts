@@ -7,6 +7,7 @@ import {
 } from "../errors.ts";
 import type { Archive } from "./route/archive.ts";
 import { asciiBytes, MementoList, sendableUri } from "../memento/memento-list.ts";
+import { isRedirect, redirectTarget } from "../http/redirects.ts";
 import { type FailureReason, failureReasonOf } from "../http/retry.ts";
 import type { StopSignal, Upstream, UpstreamAnswer } from "./upstream.ts";
 import { formatHttpDate, tryParseDatetime } from "../memento/datetime.ts";
@@ -301,7 +302,6 @@ function addressesOf(reading: TimeMapReading, base: string): string[] {
 /** TimeGates that lead to another TimeGate are followed so often. */
 const MAX_STEPS = 3;
 const MAX_BODY_BYTES = 65_536;
-const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
  * Asks the TimeGate of an archive for the memento closest to a moment.
@@ -336,11 +336,10 @@ async function askTimeGate(
     const location = locationOf(answer, "location");
     answer.discard();
     if (mementos !== undefined) return { ...finding, mementos, timemap };
-    const isRedirect = REDIRECTS.has(answer.status) && location !== undefined;
-    if (!isRedirect || step === MAX_STEPS) return { ...withoutMementos(finding), timemap };
-    const next = absolute(location, answer.url);
-    if (next === undefined) return { ...withoutMementos(finding), timemap };
-    url = next;
+    if (location === undefined || !isRedirect(answer.status) || step === MAX_STEPS) {
+      return { ...withoutMementos(finding), timemap };
+    }
+    url = redirectTarget(answer.url, location);
   }
 }
 
@@ -351,7 +350,7 @@ interface TimeGateFinding extends Finding {
 
 function linksOf(answer: UpstreamAnswer): Pick<TimeGateFinding, "mementos" | "timemap"> {
   const { status, headers, url } = answer;
-  if (status !== 200 && !REDIRECTS.has(status)) return { mementos: undefined, timemap: undefined };
+  if (status !== 200 && !isRedirect(status)) return { mementos: undefined, timemap: undefined };
   const link = headers.get("link");
   const reading = typeof link === "string" ? readLinks(asciiBytes(link)) : undefined;
   const page = reading?.pages.find(({ rel }) => rel === "timemap");
@@ -381,7 +380,7 @@ function datetimeOf(header: string | null | undefined, uri: string): number | un
 function withoutMementos(finding: Finding): Finding {
   const { status } = finding;
   // A TimeGate that answers 200 or redirects, and has no memento to name, does not say it has none.
-  if (status === undefined || (status !== 200 && !REDIRECTS.has(status))) return finding;
+  if (status === undefined || (status !== 200 && !isRedirect(status))) return finding;
   const fault = "the TimeGate names no memento";
   return { ...finding, code: "MM_BAD_INPUT", failure: "no-memento", fault };
 }

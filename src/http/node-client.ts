@@ -1,10 +1,9 @@
 import * as http from "node:http";
 import * as https from "node:https";
-import { isIP } from "node:net";
+import { isIP, type LookupFunction } from "node:net";
 import {
   type HttpClient,
   httpFailure,
-  httpRefusal,
   type HttpRequest,
   type HttpResponse,
 } from "./http-client.ts";
@@ -20,12 +19,12 @@ import {
   unreachable,
 } from "./proxy.ts";
 import {
+  checkedLookup,
   isPrivateAddress,
+  privateAddressRefusal,
   refusedName,
-  type Resolver,
-  type ResolverLookups,
-  resolverLookups,
 } from "./private-address.ts";
+import { isRedirect, RedirectTrail } from "./redirects.ts";
 import { networkFailure } from "./network-failure.ts";
 import { interruption } from "../interruption.ts";
 
@@ -43,17 +42,16 @@ export interface NodeClientOptions {
   readonly idleTimeoutMs?: number | undefined;
   /** How long an unused connection is kept; default 10 s. Servers may keep it for ever. */
   readonly keptOpenMs?: number | undefined;
-  /** Default 5. */
+  /** Redirects of one request; default 5. */
   readonly maxRedirects?: number | undefined;
-  /** Default the system's. */
-  readonly resolver?: Resolver | undefined;
+  /** How names become addresses; default the system's way. */
+  readonly lookup?: LookupFunction | undefined;
   /** Which requests go through which proxy; default none. */
   readonly proxies?: ProxySettings | undefined;
 }
 
 const MAX_HEADER_BYTES = 64 * 1024;
 const MAX_SOCKETS = 8;
-const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /** How a connection is made, and what is sent to a proxy on the way. */
 interface Way extends Omit<https.RequestOptions, "headers"> {
@@ -73,11 +71,15 @@ export class NodeClient implements HttpClient {
   readonly #agents: { readonly http: http.Agent; readonly https: https.Agent };
   /** For https through a proxy; the two kinds of requests may have different ones. */
   readonly #tunnels = new Map<Proxy, TunnelAgent>();
-  readonly #lookups: ResolverLookups;
+  /** For addresses of the public Internet only, and for any. */
+  readonly #lookups: { readonly checked: LookupFunction; readonly unchecked: LookupFunction };
 
   constructor(options: NodeClientOptions = {}) {
     this.#options = options;
-    this.#lookups = resolverLookups(options.resolver, privateAddress);
+    this.#lookups = {
+      checked: checkedLookup(options.lookup, () => false),
+      unchecked: checkedLookup(options.lookup, () => true),
+    };
     this.#agents = {
       http: new http.Agent(this.#agentOptions()),
       https: new https.Agent(this.#agentOptions()),
@@ -85,19 +87,16 @@ export class NodeClient implements HttpClient {
   }
 
   async request(url: string, request: HttpRequest = {}): Promise<HttpResponse> {
-    const most = this.#options.maxRedirects ?? 5;
-    const seen = new Set<string>();
+    const trail = new RedirectTrail(this.#options.maxRedirects);
     let current = parsed(url);
     for (;;) {
-      if (seen.has(current.href)) throw httpRefusal(url, "the server redirects in a circle");
-      if (seen.size > most) throw httpRefusal(url, `the server redirects more than ${most} times`);
-      seen.add(current.href);
       const response = await this.#requestOnce(current, request);
-      const location = response.headers["location"];
-      const status = response.statusCode ?? 0;
-      if (!REDIRECTS.has(status) || location === undefined) return this.#answer(current, response);
+      const { location } = response.headers;
+      if (location === undefined || !isRedirect(response.statusCode ?? 0)) {
+        return this.#answer(current, response);
+      }
       response.destroy();
-      current = redirected(current, location);
+      current = redirected(trail, current, location);
     }
   }
 
@@ -127,7 +126,7 @@ export class NodeClient implements HttpClient {
     const isTrusted = this.#isTrusted(url);
     const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
     if (!isTrusted && isIP(host) !== 0 && isPrivateAddress(host)) {
-      throw privateAddress(url.href, host);
+      throw privateAddressRefusal(url.href, host);
     }
     const proxy = this.#options.proxies?.proxyFor(url);
     if (proxy === undefined) return this.#send(url, request, this.#direct(url, isTrusted));
@@ -254,19 +253,16 @@ async function* wholeBody(
   if (!response.complete) throw httpFailure(url.href, "the connection was cut before the end");
 }
 
-function redirected(from: URL, location: string): URL {
-  if (!URL.canParse(location, from.href)) {
-    throw httpRefusal(from.href, `it redirects to ${quote(location)}, which is not an address`);
-  }
-  const to = new URL(location, from);
-  if (to.protocol !== "http:" && to.protocol !== "https:") {
-    throw httpRefusal(from.href, `it redirects to ${quote(to.href)}, which is not a web address`);
-  }
-  if (from.protocol === "https:" && to.protocol === "http:") {
-    throw httpRefusal(
-      from.href,
-      `it redirects to ${quote(to.href)}, which anybody could tamper with`,
-    );
+/** The user of an address is sent to its origin again, and to no other. */
+function redirected(trail: RedirectTrail, from: URL, location: string): URL {
+  const { username, password } = from;
+  const bare = new URL(from);
+  bare.username = "";
+  bare.password = "";
+  const to = new URL(trail.follow(bare.href, location));
+  if (to.origin === from.origin) {
+    to.username = username;
+    to.password = password;
   }
   return to;
 }
@@ -283,11 +279,4 @@ function isConnecting(error: NodeJS.ErrnoException): boolean {
 
 function explained(error: unknown, url: URL): Error {
   return networkFailure(error, url.href).error;
-}
-
-function privateAddress(place: string, address: string): MementoMapError {
-  return httpRefusal(
-    place,
-    `it leads to ${address}, which is a private address; allow it with --allow-private if you mean it`,
-  );
 }

@@ -1,5 +1,5 @@
 import { BlockList, isIP, type LookupFunction } from "node:net";
-import { lookup as dnsLookup } from "node:dns/promises";
+import { lookup as systemLookup } from "node:dns";
 import { isMementoMapError, MementoMapError } from "../errors.ts";
 
 const PRIVATE = new BlockList();
@@ -103,55 +103,59 @@ export function refusedName(
   });
 }
 
-/** Finds the addresses of a host. */
-export type Resolver = (
-  host: string,
-) => Promise<readonly { readonly address: string; readonly family: number }[]>;
-
-/** What sockets look names up with. */
-export interface ResolverLookups {
-  /** For addresses of the public Internet only. */
-  readonly checked: LookupFunction;
-  readonly unchecked: LookupFunction;
-}
-
 /**
- * Makes what sockets look names up with.
+ * What sockets look names up with. A name at a private address fails, unless it may be there.
  *
- * @param resolver default the system's.
- * @param refusal the error for a host at a private address.
+ * Checked where the connection is made, so that a name which resolves to something else the second
+ * time gains nothing.
+ *
+ * @param lookup how names become addresses; default the system's way.
  */
-export function resolverLookups(
-  resolver: Resolver = systemResolver,
-  refusal: (host: string, address: string) => Error,
-): ResolverLookups {
-  const checked: Resolver = async (host) => {
-    const found = await resolver(host);
-    const bad = found.find(({ address }) => isPrivateAddress(address));
-    if (bad !== undefined) throw refusal(host, bad.address);
-    return found;
+export function checkedLookup(
+  lookup: LookupFunction = systemLookup,
+  mayBePrivate: () => boolean,
+): LookupFunction {
+  return (host, options, callback) => {
+    const done: typeof callback = (error, found, family) => {
+      if (error !== null) {
+        callback(error, "");
+        return;
+      }
+      const addresses = addressesOf(found);
+      const bad = mayBePrivate() ? undefined : addresses.find(isPrivateAddress);
+      if (addresses.length === 0) callback(noAddress(host), "");
+      else if (bad === undefined) callback(null, found, family);
+      else callback(privateAddressRefusal(host, bad), "");
+    };
+    try {
+      lookup(host, options, done);
+    } catch (error) {
+      // It throws for names that it takes for no names; a socket does not expect that.
+      process.nextTick(callback, error, "");
+    }
   };
-  return { checked: lookupBy(checked), unchecked: lookupBy(resolver) };
 }
 
-const systemResolver: Resolver = (host) => dnsLookup(host, { all: true });
+/** The error for an address, or a name, that leads to a private one. */
+export function privateAddressRefusal(place: string, address: string): MementoMapError {
+  return new MementoMapError(
+    "MM_REFUSED",
+    `it leads to ${address}, which is a private address; allow private addresses (--allow-private) if you mean it`,
+    { position: { source: place }, reason: "private-address" },
+  );
+}
 
-function lookupBy(resolver: Resolver): LookupFunction {
-  return (host, options, callback) => {
-    resolver(host).then(
-      (found) => {
-        const [first] = found;
-        if (first === undefined) callback(noAddress(host), "");
-        else if (options.all === true) callback(null, [...found]);
-        else callback(null, first.address, first.family);
-      },
-      (error: unknown) => {
-        callback(error instanceof Error ? error : new Error(String(error)), "");
-      },
-    );
-  };
+/** What a name resolved to. A resolver that failed, or a broken one, gives nothing at all. */
+function addressesOf(found: unknown): string[] {
+  if (typeof found === "string") return [found];
+  return Array.isArray(found)
+    ? found.map((each: { readonly address: string }) => each.address)
+    : [];
 }
 
 function noAddress(host: string): MementoMapError {
-  return new MementoMapError("MM_HTTP", "the host has no address", { position: { source: host } });
+  return new MementoMapError("MM_HTTP", "the host has no address", {
+    position: { source: host },
+    reason: "dns",
+  });
 }

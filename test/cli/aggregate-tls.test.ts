@@ -7,7 +7,7 @@ import { plainArchive } from "../support/aggregating.ts";
 import { certificateAuthority } from "../support/certificates.ts";
 import { scratchDir } from "../support/scratch.ts";
 import { archive } from "../support/sessions.ts";
-import { tlsArchive } from "../support/tls-archive.ts";
+import { tlsArchive, tlsServer } from "../support/tls-archive.ts";
 
 const URI = "http://example.org/a";
 const DAY_MS = 86_400_000;
@@ -82,6 +82,30 @@ describe.skipIf(process.platform === "win32")("archives behind TLS", () => {
       .toMatchObject({ status: "ready", error: null });
     const memento = await fetch(`${service.url}/memento/proxy/2005/${URI}`);
     expect(await memento.text()).toBe(`captured: /web/20050101000000id_/${URI}`);
+  });
+
+  it("are left out, with the reason, where they redirect to http", async () => {
+    const known = certificateAuthority("Known");
+    const plain = await plainArchive("plain", ["20080101000000"]);
+    const downgrading = await tlsServer(known.issue(["localhost"]), (request, response) => {
+      const rest = (request.url ?? "").replace(/^\/time(?:map\/link|gate)\//, "");
+      response.writeHead(302, { Location: `${plain.archive.timemap}${rest}` }).end();
+    });
+    const authorities = join(scratchDir(), "authorities.pem");
+    writeFileSync(authorities, known.cert);
+    const list = writeList([plain, { archive: archive("downgrading", downgrading.url) }]);
+    const service = await aggregateProcess(["-a", list], { NODE_EXTRA_CA_CERTS: authorities });
+    const said = async (path: string): Promise<(string | null)[]> => {
+      const { headers } = await fetch(service.url + path, { redirect: "manual" });
+      return [headers.get("x-memento-count"), headers.get("x-mementomap-missing")];
+    };
+    const asked = plain.requests.length;
+    expect(await said(`/timemap/link/${URI}`)).toEqual(["1", "downgrading;redirect"]);
+    expect(downgrading.requests).toHaveLength(1);
+    expect(plain.requests.length - asked).toBe(1);
+    const [, missing] = await said(`/timegate/${URI}`);
+    expect(missing).toBe("downgrading;redirect");
+    expect(plain.requests.length - asked).toBe(2);
   });
 
   it("are not asked where their authority is not known, and the map says why", async () => {

@@ -34,11 +34,7 @@ async function asked(
   const client = new NodeClient({
     proxies,
     trustedOrigins: options.isTrusted ? [origin] : [],
-    resolver: async (host) => {
-      const address = KNOWN[host];
-      if (address === undefined) throw Object.assign(new Error("no name"), { code: "ENOTFOUND" });
-      return Promise.resolve([{ address, family: 4 }]);
-    },
+    lookup,
   });
   onTestFinished(async () => {
     client.close();

@@ -1,6 +1,7 @@
 import type { Aggregation } from "../aggregator.ts";
 import type { HttpRequest, HttpResponse } from "../../http/http-client.ts";
 import { isMementoMapError } from "../../errors.ts";
+import { isRedirect, MAX_REDIRECTS, redirectTarget } from "../../http/redirects.ts";
 import { formatHttpDate } from "../../memento/datetime.ts";
 import { writeBlock } from "../../http/send.ts";
 import {
@@ -27,9 +28,6 @@ export interface ProxyOptions {
   /** Bytes of a memento that is passed on; default 256 MiB. */
   readonly maxProxyBytes?: number | undefined;
 }
-
-/** Archives redirect to the nearest capture; this many redirects are followed. */
-const MAX_REDIRECTS = 5;
 
 /** What of an archive's answer is passed on; no cookies, nothing of its connection or its policies. */
 const PASSED_ON: readonly string[] = [
@@ -95,8 +93,8 @@ export async function answerProxy(
 }
 
 /**
- * Follows redirects to other captures of the same archive. Any other is what was captured: it leads
- * to the web of today, and is passed on.
+ * Follows redirects to other captures of the same archive: archives redirect to the nearest one. Any
+ * other is what was captured: it leads to the web of today, and is passed on.
  */
 async function memento(
   client: MementoClient,
@@ -104,16 +102,26 @@ async function memento(
   request: HttpRequest,
 ): Promise<HttpResponse> {
   let answer = await client.requestOnce(url, request);
-  for (let step = 0; step < MAX_REDIRECTS; step++) {
-    const location = answer.headers.get("location");
-    if (answer.status < 300 || answer.status > 399 || typeof location !== "string") break;
-    if (!URL.canParse(location, answer.url)) break;
-    const next = new URL(location, answer.url);
-    if (next.origin !== new URL(answer.url).origin || !RAW_MEMENTO.test(next.pathname)) break;
+  for (let step = 0; step < MAX_REDIRECTS && isRedirect(answer.status); step++) {
+    const next = otherCapture(answer.url, answer.headers.get("location"));
+    if (next === undefined) break;
     await answer.discard();
-    answer = await client.requestOnce(rawMementoUri(next.href), request);
+    answer = await client.requestOnce(rawMementoUri(next), request);
   }
   return answer;
+}
+
+/** Where a redirect leads, if that is a capture of the same archive. */
+function otherCapture(from: string, location: string | null | undefined): string | undefined {
+  if (typeof location !== "string") return undefined;
+  try {
+    const next = redirectTarget(from, location);
+    const { origin, pathname } = new URL(next);
+    return origin === new URL(from).origin && RAW_MEMENTO.test(pathname) ? next : undefined;
+  } catch (error) {
+    if (isMementoMapError(error)) return undefined;
+    throw error;
+  }
 }
 
 const RAW_MEMENTO = /\/\d{14}(?:[a-z]{2}_)?\//;

@@ -12,6 +12,7 @@ import { steadyClock } from "../session.ts";
 import type { Archive } from "../route/archive.ts";
 import { packageVersion } from "../../files/package-file.ts";
 import type { ProxySettings } from "../../http/proxy.ts";
+import { MAX_REDIRECTS } from "../../http/redirects.ts";
 import { ArchiveRequest, type AskedArchive } from "./archive-request.ts";
 import { ACCEPTED_CODINGS } from "../../http/body-decoder.ts";
 import { ArchiveCounters, Dormancy } from "./archive-health.ts";
@@ -234,7 +235,7 @@ class PoliteUpstream implements ArchiveUpstream {
     const common = {
       id,
       pools: this.#pools,
-      maxRedirects: options.maxRedirects ?? 5,
+      maxRedirects: options.maxRedirects ?? MAX_REDIRECTS,
       counters: before?.asked.timemap.counters ?? new ArchiveCounters(),
       headers: this.#headers,
       limits: limitsOf(before?.asked.timemap.limits, {

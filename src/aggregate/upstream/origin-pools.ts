@@ -1,8 +1,12 @@
-import { lookup as systemLookup } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import { buildConnector, Pool } from "undici";
 import { MementoMapError, quote } from "../../errors.ts";
-import { isPrivateAddress, refusedName } from "../../http/private-address.ts";
+import {
+  checkedLookup,
+  isPrivateAddress,
+  privateAddressRefusal,
+  refusedName,
+} from "../../http/private-address.ts";
 import { openTunnel, type Proxy, type ProxySettings, unreachable } from "../../http/proxy.ts";
 import { sendableUri } from "../../memento/memento-list.ts";
 
@@ -89,7 +93,7 @@ export class OriginPools {
       found = this.#add(origin);
     }
     if (found.privateAddress !== undefined && !this.#mayBePrivate(found.origin)) {
-      throw privateAddress(origin, found.privateAddress);
+      throw privateAddressRefusal(origin, found.privateAddress);
     }
     return found;
   }
@@ -120,7 +124,7 @@ export class OriginPools {
     const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
     const { connectTimeoutMs: timeout, proxies } = this.#options;
     const proxy = proxies?.proxyFor(url);
-    const lookup = this.#lookupFor(origin);
+    const lookup = checkedLookup(this.#options.lookup, () => this.#mayBePrivate(origin));
     const connections = this.#trusted.get(origin) ?? this.#options.connections;
     const pool = new Pool(origin, {
       connections,
@@ -148,19 +152,6 @@ export class OriginPools {
     };
   }
 
-  #lookupFor(origin: string): LookupFunction {
-    const lookup = this.#options.lookup ?? systemLookup;
-    return (host, options, callback) => {
-      const done = checked(host, callback, this.#mayBePrivate(origin));
-      try {
-        lookup(host, options, done);
-      } catch (error) {
-        // It throws for names that it takes for no names; a socket does not expect that.
-        process.nextTick(callback, error, "");
-      }
-    };
-  }
-
   /** Uses the connections to an origin no more; requests under way on them still end. */
   #retire(origin: string): void {
     const retired = this.#pools.get(origin)?.pool;
@@ -183,32 +174,6 @@ export class OriginPools {
   }
 }
 
-function checked(
-  host: string,
-  callback: Parameters<LookupFunction>[2],
-  mayBePrivate: boolean,
-): Parameters<LookupFunction>[2] {
-  return (error, found, family) => {
-    if (error !== null) {
-      callback(error, "");
-      return;
-    }
-    const addresses = addressesOf(found);
-    const bad = mayBePrivate ? undefined : addresses.find((address) => isPrivateAddress(address));
-    if (addresses.length === 0) callback(noAddress(host), "");
-    else if (bad === undefined) callback(null, found, family);
-    else callback(privateAddress(host, bad), "");
-  };
-}
-
-/** What a name resolved to. A resolver that failed, or a broken one, gives nothing at all. */
-function addressesOf(found: unknown): string[] {
-  if (typeof found === "string") return [found];
-  return Array.isArray(found)
-    ? found.map((each: { readonly address: string }) => each.address)
-    : [];
-}
-
 /** @throws MM_BAD_URI when there is more in it than a scheme, a host and a port. */
 function parsedOrigin(written: string): URL {
   const url = URL.canParse(written) ? new URL(written) : undefined;
@@ -227,23 +192,8 @@ function parsedOrigin(written: string): URL {
   });
 }
 
-function noAddress(host: string): MementoMapError {
-  return new MementoMapError("MM_HTTP", "the host has no address", {
-    position: { source: host },
-    reason: "dns",
-  });
-}
-
 function closed(): MementoMapError {
   return new MementoMapError("MM_REFUSED", "the upstream is closed", { reason: "closed" });
-}
-
-function privateAddress(place: string, address: string): MementoMapError {
-  return new MementoMapError(
-    "MM_REFUSED",
-    `it leads to ${address}, which is a private address; allow private addresses if you mean it`,
-    { position: { source: place }, reason: "private-address" },
-  );
 }
 
 interface ProxyConnectorOptions {
@@ -319,28 +269,6 @@ export function splitAddress(url: string): SplitAddress {
     return { origin: url.slice(0, query), path: `/${sendableUri(url.slice(query))}` };
   }
   return { origin, path: slash === -1 ? "/" : sendableUri(url.slice(slash)) };
-}
-
-/**
- * The address a `Location` leads to. Whole addresses and absolute paths stay as they are, without
- * the fragment; only relative ones are resolved. Bytes that no URI has are percent-encoded one by
- * one, whatever encoding they are of.
- *
- * @throws MM_REFUSED when it is not an address of the web.
- */
-export function redirectTarget(from: string, location: string): string {
-  const [target = ""] = sendableUri(location.trim()).split("#");
-  if (/^https?:\/\//i.test(target)) return target;
-  const { origin } = splitAddress(from);
-  if (target.startsWith("//")) return `${origin.slice(0, origin.indexOf("//"))}${target}`;
-  if (target.startsWith("/")) return origin + target;
-  const resolved = URL.canParse(target, from) ? new URL(target, from).href : target;
-  if (/^https?:\/\//.test(resolved)) return resolved;
-  throw new MementoMapError(
-    "MM_REFUSED",
-    `it redirects to ${quote(location)}, which is not a web address`,
-    { position: { source: from }, reason: "redirect" },
-  );
 }
 
 /** Schemes in upper case are rare, so they may take longer. */

@@ -11,7 +11,8 @@ import {
   RawHeaders,
 } from "./exchange.ts";
 import { networkFailure } from "../../http/network-failure.ts";
-import { type OriginPools, redirectTarget, splitAddress } from "./origin-pools.ts";
+import { isRedirect, RedirectTrail } from "../../http/redirects.ts";
+import { type OriginPools, splitAddress } from "./origin-pools.ts";
 
 /** A body that is not wanted is read so far to keep the connection; beyond, the connection goes. */
 const DRAINED_BYTES = 64 * 1024;
@@ -36,8 +37,7 @@ export class UndiciExchange implements Exchange, Dispatcher.DispatchHandler, Dec
   readonly #receiver: AnswerReceiver;
   readonly #maxRedirects: number;
   #url: string;
-  /** Addresses that redirected. */
-  #seen: string[] | undefined;
+  #trail: RedirectTrail | undefined;
   /** Where a redirect leads whose body is still coming. */
   #next: string | undefined;
   #isDone = false;
@@ -229,16 +229,9 @@ export class UndiciExchange implements Exchange, Dispatcher.DispatchHandler, Dec
   }
 
   #redirect(location: string): void {
-    const seen = (this.#seen ??= []);
-    seen.push(this.#url);
-    const most = this.#maxRedirects;
+    this.#trail ??= new RedirectTrail(this.#maxRedirects);
     try {
-      const next = redirectTarget(this.#url, location);
-      if (seen.includes(next)) throw refused(this.#url, "the server redirects in a circle");
-      if (seen.length > most) {
-        throw refused(this.#url, `the server redirects more than ${most} times`);
-      }
-      this.#next = next;
+      this.#next = this.#trail.follow(this.#url, location);
     } catch (error) {
       this.#failWith(error);
     }
@@ -284,15 +277,4 @@ export class UndiciExchange implements Exchange, Dispatcher.DispatchHandler, Dec
       // A receiver that fails to take a failure is ended by its deadline.
     }
   }
-}
-
-function isRedirect(status: number): boolean {
-  return status === 301 || status === 302 || status === 303 || status === 307 || status === 308;
-}
-
-function refused(url: string, message: string): MementoMapError {
-  return new MementoMapError("MM_REFUSED", message, {
-    position: { source: url },
-    reason: "redirect",
-  });
 }

@@ -121,9 +121,9 @@ describe("hostile servers: the old map stays when the answer is", () => {
     const asked: string[] = [];
     const client = new NodeClient({
       headersTimeoutMs: 50,
-      resolver: (host) => {
+      lookup: (host, _options, done) => {
         asked.push(host);
-        return Promise.resolve([{ address: answers[asked.length] ?? "10.1.1.1", family: 4 }]);
+        done(null, [{ address: answers[asked.length] ?? "10.1.1.1", family: 4 }]);
       },
     });
     await expect(client.request("http://rebinding.example/")).rejects.toMatchObject({
