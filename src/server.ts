@@ -43,7 +43,15 @@ export type {
 export type { EncodedCopies } from "./publish/serve/encoded-copies.ts";
 export type { HostedMap, HostedMapOptions } from "./publish/serve/hosted-map.ts";
 export type { MapQuestion, MapVersion, MapVersionOptions } from "./publish/serve/hosted-map.ts";
-export type { Metrics, MetricsSnapshot, ReadMetric, RouteName, Sample } from "./http/metrics.ts";
+export type {
+  Metrics,
+  MetricsSnapshot,
+  ReadMetric,
+  RouteName,
+  Sample,
+  Timings,
+  TimingsOptions,
+} from "./http/metrics.ts";
 export type { Representation } from "./http/send.ts";
 export type { Site, SiteMap, SiteOptions } from "./publish/serve/site.ts";
 export type { ClientView } from "./publish/serve/trusted-proxies.ts";

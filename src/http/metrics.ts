@@ -60,7 +60,7 @@ const MISNAMED = [
   "nodejs_active_requests_total",
 ];
 
-interface TimingsOptions {
+export interface TimingsOptions {
   readonly name: string;
   readonly help: string;
   /** The name of the label, if there is one. */
