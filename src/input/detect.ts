@@ -24,6 +24,7 @@ import {
   looksLikeZipNumIndex,
   MEMGATOR_LINE,
 } from "./line-kind.ts";
+import { tryParseFrequency } from "../ukvs/frequency.ts";
 import { surtKeyBytes } from "../surt/key-bytes.ts";
 
 /** The names that `--format` takes. */
@@ -176,7 +177,10 @@ function guess(line: string, text: string, lineNumber: number, source: string): 
   if (columns !== undefined) return { name: "cdx", columns };
   if (/^[a-z][a-z0-9+.-]*:\/\/\([^)]+,[^)]*\)/i.test(line)) return { name: "surts" };
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(line)) return { name: "urls" };
-  if (/^[^\s/?)]*[^\s/?),],?\)(?:[/?]\S*)?(?:\s|$)/.test(line)) return { name: "surts" };
+  if (/^[^\s/?)]*[^\s/?),],?\)(?:[/?]\S*)?(?:\s|$)/.test(line)) {
+    if (isMapRow(line)) throw mapInstead(source);
+    return { name: "surts" };
+  }
   if (/^\s*[\w-]+(\.[\w-]+)+(:\d+)?([/?#]\S*)?\s*$/.test(line)) return { name: "urls" };
   throw unknownFormat(line, lineNumber, source, "as any format; --format names one");
 }
@@ -214,13 +218,30 @@ function refuse(text: string, wanted: InputFormat, source: string): void {
       { position: { source } },
     );
   }
-  if (wanted === "auto" && /^!context\s.*mementomap/m.test(text)) {
-    throw new MementoMapError(
-      "MM_BAD_INPUT",
-      "this is a map, not an index; --add adds an index to a map, and merge joins maps",
-      { position: { source } },
-    );
-  }
+  if (wanted === "auto" && MAP_HEADER.test(text)) throw mapInstead(source);
+}
+
+/** A header that only maps have. */
+const MAP_HEADER = /^[!@](?:context\s.*mementomap|fields\s.*"frequency"|size\s.*"records")/m;
+
+/**
+ * Whether a line that begins with a SURT is a row of a map without headers: a frequency follows, and
+ * at most a JSON block. Read as a list, its voids would be held, and its wildcards lost.
+ */
+function isMapRow(line: string): boolean {
+  const [, frequency = ""] = /^\S+[ \t]+(\S+)[ \t]*(?:\{.*)?$/.exec(line) ?? [];
+  return !DATETIME.test(frequency) && tryParseFrequency(frequency) !== undefined;
+}
+
+/** A column of datetimes, which a list may have. */
+const DATETIME = /^\d{14}(?:\d{3})?$/;
+
+function mapInstead(source: string): MementoMapError {
+  return new MementoMapError(
+    "MM_BAD_INPUT",
+    "this is a map, not an index; --add adds an index to a map, and merge joins maps",
+    { position: { source } },
+  );
 }
 
 function unknownFormat(line: string, at: number, source: string, what: string): MementoMapError {

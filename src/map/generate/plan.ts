@@ -15,7 +15,7 @@ import { openInputs, readHead } from "../../input/open-inputs.ts";
 import type { CaptureFilter } from "../../input/filter.ts";
 import type { InputStreams } from "../../files/input-file.ts";
 import type { Interrupt } from "../../interruption.ts";
-import { mapHeadOf, refuseCut, refuseEmpty } from "../lookup/map-head.ts";
+import { mapHeadOf, refuseCut, refuseEmpty, wholeMapHeaders } from "../lookup/map-head.ts";
 import type { UkvsHeaders } from "../../ukvs/header.ts";
 import {
   compressedInput,
@@ -196,7 +196,8 @@ export interface AddedMap {
  * Opens a map to add to it. Its rows are read like those of an index.
  *
  * @throws MM_USAGE where its keys are not those that are asked for; MM_BAD_INPUT, MM_BAD_LINE and
- *   MM_BAD_FREQUENCY when it is not a map; MM_BAD_HEADER; MM_CUT, MM_EMPTY; MM_IO
+ *   MM_BAD_FREQUENCY when it is not a map; MM_PAGE for one page of several; MM_BAD_HEADER;
+ *   MM_CUT, MM_EMPTY; MM_IO
  */
 export async function openAddedMap(
   path: string,
@@ -221,7 +222,7 @@ export async function openAddedMap(
   const input = isCompressed
     ? compressedInput(file, format, options)
     : plainInput(path, stats.size, format);
-  return { input, headers };
+  return { input, headers: wholeMapHeaders(headers, path) };
 }
 
 function checkKeys({ fields }: UkvsHeaders, datetimeDigits: number, path: string): void {

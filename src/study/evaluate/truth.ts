@@ -9,7 +9,8 @@ import { ioError, isMementoMapError, MementoMapError, type Position, quote } fro
 import type { AskedLookups, MonthCaptures } from "./evaluation.ts";
 import { detectFormat, type InputFormat } from "../../input/detect.ts";
 import { type CaptureFilter, isEmptyFilter } from "../../input/filter.ts";
-import { mapHeadOf } from "../../map/lookup/map-head.ts";
+import { mapHeadOf, wholeMapHeaders } from "../../map/lookup/map-head.ts";
+import type { UkvsHeaders } from "../../ukvs/header.ts";
 import { frequencyIsZero, FrequencySum } from "../../ukvs/frequency.ts";
 import { readUkvs } from "../../ukvs/reader.ts";
 import { mergeStored, sortCaptures } from "../analyze/analyze-files.ts";
@@ -55,14 +56,16 @@ export interface Truth {
  * asked for; reads it twice, in bounded memory. Holds the names of all hosts.
  *
  * @throws MM_BAD_INPUT for what does not list all that is held: a compacted map, a log, a TimeMap, an
- *   empty file; MM_USAGE for a date or a filter with a map; and what is wrong with the map or index
+ *   empty file; MM_PAGE for one page of a map; MM_USAGE for a date or a filter with a map; and what is wrong with the map or index
  */
 export async function openTruth(asked: AskedLookups, options: TruthOptions): Promise<Truth> {
   const { path, filter = {}, asOf } = options;
   if (path === "-") {
     throw new MementoMapError("MM_USAGE", "the truth is read more than once; name a file");
   }
-  if (await isMap(path)) {
+  const headers = await mapHeaders(path);
+  if (headers !== undefined) {
+    wholeMapHeaders(headers, path);
     if (asOf !== undefined || !isEmptyFilter(filter)) {
       throw new MementoMapError(
         "MM_USAGE",
@@ -76,16 +79,16 @@ export async function openTruth(asked: AskedLookups, options: TruthOptions): Pro
   return truthOfIndex(asked, options);
 }
 
-/** Whether a file is a map; whether it is anything else is found out by reading it. */
-async function isMap(path: string): Promise<boolean> {
+/** The headers of a map; undefined for anything else, which is found out by reading it. */
+async function mapHeaders(path: string): Promise<UkvsHeaders | undefined> {
   const stats = await stat(path).catch(() => undefined);
-  if (stats?.isFile() !== true) return false;
+  if (stats?.isFile() !== true) return undefined;
   const head = wholeLinesOf(await decompressedHead(path));
   try {
-    mapHeadOf(head, path);
-    return head.length > 0;
+    const { headers } = mapHeadOf(head, path);
+    return head.length > 0 ? headers : undefined;
   } catch (error) {
-    if (isMementoMapError(error)) return false;
+    if (isMementoMapError(error)) return undefined;
     throw error;
   }
 }
