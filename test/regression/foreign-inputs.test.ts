@@ -76,3 +76,21 @@ describe("a map in place of an index", () => {
     expect(stdout).toMatch(/^com,a\)\/ 1$/m);
   });
 });
+
+describe("a map that is added to", () => {
+  const cut = gzipSync(`com,a)/ 1\n${"com,b)/x 1\n".repeat(9)}`).subarray(0, -9);
+  it.each([
+    ["a wildcard", "com,a)/ 1\ncom,b)/* 5\n", /a wildcard cannot be added to/],
+    ["a vague count", "com,a)/ 5~\n", /only plain counts/],
+    ["a line that is no record", "com,a)/ 1\nx\n", /m\.ukvs:2: /],
+    ["damage", cut, /m\.ukvs: .*cut short/],
+  ])("loses no row to --skip-bad: %s", async (_what, map, message) => {
+    const folder = folderWith({ "new.cdxj": CDXJ, "m.ukvs": map });
+    for (const skip of ["", " --skip-bad"]) {
+      const result = await run(folder, `generate @new.cdxj --add @m.ukvs${skip}`);
+      expect(result).toMatchObject({ code: 2, stdout: "" });
+      expect(result.stderr).toMatch(message);
+      expect(result.stderr).not.toContain("--skip-bad");
+    }
+  });
+});

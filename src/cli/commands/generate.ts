@@ -67,7 +67,7 @@ another input. A file that is there and is not a map is kept, unless --force.`,
     name: { value: "TEXT", help: "The archive's name, for the header." },
     ...WORK_OPTIONS,
     force: FORCE_OPTION,
-    "skip-bad": { help: "Count bad lines and damaged parts of files, and go on." },
+    "skip-bad": { help: "Count bad lines and damaged parts of indexes, and go on." },
   },
   examples: [
     { line: "mementomap generate index.cdxj -o map.ukvs", does: "one map of one index" },
@@ -110,7 +110,7 @@ another input. A file that is there and is not a map is kept, unless --force.`,
       }),
     );
     const summary = await making.catch((error: unknown) => {
-      throw isMementoMapError(error) && error.code === "MM_BAD_LINE" ? withHint(error) : error;
+      throw canBeSkipped(error, values.add) ? withHint(error) : error;
     });
     if (summary.rows === 0 && !values.json) {
       io.stderr.write("mementomap: warning: the map holds no record: nothing was found to count\n");
@@ -131,7 +131,12 @@ function refuseNothingButDamage({ rows, damages }: GenerateSummary): void {
   );
 }
 
-/** Lines that are bad stop a run only where `--skip-bad` was not given. */
+/** Lines that are bad stop a run where `--skip-bad` was not given, and those of maps always. */
+function canBeSkipped(error: unknown, maps: readonly string[]): error is MementoMapError {
+  if (!isMementoMapError(error) || error.code !== "MM_BAD_LINE") return false;
+  return !maps.includes(error.position?.source ?? "");
+}
+
 function withHint({ code, message, position, cause }: MementoMapError): MementoMapError {
   const hint = "; --skip-bad leaves such lines out and counts them";
   return new MementoMapError(code, message + hint, { position, cause });

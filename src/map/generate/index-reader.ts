@@ -110,9 +110,18 @@ export function countDamage(counts: IndexCounts, { places, bytes, cutLines }: Da
   counts.bad += cutLines;
 }
 
+/**
+ * Whether faults of a format may be skipped. Those of a map that is added to may not: what its row
+ * holds would be called absent.
+ */
+export function skipsFaults({ name }: DetectedFormat): boolean {
+  return name !== "map";
+}
+
 /** How to read rows; all of it can be sent to another thread. */
 export interface IndexReaderOptions extends RowKeyOptions {
   readonly filter: CaptureFilter;
+  /** Count lines that cannot be read, and go on; see {@link skipsFaults}. */
   readonly skipBad: boolean;
   readonly maxLineBytes: number;
   /** Compare one key column in a thousand with the SURT of its URI. */
@@ -149,6 +158,7 @@ export class IndexReader {
   #isSample = false;
   /** Rows of a map passed the filters when it was made, and have nothing left to filter by. */
   #isFiltered = true;
+  #skipsBad = false;
   #linesBeforePart = 0;
   /** Bytes of the SURT made last. */
   #surtEnd = 0;
@@ -193,6 +203,7 @@ export class IndexReader {
     this.#keyCheck = hasKeys ? new KeyCheck(format) : undefined;
     this.#isSample = format.isSample ?? false;
     this.#isFiltered = format.name !== "map";
+    this.#skipsBad = this.#options.skipBad && skipsFaults(format);
     this.#canScan = isCdxj && !isKeyedByUri(format) && !this.#isSample;
     if (this.#canScan) this.#taught?.startPart();
     this.#capture.reset();
@@ -271,7 +282,7 @@ export class IndexReader {
         counts.unproven++;
       } else {
         counts.bad++;
-        if (!this.#options.skipBad) return this.#fault(bytes, at, lineEnd);
+        if (!this.#skipsBad) return this.#fault(bytes, at, lineEnd);
       }
       at = next;
     }

@@ -1,5 +1,10 @@
 import { join } from "node:path";
-import { type IndexCounts, IndexReader, type IndexReaderOptions } from "./index-reader.ts";
+import {
+  type IndexCounts,
+  IndexReader,
+  type IndexReaderOptions,
+  skipsFaults,
+} from "./index-reader.ts";
 import { KeyTable, type SortedKeys, type SortedTable } from "./key-table.ts";
 import { type KeyRange, mergeRuns, writeRun } from "./runs.ts";
 import { MapRows, plainRowBytes } from "./map-rows.ts";
@@ -111,7 +116,7 @@ export class GenerateJob {
     const reader = this.#reader;
     reader.startPart(task.format);
     const { maxLineBytes, skipBad } = this.#options.reader;
-    const damage = skipBad ? newDamageLog() : undefined;
+    const damage = skipBad && skipsFaults(task.format) ? newDamageLog() : undefined;
     const { inPlace } = this.#options;
     const fault = await readElsewhere(task, reader, maxLineBytes, { damage, inPlace });
     return { lines: reader.partLines, fault, damage };

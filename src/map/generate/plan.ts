@@ -104,7 +104,10 @@ export async function planGenerate(
   const added = options.add ?? [];
   if (added.length > 0) checkAdding(indexes, isDistinct, options);
   const maps: AddedMap[] = [];
-  for (const path of added) maps.push(await openAddedMap(path, options.datetimeDigits ?? 0, open));
+  for (const path of added) {
+    const whole = { ...open, damage: undefined };
+    maps.push(await openAddedMap(path, options.datetimeDigits ?? 0, whole));
+  }
   return {
     inputs: largestFirst([...indexes, ...maps.map((map) => map.input)]),
     isDistinct,
