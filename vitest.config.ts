@@ -11,5 +11,7 @@ export default defineConfig({
     // Two forks match the smallest machine we support; worker threads are what we test, so the
     // runner itself must not use them.
     pool: "forks",
+    // Of `npm run coverage`. Threads and commands run as processes use dist, and are not measured.
+    coverage: { include: ["src/**/*.ts"], reporter: ["text-summary", "html"] },
   },
 });

@@ -58,7 +58,7 @@ export interface Watcher {
 }
 
 /** No input may take longer. */
-export const MAX_INPUT_MS = 1000;
+const MAX_INPUT_MS = 1000;
 /** Memory may grow by this much; caches and compiled code take some. */
 export const MAX_HEAP_GROWTH: number = 32 * 2 ** 20;
 const MAX_FAILURES = 5;

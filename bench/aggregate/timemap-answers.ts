@@ -60,7 +60,7 @@ function relation(isFirst: boolean, isLast: boolean): string {
 }
 
 /** A time of fourteen digits as HTTP writes it. */
-export function httpDate(time: string): string {
+function httpDate(time: string): string {
   const [, year, month, day, hour, minute, second] =
     /^(....)(..)(..)(..)(..)(..)$/.exec(time) ?? [];
   return new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`).toUTCString();

@@ -175,7 +175,7 @@ interface Places {
 }
 
 /** Everything that one question needs. */
-export interface Work {
+interface Work {
   readonly session: Session;
   readonly request: AggregateRequest;
   /** For a TimeGate, the moment that is asked for. */
@@ -195,7 +195,7 @@ export interface Work {
  * The answer does not wait for archives that are asked as a sample only. The session ends when they
  * have answered too.
  */
-export class Aggregating {
+class Aggregating {
   readonly #work: Work;
   readonly #resolve: (aggregation: Aggregation) => void;
   readonly #reject: (error: unknown) => void;

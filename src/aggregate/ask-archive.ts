@@ -85,7 +85,7 @@ export function faultOf(error: unknown): Fault {
 }
 
 /** What is sent with a question; undefined for nothing, which is the usual and costs nothing. */
-export function headersOf(
+function headersOf(
   { cacheControl }: Question,
   more?: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> | undefined {
@@ -388,7 +388,7 @@ function withoutMementos(finding: Finding): Finding {
 const ABSOLUTE = /^https?:\/\//i;
 
 /** As it is, if it is a whole web address; else resolved; undefined when it leads elsewhere. */
-export function absolute(uri: string, base: string): string | undefined {
+function absolute(uri: string, base: string): string | undefined {
   if (ABSOLUTE.test(uri)) return uri;
   if (!URL.canParse(uri, base)) return undefined;
   const { href } = new URL(uri, base);
@@ -396,7 +396,7 @@ export function absolute(uri: string, base: string): string | undefined {
 }
 
 /** The list with whole addresses of the web: clients are redirected to them. */
-export function resolved(mementos: MementoList, base: string): MementoList {
+function resolved(mementos: MementoList, base: string): MementoList {
   if (mementos.areWebAddresses) return mementos;
   const list = new MementoList();
   for (const { uri, datetime } of mementos) {

@@ -77,7 +77,7 @@ function endEvents(session: Session, end: SessionEnd, take: TakeEvent): void {
   take(session, members('"SESSION"', kind, "Complete session", startedAt, endedAt));
 }
 
-export function endLine(session: Session, { mementos, endedAt }: SessionEnd): string {
+function endLine(session: Session, { mementos, endedAt }: SessionEnd): string {
   return `Total Mementos: ${mementos} in ${goDuration(endedAt - session.startedAt)}`;
 }
 

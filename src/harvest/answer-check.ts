@@ -169,7 +169,7 @@ export class AnswerRows {
  * The key and the datetime of a row of CDX, CDXJ, or JSON with their names; undefined where it has
  * none.
  */
-export function placeOf(line: string): RowPlace | undefined {
+function placeOf(line: string): RowPlace | undefined {
   const [, key, datetime] =
     /^(\S+)[ \t]+(\d{14})\d{0,3}(?:[ \t]|$)/.exec(line) ??
     /^\s*\{(?=.*"urlkey":\s*"((?:[^"\\]|\\.)*)").*"timestamp":\s*"?(\d{14})/.exec(line) ??

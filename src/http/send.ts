@@ -169,7 +169,7 @@ export function etagOf(version: string, encoding?: Encoding): string {
 }
 
 /** The tag without the coding, so that forms of one version can be known for such. */
-export function versionOf(etag: string): string {
+function versionOf(etag: string): string {
   return etag.replace(/^W\//, "").replace(/^"(.*?)(?:-(?:gzip|zstd))?"$/, "$1");
 }
 

@@ -15,7 +15,7 @@ export interface MapGuardOptions {
   readonly maxShrink?: number | undefined;
 }
 
-export const DEFAULT_MAX_SHRINK = 0.5;
+const DEFAULT_MAX_SHRINK = 0.5;
 
 /**
  * Refuses a map that would take the place of another and has lost too much of it: all records, or

@@ -265,7 +265,7 @@ function compareKeys(a: MergeRow, b: MergeRow): number {
 }
 
 /** The part of a map that its headers' merge needs. */
-export interface Headed {
+interface Headed {
   readonly name: string;
   readonly headers: UkvsHeaders;
 }
@@ -292,7 +292,7 @@ const REBUILT: ReadonlySet<string> = new Set([
  *
  * @throws MM_BAD_INPUT when maps have different columns, or state different contexts.
  */
-export function mergeHeaders(maps: readonly Headed[]): UkvsHeaders {
+function mergeHeaders(maps: readonly Headed[]): UkvsHeaders {
   const [first, ...others] = maps;
   if (first === undefined) throw new MementoMapError("MM_USAGE", "there is no map to merge");
   if (others.length === 0) return first.headers;

@@ -16,7 +16,7 @@ const SLACK = 0.1;
  * and pages are at most a tenth shorter than they could be. All rows of one key stay together.
  * Holds one number per page.
  */
-export class TreeCuts {
+class TreeCuts {
   readonly #maxRecords: number;
   readonly #earliest: number;
   readonly #cuts: Cut[] = [];

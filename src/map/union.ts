@@ -15,7 +15,7 @@ import type { LogicalMap } from "./logical-map.ts";
  * on a host and all hosts below it. `inert` keys decide about no URI: the total `*`, and keys that
  * no lookup asks for, such as one with a trailing slash.
  */
-export type KeyKind = "page" | "pathWildcard" | "hostWildcard" | "spread" | "inert";
+type KeyKind = "page" | "pathWildcard" | "hostWildcard" | "spread" | "inert";
 
 /** A key with the keys that speak for it in a map that lacks it. */
 export interface CoveringKeys {
@@ -70,14 +70,14 @@ function isSpread(key: string): boolean {
 }
 
 /** The host and path of a spread key or a page, the host and top path of a wildcard. */
-export interface KeyParts {
+interface KeyParts {
   readonly host: string;
   /** `/` for the root; empty for a host wildcard. */
   readonly path: string;
 }
 
 /** Takes a key that is not inert apart. */
-export function keyParts(key: string, kind: KeyKind): KeyParts {
+function keyParts(key: string, kind: KeyKind): KeyParts {
   if (kind === "hostWildcard") return { host: key.slice(0, -2), path: "" };
   const text = kind === "spread" ? key.replace(",*)", ")") : key;
   const end = text.indexOf(")/");

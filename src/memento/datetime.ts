@@ -7,7 +7,7 @@ import { isDigit, ZERO } from "../bytes/bytes.ts";
  */
 
 /** As HTTP dates name them. */
-export const MONTHS: readonly string[] = [
+const MONTHS: readonly string[] = [
   "Jan",
   "Feb",
   "Mar",

@@ -112,7 +112,7 @@ export interface AttributedMementos extends MementoSequence {
 }
 
 /** How many mementos there are, and their range of time. */
-export interface MementoCount {
+interface MementoCount {
   readonly count: number;
   /** RFC 3339; of the first and last memento. */
   readonly from: string;
@@ -121,7 +121,7 @@ export interface MementoCount {
   readonly years: Readonly<Record<string, number>>;
 }
 
-export interface ArchiveCount extends MementoCount {
+interface ArchiveCount extends MementoCount {
   readonly id: string;
   readonly name: string;
 }

@@ -155,7 +155,7 @@ function* linkTimeMap(document: TimeMapDocument): Generator<Uint8Array, void, un
 }
 
 /** Writes the mementos around a moment, in link-format, in a block. */
-export function linkDescription(document: TimeMapDocument, closest: number): Uint8Array {
+function linkDescription(document: TimeMapDocument, closest: number): Uint8Array {
   const out = new BlockWriter(4096);
   out.text(link(document.original, 'rel="original"'));
   for (const { index, rels } of landmarks(document.mementos.count, closest)) {

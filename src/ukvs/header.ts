@@ -32,7 +32,7 @@ export function isMap({ keys, values }: Fields): boolean {
 }
 
 /** Whether headers name the columns, which are those of a MementoMap by default. */
-export function namesFields(headers: readonly Header[]): boolean {
+function namesFields(headers: readonly Header[]): boolean {
   return headers.some(({ name }) => name === "fields" || name === "keys");
 }
 
@@ -326,7 +326,7 @@ function textOf({ bytes, records }: MapSize): string {
  *
  * @throws MementoMapError `MM_BAD_HEADER`.
  */
-export function parseSize(value: unknown): MapSize {
+function parseSize(value: unknown): MapSize {
   const { bytes, records } = isJsonObject(value) ? value : {};
   if (isCount(bytes) && isCount(records)) return { bytes, records };
   throw new MementoMapError(

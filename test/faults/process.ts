@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 const BIN = fileURLToPath(new URL("../../dist/cli/bin.js", import.meta.url));
 
 /** The built command line as words of a shell. */
-export const MEMENTOMAP = `'${process.execPath}' '${BIN}'`;
+const MEMENTOMAP = `'${process.execPath}' '${BIN}'`;
 
 export interface Ended {
   readonly code: number | null;

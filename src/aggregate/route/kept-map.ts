@@ -305,7 +305,7 @@ async function plainBytes(path: string): Promise<Uint8Array> {
 }
 
 /** Bytes in parts, with a pause behind each. */
-export async function* slices(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, undefined> {
+async function* slices(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, undefined> {
   for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
     yield bytes.subarray(at, at + SLICE_BYTES);
     await pause();

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { ioError, isMementoMapError, MementoMapError, quote } from "../../errors.ts";
 
 /** An option of a command: a flag, unless it has a `value`. */
-export interface Option {
+interface Option {
   readonly short?: string;
   /** What the value is called in the help text, such as `FILE`. */
   readonly value?: string;

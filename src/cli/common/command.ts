@@ -18,7 +18,7 @@ const COMMON_OPTIONS = {
 } as const satisfies OptionTable;
 
 /** What was typed after the name of a command. */
-export interface Arguments<Options extends OptionTable> {
+interface Arguments<Options extends OptionTable> {
   readonly positionals: readonly string[];
   readonly values: OptionValues<Options & typeof COMMON_OPTIONS>;
   /**
@@ -30,7 +30,7 @@ export interface Arguments<Options extends OptionTable> {
 }
 
 /** An example of the help text. A test runs it. */
-export interface Example {
+interface Example {
   /** A whole line, as for a shell: `mementomap surt https://example.org/`. */
   readonly line: string;
   /** What it does, in a few words. */

@@ -68,7 +68,7 @@ export class KeyShape {
 }
 
 /** The offset of the `)` that ends the host, or `end`. */
-export function findHostEnd(key: Uint8Array, start: number, end: number): number {
+function findHostEnd(key: Uint8Array, start: number, end: number): number {
   let at = start;
   while (at < end && !(key[at] === CLOSE_PAREN && (at + 1 === end || key[at + 1] === SLASH))) at++;
   return at;

@@ -35,7 +35,7 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const encoder = new TextEncoder();
 
 /** A row in the form that writers produce, in bytes of its own. */
-export interface CanonicalRow extends RowRange {
+interface CanonicalRow extends RowRange {
   /** The line with its end, and behind it the frequency that counts. */
   readonly bytes: Uint8Array;
   readonly keyEnd: number;
@@ -52,7 +52,7 @@ export interface CanonicalRow extends RowRange {
  *
  * @throws MM_BAD_LINE, MM_BAD_KEY, MM_BAD_FREQUENCY; MM_BAD_HEADER for a header
  */
-export function canonicalRow(line: Uint8Array, fields: Fields): CanonicalRow {
+function canonicalRow(line: Uint8Array, fields: Fields): CanonicalRow {
   const text = textOfLine(line);
   if (startsHeader(line[0])) {
     throw new MementoMapError(

@@ -141,7 +141,7 @@ async function generateOnce(
 const BYTES_WORTH_A_THREAD = 8 * 2 ** 20;
 
 /** Starts threads that files of this size are worth for sure. */
-export async function earlyThreads(
+async function earlyThreads(
   paths: readonly string[],
   { threads = 1 }: GenerateOptions,
 ): Promise<Thread[]> {
@@ -155,7 +155,7 @@ export async function earlyThreads(
 }
 
 /** Opens as many lanes as the inputs are worth; threads that were started for more are ended. */
-export function openLanes(
+function openLanes(
   plan: GeneratePlan,
   scratch: string,
   options: GenerateOptions,
@@ -214,19 +214,19 @@ function hasKeyColumn(format: DetectedFormat): boolean {
 /** Merging in more parts than threads lets the first be written out while others are merged. */
 const MERGES_PER_THREAD = 4;
 
-export interface WriteRowsOptions extends CombineOptions {
+interface WriteRowsOptions extends CombineOptions {
   /** Whether counts are only known to be at least what was found. */
   readonly isSample: boolean;
   readonly output: MapOutput;
 }
 
-export interface WrittenRows extends MergeResult {
+interface WrittenRows extends MergeResult {
   /** Sorted runs that lanes had put away. */
   readonly runs: number;
 }
 
 /** Writes the rows of all that lanes have read, in order. */
-export async function writeRows(
+async function writeRows(
   lanes: readonly Lane[],
   finished: readonly FinishResult[],
   options: WriteRowsOptions,

@@ -129,7 +129,7 @@ export interface MapDescription {
   readonly canonicalization?: Canonicalization | undefined;
 }
 
-export const MAP_CONTEXT = "https://git.io/mementomap";
+const MAP_CONTEXT = "https://git.io/mementomap";
 
 /** The headers of a new map. */
 export function mapHeaders(description: MapDescription, datetimeDigits: number): UkvsHeaders {

@@ -20,8 +20,8 @@ export interface ScannerFilter {
   readonly suspects: readonly string[];
 }
 
-export const MAX_SUSPECTS = 8;
-export const MAX_SUSPECT_LENGTH = 32;
+const MAX_SUSPECTS = 8;
+const MAX_SUSPECT_LENGTH = 32;
 
 /** Undefined if nearly every row would have to be looked at. */
 export function scannerFilter(filter: CaptureFilter): ScannerFilter | undefined {

@@ -22,7 +22,7 @@ import type { SortedKeys } from "./key-table.ts";
 export const ORIGINAL_MARK = 1;
 
 /** Stands behind the query, and before the datetime, while captures are told apart. */
-export const CAPTURE_MARK = 2;
+const CAPTURE_MARK = 2;
 
 /** How many leading digits of a capture's datetime become a second key column. */
 export const DATETIME_DIGITS = { year: 4, month: 6, day: 8, second: 14 } as const;

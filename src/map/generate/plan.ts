@@ -190,7 +190,7 @@ function hasOurKeys({ format }: IndexInput, { keys }: GenerateOptions): boolean 
 }
 
 /** A map that an index is added to. */
-export interface AddedMap {
+interface AddedMap {
   readonly input: IndexInput;
   readonly headers: UkvsHeaders;
 }
@@ -202,7 +202,7 @@ export interface AddedMap {
  *   MM_BAD_FREQUENCY when it is not a map; MM_PAGE for one page of several; MM_BAD_HEADER;
  *   MM_CUT, MM_EMPTY; MM_IO
  */
-export async function openAddedMap(
+async function openAddedMap(
   path: string,
   datetimeDigits: number,
   options: OpenOptions,

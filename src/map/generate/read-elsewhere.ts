@@ -49,7 +49,7 @@ const NO_MEMBER = "there is no gzip member of that length";
  * @throws MM_BAD_INPUT where a member is damaged or is not what the index says, MM_LIMIT where it
  * inflates to more than 128 MiB, MM_IO.
  */
-export function readMembers(
+function readMembers(
   task: MembersTask,
   reader: LineReader,
   damage?: DamageLog,
@@ -143,10 +143,7 @@ function disagreement(
  *
  * @throws MM_IO, MM_BAD_INPUT; MM_USAGE where the reader for Parquet is not installed.
  */
-export async function readParquet(
-  task: ParquetTask,
-  reader: LineReader,
-): Promise<RowFault | undefined> {
+async function readParquet(task: ParquetTask, reader: LineReader): Promise<RowFault | undefined> {
   const { openParquet, parquetRows } = await import("../../input/parquet.ts");
   const file = await openParquet(task.path);
   const lines = new RowLines();

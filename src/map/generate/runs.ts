@@ -16,7 +16,7 @@ import { rowKeyLength } from "./map-rows.ts";
 const BLOCK_BYTES = 1 << 16;
 
 /** Where a block of a run begins, and with which key. */
-export interface RunBlock {
+interface RunBlock {
   readonly offset: number;
   readonly firstKey: Uint8Array;
 }

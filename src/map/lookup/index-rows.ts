@@ -390,7 +390,7 @@ const strictDecoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
  *
  * @throws MM_BAD_LINE for control characters and bytes that are not UTF-8.
  */
-export function checkText(
+function checkText(
   bytes: Uint8Array,
   start: number,
   end: number,

@@ -273,7 +273,7 @@ export function refuseEmpty(head: MapHead, size: number, source: string): void {
  *
  * @throws MM_BAD_LINE and MM_BAD_FREQUENCY for what is not a row of a map
  */
-export function checkFirstRow(line: string, headers: UkvsHeaders, position: Position): void {
+function checkFirstRow(line: string, headers: UkvsHeaders, position: Position): void {
   if (headers.namesFields) return;
   try {
     const [frequency] = parseRecord(line, DEFAULT_FIELDS).values;

@@ -17,7 +17,7 @@ import { rowLayout } from "../lookup/map-row.ts";
 import { decompressedHead, wholeLinesOf } from "../../input/file-inputs.ts";
 
 /** What a file is, by its first bytes. */
-export type FileKind =
+type FileKind =
   | "empty"
   | "map"
   | "page"
@@ -31,7 +31,7 @@ export type FileKind =
   | "binary";
 
 /** In words, for messages. */
-export const KIND_NAMES: Readonly<Record<FileKind, string>> = {
+const KIND_NAMES: Readonly<Record<FileKind, string>> = {
   empty: "an empty file",
   map: "a map",
   page: "an HTML page",
@@ -54,7 +54,7 @@ const CDX_LINE = /^ ?CDX(?: [A-Za-z])+\s*$|^\S+[ \t]+(?:19|20)\d{12}(?:\d{3})?[ 
  *
  * @throws MM_IO
  */
-export async function fileKind(path: string): Promise<FileKind> {
+async function fileKind(path: string): Promise<FileKind> {
   try {
     return kindOf(await decompressedHead(path), path);
   } catch (error) {
@@ -103,7 +103,7 @@ export async function mapRecordsIn(path: string): Promise<boolean> {
 }
 
 /** What a command writes. */
-export type OutputKind = "map" | "page" | "index" | "list" | "answers" | "report" | "log";
+type OutputKind = "map" | "page" | "index" | "list" | "answers" | "report" | "log";
 
 /** What a file may be that an output of a kind replaces. */
 const REPLACEABLE: Readonly<Record<OutputKind, readonly FileKind[]>> = {

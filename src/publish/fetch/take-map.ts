@@ -81,7 +81,7 @@ async function refuseLoss(
 }
 
 /** The bytes of a downloaded file, decompressed. */
-export async function* fileChunks(
+async function* fileChunks(
   path: string,
   { maxBytes, signal }: Pick<TakeOptions, "maxBytes" | "signal">,
 ): AsyncGenerator<Uint8Array, void, undefined> {

@@ -114,7 +114,7 @@ export function timemapRequest(
 }
 
 /** The whole body of an answer, a character for each byte. */
-export async function bodyOf(answer: UpstreamAnswer): Promise<string> {
+async function bodyOf(answer: UpstreamAnswer): Promise<string> {
   let text = "";
   await answer.read((chunk) => (text += Buffer.from(chunk).toString("latin1")));
   return text;

@@ -36,7 +36,7 @@ export const key: fc.Arbitrary<string> = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom("*", "dns:a.com", "com,a", "com,a,zz") },
 );
 
-export const frequency: fc.Arbitrary<string> = fc.oneof(
+const frequency: fc.Arbitrary<string> = fc.oneof(
   { weight: 8, arbitrary: fc.integer({ min: 1, max: 20 }).map(String) },
   { weight: 2, arbitrary: fc.constant("0") },
   { weight: 1, arbitrary: fc.constantFrom("5+", "7-", "3~", "/", "/4", "4/2", "0/3", "9+/2-") },

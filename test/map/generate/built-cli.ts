@@ -7,9 +7,7 @@ import { fileURLToPath } from "node:url";
  * The built command line. Node 20 runs no TypeScript in worker threads, so that what uses more than
  * one thread is tested as it is shipped; `npm test` builds first.
  */
-export const BUILT_CLI: string = fileURLToPath(
-  new URL("../../../dist/cli/bin.js", import.meta.url),
-);
+const BUILT_CLI: string = fileURLToPath(new URL("../../../dist/cli/bin.js", import.meta.url));
 
 export const isBuilt: boolean = existsSync(BUILT_CLI);
 

@@ -16,7 +16,7 @@ const date = fc.constantFrom(
 );
 
 /** A line of CDXJ. */
-export const cdxjLine: fc.Arbitrary<string> = fc
+const cdxjLine: fc.Arbitrary<string> = fc
   .tuple(surt, date, fc.constantFrom("{}", '{"status": "200"}'))
   .map((parts) => parts.join(" "));
 

@@ -8,7 +8,7 @@ const frequency = fc.oneof(
   fc.constantFrom("1", "5", "2+", "3~/2", "/", "/4", "7-", "-"),
 );
 
-export const host: fc.Arbitrary<string> = fc.oneof(
+const host: fc.Arbitrary<string> = fc.oneof(
   {
     weight: 8,
     arbitrary: fc.array(label, { maxLength: 3 }).map((rest) => ["com", ...rest].join(",")),
@@ -17,7 +17,7 @@ export const host: fc.Arbitrary<string> = fc.oneof(
 );
 
 /** A path without trailing slashes, except the root's; `//` within is kept. */
-export const path: fc.Arbitrary<string> = fc
+const path: fc.Arbitrary<string> = fc
   .array(segment, { maxLength: 3 })
   .map((segments) => `/${segments.join("/")}`.replace(/\/+$/, "") || "/");
 
@@ -49,7 +49,7 @@ export const lookupSurt: fc.Arbitrary<string> = fc.oneof(
   },
 );
 
-export const datetime: fc.Arbitrary<string> = fc.constantFrom(
+const datetime: fc.Arbitrary<string> = fc.constantFrom(
   "2014",
   "201406",
   "20140612",

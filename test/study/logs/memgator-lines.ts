@@ -1,5 +1,5 @@
 /** What one archive says when it is asked. */
-export interface Reply {
+interface Reply {
   readonly archive: string;
   /** Mementos, or an error. */
   readonly mementos: number | "error";

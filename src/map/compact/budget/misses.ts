@@ -152,7 +152,7 @@ export async function readMissList(
  * The result is `bytes[start, end)`, valid until the next is set. Ordinary web addresses need no
  * allocation.
  */
-export class LookupKeyBytes {
+class LookupKeyBytes {
   bytes: Uint8Array = new Uint8Array(0);
   start = 0;
   end = 0;

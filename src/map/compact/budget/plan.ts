@@ -157,7 +157,7 @@ export interface PriceRange {
 
 /** Nothing is rolled up at the one, and all that can be at the other. */
 const LEAST_PRICE = 2 ** -64;
-export const HIGHEST_PRICE: number = 2 ** 64;
+const HIGHEST_PRICE: number = 2 ** 64;
 /** Prices that differ by no more than this part of them are taken for one. */
 const PRECISION = 2 ** -30;
 /** After this many steps the range is halved, whatever the lines in it look like. */

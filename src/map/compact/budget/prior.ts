@@ -5,7 +5,7 @@ import { FIELD, type NodeTable, type Survey } from "./survey.ts";
 const KNOWN_POWERS = 1024;
 
 /** What the content of an archive alone says of lookups, given its exponent of Heaps' law. */
-export class ContentShares {
+class ContentShares {
   readonly heapsExponent: number;
   readonly #powers: Float64Array;
 
@@ -33,7 +33,7 @@ export class ContentShares {
 }
 
 /** How many observed lookups the prior weighs at each kind of node. */
-export interface Strengths {
+interface Strengths {
   readonly betweenHosts: number;
   readonly belowHosts: number;
   readonly belowFolders: number;
@@ -48,7 +48,7 @@ const TRIED: readonly number[] = Array.from({ length: 20 }, (_, i) => 2 ** (i - 
  *
  * `scratch` must hold the summed evidence of the children. One pass over the table.
  */
-export function estimateStrength(
+function estimateStrength(
   table: NodeTable,
   shares: ContentShares,
   hosts: number,

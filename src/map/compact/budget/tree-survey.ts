@@ -31,7 +31,7 @@ interface Branch {
 }
 
 /** The open nodes of a survey. Holds their branches besides. */
-export class SurveyStack extends NodeStack {
+class SurveyStack extends NodeStack {
   isSuffix = new Uint8Array(INITIAL_DEPTH);
   hasQueries = new Uint8Array(INITIAL_DEPTH);
   rows = new Float64Array(INITIAL_DEPTH);
