@@ -110,8 +110,3 @@ export async function stampIfThere(path: string): Promise<FileStamp | undefined>
     throw error;
   }
 }
-
-/** Whether a file is most likely as it was. */
-export function isSameStamp(a: FileStamp, b: FileStamp): boolean {
-  return a.size === b.size && a.mtimeMs === b.mtimeMs && a.ino === b.ino;
-}

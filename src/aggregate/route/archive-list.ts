@@ -2,19 +2,13 @@ import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bodyStart, type HttpClient } from "../../http/http-client.ts";
-import {
-  foreseenError,
-  internalFault,
-  ioError,
-  isMementoMapError,
-  MementoMapError,
-  quote,
-} from "../../errors.ts";
+import { internalFault, ioError, isMementoMapError, MementoMapError, quote } from "../../errors.ts";
 import { type Archive, parseArchiveList } from "./archive.ts";
 import { NodeClient } from "../../http/node-client.ts";
 import type { ProxySettings } from "../../http/proxy.ts";
 import { interruptible } from "../../interruption.ts";
-import { type FileStamp, isSameStamp, stampIfThere } from "../../files/shared-files.ts";
+import { Reloading } from "../../files/reloading.ts";
+import { type FileStamp, stampIfThere } from "../../files/shared-files.ts";
 
 const MAX_LIST_BYTES = 4 * 2 ** 20;
 
@@ -145,85 +139,60 @@ export interface ListKeeperOptions {
  */
 export class ListKeeper {
   readonly #options: ListKeeperOptions;
-  readonly #now: () => number;
-  #stamps: ReadonlyMap<string, FileStamp | undefined> = new Map();
+  readonly #reloading: Reloading<ReadonlyMap<string, FileStamp | undefined>>;
   #takenAt: number;
   #triedAt: number;
-  #error: MementoMapError | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #working: Promise<void> = Promise.resolve();
 
   constructor(options: ListKeeperOptions) {
+    const { now = Date.now } = options;
     this.#options = options;
-    this.#now = options.now ?? Date.now;
-    this.#takenAt = this.#now();
+    this.#takenAt = now();
     this.#triedAt = performance.now();
+    this.#reloading = new Reloading({
+      source: "the list of archives",
+      stamp: () => this.#stamps(),
+      take: async () => {
+        this.#triedAt = performance.now();
+        await options.take();
+        this.#takenAt = now();
+      },
+      onFailure: (error, isNews) => {
+        if (isNews) options.onFailure?.(error);
+      },
+    });
   }
 
   get state(): ListState {
-    return { takenAt: this.#takenAt, error: this.#error?.describe() };
+    return { takenAt: this.#takenAt, error: this.#reloading.error?.describe() };
   }
 
   /** Looks after the files from now on. */
   async start(): Promise<void> {
-    this.#stamps = await this.#currentStamps();
     const { checkEveryMs = 10_000 } = this.#options;
+    this.#reloading.assume(await this.#stamps());
     this.#timer = setInterval(() => {
       // Nobody awaits a timer: what would be thrown would end the process for one list.
-      this.check().catch((error: unknown) => this.#fail(internalFault(error, "MM_IO")));
+      this.check().catch((error: unknown) => this.#reloading.fail(internalFault(error, "MM_IO")));
     }, checkEveryMs).unref();
   }
 
   /** Has the list read if a file changed, or it is time. */
   check(): Promise<void> {
-    return this.#inTurn(async () => {
-      const stamps = await this.#currentStamps();
-      const { takeEveryMs = Infinity } = this.#options;
-      const isDue = performance.now() - this.#triedAt >= takeEveryMs;
-      if (isDue || !areSame(stamps, this.#stamps)) await this.#take(stamps);
-    });
+    const { takeEveryMs = Infinity } = this.#options;
+    return this.#reloading.check(() => performance.now() - this.#triedAt >= takeEveryMs);
   }
 
   /** Has the list read, whether or not anything changed. */
   reload(): Promise<void> {
-    return this.#inTurn(async () => this.#take(await this.#currentStamps()));
+    return this.#reloading.check(() => true);
   }
 
   stop(): void {
     clearInterval(this.#timer);
   }
 
-  #inTurn(work: () => Promise<void>): Promise<void> {
-    const done = this.#working.then(work);
-    // What goes wrong is the caller's to know; the next in turn works all the same.
-    this.#working = done.catch(() => undefined);
-    return done;
-  }
-
-  async #take(stamps: ReadonlyMap<string, FileStamp | undefined>): Promise<void> {
-    this.#triedAt = performance.now();
-    // Noted first: files that are refused are not read again until one changes again.
-    this.#stamps = stamps;
-    try {
-      await this.#options.take();
-      this.#takenAt = this.#now();
-      this.#error = undefined;
-    } catch (error) {
-      const foreseen = foreseenError(error, "the list of archives");
-      if (foreseen === undefined) throw error;
-      // The disk, or a want of open files: the same files may be read the next time.
-      if (foreseen.code === "MM_IO") this.#stamps = new Map();
-      this.#fail(foreseen);
-    }
-  }
-
-  #fail(error: MementoMapError): void {
-    const isNews = this.#error?.describe() !== error.describe();
-    this.#error = error;
-    if (isNews) this.#options.onFailure?.(error);
-  }
-
-  async #currentStamps(): Promise<ReadonlyMap<string, FileStamp | undefined>> {
+  async #stamps(): Promise<ReadonlyMap<string, FileStamp | undefined>> {
     const stamps = new Map<string, FileStamp | undefined>();
     for (const path of this.#options.files()) stamps.set(path, await stampOrNone(path));
     return stamps;
@@ -238,16 +207,4 @@ async function stampOrNone(path: string): Promise<FileStamp | undefined> {
     if (isMementoMapError(error)) return undefined;
     throw error;
   }
-}
-
-function areSame(
-  a: ReadonlyMap<string, FileStamp | undefined>,
-  b: ReadonlyMap<string, FileStamp | undefined>,
-): boolean {
-  if (a.size !== b.size) return false;
-  return Array.from(a).every(([path, stamp]) => {
-    const other = b.get(path);
-    if (stamp === undefined || other === undefined) return b.has(path) && stamp === other;
-    return isSameStamp(stamp, other);
-  });
 }

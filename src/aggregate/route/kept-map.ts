@@ -1,17 +1,12 @@
 import { readFile, rm } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
-import { foreseenError, ioError, MementoMapError } from "../../errors.ts";
+import { ioError, isMementoMapError, MementoMapError } from "../../errors.ts";
 import { recognizeCompression } from "../../bytes/bytes.ts";
 import type { Archive } from "./archive.ts";
 import type { RoutedMap } from "./routed-map.ts";
 import { webAddress } from "../../publish/fetch/discover.ts";
-import {
-  type FileStamp,
-  isSameStamp,
-  readJson,
-  stampIfThere,
-  stampOf,
-} from "../../files/shared-files.ts";
+import { type FileStamp, readJson, stampIfThere, stampOf } from "../../files/shared-files.ts";
+import { Reloading } from "../../files/reloading.ts";
 import { type FetchState, statePath } from "../../publish/fetch/download.ts";
 import { FreshMap, type FreshMapOptions } from "../../publish/fetch/fetch-map.ts";
 import {
@@ -73,23 +68,31 @@ export class KeptMap {
   readonly #place: MapPlace;
   readonly #options: KeptMapOptions;
   readonly #fresh: FreshMap | undefined;
+  readonly #reloading: Reloading<FileStamp>;
   #map: RoutedMap | undefined;
   /** What the map in use holds. */
   #extent: MapExtent | undefined;
   #fetchedAt: number | undefined;
-  #error: MementoMapError | undefined;
   #failures = 0;
   /** When the archive last gave the map, or said that it is unchanged. */
   #confirmedAt = 0;
-  #stamp: FileStamp | undefined;
   /** The file is as it was fetched, and what is fetched is checked. */
   #isChecked = false;
-  #checking: Promise<void> = Promise.resolve();
 
   constructor(archive: Archive, place: MapPlace, options: KeptMapOptions) {
     this.archive = archive;
     this.#place = place;
     this.#options = options;
+    this.#reloading = new Reloading({
+      source: place.path,
+      // A map that was not fetched yet is not a fault.
+      stamp: () => (place.address === undefined ? stampOf(place.path) : this.#fetchedStamp()),
+      take: (stamp) => this.#take(stamp),
+      onFailure: (error, isNews) => {
+        this.#failures += 1;
+        if (isNews) options.onFailure?.(this.archive, error);
+      },
+    });
     if (place.address === undefined || options.isFetching === false) return;
     this.#fresh = new FreshMap(place.address, place.path, {
       maxShrink: options.maxShrink,
@@ -99,9 +102,9 @@ export class KeptMap {
         this.#confirmedAt = (options.now ?? Date.now)();
         // A new version clears the error when it is in use.
         if (status === "fetched") this.#isChecked = true;
-        else this.#error = undefined;
+        else this.#reloading.confirm();
       },
-      onFailure: (error) => this.#fail(error),
+      onFailure: (error) => this.#reloading.fail(error),
     });
   }
 
@@ -134,7 +137,7 @@ export class KeptMap {
       bytes: map?.index.bytes.length ?? 0,
       updatedAt: map?.updatedAt,
       fetchedAt: this.#fetchedAt,
-      error: this.#error?.describe(),
+      error: this.#reloading.error?.describe(),
       failures: this.#failures,
     };
   }
@@ -154,8 +157,7 @@ export class KeptMap {
 
   /** Takes the map of the file if it is another than before. What is wrong with it is in `state`. */
   check(): Promise<void> {
-    this.#checking = this.#checking.then(() => this.#check());
-    return this.#checking;
+    return this.#reloading.check();
   }
 
   /** Fetches no more; waits until the file is no longer written to. */
@@ -164,31 +166,10 @@ export class KeptMap {
   }
 
   #status(): MapState["status"] {
-    if (this.#map === undefined) return this.#error === undefined ? "loading" : "failed";
+    if (this.#map === undefined) return this.#reloading.error === undefined ? "loading" : "failed";
     const { now = Date.now } = this.#options;
     const { staleAt } = this.#map;
     return staleAt !== undefined && now() >= staleAt ? "stale" : "ready";
-  }
-
-  async #check(): Promise<void> {
-    const { path } = this.#place;
-    try {
-      // A map that was not fetched yet is not a fault.
-      const { address } = this.#place;
-      const stamp = address === undefined ? await stampOf(path) : await this.#fetchedStamp();
-      if (stamp === undefined || (this.#stamp && isSameStamp(stamp, this.#stamp))) return;
-      // Noted first: a version that is refused is not tried again until the file changes again.
-      this.#stamp = stamp;
-      await this.#take(stamp);
-    } catch (error) {
-      const foreseen = foreseenError(error, path);
-      if (foreseen === undefined) throw error;
-      this.#fail(foreseen);
-      // The disk, or a want of open files: the same version may be read the next time.
-      if (foreseen.code === "MM_IO") this.#stamp = undefined;
-      // A fetched map with faults is of no use: without it, it is fetched again.
-      else if (this.#fresh !== undefined) await this.#remove();
-    }
   }
 
   /** Undefined also for a file that was fetched from elsewhere: it may be another archive's map. */
@@ -203,7 +184,19 @@ export class KeptMap {
     return isOther ? undefined : stampIfThere(path);
   }
 
-  async #take({ mtimeMs }: FileStamp): Promise<void> {
+  async #take(stamp: FileStamp): Promise<void> {
+    try {
+      await this.#read(stamp);
+    } catch (error) {
+      // A fetched map with faults is of no use: without it, it is fetched again.
+      const isFaulty = isMementoMapError(error) && error.code !== "MM_IO";
+      if (isFaulty && this.#fresh !== undefined) await this.#remove();
+      throw error;
+    }
+    this.#options.onChange();
+  }
+
+  async #read({ mtimeMs }: FileStamp): Promise<void> {
     const isChecked = this.#isChecked;
     this.#isChecked = false;
     const { path } = this.#place;
@@ -229,22 +222,15 @@ export class KeptMap {
     };
     this.#extent = extent;
     this.#fetchedAt = mtimeMs;
-    this.#error = undefined;
-    this.#options.onChange();
   }
 
   async #remove(): Promise<void> {
     const { path } = this.#place;
     // A file that was not fetched belongs to somebody else; it does not keep a map from being fetched.
     if ((await readJson<FetchState>(statePath(path))) === undefined) return;
-    await rm(path, { force: true }).catch((error: unknown) => this.#fail(ioError(error, path)));
-  }
-
-  #fail(error: MementoMapError): void {
-    const isNews = this.#error?.describe() !== error.describe();
-    this.#error = error;
-    this.#failures += 1;
-    if (isNews) this.#options.onFailure?.(this.archive, error);
+    await rm(path, { force: true }).catch((error: unknown) =>
+      this.#reloading.fail(ioError(error, path)),
+    );
   }
 }
 

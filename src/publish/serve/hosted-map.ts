@@ -21,8 +21,9 @@ import {
 } from "../../http/send.ts";
 import type { EncodedCopies } from "./encoded-copies.ts";
 import { type MapGuardOptions, refuseShrunk } from "../../map/map-guard.ts";
-import { type FileStamp, isSameStamp, stampOf } from "../../files/shared-files.ts";
-import { foreseenError, ioError } from "../../errors.ts";
+import { Reloading } from "../../files/reloading.ts";
+import { type FileStamp, stampOf } from "../../files/shared-files.ts";
+import { ioError, type MementoMapError } from "../../errors.ts";
 import type { Log } from "../../http/log.ts";
 
 /**
@@ -290,11 +291,8 @@ export class HostedMap {
   readonly id: string;
   readonly path: string;
   readonly #options: HostedMapOptions;
+  readonly #reloading: Reloading<FileStamp>;
   #current: MapVersion;
-  #stamp: FileStamp | undefined;
-  /** What was wrong with the file when it was last looked at. */
-  #fault: string | undefined;
-  #checking: Promise<void> | undefined;
   #compressing: Promise<void> = Promise.resolve();
   #isClosed = false;
   reloads = 0;
@@ -305,7 +303,15 @@ export class HostedMap {
     this.path = options.path;
     this.#options = options;
     this.#current = current;
-    this.#stamp = stamp;
+    this.#reloading = new Reloading({
+      source: options.path,
+      stamp: () => stampOf(options.path),
+      take: (next) => this.#take(next),
+      onFailure: (error, isNews) => {
+        if (isNews || error.code !== "MM_IO") this.#refuse(error);
+      },
+    });
+    this.#reloading.assume(stamp);
     this.#compress(current);
   }
 
@@ -321,7 +327,7 @@ export class HostedMap {
 
   /** What is wrong with the file as it is now; an older version is served. */
   get fault(): string | undefined {
-    return this.#fault;
+    return this.#reloading.error?.describe();
   }
 
   /** Runs `use` with the current version, which stays open until it returns. */
@@ -336,55 +342,41 @@ export class HostedMap {
 
   /** Looks whether the file was replaced, and takes the new version if it is sound. */
   check(): Promise<void> {
-    this.#checking ??= this.#check().finally(() => {
-      this.#checking = undefined;
-    });
-    return this.#checking;
+    return this.#reloading.check();
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#checking;
+    await this.#reloading.settled;
     await this.#options.copies.stop();
     await this.#compressing;
     await this.#current.release();
   }
 
-  async #check(): Promise<void> {
+  async #take(stamp: FileStamp): Promise<void> {
     const { id, log } = this.#options;
-    try {
-      const stamp = await stampOf(this.path);
-      if (this.#stamp !== undefined && isSameStamp(stamp, this.#stamp)) return;
-      // Noted first: a version that is refused is not tried again until the file changes again.
-      this.#stamp = stamp;
-      const next = await openVersion(this.#options, stamp);
-      this.#fault = undefined;
-      if (next.digest === this.#current.digest) {
-        await next.release();
-        return;
-      }
-      await this.#refuseShrunk(next);
-      const old = this.#current;
-      this.#current = next;
-      this.reloads += 1;
-      log.event("info", "map replaced", { map: id, records: next.survey.records });
-      this.#compress(next);
-      await old.release();
-    } catch (thrown) {
-      const error = foreseenError(thrown, this.path);
-      if (error === undefined) throw thrown;
-      // The file is gone, or there is a want of open files: the same version may be read later.
-      if (error.code === "MM_IO") this.#stamp = undefined;
-      const isNews = error.code !== "MM_IO" || error.describe() !== this.#fault;
-      this.#fault = error.describe();
-      if (!isNews) return;
-      this.refusals += 1;
-      log.event("error", "new map refused, the old one is kept", {
-        map: id,
-        code: error.code,
-        reason: error.describe(),
-      });
+    const next = await openVersion(this.#options, stamp);
+    if (next.digest === this.#current.digest) {
+      await next.release();
+      return;
     }
+    await this.#refuseShrunk(next);
+    const old = this.#current;
+    this.#current = next;
+    this.reloads += 1;
+    log.event("info", "map replaced", { map: id, records: next.survey.records });
+    this.#compress(next);
+    await old.release();
+  }
+
+  #refuse(error: MementoMapError): void {
+    const { id, log } = this.#options;
+    this.refusals += 1;
+    log.event("error", "new map refused, the old one is kept", {
+      map: id,
+      code: error.code,
+      reason: error.describe(),
+    });
   }
 
   async #refuseShrunk(next: MapVersion): Promise<void> {
