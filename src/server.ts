@@ -8,14 +8,15 @@ export { listen } from "./http/listen.ts";
 export type { Listening, ListenOptions, RequestHandler } from "./http/listen.ts";
 export { DEFAULT_CONNECTION_LIMITS, DEFAULT_PUBLISHER_LIMITS } from "./http/listen.ts";
 export type { ConnectionLimits, PublisherLimits } from "./http/listen.ts";
-export { mementoMapMiddleware, mementoMapPlugin } from "./publish/serve/publisher.ts";
-export type { FastifyLike, Middleware } from "./publish/serve/publisher.ts";
+export { mementoMapMiddleware, mementoMapPlugin } from "./publish/serve/middleware.ts";
+export type { FastifyLike, Middleware } from "./publish/serve/middleware.ts";
 export { JsonLog, SILENT_LOG } from "./http/log.ts";
 export type { Level, Log, RequestEntry } from "./http/log.ts";
-export { Publisher } from "./publish/serve/publisher.ts";
-export type { PublishedMap, PublisherOptions } from "./publish/serve/publisher.ts";
+export { createPublisher } from "./publish/serve/publisher.ts";
+export type { PublishedMap, Publisher, PublisherOptions } from "./publish/serve/publisher.ts";
+export type { FetchClient } from "./http/web.ts";
 export { RateLimit } from "./http/listen.ts";
-export type { Encoding } from "./http/send.ts";
+export type { Encoding } from "./http/reply.ts";
 export { writeStaticSite } from "./publish/serve/static-site.ts";
 export type { StaticSite } from "./publish/serve/static-site.ts";
 export { AggregatorService } from "./aggregate/service/aggregator-service.ts";
@@ -52,6 +53,6 @@ export type {
   Timings,
   TimingsOptions,
 } from "./http/metrics.ts";
-export type { Representation } from "./http/send.ts";
+export type { Representation } from "./http/reply.ts";
 export type { Site, SiteMap, SiteOptions } from "./publish/serve/site.ts";
 export type { ClientView } from "./publish/serve/trusted-proxies.ts";

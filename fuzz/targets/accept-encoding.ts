@@ -1,4 +1,4 @@
-import { chooseEncoding } from "../../src/http/send.ts";
+import { chooseEncoding } from "../../src/http/reply.ts";
 import { latin1, must } from "../check.ts";
 import type { TargetDefinition } from "../target.ts";
 

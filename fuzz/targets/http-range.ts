@@ -1,5 +1,5 @@
 import { MemorySource } from "../../src/bytes/byte-source.ts";
-import { judgeConditions, judgeRange, type Representation } from "../../src/http/send.ts";
+import { judgeConditions, judgeRange, type Representation } from "../../src/http/reply.ts";
 import { latin1, must } from "../check.ts";
 import type { TargetDefinition } from "../target.ts";
 

@@ -102,8 +102,10 @@ export class FetchClient implements HttpClient {
   }
 }
 
-/** Not all browsers can iterate over a stream. */
-async function* chunksOf(body: Response["body"]): AsyncGenerator<Uint8Array, void, undefined> {
+/** The chunks of a body. Not all browsers can iterate over a stream. */
+export async function* chunksOf(
+  body: Response["body"],
+): AsyncGenerator<Uint8Array, void, undefined> {
   if (body === null) return;
   const reader = body.getReader();
   try {

@@ -2,7 +2,7 @@ import cluster from "node:cluster";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { ioError, MementoMapError, systemCode } from "../errors.ts";
-import { type Problem, problemText } from "./send.ts";
+import { type Problem, problemText } from "./reply.ts";
 import { type ParserError, RawTargets } from "./target.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { HttpRequest } from "./reply.ts";
 
 /** How grave an event is. */
 export type Level = "info" | "error";
@@ -20,21 +20,19 @@ export interface RequestEntry {
 
 /** What is noted about a request that was answered. */
 export function requestEntry(
-  request: IncomingMessage & { readonly originalUrl?: string },
-  response: ServerResponse,
-  { bytes, ms, remote }: { readonly bytes: number; readonly ms: number; readonly remote: string },
+  { method, target, httpVersion, headers }: HttpRequest,
+  { status, bytes, ms, remote }: Pick<RequestEntry, "status" | "bytes" | "ms" | "remote">,
 ): RequestEntry {
   return {
-    method: request.method ?? "",
-    // Express takes its mount path off `url`.
-    target: request.originalUrl ?? request.url ?? "",
-    status: response.statusCode,
+    method,
+    target,
+    status,
     bytes,
     ms: Math.round(ms * 1000) / 1000,
     remote,
-    httpVersion: request.httpVersion,
-    userAgent: request.headers["user-agent"],
-    referer: request.headers.referer,
+    httpVersion,
+    userAgent: headers["user-agent"],
+    referer: headers.referer,
   };
 }
 

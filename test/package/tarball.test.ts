@@ -88,11 +88,11 @@ describe("the package", () => {
       join(folder, "strict.ts"),
       `import { type Answer, MemoryIndex, uriKey } from "mementomap";
        import { FreshMap, openAggregator, openMapFile } from "mementomap/node";
-       import { AggregatorService, mementoMapMiddleware, Publisher } from "mementomap/server";
+       import { AggregatorService, createPublisher, mementoMapMiddleware } from "mementomap/server";
        const index = MemoryIndex.build(new TextEncoder().encode("com,a)/ 1"));
        const answer: Answer = await index.lookup(uriKey("http://a.com/"));
        console.log(answer.present, FreshMap, openAggregator, openMapFile);
-       console.log(AggregatorService, mementoMapMiddleware, Publisher);`,
+       console.log(AggregatorService, createPublisher, mementoMapMiddleware);`,
     );
     const settings = {
       compilerOptions: {
@@ -116,8 +116,8 @@ describe("the package", () => {
     const script = `
       import { uriKey } from "mementomap";
       import { FileSource } from "mementomap/node";
-      import { Publisher } from "mementomap/server";
-      console.log(uriKey("http://example.com/"), typeof FileSource.open, typeof Publisher.open);
+      import { createPublisher } from "mementomap/server";
+      console.log(uriKey("http://example.com/"), typeof FileSource.open, typeof createPublisher);
     `;
     const node = ["--input-type=module", "-e", script];
     const { stdout } = await run(process.execPath, node, { cwd: folder });
@@ -128,7 +128,7 @@ describe("the package", () => {
     const script = `
       const { uriKey } = require("mementomap");
       console.log(uriKey("http://a.com/"), typeof require("mementomap/node").openMapFile);
-      console.log(typeof require("mementomap/server").Publisher.open);
+      console.log(typeof require("mementomap/server").createPublisher);
     `;
     const node = ["--input-type=commonjs", "-e", script];
     const { stdout } = await run(process.execPath, node, { cwd: folder });
@@ -185,8 +185,8 @@ describe("the package", () => {
 
     it("serves", async () => {
       const program = `
-        import { Publisher } from "mementomap/server";
-        console.log(typeof Publisher.open);
+        import { createPublisher } from "mementomap/server";
+        console.log(typeof createPublisher);
       `;
       expect(await bundled("server", program)).toBe("function\n");
     });

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { fetchMap } from "../../src/publish/fetch/fetch-map.ts";
 import { listen } from "../../src/http/listen.ts";
-import { Publisher } from "../../src/publish/serve/publisher.ts";
+import { createPublisher } from "../../src/publish/serve/publisher.ts";
 import { runCli } from "../support/run-cli.ts";
 import { scratchDir } from "../support/scratch.ts";
 import { crawl } from "./crawl.ts";
@@ -34,11 +34,7 @@ describe.skipIf([nginx, wget, wayback, wbManager].includes(undefined))("pywb", (
       "1",
     ];
     expect(await runCli(made)).toMatchObject({ code: 0 });
-    const publisher = await Publisher.open({
-      maps: [map],
-      prefix: "/mementomap",
-      reloadEveryMs: 0,
-    });
+    const publisher = await createPublisher(map, { prefix: "/mementomap", reloadEveryMs: 0 });
     const server = await listen(publisher, { port: 0 });
     onTestFinished(async () => {
       await server.stop();

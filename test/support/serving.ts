@@ -2,7 +2,11 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { listen, type Listening, type ListenOptions } from "../../src/http/listen.ts";
-import { Publisher, type PublisherOptions } from "../../src/publish/serve/publisher.ts";
+import {
+  createPublisher,
+  type Publisher,
+  type PublisherOptions,
+} from "../../src/publish/serve/publisher.ts";
 import { scratchDir } from "./scratch.ts";
 
 export const EXAMPLE_MAP = `!context ["https://git.io/mementomap"]
@@ -33,7 +37,7 @@ export async function serving(
   const folder = scratchDir();
   const path = join(folder, "map.ukvs");
   writeFileSync(path, map);
-  const publisher = await Publisher.open({ maps: [path], reloadEveryMs: 0, ...options });
+  const publisher = await createPublisher(path, { reloadEveryMs: 0, ...options });
   const server = await listen(publisher, { port: 0, ...options.listen });
   onTestFinished(async () => {
     await server.stop();

@@ -3,7 +3,8 @@ import type { Aggregation } from "../aggregator.ts";
 import { isWhole, type Outcome } from "../session.ts";
 import type { StopSignal } from "../upstream.ts";
 import type { RouteName } from "../../http/metrics.ts";
-import { type Problem, sendProblem } from "../../http/send.ts";
+import { type Problem } from "../../http/reply.ts";
+import { sendProblem } from "../../http/send.ts";
 import type { Preferences } from "./preferences.ts";
 
 /** A request to the aggregator that is being answered. */

@@ -17,7 +17,8 @@ import {
   methodNotAllowed,
   notFound,
   type Problem,
-} from "../../http/send.ts";
+} from "../../http/reply.ts";
+import { NodeRequest } from "../../http/send.ts";
 import { pathPrefix, splitTarget } from "../../http/target.ts";
 import { type ClientView, TrustedProxies } from "../../publish/serve/trusted-proxies.ts";
 import {
@@ -177,7 +178,7 @@ export class AggregatorService {
     const startedAt = performance.now();
     const sentBefore = request.socket.bytesWritten;
     const gone = new Stop();
-    const client = this.#proxies.view(request);
+    const client = this.#proxies.view(new NodeRequest(request));
     const exchange: AggregatorExchange = {
       request,
       response,
@@ -375,7 +376,10 @@ export class AggregatorService {
     const bytes = request.socket.bytesWritten - before;
     this.metrics.sentBytes.inc(bytes);
     this.metrics.request(route, response.statusCode, ms / 1000);
-    this.#log.request?.(requestEntry(request, response, { bytes, ms, remote: client }));
+    const { statusCode: status } = response;
+    this.#log.request?.(
+      requestEntry(new NodeRequest(request), { status, bytes, ms, remote: client }),
+    );
   }
 }
 

@@ -6,7 +6,8 @@ import {
   type TimeMapFormat,
 } from "../../memento/timemap-document.ts";
 import { describeMemento, timeGateLinks, writeTimeMap } from "../../memento/write-timemap.ts";
-import { notFound, type Problem, problemText, writeBlock } from "../../http/send.ts";
+import { notFound, type Problem, problemText } from "../../http/reply.ts";
+import { writeBlock } from "../../http/send.ts";
 import {
   aggregationHeaders,
   type AggregatorExchange,

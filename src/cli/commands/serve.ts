@@ -1,11 +1,11 @@
 import {
+  createPublisher,
   DEFAULT_CONNECTION_LIMITS,
   DEFAULT_PUBLISHER_LIMITS,
   JsonLog,
   listen,
   type Listening,
   type PublishedMap,
-  Publisher,
   RateLimit,
 } from "../../server.ts";
 import { internalFault } from "../../errors.ts";
@@ -181,8 +181,7 @@ address is written to standard output when the server is ready.
       },
       { requests: values.log === "requests" && !values.quiet, accessLog },
     );
-    const publisher = await Publisher.open({
-      maps,
+    const publisher = await createPublisher(maps, {
       base: values.base,
       replay: values.replay,
       isThirdParty: values["third-party"],

@@ -1,10 +1,17 @@
-import type { ServerResponse } from "node:http";
-import { isMementoMapError } from "../../errors.ts";
+import { isMementoMapError, type MementoMapError } from "../../errors.ts";
 import type { Answer } from "../../map/lookup/lookup.ts";
 import { parseDatetimeKey } from "../../ukvs/record.ts";
-import { archiveOf, type Exchange, sendText } from "./site.ts";
+import { archiveOf, type Exchange } from "./site.ts";
 import type { HostedMap, MapVersion } from "./hosted-map.ts";
-import { badRequest, notFound, type Problem, sendProblem, writeBlock } from "../../http/send.ts";
+import {
+  badRequest,
+  ClientFault,
+  notFound,
+  type Problem,
+  problemReply,
+  type Reply,
+  textReply,
+} from "../../http/reply.ts";
 import { type LookupQuery, lookupQuery } from "../../http/target.ts";
 import { lineBatches } from "../../bytes/lines.ts";
 import {
@@ -17,29 +24,21 @@ import type { MemoryIndex } from "../../map/lookup/memory-index.ts";
 import { decompressed } from "../../files/decompress.ts";
 
 /** `GET /lookup?url=URI`: what the maps say about one URI, as JSON. */
-export function lookup(exchange: Exchange): void | Promise<void> {
+export function lookup(exchange: Exchange): Reply | Promise<Reply> {
   exchange.route = "lookup";
-  const { site, metrics, response, isHead } = exchange;
+  const { site, metrics } = exchange;
   const query = lookupQuery(exchange.query);
   const problem = faultOf(query, exchange);
-  if (problem !== undefined) {
-    sendProblem(response, problem, isHead);
-    return;
-  }
+  if (problem !== undefined) return problemReply(problem);
   const url = query.url ?? "";
   const maps = query.map === undefined ? site.maps : site.maps.filter(({ id }) => id === query.map);
   metrics.lookups.inc();
   const [map] = maps;
   if (maps.length === 1 && map.current.index !== undefined) {
     const answer = map.current.answer(url, query);
-    if (!(answer instanceof Promise)) {
-      sendAnswers(exchange, url, [{ map, answer }]);
-      return;
-    }
+    if (!(answer instanceof Promise)) return answerReply(exchange, url, [{ map, answer }]);
   }
-  return askAll(maps, url, query).then((answers) => {
-    sendAnswers(exchange, url, answers);
-  });
+  return askAll(maps, url, query).then((answers) => answerReply(exchange, url, answers));
 }
 
 /** What is wrong with the query of a lookup or a batch; the URI is looked at for lookups only. */
@@ -78,7 +77,7 @@ function askAll(maps: readonly HostedMap[], url: string, query: LookupQuery): Pr
   );
 }
 
-function sendAnswers(exchange: Exchange, url: string, answers: readonly MapAnswer[]): void {
+function answerReply(exchange: Exchange, url: string, answers: readonly MapAnswer[]): Reply {
   const { present, key = null, frequency = null, distance = null } = deciding(answers);
   const body = {
     input: url,
@@ -88,7 +87,7 @@ function sendAnswers(exchange: Exchange, url: string, answers: readonly MapAnswe
     distance,
     ...(exchange.site.maps.length === 1 ? {} : { answers: answers.map(described) }),
   };
-  sendText(exchange, "application/json", `${JSON.stringify(body)}\n`, {
+  return textReply("application/json", `${JSON.stringify(body)}\n`, {
     "Cache-Control": "public, max-age=60",
   });
 }
@@ -119,81 +118,124 @@ const encoder = new TextEncoder();
  * Holds one chunk of the request and one block of answers, however long the batch is. Answers are
  * sent no later than the end of the lines that came together.
  */
-export async function batch(exchange: Exchange): Promise<void> {
+export async function batch(exchange: Exchange): Promise<Reply> {
   exchange.route = "batch";
-  const { request, response, site, limits } = exchange;
+  const { request, site, limits } = exchange;
   const query = lookupQuery(exchange.query);
   const problem = faultOf(query, exchange);
   const map = query.map === undefined ? site.maps[0] : site.map(query.map);
   if (problem !== undefined || map === undefined) {
-    sendProblem(response, problem ?? notFound("there is no map"), false);
-    return;
+    return problemReply(problem ?? notFound("there is no map"));
   }
   const declared = Number(request.headers["content-length"] ?? 0);
-  if (declared > limits.maxBatchBytes) {
-    sendProblem(response, tooLarge(limits.maxBatchBytes), false);
-    return;
-  }
+  if (declared > limits.maxBatchBytes) return problemReply(tooLarge(limits.maxBatchBytes));
   const isJson = /\bjson\b|ndjson|jsonl/.test(request.headers.accept ?? "");
-  await map.with(async (version) => {
-    const { limits: most, metrics } = exchange;
-    response.statusCode = 200;
-    response.setHeader(
-      "Content-Type",
-      isJson ? "application/x-ndjson" : "text/tab-separated-values; charset=utf-8",
-    );
-    response.setHeader("Cache-Control", "no-store");
-    const chunks = decompressed(request, {
-      source: "the batch",
-      maxDecompressedBytes: most.maxBatchBytes,
-    });
-    const lines = lineBatches(chunks, { source: "the batch", maxLineBytes: most.maxUriBytes });
-    const count = (lookups: number): void => {
-      metrics.lookups.inc(lookups);
-    };
-    try {
-      await (version.index === undefined || isJson || query.at !== undefined
-        ? answerText({ lines, version, response, query, isJson, count })
-        : answerBytes({ lines, index: version.index, response, query, count }));
-      response.end();
-    } catch (error) {
-      if (!isMementoMapError(error)) throw error;
-      refuse(exchange, error.code === "MM_LIMIT" ? 413 : 400, error.message);
+  const version = map.current.retain();
+  const blocks = answerBlocks(exchange, version, query, isJson);
+  try {
+    // What is wrong before the first answer is sent has a status of its own.
+    const first = await blocks.next();
+    const type = isJson ? "application/x-ndjson" : "text/tab-separated-values; charset=utf-8";
+    const headers = { "Content-Type": type, "Cache-Control": "no-store" };
+    if (first.done !== true) {
+      const body = withFirst(first.value, blocks);
+      return { status: 200, headers, body, release: () => version.release() };
     }
+    await version.release();
+    return { status: 200, headers: { ...headers, "Content-Length": "0" } };
+  } catch (error) {
+    await version.release();
+    if (!isMementoMapError(error)) throw error;
+    return refusal(error);
+  }
+}
+
+async function* withFirst(
+  first: Uint8Array,
+  rest: AsyncGenerator<Uint8Array, void, undefined>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    yield first;
+    yield* rest;
+  } catch (error) {
+    throw isMementoMapError(error) ? new ClientFault(error.message, { cause: error }) : error;
+  } finally {
+    await rest.return();
+  }
+}
+
+async function* answerBlocks(
+  { request, limits, metrics }: Exchange,
+  version: MapVersion,
+  query: LookupQuery,
+  isJson: boolean,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const chunks = decompressed(request.body(), {
+    source: "the batch",
+    maxDecompressedBytes: limits.maxBatchBytes,
   });
+  const lines = lineBatches(chunks, { source: "the batch", maxLineBytes: limits.maxUriBytes });
+  const note = (lookups: number): void => metrics.lookups.inc(lookups);
+  yield* version.index === undefined || isJson || query.at !== undefined
+    ? answerText({ lines, version, query, isJson, note })
+    : answerBytes({ lines, index: version.index, query, note });
 }
 
-interface Reply {
+interface Batch {
   readonly lines: ReturnType<typeof lineBatches>;
-  readonly response: ServerResponse;
   readonly query: LookupQuery;
-  readonly count: (lookups: number) => void;
+  /** Counts lookups. */
+  readonly note: (lookups: number) => void;
 }
 
-async function answerBytes(reply: Reply & { readonly index: MemoryIndex }): Promise<void> {
-  const out = new BlockWriter({ write: (block) => flushed(reply.response, block) });
-  const answers = new AnswerWriter(reply.index, out, reply.query);
-  for await (const { bytes, starts, ends, count } of reply.lines) {
-    if (reply.response.destroyed) return;
+async function* answerBytes({
+  lines,
+  index,
+  query,
+  note,
+}: Batch & { readonly index: MemoryIndex }): AsyncGenerator<Uint8Array, void, undefined> {
+  let full: Uint8Array | undefined;
+  let spare: Uint8Array = new Uint8Array(0);
+  // While a block is being sent, the next is written into the other.
+  const out: BlockWriter = new BlockWriter({
+    write(block) {
+      full = block;
+      [out.bytes, spare] = [spare, out.bytes];
+    },
+  });
+  const answers = new AnswerWriter(index, out, query);
+  for await (const { bytes, starts, ends, count } of lines) {
     let asked = 0;
     answers.startBatch(bytes);
     for (let line = 0; line < count; line += 1) {
       if (starts[line] === ends[line]) continue;
       asked += 1;
       const sent = answers.write(bytes, starts[line], ends[line]);
-      if (sent !== undefined) await sent;
+      if (sent === undefined) continue;
+      await sent;
+      if (full !== undefined) yield full;
+      full = undefined;
     }
     await out.flush();
-    reply.count(asked);
+    note(asked);
+    if (full !== undefined) yield full;
+    full = undefined;
   }
 }
 
-async function answerText(
-  reply: Reply & { readonly version: MapVersion; readonly isJson: boolean },
-): Promise<void> {
-  const { version, query, isJson, response } = reply;
+async function* answerText({
+  lines,
+  version,
+  query,
+  isJson,
+  note,
+}: Batch & { readonly version: MapVersion; readonly isJson: boolean }): AsyncGenerator<
+  Uint8Array,
+  void,
+  undefined
+> {
   const format = isJson ? answerJson : answerLine;
-  for await (const { bytes, starts, ends, count } of reply.lines) {
+  for await (const { bytes, starts, ends, count } of lines) {
     let text = "";
     let asked = 0;
     for (let line = 0; line < count; line += 1) {
@@ -203,25 +245,9 @@ async function answerText(
       const answer = version.answer(input, query);
       text += `${format(input, answer instanceof Promise ? await answer : answer)}\n`;
     }
-    if (text !== "" && !(await writeBlock(response, encoder.encode(text)))) return;
-    reply.count(asked);
+    note(asked);
+    if (text !== "") yield encoder.encode(text);
   }
-}
-
-/** The block is used again as soon as this returns, so it must have left the process. */
-function flushed(response: ServerResponse, block: Uint8Array): Promise<void> {
-  return new Promise((resolve) => {
-    if (response.destroyed) {
-      resolve();
-      return;
-    }
-    // The reader may go away; the loop over the lines notices.
-    response.once("close", resolve);
-    response.write(block, () => {
-      response.off("close", resolve);
-      resolve();
-    });
-  });
 }
 
 function tooLarge(most: number): Problem {
@@ -232,12 +258,9 @@ function tooLarge(most: number): Problem {
   };
 }
 
-/** Says no, or cuts the connection where answers were sent already. */
-function refuse(exchange: Exchange, status: number, detail: string): void {
-  const { response } = exchange;
-  if (!response.headersSent) {
-    response.removeHeader("Content-Type");
-    response.setHeader("Connection", "close");
-  }
-  sendProblem(response, { status, title: "Batch refused", detail }, false);
+/** The rest of the batch is not read, so that the connection cannot be used for another request. */
+function refusal({ code, message: detail }: MementoMapError): Reply {
+  const status = code === "MM_LIMIT" ? 413 : 400;
+  const reply = problemReply({ status, title: "Batch refused", detail });
+  return { ...reply, closesConnection: true };
 }

@@ -1,6 +1,13 @@
-import { type Exchange, linkValue, sendText, type Site, WELL_KNOWN_PATH } from "./site.ts";
-import { type HostedMap, pageLinks } from "./hosted-map.ts";
-import { badRequest, notFound, sendProblem, sendRepresentation } from "../../http/send.ts";
+import { type Exchange, linkValue, type Site, WELL_KNOWN_PATH } from "./site.ts";
+import { type HostedMap, type MapVersion, pageLinks } from "./hosted-map.ts";
+import {
+  badRequest,
+  notFound,
+  problemReply,
+  type Reply,
+  representationReply,
+  textReply,
+} from "../../http/reply.ts";
 import { pageNumber } from "../../http/target.ts";
 import type { ReadMetric } from "../../http/metrics.ts";
 import type { Answer } from "../../map/lookup/lookup.ts";
@@ -10,72 +17,79 @@ import { PAGE_SECURITY_POLICY } from "./html.ts";
 import { homePage, mapView, type Question } from "./home-page.ts";
 
 /** The map of this host's archive. */
-export async function wellKnown(exchange: Exchange): Promise<void> {
+export function wellKnown(exchange: Exchange): Reply | Promise<Reply> {
   const map = exchange.site.ownMap(exchange.client.host);
-  if (map === undefined) {
-    const detail = "this site publishes maps of other archives only; see the links";
-    sendProblem(exchange.response, notFound(detail), exchange.isHead);
-    return;
-  }
-  await sendMap(exchange, map);
+  if (map !== undefined) return mapReply(exchange, map);
+  return problemReply(notFound("this site publishes maps of other archives only; see the links"));
 }
 
 /** A map by its name. */
-export async function mapById(exchange: Exchange, id: string): Promise<void> {
+export function mapById(exchange: Exchange, id: string): Reply | Promise<Reply> {
   const map = exchange.site.map(id);
-  if (map === undefined) {
-    sendProblem(exchange.response, notFound("there is no map of this name"), exchange.isHead);
-    return;
-  }
-  await sendMap(exchange, map);
+  return map === undefined
+    ? problemReply(notFound("there is no map of this name"))
+    : mapReply(exchange, map);
 }
 
 /** All maps as a set of links (RFC 9264), however many there are. */
-export function mapList(exchange: Exchange): void {
+export function mapList(exchange: Exchange): Reply {
   exchange.route = "maps";
   const links = exchange.site.links(exchange.client);
   const lines = links.flatMap((link) => linkValue(link) ?? []);
-  sendText(exchange, "application/linkset", `${lines.join(",\n")}\n`, {
+  return textReply("application/linkset", `${lines.join(",\n")}\n`, {
     "Cache-Control": exchange.cacheControl,
   });
 }
 
-async function sendMap(exchange: Exchange, map: HostedMap): Promise<void> {
-  const number = pageNumber(exchange.query);
-  await map.with(async (version) => {
-    const { request, response, isHead } = exchange;
-    const accepted = singleHeader(request.headers["accept-encoding"]);
-    const headers = { "Cache-Control": exchange.cacheControl };
-    if (number === undefined) {
-      exchange.route = "map";
-      const found = version.chosen(accepted);
-      const digest =
-        found.encoding === undefined
-          ? { "Repr-Digest": `sha-256=:${Buffer.from(version.digest, "hex").toString("base64")}:` }
-          : {};
-      await sendRepresentation(request, response, found, { ...headers, ...digest });
-      return;
-    }
-    exchange.route = "page";
-    const of = version.survey.plan.pages.length;
-    if (Number.isNaN(number)) {
-      sendProblem(response, badRequest(`pages are numbered from 1 to ${of}`), isHead);
-      return;
-    }
-    const page = await version.page(number, accepted);
-    if (page === undefined) {
-      sendProblem(response, notFound(`pages are numbered from 1 to ${of}`), isHead);
-      return;
-    }
-    const links = Object.entries(pageLinks(number, of)).map(
-      ([rel, href]) => `<${publicPath(exchange)}${href}>; rel="${rel}"`,
-    );
-    const about = response.getHeader("Link");
-    await sendRepresentation(request, response, page, {
-      ...headers,
-      Link: [about, ...links].filter(Boolean).join(", "),
-    });
+/** The map or a page of it. The version that is sent stays open until it is sent. */
+async function mapReply(exchange: Exchange, map: HostedMap): Promise<Reply> {
+  const version = map.current.retain();
+  const release = (): Promise<void> => version.release();
+  try {
+    const number = pageNumber(exchange.query);
+    const reply =
+      number === undefined
+        ? wholeReply(exchange, version)
+        : await pageReply(exchange, version, number);
+    if (typeof reply.body === "object") return { ...reply, release };
+    await release();
+    return reply;
+  } catch (error) {
+    await release();
+    throw error;
+  }
+}
+
+function wholeReply(exchange: Exchange, version: MapVersion): Reply {
+  exchange.route = "map";
+  const { request, cacheControl } = exchange;
+  const found = version.chosen(acceptedEncodings(exchange));
+  const digest = Buffer.from(version.digest, "hex").toString("base64");
+  return representationReply(request, found, {
+    "Cache-Control": cacheControl,
+    ...(found.encoding === undefined ? { "Repr-Digest": `sha-256=:${digest}:` } : {}),
   });
+}
+
+async function pageReply(exchange: Exchange, version: MapVersion, number: number): Promise<Reply> {
+  exchange.route = "page";
+  const { request, client, site, cacheControl } = exchange;
+  const of = version.survey.plan.pages.length;
+  const detail = `pages are numbered from 1 to ${of}`;
+  if (Number.isNaN(number)) return problemReply(badRequest(detail));
+  const page = await version.page(number, acceptedEncodings(exchange));
+  if (page === undefined) return problemReply(notFound(detail));
+  const links = Object.entries(pageLinks(number, of)).map(
+    ([rel, href]) => `<${publicPath(exchange)}${href}>; rel="${rel}"`,
+  );
+  return representationReply(request, page, {
+    "Cache-Control": cacheControl,
+    Link: [site.linkHeader(client), ...links].join(", "),
+  });
+}
+
+function acceptedEncodings({ request }: Exchange): string | undefined {
+  return request.headers["accept-encoding"]?.toString();
 }
 
 /** The path as the client asked for it, before a proxy took its prefix off. */
@@ -85,12 +99,8 @@ function publicPath({ path, client, site }: Exchange): string {
   return `${client.prefix}${inner}`;
 }
 
-function singleHeader(value: string | string[] | undefined): string | undefined {
-  return Array.isArray(value) ? value.join(",") : value;
-}
-
 /** `GET /health`: the maps that are served, in which version. */
-export function health(exchange: Exchange): void {
+export function health(exchange: Exchange): Reply {
   exchange.route = "health";
   const maps = exchange.site.maps.map(({ id, current, reloads, refusals, fault }) => ({
     id,
@@ -107,14 +117,14 @@ export function health(exchange: Exchange): void {
   // It serves what it has: a refused version is for the operator to look at, not for a balancer.
   const status = maps.every(({ refused }) => refused === undefined) ? "ok" : "degraded";
   const text = `${JSON.stringify({ status, maps })}\n`;
-  sendText(exchange, "application/json", text, { "Cache-Control": "no-store" });
+  return textReply("application/json", text, { "Cache-Control": "no-store" });
 }
 
 /** `GET /metrics`, for Prometheus. */
-export async function metrics(exchange: Exchange): Promise<void> {
+export async function metrics(exchange: Exchange): Promise<Reply> {
   exchange.route = "metrics";
   const text = await exchange.metrics.text();
-  sendText(exchange, exchange.metrics.contentType, text, { "Cache-Control": "no-store" });
+  return textReply(exchange.metrics.contentType, text, { "Cache-Control": "no-store" });
 }
 
 /** What there is to know about the maps of a site. */
@@ -156,7 +166,7 @@ function ageOf({ current }: HostedMap): number {
 }
 
 /** `GET /`: a page for people. It looks a URI up with a plain form and needs no JavaScript. */
-export async function home(exchange: Exchange): Promise<void> {
+export async function home(exchange: Exchange): Promise<Reply> {
   exchange.route = "home";
   const { site, client, query } = exchange;
   const url = new URLSearchParams(query).get("url")?.trim().slice(0, 8192) ?? "";
@@ -192,7 +202,7 @@ export async function home(exchange: Exchange): Promise<void> {
     mapUrl: new URL(links[0].href, origin).href,
     openApiPath: `${client.prefix}/openapi.json`,
   });
-  sendText(exchange, "text/html; charset=utf-8", text, {
+  return textReply("text/html; charset=utf-8", text, {
     "Cache-Control": "public, max-age=60",
     "Content-Security-Policy": PAGE_SECURITY_POLICY,
     "Referrer-Policy": "no-referrer",

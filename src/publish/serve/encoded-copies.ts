@@ -10,7 +10,7 @@ import { createWriteStream } from "node:fs";
 import { sourceChunks } from "../../bytes/byte-source.ts";
 import { FileSource } from "../../files/input-file.ts";
 import { MementoMapError, systemCode } from "../../errors.ts";
-import { type Encoding, etagOf, type Representation } from "../../http/send.ts";
+import { type Encoding, etagOf, type Representation } from "../../http/reply.ts";
 import { checkSignal } from "../../interruption.ts";
 import { codingFor } from "../../files/compress.ts";
 

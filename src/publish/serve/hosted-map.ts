@@ -18,7 +18,7 @@ import {
   etagOf,
   MAP_CONTENT_TYPE,
   type Representation,
-} from "../../http/send.ts";
+} from "../../http/reply.ts";
 import type { EncodedCopies } from "./encoded-copies.ts";
 import { type MapGuardOptions, refuseShrunk } from "../../map/map-guard.ts";
 import { Reloading } from "../../files/reloading.ts";

@@ -14,7 +14,17 @@ import {
 } from "../../http/listen.ts";
 import { type Log, requestEntry, SILENT_LOG } from "../../http/log.ts";
 import { Metrics } from "../../http/metrics.ts";
-import { type Encoding, INTERNAL_ERROR, notFound, sendProblem } from "../../http/send.ts";
+import {
+  ClientFault,
+  type Encoding,
+  type HttpRequest,
+  INTERNAL_ERROR,
+  notFound,
+  problemReply,
+  type Reply,
+} from "../../http/reply.ts";
+import { NodeRequest, sendProblem, sendReply } from "../../http/send.ts";
+import { type FetchClient, WebRequest, webResponse } from "../../http/web.ts";
 import { mapMetrics } from "./answers.ts";
 import { findMonitoringRoute, findRoute, type Route } from "./routes.ts";
 import { pathPrefix, splitTarget, type Target } from "../../http/target.ts";
@@ -23,10 +33,8 @@ import { type ClientView, TrustedProxies } from "./trusted-proxies.ts";
 /** A map to publish: its file, or its file and the name it has in `/maps/{id}`. */
 export type PublishedMap = string | { readonly path: string; readonly id: string };
 
-/** How maps are published. Every member but the maps may be left out. */
+/** How maps are published. */
 export interface PublisherOptions {
-  /** The first is the map of this host's own archive, unless `isThirdParty`. */
-  readonly maps: readonly PublishedMap[];
   /** The public address of the site; links are relative without it. */
   readonly base?: string | undefined;
   /** What comes before `/`, `/lookup`, `/maps`, …; default nothing. `/.well-known/mementomap` stays. */
@@ -65,10 +73,53 @@ export interface PublisherOptions {
 }
 
 /**
+ * Opens maps, reads each of them through, and makes a publisher of them.
+ *
+ * The first is the map of this host's own archive, unless `isThirdParty`.
+ *
+ * @throws MM_USAGE without maps or with two of one name; what is wrong with a map or its file.
+ */
+export async function createPublisher(
+  maps: PublishedMap | readonly PublishedMap[],
+  options: PublisherOptions = {},
+): Promise<Publisher> {
+  const named = [maps].flat().map(withName);
+  checkNames(named);
+  const scratchFolder = await makeTempDir();
+  const hosted: HostedMap[] = [];
+  try {
+    for (const { id, path } of named) {
+      const folder = options.cacheFolder ?? scratchFolder;
+      hosted.push(
+        await HostedMap.open({
+          id,
+          path,
+          scratchFolder,
+          copies: new EncodedCopies(folder, { keepsFiles: options.cacheFolder !== undefined }),
+          encodings: options.encodings ?? availableEncodings(),
+          pageRecords: options.pageRecords ?? 50_000,
+          maxIndexBytes: options.maxIndexBytes ?? 64 * 2 ** 20,
+          maxShrink: options.maxShrink,
+          log: options.log ?? SILENT_LOG,
+        }),
+      );
+    }
+  } catch (error) {
+    for (const map of hosted) await map.close();
+    await rm(scratchFolder, { recursive: true, force: true });
+    throw error;
+  }
+  const { base, replay, isThirdParty = false } = options;
+  const prefix = pathPrefix(options.prefix);
+  const site = new Site({ maps: hosted, base, prefix, isThirdParty, replay });
+  return new Publisher(site, options, scratchFolder);
+}
+
+/**
  * Publishes maps over HTTP: the maps and their pages, lookups, and a page about them.
  *
- * It knows requests and responses of `node:http` and nothing of ports, so that it can live in any
- * server. Memory: maps up to `maxIndexBytes`, and a chunk per request.
+ * It answers requests and knows nothing of ports, so that it can live in any server: as `fetch`, or
+ * as `handle` of `node:http`. Memory: maps up to `maxIndexBytes`, and a chunk per request.
  */
 export class Publisher {
   readonly site: Site;
@@ -81,7 +132,8 @@ export class Publisher {
   readonly #proxies: TrustedProxies;
   readonly #timer: NodeJS.Timeout | undefined;
 
-  private constructor(site: Site, options: PublisherOptions, scratchFolder: string) {
+  /** @internal See {@link createPublisher}. */
+  constructor(site: Site, options: PublisherOptions, scratchFolder: string) {
     this.site = site;
     this.#options = options;
     this.#limits = { ...DEFAULT_PUBLISHER_LIMITS, ...options.limits };
@@ -95,53 +147,47 @@ export class Publisher {
   }
 
   /**
-   * Opens the maps, and reads each of them through.
+   * Answers a request of a server whose handlers take a `Request`: Hono, Bun, Deno, workers.
    *
-   * @throws MM_USAGE without maps or with two of one name; what is wrong with a map or its file.
+   * It need not be called as a method: `export default { fetch: publisher.fetch }`. Paths that are
+   * not published here are answered with 404; see {@link publishes}.
    */
-  static async open(options: PublisherOptions): Promise<Publisher> {
-    const named = options.maps.map(withName);
-    checkNames(named);
-    const scratchFolder = await makeTempDir();
-    const maps: HostedMap[] = [];
-    try {
-      for (const { id, path } of named) {
-        const folder = options.cacheFolder ?? scratchFolder;
-        maps.push(
-          await HostedMap.open({
-            id,
-            path,
-            scratchFolder,
-            copies: new EncodedCopies(folder, { keepsFiles: options.cacheFolder !== undefined }),
-            encodings: options.encodings ?? availableEncodings(),
-            pageRecords: options.pageRecords ?? 50_000,
-            maxIndexBytes: options.maxIndexBytes ?? 64 * 2 ** 20,
-            maxShrink: options.maxShrink,
-            log: options.log ?? SILENT_LOG,
-          }),
-        );
-      }
-    } catch (error) {
-      for (const map of maps) await map.close();
-      await rm(scratchFolder, { recursive: true, force: true });
-      throw error;
-    }
-    const { base, replay, isThirdParty = false } = options;
-    const prefix = pathPrefix(options.prefix);
-    const site = new Site({ maps, base, prefix, isThirdParty, replay });
-    return new Publisher(site, options, scratchFolder);
+  readonly fetch: (request: Request, client?: FetchClient) => Promise<Response> = async (
+    request,
+    client,
+  ) => {
+    const startedAt = performance.now();
+    const incoming = new WebRequest(request, client);
+    const target = splitTarget(incoming.target);
+    const exchange = this.#exchange(incoming, target);
+    const reply = await this.#reply(exchange, this.#route(target.path) ?? UNKNOWN);
+    return webResponse(reply, ({ bytes, error }) => {
+      if (error !== undefined) this.#noteFailure(exchange, error);
+      this.#noteRequest(exchange, { status: reply.status, bytes, startedAt });
+    });
+  };
+
+  /** Whether a request is for one of the paths published here. */
+  publishes(request: Request): boolean {
+    return this.#route(splitTarget(new WebRequest(request).target).path) !== undefined;
+  }
+
+  /** The `Link` header that tells where the map is, for responses that something else makes. */
+  linkHeader(request: Request): string {
+    const incoming = new WebRequest(request);
+    return this.site.linkHeader(this.#view(incoming, splitTarget(incoming.target)));
   }
 
   /**
-   * Answers a request if it is for one of the paths published here; false, with nothing done, if it
-   * is not.
+   * Answers a request of `node:http` if it is for one of the paths published here; false, with
+   * nothing done, if it is not.
    */
   handle(request: IncomingMessage, response: ServerResponse): boolean {
-    const target = splitTarget(rawTarget(request));
+    const incoming = new NodeRequest(request);
+    const target = splitTarget(incoming.target);
     const route = this.#route(target.path);
     if (route === undefined) return false;
-    if (route.isMetrics === true && this.#options.servesMetrics === false) return false;
-    this.#answer(this.#exchange(request, response, target), route);
+    this.#answer(request, response, this.#exchange(incoming, target), route);
     return true;
   }
 
@@ -149,10 +195,11 @@ export class Publisher {
   get monitoring(): RequestHandler {
     return {
       handle: (request, response) => {
-        const target = splitTarget(rawTarget(request));
+        const incoming = new NodeRequest(request);
+        const target = splitTarget(incoming.target);
         const route = findMonitoringRoute(target.path);
         if (route === undefined) return false;
-        this.#answer(this.#exchange(request, response, target), route);
+        this.#answer(request, response, this.#exchange(incoming, target), route);
         return true;
       },
       handleUnknown: (request, response) => this.handleUnknown(request, response),
@@ -161,25 +208,16 @@ export class Publisher {
 
   /** Answers a request that nothing else answers: 404, with a link to the map. */
   handleUnknown(request: IncomingMessage, response: ServerResponse): void {
-    const target = splitTarget(rawTarget(request));
-    this.#answer(this.#exchange(request, response, target), { answer: nothingHere });
-  }
-
-  /** Sets what every response of the site carries: the link to the map, and who may read it. */
-  setHeaders(request: IncomingMessage, response: ServerResponse): void {
-    this.#setHeaders(this.#view(request), response);
-  }
-
-  #setHeaders(client: ClientView, response: ServerResponse): void {
-    response.setHeader("Link", this.site.linkHeader(client));
-    response.setHeader("Access-Control-Allow-Origin", "*");
-    response.setHeader("Access-Control-Expose-Headers", EXPOSED_HEADERS);
-    response.setHeader("X-Content-Type-Options", "nosniff");
+    const incoming = new NodeRequest(request);
+    const target = splitTarget(incoming.target);
+    this.#answer(request, response, this.#exchange(incoming, target), UNKNOWN);
   }
 
   /** Adds the link to the map to a response that something else makes. */
   announce(request: IncomingMessage, response: ServerResponse): void {
-    response.appendHeader("Link", this.site.linkHeader(this.#view(request)));
+    const incoming = new NodeRequest(request);
+    const client = this.#view(incoming, splitTarget(incoming.target));
+    response.appendHeader("Link", this.site.linkHeader(client));
   }
 
   /** Looks for new versions now. */
@@ -195,26 +233,25 @@ export class Publisher {
   }
 
   #route(path: string): Route | undefined {
-    const route = findRoute(path, this.site.prefix);
-    if (route !== undefined || this.#options.isPrefixOptional !== true) return route;
-    return findRoute(path, "");
+    const { isPrefixOptional = false, servesMetrics = true } = this.#options;
+    const route =
+      findRoute(path, this.site.prefix) ?? (isPrefixOptional ? findRoute(path, "") : undefined);
+    return route?.isMetrics === true && !servesMetrics ? undefined : route;
   }
 
   /** How a client sees the site. What a proxy takes off comes before what it leaves. */
-  #view(request: IncomingMessage): ClientView {
+  #view(request: HttpRequest, { path }: Target): ClientView {
     const view = this.#proxies.view(request);
     const { prefix } = this.site;
-    const isKept = splitTarget(rawTarget(request)).path.startsWith(`${prefix}/`);
     if (view.prefix === "" || view.prefix === prefix) return { ...view, prefix };
+    const isKept = path.startsWith(`${prefix}/`);
     return { ...view, prefix: isKept ? view.prefix + prefix : view.prefix };
   }
 
-  #exchange(request: IncomingMessage, response: ServerResponse, target: Target): Exchange {
+  #exchange(request: HttpRequest, target: Target): Exchange {
     return {
       request,
-      response,
-      isHead: request.method === "HEAD",
-      client: this.#view(request),
+      client: this.#view(request, target),
       path: target.path,
       query: target.query,
       site: this.site,
@@ -226,16 +263,78 @@ export class Publisher {
     };
   }
 
-  #answer(exchange: Exchange, { answer, isUnlimited }: Route): void {
-    this.#watch(exchange);
-    this.#setHeaders(exchange.client, exchange.response);
-    if (isUnlimited !== true && this.#isTooFast(exchange)) return;
-    try {
-      const answered = answer(exchange);
-      if (answered !== undefined) answered.catch((error: unknown) => this.#fail(exchange, error));
-    } catch (error) {
-      this.#fail(exchange, error);
+  /** Answers over `node:http`. */
+  #answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+    exchange: Exchange,
+    route: Route,
+  ): void {
+    const startedAt = performance.now();
+    const { socket } = request;
+    const sentBefore = socket.bytesWritten;
+    response.once("close", () => {
+      const bytes = socket.bytesWritten - sentBefore;
+      this.#noteRequest(exchange, { status: response.statusCode, bytes, startedAt });
+    });
+    const failed = (error: unknown): void => {
+      this.#noteFailure(exchange, error);
+      sendProblem(response, INTERNAL_ERROR, request.method === "HEAD");
+    };
+    const reply = this.#reply(exchange, route);
+    if (reply instanceof Promise) {
+      reply.then((ready) => sendReply(response, ready)).catch(failed);
+      return;
     }
+    try {
+      sendReply(response, reply)?.catch(failed);
+    } catch (error) {
+      failed(error);
+    }
+  }
+
+  /** The whole reply to a request; a promise only where something has to be waited for. */
+  #reply(exchange: Exchange, { answer, isUnlimited }: Route): Reply | Promise<Reply> {
+    const failed = (error: unknown): Reply => {
+      this.#noteFailure(exchange, error);
+      return this.#complete(exchange, problemReply(INTERNAL_ERROR));
+    };
+    try {
+      const refusal = isUnlimited === true ? undefined : this.#refusalOfRate(exchange);
+      const reply = refusal ?? answer(exchange);
+      return reply instanceof Promise
+        ? reply.then((ready) => this.#complete(exchange, ready)).catch(failed)
+        : this.#complete(exchange, reply);
+    } catch (error) {
+      return failed(error);
+    }
+  }
+
+  /** Adds what every reply of the site carries: the link to the map, and who may read it. */
+  #complete({ request, client }: Exchange, reply: Reply): Reply {
+    const { status, body, release, closesConnection } = reply;
+    const headers = {
+      Link: this.site.linkHeader(client),
+      "Access-Control-Allow-Origin": "*",
+      "Access-Control-Expose-Headers": EXPOSED_HEADERS,
+      "X-Content-Type-Options": "nosniff",
+      ...reply.headers,
+    };
+    const isHead = request.method === "HEAD";
+    return { status, headers, body: isHead ? undefined : body, release, closesConnection };
+  }
+
+  #refusalOfRate({ client: { address } }: Exchange): Reply | undefined {
+    // Servers other than `node:http` may not know the address.
+    const wait = address === "" ? 0 : (this.#options.rateLimit?.take(address) ?? 0);
+    if (wait === 0) return undefined;
+    const seconds = String(Math.max(1, Math.ceil(wait)));
+    return problemReply({
+      status: 429,
+      title: "Too many requests",
+      detail: `too many requests from your address; wait ${seconds} s`,
+      headers: { "Retry-After": seconds },
+    });
   }
 
   #reload(): void {
@@ -244,55 +343,34 @@ export class Publisher {
     });
   }
 
-  #watch(exchange: Exchange): void {
-    const { request, response, metrics, client } = exchange;
-    const startedAt = performance.now();
-    const { socket } = request;
-    const sentBefore = socket.bytesWritten;
-    response.once("close", () => {
-      const ms = performance.now() - startedAt;
-      const bytes = socket.bytesWritten - sentBefore;
-      metrics.sentBytes.inc(bytes);
-      metrics.request(exchange.route, response.statusCode, ms / 1000);
-      this.#log.request?.(requestEntry(request, response, { bytes, ms, remote: client.address }));
+  #noteRequest(
+    { request, client, route }: Exchange,
+    { status, bytes, startedAt }: { status: number; bytes: number; startedAt: number },
+  ): void {
+    const ms = performance.now() - startedAt;
+    this.metrics.sentBytes.inc(bytes);
+    this.metrics.request(route, status, ms / 1000);
+    this.#log.request?.(requestEntry(request, { status, bytes, ms, remote: client.address }));
+  }
+
+  #noteFailure({ request }: Exchange, error: unknown): void {
+    // A client that goes away in the middle, or sends what cannot be read, is not our fault.
+    if (request.isAborted || error instanceof ClientFault) return;
+    this.#log.event("error", "request failed", {
+      target: request.target,
+      reason: stackOf(error),
     });
   }
-
-  #isTooFast({ client, response, isHead }: Exchange): boolean {
-    const wait = this.#options.rateLimit?.take(client.address) ?? 0;
-    if (wait === 0) return false;
-    const seconds = String(Math.max(1, Math.ceil(wait)));
-    const detail = `too many requests from your address; wait ${seconds} s`;
-    const headers = { "Retry-After": seconds };
-    sendProblem(response, { status: 429, title: "Too many requests", detail, headers }, isHead);
-    return true;
-  }
-
-  #fail({ request, response, isHead }: Exchange, error: unknown): void {
-    // A client that goes away in the middle is not our fault.
-    const isGone = request.destroyed && !request.complete;
-    if (!isGone && !response.writableEnded) {
-      this.#log.event("error", "request failed", {
-        target: rawTarget(request),
-        reason: stackOf(error),
-      });
-    }
-    sendProblem(response, INTERNAL_ERROR, isHead);
-  }
 }
 
-function nothingHere({ response, isHead }: Exchange): void {
-  const detail = "there is nothing here; the map is where the Link header says";
-  sendProblem(response, notFound(detail), isHead);
-}
+/** For paths that nothing is published at. */
+const UNKNOWN: Route = {
+  answer: () =>
+    problemReply(notFound("there is nothing here; the map is where the Link header says")),
+};
 
 const EXPOSED_HEADERS =
   "Link, ETag, Last-Modified, Accept-Ranges, Content-Range, Content-Length, Repr-Digest, Retry-After";
-
-/** Express takes its mount path off `url`, and keeps what was sent in `originalUrl`. */
-function rawTarget(request: IncomingMessage & { readonly originalUrl?: string }): string {
-  return request.originalUrl ?? request.url ?? "/";
-}
 
 function withName(map: PublishedMap): { path: string; id: string } {
   if (typeof map !== "string") return map;
@@ -322,61 +400,4 @@ function checkNames(maps: readonly { readonly id: string }[]): void {
 
 function stackOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
-}
-
-/** What Express, Connect and their kin call for each request. */
-export type Middleware = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  next: (error?: unknown) => void,
-) => void;
-
-/**
- * Publishes maps within a server made with Express or the like.
- *
- * Put it before anything that reads bodies. It answers the paths of the publisher and adds the link
- * to the map to every other response.
- *
- * ```ts
- * const publisher = await Publisher.open({ maps: ["map.ukvs"], prefix: "/mementomap" });
- * app.use(mementoMapMiddleware(publisher));
- * ```
- */
-export function mementoMapMiddleware(publisher: Publisher): Middleware {
-  return (request, response, next) => {
-    if (publisher.handle(request, response)) return;
-    publisher.announce(request, response);
-    next();
-  };
-}
-
-/** The parts of Fastify that the plugin needs; the package does not depend on it. */
-export interface FastifyLike {
-  addHook(
-    name: "onRequest",
-    hook: (
-      request: { readonly raw: IncomingMessage },
-      reply: { readonly raw: ServerResponse; hijack(): unknown },
-    ) => Promise<void>,
-  ): unknown;
-}
-
-/**
- * Publishes maps within a Fastify server.
- *
- * ```ts
- * const publisher = await Publisher.open({ maps: ["map.ukvs"], prefix: "/mementomap" });
- * app.register(mementoMapPlugin(publisher));
- * ```
- */
-export function mementoMapPlugin(publisher: Publisher): (app: FastifyLike) => Promise<void> {
-  const plugin = async (app: FastifyLike): Promise<void> => {
-    app.addHook("onRequest", async (request, reply) => {
-      // Before Fastify decodes the path or reads the body: both are the publisher's own affair.
-      if (publisher.handle(request.raw, reply.raw)) reply.hijack();
-      else publisher.announce(request.raw, reply.raw);
-    });
-  };
-  // For the whole server, not only for routes that are registered with the plugin.
-  return Object.assign(plugin, { [Symbol.for("skip-override")]: true });
 }

@@ -1,12 +1,12 @@
-import { type Exchange, sendText, WELL_KNOWN_PATH } from "./site.ts";
-import { methodNotAllowed, sendProblem } from "../../http/send.ts";
+import { type Exchange, WELL_KNOWN_PATH } from "./site.ts";
+import { methodNotAllowed, problemReply, type Reply, textReply } from "../../http/reply.ts";
 import { batch, lookup } from "./answer-lookup.ts";
 import { health, home, mapById, mapList, metrics, wellKnown } from "./answers.ts";
 import { packageVersion } from "../../files/package-file.ts";
 import type { PublisherLimits } from "../../http/listen.ts";
 
 /** Answers a request. */
-type Answerer = (exchange: Exchange) => void | Promise<void>;
+type Answerer = (exchange: Exchange) => Reply | Promise<Reply>;
 
 export interface Route {
   readonly answer: Answerer;
@@ -57,35 +57,36 @@ function routeOf(methods: Methods): Route {
   const allow = [...Object.keys(methods), "OPTIONS"].join(", ");
   return {
     answer(exchange) {
-      const { method = "" } = exchange.request;
+      const { method } = exchange.request;
       if (Object.hasOwn(methods, method)) return methods[method](exchange);
-      if (method === "OPTIONS") return preflight(exchange, allow);
-      sendProblem(exchange.response, methodNotAllowed(allow), false);
+      return method === "OPTIONS" ? preflight(allow) : problemReply(methodNotAllowed(allow));
     },
   };
 }
 
 /** Tells browsers that pages of other sites may ask. */
-function preflight({ response }: Exchange, allow: string): void {
-  response.writeHead(204, {
-    Allow: allow,
-    "Access-Control-Allow-Methods": allow,
-    "Access-Control-Allow-Headers":
-      "Accept, Content-Type, If-Match, If-None-Match, If-Modified-Since, If-Range, Range",
-    "Access-Control-Max-Age": "86400",
-  });
-  response.end();
+function preflight(allow: string): Reply {
+  return {
+    status: 204,
+    headers: {
+      Allow: allow,
+      "Access-Control-Allow-Methods": allow,
+      "Access-Control-Allow-Headers":
+        "Accept, Content-Type, If-Match, If-None-Match, If-Modified-Since, If-Range, Range",
+      "Access-Control-Max-Age": "86400",
+    },
+  };
 }
 
 /** `GET /openapi.json`: the interface, for programs that make clients. */
-function openApi(exchange: Exchange): void {
+function openApi(exchange: Exchange): Reply {
   exchange.route = "openapi";
   const document = openApiDocument({
     version: packageVersion(),
     prefix: exchange.client.prefix,
     limits: exchange.limits,
   });
-  sendText(exchange, "application/json", `${JSON.stringify(document, undefined, 2)}\n`, {
+  return textReply("application/json", `${JSON.stringify(document, undefined, 2)}\n`, {
     "Cache-Control": "public, max-age=3600",
   });
 }

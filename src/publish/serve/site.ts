@@ -1,9 +1,9 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
 import type { HostedMap } from "./hosted-map.ts";
 import type { ClientView } from "./trusted-proxies.ts";
 import type { Log } from "../../http/log.ts";
 import type { Metrics, RouteName } from "../../http/metrics.ts";
 import type { PublisherLimits } from "../../http/listen.ts";
+import type { HttpRequest } from "../../http/reply.ts";
 
 export const WELL_KNOWN_PATH = "/.well-known/mementomap";
 
@@ -137,9 +137,7 @@ function hostOf(archive: string | undefined): string | undefined {
 
 /** A request that is being answered, and what is needed for it. */
 export interface Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly isHead: boolean;
+  readonly request: HttpRequest;
   /** How the client sees the site. */
   readonly client: ClientView;
   readonly path: string;
@@ -152,19 +150,4 @@ export interface Exchange {
   readonly cacheControl: string;
   /** What the request is counted as. */
   route: RouteName;
-}
-
-/** Answers with a text of known length. */
-export function sendText(
-  { response, isHead }: Exchange,
-  contentType: string,
-  text: string,
-  headers: Readonly<Record<string, string>> = {},
-): void {
-  response.writeHead(200, {
-    "Content-Type": contentType,
-    "Content-Length": Buffer.byteLength(text),
-    ...headers,
-  });
-  response.end(isHead ? undefined : text);
 }

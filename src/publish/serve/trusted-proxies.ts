@@ -1,6 +1,6 @@
-import type { IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
 import { MementoMapError, quote } from "../../errors.ts";
+import type { HttpRequest } from "../../http/reply.ts";
 
 /** How a client sees the server, behind proxies or not. */
 export interface ClientView {
@@ -49,11 +49,11 @@ export class TrustedProxies {
   }
 
   /** What is known about a client. */
-  view({ socket, headers }: IncomingMessage): ClientView {
-    const remote = plainAddress(socket.remoteAddress ?? "");
+  view({ remoteAddress, protocol, headers }: HttpRequest): ClientView {
+    const remote = plainAddress(remoteAddress);
     const host = soundHost(headers.host);
     if (this.proxies.length === 0 || !this.#isTrusted(remote)) {
-      return { address: remote, protocol: "http", host, prefix: "" };
+      return { address: remote, protocol, host, prefix: "" };
     }
     const hops = hopsOf(headers);
     let at = hops.length;
@@ -67,7 +67,7 @@ export class TrustedProxies {
     const hop = hops.length > MAX_HOPS ? undefined : hops[Math.min(at, hops.length - 1)];
     return {
       address,
-      protocol: hop?.protocol ?? "http",
+      protocol: hop?.protocol ?? protocol,
       host: soundHost(hop?.host) ?? host,
       prefix: prefixOf(headers["x-forwarded-prefix"]),
     };
@@ -101,7 +101,7 @@ interface Hop {
   readonly host: string | undefined;
 }
 
-type Headers = IncomingMessage["headers"];
+type Headers = HttpRequest["headers"];
 
 function hopsOf(headers: Headers): Hop[] {
   const { forwarded } = headers;

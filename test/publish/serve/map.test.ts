@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import { decompressed } from "../../../src/files/decompress.ts";
 import { availableEncodings } from "../../../src/publish/serve/encoded-copies.ts";
 import { listen } from "../../../src/http/listen.ts";
-import { Publisher } from "../../../src/publish/serve/publisher.ts";
+import { createPublisher } from "../../../src/publish/serve/publisher.ts";
 import { collected } from "../../support/chunked.ts";
 import { copiesReady, EXAMPLE_MAP, serving } from "../../support/serving.ts";
 
@@ -245,7 +245,7 @@ describe("several maps", () => {
     const served = await serving();
     const other = join(served.folder, "other.ukvs");
     writeFileSync(other, EXAMPLE_MAP.replaceAll("archive.example.org", "other.example.net"));
-    const publisher = await Publisher.open({ maps: [served.path, other], reloadEveryMs: 0 });
+    const publisher = await createPublisher([served.path, other], { reloadEveryMs: 0 });
     const server = await listen(publisher, { port: 0 });
     try {
       const { headers } = await rawGet(`${server.url}/health`);

@@ -5,11 +5,8 @@ import { join } from "node:path";
 import express from "express";
 import { fastify } from "fastify";
 import { describe, expect, it, onTestFinished } from "vitest";
-import {
-  mementoMapMiddleware,
-  mementoMapPlugin,
-  Publisher,
-} from "../../../src/publish/serve/publisher.ts";
+import { mementoMapMiddleware, mementoMapPlugin } from "../../../src/publish/serve/middleware.ts";
+import { createPublisher, type Publisher } from "../../../src/publish/serve/publisher.ts";
 import { rawGet } from "../../support/raw-http.ts";
 import { scratchDir } from "../../support/scratch.ts";
 import { EXAMPLE_MAP } from "../../support/serving.ts";
@@ -17,7 +14,7 @@ import { EXAMPLE_MAP } from "../../support/serving.ts";
 async function openPublisher(): Promise<Publisher> {
   const path = join(scratchDir(), "map.ukvs");
   writeFileSync(path, EXAMPLE_MAP);
-  const publisher = await Publisher.open({ maps: [path], prefix: "/mementomap", reloadEveryMs: 0 });
+  const publisher = await createPublisher(path, { prefix: "/mementomap", reloadEveryMs: 0 });
   onTestFinished(() => publisher.close());
   return publisher;
 }

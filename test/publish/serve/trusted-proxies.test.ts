@@ -1,6 +1,6 @@
-import type { IncomingMessage } from "node:http";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { HttpRequest } from "../../../src/http/reply.ts";
 import { type ClientView, TrustedProxies } from "../../../src/publish/serve/trusted-proxies.ts";
 
 function view(
@@ -9,7 +9,7 @@ function view(
   headers: Readonly<Record<string, string | undefined>> = {},
 ): ClientView {
   // All that is looked at.
-  const request = { socket: { remoteAddress }, headers } as unknown as IncomingMessage;
+  const request = { remoteAddress, protocol: "http", headers } as unknown as HttpRequest;
   return new TrustedProxies(trusted).view(request);
 }
 
