@@ -35,7 +35,7 @@ export const target: TargetDefinition = {
       const blocks: Uint8Array[] = [];
       const compactor = new Compactor(policy, (bytes) => void blocks.push(bytes.slice()));
       const lines = new MapLines(compactor, { keys: ["surt"], values: ["frequency"] });
-      lines.read(rows, 0, rows.length, { source: "map", firstLine: 1 });
+      lines.read(rows, { source: "map", firstLine: 1 });
       compactor.end();
       return text(blocks);
     });

@@ -106,7 +106,7 @@ export async function* compactMap(
       if (start === chunk.length) continue;
       lines = await begin();
     }
-    lines.read(chunk, start, chunk.length, { source, firstLine: head.lines + 1 });
+    lines.read(chunk.subarray(start), { source, firstLine: head.lines + 1 });
     yield* blocks();
   }
   lines ??= await begin();

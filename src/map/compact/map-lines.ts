@@ -4,6 +4,7 @@ import {
   CR,
   DELETE,
   LF,
+  OPEN_BRACE,
   QUOTE,
   SLASH,
   SPACE,
@@ -28,20 +29,41 @@ import {
   parseFrequency,
 } from "../../ukvs/frequency.ts";
 import { type Fields, isJsonObject, startsHeader } from "../../ukvs/header.ts";
-import type { RowPart, RowRange } from "./totals.ts";
 import { plainFrequencyEnd } from "../lookup/map-row.ts";
+import { rejectOrder } from "./key-tree.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const encoder = new TextEncoder();
 
-/** A row in the form that writers produce, in bytes of its own. */
-interface CanonicalRow extends RowRange {
-  /** The line with its end, and behind it the frequency that counts. */
+/** A row in the form that writers produce. */
+export interface MapRow {
+  /** The line with its end is `bytes[start, lineEnd)`, its key `bytes[start, keyEnd)`. */
   readonly bytes: Uint8Array;
+  readonly start: number;
   readonly keyEnd: number;
   readonly lineEnd: number;
+  /** Key columns behind the SURT, with the blanks between them; empty where there are none. */
+  readonly moreKeysStart: number;
+  readonly moreKeysEnd: number;
+  /** The frequency that counts, which need not be in the line. */
+  readonly frequencyStart: number;
+  readonly frequencyEnd: number;
+  /** What its JSON block holds of times of their own, where rows have a datetime. */
+  readonly parts?: readonly RowPart[] | undefined;
   /** Whether the map spells the key otherwise, so that its place may be another. */
   readonly isRespelled: boolean;
+}
+
+/** What a row holds of a time: the key columns behind the SURT for that time, and how much. */
+export interface RowPart {
+  readonly moreKeys: string;
+  readonly frequency: Frequency;
+}
+
+/** What rows are fed to. */
+export interface RowSink {
+  /** @throws MM_NOT_SORTED for a key that is not behind the last one. */
+  add(row: MapRow): void;
 }
 
 /**
@@ -52,7 +74,7 @@ interface CanonicalRow extends RowRange {
  *
  * @throws MM_BAD_LINE, MM_BAD_KEY, MM_BAD_FREQUENCY; MM_BAD_HEADER for a header
  */
-function canonicalRow(line: Uint8Array, fields: Fields): CanonicalRow {
+function canonicalRow(line: Uint8Array, fields: Fields): MapRow {
   const text = textOfLine(line);
   if (startsHeader(line[0])) {
     throw new MementoMapError(
@@ -88,6 +110,7 @@ function canonicalRow(line: Uint8Array, fields: Fields): CanonicalRow {
   const hasOneKey = otherKeys.length === 0;
   return {
     bytes,
+    start: 0,
     keyEnd,
     lineEnd,
     moreKeysStart: hasOneKey ? keyEnd : keyEnd + 1,
@@ -139,25 +162,47 @@ export interface LinesPlace {
   readonly firstLine: number;
 }
 
-/** What rows are fed to; `Compactor` says what each method does. */
-export interface RowSink {
-  sharedBytes(view: DataView, start: number, end: number): number;
-  add(
-    bytes: Uint8Array,
-    lineStart: number,
-    sharedBytes: number,
-    keyEnd: number,
-    lineEnd: number,
-    row: RowRange,
-  ): number;
-  rejectOrder(order: number, bytes: Uint8Array, start: number, keyEnd: number): never;
-}
-
 /** Bytes of a key that need no closer look, and those that it may begin with. */
-const PLAIN = bytesOf((byte) => byte > SPACE && byte < DELETE && byte !== STAR);
-const PLAIN_FIRST = bytesOf(
-  (byte) => PLAIN[byte] === 1 && !`!@"{`.includes(String.fromCharCode(byte)),
-);
+const isPlain = (byte: number): boolean => byte > SPACE && byte < DELETE && byte !== STAR;
+const startsPlain = (byte: number): boolean =>
+  isPlain(byte) && !startsHeader(byte) && byte !== QUOTE && byte !== OPEN_BRACE;
+
+/**
+ * A line that ends at `lineEnd` and is in the form of writers already, as nearly all are; undefined
+ * for one that needs a closer look.
+ */
+function plainRow(
+  bytes: Uint8Array,
+  start: number,
+  lineEnd: number,
+  keyColumns: number,
+): MapRow | undefined {
+  let at = start;
+  let keyEnd = start;
+  for (let column = 0; column < keyColumns; column++) {
+    if (!startsPlain(bytes[at])) return undefined;
+    while (isPlain(bytes[at])) at++;
+    if (column === 0) {
+      if (bytes[at] === STAR && (bytes[at - 1] === SLASH || bytes[at - 1] === COMMA)) at++;
+      // A home page without its slash is an older spelling.
+      if (bytes[at - 1] === CLOSE_PAREN) return undefined;
+      keyEnd = at;
+    }
+    if (bytes[at++] !== SPACE) return undefined;
+  }
+  if (plainFrequencyEnd(bytes, at, lineEnd) !== lineEnd) return undefined;
+  return {
+    bytes,
+    start,
+    keyEnd,
+    lineEnd: lineEnd + 1,
+    moreKeysStart: Math.min(keyEnd + 1, at - 1),
+    moreKeysEnd: at - 1,
+    frequencyStart: at,
+    frequencyEnd: lineEnd,
+    isRespelled: false,
+  };
+}
 
 /**
  * Feeds the rows of a map, without its headers, to a compactor or a survey, in the form that writers
@@ -166,18 +211,10 @@ const PLAIN_FIRST = bytesOf(
 export class MapLines {
   readonly #sink: RowSink;
   readonly #fields: Fields;
-  readonly #keyColumns: number;
-  /** Whether rows have keys and a frequency and nothing else, but for a JSON block. */
-  readonly #isPlain: boolean;
   /** All key columns of the last row, where there are several; the sink looks at the first only. */
   readonly #lastKeys: LastKey | undefined;
-  readonly #row: { -readonly [Name in keyof RowRange]: RowRange[Name] } = {
-    moreKeysStart: 0,
-    moreKeysEnd: 0,
-    frequencyStart: 0,
-    frequencyEnd: 0,
-  };
-  #lines = 0;
+  /** Lines read so far. */
+  lines = 0;
   /** Rows taken. */
   rows = 0;
   /** Whether the map spells a key otherwise than it was taken. */
@@ -187,9 +224,8 @@ export class MapLines {
   constructor(sink: RowSink, fields: Fields) {
     this.#sink = sink;
     this.#fields = fields;
-    this.#keyColumns = fields.keys.length;
-    this.#isPlain = fields.values.length === 1;
-    this.#lastKeys = this.#keyColumns === 1 ? undefined : new LastKey(this.#keyColumns);
+    const { length } = fields.keys;
+    this.#lastKeys = length === 1 ? undefined : new LastKey(length);
     if (fields.keys[0] !== "surt" || fields.values[0] !== "frequency") {
       throw new MementoMapError(
         "MM_BAD_INPUT",
@@ -198,121 +234,52 @@ export class MapLines {
     }
   }
 
-  /** Lines read so far. */
-  get lines(): number {
-    return this.#lines;
-  }
-
   /**
-   * Takes the lines of `bytes[start, end)`, which must be whole ones; the last may lack its end.
+   * Takes the lines of `bytes`, which must be whole ones; the last may lack its end.
    *
    * @throws MM_BAD_LINE, MM_BAD_KEY, MM_BAD_FREQUENCY, MM_BAD_HEADER, MM_NOT_SORTED, with the place.
    */
-  read(bytes: Uint8Array, start: number, end: number, place: LinesPlace): void {
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    let at = start;
+  read(bytes: Uint8Array, place: LinesPlace): void {
     try {
-      while (at < end) {
-        this.#lines++;
-        at = this.#readPlain(bytes, view, at, end) ?? this.#readAny(bytes, at, end);
+      for (let at = 0; at < bytes.length;) {
+        this.lines++;
+        const feed = bytes.indexOf(LF, at);
+        const row = this.#rowAt(bytes, at, feed);
+        if (row !== undefined) this.#add(row);
+        at = feed === -1 ? bytes.length : feed + 1;
       }
     } catch (error) {
       throw isMementoMapError(error) && error.position === undefined
-        ? error.at({ source: place.source, line: place.firstLine + this.#lines - 1 })
+        ? error.at({ source: place.source, line: place.firstLine + this.lines - 1 })
         : error;
     }
   }
 
-  /** Takes a line that is as writers have it, as nearly all are; returns where the next one is. */
-  #readPlain(bytes: Uint8Array, view: DataView, start: number, end: number): number | undefined {
-    if (!this.#isPlain) return undefined;
-    const shared = this.#sink.sharedBytes(view, start, end);
-    let at = start + shared;
-    if (shared === 0 ? PLAIN_FIRST[bytes[at]] === 0 : bytes[at - 1] === STAR) return undefined;
-    while (at < end && PLAIN[bytes[at]] === 1) at++;
-    if (at < end && bytes[at] === STAR && isSeparator(bytes[at - 1])) at++;
-    const keyEnd = at;
-    // A home page without its slash is an older spelling.
-    if (keyEnd >= end || bytes[keyEnd] !== SPACE || bytes[keyEnd - 1] === CLOSE_PAREN) {
-      return undefined;
+  /** The row that ends at the line feed `feed`, or at the end for -1; undefined for a blank line. */
+  #rowAt(bytes: Uint8Array, start: number, feed: number): MapRow | undefined {
+    const { keys, values } = this.#fields;
+    if (feed !== -1 && values.length === 1) {
+      const row = plainRow(bytes, start, feed, keys.length);
+      if (row !== undefined) return row;
     }
-    const row = this.#row;
-    row.moreKeysStart = row.moreKeysEnd = keyEnd;
-    if (this.#lastKeys !== undefined) {
-      row.moreKeysStart = keyEnd + 1;
-      row.moreKeysEnd = at = this.#plainKeysEnd(bytes, keyEnd, end);
-      if (at === -1) return undefined;
-    }
-    row.frequencyStart = at + 1;
-    row.frequencyEnd = plainFrequencyEnd(bytes, at + 1, end);
-    const next = row.frequencyEnd + 1;
-    if (next === 0 || next > end || bytes[next - 1] !== LF) return undefined;
-    this.#add(bytes, start, shared, keyEnd, next, row);
-    return next;
+    let end = feed === -1 ? bytes.length : feed;
+    if (end > start && bytes[end - 1] === CR) end--;
+    if (skipBlanks(bytes, start, end) === end) return undefined;
+    return canonicalRow(bytes.subarray(start, end), this.#fields);
   }
 
-  /** The end of the key columns behind the first; -1 where they need a closer look. */
-  #plainKeysEnd(bytes: Uint8Array, keyEnd: number, end: number): number {
-    let at = keyEnd;
-    for (let column = 1; column < this.#keyColumns; column++) {
-      const start = at + 1;
-      at = start;
-      if (PLAIN_FIRST[bytes[at]] === 0) return -1;
-      while (at < end && PLAIN[bytes[at]] === 1) at++;
-      if (at === start || at >= end || bytes[at] !== SPACE) return -1;
-    }
-    return at;
-  }
-
-  /** Takes a line of any kind, and skips a blank one; returns where the next one is. */
-  #readAny(bytes: Uint8Array, start: number, end: number): number {
-    const feed = bytes.indexOf(LF, start);
-    const hasEnd = feed !== -1 && feed < end;
-    const next = hasEnd ? feed + 1 : end;
-    let lineEnd = hasEnd ? feed : end;
-    if (lineEnd > start && bytes[lineEnd - 1] === CR) lineEnd--;
-    if (skipBlanks(bytes, start, lineEnd) === lineEnd) return next;
-    const row = canonicalRow(bytes.subarray(start, lineEnd), this.#fields);
+  #add(row: MapRow): void {
+    const { bytes, start, moreKeysEnd } = row;
+    if (this.#lastKeys !== undefined) checkKeys(this.#lastKeys, bytes, start, moreKeysEnd);
+    this.#sink.add(row);
     this.hasRespelled ||= row.isRespelled;
-    const view = new DataView(row.bytes.buffer, row.bytes.byteOffset, row.bytes.byteLength);
-    const shared = this.#sink.sharedBytes(view, 0, row.keyEnd);
-    this.#add(row.bytes, 0, shared, row.keyEnd, row.lineEnd, row);
-    return next;
-  }
-
-  #add(
-    bytes: Uint8Array,
-    start: number,
-    shared: number,
-    keyEnd: number,
-    lineEnd: number,
-    row: RowRange,
-  ): void {
-    if (this.#lastKeys !== undefined) checkKeys(this.#lastKeys, bytes, start, row.moreKeysEnd);
-    const order = this.#sink.add(bytes, start, shared, keyEnd, lineEnd, row);
-    if (order <= 0) this.#sink.rejectOrder(order, bytes, start, keyEnd);
     this.rows++;
   }
-}
-
-function isSeparator(byte: number): boolean {
-  return byte === SLASH || byte === COMMA;
-}
-
-function bytesOf(isMember: (byte: number) => boolean): Uint8Array {
-  return Uint8Array.from({ length: 256 }, (_, byte) => (isMember(byte) ? 1 : 0));
 }
 
 /** Complains about rows of one SURT that are out of order, or the same. */
 function checkKeys(last: LastKey, bytes: Uint8Array, start: number, end: number): void {
   const order = last.compareTo(bytes, start, end);
-  if (order >= 0) {
-    const key = quote(new TextDecoder().decode(bytes.subarray(start, end)));
-    const what =
-      order === 0
-        ? `key ${key} comes twice; merge adds such rows up`
-        : `key ${key} comes after ${quote(last.text())}; sort the rows with LC_ALL=C sort`;
-    throw new MementoMapError("MM_NOT_SORTED", what);
-  }
+  if (order >= 0) rejectOrder(-order, bytes.subarray(start, end), last.text());
   last.remember(bytes, start, end);
 }

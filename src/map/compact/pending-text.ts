@@ -1,11 +1,11 @@
-import { joinBytes, LF } from "../../bytes/bytes.ts";
+import { copyRange, joinBytes, LF } from "../../bytes/bytes.ts";
 import type { SpillStore } from "../../files/scratch.ts";
 
 /** Takes text in order; the bytes are valid only during the call. */
 export type WriteText = (bytes: Uint8Array) => void;
 
-/** Receives a line, with its end, and the position of its first byte. */
-export type VisitLine = (bytes: Uint8Array, start: number, end: number, position: number) => void;
+/** Receives text, which is valid only during the call, and the position of its first byte. */
+type Visit = (bytes: Uint8Array, position: number) => void;
 
 const INITIAL_BYTES = 1 << 18;
 const MEMORY_BYTES = 1 << 24;
@@ -50,26 +50,8 @@ export class PendingText {
   }
 
   append(bytes: Uint8Array, start: number, end: number): void {
-    const at = this.reserve(end - start);
-    const buffer = this.#buffer;
-    for (let i = start, j = at; i < end; i++, j++) buffer[j] = bytes[i];
-    this.#length += end - start;
-  }
-
-  /** Makes room for `size` bytes; returns where in {@link buffer} they go. See {@link commit}. */
-  reserve(size: number): number {
-    if (this.#length + size > this.#buffer.length) this.#makeRoom(size);
-    return this.#length;
-  }
-
-  /** Where reserved bytes are put. */
-  get buffer(): Uint8Array {
-    return this.#buffer;
-  }
-
-  /** Takes what was put into the buffer up to `bufferEnd`. */
-  commit(bufferEnd: number): void {
-    this.#length = bufferEnd;
+    if (this.#length + end - start > this.#buffer.length) this.#makeRoom(end - start);
+    this.#length = copyRange(bytes, start, end, this.#buffer, this.#length);
   }
 
   #makeRoom(size: number): void {
@@ -134,33 +116,23 @@ export class PendingText {
     this.#length = left;
   }
 
-  /** Visits the lines in `[from, to)` that were not struck out. */
-  forEachLine(from: number, to: number, visit: VisitLine): void {
+  /** Visits the lines in `[from, to)` that were not struck out, each with its end. */
+  forEachLine(from: number, to: number, visit: Visit): void {
     let carried = new Uint8Array(0);
-    this.#forEachStretch(from, to, (bytes, position) => {
+    this.#forEachStretch(from, to, (piece, position) => {
+      const bytes = carried.length === 0 ? piece : joinBytes([carried, piece]);
+      const start = position - carried.length;
       let at = 0;
-      for (;;) {
-        const lineEnd = bytes.indexOf(LF, at);
-        if (lineEnd === -1) break;
-        if (carried.length > 0) {
-          const line = joinBytes([carried, bytes.subarray(0, lineEnd + 1)]);
-          visit(line, 0, line.length, position - carried.length);
-          carried = new Uint8Array(0);
-        } else {
-          visit(bytes, at, lineEnd + 1, position + at);
-        }
-        at = lineEnd + 1;
+      for (let feed = bytes.indexOf(LF); feed !== -1; feed = bytes.indexOf(LF, at)) {
+        visit(bytes.subarray(at, feed + 1), start + at);
+        at = feed + 1;
       }
-      if (at < bytes.length) carried = joinBytes([carried, bytes.subarray(at)]);
+      carried = bytes.slice(at);
     });
   }
 
   /** Visits the text of `[from, to)` without holes, piece by piece. */
-  #forEachStretch(
-    from: number,
-    to: number,
-    visit: (bytes: Uint8Array, position: number) => void,
-  ): void {
+  #forEachStretch(from: number, to: number, visit: Visit): void {
     let at = from;
     const holes = this.#holes;
     for (let i = 0; i < holes.length && holes[i] < to; i += 2) {
@@ -171,11 +143,7 @@ export class PendingText {
     if (at < to) this.#forEachPiece(at, to, visit);
   }
 
-  #forEachPiece(
-    from: number,
-    to: number,
-    visit: (bytes: Uint8Array, position: number) => void,
-  ): void {
+  #forEachPiece(from: number, to: number, visit: Visit): void {
     let at = from;
     while (at < to && at < this.#bufferStart && this.#spill !== undefined) {
       const size = Math.min(WINDOW_BYTES, to - at, this.#bufferStart - at);

@@ -1,6 +1,15 @@
 import { type Ranked, TopList } from "./bounded.ts";
-import { COLON, COMMA, commonPrefix, isDigit, QUESTION, SLASH } from "../../bytes/bytes.ts";
-import { KEY_KIND, KeyShape } from "../../map/compact/key-tree.ts";
+import { COLON, COMMA, isDigit, QUESTION } from "../../bytes/bytes.ts";
+import {
+  KEY_KIND,
+  keyShape,
+  LAYER,
+  type Layer,
+  type NodePlace,
+  TreeNode,
+  type TreeVisitor,
+  TreeWalk,
+} from "../../map/compact/key-tree.ts";
 import { yearOf } from "./faults.ts";
 import { DepthNodes, Histogram } from "./histogram.ts";
 import { monthCode, originalLength } from "./original-key.ts";
@@ -37,34 +46,22 @@ const MAX_DEPTH = 64;
 /** How many top-level domains are told apart; there are about 1,500. */
 const MAX_TLDS = 5000;
 
-const HOST = 0;
-const PATH = 1;
+const OPEN_BRACKET = 0x5b;
 
-/** Nodes of the tree from the root to the current key, as columns. */
-class OpenNodes {
-  readonly end: number[] = [];
-  readonly layer: number[] = [];
-  readonly depth: number[] = [];
-  readonly parent: number[] = [];
-  readonly children: number[] = [];
-  readonly keys: number[] = [];
-  readonly hosts: number[] = [];
-  readonly originals: number[] = [];
-  readonly mementos: number[] = [];
-  readonly largest: number[] = [];
-  /** 1 for a node that is a key itself, and not only on the way to one. */
-  readonly isKey: number[] = [];
-  size = 0;
+/** An open node, and what is held in its sub-tree. */
+class HoldingsNode extends TreeNode<HoldingsNode> {
+  children = 0;
+  keys = 0;
+  hosts = 0;
+  originals = 0;
+  mementos = 0;
+  largest = 0;
+  /** Whether the node is a key itself, and not only on the way to one. */
+  isKey = false;
 
-  push(end: number, layer: number, depth: number, parent: number): number {
-    const at = this.size++;
-    this.end[at] = end;
-    this.layer[at] = layer;
-    this.depth[at] = depth;
-    this.parent[at] = parent;
-    this.children[at] = this.keys[at] = this.hosts[at] = 0;
-    this.originals[at] = this.mementos[at] = this.largest[at] = this.isKey[at] = 0;
-    return at;
+  /** Labels of a host; 0 for a root, 1 for `/a`. */
+  get level(): number {
+    return Math.min(this.layer === LAYER.host ? this.depth : this.depth - 1, MAX_DEPTH);
   }
 }
 
@@ -73,10 +70,10 @@ class OpenNodes {
  * what needs all captures of an original, key, host or sub-tree side by side.
  *
  * One pass. Memory: exact histograms (see {@link Histogram}), lists of the best, one stack. In byte
- * order a sub-tree is not contiguous (`/a`, `/a-b`, `/a/b`, `/a?x`), so nodes stay open while the
- * current original starts with their text, as in `DepthCounter`.
+ * order a sub-tree is not contiguous (`/a`, `/a-b`, `/a/b`, `/a?x`): nodes stay open until no query of
+ * theirs can come.
  */
-export class HoldingsTree {
+export class HoldingsTree implements TreeVisitor<HoldingsNode> {
   /** Mementos of each original. */
   readonly perOriginal: Histogram = new Histogram();
   readonly depths: readonly [host: DepthNodes[], path: DepthNodes[]] = [[], []];
@@ -104,20 +101,14 @@ export class HoldingsTree {
   /** Keys that have no host. */
   opaqueKeys = 0;
 
-  readonly #nodes = new OpenNodes();
-  readonly #shape = new KeyShape();
-  readonly #decoder = new TextDecoder();
-  /** The original that is being counted. */
-  #original: Uint8Array = new Uint8Array(1024);
-  #originalLength = -1;
-  /** Bytes that it shares with the original before it. */
-  #shared = 0;
+  readonly #walk: TreeWalk<HoldingsNode> = new TreeWalk(this, (layer) =>
+    layer === LAYER.host ? COMMA : QUESTION,
+  );
+  /** The captures of the original that the walk is at. */
   #mementos = 0;
   #lastYear = -1;
   /** The last key without host, to count each once. */
   #opaqueKey = "";
-  /** Open nodes before this one end before the node that is looked for. */
-  #cursor = 0;
 
   /** @param top how many originals, hosts and so on to keep of the most archived. */
   constructor(top: number) {
@@ -132,8 +123,13 @@ export class HoldingsTree {
   add(key: Uint8Array, length: number, count: number): void {
     const end = originalLength(length);
     const month = monthCode(key, length);
-    const isSame = end === this.#originalLength && endsAlike(key, this.#original, end);
-    if (!isSame) this.#startOriginal(key, end, month);
+    const walk = this.#walk;
+    const isSame = end === walk.length && endsAlike(key, walk.key, end);
+    if (!isSame) {
+      this.#closeOriginal();
+      walk.goTo(key, 0, end);
+      this.newOriginals.set(month, (this.newOriginals.get(month) ?? 0) + 1);
+    }
     this.#mementos += count;
     const year = yearOf(month);
     if (year !== -1 && (!isSame || year !== this.#lastYear)) {
@@ -145,20 +141,7 @@ export class HoldingsTree {
   /** Call after the last one. */
   end(): void {
     this.#closeOriginal();
-    this.#closeNodes(-1);
-  }
-
-  #startOriginal(key: Uint8Array, end: number, month: number): void {
-    this.#closeOriginal();
-    const shared = commonPrefix(key, 0, end, this.#original, 0, Math.max(0, this.#originalLength));
-    // Nodes take their names from the bytes of the original, so they go before it does.
-    this.#closeNodes(shared);
-    if (end > this.#original.length) this.#original = grown(this.#original, end);
-    const original = this.#original;
-    for (let i = shared; i < end; i++) original[i] = key[i];
-    this.#originalLength = end;
-    this.#shared = shared;
-    this.newOriginals.set(month, (this.newOriginals.get(month) ?? 0) + 1);
+    this.#walk.end();
   }
 
   #closeOriginal(): void {
@@ -166,150 +149,103 @@ export class HoldingsTree {
     if (mementos === 0) return;
     this.#mementos = 0;
     this.perOriginal.add(mementos);
-    const [original, length] = [this.#original, this.#originalLength];
+    const { key, length } = this.#walk;
     if (this.topOriginals.accepts(mementos)) {
-      const name = this.#decoder.decode(original.subarray(0, length));
-      this.topOriginals.offer({ name, rank: mementos, mementos });
+      this.topOriginals.offer({ name: this.#walk.text(), rank: mementos, mementos });
     }
     let keyLength = 0;
-    while (keyLength < length && original[keyLength] !== QUESTION) keyLength++;
-    this.#shape.set(original, keyLength, Math.min(this.#shared, keyLength));
-    if (this.#shape.kind === KEY_KIND.page) this.#addToTree(keyLength, mementos);
+    while (keyLength < length && key[keyLength] !== QUESTION) keyLength++;
+    const shape = keyShape(key, keyLength);
+    if (shape.kind === KEY_KIND.page) this.#addToTree(this.#walk.enter(shape), mementos);
     else this.#addOpaque(keyLength);
   }
 
   #addOpaque(keyLength: number): void {
-    const key = this.#decoder.decode(this.#original.subarray(0, keyLength));
+    const key = this.#walk.text(keyLength);
     if (key === this.#opaqueKey) return;
     this.#opaqueKey = key;
     this.opaqueKeys++;
     this.keys++;
   }
 
-  #addToTree(keyLength: number, mementos: number): void {
-    const nodes = this.#nodes;
-    const leaf = this.#openNodes(this.#original, keyLength, this.#shape.hostEnd);
-    if (nodes.isKey[leaf] === 0) {
-      nodes.isKey[leaf] = 1;
-      nodes.keys[leaf]++;
+  #addToTree(leaf: HoldingsNode, mementos: number): void {
+    if (!leaf.isKey) {
+      leaf.isKey = true;
+      leaf.keys++;
       this.keys++;
-      this.keysByPathDepth[nodes.depth[leaf]]++;
+      this.keysByPathDepth[leaf.level]++;
     }
-    nodes.originals[leaf]++;
-    nodes.mementos[leaf] += mementos;
-    if (mementos > nodes.largest[leaf]) nodes.largest[leaf] = mementos;
+    leaf.originals++;
+    leaf.mementos += mementos;
+    leaf.largest = Math.max(leaf.largest, mementos);
   }
 
-  /** Opens the nodes of a key that are not open yet; returns its last one. */
-  #openNodes(key: Uint8Array, length: number, hostEnd: number): number {
-    let node = -1;
-    let depth = 0;
-    this.#cursor = 0;
-    for (let at = 1; at <= hostEnd; at++) {
-      if (at < hostEnd && key[at] !== COMMA) continue;
-      node = this.#open(at, HOST, ++depth, node);
-    }
-    node = this.#open(hostEnd + 1, PATH, 0, node);
-    if (length === hostEnd + 2) return node;
-    depth = 0;
-    for (let at = hostEnd + 2; at <= length; at++) {
-      if (at < length && key[at] !== SLASH) continue;
-      node = this.#open(at, PATH, ++depth, node);
-    }
-    return node;
-  }
-
-  #open(end: number, layer: number, depth: number, parent: number): number {
-    const nodes = this.#nodes;
-    while (this.#cursor < nodes.size && nodes.end[this.#cursor] < end) this.#cursor++;
-    if (this.#cursor < nodes.size && nodes.end[this.#cursor] === end) return this.#cursor;
+  open(place: NodePlace<HoldingsNode>): HoldingsNode {
     // The path root of a host does not count as its child; sub-domains do.
-    if (parent !== -1 && depth > 0) nodes.children[parent]++;
-    return nodes.push(end, layer, Math.min(depth, MAX_DEPTH), parent);
+    if (place.parent !== undefined && place.layer !== LAYER.root) place.parent.children++;
+    return new HoldingsNode(place);
   }
 
-  /** Closes nodes whose text is longer than what the next key shares with the last. */
-  #closeNodes(shared: number): void {
-    const nodes = this.#nodes;
-    while (nodes.size > 0 && nodes.end[nodes.size - 1] > shared) this.#closeNode(nodes.size - 1);
-  }
-
-  #closeNode(at: number): void {
-    const nodes = this.#nodes;
-    const [layer, depth, parent] = [nodes.layer[at], nodes.depth[at], nodes.parent[at]];
-    this.#depthNodes(layer, depth).sizes.add(nodes.keys[at]);
-    if (nodes.children[at] > 0) {
-      this.#depthNodes(layer, Math.min(depth + 1, MAX_DEPTH)).families.add(nodes.children[at]);
+  close(node: HoldingsNode): void {
+    const { layer, level, parent, keys, children } = node;
+    this.#depthNodes(layer, level).sizes.add(keys);
+    if (children > 0) {
+      this.#depthNodes(layer, Math.min(level + 1, MAX_DEPTH)).families.add(children);
     }
-    if (layer === PATH && depth === 0) this.#closeHost(at);
-    else if (layer === HOST && depth === 1) this.#closeTld(at);
-    else this.#rank(at);
-    if (parent !== -1) {
-      nodes.keys[parent] += nodes.keys[at];
-      nodes.hosts[parent] += nodes.hosts[at];
-      nodes.originals[parent] += nodes.originals[at];
-      nodes.mementos[parent] += nodes.mementos[at];
-      if (nodes.largest[at] > nodes.largest[parent]) nodes.largest[parent] = nodes.largest[at];
-    }
-    nodes.size = at;
+    if (layer === LAYER.root) this.#closeHost(node);
+    else if (parent === undefined) this.#closeTld(node);
+    else this.#rank(node);
+    if (parent === undefined) return;
+    parent.keys += keys;
+    parent.hosts += node.hosts;
+    parent.originals += node.originals;
+    parent.mementos += node.mementos;
+    parent.largest = Math.max(parent.largest, node.largest);
   }
 
-  #depthNodes(layer: number, depth: number): DepthNodes {
-    const layers = layer === HOST ? this.depths[0] : this.depths[1];
-    for (let next = layers.length; next <= depth; next++) layers.push(new DepthNodes());
-    return layers[depth];
+  #depthNodes(layer: Layer, level: number): DepthNodes {
+    const layers = this.depths[layer === LAYER.host ? 0 : 1];
+    for (let next = layers.length; next <= level; next++) layers.push(new DepthNodes());
+    return layers[level];
   }
 
-  #closeHost(at: number): void {
-    const nodes = this.#nodes;
-    const depth = nodes.depth[nodes.parent[at]];
-    nodes.hosts[at] = 1;
+  #closeHost(node: HoldingsNode): void {
+    const { keys, mementos, originals, textEnd } = node;
+    const depth = node.parent?.level ?? 0;
+    node.hosts = 1;
     this.hosts++;
     this.hostsByDepth[depth]++;
-    this.keysByHostDepth[depth] += nodes.keys[at];
-    const hostEnd = nodes.end[at] - 1;
-    if (isIpAddress(this.#original, hostEnd)) {
+    this.keysByHostDepth[depth] += keys;
+    if (isIpAddress(this.#walk.key, textEnd - 1)) {
       this.ipAddresses.hosts++;
-      this.ipAddresses.originals += nodes.originals[at];
-      this.ipAddresses.mementos += nodes.mementos[at];
+      this.ipAddresses.originals += originals;
+      this.ipAddresses.mementos += mementos;
     }
-    const [mementos, originals] = [nodes.mementos[at], nodes.originals[at]];
-    if (this.topHosts.accepts(mementos)) this.topHosts.offer(this.#subTree(at, mementos));
-    const repeats = mementos - originals;
-    if (this.repeated.accepts(repeats)) this.repeated.offer(this.#subTree(at, repeats));
+    this.#offer(this.topHosts, node, mementos);
+    this.#offer(this.repeated, node, mementos - originals);
   }
 
-  #closeTld(at: number): void {
-    const nodes = this.#nodes;
+  #closeTld({ originals, mementos, textEnd }: HoldingsNode): void {
     // A label of digits, or in brackets, is a part of an address.
-    if (isDigit(this.#original[0]) || this.#original[0] === 0x5b) return;
-    const [originals, mementos] = [nodes.originals[at], nodes.mementos[at]];
-    if (!this.tlds.accepts(originals)) return;
-    const name = this.#decoder.decode(this.#original.subarray(0, nodes.end[at]));
-    this.tlds.offer({ name, rank: originals, originals, mementos });
+    const [first] = this.#walk.key;
+    if (isDigit(first) || first === OPEN_BRACKET || !this.tlds.accepts(originals)) return;
+    this.tlds.offer({ name: this.#walk.text(textEnd), rank: originals, originals, mementos });
   }
 
-  #rank(at: number): void {
-    const nodes = this.#nodes;
+  #rank(node: HoldingsNode): void {
     // A sub-tree of a single key or host is listed as such already.
-    if (nodes.layer[at] === PATH ? nodes.keys[at] < 2 : nodes.hosts[at] < 2) return;
-    const list = nodes.layer[at] === PATH ? this.topPaths : this.topDomains;
-    const mementos = nodes.mementos[at];
-    if (list.accepts(mementos)) list.offer(this.#subTree(at, mementos));
+    if (node.layer === LAYER.host) {
+      if (node.hosts >= 2) this.#offer(this.topDomains, node, node.mementos);
+    } else if (node.keys >= 2) {
+      this.#offer(this.topPaths, node, node.mementos);
+    }
   }
 
-  #subTree(at: number, rank: number): SubTree {
-    const nodes = this.#nodes;
-    const text = this.#decoder.decode(this.#original.subarray(0, nodes.end[at]));
-    return {
-      name: `${text}${nodes.layer[at] === HOST ? ",*" : "/*"}`,
-      rank,
-      mementos: nodes.mementos[at],
-      originals: nodes.originals[at],
-      keys: nodes.keys[at],
-      hosts: nodes.hosts[at],
-      largestOriginal: nodes.largest[at],
-    };
+  #offer(list: TopList<SubTree>, node: HoldingsNode, rank: number): void {
+    if (!list.accepts(rank)) return;
+    const { layer, mementos, originals, keys, hosts, largest } = node;
+    const name = this.#walk.text(node.textEnd) + (layer === LAYER.host ? ",*" : "/*");
+    list.offer({ name, rank, mementos, originals, keys, hosts, largestOriginal: largest });
   }
 }
 
@@ -319,15 +255,9 @@ function endsAlike(key: Uint8Array, other: Uint8Array, length: number): boolean 
   return true;
 }
 
-function grown(bytes: Uint8Array, length: number): Uint8Array {
-  const larger = new Uint8Array(length * 2);
-  larger.set(bytes);
-  return larger;
-}
-
 /** Four numbers in reverse, as SURTs have IPv4 addresses, or an IPv6 address in brackets. */
 function isIpAddress(key: Uint8Array, hostEnd: number): boolean {
-  if (key[0] === 0x5b) return true;
+  if (key[0] === OPEN_BRACKET) return true;
   let labels = 1;
   for (let at = 0; at < hostEnd && key[at] !== COLON; at++) {
     if (key[at] === COMMA) labels++;

@@ -51,7 +51,7 @@ function compactByRows(rows: readonly string[], policy: ChosenPolicy): string[] 
   const compactor = new Compactor(policy, (bytes) => void written.push(Buffer.from(bytes)));
   const bytes = Buffer.from(rows.map((row) => `${row}\n`).join(""));
   const lines = new MapLines(compactor, { keys: ["surt"], values: ["frequency"] });
-  lines.read(bytes, 0, bytes.length, { source: "map", firstLine: 1 });
+  lines.read(bytes, { source: "map", firstLine: 1 });
   compactor.end();
   return Buffer.concat(written).toString().split("\n").slice(0, -1);
 }

@@ -195,6 +195,16 @@ describe("compactMap", () => {
     ]);
   });
 
+  it("keeps further key columns as they are, blanks and all", async () => {
+    const fields = '!fields {"keys":["surt","label"],"values":["frequency"]}';
+    const content = ['com,a)/1 "b  c" 1', "com,a)/1 é€ 2", 'com,a)/2 "b  c" 1', "com,a)/2 é€ 2"];
+    expect(await compactedRows([fields, ...content], { pathWeight: 0 })).toEqual([
+      fields,
+      'com,a)/* "b  c" 2',
+      "com,a)/* é€ 4",
+    ]);
+  });
+
   it("keeps headers, known or not, in strict JSON and in order", async () => {
     const headers = [
       '!meta {name: "A", updated_at: "2018-09-03T13:27:52Z"}',

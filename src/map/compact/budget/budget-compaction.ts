@@ -190,7 +190,7 @@ async function surveyAnyRows(
       lines = new MapLines(survey, headers.fields);
     }
     const place = { source, firstLine: block.headLines + 1 };
-    lines.read(block.bytes, 0, block.bytes.length, place);
+    lines.read(block.bytes, place);
   }
   survey.end();
   return { survey, headers, size, rows: lines?.rows ?? 0 };
@@ -264,7 +264,7 @@ async function* anyRows(
     const { fields } = headers;
     compactor ??= new Compactor(policy, (rows) => void written.push(rows.slice()), { fields });
     lines ??= new MapLines(compactor, fields);
-    lines.read(bytes, 0, bytes.length, { source, firstLine: headLines + 1 });
+    lines.read(bytes, { source, firstLine: headLines + 1 });
     yield* written.splice(0);
   }
   compactor?.end();

@@ -1,6 +1,6 @@
 import { CLOSE_PAREN, copyRange, HASH, hashRange, QUESTION, SLASH } from "../../../bytes/bytes.ts";
 import { MementoMapError } from "../../../errors.ts";
-import { enlarged } from "../key-tree.ts";
+import { enlarged } from "./survey.ts";
 import { sortKeys } from "../../generate/sort-keys.ts";
 import { wholeLines } from "../../../bytes/lines.ts";
 import { LookupList } from "../../lookup/lookup-list.ts";

@@ -1,5 +1,4 @@
 import type { SpillStore } from "../../../files/scratch.ts";
-import { enlarged } from "../key-tree.ts";
 
 /** What the nodes of a key tree hold, and which lookups missed there. */
 export interface Survey {
@@ -192,27 +191,38 @@ export class NodeTable {
   }
 }
 
-/**
- * Branches of the key tree that hold nothing but were asked for: what an exclusion could say.
- *
- * In the order of the records they belong to. Holds 40 bytes a branch.
- */
+/** A branch of the key tree that holds nothing but was asked for: what an exclusion could say. */
+export interface Branch {
+  /** The branch is the first `textLength` bytes of this miss. */
+  readonly miss: number;
+  readonly textLength: number;
+  /** Missed lookups in the earlier half of the log, and in all of it. */
+  readonly early: number;
+  readonly misses: number;
+  /** 1 for a host, to be written `com,cnn,*`. */
+  readonly isHost: number;
+}
+
+/** Branches in the order of the records they belong to. Holds 40 bytes a branch. */
 export class BranchList {
   count = 0;
   /** The record of the deepest node above that has one. */
   record = new Float64Array(64);
-  /** The branch is the first `textLength` bytes of this miss. */
   miss = new Float64Array(64);
   textLength = new Int32Array(64);
-  /** Missed lookups in the earlier half of the log, and in all of it. */
   early = new Int32Array(64);
   misses = new Int32Array(64);
-  /** Whether the branch is a host, to be written `com,cnn,*`. */
   isHost = new Uint8Array(64);
 
-  add(): number {
+  add(record: number, { miss, textLength, early, misses, isHost }: Branch): void {
     if (this.count === this.record.length) this.#grow();
-    return this.count++;
+    const at = this.count++;
+    this.record[at] = record;
+    this.miss[at] = miss;
+    this.textLength[at] = textLength;
+    this.early[at] = early;
+    this.misses[at] = misses;
+    this.isHost[at] = isHost;
   }
 
   #grow(): void {
@@ -224,6 +234,15 @@ export class BranchList {
     this.misses = enlarged(new Int32Array(size), this.misses);
     this.isHost = enlarged(new Uint8Array(size), this.isHost);
   }
+}
+
+/** Copies a column into a larger one. */
+export function enlarged<T extends { set(source: ArrayLike<number>): void }>(
+  larger: T,
+  source: ArrayLike<number>,
+): T {
+  larger.set(source);
+  return larger;
 }
 
 /**

@@ -103,13 +103,7 @@ export class SurveyKernel extends KernelRows {
         table.pushPage(new Float64Array(buffer, exports.recordPage(), PAGE_NUMBERS), count);
       },
       takeBranch(record, miss, textLength, early, all, isHost) {
-        const at = branches.add();
-        branches.record[at] = record;
-        branches.miss[at] = miss;
-        branches.textLength[at] = textLength;
-        branches.early[at] = early;
-        branches.misses[at] = all;
-        branches.isHost[at] = isHost;
+        branches.add(record, { miss, textLength, early, misses: all, isHost });
       },
       takeHost(keys, children) {
         heaps.add(keys, children);

@@ -86,7 +86,7 @@ function compactAnyRows(task: CompactTask, policy: WeightPolicy): CompactResult 
       const place = { source: task.source, firstLine: 1 };
       readBlocks(input, task, buffer, (length, isWhole) => {
         if (!isWhole) throw tooLong(task.source, lines.lines + 1);
-        lines.read(buffer, 0, length, place);
+        lines.read(buffer.subarray(0, length), place);
         return true;
       });
       compactor.end();
