@@ -2,7 +2,7 @@ import { readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { AccessLog, combinedLine } from "../../src/cli/common/server-options.ts";
+import { AccessLog, combinedLine } from "../../src/cli/common/server-shell.ts";
 import { JsonLog } from "../../src/http/log.ts";
 import { aggregating, localArchive, plainArchive } from "../support/aggregating.ts";
 import { rawExchange, rawGet } from "../support/raw-http.ts";

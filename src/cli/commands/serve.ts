@@ -2,16 +2,12 @@ import {
   createPublisher,
   DEFAULT_CONNECTION_LIMITS,
   DEFAULT_PUBLISHER_LIMITS,
-  JsonLog,
-  listen,
-  type Listening,
   type PublishedMap,
   RateLimit,
 } from "../../server.ts";
-import { internalFault } from "../../errors.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
-import { ExitCode, interrupted } from "../common/io.ts";
+import { ExitCode } from "../common/io.ts";
 import {
   choice,
   MAX_SHRINK_OPTION,
@@ -21,16 +17,13 @@ import {
   parseSize,
 } from "../common/options.ts";
 import {
-  accessLogOf,
-  guardLogs,
-  listenForMonitoring,
-  listeningLine,
   MONITORING_OPTIONS,
   parseBase,
   parsePort,
   PROXY_OPTIONS,
   SERVER_LOGS,
 } from "../common/server-options.ts";
+import { guardLogs, openServiceLog, reloader, runService } from "../common/server-shell.ts";
 
 export const serve: Command = defineCommand({
   name: "serve",
@@ -172,15 +165,12 @@ address is written to standard output when the server is ready.
       [values["combined-log"]],
       maps.map((map) => (typeof map === "string" ? map : map.path)),
     );
-    const accessLog = accessLogOf(values["combined-log"], io, (reason) =>
-      log.event("error", "the access log cannot be written", { reason }),
-    );
-    const log: JsonLog = new JsonLog(
-      (text) => {
-        if (values.log !== "nothing") io.stderr.write(text);
-      },
-      { requests: values.log === "requests" && !values.quiet, accessLog },
-    );
+    const logs = openServiceLog(io, {
+      what: values.log,
+      isQuiet: values.quiet,
+      accessLog: values["combined-log"],
+    });
+    const { log } = logs;
     const publisher = await createPublisher(maps, {
       base: values.base,
       replay: values.replay,
@@ -200,19 +190,10 @@ address is written to standard output when the server is ready.
       log,
     });
     publisher.metrics.readProcess();
-    const offHangUp = io.onHangUp?.(() => {
-      publisher.reload().catch((error: unknown) => {
-        log.event("error", "reloading failed", {
-          reason: internalFault(error, "MM_IO").describe(),
-        });
-      });
-    });
-    let monitoring: Listening | undefined;
+    const offHangUp = io.onHangUp?.(reloader(log, () => publisher.reload()));
     try {
-      monitoring = await listenForMonitoring(publisher, values);
-      const server = await listen(publisher, {
-        port: values.port,
-        host: values.host,
+      await runService(publisher, io, {
+        values,
         limits: {
           maxHeaderBytes: values["max-header"],
           maxConnections: values["max-connections"],
@@ -220,19 +201,12 @@ address is written to standard output when the server is ready.
           requestTimeoutMs: values["request-timeout"] * 1000,
           graceMs: values.grace * 1000,
         },
-        onError: (error) =>
-          log.event("error", "a connection was not taken", { reason: error.describe() }),
+        log,
       });
-      io.stdout.write(listeningLine(server, monitoring, values.json));
-      await interrupted(io);
-      log.event("info", "stopping");
-      await server.stop();
     } finally {
       offHangUp?.();
-      await monitoring?.stop();
       await publisher.close();
-      accessLog?.flush();
-      log.flush();
+      logs.flush();
     }
     return ExitCode.ok;
   },

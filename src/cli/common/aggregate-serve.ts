@@ -2,7 +2,6 @@ import { join } from "node:path";
 import { availableParallelism } from "node:os";
 import { AggregatorRegistry, Counter, Gauge, Registry } from "prom-client";
 import type { ProcessPlace } from "../../aggregate/session.ts";
-import { internalFault } from "../../errors.ts";
 import { NodeClient } from "../../http/node-client.ts";
 import { WorkerLink } from "../../files/processes/worker-link.ts";
 import { ProxySettings } from "../../http/proxy.ts";
@@ -16,16 +15,15 @@ import {
   type StatusSnapshot,
 } from "../../aggregate/service/service-status.ts";
 import { Monitor } from "../../aggregate/memgator-events.ts";
-import { listen, type Listening, RateLimit } from "../../http/listen.ts";
-import { JsonLog } from "../../http/log.ts";
+import { RateLimit } from "../../http/listen.ts";
 import {
   AggregateReload,
   type AggregateValues,
   setUpAggregator,
   TAKEN_AT_ONCE,
 } from "./aggregate-setup.ts";
-import { ExitCode, interrupted, type Io } from "./io.ts";
-import { accessLogOf, listenForMonitoring, listeningLine } from "./server-options.ts";
+import { ExitCode, type Io } from "./io.ts";
+import { listeningLine, openServiceLog, reloader, runService } from "./server-shell.ts";
 import { formatDuration } from "./messages.ts";
 import { Supervisor } from "../../files/processes/supervisor.ts";
 import type { MetricsSnapshot } from "../../http/metrics.ts";
@@ -83,21 +81,14 @@ export async function serveAggregator(
   reread: () => AggregateValues,
   worker?: OneOfWorkers,
 ): Promise<ExitCode> {
-  const wanted = values["access-log"];
   const own = worker === undefined ? values : shareOf(values, worker.place);
-  const accessLog = accessLogOf(values["combined-log"], io, (reason) =>
-    log.event("error", "the access log cannot be written", { reason }),
-  );
-  const log: JsonLog = new JsonLog(
-    (text) => {
-      if (wanted !== "nothing") io.stderr.write(text);
-    },
-    {
-      requests: wanted === "requests" && !values.quiet,
-      accessLog,
-      members: worker && { worker: worker.place.number },
-    },
-  );
+  const logs = openServiceLog(io, {
+    what: values["access-log"],
+    isQuiet: values.quiet,
+    accessLog: values["combined-log"],
+    members: worker && { worker: worker.place.number },
+  });
+  const { log } = logs;
   const monitor = values.monitor ? new Monitor() : undefined;
   const metrics = new AggregatorMetrics();
   metrics.readProcess();
@@ -111,7 +102,7 @@ export async function serveAggregator(
     proxies: ProxySettings.of(io.env),
     headersTimeoutMs: values["headers-timeout"],
   });
-  const onHangUp = (): void => {
+  const onHangUp = reloader(log, async () => {
     try {
       logFile?.reopen();
       log.event("info", "reopened files");
@@ -119,18 +110,11 @@ export async function serveAggregator(
       log.event("error", "the log cannot be reopened", { reason: String(error) });
     }
     // The list first: it may name other maps.
-    reload
-      .reload()
-      .then(() => open.keeper.refresh())
-      .catch((error: unknown) => {
-        log.event("error", "reloading failed", {
-          reason: internalFault(error, "MM_IO").describe(),
-        });
-      });
-  };
+    await reload.reload();
+    await open.keeper.refresh();
+  });
   const offHangUp = io.onHangUp?.(onHangUp);
   const offReload = worker?.link.onReload(onHangUp);
-  let monitoring: Listening | undefined;
   try {
     await reload.start();
     const service: AggregatorService = new AggregatorService({
@@ -172,33 +156,24 @@ export async function serveAggregator(
     });
     worker?.link.answer("status", () => service.snapshot());
     worker?.link.answer("metrics", () => metrics.snapshot());
-    monitoring = await listenForMonitoring(service, values);
-    const server = await listen(service, {
-      port: values.port,
-      host: values.host,
+    await runService(service, io, {
+      values,
       limits: {
         maxConnections: own["max-connections"],
         idleTimeoutMs: values.timeout + MARGIN_MS,
         graceMs: values.grace,
       },
-      onError: (error) =>
-        log.event("error", "a connection was not taken", { reason: error.describe() }),
+      log,
+      onReady: worker && ((addresses) => worker.link.ready(addresses)),
+      onStopping: () => monitor?.close(),
     });
-    if (worker === undefined) io.stdout.write(listeningLine(server, monitoring, values.json));
-    else worker.link.ready({ url: server.url, metrics: monitoring?.url });
-    await interrupted(io);
-    log.event("info", "stopping");
-    monitor?.close();
-    await server.stop();
   } finally {
     offHangUp?.();
     offReload?.();
-    await monitoring?.stop();
     reload.stop();
     client.close();
     await setUp.close();
-    accessLog?.flush();
-    log.flush();
+    logs.flush();
   }
   return ExitCode.ok;
 }
@@ -286,12 +261,7 @@ export async function superviseAggregators(
   const { program } = io;
   if (program === undefined) throw usage("aggregate", "--workers needs the program mementomap");
   const count = values.workers;
-  const log = new JsonLog(
-    (text) => {
-      if (values["access-log"] !== "nothing") io.stderr.write(text);
-    },
-    { requests: false },
-  );
+  const { log } = openServiceLog(io, { what: values["access-log"], isQuiet: true });
   const metrics = new JoinedMetrics();
   const supervisor: Supervisor = new Supervisor({
     program,
@@ -299,9 +269,8 @@ export async function superviseAggregators(
     startOf: (number): WorkerStart => ({ place: { number, count }, values }),
     onReady(value) {
       // As serveAggregator sends it.
-      const { url, metrics: monitoring } = value as { url: string; metrics: string | undefined };
-      const at = monitoring === undefined ? undefined : { url: monitoring };
-      io.stdout.write(listeningLine({ url }, at, values.json));
+      const addresses = value as { url: string; metrics: string | undefined };
+      io.stdout.write(listeningLine(addresses, values.json));
     },
     onOutput: (stream, lines) => io[stream].write(lines),
     onEnd: (number) => metrics.end(number),

@@ -13,7 +13,7 @@ import type { Log } from "../../http/log.ts";
 import { type AGGREGATE_OPTIONS, listedArchives, routePreferences } from "./aggregate-options.ts";
 import { type OptionValues, variableOf } from "./command-line.ts";
 import type { Io } from "./io.ts";
-import { guardLogs } from "./server-options.ts";
+import { guardLogs } from "./server-shell.ts";
 import { MementoMapError } from "../../errors.ts";
 import { isWebAddress, ListKeeper, type ListState } from "../../aggregate/route/archive-list.ts";
 import type { RouteRequest } from "../../aggregate/route/decision.ts";

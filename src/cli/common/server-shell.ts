@@ -1,0 +1,252 @@
+import { appendFileSync } from "node:fs";
+import { internalFault } from "../../errors.ts";
+import { outputError } from "../../files/output-file.ts";
+import {
+  type ConnectionLimits,
+  listen,
+  type Listening,
+  type RequestHandler,
+} from "../../http/listen.ts";
+import { JsonLog, type Log, type RequestEntry } from "../../http/log.ts";
+import { guardOutputs } from "../../map/output/output-guard.ts";
+import { interrupted, type Io } from "./io.ts";
+import type { SERVER_LOGS } from "./server-options.ts";
+
+/** What a service writes, and where. */
+interface ServiceLogOptions {
+  readonly what: (typeof SERVER_LOGS)[number];
+  /** Whether requests are left out. */
+  readonly isQuiet: boolean;
+  /** The file of `--combined-log`. */
+  readonly accessLog?: string | undefined;
+  /** Written with each line. */
+  readonly members?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** The log of a service. Flush it at the end. */
+export interface ServiceLog {
+  readonly log: JsonLog;
+  flush(): void;
+}
+
+/**
+ * Opens the log of a service: lines of JSON on standard error, and requests in the access log too
+ * where one is named.
+ *
+ * @throws MM_IO when the access log cannot be written from the start
+ */
+export function openServiceLog(io: Io, options: ServiceLogOptions): ServiceLog {
+  const { what, isQuiet, members } = options;
+  const accessLog = accessLogOf(options.accessLog, io, (reason) =>
+    log.event("error", "the access log cannot be written", { reason }),
+  );
+  const log: JsonLog = new JsonLog(
+    (text) => {
+      if (what !== "nothing") io.stderr.write(text);
+    },
+    { requests: what === "requests" && !isQuiet, accessLog, members },
+  );
+  return {
+    log,
+    flush() {
+      accessLog?.flush();
+      log.flush();
+    },
+  };
+}
+
+/** What to do when the process is told to reload: failures go to the log. */
+export function reloader(log: Log, reload: () => Promise<void>): () => void {
+  return () => {
+    reload().catch((error: unknown) => {
+      log.event("error", "reloading failed", { reason: internalFault(error, "MM_IO").describe() });
+    });
+  };
+}
+
+/** Where a service can be reached. */
+interface ServiceAddresses {
+  readonly url: string;
+  /** Of the port for monitoring, where there is one. */
+  readonly metrics: string | undefined;
+}
+
+interface RunServiceOptions {
+  readonly values: {
+    readonly port: number;
+    readonly host: string;
+    readonly json: boolean;
+    readonly "metrics-port": number | undefined;
+    readonly "metrics-host": string;
+  };
+  readonly limits: Partial<ConnectionLimits>;
+  readonly log: Log;
+  /** Called when it is ready; by default it writes its address to standard output. */
+  readonly onReady?: ((addresses: ServiceAddresses) => void) | undefined;
+  /** Called when it is told to stop, before requests under way end. */
+  readonly onStopping?: (() => void) | undefined;
+}
+
+/**
+ * Serves until the process is told to stop and the requests under way have ended.
+ *
+ * @throws MM_IO when a port is taken or not allowed.
+ */
+export async function runService(
+  service: RequestHandler & { readonly monitoring: RequestHandler },
+  io: Io,
+  { values, limits, log, onReady, onStopping }: RunServiceOptions,
+): Promise<void> {
+  const monitoring = await listenForMonitoring(service, values);
+  try {
+    const server = await listen(service, {
+      port: values.port,
+      host: values.host,
+      limits,
+      onError: (error) =>
+        log.event("error", "a connection was not taken", { reason: error.describe() }),
+    });
+    const addresses = { url: server.url, metrics: monitoring?.url };
+    if (onReady === undefined) io.stdout.write(listeningLine(addresses, values.json));
+    else onReady(addresses);
+    await interrupted(io);
+    log.event("info", "stopping");
+    onStopping?.();
+    await server.stop();
+  } finally {
+    await monitoring?.stop();
+  }
+}
+
+/** Serves `/metrics` and `/health` on a port of their own, where one is named. */
+async function listenForMonitoring(
+  { monitoring }: { readonly monitoring: RequestHandler },
+  values: { readonly "metrics-port": number | undefined; readonly "metrics-host": string },
+): Promise<Listening | undefined> {
+  const port = values["metrics-port"];
+  if (port === undefined) return undefined;
+  return listen(monitoring, {
+    port,
+    host: values["metrics-host"],
+    options: { port: "--metrics-port", host: "--metrics-host" },
+  });
+}
+
+/** What a service writes to standard output when it is ready. */
+export function listeningLine({ url, metrics }: ServiceAddresses, isJson: boolean): string {
+  return isJson ? `${JSON.stringify({ url, metrics })}\n` : `${url}\n`;
+}
+
+/**
+ * Refuses logs that would be appended to what the service reads, or to another file that is not a log.
+ *
+ * @throws MM_USAGE
+ */
+export async function guardLogs(
+  logs: readonly (string | undefined)[],
+  inputs: readonly (string | undefined)[],
+): Promise<void> {
+  const named = logs.filter((path) => path !== undefined);
+  await guardOutputs(
+    named.map((path) => ({ path, kind: "log" })),
+    { inputs },
+  );
+}
+
+/**
+ * The log of `--combined-log`, if one is wanted.
+ *
+ * @throws MM_IO when it cannot be written from the start
+ */
+function accessLogOf(
+  path: string | undefined,
+  { stdout }: Pick<Io, "stdout">,
+  onError: (reason: string) => void,
+): AccessLog | undefined {
+  if (path === undefined) return undefined;
+  if (path === "-") return new AccessLog(stdout, (error) => onError(String(error)));
+  try {
+    appendFileSync(path, "");
+  } catch (error) {
+    throw outputError(error, path);
+  }
+  return new AccessLog(path, (error) => onError(outputError(error, path).describe()));
+}
+
+const FLUSH_AFTER_MS = 200;
+const FLUSH_AT_LENGTH = 64 * 1024;
+const MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
+
+/**
+ * Writes a line for each request to a file or a stream, in the Combined Log Format of Apache and nginx.
+ *
+ * Lines are collected and written a few times a second. The file is opened by its name each time, so
+ * that it can be moved away at any time; several processes may write to it.
+ */
+export class AccessLog {
+  readonly #write: (lines: string) => void;
+  readonly #onError: (error: unknown) => void;
+  #isFailing = false;
+  #pending = "";
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param onError told when lines cannot be written, once until they can be again; they are lost. */
+  constructor(
+    target: string | { write(lines: string): unknown },
+    onError: (error: unknown) => void,
+  ) {
+    this.#write =
+      typeof target === "string"
+        ? (lines) => appendFileSync(target, lines)
+        : (lines) => void target.write(lines);
+    this.#onError = onError;
+  }
+
+  add(entry: RequestEntry, now: Date = new Date()): void {
+    this.#pending += `${combinedLine(entry, now)}\n`;
+    if (this.#pending.length >= FLUSH_AT_LENGTH) this.flush();
+    else this.#timer ??= setTimeout(() => this.flush(), FLUSH_AFTER_MS).unref();
+  }
+
+  /** Writes what is pending. */
+  flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const text = this.#pending;
+    this.#pending = "";
+    if (text === "") return;
+    try {
+      this.#write(text);
+      this.#isFailing = false;
+    } catch (error) {
+      if (!this.#isFailing) this.#onError(error);
+      this.#isFailing = true;
+    }
+  }
+}
+
+/** `192.0.2.1 - - [16/Nov/2026:03:00:00 +0000] "GET / HTTP/1.1" 200 512 "REFERER" "USER-AGENT"` */
+export function combinedLine(entry: RequestEntry, now: Date): string {
+  const { remote, method, target, httpVersion, status, bytes, referer, userAgent } = entry;
+  const day = `${two(now.getUTCDate())}/${MONTHS[now.getUTCMonth()]}/${now.getUTCFullYear()}`;
+  const time = `${two(now.getUTCHours())}:${two(now.getUTCMinutes())}:${two(now.getUTCSeconds())}`;
+  const request = quoted(`${method} ${target} HTTP/${httpVersion}`);
+  return `${remote === "" ? "-" : remote} - - [${day}:${time} +0000] ${request} ${status} ${bytes} ${quoted(referer ?? "-")} ${quoted(userAgent ?? "-")}`;
+}
+
+/** As Apache writes what clients sent: quotes, backslashes and what cannot be printed are escaped. */
+function quoted(text: string): string {
+  const escaped = text.replaceAll(/["\\]|[^ -~]/g, (character) =>
+    character === '"' || character === "\\"
+      ? `\\${character}`
+      : Array.from(
+          Buffer.from(character),
+          (byte) => `\\x${byte.toString(16).padStart(2, "0")}`,
+        ).join(""),
+  );
+  return `"${escaped}"`;
+}
+
+function two(value: number): string {
+  return String(value).padStart(2, "0");
+}
