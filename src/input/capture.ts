@@ -16,6 +16,8 @@ export const ROW = {
   bad: 3,
   /** A line that shows nothing about what the archive holds, such as a failed request of a log. */
   unproven: 4,
+  /** Nothing at all. */
+  blank: 5,
 } as const;
 
 export type RowKind = (typeof ROW)[keyof typeof ROW];

@@ -1,6 +1,7 @@
 import { lineBatches } from "../bytes/lines.ts";
 import { MementoMapError, quote } from "../errors.ts";
-import { RowLines, type RowText } from "./cdx.ts";
+import { ROW } from "./capture.ts";
+import { type CaptureBatch, CaptureBatches, type CaptureText } from "./capture-batch.ts";
 
 /** What CDX servers call the members of a capture. */
 const NAMES = {
@@ -9,34 +10,34 @@ const NAMES = {
   date: ["timestamp"],
   mime: ["mime", "mimetype"],
   status: ["status", "statuscode"],
-} as const satisfies Record<keyof RowText, readonly string[]>;
+} as const satisfies Record<keyof CaptureText, readonly string[]>;
 
 /**
- * Reads what CDX servers answer for `output=json`, as lines of `ROW_LINE_COLUMNS`: an array of rows
- * whose first names the columns (Internet Archive, OutbackCDX), an array of objects, or an object a
- * line (pywb). Anything else becomes a line that is not a row, and counts as bad.
+ * Reads what CDX servers answer for `output=json`, as captures: an array of rows whose first names
+ * the columns (Internet Archive, OutbackCDX), an array of objects, or an object a line (pywb).
+ * Anything else becomes a bad row.
  *
  * Objects are read as a stream; an array is held whole.
  *
  * @throws MM_BAD_INPUT, MM_LIMIT
  */
-export async function* cdxJsonRows(
+export async function* cdxJsonCaptures(
   chunks: AsyncIterable<Uint8Array>,
   options: { readonly source: string; readonly isArray: boolean; readonly maxLineBytes: number },
-): AsyncGenerator<Uint8Array, void, undefined> {
-  const lines = new RowLines();
+): AsyncGenerator<CaptureBatch, void, undefined> {
+  const captures = new CaptureBatches();
   for await (const row of options.isArray
     ? arrayRows(await wholeText(chunks, options.source), options.source)
     : objectRows(chunks, options)) {
-    if (typeof row === "string") lines.addOther(row);
-    else lines.add(row);
-    if (lines.isFull) yield lines.take();
+    if (typeof row === "string") captures.addOther(row === "" ? ROW.blank : ROW.bad, row);
+    else captures.add(row);
+    if (captures.isFull) yield captures.take();
   }
-  if (!lines.isEmpty) yield lines.take();
+  if (!captures.isEmpty) yield captures.take();
 }
 
-/** A row, or the text of something else. */
-type Found = RowText | string;
+/** A capture, or the text of something else. */
+type Found = CaptureText | string;
 
 function* arrayRows(text: string, source: string): Generator<Found, void, undefined> {
   const rows = parseArray(text, source);
@@ -111,7 +112,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function rowOf(member: (name: string) => unknown): RowText {
+function rowOf(member: (name: string) => unknown): CaptureText {
   const text = (names: readonly string[]): string => {
     const value = names.map(member).find((found) => found !== undefined && found !== null);
     return typeof value === "string" || typeof value === "number" ? String(value) : "";

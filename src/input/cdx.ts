@@ -1,4 +1,4 @@
-import { AT, BANG, MINUS, SPACE, TAB } from "../bytes/bytes.ts";
+import { AT, BANG, MINUS, SPACE } from "../bytes/bytes.ts";
 import {
   type Capture,
   dateEnd,
@@ -88,12 +88,11 @@ export class CdxParser implements RowParser {
     const { delimiter, key, spareKey, date, uri, mime, status } = this.#columns;
     const first = bytes[start];
     if (first === delimiter) return this.#checkHeader(bytes, start, end, capture);
-    // Rows made of something else are separated by TAB and have no such lines.
     if ((first === BANG || first === AT) && delimiter === SPACE) return ROW.header;
     capture.reset();
     let at = start;
     for (let column = 0; column <= this.#lastColumn; column++) {
-      if (at > end) return capture.reject(this.#tooFew());
+      if (at > end) return capture.reject(`expected at least ${this.#lastColumn + 1} columns`);
       let columnEnd = column === 0 ? at + capture.knownKeyBytes : at;
       while (columnEnd < end && bytes[columnEnd] !== delimiter) columnEnd++;
       if (column === key) {
@@ -120,13 +119,6 @@ export class CdxParser implements RowParser {
     return this.#check(bytes, capture);
   }
 
-  /** Rows that are separated by TAB were mostly made of something that has no columns. */
-  #tooFew(): string {
-    return this.#columns.delimiter === TAB
-      ? "expected a capture, with a URI or its key and a datetime"
-      : `expected at least ${this.#lastColumn + 1} columns`;
-  }
-
   /** A header line may come again, where files were joined, but must not change the columns. */
   #checkHeader(bytes: Uint8Array, start: number, end: number, capture: Capture): RowKind {
     const line = new TextDecoder("latin1").decode(bytes.subarray(start, end));
@@ -148,90 +140,30 @@ export class CdxParser implements RowParser {
       capture.keyStart = this.#spareStart;
       capture.keyEnd = this.#spareEnd;
     }
-    const { keyStart, keyEnd, dateStart, uriStart, uriEnd } = capture;
-    if (dateStart !== -1 && dateEnd(bytes, dateStart, capture.dateEnd) !== capture.dateEnd) {
-      return capture.reject("expected a datetime of 4 to 17 digits");
-    }
-    if (isNothing(bytes, keyStart, keyEnd) && isNothing(bytes, uriStart, uriEnd)) return ROW.nonWeb;
-    if (uriStart !== -1 && isNonWeb(bytes, uriStart, uriEnd)) return ROW.nonWeb;
-    if (keyStart !== -1 && isNonWeb(bytes, keyStart, keyEnd)) return ROW.nonWeb;
-    if (keyStart !== -1) this.#examineKey(bytes, capture);
-    return ROW.capture;
+    return judgeColumns(bytes, capture);
   }
+}
 
-  /** Keys the row by its original URI where the key column holds no SURT. */
-  #examineKey(bytes: Uint8Array, capture: Capture): void {
-    if (looksLikeSurt(bytes, capture.keyStart, capture.keyEnd)) return;
-    if (isNothing(bytes, capture.uriStart, capture.uriEnd)) {
-      capture.uriStart = capture.keyStart;
-      capture.uriEnd = capture.keyEnd;
-    }
-    capture.keyStart = capture.keyEnd = -1;
+/** What a row is whose columns are known. Keys it by its URI where its key is not a SURT. */
+export function judgeColumns(bytes: Uint8Array, capture: Capture): RowKind {
+  const { keyStart, keyEnd, dateStart, uriStart, uriEnd } = capture;
+  if (dateStart !== -1 && dateEnd(bytes, dateStart, capture.dateEnd) !== capture.dateEnd) {
+    return capture.reject("expected a datetime of 4 to 17 digits");
   }
+  if (isNothing(bytes, keyStart, keyEnd) && isNothing(bytes, uriStart, uriEnd)) return ROW.nonWeb;
+  if (uriStart !== -1 && isNonWeb(bytes, uriStart, uriEnd)) return ROW.nonWeb;
+  if (keyStart === -1) return ROW.capture;
+  if (isNonWeb(bytes, keyStart, keyEnd)) return ROW.nonWeb;
+  if (looksLikeSurt(bytes, keyStart, keyEnd)) return ROW.capture;
+  if (isNothing(bytes, uriStart, uriEnd)) {
+    capture.uriStart = keyStart;
+    capture.uriEnd = keyEnd;
+  }
+  capture.keyStart = capture.keyEnd = -1;
+  return ROW.capture;
 }
 
 /** An absent column, or the `-` that stands for no value. */
 export function isNothing(bytes: Uint8Array, start: number, end: number): boolean {
   return start === -1 || end === start || (end - start === 1 && bytes[start] === MINUS);
-}
-
-/**
- * The columns of rows made from inputs that have no lines of their own, such as WARC files: key,
- * datetime, URI, MIME type and status, with `-` for none.
- */
-export const ROW_LINE_COLUMNS: CdxColumns = {
-  delimiter: TAB,
-  key: 0,
-  date: 1,
-  uri: 2,
-  mime: 3,
-  status: 4,
-};
-
-/** What is known of a capture, as text; an empty text stands for none. */
-export interface RowText {
-  readonly key?: string | undefined;
-  readonly uri: string;
-  readonly date: string;
-  readonly mime?: string | undefined;
-  readonly status?: string | undefined;
-}
-
-const FLUSH_CHARACTERS = 1 << 16;
-
-/** Gathers rows as lines of {@link ROW_LINE_COLUMNS}, in blocks of about 64 KiB. */
-export class RowLines {
-  readonly #encoder = new TextEncoder();
-  #text = "";
-
-  add({ key, uri, date, mime, status }: RowText): void {
-    this.#text += `${column(key)}\t${column(date)}\t${column(uri)}\t${column(mime)}\t${column(status)}\n`;
-  }
-
-  /** Adds something else as a line that parsers of these columns reject. */
-  addOther(text: string): void {
-    this.#text += `${text === "" ? "" : column(text)}\n`;
-  }
-
-  /** Whether a block is ready to be taken. */
-  get isFull(): boolean {
-    return this.#text.length >= FLUSH_CHARACTERS;
-  }
-
-  get isEmpty(): boolean {
-    return this.#text === "";
-  }
-
-  /** Takes all lines gathered so far. */
-  take(): Uint8Array {
-    const block = this.#encoder.encode(this.#text);
-    this.#text = "";
-    return block;
-  }
-}
-
-/** A line has one row and a TAB ends a column, whatever a URI holds. */
-function column(text: string | undefined): string {
-  if (text === undefined || text === "") return "-";
-  return /[\t\n\r]/.test(text) ? text.replaceAll(/[\t\n\r]/g, encodeURIComponent) : text;
 }

@@ -3,19 +3,12 @@ import { isMementoMapError, MementoMapError, quote } from "../errors.ts";
 import {
   AccessLogParser,
   CountedRowsParser,
-  HoldingsParser,
   SurtListParser,
   UriListParser,
 } from "./line-formats.ts";
 import { Capture, CaptureSurt, ROW, type RowNeeds, type RowParser } from "./capture.ts";
-import {
-  type CdxColumns,
-  CdxParser,
-  guessCdxColumns,
-  isNothing,
-  parseCdxHeader,
-  ROW_LINE_COLUMNS,
-} from "./cdx.ts";
+import { type CdxColumns, CdxParser, guessCdxColumns, isNothing, parseCdxHeader } from "./cdx.ts";
+import { type CaptureBatch, readCapture } from "./capture-batch.ts";
 import { CdxjParser } from "./cdxj.ts";
 import {
   ACCESS_LOG_LINE,
@@ -50,8 +43,15 @@ export type InputFormat = (typeof INPUT_FORMATS)[number];
 export const KEY_TRUST = ["auto", "column", "uri"] as const;
 export type KeyTrust = (typeof KEY_TRUST)[number];
 
-/** What lines have to be made from before they can be read; see `containerRows`. */
-type Container = "warc" | "arc" | "timemap" | "memgator-log" | "json-array" | "json-lines";
+/** What captures are taken out of; see `captureBatches`. */
+type Container =
+  | "warc"
+  | "arc"
+  | "timemap"
+  | "memgator-log"
+  | "json-array"
+  | "json-lines"
+  | "parquet";
 
 interface FormatTraits {
   /** Set where rows are not lines of the input itself. */
@@ -67,25 +67,38 @@ interface FormatTraits {
 /** A detected format, in a form that can be sent to another thread. */
 export type DetectedFormat = FormatTraits &
   (
-    | { readonly name: "surts" | "urls" | "log" | "holdings" }
+    | { readonly name: "surts" | "urls" | "log" }
     | { readonly name: "cdxj"; readonly keyedByUri?: boolean | undefined }
     | { readonly name: "cdx"; readonly columns: CdxColumns }
     | { readonly name: "map"; readonly datetimeDigits: number }
+    | CapturesFormat
   );
 
-const WARC: DetectedFormat = { name: "cdx", columns: ROW_LINE_COLUMNS, container: "warc" };
-const ARC: DetectedFormat = { ...WARC, container: "arc" };
+/** A format of which lines are read. */
+type LineFormat = Exclude<DetectedFormat, { readonly name: "captures" }>;
+
+/** A format without lines: its captures come in batches. */
+export interface CapturesFormat extends FormatTraits {
+  readonly name: "captures";
+  readonly container: Container;
+  /** What none of its captures has. */
+  readonly lacks?: "keys" | "uris" | undefined;
+  readonly keyedByUri?: boolean | undefined;
+}
+
+const WARC: DetectedFormat = { name: "captures", container: "warc" };
+const ARC: DetectedFormat = { name: "captures", container: "arc" };
 const TIMEMAP: DetectedFormat = {
-  name: "cdx",
-  columns: ROW_LINE_COLUMNS,
+  name: "captures",
   container: "timemap",
   isSample: true,
   repeats: true,
 };
 const ACCESS_LOG: DetectedFormat = { name: "log", isSample: true, repeats: true };
 const MEMGATOR_LOG: DetectedFormat = {
-  name: "holdings",
+  name: "captures",
   container: "memgator-log",
+  lacks: "keys",
   isSample: true,
 };
 
@@ -151,8 +164,7 @@ function namedFormat(wanted: Exclude<InputFormat, "auto" | "cdx">, text: string)
 }
 
 function jsonFormat(isArray: boolean): DetectedFormat {
-  const container = isArray ? "json-array" : "json-lines";
-  return { name: "cdx", columns: ROW_LINE_COLUMNS, container };
+  return { name: "captures", container: isArray ? "json-array" : "json-lines" };
 }
 
 function guess(line: string, text: string, lineNumber: number, source: string): DetectedFormat {
@@ -260,8 +272,8 @@ function looksBinary(text: string): boolean {
   return controls > text.length / 200;
 }
 
-/** The parser of a detected format. */
-export function rowParser(format: DetectedFormat, needs: RowNeeds): RowParser {
+/** The parser of a format of lines. */
+export function rowParser(format: LineFormat, needs: RowNeeds): RowParser {
   switch (format.name) {
     case "cdx":
       return new CdxParser(format.columns);
@@ -273,8 +285,6 @@ export function rowParser(format: DetectedFormat, needs: RowNeeds): RowParser {
       return new UriListParser();
     case "log":
       return new AccessLogParser();
-    case "holdings":
-      return new HoldingsParser();
     case "map":
       return new CountedRowsParser(format.datetimeDigits);
   }
@@ -282,8 +292,10 @@ export function rowParser(format: DetectedFormat, needs: RowNeeds): RowParser {
 
 /** The same format with keys made from URIs; undefined where it has no key column, or no URIs. */
 export function keyedByUri(format: DetectedFormat): DetectedFormat | undefined {
-  if (format.name === "cdxj" && format.keyedByUri !== true) {
-    return { ...format, keyedByUri: true, isRekeyed: true };
+  if (format.name === "cdxj" || (format.name === "captures" && format.lacks === undefined)) {
+    return format.keyedByUri === true
+      ? undefined
+      : { ...format, keyedByUri: true, isRekeyed: true };
   }
   if (format.name !== "cdx") return undefined;
   const { columns } = format;
@@ -302,23 +314,29 @@ const ROWS_TO_CHECK = 256;
  * Both are compared as keys of a map: queries, which map keys do not have, do not matter.
  */
 export class KeyCheck {
-  readonly #parser: RowParser;
+  readonly #parser: RowParser | undefined;
   readonly #capture = new Capture();
   readonly #surt = new CaptureSurt();
 
   constructor(format: DetectedFormat) {
-    this.#parser = rowParser(format, { uri: true, status: false, mime: false });
+    const needs = { uri: true, status: false, mime: false };
+    this.#parser = format.name === "captures" ? undefined : rowParser(format, needs);
   }
 
-  /** Whether the row `bytes[start, end)` has the key we make; undefined if it lacks key or URI. */
+  /** Whether the line `bytes[start, end)` has the key we make; undefined if it lacks key or URI. */
   agrees(bytes: Uint8Array, start: number, end: number): boolean | undefined {
     const capture = this.#capture;
     capture.knownKeyBytes = 0;
     capture.reset();
-    if (this.#parser.parse(bytes, start, end, capture) !== ROW.capture) return undefined;
+    if (this.#parser?.parse(bytes, start, end, capture) !== ROW.capture) return undefined;
+    return this.captureAgrees(bytes, capture);
+  }
+
+  /** The same of a capture that was read with its URI. */
+  captureAgrees(bytes: Uint8Array, capture: Capture): boolean | undefined {
     const { keyStart, keyEnd, uriStart, uriEnd } = capture;
     if (keyStart === -1 || isNothing(bytes, uriStart, uriEnd)) return undefined;
-    const surtEnd = this.#surtEnd(bytes);
+    const surtEnd = this.#surtEnd(bytes, capture);
     if (surtEnd === -1) return undefined;
     const ours = new Uint8Array(surtEnd * KEY_GROWTH + 1);
     const oursEnd = surtKeyBytes(this.#surt.bytes, 0, surtEnd, ours, 0);
@@ -328,9 +346,9 @@ export class KeyCheck {
   }
 
   /** Makes the SURT of the capture; -1 for the contrived host name whose SURT does not fit. */
-  #surtEnd(bytes: Uint8Array): number {
+  #surtEnd(bytes: Uint8Array, capture: Capture): number {
     try {
-      return this.#surt.make(bytes, this.#capture);
+      return this.#surt.make(bytes, capture);
     } catch (error) {
       if (isMementoMapError(error)) return -1; // such a row says nothing about the others
       throw error;
@@ -342,16 +360,29 @@ export class KeyCheck {
  * The format to read an index with: keyed by its key column where that can be trusted, and by the
  * URIs otherwise.
  *
- * @param sample whole lines of the index.
+ * @param sample whole lines of the index, or some of its captures.
  */
 export function trustedFormat(
   format: DetectedFormat,
-  sample: Uint8Array,
+  sample: Uint8Array | CaptureBatch,
   trust: KeyTrust,
 ): DetectedFormat {
   const rekeyed = trust === "column" ? undefined : keyedByUri(format);
   if (rekeyed === undefined || trust === "uri") return rekeyed ?? format;
-  return format.container !== undefined || keysAgree(format, sample) ? format : rekeyed;
+  if (!(sample instanceof Uint8Array)) return capturesAgree(format, sample) ? format : rekeyed;
+  return format.name === "captures" || keysAgree(format, sample) ? format : rekeyed;
+}
+
+/** Whether the keys of captures can be trusted, as {@link keysAgree} has it. */
+function capturesAgree(format: DetectedFormat, sample: CaptureBatch): boolean {
+  const check = new KeyCheck(format);
+  const capture = new Capture();
+  const step = Math.max(1, Math.ceil(sample.length / ROWS_TO_CHECK));
+  for (let i = 0; i < sample.length; i += step) {
+    if (readCapture(sample, i, capture, false) !== ROW.capture) continue;
+    if (check.captureAgrees(sample.bytes, capture) === false) return false;
+  }
+  return true;
 }
 
 /**

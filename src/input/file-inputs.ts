@@ -10,6 +10,7 @@ import {
   type IndexInput,
   type OpenOptions,
   type Part,
+  type ReadTask,
   trustIn,
   wholeMap,
 } from "./index-input.ts";
@@ -18,7 +19,7 @@ import { GAP, newDamageLog } from "../bytes/damage.ts";
 import { decompressed } from "../files/decompress.ts";
 import { fileChunks } from "./read-file.ts";
 import { openInput } from "../files/input-file.ts";
-import { containerRows } from "./container-rows.ts";
+import { captureBatches, textOf } from "./stream-rows.ts";
 
 const RANGE_BYTES = 1 << 23;
 const SAMPLES = 16;
@@ -126,7 +127,7 @@ export function compressedInput(
     isInflated: true,
     isSequential: true,
     parts(isAlone) {
-      const isShared = isAlone && slice === undefined && format.container === undefined;
+      const isShared = isAlone && slice === undefined && format.name !== "captures";
       return isShared ? sharedOut(file, format, options) : oneTask(file, format, options);
     },
   };
@@ -237,13 +238,22 @@ export function streamInput(
 async function* blockParts(
   source: string,
   format: DetectedFormat,
-  { chunks, stored, maxLineBytes, archive, damage }: StreamOptions,
+  { chunks, stored, ...options }: StreamOptions,
 ): AsyncGenerator<Part, void, undefined> {
-  const rows = containerRows(chunks, format, { source, maxLineBytes, archive, damage });
-  for await (const block of lineBlocks(rows, maxLineBytes)) {
+  const part = (task: ReadTask): Part => {
     const { bytes } = stored;
     stored.bytes = 0;
-    yield { source, bytes, task: { kind: "block", ...block, format } };
+    return { source, bytes, task };
+  };
+  const rowOptions = { ...options, source };
+  if (format.name === "captures") {
+    for await (const batch of captureBatches(chunks, format, rowOptions)) {
+      yield part({ kind: "captures", batch, format });
+    }
+    return;
+  }
+  for await (const block of lineBlocks(textOf(chunks, rowOptions), options.maxLineBytes)) {
+    yield part({ kind: "block", ...block, format });
   }
 }
 

@@ -3,6 +3,7 @@ import type { DamageLog } from "../bytes/damage.ts";
 import type { DetectedFormat, InputFormat, KeyTrust } from "./detect.ts";
 import type { InputStreams } from "../files/input-file.ts";
 import { checkSize, type MapSize } from "../ukvs/header.ts";
+import type { CaptureBatch } from "./capture-batch.ts";
 import { LF, markLength } from "../bytes/bytes.ts";
 import { ioError, MementoMapError } from "../errors.ts";
 
@@ -87,6 +88,13 @@ export interface BlockTask {
   readonly format: DetectedFormat;
 }
 
+/** Captures that were read elsewhere. */
+export interface CapturesTask {
+  readonly kind: "captures";
+  readonly batch: CaptureBatch;
+  readonly format: DetectedFormat;
+}
+
 /** A stretch of a file, such as an entry of a ZIP file. */
 export interface FileSlice {
   readonly offset: number;
@@ -137,7 +145,15 @@ export interface ParquetTask {
   readonly rowEnd: number;
 }
 
-export type ReadTask = RangeTask | BlockTask | FileTask | MembersTask | ParquetTask;
+export type ReadTask = RangeTask | BlockTask | CapturesTask | FileTask | MembersTask | ParquetTask;
+
+/** What of a task to move to another thread, and not to copy. */
+export function transferOf(task: ReadTask): ArrayBuffer[] {
+  if (task.kind === "block") return [task.buffer];
+  if (task.kind !== "captures") return [];
+  const { bytes, rows, counts } = task.batch;
+  return [bytes.buffer, rows.buffer, ...(counts === undefined ? [] : [counts.buffer])];
+}
 
 export interface PartResult {
   readonly lines: number;
@@ -174,17 +190,19 @@ export interface RowFault {
   readonly line: string;
 }
 
-/** Takes the lines of indexes, block by block. */
-export interface LineReader {
+/** Takes the rows of indexes: lines block by block, or captures batch by batch. */
+export interface RowReader {
   /** Says that other bytes follow: another file, or another part of it. */
   startPart(format: DetectedFormat): void;
-  /** Lines read of the current part. */
+  /** Lines, or other rows, read of the current part. */
   readonly partLines: number;
   /**
    * Takes the lines of `bytes[start, end)`, which must be whole ones; the last may lack its end.
    * Returns the first line that cannot be read, if that is a reason to stop.
    */
   readLines(bytes: Uint8Array, start: number, end: number): RowFault | undefined;
+  /** The same for captures of an input without lines. */
+  readCaptures(batch: CaptureBatch): RowFault | undefined;
 }
 
 /** How much a map must hold when it is decompressed. */
@@ -231,7 +249,7 @@ export class RangeBuffer {
   }
 
   /** @throws MM_IO, also where the file has become shorter than the part says */
-  read(task: RangeTask, reader: LineReader): RowFault | undefined {
+  read(task: RangeTask, reader: RowReader): RowFault | undefined {
     if (task.start >= task.end) return undefined;
     try {
       const file = openSync(task.path, "r");
@@ -248,7 +266,7 @@ export class RangeBuffer {
   #readFile(
     file: number,
     { path, start, end }: RangeTask,
-    reader: LineReader,
+    reader: RowReader,
   ): RowFault | undefined {
     this.#buffer ??= Buffer.allocUnsafeSlow(rangeBufferBytes(this.#maxLineBytes));
     const buffer = this.#buffer;

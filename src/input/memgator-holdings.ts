@@ -1,4 +1,6 @@
 import { lineBatches } from "../bytes/lines.ts";
+import { ROW } from "./capture.ts";
+import { type CaptureBatch, CaptureBatches } from "./capture-batch.ts";
 import { MementoMapError, quote } from "../errors.ts";
 import { MemgatorLog, type MemgatorOutcome } from "./memgator-log.ts";
 
@@ -9,13 +11,11 @@ interface MemgatorHoldingsOptions {
   readonly maxLineBytes: number;
 }
 
-const FLUSH_ROWS = 1000;
-
 /**
- * Turns the logs of an aggregator into rows `URI TAB mementos` of one archive: the most mementos any
- * answer had, or 0 where it always answered that it has none. Errors say nothing. A URI with a query
- * that the archive lacks says nothing either: keys have no query, and `/a` may be held all the same.
- * For every other line of the log there is a line `-`, so that all are accounted for.
+ * What the logs of an aggregator say one archive holds: of each URI the most mementos any answer had,
+ * or 0 where it always answered that it has none. Errors say nothing. A URI with a query that the
+ * archive lacks says nothing either: keys have no query, and `/a` may be held all the same. For every
+ * other line of the log there is a row that proves nothing, so that all are accounted for.
  *
  * Holds every URI that was asked for, because the answers to it may be years apart.
  *
@@ -24,7 +24,7 @@ const FLUSH_ROWS = 1000;
 export async function* memgatorHoldings(
   chunks: AsyncIterable<Uint8Array>,
   options: MemgatorHoldingsOptions,
-): AsyncGenerator<Uint8Array, void, undefined> {
+): AsyncGenerator<CaptureBatch, void, undefined> {
   const mementosOf = new Map<string, number>();
   let lines = 0;
   for await (const { count, outcomes } of loggedBatches(chunks, options)) {
@@ -34,7 +34,7 @@ export async function* memgatorHoldings(
       mementosOf.set(uri, Math.max(mementosOf.get(uri) ?? 0, mementos));
     }
   }
-  yield* asRows(mementosOf, lines);
+  yield* asCaptures(mementosOf, lines);
 }
 
 /** What a block of a log tells. */
@@ -70,26 +70,24 @@ async function* loggedBatches(
   }
 }
 
-/** A row for each URI, padded to `lines` with lines that say nothing. */
-function* asRows(
+/** A row for each URI, padded to `lines` with rows that prove nothing. */
+function* asCaptures(
   mementosOf: ReadonlyMap<string, number>,
   lines: number,
-): Generator<Uint8Array, void, undefined> {
-  const encoder = new TextEncoder();
-  let rows: string[] = [];
+): Generator<CaptureBatch, void, undefined> {
+  const captures = new CaptureBatches();
   let others = lines;
   for (const [uri, mementos] of mementosOf) {
     if (mementos === 0 && uri.includes("?")) continue;
-    rows.push(`${uri}\t${mementos}\n`);
+    captures.addCounted(uri, mementos);
     others--;
-    if (rows.length < FLUSH_ROWS) continue;
-    yield encoder.encode(rows.join(""));
-    rows = [];
+    if (captures.isFull) yield captures.take();
   }
-  if (rows.length > 0) yield encoder.encode(rows.join(""));
-  for (; others > 0; others -= FLUSH_ROWS) {
-    yield encoder.encode("-\n".repeat(Math.min(others, FLUSH_ROWS)));
+  for (; others > 0; others--) {
+    captures.addOther(ROW.unproven);
+    if (captures.isFull) yield captures.take();
   }
+  if (!captures.isEmpty) yield captures.take();
 }
 
 function refuseSeveral(seen: ReadonlySet<string>, { source }: MemgatorHoldingsOptions): void {

@@ -87,7 +87,7 @@ async function openFile(path: string, size: number, options: OpenOptions): Promi
   const file = { path, source: path, size };
   if (isCompressed) return [await openCompressed(file, options)];
   const detected = detectFormat(head, format, path);
-  if (detected.container !== undefined) return [compressedInput(file, detected, options)];
+  if (detected.name === "captures") return [compressedInput(file, detected, options)];
   return [await openPlain(path, head, size, options)];
 }
 
@@ -301,7 +301,7 @@ async function indexedFiles(inputs: readonly IndexInput[]): Promise<ReadonlySet<
 
 function isIndex(input: IndexInput): boolean {
   const { name } = input.format;
-  return (name === "cdx" || name === "cdxj") && !holdsRecords(input);
+  return (name === "cdx" || name === "cdxj" || name === "captures") && !holdsRecords(input);
 }
 
 async function addNamed(

@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import type { AsyncBuffer, FileMetaData } from "hyparquet";
-import { ROW_LINE_COLUMNS, RowLines, type RowText } from "./cdx.ts";
-import { type DetectedFormat, trustedFormat } from "./detect.ts";
+import { type CaptureBatch, CaptureBatches, type CaptureText } from "./capture-batch.ts";
+import { type CapturesFormat, type DetectedFormat, trustedFormat } from "./detect.ts";
 import { type IndexInput, type OpenOptions, type Part, trustIn } from "./index-input.ts";
 import { ioError, MementoMapError } from "../errors.ts";
 
@@ -14,18 +14,14 @@ export async function openParquetInput(
   options: OpenOptions,
 ): Promise<IndexInput> {
   const file = await openParquet(path);
-  const { date, uri } = file.columns;
-  const columns = {
-    ...ROW_LINE_COLUMNS,
-    ...(date === undefined ? { date: -1 } : {}),
-    ...(uri === undefined ? { uri: -1 } : {}),
+  const detected: CapturesFormat = {
+    name: "captures",
+    container: "parquet",
+    lacks: file.columns.uri === undefined ? "uris" : undefined,
   };
-  const rows = Number(file.metadata.num_rows);
-  const sample = new RowLines();
-  if (trustIn(path, options) === "auto") {
-    for await (const row of parquetRows(file, 0, Math.min(rows, SAMPLE_ROWS))) sample.add(row);
-  }
-  const format = trustedFormat({ name: "cdx", columns }, sample.take(), trustIn(path, options));
+  const trust = trustIn(path, options);
+  const sample = trust === "auto" ? await sampleCaptures(file) : new Uint8Array(0);
+  const format = trustedFormat(detected, sample, trust);
   return {
     source: path,
     size,
@@ -33,6 +29,13 @@ export async function openParquetInput(
     format,
     parts: () => groupParts(file, size, format),
   };
+}
+
+async function sampleCaptures(file: ParquetFile): Promise<CaptureBatch> {
+  const captures = new CaptureBatches();
+  const rows = await readRows(file, 0, Math.min(Number(file.metadata.num_rows), SAMPLE_ROWS));
+  for (const row of rows) captures.add(captureOf(row, file.columns));
+  return captures.take();
 }
 
 async function* groupParts(
@@ -58,9 +61,9 @@ const COLUMN_NAMES = {
   date: ["fetch_time", "timestamp", "datetime"],
   mime: ["content_mime_type", "mimetype", "mime"],
   status: ["fetch_status", "statuscode", "status"],
-} as const satisfies Record<keyof RowText, readonly string[]>;
+} as const satisfies Record<keyof CaptureText, readonly string[]>;
 
-type Columns = Partial<Record<keyof RowText, string>>;
+type Columns = Partial<Record<keyof CaptureText, string>>;
 
 /** A Parquet index that is open. */
 interface ParquetFile {
@@ -95,7 +98,7 @@ export async function readFooter(buffer: AsyncBuffer, path: string): Promise<Par
     const metadata = await hyparquet.parquetMetadataAsync(buffer);
     const names = metadata.schema.slice(1).map((element) => element.name);
     const columns: Columns = {};
-    for (const field of Object.keys(COLUMN_NAMES) as (keyof RowText)[]) {
+    for (const field of Object.keys(COLUMN_NAMES) as (keyof CaptureText)[]) {
       const name = COLUMN_NAMES[field].find((known) => names.includes(known));
       if (name !== undefined) columns[field] = name;
     }
@@ -145,40 +148,51 @@ export function rowGroups(file: ParquetFile): { rowStart: number; rowEnd: number
   });
 }
 
-/** The rows of a range, which should be a row group. Holds its columns. */
-export async function* parquetRows(
+/** The captures of a range of rows, which should be a row group. Holds its columns. */
+export async function* parquetCaptures(
   file: ParquetFile,
   rowStart: number,
   rowEnd: number,
-): AsyncGenerator<RowText, void, undefined> {
-  const { hyparquet, buffer, metadata, compressors, columns } = file;
-  const names = Object.values(columns);
-  let rows: Record<string, unknown>[] = [];
+): AsyncGenerator<CaptureBatch, void, undefined> {
+  const captures = new CaptureBatches();
+  for (const row of await readRows(file, rowStart, rowEnd)) {
+    captures.add(captureOf(row, file.columns));
+    if (captures.isFull) yield captures.take();
+  }
+  if (!captures.isEmpty) yield captures.take();
+}
+
+type ParquetRow = Readonly<Record<string, unknown>>;
+
+async function readRows(
+  file: ParquetFile,
+  rowStart: number,
+  rowEnd: number,
+): Promise<readonly ParquetRow[]> {
+  const { hyparquet, buffer, metadata, compressors } = file;
+  const columns = Object.values(file.columns);
   try {
-    rows = await hyparquet.parquetReadObjects({
+    return await hyparquet.parquetReadObjects({
       file: buffer,
       metadata,
       compressors,
-      columns: names,
+      columns,
       rowStart,
       rowEnd,
     });
   } catch (error) {
     throw parquetError(error, file.path);
   }
-  for (const row of rows) {
-    yield {
-      key: text(row, columns.key),
-      uri: text(row, columns.uri),
-      date: text(row, columns.date),
-      mime: text(row, columns.mime),
-      status: text(row, columns.status),
-    };
-  }
 }
 
-function text(row: Readonly<Record<string, unknown>>, name: string | undefined): string {
-  return name === undefined ? "" : textOf(row[name]);
+function captureOf(row: ParquetRow, { key, uri, date, mime, status }: Columns): CaptureText {
+  return {
+    key: key === undefined ? "" : textOf(row[key]),
+    uri: uri === undefined ? undefined : textOf(row[uri]),
+    date: date === undefined ? undefined : textOf(row[date]),
+    mime: mime === undefined ? "" : textOf(row[mime]),
+    status: status === undefined ? "" : textOf(row[status]),
+  };
 }
 
 function textOf(value: unknown): string {

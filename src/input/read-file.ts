@@ -1,42 +1,33 @@
 import { createReadStream } from "node:fs";
 import { ioError, MementoMapError, systemCode } from "../errors.ts";
-import { wholeLines } from "../bytes/lines.ts";
 import {
   cutShort,
   type FileTask,
-  type LineReader,
   type ReadManner,
   type RowFault,
+  type RowReader,
   wholeMap,
 } from "./index-input.ts";
-import { containerRows } from "./container-rows.ts";
+import { readStream } from "./stream-rows.ts";
 import { decompressed } from "../files/decompress.ts";
 
 const CHUNK_BYTES = 1 << 20;
 
 /**
- * Reads a whole file, or a slice of it, into a reader: decompresses it, and makes lines of what is
- * in a container. Holds a few chunks.
+ * Reads a whole file, or a slice of it, into a reader, decompressed. Holds a few chunks.
  *
  * @throws MM_IO, MM_BAD_INPUT, MM_LIMIT, MM_CUT
  */
 export async function readWholeFile(
   task: FileTask,
-  reader: LineReader,
+  reader: RowReader,
   maxLineBytes: number,
   { damage, inPlace }: ReadManner = {},
 ): Promise<RowFault | undefined> {
   const { source, archive, format, expected } = task;
   const inflated = decompressed(fileChunks(task), { source, damage, inPlace });
   const plain = expected === undefined ? inflated : wholeMap(inflated, expected, source);
-  const rows = containerRows(plain, format, { source, maxLineBytes, archive, damage });
-  // Lines made from a container have no number in the file.
-  const linesRead = format.container === undefined ? () => reader.partLines : undefined;
-  for await (const lines of wholeLines(rows, source, maxLineBytes, linesRead)) {
-    const fault = reader.readLines(lines, 0, lines.length);
-    if (fault !== undefined) return fault;
-  }
-  return undefined;
+  return readStream(plain, format, reader, { source, maxLineBytes, archive, damage });
 }
 
 /** The stored bytes of a file or of an entry of a ZIP file, the latter inflated. */

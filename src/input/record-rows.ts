@@ -2,7 +2,7 @@ import { LF } from "../bytes/bytes.ts";
 import { isMementoMapError, MementoMapError } from "../errors.ts";
 import { ByteCursor } from "./byte-cursor.ts";
 import { addDamage, type DamageLog, GAP, MEMBER, RECORD } from "../bytes/damage.ts";
-import { RowLines, type RowText } from "./cdx.ts";
+import { type CaptureBatch, CaptureBatches, type CaptureText } from "./capture-batch.ts";
 
 /** Longer than any header of a record that is one; a URI may have megabytes, its archive has not. */
 export const MAX_HEADER_BYTES: number = 1 << 20;
@@ -16,8 +16,8 @@ export interface RecordPlace {
   readonly source: string;
 }
 
-/** What comes next in a file: the row of a record, or something else. */
-type Found = RowText | "broken" | "blank" | "end";
+/** What comes next in a file: the capture of a record, or something else. */
+type Found = CaptureText | "broken" | "blank" | "end";
 
 /** How the records of a file are read. */
 export interface RecordFormat {
@@ -31,24 +31,24 @@ export interface RecordFormat {
 }
 
 /**
- * Reads the records of a file, decompressed, as lines of `ROW_LINE_COLUMNS`. Holds one chunk, about
- * 64 KiB of lines, and what `read` holds.
+ * Reads the records of a file, decompressed, as captures. Holds one chunk, about 64 KiB of captures,
+ * and what `read` holds.
  *
  * @param damage where to note records that are broken, and to go on with the next.
  * @throws what `read` throws; errors of the stream itself name the record.
  */
-export async function* recordRows(
+export async function* recordCaptures(
   chunks: AsyncIterable<Uint8Array>,
   source: string,
   format: RecordFormat,
   damage?: DamageLog,
-): AsyncGenerator<Uint8Array, void, undefined> {
+): AsyncGenerator<CaptureBatch, void, undefined> {
   const { read, startsRecord } = format;
   const cursor = new ByteCursor(
     damage === undefined ? chunks : markedRecords(chunks, startsRecord),
   );
   const readNext = damage === undefined ? read : skippingBroken(format, damage);
-  const lines = new RowLines();
+  const captures = new CaptureBatches();
   let number = 1;
   try {
     for (;;) {
@@ -57,10 +57,10 @@ export async function* recordRows(
       if (found === "blank") continue;
       number++;
       if (found === "broken") continue;
-      lines.add(found);
-      if (lines.isFull) yield lines.take();
+      captures.add(found);
+      if (captures.isFull) yield captures.take();
     }
-    if (!lines.isEmpty) yield lines.take();
+    if (!captures.isEmpty) yield captures.take();
   } catch (error) {
     throw damage === undefined ? withHint(placed(error, number)) : placed(error, number);
   } finally {

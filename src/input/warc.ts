@@ -13,32 +13,33 @@ import {
   MAX_HEADER_BYTES,
   type RecordFormat,
   type RecordPlace,
-  recordRows,
+  recordCaptures,
   skipBody,
   statedLength,
 } from "./record-rows.ts";
 import { LF } from "../bytes/bytes.ts";
+import type { CaptureBatch } from "./capture-batch.ts";
 
 const VERSION_LINE = /^WARC\/\d+\.\d+$/;
 /** The record types that hold a capture. */
 const CAPTURE_TYPES: ReadonlySet<string> = new Set(["response", "resource", "revisit"]);
 
 /**
- * Reads the records of a WARC file, decompressed, as lines of `ROW_LINE_COLUMNS`, one a record.
+ * Reads the records of a WARC file, decompressed, as captures, one a record.
  *
  * Responses, resources and revisits are captures; status and MIME type are those of the HTTP header,
- * and a revisit has the type `warc/revisit`. Any other record, such as a request, becomes a row
+ * and a revisit has the type `warc/revisit`. Any other record, such as a request, becomes a capture
  * whose URI says so: `metadata:request`. Payloads are skipped. Holds one chunk and one header.
  *
  * @param damage where to note broken records, which are then skipped.
  * @throws MM_BAD_INPUT for it otherwise, naming record and offset.
  */
-export function warcRows(
+export function warcCaptures(
   chunks: AsyncIterable<Uint8Array>,
   source: string,
   damage?: DamageLog,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  return recordRows(
+): AsyncGenerator<CaptureBatch, void, undefined> {
+  return recordCaptures(
     chunks,
     source,
     { read: readWarcRecord, startsRecord: startsWarcRecord },
@@ -62,7 +63,7 @@ const readWarcRecord: RecordFormat["read"] = async (cursor, place) => {
   const date = (fields.get("warc-date") ?? "").replaceAll(/\D/g, "").slice(0, 14);
   if (!CAPTURE_TYPES.has(type)) {
     await skipBody(cursor, 0, length, place);
-    return { uri: `metadata:${type}`, date: date === "" ? "0000" : date };
+    return { uri: `metadata:${type}`, date: date === "" ? "0000" : date, mime: "", status: "" };
   }
   let mime = mediaType(fields.get("content-type"));
   let status = "";
@@ -125,7 +126,7 @@ const RECORD_LINE: readonly RegExp[] = [
 const NO_TYPE = "no-type";
 
 /**
- * Reads the records of an ARC file, decompressed, as lines of `ROW_LINE_COLUMNS`, one a record.
+ * Reads the records of an ARC file, decompressed, as captures, one a record.
  *
  * All records are captures but for version blocks and what is not of the web, such as `dns:`. Status
  * and MIME type are those of the HTTP header; where there is none, those of the record's first line.
@@ -134,11 +135,11 @@ const NO_TYPE = "no-type";
  * @param damage where to note broken records, which are then skipped.
  * @throws MM_BAD_INPUT for it otherwise, naming record and offset.
  */
-export function arcRows(
+export function arcCaptures(
   chunks: AsyncIterable<Uint8Array>,
   source: string,
   damage?: DamageLog,
-): AsyncGenerator<Uint8Array, void, undefined> {
+): AsyncGenerator<CaptureBatch, void, undefined> {
   let columns = arcColumns(VERSION_1);
   const read: RecordFormat["read"] = async (cursor, place) => {
     const line = await readLine(cursor, place);
@@ -149,7 +150,7 @@ export function arcRows(
       columns = block.columns;
       const { uri, length } = parseRecord(line, columns, place);
       await skipBody(cursor, block.length, Math.max(block.length, length), place);
-      return { uri, date: "0000" }; // not a capture, whatever its date
+      return { uri, date: "0000", mime: "", status: "" }; // not a capture, whatever its date
     }
     const { uri, date, type, result, length } = parseRecord(line, columns, place);
     const http = await readHttpHead(cursor, length);
@@ -159,7 +160,7 @@ export function arcRows(
       ? { uri, date, mime: http.mime === "" ? stated : http.mime, status: http.status }
       : { uri, date, mime: stated, status: result };
   };
-  return recordRows(chunks, source, { read, startsRecord: startsArcRecord }, damage);
+  return recordCaptures(chunks, source, { read, startsRecord: startsArcRecord }, damage);
 }
 
 /** Strict, as a line of a body must not be taken for one. */

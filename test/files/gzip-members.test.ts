@@ -2,10 +2,11 @@ import { randomBytes } from "node:crypto";
 import { crc32, gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { containerRows } from "../../src/input/container-rows.ts";
+import { captureBatches, textOf } from "../../src/input/stream-rows.ts";
 import type { DamageLog } from "../../src/bytes/damage.ts";
 import { newDamageLog } from "../../src/bytes/damage.ts";
 import { decompressed } from "../../src/files/decompress.ts";
+import { rowTexts } from "../support/batch-text.ts";
 import { chunked, collected } from "../support/chunked.ts";
 
 /** What is read of a file of lines, passing over what is damaged. */
@@ -16,8 +17,7 @@ async function readLines(
   const damage = newDamageLog();
   const options = { source: "x.gz", maxLineBytes: 1 << 20, damage };
   const chunks = decompressed(chunked(file, lengths), options);
-  const rows = containerRows(chunks, { name: "surts" }, options);
-  const text = Buffer.from(await collected(rows)).toString("latin1");
+  const text = Buffer.from(await collected(textOf(chunks, options))).toString("latin1");
   return { lines: text.split("\n").filter((line) => line !== ""), damage };
 }
 
@@ -261,7 +261,7 @@ describe("damage that is not skipped", () => {
   const read = (file: Uint8Array, container: "timemap" | "json-array" | "memgator-log") => {
     const options = { source: "x.gz", maxLineBytes: 1 << 20, damage: newDamageLog() };
     const chunks = decompressed(chunked(file, [100]), options);
-    return collected(containerRows(chunks, { name: "surts", container }, options));
+    return rowTexts(captureBatches(chunks, { name: "captures", container }, options));
   };
 
   it.each(["timemap", "json-array", "memgator-log"] as const)(

@@ -3,12 +3,13 @@ import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { generateMap } from "../../src/map/generate/generate-map.ts";
-import { arcRows, warcRows } from "../../src/input/warc.ts";
+import { arcCaptures, warcCaptures } from "../../src/input/warc.ts";
 import type { DamageLog } from "../../src/bytes/damage.ts";
 import { newDamageLog } from "../../src/bytes/damage.ts";
 import { decompressed } from "../../src/files/decompress.ts";
 import { arcRecord, versionBlock } from "../support/arc-fixture.ts";
-import { chunked, collected } from "../support/chunked.ts";
+import { rowTexts } from "../support/batch-text.ts";
+import { chunked } from "../support/chunked.ts";
 import { warcRecord } from "../support/warc-fixture.ts";
 
 interface Read {
@@ -19,13 +20,13 @@ interface Read {
 /** The URIs of the captures of a file, passing over what is broken. */
 async function read(
   file: Uint8Array,
-  rows: typeof warcRows,
+  rows: typeof warcCaptures,
   lengths: readonly number[],
 ): Promise<Read> {
   const damage = newDamageLog();
   const plain = decompressed(chunked(file, lengths), { source: "x", damage });
-  const text = Buffer.from(await collected(rows(plain, "x", damage))).toString();
-  const uris = text.split("\n").map((line) => line.split("\t")[2] ?? "");
+  const texts = await rowTexts(rows(plain, "x", damage));
+  const uris = texts.map((line) => line.split("\t")[2] ?? "");
   return { uris: uris.filter((uri) => uri.startsWith("http:")), damage };
 }
 
@@ -40,7 +41,7 @@ const STORAGES = Object.keys(STORED) as Storage[]; // what the object above has
 
 const FORMATS = {
   warc: {
-    rows: warcRows,
+    rows: warcCaptures,
     record: (uri: string, body: Uint8Array) =>
       warcRecord({ type: "response", uri, http: "HTTP/1.1 200 OK\nServer: x", body }),
     length: /Content-Length: (\d+)/,
@@ -48,7 +49,7 @@ const FORMATS = {
     start: warcRecord({ type: "warcinfo", body: "software: x" }),
   },
   arc: {
-    rows: arcRows,
+    rows: arcCaptures,
     record: (uri: string, body: Uint8Array) =>
       arcRecord({ uri, http: "HTTP/1.1 200 OK\nServer: x", body }),
     length: / (\d+)\n/,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { cdxJsonRows } from "../../src/input/cdx-json.ts";
+import { cdxJsonCaptures } from "../../src/input/cdx-json.ts";
+import { rowTexts } from "../support/batch-text.ts";
 import { runCli } from "../support/run-cli.ts";
 
 const HEAD = '["urlkey","timestamp","original","mimetype","statuscode"]';
@@ -8,10 +9,7 @@ const LINE = "com,a)/\t20140101000000\thttp://a.com/\ttext/html\t200";
 
 async function lines(text: string, isArray: boolean): Promise<string[]> {
   const options = { source: "answer", isArray, maxLineBytes: 1 << 20 };
-  let all = "";
-  for await (const chunk of cdxJsonRows(chunksOf(text), options))
-    all += Buffer.from(chunk).toString();
-  return all.split("\n").slice(0, -1);
+  return rowTexts(cdxJsonCaptures(chunksOf(text), options));
 }
 
 async function* chunksOf(text: string): AsyncGenerator<Uint8Array> {

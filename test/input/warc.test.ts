@@ -2,9 +2,10 @@ import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { generateMap } from "../../src/map/generate/generate-map.ts";
-import { warcRows } from "../../src/input/warc.ts";
+import { warcCaptures } from "../../src/input/warc.ts";
 import { decompressed } from "../../src/files/decompress.ts";
-import { chunked, collected } from "../support/chunked.ts";
+import { rowTexts } from "../support/batch-text.ts";
+import { chunked } from "../support/chunked.ts";
 import type { WarcRecord } from "../support/warc-fixture.ts";
 import { warcGz, warcRecord } from "../support/warc-fixture.ts";
 
@@ -39,8 +40,7 @@ const RECORDS: WarcRecord[] = [
 
 async function rowsOf(bytes: Uint8Array, lengths: readonly number[]): Promise<string[]> {
   const plain = decompressed(chunked(bytes, lengths), { source: "test.warc.gz" });
-  const text = Buffer.from(await collected(warcRows(plain, "test.warc.gz"))).toString();
-  return text.split("\n").slice(0, -1);
+  return rowTexts(warcCaptures(plain, "test.warc.gz"));
 }
 
 const EXPECTED = [
@@ -53,7 +53,7 @@ const EXPECTED = [
   "-\t20140126200624\tdns:example.com\ttext/dns\t-",
 ];
 
-describe("warcRows", () => {
+describe("warcCaptures", () => {
   it("takes status and type from the HTTP header, however the file is cut and compressed", async () => {
     const plain = Buffer.concat(RECORDS.map(warcRecord));
     await fc.assert(

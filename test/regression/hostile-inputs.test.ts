@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { newDamageLog } from "../../src/bytes/damage.ts";
-import { warcRows } from "../../src/input/warc.ts";
+import { warcCaptures } from "../../src/input/warc.ts";
 import { findMember, SearchEffort, soundMembers } from "../../src/files/gzip-members.ts";
 import { StoredWindow } from "../../src/files/gzip-member.ts";
 import { chunked } from "../support/chunked.ts";
@@ -11,7 +11,7 @@ const CHUNK_BYTES = 1 << 16;
 /** Four times the input may take this many times the work; quadratic work would take 16 times. */
 const LINEAR = 9;
 
-async function drain(chunks: AsyncIterable<Uint8Array>): Promise<number> {
+async function drain(chunks: AsyncIterable<{ readonly length: number }>): Promise<number> {
   let bytes = 0;
   for await (const chunk of chunks) bytes += chunk.length;
   return bytes;
@@ -39,7 +39,9 @@ describe("inputs that were made to take long", () => {
     const record = "WARC/1.0\r\nWARC-Type: response\r\nContent-Length: 9000000\r\n\r\nx\r\n\r\n";
     const times = await growth(4000, async (count) => {
       const damage = newDamageLog();
-      await drain(warcRows(chunked(Buffer.from(record.repeat(count)), [CHUNK_BYTES]), "x", damage));
+      await drain(
+        warcCaptures(chunked(Buffer.from(record.repeat(count)), [CHUNK_BYTES]), "x", damage),
+      );
       expect(damage.places).toBe(count);
     });
     expect(times).toBeLessThan(LINEAR);
@@ -48,7 +50,7 @@ describe("inputs that were made to take long", () => {
   it("reads a line that comes in very small pieces in linear time", async () => {
     const times = await growth(60_000, async (count) => {
       const line = Buffer.from(`WARC/1.0\r\nx: ${"y".repeat(count)}\r\nContent-Length: 0\r\n\r\n`);
-      await drain(warcRows(chunked(line, [1]), "x", newDamageLog()));
+      await drain(warcCaptures(chunked(line, [1]), "x", newDamageLog()));
     });
     expect(times).toBeLessThan(LINEAR);
   });

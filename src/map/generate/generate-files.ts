@@ -201,7 +201,7 @@ export function lanesWorthwhile(inputs: readonly IndexInput[], threads: number):
   if (!isStream) return Math.max(1, worthwhile);
   // One thread is busy decompressing. It is the slowest where rows come with their keys, and a
   // container is not shared out at all.
-  if (input.format.container !== undefined) return 1;
+  if (input.format.name === "captures") return 1;
   return Math.max(1, hasKeyColumn(input.format) ? Math.min(worthwhile, threads - 1) : worthwhile);
 }
 

@@ -1,5 +1,5 @@
 import { joinBytes, LF } from "../../bytes/bytes.ts";
-import { MAX_LINE_BYTES, wholeLines } from "../../bytes/lines.ts";
+import { MAX_LINE_BYTES } from "../../bytes/lines.ts";
 import { type Damage, type DamageLog, newDamageLog } from "../../bytes/damage.ts";
 import type { CaptureFilter } from "../../input/filter.ts";
 import { type Header, SizedHead, UkvsHeaders } from "../../ukvs/header.ts";
@@ -10,7 +10,7 @@ import { memoryRun, mergeRuns, type RunIndex, RunReader, writeRun } from "./runs
 import { checkSignal, interruptibleChunks } from "../../interruption.ts";
 import { peek } from "../../bytes/peek.ts";
 import { MementoMapError, quote } from "../../errors.ts";
-import { containerRows } from "../../input/container-rows.ts";
+import { readStream } from "../../input/stream-rows.ts";
 import {
   type DetectedFormat,
   detectFormat,
@@ -18,7 +18,7 @@ import {
   type KeyTrust,
   trustedFormat,
 } from "../../input/detect.ts";
-import type { LineReader } from "../../input/index-input.ts";
+import type { RowReader } from "../../input/index-input.ts";
 
 export interface GenerateMapOptions extends SourceOptions {
   readonly filter?: CaptureFilter | undefined;
@@ -195,26 +195,22 @@ export async function openSource(source: IndexSource, options: SourceOptions): P
 }
 
 /**
- * Hands all lines of a source, or the rows of what it contains, to a reader. Holds one chunk and the
- * longest line.
+ * Hands all rows of a source to a reader. Holds one chunk and the longest line.
  *
  * @param damage where to note records that are broken, and to go on with the next.
  * @throws MM_BAD_LINE and MM_LIMIT with source and line; MM_BAD_INPUT
  */
 export async function readSource(
   { name, chunks, format }: OpenSource,
-  reader: LineReader,
+  reader: RowReader,
   { maxLineBytes = MAX_LINE_BYTES, archive }: SourceOptions,
   damage?: DamageLog,
 ): Promise<void> {
   reader.startPart(format);
-  const rows = containerRows(chunks, format, { source: name, maxLineBytes, archive, damage });
-  const linesRead = (): number => reader.partLines;
-  for await (const lines of wholeLines(rows, name, maxLineBytes, linesRead)) {
-    const fault = reader.readLines(lines, 0, lines.length);
-    if (fault === undefined) continue;
-    throw new MementoMapError(fault.code, `${fault.message}: ${quote(fault.line)}`, {
-      position: { source: name, line: fault.linesBefore + 1 },
-    });
-  }
+  const options = { source: name, maxLineBytes, archive, damage };
+  const fault = await readStream(chunks, format, reader, options);
+  if (fault === undefined) return;
+  throw new MementoMapError(fault.code, `${fault.message}: ${quote(fault.line)}`, {
+    position: { source: name, line: fault.linesBefore + 1 },
+  });
 }

@@ -16,6 +16,7 @@ import {
   type RowKind,
   type RowParser,
 } from "../../input/capture.ts";
+import { type CaptureBatch, readCapture, rowEnd, rowStart } from "../../input/capture-batch.ts";
 import { type DetectedFormat, KeyCheck, keyedByUri, rowParser } from "../../input/detect.ts";
 import type { RowFault } from "../../input/index-input.ts";
 import { MementoMapError } from "../../errors.ts";
@@ -156,6 +157,8 @@ export class IndexReader {
   #parser: RowParser;
   #keyCheck: KeyCheck | undefined;
   #isSample = false;
+  /** Whether keys of captures are made from their URIs. */
+  #isKeyedByUri = false;
   /** Rows of a map passed the filters when it was made, and have nothing left to filter by. */
   #isFiltered = true;
   #skipsBad = false;
@@ -197,14 +200,15 @@ export class IndexReader {
     // Where the JSON block of a row is opened anyhow, the type is at hand.
     const opensJson = isCdxj && (filterNeeded.uri || filterNeeded.status || isKeyedByUri(format));
     const needs = opensJson ? { ...filterNeeded, mime: true } : filterNeeded;
-    this.#parser = rowParser(format, needs);
+    if (format.name !== "captures") this.#parser = rowParser(format, needs);
     this.#looksForRevisits = isCdxj && !needs.mime;
     const hasKeys = this.#options.checkKeys === true && keyedByUri(format) !== undefined;
     this.#keyCheck = hasKeys ? new KeyCheck(format) : undefined;
     this.#isSample = format.isSample ?? false;
+    this.#isKeyedByUri = isKeyedByUri(format);
     this.#isFiltered = format.name !== "map";
     this.#skipsBad = this.#options.skipBad && skipsFaults(format);
-    this.#canScan = isCdxj && !isKeyedByUri(format) && !this.#isSample;
+    this.#canScan = isCdxj && !this.#isKeyedByUri && !this.#isSample;
     if (this.#canScan) this.#taught?.startPart();
     this.#capture.reset();
     this.#table.startRun();
@@ -269,24 +273,64 @@ export class IndexReader {
         if (reason === undefined) {
           this.#count(bytes, shared);
           if (this.#looksForRevisits && hasRevisitType(bytes, at, lineEnd)) counts.revisits++;
-          if (counts.lines % ROWS_PER_CHECK === 0) this.#checkKey(bytes, at, lineEnd);
+          if (counts.lines % ROWS_PER_CHECK === 0) {
+            this.#noteCheck(this.#keyCheck?.agrees(bytes, at, lineEnd));
+          }
         } else {
           counts.filtered[reason]++;
         }
         if (parser.layout !== undefined) taught?.teach(parser.layout, bytes, capture);
-      } else if (kind === ROW.header) {
-        counts.headers++;
-      } else if (kind === ROW.nonWeb) {
-        counts.nonWeb++;
-      } else if (kind === ROW.unproven) {
-        counts.unproven++;
-      } else {
-        counts.bad++;
-        if (!this.#skipsBad) return this.#fault(bytes, at, lineEnd);
+      } else if (!this.#countOther(kind)) {
+        return this.#fault(bytes, at, lineEnd);
       }
       at = next;
     }
     return undefined;
+  }
+
+  /**
+   * Reads captures of an input without lines. Returns the first row that cannot be read, unless
+   * those are to be skipped.
+   */
+  readCaptures(batch: CaptureBatch): RowFault | undefined {
+    const { counts } = this;
+    const { bytes } = batch;
+    const capture = this.#capture;
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#lastLength = NONE;
+    for (let i = 0; i < batch.length; i++) {
+      const start = rowStart(batch, i);
+      const end = rowEnd(batch, i);
+      counts.lines++;
+      if (end - start > this.#options.maxLineBytes) return this.#fault(bytes, start, end);
+      const kind = this.#checked(readCapture(batch, i, capture, this.#isKeyedByUri));
+      if (kind === ROW.capture) {
+        const reason = this.#sieve?.reject(bytes, capture);
+        if (reason === undefined) {
+          const { keyStart, keyEnd } = capture;
+          this.#count(bytes, keyStart === NONE ? 0 : this.#sharedWithLast(view, keyStart, keyEnd));
+          if (counts.lines % ROWS_PER_CHECK === 0) {
+            this.#noteCheck(this.#keyCheck?.captureAgrees(bytes, capture));
+          }
+        } else {
+          counts.filtered[reason]++;
+        }
+      } else if (!this.#countOther(kind)) {
+        return this.#fault(bytes, start, end);
+      }
+    }
+    return undefined;
+  }
+
+  /** Counts a row that is not a capture; false if it is a reason to stop. */
+  #countOther(kind: Exclude<RowKind, typeof ROW.capture>): boolean {
+    const { counts } = this;
+    if (kind === ROW.header) counts.headers++;
+    else if (kind === ROW.nonWeb) counts.nonWeb++;
+    else if (kind === ROW.unproven) counts.unproven++;
+    else if (kind === ROW.blank) counts.blank++;
+    else counts.bad++;
+    return kind !== ROW.bad || this.#skipsBad;
   }
 
   /** Counts plain rows run by run, up to one that needs a closer look; returns where that is. */
@@ -332,8 +376,7 @@ export class IndexReader {
     return i;
   }
 
-  #checkKey(bytes: Uint8Array, start: number, end: number): void {
-    const agrees = this.#keyCheck?.agrees(bytes, start, end);
+  #noteCheck(agrees: boolean | undefined): void {
     if (agrees === undefined) return;
     this.counts.keysChecked++;
     if (!agrees) this.counts.keysDifferent++;
@@ -422,5 +465,5 @@ export class IndexReader {
 }
 
 function isKeyedByUri(format: DetectedFormat): boolean {
-  return format.name === "cdxj" && format.keyedByUri === true;
+  return "keyedByUri" in format && format.keyedByUri === true;
 }

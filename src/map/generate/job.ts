@@ -18,6 +18,7 @@ import {
   rangeBufferBytes,
   type RangeTask,
   type ReadTask,
+  transferOf,
 } from "../../input/index-input.ts";
 import {
   combineStored,
@@ -115,6 +116,10 @@ export class GenerateJob {
     if (task.kind === "block") return this.readBlock(task);
     const reader = this.#reader;
     reader.startPart(task.format);
+    if (task.kind === "captures") {
+      const fault = reader.readCaptures(task.batch);
+      return { lines: reader.partLines, fault };
+    }
     const { maxLineBytes, skipBad } = this.#options.reader;
     const damage = skipBad && skipsFaults(task.format) ? newDamageLog() : undefined;
     const { inPlace } = this.#options;
@@ -309,8 +314,7 @@ export class ThreadLane implements Lane {
   }
 
   read(task: ReadTask): Promise<PartResult> {
-    const transfer = task.kind === "block" ? [task.buffer] : [];
-    return this.#ask<PartResult>({ kind: "read", task }, transfer);
+    return this.#ask<PartResult>({ kind: "read", task }, transferOf(task));
   }
 
   finish(): Promise<FinishResult> {

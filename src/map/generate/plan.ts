@@ -184,9 +184,10 @@ function keysOf(
 function hasOurKeys({ format }: IndexInput, { keys }: GenerateOptions): boolean {
   if (format.name === "surts" || format.name === "map") return false;
   if (format.isRekeyed === true || keyedByUri(format) === undefined) {
+    if (format.name === "captures") return format.lacks !== "uris";
     return format.name !== "cdx" || format.columns.key === -1;
   }
-  return format.container !== undefined || keys !== "column";
+  return (format.name === "captures" && format.container !== "parquet") || keys !== "column";
 }
 
 /** A map that an index is added to. */

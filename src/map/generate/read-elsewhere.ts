@@ -2,7 +2,8 @@ import { closeSync, openSync, readSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import type {
   BlockTask,
-  LineReader,
+  CapturesTask,
+  RowReader,
   Member,
   MembersTask,
   ParquetTask,
@@ -13,16 +14,15 @@ import type {
 } from "../../input/index-input.ts";
 import { ioError, isMementoMapError, MementoMapError, quote, systemCode } from "../../errors.ts";
 import { addDamage, type DamageLog } from "../../bytes/damage.ts";
-import { RowLines } from "../../input/cdx.ts";
 
 /**
- * Reads a part whose lines have to be made first: decompressed, or taken out of a container.
+ * Reads a part whose rows have to be decompressed first, or taken out of a container.
  *
  * Loads what it needs for that then: every thread would have to otherwise.
  */
 export async function readElsewhere(
-  task: Exclude<ReadTask, RangeTask | BlockTask>,
-  reader: LineReader,
+  task: Exclude<ReadTask, RangeTask | BlockTask | CapturesTask>,
+  reader: RowReader,
   maxLineBytes: number,
   manner: ReadManner = {},
 ): Promise<RowFault | undefined> {
@@ -51,7 +51,7 @@ const NO_MEMBER = "there is no gzip member of that length";
  */
 function readMembers(
   task: MembersTask,
-  reader: LineReader,
+  reader: RowReader,
   damage?: DamageLog,
 ): RowFault | undefined {
   try {
@@ -143,19 +143,12 @@ function disagreement(
  *
  * @throws MM_IO, MM_BAD_INPUT; MM_USAGE where the reader for Parquet is not installed.
  */
-async function readParquet(task: ParquetTask, reader: LineReader): Promise<RowFault | undefined> {
-  const { openParquet, parquetRows } = await import("../../input/parquet.ts");
+async function readParquet(task: ParquetTask, reader: RowReader): Promise<RowFault | undefined> {
+  const { openParquet, parquetCaptures } = await import("../../input/parquet.ts");
   const file = await openParquet(task.path);
-  const lines = new RowLines();
-  const flush = (): RowFault | undefined => {
-    const block = lines.take();
-    return reader.readLines(block, 0, block.length);
-  };
-  for await (const row of parquetRows(file, task.rowStart, task.rowEnd)) {
-    lines.add(row);
-    if (!lines.isFull) continue;
-    const fault = flush();
+  for await (const batch of parquetCaptures(file, task.rowStart, task.rowEnd)) {
+    const fault = reader.readCaptures(batch);
     if (fault !== undefined) return fault;
   }
-  return lines.isEmpty ? undefined : flush();
+  return undefined;
 }

@@ -10,8 +10,9 @@ import {
 } from "../../bytes/bytes.ts";
 import { MementoMapError } from "../../errors.ts";
 import type { KeyTable } from "../../map/generate/key-table.ts";
-import type { LineReader } from "../../input/index-input.ts";
-import { Capture, CaptureSurt, ROW, type RowParser } from "../../input/capture.ts";
+import type { RowReader } from "../../input/index-input.ts";
+import { Capture, CaptureSurt, ROW, type RowKind, type RowParser } from "../../input/capture.ts";
+import { type CaptureBatch, readCapture, rowEnd, rowStart } from "../../input/capture-batch.ts";
 import type { DetectedFormat } from "../../input/detect.ts";
 import { rowParser } from "../../input/detect.ts";
 import type { CaptureFilter } from "../../input/filter.ts";
@@ -44,7 +45,7 @@ const NEEDS = { uri: true, status: true, mime: true };
  *
  * Lines that cannot be read are a finding, not a failure: they are counted, with examples.
  */
-export class CaptureScanner implements LineReader {
+export class CaptureScanner implements RowReader {
   readonly tally: CaptureTally;
   readonly #options: ScannerOptions;
   readonly #table: KeyTable;
@@ -54,6 +55,8 @@ export class CaptureScanner implements LineReader {
   readonly #surt = new CaptureSurt();
   readonly #key = new OriginalKey();
   #parser: RowParser;
+  /** Whether keys of captures are made from their URIs. */
+  #isKeyedByUri = false;
   #linesBeforePart = 0;
   /** The key column of the capture before, in the bytes that are being read. */
   #lastStart = 0;
@@ -76,7 +79,8 @@ export class CaptureScanner implements LineReader {
 
   /** Call it before another file, or another part of it. */
   startPart(format: DetectedFormat): void {
-    this.#parser = rowParser(format, NEEDS);
+    if (format.name !== "captures") this.#parser = rowParser(format, NEEDS);
+    this.#isKeyedByUri = format.name === "captures" && format.keyedByUri === true;
     this.#capture.reset();
     this.#table.startRun();
     this.#linesBeforePart = this.tally.lines.lines;
@@ -103,22 +107,51 @@ export class CaptureScanner implements LineReader {
     }
   }
 
-  #readLine(bytes: Uint8Array, start: number, end: number): void {
-    const { lines } = this.tally;
-    if (end - start > this.#options.maxLineBytes) {
-      this.#reject(`longer than ${this.#options.maxLineBytes} bytes`, bytes, start, end);
-      return;
-    }
+  /** Reads captures of an input without lines. */
+  readCaptures(batch: CaptureBatch): undefined {
+    const { bytes } = batch;
     const capture = this.#capture;
+    this.#lastLength = NONE;
+    for (let i = 0; i < batch.length; i++) {
+      const start = rowStart(batch, i);
+      const end = rowEnd(batch, i);
+      this.tally.lines.lines++;
+      if (this.#isTooLong(bytes, start, end)) continue;
+      const kind = readCapture(batch, i, capture, this.#isKeyedByUri);
+      const { keyStart, keyEnd } = capture;
+      const shared = keyStart === NONE ? 0 : this.#sharedWithLast(bytes, keyStart, keyEnd);
+      this.#take(kind, bytes, start, end, shared);
+    }
+  }
+
+  #readLine(bytes: Uint8Array, start: number, end: number): void {
+    if (this.#isTooLong(bytes, start, end)) return;
     const shared = this.#parser.leadsWithKey ? this.#sharedWithLast(bytes, start, end) : 0;
-    capture.knownKeyBytes = shared;
-    switch (this.#parser.parse(bytes, start, end, capture)) {
+    this.#capture.knownKeyBytes = shared;
+    this.#take(this.#parser.parse(bytes, start, end, this.#capture), bytes, start, end, shared);
+  }
+
+  #isTooLong(bytes: Uint8Array, start: number, end: number): boolean {
+    const { maxLineBytes } = this.#options;
+    if (end - start <= maxLineBytes) return false;
+    this.#reject(`longer than ${maxLineBytes} bytes`, bytes, start, end);
+    return true;
+  }
+
+  /** Counts the row `bytes[start, end)` by what it is. */
+  #take(kind: RowKind, bytes: Uint8Array, start: number, end: number, shared: number): void {
+    const { lines } = this.tally;
+    const capture = this.#capture;
+    switch (kind) {
       case ROW.capture: {
         const reason = this.#sieve?.reject(bytes, capture);
         if (reason === undefined) this.#count(bytes, shared);
         else lines.filtered[reason]++;
         break;
       }
+      case ROW.blank:
+        lines.blank++;
+        break;
       case ROW.header:
         lines.headers++;
         break;

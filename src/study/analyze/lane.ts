@@ -4,7 +4,7 @@ import type { TallyData } from "./capture-tally.ts";
 import { KeyTable } from "../../map/generate/key-table.ts";
 import { writeRun } from "../../map/generate/runs.ts";
 import { readElsewhere } from "../../map/generate/read-elsewhere.ts";
-import { RangeBuffer, type ReadTask } from "../../input/index-input.ts";
+import { RangeBuffer, type ReadTask, transferOf } from "../../input/index-input.ts";
 import { type StoredRun, writingTo } from "../../map/generate/stored-runs.ts";
 import { requiredFile } from "../../files/package-file.ts";
 import { Thread } from "../../threads/thread.ts";
@@ -49,6 +49,8 @@ export class AnalyzeJob {
       this.#ranges.read(task, scanner);
     } else if (task.kind === "block") {
       scanner.readLines(new Uint8Array(task.buffer, 0, task.length), 0, task.length);
+    } else if (task.kind === "captures") {
+      scanner.readCaptures(task.batch);
     } else {
       const { inPlace } = this.#options;
       await readElsewhere(task, scanner, this.#options.scanner.maxLineBytes, { inPlace });
@@ -117,8 +119,7 @@ export class ThreadAnalyzeLane implements AnalyzeLane {
   }
 
   async read(task: ReadTask): Promise<void> {
-    const transfer = task.kind === "block" ? [task.buffer] : [];
-    await this.#thread.ask({ kind: "read", task } satisfies AnalyzeRequest, transfer);
+    await this.#thread.ask({ kind: "read", task } satisfies AnalyzeRequest, transferOf(task));
   }
 
   async finish(): Promise<AnalyzeJobResult> {

@@ -38,7 +38,7 @@ describe("lanes that inputs are worth", () => {
       4,
       4,
     ],
-    ["a container", [input({ ...cdxj, container: "warc" }, true, large)], 4, 1],
+    ["a container", [input({ name: "captures", container: "warc" }, true, large)], 4, 1],
     ["two compressed files", [input(cdxj, true, large), input(cdxj, true, large)], 2, 2],
   ])("%s", (_, inputs, threads, lanes) => {
     expect(lanesWorthwhile(inputs, threads)).toBe(lanes);

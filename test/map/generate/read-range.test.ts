@@ -17,7 +17,12 @@ describe("a file that is cut short while it is read", () => {
     const path = join(scratchDir(), "index");
     writeFileSync(path, TEXT);
     truncateSync(path, size);
-    const reader = { partLines: 0, startPart: () => undefined, readLines: () => undefined };
+    const reader = {
+      partLines: 0,
+      startPart: () => undefined,
+      readLines: () => undefined,
+      readCaptures: () => undefined,
+    };
     const task = { kind: "range", path, start, end, format: { name: "cdxj" } } as const;
     expect(() => new RangeBuffer(1 << 16).read(task, reader)).toThrow(
       expect.objectContaining({

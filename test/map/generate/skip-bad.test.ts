@@ -175,7 +175,12 @@ describe("generate --skip-bad", () => {
     const path = fileWith("x.cdxj.gz", damaged());
     const size = damaged().length;
     truncateSync(path, size - 40);
-    const reader = { startPart: () => undefined, partLines: 0, readLines: () => undefined };
+    const reader = {
+      startPart: () => undefined,
+      partLines: 0,
+      readLines: () => undefined,
+      readCaptures: () => undefined,
+    };
     const task = { kind: "file", path, source: path, size, format: { name: "surts" } } as const;
     const read = readWholeFile(task, reader, 1 << 20, { damage: newDamageLog() });
     await expect(read).rejects.toMatchObject({ code: "MM_IO" });

@@ -1,19 +1,20 @@
 import { withoutMark } from "../bytes/peek.ts";
-import { arcRows, warcRows } from "./warc.ts";
-import { cdxJsonRows } from "./cdx-json.ts";
+import { type CaptureBatch, CaptureBatches } from "./capture-batch.ts";
+import { arcCaptures, warcCaptures } from "./warc.ts";
+import { cdxJsonCaptures } from "./cdx-json.ts";
 import { type DamageLog, GAP, MEMBER } from "../bytes/damage.ts";
-import type { DetectedFormat } from "./detect.ts";
+import type { CapturesFormat, DetectedFormat } from "./detect.ts";
+import type { RowFault, RowReader } from "./index-input.ts";
 import { memgatorHoldings } from "./memgator-holdings.ts";
 import { isMementoMapError, MementoMapError, quote } from "../errors.ts";
 import { formatDatetime } from "../memento/datetime.ts";
 import { surt } from "../surt/surt.ts";
 import { timeMapReader } from "../memento/timemap-reader.ts";
 import type { TimeMapReading } from "../memento/timemap-reading.ts";
-import { RowLines } from "./cdx.ts";
 import { LF } from "../bytes/bytes.ts";
 import { wholeLines } from "../bytes/lines.ts";
 
-interface ContainerOptions {
+interface StreamOptions {
   /** Named in errors. */
   readonly source: string;
   readonly maxLineBytes: number;
@@ -27,49 +28,75 @@ interface ContainerOptions {
 }
 
 /**
- * The lines of an input, decompressed: as they are, or made from what a container such as a WARC
- * file holds. Chunks need not end where lines do.
+ * Hands the rows of a stream, decompressed, to a reader: its lines, or the captures that are in it.
+ * Returns the first row that cannot be read, if that is a reason to stop. Holds one chunk and the
+ * longest line.
+ *
+ * @throws MM_LIMIT for a line that is too long, and what reading captures throws.
  */
-export function containerRows(
+export async function readStream(
   chunks: AsyncIterable<Uint8Array>,
   format: DetectedFormat,
-  options: ContainerOptions,
-): AsyncIterable<Uint8Array> {
-  const { source, damage } = options;
-  const { container } = format;
-  if (container === "warc") return warcRows(chunks, source, damage);
-  if (container === "arc") return arcRows(chunks, source, damage);
-  if (damage === undefined) return textRows(chunks, format, options);
-  const isOfLines = container === undefined || container === "json-lines";
-  const sound = isOfLines ? uncutLines(chunks, options, damage) : unbroken(chunks, source, damage);
-  return textRows(sound, format, options);
+  reader: RowReader,
+  options: StreamOptions,
+): Promise<RowFault | undefined> {
+  if (format.name === "captures") {
+    for await (const batch of captureBatches(chunks, format, options)) {
+      const fault = reader.readCaptures(batch);
+      if (fault !== undefined) return fault;
+    }
+    return undefined;
+  }
+  const { source, maxLineBytes } = options;
+  const linesRead = (): number => reader.partLines;
+  for await (const lines of wholeLines(textOf(chunks, options), source, maxLineBytes, linesRead)) {
+    const fault = reader.readLines(lines, 0, lines.length);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
 }
 
-function textRows(
+/** The text of a stream of lines, without what damage has left of a line. */
+export function textOf(
   chunks: AsyncIterable<Uint8Array>,
-  { container }: DetectedFormat,
-  options: ContainerOptions,
+  options: StreamOptions,
 ): AsyncIterable<Uint8Array> {
-  const text = withoutMark(chunks);
-  if (container === "timemap") return timeMapRows(text, options);
+  const { damage } = options;
+  return withoutMark(damage === undefined ? chunks : uncutLines(chunks, options, damage));
+}
+
+/** The captures in a stream that has no lines of its own. */
+export function captureBatches(
+  chunks: AsyncIterable<Uint8Array>,
+  { container }: CapturesFormat,
+  options: StreamOptions,
+): AsyncIterable<CaptureBatch> {
+  const { source, damage } = options;
+  if (container === "warc") return warcCaptures(chunks, source, damage);
+  if (container === "arc") return arcCaptures(chunks, source, damage);
+  if (container === "json-lines") {
+    return cdxJsonCaptures(textOf(chunks, options), { ...options, isArray: false });
+  }
+  const sound = damage === undefined ? chunks : unbroken(chunks, source, damage);
+  const text = withoutMark(sound);
+  if (container === "timemap") return timeMapCaptures(text, options);
   if (container === "memgator-log") return memgatorHoldings(text, options);
-  if (container === undefined) return text;
-  return cdxJsonRows(text, { ...options, isArray: container === "json-array" });
+  return cdxJsonCaptures(text, { ...options, isArray: true });
 }
 
 /**
- * Reads TimeMaps, in link format (RFC 7089), JSON or CDXJ as MemGator writes them, as lines of
- * `ROW_LINE_COLUMNS`: one for each memento, with the original URI.
+ * Reads TimeMaps, in link format (RFC 7089), JSON or CDXJ as MemGator writes them: a capture for
+ * each memento, with the original URI.
  *
  * Holds all mementos of the TimeMap, because its original may come last.
  *
  * @throws MM_BAD_INPUT where there is no original, or there are two, or something is not a memento;
  *   MM_LIMIT for more than 5 million mementos.
  */
-async function* timeMapRows(
+async function* timeMapCaptures(
   chunks: AsyncIterable<Uint8Array>,
-  { source, archive }: ContainerOptions,
-): AsyncGenerator<Uint8Array, void, undefined> {
+  { source, archive }: StreamOptions,
+): AsyncGenerator<CaptureBatch, void, undefined> {
   const { original, otherOriginal, mementos, faults, firstFault } = await readTimeMap(
     chunks,
     source,
@@ -94,13 +121,14 @@ async function* timeMapRows(
       { position: { source } },
     );
   }
-  const lines = new RowLines();
+  const captures = new CaptureBatches();
   for (let i = 0; i < mementos.count; i++) {
     if (archive !== undefined && !mementos.uriAt(i).includes(archive)) continue;
-    lines.add({ uri: original, date: formatDatetime(mementos.datetimeAt(i)) });
-    if (lines.isFull) yield lines.take();
+    const date = formatDatetime(mementos.datetimeAt(i));
+    captures.add({ uri: original, date, mime: "", status: "" });
+    if (captures.isFull) yield captures.take();
   }
-  if (!lines.isEmpty) yield lines.take();
+  if (!captures.isEmpty) yield captures.take();
 }
 
 async function readTimeMap(
@@ -148,7 +176,7 @@ async function* unbroken(
  */
 async function* uncutLines(
   chunks: AsyncIterable<Uint8Array>,
-  { source, maxLineBytes }: ContainerOptions,
+  { source, maxLineBytes }: StreamOptions,
   damage: DamageLog,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const stretches = new Stretches(chunks, damage);
