@@ -72,7 +72,7 @@ describe("TimeMaps", () => {
   it.each([
     ['<http://m/>; rel="memento"; datetime="Tue, 20 Jun 2000 18:02:59 GMT"', /which original/],
     ['<http://o/>; rel="original",\n<http://m/>; rel="memento"; datetime="then"', /then/],
-    ['{"original_uri": "http://a/", ', /no JSON/],
+    ['{"original_uri": "http://a/", ', /nor JSON/],
   ])("that make no sense are refused: %s", async (text, message) => {
     await expect(rowsOf([text])).rejects.toMatchObject({
       code: "MM_BAD_INPUT",
