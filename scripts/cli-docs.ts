@@ -7,7 +7,7 @@ export async function cliDocs(): Promise<string> {
   const sections = commands.map(
     (command) => `## ${command.name}\n\n${command.summary}.\n\n${fenced(command.help())}`,
   );
-  return `<!-- Written by scripts/write-cli-docs.ts from the help texts: change those. -->
+  return `<!-- Written by scripts/write-docs.ts from the help texts: change those. -->
 
 # Command line
 

@@ -35,7 +35,8 @@ const ROOMS = [
   "publish",
   "aggregate",
   "study",
-  "map-files index node server",
+  "library",
+  "index node server",
   "cli",
 ].map((names) => names.split(" "));
 

@@ -43,6 +43,20 @@ export interface ErrorDetails {
  *
  * Callers branch on `code`, never on the message. Messages are lower case, name the value, and say
  * what was expected or what to do.
+ *
+ * @example
+ * ```ts
+ * import { MementoMapError, parseFrequency } from "mementomap";
+ *
+ * try {
+ *   parseFrequency("many");
+ * } catch (error) {
+ *   if (error instanceof MementoMapError) console.log(error.code);
+ * }
+ * ```
+ * ```
+ * MM_BAD_FREQUENCY
+ * ```
  */
 export class MementoMapError extends Error {
   override readonly name = "MementoMapError";
@@ -73,7 +87,21 @@ export class MementoMapError extends Error {
   }
 }
 
-/** Whether a caught value is one of ours; works across copies of the package. */
+/**
+ * Whether a caught value is one of ours; works across copies of the package.
+ *
+ * @example
+ * ```ts
+ * import { isMementoMapError, openMap } from "mementomap";
+ *
+ * await openMap(new Blob(["<html>"])).catch((error: unknown) => {
+ *   if (isMementoMapError(error)) console.log(error.code);
+ * });
+ * ```
+ * ```
+ * MM_BAD_INPUT
+ * ```
+ */
 export function isMementoMapError(error: unknown): error is MementoMapError {
   return error instanceof Error && error.name === "MementoMapError" && "code" in error;
 }

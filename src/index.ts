@@ -1,163 +1,380 @@
 /**
- * Maps of what web archives hold: make, shrink, look up, merge.
+ * Maps of what web archives hold: open, make, shrink, merge and compare them, and route by them.
  *
- * Everything here works on bytes and streams and runs in browsers as well as in Node. Files,
- * compression and threads are in `mementomap/node`.
+ * This entry works on bytes, streams and addresses, and runs in browsers, workers, Deno, Bun and Node.
+ * `mementomap/node` has the same functions for files too, and more.
  *
  * @module
  */
-export { ERROR_CODES, isMementoMapError, MementoMapError } from "./errors.ts";
-export type { ErrorCode, ErrorDetails, Position } from "./errors.ts";
+import type { Archive } from "./aggregate/route/archive.ts";
+import { compactOn, diffOn, generateOn, mergeOn, validateOn } from "./library/maps.ts";
+import type { CompactOptions, GenerateResult, SignalOption } from "./library/maps.ts";
+import type { MapStream } from "./library/map-stream.ts";
+import { discoverOn } from "./library/discover.ts";
+import { type MementoMap, openMapOn, type OpenMapOptions } from "./library/open-map.ts";
+import { type ArchiveRouter, createRouterOn, type RouterOptions } from "./library/router.ts";
+import type { Source } from "./library/source.ts";
+import { readTimeMapOn, type ReadTimeMapOptions } from "./library/timemap.ts";
+import { WEB } from "./library/web.ts";
+import type { CompactSummary } from "./map/compact/compact-map.ts";
+import type { MapDifference } from "./map/diff.ts";
+import type { Fault } from "./map/faults.ts";
+import type { GenerateMapOptions } from "./map/generate/generate-map.ts";
+import type { MergeSummary } from "./map/merge.ts";
+import type { ValidateOptions } from "./map/validate.ts";
+import type { TimeMapReading } from "./memento/timemap-reading.ts";
+import type { DiscoverOptions, Discovery } from "./publish/fetch/discover.ts";
 
+/**
+ * Opens a map, wherever it is, to be asked whether an archive may hold a URI.
+ *
+ * A map at an address is searched by `Range` requests, a few kilobytes for each lookup; where the
+ * server does not answer them, the map is fetched. `inMemory` holds any map in memory, which is the
+ * fastest for many lookups. Lookups at the same time share what they read.
+ *
+ * @param source an address, a `URL`, a `Blob` or `File`, bytes, a stream; with `mementomap/node` also
+ *   the path of a file. gzip and zstd are decompressed.
+ * @throws MM_HTTP, MM_IO; MM_BAD_INPUT and others for what is wrong with the map; MM_CUT for one that
+ *   was cut short; MM_INTERRUPTED
+ *
+ * @example
+ * ```ts
+ * import { openMap } from "mementomap";
+ *
+ * const text = "com,example)/ 12\ncom,example)/news/* 3400\n";
+ * await using map = await openMap(new TextEncoder().encode(text));
+ * console.log(await map.has("http://example.com/news/today"));
+ * const { key, frequency } = await map.lookup("https://www.example.com/news/today");
+ * console.log(key, frequency);
+ * for await (const { present } of map.lookupMany(["http://example.com/", "http://example.org/"])) {
+ *   console.log(present);
+ * }
+ * for await (const { key, frequency } of map) console.log(key, frequency);
+ * ```
+ * ```
+ * true
+ * com,example)/news/* 3400
+ * true
+ * false
+ * com,example)/ 12
+ * com,example)/news/* 3400
+ * ```
+ */
+export function openMap(source: Source, options: OpenMapOptions = {}): Promise<MementoMap> {
+  return openMapOn(WEB, source, options);
+}
+
+/**
+ * Makes a map from indexes: CDX, CDXJ, lists of URIs, WARC, ARC, logs and TimeMaps, told apart by
+ * their content. Holds all keys in memory; `generateMapFile` of `mementomap/node` does not.
+ *
+ * @throws MM_BAD_INPUT; MM_BAD_LINE and MM_LIMIT with source and line; MM_INTERRUPTED
+ *
+ * @example
+ * ```ts
+ * import { generate } from "mementomap";
+ *
+ * const index = new Blob(["http://example.com/\nhttp://example.com/a\nhttp://example.com/a\n"]);
+ * const map = generate([index], { description: { name: "Example Archive" } });
+ * console.log((await map.text()).split("\n").slice(-3, -1));
+ * console.log((await map.summary).counts.captures);
+ * ```
+ * ```
+ * [ 'com,example)/ 1', 'com,example)/a 2' ]
+ * 3
+ * ```
+ */
+export function generate(
+  inputs: readonly Source[],
+  options: GenerateMapOptions = {},
+): MapStream<GenerateResult> {
+  return generateOn(WEB, inputs, options);
+}
+
+/**
+ * Makes a map smaller by rolling up sub-trees with many children. Every URI that is present in the map
+ * is present in the result. Reads and writes as it goes; the map must be sorted.
+ *
+ * `compactMapFile` of `mementomap/node` is faster, and finds the best map of a given size.
+ *
+ * @throws MM_NOT_SORTED, MM_BAD_LINE, MM_BAD_KEY, MM_BAD_FREQUENCY, with source and line; MM_CUT;
+ *   MM_INTERRUPTED
+ *
+ * @example
+ * ```ts
+ * import { compact } from "mementomap";
+ *
+ * const map = new Blob(["com,example)/a/1 1\ncom,example)/a/2 1\ncom,example)/b 1\n"]);
+ * const small = compact(map, { pathWeight: 0 });
+ * console.log(await small.text());
+ * ```
+ * ```
+ * com,example)/* 3
+ *
+ * ```
+ */
+export function compact(source: Source, options: CompactOptions = {}): MapStream<CompactSummary> {
+  return compactOn(WEB, source, options);
+}
+
+/**
+ * Merges sorted maps, or the pages of one, into a map that says present exactly where one of them does.
+ * Files are read where they are; other sources are held in memory.
+ *
+ * @throws MM_BAD_INPUT when columns differ or a page is missing; MM_NOT_SORTED; MM_CUT; MM_INTERRUPTED
+ *
+ * @example
+ * ```ts
+ * import { merge } from "mementomap";
+ *
+ * const a = new Blob(["com,example)/ 1\n"]);
+ * const b = new Blob(["com,example)/ 2\norg,example)/ 5\n"]);
+ * console.log(await merge([a, b]).text());
+ * ```
+ * ```
+ * com,example)/ 3
+ * org,example)/ 5
+ *
+ * ```
+ */
+export function merge(
+  sources: readonly Source[],
+  options: SignalOption = {},
+): MapStream<MergeSummary> {
+  return mergeOn(WEB, sources, options);
+}
+
+/**
+ * Compares two sorted maps: their headers at once, their records as they are read.
+ *
+ * @throws MM_BAD_INPUT when the key columns differ; MM_NOT_SORTED; MM_INTERRUPTED
+ *
+ * @example
+ * ```ts
+ * import { diff } from "mementomap";
+ *
+ * const before = new Blob(["com,example)/ 1\n"]);
+ * const after = new Blob(["com,example)/ 2\norg,example)/ 5\n"]);
+ * const { records } = await diff(before, after);
+ * for await (const { kind, key } of records) console.log(kind, key);
+ * ```
+ * ```
+ * changed com,example)/
+ * added org,example)/
+ * ```
+ */
+export function diff(
+  before: Source,
+  after: Source,
+  options: SignalOption = {},
+): Promise<MapDifference> {
+  return diffOn(WEB, before, after, options);
+}
+
+/**
+ * Finds what is wrong with a map, and goes on after it. Faults are yielded, never thrown.
+ *
+ * @throws MM_INTERRUPTED, and what reading the source throws
+ *
+ * @example
+ * ```ts
+ * import { validate } from "mementomap";
+ *
+ * const map = new Blob(["com,b)/ 1\ncom,a)/ 1\n"]);
+ * for await (const { line, code } of validate(map)) console.log(line, code);
+ * ```
+ * ```
+ * 1 missing-fields
+ * 2 not-sorted
+ * ```
+ */
+export function validate(
+  source: Source,
+  options: ValidateOptions = {},
+): AsyncGenerator<Fault, void, undefined> {
+  return validateOn(WEB, source, options);
+}
+
+/**
+ * Makes a router: it decides by the maps of archives which of them may have a URI.
+ *
+ * @throws MM_USAGE for a map of an archive that is not in the list; what is wrong with a map;
+ *   MM_INTERRUPTED
+ *
+ * @example
+ * ```ts
+ * import { createRouter, parseArchiveList } from "mementomap";
+ *
+ * const archives = parseArchiveList(
+ *   JSON.stringify([
+ *     { id: "a", timemap: "https://a.example/timemap/" },
+ *     { id: "b", timemap: "https://b.example/timemap/" },
+ *     { id: "c", timemap: "https://c.example/timemap/" },
+ *   ]),
+ * );
+ * const router = await createRouter(archives, {
+ *   maps: { a: new Blob(["org,example,* 1200\n"]), b: new Blob(["com,example)/* 12\n"]) },
+ *   sampleShare: 0,
+ * });
+ * for (const { archive, isAsked, reason } of router.route({ uri: "http://example.com/news" })) {
+ *   console.log(archive.id, isAsked, reason);
+ * }
+ * ```
+ * ```
+ * b true in-map
+ * c true no-map
+ * a false not-in-map
+ * ```
+ */
+export function createRouter(
+  archives: readonly Archive[],
+  options: RouterOptions = {},
+): Promise<ArchiveRouter> {
+  return createRouterOn(WEB, archives, options);
+}
+
+/**
+ * Reads a TimeMap in link format, JSON or CDXJ, told apart by its content. What cannot be read is
+ * counted in `faults`, not thrown.
+ *
+ * @throws MM_HTTP, MM_IO; MM_LIMIT for too many mementos; MM_INTERRUPTED
+ *
+ * @example
+ * ```ts
+ * import { readTimeMap } from "mementomap";
+ *
+ * const timeMap = await readTimeMap(
+ *   new Blob([
+ *     '<http://a.org/>; rel="original",\n',
+ *     '<http://archive.example/2015/http://a.org/>; rel="memento"; ',
+ *     'datetime="Fri, 13 Feb 2015 09:45:21 GMT"',
+ *   ]),
+ * );
+ * console.log(timeMap.original, timeMap.mementos.count);
+ * ```
+ * ```
+ * http://a.org/ 1
+ * ```
+ */
+export function readTimeMap(
+  source: Source,
+  options: ReadTimeMapOptions = {},
+): Promise<TimeMapReading> {
+  return readTimeMapOn(WEB, source, options);
+}
+
+/**
+ * Finds the map that an archive publishes: at the well-known URI, by a `Link` header of its address,
+ * or by a `<link>` element of its page. `openMap(url)` then opens it.
+ *
+ * @throws MM_NOT_FOUND with all that was tried; MM_BAD_URI; MM_REFUSED and MM_HTTP when the archive's
+ *   own address cannot be asked; MM_INTERRUPTED
+ *
+ * @example
+ * ```ts
+ * import { discoverMap } from "mementomap";
+ *
+ * // Where nothing is published, the error lists what was tried.
+ * await discoverMap("http://127.0.0.1:9/").catch((error) => console.log(error.code));
+ * ```
+ * ```
+ * MM_HTTP
+ * ```
+ */
+export function discoverMap(address: string, options: DiscoverOptions = {}): Promise<Discovery> {
+  return discoverOn(WEB, address, options);
+}
+
+export { isMementoMapError, MementoMapError } from "./errors.ts";
 export { surt } from "./surt/surt.ts";
-export { surtBytes } from "./surt/surt.ts";
-export { surtKey, uriKey } from "./surt/key.ts";
-export { lookupKeys } from "./surt/key.ts";
-export type { LookupKey } from "./surt/key.ts";
-
-export {
-  addFrequencies,
-  formatFrequency,
-  isPresent,
-  parseFrequency,
-  tryParseFrequency,
-} from "./ukvs/frequency.ts";
-export type { Bound, Count, Frequency } from "./ukvs/frequency.ts";
-export { covers, formatDatetimeKey, parseDatetimeKey } from "./ukvs/record.ts";
-export type { DatetimeRange } from "./ukvs/record.ts";
-export {
-  DEFAULT_FIELDS,
-  formatHeader,
-  formatHeaders,
-  parseHeader,
-  UkvsHeaders,
-} from "./ukvs/header.ts";
-export type { Fields, FormatHeadersOptions, Header } from "./ukvs/header.ts";
-export { formatRecord, parseRecord } from "./ukvs/record.ts";
-export type { UkvsRecord } from "./ukvs/record.ts";
-export { readUkvs, UkvsReader } from "./ukvs/reader.ts";
-export type { DuplicateKey, ReadUkvsOptions } from "./ukvs/reader.ts";
-export type { RecordBatch } from "./ukvs/reader.ts";
+export { lookupKeys, uriKey } from "./surt/key.ts";
+export { parseArchiveList } from "./aggregate/route/archive.ts";
+export { mergeTimeMaps } from "./aggregate/merge.ts";
+export { writeTimeMap } from "./memento/write-timemap.ts";
+export { parseFrequency } from "./ukvs/frequency.ts";
+export { UkvsHeaders } from "./ukvs/header.ts";
+export { readUkvs } from "./ukvs/reader.ts";
 export { UkvsWriter } from "./ukvs/writer.ts";
-export type { ByteSink, WriteUkvsOptions } from "./ukvs/writer.ts";
 
-export { generateMap } from "./map/generate/generate-map.ts";
-export type { GeneratedMap, GenerateMapOptions, IndexSource } from "./map/generate/generate-map.ts";
-export type { IndexCounts } from "./map/generate/index-reader.ts";
-export type { Canonicalization, MapDescription } from "./map/generate/generate-map.ts";
-export type { Damage, DamageLog } from "./bytes/damage.ts";
-export { INPUT_FORMATS } from "./input/detect.ts";
-export type { InputFormat, KeyTrust } from "./input/detect.ts";
-export type { BackOff } from "./http/retry.ts";
-export type { CdxMatch, CdxPaging, CdxQuery } from "./harvest/cdx-request.ts";
-export { joinFilters, PAPER_PRESET } from "./input/filter.ts";
-export type { CaptureFilter, FilterReason } from "./input/filter.ts";
-
-export { compactMap } from "./map/compact/compact-map.ts";
-export type { CompactMapOptions, CompactSummary } from "./map/compact/compact-map.ts";
-export type { SpillStore } from "./files/scratch.ts";
-export { WEIGHT_DEFAULTS } from "./map/compact/weight-policy.ts";
-export type { PowerLaw, WeightOptions } from "./map/compact/weight-policy.ts";
-
-export { fitChildren } from "./map/compact/fit.ts";
-export type { ChildrenFit, DepthChildren } from "./map/compact/fit.ts";
-export { DepthCounter } from "./map/compact/fit.ts";
-export { parseDepthTable } from "./map/compact/fit.ts";
-export { fitPowerLaw } from "./map/compact/fit.ts";
-export type { Point, PowerLawFit } from "./map/compact/fit.ts";
-
-export { MemorySource } from "./bytes/byte-source.ts";
-export type { ByteSource } from "./bytes/byte-source.ts";
+// Types that the signatures above refer to.
+export type { AggregateRequest, Aggregation, AggregatorOptions } from "./aggregate/aggregator.ts";
+export type { AskLimits } from "./aggregate/ask-archive.ts";
 export type {
-  Answer,
-  KeyAnswer,
-  KeyFinder,
-  LookupOptions,
-  MapLookup,
-} from "./map/lookup/lookup.ts";
-export { MapSearch } from "./map/lookup/map-search.ts";
-export type { MapSearchOptions } from "./map/lookup/map-search.ts";
-export { MemoryIndex } from "./map/lookup/memory-index.ts";
-
-export { discoverMap } from "./publish/fetch/discover.ts";
+  MementoRange,
+  MergeColumns,
+  MergeSource,
+  MergedMemento,
+  MergedTimeMap,
+} from "./aggregate/merge.ts";
+export type { Archive } from "./aggregate/route/archive.ts";
+export type {
+  ArchiveRates,
+  Decision,
+  HitRate,
+  RouteReason,
+  RouteRequest,
+  Router,
+} from "./aggregate/route/decision.ts";
+export type { RoutedMap } from "./aggregate/route/routed-map.ts";
+export type {
+  Clock,
+  Outcome,
+  ProcessPlace,
+  Result,
+  Session,
+  SessionEnd,
+  SessionObserver,
+} from "./aggregate/session.ts";
+export type {
+  ArchiveTallies,
+  ArchiveTally,
+  RoutingEstimate,
+  RoutingReport,
+  Share,
+} from "./aggregate/statistics.ts";
+export type {
+  Endpoint,
+  EndpointState,
+  StopSignal,
+  Upstream,
+  UpstreamAnswer,
+  UpstreamRequest,
+  UpstreamState,
+} from "./aggregate/upstream.ts";
+export type { Damage } from "./bytes/damage.ts";
+export type { ErrorCode, ErrorDetails, Position } from "./errors.ts";
+export type { CdxMatch, CdxPaging, CdxQuery } from "./harvest/cdx-request.ts";
+export type { HttpClient, HttpHeaders, HttpResponse } from "./http/http-client.ts";
+export type { BackOff, FailureReason } from "./http/retry.ts";
+export type { InputFormat, KeyTrust } from "./input/detect.ts";
+export type { CaptureFilter, FilterReason } from "./input/filter.ts";
+export type { CompactSummary } from "./map/compact/compact-map.ts";
+export type { WeightOptions } from "./map/compact/weight-policy.ts";
+export type { HeaderDifference, MapDifference, RecordDifference } from "./map/diff.ts";
+export type { Fault, FaultCode } from "./map/faults.ts";
+export type {
+  Canonicalization,
+  GenerateMapOptions,
+  GeneratedMap,
+  MapDescription,
+  SourceOptions,
+} from "./map/generate/generate-map.ts";
+export type { IndexCounts } from "./map/generate/index-reader.ts";
+export type { Answer, LookupOptions } from "./map/lookup/lookup.ts";
+export type { MapGuardOptions } from "./map/map-guard.ts";
+export type { MergeSummary } from "./map/merge.ts";
+export type { ValidateOptions } from "./map/validate.ts";
+export type { Memento, MementoSequence } from "./memento/memento-list.ts";
+export type { TimeMapDocument, TimeMapFormat, TimeMapPaging } from "./memento/timemap-document.ts";
+export type { TimeMapLimits, TimeMapLink, TimeMapReading } from "./memento/timemap-reading.ts";
 export type {
   Attempt,
   DiscoverOptions,
   Discovery,
   DiscoveryMethod,
 } from "./publish/fetch/discover.ts";
-export { FetchClient } from "./http/http-client.ts";
-export type { HttpClient, HttpHeaders, HttpRequest, HttpResponse } from "./http/http-client.ts";
-export { HttpSource } from "./publish/fetch/http-source.ts";
-export { PagedSearch } from "./publish/fetch/http-source.ts";
-
-export type { Memento } from "./memento/memento-list.ts";
-export { parseLinkHeader } from "./memento/links.ts";
-export type { WebLink } from "./memento/links.ts";
-export { MementoList } from "./memento/memento-list.ts";
-export type { MementoSequence } from "./memento/memento-list.ts";
-export { timeMapReader } from "./memento/timemap-reader.ts";
-export type { TimeMapReaderOptions } from "./memento/timemap-reader.ts";
-export type { TimeMapLink, TimeMapReader, TimeMapReading } from "./memento/timemap-reading.ts";
-export type { TimeMapDocument, TimeMapFormat } from "./memento/timemap-document.ts";
-export { writeTimeMap } from "./memento/write-timemap.ts";
-
-export type { Archive } from "./aggregate/route/archive.ts";
-export { parseArchiveList } from "./aggregate/route/archive.ts";
-export type { Decision, Router, RouteReason, RouteRequest } from "./aggregate/route/decision.ts";
-export { HitRates } from "./aggregate/route/decision.ts";
-export { MapRouter } from "./aggregate/route/map-router.ts";
-export type { MapRouterOptions } from "./aggregate/route/map-router.ts";
-export type { RoutedMap } from "./aggregate/route/routed-map.ts";
-
-export { Aggregator } from "./aggregate/aggregator.ts";
-export type { AggregateRequest, Aggregation, AggregatorOptions } from "./aggregate/aggregator.ts";
-export { mergeTimeMaps } from "./aggregate/merge.ts";
-export type { MergedTimeMap } from "./aggregate/merge.ts";
 export type {
-  Upstream,
-  UpstreamAnswer,
-  UpstreamRequest,
-  UpstreamState,
-} from "./aggregate/upstream.ts";
-
-export { diffMaps } from "./map/diff.ts";
-export type { HeaderDifference, MapDifference, RecordDifference } from "./map/diff.ts";
-export type { Fault, FaultCode } from "./map/faults.ts";
-export { mergeMaps } from "./map/merge.ts";
-export type { MergeSummary } from "./map/merge.ts";
-export { pageChunks, planPages } from "./map/split.ts";
-export type { MapPage, SplitPlan, SplitSize } from "./map/split.ts";
-export { surveyMap } from "./map/survey.ts";
-export type { DomainShare, MapSurvey, SurveyOptions } from "./map/survey.ts";
-export { validateMap } from "./map/validate.ts";
-
-export { sampleIndex } from "./study/sample/sample-archive.ts";
-export { sampleLookups } from "./study/sample/sample-lookups.ts";
-export type { SampleLookupOptions } from "./study/sample/sample-lookups.ts";
-export type { SampleOptions } from "./study/sample/sample-archive.ts";
-
-export { analyzeIndex } from "./study/analyze/analyze-index.ts";
-export type { Analysis } from "./study/analyze/analysis.ts";
-
-// Types that the signatures above refer to.
-export type { ArchiveTallies, ArchiveTally } from "./aggregate/statistics.ts";
-export type { AskLimits } from "./aggregate/ask-archive.ts";
-export type { FailureReason } from "./http/retry.ts";
-export type { MergeSource } from "./aggregate/merge.ts";
-export type { MementoRange, MergeColumns, MergedMemento } from "./aggregate/merge.ts";
-export type { Outcome, Result } from "./aggregate/session.ts";
-export type { RoutingEstimate, RoutingReport, Share } from "./aggregate/statistics.ts";
-export type {
-  Clock,
-  ProcessPlace,
-  Session,
-  SessionEnd,
-  SessionObserver,
-} from "./aggregate/session.ts";
-export type { StopSignal } from "./aggregate/upstream.ts";
-export type { Endpoint, EndpointState } from "./aggregate/upstream.ts";
-export type {
+  Analysis,
   CaptureTables,
   ExactDepthRow,
   Fits,
@@ -174,32 +391,46 @@ export type {
   TopTables,
   YearRow,
 } from "./study/analyze/analysis.ts";
-export type { AnalyzeIndexOptions } from "./study/analyze/analyze-index.ts";
-export type { LineCounts } from "./study/analyze/capture-tally.ts";
-export type { DepthRow, ReductionCurve } from "./study/analyze/histogram.ts";
-export type { HeapsFit } from "./study/analyze/histogram.ts";
-export type { CurvePoint, DistributionSummary } from "./study/analyze/histogram.ts";
-export type { SubTree } from "./study/analyze/holdings-tree.ts";
 export type { Ranked } from "./study/analyze/bounded.ts";
+export type { LineCounts } from "./study/analyze/capture-tally.ts";
+export type {
+  CurvePoint,
+  DepthRow,
+  DistributionSummary,
+  HeapsFit,
+  ReductionCurve,
+} from "./study/analyze/histogram.ts";
+export type { SubTree } from "./study/analyze/holdings-tree.ts";
+export type {
+  AnswerCounts,
+  AsOfFreshness,
+  LaterCounts,
+  TruthSummary,
+} from "./study/evaluate/evaluation.ts";
+export type { MadeBy, TracePoint } from "./study/evaluate/paper-maps.ts";
+export type { LookupKey } from "./surt/key.ts";
+export type { Bound, Count, Frequency } from "./ukvs/frequency.ts";
+export type { Fields, FormatHeadersOptions, Header, MapSize } from "./ukvs/header.ts";
+export type { DuplicateKey, ReadUkvsOptions, RecordBatch } from "./ukvs/reader.ts";
+export type { DatetimeRange, UkvsRecord } from "./ukvs/record.ts";
+export type { ByteSink, WriteUkvsOptions } from "./ukvs/writer.ts";
+export type { MapStream } from "./library/map-stream.ts";
+export type { CompactOptions, GenerateResult, SignalOption } from "./library/maps.ts";
+export type { MapRow, MementoMap, OpenMapOptions } from "./library/open-map.ts";
+export type { ArchiveRouter, MapsById, RouterOptions } from "./library/router.ts";
+export type { Bytes, Source } from "./library/source.ts";
+export type { ReadTimeMapOptions } from "./library/timemap.ts";
+export type { Aggregator } from "./aggregate/aggregator.ts";
+export type { ChildrenFit } from "./map/compact/fit.ts";
 export type { LineOptions } from "./bytes/lines.ts";
+export type { MapRouterOptions } from "./aggregate/route/map-router.ts";
+export type { MementoList } from "./memento/memento-list.ts";
+export type { MemoryIndex } from "./map/lookup/memory-index.ts";
+export type { PowerLaw } from "./map/compact/weight-policy.ts";
 export type { Prior } from "./map/compact/budget/prior.ts";
-export type { TracePoint } from "./study/evaluate/paper-maps.ts";
-export type { AnswerCounts } from "./study/evaluate/evaluation.ts";
-export type { TruthSummary } from "./study/evaluate/evaluation.ts";
-export type { AsOfFreshness, LaterCounts } from "./study/evaluate/evaluation.ts";
-export type { MadeBy } from "./study/evaluate/paper-maps.ts";
-export type { SourceOptions } from "./map/generate/generate-map.ts";
-export type { Match } from "./map/lookup/memory-index.ts";
-export type { PageMark } from "./map/lookup/map-head.ts";
-export type { SourceLinesOptions } from "./map/lookup/source-lines.ts";
-export type { DiffOptions, NamedChunks } from "./map/diff.ts";
-export type { OpenMapsOptions } from "./map/logical-map.ts";
-export type { MapGuardOptions } from "./map/map-guard.ts";
-export type { MergeOptions } from "./map/merge.ts";
-export type { PageMembers } from "./map/split.ts";
-export type { ValidateOptions } from "./map/validate.ts";
-export type { TimeMapPaging } from "./memento/timemap-document.ts";
-export type { TimeMapLimits } from "./memento/timemap-reading.ts";
-export type { ArchiveRates, HitRate } from "./aggregate/route/decision.ts";
-export type { MapSize } from "./ukvs/header.ts";
-export type { MapSink } from "./ukvs/writer.ts";
+export type { TimeMapReaderOptions } from "./memento/timemap-reader.ts";
+export type { Write } from "./library/map-stream.ts";
+export type { HitRates } from "./aggregate/route/decision.ts";
+export type { KeyAnswer } from "./map/lookup/lookup.ts";
+export type { MapRouter } from "./aggregate/route/map-router.ts";
+export type { PowerLawFit } from "./map/compact/fit.ts";

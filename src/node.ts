@@ -1,73 +1,166 @@
 /**
- * Maps in files: makes them from index files of any size, on all cores and in bounded memory.
+ * All of `mementomap`, with paths of files wherever a source is taken; and maps made from index files of
+ * any size, on all cores and in bounded memory, fetched and harvested from the web, measured, and used to
+ * aggregate archives.
  *
  * @module
  */
+import type { Archive } from "./aggregate/route/archive.ts";
+import { compactOn, diffOn, generateOn, mergeOn, validateOn } from "./library/maps.ts";
+import type { CompactOptions, GenerateResult, SignalOption } from "./library/maps.ts";
+import type { MapStream } from "./library/map-stream.ts";
+import { NODE } from "./library/node.ts";
+import { checkPublisherOn, discoverOn } from "./library/discover.ts";
+import { type MementoMap, openMapOn, type OpenMapOptions } from "./library/open-map.ts";
+import { type ArchiveRouter, createRouterOn, type RouterOptions } from "./library/router.ts";
+import type { Source } from "./library/source.ts";
+import { readTimeMapOn, type ReadTimeMapOptions } from "./library/timemap.ts";
+import type { CompactSummary } from "./map/compact/compact-map.ts";
+import type { MapDifference } from "./map/diff.ts";
+import type { Fault } from "./map/faults.ts";
+import type { GenerateMapOptions } from "./map/generate/generate-map.ts";
+import type { MergeSummary } from "./map/merge.ts";
+import type { ValidateOptions } from "./map/validate.ts";
+import type { TimeMapReading } from "./memento/timemap-reading.ts";
+import type { Finding } from "./publish/fetch/check-publisher.ts";
+import type { DiscoverOptions, Discovery } from "./publish/fetch/discover.ts";
+
+export * from "./index.ts";
+
+/** As `openMap` of `mementomap`; a string may be the path of a file. */
+export function openMap(source: Source, options: OpenMapOptions = {}): Promise<MementoMap> {
+  return openMapOn(NODE, source, options);
+}
+
+/** As `generate` of `mementomap`; strings may be paths of files. */
+export function generate(
+  inputs: readonly Source[],
+  options: GenerateMapOptions = {},
+): MapStream<GenerateResult> {
+  return generateOn(NODE, inputs, options);
+}
+
+/** As `compact` of `mementomap`; a string may be the path of a file. */
+export function compact(source: Source, options: CompactOptions = {}): MapStream<CompactSummary> {
+  return compactOn(NODE, source, options);
+}
+
+/** As `merge` of `mementomap`; strings may be paths of files, which are not held in memory. */
+export function merge(
+  sources: readonly Source[],
+  options: SignalOption = {},
+): MapStream<MergeSummary> {
+  return mergeOn(NODE, sources, options);
+}
+
+/** As `diff` of `mementomap`; strings may be paths of files. */
+export function diff(
+  before: Source,
+  after: Source,
+  options: SignalOption = {},
+): Promise<MapDifference> {
+  return diffOn(NODE, before, after, options);
+}
+
+/** As `validate` of `mementomap`; a string may be the path of a file. */
+export function validate(
+  source: Source,
+  options: ValidateOptions = {},
+): AsyncGenerator<Fault, void, undefined> {
+  return validateOn(NODE, source, options);
+}
+
+/** As `createRouter` of `mementomap`; maps may be paths of files. */
+export function createRouter(
+  archives: readonly Archive[],
+  options: RouterOptions = {},
+): Promise<ArchiveRouter> {
+  return createRouterOn(NODE, archives, options);
+}
+
+/** As `readTimeMap` of `mementomap`; a string may be the path of a file. */
+export function readTimeMap(
+  source: Source,
+  options: ReadTimeMapOptions = {},
+): Promise<TimeMapReading> {
+  return readTimeMapOn(NODE, source, options);
+}
+
+/** As `discoverMap` of `mementomap`; uses the proxies of the environment. */
+export function discoverMap(address: string, options: DiscoverOptions = {}): Promise<Discovery> {
+  return discoverOn(NODE, address, options);
+}
+
+/**
+ * Checks what an archive publishes as a client would: discovery, headers, ranges, compression, the map
+ * itself; see `mementomap validate --url`. Finishes whatever it finds.
+ *
+ * @throws MM_NOT_FOUND when no map is published; MM_HTTP, MM_REFUSED, MM_INTERRUPTED
+ *
+ * @example
+ * ```ts
+ * import { checkPublisher } from "mementomap/node";
+ *
+ * const findings = checkPublisher("http://127.0.0.1:9/");
+ * await findings.next().catch((error) => console.log(error.code));
+ * ```
+ * ```
+ * MM_HTTP
+ * ```
+ */
+export function checkPublisher(
+  address: string,
+  options: SignalOption = {},
+): AsyncGenerator<Finding, void, undefined> {
+  return checkPublisherOn(NODE, address, options);
+}
+
 export {
+  analyzeFiles,
   compactMapFile,
-  compactMapFileToBudget,
   evaluateMapFiles,
   generateMapFile,
-  openMapFile,
-} from "./map-files.ts";
+} from "./library/map-files.ts";
+export { harvestIndex } from "./harvest/harvest-index.ts";
+export { sampleSearch } from "./harvest/sample-search.ts";
+export { fetchMap, FreshMap } from "./publish/fetch/fetch-map.ts";
+export { loadArchives } from "./aggregate/route/archive-list.ts";
+export { openAggregator } from "./aggregate/service/open-aggregator.ts";
+
+// Types that the signatures above refer to.
+export type { ListState, LoadArchivesOptions } from "./aggregate/route/archive-list.ts";
+export type { MapKeeperOptions, MapState } from "./aggregate/route/map-keeper.ts";
+export type { OpenAggregator, OpenAggregatorOptions } from "./aggregate/service/open-aggregator.ts";
+export type { ArchiveCounters } from "./aggregate/upstream/archive-health.ts";
+export type { ArchiveUpstream, UpstreamOptions } from "./aggregate/upstream/archive-upstream.ts";
+export type { CacheStore, CachedAnswer } from "./aggregate/upstream/cache-store.ts";
+export type { CacheOptions } from "./aggregate/upstream/http-cache.ts";
+export type { HarvestOptions, HarvestSummary } from "./harvest/harvest-index.ts";
+export type { PoliteOptions } from "./harvest/polite-client.ts";
+export type { SampleSearchOptions, SampleSearchSummary } from "./harvest/sample-search.ts";
+export type { NodeClientOptions } from "./http/node-client.ts";
+export type { ProxiedAddress, Proxy } from "./http/proxy.ts";
+export type { WriteOptions } from "./library/map-files.ts";
 export type {
   Budget,
   BudgetFileOptions,
   BudgetFileSummary,
 } from "./map/compact/run/budget-files.ts";
-export type { EvaluateOptions } from "./study/evaluate/evaluate-files.ts";
-export type { Evaluation, EvaluationReport } from "./study/evaluate/evaluation.ts";
-export type { OpenMap } from "./map/lookup/open-map.ts";
-export type { CompactFileOptions, CompactFileSummary } from "./map/compact/run/compact-files.ts";
+export type { CompactFileSummary } from "./map/compact/run/compact-files.ts";
 export type { GenerateSummary } from "./map/generate/generate-files.ts";
 export type { GenerateOptions } from "./map/generate/plan.ts";
-export { harvestIndex } from "./harvest/harvest-index.ts";
-export type { HarvestOptions, HarvestSummary } from "./harvest/harvest-index.ts";
-export type { PoliteOptions } from "./harvest/polite-client.ts";
-export { sampleSearch } from "./harvest/sample-search.ts";
-export type { SampleSearchOptions, SampleSearchSummary } from "./harvest/sample-search.ts";
-export { recognizeCompression } from "./bytes/bytes.ts";
-export { decompressed } from "./files/decompress.ts";
-export type { Compression } from "./bytes/bytes.ts";
-export type { DecompressOptions } from "./files/decompress.ts";
-export { checkPublisher } from "./publish/fetch/check-publisher.ts";
-export type { Finding } from "./publish/fetch/check-publisher.ts";
-export { fetchMap } from "./publish/fetch/fetch-map.ts";
-export type { FetchMapOptions, FetchResult } from "./publish/fetch/fetch-map.ts";
-export { FreshMap } from "./publish/fetch/fetch-map.ts";
-export type { FreshMapOptions } from "./publish/fetch/fetch-map.ts";
-export { NodeClient } from "./http/node-client.ts";
-export type { NodeClientOptions } from "./http/node-client.ts";
-export { ProxySettings } from "./http/proxy.ts";
-export type { RuleId } from "./publish/fetch/check-publisher.ts";
-export { FileSource } from "./files/input-file.ts";
-export { openInput } from "./files/input-file.ts";
-export type { Input, InputOptions, InputStreams } from "./files/input-file.ts";
-export { Interrupt } from "./interruption.ts";
-export { openOutput, withOutput } from "./files/output-file.ts";
-export type { Output, OutputStreams } from "./files/output-file.ts";
-export { ScratchSpill } from "./files/scratch.ts";
-export { analyzeFiles } from "./study/analyze/analyze-files.ts";
-export { MemgatorLogFile } from "./aggregate/memgator-events.ts";
-export { openAggregator } from "./aggregate/service/open-aggregator.ts";
-export type { OpenAggregator, OpenAggregatorOptions } from "./aggregate/service/open-aggregator.ts";
-export { loadArchives } from "./aggregate/route/archive-list.ts";
-export { MapKeeper } from "./aggregate/route/map-keeper.ts";
-export type { MapKeeperOptions, MapState } from "./aggregate/route/map-keeper.ts";
-export { createUpstream } from "./aggregate/upstream/archive-upstream.ts";
-export type { ArchiveUpstream, UpstreamOptions } from "./aggregate/upstream/archive-upstream.ts";
-
-// Types that the signatures above refer to.
-export type { AnalyzeFilesOptions } from "./study/analyze/analyze-files.ts";
-export type { Sweep } from "./study/evaluate/evaluate-files.ts";
+export type { Finding, RuleId } from "./publish/fetch/check-publisher.ts";
 export type { FetchState, FetchedPart } from "./publish/fetch/download.ts";
+export type { FetchMapOptions, FetchResult, FreshMapOptions } from "./publish/fetch/fetch-map.ts";
+export type { AnalyzeFilesOptions } from "./study/analyze/analyze-files.ts";
+export type { EvaluateOptions, Sweep } from "./study/evaluate/evaluate-files.ts";
+export type { Evaluation, EvaluationReport } from "./study/evaluate/evaluation.ts";
+export type { CompactMapFileOptions } from "./library/map-files.ts";
+export type { CompactFileOptions } from "./map/compact/run/compact-files.ts";
+export type { HttpRequest } from "./http/http-client.ts";
+export type { InputStreams } from "./files/input-file.ts";
+export type { Interrupt } from "./interruption.ts";
 export type { InterruptOptions } from "./interruption.ts";
-export type { OpenMapFileOptions, WriteOptions } from "./map-files.ts";
+export type { MapKeeper } from "./aggregate/route/map-keeper.ts";
 export type { MapStreams } from "./map/lookup/open-map.ts";
-export type { OutputHead, OutputPlace } from "./files/output-file.ts";
-export type { ProxiedAddress, Proxy } from "./http/proxy.ts";
-export type { ListState } from "./aggregate/route/archive-list.ts";
-export type { LoadArchivesOptions } from "./aggregate/route/archive-list.ts";
-export type { CacheStore, CachedAnswer } from "./aggregate/upstream/cache-store.ts";
-export type { ArchiveCounters } from "./aggregate/upstream/archive-health.ts";
-export type { CacheOptions } from "./aggregate/upstream/http-cache.ts";
+export type { ProxySettings } from "./http/proxy.ts";

@@ -4,27 +4,30 @@
  *
  * @module
  */
-export { listen } from "./http/listen.ts";
-export type { Listening, ListenOptions, RequestHandler } from "./http/listen.ts";
-export { DEFAULT_CONNECTION_LIMITS, DEFAULT_PUBLISHER_LIMITS } from "./http/listen.ts";
-export type { ConnectionLimits, PublisherLimits } from "./http/listen.ts";
+export { listen, RateLimit } from "./http/listen.ts";
+export { JsonLog } from "./http/log.ts";
+export { createAggregatorService } from "./library/aggregator-service.ts";
 export { mementoMapMiddleware, mementoMapPlugin } from "./publish/serve/middleware.ts";
-export type { FastifyLike, Middleware } from "./publish/serve/middleware.ts";
-export { JsonLog, SILENT_LOG } from "./http/log.ts";
-export type { Level, Log, RequestEntry } from "./http/log.ts";
 export { createPublisher } from "./publish/serve/publisher.ts";
-export type { PublishedMap, Publisher, PublisherOptions } from "./publish/serve/publisher.ts";
-export type { FetchClient } from "./http/web.ts";
-export { RateLimit } from "./http/listen.ts";
-export type { Encoding } from "./http/reply.ts";
-export { writeStaticSite } from "./publish/serve/static-site.ts";
-export type { StaticSite } from "./publish/serve/static-site.ts";
-export { AggregatorService } from "./aggregate/service/aggregator-service.ts";
-export type { AggregatorServiceOptions } from "./aggregate/service/aggregator-service.ts";
-export { Monitor } from "./aggregate/memgator-events.ts";
-export { ServiceStatus } from "./aggregate/service/service-status.ts";
+export { writeStaticSite } from "./library/map-files.ts";
 
 // Types that the signatures above refer to.
+export type { AggregatorHandlerOptions } from "./library/aggregator-service.ts";
+export type {
+  ConnectionLimits,
+  Listening,
+  ListenOptions,
+  PublisherLimits,
+  RequestHandler,
+} from "./http/listen.ts";
+export type { Level, Log, RequestEntry } from "./http/log.ts";
+export type { Encoding } from "./http/reply.ts";
+export type { FastifyLike, Middleware } from "./publish/serve/middleware.ts";
+export type { PublishedMap, Publisher, PublisherOptions } from "./publish/serve/publisher.ts";
+export type { FetchClient } from "./http/web.ts";
+export type { StaticSiteOptions } from "./library/map-files.ts";
+export type { StaticSite } from "./publish/serve/static-site.ts";
+export type { AggregatorServiceOptions } from "./aggregate/service/aggregator-service.ts";
 export type { AggregatorMetrics } from "./aggregate/service/aggregator-metrics.ts";
 export type { MementoClient } from "./aggregate/service/answer-proxy.ts";
 export type {
@@ -56,3 +59,15 @@ export type {
 export type { Representation } from "./http/reply.ts";
 export type { Site, SiteMap, SiteOptions } from "./publish/serve/site.ts";
 export type { ClientView } from "./publish/serve/trusted-proxies.ts";
+export type { ByteSource } from "./bytes/byte-source.ts";
+export type { FileSource } from "./files/input-file.ts";
+export type { MapLookup } from "./map/lookup/lookup.ts";
+export type { MapSurvey } from "./map/survey.ts";
+export type { Monitor } from "./aggregate/memgator-events.ts";
+export type { ServiceStatus } from "./aggregate/service/service-status.ts";
+export type { SplitPlan } from "./map/split.ts";
+export type { SplitSize } from "./map/split.ts";
+export type { DomainShare } from "./map/survey.ts";
+export type { KeyFinder } from "./map/lookup/lookup.ts";
+export type { MapPage } from "./map/split.ts";
+export type { PageMark } from "./map/lookup/map-head.ts";

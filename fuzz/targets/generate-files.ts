@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 // Threads run the build.
-import { generateMapFile } from "../../src/map-files.ts";
+import { generateMapFile } from "../../src/library/map-files.ts";
 import type { Outcome } from "../check.ts";
 import { latin1, mustEqual, outcomeOfAsync } from "../check.ts";
 import { scratchFile } from "../scratch-file.ts";

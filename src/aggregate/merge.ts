@@ -20,6 +20,23 @@ const MAX_SOURCES = 2 ** 16;
  * of k sources.
  *
  * @throws MM_LIMIT for more than 65,536 sources.
+ *
+ * @example
+ * ```ts
+ * import { mergeTimeMaps, readTimeMap } from "mementomap";
+ *
+ * const timeMap = (year: number) =>
+ *   new Blob([`<http://x.example/${year}>; rel="memento"; datetime="Mon, 01 Jan ${year} 00:00:00 GMT"`]);
+ * const [a, b] = await Promise.all([readTimeMap(timeMap(2018)), readTimeMap(timeMap(2007))]);
+ * const merged = mergeTimeMaps([
+ *   { archive: 0, mementos: a.mementos },
+ *   { archive: 1, mementos: b.mementos },
+ * ]);
+ * console.log(merged.count, merged.at(0).uri);
+ * ```
+ * ```
+ * 2 http://x.example/2007
+ * ```
  */
 export function mergeTimeMaps(sources: Iterable<MergeSource>): MergedTimeMap {
   const inOrder = Array.from(sources)

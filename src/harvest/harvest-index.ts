@@ -61,6 +61,30 @@ export interface HarvestSummary {
  * @throws MM_HTTP, MM_REFUSED, MM_IO, MM_BAD_INPUT and MM_LIMIT when the answers are not an index,
  *   MM_NOT_FOUND when there is no capture, MM_USAGE when the file is of another harvest that was
  *   begun, MM_INTERRUPTED
+ *
+ * @example
+ * ```ts
+ * import { createServer } from "node:http";
+ * import { once } from "node:events";
+ * import { harvestIndex } from "mementomap/node";
+ *
+ * const row = "com,example)/ 20150101000000 http://example.com/ text/html 200 AAAA 100\n";
+ * const cdxServer = createServer((request, response) => {
+ *   response.end(request.url?.includes("showNumPages") === true ? "1\n" : row);
+ * }).listen(0, "127.0.0.1");
+ * await once(cdxServer, "listening");
+ * const { port } = cdxServer.address() as { port: number };
+ *
+ * const queries = [{ url: "example.com", match: "domain" }] as const;
+ * const { lines } = await harvestIndex(`http://127.0.0.1:${port}/cdx`, queries, "harvest.cdx", {
+ *   intervalMs: 0,
+ * });
+ * console.log(lines);
+ * cdxServer.close();
+ * ```
+ * ```
+ * 1
+ * ```
  */
 export async function harvestIndex(
   api: string,

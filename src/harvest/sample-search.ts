@@ -55,6 +55,31 @@ export interface SampleSearchSummary {
  *
  * @throws MM_HTTP, MM_REFUSED, MM_IO, MM_BAD_INPUT and MM_LIMIT for answers that are not results,
  *   MM_USAGE when the file is of another harvest that was begun, MM_INTERRUPTED
+ *
+ * @example
+ * ```ts
+ * import { createServer } from "node:http";
+ * import { once } from "node:events";
+ * import { sampleSearch } from "mementomap/node";
+ *
+ * const items = [{ title: "News", originalURL: "http://example.com/", tstamp: "20150101000000" }];
+ * const search = createServer((_request, response) => {
+ *   response.end(JSON.stringify({ response_items: items }));
+ * }).listen(0, "127.0.0.1");
+ * await once(search, "listening");
+ * const { port } = search.address() as { port: number };
+ *
+ * const { lines } = await sampleSearch(`http://127.0.0.1:${port}/search`, "sample.cdxj", {
+ *   words: ["archive"],
+ *   searches: 1,
+ *   intervalMs: 0,
+ * });
+ * console.log(lines);
+ * search.close();
+ * ```
+ * ```
+ * 1
+ * ```
  */
 export async function sampleSearch(
   api: string,

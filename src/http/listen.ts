@@ -46,6 +46,23 @@ export interface Listening {
  * Serves a publisher or an aggregator on a port.
  *
  * @throws MM_IO when the port is taken or not allowed.
+ *
+ * @example
+ * ```ts
+ * import { generateMapFile } from "mementomap/node";
+ * import { createPublisher, listen } from "mementomap/server";
+ *
+ * await generateMapFile(["index.cdxj"], "map.ukvs");
+ * const publisher = await createPublisher("map.ukvs");
+ * const server = await listen(publisher, { port: 0 });
+ * const answer = await fetch(`${server.url}/lookup?url=http://nobody.example/`);
+ * console.log((await answer.json()).present);
+ * await server.stop();
+ * await publisher.close();
+ * ```
+ * ```
+ * false
+ * ```
  */
 export async function listen(
   handler: RequestHandler,
@@ -241,6 +258,17 @@ export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = {
  *
  * IPv6 addresses count by their first 64 bits, which is what one household has. Holds at most
  * `maxAddresses` buckets; the oldest is forgotten first, which errs on the side of answering.
+ *
+ * @example
+ * ```ts
+ * import { RateLimit } from "mementomap/server";
+ *
+ * const limit = new RateLimit({ perSecond: 1, burst: 1 });
+ * console.log(limit.take("192.0.2.1"), limit.take("192.0.2.1") > 0);
+ * ```
+ * ```
+ * 0 true
+ * ```
  */
 export class RateLimit {
   readonly #perSecond: number;

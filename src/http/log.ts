@@ -53,6 +53,18 @@ const FLUSH_AT_LENGTH = 64 * 1024;
  *
  * Lines are collected and written a few times a second: a write for each would cost more than most
  * requests do. Call {@link flush} before the end.
+ *
+ * @example
+ * ```ts
+ * import { JsonLog } from "mementomap/server";
+ *
+ * const log = new JsonLog((text) => console.log(JSON.parse(text).msg));
+ * log.event("info", "started");
+ * log.flush();
+ * ```
+ * ```
+ * started
+ * ```
  */
 export class JsonLog implements Log {
   readonly request?: (entry: RequestEntry) => void;

@@ -44,7 +44,7 @@ export interface SplitPlan {
 export async function planPages(
   source: ByteSource,
   size: SplitSize,
-  options: { readonly signal?: AbortSignal } = {},
+  options: { readonly signal?: AbortSignal | undefined } = {},
 ): Promise<SplitPlan> {
   checkPages(size);
   const { headers, region } = await openWholeMap(source, options.signal);
@@ -118,7 +118,7 @@ export async function* pageChunks(
   source: ByteSource,
   plan: SplitPlan,
   page: MapPage,
-  options: { readonly signal?: AbortSignal; readonly more?: PageMembers } = {},
+  options: { readonly signal?: AbortSignal | undefined; readonly more?: PageMembers } = {},
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const { start, end } = page;
   yield pageHead(plan, page, options.more);

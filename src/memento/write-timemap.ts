@@ -34,6 +34,23 @@ import {
  * neighbours in `pages`. An index names all of them, in `timemap_index`.
  *
  * A block is the taker's. Holds one block.
+ *
+ * @example
+ * ```ts
+ * import { mergeTimeMaps, readTimeMap, writeTimeMap } from "mementomap";
+ *
+ * const { mementos } = await readTimeMap(
+ *   new Blob(['<http://x.example/1>; rel="memento"; datetime="Mon, 01 Jan 2018 00:00:00 GMT"']),
+ * );
+ * const merged = mergeTimeMaps([{ archive: 0, mementos }]);
+ * const document = { original: "http://a.org/", service: "http://localhost:1208", mementos: merged };
+ * for (const block of writeTimeMap(document, "cdxj")) {
+ *   console.log(new TextDecoder().decode(block).split("\n").at(-2));
+ * }
+ * ```
+ * ```
+ * 20180101000000 {"uri": "http://x.example/1", "rel": "first last memento", "datetime": "Mon, 01 Jan 2018 00:00:00 GMT"}
+ * ```
  */
 export function writeTimeMap(
   document: TimeMapDocument,

@@ -32,7 +32,19 @@ export function surtKey(surt: string): string {
   return withoutTrailingSlashes(safe(surt.slice(0, queryStart(surt))));
 }
 
-/** The key of a URI: `surtKey(surt(uri))`. */
+/**
+ * The key of a URI: `surtKey(surt(uri))`.
+ *
+ * @example
+ * ```ts
+ * import { uriKey } from "mementomap";
+ *
+ * console.log(uriKey("http://Www.Foo.Example.COM/a/b?x=y&c=d"));
+ * ```
+ * ```
+ * com,example,foo)/a/b
+ * ```
+ */
 export function uriKey(uri: string): string {
   return surtKey(surt(uri));
 }
@@ -131,6 +143,21 @@ export interface LookupKey {
  * With a query, the SURT as a whole comes first, at distance 0 too. `*` is never among the keys. A
  * port belongs to its label, so that `com,example:8080)/` is not below `com,example,*`. Addresses
  * are treated as names. A SURT without a host, such as `dns:example.com`, has no key but itself.
+ *
+ * @example
+ * ```ts
+ * import { lookupKeys } from "mementomap";
+ *
+ * for (const { key, distance } of lookupKeys("com,example)/")) console.log(distance, key);
+ * ```
+ * ```
+ * 0 com,example)/
+ * 1 com,example)/*
+ * 2 com,example,*)/
+ * 3 com,example,*
+ * 4 com,*)/
+ * 4 com,*
+ * ```
  */
 export function lookupKeys(surt: string): LookupKey[] {
   const key = surtKey(surt);

@@ -28,6 +28,16 @@ const surtScratch = new Uint8Array(MAX_PLAIN_BYTES);
  *
  * Takes any string and never throws; an empty one gives `-`, as in CDX files. The result is
  * printable ASCII without blanks. Linear time.
+ *
+ * @example
+ * ```ts
+ * import { surt } from "mementomap";
+ *
+ * console.log(surt("http://Www.Foo.Example.COM/a/b?x=y&c=d"));
+ * ```
+ * ```
+ * com,example,foo)/a/b?c=d&x=y
+ * ```
  */
 export function surt(uri: string): string {
   if (uri.length * MAX_BYTES_PER_CODE_UNIT > MAX_PLAIN_BYTES) {

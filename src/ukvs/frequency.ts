@@ -37,6 +37,16 @@ const GRAMMAR = /^(?:(\d+)([+\-~]?))?(?:\/(?:(\d+)([+\-~]?))?)?$/;
  * `200/` reads as `200`; `/` as present with both counts unknown.
  *
  * @throws MementoMapError `MM_BAD_FREQUENCY` on any other text, and on counts above 2^53-1.
+ *
+ * @example
+ * ```ts
+ * import { parseFrequency } from "mementomap";
+ *
+ * console.log(parseFrequency("200+/12").mementos);
+ * ```
+ * ```
+ * { value: 200, bound: 'atLeast' }
+ * ```
  */
 export function parseFrequency(text: string): Frequency {
   const match = GRAMMAR.exec(text);

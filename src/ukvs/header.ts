@@ -110,7 +110,20 @@ export function headerText(headers: UkvsHeaders): Uint8Array {
   return new TextEncoder().encode(lines.join(""));
 }
 
-/** All headers of a file, as given and as understood. */
+/**
+ * All headers of a file, as given and as understood.
+ *
+ * @example
+ * ```ts
+ * import { UkvsHeaders } from "mementomap";
+ *
+ * const headers = new UkvsHeaders([{ name: "meta", value: { name: "Example Archive" } }]);
+ * console.log(headers.meta["name"], headers.fields.keys);
+ * ```
+ * ```
+ * Example Archive [ 'surt' ]
+ * ```
+ */
 export class UkvsHeaders {
   /** Every header in the order given, known or not. */
   readonly list: readonly Header[];

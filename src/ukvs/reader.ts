@@ -210,6 +210,20 @@ const STRICT_DECODER = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }
  *
  * @throws MementoMapError `MM_BAD_HEADER`, `MM_BAD_LINE` if the input is not text, `MM_BAD_INPUT` if
  *   it is a web page, an index or a WARC file, `MM_LIMIT` for a line longer than `maxLineBytes`.
+ *
+ * @example
+ * ```ts
+ * import { readUkvs } from "mementomap";
+ *
+ * const list = `!fields {keys: ["surt", "datetime"], values: ["access"]}
+ * com,a)/* 2014 deny {"by": "court"}
+ * `;
+ * const reader = await readUkvs([new TextEncoder().encode(list)], { source: "access.ukvs" });
+ * for await (const { keys, values, json } of reader.records()) console.log(keys, values, json);
+ * ```
+ * ```
+ * [ 'com,a)/*', '2014' ] [ 'deny' ] { by: 'court' }
+ * ```
  */
 export async function readUkvs(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,

@@ -36,6 +36,22 @@ const ENCODER = new TextEncoder();
 /**
  * Writes a file: its headers sorted, then the records given to it, in large blocks. Holds one
  * block. Flush it at the end.
+ *
+ * @example
+ * ```ts
+ * import { UkvsHeaders, UkvsWriter } from "mementomap";
+ *
+ * let text = "";
+ * const sink = { write: (block: Uint8Array) => void (text += new TextDecoder().decode(block)) };
+ * const writer = new UkvsWriter(sink, new UkvsHeaders([]));
+ * await writer.write({ keys: ["com,example)/"], values: ["12"] });
+ * await writer.flush();
+ * console.log(text);
+ * ```
+ * ```
+ * com,example)/ 12
+ *
+ * ```
  */
 export class UkvsWriter {
   readonly #sink: ByteSink;

@@ -4,7 +4,7 @@ import { cliDocs } from "../../scripts/cli-docs.ts";
 import { COMMAND_TABLE } from "../../src/cli/command-table.ts";
 
 describe("docs/cli.md", () => {
-  it("is what the help texts say (write it with scripts/write-cli-docs.ts)", async () => {
+  it("is what the help texts say (write it with scripts/write-docs.ts)", async () => {
     const written = readFileSync(new URL("../../docs/cli.md", import.meta.url), "utf8");
     expect(written).toBe(await cliDocs());
   });

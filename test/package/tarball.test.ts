@@ -86,13 +86,13 @@ describe("the package", () => {
     }
     await writeFile(
       join(folder, "strict.ts"),
-      `import { type Answer, MemoryIndex, uriKey } from "mementomap";
-       import { FreshMap, openAggregator, openMapFile } from "mementomap/node";
-       import { AggregatorService, createPublisher, mementoMapMiddleware } from "mementomap/server";
-       const index = MemoryIndex.build(new TextEncoder().encode("com,a)/ 1"));
-       const answer: Answer = await index.lookup(uriKey("http://a.com/"));
-       console.log(answer.present, FreshMap, openAggregator, openMapFile);
-       console.log(AggregatorService, createPublisher, mementoMapMiddleware);`,
+      `import { type Answer, openMap } from "mementomap";
+       import { FreshMap, openAggregator, openMap as openFile } from "mementomap/node";
+       import { createAggregatorService, createPublisher } from "mementomap/server";
+       await using map = await openMap(new TextEncoder().encode("com,a)/ 1"));
+       const answer: Answer = await map.lookup("http://a.com/", { at: new Date() });
+       console.log(answer.present, FreshMap, openAggregator, openFile);
+       console.log(createAggregatorService, createPublisher);`,
     );
     const settings = {
       compilerOptions: {
@@ -115,9 +115,9 @@ describe("the package", () => {
   it("can be imported by its entries", async () => {
     const script = `
       import { uriKey } from "mementomap";
-      import { FileSource } from "mementomap/node";
+      import { openMap } from "mementomap/node";
       import { createPublisher } from "mementomap/server";
-      console.log(uriKey("http://example.com/"), typeof FileSource.open, typeof createPublisher);
+      console.log(uriKey("http://example.com/"), typeof openMap, typeof createPublisher);
     `;
     const node = ["--input-type=module", "-e", script];
     const { stdout } = await run(process.execPath, node, { cwd: folder });
@@ -127,7 +127,7 @@ describe("the package", () => {
   it("can be required", async () => {
     const script = `
       const { uriKey } = require("mementomap");
-      console.log(uriKey("http://a.com/"), typeof require("mementomap/node").openMapFile);
+      console.log(uriKey("http://a.com/"), typeof require("mementomap/node").openMap);
       console.log(typeof require("mementomap/server").createPublisher);
     `;
     const node = ["--input-type=commonjs", "-e", script];
@@ -165,13 +165,13 @@ describe("the package", () => {
     it("makes and reads maps without optional packages, and says what Parquet needs", async () => {
       const program = `
         import { writeFileSync } from "node:fs";
-        import { generateMapFile, openMapFile } from "mementomap/node";
+        import { generateMapFile, openMap } from "mementomap/node";
         async function main() {
           const row = 'com,a)/ 20150101000000 {"url": "http://a.com/", "status": "200"}\\n';
           writeFileSync("index.cdxj", row);
           await generateMapFile(["index.cdxj"], "map.ukvs");
-          const map = await openMapFile("map.ukvs");
-          console.log((await map.lookup.lookup("http://a.com/")).present);
+          const map = await openMap("map.ukvs");
+          console.log(await map.has("http://a.com/"));
           await map.close();
           writeFileSync("index.parquet", "PAR1PAR1");
           await generateMapFile(["index.parquet"], "other.ukvs").catch((error) => {

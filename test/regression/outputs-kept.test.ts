@@ -2,7 +2,7 @@ import { linkSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { compactMapFile, generateMapFile } from "../../src/map-files.ts";
+import { compactMapFile, generateMapFile } from "../../src/library/map-files.ts";
 import { runCli } from "../support/run-cli.ts";
 import { scratchDir } from "../support/scratch.ts";
 import { spawnShell } from "../support/spawn-cli.ts";

@@ -4,45 +4,48 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { existsSync } from "node:fs";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import {
-  Aggregator,
-  analyzeIndex,
-  type ByteSource,
-  compactMap,
-  diffMaps,
-  discoverMap,
-  FetchClient,
-  generateMap,
-  HttpSource,
-  MapRouter,
-  MapSearch,
-  MemoryIndex,
-  MemorySource,
-  mergeMaps,
-  pageChunks,
-  planPages,
-  readUkvs,
-  surveyMap,
-  validateMap,
-} from "../../src/index.ts";
+import { Aggregator } from "../../src/aggregate/aggregator.ts";
+import { MapRouter } from "../../src/aggregate/route/map-router.ts";
+import { createUpstream } from "../../src/aggregate/upstream/archive-upstream.ts";
+import { type ByteSource, MemorySource } from "../../src/bytes/byte-source.ts";
+import { FileSource } from "../../src/files/input-file.ts";
+import { FetchClient } from "../../src/http/http-client.ts";
+import { NodeClient } from "../../src/http/node-client.ts";
+import { compactMap } from "../../src/map/compact/compact-map.ts";
+import { diffMaps } from "../../src/map/diff.ts";
+import { generateMap } from "../../src/map/generate/generate-map.ts";
+import { MapSearch } from "../../src/map/lookup/map-search.ts";
+import { MemoryIndex } from "../../src/map/lookup/memory-index.ts";
+import { mergeMaps } from "../../src/map/merge.ts";
+import { pageChunks, planPages } from "../../src/map/split.ts";
+import { surveyMap } from "../../src/map/survey.ts";
+import { validateMap } from "../../src/map/validate.ts";
 import {
   analyzeFiles,
   checkPublisher,
+  compact,
   compactMapFile,
-  compactMapFileToBudget,
-  createUpstream,
+  createRouter,
+  diff,
+  discoverMap,
   evaluateMapFiles,
   fetchMap,
-  FileSource,
   FreshMap,
+  generate,
   generateMapFile,
   harvestIndex,
   loadArchives,
-  NodeClient,
-  openMapFile,
+  merge,
+  openMap,
+  readTimeMap,
+  readUkvs,
   sampleSearch,
+  validate,
 } from "../../src/node.ts";
-import { writeStaticSite } from "../../src/server.ts";
+import * as web from "../../src/index.ts";
+import { HttpSource } from "../../src/publish/fetch/http-source.ts";
+import { analyzeIndex } from "../../src/study/analyze/analyze-index.ts";
+import { writeStaticSite } from "../../src/publish/serve/static-site.ts";
 import { folderWith } from "../support/folder-with.ts";
 import { ScriptedUpstream } from "../support/scripted-upstream.ts";
 import { archive } from "../support/sessions.ts";
@@ -76,7 +79,6 @@ afterAll(() => {
 });
 
 const at = (name: string): string => join(folder, name);
-const STREAMS = { stdin: process.stdin };
 
 /** Lines of a text, each but the last behind a pause in which `reached` is called. */
 async function* slowly(text: string, reached: () => void): AsyncGenerator<Uint8Array> {
@@ -113,6 +115,16 @@ type Run = (signal: AbortSignal, reached: () => void) => Promise<unknown>;
 const OF_STREAMS: Readonly<Record<string, Run>> = {
   readUkvs: async (signal, reached) =>
     drain((await readUkvs(slowly(MAP, reached), { signal })).records()),
+  openMap: (signal, reached) => openMap(slowly(MAP, reached), { signal }),
+  generate: (signal, reached) => generate([slowly(CDXJ, reached)], { signal }).bytes(),
+  compact: (signal, reached) => compact(slowly(MAP, reached), { signal }).bytes(),
+  merge: (signal, reached) => merge([slowly(MAP, reached)], { signal }).bytes(),
+  diff: async (signal, reached) =>
+    drain((await diff(slowly(MAP, reached), slowly(MAP, reached), { signal })).records),
+  validate: (signal, reached) => drain(validate(slowly(MAP, reached), { signal })),
+  createRouter: (signal, reached) =>
+    createRouter([archive("a")], { maps: { a: slowly(MAP, reached) }, signal }),
+  readTimeMap: (signal, reached) => readTimeMap(slowly(MAP, reached), { signal }),
   validateMap: (signal, reached) => drain(validateMap(slowly(MAP, reached), { signal })),
   compactMap: (signal, reached) => drain(compactMap(slowly(MAP, reached), { signal })),
   diffMaps: async (signal, reached) => {
@@ -138,10 +150,12 @@ const OF_SERVERS: Readonly<Record<string, Run>> = {
   "HttpSource.open by FetchClient": (signal) => HttpSource.open(new FetchClient(), origin, signal),
   "HttpSource.open by NodeClient": (signal) =>
     HttpSource.open(new NodeClient(TRUSTED()), origin, signal),
-  "discoverMap by FetchClient": (signal) => discoverMap(new FetchClient(), origin, { signal }),
-  "discoverMap by NodeClient": (signal) =>
-    discoverMap(new NodeClient(TRUSTED()), origin, { signal }),
-  checkPublisher: (signal) => drain(checkPublisher(new FetchClient(), origin, { signal })),
+  "openMap by FetchClient": (signal) => web.openMap(origin, { signal }),
+  "openMap by NodeClient": (signal) => openMap(origin, { signal }),
+  "openMap by NodeClient, in memory": (signal) => openMap(origin, { signal, inMemory: true }),
+  "discoverMap by FetchClient": (signal) => web.discoverMap(origin, { signal }),
+  "discoverMap by NodeClient": (signal) => discoverMap(origin, { signal }),
+  checkPublisher: (signal) => drain(checkPublisher(origin, { signal })),
   fetchMap: (signal) => fetchMap(origin, at("fetched.ukvs"), { signal }),
   "fetchMap of an address": (signal) => fetchMap(origin, at("f.ukvs"), { signal, isDirect: true }),
   FreshMap: (signal) => new FreshMap(origin, at("fresh.ukvs"), { signal }).start(),
@@ -167,8 +181,8 @@ const TRUSTED = (): { trustedOrigins: string[] } => ({ trustedOrigins: [origin] 
 
 /** Of files; nothing tells how far they are. */
 const OF_FILES: Readonly<Record<string, Run>> = {
-  openMapFile: (signal) => openMapFile(at("map.ukvs"), { signal }),
-  "openMapFile for many": (signal) => openMapFile(at("map.ukvs"), { signal, forMany: true }),
+  "openMap of a file": (signal) => openMap(at("map.ukvs"), { signal }),
+  "openMap of a file in memory": (signal) => openMap(at("map.ukvs"), { signal, inMemory: true }),
   "FileSource.read": async (signal) => {
     const source = await FileSource.open(at("map.ukvs"));
     try {
@@ -179,15 +193,15 @@ const OF_FILES: Readonly<Record<string, Run>> = {
   },
   generateMapFile: (signal) => generateMapFile([at("index.cdxj")], at("out.ukvs"), { signal }),
   compactMapFile: (signal) => compactMapFile(at("map.ukvs"), at("out.ukvs"), { signal }),
-  compactMapFileToBudget: (signal) =>
-    compactMapFileToBudget(at("map.ukvs"), at("out.ukvs"), { signal, budget: { maxLines: 2 } }),
+  "compactMapFile to a budget": (signal) =>
+    compactMapFile(at("map.ukvs"), at("out.ukvs"), { signal, budget: { maxLines: 2 } }),
   evaluateMapFiles: (signal) =>
     evaluateMapFiles([at("map.ukvs")], {
       signal,
       truth: at("map.ukvs"),
       lookups: at("uris.txt"),
     }),
-  analyzeFiles: (signal) => analyzeFiles([at("index.cdxj")], { signal, streams: STREAMS }),
+  analyzeFiles: (signal) => analyzeFiles([at("index.cdxj")], { signal }),
 };
 
 const OTHERS: Readonly<Record<string, Run>> = {

@@ -31,6 +31,18 @@ export interface LoadArchivesOptions {
  *
  * @throws MM_IO, MM_HTTP, MM_REFUSED, and MM_BAD_INPUT for faults of the list;
  *   MM_INTERRUPTED.
+ *
+ * @example
+ * ```ts
+ * import { writeFile } from "node:fs/promises";
+ * import { loadArchives } from "mementomap/node";
+ *
+ * await writeFile("archives.json", '[{ "id": "a", "timemap": "https://a.example/timemap/" }]');
+ * console.log((await loadArchives("archives.json")).length);
+ * ```
+ * ```
+ * 1
+ * ```
  */
 export function loadArchives(
   place: string | URL,

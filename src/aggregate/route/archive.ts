@@ -37,8 +37,19 @@ export interface Archive {
  *
  * @param source what messages call the list.
  * @throws MM_BAD_INPUT with the number of the entry, counted from 1, and what is wrong with it.
+ *
+ * @example
+ * ```ts
+ * import { parseArchiveList } from "mementomap";
+ *
+ * const list = JSON.stringify([{ id: "a", timemap: "https://a.example/timemap/link/" }]);
+ * console.log(parseArchiveList(list).map(({ id }) => id));
+ * ```
+ * ```
+ * [ 'a' ]
+ * ```
  */
-export function parseArchiveList(text: string, source: string): Archive[] {
+export function parseArchiveList(text: string, source: string = "archives.json"): Archive[] {
   const entries = entriesOf(text, source);
   const archives: Archive[] = [];
   const numbers = new Map<string, number>();

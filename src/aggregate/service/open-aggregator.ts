@@ -55,6 +55,23 @@ export interface OpenAggregator {
  * archives are asked as ones without a map.
  *
  * @throws MM_IO when the folder for maps cannot be made.
+ *
+ * @example
+ * ```ts
+ * import { openAggregator, parseArchiveList } from "mementomap/node";
+ *
+ * const list = [{ id: "a", timemap: "http://127.0.0.1:9/timemap/" }];
+ * const open = await openAggregator({
+ *   archives: parseArchiveList(JSON.stringify(list)),
+ *   upstream: { retries: 0 },
+ * });
+ * const { mementos, outcomes } = await open.aggregator.timeMap({ uri: "http://example.com/" });
+ * console.log(mementos.count, outcomes.map(({ result }) => result));
+ * await open.close();
+ * ```
+ * ```
+ * 0 [ 'error' ]
+ * ```
  */
 export async function openAggregator(options: OpenAggregatorOptions): Promise<OpenAggregator> {
   const { archives, isRouting = true } = options;

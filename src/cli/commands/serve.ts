@@ -1,10 +1,9 @@
 import {
-  createPublisher,
   DEFAULT_CONNECTION_LIMITS,
   DEFAULT_PUBLISHER_LIMITS,
-  type PublishedMap,
   RateLimit,
-} from "../../server.ts";
+} from "../../http/listen.ts";
+import { createPublisher, type PublishedMap } from "../../publish/serve/publisher.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import { ExitCode } from "../common/io.ts";

@@ -21,10 +21,10 @@ import {
 /** What a lookup may be told besides the URI. */
 export interface LookupOptions {
   /**
-   * 4 to 14 digits of YYYYMMDDhhmmss, or a range: only rows that overlap this time may make the URI
-   * present. Default all time.
+   * A moment, 4 to 14 digits of YYYYMMDDhhmmss, or a range: only rows that overlap this time may make
+   * the URI present. Default all time.
    */
-  readonly at?: string | DatetimeRange | undefined;
+  readonly at?: Date | string | DatetimeRange | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -265,7 +265,8 @@ function frequencyText(part: unknown): string {
  *
  * @throws MM_BAD_KEY when it is not a time.
  */
-export function lookupPeriod(at: string | DatetimeRange | undefined): DatetimeRange | undefined {
+export function lookupPeriod(at: LookupOptions["at"]): DatetimeRange | undefined {
+  if (at instanceof Date) return parseDatetimeKey(secondOf(at));
   if (typeof at !== "string") return at;
   const period = parseDatetimeKey(at);
   if (period.from === at) return period;
@@ -274,3 +275,18 @@ export function lookupPeriod(at: string | DatetimeRange | undefined): DatetimeRa
     `${quote(at)} is not a time to look up: give 4 to 14 digits of YYYYMMDDhhmmss`,
   );
 }
+
+/** The second of a moment, in 14 digits. */
+function secondOf(moment: Date): string {
+  const time = moment.getTime();
+  if (time >= FIRST_SECOND && time < SECOND_AFTER_LAST) {
+    return moment.toISOString().replaceAll(/\D/g, "").slice(0, 14);
+  }
+  throw new MementoMapError(
+    "MM_BAD_KEY",
+    "the date to look up at is not one of the years 1 to 9999",
+  );
+}
+
+const FIRST_SECOND = Date.parse("0001-01-01T00:00:00Z");
+const SECOND_AFTER_LAST = Date.UTC(10_000, 0, 1);

@@ -2,7 +2,7 @@ import { compareRanges, QUOTE, SLASH, SPACE } from "../../bytes/bytes.ts";
 import { MementoMapError } from "../../errors.ts";
 import { asciiSurt } from "../../surt/key-bytes.ts";
 import { lookupKeys } from "../../surt/key.ts";
-import { surt as surtOf } from "../../surt/surt.ts";
+import { surt as surtOf, surtBytes } from "../../surt/surt.ts";
 import { columnEnd, type DatetimeRange, skipBlanks } from "../../ukvs/record.ts";
 import { frequencyIsZero } from "../../ukvs/frequency.ts";
 import type { UkvsHeaders } from "../../ukvs/header.ts";
@@ -38,6 +38,9 @@ export const MAX_INDEX_BYTES: number = 2 ** 31 - 1;
 const SLICE_BYTES = 64 * 1024;
 const UNKNOWN_FREQUENCY: Uint8Array = Uint8Array.of(SLASH);
 const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+/** Longer URIs are looked up by another way: nearly none are. */
+const FAST_URI_LENGTH = 2048;
 
 /**
  * Where `MemoryIndex.lookupKeyBytes` puts its findings; make one and use it for every lookup.
@@ -72,6 +75,9 @@ export class MemoryIndex implements MapLookup {
   /** Finds rows by the pieces of their keys. */
   readonly finder: RowFinder;
   readonly #layout: RowLayout;
+  readonly #match = new Match();
+  readonly #uri = new Uint8Array(FAST_URI_LENGTH);
+  readonly #surt = new Uint8Array(4 * FAST_URI_LENGTH + 1024);
   /** Of one page of a map; undefined for a map that is whole. */
   readonly #page: PageRange | undefined;
 
@@ -160,7 +166,32 @@ export class MemoryIndex implements MapLookup {
 
   /** Looks a URI up at once. */
   lookupSync(uri: string, options: LookupOptions = {}): Answer {
-    return this.lookupSurtSync(surtOf(uri), options);
+    const end = options.at === undefined && this.#page === undefined ? this.#writeSurt(uri) : -1;
+    if (end < 0) return this.lookupSurtSync(surtOf(uri), options);
+    const match = this.#match;
+    const present = this.lookupKeyBytes(this.#surt, 0, end, match);
+    if (match.distance < 0) return { present };
+    const {
+      keyStart,
+      keyEnd: stop,
+      frequencyBytes,
+      frequencyStart,
+      frequencyEnd,
+      distance,
+    } = match;
+    return {
+      present,
+      key: decoder.decode(this.bytes.subarray(keyStart, stop)),
+      frequency: decoder.decode(frequencyBytes.subarray(frequencyStart, frequencyEnd)),
+      distance,
+    };
+  }
+
+  /** Writes the SURT of a URI to `#surt` and returns its end; -1 for one that is long, or not ASCII. */
+  #writeSurt(uri: string): number {
+    if (uri.length > FAST_URI_LENGTH) return -1;
+    const { written } = encoder.encodeInto(uri, this.#uri);
+    return written === uri.length ? surtBytes(this.#uri, 0, written, this.#surt, 0) : -1;
   }
 
   /** Looks a SURT up at once. */

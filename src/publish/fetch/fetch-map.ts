@@ -84,6 +84,23 @@ const DEFAULT_MAX_BYTES = 16 * 2 ** 30;
  *
  * @throws MM_NOT_FOUND, MM_HTTP, MM_REFUSED, MM_BAD_URI, MM_IO; MM_EMPTY and MM_SHRUNK when the map has
  *   lost too much of the one in the file; MM_INTERRUPTED
+ *
+ * @example
+ * ```ts
+ * import { fetchMap, generateMapFile } from "mementomap/node";
+ * import { createPublisher, listen } from "mementomap/server";
+ *
+ * await generateMapFile(["index.cdxj"], "map.ukvs");
+ * const publisher = await createPublisher("map.ukvs");
+ * const server = await listen(publisher, { port: 0 });
+ * const { status } = await fetchMap(server.url, "copy.ukvs");
+ * console.log(status);
+ * await server.stop();
+ * await publisher.close();
+ * ```
+ * ```
+ * fetched
+ * ```
  */
 export async function fetchMap(
   address: string,
@@ -355,6 +372,24 @@ export interface FreshMapOptions extends FetchMapOptions {
  * The archive says for how long a map is fresh (RFC 9111); it is asked again when that time is over,
  * up to a tenth later, so that not all ask at once. After failures the pauses double, and are as long
  * as the archive wants (`Retry-After`), up to a day. A timer of it does not keep a process alive.
+ *
+ * @example
+ * ```ts
+ * import { FreshMap, generateMapFile } from "mementomap/node";
+ * import { createPublisher, listen } from "mementomap/server";
+ *
+ * await generateMapFile(["index.cdxj"], "map.ukvs");
+ * const publisher = await createPublisher("map.ukvs");
+ * const server = await listen(publisher, { port: 0 });
+ * const map = new FreshMap(server.url, "kept.ukvs", { onFetched: ({ pages }) => console.log(pages) });
+ * await map.start(); // asks again whenever the map is due
+ * await map.stop();
+ * await server.stop();
+ * await publisher.close();
+ * ```
+ * ```
+ * 1
+ * ```
  */
 export class FreshMap {
   readonly address: string;

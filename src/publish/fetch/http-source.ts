@@ -212,6 +212,19 @@ export class PagedSearch implements MapLookup {
     });
   }
 
+  /** The map, or its pages from the first to the last. */
+  async *sources(signal?: AbortSignal): AsyncGenerator<HttpSource, void, undefined> {
+    let page = this.#last;
+    while (page.range !== undefined && page.range.mark.number > 1) {
+      page = await this.#neighbour(page, page.range, -1, signal);
+    }
+    yield page.source;
+    while (page.range !== undefined && page.range.mark.number < page.range.mark.of) {
+      page = await this.#neighbour(page, page.range, 1, signal);
+      yield page.source;
+    }
+  }
+
   /** The page that a key belongs on; undefined where it would be between two. */
   async #pageOf(key: string, signal: AbortSignal | undefined): Promise<Page | undefined> {
     const bytes = encoder.encode(key);

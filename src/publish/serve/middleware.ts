@@ -14,9 +14,19 @@ export type Middleware = (
  * Put it before anything that reads bodies. It answers the paths of the publisher and adds the link
  * to the map to every other response.
  *
+ * @example
  * ```ts
+ * import { generateMapFile } from "mementomap/node";
+ * import { createPublisher, mementoMapMiddleware } from "mementomap/server";
+ *
+ * await generateMapFile(["index.cdxj"], "map.ukvs");
  * const publisher = await createPublisher("map.ukvs", { prefix: "/mementomap" });
- * app.use(mementoMapMiddleware(publisher));
+ * const middleware = mementoMapMiddleware(publisher); // app.use(middleware)
+ * console.log(middleware.length);
+ * await publisher.close();
+ * ```
+ * ```
+ * 3
  * ```
  */
 export function mementoMapMiddleware(publisher: Publisher): Middleware {
@@ -41,9 +51,19 @@ export interface FastifyLike {
 /**
  * Publishes maps within a Fastify server.
  *
+ * @example
  * ```ts
+ * import { generateMapFile } from "mementomap/node";
+ * import { createPublisher, mementoMapPlugin } from "mementomap/server";
+ *
+ * await generateMapFile(["index.cdxj"], "map.ukvs");
  * const publisher = await createPublisher("map.ukvs", { prefix: "/mementomap" });
- * app.register(mementoMapPlugin(publisher));
+ * const plugin = mementoMapPlugin(publisher); // await app.register(plugin)
+ * console.log(plugin.length);
+ * await publisher.close();
+ * ```
+ * ```
+ * 1
  * ```
  */
 export function mementoMapPlugin(publisher: Publisher): (app: FastifyLike) => Promise<void> {

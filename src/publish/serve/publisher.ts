@@ -78,6 +78,22 @@ export interface PublisherOptions {
  * The first is the map of this host's own archive, unless `isThirdParty`.
  *
  * @throws MM_USAGE without maps or with two of one name; what is wrong with a map or its file.
+ *
+ * @example
+ * ```ts
+ * import { generateMapFile } from "mementomap/node";
+ * import { createPublisher } from "mementomap/server";
+ *
+ * await generateMapFile(["index.cdxj"], "map.ukvs");
+ * const publisher = await createPublisher("map.ukvs"); // Bun.serve(publisher), Hono, Deno.serve …
+ * const request = new Request("https://archive.example.org/lookup?url=http://nobody.example/");
+ * const response = await publisher.fetch(request);
+ * console.log(response.status, (await response.json()).present);
+ * await publisher.close();
+ * ```
+ * ```
+ * 200 false
+ * ```
  */
 export async function createPublisher(
   maps: PublishedMap | readonly PublishedMap[],

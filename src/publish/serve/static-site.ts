@@ -30,7 +30,7 @@ export async function writeStaticSite(
   source: ByteSource,
   folder: string,
   size: SplitSize,
-  options: { readonly signal?: AbortSignal } = {},
+  options: { readonly signal?: AbortSignal | undefined } = {},
 ): Promise<StaticSite> {
   const { signal } = options;
   const pageRecords = "maxLines" in size ? size.maxLines : 50_000;

@@ -1,12 +1,12 @@
 import { readdirSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { openMapFile } from "../../../src/map-files.ts";
+import { openMap } from "../../../src/node.ts";
 import { folderWith } from "../../support/folder-with.ts";
 
 const openFiles = (): number => readdirSync("/proc/self/fd").length;
 
-describe("openMapFile", () => {
+describe("openMap", () => {
   it.skipIf(process.platform !== "linux")("closes what it refuses", async () => {
     const files = {
       "index.cdxj": "com,a)/ 20130727042553 {}\n",
@@ -17,7 +17,7 @@ describe("openMapFile", () => {
     const paths = [folder, ...Object.keys(files).map((name) => `${folder}/${name}`)];
     const before = openFiles();
     for (const path of paths) {
-      await expect(openMapFile(path)).rejects.toMatchObject({
+      await expect(openMap(path)).rejects.toMatchObject({
         code: expect.stringMatching(/^MM_/) as string,
       });
     }

@@ -1,0 +1,70 @@
+import {
+  AggregatorService,
+  type AggregatorServiceOptions,
+} from "../aggregate/service/aggregator-service.ts";
+import { AggregatorMetrics } from "../aggregate/service/aggregator-metrics.ts";
+import type { OpenAggregator } from "../aggregate/service/open-aggregator.ts";
+import { ServiceStatus } from "../aggregate/service/service-status.ts";
+import { NodeClient } from "../http/node-client.ts";
+import type { RequestHandler } from "../http/listen.ts";
+import { ProxySettings } from "../http/proxy.ts";
+
+/** How an aggregator is served; see `mementomap aggregate --serve`. */
+export type AggregatorHandlerOptions = Partial<
+  Omit<AggregatorServiceOptions, "aggregator" | "status" | "metrics" | "processes" | "monitor">
+>;
+
+/**
+ * Serves an aggregator over HTTP: TimeMaps, TimeGates, mementos, `/about`, `/health` and `/metrics`, as
+ * `mementomap aggregate --serve` does. Give it to `listen`, or call `handle` in a server of your own.
+ *
+ * @example
+ * ```ts
+ * import { openAggregator } from "mementomap/node";
+ * import { createAggregatorService, listen } from "mementomap/server";
+ *
+ * const aggregator = await openAggregator({ archives: [] });
+ * const server = await listen(createAggregatorService(aggregator), { port: 0 });
+ * console.log((await fetch(`${server.url}/health`)).status);
+ * await server.stop();
+ * await aggregator.close();
+ * ```
+ * ```
+ * 200
+ * ```
+ */
+export function createAggregatorService(
+  open: OpenAggregator,
+  options: AggregatorHandlerOptions = {},
+): RequestHandler {
+  const { router } = open.aggregator;
+  const isOfArchive = (origin: string): boolean =>
+    router.archives.some(({ timemap, timegate }) =>
+      [timemap, timegate].some((address) => address !== undefined && originOf(address) === origin),
+    );
+  return new AggregatorService({
+    aggregator: open.aggregator,
+    status: new ServiceStatus({
+      get archives() {
+        return router.archives;
+      },
+      upstream: open.upstream,
+      tallies: open.tallies,
+      estimate: open.estimate,
+      mapStateOf: (archive) => open.keeper.stateOf(archive),
+      countersOf: ({ id }) => open.upstream.counters.get(id),
+      isRouting: open.isRouting,
+    }),
+    client: new NodeClient({
+      trustedOrigins: { includes: isOfArchive },
+      proxies: ProxySettings.of(process.env),
+    }),
+    metrics: new AggregatorMetrics(),
+    defaults: {},
+    ...options,
+  });
+}
+
+function originOf(address: string): string | undefined {
+  return URL.canParse(address) ? new URL(address).origin : undefined;
+}

@@ -1,0 +1,231 @@
+import { availableParallelism } from "node:os";
+import type { EvaluationReport } from "../study/evaluate/evaluation.ts";
+import {
+  type Budget,
+  type BudgetFileOptions,
+  type BudgetFileSummary,
+  compactFileToBudget,
+} from "../map/compact/run/budget-files.ts";
+import {
+  compactFile,
+  type CompactFileOptions,
+  type CompactFileSummary,
+} from "../map/compact/run/compact-files.ts";
+import { evaluateFiles, type EvaluateOptions } from "../study/evaluate/evaluate-files.ts";
+import { generateFiles, type GenerateSummary } from "../map/generate/generate-files.ts";
+import type { GenerateOptions } from "../map/generate/plan.ts";
+import { DEFAULT_MEMORY_BYTES, threadsWithin } from "../map/generate/key-table.ts";
+import { Interrupt, type InterruptOptions } from "../interruption.ts";
+import { withMapOutput } from "../map/output/map-output.ts";
+import { guardOutputs } from "../map/output/output-guard.ts";
+import type { Analysis } from "../study/analyze/analysis.ts";
+import {
+  analyzeFiles as analyze,
+  type AnalyzeFilesOptions,
+} from "../study/analyze/analyze-files.ts";
+import type { SplitSize } from "../map/split.ts";
+import { type StaticSite, writeStaticSite as writeSite } from "../publish/serve/static-site.ts";
+import { randomAccess, type SignalOption } from "./maps.ts";
+import { NODE } from "./node.ts";
+import type { Source } from "./source.ts";
+import { packageFile } from "../files/package-file.ts";
+
+/** What a function that writes a file takes besides what it is about. */
+export interface WriteOptions extends InterruptOptions {
+  /** Replaces an existing file that is not a map. */
+  readonly force?: boolean | undefined;
+}
+
+/** `-` as a path means the process's own standard input or output. */
+const STREAMS = { stdin: process.stdin, stdout: process.stdout };
+
+/**
+ * Makes a map file from index files; see `mementomap generate`.
+ *
+ * Uses 512 MiB and all cores that there is memory for unless told otherwise. The file appears whole
+ * or not at all; a name that ends in `.gz` is compressed. `target` may be a map of `options.add`.
+ *
+ * @throws MM_USAGE when `target` is an input or not a map; MM_IO, MM_BAD_INPUT, MM_BAD_LINE (with file and line), MM_LIMIT,
+ *   MM_INTERRUPTED
+ *
+ * @example
+ * ```ts
+ * import { generateMapFile } from "mementomap/node";
+ *
+ * const { counts, rows } = await generateMapFile(["index.cdxj"], "map.ukvs", {
+ *   description: { id: "https://archive.example.org/", name: "Example Archive" },
+ * });
+ * console.log(counts.captures >= rows);
+ * ```
+ * ```
+ * true
+ * ```
+ */
+export async function generateMapFile(
+  inputs: readonly string[],
+  target: string,
+  options: Omit<GenerateOptions, "streams"> & WriteOptions = {},
+): Promise<GenerateSummary> {
+  const { add = [], force } = options;
+  const output = { path: target, kind: "map", replaces: add } as const;
+  return Interrupt.during(options, async (interrupt) => {
+    await guardOutputs([output], { inputs: [...inputs, ...add], force });
+    return withMapOutput(target, { stdout: STREAMS.stdout, interrupt, force }, (output) =>
+      generateFiles(inputs, output, {
+        threads: defaultThreads(options.memoryBytes),
+        ...options,
+        streams: STREAMS,
+        interrupt,
+      }),
+    );
+  });
+}
+
+/** How a map file is made smaller: by weights, or to a budget. */
+export type CompactMapFileOptions = Omit<CompactFileOptions, "streams"> &
+  Partial<Omit<BudgetFileOptions, "streams">> &
+  WriteOptions;
+
+/**
+ * Makes a map file smaller, by the weights of the paper, or, with `budget`, into the map of a given size
+ * that is expected to give the fewest wrong answers; see `mementomap compact`. `source` and `target`
+ * may be the same.
+ *
+ * @throws MM_USAGE when `target` is there and not a map, or no map is as small as the budget; MM_IO,
+ *   MM_NOT_SORTED, MM_BAD_LINE, MM_BAD_FREQUENCY (with file and line), MM_CUT, MM_EMPTY, MM_INTERRUPTED
+ *
+ * @example
+ * ```ts
+ * import { compactMapFile, generateMapFile } from "mementomap/node";
+ *
+ * await generateMapFile(["index.cdxj"], "map.ukvs");
+ * await compactMapFile("map.ukvs", "small.ukvs", { weights: { hostWeight: 4, pathWeight: 2 } });
+ * const { rows } = await compactMapFile("map.ukvs", "best.ukvs", { budget: { maxLines: 200 } });
+ * console.log(rows <= 200);
+ * ```
+ * ```
+ * true
+ * ```
+ */
+export async function compactMapFile(
+  source: string,
+  target: string,
+  options: CompactMapFileOptions & { readonly budget: Budget },
+): Promise<BudgetFileSummary>;
+export async function compactMapFile(
+  source: string,
+  target: string,
+  options?: CompactMapFileOptions & { readonly budget?: undefined },
+): Promise<CompactFileSummary>;
+export async function compactMapFile(
+  source: string,
+  target: string,
+  options: CompactMapFileOptions = {},
+): Promise<CompactFileSummary | BudgetFileSummary> {
+  const { misses, force, budget } = options;
+  const output = { path: target, kind: "map", replaces: [source] } as const;
+  return Interrupt.during(options, async (interrupt) => {
+    await guardOutputs([output], { inputs: [source, misses], force });
+    const streams = { ...STREAMS, interrupt };
+    return withMapOutput(target, { ...streams, force }, (output) =>
+      budget === undefined
+        ? compactFile(source, output, { ...options, streams, interrupt })
+        : compactFileToBudget(source, output, { ...options, budget, streams }),
+    );
+  });
+}
+
+/**
+ * Measures maps against what is held and what is asked for; see `mementomap evaluate`.
+ *
+ * @throws MM_IO, MM_INTERRUPTED, and what is wrong with a map
+ *
+ * @example
+ * ```ts
+ * import { writeFile } from "node:fs/promises";
+ * import { evaluateMapFiles, generateMapFile } from "mementomap/node";
+ *
+ * await generateMapFile(["index.cdxj"], "map.ukvs");
+ * await writeFile("asked.txt", "http://nobody.example/\nhttp://nobody.example/a\n");
+ * const { all } = await evaluateMapFiles(["map.ukvs"], { truth: "map.ukvs", lookups: "asked.txt" });
+ * console.log(all.map(({ lookups, recall }) => ({ lookups, recall })));
+ * ```
+ * ```
+ * [ { lookups: 2, recall: 1 } ]
+ * ```
+ */
+export function evaluateMapFiles(
+  maps: readonly string[],
+  options: Omit<EvaluateOptions, "streams"> & InterruptOptions,
+): Promise<EvaluationReport> {
+  return Interrupt.during(options, (interrupt) =>
+    evaluateFiles(maps, { ...options, streams: { ...STREAMS, interrupt } }),
+  );
+}
+
+/**
+ * Analyzes index files: the tables and figures of the paper, for the archive at hand; see
+ * `mementomap analyze`. Lines that cannot be read are counted, with examples.
+ *
+ * @throws MM_IO, MM_BAD_INPUT, MM_LIMIT, MM_USAGE, MM_INTERRUPTED
+ *
+ * @example
+ * ```ts
+ * import { analyzeFiles } from "mementomap/node";
+ *
+ * const { index } = await analyzeFiles(["index.cdxj"]);
+ * console.log(index.mementos <= 2000);
+ * ```
+ * ```
+ * true
+ * ```
+ */
+export function analyzeFiles(
+  inputs: readonly string[],
+  options: Omit<AnalyzeFilesOptions, "streams"> = {},
+): Promise<Analysis> {
+  return analyze(inputs, { ...options, streams: STREAMS });
+}
+
+/** How a map is cut into pages; default pages of 50,000 rows. */
+export interface StaticSiteOptions extends SignalOption {
+  readonly size?: SplitSize | undefined;
+}
+
+/**
+ * Writes a folder that any server of files publishes with the same meaning as `mementomap serve` does:
+ * the map at its well-known path, its pages, a page for people. `mementomap split --site` does the same.
+ *
+ * @throws MM_USAGE, MM_NOT_SORTED, MM_BAD_INPUT, MM_BAD_LINE, MM_IO, MM_INTERRUPTED
+ *
+ * @example
+ * ```ts
+ * import { generateMapFile } from "mementomap/node";
+ * import { writeStaticSite } from "mementomap/server";
+ *
+ * await generateMapFile(["index.cdxj"], "map.ukvs");
+ * const { plan } = await writeStaticSite("map.ukvs", "site", { size: { pages: 2 } });
+ * console.log(plan.pages.length);
+ * ```
+ * ```
+ * 2
+ * ```
+ */
+export async function writeStaticSite(
+  source: Source,
+  folder: string,
+  { size = { maxLines: 50_000 }, signal }: StaticSiteOptions = {},
+): Promise<StaticSite> {
+  const map = await randomAccess(NODE, source, signal);
+  try {
+    return await writeSite(map.source, folder, size, { signal });
+  } finally {
+    await map.close();
+  }
+}
+
+/** As many as there are cores and memory for; one where the files of threads are not installed. */
+function defaultThreads(memoryBytes: number = DEFAULT_MEMORY_BYTES): number {
+  if (packageFile("package.json") === undefined) return 1;
+  return threadsWithin(memoryBytes, availableParallelism());
+}

@@ -1,0 +1,139 @@
+import { joinBytes } from "../bytes/bytes.ts";
+import { MementoMapError } from "../errors.ts";
+
+/** Takes what is written; await it, so that no more is made than is read. */
+export type Write = (block: Uint8Array) => Promise<void>;
+
+/**
+ * A map that is made while it is read: iterate over its blocks, or take it whole. It can be read once.
+ *
+ *     for await (const block of stream) …
+ *     await stream.bytes()
+ *     new Response(stream.readable())
+ *     await pipeline(stream, createWriteStream("map.ukvs"))
+ */
+export class MapStream<Summary> implements AsyncIterable<Uint8Array> {
+  /** What was done; comes at the end of the stream, and fails as the stream does. */
+  readonly summary: Promise<Summary>;
+  readonly #make: (write: Write) => Promise<Summary>;
+  #settle: { resolve(summary: Summary): void; reject(error: unknown): void };
+  #isRead = false;
+
+  constructor(make: (write: Write) => Promise<Summary>) {
+    this.#make = make;
+    this.#settle = { resolve: () => undefined, reject: () => undefined };
+    this.summary = new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
+    // Whoever reads the stream gets the error; nobody has to ask for the summary.
+    this.summary.catch(() => undefined);
+  }
+
+  /** The blocks as they are made. Leaving the loop ends the work. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, undefined> {
+    if (this.#isRead) {
+      throw new MementoMapError("MM_USAGE", "the stream was read already; make another");
+    }
+    this.#isRead = true;
+    const left = new MementoMapError("MM_INTERRUPTED", "the stream was not read to its end");
+    const channel = new Channel(left);
+    const made = this.#make((block) => channel.write(block)).then(
+      (summary) => {
+        this.#settle.resolve(summary);
+        channel.end();
+      },
+      (error: unknown) => {
+        this.#settle.reject(error);
+        channel.fail(error);
+      },
+    );
+    try {
+      for (let block = await channel.read(); block !== undefined; block = await channel.read()) {
+        yield block;
+      }
+    } finally {
+      channel.leave();
+      await made;
+    }
+  }
+
+  /** The whole map. */
+  async bytes(): Promise<Uint8Array<ArrayBuffer>> {
+    const blocks: Uint8Array[] = [];
+    for await (const block of this) blocks.push(block);
+    return joinBytes(blocks);
+  }
+
+  /** The whole map as text. */
+  async text(): Promise<string> {
+    return new TextDecoder().decode(await this.bytes());
+  }
+
+  /** The map as a stream of the web. */
+  readable(): ReadableStream<Uint8Array> {
+    const blocks = this[Symbol.asyncIterator]();
+    return new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        const { done, value } = await blocks.next();
+        if (done === true) controller.close();
+        else controller.enqueue(value);
+      },
+      async cancel() {
+        await blocks.return();
+      },
+    });
+  }
+}
+
+/** Hands blocks from one that writes to one that reads; a write lasts until its block is taken. */
+class Channel {
+  readonly #left: MementoMapError;
+  #block: Uint8Array | undefined;
+  #state: "open" | "ended" | "failed" | "left" = "open";
+  #error: unknown;
+  #wake: () => void = () => undefined;
+
+  /** @param left what a writer gets when the reader has left. */
+  constructor(left: MementoMapError) {
+    this.#left = left;
+  }
+
+  async write(block: Uint8Array): Promise<void> {
+    if (block.length === 0) return;
+    this.#block = block;
+    this.#wake();
+    while (this.#block !== undefined && this.#state === "open") await this.#change();
+    if (this.#state === "left") throw this.#left;
+  }
+
+  async read(): Promise<Uint8Array | undefined> {
+    while (this.#block === undefined && this.#state === "open") await this.#change();
+    const block = this.#block;
+    this.#block = undefined;
+    this.#wake();
+    if (block !== undefined) return block;
+    if (this.#state === "failed") throw this.#error;
+    return undefined;
+  }
+
+  end(): void {
+    if (this.#state === "open") this.#state = "ended";
+    this.#wake();
+  }
+
+  fail(error: unknown): void {
+    if (this.#state === "open") this.#state = "failed";
+    this.#error = error;
+    this.#wake();
+  }
+
+  leave(): void {
+    if (this.#state === "open") this.#state = "left";
+    this.#wake();
+  }
+
+  /** Only one of the two ever waits. */
+  #change(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+}

@@ -1,0 +1,118 @@
+import { type ByteSource, MemorySource } from "../bytes/byte-source.ts";
+import { compactMap, type CompactSummary } from "../map/compact/compact-map.ts";
+import type { WeightOptions } from "../map/compact/weight-policy.ts";
+import { diffMaps, type MapDifference } from "../map/diff.ts";
+import type { Fault } from "../map/faults.ts";
+import {
+  generateMap,
+  type GeneratedMap,
+  type GenerateMapOptions,
+} from "../map/generate/generate-map.ts";
+import { mergeMaps, type MergeSummary } from "../map/merge.ts";
+import { validateMap, type ValidateOptions } from "../map/validate.ts";
+import { MapStream } from "./map-stream.ts";
+import { bytesOf, chunksOf, nameOf, placeOf, type Platform, type Source } from "./source.ts";
+
+/** What came of making a map. */
+export type GenerateResult = Omit<GeneratedMap, "bytes">;
+
+/** How much a map is rolled up: the weights of the paper. */
+export interface CompactOptions extends WeightOptions {
+  /** Ends the work with MM_INTERRUPTED when it is aborted. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What may stop a function. */
+export interface SignalOption {
+  /** Ends the work with MM_INTERRUPTED when it is aborted. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** See `generate` of the entries. */
+export function generateOn(
+  platform: Platform,
+  inputs: readonly Source[],
+  options: GenerateMapOptions,
+): MapStream<GenerateResult> {
+  return new MapStream(async (write) => {
+    const sources = inputs.map((source) => ({
+      name: nameOf(source),
+      chunks: chunksOf(platform, source, options.signal),
+    }));
+    const { bytes, ...result } = await generateMap(sources, options);
+    await write(bytes);
+    return result;
+  });
+}
+
+/** See `compact` of the entries. */
+export function compactOn(
+  platform: Platform,
+  source: Source,
+  options: CompactOptions,
+): MapStream<CompactSummary> {
+  return new MapStream(async (write) => {
+    let summary: CompactSummary = { rowsRead: 0, rollUps: 0 };
+    const blocks = compactMap(chunksOf(platform, source, options.signal), {
+      ...options,
+      source: nameOf(source),
+      onEnd: (end) => (summary = end),
+    });
+    for await (const block of blocks) await write(block);
+    return summary;
+  });
+}
+
+/** See `merge` of the entries. */
+export function mergeOn(
+  platform: Platform,
+  sources: readonly Source[],
+  options: SignalOption,
+): MapStream<MergeSummary> {
+  return new MapStream(async (write) => {
+    const open: { readonly source: ByteSource; close(): Promise<void> }[] = [];
+    try {
+      for (const source of sources) open.push(await randomAccess(platform, source, options.signal));
+      const all = open.map(({ source }) => source);
+      return await mergeMaps(all, { write: (block) => write(block) }, options);
+    } finally {
+      await Promise.all(open.map((each) => each.close()));
+    }
+  });
+}
+
+/** Files are read where they are; all else is held in memory. */
+export async function randomAccess(
+  platform: Platform,
+  source: Source,
+  signal: AbortSignal | undefined,
+): Promise<{ readonly source: ByteSource; close(): Promise<void> }> {
+  const place = placeOf(source);
+  const file = place.kind === "file" ? await platform.openFile(place.path) : undefined;
+  if (file !== undefined) return { source: file, close: () => file.close() };
+  const bytes = await bytesOf(platform, source, signal);
+  return { source: new MemorySource(bytes, nameOf(source)), close: () => Promise.resolve() };
+}
+
+/** See `diff` of the entries. */
+export function diffOn(
+  platform: Platform,
+  before: Source,
+  after: Source,
+  options: SignalOption,
+): Promise<MapDifference> {
+  const named = (source: Source): Parameters<typeof diffMaps>[0] => ({
+    name: nameOf(source),
+    chunks: chunksOf(platform, source, options.signal),
+  });
+  return diffMaps(named(before), named(after), options);
+}
+
+/** See `validate` of the entries. */
+export function validateOn(
+  platform: Platform,
+  source: Source,
+  options: ValidateOptions,
+): AsyncGenerator<Fault, void, undefined> {
+  return validateMap(chunksOf(platform, source, options.signal), options);
+}

@@ -1,0 +1,23 @@
+import { openInput } from "../files/input-file.ts";
+import { decompressed } from "../files/decompress.ts";
+import { NodeClient } from "../http/node-client.ts";
+import { ProxySettings } from "../http/proxy.ts";
+import { openPlain } from "../map/lookup/open-map.ts";
+import type { Platform } from "./source.ts";
+
+const STREAMS = { stdin: process.stdin };
+
+/** Files, compression by zlib, and a client that goes through the proxies of the environment. */
+export const NODE: Platform = {
+  client({ origin }) {
+    const proxies = ProxySettings.of(process.env);
+    const client = new NodeClient({ trustedOrigins: [origin], proxies });
+    return { client, close: () => client.close() };
+  },
+  openFile: openPlain,
+  async *readFile(path, signal) {
+    const { chunks } = await openInput(path, STREAMS, { signal });
+    yield* chunks;
+  },
+  decompress: (chunks, name) => decompressed(chunks, { source: name }),
+};

@@ -1,0 +1,224 @@
+import type { ByteSource } from "../bytes/byte-source.ts";
+import { MemorySource, sourceChunks } from "../bytes/byte-source.ts";
+import { recognizeCompression } from "../bytes/bytes.ts";
+import { isMementoMapError, MementoMapError } from "../errors.ts";
+import { interruptible } from "../interruption.ts";
+import type { Answer, LookupOptions, MapLookup } from "../map/lookup/lookup.ts";
+import { MapSearch } from "../map/lookup/map-search.ts";
+import { MemoryIndex } from "../map/lookup/memory-index.ts";
+import { PagedSearch } from "../publish/fetch/http-source.ts";
+import { readUkvs } from "../ukvs/reader.ts";
+import type { UkvsHeaders } from "../ukvs/header.ts";
+import {
+  type Bytes,
+  BlobSource,
+  bytesOf,
+  nameOf,
+  placeOf,
+  type Platform,
+  type Source,
+} from "./source.ts";
+
+/** How a map is opened. */
+export interface OpenMapOptions {
+  /**
+   * Whether to hold the map in memory with an index over it, for many lookups. By default a map is
+   * searched where it is, if it can be read at random: a file, a `Blob`, a server that answers `Range`
+   * requests. All others are held in memory.
+   */
+  readonly inMemory?: boolean | undefined;
+  /** Ends opening with MM_INTERRUPTED when it is aborted. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** One row of a map. */
+export interface MapRow {
+  /** A SURT, or the beginning of SURTs with a wildcard: `com,example)/a/*`. */
+  readonly key: string;
+  /** The period that the row is about, where the map has rows for periods. */
+  readonly datetime?: string;
+  /** As the map writes it: how many mementos, and perhaps of how many originals; 0 for a void. */
+  readonly frequency: string;
+  /** The JSON block of the row. */
+  readonly json?: Readonly<Record<string, unknown>>;
+}
+
+/** A map that can be asked. Close it after use, or open it with `await using`. */
+export interface MementoMap extends AsyncIterable<MapRow>, AsyncDisposable {
+  /** What the map says about itself: `headers.id`, `headers.meta`, `headers.fields`. */
+  readonly headers: UkvsHeaders;
+  /** Whether the archive may hold a URI. `false` is certain, unless the map is a sample. */
+  has(uri: string, options?: LookupOptions): Promise<boolean>;
+  /** What the map says about a URI: present or not, and which key decided. */
+  lookup(uri: string, options?: LookupOptions): Promise<Answer>;
+  /** The answers for many URIs, in their order; several are looked up at a time. */
+  lookupMany(
+    uris: Iterable<string> | AsyncIterable<string>,
+    options?: LookupOptions,
+  ): AsyncGenerator<Answer, void, undefined>;
+  /** All rows, in the order of the map. `for await (const row of map)` does the same. */
+  rows(options?: Pick<LookupOptions, "signal">): AsyncGenerator<MapRow, void, undefined>;
+  close(): Promise<void>;
+}
+
+/** A map, however it is kept. */
+interface Kept {
+  readonly lookup: MapLookup;
+  /** The map, or its pages one after the other. */
+  parts(signal: AbortSignal | undefined): AsyncIterable<ByteSource> | Iterable<ByteSource>;
+  close(): Promise<void> | void;
+}
+
+/** See `openMap` of the entries. */
+export function openMapOn(
+  platform: Platform,
+  source: Source,
+  options: OpenMapOptions,
+): Promise<MementoMap> {
+  const { signal } = options;
+  return interruptible(signal, async () => new OpenedMap(await keep(platform, source, options)));
+}
+
+async function keep(platform: Platform, source: Source, options: OpenMapOptions): Promise<Kept> {
+  const place = placeOf(source);
+  if (options.inMemory !== true) {
+    if (place.kind === "file") {
+      const file = await platform.openFile(place.path);
+      if (file !== undefined) return searched(file, () => file.close(), options);
+    } else if (place.kind === "address") {
+      const found = await remote(platform, place.url, options);
+      if (found !== undefined) return found;
+    } else if (await isPlainBlob(place.bytes)) {
+      const blob = new BlobSource(place.bytes as Blob, nameOf(source));
+      return searched(blob, () => undefined, options);
+    }
+  }
+  const name = nameOf(source);
+  const bytes = await bytesOf(platform, source, options.signal);
+  const index = MemoryIndex.build(bytes, { source: name });
+  return { lookup: index, parts: () => [new MemorySource(bytes, name)], close: () => undefined };
+}
+
+async function searched(
+  source: ByteSource,
+  close: () => Promise<void> | void,
+  { signal }: OpenMapOptions,
+): Promise<Kept> {
+  try {
+    return { lookup: await MapSearch.open(source, { signal }), parts: () => [source], close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Undefined for a map on a server that does not answer ranges. */
+async function remote(
+  platform: Platform,
+  url: URL,
+  { signal }: OpenMapOptions,
+): Promise<Kept | undefined> {
+  const { client, close } = platform.client(url);
+  try {
+    const lookup = await PagedSearch.open(client, url.href, signal);
+    return { lookup, parts: (signal) => lookup.sources(signal), close };
+  } catch (error) {
+    close();
+    if (isMementoMapError(error) && error.code === "MM_REFUSED") return undefined;
+    throw error;
+  }
+}
+
+async function isPlainBlob(bytes: Bytes): Promise<boolean> {
+  if (!(bytes instanceof Blob)) return false;
+  const head = new Uint8Array(await bytes.slice(0, 4).arrayBuffer());
+  return recognizeCompression(head) === undefined;
+}
+
+/** Lookups under way at a time, where they wait for a file or a server. */
+const LOOKUPS_AT_A_TIME = 32;
+
+class OpenedMap implements MementoMap {
+  readonly #kept: Kept;
+  #isClosed = false;
+
+  constructor(kept: Kept) {
+    this.#kept = kept;
+  }
+
+  get headers(): UkvsHeaders {
+    return this.#kept.lookup.headers;
+  }
+
+  async has(uri: string, options: LookupOptions = {}): Promise<boolean> {
+    return (await this.lookup(uri, options)).present;
+  }
+
+  lookup(uri: string, options: LookupOptions = {}): Promise<Answer> {
+    if (this.#isClosed) return Promise.reject(closed());
+    const { signal } = options;
+    return interruptible(signal, () => this.#kept.lookup.lookup(uri, options));
+  }
+
+  async *lookupMany(
+    uris: Iterable<string> | AsyncIterable<string>,
+    options: LookupOptions = {},
+  ): AsyncGenerator<Answer, void, undefined> {
+    const underWay: Promise<Answer>[] = [];
+    try {
+      for await (const uri of uris) {
+        underWay.push(this.lookup(uri, options));
+        if (underWay.length < LOOKUPS_AT_A_TIME) continue;
+        const [first] = underWay.splice(0, 1);
+        if (first !== undefined) yield await first;
+      }
+      while (underWay.length > 0) {
+        const [first] = underWay.splice(0, 1);
+        if (first !== undefined) yield await first;
+      }
+    } finally {
+      await Promise.allSettled(underWay);
+    }
+  }
+
+  async *rows({ signal }: Pick<LookupOptions, "signal"> = {}): AsyncGenerator<
+    MapRow,
+    void,
+    undefined
+  > {
+    if (this.#isClosed) throw closed();
+    for await (const part of this.#kept.parts(signal)) {
+      const reader = await readUkvs(sourceChunks(part, { signal }), { source: part.name, signal });
+      const { keys, values } = reader.headers.fields;
+      const datetimeColumn = keys.indexOf("datetime");
+      const frequencyColumn = values.indexOf("frequency");
+      for await (const record of reader.records()) {
+        const { [datetimeColumn]: datetime } = record.keys;
+        yield {
+          key: record.keys[0] ?? "",
+          ...(datetime === undefined ? {} : { datetime }),
+          frequency: record.values[frequencyColumn] ?? "",
+          ...(record.json === undefined ? {} : { json: record.json }),
+        };
+      }
+    }
+  }
+
+  [Symbol.asyncIterator](): AsyncGenerator<MapRow, void, undefined> {
+    return this.rows();
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await this.#kept.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+function closed(): MementoMapError {
+  return new MementoMapError("MM_USAGE", "the map is closed");
+}

@@ -1,0 +1,97 @@
+import type { Archive } from "../aggregate/route/archive.ts";
+import type { Decision, RouteRequest, Router } from "../aggregate/route/decision.ts";
+import { MapRouter, type MapRouterOptions } from "../aggregate/route/map-router.ts";
+import type { RoutedMap } from "../aggregate/route/routed-map.ts";
+import { MementoMapError, quote } from "../errors.ts";
+import { MemoryIndex } from "../map/lookup/memory-index.ts";
+import { bytesOf, nameOf, type Platform, type Source } from "./source.ts";
+
+/** The maps of archives by their ids; `undefined` takes the map of one away. */
+export type MapsById = Readonly<Record<string, Source | undefined>>;
+
+/** How a router decides. */
+export interface RouterOptions extends Pick<
+  MapRouterOptions,
+  "isBroadcasting" | "isDormant" | "random" | "sampleShare"
+> {
+  readonly maps?: MapsById | undefined;
+  /** Ends reading the maps with MM_INTERRUPTED when it is aborted. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Decides which archives may have a URI, by their maps. Archives without a map are always asked. */
+export interface ArchiveRouter extends Router {
+  /** One decision for every archive: those to ask first, the most useful of them first. */
+  route(request: RouteRequest): readonly Decision[];
+  /** Takes new maps of some archives; the others keep theirs. Requests are routed meanwhile. */
+  useMaps(maps: MapsById, options?: { readonly signal?: AbortSignal | undefined }): Promise<void>;
+  /** Notes whether an archive that was asked had mementos, to rank archives better. */
+  learn(decision: Decision, uri: string, isHit: boolean): void;
+}
+
+/** See `createRouter` of the entries. */
+export async function createRouterOn(
+  platform: Platform,
+  archives: readonly Archive[],
+  { maps, signal, ...options }: RouterOptions,
+): Promise<ArchiveRouter> {
+  const router = new LibraryRouter(platform, archives, options);
+  if (maps !== undefined) await router.useMaps(maps, { signal });
+  return router;
+}
+
+class LibraryRouter extends MapRouter implements ArchiveRouter {
+  readonly #platform: Platform;
+  #maps: ReadonlyMap<string, RoutedMap> = new Map();
+
+  constructor(platform: Platform, archives: readonly Archive[], options: MapRouterOptions) {
+    super(archives, options);
+    this.#platform = platform;
+  }
+
+  async useMaps(
+    maps: MapsById,
+    { signal }: { readonly signal?: AbortSignal | undefined } = {},
+  ): Promise<void> {
+    const read = new Map<string, RoutedMap | undefined>();
+    for (const [id, source] of Object.entries(maps)) {
+      if (!this.archives.some((archive) => archive.id === id)) {
+        throw new MementoMapError("MM_USAGE", `there is no archive ${quote(id)} in the list`);
+      }
+      read.set(id, source === undefined ? undefined : await this.#read(source, signal));
+    }
+    const all = new Map(this.#maps);
+    for (const [id, map] of read) {
+      if (map === undefined) all.delete(id);
+      else all.set(id, map);
+    }
+    this.#maps = all;
+    await this.replaceMaps(all, pauses());
+  }
+
+  async #read(source: Source, signal: AbortSignal | undefined): Promise<RoutedMap> {
+    const bytes = await bytesOf(this.#platform, source, signal);
+    const index = await MemoryIndex.buildInSlices(bytes, {
+      source: nameOf(source),
+      pause: pauses(),
+    });
+    const { updated_at: stated } = index.headers.meta;
+    const time = typeof stated === "string" ? Date.parse(stated) : Number.NaN;
+    return { index, updatedAt: Number.isNaN(time) ? undefined : time };
+  }
+}
+
+/** Work is interrupted for others after this time. */
+const TURN_MS = 10;
+
+/** Lets others have their turn, now and then. */
+function pauses(): () => Promise<void> {
+  let since = performance.now();
+  return async () => {
+    if (performance.now() - since < TURN_MS) return;
+    await new Promise((resolve) => {
+      setTimeout(resolve, 0);
+    });
+    since = performance.now();
+  };
+}

@@ -1,0 +1,156 @@
+import { joinBytes, recognizeCompression } from "../bytes/bytes.ts";
+import type { ByteSource } from "../bytes/byte-source.ts";
+import { MementoMapError } from "../errors.ts";
+import type { HttpClient, HttpResponse } from "../http/http-client.ts";
+import { checkSignal, interruptibleChunks } from "../interruption.ts";
+
+/** Bytes in memory, or that come in chunks: also streams of the web and of Node. */
+export type Bytes =
+  | Uint8Array
+  | ArrayBuffer
+  | Blob
+  | ReadableStream<Uint8Array>
+  | AsyncIterable<Uint8Array>
+  | Iterable<Uint8Array>;
+
+/**
+ * Where something is: a `URL`, or a string that is an `http:` or `https:` address, or the path of a
+ * file (with `mementomap/node`). Or its bytes. What is compressed with gzip or zstd is decompressed.
+ */
+export type Source = string | URL | Bytes;
+
+/** What differs between browsers and Node. */
+export interface Platform {
+  /** A client for an address that the caller named; `close` it after use. */
+  readonly client: (address: URL) => { readonly client: HttpClient; readonly close: () => void };
+  /** A file that can be read at random; undefined for one that is compressed, or a pipe. */
+  openFile(path: string): Promise<OpenFile | undefined>;
+  /** The bytes of a file from start to end, decompressed. */
+  readFile(path: string, signal: AbortSignal | undefined): AsyncIterable<Uint8Array>;
+  /** Decompresses what is compressed; the rest stays as it is. */
+  decompress(chunks: AsyncIterable<Uint8Array>, name: string): AsyncIterable<Uint8Array>;
+}
+
+interface OpenFile extends ByteSource {
+  close(): Promise<void>;
+}
+
+/** A place, as told from a source. */
+export type Place =
+  | { readonly kind: "address"; readonly url: URL }
+  | { readonly kind: "file"; readonly path: string }
+  | { readonly kind: "bytes"; readonly bytes: Bytes };
+
+/** Tells addresses, paths and bytes apart. */
+export function placeOf(source: Source): Place {
+  if (source instanceof URL) {
+    return source.protocol === "file:"
+      ? { kind: "file", path: decodeURIComponent(source.pathname) }
+      : { kind: "address", url: source };
+  }
+  if (typeof source !== "string") return { kind: "bytes", bytes: source };
+  return /^https?:\/\//i.test(source)
+    ? { kind: "address", url: new URL(source) }
+    : { kind: "file", path: source };
+}
+
+/** What messages call a source. */
+export function nameOf(source: Source): string {
+  const place = placeOf(source);
+  if (place.kind === "address") return place.url.href;
+  if (place.kind === "file") return place.path;
+  return typeof File !== "undefined" && place.bytes instanceof File ? place.bytes.name : "memory";
+}
+
+/**
+ * The bytes of a source from start to end, decompressed. Holds a chunk or two.
+ *
+ * @throws MM_IO, MM_HTTP, MM_BAD_INPUT for damaged compression; MM_INTERRUPTED
+ */
+export async function* chunksOf(
+  platform: Platform,
+  source: Source,
+  signal?: AbortSignal,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const place = placeOf(source);
+  const name = nameOf(source);
+  if (place.kind === "file") {
+    yield* interruptibleChunks(platform.readFile(place.path, signal), signal);
+  } else if (place.kind === "bytes") {
+    const chunks = interruptibleChunks(storedChunks(place.bytes), signal);
+    yield* platform.decompress(chunks, name);
+  } else {
+    const { client, close } = platform.client(place.url);
+    try {
+      const response = await client.request(place.url.href, { signal });
+      await refuseStatus(response, name);
+      yield* platform.decompress(interruptibleChunks(response.body, signal), name);
+    } finally {
+      close();
+    }
+  }
+}
+
+async function refuseStatus(response: HttpResponse, name: string): Promise<void> {
+  if (response.status === 200) return;
+  await response.discard();
+  throw new MementoMapError("MM_HTTP", `the server answered with status ${response.status}`, {
+    position: { source: name },
+  });
+}
+
+/** All bytes of a source, decompressed; those in memory as they are. */
+export async function bytesOf(
+  platform: Platform,
+  source: Source,
+  signal?: AbortSignal,
+): Promise<Uint8Array> {
+  checkSignal(signal);
+  const held = source instanceof ArrayBuffer ? new Uint8Array(source) : source;
+  if (held instanceof Uint8Array && recognizeCompression(held) === undefined) return held;
+  const parts: Uint8Array[] = [];
+  for await (const chunk of chunksOf(platform, source, signal)) parts.push(chunk);
+  return joinBytes(parts);
+}
+
+async function* storedChunks(bytes: Bytes): AsyncGenerator<Uint8Array, void, undefined> {
+  if (bytes instanceof Uint8Array) yield bytes;
+  else if (bytes instanceof ArrayBuffer) yield new Uint8Array(bytes);
+  else if (bytes instanceof Blob) yield* streamChunks(bytes.stream());
+  else if (bytes instanceof ReadableStream) yield* streamChunks(bytes);
+  else yield* bytes;
+}
+
+/** Not all browsers can iterate over a stream. */
+async function* streamChunks(
+  stream: ReadableStream<Uint8Array>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const reader = stream.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined); // of a stream that failed already
+    reader.releaseLock();
+  }
+}
+
+/** A blob as a source that can be read at random. */
+export class BlobSource implements ByteSource {
+  readonly name: string;
+  readonly size: number;
+  readonly #blob: Blob;
+
+  constructor(blob: Blob, name: string) {
+    this.#blob = blob;
+    this.name = name;
+    this.size = blob.size;
+  }
+
+  async read(offset: number, length: number): Promise<Uint8Array> {
+    return new Uint8Array(await this.#blob.slice(offset, offset + length).arrayBuffer());
+  }
+}

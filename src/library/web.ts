@@ -1,0 +1,95 @@
+import { recognizeCompression } from "../bytes/bytes.ts";
+import { peek } from "../bytes/peek.ts";
+import { isMementoMapError, MementoMapError } from "../errors.ts";
+import { FetchClient } from "../http/http-client.ts";
+import type { Platform } from "./source.ts";
+
+/** What every platform has: `fetch`, `DecompressionStream`, no files. */
+export const WEB: Platform = {
+  client: () => ({ client: new FetchClient(), close: () => undefined }),
+  openFile: (path) => Promise.reject(noFiles(path)),
+  readFile: (path) => ({
+    [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(noFiles(path)) }),
+  }),
+  decompress: webDecompressed,
+};
+
+function noFiles(path: string): MementoMapError {
+  return new MementoMapError(
+    "MM_USAGE",
+    "this entry reads no files: import from mementomap/node, or give bytes or an http address",
+    { position: { source: path } },
+  );
+}
+
+/** Decompresses by what browsers have; of gzip with several members some of them read the first only. */
+async function* webDecompressed(
+  stored: AsyncIterable<Uint8Array>,
+  name: string,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const { head, chunks } = await peek(stored, 4);
+  const compression = recognizeCompression(head);
+  if (compression === undefined) yield* chunks;
+  else if (compression === "gzip") yield* gunzipped(chunks, name);
+  else yield* unzstd(chunks, name);
+}
+
+async function* gunzipped(
+  chunks: AsyncIterable<Uint8Array>,
+  name: string,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const gunzip = new DecompressionStream("gzip");
+  const writer = gunzip.writable.getWriter();
+  let failure: unknown;
+  const feed = async (): Promise<void> => {
+    try {
+      for await (const chunk of chunks) await writer.write(new Uint8Array(chunk));
+      await writer.close();
+    } catch (error) {
+      failure = error;
+      await writer.abort(error).catch(() => undefined);
+    }
+  };
+  const feeding = feed();
+  const reader = gunzip.readable.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      yield value;
+    }
+  } catch (error) {
+    throw isMementoMapError(failure) ? failure : damaged(name, "gzip", error);
+  } finally {
+    await reader.cancel().catch(() => undefined);
+    await feeding;
+  }
+}
+
+async function* unzstd(
+  chunks: AsyncIterable<Uint8Array>,
+  name: string,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const { Decompress } = await import("fzstd");
+  let output: Uint8Array[] = [];
+  const decoder = new Decompress((chunk) => void output.push(chunk));
+  const step = (chunk: Uint8Array, isLast: boolean): Uint8Array[] => {
+    try {
+      decoder.push(chunk, isLast);
+    } catch (error) {
+      throw damaged(name, "zstd", error);
+    }
+    const made = output;
+    output = [];
+    return made;
+  };
+  for await (const chunk of chunks) yield* step(chunk, false);
+  yield* step(new Uint8Array(0), true);
+}
+
+function damaged(name: string, kind: string, cause: unknown): MementoMapError {
+  return new MementoMapError("MM_BAD_INPUT", `the ${kind} data is damaged or cut short`, {
+    position: { source: name },
+    cause,
+  });
+}

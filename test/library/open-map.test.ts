@@ -1,0 +1,170 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { gzipSync } from "node:zlib";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import * as web from "../../src/index.ts";
+import { type MementoMap, openMap, type Source } from "../../src/node.ts";
+import { serveOnLoopback } from "../support/http-server.ts";
+import { scratchDir } from "../support/scratch.ts";
+
+const HEAD = '!fields {"keys":["surt"],"values":["frequency"]}\n!meta {"type":"MementoMap"}\n';
+const ROWS = "com,a)/ 3\ncom,a)/b/* 12\ncom,a)/b/x 0\norg,b,* 1+/1\n";
+const MAP = new TextEncoder().encode(HEAD + ROWS);
+const URIS = ["http://a.com/", "http://a.com/b/y", "http://a.com/b/x", "http://x.b.org/", "c.net"];
+const PRESENT = [true, true, false, true, false];
+
+function file(bytes: Uint8Array, name = "map.ukvs"): string {
+  const path = join(scratchDir(), name);
+  writeFileSync(path, bytes);
+  return path;
+}
+
+async function* chunks(): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < MAP.length; at += 7) yield MAP.subarray(at, at + 7);
+}
+
+/** A server that answers ranges, or does not. */
+async function served(answersRanges: boolean): Promise<string> {
+  const url = await serveOnLoopback((_url, response, request) => {
+    const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? "") ?? [];
+    response.setHeader("ETag", '"1"');
+    if (!answersRanges || from === undefined) return void response.end(MAP);
+    const part = MAP.subarray(Number(from), Number(to) + 1);
+    const until = Number(from) + part.length - 1;
+    response.writeHead(206, { "Content-Range": `bytes ${from}-${until}/${MAP.length}` });
+    response.end(part);
+  });
+  return `${url}/map`;
+}
+
+const SOURCES: Readonly<Record<string, () => Source | Promise<Source>>> = {
+  bytes: () => MAP,
+  "bytes that are compressed": () => gzipSync(MAP),
+  "an ArrayBuffer": () => MAP.buffer.slice(MAP.byteOffset, MAP.byteOffset + MAP.length),
+  "a Blob": () => new Blob([MAP]),
+  "a Blob that is compressed": () => new Blob([gzipSync(MAP)]),
+  "a stream of the web": () => new Blob([MAP]).stream(),
+  "an async iterable": chunks,
+  "an array of chunks": () => [MAP.subarray(0, 10), MAP.subarray(10)],
+  "an address": () => served(true),
+  "the address of a server without ranges": () => served(false),
+  "a URL": async () => new URL(await served(true)),
+};
+
+const FILES: Readonly<Record<string, () => Source>> = {
+  "a path": () => file(MAP),
+  "the path of a compressed file": () => file(gzipSync(MAP), "map.ukvs.gz"),
+  "a file: URL": () => pathToFileURL(file(MAP, "a map%.ukvs")),
+};
+
+async function answers(map: MementoMap): Promise<boolean[]> {
+  const found: boolean[] = [];
+  for await (const { present } of map.lookupMany(URIS)) found.push(present);
+  return found;
+}
+
+async function check(map: MementoMap): Promise<void> {
+  expect(map.headers.meta["type"]).toBe("MementoMap");
+  expect(await answers(map)).toEqual(PRESENT);
+  for (const [i, uri] of URIS.entries()) expect(await map.has(uri)).toBe(PRESENT[i]);
+  expect(await map.lookup("http://a.com/b/y")).toEqual({
+    present: true,
+    key: "com,a)/b/*",
+    frequency: "12",
+    distance: 2,
+  });
+  const rows: string[] = [];
+  for await (const { key, frequency } of map) rows.push(`${key} ${frequency}\n`);
+  expect(rows.join("")).toBe(ROWS);
+  await map.close();
+  await map.close(); // twice is once
+  await expect(map.has("http://a.com/")).rejects.toMatchObject({ code: "MM_USAGE" });
+}
+
+describe("openMap", () => {
+  describe.each([
+    ["mementomap", web.openMap, SOURCES],
+    ["mementomap/node", openMap, { ...SOURCES, ...FILES }],
+  ] as const)("of %s", (_entry, open, sources) => {
+    it.each(Object.entries(sources))("opens %s", async (_kind, source) => {
+      await check(await open(await source()));
+      await check(await open(await source(), { inMemory: true }));
+    });
+  });
+
+  it("says what to import where there are no files", async () => {
+    await expect(web.openMap("map.ukvs")).rejects.toMatchObject({
+      code: "MM_USAGE",
+      message: expect.stringContaining("mementomap/node"),
+    });
+  });
+
+  it("names the source in errors", async () => {
+    const path = file(new TextEncoder().encode("com,a)/ x\n"));
+    await expect(openMap(path, { inMemory: true })).rejects.toMatchObject({
+      code: "MM_BAD_FREQUENCY",
+      position: { source: path, line: 1 },
+    });
+    await expect(openMap(`${path}.not`)).rejects.toMatchObject({ code: "MM_IO" });
+    const missing = await serveOnLoopback((_url, response) => void response.writeHead(404).end());
+    await expect(openMap(missing)).rejects.toMatchObject({ code: "MM_HTTP" });
+  });
+
+  it("refuses gzip that is cut short, in browsers too", async () => {
+    const cut = gzipSync(MAP).subarray(0, 40);
+    for (const open of [web.openMap, openMap]) {
+      await expect(open(cut)).rejects.toMatchObject({ code: "MM_BAD_INPUT" });
+    }
+  });
+
+  it("closes by `await using`", async () => {
+    let kept: MementoMap;
+    {
+      await using map = await openMap(file(MAP));
+      kept = map;
+      expect(await map.has("http://a.com/")).toBe(true);
+    }
+    await expect(kept.has("http://a.com/")).rejects.toMatchObject({ code: "MM_USAGE" });
+  });
+
+  it("takes a Date for the time to look up at", async () => {
+    const text = '!fields {"keys":["surt","datetime"],"values":["frequency"]}\ncom,a)/ 2014 3\n';
+    const map = await openMap(new TextEncoder().encode(text));
+    const at = (iso: string): Promise<boolean> => map.has("http://a.com/", { at: new Date(iso) });
+    expect(await at("2014-12-31T23:59:59.999Z")).toBe(true);
+    expect(await at("2015-01-01T00:00:00Z")).toBe(false);
+    await expect(at("nonsense")).rejects.toMatchObject({ code: "MM_BAD_KEY" });
+    await expect(at("+012014-01-01T00:00:00Z")).rejects.toMatchObject({ code: "MM_BAD_KEY" });
+  });
+
+  it("answers URIs of any characters and length as file search does", async () => {
+    const uri = fc.oneof(
+      fc.webUrl(),
+      fc.string({ unit: "grapheme" }),
+      fc.constantFrom("http://a.com/", "http://a.com/b/", `http://a.com/b/${"x".repeat(3000)}`),
+    );
+    const [inMemory, searched] = await Promise.all([openMap(MAP), openMap(new Blob([MAP]))]);
+    await fc.assert(
+      fc.asyncProperty(uri, async (each) => {
+        expect(await inMemory.lookup(each)).toEqual(await searched.lookup(each));
+      }),
+    );
+  });
+
+  it("ends lookups of many when the loop is left, and with an error in its place", async () => {
+    const map = await openMap(file(MAP));
+    for await (const { present } of map.lookupMany(
+      Array.from({ length: 100 }, () => URIS[0] ?? ""),
+    )) {
+      expect(present).toBe(true);
+      break;
+    }
+    const controller = new AbortController();
+    controller.abort();
+    const many = map.lookupMany(URIS, { signal: controller.signal });
+    await expect(many.next()).rejects.toMatchObject({ code: "MM_INTERRUPTED" });
+    await map.close();
+  });
+});
