@@ -10,7 +10,7 @@ import { compactOn, diffOn, generateOn, mergeOn, validateOn } from "./library/ma
 import type { CompactOptions, GenerateResult, SignalOption } from "./library/maps.ts";
 import type { MapStream } from "./library/map-stream.ts";
 import { NODE } from "./library/node.ts";
-import { checkPublisherOn, discoverOn } from "./library/discover.ts";
+import { discoverOn } from "./library/discover.ts";
 import { type MementoMap, openMapOn, type OpenMapOptions } from "./library/open-map.ts";
 import { type ArchiveRouter, createRouterOn, type RouterOptions } from "./library/router.ts";
 import type { Source } from "./library/source.ts";
@@ -22,8 +22,11 @@ import type { GenerateMapOptions } from "./map/generate/generate-map.ts";
 import type { MergeSummary } from "./map/merge.ts";
 import type { ValidateOptions } from "./map/validate.ts";
 import type { TimeMapReading } from "./memento/timemap-reading.ts";
-import type { Finding } from "./publish/fetch/check-publisher.ts";
-import type { DiscoverOptions, Discovery } from "./publish/fetch/discover.ts";
+import {
+  checkPublisher as checkPublisherBy,
+  type Finding,
+} from "./publish/fetch/check-publisher.ts";
+import { type DiscoverOptions, type Discovery, webAddress } from "./publish/fetch/discover.ts";
 
 export * from "./index.ts";
 
@@ -108,11 +111,16 @@ export function discoverMap(address: string, options: DiscoverOptions = {}): Pro
  * MM_HTTP
  * ```
  */
-export function checkPublisher(
+export async function* checkPublisher(
   address: string,
   options: SignalOption = {},
 ): AsyncGenerator<Finding, void, undefined> {
-  return checkPublisherOn(NODE, address, options);
+  const { client, close } = NODE.client(webAddress(address));
+  try {
+    yield* checkPublisherBy(client, address, options);
+  } finally {
+    close();
+  }
 }
 
 export {

@@ -91,6 +91,7 @@ describe("openMap", () => {
     it.each(Object.entries(sources))("opens %s", async (_kind, source) => {
       await check(await open(await source()));
       await check(await open(await source(), { inMemory: true }));
+      expect.hasAssertions();
     });
   });
 

@@ -118,7 +118,7 @@ export async function withMapSources<T>(
 }
 
 /** The file, unless it is compressed, a pipe, or standard input. */
-async function openPlain(path: string): Promise<FileSource | undefined> {
+export async function openPlain(path: string): Promise<FileSource | undefined> {
   if (path === "-") return undefined;
   const stats = await stat(path).catch((error: unknown) => {
     throw ioError(error, path);
