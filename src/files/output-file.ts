@@ -32,7 +32,7 @@ export interface OutputHead {
 }
 
 /** A stretch of the output that others write. */
-export interface OutputPlace {
+interface OutputPlace {
   /** The file that becomes the output. */
   readonly path: string;
   /** Where in it the next byte belongs. */
