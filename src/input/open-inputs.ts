@@ -1,5 +1,7 @@
+import { fstat } from "node:fs";
 import { open, readdir, stat } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { basename, join, resolve } from "node:path";
+import { promisify } from "node:util";
 import { ioError, isMementoMapError, MementoMapError, quote } from "../errors.ts";
 import { recognizeCompression } from "../bytes/bytes.ts";
 import { detectFormat } from "./detect.ts";
@@ -36,6 +38,7 @@ export async function openInputs(
   const given: GivenInputs[] = [];
   for (const path of paths) given.push({ path, inputs: await openPath(path, options) });
   await refuseSameFiles(given);
+  refuseCompressedCopies(given);
   return joinMemgatorLogs(await withoutIndexed(given, options), options);
 }
 
@@ -274,9 +277,33 @@ async function refuseSameFiles(given: readonly GivenInputs[]): Promise<void> {
   }
 }
 
+/**
+ * Refuses an index or a file of records beside its compressed copy, as `gzip -k` leaves it: captures
+ * would count twice.
+ *
+ * @throws MM_USAGE
+ */
+function refuseCompressedCopies(given: readonly GivenInputs[]): void {
+  const known = new Map<string, string>();
+  for (const { source } of given.flatMap(({ inputs }) => inputs)) {
+    if (!KINDS.index.test(source) && !KINDS.records.test(source)) continue;
+    const plain = resolve(source).replace(/\.(?:gz|zst)$/, "");
+    const other = known.get(plain);
+    if (other !== undefined) {
+      throw new MementoMapError(
+        "MM_USAGE",
+        `${quote(other)} and ${quote(source)} look like one file, compressed and not, which would count twice; name one of them`,
+      );
+    }
+    known.set(plain, source);
+  }
+}
+
 /** What tells a file from others, whatever its name; undefined for what is not a file. */
 async function fileIdentity(path: string): Promise<string | undefined> {
-  const stats = await stat(path, { bigint: true }).catch(() => undefined);
+  const options = { bigint: true } as const;
+  const asked = path === "-" ? promisify(fstat)(0, options) : stat(path, options);
+  const stats = await asked.catch(() => undefined);
   return stats?.isFile() === true && stats.ino !== 0n ? `${stats.dev}:${stats.ino}` : undefined;
 }
 

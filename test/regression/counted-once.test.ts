@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { rowsOf } from "../map/generate/naive-map.ts";
 import { folderWith } from "../support/folder-with.ts";
 import { type CliResult, runCli } from "../support/run-cli.ts";
+import { spawnShell } from "../support/spawn-cli.ts";
 import { warcRecord } from "../support/warc-fixture.ts";
 import { zipNum } from "../support/zipnum-fixture.ts";
 
@@ -83,6 +84,36 @@ describe("the same file", () => {
     expect(code).toBe(2);
     expect(stderr).toMatch(/count twice; name it once \[MM_USAGE\]/);
   });
+});
+
+describe("a file and its compressed copy", () => {
+  it.each([
+    ["index.cdxj", CDXJ],
+    ["index.cdx", CDX],
+    ["one.warc", warcRecord({ type: "response", uri: "http://a.com/x" })],
+  ])("are refused: %s", async (name, content) => {
+    const folder = folderWith({ [name]: content, [`${name}.gz`]: gzipSync(content) });
+    const [plain, compressed] = [join(folder, name), join(folder, `${name}.gz`)];
+    for (const paths of [[plain, compressed], [compressed, plain], [folder]]) {
+      const { code, stdout, stderr } = await generate(...paths);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+      expect(stderr).toMatch(/look like one file, compressed and not, which would count twice/);
+    }
+    expect((await generate(compressed)).code).toBe(0);
+  });
+
+  it("may be files of two folders", async () => {
+    const folder = folderWith({ "a/index.cdxj": CDXJ, "b/index.cdxj.gz": gzipSync(CDXJ) });
+    const paths = ["a/index.cdxj", "b/index.cdxj.gz"].map((name) => join(folder, name));
+    expect(rowsOf((await generate(...paths)).stdout)).toEqual(["com,a)/x 2"]);
+  });
+});
+
+it("standard input that is a file given by name too is refused", async () => {
+  const path = join(folderWith({ "index.cdxj": CDXJ }), "index.cdxj");
+  const { code, stdout, stderr } = await spawnShell(`mementomap generate - '${path}' < '${path}'`);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expect(stderr).toContain("are the same file");
 });
 
 describe("a ZipNum cluster", () => {

@@ -7,14 +7,15 @@ import { runCli } from "../support/run-cli.ts";
 import { scratchDir } from "../support/scratch.ts";
 import { spawnShell } from "../support/spawn-cli.ts";
 import { sized } from "../support/sized-map.ts";
+import { warcRecord } from "../support/warc-fixture.ts";
 
 const CDXJ = 'com,a)/ 20140101000000 {"url":"http://a.com/","status":"200"}\n';
 const MAP = sized("!meta {}\ncom,a)/ 1\ncom,b)/ 2\n");
-const LOG = "INFO: 2016/05/05 12:00:00 x\n";
+const LOG = "INFO: 2016/05/05 12:00:00.123456 Aggregating Mementos for http://a.com/\n";
 const FILES = {
   "a.cdxj": CDXJ,
   "b.cdxj": CDXJ.replaceAll("a", "b"),
-  "a.warc.gz": gzipSync("WARC/1.0\r\n\r\n"),
+  "a.warc.gz": gzipSync(warcRecord({ type: "response", uri: "http://a.com/" })),
   "map.ukvs": MAP,
   "uris.txt": "http://a.com/\nhttp://b.com/\n",
   "mg.log": LOG,
