@@ -66,6 +66,12 @@ export function packageVersion(): string {
   return (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version; // our own file
 }
 
+/** How this program names itself to servers, with whom they can write to where that is said. */
+export function userAgent(contact?: string): string {
+  const own = `${NAME}/${packageVersion()}`;
+  return contact === undefined ? own : `${own} (+${contact})`;
+}
+
 /** The part of WebAssembly that is used here; its full types come only with those of a browser. */
 interface WebAssemblyApi {
   readonly Module: new (bytes: Uint8Array) => object;

@@ -8,7 +8,7 @@ import {
   type HttpResponse,
 } from "./http-client.ts";
 import { MementoMapError, quote } from "../errors.ts";
-import { packageVersion } from "../files/package-file.ts";
+import { userAgent } from "../files/package-file.ts";
 import {
   type Proxy,
   proxyAnswered,
@@ -68,6 +68,7 @@ interface Way extends Omit<https.RequestOptions, "headers"> {
  */
 export class NodeClient implements HttpClient {
   readonly #options: NodeClientOptions;
+  readonly #agent = userAgent();
   readonly #agents: { readonly http: http.Agent; readonly https: https.Agent };
   /** For https through a proxy; the two kinds of requests may have different ones. */
   readonly #tunnels = new Map<Proxy, TunnelAgent>();
@@ -186,7 +187,7 @@ export class NodeClient implements HttpClient {
         ...way,
         method: request.method ?? "GET",
         headers: {
-          "User-Agent": `mementomap/${packageVersion()}`,
+          "User-Agent": this.#agent,
           ...request.headers,
           ...way.headers,
         },

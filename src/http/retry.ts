@@ -8,7 +8,7 @@ export interface RetryOptions {
   readonly firstMs: number;
 }
 
-/** Whether the same request may go better soon: too many requests, or a gateway in trouble. */
+/** Whether the same request may go better while a client waits: too many requests, or a gateway in trouble. */
 export function isWorthRetrying(status: number): boolean {
   return status === 429 || status === 502 || status === 503 || status === 504;
 }
@@ -54,7 +54,7 @@ export function pauseWithin(
   return pauseMs < limits.mostMs ? pauseMs : undefined;
 }
 
-/** How often and how long to wait before a request is tried again. */
+/** When a request is sent again that nobody waits for. */
 export interface BackOff {
   /** Tries after the first. */
   readonly retries: number;
@@ -68,7 +68,7 @@ export const LONGEST_ASKED_MS: number = 3_600_000;
 
 export const DEFAULT_BACK_OFF: BackOff = { retries: 6, firstMs: 1000, longestMs: 120_000 };
 
-/** Whether an answer may be better later: too many requests, or trouble on the server's side. */
+/** Whether it may go better later, where no client waits: also after other trouble on the server's side. */
 export function isTemporary(status: number): boolean {
   return status === 408 || status === 425 || status === 429 || status >= 500;
 }

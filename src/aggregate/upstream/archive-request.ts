@@ -12,7 +12,13 @@ import {
   type RetryOptions,
 } from "../../http/retry.ts";
 import type { ArchiveCounters, Dormancy } from "./archive-health.ts";
-import type { AnswerHead, AnswerReceiver, Exchange, NetworkRequest } from "./exchange.ts";
+import {
+  type AnswerHead,
+  type AnswerReceiver,
+  DRAINED_BYTES,
+  type Exchange,
+  type NetworkRequest,
+} from "./exchange.ts";
 import type { Limits, Waiter } from "./limits.ts";
 import type { UpstreamRequest } from "../upstream.ts";
 
@@ -37,8 +43,6 @@ export interface AskedArchive {
   readonly longestDormantMs: number;
 }
 
-/** The body of an answer that is not wanted is read so far, to keep the connection. */
-const DRAINED_BYTES = 64 * 1024;
 /**
  * An answer that nobody wants any more may still begin within this time. To end a request costs its
  * connection, and clients in a hurry would cost every archive one each.

@@ -10,7 +10,7 @@ import type {
 import { loopHasTime } from "./event-loop.ts";
 import { steadyClock } from "../session.ts";
 import type { Archive } from "../route/archive.ts";
-import { packageVersion } from "../../files/package-file.ts";
+import { userAgent } from "../../files/package-file.ts";
 import type { ProxySettings } from "../../http/proxy.ts";
 import { MAX_REDIRECTS } from "../../http/redirects.ts";
 import { ArchiveRequest, type AskedArchive } from "./archive-request.ts";
@@ -145,7 +145,12 @@ class PoliteUpstream implements ArchiveUpstream {
       lookup: options.lookup,
       proxies: options.proxies,
     });
-    this.#headers = ["user-agent", agentOf(options), "accept-encoding", ACCEPTED_CODINGS];
+    this.#headers = [
+      "user-agent",
+      options.agent ?? userAgent(options.contact),
+      "accept-encoding",
+      ACCEPTED_CODINGS,
+    ];
     this.#cache = options.cache === "off" ? undefined : cacheRules(options.cache ?? {});
   }
 
@@ -339,9 +344,4 @@ function limitsOf(before: Limits | undefined, options: LimitsOptions): Limits {
   if (before === undefined) return new Limits(options);
   before.change(options);
   return before;
-}
-
-function agentOf({ agent, contact }: UpstreamOptions): string {
-  const own = `mementomap/${packageVersion()}`;
-  return agent ?? (contact === undefined ? own : `${own} (+${contact})`);
 }

@@ -6,13 +6,7 @@ import type { SharedAnswer } from "./shared-answer.ts";
 import type { FailureReason } from "../../http/retry.ts";
 import { joinBytes } from "../../bytes/bytes.ts";
 import type { HttpHeaders } from "../../http/http-client.ts";
-import {
-  type AnswerHead,
-  type AnswerReceiver,
-  type Exchange,
-  RawHeaders,
-  RecordHeaders,
-} from "./exchange.ts";
+import type { AnswerHead, AnswerHeaders, AnswerReceiver, Exchange } from "./exchange.ts";
 
 export interface CacheOptions {
   /** Where answers are kept; default 64 MiB of memory. It is closed with the upstream. */
@@ -283,8 +277,8 @@ function asError(error: unknown): Error {
 }
 
 /** All that reaches this comes from the network. */
-function blockOf(headers: HttpHeaders): string {
-  return headers instanceof RawHeaders ? headers.toBlock() : "";
+function blockOf(headers: AnswerHeaders): string {
+  return headers.toBlock?.() ?? "";
 }
 
 function cacheControlOf(headers: Readonly<Record<string, string>> | undefined): string {
@@ -338,4 +332,17 @@ function assumedMs(status: number, { freshMs, negativeMs }: Freshness): number {
   const isPresent =
     status === 200 || status === 203 || status === 300 || status === 301 || status === 308;
   return isPresent ? freshMs : 0;
+}
+
+/** Headers that were kept. */
+class RecordHeaders implements HttpHeaders {
+  readonly #record: Readonly<Record<string, string>>;
+
+  constructor(record: Readonly<Record<string, string>>) {
+    this.#record = record;
+  }
+
+  get(name: string): string | undefined {
+    return Object.hasOwn(this.#record, name) ? this.#record[name] : undefined;
+  }
 }

@@ -1,21 +1,20 @@
 import type { Dispatcher } from "undici";
 import type { FailureReason } from "../../http/retry.ts";
+import { COLON } from "../../bytes/bytes.ts";
 import { MementoMapError } from "../../errors.ts";
 import { type Proxy, proxyAnswered } from "../../http/proxy.ts";
 import { BodyDecoder, codingOf, type DecodedReceiver } from "../../http/body-decoder.ts";
 import {
+  type AnswerHeaders,
   type AnswerReceiver,
+  DRAINED_BYTES,
   type Exchange,
-  fieldOf,
   type NetworkRequest,
-  RawHeaders,
 } from "./exchange.ts";
 import { networkFailure } from "../../http/network-failure.ts";
 import { isRedirect, RedirectTrail } from "../../http/redirects.ts";
 import { type OriginPools, splitAddress } from "./origin-pools.ts";
 
-/** A body that is not wanted is read so far to keep the connection; beyond, the connection goes. */
-const DRAINED_BYTES = 64 * 1024;
 /** Answers of status 1xx before the real one. */
 const MAX_INTERIM = 20;
 
@@ -129,7 +128,8 @@ export class UndiciExchange implements Exchange, Dispatcher.DispatchHandler, Dec
     }
     this.#resumeHop = resume;
     const hasBody = method !== "HEAD" && status !== 204 && status !== 304;
-    const coding = hasBody ? codingOf(fieldOf(fields, "content-encoding")) : undefined;
+    const encoding = hasBody ? fieldOf(fields, "content-encoding") : undefined;
+    const coding = encoding === undefined ? undefined : codingOf(encoding);
     if (coding === "unknown") {
       return this.#fail("bad-encoding", "it came in a coding that was not asked for");
     }
@@ -277,4 +277,85 @@ export class UndiciExchange implements Exchange, Dispatcher.DispatchHandler, Dec
       // A receiver that fails to take a failure is ended by its deadline.
     }
   }
+}
+
+/** Headers as they came, decoded when somebody asks: most answers are judged by their status. */
+class RawHeaders implements AnswerHeaders {
+  readonly #fields: readonly Uint8Array[];
+  readonly #isDecoded: boolean;
+
+  /**
+   * @param fields Names and values by turns.
+   * @param isDecoded Whether the body is decompressed; its coding and length are then not shown.
+   */
+  constructor(fields: readonly Uint8Array[], isDecoded: boolean) {
+    this.#fields = fields;
+    this.#isDecoded = isDecoded;
+  }
+
+  /** All fields of a name, joined by commas. Characters stand for bytes. */
+  get(name: string): string | undefined {
+    return this.#isDecoded && ABOUT_CODING.has(name) ? undefined : fieldOf(this.#fields, name);
+  }
+
+  /** Not decoded one by one. */
+  toBlock(): string {
+    const fields = this.#fields;
+    return this.#isDecoded || !isInOnePiece(fields) ? this.#joined() : blockOf(fields);
+  }
+
+  #joined(): string {
+    let block = "";
+    for (let at = 0; at + 1 < this.#fields.length; at += 2) {
+      const name = latin1(this.#fields[at]);
+      if (this.#isDecoded && ABOUT_CODING.has(name.toLowerCase())) continue;
+      block += `${name}: ${latin1(this.#fields[at + 1])}\r\n`;
+    }
+    return block;
+  }
+}
+
+const ABOUT_CODING: ReadonlySet<string> = new Set(["content-encoding", "content-length"]);
+
+/** The value of a header among names and values by turns. */
+function fieldOf(fields: readonly Uint8Array[], name: string): string | undefined {
+  let value: string | undefined;
+  for (let at = 0; at + 1 < fields.length; at += 2) {
+    if (!isNamed(fields[at], name)) continue;
+    const text = latin1(fields[at + 1]);
+    value = value === undefined ? text : `${value}, ${text}`;
+  }
+  return value;
+}
+
+/** Whether fields lie in memory as they were sent, one after the other; most came so. */
+function isInOnePiece(fields: readonly Uint8Array[]): boolean {
+  const first = fields.at(0);
+  const last = fields.at(-1);
+  if (first === undefined || last === undefined || first.buffer !== last.buffer) return false;
+  const afterName = first.byteOffset + first.length;
+  if (last.byteOffset <= afterName) return false;
+  return Buffer.from(first.buffer, afterName, 1)[0] === COLON;
+}
+
+function blockOf(fields: readonly Uint8Array[]): string {
+  const [{ buffer, byteOffset }] = fields;
+  const last = fields[fields.length - 1];
+  const length = last.byteOffset + last.length - byteOffset;
+  return `${Buffer.from(buffer, byteOffset, length).toString("latin1")}\r\n`;
+}
+
+/** Whether bytes are a name, which is in lower case, in any case. */
+function isNamed(bytes: Uint8Array, name: string): boolean {
+  if (bytes.length !== name.length) return false;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at];
+    const code = name.charCodeAt(at);
+    if (byte !== code && !(byte >= 0x41 && byte <= 0x5a && byte + 0x20 === code)) return false;
+  }
+  return true;
+}
+
+function latin1(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
 }

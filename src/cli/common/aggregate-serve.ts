@@ -5,7 +5,7 @@ import type { ProcessPlace } from "../../aggregate/session.ts";
 import { NodeClient } from "../../http/node-client.ts";
 import { WorkerLink } from "../../files/processes/worker-link.ts";
 import { ProxySettings } from "../../http/proxy.ts";
-import { packageVersion } from "../../files/package-file.ts";
+import { userAgent } from "../../files/package-file.ts";
 import type { Archive } from "../../aggregate/route/archive.ts";
 import { AggregatorService } from "../../aggregate/service/aggregator-service.ts";
 import { AggregatorMetrics } from "../../aggregate/service/aggregator-metrics.ts";
@@ -223,7 +223,7 @@ function isOfOrigin(origin: string): (archive: Archive) => boolean {
 function shownSettings(values: AggregateValues): Record<string, string> {
   return {
     "List of archives": values.archives ?? "",
-    "User-Agent": values.agent ?? defaultAgent(values.contact),
+    "User-Agent": values.agent ?? userAgent(values.contact),
     Timeout: formatDuration(values.timeout),
     "Headers timeout": formatDuration(values["headers-timeout"]),
     "Connect timeout": formatDuration(values["connect-timeout"]),
@@ -234,10 +234,6 @@ function shownSettings(values: AggregateValues): Record<string, string> {
     ...(values.workers === undefined ? {} : { Workers: String(values.workers) }),
     ...(values["top-k"] === undefined ? {} : { "Top archives": String(values["top-k"]) }),
   };
-}
-
-function defaultAgent(contact: string | undefined): string {
-  return `mementomap/${packageVersion()}${contact === undefined ? "" : ` (+${contact})`}`;
 }
 
 /** Each worker has a copy of the maps in memory, so that a machine of 64 cores does not get 64. */
