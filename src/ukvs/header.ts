@@ -26,6 +26,13 @@ export interface Fields {
 /** The columns of a file that does not name them: those of a MementoMap. */
 export const DEFAULT_FIELDS: Fields = { keys: ["surt"], values: ["frequency"] };
 
+/** Whether rows have a SURT and a frequency, and no other columns. */
+export function hasPlainFields({ keys, values }: Fields): boolean {
+  return (
+    keys.length === 1 && keys[0] === "surt" && values.length === 1 && values[0] === "frequency"
+  );
+}
+
 /** Whether a file with these columns is a MementoMap, which has one row for each key. */
 export function isMap({ keys, values }: Fields): boolean {
   return keys[0] === "surt" && values[0] === "frequency";

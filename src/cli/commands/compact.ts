@@ -4,7 +4,7 @@ import { type PowerLaw, WEIGHT_DEFAULTS, WeightPolicy } from "../../map/compact/
 import { formatCount, MementoMapError, quote } from "../../errors.ts";
 import { compactFile, type CompactFileSummary } from "../../map/compact/run/compact-files.ts";
 import type { BudgetFileSummary } from "../../map/compact/run/budget-files.ts";
-import { refuseOtherThanMaps, writeMap } from "../common/map-files.ts";
+import { writeMap } from "../common/map-files.ts";
 import { guardOutputs } from "../../map/output/output-guard.ts";
 import {
   FORCE_OPTION,
@@ -173,7 +173,6 @@ scratch space (--tmp).`,
     }
     const outputs = [{ path: values.output, kind: "map", replaces: [path] } as const];
     await guardOutputs(outputs, { inputs: [path, values.misses], force: values.force });
-    await refuseOtherThanMaps(path);
     const stats = path === "-" ? undefined : await stat(path).catch(() => undefined);
     const startedAt = io.now();
     const progress = new Progress(io, {

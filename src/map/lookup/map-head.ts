@@ -172,25 +172,40 @@ export async function readMapHead(lines: SourceLines, signal?: AbortSignal): Pro
 /** As `readMapHead`, for a map in memory. */
 export function mapHeadOf(bytes: Uint8Array, source: string): MapHead {
   const head = new HeadReader(source);
-  let offset = markLength(bytes);
-  while (offset < bytes.length) {
-    const end = lineEnd(bytes, offset);
-    const next = Math.min(nextLine(bytes, end), bytes.length);
-    if (!head.take(bytes, offset, end, next)) break;
-    offset = next;
-  }
+  const offset = head.takeLines(bytes);
   return head.finish(offset);
 }
 
-class HeadReader {
+/** Reads the headers of a map line by line. */
+export class HeadReader {
   readonly #source: string;
   readonly #list: Header[] = [];
   #line = 1;
   #bodyOffset = 0;
   #firstRow: string | undefined;
+  /** Bytes that {@link takeLines} took. */
+  #taken = 0;
 
   constructor(source: string) {
     this.#source = source;
+  }
+
+  /** Header lines and blank ones taken so far. */
+  get lines(): number {
+    return this.#line - 1;
+  }
+
+  /** Takes the next lines of the map, whole ones; returns how many bytes come before its rows. */
+  takeLines(bytes: Uint8Array): number {
+    let at = this.#taken === 0 ? markLength(bytes) : 0;
+    while (at < bytes.length) {
+      const end = lineEnd(bytes, at);
+      const next = Math.min(nextLine(bytes, end), bytes.length);
+      if (!this.take(bytes, at, end, this.#taken + next)) break;
+      at = next;
+    }
+    this.#taken += at;
+    return at;
   }
 
   /** Takes a line, behind which comes that at `next`; says whether headers may follow. */

@@ -4,9 +4,10 @@ import { MAX_INDEX_BYTES, MemoryIndex } from "./memory-index.ts";
 import type { MapLookup } from "./lookup.ts";
 import { MapSearch } from "./map-search.ts";
 import { FileSource, type InputStreams, openInput } from "../../files/input-file.ts";
-import { recognizeCompression } from "../../bytes/bytes.ts";
+import { LF, recognizeCompression } from "../../bytes/bytes.ts";
 import { ioError } from "../../errors.ts";
 import { withTempDir } from "../../files/scratch.ts";
+import { mapHeadOf } from "./map-head.ts";
 import type { Interrupt } from "../../interruption.ts";
 
 /** A map that can be looked up, and the index over it if it is held in memory. */
@@ -138,8 +139,14 @@ async function spooled(path: string, scratchPath: string, io: MapStreams): Promi
   const input = await openInput(path, io, { signal: io.interrupt?.signal });
   try {
     const scratch = await open(scratchPath, "wx");
+    let isFirst = true;
     try {
-      for await (const chunk of input.chunks) await scratch.writeFile(chunk);
+      for await (const chunk of input.chunks) {
+        // Refuses what is not a map before it is written whole.
+        if (isFirst) mapHeadOf(chunk.subarray(0, chunk.lastIndexOf(LF) + 1), input.name);
+        isFirst = false;
+        await scratch.writeFile(chunk);
+      }
     } finally {
       await scratch.close();
     }

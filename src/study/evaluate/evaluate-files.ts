@@ -1,9 +1,8 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { BudgetCompaction } from "../../map/compact/budget/budget-compaction.ts";
+import { BudgetCompaction, type ReadMap } from "../../map/compact/budget/budget-compaction.ts";
 import type { MissList } from "../../map/compact/budget/misses.ts";
-import { compactMap } from "../../map/compact/compact-map.ts";
 import {
   answersOf,
   AskedLookups,
@@ -23,7 +22,14 @@ import {
   type Predictor,
 } from "./predictor.ts";
 import { LookupList, lookupTexts } from "../../map/lookup/lookup-list.ts";
-import { type MadeBy, measureBase, paperMaps, traceBase, weightName } from "./paper-maps.ts";
+import {
+  compacted,
+  type MadeBy,
+  measureBase,
+  paperMaps,
+  traceBase,
+  weightName,
+} from "./paper-maps.ts";
 import type { InputFormat } from "../../input/detect.ts";
 import type { CaptureFilter } from "../../input/filter.ts";
 import { headerText, UkvsHeaders } from "../../ukvs/header.ts";
@@ -346,27 +352,35 @@ async function* madeOfTruth(setting: Setting): AsyncGenerator<Predictor, void, u
   }
   const pairs = sweep === "frontier" || setting.addsBaselines === true ? BASELINE_WEIGHTS : [];
   for (const [hostWeight, pathWeight] of pairs) {
-    const input = await openInput(held.map, streams, { signal: streams.interrupt?.signal });
-    const map = await joined(compactMap(input.chunks, { hostWeight, pathWeight }));
-    yield mapPredictor(`weights ${hostWeight}/${pathWeight}`, map);
+    const { bytes } = await compacted(reading(setting), { hostWeight, pathWeight }, held.map);
+    yield mapPredictor(`weights ${hostWeight}/${pathWeight}`, bytes);
   }
   if (sweep !== "frontier") return;
   yield* budgets(setting, undefined);
   if (setting.misses !== undefined) yield* budgets(setting, setting.misses);
 }
 
-async function* budgets(
-  { held, streams, scratch, cost: { costDivisor } }: Setting,
-  misses: MissList | undefined,
-): AsyncGenerator<Predictor, void, undefined> {
-  const read = async function* read(): AsyncGenerator<Uint8Array, void, undefined> {
+/** Reads the map of what is held, from the start at each call. */
+function reading({ held, streams }: Setting): ReadMap {
+  return async function* read() {
     const input = await openInput(held.map, streams, { signal: streams.interrupt?.signal });
     yield* input.chunks;
   };
+}
+
+async function* budgets(
+  setting: Setting,
+  misses: MissList | undefined,
+): AsyncGenerator<Predictor, void, undefined> {
+  const {
+    held,
+    scratch,
+    cost: { costDivisor },
+  } = setting;
   const label = misses === undefined ? "budget" : "trained";
   const spill = new ScratchSpill(join(scratch, `${label}-nodes`));
   try {
-    const compaction = await BudgetCompaction.survey(read, {
+    const compaction = await BudgetCompaction.survey(reading(setting), {
       source: held.map,
       misses,
       spill,

@@ -1,10 +1,13 @@
 import { createGzip } from "node:zlib";
-import { LF } from "../../bytes/bytes.ts";
+import { joinBytes, LF } from "../../bytes/bytes.ts";
 import { wholeLines } from "../../bytes/lines.ts";
 import { compactMap } from "../../map/compact/compact-map.ts";
 import { openInput } from "../../files/input-file.ts";
 import type { MapStreams } from "../../map/lookup/open-map.ts";
-import type { WeightOptions } from "../../map/compact/weight-policy.ts";
+import { type WeightOptions, WeightPolicy } from "../../map/compact/weight-policy.ts";
+import { compactRows, type ReadMap } from "../../map/compact/budget/budget-compaction.ts";
+import { budgetKernels } from "../../map/compact/run/budget-kernels.ts";
+import { headerText, SizedHead, UkvsHeaders } from "../../ukvs/header.ts";
 
 /** A map of the paper's sweep, whole. */
 export interface PaperMap {
@@ -37,24 +40,21 @@ export async function* paperMaps(
   const held = new Map<number, PaperMap>();
   for (const [step, { hostWeight, pathWeight, input }] of paperSteps().entries()) {
     const source = held.get(input);
-    const chunks = source === undefined ? await chunksOf(base, streams) : [source.map];
-    const blocks: Uint8Array[] = [];
-    let rollUps = 0;
+    const read = async function* read(): AsyncGenerator<Uint8Array, void, undefined> {
+      if (source === undefined) yield* await chunksOf(base, streams);
+      else yield source.map;
+    };
     const startedAt = performance.now();
-    const compacted = compactMap(chunks, {
-      hostWeight,
-      pathWeight,
-      source: source?.name ?? base,
-      onEnd: (summary) => {
-        ({ rollUps } = summary);
-      },
-    });
-    for await (const block of compacted) blocks.push(block.slice());
+    const { bytes, rollUps } = await compacted(
+      read,
+      { hostWeight, pathWeight },
+      source?.name ?? base,
+    );
     const seconds = (performance.now() - startedAt) / 1000;
     const made = { input: source?.name ?? weightName(Infinity, Infinity), rollUps, seconds };
     const map = {
       name: weightName(hostWeight, pathWeight),
-      map: Buffer.concat(blocks),
+      map: bytes,
       made: { ...made, hostWeight, pathWeight },
     };
     yield map;
@@ -63,6 +63,29 @@ export async function* paperMaps(
     else if (input % PAPER_WEIGHTS.length !== 0) held.delete(input);
     held.set(step, map);
   }
+}
+
+/** Makes a map smaller by weights. */
+export async function compacted(
+  read: ReadMap,
+  weights: WeightOptions,
+  source: string,
+): Promise<{ readonly bytes: Uint8Array; readonly rollUps: number }> {
+  let rollUps = 0;
+  let headers = new UkvsHeaders();
+  const rows: Uint8Array[] = [];
+  const blocks = compactRows(read, new WeightPolicy(weights), {
+    source,
+    kernels: budgetKernels,
+    onHead: (head) => (headers = head),
+    onEnd: (summary) => ({ rollUps } = summary),
+  });
+  for await (const block of blocks) rows.push(block);
+  const head =
+    rows.length === 0
+      ? new SizedHead(headers).bytes({ bytes: 0, records: 0 })
+      : headerText(headers);
+  return { bytes: joinBytes([head, ...rows]), rollUps };
 }
 
 /** Measures the base: rows, size, and size after gzip. Reads it once, and holds a chunk. */

@@ -1,5 +1,11 @@
 import { TreeSurvey } from "./tree-survey.ts";
-import { checkSize, headerText, type MapSize, UkvsHeaders } from "../../../ukvs/header.ts";
+import {
+  checkSize,
+  hasPlainFields,
+  headerText,
+  type MapSize,
+  type UkvsHeaders,
+} from "../../../ukvs/header.ts";
 import type { SpillStore } from "../../../files/scratch.ts";
 import { exclusionRows, Exclusions, type Solve } from "./solve.ts";
 import { type BudgetKernels, ChosenPolicy } from "./kernels.ts";
@@ -8,8 +14,9 @@ import { leastRows, type Plan, planRollUps } from "./plan.ts";
 import { estimatePrior, type Prior } from "./prior.ts";
 import { MapLines } from "../map-lines.ts";
 import { NodeTable, type Survey } from "./survey.ts";
-import { hasPlainFields, type RowBlock, rowBlocks } from "../compact-map.ts";
-import { Compactor } from "../compactor.ts";
+import { compactBy, type CompactSummary, type RowBlock, rowBlocks } from "../compact-map.ts";
+import type { WeightPolicy } from "../weight-policy.ts";
+import { MementoMapError } from "../../../errors.ts";
 import { compareRanges, joinBytes, LF, SPACE } from "../../../bytes/bytes.ts";
 
 export interface BudgetCompactionOptions {
@@ -163,17 +170,13 @@ async function surveyPlainRows(
 ): Promise<CountedSurvey | undefined> {
   const kernel = kernels?.survey(new NodeTable(spill), misses);
   if (kernel === undefined) return undefined;
-  let headers = new UkvsHeaders();
-  let size: MapSize | undefined;
+  let map: RowBlock | undefined;
   for await (const block of rowBlocks(read(), source)) {
-    if (block.isFirst) {
-      if (!hasPlainFields(block.headers.fields)) return undefined;
-      ({ headers, size } = block);
-    }
-    if (!kernel.take(block.bytes)) return undefined;
+    map ??= block;
+    if (!hasPlainFields(map.headers.fields) || !kernel.take(block.bytes)) return undefined;
   }
-  if (!kernel.finish()) return undefined;
-  return { survey: kernel.survey(), headers, size, rows: kernel.rows };
+  if (map === undefined || !kernel.finish()) return undefined;
+  return { survey: kernel.survey(), headers: map.headers, size: map.size, rows: kernel.rows };
 }
 
 async function surveyAnyRows(
@@ -182,57 +185,77 @@ async function surveyAnyRows(
 ): Promise<CountedSurvey> {
   const survey = new TreeSurvey({ misses, spill });
   let lines: MapLines | undefined;
-  let headers = new UkvsHeaders();
-  let size: MapSize | undefined;
+  let map: RowBlock | undefined;
   for await (const block of rowBlocks(read(), source)) {
-    if (lines === undefined) {
-      ({ headers, size } = block);
-      lines = new MapLines(survey, headers.fields);
+    map ??= block;
+    const { fields } = map.headers;
+    if (fields.keys.length > 1) {
+      throw new MementoMapError(
+        "MM_BAD_INPUT",
+        `a budget needs a map with the key "surt" alone, not ${JSON.stringify(fields.keys)}`,
+        { position: { source } },
+      );
     }
-    const place = { source, firstLine: block.headLines + 1 };
-    lines.read(block.bytes, place);
+    lines ??= new MapLines(survey, fields);
+    lines.read(block.bytes, { source, firstLine: block.firstLine });
   }
+  if (map === undefined || lines === undefined) throw new Error("a map has at least one block");
   survey.end();
-  return { survey, headers, size, rows: lines?.rows ?? 0 };
+  return { survey, headers: map.headers, size: map.size, rows: lines.rows };
 }
 
-const ALL = Number.POSITIVE_INFINITY;
-
-export interface ChosenRowsOptions {
+export interface CompactRowsOptions {
   /** Named in errors. */
   readonly source: string;
   readonly kernels?: BudgetKernels | undefined;
+  /** Notified of the headers of the new map, and of the run when it has ended. */
+  readonly onHead?: ((headers: UkvsHeaders) => void) | undefined;
+  readonly onEnd?: ((summary: CompactSummary) => void) | undefined;
+}
+
+/** Rolls up chosen nodes: as {@link compactRows}. */
+export function chosenRows(
+  read: ReadMap,
+  chosen: readonly number[],
+  options: CompactRowsOptions,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  return compactRows(read, new ChosenPolicy(chosen), options);
 }
 
 /**
- * Rolls up chosen nodes: gives the rows of the smaller map, in blocks of whole ones.
+ * Compacts a map: gives the rows of the smaller one, in blocks of whole ones.
  *
  * Reads the map once, or from the start again if a kernel gives up. Holds what is not decided yet:
- * the pages of a host that may or may not have chosen sub-domains.
+ * for chosen nodes, the pages of a host that may or may not have chosen sub-domains.
  *
- * @throws as surveyMap
+ * @throws as compactMap
  */
-export async function* chosenRows(
+export async function* compactRows(
   read: ReadMap,
-  chosen: readonly number[],
-  options: ChosenRowsOptions,
+  policy: WeightPolicy | ChosenPolicy,
+  options: CompactRowsOptions,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const { source, kernels } = options;
-  const policy = new ChosenPolicy(chosen);
-  let given = yield* plainRows(rowBlocks(read(), source), policy, kernels);
+  const { onHead } = options;
+  let given = yield* compactPlainRows(read(), policy, options);
   if (given === ALL) return;
+  const rows = compactBy(policy, read(), {
+    ...options,
+    onHead: (headers) => Promise.resolve(onHead?.(headers)),
+  });
   // The bytes are the same: skip what was written already.
-  for await (const block of anyRows(rowBlocks(read(), source), policy, source)) {
+  for await (const block of rows) {
     if (given < block.length) yield block.subarray(given);
     given = Math.max(0, given - block.length);
   }
 }
 
+const ALL = Number.POSITIVE_INFINITY;
+
 /** By a kernel; returns how many bytes it gave before it gave up, or ALL. */
-async function* plainRows(
-  blocks: AsyncIterable<RowBlock>,
-  policy: ChosenPolicy,
-  kernels: BudgetKernels | undefined,
+async function* compactPlainRows(
+  chunks: AsyncIterable<Uint8Array>,
+  policy: WeightPolicy | ChosenPolicy,
+  { kernels, source, onHead, onEnd }: CompactRowsOptions,
 ): AsyncGenerator<Uint8Array, number, undefined> {
   const written: Uint8Array[] = [];
   let given = 0;
@@ -241,34 +264,20 @@ async function* plainRows(
     written.push(bytes.slice());
   });
   if (kernel === undefined) return given;
-  for await (const { headers, bytes, isFirst } of blocks) {
-    if (isFirst && !hasPlainFields(headers.fields)) return given;
-    const isTaken = kernel.take(bytes);
+  let map: RowBlock | undefined;
+  for await (const block of rowBlocks(chunks, source)) {
+    map ??= block;
+    const isTaken = hasPlainFields(map.headers.fields) && kernel.take(block.bytes);
     yield* written.splice(0);
     if (!isTaken) return given;
   }
   const isDone = kernel.finish();
   yield* written.splice(0);
-  return isDone ? ALL : given;
-}
-
-async function* anyRows(
-  blocks: AsyncIterable<RowBlock>,
-  policy: ChosenPolicy,
-  source: string,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  const written: Uint8Array[] = [];
-  let compactor: Compactor | undefined;
-  let lines: MapLines | undefined;
-  for await (const { headers, headLines, bytes } of blocks) {
-    const { fields } = headers;
-    compactor ??= new Compactor(policy, (rows) => void written.push(rows.slice()), { fields });
-    lines ??= new MapLines(compactor, fields);
-    lines.read(bytes, { source, firstLine: headLines + 1 });
-    yield* written.splice(0);
-  }
-  compactor?.end();
-  yield* written.splice(0);
+  if (!isDone || map === undefined) return given;
+  checkSize(map.size, { records: kernel.rows }, source);
+  onHead?.(map.headers);
+  onEnd?.({ rowsRead: kernel.rows, rollUps: kernel.rollUps });
+  return ALL;
 }
 
 /**

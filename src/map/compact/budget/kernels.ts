@@ -2,7 +2,7 @@ import type { WriteText } from "../pending-text.ts";
 import type { MissList } from "./misses.ts";
 import { nodeName, type NodeTable, type Survey } from "./survey.ts";
 import type { Solve } from "./solve.ts";
-import { CHOSEN, type RollUpPolicy } from "../weight-policy.ts";
+import { CHOSEN, type RollUpPolicy, type WeightPolicy } from "../weight-policy.ts";
 
 /**
  * Takes the rows of a map, if they are plain and in order, faster than others do.
@@ -26,7 +26,10 @@ export interface BudgetKernels {
   ): (PlainRows & { survey(): Survey }) | undefined;
   /** Finds the cheapest map at a price, as `solve` does without exclusions. */
   solver(table: NodeTable): Solve | undefined;
-  compact(policy: ChosenPolicy, write: WriteText): PlainRows | undefined;
+  compact(
+    policy: WeightPolicy | ChosenPolicy,
+    write: WriteText,
+  ): (PlainRows & { readonly rollUps: number }) | undefined;
 }
 
 /** Rolls up the nodes that a plan has chosen, and no others. */

@@ -1,12 +1,11 @@
 import { type FileHandle, open, rm } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { type HeadLines, newHeadLines, readHeaders } from "../compact-map.ts";
 import type { WeightOptions } from "../weight-policy.ts";
 import { ioError, isMementoMapError, MementoMapError } from "../../../errors.ts";
-import { CLOSE_PAREN, COMMA, compareRanges } from "../../../bytes/bytes.ts";
-import { wholeMapHeaders } from "../../lookup/map-head.ts";
-import { checkSize, refuseNoRecords, UkvsHeaders } from "../../../ukvs/header.ts";
+import { CLOSE_PAREN, COMMA, compareRanges, LF } from "../../../bytes/bytes.ts";
+import { type MapHead, mapHeadOf, wholeMapHeaders } from "../../lookup/map-head.ts";
+import { checkSize, refuseNoRecords, type UkvsHeaders } from "../../../ukvs/header.ts";
 import { cutAfter, type FileSource, type InputStreams } from "../../../files/input-file.ts";
 import { checkSignal, type Interrupt } from "../../../interruption.ts";
 import { type MapOutput, withCanonicalMap } from "../../output/map-output.ts";
@@ -93,12 +92,12 @@ async function compactParts(
   options: CompactFileOptions,
 ): Promise<CompactedParts> {
   const { path, name, size } = source;
-  const { headers: read, lines, offset, bodyOffset } = await readFileHeaders(source);
+  const { headers: read, recordsLine, recordsOffset, bodyOffset } = await headOf(source);
   const headers = wholeMapHeaders(read, name);
   checkSize(read.size, { bytes: size - bodyOffset }, name);
   const worthwhile = Math.ceil(size / BYTES_WORTH_A_THREAD);
   const wanted = options.threads ?? Math.min(availableParallelism(), worthwhile);
-  const cuts = wanted > 1 ? await cutsOf(path, offset, size, wanted) : [offset, size];
+  const cuts = wanted > 1 ? await cutsOf(path, recordsOffset, size, wanted) : [recordsOffset, size];
   const tasks = cuts.slice(1).map((end, i): CompactTask => ({
     path,
     source: name,
@@ -113,7 +112,7 @@ async function compactParts(
     const running = tasks.map((task, i) => runner.run(task, i));
     for (const result of running) result.catch(() => undefined); // met below, in order
     const results: CompactResult[] = [];
-    let linesBefore = lines;
+    let linesBefore = recordsLine - 1;
     for (const [i, task] of tasks.entries()) {
       const result = await running[i].catch((error: unknown) => {
         throw withLinesBefore(error, linesBefore);
@@ -170,28 +169,14 @@ function sum(results: readonly CompactResult[], member: "rows" | "rollUps"): num
   return results.reduce((total, result) => total + result[member], 0);
 }
 
-async function readFileHeaders(
-  file: FileSource,
-): Promise<{ headers: UkvsHeaders; lines: number; offset: number; bodyOffset: number }> {
-  let size = HEAD_BYTES;
-  for (;;) {
-    const head = await file.read(0, size);
-    const read = newHeadLines();
-    const offset =
-      head.length < size ? readHeaders(head, read, file.name) : wholeHeaders(head, read, file.name);
-    if (offset !== undefined) {
-      const { lines, bytes: bodyOffset } = read;
-      return { headers: new UkvsHeaders(read.headers), lines, offset, bodyOffset };
-    }
-    size *= 4;
+/** Reads the headers, however long they are. */
+async function headOf(file: FileSource): Promise<MapHead> {
+  for (let size = HEAD_BYTES; ; size *= 4) {
+    const start = await file.read(0, size);
+    const lines = start.length < size ? start : start.subarray(0, start.lastIndexOf(LF) + 1);
+    const head = mapHeadOf(lines, file.name);
+    if (start.length < size || head.recordsOffset < lines.length) return head;
   }
-}
-
-/** As readHeaders, or undefined if the headers may go on behind what was read. */
-function wholeHeaders(head: Uint8Array, read: HeadLines, source: string): number | undefined {
-  const lastLine = head.lastIndexOf(10) + 1;
-  const offset = readHeaders(head.subarray(0, lastLine), read, source);
-  return offset < lastLine ? offset : undefined;
 }
 
 function withLinesBefore(error: unknown, lines: number): unknown {

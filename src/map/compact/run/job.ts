@@ -1,12 +1,11 @@
 import { closeSync, openSync, readSync, writeSync } from "node:fs";
 import { countLines, LF } from "../../../bytes/bytes.ts";
 import { MAX_LINE_BYTES } from "../../../bytes/lines.ts";
-import { hasPlainFields } from "../compact-map.ts";
 import { Compactor } from "../compactor.ts";
 import { MapLines } from "../map-lines.ts";
 import { type WeightOptions, WeightPolicy } from "../weight-policy.ts";
 import { ioError, MementoMapError, systemCode } from "../../../errors.ts";
-import type { Fields } from "../../../ukvs/header.ts";
+import { type Fields, hasPlainFields } from "../../../ukvs/header.ts";
 import { becameShorter } from "../../../files/input-file.ts";
 import { ScratchSpill } from "../../../files/scratch.ts";
 import { CompactKernel } from "./compact-kernel.ts";

@@ -43,6 +43,7 @@ describe("chosenRows", () => {
           },
           finish: () => false,
           rows: 0,
+          rollUps: 0,
         }),
       };
       expect(await written(kernels)).toBe(expected);
