@@ -1,4 +1,6 @@
 import { olderSpellings } from "./lookup/map-row.ts";
+import { compareRanges } from "../bytes/bytes.ts";
+import type { RecordBatch } from "../ukvs/reader.ts";
 import { currentSpelling } from "../surt/key.ts";
 import {
   columnEnd,
@@ -33,6 +35,26 @@ export interface MergeRow {
    * is asked for an older spelling only where it has no row for one before it.
    */
   readonly spelling: number;
+}
+
+/** The row of a record, in bytes of its own. */
+export function rowAt(
+  { bytes, keyStarts, keyEnds, tupleEnds, restEnds }: RecordBatch,
+  i: number,
+  map: number,
+): MergeRow {
+  const start = keyStarts[i];
+  return {
+    bytes: bytes.slice(start, restEnds[i]),
+    keyEnd: keyEnds[i] - start,
+    tupleEnd: tupleEnds[i] - start,
+    map,
+    spelling: 0,
+  };
+}
+
+export function compareKeys(a: MergeRow, b: MergeRow): number {
+  return compareRanges(a.bytes, 0, a.keyEnd, b.bytes, 0, b.keyEnd);
 }
 
 /** The members of a JSON block that divide a row by time. */

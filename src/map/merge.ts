@@ -1,4 +1,4 @@
-import { CLOSE_BRACE, compareBytes, compareRanges, STAR } from "../bytes/bytes.ts";
+import { CLOSE_BRACE, compareBytes, STAR } from "../bytes/bytes.ts";
 import type { ByteSource } from "../bytes/byte-source.ts";
 import { currentSpelling } from "../surt/key.ts";
 import { columnEnd } from "../ukvs/record.ts";
@@ -19,12 +19,14 @@ import { rowsOverTime } from "./merge-over-time.ts";
 import {
   addedRow,
   addRows,
+  compareKeys,
   datetimeParts,
   isZeroColumn,
   isZeroRow,
   type MergeRow,
   recordOf,
   respelled,
+  rowAt,
 } from "./merge-row.ts";
 import { type RowGroup, RowGroups } from "./row-groups.ts";
 import { checkSignal } from "../interruption.ts";
@@ -243,25 +245,6 @@ function hasParts(batch: RecordBatch, i: number, fields: Fields): boolean {
 
 function keyOf({ bytes, keyStarts, keyEnds }: RecordBatch, i: number): string {
   return decoder.decode(bytes.subarray(keyStarts[i], keyEnds[i]));
-}
-
-function rowAt(
-  { bytes, keyStarts, keyEnds, tupleEnds, restEnds }: RecordBatch,
-  i: number,
-  map: number,
-): MergeRow {
-  const start = keyStarts[i];
-  return {
-    bytes: bytes.slice(start, restEnds[i]),
-    keyEnd: keyEnds[i] - start,
-    tupleEnd: tupleEnds[i] - start,
-    map,
-    spelling: 0,
-  };
-}
-
-function compareKeys(a: MergeRow, b: MergeRow): number {
-  return compareRanges(a.bytes, 0, a.keyEnd, b.bytes, 0, b.keyEnd);
 }
 
 /** The part of a map that its headers' merge needs. */

@@ -5,7 +5,7 @@ import { frequencyIsZero, FrequencySum, MAX_FREQUENCY_BYTES } from "../ukvs/freq
 import type { RecordBatch } from "../ukvs/reader.ts";
 import type { LogicalMap } from "./logical-map.ts";
 import { currentSpelling } from "../surt/key.ts";
-import { type MergeRow, respelled } from "./merge-row.ts";
+import { compareKeys, type MergeRow, respelled, rowAt } from "./merge-row.ts";
 
 /** All rows of one key, of all maps. */
 export interface RowGroup {
@@ -163,10 +163,6 @@ function compareKey({ bytes, keyEnd }: MergeRow, key: Uint8Array): number {
   return compareRanges(bytes, 0, keyEnd, key, 0, key.length);
 }
 
-function compareKeys(a: MergeRow, b: MergeRow): number {
-  return compareRanges(a.bytes, 0, a.keyEnd, b.bytes, 0, b.keyEnd);
-}
-
 const NO_RECORDS: RecordBatch = {
   bytes: new Uint8Array(0),
   count: 0,
@@ -234,15 +230,7 @@ class Cursor {
   }
 
   row(): MergeRow {
-    const { bytes, keyStarts, keyEnds, tupleEnds, restEnds } = this.#batch;
-    const start = keyStarts[this.#at];
-    return {
-      bytes: bytes.slice(start, restEnds[this.#at]),
-      keyEnd: keyEnds[this.#at] - start,
-      tupleEnd: tupleEnds[this.#at] - start,
-      map: this.#map,
-      spelling: 0,
-    };
+    return rowAt(this.#batch, this.#at, this.#map);
   }
 
   /**

@@ -29,10 +29,10 @@ import {
   parseFrequency,
 } from "../../ukvs/frequency.ts";
 import { type Fields, isJsonObject, startsHeader } from "../../ukvs/header.ts";
+import { textOfLine } from "../lookup/map-head.ts";
 import { plainFrequencyEnd } from "../lookup/map-row.ts";
 import { rejectOrder } from "./key-tree.ts";
 
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const encoder = new TextEncoder();
 
 /** A row in the form that writers produce. */
@@ -75,7 +75,7 @@ export interface RowSink {
  * @throws MM_BAD_LINE, MM_BAD_KEY, MM_BAD_FREQUENCY; MM_BAD_HEADER for a header
  */
 function canonicalRow(line: Uint8Array, fields: Fields): MapRow {
-  const text = textOfLine(line);
+  const text = textOfLine(line, 0, line.length);
   if (startsHeader(line[0])) {
     throw new MementoMapError(
       "MM_BAD_HEADER",
@@ -143,17 +143,6 @@ function partsOf(record: UkvsRecord, fields: Fields): RowPart[] | undefined {
     moreKeys: record.keys.slice(1).with(column, time).join(" "),
     frequency,
   }));
-}
-
-/** @throws MM_BAD_LINE for what is not UTF-8 */
-export function textOfLine(line: Uint8Array): string {
-  try {
-    return decoder.decode(line);
-  } catch (error) {
-    throw new MementoMapError("MM_BAD_LINE", "the line looks binary: it is not UTF-8", {
-      cause: error,
-    });
-  }
 }
 
 /** Where in a text lines are; the first row of the text is line `firstLine`. */

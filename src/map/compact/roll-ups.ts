@@ -11,7 +11,8 @@ import {
   type NodePlace,
   TreeNode,
 } from "./key-tree.ts";
-import { heldAtTimes, textOfLine } from "./map-lines.ts";
+import { textOfLine } from "../lookup/map-head.ts";
+import { heldAtTimes } from "./map-lines.ts";
 import type { PendingText } from "./pending-text.ts";
 import { Totals } from "./totals.ts";
 import { CHOSEN, type RollUpPolicy } from "./weight-policy.ts";
@@ -141,7 +142,7 @@ export class Voids {
     if (!frequencyIsZero(line, frequency, columnEnd(line, frequency, end))) return false;
     // A row of 0 that holds something of some time is not an exclusion.
     if (line[end - 1] !== CLOSE_BRACE) return true;
-    const text = textOfLine(line.subarray(0, end));
+    const text = textOfLine(line, 0, end);
     return heldAtTimes(parseRecord(text, this.#fields)) === undefined;
   }
 

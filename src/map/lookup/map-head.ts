@@ -214,7 +214,7 @@ export class HeadReader {
       if (!startsHeader(bytes[start])) {
         refuseForeignFile(bytes.subarray(start, end), this.#list, this.#source);
       }
-      const text = located(this.#position, () => textOf(bytes, start, end));
+      const text = located(this.#position, () => textOfLine(bytes, start, end));
       if (!startsHeader(bytes[start])) {
         this.#firstRow = text;
         return false;
@@ -245,7 +245,8 @@ function located<T>(position: Position, read: () => T): T {
   }
 }
 
-function textOf(bytes: Uint8Array, start: number, end: number): string {
+/** @throws MM_BAD_LINE for what is not UTF-8 */
+export function textOfLine(bytes: Uint8Array, start: number, end: number): string {
   try {
     return decoder.decode(bytes.subarray(start, end));
   } catch (error) {

@@ -154,38 +154,13 @@ export function solve(
     allVoids: new Float64Array(slots),
   };
   table.forEachPage((page, first, count) => {
-    if (decision === DECISION.none && exclusions === undefined) {
-      solvePage(page, count, price, sums.rows, sums.misses);
-    } else {
-      decidePage(page, first, count, price, sums, exclusions, decision);
-    }
+    solvePage(page, first, count, price, sums, exclusions, decision);
   });
   const { rows, misses, voids } = sums;
   return { rows: rows[0] + voids[0], pricedRows: rows[0], misses: misses[0] };
 }
 
-/** A page of the many passes that keep nothing: everything is in local variables. */
 function solvePage(
-  page: Float64Array,
-  count: number,
-  price: number,
-  rows: Float64Array,
-  misses: Float64Array,
-): void {
-  for (let at = 0; at < count; at++) {
-    const slot = page[at + FIELD.slot];
-    const parent = page[at + FIELD.parent];
-    const open = page[at + FIELD.rows] + page[at + FIELD.singles] + rows[slot];
-    const openMisses = misses[slot];
-    const missesWithin = page[at + FIELD.missesWithin];
-    rows[slot] = misses[slot] = 0;
-    const isRolledUp = missesWithin < price * (open - 1) + openMisses;
-    rows[parent] += isRolledUp ? 1 : open;
-    misses[parent] += isRolledUp ? missesWithin : openMisses;
-  }
-}
-
-function decidePage(
   page: Float64Array,
   first: number,
   count: number,
