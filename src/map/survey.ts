@@ -94,6 +94,8 @@ export interface SurveyOptions {
   readonly pageRecords?: number;
   /** How many domains to list; default 12. */
   readonly domains?: number;
+  /** Called with the offset of the first row of each key, and with the key: `bytes[start, end)`. */
+  readonly onKey?: (offset: number, bytes: Uint8Array, start: number, end: number) => void;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -109,7 +111,7 @@ export async function surveyMap(
   source: ByteSource,
   options: SurveyOptions = {},
 ): Promise<MapSurvey> {
-  const { pageRecords = 50_000, domains = 12, signal } = options;
+  const { pageRecords = 50_000, domains = 12, onKey, signal } = options;
   const { headers, region } = await openWholeMap(source, signal);
   const layout = rowLayout(headers.fields, source.name);
   const cuts = new TreeCuts(pageRecords, region.start);
@@ -131,6 +133,7 @@ export async function surveyMap(
       if (keyEnd - start === 1 && bytes[start] === STAR) total = frequencyOf(bytes, keyEnd, end);
       else counter.add(bytes, start, keyEnd, shared);
       last.set(bytes, start, keyEnd);
+      onKey?.(offset, bytes, start, keyEnd);
     }
     records += 1;
     // The row `*` states the total once more.

@@ -9,6 +9,7 @@ import { pageChunks, planPages } from "../../src/map/split.ts";
 import { surt as surtOf } from "../../src/surt/surt.ts";
 import { anyMap, emptyMap, questions, runs, uriQuestions } from "../map/lookup/any-map.ts";
 import { collected, encode, merged } from "../map/map-files.ts";
+import { sampledSearch } from "../map/lookup/sampled.ts";
 import { archivesOf, mapOf, routerOf } from "../aggregate/route/routing.ts";
 import { LinearReading, type Reading, reading } from "../support/linear-reading.ts";
 
@@ -25,10 +26,12 @@ describe("a map never says absent of what it holds", () => {
         const small = { blockBytes: 64, maxBlocks: 4 };
         const search = await MapSearch.open(new MemorySource(bytes), small);
         const index = MemoryIndex.build(bytes);
+        const sampled = await sampledSearch(new MemorySource(bytes), 64, 200);
         for (const [surt, at] of asked) {
           const answer = await search.lookupSurt(surt, { at });
           expect([surt, at, reading(answer)]).toEqual([surt, at, linear.lookup(surt, at)]);
           expect(index.lookupSurtSync(surt, { at })).toEqual(answer);
+          expect(await sampled.lookupSurt(surt, { at })).toEqual(answer);
         }
       }),
       { numRuns: runs(1500) },

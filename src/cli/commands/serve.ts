@@ -81,7 +81,7 @@ address is written to standard output when the server is ready.
     memory: {
       value: "SIZE",
       default: "64m",
-      help: "Maps up to this size are held in memory; larger are searched in the file.",
+      help: "Hold this much of each map in memory; the rest of it is read from the file.",
       parse: parseSize,
     },
     cache: { value: "DIR", help: "Keep compressed copies here for the next start." },

@@ -7,10 +7,11 @@ import { pipeline } from "node:stream/promises";
 import { LF, recognizeCompression } from "../../bytes/bytes.ts";
 import { type ByteSource, readWhole, sourceChunks } from "../../bytes/byte-source.ts";
 import { type MapPage, pageHead, type PageMembers, type SplitPlan } from "../../map/split.ts";
-import type { Answer, MapLookup } from "../../map/lookup/lookup.ts";
-import { MapSearch } from "../../map/lookup/map-search.ts";
+import type { Answer } from "../../map/lookup/lookup.ts";
 import { MemoryIndex } from "../../map/lookup/memory-index.ts";
-import { type MapSurvey, surveyMap } from "../../map/survey.ts";
+import { KeySamples, SampledSearch } from "../../map/lookup/sampled-search.ts";
+import { surt as surtOf } from "../../surt/surt.ts";
+import { type MapSurvey, surveyMap, type SurveyOptions } from "../../map/survey.ts";
 import { FileSource, openInput } from "../../files/input-file.ts";
 import {
   chooseEncoding,
@@ -94,7 +95,10 @@ export interface MapVersionOptions {
   readonly copies: EncodedCopies;
   readonly encodings: readonly Encoding[];
   readonly pageRecords: number;
-  /** Maps up to this size are held and indexed in memory; larger ones are searched in the file. */
+  /**
+   * Maps up to this size are held and indexed in memory; larger ones are searched in the file, of
+   * which this much is kept.
+   */
   readonly maxIndexBytes: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -110,9 +114,7 @@ export class MapVersion {
   /** SHA-256 of the bytes, in hexadecimal: two servers of one map give the same tags. */
   readonly digest: string;
   readonly whole: Representation;
-  readonly lookup: MapLookup;
-  /** Set where the map is held in memory; its lookups need not be awaited. */
-  readonly index: MemoryIndex | undefined;
+  readonly #lookup: MemoryIndex | SampledSearch;
   readonly #source: FileSource;
   readonly #options: MapVersionOptions;
   #shares = 1;
@@ -122,15 +124,14 @@ export class MapVersion {
     modified: Date,
     digest: string,
     survey: MapSurvey,
-    lookups: { readonly lookup: MapLookup; readonly index: MemoryIndex | undefined },
+    lookup: MemoryIndex | SampledSearch,
     options: MapVersionOptions,
   ) {
     this.#source = source;
     this.#options = options;
     this.survey = survey;
     this.digest = digest;
-    this.lookup = lookups.lookup;
-    this.index = lookups.index;
+    this.#lookup = lookup;
     this.whole = plain(source, this.version, modified);
   }
 
@@ -145,13 +146,16 @@ export class MapVersion {
     options: MapVersionOptions,
   ): Promise<MapVersion> {
     const { pageRecords, maxIndexBytes, signal } = options;
-    const survey = await surveyMap(source, { pageRecords, signal });
+    const isHeld = source.size <= maxIndexBytes;
+    const samples = new KeySamples();
+    const onKey: SurveyOptions["onKey"] = (offset, bytes, start, end) =>
+      samples.add(offset, bytes, start, end);
+    const survey = await surveyMap(source, { pageRecords, signal, ...(isHeld ? {} : { onKey }) });
     const digest = await digestOf(source, signal);
-    const lookups =
-      source.size <= maxIndexBytes
-        ? await indexOf(source)
-        : { lookup: await MapSearch.open(source), index: undefined };
-    return new MapVersion(source, modified, digest, survey, lookups, options);
+    const lookup = isHeld
+      ? await indexOf(source)
+      : new SampledSearch(source, survey.plan.headers, samples, { maxBytes: maxIndexBytes });
+    return new MapVersion(source, modified, digest, survey, lookup, options);
   }
 
   /** The short name of this version in tags and file names. */
@@ -216,12 +220,17 @@ export class MapVersion {
     );
   }
 
+  /** Set where the map is held in memory; its lookups need not be awaited. */
+  get index(): MemoryIndex | undefined {
+    return this.#lookup instanceof MemoryIndex ? this.#lookup : undefined;
+  }
+
   /** What the map says about a URI or a SURT; a promise only where the file has to be read. */
   answer(input: string, { at, isSurt }: MapQuestion): Answer | Promise<Answer> {
-    const { index, lookup } = this;
-    return isSurt
-      ? (index?.lookupSurtSync(input, { at }) ?? lookup.lookupSurt(input, { at }))
-      : (index?.lookupSync(input, { at }) ?? lookup.lookup(input, { at }));
+    const surt = isSurt ? input : surtOf(input);
+    return this.#lookup instanceof MemoryIndex
+      ? this.#lookup.lookupSurtSync(surt, { at })
+      : this.#lookup.lookupSurtNow(surt, { at });
   }
 }
 
@@ -253,13 +262,9 @@ function plain(body: ByteSource, version: string, lastModified: Date): Represent
 }
 
 /** In slices: the version before is still being served. */
-async function indexOf(source: FileSource): Promise<{ lookup: MapLookup; index: MemoryIndex }> {
+async function indexOf(source: FileSource): Promise<MemoryIndex> {
   const bytes = await source.read(0, source.size);
-  const index = await MemoryIndex.buildInSlices(bytes, {
-    source: source.name,
-    pause: () => setImmediate(),
-  });
-  return { lookup: index, index };
+  return MemoryIndex.buildInSlices(bytes, { source: source.name, pause: () => setImmediate() });
 }
 
 /** SHA-256 in hexadecimal. */

@@ -53,7 +53,10 @@ export interface PublisherOptions {
   readonly maxAgeSeconds?: number | undefined;
   /** Records of a page at most; default 50,000. */
   readonly pageRecords?: number | undefined;
-  /** Maps up to this size are held in memory for lookups; larger are searched. Default 64 MiB. */
+  /**
+   * How much of each map is held in memory for lookups: maps up to this size as a whole, of larger
+   * ones the parts used last. Default 64 MiB.
+   */
   readonly maxIndexBytes?: number | undefined;
   /** The share of its mementos that a new version of a map may have lost; default a half. */
   readonly maxShrink?: number | undefined;

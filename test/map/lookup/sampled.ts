@@ -1,0 +1,16 @@
+import type { ByteSource } from "../../../src/bytes/byte-source.ts";
+import { KeySamples, SampledSearch } from "../../../src/map/lookup/sampled-search.ts";
+import { surveyMap } from "../../../src/map/survey.ts";
+
+/** A map searched by samples of its keys, with segments of this size, of which this much is kept. */
+export async function sampledSearch(
+  source: ByteSource,
+  segmentBytes: number,
+  maxBytes: number,
+): Promise<SampledSearch> {
+  const samples = new KeySamples({ segmentBytes });
+  const { plan } = await surveyMap(source, {
+    onKey: (offset, bytes, start, end) => samples.add(offset, bytes, start, end),
+  });
+  return new SampledSearch(source, plan.headers, samples, { maxBytes });
+}
