@@ -1,5 +1,6 @@
-import { CLOSE_PAREN, COLON, COMMA, copyRange, SLASH, STAR } from "../bytes/bytes.ts";
+import { CLOSE_PAREN, COLON, COMMA, SLASH, STAR } from "../bytes/bytes.ts";
 import { type Cut, eachRecord, openWholeMap, pagesOf, type SplitPlan } from "./split.ts";
+import { CurrentKey } from "./compact/key-tree.ts";
 import type { ByteSource } from "../bytes/byte-source.ts";
 import { columnStart, rowLayout } from "./lookup/map-row.ts";
 import { columnEnd, notSorted, skipBlanks } from "../ukvs/record.ts";
@@ -116,22 +117,21 @@ export async function surveyMap(
   const layout = rowLayout(headers.fields, source.name);
   const cuts = new TreeCuts(pageRecords, region.start);
   const counter = new DomainCounter();
-  const last = new PreviousKey();
+  const last = new CurrentKey();
   let records = 0;
   let mementos = 0;
   let total: string | undefined;
   await eachRecord(region, (bytes, start, end, offset, line) => {
     const keyEnd = columnEnd(bytes, start, end);
-    const shared = last.sharedWith(bytes, start, keyEnd);
-    if (last.isAfter(bytes, start, keyEnd, shared)) {
+    const order = last.compare(bytes, start, keyEnd);
+    if (order < 0) {
       const key = decoder.decode(bytes.subarray(start, keyEnd));
       throw notSorted(key, last.text(), { source: source.name, line });
     }
-    const isSame = records > 0 && last.length === shared && keyEnd - start === shared;
-    cuts.add(offset, bytes, start, isSame || records === 0 ? -1 : shared);
-    if (!isSame) {
+    cuts.add(offset, bytes, start, order === 0 || records === 0 ? -1 : last.shared);
+    if (order > 0) {
       if (keyEnd - start === 1 && bytes[start] === STAR) total = frequencyOf(bytes, keyEnd, end);
-      else counter.add(bytes, start, keyEnd, shared);
+      else counter.add(bytes, start, keyEnd, last.shared);
       last.set(bytes, start, keyEnd);
       onKey?.(offset, bytes, start, keyEnd);
     }
@@ -158,36 +158,6 @@ const decoder = new TextDecoder();
 function frequencyOf(bytes: Uint8Array, keyEnd: number, end: number): string {
   const start = skipBlanks(bytes, keyEnd, end);
   return decoder.decode(bytes.subarray(start, columnEnd(bytes, start, end)));
-}
-
-/** The key of the record before. */
-class PreviousKey {
-  length = 0;
-  #bytes = new Uint8Array(256);
-
-  sharedWith(bytes: Uint8Array, start: number, end: number): number {
-    const previous = this.#bytes;
-    const most = Math.min(this.length, end - start);
-    let shared = 0;
-    while (shared < most && previous[shared] === bytes[start + shared]) shared++;
-    return shared;
-  }
-
-  /** Whether it belongs after a key that has its first `shared` bytes in common with it. */
-  isAfter(bytes: Uint8Array, start: number, end: number, shared: number): boolean {
-    if (shared === this.length) return false;
-    return start + shared === end || this.#bytes[shared] > bytes[start + shared];
-  }
-
-  set(bytes: Uint8Array, start: number, end: number): void {
-    if (end - start > this.#bytes.length) this.#bytes = new Uint8Array(2 * (end - start));
-    copyRange(bytes, start, end, this.#bytes, 0);
-    this.length = end - start;
-  }
-
-  text(): string {
-    return decoder.decode(this.#bytes.subarray(0, this.length));
-  }
 }
 
 /** Counts keys by their first label; a sorted map has the keys of one label together. */

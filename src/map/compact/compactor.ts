@@ -65,9 +65,9 @@ export class Compactor implements RowSink, TreeVisitor<RollUpNode> {
     const walk = this.#walk;
     const order = walk.goTo(bytes, start, keyEnd);
     if (order < 0 || (order === 0 && this.#fields.keys.length === 1)) {
-      rejectOrder(order, bytes.subarray(start, keyEnd), walk.text());
+      rejectOrder(order, bytes.subarray(start, keyEnd), walk.key.text());
     }
-    this.#shape = keyShape(walk.key, walk.length);
+    this.#shape = keyShape(walk.key.bytes, walk.key.length);
     if (this.#shape.kind === KEY_KIND.opaque) this.#addOpaque(row);
     else this.#addToTree(walk.enter(this.#shape), row);
     this.#releaseSome();
@@ -81,7 +81,7 @@ export class Compactor implements RowSink, TreeVisitor<RollUpNode> {
 
   open(place: NodePlace<RollUpNode>): RollUpNode {
     const { textEnd, layer, depth } = place;
-    const { key, length } = this.#walk;
+    const { bytes: key, length } = this.#walk.key;
     const position = this.#output.end;
     const { kind, hostEnd } = this.#shape;
     const node = new RollUpNode(
@@ -120,7 +120,7 @@ export class Compactor implements RowSink, TreeVisitor<RollUpNode> {
   #writeRollUp(node: RollUpNode, totals: Totals): void {
     const output = this.#output;
     const ending = String.fromCharCode(separatorOf(node.layer), STAR);
-    const key = this.#walk.text(node.textEnd) + ending;
+    const key = this.#walk.key.text(node.textEnd) + ending;
     const lines = totals.lines(key, this.#fields.values.length);
     // Exclusions below the node that stayed may come before its row.
     if (node.hasVoids && node.childrenStart !== undefined) {
@@ -148,7 +148,7 @@ export class Compactor implements RowSink, TreeVisitor<RollUpNode> {
     if (!isWritten) return;
     const position = this.#output.end;
     this.#output.append(bytes, start, lineEnd);
-    if (!isHeld) this.#voids.add(node, this.#shape, this.#walk.currentKey, position);
+    if (!isHeld) this.#voids.add(node, this.#shape, this.#walk.key.whole, position);
   }
 
   #addHeld(node: RollUpNode, kind: KeyKind, row: MapRow): void {
@@ -173,7 +173,7 @@ export class Compactor implements RowSink, TreeVisitor<RollUpNode> {
     if (isDeep && kind === KEY_KIND.page && !node.isPresent) rollUps.addRowAsChild(node);
     rollUps.markPresent(node);
     if (kind !== KEY_KIND.query) return;
-    this.#voids.coverPages(this.#walk.currentKey, rollUps.lowest !== undefined);
+    this.#voids.coverPages(this.#walk.key.whole, rollUps.lowest !== undefined);
     rollUps.addBelow(node);
   }
 

@@ -116,6 +116,44 @@ export interface TreeVisitor<Node> {
   stay?(node: Node, next: number): void;
 }
 
+/** The last key of a sorted map. Holds the longest one. */
+export class CurrentKey {
+  /** The key is `bytes[0, length)`. */
+  bytes: Uint8Array = new Uint8Array(1024);
+  length = 0;
+  /** How many bytes the key compared last has in common with this one. */
+  shared = 0;
+
+  /** Positive if `source[start, end)` comes behind the key, 0 if it is the same. */
+  compare(source: Uint8Array, start: number, end: number): number {
+    this.shared = commonPrefix(this.bytes, 0, this.length, source, start, end);
+    const at = start + this.shared;
+    if (at === end) return end - start - this.length;
+    return this.shared === this.length ? 1 : source[at] - this.bytes[this.shared];
+  }
+
+  /** Makes `source[start, end)`, which was compared last, the key. */
+  set(source: Uint8Array, start: number, end: number): void {
+    this.length = end - start;
+    if (this.length > this.bytes.length) {
+      const larger = new Uint8Array(2 * this.length);
+      larger.set(this.bytes);
+      this.bytes = larger;
+    }
+    copyRange(source, start + this.shared, end, this.bytes, this.shared);
+  }
+
+  /** The key, in bytes that are valid until another is set. */
+  get whole(): Uint8Array {
+    return this.bytes.subarray(0, this.length);
+  }
+
+  /** The first `end` bytes as text. */
+  text(end: number = this.length): string {
+    return new TextDecoder().decode(this.bytes.subarray(0, end));
+  }
+}
+
 /**
  * Walks the key tree of a sorted map from key to key: opens the nodes that a key is in, and closes
  * those that no later key can be in.
@@ -124,10 +162,8 @@ export interface TreeVisitor<Node> {
  * the last key; `parent` tells. Holds the open nodes and the longest key.
  */
 export class TreeWalk<Node extends NodePlace<Node>> {
-  /** The current key is `key[0, length)`. */
-  key: Uint8Array = new Uint8Array(1024);
-  length = 0;
   readonly nodes: Node[] = [];
+  readonly key: CurrentKey = new CurrentKey();
   readonly #visitor: TreeVisitor<Node>;
   readonly #lastByte: (layer: Layer) => number;
 
@@ -142,34 +178,28 @@ export class TreeWalk<Node extends NodePlace<Node>> {
    * number; 0 if it is the same key, a negative number if it belongs before it.
    */
   goTo(bytes: Uint8Array, start: number, end: number): number {
-    const shared = commonPrefix(this.key, 0, this.length, bytes, start, end);
-    if (start + shared === end) return end - start - this.length;
+    const order = this.key.compare(bytes, start, end);
+    if (order <= 0) return order;
+    const { shared } = this.key;
     const next = bytes[start + shared];
-    if (shared < this.length && next < this.key[shared]) return -1;
     while ((this.nodes.at(-1)?.textEnd ?? 0) > shared) this.#closeTop();
     const top = this.nodes.at(-1);
     if (top?.textEnd === shared) {
       if (next > this.#lastByte(top.layer)) this.#closeTop();
       else this.#visitor.stay?.(top, next);
     }
-    if (end - start > this.key.length) {
-      const larger = new Uint8Array(2 * (end - start));
-      larger.set(this.key);
-      this.key = larger;
-    }
-    copyRange(bytes, start + shared, end, this.key, shared);
-    this.length = end - start;
-    return 1;
+    this.key.set(bytes, start, end);
+    return order;
   }
 
   /** Opens the nodes of the key that are not open yet; returns the last. Not for opaque keys. */
   enter({ hostEnd, nodesEnd }: Omit<KeyShape, "kind">): Node {
-    const { key } = this;
+    const { bytes } = this.key;
     let node = this.#above(nodesEnd);
     let at = node?.textEnd ?? 0;
     if (node === undefined || at < hostEnd) {
       for (at = Math.max(at + 1, 1); at <= hostEnd; at++) {
-        if (at === hostEnd || key[at] === COMMA) node = this.#open(at, LAYER.host, node);
+        if (at === hostEnd || bytes[at] === COMMA) node = this.#open(at, LAYER.host, node);
       }
       at = hostEnd;
     }
@@ -177,7 +207,7 @@ export class TreeWalk<Node extends NodePlace<Node>> {
     // A home page, `com,cnn)/`, is the root's own row.
     if (at !== hostEnd + 1 || nodesEnd !== hostEnd + 2) {
       for (at++; at <= nodesEnd; at++) {
-        if (at === nodesEnd || key[at] === SLASH) node = this.#open(at, LAYER.path, node);
+        if (at === nodesEnd || bytes[at] === SLASH) node = this.#open(at, LAYER.path, node);
       }
     }
     if (node === undefined) throw new Error("an opaque key is in no node");
@@ -187,15 +217,6 @@ export class TreeWalk<Node extends NodePlace<Node>> {
   /** Closes all nodes. */
   end(): void {
     while (this.nodes.length > 0) this.#closeTop();
-  }
-
-  get currentKey(): Uint8Array {
-    return this.key.subarray(0, this.length);
-  }
-
-  /** The first `end` bytes of the key as text. */
-  text(end: number = this.length): string {
-    return new TextDecoder().decode(this.key.subarray(0, end));
   }
 
   #open(textEnd: number, layer: Layer, parent: Node | undefined): Node {
@@ -217,7 +238,7 @@ export class TreeWalk<Node extends NodePlace<Node>> {
   #above(nodesEnd: number): Node | undefined {
     return this.nodes.findLast(({ textEnd, layer }) => {
       if (textEnd >= nodesEnd) return textEnd === nodesEnd;
-      const next = this.key[textEnd];
+      const next = this.key.bytes[textEnd];
       return next === separatorOf(layer) || (layer === LAYER.host && next === CLOSE_PAREN);
     });
   }

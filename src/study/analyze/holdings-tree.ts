@@ -124,7 +124,7 @@ export class HoldingsTree implements TreeVisitor<HoldingsNode> {
     const end = originalLength(length);
     const month = monthCode(key, length);
     const walk = this.#walk;
-    const isSame = end === walk.length && endsAlike(key, walk.key, end);
+    const isSame = end === walk.key.length && endsAlike(key, walk.key.bytes, end);
     if (!isSame) {
       this.#closeOriginal();
       walk.goTo(key, 0, end);
@@ -149,9 +149,9 @@ export class HoldingsTree implements TreeVisitor<HoldingsNode> {
     if (mementos === 0) return;
     this.#mementos = 0;
     this.perOriginal.add(mementos);
-    const { key, length } = this.#walk;
+    const { bytes: key, length } = this.#walk.key;
     if (this.topOriginals.accepts(mementos)) {
-      this.topOriginals.offer({ name: this.#walk.text(), rank: mementos, mementos });
+      this.topOriginals.offer({ name: this.#walk.key.text(), rank: mementos, mementos });
     }
     let keyLength = 0;
     while (keyLength < length && key[keyLength] !== QUESTION) keyLength++;
@@ -161,7 +161,7 @@ export class HoldingsTree implements TreeVisitor<HoldingsNode> {
   }
 
   #addOpaque(keyLength: number): void {
-    const key = this.#walk.text(keyLength);
+    const key = this.#walk.key.text(keyLength);
     if (key === this.#opaqueKey) return;
     this.#opaqueKey = key;
     this.opaqueKeys++;
@@ -216,7 +216,7 @@ export class HoldingsTree implements TreeVisitor<HoldingsNode> {
     this.hosts++;
     this.hostsByDepth[depth]++;
     this.keysByHostDepth[depth] += keys;
-    if (isIpAddress(this.#walk.key, textEnd - 1)) {
+    if (isIpAddress(this.#walk.key.bytes, textEnd - 1)) {
       this.ipAddresses.hosts++;
       this.ipAddresses.originals += originals;
       this.ipAddresses.mementos += mementos;
@@ -227,9 +227,9 @@ export class HoldingsTree implements TreeVisitor<HoldingsNode> {
 
   #closeTld({ originals, mementos, textEnd }: HoldingsNode): void {
     // A label of digits, or in brackets, is a part of an address.
-    const [first] = this.#walk.key;
+    const [first] = this.#walk.key.bytes;
     if (isDigit(first) || first === OPEN_BRACKET || !this.tlds.accepts(originals)) return;
-    this.tlds.offer({ name: this.#walk.text(textEnd), rank: originals, originals, mementos });
+    this.tlds.offer({ name: this.#walk.key.text(textEnd), rank: originals, originals, mementos });
   }
 
   #rank(node: HoldingsNode): void {
@@ -244,7 +244,7 @@ export class HoldingsTree implements TreeVisitor<HoldingsNode> {
   #offer(list: TopList<SubTree>, node: HoldingsNode, rank: number): void {
     if (!list.accepts(rank)) return;
     const { layer, mementos, originals, keys, hosts, largest } = node;
-    const name = this.#walk.text(node.textEnd) + (layer === LAYER.host ? ",*" : "/*");
+    const name = this.#walk.key.text(node.textEnd) + (layer === LAYER.host ? ",*" : "/*");
     list.offer({ name, rank, mementos, originals, keys, hosts, largestOriginal: largest });
   }
 }

@@ -138,8 +138,8 @@ export class TreeSurvey implements RowSink, TreeVisitor<SurveyNode>, Survey {
     const walk = this.#walk;
     this.#addMissesBefore(bytes, start, keyEnd);
     const order = walk.goTo(bytes, start, keyEnd);
-    if (order <= 0) rejectOrder(order, bytes.subarray(start, keyEnd), walk.text());
-    const shape = keyShape(walk.key, walk.length);
+    if (order <= 0) rejectOrder(order, bytes.subarray(start, keyEnd), walk.key.text());
+    const shape = keyShape(walk.key.bytes, walk.key.length);
     const isHeld = !frequencyIsZero(bytes, frequencyStart, frequencyEnd);
     const node = shape.kind === KEY_KIND.opaque ? undefined : walk.enter(shape);
     if (node === undefined || !isHeld) {
@@ -179,7 +179,7 @@ export class TreeSurvey implements RowSink, TreeVisitor<SurveyNode>, Survey {
       }
       // The row before may have been written without its slash.
       if (walk.goTo(misses.bytes, from, to) === 0) continue;
-      const shape = keyShape(walk.key, walk.length);
+      const shape = keyShape(walk.key.bytes, walk.key.length);
       if (shape.kind === KEY_KIND.opaque) continue;
       const node = walk.enter(shape);
       node.misses++;
@@ -195,7 +195,7 @@ export class TreeSurvey implements RowSink, TreeVisitor<SurveyNode>, Survey {
   }
 
   #markSuffixes({ textEnd, parent }: NodePlace<SurveyNode>): void {
-    const host = new TextDecoder("latin1").decode(this.#walk.key.subarray(0, textEnd - 1));
+    const host = new TextDecoder("latin1").decode(this.#walk.key.bytes.subarray(0, textEnd - 1));
     const labels = suffixLabels(host, this.#publicSuffix);
     for (let node = parent; node !== undefined; node = node.parent) {
       if (node.depth <= labels) node.isSuffix = true;
@@ -224,7 +224,7 @@ export class TreeSurvey implements RowSink, TreeVisitor<SurveyNode>, Survey {
     const at = this.table.lastOffset;
     page[at + FIELD.slot] = node.index + 1;
     page[at + FIELD.parent] = node.parent === undefined ? 0 : node.parent.index + 1;
-    page[at + FIELD.name] = nodeName(this.#walk.key, node.textEnd);
+    page[at + FIELD.name] = nodeName(this.#walk.key.bytes, node.textEnd);
     page[at + FIELD.layer] = node.layer;
     page[at + FIELD.isSuffix] = node.isSuffix ? 1 : 0;
     for (const count of COUNTS) page[at + FIELD[count]] = node[count];
