@@ -64,6 +64,16 @@ export async function openZipNum(
   return inputs;
 }
 
+/**
+ * The files that a ZipNum index names as parts of its cluster. Reads and holds the index.
+ *
+ * @throws MM_BAD_LINE when it is not such an index; MM_IO
+ */
+export async function zipNumParts(path: string): Promise<string[]> {
+  const parts = await readIndex({ path, source: path }, await locateBeside(path));
+  return Array.from(parts.values(), ({ location }) => location.path);
+}
+
 async function readIndex(
   index: { readonly path: string; readonly source: string; readonly slice?: FileSlice | undefined },
   locate: LocatePart,

@@ -99,6 +99,27 @@ describe("a MemGator log as --misses", () => {
   });
 });
 
+describe("a list of what is held as --misses", () => {
+  it("teaches nothing, and compact says so", async () => {
+    const held = Array.from({ length: 60 }, (_, i) => `http://a.com/x/${100 + i}\n`).join("");
+    const lists = folderWith({ "held.txt": held, "misses.txt": "http://a.com/x/7\n" });
+    const compact = (name: string): ReturnType<typeof runCli> =>
+      runCli([
+        "compact",
+        at("truth.ukvs"),
+        "--max-lines",
+        "20",
+        "-q",
+        "--misses",
+        join(lists, name),
+      ]);
+    expect((await compact("held.txt")).stderr).toMatch(
+      /^mementomap: warning: .*held\.txt: .* nothing was learned from it\n$/,
+    );
+    expect((await compact("misses.txt")).stderr).toBe("");
+  });
+});
+
 describe("--misses of evaluate", () => {
   it("is refused where nothing is trained on it", async () => {
     const args = ["evaluate", at("small.ukvs"), "--truth", at("truth.ukvs")];

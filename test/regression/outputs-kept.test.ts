@@ -8,6 +8,7 @@ import { scratchDir } from "../support/scratch.ts";
 import { spawnShell } from "../support/spawn-cli.ts";
 import { sized } from "../support/sized-map.ts";
 import { warcRecord } from "../support/warc-fixture.ts";
+import { zipNum } from "../support/zipnum-fixture.ts";
 
 const CDXJ = 'com,a)/ 20140101000000 {"url":"http://a.com/","status":"200"}\n';
 const MAP = sized("!meta {}\ncom,a)/ 1\ncom,b)/ 2\n");
@@ -117,6 +118,23 @@ describe("an output that would destroy something", () => {
     writeFileSync(place.at("answers.tsv"), "http://x/\tabsent\t-\t-\t-\n");
     const { code, stderr } = await run(place, ...line.split(" "));
     expect([code, stderr.includes("MM_")]).toEqual([0, false]);
+  });
+
+  it("and is a part of a ZipNum cluster that is read is refused, with --force too", async () => {
+    const place = world();
+    const { index, data } = zipNum([CDXJ.trimEnd()], 1, "part.cdxj.gz");
+    writeFileSync(place.at("url.idx"), index);
+    writeFileSync(place.at("part.cdxj.gz"), data);
+    const before = contents(place.folder);
+    for (const line of [
+      "generate @url.idx -o @part.cdxj.gz",
+      "analyze @url.idx --html @part.cdxj.gz",
+    ]) {
+      const result = await run(place, ...line.split(" "), "--force");
+      expect(result).toMatchObject({ code: 2, stdout: "" });
+      expect(result.stderr).toContain("is read too, as a part of");
+      expect(contents(place.folder)).toEqual(before);
+    }
   });
 
   it("is refused by the library", async () => {

@@ -209,6 +209,7 @@ scratch space (--tmp).`,
     } finally {
       progress.end();
     }
+    warnOfNoMisses(io, values.misses, summary);
     if (!values.quiet) report(io, summary, io.now() - startedAt, values.json);
     return ExitCode.ok;
   },
@@ -253,6 +254,19 @@ function report(
     ["time", formatDuration(ms)],
     ["memory", formatSize(peakMemoryBytes), "peak"],
   ]);
+}
+
+/** A list of what is held teaches nothing: the map is the one that is made without it. */
+function warnOfNoMisses(
+  io: Io,
+  path: string | undefined,
+  summary: CompactFileSummary | BudgetFileSummary,
+): void {
+  if (path === undefined || !("prior" in summary)) return;
+  if (summary.rollUps === 0 || summary.prior.misses > 0) return;
+  io.stderr.write(
+    `mementomap: warning: ${path}: the map holds all that is listed, so nothing was learned from it\n`,
+  );
 }
 
 function budgetLines(summary: BudgetFileSummary): SummaryLine[] {

@@ -12,6 +12,7 @@ import {
   foreignKind,
   MEMGATOR_LINE,
 } from "../../input/line-kind.ts";
+import { zipNumParts } from "../../input/zipnum.ts";
 import { mapHeadOf } from "../lookup/map-head.ts";
 import { rowLayout } from "../lookup/map-row.ts";
 import { decompressedHead, wholeLinesOf } from "../../input/file-inputs.ts";
@@ -198,7 +199,7 @@ async function guardFile(
       throw refusal(path, `is in the folder ${input.path}, which is read; write to another file`);
     }
   }
-  if (force) return;
+  if (force) return refuseParts(path, stats, inputs);
   const [expected] = REPLACEABLE[kind];
   const fault = `is there already and is ${KIND_NAMES[found]}, not ${KIND_NAMES[expected]}`;
   const advice =
@@ -207,6 +208,32 @@ async function guardFile(
       : "name the file to write behind the option, or replace this one with --force";
   throw refusal(path, `${fault}; ${advice}`);
 }
+
+/** Refuses a file that is read because the index of a ZipNum cluster names it. */
+async function refuseParts(
+  path: string,
+  stats: Stats,
+  inputs: readonly OpenedInput[],
+): Promise<void> {
+  for (const { path: index } of inputs.filter((input) => ZIPNUM_NAME.test(input.path))) {
+    for (const part of await zipNumParts(index).catch(noParts)) {
+      const found = await statIfThere(part);
+      if (found === undefined || identityOf(found) !== identityOf(stats)) continue;
+      throw refusal(
+        path,
+        `is read too, as a part of ${index}, and would be lost; write to another file`,
+      );
+    }
+  }
+}
+
+/** What is wrong with an index is reported when it is read. */
+function noParts(error: unknown): string[] {
+  if (isMementoMapError(error)) return [];
+  throw error;
+}
+
+const ZIPNUM_NAME = /\.idx(?:\.gz|\.zst)?$/;
 
 /** What the shell has redirected to a file that is read is being lost, or would grow without end. */
 function refuseStandardOutput(inputs: readonly OpenedInput[]): void {
