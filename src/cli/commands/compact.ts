@@ -209,7 +209,7 @@ scratch space (--tmp).`,
     } finally {
       progress.end();
     }
-    warnOfNoMisses(io, values.misses, summary);
+    if (!values.json) warnOfNoMisses(io, values.misses, summary);
     if (!values.quiet) report(io, summary, io.now() - startedAt, values.json);
     return ExitCode.ok;
   },
@@ -256,7 +256,7 @@ function report(
   ]);
 }
 
-/** A list of what is held teaches nothing: the map is the one that is made without it. */
+/** A list of what is held teaches nothing: the map is the one that is made without it. JSON has `prior.misses`. */
 function warnOfNoMisses(
   io: Io,
   path: string | undefined,
