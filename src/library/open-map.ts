@@ -2,7 +2,7 @@ import type { ByteSource } from "../bytes/byte-source.ts";
 import { MemorySource, sourceChunks } from "../bytes/byte-source.ts";
 import { recognizeCompression } from "../bytes/bytes.ts";
 import { isMementoMapError, MementoMapError } from "../errors.ts";
-import { interruptible } from "../interruption.ts";
+import { checkSignal, interruptible } from "../interruption.ts";
 import type { Answer, LookupOptions, MapLookup } from "../map/lookup/lookup.ts";
 import { MapSearch } from "../map/lookup/map-search.ts";
 import { MemoryIndex } from "../map/lookup/memory-index.ts";
@@ -154,27 +154,30 @@ class OpenedMap implements MementoMap {
     return (await this.lookup(uri, options)).present;
   }
 
-  lookup(uri: string, options: LookupOptions = {}): Promise<Answer> {
-    if (this.#isClosed) return Promise.reject(closed());
+  async lookup(uri: string, options: LookupOptions = {}): Promise<Answer> {
+    if (this.#isClosed) throw closed();
+    const { lookup } = this.#kept;
     const { signal } = options;
-    return interruptible(signal, () => this.#kept.lookup.lookup(uri, options));
+    checkSignal(signal);
+    return lookup instanceof MemoryIndex
+      ? lookup.lookupSync(uri, options)
+      : interruptible(signal, () => lookup.lookup(uri, options));
   }
 
   async *lookupMany(
     uris: Iterable<string> | AsyncIterable<string>,
     options: LookupOptions = {},
   ): AsyncGenerator<Answer, void, undefined> {
+    const most = this.#kept.lookup instanceof MemoryIndex ? 1 : LOOKUPS_AT_A_TIME;
     const underWay: Promise<Answer>[] = [];
     try {
       for await (const uri of uris) {
         underWay.push(this.lookup(uri, options));
-        if (underWay.length < LOOKUPS_AT_A_TIME) continue;
-        const [first] = underWay.splice(0, 1);
+        const first = underWay.length < most ? undefined : underWay.shift();
         if (first !== undefined) yield await first;
       }
-      while (underWay.length > 0) {
-        const [first] = underWay.splice(0, 1);
-        if (first !== undefined) yield await first;
+      for (let next = underWay.shift(); next !== undefined; next = underWay.shift()) {
+        yield await next;
       }
     } finally {
       await Promise.allSettled(underWay);
