@@ -7,6 +7,7 @@ import { describe, expect, it } from "vitest";
 import * as web from "../../src/index.ts";
 import { type MementoMap, openMap, type Source } from "../../src/node.ts";
 import { serveOnLoopback } from "../support/http-server.ts";
+import { serving } from "../support/serving.ts";
 import { scratchDir } from "../support/scratch.ts";
 
 const HEAD = '!fields {"keys":["surt"],"values":["frequency"]}\n!meta {"type":"MementoMap"}\n';
@@ -93,6 +94,18 @@ describe("openMap", () => {
       await check(await open(await source(), { inMemory: true }));
       expect.hasAssertions();
     });
+  });
+
+  it("gives the rows of all pages, whichever page it was opened at", async () => {
+    const rows = Array.from({ length: 30 }, (_, i) => `com,h${i + 10})/ ${i}\n`).join("");
+    const { url } = await serving(HEAD + rows, { pageRecords: 10 });
+    for (const query of ["", "?page=1", "?page=2", "?page=3"]) {
+      await using map = await openMap(`${url}/.well-known/mementomap${query}`);
+      let read = "";
+      for await (const { key, frequency } of map.rows()) read += `${key} ${frequency}\n`;
+      expect(read).toBe(rows);
+      expect(await map.has("http://h39.com/")).toBe(true);
+    }
   });
 
   it("says what to import where there are no files", async () => {

@@ -14,6 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { build } from "esbuild";
+import { build as buildWithVite } from "vite";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ROOT } from "../support/code-blocks.ts";
 
@@ -191,6 +192,30 @@ describe("the package", () => {
       expect(await bundled("server", program)).toBe("function\n");
     });
   });
+
+  it("bundles with vite", async () => {
+    const entry = join(folder, "vite-entry.js");
+    await writeFile(
+      entry,
+      `import { writeFileSync } from "node:fs";
+       import { openMap } from "mementomap/node";
+       import { createPublisher } from "mementomap/server";
+       writeFileSync("vite.ukvs", "com,a)/ 1\\n");
+       const map = await openMap("vite.ukvs");
+       console.log(await map.has("http://a.com/"), typeof createPublisher);
+       await map.close();`,
+    );
+    await buildWithVite({
+      root: folder,
+      logLevel: "silent",
+      build: { ssr: entry, outDir: join(folder, "vite-out"), target: "node20" },
+      ssr: { noExternal: true },
+    });
+    const { stdout } = await run(process.execPath, [join("vite-out", "vite-entry.js")], {
+      cwd: folder,
+    });
+    expect(stdout).toBe("true function\n");
+  }, 60_000);
 
   it("has its kernels", async () => {
     const kernels = await readdir(join(installed, "dist", "kernel"));
