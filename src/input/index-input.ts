@@ -20,6 +20,8 @@ export interface IndexInput {
   readonly isSequential?: boolean | undefined;
   /** Set if the parts are ranges of one file, which cost nothing to list. */
   readonly isRanged?: boolean | undefined;
+  /** The files of records in the WACZ file that this input is from. */
+  readonly packed?: readonly PackedFile[] | undefined;
   /**
    * Cuts the input into parts that can be read independently.
    *
@@ -27,6 +29,13 @@ export interface IndexInput {
    * start to end is then decompressed here, and shared out.
    */
   parts(isAlone: boolean): AsyncIterable<Part>;
+}
+
+/** A file within a WACZ file. */
+export interface PackedFile {
+  /** Without its folder. */
+  readonly name: string;
+  readonly size: number;
 }
 
 export interface OpenOptions {

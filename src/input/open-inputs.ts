@@ -49,8 +49,15 @@ async function withoutIndexed(
 ): Promise<IndexInput[]> {
   const inputs = given.flatMap((one) => one.inputs);
   const named = await indexedFiles(inputs);
-  const isIndexed = (input: IndexInput): boolean =>
-    holdsRecords(input) && named.has(basename(input.source));
+  const packed = inputs.flatMap((input) => input.packed ?? []);
+  const isIndexed = (input: IndexInput): boolean => {
+    if (!holdsRecords(input)) return false;
+    const name = basename(input.source);
+    if (named.has(name)) return true;
+    // Names such as data.warc.gz are in many WACZ files.
+    const isOwn = input.packed !== undefined;
+    return !isOwn && packed.some((file) => file.name === name && file.size === input.size);
+  };
   for (const one of given) {
     const left = one.inputs.filter((input) => !isIndexed(input));
     refuseMixture(one.path, left);

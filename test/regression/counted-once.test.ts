@@ -7,6 +7,7 @@ import { folderWith } from "../support/folder-with.ts";
 import { type CliResult, runCli } from "../support/run-cli.ts";
 import { spawnShell } from "../support/spawn-cli.ts";
 import { warcRecord } from "../support/warc-fixture.ts";
+import { zipFile } from "../support/zip-fixture.ts";
 import { zipNum } from "../support/zipnum-fixture.ts";
 
 const WARC = gzipSync(
@@ -83,6 +84,30 @@ describe("the same file", () => {
     const { code, stderr } = await generate(join(folder, "i.cdxj"), again(folder));
     expect(code).toBe(2);
     expect(stderr).toMatch(/count twice; name it once \[MM_USAGE\]/);
+  });
+});
+
+describe("a WACZ file and a WARC file that it was made of", () => {
+  const inside = { name: "archive/one.warc.gz", data: WARC };
+  const index = { name: "indexes/index.cdxj", data: Buffer.from(CDXJ) };
+
+  it.each([
+    ["with an index", [inside, index]],
+    ["with an index, deflated", [{ ...inside, isDeflated: true }, index]],
+    ["without an index", [inside]],
+  ])("are counted once, %s", async (_, entries) => {
+    const folder = folderWith({ "a.wacz": zipFile(entries), "one.warc.gz": WARC });
+    const files = ["a.wacz", "one.warc.gz"].map((name) => join(folder, name));
+    const { stdout, stderr } = await generate(...files);
+    expect(rowsOf(stdout)).toEqual(["com,a)/x 1"]);
+    expect(stderr).toMatch(/one\.warc\.gz: not read/);
+  });
+
+  it("are both read if the WARC file only has the same name", async () => {
+    const twice = Buffer.concat([OTHER, OTHER]);
+    const folder = folderWith({ "a.wacz": zipFile([inside, index]), "one.warc.gz": twice });
+    const files = ["a.wacz", "one.warc.gz"].map((name) => join(folder, name));
+    expect(rowsOf((await generate(...files)).stdout)).toEqual(["com,a)/x 1", "com,b)/y 2"]);
   });
 });
 
