@@ -1,6 +1,6 @@
 import * as http from "node:http";
 import * as https from "node:https";
-import { isIP, type LookupFunction } from "node:net";
+import type { LookupFunction } from "node:net";
 import {
   type HttpClient,
   httpFailure,
@@ -19,9 +19,10 @@ import {
   unreachable,
 } from "./proxy.ts";
 import {
+  bareHost,
   checkedLookup,
-  isPrivateAddress,
   privateAddressRefusal,
+  privateHost,
   refusedName,
 } from "./private-address.ts";
 import { isRedirect, RedirectTrail } from "./redirects.ts";
@@ -125,13 +126,13 @@ export class NodeClient implements HttpClient {
 
   async #requestOnce(url: URL, request: HttpRequest): Promise<http.IncomingMessage> {
     const isTrusted = this.#isTrusted(url);
-    const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
-    if (!isTrusted && isIP(host) !== 0 && isPrivateAddress(host)) {
-      throw privateAddressRefusal(url.href, host);
-    }
+    const ownAddress = isTrusted ? undefined : privateHost(url.hostname);
+    if (ownAddress !== undefined) throw privateAddressRefusal(url.href, ownAddress);
     const proxy = this.#options.proxies?.proxyFor(url);
     if (proxy === undefined) return this.#send(url, request, this.#direct(url, isTrusted));
-    const refused = isTrusted ? undefined : await refusedName(host, this.#lookups.checked);
+    const refused = isTrusted
+      ? undefined
+      : await refusedName(bareHost(url.hostname), this.#lookups.checked);
     if (refused !== undefined) throw refused;
     const response = await this.#send(url, request, this.#through(proxy, url), proxy);
     if (response.statusCode !== 407 || url.protocol === "https:") return response;

@@ -46,6 +46,17 @@ export function isPrivateAddress(address: string): boolean {
   return PRIVATE.check(address, "ipv6");
 }
 
+/** `[::1]` → `::1`: the host of a URL as an address or a name. */
+export function bareHost(hostname: string): string {
+  return hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
+}
+
+/** The private address that is written as the host of a URL; undefined for others and for names. */
+export function privateHost(hostname: string): string | undefined {
+  const host = bareHost(hostname);
+  return isIP(host) !== 0 && isPrivateAddress(host) ? host : undefined;
+}
+
 /** The IPv4 address within `::ffff:a.b.c.d`, `64:ff9b::/96` (NAT64) and `2002::/16` (6to4). */
 function embeddedIpv4(address: string): string | undefined {
   const groups = groupsOf(address);

@@ -4,6 +4,7 @@ import * as https from "node:https";
 import type { Duplex } from "node:stream";
 import { connect } from "node:tls";
 import { MementoMapError, quote } from "../errors.ts";
+import { bareHost } from "./private-address.ts";
 
 /** A server that requests are sent through. */
 export interface Proxy {
@@ -60,7 +61,7 @@ export class ProxySettings {
     const isSecure = protocol === "https:";
     const proxy = isSecure ? this.#https : this.#http;
     if (proxy === undefined) return undefined;
-    const host = hostname.replace(/^\[(.*)\]$/, "$1").toLowerCase();
+    const host = bareHost(hostname).toLowerCase();
     if (isThisMachine(host)) return undefined;
     const number = port === "" ? (isSecure ? "443" : "80") : port;
     return this.#exceptions.some((isException) => isException(host, number)) ? undefined : proxy;
@@ -105,7 +106,7 @@ function proxyOf(env: Environment, name: string): Proxy | undefined {
   return {
     name: url.origin,
     isSecure,
-    hostname: url.hostname.replace(/^\[(.*)\]$/, "$1"),
+    hostname: bareHost(url.hostname),
     port: Number(url.port) || (isSecure ? 443 : 80),
     authorization: user === ":" ? undefined : `Basic ${Buffer.from(user).toString("base64")}`,
   };

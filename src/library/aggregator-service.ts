@@ -2,10 +2,10 @@ import {
   AggregatorService,
   type AggregatorServiceOptions,
 } from "../aggregate/service/aggregator-service.ts";
+import { mementoClient } from "../aggregate/service/answer-proxy.ts";
 import { AggregatorMetrics } from "../aggregate/service/aggregator-metrics.ts";
 import type { OpenAggregator } from "../aggregate/service/open-aggregator.ts";
 import { ServiceStatus } from "../aggregate/service/service-status.ts";
-import { NodeClient } from "../http/node-client.ts";
 import type { RequestHandler } from "../http/listen.ts";
 import { ProxySettings } from "../http/proxy.ts";
 
@@ -37,34 +37,12 @@ export function createAggregatorService(
   open: OpenAggregator,
   options: AggregatorHandlerOptions = {},
 ): RequestHandler {
-  const { router } = open.aggregator;
-  const isOfArchive = (origin: string): boolean =>
-    router.archives.some(({ timemap, timegate }) =>
-      [timemap, timegate].some((address) => address !== undefined && originOf(address) === origin),
-    );
   return new AggregatorService({
     aggregator: open.aggregator,
-    status: new ServiceStatus({
-      get archives() {
-        return router.archives;
-      },
-      upstream: open.upstream,
-      tallies: open.tallies,
-      estimate: open.estimate,
-      mapStateOf: (archive) => open.keeper.stateOf(archive),
-      countersOf: ({ id }) => open.upstream.counters.get(id),
-      isRouting: open.isRouting,
-    }),
-    client: new NodeClient({
-      trustedOrigins: { includes: isOfArchive },
-      proxies: ProxySettings.of(process.env),
-    }),
+    status: new ServiceStatus({ open }),
+    client: mementoClient(open.aggregator.router, { proxies: ProxySettings.of(process.env) }),
     metrics: new AggregatorMetrics(),
     defaults: {},
     ...options,
   });
-}
-
-function originOf(address: string): string | undefined {
-  return URL.canParse(address) ? new URL(address).origin : undefined;
 }

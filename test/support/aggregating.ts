@@ -85,15 +85,7 @@ export async function aggregating(
   const client = new NodeClient({ trustedOrigins: archives.map(({ url }) => url) });
   const service = new AggregatorService({
     aggregator: open.aggregator,
-    status: new ServiceStatus({
-      archives: list,
-      upstream: open.upstream,
-      tallies: open.tallies,
-      estimate: open.estimate,
-      mapStateOf: (each) => open.keeper.stateOf(each),
-      countersOf: ({ id }) => open.upstream.counters.get(id),
-      isRouting: open.isRouting,
-    }),
+    status: new ServiceStatus({ open }),
     client,
     metrics,
     ...options.service,

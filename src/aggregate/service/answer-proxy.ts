@@ -1,4 +1,6 @@
 import type { Aggregation } from "../aggregator.ts";
+import type { Archive } from "../route/archive.ts";
+import { NodeClient, type NodeClientOptions } from "../../http/node-client.ts";
 import type { HttpRequest, HttpResponse } from "../../http/http-client.ts";
 import { isMementoMapError } from "../../errors.ts";
 import { isRedirect, MAX_REDIRECTS, redirectTarget } from "../../http/redirects.ts";
@@ -20,6 +22,22 @@ export interface MementoClient {
    * @throws MM_HTTP when there is no answer, MM_REFUSED for a private address, MM_BAD_URI.
    */
   requestOnce(url: string, request?: HttpRequest): Promise<HttpResponse>;
+}
+
+/** A client for mementos: archives of the list may be at private addresses, other servers may not. */
+export function mementoClient(
+  router: { readonly archives: readonly Archive[] },
+  options: Omit<NodeClientOptions, "trustedOrigins">,
+): NodeClient {
+  const includes = (origin: string): boolean =>
+    router.archives.some(
+      ({ timemap, timegate }) => isAt(origin, timemap) || isAt(origin, timegate),
+    );
+  return new NodeClient({ ...options, trustedOrigins: { includes } });
+}
+
+function isAt(origin: string, address: string | undefined): boolean {
+  return address !== undefined && URL.canParse(address) && new URL(address).origin === origin;
 }
 
 export interface ProxyOptions {

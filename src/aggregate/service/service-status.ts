@@ -1,12 +1,6 @@
-import {
-  type ArchiveTallies,
-  type ArchiveTally,
-  joinReports,
-  joinTallies,
-  type RoutingEstimate,
-  type RoutingReport,
-} from "../statistics.ts";
-import type { EndpointState, Upstream, UpstreamState } from "../upstream.ts";
+import { type ArchiveTally, joinReports, joinTallies, type RoutingReport } from "../statistics.ts";
+import type { EndpointState, UpstreamState } from "../upstream.ts";
+import type { OpenAggregator } from "./open-aggregator.ts";
 import type { Archive } from "../route/archive.ts";
 import type { ListState } from "../route/archive-list.ts";
 import type { MapState } from "../route/map-keeper.ts";
@@ -15,18 +9,9 @@ import { FAILURE_REASONS } from "../../http/retry.ts";
 
 /** Where the state of the service comes from; looked at for each answer. */
 export interface StatusSources {
-  readonly archives: readonly Archive[];
+  readonly open: OpenAggregator;
   /** How the list of archives is, where it can change. */
   readonly listState?: (() => ListState) | undefined;
-  readonly upstream: Upstream;
-  readonly tallies: ArchiveTallies;
-  readonly estimate: RoutingEstimate;
-  /** The state of an archive's map; undefined where it has none. */
-  readonly mapStateOf?: ((archive: Archive) => MapState | undefined) | undefined;
-  /** What was sent to an archive; undefined before anything was. */
-  readonly countersOf?: ((archive: Archive) => ArchiveCounters | undefined) | undefined;
-  /** Whether maps decide which archives are asked. */
-  readonly isRouting: boolean;
   /** Settings worth showing, by their names. */
   readonly settings?: Readonly<Record<string, string>> | undefined;
   readonly now?: (() => number) | undefined;
@@ -63,7 +48,7 @@ export class ServiceStatus implements StatusView {
     this.#sources = sources;
     this.#now = sources.now ?? Date.now;
     this.startedAt = this.#now();
-    this.isRouting = sources.isRouting;
+    this.isRouting = sources.open.isRouting;
   }
 
   get settings(): Readonly<Record<string, string>> {
@@ -79,16 +64,17 @@ export class ServiceStatus implements StatusView {
   }
 
   routing(): RoutingReport {
-    return this.#sources.estimate.report();
+    return this.#sources.open.estimate.report();
   }
 
   archives(): ArchiveStatus[] {
-    return this.#sources.archives.map((archive) => ({
+    const { aggregator, upstream, tallies, keeper } = this.#sources.open;
+    return aggregator.router.archives.map((archive) => ({
       archive,
-      upstream: this.#sources.upstream.stateOf(archive),
-      tally: this.#sources.tallies.tallyOf(archive),
-      map: this.#sources.mapStateOf?.(archive),
-      counters: this.#sources.countersOf?.(archive),
+      upstream: upstream.stateOf(archive),
+      tally: tallies.tallyOf(archive),
+      map: keeper.stateOf(archive),
+      counters: upstream.counters.get(archive.id),
     }));
   }
 }

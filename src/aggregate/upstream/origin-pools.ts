@@ -1,10 +1,10 @@
-import { isIP, type LookupFunction } from "node:net";
+import type { LookupFunction } from "node:net";
 import { buildConnector, Pool } from "undici";
 import { MementoMapError, quote } from "../../errors.ts";
 import {
   checkedLookup,
-  isPrivateAddress,
   privateAddressRefusal,
+  privateHost,
   refusedName,
 } from "../../http/private-address.ts";
 import { openTunnel, type Proxy, type ProxySettings, unreachable } from "../../http/proxy.ts";
@@ -121,7 +121,6 @@ export class OriginPools {
 
   #open(url: URL): OriginPool {
     const { origin, protocol } = url;
-    const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
     const { connectTimeoutMs: timeout, proxies } = this.#options;
     const proxy = proxies?.proxyFor(url);
     const lookup = checkedLookup(this.#options.lookup, () => this.#mayBePrivate(origin));
@@ -141,14 +140,13 @@ export class OriginPools {
               isTrusted: () => this.#mayBePrivate(origin),
             }),
     });
-    const isPrivate = isIP(host) !== 0 && isPrivateAddress(host);
     return {
       pool,
       forwardedBy: protocol === "http:" ? proxy : undefined,
       origin,
       connections,
       openedAt: this.#now(),
-      privateAddress: isPrivate ? host : undefined,
+      privateAddress: privateHost(url.hostname),
     };
   }
 

@@ -2,11 +2,10 @@ import { join } from "node:path";
 import { availableParallelism } from "node:os";
 import { AggregatorRegistry, Counter, Gauge, Registry } from "prom-client";
 import type { ProcessPlace } from "../../aggregate/session.ts";
-import { NodeClient } from "../../http/node-client.ts";
+import { mementoClient } from "../../aggregate/service/answer-proxy.ts";
 import { WorkerLink } from "../../files/processes/worker-link.ts";
 import { ProxySettings } from "../../http/proxy.ts";
 import { userAgent } from "../../files/package-file.ts";
-import type { Archive } from "../../aggregate/route/archive.ts";
 import { AggregatorService } from "../../aggregate/service/aggregator-service.ts";
 import { AggregatorMetrics } from "../../aggregate/service/aggregator-metrics.ts";
 import {
@@ -96,8 +95,7 @@ export async function serveAggregator(
   const setUp = await setUpAggregator(own, io, { log, observers, place: worker?.place });
   const { open, logFile } = setUp;
   const reload = new AggregateReload({ values, reread, setUp, log }, io);
-  const client = new NodeClient({
-    trustedOrigins: { includes: (origin) => reload.archives.some(isOfOrigin(origin)) },
+  const client = mementoClient(open.aggregator.router, {
     allowsPrivate: values["allow-private"],
     proxies: ProxySettings.of(io.env),
     headersTimeoutMs: values["headers-timeout"],
@@ -120,15 +118,7 @@ export async function serveAggregator(
     const service: AggregatorService = new AggregatorService({
       aggregator: open.aggregator,
       status: new ServiceStatus({
-        get archives() {
-          return reload.archives;
-        },
-        upstream: open.upstream,
-        tallies: open.tallies,
-        estimate: open.estimate,
-        mapStateOf: (archive) => open.keeper.stateOf(archive),
-        countersOf: ({ id }) => open.upstream.counters.get(id),
-        isRouting: open.isRouting,
+        open,
         listState: () => reload.state,
         get settings() {
           return shownSettings(reload.values);
@@ -210,13 +200,6 @@ function processesOf(
       return text ?? service().metrics.text();
     },
   };
-}
-
-function isOfOrigin(origin: string): (archive: Archive) => boolean {
-  return ({ timemap, timegate }) =>
-    [timemap, timegate].some(
-      (address) => address !== undefined && new URL(address).origin === origin,
-    );
 }
 
 /** What `/about` shows of the settings: what clients and archives may wonder about. */
