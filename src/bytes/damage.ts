@@ -39,16 +39,15 @@ export function addDamageLog(total: DamageLog, later: DamageLog): void {
   total.first.push(...later.first.slice(0, NAMED_PLACES - total.first.length));
 }
 
-/*
- * Marks between the chunks of a stream that was put together from what is sound of a damaged file.
- * They are empty, so code that does not look for them is not affected.
- */
+/** What is sound of a stream that may be damaged: chunks, and what happens between them. */
+export type StreamPart = Uint8Array | StreamEvent;
 
-/** A gzip member begins. */
-export const MEMBER: Uint8Array = new Uint8Array(0);
+type StreamEvent =
+  /** A gzip member begins. */
+  | { readonly kind: "member" }
+  /** Bytes are missing: what follows does not go on with what came before. A member begins. */
+  | { readonly kind: "gap"; readonly damage: Damage };
 
-/** Bytes are missing: what follows does not go on with what came before. A member begins. */
-export const GAP: Uint8Array = new Uint8Array(0);
-
-/** A record begins, whatever the one before says of its length. */
-export const RECORD: Uint8Array = new Uint8Array(0);
+export function isChunk(part: object): part is Uint8Array {
+  return part instanceof Uint8Array;
+}

@@ -1,6 +1,6 @@
 import { type Compression, recognizeCompression } from "../bytes/bytes.ts";
 import { MementoMapError, systemCode } from "../errors.ts";
-import type { DamageLog } from "../bytes/damage.ts";
+import { type DamageLog, isChunk, type StreamPart } from "../bytes/damage.ts";
 import type { GunzipInPlace, ZlibStream } from "./decoders.ts";
 
 export interface DecompressOptions {
@@ -23,8 +23,8 @@ export interface DecompressOptions {
    */
   readonly chunkBytes?: number | undefined;
   /**
-   * Set to skip gzip members that are damaged, and to note them here; marks of `MEMBER` and
-   * `GAP` are among the chunks then. zstd data that is damaged stays an error.
+   * Set to skip gzip members that are damaged, and to note them here; the stream tells where. zstd
+   * data that is damaged stays an error.
    */
   readonly damage?: DamageLog | undefined;
   /** Decompress gzip on this thread, where all others are busy; default false. */
@@ -49,10 +49,18 @@ const ZSTD_STEP_BYTES = 4096;
  * @throws `MM_BAD_INPUT` when the stream is cut short, damaged, or followed by something else, and
  * `MM_LIMIT` when it grows beyond what the options allow.
  */
+export function decompressed(
+  chunks: AsyncIterable<Uint8Array>,
+  options: DecompressOptions & { readonly damage?: undefined },
+): AsyncGenerator<Uint8Array, void, undefined>;
+export function decompressed(
+  chunks: AsyncIterable<Uint8Array>,
+  options: DecompressOptions,
+): AsyncGenerator<StreamPart, void, undefined>;
 export async function* decompressed(
   chunks: AsyncIterable<Uint8Array>,
   options: DecompressOptions,
-): AsyncGenerator<Uint8Array, void, undefined> {
+): AsyncGenerator<StreamPart, void, undefined> {
   const iterator = chunks[Symbol.asyncIterator]();
   const compressed = new Counted(iterator);
   try {
@@ -62,7 +70,7 @@ export async function* decompressed(
     const maxRatio = options.maxRatio ?? DEFAULT_MAX_RATIO;
     let given = 0;
     for await (const chunk of output) {
-      given += chunk.length;
+      if (isChunk(chunk)) given += chunk.length;
       if (given > limit) throw tooLarge(options.source, `holds more than ${limit} bytes`);
       if (given > RATIO_MATTERS_FROM_BYTES && given > compressed.bytes * maxRatio) {
         throw tooLarge(options.source, `is more than ${maxRatio} times larger when decompressed`);
@@ -79,7 +87,7 @@ async function inflate(
   compression: Compression | undefined,
   chunks: Counted,
   options: DecompressOptions,
-): Promise<AsyncIterable<Uint8Array>> {
+): Promise<AsyncIterable<StreamPart>> {
   const { source, chunkBytes: chunkSize = OUTPUT_CHUNK_BYTES, damage, inPlace = false } = options;
   if (compression === undefined) return chunks.rest();
   if (compression === "gzip" && damage !== undefined) {

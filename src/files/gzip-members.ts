@@ -1,5 +1,5 @@
 import { crc32 } from "node:zlib";
-import { addDamage, type Damage, type DamageLog, GAP, MEMBER } from "../bytes/damage.ts";
+import { addDamage, type Damage, type DamageLog, type StreamPart } from "../bytes/damage.ts";
 import {
   endBehindTrailer,
   readMember,
@@ -25,14 +25,15 @@ interface Fault {
   /** Whether what came before it was given. */
   readonly isGiven: boolean;
   /** What is to be given of the member if no other follows. */
-  readonly rest?: readonly Uint8Array[] | undefined;
+  readonly rest?: readonly StreamPart[] | undefined;
 }
 
 const NO_END = "it has no end";
+const MEMBER: StreamPart = { kind: "member" };
 
 /**
- * Decodes the gzip members of a file, and skips what is damaged: notes it, marks the gap, and
- * goes on with the next member that can be read. Marks where members begin.
+ * Decodes the gzip members of a file, and skips what is damaged: notes it, tells of the gap,
+ * and goes on with the next member that can be read. Tells where members begin.
  *
  * A member of up to 1 MiB, as records of WARC files and blocks of indexes are, is given whole or not
  * at all: where its checksum is wrong, any of it may be false. A larger one is inflated in steps of
@@ -47,7 +48,7 @@ export async function* soundMembers(
   chunks: AsyncIterable<Uint8Array>,
   source: string,
   damage: DamageLog,
-): AsyncGenerator<Uint8Array, void, undefined> {
+): AsyncGenerator<StreamPart, void, undefined> {
   const stored = new StoredWindow(chunks);
   const effort = new SearchEffort();
   let at = 0;
@@ -64,8 +65,9 @@ export async function* soundMembers(
     effort.spend(end.tried);
     const next = await findMember(stored, Math.max(from, stored.start), effort);
     if (next === undefined && end.rest !== undefined) yield* end.rest;
-    addDamage(damage, { source, ...described(end, start, next, stored.end) });
-    yield GAP;
+    const skipped = { source, ...described(end, start, next, stored.end) };
+    addDamage(damage, skipped);
+    yield { kind: "gap", damage: skipped };
     if (next === undefined) return;
     at = next;
   }
@@ -75,7 +77,7 @@ export async function* soundMembers(
 async function* soundMember(
   stored: StoredWindow,
   offset: number,
-): AsyncGenerator<Uint8Array, number | Fault, undefined> {
+): AsyncGenerator<StreamPart, number | Fault, undefined> {
   const member = await readMember(stored, offset);
   switch (member.kind) {
     case "broken":
@@ -101,13 +103,13 @@ async function* longMember(
   stored: StoredWindow,
   offset: number,
   dataStart: number,
-): AsyncGenerator<Uint8Array, number | Fault, undefined> {
+): AsyncGenerator<StreamPart, number | Fault, undefined> {
   const inflate = new SteppedInflate();
-  let withheld: Uint8Array[] | undefined = [MEMBER];
+  let withheld: StreamPart[] | undefined = [MEMBER];
   let checksum = 0;
   let length = 0;
   let at = dataStart;
-  const fault = (why: string, rest?: readonly Uint8Array[]): Fault => ({
+  const fault = (why: string, rest?: readonly StreamPart[]): Fault => ({
     why,
     offset: at,
     tried: at - offset + STEP_BYTES,

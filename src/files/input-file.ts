@@ -4,17 +4,18 @@ import type { Socket } from "node:net";
 import { ioError, MementoMapError } from "../errors.ts";
 import { decompressed, type DecompressOptions } from "./decompress.ts";
 import { checkSignal } from "../interruption.ts";
+import type { StreamPart } from "../bytes/damage.ts";
 import type { ByteSource } from "../bytes/byte-source.ts";
 import { LF, SPACE } from "../bytes/bytes.ts";
 
 /** An opened input: its decompressed bytes, to be read once, from start to end. */
-export interface Input {
+export interface Input<Part = Uint8Array> {
   /** The path, or `stdin`. */
   readonly name: string;
   /** The size of the file as it is stored, or undefined for pipes. */
   readonly size: number | undefined;
   /** Reading to the end, or leaving the loop early, closes the file. */
-  readonly chunks: AsyncIterable<Uint8Array>;
+  readonly chunks: AsyncIterable<Part>;
   /** Closes a file whose chunks were never asked for; does nothing otherwise. */
   close(): Promise<void>;
 }
@@ -40,17 +41,27 @@ const CHUNK_BYTES = 512 * 1024;
  * @throws `MM_IO` at once when the file is missing, unreadable or a directory; while reading also
  * the errors of {@link decompressed}.
  */
+export function openInput(
+  path: string | undefined,
+  streams: InputStreams,
+  options?: InputOptions & { readonly damage?: undefined },
+): Promise<Input>;
+export function openInput(
+  path: string | undefined,
+  streams: InputStreams,
+  options: InputOptions,
+): Promise<Input<StreamPart>>;
 export async function openInput(
   path: string | undefined,
   streams: InputStreams,
   options: InputOptions = {},
-): Promise<Input> {
+): Promise<Input<StreamPart>> {
   const input = (
     name: string,
     size: number | undefined,
     stored: AsyncIterable<Uint8Array>,
     close: () => Promise<void>,
-  ): Input => {
+  ): Input<StreamPart> => {
     const chunks = decompressed(watched(stored, options), { ...options, source: name });
     return { name, size, chunks, close };
   };

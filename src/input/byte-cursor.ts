@@ -1,18 +1,20 @@
 import { joinBytes, LF } from "../bytes/bytes.ts";
-import { GAP, RECORD } from "../bytes/damage.ts";
 
 const MAX_KEPT_BYTES = 1 << 24;
 /** Released chunks are removed from the lists this many at a time. */
 const FORGOTTEN_AT_ONCE = 64;
 
+/** What ends a stream until it is passed: bytes are missing, or a record begins whatever came before. */
+export type Stop = "gap" | "record";
+
 /**
  * Walks over a stream of chunks as if it were one array; holds one chunk, what was asked for, and
  * what is kept to go back to. Going back and forth over that costs the same however much it is.
  *
- * A gap, and a mark that a record begins, is an end of the stream until it is passed.
+ * A {@link Stop} is an end of the stream until it is passed.
  */
 export class ByteCursor {
-  readonly #iterator: AsyncIterator<Uint8Array>;
+  readonly #iterator: AsyncIterator<Uint8Array | Stop>;
   /** The chunks that are held, from `#first` on, and where each begins. */
   readonly #chunks: Uint8Array[] = [];
   readonly #starts: number[] = [];
@@ -24,10 +26,10 @@ export class ByteCursor {
   #end = 0;
   /** Where the bytes begin that were read last. */
   #lastRead = 0;
-  #stop: Uint8Array | undefined;
+  #stop: Stop | undefined;
   #keptFrom: number | undefined;
 
-  constructor(chunks: AsyncIterable<Uint8Array>) {
+  constructor(chunks: AsyncIterable<Uint8Array | Stop>) {
     this.#iterator = chunks[Symbol.asyncIterator]();
   }
 
@@ -69,12 +71,12 @@ export class ByteCursor {
     return this.#offset - from;
   }
 
-  /** The mark that ends the stream here. */
-  get stop(): Uint8Array | undefined {
+  /** What ends the stream here. */
+  get stop(): Stop | undefined {
     return this.#stop;
   }
 
-  /** Goes on behind the mark. */
+  /** Goes on behind the stop. */
   passStop(): void {
     this.#stop = undefined;
   }
@@ -123,16 +125,20 @@ export class ByteCursor {
     while (this.#stop === undefined) {
       const next = await this.#iterator.next();
       if (next.done === true) return false;
-      if (next.value === GAP || next.value === RECORD) this.#stop = next.value;
-      if (next.value.length === 0) continue;
-      this.#release();
-      this.#chunks.push(next.value);
-      this.#starts.push(this.#end);
-      this.#end += next.value.length;
-      this.#current = this.#chunks.length - 1;
-      return true;
+      const { value } = next;
+      if (typeof value === "string") this.#stop = value;
+      else if (value.length > 0) return this.#hold(value);
     }
     return false;
+  }
+
+  #hold(chunk: Uint8Array): true {
+    this.#release();
+    this.#chunks.push(chunk);
+    this.#starts.push(this.#end);
+    this.#end += chunk.length;
+    this.#current = this.#chunks.length - 1;
+    return true;
   }
 
   #release(): void {

@@ -1,6 +1,5 @@
 import { open } from "node:fs/promises";
 import { joinBytes, LF } from "../bytes/bytes.ts";
-import type { Peeked } from "../bytes/peek.ts";
 import { type DetectedFormat, detectFormat, trustedFormat } from "./detect.ts";
 import {
   cutShort,
@@ -15,7 +14,7 @@ import {
   wholeMap,
 } from "./index-input.ts";
 import { ioError } from "../errors.ts";
-import { GAP, newDamageLog } from "../bytes/damage.ts";
+import { isChunk, newDamageLog, type StreamPart } from "../bytes/damage.ts";
 import { decompressed } from "../files/decompress.ts";
 import { fileChunks } from "./read-file.ts";
 import { openInput } from "../files/input-file.ts";
@@ -215,7 +214,7 @@ export async function openStream(path: string, options: OpenOptions): Promise<In
 
 interface StreamOptions extends Pick<OpenOptions, "maxLineBytes" | "archive" | "damage"> {
   /** Decompressed. */
-  readonly chunks: AsyncIterable<Uint8Array>;
+  readonly chunks: AsyncIterable<StreamPart>;
   /** Stored bytes that were read and not reported yet. */
   readonly stored: { bytes: number };
 }
@@ -305,19 +304,27 @@ async function* lineBlocks(
  * Looks at the first bytes of a stream, up to the first gap and the last whole line before it,
  * without taking them away. Holds what was looked at.
  */
-export async function peekHead(chunks: AsyncIterable<Uint8Array>): Promise<Peeked> {
-  const iterator = chunks[Symbol.asyncIterator]();
-  const held: Uint8Array[] = [];
+export async function peekHead<Part extends StreamPart>(
+  parts: AsyncIterable<Part>,
+): Promise<PeekedHead<Part>> {
+  const iterator = parts[Symbol.asyncIterator]();
+  const held: Part[] = [];
+  const chunks: Uint8Array[] = [];
   let size = 0;
   let isCut = false;
   while (size < HEAD_BYTES && !isCut) {
     const next = await iterator.next();
     if (next.done === true) break;
+    const part: StreamPart = next.value;
     held.push(next.value);
-    size += next.value.length;
-    isCut = next.value === GAP && size > 0;
+    if (isChunk(part)) {
+      chunks.push(part);
+      size += part.length;
+    } else {
+      isCut = part.kind === "gap" && size > 0;
+    }
   }
-  const head = joinBytes(held).subarray(0, HEAD_BYTES);
+  const head = joinBytes(chunks).subarray(0, HEAD_BYTES);
   return {
     head: isCut ? head.subarray(0, head.lastIndexOf(LF) + 1) : head,
     chunks: all(held, iterator),
@@ -327,10 +334,18 @@ export async function peekHead(chunks: AsyncIterable<Uint8Array>): Promise<Peeke
   };
 }
 
-async function* all(
-  held: Uint8Array[],
-  rest: AsyncIterator<Uint8Array>,
-): AsyncGenerator<Uint8Array, void, undefined> {
+/** The beginning of a stream, and the whole stream. */
+interface PeekedHead<Part> {
+  readonly head: Uint8Array;
+  readonly chunks: AsyncIterable<Part>;
+  /** Lets go of a stream whose chunks were not asked for. */
+  close(): Promise<void>;
+}
+
+async function* all<Part>(
+  held: Part[],
+  rest: AsyncIterator<Part>,
+): AsyncGenerator<Part, void, undefined> {
   try {
     yield* held.splice(0);
     for (let next = await rest.next(); next.done !== true; next = await rest.next()) {

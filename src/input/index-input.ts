@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync } from "node:fs";
-import type { DamageLog } from "../bytes/damage.ts";
+import { type DamageLog, isChunk, type StreamPart } from "../bytes/damage.ts";
 import type { DetectedFormat, InputFormat, KeyTrust } from "./detect.ts";
 import type { InputStreams } from "../files/input-file.ts";
 import { checkSize, type MapSize } from "../ukvs/header.ts";
@@ -227,14 +227,14 @@ export interface ExpectedSize {
  * @throws MM_CUT
  */
 export async function* wholeMap(
-  chunks: AsyncIterable<Uint8Array>,
+  parts: AsyncIterable<StreamPart>,
   { stated, bodyOffset }: ExpectedSize,
   source: string,
-): AsyncGenerator<Uint8Array, void, undefined> {
+): AsyncGenerator<StreamPart, void, undefined> {
   let length = 0;
-  for await (const chunk of chunks) {
-    length += chunk.length;
-    yield chunk;
+  for await (const part of parts) {
+    if (isChunk(part)) length += part.length;
+    yield part;
   }
   checkSize(stated, { bytes: length - bodyOffset }, source);
 }

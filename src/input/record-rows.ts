@@ -1,7 +1,7 @@
 import { LF } from "../bytes/bytes.ts";
 import { isMementoMapError, MementoMapError } from "../errors.ts";
-import { ByteCursor } from "./byte-cursor.ts";
-import { addDamage, type DamageLog, GAP, MEMBER, RECORD } from "../bytes/damage.ts";
+import { ByteCursor, type Stop } from "./byte-cursor.ts";
+import { addDamage, type DamageLog, isChunk, type StreamPart } from "../bytes/damage.ts";
 import { type CaptureBatch, CaptureBatches, type CaptureText } from "./capture-batch.ts";
 
 /** Longer than any header of a record that is one; a URI may have megabytes, its archive has not. */
@@ -38,15 +38,13 @@ export interface RecordFormat {
  * @throws what `read` throws; errors of the stream itself name the record.
  */
 export async function* recordCaptures(
-  chunks: AsyncIterable<Uint8Array>,
+  parts: AsyncIterable<StreamPart>,
   source: string,
   format: RecordFormat,
   damage?: DamageLog,
 ): AsyncGenerator<CaptureBatch, void, undefined> {
   const { read, startsRecord } = format;
-  const cursor = new ByteCursor(
-    damage === undefined ? chunks : markedRecords(chunks, startsRecord),
-  );
+  const cursor = new ByteCursor(withStops(parts, startsRecord));
   const readNext = damage === undefined ? read : skippingBroken(format, damage);
   const captures = new CaptureBatches();
   let number = 1;
@@ -75,13 +73,13 @@ function skippingBroken({ read, startsRecord }: RecordFormat, damage: DamageLog)
     try {
       const found = await read(cursor, place);
       if (found === "blank") return found;
-      if (found === "end") return await passMark(cursor, startsRecord);
+      if (found === "end") return await passStop(cursor, startsRecord);
       if (await isRecordEnd(cursor, startsRecord)) return found;
       throw brokenRecord(place, "does not end where it says");
     } catch (error) {
       if (!(error instanceof BrokenRecord)) throw error;
       // Who made a gap has noted it.
-      if (cursor.stop === GAP) return "broken";
+      if (cursor.stop === "gap") return "broken";
       if (cursor.stop === undefined) {
         const isBack = cursor.back();
         if (isBack) await cursor.readThrough(LF, MAX_HEADER_BYTES);
@@ -95,12 +93,12 @@ function skippingBroken({ read, startsRecord }: RecordFormat, damage: DamageLog)
   };
 }
 
-async function passMark(cursor: ByteCursor, startsRecord: StartsRecord): Promise<Found> {
-  const mark = cursor.stop;
-  if (mark === undefined) return "end";
+async function passStop(cursor: ByteCursor, startsRecord: StartsRecord): Promise<Found> {
+  const { stop } = cursor;
+  if (stop === undefined) return "end";
   cursor.passStop();
   // What is missing may end within a record.
-  if (mark === GAP) await seekRecord(cursor, startsRecord, true);
+  if (stop === "gap") await seekRecord(cursor, startsRecord, true);
   return "blank";
 }
 
@@ -166,7 +164,7 @@ const MAX_LINE_BYTES = 1 << 16;
 const decoder = new TextDecoder("latin1");
 
 /**
- * Skips to the next line that begins a record, to a mark, or to the end of the stream. Lines of a
+ * Skips to the next line that begins a record, to a stop, or to the end of the stream. Lines of a
  * body that look like the beginning of a record are taken for one.
  *
  * @param afterBlank whether the line that comes first stands behind a blank one.
@@ -191,7 +189,7 @@ async function seekRecord(
   }
 }
 
-/** Whether a record can end here: before a blank line, a record, a mark or the end of the stream. */
+/** Whether a record can end here: before a blank line, a record, a stop or the end of the stream. */
 async function isRecordEnd(cursor: ByteCursor, startsRecord: StartsRecord): Promise<boolean> {
   const bytes = await cursor.readThrough(LF, MAX_LINE_BYTES);
   const line = lineText(bytes);
@@ -201,23 +199,22 @@ async function isRecordEnd(cursor: ByteCursor, startsRecord: StartsRecord): Prom
 }
 
 /**
- * Marks where a gzip member begins with a record. Archives write each record as a member, so such a
+ * Adds stops at gaps, and where a gzip member begins with a record. Archives write each record as a member, so such a
  * record is found even if the one before it is broken or states a false length.
  */
-async function* markedRecords(
-  chunks: AsyncIterable<Uint8Array>,
+async function* withStops(
+  parts: AsyncIterable<StreamPart>,
   startsRecord: StartsRecord,
-): AsyncGenerator<Uint8Array, void, undefined> {
+): AsyncGenerator<Uint8Array | Stop, void, undefined> {
   let isMemberStart = false;
-  for await (const chunk of chunks) {
-    if (chunk.length > 0) {
-      if (isMemberStart && startsRecord(firstLine(chunk), true)) yield RECORD;
+  for await (const part of parts) {
+    if (!isChunk(part)) {
+      isMemberStart = part.kind === "member";
+      if (part.kind === "gap") yield "gap";
+    } else if (part.length > 0) {
+      if (isMemberStart && startsRecord(firstLine(part), true)) yield "record";
       isMemberStart = false;
-      yield chunk;
-    } else if (chunk === MEMBER) {
-      isMemberStart = true;
-    } else if (chunk === GAP) {
-      yield GAP;
+      yield part;
     }
   }
 }

@@ -2,7 +2,7 @@ import { withoutMark } from "../bytes/peek.ts";
 import { type CaptureBatch, CaptureBatches } from "./capture-batch.ts";
 import { arcCaptures, warcCaptures } from "./warc.ts";
 import { cdxJsonCaptures } from "./cdx-json.ts";
-import { type DamageLog, GAP, MEMBER } from "../bytes/damage.ts";
+import { type DamageLog, isChunk, type StreamPart } from "../bytes/damage.ts";
 import type { CapturesFormat, DetectedFormat } from "./detect.ts";
 import type { RowFault, RowReader } from "./index-input.ts";
 import { memgatorHoldings } from "./memgator-holdings.ts";
@@ -35,13 +35,13 @@ interface StreamOptions {
  * @throws MM_LIMIT for a line that is too long, and what reading captures throws.
  */
 export async function readStream(
-  chunks: AsyncIterable<Uint8Array>,
+  parts: AsyncIterable<StreamPart>,
   format: DetectedFormat,
   reader: RowReader,
   options: StreamOptions,
 ): Promise<RowFault | undefined> {
   if (format.name === "captures") {
-    for await (const batch of captureBatches(chunks, format, options)) {
+    for await (const batch of captureBatches(parts, format, options)) {
       const fault = reader.readCaptures(batch);
       if (fault !== undefined) return fault;
     }
@@ -49,7 +49,7 @@ export async function readStream(
   }
   const { source, maxLineBytes } = options;
   const linesRead = (): number => reader.partLines;
-  for await (const lines of wholeLines(textOf(chunks, options), source, maxLineBytes, linesRead)) {
+  for await (const lines of wholeLines(textOf(parts, options), source, maxLineBytes, linesRead)) {
     const fault = reader.readLines(lines, 0, lines.length);
     if (fault !== undefined) return fault;
   }
@@ -58,27 +58,28 @@ export async function readStream(
 
 /** The text of a stream of lines, without what damage has left of a line. */
 export function textOf(
-  chunks: AsyncIterable<Uint8Array>,
+  parts: AsyncIterable<StreamPart>,
   options: StreamOptions,
 ): AsyncIterable<Uint8Array> {
-  const { damage } = options;
-  return withoutMark(damage === undefined ? chunks : uncutLines(chunks, options, damage));
+  const { source, damage } = options;
+  return withoutMark(
+    damage === undefined ? unbroken(parts, source) : uncutLines(parts, options, damage),
+  );
 }
 
 /** The captures in a stream that has no lines of its own. */
 export function captureBatches(
-  chunks: AsyncIterable<Uint8Array>,
+  parts: AsyncIterable<StreamPart>,
   { container }: CapturesFormat,
   options: StreamOptions,
 ): AsyncIterable<CaptureBatch> {
   const { source, damage } = options;
-  if (container === "warc") return warcCaptures(chunks, source, damage);
-  if (container === "arc") return arcCaptures(chunks, source, damage);
+  if (container === "warc") return warcCaptures(parts, source, damage);
+  if (container === "arc") return arcCaptures(parts, source, damage);
   if (container === "json-lines") {
-    return cdxJsonCaptures(textOf(chunks, options), { ...options, isArray: false });
+    return cdxJsonCaptures(textOf(parts, options), { ...options, isArray: false });
   }
-  const sound = damage === undefined ? chunks : unbroken(chunks, source, damage);
-  const text = withoutMark(sound);
+  const text = withoutMark(unbroken(parts, source));
   if (container === "timemap") return timeMapCaptures(text, options);
   if (container === "memgator-log") return memgatorHoldings(text, options);
   return cdxJsonCaptures(text, { ...options, isArray: true });
@@ -150,18 +151,16 @@ async function readTimeMap(
  * @throws MM_BAD_INPUT at a gap.
  */
 async function* unbroken(
-  chunks: AsyncIterable<Uint8Array>,
+  parts: AsyncIterable<StreamPart>,
   source: string,
-  damage: DamageLog,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  for await (const chunk of chunks) {
-    if (chunk === GAP) {
-      const what = damage.first[0]?.message ?? "the compressed data is damaged";
-      throw new MementoMapError("MM_BAD_INPUT", `${what}; this format cannot be read in part`, {
-        position: { source },
-      });
+  for await (const part of parts) {
+    if (isChunk(part)) {
+      yield part;
+    } else if (part.kind === "gap") {
+      const message = `${part.damage.message}; this format cannot be read in part`;
+      throw new MementoMapError("MM_BAD_INPUT", message, { position: { source } });
     }
-    if (chunk.length > 0) yield chunk;
   }
 }
 
@@ -175,11 +174,11 @@ async function* unbroken(
  * @throws MM_LIMIT for a line longer than `maxLineBytes`.
  */
 async function* uncutLines(
-  chunks: AsyncIterable<Uint8Array>,
+  parts: AsyncIterable<StreamPart>,
   { source, maxLineBytes }: StreamOptions,
   damage: DamageLog,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const stretches = new Stretches(chunks, damage);
+  const stretches = new Stretches(parts, damage);
   try {
     while (stretches.hasMore) {
       for await (const lines of wholeLines(stretches.next(), source, maxLineBytes)) {
@@ -196,13 +195,13 @@ async function* uncutLines(
 class Stretches {
   /** Whether a gap, and not the end of the stream, has ended the stretch given last. */
   hasMore = true;
-  readonly #iterator: AsyncIterator<Uint8Array>;
+  readonly #iterator: AsyncIterator<StreamPart>;
   readonly #damage: DamageLog;
   #areMembersLines = true;
   #lastByte = LF;
 
-  constructor(chunks: AsyncIterable<Uint8Array>, damage: DamageLog) {
-    this.#iterator = chunks[Symbol.asyncIterator]();
+  constructor(parts: AsyncIterable<StreamPart>, damage: DamageLog) {
+    this.#iterator = parts[Symbol.asyncIterator]();
     this.#damage = damage;
   }
 
@@ -214,19 +213,22 @@ class Stretches {
         this.hasMore = false;
         return;
       }
-      const chunk = result.value;
-      if (chunk === GAP) {
+      const part = result.value;
+      if (!isChunk(part)) {
+        if (part.kind === "member") {
+          this.#areMembersLines &&= this.#lastByte === LF;
+          continue;
+        }
         this.#lastByte = LF;
         return;
       }
-      if (chunk === MEMBER) this.#areMembersLines &&= this.#lastByte === LF;
-      if (chunk.length === 0) continue;
-      this.#lastByte = chunk[chunk.length - 1];
-      const from = isCut ? chunk.indexOf(LF) + 1 : 0;
+      if (part.length === 0) continue;
+      this.#lastByte = part[part.length - 1];
+      const from = isCut ? part.indexOf(LF) + 1 : 0;
       if (isCut && from === 0) continue;
       if (isCut) this.#damage.cutLines++;
       isCut = false;
-      yield chunk.subarray(from);
+      yield part.subarray(from);
     }
   }
 

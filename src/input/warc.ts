@@ -1,5 +1,5 @@
 import { quote } from "../errors.ts";
-import type { DamageLog } from "../bytes/damage.ts";
+import type { DamageLog, StreamPart } from "../bytes/damage.ts";
 import {
   type ByteCursor,
   type HeaderBlock,
@@ -35,12 +35,12 @@ const CAPTURE_TYPES: ReadonlySet<string> = new Set(["response", "resource", "rev
  * @throws MM_BAD_INPUT for it otherwise, naming record and offset.
  */
 export function warcCaptures(
-  chunks: AsyncIterable<Uint8Array>,
+  parts: AsyncIterable<StreamPart>,
   source: string,
   damage?: DamageLog,
 ): AsyncGenerator<CaptureBatch, void, undefined> {
   return recordCaptures(
-    chunks,
+    parts,
     source,
     { read: readWarcRecord, startsRecord: startsWarcRecord },
     damage,
@@ -136,7 +136,7 @@ const NO_TYPE = "no-type";
  * @throws MM_BAD_INPUT for it otherwise, naming record and offset.
  */
 export function arcCaptures(
-  chunks: AsyncIterable<Uint8Array>,
+  parts: AsyncIterable<StreamPart>,
   source: string,
   damage?: DamageLog,
 ): AsyncGenerator<CaptureBatch, void, undefined> {
@@ -160,7 +160,7 @@ export function arcCaptures(
       ? { uri, date, mime: http.mime === "" ? stated : http.mime, status: http.status }
       : { uri, date, mime: stated, status: result };
   };
-  return recordCaptures(chunks, source, { read, startsRecord: startsArcRecord }, damage);
+  return recordCaptures(parts, source, { read, startsRecord: startsArcRecord }, damage);
 }
 
 /** Strict, as a line of a body must not be taken for one. */

@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { newDamageLog } from "../../src/bytes/damage.ts";
+import { isChunk, newDamageLog } from "../../src/bytes/damage.ts";
 import { warcCaptures } from "../../src/input/warc.ts";
 import { findMember, SearchEffort, soundMembers } from "../../src/files/gzip-members.ts";
 import { StoredWindow } from "../../src/files/gzip-member.ts";
@@ -11,9 +11,9 @@ const CHUNK_BYTES = 1 << 16;
 /** Four times the input may take this many times the work; quadratic work would take 16 times. */
 const LINEAR = 9;
 
-async function drain(chunks: AsyncIterable<{ readonly length: number }>): Promise<number> {
+async function drain(parts: AsyncIterable<object>): Promise<number> {
   let bytes = 0;
-  for await (const chunk of chunks) bytes += chunk.length;
+  for await (const part of parts) if (isChunk(part)) bytes += part.length;
   return bytes;
 }
 

@@ -1,3 +1,5 @@
+import { isChunk, type StreamPart } from "../../src/bytes/damage.ts";
+
 /** Gives bytes in pieces of the lengths given, over and over, as a stream would. */
 export async function* chunked(
   bytes: Uint8Array,
@@ -11,9 +13,9 @@ export async function* chunked(
   }
 }
 
-/** Joins all that a stream gives. */
-export async function collected(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+/** Joins all chunks that a stream gives. */
+export async function collected(parts: AsyncIterable<StreamPart>): Promise<Uint8Array> {
   const blocks: Uint8Array[] = [];
-  for await (const chunk of chunks) blocks.push(chunk.slice());
+  for await (const part of parts) if (isChunk(part)) blocks.push(part.slice());
   return Buffer.concat(blocks);
 }
