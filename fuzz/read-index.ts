@@ -5,8 +5,8 @@ import type { InputFormat } from "../src/input/detect.ts";
 import { countDamage, type IndexCounts, IndexReader } from "../src/map/generate/index-reader.ts";
 import type { KeyRunScanner } from "../src/map/generate/key-run-scanner.ts";
 import { KeyTable } from "../src/map/generate/key-table.ts";
-import { mapHeaders, openSource, readSource } from "../src/map/generate/generate-map.ts";
-import { MapRows } from "../src/map/generate/map-rows.ts";
+import { openSource, readSource } from "../src/map/generate/generate-map.ts";
+import { mapHeaders, MapRows } from "../src/map/generate/map-rows.ts";
 import { headerText } from "../src/ukvs/header.ts";
 import { latin1, Violation } from "./check.ts";
 

@@ -353,13 +353,12 @@ export type { WeightOptions } from "./map/compact/weight-policy.ts";
 export type { HeaderDifference, MapDifference, RecordDifference } from "./map/diff.ts";
 export type { Fault, FaultCode } from "./map/faults.ts";
 export type {
-  Canonicalization,
   GenerateMapOptions,
   GeneratedMap,
-  MapDescription,
   SourceOptions,
 } from "./map/generate/generate-map.ts";
 export type { IndexCounts } from "./map/generate/index-reader.ts";
+export type { Canonicalization, MapDescription } from "./map/generate/map-rows.ts";
 export type { Answer, LookupOptions } from "./map/lookup/lookup.ts";
 export type { MapGuardOptions } from "./map/map-guard.ts";
 export type { MergeSummary } from "./map/merge.ts";

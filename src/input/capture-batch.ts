@@ -1,6 +1,6 @@
 import { CR, LF, MINUS, TAB } from "../bytes/bytes.ts";
-import { type Capture, ROW, type RowKind } from "./capture.ts";
-import { isNothing, judgeColumns } from "./cdx.ts";
+import { type Capture, isNothing, ROW, type RowKind } from "./capture.ts";
+import { judgeColumns } from "./cdx.ts";
 
 /**
  * What an input that has no lines of its own, such as a WARC file, says of a capture: empty where

@@ -2,7 +2,15 @@ import type { JsonLayout } from "./json-layout.ts";
 import { uriOfSurt } from "../surt/key-bytes.ts";
 import { surtBytes } from "../surt/surt.ts";
 import { unescapeJson } from "../bytes/json-members.ts";
-import { BACKSLASH, CLOSE_PAREN, isDigit, QUESTION, SLASH, standsAt } from "../bytes/bytes.ts";
+import {
+  BACKSLASH,
+  CLOSE_PAREN,
+  isDigit,
+  MINUS,
+  QUESTION,
+  SLASH,
+  standsAt,
+} from "../bytes/bytes.ts";
 
 /** What a line of an index turned out to be. */
 export const ROW = {
@@ -175,6 +183,11 @@ function daysOf(bytes: Uint8Array, start: number): number {
   const month = digit(4) * 10 + digit(5);
   if (month !== 2) return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
   return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0 ? 29 : 28;
+}
+
+/** An absent column, or the `-` that stands for no value. */
+export function isNothing(bytes: Uint8Array, start: number, end: number): boolean {
+  return start === -1 || end === start || (end - start === 1 && bytes[start] === MINUS);
 }
 
 const encoder = new TextEncoder();

@@ -1,8 +1,9 @@
-import { AT, BANG, MINUS, SPACE } from "../bytes/bytes.ts";
+import { AT, BANG, SPACE } from "../bytes/bytes.ts";
 import {
   type Capture,
   dateEnd,
   isNonWeb,
+  isNothing,
   looksLikeSurt,
   ROW,
   type RowKind,
@@ -161,9 +162,4 @@ export function judgeColumns(bytes: Uint8Array, capture: Capture): RowKind {
   }
   capture.keyStart = capture.keyEnd = -1;
   return ROW.capture;
-}
-
-/** An absent column, or the `-` that stands for no value. */
-export function isNothing(bytes: Uint8Array, start: number, end: number): boolean {
-  return start === -1 || end === start || (end - start === 1 && bytes[start] === MINUS);
 }

@@ -6,8 +6,8 @@ import {
   SurtListParser,
   UriListParser,
 } from "./line-formats.ts";
-import { Capture, CaptureSurt, ROW, type RowNeeds, type RowParser } from "./capture.ts";
-import { type CdxColumns, CdxParser, guessCdxColumns, isNothing, parseCdxHeader } from "./cdx.ts";
+import { Capture, CaptureSurt, isNothing, ROW, type RowNeeds, type RowParser } from "./capture.ts";
+import { type CdxColumns, CdxParser, guessCdxColumns, parseCdxHeader } from "./cdx.ts";
 import { type CaptureBatch, readCapture } from "./capture-batch.ts";
 import { CdxjParser } from "./cdxj.ts";
 import {
@@ -168,8 +168,6 @@ function jsonFormat(isArray: boolean): DetectedFormat {
 }
 
 function guess(line: string, text: string, lineNumber: number, source: string): DetectedFormat {
-  const header = cdxHeader(line, lineNumber, source);
-  if (header !== undefined) return { name: "cdx", columns: header };
   // Some have the form of CDXJ, too.
   if (looksLikeZipNumIndex(line)) {
     throw new MementoMapError(
@@ -179,6 +177,8 @@ function guess(line: string, text: string, lineNumber: number, source: string): 
     );
   }
   if (CDXJ_LINE.test(line)) return { name: "cdxj" };
+  const header = cdxHeader(line, lineNumber, source);
+  if (header !== undefined) return { name: "cdx", columns: header };
   if (/^\d{14} \{/.test(line)) return TIMEMAP;
   if (MEMGATOR_LINE.test(line)) return MEMGATOR_LOG;
   if (ACCESS_LOG_LINE.test(line)) return ACCESS_LOG;

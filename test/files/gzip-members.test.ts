@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { captureBatches, textOf } from "../../src/input/stream-rows.ts";
 import type { DamageLog } from "../../src/bytes/damage.ts";
-import { newDamageLog } from "../../src/bytes/damage.ts";
+import { addDamage, newDamageLog } from "../../src/bytes/damage.ts";
 import { decompressed } from "../../src/files/decompress.ts";
 import { rowTexts } from "../support/batch-text.ts";
 import { chunked, collected } from "../support/chunked.ts";
@@ -273,6 +273,17 @@ describe("damage that is not skipped", () => {
       });
     },
   );
+
+  it("is named, and not that of another input", async () => {
+    const damage = newDamageLog();
+    addDamage(damage, { source: "other.gz", offset: 0, bytes: 1, message: "another file is cut" });
+    const options = { source: "x.gz", maxLineBytes: 1 << 20, damage };
+    const chunks = decompressed(chunked(gzipSync("[[1], [2]]").subarray(0, -8), [100]), options);
+    const format = { name: "captures", container: "json-array" } as const;
+    await expect(rowTexts(captureBatches(chunks, format, options))).rejects.toMatchObject({
+      message: expect.stringContaining("the file ends within the gzip member at byte 0"),
+    });
+  });
 
   it("is that of zstd", async () => {
     const cut = Buffer.from("KLUv/QRYMQAAaGVs", "base64");

@@ -1,7 +1,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { formatCount, isMementoMapError, MementoMapError, quote } from "../../errors.ts";
-import type { MapDescription } from "../../map/generate/generate-map.ts";
+import type { MapDescription } from "../../map/generate/map-rows.ts";
 import { DATETIME_DIGITS } from "../../map/generate/map-rows.ts";
 import { KEY_TRUST } from "../../input/detect.ts";
 import { generateFiles, type GenerateSummary } from "../../map/generate/generate-files.ts";

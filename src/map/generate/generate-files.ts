@@ -1,7 +1,7 @@
 import { rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { addIndexCounts, countDamage, type IndexCounts, newIndexCounts } from "./index-reader.ts";
-import { type Canonicalization, mapHeaders } from "./generate-map.ts";
+import { type Canonicalization, mapHeaders } from "./map-rows.ts";
 import { type Damage, newDamageLog } from "../../bytes/damage.ts";
 import type { DetectedFormat } from "../../input/detect.ts";
 import type { MapOutput } from "../output/map-output.ts";

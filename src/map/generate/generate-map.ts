@@ -2,10 +2,10 @@ import { joinBytes, LF } from "../../bytes/bytes.ts";
 import { MAX_LINE_BYTES } from "../../bytes/lines.ts";
 import { type Damage, type DamageLog, newDamageLog } from "../../bytes/damage.ts";
 import type { CaptureFilter } from "../../input/filter.ts";
-import { type Header, SizedHead, UkvsHeaders } from "../../ukvs/header.ts";
+import { SizedHead } from "../../ukvs/header.ts";
 import { countDamage, type IndexCounts, IndexReader } from "./index-reader.ts";
 import { KeyTable } from "./key-table.ts";
-import { MapRows } from "./map-rows.ts";
+import { type MapDescription, mapHeaders, MapRows } from "./map-rows.ts";
 import { memoryRun, mergeRuns, type RunIndex, RunReader, writeRun } from "./runs.ts";
 import { checkSignal, interruptibleChunks } from "../../interruption.ts";
 import { peek } from "../../bytes/peek.ts";
@@ -105,51 +105,6 @@ export async function generateMap(
     counts: reader.counts,
     damages: damage.first,
   };
-}
-
-/**
- * How the keys of a map were made: `surt`, as `surt()` makes them, or `index`, as they stood in the
- * index and without a URI to compare them with.
- */
-export type Canonicalization = "surt" | "index";
-
-/** What a map says about itself and its archive. */
-export interface MapDescription {
-  /** The archive's URI. */
-  readonly id?: string | undefined;
-  /** The archive's name, for people. */
-  readonly name?: string | undefined;
-  /** ISO 8601; when the index that the map was made from last changed. */
-  readonly updatedAt?: string | undefined;
-  /** The program that made the map, with its version. */
-  readonly generator?: string | undefined;
-  /** Whether the archive may hold more than the map tells: only its rows with 0 say absent. */
-  readonly isSample?: boolean | undefined;
-  /** How keys were made; see {@link Canonicalization}. */
-  readonly canonicalization?: Canonicalization | undefined;
-}
-
-const MAP_CONTEXT = "https://git.io/mementomap";
-
-/** The headers of a new map. */
-export function mapHeaders(description: MapDescription, datetimeDigits: number): UkvsHeaders {
-  const { id, name, updatedAt, generator, canonicalization, isSample } = description;
-  const meta = {
-    ...(name === undefined ? {} : { name }),
-    type: "MementoMap",
-    ...(updatedAt === undefined ? {} : { updated_at: updatedAt }),
-    ...(generator === undefined ? {} : { generator }),
-    ...(canonicalization === undefined ? {} : { canonicalization }),
-    ...(isSample === true ? { sample: true } : {}),
-  };
-  const keys = datetimeDigits > 0 ? ["surt", "datetime"] : ["surt"];
-  const list: Header[] = [
-    { name: "context", value: [MAP_CONTEXT] },
-    { name: "fields", value: { keys, values: ["frequency"] } },
-    ...(id === undefined ? [] : [{ name: "id", value: { uri: id } }]),
-    { name: "meta", value: meta },
-  ];
-  return new UkvsHeaders(list);
 }
 
 /** An index to read: its bytes, decompressed, and a name for errors. */

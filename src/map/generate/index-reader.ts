@@ -154,7 +154,8 @@ export class IndexReader {
   #canScan = false;
   /** Whether rows may be of revisits, and parsing them does not tell. */
   #looksForRevisits = false;
-  #parser: RowParser;
+  /** Undefined where rows are not lines. */
+  #parser: RowParser | undefined;
   #keyCheck: KeyCheck | undefined;
   #isSample = false;
   /** Whether keys of captures are made from their URIs. */
@@ -190,7 +191,6 @@ export class IndexReader {
     this.#sieve = isEmptyFilter(options.filter) ? undefined : new CaptureSieve(options.filter);
     const toScan = needsKeysOnly ? scannerFilter(options.filter) : undefined;
     this.#taught = scanner && toScan && new TaughtScanner(scanner, toScan, this.#sieve);
-    this.#parser = rowParser({ name: "surts" }, filterNeeds(options.filter));
   }
 
   /** Says that other bytes follow: another file, or another part of it. */
@@ -200,7 +200,7 @@ export class IndexReader {
     // Where the JSON block of a row is opened anyhow, the type is at hand.
     const opensJson = isCdxj && (filterNeeded.uri || filterNeeded.status || isKeyedByUri(format));
     const needs = opensJson ? { ...filterNeeded, mime: true } : filterNeeded;
-    if (format.name !== "captures") this.#parser = rowParser(format, needs);
+    this.#parser = format.name === "captures" ? undefined : rowParser(format, needs);
     this.#looksForRevisits = isCdxj && !needs.mime;
     const hasKeys = this.#options.checkKeys === true && keyedByUri(format) !== undefined;
     this.#keyCheck = hasKeys ? new KeyCheck(format) : undefined;
@@ -228,6 +228,7 @@ export class IndexReader {
     const { counts } = this;
     const capture = this.#capture;
     const parser = this.#parser;
+    if (parser === undefined) throw new TypeError("the part has no lines");
     const sieve = this.#isFiltered ? this.#sieve : undefined;
     const taught = this.#canScan ? this.#taught : undefined;
     const scanner = taught?.scanner;

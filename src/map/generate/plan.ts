@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import { MAX_LINE_BYTES } from "../../bytes/lines.ts";
 import { ioError, MementoMapError, quote } from "../../errors.ts";
 import { recognizeCompression } from "../../bytes/bytes.ts";
-import type { Canonicalization, MapDescription } from "./generate-map.ts";
+import type { Canonicalization, MapDescription } from "./map-rows.ts";
 import type { DamageLog } from "../../bytes/damage.ts";
 import {
   type DetectedFormat,

@@ -54,7 +54,8 @@ export class CaptureScanner implements RowReader {
   readonly #capture = new Capture();
   readonly #surt = new CaptureSurt();
   readonly #key = new OriginalKey();
-  #parser: RowParser;
+  /** Undefined where rows are not lines. */
+  #parser: RowParser | undefined;
   /** Whether keys of captures are made from their URIs. */
   #isKeyedByUri = false;
   #linesBeforePart = 0;
@@ -74,12 +75,11 @@ export class CaptureScanner implements RowReader {
     this.#drain = drain;
     this.tally = new CaptureTally(options.samples);
     this.#sieve = isEmptyFilter(options.filter) ? undefined : new CaptureSieve(options.filter);
-    this.#parser = rowParser({ name: "surts" }, NEEDS);
   }
 
   /** Call it before another file, or another part of it. */
   startPart(format: DetectedFormat): void {
-    if (format.name !== "captures") this.#parser = rowParser(format, NEEDS);
+    this.#parser = format.name === "captures" ? undefined : rowParser(format, NEEDS);
     this.#isKeyedByUri = format.name === "captures" && format.keyedByUri === true;
     this.#capture.reset();
     this.#table.startRun();
@@ -93,6 +93,8 @@ export class CaptureScanner implements RowReader {
   /** Reads the lines of `bytes[start, end)`, which must be whole ones; the last may lack its end. */
   readLines(bytes: Uint8Array, start: number, end: number): undefined {
     const { lines } = this.tally;
+    const parser = this.#parser;
+    if (parser === undefined) throw new TypeError("the part has no lines");
     this.#lastLength = NONE;
     let at = start;
     while (at < end) {
@@ -102,7 +104,7 @@ export class CaptureScanner implements RowReader {
       if (lineEnd > at && bytes[lineEnd - 1] === CR) lineEnd--;
       lines.lines++;
       if (lineEnd === at) lines.blank++;
-      else this.#readLine(bytes, at, lineEnd);
+      else this.#readLine(parser, bytes, at, lineEnd);
       at = next;
     }
   }
@@ -124,11 +126,11 @@ export class CaptureScanner implements RowReader {
     }
   }
 
-  #readLine(bytes: Uint8Array, start: number, end: number): void {
+  #readLine(parser: RowParser, bytes: Uint8Array, start: number, end: number): void {
     if (this.#isTooLong(bytes, start, end)) return;
-    const shared = this.#parser.leadsWithKey ? this.#sharedWithLast(bytes, start, end) : 0;
+    const shared = parser.leadsWithKey ? this.#sharedWithLast(bytes, start, end) : 0;
     this.#capture.knownKeyBytes = shared;
-    this.#take(this.#parser.parse(bytes, start, end, this.#capture), bytes, start, end, shared);
+    this.#take(parser.parse(bytes, start, end, this.#capture), bytes, start, end, shared);
   }
 
   #isTooLong(bytes: Uint8Array, start: number, end: number): boolean {

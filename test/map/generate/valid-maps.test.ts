@@ -4,7 +4,7 @@ import { Mutator } from "../../../fuzz/mutator.ts";
 import type { ReadIndexOptions } from "../../../fuzz/read-index.ts";
 import { MAX_LINE_BYTES, readIndex } from "../../../fuzz/read-index.ts";
 import { isMementoMapError } from "../../../src/errors.ts";
-import { mapHeaders } from "../../../src/map/generate/generate-map.ts";
+import { mapHeaders } from "../../../src/map/generate/map-rows.ts";
 import { MapRows } from "../../../src/map/generate/map-rows.ts";
 import type { InputFormat } from "../../../src/input/detect.ts";
 import type { Fault } from "../../../src/map/faults.ts";
