@@ -1,11 +1,11 @@
 import { joinBytes, MARK_BYTES, markLength } from "./bytes.ts";
 
 /** The beginning of a stream, and the whole stream. */
-export interface Peeked {
+export interface Peeked<Part = Uint8Array> {
   /** As many bytes as were asked for; fewer only where the stream has no more. */
   readonly head: Uint8Array;
   /** All chunks, the first ones joined. */
-  readonly chunks: AsyncIterable<Uint8Array>;
+  readonly chunks: AsyncIterable<Part>;
   /** Lets go of a stream whose chunks were not asked for. */
   close(): Promise<void>;
 }

@@ -1,5 +1,6 @@
 import { open } from "node:fs/promises";
 import { joinBytes, LF } from "../bytes/bytes.ts";
+import type { Peeked } from "../bytes/peek.ts";
 import { type DetectedFormat, detectFormat, trustedFormat } from "./detect.ts";
 import {
   cutShort,
@@ -306,7 +307,7 @@ async function* lineBlocks(
  */
 export async function peekHead<Part extends StreamPart>(
   parts: AsyncIterable<Part>,
-): Promise<PeekedHead<Part>> {
+): Promise<Peeked<Part>> {
   const iterator = parts[Symbol.asyncIterator]();
   const held: Part[] = [];
   const chunks: Uint8Array[] = [];
@@ -332,14 +333,6 @@ export async function peekHead<Part extends StreamPart>(
       await iterator.return?.();
     },
   };
-}
-
-/** The beginning of a stream, and the whole stream. */
-interface PeekedHead<Part> {
-  readonly head: Uint8Array;
-  readonly chunks: AsyncIterable<Part>;
-  /** Lets go of a stream whose chunks were not asked for. */
-  close(): Promise<void>;
 }
 
 async function* all<Part>(

@@ -16,7 +16,7 @@ import {
   recordCaptures,
   skipBody,
   statedLength,
-} from "./record-rows.ts";
+} from "./records.ts";
 import { LF } from "../bytes/bytes.ts";
 import type { CaptureBatch } from "./capture-batch.ts";
 
