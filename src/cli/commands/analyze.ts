@@ -5,7 +5,7 @@ import { withOutput } from "../../files/output-file.ts";
 import { analysisPage } from "../../study/report/analysis-page.ts";
 import { analysisText } from "../../study/report/analysis-text.ts";
 import { type Command, defineCommand } from "../common/command.ts";
-import { FORCE_OPTION, parsePositive, parseWhole } from "../common/options.ts";
+import { FORCE_OPTION, option } from "../common/options.ts";
 import { formatDuration, formatSize, showSummary } from "../common/messages.ts";
 import {
   captureFilter,
@@ -38,18 +38,8 @@ charts, to read on screen, phone and paper.`,
     force: FORCE_OPTION,
     title: { value: "TEXT", help: "The archive's name, for the report." },
     ...INDEX_OPTIONS,
-    top: {
-      value: "N",
-      default: "20",
-      help: "Rows of the tables of the most archived.",
-      parse: parsePositive,
-    },
-    samples: {
-      value: "N",
-      default: "10",
-      help: "Captures of pages to draw at random.",
-      parse: parseWhole,
-    },
+    top: option.count("20", "Rows of the tables of the most archived."),
+    samples: option.whole("10", "Captures of pages to draw at random."),
     ...WORK_OPTIONS,
   },
   examples: [

@@ -6,13 +6,7 @@ import { withOutput } from "../../files/output-file.ts";
 import { evaluationPage } from "../../study/report/evaluation-page.ts";
 import { evaluationText, sweepText } from "../../study/report/evaluation-text.ts";
 import { usage } from "../common/command-line.ts";
-import {
-  choice,
-  FORCE_OPTION,
-  MISSES_OPTIONS,
-  parseDatetime,
-  parsePositive,
-} from "../common/options.ts";
+import { choice, FORCE_OPTION, MISSES_OPTIONS, option } from "../common/options.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import {
   captureFilter,
@@ -62,11 +56,7 @@ as well) beside weights, fixed policies, and Bloom filters of the same sizes.`,
   options: {
     truth: { value: "BASE", help: "What is held: an index, or a full map." },
     lookups: { value: "FILE", help: "What is asked for." },
-    "as-of": {
-      value: "DATE",
-      help: "Measure what was captured after this: 2015, 2015-06-30.",
-      parse: parseDatetime,
-    },
+    "as-of": option.date("Measure what was captured after this: 2015, 2015-06-30."),
     future: { value: "FILE", help: "A list of what was archived later." },
     baselines: { help: "Add weights, fixed policies and Bloom filters." },
     sweep: { value: "SET", help: "paper or frontier.", ...choice(SWEEPS) },
@@ -75,7 +65,7 @@ as well) beside weights, fixed policies, and Bloom filters of the same sizes.`,
       help: "Lookups that missed, to train --sweep frontier on, or a MemGator log.",
     },
     archive: MISSES_OPTIONS.archive,
-    originals: { value: "N", help: "Relative cost for this many originals.", parse: parsePositive },
+    originals: option.count("Relative cost for this many originals."),
     repeats: { help: "What is asked twice counts twice." },
     "held-hosts": { help: "Count only lookups of hosts that are held." },
     html: { value: "FILE", help: "Draw accuracy over size here." },

@@ -12,7 +12,7 @@ import { ProxySettings } from "../../http/proxy.ts";
 import { withTempDir } from "../../files/scratch.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
-import { MAX_SHRINK_OPTION, parseDatetime, parseSize } from "../common/options.ts";
+import { MAX_SHRINK_OPTION, option } from "../common/options.ts";
 import { formatDuration, formatSize, Progress } from "../common/messages.ts";
 import { ExitCode, type Io, writeOut } from "../common/io.ts";
 
@@ -51,17 +51,12 @@ publishes none (or no URI is present), 2 when it was refused or not reached.
       multiple: true,
       help: "Look this up in the map where it is; may be repeated.",
     },
-    at: { value: "DATETIME", help: "Ask for a time, with --lookup.", parse: parseDatetime },
+    at: option.datetime("Ask for a time, with --lookup."),
     force: {
       help: "Download the map even if it has not changed, and replace any older file with it.",
     },
     "allow-private": { help: "Follow links and redirects to private addresses too." },
-    "max-size": {
-      value: "SIZE",
-      default: "16g",
-      help: "Refuse a map that is larger.",
-      parse: parseSize,
-    },
+    "max-size": option.size("16g", "Refuse a map that is larger."),
     "max-shrink": MAX_SHRINK_OPTION,
   },
   examples: [

@@ -8,7 +8,7 @@ import { packageVersion } from "../../files/package-file.ts";
 import { ProxySettings } from "../../http/proxy.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
-import { choice, parseDatetime, parsePositive, parseWhole } from "../common/options.ts";
+import { choice, option, parseWhole } from "../common/options.ts";
 import { ExitCode, type Io } from "../common/io.ts";
 import { Progress } from "../common/messages.ts";
 import { formatAmount, formatCount } from "../../errors.ts";
@@ -44,42 +44,33 @@ HTTP_PROXY, ALL_PROXY and NO_PROXY name.`,
       help: `And beyond: ${CDX_MATCHES.join(", ")}.`,
       ...choice(CDX_MATCHES),
     },
-    from: { value: "DATE", help: "Captures from then on.", parse: parseDatetime },
-    to: { value: "DATE", help: "Captures up to then.", parse: parseDatetime },
+    from: option.date("Captures from then on."),
+    to: option.date("Captures up to then."),
     paging: {
       value: "HOW",
       help: `How the server pages: ${CDX_PAGINGS.join(", ")}. Default: find out.`,
       ...choice(CDX_PAGINGS),
     },
-    "page-lines": {
-      value: "N",
-      help: "Lines to ask for at a time. Default: 10,000, or all in one stream.",
-      parse: parsePositive,
-    },
+    "page-lines": option.count(
+      "Lines to ask for at a time. Default: 10,000, or all in one stream.",
+    ),
     search: {
       value: "WORD",
       multiple: true,
       help: "Sample by full-text search, beginning with this word.",
     },
-    searches: {
-      value: "N",
-      default: "100",
-      help: "How many words to search for.",
-      parse: parsePositive,
-    },
-    seed: { value: "N", default: "1", help: "Which of the possible samples.", parse: parseWhole },
+    searches: option.count("100", "How many words to search for."),
+    seed: option.whole("1", "Which of the possible samples."),
     interval: {
       value: "MS",
       default: "1000",
       help: "Milliseconds to wait between requests.",
       parse: parseWhole,
     },
-    retries: {
-      value: "N",
-      default: String(DEFAULT_BACK_OFF.retries),
-      help: "How often to try again before giving up.",
-      parse: parseWhole,
-    },
+    retries: option.whole(
+      String(DEFAULT_BACK_OFF.retries),
+      "How often to try again before giving up.",
+    ),
     contact: { value: "TEXT", help: "An address for the archive to write to, sent along." },
     force: { help: "Write an index without a capture, too, and replace any existing file." },
     "allow-private": { help: "Follow redirects to private addresses too." },

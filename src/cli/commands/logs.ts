@@ -3,7 +3,7 @@ import { guardOutputs } from "../../map/output/output-guard.ts";
 import { withOutput } from "../../files/output-file.ts";
 import { logsPage, logsText } from "../../study/report/logs-report.ts";
 import { type Command, defineCommand } from "../common/command.ts";
-import { FORCE_OPTION, parsePositive } from "../common/options.ts";
+import { FORCE_OPTION, option } from "../common/options.ts";
 import { formatDuration, showSummary } from "../common/messages.ts";
 import { ExitCode } from "../common/io.ts";
 import { runRecord, timelessRecord, withProgress, WORK_OPTIONS } from "../common/index-options.ts";
@@ -33,12 +33,7 @@ could belong to several requests at once count for the archive, not for a URI.`,
     force: FORCE_OPTION,
     holdings: { value: "INDEX", multiple: true, help: "An index of what is held, as for analyze." },
     archive: { value: "ID", help: "Only hits and misses of this archive." },
-    top: {
-      value: "N",
-      default: "100",
-      help: "How many missing URIs to list.",
-      parse: parsePositive,
-    },
+    top: option.count("100", "How many missing URIs to list."),
     ...WORK_OPTIONS,
   },
   examples: [

@@ -18,7 +18,7 @@ import {
 } from "../common/aggregate-options.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
-import { parseDatetime } from "../common/options.ts";
+import { option } from "../common/options.ts";
 import { ExitCode, type Io, writeOut } from "../common/io.ts";
 import { shortened, TEXT_WIDTH } from "../../study/report/table.ts";
 
@@ -52,11 +52,7 @@ Exit status: 0 when any archive would be asked, 1 when none would.
   options: {
     archives: AGGREGATE_OPTIONS.archives,
     map: AGGREGATE_OPTIONS.map,
-    datetime: {
-      value: "DATETIME",
-      help: "The time a memento is wanted of, as of a TimeGate.",
-      parse: parseDatetime,
-    },
+    datetime: option.datetime("The time a memento is wanted of, as of a TimeGate."),
     from: AGGREGATE_OPTIONS.from,
     until: AGGREGATE_OPTIONS.until,
     "top-k": AGGREGATE_OPTIONS["top-k"],

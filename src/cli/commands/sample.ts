@@ -4,7 +4,7 @@ import { sampleIndex } from "../../study/sample/sample-archive.ts";
 import { sampleLookups } from "../../study/sample/sample-lookups.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
-import { FORCE_OPTION, OUTPUT_OPTION, parsePositive, parseWhole } from "../common/options.ts";
+import { FORCE_OPTION, option, OUTPUT_OPTION } from "../common/options.ts";
 import { ExitCode, LineWriter } from "../common/io.ts";
 import { checkSignal } from "../../interruption.ts";
 
@@ -22,18 +22,9 @@ With --lookups, writes URIs instead: some are held by the sample archive of the
 same seed and number of lines, most are not.
 `,
   options: {
-    lines: {
-      value: "N",
-      help: "How many captures the index has.",
-      default: "100000",
-      parse: parsePositive,
-    },
-    seed: { value: "N", help: "Which of the possible archives.", default: "1", parse: parseWhole },
-    lookups: {
-      value: "N",
-      help: "Write this many URIs instead of an index.",
-      parse: parsePositive,
-    },
+    lines: option.count("100000", "How many captures the index has."),
+    seed: option.whole("1", "Which of the possible archives."),
+    lookups: option.count("Write this many URIs instead of an index."),
     output: OUTPUT_OPTION,
     force: FORCE_OPTION,
   },

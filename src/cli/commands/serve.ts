@@ -7,18 +7,9 @@ import { createPublisher, type PublishedMap } from "../../publish/serve/publishe
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import { ExitCode } from "../common/io.ts";
-import {
-  choice,
-  MAX_SHRINK_OPTION,
-  parseDecimal,
-  parsePositive,
-  parseWhole,
-  parseSize,
-} from "../common/options.ts";
+import { choice, MAX_SHRINK_OPTION, option, parseDecimal, parseWhole } from "../common/options.ts";
 import {
   MONITORING_OPTIONS,
-  parseBase,
-  parsePort,
   PROXY_OPTIONS,
   SERVER_LOGS,
 } from "../common/server-options.ts";
@@ -44,27 +35,16 @@ The log goes to standard error, a line of JSON for each event and request. The
 address is written to standard output when the server is ready.
 `,
   options: {
-    port: {
-      value: "N",
-      default: "8080",
-      help: "The port; 0 takes any that is free.",
-      parse: parsePort,
-    },
+    port: option.port("8080", "The port; 0 takes any that is free."),
     host: {
       value: "ADDRESS",
       default: "127.0.0.1",
       help: "The address to listen on; 0.0.0.0 or :: for all.",
     },
-    base: {
-      value: "URL",
-      help: "The site's public address, for links; relative links otherwise.",
-      parse: parseBase,
-    },
-    replay: {
-      value: "URL",
-      help: "What a URI is written behind to look at it in the archive; the page links there.",
-      parse: parseBase,
-    },
+    base: option.address("The site's public address, for links; relative links otherwise."),
+    replay: option.address(
+      "What a URI is written behind to look at it in the archive; the page links there.",
+    ),
     "third-party": { help: "All maps are of other archives than this site's." },
     "max-age": {
       value: "SECONDS",
@@ -72,18 +52,11 @@ address is written to standard output when the server is ready.
       help: "How long clients may use a map without asking again.",
       parse: parseWhole,
     },
-    "page-records": {
-      value: "N",
-      default: "50000",
-      help: "Records of a page at most.",
-      parse: parsePositive,
-    },
-    memory: {
-      value: "SIZE",
-      default: "64m",
-      help: "Hold this much of each map in memory; the rest of it is read from the file.",
-      parse: parseSize,
-    },
+    "page-records": option.count("50000", "Records of a page at most."),
+    memory: option.size(
+      "64m",
+      "Hold this much of each map in memory; the rest of it is read from the file.",
+    ),
     cache: { value: "DIR", help: "Keep compressed copies here for the next start." },
     reload: {
       value: "SECONDS",
@@ -93,12 +66,7 @@ address is written to standard output when the server is ready.
     },
     "max-shrink": MAX_SHRINK_OPTION,
     ...MONITORING_OPTIONS,
-    rate: {
-      value: "N",
-      default: "0",
-      help: "Requests a second for each address; 0 for no limit.",
-      parse: parseDecimal,
-    },
+    rate: option.decimal("0", "Requests a second for each address; 0 for no limit."),
     ...PROXY_OPTIONS,
     log: {
       value: "WHAT",
@@ -106,24 +74,18 @@ address is written to standard output when the server is ready.
       help: "What to log: requests (and events), events, or nothing.",
       ...choice(SERVER_LOGS),
     },
-    "max-batch": {
-      value: "SIZE",
-      default: sizeText(DEFAULT_PUBLISHER_LIMITS.maxBatchBytes),
-      help: "Bytes of a batch of lookups.",
-      parse: parseSize,
-    },
-    "max-header": {
-      value: "SIZE",
-      default: sizeText(DEFAULT_CONNECTION_LIMITS.maxHeaderBytes),
-      help: "Bytes of a request's headers, its URI included.",
-      parse: parseSize,
-    },
-    "max-connections": {
-      value: "N",
-      default: String(DEFAULT_CONNECTION_LIMITS.maxConnections),
-      help: "Connections at a time.",
-      parse: parsePositive,
-    },
+    "max-batch": option.size(
+      sizeText(DEFAULT_PUBLISHER_LIMITS.maxBatchBytes),
+      "Bytes of a batch of lookups.",
+    ),
+    "max-header": option.size(
+      sizeText(DEFAULT_CONNECTION_LIMITS.maxHeaderBytes),
+      "Bytes of a request's headers, its URI included.",
+    ),
+    "max-connections": option.count(
+      String(DEFAULT_CONNECTION_LIMITS.maxConnections),
+      "Connections at a time.",
+    ),
     "idle-timeout": {
       value: "SECONDS",
       default: String(DEFAULT_CONNECTION_LIMITS.idleTimeoutMs / 1000),

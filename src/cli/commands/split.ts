@@ -9,7 +9,7 @@ import { ExitCode } from "../common/io.ts";
 import { withMapSources } from "../../map/lookup/open-map.ts";
 import { withTempDir } from "../../files/scratch.ts";
 import { formatAmount } from "../../errors.ts";
-import { parsePositive } from "../common/options.ts";
+import { option } from "../common/options.ts";
 
 export const split: Command = defineCommand({
   name: "split",
@@ -31,8 +31,8 @@ and index.html, a page for people that links to the map. Pages are then cut
 between sites rather than within one, where that costs little.
 `,
   options: {
-    pages: { value: "N", help: "How many pages to make.", parse: parsePositive },
-    "max-lines": { value: "N", help: "How many records a page may have.", parse: parsePositive },
+    pages: option.count("How many pages to make."),
+    "max-lines": option.count("How many records a page may have."),
     output: { short: "o", value: "DIR", help: "The folder to make." },
     html: { help: "Make the folder a web site: docs/publishing.md." },
     gzip: { help: "Compress the pages: page-0001.ukvs.gz." },

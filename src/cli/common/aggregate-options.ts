@@ -4,21 +4,13 @@ import { type OptionTable, type OptionValues, usage } from "./command-line.ts";
 import {
   choice,
   MAX_SHRINK_OPTION,
-  parseDatetime,
-  parseDecimal,
+  option,
   parseDuration,
-  parsePart,
   parsePositive,
   parseSize,
   parseWhole,
 } from "./options.ts";
-import {
-  MONITORING_OPTIONS,
-  parseBase,
-  parsePort,
-  PROXY_OPTIONS,
-  SERVER_LOGS,
-} from "./server-options.ts";
+import { MONITORING_OPTIONS, PROXY_OPTIONS, SERVER_LOGS } from "./server-options.ts";
 import { lastSecondOf, parsePaddedDatetime } from "../../memento/datetime.ts";
 import { ProxySettings } from "../../http/proxy.ts";
 import { loadArchives } from "../../aggregate/route/archive-list.ts";
@@ -60,39 +52,21 @@ export const AGGREGATE_OPTIONS = {
     help: "Do not ask this archive. May be given more than once.",
     multiple: true,
   },
-  from: { value: "DATETIME", help: "Only mementos from this time on.", parse: parseDatetime },
-  until: { value: "DATETIME", help: "Only mementos until this time.", parse: parseDatetime },
-  "top-k": {
-    short: "k",
-    value: "N",
-    help: "Ask at most this many archives, the likeliest.",
-    parse: parsePositive,
-  },
-  "min-likelihood": {
-    value: "SHARE",
-    help: "Ask only archives that are at least this likely to have it.",
-    parse: parsePart,
-  },
+  from: option.datetime("Only mementos from this time on."),
+  until: option.datetime("Only mementos until this time."),
+  "top-k": { short: "k", ...option.count("Ask at most this many archives, the likeliest.") },
+  "min-likelihood": option.part("Ask only archives that are at least this likely to have it."),
   timeout: {
     short: "r",
-    value: "TIME",
-    default: "60s",
-    help: "When to go on without archives that have not answered.",
-    parse: parseDuration,
+    ...option.duration("60s", "When to go on without archives that have not answered."),
   },
   "headers-timeout": {
     short: "T",
-    value: "TIME",
-    default: "30s",
-    help: "How long an archive may take to begin its answer.",
-    parse: parseDuration,
+    ...option.duration("30s", "How long an archive may take to begin its answer."),
   },
   "connect-timeout": {
     short: "t",
-    value: "TIME",
-    default: "5s",
-    help: "How long a connection to an archive may take.",
-    parse: parseDuration,
+    ...option.duration("5s", "How long a connection to an archive may take."),
   },
   contact: {
     short: "c",
@@ -104,30 +78,16 @@ export const AGGREGATE_OPTIONS = {
     value: "TEXT",
     help: "The whole User-Agent, in place of mementomap/VERSION (+CONTACT).",
   },
-  concurrency: {
-    value: "N",
-    default: "256",
-    help: "Requests to one archive at a time, at most; it begins with 16 and adapts to the archive.",
-    parse: parsePositive,
-  },
-  "queue-timeout": {
-    value: "TIME",
-    default: "2s",
-    help: "How long a request waits for its turn at an archive, at most.",
-    parse: parseDuration,
-  },
-  "archive-rate": {
-    value: "N",
-    default: "0",
-    help: "Requests a second to one archive; 0 for no limit.",
-    parse: parseDecimal,
-  },
-  retries: {
-    value: "N",
-    default: "2",
-    help: "How often a request that failed is sent again.",
-    parse: parseWhole,
-  },
+  concurrency: option.count(
+    "256",
+    "Requests to one archive at a time, at most; it begins with 16 and adapts to the archive.",
+  ),
+  "queue-timeout": option.duration(
+    "2s",
+    "How long a request waits for its turn at an archive, at most.",
+  ),
+  "archive-rate": option.decimal("0", "Requests a second to one archive; 0 for no limit."),
+  retries: option.whole("2", "How often a request that failed is sent again."),
   tolerance: {
     short: "F",
     value: "N",
@@ -137,10 +97,10 @@ export const AGGREGATE_OPTIONS = {
   },
   dormant: {
     short: "d",
-    value: "TIME",
-    default: "15m",
-    help: "How long it is not asked at most; at first 1 minute, then twice as long each time.",
-    parse: parseDuration,
+    ...option.duration(
+      "15m",
+      "How long it is not asked at most; at first 1 minute, then twice as long each time.",
+    ),
   },
   cache: {
     value: "SIZE",
@@ -152,24 +112,15 @@ export const AGGREGATE_OPTIONS = {
     value: "DIR",
     help: "Keep answers of archives in this folder, where they outlive the service.",
   },
-  "cache-time": {
-    value: "TIME",
-    default: "1h",
-    help: "How long to use an answer for which its archive sets no time.",
-    parse: parseDuration,
-  },
-  "miss-time": {
-    value: "TIME",
-    default: "10m",
-    help: "The same for answers that an archive has nothing.",
-    parse: parseDuration,
-  },
-  "max-timemap": {
-    value: "SIZE",
-    default: `${DEFAULT_ASK_LIMITS.maxBytes / 2 ** 20}m`,
-    help: "Bytes of an archive's TimeMap, or of a page of it.",
-    parse: parseSize,
-  },
+  "cache-time": option.duration(
+    "1h",
+    "How long to use an answer for which its archive sets no time.",
+  ),
+  "miss-time": option.duration("10m", "The same for answers that an archive has nothing."),
+  "max-timemap": option.size(
+    `${DEFAULT_ASK_LIMITS.maxBytes / 2 ** 20}m`,
+    "Bytes of an archive's TimeMap, or of a page of it.",
+  ),
   state: {
     value: "DIR",
     help: "Keep maps that are fetched here; by default in a folder for this run only.",
@@ -181,12 +132,10 @@ export const AGGREGATE_OPTIONS = {
     parse: parseMapAge,
   },
   "max-shrink": MAX_SHRINK_OPTION,
-  sample: {
-    value: "SHARE",
-    default: "1%",
-    help: "Ask this share of the spared archives all the same, to learn how often maps are wrong. Answers do not wait for these.",
-    parse: parsePart,
-  },
+  sample: option.part(
+    "1%",
+    "Ask this share of the spared archives all the same, to learn how often maps are wrong. Answers do not wait for these.",
+  ),
   "allow-private": { help: "Let archives lead to private addresses, not only those of the list." },
   log: {
     short: "l",
@@ -194,13 +143,7 @@ export const AGGREGATE_OPTIONS = {
     help: "Write what archives answered here, in the form of MemGator's log.",
   },
   serve: { help: "Run as a service." },
-  port: {
-    short: "p",
-    value: "N",
-    default: "1208",
-    help: "The port; 0 takes any that is free.",
-    parse: parsePort,
-  },
+  port: { short: "p", ...option.port("1208", "The port; 0 takes any that is free.") },
   host: {
     short: "H",
     value: "ADDRESS",
@@ -214,62 +157,22 @@ export const AGGREGATE_OPTIONS = {
   },
   base: {
     short: "P",
-    value: "URL",
-    help: "The public address of the service, for links; by default that which the client used.",
-    parse: parseBase,
+    ...option.address(
+      "The public address of the service, for links; by default that which the client used.",
+    ),
   },
   root: { short: "R", value: "PATH", default: "/", help: "What all paths begin with." },
   ...MONITORING_OPTIONS,
   monitor: { short: "m", help: "Send events to clients of /monitor." },
-  "page-size": {
-    value: "N",
-    default: "1000000",
-    help: "Mementos of a page of a TimeMap.",
-    parse: parsePositive,
-  },
-  "max-age": {
-    value: "TIME",
-    default: "10m",
-    help: "How long clients may use an answer without asking again.",
-    parse: parseDuration,
-  },
-  "max-proxy": {
-    value: "SIZE",
-    default: "256m",
-    help: "Bytes of a memento that /memento/proxy passes on.",
-    parse: parseSize,
-  },
-  "max-requests": {
-    value: "N",
-    default: "256",
-    help: "Questions to work on at a time; others wait.",
-    parse: parsePositive,
-  },
-  "max-waiting": {
-    value: "N",
-    default: "20000",
-    help: "Questions that may wait; more are answered 503.",
-    parse: parseWhole,
-  },
-  "max-connections": {
-    value: "N",
-    default: "20000",
-    help: "Connections of clients at a time.",
-    parse: parsePositive,
-  },
-  rate: {
-    value: "N",
-    default: "0",
-    help: "Requests a second for each client's address; 0 for no limit.",
-    parse: parseDecimal,
-  },
+  "page-size": option.count("1000000", "Mementos of a page of a TimeMap."),
+  "max-age": option.duration("10m", "How long clients may use an answer without asking again."),
+  "max-proxy": option.size("256m", "Bytes of a memento that /memento/proxy passes on."),
+  "max-requests": option.count("256", "Questions to work on at a time; others wait."),
+  "max-waiting": option.whole("20000", "Questions that may wait; more are answered 503."),
+  "max-connections": option.count("20000", "Connections of clients at a time."),
+  rate: option.decimal("0", "Requests a second for each client's address; 0 for no limit."),
   ...PROXY_OPTIONS,
-  grace: {
-    value: "TIME",
-    default: "10s",
-    help: "How long requests under way may take after a stop.",
-    parse: parseDuration,
-  },
+  grace: option.duration("10s", "How long requests under way may take after a stop."),
   "access-log": {
     value: "WHAT",
     default: "events",

@@ -5,7 +5,7 @@ import { MementoMapError } from "../../errors.ts";
 import { INPUT_FORMATS } from "../../input/detect.ts";
 import { type CaptureFilter, CaptureSieve, joinFilters, PAPER_PRESET } from "../../input/filter.ts";
 import type { OptionTable, OptionValues } from "./command-line.ts";
-import { choice, parseDatetime, parsePositive, parseSize, TMP_OPTION } from "./options.ts";
+import { choice, option, TMP_OPTION } from "./options.ts";
 import { threadsWithin } from "../../map/generate/key-table.ts";
 import type { Interrupt } from "../../interruption.ts";
 import { type Io, sourceDate } from "./io.ts";
@@ -28,12 +28,8 @@ export const INDEX_OPTIONS = {
     parse: parseStatus,
   },
   mime: { value: "TYPE", multiple: true, help: "Count only these MIME types: text/html, image/*." },
-  from: { value: "DATE", help: "Count captures from then on: 2010.", parse: parseDatetime },
-  to: {
-    value: "DATE",
-    help: "Count captures up to and including then: 2012.",
-    parse: parseDatetime,
-  },
+  from: option.date("Count captures from then on: 2010."),
+  to: option.date("Count captures up to and including then: 2012."),
   exclude: {
     value: "REGEX",
     multiple: true,
@@ -93,12 +89,10 @@ function someOf(values: readonly string[]): string[] | undefined {
 
 /** The options of commands that do long work: what it may take. */
 export const WORK_OPTIONS = {
-  memory: { value: "SIZE", default: "512m", help: "The most memory to use.", parse: parseSize },
-  threads: {
-    value: "N",
-    help: "Default: as many as there are cores and memory for. A number given here is used even if it takes more than --memory.",
-    parse: parsePositive,
-  },
+  memory: option.size("512m", "The most memory to use."),
+  threads: option.count(
+    "Default: as many as there are cores and memory for. A number given here is used even if it takes more than --memory.",
+  ),
   tmp: TMP_OPTION,
 } as const satisfies OptionTable;
 

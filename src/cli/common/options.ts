@@ -172,6 +172,52 @@ function list(names: readonly string[]): string {
   return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
 }
 
+/** @throws `MM_USAGE` */
+function parsePort(text: string): number {
+  const port = parseWhole(text);
+  if (port <= 65_535) return port;
+  throw new MementoMapError("MM_USAGE", `not a port of 0 to 65535: ${quote(text)}`);
+}
+
+/**
+ * The public address of a service.
+ *
+ * @throws `MM_USAGE`
+ */
+function parseBase(text: string): string {
+  if (/^https?:\/\//i.test(text) && URL.canParse(text)) return text;
+  throw new MementoMapError(
+    "MM_USAGE",
+    `not a web address: ${quote(text)}; write https://archive.example.org`,
+  );
+}
+
+/** Makes the maker of options of one kind: with a help text only, or with a default and a help text. */
+function kind<Value>(value: string, parse: (text: string) => Value) {
+  const option = (help: string) => ({ value, help, parse });
+  function make(help: string): ReturnType<typeof option>;
+  function make(fallback: string, help: string): ReturnType<typeof option> & { default: string };
+  function make(first: string, help?: string): ReturnType<typeof option> {
+    return help === undefined ? option(first) : Object.assign(option(help), { default: first });
+  }
+  return make;
+}
+
+/** Options by the kind of their value: `option.size(HELP)`, or with a default `option.size("64m", HELP)`. */
+export const option = {
+  count: kind("N", parsePositive),
+  whole: kind("N", parseWhole),
+  decimal: kind("N", parseDecimal),
+  port: kind("N", parsePort),
+  size: kind("SIZE", parseSize),
+  duration: kind("TIME", parseDuration),
+  share: kind("SHARE", parseShare),
+  part: kind("SHARE", parsePart),
+  date: kind("DATE", parseDatetime),
+  datetime: kind("DATETIME", parseDatetime),
+  address: kind("URL", parseBase),
+};
+
 /** The option that says where results go. */
 export const OUTPUT_OPTION = {
   short: "o",

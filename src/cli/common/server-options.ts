@@ -2,27 +2,7 @@ import { MementoMapError, quote } from "../../errors.ts";
 import type { OptionTable } from "./command-line.ts";
 import { pathPrefix } from "../../http/target.ts";
 import { TrustedProxies } from "../../publish/serve/trusted-proxies.ts";
-import { parseWhole } from "./options.ts";
-
-/** @throws `MM_USAGE` */
-export function parsePort(text: string): number {
-  const port = parseWhole(text);
-  if (port <= 65_535) return port;
-  throw new MementoMapError("MM_USAGE", `not a port of 0 to 65535: ${quote(text)}`);
-}
-
-/**
- * The public address of a service.
- *
- * @throws `MM_USAGE`
- */
-export function parseBase(text: string): string {
-  if (/^https?:\/\//i.test(text) && URL.canParse(text)) return text;
-  throw new MementoMapError(
-    "MM_USAGE",
-    `not a web address: ${quote(text)}; write https://archive.example.org`,
-  );
-}
+import { option } from "./options.ts";
 
 /** What a service can write to its log. */
 export const SERVER_LOGS = ["requests", "events", "nothing"] as const;
@@ -33,11 +13,9 @@ export const MONITORING_OPTIONS = {
     value: "FILE",
     help: "Write requests to this file too, in the Combined Log Format of Apache and nginx; - for standard output.",
   },
-  "metrics-port": {
-    value: "N",
-    help: "Answer /metrics (and /health) on this port, and /metrics no longer on the other; 0 takes any that is free.",
-    parse: parsePort,
-  },
+  "metrics-port": option.port(
+    "Answer /metrics (and /health) on this port, and /metrics no longer on the other; 0 takes any that is free.",
+  ),
   "metrics-host": {
     value: "ADDRESS",
     default: "127.0.0.1",
