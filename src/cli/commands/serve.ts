@@ -8,11 +8,7 @@ import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import { ExitCode } from "../common/io.ts";
 import { choice, MAX_SHRINK_OPTION, option, parseDecimal, parseWhole } from "../common/options.ts";
-import {
-  MONITORING_OPTIONS,
-  PROXY_OPTIONS,
-  SERVER_LOGS,
-} from "../common/server-options.ts";
+import { MONITORING_OPTIONS, PROXY_OPTIONS, SERVER_LOGS } from "../common/server-options.ts";
 import { guardLogs, openServiceLog, reloader, runService } from "../common/server-shell.ts";
 
 export const serve: Command = defineCommand({

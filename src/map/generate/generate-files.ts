@@ -14,13 +14,13 @@ import type { IndexInput } from "../../input/index-input.ts";
 import { keepCoresBusy, type Thread } from "../../threads/thread.ts";
 import {
   type FinishResult,
-  InlineLane,
+  inlineLane,
   type JobOptions,
   type KeptKeys,
   type Lane,
   type MergeResult,
   startLaneThread,
-  ThreadLane,
+  threadLane,
 } from "./job.ts";
 import { DEFAULT_MEMORY_BYTES, tableBytes } from "./key-table.ts";
 import { compareBytes } from "../../bytes/bytes.ts";
@@ -184,12 +184,11 @@ function openLanes(
   });
   // Where nothing has to be decompressed or handed out, this thread can do a share itself.
   const isFree = lanes === 1 || (inputs.length === 1 && inputs[0].isRanged === true);
-  const elsewhere = Array.from(
-    { length: isFree ? lanes - 1 : lanes },
-    (_, i) => new ThreadLane(started[i] ?? startLaneThread(), job(i + 1)),
+  const elsewhere = Array.from({ length: isFree ? lanes - 1 : lanes }, (_, i) =>
+    threadLane(started[i] ?? startLaneThread(), job(i + 1)),
   );
   for (const surplus of started.slice(elsewhere.length)) surplus.end().catch(() => undefined);
-  return isFree ? [new InlineLane(job(0)), ...elsewhere] : elsewhere;
+  return isFree ? [inlineLane(job(0)), ...elsewhere] : elsewhere;
 }
 
 /** How many lanes to read with, given how many threads may be busy. */

@@ -1,5 +1,6 @@
 import { serve } from "../../threads/serve.ts";
-import { GenerateJob, type JobOptions, type LaneRequest } from "./job.ts";
+import { callOn, type RemoteCall } from "../../threads/remote.ts";
+import { GenerateJob, type JobOptions } from "./job.ts";
 
 let job: GenerateJob;
 
@@ -16,21 +17,7 @@ function open(options: JobOptions): void {
 }
 
 serve(async (message) => {
-  const request = message as LaneRequest;
-  switch (request.kind) {
-    case "open":
-      return { value: open(request.options) };
-    case "read":
-      return { value: await job.read(request.task) };
-    case "finish":
-      return { value: job.finish() };
-    case "emit":
-      return { value: job.emit(request.task) };
-    case "store":
-      return { value: job.store() };
-    case "combine":
-      return { value: job.combine(request.task) };
-    case "merge":
-      return { value: job.merge(request.task) };
-  }
+  const call = message as RemoteCall;
+  if (call.method === "open") return { value: open(call.args[0] as JobOptions) };
+  return { value: await callOn(job, call) };
 });

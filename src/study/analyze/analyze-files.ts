@@ -27,8 +27,8 @@ import {
   type AnalyzeJobOptions,
   type AnalyzeJobResult,
   type AnalyzeLane,
-  InlineAnalyzeLane,
-  ThreadAnalyzeLane,
+  inlineLane,
+  threadLane,
 } from "./lane.ts";
 import { cutRuns, mergeRuns, type VisitKey } from "../../map/generate/runs.ts";
 
@@ -183,8 +183,8 @@ function openLanes(
       asOf: options.asOf,
     },
   });
-  if (threads === 1) return [new InlineAnalyzeLane(job(0))];
-  return Array.from({ length: threads }, (_, index) => new ThreadAnalyzeLane(job(index)));
+  if (threads === 1) return [inlineLane(job(0))];
+  return Array.from({ length: threads }, (_, index) => threadLane(job(index)));
 }
 
 /** Hands the parts of all inputs to whichever lane is free; stops at the first failure. */

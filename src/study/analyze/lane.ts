@@ -7,6 +7,7 @@ import { readElsewhere } from "../../map/generate/read-elsewhere.ts";
 import { RangeBuffer, type ReadTask, transferOf } from "../../input/index-input.ts";
 import { type StoredRun, writingTo } from "../../map/generate/stored-runs.ts";
 import { requiredFile } from "../../files/package-file.ts";
+import { inTurns, onThread, type Remote } from "../../threads/remote.ts";
 import { Thread } from "../../threads/thread.ts";
 
 /** What a job needs to begin; can be sent to another thread. */
@@ -74,60 +75,21 @@ export class AnalyzeJob {
   }
 }
 
+const METHODS = ["read", "finish"] as const;
+
 /** Something that does a share of the work: a thread of its own, or this one. */
-export interface AnalyzeLane {
-  read(task: ReadTask): Promise<void>;
-  finish(): Promise<AnalyzeJobResult>;
+export interface AnalyzeLane extends Remote<AnalyzeJob, (typeof METHODS)[number]> {
   end(): Promise<void>;
 }
 
-/** What the coordinator asks of a worker thread. */
-export type AnalyzeRequest =
-  | { readonly kind: "read"; readonly task: ReadTask }
-  | { readonly kind: "finish" };
-
-/** Works on this thread; lets others have a turn before each step. */
-export class InlineAnalyzeLane implements AnalyzeLane {
-  readonly #job: AnalyzeJob;
-
-  constructor(options: AnalyzeJobOptions) {
-    this.#job = new AnalyzeJob(options);
-  }
-
-  async read(task: ReadTask): Promise<void> {
-    await new Promise((resolve) => {
-      setImmediate(resolve);
-    });
-    await this.#job.read(task);
-  }
-
-  finish(): Promise<AnalyzeJobResult> {
-    return Promise.resolve(this.#job.finish());
-  }
-
-  end(): Promise<void> {
-    return Promise.resolve();
-  }
+/** Works on this thread. */
+export function inlineLane(options: AnalyzeJobOptions): AnalyzeLane {
+  return { ...inTurns(new AnalyzeJob(options), METHODS), end: () => Promise.resolve() };
 }
 
 /** Works on a worker thread. */
-export class ThreadAnalyzeLane implements AnalyzeLane {
-  readonly #thread: Thread;
-
-  constructor(options: AnalyzeJobOptions) {
-    this.#thread = new Thread(requiredFile("dist/study/analyze/worker.js"), options);
-  }
-
-  async read(task: ReadTask): Promise<void> {
-    await this.#thread.ask({ kind: "read", task } satisfies AnalyzeRequest, transferOf(task));
-  }
-
-  async finish(): Promise<AnalyzeJobResult> {
-    const request: AnalyzeRequest = { kind: "finish" };
-    return (await this.#thread.ask(request)) as AnalyzeJobResult; // what the worker answers
-  }
-
-  end(): Promise<void> {
-    return this.#thread.end();
-  }
+export function threadLane(options: AnalyzeJobOptions): AnalyzeLane {
+  const thread = new Thread(requiredFile("dist/study/analyze/worker.js"), options);
+  const job = onThread<AnalyzeJob, (typeof METHODS)[number]>(thread, METHODS, { read: transferOf });
+  return { ...job, end: () => thread.end() };
 }

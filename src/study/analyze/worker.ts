@@ -1,16 +1,8 @@
 import { workerData } from "node:worker_threads";
+import { callOn, type RemoteCall } from "../../threads/remote.ts";
 import { serve } from "../../threads/serve.ts";
-import { AnalyzeJob, type AnalyzeJobOptions, type AnalyzeRequest } from "./lane.ts";
+import { AnalyzeJob, type AnalyzeJobOptions } from "./lane.ts";
 
 const job = new AnalyzeJob(workerData as AnalyzeJobOptions);
 
-serve(async (message) => {
-  const request = message as AnalyzeRequest;
-  switch (request.kind) {
-    case "read":
-      await job.read(request.task);
-      return { value: undefined };
-    case "finish":
-      return { value: job.finish() };
-  }
-});
+serve(async (call) => ({ value: await callOn(job, call as RemoteCall) }));
