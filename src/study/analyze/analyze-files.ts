@@ -5,9 +5,8 @@ import { joinTallies } from "./capture-tally.ts";
 import { HoldingsTree } from "./holdings-tree.ts";
 import { summarize } from "./summarize.ts";
 import { MAX_LINE_BYTES } from "../../bytes/lines.ts";
-import type { InputFormat, KeyTrust } from "../../input/detect.ts";
-import type { CaptureFilter } from "../../input/filter.ts";
 import { tableBytes } from "../../map/generate/key-table.ts";
+import type { GenerateOptions } from "../../map/generate/plan.ts";
 import { ReadReporter } from "../../map/generate/read-all.ts";
 import {
   type CombineOptions,
@@ -18,7 +17,6 @@ import {
   type StoredRun,
 } from "../../map/generate/stored-runs.ts";
 import { FileProgress, type IndexInput, type Part } from "../../input/index-input.ts";
-import type { InputStreams } from "../../files/input-file.ts";
 import { openInputs } from "../../input/open-inputs.ts";
 import { checkSignal, Interrupt, type InterruptOptions } from "../../interruption.ts";
 import { keepCoresBusy } from "../../threads/thread.ts";
@@ -32,30 +30,19 @@ import {
 } from "./lane.ts";
 import { cutRuns, mergeRuns, type VisitKey } from "../../map/generate/runs.ts";
 
-export interface AnalyzeFilesOptions extends InterruptOptions {
-  readonly format?: InputFormat | undefined;
-  readonly filter?: CaptureFilter | undefined;
-  /** Whether to trust key columns; by default only where a sample agrees with the URIs. */
-  readonly keys?: KeyTrust | undefined;
-  /** Which archive to take from logs and TimeMaps of aggregators. */
-  readonly archive?: string | undefined;
+export interface AnalyzeFilesOptions
+  extends
+    InterruptOptions,
+    Omit<
+      GenerateOptions,
+      "add" | "distinct" | "originals" | "datetimeDigits" | "skipBad" | "description"
+    > {
   /** Rows of the tables of the most archived; 20 by default. */
   readonly top?: number | undefined;
   /** Captures of pages to draw at random; 10 by default. */
   readonly samples?: number | undefined;
   /** 4 to 14 digits; captures up to and including then are counted without their month. */
   readonly asOf?: string | undefined;
-  /** What the whole run may hold; 512 MiB by default. */
-  readonly memoryBytes?: number | undefined;
-  readonly threads?: number | undefined;
-  /** The folder for scratch files. */
-  readonly scratch?: string | undefined;
-  /** Sorted runs that are merged at once, at most; 128 by default. */
-  readonly maxOpenRuns?: number | undefined;
-  readonly maxLineBytes?: number | undefined;
-  readonly streams: InputStreams;
-  /** Called with the number of stored bytes read since the last call. */
-  readonly onRead?: ((bytes: number) => void) | undefined;
 }
 
 const DEFAULT_MEMORY_BYTES = 512 * 2 ** 20;

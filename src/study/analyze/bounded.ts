@@ -13,8 +13,9 @@ export interface Ranked {
  */
 export class TopList<T extends Ranked> {
   readonly #size: number;
-  /** A binary heap; the worst entry is first. */
-  readonly #heap: T[] = [];
+  /** At most twice the size; the best of them are sorted out when there is no room for more. */
+  readonly #kept: T[] = [];
+  #least: T | undefined;
 
   constructor(size: number) {
     this.#size = size;
@@ -22,48 +23,20 @@ export class TopList<T extends Ranked> {
 
   /** Whether an entry of this rank could still get in: ask before making one. */
   accepts(rank: number): boolean {
-    return this.#size > 0 && (this.#heap.length < this.#size || rank >= this.#heap[0].rank);
+    return this.#size > 0 && (this.#least === undefined || rank >= this.#least.rank);
   }
 
   offer(entry: T): void {
-    const heap = this.#heap;
-    if (heap.length < this.#size) {
-      heap.push(entry);
-      this.#rise(heap.length - 1);
-    } else if (this.#size > 0 && isBetter(entry, heap[0])) {
-      heap[0] = entry;
-      this.#sink(0);
-    }
+    if (this.#size === 0 || (this.#least !== undefined && isBetter(this.#least, entry))) return;
+    if (this.#kept.push(entry) >= 2 * this.#size) this.best();
   }
 
   /** The entries kept, best first. */
   best(): T[] {
-    return [...this.#heap].sort((a, b) => (isBetter(a, b) ? -1 : 1));
-  }
-
-  #rise(from: number): void {
-    const heap = this.#heap;
-    let at = from;
-    while (at > 0) {
-      const parent = (at - 1) >> 1;
-      if (isBetter(heap[at], heap[parent])) return;
-      [heap[at], heap[parent]] = [heap[parent], heap[at]];
-      at = parent;
-    }
-  }
-
-  #sink(from: number): void {
-    const heap = this.#heap;
-    let at = from;
-    for (;;) {
-      let worst = at;
-      for (const child of [2 * at + 1, 2 * at + 2]) {
-        if (child < heap.length && isBetter(heap[worst], heap[child])) worst = child;
-      }
-      if (worst === at) return;
-      [heap[at], heap[worst]] = [heap[worst], heap[at]];
-      at = worst;
-    }
+    this.#kept.sort((a, b) => (isBetter(a, b) ? -1 : 1));
+    this.#kept.length = Math.min(this.#kept.length, this.#size);
+    if (this.#kept.length === this.#size) this.#least = this.#kept.at(-1);
+    return [...this.#kept];
   }
 }
 

@@ -6,27 +6,20 @@ import { writeRun } from "../../map/generate/runs.ts";
 import { LogOverlap, type LogReport, logReport } from "./log-report.ts";
 import { LogTally } from "./log-tally.ts";
 import { type StoredRun, writingTo } from "../../map/generate/stored-runs.ts";
-import { type InputStreams, openInput } from "../../files/input-file.ts";
-import type { Interrupt } from "../../interruption.ts";
+import { openInput } from "../../files/input-file.ts";
 import { withTempDir } from "../../files/scratch.ts";
-import { mergeStored, sortCaptures } from "../analyze/analyze-files.ts";
+import { type AnalyzeFilesOptions, mergeStored, sortCaptures } from "../analyze/analyze-files.ts";
 
-export interface ReadLogsOptions {
+export interface ReadLogsOptions extends Omit<
+  AnalyzeFilesOptions,
+  "format" | "filter" | "keys" | "samples" | "asOf" | "archive" | "top"
+> {
   /** Index files of what is held; without them, what archives answered says it. */
   readonly holdings?: readonly string[] | undefined;
   /** Look at the hits and misses of this archive only. */
   readonly archive?: string | undefined;
   /** How many missing URIs to list; 100 by default. */
   readonly top?: number | undefined;
-  readonly memoryBytes?: number | undefined;
-  readonly threads?: number | undefined;
-  readonly scratch?: string | undefined;
-  /** Sorted runs that are merged at once, at most; 128 by default. */
-  readonly maxOpenRuns?: number | undefined;
-  readonly streams: InputStreams;
-  readonly interrupt?: Interrupt | undefined;
-  /** Called with the number of stored bytes read since the last call. */
-  readonly onRead?: ((bytes: number) => void) | undefined;
 }
 
 const DEFAULT_MEMORY_BYTES = 512 * 2 ** 20;

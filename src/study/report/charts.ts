@@ -149,7 +149,7 @@ interface LineChart {
   };
   readonly series: readonly Series[];
   /** What the legend names; the series by default. */
-  readonly legend?: readonly Series[] | undefined;
+  readonly legend?: readonly Omit<Series, "points">[] | undefined;
 }
 
 /** The colours of the palette; see the page's style. */
@@ -214,7 +214,7 @@ function seriesSvg(
 }
 
 /** The names of the series beside their colours; none for a single one. */
-function legendHtml(series: readonly Series[]): string {
+function legendHtml(series: readonly Omit<Series, "points">[]): string {
   if (series.length < 2) return "";
   const items = series.map(
     ({ name, style, color }, i) =>
@@ -265,10 +265,7 @@ export function barChart(chart: BarChart): Drawing {
     xText: (i) => bars[i]?.name ?? "",
     yText: text,
   });
-  const legend = legendHtml(
-    layers.map(({ name, color }, i) => ({ name, points: [], color: color ?? i })),
-  );
-  return { legend, marks: axes + marks.join("") };
+  return { legend: legendHtml(layers), marks: axes + marks.join("") };
 }
 
 /** Shares of several things; each adds up to at most 1. */
@@ -304,11 +301,8 @@ export function rowChart({ bars, layers }: RowChart): Drawing {
     });
     return `<text class="name" x="${ROW_LEFT}" y="${top + 18}">${escapeHtml(name)}</text>${rects.join("")}`;
   });
-  const legend = legendHtml(
-    layers.map(({ name, color }, i) => ({ name, points: [], color: color ?? i })),
-  );
-  const height = bottom + FOOT_HEIGHT;
-  return { legend, marks: grid.join("") + rows.join(""), height };
+  const marks = grid.join("") + rows.join("");
+  return { legend: legendHtml(layers), marks, height: bottom + FOOT_HEIGHT };
 }
 
 interface HeatMap {

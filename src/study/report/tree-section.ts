@@ -57,8 +57,13 @@ function exactTableHtml(analysis: Analysis): string {
   return htmlTable({ ...exactDepthTable(analysis), footer: [total] });
 }
 
+const OF_ALL = "of all keys";
+const OF_DEPTH = "of the depth’s nodes";
+const INCREMENTAL = "Incremental reduction of";
+
 /** What rolling keys up would save: the paper's reduction figures and the laws behind compact. */
 export function reductionSection({ reduction, fits, depths }: Analysis): PageSection {
+  const { hostGlobal, pathGlobal, hostIncremental, pathIncremental } = reduction;
   return {
     id: "reduction",
     title: "Reduction",
@@ -67,30 +72,10 @@ export function reductionSection({ reduction, fits, depths }: Analysis): PageSec
       "wildcard each; and the laws that compact uses to decide where.",
     content: [
       grid(
-        curveFigure(
-          "global-host",
-          "Global reduction at hosts",
-          reduction.hostGlobal,
-          "of all keys",
-        ),
-        curveFigure(
-          "global-path",
-          "Global reduction at paths",
-          reduction.pathGlobal,
-          "of all keys",
-        ),
-        curveFigure(
-          "children-host",
-          "Incremental reduction of host children",
-          reduction.hostIncremental,
-          "of the depth’s nodes",
-        ),
-        curveFigure(
-          "children-path",
-          "Incremental reduction of path children",
-          reduction.pathIncremental,
-          "of the depth’s nodes",
-        ),
+        curveFigure("global-host", "Global reduction at hosts", hostGlobal, OF_ALL),
+        curveFigure("global-path", "Global reduction at paths", pathGlobal, OF_ALL),
+        curveFigure("children-host", `${INCREMENTAL} host children`, hostIncremental, OF_DEPTH),
+        curveFigure("children-path", `${INCREMENTAL} path children`, pathIncremental, OF_DEPTH),
         fitFigure("fit-host", "Mean children by host depth", depths, fits.hostPower, "H"),
         fitFigure("fit-path", "Mean children by path depth", depths, fits.pathPower, "P"),
       ),
@@ -121,8 +106,8 @@ function curveFigure(
         ...shown.map((one, color) => ({ ...heapsSeries(one), color })),
       ],
       legend: [
-        ...shown.map(({ depth }, color) => ({ name: depth, points: [], color })),
-        { name: "Heaps’ law", points: [], style: "dashed", color: 7 },
+        ...shown.map(({ depth }, color) => ({ name: depth, color })),
+        { name: "Heaps’ law", style: "dashed", color: 7 },
       ],
     }),
     columns: [
