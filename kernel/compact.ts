@@ -2,7 +2,7 @@
 //
 // A translation of src/map/compact/compactor.ts and src/map/compact/budget/tree-survey.ts for rows `key
 // count` whose key is a page or a wildcard in ASCII and whose count is a plain number that is not 0: all that
-// `generate` and `compact` write, but for exclusions. Anything else makes it give up, and the caller
+// `generate` and `compact` write, except for exclusions. Anything else makes it give up, and the caller
 // starts again in TypeScript. The comments there explain the tree; here are only those about memory.
 //
 // This is AssemblyScript: TypeScript syntax, WebAssembly semantics. Build: `npm run build`.

@@ -39,7 +39,7 @@ const INITIAL_LINES = 1024;
 const INITIAL_CARRY_BYTES = 4096;
 
 /**
- * Cuts chunks into lines, without copying but for lines that span chunks.
+ * Cuts chunks into lines, without copying except for lines that span chunks.
  *
  * A chunk gives at most two batches: the line begun in the chunks before, and the lines within.
  * Holds one line and the offsets of one chunk; reads its input once.

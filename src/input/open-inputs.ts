@@ -147,7 +147,7 @@ interface FoundFile {
 
 /**
  * Opens what a folder holds: its ZipNum clusters, or its other index files, and its WARC, ARC and
- * WACZ files. Sub-folders are not looked into, but for those of a collection of pywb.
+ * WACZ files. Sub-folders are not looked into, except for those of a collection of pywb.
  *
  * @throws MM_BAD_INPUT where there is nothing to read, or a cluster and another index, MM_IO
  */

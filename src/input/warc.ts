@@ -128,7 +128,7 @@ const NO_TYPE = "no-type";
 /**
  * Reads the records of an ARC file, decompressed, as captures, one a record.
  *
- * All records are captures but for version blocks and what is not of the web, such as `dns:`. Status
+ * All records are captures except for version blocks and what is not of the web, such as `dns:`. Status
  * and MIME type are those of the HTTP header; where there is none, those of the record's first line.
  * Bodies are skipped. Holds one chunk and one header.
  *

@@ -23,7 +23,7 @@ export class MapStream<Summary> implements AsyncIterable<Uint8Array> {
     this.#make = make;
     this.#settle = { resolve: () => undefined, reject: () => undefined };
     this.summary = new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
-    // Whoever reads the stream gets the error; nobody has to ask for the summary.
+    // The reader of the stream gets the error; the summary need not be asked for.
     this.summary.catch(() => undefined);
   }
 

@@ -17,7 +17,7 @@ const NONE = "-";
 const COLUMN = /"[^"\\]*(?:\\.[^"\\]*)*"(?=[ \t]|$)|[^ \t"][^ \t]*/y;
 const BLANKS = /[ \t]*/y;
 
-/** C0 controls but for the tab, and DEL; not the C1 controls, which are not ASCII. */
+/** C0 controls except for the tab, and DEL; not the C1 controls, which are not ASCII. */
 const CONTROL = /[^\P{Cc}\t\u0080-\u009F]/u;
 
 /** What a plain column may not hold, or not begin with. */

@@ -59,7 +59,7 @@ describe("defineCommand", () => {
   it.each([
     [["--strikt"], 'unknown option "--strikt"; did you mean --strict?'],
     [["-x"], 'unknown option "-x" (see'],
-    // The dashes are no likeness to --json.
+    // The dashes do not make it similar to --json.
     [["--arsn"], 'unknown option "--arsn" (see'],
     [["--constructor"], 'unknown option "--constructor" (see'],
     [["--output"], "--output needs a value: --output FILE"],

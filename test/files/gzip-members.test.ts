@@ -33,7 +33,7 @@ function gzipLines(lines: readonly string[]): Buffer {
 
 type Harm = "flip" | "remove" | "zeros" | "noise";
 
-/** Harms a member between two places, given as shares of it, but for its first and last bytes. */
+/** Harms a member between two places, given as shares of it, except for its first and last bytes. */
 function harmed(member: Buffer, harm: Harm, [a, b]: readonly number[], kept: number): Buffer {
   const from = kept + Math.floor(Math.min(a, b) * (member.length - 3));
   const to = Math.min(member.length - 1, from + 1 + Math.floor(Math.abs(a - b) * member.length));

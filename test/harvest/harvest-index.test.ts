@@ -190,7 +190,7 @@ describe("harvestIndex", () => {
     ).toEqual(["com,a)", "com,b)", ""]);
   });
 
-  it("refuses answers that are no index, and states of other harvests", async () => {
+  it("refuses answers that are not an index, and states of other harvests", async () => {
     const api = await serveOnLoopback((_url, response) => {
       response.end("<html>please log in</html>\n");
     });
@@ -290,7 +290,7 @@ describe("harvestIndex", () => {
     });
   });
 
-  it("makes out what an answer is from its first lines, not from its first bytes", async () => {
+  it("detects what an answer is from its first lines, not from its first bytes", async () => {
     const api = await serveOnLoopback((url, response) => {
       if (url.searchParams.has("showNumPages")) return void response.end(ALL);
       response.write("com,");

@@ -8,7 +8,7 @@ const LOG = [
   '1.2.3.4 - u [09/Jun/2016:12:00:01 +0000] "GET /web/20160304000000/http://example.com/a?x=1 HTTP/1.1" 200 5 "-" "UA \\"q\\""',
   '1.2.3.4 - - [09/Jun/2016:12:00:02 +0000] "GET /web/20170304000000id_/http://example.com/a HTTP/1.1" 302 0',
   '1.2.3.4 - - [09/Jun/2016:12:00:03 +0000] "GET /coll/2016im_/example.org/logo.png HTTP/1.1" 304 0',
-  // Nothing learnt: 404 may be an archived answer, and the rest are no mementos.
+  // Nothing learnt: 404 may be an archived answer, and the rest are not mementos.
   '1.2.3.4 - - [09/Jun/2016:12:00:04 +0000] "GET /web/20160304000000/http://gone.example/ HTTP/1.1" 404 5',
   '1.2.3.4 - - [09/Jun/2016:12:00:05 +0000] "GET /static/2016/logo.png HTTP/1.1" 503 5',
   '1.2.3.4 - - [09/Jun/2016:12:00:06 +0000] "GET / HTTP/1.1" 200 5',

@@ -57,7 +57,7 @@ describe("answers of CDX servers in JSON", () => {
       '[["a","b"],["1","2"]]',
       "the first row must name the columns, urlkey or original among them: ",
     ],
-  ])("are no arrays of rows: %s", async (text, message) => {
+  ])("are not arrays of rows: %s", async (text, message) => {
     await expect(lines(text, true)).rejects.toMatchObject({
       code: "MM_BAD_INPUT",
       message: expect.stringContaining(message),

@@ -129,7 +129,7 @@ describe("ZipNum clusters", () => {
     expect(result.stderr).toContain(`[${code}]`);
   });
 
-  it("cannot be read from standard input, and are no list of SURTs, and no CDXJ", async () => {
+  it("cannot be read from standard input, and are neither a list of SURTs nor CDXJ", async () => {
     for (const stdin of [index, waczIndex, waczIndex.replace(/^!meta.*\n/, "")]) {
       const result = await runCli(["generate", "--threads", "1"], { stdin });
       expect(result).toMatchObject({ code: 2, stdout: "" });

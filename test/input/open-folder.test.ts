@@ -27,7 +27,10 @@ async function rows(folder: string): Promise<string[]> {
 describe("a folder", () => {
   it.each<[string, Files]>([
     ["a ZipNum cluster", CLUSTER],
-    ["a cluster, and files that are no index", { ...CLUSTER, "README.md": "x", "part.md5": "x" }],
+    [
+      "a cluster, and files that are not an index",
+      { ...CLUSTER, "README.md": "x", "part.md5": "x" },
+    ],
     ["index files", { "a.cdxj": LINES[0], "b.cdxj.gz": gzipSync(LINES.slice(1).join("\n")) }],
     [
       "names with blanks and line ends",

@@ -33,7 +33,7 @@ const JSON_ROWS = JSON.stringify([
 const ACCESS_LOG =
   'h - - [09/Jun/2016:12:00:00 +0000] "GET /web/20140126200624/http://example.com/a HTTP/1.1" 200 5\n';
 
-describe("inputs that are no lines of an index", () => {
+describe("inputs that are not lines of an index", () => {
   it.each<[string, string | Uint8Array, string]>([
     ["a WARC file", warcRecord(record), "1"],
     ["a compressed WARC file", warcGz([record, { ...record, type: "revisit" }]), "2"],

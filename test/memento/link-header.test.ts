@@ -56,7 +56,7 @@ describe("parseLinkHeader", () => {
     expect(performance.now() - started).toBeLessThan(2000);
   });
 
-  it("finds again what was written, but for blanks around a target", () => {
+  it("finds again what was written, except for blanks around a target", () => {
     const text = fc.string({ unit: "grapheme-ascii" }).map((s) => s.replaceAll(/["\\<>]/g, ""));
     fc.assert(
       fc.property(fc.array(fc.tuple(text, text), { minLength: 1 }), (list) => {

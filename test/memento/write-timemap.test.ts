@@ -220,7 +220,7 @@ describe("writeTimeMap", () => {
     expect([...read(Buffer.concat(blocks)).mementos]).toEqual([...mementos]);
   });
 
-  it("keeps the bytes of a URI that is not UTF-8, but for those that end a link", () => {
+  it("keeps the bytes of a URI that is not UTF-8, except for those that end a link", () => {
     const mementos = new MementoList();
     mementos.addBytes(Buffer.from("http://h/\xe9<>\n", "latin1"), 0, 13, 20080409203051);
     const text = written({ ...EXAMPLE, mementos }, "link").toString("latin1");

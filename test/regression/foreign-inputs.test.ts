@@ -82,7 +82,7 @@ describe("a map that is added to", () => {
   it.each([
     ["a wildcard", "com,a)/ 1\ncom,b)/* 5\n", /a wildcard cannot be added to/],
     ["a vague count", "com,a)/ 5~\n", /only plain counts/],
-    ["a line that is no record", "com,a)/ 1\nx\n", /m\.ukvs:2: /],
+    ["a line that is not a record", "com,a)/ 1\nx\n", /m\.ukvs:2: /],
     ["damage", cut, /m\.ukvs: .*cut short/],
   ])("loses no row to --skip-bad: %s", async (_what, map, message) => {
     const folder = folderWith({ "new.cdxj": CDXJ, "m.ukvs": map });

@@ -90,7 +90,7 @@ describe("an output that would destroy something", () => {
     ["sample --lines 10 -o @map.ukvs", "not an index"],
     ["sample --lines 10 --lookups 5 -o @a.cdxj", "not a list of URIs"],
     ["lookup @map.ukvs http://a.com/ -o @notes.txt", "not answers"],
-  ])("and is a file of another kind is refused, but for --force: %s", async (line, reason) => {
+  ])("and is a file of another kind is refused, unless --force: %s", async (line, reason) => {
     const place = world();
     const before = contents(place.folder);
     const refused = await run(place, ...line.split(" "));

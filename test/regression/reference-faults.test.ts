@@ -97,7 +97,7 @@ describe("faults of the reference implementation", () => {
     ]);
   });
 
-  it("2: frequencies that are no plain integers were dropped with their rows", async () => {
+  it("2: frequencies that are not plain integers were dropped with their rows", async () => {
     const { stdout } = await compactText(FIGURE_2, "inf", "inf");
     expect(rowsOf(stdout)).toEqual(rowsOf(FIGURE_2));
     const rows = ["com,a)/x 10000+", "com,a)/y 54321/20000", "com,a)/z /50"];

@@ -12,7 +12,7 @@ export type StatusName =
   | "metrics"
   | "openapi.json";
 
-/** What archives are asked for. The original is as sent, but for `http://` where it has none. */
+/** What archives are asked for. The original is as sent, except for `http://` where it has none. */
 export type AggregationTarget =
   | {
       readonly name: "timemap";

@@ -12,7 +12,7 @@ interface DormancyOptions {
 }
 
 /**
- * A circuit breaker: no requests go to an archive that fails again and again, but for single probes
+ * A circuit breaker: no requests go to an archive that fails again and again, except for single probes
  * that find out whether it is back.
  */
 export class Dormancy {

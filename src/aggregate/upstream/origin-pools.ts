@@ -254,7 +254,7 @@ const UNSENDABLE = /[^\u0021-\u00ff]/;
  * an archive that writes the URI into a header must not be led to write another one there.
  *
  * @throws MM_BAD_URI for anything but http and https, spaces, control characters and characters
- *   that are no bytes.
+ *   that are not bytes.
  */
 export function splitAddress(url: string): SplitAddress {
   const from = url.startsWith("http://") ? 7 : url.startsWith("https://") ? 8 : schemeEnd(url);

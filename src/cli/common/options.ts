@@ -102,7 +102,7 @@ export function parseShare(text: string): number {
  *
  * @throws `MM_USAGE`
  */
-export function parsePart(text: string): number {
+function parsePart(text: string): number {
   const share = parseShare(text);
   if (share <= 1) return share;
   throw new MementoMapError(

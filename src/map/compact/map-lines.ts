@@ -55,7 +55,7 @@ export interface MapRow {
 }
 
 /** What a row holds of a time: the key columns behind the SURT for that time, and how much. */
-export interface RowPart {
+interface RowPart {
   readonly moreKeys: string;
   readonly frequency: Frequency;
 }

@@ -235,7 +235,7 @@ export class RollUps {
     if (node.cutoff === CHOSEN) this.#rollUp(node);
   }
 
-  /** Takes back all rows of a node that were written, but for exclusions that may stay. */
+  /** Takes back all rows of a node that were written, except for exclusions that may stay. */
   #rollUp(node: RollUpNode): void {
     if (node.isRolledUp) return;
     node.isRolledUp = true;

@@ -134,7 +134,7 @@ export interface OpenSource {
 const HEAD_BYTES = 1 << 16;
 
 /**
- * Makes out the format of a source. Holds its first 64 KiB.
+ * Detects the format of a source. Holds its first 64 KiB.
  *
  * @throws MM_BAD_INPUT when no format fits.
  */

@@ -72,7 +72,7 @@ export interface GeneratePlan {
 }
 
 /**
- * Makes out all inputs and how they go together.
+ * Detects the formats of all inputs, and how they go together.
  *
  * @param damage where to note what this thread passes over, if that is allowed.
  * @throws MM_USAGE for inputs whose counts cannot be added up, and what opening inputs throws.

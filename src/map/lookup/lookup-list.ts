@@ -4,7 +4,7 @@ import { MementoMapError } from "../../errors.ts";
 import { beginsWithLookup, notAList, refuseForeignLine } from "../../input/line-kind.ts";
 import { surtKey, uriKey } from "../../surt/key.ts";
 
-/** A SURT has its `)` before any slash; a URI has none there, but for user names nobody has. */
+/** A SURT has its `)` before any slash; a URI has none there, except for user names nobody has. */
 const A_SURT = /^[^/?#]*\)(\/|$)/;
 /** A list with more lines that are neither URIs nor SURTs is not a list of lookups. */
 const MAX_ODD_SHARE = 0.01;

@@ -43,7 +43,7 @@ describe("generateMap", () => {
     );
   });
 
-  it("makes out the format behind any number of headers, wherever chunks end", async () => {
+  it("detects the format behind any number of headers, wherever chunks end", async () => {
     const text = `!meta {}\n\n!x y\na.com/b 2014 {"url": "http://a.com/b"}\n`;
     for (let cut = 1; cut <= text.length; cut++) {
       expect(await mapOf([text], cut)).toEqual(["com,a)/b 1"]);

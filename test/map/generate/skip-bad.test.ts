@@ -106,7 +106,7 @@ describe("generate --skip-bad", () => {
     expect(summary.counted + summary.bad).toBe(summary.lines);
   });
 
-  it("makes out the format of a file whose first member is damaged", async () => {
+  it("detects the format of a file whose first member is damaged", async () => {
     const list = members();
     list[0].fill(0xff, 30, 60);
     for (const stdin of [undefined, Buffer.concat(list)]) {

@@ -12,7 +12,7 @@ import { Random } from "../../../src/bytes/random.ts";
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, n) => all + n, 0);
 
 describe("zipfSplit", () => {
-  it("gives whole parts of 1 or more that add up, larger ones first but for rounding", () => {
+  it("gives whole parts of 1 or more that add up, larger ones first except for rounding", () => {
     const split = fc
       .integer({ min: 1, max: 1_000_000 })
       .chain((total) =>
