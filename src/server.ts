@@ -46,7 +46,12 @@ export type {
 } from "./aggregate/service/service-status.ts";
 export type { EncodedCopies } from "./publish/serve/encoded-copies.ts";
 export type { HostedMap, HostedMapOptions } from "./publish/serve/hosted-map.ts";
-export type { MapQuestion, MapVersion, MapVersionOptions } from "./publish/serve/hosted-map.ts";
+export type {
+  MapBytes,
+  MapQuestion,
+  MapVersion,
+  MapVersionOptions,
+} from "./publish/serve/hosted-map.ts";
 export type {
   Metrics,
   MetricsSnapshot,

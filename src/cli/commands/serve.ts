@@ -3,7 +3,7 @@ import {
   DEFAULT_PUBLISHER_LIMITS,
   RateLimit,
 } from "../../http/listen.ts";
-import { createPublisher, type PublishedMap } from "../../publish/serve/publisher.ts";
+import { createPublisher } from "../../publish/serve/publisher.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import { ExitCode } from "../common/io.ts";
@@ -170,7 +170,7 @@ address is written to standard output when the server is ready.
 });
 
 /** `id=path`, or a path alone; a path that has a `=` itself can be written `./a=b`. */
-function publishedMap(text: string): PublishedMap {
+function publishedMap(text: string): string | { readonly id: string; readonly path: string } {
   const [, id, path] = /^([\w.-]+)=(.+)$/.exec(text) ?? [];
   return id === undefined || path === undefined ? text : { id, path };
 }

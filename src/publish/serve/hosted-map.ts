@@ -5,7 +5,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { LF, recognizeCompression } from "../../bytes/bytes.ts";
-import { type ByteSource, readWhole, sourceChunks } from "../../bytes/byte-source.ts";
+import { type ByteSource, MemorySource, readWhole, sourceChunks } from "../../bytes/byte-source.ts";
 import { type MapPage, pageHead, type PageMembers, type SplitPlan } from "../../map/split.ts";
 import type { Answer } from "../../map/lookup/lookup.ts";
 import { MemoryIndex } from "../../map/lookup/memory-index.ts";
@@ -84,6 +84,9 @@ class PageSource implements ByteSource {
   }
 }
 
+/** The bytes of a map that is not compressed. */
+type MapSource = ByteSource & { close(): Promise<void> };
+
 /** How a map is asked about a URI. */
 export interface MapQuestion {
   readonly at: string | undefined;
@@ -115,12 +118,12 @@ export class MapVersion {
   readonly digest: string;
   readonly whole: Representation;
   readonly #lookup: MemoryIndex | SampledSearch;
-  readonly #source: FileSource;
+  readonly #source: MapSource;
   readonly #options: MapVersionOptions;
   #shares = 1;
 
   private constructor(
-    source: FileSource,
+    source: MapSource,
     modified: Date,
     digest: string,
     survey: MapSurvey,
@@ -141,7 +144,7 @@ export class MapVersion {
    * @throws MM_NOT_SORTED, MM_BAD_HEADER, MM_BAD_LINE, MM_BAD_INPUT, MM_IO.
    */
   static async open(
-    source: FileSource,
+    source: ByteSource & { close(): Promise<void> },
     modified: Date,
     options: MapVersionOptions,
   ): Promise<MapVersion> {
@@ -262,7 +265,7 @@ function plain(body: ByteSource, version: string, lastModified: Date): Represent
 }
 
 /** In slices: the version before is still being served. */
-async function indexOf(source: FileSource): Promise<MemoryIndex> {
+async function indexOf(source: ByteSource): Promise<MemoryIndex> {
   const bytes = await source.read(0, source.size);
   return MemoryIndex.buildInSlices(bytes, { source: source.name, pause: () => setImmediate() });
 }
@@ -277,10 +280,18 @@ export async function digestOf(
   return hash.digest("hex");
 }
 
+/** A map in memory, not compressed. It must not change. */
+export interface MapBytes {
+  readonly bytes: Uint8Array;
+  /** When it was last modified; default now. */
+  readonly modified?: Date | undefined;
+}
+
 export interface HostedMapOptions extends MapVersionOptions, MapGuardOptions {
   /** The name in `/maps/{id}`. */
   readonly id: string;
-  readonly path: string;
+  /** Where the map is, or its bytes. */
+  readonly origin: string | MapBytes;
   /** For a decompressed copy of a map that is stored compressed. */
   readonly scratchFolder: string;
   readonly log: Log;
@@ -294,6 +305,7 @@ export interface HostedMapOptions extends MapVersionOptions, MapGuardOptions {
  */
 export class HostedMap {
   readonly id: string;
+  /** What messages call it: the path, or the name where there is none. */
   readonly path: string;
   readonly #options: HostedMapOptions;
   readonly #reloading: Reloading<FileStamp>;
@@ -303,27 +315,40 @@ export class HostedMap {
   reloads = 0;
   refusals = 0;
 
-  private constructor(options: HostedMapOptions, current: MapVersion, stamp: FileStamp) {
-    this.id = options.id;
-    this.path = options.path;
+  private constructor(
+    options: HostedMapOptions,
+    current: MapVersion,
+    stamp: FileStamp | undefined,
+  ) {
+    const { id, origin } = options;
+    this.id = id;
+    this.path = typeof origin === "string" ? origin : id;
     this.#options = options;
     this.#current = current;
     this.#reloading = new Reloading({
-      source: options.path,
-      stamp: () => stampOf(options.path),
+      source: this.path,
+      stamp: async () => (typeof origin === "string" ? stampOf(origin) : undefined),
       take: (next) => this.#take(next),
       onFailure: (error, isNews) => {
         if (isNews || error.code !== "MM_IO") this.#refuse(error);
       },
     });
-    this.#reloading.assume(stamp);
+    if (stamp !== undefined) this.#reloading.assume(stamp);
     this.#compress(current);
   }
 
   /** @throws what is wrong with the map or its file. */
   static async open(options: HostedMapOptions): Promise<HostedMap> {
-    const stamp = await stampOf(options.path);
-    return new HostedMap(options, await openVersion(options, stamp), stamp);
+    const { id, origin } = options;
+    if (typeof origin === "string") {
+      const stamp = await stampOf(origin);
+      return new HostedMap(options, await openVersion(options, origin, stamp), stamp);
+    }
+    const source = Object.assign(new MemorySource(origin.bytes, id), {
+      close: () => Promise.resolve(),
+    });
+    const version = await MapVersion.open(source, origin.modified ?? new Date(), options);
+    return new HostedMap(options, version, undefined);
   }
 
   get current(): MapVersion {
@@ -360,7 +385,7 @@ export class HostedMap {
 
   async #take(stamp: FileStamp): Promise<void> {
     const { id, log } = this.#options;
-    const next = await openVersion(this.#options, stamp);
+    const next = await openVersion(this.#options, this.path, stamp);
     if (next.digest === this.#current.digest) {
       await next.release();
       return;
@@ -412,18 +437,25 @@ export class HostedMap {
   }
 }
 
-async function openVersion(options: HostedMapOptions, stamp: FileStamp): Promise<MapVersion> {
-  const source = await openPlain(options);
+async function openVersion(
+  options: HostedMapOptions,
+  path: string,
+  stamp: FileStamp,
+): Promise<MapVersion> {
+  const source = await openPlain(path, options);
   try {
     return await MapVersion.open(source, new Date(stamp.mtimeMs), options);
   } catch (error) {
     await source.close();
-    throw ioError(error, options.path);
+    throw ioError(error, path);
   }
 }
 
 /** The file, or what it holds if it is compressed. */
-async function openPlain({ id, path, scratchFolder }: HostedMapOptions): Promise<FileSource> {
+async function openPlain(
+  path: string,
+  { id, scratchFolder }: HostedMapOptions,
+): Promise<FileSource> {
   const source = await FileSource.open(path);
   if (recognizeCompression(await source.read(0, 4)) === undefined) return source;
   await source.close();

@@ -5,7 +5,7 @@ import { MementoMapError, quote } from "../../errors.ts";
 import { makeTempDir } from "../../files/scratch.ts";
 import { availableEncodings, EncodedCopies } from "./encoded-copies.ts";
 import { type Exchange, Site } from "./site.ts";
-import { HostedMap } from "./hosted-map.ts";
+import { HostedMap, type MapBytes } from "./hosted-map.ts";
 import {
   DEFAULT_PUBLISHER_LIMITS,
   type PublisherLimits,
@@ -30,8 +30,14 @@ import { findMonitoringRoute, findRoute, type Route } from "./routes.ts";
 import { pathPrefix, splitTarget, type Target } from "../../http/target.ts";
 import { type ClientView, TrustedProxies } from "./trusted-proxies.ts";
 
-/** A map to publish: its file, or its file and the name it has in `/maps/{id}`. */
-export type PublishedMap = string | { readonly path: string; readonly id: string };
+/**
+ * A map to publish: its file, or its file or its bytes and the name it has in `/maps/{id}`. Files are
+ * looked at for new versions; bytes are not.
+ */
+export type PublishedMap =
+  | string
+  | { readonly path: string; readonly id: string }
+  | (MapBytes & { readonly id: string });
 
 /** How maps are published. */
 export interface PublisherOptions {
@@ -104,18 +110,21 @@ export async function createPublisher(
 ): Promise<Publisher> {
   const named = [maps].flat().map(withName);
   checkNames(named);
-  const scratchFolder = await makeTempDir();
+  const encodings = options.encodings ?? availableEncodings();
+  const hasFiles = named.some(({ origin }) => typeof origin === "string");
+  // Workers have no place for it, and need none.
+  const scratchFolder = hasFiles || encodings.length > 0 ? await makeTempDir() : "";
   const hosted: HostedMap[] = [];
   try {
-    for (const { id, path } of named) {
+    for (const { id, origin } of named) {
       const folder = options.cacheFolder ?? scratchFolder;
       hosted.push(
         await HostedMap.open({
           id,
-          path,
+          origin,
           scratchFolder,
           copies: new EncodedCopies(folder, { keepsFiles: options.cacheFolder !== undefined }),
-          encodings: options.encodings ?? availableEncodings(),
+          encodings,
           pageRecords: options.pageRecords ?? 50_000,
           maxIndexBytes: options.maxIndexBytes ?? 64 * 2 ** 20,
           maxShrink: options.maxShrink,
@@ -125,13 +134,14 @@ export async function createPublisher(
     }
   } catch (error) {
     for (const map of hosted) await map.close();
-    await rm(scratchFolder, { recursive: true, force: true });
+    await removeFolder(scratchFolder);
     throw error;
   }
   const { base, replay, isThirdParty = false } = options;
   const prefix = pathPrefix(options.prefix);
   const site = new Site({ maps: hosted, base, prefix, isThirdParty, replay });
-  return new Publisher(site, options, scratchFolder);
+  const reloadEveryMs = hasFiles ? options.reloadEveryMs : 0;
+  return new Publisher(site, { ...options, reloadEveryMs }, scratchFolder);
 }
 
 /**
@@ -248,7 +258,7 @@ export class Publisher {
   async close(): Promise<void> {
     clearInterval(this.#timer);
     for (const map of this.site.maps) await map.close();
-    await rm(this.#scratchFolder, { recursive: true, force: true });
+    await removeFolder(this.#scratchFolder);
   }
 
   #route(path: string): Route | undefined {
@@ -391,12 +401,17 @@ const UNKNOWN: Route = {
 const EXPOSED_HEADERS =
   "Link, ETag, Last-Modified, Accept-Ranges, Content-Range, Content-Length, Repr-Digest, Retry-After";
 
-function withName(map: PublishedMap): { path: string; id: string } {
-  if (typeof map !== "string") return map;
+interface NamedMap {
+  readonly id: string;
+  readonly origin: string | MapBytes;
+}
+
+function withName(map: PublishedMap): NamedMap {
+  if (typeof map !== "string") return { id: map.id, origin: "path" in map ? map.path : map };
   const id = basename(map)
     .replace(/(?:\.(?:ukvs|txt|gz|zst|mementomap))+$/i, "")
     .replaceAll(/[^\w.-]+/g, "-");
-  return { path: map, id: id === "" ? "map" : id };
+  return { id: id === "" ? "map" : id, origin: map };
 }
 
 function checkNames(maps: readonly { readonly id: string }[]): void {
@@ -415,6 +430,10 @@ function checkNames(maps: readonly { readonly id: string }[]): void {
       );
     }
   }
+}
+
+async function removeFolder(folder: string): Promise<void> {
+  if (folder !== "") await rm(folder, { recursive: true, force: true });
 }
 
 function stackOf(error: unknown): string {

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { request as httpRequest } from "node:http";
 import { join } from "node:path";
-import { gzipSync } from "node:zlib";
+import { gunzipSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { listen, RateLimit } from "../../../src/http/listen.ts";
@@ -307,6 +307,39 @@ describe("a publisher as fetch", () => {
       userAgent: "test",
     });
     expect(await metrics.text()).toContain('{route="lookup",status="200"} 4');
+  });
+
+  it("publishes a map in memory, with no file at all", async () => {
+    const modified = new Date("2026-01-02T03:04:05Z");
+    const map = { id: "held", bytes: Buffer.from(EXAMPLE_MAP), modified };
+    const publisher = await createPublisher(map, { encodings: [] });
+    onTestFinished(() => publisher.close());
+    const whole = await publisher.fetch(new Request("http://a.example/maps/held"));
+    expect(await whole.text()).toBe(EXAMPLE_MAP);
+    expect(whole.headers.get("last-modified")).toBe(modified.toUTCString());
+    const lookup = await publisher.fetch(new Request("http://a.example/lookup?url=arxiv.org"));
+    expect(await lookup.json()).toMatchObject({ present: true });
+    await publisher.reload();
+    const health = await publisher.fetch(new Request("http://a.example/health"));
+    expect(await health.json()).toMatchObject({ status: "ok", maps: [{ id: "held", reloads: 0 }] });
+    const broken = createPublisher({ id: "held", bytes: Buffer.from("b 1\na 1\n") });
+    await expect(broken).rejects.toMatchObject({ code: "MM_NOT_SORTED" });
+  });
+
+  it("compresses a map in memory", async () => {
+    const publisher = await createPublisher(
+      { id: "held", bytes: Buffer.from(EXAMPLE_MAP) },
+      { encodings: ["gzip"], maxIndexBytes: 0 },
+    );
+    onTestFinished(() => publisher.close());
+    await publisher.site.maps[0].current.prepareCopies();
+    const headers = { "accept-encoding": "gzip" };
+    const request = new Request("http://a.example/.well-known/mementomap", { headers });
+    const response = await publisher.fetch(request);
+    expect(response.headers.get("content-encoding")).toBe("gzip");
+    expect(gunzipSync(await response.arrayBuffer()).toString()).toBe(EXAMPLE_MAP);
+    const lookup = await publisher.fetch(new Request("http://a.example/lookup?url=arxiv.org"));
+    expect(await lookup.json()).toMatchObject({ present: true });
   });
 
   it("can stand beside handlers of one's own", async () => {
