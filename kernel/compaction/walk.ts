@@ -85,10 +85,9 @@ export function enter(shared: i32, end: i32, nodesEnd: i32): i32 {
   let at: i32 = index == NONE ? 0 : load<i32>(node(index), TEXT_END);
   if (at < end) {
     let depth: i32 = index == NONE ? 0 : load<i32>(node(index), DEPTH);
-    at = at + 1 > shared ? at + 1 : shared;
-    for (; at <= end; at++) {
+    // Not from `shared` on: the host of the last key may end elsewhere, as in `com,a))/`.
+    for (at++; at <= end; at++) {
       if (at < end && !isKeyByte(at, COMMA)) continue;
-      if (at == 0) continue;
       index = push(at, HOST, ++depth, index, isKeyByte(at, COMMA));
       if (index == NONE) return NONE;
     }

@@ -106,6 +106,15 @@ describe("the compaction kernel", () => {
     );
   });
 
+  it("tells a host that ends in a parenthesis from the host before it", () => {
+    const rows = ["com,a))/ 1", "com,a)/ 1", "com,a,b)/ 1"];
+    const rolledUp = ["com,a))/ 1", "com,a,* 2"];
+    const options = { hostWeight: 0.05, pathWeight: Infinity };
+    expect(compactByKernel(rows, options, 3)).toEqual(rolledUp);
+    const chosen = new ChosenPolicy([nodeName(Buffer.from("com,a"), 5)]);
+    expect(compactByKernel(rows, chosen, 3)).toEqual(compactByRows(rows, chosen));
+  });
+
   it.each([
     ["an exclusion", "com,a)/x 0"],
     ["a bound", "com,a)/x 5+"],
