@@ -32,7 +32,7 @@ export interface IndexInput {
 }
 
 /** A file within a WACZ file. */
-export interface PackedFile {
+interface PackedFile {
   /** Without its folder. */
   readonly name: string;
   readonly size: number;
