@@ -30,12 +30,7 @@ export function apiDocs(): string {
   const sections = ENTRIES.map(([entry, file]) => {
     const values = valuesOf(file).filter(({ name }) => !seen.has(name));
     for (const { name } of values) seen.add(name);
-    const types = typesOf(file).filter(({ name, code }) => {
-      const isNamed = values.some((value) => new RegExp(`\\b${name}\\b`).test(value.code));
-      if (!isNamed || seen.has(name) || code === "") return false;
-      seen.add(name);
-      return true;
-    });
+    const types = namedTypes(file, values, seen);
     const shadowed = entry === "mementomap/node" ? NODE_NOTE : "";
     return `## ${entry}\n\n${comment(moduleComment(file)).text}\n${shadowed}\n${[
       ...values,
@@ -51,6 +46,28 @@ Everything that the package exports. [library.md](library.md) tells how the part
 example is run by the tests, in a folder with an index of 2,000 lines, \`index.cdxj\`.
 
 ${sections.join("\n")}`;
+}
+
+/** How far types are followed from the values that name them. */
+const STEPS = 2;
+
+/** The types that values name, and those that these name. */
+function namedTypes(
+  file: string,
+  values: readonly Declaration[],
+  seen: Set<string>,
+): readonly Declaration[] {
+  const found: Declaration[] = [];
+  let naming = values;
+  for (let step = 0; step < STEPS; step++) {
+    const text = naming.map(({ code }) => code).join("\n");
+    naming = typesOf(file).filter(
+      ({ name }) => !seen.has(name) && new RegExp(`\\b${name}\\b`).test(text),
+    );
+    for (const { name } of naming) seen.add(name);
+    found.push(...naming);
+  }
+  return found.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 const NODE_NOTE = `
