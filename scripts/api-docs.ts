@@ -48,10 +48,7 @@ example is run by the tests, in a folder with an index of 2,000 lines, \`index.c
 ${sections.join("\n")}`;
 }
 
-/** How far types are followed from the values that name them. */
-const STEPS = 2;
-
-/** The types that values name, and those that these name. */
+/** The types that values name, and for the first entry those that these name. */
 function namedTypes(
   file: string,
   values: readonly Declaration[],
@@ -59,7 +56,8 @@ function namedTypes(
 ): readonly Declaration[] {
   const found: Declaration[] = [];
   let naming = values;
-  for (let step = 0; step < STEPS; step++) {
+  const steps = file === ENTRIES[0][1] ? 2 : 1;
+  for (let step = 0; step < steps; step++) {
     const text = naming.map(({ code }) => code).join("\n");
     naming = typesOf(file).filter(
       ({ name }) => !seen.has(name) && new RegExp(`\\b${name}\\b`).test(text),
