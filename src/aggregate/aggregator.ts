@@ -78,7 +78,7 @@ export class Aggregator {
   readonly router: Router;
   readonly upstream: Upstream;
   readonly #broadcastRouter: Router;
-  readonly #observers: readonly SessionObserver[];
+  readonly #observers: SessionObserver[];
   readonly #deadlineMs: number;
   readonly #limits: AskLimits;
   readonly #clock: Clock;
@@ -89,11 +89,16 @@ export class Aggregator {
     this.router = router;
     this.upstream = upstream;
     this.#broadcastRouter = options.broadcastRouter ?? router;
-    this.#observers = options.observers ?? [];
+    this.#observers = [...(options.observers ?? [])];
     this.#deadlineMs = options.deadlineMs ?? 60_000;
     this.#limits = { ...DEFAULT_ASK_LIMITS, ...options.limits };
     this.#clock = options.clock ?? systemClock;
     this.#ids = new SessionIds(options.place);
+  }
+
+  /** Notifies one more observer, from the next session on. */
+  observe(observer: SessionObserver): void {
+    this.#observers.push(observer);
   }
 
   /** Who decides which archives are asked. */

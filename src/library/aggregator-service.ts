@@ -37,11 +37,13 @@ export function createAggregatorService(
   open: OpenAggregator,
   options: AggregatorHandlerOptions = {},
 ): RequestHandler {
+  const metrics = new AggregatorMetrics();
+  open.aggregator.observe(metrics);
   return new AggregatorService({
     aggregator: open.aggregator,
     status: new ServiceStatus({ open }),
     client: mementoClient(open.aggregator.router, { proxies: ProxySettings.of(process.env) }),
-    metrics: new AggregatorMetrics(),
+    metrics,
     defaults: {},
     ...options,
   });
