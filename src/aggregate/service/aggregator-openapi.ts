@@ -75,7 +75,12 @@ export function aggregatorOpenApi(service: {
           "501": { description: "Not switched on", content: PROBLEM },
         }),
       },
-      "/health": { get: operation("Whether the service is up", { "200": json("OK") }) },
+      "/health": {
+        get: operation("Whether the service works, and what does not", {
+          "200": json("It works, perhaps not all of it"),
+          "503": json("No archive can be asked"),
+        }),
+      },
       "/metrics": {
         get: operation("Metrics for Prometheus", {
           "200": { description: "OK", content: { "text/plain": {} } },
