@@ -254,7 +254,7 @@ describe("arcCaptures", () => {
 
   it("is read from files and from standard input, by generate and by analyze", async () => {
     const folder = scratchDir();
-    const [plain, compressed] = [join(folder, "a.arc"), join(folder, "a.arc.gz")];
+    const [plain, compressed] = [join(folder, "a.arc"), join(folder, "b.arc.gz")];
     writeFileSync(plain, arcFile(RECORDS));
     writeFileSync(compressed, arcGz(RECORDS));
     const { stdout: expected } = await runCli(["generate", "-q", plain]);
