@@ -32,23 +32,39 @@ describe.skipIf(CHROMIUM === undefined)("range requests in Chromium", () => {
         for (const host of ["h10000", "h17654", "h29999", "h5"]) {
           answers.push((await search.lookup("http://" + host + ".com/")).frequency ?? null);
         }
-        return { coding: whole.headers.get("content-encoding"), size, read: search.traffic.size, answers };
+        const opened = await mementomap.openMap(${JSON.stringify(map)});
+        const held = await opened.has("http://h17654.com/");
+        const dropped = await mementomap.openMap(new File([await (await fetch(${JSON.stringify(map)})).blob()], "map"));
+        let rows = 0;
+        for await (const row of dropped) rows += row.frequency === "" ? 0 : 1;
+        const coding = whole.headers.get("content-encoding");
+        return { coding, size, read: search.traffic.size, answers, held, rows };
       })()`);
       expect(found).toEqual({
         coding,
         size: MAP.length,
         read: MAP.length,
         answers: ["0", "7654", "19999", null],
+        held: true,
+        rows: ROWS.length,
       });
     }
   });
 });
 
-/** The library as a script for web pages. */
+/** Parts of the library as a script for web pages. */
 async function bundle(): Promise<string> {
   const { outputFiles } = await build({
     absWorkingDir: ROOT,
-    entryPoints: ["src/index.ts"],
+    stdin: {
+      contents: `
+        export { openMap } from "./src/index.ts";
+        export { FetchClient } from "./src/http/http-client.ts";
+        export { PagedSearch } from "./src/publish/fetch/http-source.ts";
+      `,
+      resolveDir: ROOT,
+      loader: "ts",
+    },
     bundle: true,
     platform: "browser",
     format: "iife",
