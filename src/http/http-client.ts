@@ -1,4 +1,5 @@
 import { joinBytes } from "../bytes/bytes.ts";
+import { streamChunks } from "../bytes/stream-chunks.ts";
 import { MementoMapError, quote } from "../errors.ts";
 import { checkSignal, interruptibleChunks } from "../interruption.ts";
 
@@ -93,7 +94,7 @@ export class FetchClient implements HttpClient {
       status: response.status,
       url: response.url,
       headers: response.headers,
-      body: interruptibleChunks(chunksOf(body), signal),
+      body: interruptibleChunks(bodyChunks(body), signal),
       discard: async () => {
         // Cancelling is refused while it is read, and needless after.
         if (body !== null && !body.locked) await body.cancel();
@@ -102,20 +103,9 @@ export class FetchClient implements HttpClient {
   }
 }
 
-/** The chunks of a body. Not all browsers can iterate over a stream. */
-export async function* chunksOf(
+/** The chunks of a body. */
+export async function* bodyChunks(
   body: Response["body"],
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  if (body === null) return;
-  const reader = body.getReader();
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      yield value;
-    }
-  } finally {
-    await reader.cancel();
-    reader.releaseLock();
-  }
+  if (body !== null) yield* streamChunks(body);
 }

@@ -1,4 +1,4 @@
-import { chunksOf } from "./http-client.ts";
+import { bodyChunks } from "./http-client.ts";
 import type { HttpRequest, Reply } from "./reply.ts";
 
 /** What servers other than `node:http` tell about a client beside its `Request`. */
@@ -34,7 +34,7 @@ export class WebRequest implements HttpRequest {
   }
 
   body(): AsyncIterable<Uint8Array> {
-    return chunksOf(this.#request.body);
+    return bodyChunks(this.#request.body);
   }
 }
 

@@ -1,3 +1,4 @@
+import { updatedAtOf } from "../map/lookup/map-head.ts";
 import type { Archive } from "../aggregate/route/archive.ts";
 import type { Decision, RouteRequest, Router } from "../aggregate/route/decision.ts";
 import { MapRouter, type MapRouterOptions } from "../aggregate/route/map-router.ts";
@@ -75,9 +76,7 @@ class LibraryRouter extends MapRouter implements ArchiveRouter {
       source: nameOf(source),
       pause: pauses(),
     });
-    const { updated_at: stated } = index.headers.meta;
-    const time = typeof stated === "string" ? Date.parse(stated) : Number.NaN;
-    return { index, updatedAt: Number.isNaN(time) ? undefined : time };
+    return { index, updatedAt: updatedAtOf(index.headers) };
   }
 }
 

@@ -1,5 +1,6 @@
 import { joinBytes, recognizeCompression } from "../bytes/bytes.ts";
 import type { ByteSource } from "../bytes/byte-source.ts";
+import { streamChunks } from "../bytes/stream-chunks.ts";
 import { MementoMapError } from "../errors.ts";
 import type { HttpClient, HttpResponse } from "../http/http-client.ts";
 import { checkSignal, interruptibleChunks } from "../interruption.ts";
@@ -119,23 +120,6 @@ async function* storedChunks(bytes: Bytes): AsyncGenerator<Uint8Array, void, und
   else if (bytes instanceof Blob) yield* streamChunks(bytes.stream());
   else if (bytes instanceof ReadableStream) yield* streamChunks(bytes);
   else yield* bytes;
-}
-
-/** Not all browsers can iterate over a stream. */
-async function* streamChunks(
-  stream: ReadableStream<Uint8Array>,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  const reader = stream.getReader();
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      yield value;
-    }
-  } finally {
-    await reader.cancel().catch(() => undefined); // of a stream that failed already
-    reader.releaseLock();
-  }
 }
 
 /** A blob as a source that can be read at random. */

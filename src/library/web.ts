@@ -1,5 +1,6 @@
 import { recognizeCompression } from "../bytes/bytes.ts";
 import { peek } from "../bytes/peek.ts";
+import { streamChunks } from "../bytes/stream-chunks.ts";
 import { isMementoMapError, MementoMapError } from "../errors.ts";
 import { FetchClient } from "../http/http-client.ts";
 import type { Platform } from "./source.ts";
@@ -51,17 +52,11 @@ async function* gunzipped(
     }
   };
   const feeding = feed();
-  const reader = gunzip.readable.getReader();
   try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      yield value;
-    }
+    yield* streamChunks(gunzip.readable);
   } catch (error) {
     throw isMementoMapError(failure) ? failure : damaged(name, "gzip", error);
   } finally {
-    await reader.cancel().catch(() => undefined);
     await feeding;
   }
 }

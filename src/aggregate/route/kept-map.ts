@@ -1,3 +1,4 @@
+import { updatedAtOf } from "../../map/lookup/map-head.ts";
 import { readFile, rm } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
 import { ioError, isMementoMapError, MementoMapError } from "../../errors.ts";
@@ -207,9 +208,7 @@ export class KeptMap {
       refuseShrunk(old, extent, path, this.#options);
     }
     if (index.rows.records === 0) throw noRecords(path);
-    const { updated_at: stated } = index.headers.meta;
-    const time = typeof stated === "string" ? Date.parse(stated) : Number.NaN;
-    const updatedAt = Number.isNaN(time) ? undefined : time;
+    const updatedAt = updatedAtOf(index.headers);
     const { maxMapAgeMs = Infinity } = this.#options;
     const madeAt = updatedAt ?? mtimeMs;
     const confirmedAt = (): number => this.#confirmedAt;

@@ -298,3 +298,10 @@ function checkFirstRow(line: string, headers: UkvsHeaders, position: Position): 
     throw isMementoMapError(error) ? error.at(position) : error;
   }
 }
+
+/** When a map says that its index last changed, in milliseconds since 1970; undefined: it does not say. */
+export function updatedAtOf({ meta }: UkvsHeaders): number | undefined {
+  const { updated_at: stated } = meta;
+  const time = typeof stated === "string" ? Date.parse(stated) : Number.NaN;
+  return Number.isNaN(time) ? undefined : time;
+}

@@ -1,3 +1,4 @@
+import { updatedAtOf } from "../../map/lookup/map-head.ts";
 import { type Exchange, linkValue, type Site, WELL_KNOWN_PATH } from "./site.ts";
 import { type HostedMap, type MapVersion, pageLinks } from "./hosted-map.ts";
 import {
@@ -159,10 +160,8 @@ export function mapMetrics(site: Site): ReadMetric[] {
 
 /** Since the map says it was made; since its file was written where it does not say. */
 function ageOf({ current }: HostedMap): number {
-  const { updated_at: stated } = current.survey.plan.headers.meta;
-  const madeAt = typeof stated === "string" ? Date.parse(stated) : Number.NaN;
-  const { lastModified } = current.whole;
-  return Math.max(0, Date.now() - (Number.isNaN(madeAt) ? lastModified.getTime() : madeAt));
+  const madeAt = updatedAtOf(current.survey.plan.headers) ?? current.whole.lastModified.getTime();
+  return Math.max(0, Date.now() - madeAt);
 }
 
 /** `GET /`: a page for people. It looks a URI up with a plain form and needs no JavaScript. */
