@@ -1,17 +1,17 @@
 // Time and memory of generate, compact and lookup beside what people use today: `npm run bench`.
 //
-//   npx tsx bench/run.ts [--lines N] [--lookups N] [--rounds N] [--quick]
+//   npx tsx bench/run.ts [--lines N] [--lookups N] [--held-lookups N] [--rounds N] [--quick]
 //
 // Everything runs on files of the same sample archive, in one folder, in turn. The results are
 // compared before any figure is printed; the bench fails where they differ without a known reason.
-import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { surt } from "../src/surt/surt.ts";
 import { compactionsAgree, lookupsAgree, pipelineAgrees, referenceAgrees } from "./agreement.ts";
-import { benchFolder, madeOnce } from "./bench-folder.ts";
+import { benchFolder } from "./bench-folder.ts";
 import type { Contestant, Standing } from "./contest.ts";
 import { contest } from "./contest.ts";
+import type { Lookups } from "./corpus.ts";
+import { heldLookups, sampleIndex, usualLookups } from "./corpus.ts";
 import { machine } from "./machine.ts";
 import { markdownTable, megabytes, seconds } from "./markdown-table.ts";
 import { mementomap } from "./peers/mementomap.ts";
@@ -24,12 +24,13 @@ const WEIGHTS = ["--host-weight", "4", "--path-weight", "2"];
 interface Sizes {
   readonly lines: number;
   readonly lookups: number;
+  readonly heldLookups: number;
   readonly rounds: number;
 }
 
-const USUAL: Sizes = { lines: 3_900_000, lookups: 200_000, rounds: 3 };
+const USUAL: Sizes = { lines: 3_900_000, lookups: 200_000, heldLookups: 1_000_000, rounds: 3 };
 /** Shows that the bench runs; its figures say little. */
-const QUICK: Sizes = { lines: 50_000, lookups: 5_000, rounds: 1 };
+const QUICK: Sizes = { lines: 50_000, lookups: 5_000, heldLookups: 5_000, rounds: 1 };
 
 /** A task that several programs do, ours first. */
 interface Task {
@@ -37,17 +38,12 @@ interface Task {
   readonly standings: readonly Standing[];
 }
 
-interface Corpus {
-  readonly index: string;
-  readonly uris: string;
-  readonly surts: string;
-}
-
 function readSizes(): Sizes {
   const { values } = parseArgs({
     options: {
       lines: { type: "string" },
       lookups: { type: "string" },
+      "held-lookups": { type: "string" },
       rounds: { type: "string" },
       quick: { type: "boolean" },
     },
@@ -56,52 +52,40 @@ function readSizes(): Sizes {
   return {
     lines: Number(values.lines ?? usual.lines),
     lookups: Number(values.lookups ?? usual.lookups),
+    heldLookups: Number(values["held-lookups"] ?? usual.heldLookups),
     rounds: Number(values.rounds ?? usual.rounds),
   };
-}
-
-async function makeCorpus(folder: string, { lines, lookups }: Sizes): Promise<Corpus> {
-  const sample = ["sample", "--lines", String(lines)];
-  const index = await madeOnce(folder, `index-${lines}.cdxj`, (path) =>
-    mementomap(...sample, "-o", path),
-  );
-  const uris = await madeOnce(folder, `uris-${lines}-${lookups}.txt`, (path) =>
-    mementomap(...sample, "--lookups", String(lookups), "-o", path),
-  );
-  const surts = await madeOnce(folder, `surts-${lines}-${lookups}.txt`, async (path) => {
-    const list = (await readFile(uris, "utf8")).trimEnd().split("\n");
-    await writeFile(path, list.map((uri) => `${surt(uri)}\n`).join(""));
-  });
-  return { index, uris, surts };
 }
 
 async function benchAll(sizes: Sizes, folder: string): Promise<void> {
   const started = machine();
   progress(`sample archive of ${sizes.lines} captures`);
-  const corpus = await makeCorpus(folder, sizes);
+  const index = await sampleIndex(folder, sizes.lines);
+  const usual = await usualLookups(folder, sizes.lines, sizes.lookups);
+  const held = await heldLookups(folder, index, sizes.lines, sizes.heldLookups);
   const python = await pythonReference(join(folder, "cache"));
   const notes = python.missing === undefined ? [] : [python.missing];
   const tasks = [
-    await benchGenerate(corpus, sizes, folder, python.peer, notes),
+    await benchGenerate(index, sizes, folder, python.peer, notes),
     await benchCompact(sizes, folder, python.peer, notes),
-    await benchLookup("the map", "ours.ukvs", corpus, sizes, folder, python.peer, notes),
-    await benchLookup(
-      "the compacted map",
-      "ours-4-2.ukvs",
-      corpus,
-      sizes,
-      folder,
-      python.peer,
-      notes,
-    ),
   ];
+  for (const map of ["ours.ukvs", "ours-4-2.ukvs"]) {
+    const where = map === "ours.ukvs" ? "the map" : "the compacted map";
+    for (const [lookups, count, which] of [
+      [usual, sizes.lookups, "few held"],
+      [held, sizes.heldLookups, "all held"],
+    ] as const) {
+      const title = `${count.toLocaleString("en-US")} lookups in ${where}, ${which}`;
+      tasks.push(await benchLookup(title, map, lookups, sizes, folder, python.peer, notes));
+    }
+  }
   const rounds = `best and median of ${sizes.rounds} rounds in turn`;
   console.log(`${started}; ${rounds}.\n\n${resultTable(tasks)}\n`);
   for (const note of notes) console.log(`- ${note}`);
 }
 
 async function benchGenerate(
-  { index }: Corpus,
+  index: string,
   { lines, rounds }: Sizes,
   folder: string,
   python: PythonReference | undefined,
@@ -159,13 +143,13 @@ async function benchCompact(
 async function benchLookup(
   title: string,
   mapName: string,
-  { uris, surts }: Corpus,
-  { lookups, rounds }: Sizes,
+  { uris, surts }: Lookups,
+  { rounds }: Sizes,
   folder: string,
   python: PythonReference | undefined,
   notes: string[],
 ): Promise<Task> {
-  progress(`look up in ${title}`);
+  progress(title);
   const [map, answers, ofUris] = inFolder(folder, mapName, "answers.tsv", "answers-uris.tsv");
   let printed = "";
   const standings = await contest(
@@ -190,7 +174,7 @@ async function benchLookup(
     rounds,
   );
   if (python !== undefined) notes.push(lookupsAgree(answers, printed));
-  return { title: `${lookups.toLocaleString("en-US")} lookups in ${title}`, standings };
+  return { title, standings };
 }
 
 function resultTable(tasks: readonly Task[]): string {

@@ -3,7 +3,7 @@ import { timed } from "./timed.ts";
 import type { TimedRun } from "./timed.ts";
 
 /** The built program, as it is installed. */
-const PROGRAM: string = fileURLToPath(new URL("../../dist/cli/bin.js", import.meta.url));
+export const PROGRAM: string = fileURLToPath(new URL("../../dist/cli/bin.js", import.meta.url));
 
 /** Runs this project's own program, as its users do: a fresh process on files. */
 export function mementomap(...args: readonly string[]): Promise<TimedRun> {
