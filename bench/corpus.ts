@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
-import { surt } from "../src/surt/surt.ts";
+import { surt } from "../src/surt/uri-to-surt.ts";
 import { madeOnce } from "./bench-folder.ts";
 import { mementomap } from "./peers/mementomap.ts";
 import { shuffleLines } from "./shuffle-lines.ts";

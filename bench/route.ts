@@ -16,7 +16,7 @@ import { CombinedIndex } from "../src/aggregate/route/combined-index.ts";
 import { MapRouter } from "../src/aggregate/route/map-router.ts";
 import { sampleIndex } from "../src/study/sample/sample-archive.ts";
 import { sampleLookups } from "../src/study/sample/sample-lookups.ts";
-import { surt } from "../src/surt/surt.ts";
+import { surt } from "../src/surt/uri-to-surt.ts";
 import { machine } from "./machine.ts";
 import { markdownTable } from "./markdown-table.ts";
 

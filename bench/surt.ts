@@ -8,7 +8,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { sharedData } from "../test/support/shared-data.ts";
-import { surt, surtBytes } from "../src/surt/surt.ts";
+import { surt, surtBytes } from "../src/surt/uri-to-surt.ts";
 
 const TAB = 0x09;
 const LINE_FEED = 0x0a;

@@ -71,7 +71,7 @@ await build({
 await removeOtherTypes(ENTRIES.map((entry) => entry.replace(/^src/, "dist")));
 
 const sources = await readdir("src", { recursive: true });
-const workers = sources.filter((path) => path.endsWith("/worker.ts"));
+const workers = sources.filter((path) => path.endsWith("-worker.ts"));
 await build({ ...PROGRAM, entryPoints: workers.map((path) => `src/${path}`) });
 
 await build({

@@ -9,7 +9,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { dirname, join, normalize } from "node:path";
+import { basename, dirname, join, normalize } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -253,7 +253,18 @@ function faultsOf(sources: readonly SourceFile[]): string[] {
   const cycles = cyclesOf(graphOf(sources, folderOf)).map(
     (folders) => `folders import each other: ${folders.join(" ")}`,
   );
-  return [...arrows, ...cycles];
+  return [...arrows, ...cycles, ...sharedNames(sources)];
+}
+
+/** Files that cannot be told apart by their names. */
+function sharedNames(sources: readonly SourceFile[]): string[] {
+  const pathOf = new Map<string, string>();
+  return sources.flatMap(({ path }) => {
+    const name = basename(path);
+    const other = pathOf.get(name);
+    pathOf.set(name, path);
+    return other === undefined ? [] : [`src/${other} and src/${path} have the same name`];
+  });
 }
 
 const files = await readSources();

@@ -7,21 +7,29 @@
  * @module
  */
 import type { Archive } from "./aggregate/route/archive.ts";
-import { compactOn, diffOn, generateOn, mergeOn, validateOn } from "./library/maps.ts";
-import type { CompactOptions, GenerateResult, SignalOption } from "./library/maps.ts";
+import {
+  compactOn,
+  type CompactOptions,
+  diffOn,
+  discoverOn,
+  generateOn,
+  type GenerateResult,
+  mergeOn,
+  type SignalOption,
+  validateOn,
+} from "./library/maps.ts";
 import type { MapStream } from "./library/map-stream.ts";
-import { discoverOn } from "./library/discover.ts";
 import { type MementoMap, openMapOn, type OpenMapOptions } from "./library/open-map.ts";
 import { type ArchiveRouter, createRouterOn, type RouterOptions } from "./library/router.ts";
 import type { Source } from "./library/source.ts";
 import { readTimeMapOn, type ReadTimeMapOptions } from "./library/timemap.ts";
-import { WEB } from "./library/web.ts";
+import { WEB } from "./library/web-platform.ts";
 import type { CompactSummary } from "./map/compact/compact-map.ts";
-import type { MapDifference } from "./map/diff.ts";
-import type { Fault } from "./map/faults.ts";
+import type { MapDifference } from "./map/diff-maps.ts";
+import type { Fault } from "./map/map-faults.ts";
 import type { GenerateMapOptions } from "./map/generate/generate-map.ts";
-import type { MergeSummary } from "./map/merge.ts";
-import type { ValidateOptions } from "./map/validate.ts";
+import type { MergeSummary } from "./map/merge-maps.ts";
+import type { ValidateOptions } from "./map/validate-map.ts";
 import type { TimeMapReading } from "./memento/timemap-reading.ts";
 import type { DiscoverOptions, Discovery } from "./publish/fetch/discover.ts";
 
@@ -286,10 +294,10 @@ export function discoverMap(address: string, options: DiscoverOptions = {}): Pro
 }
 
 export { isMementoMapError, MementoMapError } from "./errors.ts";
-export { surt } from "./surt/surt.ts";
+export { surt } from "./surt/uri-to-surt.ts";
 export { lookupKeys, uriKey } from "./surt/key.ts";
 export { parseArchiveList } from "./aggregate/route/archive.ts";
-export { mergeTimeMaps } from "./aggregate/merge.ts";
+export { mergeTimeMaps } from "./aggregate/merge-timemaps.ts";
 export { writeTimeMap } from "./memento/write-timemap.ts";
 export { parseFrequency } from "./ukvs/frequency.ts";
 export { UkvsHeaders } from "./ukvs/header.ts";
@@ -305,7 +313,7 @@ export type {
   MergeSource,
   MergedMemento,
   MergedTimeMap,
-} from "./aggregate/merge.ts";
+} from "./aggregate/merge-timemaps.ts";
 export type { Archive } from "./aggregate/route/archive.ts";
 export type {
   ArchiveRates,
@@ -350,8 +358,8 @@ export type { InputFormat, KeyTrust } from "./input/detect.ts";
 export type { CaptureFilter, FilterReason } from "./input/filter.ts";
 export type { CompactSummary } from "./map/compact/compact-map.ts";
 export type { WeightOptions } from "./map/compact/weight-policy.ts";
-export type { HeaderDifference, MapDifference, RecordDifference } from "./map/diff.ts";
-export type { Fault, FaultCode } from "./map/faults.ts";
+export type { HeaderDifference, MapDifference, RecordDifference } from "./map/diff-maps.ts";
+export type { Fault, FaultCode } from "./map/map-faults.ts";
 export type {
   GenerateMapOptions,
   GeneratedMap,
@@ -359,10 +367,10 @@ export type {
 } from "./map/generate/generate-map.ts";
 export type { IndexCounts } from "./map/generate/index-reader.ts";
 export type { Canonicalization, MapDescription } from "./map/generate/map-rows.ts";
-export type { Answer, LookupOptions } from "./map/lookup/lookup.ts";
+export type { Answer, LookupOptions } from "./map/lookup/map-lookup.ts";
 export type { MapGuardOptions } from "./map/map-guard.ts";
-export type { MergeSummary } from "./map/merge.ts";
-export type { ValidateOptions } from "./map/validate.ts";
+export type { MergeSummary } from "./map/merge-maps.ts";
+export type { ValidateOptions } from "./map/validate-map.ts";
 export type { Memento, MementoSequence } from "./memento/memento-list.ts";
 export type { TimeMapDocument, TimeMapFormat, TimeMapPaging } from "./memento/timemap-document.ts";
 export type { TimeMapLimits, TimeMapLink, TimeMapReading } from "./memento/timemap-reading.ts";
@@ -420,7 +428,7 @@ export type { ArchiveRouter, MapsById, RouterOptions } from "./library/router.ts
 export type { Bytes, Source } from "./library/source.ts";
 export type { ReadTimeMapOptions } from "./library/timemap.ts";
 export type { Aggregator } from "./aggregate/aggregator.ts";
-export type { ChildrenFit } from "./map/compact/fit.ts";
+export type { ChildrenFit } from "./map/compact/children-fit.ts";
 export type { LineOptions } from "./bytes/lines.ts";
 export type { MapRouterOptions } from "./aggregate/route/map-router.ts";
 export type { MementoList } from "./memento/memento-list.ts";
@@ -430,6 +438,6 @@ export type { Prior } from "./map/compact/budget/prior.ts";
 export type { TimeMapReaderOptions } from "./memento/timemap-reader.ts";
 export type { Write } from "./library/map-stream.ts";
 export type { HitRates } from "./aggregate/route/decision.ts";
-export type { KeyAnswer } from "./map/lookup/lookup.ts";
+export type { KeyAnswer } from "./map/lookup/map-lookup.ts";
 export type { MapRouter } from "./aggregate/route/map-router.ts";
-export type { PowerLawFit } from "./map/compact/fit.ts";
+export type { PowerLawFit } from "./map/compact/children-fit.ts";

@@ -6,21 +6,29 @@
  * @module
  */
 import type { Archive } from "./aggregate/route/archive.ts";
-import { compactOn, diffOn, generateOn, mergeOn, validateOn } from "./library/maps.ts";
-import type { CompactOptions, GenerateResult, SignalOption } from "./library/maps.ts";
+import {
+  compactOn,
+  type CompactOptions,
+  diffOn,
+  discoverOn,
+  generateOn,
+  type GenerateResult,
+  mergeOn,
+  type SignalOption,
+  validateOn,
+} from "./library/maps.ts";
 import type { MapStream } from "./library/map-stream.ts";
-import { NODE } from "./library/node.ts";
-import { discoverOn } from "./library/discover.ts";
+import { NODE } from "./library/node-platform.ts";
 import { type MementoMap, openMapOn, type OpenMapOptions } from "./library/open-map.ts";
 import { type ArchiveRouter, createRouterOn, type RouterOptions } from "./library/router.ts";
 import type { Source } from "./library/source.ts";
 import { readTimeMapOn, type ReadTimeMapOptions } from "./library/timemap.ts";
 import type { CompactSummary } from "./map/compact/compact-map.ts";
-import type { MapDifference } from "./map/diff.ts";
-import type { Fault } from "./map/faults.ts";
+import type { MapDifference } from "./map/diff-maps.ts";
+import type { Fault } from "./map/map-faults.ts";
 import type { GenerateMapOptions } from "./map/generate/generate-map.ts";
-import type { MergeSummary } from "./map/merge.ts";
-import type { ValidateOptions } from "./map/validate.ts";
+import type { MergeSummary } from "./map/merge-maps.ts";
+import type { ValidateOptions } from "./map/validate-map.ts";
 import type { TimeMapReading } from "./memento/timemap-reading.ts";
 import {
   checkPublisher as checkPublisherBy,
@@ -156,7 +164,7 @@ export type {
 } from "./map/compact/run/budget-files.ts";
 export type { CompactFileSummary } from "./map/compact/run/compact-files.ts";
 export type { GenerateSummary } from "./map/generate/generate-files.ts";
-export type { GenerateOptions } from "./map/generate/plan.ts";
+export type { GenerateOptions } from "./map/generate/generate-plan.ts";
 export type { Finding, RuleId } from "./publish/fetch/check-publisher.ts";
 export type { FetchState, FetchedPart } from "./publish/fetch/download.ts";
 export type { FetchMapOptions, FetchResult, FreshMapOptions } from "./publish/fetch/fetch-map.ts";
@@ -170,5 +178,5 @@ export type { InputStreams } from "./files/input-file.ts";
 export type { Interrupt } from "./interruption.ts";
 export type { InterruptOptions } from "./interruption.ts";
 export type { MapKeeper } from "./aggregate/route/map-keeper.ts";
-export type { MapStreams } from "./map/lookup/open-map.ts";
+export type { MapStreams } from "./map/lookup/open-map-file.ts";
 export type { ProxySettings } from "./http/proxy.ts";

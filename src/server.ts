@@ -6,13 +6,13 @@
  */
 export { listen, RateLimit } from "./http/listen.ts";
 export { JsonLog } from "./http/log.ts";
-export { createAggregatorService } from "./library/aggregator-service.ts";
+export { createAggregatorService } from "./library/create-aggregator-service.ts";
 export { mementoMapMiddleware, mementoMapPlugin } from "./publish/serve/middleware.ts";
 export { createPublisher } from "./publish/serve/publisher.ts";
 export { writeStaticSite } from "./library/map-files.ts";
 
 // Types that the signatures above refer to.
-export type { AggregatorHandlerOptions } from "./library/aggregator-service.ts";
+export type { AggregatorHandlerOptions } from "./library/create-aggregator-service.ts";
 export type {
   ConnectionLimits,
   Listening,
@@ -24,7 +24,7 @@ export type { Level, Log, RequestEntry } from "./http/log.ts";
 export type { Encoding } from "./http/reply.ts";
 export type { FastifyLike, Middleware } from "./publish/serve/middleware.ts";
 export type { PublishedMap, Publisher, PublisherOptions } from "./publish/serve/publisher.ts";
-export type { FetchClient } from "./http/web.ts";
+export type { FetchClient } from "./http/web-request.ts";
 export type { StaticSiteOptions } from "./library/map-files.ts";
 export type { StaticSite } from "./publish/serve/static-site.ts";
 export type { AggregatorServiceOptions } from "./aggregate/service/aggregator-service.ts";
@@ -36,7 +36,7 @@ export type {
   StatusSnapshot,
   WorkerCounts,
 } from "./aggregate/service/service-status.ts";
-export type { AggregationOptions } from "./aggregate/service/routes.ts";
+export type { AggregationOptions } from "./aggregate/service/aggregator-routes.ts";
 export type { TimeMapOptions } from "./aggregate/service/answer-timemap.ts";
 export type { ProxyOptions } from "./aggregate/service/answer-proxy.ts";
 export type {
@@ -66,13 +66,13 @@ export type { Site, SiteMap, SiteOptions } from "./publish/serve/site.ts";
 export type { ClientView } from "./publish/serve/trusted-proxies.ts";
 export type { ByteSource } from "./bytes/byte-source.ts";
 export type { FileSource } from "./files/input-file.ts";
-export type { MapLookup } from "./map/lookup/lookup.ts";
-export type { MapSurvey } from "./map/survey.ts";
+export type { MapLookup } from "./map/lookup/map-lookup.ts";
+export type { MapSurvey } from "./map/map-survey.ts";
 export type { Monitor } from "./aggregate/memgator-events.ts";
 export type { ServiceStatus } from "./aggregate/service/service-status.ts";
-export type { SplitPlan } from "./map/split.ts";
-export type { SplitSize } from "./map/split.ts";
-export type { DomainShare } from "./map/survey.ts";
-export type { KeyFinder } from "./map/lookup/lookup.ts";
-export type { MapPage } from "./map/split.ts";
+export type { SplitPlan } from "./map/split-map.ts";
+export type { SplitSize } from "./map/split-map.ts";
+export type { DomainShare } from "./map/map-survey.ts";
+export type { KeyFinder } from "./map/lookup/map-lookup.ts";
+export type { MapPage } from "./map/split-map.ts";
 export type { PageMark } from "./map/lookup/map-head.ts";

@@ -1,9 +1,9 @@
 import { answerLine, AnswerWriter, BlockWriter } from "../../src/map/lookup/answer-lines.ts";
-import type { Answer } from "../../src/map/lookup/lookup.ts";
+import type { Answer } from "../../src/map/lookup/map-lookup.ts";
 import { MapSearch } from "../../src/map/lookup/map-search.ts";
 import { MemoryIndex } from "../../src/map/lookup/memory-index.ts";
 import { MemorySource } from "../../src/bytes/byte-source.ts";
-import { validateMap } from "../../src/map/validate.ts";
+import { validateMap } from "../../src/map/validate-map.ts";
 import type { Outcome } from "../check.ts";
 import { bytesOf, must, mustEqual, outcomeOf, outcomeOfAsync, utf8 } from "../check.ts";
 import { MAP_SEEDS, MAP_WORDS } from "../map-seeds.ts";

@@ -1,4 +1,4 @@
-import { surt, surtBytes } from "../../src/surt/surt.ts";
+import { surt, surtBytes } from "../../src/surt/uri-to-surt.ts";
 import { lookupKeys, surtKey } from "../../src/surt/key.ts";
 import { must, mustEqual, outcomeOf, utf8 } from "../check.ts";
 import type { TargetDefinition } from "../target.ts";

@@ -1,4 +1,4 @@
-// The hash that names a node: src/map/compact/budget/survey.ts, continued from the parent's.
+// The hash that names a node: src/map/compact/budget/budget-survey.ts, continued from the parent's.
 import { HASH_A, HASH_B, key, node, NONE, PARENT, TEXT_END } from "./nodes";
 
 /** Hashes the text of a node; its parent has the hash of the beginning. */

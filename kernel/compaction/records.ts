@@ -1,4 +1,4 @@
-// The records of closed nodes: a page of columns, as src/map/compact/budget/survey.ts has them.
+// The records of closed nodes: a page of columns, as src/map/compact/budget/budget-survey.ts has them.
 
 /** Takes the first records of the page. */
 @external("env", "takePage")

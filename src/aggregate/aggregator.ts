@@ -10,7 +10,7 @@ import {
   isAnswered,
   NOTHING_FOUND,
 } from "./ask-archive.ts";
-import { type MergedTimeMap, type MergeSource, mergeTimeMaps } from "./merge.ts";
+import { type MergedTimeMap, type MergeSource, mergeTimeMaps } from "./merge-timemaps.ts";
 import {
   type Clock,
   isWhole,

@@ -11,7 +11,7 @@ import {
 } from "./harvest-files.ts";
 import { PoliteClient, type PoliteOptions } from "./polite-client.ts";
 import { checkSignal, type Interrupt } from "../interruption.ts";
-import { surt } from "../surt/surt.ts";
+import { surt } from "../surt/uri-to-surt.ts";
 import { Random } from "../bytes/random.ts";
 import { lineBatches } from "../bytes/lines.ts";
 

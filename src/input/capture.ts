@@ -1,6 +1,6 @@
 import type { JsonLayout } from "./json-layout.ts";
 import { uriOfSurt } from "../surt/key-bytes.ts";
-import { surtBytes } from "../surt/surt.ts";
+import { surtBytes } from "../surt/uri-to-surt.ts";
 import { unescapeJson } from "../bytes/json-members.ts";
 import {
   BACKSLASH,

@@ -8,7 +8,7 @@ import type { RowFault, RowReader } from "./index-input.ts";
 import { memgatorHoldings } from "./memgator-holdings.ts";
 import { isMementoMapError, MementoMapError, quote } from "../errors.ts";
 import { formatDatetime } from "../memento/datetime.ts";
-import { surt } from "../surt/surt.ts";
+import { surt } from "../surt/uri-to-surt.ts";
 import { timeMapReader } from "../memento/timemap-reader.ts";
 import type { TimeMapReading } from "../memento/timemap-reading.ts";
 import { LF } from "../bytes/bytes.ts";

@@ -13,7 +13,7 @@ import {
 } from "../map/compact/run/compact-files.ts";
 import { evaluateFiles, type EvaluateOptions } from "../study/evaluate/evaluate-files.ts";
 import { generateFiles, type GenerateSummary } from "../map/generate/generate-files.ts";
-import type { GenerateOptions } from "../map/generate/plan.ts";
+import type { GenerateOptions } from "../map/generate/generate-plan.ts";
 import { DEFAULT_MEMORY_BYTES, threadsWithin } from "../map/generate/key-table.ts";
 import { Interrupt, type InterruptOptions } from "../interruption.ts";
 import { withMapOutput } from "../map/output/map-output.ts";
@@ -23,10 +23,10 @@ import {
   analyzeFiles as analyze,
   type AnalyzeFilesOptions,
 } from "../study/analyze/analyze-files.ts";
-import type { SplitSize } from "../map/split.ts";
+import type { SplitSize } from "../map/split-map.ts";
 import { type StaticSite, writeStaticSite as writeSite } from "../publish/serve/static-site.ts";
 import { randomAccess, type SignalOption } from "./maps.ts";
-import { NODE } from "./node.ts";
+import { NODE } from "./node-platform.ts";
 import type { Source } from "./source.ts";
 import { packageFile } from "../files/package-file.ts";
 

@@ -1,17 +1,23 @@
 import { type ByteSource, MemorySource } from "../bytes/byte-source.ts";
 import { compactMap, type CompactSummary } from "../map/compact/compact-map.ts";
 import type { WeightOptions } from "../map/compact/weight-policy.ts";
-import { diffMaps, type MapDifference } from "../map/diff.ts";
-import type { Fault } from "../map/faults.ts";
+import { diffMaps, type MapDifference } from "../map/diff-maps.ts";
+import type { Fault } from "../map/map-faults.ts";
 import {
-  generateMap,
   type GeneratedMap,
+  generateMap,
   type GenerateMapOptions,
 } from "../map/generate/generate-map.ts";
-import { mergeMaps, type MergeSummary } from "../map/merge.ts";
-import { validateMap, type ValidateOptions } from "../map/validate.ts";
+import { mergeMaps, type MergeSummary } from "../map/merge-maps.ts";
+import { validateMap, type ValidateOptions } from "../map/validate-map.ts";
 import { MapStream } from "./map-stream.ts";
 import { bytesOf, chunksOf, nameOf, placeOf, type Platform, type Source } from "./source.ts";
+import {
+  discoverMap,
+  type DiscoverOptions,
+  type Discovery,
+  webAddress,
+} from "../publish/fetch/discover.ts";
 
 /** What came of making a map. */
 export type GenerateResult = Omit<GeneratedMap, "bytes">;
@@ -115,4 +121,18 @@ export function validateOn(
   options: ValidateOptions,
 ): AsyncGenerator<Fault, void, undefined> {
   return validateMap(chunksOf(platform, source, options.signal), options);
+}
+
+/** See `discoverMap` of the entries. */
+export async function discoverOn(
+  platform: Platform,
+  address: string,
+  options: DiscoverOptions,
+): Promise<Discovery> {
+  const { client, close } = platform.client(webAddress(address));
+  try {
+    return await discoverMap(client, address, options);
+  } finally {
+    close();
+  }
 }

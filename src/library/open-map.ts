@@ -3,7 +3,7 @@ import { MemorySource, sourceChunks } from "../bytes/byte-source.ts";
 import { recognizeCompression } from "../bytes/bytes.ts";
 import { isMementoMapError, MementoMapError } from "../errors.ts";
 import { checkSignal, interruptible } from "../interruption.ts";
-import type { Answer, LookupOptions, MapLookup } from "../map/lookup/lookup.ts";
+import type { Answer, LookupOptions, MapLookup } from "../map/lookup/map-lookup.ts";
 import { MapSearch } from "../map/lookup/map-search.ts";
 import { MemoryIndex } from "../map/lookup/memory-index.ts";
 import { PagedSearch } from "../publish/fetch/http-source.ts";

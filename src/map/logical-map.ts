@@ -1,7 +1,7 @@
 import { compareBytes } from "../bytes/bytes.ts";
 import { MementoMapError } from "../errors.ts";
 import { type ByteSource, sourceChunks } from "../bytes/byte-source.ts";
-import { findBySpelling, type KeyAnswer, type KeyFinder } from "./lookup/lookup.ts";
+import { findBySpelling, type KeyAnswer, type KeyFinder } from "./lookup/map-lookup.ts";
 import { MapSearch } from "./lookup/map-search.ts";
 import { type PageMark, pageMark, withoutPageMark } from "./lookup/map-head.ts";
 import { formatHeaders, type UkvsHeaders } from "../ukvs/header.ts";

@@ -1,5 +1,5 @@
 import { lookupKeys } from "../surt/key.ts";
-import type { KeyAnswer } from "./lookup/lookup.ts";
+import type { KeyAnswer } from "./lookup/map-lookup.ts";
 import {
   addFrequencies,
   type Bound,

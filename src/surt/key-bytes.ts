@@ -12,7 +12,7 @@ import {
   STAR,
 } from "../bytes/bytes.ts";
 import { surtKey } from "./key.ts";
-import { writeAscii } from "./surt.ts";
+import { writeAscii } from "./uri-to-surt.ts";
 
 const UPPER_A = 0x41;
 const UPPER_Z = 0x5a;

@@ -1,4 +1,4 @@
-import { surt } from "./surt.ts";
+import { surt } from "./uri-to-surt.ts";
 
 // oxlint-disable-next-line no-control-regex -- control characters are what must be escaped
 const BLANK_OR_CONTROL = /[\u0000-\u0020\u007f]/g;

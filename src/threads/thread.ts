@@ -2,7 +2,7 @@ import { type TransferListItem, Worker } from "node:worker_threads";
 import { setFlagsFromString } from "node:v8";
 import { availableParallelism } from "node:os";
 import { MementoMapError } from "../errors.ts";
-import { receivedError, type RequestMessage, type ResponseMessage } from "./serve.ts";
+import { receivedError, type RequestMessage, type ResponseMessage } from "./thread-server.ts";
 
 interface Pending {
   readonly resolve: (value: unknown) => void;

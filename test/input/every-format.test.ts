@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { parquetWriteBuffer } from "hyparquet-writer";
 import { describe, expect, it } from "vitest";
-import { surt } from "../../src/surt/surt.ts";
+import { surt } from "../../src/surt/uri-to-surt.ts";
 import { rowsOf } from "../map/generate/naive-map.ts";
 import { runCli } from "../support/run-cli.ts";
 import { scratchDir } from "../support/scratch.ts";

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
@@ -6,6 +6,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import * as web from "../../src/index.ts";
 import { type MementoMap, openMap, type Source } from "../../src/node.ts";
+import { folderWith } from "../support/folder-with.ts";
 import { serveOnLoopback } from "../support/http-server.ts";
 import { serving } from "../support/serving.ts";
 import { scratchDir } from "../support/scratch.ts";
@@ -15,6 +16,8 @@ const ROWS = "com,a)/ 3\ncom,a)/b/* 12\ncom,a)/b/x 0\norg,b,* 1+/1\n";
 const MAP = new TextEncoder().encode(HEAD + ROWS);
 const URIS = ["http://a.com/", "http://a.com/b/y", "http://a.com/b/x", "http://x.b.org/", "c.net"];
 const PRESENT = [true, true, false, true, false];
+
+const openFiles = (): number => readdirSync("/proc/self/fd").length;
 
 function file(bytes: Uint8Array, name = "map.ukvs"): string {
   const path = join(scratchDir(), name);
@@ -131,6 +134,23 @@ describe("openMap", () => {
     for (const open of [web.openMap, openMap]) {
       await expect(open(cut)).rejects.toMatchObject({ code: "MM_BAD_INPUT" });
     }
+  });
+
+  it.skipIf(process.platform !== "linux")("closes what it refuses", async () => {
+    const files = {
+      "index.cdxj": "com,a)/ 20130727042553 {}\n",
+      "header.ukvs": "!meta {\ncom,a)/ 1\n",
+      "index.cdxj.gz": gzipSync("com,a)/ 20130727042553 {}\n"),
+    };
+    const folder = folderWith(files);
+    const paths = [folder, ...Object.keys(files).map((name) => `${folder}/${name}`)];
+    const before = openFiles();
+    for (const path of paths) {
+      await expect(openMap(path)).rejects.toMatchObject({
+        code: expect.stringMatching(/^MM_/) as string,
+      });
+    }
+    expect(openFiles()).toBe(before);
   });
 
   it("closes by `await using`", async () => {

@@ -1,5 +1,5 @@
 import { MemorySource } from "../../src/bytes/byte-source.ts";
-import { mergeMaps, type MergeOptions } from "../../src/map/merge.ts";
+import { mergeMaps, type MergeOptions } from "../../src/map/merge-maps.ts";
 import { mapBytes, PLAIN, type Row } from "./lookup/map-arbitraries.ts";
 
 export function encode(text: string): Uint8Array {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { mergeTimeMaps } from "../../src/aggregate/merge.ts";
+import { mergeTimeMaps } from "../../src/aggregate/merge-timemaps.ts";
 import { MementoList } from "../../src/memento/memento-list.ts";
 import { summarizeTimeMap } from "../../src/memento/timemap-document.ts";
 

@@ -15,16 +15,16 @@ const ALLOWED: Readonly<Record<string, number>> = {
   "cli/open-files.test.ts": 1,
   "http/node-client.test.ts": 2,
   "harvest/harvest-index.test.ts": 3,
-  "aggregate/upstream/faults.test.ts": 2,
+  "aggregate/upstream/bad-answers.test.ts": 2,
   "aggregate/upstream/limits.test.ts": 1,
   "aggregate/upstream/shared-answer.test.ts": 4,
-  "aggregate/service/faults.test.ts": 1,
+  "aggregate/service/archive-faults.test.ts": 1,
   "support/hostile-archives.ts": 1,
   // A thread that dies in the middle of its work.
   "map/generate/generate-process.test.ts": 1,
   // Kills and signals at random moments.
   "faults/kills.test.ts": 1,
-  "faults/signals.test.ts": 1,
+  "faults/process-signals.test.ts": 1,
   // A program that writes no faster than a disk, and is killed.
   "aggregate/upstream/cache-writer.ts": 1,
   // Looks for a file while a real server is asked.

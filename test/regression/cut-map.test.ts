@@ -9,13 +9,13 @@ import { BudgetCompaction } from "../../src/map/compact/budget/budget-compaction
 import { PagedSearch } from "../../src/publish/fetch/http-source.ts";
 import { isMementoMapError, MementoMapError } from "../../src/errors.ts";
 import { MemorySource } from "../../src/bytes/byte-source.ts";
-import type { MapLookup } from "../../src/map/lookup/lookup.ts";
+import type { MapLookup } from "../../src/map/lookup/map-lookup.ts";
 import { MapSearch } from "../../src/map/lookup/map-search.ts";
 import { MemoryIndex } from "../../src/map/lookup/memory-index.ts";
-import { surveyMap } from "../../src/map/survey.ts";
-import { validateMap } from "../../src/map/validate.ts";
+import { surveyMap } from "../../src/map/map-survey.ts";
+import { validateMap } from "../../src/map/validate-map.ts";
 import { NodeClient } from "../../src/http/node-client.ts";
-import { openMap } from "../../src/map/lookup/open-map.ts";
+import { openMapFile } from "../../src/map/lookup/open-map-file.ts";
 import { decompressed } from "../../src/files/decompress.ts";
 import { readMap } from "../../src/aggregate/route/kept-map.ts";
 import { readUkvs } from "../../src/ukvs/reader.ts";
@@ -106,8 +106,8 @@ describe("a map that was cut", () => {
       writeFileSync(path, bytes);
       const codes: string[] = [];
       for (const open of [
-        () => openMap(path, STREAMS, { forMany: false }),
-        () => openMap(path, STREAMS, { forMany: true }),
+        () => openMapFile(path, STREAMS, { forMany: false }),
+        () => openMapFile(path, STREAMS, { forMany: true }),
         () => readMap(path),
       ]) {
         const code = await open().then(

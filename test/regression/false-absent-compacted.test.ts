@@ -3,7 +3,7 @@ import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { MemoryIndex } from "../../src/map/lookup/memory-index.ts";
-import { anyMap, type Question, questions, runs } from "../map/lookup/any-map.ts";
+import { anyMap, type Question, questions, runs } from "../map/lookup/any-map-and-questions.ts";
 import { encode } from "../map/map-files.ts";
 import { LinearReading } from "../support/linear-reading.ts";
 import { runCli } from "../support/run-cli.ts";

@@ -8,8 +8,14 @@ import { HttpSource, PagedSearch } from "../../src/publish/fetch/http-source.ts"
 import { MemorySource } from "../../src/bytes/byte-source.ts";
 import { MapSearch } from "../../src/map/lookup/map-search.ts";
 import { writeStaticSite } from "../../src/publish/serve/static-site.ts";
-import { surt as surtOf } from "../../src/surt/surt.ts";
-import { anyMap, lineQuestions, type Question, runs, uriQuestions } from "../map/lookup/any-map.ts";
+import { surt as surtOf } from "../../src/surt/uri-to-surt.ts";
+import {
+  anyMap,
+  lineQuestions,
+  type Question,
+  runs,
+  uriQuestions,
+} from "../map/lookup/any-map-and-questions.ts";
 import { encode } from "../map/map-files.ts";
 import { fileServer, folderFiles } from "../support/file-server.ts";
 import { LinearReading, reading } from "../support/linear-reading.ts";

@@ -2,12 +2,18 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isMementoMapError } from "../../src/errors.ts";
 import { MemorySource } from "../../src/bytes/byte-source.ts";
-import type { Answer } from "../../src/map/lookup/lookup.ts";
+import type { Answer } from "../../src/map/lookup/map-lookup.ts";
 import { MapSearch } from "../../src/map/lookup/map-search.ts";
 import { Match, MemoryIndex } from "../../src/map/lookup/memory-index.ts";
-import { pageChunks, planPages } from "../../src/map/split.ts";
-import { surt as surtOf } from "../../src/surt/surt.ts";
-import { anyMap, emptyMap, questions, runs, uriQuestions } from "../map/lookup/any-map.ts";
+import { pageChunks, planPages } from "../../src/map/split-map.ts";
+import { surt as surtOf } from "../../src/surt/uri-to-surt.ts";
+import {
+  anyMap,
+  emptyMap,
+  questions,
+  runs,
+  uriQuestions,
+} from "../map/lookup/any-map-and-questions.ts";
 import { collected, encode, merged } from "../map/map-files.ts";
 import { sampledSearch } from "../map/lookup/sampled.ts";
 import { archivesOf, mapOf, routerOf } from "../aggregate/route/routing.ts";

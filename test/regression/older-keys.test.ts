@@ -8,7 +8,7 @@ import { MapSearch } from "../../src/map/lookup/map-search.ts";
 import { MemoryIndex } from "../../src/map/lookup/memory-index.ts";
 import { CombinedIndex } from "../../src/aggregate/route/combined-index.ts";
 import { surtKey } from "../../src/surt/key.ts";
-import { surt } from "../../src/surt/surt.ts";
+import { surt } from "../../src/surt/uri-to-surt.ts";
 import { serveOnLoopback } from "../support/http-server.ts";
 import { anyUri } from "../surt/uri-arbitraries.ts";
 

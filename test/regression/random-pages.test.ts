@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { analyzeIndex } from "../../src/study/analyze/analyze-index.ts";
 import { fitQuality } from "../../src/study/report/number-format.ts";
-import { surt } from "../../src/surt/surt.ts";
+import { surt } from "../../src/surt/uri-to-surt.ts";
 
 describe("pages drawn at random", () => {
   it("are not drawn by the end of their URI alone", async () => {

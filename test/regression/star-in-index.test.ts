@@ -2,8 +2,8 @@ import * as fc from "fast-check";
 import { expect, it, vi } from "vitest";
 import { MAX_LINE_BYTES, readMap } from "../../fuzz/read-index.ts";
 import { MemoryIndex } from "../../src/map/lookup/memory-index.ts";
-import type { Fault } from "../../src/map/faults.ts";
-import { validateMap } from "../../src/map/validate.ts";
+import type { Fault } from "../../src/map/map-faults.ts";
+import { validateMap } from "../../src/map/validate-map.ts";
 import { CdxjScanner } from "../../src/map/generate/cdxj-scanner.ts";
 
 const piece = fc.constantFrom("a", "b", "*", "*", "%2a", "%2A", "-", "(");

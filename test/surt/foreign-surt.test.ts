@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { hasForeignHost, isForeignByte, uriOfSurt } from "../../src/surt/key-bytes.ts";
-import { surt } from "../../src/surt/surt.ts";
+import { surt } from "../../src/surt/uri-to-surt.ts";
 
 function uriOf(text: string): string {
   const bytes = Buffer.from(`x${text}x`, "latin1");

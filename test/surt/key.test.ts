@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { keyEndInSurt, surtKeyBytes } from "../../src/surt/key-bytes.ts";
 import { surtKey, uriKey } from "../../src/surt/key.ts";
-import { surt } from "../../src/surt/surt.ts";
+import { surt } from "../../src/surt/uri-to-surt.ts";
 import { anyUri } from "./uri-arbitraries.ts";
 
 const encoder = new TextEncoder();

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { lookupKeys, surtKey } from "../../src/surt/key.ts";
-import { surt } from "../../src/surt/surt.ts";
+import { surt } from "../../src/surt/uri-to-surt.ts";
 import { anyUri } from "./uri-arbitraries.ts";
 
 function listed(given: string): string[] {

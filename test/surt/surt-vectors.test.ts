@@ -2,7 +2,7 @@ import { createReadStream, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { createGunzip } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { surt } from "../../src/surt/surt.ts";
+import { surt } from "../../src/surt/uri-to-surt.ts";
 import { sharedData } from "../support/shared-data.ts";
 
 interface Vector {

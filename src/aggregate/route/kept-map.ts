@@ -17,7 +17,7 @@ import {
   refuseShrunk,
 } from "../../map/map-guard.ts";
 import { MAX_INDEX_BYTES, MemoryIndex } from "../../map/lookup/memory-index.ts";
-import { validateMap } from "../../map/validate.ts";
+import { validateMap } from "../../map/validate-map.ts";
 import { decompressed } from "../../files/decompress.ts";
 
 /** Where a map comes from, and the file it is in. */

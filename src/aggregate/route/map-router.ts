@@ -1,6 +1,6 @@
 import { surtRoom } from "../../map/lookup/answer-lines.ts";
 import { Match } from "../../map/lookup/memory-index.ts";
-import { surtBytes } from "../../surt/surt.ts";
+import { surtBytes } from "../../surt/uri-to-surt.ts";
 import type { Archive } from "./archive.ts";
 import { CombinedIndex } from "./combined-index.ts";
 import {

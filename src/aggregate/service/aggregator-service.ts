@@ -6,7 +6,12 @@ import { loopUtilization } from "../upstream/event-loop.ts";
 import { Admission } from "./admission.ts";
 import { answerNone } from "./answer-timemap.ts";
 import { answerMetrics, answerRoute, type StatusParts } from "./answer-status.ts";
-import { AGGREGATION_ROUTES, type AggregationOptions, routeOf, STATUS_ROUTES } from "./routes.ts";
+import {
+  AGGREGATION_ROUTES,
+  type AggregationOptions,
+  routeOf,
+  STATUS_ROUTES,
+} from "./aggregator-routes.ts";
 import { datetimeOfEpochMs, parseAcceptDatetime } from "../../memento/datetime.ts";
 import { packageVersion } from "../../files/package-file.ts";
 import { type Log, requestEntry, SILENT_LOG } from "../../http/log.ts";

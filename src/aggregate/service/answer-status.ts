@@ -24,7 +24,7 @@ import type { MapState } from "../route/map-keeper.ts";
 import type { ArchiveCounters } from "../upstream/archive-health.ts";
 import type { Upstream } from "../upstream.ts";
 import { decisionJson, type Router, type RouteRequest } from "../route/decision.ts";
-import { surt } from "../../surt/surt.ts";
+import { surt } from "../../surt/uri-to-surt.ts";
 
 /** What the answers about the service itself are made of. */
 export interface StatusParts {

@@ -4,7 +4,7 @@ import { type PowerLaw, WEIGHT_DEFAULTS, WeightPolicy } from "../../map/compact/
 import { formatCount, MementoMapError, quote } from "../../errors.ts";
 import { compactFile, type CompactFileSummary } from "../../map/compact/run/compact-files.ts";
 import type { BudgetFileSummary } from "../../map/compact/run/budget-files.ts";
-import { writeMap } from "../common/map-files.ts";
+import { writeMap } from "../common/map-arguments.ts";
 import { guardOutputs } from "../../map/output/output-guard.ts";
 import {
   FORCE_OPTION,

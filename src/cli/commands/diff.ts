@@ -1,4 +1,4 @@
-import { diffMaps, type HeaderDifference, type RecordDifference } from "../../map/diff.ts";
+import { diffMaps, type HeaderDifference, type RecordDifference } from "../../map/diff-maps.ts";
 import { openInput } from "../../files/input-file.ts";
 import { guardOutputs } from "../../map/output/output-guard.ts";
 import { withOutput } from "../../files/output-file.ts";
@@ -6,7 +6,7 @@ import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import { FORCE_OPTION, OUTPUT_OPTION } from "../common/options.ts";
 import { ExitCode, LineWriter } from "../common/io.ts";
-import { refuseOtherThanMaps } from "../common/map-files.ts";
+import { refuseOtherThanMaps } from "../common/map-arguments.ts";
 
 export const diff: Command = defineCommand({
   name: "diff",

@@ -16,7 +16,7 @@ import {
   WORK_OPTIONS,
 } from "../common/index-options.ts";
 import { ExitCode, writeOut } from "../common/io.ts";
-import { refuseOtherThanMaps } from "../common/map-files.ts";
+import { refuseOtherThanMaps } from "../common/map-arguments.ts";
 import { warnOfOddLines } from "../common/messages.ts";
 
 const SWEEPS = ["paper", "frontier"] as const satisfies readonly Sweep[];

@@ -9,16 +9,16 @@ import {
   fitChildren,
   parseDepthTable,
   type PowerLawFit,
-} from "../../map/compact/fit.ts";
+} from "../../map/compact/children-fit.ts";
 import { readMisses, sourceChunks } from "../../map/compact/run/budget-files.ts";
 import { budgetKernels } from "../../map/compact/run/budget-kernels.ts";
-import { withMapSources } from "../../map/lookup/open-map.ts";
+import { withMapSources } from "../../map/lookup/open-map-file.ts";
 import { fitQuality } from "../../study/report/number-format.ts";
 import { readUkvs } from "../../ukvs/reader.ts";
 import { MISSES_OPTIONS } from "../common/options.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import { ExitCode, type Io, writeOut } from "../common/io.ts";
-import { refuseOtherThanMaps } from "../common/map-files.ts";
+import { refuseOtherThanMaps } from "../common/map-arguments.ts";
 import { warnOfOddLines } from "../common/messages.ts";
 
 export const fit: Command = defineCommand({

@@ -6,7 +6,7 @@ import { DATETIME_DIGITS } from "../../map/generate/map-rows.ts";
 import { KEY_TRUST } from "../../input/detect.ts";
 import { generateFiles, type GenerateSummary } from "../../map/generate/generate-files.ts";
 import { folderToRead } from "../../input/open-inputs.ts";
-import { writeMap } from "../common/map-files.ts";
+import { writeMap } from "../common/map-arguments.ts";
 import { guardOutputs } from "../../map/output/output-guard.ts";
 import { packageVersion } from "../../files/package-file.ts";
 import { type Command, defineCommand } from "../common/command.ts";

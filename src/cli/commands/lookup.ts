@@ -8,7 +8,7 @@ import {
   type BlockSink,
   BlockWriter,
 } from "../../map/lookup/answer-lines.ts";
-import type { Answer, MapLookup } from "../../map/lookup/lookup.ts";
+import type { Answer, MapLookup } from "../../map/lookup/map-lookup.ts";
 import type { MemoryIndex } from "../../map/lookup/memory-index.ts";
 import { openInput } from "../../files/input-file.ts";
 import { guardOutputs } from "../../map/output/output-guard.ts";
@@ -17,7 +17,7 @@ import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import { FORCE_OPTION, OUTPUT_OPTION, parseDatetime } from "../common/options.ts";
 import { ExitCode, type Io, LineWriter } from "../common/io.ts";
-import { openMap } from "../../map/lookup/open-map.ts";
+import { openMapFile } from "../../map/lookup/open-map-file.ts";
 import { Progress } from "../common/messages.ts";
 
 const decoder = new TextDecoder();
@@ -77,7 +77,7 @@ with --batch alone always 0.
     }
     const outputs = [{ path: values.output, kind: "answers" } as const];
     await guardOutputs(outputs, { inputs: [path, values.batch], force: values.force });
-    const map = await openMap(path, io, { forMany: values.batch !== undefined });
+    const map = await openMapFile(path, io, { forMany: values.batch !== undefined });
     const warn = (text: string): void => {
       if (!values.quiet) io.stderr.write(`mementomap: warning: ${text}\n`);
     };

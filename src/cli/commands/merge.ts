@@ -1,11 +1,11 @@
-import { mergeMaps } from "../../map/merge.ts";
+import { mergeMaps } from "../../map/merge-maps.ts";
 import { OUTPUT_OPTION } from "../common/options.ts";
-import { writeMap } from "../common/map-files.ts";
+import { writeMap } from "../common/map-arguments.ts";
 import { guardOutputs } from "../../map/output/output-guard.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import { ExitCode } from "../common/io.ts";
-import { withMapSources } from "../../map/lookup/open-map.ts";
+import { withMapSources } from "../../map/lookup/open-map-file.ts";
 import { formatAmount, formatCount } from "../../errors.ts";
 
 export const merge: Command = defineCommand({

@@ -1,12 +1,12 @@
 import { join } from "node:path";
-import { pageChunks, planPages, type SplitPlan, type SplitSize } from "../../map/split.ts";
+import { pageChunks, planPages, type SplitPlan, type SplitSize } from "../../map/split-map.ts";
 import { withCanonicalMap } from "../../map/output/map-output.ts";
 import type { FileSource } from "../../files/input-file.ts";
 import { withOutput, withOutputFolder } from "../../files/output-file.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import { ExitCode } from "../common/io.ts";
-import { withMapSources } from "../../map/lookup/open-map.ts";
+import { withMapSources } from "../../map/lookup/open-map-file.ts";
 import { withTempDir } from "../../files/scratch.ts";
 import { formatAmount } from "../../errors.ts";
 import { option } from "../common/options.ts";

@@ -5,7 +5,7 @@ import { type BlockSink, BlockWriter, surtRoom } from "../../map/lookup/answer-l
 import { openInput } from "../../files/input-file.ts";
 import { openOutput } from "../../files/output-file.ts";
 import { lookupKeys } from "../../surt/key.ts";
-import { surt as surtOf, surtBytes } from "../../surt/surt.ts";
+import { surt as surtOf, surtBytes } from "../../surt/uri-to-surt.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import { ExitCode, type Io, LineWriter } from "../common/io.ts";
 

@@ -1,5 +1,5 @@
 import { formatAmount, isMementoMapError, quote } from "../../errors.ts";
-import { validateMap } from "../../map/validate.ts";
+import { validateMap } from "../../map/validate-map.ts";
 import {
   checkPublisher,
   type Finding,

@@ -7,7 +7,7 @@ import type { DetectedFormat } from "../../input/detect.ts";
 import type { MapOutput } from "../output/map-output.ts";
 import { holdsRecords } from "../../input/open-inputs.ts";
 import { withTempDir } from "../../files/scratch.ts";
-import { type GenerateOptions, type GeneratePlan, planGenerate } from "./plan.ts";
+import { type GenerateOptions, type GeneratePlan, planGenerate } from "./generate-plan.ts";
 import { KeysDiffer, readAll } from "./read-all.ts";
 import { MAX_LINE_BYTES } from "../../bytes/lines.ts";
 import type { IndexInput } from "../../input/index-input.ts";
@@ -21,7 +21,7 @@ import {
   type MergeResult,
   startLaneThread,
   threadLane,
-} from "./job.ts";
+} from "./generate-job.ts";
 import { DEFAULT_MEMORY_BYTES, tableBytes } from "./key-table.ts";
 import { compareBytes } from "../../bytes/bytes.ts";
 import { cutRuns, rowPart } from "./runs.ts";

@@ -3,8 +3,8 @@ import { ioError, MementoMapError, quote } from "../../errors.ts";
 import { CLOSE_PAREN, QUESTION } from "../../bytes/bytes.ts";
 import { addDamageLog, type DamageLog } from "../../bytes/damage.ts";
 import type { FileProgress, IndexInput, Part, RangeTask } from "../../input/index-input.ts";
-import type { Lane } from "./job.ts";
-import type { GeneratePlan } from "./plan.ts";
+import type { Lane } from "./generate-job.ts";
+import type { GeneratePlan } from "./generate-plan.ts";
 import { cutAfter } from "../../files/input-file.ts";
 
 /** Says that an input has to be read again, with keys made from its URIs. */

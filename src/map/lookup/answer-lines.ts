@@ -1,6 +1,6 @@
 import { copyRange, LF, MINUS, TAB, writeDecimal } from "../../bytes/bytes.ts";
-import { surtBytes } from "../../surt/surt.ts";
-import type { Answer } from "./lookup.ts";
+import { surtBytes } from "../../surt/uri-to-surt.ts";
+import type { Answer } from "./map-lookup.ts";
 import { Match, type MemoryIndex } from "./memory-index.ts";
 
 /** Takes blocks of bytes; an `Output`, for example. */

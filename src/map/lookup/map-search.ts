@@ -1,6 +1,6 @@
 import { compareRanges } from "../../bytes/bytes.ts";
 import { MementoMapError } from "../../errors.ts";
-import { surt as surtOf } from "../../surt/surt.ts";
+import { surt as surtOf } from "../../surt/uri-to-surt.ts";
 import { columnEnd, skipBlanks } from "../../ukvs/record.ts";
 import type { UkvsHeaders } from "../../ukvs/header.ts";
 import type { ByteSource } from "../../bytes/byte-source.ts";
@@ -13,7 +13,7 @@ import {
   type LookupOptions,
   lookupPeriod,
   type MapLookup,
-} from "./lookup.ts";
+} from "./map-lookup.ts";
 import { PageRange, readMapHead, refuseCut } from "./map-head.ts";
 import { checkRowStart, type RowLayout, rowLayout, type RowRange } from "./map-row.ts";
 import { type SourceLine, SourceLines, type SourceLinesOptions } from "./source-lines.ts";

@@ -2,7 +2,7 @@ import { compareRanges, QUOTE, SLASH, SPACE } from "../../bytes/bytes.ts";
 import { MementoMapError } from "../../errors.ts";
 import { asciiSurt } from "../../surt/key-bytes.ts";
 import { lookupKeys } from "../../surt/key.ts";
-import { surt as surtOf, surtBytes } from "../../surt/surt.ts";
+import { surt as surtOf, surtBytes } from "../../surt/uri-to-surt.ts";
 import { columnEnd, type DatetimeRange, skipBlanks } from "../../ukvs/record.ts";
 import { frequencyIsZero } from "../../ukvs/frequency.ts";
 import type { UkvsHeaders } from "../../ukvs/header.ts";
@@ -26,7 +26,7 @@ import {
   type LookupOptions,
   lookupPeriod,
   type MapLookup,
-} from "./lookup.ts";
+} from "./map-lookup.ts";
 import { mapHeadOf, PageRange, refuseCut } from "./map-head.ts";
 import { RowFinder } from "./row-finder.ts";
 import { checkSignal } from "../../interruption.ts";

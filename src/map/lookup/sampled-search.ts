@@ -2,7 +2,7 @@ import { compareRanges, copyRange, CR, LF, SPACE } from "../../bytes/bytes.ts";
 import { type ByteSource, readWhole } from "../../bytes/byte-source.ts";
 import { checkSignal } from "../../interruption.ts";
 import { lookupKeys, type LookupKey } from "../../surt/key.ts";
-import { surt as surtOf } from "../../surt/surt.ts";
+import { surt as surtOf } from "../../surt/uri-to-surt.ts";
 import type { UkvsHeaders } from "../../ukvs/header.ts";
 import { columnEnd, type DatetimeRange } from "../../ukvs/record.ts";
 import {
@@ -13,7 +13,7 @@ import {
   type LookupOptions,
   lookupPeriod,
   type MapLookup,
-} from "./lookup.ts";
+} from "./map-lookup.ts";
 import { olderSpellings, type RowLayout, rowLayout, type RowRange } from "./map-row.ts";
 import { SharedRead } from "./source-lines.ts";
 

@@ -12,7 +12,7 @@ import {
 } from "../../files/output-file.ts";
 import { mapRecordsIn } from "./output-guard.ts";
 import { withTempDir } from "../../files/scratch.ts";
-import type { MergeOptions } from "../merge.ts";
+import type { MergeOptions } from "../merge-maps.ts";
 import { FileSource } from "../../files/input-file.ts";
 
 /** A stretch of a map that others write. */
@@ -165,7 +165,7 @@ export async function withCanonicalMap<T>(
 ): Promise<T> {
   const path = join(scratch, "canonical.ukvs");
   // Loaded when it is needed, which is rare.
-  const { mergeMaps } = await import("../merge.ts");
+  const { mergeMaps } = await import("../merge-maps.ts");
   const streams = { stdout: process.stdout, isScratch: true, force: true };
   await withMapOutput(path, streams, (output) => mergeMaps([source], output, options));
   const canonical = await FileSource.open(path, source.name);

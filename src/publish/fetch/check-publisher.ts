@@ -13,7 +13,7 @@ import { bodyStart, type HttpClient, type HttpResponse } from "../../http/http-c
 import { parseLinkHeader } from "../../memento/links.ts";
 import { formatAmount, isMementoMapError } from "../../errors.ts";
 import { mapHeadOf, type PageMark, pageMark } from "../../map/lookup/map-head.ts";
-import { validateMap } from "../../map/validate.ts";
+import { validateMap } from "../../map/validate-map.ts";
 import { startsHeader, type UkvsHeaders } from "../../ukvs/header.ts";
 import { decompressed } from "../../files/decompress.ts";
 import { interruptibleChunks } from "../../interruption.ts";

@@ -9,10 +9,10 @@ import {
   lookupByKeys,
   type LookupOptions,
   type MapLookup,
-} from "../../map/lookup/lookup.ts";
+} from "../../map/lookup/map-lookup.ts";
 import { MapSearch } from "../../map/lookup/map-search.ts";
 import { PageRange } from "../../map/lookup/map-head.ts";
-import { surt as surtOf } from "../../surt/surt.ts";
+import { surt as surtOf } from "../../surt/uri-to-surt.ts";
 import type { UkvsHeaders } from "../../ukvs/header.ts";
 import { pageLink, pageVersion, refused } from "./discover.ts";
 

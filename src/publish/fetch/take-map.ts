@@ -6,7 +6,7 @@ import { kindText, sniff } from "../../ukvs/sniff.ts";
 import { nextPage, pageVersion, refused } from "./discover.ts";
 import { mapHeadOf, type PageMark, pageMark, withoutPageMark } from "../../map/lookup/map-head.ts";
 import { extentOf, type MapGuardOptions, refuseShrunk } from "../../map/map-guard.ts";
-import { validateMap } from "../../map/validate.ts";
+import { validateMap } from "../../map/validate-map.ts";
 import { formatHeaders, headerText, SizedHead, type UkvsHeaders } from "../../ukvs/header.ts";
 import { decompressed } from "../../files/decompress.ts";
 import { checkSignal, type Interrupt } from "../../interruption.ts";

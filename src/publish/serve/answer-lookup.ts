@@ -1,5 +1,5 @@
 import { isMementoMapError, type MementoMapError } from "../../errors.ts";
-import type { Answer } from "../../map/lookup/lookup.ts";
+import type { Answer } from "../../map/lookup/map-lookup.ts";
 import { parseDatetimeKey } from "../../ukvs/record.ts";
 import { archiveOf, type Exchange } from "./site.ts";
 import type { HostedMap, MapVersion } from "./hosted-map.ts";

@@ -11,9 +11,9 @@ import {
 } from "../../http/reply.ts";
 import { pageNumber } from "../../http/target.ts";
 import type { ReadMetric } from "../../http/metrics.ts";
-import type { Answer } from "../../map/lookup/lookup.ts";
+import type { Answer } from "../../map/lookup/map-lookup.ts";
 import { lookupKeys } from "../../surt/key.ts";
-import { surt as surtOf } from "../../surt/surt.ts";
+import { surt as surtOf } from "../../surt/uri-to-surt.ts";
 import { PAGE_SECURITY_POLICY } from "./html.ts";
 import { homePage, mapView, type Question } from "./home-page.ts";
 

@@ -1,6 +1,6 @@
-import type { Answer } from "../../map/lookup/lookup.ts";
-import type { SplitPlan } from "../../map/split.ts";
-import type { MapSurvey } from "../../map/survey.ts";
+import type { Answer } from "../../map/lookup/map-lookup.ts";
+import type { SplitPlan } from "../../map/split-map.ts";
+import type { MapSurvey } from "../../map/map-survey.ts";
 import {
   commands,
   factList,

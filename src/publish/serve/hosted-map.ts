@@ -6,12 +6,12 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { LF, recognizeCompression } from "../../bytes/bytes.ts";
 import { type ByteSource, MemorySource, readWhole, sourceChunks } from "../../bytes/byte-source.ts";
-import { type MapPage, pageHead, type PageMembers, type SplitPlan } from "../../map/split.ts";
-import type { Answer } from "../../map/lookup/lookup.ts";
+import { type MapPage, pageHead, type PageMembers, type SplitPlan } from "../../map/split-map.ts";
+import type { Answer } from "../../map/lookup/map-lookup.ts";
 import { MemoryIndex } from "../../map/lookup/memory-index.ts";
 import { KeySamples, SampledSearch } from "../../map/lookup/sampled-search.ts";
-import { surt as surtOf } from "../../surt/surt.ts";
-import { type MapSurvey, surveyMap, type SurveyOptions } from "../../map/survey.ts";
+import { surt as surtOf } from "../../surt/uri-to-surt.ts";
+import { type MapSurvey, surveyMap, type SurveyOptions } from "../../map/map-survey.ts";
 import { FileSource, openInput } from "../../files/input-file.ts";
 import {
   chooseEncoding,

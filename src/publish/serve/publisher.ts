@@ -24,9 +24,9 @@ import {
   type Reply,
 } from "../../http/reply.ts";
 import { NodeRequest, sendProblem, sendReply } from "../../http/send.ts";
-import { type FetchClient, WebRequest, webResponse } from "../../http/web.ts";
+import { type FetchClient, WebRequest, webResponse } from "../../http/web-request.ts";
 import { mapMetrics } from "./answers.ts";
-import { findMonitoringRoute, findRoute, type Route } from "./routes.ts";
+import { findMonitoringRoute, findRoute, type Route } from "./publisher-routes.ts";
 import { pathPrefix, splitTarget, type Target } from "../../http/target.ts";
 import { type ClientView, TrustedProxies } from "./trusted-proxies.ts";
 

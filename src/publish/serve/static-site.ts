@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type ByteSource, sourceChunks } from "../../bytes/byte-source.ts";
-import { pageChunks, planPages, type SplitPlan, type SplitSize } from "../../map/split.ts";
-import { surveyMap } from "../../map/survey.ts";
+import { pageChunks, planPages, type SplitPlan, type SplitSize } from "../../map/split-map.ts";
+import { surveyMap } from "../../map/map-survey.ts";
 import { withOutput } from "../../files/output-file.ts";
 import { homePage, mapView } from "./home-page.ts";
 import { digestOf, pageLinks } from "./hosted-map.ts";

@@ -6,7 +6,7 @@ import { HoldingsTree } from "./holdings-tree.ts";
 import { summarize } from "./summarize.ts";
 import { MAX_LINE_BYTES } from "../../bytes/lines.ts";
 import { tableBytes } from "../../map/generate/key-table.ts";
-import type { GenerateOptions } from "../../map/generate/plan.ts";
+import type { GenerateOptions } from "../../map/generate/generate-plan.ts";
 import { ReadReporter } from "../../map/generate/read-all.ts";
 import {
   type CombineOptions,

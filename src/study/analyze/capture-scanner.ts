@@ -20,7 +20,7 @@ import { CaptureSieve, isEmptyFilter } from "../../input/filter.ts";
 import { unescapeJson } from "../../bytes/json-members.ts";
 import { CaptureTally, GRID_SIZE, NO_STATUS, OTHER_STATUS } from "./capture-tally.ts";
 import { OriginalKey } from "./original-key.ts";
-import { hostFault, uriFault } from "./faults.ts";
+import { hostFault, uriFault } from "./capture-faults.ts";
 
 /** How to read rows; all of it can be sent to another thread. */
 export interface ScannerOptions {

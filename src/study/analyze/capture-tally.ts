@@ -1,6 +1,6 @@
 import type { FilterReason } from "../../input/filter.ts";
 import { FILTER_REASONS } from "../../input/filter.ts";
-import { DATETIME_FAULTS, DatetimeCheck, MONTHS_PER_YEAR, URI_FAULTS } from "./faults.ts";
+import { DATETIME_FAULTS, DatetimeCheck, MONTHS_PER_YEAR, URI_FAULTS } from "./capture-faults.ts";
 import {
   HashSample,
   joinValueCounts,

@@ -10,7 +10,7 @@ import {
   type TreeVisitor,
   TreeWalk,
 } from "../../map/compact/key-tree.ts";
-import { yearOf } from "./faults.ts";
+import { yearOf } from "./capture-faults.ts";
 import { DepthNodes, Histogram } from "./histogram.ts";
 import { monthCode, originalLength } from "./original-key.ts";
 

@@ -89,7 +89,7 @@ export function inlineLane(options: AnalyzeJobOptions): AnalyzeLane {
 
 /** Works on a worker thread. */
 export function threadLane(options: AnalyzeJobOptions): AnalyzeLane {
-  const thread = new Thread(requiredFile("dist/study/analyze/worker.js"), options);
+  const thread = new Thread(requiredFile("dist/study/analyze/analyze-worker.js"), options);
   const job = onThread<AnalyzeJob, (typeof METHODS)[number]>(thread, METHODS, { read: transferOf });
   return { ...job, end: () => thread.end() };
 }

@@ -1,4 +1,4 @@
-import { fitChildren } from "../../map/compact/fit.ts";
+import { fitChildren } from "../../map/compact/children-fit.ts";
 import type {
   Analysis,
   CaptureTables,
@@ -15,7 +15,7 @@ import type {
   YearRow,
 } from "./analysis.ts";
 import { type FaultTally, GRID_SIZE, STATUS_CLASSES, type TallyData } from "./capture-tally.ts";
-import { yearMonthOf } from "./faults.ts";
+import { yearMonthOf } from "./capture-faults.ts";
 import { depthRows, fitHeaps, globalReduction, incrementalReduction } from "./histogram.ts";
 import type { HoldingsTree, SubTree } from "./holdings-tree.ts";
 import { total, type ValueCountsData } from "./bounded.ts";

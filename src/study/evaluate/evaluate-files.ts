@@ -37,7 +37,7 @@ import { readMisses } from "../../map/compact/run/budget-files.ts";
 import { budgetKernels } from "../../map/compact/run/budget-kernels.ts";
 import { DEFAULT_MEMORY_BYTES } from "../../map/generate/key-table.ts";
 import { openInput } from "../../files/input-file.ts";
-import { type MapStreams, openMap } from "../../map/lookup/open-map.ts";
+import { type MapStreams, openMapFile } from "../../map/lookup/open-map-file.ts";
 import { ScratchSpill, withTempDir } from "../../files/scratch.ts";
 import { forEachHeld, openTruth, type Truth } from "./truth.ts";
 
@@ -200,7 +200,7 @@ async function judge(
     () => 0,
   );
   const forMany = size * INDEX_GROWTH < memoryBytes;
-  const truth = await openMap(held.map, streams, { forMany });
+  const truth = await openMapFile(held.map, streams, { forMany });
   try {
     const isHeld = async (key: string): Promise<boolean> =>
       truth.index === undefined

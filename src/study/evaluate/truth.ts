@@ -1,7 +1,7 @@
 import { closeSync, createReadStream, openSync, writeSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { yearMonthOf } from "../analyze/faults.ts";
+import { yearMonthOf } from "../analyze/capture-faults.ts";
 import { monthCode, originalLength } from "../analyze/original-key.ts";
 import { CLOSE_PAREN, QUESTION, QUOTE, SPACE, STAR } from "../../bytes/bytes.ts";
 import { lineBatches } from "../../bytes/lines.ts";
@@ -17,7 +17,7 @@ import { mergeStored, sortCaptures } from "../analyze/analyze-files.ts";
 import { generateFiles } from "../../map/generate/generate-files.ts";
 import { decompressedHead, wholeLinesOf } from "../../input/file-inputs.ts";
 import { openInput } from "../../files/input-file.ts";
-import type { MapStreams } from "../../map/lookup/open-map.ts";
+import type { MapStreams } from "../../map/lookup/open-map-file.ts";
 import { withMapOutput } from "../../map/output/map-output.ts";
 
 const FLUSH_LINES = 4096;

@@ -2,7 +2,7 @@ import { OriginalKey } from "../analyze/original-key.ts";
 import { MementoMapError } from "../../errors.ts";
 import type { KeyTable } from "../../map/generate/key-table.ts";
 import { MemgatorLog, type OpenAnswers } from "../../input/memgator-log.ts";
-import { surtBytes } from "../../surt/surt.ts";
+import { surtBytes } from "../../surt/uri-to-surt.ts";
 
 /*
  * What logs say of an original is sorted together with its captures (see original-key.ts):

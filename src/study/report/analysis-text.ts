@@ -1,7 +1,7 @@
 import type { Analysis, Fault, MalformedValues } from "../analyze/analysis.ts";
 import { STATUS_CLASSES } from "../analyze/capture-tally.ts";
 import type { HeapsFit } from "../analyze/histogram.ts";
-import type { PowerLawFit } from "../../map/compact/fit.ts";
+import type { PowerLawFit } from "../../map/compact/children-fit.ts";
 import type { Fact } from "./analysis-tables.ts";
 import {
   biasTable,

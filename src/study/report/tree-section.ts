@@ -1,6 +1,6 @@
 import type { Analysis } from "../analyze/analysis.ts";
 import type { DepthRow, ReductionCurve } from "../analyze/histogram.ts";
-import type { PowerLawFit } from "../../map/compact/fit.ts";
+import type { PowerLawFit } from "../../map/compact/children-fit.ts";
 import { escapeHtml } from "../../publish/serve/html.ts";
 import { depthTable, exactDepthTable } from "./analysis-tables.ts";
 import { CHART, type Drawing, figureHtml, lineChart, px, type Series } from "./charts.ts";

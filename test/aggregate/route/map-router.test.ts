@@ -4,7 +4,7 @@ import { MemoryIndex } from "../../../src/map/lookup/memory-index.ts";
 import type { RouteRequest } from "../../../src/aggregate/route/decision.ts";
 import { MapRouter } from "../../../src/aggregate/route/map-router.ts";
 import type { RoutedMap } from "../../../src/aggregate/route/routed-map.ts";
-import { surt } from "../../../src/surt/surt.ts";
+import { surt } from "../../../src/surt/uri-to-surt.ts";
 import { mapBytes, PLAIN, rows } from "../../map/lookup/map-arbitraries.ts";
 import { archivesOf, mapOf, routerOf, shown } from "./routing.ts";
 

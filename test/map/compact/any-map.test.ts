@@ -10,7 +10,7 @@ import { withMapOutput } from "../../../src/map/output/map-output.ts";
 import { compactMap } from "../../../src/map/compact/compact-map.ts";
 import { isMementoMapError } from "../../../src/errors.ts";
 import { MemorySource } from "../../../src/bytes/byte-source.ts";
-import { mergeMaps } from "../../../src/map/merge.ts";
+import { mergeMaps } from "../../../src/map/merge-maps.ts";
 import { weight } from "./compaction-arbitraries.ts";
 import { KeepingSink } from "../map-files.ts";
 import { type AnyMap, anyMap, TIMES } from "../../support/any-map.ts";

@@ -6,7 +6,7 @@ import { ChosenPolicy } from "../../../src/map/compact/budget/kernels.ts";
 import { WeightPolicy } from "../../../src/map/compact/weight-policy.ts";
 import { Compactor } from "../../../src/map/compact/compactor.ts";
 import { MapLines } from "../../../src/map/compact/map-lines.ts";
-import { nodeName } from "../../../src/map/compact/budget/survey.ts";
+import { nodeName } from "../../../src/map/compact/budget/budget-survey.ts";
 import type { WeightOptions } from "../../../src/map/compact/weight-policy.ts";
 import { key } from "./compaction-arbitraries.ts";
 import { byBytes, compactByOracle } from "../../support/compaction-oracle.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 // The kernel exists only in the build.
-import { FIELD, NodeTable } from "../../../src/map/compact/budget/survey.ts";
+import { FIELD, NodeTable } from "../../../src/map/compact/budget/budget-survey.ts";
 import { DECISION, solve } from "../../../src/map/compact/budget/solve.ts";
 import { openSolver } from "../../../src/map/compact/run/budget-kernels.ts";
 import { pushTree, tree } from "./budget/tree-arbitrary.ts";

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 // The kernel exists only in the build.
-import { FIELD, NodeTable } from "../../../src/map/compact/budget/survey.ts";
+import { FIELD, NodeTable } from "../../../src/map/compact/budget/budget-survey.ts";
 import { SurveyKernel } from "../../../src/map/compact/run/budget-kernels.ts";
 import { MissList } from "../../../src/map/compact/budget/misses.ts";
-import type { Survey } from "../../../src/map/compact/budget/survey.ts";
+import type { Survey } from "../../../src/map/compact/budget/budget-survey.ts";
 import { surveyMap } from "../../../src/map/compact/budget/budget-compaction.ts";
 import { key } from "./compaction-arbitraries.ts";
 import { byBytes } from "../../support/compaction-oracle.ts";

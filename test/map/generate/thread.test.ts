@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { MementoMapError } from "../../../src/errors.ts";
-import { receivedError, sendableError } from "../../../src/threads/serve.ts";
+import { receivedError, sendableError } from "../../../src/threads/thread-server.ts";
 import { Thread } from "../../../src/threads/thread.ts";
 import { scratchDir } from "../../support/scratch.ts";
 

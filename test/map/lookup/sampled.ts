@@ -1,6 +1,6 @@
 import type { ByteSource } from "../../../src/bytes/byte-source.ts";
 import { KeySamples, SampledSearch } from "../../../src/map/lookup/sampled-search.ts";
-import { surveyMap } from "../../../src/map/survey.ts";
+import { surveyMap } from "../../../src/map/map-survey.ts";
 
 /** A map searched by samples of its keys, with segments of this size, of which this much is kept. */
 export async function sampledSearch(

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Evaluation, TruthSummary } from "../../../src/study/evaluate/evaluation.ts";
 import { surtKey } from "../../../src/surt/key.ts";
-import { surt } from "../../../src/surt/surt.ts";
+import { surt } from "../../../src/surt/uri-to-surt.ts";
 import { folderWith } from "../../support/folder-with.ts";
 import { runCli } from "../../support/run-cli.ts";
 

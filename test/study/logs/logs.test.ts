@@ -3,7 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type LogReport, magnitude, MAGNITUDES } from "../../../src/study/logs/log-report.ts";
-import { surt } from "../../../src/surt/surt.ts";
+import { surt } from "../../../src/surt/uri-to-surt.ts";
 import { runCli } from "../../support/run-cli.ts";
 import { scratchDir } from "../../support/scratch.ts";
 import type { Session } from "./memgator-lines.ts";

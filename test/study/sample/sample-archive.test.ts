@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { compareBytes } from "../../../src/bytes/bytes.ts";
 import { sampleIndex } from "../../../src/study/sample/sample-archive.ts";
-import { surt } from "../../../src/surt/surt.ts";
+import { surt } from "../../../src/surt/uri-to-surt.ts";
 import { indexLines, readIndex } from "./read-index.ts";
 
 const LINE =

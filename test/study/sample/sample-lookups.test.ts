@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
 import { sampleLookups } from "../../../src/study/sample/sample-lookups.ts";
-import { surt } from "../../../src/surt/surt.ts";
+import { surt } from "../../../src/surt/uri-to-surt.ts";
 import { uriKey } from "../../../src/surt/key.ts";
 import { indexLines, lineKey, readIndex } from "./read-index.ts";
 

@@ -1,6 +1,6 @@
 import type { WriteText } from "../pending-text.ts";
 import type { MissList } from "./misses.ts";
-import { nodeName, type NodeTable, type Survey } from "./survey.ts";
+import { nodeName, type NodeTable, type Survey } from "./budget-survey.ts";
 import type { Solve } from "./solve.ts";
 import { CHOSEN, type RollUpPolicy, type WeightPolicy } from "../weight-policy.ts";
 

@@ -1,11 +1,11 @@
 import { CLOSE_PAREN, copyRange, HASH, hashRange, QUESTION, SLASH } from "../../../bytes/bytes.ts";
 import { MementoMapError } from "../../../errors.ts";
-import { enlarged } from "./survey.ts";
+import { enlarged } from "./budget-survey.ts";
 import { sortKeys } from "../../generate/sort-keys.ts";
 import { wholeLines } from "../../../bytes/lines.ts";
 import { LookupList } from "../../lookup/lookup-list.ts";
 import { KeyScanner, surtKeyBytes } from "../../../surt/key-bytes.ts";
-import { surtBytes } from "../../../surt/surt.ts";
+import { surtBytes } from "../../../surt/uri-to-surt.ts";
 
 const INITIAL_KEYS = 1 << 10;
 const INITIAL_BYTES = 1 << 16;

@@ -1,5 +1,5 @@
 import { LAYER } from "../key-tree.ts";
-import { FIELD, type NodeTable, type Survey } from "./survey.ts";
+import { FIELD, type NodeTable, type Survey } from "./budget-survey.ts";
 
 /** Sub-trees up to this size are looked up: most are small, and powers are slow. */
 const KNOWN_POWERS = 1024;

@@ -1,5 +1,5 @@
 import { COMMA, compareRanges, LF, SLASH, SPACE, STAR } from "../../../bytes/bytes.ts";
-import { type BranchList, FIELD, type NodeTable } from "./survey.ts";
+import { type BranchList, FIELD, type NodeTable } from "./budget-survey.ts";
 import type { MissList } from "./misses.ts";
 
 /** Branches are pooled by the power of two of their misses. */

@@ -16,7 +16,7 @@ import {
   nodeName,
   NodeTable,
   type Survey,
-} from "./survey.ts";
+} from "./budget-survey.ts";
 import { compareRanges } from "../../../bytes/bytes.ts";
 import { frequencyIsZero } from "../../../ukvs/frequency.ts";
 import type { MapRow, RowSink } from "../map-lines.ts";

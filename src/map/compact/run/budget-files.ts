@@ -4,7 +4,7 @@ import { finished } from "node:stream/promises";
 import { countLines } from "../../../bytes/bytes.ts";
 import { BudgetCompaction, type ReadMap } from "../budget/budget-compaction.ts";
 import { type MissList, readMissList } from "../budget/misses.ts";
-import type { Plan } from "../budget/plan.ts";
+import type { Plan } from "../budget/roll-up-plan.ts";
 import type { Prior } from "../budget/prior.ts";
 import { MAX_LINE_BYTES } from "../../../bytes/lines.ts";
 import {
@@ -19,7 +19,7 @@ import { memgatorMisses } from "../../../input/memgator-holdings.ts";
 import { SizedHead } from "../../../ukvs/header.ts";
 import { type FileSource, openInput } from "../../../files/input-file.ts";
 import { peekHead } from "../../../input/file-inputs.ts";
-import { type MapStreams, withMapSources } from "../../lookup/open-map.ts";
+import { type MapStreams, withMapSources } from "../../lookup/open-map-file.ts";
 import { HeadedGzip } from "../../../files/compress.ts";
 import { type MapOutput, withCanonicalMap } from "../../output/map-output.ts";
 import { ScratchSpill, withTempDir } from "../../../files/scratch.ts";

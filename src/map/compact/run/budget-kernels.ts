@@ -5,7 +5,7 @@ import {
   type NodeTable,
   PAGE_NUMBERS,
   type Survey,
-} from "../budget/survey.ts";
+} from "../budget/budget-survey.ts";
 import { type Decision, DECISION, type Solve } from "../budget/solve.ts";
 import {
   type CompactExports,

@@ -9,11 +9,11 @@ import { checkSize, refuseNoRecords, type UkvsHeaders } from "../../../ukvs/head
 import { cutAfter, type FileSource, type InputStreams } from "../../../files/input-file.ts";
 import { checkSignal, type Interrupt } from "../../../interruption.ts";
 import { type MapOutput, withCanonicalMap } from "../../output/map-output.ts";
-import { withMapSources } from "../../lookup/open-map.ts";
+import { withMapSources } from "../../lookup/open-map-file.ts";
 import { requiredFile } from "../../../files/package-file.ts";
 import { withTempDir } from "../../../files/scratch.ts";
 import { Thread } from "../../../threads/thread.ts";
-import { compactPart, type CompactResult, type CompactTask } from "./job.ts";
+import { compactPart, type CompactResult, type CompactTask } from "./compact-part.ts";
 
 export interface CompactFileOptions {
   readonly weights?: WeightOptions | undefined;
@@ -203,7 +203,7 @@ class Threads implements Runner {
   readonly #threads: readonly Thread[];
 
   constructor(count: number) {
-    const module = requiredFile("dist/map/compact/run/worker.js");
+    const module = requiredFile("dist/map/compact/run/compact-worker.js");
     this.#threads = Array.from({ length: count }, () => new Thread(module, undefined));
   }
 

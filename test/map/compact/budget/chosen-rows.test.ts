@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { chosenRows } from "../../../../src/map/compact/budget/budget-compaction.ts";
 import type { BudgetKernels } from "../../../../src/map/compact/budget/kernels.ts";
-import { nodeName } from "../../../../src/map/compact/budget/survey.ts";
+import { nodeName } from "../../../../src/map/compact/budget/budget-survey.ts";
 
 const ROWS = ["com,a)/x/1 1", "com,a)/x/2 2", "com,b)/y 3", "com,b)/z 4", "org,c)/ 5"];
 const MAP = Buffer.from(`!id {"uri":"https://a.org/"}\n${ROWS.join("\n")}\n`);

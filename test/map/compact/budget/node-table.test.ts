@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { FIELD, NodeTable } from "../../../../src/map/compact/budget/survey.ts";
+import { FIELD, NodeTable } from "../../../../src/map/compact/budget/budget-survey.ts";
 import type { SpillStore } from "../../../../src/files/scratch.ts";
 
 /** A spill store in memory. */

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { FIELD, type NodeTable } from "../../../../src/map/compact/budget/survey.ts";
+import { FIELD, type NodeTable } from "../../../../src/map/compact/budget/budget-survey.ts";
 
 /** A node of a key tree: its rows, its children of one row, the misses that leave at it. */
 export interface Tree {

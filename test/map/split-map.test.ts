@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { MemorySource } from "../../src/bytes/byte-source.ts";
 import { MemoryIndex } from "../../src/map/lookup/memory-index.ts";
-import { pageChunks, planPages, type SplitSize } from "../../src/map/split.ts";
+import { pageChunks, planPages, type SplitSize } from "../../src/map/split-map.ts";
 import { lookupSurt, rows } from "./lookup/map-arbitraries.ts";
 import { collected, decode, encode, mapText, merged } from "./map-files.ts";
 

@@ -5,8 +5,8 @@ import {
   fitChildren,
   fitPowerLaw,
   parseDepthTable,
-} from "../../../../src/map/compact/fit.ts";
-import { byBytes } from "../../../support/compaction-oracle.ts";
+} from "../../../src/map/compact/children-fit.ts";
+import { byBytes } from "../../support/compaction-oracle.ts";
 
 /** Table "host-path-depth-stats" of the paper. */
 const PAPER = `

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { byteString } from "../../src/bytes/bytes.ts";
 import { canonicalSurt } from "../../src/surt/canonical-surt.ts";
-import { surt, surtBytes } from "../../src/surt/surt.ts";
+import { surt, surtBytes } from "../../src/surt/uri-to-surt.ts";
 import { anyUri } from "./uri-arbitraries.ts";
 
 const encoder = new TextEncoder();

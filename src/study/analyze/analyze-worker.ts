@@ -1,6 +1,6 @@
 import { workerData } from "node:worker_threads";
 import { callOn, type RemoteCall } from "../../threads/remote.ts";
-import { serve } from "../../threads/serve.ts";
+import { serve } from "../../threads/thread-server.ts";
 import { AnalyzeJob, type AnalyzeJobOptions } from "./lane.ts";
 
 const job = new AnalyzeJob(workerData as AnalyzeJobOptions);

@@ -2,7 +2,7 @@ import { openInput } from "../files/input-file.ts";
 import { decompressed } from "../files/decompress.ts";
 import { NodeClient } from "../http/node-client.ts";
 import { ProxySettings } from "../http/proxy.ts";
-import { openPlain } from "../map/lookup/open-map.ts";
+import { openPlain } from "../map/lookup/open-map-file.ts";
 import type { Platform } from "./source.ts";
 
 const STREAMS = { stdin: process.stdin };

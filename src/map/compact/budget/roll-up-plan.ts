@@ -7,7 +7,7 @@ import {
   type Solve,
   solve,
 } from "./solve.ts";
-import { FIELD, type NodeTable, type Survey } from "./survey.ts";
+import { FIELD, type NodeTable, type Survey } from "./budget-survey.ts";
 
 /** What to roll up, and what to exclude, to keep a map within a number of rows. */
 export interface Plan {

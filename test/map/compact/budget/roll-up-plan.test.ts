@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { NodeTable } from "../../../../src/map/compact/budget/survey.ts";
-import { searchPrice } from "../../../../src/map/compact/budget/plan.ts";
+import { NodeTable } from "../../../../src/map/compact/budget/budget-survey.ts";
+import { searchPrice } from "../../../../src/map/compact/budget/roll-up-plan.ts";
 import { solve } from "../../../../src/map/compact/budget/solve.ts";
 import type { Tree } from "./tree-arbitrary.ts";
 import { allMisses, pushTree, tree } from "./tree-arbitrary.ts";

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { FAULT_SEVERITIES } from "../../src/map/faults.ts";
-import { validateMap } from "../../src/map/validate.ts";
+import { FAULT_SEVERITIES } from "../../src/map/map-faults.ts";
+import { validateMap } from "../../src/map/validate-map.ts";
 import { type Count, parseFrequency } from "../../src/ukvs/frequency.ts";
 import { byText, DATETIME_FIELDS, type Row, rows } from "./lookup/map-arbitraries.ts";
 import { collected, encode, mapText } from "./map-files.ts";

@@ -21,7 +21,7 @@ import {
   startsHeader,
   UkvsHeaders,
 } from "../ukvs/header.ts";
-import { type Fault, fault, type FaultCode, InclusionCheck, keyFault } from "./faults.ts";
+import { type Fault, fault, type FaultCode, InclusionCheck, keyFault } from "./map-faults.ts";
 import { interruptibleChunks } from "../interruption.ts";
 
 export interface ValidateOptions {

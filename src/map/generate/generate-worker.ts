@@ -1,6 +1,6 @@
-import { serve } from "../../threads/serve.ts";
+import { serve } from "../../threads/thread-server.ts";
 import { callOn, type RemoteCall } from "../../threads/remote.ts";
-import { GenerateJob, type JobOptions } from "./job.ts";
+import { GenerateJob, type JobOptions } from "./generate-job.ts";
 
 let job: GenerateJob;
 

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { diffMaps, type RecordDifference } from "../../src/map/diff.ts";
+import { diffMaps, type RecordDifference } from "../../src/map/diff-maps.ts";
 import {
   DATETIME_FIELDS,
   datetimeRows,

@@ -1,11 +1,11 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { MemorySource } from "../../../src/bytes/byte-source.ts";
-import type { MapLookup } from "../../../src/map/lookup/lookup.ts";
+import type { MapLookup } from "../../../src/map/lookup/map-lookup.ts";
 import { MapSearch } from "../../../src/map/lookup/map-search.ts";
 import { MemoryIndex } from "../../../src/map/lookup/memory-index.ts";
 import { lookupKeys } from "../../../src/surt/key.ts";
-import { surt } from "../../../src/surt/surt.ts";
+import { surt } from "../../../src/surt/uri-to-surt.ts";
 import { LinearReading } from "../../support/linear-reading.ts";
 import {
   DATETIME_FIELDS,

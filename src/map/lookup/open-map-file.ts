@@ -1,7 +1,7 @@
 import { open, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { MAX_INDEX_BYTES, MemoryIndex } from "./memory-index.ts";
-import type { MapLookup } from "./lookup.ts";
+import type { MapLookup } from "./map-lookup.ts";
 import { MapSearch } from "./map-search.ts";
 import { FileSource, type InputStreams, openInput } from "../../files/input-file.ts";
 import { LF, recognizeCompression } from "../../bytes/bytes.ts";
@@ -27,7 +27,7 @@ const MAX_BATCH_INDEX_BYTES = 2 ** 30;
  *
  * @throws `MM_IO`, `MM_LIMIT` for a compressed map of 2 GiB or more, and what is wrong with the map.
  */
-export async function openMap(
+export async function openMapFile(
   path: string,
   io: MapStreams,
   options: { readonly forMany: boolean },

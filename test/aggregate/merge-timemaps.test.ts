@@ -1,6 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type MergedTimeMap, type MergeSource, mergeTimeMaps } from "../../src/aggregate/merge.ts";
+import {
+  type MergedTimeMap,
+  type MergeSource,
+  mergeTimeMaps,
+} from "../../src/aggregate/merge-timemaps.ts";
 import { datetimeOfEpochMs, epochMs } from "../../src/memento/datetime.ts";
 import { MementoList } from "../../src/memento/memento-list.ts";
 

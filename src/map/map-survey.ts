@@ -1,5 +1,5 @@
 import { CLOSE_PAREN, COLON, COMMA, SLASH, STAR } from "../bytes/bytes.ts";
-import { type Cut, eachRecord, openWholeMap, pagesOf, type SplitPlan } from "./split.ts";
+import { type Cut, eachRecord, openWholeMap, pagesOf, type SplitPlan } from "./split-map.ts";
 import { CurrentKey } from "./compact/key-tree.ts";
 import type { ByteSource } from "../bytes/byte-source.ts";
 import { columnStart, rowLayout } from "./lookup/map-row.ts";

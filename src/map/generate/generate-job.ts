@@ -242,7 +242,7 @@ export function inlineLane(options: JobOptions): Lane {
 
 /** Starts a thread for a {@link threadLane}; it can start before it is known what to do. */
 export function startLaneThread(): Thread {
-  return new Thread(requiredFile("dist/map/generate/worker.js"), undefined);
+  return new Thread(requiredFile("dist/map/generate/generate-worker.js"), undefined);
 }
 
 /** Works on a worker thread. */

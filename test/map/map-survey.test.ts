@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { MemorySource } from "../../src/bytes/byte-source.ts";
-import { surveyMap } from "../../src/map/survey.ts";
+import { surveyMap } from "../../src/map/map-survey.ts";
 import { byBytes } from "../support/compaction-oracle.ts";
 
 const HEAD = '!fields {"keys":["surt"],"values":["frequency"]}\n';
