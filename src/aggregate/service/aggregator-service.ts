@@ -33,10 +33,9 @@ import {
   sendRefusal,
 } from "./aggregator-exchange.ts";
 import { AggregatorMetrics } from "./aggregator-metrics.ts";
+import { joinedHealth, serviceHealth } from "./service-health.ts";
 import {
-  joinedHealth,
   JoinedStatus,
-  serviceHealth,
   type ServiceLoad,
   type ServiceProcesses,
   type ServiceStatus,

@@ -79,93 +79,6 @@ export class ServiceStatus implements StatusView {
   }
 }
 
-/** Something that an operator should know. */
-interface HealthProblem {
-  /** The archive it is about; none for what is about the service. */
-  readonly archive?: string | undefined;
-  readonly problem:
-    | "dormant"
-    | "failing"
-    | "map-missing"
-    | "map-too-old"
-    | "map-refused"
-    | "list-refused"
-    | "worker-missing";
-  readonly detail: string;
-}
-
-/** How the service is. */
-export interface ServiceHealth {
-  /**
-   * `ok`: there is nothing to say. `degraded`: it answers, with problems. `failing`: every archive is
-   * dormant or failed when it was last asked, so that no question can be answered.
-   */
-  readonly status: "ok" | "degraded" | "failing";
-  readonly archives: { readonly all: number; readonly awake: number; readonly failing: number };
-  readonly problems: readonly HealthProblem[];
-}
-
-/** What `/health` tells. */
-export function serviceHealth(status: StatusView): ServiceHealth {
-  const archives = status.archives();
-  const failing = archives.filter(isFailing);
-  const problems = [
-    ...listProblems(status),
-    ...archives.flatMap((archive) => [...archiveProblems(archive), ...mapProblems(archive)]),
-  ];
-  const isDown = archives.length > 0 && failing.length === archives.length;
-  return {
-    status: isDown ? "failing" : problems.length > 0 ? "degraded" : "ok",
-    archives: {
-      all: archives.length,
-      awake: archives.filter(({ upstream }) => upstream.health === "awake").length,
-      failing: failing.length,
-    },
-    problems,
-  };
-}
-
-function isFailing({ upstream }: ArchiveStatus): boolean {
-  return upstream.health !== "awake" || upstream.consecutiveFailures > 0;
-}
-
-function listProblems({ list }: StatusView): HealthProblem[] {
-  if (list?.error === undefined) return [];
-  return [{ problem: "list-refused", detail: `${list.error}; the list before stays in use` }];
-}
-
-function archiveProblems(each: ArchiveStatus): HealthProblem[] {
-  if (!isFailing(each)) return [];
-  const { archive, upstream } = each;
-  const { health, consecutiveFailures, dormantUntil, lastFailure } = upstream;
-  const why = lastFailure === undefined ? "" : `: ${lastFailure}`;
-  const times = consecutiveFailures === 1 ? "once" : `${consecutiveFailures} times in a row`;
-  if (health === "awake") {
-    return [{ archive: archive.id, problem: "failing", detail: `it failed ${times}${why}` }];
-  }
-  const until = dormantUntil === undefined ? "" : ` until ${new Date(dormantUntil).toISOString()}`;
-  const detail = `it failed ${times} and is dormant${until}${why}`;
-  return [{ archive: archive.id, problem: "dormant", detail }];
-}
-
-function mapProblems({ archive, map }: ArchiveStatus): HealthProblem[] {
-  if (map === undefined || map.status === "loading") return [];
-  const problems: HealthProblem[] = [];
-  const add = (problem: HealthProblem["problem"], detail: string): void => {
-    problems.push({ archive: archive.id, problem, detail });
-  };
-  if (map.status === "stale") {
-    const made = map.updatedAt === undefined ? "" : `, of ${new Date(map.updatedAt).toISOString()}`;
-    add("map-too-old", `its map${made}, is not used for what it says to be absent`);
-  }
-  if (map.status === "failed") {
-    add("map-missing", `there is no map to go by: ${map.error ?? "not known why"}`);
-  } else if (map.error !== undefined) {
-    add("map-refused", `the map before stays in use: ${map.error}`);
-  }
-  return problems;
-}
-
 /** How many questions are worked on, and how many wait for that. */
 export interface ServiceLoad {
   readonly underWay: number;
@@ -256,30 +169,6 @@ export class JoinedStatus implements StatusView {
     }
     return this.#first.archives.map(({ archive }) => joinArchive(byId.get(archive.id) ?? []));
   }
-}
-
-/**
- * How a service of several processes is: as the worst of them finds archives and maps, but `failing`
- * only if all of them are, and `degraded` if one is missing.
- */
-export function joinedHealth(
-  snapshots: readonly StatusSnapshot[],
-  { wanted, running }: WorkerCounts,
-): ServiceHealth {
-  const health = serviceHealth(new JoinedStatus(snapshots));
-  const isFailing = snapshots.every(
-    (each) => serviceHealth(new JoinedStatus([each])).status === "failing",
-  );
-  const problems = [...health.problems];
-  if (running < wanted) {
-    const detail = `${running} of ${wanted} workers answer; the others are being started`;
-    problems.push({ problem: "worker-missing", detail });
-  }
-  return {
-    ...health,
-    status: isFailing ? "failing" : problems.length > 0 ? "degraded" : "ok",
-    problems,
-  };
 }
 
 /** @param all at least one, of the same archive. */

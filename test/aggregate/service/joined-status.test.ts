@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { joinedHealth } from "../../../src/aggregate/service/service-health.ts";
 import {
-  joinedHealth,
   JoinedStatus,
   type StatusSnapshot,
 } from "../../../src/aggregate/service/service-status.ts";

@@ -1,0 +1,138 @@
+import type { ListState } from "../route/archive-list.ts";
+import type { MapState } from "../route/map-keeper.ts";
+import type { ArchiveCounters } from "../upstream/archive-health.ts";
+import type { ArchiveStatus, StatusView } from "./service-status.ts";
+
+/** What `/about.json` says: the archives as they are now, and what routing saves. */
+export function aboutJson(
+  status: StatusView,
+  service: { readonly version: string; readonly base: string },
+): Record<string, unknown> {
+  return {
+    name: "mementomap",
+    version: service.version,
+    base: service.base,
+    startedAt: isoTime(status.startedAt),
+    uptimeSeconds: Math.floor((status.now - status.startedAt) / 1000),
+    routing: { isOn: status.isRouting, ...status.routing() },
+    archives: status.archives().map(archiveJson),
+    list: status.list === undefined ? null : listJson(status.list),
+    settings: status.settings,
+  };
+}
+
+function archiveJson({
+  archive,
+  upstream,
+  tally,
+  map,
+  counters,
+}: ArchiveStatus): Record<string, unknown> {
+  const { latencies: _latencies, ...counts } = tally;
+  return {
+    id: archive.id,
+    name: archive.name,
+    timemap: archive.timemap,
+    timegate: archive.timegate,
+    probability: archive.probability ?? null,
+    health: upstream.health,
+    dormantUntil: upstream.dormantUntil === undefined ? null : isoTime(upstream.dormantUntil),
+    consecutiveFailures: upstream.consecutiveFailures,
+    lastFailure: upstream.lastFailure ?? null,
+    requestsUnderWay: upstream.requestsUnderWay,
+    requestsWaiting: upstream.requestsWaiting,
+    ...counts,
+    requests: counters === undefined ? null : requestsJson(counters),
+    map: map === undefined ? null : mapJson(map),
+  };
+}
+
+function listJson({ takenAt, error }: ListState): unknown {
+  return { takenAt: isoTime(takenAt), error: error ?? null };
+}
+
+function requestsJson(counters: ArchiveCounters): Record<string, unknown> {
+  const {
+    requests: sent,
+    cacheHits,
+    revalidations,
+    coalesced,
+    retries,
+    bytes,
+    failures,
+  } = counters;
+  return { sent, cacheHits, revalidations, coalesced, retries, bytes, failures };
+}
+
+function mapJson({ status, keys, bytes, updatedAt, fetchedAt, error }: MapState): unknown {
+  return {
+    status,
+    keys,
+    bytes,
+    updatedAt: updatedAt === undefined ? null : isoTime(updatedAt),
+    fetchedAt: fetchedAt === undefined ? null : isoTime(fetchedAt),
+    error: error ?? null,
+  };
+}
+
+function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+function listFault({ list }: StatusView): string {
+  return list?.error === undefined ? "" : `\nThe list of archives is refused: ${list.error}\n`;
+}
+
+function mapFault({ status, error }: MapState): string {
+  if (error === undefined) return "";
+  return status === "failed" ? `, ${error}` : `, the new map is refused: ${error}`;
+}
+
+/** What `/about` says to programs that want no page: MemGator's text, with what we know besides. */
+export function aboutText(
+  status: StatusView,
+  service: { readonly version: string; readonly base: string },
+): string {
+  const { base, version } = service;
+  const archives = status.archives().map(({ archive, upstream, map }, index) => {
+    const notes = [
+      upstream.health === "awake" ? "" : upstream.health.toUpperCase(),
+      upstream.health === "awake" && upstream.consecutiveFailures > 0
+        ? `Consecutive failures: ${upstream.consecutiveFailures}`
+        : "",
+      map === undefined ? "" : `Map: ${map.status}${mapFault(map)}`,
+    ].filter(Boolean);
+    const suffix = notes.length === 0 ? "" : ` - (${notes.join(", ")})`;
+    return `${index + 1}. [${archive.name}](${archive.timemap})${suffix}`;
+  });
+  const settings = Object.entries(status.settings).map(
+    ([name, value]) => `${`${name}:`.padEnd(24)}${value}`,
+  );
+  return `# mementomap (${version})
+
+A Memento aggregator that asks the archives which can answer
+
+## API Endpoints
+
+TimeMap:  ${base}/timemap/{FORMAT}/{URI-R}
+TimeGate: ${base}/timegate/{URI-R} [Accept-Datetime]
+Memento:  ${base}/memento[/{FORMAT}|proxy]/{DATETIME}/{URI-R}
+Summary:  ${base}/summary/{URI-R}
+Route:    ${base}/route/{URI-R}
+About:    ${base}/about
+Metrics:  ${base}/metrics
+OpenAPI:  ${base}/openapi.json
+
+  {FORMAT}          => link|json|cdxj
+  {DATETIME}        => YYYY[MM[DD[hh[mm[ss]]]]]
+  [Accept-Datetime] => Header in RFC1123 format
+
+## Upstream Archives
+
+${archives.join("\n")}
+${listFault(status)}
+## Configs
+
+${settings.join("\n")}
+`;
+}
