@@ -41,18 +41,13 @@ function routingCard(status: StatusView): Html {
     ["Questions", formatNumber(report.sessions)],
     ["Archives asked", formatNumber(report.asked)],
     ["Requests spared", formatNumber(report.spared)],
-    ["Saved", formatShare(report.saved)],
+    ["Saved", report.asked + report.spared === 0 ? "not known yet" : formatShare(report.saved)],
     ["Answers kept", keptText(report)],
   ];
-  const most = Math.max(1, report.asked + report.spared);
-  const asked = (100 * report.asked) / most;
   return html`<section class="card" aria-label="Routing">
     ${factList(facts)}
     <div class="saving">
-      <svg class="stack" role="img" aria-label="${formatShare(report.saved)} of requests spared">
-        <rect class="spared" width="100%" height="100%" />
-        <rect class="asked" width="${asked.toFixed(2)}%" height="100%" />
-      </svg>
+      ${savingBar(report)}
       <ul class="legend">
         <li>${key("asked")}asked</li>
         <li>${key("spared")}spared, of what asking everybody would take</li>
@@ -60,6 +55,18 @@ function routingCard(status: StatusView): Html {
     </div>
     <p class="hint">${estimateText(report)}</p>
   </section>`;
+}
+
+function savingBar({ asked, spared, saved }: RoutingReport): Html {
+  const all = asked + spared;
+  if (all === 0) {
+    return html`<svg class="stack empty" role="img" aria-labelledby="no-requests"></svg>
+      <p class="hint" id="no-requests">No requests yet.</p>`;
+  }
+  return html`<svg class="stack" role="img" aria-label="${formatShare(saved)} of requests spared">
+    <rect class="spared" width="100%" height="100%" />
+    <rect class="asked" width="${((100 * asked) / all).toFixed(2)}%" height="100%" />
+  </svg>`;
 }
 
 function keptText({ recall }: RoutingReport): string {
@@ -255,6 +262,7 @@ export const ABOUT_STYLE: string = `${PAGE_STYLE}
 }
 .saving { margin: 1.3rem 0 0; }
 svg.stack { display: block; width: 100%; height: 1rem; border-radius: .3rem; }
+svg.stack.empty { box-sizing: border-box; border: 1px solid var(--line); }
 svg.stack.slim { height: .5rem; margin-top: .35rem; }
 .spared { fill: var(--bar); } .asked { fill: var(--accent); }
 .hit { fill: var(--hit); } .miss { fill: var(--miss); } .error { fill: var(--error); }

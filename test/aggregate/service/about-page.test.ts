@@ -33,6 +33,24 @@ describe("words of the dashboard", () => {
   });
 });
 
+describe("the bar of requests", () => {
+  const page = async (url: string): Promise<string> =>
+    (await fetch(`${url}/about`, { headers: { Accept: "text/html" } })).text();
+
+  it("is empty before the first request, and says so", async () => {
+    const { url } = await aggregating([await plainArchive("fine", ["20150101000000"])]);
+    const before = await page(url);
+    expect(before).toContain("No requests yet.");
+    expect(before).toContain('<svg class="stack empty"');
+    expect(before).not.toContain('<rect class="spared" width="100%" height="100%" />');
+    await fetch(`${url}/timemap/link/http://example.org/`);
+    const after = await page(url);
+    expect(after).not.toContain("No requests yet.");
+    expect(after).toContain('aria-label="0 % of requests spared"');
+    expect(after).toContain('<rect class="asked" width="100.00%" height="100%" />');
+  });
+});
+
 describe.skipIf(CHROMIUM === undefined)("the dashboard", () => {
   let browser: Browser;
 
