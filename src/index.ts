@@ -365,7 +365,7 @@ export type {
   GeneratedMap,
   SourceOptions,
 } from "./map/generate/generate-map.ts";
-export type { IndexCounts } from "./map/generate/index-reader.ts";
+export type { IndexCounts } from "./map/generate/index-counts.ts";
 export type { Canonicalization, MapDescription } from "./map/generate/map-rows.ts";
 export type { Answer, LookupOptions } from "./map/lookup/map-lookup.ts";
 export type { MapGuardOptions } from "./map/map-guard.ts";

@@ -1,6 +1,6 @@
 import { rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { addIndexCounts, countDamage, type IndexCounts, newIndexCounts } from "./index-reader.ts";
+import { addIndexCounts, countDamage, type IndexCounts, newIndexCounts } from "./index-counts.ts";
 import { type Canonicalization, mapHeaders } from "./map-rows.ts";
 import { type Damage, newDamageLog } from "../../bytes/damage.ts";
 import type { DetectedFormat } from "../../input/detect.ts";

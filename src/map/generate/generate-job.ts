@@ -1,10 +1,6 @@
 import { join } from "node:path";
-import {
-  type IndexCounts,
-  IndexReader,
-  type IndexReaderOptions,
-  skipsFaults,
-} from "./index-reader.ts";
+import type { IndexCounts } from "./index-counts.ts";
+import { IndexReader, type IndexReaderOptions, skipsFaults } from "./index-reader.ts";
 import { KeyTable, type SortedKeys, type SortedTable } from "./key-table.ts";
 import { type KeyRange, mergeRuns, writeRun } from "./runs.ts";
 import { MapRows, plainRowBytes } from "./map-rows.ts";

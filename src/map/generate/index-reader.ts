@@ -1,12 +1,10 @@
-import type { DamageLog } from "../../bytes/damage.ts";
 import {
   type CaptureFilter,
   CaptureSieve,
   filterNeeds,
-  type FilterReason,
   isEmptyFilter,
 } from "../../input/filter.ts";
-import { CLOSE_PAREN, COLON, CR, LF } from "../../bytes/bytes.ts";
+import { CLOSE_PAREN, COLON, compareWithin, CR, LF } from "../../bytes/bytes.ts";
 import {
   Capture,
   CaptureSurt,
@@ -20,6 +18,7 @@ import { type CaptureBatch, readCapture, rowEnd, rowStart } from "../../input/ca
 import { type DetectedFormat, KeyCheck, keyedByUri, rowParser } from "../../input/detect.ts";
 import type { RowFault } from "../../input/index-input.ts";
 import { MementoMapError } from "../../errors.ts";
+import { type IndexCounts, newIndexCounts } from "./index-counts.ts";
 import {
   type KeyRunScanner,
   SCANNER_REASONS,
@@ -28,88 +27,6 @@ import {
 } from "./key-run-scanner.ts";
 import type { KeyTable } from "./key-table.ts";
 import { RowKey, type RowKeyOptions } from "./map-rows.ts";
-
-/** What became of the lines of an index; nothing is dropped without a count. */
-export interface IndexCounts {
-  lines: number;
-  blank: number;
-  headers: number;
-  /** Records of `dns:` and the like. */
-  nonWeb: number;
-  bad: number;
-  /** Parts of files that could not be read and were skipped; they do not count as lines. */
-  damaged: number;
-  /** Bytes of those stretches, as far as they are known. */
-  damagedBytes: number;
-  /** Lines that show nothing, such as failed requests of an access log. */
-  unproven: number;
-  readonly filtered: Record<FilterReason, number>;
-  /** Lines that were counted into the map: all that the counts above leave of `lines`. */
-  counted: number;
-  /** What they stand for: one capture each, but as many as they say in maps and logs. */
-  captures: number;
-  /** Of the captures, those known to be revisits: the page was found unchanged. */
-  revisits: number;
-  /** Of the captures, those of samples: there may be more. */
-  samples: number;
-  /** Of the captures, those whose key was made from the URI. */
-  keyedByUri: number;
-  /** Rows whose key column was compared with the SURT of their URI. */
-  keysChecked: number;
-  /** Of those, the ones that differ. */
-  keysDifferent: number;
-}
-
-export function newIndexCounts(): IndexCounts {
-  return {
-    lines: 0,
-    blank: 0,
-    headers: 0,
-    nonWeb: 0,
-    bad: 0,
-    damaged: 0,
-    damagedBytes: 0,
-    unproven: 0,
-    filtered: { status: 0, mime: 0, date: 0, exclude: 0, revisit: 0 },
-    counted: 0,
-    captures: 0,
-    revisits: 0,
-    samples: 0,
-    keyedByUri: 0,
-    keysChecked: 0,
-    keysDifferent: 0,
-  };
-}
-
-/** Adds `part` to `total`. */
-export function addIndexCounts(total: IndexCounts, part: IndexCounts): void {
-  total.lines += part.lines;
-  total.blank += part.blank;
-  total.headers += part.headers;
-  total.nonWeb += part.nonWeb;
-  total.bad += part.bad;
-  total.damaged += part.damaged;
-  total.damagedBytes += part.damagedBytes;
-  total.unproven += part.unproven;
-  total.counted += part.counted;
-  total.captures += part.captures;
-  total.revisits += part.revisits;
-  total.samples += part.samples;
-  total.keyedByUri += part.keyedByUri;
-  total.keysChecked += part.keysChecked;
-  total.keysDifferent += part.keysDifferent;
-  for (const reason of Object.keys(total.filtered) as FilterReason[]) {
-    total.filtered[reason] += part.filtered[reason];
-  }
-}
-
-/** Counts what was skipped while lines were made; a line that was cut is a bad line. */
-export function countDamage(counts: IndexCounts, { places, bytes, cutLines }: DamageLog): void {
-  counts.damaged += places;
-  counts.damagedBytes += bytes;
-  counts.lines += cutLines;
-  counts.bad += cutLines;
-}
 
 /**
  * Whether faults of a format may be skipped. Those of a map that is added to may not: what its row
@@ -164,8 +81,8 @@ export class IndexReader {
   #isFiltered = true;
   #skipsBad = false;
   #linesBeforePart = 0;
-  /** Bytes of the SURT made last. */
-  #surtEnd = 0;
+  /** Over the bytes that are being read. */
+  #view: DataView = new DataView(new ArrayBuffer(0));
   /**
    * The key column of the row counted last, in the bytes that are being read, and how much of it
    * is the key of its row; NONE if there is none or the key stands elsewhere. Rows that repeat it
@@ -174,6 +91,9 @@ export class IndexReader {
   #lastStart = NONE;
   #lastLength = NONE;
   #lastRowLength = NONE;
+  /** The URI that the row counted last was keyed by, in the same bytes; NONE if it was not. */
+  #lastUriStart = NONE;
+  #lastUriEnd = NONE;
 
   /** @param scanner makes CDXJ faster, where nothing but keys goes into the map. */
   constructor(
@@ -234,8 +154,7 @@ export class IndexReader {
     const scanner = taught?.scanner;
     const { maxLineBytes } = this.#options;
     const canRepeat = sieve === undefined && this.#rowKey.isPartOfSurt && !this.#isSample;
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    this.#lastLength = NONE;
+    this.#take(bytes);
     scanner?.take(bytes, end);
     let at = start;
     while (at < end) {
@@ -254,7 +173,7 @@ export class IndexReader {
         continue;
       }
       if (lineEnd - at > maxLineBytes) return this.#fault(bytes, at, lineEnd);
-      const shared = parser.leadsWithKey ? this.#sharedWithLast(view, at, lineEnd) : 0;
+      const shared = parser.leadsWithKey ? this.#sharedWithLast(at, lineEnd) : 0;
       if (
         canRepeat &&
         shared === this.#lastLength &&
@@ -297,8 +216,7 @@ export class IndexReader {
     const { counts } = this;
     const { bytes } = batch;
     const capture = this.#capture;
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    this.#lastLength = NONE;
+    this.#take(bytes);
     for (let i = 0; i < batch.length; i++) {
       const start = rowStart(batch, i);
       const end = rowEnd(batch, i);
@@ -309,7 +227,7 @@ export class IndexReader {
         const reason = this.#sieve?.reject(bytes, capture);
         if (reason === undefined) {
           const { keyStart, keyEnd } = capture;
-          this.#count(bytes, keyStart === NONE ? 0 : this.#sharedWithLast(view, keyStart, keyEnd));
+          this.#count(bytes, keyStart === NONE ? 0 : this.#sharedWithLast(keyStart, keyEnd));
           if (counts.lines % ROWS_PER_CHECK === 0) {
             this.#noteCheck(this.#keyCheck?.captureAgrees(bytes, capture));
           }
@@ -354,7 +272,7 @@ export class IndexReader {
     counts.counted += counted;
     counts.captures += counted;
     counts.revisits += scanner.revisits;
-    this.#lastLength = NONE;
+    this.#forgetLast();
     return stop;
   }
 
@@ -365,8 +283,20 @@ export class IndexReader {
     return this.#capture.reject("there is no datetime to split by; leave --by out");
   }
 
+  /** Says that these bytes are read next. */
+  #take(bytes: Uint8Array): void {
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#forgetLast();
+  }
+
+  #forgetLast(): void {
+    this.#lastLength = NONE;
+    this.#lastUriStart = NONE;
+  }
+
   /** How many bytes a line has in common with the key column counted last. */
-  #sharedWithLast(view: DataView, start: number, end: number): number {
+  #sharedWithLast(start: number, end: number): number {
+    const view = this.#view;
     const last = this.#lastStart;
     const length = this.#lastLength;
     const limit = length < end - start ? length : end - start;
@@ -386,8 +316,11 @@ export class IndexReader {
   #count(bytes: Uint8Array, shared: number): void {
     const { counts } = this;
     const capture = this.#capture;
-    const { keyStart, keyEnd } = capture;
-    if (keyStart === NONE && !this.#makeSurt(bytes)) {
+    if (capture.keyStart !== NONE) {
+      this.#countKey(bytes, shared);
+    } else if (this.#countUri(bytes)) {
+      counts.keyedByUri++;
+    } else {
       counts.nonWeb++;
       return;
     }
@@ -395,11 +328,11 @@ export class IndexReader {
     counts.captures += capture.count;
     if (capture.mimeStart !== NONE && isRevisit(bytes, capture)) counts.revisits++;
     if (this.#isSample || capture.isSample) counts.samples++;
-    if (keyStart === NONE) {
-      counts.keyedByUri++;
-      this.#countUri(bytes);
-      return;
-    }
+  }
+
+  #countKey(bytes: Uint8Array, shared: number): void {
+    const capture = this.#capture;
+    const { keyStart, keyEnd } = capture;
     const length = keyEnd - keyStart;
     if (shared === length && length === this.#lastLength && this.#rowKey.isPartOfSurt) {
       this.#table.repeat(capture.count);
@@ -418,22 +351,36 @@ export class IndexReader {
     this.#lastStart = keyStart;
     this.#lastLength = length;
     this.#lastRowLength = rowLength;
+    this.#lastUriStart = NONE;
   }
 
-  /** Makes the SURT of a row's URI; false where that names neither a host nor a scheme. */
-  #makeSurt(bytes: Uint8Array): boolean {
-    const surt = this.#surt;
-    this.#surtEnd = surt.make(bytes, this.#capture);
-    for (let i = 0; i < this.#surtEnd; i++) {
-      if (surt.bytes[i] === CLOSE_PAREN || surt.bytes[i] === COLON) return true;
+  /** Counts a row by its URI; false where that names neither a host nor a scheme. */
+  #countUri(bytes: Uint8Array): boolean {
+    const capture = this.#capture;
+    if (this.#repeatsUri()) {
+      this.#table.repeat(capture.count);
+      return true;
     }
-    return false;
-  }
-
-  #countUri(bytes: Uint8Array): void {
-    this.#rowKey.set(this.#surt.bytes, 0, this.#surtEnd, bytes, this.#capture, 0);
+    const surt = this.#surt;
+    const end = surt.make(bytes, capture);
+    if (!hasHostOrScheme(surt.bytes, end)) return false;
+    this.#rowKey.set(surt.bytes, 0, end, bytes, capture, 0);
     this.#add(0);
     this.#lastLength = NONE;
+    this.#lastUriStart = capture.uriStart;
+    this.#lastUriEnd = capture.uriEnd;
+    return true;
+  }
+
+  /** Whether a row has the URI, and so the key, of the one counted last. */
+  #repeatsUri(): boolean {
+    const start = this.#lastUriStart;
+    const end = this.#lastUriEnd;
+    const { uriStart, uriEnd } = this.#capture;
+    if (start === NONE || end - start !== uriEnd - uriStart) return false;
+    return (
+      this.#rowKey.isPartOfSurt && compareWithin(this.#view, start, end, uriStart, uriEnd) === 0
+    );
   }
 
   #add(shared: number): void {
@@ -467,4 +414,9 @@ export class IndexReader {
 
 function isKeyedByUri(format: DetectedFormat): boolean {
   return "keyedByUri" in format && format.keyedByUri === true;
+}
+
+function hasHostOrScheme(surt: Uint8Array, end: number): boolean {
+  for (let i = 0; i < end; i++) if (surt[i] === CLOSE_PAREN || surt[i] === COLON) return true;
+  return false;
 }

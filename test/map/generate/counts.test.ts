@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parquetWriteBuffer } from "hyparquet-writer";
 import { describe, expect, it } from "vitest";
-import type { IndexCounts } from "../../../src/map/generate/index-reader.ts";
+import type { IndexCounts } from "../../../src/map/generate/index-counts.ts";
 import { runCli } from "../../support/run-cli.ts";
 import { scratchDir } from "../../support/scratch.ts";
 import { warcGz } from "../../support/warc-fixture.ts";

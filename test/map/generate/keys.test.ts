@@ -41,6 +41,21 @@ describe("the key column of an index", () => {
     expect(stderr).toMatch(/keyed again +2 +key columns differ from the URIs, in .*index/);
   });
 
+  it("stands in for a URI that is missing between two equal ones", async () => {
+    const rows = [
+      "com,example,www)/ 20140101000000 http://www.example.com/ text/html 200 A 1",
+      "com,example,www)/ 20150101000000 http://www.example.com/ text/html 200 A 1",
+      "com,example)/b 20140101000000 - text/html 200 A 1",
+      "com,example,www)/ 20160101000000 http://www.example.com/ text/html 200 A 1",
+      "com,example,www)/ 20170101000000 http://www.example.com/c text/html 200 A 1",
+    ];
+    const { rows: made, stderr } = await generate(rows.join("\n"));
+    expect(stderr).toContain("keyed again");
+    expect(made).toEqual(["com,example)/ 3", "com,example)/b 1", "com,example)/c 1"]);
+    const { rows: years } = await generate(rows.join("\n"), "--by", "datetime:year");
+    expect(years.slice(0, 3)).toEqual([2014, 2015, 2016].map((year) => `com,example)/ ${year} 1`));
+  });
+
   it.each([1, 2, 40])(
     "is compared line by line, also in a last one without end: %i",
     async (count) => {

@@ -2,7 +2,7 @@ import { mkdirSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import type { IndexCounts } from "../../../src/map/generate/index-reader.ts";
+import type { IndexCounts } from "../../../src/map/generate/index-counts.ts";
 import type { Damage } from "../../../src/bytes/damage.ts";
 import { newDamageLog } from "../../../src/bytes/damage.ts";
 import { readWholeFile } from "../../../src/input/read-file.ts";
