@@ -16,6 +16,9 @@ const LOG = "INFO: 2016/05/05 12:00:00.123456 Aggregating Mementos for http://a.
 const FILES = {
   "a.cdxj": CDXJ,
   "b.cdxj": CDXJ.replaceAll("a", "b"),
+  // CDX files without a header line: of eleven columns, and as NetarchiveSuite writes them.
+  "plain.cdx": "com,a)/ 20140101000000 http://a.com/ text/html 200 X - - 9 0 a.warc.gz\n",
+  "arc.cdx": "http://a.com/ 192.0.2.1 20140101000000 text/html 9 a.arc 0\n",
   "a.warc.gz": gzipSync(warcRecord({ type: "response", uri: "http://a.com/" })),
   "map.ukvs": MAP,
   "uris.txt": "http://a.com/\nhttp://b.com/\n",
@@ -81,6 +84,8 @@ describe("an output that would destroy something", () => {
     // What the shell makes of "generate -o *.cdxj".
     ["generate -o @a.cdxj @b.cdxj", "is an index, not a map"],
     ["generate @a.cdxj -o @b.cdxj", "is there already and is an index, not a map"],
+    ["generate @a.cdxj -o @plain.cdx", "is an index, not a map"],
+    ["generate @a.cdxj -o @arc.cdx", "is an index, not a map"],
     ["generate @a.cdxj -o @notes.txt", "a text"],
     ["generate @a.cdxj -o @a.warc.gz", "an archive file"],
     ["compact @map.ukvs -o @page.html", "an HTML page"],

@@ -5,6 +5,7 @@ import { sniff } from "../../ukvs/sniff.ts";
 import { ioError, isMementoMapError, MementoMapError, systemCode } from "../../errors.ts";
 import { missingFolder } from "../../files/output-file.ts";
 import { looksLikeHtml } from "../../bytes/bytes.ts";
+import { guessCdxColumns } from "../../input/cdx.ts";
 import {
   ACCESS_LOG_LINE,
   beginsWithLookup,
@@ -74,6 +75,7 @@ function kindOf(head: Uint8Array, path: string): FileKind {
   if (/^[!@]/.test(line)) return isMap(head, path) ? "map" : "index";
   if (MEMGATOR_LINE.test(line) || ACCESS_LOG_LINE.test(line)) return "log";
   if (CDX_LINE.test(line) || CDXJ_LINE.test(line)) return "index";
+  if (guessCdxColumns(line) !== undefined) return "index";
   if (/^\s*[[{]/.test(line)) return "json";
   if (/\t(?:present|absent)\t/.test(line)) return "answers";
   if (sniff(head) === "map" && isMap(head, path)) return "map";
