@@ -42,7 +42,7 @@ export function generateOn(
 ): MapStream<GenerateResult> {
   return new MapStream(async (write) => {
     const sources = inputs.map((source) => ({
-      name: nameOf(source),
+      name: nameOf(platform, source),
       chunks: chunksOf(platform, source, options.signal),
     }));
     const { bytes, ...result } = await generateMap(sources, options);
@@ -61,7 +61,7 @@ export function compactOn(
     let summary: CompactSummary = { rowsRead: 0, rollUps: 0 };
     const blocks = compactMap(chunksOf(platform, source, options.signal), {
       ...options,
-      source: nameOf(source),
+      source: nameOf(platform, source),
       onEnd: (end) => (summary = end),
     });
     for await (const block of blocks) await write(block);
@@ -93,22 +93,25 @@ export async function randomAccess(
   source: Source,
   signal: AbortSignal | undefined,
 ): Promise<{ readonly source: ByteSource; close(): Promise<void> }> {
-  const place = placeOf(source);
+  const place = placeOf(platform, source);
   const file = place.kind === "file" ? await platform.openFile(place.path) : undefined;
   if (file !== undefined) return { source: file, close: () => file.close() };
   const bytes = await bytesOf(platform, source, signal);
-  return { source: new MemorySource(bytes, nameOf(source)), close: () => Promise.resolve() };
+  return {
+    source: new MemorySource(bytes, nameOf(platform, source)),
+    close: () => Promise.resolve(),
+  };
 }
 
 /** See `diff` of the entries. */
-export function diffOn(
+export async function diffOn(
   platform: Platform,
   before: Source,
   after: Source,
   options: SignalOption,
 ): Promise<MapDifference> {
   const named = (source: Source): Parameters<typeof diffMaps>[0] => ({
-    name: nameOf(source),
+    name: nameOf(platform, source),
     chunks: chunksOf(platform, source, options.signal),
   });
   return diffMaps(named(before), named(after), options);

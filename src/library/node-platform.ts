@@ -1,3 +1,5 @@
+import { fileURLToPath } from "node:url";
+import { MementoMapError } from "../errors.ts";
 import { openInput } from "../files/input-file.ts";
 import { decompressed } from "../files/decompress.ts";
 import { NodeClient } from "../http/node-client.ts";
@@ -13,6 +15,17 @@ export const NODE: Platform = {
     const proxies = ProxySettings.of(process.env);
     const client = new NodeClient({ trustedOrigins: [origin], proxies });
     return { client, close: () => client.close() };
+  },
+  filePath(url) {
+    try {
+      return fileURLToPath(url);
+    } catch (error) {
+      const { message } = error as Error;
+      throw new MementoMapError("MM_USAGE", message, {
+        position: { source: url.href },
+        cause: error,
+      });
+    }
   },
   openFile: openPlain,
   async *readFile(path, signal) {

@@ -80,7 +80,7 @@ export function openMapOn(
 }
 
 async function keep(platform: Platform, source: Source, options: OpenMapOptions): Promise<Kept> {
-  const place = placeOf(source);
+  const place = placeOf(platform, source);
   if (options.inMemory !== true) {
     if (place.kind === "file") {
       const file = await platform.openFile(place.path);
@@ -89,11 +89,11 @@ async function keep(platform: Platform, source: Source, options: OpenMapOptions)
       const found = await remote(platform, place.url, options);
       if (found !== undefined) return found;
     } else if (await isPlainBlob(place.bytes)) {
-      const blob = new BlobSource(place.bytes as Blob, nameOf(source));
+      const blob = new BlobSource(place.bytes as Blob, nameOf(platform, source));
       return searched(blob, () => undefined, options);
     }
   }
-  const name = nameOf(source);
+  const name = nameOf(platform, source);
   const bytes = await bytesOf(platform, source, options.signal);
   const index = MemoryIndex.build(bytes, { source: name });
   return { lookup: index, parts: () => [new MemorySource(bytes, name)], close: () => undefined };

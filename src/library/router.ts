@@ -73,7 +73,7 @@ class LibraryRouter extends MapRouter implements ArchiveRouter {
   async #read(source: Source, signal: AbortSignal | undefined): Promise<RoutedMap> {
     const bytes = await bytesOf(this.#platform, source, signal);
     const index = await MemoryIndex.buildInSlices(bytes, {
-      source: nameOf(source),
+      source: nameOf(this.#platform, source),
       pause: pauses(),
     });
     return { index, updatedAt: updatedAtOf(index.headers) };

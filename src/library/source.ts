@@ -24,6 +24,12 @@ export type Source = string | URL | Bytes;
 export interface Platform {
   /** A client for an address that the caller named; `close` it after use. */
   readonly client: (address: URL) => { readonly client: HttpClient; readonly close: () => void };
+  /**
+   * The path that a `file:` URL names.
+   *
+   * @throws MM_USAGE where it names none
+   */
+  filePath(url: URL): string;
   /** A file that can be read at random; undefined for one that is compressed, or a pipe. */
   openFile(path: string): Promise<OpenFile | undefined>;
   /** The bytes of a file from start to end, decompressed. */
@@ -43,10 +49,10 @@ export type Place =
   | { readonly kind: "bytes"; readonly bytes: Bytes };
 
 /** Tells addresses, paths and bytes apart. */
-export function placeOf(source: Source): Place {
+export function placeOf(platform: Platform, source: Source): Place {
   if (source instanceof URL) {
     return source.protocol === "file:"
-      ? { kind: "file", path: decodeURIComponent(source.pathname) }
+      ? { kind: "file", path: platform.filePath(source) }
       : { kind: "address", url: source };
   }
   if (typeof source !== "string") return { kind: "bytes", bytes: source };
@@ -56,8 +62,8 @@ export function placeOf(source: Source): Place {
 }
 
 /** What messages call a source. */
-export function nameOf(source: Source): string {
-  const place = placeOf(source);
+export function nameOf(platform: Platform, source: Source): string {
+  const place = placeOf(platform, source);
   if (place.kind === "address") return place.url.href;
   if (place.kind === "file") return place.path;
   return typeof File !== "undefined" && place.bytes instanceof File ? place.bytes.name : "memory";
@@ -73,8 +79,8 @@ export async function* chunksOf(
   source: Source,
   signal?: AbortSignal,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const place = placeOf(source);
-  const name = nameOf(source);
+  const place = placeOf(platform, source);
+  const name = nameOf(platform, source);
   if (place.kind === "file") {
     yield* interruptibleChunks(platform.readFile(place.path, signal), signal);
   } else if (place.kind === "bytes") {

@@ -8,6 +8,9 @@ import type { Platform } from "./source.ts";
 /** What every platform has: `fetch`, `DecompressionStream`, no files. */
 export const WEB: Platform = {
   client: () => ({ client: new FetchClient(), close: () => undefined }),
+  filePath(url) {
+    throw noFiles(url.href);
+  },
   openFile: (path) => Promise.reject(noFiles(path)),
   readFile: (path) => ({
     [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(noFiles(path)) }),

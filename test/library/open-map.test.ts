@@ -1,11 +1,12 @@
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import * as web from "../../src/index.ts";
-import { type MementoMap, openMap, type Source } from "../../src/node.ts";
+import { NODE } from "../../src/library/node-platform.ts";
+import { diff, type MementoMap, openMap, type Source } from "../../src/node.ts";
 import { folderWith } from "../support/folder-with.ts";
 import { serveOnLoopback } from "../support/http-server.ts";
 import { serving } from "../support/serving.ts";
@@ -116,6 +117,20 @@ describe("openMap", () => {
       code: "MM_USAGE",
       message: expect.stringContaining("mementomap/node"),
     });
+  });
+
+  it("reads the path of a file: URL as Node does", async () => {
+    for (const url of ["file:///C:/maps/a%20map.ukvs", "file:///maps/%25.ukvs"]) {
+      expect(NODE.filePath(new URL(url))).toBe(fileURLToPath(url));
+    }
+    const path = pathToFileURL(file(MAP)).href;
+    const names = [path.replace(/\/(?=[^/]*$)/, "%2F"), path.replace("map.ukvs", "%zz")];
+    for (const url of names.map((name) => new URL(name))) {
+      const refused = { code: expect.stringMatching(/^MM_(?:USAGE|IO)$/) as string };
+      await expect(openMap(url)).rejects.toMatchObject(refused);
+      await expect(diff(MAP, url)).rejects.toMatchObject(refused);
+    }
+    await expect(web.openMap(new URL(path))).rejects.toMatchObject({ code: "MM_USAGE" });
   });
 
   it("names the source in errors", async () => {
