@@ -2,7 +2,7 @@ import { fstat } from "node:fs";
 import { open, readdir, stat } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { ioError, isMementoMapError, MementoMapError, quote } from "../errors.ts";
+import { ioError, MementoMapError, quote } from "../errors.ts";
 import { recognizeCompression } from "../bytes/bytes.ts";
 import { detectFormat } from "./detect.ts";
 import { looksLikeZipNumIndex } from "./line-kind.ts";
@@ -14,17 +14,15 @@ import {
   openStream,
   streamInput,
 } from "./file-inputs.ts";
+import { holdsRecords, listedFiles } from "./listed-files.ts";
 import { HEAD_BYTES, type IndexInput, type OpenOptions } from "./index-input.ts";
-import { lineBatches } from "../bytes/lines.ts";
-import { decompressed } from "../files/decompress.ts";
-import { fileChunks } from "./read-file.ts";
 import { openInput } from "../files/input-file.ts";
 
 /**
  * Opens inputs and detects their formats by content: files, folders, and `-` for standard input.
  *
  * Reads the beginning of each. What a folder stands for, see {@link openFolder}. Of files of records
- * and an index that names them only the index is taken; a file that is given twice is refused.
+ * and an index that lists them only the index is taken; a file that is given twice is refused.
  *
  * @throws MM_IO, MM_BAD_INPUT, MM_USAGE
  */
@@ -48,12 +46,12 @@ async function withoutIndexed(
   { indexed }: OpenOptions,
 ): Promise<IndexInput[]> {
   const inputs = given.flatMap((one) => one.inputs);
-  const named = await indexedFiles(inputs);
+  const listed = await listedFiles(inputs);
   const packed = inputs.flatMap((input) => input.packed ?? []);
   const isIndexed = (input: IndexInput): boolean => {
     if (!holdsRecords(input)) return false;
+    if (listed.has(input.source)) return true;
     const name = basename(input.source);
-    if (named.has(name)) return true;
     // Names such as data.warc.gz are in many WACZ files.
     const isOwn = input.packed !== undefined;
     return !isOwn && packed.some((file) => file.name === name && file.size === input.size);
@@ -256,9 +254,6 @@ interface GivenInputs {
   readonly inputs: readonly IndexInput[];
 }
 
-/** A file of records within a line of an index: of CDXJ, JSON or CDX. */
-const RECORDS_NAME = /[^\s"/\\]+\.w?arc(?:\.gz|\.zst)?(?=["\s]|$)/g;
-
 /**
  * Refuses a file that is given twice, by whatever name: its captures would count twice.
  *
@@ -312,52 +307,6 @@ async function fileIdentity(path: string): Promise<string | undefined> {
   const asked = path === "-" ? promisify(fstat)(0, options) : stat(path, options);
   const stats = await asked.catch(() => undefined);
   return stats?.isFile() === true && stats.ino !== 0n ? `${stats.dev}:${stats.ino}` : undefined;
-}
-
-/** Whether an input is a file of records, and not an index of them. */
-export function holdsRecords({ format }: IndexInput): boolean {
-  return format.container === "warc" || format.container === "arc";
-}
-
-/**
- * The base names of files of records that indexes name. Reads the indexes, but only if there are
- * files of records too.
- */
-async function indexedFiles(inputs: readonly IndexInput[]): Promise<ReadonlySet<string>> {
-  const wanted = new Set(inputs.filter(holdsRecords).map(({ source }) => basename(source)));
-  const named = new Set<string>();
-  for (const input of inputs) {
-    if (named.size === wanted.size) break;
-    if (isIndex(input)) await addNamed(input.source, wanted, named);
-  }
-  return named;
-}
-
-function isIndex(input: IndexInput): boolean {
-  const { name } = input.format;
-  return (name === "cdx" || name === "cdxj" || name === "captures") && !holdsRecords(input);
-}
-
-async function addNamed(
-  source: string,
-  wanted: ReadonlySet<string>,
-  named: Set<string>,
-): Promise<void> {
-  if ((await fileIdentity(source)) === undefined) return;
-  const decoder = new TextDecoder("latin1");
-  try {
-    const chunks = decompressed(fileChunks({ path: source, source }), { source });
-    for await (const { bytes, starts, ends, count } of lineBatches(chunks, { source })) {
-      for (let i = 0; i < count; i++) {
-        const line = decoder.decode(bytes.subarray(starts[i], ends[i]));
-        for (const [name] of line.matchAll(RECORDS_NAME)) if (wanted.has(name)) named.add(name);
-      }
-      if (named.size === wanted.size) return;
-    }
-  } catch (error) {
-    // The fault is reported when the file is read for its captures.
-    if (!isMementoMapError(error)) throw error;
-  }
 }
 
 /**

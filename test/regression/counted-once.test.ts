@@ -35,7 +35,7 @@ describe("a file and its index", () => {
     const files = ["one.warc.gz", "two.warc.gz", name].map((file) => join(folder, file));
     const named = await generate(...files);
     expect(rowsOf(named.stdout)).toEqual(["com,a)/x 1", "com,b)/y 1"]);
-    expect(named.stderr).toMatch(/one\.warc\.gz: not read, as an index that is read too names it/);
+    expect(named.stderr).toMatch(/one\.warc\.gz: not read, as an index that is read too lists it/);
     expect(named.stderr).not.toMatch(/two\.warc\.gz: not read/);
   });
 
@@ -57,6 +57,47 @@ describe("a file and its index", () => {
     renameSync(join(folder, "indexes"), join(folder, "old"));
     mkdirSync(join(folder, "indexes"));
     expect(rowsOf((await generate(folder)).stdout)).toEqual(["com,a)/x 1"]);
+  });
+});
+
+describe("a file of records that an index only seems to list", () => {
+  const CAPTURE_OF_A_FILE =
+    'com,c)/one.warc.gz 20140101000000 {"url": "http://c.com/one.warc.gz", "filename": "c.warc.gz"}\n';
+  const OTHER_TIME = CDXJ.replaceAll("a.com/x", "b.com/y").replaceAll("com,a)/x", "com,b)/y");
+
+  it.each([
+    ["of another crawl", CDXJ, ["com,a)/x 1", "com,b)/y 1"]],
+    ["of the same URI at another time", OTHER_TIME.replace("2014", "2015"), ["com,b)/y 2"]],
+    ["of a capture with its name", CAPTURE_OF_A_FILE, ["com,b)/y 1", "com,c)/one.warc.gz 1"]],
+  ])("is read: the index is %s", async (_, index, rows) => {
+    const folder = folderWith({ "b/one.warc.gz": OTHER, "a/i.cdxj": index });
+    const { stdout, stderr } = await generate(`${folder}/b/one.warc.gz`, `${folder}/a/i.cdxj`);
+    expect(rowsOf(stdout)).toEqual(rows);
+    expect(stderr).not.toContain("not read");
+  });
+
+  it("is read beside the file of that name that it does list", async () => {
+    const folder = folderWith({ "a/one.warc.gz": WARC, "b/one.warc.gz": OTHER, "i.cdxj": CDXJ });
+    const names = ["a/one.warc.gz", "b/one.warc.gz", "i.cdxj"];
+    const { stdout, stderr } = await generate(...names.map((name) => join(folder, name)));
+    expect(rowsOf(stdout)).toEqual(["com,a)/x 1", "com,b)/y 1"]);
+    expect(stderr).toContain("a/one.warc.gz: not read");
+    expect(stderr).not.toContain("b/one.warc.gz: not read");
+  });
+});
+
+describe("an ARC file and its index", () => {
+  it("are counted once", async () => {
+    const folder = folderWith({
+      "a.arc":
+        "filedesc://a.arc 192.0.2.1 20140101000000 text/plain 70\n1 0 X\n" +
+        "URL IP-address Archive-date Content-type Archive-length\n\n" +
+        "http://a.com/x 192.0.2.1 20140101000000 text/html 2\nhi\n",
+      "a.cdx": CDX.replace("one.warc.gz", "a.arc"),
+    });
+    const { stdout, stderr } = await generate(join(folder, "a.arc"), join(folder, "a.cdx"));
+    expect(rowsOf(stdout)).toEqual(["com,a)/x 1"]);
+    expect(stderr).toContain("a.arc: not read");
   });
 });
 

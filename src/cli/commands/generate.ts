@@ -212,7 +212,7 @@ function showGenerateSummary(io: Io, summary: GenerateSummary, ms: number, isJso
   }
   for (const source of summary.indexed) {
     io.stderr.write(
-      `mementomap: warning: ${source}: not read, as an index that is read too names it\n`,
+      `mementomap: warning: ${source}: not read, as an index that is read too lists it\n`,
     );
   }
   showDamages(io, summary);

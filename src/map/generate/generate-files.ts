@@ -5,7 +5,7 @@ import { type Canonicalization, mapHeaders } from "./map-rows.ts";
 import { type Damage, newDamageLog } from "../../bytes/damage.ts";
 import type { DetectedFormat } from "../../input/detect.ts";
 import type { MapOutput } from "../output/map-output.ts";
-import { holdsRecords } from "../../input/open-inputs.ts";
+import { holdsRecords } from "../../input/listed-files.ts";
 import { withTempDir } from "../../files/scratch.ts";
 import { type GenerateOptions, type GeneratePlan, planGenerate } from "./generate-plan.ts";
 import { KeysDiffer, readAll } from "./read-all.ts";
