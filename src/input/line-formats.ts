@@ -210,20 +210,33 @@ export class CountedRowsParser implements RowParser {
       }
       at = skipBlanks(bytes, at, end);
     }
-    let count = 0;
-    const countStart = at;
-    for (; at < end && isDigit(bytes[at]); at++) count = count * 10 + (bytes[at] - 0x30);
-    if (at > countStart && bytes[at] === PLUS && at < end) {
-      capture.isSample = true;
-      at++;
-    }
-    at = skipBlanks(bytes, at, end);
-    if (at === countStart || at !== end || !Number.isSafeInteger(count)) {
-      return capture.reject("only plain counts, as 12 or 12+, can be added to; use merge");
-    }
-    capture.count = count;
-    return ROW.capture;
+    const isCounted =
+      bytes[at] === QUOTE
+        ? readQuotedCount(bytes.subarray(at, end), capture)
+        : readCount(bytes, at, end, capture);
+    if (isCounted) return ROW.capture;
+    return capture.reject("only plain counts, as 12 or 12+, can be added to; use merge");
   }
+}
+
+/** Reads a count that nothing but blanks follows. */
+function readCount(bytes: Uint8Array, start: number, end: number, capture: Capture): boolean {
+  let count = 0;
+  let at = start;
+  for (; at < end && isDigit(bytes[at]); at++) count = count * 10 + (bytes[at] - 0x30);
+  if (at > start && at < end && bytes[at] === PLUS) {
+    capture.isSample = true;
+    at++;
+  }
+  if (at === start || skipBlanks(bytes, at, end) !== end) return false;
+  capture.count = count;
+  return Number.isSafeInteger(count);
+}
+
+/** A quoted value says the same as one without quotes. */
+function readQuotedCount(column: Uint8Array, capture: Capture): boolean {
+  const [, text] = /^"(\d+\+?)"[ \t]*$/.exec(byteString(column, 0, column.length)) ?? [];
+  return text !== undefined && readCount(new TextEncoder().encode(text), 0, text.length, capture);
 }
 
 /**

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { rowsOf } from "./naive-map.ts";
 import { cdxjLines } from "./index-arbitraries.ts";
 import { runCli } from "../../support/run-cli.ts";
 import type { CliResult } from "../../support/run-cli.ts";
@@ -80,6 +81,14 @@ describe("generate --add", () => {
     expect(stdout).toMatch(/\ncom,a\)\/ 5\+\ncom,b\)\/ 1\+\n$/);
   });
 
+  it("reads quoted counts, which say the same as plain ones", async () => {
+    const folder = scratchDir();
+    write(folder, "m.ukvs", 'com,a)/ "5+" \ncom,b)/ "7"\n', 1);
+    write(folder, "a.cdxj", 'com,b)/ 20140101000000 {"url": "http://b.com/"}\n', 1);
+    const { stdout, stderr } = await generate(folder, "@a.cdxj", "--add", "@m.ukvs");
+    expect([stderr, rowsOf(stdout)]).toEqual(["", ["com,a)/ 5+", "com,b)/ 8+"]]);
+  });
+
   it.each<[string, string, string[], RegExp]>([
     [
       "wildcards",
@@ -89,6 +98,11 @@ describe("generate --add", () => {
     ],
     ["originals", "com,a)/ 5/2\n", [], /m\.ukvs:1: only plain counts.*use merge.*\[MM_BAD_LINE\]/],
     ["vague counts", "com,a)/ 5~\n", [], /only plain counts/],
+    ["quoted vague counts", 'com,a)/ "5~"\n', [], /only plain counts/],
+    ["quotes that are not closed", 'com,a)/ 1\ncom,b)/ "5\n', [], /only plain counts/],
+    // Neither says how many, and no sum could: 0+ would read as absent.
+    ["unknown counts", "com,a)/ /\n", [], /only plain counts/],
+    ["no counts", "com,a)/ -\n", [], /only plain counts/],
     [
       "other columns",
       '!fields {"keys":["surt","datetime"],"values":["frequency"]}\ncom,a)/ 2014 5\n',
