@@ -1,9 +1,15 @@
-import { CR, LF } from "../bytes/bytes.ts";
+import { compareBytes, CR, LF, ZERO } from "../bytes/bytes.ts";
 import { lineBatches } from "../bytes/lines.ts";
-import { MementoMapError } from "../errors.ts";
+import { isMementoMapError, MementoMapError } from "../errors.ts";
 import { type ByteSource, readWhole, sourceChunks } from "../bytes/byte-source.ts";
-import { keyEnd } from "./lookup/map-row.ts";
-import { type PageMark, pageMark, readMapHead, refuseCut } from "./lookup/map-head.ts";
+import { keyEnd, plainKeyEnd } from "./lookup/map-row.ts";
+import {
+  type PageMark,
+  pageMark,
+  readMapHead,
+  refuseCut,
+  withoutPageMark,
+} from "./lookup/map-head.ts";
 import { SourceLines } from "./lookup/source-lines.ts";
 import { columnEnd, LastKey, notSorted, skipBlanks } from "../ukvs/record.ts";
 import { checkSize, type MapSize, SizedHead, type UkvsHeaders } from "../ukvs/header.ts";
@@ -79,6 +85,56 @@ export async function openWholeMap(
   const { size } = headers;
   const region = { source, start: recordsOffset, bodyOffset, size, firstLine: recordsLine, signal };
   return { headers, region };
+}
+
+/**
+ * Whether a map has the form that writers produce, so that merging it alone would not change it. Tells
+ * this of plain maps only: of others, and of those with a fault, it says false. Reads the map once, or
+ * up to the first other row.
+ */
+export async function isCanonicalMap(source: ByteSource, signal?: AbortSignal): Promise<boolean> {
+  try {
+    const { headers, region } = await openWholeMap(source, signal);
+    const { keys, values } = headers.fields;
+    if (keys.length !== 1 || values.length !== 1) return false;
+    const { start, bodyOffset } = region;
+    const records = await countPlainRows(source, start, signal);
+    if (records === undefined) return false;
+    const size = { bytes: source.size - bodyOffset, records };
+    const head = new SizedHead(withoutPageMark(headers)).bytes(size);
+    return head.length === start && compareBytes(head, await readWhole(source, 0, start)) === 0;
+  } catch (error) {
+    // Merging it reports the fault.
+    if (isMementoMapError(error) && error.code !== "MM_INTERRUPTED") return false;
+    throw error;
+  }
+}
+
+/** How many rows there are from `start` on; undefined where one is not plain or not behind the last. */
+async function countPlainRows(
+  source: ByteSource,
+  start: number,
+  signal: AbortSignal | undefined,
+): Promise<number | undefined> {
+  const lastKey = new LastKey(1);
+  let records = 0;
+  let length = start;
+  const chunks = sourceChunks(source, { start, signal });
+  for await (const batch of lineBatches(chunks, { source: source.name })) {
+    const { bytes, starts, ends, count } = batch;
+    for (let i = 0; i < count; i++) {
+      const [from, to] = [starts[i], ends[i]];
+      const keyEnd = plainKeyEnd(bytes, from, to);
+      if (keyEnd === -1 || lastKey.compareTo(bytes, from, keyEnd) >= 0) return undefined;
+      // Another 0, such as 0+ or 00, is written as 0.
+      if (bytes[keyEnd + 1] === ZERO && keyEnd + 2 < to) return undefined;
+      lastKey.remember(bytes, from, keyEnd);
+      length += to - from + 1;
+    }
+    records += count;
+  }
+  // Lines that end in CR LF, and a last one without an end, are not of this length.
+  return length === source.size ? records : undefined;
 }
 
 /** The pages between cuts, with the keys they begin and end with. */

@@ -1,5 +1,11 @@
 import { join } from "node:path";
-import { pageChunks, planPages, type SplitPlan, type SplitSize } from "../../map/split-map.ts";
+import {
+  isCanonicalMap,
+  pageChunks,
+  planPages,
+  type SplitPlan,
+  type SplitSize,
+} from "../../map/split-map.ts";
 import { withCanonicalMap } from "../../map/output/map-output.ts";
 import type { FileSource } from "../../files/input-file.ts";
 import { withOutput, withOutputFolder } from "../../files/output-file.ts";
@@ -84,10 +90,12 @@ between sites rather than within one, where that costs little.
       return pages;
     };
     const { tmp } = values;
-    const plan = await withMapSources([path], { io, tmp }, ([source]) =>
-      withTempDir({ parent: tmp, interrupt: io.interrupt }, (scratch) =>
-        withCanonicalMap(source, scratch, { signal }, writePages),
-      ),
+    const plan = await withMapSources([path], { io, tmp }, async ([source]) =>
+      (await isCanonicalMap(source, signal))
+        ? writePages(source)
+        : withTempDir({ parent: tmp, interrupt: io.interrupt }, (scratch) =>
+            withCanonicalMap(source, scratch, { signal }, writePages),
+          ),
     );
     if (values.quiet) return ExitCode.ok;
     const records = plan.pages.reduce((sum, page) => sum + page.records, 0);
