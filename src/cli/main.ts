@@ -5,7 +5,7 @@ import { type Command, overview } from "./common/command.ts";
 import { COMMAND_GROUPS, COMMAND_TABLE } from "./command-table.ts";
 import { ExitCode, type Io, writeOut } from "./common/io.ts";
 import { nearest } from "./common/command-line.ts";
-import { checkSignal } from "../interruption.ts";
+import { checkSignal, interruption } from "../interruption.ts";
 
 /**
  * Runs a command line and says how it ended.
@@ -36,8 +36,7 @@ async function dispatch(argv: readonly string[], io: Io): Promise<ExitCode> {
     await writeOut(io.stdout, `${packageVersion()}\n`);
     return ExitCode.ok;
   }
-  const asksForHelp = name === "--help" || name === "-h" || name === "help";
-  if (asksForHelp) {
+  if (name === "--help" || name === "-h" || name === "help") {
     const [about] = rest;
     const text =
       about === undefined ? await overview(COMMAND_GROUPS) : (await loadCommand(about)).help();
@@ -45,7 +44,7 @@ async function dispatch(argv: readonly string[], io: Io): Promise<ExitCode> {
     return ExitCode.ok;
   }
   const command = await loadCommand(name);
-  if (optionsOf(rest).some((option) => option === "--help" || option === "-h")) {
+  if (optionsOf(rest).some((option) => ["--help", "-h"].includes(option))) {
     await writeOut(io.stdout, command.help());
     return ExitCode.ok;
   }
@@ -57,18 +56,15 @@ async function dispatch(argv: readonly string[], io: Io): Promise<ExitCode> {
 /** Lets go of work that does not notice an interruption by itself. */
 async function untilInterrupted<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   checkSignal(signal);
-  let stop: (() => void) | undefined;
+  let stop!: () => void;
   const interrupted = new Promise<never>((_resolve, reject) => {
-    stop = () => {
-      // Always the error that `Interrupt.trigger` made.
-      reject(signal.reason as Error);
-    };
-    signal.addEventListener("abort", stop, { once: true });
+    stop = () => reject(interruption(signal));
+    signal.addEventListener("abort", stop);
   });
   try {
     return await Promise.race([work(), interrupted]);
   } finally {
-    if (stop !== undefined) signal.removeEventListener("abort", stop);
+    signal.removeEventListener("abort", stop);
   }
 }
 

@@ -7,20 +7,7 @@ import { isDigit, ZERO } from "../bytes/bytes.ts";
  */
 
 /** As HTTP dates name them. */
-const MONTHS: readonly string[] = [
-  "Jan",
-  "Feb",
-  "Mar",
-  "Apr",
-  "May",
-  "Jun",
-  "Jul",
-  "Aug",
-  "Sep",
-  "Oct",
-  "Nov",
-  "Dec",
-];
+const MONTHS: readonly string[] = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
 /** As HTTP dates name them, beginning with the day that the first of January 1970 was. */
 const WEEKDAYS: readonly string[] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
 const DAYS_OF_MONTH = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];

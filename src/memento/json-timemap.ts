@@ -46,10 +46,6 @@ export class JsonTimeMapReader extends FedReader {
   readonly #memento = new MementoObject();
   #place: Place = "before";
 
-  constructor(limits: TimeMapLimits = {}) {
-    super(limits);
-  }
-
   protected override scan(bytes: Uint8Array, end: number, isLast: boolean): number {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     let at = 0;
@@ -340,15 +336,7 @@ class MementoObject {
 function takeMember(draft: TimeMapDraft, name: string, value: unknown): void {
   if (name === "original_uri" && typeof value === "string") draft.takeOriginal(value);
   if (name === "timegate_uri" && typeof value === "string") draft.timegate ??= value;
-  if (name === "self" && typeof value === "string") {
-    draft.pages.push({
-      uri: value,
-      rel: "self",
-      type: undefined,
-      from: undefined,
-      until: undefined,
-    });
-  }
+  if (name === "self") takePage(draft, "self", { uri: value });
   if (name === "timemap_index" && Array.isArray(value)) {
     for (const page of value as unknown[]) takePage(draft, "timemap", page);
   }

@@ -1,4 +1,3 @@
-import { tryParseDatetime } from "./datetime.ts";
 import {
   BACKSLASH,
   COMMA,
@@ -17,17 +16,6 @@ export interface WebLink {
   readonly rels: readonly string[];
   /** What the link is about, as written; the answer's own address when there is none. */
   readonly anchor: string | undefined;
-  /** The media type, as written. */
-  readonly type: string | undefined;
-  /** From `title*` (RFC 8187) if it can be read, else from `title`. */
-  readonly title: string | undefined;
-  /** When a memento was made, fourteen digits as a number. */
-  readonly datetime: number | undefined;
-  /** The time that a TimeMap covers, fourteen digits as numbers. */
-  readonly from: number | undefined;
-  readonly until: number | undefined;
-  /** All parameters, by their names in lower case; of one given twice the first counts. */
-  readonly parameters: ReadonlyMap<string, string>;
 }
 
 const ENCODER = new TextEncoder();
@@ -50,37 +38,18 @@ export function parseLinkHeader(header: string): WebLink[] {
 }
 
 function linkOf(scanner: LinkScanner, bytes: Uint8Array): WebLink {
+  // Of parameters given twice the first counts.
   const parameters = new Map<string, string>();
   for (let i = 0; i < scanner.parameterCount; i++) {
     const name = targetText(bytes, scanner.nameStart(i), scanner.nameEnd(i)).toLowerCase();
     if (parameters.has(name)) continue;
     parameters.set(name, valueText(bytes, scanner.valueStart(i), scanner.valueEnd(i)));
   }
-  const datetime = (name: string): number | undefined =>
-    tryParseDatetime(parameters.get(name) ?? "");
   return {
     target: targetText(bytes, scanner.targetStart, scanner.targetEnd),
     rels: (parameters.get("rel") ?? "").toLowerCase().split(/\s+/).filter(Boolean),
     anchor: parameters.get("anchor"),
-    type: parameters.get("type"),
-    title: extendedText(parameters.get("title*") ?? "") ?? parameters.get("title"),
-    datetime: datetime("datetime"),
-    from: datetime("from"),
-    until: datetime("until"),
-    parameters,
   };
-}
-
-/** `UTF-8'en'%C2%A3%20rates`; undefined for other encodings and other text. */
-function extendedText(value: string): string | undefined {
-  const [, encoded] = /^utf-8'[a-z0-9-]*'(.+)$/i.exec(value) ?? [];
-  if (encoded === undefined) return undefined;
-  try {
-    return decodeURIComponent(encoded);
-  } catch {
-    // Not UTF-8: the plain title is there for that.
-    return undefined;
-  }
 }
 
 const SEMICOLON = 0x3b;

@@ -141,6 +141,14 @@ const RELATIONS: readonly (readonly [Word, number])[] = [
   [ENCODER.encode("prev"), PREV],
 ];
 
+/** Those of other TimeMaps; of several the first counts. */
+const PAGE_RELATIONS = [
+  [SELF, "self"],
+  [NEXT, "next"],
+  [PREV, "prev"],
+  [TIMEMAP, "timemap"],
+] as const;
+
 /**
  * Reads a TimeMap in link-format (RFC 7089, RFC 8288), or the links of a `Link` header.
  *
@@ -149,10 +157,6 @@ const RELATIONS: readonly (readonly [Word, number])[] = [
  */
 class LinkTimeMapReader extends FedReader {
   readonly #scanner = new LinkScanner();
-
-  constructor(limits: TimeMapLimits = {}) {
-    super(limits);
-  }
 
   protected override scan(bytes: Uint8Array, end: number, isLast: boolean): number {
     const scanner = this.#scanner;
@@ -194,15 +198,8 @@ class LinkTimeMapReader extends FedReader {
     if ((relations & TIMEGATE) !== 0) draft.timegate ??= uri;
     // Mementos have next and previous ones too.
     if ((relations & MEMENTO) !== 0) return;
-    const rel =
-      (relations & SELF) !== 0
-        ? "self"
-        : (relations & NEXT) !== 0
-          ? "next"
-          : (relations & PREV) !== 0
-            ? "prev"
-            : "timemap";
-    if ((relations & (SELF | TIMEMAP | NEXT | PREV)) === 0) return;
+    const [, rel] = PAGE_RELATIONS.find(([bit]) => (relations & bit) !== 0) ?? [];
+    if (rel === undefined) return;
     const type = parameterNamed(this.#scanner, bytes, TYPE);
     draft.pages.push({
       uri,

@@ -68,8 +68,8 @@ export class TimeMapDraft {
   #firstFault: string | undefined;
   readonly #maxMementos: number;
 
-  constructor(limits: TimeMapLimits = {}) {
-    this.#maxMementos = limits.maxMementos ?? DEFAULT_MAX_MEMENTOS;
+  constructor({ maxMementos = DEFAULT_MAX_MEMENTOS }: TimeMapLimits) {
+    this.#maxMementos = maxMementos;
   }
 
   /** The first one counts. */
@@ -85,11 +85,8 @@ export class TimeMapDraft {
       return;
     }
     if (this.mementos.count >= this.#maxMementos) {
-      throw new MementoMapError(
-        "MM_LIMIT",
-        `the TimeMap has more than ${this.#maxMementos} mementos`,
-        { reason: "memento-limit" },
-      );
+      const message = `the TimeMap has more than ${this.#maxMementos} mementos`;
+      throw new MementoMapError("MM_LIMIT", message, { reason: "memento-limit" });
     }
     this.mementos.addBytes(bytes, start, end, datetime);
   }
@@ -133,7 +130,7 @@ export abstract class FedReader implements TimeMapReader {
   #length = 0;
   #scanAt = 0;
 
-  constructor(limits: TimeMapLimits) {
+  constructor(limits: TimeMapLimits = {}) {
     this.draft = new TimeMapDraft(limits);
     this.#maxBytes = limits.maxLinkBytes ?? DEFAULT_MAX_LINK_BYTES;
   }
@@ -182,11 +179,8 @@ export abstract class FedReader implements TimeMapReader {
    */
   protected checkLength(length: number): void {
     if (length <= this.#maxBytes) return;
-    throw new MementoMapError(
-      "MM_LIMIT",
-      `the TimeMap has a link, line or value longer than ${this.#maxBytes} bytes`,
-      { reason: "bad-timemap" },
-    );
+    const message = `the TimeMap has a link, line or value longer than ${this.#maxBytes} bytes`;
+    throw new MementoMapError("MM_LIMIT", message, { reason: "bad-timemap" });
   }
 
   #keepFrom(bytes: Uint8Array, end: number, from: number): void {

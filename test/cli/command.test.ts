@@ -16,7 +16,7 @@ const command = defineCommand({
     status: { value: "CODE", help: "Keep these.", multiple: true },
     strict: { help: "Mind everything." },
   },
-  examples: [{ line: "mementomap count x", does: "count x" }],
+  examples: { "count x": "mementomap count x" },
   run({ positionals, values }) {
     const pages: number = values.pages;
     const status: readonly string[] = values.status;

@@ -19,7 +19,7 @@ org,example)/private/* 0
 const NEWER = MAP.replace("com,example)/ 3", "com,example)/ 4");
 
 const commands = await Promise.all(Array.from(COMMAND_TABLE.values(), (load) => load()));
-const lines = commands.flatMap(({ examples: own }) => own.map(({ line }) => line));
+const lines = commands.flatMap(({ examples: own }) => Object.values(own));
 const isServer = (line: string): boolean => / serve | --serve /.test(line);
 const examples = lines.filter((line) => !isServer(line));
 const servers = lines.filter(isServer);

@@ -19,7 +19,7 @@ const command = defineCommand({
     monitor: { help: "Tell." },
     config: { value: "FILE", help: "Settings." },
   },
-  examples: [{ line: "mementomap watch", does: "watch" }],
+  examples: { watch: "mementomap watch" },
   isConfigurable: true,
   run({ values }) {
     seen = values;

@@ -4,7 +4,7 @@ import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Analysis } from "../../src/study/analyze/analysis.ts";
-import { analyzeIndex } from "../../src/study/analyze/analyze-index.ts";
+import { analyzeIndex } from "../study/analyze/analyze-index.ts";
 import type { MementoMapError } from "../../src/errors.ts";
 import { generateMap } from "../../src/map/generate/generate-map.ts";
 import { arcCaptures } from "../../src/input/warc.ts";

@@ -44,7 +44,7 @@ import {
 } from "../../src/node.ts";
 import * as web from "../../src/index.ts";
 import { HttpSource } from "../../src/publish/fetch/http-source.ts";
-import { analyzeIndex } from "../../src/study/analyze/analyze-index.ts";
+import { analyzeIndex } from "../study/analyze/analyze-index.ts";
 import { writeStaticSite } from "../../src/publish/serve/static-site.ts";
 import { folderWith } from "../support/folder-with.ts";
 import { ScriptedUpstream } from "../support/scripted-upstream.ts";

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { isWorkerProcess } from "../../files/processes/worker-link.ts";
 import { withTempDir } from "../../files/scratch.ts";
 import { AGGREGATE_OPTIONS, routePreferences } from "../common/aggregate-options.ts";
@@ -49,28 +50,17 @@ and reopen its log. By default there is a worker process for each core, at most
 4; one that dies is replaced, and limits are divided among them.
 `,
   options: AGGREGATE_OPTIONS,
-  examples: [
-    {
-      does: "the TimeMap of a page",
-      line: "mementomap aggregate --archives archives.json http://example.org/",
-    },
-    {
-      does: "the memento closest to a day, as JSON",
-      line: "mementomap aggregate -a archives.json -f json http://example.org/ 20150213",
-    },
-    {
-      does: "an aggregator on port 1208, with the map of one archive",
-      line: "mementomap aggregate --serve -a archives.json --map archive.example=a.ukvs",
-    },
-    {
-      does: "the same in one process, where memory is short",
-      line: "mementomap aggregate --serve -a archives.json --workers 1",
-    },
-    {
-      does: "settings from a file, and a log to learn maps from",
-      line: "mementomap aggregate --serve --config aggregator.json --log memgator.log",
-    },
-  ],
+  examples: {
+    "the TimeMap of a page": "mementomap aggregate --archives archives.json http://example.org/",
+    "the memento closest to a day, as JSON":
+      "mementomap aggregate -a archives.json -f json http://example.org/ 20150213",
+    "an aggregator on port 1208, with the map of one archive":
+      "mementomap aggregate --serve -a archives.json --map archive.example=a.ukvs",
+    "the same in one process, where memory is short":
+      "mementomap aggregate --serve -a archives.json --workers 1",
+    "settings from a file, and a log to learn maps from":
+      "mementomap aggregate --serve --config aggregator.json --log memgator.log",
+  },
   isConfigurable: true,
   endsItself: true,
 
@@ -127,12 +117,10 @@ async function aggregateOnce(
 
 /** Waits for maps, but not for ever: without its map an archive is asked. */
 async function within(ms: number, done: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const over = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
+  const waiting = new AbortController();
+  const over = sleep(ms, undefined, { signal: waiting.signal }).catch(() => undefined);
   await Promise.race([done, over]);
-  clearTimeout(timer);
+  waiting.abort();
 }
 
 async function write(
@@ -145,12 +133,11 @@ async function write(
   const service = `${base.replace(/\/+$/, "")}${pathPrefix(values.root)}`;
   const document: TimeMapDocument = { original, service, mementos };
   const format = values.json ? "json" : values.format;
-  if (datetime !== undefined) {
-    const closest = mementos.closest(datetime);
-    await writeOut(io.stdout, describeMemento(document, format, closest));
-    return;
-  }
-  for (const block of writeTimeMap(document, format)) await writeOut(io.stdout, block);
+  const blocks =
+    datetime === undefined
+      ? writeTimeMap(document, format)
+      : [describeMemento(document, format, mementos.closest(datetime))];
+  for (const block of blocks) await writeOut(io.stdout, block);
 }
 
 /** Nothing found is a no, unless nobody answered at all. */

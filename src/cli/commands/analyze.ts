@@ -6,7 +6,7 @@ import { analysisPage } from "../../study/report/analysis-page.ts";
 import { analysisText } from "../../study/report/analysis-text.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import { FORCE_OPTION, option } from "../common/options.ts";
-import { formatDuration, formatSize, showSummary } from "../common/messages.ts";
+import { formatRate, showRun, type SummaryLine } from "../common/messages.ts";
 import {
   captureFilter,
   INDEX_OPTIONS,
@@ -15,7 +15,7 @@ import {
   withProgress,
   WORK_OPTIONS,
 } from "../common/index-options.ts";
-import { ExitCode, type Io } from "../common/io.ts";
+import { ExitCode } from "../common/io.ts";
 import { formatCount } from "../../errors.ts";
 
 export const analyze: Command = defineCommand({
@@ -42,11 +42,11 @@ charts, to read on screen, phone and paper.`,
     samples: option.whole("10", "Captures of pages to draw at random."),
     ...WORK_OPTIONS,
   },
-  examples: [
-    { line: "mementomap analyze index.cdxj", does: "tables in the terminal" },
-    { line: "mementomap analyze --json index.cdxj -o analysis.json", does: "all numbers" },
-    { line: "mementomap analyze *.cdxj --html report.html", does: "a page to show" },
-  ],
+  examples: {
+    "tables in the terminal": "mementomap analyze index.cdxj",
+    "all numbers": "mementomap analyze --json index.cdxj -o analysis.json",
+    "a page to show": "mementomap analyze *.cdxj --html report.html",
+  },
   async run({ positionals, values }, io) {
     const paths = positionals.length === 0 ? ["-"] : positionals;
     const filter = captureFilter(values);
@@ -76,7 +76,9 @@ charts, to read on screen, phone and paper.`,
     }
     await withOutput(values.output, io, async (output) => output.write(Buffer.from(text)));
     const { lines } = analysis.index.lines;
-    if (!values.quiet) report(io, lines, io.now() - startedAt, values.json);
+    const ms = io.now() - startedAt;
+    const counted: SummaryLine = ["lines", formatCount(lines), formatRate(lines, ms)];
+    if (!values.quiet) showRun(io, ms, { json: { lines }, lines: [counted] }, values.json);
     return ExitCode.ok;
   },
 });
@@ -86,17 +88,4 @@ function archiveName(paths: readonly string[]): string {
   const [path = "-"] = paths;
   if (path === "-") return "the archive";
   return paths.length === 1 ? basename(path) : `${basename(path)} and ${paths.length - 1} more`;
-}
-
-function report(io: Io, lines: number, ms: number, isJson: boolean): void {
-  const peakMemoryBytes = process.resourceUsage().maxRSS * 1024;
-  if (isJson) {
-    io.stderr.write(`${JSON.stringify({ lines, seconds: ms / 1000, peakMemoryBytes })}\n`);
-    return;
-  }
-  showSummary(io, [
-    ["lines", formatCount(lines), `${formatCount(Math.round((lines / ms) * 1000))}/s`],
-    ["time", formatDuration(ms)],
-    ["memory", formatSize(peakMemoryBytes), "peak"],
-  ]);
 }

@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import { type PowerLaw, WEIGHT_DEFAULTS, WeightPolicy } from "../../map/compact/weight-policy.ts";
-import { formatCount, MementoMapError, quote } from "../../errors.ts";
+import { formatCount, quote } from "../../errors.ts";
 import { compactFile, type CompactFileSummary } from "../../map/compact/run/compact-files.ts";
 import type { BudgetFileSummary } from "../../map/compact/run/budget-files.ts";
 import { writeMap } from "../common/map-arguments.ts";
@@ -9,16 +9,17 @@ import { guardOutputs } from "../../map/output/output-guard.ts";
 import {
   FORCE_OPTION,
   MISSES_OPTIONS,
+  misuse,
   option,
   parseDecimal,
   TMP_OPTION,
 } from "../common/options.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import {
-  formatDuration,
+  formatRate,
   formatSize,
   Progress,
-  showSummary,
+  showRun,
   type SummaryLine,
   warnOfOddLines,
 } from "../common/messages.ts";
@@ -92,25 +93,16 @@ scratch space (--tmp).`,
     tmp: TMP_OPTION,
     force: FORCE_OPTION,
   },
-  examples: [
-    { line: "mementomap compact map.ukvs -o small.ukvs", does: "the paper's best trade, 4 and 2" },
-    {
-      line: "mementomap compact --max-lines 50000 map.ukvs -o small.ukvs",
-      does: "the best map of that size",
-    },
-    {
-      line: "mementomap compact --max-bytes 1M --misses uris.txt map.ukvs -o small.ukvs",
-      does: "after gzip, knowing what was asked for",
-    },
-    {
-      line: "mementomap compact --host-weight inf --path-weight 1 map.ukvs -o small.ukvs",
-      does: "roll up folders only",
-    },
-  ],
+  examples: {
+    "the paper's best trade, 4 and 2": "mementomap compact map.ukvs -o small.ukvs",
+    "the best map of that size": "mementomap compact --max-lines 50000 map.ukvs -o small.ukvs",
+    "after gzip, knowing what was asked for":
+      "mementomap compact --max-bytes 1M --misses uris.txt map.ukvs -o small.ukvs",
+    "roll up folders only":
+      "mementomap compact --host-weight inf --path-weight 1 map.ukvs -o small.ukvs",
+  },
   async run({ positionals, values }, io) {
-    if (positionals.length > 1) {
-      throw new MementoMapError("MM_USAGE", "compact takes one map; merge makes one of several");
-    }
+    if (positionals.length > 1) throw misuse("compact takes one map; merge makes one of several");
     const [path = "-"] = positionals;
     const budget = {
       maxLines: values["max-lines"],
@@ -120,10 +112,7 @@ scratch space (--tmp).`,
     };
     const hasBudget = (budget.maxLines ?? budget.maxBytes ?? budget.relativeCost) !== undefined;
     if (!hasBudget && (values.misses !== undefined || values["no-exclusions"])) {
-      throw new MementoMapError(
-        "MM_USAGE",
-        "misses need a size: --max-lines, --max-bytes or --relative-cost",
-      );
+      throw misuse("misses need a size: --max-lines, --max-bytes or --relative-cost");
     }
     const weights = {
       hostWeight: values["host-weight"],
@@ -135,13 +124,12 @@ scratch space (--tmp).`,
     };
     void new WeightPolicy(weights); // complains before any work is done
     if (hasBudget && !isDeepStrictEqual(weights, WEIGHT_DEFAULTS)) {
-      throw new MementoMapError(
-        "MM_USAGE",
+      throw misuse(
         "weights do not go with a size: leave out --host-weight and the like, or --max-lines and the like",
       );
     }
     if (budget.originals !== undefined && budget.relativeCost === undefined) {
-      throw new MementoMapError("MM_USAGE", "--originals goes with --relative-cost only");
+      throw misuse("--originals goes with --relative-cost only");
     }
     const outputs = [{ path: values.output, kind: "map", replaces: [path] } as const];
     await guardOutputs(outputs, { inputs: [path, values.misses], force: values.force });
@@ -153,12 +141,10 @@ scratch space (--tmp).`,
       total: stats === undefined || !hasBudget ? stats?.size : stats.size * 2,
       quiet: values.quiet,
     });
-    const onRead = (bytes: number): void => {
-      progress.add(bytes);
-    };
-    let summary: CompactFileSummary | BudgetFileSummary;
+    const onRead = (bytes: number): void => progress.add(bytes);
+    let summary: Summary;
     try {
-      summary = await writeMap<CompactFileSummary | BudgetFileSummary>(values, io, async (output) =>
+      summary = await writeMap<Summary>(values, io, async (output) =>
         hasBudget
           ? (await loadBudget()).compactFileToBudget(path, output, {
               budget,
@@ -197,43 +183,28 @@ function parseWeight(text: string): number {
 }
 
 function parsePower(text: string): PowerLaw {
-  const parts = text.split(",");
-  if (parts.length !== 2) {
-    throw new MementoMapError("MM_USAGE", `not a power law A,K: ${quote(text)}; write 16.3,0.71`);
-  }
-  return { a: parseDecimal(parts[0]), k: parseDecimal(parts[1]) };
+  const [a, k, more] = text.split(",");
+  if (k !== undefined && more === undefined) return { a: parseDecimal(a), k: parseDecimal(k) };
+  throw misuse(`not a power law A,K: ${quote(text)}; write 16.3,0.71`);
 }
 
-function report(
-  io: Io,
-  summary: CompactFileSummary | BudgetFileSummary,
-  ms: number,
-  isJson: boolean,
-): void {
+type Summary = CompactFileSummary | BudgetFileSummary;
+
+function report(io: Io, summary: Summary, ms: number, isJson: boolean): void {
   const { rowsRead, rows, rollUps, bytes } = summary;
-  const peakMemoryBytes = process.resourceUsage().maxRSS * 1024;
-  if (isJson) {
-    io.stderr.write(`${JSON.stringify({ ...summary, seconds: ms / 1000, peakMemoryBytes })}\n`);
-    return;
-  }
-  if ("oddLines" in summary) warnOfOddLines(io, summary.oddLines);
-  showSummary(io, [
-    ["rows read", formatCount(rowsRead), `${formatCount(Math.round((rowsRead / ms) * 1000))}/s`],
+  if (!isJson && "oddLines" in summary) warnOfOddLines(io, summary.oddLines);
+  const lines: SummaryLine[] = [
+    ["rows read", formatCount(rowsRead), formatRate(rowsRead, ms)],
     ["rows", formatCount(rows), `${((100 * rows) / Math.max(1, rowsRead)).toFixed(2)}%`],
     ...("exclusions" in summary ? budgetLines(summary) : []),
     ["roll-ups", formatCount(rollUps)],
     ["size", formatSize(bytes)],
-    ["time", formatDuration(ms)],
-    ["memory", formatSize(peakMemoryBytes), "peak"],
-  ]);
+  ];
+  showRun(io, ms, { json: summary, lines }, isJson);
 }
 
 /** A list of what is held teaches nothing: the map is the one that is made without it. JSON has `prior.misses`. */
-function warnOfNoMisses(
-  io: Io,
-  path: string | undefined,
-  summary: CompactFileSummary | BudgetFileSummary,
-): void {
+function warnOfNoMisses(io: Io, path: string | undefined, summary: Summary): void {
   if (path === undefined || !("prior" in summary)) return;
   if (summary.rollUps === 0 || summary.prior.misses > 0) return;
   io.stderr.write(

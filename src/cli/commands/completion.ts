@@ -150,10 +150,10 @@ names of files:
           ~/.config/fish/completions/mementomap.fish
 `,
     options: {},
-    examples: [
-      { does: "what bash is to run", line: "mementomap completion bash" },
-      { does: "a file for fish", line: "mementomap completion fish > mementomap.fish" },
-    ],
+    examples: {
+      "what bash is to run": "mementomap completion bash",
+      "a file for fish": "mementomap completion fish > mementomap.fish",
+    },
 
     async run({ positionals }, io) {
       const [name = "", ...more] = positionals;

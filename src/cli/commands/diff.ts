@@ -24,10 +24,10 @@ Exit status: 0 when the maps say the same, 1 when they differ.
     output: OUTPUT_OPTION,
     force: FORCE_OPTION,
   },
-  examples: [
-    { does: "what changed", line: "mementomap diff old.ukvs new.ukvs" },
-    { does: "for a program", line: "mementomap diff --json old.ukvs new.ukvs" },
-  ],
+  examples: {
+    "what changed": "mementomap diff old.ukvs new.ukvs",
+    "for a program": "mementomap diff --json old.ukvs new.ukvs",
+  },
 
   async run({ positionals, values }, io) {
     const [beforePath, afterPath, ...more] = positionals;
@@ -50,10 +50,7 @@ Exit status: 0 when the maps say the same, 1 when they differ.
         let isSame = headers.length === 0;
         await withOutput(values.output, io, async (output) => {
           const lines = new LineWriter(output);
-          for (const difference of headers) {
-            const sent = lines.write(format(difference));
-            if (sent !== undefined) await sent;
-          }
+          for (const difference of headers) await lines.write(format(difference));
           for await (const difference of records) {
             isSame = false;
             const sent = lines.write(format(difference));

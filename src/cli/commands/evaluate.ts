@@ -73,24 +73,13 @@ as well) beside weights, fixed policies, and Bloom filters of the same sizes.`,
     ...INDEX_OPTIONS,
     ...WORK_OPTIONS,
   },
-  examples: [
-    {
-      line: "mementomap evaluate new.ukvs --truth base.ukvs --lookups uris.txt",
-      does: "how good a small map is",
-    },
-    {
-      line: "mementomap evaluate new.ukvs --truth index.cdxj --lookups uris.txt",
-      does: "the same, by URI too",
-    },
-    {
-      line: "mementomap evaluate --truth index.cdxj --as-of 2005",
-      does: "how long a map of 2005 stayed fresh",
-    },
-    {
-      line: "mementomap evaluate --sweep frontier --truth base.ukvs --lookups uris.txt",
-      does: "how good a map of any size can be",
-    },
-  ],
+  examples: {
+    "how good a small map is": "mementomap evaluate new.ukvs --truth base.ukvs --lookups uris.txt",
+    "the same, by URI too": "mementomap evaluate new.ukvs --truth index.cdxj --lookups uris.txt",
+    "how long a map of 2005 stayed fresh": "mementomap evaluate --truth index.cdxj --as-of 2005",
+    "how good a map of any size can be":
+      "mementomap evaluate --sweep frontier --truth base.ukvs --lookups uris.txt",
+  },
   async run({ positionals, values }, io) {
     const { truth, lookups, future, misses, archive } = values;
     const asOf = values["as-of"];

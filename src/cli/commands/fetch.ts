@@ -10,11 +10,33 @@ import { guardOutputs } from "../../map/output/output-guard.ts";
 import { openOutput } from "../../files/output-file.ts";
 import { ProxySettings } from "../../http/proxy.ts";
 import { withTempDir } from "../../files/scratch.ts";
-import { usage } from "../common/command-line.ts";
-import { type Command, defineCommand } from "../common/command.ts";
+import { type OptionTable, usage } from "../common/command-line.ts";
+import { type Command, type CommandValues, defineCommand } from "../common/command.ts";
 import { MAX_SHRINK_OPTION, option } from "../common/options.ts";
 import { formatDuration, formatSize, Progress } from "../common/messages.ts";
 import { ExitCode, type Io, writeOut } from "../common/io.ts";
+
+const OPTIONS = {
+  output: { short: "o", value: "MAP", help: "The file for the map; standard output otherwise." },
+  archive: {
+    value: "URL",
+    help: "The archive whose map is wanted, where another site publishes it.",
+  },
+  direct: { help: "The address is that of the map: look for nothing." },
+  find: { help: "Only say where the map is." },
+  lookup: {
+    value: "URI",
+    multiple: true,
+    help: "Look this up in the map where it is; may be repeated.",
+  },
+  at: option.datetime("Ask for a time, with --lookup."),
+  force: {
+    help: "Download the map even if it has not changed, and replace any older file with it.",
+  },
+  "allow-private": { help: "Follow links and redirects to private addresses too." },
+  "max-size": option.size("16g", "Refuse a map that is larger."),
+  "max-shrink": MAX_SHRINK_OPTION,
+} as const satisfies OptionTable;
 
 export const fetch: Command = defineCommand({
   name: "fetch",
@@ -38,41 +60,14 @@ Where the address gives one page of the map, links lead to the right one.
 Exit status: 0 when there is a map (and any URI is present), 1 when the archive
 publishes none (or no URI is present), 2 when it was refused or not reached.
 `,
-  options: {
-    output: { short: "o", value: "MAP", help: "The file for the map; standard output otherwise." },
-    archive: {
-      value: "URL",
-      help: "The archive whose map is wanted, where another site publishes it.",
-    },
-    direct: { help: "The address is that of the map: look for nothing." },
-    find: { help: "Only say where the map is." },
-    lookup: {
-      value: "URI",
-      multiple: true,
-      help: "Look this up in the map where it is; may be repeated.",
-    },
-    at: option.datetime("Ask for a time, with --lookup."),
-    force: {
-      help: "Download the map even if it has not changed, and replace any older file with it.",
-    },
-    "allow-private": { help: "Follow links and redirects to private addresses too." },
-    "max-size": option.size("16g", "Refuse a map that is larger."),
-    "max-shrink": MAX_SHRINK_OPTION,
+  options: OPTIONS,
+  examples: {
+    "keep the map of an archive up to date":
+      "mementomap fetch https://archive.example/ -o archive.ukvs",
+    "look up a URI without downloading the map":
+      "mementomap fetch https://archive.example/ --lookup https://example.org/a",
+    "only find it": "mementomap fetch --find --json https://archive.example/",
   },
-  examples: [
-    {
-      does: "keep the map of an archive up to date",
-      line: "mementomap fetch https://archive.example/ -o archive.ukvs",
-    },
-    {
-      does: "look up a URI without downloading the map",
-      line: "mementomap fetch https://archive.example/ --lookup https://example.org/a",
-    },
-    {
-      does: "only find it",
-      line: "mementomap fetch --find --json https://archive.example/",
-    },
-  ],
 
   async run({ positionals, values }, io) {
     const [address, ...more] = positionals;
@@ -92,20 +87,7 @@ publishes none (or no URI is present), 2 when it was refused or not reached.
   },
 });
 
-interface Asked {
-  readonly address: string;
-  readonly output: string | undefined;
-  readonly archive: string | undefined;
-  readonly direct: boolean;
-  readonly lookup: readonly string[];
-  readonly at: string | undefined;
-  readonly force: boolean;
-  readonly "allow-private": boolean;
-  readonly "max-size": number;
-  readonly "max-shrink": number;
-  readonly json: boolean;
-  readonly quiet: boolean;
-}
+type Asked = CommandValues<typeof OPTIONS> & { readonly address: string };
 
 async function bring(asked: Asked, io: Io): Promise<void> {
   const progress = new Progress(io, { label: "fetching", quiet: asked.quiet });
@@ -153,14 +135,10 @@ function sentence({ status, url, method, bytes, pages, freshForMs }: FetchResult
 async function showPlace(asked: Asked, io: Io): Promise<ExitCode> {
   const client = clientFor(asked, io);
   try {
-    const found = await discoverMap(client, asked.address, {
-      archive: asked.archive,
-      signal: io.interrupt.signal,
-    });
-    await writeOut(
-      io.stdout,
-      asked.json ? `${JSON.stringify(found)}\n` : `${found.url}\t${found.method}\n`,
-    );
+    const { archive, address, json } = asked;
+    const found = await discoverMap(client, address, { archive, signal: io.interrupt.signal });
+    const line = json ? JSON.stringify(found) : `${found.url}\t${found.method}`;
+    await writeOut(io.stdout, `${line}\n`);
     return ExitCode.ok;
   } finally {
     client.close();

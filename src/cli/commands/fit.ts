@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { BudgetCompaction } from "../../map/compact/budget/budget-compaction.ts";
 import type { Prior } from "../../map/compact/budget/prior.ts";
-import { formatCount, ioError, MementoMapError } from "../../errors.ts";
+import { formatCount, ioError } from "../../errors.ts";
 import {
   type ChildrenFit,
   type DepthChildren,
@@ -13,10 +13,10 @@ import {
 import { readMisses, sourceChunks } from "../../map/compact/run/budget-files.ts";
 import { budgetKernels } from "../../map/compact/run/budget-kernels.ts";
 import { withMapSources } from "../../map/lookup/open-map-file.ts";
-import { fitQuality } from "../../study/report/number-format.ts";
+import { fitQuality } from "../../study/report/text-format.ts";
 import { readUkvs } from "../../ukvs/reader.ts";
-import { MISSES_OPTIONS } from "../common/options.ts";
-import { type Command, defineCommand } from "../common/command.ts";
+import { MISSES_OPTIONS, misuse } from "../common/options.ts";
+import { type Command, type CommandValues, defineCommand } from "../common/command.ts";
 import { ExitCode, type Io, writeOut } from "../common/io.ts";
 import { refuseOtherThanMaps } from "../common/map-arguments.ts";
 import { warnOfOddLines } from "../common/messages.ts";
@@ -41,13 +41,13 @@ Parents and Children, and a row for each depth (H1, H2 ... P0, P1 ...).`,
     table: { value: "FILE", help: "Fit the numbers of a depth table." },
     ...MISSES_OPTIONS,
   },
-  examples: [
-    { line: "mementomap fit map.ukvs", does: "the parameters of this archive" },
-    { line: "mementomap fit --json map.ukvs", does: "the same, for scripts" },
-  ],
+  examples: {
+    "the parameters of this archive": "mementomap fit map.ukvs",
+    "the same, for scripts": "mementomap fit --json map.ukvs",
+  },
   async run({ positionals, values }, io) {
     if (positionals.length > 1 || (positionals.length === 1 && values.table !== undefined)) {
-      throw new MementoMapError("MM_USAGE", "fit takes one map, or --table");
+      throw misuse("fit takes one map, or --table");
     }
     const [path = "-"] = positionals;
     if (values.table === undefined) await refuseOtherThanMaps(path);
@@ -55,11 +55,12 @@ Parents and Children, and a row for each depth (H1, H2 ... P0, P1 ...).`,
       values.table === undefined
         ? await fitMap(path, values, io)
         : { table: await readTable(values.table), prior: undefined };
-    const result = fitChildren(table);
-    await writeOut(
-      io.stdout,
-      values.json ? jsonReport(table, result, prior) : report(table, result, prior),
-    );
+    const fitted = fitChildren(table);
+    const { hostPower: host, pathPower: paths } = fitted;
+    const text = values.json
+      ? `${JSON.stringify({ depths: table, host, path: paths, prior })}\n`
+      : report(table, fitted, prior);
+    await writeOut(io.stdout, text);
     return ExitCode.ok;
   },
 });
@@ -67,15 +68,7 @@ Parents and Children, and a row for each depth (H1, H2 ... P0, P1 ...).`,
 /** Reads a map twice; what cannot be read twice goes to a scratch file first. */
 function fitMap(
   path: string,
-  {
-    misses,
-    archive,
-    quiet,
-  }: {
-    readonly misses: string | undefined;
-    readonly archive: string | undefined;
-    readonly quiet: boolean;
-  },
+  { misses, archive, quiet }: CommandValues<typeof MISSES_OPTIONS>,
   io: Io,
 ): Promise<{ table: DepthChildren[]; prior: Prior | undefined }> {
   return withMapSources([path], { io }, async ([source]) => {
@@ -108,14 +101,6 @@ async function readTable(path: string): Promise<DepthChildren[]> {
     throw ioError(error, path);
   });
   return parseDepthTable(text, path);
-}
-
-function jsonReport(
-  table: readonly DepthChildren[],
-  { hostPower, pathPower }: ChildrenFit,
-  prior: Prior | undefined,
-): string {
-  return `${JSON.stringify({ depths: table, host: hostPower, path: pathPower, prior })}\n`;
 }
 
 function report(

@@ -1,7 +1,6 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { formatCount, isMementoMapError, MementoMapError, quote } from "../../errors.ts";
-import type { MapDescription } from "../../map/generate/map-rows.ts";
 import { DATETIME_DIGITS } from "../../map/generate/map-rows.ts";
 import { KEY_TRUST } from "../../input/detect.ts";
 import { generateFiles, type GenerateSummary } from "../../map/generate/generate-files.ts";
@@ -10,8 +9,8 @@ import { writeMap } from "../common/map-arguments.ts";
 import { guardOutputs } from "../../map/output/output-guard.ts";
 import { packageVersion } from "../../files/package-file.ts";
 import { type Command, defineCommand } from "../common/command.ts";
-import { choice, FORCE_OPTION } from "../common/options.ts";
-import { formatDuration, formatSize, showSummary, type SummaryLine } from "../common/messages.ts";
+import { choice, FORCE_OPTION, misuse, parseAddress } from "../common/options.ts";
+import { formatRate, formatSize, showRun, type SummaryLine } from "../common/messages.ts";
 import {
   captureFilter,
   INDEX_OPTIONS,
@@ -63,27 +62,23 @@ another input. A file that is there and is not a map is kept, unless --force.`,
       ...choice(KEY_TRUST),
     },
     archive: { value: "ID", help: "The archive to take from logs and TimeMaps of aggregators." },
-    id: { value: "URL", help: "The archive's address, for the header.", parse: parseAddress },
+    id: {
+      value: "URL",
+      help: "The archive's address, for the header.",
+      parse: (text: string) => parseAddress(text, "https://archive.example.org/"),
+    },
     name: { value: "TEXT", help: "The archive's name, for the header." },
     ...WORK_OPTIONS,
     force: FORCE_OPTION,
     "skip-bad": { help: "Count bad lines and damaged parts of indexes, and go on." },
   },
-  examples: [
-    { line: "mementomap generate index.cdxj -o map.ukvs", does: "one map of one index" },
-    {
-      line: "mementomap generate --preset paper *.cdxj -o map.ukvs.gz",
-      does: "pages only, as the paper counts them",
-    },
-    {
-      line: "mementomap generate new.cdxj --add base.ukvs -o base.ukvs",
-      does: "add a crawl to a map",
-    },
-    {
-      line: "cat urls.txt | mementomap generate --name 'Our archive' -o map.ukvs",
-      does: "from a list of URIs",
-    },
-  ],
+  examples: {
+    "one map of one index": "mementomap generate index.cdxj -o map.ukvs",
+    "pages only, as the paper counts them":
+      "mementomap generate --preset paper *.cdxj -o map.ukvs.gz",
+    "add a crawl to a map": "mementomap generate new.cdxj --add base.ukvs -o base.ukvs",
+    "from a list of URIs": "cat urls.txt | mementomap generate --name 'Our archive' -o map.ukvs",
+  },
   async run({ positionals, values }, io) {
     const paths = positionals.length === 0 ? ["-"] : positionals;
     const filter = captureFilter(values, values.revisits === "skip" ? { skipRevisits: true } : {});
@@ -103,7 +98,12 @@ another input. A file that is there and is not a map is kept, unless --force.`,
           originals: values.originals,
           datetimeDigits: values.by ?? 0,
           skipBad: values["skip-bad"],
-          description: await describe(paths, values, io),
+          description: {
+            id: values.id,
+            name: values.name,
+            updatedAt: await updatedAt(paths, io),
+            generator: `mementomap/${packageVersion()}`,
+          },
         });
         if (!values.force) refuseNothingButDamage(made);
         return made;
@@ -142,35 +142,13 @@ function withHint({ code, message, position, cause }: MementoMapError): MementoM
   return new MementoMapError(code, message + hint, { position, cause });
 }
 
-function parseAddress(text: string): string {
-  if (/^https?:\/\//i.test(text) && URL.canParse(text)) return text;
-  throw new MementoMapError(
-    "MM_USAGE",
-    `not a web address: ${quote(text)}; write https://archive.example.org/`,
-  );
-}
-
 function parseBy(text: string): number {
   const [field, unit = "second"] = text.split(":");
   const digits = Object.entries(DATETIME_DIGITS).find(([name]) => name === unit)?.[1];
   if (field === "datetime" && digits !== undefined) return digits;
-  throw new MementoMapError(
-    "MM_USAGE",
+  throw misuse(
     `cannot split by ${quote(text)}; use datetime, datetime:year, datetime:month or datetime:day`,
   );
-}
-
-async function describe(
-  paths: readonly string[],
-  values: { readonly id: string | undefined; readonly name: string | undefined },
-  io: Io,
-): Promise<MapDescription> {
-  return {
-    id: values.id,
-    name: values.name,
-    updatedAt: await updatedAt(paths, io),
-    generator: `mementomap/${packageVersion()}`,
-  };
 }
 
 /** When the index last changed, so that the same index always gives the same map. */
@@ -203,25 +181,9 @@ function isoSeconds(ms: number): string {
 /** Shows what became of every line, on stderr; for `--json` as one object. */
 function showGenerateSummary(io: Io, summary: GenerateSummary, ms: number, isJson: boolean): void {
   const { counts, rows, bytes, rekeyed } = summary;
-  const peakMemoryBytes = process.resourceUsage().maxRSS * 1024;
-  if (isJson) {
-    io.stderr.write(
-      `${JSON.stringify({ ...counts, ...summary, counts: undefined, seconds: ms / 1000, peakMemoryBytes })}\n`,
-    );
-    return;
-  }
-  for (const source of summary.indexed) {
-    io.stderr.write(
-      `mementomap: warning: ${source}: not read, as an index that is read too lists it\n`,
-    );
-  }
-  showDamages(io, summary);
-  showSummary(io, [
-    [
-      summary.unit,
-      formatCount(counts.lines),
-      `${formatCount(Math.round((counts.lines / ms) * 1000))}/s`,
-    ],
+  if (!isJson) showDamages(io, summary);
+  const lines: SummaryLine[] = [
+    [summary.unit, formatCount(counts.lines), formatRate(counts.lines, ms)],
     ...some("  headers and blanks", counts.headers + counts.blank),
     ...some(
       "  not of the web",
@@ -252,19 +214,19 @@ function showGenerateSummary(io: Io, summary: GenerateSummary, ms: number, isJso
     ...some("damaged", counts.damaged, `${formatSize(counts.damagedBytes)} skipped, see above`),
     ["rows", formatCount(rows)],
     ["size", formatSize(bytes)],
-    ["time", formatDuration(ms)],
-    ["memory", formatSize(peakMemoryBytes), "peak"],
-  ]);
+  ];
+  showRun(io, ms, { json: { ...counts, ...summary, counts: undefined }, lines }, isJson);
 }
 
-/** Names the first places that were skipped: what is missing should not go unnoticed. */
-function showDamages(io: Io, { counts, damages }: GenerateSummary): void {
+/** Names what was not read, and the first places that were skipped: nothing goes missing unnoticed. */
+function showDamages(io: Io, { counts, damages, indexed }: GenerateSummary): void {
+  const warn = (text: string): unknown => io.stderr.write(`mementomap: warning: ${text}\n`);
+  for (const source of indexed) warn(`${source}: not read, as an index that is read too lists it`);
   for (const { source, message, bytes } of damages) {
-    const skipped = bytes === 0 ? "" : `; ${formatCount(bytes)} bytes skipped`;
-    io.stderr.write(`mementomap: warning: ${source}: ${message}${skipped}\n`);
+    warn(`${source}: ${message}${bytes === 0 ? "" : `; ${formatCount(bytes)} bytes skipped`}`);
   }
   const more = counts.damaged - damages.length;
-  if (more > 0) io.stderr.write(`mementomap: warning: ${formatCount(more)} more places skipped\n`);
+  if (more > 0) warn(`${formatCount(more)} more places skipped`);
 }
 
 function named(sources: readonly string[]): string {

@@ -75,16 +75,12 @@ HTTP_PROXY, ALL_PROXY and NO_PROXY name.`,
     force: { help: "Write an index without a capture, too, and replace any existing file." },
     "allow-private": { help: "Follow redirects to private addresses too." },
   },
-  examples: [
-    {
-      line: "mementomap harvest https://archive.example/cdx --url a.org -o a.cdxj",
-      does: "all captures of a page",
-    },
-    {
-      line: "mementomap harvest https://archive.example/search --search mar -o a.cdxj",
-      does: "a sample, by full-text search",
-    },
-  ],
+  examples: {
+    "all captures of a page":
+      "mementomap harvest https://archive.example/cdx --url a.org -o a.cdxj",
+    "a sample, by full-text search":
+      "mementomap harvest https://archive.example/search --search mar -o a.cdxj",
+  },
   async run({ positionals, values }, io) {
     const [server, ...more] = positionals;
     if (server === undefined || more.length > 0) {
@@ -100,32 +96,24 @@ HTTP_PROXY, ALL_PROXY and NO_PROXY name.`,
     await guardOutputs([{ path: target, kind: "index" }], { inputs: [], force: values.force });
     const progress = new Progress(io, { label: "fetching", quiet: values.quiet });
     const polite = politeOptions(values, io, progress);
-    if (values.search.length > 0) {
+    const { match, from, to, search: words, searches, seed } = values;
+    if (words.length > 0) {
       const searching = sampleSearch(server, target, {
         ...polite,
-        words: values.search,
-        searches: values.searches,
-        seed: values.seed,
-        from: values.from,
-        to: values.to,
+        words,
+        searches,
+        seed,
+        from,
+        to,
       });
       const summary = await searching.finally(() => progress.end());
-      const leftOut =
-        summary.leftOut === 0 ? "" : `, ${formatAmount(summary.leftOut, "result")} of no use`;
-      report(
-        io,
-        values,
-        summary,
-        `${formatAmount(summary.searches, "search", "searches")}${leftOut}`,
-      );
+      const { leftOut } = summary;
+      const useless = leftOut === 0 ? "" : `, ${formatAmount(leftOut, "result")} of no use`;
+      const made = formatAmount(summary.searches, "search", "searches");
+      report(io, values, summary, `${made}${useless}`);
       return ExitCode.ok;
     }
-    const queries = values.url.map((url) => ({
-      url,
-      match: values.match,
-      from: values.from,
-      to: values.to,
-    }));
+    const queries = values.url.map((url) => ({ url, match, from, to }));
     const harvesting = harvestIndex(server, queries, target, {
       ...polite,
       paging: values.paging,
@@ -134,9 +122,7 @@ HTTP_PROXY, ALL_PROXY and NO_PROXY name.`,
     });
     const summary = await harvesting.finally(() => progress.end());
     const { sampleReason } = summary;
-    if (sampleReason !== undefined && !values.json) {
-      io.stderr.write(`warning: ${sampleReason}\n`);
-    }
+    if (sampleReason !== undefined && !values.json) io.stderr.write(`warning: ${sampleReason}\n`);
     report(io, values, summary, formatAmount(summary.pages, "page"));
     return sampleReason === undefined ? ExitCode.ok : ExitCode.negative;
   },

@@ -36,13 +36,11 @@ could belong to several requests at once count for the archive, not for a URI.`,
     top: option.count("100", "How many missing URIs to list."),
     ...WORK_OPTIONS,
   },
-  examples: [
-    { line: "mementomap logs memgator.log", does: "what each archive answered" },
-    {
-      line: "mementomap logs memgator.log --holdings index.cdxj --json",
-      does: "overlap with an index, and seed candidates, for scripts",
-    },
-  ],
+  examples: {
+    "what each archive answered": "mementomap logs memgator.log",
+    "overlap with an index, and seed candidates, for scripts":
+      "mementomap logs memgator.log --holdings index.cdxj --json",
+  },
   async run({ positionals, values }, io) {
     const paths = positionals.length === 0 ? ["-"] : positionals;
     const outputs = [

@@ -15,7 +15,7 @@ import { guardOutputs } from "../../map/output/output-guard.ts";
 import { withOutput } from "../../files/output-file.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
-import { FORCE_OPTION, OUTPUT_OPTION, parseDatetime } from "../common/options.ts";
+import { FORCE_OPTION, option, OUTPUT_OPTION } from "../common/options.ts";
 import { ExitCode, type Io, LineWriter } from "../common/io.ts";
 import { openMapFile } from "../../map/lookup/open-map-file.ts";
 import { Progress } from "../common/messages.ts";
@@ -41,24 +41,17 @@ with --batch alone always 0.
   options: {
     batch: { value: "FILE", help: "Look up every line of a file, or of - (stdin)." },
     surt: { help: "Take SURTs instead of URIs." },
-    at: {
-      value: "DATETIME",
-      help:
-        "Ask for a time, in maps that know times: 4 to 14 digits of YYYYMMDDhhmmss, ISO 8601, or " +
-        "the form of HTTP headers.",
-      parse: parseDatetime,
-    },
+    at: option.datetime(
+      "Ask for a time, in maps that know times: 4 to 14 digits of YYYYMMDDhhmmss, ISO 8601, or the form of HTTP headers.",
+    ),
     output: OUTPUT_OPTION,
     force: FORCE_OPTION,
   },
-  examples: [
-    { does: "one URI", line: "mementomap lookup map.ukvs https://example.org/a" },
-    {
-      does: "many, from a file",
-      line: "mementomap lookup map.ukvs --batch uris.txt -o answers.tsv",
-    },
-    { does: "a SURT, as JSON", line: "mementomap lookup --json --surt map.ukvs 'org,example)/a'" },
-  ],
+  examples: {
+    "one URI": "mementomap lookup map.ukvs https://example.org/a",
+    "many, from a file": "mementomap lookup map.ukvs --batch uris.txt -o answers.tsv",
+    "a SURT, as JSON": "mementomap lookup --json --surt map.ukvs 'org,example)/a'",
+  },
 
   async run({ positionals, values }, io) {
     const [path, ...inputs] = positionals;
@@ -134,8 +127,7 @@ class Asker {
       this.#checkForm(input);
       const answer = await this.#ask(input);
       if (answer.present) presentCount += 1;
-      const sent = lines.write(this.#format(input, answer));
-      if (sent !== undefined) await sent;
+      await lines.write(this.#format(input, answer));
     }
     await lines.flush();
     return presentCount;
@@ -143,12 +135,12 @@ class Asker {
 
   /** Answers every line of a file that is not blank. */
   async askBatch(path: string, { io, sink, quiet }: BatchTarget): Promise<void> {
-    const progress: { shown?: Progress } = {};
+    const progress = new Progress(io, { label: "looking up", quiet });
     const input = await openInput(path, io, {
       signal: io.interrupt.signal,
-      onRead: (bytes) => progress.shown?.add(bytes),
+      onRead: (bytes) => progress.add(bytes),
     });
-    progress.shown = new Progress(io, { label: "looking up", total: input.size, quiet });
+    progress.total = input.size;
     let counts: BatchCounts;
     try {
       const isFast =
@@ -157,7 +149,7 @@ class Asker {
         ? this.#answerBytes(this.#index, input, sink)
         : this.#answerText(input, sink));
     } finally {
-      progress.shown.end();
+      progress.end();
     }
     if (quiet) return;
     const { asked, present } = counts;

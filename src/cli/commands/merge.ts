@@ -29,10 +29,10 @@ states, and is refused; --force takes it, and the result states the right size.
     tmp: { value: "DIR", help: "Where scratch files go; compressed maps need some." },
     force: { help: "Take maps that are not of the size they state; replace any existing file." },
   },
-  examples: [
-    { does: "two archives as one", line: "mementomap merge a.ukvs b.ukvs -o both.ukvs" },
-    { does: "add to a map in place", line: "mementomap merge map.ukvs new.ukvs -o map.ukvs" },
-  ],
+  examples: {
+    "two archives as one": "mementomap merge a.ukvs b.ukvs -o both.ukvs",
+    "add to a map in place": "mementomap merge map.ukvs new.ukvs -o map.ukvs",
+  },
 
   async run({ positionals, values }, io) {
     if (positionals.length === 0) throw usage("merge", "merge needs at least one map");

@@ -17,10 +17,10 @@ import {
   routePreferences,
 } from "../common/aggregate-options.ts";
 import { usage } from "../common/command-line.ts";
-import { type Command, defineCommand } from "../common/command.ts";
+import { type Command, type CommandValues, defineCommand } from "../common/command.ts";
 import { option } from "../common/options.ts";
 import { ExitCode, type Io, writeOut } from "../common/io.ts";
-import { shortened, TEXT_WIDTH } from "../../study/report/table.ts";
+import { shortened, TEXT_WIDTH } from "../../study/report/text-format.ts";
 
 export const route: Command = defineCommand({
   name: "route",
@@ -67,20 +67,14 @@ Exit status: 0 when any archive would be asked, 1 when none would.
     "map-age": AGGREGATE_OPTIONS["map-age"],
     "allow-private": AGGREGATE_OPTIONS["allow-private"],
   },
-  examples: [
-    {
-      does: "who would be asked, and why",
-      line: "mementomap route https://example.org/a --archives archives.json",
-    },
-    {
-      does: "the best two for a time, as JSON",
-      line: "mementomap route --json example.org/a -a archives.json --datetime 2014 -k 2",
-    },
-    {
-      does: "an image, which is not in maps of pages, by the page that shows it",
-      line: "mementomap route a.com/b.png -a archives.json --referer http://example.org/a",
-    },
-  ],
+  examples: {
+    "who would be asked, and why":
+      "mementomap route https://example.org/a --archives archives.json",
+    "the best two for a time, as JSON":
+      "mementomap route --json example.org/a -a archives.json --datetime 2014 -k 2",
+    "an image, which is not in maps of pages, by the page that shows it":
+      "mementomap route a.com/b.png -a archives.json --referer http://example.org/a",
+  },
 
   async run({ positionals, values }, io) {
     if (positionals.length === 0) throw usage("route", "nothing to route: name a URI");
@@ -98,13 +92,10 @@ Exit status: 0 when any archive would be asked, 1 when none would.
   },
 });
 
-interface ShowOptions {
+type Shown = "json" | "quiet" | "map-age" | "allow-private";
+type ShowOptions = Pick<CommandValues<typeof AGGREGATE_OPTIONS>, Shown> & {
   readonly folder: string;
-  readonly json: boolean;
-  readonly quiet: boolean;
-  readonly "map-age": number;
-  readonly "allow-private": boolean;
-}
+};
 
 async function show(
   uris: readonly string[],
@@ -116,15 +107,11 @@ async function show(
   // The same answer every time: nobody is asked to learn something.
   const router = new MapRouter(archives, { sampleShare: 0 });
   const { folder, json, quiet, "map-age": maxMapAgeMs, "allow-private": allowsPrivate } = options;
+  const proxies = ProxySettings.of(io.env);
   const keeper = new MapKeeper(router, {
     folder,
     maxMapAgeMs,
-    fetch: {
-      allowsPrivate,
-      retries: 1,
-      proxies: ProxySettings.of(io.env),
-      interrupt: io.interrupt,
-    },
+    fetch: { allowsPrivate, retries: 1, proxies, interrupt: io.interrupt },
     onFailure: ({ id }, error) => {
       if (!quiet) io.stderr.write(`mementomap: no map of ${id}: ${error.describe()}\n`);
     },

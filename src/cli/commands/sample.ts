@@ -28,13 +28,11 @@ same seed and number of lines, most are not.
     output: OUTPUT_OPTION,
     force: FORCE_OPTION,
   },
-  examples: [
-    { does: "an index to try things on", line: "mementomap sample --lines 1000 -o sample.cdxj" },
-    {
-      does: "URIs to look up in a map of it",
-      line: "mementomap sample --lines 1000 --lookups 500 -o sample-uris.txt",
-    },
-  ],
+  examples: {
+    "an index to try things on": "mementomap sample --lines 1000 -o sample.cdxj",
+    "URIs to look up in a map of it":
+      "mementomap sample --lines 1000 --lookups 500 -o sample-uris.txt",
+  },
 
   async run({ positionals, values }, io) {
     if (positionals.length > 0) throw usage("sample", "sample takes no files; -o names the output");
@@ -50,10 +48,7 @@ same seed and number of lines, most are not.
         return;
       }
       const writer = new LineWriter(output);
-      for (const uri of sampleLookups({ lines, seed, count: lookups })) {
-        const sent = writer.write(uri);
-        if (sent !== undefined) await sent;
-      }
+      for (const uri of sampleLookups({ lines, seed, count: lookups })) await writer.write(uri);
       await writer.flush();
     });
     return ExitCode.ok;

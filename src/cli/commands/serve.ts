@@ -7,8 +7,13 @@ import { createPublisher } from "../../publish/serve/publisher.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import { ExitCode } from "../common/io.ts";
-import { choice, MAX_SHRINK_OPTION, option, parseDecimal, parseWhole } from "../common/options.ts";
-import { MONITORING_OPTIONS, PROXY_OPTIONS, SERVER_LOGS } from "../common/server-options.ts";
+import { choice, MAX_SHRINK_OPTION, option, parseWhole } from "../common/options.ts";
+import {
+  HOST_OPTION,
+  MONITORING_OPTIONS,
+  PROXY_OPTIONS,
+  SERVER_LOGS,
+} from "../common/server-options.ts";
 import { guardLogs, openServiceLog, reloader, runService } from "../common/server-shell.ts";
 
 export const serve: Command = defineCommand({
@@ -32,11 +37,7 @@ address is written to standard output when the server is ready.
 `,
   options: {
     port: option.port("8080", "The port; 0 takes any that is free."),
-    host: {
-      value: "ADDRESS",
-      default: "127.0.0.1",
-      help: "The address to listen on; 0.0.0.0 or :: for all.",
-    },
+    host: HOST_OPTION,
     base: option.address("The site's public address, for links; relative links otherwise."),
     replay: option.address(
       "What a URI is written behind to look at it in the archive; the page links there.",
@@ -54,12 +55,7 @@ address is written to standard output when the server is ready.
       "Hold this much of each map in memory; the rest of it is read from the file.",
     ),
     cache: { value: "DIR", help: "Keep compressed copies here for the next start." },
-    reload: {
-      value: "SECONDS",
-      default: "2",
-      help: "How often to look for a new version; 0 for never.",
-      parse: parseDecimal,
-    },
+    reload: option.seconds("2", "How often to look for a new version; 0 for never."),
     "max-shrink": MAX_SHRINK_OPTION,
     ...MONITORING_OPTIONS,
     rate: option.decimal("0", "Requests a second for each address; 0 for no limit."),
@@ -82,36 +78,25 @@ address is written to standard output when the server is ready.
       String(DEFAULT_CONNECTION_LIMITS.maxConnections),
       "Connections at a time.",
     ),
-    "idle-timeout": {
-      value: "SECONDS",
-      default: String(DEFAULT_CONNECTION_LIMITS.idleTimeoutMs / 1000),
-      help: "When to drop a client that neither sends nor takes anything.",
-      parse: parseDecimal,
-    },
-    "request-timeout": {
-      value: "SECONDS",
-      default: String(DEFAULT_CONNECTION_LIMITS.requestTimeoutMs / 1000),
-      help: "How long a client may take to send a request.",
-      parse: parseDecimal,
-    },
-    grace: {
-      value: "SECONDS",
-      default: String(DEFAULT_CONNECTION_LIMITS.graceMs / 1000),
-      help: "How long requests under way may take after a stop.",
-      parse: parseDecimal,
-    },
+    "idle-timeout": option.seconds(
+      String(DEFAULT_CONNECTION_LIMITS.idleTimeoutMs / 1000),
+      "When to drop a client that neither sends nor takes anything.",
+    ),
+    "request-timeout": option.seconds(
+      String(DEFAULT_CONNECTION_LIMITS.requestTimeoutMs / 1000),
+      "How long a client may take to send a request.",
+    ),
+    grace: option.seconds(
+      String(DEFAULT_CONNECTION_LIMITS.graceMs / 1000),
+      "How long requests under way may take after a stop.",
+    ),
   },
-  examples: [
-    { does: "one archive, on port 8080", line: "mementomap serve map.ukvs" },
-    {
-      does: "for the world, behind a proxy on this machine, below a path",
-      line: "mementomap serve map.ukvs --prefix /mementos --trust-proxy loopback",
-    },
-    {
-      does: "maps of other archives",
-      line: "mementomap serve --third-party pt=a.ukvs is=b.ukvs --port 8081",
-    },
-  ],
+  examples: {
+    "one archive, on port 8080": "mementomap serve map.ukvs",
+    "for the world, behind a proxy on this machine, below a path":
+      "mementomap serve map.ukvs --prefix /mementos --trust-proxy loopback",
+    "maps of other archives": "mementomap serve --third-party pt=a.ukvs is=b.ukvs --port 8081",
+  },
   endsItself: true,
 
   async run({ positionals, values }, io) {
@@ -122,11 +107,8 @@ address is written to standard output when the server is ready.
       [values["combined-log"]],
       maps.map((map) => (typeof map === "string" ? map : map.path)),
     );
-    const logs = openServiceLog(io, {
-      what: values.log,
-      isQuiet: values.quiet,
-      accessLog: values["combined-log"],
-    });
+    const accessLog = values["combined-log"];
+    const logs = openServiceLog(io, { what: values.log, isQuiet: values.quiet, accessLog });
     const { log } = logs;
     const publisher = await createPublisher(maps, {
       base: values.base,

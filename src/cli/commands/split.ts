@@ -44,17 +44,12 @@ between sites rather than within one, where that costs little.
     gzip: { help: "Compress the pages: page-0001.ukvs.gz." },
     tmp: { value: "DIR", help: "Where a scratch copy of the map goes. Default: TMPDIR." },
   },
-  examples: [
-    { does: "two pages", line: "mementomap split map.ukvs --pages 2 -o pages" },
-    {
-      does: "pages of 50,000 records, compressed",
-      line: "mementomap split map.ukvs --max-lines 50000 --gzip -o pages",
-    },
-    {
-      does: "a web site to upload",
-      line: "mementomap split map.ukvs --max-lines 50000 --html -o site",
-    },
-  ],
+  examples: {
+    "two pages": "mementomap split map.ukvs --pages 2 -o pages",
+    "pages of 50,000 records, compressed":
+      "mementomap split map.ukvs --max-lines 50000 --gzip -o pages",
+    "a web site to upload": "mementomap split map.ukvs --max-lines 50000 --html -o site",
+  },
 
   async run({ positionals, values }, io) {
     const [path = "-", ...more] = positionals;

@@ -26,11 +26,11 @@ most specific first, one a line; an empty line parts one URI from the next.
   options: {
     keys: { help: "Write the lookup keys, most specific first." },
   },
-  examples: [
-    { does: "the SURT of one URI", line: "mementomap surt https://www.example.org/a/?b=1" },
-    { does: "the keys a lookup tries", line: "mementomap surt --keys https://example.org/a/b" },
-    { does: "many, from a file", line: "mementomap surt < uris.txt" },
-  ],
+  examples: {
+    "the SURT of one URI": "mementomap surt https://www.example.org/a/?b=1",
+    "the keys a lookup tries": "mementomap surt --keys https://example.org/a/b",
+    "many, from a file": "mementomap surt < uris.txt",
+  },
 
   async run({ positionals, values }, io) {
     const output = await openOutput(undefined, io);
@@ -46,10 +46,9 @@ most specific first, one a line; an empty line parts one URI from the next.
       for (const uri of batch) {
         const separator = isFirst ? "" : "\n";
         isFirst = false;
-        const sent = lines.write(
+        await lines.write(
           values.json ? asJson(uri, values.keys) : asText(uri, values.keys, separator),
         );
-        if (sent !== undefined) await sent;
       }
     }
     await lines.flush();
@@ -59,9 +58,8 @@ most specific first, one a line; an empty line parts one URI from the next.
 
 function asText(uri: string, wantsKeys: boolean, separator: string): string {
   if (!wantsKeys) return surtOf(uri);
-  return `${separator}${lookupKeys(surtOf(uri))
-    .map(({ key }) => key)
-    .join("\n")}`;
+  const keys = lookupKeys(surtOf(uri)).map(({ key }) => key);
+  return `${separator}${keys.join("\n")}`;
 }
 
 function asJson(uri: string, wantsKeys: boolean): string {

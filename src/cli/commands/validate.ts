@@ -1,10 +1,6 @@
 import { formatAmount, isMementoMapError, quote } from "../../errors.ts";
 import { validateMap } from "../../map/validate-map.ts";
-import {
-  checkPublisher,
-  type Finding,
-  PUBLISHER_RULES,
-} from "../../publish/fetch/check-publisher.ts";
+import { checkPublisher, PUBLISHER_RULES } from "../../publish/fetch/check-publisher.ts";
 import { NodeClient } from "../../http/node-client.ts";
 import { ProxySettings } from "../../http/proxy.ts";
 import { openInput } from "../../files/input-file.ts";
@@ -41,12 +37,12 @@ warnings count as errors.
     url: { value: "ARCHIVE-URL", help: "Check how an archive publishes its map." },
     strict: { help: "End with status 1 for warnings too." },
   },
-  examples: [
-    { does: "check a map", line: "mementomap validate map.ukvs" },
-    { does: "accept no warning either", line: "mementomap validate --strict map.ukvs" },
-    { does: "check a publisher", line: "mementomap validate --url https://archive.example/" },
-    { does: "for a program", line: "mementomap validate --json < map.ukvs" },
-  ],
+  examples: {
+    "check a map": "mementomap validate map.ukvs",
+    "accept no warning either": "mementomap validate --strict map.ukvs",
+    "check a publisher": "mementomap validate --url https://archive.example/",
+    "for a program": "mementomap validate --json < map.ukvs",
+  },
 
   async run({ positionals, values }, io) {
     if (values.url !== undefined) {
@@ -85,12 +81,12 @@ async function checkUrl(
     for await (const { rule, outcome, message } of checkPublisher(client, address, { signal })) {
       counts[outcome] += 1;
       const { level, asks } = PUBLISHER_RULES[rule];
-      const sent = lines.write(
+      const isBroken = outcome === "error" || outcome === "warning";
+      await lines.write(
         json
           ? JSON.stringify({ source: address, rule, level, asks, outcome, message })
-          : `${outcome}: ${message}${isBroken(outcome) ? `; ${asks}` : ""} [${rule}]`,
+          : `${outcome}: ${message}${isBroken ? `; ${asks}` : ""} [${rule}]`,
       );
-      if (sent !== undefined) await sent;
     }
   } catch (error) {
     if (!isMementoMapError(error) || error.code !== "MM_NOT_FOUND") throw error;
@@ -114,10 +110,6 @@ function conclude(
   return error > 0 || (strict && warning > 0) ? ExitCode.negative : ExitCode.ok;
 }
 
-function isBroken(outcome: Finding["outcome"]): boolean {
-  return outcome === "error" || outcome === "warning";
-}
-
 interface CheckOptions {
   readonly io: Io;
   readonly lines: LineWriter;
@@ -129,12 +121,12 @@ async function checkFile(
   path: string,
   { io, lines, json, quiet }: CheckOptions,
 ): Promise<{ error: number; warning: number }> {
-  const progress: { shown?: Progress } = {};
+  const progress = new Progress(io, { label: "checking", quiet });
   const input = await openInput(path, io, {
     signal: io.interrupt.signal,
-    onRead: (bytes) => progress.shown?.add(bytes),
+    onRead: (bytes) => progress.add(bytes),
   });
-  progress.shown = new Progress(io, { label: "checking", total: input.size, quiet });
+  progress.total = input.size;
   const counts = { error: 0, warning: 0 };
   try {
     for await (const fault of validateMap(input.chunks)) {
@@ -148,7 +140,7 @@ async function checkFile(
       if (sent !== undefined) await sent;
     }
   } finally {
-    progress.shown.end();
+    progress.end();
   }
   return counts;
 }

@@ -1,16 +1,17 @@
-import { MementoMapError, quote } from "../../errors.ts";
+import { quote } from "../../errors.ts";
 import { DEFAULT_ASK_LIMITS } from "../../aggregate/ask-archive.ts";
 import { type OptionTable, type OptionValues, usage } from "./command-line.ts";
 import {
   choice,
   MAX_SHRINK_OPTION,
+  misuse,
   option,
   parseDuration,
   parsePositive,
   parseSize,
   parseWhole,
 } from "./options.ts";
-import { MONITORING_OPTIONS, PROXY_OPTIONS, SERVER_LOGS } from "./server-options.ts";
+import { HOST_OPTION, MONITORING_OPTIONS, PROXY_OPTIONS, SERVER_LOGS } from "./server-options.ts";
 import { lastSecondOf, parsePaddedDatetime } from "../../memento/datetime.ts";
 import { ProxySettings } from "../../http/proxy.ts";
 import { loadArchives } from "../../aggregate/route/archive-list.ts";
@@ -144,12 +145,7 @@ export const AGGREGATE_OPTIONS = {
   },
   serve: { help: "Run as a service." },
   port: { short: "p", ...option.port("1208", "The port; 0 takes any that is free.") },
-  host: {
-    short: "H",
-    value: "ADDRESS",
-    default: "127.0.0.1",
-    help: "The address to listen on; 0.0.0.0 or :: for all.",
-  },
+  host: { short: "H", ...HOST_OPTION },
   workers: {
     value: "N",
     help: "Serve with this many processes; by default one for each core, but at most 4.",
@@ -188,7 +184,7 @@ const MOST_WORKERS = 512;
 function parseWorkers(text: string): number {
   const count = parsePositive(text);
   if (count <= MOST_WORKERS) return count;
-  throw new MementoMapError("MM_USAGE", `more than ${MOST_WORKERS} processes: ${quote(text)}`);
+  throw misuse(`more than ${MOST_WORKERS} processes: ${quote(text)}`);
 }
 
 /** `id=path`, where the path may be an address. */
@@ -197,10 +193,7 @@ function parseMap(text: string): { id: string; map: string } {
   if (equals > 0 && equals < text.length - 1) {
     return { id: text.slice(0, equals), map: text.slice(equals + 1) };
   }
-  throw new MementoMapError(
-    "MM_USAGE",
-    `not a map of an archive: ${quote(text)}; write ID=MAP, such as loc=loc.ukvs`,
-  );
+  throw misuse(`not a map of an archive: ${quote(text)}; write ID=MAP, such as loc=loc.ukvs`);
 }
 
 function parseMapAge(text: string): number {
@@ -268,8 +261,7 @@ function checkIds(archives: readonly Archive[], option: string, ids: readonly st
   for (const id of ids) {
     if (archives.some((archive) => archive.id === id)) continue;
     const known = archives.slice(0, 20).map((archive) => quote(archive.id));
-    throw new MementoMapError(
-      "MM_USAGE",
+    throw misuse(
       `${option}: there is no archive ${quote(id)}; the list has ${known.join(", ") || "none"}`,
     );
   }

@@ -1,3 +1,4 @@
+import { TEXT_WIDTH, wrapped } from "../../study/report/text-format.ts";
 import type { ExitCode, Io } from "./io.ts";
 import {
   environmentSettings,
@@ -17,25 +18,25 @@ const COMMON_OPTIONS = {
   help: { short: "h", help: "Show this help." },
 } as const satisfies OptionTable;
 
+/** The values of a command's options, those that every command has included. */
+export type CommandValues<Options extends OptionTable> = OptionValues<
+  Options & typeof COMMON_OPTIONS
+>;
+
 /** What was typed after the name of a command. */
 interface Arguments<Options extends OptionTable> {
   readonly positionals: readonly string[];
-  readonly values: OptionValues<Options & typeof COMMON_OPTIONS>;
+  readonly values: CommandValues<Options>;
   /**
    * The values as they are now: the settings file is read again.
    *
    * @throws as `Command.run` does for values, and what is wrong with the file.
    */
-  readonly reread: () => OptionValues<Options & typeof COMMON_OPTIONS>;
+  readonly reread: () => CommandValues<Options>;
 }
 
-/** An example of the help text. A test runs it. */
-interface Example {
-  /** A whole line, as for a shell: `mementomap surt https://example.org/`. */
-  readonly line: string;
-  /** What it does, in a few words. */
-  readonly does: string;
-}
+/** Examples of the help text, which a test runs: what each does, and the whole line for a shell. */
+type Examples = Readonly<Record<string, string>>;
 
 /** What a command is, as its file declares it. */
 interface CommandDefinition<Options extends OptionTable> {
@@ -47,7 +48,7 @@ interface CommandDefinition<Options extends OptionTable> {
   /** Paragraphs of plain text; lines of at most 80 columns. */
   readonly description: string;
   readonly options: Options;
-  readonly examples: readonly Example[];
+  readonly examples: Examples;
   /**
    * Whether options may also come from a JSON file, which its option `config` names, and from the
    * environment. What is typed comes first, then the environment, then the file.
@@ -64,7 +65,7 @@ export interface Command {
   readonly summary: string;
   /** All of them, those that every command has included. */
   readonly options: OptionTable;
-  readonly examples: readonly Example[];
+  readonly examples: Examples;
   /** Whether the command ends in its own time when it is interrupted, and is not let go of. */
   readonly endsItself: boolean;
   /** The whole help text; it ends in a line feed. */
@@ -82,22 +83,23 @@ export function defineCommand<const Options extends OptionTable>(
   definition: CommandDefinition<Options>,
 ): Command {
   const options = { ...definition.options, ...COMMON_OPTIONS };
+  const { name, summary, examples, endsItself = false } = definition;
   return {
-    name: definition.name,
-    summary: definition.summary,
+    name,
+    summary,
     options,
-    examples: definition.examples,
-    endsItself: definition.endsItself === true,
+    examples,
+    endsItself,
     help: () => helpText({ ...definition, options }),
     run(argv, io) {
-      const typed = splitCommandLine(definition.name, options, argv);
-      const reread = (): Arguments<Options>["values"] => {
+      const typed = splitCommandLine(name, options, argv);
+      const reread = (): CommandValues<Options> => {
         const settings =
           definition.isConfigurable === true
             ? settingsOf(options, typed.given.get("config")?.[0], io)
             : [];
         // The parser goes by the same table as the types.
-        return optionValues(options, typed, settings) as Arguments<Options>["values"];
+        return optionValues(options, typed, settings) as CommandValues<Options>;
       };
       return definition.run({ positionals: typed.positionals, values: reread(), reread }, io);
     },
@@ -121,16 +123,18 @@ export interface CommandGroup {
   readonly commands: ReadonlyMap<string, CommandLoader>;
 }
 
-const COLUMNS = 80;
 const INDENT = "    ";
 
 /** The help text of a command: what it does, how to call it, its options, examples. */
 function helpText(command: Omit<CommandDefinition<OptionTable>, "run">): string {
+  const examples = Object.entries(command.examples).map(
+    ([does, line]) => `${INDENT}# ${does}\n${INDENT}${line}`,
+  );
   const sections = [
     command.description.trim(),
     `Usage:\n${INDENT}mementomap ${command.name} [OPTIONS] ${command.usage}`.trimEnd(),
     `Options:\n${optionList(command.options)}`,
-    `Examples:\n${command.examples.map(({ line, does }) => `${INDENT}# ${does}\n${INDENT}${line}`).join("\n")}`,
+    `Examples:\n${examples.join("\n")}`,
   ];
   return `${sections.join("\n\n")}\n`;
 }
@@ -174,22 +178,10 @@ function optionList(options: OptionTable): string {
       const short = option.short === undefined ? "" : `-${option.short}, `;
       const value = option.value === undefined ? "" : ` ${option.value}`;
       const fallback = option.default !== undefined ? ` (default ${option.default})` : "";
-      const text = wrapped(`${option.help}${fallback}`, INDENT.repeat(2));
+      const indent = INDENT.repeat(2);
+      const lines = wrapped(`${option.help}${fallback}`, TEXT_WIDTH - indent.length);
+      const text = lines.map((line) => `${indent}${line}`).join("\n");
       return `${INDENT}${short}--${name}${value}\n${text}`;
     })
     .join("\n");
-}
-
-function wrapped(text: string, indent: string): string {
-  const lines: string[] = [];
-  let line = "";
-  for (const word of text.split(" ")) {
-    if (line !== "" && indent.length + line.length + 1 + word.length > COLUMNS) {
-      lines.push(line);
-      line = word;
-    } else {
-      line = line === "" ? word : `${line} ${word}`;
-    }
-  }
-  return [...lines, line].map((each) => `${indent}${each}`).join("\n");
 }

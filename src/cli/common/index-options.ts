@@ -1,11 +1,11 @@
 import { availableParallelism } from "node:os";
+import type { Stats } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { MementoMapError } from "../../errors.ts";
 import { INPUT_FORMATS } from "../../input/detect.ts";
 import { type CaptureFilter, CaptureSieve, joinFilters, PAPER_PRESET } from "../../input/filter.ts";
 import type { OptionTable, OptionValues } from "./command-line.ts";
-import { choice, option, TMP_OPTION } from "./options.ts";
+import { choice, misuse, option, TMP_OPTION } from "./options.ts";
 import { threadsWithin } from "../../map/generate/key-table.ts";
 import type { Interrupt } from "../../interruption.ts";
 import { type Io, sourceDate } from "./io.ts";
@@ -62,10 +62,7 @@ export function captureFilter(
   });
   const { from, to } = filter;
   if (from !== undefined && to !== undefined && from.slice(0, to.length) > to) {
-    throw new MementoMapError(
-      "MM_USAGE",
-      `--from ${from} is after --to ${to}: no capture would be counted`,
-    );
+    throw misuse(`--from ${from} is after --to ${to}: no capture would be counted`);
   }
   return filter;
 }
@@ -122,9 +119,7 @@ export async function withProgress<T>(
       scratch: values.tmp,
       streams: io,
       interrupt: io.interrupt,
-      onRead: (bytes) => {
-        progress.add(bytes);
-      },
+      onRead: (bytes) => progress.add(bytes),
     });
   } finally {
     progress.end();
@@ -135,26 +130,21 @@ export async function withProgress<T>(
 async function storedSize(paths: readonly string[]): Promise<number | undefined> {
   let sum = 0;
   for (const path of paths) {
-    const size = await sizeOf(path);
-    if (size === undefined) return undefined;
-    sum += size;
+    const stats = path === "-" ? undefined : await statIfThere(path);
+    if (stats?.isFile() === true) sum += stats.size;
+    else if (stats?.isDirectory() !== true) return undefined;
+    else {
+      for (const name of await readdir(path).catch(() => [])) {
+        sum += (await statIfThere(join(path, name)))?.size ?? 0;
+      }
+    }
   }
   return sum;
 }
 
-async function sizeOf(path: string): Promise<number | undefined> {
-  if (path === "-") return undefined;
-  const stats = await stat(path).catch(() => undefined); // what opens it reports the fault
-  if (stats?.isFile() === true) return stats.size;
-  return stats?.isDirectory() === true ? folderSize(path) : undefined;
-}
-
-async function folderSize(path: string): Promise<number> {
-  const names = await readdir(path).catch(() => []);
-  const sizes = await Promise.all(
-    names.map(async (name) => (await stat(join(path, name)).catch(() => undefined))?.size ?? 0),
-  );
-  return sizes.reduce((sum, size) => sum + size, 0);
+/** Undefined where there is nothing: what opens it reports the fault. */
+function statIfThere(path: string): Promise<Stats | undefined> {
+  return stat(path).catch(() => undefined);
 }
 
 /** What is made (now, or at `SOURCE_DATE_EPOCH`), and its files and captures. Files that are not given are left out. */

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import type { Writable } from "node:stream";
 import type { Interrupt } from "../../interruption.ts";
 import type { Program } from "../../files/processes/supervisor.ts";
@@ -58,11 +59,8 @@ export function writeOut(stdout: Writable, data: Uint8Array | string): Promise<v
 }
 
 /** Waits until the process is told to stop. */
-export function interrupted({ interrupt }: Io): Promise<void> {
-  return new Promise((resolve) => {
-    if (interrupt.signal.aborted) resolve();
-    else interrupt.signal.addEventListener("abort", () => resolve(), { once: true });
-  });
+export async function interrupted({ interrupt: { signal } }: Io): Promise<void> {
+  if (!signal.aborted) await once(signal, "abort");
 }
 
 /** Waits until a stream has passed on what it was given, or has failed: each write reports that. */

@@ -1,5 +1,5 @@
 import type { Io } from "./io.ts";
-import { formatAmount } from "../../errors.ts";
+import { formatAmount, formatCount } from "../../errors.ts";
 
 interface ProgressOptions {
   /** Says what is done, such as `reading`. */
@@ -23,7 +23,8 @@ const ERASE_LINE = "\r\u001b[2K";
 export class Progress {
   readonly #io: Io;
   readonly #label: string;
-  readonly #total: number | undefined;
+  /** Set it where the number of bytes is known only after the start. */
+  total: number | undefined;
   readonly #isShown: boolean;
   readonly #startedAt: number;
   #drawnAt: number;
@@ -33,7 +34,7 @@ export class Progress {
   constructor(io: Io, options: ProgressOptions) {
     this.#io = io;
     this.#label = options.label;
-    this.#total = options.total;
+    this.total = options.total;
     this.#isShown = io.stderr.isTTY === true && options.quiet !== true && io.env["TERM"] !== "dumb";
     this.#startedAt = io.now();
     this.#drawnAt = this.#startedAt;
@@ -60,7 +61,7 @@ export class Progress {
     const elapsedMs = Math.max(1, now - this.#startedAt);
     const bytesPerMs = this.#done / elapsedMs;
     const rate = `${formatSize(Math.round(bytesPerMs * 1000))}/s`;
-    const total = this.#total;
+    const { total } = this;
     if (total === undefined || total === 0) {
       return this.#fitted(`${this.#label} ${formatSize(this.#done)}  ${rate}`);
     }
@@ -101,6 +102,31 @@ export function showSummary(io: Io, lines: readonly SummaryLine[]): void {
     const line = `${label.padEnd(labels)}  ${value.padStart(values)}  ${remark}`;
     io.stderr.write(`${line.trimEnd()}\n`);
   }
+}
+
+/** Shows what a run did and what it took, on stderr: `what` as JSON, or as an aligned list. */
+export function showRun(
+  io: Io,
+  ms: number,
+  what: { readonly json: object; readonly lines: readonly SummaryLine[] },
+  isJson: boolean,
+): void {
+  const peakMemoryBytes = process.resourceUsage().maxRSS * 1024;
+  if (isJson) {
+    const took = { seconds: ms / 1000, peakMemoryBytes };
+    io.stderr.write(`${JSON.stringify({ ...what.json, ...took })}\n`);
+    return;
+  }
+  showSummary(io, [
+    ...what.lines,
+    ["time", formatDuration(ms)],
+    ["memory", formatSize(peakMemoryBytes), "peak"],
+  ]);
+}
+
+/** How many a second. */
+export function formatRate(count: number, ms: number): string {
+  return `${formatCount(Math.round((count / ms) * 1000))}/s`;
 }
 
 /** Warns of lines of a list that were left out. */

@@ -20,31 +20,26 @@ const DURATION_MS: Readonly<Record<string, number>> = {
 const WHOLE = /^\d{1,16}$/;
 const DECIMAL = /^(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 
-/**
- * Parses a number of bytes: `4096`, `64k`, `2m`, `1.5g`, `512MiB`. Units are powers of 1024.
- *
- * @throws `MM_USAGE`
- */
-export function parseSize(text: string): number {
-  const match = SIZE.exec(text);
-  const bytes =
-    match === null
-      ? Number.NaN
-      : Number(match[1]) * (UNITS[(match[2] ?? "").toLowerCase()] ?? Number.NaN);
-  const size = Math.floor(bytes);
-  if (Number.isSafeInteger(size)) return size;
-  throw new MementoMapError("MM_USAGE", `not a size: ${quote(text)}; write 4096, 64k, 512m or 2g`);
+/** The error about options that are wrong, or wrong together. */
+export function misuse(message: string): MementoMapError {
+  return new MementoMapError("MM_USAGE", message);
 }
 
-/**
- * Parses a whole number from `least` up.
- *
- * @throws `MM_USAGE`
- */
+// Parsers of values throw `MM_USAGE`.
+
+/** Parses a number of bytes: `4096`, `64k`, `2m`, `1.5g`, `512MiB`. Units are powers of 1024. */
+export function parseSize(text: string): number {
+  const [, number, unit = ""] = SIZE.exec(text) ?? [];
+  const size = Math.floor(Number(number) * UNITS[unit.toLowerCase()]);
+  if (Number.isSafeInteger(size)) return size;
+  throw misuse(`not a size: ${quote(text)}; write 4096, 64k, 512m or 2g`);
+}
+
+/** Parses a whole number from `least` up. */
 export function parseWhole(text: string, least: number = 0): number {
   const value = WHOLE.test(text) ? Number(text) : Number.NaN;
   if (Number.isSafeInteger(value) && value >= least) return value;
-  throw new MementoMapError("MM_USAGE", `not a whole number from ${least} up: ${quote(text)}`);
+  throw misuse(`not a whole number from ${least} up: ${quote(text)}`);
 }
 
 /** {@link parseWhole} from 1 up. */
@@ -52,22 +47,14 @@ export function parsePositive(text: string): number {
   return parseWhole(text, 1);
 }
 
-/**
- * Parses a number that is not negative, such as `0.5` or `4`.
- *
- * @throws `MM_USAGE`
- */
+/** Parses a number that is not negative, such as `0.5` or `4`. */
 export function parseDecimal(text: string): number {
   const value = DECIMAL.test(text) ? Number(text) : Number.NaN;
   if (Number.isFinite(value)) return value;
-  throw new MementoMapError("MM_USAGE", `not a number from 0 up: ${quote(text)}`);
+  throw misuse(`not a number from 0 up: ${quote(text)}`);
 }
 
-/**
- * Parses a duration into milliseconds: `30s`, `15m`, `1h30m`, `500ms`; a number alone is seconds.
- *
- * @throws `MM_USAGE`
- */
+/** Parses a duration into milliseconds: `30s`, `15m`, `1h30m`, `500ms`; a number alone is seconds. */
 export function parseDuration(text: string): number {
   if (DECIMAL.test(text)) return Number(text) * 1000;
   const parts = [...text.matchAll(DURATION_PART)];
@@ -75,18 +62,12 @@ export function parseDuration(text: string): number {
   if (isWhole) {
     return parts.reduce((sum, [, count, unit]) => sum + Number(count) * DURATION_MS[unit], 0);
   }
-  throw new MementoMapError(
-    "MM_USAGE",
-    `not a duration: ${quote(text)}; write 30s, 15m, 1h30m or 500ms`,
-  );
+  throw misuse(`not a duration: ${quote(text)}; write 30s, 15m, 1h30m or 500ms`);
 }
 
 /**
- * Parses a share: `1.5%` or `0.015`. The result is a fraction.
- *
- * A plain number above 1 is refused: who writes 10 means ten percent.
- *
- * @throws `MM_USAGE`
+ * Parses a share, `1.5%` or `0.015`, into a fraction. A plain number above 1 is refused: who writes 10
+ * means ten percent.
  */
 export function parseShare(text: string): number {
   const percent = PERCENT.exec(text);
@@ -94,21 +75,14 @@ export function parseShare(text: string): number {
   const share = DECIMAL.test(text) ? Number(text) : Number.NaN;
   if (share <= 1) return share;
   const hint = Number.isNaN(share) ? "write 1.5% or 0.015" : `write ${text}%, or a number up to 1`;
-  throw new MementoMapError("MM_USAGE", `not a share: ${quote(text)}; ${hint}`);
+  throw misuse(`not a share: ${quote(text)}; ${hint}`);
 }
 
-/**
- * Parses a share of a whole: {@link parseShare}, up to 100 %.
- *
- * @throws `MM_USAGE`
- */
+/** {@link parseShare}, up to 100 %. */
 function parsePart(text: string): number {
   const share = parseShare(text);
   if (share <= 1) return share;
-  throw new MementoMapError(
-    "MM_USAGE",
-    `not a share of a whole: ${quote(text)}; 100% is all of it`,
-  );
+  throw misuse(`not a share of a whole: ${quote(text)}; 100% is all of it`);
 }
 
 const DIGITS = /^\d{4}(?:\d\d){0,5}$/;
@@ -121,8 +95,6 @@ const RFC_1123 = /^[A-Z][a-z]{2}, \d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT
  *
  * Takes those digits themselves, ISO 8601 (`2014`, `2014-03`, `2014-03-05`,
  * `2014-03-05T10:11:12Z`) and the form of HTTP headers (`Wed, 05 Mar 2014 10:11:12 GMT`).
- *
- * @throws `MM_USAGE`
  */
 export function parseDatetime(text: string): string {
   if (DIGITS.test(text) && isOnCalendar(text)) return text;
@@ -133,8 +105,7 @@ export function parseDatetime(text: string): string {
     const days = ISO_TIME.test(text) ? text.slice(0, 10).replaceAll("-", "") : "";
     if (!Number.isNaN(time.getTime()) && (days === "" || isOnCalendar(days))) return digitsOf(time);
   }
-  throw new MementoMapError(
-    "MM_USAGE",
+  throw misuse(
     `not a datetime: ${quote(text)}; write 4, 6, 8, 10, 12 or 14 digits of YYYYMMDDhhmmss, or 2014-03-05T10:11:12Z`,
   );
 }
@@ -142,9 +113,8 @@ export function parseDatetime(text: string): string {
 /** Whether the digits name a time that exists; `20140230` does not. */
 function isOnCalendar(digits: string): boolean {
   const full = digits + "00000101000000".slice(digits.length);
-  const parts = full.match(/^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/)?.slice(1) ?? [];
-  const [year, month, day, hour, minute, second] = parts;
-  const time = new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
+  const iso = full.replace(/^(....)(..)(..)(..)(..)(..)$/, "$1-$2-$3T$4:$5:$6Z");
+  const time = new Date(iso);
   return !Number.isNaN(time.getTime()) && digitsOf(time).startsWith(digits);
 }
 
@@ -162,7 +132,7 @@ export function choice<const Value extends string>(
       const typed = text.toLowerCase();
       const found = choices.find((name) => name.toLowerCase() === typed);
       if (found !== undefined) return found;
-      throw new MementoMapError("MM_USAGE", `unknown ${quote(text)}; use ${list(choices)}`);
+      throw misuse(`unknown ${quote(text)}; use ${list(choices)}`);
     },
   };
 }
@@ -172,24 +142,19 @@ function list(names: readonly string[]): string {
   return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
 }
 
-/** @throws `MM_USAGE` */
 function parsePort(text: string): number {
   const port = parseWhole(text);
   if (port <= 65_535) return port;
-  throw new MementoMapError("MM_USAGE", `not a port of 0 to 65535: ${quote(text)}`);
+  throw misuse(`not a port of 0 to 65535: ${quote(text)}`);
 }
 
-/**
- * The public address of a service.
- *
- * @throws `MM_USAGE`
- */
-function parseBase(text: string): string {
+/** @param example an address of the kind that is meant. */
+export function parseAddress(
+  text: string,
+  example: string = "https://archive.example.org",
+): string {
   if (/^https?:\/\//i.test(text) && URL.canParse(text)) return text;
-  throw new MementoMapError(
-    "MM_USAGE",
-    `not a web address: ${quote(text)}; write https://archive.example.org`,
-  );
+  throw misuse(`not a web address: ${quote(text)}; write ${example}`);
 }
 
 /** Makes the maker of options of one kind: with a help text only, or with a default and a help text. */
@@ -210,33 +175,32 @@ export const option = {
   decimal: kind("N", parseDecimal),
   port: kind("N", parsePort),
   size: kind("SIZE", parseSize),
+  seconds: kind("SECONDS", parseDecimal),
   duration: kind("TIME", parseDuration),
   share: kind("SHARE", parseShare),
   part: kind("SHARE", parsePart),
   date: kind("DATE", parseDatetime),
   datetime: kind("DATETIME", parseDatetime),
-  address: kind("URL", parseBase),
+  address: kind("URL", (text) => parseAddress(text)),
 };
 
-/** The option that says where results go. */
 export const OUTPUT_OPTION = {
   short: "o",
   value: "FILE",
   help: "Write here instead of to standard output; .gz compresses.",
 } as const;
 
-/** The option that says where scratch files go. */
 export const TMP_OPTION = {
   value: "DIR",
   help: "Where scratch files go. Default: TMPDIR.",
 } as const;
 
-/** The option that insists where a guard protects a file; `guardOutputs` says what from. */
+/** Insists where a guard protects a file; `guardOutputs` says what from. */
 export const FORCE_OPTION = {
   help: "Replace an existing file even if it is something else.",
 } as const;
 
-/** The option that says how much of itself a map may lose and still replace the older one. */
+/** How much of itself a map may lose and still replace the older one. */
 export const MAX_SHRINK_OPTION = {
   value: "SHARE",
   default: "50%",

@@ -1,11 +1,18 @@
-import { MementoMapError, quote } from "../../errors.ts";
+import { quote } from "../../errors.ts";
 import type { OptionTable } from "./command-line.ts";
 import { pathPrefix } from "../../http/target.ts";
 import { TrustedProxies } from "../../publish/serve/trusted-proxies.ts";
-import { option } from "./options.ts";
+import { misuse, option } from "./options.ts";
 
 /** What a service can write to its log. */
 export const SERVER_LOGS = ["requests", "events", "nothing"] as const;
+
+/** The option of every service: where it listens. */
+export const HOST_OPTION = {
+  value: "ADDRESS",
+  default: "127.0.0.1",
+  help: "The address to listen on; 0.0.0.0 or :: for all.",
+} as const;
 
 /** Options of every service: where it is looked after. */
 export const MONITORING_OPTIONS = {
@@ -41,7 +48,7 @@ export const PROXY_OPTIONS = {
 function parsePathPrefix(text: string): string {
   const prefix = pathPrefix(text);
   if (/^(?:\/[\w.~!$&'()*+,;=:@%-]+)*$/.test(prefix)) return prefix;
-  throw new MementoMapError("MM_USAGE", `not a path: ${quote(text)}; write /mementos`);
+  throw misuse(`not a path: ${quote(text)}; write /mementos`);
 }
 
 /** @throws `MM_USAGE` */

@@ -175,7 +175,6 @@ function accessLogOf(
 
 const FLUSH_AFTER_MS = 200;
 const FLUSH_AT_LENGTH = 64 * 1024;
-const MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
 
 /**
  * Writes a line for each request to a file or a stream, in the Combined Log Format of Apache and nginx.
@@ -228,10 +227,9 @@ export class AccessLog {
 /** `192.0.2.1 - - [16/Nov/2026:03:00:00 +0000] "GET / HTTP/1.1" 200 512 "REFERER" "USER-AGENT"` */
 export function combinedLine(entry: RequestEntry, now: Date): string {
   const { remote, method, target, httpVersion, status, bytes, referer, userAgent } = entry;
-  const day = `${two(now.getUTCDate())}/${MONTHS[now.getUTCMonth()]}/${now.getUTCFullYear()}`;
-  const time = `${two(now.getUTCHours())}:${two(now.getUTCMinutes())}:${two(now.getUTCSeconds())}`;
+  const [, day, month, year, time] = now.toUTCString().split(" ");
   const request = quoted(`${method} ${target} HTTP/${httpVersion}`);
-  return `${remote === "" ? "-" : remote} - - [${day}:${time} +0000] ${request} ${status} ${bytes} ${quoted(referer ?? "-")} ${quoted(userAgent ?? "-")}`;
+  return `${remote === "" ? "-" : remote} - - [${day}/${month}/${year}:${time} +0000] ${request} ${status} ${bytes} ${quoted(referer ?? "-")} ${quoted(userAgent ?? "-")}`;
 }
 
 /** As Apache writes what clients sent: quotes, backslashes and what cannot be printed are escaped. */
@@ -239,14 +237,9 @@ function quoted(text: string): string {
   const escaped = text.replaceAll(/["\\]|[^ -~]/g, (character) =>
     character === '"' || character === "\\"
       ? `\\${character}`
-      : Array.from(
-          Buffer.from(character),
-          (byte) => `\\x${byte.toString(16).padStart(2, "0")}`,
-        ).join(""),
+      : Buffer.from(character)
+          .toString("hex")
+          .replaceAll(/../g, String.raw`\x$&`),
   );
   return `"${escaped}"`;
-}
-
-function two(value: number): string {
-  return String(value).padStart(2, "0");
 }

@@ -83,9 +83,7 @@ export class HttpSource implements ByteSource {
   async #read(offset: number, length: number, signal?: AbortSignal): Promise<Uint8Array> {
     const wanted = Math.min(length, this.size - offset);
     if (wanted <= 0) return new Uint8Array(0);
-    if (offset + wanted <= this.#start.length) {
-      return this.#start.subarray(offset, offset + wanted);
-    }
+    if (offset + wanted <= this.#start.length) return this.#start.subarray(offset, offset + wanted);
     this.traffic.requests += 1;
     const response = await ask(this.#client, this.name, {
       offset,

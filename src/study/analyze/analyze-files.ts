@@ -1,6 +1,5 @@
 import { setImmediate } from "node:timers/promises";
 import type { Analysis } from "./analysis.ts";
-import { DEFAULT_SAMPLES, DEFAULT_TOP } from "./analyze-index.ts";
 import { joinTallies } from "./capture-tally.ts";
 import { HoldingsTree } from "./holdings-tree.ts";
 import { summarize } from "./summarize.ts";
@@ -45,6 +44,8 @@ export interface AnalyzeFilesOptions
   readonly asOf?: string | undefined;
 }
 
+export const DEFAULT_TOP = 20;
+export const DEFAULT_SAMPLES = 10;
 const DEFAULT_MEMORY_BYTES = 512 * 2 ** 20;
 /** What a thread needs for its tallies, beside what one of `generate` does. */
 const TALLY_BYTES = 36 * 2 ** 20;
@@ -113,9 +114,7 @@ export async function sortCaptures(
   });
   const storedBytes = totalSize(inputs);
   const reporter = new ReadReporter(progress, options.onRead);
-  const onRead = (bytes: number): void => {
-    reporter.add(bytes);
-  };
+  const onRead = (bytes: number): void => reporter.add(bytes);
   const results = await scan(inputs, storedBytes, scratch, { ...options, onRead }).finally(() => {
     reporter.end();
   });
@@ -234,8 +233,6 @@ export async function mergeStored(
   for (const range of cutRuns(indexes, Math.ceil(bytes / BYTES_PER_TURN))) {
     await setImmediate();
     checkSignal(options.interrupt?.signal);
-    readingRuns(left, range.from, (readers) => {
-      mergeRuns(readers, range, visit);
-    });
+    readingRuns(left, range.from, (readers) => mergeRuns(readers, range, visit));
   }
 }

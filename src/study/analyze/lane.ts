@@ -37,9 +37,7 @@ export class AnalyzeJob {
     this.#options = options;
     this.#table = new KeyTable(options.tableBytes);
     this.#ranges = new RangeBuffer(options.scanner.maxLineBytes);
-    this.#scanner = new CaptureScanner(options.scanner, this.#table, () => {
-      this.#storeRun();
-    });
+    this.#scanner = new CaptureScanner(options.scanner, this.#table, () => this.#storeRun());
   }
 
   /** Reads a part of any kind. */
@@ -68,9 +66,7 @@ export class AnalyzeJob {
     if (this.#table.size === 0) return;
     const path = join(this.#options.scratch, `${this.#options.name}-${this.#runs.length}.run`);
     writingTo({ path }, (write) => {
-      this.#table.drain((keys) => {
-        this.#runs.push({ path, index: writeRun(keys, write) });
-      });
+      this.#table.drain((keys) => this.#runs.push({ path, index: writeRun(keys, write) }));
     });
   }
 }

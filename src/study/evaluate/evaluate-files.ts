@@ -1,6 +1,5 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { gzipSync } from "node:zlib";
 import { BudgetCompaction, type ReadMap } from "../../map/compact/budget/budget-compaction.ts";
 import type { MissList } from "../../map/compact/budget/misses.ts";
 import {
@@ -15,21 +14,15 @@ import {
   RecallCount,
 } from "./evaluation.ts";
 import {
-  BloomPredictor,
+  BloomFilter,
+  bloomPredictor,
   cutKey,
   FIXED_POLICIES,
-  MapPredictor,
+  mapPredictor,
   type Predictor,
 } from "./predictor.ts";
 import { LookupList, lookupTexts } from "../../map/lookup/lookup-list.ts";
-import {
-  compacted,
-  type MadeBy,
-  measureBase,
-  paperMaps,
-  traceBase,
-  weightName,
-} from "./paper-maps.ts";
+import { compacted, measureBase, paperMaps, traceBase, weightName } from "./paper-maps.ts";
 import type { InputFormat } from "../../input/detect.ts";
 import type { CaptureFilter } from "../../input/filter.ts";
 import { headerText, UkvsHeaders } from "../../ukvs/header.ts";
@@ -195,10 +188,7 @@ async function judge(
   memoryBytes: number,
   streams: MapStreams,
 ): Promise<{ judged: JudgedLookups; laterKeys: Uint8Array[] }> {
-  const size = await stat(held.map).then(
-    (found) => found.size,
-    () => 0,
-  );
+  const { size } = await stat(held.map);
   const forMany = size * INDEX_GROWTH < memoryBytes;
   const truth = await openMapFile(held.map, streams, { forMany });
   try {
@@ -254,9 +244,7 @@ async function evaluateAll(
 async function factsOf(group: readonly Predictor[], setting: Setting): Promise<PredictorFacts[]> {
   const { held, laterKeys, asOf, cost, streams } = setting;
   const recall = new RecallCount(group);
-  await forEachHeld(held.map, streams, (key) => {
-    recall.add(key);
-  });
+  await forEachHeld(held.map, streams, (key) => recall.add(key));
   const { recalls } = recall;
   if (asOf === undefined || held.later === undefined) {
     return group.map((predictor, i) => ({
@@ -266,9 +254,7 @@ async function factsOf(group: readonly Predictor[], setting: Setting): Promise<P
     }));
   }
   const fresh = new FreshnessCount(group);
-  await held.later.forEach((key, isNew, months) => {
-    fresh.add(key, isNew, months);
-  });
+  await held.later.forEach((key, isNew, months) => fresh.add(key, isNew, months));
   return group.map((_, i) => {
     const result = fresh.result(i, asOf);
     const { newOriginals, newOriginalsPresent } = result;
@@ -312,27 +298,18 @@ async function* predictorsOf(
   }
   if (!addsBaselines && sweep !== "frontier") return;
   yield* await fixedPolicies(setting);
-  const filters = [...rivalSizes]
-    .sort((a, b) => a - b)
-    .map((bytes) => new BloomPredictor(`bloom ${bytes} B`, bytes, held.keys));
-  if (filters.length === 0) return;
+  const sizes = [...rivalSizes].sort((a, b) => a - b);
+  if (sizes.length === 0) return;
+  const filters = sizes.map((bytes) => new BloomFilter(bytes, held.keys));
   await forEachHeld(held.map, streams, (key) => {
     for (const filter of filters) filter.add(key);
   });
-  yield* filters;
+  yield* sizes.map((bytes, i) => bloomPredictor(`bloom ${bytes} B`, bytes, filters[i]));
 }
 
-async function readPredictor(
-  name: string,
-  path: string,
-  streams: MapStreams,
-): Promise<MapPredictor> {
+async function readPredictor(name: string, path: string, streams: MapStreams): Promise<Predictor> {
   const input = await openInput(path, streams, { signal: streams.interrupt?.signal });
   return mapPredictor(name, await joined(input.chunks));
-}
-
-function mapPredictor(name: string, map: Uint8Array, made?: MadeBy): MapPredictor {
-  return new MapPredictor(name, map, gzipSync(map).length, made);
 }
 
 async function joined(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
@@ -387,22 +364,15 @@ async function* budgets(
       kernels: budgetKernels,
     });
     for (const cost of FRONTIER_COSTS) {
-      const plan = tryPlan(compaction, Math.floor(cost * costDivisor));
-      if (plan === undefined) continue;
-      const map = await joined(compaction.write(plan));
+      const maxRows = Math.floor(cost * costDivisor);
+      // No map can keep it.
+      if (maxRows < compaction.leastRows) continue;
+      const map = await joined(compaction.write(compaction.plan(maxRows)));
       yield mapPredictor(`${label} ${(100 * cost).toFixed(1)}%`, map);
     }
   } finally {
     spill.close();
   }
-}
-
-/** A plan, or undefined for a budget that no map can keep. */
-function tryPlan(
-  compaction: BudgetCompaction,
-  maxRows: number,
-): ReturnType<BudgetCompaction["plan"]> | undefined {
-  return maxRows < compaction.leastRows ? undefined : compaction.plan(maxRows);
 }
 
 /** The profiles that fixed policies give, as maps. */

@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import { Match, MemoryIndex } from "../../map/lookup/memory-index.ts";
 import type { MadeBy } from "./paper-maps.ts";
 
@@ -13,63 +14,36 @@ export interface Predictor {
   says(key: Uint8Array): boolean;
 }
 
-/** A map held in memory, as a predictor. */
-export class MapPredictor implements Predictor {
-  readonly name: string;
-  readonly lines: number;
-  readonly bytes: number;
-  readonly gzipBytes: number;
-  readonly made: MadeBy | undefined;
-  readonly #index: MemoryIndex;
-  readonly #match = new Match();
-
-  /** @throws what is wrong with the map */
-  constructor(name: string, map: Uint8Array, gzipBytes: number, made?: MadeBy) {
-    this.name = name;
-    this.made = made;
-    this.#index = MemoryIndex.build(map, { source: name });
-    this.lines = countRows(map);
-    this.bytes = map.length;
-    this.gzipBytes = gzipBytes;
-  }
-
-  says(key: Uint8Array): boolean {
-    return this.#index.lookupKeyBytes(key, 0, key.length, this.#match);
-  }
+/**
+ * A map held in memory, as a predictor.
+ *
+ * @throws what is wrong with the map
+ */
+export function mapPredictor(name: string, map: Uint8Array, made?: MadeBy): Predictor {
+  const index = MemoryIndex.build(map, { source: name });
+  const match = new Match();
+  return {
+    name,
+    lines: countRows(map),
+    bytes: map.length,
+    gzipBytes: gzipSync(map).length,
+    made,
+    says: (key) => index.lookupKeyBytes(key, 0, key.length, match),
+  };
 }
 
-/** A Bloom filter of a given size. */
-export class BloomPredictor implements Predictor {
-  readonly name: string;
-  readonly lines = undefined;
-  readonly bytes: number;
-  readonly gzipBytes: number;
-  readonly #filter: BloomFilter;
-
-  constructor(name: string, bytes: number, keys: number) {
-    this.name = name;
-    this.bytes = this.gzipBytes = bytes;
-    this.#filter = new BloomFilter(bytes, keys);
-  }
-
-  add(key: Uint8Array): void {
-    this.#filter.add(key);
-  }
-
-  says(key: Uint8Array): boolean {
-    return this.#filter.has(key);
-  }
+/** A Bloom filter as a predictor. */
+export function bloomPredictor(name: string, bytes: number, filter: BloomFilter): Predictor {
+  return { name, lines: undefined, bytes, gzipBytes: bytes, says: (key) => filter.has(key) };
 }
 
 /** Lines that are neither headers nor empty. */
 function countRows(map: Uint8Array): number {
   let rows = 0;
   for (let at = 0; at < map.length;) {
+    if (map[at] > 0x21 && map[at] !== 0x40) rows++;
     const end = map.indexOf(0x0a, at);
-    const next = end === -1 ? map.length : end + 1;
-    const isRow = map[at] !== 0x21 && map[at] !== 0x40 && map[at] > 0x20;
-    if (isRow) rows++;
-    at = next;
+    at = end === -1 ? map.length : end + 1;
   }
   return rows;
 }
@@ -152,9 +126,7 @@ export function cutKey(key: string, { labels, segments }: FixedPolicy): string {
   const hostEnd = key.indexOf(")");
   if (hostEnd === -1) return key;
   const names = key.slice(0, hostEnd).split(",");
-  if (names.length >= labels) {
-    return `${names.slice(0, labels).join(",")},*`;
-  }
+  if (names.length >= labels) return `${names.slice(0, labels).join(",")},*`;
   const path = key.slice(hostEnd + 2).split("/");
   if (path[0] === "" || path.length < segments)
     return segments === 0 ? `${key.slice(0, hostEnd)})/*` : key;

@@ -48,24 +48,24 @@ export function logReport(
   overlap: LogOverlap,
   source: Overlap["source"],
 ): LogReport {
+  const { asked, askedAndHeld, unknown } = overlap;
   const sum = (of: "requests" | "hits" | "misses" | "errors" | "sleeps"): number =>
     archives.reduce((total, row) => total + row[of], 0);
-  const all: ArchiveAnswers = {
-    archive: "All",
-    requests: sum("requests"),
-    hits: sum("hits"),
-    misses: sum("misses"),
-    errors: sum("errors"),
-    sleeps: sum("sleeps"),
-  };
   return {
     counts,
     archives: archives.map((row) => withShares(row)),
-    all: withShares(all),
-    asked: overlap.asked,
-    askedAndHeld: overlap.askedAndHeld,
-    unknown: overlap.unknown,
-    unknownShare: overlap.unknown / Math.max(1, overlap.asked + overlap.unknown),
+    all: withShares({
+      archive: "All",
+      requests: sum("requests"),
+      hits: sum("hits"),
+      misses: sum("misses"),
+      errors: sum("errors"),
+      sleeps: sum("sleeps"),
+    }),
+    asked,
+    askedAndHeld,
+    unknown,
+    unknownShare: unknown / Math.max(1, asked + unknown),
     overlap: {
       source,
       magnitudes: MAGNITUDES,
@@ -97,17 +97,19 @@ export interface MissingUri {
 }
 
 /** Orders of magnitude: Zero, Ones (1 to 9), Tens (10 to 99), and so on. */
-export const MAGNITUDES = [
-  "Zero",
-  "Ones",
-  "Tens",
-  "Hundreds",
-  "Thousands",
-  "10K+",
-  "100K+",
-  "1M+",
-  "10M+",
-] as const;
+export const MAGNITUDES: readonly string[] =
+  "Zero Ones Tens Hundreds Thousands 10K+ 100K+ 1M+ 10M+".split(" ");
+
+interface OverlapOptions {
+  /** Whether captures say what is held; else what archives answered does. */
+  readonly hasIndex: boolean;
+  /** Whether only the answers of one archive count; what was never asked of it is not unknown then. */
+  readonly ofOneArchive: boolean;
+  /** How many missing URIs to keep. */
+  readonly top: number;
+  /** Archives that never answer: nothing waits for them. */
+  readonly silent: ReadonlySet<string>;
+}
 
 /**
  * Takes what logs and, if there is one, an index say of each original, sorted (see LOG_TAG), and
@@ -126,9 +128,7 @@ export class LogOverlap {
   unknown = 0;
   /** Originals of the index. */
   held = 0;
-  readonly #hasIndex: boolean;
-  readonly #ofOneArchive: boolean;
-  readonly #silent: ReadonlySet<string>;
+  readonly #options: OverlapOptions;
   readonly #decoder = new TextDecoder();
   #original = new Uint8Array(0);
   #captures = 0;
@@ -139,28 +139,9 @@ export class LogOverlap {
   #uri = "";
   #uriRequests = 0;
 
-  /**
-   * @param options.hasIndex whether captures say what is held; else what archives answered does.
-   * @param options.ofOneArchive whether only the answers of one archive count; what was never asked
-   *   of it is not unknown then.
-   * @param options.top how many missing URIs to keep.
-   * @param options.silent archives that never answer: nothing waits for them.
-   */
-  constructor({
-    hasIndex,
-    ofOneArchive,
-    top,
-    silent,
-  }: {
-    readonly hasIndex: boolean;
-    readonly ofOneArchive: boolean;
-    readonly top: number;
-    readonly silent: ReadonlySet<string>;
-  }) {
-    this.#hasIndex = hasIndex;
-    this.#ofOneArchive = ofOneArchive;
-    this.#silent = silent;
-    this.missing = new TopList(top);
+  constructor(options: OverlapOptions) {
+    this.#options = options;
+    this.missing = new TopList(options.top);
   }
 
   /** Takes the next key, `key[0, length)`, and its count. */
@@ -193,9 +174,10 @@ export class LogOverlap {
   /** Closes the last original. */
   end(): void {
     if (this.#original.length === 0) return;
-    const archived = this.#hasIndex ? this.#captures : this.#most;
-    if (this.#hasIndex || archived > 0 || this.#isMissing()) this.#count(archived);
-    else if (this.#requests > 0 && (this.#openAt.size > 0 || !this.#ofOneArchive)) this.unknown++;
+    const { hasIndex, ofOneArchive } = this.#options;
+    const archived = hasIndex ? this.#captures : this.#most;
+    if (hasIndex || archived > 0 || this.#isMissing()) this.#count(archived);
+    else if (this.#requests > 0 && (this.#openAt.size > 0 || !ofOneArchive)) this.unknown++;
     this.#original = new Uint8Array(0);
     this.#captures = this.#requests = this.#most = this.#uriRequests = 0;
     this.#missedBy.clear();
@@ -210,10 +192,8 @@ export class LogOverlap {
    */
   #isMissing(): boolean {
     if (this.#missedBy.size === 0) return false;
-    for (const archive of this.#openAt) {
-      if (!this.#missedBy.has(archive) && !this.#silent.has(archive)) return false;
-    }
-    return true;
+    const { silent } = this.#options;
+    return [...this.#openAt].every((archive) => this.#missedBy.has(archive) || silent.has(archive));
   }
 
   #count(archived: number): void {

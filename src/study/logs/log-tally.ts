@@ -123,9 +123,7 @@ export class LogTally {
         else if (result === "miss") row.misses++;
         else row.errors++;
       },
-      closed: (uri, open) => {
-        this.#close(uri, open);
-      },
+      closed: (uri, open) => this.#close(uri, open),
       slept: (archive) => {
         this.#row(archive).sleeps++;
       },

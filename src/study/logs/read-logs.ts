@@ -77,9 +77,7 @@ async function sortLogs(
   const store = (): void => {
     const path = join(scratch, `log-${runs.length}.run`);
     writingTo({ path }, (write) => {
-      table.drain((keys) => {
-        runs.push({ path, index: writeRun(keys, write) });
-      });
+      table.drain((keys) => runs.push({ path, index: writeRun(keys, write) }));
     });
   };
   const tally = new LogTally(table, store, options.archive);

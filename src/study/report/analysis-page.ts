@@ -11,7 +11,7 @@ import {
   pathTable,
   tldTable,
 } from "./analysis-tables.ts";
-import { figureHtml, heatFigure, lineChart, type Series } from "./charts.ts";
+import { figureHtml, heatFigure, lineChart } from "./charts.ts";
 import { growthSection } from "./growth-section.ts";
 import {
   dateOf,
@@ -20,9 +20,17 @@ import {
   shortNumber,
   shortPercent,
   wholeNumber,
-} from "./number-format.ts";
-import { card, grid, pageHtml, type PageSection, type RunRecord, type Tile } from "./page.ts";
-import { htmlTable, numbers, share, texts, whole } from "./table.ts";
+} from "./text-format.ts";
+import {
+  card,
+  countTile,
+  grid,
+  pageHtml,
+  type PageSection,
+  type RunRecord,
+  type Tile,
+} from "./page.ts";
+import { countColumns, numbers, share, texts, whole } from "./table.ts";
 import { reductionSection, treeSection } from "./tree-section.ts";
 import type { CurvePoint } from "../analyze/histogram.ts";
 
@@ -72,13 +80,9 @@ function tiles({ index, distribution, years }: Analysis): Tile[] {
   const span = from === "" ? "-" : from === to ? from : `${from}–${to}`;
   const { paretoShare, gini, mean } = distribution;
   return [
-    { name: "Mementos", value: shortNumber(index.mementos), remark: wholeNumber(index.mementos) },
-    {
-      name: "Originals",
-      value: shortNumber(index.originals),
-      remark: wholeNumber(index.originals),
-    },
-    { name: "Keys (HxPx)", value: shortNumber(index.keys), remark: wholeNumber(index.keys) },
+    countTile("Mementos", index.mementos),
+    countTile("Originals", index.originals),
+    countTile("Keys (HxPx)", index.keys),
     {
       name: "Hosts",
       value: shortNumber(index.hosts),
@@ -96,11 +100,9 @@ function tiles({ index, distribution, years }: Analysis): Tile[] {
 function methodSection({ index, method }: Analysis): PageSection {
   const { lines } = index;
   const left = Object.entries(lines.filtered).filter(([, count]) => count > 0);
-  const rows: [string, number][] = [
+  const rows: [string, number | null][] = [
     ["Files", index.files],
-    ...(index.storedBytes === null
-      ? []
-      : ([["Bytes of the index files", index.storedBytes]] satisfies [string, number][])),
+    ["Bytes of the index files", index.storedBytes],
     ["Lines", lines.lines],
     ["Headers and blank lines", lines.headers + lines.blank],
     ["Records not of the web", lines.nonWeb],
@@ -115,12 +117,13 @@ function methodSection({ index, method }: Analysis): PageSection {
     title: "Method",
     text: "What was read, and how far the numbers can be trusted.",
     content: card(
-      `${htmlTable<[string, number]>({
+      {
         id: "method-table",
         title: "What was read",
-        columns: [texts("What", ([name]) => name), numbers("Count", ([, count]) => whole(count))],
-        rows,
-      })}<ul>${notes.join("")}</ul>`,
+        columns: countColumns("What", "Count"),
+        rows: rows.flatMap(([name, count]) => (count === null ? [] : [[name, count] as const])),
+      },
+      `<ul>${notes.join("")}</ul>`,
     ),
   };
 }
@@ -147,40 +150,25 @@ function contentSection(analysis: Analysis): PageSection {
         }),
       ),
       grid(
-        card(
-          htmlTable<{ mime: string; count: number }>({
-            id: "mime-types",
-            title: "MIME types",
-            columns: [
-              texts("MIME type", (row) => row.mime),
-              numbers("Mementos", (row) => whole(row.count)),
-            ],
-            rows: captures.mimeTypes,
-          }),
-        ),
-        card(
-          htmlTable<{ status: number; count: number }>({
-            id: "status-codes",
-            title: "Status codes",
-            columns: [
-              texts("Status", (row) => String(row.status)),
-              numbers("Mementos", (row) => whole(row.count)),
-            ],
-            rows: captures.statusCodes,
-          }),
-        ),
-      ),
-      card(
-        htmlTable<{ datetime: string; uri: string }>({
-          id: "samples",
-          title: "Pages drawn at random (200, HTML)",
-          columns: [
-            texts("Captured", (row) => dateOf(row.datetime)),
-            texts("URI", (row) => row.uri),
-          ],
-          rows: captures.samples,
+        card({
+          id: "mime-types",
+          title: "MIME types",
+          columns: countColumns("MIME type", "Mementos"),
+          rows: captures.mimeTypes.map(({ mime, count }) => [mime, count] as const),
+        }),
+        card({
+          id: "status-codes",
+          title: "Status codes",
+          columns: countColumns("Status", "Mementos"),
+          rows: captures.statusCodes.map(({ status, count }) => [status, count] as const),
         }),
       ),
+      card<{ datetime: string; uri: string }>({
+        id: "samples",
+        title: "Pages drawn at random (200, HTML)",
+        columns: [texts("Captured", (row) => dateOf(row.datetime)), texts("URI", (row) => row.uri)],
+        rows: captures.samples,
+      }),
     ].join("\n"),
   };
 }
@@ -209,33 +197,29 @@ function faultSection({ malformed, index }: Analysis): PageSection {
     content: [
       values.length === 0
         ? ""
-        : card(
-            htmlTable<(typeof values)[number]>({
-              id: "malformed-values",
-              title: `Malformed MIME types (${wholeNumber(mimeTypes.count)} captures) and status codes (${wholeNumber(statusCodes.count)})`,
-              columns: [
-                texts("Column", (row) => row.column),
-                texts("Value", (row) => row.value),
-                numbers("Captures", (row) => whole(row.count)),
-              ],
-              rows: values,
-            }),
-          ),
+        : card<(typeof values)[number]>({
+            id: "malformed-values",
+            title: `Malformed MIME types (${wholeNumber(mimeTypes.count)} captures) and status codes (${wholeNumber(statusCodes.count)})`,
+            columns: [
+              texts("Column", (row) => row.column),
+              texts("Value", (row) => row.value),
+              numbers("Captures", (row) => whole(row.count)),
+            ],
+            rows: values,
+          }),
       faults.length === 0
         ? ""
-        : card(
-            htmlTable<(typeof faults)[number]>({
-              id: "malformed-other",
-              title: "Malformed datetimes, URIs and lines",
-              columns: [
-                texts("What", (row) => row.what),
-                texts("Fault", (row) => row.fault),
-                numbers("Count", (row) => whole(row.count)),
-                texts("Examples", (row) => row.examples.slice(0, 3).join("  ·  ")),
-              ],
-              rows: faults,
-            }),
-          ),
+        : card<(typeof faults)[number]>({
+            id: "malformed-other",
+            title: "Malformed datetimes, URIs and lines",
+            columns: [
+              texts("What", (row) => row.what),
+              texts("Fault", (row) => row.fault),
+              numbers("Count", (row) => whole(row.count)),
+              texts("Examples", (row) => row.examples.slice(0, 3).join("  ·  ")),
+            ],
+            rows: faults,
+          }),
     ].join("\n"),
   };
 }
@@ -256,13 +240,7 @@ function distributionSection(analysis: Analysis): PageSection {
           caption: `The ${few} % of originals with the most mementos hold ${most} % of all (the Pareto break point).`,
           x: "originals, most archived first (%)",
           points: concentration,
-          reference: {
-            name: "break line",
-            points: [
-              { x: 0, y: 1 },
-              { x: 1, y: 0 },
-            ],
-          },
+          reference: { name: "break line", from: 1, to: 0 },
         }),
         shareFigure({
           id: "lorenz",
@@ -270,16 +248,10 @@ function distributionSection(analysis: Analysis): PageSection {
           caption: `The Gini coefficient is ${gini.toFixed(2)}: the area between the curve and the line of equality, doubled.`,
           x: "originals, least archived first (%)",
           points: lorenz,
-          reference: {
-            name: "equality",
-            points: [
-              { x: 0, y: 0 },
-              { x: 1, y: 1 },
-            ],
-          },
+          reference: { name: "equality", from: 0, to: 1 },
         }),
       ),
-      grid(card(htmlTable(distributionTable(analysis))), card(htmlTable(originalTable(analysis)))),
+      grid(card(distributionTable(analysis)), card(originalTable(analysis))),
     ].join("\n"),
   };
 }
@@ -290,9 +262,12 @@ function shareFigure(figure: {
   caption: string;
   x: string;
   points: readonly CurvePoint[];
-  reference: Pick<Series, "name" | "points">;
+  /** A straight line over the whole width. */
+  reference: { name: string; from: number; to: number };
 }): string {
   const { id, title, caption, points, reference } = figure;
+  const { name, from, to } = reference;
+  const ends = [from, to].map((y, x) => ({ x, y }));
   const text = shortPercent;
   return figureHtml<CurvePoint>({
     id,
@@ -303,7 +278,7 @@ function shareFigure(figure: {
       y: { name: "mementos (%)", text, max: 1 },
       series: [
         { name: "mementos", points },
-        { ...reference, style: "dashed", color: 7 },
+        { name, points: ends, style: "dashed", color: 7 },
       ],
     }),
     columns: [
@@ -323,9 +298,9 @@ function placesSection(analysis: Analysis): PageSection {
       "Which domains, hosts and paths hold the most, and which were captured out of proportion: a " +
       "host whose mementos are mostly of one original is often a trap, such as a blank image.",
     content: [
-      grid(card(htmlTable(tldTable(analysis))), card(htmlTable(biasTable(analysis)))),
-      grid(card(htmlTable(hostTable(analysis))), card(htmlTable(domainTable(analysis)))),
-      card(htmlTable(pathTable(analysis))),
+      grid(card(tldTable(analysis)), card(biasTable(analysis))),
+      grid(card(hostTable(analysis)), card(domainTable(analysis))),
+      card(pathTable(analysis)),
     ].join("\n"),
   };
 }

@@ -18,18 +18,17 @@ import {
   tldTable,
   yearTable,
 } from "./analysis-tables.ts";
-import { dateOf, fitQuality, percent, wholeNumber } from "./number-format.ts";
-import type { Cell, Column } from "./table.ts";
 import {
-  gridTable,
-  numbers,
+  dateOf,
+  fitQuality,
+  percent,
   shortened,
   TEXT_WIDTH,
-  textTable,
-  texts,
-  whole,
+  wholeNumber,
   wrapped,
-} from "./table.ts";
+} from "./text-format.ts";
+import type { Cell, Column } from "./table.ts";
+import { countColumns, gridTable, numbers, textTable, texts, whole } from "./table.ts";
 
 /** The analysis of an archive as text: the paper's tables, in at most 80 columns. */
 export function analysisText(analysis: Analysis): string {
@@ -129,9 +128,9 @@ function monthLines(analysis: Analysis): string[] {
 }
 
 function malformedLines({ malformed }: Analysis): string[] {
-  return textTable<[string, number]>({
+  return textTable({
     title: "Malformed",
-    columns: [texts("what", ([what]) => what), numbers("captures", ([, count]) => whole(count))],
+    columns: countColumns("what", "captures"),
     rows: [
       ...valueRows("MIME type", malformed.mimeTypes),
       ...valueRows("status code", malformed.statusCodes),

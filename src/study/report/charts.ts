@@ -1,6 +1,6 @@
 import { escapeHtml } from "../../publish/serve/html.ts";
-import { type GridRow, htmlTable, lowerCase, type Table } from "./table.ts";
-import { shortNumber, shortPercent, wholeNumber } from "./number-format.ts";
+import { type GridRow, htmlTable, type Table } from "./table.ts";
+import { lowerCase, shortNumber, shortPercent, wholeNumber } from "./text-format.ts";
 
 /** What a chart draws: SVG marks, and HTML of the legend above them. */
 export interface Drawing {
@@ -100,13 +100,15 @@ const Y_RANGE: readonly [number, number] = [CHART.top + PLOT_HEIGHT, CHART.top];
 /** How the values of an axis are written. */
 type TickText = (value: number) => string;
 
+interface Axis {
+  readonly name: string;
+  readonly text?: TickText | undefined;
+}
+
 /** The lines, ticks and names of both axes. */
-function axesSvg(
-  x: Scale,
-  y: Scale,
-  names: { x: string; y: string; xText?: TickText; yText?: TickText },
-): string {
-  const { xText = shortNumber, yText = shortNumber } = names;
+function axesSvg(x: Scale, y: Scale, xAxis: Axis, yAxis: Axis): string {
+  const { name: xName, text: xText = shortNumber } = xAxis;
+  const { name: yName, text: yText = shortNumber } = yAxis;
   const [left, right] = X_RANGE;
   const [bottom, top] = Y_RANGE;
   const grid = y.ticks.map((tick) => {
@@ -117,7 +119,7 @@ function axesSvg(
     const at = px(x.at(tick));
     return `<line class="axis" x1="${at}" x2="${at}" y1="${bottom}" y2="${bottom + 4}"/><text class="tick" x="${at}" y="${bottom + 20}" text-anchor="middle">${escapeHtml(xText(tick))}</text>`;
   });
-  return `${grid.join("")}<line class="axis" x1="${left}" x2="${right}" y1="${bottom}" y2="${bottom}"/>${marks.join("")}<text class="name" x="${px((left + right) / 2)}" y="${CHART.height - 8}" text-anchor="middle">${escapeHtml(names.x)}</text><text class="name" transform="translate(14 ${px((bottom + top) / 2)}) rotate(-90)" text-anchor="middle">${escapeHtml(names.y)}</text>`;
+  return `${grid.join("")}<line class="axis" x1="${left}" x2="${right}" y1="${bottom}" y2="${bottom}"/>${marks.join("")}<text class="name" x="${px((left + right) / 2)}" y="${CHART.height - 8}" text-anchor="middle">${escapeHtml(xName)}</text><text class="name" transform="translate(14 ${px((bottom + top) / 2)}) rotate(-90)" text-anchor="middle">${escapeHtml(yName)}</text>`;
 }
 
 /** A line, or loose points, of a chart. */
@@ -131,17 +133,13 @@ export interface Series {
 }
 
 interface LineChart {
-  readonly x: {
-    readonly name: string;
+  readonly x: Axis & {
     readonly isLog?: boolean;
-    readonly text?: TickText;
     /** Where the axis begins and ends; at the smallest and largest value by default. */
     readonly range?: readonly [number, number] | undefined;
   };
-  readonly y: {
-    readonly name: string;
+  readonly y: Axis & {
     readonly isLog?: boolean;
-    readonly text?: TickText;
     /** Where the axis begins; at 0 by default. */
     readonly min?: number;
     /** Where the axis ends; at the largest value by default. */
@@ -170,14 +168,8 @@ export function lineChart(chart: LineChart): Drawing {
       : chart.y.min === undefined
         ? countScale(yMax, Y_RANGE)
         : linearScale([chart.y.min, yMax], Y_RANGE);
-  const place = { x: (value: number) => x.at(value), y: (value: number) => y.at(value) };
-  const lines = chart.series.map((series, i) => seriesSvg(series, i, chart, place));
-  const axes = axesSvg(x, y, {
-    x: chart.x.name,
-    y: chart.y.name,
-    ...(chart.x.text === undefined ? {} : { xText: chart.x.text }),
-    ...(chart.y.text === undefined ? {} : { yText: chart.y.text }),
-  });
+  const lines = chart.series.map((series, i) => seriesSvg(series, i, chart, { x, y }));
+  const axes = axesSvg(x, y, chart.x, chart.y);
   return { legend: legendHtml(chart.legend ?? chart.series), marks: axes + lines.join("") };
 }
 
@@ -190,11 +182,11 @@ function seriesSvg(
   series: Series,
   index: number,
   chart: LineChart,
-  place: { x: (value: number) => number; y: (value: number) => number },
+  scales: { readonly x: Scale; readonly y: Scale },
 ): string {
   const color = `c${(series.color ?? index) % COLORS}`;
   const shown = series.points.filter((point) => isShown(point, chart));
-  const at = shown.map((point) => ({ x: px(place.x(point.x)), y: px(place.y(point.y)) }));
+  const at = shown.map(({ x, y }) => ({ x: px(scales.x.at(x)), y: px(scales.y.at(y)) }));
   if (shown.length === 0) return "";
   // A line of one point is nothing to see.
   const style = shown.length === 1 ? "points" : (series.style ?? "line");
@@ -259,12 +251,8 @@ export function barChart(chart: BarChart): Drawing {
   });
   const names = bars.flatMap((_, i) => (i % every === 0 ? [i] : []));
   const x = { at: (i: number) => left + (i + 0.5) * step, ticks: names };
-  const axes = axesSvg(x, y, {
-    x: chart.x,
-    y: chart.y,
-    xText: (i) => bars[i]?.name ?? "",
-    yText: text,
-  });
+  const xAxis = { name: chart.x, text: (i: number) => bars[i]?.name ?? "" };
+  const axes = axesSvg(x, y, xAxis, { name: chart.y, text });
   return { legend: legendHtml(layers), marks: axes + marks.join("") };
 }
 

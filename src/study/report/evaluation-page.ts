@@ -3,11 +3,11 @@ import type { Evaluation, TruthSummary } from "../evaluate/evaluation.ts";
 import type { TracePoint } from "../evaluate/paper-maps.ts";
 import { figureHtml, lineChart, type Series } from "./charts.ts";
 import { PERIOD_COLUMNS, type PeriodRow } from "./evaluation-text.ts";
-import { shortNumber, shortPercent, wholeNumber } from "./number-format.ts";
+import { shortNumber, shortPercent, wholeNumber } from "./text-format.ts";
 import type { PageSection, RunRecord, Tile } from "./page.ts";
 import { card, grid, pageHtml } from "./page.ts";
 import type { Cell, Column } from "./table.ts";
-import { decimal, htmlTable, numbers, share, texts, whole } from "./table.ts";
+import { decimal, numbers, share, texts, whole } from "./table.ts";
 
 const BY_KEY = "The share of right answers by key, without query";
 
@@ -125,12 +125,11 @@ function accuracyFigure(
   evaluations: readonly Evaluation[],
   x: { name: string; text: (value: number) => string; of: (one: Evaluation) => number | null },
 ): string {
-  const caption = "Each point is a map; maps made alike are joined by a line.";
   const series = seriesOf(evaluations, x);
   return figureHtml<Evaluation>({
     id,
     title,
-    caption,
+    caption: "Each point is a map; maps made alike are joined by a line.",
     drawing: lineChart({
       x: { name: x.name, isLog: true, text: x.text },
       y: { name: "accuracy (%)", text: shortPercent, min: leastAccuracy(evaluations), max: 1 },
@@ -163,18 +162,15 @@ function leastAccuracy(evaluations: readonly Evaluation[]): number {
 
 /** What maps made as of a date say of the time after it. */
 function freshnessSection(evaluations: readonly Evaluation[]): PageSection {
-  const title = "New originals called present";
-  const date = evaluations[0]?.asOf?.date ?? "";
-  const caption = `Of the originals first captured in each period after ${date}, the share that each map calls present.`;
-  const periods = evaluations[0]?.asOf?.periods ?? [];
+  const { date = "", periods = [] } = evaluations[0]?.asOf ?? {};
   return {
     id: "freshness",
     title: "Freshness",
     text: `The maps know captures up to ${date}. The more of the later ones they call present, the longer they may be used.`,
     content: figureHtml<PeriodRow & { map: string }>({
       id: "freshness-periods",
-      title,
-      caption,
+      title: "New originals called present",
+      caption: `Of the originals first captured in each period after ${date}, the share that each map calls present.`,
       drawing: lineChart({
         x: {
           name: `periods after ${date}`,
@@ -199,17 +195,15 @@ function freshnessSection(evaluations: readonly Evaluation[]): PageSection {
 }
 
 function traceSection(trace: readonly TracePoint[]): PageSection {
-  const title = "Rows processed and produced";
-  const caption =
-    "A stretch of the map being compacted with weights 4 and 2: the smaller map grows row by row, and shrinks whenever a sub-tree is rolled up.";
   return {
     id: "trace",
     title: "Compaction at work",
     text: "What a roll-up does, seen closely.",
     content: figureHtml<TracePoint>({
       id: "processed-produced",
-      title,
-      caption,
+      title: "Rows processed and produced",
+      caption:
+        "A stretch of the map being compacted with weights 4 and 2: the smaller map grows row by row, and shrinks whenever a sub-tree is rolled up.",
       drawing: lineChart({
         x: { name: "rows processed" },
         y: { name: "rows produced" },
@@ -270,7 +264,7 @@ function tableSection({ evaluations, base, truth }: EvaluationPage): PageSection
     id: "maps",
     title: "Maps",
     text: `All maps that were measured.${isSweep ? " Each is made of its input, which has one larger weight; the base has all keys." : ""}${remark}`,
-    content: card(htmlTable({ id: "map-table", title: "Maps", columns, rows })),
+    content: card({ id: "map-table", title: "Maps", columns, rows }),
   };
 }
 

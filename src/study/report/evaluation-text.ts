@@ -5,19 +5,9 @@ import type {
   LaterCounts,
   TruthSummary,
 } from "../evaluate/evaluation.ts";
-import { shortNumber, wholeNumber } from "./number-format.ts";
+import { shortNumber, TEXT_WIDTH, wholeNumber, wrapped } from "./text-format.ts";
 import type { Cell, Column, TextTable } from "./table.ts";
-import {
-  decimal,
-  numbers,
-  share,
-  TEXT_WIDTH,
-  texts,
-  textTable,
-  textWidth,
-  whole,
-  wrapped,
-} from "./table.ts";
+import { decimal, numbers, share, texts, textTable, textWidth, whole } from "./table.ts";
 
 /** What maps cost and how well they answer, in at most 80 columns. */
 export function evaluationText(evaluations: readonly Evaluation[], truth: TruthSummary): string {

@@ -1,9 +1,9 @@
-import type { Analysis, GrowthPoint } from "../analyze/analysis.ts";
+import type { Analysis, GrowthPoint, YearRow } from "../analyze/analysis.ts";
 import { STATUS_CLASSES } from "../analyze/capture-tally.ts";
 import { monthTable, yearTable } from "./analysis-tables.ts";
 import { barChart, figureHtml, heatFigure, lineChart } from "./charts.ts";
-import { decimal, gridTable, htmlTable, numbers, texts, whole } from "./table.ts";
-import { fitQuality, wholeNumber } from "./number-format.ts";
+import { decimal, gridTable, numbers, texts, whole } from "./table.ts";
+import { fitQuality, wholeNumber } from "./text-format.ts";
 import type { PageSection } from "./page.ts";
 import { card, grid } from "./page.ts";
 
@@ -18,7 +18,7 @@ export function growthSection(analysis: Analysis): PageSection {
       "the share of originals seen in an earlier year, and γ is mementos per original.",
     content: [
       grid(growthFigure(analysis), yearFigure(analysis)),
-      card(yearTableHtml(analysis)),
+      card({ ...yearTable(analysis), footer: [allYears(analysis)] }),
       grid(
         heatFigure(monthTable(analysis), {
           caption:
@@ -41,7 +41,6 @@ function yearPlace(month: string): number {
 function growthFigure({ growth }: Analysis): string {
   const series = (of: "mementos" | "originals") =>
     growth.map((point) => ({ x: yearPlace(point.month), y: point[of], label: point.month }));
-  const title = "Cumulative growth";
   const last = growth.at(-1);
   const half = growth.find(({ mementos }) => mementos * 2 >= (last?.mementos ?? 0));
   const caption =
@@ -52,7 +51,7 @@ function growthFigure({ growth }: Analysis): string {
   const years = [Math.floor(Math.min(...places)), Math.ceil(Math.max(...places))] as const;
   return figureHtml<GrowthPoint>({
     id: "growth-curve",
-    title,
+    title: "Cumulative growth",
     caption,
     drawing: lineChart({
       x: {
@@ -103,29 +102,30 @@ function yearFigure({ years }: Analysis): string {
   });
 }
 
-/** The table of years, and a row for all of them. */
-function yearTableHtml(analysis: Analysis): string {
-  const { years, index, distribution } = analysis;
-  const all = {
+/** The row of all years. */
+function allYears({
+  years,
+  index,
+  distribution,
+}: Analysis): Omit<YearRow, "year"> & { year: "All" } {
+  const { originals, mementos } = index;
+  const { mean: gamma } = distribution;
+  const ofStatus = (i: number): number =>
+    years.reduce((sum, row) => sum + (row.statusShares[i] ?? 0) * row.mementos, 0);
+  return {
     year: "All",
-    originals: index.originals,
-    cumulativeOriginals: index.originals,
-    mementos: index.mementos,
-    cumulativeMementos: index.mementos,
+    originals,
+    cumulativeOriginals: originals,
+    mementos,
+    cumulativeMementos: mementos,
     duplicateShare: 0,
-    gamma: distribution.mean,
-    cumulativeGamma: distribution.mean,
-    statusShares: STATUS_CLASSES.map(
-      (_, i) =>
-        years.reduce((sum, row) => sum + (row.statusShares[i] ?? 0) * row.mementos, 0) /
-        Math.max(1, index.mementos),
-    ),
+    gamma,
+    cumulativeGamma: gamma,
+    statusShares: STATUS_CLASSES.map((_, i) => ofStatus(i) / Math.max(1, mementos)),
   };
-  return htmlTable({ ...yearTable(analysis), footer: [all] });
 }
 
 function heapsFigure({ growth, fits }: Analysis): string {
-  const title = "Distinct originals by mementos";
   const law = fits.heaps;
   const caption =
     law === undefined
@@ -139,7 +139,7 @@ function heapsFigure({ growth, fits }: Analysis): string {
   const ends = [points[0], points.at(-1)].filter((point) => point !== undefined);
   return figureHtml<GrowthPoint>({
     id: "heaps-fit",
-    title,
+    title: "Distinct originals by mementos",
     caption,
     drawing: lineChart({
       x: { name: "mementos (log)", isLog: true },

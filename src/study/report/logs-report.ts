@@ -1,11 +1,11 @@
-import type { ArchiveRow, LogReport, MissingRow } from "../logs/log-report.ts";
+import type { ArchiveRow, LogReport } from "../logs/log-report.ts";
 import { formatAmount } from "../../errors.ts";
 import { figureHtml, heatFigure, rowChart } from "./charts.ts";
-import { percent, shortNumber, shortPercent, wholeNumber } from "./number-format.ts";
+import { percent, shortNumber, shortPercent, wholeNumber } from "./text-format.ts";
 import type { PageSection, RunRecord } from "./page.ts";
-import { card, pageHtml } from "./page.ts";
+import { card, countTile, pageHtml } from "./page.ts";
 import type { GridRow, Table } from "./table.ts";
-import { gridTable, htmlTable, numbers, share, texts, textTable, whole } from "./table.ts";
+import { countColumns, gridTable, numbers, share, texts, textTable, whole } from "./table.ts";
 
 /** A report of logs as text: the paper's table and figure, in at most 80 columns. */
 export function logsText(report: LogReport): string {
@@ -84,13 +84,13 @@ function overlapTable(
   });
 }
 
-function missingTable({ missing }: LogReport): Table<MissingRow> {
+function missingTable({ missing }: LogReport): Table<readonly [string, number]> {
   return {
     id: "missing-table",
     title: "Asked for in vain",
     textTitle: "Asked for most often and not held: candidates for seeds",
-    columns: [texts("URI", (row) => row.uri), numbers("Requests", (row) => whole(row.requests))],
-    rows: missing,
+    columns: countColumns("URI", "Requests"),
+    rows: missing.map(({ uri, requests }) => [uri, requests]),
   };
 }
 
@@ -101,16 +101,8 @@ export function logsPage(report: LogReport, run: RunRecord): string {
     title: "What people ask archives for",
     lead: `${shortNumber(counts.requests)} requests to an aggregator became ${shortNumber(all.requests)} requests to ${formatAmount(report.archives.length, "archive")}. ${percent(all.hitShare)} % of those were hits; the rest was wasted.`,
     tiles: [
-      {
-        name: "Requests",
-        value: shortNumber(counts.requests),
-        remark: wholeNumber(counts.requests),
-      },
-      {
-        name: "Requests to archives",
-        value: shortNumber(all.requests),
-        remark: wholeNumber(all.requests),
-      },
+      countTile("Requests", counts.requests),
+      countTile("Requests to archives", all.requests),
       { name: "Hits", value: shortPercent(all.hitShare), remark: wholeNumber(all.hits) },
       { name: "Misses", value: shortPercent(all.missShare), remark: wholeNumber(all.misses) },
       { name: "Errors", value: shortPercent(all.errorShare), remark: wholeNumber(all.errors) },
@@ -151,7 +143,7 @@ function archiveSection(report: LogReport): PageSection {
     id: "archives",
     title: "Archives",
     text: "What each archive answered when it was asked for the mementos of a URI.",
-    content: `${card(htmlTable(table))}${chart}`,
+    content: `${card(table)}${chart}`,
   };
 }
 
@@ -177,6 +169,6 @@ function missingSection(report: LogReport): PageSection {
     id: "missing",
     title: "Seed candidates",
     text: "What was asked for most often and is not held: worth a look when you choose seeds. URIs whose answers failed or cannot be told apart are left out.",
-    content: card(htmlTable(missingTable(report))),
+    content: card(missingTable(report)),
   };
 }

@@ -1,10 +1,17 @@
 import { escapeHtml } from "../../publish/serve/html.ts";
+import { htmlTable, type Table } from "./table.ts";
+import { shortNumber, wholeNumber } from "./text-format.ts";
 
 /** A number to see at a glance. */
 export interface Tile {
   readonly name: string;
   readonly value: string;
   readonly remark?: string | undefined;
+}
+
+/** A count in short, and as it is. */
+export function countTile(name: string, count: number): Tile {
+  return { name, value: shortNumber(count), remark: wholeNumber(count) };
 }
 
 export interface PageSection {
@@ -87,9 +94,9 @@ export function grid(...items: readonly string[]): string {
   return `<div class="grid">${items.join("\n")}</div>`;
 }
 
-/** A table, or other content, on a card of its own. */
-export function card(content: string): string {
-  return `<div class="card">${content}</div>`;
+/** A table, and what is said below it, on a card of its own. */
+export function card<Row>(table: Table<Row>, more: string = ""): string {
+  return `<div class="card">${htmlTable(table)}${more}</div>`;
 }
 
 /** What made a report, from what, and when: for later readers. */

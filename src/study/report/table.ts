@@ -1,5 +1,12 @@
 import { escapeHtml } from "../../publish/serve/html.ts";
-import { decimalNumber, percent, wholeNumber } from "./number-format.ts";
+import {
+  decimalNumber,
+  lowerCase,
+  percent,
+  shortened,
+  TEXT_WIDTH,
+  wholeNumber,
+} from "./text-format.ts";
 
 /** A cell: text, or a number with the text that shows it. */
 export type Cell = string | { readonly value: number; readonly text: string };
@@ -77,6 +84,14 @@ function cellOf(value: Value, show: (value: number) => string): Cell {
   return value === null || value === undefined ? "-" : { value, text: show(value) };
 }
 
+/** The columns of a table of names and how many there are of each. */
+export function countColumns(
+  name: string,
+  count: string,
+): Column<readonly [name: string | number, count: number]>[] {
+  return [texts(name, ([text]) => String(text)), numbers(count, ([, value]) => whole(value))];
+}
+
 /** A row of a table of numbers by two things; null where a number cannot be known. */
 export interface GridRow {
   readonly name: string;
@@ -132,8 +147,6 @@ function cellHtml(
   return `<td${isNumber ? ' class="n"' : ""}>${escapeHtml(cell)}</td>`;
 }
 
-/** The width that every terminal shows without breaking lines. */
-export const TEXT_WIDTH = 80;
 const GAP = 2;
 const MIN_TEXT = 8;
 
@@ -179,28 +192,4 @@ function textCells<Row>({ columns, rows, footer = [] }: TextTable<Row>): {
     Math.max(heading.length, ...cells.map((row) => row[i].length)),
   );
   return { headings, rows: cells, widths };
-}
-
-/** `Mementos` as `mementos`; names with more capitals, such as `TLD`, stay as they are. */
-export function lowerCase(name: string): string {
-  return /.\p{Lu}/u.test(name) ? name : name.toLowerCase();
-}
-
-/** Breaks a text at blanks into lines of at most `width` characters. */
-export function wrapped(text: string, width: number): string[] {
-  const lines: string[] = [];
-  for (const word of text.split(" ")) {
-    const last = lines.at(-1);
-    if (last === undefined || last.length + 1 + word.length > width) lines.push(word);
-    else lines[lines.length - 1] = `${last} ${word}`;
-  }
-  return lines;
-}
-
-/** Cuts the middle out of a text: `com,example)/very…long.gif`. */
-export function shortened(text: string, length: number): string {
-  const shown = text.replaceAll(/\p{Cc}/gu, "?");
-  if (shown.length <= length) return shown;
-  const head = Math.ceil((length - 1) / 2);
-  return `${shown.slice(0, head)}…${shown.slice(shown.length - (length - 1 - head))}`;
 }

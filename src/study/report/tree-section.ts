@@ -4,8 +4,8 @@ import type { PowerLawFit } from "../../map/compact/children-fit.ts";
 import { escapeHtml } from "../../publish/serve/html.ts";
 import { depthTable, exactDepthTable } from "./analysis-tables.ts";
 import { CHART, type Drawing, figureHtml, lineChart, px, type Series } from "./charts.ts";
-import { decimal, htmlTable, numbers, share, texts, whole } from "./table.ts";
-import { fitQuality, shortNumber, shortPercent, wholeNumber } from "./number-format.ts";
+import { decimal, numbers, share, texts, whole } from "./table.ts";
+import { fitQuality, shortNumber, shortPercent, wholeNumber } from "./text-format.ts";
 import type { PageSection } from "./page.ts";
 import { card, grid } from "./page.ts";
 
@@ -14,6 +14,8 @@ const MAX_CURVES = 8;
 
 /** The shape of the tree of keys: the paper's figures and tables of depths. */
 export function treeSection(analysis: Analysis): PageSection {
+  const { hosts, keys } = analysis.index;
+  const total = { depth: "Total", hosts, keysByHost: keys, keysByPath: keys };
   return {
     id: "shape",
     title: "Shape of the tree",
@@ -22,8 +24,8 @@ export function treeSection(analysis: Analysis): PageSection {
       "below it; P0 is a host’s home page, P1 the first path segment.",
     content: [
       grid(shapeFigure(analysis, "H", "Hosts"), shapeFigure(analysis, "P", "Paths")),
-      card(htmlTable(depthTable(analysis))),
-      card(exactTableHtml(analysis)),
+      card(depthTable(analysis)),
+      card({ ...exactDepthTable(analysis), footer: [total] }),
     ].join("\n"),
   };
 }
@@ -51,12 +53,6 @@ function shapeFigure({ depths }: Analysis, layer: "H" | "P", name: string): stri
   });
 }
 
-function exactTableHtml(analysis: Analysis): string {
-  const { hosts, keys } = analysis.index;
-  const total = { depth: "Total", hosts, keysByHost: keys, keysByPath: keys };
-  return htmlTable({ ...exactDepthTable(analysis), footer: [total] });
-}
-
 const OF_ALL = "of all keys";
 const OF_DEPTH = "of the depth’s nodes";
 const INCREMENTAL = "Incremental reduction of";
@@ -70,16 +66,14 @@ export function reductionSection({ reduction, fits, depths }: Analysis): PageSec
     text:
       "How much smaller the list of keys gets when the largest sub-trees are replaced by one " +
       "wildcard each; and the laws that compact uses to decide where.",
-    content: [
-      grid(
-        curveFigure("global-host", "Global reduction at hosts", hostGlobal, OF_ALL),
-        curveFigure("global-path", "Global reduction at paths", pathGlobal, OF_ALL),
-        curveFigure("children-host", `${INCREMENTAL} host children`, hostIncremental, OF_DEPTH),
-        curveFigure("children-path", `${INCREMENTAL} path children`, pathIncremental, OF_DEPTH),
-        fitFigure("fit-host", "Mean children by host depth", depths, fits.hostPower, "H"),
-        fitFigure("fit-path", "Mean children by path depth", depths, fits.pathPower, "P"),
-      ),
-    ].join("\n"),
+    content: grid(
+      curveFigure("global-host", "Global reduction at hosts", hostGlobal, OF_ALL),
+      curveFigure("global-path", "Global reduction at paths", pathGlobal, OF_ALL),
+      curveFigure("children-host", `${INCREMENTAL} host children`, hostIncremental, OF_DEPTH),
+      curveFigure("children-path", `${INCREMENTAL} path children`, pathIncremental, OF_DEPTH),
+      fitFigure("fit-host", "Mean children by host depth", depths, fits.hostPower, "H"),
+      fitFigure("fit-path", "Mean children by path depth", depths, fits.pathPower, "P"),
+    ),
   };
 }
 

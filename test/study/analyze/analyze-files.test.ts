@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Analysis } from "../../../src/study/analyze/analysis.ts";
-import { analyzeIndex } from "../../../src/study/analyze/analyze-index.ts";
+import { analyzeIndex } from "./analyze-index.ts";
 import { sampleIndex } from "../../../src/study/sample/sample-archive.ts";
 import { runCli } from "../../support/run-cli.ts";
 import { sharedData } from "../../support/shared-data.ts";

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Analysis } from "../../../src/study/analyze/analysis.ts";
-import type { AnalyzeIndexOptions } from "../../../src/study/analyze/analyze-index.ts";
-import { analyzeIndex } from "../../../src/study/analyze/analyze-index.ts";
+import type { AnalyzeIndexOptions } from "./analyze-index.ts";
+import { analyzeIndex } from "./analyze-index.ts";
 import { generateMap } from "../../../src/map/generate/generate-map.ts";
 import { isMalformedMime } from "../../../src/study/analyze/summarize.ts";
 import type { Row } from "./index-rows.ts";

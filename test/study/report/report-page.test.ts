@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Analysis } from "../../../src/study/analyze/analysis.ts";
-import { analyzeIndex } from "../../../src/study/analyze/analyze-index.ts";
+import { analyzeIndex } from "../analyze/analyze-index.ts";
 import { analysisPage } from "../../../src/study/report/analysis-page.ts";
 import { logsPage } from "../../../src/study/report/logs-report.ts";
 import { sampleIndex } from "../../../src/study/sample/sample-archive.ts";

@@ -1,26 +1,27 @@
-import { joinBytes } from "../../bytes/bytes.ts";
-import { MAX_LINE_BYTES } from "../../bytes/lines.ts";
-import { KeyTable } from "../../map/generate/key-table.ts";
+import { joinBytes } from "../../../src/bytes/bytes.ts";
+import { MAX_LINE_BYTES } from "../../../src/bytes/lines.ts";
+import { KeyTable } from "../../../src/map/generate/key-table.ts";
 import {
   memoryRun,
   mergeRuns,
   type RunIndex,
   RunReader,
   writeRun,
-} from "../../map/generate/runs.ts";
+} from "../../../src/map/generate/runs.ts";
 import {
   type IndexSource,
   openSource,
   readSource,
   type SourceOptions,
-} from "../../map/generate/generate-map.ts";
-import type { CaptureFilter } from "../../input/filter.ts";
-import type { Analysis } from "./analysis.ts";
-import { CaptureScanner } from "./capture-scanner.ts";
-import { joinTallies } from "./capture-tally.ts";
-import { HoldingsTree } from "./holdings-tree.ts";
-import { summarize } from "./summarize.ts";
-import { checkSignal } from "../../interruption.ts";
+} from "../../../src/map/generate/generate-map.ts";
+import type { CaptureFilter } from "../../../src/input/filter.ts";
+import { DEFAULT_SAMPLES, DEFAULT_TOP } from "../../../src/study/analyze/analyze-files.ts";
+import type { Analysis } from "../../../src/study/analyze/analysis.ts";
+import { CaptureScanner } from "../../../src/study/analyze/capture-scanner.ts";
+import { joinTallies } from "../../../src/study/analyze/capture-tally.ts";
+import { HoldingsTree } from "../../../src/study/analyze/holdings-tree.ts";
+import { summarize } from "../../../src/study/analyze/summarize.ts";
+import { checkSignal } from "../../../src/interruption.ts";
 
 export interface AnalyzeIndexOptions extends SourceOptions {
   readonly filter?: CaptureFilter | undefined;
@@ -33,14 +34,10 @@ export interface AnalyzeIndexOptions extends SourceOptions {
 }
 
 const TABLE_BYTES = 64 * 2 ** 20;
-export const DEFAULT_TOP = 20;
-export const DEFAULT_SAMPLES = 10;
 
 /**
- * Analyzes indexes in memory: for browsers, tests and small archives.
- *
- * Reads every source once, sorted or not. Holds all originals; `analyzeFiles` of `mementomap/node`
- * does the same for any size in bounded memory, with the same result.
+ * Analyzes indexes in memory, with the same result as `analyzeFiles`. Reads every source once, sorted
+ * or not. Holds all originals.
  *
  * @throws MM_BAD_INPUT for an unknown format; MM_LIMIT, MM_INTERRUPTED
  */

@@ -1,13 +1,41 @@
+import { formatCount } from "../../errors.ts";
+
+/** The width that every terminal shows without breaking lines. */
+export const TEXT_WIDTH = 80;
+
+/** `Mementos` as `mementos`; names with more capitals, such as `TLD`, stay as they are. */
+export function lowerCase(name: string): string {
+  return /.\p{Lu}/u.test(name) ? name : name.toLowerCase();
+}
+
+/** Breaks a text at blanks into lines of at most `width` characters. */
+export function wrapped(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines;
+}
+
+/** Cuts the middle out of a text: `com,example)/very…long.gif`. */
+export function shortened(text: string, length: number): string {
+  const shown = text.replaceAll(/\p{Cc}/gu, "?");
+  if (shown.length <= length) return shown;
+  const head = Math.ceil((length - 1) / 2);
+  return `${shown.slice(0, head)}…${shown.slice(shown.length - (length - 1 - head))}`;
+}
+
 /** Shows a count with thousands set apart: `3,900,000`. */
 export function wholeNumber(value: number): string {
-  return String(Math.round(value)).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
+  return formatCount(Math.round(value));
 }
 
 /** Shows a number with fixed decimals and thousands separators. */
 export function decimalNumber(value: number, decimals: number): string {
-  const [whole = "", fraction] = value.toFixed(decimals).split(".");
-  const grouped = whole.replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
-  return fraction === undefined ? grouped : `${grouped}.${fraction}`;
+  const [whole, ...fraction] = value.toFixed(decimals).split(".");
+  return [formatCount(Number(whole)), ...fraction].join(".");
 }
 
 /** Shows a share as percents, without the sign: `61.42`. */
