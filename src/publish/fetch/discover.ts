@@ -51,42 +51,35 @@ export interface DiscoverOptions {
 export function discoverMap(
   client: HttpClient,
   address: string,
-  options: DiscoverOptions = {},
+  { archive: wanted = address, signal }: DiscoverOptions = {},
 ): Promise<Discovery> {
-  return interruptible(options.signal, () => discover(client, address, options));
-}
-
-async function discover(
-  client: HttpClient,
-  address: string,
-  options: DiscoverOptions,
-): Promise<Discovery> {
-  const site = webAddress(address);
-  const archive = options.archive === undefined ? site : webAddress(options.archive);
-  const { signal } = options;
-  const attempts: Attempt[] = [];
-  if (site.origin === archive.origin) {
-    const wellKnown = new URL(`/.well-known/${MEMENTOMAP_RELATION}`, site).href;
-    const outcome = await tryMap(client, wellKnown, signal);
-    attempts.push({ method: "well-known", url: wellKnown, outcome });
-    if (outcome === FOUND) {
-      return { url: wellKnown, method: "well-known", archive: archive.href, attempts };
+  return interruptible(signal, async () => {
+    const site = webAddress(address);
+    const archive = webAddress(wanted);
+    const attempts: Attempt[] = [];
+    const isAt = async ({ method, url }: Candidate): Promise<boolean> => {
+      const outcome = await tryMap(client, url, signal);
+      attempts.push({ method, url, outcome });
+      return outcome === FOUND;
+    };
+    if (site.origin === archive.origin) {
+      const url = new URL(`/.well-known/${MEMENTOMAP_RELATION}`, site).href;
+      const found = { method: "well-known", url } as const;
+      if (await isAt(found)) return { ...found, archive: archive.href, attempts };
     }
-  }
-  const page = await client.request(site.href, {
-    headers: { Accept: "text/html, */*;q=0.5", "Accept-Encoding": "identity" },
-    signal,
+    const page = await client.request(site.href, {
+      headers: { Accept: "text/html, */*;q=0.5", "Accept-Encoding": "identity" },
+      signal,
+    });
+    for (const found of await candidates(page, site, archive, attempts)) {
+      if (await isAt(found)) return { ...found, archive: archive.href, attempts };
+    }
+    const tried = attempts.map(({ method, url, outcome }) => `${method} ${url}: ${outcome}`);
+    throw new MementoMapError(
+      "MM_NOT_FOUND",
+      `no map of ${quote(archive.href)} was found (${tried.join("; ")})`,
+    );
   });
-  for (const { method, url } of await candidates(page, site, archive, attempts)) {
-    const outcome = await tryMap(client, url, signal);
-    attempts.push({ method, url, outcome });
-    if (outcome === FOUND) return { url, method, archive: archive.href, attempts };
-  }
-  const tried = attempts.map(({ method, url, outcome }) => `${method} ${url}: ${outcome}`);
-  throw new MementoMapError(
-    "MM_NOT_FOUND",
-    `no map of ${quote(archive.href)} was found (${tried.join("; ")})`,
-  );
 }
 
 /** Whether a map is at an address; asks for 4 KiB of it. */
@@ -108,10 +101,7 @@ async function tryMap(
 ): Promise<string> {
   try {
     const response = await client.request(url, {
-      headers: {
-        Range: `bytes=0-${MAX_SNIFFED_BYTES - 1}`,
-        "Accept-Encoding": "identity",
-      },
+      headers: { Range: `bytes=0-${MAX_SNIFFED_BYTES - 1}`, "Accept-Encoding": "identity" },
       signal,
     });
     const start = await bodyStart(response, MAX_SNIFFED_BYTES);
@@ -176,18 +166,16 @@ function isAbout(about: string | undefined, site: URL, pageUrl: string, archive:
   return origin === archive.origin || origin === new URL(pageUrl).origin;
 }
 
-function resolved(reference: string, base: string): string | undefined {
-  if (!URL.canParse(reference, base)) return undefined;
-  const url = new URL(reference, base);
-  return url.protocol === "http:" || url.protocol === "https:" ? url.href : undefined;
+/** The address that a reference leads to; undefined where that is not one of the web. */
+function resolved(reference: string, base?: string): string | undefined {
+  const url = URL.canParse(reference, base) ? new URL(reference, base) : undefined;
+  return url?.protocol === "http:" || url?.protocol === "https:" ? url.href : undefined;
 }
 
 /** @throws MM_BAD_URI */
 export function webAddress(text: string): URL {
-  if (URL.canParse(text)) {
-    const url = new URL(text);
-    if (url.protocol === "http:" || url.protocol === "https:") return url;
-  }
+  const address = resolved(text);
+  if (address !== undefined) return new URL(address);
   throw new MementoMapError(
     "MM_BAD_URI",
     `${quote(text)} is not a web address; write https://archive.example.org/`,
@@ -203,14 +191,9 @@ interface HtmlLinks {
 }
 
 /** Elements whose content is text, whatever it looks like. */
-const TEXT_ELEMENTS: ReadonlySet<string> = new Set([
-  "noscript",
-  "script",
-  "style",
-  "template",
-  "textarea",
-  "title",
-]);
+const TEXT_ELEMENTS: ReadonlySet<string> = new Set(
+  "noscript script style template textarea title".split(" "),
+);
 const TAG_NAME = /<([a-z][a-z0-9]*)/iy;
 const ATTRIBUTE = /([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=<>`]+)))?/g;
 
@@ -355,9 +338,4 @@ function linkWithin({ meta }: UkvsHeaders, relation: PageRelation): string | und
   const links = isJsonObject(page) ? page["links"] : undefined;
   const target = isJsonObject(links) ? links[relation] : undefined;
   return typeof target === "string" ? target : undefined;
-}
-
-/** A refusal of what a server sent. */
-export function refused(url: string, message: string): MementoMapError {
-  return new MementoMapError("MM_REFUSED", message, { position: { source: url } });
 }

@@ -2,9 +2,14 @@ import { basename, dirname, join } from "node:path";
 import { type FileHandle, open, rm, stat } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CachePolicyObject } from "http-cache-semantics";
-import { type DiscoveryMethod, refused } from "./discover.ts";
-import type { HttpClient, HttpResponse } from "../../http/http-client.ts";
-import { ioError, isMementoMapError, MementoMapError, systemCode } from "../../errors.ts";
+import type { DiscoveryMethod } from "./discover.ts";
+import {
+  type HttpClient,
+  httpFailure,
+  httpRefusal,
+  type HttpResponse,
+} from "../../http/http-client.ts";
+import { ioError, isMementoMapError, type MementoMapError, systemCode } from "../../errors.ts";
 import { isTemporary, pauseWithin, retryAfterMs } from "../../http/retry.ts";
 import { checkSignal, type Interrupt } from "../../interruption.ts";
 import { isPassingFault } from "../../http/network-failure.ts";
@@ -35,8 +40,14 @@ export function statePath(target: string): string {
   return join(dirname(target), `.${basename(target)}.fetch.json`);
 }
 
-/** Where a download that is not complete is kept, and what it is of. */
-export function partPaths(target: string): { readonly part: string; readonly about: string } {
+/** The files of a download that is not complete. */
+interface PartPaths {
+  readonly part: string;
+  /** What it is of. */
+  readonly about: string;
+}
+
+export function partPaths(target: string): PartPaths {
   const part = join(dirname(target), `.${basename(target)}.part`);
   return { part, about: `${part}.json` };
 }
@@ -68,16 +79,7 @@ interface PartNote {
   readonly etag: string;
 }
 
-const KEPT_HEADERS = [
-  "cache-control",
-  "expires",
-  "date",
-  "age",
-  "etag",
-  "last-modified",
-  "vary",
-  "link",
-];
+const KEPT_HEADERS = "cache-control expires date age etag last-modified vary link".split(" ");
 /** A pause that a server asks for is made up to this length; for more, the download is given up. */
 const LONGEST_PAUSE_MS = 120_000;
 const ACCEPTED_CODINGS: ReadonlySet<string> = new Set(["", "identity", "gzip", "x-gzip", "zstd"]);
@@ -94,7 +96,7 @@ const ACCEPTED_CODINGS: ReadonlySet<string> = new Set(["", "identity", "gzip", "
  */
 export async function download(
   url: string,
-  paths: { readonly part: string; readonly about: string },
+  paths: PartPaths,
   options: DownloadOptions,
 ): Promise<Download> {
   for (let attempt = 1; ; attempt += 1) {
@@ -121,7 +123,7 @@ interface Failure {
 
 async function tryDownload(
   url: string,
-  paths: { readonly part: string; readonly about: string },
+  paths: PartPaths,
   options: DownloadOptions,
 ): Promise<Download | Failure> {
   try {
@@ -135,7 +137,7 @@ async function tryDownload(
 
 async function downloadOnce(
   url: string,
-  paths: { readonly part: string; readonly about: string },
+  paths: PartPaths,
   options: DownloadOptions,
 ): Promise<Download | Failure> {
   const { client, signal } = options;
@@ -150,14 +152,12 @@ async function downloadOnce(
   const isRest = response.status === 206 && stored > 0 && continues(response, note, stored);
   if (response.status === 200 || isRest) {
     await store({ url, response }, paths, isRest ? stored : 0, options);
+    const kept = keptHeaders(response, KEPT_HEADERS);
+    const { etag, "last-modified": lastModified } = kept;
     return {
       status: response.status,
-      headers: keptHeaders(response),
-      part: {
-        url: response.url,
-        etag: response.headers.get("etag") ?? undefined,
-        lastModified: response.headers.get("last-modified") ?? undefined,
-      },
+      headers: kept,
+      part: { url: response.url, etag, lastModified },
     };
   }
   await response.discard();
@@ -168,14 +168,14 @@ async function downloadOnce(
 }
 
 /** Removes what is stored of a download. */
-export async function forget(paths: { part: string; about: string }): Promise<void> {
+export async function forget(paths: PartPaths): Promise<void> {
   await rm(paths.about, { force: true });
   await rm(paths.part, { force: true });
 }
 
 async function store(
   { url, response }: { readonly url: string; readonly response: HttpResponse },
-  paths: { readonly part: string; readonly about: string },
+  paths: PartPaths,
   from: number,
   options: DownloadOptions,
 ): Promise<void> {
@@ -185,15 +185,13 @@ async function store(
     await response.discard();
     throw ACCEPTED_CODINGS.has(coding)
       ? tooLarge(response.url, options.maxBytes)
-      : refused(response.url, `it came in a coding that was not asked for, ${coding}`);
+      : httpRefusal(response.url, `it came in a coding that was not asked for, ${coding}`);
   }
   const etag = response.headers.get("etag") ?? "";
   if (from === 0) {
     await forget(paths);
-    if (etag.startsWith('"')) {
-      const note: PartNote = { url, etag };
-      await writeJson(paths.about, note, options.interrupt);
-    }
+    const note: PartNote = { url, etag };
+    if (etag.startsWith('"')) await writeJson(paths.about, note, options.interrupt);
   }
   const file = await open(paths.part, from === 0 ? "w" : "r+").catch((error: unknown) => {
     throw ioError(error, paths.part);
@@ -244,10 +242,14 @@ function acceptEncoding(): string {
   return "zstd" in process.versions ? "zstd, gzip" : "gzip";
 }
 
-function keptHeaders(response: HttpResponse): Record<string, string> {
+/** The headers of these names that a response has. */
+export function keptHeaders(
+  { headers }: HttpResponse,
+  names: readonly string[],
+): Record<string, string> {
   return Object.fromEntries(
-    KEPT_HEADERS.flatMap((name) => {
-      const value = response.headers.get(name);
+    names.flatMap((name) => {
+      const value = headers.get(name);
       return value === null || value === undefined ? [] : [[name, value]];
     }),
   );
@@ -265,11 +267,10 @@ async function sizeOf(path: string): Promise<number> {
 function badStatus({ status, url, headers }: HttpResponse): Failure {
   const askedMs = retryAfterMs(headers.get("retry-after"), Date.now());
   const retryAfter = askedMs === undefined ? "" : `, and wants to be asked in ${askedMs / 1000} s`;
-  const message = `the server answered with status ${status}${retryAfter}`;
-  const error = new MementoMapError("MM_HTTP", message, { position: { source: url } });
+  const error = httpFailure(url, `the server answered with status ${status}${retryAfter}`);
   return { error, askedMs, mayPass: isTemporary(status) };
 }
 
 function tooLarge(url: string, most: number): MementoMapError {
-  return refused(url, `it is larger than ${most} bytes; allow more with --max-size`);
+  return httpRefusal(url, `it is larger than ${most} bytes; allow more with --max-size`);
 }

@@ -21,6 +21,7 @@ import {
   type Download,
   type FetchState,
   forget,
+  keptHeaders,
   partPaths,
   statePath,
 } from "./download.ts";
@@ -145,20 +146,13 @@ class Fetching {
     await sizeOf(this.#target);
     const unlock = await lockFile(this.#target, this.#options.interrupt);
     try {
-      return await this.#run();
+      await removeAbandonedScratch();
+      const held = await this.#heldState();
+      const current = held === undefined ? undefined : await this.#refresh(held);
+      return current ?? (await this.#fetch(await this.#place()));
     } finally {
       unlock();
     }
-  }
-
-  async #run(): Promise<FetchResult> {
-    await removeAbandonedScratch();
-    const held = await this.#heldState();
-    if (held !== undefined) {
-      const current = await this.#refresh(held);
-      if (current !== undefined) return current;
-    }
-    return this.#fetch(await this.#place());
   }
 
   /** What is known of the file, if it is still the file that was fetched. */
@@ -202,15 +196,13 @@ class Fetching {
     if (etag === undefined && lastModified === undefined) return undefined;
     const condition: Record<string, string> =
       etag === undefined ? { "If-Modified-Since": lastModified ?? "" } : { "If-None-Match": etag };
+    const headers = { ...condition, "Accept-Encoding": "gzip" };
     const { signal } = this.#options;
-    const response = await this.#client.request(part.url, {
-      headers: { ...condition, "Accept-Encoding": "gzip" },
-      signal,
-    });
+    const response = await this.#client.request(part.url, { headers, signal });
     await response.discard();
     if (response.status !== 304) return undefined;
     const names = ["cache-control", "expires", "date", "age", "etag", "last-modified"];
-    return Object.fromEntries(names.flatMap((name) => entry(name, response.headers.get(name))));
+    return keptHeaders(response, names);
   }
 
   async #place(): Promise<Place> {
@@ -226,16 +218,14 @@ class Fetching {
 
   async #fetch(place: Place): Promise<FetchResult> {
     const paths = partPaths(this.#target);
-    const { maxBytes = DEFAULT_MAX_BYTES, signal, interrupt } = this.#options;
+    const { maxBytes = DEFAULT_MAX_BYTES, interrupt } = this.#options;
     const options = {
+      ...this.#options,
       client: this.#client,
       maxBytes,
       retries: this.#options.retries ?? 4,
       retryDelayMs: this.#options.retryDelayMs ?? 1000,
-      signal,
-      interrupt,
-      onToldToWait: this.#options.onToldToWait,
-      onBytes: this.#options.onBytes,
+      maxPages: this.#options.maxPages ?? 10_000,
     };
     const first = await download(place.url, paths, options).catch(async (error: unknown) => {
       // A full disk needs the room.
@@ -245,13 +235,7 @@ class Fetching {
     try {
       const page = await pageOf(paths.part, first, maxBytes);
       return await withTempDir({ interrupt }, async (folder) => {
-        const pages =
-          page === undefined
-            ? undefined
-            : await fetchPages(page, folder, {
-                ...options,
-                maxPages: this.#options.maxPages ?? 10_000,
-              });
+        const pages = page === undefined ? undefined : await fetchPages(page, folder, options);
         return this.#take(place, first, pages, maxBytes);
       });
     } catch (error) {
@@ -309,26 +293,14 @@ function warningsOf({ id }: UkvsHeaders, archive: string): string[] {
 
 function policyOf({ part, status, headers }: Download): CachePolicy {
   const request = { url: part.url, method: "GET", headers: {} };
-  return new CachePolicy(
-    request,
-    { status: status === 206 ? 200 : status, headers },
-    PRIVATE_CACHE,
-  );
+  const response = { status: status === 206 ? 200 : status, headers };
+  return new CachePolicy(request, response, { shared: false });
 }
-
-const PRIVATE_CACHE = { shared: false } as const;
 
 function revalidated(held: FetchState, headers: Record<string, string>): CachePolicy {
   const request = { url: held.parts[0].url, method: "GET", headers: {} };
-  const { policy } = CachePolicy.fromObject(held.policy).revalidatedPolicy(request, {
-    status: 304,
-    headers,
-  });
-  return policy;
-}
-
-function entry(name: string, value: string | null | undefined): [string, string][] {
-  return value === null || value === undefined ? [] : [[name, value]];
+  const response = { status: 304, headers };
+  return CachePolicy.fromObject(held.policy).revalidatedPolicy(request, response).policy;
 }
 
 function isInterruption(error: unknown): boolean {

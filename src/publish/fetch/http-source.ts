@@ -1,6 +1,12 @@
 import { MementoMapError } from "../../errors.ts";
 import type { ByteSource } from "../../bytes/byte-source.ts";
-import { bodyStart, type HttpClient, type HttpResponse } from "../../http/http-client.ts";
+import {
+  bodyStart,
+  type HttpClient,
+  httpFailure,
+  httpRefusal,
+  type HttpResponse,
+} from "../../http/http-client.ts";
 import { interruptible } from "../../interruption.ts";
 import {
   type Answer,
@@ -14,7 +20,7 @@ import { MapSearch } from "../../map/lookup/map-search.ts";
 import { PageRange } from "../../map/lookup/map-head.ts";
 import { surt as surtOf } from "../../surt/uri-to-surt.ts";
 import type { UkvsHeaders } from "../../ukvs/header.ts";
-import { pageLink, pageVersion, refused } from "./discover.ts";
+import { pageLink, pageVersion } from "./discover.ts";
 
 const FIRST_BYTES = 32_768;
 
@@ -52,27 +58,28 @@ export class HttpSource implements ByteSource {
    *   change could be noticed; MM_HTTP, MM_INTERRUPTED.
    */
   static open(client: HttpClient, url: string, signal?: AbortSignal): Promise<HttpSource> {
-    return interruptible(signal, () => HttpSource.#open(client, url, signal));
-  }
-
-  static async #open(client: HttpClient, url: string, signal?: AbortSignal): Promise<HttpSource> {
-    const response = await ask(client, url, { offset: 0, length: FIRST_BYTES, signal });
-    if (response.status !== 206) {
-      await response.discard();
-      throw response.status === 200
-        ? refused(url, "the server does not answer range requests; fetch the whole map instead")
-        : new MementoMapError("MM_HTTP", `the server answered with status ${response.status}`, {
-            position: { source: url },
-          });
-    }
-    const etag = response.headers.get("etag") ?? "";
-    const { size } = contentRange(response, url);
-    const start = await bodyStart(response, FIRST_BYTES);
-    if (!etag.startsWith('"')) {
-      throw refused(url, "the server gives no strong ETag, so that a change could not be noticed");
-    }
-    const link = response.headers.get("link") ?? undefined;
-    return new HttpSource(client, response.url, { size, etag, start, link });
+    return interruptible(signal, async () => {
+      const response = await ask(client, url, { offset: 0, length: FIRST_BYTES, signal });
+      const { status, headers } = response;
+      if (status !== 206) {
+        await response.discard();
+        throw status === 200
+          ? httpRefusal(
+              url,
+              "the server does not answer range requests; fetch the whole map instead",
+            )
+          : httpFailure(url, `the server answered with status ${status}`);
+      }
+      const etag = headers.get("etag") ?? "";
+      const { size } = contentRange(response, url);
+      const start = await bodyStart(response, FIRST_BYTES);
+      if (!etag.startsWith('"')) {
+        const message = "the server gives no strong ETag, so that a change could not be noticed";
+        throw httpRefusal(url, message);
+      }
+      const link = headers.get("link") ?? undefined;
+      return new HttpSource(client, response.url, { size, etag, start, link });
+    });
   }
 
   /** @throws MM_IO when the map changed meanwhile; MM_HTTP, MM_INTERRUPTED. */
@@ -85,11 +92,7 @@ export class HttpSource implements ByteSource {
     if (wanted <= 0) return new Uint8Array(0);
     if (offset + wanted <= this.#start.length) return this.#start.subarray(offset, offset + wanted);
     this.traffic.requests += 1;
-    const response = await ask(this.#client, this.name, {
-      offset,
-      length: wanted,
-      signal,
-    });
+    const response = await ask(this.#client, this.name, { offset, length: wanted, signal });
     if (!this.#isSameVersion(response, offset)) {
       await response.discard();
       throw new MementoMapError("MM_IO", "the map changed while it was read; try again", {
@@ -140,7 +143,7 @@ function contentRange(response: HttpResponse, url: string): { start: number; siz
   if (start !== undefined && size !== undefined) {
     return { start: Number(start), size: Number(size) };
   }
-  throw refused(url, "the server sent a part without saying which");
+  throw httpRefusal(url, "the server sent a part without saying which");
 }
 
 /** Large enough that few requests are made, small enough that little is fetched in vain. */
@@ -258,13 +261,13 @@ export class PagedSearch implements MapLookup {
       step > 0 ? "next" : "prev",
     );
     if (url === undefined) {
-      throw refused(
+      throw httpRefusal(
         source.name,
         `page ${range.mark.number} has no link to page ${number}; fetch all pages and merge them`,
       );
     }
     if (new URL(url).origin !== new URL(source.name).origin) {
-      throw refused(source.name, `page ${range.mark.number} leads to another site, ${url}`);
+      throw httpRefusal(source.name, `page ${range.mark.number} leads to another site, ${url}`);
     }
     const page = await openPage(this.#client, url, signal);
     const mark = page.range?.mark;
@@ -273,7 +276,7 @@ export class PagedSearch implements MapLookup {
       mark.of === range.mark.of &&
       pageVersion(page.search.headers) === pageVersion(search.headers);
     if (!isExpected) {
-      throw refused(
+      throw httpRefusal(
         url,
         `page ${number} of ${range.mark.of} of the same map was expected; the map may have changed, try again`,
       );

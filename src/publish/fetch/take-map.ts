@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { LF } from "../../bytes/bytes.ts";
 import { type Output, withOutput } from "../../files/output-file.ts";
 import { kindText, sniff } from "../../ukvs/sniff.ts";
-import { nextPage, pageVersion, refused } from "./discover.ts";
+import { httpRefusal } from "../../http/http-client.ts";
+import { nextPage, pageVersion } from "./discover.ts";
 import { mapHeadOf, type PageMark, pageMark, withoutPageMark } from "../../map/lookup/map-head.ts";
 import { extentOf, type MapGuardOptions, refuseShrunk } from "../../map/map-guard.ts";
 import { validateMap } from "../../map/validate-map.ts";
@@ -41,29 +42,32 @@ export async function takeMap(
   target: string,
   options: TakeOptions,
 ): Promise<UkvsHeaders> {
-  return withOutput(
-    target,
-    { stdout: process.stdout, interrupt: options.interrupt },
-    async (output) => {
-      const chunks = typeof map === "string" ? fileChunks(map, options) : joinedPages(map, options);
-      const head = new Head(options.url);
-      const faults: string[] = [];
-      let faultCount = 0;
-      const lines = passed(chunks, output, head);
-      for await (const { line, message } of validateMap(lines, { isOnlyErrors: true })) {
-        faultCount += 1;
-        if (faults.length < SHOWN_FAULTS) faults.push(`line ${line}: ${message}`);
-        // A file that is not a map has a fault in each line: stop early.
-        if (faultCount > 100) break;
-      }
-      if (faultCount === 0) {
-        await refuseLoss(map, target, options);
-        return head.headers();
-      }
-      const more = faultCount > SHOWN_FAULTS ? ", and more" : "";
-      throw refused(options.url, `the map has faults (${faults.join("; ")}${more})`);
-    },
-  );
+  const streams = { stdout: process.stdout, interrupt: options.interrupt };
+  return withOutput(target, streams, async (output) => {
+    const head = new Head(options.url);
+    const faults: string[] = [];
+    const lines = passed(mapChunks(map, options), output, head);
+    for await (const { line, message } of validateMap(lines, { isOnlyErrors: true })) {
+      faults.push(`line ${line}: ${message}`);
+      // A file that is not a map has a fault in each line: stop early.
+      if (faults.length > 100) break;
+    }
+    if (faults.length === 0) {
+      await refuseLoss(map, target, options);
+      return head.headers();
+    }
+    const shown = faults.slice(0, SHOWN_FAULTS).join("; ");
+    const more = faults.length > SHOWN_FAULTS ? ", and more" : "";
+    throw httpRefusal(options.url, `the map has faults (${shown}${more})`);
+  });
+}
+
+/** The bytes of the map, whole. */
+function mapChunks(
+  map: string | readonly DownloadedPage[],
+  options: TakeOptions,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  return typeof map === "string" ? fileChunks(map, options) : joinedPages(map, options);
 }
 
 /** Refuses a map that has lost too much of the one it would replace. */
@@ -75,8 +79,7 @@ async function refuseLoss(
   if ((options.maxShrink ?? 0) >= 1) return;
   const old = await extentOf(fileChunks(target, { maxBytes: Infinity, signal: options.signal }));
   if (old === undefined) return;
-  const chunks = typeof map === "string" ? fileChunks(map, options) : joinedPages(map, options);
-  const next = await extentOf(chunks);
+  const next = await extentOf(mapChunks(map, options));
   if (next !== undefined) refuseShrunk(old, next, options.url, options);
 }
 
@@ -153,13 +156,16 @@ class Head {
   /** @throws MM_REFUSED when this is the beginning of something else. */
   take(chunk: Uint8Array): void {
     if (chunk.length === 0 || this.#length >= HEAD_BYTES) return;
-    if (this.#length === 0) refuseOther(chunk, this.#url);
+    if (this.#length === 0) {
+      const kind = sniff(chunk);
+      if (kind !== "map") throw httpRefusal(this.#url, `what came is ${kindText(kind)}`);
+    }
     this.#parts.push(chunk.slice(0, HEAD_BYTES));
     this.#length += chunk.length;
   }
 
   finish(): void {
-    if (this.#length === 0) throw refused(this.#url, "the map is empty");
+    if (this.#length === 0) throw httpRefusal(this.#url, "the map is empty");
   }
 
   headers(): UkvsHeaders {
@@ -167,11 +173,6 @@ class Head {
     const end = bytes.lastIndexOf(LF) + 1;
     return mapHeadOf(bytes.subarray(0, end), this.#url).headers;
   }
-}
-
-function refuseOther(start: Uint8Array, url: string): void {
-  const kind = sniff(start);
-  if (kind !== "map") throw refused(url, `what came is ${kindText(kind)}`);
 }
 
 /** A page of a map that was downloaded. */
@@ -213,9 +214,13 @@ export async function fetchPages(
 ): Promise<DownloadedPage[]> {
   const { of } = first.mark;
   const { url } = first.fetched.part;
-  if (first.mark.number !== 1) throw refused(url, `the map begins with page ${first.mark.number}`);
+  if (first.mark.number !== 1)
+    throw httpRefusal(url, `the map begins with page ${first.mark.number}`);
   if (of > options.maxPages) {
-    throw refused(url, `the map has ${formatAmount(of, "page")}, more than ${options.maxPages}`);
+    throw httpRefusal(
+      url,
+      `the map has ${formatAmount(of, "page")}, more than ${options.maxPages}`,
+    );
   }
   const pages = [first];
   let left = options.maxBytes;
@@ -224,12 +229,12 @@ export async function fetchPages(
     const { part, headers } = before.fetched;
     const link = { url: part.url, link: headers["link"], headers: before.headers };
     const next = nextPage(link, before.mark);
-    if ("fault" in next) throw refused(part.url, next.fault);
+    if ("fault" in next) throw httpRefusal(part.url, next.fault);
     const name = join(folder, String(number));
     const paths = { part: name, about: `${name}.json` };
     const fetched = await download(next.url, paths, { ...options, maxBytes: left });
     const page = await pageOf(name, fetched, left);
-    if (page === undefined) throw refused(next.url, `page ${number} is not a page of a map`);
+    if (page === undefined) throw httpRefusal(next.url, `page ${number} is not a page of a map`);
     refuseOtherPage(first, page, number);
     pages.push(page);
     left -= Number(fetched.headers["content-length"] ?? 0);
@@ -240,7 +245,7 @@ export async function fetchPages(
 function refuseOtherPage(first: DownloadedPage, page: DownloadedPage, number: number): void {
   const { url } = page.fetched.part;
   if (page.mark.number !== number || page.mark.of !== first.mark.of) {
-    throw refused(
+    throw httpRefusal(
       url,
       `page ${number} of ${first.mark.of} was expected, and page ${page.mark.number} of ${page.mark.of} came`,
     );
@@ -248,7 +253,7 @@ function refuseOtherPage(first: DownloadedPage, page: DownloadedPage, number: nu
   const isSame =
     pageVersion(page.headers) === pageVersion(first.headers) &&
     descriptionOf(page) === descriptionOf(first);
-  if (!isSame) throw refused(url, "the map changed while its pages were fetched; try again");
+  if (!isSame) throw httpRefusal(url, "the map changed while its pages were fetched; try again");
 }
 
 function descriptionOf({ headers }: DownloadedPage): string {
