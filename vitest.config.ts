@@ -8,6 +8,8 @@ export default defineConfig({
     setupFiles: ["test/support/property-seed.ts"],
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // `expect.poll` gives up after a second otherwise, which a busy machine may need.
+    expect: { poll: { timeout: 20_000 } },
     // Two forks match the smallest machine we support; worker threads are what we test, so the
     // runner itself must not use them.
     pool: "forks",

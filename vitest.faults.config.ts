@@ -8,6 +8,8 @@ export default defineConfig({
     testTimeout: 3_600_000,
     hookTimeout: 120_000,
     pool: "forks",
+    // `expect.poll` gives up after a second otherwise, which a busy machine may need.
+    expect: { poll: { timeout: 20_000 } },
     // Moments are taken from how long a run lasts, which must not depend on other tests.
     fileParallelism: false,
     disableConsoleIntercept: true,

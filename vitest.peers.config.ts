@@ -8,6 +8,8 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     pool: "forks",
+    // `expect.poll` gives up after a second otherwise, which a busy machine may need.
+    expect: { poll: { timeout: 20_000 } },
     // Neighbours are heavy, and some share a cache folder.
     fileParallelism: false,
   },

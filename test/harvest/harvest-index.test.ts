@@ -96,8 +96,7 @@ describe("harvestIndex", () => {
       } else if (turn === 4) {
         response.writeHead(503).end();
       } else if (turn === 5) {
-        response.write(LINES[0]);
-        setTimeout(() => response.destroy(), 20);
+        response.write(LINES[0], () => response.destroy());
       } else {
         response.end(resuming(url));
       }

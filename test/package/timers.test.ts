@@ -14,11 +14,9 @@ const ALLOWED: Readonly<Record<string, number>> = {
   // Peers that are slow, send byte by byte, or close after what they sent has arrived.
   "cli/open-files.test.ts": 1,
   "http/node-client.test.ts": 2,
-  "harvest/harvest-index.test.ts": 3,
+  "harvest/harvest-index.test.ts": 2,
   "aggregate/upstream/bad-answers.test.ts": 2,
   "aggregate/upstream/limits.test.ts": 1,
-  "aggregate/upstream/shared-answer.test.ts": 4,
-  "aggregate/service/archive-faults.test.ts": 1,
   "support/hostile-archives.ts": 1,
   // A thread that dies in the middle of its work.
   "map/generate/generate-process.test.ts": 1,

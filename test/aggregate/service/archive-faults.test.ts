@@ -73,8 +73,7 @@ describe("an archive that misbehaves", () => {
       "promises more than it sends",
       (_request, response) => {
         response.writeHead(200, { ...TYPE, "Content-Length": body.length + 1000 });
-        response.write(body);
-        setTimeout(() => response.destroy(), 50);
+        response.write(body, () => response.destroy());
       },
       "bad;reset",
     ],

@@ -1,6 +1,6 @@
 import type { LookupFunction } from "node:net";
 import fc from "fast-check";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { packageVersion } from "../../../src/files/package-file.ts";
 import { splitAddress } from "../../../src/aggregate/upstream/origin-pools.ts";
 import {
@@ -12,6 +12,7 @@ import {
   testUpstream,
   timemapRequest,
 } from "./raw-archive.ts";
+import { until } from "../../support/until.ts";
 
 const byte = fc.integer({ min: 0x21, max: 0xff }).map((code) => String.fromCharCode(code));
 
@@ -263,7 +264,7 @@ describe("closing", () => {
     const asked = numbered(archive.timemap, 6).map((url) =>
       upstream.ask(timemapRequest(archive, { url })),
     );
-    await vi.waitFor(() => expect(heads).toHaveLength(2));
+    await until(() => heads.length === 2);
     const outcomes = Promise.allSettled(asked);
     await upstream.close();
     for (const outcome of await outcomes) {

@@ -1,13 +1,25 @@
 import { describe, expect, it, vi } from "vitest";
+import { until } from "../../support/until.ts";
 import { askWhole, httpAnswer, rawArchive, testUpstream, timemapRequest } from "./raw-archive.ts";
+
+/** What an archive waits for before it answers. */
+class Gate {
+  open: () => void = () => undefined;
+  readonly opened: Promise<void> = new Promise((resolve) => {
+    this.open = resolve;
+  });
+}
 
 describe("sharing", () => {
   it("makes one request of many that are the same, and as many as they differ", async () => {
+    const gate = new Gate();
     const { archive, heads } = await rawArchive((socket) => {
-      setTimeout(() => socket.write(httpAnswer(200, "shared")), 20);
+      void gate.opened.then(() => socket.write(httpAnswer(200, "shared")));
     });
     const upstream = testUpstream();
     const same = Array.from({ length: 50 }, () => askWhole(upstream, timemapRequest(archive)));
+    await until(() => upstream.counters.get("raw")?.coalesced === 49);
+    gate.open();
     const answers = await Promise.all(same);
     expect(heads).toHaveLength(1);
     expect(answers.every(({ body }) => body === "shared")).toBe(true);
@@ -35,7 +47,7 @@ describe("sharing", () => {
     const first = await upstream.ask(timemapRequest(archive));
     const reading = vi.fn<(chunk: Uint8Array) => void>();
     const read = first.read(reading);
-    await vi.waitFor(() => expect(reading).toHaveBeenCalled());
+    await until(() => reading.mock.calls.length > 0);
     const asking = askWhole(upstream, timemapRequest(archive));
     sendRest();
     const late = await asking;
@@ -46,9 +58,11 @@ describe("sharing", () => {
 
   it("lets one leave without the others noticing, and ends when all have left", async () => {
     const closed = vi.fn<() => void>();
+    const gate = new Gate();
     const { archive, heads } = await rawArchive((socket, number) => {
       socket.once("close", closed);
-      if (number === 0) setTimeout(() => socket.write(httpAnswer(200, "shared")), 30);
+      if (number > 0) return;
+      void gate.opened.then(() => socket.write(httpAnswer(200, "shared")));
     });
     const upstream = testUpstream();
     const controllers = [new AbortController(), new AbortController()];
@@ -57,15 +71,16 @@ describe("sharing", () => {
     );
     controllers[0]?.abort(new Error("first left"));
     await expect(leaving).rejects.toThrow("first left");
+    gate.open();
     await expect(staying).resolves.toMatchObject({ body: "shared" });
     expect(closed).not.toHaveBeenCalled();
     const alone = new AbortController();
     const last = upstream.ask(timemapRequest(archive, { signal: alone.signal }));
-    await vi.waitFor(() => expect(heads).toHaveLength(2));
+    await until(() => heads.length === 2);
     alone.abort(new Error("all left"));
     await expect(last).rejects.toThrow("all left");
     // It has a moment for its answer, which does not come.
-    await vi.waitFor(() => expect(closed).toHaveBeenCalled(), { timeout: 5000 });
+    await until(() => closed.mock.calls.length > 0);
     expect(upstream.stateOf(archive)).toMatchObject({
       requestsUnderWay: 0,
       consecutiveFailures: 0,
@@ -73,17 +88,20 @@ describe("sharing", () => {
   });
 
   it("keeps the connection when all have left, if the answer comes soon", async () => {
+    let gate = new Gate();
     const { archive, heads, connections } = await rawArchive((socket, number) => {
-      setTimeout(() => socket.write(httpAnswer(200, `answer ${number}`)), 200);
+      void gate.opened.then(() => socket.write(httpAnswer(200, `answer ${number}`)));
     });
     const upstream = testUpstream({ concurrency: 1, tolerance: 1 });
     for (let turn = 0; turn < 5; turn++) {
       const controller = new AbortController();
       const left = upstream.ask(timemapRequest(archive, { signal: controller.signal }));
-      await vi.waitFor(() => expect(heads).toHaveLength(turn + 1));
+      await until(() => heads.length === turn + 1);
       controller.abort(new Error("in a hurry"));
       await expect(left).rejects.toThrow("in a hurry");
-      await vi.waitFor(() => expect(upstream.stateOf(archive).requestsUnderWay).toBe(0));
+      gate.open();
+      await until(() => upstream.stateOf(archive).requestsUnderWay === 0);
+      if (turn < 4) gate = new Gate();
     }
     const answer = await askWhole(upstream, timemapRequest(archive));
     expect(answer).toMatchObject({ body: "answer 5", origin: "network" });
@@ -100,11 +118,11 @@ describe("sharing", () => {
     const upstream = testUpstream();
     const controller = new AbortController();
     const left = upstream.ask(timemapRequest(archive, { signal: controller.signal }));
-    await vi.waitFor(() => expect(heads).toHaveLength(1));
+    await until(() => heads.length === 1);
     controller.abort(new Error("in a hurry"));
     await expect(left).rejects.toThrow("in a hurry");
     sendFirst();
-    await vi.waitFor(() => expect(upstream.stateOf(archive).requestsUnderWay).toBe(0));
+    await until(() => upstream.stateOf(archive).requestsUnderWay === 0);
     await expect(askWhole(upstream, timemapRequest(archive))).resolves.toMatchObject({
       body: "short",
     });
@@ -138,8 +156,7 @@ describe("sharing", () => {
 
   it("passes a failure on to all", async () => {
     const { archive } = await rawArchive((socket) => {
-      socket.write("HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nhalf");
-      setTimeout(() => socket.destroy(), 20);
+      socket.write("HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nhalf", () => socket.destroy());
     });
     const upstream = testUpstream();
     const asked = Array.from({ length: 5 }, () => askWhole(upstream, timemapRequest(archive)));
