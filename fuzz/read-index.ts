@@ -54,7 +54,7 @@ export async function readMap(
   const { originals = false, datetimeDigits = 0 } = options;
   const { counts, distinct } = await fillTable(chunks, options);
   const isSample = counts.samples > 0;
-  const blocks: Uint8Array[] = [headerText(mapHeaders({ isSample }, datetimeDigits))];
+  const blocks: Uint8Array[] = [headerText(mapHeaders({ isSample }, { datetimeDigits }))];
   const rows = new MapRows({ originals, distinct, isSample }, (block) => {
     blocks.push(block.slice());
   });

@@ -19,6 +19,7 @@ import {
 } from "./line-kind.ts";
 import { tryParseFrequency } from "../ukvs/frequency.ts";
 import { surtKeyBytes } from "../surt/key-bytes.ts";
+import type { KeyOptions } from "../surt/key.ts";
 
 /** The names that `--format` takes. */
 export const INPUT_FORMATS = [
@@ -70,7 +71,7 @@ export type DetectedFormat = FormatTraits &
     | { readonly name: "surts" | "urls" | "log" }
     | { readonly name: "cdxj"; readonly keyedByUri?: boolean | undefined }
     | { readonly name: "cdx"; readonly columns: CdxColumns }
-    | { readonly name: "map"; readonly datetimeDigits: number }
+    | { readonly name: "map"; readonly datetimeDigits: number; readonly queries: boolean }
     | CapturesFormat
   );
 
@@ -286,7 +287,7 @@ export function rowParser(format: LineFormat, needs: RowNeeds): RowParser {
     case "log":
       return new AccessLogParser();
     case "map":
-      return new CountedRowsParser(format.datetimeDigits);
+      return new CountedRowsParser(format.datetimeDigits, format.queries);
   }
 }
 
@@ -311,14 +312,16 @@ const ROWS_TO_CHECK = 256;
 /**
  * Compares the key column of rows with the SURT of their URI.
  *
- * Both are compared as keys of a map: queries, which map keys do not have, do not matter.
+ * Both are compared as keys of a map: queries matter where it is one with queries.
  */
 export class KeyCheck {
   readonly #parser: RowParser | undefined;
   readonly #capture = new Capture();
   readonly #surt = new CaptureSurt();
+  readonly #options: KeyOptions;
 
-  constructor(format: DetectedFormat) {
+  constructor(format: DetectedFormat, options: KeyOptions) {
+    this.#options = options;
     const needs = { uri: true, status: false, mime: false };
     this.#parser = format.name === "captures" ? undefined : rowParser(format, needs);
   }
@@ -339,9 +342,9 @@ export class KeyCheck {
     const surtEnd = this.#surtEnd(bytes, capture);
     if (surtEnd === -1) return undefined;
     const ours = new Uint8Array(surtEnd * KEY_GROWTH + 1);
-    const oursEnd = surtKeyBytes(this.#surt.bytes, 0, surtEnd, ours, 0);
+    const oursEnd = surtKeyBytes(this.#surt.bytes, 0, surtEnd, ours, 0, this.#options);
     const theirs = new Uint8Array((keyEnd - keyStart) * KEY_GROWTH + 1);
-    const theirsEnd = surtKeyBytes(bytes, keyStart, keyEnd, theirs, 0);
+    const theirsEnd = surtKeyBytes(bytes, keyStart, keyEnd, theirs, 0, this.#options);
     return compareRanges(ours, 0, oursEnd, theirs, 0, theirsEnd) === 0;
   }
 
@@ -366,16 +369,19 @@ export function trustedFormat(
   format: DetectedFormat,
   sample: Uint8Array | CaptureBatch,
   trust: KeyTrust,
+  options: KeyOptions,
 ): DetectedFormat {
   const rekeyed = trust === "column" ? undefined : keyedByUri(format);
   if (rekeyed === undefined || trust === "uri") return rekeyed ?? format;
-  if (!(sample instanceof Uint8Array)) return capturesAgree(format, sample) ? format : rekeyed;
-  return format.name === "captures" || keysAgree(format, sample) ? format : rekeyed;
+  if (!(sample instanceof Uint8Array)) {
+    return capturesAgree(format, sample, options) ? format : rekeyed;
+  }
+  return format.name === "captures" || keysAgree(format, sample, options) ? format : rekeyed;
 }
 
 /** Whether the keys of captures can be trusted, as {@link keysAgree} has it. */
-function capturesAgree(format: DetectedFormat, sample: CaptureBatch): boolean {
-  const check = new KeyCheck(format);
+function capturesAgree(format: DetectedFormat, sample: CaptureBatch, options: KeyOptions): boolean {
+  const check = new KeyCheck(format, options);
   const capture = new Capture();
   const step = Math.max(1, Math.ceil(sample.length / ROWS_TO_CHECK));
   for (let i = 0; i < sample.length; i += step) {
@@ -389,8 +395,8 @@ function capturesAgree(format: DetectedFormat, sample: CaptureBatch): boolean {
  * Whether the key column of an index can be trusted: no row of a sample of whole lines disagrees.
  * Looks at up to 256 rows, evenly spread over the sample.
  */
-function keysAgree(format: DetectedFormat, sample: Uint8Array): boolean {
-  const check = new KeyCheck(format);
+function keysAgree(format: DetectedFormat, sample: Uint8Array, options: KeyOptions): boolean {
+  const check = new KeyCheck(format, options);
   const starts: number[] = [];
   for (let at = markLength(sample); at < sample.length; at = lineEnd(sample, at) + 1)
     starts.push(at);

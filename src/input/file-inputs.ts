@@ -35,7 +35,7 @@ export async function openPlain(
   const format = detectFormat(head, options.format, path);
   const sample =
     trustIn(path, options) === "auto" ? await sampleLines(path, size) : new Uint8Array(0);
-  return plainInput(path, size, trustedFormat(format, sample, trustIn(path, options)));
+  return plainInput(path, size, trustedFormat(format, sample, trustIn(path, options), options));
 }
 
 /** As {@link openPlain}, for a format that is known. */
@@ -108,7 +108,7 @@ export async function openCompressed(file: WholeFile, options: OpenOptions): Pro
   const detected = detectFormat(head, options.format, source);
   return compressedInput(
     file,
-    trustedFormat(detected, wholeLinesOf(head), trustIn(source, options)),
+    trustedFormat(detected, wholeLinesOf(head), trustIn(source, options), options),
     options,
   );
 }
@@ -206,11 +206,15 @@ export async function openStream(path: string, options: OpenOptions): Promise<In
   const { head, chunks } = await peekHead(input.chunks);
   const format = detectFormat(head, options.format, input.name);
   const source = input.name;
-  return streamInput(source, trustedFormat(format, wholeLinesOf(head), trustIn(source, options)), {
-    ...options,
-    chunks,
-    stored,
-  });
+  return streamInput(
+    source,
+    trustedFormat(format, wholeLinesOf(head), trustIn(source, options), options),
+    {
+      ...options,
+      chunks,
+      stored,
+    },
+  );
 }
 
 interface StreamOptions extends Pick<OpenOptions, "maxLineBytes" | "archive" | "damage"> {

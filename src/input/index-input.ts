@@ -41,6 +41,8 @@ interface PackedFile {
 export interface OpenOptions {
   readonly format: InputFormat;
   readonly keys: KeyTrust;
+  /** Whether keys keep queries, which key columns must then agree in. */
+  readonly queries?: boolean | undefined;
   /** Inputs whose key column turned out to disagree with the URIs. */
   readonly untrusted: ReadonlySet<string>;
   readonly maxLineBytes: number;

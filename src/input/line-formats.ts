@@ -183,10 +183,15 @@ function indexOf(bytes: Uint8Array, byte: number, from: number, end: number): nu
 export class CountedRowsParser implements RowParser {
   readonly leadsWithKey = true;
   readonly #datetimeDigits: number;
+  readonly #hasQueries: boolean;
 
-  /** @param datetimeDigits how many a second key column has at most; 0 if there is none. */
-  constructor(datetimeDigits: number) {
+  /**
+   * @param datetimeDigits how many a second key column has at most; 0 if there is none.
+   * @param hasQueries whether it is a map with queries, where `?*` is a wildcard.
+   */
+  constructor(datetimeDigits: number, hasQueries: boolean) {
     this.#datetimeDigits = datetimeDigits;
+    this.#hasQueries = hasQueries;
   }
 
   parse(bytes: Uint8Array, start: number, end: number, capture: Capture): RowKind {
@@ -194,7 +199,8 @@ export class CountedRowsParser implements RowParser {
     capture.reset();
     let at = start;
     while (at < end && bytes[at] > SPACE) at++;
-    if (isWildcard(bytes, start, at)) {
+    const isAnyQuery = this.#hasQueries && bytes[at - 1] === STAR && bytes[at - 2] === QUESTION;
+    if (isAnyQuery || isWildcard(bytes, start, at)) {
       return capture.reject("a wildcard cannot be added to; add before compact, or use merge");
     }
     capture.keyStart = start;

@@ -21,7 +21,7 @@ export async function openParquetInput(
   };
   const trust = trustIn(path, options);
   const sample = trust === "auto" ? await sampleCaptures(file) : new Uint8Array(0);
-  const format = trustedFormat(detected, sample, trust);
+  const format = trustedFormat(detected, sample, trust, options);
   return {
     source: path,
     size,

@@ -173,7 +173,7 @@ async function partFormat(
   const format = options.format === "zipnum" ? "auto" : options.format;
   const head = lines.find((block) => block.length > 0) ?? new Uint8Array(0);
   const detected = detectFormat(head, format, location.source);
-  return trustedFormat(detected, Buffer.concat(lines), trustIn(location.source, options));
+  return trustedFormat(detected, Buffer.concat(lines), trustIn(location.source, options), options);
 }
 
 /** The first whole lines of a member. Faults are reported when all of it is read. */

@@ -11,12 +11,10 @@ import { readUkvs, type RecordBatch } from "../ukvs/reader.ts";
  * One map, whether it came whole or as the pages of a split.
  *
  * Pages must be one map before anything is decided about them: an exclusion on one page may belong
- * to a wildcard on another.
+ * to a wildcard on another. The headers are without the `page` member of `!meta`.
  */
 export interface LogicalMap extends KeyFinder {
   readonly name: string;
-  /** Without the `page` member of `!meta`. */
-  readonly headers: UkvsHeaders;
   /** All records in key order, from the start each time it is called. */
   batches(): AsyncGenerator<RecordBatch, void, undefined>;
 }
@@ -81,7 +79,7 @@ function joined(parts: readonly Part[], options: OpenMapsOptions): LogicalMap {
   return {
     name,
     headers: head.headers,
-    find: (key, asked) => findInParts(ordered, key, { signal, ...asked }),
+    find: (key, asked) => findInParts(ordered, head.headers, key, { signal, ...asked }),
     async *batches() {
       for (const { source } of ordered) {
         const reader = await readUkvs(sourceChunks(source, { signal }), {
@@ -110,10 +108,11 @@ function checkComplete(parts: readonly Part[], of: number): void {
 
 async function findInParts(
   parts: readonly Part[],
+  { fields }: UkvsHeaders,
   key: string,
   options: Parameters<KeyFinder["find"]>[1],
 ): Promise<KeyAnswer | undefined> {
-  return findBySpelling(key, async (spelling) => {
+  return findBySpelling(key, fields, async (spelling) => {
     const bytes = encoder.encode(spelling);
     for (const part of parts) {
       const answer = mayHold(part, bytes)

@@ -1,5 +1,12 @@
 import { quote } from "../errors.ts";
-import { currentSpelling, hostEnd } from "../surt/key.ts";
+import {
+  ANY_QUERY,
+  currentSpelling,
+  hasQuery,
+  hostEnd,
+  isSpreadKey,
+  type KeyOptions,
+} from "../surt/key.ts";
 import type { Count } from "../ukvs/frequency.ts";
 
 /**
@@ -65,13 +72,42 @@ const OPAQUE = /^[^/]*:/;
  *
  * At most one fault: what follows the first one is often a consequence of it.
  */
-export function keyFault(key: string): KeyFault | undefined {
+export function keyFault(key: string, options: KeyOptions = {}): KeyFault | undefined {
+  if (options.queries === true && hasQuery(key)) return queryFault(key);
+  if (key.endsWith(ANY_QUERY)) {
+    return bad(key, 'stands for any query, in a map without "queries": true in its "!fields"');
+  }
   if (key === "*") return undefined;
   const paren = hostEnd(key);
   if (paren < 0) return key.endsWith(",*") ? hostFault(key, key.slice(0, -2)) : pathlessFault(key);
   const isSpread = key.slice(0, paren).endsWith(",*");
   const host = key.slice(0, isSpread ? paren - 2 : paren);
   return hostFault(key, host) ?? pathFault(key, key.slice(paren + 1), isSpread);
+}
+
+/** What is wrong with a key that has a query, in a map with queries. */
+function queryFault(key: string): KeyFault | undefined {
+  if (currentSpelling(key, { queries: true }) !== key) return rawStar(key);
+  const mark = key.indexOf("?", Math.max(0, hostEnd(key)));
+  if (key.endsWith("?") && mark === key.length - 1) {
+    return bad(key, 'has nothing behind its "?"; a page without a query has none');
+  }
+  const query = key.slice(mark);
+  if (query !== ANY_QUERY && query.includes("*")) {
+    return bad(key, 'has a "*" within its query, where it is written "%2a"');
+  }
+  const page = keyFault(key.slice(0, mark));
+  if (page === undefined && /[,/]\*$/.test(key.slice(0, mark))) {
+    return bad(key, "has a query behind a wildcard");
+  }
+  return page?.code === "bad-key" ? { ...page, message: `${page.message}: ${quote(key)}` } : page;
+}
+
+function rawStar(key: string): KeyFault {
+  return {
+    code: "star-in-key",
+    message: `key ${quote(key)} has a "*" that is not a wildcard, which is written "%2a"; merge rewrites it`,
+  };
 }
 
 function pathlessFault(key: string): KeyFault | undefined {
@@ -113,12 +149,7 @@ function pathFault(key: string, path: string, isSpread: boolean): KeyFault | und
   if (path.length > 1 && path.endsWith("/")) {
     return bad(key, "ends in a slash; only the root does, and no lookup asks for it");
   }
-  if (currentSpelling(key) !== key) {
-    return {
-      code: "star-in-key",
-      message: `key ${quote(key)} has a "*" that is not a wildcard, which is written "%2a"; merge rewrites it`,
-    };
-  }
+  if (currentSpelling(key) !== key) return rawStar(key);
   const segments = path.slice(1).split("/");
   const star = segments.indexOf("*");
   if (star < 0) return undefined;
@@ -148,6 +179,8 @@ interface Node {
   readonly isHost: boolean;
   /** The least number of mementos that the rows below state, the wildcard's own left out. */
   included: number;
+  /** Of those, the mementos of the page itself, without a query. */
+  bare: number;
   wildcard: { readonly line: number; readonly count: Count | undefined } | undefined;
   /** Whether a wildcard here says present. */
   isPresent: boolean;
@@ -168,6 +201,11 @@ export class InclusionCheck {
   readonly #faults: Fault[] = [];
   #pendingCount = 0;
   #uncheckedCount = 0;
+  readonly #hasQueries: boolean;
+
+  constructor({ queries = false }: KeyOptions) {
+    this.#hasQueries = queries;
+  }
 
   /** Takes a row with its memento count; undefined when that is unknown. */
   add(line: number, key: string, count: Count | undefined): void {
@@ -175,7 +213,7 @@ export class InclusionCheck {
     const isZero = count?.value === 0;
     if (key === "*") {
       this.#open[0].wildcard = { line, count };
-    } else if (isSpread(key)) {
+    } else if (isSpreadKey(key)) {
       // It covers one path on many hosts: part of many sums, and the whole of none.
       if (!isZero) this.#node(key.slice(0, key.indexOf(",*)"))).isPresent = true;
     } else if (key.endsWith(",*") || key.endsWith("/*")) {
@@ -183,11 +221,38 @@ export class InclusionCheck {
       node.wildcard = { line, count };
       if (isZero) this.#exclude(node.parent, { line, key });
       else node.isPresent = true;
+    } else if (this.#hasQueries && hasQuery(key)) {
+      this.#addQuery(line, key, count);
     } else {
       const node = this.#node(pageText(key));
-      if (isZero) this.#exclude(node, { line, key });
-      else if (!key.includes("?")) node.included += atLeast(count);
+      if (isZero) {
+        this.#exclude(node, { line, key });
+      } else if (!key.includes("?")) {
+        node.included += atLeast(count);
+        node.bare += atLeast(count);
+      }
     }
+  }
+
+  /** The queries of a page are in a node of their own, `com,a)/p?`, whose wildcard has the page too. */
+  #addQuery(line: number, key: string, count: Count | undefined): void {
+    const page = key.slice(0, key.indexOf("?", Math.max(0, hostEnd(key))));
+    const node = this.#node(`${page}?`);
+    const isZero = count?.value === 0;
+    if (!key.endsWith(ANY_QUERY)) {
+      if (isZero) this.#exclude(node, { line, key });
+      else node.included += atLeast(count);
+      return;
+    }
+    node.wildcard = { line, count };
+    const { parent } = node;
+    if (isZero || parent === undefined) {
+      this.#exclude(parent, { line, key });
+      return;
+    }
+    node.isPresent = true;
+    const ofPage = parent.pending.findIndex((exclusion) => exclusion.key === page);
+    if (ofPage >= 0) this.#pendingCount -= parent.pending.splice(ofPage, 1).length;
   }
 
   /** The faults that became certain since the last call. */
@@ -248,14 +313,16 @@ export class InclusionCheck {
     this.#settle(node);
   }
 
-  #checkCount({ text, wildcard, included }: Node): void {
+  #checkCount(node: Node): void {
+    const { text, wildcard } = node;
     const count = wildcard?.count;
     if (wildcard === undefined || count === undefined || count.value === 0) return;
+    const included = node.included + bareAbove(node);
     if (count.bound === "atLeast" || count.bound === "about" || count.value >= included) return;
     const [code, key] =
       text === ""
         ? (["total-too-small", "*"] as const)
-        : (["wildcard-too-small", text.includes(")") ? `${text}/*` : `${text},*`] as const);
+        : (["wildcard-too-small", wildcardOf(text)] as const);
     this.#faults.push(
       fault(
         wildcard.line,
@@ -292,8 +359,32 @@ export class InclusionCheck {
   }
 }
 
+function wildcardOf(text: string): string {
+  if (isOfQueries(text)) return `${text}*`;
+  return text.includes(")") ? `${text}/*` : `${text},*`;
+}
+
+/** What the wildcard of a node of queries includes that is counted above it: the page itself. */
+function bareAbove({ text, parent }: Node): number {
+  return isOfQueries(text) ? (parent?.bare ?? 0) : 0;
+}
+
+/** Whether a node is that of the queries of a page. */
+function isOfQueries(text: string): boolean {
+  return text.endsWith("?") && text.includes(")");
+}
+
 function newNode(text: string, parent: Node | undefined, isHost: boolean): Node {
-  return { text, parent, isHost, included: 0, wildcard: undefined, isPresent: false, pending: [] };
+  return {
+    text,
+    parent,
+    isHost,
+    included: 0,
+    bare: 0,
+    wildcard: undefined,
+    isPresent: false,
+    pending: [],
+  };
 }
 
 function isPresentAbove(from: Node): boolean {
@@ -309,21 +400,18 @@ function isBeforeStar(node: Node, parent: Node): boolean {
 }
 
 /** What a closed node adds to the one above: its wildcard speaks for all below. */
-function contribution({ wildcard, included }: Node): number {
+function contribution(node: Node): number {
+  const { wildcard, included } = node;
   const count = wildcard?.count;
   if (count === undefined || count.value === 0) return included;
-  return count.bound === "exact" ? count.value : Math.max(included, atLeast(count));
+  const stated = atLeast(count) - bareAbove(node);
+  return count.bound === "exact" ? stated : Math.max(included, stated);
 }
 
 function atLeast(count: Count | undefined): number {
   return count !== undefined && (count.bound === "exact" || count.bound === "atLeast")
     ? count.value
     : 0;
-}
-
-function isSpread(key: string): boolean {
-  const star = key.indexOf(",*)");
-  return star >= 0 && key.indexOf(")") === star + 2;
 }
 
 /** The text of the node of a page: without its query, and of a home page its whole host. */
@@ -333,8 +421,9 @@ function pageText(key: string): string {
   return page.endsWith(")/") && page.indexOf(")") === page.length - 2 ? page.slice(0, -1) : page;
 }
 
-/** `com,a)/b/c`, `com,a)/b`, `com,a)`, `com,a`, `com`, nothing. */
+/** `com,a)/b/c?`, `com,a)/b/c`, `com,a)/b`, `com,a)`, `com,a`, `com`, nothing. */
 function textAbove(text: string): string {
+  if (isOfQueries(text)) return pageText(text);
   const paren = text.indexOf(")");
   if (paren < 0) return text.slice(0, Math.max(0, text.lastIndexOf(",")));
   const slash = text.lastIndexOf("/");

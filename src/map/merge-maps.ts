@@ -13,7 +13,7 @@ import {
 } from "../ukvs/header.ts";
 import type { RecordBatch } from "../ukvs/reader.ts";
 import { type ByteSink, type MapSink, UkvsWriter } from "../ukvs/writer.ts";
-import { coveringKeys, Union } from "./union.ts";
+import { Union } from "./union.ts";
 import { type LogicalMap, openLogicalMaps, type OpenMapsOptions } from "./logical-map.ts";
 import { rowsOverTime } from "./merge-over-time.ts";
 import {
@@ -29,6 +29,7 @@ import {
   rowAt,
 } from "./merge-row.ts";
 import { type RowGroup, RowGroups } from "./row-groups.ts";
+import { withQueries } from "./with-queries.ts";
 import { checkSignal } from "../interruption.ts";
 import { MementoMapError, quote } from "../errors.ts";
 
@@ -57,6 +58,8 @@ export interface MergeSummary {
  * - Spread keys (`X,*)/p`) beside voids may need rows that no map has; these state the count of
  *   the wider row as an upper bound.
  * - The pages of a split count as one map.
+ * - The merger of maps with queries and without is one with queries: what a map without says of a page
+ *   is said of the page with any query, `com,cnn)/a?*`.
  * - Records are written in the form of writers: one space, strict JSON, `com,cnn)/` for `com,cnn)`,
  *   `%2a` for a `*` that is not a wildcard.
  *
@@ -73,8 +76,11 @@ export async function mergeMaps(
   options: MergeOptions = {},
 ): Promise<MergeSummary> {
   checkSignal(options.signal);
-  const maps = await openLogicalMaps(sources, options);
-  const headers = mergeHeaders(maps);
+  const given = await openLogicalMaps(sources, options);
+  const headers = mergeHeaders(given);
+  const maps = given.map((map) =>
+    headers.fields.queries === true && map.headers.fields.queries !== true ? withQueries(map) : map,
+  );
   const isMapSink = "writeHead" in sink;
   if (isMapSink) await sink.writeHead(headers);
   const writer = new UkvsWriter(sink, headers, { writesHead: !isMapSink });
@@ -90,7 +96,7 @@ async function mergeRecords(
   writer: UkvsWriter,
   fields: Fields,
 ): Promise<MergeSummary> {
-  const union = new Union(maps);
+  const union = new Union(maps, fields);
   const { isTimed, added } = await prepare(maps, union, fields);
   const decide = isTimed ? rowsOverTime : maps.length === 1 ? keepAll : rowsOfUnion;
   const groups = await RowGroups.open(maps, added);
@@ -127,7 +133,7 @@ async function rowsOfUnion(
   fields: Fields,
 ): Promise<MergeRow[]> {
   const isDecided = rows.some((row) => row.map < 0 || !isZeroRow(row));
-  if (isDecided || coveringKeys(key).kind === "inert") return addRows(rows, fields);
+  if (isDecided || union.covering(key).kind === "inert") return addRows(rows, fields);
   const row = await union.row(key);
   if (row === undefined) return [];
   return row.present ? [addedRow(key, row.frequency, fields)] : addRows(rows, fields);
@@ -164,14 +170,15 @@ async function prepare(
         isTimed ||= scan.hasBlock && hasParts(batch, i, fields);
         if (!scan.hasStar) continue;
         const key = keyOf(batch, i);
-        if (currentSpelling(key) !== key) moved.push(respelled(rowAt(batch, i, number)));
-        else if (coveringKeys(key).kind === "spread") union.addSpread(key);
+        if (currentSpelling(key, fields) !== key)
+          moved.push(respelled(rowAt(batch, i, number), fields));
+        else if (union.covering(key).kind === "spread") union.addSpread(key);
       }
     }
   }
   for (const { bytes, keyEnd } of moved) {
     const key = decoder.decode(bytes.subarray(0, keyEnd));
-    if (coveringKeys(key).kind === "spread") union.addSpread(key);
+    if (union.covering(key).kind === "spread") union.addSpread(key);
   }
   const isNeeded = maps.length > 1 && hasVoid && union.hasSpreads;
   const overlaps = isNeeded ? await rowsForOverlaps(maps, union, fields, isTimed) : [];
@@ -190,7 +197,7 @@ async function rowsForOverlaps(
     for await (const batch of map.batches()) {
       for (let i = 0; i < batch.count; i++) {
         if (!scanRow(batch, i).hasStar) continue;
-        for (const overlap of union.overlaps(currentSpelling(keyOf(batch, i)))) {
+        for (const overlap of union.overlaps(currentSpelling(keyOf(batch, i), fields))) {
           if (added.has(overlap)) continue;
           const row = await overlapRow(overlap, union, fields, isTimed);
           if (row !== undefined) added.set(overlap, row);
@@ -296,7 +303,8 @@ function mergeHeaders(maps: readonly Headed[]): UkvsHeaders {
   const list = given.filter(({ name }) => !REBUILT.has(name));
   if (withContext !== undefined) list.push({ name: "context", value: withContext.headers.context });
   if (all.some(({ namesFields }) => namesFields)) {
-    list.push({ name: "fields", value: { keys: fields.keys, values: fields.values } });
+    const queries = all.some((headers) => headers.fields.queries === true) ? { queries: true } : {};
+    list.push({ name: "fields", value: { keys: fields.keys, values: fields.values, ...queries } });
   }
   if (id !== undefined && all.every((headers) => headers.id === id)) {
     const ids = distinct(given.filter(({ name }) => name === "id"));

@@ -3,7 +3,7 @@ import { columnStart } from "./lookup/map-row.ts";
 import { columnEnd, parseDatetimeKey, type UkvsRecord } from "../ukvs/record.ts";
 import { addFrequencies, formatFrequency, isPresent, parseFrequency } from "../ukvs/frequency.ts";
 import type { Fields } from "../ukvs/header.ts";
-import { coveringKeys, type Union } from "./union.ts";
+import type { Union } from "./union.ts";
 import {
   addedRow,
   addRows,
@@ -34,7 +34,7 @@ export async function rowsOverTime(
   union: Union,
   fields: Fields,
 ): Promise<MergeRow[]> {
-  if (coveringKeys(key).kind === "inert") return addRows(rows, fields);
+  if (union.covering(key).kind === "inert") return addRows(rows, fields);
   const column = fields.keys.indexOf("datetime");
   const kept: Said[] = [];
   const added: MergeRow[] = [];

@@ -1,7 +1,7 @@
 import { olderSpellings } from "./lookup/map-row.ts";
 import { compareRanges } from "../bytes/bytes.ts";
 import type { RecordBatch } from "../ukvs/reader.ts";
-import { currentSpelling } from "../surt/key.ts";
+import { currentSpelling, type KeyOptions } from "../surt/key.ts";
 import {
   columnEnd,
   columnsEnd,
@@ -78,9 +78,9 @@ export function addedRow(
 }
 
 /** The row under the key that lookups ask for. */
-export function respelled(row: MergeRow): MergeRow {
+export function respelled(row: MergeRow, options: KeyOptions): MergeRow {
   const written = decoder.decode(row.bytes.subarray(0, row.keyEnd));
-  const spelling = currentSpelling(written);
+  const spelling = currentSpelling(written, options);
   if (spelling === written) return row;
   const key = encoder.encode(spelling);
   const longer = key.length - row.keyEnd;
@@ -92,7 +92,7 @@ export function respelled(row: MergeRow): MergeRow {
     keyEnd: key.length,
     tupleEnd: row.tupleEnd + longer,
     map: row.map,
-    spelling: 1 + olderSpellings(spelling).indexOf(written),
+    spelling: 1 + olderSpellings(spelling, options).indexOf(written),
   };
 }
 

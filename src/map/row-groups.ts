@@ -4,7 +4,7 @@ import { columnEnd } from "../ukvs/record.ts";
 import { frequencyIsZero, FrequencySum, MAX_FREQUENCY_BYTES } from "../ukvs/frequency.ts";
 import type { RecordBatch } from "../ukvs/reader.ts";
 import type { LogicalMap } from "./logical-map.ts";
-import { currentSpelling } from "../surt/key.ts";
+import { currentSpelling, type KeyOptions } from "../surt/key.ts";
 import { compareKeys, type MergeRow, respelled, rowAt } from "./merge-row.ts";
 
 /** All rows of one key, of all maps. */
@@ -37,12 +37,15 @@ export class RowGroups {
   /** Whether rows are a key and a frequency, when they have no JSON block. */
   readonly #canAddPlainly: boolean;
   readonly #sum = new FrequencySum();
+  readonly #options: KeyOptions;
 
   private constructor(
     cursors: readonly Cursor[],
     added: readonly MergeRow[],
     canAddPlainly: boolean,
+    options: KeyOptions,
   ) {
+    this.#options = options;
     this.#cursors = cursors;
     this.#waiting = added;
     this.#canAddPlainly = canAddPlainly;
@@ -63,6 +66,7 @@ export class RowGroups {
       cursors,
       added,
       columns.every((count) => count === 2),
+      maps[0]?.headers.fields ?? {},
     );
   }
 
@@ -104,11 +108,14 @@ export class RowGroups {
       if (least === undefined) return undefined;
       const rows = await this.#take(least);
       const key = decoder.decode(least);
-      const spelling = currentSpelling(key);
+      const spelling = currentSpelling(key, this.#options);
       if (spelling === key) return { key, rows };
       // The rows of `com,cnn)` belong to `com,cnn)/`, which may stand a few keys further on.
       if (!key.includes("*") || spelling === `${key}/`) {
-        this.#waiting = [...rows.map(respelled), ...this.#waiting].toSorted(compareKeys);
+        this.#waiting = [
+          ...rows.map((row) => respelled(row, this.#options)),
+          ...this.#waiting,
+        ].toSorted(compareKeys);
       }
     }
   }

@@ -1,4 +1,4 @@
-import { lookupKeys } from "../surt/key.ts";
+import { ANY_QUERY, isSpreadKey, type KeyOptions, lookupKeys } from "../surt/key.ts";
 import type { KeyAnswer } from "./lookup/map-lookup.ts";
 import {
   addFrequencies,
@@ -11,11 +11,11 @@ import type { DatetimeRange } from "../ukvs/record.ts";
 import type { LogicalMap } from "./logical-map.ts";
 
 /**
- * What a key covers: one page, a page with a query, all below a path, all below a host, or one path
- * on a host and all hosts below it. `inert` keys decide about no URI: the total `*`, and keys that
+ * What a key covers: one page, a page with a query, a page with any query, all below a path, all below
+ * a host, or one page, or one with any query, on a host and all hosts below it. `inert` keys decide about no URI: the total `*`, and keys that
  * no lookup asks for, such as one with a trailing slash.
  */
-type KeyKind = "page" | "pathWildcard" | "hostWildcard" | "spread" | "inert";
+type KeyKind = "page" | "anyQuery" | "pathWildcard" | "hostWildcard" | "spread" | "inert";
 
 /** A key with the keys that speak for it in a map that lacks it. */
 export interface CoveringKeys {
@@ -28,51 +28,48 @@ export interface CoveringKeys {
 }
 
 /** Finds what decides about a key as a whole. The home page is `com,cnn)/` here. */
-export function coveringKeys(key: string): CoveringKeys {
-  const kind = kindOf(key);
-  const chain = chainOf(key, kind);
+export function coveringKeys(key: string, options: KeyOptions = {}): CoveringKeys {
+  const kind = kindOf(key, options);
+  const chain = chainOf(key, kind, options);
   return chain[0] === key ? { kind, chain } : { kind: "inert", chain: [key] };
 }
 
-function kindOf(key: string): KeyKind {
+function kindOf(key: string, { queries }: KeyOptions): KeyKind {
   if (key === "*") return "inert";
   if (key.endsWith(",*")) return "hostWildcard";
-  if (isSpread(key)) return "spread";
+  if (isSpreadKey(key)) return "spread";
+  if (queries === true && key.endsWith(ANY_QUERY)) return "anyQuery";
   return key.endsWith("/*") ? "pathWildcard" : "page";
 }
 
-function chainOf(key: string, kind: KeyKind): string[] {
+function chainOf(key: string, kind: KeyKind, options: KeyOptions): string[] {
+  const keysFor = (surt: string): string[] => lookupKeys(surt, options).map((asked) => asked.key);
+  const isOfAny = options.queries === true && key.endsWith(ANY_QUERY);
+  const page = isOfAny ? key.slice(0, -ANY_QUERY.length) : key;
   switch (kind) {
     case "inert":
       return [key];
     case "page":
       return keysFor(key);
+    case "anyQuery":
+      return keysFor(page).filter((wide) => wide.endsWith("*"));
     case "pathWildcard":
       // A spread key covers one path only, never all below one.
-      return keysFor(key.slice(0, -2)).filter((wide) => wide.endsWith("*") && !isSpread(wide));
+      return keysFor(key.slice(0, -2)).filter((wide) => /[,/]\*$/.test(wide));
     case "hostWildcard":
       return keysFor(`${key.slice(0, -2)})/`).filter((wide) => wide.endsWith(",*"));
     case "spread":
-      return keysFor(key.replace(",*)", ")")).filter(
-        (wide) => wide.endsWith(",*") || isSpread(wide),
+      return keysFor(page.replace(",*)", ")")).filter(
+        (wide) =>
+          wide.endsWith(",*") || (isSpreadKey(wide) && (!isOfAny || wide.endsWith(ANY_QUERY))),
       );
   }
-}
-
-function keysFor(surt: string): string[] {
-  return lookupKeys(surt).map(({ key }) => key);
-}
-
-/** Whether a key has the form `X,*)/p`. */
-function isSpread(key: string): boolean {
-  const star = key.indexOf(",*)");
-  return star >= 0 && key.indexOf(")") === star + 2;
 }
 
 /** The host and path of a spread key or a page, the host and top path of a wildcard. */
 interface KeyParts {
   readonly host: string;
-  /** `/` for the root; empty for a host wildcard. */
+  /** `/` for the root; empty for a host wildcard; with the query, or `?*`, where the key has one. */
   readonly path: string;
 }
 
@@ -107,7 +104,8 @@ const MAX_KEPT = 16_384;
  * wider row of the merged map says the same.
  *
  * Only spread keys overlap in that way: `Y,*)/q` with `X)/p/*` in `X)/q`, and with `X,*` in
- * `X,*)/q`, for X at or below Y and q at or below p. `missingRows` finds those that need a row.
+ * `X,*)/q`, for X at or below Y and q at or below p; with queries, so do `Y,*)/q?x` and `X)/q?*` in
+ * `X)/q?x`, and `Y,*)/q?x` and `X,*)/q?*` in `X,*)/q?x`.
  */
 export class Union {
   readonly #maps: readonly LogicalMap[];
@@ -115,10 +113,18 @@ export class Union {
   readonly #rows = new Map<string, Promise<UnionRow | undefined>>();
   /** Host to paths of all spread keys. */
   readonly #spreads = new Map<string, Set<string>>();
+  readonly #options: KeyOptions;
 
-  constructor(maps: readonly LogicalMap[]) {
+  /** @param options whether the maps are with queries: all of them, or none. */
+  constructor(maps: readonly LogicalMap[], options: KeyOptions) {
     this.#maps = maps;
+    this.#options = options;
     this.#answers = maps.map(() => new Map());
+  }
+
+  /** What decides about a key as a whole; see `coveringKeys`. */
+  covering(key: string): CoveringKeys {
+    return coveringKeys(key, this.#options);
   }
 
   /** Tells the union about a spread key of some map, before it is asked anything. */
@@ -134,7 +140,7 @@ export class Union {
    * -1 asks all maps.
    */
   async isPresentElsewhere(key: string, own: number, period: DatetimeRange = {}): Promise<boolean> {
-    const { chain } = coveringKeys(key);
+    const { chain } = this.covering(key);
     for (const [number, map] of this.#maps.entries()) {
       if (number === own) continue;
       for (const wider of chain) {
@@ -148,7 +154,7 @@ export class Union {
 
   /** The frequency of what maps other than `own` say of a key that they are present in. */
   async frequencyElsewhere(key: string, own: number): Promise<Frequency> {
-    const deciding = await this.#deciding(coveringKeys(key), own);
+    const deciding = await this.#deciding(this.covering(key), own);
     return deciding.some(({ present }) => present) ? partOf(deciding) : {};
   }
 
@@ -160,15 +166,19 @@ export class Union {
    * The overlaps of a wildcard with the spread keys, each a key that no map needs to have.
    */
   overlaps(key: string): string[] {
-    const { kind } = coveringKeys(key);
-    if (kind !== "pathWildcard" && kind !== "hostWildcard") return [];
-    const { host, path } = keyParts(key, kind);
+    const { kind } = this.covering(key);
+    const isOfAny = this.#isOfAnyQuery(key);
+    if (kind !== "pathWildcard" && kind !== "hostWildcard" && !isOfAny) return [];
+    const isSpread = kind === "hostWildcard" || kind === "spread";
+    const { host, path } = keyParts(isOfAny ? key.slice(0, -ANY_QUERY.length) : key, kind);
     const found: string[] = [];
     for (const above of hostsFrom(host)) {
-      if (kind === "hostWildcard" && above === host) continue;
+      if (isSpread && above === host) continue;
       for (const spreadPath of this.#spreads.get(above) ?? []) {
-        if (kind === "hostWildcard") found.push(`${host},*)${spreadPath}`);
-        else if (isBelow(spreadPath, path)) found.push(`${host})${spreadPath}`);
+        const meets = isOfAny
+          ? isOfPage(spreadPath, path) && spreadPath !== path + ANY_QUERY
+          : kind === "hostWildcard" || isBelow(spreadPath, path);
+        if (meets) found.push(isSpread ? `${host},*)${spreadPath}` : `${host})${spreadPath}`);
       }
     }
     return found;
@@ -193,7 +203,7 @@ export class Union {
   }
 
   async #computeRow(key: string): Promise<UnionRow | undefined> {
-    const covering = coveringKeys(key);
+    const covering = this.covering(key);
     const deciding = await this.#deciding(covering);
     const present = deciding.some((answer) => answer.present);
     if (!present && (await this.isInSomeMap(key))) return { present, frequency: ABSENT };
@@ -217,17 +227,24 @@ export class Union {
 
   /** Whether a key is the overlap of a wildcard of some map and a spread key of some map. */
   async #isOverlap(key: string): Promise<boolean> {
-    const { kind, chain } = coveringKeys(key);
-    if (kind !== "page" && kind !== "spread") return false;
+    const { kind, chain } = this.covering(key);
+    if (kind !== "page" && kind !== "anyQuery" && kind !== "spread") return false;
     const { host, path } = keyParts(key, kind);
     const hosts = kind === "spread" ? hostsFrom(host).slice(1) : hostsFrom(host);
     if (!hosts.some((above) => this.#spreads.get(above)?.has(path) === true)) return false;
-    const wildcards =
-      kind === "spread"
-        ? [`${host},*`]
-        : chain.filter((wider) => wider.startsWith(`${host})`) && wider.endsWith("/*"));
+    const wildcards = chain
+      .slice(1)
+      .filter((wider) =>
+        kind === "spread"
+          ? wider === `${host},*` || (wider.startsWith(`${host},*)`) && this.#isOfAnyQuery(wider))
+          : wider.startsWith(`${host})`) && wider.endsWith("*"),
+      );
     for (const wildcard of wildcards) if (await this.isInSomeMap(wildcard)) return true;
     return false;
+  }
+
+  #isOfAnyQuery(key: string): boolean {
+    return this.#options.queries === true && key.endsWith(ANY_QUERY);
   }
 
   /** What each map says about a key as a whole, where it says anything. */
@@ -288,5 +305,10 @@ function hostsFrom(host: string): string[] {
 }
 
 function isBelow(path: string, above: string): boolean {
-  return above === "/" || path === above || path.startsWith(`${above}/`);
+  return above === "/" || isOfPage(path, above) || path.startsWith(`${above}/`);
+}
+
+/** Whether a path is that of a page, with or without a query. */
+function isOfPage(path: string, page: string): boolean {
+  return path === page || path.startsWith(`${page}?`);
 }

@@ -298,7 +298,7 @@ class Validation {
     if (!this.#isMap || fields.keys.length > 1) return;
     this.#hasPlainRows = fields.values.length === 1;
     // Rows of one key overlap in time, so that their sums say nothing.
-    if (!this.#isOnlyErrors) this.#inclusion = new InclusionCheck();
+    if (!this.#isOnlyErrors) this.#inclusion = new InclusionCheck(this.#headers.fields);
   }
 
   #checkRecord(text: string, bytes: Uint8Array, lineStart: number, end: number): void {
@@ -317,7 +317,7 @@ class Validation {
     const isNew = this.#checkOrder(bytes, start, columnsEnd(bytes, start, end, fields.keys.length));
     if (!this.#isMap) return;
     const [key = ""] = record.keys;
-    const malformed = keyFault(key);
+    const malformed = keyFault(key, fields);
     if (malformed !== undefined) this.#add(malformed.code, malformed.message);
     this.#checkDatetime(record);
     const frequency = this.#checkFrequency(record);

@@ -11,7 +11,7 @@ import {
   SLASH,
   STAR,
 } from "../bytes/bytes.ts";
-import { surtKey } from "./key.ts";
+import { type KeyOptions, surtKey } from "./key.ts";
 import { writeAscii } from "./uri-to-surt.ts";
 
 const UPPER_A = 0x41;
@@ -23,8 +23,13 @@ const UPPER_Z = 0x5a;
  * Returns -1 where `surtKey()` would change a byte or add the root's slash: use
  * {@link surtKeyBytes} then. One pass, no allocation.
  */
-export function keyEndInSurt(bytes: Uint8Array, start: number, end: number): number {
-  return new KeyScanner().keyEnd(bytes, start, end, 0);
+export function keyEndInSurt(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  options: KeyOptions = {},
+): number {
+  return new KeyScanner(options).keyEnd(bytes, start, end, 0);
 }
 
 /**
@@ -36,6 +41,11 @@ export class KeyScanner {
   #hostEnd = -1;
   /** Bytes of the last SURT that belong to its key as they stand. */
   #plainBytes = 0;
+  readonly #hasQueries: boolean;
+
+  constructor({ queries = false }: KeyOptions = {}) {
+    this.#hasQueries = queries;
+  }
 
   /** @param shared how many bytes the SURT shares with the last one; 0 if that is not known. */
   keyEnd(bytes: Uint8Array, start: number, end: number, shared: number): number {
@@ -72,8 +82,10 @@ export class KeyScanner {
     if (hostEnd === -1) return this.#fail();
     this.#hostEnd = hostEnd;
     this.#plainBytes = at - start;
+    const pathEnd = at;
     while (at > start + hostEnd + 2 && bytes[at - 1] === SLASH) at--;
-    return at;
+    if (!this.#hasQueries || pathEnd + 1 >= end) return at;
+    return at === pathEnd && isPlainQuery(bytes, pathEnd + 1, end) ? end : -1;
   }
 
   #fail(): number {
@@ -81,6 +93,13 @@ export class KeyScanner {
     this.#plainBytes = 0;
     return -1;
   }
+}
+
+function isPlainQuery(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) {
+    if (bytes[at] <= 0x20 || bytes[at] === STAR || bytes[at] >= 0x7f) return false;
+  }
+  return true;
 }
 
 /**
@@ -96,14 +115,15 @@ export function surtKeyBytes(
   end: number,
   target: Uint8Array,
   at: number,
+  options: KeyOptions = {},
 ): number {
-  const keyEnd = keyEndInSurt(source, start, end);
+  const keyEnd = keyEndInSurt(source, start, end, options);
   const length = keyEnd - start;
   if (keyEnd !== -1 && at + length <= target.length) {
     for (let i = 0; i < length; i++) target[at + i] = source[start + i];
     return at + length;
   }
-  return writeAscii("key", surtKey(asciiSurt(source, start, end)), target, at);
+  return writeAscii("key", surtKey(asciiSurt(source, start, end), options), target, at);
 }
 
 /** A SURT as text, with bytes that are not ASCII percent-encoded, as `surtKey()` encodes characters. */

@@ -13,10 +13,20 @@ const encoder = new TextEncoder();
 /** Stands for a host that is missing. */
 const NO_HOST = "-";
 
+/** What the keys of a map are like. */
+export interface KeyOptions {
+  /** Whether keys have queries; `fields.queries` of the headers of a map. */
+  readonly queries?: boolean | undefined;
+}
+
+/** What ends the key of a page with any query, or none: `com,cnn)/a?*`. */
+export const ANY_QUERY = "?*";
+
 /**
- * The key of a SURT: all of its host and path, and no query (an HxPx key).
+ * The key of a SURT: all of its host and path (an HxPx key), and its query in a map with queries.
  *
- * - The query goes, and so do trailing slashes, except the root's: `com,cnn)` is `com,cnn)/`.
+ * - The query goes, or at least one without text, and so do trailing slashes of the path, except the
+ *   root's: `com,cnn)` is `com,cnn)/`.
  * - A key never holds a blank or a control character, because blanks separate the fields of a map:
  *   they are percent-encoded. {@link surt} yields none, but a SURT from elsewhere may.
  * - `*` becomes `%2a`: in a key it is always a wildcard. The page `http://a.com/b/*` would else have
@@ -28,8 +38,10 @@ const NO_HOST = "-";
  *
  * Linear time; never throws.
  */
-export function surtKey(surt: string): string {
-  return withoutTrailingSlashes(safe(surt.slice(0, queryStart(surt))));
+export function surtKey(surt: string, { queries }: KeyOptions = {}): string {
+  const end = queryStart(surt);
+  const page = withoutTrailingSlashes(safe(surt.slice(0, end)));
+  return queries === true && end + 1 < surt.length ? page + escaped(surt.slice(end)) : page;
 }
 
 /**
@@ -49,9 +61,20 @@ export function uriKey(uri: string): string {
   return surtKey(surt(uri));
 }
 
-/** The key of a SURT with its query, or undefined if it has none. */
+/** The SURT with its query as a key of a map without queries, or undefined if it has none. */
 function surtQueryKey(surt: string): string | undefined {
   return queryStart(surt) < surt.length ? safe(surt) : undefined;
+}
+
+/** Whether a SURT or key has a query, or `?*` in place of one. */
+export function hasQuery(surt: string): boolean {
+  return queryStart(surt) < surt.length;
+}
+
+/** Whether a key has the form `X,*)/p`. */
+export function isSpreadKey(key: string): boolean {
+  const star = key.indexOf(",*)");
+  return star >= 0 && key.indexOf(")") === star + 2;
 }
 
 /** The index of the `)` that ends the host, or -1 for keys that have none, as `mailto:a@b.com`. */
@@ -82,11 +105,14 @@ function withoutTrailingSlashes(key: string): string {
 }
 
 function safe(text: string): string {
-  const written = text
+  return safeHost(escaped(text)).replace(START_OF_OTHER_LINES, escape);
+}
+
+function escaped(text: string): string {
+  return text
     .replace(NOT_ASCII, escapeUtf8)
     .replace(BLANK_OR_CONTROL, escape)
     .replaceAll("*", "%2a");
-  return safeHost(written).replace(START_OF_OTHER_LINES, escape);
 }
 
 /** Writes the host of a key so that it ends at the first `)` and has no path in it. */
@@ -140,8 +166,13 @@ export interface LookupKey {
  * | `com,example,*` | 7 |
  * | `com,*)/a/b`, then `com,*` | 8 |
  *
- * With a query, the SURT as a whole comes first, at distance 0 too. `*` is never among the keys. A
- * port belongs to its label, so that `com,example:8080)/` is not below `com,example,*`. Addresses
+ * With a query, the SURT as a whole comes first, at distance 0 too.
+ *
+ * In a map with queries, `com,example,www2)/a/b?x=1` asks for itself, then at distance 1 for
+ * `com,example,www2)/a/b?*`, and not for `com,example,www2)/a/b`, which is the page without a query.
+ * All that follow are one further than above, and before each `X,*)/a/b?*` comes `X,*)/a/b?x=1`.
+ *
+ * `*` is never among the keys. A port belongs to its label, so that `com,example:8080)/` is not below `com,example,*`. Addresses
  * are treated as names. A SURT without a host, such as `dns:example.com`, has no key but itself.
  *
  * @example
@@ -159,16 +190,18 @@ export interface LookupKey {
  * 4 com,*
  * ```
  */
-export function lookupKeys(surt: string): LookupKey[] {
+export function lookupKeys(surt: string, { queries = false }: KeyOptions = {}): LookupKey[] {
   const key = surtKey(surt);
-  const queryKey = surtQueryKey(surt);
-  const keys: LookupKey[] = queryKey === undefined ? [] : [{ key: queryKey, distance: 0 }];
-  keys.push({ key, distance: 0 });
+  // What is asked for at a host, and then at the hosts above it.
+  const forms = queries ? [surtKey(surt, { queries }), key + ANY_QUERY] : [key];
+  const keys = forms.map((form, distance): LookupKey => ({ key: form, distance }));
+  const queryKey = queries ? undefined : surtQueryKey(surt);
+  if (queryKey !== undefined) keys.unshift({ key: queryKey, distance: 0 });
   const end = hostEnd(key);
   if (end === -1) return keys;
 
   const path = key.slice(end + 1);
-  let distance = 0;
+  let distance = forms.length - 1;
   for (let above = path === "/" ? "" : path; ; above = above.slice(0, above.lastIndexOf("/"))) {
     distance++;
     keys.push({ key: `${key.slice(0, end + 1)}${above}/*`, distance });
@@ -177,7 +210,7 @@ export function lookupKeys(surt: string): LookupKey[] {
   for (let host = key.slice(0, end); host !== "";) {
     const comma = host.lastIndexOf(",");
     distance++;
-    keys.push({ key: `${host},*)${path}`, distance });
+    for (const form of forms) keys.push({ key: `${host},*)${form.slice(end + 1)}`, distance });
     if (comma !== -1) distance++;
     keys.push({ key: `${host},*`, distance });
     host = comma === -1 ? "" : host.slice(0, comma);
@@ -202,13 +235,14 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
  * Several may differ at once, and an index may have some of them escaped: every combination of these
  * is given, 15 at most, and 1 for nearly all keys that have any.
  */
-export function olderKeys(key: string): string[] {
+export function olderKeys(key: string, { queries = false }: KeyOptions = {}): string[] {
   if (!MAY_DIFFER.test(key)) return [];
   let spellings = [key];
   for (const older of [withRawHost, withoutBrackets, keyWithRawStars, withRawCharacters]) {
     spellings = [...new Set([...spellings, ...spellings.map(older)])];
   }
-  return spellings.slice(1);
+  // There, `?*` is not an older spelling of the query `*`.
+  return spellings.slice(1).filter((older) => !queries || !older.endsWith(ANY_QUERY));
 }
 
 function withRawHost(key: string): string {
@@ -271,7 +305,10 @@ function keyWithRawStars(key: string): string {
  * A key of an older map as it is written now: `com,cnn)` as `com,cnn)/`, and a `*` within a label or
  * segment as `%2a`.
  */
-export function currentSpelling(key: string): string {
+export function currentSpelling(key: string, { queries = false }: KeyOptions = {}): string {
+  if (queries && key.endsWith(ANY_QUERY)) {
+    return currentSpelling(key.slice(0, -ANY_QUERY.length)) + ANY_QUERY;
+  }
   const spelling = key.includes("*")
     ? key.replace(/\*/g, (star: string, at: number) => (isSegment(key, at, at + 1) ? star : "%2a"))
     : key;

@@ -21,15 +21,21 @@ export interface Header {
 export interface Fields {
   readonly keys: readonly string[];
   readonly values: readonly string[];
+  /** Whether the keys of a map have queries, so that one without is the page without a query. */
+  readonly queries?: boolean | undefined;
 }
 
 /** The columns of a file that does not name them: those of a MementoMap. */
 export const DEFAULT_FIELDS: Fields = { keys: ["surt"], values: ["frequency"] };
 
-/** Whether rows have a SURT and a frequency, and no other columns. */
-export function hasPlainFields({ keys, values }: Fields): boolean {
+/** Whether rows have a SURT without a query and a frequency, and no other columns. */
+export function hasPlainFields({ keys, values, queries }: Fields): boolean {
   return (
-    keys.length === 1 && keys[0] === "surt" && values.length === 1 && values[0] === "frequency"
+    keys.length === 1 &&
+    keys[0] === "surt" &&
+    values.length === 1 &&
+    values[0] === "frequency" &&
+    queries !== true
   );
 }
 
@@ -197,12 +203,14 @@ function fieldsOf(list: readonly Header[]): Fields {
   if (value !== undefined) {
     const expected = 'an object, as {"keys": ["surt"], "values": ["frequency"]}';
     if (!isJsonObject(value)) throw badHeader("fields", value, expected);
-    const { keys, values = [] } = value;
+    const { keys, values = [], queries } = value;
     if (!areNames(keys) || keys.length === 0 || !areNames(values)) {
       throw badHeader("fields", value, expected);
     }
     refuseRepeatedNames([...keys, ...values]);
-    return { keys, values };
+    if (queries === undefined || queries === false) return { keys, values };
+    if (queries !== true) throw badHeader("fields", value, '"queries": true, or none');
+    return { keys, values, queries };
   }
   const keys = onlyValue(list, "keys");
   if (keys === undefined) return DEFAULT_FIELDS;

@@ -26,6 +26,12 @@ interface Statement {
   readonly isPartOfPresent: boolean;
 }
 
+interface Fields {
+  readonly keys: readonly string[];
+  readonly values: readonly string[];
+  readonly queries?: boolean;
+}
+
 interface KeyRows {
   readonly key: string;
   readonly statements: Statement[];
@@ -40,11 +46,12 @@ const ALL: Period = ["0".repeat(14), "9".repeat(14)];
  */
 export class LinearReading {
   readonly #keys: readonly KeyRows[];
+  readonly #queries: boolean;
 
   constructor(map: Uint8Array) {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(map);
     const keys = new Map<string, KeyRows>();
-    let fields = { keys: ["surt"], values: ["frequency"] };
+    let fields: Fields = { keys: ["surt"], values: ["frequency"] };
     for (const line of text.split("\n").map((ended) => ended.replace(/\r$/, ""))) {
       const header = /^[!@](\S+)\s+(.*)$/.exec(line);
       if (/^[ \t]*$/.test(line)) continue;
@@ -52,13 +59,14 @@ export class LinearReading {
       else if (header[1] === "fields") fields = JSON5.parse(header[2] ?? "");
     }
     this.#keys = [...keys.values()];
+    this.#queries = fields.queries === true;
   }
 
   /** Asks about a SURT, at a time of 4 to 14 digits or of all time. */
   lookup(surt: string, at?: string): Reading {
     const asked: Period = at === undefined ? ALL : [at.padEnd(14, "0"), at.padEnd(14, "9")];
     const covering = this.#keys.flatMap((rows) => {
-      const rank = rankOf(rows.key, surt);
+      const rank = this.#queries ? rankWithQueries(rows.key, surt) : rankOf(rows.key, surt);
       return rank === undefined ? [] : [{ rank, rows }];
     });
     covering.sort((a, b) => compareRanks(a.rank, b.rank));
@@ -70,11 +78,7 @@ export class LinearReading {
   }
 }
 
-function addRow(
-  keys: Map<string, KeyRows>,
-  line: string,
-  fields: { keys: string[]; values: string[] },
-): void {
+function addRow(keys: Map<string, KeyRows>, line: string, fields: Fields): void {
   const columns: string[] = [];
   let rest = line;
   for (let i = 0; i < fields.keys.length + fields.values.length; i++) {
@@ -186,6 +190,24 @@ function rankOf(written: string, surt: string): number[] | undefined {
   return undefined;
 }
 
+/** The same in a map with queries, where a page is not its queries. */
+function rankWithQueries(written: string, surt: string): number[] | undefined {
+  const isAny = written.endsWith("?*");
+  const { key, age } = spelledToday(isAny ? written.slice(0, -2) : written);
+  const query = queryStart(surt);
+  const page = pageOf(surt.slice(0, query));
+  const whole = query + 1 < surt.length ? page + percentEncoded(surt.slice(query)) : page;
+  if (key === (isAny ? page : whole)) return [isAny ? 1 : 0, age];
+  const spread = /^([^)]*),\*\)(.*)$/.exec(key);
+  if (spread === null) return isAny || key === page ? undefined : rankOf(written, page);
+  const paren = page.indexOf(")/");
+  const [, above = "", spreadPath] = spread;
+  const path = (isAny ? page : whole).slice(paren + 1);
+  return paren > 0 && isBelow(page.slice(0, paren), above, ",") && spreadPath === path
+    ? [3, -labels(above), isAny ? 0.5 : 0, age]
+    : undefined;
+}
+
 /** Older maps write `com,a)` for `com,a)/`, and a `*` within a label or segment as it is. */
 function spelledToday(written: string): { key: string; age: number } {
   const parts = written.split(/([,/)?])/);
@@ -212,7 +234,11 @@ function pageOf(surt: string): string {
 }
 
 function escaped(text: string): string {
-  return text.replace(/[^!-)+-~\u0080-\uffff]/g, percent).replace(/^[!@"{]/, percent);
+  return percentEncoded(text).replace(/^[!@"{]/, percent);
+}
+
+function percentEncoded(text: string): string {
+  return text.replace(/[^!-)+-~\u0080-\uffff]/g, percent);
 }
 
 function percent(character: string): string {

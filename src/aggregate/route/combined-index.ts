@@ -1,4 +1,4 @@
-import { extendHashRange, finishHash, type RowTable } from "../../map/lookup/row-table.ts";
+import { finishHash, type RowTable } from "../../map/lookup/row-table.ts";
 import { KeyScan, KeyWalk } from "../../map/lookup/key-walk.ts";
 import type { MemoryIndex } from "../../map/lookup/memory-index.ts";
 import type { RowFinder } from "../../map/lookup/row-finder.ts";
@@ -71,7 +71,7 @@ export class CombinedIndex {
   }
 }
 
-/** Up to 32 indexes with the filters over their keys. */
+/** Up to 32 indexes, all of maps with queries or all without, with the filters over their keys. */
 interface IndexGroup {
   /** The number of the first. */
   readonly first: number;
@@ -83,8 +83,7 @@ interface IndexGroup {
 
 function groupsOf(indexes: readonly (MemoryIndex | undefined)[]): IndexGroup[] {
   const groups: IndexGroup[] = [];
-  for (let first = 0; first < indexes.length; first += MAPS_PER_FILTER) {
-    const members = indexes.slice(first, first + MAPS_PER_FILTER);
+  for (const { first, members } of alikeMembers(indexes)) {
     const sum = (count: (index: MemoryIndex) => number): number =>
       members.reduce((all, index) => all + (index === undefined ? 0 : count(index)), 0);
     groups.push({
@@ -95,6 +94,21 @@ function groupsOf(indexes: readonly (MemoryIndex | undefined)[]): IndexGroup[] {
     });
   }
   return groups;
+}
+
+/** Runs of 32 indexes, once without those of maps with queries and once with them alone. */
+function alikeMembers(
+  indexes: readonly (MemoryIndex | undefined)[],
+): { readonly first: number; readonly members: (MemoryIndex | undefined)[] }[] {
+  return [false, true].flatMap((queries) =>
+    Array.from({ length: Math.ceil(indexes.length / MAPS_PER_FILTER) }, (_, i) => {
+      const first = i * MAPS_PER_FILTER;
+      const members = indexes
+        .slice(first, first + MAPS_PER_FILTER)
+        .map((index) => (index?.rows.queries === queries ? index : undefined));
+      return { first, members };
+    }).filter(({ members }) => members.some((index) => index !== undefined)),
+  );
 }
 
 function partsOf({ indexes, pages, wildcards }: IndexGroup): FilterPart[] {
@@ -148,6 +162,7 @@ class MapGroup extends KeyWalk {
   constructor(group: IndexGroup, found: Found) {
     const kinds = group.indexes.flatMap((index) => (index === undefined ? [] : [index.rows]));
     super({
+      queries: kinds.some(({ queries }) => queries),
       hasSpreadKeys: kinds.some(({ hasSpreadKeys }) => hasSpreadKeys),
       hasQueryKeys: kinds.some(({ hasQueryKeys }) => hasQueryKeys),
       hasBareHomes: kinds.some(({ hasBareHomes }) => hasBareHomes),
@@ -203,12 +218,15 @@ class MapGroup extends KeyWalk {
     bytes: Uint8Array,
     start: number,
     labelEnd: number,
-    scan: KeyScan,
+    hostEnd: number,
+    end: number,
+    ending: Uint8Array,
   ): number {
-    const whole = extendHashRange(hash, bytes, scan.hostEnd, scan.pathEnd);
-    const maps = this.#group.wildcards.mapsWith(whole) & this.#undecided;
+    const maps = this.#group.wildcards.mapsWith(hash) & this.#undecided;
     if (maps === 0) return -1;
-    return this.#ask(maps, (finder) => finder.spread(hash, bytes, start, labelEnd, scan));
+    return this.#ask(maps, (finder) =>
+      finder.spread(hash, bytes, start, labelEnd, hostEnd, end, ending),
+    );
   }
 
   /** Asks the maps of these bits for a row; ends the walk when all maps are decided. */

@@ -37,7 +37,7 @@ Keys are taken from the key column while a sample of rows agrees with the SURT
 of the URI; otherwise they are made from the URIs, and the summary says so.
 
 The map has one row for each host and path, without queries, and how many
-captures it has. It does not depend on the order of files, on threads, or on
+captures it has; with --queries one for each URI. It does not depend on the order of files, on threads, or on
 memory. Its header says when the index last changed, or SOURCE_DATE_EPOCH.
 
 MAP may be a map named with --add, which the result replaces; it is never
@@ -53,6 +53,7 @@ another input. A file that is there and is not a map is kept, unless --force.`,
     },
     distinct: { help: "Count captures of the same URI and time once." },
     originals: { help: "Count originals (distinct URIs) too." },
+    queries: { help: "Keep queries: a row for each URI, in a map with queries." },
     by: { value: "FIELD", help: "Split rows by datetime[:year|month|day].", parse: parseBy },
     add: { value: "MAP", multiple: true, help: "Add to this map, as if its index were read too." },
     keys: {
@@ -96,6 +97,7 @@ another input. A file that is there and is not a map is kept, unless --force.`,
           archive: values.archive,
           distinct: values.distinct,
           originals: values.originals,
+          queries: values.queries,
           datetimeDigits: values.by ?? 0,
           skipBad: values["skip-bad"],
           description: {

@@ -108,7 +108,7 @@ async function generateOnce(
       // A stream cannot be read again with other keys.
       const canonicalization = counts.keysDifferent > 0 ? "index" : plan.canonicalization;
       const description = { ...plan.description, isSample, canonicalization };
-      await output.writeHead(mapHeaders(description, options.datetimeDigits ?? 0));
+      await output.writeHead(mapHeaders(description, options));
       const merged = await writeRows(lanes, finished, {
         scratch,
         isSample,
@@ -177,6 +177,7 @@ function openLanes(
       originals: options.originals ?? false,
       distinct: plan.isDistinct,
       datetimeDigits: options.datetimeDigits ?? 0,
+      queries: options.queries,
       skipBad: options.skipBad ?? false,
       maxLineBytes: options.maxLineBytes ?? MAX_LINE_BYTES,
       checkKeys: (options.keys ?? "auto") === "auto",

@@ -75,6 +75,7 @@ export async function generateMap(
     filter: options.filter ?? {},
     originals: options.originals ?? false,
     datetimeDigits: options.datetimeDigits ?? 0,
+    queries: options.queries ?? false,
     skipBad: options.skipBad ?? false,
     maxLineBytes: options.maxLineBytes ?? MAX_LINE_BYTES,
   };
@@ -98,7 +99,7 @@ export async function generateMap(
     },
   );
   rows.end();
-  const head = new SizedHead(mapHeaders(description, readerOptions.datetimeDigits));
+  const head = new SizedHead(mapHeaders(description, readerOptions));
   const bytes = blocks.reduce((sum, block) => sum + block.length, 0);
   return {
     bytes: joinBytes([head.bytes({ bytes, records: rows.rows }), ...blocks]),
@@ -118,6 +119,8 @@ export interface SourceOptions {
   readonly format?: InputFormat | undefined;
   /** Whether to trust key columns; by default only where a sample agrees with the URIs. */
   readonly keys?: KeyTrust | undefined;
+  /** Keep queries: a row for each URI, in a map with queries. */
+  readonly queries?: boolean | undefined;
   /** Which archive to take from logs and TimeMaps of aggregators. */
   readonly archive?: string | undefined;
   readonly maxLineBytes?: number | undefined;
@@ -147,7 +150,7 @@ export async function openSource(source: IndexSource, options: SourceOptions): P
   const format = detectFormat(head, options.format ?? "auto", source.name);
   const sample = head.length < HEAD_BYTES ? head : head.subarray(0, head.lastIndexOf(LF) + 1);
   const name = source.name;
-  return { name, chunks, format: trustedFormat(format, sample, options.keys ?? "auto") };
+  return { name, chunks, format: trustedFormat(format, sample, options.keys ?? "auto", options) };
 }
 
 /**

@@ -37,6 +37,8 @@ export interface GenerateOptions {
   readonly distinct?: boolean | undefined;
   /** Count originals too. */
   readonly originals?: boolean | undefined;
+  /** Keep queries: a row for each URI, in a map with queries. */
+  readonly queries?: boolean | undefined;
   /** Digits of the datetime to split rows by, 0 (the default) to 14. */
   readonly datetimeDigits?: number | undefined;
   /** Count and leave out lines and stretches that cannot be read, instead of failing. */
@@ -88,6 +90,7 @@ export async function planGenerate(
   const open: OpenOptions = {
     format: options.format ?? "auto",
     keys: options.keys ?? "auto",
+    queries: options.queries,
     untrusted,
     maxLineBytes: options.maxLineBytes ?? MAX_LINE_BYTES,
     archive: options.archive,
@@ -106,7 +109,7 @@ export async function planGenerate(
   const maps: AddedMap[] = [];
   for (const path of added) {
     const whole = { ...open, damage: undefined };
-    maps.push(await openAddedMap(path, options.datetimeDigits ?? 0, whole));
+    maps.push(await openAddedMap(path, options, whole));
   }
   return {
     inputs: largestFirst([...indexes, ...maps.map((map) => map.input)]),
@@ -205,7 +208,7 @@ interface AddedMap {
  */
 async function openAddedMap(
   path: string,
-  datetimeDigits: number,
+  { datetimeDigits = 0, queries = false }: GenerateOptions,
   options: OpenOptions,
 ): Promise<AddedMap> {
   const stats = await stat(path).catch((error: unknown) => {
@@ -220,7 +223,8 @@ async function openAddedMap(
   if (isCompressed) refuseEmpty(mapHead, head.length, path);
   else refuseCut(mapHead, stats.size, path);
   checkKeys(headers, datetimeDigits, path);
-  const format: DetectedFormat = { name: "map", datetimeDigits };
+  checkQueries(headers, queries, path);
+  const format: DetectedFormat = { name: "map", datetimeDigits, queries };
   const expected = headers.size === undefined ? undefined : { stated: headers.size, bodyOffset };
   const file = { path, source: path, size: stats.size, expected };
   const input = isCompressed
@@ -236,6 +240,16 @@ function checkKeys({ fields }: UkvsHeaders, datetimeDigits: number, path: string
     "MM_USAGE",
     `cannot be added to: it has the columns ${[...fields.keys, ...fields.values].join(", ")}, and ` +
       `${wanted.replace(" ", ", ")}, frequency are made; give the --by it was made with, or use merge`,
+    { position: { source: path } },
+  );
+}
+
+function checkQueries({ fields }: UkvsHeaders, queries: boolean, path: string): void {
+  if ((fields.queries === true) === queries) return;
+  throw new MementoMapError(
+    "MM_USAGE",
+    `cannot be added to: its keys have ${queries ? "no " : ""}queries; ` +
+      `${queries ? "leave --queries out" : "give --queries"}, or use merge`,
     { position: { source: path } },
   );
 }

@@ -95,7 +95,7 @@ export class IndexReader {
   #lastUriStart = NONE;
   #lastUriEnd = NONE;
 
-  /** @param scanner makes CDXJ faster, where nothing but keys goes into the map. */
+  /** @param scanner makes CDXJ faster, where nothing but keys without queries goes into the map. */
   constructor(
     options: IndexReaderOptions,
     table: KeyTable,
@@ -105,8 +105,9 @@ export class IndexReader {
     this.#options = options;
     this.#table = table;
     this.#drain = drain;
-    const { originals, distinct, datetimeDigits } = options;
-    const needsKeysOnly = !originals && distinct !== true && datetimeDigits === 0;
+    const { originals, distinct, datetimeDigits, queries } = options;
+    const needsKeysOnly =
+      !originals && distinct !== true && datetimeDigits === 0 && queries !== true;
     this.#rowKey = new RowKey(options);
     this.#sieve = isEmptyFilter(options.filter) ? undefined : new CaptureSieve(options.filter);
     const toScan = needsKeysOnly ? scannerFilter(options.filter) : undefined;
@@ -123,7 +124,7 @@ export class IndexReader {
     this.#parser = format.name === "captures" ? undefined : rowParser(format, needs);
     this.#looksForRevisits = isCdxj && !needs.mime;
     const hasKeys = this.#options.checkKeys === true && keyedByUri(format) !== undefined;
-    this.#keyCheck = hasKeys ? new KeyCheck(format) : undefined;
+    this.#keyCheck = hasKeys ? new KeyCheck(format, this.#options) : undefined;
     this.#isSample = format.isSample ?? false;
     this.#isKeyedByUri = isKeyedByUri(format);
     this.#isFiltered = format.name !== "map";

@@ -10,6 +10,7 @@ import {
 } from "../../bytes/bytes.ts";
 import { type Capture, timePrefixEnd } from "../../input/capture.ts";
 import { KeyScanner, surtKeyBytes } from "../../surt/key-bytes.ts";
+import type { KeyOptions } from "../../surt/key.ts";
 import { MementoMapError, quote } from "../../errors.ts";
 import { type Header, UkvsHeaders } from "../../ukvs/header.ts";
 import type { SortedKeys } from "./key-table.ts";
@@ -28,7 +29,7 @@ const CAPTURE_MARK = 2;
 /** How many leading digits of a capture's datetime become a second key column. */
 export const DATETIME_DIGITS = { year: 4, month: 6, day: 8, second: 14 } as const;
 
-export interface RowKeyOptions {
+export interface RowKeyOptions extends KeyOptions {
   /** Keep queries apart, to count originals. */
   readonly originals: boolean;
   /** Keep captures of different times apart, to count each once. */
@@ -50,11 +51,12 @@ export class RowKey {
   /** Whether a row's key is always a part of its SURT, so that equal SURTs have equal rows. */
   readonly isPartOfSurt: boolean;
   readonly #options: RowKeyOptions;
-  readonly #scanner = new KeyScanner();
+  readonly #scanner: KeyScanner;
   #scratch = new Uint8Array(1024);
 
   constructor(options: RowKeyOptions) {
     this.#options = options;
+    this.#scanner = new KeyScanner(options);
     this.isPartOfSurt = options.datetimeDigits === 0 && options.distinct !== true;
   }
 
@@ -71,7 +73,7 @@ export class RowKey {
     capture: Capture,
     shared: number,
   ): void {
-    const { originals, datetimeDigits, distinct } = this.#options;
+    const { originals, datetimeDigits, distinct, queries } = this.#options;
     const keyEnd = this.#scanner.keyEnd(surt, start, end, shared);
     if (keyEnd !== -1 && !originals && this.isPartOfSurt) {
       this.bytes = surt;
@@ -82,14 +84,14 @@ export class RowKey {
     const room = (end - start) * 4 + datetimeDigits + 32;
     if (room > this.#scratch.length) this.#scratch = new Uint8Array(room * 2);
     const scratch = this.#scratch;
-    let at = surtKeyBytes(surt, start, end, scratch, 0);
+    let at = surtKeyBytes(surt, start, end, scratch, 0, this.#options);
     if (datetimeDigits > 0) {
       scratch[at++] = SPACE;
       const wantedEnd = Math.min(capture.dateStart + datetimeDigits, capture.dateEnd);
       const digitsEnd = timePrefixEnd(row, capture.dateStart, wantedEnd);
       at = copyRange(row, capture.dateStart, digitsEnd, scratch, at);
     }
-    if (originals || distinct === true) {
+    if (queries !== true && (originals || distinct === true)) {
       let query = start;
       while (query < end && surt[query] !== QUESTION) query++;
       if (query < end) {
@@ -295,8 +297,12 @@ export interface MapDescription {
 const MAP_CONTEXT = "https://git.io/mementomap";
 
 /** The headers of a new map. */
-export function mapHeaders(description: MapDescription, datetimeDigits: number): UkvsHeaders {
+export function mapHeaders(
+  description: MapDescription,
+  options: { readonly datetimeDigits?: number | undefined } & KeyOptions,
+): UkvsHeaders {
   const { id, name, updatedAt, generator, canonicalization, isSample } = description;
+  const { datetimeDigits = 0, queries } = options;
   const meta = {
     ...(name === undefined ? {} : { name }),
     type: "MementoMap",
@@ -306,9 +312,10 @@ export function mapHeaders(description: MapDescription, datetimeDigits: number):
     ...(isSample === true ? { sample: true } : {}),
   };
   const keys = datetimeDigits > 0 ? ["surt", "datetime"] : ["surt"];
+  const fields = { keys, values: ["frequency"], ...(queries === true ? { queries } : {}) };
   const list: Header[] = [
     { name: "context", value: [MAP_CONTEXT] },
-    { name: "fields", value: { keys, values: ["frequency"] } },
+    { name: "fields", value: fields },
     ...(id === undefined ? [] : [{ name: "id", value: { uri: id } }]),
     { name: "meta", value: meta },
   ];

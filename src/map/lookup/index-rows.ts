@@ -15,7 +15,7 @@ import {
 } from "../../bytes/bytes.ts";
 import { EMPTY_HASH, extendHash, RowTable } from "./row-table.ts";
 import { isMementoMapError, MementoMapError, type Position, quote } from "../../errors.ts";
-import { currentSpelling } from "../../surt/key.ts";
+import { currentSpelling, type KeyOptions } from "../../surt/key.ts";
 import {
   columnEnd,
   columnsEnd,
@@ -238,6 +238,7 @@ export class RowIndexer {
     return {
       pages: this.#pages,
       wildcards: this.#wildcards,
+      queries: this.#rows.layout.fields.queries === true,
       hasSpreadKeys: this.#hasSpreadKeys,
       hasQueryKeys: this.#hasQueryKeys,
       hasBareHomes: this.#hasBareHomes,
@@ -267,8 +268,10 @@ export class RowIndexer {
     }
     if (bytes[at - 1] === CLOSE_PAREN) this.#hasBareHomes = true;
     if (hasStar) {
+      const { fields } = this.#rows.layout;
       this.#hasSpreadKeys ||= isSpreadKey(bytes, row, at);
-      this.#hasRawStars ||= hasRawStar(bytes, row, at);
+      this.#hasRawStars ||= hasRawStar(bytes, row, at, fields);
+      this.#hasBareHomes ||= fields.queries === true && bytes[at - 3] === CLOSE_PAREN;
     }
     this.#previousRow = row;
   }
@@ -325,9 +328,9 @@ function isSpreadKey(bytes: Uint8Array, start: number, end: number): boolean {
   return false;
 }
 
-function hasRawStar(bytes: Uint8Array, start: number, end: number): boolean {
+function hasRawStar(bytes: Uint8Array, start: number, end: number, options: KeyOptions): boolean {
   const key = decoder.decode(bytes.subarray(start, end));
-  return currentSpelling(key) !== key;
+  return currentSpelling(key, options) !== key;
 }
 
 interface RowContext {

@@ -13,7 +13,7 @@ import {
   SPACE,
   STAR,
 } from "../../bytes/bytes.ts";
-import { EMPTY_HASH, extendHash } from "./row-table.ts";
+import { EMPTY_HASH, extendHash, extendHashRange } from "./row-table.ts";
 
 const ORDINARY = 0;
 const SEPARATOR = 1;
@@ -76,8 +76,8 @@ export class KeyScan {
    * Takes `bytes[start, end)` apart if it is plain: a host, `)/`, a path, perhaps a query.
    *
    * False for what needs `surtKey` first, or may have an older key: no path at all, blanks, control
-   * characters and `*`, what is not ASCII, a host with other characters than names have. The lists
-   * then hold nothing of use.
+   * characters and `*`, what is not ASCII, a host with other characters than names have, slashes
+   * before a query. The lists then hold nothing of use.
    */
   scan(bytes: Uint8Array, start: number, end: number): boolean {
     this.labelCount = 0;
@@ -132,6 +132,7 @@ export class KeyScan {
     this.pathEnd = pathEnd;
     this.pathHash = pathHash;
     this.hasQuery = at < end;
+    if (this.hasQuery && at !== pathEnd) return false;
     for (; at < end; at++) {
       const byte = bytes[at];
       if (PATH_KINDS[byte] === ODD) return false;
@@ -168,10 +169,14 @@ function doubled(array: Int32Array): Int32Array {
 
 const JUST_STAR: Uint8Array = Uint8Array.of(STAR);
 const SLASH_STAR: Uint8Array = Uint8Array.of(SLASH, STAR);
+const QUESTION_STAR: Uint8Array = Uint8Array.of(QUESTION, STAR);
+export const NOTHING: Uint8Array = new Uint8Array(0);
 export const COMMA_STAR: Uint8Array = Uint8Array.of(COMMA, STAR);
 
 /** What kinds of keys there are to ask for, besides pages and wildcards. */
 export interface KeyKinds {
+  /** Whether maps are with queries, so that a page without one does not speak for those with one. */
+  readonly queries: boolean;
   readonly hasSpreadKeys: boolean;
   readonly hasQueryKeys: boolean;
   /** Home pages written `com,cnn)`. */
@@ -210,18 +215,21 @@ export abstract class KeyWalk {
     ending: Uint8Array,
   ): number;
 
-  /** Asks for the key that spreads the scanned path over the hosts at and below `labelEnd`. */
+  /** Asks for the key `bytes[start, labelEnd) + ",*" + bytes[hostEnd, end) + ending`. */
   protected abstract spread(
     hash: number,
     bytes: Uint8Array,
     start: number,
     labelEnd: number,
-    scan: KeyScan,
+    hostEnd: number,
+    end: number,
+    ending: Uint8Array,
   ): number;
 
   /** Whether a SURT that was scanned can be walked for: its keys may be spelled otherwise in older maps. */
   protected canWalk(bytes: Uint8Array, start: number, end: number): boolean {
-    const { hasRawStars, hasRawCharacters } = this.#kinds;
+    const { queries, hasBareHomes, hasRawStars, hasRawCharacters } = this.#kinds;
+    if (queries && hasBareHomes) return false;
     if (hasRawStars && hasEscapedStar(bytes, start, end)) return false;
     return !hasRawCharacters || !hasEscapedCharacter(bytes, start, end);
   }
@@ -229,6 +237,7 @@ export abstract class KeyWalk {
   /** Walks for what was scanned of `bytes[start, end)`; the number that ended it, or -1. */
   protected walk(scan: KeyScan, bytes: Uint8Array, start: number, end: number): number {
     this.distance = 0;
+    if (this.#kinds.queries) return this.#walkWithQueries(scan, bytes, start, end);
     if (this.#kinds.hasQueryKeys && scan.hasQuery) {
       const found = this.page(scan.fullHash, bytes, start, end);
       if (found >= 0) return found;
@@ -240,7 +249,21 @@ export abstract class KeyWalk {
       if (home >= 0) return home;
     }
     const above = this.#walkPath(scan, bytes, start);
-    return above >= 0 ? above : this.#walkHost(scan, bytes, start);
+    return above >= 0 ? above : this.#walkHost(scan, bytes, start, scan.pathEnd);
+  }
+
+  #walkWithQueries(scan: KeyScan, bytes: Uint8Array, start: number, end: number): number {
+    // A `?` without anything behind it is none.
+    const hasQuery = scan.hasQuery && scan.pathEnd + 1 < end;
+    const keyEnd = hasQuery ? end : scan.pathEnd;
+    const found = this.page(hasQuery ? scan.fullHash : scan.pathHash, bytes, start, keyEnd);
+    if (found >= 0) return found;
+    this.distance++;
+    const hash = extendHash(extendHash(scan.pathHash, QUESTION), STAR);
+    const any = this.wildcard(hash, bytes, start, scan.pathEnd, QUESTION_STAR);
+    if (any >= 0) return any;
+    const above = this.#walkPath(scan, bytes, start);
+    return above >= 0 ? above : this.#walkHost(scan, bytes, start, keyEnd);
   }
 
   #walkPath(scan: KeyScan, bytes: Uint8Array, start: number): number {
@@ -259,13 +282,13 @@ export abstract class KeyWalk {
     return -1;
   }
 
-  #walkHost(scan: KeyScan, bytes: Uint8Array, start: number): number {
+  #walkHost(scan: KeyScan, bytes: Uint8Array, start: number, keyEnd: number): number {
     for (let i = scan.labelCount - 1; i >= 0; i--) {
       const labelEnd = scan.labelEnds[i];
       const hash = extendHash(extendHash(scan.labelHashes[i], COMMA), STAR);
       this.distance++;
       if (this.#kinds.hasSpreadKeys) {
-        const found = this.spread(hash, bytes, start, labelEnd, scan);
+        const found = this.#walkSpread(hash, scan, bytes, start, labelEnd, keyEnd);
         if (found >= 0) return found;
       }
       // The spread key of a top-level domain is as far up as its wildcard.
@@ -274,6 +297,23 @@ export abstract class KeyWalk {
       if (found >= 0) return found;
     }
     return -1;
+  }
+
+  /** @param hostHash the hash of `bytes[start, labelEnd) + ",*"`. */
+  #walkSpread(
+    hostHash: number,
+    { hostEnd, pathEnd }: KeyScan,
+    bytes: Uint8Array,
+    start: number,
+    labelEnd: number,
+    keyEnd: number,
+  ): number {
+    const keyHash = extendHashRange(hostHash, bytes, hostEnd, keyEnd);
+    const found = this.spread(keyHash, bytes, start, labelEnd, hostEnd, keyEnd, NOTHING);
+    if (found >= 0 || !this.#kinds.queries) return found;
+    const pathHash = extendHashRange(hostHash, bytes, hostEnd, pathEnd);
+    const hash = extendHash(extendHash(pathHash, QUESTION), STAR);
+    return this.spread(hash, bytes, start, labelEnd, hostEnd, pathEnd, QUESTION_STAR);
   }
 }
 

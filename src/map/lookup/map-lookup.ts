@@ -1,4 +1,4 @@
-import { lookupKeys } from "../../surt/key.ts";
+import { type KeyOptions, lookupKeys } from "../../surt/key.ts";
 import {
   contains,
   type DatetimeRange,
@@ -55,6 +55,7 @@ export interface KeyAnswer {
 
 /** Finds single keys of a map, without falling back to a wider one. */
 export interface KeyFinder {
+  readonly headers: UkvsHeaders;
   find(key: string, options?: LookupOptions): Promise<KeyAnswer | undefined>;
 }
 
@@ -69,7 +70,6 @@ export interface KeyFinder {
  * A page of a map throws MM_PAGE where a row of another page may decide.
  */
 export interface MapLookup extends KeyFinder {
-  readonly headers: UkvsHeaders;
   /** Looks a URI up, through its canonical SURT. */
   lookup(uri: string, options?: LookupOptions): Promise<Answer>;
   /** Looks up what is a SURT already, such as the first column of a CDX file. */
@@ -82,10 +82,11 @@ export interface MapLookup extends KeyFinder {
  */
 export async function findBySpelling(
   key: string,
+  options: KeyOptions,
   find: (spelling: string) => Promise<KeyAnswer | undefined>,
 ): Promise<KeyAnswer | undefined> {
   let undecided: KeyAnswer | undefined;
-  for (const spelling of [key, ...olderSpellings(key)]) {
+  for (const spelling of [key, ...olderSpellings(key, options)]) {
     const answer = await find(spelling);
     if (answer?.decides === true) return answer;
     undecided ??= answer;
@@ -99,7 +100,7 @@ export async function lookupByKeys(
   surt: string,
   options: LookupOptions,
 ): Promise<Answer> {
-  for (const { key, distance } of lookupKeys(surt)) {
+  for (const { key, distance } of lookupKeys(surt, map.headers.fields)) {
     const found = await map.find(key, options);
     if (found?.decides === true) return answerAt(found, distance);
   }

@@ -17,7 +17,7 @@ import {
 } from "../../bytes/bytes.ts";
 import { MementoMapError, type Position, quote } from "../../errors.ts";
 import { columnEnd, skipBlanks } from "../../ukvs/record.ts";
-import { olderKeys } from "../../surt/key.ts";
+import { ANY_QUERY, type KeyOptions, olderKeys } from "../../surt/key.ts";
 import { type Fields, startsHeader } from "../../ukvs/header.ts";
 
 /** The end of the line that `at` is in, without CR and LF. */
@@ -98,8 +98,11 @@ export function isNone(bytes: Uint8Array, start: number, end: number): boolean {
 }
 
 /** A key as older maps may write it instead: `com,cnn)` for `com,cnn)/`, and as `olderKeys` has it. */
-export function olderSpellings(key: string): string[] {
-  return [key, ...olderKeys(key)]
+export function olderSpellings(key: string, options: KeyOptions = {}): string[] {
+  if (options.queries === true && key.endsWith(ANY_QUERY)) {
+    return olderSpellings(key.slice(0, -ANY_QUERY.length)).map((older) => older + ANY_QUERY);
+  }
+  return [key, ...olderKeys(key, options)]
     .flatMap((spelling) => [spelling, bareHome(spelling)])
     .filter((spelling) => spelling !== undefined)
     .slice(1);

@@ -93,7 +93,9 @@ export class MapSearch implements MapLookup {
    *   page may have the key; MM_IO.
    */
   find(key: string, options: LookupOptions = {}): Promise<KeyAnswer | undefined> {
-    return findBySpelling(key, (spelling) => this.findExactly(spelling, options));
+    return findBySpelling(key, this.#layout.fields, (spelling) =>
+      this.findExactly(spelling, options),
+    );
   }
 
   /** As `find`, of a key as it is written. */

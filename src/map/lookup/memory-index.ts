@@ -226,7 +226,7 @@ export class MemoryIndex implements MapLookup {
   #decidingRow(bytes: Uint8Array, start: number, end: number, period?: DatetimeRange): number {
     if (this.#page === undefined) return this.finder.decidingRow(bytes, start, end, period);
     this.finder.ask(period);
-    for (const { key, distance } of lookupKeys(asciiSurt(bytes, start, end))) {
+    for (const { key, distance } of lookupKeys(asciiSurt(bytes, start, end), this.rows)) {
       const row = this.finder.rowOf(key, this.#page);
       this.finder.distance = distance;
       if (row >= 0 && this.#decides(row, period)) return row;

@@ -3,11 +3,10 @@ import { lookupKeys } from "../../surt/key.ts";
 import type { DatetimeRange } from "../../ukvs/record.ts";
 import type { IndexedRows } from "./index-rows.ts";
 import { EMPTY_HASH, extendHashRange } from "./row-table.ts";
-import { COMMA_STAR, KeyScan, KeyWalk } from "./key-walk.ts";
+import { COMMA_STAR, KeyScan, KeyWalk, NOTHING } from "./key-walk.ts";
 import { isKeyEnd, olderSpellings } from "./map-row.ts";
 import type { PageRange } from "./map-head.ts";
 
-const NOTHING: Uint8Array = new Uint8Array(0);
 const encoder = new TextEncoder();
 
 /**
@@ -54,7 +53,7 @@ export class RowFinder extends KeyWalk {
    */
   rowOf(key: string, page?: PageRange): number {
     let undecided = -1;
-    for (const spelling of [key, ...olderSpellings(key)]) {
+    for (const spelling of [key, ...olderSpellings(key, this.#rows)]) {
       page?.require(encoder.encode(spelling));
       const row = this.#rowOfExactly(spelling);
       if (this.#ifDecides(row) >= 0) return row;
@@ -73,7 +72,7 @@ export class RowFinder extends KeyWalk {
 
   /** For text that is not plain, by its lookup keys one after the other. */
   #decidingRowOf(surt: string): number {
-    for (const { key, distance } of lookupKeys(surt)) {
+    for (const { key, distance } of lookupKeys(surt, this.#rows)) {
       const row = this.#ifDecides(this.rowOf(key));
       this.distance = distance;
       if (row >= 0) return row;
@@ -132,15 +131,17 @@ export class RowFinder extends KeyWalk {
     bytes: Uint8Array,
     start: number,
     labelEnd: number,
-    { hostEnd, pathEnd }: KeyScan,
+    hostEnd: number,
+    end: number,
+    ending: Uint8Array,
   ): number {
     const { wildcards } = this.#rows;
-    const spread = extendHashRange(hash, bytes, hostEnd, pathEnd);
-    for (let place = wildcards.first(spread); place >= 0; place = wildcards.next(place)) {
+    for (let place = wildcards.first(hash); place >= 0; place = wildcards.next(place)) {
       const row = wildcards.offset(place);
       let at = sharedEnd(this.#map, row, bytes, start, labelEnd);
       if (at >= 0) at = sharedEnd(this.#map, at, COMMA_STAR, 0, COMMA_STAR.length);
-      if (at >= 0) at = sharedEnd(this.#map, at, bytes, hostEnd, pathEnd);
+      if (at >= 0) at = sharedEnd(this.#map, at, bytes, hostEnd, end);
+      if (at >= 0) at = sharedEnd(this.#map, at, ending, 0, ending.length);
       if (at >= 0 && isKeyEnd(this.#map, at)) return this.#ifDecides(row);
     }
     return -1;

@@ -131,7 +131,7 @@ export class SampledSearch implements MapLookup {
   /** Looks a SURT up: at once if what it takes is kept, with a promise otherwise. */
   lookupSurtNow(surt: string, options: LookupOptions = {}): Answer | Promise<Answer> {
     checkSignal(options.signal);
-    const keys = lookupKeys(surt);
+    const keys = lookupKeys(surt, this.#layout.fields);
     const period = lookupPeriod(options.at);
     return this.#complete((held) => this.#decide(keys, period, held), options.signal);
   }
@@ -185,7 +185,7 @@ export class SampledSearch implements MapLookup {
     held: Held,
   ): KeyAnswer | undefined | number {
     let undecided: KeyAnswer | undefined;
-    for (const spelling of [key, ...olderSpellings(key)]) {
+    for (const spelling of [key, ...olderSpellings(key, this.#layout.fields)]) {
       const bytes = encoder.encode(spelling);
       const segment = this.#samples.before(bytes);
       if (segment === -1) continue;

@@ -207,7 +207,7 @@ export class PagedSearch implements MapLookup {
    *   that do not say which keys they have; as `MapSearch.find`; MM_HTTP.
    */
   find(key: string, options: LookupOptions = {}): Promise<KeyAnswer | undefined> {
-    return findBySpelling(key, async (spelling) => {
+    return findBySpelling(key, this.headers.fields, async (spelling) => {
       const page = await this.#pageOf(spelling, options.signal);
       return page?.search.findExactly(spelling, options);
     });

@@ -185,10 +185,11 @@ export async function home(exchange: Exchange): Promise<Reply> {
   if (url !== "") {
     exchange.metrics.lookups.inc();
     const surt = surtOf(url);
+    const { fields } = (own ?? links[0].map).current.survey.plan.headers;
     question = {
       url,
       surt,
-      keys: lookupKeys(surt).map(({ key }) => key),
+      keys: lookupKeys(surt, fields).map(({ key }) => key),
       answers: await Promise.all(links.map(({ map }) => ask(map, url))),
     };
   }

@@ -80,7 +80,7 @@ async function mapOf(input: Uint8Array, options: ReadIndexOptions): Promise<Buff
     throw error;
   }
   rows.end();
-  const headers = formatHeaders(mapHeaders({}, datetimeDigits)).map((line) => `${line}\n`);
+  const headers = formatHeaders(mapHeaders({}, { datetimeDigits })).map((line) => `${line}\n`);
   return Buffer.concat([Buffer.from(headers.join("")), ...blocks]);
 }
 

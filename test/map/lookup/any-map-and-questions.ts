@@ -4,6 +4,7 @@ import {
   datetimeRows,
   lookupSurt,
   mapKey,
+  queryKey,
   type Row,
   rows,
   rowText,
@@ -13,10 +14,17 @@ import {
 const TIMED = '!fields {"keys":["surt","datetime"],"values":["frequency"]}';
 const PLAIN = '!fields {"keys":["surt"],"values":["frequency"]}';
 
+function header(isTimed: boolean, queries: boolean): string {
+  const fields = isTimed ? TIMED : PLAIN;
+  return queries ? fields.replace(/}$/, ',"queries":true}') : fields;
+}
+
 /** A map with what the format allows, older spellings included. */
 export interface AnyMap {
   readonly text: string;
   readonly isTimed: boolean;
+  /** Whether it is a map with queries. */
+  readonly queries: boolean;
 }
 
 /** A map that holds nothing, and says so. */
@@ -61,6 +69,11 @@ const olderRows = fc.uniqueArray(
   { selector: ({ key }) => key, maxLength: 4 },
 );
 
+const rowsWithQueries = fc.uniqueArray(
+  fc.record({ key: queryKey, frequency: fc.constantFrom("0", "5", "/", "0/3") }),
+  { selector: ({ key }) => key, maxLength: 8 },
+);
+
 const block = fc.option(
   fc.constantFrom(
     '{"datetime":{"2014":"0","2016":"5"}}',
@@ -76,13 +89,15 @@ const plainRows = fc
   .map(([content, blocks]) => content.map((row, i): Row => withBlock(row, blocks[i])));
 
 export const anyMap: fc.Arbitrary<AnyMap> = fc
-  .tuple(fc.boolean(), plainRows, datetimeRows, olderRows, anyForm)
-  .map(([isTimed, plain, timed, older, form]) => {
+  .tuple(fc.boolean(), plainRows, datetimeRows, olderRows, fc.option(rowsWithQueries), anyForm)
+  .map(([isTimed, plain, timed, older, asked, form]) => {
     const own = isTimed ? timed : plain;
-    const more = older
+    const queries = asked !== null;
+    const more = [...older, ...(asked ?? [])]
       .filter(({ key }) => !own.some((row) => row.key === key))
       .map((row): Row => (isTimed ? { ...row, datetime: ":" } : row));
-    return { text: written(sorted([...own, ...more]), isTimed ? TIMED : PLAIN, form), isTimed };
+    const text = written(sorted([...own, ...more]), header(isTimed, queries), form);
+    return { text, isTimed, queries };
   });
 
 function withBlock(row: Row, json: string | undefined): Row {
@@ -95,7 +110,7 @@ function sorted(content: readonly Row[]): Row[] {
   );
 }
 
-function written(content: readonly Row[], header: string, form: Form): string {
+function written(content: readonly Row[], head: string, form: Form): string {
   const lines = content.map((row) => {
     const ended =
       form.hasSlash && /^\d+$/.test(row.frequency) ? `${row.frequency}/` : row.frequency;
@@ -103,7 +118,7 @@ function written(content: readonly Row[], header: string, form: Form): string {
     return rowText({ ...row, frequency }).replaceAll(" ", form.blank);
   });
   const end = form.newline + form.between.replaceAll("\n", form.newline);
-  return form.mark + [header, ...lines].join(end) + (form.endsInNewline ? form.newline : "");
+  return form.mark + [head, ...lines].join(end) + (form.endsInNewline ? form.newline : "");
 }
 
 /** A SURT or URI to look up, and a time or none. */
@@ -118,6 +133,7 @@ export const questions: fc.Arbitrary<Question[]> = fc.array(
       { weight: 6, arbitrary: lookupSurt },
       { weight: 2, arbitrary: fc.constantFrom(...OLDER_KEYS, "com,b)/x*y", "com,a)/x*y/b") },
       { weight: 1, arbitrary: mapKey },
+      { weight: 2, arbitrary: queryKey },
     ),
     anyTime,
   ),
@@ -135,7 +151,7 @@ const uri = fc
     fc.constantFrom("com", "a.com", "b.com", "a-b.com", "b.a.com", "www.a.com", "a.b.a.com", "org"),
     fc.constantFrom("", "", "", ":8080"),
     fc.array(fc.constantFrom("a", "b", "a-b", "%20", "x*y", "x%2Ay", ""), { maxLength: 3 }),
-    fc.constantFrom("", "", "/", "?q", "?q=a/b"),
+    fc.constantFrom("", "", "/", "?q", "?q=a/b", "?", "?x*y", "?*", "/?q"),
   )
   .map(([host, port, path, end]) => `http://${host}${port}/${path.join("/")}${end}`);
 

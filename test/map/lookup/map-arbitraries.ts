@@ -34,6 +34,16 @@ export const mapKey: fc.Arbitrary<string> = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom("*", "dns:a.com") },
 );
 
+/** A key that only maps with queries have. */
+export const queryKey: fc.Arbitrary<string> = fc
+  .tuple(
+    host,
+    fc.constantFrom("", "", ",*"),
+    path,
+    fc.constantFrom("?*", "?*", "?q", "?q", "?q=a/b", "?x%2ay", "?%2a"),
+  )
+  .map((parts) => parts[0] + parts[1] + ")" + parts[2] + parts[3]);
+
 /** What is looked up: SURTs, tidy and less tidy. */
 export const lookupSurt: fc.Arbitrary<string> = fc.oneof(
   {
