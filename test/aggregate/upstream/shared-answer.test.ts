@@ -111,7 +111,9 @@ describe("sharing", () => {
 
   it("does not read all of a long answer when all have left", async () => {
     let sendFirst = (): void => undefined;
+    const closed = vi.fn<() => void>();
     const { archive, connections, heads } = await rawArchive((socket, number) => {
+      socket.once("close", closed);
       if (number === 0) sendFirst = () => void socket.write(httpAnswer(200, "x".repeat(2 ** 20)));
       else socket.write(httpAnswer(200, "short"));
     });
@@ -122,7 +124,8 @@ describe("sharing", () => {
     controller.abort(new Error("in a hurry"));
     await expect(left).rejects.toThrow("in a hurry");
     sendFirst();
-    await until(() => upstream.stateOf(archive).requestsUnderWay === 0);
+    await until(() => closed.mock.calls.length === 1);
+    expect(upstream.stateOf(archive).requestsUnderWay).toBe(0);
     await expect(askWhole(upstream, timemapRequest(archive))).resolves.toMatchObject({
       body: "short",
     });
