@@ -1,5 +1,5 @@
-import { answerLine, AnswerWriter, BlockWriter } from "../../src/map/lookup/answer-lines.ts";
-import type { Answer } from "../../src/map/lookup/map-lookup.ts";
+import { AnswerWriter, BlockWriter } from "../../src/map/lookup/answer-lines.ts";
+import { type Answer, answerLine } from "../../src/map/lookup/map-lookup.ts";
 import { MapSearch } from "../../src/map/lookup/map-search.ts";
 import { MemoryIndex } from "../../src/map/lookup/memory-index.ts";
 import { MemorySource } from "../../src/bytes/byte-source.ts";

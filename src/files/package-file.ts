@@ -91,7 +91,7 @@ export interface KernelExports {
  * Everything a kernel does can be done without it, only slower.
  */
 export function startKernel(
-  name: "compact" | "scan-cdxj",
+  name: "compact" | "lookup" | "scan-cdxj",
   functions: Readonly<Record<string, (...numbers: number[]) => void>>,
 ): KernelExports | undefined {
   const file = packageFile(`dist/kernel/${name}.wasm`);

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { discoverMap } from "../../publish/fetch/discover.ts";
 import { PagedSearch } from "../../publish/fetch/http-source.ts";
 import { formatAmount, isMementoMapError, quote } from "../../errors.ts";
-import { answerJson, answerLine } from "../../map/lookup/answer-lines.ts";
+import { answerJson, answerLine } from "../../map/lookup/map-lookup.ts";
 import { fetchMap, type FetchResult } from "../../publish/fetch/fetch-map.ts";
 import { NodeClient } from "../../http/node-client.ts";
 import { openInput } from "../../files/input-file.ts";

@@ -1,15 +1,8 @@
-import { lineBatches } from "../../bytes/lines.ts";
+import { type LineBatch, lineBatches } from "../../bytes/lines.ts";
 import { formatCount, type Position, quote } from "../../errors.ts";
 import { beginsWithLookup, refuseForeignLine } from "../../input/line-kind.ts";
-import {
-  answerJson,
-  answerLine,
-  AnswerWriter,
-  type BlockSink,
-  BlockWriter,
-} from "../../map/lookup/answer-lines.ts";
-import type { Answer, MapLookup } from "../../map/lookup/map-lookup.ts";
-import type { MemoryIndex } from "../../map/lookup/memory-index.ts";
+import type { BatchAnswers, BlockSink } from "../../map/lookup/answer-lines.ts";
+import { type Answer, answerJson, answerLine } from "../../map/lookup/map-lookup.ts";
 import { openInput } from "../../files/input-file.ts";
 import { guardOutputs } from "../../map/output/output-guard.ts";
 import { withOutput } from "../../files/output-file.ts";
@@ -17,7 +10,7 @@ import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import { FORCE_OPTION, option, OUTPUT_OPTION } from "../common/options.ts";
 import { ExitCode, type Io, LineWriter } from "../common/io.ts";
-import { openMapFile } from "../../map/lookup/open-map-file.ts";
+import { type OpenMap, openMapFile } from "../../map/lookup/open-map-file.ts";
 import { Progress } from "../common/messages.ts";
 
 const decoder = new TextDecoder();
@@ -70,12 +63,14 @@ with --batch alone always 0.
     }
     const outputs = [{ path: values.output, kind: "answers" } as const];
     await guardOutputs(outputs, { inputs: [path, values.batch], force: values.force });
-    const map = await openMapFile(path, io, { forMany: values.batch !== undefined });
+    const forMany = values.batch !== undefined;
+    const inBatches = forMany && !values.json && values.at === undefined;
+    const map = await openMapFile(path, io, { forMany, inBatches });
     const warn = (text: string): void => {
       if (!values.quiet) io.stderr.write(`mementomap: warning: ${text}\n`);
     };
     const options = { ...values, isSurt: values.surt, warn };
-    const asker = new Asker(map.lookup, map.index, options);
+    const asker = new Asker(map, options);
     try {
       const presentCount = await withOutput(values.output, io, async (output) => {
         const count = await asker.askAll(inputs, output);
@@ -109,13 +104,11 @@ interface BatchTarget {
 }
 
 class Asker {
-  readonly #map: MapLookup;
-  readonly #index: MemoryIndex | undefined;
+  readonly #map: OpenMap;
   readonly #options: AskOptions;
 
-  constructor(map: MapLookup, index: MemoryIndex | undefined, options: AskOptions) {
+  constructor(map: OpenMap, options: AskOptions) {
     this.#map = map;
-    this.#index = index;
     this.#options = options;
   }
 
@@ -143,11 +136,12 @@ class Asker {
     progress.total = input.size;
     let counts: BatchCounts;
     try {
-      const isFast =
-        this.#index !== undefined && !this.#options.json && this.#options.at === undefined;
-      counts = await (isFast
-        ? this.#answerBytes(this.#index, input, sink)
-        : this.#answerText(input, sink));
+      const { json, at } = this.#options;
+      const answers =
+        json || at !== undefined ? undefined : this.#map.answers?.(sink, this.#options);
+      counts = await (answers === undefined
+        ? this.#answerText(input, sink)
+        : this.#answerBytes(answers, input));
     } finally {
       progress.end();
     }
@@ -156,27 +150,13 @@ class Asker {
     io.stderr.write(`${formatCount(asked)} looked up, ${formatCount(present)} present\n`);
   }
 
-  async #answerBytes(index: MemoryIndex, input: Batch, sink: BlockSink): Promise<BatchCounts> {
-    const out = new BlockWriter(sink);
-    const answers = new AnswerWriter(index, out, this.#options);
-    let asked = 0;
-    for await (const { bytes, starts, ends, count, firstLine } of lineBatches(input.chunks, {
-      source: input.name,
-    })) {
-      answers.startBatch(bytes);
-      for (let line = 0; line < count; line += 1) {
-        if (starts[line] === ends[line]) continue;
-        if (asked === 0) {
-          const text = decoder.decode(bytes.subarray(starts[line], ends[line]));
-          this.#checkFirst(text, { source: input.name, line: firstLine + line });
-        }
-        asked += 1;
-        const sent = answers.write(bytes, starts[line], ends[line]);
-        if (sent !== undefined) await sent;
-      }
+  async #answerBytes(answers: BatchAnswers, input: Batch): Promise<BatchCounts> {
+    for await (const batch of lineBatches(input.chunks, { source: input.name })) {
+      if (answers.askedCount === 0) this.#checkFirstOf(batch, input.name);
+      await answers.writeLines(batch);
     }
-    await out.flush();
-    return { asked, present: answers.presentCount };
+    await answers.flush();
+    return { asked: answers.askedCount, present: answers.presentCount };
   }
 
   async #answerText(input: Batch, sink: BlockSink): Promise<BatchCounts> {
@@ -202,6 +182,16 @@ class Asker {
     return counts;
   }
 
+  /** Checks the first line that is not blank. */
+  #checkFirstOf({ bytes, starts, ends, count, firstLine }: LineBatch, source: string): void {
+    for (let line = 0; line < count; line += 1) {
+      if (starts[line] === ends[line]) continue;
+      const text = decoder.decode(bytes.subarray(starts[line], ends[line]));
+      this.#checkFirst(text, { source, line: firstLine + line });
+      return;
+    }
+  }
+
   /**
    * Refuses a batch that is a file of another kind, and warns where it may be one: a map says
    * "absent" of everything that is not a URI.
@@ -224,14 +214,14 @@ class Asker {
   /** The answer of an index in memory, for which nothing need be awaited. */
   #askIndex(input: string): Answer | undefined {
     const { at, isSurt } = this.#options;
-    return isSurt
-      ? this.#index?.lookupSurtSync(input, { at })
-      : this.#index?.lookupSync(input, { at });
+    const { index } = this.#map;
+    return isSurt ? index?.lookupSurtSync(input, { at }) : index?.lookupSync(input, { at });
   }
 
   #ask(input: string): Promise<Answer> {
     const { at, isSurt } = this.#options;
-    return isSurt ? this.#map.lookupSurt(input, { at }) : this.#map.lookup(input, { at });
+    const { lookup: map } = this.#map;
+    return isSurt ? map.lookupSurt(input, { at }) : map.lookup(input, { at });
   }
 
   #format(input: string, answer: Answer): string {

@@ -1,6 +1,6 @@
 import { copyRange, LF, MINUS, TAB, writeDecimal } from "../../bytes/bytes.ts";
+import type { LineBatch } from "../../bytes/lines.ts";
 import { surtBytes } from "../../surt/uri-to-surt.ts";
-import type { Answer } from "./map-lookup.ts";
 import { Match, type MemoryIndex } from "./memory-index.ts";
 
 /** Takes blocks of bytes; an `Output`, for example. */
@@ -49,22 +49,20 @@ const ABSENT: Uint8Array = encoder.encode("\tabsent\t");
 const NO_KEY: Uint8Array = encoder.encode("\tabsent\t-\t-\t-\n");
 const ESCAPED_TAB: Uint8Array = encoder.encode("%09");
 
-/** The default line of an answer: input, present or absent, key, frequency, distance. */
-export function answerLine(input: string, answer: Answer): string {
-  const state = answer.present ? "present" : "absent";
-  const { key = "-", frequency = "-", distance = "-" } = answer;
-  return `${input.replaceAll("\t", "%09")}\t${state}\t${key}\t${frequency}\t${distance}`;
-}
-
-/** The same as a line of JSON; what is not known is null. */
-export function answerJson(input: string, answer: Answer): string {
-  const { present, key = null, frequency = null, distance = null } = answer;
-  return JSON.stringify({ input, present, key, frequency, distance });
+/** Answers batches of inputs, one a line; blank lines have no answer. */
+export interface BatchAnswers {
+  /** How many inputs were answered. */
+  readonly askedCount: number;
+  /** How many of them were present. */
+  readonly presentCount: number;
+  writeLines(batch: LineBatch): Promise<void>;
+  /** Sends what is held back. Call it after the last batch. */
+  flush(): Promise<void>;
 }
 
 /** Answers one input after the other from an index in memory, in bytes from end to end. */
-export class AnswerWriter {
-  /** How many of the inputs were present. */
+export class AnswerWriter implements BatchAnswers {
+  askedCount = 0;
   presentCount = 0;
   readonly #index: MemoryIndex;
   readonly #out: BlockWriter;
@@ -84,11 +82,25 @@ export class AnswerWriter {
     this.#hasTabs = bytes.includes(TAB);
   }
 
+  async writeLines({ bytes, starts, ends, count }: LineBatch): Promise<void> {
+    this.startBatch(bytes);
+    for (let line = 0; line < count; line += 1) {
+      if (starts[line] === ends[line]) continue;
+      const sent = this.write(bytes, starts[line], ends[line]);
+      if (sent !== undefined) await sent;
+    }
+  }
+
+  flush(): Promise<void> {
+    return this.#out.flush();
+  }
+
   /** Answers `bytes[start, end)`. Await the result: it is a promise only when a block was sent. */
   write(bytes: Uint8Array, start: number, end: number): Promise<void> | undefined {
     const match = this.#match;
     if (this.#isSurt) this.#index.lookupKeyBytes(bytes, start, end, match);
     else this.#lookupUri(bytes, start, end);
+    this.askedCount += 1;
     if (match.present) this.presentCount += 1;
     const keyBytes = match.distance < 0 ? 0 : match.keyEnd - match.keyStart;
     // A tab takes three bytes; the rest is a frequency, a distance and what separates them.
@@ -138,7 +150,8 @@ export class AnswerWriter {
   }
 }
 
-function copyEscapingTabs(
+/** Copies `source[start, end)` with each tab as `%09`; returns where it ends. */
+export function copyEscapingTabs(
   source: Uint8Array,
   start: number,
   end: number,

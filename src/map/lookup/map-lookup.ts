@@ -112,6 +112,19 @@ export function answerAt({ present, key, frequency }: KeyAnswer, distance: numbe
   return { present, key, ...(frequency === undefined ? {} : { frequency }), distance };
 }
 
+/** The default line of an answer: input, present or absent, key, frequency, distance. */
+export function answerLine(input: string, answer: Answer): string {
+  const state = answer.present ? "present" : "absent";
+  const { key = "-", frequency = "-", distance = "-" } = answer;
+  return `${input.replaceAll("\t", "%09")}\t${state}\t${key}\t${frequency}\t${distance}`;
+}
+
+/** The same as a line of JSON; what is not known is null. */
+export function answerJson(input: string, answer: Answer): string {
+  const { present, key = null, frequency = null, distance = null } = answer;
+  return JSON.stringify({ input, present, key, frequency, distance });
+}
+
 const UNKNOWN = "/";
 const ALL_TIME: DatetimeRange = {};
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

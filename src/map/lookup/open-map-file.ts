@@ -1,6 +1,7 @@
 import { open, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { MAX_INDEX_BYTES, MemoryIndex } from "./memory-index.ts";
+import type { BatchAnswers, BlockSink } from "./answer-lines.ts";
+import type { MemoryIndex } from "./memory-index.ts";
 import type { MapLookup } from "./map-lookup.ts";
 import { MapSearch } from "./map-search.ts";
 import { FileSource, type InputStreams, openInput } from "../../files/input-file.ts";
@@ -14,7 +15,15 @@ import type { Interrupt } from "../../interruption.ts";
 export interface OpenMap {
   readonly lookup: MapLookup;
   readonly index: MemoryIndex | undefined;
+  /** Answers batches as lines of text, if the map is held in memory. */
+  readonly answers?: (sink: BlockSink, options: { readonly isSurt: boolean }) => BatchAnswers;
   close(): Promise<void>;
+}
+
+interface OpenOptions {
+  readonly forMany: boolean;
+  /** Whether `answers` will be asked, and nothing else as a rule. */
+  readonly inBatches?: boolean;
 }
 
 /** A larger map is searched in its file even for batches: the index would not pay. */
@@ -30,44 +39,33 @@ const MAX_BATCH_INDEX_BYTES = 2 ** 30;
 export async function openMapFile(
   path: string,
   io: MapStreams,
-  options: { readonly forMany: boolean },
+  { forMany, inBatches = false }: OpenOptions,
 ): Promise<OpenMap> {
   const source = await openPlain(path);
-  if (source === undefined) return indexed(await wholeInput(path, io), path);
-  if (!options.forMany || source.size > MAX_BATCH_INDEX_BYTES) {
-    return searched(source, io);
+  const signal = io.interrupt?.signal;
+  if (source !== undefined && (!forMany || source.size > MAX_BATCH_INDEX_BYTES)) {
+    return searched(source, signal);
+  }
+  const { HeldMap } = await import("./held-map.ts");
+  if (source === undefined) {
+    return HeldMap.ofInput(await openInput(path, io, { signal, ...HeldMap.LIMITS }), inBatches);
   }
   try {
-    return indexed(await source.read(0, source.size, io.interrupt?.signal), path);
+    const fill = (bytes: Uint8Array): Promise<number> => source.readInto(bytes, 0, signal);
+    return await HeldMap.read({ size: source.size, source: path, inBatches }, fill);
   } finally {
     await source.close();
   }
 }
 
-async function searched(source: FileSource, io: MapStreams): Promise<OpenMap> {
+async function searched(source: FileSource, signal: AbortSignal | undefined): Promise<OpenMap> {
   try {
-    const { signal } = io.interrupt ?? {};
     const lookup = await MapSearch.open(source, { signal });
     return { lookup, index: undefined, close: () => source.close() };
   } catch (error) {
     await source.close();
     throw error;
   }
-}
-
-function indexed(bytes: Uint8Array, path: string): OpenMap {
-  const index = MemoryIndex.build(bytes, { source: path === "-" ? "stdin" : path });
-  return { lookup: index, index, close: () => Promise.resolve() };
-}
-
-async function wholeInput(path: string, io: MapStreams): Promise<Uint8Array> {
-  const input = await openInput(path, io, {
-    signal: io.interrupt?.signal,
-    maxDecompressedBytes: MAX_INDEX_BYTES,
-  });
-  const blocks: Uint8Array[] = [];
-  for await (const chunk of input.chunks) blocks.push(chunk);
-  return Buffer.concat(blocks);
 }
 
 /** Where `-` is read from, and what may stop the reading. */

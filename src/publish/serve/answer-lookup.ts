@@ -1,5 +1,5 @@
 import { isMementoMapError, type MementoMapError } from "../../errors.ts";
-import type { Answer } from "../../map/lookup/map-lookup.ts";
+import { type Answer, answerJson, answerLine } from "../../map/lookup/map-lookup.ts";
 import { parseDatetimeKey } from "../../ukvs/record.ts";
 import { archiveOf, type Exchange } from "./site.ts";
 import type { HostedMap, MapVersion } from "./hosted-map.ts";
@@ -14,12 +14,7 @@ import {
 } from "../../http/reply.ts";
 import { type LookupQuery, lookupQuery } from "../../http/target.ts";
 import { lineBatches } from "../../bytes/lines.ts";
-import {
-  answerJson,
-  answerLine,
-  AnswerWriter,
-  BlockWriter,
-} from "../../map/lookup/answer-lines.ts";
+import { AnswerWriter, BlockWriter } from "../../map/lookup/answer-lines.ts";
 import type { MemoryIndex } from "../../map/lookup/memory-index.ts";
 import { decompressed } from "../../files/decompress.ts";
 
