@@ -178,5 +178,5 @@ export type { InputStreams } from "./files/input-file.ts";
 export type { Interrupt } from "./interruption.ts";
 export type { InterruptOptions } from "./interruption.ts";
 export type { MapKeeper } from "./aggregate/route/map-keeper.ts";
-export type { MapStreams } from "./map/lookup/open-map-file.ts";
+export type { MapStreams } from "./map/lookup/map-sources.ts";
 export type { ProxySettings } from "./http/proxy.ts";

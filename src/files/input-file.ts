@@ -6,7 +6,7 @@ import { decompressed, type DecompressOptions } from "./decompress.ts";
 import { checkSignal } from "../interruption.ts";
 import type { StreamPart } from "../bytes/damage.ts";
 import type { ByteSource } from "../bytes/byte-source.ts";
-import { LF, SPACE } from "../bytes/bytes.ts";
+import { LF, recognizeCompression, SPACE } from "../bytes/bytes.ts";
 
 /** An opened input: its decompressed bytes, to be read once, from start to end. */
 export interface Input<Part = Uint8Array> {
@@ -189,6 +189,27 @@ export class FileSource implements ByteSource {
     await file.close();
     const what = stats.isDirectory() ? "is a directory; name a file" : "cannot be read at random";
     throw new MementoMapError("MM_IO", what, { position: { source: name } });
+  }
+
+  /**
+   * Opens a file, unless it is compressed, a pipe, or standard input.
+   *
+   * @throws `MM_IO` when the file is missing, unreadable, or a directory.
+   */
+  static async openPlain(path: string): Promise<FileSource | undefined> {
+    if (path === "-") return undefined;
+    const stats = await stat(path).catch((error: unknown) => {
+      throw ioError(error, path);
+    });
+    if (!stats.isFile() && !stats.isDirectory()) return undefined;
+    const source = await FileSource.open(path);
+    let isPlain = false;
+    try {
+      isPlain = recognizeCompression(await source.read(0, 4)) === undefined;
+      return isPlain ? source : undefined;
+    } finally {
+      if (!isPlain) await source.close();
+    }
   }
 
   /** Reads up to `length` bytes at `offset`; fewer only at the end of the file. */

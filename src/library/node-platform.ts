@@ -1,10 +1,9 @@
 import { fileURLToPath } from "node:url";
 import { MementoMapError } from "../errors.ts";
-import { openInput } from "../files/input-file.ts";
+import { FileSource, openInput } from "../files/input-file.ts";
 import { decompressed } from "../files/decompress.ts";
 import { NodeClient } from "../http/node-client.ts";
 import { ProxySettings } from "../http/proxy.ts";
-import { openPlain } from "../map/lookup/open-map-file.ts";
 import type { Platform } from "./source.ts";
 
 const STREAMS = { stdin: process.stdin };
@@ -27,7 +26,7 @@ export const NODE: Platform = {
       });
     }
   },
-  openFile: openPlain,
+  openFile: (path) => FileSource.openPlain(path),
   async *readFile(path, signal) {
     const { chunks } = await openInput(path, STREAMS, { signal });
     yield* chunks;

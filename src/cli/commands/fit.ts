@@ -12,7 +12,7 @@ import {
 } from "../../map/compact/children-fit.ts";
 import { readMisses, sourceChunks } from "../../map/compact/run/budget-files.ts";
 import { budgetKernels } from "../../map/compact/run/budget-kernels.ts";
-import { withMapSources } from "../../map/lookup/open-map-file.ts";
+import { withMapSources } from "../../map/lookup/map-sources.ts";
 import { fitQuality } from "../../study/report/text-format.ts";
 import { readUkvs } from "../../ukvs/reader.ts";
 import { MISSES_OPTIONS, misuse } from "../common/options.ts";

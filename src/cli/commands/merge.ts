@@ -5,7 +5,7 @@ import { guardOutputs } from "../../map/output/output-guard.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import { ExitCode } from "../common/io.ts";
-import { withMapSources } from "../../map/lookup/open-map-file.ts";
+import { withMapSources } from "../../map/lookup/map-sources.ts";
 import { formatAmount, formatCount } from "../../errors.ts";
 
 export const merge: Command = defineCommand({

@@ -12,7 +12,7 @@ import { withOutput, withOutputFolder } from "../../files/output-file.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import { ExitCode } from "../common/io.ts";
-import { withMapSources } from "../../map/lookup/open-map-file.ts";
+import { withMapSources } from "../../map/lookup/map-sources.ts";
 import { withTempDir } from "../../files/scratch.ts";
 import { formatAmount } from "../../errors.ts";
 import { option } from "../common/options.ts";

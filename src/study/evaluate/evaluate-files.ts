@@ -30,7 +30,8 @@ import { readMisses } from "../../map/compact/run/budget-files.ts";
 import { budgetKernels } from "../../map/compact/run/budget-kernels.ts";
 import { DEFAULT_MEMORY_BYTES } from "../../map/generate/key-table.ts";
 import { openInput } from "../../files/input-file.ts";
-import { type MapStreams, openMapFile } from "../../map/lookup/open-map-file.ts";
+import type { MapStreams } from "../../map/lookup/map-sources.ts";
+import { openMapFile } from "../../map/lookup/open-map-file.ts";
 import { ScratchSpill, withTempDir } from "../../files/scratch.ts";
 import { forEachHeld, openTruth, type Truth } from "./truth.ts";
 

@@ -3,7 +3,7 @@ import { joinBytes, LF } from "../../bytes/bytes.ts";
 import { wholeLines } from "../../bytes/lines.ts";
 import { compactMap } from "../../map/compact/compact-map.ts";
 import { openInput } from "../../files/input-file.ts";
-import type { MapStreams } from "../../map/lookup/open-map-file.ts";
+import type { MapStreams } from "../../map/lookup/map-sources.ts";
 import { type WeightOptions, WeightPolicy } from "../../map/compact/weight-policy.ts";
 import { compactRows, type ReadMap } from "../../map/compact/budget/budget-compaction.ts";
 import { budgetKernels } from "../../map/compact/run/budget-kernels.ts";

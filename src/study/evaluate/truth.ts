@@ -17,7 +17,7 @@ import { mergeStored, sortCaptures } from "../analyze/analyze-files.ts";
 import { generateFiles } from "../../map/generate/generate-files.ts";
 import { decompressedHead, wholeLinesOf } from "../../input/file-inputs.ts";
 import { openInput } from "../../files/input-file.ts";
-import type { MapStreams } from "../../map/lookup/open-map-file.ts";
+import type { MapStreams } from "../../map/lookup/map-sources.ts";
 import { withMapOutput } from "../../map/output/map-output.ts";
 
 const FLUSH_LINES = 4096;

@@ -19,7 +19,7 @@ import { memgatorMisses } from "../../../input/memgator-holdings.ts";
 import { SizedHead } from "../../../ukvs/header.ts";
 import { type FileSource, openInput } from "../../../files/input-file.ts";
 import { peekHead } from "../../../input/file-inputs.ts";
-import { type MapStreams, withMapSources } from "../../lookup/open-map-file.ts";
+import { type MapStreams, withMapSources } from "../../lookup/map-sources.ts";
 import { HeadedGzip } from "../../../files/compress.ts";
 import { type MapOutput, withCanonicalMap } from "../../output/map-output.ts";
 import { ScratchSpill, withTempDir } from "../../../files/scratch.ts";

@@ -9,7 +9,7 @@ import { checkSize, refuseNoRecords, type UkvsHeaders } from "../../../ukvs/head
 import { cutAfter, type FileSource, type InputStreams } from "../../../files/input-file.ts";
 import { checkSignal, type Interrupt } from "../../../interruption.ts";
 import { type MapOutput, withCanonicalMap } from "../../output/map-output.ts";
-import { withMapSources } from "../../lookup/open-map-file.ts";
+import { withMapSources } from "../../lookup/map-sources.ts";
 import { requiredFile } from "../../../files/package-file.ts";
 import { withTempDir } from "../../../files/scratch.ts";
 import { Thread } from "../../../threads/thread.ts";
