@@ -36,27 +36,40 @@ function commandsApart(folder: string): Plugin {
 }
 
 /**
- * Loads the reader of JSON5 when something is first read by it: only the headers of older maps need it,
- * and its five files take longer to load than a short command needs for its work.
+ * Packages that are loaded when they are first used, and what stands in for them until then. Only the
+ * headers of older maps need JSON5, and only requests need undici, of which two parts do: to load them
+ * takes longer than a short command needs for its work, and all of undici three times as long.
  */
-const LATE_JSON5: Plugin = {
-  name: "late-json5",
+const LATE: Readonly<Record<string, string>> = {
+  json5: `
+    export default { parse: (text) => require("json5").parse(text) };
+  `,
+  undici: `
+    export const buildConnector = (options) => require("undici/lib/core/connect.js")(options);
+    export function Pool(origin, options) {
+      const Loaded = require("undici/lib/dispatcher/pool.js");
+      return new Loaded(origin, options);
+    }
+  `,
+};
+
+const LATE_PACKAGES: Plugin = {
+  name: "late-packages",
   setup(builder) {
-    builder.onResolve({ filter: /^json5$/ }, () => ({ path: "json5", namespace: "late" }));
-    builder.onLoad({ filter: /^json5$/, namespace: "late" }, () => ({
+    const filter = /^(?:json5|undici)$/;
+    builder.onResolve({ filter }, ({ path }) => ({ path, namespace: "late" }));
+    builder.onLoad({ filter, namespace: "late" }, ({ path }) => ({
       contents: `
         import { createRequire } from "node:module";
-        let json5;
-        export default {
-          parse: (text) => (json5 ??= createRequire(import.meta.url)("json5")).parse(text),
-        };
+        const require = createRequire(import.meta.url);
+        ${LATE[path]}
       `,
     }));
   },
 };
 
 const ENTRIES = ["src/index.ts", "src/node.ts", "src/server.ts"];
-const PROGRAM: BuildOptions = { ...OPTIONS, minify: true, plugins: [LATE_JSON5] };
+const PROGRAM: BuildOptions = { ...OPTIONS, minify: true, plugins: [LATE_PACKAGES] };
 
 // With their names, and with one copy of what entries share: a class must be the same in all of them.
 await build({
@@ -77,7 +90,7 @@ await build({ ...PROGRAM, entryPoints: workers.map((path) => `src/${path}`) });
 await build({
   ...PROGRAM,
   entryPoints: ["src/cli/bin.ts"],
-  plugins: [commandsApart("./commands"), LATE_JSON5],
+  plugins: [commandsApart("./commands"), LATE_PACKAGES],
 });
 // Each command by itself: what several share is written several times, so that no command is in
 // more files than it has parts to load late. A file costs a millisecond at every start: with one copy
@@ -89,7 +102,7 @@ await Promise.all(
       entryPoints: [`src/cli/commands/${file}`],
       splitting: true,
       chunkNames: "cli/chunks/[name]-[hash]",
-      plugins: [commandsApart("."), LATE_JSON5],
+      plugins: [commandsApart("."), LATE_PACKAGES],
     }),
   ),
 );

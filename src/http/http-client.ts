@@ -29,7 +29,7 @@ export interface HttpHeaders {
   get(name: string): string | null | undefined;
 }
 
-/** Gets things by HTTP: Node's own client, a browser's `fetch`, a test. */
+/** Gets things by HTTP: `NodeClient`, a browser's `fetch`, a test. */
 export interface HttpClient {
   /**
    * Follows redirects; gives answers of any status.

@@ -1,33 +1,18 @@
-import * as http from "node:http";
-import * as https from "node:https";
 import type { LookupFunction } from "node:net";
+import { MementoMapError, quote } from "../errors.ts";
+import { userAgent } from "../files/package-file.ts";
+import { checkSignal, interruption } from "../interruption.ts";
+import type { AnswerHead, AnswerReceiver } from "./exchange.ts";
 import {
   type HttpClient,
   httpFailure,
   type HttpRequest,
   type HttpResponse,
 } from "./http-client.ts";
-import { MementoMapError, quote } from "../errors.ts";
-import { userAgent } from "../files/package-file.ts";
-import {
-  type Proxy,
-  proxyAnswered,
-  proxyHeaders,
-  type ProxySettings,
-  serverName,
-  TunnelAgent,
-  unreachable,
-} from "./proxy.ts";
-import {
-  bareHost,
-  checkedLookup,
-  privateAddressRefusal,
-  privateHost,
-  refusedName,
-} from "./private-address.ts";
+import { OriginPools } from "./origin-pools.ts";
+import { basicAuthorization, type ProxySettings } from "./proxy.ts";
 import { isRedirect, RedirectTrail } from "./redirects.ts";
-import { networkFailure } from "./network-failure.ts";
-import { interruption } from "../interruption.ts";
+import { UndiciExchange } from "./undici-exchange.ts";
 
 export interface NodeClientOptions {
   /**
@@ -51,54 +36,49 @@ export interface NodeClientOptions {
   readonly proxies?: ProxySettings | undefined;
 }
 
+const TIMEOUT_MS = 30_000;
 const MAX_HEADER_BYTES = 64 * 1024;
-const MAX_SOCKETS = 8;
-
-/** How a connection is made, and what is sent to a proxy on the way. */
-interface Way extends Omit<https.RequestOptions, "headers"> {
-  readonly headers?: Readonly<Record<string, string>>;
-}
+const MAX_CONNECTIONS = 8;
+/** A body waits for its reader when it has this much to read. */
+const HELD_BYTES = 64 * 1024;
 
 /**
  * Gets things from servers that are not trusted.
  *
  * Addresses are checked where the connection is made, so that a name which resolves to something
- * else the second time gains nothing. Bodies come as sent, never decompressed. No redirect leads
- * from https to http. Where a proxy makes the connection, it is that which knows the address; names
- * are then refused only if this machine knows them to be private.
+ * else the second time gains nothing. Paths go out byte for byte, and bodies come as sent, never
+ * decompressed. No redirect leads from https to http. Where a proxy makes the connection, it is that
+ * which knows the address; names are then refused only if this machine knows them to be private.
  */
 export class NodeClient implements HttpClient {
   readonly #options: NodeClientOptions;
   readonly #agent = userAgent();
-  readonly #agents: { readonly http: http.Agent; readonly https: https.Agent };
-  /** For https through a proxy; the two kinds of requests may have different ones. */
-  readonly #tunnels = new Map<Proxy, TunnelAgent>();
-  /** For addresses of the public Internet only, and for any. */
-  readonly #lookups: { readonly checked: LookupFunction; readonly unchecked: LookupFunction };
+  readonly #pools: OriginPools;
 
   constructor(options: NodeClientOptions = {}) {
+    const { headersTimeoutMs = TIMEOUT_MS, keptOpenMs = 10_000 } = options;
     this.#options = options;
-    this.#lookups = {
-      checked: checkedLookup(options.lookup, () => false),
-      unchecked: checkedLookup(options.lookup, () => true),
-    };
-    this.#agents = {
-      http: new http.Agent(this.#agentOptions()),
-      https: new https.Agent(this.#agentOptions()),
-    };
+    this.#pools = new OriginPools({
+      connectTimeoutMs: headersTimeoutMs,
+      connections: MAX_CONNECTIONS,
+      maxHeaderBytes: MAX_HEADER_BYTES,
+      keptOpenMs,
+      allowsPrivate: (origin) =>
+        options.allowsPrivate === true || options.trustedOrigins?.includes(origin) === true,
+      lookup: options.lookup,
+      proxies: options.proxies,
+    });
   }
 
   async request(url: string, request: HttpRequest = {}): Promise<HttpResponse> {
     const trail = new RedirectTrail(this.#options.maxRedirects);
-    let current = parsed(url);
+    let address = addressOf(url);
     for (;;) {
-      const response = await this.#requestOnce(current, request);
-      const { location } = response.headers;
-      if (location === undefined || !isRedirect(response.statusCode ?? 0)) {
-        return this.#answer(current, response);
-      }
-      response.destroy();
-      current = redirected(trail, current, location);
+      const response = await this.#ask(address, request);
+      const location = response.headers.get("location") ?? undefined;
+      if (location === undefined || !isRedirect(response.status)) return response;
+      await response.discard();
+      address = redirected(trail, address, location);
     }
   }
 
@@ -108,177 +88,183 @@ export class NodeClient implements HttpClient {
    * @throws as `request` does.
    */
   async requestOnce(url: string, request: HttpRequest = {}): Promise<HttpResponse> {
-    const address = parsed(url);
-    return this.#answer(address, await this.#requestOnce(address, request));
+    return this.#ask(addressOf(url), request);
   }
 
-  /** Closes connections that are kept for later. */
+  /** Closes all connections, also those that are kept for later. */
   close(): void {
-    this.#agents.http.destroy();
-    this.#agents.https.destroy();
-    for (const agent of this.#tunnels.values()) agent.destroy();
+    this.#pools.close().catch(() => undefined);
   }
 
-  #isTrusted({ origin }: URL): boolean {
-    const { allowsPrivate, trustedOrigins } = this.#options;
-    return allowsPrivate === true || trustedOrigins?.includes(origin) === true;
-  }
-
-  async #requestOnce(url: URL, request: HttpRequest): Promise<http.IncomingMessage> {
-    const isTrusted = this.#isTrusted(url);
-    const ownAddress = isTrusted ? undefined : privateHost(url.hostname);
-    if (ownAddress !== undefined) throw privateAddressRefusal(url.href, ownAddress);
-    const proxy = this.#options.proxies?.proxyFor(url);
-    if (proxy === undefined) return this.#send(url, request, this.#direct(url, isTrusted));
-    const refused = isTrusted
-      ? undefined
-      : await refusedName(bareHost(url.hostname), this.#lookups.checked);
-    if (refused !== undefined) throw refused;
-    const response = await this.#send(url, request, this.#through(proxy, url), proxy);
-    if (response.statusCode !== 407 || url.protocol === "https:") return response;
-    response.destroy();
-    throw explained(proxyAnswered(proxy, 407), url);
-  }
-
-  #agentOptions(): http.AgentOptions {
-    // The time is that of connections without a request: others have times of their own.
-    return {
-      keepAlive: true,
-      maxSockets: MAX_SOCKETS,
-      timeout: this.#options.keptOpenMs ?? 10_000,
+  #ask(address: Address, { method = "GET", headers, signal }: HttpRequest): Promise<HttpResponse> {
+    checkSignal(signal);
+    const sent = Object.entries({ "User-Agent": this.#agent, ...headers }).flat();
+    if (address.authorization !== undefined) sent.push("Authorization", address.authorization);
+    const request = {
+      url: address.origin + address.path,
+      method,
+      headers: sent,
+      followsRedirects: false,
+      maxBytes: Infinity,
+      isBodyAsSent: true,
     };
+    const answer = new Answer(written(address), this.#options, signal);
+    return answer.begin(new UndiciExchange(this.#pools, request, answer, 0));
+  }
+}
+
+/** The answer to one request. Holds 64 KiB of a body that nobody reads, and a chunk. */
+class Answer implements AnswerReceiver {
+  readonly #url: string;
+  readonly #options: NodeClientOptions;
+  readonly #signal: AbortSignal | undefined;
+  readonly #onAbort = (): void => {
+    if (this.#signal !== undefined) this.#stop(interruption(this.#signal));
+  };
+  #exchange: UndiciExchange | undefined;
+  #resolve: ((response: HttpResponse) => void) | undefined;
+  #reject: ((error: Error) => void) | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #chunks: Uint8Array[] = [];
+  #heldBytes = 0;
+  #isDone = false;
+  #error: Error | undefined;
+  #wake: (() => void) | undefined;
+
+  constructor(url: string, options: NodeClientOptions, signal: AbortSignal | undefined) {
+    this.#url = url;
+    this.#options = options;
+    this.#signal = signal;
   }
 
-  #direct({ protocol }: URL, isTrusted: boolean): Way {
-    return {
-      agent: protocol === "https:" ? this.#agents.https : this.#agents.http,
-      lookup: isTrusted ? this.#lookups.unchecked : this.#lookups.checked,
-    };
-  }
-
-  /** https in a tunnel; http by sending the whole address to the proxy. */
-  #through(proxy: Proxy, { protocol, host, origin, pathname, search }: URL): Way {
-    if (protocol === "https:") return { agent: this.#tunnel(proxy) };
-    return {
-      protocol: proxy.isSecure ? "https:" : "http:",
-      host: proxy.hostname,
-      hostname: proxy.hostname,
-      port: proxy.port,
-      servername: serverName(proxy),
-      path: `${origin}${pathname}${search}`,
-      headers: { Host: host, ...proxyHeaders(proxy) },
-      agent: proxy.isSecure ? this.#agents.https : this.#agents.http,
-    };
-  }
-
-  #tunnel(proxy: Proxy): TunnelAgent {
-    const known = this.#tunnels.get(proxy);
-    if (known !== undefined) return known;
-    const { headersTimeoutMs = 30_000 } = this.#options;
-    const agent = new TunnelAgent(proxy, headersTimeoutMs, this.#agentOptions());
-    this.#tunnels.set(proxy, agent);
-    return agent;
-  }
-
-  #send(url: URL, request: HttpRequest, way: Way, proxy?: Proxy): Promise<http.IncomingMessage> {
-    const { headersTimeoutMs = 30_000 } = this.#options;
+  begin(exchange: UndiciExchange): Promise<HttpResponse> {
+    this.#exchange = exchange;
+    this.#signal?.addEventListener("abort", this.#onAbort);
     return new Promise((resolve, reject) => {
-      const isSecure = (way.protocol ?? url.protocol) === "https:";
-      const outgoing = (isSecure ? https : http).request(url, {
-        ...way,
-        method: request.method ?? "GET",
-        headers: {
-          "User-Agent": this.#agent,
-          ...request.headers,
-          ...way.headers,
-        },
-        maxHeaderSize: MAX_HEADER_BYTES,
-        signal: request.signal,
-      });
-      const timer = setTimeout(() => {
-        outgoing.destroy(httpFailure(url.href, `no answer within ${headersTimeoutMs / 1000} s`));
-      }, headersTimeoutMs);
-      outgoing.once("response", (response) => {
-        clearTimeout(timer);
-        resolve(response);
-      });
-      outgoing.once("error", (error) => {
-        clearTimeout(timer);
-        const isProxys = proxy !== undefined && isConnecting(error);
-        const cause = isProxys ? unreachable(proxy, error) : error;
-        reject(
-          request.signal?.aborted === true ? interruption(request.signal) : explained(cause, url),
-        );
-      });
-      outgoing.end();
+      this.#resolve = resolve;
+      this.#reject = reject;
+      exchange.begin();
+      // After the timers of the connection, which can say more.
+      if (!this.#isDone) this.#failAfter(this.#options.headersTimeoutMs, "no answer within");
     });
   }
 
-  #answer(url: URL, response: http.IncomingMessage): HttpResponse {
-    const { idleTimeoutMs = 30_000 } = this.#options;
-    // On the socket: the response of a client does not emit its timeouts.
-    const { socket } = response;
-    const onIdle = (): void => {
-      response.destroy(httpFailure(url.href, `nothing was sent for ${idleTimeoutMs / 1000} s`));
-    };
-    socket.setTimeout(idleTimeoutMs);
-    socket.on("timeout", onIdle);
-    response.once("close", () => socket.off("timeout", onIdle));
-    return {
-      status: response.statusCode ?? 0,
-      url: url.href,
-      headers: {
-        get(name) {
-          const value = response.headers[name];
-          return Array.isArray(value) ? value.join(", ") : value;
-        },
-      },
-      body: wholeBody(url, response),
-      discard: () => {
-        response.destroy();
-        return Promise.resolve();
-      },
-    };
+  onHead({ status, headers }: AnswerHead): void {
+    this.#failAfter(this.#options.idleTimeoutMs, "nothing was sent for");
+    this.#resolve?.({
+      status,
+      url: this.#url,
+      headers,
+      body: this.#body(),
+      discard: () => Promise.resolve(this.#discard()),
+    });
+  }
+
+  onChunk(chunk: Uint8Array): boolean {
+    this.#timer?.refresh();
+    this.#chunks.push(chunk);
+    this.#heldBytes += chunk.length;
+    this.#wake?.();
+    return this.#heldBytes < HELD_BYTES;
+  }
+
+  /** Ends when undici can use the connection again, so that the next request does not open another. */
+  onEnd(): void {
+    clearTimeout(this.#timer);
+    queueMicrotask(() => setImmediate(() => this.#finish(undefined)));
+  }
+
+  onFail(error: Error): void {
+    this.#finish(error);
+  }
+
+  async *#body(): AsyncGenerator<Uint8Array, void, undefined> {
+    try {
+      for (;;) {
+        const chunks = this.#chunks;
+        this.#chunks = [];
+        this.#heldBytes = 0;
+        yield* chunks;
+        if (this.#chunks.length > 0) continue;
+        if (this.#error !== undefined) throw this.#error;
+        if (this.#isDone) return;
+        this.#timer?.refresh();
+        this.#exchange?.resume();
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+      }
+    } finally {
+      this.#discard();
+    }
+  }
+
+  #discard(): void {
+    this.#stop(httpFailure(this.#url, "the connection was cut before the end"));
+  }
+
+  #failAfter(ms: number = TIMEOUT_MS, what: string): void {
+    clearTimeout(this.#timer);
+    const fail = (): void => this.#stop(httpFailure(this.#url, `${what} ${ms / 1000} s`));
+    this.#timer = setTimeout(fail, ms);
+  }
+
+  #stop(error: Error): void {
+    if (this.#isDone) return;
+    this.#exchange?.abort();
+    this.#finish(error);
+  }
+
+  #finish(error: Error | undefined): void {
+    if (this.#isDone) return;
+    this.#isDone = true;
+    this.#error = error;
+    clearTimeout(this.#timer);
+    this.#signal?.removeEventListener("abort", this.#onAbort);
+    if (error !== undefined) this.#reject?.(error);
+    this.#wake?.();
   }
 }
 
-async function* wholeBody(
-  url: URL,
-  response: http.IncomingMessage,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  try {
-    // Not in object mode and without an encoding: chunks are Buffers.
-    for await (const chunk of response) yield chunk as Uint8Array;
-  } catch (error) {
-    throw explained(error, url);
+/** A web address in the parts that a request needs. */
+interface Address {
+  readonly origin: string;
+  /** Path and query. */
+  readonly path: string;
+  /** `me:secret@`, or nothing. */
+  readonly user: string;
+  readonly authorization: string | undefined;
+}
+
+/** Path and query where nothing has to be encoded, and perhaps a fragment, which is not sent. */
+const AS_WRITTEN = /^https?:\/\/[^/?#\\]+(\/[!"$-~]*)(?:#.*)?$/i;
+
+/** @throws MM_BAD_URI */
+function addressOf(url: string): Address {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed === undefined || !/^https?:$/.test(parsed.protocol)) {
+    throw new MementoMapError("MM_BAD_URI", `${quote(url)} is not a web address`);
   }
-  if (!response.complete) throw httpFailure(url.href, "the connection was cut before the end");
+  const { origin, pathname, search, username, password } = parsed;
+  const [, path = pathname + search] = AS_WRITTEN.exec(url) ?? [];
+  const authorization = basicAuthorization(parsed);
+  const secret = password === "" ? "" : `:${password}`;
+  return {
+    origin,
+    path,
+    authorization,
+    user: authorization === undefined ? "" : `${username}${secret}@`,
+  };
+}
+
+/** An address with its user, by which it can be asked for again. */
+function written({ origin, path, user }: Address): string {
+  return origin.replace("//", () => `//${user}`) + path;
 }
 
 /** The user of an address is sent to its origin again, and to no other. */
-function redirected(trail: RedirectTrail, from: URL, location: string): URL {
-  const { username, password } = from;
-  const bare = new URL(from);
-  bare.username = "";
-  bare.password = "";
-  const to = new URL(trail.follow(bare.href, location));
-  if (to.origin === from.origin) {
-    to.username = username;
-    to.password = password;
-  }
-  return to;
-}
-
-function parsed(url: string): URL {
-  if (URL.canParse(url) && /^https?:/i.test(url)) return new URL(url);
-  throw new MementoMapError("MM_BAD_URI", `${quote(url)} is not a web address`);
-}
-
-/** Whether an error is one of making a connection. */
-function isConnecting(error: NodeJS.ErrnoException): boolean {
-  return error.syscall === "connect" || error.syscall === "getaddrinfo";
-}
-
-function explained(error: unknown, url: URL): Error {
-  return networkFailure(error, url.href).error;
+function redirected(trail: RedirectTrail, from: Address, location: string): Address {
+  const { origin, path, user, authorization } = from;
+  const to = addressOf(trail.follow(origin + path, location));
+  return to.origin === origin ? { ...to, user, authorization } : to;
 }

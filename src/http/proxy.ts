@@ -1,8 +1,6 @@
 import { BlockList, isIP, type Socket } from "node:net";
 import * as http from "node:http";
 import * as https from "node:https";
-import type { Duplex } from "node:stream";
-import { connect } from "node:tls";
 import { MementoMapError, quote } from "../errors.ts";
 import { bareHost } from "./private-address.ts";
 
@@ -102,14 +100,19 @@ function proxyOf(env: Environment, name: string): Proxy | undefined {
     );
   }
   const isSecure = url.protocol === "https:";
-  const user = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
   return {
     name: url.origin,
     isSecure,
     hostname: bareHost(url.hostname),
     port: Number(url.port) || (isSecure ? 443 : 80),
-    authorization: user === ":" ? undefined : `Basic ${Buffer.from(user).toString("base64")}`,
+    authorization: basicAuthorization(url),
   };
+}
+
+/** What an address with a user name and a password is asked with; undefined where it has none. */
+export function basicAuthorization({ username, password }: URL): string | undefined {
+  const user = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return user === ":" ? undefined : `Basic ${Buffer.from(user).toString("base64")}`;
 }
 
 /**
@@ -156,6 +159,7 @@ export function openTunnel(
   timeoutMs: number,
 ): Promise<Socket> {
   const { hostname, port } = target;
+  const { authorization } = proxy;
   const authority = `${isIP(hostname) === 6 ? `[${hostname}]` : hostname}:${port}`;
   return new Promise((resolve, reject) => {
     const request = (proxy.isSecure ? https : http).request({
@@ -163,8 +167,12 @@ export function openTunnel(
       port: proxy.port,
       method: "CONNECT",
       path: authority,
-      headers: { Host: authority, ...proxyHeaders(proxy) },
-      servername: serverName(proxy),
+      headers: {
+        Host: authority,
+        ...(authorization === undefined ? {} : { "Proxy-Authorization": authorization }),
+      },
+      // Node would take the `Host` of the request.
+      servername: isIP(proxy.hostname) === 0 ? proxy.hostname : "",
       agent: false,
     });
     const timer = setTimeout(() => {
@@ -196,16 +204,6 @@ export function openTunnel(
   });
 }
 
-/** Who a proxy that is spoken to over TLS has to be; Node would take the `Host` of the request. */
-export function serverName({ hostname }: Proxy): string {
-  return isIP(hostname) === 0 ? hostname : "";
-}
-
-/** What every request has that is sent to a proxy itself. */
-export function proxyHeaders({ authorization }: Proxy): Record<string, string> {
-  return authorization === undefined ? {} : { "Proxy-Authorization": authorization };
-}
-
 /** The code of errors that are the proxy's, and say nothing about the host behind it. */
 export const PROXY_ERROR_CODE = "ERR_PROXY";
 
@@ -233,31 +231,4 @@ export function proxyAnswered(proxy: Proxy, status: number): Error {
       : `refuses the connection with status ${status}`;
   const error = proxyError(proxy, text);
   return status < 500 ? Object.assign(error, { code: PROXY_REFUSAL_CODE }) : error;
-}
-
-/** Keeps connections of TLS through a proxy open, for `https.request`. */
-export class TunnelAgent extends https.Agent {
-  readonly #proxy: Proxy;
-  readonly #timeoutMs: number;
-
-  /** @param timeoutMs How long the proxy may take to make a connection. */
-  constructor(proxy: Proxy, timeoutMs: number, options: https.AgentOptions) {
-    super(options);
-    this.#proxy = proxy;
-    this.#timeoutMs = timeoutMs;
-  }
-
-  override createConnection(
-    options: https.RequestOptions,
-    callback: (error: Error | null, stream: Duplex) => void,
-  ): undefined {
-    const { host, port, servername } = options;
-    const target = { hostname: host ?? "", port: Number(port) };
-    openTunnel(this.#proxy, target, this.#timeoutMs).then(
-      (socket) => callback(null, connect({ socket, host: target.hostname, servername })),
-      // Nothing is looked at besides the error.
-      (error: Error) => callback(error, undefined as never),
-    );
-    return undefined;
-  }
 }

@@ -1,8 +1,9 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { expect, it, onTestFinished } from "vitest";
+import { type AddressInfo, createServer as createSocketServer } from "node:net";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { bodyStart } from "../../src/http/http-client.ts";
 import { NodeClient } from "../../src/http/node-client.ts";
+import { httpAnswer, rawArchive } from "../aggregate/upstream/raw-archive.ts";
 
 it("keeps connections for the next request, and not for ever", async () => {
   const server = createServer((request, response) => {
@@ -39,4 +40,113 @@ it("keeps connections for the next request, and not for ever", async () => {
   expect(await open()).toBe(1);
   await expect.poll(open).toBe(0);
   expect(await ask("/")).toBe("begun");
+});
+
+/** A client that is closed when the test ends. */
+function client(): NodeClient {
+  const made = new NodeClient({ allowsPrivate: true });
+  onTestFinished(() => made.close());
+  return made;
+}
+
+describe("an address", () => {
+  it.each([
+    ["/web/2015id_/http://a.example/b/../c//d", "/web/2015id_/http://a.example/b/../c//d"],
+    ["/./%7e?url=http://a.example/../%zz", "/./%7e?url=http://a.example/../%zz"],
+    ["/a#part", "/a"],
+    ["", "/"],
+    ["?q", "/?q"],
+    ["/a b/\u00fc", "/a%20b/%C3%BC"],
+  ])("with %j is asked for %j, byte for byte", async (written, target) => {
+    const { origin, heads } = await rawArchive((socket) => socket.write(httpAnswer(200, "x")));
+    const response = await client().request(origin + written);
+    await response.discard();
+    expect(heads.map((head) => head.split(" ")[1])).toEqual([target]);
+    expect(response.url).toBe(origin + target);
+  });
+
+  it("with a user name is asked for with it, and can be asked for again", async () => {
+    const { origin, heads } = await rawArchive((socket) => socket.write(httpAnswer(200, "x")));
+    const url = `${origin.replace("//", "//me:s%40cret@")}/a/../b`;
+    const response = await client().request(url);
+    await response.discard();
+    expect(response.url).toBe(url);
+    expect(heads[0]).toContain(`Authorization: Basic ${btoa("me:s@cret")}`);
+  });
+});
+
+describe("an answer", () => {
+  it("that is cut gives what came of it, and then fails", async () => {
+    const long = "x".repeat(300_000);
+    const { origin } = await rawArchive((socket) => {
+      socket.end(httpAnswer(200, long, { "Content-Length": "300001" }));
+    });
+    const { body } = await client().request(origin);
+    let bytes = 0;
+    const read = async (): Promise<void> => {
+      for await (const chunk of body) bytes += chunk.length;
+    };
+    await expect(read()).rejects.toMatchObject({
+      code: "MM_HTTP",
+      message: "the connection was cut before the end",
+      position: { source: `${origin}/` },
+    });
+    expect(bytes).toBe(300_000);
+  });
+
+  it("that has no body may have the length of another", async () => {
+    const { origin } = await rawArchive((socket) => {
+      socket.write(httpAnswer(304, "", { "Content-Length": "20" }));
+    });
+    const response = await client().request(origin);
+    expect(response.headers.get("content-length")).toBe("20");
+    expect(await bodyStart(response, 10)).toHaveLength(0);
+  });
+
+  it("that names itself twice is taken by its first name", async () => {
+    const { origin, heads } = await rawArchive((socket, number) => {
+      const twice = (name: string): string => `${name}: "${name}1"\r\n${name}: "${name}2"`;
+      socket.write(
+        number === 0
+          ? httpAnswer(302, "", { Location: "/1\r\nLocation: /2" })
+          : `HTTP/1.1 200 X\r\n${twice("ETag")}\r\n${twice("Link")}\r\nContent-Length: 0\r\n\r\n`,
+      );
+    });
+    const response = await client().request(origin);
+    const { headers } = response;
+    await response.discard();
+    expect(heads.map((head) => head.split(" ")[1])).toEqual(["/", "/1"]);
+    expect(headers.get("etag")).toBe('"ETag1"');
+    expect(headers.get("link")).toBe('"Link1", "Link2"');
+  });
+
+  it("that changes the protocol fails", async () => {
+    const { origin } = await rawArchive((socket) => {
+      socket.write("HTTP/1.1 101 X\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n");
+    });
+    await expect(client().request(origin)).rejects.toMatchObject({ code: "MM_HTTP" });
+  });
+});
+
+it("ends connections that are being made when it is closed", async () => {
+  const server = createSocketServer();
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  const made = new NodeClient({ allowsPrivate: true });
+  // It says nothing, so that the handshake of TLS does not end.
+  const closed = new Promise<void>((resolve) => {
+    server.once("connection", (socket) => {
+      socket.on("error", () => undefined).once("close", resolve);
+      socket.resume();
+      made.close();
+    });
+  });
+  const { port } = server.address() as AddressInfo;
+  await expect(made.request(`https://127.0.0.1:${port}/`)).rejects.toMatchObject({
+    code: "MM_HTTP",
+    reason: "closed",
+  });
+  await closed;
+  await new Promise((resolve) => server.close(resolve));
 });

@@ -14,7 +14,7 @@ import {
   sendRefusal,
 } from "./aggregator-exchange.ts";
 
-/** Gets mementos from archives that are not trusted; Node's client with addresses checked. */
+/** Gets mementos from archives that are not trusted: a `NodeClient`. */
 export interface MementoClient {
   /**
    * Asks once: a redirect is an answer like any other.

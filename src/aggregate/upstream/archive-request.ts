@@ -1,6 +1,6 @@
 import { MementoMapError } from "../../errors.ts";
-import type { OriginPools } from "./origin-pools.ts";
-import { UndiciExchange } from "./undici-exchange.ts";
+import type { OriginPools } from "../../http/origin-pools.ts";
+import { UndiciExchange } from "../../http/undici-exchange.ts";
 import {
   type FailureReason,
   isArchiveFailing,
@@ -18,7 +18,7 @@ import {
   DRAINED_BYTES,
   type Exchange,
   type NetworkRequest,
-} from "./exchange.ts";
+} from "../../http/exchange.ts";
 import type { Limits, Waiter } from "./limits.ts";
 import type { UpstreamRequest } from "../upstream.ts";
 

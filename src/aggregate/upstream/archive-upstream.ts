@@ -25,7 +25,7 @@ import {
 } from "./http-cache.ts";
 import { Limits, type LimitsOptions } from "./limits.ts";
 import { SharedAnswer, UnderWay } from "./shared-answer.ts";
-import { OriginPools } from "./origin-pools.ts";
+import { OriginPools } from "../../http/origin-pools.ts";
 
 const DEFAULT_TOTAL_MS = 60_000;
 const DEFAULT_CONCURRENCY = 256;
@@ -141,7 +141,7 @@ class PoliteUpstream implements ArchiveUpstream {
     this.#pools = new OriginPools({
       connectTimeoutMs: options.connectTimeoutMs ?? 5000,
       connections: options.concurrency ?? 16,
-      allowsPrivate: options.allowsPrivate ?? false,
+      allowsPrivate: () => options.allowsPrivate === true,
       lookup: options.lookup,
       proxies: options.proxies,
     });

@@ -6,7 +6,7 @@ import type { SharedAnswer } from "./shared-answer.ts";
 import type { FailureReason } from "../../http/retry.ts";
 import { joinBytes } from "../../bytes/bytes.ts";
 import type { HttpHeaders } from "../../http/http-client.ts";
-import type { AnswerHead, AnswerHeaders, AnswerReceiver, Exchange } from "./exchange.ts";
+import type { AnswerHead, AnswerHeaders, AnswerReceiver, Exchange } from "../../http/exchange.ts";
 
 export interface CacheOptions {
   /** Where answers are kept; default 64 MiB of memory. It is closed with the upstream. */

@@ -1,7 +1,7 @@
 import type { StopSignal, UpstreamAnswer, UpstreamRequest } from "../upstream.ts";
 import { MementoMapError } from "../../errors.ts";
 import type { HttpHeaders } from "../../http/http-client.ts";
-import type { AnswerHead, AnswerReceiver, Exchange } from "./exchange.ts";
+import type { AnswerHead, AnswerReceiver, Exchange } from "../../http/exchange.ts";
 import { interruption } from "../../interruption.ts";
 import { textHash } from "./cache-store.ts";
 

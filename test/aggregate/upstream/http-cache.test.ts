@@ -89,6 +89,19 @@ describe.each(stores)("a cache in %s", (_name, openStore) => {
     expect(upstream.counters.get("raw")).toMatchObject({ revalidations: 3, cacheHits: 3 });
   });
 
+  it("takes an answer without a body that has the length of what it has", async () => {
+    const raw = await rawArchive((socket, number) => {
+      const headers = { ETag: '"1"', "Cache-Control": "max-age=60", "Content-Length": "4" };
+      socket.write(httpAnswer(number === 0 ? 200 : 304, number === 0 ? "body" : "", headers));
+    });
+    const upstream = testUpstream({ cache: { store: await openStore() } });
+    await askWhole(upstream, cacheable(raw));
+    at(2);
+    const answer = await askWhole(upstream, cacheable(raw));
+    expect(answer).toMatchObject({ body: "body", origin: "revalidated" });
+    expect(upstream.counters.get("raw")?.failures).toMatchObject({ reset: 0 });
+  });
+
   it("takes the new answer when it is not", async () => {
     const raw = await rawArchive((socket, number) => {
       socket.write(

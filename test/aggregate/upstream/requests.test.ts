@@ -2,7 +2,7 @@ import type { LookupFunction } from "node:net";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { packageVersion } from "../../../src/files/package-file.ts";
-import { splitAddress } from "../../../src/aggregate/upstream/origin-pools.ts";
+import { splitAddress } from "../../../src/http/origin-pools.ts";
 import {
   archiveAt,
   askWhole,

@@ -1,5 +1,5 @@
-import type { FailureReason } from "../../http/retry.ts";
-import type { HttpHeaders } from "../../http/http-client.ts";
+import type { FailureReason } from "./retry.ts";
+import type { HttpHeaders } from "./http-client.ts";
 
 /** The start of an answer. */
 export interface AnswerHead {
@@ -46,6 +46,8 @@ export interface NetworkRequest {
   readonly followsRedirects: boolean;
   /** Bytes of the body, as sent and decompressed. */
   readonly maxBytes: number;
+  /** Whether the body comes as sent; default decompressed. */
+  readonly isBodyAsSent?: boolean;
 }
 
 /** A body that is not wanted is read up to this size to keep the connection; beyond, the connection is closed. */

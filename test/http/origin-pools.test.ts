@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo, LookupFunction } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { OriginPools } from "../../../src/aggregate/upstream/origin-pools.ts";
+import { OriginPools } from "../../src/http/origin-pools.ts";
 
 /** Starts a server at an address of this machine; gives its port. */
 async function serverAt(address: string, port: number): Promise<number> {
@@ -28,14 +28,16 @@ describe.skipIf(process.platform !== "linux")("connections to an archive that mo
     const pools = new OriginPools({
       connectTimeoutMs: 1000,
       connections: 1,
-      allowsPrivate: true,
+      allowsPrivate: () => true,
       lookup,
       now: () => now,
     });
     onTestFinished(() => pools.close());
     const origin = `http://archive.test:${port}`;
     const ask = async (): Promise<string> => {
-      const { body } = await pools.poolOf(origin).pool.request({ path: "/", method: "GET" });
+      const { body } = await pools
+        .poolOf(origin, origin)
+        .pool.request({ path: "/", method: "GET" });
       return body.text();
     };
     expect(await ask()).toBe("127.0.0.1");

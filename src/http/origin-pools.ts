@@ -1,25 +1,29 @@
-import type { LookupFunction } from "node:net";
+import type { LookupFunction, Socket } from "node:net";
 import { buildConnector, Pool } from "undici";
-import { MementoMapError, quote } from "../../errors.ts";
+import { MementoMapError, quote } from "../errors.ts";
 import {
   checkedLookup,
   privateAddressRefusal,
   privateHost,
   refusedName,
-} from "../../http/private-address.ts";
-import { openTunnel, type Proxy, type ProxySettings, unreachable } from "../../http/proxy.ts";
-import { sendableUri } from "../../memento/memento-list.ts";
+} from "./private-address.ts";
+import { openTunnel, type Proxy, type ProxySettings, unreachable } from "./proxy.ts";
+import { sendableUri } from "../memento/memento-list.ts";
 
 interface OriginPoolsOptions {
   readonly connectTimeoutMs: number;
   /** Connections to one origin, where `trust` says nothing else. */
   readonly connections: number;
-  /** Whether any origin may be at a private address. */
-  readonly allowsPrivate: boolean;
+  /** Whether an origin may be at a private address that `trust` says nothing about. */
+  readonly allowsPrivate: (origin: string) => boolean;
   /** How names become addresses; default the system's way. */
   readonly lookup?: LookupFunction | undefined;
   /** Which requests go through which proxy; default none. */
   readonly proxies?: ProxySettings | undefined;
+  /** Bytes of the head of an answer; default 256 KiB. */
+  readonly maxHeaderBytes?: number | undefined;
+  /** How long an unused connection is kept; default 10 s, or what the server says, up to 10 min. */
+  readonly keptOpenMs?: number | undefined;
   /** Milliseconds that only go up; default those of the process. */
   readonly now?: (() => number) | undefined;
 }
@@ -27,6 +31,7 @@ interface OriginPoolsOptions {
 /** TimeGates that name every memento in `Link` have long headers. */
 const MAX_HEADER_BYTES = 256 * 1024;
 const KEPT_OPEN_MS = 10_000;
+const MAX_KEPT_OPEN_MS = 600_000;
 /** Names are looked up again after this time, however busy a connection is: archives move. */
 const POOL_LIFE_MS = 600_000;
 /** Redirects can name any number of origins; those of archives are kept all the same. */
@@ -59,6 +64,7 @@ export class OriginPools {
   #isClosed = false;
   /** Origins of archives, and how many connections each may have. */
   readonly #trusted = new Map<string, number>();
+  readonly #connecting = new Set<Socket>();
 
   constructor(options: OriginPoolsOptions) {
     this.#options = options;
@@ -84,8 +90,11 @@ export class OriginPools {
     }
   }
 
-  /** @throws MM_REFUSED for private addresses and after `close`, MM_BAD_URI. */
-  poolOf(origin: string): OriginPool {
+  /**
+   * @param url for messages: what is asked for there.
+   * @throws MM_REFUSED for private addresses and after `close`, MM_BAD_URI.
+   */
+  poolOf(origin: string, url: string): OriginPool {
     if (this.#isClosed) throw closed();
     let found = this.#pools.get(origin) ?? this.#add(origin);
     if (this.#now() - found.openedAt > POOL_LIFE_MS) {
@@ -93,7 +102,7 @@ export class OriginPools {
       found = this.#add(origin);
     }
     if (found.privateAddress !== undefined && !this.#mayBePrivate(found.origin)) {
-      throw privateAddressRefusal(origin, found.privateAddress);
+      throw privateAddressRefusal(url, found.privateAddress);
     }
     return found;
   }
@@ -102,11 +111,13 @@ export class OriginPools {
     this.#isClosed = true;
     const pools = new Set(Array.from(this.#pools.values(), ({ pool }) => pool));
     this.#pools.clear();
-    await Promise.all(Array.from(pools, (pool) => pool.destroy()));
+    const destroyed = Promise.all(Array.from(pools, (pool) => pool.destroy()));
+    for (const socket of this.#connecting) socket.destroy();
+    await destroyed;
   }
 
   #mayBePrivate(origin: string): boolean {
-    return this.#options.allowsPrivate || this.#trusted.has(origin);
+    return this.#trusted.has(origin) || this.#options.allowsPrivate(origin);
   }
 
   #add(written: string): OriginPool {
@@ -121,20 +132,21 @@ export class OriginPools {
 
   #open(url: URL): OriginPool {
     const { origin, protocol } = url;
-    const { connectTimeoutMs: timeout, proxies } = this.#options;
+    const { connectTimeoutMs: timeout, proxies, keptOpenMs } = this.#options;
     const proxy = proxies?.proxyFor(url);
     const lookup = checkedLookup(this.#options.lookup, () => this.#mayBePrivate(origin));
     const connections = this.#trusted.get(origin) ?? this.#options.connections;
     const pool = new Pool(origin, {
       connections,
-      maxHeaderSize: MAX_HEADER_BYTES,
-      keepAliveTimeout: KEPT_OPEN_MS,
+      maxHeaderSize: this.#options.maxHeaderBytes ?? MAX_HEADER_BYTES,
+      keepAliveTimeout: keptOpenMs ?? KEPT_OPEN_MS,
+      keepAliveMaxTimeout: keptOpenMs ?? MAX_KEPT_OPEN_MS,
       headersTimeout: 0,
       bodyTimeout: 0,
       connect:
         proxy === undefined
-          ? { timeout, lookup }
-          : proxyConnector(proxy, {
+          ? this.#connector({ timeout, lookup })
+          : proxyConnector(proxy, this.#connector({ timeout }), {
               timeoutMs: timeout,
               lookup,
               isTrusted: () => this.#mayBePrivate(origin),
@@ -147,6 +159,21 @@ export class OriginPools {
       connections,
       openedAt: this.#now(),
       privateAddress: privateHost(url.hostname),
+    };
+  }
+
+  /** Connects as undici does; connections that are being made end with `close`. */
+  #connector(options: Parameters<typeof buildConnector>[0]): buildConnector.connector {
+    // Its type does not have what it returns.
+    const connect = buildConnector(options) as (
+      ...args: Parameters<buildConnector.connector>
+    ) => Socket;
+    return (target, callback) => {
+      const socket = connect(target, (...outcome) => {
+        this.#connecting.delete(socket);
+        callback(...outcome);
+      });
+      this.#connecting.add(socket);
     };
   }
 
@@ -208,9 +235,9 @@ interface ProxyConnectorOptions {
  */
 function proxyConnector(
   proxy: Proxy,
+  connect: buildConnector.connector,
   { timeoutMs, lookup, isTrusted }: ProxyConnectorOptions,
 ): buildConnector.connector {
-  const connect = buildConnector({ timeout: timeoutMs });
   const toProxy = {
     hostname: proxy.hostname,
     host: proxy.hostname,

@@ -1,9 +1,9 @@
 import type { Dispatcher } from "undici";
-import type { FailureReason } from "../../http/retry.ts";
-import { COLON } from "../../bytes/bytes.ts";
-import { MementoMapError } from "../../errors.ts";
-import { type Proxy, proxyAnswered } from "../../http/proxy.ts";
-import { BodyDecoder, codingOf, type DecodedReceiver } from "../../http/body-decoder.ts";
+import type { FailureReason } from "./retry.ts";
+import { COLON } from "../bytes/bytes.ts";
+import { MementoMapError } from "../errors.ts";
+import { type Proxy, proxyAnswered } from "./proxy.ts";
+import { BodyDecoder, codingOf, type DecodedReceiver } from "./body-decoder.ts";
 import {
   type AnswerHeaders,
   type AnswerReceiver,
@@ -11,9 +11,11 @@ import {
   type Exchange,
   type NetworkRequest,
 } from "./exchange.ts";
-import { networkFailure } from "../../http/network-failure.ts";
-import { isRedirect, RedirectTrail } from "../../http/redirects.ts";
+import { networkFailure } from "./network-failure.ts";
+import { isRedirect, RedirectTrail } from "./redirects.ts";
 import { type OriginPools, splitAddress } from "./origin-pools.ts";
+
+const LENGTH_MISMATCH = "UND_ERR_RES_CONTENT_LENGTH_MISMATCH";
 
 /** Answers of status 1xx before the real one. */
 const MAX_INTERIM = 20;
@@ -22,7 +24,7 @@ const MAX_INTERIM = 20;
  * One request, with the redirects it leads to, as a handler of undici.
  *
  * The path goes out byte for byte. Redirects are followed to public addresses and trusted origins
- * only, and bodies come decompressed. There is no timeout: the sender aborts a request that is late.
+ * only, and bodies come decompressed, unless the request says otherwise. There is no timeout: the sender aborts a request that is late.
  *
  * It has the older of undici's two sets of callbacks: for the newer one undici makes an adapter
  * and an object of headers for every request.
@@ -40,6 +42,7 @@ export class UndiciExchange implements Exchange, Dispatcher.DispatchHandler, Dec
   /** Where a redirect leads whose body is still coming. */
   #next: string | undefined;
   #isDone = false;
+  #hasBody = true;
   #forwardedBy: Proxy | undefined;
   #interim = 0;
   #bytes = 0;
@@ -65,7 +68,7 @@ export class UndiciExchange implements Exchange, Dispatcher.DispatchHandler, Dec
     const { method } = this.#request;
     try {
       const { origin, path } = splitAddress(this.#url);
-      const { pool, forwardedBy } = this.#pools.poolOf(origin);
+      const { pool, forwardedBy } = this.#pools.poolOf(origin, this.#url);
       this.#forwardedBy = forwardedBy;
       // undici does not write to the array.
       const headers = this.#request.headers as string[];
@@ -115,7 +118,7 @@ export class UndiciExchange implements Exchange, Dispatcher.DispatchHandler, Dec
 
   #takeHead(status: number, fields: Buffer[], resume: () => void): boolean {
     if (status < 200) return this.#takeInterim();
-    const { method, followsRedirects } = this.#request;
+    const { method, followsRedirects, isBodyAsSent } = this.#request;
     if (status === 407 && this.#forwardedBy !== undefined) {
       return this.#failWith(proxyAnswered(this.#forwardedBy, status));
     }
@@ -127,8 +130,9 @@ export class UndiciExchange implements Exchange, Dispatcher.DispatchHandler, Dec
       }
     }
     this.#resumeHop = resume;
-    const hasBody = method !== "HEAD" && status !== 204 && status !== 304;
-    const encoding = hasBody ? fieldOf(fields, "content-encoding") : undefined;
+    this.#hasBody = method !== "HEAD" && status !== 204 && status !== 304;
+    const encoding =
+      this.#hasBody && isBodyAsSent !== true ? fieldOf(fields, "content-encoding") : undefined;
     const coding = encoding === undefined ? undefined : codingOf(encoding);
     if (coding === "unknown") {
       return this.#fail("bad-encoding", "it came in a coding that was not asked for");
@@ -176,6 +180,9 @@ export class UndiciExchange implements Exchange, Dispatcher.DispatchHandler, Dec
     if (this.#isDone) return;
     // What becomes of the body of a redirect does not matter.
     if (this.#next !== undefined) this.#follow();
+    // The length of an answer without a body is that of another answer, which undici misses.
+    else if (!this.#hasBody && "code" in error && error.code === LENGTH_MISMATCH)
+      this.onDecodedEnd();
     else this.#failWith(error);
   }
 
@@ -293,7 +300,7 @@ class RawHeaders implements AnswerHeaders {
     this.#isDecoded = isDecoded;
   }
 
-  /** All fields of a name, joined by commas. Characters stand for bytes. */
+  /** As {@link fieldOf}. */
   get(name: string): string | undefined {
     return this.#isDecoded && ABOUT_CODING.has(name) ? undefined : fieldOf(this.#fields, name);
   }
@@ -317,12 +324,18 @@ class RawHeaders implements AnswerHeaders {
 
 const ABOUT_CODING: ReadonlySet<string> = new Set(["content-encoding", "content-length"]);
 
-/** The value of a header among names and values by turns. */
+/** Fields that have one value; of several, the first counts. */
+const SINGLE: ReadonlySet<string> = new Set(
+  "age content-length content-type etag expires last-modified location retry-after".split(" "),
+);
+
+/** The value of a header among names and values by turns; several are joined by commas. Characters stand for bytes. */
 function fieldOf(fields: readonly Uint8Array[], name: string): string | undefined {
   let value: string | undefined;
   for (let at = 0; at + 1 < fields.length; at += 2) {
     if (!isNamed(fields[at], name)) continue;
     const text = latin1(fields[at + 1]);
+    if (SINGLE.has(name)) return text;
     value = value === undefined ? text : `${value}, ${text}`;
   }
   return value;
