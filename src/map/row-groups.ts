@@ -1,4 +1,4 @@
-import { compareRanges, SPACE } from "../bytes/bytes.ts";
+import { compareRanges, copyRange, SPACE } from "../bytes/bytes.ts";
 import { isNone, plainKeyEnd } from "./lookup/map-row.ts";
 import { columnEnd } from "../ukvs/record.ts";
 import { frequencyIsZero, FrequencySum, MAX_FREQUENCY_BYTES } from "../ukvs/frequency.ts";
@@ -38,6 +38,8 @@ export class RowGroups {
   readonly #canAddPlainly: boolean;
   readonly #sum = new FrequencySum();
   readonly #options: KeyOptions;
+  /** The line of a sum; grows with the longest. */
+  #line = new Uint8Array(1024);
 
   private constructor(
     cursors: readonly Cursor[],
@@ -93,12 +95,13 @@ export class RowGroups {
     for (const cursor of others) if (!cursor.isPlain() || !cursor.addTo(sum)) return undefined;
     for (const cursor of others) cursor.takeLine();
     this.recordsIn += others.length + 1;
-    const key = least.key();
+    const room = least.keyLength + 1 + MAX_FREQUENCY_BYTES;
+    if (room > this.#line.length) this.#line = new Uint8Array(room * 2);
+    const bytes = this.#line;
+    const keyEnd = least.copyKey(bytes);
     least.takeLine();
-    const bytes = new Uint8Array(key.length + 1 + MAX_FREQUENCY_BYTES);
-    bytes.set(key);
-    bytes[key.length] = SPACE;
-    return { bytes, start: 0, end: sum.writeTo(bytes, key.length + 1) };
+    bytes[keyEnd] = SPACE;
+    return { bytes, start: 0, end: sum.writeTo(bytes, keyEnd + 1) };
   }
 
   /** All rows of the next key; undefined after the last. */
@@ -234,6 +237,16 @@ class Cursor {
   key(): Uint8Array {
     const { bytes, keyStarts, keyEnds } = this.#batch;
     return bytes.slice(keyStarts[this.#at], keyEnds[this.#at]);
+  }
+
+  get keyLength(): number {
+    return this.#batch.keyEnds[this.#at] - this.#batch.keyStarts[this.#at];
+  }
+
+  /** Copies the key to the start of `target`; returns where it ends. */
+  copyKey(target: Uint8Array): number {
+    const { bytes, keyStarts, keyEnds } = this.#batch;
+    return copyRange(bytes, keyStarts[this.#at], keyEnds[this.#at], target, 0);
   }
 
   row(): MergeRow {
