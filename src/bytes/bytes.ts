@@ -105,11 +105,11 @@ export function commonPrefix(
 }
 
 /**
- * Compares two ranges of the same bytes, as `compareRanges` does, four bytes at a time.
+ * The number of leading bytes that two ranges of the same bytes share, found four bytes at a time.
  *
  * For neighbours of a sorted file, which share most of their bytes.
  */
-export function compareWithin(
+export function commonPrefixWithin(
   view: DataView,
   aStart: number,
   aEnd: number,
@@ -118,14 +118,39 @@ export function compareWithin(
 ): number {
   const aLength = aEnd - aStart;
   const bLength = bEnd - bStart;
-  const shared = aLength < bLength ? aLength : bLength;
+  const limit = aLength < bLength ? aLength : bLength;
   let i = 0;
-  while (i + 4 <= shared && view.getInt32(aStart + i) === view.getInt32(bStart + i)) i += 4;
-  for (; i < shared; i++) {
-    const difference = view.getUint8(aStart + i) - view.getUint8(bStart + i);
-    if (difference !== 0) return difference;
-  }
-  return aLength - bLength;
+  while (i + 4 <= limit && view.getInt32(aStart + i) === view.getInt32(bStart + i)) i += 4;
+  while (i < limit && view.getUint8(aStart + i) === view.getUint8(bStart + i)) i++;
+  return i;
+}
+
+/** Compares two ranges of the same bytes, as `compareRanges` does, four bytes at a time. */
+export function compareWithin(
+  view: DataView,
+  aStart: number,
+  aEnd: number,
+  bStart: number,
+  bEnd: number,
+): number {
+  const shared = commonPrefixWithin(view, aStart, aEnd, bStart, bEnd);
+  const a = aStart + shared;
+  const b = bStart + shared;
+  if (a < aEnd && b < bEnd) return view.getUint8(a) - view.getUint8(b);
+  return aEnd - a - (bEnd - b);
+}
+
+/** Whether two ranges of the same bytes are equal. */
+export function equalWithin(
+  view: DataView,
+  aStart: number,
+  aEnd: number,
+  bStart: number,
+  bEnd: number,
+): boolean {
+  const length = aEnd - aStart;
+  if (length !== bEnd - bStart) return false;
+  return commonPrefixWithin(view, aStart, aEnd, bStart, bEnd) === length;
 }
 
 /** Below this, a plain loop beats the call to `TypedArray.prototype.set` on a fresh `subarray`. */

@@ -4,7 +4,7 @@ import {
   filterNeeds,
   isEmptyFilter,
 } from "../../input/filter.ts";
-import { CLOSE_PAREN, COLON, compareWithin, CR, LF } from "../../bytes/bytes.ts";
+import { CLOSE_PAREN, COLON, commonPrefixWithin, CR, equalWithin, LF } from "../../bytes/bytes.ts";
 import {
   Capture,
   CaptureSurt,
@@ -297,15 +297,8 @@ export class IndexReader {
 
   /** How many bytes a line has in common with the key column counted last. */
   #sharedWithLast(start: number, end: number): number {
-    const view = this.#view;
     const last = this.#lastStart;
-    const length = this.#lastLength;
-    const limit = length < end - start ? length : end - start;
-    let i = 0;
-    while (i + 4 <= limit && view.getInt32(start + i, true) === view.getInt32(last + i, true))
-      i += 4;
-    while (i < limit && view.getUint8(start + i) === view.getUint8(last + i)) i++;
-    return i;
+    return commonPrefixWithin(this.#view, start, end, last, last + this.#lastLength);
   }
 
   #noteCheck(agrees: boolean | undefined): void {
@@ -375,13 +368,10 @@ export class IndexReader {
 
   /** Whether a row has the URI, and so the key, of the one counted last. */
   #repeatsUri(): boolean {
-    const start = this.#lastUriStart;
-    const end = this.#lastUriEnd;
+    const last = this.#lastUriStart;
+    if (last === NONE || !this.#rowKey.isPartOfSurt) return false;
     const { uriStart, uriEnd } = this.#capture;
-    if (start === NONE || end - start !== uriEnd - uriStart) return false;
-    return (
-      this.#rowKey.isPartOfSurt && compareWithin(this.#view, start, end, uriStart, uriEnd) === 0
-    );
+    return equalWithin(this.#view, uriStart, uriEnd, last, this.#lastUriEnd);
   }
 
   #add(shared: number): void {

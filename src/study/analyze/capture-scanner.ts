@@ -1,7 +1,8 @@
 import {
   BACKSLASH,
-  commonPrefix,
+  commonPrefixWithin,
   CR,
+  equalWithin,
   hashRange,
   isDigit,
   LF,
@@ -63,6 +64,13 @@ export class CaptureScanner implements RowReader {
   #lastStart = 0;
   #lastLength = NONE;
   #lastMonth = NONE;
+  /** Over the bytes that are being read. */
+  #view: DataView = new DataView(new ArrayBuffer(0));
+  /** The last URI that stands in them as it is, its fault, and its hash once that is needed. */
+  #uriStart = NONE;
+  #uriEnd = NONE;
+  #uriFault = NONE;
+  #uriHash = NONE;
   #hostFault = NONE;
   /** Where the path of the last key begins. */
   #hostLength = 0;
@@ -95,7 +103,7 @@ export class CaptureScanner implements RowReader {
     const { lines } = this.tally;
     const parser = this.#parser;
     if (parser === undefined) throw new TypeError("the part has no lines");
-    this.#lastLength = NONE;
+    this.#startBytes(bytes);
     let at = start;
     while (at < end) {
       let lineEnd = bytes.indexOf(LF, at);
@@ -113,7 +121,7 @@ export class CaptureScanner implements RowReader {
   readCaptures(batch: CaptureBatch): undefined {
     const { bytes } = batch;
     const capture = this.#capture;
-    this.#lastLength = NONE;
+    this.#startBytes(bytes);
     for (let i = 0; i < batch.length; i++) {
       const start = rowStart(batch, i);
       const end = rowEnd(batch, i);
@@ -121,14 +129,21 @@ export class CaptureScanner implements RowReader {
       if (this.#isTooLong(bytes, start, end)) continue;
       const kind = readCapture(batch, i, capture, this.#isKeyedByUri);
       const { keyStart, keyEnd } = capture;
-      const shared = keyStart === NONE ? 0 : this.#sharedWithLast(bytes, keyStart, keyEnd);
+      const shared = keyStart === NONE ? 0 : this.#sharedWithLast(keyStart, keyEnd);
       this.#take(kind, bytes, start, end, shared);
     }
   }
 
+  /** Call it before other bytes are read. */
+  #startBytes(bytes: Uint8Array): void {
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#lastLength = NONE;
+    this.#uriStart = NONE;
+  }
+
   #readLine(parser: RowParser, bytes: Uint8Array, start: number, end: number): void {
     if (this.#isTooLong(bytes, start, end)) return;
-    const shared = parser.leadsWithKey ? this.#sharedWithLast(bytes, start, end) : 0;
+    const shared = parser.leadsWithKey ? this.#sharedWithLast(start, end) : 0;
     this.#capture.knownKeyBytes = shared;
     this.#take(parser.parse(bytes, start, end, this.#capture), bytes, start, end, shared);
   }
@@ -174,10 +189,10 @@ export class CaptureScanner implements RowReader {
     this.tally.addBadLine(fault, bytes.subarray(start, Math.min(end, start + SHOWN_BYTES)));
   }
 
-  #sharedWithLast(bytes: Uint8Array, start: number, end: number): number {
+  #sharedWithLast(start: number, end: number): number {
     if (this.#lastLength === NONE) return 0;
     const last = this.#lastStart;
-    return commonPrefix(bytes, start, end, bytes, last, last + this.#lastLength);
+    return commonPrefixWithin(this.#view, start, end, last, last + this.#lastLength);
   }
 
   #count(bytes: Uint8Array, shared: number): void {
@@ -294,11 +309,23 @@ export class CaptureScanner implements RowReader {
       start = 0;
       end = uri.length;
     }
-    const fault = this.#hostFault === NONE ? uriFault(uri, start, end) : this.#hostFault;
+    if (uri !== bytes || !this.#repeatsUri(start, end)) {
+      this.#uriStart = uri === bytes ? start : NONE;
+      this.#uriEnd = end;
+      this.#uriFault = uriFault(uri, start, end);
+      this.#uriHash = NONE;
+    }
+    const fault = this.#hostFault === NONE ? this.#uriFault : this.#hostFault;
     if (fault !== NONE) {
       this.tally.addUriFault(fault, uri.subarray(start, Math.min(end, start + SHOWN_BYTES)), count);
     }
     if (this.#isPage(bytes)) this.#sample(uri, start, end, bytes);
+  }
+
+  /** Whether a URI is the one of the capture before, as captures of a page mostly follow each other. */
+  #repeatsUri(start: number, end: number): boolean {
+    const last = this.#uriStart;
+    return last !== NONE && equalWithin(this.#view, start, end, last, this.#uriEnd);
   }
 
   /** Whether the capture is a page that can be shown as an example: 200, HTML, no robots.txt. */
@@ -316,7 +343,8 @@ export class CaptureScanner implements RowReader {
     const { dateStart, dateEnd } = this.#capture;
     if (dateStart === NONE) return;
     const { samples } = this.tally;
-    const hash = hashRange(bytes, dateStart, dateEnd) ^ hashRange(uri, start, end);
+    if (this.#uriHash === NONE) this.#uriHash = hashRange(uri, start, end);
+    const hash = hashRange(bytes, dateStart, dateEnd) ^ this.#uriHash;
     if (!samples.accepts(hash >>> 0)) return;
     const date = this.#decoder.decode(bytes.subarray(dateStart, dateEnd));
     const text = `${date} ${this.#decoder.decode(uri.subarray(start, end))}`;

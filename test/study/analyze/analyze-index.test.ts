@@ -265,6 +265,20 @@ describe("analyzeIndex, beside a naive computation", () => {
     );
   });
 
+  it("counts the fault of a URI for each capture, also where captures of others stand between", async () => {
+    const uris = [
+      "http://a.com/%zz",
+      "http://a.com/%zz",
+      "http:\\/\\/a.com\\/%zz",
+      "http://a.com/ok",
+    ];
+    const index = [...uris, ...uris.slice(0, 2), "http://a.com/%yy"]
+      .map((uri, i) => `com,a)/ 2004010100000${i} {"url": "${uri}"}\n`)
+      .join("");
+    const { malformed } = await analyze(index, { keys: "column" });
+    expect(malformed.uris).toMatchObject([{ fault: "broken percent-encoding", count: 6 }]);
+  });
+
   it("leaves nothing out for lists that are empty, as generate does", async () => {
     const text = "com,a)/ 20040101000000 http://a.com/ text/html 200 D - - 1 2 f\n";
     for (const filter of [
