@@ -165,10 +165,7 @@ export class AnswerRows {
   }
 }
 
-/**
- * The key and the datetime of a row of CDX, CDXJ, or JSON with their names; undefined where it has
- * none.
- */
+/** The key and datetime of a row of CDX, CDXJ, or JSON with their names; undefined where it has none. */
 function placeOf(line: string): RowPlace | undefined {
   const [, key, datetime] =
     /^(\S+)[ \t]+(\d{14})\d{0,3}(?:[ \t]|$)/.exec(line) ??
@@ -180,7 +177,7 @@ function placeOf(line: string): RowPlace | undefined {
 /** The order of an index. */
 function comparePlaces(a: RowPlace, b: RowPlace): number {
   if (a.key !== b.key) return a.key < b.key ? -1 : 1;
-  return a.datetime < b.datetime ? -1 : a.datetime > b.datetime ? 1 : 0;
+  return Number(a.datetime) - Number(b.datetime);
 }
 
 /** Whether these are the same row; an array may have a comma or bracket around it, and one may be cut. */
@@ -196,9 +193,7 @@ function isNoRow(line: string): boolean {
 /** Rows of an answer that is looked at more closely, whatever their number. */
 const MANY_ROWS = 1000;
 
-/**
- * Whether a number of rows may be a limit that someone chose: 10, 500, 1,500, 100,000, 65,536.
- */
+/** Whether a number of rows may be a limit that someone chose: 10, 500, 1,500, 100,000, 65,536. */
 export function isRoundCount(count: number): boolean {
   if (count < 10) return false;
   let digits = count;

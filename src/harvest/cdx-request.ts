@@ -100,9 +100,8 @@ function pagesOf(answer: string): number | undefined {
   if (!/^\s*\{/.test(answer)) return undefined;
   try {
     const { pages } = JSON.parse(answer) as { pages?: unknown };
-    return typeof pages === "number" && Number.isSafeInteger(pages) && pages >= 0
-      ? pages
-      : undefined;
+    const isCount = typeof pages === "number" && Number.isSafeInteger(pages) && pages >= 0;
+    return isCount ? pages : undefined;
   } catch {
     return undefined; // a line of an index may begin with a brace too
   }
@@ -153,8 +152,11 @@ export function nextCursor(
     case "resume": {
       if (resumeKey === undefined) return undefined;
       const watch = watchKey(cursor.watch, resumeKey);
-      if (watch === undefined) throw endless(resumeKey, source);
-      return { paging: "resume", key: resumeKey, watch };
+      if (watch !== undefined) return { paging: "resume", key: resumeKey, watch };
+      throw badAnswer(
+        source,
+        `the server gives the resume key ${quote(resumeKey)} again, and so no end`,
+      );
     }
     case "pages":
       return cursor.page + 1 < cursor.pages ? { ...cursor, page: cursor.page + 1 } : undefined;
@@ -163,14 +165,6 @@ export function nextCursor(
       return windows.length === 0 ? undefined : { ...cursor, windows };
     }
   }
-}
-
-function endless(key: string, source: string): MementoMapError {
-  return new MementoMapError(
-    "MM_BAD_INPUT",
-    `the server gives the resume key ${quote(key)} again, and so no end`,
-    { position: { source } },
-  );
 }
 
 /** What ends an answer that is not the last. */
@@ -189,9 +183,8 @@ interface ResumeEnd {
  *   before its last two lines; the last line has its end.
  */
 export function resumeEnd(tail: string): ResumeEnd | undefined {
-  const match = /(?:^|\n)(\r?\n(\S+)\s*)$/.exec(tail);
-  if (match === null) return undefined;
-  const [, end = "", key = ""] = match;
+  const [, end, key] = /(?:^|\n)(\r?\n(\S+)\s*)$/.exec(tail) ?? [];
+  if (end === undefined || key === undefined) return undefined;
   // A key is percent-encoded as it must be sent; encoding it again would change it.
   return { key: decodeKey(key), length: end.length, lines: end.split("\n").length - 1 };
 }
@@ -251,31 +244,21 @@ export function splitWindow(window: TimeWindow, times: KnownTimes): TimeWindow[]
   const { from, to } = window;
   const { earliest, median, latest } = times;
   if (earliest !== latest) {
-    const middle = median === earliest ? secondAfter(median) : median;
+    const middle = median === earliest ? moved(median, 1) : median;
     return [
-      { from, to: secondBefore(middle) },
+      { from, to: moved(middle, -1) },
       { from: middle, to },
     ];
   }
   const windows: TimeWindow[] = [{ from: median, to: median }];
-  if (from !== median) windows.unshift({ from, to: secondBefore(median) });
-  if (to !== median) windows.push({ from: secondAfter(median), to });
+  if (from !== median) windows.unshift({ from, to: moved(median, -1) });
+  if (to !== median) windows.push({ from: moved(median, 1), to });
   return windows.length === 1 ? undefined : windows;
-}
-
-function secondBefore(datetime: string): string {
-  return moved(datetime, -1);
-}
-
-function secondAfter(datetime: string): string {
-  return moved(datetime, 1);
 }
 
 /** Indexes have datetimes that no clock shows; they are only compared, so any neighbour will do. */
 function moved(datetime: string, seconds: 1 | -1): string {
-  const [, year, month, day, hour, minute, second] =
-    /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/.exec(datetime) ?? [];
-  const isoText = `${year}-${month}-${day}T${hour}:${minute}:${second}.000Z`;
+  const isoText = datetime.replace(/^(....)(..)(..)(..)(..)(..)$/, "$1-$2-$3T$4:$5:$6.000Z");
   const time = new Date(isoText);
   const isClock = !Number.isNaN(time.getTime()) && time.toISOString() === isoText;
   const next = isClock ? new Date(time.getTime() + seconds * 1000) : undefined;
@@ -342,11 +325,15 @@ export function whereTheApiIs(address: string): string {
   return `the CDX API of pywb is at /COLLECTION/cdx${guess}`;
 }
 
+/** The error about an answer that cannot be used. */
+export function badAnswer(source: string, message: string, cause?: unknown): MementoMapError {
+  return new MementoMapError("MM_BAD_INPUT", message, { position: { source }, cause });
+}
+
 /** The error about a server that answers with a page for people. */
 export function htmlAnswer(source: string): MementoMapError {
-  return new MementoMapError(
-    "MM_BAD_INPUT",
+  return badAnswer(
+    source,
     `the server answers with a page in HTML, not with an index; ${whereTheApiIs(source)}`,
-    { position: { source } },
   );
 }

@@ -17,8 +17,7 @@ import { looksLikeHtml } from "../bytes/bytes.ts";
 import { checkAnswer } from "./answer-check.ts";
 import { harvestName } from "./harvest-files.ts";
 import { HarvestStore } from "./harvest-store.ts";
-import type { PoliteOptions } from "./polite-client.ts";
-import { PoliteClient, startOf } from "./polite-client.ts";
+import { PoliteClient, type PoliteOptions, startOf } from "./polite-client.ts";
 import { checkSignal } from "../interruption.ts";
 
 export interface HarvestOptions extends PoliteOptions {
@@ -180,14 +179,13 @@ async function fetchPage(
       await store.dropPage({ paging: "stream", windows });
       return 0;
     }
-    case "sample":
-      if (!verdict.keepsRows) await store.forgetPage();
-      await store.commitPage(
-        next,
-        verdict.keepsRows ? { lines, rows: rows.count } : { lines: 0, rows: 0 },
-        verdict.reason,
-      );
-      return verdict.keepsRows ? lines : 0;
+    case "sample": {
+      const { keepsRows, reason } = verdict;
+      if (!keepsRows) await store.forgetPage();
+      const page = keepsRows ? { lines, rows: rows.count } : { lines: 0, rows: 0 };
+      await store.commitPage(next, page, reason);
+      return page.lines;
+    }
   }
 }
 

@@ -3,7 +3,13 @@ import { LF, looksLikeHtml } from "../bytes/bytes.ts";
 import { peek } from "../bytes/peek.ts";
 import { formatAmount, MementoMapError } from "../errors.ts";
 import { AnswerRows, isRoundCount } from "./answer-check.ts";
-import { type CdxCursor, htmlAnswer, resumeEnd, type TimeWindow } from "./cdx-request.ts";
+import {
+  badAnswer,
+  type CdxCursor,
+  htmlAnswer,
+  resumeEnd,
+  type TimeWindow,
+} from "./cdx-request.ts";
 import { detectFormat } from "../input/detect.ts";
 import type { Interrupt } from "../interruption.ts";
 import { areCounts, HarvestFiles, type HarvestNote, type PartFile } from "./harvest-files.ts";
@@ -58,10 +64,9 @@ export class HarvestStore {
     const { head, chunks } = await peek(answer.chunks, TAIL_BYTES);
     const isArray = !isResumeKeyOnly(paging, head) && isJsonArray(head, answer.source);
     if (isArray && (paging !== "stream" || !isAlone)) {
-      throw new MementoMapError(
-        "MM_BAD_INPUT",
+      throw badAnswer(
+        answer.source,
         "the server answers with an array in JSON, and pages of such cannot be put together; leave output=json out of its address",
-        { position: { source: answer.source } },
       );
     }
     const tally = new LineTally(isArray ? Infinity : DEFAULT_MAX_LINE_BYTES, answer.source);
@@ -162,10 +167,9 @@ export class HarvestStore {
 function checkArray(lines: number, source: string): void {
   const rows = [lines, lines - 1, lines - 2].find(isRoundCount);
   if (rows === undefined) return;
-  throw new MementoMapError(
-    "MM_BAD_INPUT",
+  throw badAnswer(
+    source,
     `the server sent ${formatAmount(rows, "row")}, which may be a limit, as an array in JSON, which cannot be continued; leave output=json out of its address`,
-    { position: { source } },
   );
 }
 

@@ -161,10 +161,8 @@ export class PoliteClient {
     const body = watched(response.body, this.#options.onRead);
     const chunks = coding === undefined ? body : unzipped(body, source);
     if (status >= 200 && status < 300) {
-      const isEndMarked =
-        coding !== undefined ||
-        isSet(headers.get("content-length")) ||
-        isSet(headers.get("transfer-encoding"));
+      const end = headers.get("content-length") ?? headers.get("transfer-encoding") ?? coding;
+      const isEndMarked = end !== undefined && end !== null;
       return { value: await use({ chunks, isEndMarked, source }) };
     }
     const reason = await startOf(chunks);
@@ -240,26 +238,17 @@ async function pause(ms: number, signal: AbortSignal | undefined): Promise<void>
   }
 }
 
-function isSet(field: string | null | undefined): boolean {
-  return field !== undefined && field !== null;
-}
-
 function checkSendable(userAgent: string): void {
   try {
     validateHeaderValue("User-Agent", userAgent);
   } catch (cause) {
-    throw new MementoMapError(
-      "MM_USAGE",
-      `${quote(userAgent)} cannot be sent as the name of who asks; write it in Latin letters`,
-      { cause },
-    );
+    const message = `${quote(userAgent)} cannot be sent as the name of who asks; write it in Latin letters`;
+    throw new MementoMapError("MM_USAGE", message, { cause });
   }
 }
 
 function notNow(error: MementoMapError, waitMs: number): MementoMapError {
-  const minutes = Math.ceil(waitMs / 60_000);
-  return new MementoMapError(error.code, `${error.message}, and asks to wait ${minutes} minutes`, {
-    position: error.position,
-    cause: error,
-  });
+  const { code, position } = error;
+  const message = `${error.message}, and asks to wait ${Math.ceil(waitMs / 60_000)} minutes`;
+  return new MementoMapError(code, message, { position, cause: error });
 }

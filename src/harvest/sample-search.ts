@@ -1,5 +1,6 @@
 import { formatAmount, MementoMapError, quote } from "../errors.ts";
-import { serverAddress, withoutUser } from "./cdx-request.ts";
+import { badAnswer, serverAddress, type TimeWindow, withoutUser } from "./cdx-request.ts";
+import { isJsonObject } from "../ukvs/header.ts";
 import { wholeText } from "../input/cdx-json.ts";
 import {
   areCounts,
@@ -155,11 +156,9 @@ interface FoundCapture {
 }
 
 /** What to search for. */
-interface TextSearch {
+interface TextSearch extends TimeWindow {
   readonly word: string;
   readonly maxItems: number;
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
 }
 
 /** Longer than what there is any use for; a line of all of them is still one that can be read. */
@@ -179,13 +178,6 @@ export function searchUrl(api: string, { word, maxItems, from, to }: TextSearch)
   return url.href;
 }
 
-/** What an answer tells of. */
-interface SearchAnswer {
-  readonly captures: readonly FoundCapture[];
-  /** Items without a URI or a datetime that is of use. */
-  readonly leftOut: number;
-}
-
 /**
  * The captures in an answer of Arquivo.pt's text search: members of `response_items` with
  * `originalURL` and `tstamp`. Items that lack either are left out, and counted, and so are those
@@ -193,7 +185,10 @@ interface SearchAnswer {
  *
  * @throws MM_BAD_INPUT for any other answer.
  */
-export function parseSearchAnswer(text: string, source: string): SearchAnswer {
+export function parseSearchAnswer(
+  text: string,
+  source: string,
+): { readonly captures: readonly FoundCapture[]; readonly leftOut: number } {
   const items = itemsOf(text, source);
   const found: FoundCapture[] = [];
   for (const item of items) {
@@ -224,21 +219,14 @@ function itemsOf(text: string, source: string): Record<string, unknown>[] {
   } catch (cause) {
     throw notAnAnswer(text, source, cause);
   }
-  const items = isObject(value) ? value["response_items"] : undefined;
+  const items = isJsonObject(value) ? value["response_items"] : undefined;
   if (!Array.isArray(items)) throw notAnAnswer(text, source);
-  return (items as unknown[]).map((item) => (isObject(item) ? item : {}));
+  return (items as unknown[]).map((item) => (isJsonObject(item) ? item : {}));
 }
 
 function notAnAnswer(text: string, source: string, cause?: unknown): MementoMapError {
-  return new MementoMapError(
-    "MM_BAD_INPUT",
-    `not an answer of a text search, which has "response_items": ${quote(text)}`,
-    { position: { source }, cause },
-  );
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  const message = `not an answer of a text search, which has "response_items": ${quote(text)}`;
+  return badAnswer(source, message, cause);
 }
 
 function textOf(item: Record<string, unknown>, name: string): string | undefined {

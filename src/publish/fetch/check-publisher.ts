@@ -108,11 +108,8 @@ class PublisherChecks {
     yield judged("P1", method === "well-known", `the map is at ${url}, found by ${method}`);
     const faults: string[] = [];
     const whole = await this.#readWhole(faults);
-    yield judged(
-      "P2",
-      faults.length === 0,
-      faults[0] ?? `the map has ${whole.bytes} bytes and no fault`,
-    );
+    const sound = `the map has ${whole.bytes} bytes and no fault`;
+    yield judged("P2", faults.length === 0, faults[0] ?? sound);
     yield this.#identity(whole);
     yield* this.#validators(whole.response);
     yield* this.#ranges(whole);
@@ -122,9 +119,13 @@ class PublisherChecks {
     yield* this.#pages(whole);
   }
 
-  #get(url: string, headers: Record<string, string> = {}): Promise<HttpResponse> {
-    const all = { "Accept-Encoding": "identity", ...headers };
-    return this.#client.request(url, { headers: all, signal: this.#signal });
+  #get(
+    url: string,
+    more: Record<string, string> = {},
+    method: "GET" | "HEAD" = "GET",
+  ): Promise<HttpResponse> {
+    const headers = { "Accept-Encoding": "identity", ...more };
+    return this.#client.request(url, { method, headers, signal: this.#signal });
   }
 
   async #readWhole(faults: string[]): Promise<Whole> {
@@ -155,17 +156,11 @@ class PublisherChecks {
 
   async *#validators(response: HttpResponse): AsyncGenerator<Finding, void, undefined> {
     const etag = response.headers.get("etag") ?? "";
-    yield judged(
-      "P4",
-      etag.startsWith('"'),
-      etag === "" ? "the response has no ETag" : `the ETag is ${etag}`,
-    );
+    const tagged = stated(etag, "the ETag is");
+    yield judged("P4", etag.startsWith('"'), tagged ?? "the response has no ETag");
     const modified = response.headers.get("last-modified") ?? "";
-    yield judged(
-      "P5",
-      modified !== "",
-      modified === "" ? "the response has no Last-Modified" : `Last-Modified is ${modified}`,
-    );
+    const dated = stated(modified, "Last-Modified is");
+    yield judged("P5", dated !== undefined, dated ?? "the response has no Last-Modified");
     if (etag === "" && modified === "") {
       yield skipped("P6", "there is no ETag and no Last-Modified to ask with");
       return;
@@ -200,11 +195,8 @@ class PublisherChecks {
   async *#compression(whole: Whole): AsyncGenerator<Finding, void, undefined> {
     const packed = await this.#get(this.#found.url, { "Accept-Encoding": "gzip" });
     const coding = packed.headers.get("content-encoding") ?? "";
-    yield judged(
-      "P9",
-      coding === "gzip",
-      coding === "" ? "the map comes without compression" : `the map comes as ${coding}`,
-    );
+    const packing = stated(coding, "the map comes as");
+    yield judged("P9", coding === "gzip", packing ?? "the map comes without compression");
     if (coding !== "gzip") {
       await packed.discard();
       yield skipped("P10", "the map does not come as gzip");
@@ -230,30 +222,18 @@ class PublisherChecks {
   }
 
   async *#metadata(plain: HttpResponse): AsyncGenerator<Finding, void, undefined> {
-    const head = await this.#client.request(this.#found.url, {
-      method: "HEAD",
-      headers: { "Accept-Encoding": "identity" },
-      signal: this.#signal,
-    });
+    const head = await this.#get(this.#found.url, {}, "HEAD");
     await head.discard();
     const names = ["etag", "content-length", "last-modified"];
     const other = names.filter((name) => head.headers.get(name) !== plain.headers.get(name));
     const but = other.length === 0 ? "" : `, with another ${other.join(", ")} than GET`;
     yield judged("P11", head.status === 200 && but === "", `HEAD gives ${head.status}${but}`);
-    const origin = plain.headers.get("access-control-allow-origin") ?? "";
-    yield judged(
-      "P12",
-      origin === "*",
-      origin === ""
-        ? "there is no Access-Control-Allow-Origin"
-        : `Access-Control-Allow-Origin is ${origin}`,
-    );
-    const cache = plain.headers.get("cache-control") ?? plain.headers.get("expires") ?? "";
-    yield judged(
-      "P13",
-      cache !== "",
-      cache === "" ? "there is no Cache-Control or Expires" : `the map is fresh for ${cache}`,
-    );
+    const origin = plain.headers.get("access-control-allow-origin");
+    const allowed = stated(origin, "Access-Control-Allow-Origin is");
+    yield judged("P12", origin === "*", allowed ?? "there is no Access-Control-Allow-Origin");
+    const cache = plain.headers.get("cache-control") ?? plain.headers.get("expires");
+    const fresh = stated(cache, "the map is fresh for");
+    yield judged("P13", fresh !== undefined, fresh ?? "there is no Cache-Control or Expires");
   }
 
   async #announcement(): Promise<Finding> {
@@ -362,7 +342,6 @@ class MapReader {
   readonly #all = createHash("sha256");
   readonly #records: RecordsDigest;
   readonly #parts: Uint8Array[] = [];
-  #kept = 0;
   #bytes = 0;
 
   /** @param records takes the records too, of all pages. */
@@ -379,9 +358,8 @@ class MapReader {
 
   take(chunk: Uint8Array): void {
     this.#all.update(chunk);
+    if (this.#bytes < HEAD_BYTES) this.#parts.push(chunk.slice(0, HEAD_BYTES));
     this.#bytes += chunk.length;
-    if (this.#kept < HEAD_BYTES) this.#parts.push(chunk.slice(0, HEAD_BYTES));
-    this.#kept += chunk.length;
     this.#records.take(chunk);
   }
 
@@ -461,6 +439,11 @@ function judged(rule: RuleId, isKept: boolean, message: string): Finding {
   const { level } = PUBLISHER_RULES[rule];
   const outcome = isKept ? "ok" : level === "MUST" ? "error" : "warning";
   return { rule, outcome, message };
+}
+
+/** What a header says, in words; undefined where it says nothing. */
+function stated(value: string | null | undefined, words: string): string | undefined {
+  return value === null || value === undefined || value === "" ? undefined : `${words} ${value}`;
 }
 
 function skipped(rule: RuleId, message: string): Finding {

@@ -73,13 +73,9 @@ function askAll(maps: readonly HostedMap[], url: string, query: LookupQuery): Pr
 }
 
 function answerReply(exchange: Exchange, url: string, answers: readonly MapAnswer[]): Reply {
-  const { present, key = null, frequency = null, distance = null } = deciding(answers);
   const body = {
     input: url,
-    present,
-    key,
-    frequency,
-    distance,
+    ...shown(deciding(answers)),
     ...(exchange.site.maps.length === 1 ? {} : { answers: answers.map(described) }),
   };
   return textReply("application/json", `${JSON.stringify(body)}\n`, {
@@ -100,8 +96,13 @@ function saysMore(a: Answer, b: Answer): boolean {
 }
 
 function described({ map, answer }: MapAnswer): Record<string, unknown> {
+  return { map: map.id, archive: archiveOf(map) ?? null, ...shown(answer) };
+}
+
+/** What is not known is null. */
+function shown(answer: Answer): Record<string, unknown> {
   const { present, key = null, frequency = null, distance = null } = answer;
-  return { map: map.id, archive: archiveOf(map) ?? null, present, key, frequency, distance };
+  return { present, key, frequency, distance };
 }
 
 const decoder = new TextDecoder();
@@ -170,10 +171,10 @@ async function* answerBlocks(
     maxDecompressedBytes: limits.maxBatchBytes,
   });
   const lines = lineBatches(chunks, { source: "the batch", maxLineBytes: limits.maxUriBytes });
-  const note = (lookups: number): void => metrics.lookups.inc(lookups);
+  const batched = { lines, query, note: (lookups: number) => metrics.lookups.inc(lookups) };
   yield* version.index === undefined || isJson || query.at !== undefined
-    ? answerText({ lines, version, query, isJson, note })
-    : answerBytes({ lines, index: version.index, query, note });
+    ? answerText(version, batched, isJson ? answerJson : answerLine)
+    : answerBytes(version.index, batched);
 }
 
 interface Batch {
@@ -183,12 +184,10 @@ interface Batch {
   readonly note: (lookups: number) => void;
 }
 
-async function* answerBytes({
-  lines,
-  index,
-  query,
-  note,
-}: Batch & { readonly index: MemoryIndex }): AsyncGenerator<Uint8Array, void, undefined> {
+async function* answerBytes(
+  index: MemoryIndex,
+  { lines, query, note }: Batch,
+): AsyncGenerator<Uint8Array, void, undefined> {
   let full: Uint8Array | undefined;
   let spare: Uint8Array = new Uint8Array(0);
   // While a block is being sent, the next is written into the other.
@@ -218,18 +217,11 @@ async function* answerBytes({
   }
 }
 
-async function* answerText({
-  lines,
-  version,
-  query,
-  isJson,
-  note,
-}: Batch & { readonly version: MapVersion; readonly isJson: boolean }): AsyncGenerator<
-  Uint8Array,
-  void,
-  undefined
-> {
-  const format = isJson ? answerJson : answerLine;
+async function* answerText(
+  version: MapVersion,
+  { lines, query, note }: Batch,
+  format: typeof answerLine,
+): AsyncGenerator<Uint8Array, void, undefined> {
   for await (const { bytes, starts, ends, count } of lines) {
     let text = "";
     let asked = 0;
@@ -246,11 +238,8 @@ async function* answerText({
 }
 
 function tooLarge(most: number): Problem {
-  return {
-    status: 413,
-    title: "Batch too large",
-    detail: `a batch may have ${most} bytes; send several`,
-  };
+  const detail = `a batch may have ${most} bytes; send several`;
+  return { status: 413, title: "Batch too large", detail };
 }
 
 /** The rest of the batch is not read, so that the connection cannot be used for another request. */

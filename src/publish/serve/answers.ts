@@ -46,18 +46,17 @@ export function mapList(exchange: Exchange): Reply {
 async function mapReply(exchange: Exchange, map: HostedMap): Promise<Reply> {
   const version = map.current.retain();
   const release = (): Promise<void> => version.release();
+  let isSent = false;
   try {
     const number = pageNumber(exchange.query);
     const reply =
       number === undefined
         ? wholeReply(exchange, version)
         : await pageReply(exchange, version, number);
-    if (typeof reply.body === "object") return { ...reply, release };
-    await release();
-    return reply;
-  } catch (error) {
-    await release();
-    throw error;
+    isSent = typeof reply.body === "object";
+    return isSent ? { ...reply, release } : reply;
+  } finally {
+    if (!isSent) await release();
   }
 }
 
@@ -150,7 +149,7 @@ export function mapMetrics(site: Site): ReadMetric[] {
       "gauge",
       "modified_seconds",
       "When the file of a map was last modified, as Unix time.",
-      ({ current }) => current.whole.lastModified.getTime() / 1000,
+      ({ current: { whole } }) => whole.lastModified.getTime() / 1000,
     ),
     metric("gauge", "map_age_seconds", "Time since a map was made.", (map) => ageOf(map) / 1000),
     metric("counter", "reloads_total", "New versions taken.", ({ reloads }) => reloads),

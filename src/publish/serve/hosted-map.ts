@@ -3,6 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import { createWriteStream } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { LF, recognizeCompression } from "../../bytes/bytes.ts";
 import { type ByteSource, MemorySource, readWhole, sourceChunks } from "../../bytes/byte-source.ts";
@@ -130,12 +131,12 @@ export class MapVersion {
     lookup: MemoryIndex | SampledSearch,
     options: MapVersionOptions,
   ) {
-    this.#source = source;
-    this.#options = options;
     this.survey = survey;
     this.digest = digest;
-    this.#lookup = lookup;
     this.whole = plain(source, this.version, modified);
+    this.#lookup = lookup;
+    this.#source = source;
+    this.#options = options;
   }
 
   /**
@@ -144,15 +145,14 @@ export class MapVersion {
    * @throws MM_NOT_SORTED, MM_BAD_HEADER, MM_BAD_LINE, MM_BAD_INPUT, MM_IO.
    */
   static async open(
-    source: ByteSource & { close(): Promise<void> },
+    source: MapSource,
     modified: Date,
     options: MapVersionOptions,
   ): Promise<MapVersion> {
     const { pageRecords, maxIndexBytes, signal } = options;
     const isHeld = source.size <= maxIndexBytes;
     const samples = new KeySamples();
-    const onKey: SurveyOptions["onKey"] = (offset, bytes, start, end) =>
-      samples.add(offset, bytes, start, end);
+    const onKey: SurveyOptions["onKey"] = (...key) => samples.add(...key);
     const survey = await surveyMap(source, { pageRecords, signal, ...(isHeld ? {} : { onKey }) });
     const digest = await digestOf(source, signal);
     const lookup = isHeld
@@ -188,11 +188,12 @@ export class MapVersion {
 
   /** The map in the coding a client likes best, of those that are ready. */
   chosen(acceptEncoding: string | undefined): Representation {
-    const { copies } = this.#options;
     const encoding = chooseEncoding(acceptEncoding, this.#readyEncodings());
-    return encoding === undefined
-      ? this.whole
-      : (copies.ready(this.whole, this.version, encoding) ?? this.whole);
+    return (encoding && this.#ready(encoding)) ?? this.whole;
+  }
+
+  #ready(encoding: Encoding): Representation | undefined {
+    return this.#options.copies.ready(this.whole, this.version, encoding);
   }
 
   /** A page in the coding a client likes best; undefined when there is no such page. */
@@ -217,10 +218,7 @@ export class MapVersion {
 
   /** The codings that the map itself is ready in. */
   #readyEncodings(): readonly Encoding[] {
-    const { encodings, copies } = this.#options;
-    return encodings.filter(
-      (encoding) => copies.ready(this.whole, this.version, encoding) !== undefined,
-    );
+    return this.#options.encodings.filter((encoding) => this.#ready(encoding) !== undefined);
   }
 
   /** Set where the map is held in memory; its lookups need not be awaited. */
@@ -386,12 +384,14 @@ export class HostedMap {
   async #take(stamp: FileStamp): Promise<void> {
     const { id, log } = this.#options;
     const next = await openVersion(this.#options, this.path, stamp);
-    if (next.digest === this.#current.digest) {
-      await next.release();
-      return;
-    }
-    await this.#refuseShrunk(next);
     const old = this.#current;
+    if (next.digest === old.digest) return next.release();
+    try {
+      refuseShrunk(old.survey, next.survey, this.path, this.#options);
+    } catch (error) {
+      await next.release();
+      throw error;
+    }
     this.#current = next;
     this.reloads += 1;
     log.event("info", "map replaced", { map: id, records: next.survey.records });
@@ -401,21 +401,10 @@ export class HostedMap {
 
   #refuse(error: MementoMapError): void {
     const { id, log } = this.#options;
+    const { code } = error;
     this.refusals += 1;
-    log.event("error", "new map refused, the old one is kept", {
-      map: id,
-      code: error.code,
-      reason: error.describe(),
-    });
-  }
-
-  async #refuseShrunk(next: MapVersion): Promise<void> {
-    try {
-      refuseShrunk(this.#current.survey, next.survey, this.path, this.#options);
-    } catch (error) {
-      await next.release();
-      throw error;
-    }
+    const what = { map: id, code, reason: error.describe() };
+    log.event("error", "new map refused, the old one is kept", what);
   }
 
   /** In the background: the map is served as it is until its compressed copies are ready. */
@@ -460,7 +449,8 @@ async function openPlain(
   if (recognizeCompression(await source.read(0, 4)) === undefined) return source;
   await source.close();
   const scratch = join(scratchFolder, `${id}.plain`);
-  const input = await openInput(path, { stdin: nothing() });
+  // Never read: the path is not `-`.
+  const input = await openInput(path, { stdin: Readable.from([]) });
   try {
     await pipeline(input.chunks, createWriteStream(scratch)).catch((error: unknown) => {
       throw ioError(error, scratch);
@@ -470,8 +460,4 @@ async function openPlain(
     // Open files outlive their names; the space is free again when the version is closed.
     await rm(scratch, { force: true });
   }
-}
-
-async function* nothing(): AsyncGenerator<Uint8Array, void, undefined> {
-  // The path is never `-`, so standard input is not read.
 }

@@ -164,14 +164,9 @@ export function htmlDocument(
 /** A number for people: `3,900,000`; digits followed by a suffix of a count keep it. */
 export function formatNumber(value: number | string): string {
   const [, digits = "", suffix = ""] = /^(\d+)([+~-]?)$/.exec(String(value)) ?? [];
-  const words: Readonly<Record<string, string>> = {
-    "": "",
-    "+": "+",
-    "-": " at most",
-    "~": " about",
-  };
+  const words: Readonly<Record<string, string>> = { "-": " at most", "~": " about" };
   const grouped = digits.replace(/\B(?=(?:\d{3})+$)/g, ",");
-  return digits === "" ? String(value) : `${grouped}${words[suffix]}`;
+  return digits === "" ? String(value) : `${grouped}${words[suffix] ?? suffix}`;
 }
 
 /** A number of bytes for people: `812 B`, `64.0 kB`, `1.1 GB`. */
@@ -190,8 +185,8 @@ export function formatBytes(bytes: number): string {
 export function formatDay(text: string): string {
   const date = new Date(text);
   if (Number.isNaN(date.getTime())) return text;
-  const months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec";
-  return `${date.getUTCDate()} ${months.split(" ")[date.getUTCMonth()]} ${date.getUTCFullYear()}`;
+  const [, , month, year] = date.toUTCString().split(" ");
+  return `${date.getUTCDate()} ${month} ${Number(year)}`;
 }
 
 /** Names, and what they come to, side by side. */

@@ -27,7 +27,7 @@ import { NodeRequest, sendProblem, sendReply } from "../../http/send.ts";
 import { type FetchClient, WebRequest, webResponse } from "../../http/web-request.ts";
 import { mapMetrics } from "./answers.ts";
 import { findMonitoringRoute, findRoute, type Route } from "./publisher-routes.ts";
-import { pathPrefix, splitTarget, type Target } from "../../http/target.ts";
+import { pathPrefix, splitTarget } from "../../http/target.ts";
 import { type ClientView, TrustedProxies } from "./trusted-proxies.ts";
 
 /**
@@ -186,10 +186,8 @@ export class Publisher {
     client,
   ) => {
     const startedAt = performance.now();
-    const incoming = new WebRequest(request, client);
-    const target = splitTarget(incoming.target);
-    const exchange = this.#exchange(incoming, target);
-    const reply = await this.#reply(exchange, this.#route(target.path) ?? UNKNOWN);
+    const exchange = this.#exchange(new WebRequest(request, client));
+    const reply = await this.#reply(exchange, this.#route(exchange.path) ?? UNKNOWN);
     return webResponse(reply, ({ bytes, error }) => {
       if (error !== undefined) this.#noteFailure(exchange, error);
       this.#noteRequest(exchange, { status: reply.status, bytes, startedAt });
@@ -203,8 +201,7 @@ export class Publisher {
 
   /** The `Link` header that tells where the map is, for responses that something else makes. */
   linkHeader(request: Request): string {
-    const incoming = new WebRequest(request);
-    return this.site.linkHeader(this.#view(incoming, splitTarget(incoming.target)));
+    return this.site.linkHeader(this.#exchange(new WebRequest(request)).client);
   }
 
   /**
@@ -212,40 +209,25 @@ export class Publisher {
    * nothing done, if it is not.
    */
   handle(request: IncomingMessage, response: ServerResponse): boolean {
-    const incoming = new NodeRequest(request);
-    const target = splitTarget(incoming.target);
-    const route = this.#route(target.path);
-    if (route === undefined) return false;
-    this.#answer(request, response, this.#exchange(incoming, target), route);
-    return true;
+    return this.#answer(request, response, (path) => this.#route(path));
   }
 
   /** Answers `/metrics` and `/health` and nothing else: for a port that the public does not reach. */
   get monitoring(): RequestHandler {
     return {
-      handle: (request, response) => {
-        const incoming = new NodeRequest(request);
-        const target = splitTarget(incoming.target);
-        const route = findMonitoringRoute(target.path);
-        if (route === undefined) return false;
-        this.#answer(request, response, this.#exchange(incoming, target), route);
-        return true;
-      },
+      handle: (request, response) => this.#answer(request, response, findMonitoringRoute),
       handleUnknown: (request, response) => this.handleUnknown(request, response),
     };
   }
 
   /** Answers a request that nothing else answers: 404, with a link to the map. */
   handleUnknown(request: IncomingMessage, response: ServerResponse): void {
-    const incoming = new NodeRequest(request);
-    const target = splitTarget(incoming.target);
-    this.#answer(request, response, this.#exchange(incoming, target), UNKNOWN);
+    this.#answer(request, response, () => UNKNOWN);
   }
 
   /** Adds the link to the map to a response that something else makes. */
   announce(request: IncomingMessage, response: ServerResponse): void {
-    const incoming = new NodeRequest(request);
-    const client = this.#view(incoming, splitTarget(incoming.target));
+    const { client } = this.#exchange(new NodeRequest(request));
     response.appendHeader("Link", this.site.linkHeader(client));
   }
 
@@ -269,7 +251,7 @@ export class Publisher {
   }
 
   /** How a client sees the site. What a proxy takes off comes before what it leaves. */
-  #view(request: HttpRequest, { path }: Target): ClientView {
+  #view(request: HttpRequest, path: string): ClientView {
     const view = this.#proxies.view(request);
     const { prefix } = this.site;
     if (view.prefix === "" || view.prefix === prefix) return { ...view, prefix };
@@ -277,12 +259,13 @@ export class Publisher {
     return { ...view, prefix: isKept ? view.prefix + prefix : view.prefix };
   }
 
-  #exchange(request: HttpRequest, target: Target): Exchange {
+  #exchange(request: HttpRequest): Exchange {
+    const { path, query } = splitTarget(request.target);
     return {
       request,
-      client: this.#view(request, target),
-      path: target.path,
-      query: target.query,
+      client: this.#view(request, path),
+      path,
+      query,
       site: this.site,
       metrics: this.metrics,
       limits: this.#limits,
@@ -292,13 +275,15 @@ export class Publisher {
     };
   }
 
-  /** Answers over `node:http`. */
+  /** Answers over `node:http`; false where there is no route. */
   #answer(
     request: IncomingMessage,
     response: ServerResponse,
-    exchange: Exchange,
-    route: Route,
-  ): void {
+    routeOf: (path: string) => Route | undefined,
+  ): boolean {
+    const exchange = this.#exchange(new NodeRequest(request));
+    const route = routeOf(exchange.path);
+    if (route === undefined) return false;
     const startedAt = performance.now();
     const { socket } = request;
     const sentBefore = socket.bytesWritten;
@@ -313,13 +298,14 @@ export class Publisher {
     const reply = this.#reply(exchange, route);
     if (reply instanceof Promise) {
       reply.then((ready) => sendReply(response, ready)).catch(failed);
-      return;
+      return true;
     }
     try {
       sendReply(response, reply)?.catch(failed);
     } catch (error) {
       failed(error);
     }
+    return true;
   }
 
   /** The whole reply to a request; a promise only where something has to be waited for. */
@@ -385,10 +371,7 @@ export class Publisher {
   #noteFailure({ request }: Exchange, error: unknown): void {
     // A client that goes away in the middle, or sends what cannot be read, is not our fault.
     if (request.isAborted || error instanceof ClientFault) return;
-    this.#log.event("error", "request failed", {
-      target: request.target,
-      reason: stackOf(error),
-    });
+    this.#log.event("error", "request failed", { target: request.target, reason: stackOf(error) });
   }
 }
 
@@ -417,18 +400,12 @@ function withName(map: PublishedMap): NamedMap {
 function checkNames(maps: readonly { readonly id: string }[]): void {
   if (maps.length === 0) throw new MementoMapError("MM_USAGE", "name at least one map to publish");
   for (const [index, { id }] of maps.entries()) {
-    if (!/^[\w.-]{1,100}$/.test(id)) {
-      throw new MementoMapError(
-        "MM_USAGE",
-        `${quote(id)} cannot be the name of a map; use letters, digits, "-", "_" and "."`,
-      );
-    }
-    if (maps.findIndex((other) => other.id === id) !== index) {
-      throw new MementoMapError(
-        "MM_USAGE",
-        `two maps are named ${quote(id)}; give one another name: other=PATH`,
-      );
-    }
+    const wrong = !/^[\w.-]{1,100}$/.test(id)
+      ? `${quote(id)} cannot be the name of a map; use letters, digits, "-", "_" and "."`
+      : maps.findIndex((other) => other.id === id) !== index
+        ? `two maps are named ${quote(id)}; give one another name: other=PATH`
+        : undefined;
+    if (wrong !== undefined) throw new MementoMapError("MM_USAGE", wrong);
   }
 }
 

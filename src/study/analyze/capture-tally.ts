@@ -71,22 +71,19 @@ class FaultCounter {
   readonly #faults = new Map<string, { count: number; examples: HashSample }>();
 
   add(fault: string, count: number, example: Uint8Array): void {
-    let entry = this.#faults.get(fault);
-    if (entry === undefined) {
-      entry = { count: 0, examples: new HashSample(EXAMPLES) };
-      this.#faults.set(fault, entry);
-    }
-    entry.count += count;
-    entry.examples.add(example, 0, example.length);
+    this.#counted(fault, count).add(example, 0, example.length);
   }
 
   join(others: readonly FaultTally[]): void {
-    for (const { fault, count, examples } of others) {
-      const entry = this.#faults.get(fault) ?? { count: 0, examples: new HashSample(EXAMPLES) };
-      entry.count += count;
-      entry.examples.join(examples);
-      this.#faults.set(fault, entry);
-    }
+    for (const { fault, count, examples } of others) this.#counted(fault, count).join(examples);
+  }
+
+  /** Counts a fault; returns its examples. */
+  #counted(fault: string, count: number): HashSample {
+    const entry = this.#faults.get(fault) ?? { count: 0, examples: new HashSample(EXAMPLES) };
+    this.#faults.set(fault, entry);
+    entry.count += count;
+    return entry.examples;
   }
 
   data(): FaultTally[] {
@@ -127,13 +124,7 @@ export class CaptureTally {
   }
 
   /** Counts the datetime `bytes[start, end)` of a capture; sets {@link datetime}. */
-  addDatetime(
-    bytes: Uint8Array,
-    start: number,
-    end: number,
-    statusClass: number,
-    count: number,
-  ): void {
+  addDatetime(bytes: Uint8Array, start: number, end: number, status: number, count: number): void {
     const { datetime } = this;
     datetime.set(bytes, start, end);
     if (datetime.fault !== -1) {
@@ -143,7 +134,7 @@ export class CaptureTally {
       this.#cover(bytes, start, end);
     }
     if (datetime.year === -1) {
-      this.#undated[statusClass] += count;
+      this.#undated[status] += count;
       return;
     }
     let year = this.#years.get(datetime.year);
@@ -154,7 +145,7 @@ export class CaptureTally {
       };
       this.#years.set(datetime.year, year);
     }
-    year.statuses[statusClass] += count;
+    year.statuses[status] += count;
     year.months[datetime.month] += count;
   }
 
@@ -224,25 +215,21 @@ function newLineCounts(): LineCounts {
   };
 }
 
+const COUNTED = ["lines", "blank", "headers", "nonWeb", "unproven", "bad", "captures"] as const;
+
 /** Adds up what several threads counted. */
 export function joinTallies(parts: readonly TallyData[], samples: number): TallyData {
   const lines = newLineCounts();
-  const faults = {
-    datetime: new FaultCounter(),
-    uri: new FaultCounter(),
-    line: new FaultCounter(),
+  const joined = (of: "datetimeFaults" | "uriFaults" | "lineFaults"): FaultTally[] => {
+    const faults = new FaultCounter();
+    for (const part of parts) faults.join(part[of]);
+    return faults.data();
   };
   const drawn = new HashSample(samples);
   const years = new Map<number, YearTally>();
   for (const part of parts) {
-    for (const name of ["lines", "blank", "headers", "nonWeb", "unproven", "bad"] as const) {
-      lines[name] += part.lines[name];
-    }
-    lines.captures += part.lines.captures;
+    for (const name of COUNTED) lines[name] += part.lines[name];
     for (const reason of FILTER_REASONS) lines.filtered[reason] += part.lines.filtered[reason];
-    faults.datetime.join(part.datetimeFaults);
-    faults.uri.join(part.uriFaults);
-    faults.line.join(part.lineFaults);
     drawn.join(part.samples);
     for (const own of part.years) years.set(own.year, joinYears(years.get(own.year), own));
   }
@@ -259,9 +246,9 @@ export function joinTallies(parts: readonly TallyData[], samples: number): Tally
     mimes: joinValueCounts(parts.map((part) => part.mimes)),
     badStatuses: joinValueCounts(parts.map((part) => part.badStatuses)),
     pathQuery: sumColumns(parts.map((part) => part.pathQuery)),
-    datetimeFaults: faults.datetime.data(),
-    uriFaults: faults.uri.data(),
-    lineFaults: faults.line.data(),
+    datetimeFaults: joined("datetimeFaults"),
+    uriFaults: joined("uriFaults"),
+    lineFaults: joined("lineFaults"),
     samples: drawn.data(),
   };
 }

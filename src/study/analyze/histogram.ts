@@ -76,17 +76,14 @@ export class Histogram {
     return count === 0 || sum === 0 ? 0 : weighted / (count * sum);
   }
 
-  /**
-   * The Lorenz curve: the share of the sum (y) that the smallest values up to a share of all (x)
-   * have.
-   */
+  /** The Lorenz curve: the share of the sum (y) that the smallest values up to a share of all (x) have. */
   lorenz(): CurvePoint[] {
-    return thinned(cumulative(this.groups(), this.count, this.sum));
+    return thinned(cumulative(this.groups(), this.count, this.sum), isFarOff);
   }
 
   /** The share of the sum (y) that the largest values up to a share of all (x) have. */
   concentration(): CurvePoint[] {
-    return thinned(cumulative(this.groups().reverse(), this.count, this.sum));
+    return thinned(cumulative(this.groups().reverse(), this.count, this.sum), isFarOff);
   }
 
   /** The share x of all, largest first, that has the share 1 - x of the sum: 0.3 is "70/30". */
@@ -119,7 +116,7 @@ export class Histogram {
       saved += times * (value - 1);
       points.push({ x: n, y: total === 0 ? 0 : saved / total });
     }
-    return thinnedByRatio(points);
+    return thinned(points, isFarByRatio);
   }
 }
 
@@ -148,27 +145,25 @@ function cumulative(
   return points;
 }
 
-function thinned(points: readonly CurvePoint[]): CurvePoint[] {
-  const kept: CurvePoint[] = [];
+/** Leaves out points between the first and the last that are not far from the one before. */
+function thinned(
+  points: readonly CurvePoint[],
+  isFar: (point: CurvePoint, last: CurvePoint) => boolean,
+): CurvePoint[] {
+  const kept = points.slice(0, 1);
   for (const [i, point] of points.entries()) {
-    const last = kept.at(-1);
-    const isFar =
-      last === undefined || point.x - last.x >= CURVE_STEP || point.y - last.y >= CURVE_STEP;
-    if (isFar || i === points.length - 1) kept.push(point);
+    if (i > 0 && (i === points.length - 1 || isFar(point, kept[kept.length - 1]))) kept.push(point);
   }
   return kept;
 }
 
+function isFarOff(point: CurvePoint, last: CurvePoint): boolean {
+  return point.x - last.x >= CURVE_STEP || point.y - last.y >= CURVE_STEP;
+}
+
 /** For curves drawn over a logarithmic axis. */
-function thinnedByRatio(points: readonly CurvePoint[]): CurvePoint[] {
-  const kept: CurvePoint[] = [];
-  for (const [i, point] of points.entries()) {
-    const last = kept.at(-1);
-    const isFar =
-      last === undefined || point.x >= last.x * 1.2 || point.y - last.y >= CURVE_STEP * 2;
-    if (isFar || i === points.length - 1) kept.push(point);
-  }
-  return kept;
+function isFarByRatio(point: CurvePoint, last: CurvePoint): boolean {
+  return point.x >= last.x * 1.2 || point.y - last.y >= CURVE_STEP * 2;
 }
 
 /** The nodes of one depth of hosts or paths. */
@@ -179,19 +174,13 @@ export class DepthNodes {
   readonly families: Histogram = new Histogram();
 }
 
-/** A row of the paper's table of host and path depths. */
-export interface DepthRow {
+/**
+ * A row of the paper's table of host and path depths: how the keys of this depth or deeper spread over
+ * distinct prefixes of this depth.
+ */
+export interface DepthRow extends DistributionSummary {
   /** `H3`: hosts of three labels; `P1`: the first path segment. */
   readonly depth: string;
-  /** Distinct prefixes of this depth. */
-  readonly count: number;
-  /** Keys of this depth or deeper. */
-  readonly sum: number;
-  /** Keys that share the commonest prefix. */
-  readonly max: number;
-  readonly mean: number;
-  readonly median: number;
-  readonly standardDeviation: number;
   /** What share of all keys would go if keys were cut at this depth. */
   readonly reductionQuotient: number;
   /** Nodes of the depth above that have children. */
@@ -228,7 +217,8 @@ export function depthRows(
 ): DepthRow[] {
   const rows: DepthRow[] = [];
   for (const [depth, { sizes, families }] of depths.entries()) {
-    const { count, sum, max, mean, median, standardDeviation } = sizes.summary();
+    const summary = sizes.summary();
+    const { count, sum } = summary;
     if (count === 0) continue;
     // The tree has one root; and every host has exactly one path root.
     const isRoot = layer === "H" ? depth === 1 : depth === 0;
@@ -236,12 +226,7 @@ export function depthRows(
     const parents = isRoot ? rootParents : families.count;
     rows.push({
       depth: `${layer}${depth}`,
-      count,
-      sum,
-      max,
-      mean,
-      median,
-      standardDeviation,
+      ...summary,
       reductionQuotient: reductionQuotient(sum, count, allKeys),
       parents,
       children: count,

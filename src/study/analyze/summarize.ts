@@ -113,16 +113,11 @@ function tldTable(tree: HoldingsTree, top: number): TldTable {
 
 function topTables(tree: HoldingsTree, gamma: number, top: number): TopTables {
   const rows = (list: readonly SubTree[]): SubTreeRow[] =>
-    list.map(({ name, mementos, originals, keys, hosts, largestOriginal }) => ({
-      name,
-      mementos,
-      originals,
-      keys,
-      hosts,
-      largestOriginal,
-      gamma: share(mementos, originals),
-      largestShare: share(largestOriginal, mementos),
-      excess: mementos - originals * gamma,
+    list.map(({ rank: _rank, ...tree }) => ({
+      ...tree,
+      gamma: share(tree.mementos, tree.originals),
+      largestShare: share(tree.largestOriginal, tree.mementos),
+      excess: tree.mementos - tree.originals * gamma,
     }));
   const biases = rows(tree.repeated.best())
     .filter(({ excess }) => excess > 0)
@@ -148,11 +143,7 @@ function malformedTables(tally: TallyData): MalformedTables {
 }
 
 function faults(list: readonly FaultTally[]): Fault[] {
-  return list.map(({ fault, count, examples }) => ({
-    fault,
-    count,
-    examples: examples.map(({ text }) => text),
-  }));
+  return list.map((fault) => ({ ...fault, examples: fault.examples.map(({ text }) => text) }));
 }
 
 function malformedValues({ values, rest }: ValueCountsData): MalformedValues {

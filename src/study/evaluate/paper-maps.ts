@@ -1,3 +1,4 @@
+import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { joinBytes, LF } from "../../bytes/bytes.ts";
 import { wholeLines } from "../../bytes/lines.ts";
@@ -90,29 +91,19 @@ export async function compacted(
 
 /** Measures the base: rows, size, and size after gzip. Reads it once, and holds a chunk. */
 export async function measureBase(base: string, streams: MapStreams): Promise<BaseMap> {
-  const gzip = createGzip();
-  let gzipBytes = 0;
-  gzip.on("data", (block: Buffer) => {
-    gzipBytes += block.length;
-  });
-  let [lines, bytes] = [0, 0];
-  for await (const block of wholeLines(await chunksOf(base, streams), base)) {
-    bytes += block.length;
-    for (let at = 0; at < block.length; at = lineEnd(block, at)) {
-      if (block[at] > 0x21 && block[at] !== 0x40) lines++;
+  let [lines, bytes, gzipBytes] = [0, 0, 0];
+  async function* counted(): AsyncGenerator<Uint8Array, void, undefined> {
+    for await (const block of wholeLines(await chunksOf(base, streams), base)) {
+      bytes += block.length;
+      for (let at = 0; at < block.length; at = lineEnd(block, at)) {
+        if (block[at] > 0x21 && block[at] !== 0x40) lines++;
+      }
+      // The block is reused when the next is asked for.
+      yield Buffer.from(block);
     }
-    // The block is reused when the next is asked for.
-    const copy = Buffer.from(block);
-    await new Promise<void>((resolve, reject) => {
-      gzip.write(copy, (error) => {
-        if (error === null || error === undefined) resolve();
-        else reject(error);
-      });
-    });
   }
-  await new Promise<void>((resolve, reject) => {
-    gzip.once("end", resolve).once("error", reject);
-    gzip.end();
+  await pipeline(counted, createGzip(), async (blocks: AsyncIterable<Uint8Array>) => {
+    for await (const block of blocks) gzipBytes += block.length;
   });
   return { lines, bytes, gzipBytes };
 }

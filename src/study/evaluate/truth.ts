@@ -22,18 +22,27 @@ import { withMapOutput } from "../../map/output/map-output.ts";
 
 const FLUSH_LINES = 4096;
 
-interface TruthOptions {
+/** How an index is read. */
+export interface IndexOptions {
+  /** The format of an index, and which of its captures count. */
+  readonly format?: InputFormat | undefined;
+  readonly filter?: CaptureFilter | undefined;
+  /**
+   * 4 to 14 digits. The index is split: captures up to and including then are held; those after it
+   * show how fresh maps stay.
+   */
+  readonly asOf?: string | undefined;
+  /** What the maps under evaluation may take together; 512 MiB by default. */
+  readonly memoryBytes?: number | undefined;
+  readonly threads?: number | undefined;
+  readonly streams: MapStreams;
+}
+
+interface TruthOptions extends IndexOptions {
   /** A map that lists all keys, or an index of any format that `generate` reads. */
   readonly path: string;
   /** The folder for scratch files. */
   readonly scratch: string;
-  readonly format?: InputFormat | undefined;
-  readonly filter?: CaptureFilter | undefined;
-  /** 4 to 14 digits; only captures up to and including then are held. */
-  readonly asOf?: string | undefined;
-  readonly memoryBytes?: number | undefined;
-  readonly threads?: number | undefined;
-  readonly streams: MapStreams;
 }
 
 /** What is held, and what maps are measured by. */
@@ -47,8 +56,8 @@ export interface Truth {
   readonly originals: number | undefined;
   /** For each URI asked for, 1 if it is held; undefined if only keys are known. */
   readonly uriIsHeld: Uint8Array | undefined;
-  /** What was captured after the date; undefined without a date. */
-  readonly later: LaterCaptures | undefined;
+  /** The path of what was captured after the date, for `forEachLater`; undefined without a date. */
+  readonly later: string | undefined;
 }
 
 /**
@@ -106,12 +115,13 @@ async function truthOfIndex(asked: AskedLookups, options: TruthOptions): Promise
   // Captures without a date are neither before nor after one.
   const dated = asOf === undefined ? filter : { ...filter, from: filter.from ?? "0000" };
   const { runs } = await sortCaptures([path], scratch, { ...work, filter: dated, samples: 0 });
-  const marks = new OriginalMarks(asked, asOf === undefined ? undefined : join(scratch, "later"));
+  const later = asOf === undefined ? undefined : join(scratch, "later");
+  const marks = new OriginalMarks(asked, later);
   try {
     await mergeStored(runs, { ...work, scratch }, (key, length, count) => {
       marks.add(key, length, count);
     });
-    const later = marks.end();
+    marks.end();
     const { held: originals, isHeld: uriIsHeld } = marks;
     return { kind: "index", map, keys, hosts, originals, uriIsHeld, later };
   } finally {
@@ -231,33 +241,23 @@ function isSame(a: Uint8Array, b: Uint8Array): boolean {
   return true;
 }
 
-/** Originals captured after a date, in a scratch file: `key isNew month:captures…`, a line each. */
-class LaterCaptures {
-  readonly #path: string;
-
-  constructor(path: string) {
-    this.#path = path;
-  }
-
-  async forEach(
-    visit: (key: Uint8Array, isNew: boolean, months: readonly MonthCaptures[]) => void,
-  ): Promise<void> {
-    const decoder = new TextDecoder("latin1");
-    const chunks = createReadStream(this.#path) as AsyncIterable<Uint8Array>; // no encoding is set
-    for await (const { bytes, starts, ends, count } of lineBatches(chunks)) {
-      for (let i = 0; i < count; i++) {
-        const line = bytes.subarray(starts[i], ends[i]);
-        const keyEnd = line.indexOf(SPACE);
-        const [isNew, ...months] = decoder.decode(line.subarray(keyEnd + 1)).split(" ");
-        visit(
-          line.subarray(0, keyEnd),
-          isNew === "1",
-          months.map((text) => {
-            const [month = "", captures] = text.split(":");
-            return { month, captures: Number(captures) };
-          }),
-        );
-      }
+/** Visits originals captured after a date, of a scratch file: `key isNew month:captures…`, a line each. */
+export async function forEachLater(
+  path: string,
+  visit: (key: Uint8Array, isNew: boolean, months: readonly MonthCaptures[]) => void,
+): Promise<void> {
+  const decoder = new TextDecoder("latin1");
+  const chunks = createReadStream(path) as AsyncIterable<Uint8Array>; // no encoding is set
+  for await (const { bytes, starts, ends, count } of lineBatches(chunks)) {
+    for (let i = 0; i < count; i++) {
+      const line = bytes.subarray(starts[i], ends[i]);
+      const keyEnd = line.indexOf(SPACE);
+      const [isNew, ...texts] = decoder.decode(line.subarray(keyEnd + 1)).split(" ");
+      const months = texts.map((text) => {
+        const [month = "", captures] = text.split(":");
+        return { month, captures: Number(captures) };
+      });
+      visit(line.subarray(0, keyEnd), isNew === "1", months);
     }
   }
 }
@@ -304,11 +304,9 @@ class OriginalMarks {
   }
 
   /** Call it after the last capture. */
-  end(): LaterCaptures | undefined {
+  end(): void {
     this.#endOriginal();
-    if (this.#later === undefined || this.#laterPath === undefined) return undefined;
-    this.#flush(this.#later);
-    return new LaterCaptures(this.#laterPath);
+    if (this.#later !== undefined) this.#flush(this.#later);
   }
 
   close(): void {
