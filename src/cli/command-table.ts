@@ -56,7 +56,6 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   },
 ];
 
-/** The same by name. */
 export const COMMAND_TABLE: ReadonlyMap<string, CommandLoader> = new Map(
   COMMAND_GROUPS.flatMap(({ commands }) => [...commands]),
 );

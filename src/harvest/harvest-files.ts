@@ -22,13 +22,11 @@ export function harvestName(questions: readonly unknown[]): string {
 
 /** How a harvest is stored while it is under way. */
 interface HarvestPlan<T extends HarvestNote> {
-  /** The note of a harvest that begins. */
   readonly start: T;
   /** Whether a value that was read has all that `T` has. */
   readonly isWhole: (value: Partial<T>) => value is T;
   /** What part files are called behind the name of the index, and how many bytes of each are whole. */
   readonly parts: (note: T) => readonly (readonly [suffix: string, bytes: number])[];
-  /** What the first part begins with. */
   readonly head?: string | undefined;
   readonly interrupt?: Interrupt | undefined;
 }
@@ -263,7 +261,6 @@ export class PartFile {
     }
   }
 
-  /** How many bytes there are. */
   get end(): number {
     return this.#end;
   }
@@ -315,7 +312,6 @@ export class PartFile {
     await this.#file.close();
   }
 
-  /** Closes and removes the file. */
   async remove(): Promise<void> {
     await this.close();
     await rm(this.path, { force: true });

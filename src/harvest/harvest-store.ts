@@ -18,7 +18,6 @@ import { type Answer, CutAnswer } from "./polite-client.ts";
 /** Longer than any resume key, and than the first lines of an index. */
 const TAIL_BYTES = 1 << 14;
 
-/** What is remembered between runs. */
 interface HarvestState extends HarvestNote {
   readonly query: number;
   readonly cursor?: CdxCursor | undefined;
@@ -94,7 +93,6 @@ export class HarvestStore {
     return found;
   }
 
-  /** How many captures there are. */
   get rows(): number {
     return this.state.rows ?? this.state.lines;
   }
@@ -136,7 +134,6 @@ export class HarvestStore {
     });
   }
 
-  /** Takes back the page just written. */
   async forgetPage(): Promise<void> {
     await this.#part.cutTo(this.state.bytes);
   }
@@ -147,7 +144,6 @@ export class HarvestStore {
     await this.#files.commit({ ...this.state, cursor });
   }
 
-  /** Makes the index of what was fetched. */
   async finish(source: string): Promise<void> {
     const isSample = this.state.sampleReason !== undefined;
     await this.#files.finish(isSample ? `!meta ${JSON.stringify({ sample: true, source })}\n` : "");
@@ -213,7 +209,6 @@ function isCursor(cursor: CdxCursor | null): boolean {
 
 /** Counts lines as they come, and rejects those that are too long to read. Holds two numbers. */
 export class LineTally {
-  /** Lines that have ended. */
   lines = 0;
   readonly #maxLineBytes: number;
   readonly #source: string;

@@ -120,7 +120,6 @@ export class PoliteClient {
     }
   }
 
-  /** Closes connections that are kept for later. */
   close(): void {
     this.#client.close();
   }

@@ -144,7 +144,6 @@ function tooMany(source: string, searches: number): MementoMapError {
   );
 }
 
-/** A capture that a full-text search found. */
 interface FoundCapture {
   readonly uri: string;
   /** Fourteen digits. */
@@ -155,7 +154,6 @@ interface FoundCapture {
   readonly text: string;
 }
 
-/** What to search for. */
 interface TextSearch extends TimeWindow {
   readonly word: string;
   readonly maxItems: number;
@@ -303,15 +301,11 @@ interface SearchState extends HarvestNote {
   readonly wordBytes: number;
 }
 
-/** What a search gave. */
 interface SearchYield {
-  /** The word that was searched for. */
   readonly word: string;
-  /** Words that are new. */
   readonly learnt: readonly string[];
   /** Lines that are new, without their ends. */
   readonly lines: readonly string[];
-  /** Results of no use. */
   readonly leftOut: number;
 }
 
@@ -380,7 +374,6 @@ class SearchStore {
     return stale(this.#words.path, "is damaged");
   }
 
-  /** Remembers a search. */
   async commitSearch({ word, learnt, lines, leftOut }: SearchYield): Promise<void> {
     const { state } = this;
     await this.#part.write(Buffer.from(lines.map((line) => `${line}\n`).join("")));
@@ -397,7 +390,6 @@ class SearchStore {
     });
   }
 
-  /** Makes the index of what was found. */
   async finish(): Promise<void> {
     await this.#files.finish();
   }

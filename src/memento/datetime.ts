@@ -75,7 +75,6 @@ function epochDays(datetime: number): number {
   return year * 365 + leapDays + dayOfYear - 719_468;
 }
 
-/** YYYYMMDD of days since 1970. */
 function dateOfEpochDays(epoch: number): number {
   const days = epoch + 719_468;
   const era = Math.floor(days / 146_097);
@@ -304,7 +303,6 @@ function twoDigits(bytes: Uint8Array, at: number): number {
   return isDigit(tens) && isDigit(ones) ? (tens - ZERO) * 10 + ones - ZERO : Number.NaN;
 }
 
-/** The three letters of each month in one number. */
 const MONTH_LETTERS = Int32Array.from(
   MONTHS,
   (name) => (name.charCodeAt(0) << 16) | (name.charCodeAt(1) << 8) | name.charCodeAt(2),

@@ -32,7 +32,6 @@ import {
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
-/** Where in the document the reader is. */
 type Place = "before" | "root" | "mementos" | "list" | "index" | "behind" | "over";
 
 /**
@@ -147,7 +146,6 @@ export class JsonTimeMapReader extends FedReader {
     return behind;
   }
 
-  /** Counts a fault that nothing behind can be read after. */
   #fail(bytes: Uint8Array, at: number, end: number): number {
     this.draft.addFault(bytes, at, end);
     this.#place = "over";

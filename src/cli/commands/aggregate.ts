@@ -89,7 +89,7 @@ and reopen its log. By default there is a worker process for each core, at most
 
 /** Asks archives once: writes a TimeMap, or with a datetime what is closest to it. */
 async function aggregateOnce(
-  values: AggregateValues & { readonly json: boolean; readonly quiet: boolean },
+  values: AggregateValues,
   io: Io,
   uri: string,
   datetimeText: string | undefined,
@@ -125,7 +125,7 @@ async function within(ms: number, done: Promise<void>): Promise<void> {
 
 async function write(
   { original, mementos }: Aggregation,
-  values: AggregateValues & { readonly json: boolean },
+  values: AggregateValues,
   io: Io,
   datetime: number | undefined,
 ): Promise<void> {

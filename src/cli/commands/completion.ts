@@ -3,11 +3,9 @@ import { type OptionTable, usage } from "../common/command-line.ts";
 import { quote } from "../../errors.ts";
 import { ExitCode, writeOut } from "../common/io.ts";
 
-/** The shells that commands and options can be completed in. */
 const SHELLS = ["bash", "zsh", "fish"] as const;
 type Shell = (typeof SHELLS)[number];
 
-/** What completions are made of. */
 type Completable = Pick<Command, "name" | "summary" | "options">;
 
 /** The script that makes a shell complete commands, options and files. It is run by that shell. */

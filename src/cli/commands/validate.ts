@@ -53,22 +53,27 @@ warnings count as errors.
     if (paths.filter((path) => path === "-").length > 1) {
       throw usage("validate", "standard input can be read only once");
     }
+    const options = { io, ...values };
     const lines = new LineWriter(await openOutput(undefined, io));
     const counts = { error: 0, warning: 0 };
     for (const path of paths) {
-      const faults = await checkFile(path, { io, lines, ...values });
+      const faults = await checkFile(path, lines, options);
       counts.error += faults.error;
       counts.warning += faults.warning;
     }
     await lines.flush();
-    return conclude(counts, { io, ...values });
+    return conclude(counts, options);
   },
 });
 
-async function checkUrl(
-  address: string,
-  options: { io: Io; json: boolean; quiet: boolean; strict: boolean },
-): Promise<ExitCode> {
+interface CheckOptions {
+  readonly io: Io;
+  readonly json: boolean;
+  readonly quiet: boolean;
+  readonly strict: boolean;
+}
+
+async function checkUrl(address: string, options: CheckOptions): Promise<ExitCode> {
   const { io, json } = options;
   if (!URL.canParse(address))
     throw usage("validate", `--url: ${quote(address)} is not a web address`);
@@ -102,7 +107,7 @@ async function checkUrl(
 /** Says how many faults there are, and whether they are bad. */
 function conclude(
   { error, warning }: { readonly error: number; readonly warning: number },
-  { io, quiet, strict }: { io: Io; quiet: boolean; strict: boolean },
+  { io, quiet, strict }: CheckOptions,
 ): ExitCode {
   if (!quiet) {
     io.stderr.write(`${formatAmount(error, "error")}, ${formatAmount(warning, "warning")}\n`);
@@ -110,16 +115,10 @@ function conclude(
   return error > 0 || (strict && warning > 0) ? ExitCode.negative : ExitCode.ok;
 }
 
-interface CheckOptions {
-  readonly io: Io;
-  readonly lines: LineWriter;
-  readonly json: boolean;
-  readonly quiet: boolean;
-}
-
 async function checkFile(
   path: string,
-  { io, lines, json, quiet }: CheckOptions,
+  lines: LineWriter,
+  { io, json, quiet }: CheckOptions,
 ): Promise<{ error: number; warning: number }> {
   const progress = new Progress(io, { label: "checking", quiet });
   const input = await openInput(path, io, {

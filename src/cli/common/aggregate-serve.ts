@@ -33,13 +33,10 @@ const MARGIN_MS = 15_000;
 
 const START_TIME = "process_start_time_seconds";
 
-/** The settings of the service. */
-type ServiceValues = AggregateValues & { readonly json: boolean; readonly quiet: boolean };
-
 /** What a worker process is told at its start. */
 interface WorkerStart {
   readonly place: ProcessPlace;
-  readonly values: ServiceValues;
+  readonly values: AggregateValues;
 }
 
 interface OneOfWorkers {
@@ -54,7 +51,7 @@ interface OneOfWorkers {
  *   with, so that a worker that replaces another is like the rest.
  */
 export async function serveAsWorker(
-  now: ServiceValues,
+  now: AggregateValues,
   io: Io,
   reread: () => AggregateValues,
 ): Promise<ExitCode> {
@@ -63,10 +60,8 @@ export async function serveAsWorker(
   const { place, values } = (await link.start()) as WorkerStart;
   const taken = Object.fromEntries(TAKEN_AT_ONCE.map((name) => [name, now[name]]));
   const { state } = values;
-  return serveAggregator({ ...values, ...taken }, io, () => ({ ...reread(), state }), {
-    link,
-    place,
-  });
+  const own = { ...values, ...taken };
+  return serveAggregator(own, io, () => ({ ...reread(), state }), { link, place });
 }
 
 /**
@@ -75,7 +70,7 @@ export async function serveAsWorker(
  * @param reread gives the values as they are now; some take effect at once.
  */
 export async function serveAggregator(
-  values: ServiceValues,
+  values: AggregateValues,
   io: Io,
   reread: () => AggregateValues,
   worker?: OneOfWorkers,
@@ -169,7 +164,7 @@ export async function serveAggregator(
 }
 
 /** What a worker has of what is for the whole service. */
-function shareOf(values: ServiceValues, { number, count }: ProcessPlace): ServiceValues {
+function shareOf(values: AggregateValues, { number, count }: ProcessPlace): AggregateValues {
   const folder = values["cache-dir"];
   return {
     ...values,
@@ -234,7 +229,7 @@ export function defaultWorkers({ program }: Io): number {
  * @throws MM_USAGE where the program cannot be started once more.
  */
 export async function superviseAggregators(
-  values: ServiceValues & { readonly workers: number },
+  values: AggregateValues & { readonly workers: number },
   io: Io,
 ): Promise<ExitCode> {
   const { program } = io;
@@ -280,38 +275,33 @@ export async function superviseAggregators(
 
 function workerMetrics(supervisor: Supervisor): Registry {
   const registry = new Registry();
+  const registers = [registry];
   const startedAt = Date.now() / 1000 - process.uptime();
-  registry.registerMetric(
-    new Gauge({
-      name: START_TIME,
-      help: "Start time of the process since unix epoch in seconds.",
-      registers: [],
-      collect() {
-        this.set(startedAt);
-      },
-    }),
-  );
-  registry.registerMetric(
-    new Gauge({
-      name: "mementomap_workers",
-      help: "Worker processes that serve.",
-      registers: [],
-      collect() {
-        this.set(supervisor.running);
-      },
-    }),
-  );
-  registry.registerMetric(
-    new Counter({
-      name: "mementomap_worker_restarts_total",
-      help: "Worker processes that ended and were replaced.",
-      registers: [],
-      collect() {
-        this.reset();
-        this.inc(supervisor.restarts);
-      },
-    }),
-  );
+  void new Gauge({
+    name: START_TIME,
+    help: "Start time of the process since unix epoch in seconds.",
+    registers,
+    collect() {
+      this.set(startedAt);
+    },
+  });
+  void new Gauge({
+    name: "mementomap_workers",
+    help: "Worker processes that serve.",
+    registers,
+    collect() {
+      this.set(supervisor.running);
+    },
+  });
+  void new Counter({
+    name: "mementomap_worker_restarts_total",
+    help: "Worker processes that ended and were replaced.",
+    registers,
+    collect() {
+      this.reset();
+      this.inc(supervisor.restarts);
+    },
+  });
   return registry;
 }
 
@@ -322,7 +312,6 @@ function workerMetrics(supervisor: Supervisor): Registry {
  * is taken for one that began at 0 again.
  */
 export class JoinedMetrics {
-  /** By the numbers of processes. */
   readonly #last = new Map<number, MetricsSnapshot>();
   #ended: MetricsSnapshot = [];
 
@@ -332,17 +321,14 @@ export class JoinedMetrics {
     this.#last.set(process, kept);
   }
 
-  /** A process has ended. */
   end(process: number): void {
     const last = this.#last.get(process);
     if (last === undefined) return;
     this.#last.delete(process);
     const kept = last.filter(isCounted);
+    const joined = AggregatorRegistry.aggregate([this.#ended, kept]);
     // With the values: the type leaves them out.
-    this.#ended = AggregatorRegistry.aggregate([
-      this.#ended,
-      kept,
-    ]).getMetricsAsArray() as MetricsSnapshot;
+    this.#ended = joined.getMetricsAsArray() as MetricsSnapshot;
   }
 
   /**

@@ -11,7 +11,8 @@ import { MemoryStore } from "../../aggregate/upstream/cache-store.ts";
 import type { Archive } from "../../aggregate/route/archive.ts";
 import type { Log } from "../../http/log.ts";
 import { type AGGREGATE_OPTIONS, listedArchives, routePreferences } from "./aggregate-options.ts";
-import { type OptionValues, variableOf } from "./command-line.ts";
+import { variableOf } from "./command-line.ts";
+import type { CommandValues } from "./command.ts";
 import type { Io } from "./io.ts";
 import { guardLogs } from "./server-shell.ts";
 import { MementoMapError } from "../../errors.ts";
@@ -20,8 +21,7 @@ import type { RouteRequest } from "../../aggregate/route/decision.ts";
 
 const DEADLINE_MARGIN_MS = 250;
 
-/** The settings of `aggregate`. */
-export type AggregateValues = OptionValues<typeof AGGREGATE_OPTIONS>;
+export type AggregateValues = CommandValues<typeof AGGREGATE_OPTIONS>;
 
 /** An aggregator as the settings want it, and the log it writes. */
 interface SetUpAggregator {
@@ -218,12 +218,6 @@ export class AggregateReload {
     });
   }
 
-  /** The list of archives in use. */
-  get archives(): readonly Archive[] {
-    return this.#archives;
-  }
-
-  /** The settings in use. */
   get values(): AggregateValues {
     return this.#values;
   }
@@ -241,7 +235,6 @@ export class AggregateReload {
     return this.#keeper.start();
   }
 
-  /** Reads list and settings now. */
   reload(): Promise<void> {
     return this.#keeper.reload();
   }
@@ -282,16 +275,9 @@ export class AggregateReload {
     if (!isDeepStrictEqual(values, this.#values)) log.event("info", "other settings");
     this.#values = values;
     this.#preferences = routePreferences(values);
-    const waiting = Object.keys(first)
-      // The keys of an object of this type.
-      .filter(
-        (name) =>
-          !isDeepStrictEqual(
-            values[name as keyof AggregateValues],
-            read[name as keyof AggregateValues],
-          ),
-      )
-      .join(", ");
+    // The keys of an object of this type.
+    const names = Object.keys(first) as (keyof AggregateValues)[];
+    const waiting = names.filter((name) => !isDeepStrictEqual(values[name], read[name])).join(", ");
     if (waiting !== this.#waiting && waiting !== "") {
       log.event("error", "settings changed that want a restart", { settings: waiting });
     }

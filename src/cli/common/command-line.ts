@@ -11,7 +11,6 @@ interface Option {
   readonly help: string;
   /** Used as if it had been typed. Shown in the help text. */
   readonly default?: string;
-  /** May be given more than once. */
   readonly multiple?: true;
   /** All values there are, where they are few: see `choice`. */
   readonly choices?: readonly string[];
@@ -19,7 +18,6 @@ interface Option {
   readonly parse?: (text: string) => unknown;
 }
 
-/** The options of a command by their long name. */
 export type OptionTable = Readonly<Record<string, Option>>;
 
 type Parsed<Spec> = Spec extends { readonly parse: (text: string) => infer Value } ? Value : string;

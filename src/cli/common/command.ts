@@ -11,7 +11,6 @@ import {
   variableOf,
 } from "./command-line.ts";
 
-/** The options every command has. */
 const COMMON_OPTIONS = {
   json: { help: "Write results and errors as JSON." },
   quiet: { short: "q", help: "Show no progress and no summary." },
@@ -23,7 +22,6 @@ export type CommandValues<Options extends OptionTable> = OptionValues<
   Options & typeof COMMON_OPTIONS
 >;
 
-/** What was typed after the name of a command. */
 interface Arguments<Options extends OptionTable> {
   readonly positionals: readonly string[];
   readonly values: CommandValues<Options>;
@@ -59,7 +57,6 @@ interface CommandDefinition<Options extends OptionTable> {
   readonly run: (args: Arguments<Options>, io: Io) => Promise<ExitCode>;
 }
 
-/** A command, ready to be run. */
 export interface Command {
   readonly name: string;
   readonly summary: string;

@@ -93,7 +93,6 @@ export const WORK_OPTIONS = {
   tmp: TMP_OPTION,
 } as const satisfies OptionTable;
 
-/** What long work is given besides what it is about. */
 interface WorkSettings {
   readonly memoryBytes: number;
   readonly threads: number;

@@ -33,7 +33,6 @@ export interface Io {
 
 /** What the process says when it ends. Part of the interface: scripts rely on it. */
 export const ExitCode = {
-  /** Done; found. */
   ok: 0,
   /** Done, and the answer is no: absent, different, invalid. */
   negative: 1,
@@ -58,7 +57,6 @@ export function writeOut(stdout: Writable, data: Uint8Array | string): Promise<v
   });
 }
 
-/** Waits until the process is told to stop. */
 export async function interrupted({ interrupt: { signal } }: Io): Promise<void> {
   if (!signal.aborted) await once(signal, "abort");
 }

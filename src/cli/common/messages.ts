@@ -124,7 +124,6 @@ export function showRun(
   ]);
 }
 
-/** How many a second. */
 export function formatRate(count: number, ms: number): string {
   return `${formatCount(Math.round((count / ms) * 1000))}/s`;
 }

@@ -1,18 +1,13 @@
 import { appendFileSync } from "node:fs";
 import { internalFault } from "../../errors.ts";
 import { outputError } from "../../files/output-file.ts";
-import {
-  type ConnectionLimits,
-  listen,
-  type Listening,
-  type RequestHandler,
-} from "../../http/listen.ts";
+import { type ConnectionLimits, listen, type RequestHandler } from "../../http/listen.ts";
 import { JsonLog, type Log, type RequestEntry } from "../../http/log.ts";
 import { guardOutputs } from "../../map/output/output-guard.ts";
 import { interrupted, type Io } from "./io.ts";
-import type { SERVER_LOGS } from "./server-options.ts";
+import type { CommandValues } from "./command.ts";
+import type { MONITORING_OPTIONS, SERVER_LOGS } from "./server-options.ts";
 
-/** What a service writes, and where. */
 interface ServiceLogOptions {
   readonly what: (typeof SERVER_LOGS)[number];
   /** Whether requests are left out. */
@@ -64,7 +59,6 @@ export function reloader(log: Log, reload: () => Promise<void>): () => void {
   };
 }
 
-/** Where a service can be reached. */
 interface ServiceAddresses {
   readonly url: string;
   /** Of the port for monitoring, where there is one. */
@@ -72,12 +66,9 @@ interface ServiceAddresses {
 }
 
 interface RunServiceOptions {
-  readonly values: {
+  readonly values: CommandValues<typeof MONITORING_OPTIONS> & {
     readonly port: number;
     readonly host: string;
-    readonly json: boolean;
-    readonly "metrics-port": number | undefined;
-    readonly "metrics-host": string;
   };
   readonly limits: Partial<ConnectionLimits>;
   readonly log: Log;
@@ -97,7 +88,10 @@ export async function runService(
   io: Io,
   { values, limits, log, onReady, onStopping }: RunServiceOptions,
 ): Promise<void> {
-  const monitoring = await listenForMonitoring(service, values);
+  const { "metrics-port": port, "metrics-host": host } = values;
+  const options = { port: "--metrics-port", host: "--metrics-host" };
+  const monitoring =
+    port === undefined ? undefined : await listen(service.monitoring, { port, host, options });
   try {
     const server = await listen(service, {
       port: values.port,
@@ -118,21 +112,6 @@ export async function runService(
   }
 }
 
-/** Serves `/metrics` and `/health` on a port of their own, where one is named. */
-async function listenForMonitoring(
-  { monitoring }: { readonly monitoring: RequestHandler },
-  values: { readonly "metrics-port": number | undefined; readonly "metrics-host": string },
-): Promise<Listening | undefined> {
-  const port = values["metrics-port"];
-  if (port === undefined) return undefined;
-  return listen(monitoring, {
-    port,
-    host: values["metrics-host"],
-    options: { port: "--metrics-port", host: "--metrics-host" },
-  });
-}
-
-/** What a service writes to standard output when it is ready. */
 export function listeningLine({ url, metrics }: ServiceAddresses, isJson: boolean): string {
   return isJson ? `${JSON.stringify({ url, metrics })}\n` : `${url}\n`;
 }
@@ -207,7 +186,6 @@ export class AccessLog {
     else this.#timer ??= setTimeout(() => this.flush(), FLUSH_AFTER_MS).unref();
   }
 
-  /** Writes what is pending. */
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -76,7 +76,6 @@ export async function* checkPublisher(
   yield* interruptibleChunks(checks.run(), signal);
 }
 
-/** What is known of the map after it was read through. */
 interface Whole {
   readonly response: HttpResponse;
   readonly digest: string;
@@ -302,7 +301,6 @@ class PublisherChecks {
   }
 }
 
-/** What came of following the links between pages. */
 interface PageWalk {
   readonly count: number;
   readonly fault?: string;

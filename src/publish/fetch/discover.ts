@@ -184,7 +184,6 @@ export function webAddress(text: string): URL {
 
 /** Links of an HTML page, with the address they are relative to. */
 interface HtmlLinks {
-  /** The `href` of `<base>`, if there is one. */
   readonly base: string | undefined;
   /** The `href` of every `<link>` of the relation, in order. */
   readonly hrefs: readonly string[];
@@ -287,16 +286,13 @@ function decodeEntities(text: string): string {
   );
 }
 
-/** One page of a map, as a server gave it. */
 interface LinkedPage {
   /** Where it came from, after redirects. */
   readonly url: string;
-  /** The `Link` header of the response. */
   readonly link: string | null | undefined;
   readonly headers: UkvsHeaders;
 }
 
-/** How one page of a map names another. */
 type PageRelation = "first" | "prev" | "next" | "last";
 
 /**

@@ -67,7 +67,6 @@ export interface DownloadOptions {
   readonly onBytes?: ((bytes: number) => void) | undefined;
 }
 
-/** What a download gave. */
 export interface Download {
   readonly part: FetchedPart;
   readonly status: number;
@@ -112,10 +111,8 @@ export async function download(
   }
 }
 
-/** A download that came to nothing. */
 interface Failure {
   readonly error: MementoMapError;
-  /** The pause that the server asks for. */
   readonly askedMs?: number | undefined;
   /** Whether it may go better when tried again. */
   readonly mayPass: boolean;
@@ -167,7 +164,6 @@ async function downloadOnce(
   return downloadOnce(url, paths, options);
 }
 
-/** Removes what is stored of a download. */
 export async function forget(paths: PartPaths): Promise<void> {
   await rm(paths.about, { force: true });
   await rm(paths.part, { force: true });

@@ -121,7 +121,6 @@ export async function fetchMap(
   }
 }
 
-/** Where a map is, and whose it is. */
 interface Place {
   readonly url: string;
   readonly archive: string;

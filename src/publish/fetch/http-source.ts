@@ -33,7 +33,6 @@ const FIRST_BYTES = 32_768;
 export class HttpSource implements ByteSource {
   readonly name: string;
   readonly size: number;
-  /** The `Link` header of the first response. */
   readonly link: string | undefined;
   /** How many requests were made, and how many bytes of the map came. */
   readonly traffic: { requests: number; bytes: number } = { requests: 1, bytes: 0 };

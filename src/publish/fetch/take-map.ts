@@ -143,7 +143,6 @@ async function* passed(
   head.finish();
 }
 
-/** The first lines of a map. */
 class Head {
   readonly #url: string;
   readonly #parts: Uint8Array[] = [];
@@ -175,7 +174,6 @@ class Head {
   }
 }
 
-/** A page of a map that was downloaded. */
 export interface DownloadedPage {
   readonly fetched: Download;
   readonly path: string;

@@ -180,7 +180,6 @@ async function* answerBlocks(
 interface Batch {
   readonly lines: ReturnType<typeof lineBatches>;
   readonly query: LookupQuery;
-  /** Counts lookups. */
   readonly note: (lookups: number) => void;
 }
 

@@ -24,7 +24,6 @@ export function wellKnown(exchange: Exchange): Reply | Promise<Reply> {
   return problemReply(notFound("this site publishes maps of other archives only; see the links"));
 }
 
-/** A map by its name. */
 export function mapById(exchange: Exchange, id: string): Reply | Promise<Reply> {
   const map = exchange.site.map(id);
   return map === undefined

@@ -40,7 +40,6 @@ export class EncodedCopies {
     return copy === undefined ? undefined : encoded(plain, copy, version, encoding);
   }
 
-  /** Makes the copy, or waits until it is made. */
   async make(plain: Representation, version: string, encoding: Encoding): Promise<Representation> {
     const name = version + SUFFIXES[encoding];
     let copy = this.#made.get(name);
@@ -124,7 +123,6 @@ function isMissing(error: unknown): boolean {
   return error instanceof Error && systemCode(error.cause) === "ENOENT";
 }
 
-/** What names of files end in. */
 const SUFFIXES: Readonly<Record<Encoding, string>> = { gzip: ".gz", zstd: ".zst" };
 
 /**

@@ -13,7 +13,6 @@ import {
 } from "./html.ts";
 import { type Count, parseFrequency } from "../../ukvs/frequency.ts";
 
-/** A page of a map as it is listed. */
 interface PageView {
   readonly href: string;
   readonly first: string | undefined;
@@ -21,10 +20,8 @@ interface PageView {
   readonly records: number;
 }
 
-/** What the page says about a map. */
 export interface MapView {
   readonly name: string | undefined;
-  /** The archive's address. */
   readonly archive: string | undefined;
   /** Whether the map is of an archive other than the one that publishes it. */
   readonly isThirdParty: boolean;
@@ -47,7 +44,6 @@ interface MapPlace {
   readonly pageHref: (number: number) => string;
 }
 
-/** Describes a map by its headers and by where it is. */
 export function mapView(
   survey: MapSurvey,
   { archive, href, modified, bytes, pageHref }: MapPlace,
@@ -92,7 +88,6 @@ interface HomePage {
   readonly openApiPath?: string | undefined;
 }
 
-/** The page about the maps of a site. */
 export function homePage(page: HomePage): string {
   const [first, ...others] = page.maps;
   const title = first.name ?? first.archive ?? "MementoMap";

@@ -268,7 +268,6 @@ async function indexOf(source: ByteSource): Promise<MemoryIndex> {
   return MemoryIndex.buildInSlices(bytes, { source: source.name, pause: () => setImmediate() });
 }
 
-/** SHA-256 in hexadecimal. */
 export async function digestOf(
   source: ByteSource,
   signal: AbortSignal | undefined,

@@ -189,7 +189,6 @@ export function formatDay(text: string): string {
   return `${date.getUTCDate()} ${month} ${Number(year)}`;
 }
 
-/** Names, and what they come to, side by side. */
 export function factList(facts: readonly (readonly [name: string, value: string])[]): Html {
   return html`<dl class="facts">
     ${facts.map(

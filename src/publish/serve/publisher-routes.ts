@@ -5,7 +5,6 @@ import { health, home, mapById, mapList, metrics, wellKnown } from "./answers.ts
 import { packageVersion } from "../../files/package-file.ts";
 import type { PublisherLimits } from "../../http/listen.ts";
 
-/** Answers a request. */
 type Answerer = (exchange: Exchange) => Reply | Promise<Reply>;
 
 export interface Route {
@@ -91,7 +90,6 @@ function openApi(exchange: Exchange): Reply {
   });
 }
 
-/** The interface of a publisher as OpenAPI 3.1. */
 function openApiDocument(options: {
   readonly version: string;
   readonly prefix: string;

@@ -22,7 +22,6 @@ export interface SiteOptions {
   readonly replay?: string | undefined;
 }
 
-/** A map and where it is found. */
 export interface SiteMap {
   readonly map: HostedMap;
   /** A path, or a whole URL where the site knows its address. */
@@ -146,7 +145,6 @@ export interface Exchange {
   readonly metrics: Metrics;
   readonly limits: PublisherLimits;
   readonly log: Log;
-  /** The value of `Cache-Control` for maps and pages. */
   readonly cacheControl: string;
   /** What the request is counted as. */
   route: RouteName;

@@ -48,7 +48,6 @@ export class TrustedProxies {
     for (const proxy of proxies.flatMap((each) => GROUPS.get(each) ?? [each])) this.#add(proxy);
   }
 
-  /** What is known about a client. */
   view({ remoteAddress, protocol, headers }: HttpRequest): ClientView {
     const remote = plainAddress(remoteAddress);
     const host = soundHost(headers.host);

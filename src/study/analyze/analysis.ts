@@ -69,7 +69,6 @@ export interface MementoDistribution extends DistributionSummary {
 
 /** A sub-tree, and how far it is out of proportion. */
 export interface SubTreeRow extends Omit<SubTree, "rank"> {
-  /** Mementos per original. */
   readonly gamma: number;
   /** The share of its mementos that its most archived original has. */
   readonly largestShare: number;
@@ -107,7 +106,6 @@ export interface MalformedTables {
   readonly lines: readonly Fault[];
 }
 
-/** A row of the paper's yearly table. */
 export interface YearRow {
   readonly year: number;
   readonly originals: number;
@@ -157,7 +155,6 @@ export interface CaptureTables {
   readonly pathQuery: readonly (readonly number[])[];
   /** Twelve months, and first those without a month. */
   readonly yearMonth: readonly { readonly year: number; readonly months: readonly number[] }[];
-  /** Captures of pages drawn at random. */
   readonly samples: readonly { readonly datetime: string; readonly uri: string }[];
 }
 

@@ -31,7 +31,6 @@ export class TopList<T extends Ranked> {
     if (this.#kept.push(entry) >= 2 * this.#size) this.best();
   }
 
-  /** The entries kept, best first. */
   best(): T[] {
     this.#kept.sort((a, b) => (isBetter(a, b) ? -1 : 1));
     this.#kept.length = Math.min(this.#kept.length, this.#size);
@@ -142,7 +141,6 @@ export function joinValueCounts(parts: readonly ValueCountsData[]): ValueCountsD
   return { values, rest };
 }
 
-/** The sum of all columns. */
 export function total(counts: readonly number[]): number {
   return counts.reduce((sum, count) => sum + count, 0);
 }
@@ -184,7 +182,6 @@ export class HashSample {
     return hash <= this.#limit;
   }
 
-  /** Takes what another sample of the same kind drew. */
   join(others: readonly SampledText[]): void {
     for (const other of others) this.draw(other);
   }

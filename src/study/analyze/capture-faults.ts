@@ -92,7 +92,6 @@ const MAX_URI_BYTES = 2048;
 const BAD_BYTE = 1;
 const ESCAPE = 2;
 
-/** What a byte means to the check of a URI. */
 const BYTE_CLASS = new Uint8Array(256);
 for (let byte = 0; byte < 256; byte++)
   if (byte <= 0x20 || byte >= 0x7f) BYTE_CLASS[byte] = BAD_BYTE;

@@ -27,7 +27,6 @@ import { hostFault, uriFault } from "./capture-faults.ts";
 export interface ScannerOptions {
   readonly filter: CaptureFilter;
   readonly maxLineBytes: number;
-  /** How many captures of pages to draw at random. */
   readonly samples: number;
   /** 4 to 14 digits; captures up to and including then are counted without their month. */
   readonly asOf?: string | undefined;
@@ -57,7 +56,6 @@ export class CaptureScanner implements RowReader {
   readonly #key = new OriginalKey();
   /** Undefined where rows are not lines. */
   #parser: RowParser | undefined;
-  /** Whether keys of captures are made from their URIs. */
   #isKeyedByUri = false;
   #linesBeforePart = 0;
   /** The key column of the capture before, in the bytes that are being read. */
@@ -117,7 +115,6 @@ export class CaptureScanner implements RowReader {
     }
   }
 
-  /** Reads captures of an input without lines. */
   readCaptures(batch: CaptureBatch): undefined {
     const { bytes } = batch;
     const capture = this.#capture;
@@ -272,7 +269,6 @@ export class CaptureScanner implements RowReader {
     this.#cell = Math.min(path, GRID_SIZE - 1) * GRID_SIZE + Math.min(parameters, GRID_SIZE - 1);
   }
 
-  /** Returns the class of the status. */
   #countStatus(bytes: Uint8Array, count: number): number {
     const { statusStart: at, statusEnd } = this.#capture;
     const length = statusEnd - at;

@@ -30,7 +30,6 @@ export interface LineCounts {
   unproven: number;
   bad: number;
   readonly filtered: Record<FilterReason, number>;
-  /** Lines that were counted as captures. */
   captures: number;
 }
 
@@ -217,7 +216,6 @@ function newLineCounts(): LineCounts {
 
 const COUNTED = ["lines", "blank", "headers", "nonWeb", "unproven", "bad", "captures"] as const;
 
-/** Adds up what several threads counted. */
 export function joinTallies(parts: readonly TallyData[], samples: number): TallyData {
   const lines = newLineCounts();
   const joined = (of: "datetimeFaults" | "uriFaults" | "lineFaults"): FaultTally[] => {

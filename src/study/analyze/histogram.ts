@@ -1,4 +1,3 @@
-/** A point of a curve. */
 export interface CurvePoint {
   readonly x: number;
   readonly y: number;
@@ -6,7 +5,6 @@ export interface CurvePoint {
 
 /** What describes a distribution, as the paper's tables do. */
 export interface DistributionSummary {
-  /** How many values there are. */
   readonly count: number;
   readonly sum: number;
   readonly max: number;
@@ -267,7 +265,6 @@ export interface HeapsFit {
   readonly beta: number;
   /** How much of the variance of log y it explains. */
   readonly r2: number;
-  /** How many points it was fitted to. */
   readonly points: number;
 }
 

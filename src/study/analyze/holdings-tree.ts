@@ -28,7 +28,6 @@ export interface SubTree extends Ranked {
 
 /** An original that is archived often. */
 interface TopOriginal extends Ranked {
-  /** Its SURT. */
   readonly name: string;
   readonly mementos: number;
 }
@@ -74,7 +73,6 @@ class HoldingsNode extends TreeNode<HoldingsNode> {
  * theirs can come.
  */
 export class HoldingsTree implements TreeVisitor<HoldingsNode> {
-  /** Mementos of each original. */
   readonly perOriginal: Histogram = new Histogram();
   readonly depths: readonly [host: DepthNodes[], path: DepthNodes[]] = [[], []];
   readonly topOriginals: TopList<TopOriginal>;
@@ -91,14 +89,12 @@ export class HoldingsTree implements TreeVisitor<HoldingsNode> {
   };
   /** Originals by the month they were first captured in; 0 for no datetime. */
   readonly newOriginals: Map<number, number> = new Map();
-  /** Originals captured in a year. */
   readonly yearOriginals: Map<number, number> = new Map();
   readonly hostsByDepth: Float64Array = new Float64Array(MAX_DEPTH + 1);
   readonly keysByHostDepth: Float64Array = new Float64Array(MAX_DEPTH + 1);
   readonly keysByPathDepth: Float64Array = new Float64Array(MAX_DEPTH + 1);
   hosts = 0;
   keys = 0;
-  /** Keys that have no host. */
   opaqueKeys = 0;
 
   readonly #walk: TreeWalk<HoldingsNode> = new TreeWalk(this, (layer) =>
@@ -138,7 +134,6 @@ export class HoldingsTree implements TreeVisitor<HoldingsNode> {
     this.#lastYear = year;
   }
 
-  /** Call after the last one. */
   end(): void {
     this.#closeOriginal();
     this.#walk.end();

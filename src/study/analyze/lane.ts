@@ -40,7 +40,6 @@ export class AnalyzeJob {
     this.#scanner = new CaptureScanner(options.scanner, this.#table, () => this.#storeRun());
   }
 
-  /** Reads a part of any kind. */
   async read(task: ReadTask): Promise<void> {
     const scanner = this.#scanner;
     scanner.startPart(task.format);
@@ -78,12 +77,10 @@ export interface AnalyzeLane extends Remote<AnalyzeJob, (typeof METHODS)[number]
   end(): Promise<void>;
 }
 
-/** Works on this thread. */
 export function inlineLane(options: AnalyzeJobOptions): AnalyzeLane {
   return { ...inTurns(new AnalyzeJob(options), METHODS), end: () => Promise.resolve() };
 }
 
-/** Works on a worker thread. */
 export function threadLane(options: AnalyzeJobOptions): AnalyzeLane {
   const thread = new Thread(requiredFile("dist/study/analyze/analyze-worker.js"), options);
   const job = onThread<AnalyzeJob, (typeof METHODS)[number]>(thread, METHODS, { read: transferOf });

@@ -23,7 +23,6 @@ const GROWTH = 3;
 export class OriginalKey {
   bytes: Uint8Array = new Uint8Array(1024);
   end = 0;
-  /** How much of it is the key without query. */
   keyLength = 0;
   #originalEnd = 0;
   #isPlain = false;
@@ -83,7 +82,6 @@ export function originalLength(length: number): number {
   return length - MONTH_BYTES - 1;
 }
 
-/** The month of a sort key. */
 export function monthCode(bytes: Uint8Array, length: number): number {
   return (
     ((bytes[length - 3] - FIRST_DIGIT) << 12) +

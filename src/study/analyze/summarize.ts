@@ -20,12 +20,10 @@ import { depthRows, fitHeaps, globalReduction, incrementalReduction } from "./hi
 import type { HoldingsTree, SubTree } from "./holdings-tree.ts";
 import { total, type ValueCountsData } from "./bounded.ts";
 
-/** What is known of the run itself. */
 interface RunFacts {
   readonly files: number;
   readonly storedBytes: number | null;
   readonly runs: number;
-  /** How many rows the tables of the most archived have. */
   readonly top: number;
 }
 

@@ -45,18 +45,14 @@ export interface EvaluateOptions extends IndexOptions {
   readonly future?: string | undefined;
   /** Lookups that missed, for the maps of a sweep to learn from. */
   readonly misses?: string | undefined;
-  /** Whose misses to take from a log. */
   readonly archive?: string | undefined;
   /** The number of originals for relative cost; overrides that of the truth. */
   readonly originals?: number | undefined;
-  /** Whether what is asked twice counts twice. */
   readonly countsRepeats?: boolean | undefined;
-  /** Whether to add weights, fixed policies and Bloom filters. */
   readonly addsBaselines?: boolean | undefined;
   readonly sweep?: Sweep | undefined;
   /** Whether to follow a compaction of the base of the paper's sweep, for its figure. */
   readonly traces?: boolean | undefined;
-  /** The folder for scratch files. */
   readonly scratch?: string | undefined;
 }
 

@@ -32,12 +32,10 @@ export class AskedLookups {
   readonly #encoder = new TextEncoder();
   #surt = new Uint8Array(1 << 12);
 
-  /** @param countsRepeats whether what is asked twice counts twice */
   constructor(countsRepeats: boolean) {
     this.#countsRepeats = countsRepeats;
   }
 
-  /** Takes a URI, or a SURT. */
   add(text: string): void {
     const bytes = this.#encoder.encode(text);
     let surt = bytes;
@@ -109,13 +107,10 @@ export interface Evaluation extends AnswerCounts {
    * captured after a date. Null without either.
    */
   readonly freshness: number | null;
-  /** What it says of captures after a date. */
   readonly asOf?: AsOfFreshness | undefined;
-  /** How it was made, for the maps of the paper's sweep. */
   readonly made?: MadeBy | undefined;
 }
 
-/** Lookups, and which of them are held. */
 export interface JudgedLookups {
   readonly asked: AskedLookups;
   /** For each key, 1 if it is held, and 1 if its host is. */
@@ -138,7 +133,6 @@ export interface EvaluationReport {
   readonly oddLines: number;
 }
 
-/** What the maps were compared with. */
 export interface TruthSummary {
   readonly kind: "map" | "index";
   readonly keys: number;
@@ -227,7 +221,6 @@ export class RecallCount {
     this.#found = new Float64Array(predictors.length);
   }
 
-  /** Takes a key that is held. */
   add(key: Uint8Array): void {
     this.#held++;
     const predictors = this.#predictors;
@@ -251,14 +244,12 @@ export interface AnswerCounts {
   readonly accuracy: number | null;
 }
 
-/** Counts answers by what is held and what was said. */
 class Confusion {
   #truePositives = 0;
   #falsePositives = 0;
   #trueNegatives = 0;
   #falseNegatives = 0;
 
-  /** @param count how often it was asked */
   add(isHeld: boolean, saysPresent: boolean, count: number): void {
     if (isHeld) {
       if (saysPresent) this.#truePositives += count;
@@ -341,7 +332,6 @@ export class FreshnessCount {
     }
   }
 
-  /** What was counted for one of the predictors. */
   result(predictor: number, date: string): AsOfFreshness {
     const months = [...this.#months].sort(([a], [b]) => (a < b ? -1 : 1));
     const all = new Tally(this.#predictors.length);

@@ -10,14 +10,12 @@ import { compactRows, type ReadMap } from "../../map/compact/budget/budget-compa
 import { budgetKernels } from "../../map/compact/run/budget-kernels.ts";
 import { headerText, SizedHead, UkvsHeaders } from "../../ukvs/header.ts";
 
-/** A map of the paper's sweep, whole. */
 export interface PaperMap {
   readonly name: string;
   readonly map: Uint8Array;
   readonly made: MadeBy;
 }
 
-/** The map that a sweep starts from. */
 interface BaseMap {
   readonly lines: number;
   readonly bytes: number;
@@ -66,7 +64,6 @@ export async function* paperMaps(
   }
 }
 
-/** Makes a map smaller by weights. */
 export async function compacted(
   read: ReadMap,
   weights: WeightOptions,
@@ -172,7 +169,6 @@ interface PaperStep {
   readonly input: number;
 }
 
-/** How a map of a sweep was made. */
 export interface MadeBy {
   /** The name of the map it was made of; `HinfPinf` is the base. */
   readonly input: string;

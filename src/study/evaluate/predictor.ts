@@ -9,7 +9,6 @@ export interface Predictor {
   readonly lines: number | undefined;
   readonly bytes: number;
   readonly gzipBytes: number;
-  /** How a map of the paper's sweep was made. */
   readonly made?: MadeBy | undefined;
   says(key: Uint8Array): boolean;
 }
@@ -32,7 +31,6 @@ export function mapPredictor(name: string, map: Uint8Array, made?: MadeBy): Pred
   };
 }
 
-/** A Bloom filter as a predictor. */
 export function bloomPredictor(name: string, bytes: number, filter: BloomFilter): Predictor {
   return { name, lines: undefined, bytes, gzipBytes: bytes, says: (key) => filter.has(key) };
 }

@@ -22,7 +22,6 @@ import { withMapOutput } from "../../map/output/map-output.ts";
 
 const FLUSH_LINES = 4096;
 
-/** How an index is read. */
 export interface IndexOptions {
   /** The format of an index, and which of its captures count. */
   readonly format?: InputFormat | undefined;
@@ -41,14 +40,12 @@ export interface IndexOptions {
 interface TruthOptions extends IndexOptions {
   /** A map that lists all keys, or an index of any format that `generate` reads. */
   readonly path: string;
-  /** The folder for scratch files. */
   readonly scratch: string;
 }
 
 /** What is held, and what maps are measured by. */
 export interface Truth {
   readonly kind: "map" | "index";
-  /** The path of a map that lists all keys. */
   readonly map: string;
   readonly keys: number;
   readonly hosts: ReadonlySet<string>;
@@ -267,7 +264,6 @@ export async function forEachLater(
  * date without a month. Marks the URIs asked for that are held, and writes down what came later.
  */
 class OriginalMarks {
-  /** Distinct originals that are held. */
   held = 0;
   readonly isHeld: Uint8Array;
   readonly #asked: AskedLookups;
@@ -303,7 +299,6 @@ class OriginalMarks {
     this.#months.push({ month: name, captures: count });
   }
 
-  /** Call it after the last capture. */
   end(): void {
     this.#endOriginal();
     if (this.#later !== undefined) this.#flush(this.#later);

@@ -35,12 +35,10 @@ import { reductionSection, treeSection } from "./tree-section.ts";
 import type { CurvePoint } from "../analyze/histogram.ts";
 
 interface ReportNames {
-  /** The archive's name. */
   readonly title: string;
   readonly run: RunRecord;
 }
 
-/** The portrait of an archive as one HTML file. */
 export function analysisPage(analysis: Analysis, { title, run }: ReportNames): string {
   return pageHtml({
     title,

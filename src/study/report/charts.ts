@@ -45,7 +45,6 @@ export function px(value: number): string {
 
 /** Places values along an axis. */
 interface Scale {
-  /** The position of a value. */
   at(value: number): number;
   readonly ticks: readonly number[];
 }
@@ -105,7 +104,6 @@ interface Axis {
   readonly text?: TickText | undefined;
 }
 
-/** The lines, ticks and names of both axes. */
 function axesSvg(x: Scale, y: Scale, xAxis: Axis, yAxis: Axis): string {
   const { name: xName, text: xText = shortNumber } = xAxis;
   const { name: yName, text: yText = shortNumber } = yAxis;
@@ -226,7 +224,6 @@ interface BarChart {
 
 const MAX_NAMES = 10;
 
-/** Draws stacked bars side by side. */
 export function barChart(chart: BarChart): Drawing {
   const { bars, layers, text = shortNumber } = chart;
   const sums = bars.map(({ values }) => values.reduce((sum, value) => sum + value, 0));
@@ -295,9 +292,7 @@ export function rowChart({ bars, layers }: RowChart): Drawing {
 
 interface HeatMap {
   readonly caption: string;
-  /** What the columns are. */
   readonly columnName: string;
-  /** Whether each cell says its number. */
   readonly showsNumbers: boolean;
 }
 

@@ -62,7 +62,6 @@ function legend(evaluations: readonly Evaluation[], truth: TruthSummary): string
   return lines.flatMap((line) => wrapped(line, TEXT_WIDTH));
 }
 
-/** How many of the lookups are held. */
 function heldText({ truePositives, falseNegatives }: AnswerCounts): string {
   return wholeNumber(truePositives + falseNegatives);
 }

@@ -102,7 +102,6 @@ function yearFigure({ years }: Analysis): string {
   });
 }
 
-/** The row of all years. */
 function allYears({
   years,
   index,

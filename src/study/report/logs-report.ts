@@ -94,7 +94,6 @@ function missingTable({ missing }: LogReport): Table<readonly [string, number]> 
   };
 }
 
-/** A report of aggregator logs as one HTML file. */
 export function logsPage(report: LogReport, run: RunRecord): string {
   const { counts, all, asked, askedAndHeld, unknown, unknownShare } = report;
   return pageHtml({

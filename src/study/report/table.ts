@@ -40,7 +40,6 @@ export interface Table<Row> {
   readonly footer?: readonly Row[] | undefined;
 }
 
-/** A column of text. */
 export function texts<Row>(
   name: string,
   cell: (row: Row) => string,
@@ -49,7 +48,6 @@ export function texts<Row>(
   return { name, isNumber: false, cell, ...options };
 }
 
-/** A column of numbers. */
 export function numbers<Row>(
   name: string,
   cell: (row: Row) => Cell,
@@ -105,7 +103,6 @@ export function gridTable({
   show = wholeNumber,
   ...table
 }: Omit<Table<GridRow>, "columns"> & {
-  /** What the rows are. */
   readonly corner: string;
   readonly columns: readonly string[];
   readonly show?: ((value: number) => string) | undefined;

@@ -39,7 +39,6 @@ const PAPER_KEYS = 1_138_923_169;
 /** Smaller archives have smaller sites, else they would have too few to show a shape. Ours. */
 const FULL_SITES_FROM = 1_000_000;
 
-/** How many keys an index of this many lines has. */
 export function keyCount(lines: number): number {
   return Math.max(1, Math.round(lines / LINES_PER_KEY));
 }

@@ -57,7 +57,6 @@ const EXTENSION_BY_PERCENT: readonly Extension[] = EXTENSIONS.flatMap(([weight, 
 
 /** Not an ending but a whole name, at the root of many hosts. */
 export const ROBOTS: Extension = extension("robots.txt", "text/plain");
-/** A whole name, at the root of many hosts. */
 export const FAVICON: Extension = extension("favicon.ico", "image/x-icon");
 /** A whole name: single-pixel images of the days before CSS 3: archived out of all proportion. */
 export const BLANK_IMAGE: Extension = extension("blank.gif", "image/gif");

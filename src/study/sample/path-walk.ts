@@ -35,12 +35,10 @@ interface PathStop {
 interface PathNode {
   readonly name: string;
   readonly resource: Extension;
-  /** Whether the node is a key itself. */
   readonly isKey: boolean;
   readonly hasBare: boolean;
   readonly queries: number;
   readonly querySeed: number;
-  /** Keys below the node. */
   readonly below: number;
 }
 

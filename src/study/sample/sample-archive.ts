@@ -13,7 +13,6 @@ import { Random } from "../../bytes/random.ts";
 import { openSite, originalPaths } from "./path-walk.ts";
 import { BLANK_IMAGE, type Extension, ROBOTS } from "./names.ts";
 
-/** Which sample archive to make. */
 export interface SampleOptions {
   /** The number of captures, 1 or more. */
   readonly lines: number;
@@ -25,7 +24,6 @@ export interface SampleOptions {
   readonly endYear?: number | undefined;
 }
 
-/** {@link SampleOptions} with nothing left out. */
 type CheckedSampleOptions = { readonly [Name in keyof SampleOptions]-?: number };
 
 const FIRST_YEAR = YEARS[0].year;
@@ -48,7 +46,6 @@ export function checkSampleOptions(options: SampleOptions): CheckedSampleOptions
   return { lines, seed, startYear, endYear };
 }
 
-/** The error for an option that is out of range. */
 export function outOfRange(name: string, value: unknown, expected: string): MementoMapError {
   return new MementoMapError(
     "MM_USAGE",

@@ -5,9 +5,7 @@ import { Random } from "../../bytes/random.ts";
 import { checkSampleOptions, outOfRange, type SampleOptions } from "./sample-archive.ts";
 import { openSite, originalPaths } from "./path-walk.ts";
 
-/** Which lookups to make, and for which sample archive. */
 export interface SampleLookupOptions extends Pick<SampleOptions, "lines" | "seed"> {
-  /** The number of lookups. */
   readonly count: number;
   /** The share of originals the archive holds. Default 0.05. */
   readonly held?: number | undefined;
@@ -15,7 +13,6 @@ export interface SampleLookupOptions extends Pick<SampleOptions, "lines" | "seed
   readonly near?: number | undefined;
 }
 
-/** A held original. */
 interface Place {
   readonly authority: string;
   /** With its query, if it has one. */
