@@ -23,6 +23,8 @@ import {
 } from "./predictor.ts";
 import { LookupList, lookupTexts } from "../../map/lookup/lookup-list.ts";
 import { compacted, measureBase, paperMaps, traceBase, weightName } from "./paper-maps.ts";
+import type { InputFormat } from "../../input/detect.ts";
+import type { CaptureFilter } from "../../input/filter.ts";
 import { headerText, UkvsHeaders } from "../../ukvs/header.ts";
 import { readMisses } from "../../map/compact/run/budget-files.ts";
 import { budgetKernels } from "../../map/compact/run/budget-kernels.ts";
@@ -31,29 +33,45 @@ import { openInput } from "../../files/input-file.ts";
 import type { MapStreams } from "../../map/lookup/map-sources.ts";
 import { openMapFile } from "../../map/lookup/open-map-file.ts";
 import { ScratchSpill, withTempDir } from "../../files/scratch.ts";
-import { forEachHeld, forEachLater, type IndexOptions, openTruth, type Truth } from "./truth.ts";
+import { forEachHeld, forEachLater, openTruth, type Truth } from "./truth.ts";
 
 /** Which maps to make of the truth and evaluate besides. */
 export type Sweep = "paper" | "frontier";
 
-export interface EvaluateOptions extends IndexOptions {
+export interface EvaluateOptions {
   /** What is held: a map that lists all keys, or an index of any format that `generate` reads. */
   readonly truth: string;
+  /** The format of an index, and which of its captures count. */
+  readonly format?: InputFormat | undefined;
+  readonly filter?: CaptureFilter | undefined;
   /** A list of URIs or SURTs; may be left out where `asOf` is given. */
   readonly lookups?: string | undefined;
   /** A list of what was archived after the truth was made. */
   readonly future?: string | undefined;
+  /**
+   * 4 to 14 digits. The index is split: captures up to and including then are held; those after it
+   * show how fresh maps stay.
+   */
+  readonly asOf?: string | undefined;
   /** Lookups that missed, for the maps of a sweep to learn from. */
   readonly misses?: string | undefined;
+  /** Whose misses to take from a log. */
   readonly archive?: string | undefined;
   /** The number of originals for relative cost; overrides that of the truth. */
   readonly originals?: number | undefined;
+  /** Whether what is asked twice counts twice. */
   readonly countsRepeats?: boolean | undefined;
+  /** Whether to add weights, fixed policies and Bloom filters. */
   readonly addsBaselines?: boolean | undefined;
   readonly sweep?: Sweep | undefined;
   /** Whether to follow a compaction of the base of the paper's sweep, for its figure. */
   readonly traces?: boolean | undefined;
+  /** What the maps under evaluation may take together; 512 MiB by default. */
+  readonly memoryBytes?: number | undefined;
+  readonly threads?: number | undefined;
+  /** The folder for scratch files. */
   readonly scratch?: string | undefined;
+  readonly streams: MapStreams;
 }
 
 const BASELINE_WEIGHTS: readonly (readonly [number, number])[] = [

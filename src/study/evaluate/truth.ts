@@ -22,25 +22,18 @@ import { withMapOutput } from "../../map/output/map-output.ts";
 
 const FLUSH_LINES = 4096;
 
-export interface IndexOptions {
-  /** The format of an index, and which of its captures count. */
+interface TruthOptions {
+  /** A map that lists all keys, or an index of any format that `generate` reads. */
+  readonly path: string;
+  /** The folder for scratch files. */
+  readonly scratch: string;
   readonly format?: InputFormat | undefined;
   readonly filter?: CaptureFilter | undefined;
-  /**
-   * 4 to 14 digits. The index is split: captures up to and including then are held; those after it
-   * show how fresh maps stay.
-   */
+  /** 4 to 14 digits; only captures up to and including then are held. */
   readonly asOf?: string | undefined;
-  /** What the maps under evaluation may take together; 512 MiB by default. */
   readonly memoryBytes?: number | undefined;
   readonly threads?: number | undefined;
   readonly streams: MapStreams;
-}
-
-interface TruthOptions extends IndexOptions {
-  /** A map that lists all keys, or an index of any format that `generate` reads. */
-  readonly path: string;
-  readonly scratch: string;
 }
 
 /** What is held, and what maps are measured by. */
