@@ -31,44 +31,29 @@ const BYTE_ORDER_MARK: readonly number[] = [0xef, 0xbb, 0xbf];
  * URI each, and one link or line.
  */
 export function timeMapReader(options: TimeMapReaderOptions = {}): TimeMapReader {
-  return new SniffingReader(options);
-}
-
-class SniffingReader implements TimeMapReader {
-  readonly #options: TimeMapReaderOptions;
-  #reader: TimeMapReader | undefined;
+  let reader: TimeMapReader | undefined;
   /** What came before the format was known, without leading blanks. */
-  #head = new Uint8Array(0);
-
-  constructor(options: TimeMapReaderOptions) {
-    this.#options = options;
-  }
-
-  write(chunk: Uint8Array): void {
-    if (this.#reader !== undefined) {
-      this.#reader.write(chunk);
-      return;
-    }
-    const joined = this.#head.length === 0 ? chunk : joinBytes([this.#head, chunk]);
-    const head = joined.subarray(leadingBlanks(joined));
-    const kind = kindOf(head, this.#options.contentType);
-    // A copy, also of a Buffer, whose `slice` makes none.
-    if (kind === undefined) this.#head = new Uint8Array(head);
-    else this.#start(kind, head);
-  }
-
-  end(): TimeMapReading {
-    const reader =
-      this.#reader ?? this.#start(this.#head.length === 0 ? "link" : "json", this.#head);
-    return reader.end();
-  }
-
-  #start(kind: TimeMapKind, head: Uint8Array): TimeMapReader {
-    const reader = readerOf(kind, this.#options);
-    this.#reader = reader;
-    reader.write(head);
-    return reader;
-  }
+  let held = new Uint8Array(0);
+  return {
+    write(chunk) {
+      if (reader !== undefined) {
+        reader.write(chunk);
+        return;
+      }
+      const joined = held.length === 0 ? chunk : joinBytes([held, chunk]);
+      const head = joined.subarray(leadingBlanks(joined));
+      const kind = kindOf(head, options.contentType);
+      // A copy, also of a Buffer, whose `slice` makes none.
+      if (kind === undefined) held = new Uint8Array(head);
+      else (reader = readerOf(kind, options)).write(head);
+    },
+    end() {
+      if (reader !== undefined) return reader.end();
+      const last = readerOf(held.length === 0 ? "link" : "json", options);
+      last.write(held);
+      return last.end();
+    },
+  };
 }
 
 function readerOf(kind: TimeMapKind, options: TimeMapReaderOptions): TimeMapReader {

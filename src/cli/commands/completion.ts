@@ -8,11 +8,7 @@ type Shell = (typeof SHELLS)[number];
 
 type Completable = Pick<Command, "name" | "summary" | "options">;
 
-/** The script that makes a shell complete commands, options and files. It is run by that shell. */
-function completionScript(shell: Shell, commands: readonly Completable[]): string {
-  return SCRIPTS[shell](commands);
-}
-
+/** Scripts that make a shell complete commands, options and files. They are run by that shell. */
 const SCRIPTS: Readonly<Record<Shell, (commands: readonly Completable[]) => string>> = {
   bash: bashScript,
   zsh: zshScript,
@@ -160,7 +156,7 @@ names of files:
         const given = positionals.length === 0 ? "" : `, not ${quote(positionals.join(" "))}`;
         throw usage("completion", `name one shell: ${SHELLS.join(", ")}${given}`);
       }
-      await writeOut(io.stdout, completionScript(shell, await allCommands()));
+      await writeOut(io.stdout, SCRIPTS[shell](await allCommands()));
       return ExitCode.ok;
     },
   });
