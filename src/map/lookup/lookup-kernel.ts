@@ -1,4 +1,4 @@
-import { LF } from "../../bytes/bytes.ts";
+import { CR, LF } from "../../bytes/bytes.ts";
 import type { LineBatch } from "../../bytes/lines.ts";
 import { type KernelExports, startKernel } from "../../files/package-file.ts";
 import { asciiSurt } from "../../surt/key-bytes.ts";
@@ -83,7 +83,8 @@ export class LookupKernel {
     const head = mapHeadOf(this.bytes, source);
     const { fields } = rowLayout(head.headers.fields, source);
     refuseCut(head, this.#size, source);
-    if (fields.keys.length !== 1 || head.headers.meta["page"] !== undefined) return false;
+    if (fields.keys.length !== 1 || fields.queries === true) return false;
+    if (head.headers.meta["page"] !== undefined) return false;
     const records = this.#exports.index(head.recordsOffset);
     if (records < 0) return false;
     checkSize(head.headers.size, { bytes: this.#size - head.bodyOffset, records }, source);
@@ -142,7 +143,7 @@ class KernelAnswers implements BatchAnswers {
   /** The line behind those that fit into the input. */
   #endOfPiece({ starts, ends, count }: LineBatch, first: number): number {
     let end = count;
-    while (end > first && ends[end - 1] - starts[first] >= INPUT_BYTES) end -= 1;
+    while (end > first && ends[end - 1] - starts[first] > INPUT_BYTES - 2) end -= 1;
     return end;
   }
 
@@ -151,9 +152,11 @@ class KernelAnswers implements BatchAnswers {
     const exports = this.#exports;
     const length = ends[end - 1] - starts[first];
     this.#input.set(bytes.subarray(starts[first], ends[end - 1]));
-    this.#input[length] = LF;
+    // With an end of two bytes: the line may have another CR before it, which belongs to it.
+    this.#input[length] = CR;
+    this.#input[length + 1] = LF;
     const base = this.#input.byteOffset - starts[first];
-    const stop = this.#input.byteOffset + length + 1;
+    const stop = this.#input.byteOffset + length + 2;
     const output = this.#output.byteOffset;
     let line = first;
     while (line < end) {

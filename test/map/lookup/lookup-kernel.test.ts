@@ -160,6 +160,7 @@ describe("LookupKernel", () => {
     "* 1\n",
     "*,a)/ 1\n",
     '!meta {"page": {"number": 1, "of": 2}}\ncom,a)/ 1\n',
+    '!fields {"keys": ["surt"], "values": ["frequency"], "queries": true}\ncom,a)/ 1\n',
     '!fields {"keys": ["surt", "datetime"], "values": ["frequency"]}\ncom,a)/ 2014 1\n',
   ])("does not take %j", (map) => {
     expect(isTaken(encode(map))).toBe(false);
@@ -174,6 +175,15 @@ describe("LookupKernel", () => {
     const map = encode('!size {"bytes": 20, "records": 3}\ncom,a)/ 1\ncom,b)/ 1\n');
     expect(() => isTaken(map)).toThrow(expect.objectContaining({ code: "MM_CUT" }));
   });
+
+  it.each(["com,a)/b\r\r\n", "com,a)/b\r\r\ncom,a)/c\n", "com,a)/b\r\n", "com,a)/b\r", "\r\r\n"])(
+    "takes %j for the lines it has",
+    async (text) => {
+      const map = encode("com,a)/b 12\ncom,a)/c 0\n");
+      const batch = encode(text);
+      expect(await heldAnswers(map, batch, true)).toEqual(await plainAnswers(map, batch, true));
+    },
+  );
 
   it("takes lines of any length, and more than a block of them", async () => {
     const map = encode("com,a)/* 3\ncom,a)/b 12\ncom,a)/c 0\n");
