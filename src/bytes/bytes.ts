@@ -133,11 +133,16 @@ export function compareWithin(
   bStart: number,
   bEnd: number,
 ): number {
-  const shared = commonPrefixWithin(view, aStart, aEnd, bStart, bEnd);
-  const a = aStart + shared;
-  const b = bStart + shared;
-  if (a < aEnd && b < bEnd) return view.getUint8(a) - view.getUint8(b);
-  return aEnd - a - (bEnd - b);
+  const aLength = aEnd - aStart;
+  const bLength = bEnd - bStart;
+  const shared = aLength < bLength ? aLength : bLength;
+  let i = 0;
+  while (i + 4 <= shared && view.getInt32(aStart + i) === view.getInt32(bStart + i)) i += 4;
+  for (; i < shared; i++) {
+    const difference = view.getUint8(aStart + i) - view.getUint8(bStart + i);
+    if (difference !== 0) return difference;
+  }
+  return aLength - bLength;
 }
 
 /** Whether two ranges of the same bytes are equal. */
