@@ -8,8 +8,8 @@ import {
   type UkvsHeaders,
 } from "../../ukvs/header.ts";
 import { HeadReader, wholeMapHeaders } from "../lookup/map-head.ts";
-import { Compactor } from "./compactor.ts";
 import { MapLines } from "./map-lines.ts";
+import { openCompactor, type RowCompactor } from "./tree-order.ts";
 import type { SpillStore } from "../../files/scratch.ts";
 import { type RollUpPolicy, type WeightOptions, WeightPolicy } from "./weight-policy.ts";
 import { interruptibleChunks } from "../../interruption.ts";
@@ -71,7 +71,7 @@ export async function* compactBy(
   const written: Uint8Array[] = [];
   let map: RowBlock | undefined;
   let lines: MapLines | undefined;
-  let compactor: Compactor | undefined;
+  let compactor: RowCompactor | undefined;
   let hasHead = onHead !== undefined;
   const blocks = function* given(): Generator<Uint8Array, void, undefined> {
     if (written.length === 0) return;
@@ -90,7 +90,7 @@ export async function* compactBy(
       const { fields } = map.headers;
       const { spill, memoryBytes } = options;
       const write = (bytes: Uint8Array): void => void written.push(bytes.slice());
-      compactor = new Compactor(policy, write, { fields, spill, memoryBytes });
+      compactor = openCompactor(policy, write, { fields, spill, memoryBytes });
       lines = new MapLines(compactor, fields);
     }
     lines?.read(block.bytes, { source, firstLine: block.firstLine });

@@ -1,4 +1,5 @@
-import { compareBytes, STAR } from "../../bytes/bytes.ts";
+import { compareRanges, STAR } from "../../bytes/bytes.ts";
+import { columnEnd } from "../../ukvs/record.ts";
 import { frequencyIsZero } from "../../ukvs/frequency.ts";
 import { DEFAULT_FIELDS, type Fields } from "../../ukvs/header.ts";
 import {
@@ -7,6 +8,7 @@ import {
   keyShape,
   LAYER,
   type NodePlace,
+  QUERY_MARK,
   rejectOrder,
   separatorOf,
   type TreeVisitor,
@@ -35,7 +37,7 @@ const RELEASE_BYTES = 1 << 18;
  * Rolls up sub-trees of a sorted map in one pass; `RollUps` says which, `Voids` what becomes of
  * exclusions. This is the reference for kernel/compact.ts, which does the same for plain rows, faster.
  *
- * Needs keys in byte order, each once. Holds the open nodes and the output that is not decided yet
+ * Needs keys in byte order, each once; those of a map with queries in that of `TreeOrder`. Holds the open nodes and the output that is not decided yet
  * (16 MiB at most where there is a spill store).
  */
 export class Compactor implements RowSink, TreeVisitor<RollUpNode> {
@@ -46,6 +48,8 @@ export class Compactor implements RowSink, TreeVisitor<RollUpNode> {
   readonly #walk: TreeWalk<RollUpNode> = new TreeWalk(this);
   readonly #rollUps: RollUps;
   #shape = keyShape(new Uint8Array(0), 0);
+  /** Whether the last row has another SURT than the one before it. */
+  #isNewKey = true;
 
   constructor(policy: RollUpPolicy, write: WriteText, options: CompactorOptions = {}) {
     this.#policy = policy;
@@ -67,6 +71,7 @@ export class Compactor implements RowSink, TreeVisitor<RollUpNode> {
     if (order < 0 || (order === 0 && this.#fields.keys.length === 1)) {
       rejectOrder(order, bytes.subarray(start, keyEnd), walk.key.text());
     }
+    this.#isNewKey = order > 0;
     this.#shape = keyShape(walk.key.bytes, walk.key.length);
     if (this.#shape.kind === KEY_KIND.opaque) this.#addOpaque(row);
     else this.#addToTree(walk.enter(this.#shape), row);
@@ -80,9 +85,12 @@ export class Compactor implements RowSink, TreeVisitor<RollUpNode> {
   }
 
   open(place: NodePlace<RollUpNode>): RollUpNode {
-    const { textEnd, layer, depth } = place;
+    const { textEnd, layer, depth, parent } = place;
     const { bytes: key, length } = this.#walk.key;
-    const position = this.#output.end;
+    const isOfQueries = layer === LAYER.query;
+    // The row of the page stands right before its queries, and is rolled up with them.
+    const hasPage = isOfQueries && parent?.page !== undefined;
+    const position = hasPage ? parent.headStart : this.#output.end;
     const { kind, hostEnd } = this.#shape;
     const node = new RollUpNode(
       place,
@@ -94,21 +102,38 @@ export class Compactor implements RowSink, TreeVisitor<RollUpNode> {
           : this.#policy.pathCutoff(depth, key, textEnd),
       position,
     );
-    const isAbove = layer === LAYER.host ? key[textEnd] === separatorOf(layer) : textEnd < length;
+    const isAbove =
+      layer === LAYER.host
+        ? key[textEnd] === separatorOf(layer)
+        : textEnd < length && (isOfQueries || key[textEnd] !== QUERY_MARK);
+    if (hasPage) node.hasVoids = parent.hasVoids;
     if (isAbove) node.headEnd = node.childrenStart = position;
     return node;
   }
 
   stay(node: RollUpNode, next: number): void {
+    // The queries of a page belong to its head.
+    if (next === QUERY_MARK || node.layer === LAYER.query) return;
     node.headEnd ??= this.#output.end;
-    if (next === separatorOf(node.layer)) node.childrenStart ??= this.#output.end;
+    if (next !== separatorOf(node.layer)) {
+      this.#rollUps.suspend(node);
+      return;
+    }
+    node.childrenStart ??= this.#output.end;
+    this.#rollUps.resume(node);
   }
 
   /** Passes the sum of a node on, and writes it if it is rolled up. */
   close(node: RollUpNode): void {
-    if (!node.isPresent) return;
+    if (node.layer === LAYER.query) this.#countPage(node);
+    else if (node.page !== undefined && !node.isPageCounted) node.totals.addTotals(node.page);
+    if (!node.isPresent) {
+      if (node.coversHeld) this.#voids.cover(node);
+      return;
+    }
     node.wildcardTotals?.addMissing(node.totals);
     const totals = node.wildcardTotals ?? node.totals;
+    this.#rollUps.resume(node);
     if (node === this.#rollUps.lowest) {
       this.#rollUps.lowest = undefined;
       this.#writeRollUp(node, totals);
@@ -117,16 +142,25 @@ export class Compactor implements RowSink, TreeVisitor<RollUpNode> {
     this.#voids.cover(node);
   }
 
+  /** A row for any query counts the page itself too. */
+  #countPage({ totals, wildcardTotals, isRolledUp, parent }: RollUpNode): void {
+    if (parent?.page === undefined || (wildcardTotals === undefined && !isRolledUp)) return;
+    totals.addTotals(parent.page);
+    parent.isPageCounted = true;
+  }
+
   #writeRollUp(node: RollUpNode, totals: Totals): void {
     const output = this.#output;
-    const ending = String.fromCharCode(separatorOf(node.layer), STAR);
+    const star = String.fromCharCode(STAR);
+    const separator = String.fromCharCode(separatorOf(node.layer));
+    const ending = node.layer === LAYER.query ? star : separator + star;
     const key = this.#walk.key.text(node.textEnd) + ending;
     const lines = totals.lines(key, this.#fields.values.length);
     // Exclusions below the node that stayed may come before its row.
     if (node.hasVoids && node.childrenStart !== undefined) {
       output.forEachLine(node.childrenStart, output.end, (line) => lines.push(line.slice()));
       output.truncate(node.childrenStart);
-      lines.sort(compareBytes);
+      lines.sort(compareLines);
     }
     for (const line of lines) output.append(line, 0, line.length);
   }
@@ -153,7 +187,11 @@ export class Compactor implements RowSink, TreeVisitor<RollUpNode> {
 
   #addHeld(node: RollUpNode, kind: KeyKind, row: MapRow): void {
     const rollUps = this.#rollUps;
-    if (kind === KEY_KIND.pathWildcard || kind === KEY_KIND.hostWildcard) {
+    if (
+      kind === KEY_KIND.pathWildcard ||
+      kind === KEY_KIND.hostWildcard ||
+      kind === KEY_KIND.queryWildcard
+    ) {
       if (node.wildcardTotals === undefined) {
         node.wildcardTotals = new Totals();
         rollUps.markPresent(node);
@@ -167,7 +205,18 @@ export class Compactor implements RowSink, TreeVisitor<RollUpNode> {
       rollUps.markSpread(node);
       return;
     }
-    node.totals.addRow(row);
+    if (node.layer === LAYER.query) {
+      node.totals.addRow(row);
+      rollUps.markPresent(node);
+      if (this.#isNewKey) rollUps.addRowAsChild(node);
+      return;
+    }
+    if (kind === KEY_KIND.page && this.#fields.queries === true) {
+      node.page ??= new Totals();
+      node.page.addRow(row);
+    } else {
+      node.totals.addRow(row);
+    }
     // What is deeper than the last level counts row by row as a child of that level.
     const isDeep = node.layer === LAYER.path && node.depth >= this.#policy.maxPathDepth;
     if (isDeep && kind === KEY_KIND.page && !node.isPresent) rollUps.addRowAsChild(node);
@@ -187,4 +236,12 @@ export class Compactor implements RowSink, TreeVisitor<RollUpNode> {
     this.#output.release(decided);
     this.#voids.release(decided);
   }
+}
+
+function compareLines(a: Uint8Array, b: Uint8Array): number {
+  const aEnd = columnEnd(a, 0, a.length);
+  const bEnd = columnEnd(b, 0, b.length);
+  return (
+    compareRanges(a, 0, aEnd, b, 0, bEnd) || compareRanges(a, aEnd, a.length, b, bEnd, b.length)
+  );
 }

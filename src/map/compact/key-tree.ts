@@ -9,6 +9,12 @@ import {
 } from "../../bytes/bytes.ts";
 import { MementoMapError, quote } from "../../errors.ts";
 
+/**
+ * Stands in place of the `?` of keys in a map with queries, as the tree has them: it sorts below every
+ * byte of a key, so that the queries of a page come right behind it. See `tree-order.ts`.
+ */
+export const QUERY_MARK = 1;
+
 /** What kind of key a row has. */
 export const KEY_KIND = {
   /** `com,cnn)/a`: one page. */
@@ -23,6 +29,8 @@ export const KEY_KIND = {
   spread: 4,
   /** `*`, and keys that are not the SURT of a host, such as `dns:example.com`. */
   opaque: 5,
+  /** `com,cnn)/a?*`: one page, with any query or none. */
+  queryWildcard: 6,
 } as const;
 
 export type KeyKind = (typeof KEY_KIND)[keyof typeof KEY_KIND];
@@ -34,6 +42,8 @@ export interface KeyShape {
   readonly hostEnd: number;
   /** Nodes of the tree end at or before here: it leaves out queries and wildcards. */
   readonly nodesEnd: number;
+  /** In a map with queries, where the page of a query ends; the node of its queries ends one further. */
+  readonly pageEnd?: number;
 }
 
 export function keyShape(key: Uint8Array, length: number): KeyShape {
@@ -46,11 +56,16 @@ export function keyShape(key: Uint8Array, length: number): KeyShape {
   if (endsInWildcard(key, hostEnd, COMMA)) {
     return { kind: KEY_KIND.spread, hostEnd, nodesEnd: hostEnd };
   }
+  let query = hostEnd + 1;
+  while (query < length && key[query] !== QUESTION && key[query] !== QUERY_MARK) query++;
+  if (query < length && key[query] === QUERY_MARK) {
+    const isAny = query === length - 2 && key[length - 1] === STAR;
+    const kind = isAny ? KEY_KIND.queryWildcard : KEY_KIND.query;
+    return { kind, hostEnd, nodesEnd: query + 1, pageEnd: query };
+  }
   if (endsInWildcard(key, length, SLASH)) {
     return { kind: KEY_KIND.pathWildcard, hostEnd, nodesEnd: length - 2 };
   }
-  let query = hostEnd + 1;
-  while (query < length && key[query] !== QUESTION) query++;
   if (query === length) return { kind: KEY_KIND.page, hostEnd, nodesEnd: length };
   // The page itself stays out: its row and sub-tree came before.
   let last = query - 1;
@@ -70,12 +85,17 @@ function findHostEnd(key: Uint8Array, end: number): number {
 }
 
 /** The part of a key that a node belongs to. */
-export const LAYER = { host: 0, root: 1, path: 2 } as const;
+export const LAYER = { host: 0, root: 1, path: 2, query: 3 } as const;
 export type Layer = (typeof LAYER)[keyof typeof LAYER];
 
-/** The byte that leads to the children of a node. */
+/** The byte that leads to the children of a node; the text of a node of queries ends with it. */
 export function separatorOf(layer: Layer): number {
   return layer === LAYER.host ? COMMA : SLASH;
+}
+
+/** The last byte that can follow the text of a node in a key that belongs to it. */
+function lastByteOf(layer: Layer): number {
+  return layer === LAYER.query ? 0xff : separatorOf(layer);
 }
 
 /** Where in the key tree a node is. */
@@ -168,7 +188,7 @@ export class TreeWalk<Node extends NodePlace<Node>> {
   readonly #lastByte: (layer: Layer) => number;
 
   /** @param lastByte the last byte that can follow the text of a node in a key that belongs to it. */
-  constructor(visitor: TreeVisitor<Node>, lastByte: (layer: Layer) => number = separatorOf) {
+  constructor(visitor: TreeVisitor<Node>, lastByte: (layer: Layer) => number = lastByteOf) {
     this.#visitor = visitor;
     this.#lastByte = lastByte;
   }
@@ -193,21 +213,29 @@ export class TreeWalk<Node extends NodePlace<Node>> {
   }
 
   /** Opens the nodes of the key that are not open yet; returns the last. Not for opaque keys. */
-  enter({ hostEnd, nodesEnd }: Omit<KeyShape, "kind">): Node {
+  enter({ hostEnd, nodesEnd, pageEnd }: Omit<KeyShape, "kind">): Node {
+    const page = this.#enterPage(hostEnd, pageEnd ?? nodesEnd, nodesEnd);
+    if (pageEnd === undefined || page.textEnd === nodesEnd) return page;
+    return this.#open(nodesEnd, LAYER.query, page);
+  }
+
+  /** Opens the nodes up to `pageEnd`; the node that ends at `nodesEnd`, if it is open. */
+  #enterPage(hostEnd: number, pageEnd: number, nodesEnd: number): Node {
     const { bytes } = this.key;
     let node = this.#above(nodesEnd);
     let at = node?.textEnd ?? 0;
+    if (node !== undefined && at === nodesEnd) return node;
     if (node === undefined || at < hostEnd) {
       for (at = Math.max(at + 1, 1); at <= hostEnd; at++) {
         if (at === hostEnd || bytes[at] === COMMA) node = this.#open(at, LAYER.host, node);
       }
       at = hostEnd;
     }
-    if (nodesEnd > hostEnd && at === hostEnd) node = this.#open(++at, LAYER.root, node);
+    if (pageEnd > hostEnd && at === hostEnd) node = this.#open(++at, LAYER.root, node);
     // A home page, `com,cnn)/`, is the root's own row.
-    if (at !== hostEnd + 1 || nodesEnd !== hostEnd + 2) {
-      for (at++; at <= nodesEnd; at++) {
-        if (at === nodesEnd || bytes[at] === SLASH) node = this.#open(at, LAYER.path, node);
+    if (at !== hostEnd + 1 || pageEnd !== hostEnd + 2) {
+      for (at++; at <= pageEnd; at++) {
+        if (at === pageEnd || bytes[at] === SLASH) node = this.#open(at, LAYER.path, node);
       }
     }
     if (node === undefined) throw new Error("an opaque key is in no node");
@@ -239,7 +267,8 @@ export class TreeWalk<Node extends NodePlace<Node>> {
     return this.nodes.findLast(({ textEnd, layer }) => {
       if (textEnd >= nodesEnd) return textEnd === nodesEnd;
       const next = this.key.bytes[textEnd];
-      return next === separatorOf(layer) || (layer === LAYER.host && next === CLOSE_PAREN);
+      if (next === separatorOf(layer) || next === QUERY_MARK) return true;
+      return layer === LAYER.host && next === CLOSE_PAREN;
     });
   }
 }

@@ -91,7 +91,7 @@ function canonicalRow(line: Uint8Array, fields: Fields): MapRow {
   const record = parseRecord(text, fields);
   const [written, ...otherKeys] = record.keys;
   const [, ...otherValues] = record.values;
-  const key = currentSpelling(written);
+  const key = currentSpelling(written, fields);
   const frequency = parseFrequency(record.values[0] ?? "/");
   const row = formatRecord(
     {

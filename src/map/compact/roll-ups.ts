@@ -9,6 +9,7 @@ import {
   keyShape,
   LAYER,
   type NodePlace,
+  QUERY_MARK,
   TreeNode,
 } from "./key-tree.ts";
 import { textOfLine } from "../lookup/map-head.ts";
@@ -47,11 +48,20 @@ export class RollUpNode extends TreeNode<RollUpNode> {
   readonly totals = new Totals();
   /** Sum of the node's wildcard rows, where it has some; it includes all below. */
   wildcardTotals: Totals | undefined;
+  /** In a map with queries, the sum of the rows of the page itself. */
+  page: Totals | undefined;
+  /** Whether that is in the sum of the queries, which then goes into that of the node. */
+  isPageCounted = false;
 
   constructor(place: NodePlace<RollUpNode>, cutoff: number, headStart: number) {
     super(place);
     this.cutoff = cutoff;
     this.headStart = headStart;
+  }
+
+  /** Whether a wildcard of the node covers something held: `/a?*` covers the page `/a` too. */
+  get coversHeld(): boolean {
+    return this.isPresent || (this.layer === LAYER.query && this.parent?.page !== undefined);
   }
 }
 
@@ -84,7 +94,7 @@ export class Voids {
 
   /** Whether an exclusion is written below a roll-up. */
   isWrittenBelowRollUp(node: RollUpNode, kind: KeyKind): boolean {
-    const coversHeld = isWildcard(kind) && node.isPresent;
+    const coversHeld = isWildcard(kind) && node.coversHeld;
     return this.#mayStay && !coversHeld && kind !== KEY_KIND.spread;
   }
 
@@ -142,7 +152,7 @@ export class Voids {
     if (!frequencyIsZero(line, frequency, columnEnd(line, frequency, end))) return false;
     // A row of 0 that holds something of some time is not an exclusion.
     if (line[end - 1] !== CLOSE_BRACE) return true;
-    const text = textOfLine(line, 0, end);
+    const text = textOfLine(line, 0, end).replace(String.fromCharCode(QUERY_MARK), "?");
     return heldAtTimes(parseRecord(text, this.#fields)) === undefined;
   }
 
@@ -155,7 +165,11 @@ export class Voids {
 }
 
 function isWildcard(kind: KeyKind): boolean {
-  return kind === KEY_KIND.pathWildcard || kind === KEY_KIND.hostWildcard;
+  return (
+    kind === KEY_KIND.pathWildcard ||
+    kind === KEY_KIND.hostWildcard ||
+    kind === KEY_KIND.queryWildcard
+  );
 }
 
 /**
@@ -197,7 +211,7 @@ export class RollUps {
       // A host deeper than the last level counts as a child of that level.
       if (layer === LAYER.root) {
         if (parent.depth >= maxHostDepth) this.addRowAsChild(parent);
-      } else if (depth < (layer === LAYER.path ? maxPathDepth : maxHostDepth)) {
+      } else if (depth < (layer === LAYER.host ? maxHostDepth : maxPathDepth)) {
         this.addChild(parent);
       }
     }
@@ -211,6 +225,16 @@ export class RollUps {
     if (parent === undefined) return;
     this.markPresent(parent);
     if (parent.wildcardTotals === undefined) this.addRowAsChild(parent);
+  }
+
+  /** Rows of others come that lie between those of a node: `/a?x`, `/a-b`, `/a/b` in the tree. */
+  suspend(node: RollUpNode): void {
+    if (this.lowest === node) this.lowest = undefined;
+  }
+
+  /** Rows of a node come again, or it closes. */
+  resume(node: RollUpNode): void {
+    if (node.isRolledUp) this.lowest ??= node;
   }
 
   addChild(node: RollUpNode): void {
@@ -247,13 +271,15 @@ export class RollUps {
     const { headStart, headEnd = output.end, childrenStart = output.end } = node;
     if (node.hasVoids) {
       for (const open of this.#nodes.slice(node.index)) {
-        if (open.isPresent) this.#voids.strikeOut(open);
+        if (open.coversHeld) this.#voids.strikeOut(open);
       }
       this.#voids.strikeOutRows(headStart, headEnd);
       this.#voids.strikeOutRows(childrenStart, output.end);
     } else if (headEnd === childrenStart) {
       output.truncate(headStart);
-      node.headEnd = node.childrenStart = headStart;
+      // Rows of others may come between the queries of a page and what is below it.
+      if (node.headEnd !== undefined || node.layer === LAYER.host) node.childrenStart = headStart;
+      node.headEnd = headStart;
     } else {
       output.strikeOut(headStart, headEnd);
       output.truncate(childrenStart);
@@ -263,6 +289,10 @@ export class RollUps {
   /** Where the output of the lowest node begins that may still be rolled up; its end for none. */
   get decidedEnd(): number {
     const undecided = this.#nodes.find(({ cutoff }) => cutoff !== Number.POSITIVE_INFINITY);
-    return undecided?.headStart ?? this.#output.end;
+    // The queries of a page come next, and may take its row back.
+    const last = this.#nodes.at(-1);
+    const isHead = last?.headEnd === undefined || last.layer === LAYER.root;
+    const page = isHead && last?.page !== undefined ? last : undefined;
+    return undecided?.headStart ?? page?.headStart ?? this.#output.end;
   }
 }

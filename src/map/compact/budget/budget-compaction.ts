@@ -13,6 +13,7 @@ import type { MissList } from "./misses.ts";
 import { leastRows, type Plan, planRollUps } from "./roll-up-plan.ts";
 import { estimatePrior, type Prior } from "./prior.ts";
 import { MapLines } from "../map-lines.ts";
+import { TreeOrder } from "../tree-order.ts";
 import { NodeTable, type Survey } from "./budget-survey.ts";
 import { compactBy, type CompactSummary, type RowBlock, rowBlocks } from "../compact-map.ts";
 import type { WeightPolicy } from "../weight-policy.ts";
@@ -184,6 +185,7 @@ async function surveyAnyRows(
   { source, misses, spill }: SurveyMapOptions,
 ): Promise<CountedSurvey> {
   const survey = new TreeSurvey({ misses, spill });
+  let ordered: TreeOrder | undefined;
   let lines: MapLines | undefined;
   let map: RowBlock | undefined;
   for await (const block of rowBlocks(read(), source)) {
@@ -196,10 +198,12 @@ async function surveyAnyRows(
         { position: { source } },
       );
     }
-    lines ??= new MapLines(survey, fields);
+    if (fields.queries === true) ordered ??= new TreeOrder(survey, fields);
+    lines ??= new MapLines(ordered ?? survey, fields);
     lines.read(block.bytes, { source, firstLine: block.firstLine });
   }
   if (map === undefined || lines === undefined) throw new Error("a map has at least one block");
+  ordered?.end();
   survey.end();
   return { survey, headers: map.headers, size: map.size, rows: lines.rows };
 }

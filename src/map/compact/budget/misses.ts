@@ -5,6 +5,9 @@ import { sortKeys } from "../../generate/sort-keys.ts";
 import { wholeLines } from "../../../bytes/lines.ts";
 import { LookupList } from "../../lookup/lookup-list.ts";
 import { KeyScanner, surtKeyBytes } from "../../../surt/key-bytes.ts";
+import type { KeyOptions } from "../../../surt/key.ts";
+import { QUERY_MARK } from "../key-tree.ts";
+import { queryMarkAt } from "../tree-order.ts";
 import { surtBytes } from "../../../surt/uri-to-surt.ts";
 
 const INITIAL_KEYS = 1 << 10;
@@ -124,7 +127,7 @@ function collected(keys: Iterable<string>): MissCollector {
 
 /**
  * Reads a list of lookups that missed, URIs or SURTs, in the order they came; `lookup-list.ts` says
- * what it looks like. Holds all keys.
+ * what it looks like. Holds all keys; with queries, as the key tree has them (`tree-order.ts`).
  *
  * @throws MM_BAD_INPUT for what is not such a list, MM_LIMIT for a line that is too long, or keys of
  *   4 GiB
@@ -132,9 +135,10 @@ function collected(keys: Iterable<string>): MissCollector {
 export async function readMissList(
   chunks: AsyncIterable<Uint8Array>,
   source: string,
+  options: KeyOptions = {},
 ): Promise<MissList> {
   const collector = new MissCollector();
-  const key = new LookupKeyBytes();
+  const key = new LookupKeyBytes(options);
   const list = new LookupList(source);
   for await (const block of wholeLines(chunks, source)) {
     list.forEach(block, (start, end) => {
@@ -158,7 +162,13 @@ class LookupKeyBytes {
   end = 0;
   #surt = new Uint8Array(1 << 12);
   #key = new Uint8Array(1 << 12);
-  readonly #scanner = new KeyScanner();
+  readonly #scanner: KeyScanner;
+  readonly #options: KeyOptions;
+
+  constructor(options: KeyOptions) {
+    this.#scanner = new KeyScanner(options);
+    this.#options = options;
+  }
 
   set(source: Uint8Array, start: number, end: number): void {
     if (isSurt(source, start, end)) {
@@ -172,7 +182,7 @@ class LookupKeyBytes {
 
   #setFromSurt(surt: Uint8Array, start: number, end: number): void {
     const keyEnd = this.#scanner.keyEnd(surt, start, end, 0);
-    if (keyEnd !== -1) {
+    if (keyEnd !== -1 && this.#options.queries !== true) {
       this.bytes = surt;
       this.start = start;
       this.end = keyEnd;
@@ -182,7 +192,10 @@ class LookupKeyBytes {
     if (room > this.#key.length) this.#key = new Uint8Array(room * 2);
     this.bytes = this.#key;
     this.start = 0;
-    this.end = surtKeyBytes(surt, start, end, this.#key, 0);
+    this.end = surtKeyBytes(surt, start, end, this.#key, 0, this.#options);
+    if (this.#options.queries !== true) return;
+    const mark = queryMarkAt(this.#key, 0, this.end);
+    if (mark !== -1) this.#key[mark] = QUERY_MARK;
   }
 }
 

@@ -74,7 +74,7 @@ function estimateStrength(
       const likelihoods = layer === LAYER.host ? host : folder;
       addLikelihood(likelihoods, page[at + FIELD.ownMisses], isNew, count);
       if (parent > 0) {
-        const above = layer === LAYER.path ? folder : host;
+        const above = layer === LAYER.path || layer === LAYER.query ? folder : host;
         addLikelihood(above, count, share[parent] * own, parentMisses[parent]);
       }
     }

@@ -64,6 +64,20 @@ class SurveyNode extends TreeNode<SurveyNode> {
     this.singles++;
   }
 
+  /** Takes the row of the page above, which a wildcard for any query replaces too. */
+  takePage(page: SurveyNode): void {
+    this.rows += page.rows;
+    this.keys += page.rows;
+    page.keys -= page.rows;
+    page.rows = 0;
+  }
+
+  /** Adds misses of queries of a page that has none. */
+  absorb(child: SurveyNode): void {
+    this.ownMisses += child.misses;
+    this.#addMisses(child);
+  }
+
   /** Adds what a child holds. */
   addChild(child: SurveyNode): void {
     this.keys += child.keys;
@@ -112,7 +126,8 @@ export interface TreeSurveyOptions {
 /**
  * Counts what every node of a key tree holds, and which lookups missed there.
  *
- * Needs rows in byte order, each key once. Holds the open nodes, and the table of nodes with two
+ * Needs rows in byte order, each key once, and those of a map with queries, and their misses, in the
+ * order of the tree. Holds the open nodes, and the table of nodes with two
  * rows or more: a node of one row cannot save any by being rolled up.
  */
 export class TreeSurvey implements RowSink, TreeVisitor<SurveyNode>, Survey {
@@ -153,6 +168,11 @@ export class TreeSurvey implements RowSink, TreeVisitor<SurveyNode>, Survey {
       return;
     }
     if (shape.kind !== KEY_KIND.query) this.hasWildcards = true;
+    if (node.layer === LAYER.query) {
+      if (node.keys === 0 && node.parent !== undefined) node.takePage(node.parent);
+      node.addLeaf();
+      return;
+    }
     // Pages with a query, and wildcards, are leaves below the node.
     node.addLeaf();
     node.hasQueries = true;
@@ -215,7 +235,9 @@ export class TreeSurvey implements RowSink, TreeVisitor<SurveyNode>, Survey {
       if (parent === undefined) this.topSingles++;
       else parent.addSingle(node);
     } else if (node.misses > 0) {
-      parent?.addBranch(node);
+      // The page of queries that are not held may be held.
+      if (layer === LAYER.query) parent?.absorb(node);
+      else parent?.addBranch(node);
     }
   }
 

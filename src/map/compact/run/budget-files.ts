@@ -23,7 +23,9 @@ import { type MapStreams, withMapSources } from "../../lookup/map-sources.ts";
 import { HeadedGzip } from "../../../files/compress.ts";
 import { type MapOutput, withCanonicalMap } from "../../output/map-output.ts";
 import { ScratchSpill, withTempDir } from "../../../files/scratch.ts";
+import type { KeyOptions } from "../../../surt/key.ts";
 import { budgetKernels } from "./budget-kernels.ts";
+import { headOf } from "./compact-files.ts";
 
 /** How large a map may be; the smallest of what is given counts. */
 export interface Budget {
@@ -90,12 +92,16 @@ export async function compactFileToBudget(
   options: BudgetFileOptions,
 ): Promise<BudgetFileSummary> {
   const { streams, scratch: parent } = options;
-  const misses =
-    options.misses === undefined
-      ? undefined
-      : await readMisses({ path: options.misses, archive: options.archive }, streams);
   return withMapSources([path], { io: streams, tmp: parent }, ([source]) =>
     withTempDir({ parent, interrupt: streams.interrupt }, async (scratch) => {
+      const misses =
+        options.misses === undefined
+          ? undefined
+          : await readMisses(
+              { path: options.misses, archive: options.archive },
+              streams,
+              (await headOf(source)).headers.fields,
+            );
       const spill = new ScratchSpill(join(scratch, "nodes"));
       try {
         const compact = async (map: FileSource): Promise<BudgetFileSummary> => {
@@ -133,18 +139,20 @@ export interface MissesFile {
  * Reads the lookups that missed, from a list of URIs or SURTs, or from the log of a MemGator; holds
  * them all.
  *
+ * @param keys whether they keep their queries, for maps with queries
  * @throws MM_BAD_INPUT for what is neither, or has no miss; MM_USAGE for an archive that a log lacks
  */
 export async function readMisses(
   { path, archive }: MissesFile,
   streams: MapStreams,
+  keys: KeyOptions = {},
 ): Promise<MissList> {
   const input = await openInput(path, streams, { signal: streams.interrupt?.signal });
   const { head, chunks } = await peekHead(input.chunks);
   const isLog = MEMGATOR_LINE.test(new TextDecoder().decode(head.subarray(0, LOG_HEAD_BYTES)));
-  if (!isLog) return readMissList(chunks, input.name);
+  if (!isLog) return readMissList(chunks, input.name, keys);
   const options = { archive, source: input.name, maxLineBytes: MAX_LINE_BYTES };
-  return readMissList(memgatorMisses(chunks, options), input.name);
+  return readMissList(memgatorMisses(chunks, options), input.name, keys);
 }
 
 function reading(source: FileSource, { streams, onRead }: BudgetFileOptions): ReadMap {

@@ -170,7 +170,7 @@ function sum(results: readonly CompactResult[], member: "rows" | "rollUps"): num
 }
 
 /** Reads the headers, however long they are. */
-async function headOf(file: FileSource): Promise<MapHead> {
+export async function headOf(file: FileSource): Promise<MapHead> {
   for (let size = HEAD_BYTES; ; size *= 4) {
     const start = await file.read(0, size);
     const lines = start.length < size ? start : start.subarray(0, start.lastIndexOf(LF) + 1);

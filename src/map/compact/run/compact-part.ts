@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync, writeSync } from "node:fs";
 import { countLines, LF } from "../../../bytes/bytes.ts";
 import { MAX_LINE_BYTES } from "../../../bytes/lines.ts";
-import { Compactor } from "../compactor.ts";
+import { openCompactor } from "../tree-order.ts";
 import { MapLines } from "../map-lines.ts";
 import { type WeightOptions, WeightPolicy } from "../weight-policy.ts";
 import { ioError, MementoMapError, systemCode } from "../../../errors.ts";
@@ -76,7 +76,7 @@ function compactAnyRows(task: CompactTask, policy: WeightPolicy): CompactResult 
         rowsWritten += countLines(rows);
         write(rows);
       };
-      const compactor = new Compactor(policy, counted, {
+      const compactor = openCompactor(policy, counted, {
         fields: task.fields,
         spill,
       });
