@@ -1,4 +1,4 @@
-import { COMMAND_GROUPS, COMMAND_TABLE } from "../src/cli/command-table.ts";
+import { COMMAND_GROUPS, COMMAND_TABLE } from "../src/cli/main.ts";
 import { overview } from "../src/cli/common/command.ts";
 
 /** Renders `docs/cli.md` from the help texts of the commands. */

@@ -1,5 +1,6 @@
 import { MementoMapError } from "../errors.ts";
-import { interruptible } from "../interruption.ts";
+import { interruptible, interruption } from "../interruption.ts";
+import { CR, joinBytes, LF } from "./bytes.ts";
 
 /**
  * Random access to the bytes of one map, wherever they are kept.
@@ -81,4 +82,186 @@ export async function readWhole(
     `got ${bytes.length} of ${length} bytes at ${offset}; it may have changed while it was read, try again`,
     { position: { source: source.name } },
   );
+}
+
+/** One line of a source: `bytes[start, end)`, without its line end. The bytes may be kept. */
+export interface SourceLine {
+  readonly bytes: Uint8Array;
+  readonly start: number;
+  readonly end: number;
+  /** Where in the source the following line starts; its size when there is none. */
+  readonly next: number;
+}
+
+/** How a source is read at random. */
+export interface SourceLinesOptions {
+  /** Bytes per read; default 8 KiB, which suits local files. Remote sources want more. */
+  readonly blockBytes?: number;
+  /** Blocks kept, the least recently used dropped first; default 256. */
+  readonly maxBlocks?: number;
+  /** A longer line is refused; default 1 MiB. */
+  readonly maxLineBytes?: number;
+}
+
+/**
+ * The lines of a source, found by offset, without reading it whole.
+ *
+ * Reads aligned blocks and keeps the last ones used, so that searches share the blocks near the
+ * top of the search tree. Memory is `blockBytes * maxBlocks` plus the longest line.
+ */
+export class SourceLines {
+  readonly source: ByteSource;
+  readonly blockBytes: number;
+  readonly #maxBlocks: number;
+  readonly #maxLineBytes: number;
+  /** In order of use: a `Map` keeps the order of insertion. */
+  readonly #blocks = new Map<number, Uint8Array>();
+  /** The block used last. */
+  #newest = -1;
+  /** Reads under way, so that searches at the same time share them. */
+  readonly #reads = new Map<number, SharedRead>();
+
+  constructor(source: ByteSource, options: SourceLinesOptions = {}) {
+    this.source = source;
+    this.blockBytes = options.blockBytes ?? 8192;
+    this.#maxBlocks = options.maxBlocks ?? 256;
+    this.#maxLineBytes = options.maxLineBytes ?? 1_048_576;
+  }
+
+  /**
+   * Reads the line that starts at `offset`, which is a line start below the size.
+   *
+   * @throws MM_LIMIT when the line is longer than allowed.
+   */
+  async lineAt(offset: number, signal?: AbortSignal): Promise<SourceLine> {
+    const index = Math.floor(offset / this.blockBytes);
+    const block = this.#kept(index) ?? (await this.#read(index, signal));
+    const start = offset - index * this.blockBytes;
+    const newline = block.indexOf(LF, start);
+    if (newline >= 0) return line(block, start, newline, offset + newline + 1 - start);
+    if ((index + 1) * this.blockBytes >= this.source.size) {
+      return line(block, start, block.length, this.source.size);
+    }
+    const next = await this.startAfter(offset, signal);
+    const parts = [block.subarray(start)];
+    for (let i = index + 1; i * this.blockBytes < next; i++) {
+      const part = this.#kept(i) ?? (await this.#read(i, signal));
+      parts.push(part.subarray(0, next - i * this.blockBytes));
+    }
+    const bytes = joinBytes(parts);
+    const end = bytes[bytes.length - 1] === LF ? bytes.length - 1 : bytes.length;
+    return line(bytes, 0, end, next);
+  }
+
+  /**
+   * The start of the first line behind the newline that is at or after `offset`; the size of the
+   * source when there is none.
+   */
+  async startAfter(offset: number, signal?: AbortSignal): Promise<number> {
+    let index = Math.floor(offset / this.blockBytes);
+    let from = offset - index * this.blockBytes;
+    while (index * this.blockBytes < this.source.size) {
+      const block = this.#kept(index) ?? (await this.#read(index, signal));
+      const newline = block.indexOf(LF, from);
+      if (newline >= 0) return index * this.blockBytes + newline + 1;
+      index++;
+      from = 0;
+      if (index * this.blockBytes - offset > this.#maxLineBytes) {
+        throw new MementoMapError(
+          "MM_LIMIT",
+          `the line at byte ${offset} is longer than ${this.#maxLineBytes} bytes; this does not look like a map`,
+          { position: { source: this.source.name } },
+        );
+      }
+    }
+    return this.source.size;
+  }
+
+  #kept(index: number): Uint8Array | undefined {
+    const block = this.#blocks.get(index);
+    // A search asks for the same block several times in a row.
+    if (block === undefined || index === this.#newest) return block;
+    this.#blocks.delete(index);
+    this.#blocks.set(index, block);
+    this.#newest = index;
+    return block;
+  }
+
+  /** Searches at the same time share a read; the signal of one ends only its own wait. */
+  #read(index: number, signal: AbortSignal | undefined): Promise<Uint8Array> {
+    let read = this.#reads.get(index);
+    if (read === undefined) {
+      const forget = (): void => {
+        if (this.#reads.get(index) === read) this.#reads.delete(index);
+      };
+      read = new SharedRead((ended) => this.#readBlock(index, ended), forget);
+      this.#reads.set(index, read);
+    }
+    return read.wait(signal);
+  }
+
+  async #readBlock(index: number, signal: AbortSignal | undefined): Promise<Uint8Array> {
+    const offset = index * this.blockBytes;
+    const length = Math.min(this.blockBytes, this.source.size - offset);
+    const block = await readWhole(this.source, offset, length, signal);
+    this.#blocks.set(index, block);
+    this.#newest = index;
+    if (this.#blocks.size > this.#maxBlocks) {
+      const [oldest] = this.#blocks.keys();
+      if (oldest !== undefined) this.#blocks.delete(oldest);
+    }
+    return block;
+  }
+}
+
+function line(bytes: Uint8Array, start: number, newline: number, next: number): SourceLine {
+  const end = newline > start && bytes[newline - 1] === CR ? newline - 1 : newline;
+  return { bytes, start, end, next };
+}
+
+/** A read that several wait for. It is aborted when none of them waits any more. */
+export class SharedRead {
+  readonly #bytes: Promise<Uint8Array>;
+  readonly #abort = new AbortController();
+  readonly #forget: () => void;
+  #waiting = 0;
+
+  /** @param forget called once nobody else may join: at the end, or when it is aborted. */
+  constructor(read: (signal: AbortSignal) => Promise<Uint8Array>, forget: () => void) {
+    this.#forget = forget;
+    this.#bytes = read(this.#abort.signal).finally(forget);
+    // Each of those who wait is told; there may be none left.
+    this.#bytes.catch(() => undefined);
+  }
+
+  /**
+   * The bytes that are read.
+   *
+   * @throws what the read throws; MM_INTERRUPTED as soon as `signal` is aborted.
+   */
+  wait(signal: AbortSignal | undefined): Promise<Uint8Array> {
+    this.#waiting += 1;
+    if (signal === undefined) return this.#bytes;
+    return new Promise((resolve, reject) => {
+      const onAbort = (): void => {
+        const ended = interruption(signal);
+        reject(ended);
+        this.#leave(ended);
+      };
+      if (signal.aborted) {
+        onAbort();
+        return;
+      }
+      signal.addEventListener("abort", onAbort, { once: true });
+      const settled = (): void => signal.removeEventListener("abort", onAbort);
+      this.#bytes.then(resolve, reject).finally(settled);
+    });
+  }
+
+  #leave(reason: unknown): void {
+    this.#waiting -= 1;
+    if (this.#waiting > 0) return;
+    this.#forget();
+    this.#abort.abort(reason);
+  }
 }

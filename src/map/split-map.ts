@@ -1,7 +1,7 @@
 import { compareBytes, CR, LF, ZERO } from "../bytes/bytes.ts";
 import { lineBatches } from "../bytes/lines.ts";
 import { isMementoMapError, MementoMapError } from "../errors.ts";
-import { type ByteSource, readWhole, sourceChunks } from "../bytes/byte-source.ts";
+import { type ByteSource, readWhole, sourceChunks, SourceLines } from "../bytes/byte-source.ts";
 import { keyEnd, plainKeyEnd } from "./lookup/map-row.ts";
 import {
   type PageMark,
@@ -10,7 +10,6 @@ import {
   refuseCut,
   withoutPageMark,
 } from "./lookup/map-head.ts";
-import { SourceLines } from "./lookup/source-lines.ts";
 import { columnEnd, LastKey, notSorted, skipBlanks } from "../ukvs/record.ts";
 import { checkSize, type MapSize, SizedHead, type UkvsHeaders } from "../ukvs/header.ts";
 

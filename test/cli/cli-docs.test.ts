@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { cliDocs } from "../../scripts/cli-docs.ts";
-import { COMMAND_TABLE } from "../../src/cli/command-table.ts";
+import { COMMAND_TABLE } from "../../src/cli/main.ts";
 
 describe("docs/cli.md", () => {
   it("is what the help texts say (write it with scripts/write-docs.ts)", async () => {

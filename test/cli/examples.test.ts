@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { COMMAND_TABLE } from "../../src/cli/command-table.ts";
+import { COMMAND_TABLE } from "../../src/cli/main.ts";
 import { sampleIndex } from "../../src/study/sample/sample-archive.ts";
 import { serveOnLoopback } from "../support/http-server.ts";
 import { scratchDir } from "../support/scratch.ts";

@@ -25,8 +25,7 @@ import {
   writingTo,
 } from "./stored-runs.ts";
 import { requiredFile } from "../../files/package-file.ts";
-import { inTurns, onThread, type Remote, type RemoteCall } from "../../threads/remote.ts";
-import { Thread } from "../../threads/thread.ts";
+import { inTurns, onThread, type Remote, type RemoteCall, Thread } from "../../threads/thread.ts";
 
 export type { PartResult } from "../../input/index-input.ts";
 

@@ -1,5 +1,5 @@
 import { serve } from "../../threads/thread-server.ts";
-import { callOn, type RemoteCall } from "../../threads/remote.ts";
+import { callOn, type RemoteCall } from "../../threads/thread.ts";
 import { GenerateJob, type JobOptions } from "./generate-job.ts";
 
 let job: GenerateJob;

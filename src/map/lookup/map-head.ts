@@ -13,7 +13,7 @@ import {
   UkvsHeaders,
 } from "../../ukvs/header.ts";
 import { lineEnd, nextLine } from "./map-row.ts";
-import type { SourceLines } from "./source-lines.ts";
+import type { SourceLines } from "../../bytes/byte-source.ts";
 import { parseFrequency } from "../../ukvs/frequency.ts";
 import { parseRecord } from "../../ukvs/record.ts";
 

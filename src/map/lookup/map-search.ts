@@ -3,7 +3,12 @@ import { MementoMapError } from "../../errors.ts";
 import { surt as surtOf } from "../../surt/uri-to-surt.ts";
 import { columnEnd, skipBlanks } from "../../ukvs/record.ts";
 import type { UkvsHeaders } from "../../ukvs/header.ts";
-import type { ByteSource } from "../../bytes/byte-source.ts";
+import {
+  type ByteSource,
+  type SourceLine,
+  SourceLines,
+  type SourceLinesOptions,
+} from "../../bytes/byte-source.ts";
 import {
   type Answer,
   answerFromRows,
@@ -16,7 +21,6 @@ import {
 } from "./map-lookup.ts";
 import { PageRange, readMapHead, refuseCut } from "./map-head.ts";
 import { checkRowStart, type RowLayout, rowLayout, type RowRange } from "./map-row.ts";
-import { type SourceLine, SourceLines, type SourceLinesOptions } from "./source-lines.ts";
 import { checkSignal } from "../../interruption.ts";
 
 /** Below this many bytes, reading on line by line is as quick as halving. */

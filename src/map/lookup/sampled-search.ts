@@ -1,5 +1,5 @@
 import { compareRanges, copyRange, CR, LF, SPACE } from "../../bytes/bytes.ts";
-import { type ByteSource, readWhole } from "../../bytes/byte-source.ts";
+import { type ByteSource, readWhole, SharedRead } from "../../bytes/byte-source.ts";
 import { checkSignal } from "../../interruption.ts";
 import { lookupKeys, type LookupKey } from "../../surt/key.ts";
 import { surt as surtOf } from "../../surt/uri-to-surt.ts";
@@ -15,7 +15,6 @@ import {
   type MapLookup,
 } from "./map-lookup.ts";
 import { olderSpellings, type RowLayout, rowLayout, type RowRange } from "./map-row.ts";
-import { SharedRead } from "./source-lines.ts";
 
 /** Below this many bytes, reading on line by line is as quick as halving. */
 const SCAN_BYTES = 256;

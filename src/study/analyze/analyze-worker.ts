@@ -1,5 +1,5 @@
 import { workerData } from "node:worker_threads";
-import { callOn, type RemoteCall } from "../../threads/remote.ts";
+import { callOn, type RemoteCall } from "../../threads/thread.ts";
 import { serve } from "../../threads/thread-server.ts";
 import { AnalyzeJob, type AnalyzeJobOptions } from "./lane.ts";
 

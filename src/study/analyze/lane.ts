@@ -7,8 +7,7 @@ import { readElsewhere } from "../../map/generate/read-elsewhere.ts";
 import { RangeBuffer, type ReadTask, transferOf } from "../../input/index-input.ts";
 import { type StoredRun, writingTo } from "../../map/generate/stored-runs.ts";
 import { requiredFile } from "../../files/package-file.ts";
-import { inTurns, onThread, type Remote } from "../../threads/remote.ts";
-import { Thread } from "../../threads/thread.ts";
+import { inTurns, onThread, type Remote, Thread } from "../../threads/thread.ts";
 
 /** What a job needs to begin; can be sent to another thread. */
 export interface AnalyzeJobOptions {

@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
-import { COMMAND_TABLE } from "../../../src/cli/command-table.ts";
+import { COMMAND_TABLE } from "../../../src/cli/main.ts";
 import { runCli } from "../../support/run-cli.ts";
 
 function has(shell: string): boolean {

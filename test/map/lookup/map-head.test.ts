@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { MemorySource } from "../../../src/bytes/byte-source.ts";
+import { MemorySource, SourceLines } from "../../../src/bytes/byte-source.ts";
 import { mapHeadOf, readMapHead } from "../../../src/map/lookup/map-head.ts";
-import { SourceLines } from "../../../src/map/lookup/source-lines.ts";
 
 const CDXJ = 'com,a)/ 20130727042553 {"url": "http://a.com/", "status": "200"}\n';
 const INDEXES = {
