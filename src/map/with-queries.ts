@@ -113,8 +113,9 @@ function rowAt(batch: RecordBatch, i: number): Row {
   const { bytes, keyStarts, keyEnds, tupleEnds, restStarts, restEnds, lines } = batch;
   const end = keyEnds[i];
   return {
-    key: bytes.slice(keyStarts[i], end),
-    rest: bytes.slice(end, restEnds[i]),
+    // The `slice` of a Buffer is not a copy.
+    key: Uint8Array.from(bytes.subarray(keyStarts[i], end)),
+    rest: Uint8Array.from(bytes.subarray(end, restEnds[i])),
     tupleLength: tupleEnds[i] - end,
     restStart: restStarts[i] - end,
     line: lines[i],

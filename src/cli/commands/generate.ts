@@ -37,8 +37,9 @@ Keys are taken from the key column while a sample of rows agrees with the SURT
 of the URI; otherwise they are made from the URIs, and the summary says so.
 
 The map has one row for each host and path, without queries, and how many
-captures it has; with --queries one for each URI. It does not depend on the order of files, on threads, or on
-memory. Its header says when the index last changed, or SOURCE_DATE_EPOCH.
+captures it has; with --queries, one for each URI. It does not depend on the
+order of files, on threads, or on memory. Its header says when the index last
+changed, or SOURCE_DATE_EPOCH.
 
 MAP may be a map named with --add, which the result replaces; it is never
 another input. A file that is there and is not a map is kept, unless --force.`,

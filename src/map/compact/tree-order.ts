@@ -70,7 +70,10 @@ export class TreeOrder implements RowSink {
 
   #own(row: MapRow): HeldRow {
     const { start } = row;
-    const bytes = row.bytes.slice(start, Math.max(row.lineEnd, row.frequencyEnd));
+    // The `slice` of a Buffer is not a copy.
+    const bytes = Uint8Array.from(
+      row.bytes.subarray(start, Math.max(row.lineEnd, row.frequencyEnd)),
+    );
     const keyEnd = row.keyEnd - start;
     const mark = queryMarkAt(bytes, 0, keyEnd);
     if (mark !== -1) {

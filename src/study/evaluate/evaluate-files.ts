@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { BudgetCompaction, type ReadMap } from "../../map/compact/budget/budget-compaction.ts";
 import type { MissList } from "../../map/compact/budget/misses.ts";
 import {
+  answersByKey,
   answersOf,
   AskedLookups,
   type Evaluation,
@@ -33,7 +34,8 @@ import { openInput } from "../../files/input-file.ts";
 import type { MapStreams } from "../../map/lookup/map-sources.ts";
 import { openMapFile } from "../../map/lookup/open-map-file.ts";
 import { ScratchSpill, withTempDir } from "../../files/scratch.ts";
-import { forEachHeld, forEachLater, openTruth, type Truth } from "./truth.ts";
+import { MementoMapError, quote } from "../../errors.ts";
+import { forEachHeld, forEachLater, mapHeaders, openTruth, type Truth } from "./truth.ts";
 
 /** Which maps to make of the truth and evaluate besides. */
 export type Sweep = "paper" | "frontier";
@@ -64,6 +66,8 @@ export interface EvaluateOptions {
   /** Whether to add weights, fixed policies and Bloom filters. */
   readonly addsBaselines?: boolean | undefined;
   readonly sweep?: Sweep | undefined;
+  /** Whether to make maps with queries of an index; so it is too where a map to evaluate is one. */
+  readonly queries?: boolean | undefined;
   /** Whether to follow a compaction of the base of the paper's sweep, for its figure. */
   readonly traces?: boolean | undefined;
   /** What the maps under evaluation may take together; 512 MiB by default. */
@@ -117,15 +121,28 @@ export async function evaluateFiles(
     const memoryBytes = options.memoryBytes ?? DEFAULT_MEMORY_BYTES;
     const asked = new AskedLookups(options.countsRepeats === true);
     const later = new AskedLookups(false);
+    const given = await Promise.all(maps.map(hasQueries));
+    const truthHasQueries = await hasQueries(options.truth);
+    const queries = truthHasQueries ?? (options.queries === true || given.includes(true));
     const misses =
       options.misses === undefined
         ? undefined
-        : await readMisses({ path: options.misses, archive: options.archive }, streams);
+        : await readMisses({ path: options.misses, archive: options.archive }, streams, {
+            queries,
+          });
     const oddLines =
       (await readList(options.lookups, asked, streams)) +
       (await readList(options.future, later, streams)) +
       (misses?.oddLines ?? 0);
-    const held = await openTruth(asked, { ...options, path: options.truth, scratch });
+    const wanted = given.indexOf(true);
+    if (!queries && (wanted >= 0 || options.queries === true)) {
+      throw new MementoMapError(
+        "MM_USAGE",
+        `${quote(options.truth)} is a map without queries, which does not say which URIs are held; ` +
+          "give the index, or a full map with queries, with --truth",
+      );
+    }
+    const held = await openTruth(asked, { ...options, path: options.truth, scratch, queries });
     const { judged, laterKeys } = await judge(asked, later, held, memoryBytes, streams);
     const originals = options.originals ?? held.originals;
     const cost = {
@@ -166,6 +183,12 @@ export async function evaluateFiles(
 const ONLY_KEYS =
   "the truth is a map, whose keys have no queries: which URIs are held is not known; give the index with --truth";
 
+/** Whether a file is a map with queries; undefined where it is not a map. */
+async function hasQueries(path: string): Promise<boolean | undefined> {
+  const headers = await mapHeaders(path);
+  return headers === undefined ? undefined : headers.fields.queries === true;
+}
+
 /** Reads a list, if there is one; returns how many of its lines were left out. */
 async function readList(
   path: string | undefined,
@@ -202,11 +225,11 @@ async function judge(
     for (const [i, key] of keys.entries()) {
       if (!held.hosts.has(key.slice(0, key.indexOf(")")))) continue;
       keyIsOnHeldHost[i] = 1;
-      keyIsHeld[i] = (await isHeld(key)) ? 1 : 0;
+      keyIsHeld[i] = held.keyIsHeld?.[i] ?? ((await isHeld(key)) ? 1 : 0);
     }
     const encoder = new TextEncoder();
     const laterKeys: Uint8Array[] = [];
-    for (const key of later.keys.texts) {
+    for (const key of (held.queries ? later.uris : later.keys).texts) {
       if (!(await isHeld(key))) laterKeys.push(encoder.encode(key));
     }
     return { judged: { asked, keyIsHeld, keyIsOnHeldHost, uriIsHeld: held.uriIsHeld }, laterKeys };
@@ -273,9 +296,13 @@ function shareOf(keys: readonly Uint8Array[] | undefined, predictor: Predictor):
 /** The map with all keys: it is right about keys, and not about URIs with queries. */
 async function evaluateBase({ held, judged, cost, streams }: Setting): Promise<Evaluation> {
   const measured = await measureBase(held.map, streams);
-  const base = { name: weightName(Infinity, Infinity), ...measured };
+  const { queries } = held;
+  const base = { name: weightName(Infinity, Infinity), queries, ...measured };
   const facts = { ...cost, recall: 1, freshness: null };
-  return evaluation(base, judged, judged.keyIsHeld, facts, false);
+  const { asked, keyIsHeld, uriIsHeld } = judged;
+  const byKey = answersByKey(keyIsHeld, asked);
+  const answers = queries && uriIsHeld !== undefined ? { ...byKey, uris: uriIsHeld } : byKey;
+  return evaluation(base, judged, answers, facts, false);
 }
 
 /** Everything to be evaluated: the maps named, what is made of the truth, and rivals. */
@@ -305,7 +332,7 @@ async function* predictorsOf(
   await forEachHeld(held.map, streams, (key) => {
     for (const filter of filters) filter.add(key);
   });
-  yield* sizes.map((bytes, i) => bloomPredictor(`bloom ${bytes} B`, bytes, filters[i]));
+  yield* sizes.map((bytes, i) => bloomPredictor(`bloom ${bytes} B`, bytes, filters[i], held));
 }
 
 async function readPredictor(name: string, path: string, streams: MapStreams): Promise<Predictor> {
@@ -381,7 +408,7 @@ async function fixedPolicies({ held, streams }: Setting): Promise<Predictor[]> {
   const kept = FIXED_POLICIES.map(() => new Set<string>());
   const decoder = new TextDecoder();
   await forEachHeld(held.map, streams, (bytes) => {
-    const key = decoder.decode(bytes);
+    const [key = ""] = decoder.decode(bytes).split(held.queries ? "?" : "\n", 1);
     for (const [i, policy] of FIXED_POLICIES.entries()) kept[i].add(cutKey(key, policy));
   });
   const head = headerText(new UkvsHeaders([]));

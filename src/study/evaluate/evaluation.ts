@@ -92,7 +92,7 @@ export interface Evaluation extends AnswerCounts {
   readonly costDivisor: number;
   /** The same as `keyAccuracy`. */
   readonly accuracy: number | null;
-  /** The share of right answers to keys, which have no query. */
+  /** The share of right answers to keys, which have no query; to URIs for a map with queries. */
   readonly keyAccuracy: number | null;
   /** The share of right answers to URIs (URI-Rs), as the paper has it; null if not known. */
   readonly uriAccuracy: number | null;
@@ -150,10 +150,32 @@ export interface PredictorFacts {
   readonly costDivisor: number;
 }
 
-/** What a predictor says of every key that was asked for: 1 for present. */
-export function answersOf(predictor: Predictor, { asked }: JudgedLookups): Uint8Array {
-  const encoder = new TextEncoder();
-  return Uint8Array.from(asked.keys.texts, (key) => (predictor.says(encoder.encode(key)) ? 1 : 0));
+/** What a predictor says of the lookups: 1 for present. */
+export interface Answers {
+  readonly keys: Uint8Array;
+  readonly uris: Uint8Array;
+}
+
+/**
+ * Asks a predictor for every key, which answers for the URIs that have it; or for every URI, where it
+ * tells queries apart: then a key is present if one of its URIs is.
+ */
+export function answersOf(predictor: Predictor, { asked }: JudgedLookups): Answers {
+  if (!predictor.queries) {
+    const encoder = new TextEncoder();
+    const says = (key: string): number => (predictor.says(encoder.encode(key)) ? 1 : 0);
+    return answersByKey(Uint8Array.from(asked.keys.texts, says), asked);
+  }
+  const says = (uri: string): number => (predictor.says(Buffer.from(uri, "latin1")) ? 1 : 0);
+  const uris = Uint8Array.from(asked.uris.texts, says);
+  const keys = new Uint8Array(asked.keys.texts.length);
+  for (const [uri, key] of asked.keyOfUri.entries()) keys[key] |= uris[uri];
+  return { keys, uris };
+}
+
+/** Answers to keys, which hold for all their URIs. */
+export function answersByKey(keys: Uint8Array, { keyOfUri }: AskedLookups): Answers {
+  return { keys, uris: Uint8Array.from(keyOfUri, (key) => keys[key]) };
 }
 
 /**
@@ -164,12 +186,17 @@ export function answersOf(predictor: Predictor, { asked }: JudgedLookups): Uint8
 export function evaluation(
   predictor: Omit<Predictor, "says">,
   lookups: JudgedLookups,
-  answers: Uint8Array,
+  answers: Answers,
   facts: PredictorFacts,
   onlyHeldHosts: boolean,
 ): Evaluation {
-  const ofHeldHosts = countAnswers(lookups, answers, true);
-  const { keys, uris } = onlyHeldHosts ? ofHeldHosts : countAnswers(lookups, answers, false);
+  const count = (onHeldHosts: boolean): { keys: AnswerCounts; uris: AnswerCounts | null } => {
+    const counts = countAnswers(lookups, answers, onHeldHosts);
+    // The keys of a map with queries are those of URIs.
+    return predictor.queries ? { ...counts, keys: counts.uris ?? counts.keys } : counts;
+  };
+  const ofHeldHosts = count(true);
+  const { keys, uris } = onlyHeldHosts ? ofHeldHosts : count(false);
   const { name, lines, bytes, gzipBytes, made } = predictor;
   const { recall, freshness, asOf, costBasis, costDivisor } = facts;
   return {
@@ -194,18 +221,18 @@ export function evaluation(
 
 function countAnswers(
   { asked, keyIsHeld, keyIsOnHeldHost, uriIsHeld }: JudgedLookups,
-  answers: Uint8Array,
+  answers: Answers,
   onlyHeldHosts: boolean,
 ): { keys: AnswerCounts; uris: AnswerCounts | null } {
   const [byKey, byUri] = [new Confusion(), new Confusion()];
   const counts = (key: number): boolean => !onlyHeldHosts || keyIsOnHeldHost[key] === 1;
   for (const [key, count] of asked.keys.counts.entries()) {
-    if (counts(key)) byKey.add(keyIsHeld[key] === 1, answers[key] === 1, count);
+    if (counts(key)) byKey.add(keyIsHeld[key] === 1, answers.keys[key] === 1, count);
   }
   if (uriIsHeld === undefined) return { keys: byKey.counts(), uris: null };
   for (const [uri, count] of asked.uris.counts.entries()) {
     const key = asked.keyOfUri[uri];
-    if (counts(key)) byUri.add(uriIsHeld[uri] === 1, answers[key] === 1, count);
+    if (counts(key)) byUri.add(uriIsHeld[uri] === 1, answers.uris[uri] === 1, count);
   }
   return { keys: byKey.counts(), uris: byUri.counts() };
 }

@@ -1,5 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { Match, MemoryIndex } from "../../map/lookup/memory-index.ts";
+import type { KeyOptions } from "../../surt/key.ts";
+import { surtKeyBytes } from "../../surt/key-bytes.ts";
 import type { MadeBy } from "./paper-maps.ts";
 
 /** Something that says of a key whether an archive may hold it. */
@@ -10,6 +12,9 @@ export interface Predictor {
   readonly bytes: number;
   readonly gzipBytes: number;
   readonly made?: MadeBy | undefined;
+  /** Whether it tells the queries of a page apart, so that it is asked with whole URIs. */
+  readonly queries: boolean;
+  /** Takes a key, or the SURT of a URI. */
   says(key: Uint8Array): boolean;
 }
 
@@ -27,12 +32,27 @@ export function mapPredictor(name: string, map: Uint8Array, made?: MadeBy): Pred
     bytes: map.length,
     gzipBytes: gzipSync(map).length,
     made,
+    queries: index.rows.queries,
     says: (key) => index.lookupKeyBytes(key, 0, key.length, match),
   };
 }
 
-export function bloomPredictor(name: string, bytes: number, filter: BloomFilter): Predictor {
-  return { name, lines: undefined, bytes, gzipBytes: bytes, says: (key) => filter.has(key) };
+/** A Bloom filter over keys as a predictor. */
+export function bloomPredictor(
+  name: string,
+  bytes: number,
+  filter: BloomFilter,
+  { queries = false }: KeyOptions,
+): Predictor {
+  const keyOf = (surt: Uint8Array): Uint8Array => (queries ? surtKeyOf(surt) : surt);
+  const says = (surt: Uint8Array): boolean => filter.has(keyOf(surt));
+  return { name, lines: undefined, bytes, gzipBytes: bytes, queries, says };
+}
+
+/** The key of a SURT in a map with queries. */
+export function surtKeyOf(surt: Uint8Array): Uint8Array {
+  const key = new Uint8Array(3 * surt.length + 1);
+  return key.subarray(0, surtKeyBytes(surt, 0, surt.length, key, 0, { queries: true }));
 }
 
 /** Lines that are neither headers nor empty. */

@@ -10,7 +10,8 @@ import type { AskedLookups, MonthCaptures } from "./evaluation.ts";
 import { detectFormat, type InputFormat } from "../../input/detect.ts";
 import { type CaptureFilter, isEmptyFilter } from "../../input/filter.ts";
 import { mapHeadOf, wholeMapHeaders } from "../../map/lookup/map-head.ts";
-import type { UkvsHeaders } from "../../ukvs/header.ts";
+import type { Fields, UkvsHeaders } from "../../ukvs/header.ts";
+import { surtKeyOf } from "./predictor.ts";
 import { frequencyIsZero, FrequencySum } from "../../ukvs/frequency.ts";
 import { readUkvs } from "../../ukvs/reader.ts";
 import { mergeStored, sortCaptures } from "../analyze/analyze-files.ts";
@@ -31,6 +32,8 @@ interface TruthOptions {
   readonly filter?: CaptureFilter | undefined;
   /** 4 to 14 digits; only captures up to and including then are held. */
   readonly asOf?: string | undefined;
+  /** Whether to make a map with queries of an index. */
+  readonly queries?: boolean | undefined;
   readonly memoryBytes?: number | undefined;
   readonly threads?: number | undefined;
   readonly streams: MapStreams;
@@ -44,6 +47,10 @@ export interface Truth {
   readonly hosts: ReadonlySet<string>;
   /** Distinct originals; undefined if not known. */
   readonly originals: number | undefined;
+  /** Whether that is a map with queries. */
+  readonly queries: boolean;
+  /** For each key asked for, 1 if it is held, with any query; undefined if the map is to be asked. */
+  readonly keyIsHeld: Uint8Array | undefined;
   /** For each URI asked for, 1 if it is held; undefined if only keys are known. */
   readonly uriIsHeld: Uint8Array | undefined;
   /** The path of what was captured after the date, for `forEachLater`; undefined without a date. */
@@ -71,15 +78,19 @@ export async function openTruth(asked: AskedLookups, options: TruthOptions): Pro
         `${quote(path)} is a map, and a map does not say when its pages were captured, or with which status; give an index with --truth`,
       );
     }
-    const { hasOneKey, ...survey } = await surveyMap(path, options);
-    const originals = hasOneKey ? survey.originals : undefined;
-    return { ...survey, originals, kind: "map", map: path, uriIsHeld: undefined, later: undefined };
+    const { hasOneKey, marks, ...survey } = await surveyMap(path, asked, options);
+    const { queries } = survey;
+    const originals = queries ? survey.keys : hasOneKey ? survey.originals : undefined;
+    const uriIsHeld = queries ? marks.uriIsHeld : undefined;
+    const keyIsHeld = queries ? marks.keyIsHeld : undefined;
+    const found = { kind: "map", map: path, later: undefined } as const;
+    return { ...survey, ...found, originals, keyIsHeld, uriIsHeld };
   }
   return truthOfIndex(asked, options);
 }
 
 /** The headers of a map; undefined for anything else, which is found out by reading it. */
-async function mapHeaders(path: string): Promise<UkvsHeaders | undefined> {
+export async function mapHeaders(path: string): Promise<UkvsHeaders | undefined> {
   const stats = await stat(path).catch(() => undefined);
   if (stats?.isFile() !== true) return undefined;
   const head = wholeLinesOf(await decompressedHead(path));
@@ -101,19 +112,21 @@ async function truthOfIndex(asked: AskedLookups, options: TruthOptions): Promise
   await withMapOutput(map, { stdout: process.stdout, interrupt: streams.interrupt }, (output) =>
     generateFiles([path], output, { ...work, filter: { ...filter, to: earlier(filter.to, asOf) } }),
   );
-  const { keys, hosts } = await surveyMap(map, options);
+  const { keys, hosts, queries, marks: found } = await surveyMap(map, asked, options);
+  const keyIsHeld = queries ? found.keyIsHeld : undefined;
   // Captures without a date are neither before nor after one.
   const dated = asOf === undefined ? filter : { ...filter, from: filter.from ?? "0000" };
   const { runs } = await sortCaptures([path], scratch, { ...work, filter: dated, samples: 0 });
   const later = asOf === undefined ? undefined : join(scratch, "later");
-  const marks = new OriginalMarks(asked, later);
+  const marks = new OriginalMarks(asked, later, queries);
   try {
     await mergeStored(runs, { ...work, scratch }, (key, length, count) => {
       marks.add(key, length, count);
     });
     marks.end();
     const { held: originals, isHeld: uriIsHeld } = marks;
-    return { kind: "index", map, keys, hosts, originals, uriIsHeld, later };
+    const facts = { kind: "index", map, keys, hosts, originals, queries } as const;
+    return { ...facts, keyIsHeld, uriIsHeld, later };
   } finally {
     marks.close();
   }
@@ -147,10 +160,43 @@ async function refuseSamples({ path, format = "auto" }: TruthOptions): Promise<v
   );
 }
 
+/** Marks what was asked for and is held, by rows of a map with queries. */
+class HeldMarks {
+  readonly keyIsHeld: Uint8Array;
+  readonly uriIsHeld: Uint8Array;
+  readonly #keys: ReadonlyMap<string, number>;
+  readonly #uris: ReadonlyMap<string, number>;
+
+  constructor({ keys, uris }: AskedLookups) {
+    this.keyIsHeld = new Uint8Array(keys.texts.length);
+    this.uriIsHeld = new Uint8Array(uris.texts.length);
+    this.#keys = new Map(keys.texts.map((text, i) => [text, i]));
+    this.#uris = new Map(
+      uris.texts.map((text, i) => [latin1(surtKeyOf(Buffer.from(text, "latin1"))), i]),
+    );
+  }
+
+  add(key: Uint8Array): void {
+    const uri = this.#uris.get(latin1(key));
+    if (uri !== undefined) this.uriIsHeld[uri] = 1;
+    const query = key.indexOf(QUESTION, key.indexOf(CLOSE_PAREN) + 1);
+    const page = this.#keys.get(latin1(query === -1 ? key : key.subarray(0, query)));
+    if (page !== undefined) this.keyIsHeld[page] = 1;
+  }
+}
+
+function latin1(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
+}
+
 async function surveyMap(
   path: string,
+  asked: AskedLookups,
   { path: given, streams }: TruthOptions,
 ): Promise<{
+  queries: boolean;
+  /** Of use where the map is with queries. */
+  marks: HeldMarks;
   keys: number;
   hosts: Set<string>;
   originals: number | undefined;
@@ -161,8 +207,10 @@ async function surveyMap(
   const sum = new FrequencySum();
   let keys = 0;
   let last = "";
-  const hasOneKey = await forEachHeld(path, streams, (key, bytes, start, end) => {
+  const marks = new HeldMarks(asked);
+  const fields = await forEachHeld(path, streams, (key, bytes, start, end) => {
     keys++;
+    marks.add(key);
     sum.addBytes(bytes, start, end);
     const host = decoder.decode(key.subarray(0, key.indexOf(CLOSE_PAREN)));
     if (host !== last) hosts.add(host);
@@ -178,21 +226,23 @@ async function surveyMap(
     keys,
     hosts,
     originals: originals?.bound === "exact" ? originals.value : undefined,
-    hasOneKey,
+    hasOneKey: fields.keys.length === 1,
+    queries: fields.queries === true,
+    marks,
   };
 }
 
 /**
  * Visits the keys of a map that are held, each once, with the frequency of its first row.
  *
- * @returns whether its rows have one key column
+ * @returns its columns
  * @throws MM_BAD_INPUT for a wildcard that is not void: it does not say which keys are held
  */
 export async function forEachHeld(
   path: string,
   streams: MapStreams,
   visit: (key: Uint8Array, bytes: Uint8Array, start: number, end: number) => void,
-): Promise<boolean> {
+): Promise<Fields> {
   const input = await openInput(path, streams, { signal: streams.interrupt?.signal });
   const reader = await readUkvs(input.chunks, { source: input.name });
   let last = new Uint8Array(0);
@@ -214,7 +264,7 @@ export async function forEachHeld(
       visit(key, bytes, start, end);
     }
   }
-  return reader.headers.fields.keys.length === 1;
+  return reader.headers.fields;
 }
 
 function compacted(key: Uint8Array, position: Position): MementoMapError {
@@ -262,14 +312,16 @@ class OriginalMarks {
   readonly #asked: AskedLookups;
   readonly #laterPath: string | undefined;
   readonly #later: number | undefined;
+  readonly #hasQueries: boolean;
   #pending: string[] = [];
   #original = new Uint8Array(0);
   #isNew = true;
   #months: MonthCaptures[] = [];
 
   /** @param laterPath where to write what came after the date; undefined without one. */
-  constructor(asked: AskedLookups, laterPath: string | undefined) {
+  constructor(asked: AskedLookups, laterPath: string | undefined, hasQueries: boolean) {
     this.#asked = asked;
+    this.#hasQueries = hasQueries;
     this.isHeld = new Uint8Array(asked.uris.texts.length);
     this.#laterPath = laterPath;
     this.#later = laterPath === undefined ? undefined : openSync(laterPath, "wx");
@@ -316,7 +368,8 @@ class OriginalMarks {
 
   #writeLater(original: Uint8Array): void {
     const query = original.indexOf(QUESTION);
-    const key = Buffer.from(original.subarray(0, query === -1 ? original.length : query));
+    const page = Buffer.from(original.subarray(0, query === -1 ? original.length : query));
+    const key = this.#hasQueries ? Buffer.from(surtKeyOf(original)) : page;
     const months = this.#months.map(({ month, captures }) => `${month}:${captures}`);
     this.#pending.push(`${key.toString("latin1")} ${this.#isNew ? 1 : 0} ${months.join(" ")}\n`);
     if (this.#later !== undefined && this.#pending.length >= FLUSH_LINES) this.#flush(this.#later);

@@ -103,6 +103,20 @@ describe("compacting maps with queries", () => {
     );
   });
 
+  it("gives the same for a file of several blocks as for a map in memory", async () => {
+    const path = join(scratchDir(), "map.ukvs");
+    const keys = Array.from({ length: 60_000 }, (_, i) => {
+      const [host, page, query] = [i % 7, i % 301, i % 4 === 0 ? "" : `?x=${i}`];
+      return `com,a${host})/${page % 2 === 0 ? "p" : "p/q"}${page}${query}`;
+    });
+    const rows = [...new Set(keys)].toSorted((a, b) => (a < b ? -1 : 1)).map((one) => `${one} 1`);
+    writeFileSync(path, [FIELDS, ...rows, ""].join("\n"));
+    const weights = ["--host-weight", "inf", "--path-weight", "2"];
+    const { stdout } = await runCli(["compact", "-q", ...weights, path]);
+    expect(rowsOf(stdout)).toEqual(await compacted(rows, 2));
+    expect(sumOf(stdout)).toBe(rows.length);
+  });
+
   it("loses nothing by a budget, and keeps to it", async () => {
     const path = join(scratchDir(), "map.ukvs");
     const misses = join(scratchDir(), "misses.txt");

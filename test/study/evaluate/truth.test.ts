@@ -266,3 +266,49 @@ describe("memory", () => {
     expect(small).toEqual(large);
   });
 });
+
+describe("maps with queries", () => {
+  it("are asked with whole URIs, and judged by them", async () => {
+    await fc.assert(
+      fc.asyncProperty(rowsOf, fc.array(uri, { minLength: 1 }), async (rows, lookups) => {
+        const folder = folderWith({
+          "index.cdxj": cdxj(rows),
+          "map.ukvs": rolledUp(rows),
+          "uris.txt": lookups.map((one) => `${one}\n`).join(""),
+        });
+        const at = (name: string): string => join(folder, name);
+        const made = await runCli(["generate", "-q", "--queries", at("index.cdxj"), "-o", at("q")]);
+        expect(made).toMatchObject({ code: 0, stderr: "" });
+        const given = ["--truth", at("index.cdxj"), "--lookups", at("uris.txt")];
+        const [alone] = await evaluate(at("map.ukvs"), ...given);
+        const [full, beside] = await evaluate(at("q"), at("map.ukvs"), ...given);
+        expect(full).toMatchObject({ uriAccuracy: 1, keyAccuracy: 1, recall: 1 });
+        expect(beside).toEqual({ ...alone, truth: beside?.truth, run: beside?.run });
+        const byMap = ["--truth", at("q"), "--lookups", at("uris.txt")];
+        const [again, other] = await evaluate(at("q"), at("map.ukvs"), ...byMap);
+        expect(again).toMatchObject({ uriAccuracy: 1, recall: 1 });
+        expect(other?.uris).toEqual(alone?.uris);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it("are made of an index for a sweep, and lose nothing", async () => {
+    const queries = Array.from({ length: 40 }, (_, i) => `http://a.com/x?q=${i}`);
+    const folder = folderWith({
+      "index.cdxj": cdxj(queries.map((one) => ({ uri: one, date: "20150101000000" }))),
+      "uris.txt": "http://a.com/x?q=1\nhttp://a.com/x?q=new\nhttp://a.com/y?q=1\n",
+      "plain.ukvs": `${HEAD}com,a)/x 40\n`,
+    });
+    const at = (name: string): string => join(folder, name);
+    const given = ["--lookups", at("uris.txt"), "--sweep", "frontier", "--queries"];
+    const misses = ["--misses", at("uris.txt")];
+    const lines = await evaluate("--truth", at("index.cdxj"), ...given, ...misses);
+    expect(lines.every(({ recall, uris }) => recall === 1 && uris?.falseNegatives === 0)).toBe(
+      true,
+    );
+    const refused = await runCli(["evaluate", "--truth", at("plain.ukvs"), ...given]);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain("is a map without queries");
+  });
+});
