@@ -1,0 +1,74 @@
+import { mix } from "./ribbon.ts";
+
+/*
+ * Names of a packed map are keys as a map in text has them: `com,cnn)/a`, `com,cnn)/a/*`; and hosts up
+ * to their parenthesis, `com,cnn)`. They are known by a hash of 64 bits that is made byte by byte, so
+ * that one pass over a key gives the hashes of all names that cover it.
+ */
+
+const START_A = 0x811c9dc5 | 0;
+const START_B = 0x2c1b3c6d | 0;
+const MULTIPLIER_A = 0x01000193;
+const MULTIPLIER_B = 0x85ebca6b | 0;
+const FINISH = 0x9e3779b1 | 0;
+
+/** The hash of a name that is being read: go on with `extend`, and take `low` and `high` after `finish`. */
+export class NameHash {
+  a: number = START_A;
+  b: number = START_B;
+  low = 0;
+  high = 0;
+
+  reset(): this {
+    this.a = START_A;
+    this.b = START_B;
+    return this;
+  }
+
+  /** Goes on from a state that was read earlier. */
+  resume(a: number, b: number): this {
+    this.a = a;
+    this.b = b;
+    return this;
+  }
+
+  extend(bytes: Uint8Array, start: number, end: number): this {
+    let { a, b } = this;
+    for (let i = start; i < end; i++) {
+      const byte = bytes[i];
+      a = Math.imul(a ^ byte, MULTIPLIER_A);
+      b = Math.imul(b ^ byte, MULTIPLIER_B);
+    }
+    this.a = a;
+    this.b = b;
+    return this;
+  }
+
+  extendByte(byte: number): this {
+    this.a = Math.imul(this.a ^ byte, MULTIPLIER_A);
+    this.b = Math.imul(this.b ^ byte, MULTIPLIER_B);
+    return this;
+  }
+
+  /** Mixes the bits; no two states give the same result. */
+  finish(): this {
+    this.low = mix(this.a + Math.imul(this.b, FINISH)) >>> 0;
+    this.high = mix(this.b ^ this.low) >>> 0;
+    return this;
+  }
+}
+
+/** The bits by which a name is told from others. */
+export function fingerprint(low: number, high: number): number {
+  return mix(low + Math.imul(high, 0x27d4eb2f)) >>> 0;
+}
+
+/** A number below 8 for a name, by which names share out fractions of a bit. */
+export function eighth(high: number): number {
+  return mix(high ^ 0x165667b1) >>> 29;
+}
+
+/** By which a name finds its shard. */
+export function shardHash(low: number): number {
+  return mix(low ^ 0x3c6ef372);
+}

@@ -1,0 +1,265 @@
+import { MementoMapError, quote } from "../errors.ts";
+import { type Header, UkvsHeaders } from "../ukvs/header.ts";
+import { BAND, BLOCK_SLOTS, MAX_BITS, ribbonWords } from "./ribbon.ts";
+
+/*
+ * The layout of a packed map; docs/packed.md specifies it. All numbers are little-endian.
+ *
+ *   0   magic, 8 bytes
+ *   8   version · bytes of the header · descriptors · shards, 4 bytes each
+ *   24  CRC-32 of all from byte 32 to the data · where the data begins
+ *   32  descriptors, 8 bytes each · directory, 16 bytes for each shard · header, JSON · zeros
+ *   ..  data: the words of the shards, one after the other
+ */
+
+/** As for PNG: a transfer that changes line ends, or clears the eighth bit, damages it. */
+const MAGIC: Uint8Array = Uint8Array.of(0x89, 0x4d, 0x4d, 0x50, 0x0d, 0x0a, 0x1a, 0x0a);
+const VERSION = 1;
+/** Bytes before the descriptors. */
+export const PREAMBLE_BYTES = 32;
+const DESCRIPTOR_BYTES = 8;
+const SHARD_BYTES = 16;
+/** What precedes the data is held in memory; more than this is damage. */
+const MAX_HEAD_BYTES = 2 ** 30;
+
+/** What a host has rows of, as bits by depth: 0 for its home page or `/*`, 7 for seven and deeper. */
+export interface Descriptor {
+  readonly exact: number;
+  readonly wildcards: number;
+  readonly voidExact: number;
+  readonly voidWildcards: number;
+  /** A sum of {@link FLAG}. */
+  readonly flags: number;
+  /** Bits of a row, in eighths. */
+  readonly width: number;
+}
+
+/** What a descriptor says without any row. */
+export const FLAG = {
+  /** The home page is held. */
+  home: 1,
+  /** All of the host is held, as far as no void says otherwise. */
+  all: 2,
+  /** There are rows with a query. */
+  query: 4,
+  /** There are rows for a page with any query, `/a?*`. */
+  anyQuery: 8,
+  /** Nothing of it is held: for `com,cnn,*`. */
+  none: 16,
+} as const;
+
+/** The deepest rows that have a bit of their own. */
+export const MAX_DEPTH = 7;
+
+export type FilterKind = "hosts" | "rows" | "voids";
+
+/** A set of names in a number of ribbons. */
+export interface Filter {
+  readonly kind: FilterKind;
+  /** Bits of a slot. */
+  readonly bits: number;
+  readonly shards: number;
+}
+
+/** What the header of a packed map says. */
+export interface PackedHeader {
+  /** The headers of the map it was made from. */
+  readonly headers: readonly Header[];
+  /** Whether names of pages have their queries. */
+  readonly queries: boolean;
+  /** Names in the filters. */
+  readonly rows: number;
+  readonly hosts: number;
+  readonly voids: number;
+  /** Bits of a value in the table of hosts, from the lowest. */
+  readonly table: {
+    readonly fingerprint: number;
+    readonly descriptor: number;
+    readonly count: number;
+    /** A count of n means at most 2^(step · (n + 1)) - 1 captures of the host. */
+    readonly step: number;
+  };
+  /** The numbers of labels, as bits, that some `com,cnn,*` and some `com,cnn,*)/a` have. */
+  readonly hostWildcards: number;
+  readonly hostSpreads: number;
+  readonly filters: readonly Filter[];
+  /** What the map was made from. */
+  readonly source?: { readonly rows: number; readonly sha256?: string } | undefined;
+}
+
+/** A shard: where its words are, counted from the start of the data, and how to read them. */
+export interface Shard {
+  readonly words: number;
+  readonly slots: number;
+  readonly seed: number;
+  readonly crc: number;
+}
+
+/** All of a packed map but its data. */
+export interface PackedHead {
+  readonly header: PackedHeader;
+  readonly descriptors: readonly Descriptor[];
+  readonly shards: readonly Shard[];
+  /** Where the data begins, and where the file ends. */
+  readonly dataStart: number;
+  readonly size: number;
+}
+
+/** Whether bytes begin as a packed map does. */
+export function isPacked(start: Uint8Array): boolean {
+  return start.length >= MAGIC.length && MAGIC.every((byte, i) => start[i] === byte);
+}
+
+/** Writes all of a packed map that comes before its data. */
+export function formatHead(
+  header: PackedHeader,
+  descriptors: readonly Descriptor[],
+  shards: readonly Shard[],
+): Uint8Array {
+  const json = new TextEncoder().encode(JSON.stringify(header));
+  const tables = descriptors.length * DESCRIPTOR_BYTES + shards.length * SHARD_BYTES;
+  const dataStart = 8 * Math.ceil((PREAMBLE_BYTES + tables + json.length) / 8);
+  const bytes = new Uint8Array(dataStart);
+  const view = new DataView(bytes.buffer);
+  bytes.set(MAGIC);
+  [VERSION, json.length, descriptors.length, shards.length].forEach((number, i) => {
+    view.setUint32(8 + 4 * i, number, true);
+  });
+  let at = PREAMBLE_BYTES;
+  for (const one of descriptors) {
+    bytes.set(
+      [one.exact, one.wildcards, one.voidExact, one.voidWildcards, one.flags, one.width],
+      at,
+    );
+    at += DESCRIPTOR_BYTES;
+  }
+  for (const { words, slots, seed, crc } of shards) {
+    [words, slots, seed, crc].forEach((number, i) => view.setUint32(at + 4 * i, number, true));
+    at += SHARD_BYTES;
+  }
+  bytes.set(json, at);
+  view.setUint32(24, crc32(bytes, PREAMBLE_BYTES, dataStart), true);
+  view.setUint32(28, dataStart, true);
+  return bytes;
+}
+
+/**
+ * Where the data begins, from the first bytes of a file.
+ *
+ * @throws MM_BAD_INPUT for what is not a packed map, or of another version; MM_CUT
+ */
+export function dataStartOf(start: Uint8Array, source: string): number {
+  if (!isPacked(start)) throw refused("is not a packed map", source);
+  if (start.length < PREAMBLE_BYTES) throw cut(source);
+  const view = new DataView(start.buffer, start.byteOffset, start.byteLength);
+  const version = view.getUint32(8, true);
+  if (version !== VERSION) {
+    throw refused(`is a packed map of version ${version}; this program reads ${VERSION}`, source);
+  }
+  const dataStart = view.getUint32(28, true);
+  if (dataStart % 8 !== 0 || dataStart < PREAMBLE_BYTES || dataStart > MAX_HEAD_BYTES) {
+    throw damaged("preamble", source);
+  }
+  return dataStart;
+}
+
+/**
+ * Reads all of a packed map that comes before its data.
+ *
+ * @param size the size of the file.
+ * @throws MM_BAD_INPUT for what is not a packed map, of another version, or damaged; MM_CUT
+ */
+export function parseHead(bytes: Uint8Array, size: number, source: string): PackedHead {
+  const dataStart = dataStartOf(bytes, source);
+  if (bytes.length < dataStart || size < dataStart) throw cut(source);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (view.getUint32(24, true) !== crc32(bytes, PREAMBLE_BYTES, dataStart)) {
+    throw damaged("header", source);
+  }
+  const [jsonBytes, descriptorCount, shardCount] = [12, 16, 20].map((at) => view.getUint32(at, true));
+  const tables = descriptorCount * DESCRIPTOR_BYTES + shardCount * SHARD_BYTES;
+  if (PREAMBLE_BYTES + tables + jsonBytes > dataStart) throw damaged("preamble", source);
+  let at = PREAMBLE_BYTES;
+  const descriptors = Array.from({ length: descriptorCount }, () => {
+    const [exact, wildcards, voidExact, voidWildcards, flags, width] = bytes.subarray(at, at + 6);
+    at += DESCRIPTOR_BYTES;
+    return { exact, wildcards, voidExact, voidWildcards, flags, width };
+  });
+  const shards = Array.from({ length: shardCount }, () => {
+    const [words, slots, seed, crc] = [0, 4, 8, 12].map((i) => view.getUint32(at + i, true));
+    at += SHARD_BYTES;
+    return { words, slots, seed, crc };
+  });
+  const header = readHeader(bytes.subarray(at, at + jsonBytes), source);
+  const words = checkShards(header, shards, source);
+  if (words > (size - dataStart) / 4) throw cut(source);
+  if (words < (size - dataStart) / 4) throw damaged("end: bytes follow the last shard", source);
+  return { header, descriptors, shards, dataStart, size };
+}
+
+function readHeader(json: Uint8Array, source: string): PackedHeader {
+  try {
+    // Its checksum is right, so it is what a writer wrote.
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(json)) as PackedHeader;
+  } catch (cause) {
+    throw new MementoMapError("MM_BAD_INPUT", "the header of the packed map is not JSON", {
+      position: { source },
+      cause,
+    });
+  }
+}
+
+/** Checks that the shards lie one after the other; returns the words of all of them. */
+function checkShards({ filters }: PackedHeader, shards: readonly Shard[], source: string): number {
+  let [at, words] = [0, 0];
+  for (const { bits, shards: count, kind } of filters) {
+    if (!(bits >= 0 && bits <= MAX_BITS)) throw damaged(`filter ${quote(kind)}`, source);
+    for (let i = 0; i < count; i++, at++) {
+      const shard = shards.at(at);
+      if (
+        shard === undefined ||
+        shard.words !== words ||
+        shard.slots < BAND ||
+        shard.slots % BLOCK_SLOTS !== 0
+      ) {
+        throw damaged("directory", source);
+      }
+      words += ribbonWords(shard.slots, bits);
+    }
+  }
+  if (at !== shards.length) throw damaged("directory", source);
+  return words;
+}
+
+/** The headers of the map in text. */
+export function headersOf({ headers }: PackedHeader): UkvsHeaders {
+  return new UkvsHeaders(headers);
+}
+
+function refused(what: string, source: string): MementoMapError {
+  return new MementoMapError("MM_BAD_INPUT", what, { position: { source } });
+}
+
+/** The error for a part that is not as it was written. */
+export function damaged(part: string, source: string): MementoMapError {
+  return refused(`the packed map is damaged: ${part}; fetch or make it again`, source);
+}
+
+function cut(source: string): MementoMapError {
+  return new MementoMapError("MM_CUT", "the packed map is cut short; fetch or make it again", {
+    position: { source },
+  });
+}
+
+const CRC_TABLE: Uint32Array = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte;
+  for (let bit = 0; bit < 8; bit++) crc = (crc & 1) === 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1;
+  return crc;
+});
+
+/** CRC-32 as in gzip and PNG. */
+export function crc32(bytes: Uint8Array, start: number, end: number): number {
+  let crc = -1;
+  for (let i = start; i < end; i++) crc = (crc >>> 8) ^ CRC_TABLE[(crc ^ bytes[i]) & 0xff];
+  return ~crc >>> 0;
+}
