@@ -25,6 +25,7 @@ const ROOMS = [
   "bytes",
   "surt",
   "ukvs",
+  "packed",
   "memento",
   "files",
   "threads",

@@ -14,6 +14,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       ["generate", async () => (await import("./commands/generate.ts")).generate],
       ["harvest", async () => (await import("./commands/harvest.ts")).harvest],
       ["compact", async () => (await import("./commands/compact.ts")).compact],
+      ["pack", async () => (await import("./commands/pack.ts")).pack],
       ["fit", async () => (await import("./commands/fit.ts")).fit],
     ]),
   },

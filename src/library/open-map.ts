@@ -1,11 +1,12 @@
 import type { ByteSource } from "../bytes/byte-source.ts";
 import { MemorySource, sourceChunks } from "../bytes/byte-source.ts";
-import { recognizeCompression } from "../bytes/bytes.ts";
+import { isPacked, PACKED_MAGIC, recognizeCompression } from "../bytes/bytes.ts";
 import { isMementoMapError, MementoMapError } from "../errors.ts";
 import { checkSignal, interruptible } from "../interruption.ts";
 import type { Answer, LookupOptions, MapLookup } from "../map/lookup/map-lookup.ts";
 import { MapSearch } from "../map/lookup/map-search.ts";
 import { MemoryIndex } from "../map/lookup/memory-index.ts";
+import { PackedLookup } from "../map/lookup/packed-lookup.ts";
 import { PagedSearch } from "../publish/fetch/http-source.ts";
 import { readUkvs } from "../ukvs/reader.ts";
 import type { UkvsHeaders } from "../ukvs/header.ts";
@@ -95,6 +96,10 @@ async function keep(platform: Platform, source: Source, options: OpenMapOptions)
   }
   const name = nameOf(platform, source);
   const bytes = await bytesOf(platform, source, options.signal);
+  if (isPacked(bytes)) {
+    const lookup = PackedLookup.of(bytes, name);
+    return { lookup, parts: () => [new MemorySource(bytes, name)], close: () => undefined };
+  }
   const index = MemoryIndex.build(bytes, { source: name });
   return { lookup: index, parts: () => [new MemorySource(bytes, name)], close: () => undefined };
 }
@@ -105,7 +110,10 @@ async function searched(
   { signal }: OpenMapOptions,
 ): Promise<Kept> {
   try {
-    return { lookup: await MapSearch.open(source, { signal }), parts: () => [source], close };
+    const lookup = isPacked(await source.read(0, PACKED_MAGIC.length))
+      ? await PackedLookup.open(source, { signal })
+      : await MapSearch.open(source, { signal });
+    return { lookup, parts: () => [source], close };
   } catch (error) {
     await close();
     throw error;

@@ -1,3 +1,4 @@
+import { isPacked, PACKED_MAGIC } from "../bytes/bytes.ts";
 import { MementoMapError, quote } from "../errors.ts";
 import { type Header, UkvsHeaders } from "../ukvs/header.ts";
 import { BAND, BLOCK_SLOTS, MAX_BITS, ribbonWords } from "./ribbon.ts";
@@ -12,8 +13,6 @@ import { BAND, BLOCK_SLOTS, MAX_BITS, ribbonWords } from "./ribbon.ts";
  *   ..  data: the words of the shards, one after the other
  */
 
-/** As for PNG: a transfer that changes line ends, or clears the eighth bit, damages it. */
-const MAGIC: Uint8Array = Uint8Array.of(0x89, 0x4d, 0x4d, 0x50, 0x0d, 0x0a, 0x1a, 0x0a);
 const VERSION = 1;
 /** Bytes before the descriptors. */
 export const PREAMBLE_BYTES = 32;
@@ -105,11 +104,6 @@ export interface PackedHead {
   readonly size: number;
 }
 
-/** Whether bytes begin as a packed map does. */
-export function isPacked(start: Uint8Array): boolean {
-  return start.length >= MAGIC.length && MAGIC.every((byte, i) => start[i] === byte);
-}
-
 /** Writes all of a packed map that comes before its data. */
 export function formatHead(
   header: PackedHeader,
@@ -121,7 +115,7 @@ export function formatHead(
   const dataStart = 8 * Math.ceil((PREAMBLE_BYTES + tables + json.length) / 8);
   const bytes = new Uint8Array(dataStart);
   const view = new DataView(bytes.buffer);
-  bytes.set(MAGIC);
+  bytes.set(PACKED_MAGIC);
   [VERSION, json.length, descriptors.length, shards.length].forEach((number, i) => {
     view.setUint32(8 + 4 * i, number, true);
   });
@@ -176,7 +170,9 @@ export function parseHead(bytes: Uint8Array, size: number, source: string): Pack
   if (view.getUint32(24, true) !== crc32(bytes, PREAMBLE_BYTES, dataStart)) {
     throw damaged("header", source);
   }
-  const [jsonBytes, descriptorCount, shardCount] = [12, 16, 20].map((at) => view.getUint32(at, true));
+  const [jsonBytes, descriptorCount, shardCount] = [12, 16, 20].map((at) =>
+    view.getUint32(at, true),
+  );
   const tables = descriptorCount * DESCRIPTOR_BYTES + shardCount * SHARD_BYTES;
   if (PREAMBLE_BYTES + tables + jsonBytes > dataStart) throw damaged("preamble", source);
   let at = PREAMBLE_BYTES;

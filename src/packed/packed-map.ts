@@ -9,7 +9,7 @@ import {
   type PackedHead,
   type Shard,
 } from "./packed-file.ts";
-import { ribbonValue, ribbonWords, scale } from "./ribbon.ts";
+import { ribbonValue, scale } from "./ribbon.ts";
 
 /** Reads `length` bytes at `offset` of a file. */
 export type ReadBytes = (offset: number, length: number) => Uint8Array;
@@ -68,6 +68,7 @@ export class PackedNames {
   readonly #rows: readonly (NameSet | undefined)[];
   readonly #shards: readonly Shard[];
   readonly #hash = new NameHash();
+  #asksRows = true;
   /** The state of the hash at the ends of labels and of segments. */
   #statesA = new Int32Array(64);
   #statesB = new Int32Array(64);
@@ -115,7 +116,11 @@ export class PackedNames {
   /** Takes the bytes of a shard. @throws MM_BAD_INPUT where they are not what was written */
   load(shard: number, bytes: Uint8Array): void {
     const { words } = this.#shards[shard];
-    const own = new Uint8Array(this.#words.buffer, this.#words.byteOffset + 4 * words, bytes.length);
+    const own = new Uint8Array(
+      this.#words.buffer,
+      this.#words.byteOffset + 4 * words,
+      bytes.length,
+    );
     own.set(bytes);
     this.#check(shard);
   }
@@ -128,6 +133,16 @@ export class PackedNames {
       throw damaged(`shard ${shard}`, this.#source);
     }
     this.#loaded[shard] = 1;
+  }
+
+  /** Whether some name of the key is taken for a void, whatever its rows say. All must be loaded. */
+  hitsVoid(bytes: Uint8Array, start: number, end: number): boolean {
+    this.#asksRows = false;
+    try {
+      return this.find(bytes, start, end) === OUTCOME.void;
+    } finally {
+      this.#asksRows = true;
+    }
   }
 
   /** Finds the name that decides about the key `bytes[start, end)`, most specific first. */
@@ -211,7 +226,7 @@ export class PackedNames {
     // The page itself.
     const bit = 1 << Math.min(depth, MAX_DEPTH);
     const ask = hasQuery ? (flags & FLAG.query) !== 0 : (exact & bit) !== 0;
-    if (!hasQuery && depth === 0 && (flags & FLAG.home) !== 0) {
+    if (!hasQuery && depth === 0 && (flags & FLAG.home) !== 0 && this.#asksRows) {
       return this.#outcome(1, NAME.exact, end, 0);
     }
     if (ask || (voidExact & bit) !== 0) {
@@ -235,7 +250,7 @@ export class PackedNames {
     for (let at = depth; at >= 0; at--) {
       distance++;
       const mask = 1 << Math.min(at, MAX_DEPTH);
-      if (at === 0 && (flags & FLAG.all) !== 0) {
+      if (at === 0 && (flags & FLAG.all) !== 0 && this.#asksRows) {
         return this.#outcome(1, NAME.below, this.#ends[labels], distance);
       }
       const mayBeVoid = (voidWildcards & mask) !== 0;
@@ -243,7 +258,8 @@ export class PackedNames {
       this.#resume(labels + at);
       hash.extendByte(SLASH).extendByte(STAR).finish();
       const found = this.#presence(hash, (wildcards & mask) !== 0, mayBeVoid, width);
-      if (found !== ABSENT) return this.#outcome(found, NAME.below, this.#ends[labels + at], distance);
+      if (found !== ABSENT)
+        return this.#outcome(found, NAME.below, this.#ends[labels + at], distance);
     }
     this.distance = distance;
     return OUTCOME.none;
@@ -268,7 +284,10 @@ export class PackedNames {
         const index = this.#host(hash.finish());
         if (index === NOT_LOADED) return OUTCOME.unloaded;
         if (index !== ABSENT) {
-          hash.resume(a, b).extend(bytes, hostEnd + 1, end).finish();
+          hash
+            .resume(a, b)
+            .extend(bytes, hostEnd + 1, end)
+            .finish();
           const { width, voidExact } = this.head.descriptors[index];
           const found = this.#presence(hash, true, voidExact !== 0, width);
           if (found !== ABSENT) return this.#outcome(found, NAME.spread, this.#ends[at], distance);
@@ -277,13 +296,19 @@ export class PackedNames {
       if (at > 0) distance++;
       if ((hostWildcards & mask) === 0) continue;
       this.#resume(at);
-      const index = this.#host(hash.extendByte(COMMA).extendByte(STAR).finish());
-      if (index === NOT_LOADED) return OUTCOME.unloaded;
-      if (index === ABSENT) continue;
-      const isVoid = (this.head.descriptors[index].flags & FLAG.none) !== 0;
-      return this.#outcome(isVoid ? VOID : 1, NAME.hostsBelow, this.#ends[at], distance);
+      const found = this.#hostWildcard(hash.extendByte(COMMA).extendByte(STAR).finish());
+      if (found !== ABSENT) return this.#outcome(found, NAME.hostsBelow, this.#ends[at], distance);
     }
     return OUTCOME.none;
+  }
+
+  /** Without a table, host wildcards are rows. */
+  #hostWildcard(hash: NameHash): number {
+    const { descriptors } = this.head;
+    if (this.#hosts === undefined) return this.#presence(hash, true, true, descriptors[0].width);
+    const index = this.#host(hash);
+    if (index < 0) return index;
+    return (descriptors[index].flags & FLAG.none) === 0 ? 1 : VOID;
   }
 
   #keepState(index: number, hash: NameHash, end: number): void {
@@ -322,6 +347,7 @@ export class PackedNames {
 
   /** 1 if a row may be there, else ABSENT or NOT_LOADED. */
   #row({ low, high }: NameHash, width: number): number {
+    if (!this.#asksRows) return ABSENT;
     const bits = (width >>> 3) + (eighth(high) < (width & 7) ? 1 : 0);
     if (bits === 0) return 1;
     const set = this.#rows[bits];
@@ -357,13 +383,8 @@ export class PackedNames {
 
 const VOID = 2;
 
-function enlarged(array: Int32Array): Int32Array {
+function enlarged(array: Int32Array): Int32Array<ArrayBuffer> {
   const larger = new Int32Array(2 * array.length);
   larger.set(array);
   return larger;
-}
-
-/** The bytes that a file of these shards has for its data. */
-export function dataBytes(shards: readonly { readonly slots: number; readonly bits: number }[]): number {
-  return shards.reduce((sum, { slots, bits }) => sum + 4 * ribbonWords(slots, bits), 0);
 }

@@ -452,6 +452,9 @@ function linesText(lines: readonly string[]): string {
 const START_BYTES = 16 * 1024;
 const DECODER = new TextDecoder("latin1");
 
+/** The first bytes of a packed map. */
+const PACKED = /^\u0089MMP/;
+
 /** Files that `generate` makes a map of, by their first row. */
 const INDEXES: readonly (readonly [kind: string, firstRow: RegExp])[] = [
   ["a WARC file", /^WARC\/\d/],
@@ -483,6 +486,13 @@ export function refuseForeignFile(
   const end = start.indexOf(LF);
   const row = DECODER.decode(end === -1 ? start : start.subarray(0, end)).trimEnd();
   if (looksLikeHtml(`${row} `)) throw htmlInstead("a map", source);
+  if (PACKED.test(row)) {
+    throw new MementoMapError(
+      "MM_BAD_INPUT",
+      "this is a packed map, which has no rows to read; give the map that it was made from",
+      { position: { source } },
+    );
+  }
   const [kind] = INDEXES.find(([, firstRow]) => firstRow.test(`${row} `)) ?? [];
   if (kind === undefined) return;
   throw new MementoMapError(

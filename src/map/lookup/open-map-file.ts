@@ -1,3 +1,4 @@
+import { isPacked, PACKED_MAGIC } from "../../bytes/bytes.ts";
 import type { BatchAnswers, BlockSink } from "./answer-lines.ts";
 import type { MapLookup } from "./map-lookup.ts";
 import { MapSearch } from "./map-search.ts";
@@ -37,8 +38,12 @@ export async function openMapFile(
 ): Promise<OpenMap> {
   const source = await FileSource.openPlain(path);
   const signal = io.interrupt?.signal;
+  if (source !== undefined && isPacked(await source.read(0, PACKED_MAGIC.length))) {
+    const { PackedLookup } = await import("./packed-lookup.ts");
+    return opened(source, PackedLookup.open(source, { signal }));
+  }
   if (source !== undefined && (!forMany || source.size > MAX_BATCH_INDEX_BYTES)) {
-    return searched(source, signal);
+    return opened(source, MapSearch.open(source, { signal }));
   }
   const { HeldMap } = await import("./held-map.ts");
   if (source === undefined) {
@@ -52,10 +57,9 @@ export async function openMapFile(
   }
 }
 
-async function searched(source: FileSource, signal: AbortSignal | undefined): Promise<OpenMap> {
+async function opened(source: FileSource, opening: Promise<MapLookup>): Promise<OpenMap> {
   try {
-    const lookup = await MapSearch.open(source, { signal });
-    return { lookup, index: undefined, close: () => source.close() };
+    return { lookup: await opening, index: undefined, close: () => source.close() };
   } catch (error) {
     await source.close();
     throw error;

@@ -22,6 +22,7 @@ import { decompressedHead, wholeLinesOf } from "../../input/file-inputs.ts";
 type FileKind =
   | "empty"
   | "map"
+  | "packed"
   | "page"
   | "index"
   | "archive"
@@ -36,6 +37,7 @@ type FileKind =
 const KIND_NAMES: Readonly<Record<FileKind, string>> = {
   empty: "an empty file",
   map: "a map",
+  packed: "a packed map",
   page: "an HTML page",
   index: "an index",
   archive: "an archive file",
@@ -67,6 +69,7 @@ async function fileKind(path: string): Promise<FileKind> {
 
 function kindOf(head: Uint8Array, path: string): FileKind {
   if (head.length === 0) return "empty";
+  if (isPacked(head)) return "packed";
   const text = new TextDecoder().decode(head);
   if (ARCHIVE.test(text)) return "archive";
   if (looksLikeHtml(text)) return "page";
@@ -106,11 +109,12 @@ export async function mapRecordsIn(path: string): Promise<boolean> {
 }
 
 /** What a command writes. */
-type OutputKind = "map" | "page" | "index" | "list" | "answers" | "report" | "log";
+type OutputKind = "map" | "packed" | "page" | "index" | "list" | "answers" | "report" | "log";
 
 /** What a file may be that an output of a kind replaces. */
 const REPLACEABLE: Readonly<Record<OutputKind, readonly FileKind[]>> = {
   map: ["map"],
+  packed: ["packed"],
   page: ["page"],
   index: ["index", "json"],
   list: ["list"],

@@ -10,8 +10,8 @@ import type { SpillStore } from "../../../files/scratch.ts";
 import { exclusionRows, Exclusions, type Solve } from "./solve.ts";
 import { type BudgetKernels, ChosenPolicy } from "./kernels.ts";
 import type { MissList } from "./misses.ts";
-import { leastRows, type Plan, planRollUps } from "./roll-up-plan.ts";
-import { estimatePrior, type Prior } from "./prior.ts";
+import { leastRows, type MapOutlook, outlooks, type Plan, planRollUps } from "./roll-up-plan.ts";
+import { estimatePrior, type HostDemand, hostDemand, type Prior } from "./prior.ts";
 import { MapLines } from "../map-lines.ts";
 import { TreeOrder } from "../tree-order.ts";
 import { NodeTable, type Survey } from "./budget-survey.ts";
@@ -106,6 +106,17 @@ export class BudgetCompaction {
       exclusions: this.#exclusions,
       solver: this.#solver,
     });
+  }
+
+  /** What is expected of the hosts that are held. */
+  get hostDemand(): HostDemand {
+    return hostDemand(this.#survey, this.prior);
+  }
+
+  /** Rows and expected wrong answers of maps of all sizes, the smallest first; without exclusions. */
+  sizes(): MapOutlook[] {
+    this.#solver ??= this.#kernels?.solver(this.#survey.table);
+    return outlooks(this.#survey, this.hostDemand.misses, this.#solver);
   }
 
   /** Writes the map that a plan describes, headers included, without `!size`. */

@@ -112,6 +112,34 @@ export interface Prior {
   readonly misses: number;
 }
 
+/** What is expected of all hosts that are held, in lookups of the unit that misses have. */
+export interface HostDemand {
+  readonly lookups: number;
+  /** Those of them that miss. */
+  readonly misses: number;
+}
+
+/** Adds up the lookups of held hosts; call it after {@link estimatePrior}. */
+export function hostDemand(survey: Survey, prior: Prior): HostDemand {
+  const { table } = survey;
+  const { heapsExponent } = prior;
+  const shares = new ContentShares(heapsExponent);
+  let [evidence, misses, missed] = [survey.singleHosts, 0, 0];
+  table.forEachPage((page, _, count) => {
+    for (let at = 0; at < count; at++) {
+      if (page[at + FIELD.layer] !== LAYER.root) continue;
+      evidence += shares.evidence(page[at + FIELD.keys]);
+      misses += page[at + FIELD.misses];
+      missed += page[at + FIELD.missesWithin];
+    }
+  });
+  const single = (prior.betweenHosts * survey.singleHosts) / evidence;
+  return {
+    lookups: misses + prior.betweenHosts,
+    misses: missed + single * (1 - heapsExponent / 2),
+  };
+}
+
 /**
  * Estimates how many lookups will miss at each node, and puts it into the table.
  *

@@ -93,6 +93,35 @@ export function leastRows(survey: Survey): number {
   return survey.fixedRows + survey.topSingles + solve(survey.table, HIGHEST_PRICE).rows;
 }
 
+/** How large a map is, and what is expected of it. */
+export interface MapOutlook {
+  readonly rows: number;
+  /** Missed lookups that it is expected to call present, in units of the prior. */
+  readonly expectedFalsePositives: number;
+}
+
+/** Prices tried: each is half of the one before. */
+const OUTLOOKS = 32;
+
+/**
+ * The cheapest maps at prices from `highest` down, and the map of all rows; each larger than the one
+ * before. One pass over the table for each.
+ */
+export function outlooks(survey: Survey, highest: number, solver?: Solve): MapOutlook[] {
+  const fixed = survey.fixedRows + survey.topSingles;
+  const found: MapOutlook[] = [];
+  for (let i = 0; i < OUTLOOKS; i++) {
+    const price = highest * 2 ** -i;
+    const { rows, misses } = solver?.(price) ?? solve(survey.table, price);
+    if (fixed + rows <= (found.at(-1)?.rows ?? -1)) continue;
+    found.push({ rows: fixed + rows, expectedFalsePositives: misses });
+  }
+  const allRows = survey.fixedRows + survey.heldRows;
+  if ((found.at(-1)?.rows ?? -1) < allRows)
+    found.push({ rows: allRows, expectedFalsePositives: 0 });
+  return found;
+}
+
 interface Search {
   readonly table: NodeTable;
   readonly price: number;

@@ -1,5 +1,5 @@
 import type { HostProfiles } from "./host-profiles.ts";
-import { type Descriptor, FLAG } from "./packed-file.ts";
+import { type Descriptor, FLAG } from "../../packed/packed-file.ts";
 import type { PackedLayout } from "./packing.ts";
 
 /** Flags that say something by themselves, and so may not be added to a host that lacks them. */
@@ -55,7 +55,9 @@ export function chooseLayout(
     kind.lookups += demand.lookups[host];
     kindOf.push(kind);
   }
-  const all = [...kinds.values()].sort((a, b) => b.hosts - a.hosts || a.masks - b.masks || a.flags - b.flags);
+  const all = [...kinds.values()].sort(
+    (a, b) => b.hosts - a.hosts || a.masks - b.masks || a.flags - b.flags,
+  );
   let best: Dictionary | undefined;
   for (let bits = MIN_BITS; bits <= MAX_BITS; bits++) {
     const found = dictionary(all, bits, width, profiles.count, demand);
@@ -97,9 +99,7 @@ export function flatLayout(profiles: HostProfiles, width: number): PackedLayout 
 /** Where all of a host is held and no void says otherwise, its rows do not matter. */
 function ownMasks({ masks, flags }: HostProfiles, host: number): [masks: number, flags: number] {
   const hasVoids = masks[host] >>> 16 !== 0;
-  return (flags[host] & FLAG.all) !== 0 && !hasVoids
-    ? [0, FLAG.all]
-    : [masks[host], flags[host]];
+  return (flags[host] & FLAG.all) !== 0 && !hasVoids ? [0, FLAG.all] : [masks[host], flags[host]];
 }
 
 function descriptorOfKind(
@@ -135,7 +135,10 @@ function dictionary(
   const room = 2 ** bits;
   let kept = kinds.slice(0, room);
   let others: Pick<Kind, "masks" | "flags">[] = [];
-  while (kept.length + others.length > room || (others.length === 0 && kept.length < kinds.length)) {
+  while (
+    kept.length + others.length > room ||
+    (others.length === 0 && kept.length < kinds.length)
+  ) {
     if (others.length > 0) kept = kept.slice(0, room - others.length);
     others = unions(kinds.slice(kept.length));
     if (others.length > room) return undefined;
@@ -152,7 +155,8 @@ function dictionary(
     let [place, extra] = [-1, Number.POSITIVE_INFINITY];
     chosen.forEach((other, at) => {
       if (!covers(other, kind)) return;
-      const more = bitCount(other.masks) + bitCount(other.flags) - bitCount(kind.masks) - bitCount(kind.flags);
+      const more =
+        bitCount(other.masks) + bitCount(other.flags) - bitCount(kind.masks) - bitCount(kind.flags);
       if (more < extra) [place, extra] = [at, more];
     });
     places.set(kind, place);

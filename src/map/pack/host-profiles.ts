@@ -1,9 +1,9 @@
-import { COMMA, QUESTION, SLASH, STAR } from "../bytes/bytes.ts";
-import { KEY_KIND, type KeyKind, keyShape } from "../map/compact/key-tree.ts";
-import type { MapRow, RowSink } from "../map/compact/map-lines.ts";
-import { frequencyCount, frequencyIsZero } from "../ukvs/frequency.ts";
-import { NameHash } from "./name-hash.ts";
-import { FLAG, MAX_DEPTH } from "./packed-file.ts";
+import { COMMA, QUESTION, SLASH, STAR } from "../../bytes/bytes.ts";
+import { KEY_KIND, type KeyKind, keyShape } from "../compact/key-tree.ts";
+import type { MapRow, RowSink } from "../compact/map-lines.ts";
+import { frequencyCount, frequencyIsZero } from "../../ukvs/frequency.ts";
+import { NameHash } from "../../packed/name-hash.ts";
+import { FLAG, MAX_DEPTH } from "../../packed/packed-file.ts";
 
 /** What a packed map needs to know of a key. */
 export interface NameShape {
@@ -82,7 +82,12 @@ export class HostProfiles implements RowSink {
     this.#addRow(host, shape, captures === 0, key);
   }
 
-  #addRow(host: number, { kind, depth, pageEnd }: NameShape, isVoid: boolean, key: Uint8Array): void {
+  #addRow(
+    host: number,
+    { kind, depth, pageEnd }: NameShape,
+    isVoid: boolean,
+    key: Uint8Array,
+  ): void {
     const bit = 1 << Math.min(depth, MAX_DEPTH);
     const isWildcard = kind === KEY_KIND.pathWildcard;
     if (isVoid) {

@@ -1,22 +1,20 @@
-import { MementoMapError } from "../errors.ts";
-import { KEY_KIND } from "../map/compact/key-tree.ts";
-import type { MapRow, RowSink } from "../map/compact/map-lines.ts";
-import { STAR } from "../bytes/bytes.ts";
-import type { Header } from "../ukvs/header.ts";
-import { frequencyIsZero } from "../ukvs/frequency.ts";
+import { KEY_KIND } from "../compact/key-tree.ts";
+import type { MapRow, RowSink } from "../compact/map-lines.ts";
+import { STAR } from "../../bytes/bytes.ts";
+import type { Header } from "../../ukvs/header.ts";
+import { frequencyIsZero } from "../../ukvs/frequency.ts";
 import { type HostProfiles, nameShape } from "./host-profiles.ts";
-import { eighth, fingerprint, NameHash, shardHash } from "./name-hash.ts";
+import { eighth, fingerprint, NameHash, shardHash } from "../../packed/name-hash.ts";
 import {
   crc32,
   type Descriptor,
   type Filter,
   type FilterKind,
-  FLAG,
   formatHead,
   type PackedHeader,
   type Shard,
-} from "./packed-file.ts";
-import { buildRibbon, MAX_BITS, ribbonWords, scale } from "./ribbon.ts";
+} from "../../packed/packed-file.ts";
+import { buildRibbon, scale } from "../../packed/ribbon.ts";
 
 /** Names of a shard: small ones need the fewest slots for each, and are fetched alone. */
 const SHARD_NAMES = 8192;
@@ -97,7 +95,8 @@ export class RowNames implements RowSink {
   addKey(key: Uint8Array, isVoid: boolean): void {
     const { kind, hostEnd, depth, pageEnd } = nameShape(key);
     const host = this.#hostOf(key, hostEnd);
-    if (kind === KEY_KIND.hostWildcard) return;
+    const hasTable = this.#layout.fingerprintBits > 0;
+    if (kind === KEY_KIND.hostWildcard && hasTable) return;
     const hash = this.#hash;
     const end = this.#queries ? key.length : pageEnd;
     if (isVoid) {
@@ -105,7 +104,6 @@ export class RowNames implements RowSink {
       this.voids.add(hash.low, hash.high, 0);
       return;
     }
-    const hasTable = this.#layout.fingerprintBits > 0;
     const isFlag = depth === 0 && kind !== KEY_KIND.spread && end === pageEnd;
     if (isFlag && hasTable) return;
     hash.extend(key, hostEnd, end).finish();
@@ -141,7 +139,7 @@ export function packNames(
   names: RowNames,
   layout: PackedLayout,
   info: PackedInfo,
-): Uint8Array {
+): Uint8Array<ArrayBuffer> {
   const filters: Filter[] = [];
   const shards: Shard[] = [];
   const data: Uint32Array[] = [];
@@ -180,7 +178,10 @@ export function packNames(
     hostWildcards: profiles.hostWildcards >>> 0,
     hostSpreads: profiles.hostSpreads >>> 0,
     filters,
-    source: { rows: info.sourceRows, ...(info.sha256 === undefined ? {} : { sha256: info.sha256 }) },
+    source: {
+      rows: info.sourceRows,
+      ...(info.sha256 === undefined ? {} : { sha256: info.sha256 }),
+    },
   };
   const head = formatHead(header, layout.descriptors, shards);
   const file = new Uint8Array(head.length + 4 * words);
@@ -256,12 +257,3 @@ export function filterBytes(names: number, bits: number): number {
 
 /** Slots for each name, as measured. */
 const SLACK = 1.03;
-
-/** @throws MM_USAGE for bits that no filter has. */
-export function checkBits(bits: number): void {
-  if (!(bits >= 0 && bits <= MAX_BITS)) {
-    throw new MementoMapError("MM_USAGE", `a row has 0 to ${MAX_BITS} bits, not ${bits}`);
-  }
-}
-
-export { FLAG, ribbonWords };

@@ -1,0 +1,145 @@
+import type { ByteSource } from "../../bytes/byte-source.ts";
+import { checkSignal } from "../../interruption.ts";
+import {
+  headersOf,
+  parseHead,
+  dataStartOf,
+} from "../../packed/packed-file.ts";
+import {
+  NAME,
+  OUTCOME,
+  type Outcome,
+  PackedNames,
+  type ReadBytes,
+} from "../../packed/packed-map.ts";
+import { surtKey } from "../../surt/key.ts";
+import { surt as surtOf } from "../../surt/uri-to-surt.ts";
+import type { UkvsHeaders } from "../../ukvs/header.ts";
+import type { Answer, KeyAnswer, LookupOptions, MapLookup } from "./map-lookup.ts";
+
+const encoder = new TextEncoder();
+
+/** What a packed map does not know: how many captures there are. */
+const UNKNOWN = "/";
+
+/**
+ * A packed map. It says of a URI what the map says that it was made from, or by mistake "present"; it has
+ * no times, so the time asked for does not matter. The frequency is an upper bound: that of the host.
+ *
+ * Reads the header when it is opened, and shards when they are asked for; each is checked then.
+ */
+export class PackedLookup implements MapLookup {
+  readonly headers: UkvsHeaders;
+  readonly names: PackedNames;
+  readonly #source: ByteSource | undefined;
+  /** Shards on their way. */
+  readonly #loading = new Map<number, Promise<void>>();
+
+  private constructor(names: PackedNames, source: ByteSource | undefined) {
+    this.names = names;
+    this.headers = headersOf(names.head.header);
+    this.#source = source;
+  }
+
+  /**
+   * Opens a packed map that can be read at random.
+   *
+   * @param read the same bytes at once, where that is possible.
+   * @throws MM_BAD_INPUT for what is not a packed map, or damaged; MM_CUT; MM_IO
+   */
+  static async open(
+    source: ByteSource,
+    options: {
+      readonly signal?: AbortSignal | undefined;
+      readonly read?: ReadBytes | undefined;
+    } = {},
+  ): Promise<PackedLookup> {
+    checkSignal(options.signal);
+    const start = await source.read(0, FIRST_BYTES, options.signal);
+    const dataStart = dataStartOf(start, source.name);
+    const bytes =
+      dataStart <= start.length ? start : await source.read(0, dataStart, options.signal);
+    const head = parseHead(bytes, source.size, source.name);
+    return new PackedLookup(new PackedNames(head, source.name, { read: options.read }), source);
+  }
+
+  /** Takes the bytes of a packed map, and checks all of them. */
+  static of(bytes: Uint8Array, source: string): PackedLookup {
+    const head = parseHead(bytes, bytes.length, source);
+    const data = new Uint32Array((head.size - head.dataStart) / 4);
+    new Uint8Array(data.buffer).set(bytes.subarray(head.dataStart));
+    return new PackedLookup(new PackedNames(head, source, { data }), undefined);
+  }
+
+  lookup(uri: string, options: LookupOptions = {}): Promise<Answer> {
+    return this.lookupSurt(surtOf(uri), options);
+  }
+
+  async lookupSurt(surt: string, options: LookupOptions = {}): Promise<Answer> {
+    const key = encoder.encode(surtKey(surt));
+    const outcome = await this.#find(key, options.signal);
+    return this.answer(outcome, key);
+  }
+
+  /** The answer that the last key got. */
+  answer(outcome: Outcome, key: Uint8Array, start: number = 0, end: number = key.length): Answer {
+    if (outcome !== OUTCOME.present && outcome !== OUTCOME.void) return { present: false };
+    const { name, nameEnd, distance } = this.names;
+    const first = decoder.decode(key.subarray(start, nameEnd));
+    const path = (): string => decoder.decode(key.subarray(key.indexOf(CLOSE_PAREN, start), end));
+    const text = {
+      [NAME.exact]: () => first,
+      [NAME.anyQuery]: () => `${first}?*`,
+      [NAME.below]: () => `${first}/*`,
+      [NAME.hostsBelow]: () => `${first},*`,
+      [NAME.spread]: () => `${first},*${path()}`,
+    }[name]();
+    const present = outcome === OUTCOME.present;
+    return { present, key: text, frequency: present ? this.#frequency() : "0", distance };
+  }
+
+  /** A packed map cannot be asked for single rows: what it says of the key is what it says of a page. */
+  async find(key: string, options: LookupOptions = {}): Promise<KeyAnswer | undefined> {
+    const { present, key: found, frequency } = await this.lookupSurt(key, options);
+    if (found !== key || frequency === undefined) return undefined;
+    return { present, decides: true, key: found, frequency };
+  }
+
+  #frequency(): string {
+    const { count: bits, step } = this.names.head.header.table;
+    const { count } = this.names;
+    return bits === 0 || count < 0 ? UNKNOWN : `${2 ** (step * (count + 1)) - 1}-`;
+  }
+
+  async #find(key: Uint8Array, signal: AbortSignal | undefined): Promise<Outcome> {
+    for (;;) {
+      checkSignal(signal);
+      const outcome = this.names.find(key, 0, key.length);
+      if (outcome !== OUTCOME.unloaded) return outcome;
+      await this.#load(this.names.neededShard, signal);
+    }
+  }
+
+  /** Loads a shard; who asks for one that is on its way waits for it. */
+  #load(shard: number, signal: AbortSignal | undefined): Promise<void> {
+    const source = this.#source;
+    if (source === undefined) throw new Error("a packed map in memory has all shards");
+    let loading = this.#loading.get(shard);
+    if (loading === undefined) {
+      const { offset, length } = this.names.extent(shard);
+      loading = source
+        .read(offset, length, signal)
+        .then((bytes) => {
+          this.names.load(shard, bytes);
+        })
+        .finally(() => this.#loading.delete(shard));
+      this.#loading.set(shard, loading);
+    }
+    return loading;
+  }
+}
+
+/** Enough for the header of most packed maps. */
+const FIRST_BYTES = 8192;
+const CLOSE_PAREN = 0x29;
+const decoder = new TextDecoder();
