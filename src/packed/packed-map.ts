@@ -329,8 +329,9 @@ export class PackedNames {
   /** The descriptor of a host, ABSENT or NOT_LOADED; sets `count`. */
   #host({ low, high }: NameHash): number {
     const set = this.#hosts;
-    if (set === undefined) return 0;
     const { fingerprint: checkedBits, descriptor: bits } = this.head.header.table;
+    // Without a table all hosts have one descriptor; a table without a host has none.
+    if (set === undefined) return checkedBits === 0 ? 0 : ABSENT;
     const value = this.#value(set, low, high, checkedBits);
     if (value < 0) return value;
     this.count = value >>> bits;

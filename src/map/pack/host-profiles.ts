@@ -1,7 +1,9 @@
 import { COMMA, QUESTION, SLASH, STAR } from "../../bytes/bytes.ts";
-import { KEY_KIND, type KeyKind, keyShape } from "../compact/key-tree.ts";
+import { enlarged } from "../compact/budget/budget-survey.ts";
+import { KEY_KIND, type KeyKind, keyShape, rejectOrder } from "../compact/key-tree.ts";
 import type { MapRow, RowSink } from "../compact/map-lines.ts";
 import { frequencyCount, frequencyIsZero } from "../../ukvs/frequency.ts";
+import { LastKey } from "../../ukvs/record.ts";
 import { NameHash } from "../../packed/name-hash.ts";
 import { FLAG, MAX_DEPTH } from "../../packed/packed-file.ts";
 
@@ -32,7 +34,10 @@ export function nameShape(key: Uint8Array): NameShape {
   return { kind, hostEnd: hostEnd + 1, depth, pageEnd };
 }
 
-/** What the rows of one host are, in columns: hosts are known by their number. */
+/**
+ * What the rows of one host are, in columns: hosts are known by their number. Rows must come in byte
+ * order, so that those of a host follow each other.
+ */
 export class HostProfiles implements RowSink {
   count = 0;
   /** The hashes of their names. */
@@ -50,6 +55,7 @@ export class HostProfiles implements RowSink {
   voidCount = 0;
   readonly #queries: boolean;
   readonly #hash = new NameHash();
+  readonly #lastKey = new LastKey(1);
   #last = new Uint8Array(256);
   #lastLength = -1;
 
@@ -61,16 +67,24 @@ export class HostProfiles implements RowSink {
   add(row: MapRow): void {
     const { bytes, start, keyEnd, frequencyStart, frequencyEnd } = row;
     if (keyEnd - start === 1 && bytes[start] === STAR) return;
+    const isTimed = row.moreKeysEnd > row.moreKeysStart;
+    const order = this.#lastKey.compareTo(bytes, start, keyEnd);
+    if (order > 0 || (order === 0 && !isTimed)) {
+      rejectOrder(-order, bytes.subarray(start, keyEnd), this.#lastKey.text());
+    }
+    this.#lastKey.remember(bytes, start, keyEnd);
     const key = bytes.subarray(start, keyEnd);
     const isVoid = frequencyIsZero(bytes, frequencyStart, frequencyEnd);
     // A void of a part of time says nothing of the rest.
-    if (isVoid && row.moreKeysEnd > row.moreKeysStart) return;
+    if (isVoid && isTimed) return;
     this.addKey(key, isVoid ? 0 : Math.max(1, frequencyCount(bytes, frequencyStart, frequencyEnd)));
   }
 
   /** @param captures 0 for a void. */
   addKey(key: Uint8Array, captures: number): void {
     const shape = nameShape(key);
+    // A void of one query says nothing of the page.
+    if (captures === 0 && !this.#queries && shape.pageEnd < key.length) return;
     const host = this.#hostOf(key, shape.hostEnd);
     this.captures[host] += captures;
     if (shape.kind === KEY_KIND.hostWildcard) {
@@ -126,16 +140,12 @@ export class HostProfiles implements RowSink {
 
   #grow(): void {
     const size = 2 * this.count;
-    const copied = <T extends { set(source: T): void }>(larger: T, column: T): T => {
-      larger.set(column);
-      return larger;
-    };
-    this.low = copied(new Uint32Array(size), this.low);
-    this.high = copied(new Uint32Array(size), this.high);
-    this.masks = copied(new Uint32Array(size), this.masks);
-    this.flags = copied(new Uint8Array(size), this.flags);
-    this.rows = copied(new Uint32Array(size), this.rows);
-    this.captures = copied(new Float64Array(size), this.captures);
+    this.low = enlarged(new Uint32Array(size), this.low);
+    this.high = enlarged(new Uint32Array(size), this.high);
+    this.masks = enlarged(new Uint32Array(size), this.masks);
+    this.flags = enlarged(new Uint8Array(size), this.flags);
+    this.rows = enlarged(new Uint32Array(size), this.rows);
+    this.captures = enlarged(new Float64Array(size), this.captures);
   }
 }
 

@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
 import { join } from "node:path";
-import { COMMA, compareBytes, SLASH, STAR } from "../../bytes/bytes.ts";
+import { compareBytes, joinBytes, STAR } from "../../bytes/bytes.ts";
 import { ioError, isMementoMapError, MementoMapError, systemCode } from "../../errors.ts";
 import { FileSource } from "../../files/input-file.ts";
 import { ScratchSpill, withTempDir } from "../../files/scratch.ts";
@@ -13,8 +13,10 @@ import { readMisses, sourceChunks } from "../compact/run/budget-files.ts";
 import { budgetKernels } from "../compact/run/budget-kernels.ts";
 import { type MapStreams, withMapSources } from "../lookup/open-map-file.ts";
 import { withCanonicalMap } from "../output/map-output.ts";
-import { frequencyIsZero } from "../../ukvs/frequency.ts";
-import { headerText, type UkvsHeaders } from "../../ukvs/header.ts";
+import { frequencyCount, frequencyIsZero } from "../../ukvs/frequency.ts";
+import { headerText, UkvsHeaders } from "../../ukvs/header.ts";
+import { LastKey } from "../../ukvs/record.ts";
+import { checkSignal } from "../../interruption.ts";
 import { HostProfiles } from "./host-profiles.ts";
 import { chooseLayout, flatLayout } from "./layout.ts";
 import {
@@ -131,6 +133,7 @@ class Packing {
     const { maxBytes, bits, countBits = COUNT_BITS } = this.#options;
     const profiles = new HostProfiles(false);
     const { headers, rows: rowsRead } = await this.#feed(this.#map, profiles);
+    if (headers.fields.keys.length > 1) return this.#runWithoutTimes(headers);
     if (bits !== undefined && maxBytes === undefined) {
       const prospect = {
         bytes: Infinity,
@@ -172,6 +175,27 @@ class Packing {
       return await this.#pack(smaller, headers, rowsRead, profiles, prospect, demand);
     } finally {
       await smaller.close();
+    }
+  }
+
+  /** Packs a map with one row for each SURT, whatever its time: a packed map has no times. */
+  async #runWithoutTimes(headers: UkvsHeaders): ReturnType<typeof packMap> {
+    const fields = { keys: ["surt"], values: ["frequency"] };
+    const list = headers.list.filter(({ name }) => name !== "fields" && name !== "keys");
+    const plain = new UkvsHeaders([...list, { name: "fields", value: fields }]);
+    const timeless = new Timeless();
+    const feeding = this.#feedInBlocks(this.#map, timeless);
+    async function* rows(): AsyncGenerator<Uint8Array, void, undefined> {
+      for await (const _ of feeding) yield timeless.take();
+      yield timeless.takeLast();
+    }
+    const map = await this.#scratchMap(plain, rows());
+    try {
+      const { signal } = this.#options.streams.interrupt ?? {};
+      checkSignal(signal);
+      return await new Packing(map, this.#misses, this.#spill, this.#scratch, this.#options).run();
+    } finally {
+      await map.close();
     }
   }
 
@@ -314,7 +338,7 @@ class Packing {
   async #scratchMap(headers: UkvsHeaders, rows: AsyncIterable<Uint8Array>): Promise<FileSource> {
     const path = join(this.#scratch, `rows-${this.#scratchFiles++}`);
     try {
-      const file = await open(path, "wx");
+      const file = await open(path, "w");
       try {
         await file.writeFile(headerText(headers));
         for await (const block of rows) await file.writeFile(block);
@@ -341,17 +365,60 @@ class Packing {
     source: FileSource,
     sink: RowSink,
   ): Promise<{ readonly headers: UkvsHeaders; readonly rows: number }> {
-    let [lines, headers] = [
-      undefined as MapLines | undefined,
-      undefined as UkvsHeaders | undefined,
-    ];
+    let last: { readonly headers: UkvsHeaders; readonly rows: number } | undefined;
+    for await (const block of this.#feedInBlocks(source, sink)) last = block;
+    if (last === undefined) throw new Error("a map has a block");
+    return last;
+  }
+
+  /** The same, block by block; gives the headers, and the rows so far. */
+  async *#feedInBlocks(
+    source: FileSource,
+    sink: RowSink,
+  ): AsyncGenerator<{ readonly headers: UkvsHeaders; readonly rows: number }, void, undefined> {
+    let lines: MapLines | undefined;
     for await (const block of rowBlocks(this.#chunks(source), source.name)) {
-      headers ??= block.headers;
+      const { headers } = block;
       lines ??= new MapLines(sink, headers.fields);
       lines.read(block.bytes, { source: source.name, firstLine: block.firstLine });
+      yield { headers, rows: lines.rows };
     }
-    if (headers === undefined || lines === undefined) throw new Error("a map has a block");
-    return { headers, rows: lines.rows };
+  }
+}
+
+/** Writes one row for each SURT of a map with times: what is held at any time. */
+class Timeless implements RowSink {
+  readonly #last = new LastKey(1);
+  readonly #encoder = new TextEncoder();
+  #rows: Uint8Array[] = [];
+  #captures = 0;
+  #isFirst = true;
+
+  add({ bytes, start, keyEnd, frequencyStart, frequencyEnd }: MapRow): void {
+    if (this.#isFirst || this.#last.compareTo(bytes, start, keyEnd) !== 0) {
+      this.#end();
+      this.#last.remember(bytes, start, keyEnd);
+      this.#isFirst = false;
+    }
+    if (frequencyIsZero(bytes, frequencyStart, frequencyEnd)) return;
+    this.#captures += Math.max(1, frequencyCount(bytes, frequencyStart, frequencyEnd));
+  }
+
+  /** The rows that are complete. */
+  take(): Uint8Array {
+    return joinBytes(this.#rows.splice(0));
+  }
+
+  takeLast(): Uint8Array {
+    this.#end();
+    return this.take();
+  }
+
+  #end(): void {
+    if (this.#captures > 0) {
+      this.#rows.push(this.#encoder.encode(`${this.#last.text()} ${this.#captures}\n`));
+    }
+    this.#captures = 0;
   }
 }
 
@@ -420,16 +487,15 @@ class HeldCheck implements RowSink {
   }
 }
 
-/** A page that a key covers: for a wildcard, one that only the wildcard covers. */
+/** A page that a key covers: for a wildcard, one of a name that no other key has. */
 function pageWithin(key: Uint8Array): Uint8Array {
   const { kind, hostEnd } = keyShape(key, key.length);
-  if (kind === KEY_KIND.hostWildcard)
-    return Uint8Array.of(...key.subarray(0, key.length - 2), ...END_OF_HOST);
+  if (kind === KEY_KIND.hostWildcard) return joinBytes([key.subarray(0, -1), UNNAMED_HOST]);
   if (kind === KEY_KIND.spread) {
-    const comma = key.lastIndexOf(COMMA, hostEnd);
-    return Uint8Array.of(...key.subarray(0, comma), ...key.subarray(hostEnd));
+    return joinBytes([key.subarray(0, hostEnd - 1), UNNAMED, key.subarray(hostEnd)]);
   }
   return key;
 }
 
-const END_OF_HOST: Uint8Array = Uint8Array.of(0x29, SLASH);
+const UNNAMED: Uint8Array = new TextEncoder().encode("%2a");
+const UNNAMED_HOST: Uint8Array = new TextEncoder().encode("%2a)/%2a");

@@ -1,3 +1,4 @@
+import { enlarged } from "../compact/budget/budget-survey.ts";
 import { KEY_KIND } from "../compact/key-tree.ts";
 import type { MapRow, RowSink } from "../compact/map-lines.ts";
 import { STAR } from "../../bytes/bytes.ts";
@@ -55,14 +56,9 @@ class NameList {
 
   #grow(): void {
     const size = 2 * this.count;
-    const larger = (column: Uint32Array): Uint32Array => {
-      const copy = new Uint32Array(size);
-      copy.set(column);
-      return copy;
-    };
-    this.low = larger(this.low);
-    this.high = larger(this.high);
-    if (this.values !== undefined) this.values = larger(this.values);
+    this.low = enlarged(new Uint32Array(size), this.low);
+    this.high = enlarged(new Uint32Array(size), this.high);
+    if (this.values !== undefined) this.values = enlarged(new Uint32Array(size), this.values);
   }
 }
 
@@ -94,6 +90,7 @@ export class RowNames implements RowSink {
 
   addKey(key: Uint8Array, isVoid: boolean): void {
     const { kind, hostEnd, depth, pageEnd } = nameShape(key);
+    if (isVoid && !this.#queries && pageEnd < key.length) return;
     const host = this.#hostOf(key, hostEnd);
     const hasTable = this.#layout.fingerprintBits > 0;
     if (kind === KEY_KIND.hostWildcard && hasTable) return;
