@@ -313,7 +313,16 @@ export function markLength(text: Uint8Array): number {
  * The first bytes of a packed map. As for PNG: a transfer that changes line ends, or clears the eighth
  * bit, damages them.
  */
-export const PACKED_MAGIC: Uint8Array = Uint8Array.of(0x89, 0x4d, 0x4d, 0x50, 0x0d, 0x0a, 0x1a, 0x0a);
+export const PACKED_MAGIC: Uint8Array = Uint8Array.of(
+  0x89,
+  0x4d,
+  0x4d,
+  0x50,
+  0x0d,
+  0x0a,
+  0x1a,
+  0x0a,
+);
 
 /** Whether bytes begin as a packed map does. */
 export function isPacked(start: Uint8Array): boolean {

@@ -55,18 +55,13 @@ input is first written to scratch space (--tmp).`,
     tmp: TMP_OPTION,
     force: FORCE_OPTION,
   },
-  examples: [
-    { line: "mementomap pack map.ukvs -o map.packed", does: "of the size that pays" },
-    {
-      line: "mementomap pack map.ukvs --max-bytes 30k -o map.packed",
-      does: "the best of that size",
-    },
-    {
-      line: "mementomap pack map.ukvs --max-bytes 30k --misses uris.txt -o map.packed",
-      does: "knowing what was asked for",
-    },
-    { line: "mementomap lookup map.packed https://example.org/", does: "look a URI up in it" },
-  ],
+  examples: {
+    "of the size that pays": "mementomap pack map.ukvs -o map.packed",
+    "the best of that size": "mementomap pack map.ukvs --max-bytes 30k -o map.packed",
+    "knowing what was asked for":
+      "mementomap pack map.ukvs --max-bytes 30k --misses uris.txt -o map.packed",
+    "look a URI up in it": "mementomap lookup map.packed https://example.org/",
+  },
   async run({ positionals, values }, io) {
     if (positionals.length > 1) {
       throw new MementoMapError("MM_USAGE", "pack takes one map; merge makes one of several");

@@ -1,10 +1,6 @@
 import type { ByteSource } from "../../bytes/byte-source.ts";
 import { checkSignal } from "../../interruption.ts";
-import {
-  headersOf,
-  parseHead,
-  dataStartOf,
-} from "../../packed/packed-file.ts";
+import { headersOf, parseHead, dataStartOf } from "../../packed/packed-file.ts";
 import {
   NAME,
   OUTCOME,

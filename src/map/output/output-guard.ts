@@ -4,7 +4,7 @@ import { dirname, resolve, sep } from "node:path";
 import { sniff } from "../../ukvs/sniff.ts";
 import { ioError, isMementoMapError, MementoMapError, systemCode } from "../../errors.ts";
 import { missingFolder } from "../../files/output-file.ts";
-import { looksLikeHtml } from "../../bytes/bytes.ts";
+import { isPacked, looksLikeHtml } from "../../bytes/bytes.ts";
 import { guessCdxColumns } from "../../input/cdx.ts";
 import {
   ACCESS_LOG_LINE,

@@ -11,7 +11,7 @@ import { KEY_KIND, keyShape } from "../compact/key-tree.ts";
 import { MapLines, type MapRow, type RowSink } from "../compact/map-lines.ts";
 import { readMisses, sourceChunks } from "../compact/run/budget-files.ts";
 import { budgetKernels } from "../compact/run/budget-kernels.ts";
-import { type MapStreams, withMapSources } from "../lookup/open-map-file.ts";
+import { type MapStreams, withMapSources } from "../lookup/map-sources.ts";
 import { withCanonicalMap } from "../output/map-output.ts";
 import { frequencyCount, frequencyIsZero } from "../../ukvs/frequency.ts";
 import { headerText, UkvsHeaders } from "../../ukvs/header.ts";
