@@ -95,11 +95,15 @@ await build({
 // Each command by itself: what several share is written several times, so that no command is in
 // more files than it has parts to load late. A file costs a millisecond at every start: with one copy
 // of what is shared, in some 15 files for each command, a lookup takes half as much time again.
+// Those that speak HTTP run long or wait for servers, and share much: they are built together.
+const commands = await readdir("src/cli/commands");
+const services = ["aggregate.ts", "fetch.ts", "harvest.ts", "route.ts", "serve.ts"];
+const alone = commands.filter((file) => !services.includes(file)).map((file) => [file]);
 await Promise.all(
-  (await readdir("src/cli/commands")).map((file) =>
+  [...alone, services].map((files) =>
     build({
       ...PROGRAM,
-      entryPoints: [`src/cli/commands/${file}`],
+      entryPoints: files.map((file) => `src/cli/commands/${file}`),
       splitting: true,
       chunkNames: "cli/chunks/[name]-[hash]",
       plugins: [commandsApart("."), LATE_PACKAGES],

@@ -415,7 +415,7 @@ export type {
   TruthSummary,
 } from "./study/evaluate/evaluation.ts";
 export type { MadeBy, TracePoint } from "./study/evaluate/paper-maps.ts";
-export type { LookupKey } from "./surt/key.ts";
+export type { KeyOptions, LookupKey } from "./surt/key.ts";
 export type { Bound, Count, Frequency } from "./ukvs/frequency.ts";
 export type { Fields, FormatHeadersOptions, Header, MapSize } from "./ukvs/header.ts";
 export type { DuplicateKey, ReadUkvsOptions, RecordBatch } from "./ukvs/reader.ts";

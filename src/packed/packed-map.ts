@@ -27,7 +27,14 @@ export const OUTCOME = {
 export type Outcome = (typeof OUTCOME)[keyof typeof OUTCOME];
 
 /** Which names were found: written behind the first bytes of the key, or of its host. */
-export const NAME = { exact: 0, anyQuery: 1, below: 2, hostsBelow: 3, spread: 4 } as const;
+export const NAME = {
+  exact: 0,
+  anyQuery: 1,
+  below: 2,
+  hostsBelow: 3,
+  spread: 4,
+  spreadAnyQuery: 5,
+} as const;
 export type NameKind = (typeof NAME)[keyof typeof NAME];
 
 const NOT_LOADED = -2;
@@ -176,7 +183,14 @@ export class PackedNames {
     const { exact, width } = this.head.descriptors[descriptor];
     if ((exact & 2) === 0) return OUTCOME.none;
     const found = this.#row(this.#hash.extend(bytes, start, end).finish(), width);
-    return this.#outcome(found, NAME.exact, end, 0);
+    if (found !== ABSENT || !this.head.header.queries) {
+      return this.#outcome(found, NAME.exact, end, 0);
+    }
+    const query = bytes.subarray(start, end).indexOf(QUESTION);
+    const pageEnd = query === -1 ? end : start + query;
+    const any = this.#hash.reset().extend(bytes, start, pageEnd);
+    const foundAny = this.#row(any.extendByte(QUESTION).extendByte(STAR).finish(), width);
+    return this.#outcome(foundAny, NAME.anyQuery, pageEnd, 1);
   }
 
   /** @param labels where the states of segments may be kept. */
@@ -239,10 +253,12 @@ export class PackedNames {
     }
     if (queries) {
       distance++;
-      if ((flags & FLAG.anyQuery) !== 0) {
+      const mayBeVoid = (voidExact & bit) !== 0;
+      if ((flags & FLAG.anyQuery) !== 0 || mayBeVoid) {
         this.#resume(labels + depth);
         if (depth === 0) hash.extendByte(SLASH);
-        const found = this.#row(hash.extendByte(QUESTION).extendByte(STAR).finish(), width);
+        hash.extendByte(QUESTION).extendByte(STAR).finish();
+        const found = this.#presence(hash, (flags & FLAG.anyQuery) !== 0, mayBeVoid, width);
         if (found !== ABSENT) return this.#outcome(found, NAME.anyQuery, queryStart, distance);
       }
     }
@@ -269,10 +285,12 @@ export class PackedNames {
   #findAbove(labels: number, bytes: Uint8Array, hostEnd: number, end: number): Outcome {
     const { hostWildcards, hostSpreads } = this.head.header;
     const hash = this.#hash;
-    let distance = 1;
-    for (let i = hostEnd + 1; i < end && bytes[i] !== QUESTION; i++) {
-      if (bytes[i] === SLASH && end - hostEnd > 2) distance++;
+    let [distance, pageEnd] = [1, hostEnd + 1];
+    for (; pageEnd < end && bytes[pageEnd] !== QUESTION; pageEnd++) {
+      if (bytes[pageEnd] === SLASH) distance++;
     }
+    // The slash of a home page leads to no segment.
+    if (pageEnd === hostEnd + 2) distance--;
     if (this.head.header.queries) distance++;
     for (let at = labels - 1; at >= 0; at--) {
       const mask = 1 << Math.min(at + 1, 31);

@@ -72,7 +72,8 @@ export class PackedLookup implements MapLookup {
   }
 
   async lookupSurt(surt: string, options: LookupOptions = {}): Promise<Answer> {
-    const key = encoder.encode(surtKey(surt));
+    const { queries } = this.names.head.header;
+    const key = encoder.encode(surtKey(surt, { queries }));
     const outcome = await this.#find(key, options.signal);
     return this.answer(outcome, key);
   }
@@ -89,6 +90,7 @@ export class PackedLookup implements MapLookup {
       [NAME.below]: () => `${first}/*`,
       [NAME.hostsBelow]: () => `${first},*`,
       [NAME.spread]: () => `${first},*${path()}`,
+      [NAME.spreadAnyQuery]: () => `${first},*${path().replace(/\?.*$/, "")}?*`,
     }[name]();
     const present = outcome === OUTCOME.present;
     return { present, key: text, frequency: present ? this.#frequency() : "0", distance };

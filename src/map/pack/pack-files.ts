@@ -131,8 +131,9 @@ class Packing {
 
   async run(): ReturnType<typeof packMap> {
     const { maxBytes, bits, countBits = COUNT_BITS } = this.#options;
-    const profiles = new HostProfiles(false);
-    const { headers, rows: rowsRead } = await this.#feed(this.#map, profiles);
+    const headers = await this.#headers();
+    const profiles = new HostProfiles(headers.fields.queries === true);
+    const { rows: rowsRead } = await this.#feed(this.#map, profiles);
     if (headers.fields.keys.length > 1) return this.#runWithoutTimes(headers);
     if (bits !== undefined && maxBytes === undefined) {
       const prospect = {
@@ -180,7 +181,12 @@ class Packing {
 
   /** Packs a map with one row for each SURT, whatever its time: a packed map has no times. */
   async #runWithoutTimes(headers: UkvsHeaders): ReturnType<typeof packMap> {
-    const fields = { keys: ["surt"], values: ["frequency"] };
+    const { queries } = headers.fields;
+    const fields = {
+      keys: ["surt"],
+      values: ["frequency"],
+      ...(queries === true ? { queries } : {}),
+    };
     const list = headers.list.filter(({ name }) => name !== "fields" && name !== "keys");
     const plain = new UkvsHeaders([...list, { name: "fields", value: fields }]);
     const timeless = new Timeless();
@@ -231,7 +237,7 @@ class Packing {
     prospect: Prospect,
     demand: PackDemand | undefined,
   ): Promise<Packed> {
-    const profiles = rows === this.#map ? whole : new HostProfiles(false);
+    const profiles = rows === this.#map ? whole : new HostProfiles(headers.fields.queries === true);
     if (rows !== this.#map) await this.#feed(rows, profiles);
     const made = await this.#packWithin(rows, headers, rowsRead, profiles, whole, prospect, demand);
     const { file, layout } = made;
@@ -267,11 +273,11 @@ class Packing {
     for (let attempt = 0; attempt < MAX_TRIES && !tried.has(width); attempt++) {
       tried.add(width);
       const layout = this.#layout(profiles, width, lookups, prospect, demand);
-      const names = new RowNames(profiles, layout, false);
+      const names = new RowNames(profiles, layout, headers.fields.queries === true);
       await this.#feed(rows, names);
       const file = packNames(profiles, names, layout, {
         headers: headers.list,
-        queries: false,
+        queries: headers.fields.queries === true,
         sourceRows,
       });
       const fits = file.length <= prospect.bytes;
@@ -358,6 +364,13 @@ class Packing {
       streams.interrupt?.signal,
       source === this.#map ? onRead : undefined,
     );
+  }
+
+  async #headers(): Promise<UkvsHeaders> {
+    for await (const { headers } of rowBlocks(this.#chunks(this.#map), this.#map.name)) {
+      return headers;
+    }
+    throw new Error("a map has a block");
   }
 
   /** Gives all rows of a map to a sink. */

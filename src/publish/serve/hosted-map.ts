@@ -70,7 +70,6 @@ async function openPage(
 }
 
 /** The bytes of a map that is not compressed. */
-type MapSource = ByteSource & { close(): Promise<void> };
 
 /** How a map is asked about a URI. */
 export interface MapQuestion {
@@ -103,12 +102,12 @@ export class MapVersion {
   readonly digest: string;
   readonly whole: Representation;
   readonly #lookup: MemoryIndex | SampledSearch;
-  readonly #source: MapSource;
+  readonly #source: ByteSource & { close(): Promise<void> };
   readonly #options: MapVersionOptions;
   #shares = 1;
 
   private constructor(
-    source: MapSource,
+    source: ByteSource & { close(): Promise<void> },
     modified: Date,
     digest: string,
     survey: MapSurvey,
@@ -129,7 +128,7 @@ export class MapVersion {
    * @throws MM_NOT_SORTED, MM_BAD_HEADER, MM_BAD_LINE, MM_BAD_INPUT, MM_IO.
    */
   static async open(
-    source: MapSource,
+    source: ByteSource & { close(): Promise<void> },
     modified: Date,
     options: MapVersionOptions,
   ): Promise<MapVersion> {
