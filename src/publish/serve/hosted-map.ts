@@ -69,8 +69,6 @@ async function openPage(
   };
 }
 
-/** The bytes of a map that is not compressed. */
-
 /** How a map is asked about a URI. */
 export interface MapQuestion {
   readonly at: string | undefined;
