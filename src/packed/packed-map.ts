@@ -302,13 +302,21 @@ export class PackedNames {
         const index = this.#host(hash.finish());
         if (index === NOT_LOADED) return OUTCOME.unloaded;
         if (index !== ABSENT) {
-          hash
-            .resume(a, b)
-            .extend(bytes, hostEnd + 1, end)
-            .finish();
           const { width, voidExact } = this.head.descriptors[index];
-          const found = this.#presence(hash, true, voidExact !== 0, width);
+          const mayBeVoid = voidExact !== 0;
+          hash.resume(a, b).extend(bytes, hostEnd + 1, end);
+          const found = this.#presence(hash.finish(), true, mayBeVoid, width);
           if (found !== ABSENT) return this.#outcome(found, NAME.spread, this.#ends[at], distance);
+          if (this.head.header.queries) {
+            hash
+              .resume(a, b)
+              .extend(bytes, hostEnd + 1, pageEnd)
+              .extendByte(QUESTION);
+            const any = this.#presence(hash.extendByte(STAR).finish(), true, mayBeVoid, width);
+            if (any !== ABSENT) {
+              return this.#outcome(any, NAME.spreadAnyQuery, this.#ends[at], distance);
+            }
+          }
         }
       }
       if (at > 0) distance++;
