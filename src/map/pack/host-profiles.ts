@@ -34,6 +34,14 @@ export function nameShape(key: Uint8Array): NameShape {
   return { kind, hostEnd: hostEnd + 1, depth, pageEnd };
 }
 
+/** Which rows of a map are packed. */
+export interface RowKinds {
+  /** Whether pages have their queries. */
+  readonly queries: boolean;
+  /** Whether voids are packed; leaving them out only makes mistakes of the kind that is allowed. */
+  readonly keepsVoids: boolean;
+}
+
 /**
  * What the rows of one host are, in columns: hosts are known by their number. Rows must come in byte
  * order, so that those of a host follow each other.
@@ -53,15 +61,21 @@ export class HostProfiles implements RowSink {
   /** Rows that need a place in a filter, and voids. */
   rowCount = 0;
   voidCount = 0;
+  /** Whether there are voids, of pages or of hosts. */
+  hasVoids = false;
+  /** Whether some row covers more than one URI, so that not all that is held can be listed. */
+  hasWildcards = false;
   readonly #queries: boolean;
+  readonly #keepsVoids: boolean;
   readonly #hash = new NameHash();
   readonly #lastKey = new LastKey(1);
   #last = new Uint8Array(256);
   #lastLength = -1;
 
   /** @param queries whether rows may be of pages with their queries. */
-  constructor(queries: boolean) {
+  constructor({ queries, keepsVoids }: RowKinds) {
     this.#queries = queries;
+    this.#keepsVoids = keepsVoids;
   }
 
   add(row: MapRow): void {
@@ -84,7 +98,10 @@ export class HostProfiles implements RowSink {
   addKey(key: Uint8Array, captures: number): void {
     const shape = nameShape(key);
     // A void of one query says nothing of the page.
-    if (captures === 0 && !this.#queries && shape.pageEnd < key.length) return;
+    const isOfQuery = shape.pageEnd < key.length;
+    if (captures === 0 && (!this.#keepsVoids || (!this.#queries && isOfQuery))) return;
+    this.hasVoids ||= captures === 0;
+    this.hasWildcards ||= captures > 0 && isWildcard(key, shape);
     const host = this.#hostOf(key, shape.hostEnd);
     this.captures[host] += captures;
     if (shape.kind === KEY_KIND.hostWildcard) {
@@ -147,6 +164,14 @@ export class HostProfiles implements RowSink {
     this.rows = enlarged(new Uint32Array(size), this.rows);
     this.captures = enlarged(new Float64Array(size), this.captures);
   }
+}
+
+/** Whether a key covers more than one URI. */
+function isWildcard(key: Uint8Array, { kind, pageEnd }: NameShape): boolean {
+  const { pathWildcard, hostWildcard, spread } = KEY_KIND;
+  return (
+    kind === pathWildcard || kind === hostWildcard || kind === spread || isAnyQuery(key, pageEnd)
+  );
 }
 
 /** Whether a key with a query is that of a page with any query, `/a?*`. */

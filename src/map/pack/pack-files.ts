@@ -17,7 +17,7 @@ import { frequencyCount, frequencyIsZero } from "../../ukvs/frequency.ts";
 import { headerText, UkvsHeaders } from "../../ukvs/header.ts";
 import { LastKey } from "../../ukvs/record.ts";
 import { checkSignal } from "../../interruption.ts";
-import { HostProfiles } from "./host-profiles.ts";
+import { HostProfiles, type RowKinds } from "./host-profiles.ts";
 import { chooseLayout, flatLayout } from "./layout.ts";
 import {
   kneeBytes,
@@ -114,6 +114,7 @@ class Packing {
   readonly #scratch: string;
   readonly #options: PackOptions;
   #scratchFiles = 0;
+  #kinds: RowKinds = { queries: false, keepsVoids: true };
 
   constructor(
     map: FileSource,
@@ -132,8 +133,15 @@ class Packing {
   async run(): ReturnType<typeof packMap> {
     const { maxBytes, bits, countBits = COUNT_BITS } = this.#options;
     const headers = await this.#headers();
-    const profiles = new HostProfiles(headers.fields.queries === true);
+    this.#kinds = { queries: headers.fields.queries === true, keepsVoids: true };
+    let profiles = new HostProfiles(this.#kinds);
     const { rows: rowsRead } = await this.#feed(this.#map, profiles);
+    if (profiles.hasWildcards && profiles.hasVoids) {
+      // A void may hide what a wildcard covers, and that cannot be asked for page by page.
+      this.#kinds = { ...this.#kinds, keepsVoids: false };
+      profiles = new HostProfiles(this.#kinds);
+      await this.#feed(this.#map, profiles);
+    }
     if (headers.fields.keys.length > 1) return this.#runWithoutTimes(headers);
     if (bits !== undefined && maxBytes === undefined) {
       const prospect = {
@@ -149,6 +157,7 @@ class Packing {
     const compaction = await BudgetCompaction.survey(() => this.#chunks(this.#map), {
       source: this.#map.name,
       misses: this.#misses,
+      allowsExclusions: !profiles.hasWildcards,
       spill: this.#spill,
       kernels: budgetKernels,
     });
@@ -237,7 +246,7 @@ class Packing {
     prospect: Prospect,
     demand: PackDemand | undefined,
   ): Promise<Packed> {
-    const profiles = rows === this.#map ? whole : new HostProfiles(headers.fields.queries === true);
+    const profiles = rows === this.#map ? whole : new HostProfiles(this.#kinds);
     if (rows !== this.#map) await this.#feed(rows, profiles);
     const made = await this.#packWithin(rows, headers, rowsRead, profiles, whole, prospect, demand);
     const { file, layout } = made;
@@ -273,11 +282,11 @@ class Packing {
     for (let attempt = 0; attempt < MAX_TRIES && !tried.has(width); attempt++) {
       tried.add(width);
       const layout = this.#layout(profiles, width, lookups, prospect, demand);
-      const names = new RowNames(profiles, layout, headers.fields.queries === true);
+      const names = new RowNames(profiles, layout, this.#kinds);
       await this.#feed(rows, names);
       const file = packNames(profiles, names, layout, {
         headers: headers.list,
-        queries: headers.fields.queries === true,
+        queries: this.#kinds.queries,
         sourceRows,
       });
       const fits = file.length <= prospect.bytes;

@@ -4,7 +4,7 @@ import type { MapRow, RowSink } from "../compact/map-lines.ts";
 import { STAR } from "../../bytes/bytes.ts";
 import type { Header } from "../../ukvs/header.ts";
 import { frequencyIsZero } from "../../ukvs/frequency.ts";
-import { type HostProfiles, nameShape } from "./host-profiles.ts";
+import { type HostProfiles, nameShape, type RowKinds } from "./host-profiles.ts";
 import { eighth, fingerprint, NameHash, shardHash } from "../../packed/name-hash.ts";
 import {
   crc32,
@@ -66,7 +66,7 @@ class NameList {
 export class RowNames implements RowSink {
   readonly #profiles: HostProfiles;
   readonly #layout: PackedLayout;
-  readonly #queries: boolean;
+  readonly #kinds: RowKinds;
   readonly #hash = new NameHash();
   readonly rows: NameList[] = [];
   readonly voids: NameList = new NameList(false);
@@ -74,10 +74,10 @@ export class RowNames implements RowSink {
   #hostLow = -1;
   #hostHigh = -1;
 
-  constructor(profiles: HostProfiles, layout: PackedLayout, queries: boolean) {
+  constructor(profiles: HostProfiles, layout: PackedLayout, kinds: RowKinds) {
     this.#profiles = profiles;
     this.#layout = layout;
-    this.#queries = queries;
+    this.#kinds = kinds;
   }
 
   add(row: MapRow): void {
@@ -90,12 +90,13 @@ export class RowNames implements RowSink {
 
   addKey(key: Uint8Array, isVoid: boolean): void {
     const { kind, hostEnd, depth, pageEnd } = nameShape(key);
-    if (isVoid && !this.#queries && pageEnd < key.length) return;
+    const { queries, keepsVoids } = this.#kinds;
+    if (isVoid && (!keepsVoids || (!queries && pageEnd < key.length))) return;
     const host = this.#hostOf(key, hostEnd);
     const hasTable = this.#layout.fingerprintBits > 0;
     if (kind === KEY_KIND.hostWildcard && hasTable) return;
     const hash = this.#hash;
-    const end = this.#queries ? key.length : pageEnd;
+    const end = queries ? key.length : pageEnd;
     if (isVoid) {
       hash.extend(key, hostEnd, end).finish();
       this.voids.add(hash.low, hash.high, 0);
