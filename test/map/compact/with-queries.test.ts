@@ -103,6 +103,16 @@ describe("compacting maps with queries", () => {
     );
   });
 
+  it("rolls up folders before queries of the same number: most queries asked for are new", async () => {
+    const path = join(scratchDir(), "map.ukvs");
+    const numbers = Array.from({ length: 30 }, (_, i) => i + 10);
+    const pages = numbers.map((i) => `com,a)/f/${i} 1`);
+    const queries = numbers.map((i) => `com,a)/w?v=${i} 1`);
+    writeFileSync(path, [FIELDS, ...pages, ...queries, ""].join("\n"));
+    const { stdout } = await runCli(["compact", "-q", path, "--max-lines", "34"]);
+    expect(rowsOf(stdout)).toEqual(["com,a)/f/* 30", ...queries]);
+  });
+
   it("gives the same for a file of several blocks as for a map in memory", async () => {
     const path = join(scratchDir(), "map.ukvs");
     const keys = Array.from({ length: 60_000 }, (_, i) => {

@@ -4,6 +4,9 @@ import { FIELD, type NodeTable, type Survey } from "./budget-survey.ts";
 /** Sub-trees up to this size are looked up: most are small, and powers are slow. */
 const KNOWN_POWERS = 1024;
 
+/** How many times the lookups of known queries those of unknown ones are taken to be, at most. */
+const MAX_UNKNOWN_QUERIES = 32;
+
 /** What the content of an archive alone says of lookups, given its exponent of Heaps' law. */
 class ContentShares {
   readonly heapsExponent: number;
@@ -188,6 +191,14 @@ function sumOverChildren(
   return { evidence, misses };
 }
 
+/**
+ * How many lookups of unknown queries there are for each that the content tells of: those are the
+ * lookups of known ones, as those of known hosts are, so that the others come on top.
+ */
+function unknownPerLookup(layer: number, isNew: number): number {
+  return layer === LAYER.query ? Math.min(MAX_UNKNOWN_QUERIES, 1 / (1 - isNew)) : 1;
+}
+
 /** Spreads the lookups of each host over its folders, parents first. */
 function walkFolders(table: NodeTable, prior: Prior, shares: ContentShares, hosts: number): void {
   const { heapsExponent, belowFolders } = prior;
@@ -213,7 +224,10 @@ function walkFolders(table: NodeTable, prior: Prior, shares: ContentShares, host
       // Folders of one row have no record: what would miss in them is counted here.
       const intoSingles = perEvidence[slot] * page[at + FIELD.singleFolders];
       page[at + FIELD.missesWithin] =
-        unit * (page[at + FIELD.ownMisses] + page[at + FIELD.singleMisses] + belowFolders * isNew) +
+        unit *
+          (page[at + FIELD.ownMisses] +
+            page[at + FIELD.singleMisses] +
+            belowFolders * isNew * unknownPerLookup(layer, isNew)) +
         intoSingles * (1 - heapsExponent / 2);
       page[at + FIELD.scratch] = lookups;
     }
