@@ -28,7 +28,7 @@ export interface CoveringKeys {
 }
 
 /** Finds what decides about a key as a whole. The home page is `com,cnn)/` here. */
-export function coveringKeys(key: string, options: KeyOptions = {}): CoveringKeys {
+function coveringKeys(key: string, options: KeyOptions = {}): CoveringKeys {
   const kind = kindOf(key, options);
   const chain = chainOf(key, kind, options);
   return chain[0] === key ? { kind, chain } : { kind: "inert", chain: [key] };

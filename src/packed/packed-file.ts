@@ -15,7 +15,7 @@ import { BAND, BLOCK_SLOTS, MAX_BITS, ribbonWords } from "./ribbon.ts";
 
 const VERSION = 1;
 /** Bytes before the descriptors. */
-export const PREAMBLE_BYTES = 32;
+const PREAMBLE_BYTES = 32;
 const DESCRIPTOR_BYTES = 8;
 const SHARD_BYTES = 16;
 /** What precedes the data is held in memory; more than this is damage. */

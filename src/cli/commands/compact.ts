@@ -4,7 +4,7 @@ import { type PowerLaw, WEIGHT_DEFAULTS, WeightPolicy } from "../../map/compact/
 import { formatCount, quote } from "../../errors.ts";
 import { compactFile, type CompactFileSummary } from "../../map/compact/run/compact-files.ts";
 import type { BudgetFileSummary } from "../../map/compact/run/budget-files.ts";
-import { writeMap } from "../common/map-arguments.ts";
+import { withMapOutput } from "../../map/output/map-output.ts";
 import { guardOutputs } from "../../map/output/output-guard.ts";
 import {
   FORCE_OPTION,
@@ -144,25 +144,28 @@ scratch space (--tmp).`,
     const onRead = (bytes: number): void => progress.add(bytes);
     let summary: Summary;
     try {
-      summary = await writeMap<Summary>(values, io, async (output) =>
-        hasBudget
-          ? (await loadBudget()).compactFileToBudget(path, output, {
-              budget,
-              misses: values.misses,
-              archive: values.archive,
-              allowsExclusions: !values["no-exclusions"],
-              scratch: values.tmp,
-              streams: io,
-              onRead,
-            })
-          : compactFile(path, output, {
-              weights,
-              threads: values.threads,
-              scratch: values.tmp,
-              streams: io,
-              interrupt: io.interrupt,
-              onRead,
-            }),
+      summary = await withMapOutput<Summary>(
+        values.output,
+        { ...io, tmp: values.tmp, force: values.force },
+        async (output) =>
+          hasBudget
+            ? (await loadBudget()).compactFileToBudget(path, output, {
+                budget,
+                misses: values.misses,
+                archive: values.archive,
+                allowsExclusions: !values["no-exclusions"],
+                scratch: values.tmp,
+                streams: io,
+                onRead,
+              })
+            : compactFile(path, output, {
+                weights,
+                threads: values.threads,
+                scratch: values.tmp,
+                streams: io,
+                interrupt: io.interrupt,
+                onRead,
+              }),
       );
     } finally {
       progress.end();

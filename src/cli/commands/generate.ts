@@ -5,7 +5,7 @@ import { DATETIME_DIGITS } from "../../map/generate/map-rows.ts";
 import { KEY_TRUST } from "../../input/detect.ts";
 import { generateFiles, type GenerateSummary } from "../../map/generate/generate-files.ts";
 import { folderToRead } from "../../input/open-inputs.ts";
-import { writeMap } from "../common/map-arguments.ts";
+import { withMapOutput } from "../../map/output/map-output.ts";
 import { guardOutputs } from "../../map/output/output-guard.ts";
 import { packageVersion } from "../../files/package-file.ts";
 import { type Command, defineCommand } from "../common/command.ts";
@@ -88,29 +88,33 @@ another input. A file that is there and is not a map is kept, unless --force.`,
     await guardOutputs(outputs, { inputs: [...paths, ...values.add], force: values.force });
     const startedAt = io.now();
     const making = withProgress(io, [...paths, ...values.add], values, (settings) =>
-      writeMap(values, io, async (output) => {
-        const made = await generateFiles(paths, output, {
-          ...settings,
-          format: values.format,
-          filter,
-          add: values.add,
-          keys: values.keys,
-          archive: values.archive,
-          distinct: values.distinct,
-          originals: values.originals,
-          queries: values.queries,
-          datetimeDigits: values.by ?? 0,
-          skipBad: values["skip-bad"],
-          description: {
-            id: values.id,
-            name: values.name,
-            updatedAt: await updatedAt(paths, io),
-            generator: `mementomap/${packageVersion()}`,
-          },
-        });
-        if (!values.force) refuseNothingButDamage(made);
-        return made;
-      }),
+      withMapOutput(
+        values.output,
+        { ...io, tmp: values.tmp, force: values.force },
+        async (output) => {
+          const made = await generateFiles(paths, output, {
+            ...settings,
+            format: values.format,
+            filter,
+            add: values.add,
+            keys: values.keys,
+            archive: values.archive,
+            distinct: values.distinct,
+            originals: values.originals,
+            queries: values.queries,
+            datetimeDigits: values.by ?? 0,
+            skipBad: values["skip-bad"],
+            description: {
+              id: values.id,
+              name: values.name,
+              updatedAt: await updatedAt(paths, io),
+              generator: `mementomap/${packageVersion()}`,
+            },
+          });
+          if (!values.force) refuseNothingButDamage(made);
+          return made;
+        },
+      ),
     );
     const summary = await making.catch((error: unknown) => {
       throw canBeSkipped(error, values.add) ? withHint(error) : error;

@@ -1,6 +1,6 @@
 import { mergeMaps } from "../../map/merge-maps.ts";
 import { OUTPUT_OPTION } from "../common/options.ts";
-import { writeMap } from "../common/map-arguments.ts";
+import { withMapOutput } from "../../map/output/map-output.ts";
 import { guardOutputs } from "../../map/output/output-guard.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
@@ -42,7 +42,7 @@ states, and is refused; --force takes it, and the result states the right size.
     const outputs = [{ path: values.output, kind: "map", replaces: positionals } as const];
     await guardOutputs(outputs, { inputs: positionals, force: values.force });
     const summary = await withMapSources(positionals, { io, tmp: values.tmp }, (sources) =>
-      writeMap(values, io, (output) =>
+      withMapOutput(values.output, { ...io, tmp: values.tmp, force: values.force }, (output) =>
         mergeMaps(sources, output, {
           signal: io.interrupt.signal,
           checkSize: !values.force,

@@ -1,8 +1,6 @@
 import { stat } from "node:fs/promises";
 import { mapHeadOf } from "../../map/lookup/map-head.ts";
 import { decompressedHead, wholeLinesOf } from "../../input/file-inputs.ts";
-import { type MapOutput, withMapOutput } from "../../map/output/map-output.ts";
-import type { Io } from "./io.ts";
 
 /**
  * Refuses files that are not maps before they are read from start to end, as `readMapHead` does for
@@ -17,18 +15,4 @@ export async function refuseOtherThanMaps(...paths: readonly string[]): Promise<
     const stats = path === "-" ? undefined : await stat(path).catch(() => undefined);
     if (stats?.isFile() === true) mapHeadOf(wholeLinesOf(await decompressedHead(path)), path);
   }
-}
-
-/** Writes a map where `--output` says: whole, or not at all. */
-export function writeMap<T>(
-  values: {
-    readonly output: string | undefined;
-    readonly tmp: string | undefined;
-    readonly force: boolean;
-  },
-  { stdout, interrupt }: Io,
-  write: (output: MapOutput) => Promise<T>,
-): Promise<T> {
-  const { output, tmp, force } = values;
-  return withMapOutput(output, { stdout, interrupt, tmp, force }, write);
 }

@@ -35,7 +35,7 @@ export interface Overlap {
   readonly cells: readonly (readonly (number | null)[])[];
 }
 
-export interface MissingRow {
+interface MissingRow {
   readonly uri: string;
   readonly surt: string;
   readonly requests: number;
