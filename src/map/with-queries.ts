@@ -114,8 +114,8 @@ function rowAt(batch: RecordBatch, i: number): Row {
   const end = keyEnds[i];
   return {
     // The `slice` of a Buffer is not a copy.
-    key: Uint8Array.from(bytes.subarray(keyStarts[i], end)),
-    rest: Uint8Array.from(bytes.subarray(end, restEnds[i])),
+    key: new Uint8Array(bytes.subarray(keyStarts[i], end)),
+    rest: new Uint8Array(bytes.subarray(end, restEnds[i])),
     tupleLength: tupleEnds[i] - end,
     restStart: restStarts[i] - end,
     line: lines[i],

@@ -32,10 +32,13 @@ gives lines, size, relative cost, and
 
   keys       the share of right answers by key, which has no query
   URIs       the share of right answers by URI, as in the paper; needs an index
-             as BASE, because the keys of a map do not say which URIs are held
+             or a map with queries as BASE: other maps do not say which URIs
+             are held
   hosts      the same, of keys whose host is held: the harder ones
   recall     the share of all held keys that the map calls present: always 1
   fresh      the share of what was archived later that it calls present already
+
+Maps with queries are asked with whole URIs, and judged by them in all columns.
 
 Relative cost is lines for each original of BASE, or for each of its keys if it
 does not count originals; the output says which.

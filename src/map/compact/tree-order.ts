@@ -71,7 +71,7 @@ export class TreeOrder implements RowSink {
   #own(row: MapRow): HeldRow {
     const { start } = row;
     // The `slice` of a Buffer is not a copy.
-    const bytes = Uint8Array.from(
+    const bytes = new Uint8Array(
       row.bytes.subarray(start, Math.max(row.lineEnd, row.frequencyEnd)),
     );
     const keyEnd = row.keyEnd - start;

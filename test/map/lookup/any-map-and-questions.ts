@@ -91,8 +91,12 @@ const plainRows = fc
 export const anyMap: fc.Arbitrary<AnyMap> = fc
   .tuple(fc.boolean(), plainRows, datetimeRows, olderRows, fc.option(rowsWithQueries), anyForm)
   .map(([isTimed, plain, timed, older, asked, form]) => {
-    const own = isTimed ? timed : plain;
     const queries = asked !== null;
+    // A query of nothing is none, in a map with queries.
+    const own = (isTimed ? timed : plain).map((row): Row => ({
+      ...row,
+      key: queries ? row.key.replace(/\?$/, "?r") : row.key,
+    }));
     const more = [...older, ...(asked ?? [])]
       .filter(({ key }) => !own.some((row) => row.key === key))
       .map((row): Row => (isTimed ? { ...row, datetime: ":" } : row));
