@@ -1,4 +1,12 @@
-import { CLOSE_PAREN, compareRanges, joinBytes, LF, QUESTION, SLASH } from "../../bytes/bytes.ts";
+import {
+  CLOSE_PAREN,
+  compareRanges,
+  copyRange,
+  joinBytes,
+  LF,
+  QUESTION,
+  SLASH,
+} from "../../bytes/bytes.ts";
 import type { SpillStore } from "../../files/scratch.ts";
 import { columnEnd } from "../../ukvs/record.ts";
 import type { Fields } from "../../ukvs/header.ts";
@@ -19,12 +27,6 @@ export function queryMarkAt(bytes: Uint8Array, start: number, end: number): numb
   return at < end ? at : -1;
 }
 
-/** A row in bytes of its own. */
-interface HeldRow {
-  readonly row: MapRow;
-  readonly keyEnd: number;
-}
-
 /**
  * Puts the rows of a map with queries into the order of the key tree, in which the queries of a page
  * come right behind it.
@@ -37,7 +39,10 @@ export class TreeOrder implements RowSink {
   readonly #sink: RowSink;
   readonly #fields: Fields;
   readonly #key = new CurrentKey();
-  #held: HeldRow[] = [];
+  /** The rows that are held, and how much of the bytes is theirs. */
+  #held: Omit<MapRow, "bytes">[] = [];
+  #bytes = new Uint8Array(1 << 16);
+  #length = 0;
   #hasQueries = false;
   /** The rows that are held begin with this much of the key. */
   #topEnd = 0;
@@ -60,7 +65,7 @@ export class TreeOrder implements RowSink {
     }
     key.set(bytes, start, keyEnd);
     if (this.#held.length === 0) this.#topEnd = topEnd(bytes, start, keyEnd) - start;
-    this.#held.push(this.#own(row));
+    this.#hold(row);
   }
 
   /** Feeds what is held. Call it after the last row. */
@@ -68,40 +73,47 @@ export class TreeOrder implements RowSink {
     this.#feed();
   }
 
-  #own(row: MapRow): HeldRow {
-    const { start } = row;
-    // The `slice` of a Buffer is not a copy.
-    const bytes = new Uint8Array(
-      row.bytes.subarray(start, Math.max(row.lineEnd, row.frequencyEnd)),
-    );
-    const keyEnd = row.keyEnd - start;
-    const mark = queryMarkAt(bytes, 0, keyEnd);
+  /** Copies a row behind those that are held, and marks its query. */
+  #hold(row: MapRow): void {
+    const { bytes, start } = row;
+    const end = Math.max(row.lineEnd, row.frequencyEnd);
+    const at = this.#length;
+    const moved = at - start;
+    if (at + end - start > this.#bytes.length) {
+      const larger = new Uint8Array(2 * (at + end - start));
+      larger.set(this.#bytes.subarray(0, at));
+      this.#bytes = larger;
+    }
+    this.#length = copyRange(bytes, start, end, this.#bytes, at);
+    const keyEnd = row.keyEnd + moved;
+    const mark = queryMarkAt(this.#bytes, at, keyEnd);
     if (mark !== -1) {
-      bytes[mark] = QUERY_MARK;
+      this.#bytes[mark] = QUERY_MARK;
       this.#hasQueries = true;
     }
-    const own = {
-      ...row,
-      bytes,
-      start: 0,
+    this.#held.push({
+      start: at,
       keyEnd,
-      lineEnd: row.lineEnd - start,
-      moreKeysStart: row.moreKeysStart - start,
-      moreKeysEnd: row.moreKeysEnd - start,
-      frequencyStart: row.frequencyStart - start,
-      frequencyEnd: row.frequencyEnd - start,
-    };
-    return { row: own, keyEnd };
+      lineEnd: row.lineEnd + moved,
+      moreKeysStart: row.moreKeysStart + moved,
+      moreKeysEnd: row.moreKeysEnd + moved,
+      frequencyStart: row.frequencyStart + moved,
+      frequencyEnd: row.frequencyEnd + moved,
+      parts: row.parts,
+      isRespelled: row.isRespelled,
+    });
   }
 
   #feed(): void {
     const rows = this.#held;
+    const bytes = this.#bytes;
     this.#held = [];
+    this.#length = 0;
     if (this.#hasQueries) {
-      rows.sort((a, b) => compareRanges(a.row.bytes, 0, a.keyEnd, b.row.bytes, 0, b.keyEnd));
+      rows.sort((a, b) => compareRanges(bytes, a.start, a.keyEnd, bytes, b.start, b.keyEnd));
     }
     this.#hasQueries = false;
-    for (const { row } of rows) this.#sink.add(row);
+    for (const row of rows) this.#sink.add({ bytes, ...row });
   }
 }
 
