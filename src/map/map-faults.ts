@@ -25,6 +25,7 @@ export const FAULT_SEVERITIES = {
   "byte-order-mark": "warning",
   crlf: "warning",
   cut: "error",
+  damaged: "error",
   "duplicate-key": "error",
   "home-without-slash": "warning",
   "idle-exclusion": "warning",

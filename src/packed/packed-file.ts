@@ -1,6 +1,6 @@
 import { isPacked, PACKED_MAGIC } from "../bytes/bytes.ts";
 import { MementoMapError, quote } from "../errors.ts";
-import { type Header, UkvsHeaders } from "../ukvs/header.ts";
+import { type Header, isJsonObject, UkvsHeaders } from "../ukvs/header.ts";
 import { BAND, BLOCK_SLOTS, MAX_BITS, ribbonWords } from "./ribbon.ts";
 
 /*
@@ -188,21 +188,50 @@ export function parseHead(bytes: Uint8Array, size: number, source: string): Pack
   });
   const header = readHeader(bytes.subarray(at, at + jsonBytes), source);
   const words = checkShards(header, shards, source);
+  if (descriptorCount === 0 && needsDescriptor(header)) throw damaged("descriptors", source);
   if (words > (size - dataStart) / 4) throw cut(source);
   if (words < (size - dataStart) / 4) throw damaged("end: bytes follow the last shard", source);
   return { header, descriptors, shards, dataStart, size };
 }
 
 function readHeader(json: Uint8Array, source: string): PackedHeader {
+  let header: unknown;
   try {
-    // Its checksum is right, so it is what a writer wrote.
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(json)) as PackedHeader;
+    header = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(json));
   } catch (cause) {
     throw new MementoMapError("MM_BAD_INPUT", "the header of the packed map is not JSON", {
       position: { source },
       cause,
     });
   }
+  if (!isHeader(header)) throw damaged("header", source);
+  return header;
+}
+
+/** Whether a header has all that lookups rely on: a right checksum does not make it a good one. */
+function isHeader(value: unknown): value is PackedHeader {
+  if (!isJsonObject(value) || !isJsonObject(value["table"])) return false;
+  const { headers, queries, rows, hosts, voids, table, hostWildcards, hostSpreads, filters } =
+    value;
+  const numbers = [rows, hosts, voids, hostWildcards, hostSpreads];
+  const { fingerprint, descriptor, count, step } = table;
+  return (
+    [...numbers, fingerprint, descriptor, count, step].every(isWhole) &&
+    typeof queries === "boolean" &&
+    Array.isArray(headers) &&
+    headers.every((one) => isJsonObject(one) && typeof one["name"] === "string") &&
+    Array.isArray(filters) &&
+    filters.every((one) => isJsonObject(one) && isWhole(one["shards"]) && one["shards"] > 0)
+  );
+}
+
+function isWhole(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}
+
+/** Without a table all hosts have the first descriptor; with one each has one of them. */
+function needsDescriptor({ filters, table }: PackedHeader): boolean {
+  return table.fingerprint === 0 || filters.some(({ kind }) => kind === "hosts");
 }
 
 /** Checks that the shards lie one after the other; returns the words of all of them. */

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { COMMAND_TABLE } from "../../src/cli/main.ts";
 import { sampleIndex } from "../../src/study/sample/sample-archive.ts";
 import { serveOnLoopback } from "../support/http-server.ts";
+import { packedBytes } from "../support/packed-file.ts";
 import { scratchDir } from "../support/scratch.ts";
 import { serving } from "../support/serving.ts";
 import { spawnCli, spawnShell } from "../support/spawn-cli.ts";
@@ -17,6 +18,8 @@ org,example)/* 12/5
 org,example)/private/* 0
 `;
 const NEWER = MAP.replace("com,example)/ 3", "com,example)/ 4");
+
+const PACKED = await packedBytes(MAP);
 
 const commands = await Promise.all(Array.from(COMMAND_TABLE.values(), (load) => load()));
 const lines = commands.flatMap(({ examples: own }) => Object.values(own));
@@ -50,6 +53,7 @@ function exampleFolder(archive: string = "https://archive.example"): string {
       "INFO: 2016/06/09 12:00:01.123456 ia => Success: 42 mementos\n",
     "urls.txt": uris,
     "map.ukvs": MAP,
+    "map.packed": PACKED,
     "a.ukvs": MAP,
     "b.ukvs": NEWER,
     "old.ukvs": MAP,

@@ -1,14 +1,15 @@
 import { formatAmount, isMementoMapError, quote } from "../../errors.ts";
+import { openPackedFile } from "../../map/lookup/open-map-file.ts";
 import { validateMap } from "../../map/validate-map.ts";
 import { checkPublisher, PUBLISHER_RULES } from "../../publish/fetch/check-publisher.ts";
 import { NodeClient } from "../../http/node-client.ts";
 import { ProxySettings } from "../../http/proxy.ts";
-import { openInput } from "../../files/input-file.ts";
+import { type FileSource, openInput } from "../../files/input-file.ts";
 import { openOutput } from "../../files/output-file.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import { ExitCode, type Io, LineWriter } from "../common/io.ts";
-import { Progress } from "../common/messages.ts";
+import { formatSize, Progress } from "../common/messages.ts";
 
 export const validate: Command = defineCommand({
   name: "validate",
@@ -22,6 +23,10 @@ Writes a line for each fault of a map, with its place and its code:
 An error makes the map wrong or unreadable. A warning is about something that is
 allowed, and probably not meant. Reading goes on after a fault, so that all are
 listed.
+
+A packed map is checked whole: its header, its directory and every part. The
+line of a damaged one names the part; for a sound one, standard error says what
+it has.
 
 With --url, finds the map that an archive publishes and checks the rules of
 docs/dissemination.md, a line for each that says what was found:
@@ -40,6 +45,7 @@ warnings count as errors.
   examples: {
     "check a map": "mementomap validate map.ukvs",
     "accept no warning either": "mementomap validate --strict map.ukvs",
+    "check a packed map": "mementomap validate map.packed",
     "check a publisher": "mementomap validate --url https://archive.example/",
     "for a program": "mementomap validate --json < map.ukvs",
   },
@@ -57,7 +63,11 @@ warnings count as errors.
     const lines = new LineWriter(await openOutput(undefined, io));
     const counts = { error: 0, warning: 0 };
     for (const path of paths) {
-      const faults = await checkFile(path, lines, options);
+      const packed = await openPackedFile(path);
+      const faults =
+        packed === undefined
+          ? await checkFile(path, lines, options)
+          : await checkPackedFile(packed, lines, options);
       counts.error += faults.error;
       counts.warning += faults.warning;
     }
@@ -142,4 +152,55 @@ async function checkFile(
     progress.end();
   }
   return counts;
+}
+
+async function checkPackedFile(
+  file: FileSource,
+  lines: LineWriter,
+  { io, json, quiet }: CheckOptions,
+): Promise<{ error: number; warning: number }> {
+  const progress = new Progress(io, { label: "checking", quiet, total: file.size });
+  const source = file.name;
+  try {
+    const { checkPacked } = await import("../../packed/check-packed.ts");
+    const { signal } = io.interrupt;
+    const head = await checkPacked(file, { signal, onRead: (bytes) => progress.add(bytes) });
+    progress.end();
+    const { rows, hosts, voids } = head.header;
+    const about = { rows, hosts, voids, shards: head.shards.length, bytes: head.size };
+    if (!quiet) {
+      const text = json ? JSON.stringify({ source, ...about }) : `${source}: ${described(about)}`;
+      io.stderr.write(`${text}\n`);
+    }
+    return { error: 0, warning: 0 };
+  } catch (error) {
+    if (!isMementoMapError(error) || !["MM_BAD_INPUT", "MM_CUT"].includes(error.code)) throw error;
+    const { message } = error;
+    const severity = "error";
+    const code = error.code === "MM_CUT" ? "cut" : "damaged";
+    await lines.write(
+      json
+        ? JSON.stringify({ source, line: null, severity, code, message })
+        : `${source}: ${severity}: ${message} [${code}]`,
+    );
+    return { error: 1, warning: 0 };
+  } finally {
+    progress.end();
+    await file.close();
+  }
+}
+
+function described(about: {
+  readonly rows: number;
+  readonly hosts: number;
+  readonly voids: number;
+  readonly bytes: number;
+}): string {
+  const parts = [
+    formatAmount(about.rows, "row"),
+    formatAmount(about.hosts, "host"),
+    ...(about.voids > 0 ? [formatAmount(about.voids, "void")] : []),
+    formatSize(about.bytes),
+  ];
+  return `a packed map, ${parts.join(", ")}`;
 }

@@ -65,3 +65,16 @@ async function opened(source: FileSource, opening: Promise<MapLookup>): Promise<
     throw error;
   }
 }
+
+/** Opens a file if it is a packed map; closes it again if it is not. */
+export async function openPackedFile(path: string): Promise<FileSource | undefined> {
+  const source = await FileSource.openPlain(path);
+  if (source === undefined) return undefined;
+  let isKept = false;
+  try {
+    isKept = isPacked(await source.read(0, PACKED_MAGIC.length));
+    return isKept ? source : undefined;
+  } finally {
+    if (!isKept) await source.close();
+  }
+}

@@ -1,6 +1,8 @@
 import type { ByteSource } from "../../bytes/byte-source.ts";
+import { MementoMapError } from "../../errors.ts";
 import { checkSignal } from "../../interruption.ts";
-import { headersOf, parseHead, dataStartOf } from "../../packed/packed-file.ts";
+import { readHead } from "../../packed/check-packed.ts";
+import { headersOf, type PackedHead, parseHead } from "../../packed/packed-file.ts";
 import {
   NAME,
   OUTCOME,
@@ -51,12 +53,8 @@ export class PackedLookup implements MapLookup {
     } = {},
   ): Promise<PackedLookup> {
     checkSignal(options.signal);
-    const start = await source.read(0, FIRST_BYTES, options.signal);
-    const dataStart = dataStartOf(start, source.name);
-    const bytes =
-      dataStart <= start.length ? start : await source.read(0, dataStart, options.signal);
-    const head = parseHead(bytes, source.size, source.name);
-    return new PackedLookup(new PackedNames(head, source.name, { read: options.read }), source);
+    const head = await readHead(source, options);
+    return new PackedLookup(namesOf(head, source.name, options.read), source);
   }
 
   /** Takes the bytes of a packed map, and checks all of them. */
@@ -137,7 +135,18 @@ export class PackedLookup implements MapLookup {
   }
 }
 
-/** Enough for the header of most packed maps. */
-const FIRST_BYTES = 8192;
+/** @throws MM_LIMIT for more data than memory can have room for: servers may state any size. */
+function namesOf(head: PackedHead, source: string, read: ReadBytes | undefined): PackedNames {
+  try {
+    return new PackedNames(head, source, { read });
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new MementoMapError("MM_LIMIT", `the packed map is too large: ${head.size} bytes`, {
+      position: { source },
+      cause: error,
+    });
+  }
+}
+
 const CLOSE_PAREN = 0x29;
 const decoder = new TextDecoder();
