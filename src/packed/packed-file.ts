@@ -1,5 +1,5 @@
 import { isPacked, PACKED_MAGIC } from "../bytes/bytes.ts";
-import { MementoMapError, quote } from "../errors.ts";
+import { MementoMapError } from "../errors.ts";
 import { type Header, isJsonObject, UkvsHeaders } from "../ukvs/header.ts";
 import { BAND, BLOCK_SLOTS, MAX_BITS, ribbonWords } from "./ribbon.ts";
 
@@ -18,8 +18,14 @@ const VERSION = 1;
 const PREAMBLE_BYTES = 32;
 const DESCRIPTOR_BYTES = 8;
 const SHARD_BYTES = 16;
-/** What precedes the data is held in memory; more than this is damage. */
-const MAX_HEAD_BYTES = 2 ** 30;
+/** What precedes the data is held in memory as objects; more than this is damage. */
+const MAX_HEAD_BYTES = 2 ** 26;
+const MAX_DESCRIPTORS = 2 ** 16;
+/** A reader keeps a buffer of this size. */
+const MAX_DATA_BYTES = 2 ** 32;
+const MAX_UINT32 = 2 ** 32 - 1;
+/** A step of more bits has no use: no host has that many captures. */
+const MAX_STEP = 1024;
 
 /** What a host has rows of, as bits by depth: 0 for its home page or `/*`, 7 for seven and deeper. */
 export interface Descriptor {
@@ -46,6 +52,8 @@ export const FLAG = {
   /** Nothing of it is held: for `com,cnn,*`. */
   none: 16,
 } as const;
+
+const ALL_FLAGS = 31;
 
 /** The deepest rows that have a bit of their own. */
 export const MAX_DEPTH = 7;
@@ -161,7 +169,7 @@ export function dataStartOf(start: Uint8Array, source: string): number {
  * Reads all of a packed map that comes before its data.
  *
  * @param size the size of the file.
- * @throws MM_BAD_INPUT for what is not a packed map, of another version, or damaged; MM_CUT
+ * @throws MM_BAD_INPUT for what is not a packed map, of another version, or damaged; MM_CUT; MM_LIMIT
  */
 export function parseHead(bytes: Uint8Array, size: number, source: string): PackedHead {
   const dataStart = dataStartOf(bytes, source);
@@ -174,11 +182,15 @@ export function parseHead(bytes: Uint8Array, size: number, source: string): Pack
     view.getUint32(at, true),
   );
   const tables = descriptorCount * DESCRIPTOR_BYTES + shardCount * SHARD_BYTES;
-  if (PREAMBLE_BYTES + tables + jsonBytes > dataStart) throw damaged("preamble", source);
+  if (8 * Math.ceil((PREAMBLE_BYTES + tables + jsonBytes) / 8) !== dataStart) {
+    throw damaged("preamble", source);
+  }
+  if (descriptorCount > MAX_DESCRIPTORS) throw damaged("descriptors", source);
   let at = PREAMBLE_BYTES;
   const descriptors = Array.from({ length: descriptorCount }, () => {
     const [exact, wildcards, voidExact, voidWildcards, flags, width] = bytes.subarray(at, at + 6);
     at += DESCRIPTOR_BYTES;
+    if (flags > ALL_FLAGS) throw damaged("descriptors", source);
     return { exact, wildcards, voidExact, voidWildcards, flags, width };
   });
   const shards = Array.from({ length: shardCount }, () => {
@@ -187,8 +199,13 @@ export function parseHead(bytes: Uint8Array, size: number, source: string): Pack
     return { words, slots, seed, crc };
   });
   const header = readHeader(bytes.subarray(at, at + jsonBytes), source);
+  checkFilters(header, descriptorCount, source);
   const words = checkShards(header, shards, source);
-  if (descriptorCount === 0 && needsDescriptor(header)) throw damaged("descriptors", source);
+  if (4 * words > MAX_DATA_BYTES) {
+    throw new MementoMapError("MM_LIMIT", "the packed map is larger than 4 GiB", {
+      position: { source },
+    });
+  }
   if (words > (size - dataStart) / 4) throw cut(source);
   if (words < (size - dataStart) / 4) throw damaged("end: bytes follow the last shard", source);
   return { header, descriptors, shards, dataStart, size };
@@ -210,35 +227,57 @@ function readHeader(json: Uint8Array, source: string): PackedHeader {
 
 /** Whether a header has all that lookups rely on: a right checksum does not make it a good one. */
 function isHeader(value: unknown): value is PackedHeader {
-  if (!isJsonObject(value) || !isJsonObject(value["table"])) return false;
-  const { headers, queries, rows, hosts, voids, table, hostWildcards, hostSpreads, filters } =
-    value;
-  const numbers = [rows, hosts, voids, hostWildcards, hostSpreads];
-  const { fingerprint, descriptor, count, step } = table;
+  if (!isJsonObject(value)) return false;
+  const { headers, queries, rows, hosts, voids, table, filters, source } = value as Partial<
+    Record<keyof PackedHeader, unknown>
+  >;
   return (
-    [...numbers, fingerprint, descriptor, count, step].every(isWhole) &&
-    typeof queries === "boolean" &&
     Array.isArray(headers) &&
     headers.every((one) => isJsonObject(one) && typeof one["name"] === "string") &&
+    typeof queries === "boolean" &&
+    [rows, hosts, voids].every((count) => isWithin(count, 0, Number.MAX_SAFE_INTEGER)) &&
+    [value["hostWildcards"], value["hostSpreads"]].every((bits) => isWithin(bits, 0, MAX_UINT32)) &&
+    isJsonObject(table) &&
+    [table["fingerprint"], table["count"]].every((bits) => isWithin(bits, 0, MAX_BITS)) &&
+    isWithin(table["descriptor"], 0, 16) &&
+    isWithin(table["step"], 1, MAX_STEP) &&
     Array.isArray(filters) &&
-    filters.every((one) => isJsonObject(one) && isWhole(one["shards"]) && one["shards"] > 0)
+    filters.every(isFilter) &&
+    (source === undefined || isJsonObject(source))
   );
 }
 
-function isWhole(value: unknown): value is number {
-  return Number.isSafeInteger(value) && Number(value) >= 0;
+function isFilter(value: unknown): value is Filter {
+  return (
+    isJsonObject(value) &&
+    ["hosts", "rows", "voids"].includes(value["kind"] as string) &&
+    isWithin(value["bits"], 1, MAX_BITS) &&
+    isWithin(value["shards"], 1, MAX_UINT32)
+  );
 }
 
-/** Without a table all hosts have the first descriptor; with one each has one of them. */
-function needsDescriptor({ filters, table }: PackedHeader): boolean {
-  return table.fingerprint === 0 || filters.some(({ kind }) => kind === "hosts");
+function isWithin(value: unknown, least: number, most: number): boolean {
+  return Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
+}
+
+/** Checks that every filter is there once, and that the table of hosts is as the header says. */
+function checkFilters(header: PackedHeader, descriptors: number, source: string): void {
+  const { filters, table } = header;
+  const names = filters.map(({ kind, bits }) => (kind === "rows" ? `rows ${bits}` : kind));
+  if (new Set(names).size < names.length) throw damaged("filters", source);
+  const hosts = filters.find(({ kind }) => kind === "hosts");
+  const bits = table.fingerprint + table.descriptor + table.count;
+  const isSound =
+    table.fingerprint === 0
+      ? hosts === undefined && descriptors === 1
+      : hosts === undefined || (hosts.bits === bits && descriptors > 0);
+  if (!isSound) throw damaged("table of hosts", source);
 }
 
 /** Checks that the shards lie one after the other; returns the words of all of them. */
 function checkShards({ filters }: PackedHeader, shards: readonly Shard[], source: string): number {
   let [at, words] = [0, 0];
-  for (const { bits, shards: count, kind } of filters) {
-    if (!(bits >= 0 && bits <= MAX_BITS)) throw damaged(`filter ${quote(kind)}`, source);
+  for (const { bits, shards: count } of filters) {
     for (let i = 0; i < count; i++, at++) {
       const shard = shards.at(at);
       if (
@@ -270,7 +309,8 @@ export function damaged(part: string, source: string): MementoMapError {
   return refused(`the packed map is damaged: ${part}; fetch or make it again`, source);
 }
 
-function cut(source: string): MementoMapError {
+/** The error for a file that ends too early. */
+export function cut(source: string): MementoMapError {
   return new MementoMapError("MM_CUT", "the packed map is cut short; fetch or make it again", {
     position: { source },
   });

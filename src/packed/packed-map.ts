@@ -2,6 +2,7 @@ import { CLOSE_PAREN, COMMA, QUESTION, SLASH, STAR } from "../bytes/bytes.ts";
 import { eighth, fingerprint, NameHash, shardHash } from "./name-hash.ts";
 import {
   crc32,
+  cut,
   damaged,
   type Descriptor,
   FLAG,
@@ -120,8 +121,9 @@ export class PackedNames {
     return this.#loaded[shard] === 1;
   }
 
-  /** Takes the bytes of a shard. @throws MM_BAD_INPUT where they are not what was written */
+  /** Takes the bytes of a shard. @throws MM_BAD_INPUT where they are not what was written; MM_CUT */
   load(shard: number, bytes: Uint8Array): void {
+    if (bytes.length !== this.extent(shard).length) throw cut(this.#source);
     const { words } = this.#shards[shard];
     const own = new Uint8Array(
       this.#words.buffer,
@@ -360,8 +362,11 @@ export class PackedNames {
     if (set === undefined) return checkedBits === 0 ? 0 : ABSENT;
     const value = this.#value(set, low, high, checkedBits);
     if (value < 0) return value;
+    const index = value & (2 ** bits - 1);
+    // A number that no descriptor has shows that the host is not in the table.
+    if (index >= this.head.descriptors.length) return ABSENT;
     this.count = value >>> bits;
-    return Math.min(value & (2 ** bits - 1), this.head.descriptors.length - 1);
+    return index;
   }
 
   /** 1 if a row is there, VOID for a void, else ABSENT or NOT_LOADED. */

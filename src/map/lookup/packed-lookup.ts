@@ -104,7 +104,8 @@ export class PackedLookup implements MapLookup {
   #frequency(): string {
     const { count: bits, step } = this.names.head.header.table;
     const { count } = this.names;
-    return bits === 0 || count < 0 ? UNKNOWN : `${2 ** (step * (count + 1)) - 1}-`;
+    if (bits === 0 || count < 0) return UNKNOWN;
+    return `${2 ** Math.min(MAX_COUNT_BITS, step * (count + 1)) - 1}-`;
   }
 
   async #find(key: Uint8Array, signal: AbortSignal | undefined): Promise<Outcome> {
@@ -148,5 +149,7 @@ function namesOf(head: PackedHead, source: string, read: ReadBytes | undefined):
   }
 }
 
+/** Larger counts are not exact numbers. */
+const MAX_COUNT_BITS = 53;
 const CLOSE_PAREN = 0x29;
 const decoder = new TextDecoder();

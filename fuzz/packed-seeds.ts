@@ -1,0 +1,113 @@
+import type { Random } from "../src/bytes/random.ts";
+import { HostProfiles } from "../src/map/pack/host-profiles.ts";
+import { chooseLayout, flatLayout } from "../src/map/pack/layout.ts";
+import { packNames, RowNames } from "../src/map/pack/packing.ts";
+import { crc32, formatHead, type PackedHeader, parseHead } from "../src/packed/packed-file.ts";
+import { bytesOf } from "./check.ts";
+
+const PAGES = ["com,a)/", "com,a)/b", "com,a)/c/d", "com,b)/", "dns:a.com", "org,c)/x"];
+const FOLDERS = ["com,*)/x", "com,a)/*", "com,a)/b/*", "com,d)/", "com,d,*", "com,e)/f/g/h/*"];
+const QUERIES = ["com,a)/", "com,a)/?q=1", "com,a)/b?*", "com,a)/b?q=1", "org,*)/x?*"];
+
+let seeds: readonly Uint8Array[] | undefined;
+
+/** Packed maps with all that there is in one, small. */
+export function packedSeeds(): readonly Uint8Array[] {
+  seeds ??= [
+    packed(PAGES, { isFlat: false, queries: false, voids: ["com,b)/y"] }),
+    packed(FOLDERS, { isFlat: false, queries: false, voids: [] }),
+    packed(QUERIES, { isFlat: false, queries: true, voids: [] }),
+    packed(PAGES, { isFlat: true, queries: false, voids: ["com,b)/y"] }),
+    packed(FOLDERS, { isFlat: true, queries: false, voids: [] }),
+    packed(QUERIES, { isFlat: true, queries: true, voids: [] }),
+  ];
+  return seeds;
+}
+
+interface Contents {
+  readonly isFlat: boolean;
+  readonly queries: boolean;
+  readonly voids: readonly string[];
+}
+
+function packed(held: readonly string[], { isFlat, queries, voids }: Contents): Uint8Array {
+  const keys = [...held, ...voids].toSorted((a, b) => (a < b ? -1 : 1));
+  const kinds = { queries, keepsVoids: true };
+  const profiles = new HostProfiles(kinds);
+  for (const key of keys) profiles.addKey(bytesOf(key), voids.includes(key) ? 0 : 5);
+  const lookups = new Float64Array(profiles.count).fill(1);
+  const layout = isFlat
+    ? flatLayout(profiles, 43)
+    : chooseLayout(profiles, 43, 3, { lookups, elsewhere: 10, price: 0.01 });
+  const names = new RowNames(profiles, layout, kinds);
+  for (const key of keys) names.addKey(bytesOf(key), voids.includes(key));
+  const headers = [{ name: "id", value: { uri: "https://archive.example/" } }];
+  return packNames(profiles, names, layout, { headers, queries, sourceRows: keys.length });
+}
+
+/** A copy whose checksums fit what is there, as far as it can be read. */
+export function withChecksums(file: Uint8Array): Uint8Array {
+  const copy = file.slice();
+  if (copy.length < 32) return copy;
+  const view = new DataView(copy.buffer);
+  const [descriptors, shards, dataStart] = [16, 20, 28].map((at) => view.getUint32(at, true));
+  if (dataStart > copy.length || dataStart < 32) return copy;
+  const directory = 32 + 8 * descriptors;
+  const count = Math.min(shards, Math.floor((dataStart - directory) / 16));
+  for (let i = 0; i < count; i++) {
+    const at = directory + 16 * i;
+    const start = dataStart + 4 * view.getUint32(at, true);
+    const end = i + 1 < count ? dataStart + 4 * view.getUint32(at + 16, true) : copy.length;
+    if (start <= end && end <= copy.length) view.setUint32(at + 12, crc32(copy, start, end), true);
+  }
+  view.setUint32(24, crc32(copy, 32, dataStart), true);
+  return copy;
+}
+
+const ODD: readonly unknown[] = [
+  null,
+  true,
+  "x",
+  "rows",
+  "voids",
+  "hosts",
+  -1,
+  0,
+  1,
+  5,
+  6,
+  0.5,
+  31,
+  33,
+  2 ** 31,
+  2 ** 32,
+  1e300,
+  [],
+  {},
+  [null],
+  { name: "fields", value: 7 },
+];
+
+/** The file with one or two members of its header replaced, or removed, and perhaps a descriptor. */
+export function oddHeader(file: Uint8Array, random: Random): Uint8Array {
+  const head = parseHead(file, file.length, "seed");
+  const header = JSON.parse(JSON.stringify(head.header)) as PackedHeader;
+  for (let i = 0; i <= random.below(2); i++) replaceOne(header, random);
+  const descriptors = head.descriptors.map((one) =>
+    random.chance(0.1) ? { ...one, flags: random.below(256), width: random.below(256) } : one,
+  );
+  if (random.chance(0.1)) descriptors.pop();
+  const start = formatHead(header, descriptors, head.shards);
+  return Uint8Array.of(...start, ...file.subarray(head.dataStart));
+}
+
+/** Replaces a member of a value at any depth. */
+function replaceOne(value: object, random: Random): void {
+  const members = Object.keys(value);
+  if (members.length === 0) return;
+  const name = random.pick(members);
+  const inner: unknown = Reflect.get(value, name);
+  if (typeof inner === "object" && inner !== null && random.chance(0.8)) replaceOne(inner, random);
+  else if (random.chance(0.1)) Reflect.deleteProperty(value, name);
+  else Reflect.set(value, name, structuredClone(random.pick(ODD)));
+}
