@@ -433,6 +433,7 @@ export type { LineOptions } from "./bytes/lines.ts";
 export type { MapRouterOptions } from "./aggregate/route/map-router.ts";
 export type { MementoList } from "./memento/memento-list.ts";
 export type { MemoryIndex } from "./map/lookup/memory-index.ts";
+export type { PackedLookup } from "./map/lookup/packed-lookup.ts";
 export type { PowerLaw } from "./map/compact/weight-policy.ts";
 export type { Prior } from "./map/compact/budget/prior.ts";
 export type { TimeMapReaderOptions } from "./memento/timemap-reader.ts";

@@ -4,7 +4,9 @@ import type { Decision, RouteRequest, Router } from "../aggregate/route/decision
 import { MapRouter, type MapRouterOptions } from "../aggregate/route/map-router.ts";
 import type { RoutedMap } from "../aggregate/route/routed-map.ts";
 import { MementoMapError, quote } from "../errors.ts";
+import { isPacked } from "../bytes/bytes.ts";
 import { MemoryIndex } from "../map/lookup/memory-index.ts";
+import { PackedLookup } from "../map/lookup/packed-lookup.ts";
 import { bytesOf, nameOf, type Platform, type Source } from "./source.ts";
 
 /** The maps of archives by their ids; `undefined` takes the map of one away. */
@@ -72,10 +74,10 @@ class LibraryRouter extends MapRouter implements ArchiveRouter {
 
   async #read(source: Source, signal: AbortSignal | undefined): Promise<RoutedMap> {
     const bytes = await bytesOf(this.#platform, source, signal);
-    const index = await MemoryIndex.buildInSlices(bytes, {
-      source: nameOf(this.#platform, source),
-      pause: pauses(),
-    });
+    const options = { source: nameOf(this.#platform, source), pause: pauses() };
+    const index = isPacked(bytes)
+      ? await PackedLookup.ofInSlices(bytes, options)
+      : await MemoryIndex.buildInSlices(bytes, options);
     return { index, updatedAt: updatedAtOf(index.headers) };
   }
 }

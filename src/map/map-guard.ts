@@ -1,5 +1,6 @@
 import { isMementoMapError, MementoMapError } from "../errors.ts";
 import { STAR } from "../bytes/bytes.ts";
+import type { PackedHeader } from "../packed/packed-file.ts";
 import { frequencyCount } from "../ukvs/frequency.ts";
 import { readUkvs } from "../ukvs/reader.ts";
 
@@ -8,6 +9,8 @@ export interface MapExtent {
   readonly records: number;
   /** The sum of the frequencies of all rows but `*`; compacting a map changes it little. */
   readonly mementos: number;
+  /** A packed map has the records of the map that it was made from, and no mementos. */
+  readonly isPacked?: boolean | undefined;
 }
 
 export interface MapGuardOptions {
@@ -22,7 +25,8 @@ const DEFAULT_MAX_SHRINK = 0.5;
  * more than the allowed share of the mementos (of the records, where no row states a frequency).
  *
  * A harvest that failed, an index that was not mounted or a wrong path give such maps, and an
- * archive would seem to hold next to nothing.
+ * archive would seem to hold next to nothing. A packed map and one in text have nothing to compare but
+ * whether they are empty.
  *
  * @throws MM_EMPTY, MM_SHRUNK.
  */
@@ -40,6 +44,7 @@ export function refuseShrunk(
       { position: { source } },
     );
   }
+  if (old.isPacked !== next.isPacked) return;
   const [name, before, after] =
     old.mementos > 0
       ? (["mementos", old.mementos, next.mementos] as const)
@@ -51,6 +56,11 @@ export function refuseShrunk(
       `If the archive has become so small, allow it with --max-shrink (now ${maxShrink * 100}%)`,
     { position: { source } },
   );
+}
+
+/** What a packed map holds: the size it was packed to does not matter. */
+export function packedExtent({ rows, source }: PackedHeader): MapExtent {
+  return { records: source?.rows ?? rows, mementos: 0, isPacked: true };
 }
 
 /** Counts what a map holds, in one reading; undefined where there is no map that can be read. */

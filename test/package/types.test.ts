@@ -5,7 +5,16 @@ import { ROOT } from "../support/code-blocks.ts";
 
 const ENTRIES = ["index", "node", "server"].map((name) => `dist/${name}.d.ts`);
 /** Of the parts that classes are made of within the package; nobody else makes these classes. */
-const INTERNAL = new Set(["IndexedRows", "RowFinder", "LineBatch", "PendingLines", "Environment"]);
+const INTERNAL = new Set([
+  "IndexedRows",
+  "RowFinder",
+  "PackedNames",
+  "ReadBytes",
+  "Outcome",
+  "LineBatch",
+  "PendingLines",
+  "Environment",
+]);
 
 const textOf = (file: string): string =>
   readFileSync(join(ROOT, file), "utf8").replaceAll(/\/\*[\s\S]*?\*\//g, "");

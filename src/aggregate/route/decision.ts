@@ -1,5 +1,5 @@
 import type { Archive } from "./archive.ts";
-import type { MemoryIndex } from "../../map/lookup/memory-index.ts";
+import type { Answer } from "../../map/lookup/map-lookup.ts";
 
 /** Why an archive is asked, or is not. Stable words: clients and logs use them. */
 export type RouteReason =
@@ -105,7 +105,7 @@ export function decisionJson({
 /**
  * A decision in the making: the router changes its mind as it learns more.
  *
- * Key and frequency stay in the bytes of the map until somebody wants to see them.
+ * Key and frequency stay in the map until somebody wants to see them.
  */
 export class MapDecision implements Decision {
   readonly archive: Archive;
@@ -117,8 +117,7 @@ export class MapDecision implements Decision {
   /** How many mementos the archive will have, on average. */
   mementos = 0;
   #rate: HitRate | undefined;
-  #index: MemoryIndex | undefined;
-  #row = -1;
+  #deciding: (() => Pick<Answer, "key" | "frequency">) | undefined;
 
   /** Not to ask an archive, at first. */
   constructor(archive: Archive, reason: RouteReason) {
@@ -127,17 +126,16 @@ export class MapDecision implements Decision {
   }
 
   get key(): string | undefined {
-    return this.#index?.answerRow(this.#row).key;
+    return this.#deciding?.().key;
   }
 
   get frequency(): string | undefined {
-    return this.#index?.answerRow(this.#row).frequency;
+    return this.#deciding?.().frequency;
   }
 
-  /** Names the row that decided. */
-  decidedBy(index: MemoryIndex, row: number): void {
-    this.#index = index;
-    this.#row = row;
+  /** Names the key that decided, when it is asked for. */
+  decidedBy(deciding: () => Pick<Answer, "key" | "frequency">): void {
+    this.#deciding = deciding;
   }
 
   /** Asks the archive, which is so likely to have it as far as others than its answers tell. */

@@ -2,7 +2,7 @@ import { updatedAtOf } from "../../map/lookup/map-head.ts";
 import { readFile, rm } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
 import { ioError, isMementoMapError, MementoMapError } from "../../errors.ts";
-import { recognizeCompression } from "../../bytes/bytes.ts";
+import { isPacked, recognizeCompression } from "../../bytes/bytes.ts";
 import type { Archive } from "./archive.ts";
 import type { RoutedMap } from "./routed-map.ts";
 import { webAddress } from "../../publish/fetch/discover.ts";
@@ -14,9 +14,11 @@ import {
   extentOf,
   type MapExtent,
   type MapGuardOptions,
+  packedExtent,
   refuseShrunk,
 } from "../../map/map-guard.ts";
 import { MAX_INDEX_BYTES, MemoryIndex } from "../../map/lookup/memory-index.ts";
+import { PackedLookup } from "../../map/lookup/packed-lookup.ts";
 import { validateMap } from "../../map/validate-map.ts";
 import { decompressed } from "../../files/decompress.ts";
 
@@ -36,6 +38,8 @@ export interface MapState {
   /** Of the map in use; 0 when there is none. */
   readonly keys: number;
   readonly bytes: number;
+  /** Whether the map in use is packed. */
+  readonly isPacked?: boolean | undefined;
   /** When the map says it was made, in milliseconds since 1970. */
   readonly updatedAt: number | undefined;
   /** When its file was written, in milliseconds since 1970. */
@@ -135,7 +139,8 @@ export class KeptMap {
       archive: this.archive,
       status: this.#status(),
       keys: map?.index.keyCount ?? 0,
-      bytes: map?.index.bytes.length ?? 0,
+      bytes: map?.index.size ?? 0,
+      ...(map?.index instanceof PackedLookup ? { isPacked: true } : {}),
       updatedAt: map?.updatedAt,
       fetchedAt: this.#fetchedAt,
       error: this.#reloading.error?.describe(),
@@ -202,12 +207,15 @@ export class KeptMap {
     this.#isChecked = false;
     const { path } = this.#place;
     const index = await readMap(path, { isChecked });
-    const extent = await extentOf(slices(index.bytes));
+    const extent =
+      index instanceof PackedLookup
+        ? packedExtent(index.names.head.header)
+        : await extentOf(slices(index.bytes));
     const old = this.#extent;
     if (old !== undefined && extent !== undefined) {
       refuseShrunk(old, extent, path, this.#options);
     }
-    if (index.rows.records === 0) throw noRecords(path);
+    if (isEmpty(index)) throw noRecords(path);
     const updatedAt = updatedAtOf(index.headers);
     const { maxMapAgeMs = Infinity } = this.#options;
     const madeAt = updatedAt ?? mtimeMs;
@@ -233,6 +241,10 @@ export class KeptMap {
   }
 }
 
+function isEmpty(index: RoutedMap["index"]): boolean {
+  return index instanceof PackedLookup ? index.keyCount === 0 : index.rows.records === 0;
+}
+
 /** Without a record, nothing is known: the archive is asked as one that has no map. */
 function noRecords(path: string): MementoMapError {
   return new MementoMapError(
@@ -256,16 +268,17 @@ export async function pause(): Promise<void> {
  * Reads a map, checks every line of it, and indexes it, without ever standing in the way for longer
  * than a few milliseconds.
  *
- * Holds the map and its index.
+ * Holds the map and its index; of a packed map, its bytes.
  *
  * @param options `isChecked`: the lines were checked when the file was written.
- * @throws MM_IO; MM_BAD_INPUT with the first fault; MM_LIMIT for maps of 2 GiB and more.
+ * @throws MM_IO; MM_BAD_INPUT with the first fault; MM_CUT; MM_LIMIT for maps of 2 GiB and more.
  */
 export async function readMap(
   path: string,
   options: { readonly isChecked?: boolean } = {},
-): Promise<MemoryIndex> {
+): Promise<RoutedMap["index"]> {
   const bytes = await plainBytes(path);
+  if (isPacked(bytes)) return PackedLookup.ofInSlices(bytes, { source: path, pause });
   if (options.isChecked !== true) await check(bytes, path);
   return MemoryIndex.buildInSlices(bytes, { source: path, pause });
 }

@@ -1,8 +1,4 @@
-import { surtRoom } from "../../map/lookup/answer-lines.ts";
-import { Match } from "../../map/lookup/memory-index.ts";
-import { surtBytes } from "../../surt/uri-to-surt.ts";
 import type { Archive } from "./archive.ts";
-import { CombinedIndex } from "./combined-index.ts";
 import {
   type ArchiveRates,
   compareDecisions,
@@ -21,6 +17,7 @@ import {
   mayHoldYearOf,
   type RoutedMap,
 } from "./routed-map.ts";
+import { RoutedMaps } from "./routed-maps.ts";
 import { uriKey } from "../../surt/key.ts";
 
 export interface MapRouterOptions {
@@ -47,12 +44,10 @@ const LIKELIHOOD_BY_REFERER = 0.5;
 /** The share of hits in three years of MemGator's requests to 14 archives (the paper's table). */
 const LIKELIHOOD_WITHOUT_MAP = 0.0544;
 
-const encoder = new TextEncoder();
-
 /**
  * Decides by the maps of archives which of them are asked.
  *
- * One lookup answers for all maps. A decision goes by the first that holds: the request leaves the
+ * One lookup answers for all maps in text; packed maps are asked one by one. A decision goes by the first that holds: the request leaves the
  * archive out; it is dormant; it holds nothing of the time asked for; its map has the URI or has it
  * not; it has no map. Where the map does not have the URI, the archive is asked all the same if it
  * has the page that embeds it, or by chance, to learn. Of those to be asked the least likely are
@@ -66,16 +61,10 @@ export class MapRouter implements Router {
   #archives: readonly Archive[];
   #rates: readonly ArchiveRates[];
   readonly #answered = new AnsweredPages();
-  readonly #match = new Match();
   readonly #estimate = new Estimate();
-  #maps: readonly (RoutedMap | undefined)[] = [];
-  #index = CombinedIndex.build([]);
+  #maps = RoutedMaps.none();
   /** Counts replacements, so that one which was overtaken does nothing. */
   #replacements = 0;
-  #uri: Uint8Array = new Uint8Array(8192);
-  #surt: Uint8Array = new Uint8Array(surtRoom(8192));
-  /** The SURT that was looked up last. */
-  #asked: Uint8Array = new Uint8Array(0);
 
   constructor(archives: readonly Archive[], options: MapRouterOptions = {}) {
     this.#archives = archives;
@@ -104,13 +93,11 @@ export class MapRouter implements Router {
     this.#replacements += 1;
     const replacement = this.#replacements;
     const ordered = archives.map(({ id }) => maps.get(id));
-    const indexes = ordered.map((map) => map?.index);
-    const index = await CombinedIndex.buildInSlices(indexes, pause);
+    const routed = await RoutedMaps.build(ordered, pause);
     if (replacement !== this.#replacements) return;
     this.#archives = archives;
     this.#rates = archives.map((archive) => this.#hitRates.of(archive));
-    this.#maps = ordered;
-    this.#index = index;
+    this.#maps = routed;
   }
 
   /**
@@ -125,7 +112,7 @@ export class MapRouter implements Router {
 
   route(request: RouteRequest): readonly Decision[] {
     const isBroadcasting = this.#options.isBroadcasting ?? false;
-    if (!isBroadcasting) this.#lookUp(request.uri);
+    if (!isBroadcasting) this.#maps.lookUp(request.uri);
     const decisions = this.#archives.map((archive, number) => {
       if (isLeftOut(archive, request)) return new MapDecision(archive, "not-selected");
       if (this.#options.isDormant?.(archive, request) === true) {
@@ -149,31 +136,29 @@ export class MapRouter implements Router {
   }
 
   #decideByMap(archive: Archive, number: number, request: RouteRequest): MapDecision {
-    const map = this.#maps[number];
+    const maps = this.#maps;
+    const map = maps.of(number);
     if (map === undefined) return this.#askWithoutMap(new MapDecision(archive, "no-map"), number);
-    const row = this.#index.rows[number];
-    const match = this.#match;
-    const isPresent = row >= 0 && map.index.matchRow(row, match);
+    const isPresent = maps.ask(number, map);
+    const { isStated, distance } = maps;
     const decision = new MapDecision(archive, "not-in-map");
-    if (row >= 0) decision.decidedBy(map.index, row);
+    if (isStated) decision.decidedBy(maps.deciding(number, map));
     if (!isPresent) {
       if (this.#isTooOld(map)) return this.#askWithoutMap(decision, number, "old-map");
-      return knowsAbsence(map, row >= 0) ? decision : this.#askWithoutMap(decision, number);
+      return knowsAbsence(map, isStated) ? decision : this.#askWithoutMap(decision, number);
     }
-    if (knowsNothingOf(map, this.#asked, request)) {
+    const estimate = this.#estimate;
+    maps.estimate(map, estimate);
+    if (knowsNothingOf(map, maps.surt, request)) {
       decision.reason = "out-of-range";
       return decision;
     }
-    const { frequencyBytes, frequencyStart, frequencyEnd } = match;
-    const estimate = this.#estimate;
-    const distance = this.#index.distances[number];
-    estimate.take(frequencyBytes, frequencyStart, frequencyEnd, distance);
     const { likelihood, mementos } = estimate;
     const rates = this.#rates[number];
     decision.ask("in-map", likelihood, distance === 0 ? rates.byKey : rates.byWildcard(likelihood));
     decision.mementos = mementos;
     const { datetime } = request;
-    if (datetime !== undefined && !mayHoldYearOf(datetime, archive, map, this.#asked)) {
+    if (datetime !== undefined && !mayHoldYearOf(datetime, archive, map, maps.surt)) {
       // The closest memento may be of another year; it is only less likely to be this one.
       decision.usefulness /= 2;
     }
@@ -207,28 +192,16 @@ export class MapRouter implements Router {
   }
 
   #askHoldersOf(page: string, decisions: readonly MapDecision[]): void {
-    this.#lookUp(page);
+    this.#maps.lookUp(page);
     const answered = this.#answered.archivesOf(page);
     for (const [number, decision] of decisions.entries()) {
       if (decision.reason !== "not-in-map") continue;
-      const row = this.#index.rows[number];
-      const isInMap = row >= 0 && this.#maps[number]?.index.matchRow(row, this.#match) === true;
+      const map = this.#maps.of(number);
+      const isInMap = map !== undefined && this.#maps.ask(number, map);
       if (isInMap || answered.includes(decision.archive.id)) {
         decision.ask("referer", LIKELIHOOD_BY_REFERER, this.#rates[number].byReferer);
       }
     }
-  }
-
-  /** Finds the deciding rows of all maps. */
-  #lookUp(uri: string): void {
-    if (this.#uri.length < 3 * uri.length) {
-      this.#uri = new Uint8Array(6 * uri.length);
-      this.#surt = new Uint8Array(surtRoom(this.#uri.length));
-    }
-    const { written } = encoder.encodeInto(uri, this.#uri);
-    const end = surtBytes(this.#uri, 0, written, this.#surt, 0);
-    this.#asked = this.#surt.subarray(0, end);
-    this.#index.lookupKeyBytes(this.#surt, 0, end);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { MemoryIndex } from "../../map/lookup/memory-index.ts";
+import type { PackedLookup } from "../../map/lookup/packed-lookup.ts";
 import { datetimeOfEpochMs, formatDatetime } from "../../memento/datetime.ts";
 import type { DatetimeRange } from "../../ukvs/record.ts";
 import type { Archive } from "./archive.ts";
@@ -6,7 +7,8 @@ import { SLASH } from "../../bytes/bytes.ts";
 
 /** The map of an archive, as a router uses it. */
 export interface RoutedMap {
-  readonly index: MemoryIndex;
+  /** All of the map, in memory. A packed map has no times: it answers for all time. */
+  readonly index: MemoryIndex | PackedLookup;
   /** What the map describes, at that time, in milliseconds since 1970; undefined: nobody knows. */
   readonly updatedAt: number | undefined;
   /**
@@ -115,7 +117,7 @@ const MOST_OF_WILDCARD = 0.95;
 const LEAST_OF_WILDCARD = 0.01;
 
 /** Where a map does not tell both. */
-const MEMENTOS_PER_ORIGINAL = 3;
+export const MEMENTOS_PER_ORIGINAL = 3;
 
 /**
  * How useful it is to ask an archive, going by what its map states; make one and use it again.
@@ -130,8 +132,11 @@ export class Estimate {
   take(bytes: Uint8Array, start: number, end: number, distance: number): void {
     let slash = start;
     while (slash < end && bytes[slash] !== SLASH) slash++;
-    const statedMementos = countAt(bytes, start, slash);
-    const statedOriginals = countAt(bytes, slash + 1, end);
+    this.takeCounts(countAt(bytes, start, slash), countAt(bytes, slash + 1, end), distance);
+  }
+
+  /** Takes counts of such a key; -1 for one that is not stated. */
+  takeCounts(statedMementos: number, statedOriginals: number, distance: number): void {
     if (distance === 0) {
       this.likelihood = EXACT;
       this.mementos = Math.max(1, statedMementos);

@@ -154,7 +154,7 @@ function stateBadge(upstream: ArchiveStatus["upstream"], now: number): Html {
 function mapCell(map: ArchiveStatus["map"], now: number): Html {
   if (map === undefined) return html`<small>none</small>`;
   const age = map.updatedAt === undefined ? "" : `, ${formatAgo(now - map.updatedAt)} old`;
-  const unit = map.keys === 1 ? "key" : "keys";
+  const unit = `${map.isPacked === true ? "packed " : ""}${map.keys === 1 ? "key" : "keys"}`;
   const keys = map.keys === 0 ? "" : `${formatNumber(map.keys)} ${unit}${age}`;
   const tone = map.status === "ready" ? "calm" : "warn";
   return html`<span

@@ -64,11 +64,13 @@ function requestsJson(counters: ArchiveCounters): Record<string, unknown> {
   return { sent, cacheHits, revalidations, coalesced, retries, bytes, failures };
 }
 
-function mapJson({ status, keys, bytes, updatedAt, fetchedAt, error }: MapState): unknown {
+function mapJson({ isPacked, updatedAt, fetchedAt, error, ...map }: MapState): unknown {
+  const { status, keys, bytes } = map;
   return {
     status,
     keys,
     bytes,
+    ...(isPacked === true ? { packed: true } : {}),
     updatedAt: updatedAt === undefined ? null : isoTime(updatedAt),
     fetchedAt: fetchedAt === undefined ? null : isoTime(fetchedAt),
     error: error ?? null,

@@ -17,6 +17,7 @@ import {
 } from "../common/index-options.ts";
 import { ExitCode, writeOut } from "../common/io.ts";
 import { refuseOtherThanMaps } from "../common/map-arguments.ts";
+import { isPackedFile } from "../../study/evaluate/truth.ts";
 import { warnOfOddLines } from "../common/messages.ts";
 
 const SWEEPS = ["paper", "frontier"] as const satisfies readonly Sweep[];
@@ -27,8 +28,8 @@ export const evaluate: Command = defineCommand({
   usage: "[MAP...] --truth BASE --lookups URIS",
   description: `
 Compares what maps say with what is held: what BASE lists. BASE is an index of
-any format that generate reads, or a map that is not compacted. For each map it
-gives lines, size, relative cost, and
+any format that generate reads, or a map that is not compacted. Maps may be
+packed. For each map it gives lines, size, relative cost, and
 
   keys       the share of right answers by key, which has no query
   URIs       the share of right answers by URI, as in the paper; needs an index
@@ -55,7 +56,8 @@ were archived later; of URIs that never were, the share is one of wrong answers.
 
 --sweep makes maps of BASE and measures them too: paper, all 36 pairs of weights
 of the paper's table; frontier, budgets from 0.1% to 50% (with --misses trained
-as well) beside weights, fixed policies, and Bloom filters of the same sizes.`,
+as well) beside weights, fixed policies, and packed maps and Bloom filters of
+the same sizes.`,
   options: {
     truth: { value: "BASE", help: "What is held: an index, or a full map." },
     lookups: { value: "FILE", help: "What is asked for." },
@@ -103,7 +105,9 @@ as well) beside weights, fixed policies, and Bloom filters of the same sizes.`,
     const page = { path: values.html, kind: "page" } as const;
     const inputs = [...positionals, truth, lookups, future, misses];
     await guardOutputs(values.html === undefined ? [] : [page], { inputs, force: values.force });
-    await refuseOtherThanMaps(...positionals);
+    for (const path of positionals) {
+      if (!(await isPackedFile(path))) await refuseOtherThanMaps(path);
+    }
     const filter = captureFilter(values);
     const report = await evaluateFiles(positionals, {
       truth,

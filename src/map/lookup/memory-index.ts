@@ -120,6 +120,11 @@ export class MemoryIndex implements MapLookup {
     return new MemoryIndex(rows, indexer.finish());
   }
 
+  /** Bytes of the map. */
+  get size(): number {
+    return this.bytes.length;
+  }
+
   /** The number of distinct keys. */
   get keyCount(): number {
     return this.rows.pages.count + this.rows.wildcards.count;

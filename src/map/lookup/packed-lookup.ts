@@ -11,6 +11,7 @@ import {
   type ReadBytes,
 } from "../../packed/packed-map.ts";
 import { surtKey } from "../../surt/key.ts";
+import { surtKeyBytes } from "../../surt/key-bytes.ts";
 import { surt as surtOf } from "../../surt/uri-to-surt.ts";
 import type { UkvsHeaders } from "../../ukvs/header.ts";
 import type { Answer, KeyAnswer, LookupOptions, MapLookup } from "./map-lookup.ts";
@@ -30,6 +31,8 @@ export class PackedLookup implements MapLookup {
   readonly headers: UkvsHeaders;
   readonly names: PackedNames;
   readonly #source: ByteSource | undefined;
+  /** The key that was asked last, in bytes. */
+  #key: Uint8Array = new Uint8Array(1024);
   /** Shards on their way. */
   readonly #loading = new Map<number, Promise<void>>();
 
@@ -63,6 +66,69 @@ export class PackedLookup implements MapLookup {
     const data = new Uint32Array((head.size - head.dataStart) / 4);
     new Uint8Array(data.buffer).set(bytes.subarray(head.dataStart));
     return new PackedLookup(new PackedNames(head, source, { data }), undefined);
+  }
+
+  /**
+   * As `of`, for programs that may not stand still: `pause` is awaited every few milliseconds.
+   *
+   * @throws as `of`.
+   */
+  static async ofInSlices(
+    bytes: Uint8Array,
+    { source, pause }: { readonly source: string; readonly pause: () => Promise<void> },
+  ): Promise<PackedLookup> {
+    const names = new PackedNames(parseHead(bytes, bytes.length, source), source);
+    let sincePause = 0;
+    for (const shard of names.head.shards.keys()) {
+      const { offset, length } = names.extent(shard);
+      names.load(shard, bytes.subarray(offset, offset + length));
+      sincePause += length;
+      if (sincePause < SLICE_BYTES) continue;
+      sincePause = 0;
+      await pause();
+    }
+    return new PackedLookup(names, undefined);
+  }
+
+  /** Names of pages and wildcards. */
+  get keyCount(): number {
+    return this.names.head.header.rows;
+  }
+
+  /** Bytes of the file. */
+  get size(): number {
+    return this.names.head.size;
+  }
+
+  /** Most captures that the host of the last key has; -1 where that is not known. */
+  get mostCaptures(): number {
+    const { count: bits, step } = this.names.head.header.table;
+    const { count } = this.names;
+    if (bits === 0 || count < 0) return -1;
+    return 2 ** Math.min(MAX_COUNT_BITS, step * (count + 1)) - 1;
+  }
+
+  /** Finds the name that decides about a SURT, at once. All of the map must be in memory. */
+  findSurt(surt: Uint8Array): Outcome {
+    const end = this.#writeKey(surt);
+    return this.names.find(this.#key, 0, end);
+  }
+
+  /** What the map says about a SURT, at once. All of it must be in memory. */
+  answerSurt(surt: Uint8Array): Answer {
+    const end = this.#writeKey(surt);
+    return this.answer(this.names.find(this.#key, 0, end), this.#key, 0, end);
+  }
+
+  /** A packed map has no times: what it says of all time, it says of every period. */
+  isPresentDuring(surt: Uint8Array): boolean {
+    return this.findSurt(surt) === OUTCOME.present;
+  }
+
+  #writeKey(surt: Uint8Array): number {
+    const room = 3 * surt.length + 1;
+    if (this.#key.length < room) this.#key = new Uint8Array(2 * room);
+    return surtKeyBytes(surt, 0, surt.length, this.#key, 0, this.names.head.header);
   }
 
   lookup(uri: string, options: LookupOptions = {}): Promise<Answer> {
@@ -102,10 +168,8 @@ export class PackedLookup implements MapLookup {
   }
 
   #frequency(): string {
-    const { count: bits, step } = this.names.head.header.table;
-    const { count } = this.names;
-    if (bits === 0 || count < 0) return UNKNOWN;
-    return `${2 ** Math.min(MAX_COUNT_BITS, step * (count + 1)) - 1}-`;
+    const { mostCaptures } = this;
+    return mostCaptures < 0 ? UNKNOWN : `${mostCaptures}-`;
   }
 
   async #find(key: Uint8Array, signal: AbortSignal | undefined): Promise<Outcome> {
@@ -151,5 +215,7 @@ function namesOf(head: PackedHead, source: string, read: ReadBytes | undefined):
 
 /** Larger counts are not exact numbers. */
 const MAX_COUNT_BITS = 53;
+/** A few milliseconds of work. */
+const SLICE_BYTES = 256 * 1024;
 const CLOSE_PAREN = 0x29;
 const decoder = new TextDecoder();

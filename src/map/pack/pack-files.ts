@@ -38,7 +38,7 @@ export interface PackOptions {
   /** Bits for the captures of a host. */
   readonly countBits?: number | undefined;
   /** A list of lookups that missed, URIs or SURTs, or the log of a MemGator. */
-  readonly misses?: string | undefined;
+  readonly misses?: string | MissList | undefined;
   /** Whose misses to take from a log. */
   readonly archive?: string | undefined;
   /** The folder for scratch files. */
@@ -84,9 +84,9 @@ export async function packMap(
 ): Promise<{ readonly file: Uint8Array; readonly summary: PackSummary }> {
   const { streams, scratch: parent } = options;
   const misses =
-    options.misses === undefined
-      ? undefined
-      : await readMisses({ path: options.misses, archive: options.archive }, streams);
+    typeof options.misses === "string"
+      ? await readMisses({ path: options.misses, archive: options.archive }, streams)
+      : options.misses;
   return withMapSources([path], { io: streams, tmp: parent }, ([source]) =>
     withTempDir({ parent, interrupt: streams.interrupt }, async (scratch) => {
       const spill = new ScratchSpill(join(scratch, "nodes"));

@@ -35,7 +35,15 @@ import type { MapStreams } from "../../map/lookup/map-sources.ts";
 import { openMapFile } from "../../map/lookup/open-map-file.ts";
 import { ScratchSpill, withTempDir } from "../../files/scratch.ts";
 import { MementoMapError, quote } from "../../errors.ts";
-import { forEachHeld, forEachLater, mapHeaders, openTruth, type Truth } from "./truth.ts";
+import { packedMaps } from "./packed-maps.ts";
+import {
+  forEachHeld,
+  forEachLater,
+  isPackedFile,
+  mapHeaders,
+  openTruth,
+  type Truth,
+} from "./truth.ts";
 
 /** Which maps to make of the truth and evaluate besides. */
 export type Sweep = "paper" | "frontier";
@@ -121,8 +129,8 @@ export async function evaluateFiles(
     const memoryBytes = options.memoryBytes ?? DEFAULT_MEMORY_BYTES;
     const asked = new AskedLookups(options.countsRepeats === true);
     const later = new AskedLookups(false);
-    const given = await Promise.all(maps.map(hasQueries));
-    const truthHasQueries = await hasQueries(options.truth);
+    const given = await Promise.all(maps.map((path) => hasQueries(path, streams)));
+    const truthHasQueries = await hasQueries(options.truth, streams);
     const queries = truthHasQueries ?? (options.queries === true || given.includes(true));
     const misses =
       options.misses === undefined
@@ -184,7 +192,10 @@ const ONLY_KEYS =
   "the truth is a map, whose keys have no queries: which URIs are held is not known; give the index with --truth";
 
 /** Whether a file is a map with queries; undefined where it is not a map. */
-async function hasQueries(path: string): Promise<boolean | undefined> {
+async function hasQueries(path: string, streams: MapStreams): Promise<boolean | undefined> {
+  if (await isPackedFile(path)) {
+    return mapPredictor(path, await bytesOf(path, streams)).queries;
+  }
   const headers = await mapHeaders(path);
   return headers === undefined ? undefined : headers.fields.queries === true;
 }
@@ -328,6 +339,7 @@ async function* predictorsOf(
   yield* await fixedPolicies(setting);
   const sizes = [...rivalSizes].sort((a, b) => a - b);
   if (sizes.length === 0) return;
+  if (sweep === "frontier") yield* packedMaps(held.map, sizes, setting);
   const filters = sizes.map((bytes) => new BloomFilter(bytes, held.keys));
   await forEachHeld(held.map, streams, (key) => {
     for (const filter of filters) filter.add(key);
@@ -336,8 +348,12 @@ async function* predictorsOf(
 }
 
 async function readPredictor(name: string, path: string, streams: MapStreams): Promise<Predictor> {
+  return mapPredictor(name, await bytesOf(path, streams));
+}
+
+async function bytesOf(path: string, streams: MapStreams): Promise<Uint8Array> {
   const input = await openInput(path, streams, { signal: streams.interrupt?.signal });
-  return mapPredictor(name, await joined(input.chunks));
+  return joined(input.chunks);
 }
 
 async function joined(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {

@@ -1,5 +1,8 @@
 import { gzipSync } from "node:zlib";
+import { isPacked } from "../../bytes/bytes.ts";
 import { Match, MemoryIndex } from "../../map/lookup/memory-index.ts";
+import { PackedLookup } from "../../map/lookup/packed-lookup.ts";
+import { OUTCOME } from "../../packed/packed-map.ts";
 import type { KeyOptions } from "../../surt/key.ts";
 import { surtKeyBytes } from "../../surt/key-bytes.ts";
 import type { MadeBy } from "./paper-maps.ts";
@@ -19,11 +22,12 @@ export interface Predictor {
 }
 
 /**
- * A map held in memory, as a predictor.
+ * A map held in memory, in text or packed, as a predictor.
  *
  * @throws what is wrong with the map
  */
 export function mapPredictor(name: string, map: Uint8Array, made?: MadeBy): Predictor {
+  if (isPacked(map)) return packedPredictor(name, map);
   const index = MemoryIndex.build(map, { source: name });
   const match = new Match();
   return {
@@ -34,6 +38,19 @@ export function mapPredictor(name: string, map: Uint8Array, made?: MadeBy): Pred
     made,
     queries: index.rows.queries,
     says: (key) => index.lookupKeyBytes(key, 0, key.length, match),
+  };
+}
+
+/** A packed map is not compressed: its size is that of the file. */
+function packedPredictor(name: string, file: Uint8Array): Predictor {
+  const map = PackedLookup.of(file, name);
+  return {
+    name,
+    lines: map.keyCount,
+    bytes: file.length,
+    gzipBytes: file.length,
+    queries: map.names.head.header.queries,
+    says: (key) => map.findSurt(key) === OUTCOME.present,
   };
 }
 

@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { yearMonthOf } from "../analyze/capture-faults.ts";
 import { monthCode, originalLength } from "../analyze/original-key.ts";
-import { CLOSE_PAREN, QUESTION, QUOTE, SPACE, STAR } from "../../bytes/bytes.ts";
+import { CLOSE_PAREN, isPacked, QUESTION, QUOTE, SPACE, STAR } from "../../bytes/bytes.ts";
 import { lineBatches } from "../../bytes/lines.ts";
 import { ioError, isMementoMapError, MementoMapError, type Position, quote } from "../../errors.ts";
 import type { AskedLookups, MonthCaptures } from "./evaluation.ts";
@@ -69,6 +69,13 @@ export async function openTruth(asked: AskedLookups, options: TruthOptions): Pro
   if (path === "-") {
     throw new MementoMapError("MM_USAGE", "the truth is read more than once; name a file");
   }
+  if (await isPackedFile(path)) {
+    throw new MementoMapError(
+      "MM_BAD_INPUT",
+      "a packed map does not list what it holds; give the map or the index that it was made from",
+      { position: { source: path } },
+    );
+  }
   const headers = await mapHeaders(path);
   if (headers !== undefined) {
     wholeMapHeaders(headers, path);
@@ -87,6 +94,12 @@ export async function openTruth(asked: AskedLookups, options: TruthOptions): Pro
     return { ...survey, ...found, originals, keyIsHeld, uriIsHeld };
   }
   return truthOfIndex(asked, options);
+}
+
+/** Whether a file is a packed map. */
+export async function isPackedFile(path: string): Promise<boolean> {
+  const stats = await stat(path).catch(() => undefined);
+  return stats?.isFile() === true && isPacked(await decompressedHead(path));
 }
 
 /** The headers of a map; undefined for anything else, which is found out by reading it. */

@@ -10,6 +10,7 @@ import {
 } from "../../../src/aggregate/route/map-keeper.ts";
 import { MapRouter } from "../../../src/aggregate/route/map-router.ts";
 import { archivesOf, shown } from "./routing.ts";
+import { packedBytes } from "../../map/pack/packed-bytes.ts";
 import { serveOnLoopback } from "../../support/http-server.ts";
 import { scratchDir } from "../../support/scratch.ts";
 import { EXAMPLE_MAP, serving } from "../../support/serving.ts";
@@ -68,6 +69,52 @@ describe("MapKeeper, for a file", () => {
     await keeper.check();
     expect(routed()).toBe("-a not-in-map");
     expect(keeper.states()).toEqual([expect.objectContaining({ keys: 2, updatedAt: undefined })]);
+  });
+
+  it.each([["plain"], ["inside gzip"]])("takes packed maps, %s", async (form) => {
+    const path = join(scratchDir(), "a.packed");
+    const stored = (file: Uint8Array): Uint8Array => (form === "plain" ? file : gzipSync(file));
+    const packed = async (...rows: string[]): Promise<Buffer> =>
+      Buffer.from((await packedBytes(rows.join(""))) ?? []);
+    const rows = Array.from({ length: 10 }, (_, i) => `org,arxiv)/abs/${i} 3\n`);
+    const good = await packed(...rows);
+    writeFileSync(path, stored(good));
+    const { keeper, failures, routed, state } = keeping(path);
+    await keeper.start();
+    expect(routed()).toBe("+a in-map");
+    const ready = { status: "ready", isPacked: true, keys: 10, bytes: good.length };
+    expect(state()).toMatchObject(ready);
+    const flipped = (at: number): Buffer => {
+      const file = Buffer.from(good);
+      file[at] ^= 1;
+      return file;
+    };
+    const bad: readonly (readonly [Buffer, string])[] = [
+      [good.subarray(0, 16), "MM_CUT"],
+      [good.subarray(0, 200), "MM_CUT"],
+      [good.subarray(0, -4), "MM_CUT"],
+      [flipped(8), "version"],
+      [flipped(40), "damaged: header"],
+      [flipped(good.length - 1), "damaged: shard"],
+      [await packed(...rows.slice(0, 3)), "MM_SHRUNK"],
+      [Buffer.from("!meta {}\n"), "MM_EMPTY"],
+    ];
+    for (const [content, reason] of bad) {
+      writeFileSync(path, stored(content));
+      await keeper.check();
+      expect(failures.at(-1)?.describe() + failures.at(-1)?.code).toContain(reason);
+      expect(failures.at(-1)?.describe()).toContain(path);
+      expect(routed()).toBe("+a in-map");
+      expect(state()).toMatchObject(ready);
+    }
+    // What a map in text counts cannot be compared with what a packed one does.
+    writeFileSync(path, stored(Buffer.from(HAS_NOT)));
+    await keeper.check();
+    expect(routed()).toBe("-a not-in-map");
+    writeFileSync(path, stored(await packed("net,arxiv)/abs/1 3\n")));
+    await keeper.check();
+    expect(routed()).toBe("-a not-in-map");
+    expect(state()).toMatchObject({ status: "ready", isPacked: true, keys: 1, error: undefined });
   });
 
   it("looks by itself", async () => {

@@ -1,27 +1,12 @@
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isMementoMapError } from "../../../src/errors.ts";
 import { MemorySource } from "../../../src/bytes/byte-source.ts";
 import { PackedLookup } from "../../../src/map/lookup/packed-lookup.ts";
-import { packMap, type PackOptions } from "../../../src/map/pack/pack-files.ts";
 import { LinearReading } from "../../support/linear-reading.ts";
 import { scratchDir } from "../../support/scratch.ts";
 import { encode } from "../map-files.ts";
+import { packedBytes } from "./packed-bytes.ts";
 import { anyMap, questions, runs } from "../lookup/any-map-and-questions.ts";
-
-const streams = { stdin: process.stdin };
-
-async function packed(
-  folder: string,
-  text: string,
-  options: Partial<PackOptions> = {},
-): Promise<Uint8Array> {
-  const path = join(folder, "map.ukvs");
-  await writeFile(path, text);
-  return (await packMap(path, { streams, ...options })).file;
-}
 
 describe("a packed map", () => {
   it("never says absent of what the map holds", async () => {
@@ -33,10 +18,7 @@ describe("a packed map", () => {
     await fc.assert(
       fc.asyncProperty(anyMap, questions, bits, async ({ text }, asked, bits) => {
         const linear = new LinearReading(encode(text));
-        const file = await packed(folder, text, { bits }).catch((error: unknown) => {
-          if (isMementoMapError(error) && error.code === "MM_EMPTY") return undefined;
-          throw error;
-        });
+        const file = await packedBytes(text, { bits }, folder);
         if (file === undefined) return;
         const doors = [
           PackedLookup.of(file, "memory"),

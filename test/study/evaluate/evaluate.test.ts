@@ -107,6 +107,35 @@ describe("evaluate", () => {
     expect(frontier.stdout).toContain("budget 50.0%");
   });
 
+  it("draws packed maps of the sizes of budgets, and refuses one as the truth", async () => {
+    const rows = Array.from({ length: 9000 }, (_, i) => `com,a)/${i % 90}/${i} 1\n`).sort();
+    const folder = folderWith({
+      "truth.ukvs": HEAD + rows.join(""),
+      "lookups.txt": "http://a.com/1/1\nhttp://a.com/x/07\nhttp://b.org/\n",
+    });
+    const at = (name: string): string => join(folder, name);
+    const given = ["--truth", at("truth.ukvs"), "--lookups", at("lookups.txt"), "--json"];
+    const { code, stdout } = await runCli(["evaluate", "--sweep", "frontier", ...given]);
+    expect(code).toBe(0);
+    const packed = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { map: string; bytes: number; recall: number })
+      .filter(({ map }) => map.startsWith("packed "));
+    expect(packed.length).toBeGreaterThan(2);
+    for (const { map, bytes, recall } of packed) {
+      expect(map).toMatch(/^packed \d+ B$/);
+      expect(bytes).toBeLessThanOrEqual(Number(map.split(" ")[1]));
+      expect(recall).toBe(1);
+    }
+    await runCli(["pack", "-q", at("truth.ukvs"), "-o", at("truth.packed")]);
+    const refused = ["--truth", at("truth.packed"), "--lookups", at("lookups.txt")];
+    expect(await runCli(["evaluate", at("truth.packed"), ...refused])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("does not list what it holds") as unknown,
+    });
+  });
+
   it("asks for what it needs", async () => {
     const { code, stderr } = await runCli(["evaluate", "map.ukvs"]);
     expect(code).toBe(2);
