@@ -332,8 +332,10 @@ export class PackedNames {
 
   /** Without a table, host wildcards are rows. */
   #hostWildcard(hash: NameHash): number {
-    const { descriptors } = this.head;
-    if (this.#hosts === undefined) return this.#presence(hash, true, true, descriptors[0].width);
+    const { descriptors, header } = this.head;
+    if (header.table.fingerprint === 0) {
+      return this.#presence(hash, true, true, descriptors[0].width);
+    }
     const index = this.#host(hash);
     if (index < 0) return index;
     return (descriptors[index].flags & FLAG.none) === 0 ? 1 : VOID;

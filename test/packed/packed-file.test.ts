@@ -89,6 +89,13 @@ describe("a packed map", () => {
     expect(codeOf(() => PackedLookup.of(without, "map"))).toBe("MM_BAD_INPUT");
   });
 
+  it("knows no host where its table has none", async () => {
+    const { header } = parseHead(FILE, FILE.length, "seed");
+    const empty = { ...header, filters: [], hostWildcards: 2 ** 32 - 1, hostSpreads: 2 ** 32 - 1 };
+    const lookup = PackedLookup.of(formatHead(empty, [], []), "map");
+    expect(await lookup.lookupSurt("com,a)/b")).toEqual({ present: false });
+  });
+
   it("is refused where a descriptor has a flag that nobody knows", () => {
     const file = rewritten(({ descriptors }) => ({
       descriptors: descriptors.map((one) => ({ ...one, flags: one.flags | 32 })),
