@@ -1,10 +1,7 @@
-import { readdir, stat } from "node:fs/promises";
-import { join } from "node:path";
 import { formatCount, isMementoMapError, MementoMapError, quote } from "../../errors.ts";
 import { DATETIME_DIGITS } from "../../map/generate/map-rows.ts";
 import { KEY_TRUST } from "../../input/detect.ts";
 import { generateFiles, type GenerateSummary } from "../../map/generate/generate-files.ts";
-import { folderToRead } from "../../input/open-inputs.ts";
 import { withMapOutput } from "../../map/output/map-output.ts";
 import { guardOutputs } from "../../map/output/output-guard.ts";
 import { packageVersion } from "../../files/package-file.ts";
@@ -14,10 +11,11 @@ import { formatRate, formatSize, showRun, type SummaryLine } from "../common/mes
 import {
   captureFilter,
   INDEX_OPTIONS,
+  updatedAt,
   withProgress,
   WORK_OPTIONS,
 } from "../common/index-options.ts";
-import { ExitCode, type Io, sourceDate } from "../common/io.ts";
+import { ExitCode, type Io } from "../common/io.ts";
 
 export const generate: Command = defineCommand({
   name: "generate",
@@ -156,33 +154,6 @@ function parseBy(text: string): number {
   throw misuse(
     `cannot split by ${quote(text)}; use datetime, datetime:year, datetime:month or datetime:day`,
   );
-}
-
-/** When the index last changed, so that the same index always gives the same map. */
-async function updatedAt(paths: readonly string[], io: Io): Promise<string> {
-  const date = sourceDate(io);
-  if (date !== undefined) return isoSeconds(date);
-  let last = 0;
-  for (const path of paths) last = Math.max(last, await lastChange(path));
-  return isoSeconds(last);
-}
-
-/** Now for what has no time of its own. A folder also changes with the files in it. */
-async function lastChange(path: string): Promise<number> {
-  const stats = path === "-" ? undefined : await stat(path).catch(() => undefined);
-  if (stats?.isFile() === true) return stats.mtimeMs;
-  if (stats?.isDirectory() !== true) return Date.now();
-  const folder = await folderToRead(path).catch(() => path);
-  let last = folder === path ? stats.mtimeMs : (await stat(folder)).mtimeMs;
-  for (const name of await readdir(folder).catch(() => [])) {
-    const file = await stat(join(folder, name)).catch(() => undefined); // what reads it says why
-    if (file?.isFile() === true) last = Math.max(last, file.mtimeMs);
-  }
-  return last;
-}
-
-function isoSeconds(ms: number): string {
-  return new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
 }
 
 /** Shows what became of every line, on stderr; for `--json` as one object. */

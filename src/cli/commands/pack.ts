@@ -1,7 +1,12 @@
 import { stat } from "node:fs/promises";
-import { formatCount, MementoMapError, quote } from "../../errors.ts";
+import { join } from "node:path";
+import { formatCount, quote } from "../../errors.ts";
 import { withOutput } from "../../files/output-file.ts";
-import { guardOutputs } from "../../map/output/output-guard.ts";
+import { packageVersion } from "../../files/package-file.ts";
+import { withTempDir } from "../../files/scratch.ts";
+import { withMapOutput } from "../../map/output/map-output.ts";
+import { guardOutputs, isMapFile } from "../../map/output/output-guard.ts";
+import { updatedAt } from "../common/index-options.ts";
 import type { PackSummary } from "../../map/pack/pack-files.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import { ExitCode, type Io } from "../common/io.ts";
@@ -14,6 +19,7 @@ import {
 } from "../common/messages.ts";
 import {
   FORCE_OPTION,
+  misuse,
   MISSES_OPTIONS,
   option,
   parseDecimal,
@@ -26,7 +32,7 @@ const MAX_BITS = 31;
 export const pack: Command = defineCommand({
   name: "pack",
   summary: "Make a map ten times smaller, to be looked up only",
-  usage: "[MAP] -o FILE [--max-bytes SIZE]",
+  usage: "[MAP|INDEX] -o FILE [--max-bytes SIZE]",
   description: `
 A packed map has a few bits for each row in place of its text. It answers lookups
 as the map does, with a few mistakes that say "present" of what is absent; it
@@ -41,8 +47,10 @@ better with --misses: a list of lookups that were not held, or a MemGator log.
 Without a size, the file is as large as pays: twice the bytes would answer less
 than 2 % of the lookups better.
 
-docs/packed.md specifies the file. A map that is compressed or comes from standard
-input is first written to scratch space (--tmp).`,
+An index of any format that generate reads is made a map of first, in scratch space
+(--tmp); with --queries, its queries are kept, so that the packed map tells URIs
+apart that differ in their query. A map that is compressed or comes from standard
+input is written to scratch space, too. docs/packed.md specifies the file.`,
   options: {
     output: { short: "o", value: "FILE", help: "Write here." },
     "max-bytes": option.size("At most this large, such as 100k."),
@@ -52,6 +60,7 @@ input is first written to scratch space (--tmp).`,
       parse: parseBits,
     },
     ...MISSES_OPTIONS,
+    queries: { help: "Of an index: keep queries." },
     tmp: TMP_OPTION,
     force: FORCE_OPTION,
   },
@@ -60,11 +69,12 @@ input is first written to scratch space (--tmp).`,
     "the best of that size": "mementomap pack map.ukvs --max-bytes 30k -o map.packed",
     "knowing what was asked for":
       "mementomap pack map.ukvs --max-bytes 30k --misses uris.txt -o map.packed",
+    "straight from an index": "mementomap pack --queries index.cdxj -o map.packed",
     "look a URI up in it": "mementomap lookup map.packed https://example.org/",
   },
   async run({ positionals, values }, io) {
     if (positionals.length > 1) {
-      throw new MementoMapError("MM_USAGE", "pack takes one map; merge makes one of several");
+      throw misuse("pack takes one map; merge makes one of several");
     }
     const [path = "-"] = positionals;
     const outputs = [{ path: values.output, kind: "packed" } as const];
@@ -81,17 +91,19 @@ input is first written to scratch space (--tmp).`,
     try {
       const { packMap } = await import("../../map/pack/pack-files.ts");
       summary = await withOutput(values.output, io, async (output) => {
-        const packed = await packMap(path, {
-          maxBytes: values["max-bytes"],
-          bits: values.bits,
-          misses: values.misses,
-          archive: values.archive,
-          scratch: values.tmp,
-          streams: io,
-          onRead: (bytes) => {
-            progress.add(bytes);
-          },
-        });
+        const packed = await withMapOf(path, values, io, (map) =>
+          packMap(map, {
+            maxBytes: values["max-bytes"],
+            bits: values.bits,
+            misses: values.misses,
+            archive: values.archive,
+            scratch: values.tmp,
+            streams: io,
+            onRead: (bytes) => {
+              progress.add(bytes);
+            },
+          }),
+        );
         await output.write(packed.file);
         return packed.summary;
       });
@@ -103,13 +115,36 @@ input is first written to scratch space (--tmp).`,
   },
 });
 
+/** Makes a map of an index in scratch space; a map is used as it is. */
+async function withMapOf<T>(
+  path: string,
+  { queries, tmp }: { readonly queries: boolean; readonly tmp: string | undefined },
+  io: Io,
+  use: (map: string) => Promise<T>,
+): Promise<T> {
+  if (path === "-" || (await isMapFile(path))) {
+    if (queries) throw misuse("--queries is for an index; a map has its queries or has none");
+    return use(path);
+  }
+  const { generateFiles } = await import("../../map/generate/generate-files.ts");
+  return withTempDir({ parent: tmp, interrupt: io.interrupt }, async (folder) => {
+    const map = join(folder, "map");
+    const description = {
+      updatedAt: await updatedAt([path], io),
+      generator: `mementomap/${packageVersion()}`,
+    };
+    const { interrupt, stdout } = io;
+    await withMapOutput(map, { interrupt, stdout, isScratch: true }, (output) =>
+      generateFiles([path], output, { queries, description, scratch: tmp, streams: io, interrupt }),
+    );
+    return use(map);
+  });
+}
+
 function parseBits(text: string): number {
   const bits = parseDecimal(text);
   if (bits <= MAX_BITS) return bits;
-  throw new MementoMapError(
-    "MM_USAGE",
-    `not a number of bits from 0 to ${MAX_BITS}: ${quote(text)}`,
-  );
+  throw misuse(`not a number of bits from 0 to ${MAX_BITS}: ${quote(text)}`);
 }
 
 function report(io: Io, summary: PackSummary, ms: number, isJson: boolean): void {

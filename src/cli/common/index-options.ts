@@ -3,6 +3,7 @@ import type { Stats } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { INPUT_FORMATS } from "../../input/detect.ts";
+import { folderToRead } from "../../input/open-inputs.ts";
 import { type CaptureFilter, CaptureSieve, joinFilters, PAPER_PRESET } from "../../input/filter.ts";
 import type { OptionTable, OptionValues } from "./command-line.ts";
 import { choice, misuse, option, TMP_OPTION } from "./options.ts";
@@ -174,4 +175,31 @@ export function runRecord(
 /** The record for JSON, without the time: the same input gives the same output. */
 export function timelessRecord({ generator, inputs, filters }: RunRecord): Omit<RunRecord, "at"> {
   return { generator, inputs, filters };
+}
+
+/** When the index last changed, so that the same index always gives the same map. */
+export async function updatedAt(paths: readonly string[], io: Io): Promise<string> {
+  const date = sourceDate(io);
+  if (date !== undefined) return isoSeconds(date);
+  let last = 0;
+  for (const path of paths) last = Math.max(last, await lastChange(path));
+  return isoSeconds(last);
+}
+
+/** Now for what has no time of its own. A folder also changes with the files in it. */
+async function lastChange(path: string): Promise<number> {
+  const stats = path === "-" ? undefined : await stat(path).catch(() => undefined);
+  if (stats?.isFile() === true) return stats.mtimeMs;
+  if (stats?.isDirectory() !== true) return Date.now();
+  const folder = await folderToRead(path).catch(() => path);
+  let last = folder === path ? stats.mtimeMs : (await stat(folder)).mtimeMs;
+  for (const name of await readdir(folder).catch(() => [])) {
+    const file = await stat(join(folder, name)).catch(() => undefined); // what reads it says why
+    if (file?.isFile() === true) last = Math.max(last, file.mtimeMs);
+  }
+  return last;
+}
+
+function isoSeconds(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
 }

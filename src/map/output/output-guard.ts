@@ -97,6 +97,12 @@ function isMap(head: Uint8Array, path: string): boolean {
   }
 }
 
+/** Whether a file is a map by its first bytes; one that is packed is, too. @throws MM_IO */
+export async function isMapFile(path: string): Promise<boolean> {
+  const kind = await fileKind(path);
+  return kind === "map" || kind === "packed" || kind === "empty";
+}
+
 /** Whether a file is a map and has a record among its first lines. */
 export async function mapRecordsIn(path: string): Promise<boolean> {
   try {

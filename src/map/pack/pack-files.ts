@@ -57,7 +57,7 @@ export interface PackSummary {
   readonly bytes: number;
   /** Bits of a row. */
   readonly bits: number;
-  /** The share of lookups of held hosts that it is expected to answer wrongly. */
+  /** The share of misses on held hosts that it is expected to answer wrongly; known from misses only. */
   readonly expectedWrong: number | undefined;
   /** Lines of the misses that were left out, because they are neither URIs nor SURTs. */
   readonly oddLines: number;
@@ -258,7 +258,7 @@ class Packing {
       voids: profiles.voidCount,
       bytes: file.length,
       bits: layout.width / 8,
-      expectedWrong: demand === undefined ? undefined : prospect.wrong,
+      expectedWrong: demand?.isTrained === true ? prospect.wrong : undefined,
       oddLines: this.#misses?.oddLines ?? 0,
     };
     return { file, summary, hidden, lost };

@@ -1,0 +1,115 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import { sampleIndex } from "../../../src/study/sample/sample-archive.ts";
+import { runCli } from "../../support/run-cli.ts";
+import { scratchDir } from "../../support/scratch.ts";
+
+/** A folder with the index of a sample archive, `index.cdxj`, and its map, `map.ukvs`. */
+async function sample(): Promise<(name: string) => string> {
+  const folder = scratchDir();
+  const path = (name: string): string => join(folder, name);
+  const index: Uint8Array[] = [];
+  for await (const block of sampleIndex({ lines: 4000 })) index.push(block.slice());
+  writeFileSync(path("index.cdxj"), Buffer.concat(index));
+  const made = await runCli(["generate", path("index.cdxj"), "-q", "-o", path("map.ukvs")]);
+  expect(made.code).toBe(0);
+  return path;
+}
+
+/** The keys of a map in text. */
+function keysOf(path: string): string[] {
+  const lines = readFileSync(path, "utf8").trimEnd().split("\n");
+  return lines.filter((line) => !line.startsWith("!")).map((line) => line.split(" ")[0]);
+}
+
+/** How many of these keys a map calls present. */
+async function present(map: string, keys: readonly string[]): Promise<number> {
+  const stdin = keys.join("\n");
+  const { code, stdout } = await runCli(["lookup", map, "--surt", "--batch", "-", "-q"], { stdin });
+  expect(code).toBe(0);
+  return stdout.split("\tpresent\t").length - 1;
+}
+
+describe("pack", () => {
+  it("makes files of at most a size that hold all keys, the larger the better", async () => {
+    const path = await sample();
+    const keys = keysOf(path("map.ukvs"));
+    const others = keys.map((key) => `${key}-not-held`);
+    const mistakes: number[] = [];
+    for (const size of [2500, 5000, 20_000]) {
+      const argv = ["pack", path("map.ukvs"), "--max-bytes", String(size), "-o", path("packed")];
+      expect((await runCli([...argv, "--force"])).code).toBe(0);
+      expect(statSync(path("packed")).size).toBeLessThanOrEqual(size);
+      expect(await present(path("packed"), keys)).toBe(keys.length);
+      mistakes.push(await present(path("packed"), others));
+    }
+    expect(mistakes.toSorted((a, b) => b - a)).toEqual(mistakes);
+    expect(mistakes[2]).toBeLessThan(keys.length / 100);
+  });
+
+  it("gives the same bytes from a map, compressed or not, from standard input and from an index", async () => {
+    const path = await sample();
+    const map = readFileSync(path("map.ukvs"));
+    writeFileSync(path("map.ukvs.gz"), gzipSync(map));
+    const made: Buffer[] = [];
+    for (const input of ["map.ukvs", "map.ukvs.gz", "index.cdxj"]) {
+      const argv = ["pack", path(input), "--bits", "8", "-q", "-o", path("packed"), "--force"];
+      expect(await runCli(argv)).toEqual({ code: 0, stdout: "", stderr: "" });
+      made.push(readFileSync(path("packed")));
+    }
+    const argv = ["pack", "--bits", "8", "-q", "-o", path("packed"), "--force"];
+    expect((await runCli(argv, { stdin: map })).code).toBe(0);
+    made.push(readFileSync(path("packed")));
+    expect(made.map((bytes) => bytes.equals(made[0]))).toEqual([true, true, true, true]);
+  });
+
+  it("keeps the queries of an index if told to", async () => {
+    const path = await sample();
+    writeFileSync(path("uris"), "http://a.example/x?q=1\nhttp://a.example/y\n");
+    const argv = ["pack", path("uris"), "--queries", "--bits", "24", "-q", "-o", path("packed")];
+    expect((await runCli(argv)).code).toBe(0);
+    const uris = ["http://a.example/x?q=1", "http://a.example/x?q=2", "http://a.example/y"];
+    const { stdout } = await runCli(["lookup", path("packed"), ...uris]);
+    expect(stdout.split("\n").map((line) => line.split("\t")[1])).toEqual([
+      "present",
+      "absent",
+      "present",
+      undefined,
+    ]);
+  });
+
+  it("learns from misses", async () => {
+    const path = await sample();
+    const keys = keysOf(path("map.ukvs"));
+    const misses = keys.map((key) => `${key}-not-held`);
+    writeFileSync(path("misses"), misses.join("\n"));
+    const argv = ["pack", path("map.ukvs"), "--max-bytes", "3000", "-o", path("packed")];
+    const { code, stderr } = await runCli([...argv, "--misses", path("misses")]);
+    expect([code, stderr]).toEqual([0, expect.stringContaining("of misses on held hosts wrong")]);
+    expect(await present(path("packed"), keys)).toBe(keys.length);
+  });
+
+  it("writes nothing when it fails, and says why", async () => {
+    const path = await sample();
+    const map = readFileSync(path("map.ukvs"));
+    writeFileSync(path("cut.ukvs"), map.subarray(0, map.lastIndexOf("\n", -2) + 1));
+    const before = readdirSync(path("."));
+    const failures = [
+      [["pack", path("cut.ukvs"), "-o", path("x")], "[MM_CUT]"],
+      [["pack", path("map.ukvs"), "-o", path("map.ukvs")], "map.ukvs"],
+      [["pack", path("map.ukvs"), "-o", path("index.cdxj")], "is an index, not a packed map"],
+      [["pack", path("map.ukvs"), "--max-bytes", "200", "-o", path("x")], "allow more"],
+      [["pack", path("map.ukvs"), "--bits", "40", "-o", path("x")], "0 to 31"],
+      [["pack", path("map.ukvs"), "--queries", "-o", path("x")], "--queries is for an index"],
+      [["pack", path("none.ukvs"), "-o", path("x")], "none.ukvs"],
+    ] as const;
+    for (const [argv, message] of failures) {
+      const { code, stderr } = await runCli([...argv, "-q"]);
+      expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+    }
+    expect(readdirSync(path("."))).toEqual(before);
+    expect(readFileSync(path("map.ukvs")).equals(map)).toBe(true);
+  });
+});
