@@ -11,7 +11,7 @@ async function sample(): Promise<(name: string) => string> {
   const folder = scratchDir();
   const path = (name: string): string => join(folder, name);
   const index: Uint8Array[] = [];
-  for await (const block of sampleIndex({ lines: 4000 })) index.push(block.slice());
+  for (const block of sampleIndex({ lines: 4000 })) index.push(block.slice());
   writeFileSync(path("index.cdxj"), Buffer.concat(index));
   const made = await runCli(["generate", path("index.cdxj"), "-q", "-o", path("map.ukvs")]);
   expect(made.code).toBe(0);
