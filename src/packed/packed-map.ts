@@ -162,15 +162,17 @@ export class PackedNames {
     const hash = this.#hash.reset();
     // The states of hosts are needed only where some of them have wildcards.
     const hasHostNames = (header.hostWildcards | header.hostSpreads) !== 0;
-    let labels = 0;
-    while (hostEnd < end) {
+    let [labels, read] = [0, start];
+    for (; hostEnd < end; hostEnd++) {
       const byte = bytes[hostEnd];
       if (byte === CLOSE_PAREN && (hostEnd + 1 === end || bytes[hostEnd + 1] === SLASH)) break;
-      if (byte === COMMA && hasHostNames) this.#keepState(labels++, hash, hostEnd);
-      hash.extendByte(byte);
-      hostEnd++;
+      if (byte === COMMA && hasHostNames) {
+        this.#keepState(labels++, hash.extend(bytes, read, hostEnd), hostEnd);
+        read = hostEnd;
+      }
     }
     if (hostEnd === end) return this.#findOpaque(bytes, start, end);
+    hash.extend(bytes, read, hostEnd);
     if (hasHostNames) this.#keepState(labels++, hash, hostEnd);
     const outcome = this.#findOnHost(hash.extendByte(CLOSE_PAREN), labels, bytes, hostEnd + 1, end);
     if (outcome !== OUTCOME.none || !hasHostNames) return outcome;
@@ -215,12 +217,13 @@ export class PackedNames {
     this.#keepState(labels, hash, at);
     const isHome = end - pathStart <= 1;
     if (!isHome && bytes[pathStart + 1] !== QUESTION) {
-      hash.extendByte(SLASH);
+      let read = pathStart;
       for (at = pathStart + 1; at < end && bytes[at] !== QUESTION; at++) {
-        if (bytes[at] === SLASH) this.#keepState(labels + ++depth, hash, at);
-        hash.extendByte(bytes[at]);
+        if (bytes[at] !== SLASH) continue;
+        this.#keepState(labels + ++depth, hash.extend(bytes, read, at), at);
+        read = at;
       }
-      this.#keepState(labels + ++depth, hash, at);
+      this.#keepState(labels + ++depth, hash.extend(bytes, read, at), at);
     }
     return this.#findRows(descriptor, labels, depth, bytes, at, end);
   }

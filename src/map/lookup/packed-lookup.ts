@@ -12,11 +12,13 @@ import {
 } from "../../packed/packed-map.ts";
 import { surtKey } from "../../surt/key.ts";
 import { surtKeyBytes } from "../../surt/key-bytes.ts";
-import { surt as surtOf } from "../../surt/uri-to-surt.ts";
+import { surt as surtOf, surtBytes } from "../../surt/uri-to-surt.ts";
 import type { UkvsHeaders } from "../../ukvs/header.ts";
 import type { Answer, KeyAnswer, LookupOptions, MapLookup } from "./map-lookup.ts";
 
 const encoder = new TextEncoder();
+/** Longer URIs take the way over text. */
+const FAST_URI_LENGTH = 2048;
 
 /** What a packed map does not know: how many captures there are. */
 const UNKNOWN = "/";
@@ -31,6 +33,8 @@ export class PackedLookup implements MapLookup {
   readonly headers: UkvsHeaders;
   readonly names: PackedNames;
   readonly #source: ByteSource | undefined;
+  readonly #uri = new Uint8Array(FAST_URI_LENGTH);
+  readonly #surt = new Uint8Array(3 * FAST_URI_LENGTH + 64);
   /** The key that was asked last, in bytes. */
   #key: Uint8Array = new Uint8Array(1024);
   /** Shards on their way. */
@@ -123,6 +127,16 @@ export class PackedLookup implements MapLookup {
   /** A packed map has no times: what it says of all time, it says of every period. */
   isPresentDuring(surt: Uint8Array): boolean {
     return this.findSurt(surt) === OUTCOME.present;
+  }
+
+  /** Whether a URI is present, at once. All of the map must be in memory. */
+  isPresent(uri: string): boolean {
+    if (uri.length > FAST_URI_LENGTH) return this.isPresentDuring(encoder.encode(surtOf(uri)));
+    const { read, written } = encoder.encodeInto(uri, this.#uri);
+    // The bytes of a SURT are those of its URI, for ASCII.
+    if (read !== written) return this.isPresentDuring(encoder.encode(surtOf(uri)));
+    const end = surtBytes(this.#uri, 0, written, this.#surt, 0);
+    return this.isPresentDuring(this.#surt.subarray(0, end));
   }
 
   #writeKey(surt: Uint8Array): number {
