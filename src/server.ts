@@ -46,12 +46,8 @@ export type {
 } from "./aggregate/service/service-status.ts";
 export type { EncodedCopies } from "./publish/serve/encoded-copies.ts";
 export type { HostedMap, HostedMapOptions } from "./publish/serve/hosted-map.ts";
-export type {
-  MapBytes,
-  MapQuestion,
-  MapVersion,
-  MapVersionOptions,
-} from "./publish/serve/hosted-map.ts";
+export type { MapBytes } from "./publish/serve/hosted-map.ts";
+export type { MapQuestion, MapVersion, MapVersionOptions } from "./publish/serve/map-version.ts";
 export type {
   Metrics,
   MetricsSnapshot,

@@ -171,6 +171,25 @@ export interface Representation {
 /** A map is text: every client can show it, and every proxy knows to compress it. */
 export const MAP_CONTENT_TYPE = "text/plain; charset=utf-8";
 
+/** A packed map. */
+export const PACKED_CONTENT_TYPE = "application/vnd.mementomap.packed";
+
+/**
+ * Whether a client wants a packed map rather than text, by `Accept` (RFC 9110, section 12.5.1). It has
+ * to name the type: wildcards come from programs that know nothing of packed maps.
+ */
+export function prefersPacked(accept: string | undefined): boolean {
+  const weights = new Map<string, number>();
+  for (const item of (accept ?? "").split(",")) {
+    const [type = "", ...parameters] = item.split(";").map((part) => part.trim().toLowerCase());
+    const weight = parameters.find((parameter) => /^q\s*=/.test(parameter));
+    const value = weight === undefined ? 1 : Number(weight.replace(/^q\s*=/, ""));
+    weights.set(type, Number.isNaN(value) ? 0 : value);
+  }
+  const packed = weights.get(PACKED_CONTENT_TYPE) ?? 0;
+  return packed > 0 && packed >= (weights.get("text/plain") ?? weights.get("text/*") ?? 0);
+}
+
 /** The tag of a resource in a coding: `"4f2a…-gzip"`. */
 export function etagOf(version: string, encoding?: Encoding): string {
   return encoding === undefined ? `"${version}"` : `"${version}-${encoding}"`;

@@ -7,7 +7,7 @@ import type { Answer, LookupOptions, MapLookup } from "../map/lookup/map-lookup.
 import { MapSearch } from "../map/lookup/map-search.ts";
 import { MemoryIndex } from "../map/lookup/memory-index.ts";
 import { PackedLookup } from "../map/lookup/packed-lookup.ts";
-import { PagedSearch } from "../publish/fetch/http-source.ts";
+import { openRemoteMap } from "../publish/fetch/remote-map.ts";
 import { readUkvs } from "../ukvs/reader.ts";
 import type { UkvsHeaders } from "../ukvs/header.ts";
 import {
@@ -128,7 +128,7 @@ async function remote(
 ): Promise<Kept | undefined> {
   const { client, close } = platform.client(url);
   try {
-    const lookup = await PagedSearch.open(client, url.href, signal);
+    const lookup = await openRemoteMap(client, url.href, { signal });
     return { lookup, parts: (signal) => lookup.sources(signal), close };
   } catch (error) {
     close();

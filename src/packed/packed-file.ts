@@ -1,5 +1,5 @@
 import { isPacked, PACKED_MAGIC } from "../bytes/bytes.ts";
-import { MementoMapError } from "../errors.ts";
+import { isMementoMapError, MementoMapError } from "../errors.ts";
 import { type Header, isJsonObject, UkvsHeaders } from "../ukvs/header.ts";
 import { BAND, BLOCK_SLOTS, MAX_BITS, ribbonWords } from "./ribbon.ts";
 
@@ -222,6 +222,12 @@ function readHeader(json: Uint8Array, source: string): PackedHeader {
     });
   }
   if (!isHeader(header)) throw damaged("header", source);
+  try {
+    headersOf(header);
+  } catch (error) {
+    if (!isMementoMapError(error)) throw error;
+    throw damaged(`header: ${error.message}`, source);
+  }
   return header;
 }
 

@@ -1,7 +1,8 @@
+import { isPacked } from "../bytes/bytes.ts";
 import { tryParseFrequency } from "./frequency.ts";
 
 /** What the beginning of a body looks like. */
-export type Kind = "map" | "compressed" | "html" | "empty" | "other";
+export type Kind = "map" | "packed" | "compressed" | "html" | "empty" | "other";
 
 const decoder = new TextDecoder();
 
@@ -13,6 +14,7 @@ export function sniff(start: Uint8Array): Kind {
   const [a, b, c, d] = start;
   if (a === 0x1f && b === 0x8b) return "compressed";
   if (a === 0x28 && b === 0xb5 && c === 0x2f && d === 0xfd) return "compressed";
+  if (isPacked(start)) return "packed";
   const text = decoder.decode(start.subarray(0, 4096)).trimStart();
   if (text === "") return "empty";
   if (/^<(?:!doctype|html|\?xml|head|body|!--|[a-z])/i.test(text)) return "html";
@@ -29,6 +31,7 @@ export function sniff(start: Uint8Array): Kind {
 export function kindText(kind: Kind): string {
   const texts: Record<Kind, string> = {
     map: "a map",
+    packed: "a packed map",
     compressed: "compressed data",
     html: "an HTML page, not a map",
     empty: "empty",

@@ -33,11 +33,12 @@ export interface Serving {
 export async function serving(
   map: string | Uint8Array = EXAMPLE_MAP,
   options: Partial<PublisherOptions> & { readonly listen?: ListenOptions } = {},
+  packed?: string,
 ): Promise<Serving> {
   const folder = scratchDir();
   const path = join(folder, "map.ukvs");
   writeFileSync(path, map);
-  const publisher = await createPublisher(path, { reloadEveryMs: 0, ...options });
+  const publisher = await createPublisher({ path, packed }, { reloadEveryMs: 0, ...options });
   const server = await listen(publisher, { port: 0, ...options.listen });
   onTestFinished(async () => {
     await server.stop();

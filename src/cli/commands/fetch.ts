@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { discoverMap } from "../../publish/fetch/discover.ts";
-import { PagedSearch } from "../../publish/fetch/http-source.ts";
+import { openRemoteMap } from "../../publish/fetch/remote-map.ts";
 import { formatAmount, isMementoMapError, quote } from "../../errors.ts";
 import { answerJson, answerLine } from "../../map/lookup/map-lookup.ts";
 import { fetchMap, type FetchResult } from "../../publish/fetch/fetch-map.ts";
@@ -23,6 +23,7 @@ const OPTIONS = {
     help: "The archive whose map is wanted, where another site publishes it.",
   },
   direct: { help: "The address is that of the map: look for nothing." },
+  packed: { help: "Ask for the packed form of the map; text is taken where there is none." },
   find: { help: "Only say where the map is." },
   lookup: {
     value: "URI",
@@ -51,11 +52,13 @@ The map is downloaded, put together if it comes in pages, and checked; only then
 it takes the place of MAP. Whatever goes wrong, the old map stays, also when the
 new one has lost more than half of its mementos (--max-shrink). With -o the
 archive is asked next time whether the map has changed, and a download that was
-cut goes on.
+cut goes on. Where the archive publishes a packed map, that is fetched; where it
+has both forms, text unless --packed is given.
 
 With --lookup nothing is downloaded: the URIs are looked up in the map where it
 is, by a few requests for parts of it, and answered as mementomap lookup does.
-Where the address gives one page of the map, links lead to the right one.
+Where the address gives one page of the map, links lead to the right one. Of a
+packed map the head is read, and the parts that the URIs need.
 
 Exit status: 0 when there is a map (and any URI is present), 1 when the archive
 publishes none (or no URI is present), 2 when it was refused or not reached.
@@ -64,6 +67,8 @@ publishes none (or no URI is present), 2 when it was refused or not reached.
   examples: {
     "keep the map of an archive up to date":
       "mementomap fetch https://archive.example/ -o archive.ukvs",
+    "keep a packed map of it":
+      "mementomap fetch https://archive.example/ --packed -o archive.packed",
     "look up a URI without downloading the map":
       "mementomap fetch https://archive.example/ --lookup https://example.org/a",
     "only find it": "mementomap fetch --find --json https://archive.example/",
@@ -95,6 +100,7 @@ async function bring(asked: Asked, io: Io): Promise<void> {
     fetchMap(asked.address, target, {
       archive: asked.archive,
       isDirect: asked.direct,
+      packed: asked.packed,
       allowsPrivate: asked["allow-private"],
       proxies: ProxySettings.of(io.env),
       maxBytes: asked["max-size"],
@@ -105,7 +111,7 @@ async function bring(asked: Asked, io: Io): Promise<void> {
       onBytes: (bytes) => progress.add(bytes),
     }).finally(() => progress.end());
   const { output } = asked;
-  await guardOutputs([{ path: output, kind: "map" }], { inputs: [], force: asked.force });
+  await guardOutputs([{ path: output, kind: "any map" }], { inputs: [], force: asked.force });
   const result =
     output === undefined || output === "-"
       ? await withTempDir({ interrupt: io.interrupt }, async (folder) => {
@@ -153,7 +159,7 @@ async function lookUpRemotely(asked: Asked, io: Io): Promise<ExitCode> {
     const url = asked.direct
       ? address
       : (await discoverMap(client, address, { archive, signal })).url;
-    const search = await PagedSearch.open(client, url, signal);
+    const search = await openRemoteMap(client, url, { packed: asked.packed, signal });
     let isAnyPresent = false;
     for (const uri of asked.lookup) {
       const answer = await search.lookup(uri, { at: asked.at, signal });

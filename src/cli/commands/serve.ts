@@ -4,6 +4,7 @@ import {
   RateLimit,
 } from "../../http/listen.ts";
 import { createPublisher } from "../../publish/serve/publisher.ts";
+import { quote } from "../../errors.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import { ExitCode } from "../common/io.ts";
@@ -26,6 +27,11 @@ ID is the name of the file unless given. Maps come whole, in part (Range), as
 gzip or zstd, or page by page (?page=N). /lookup?url=URI answers for one URI, a
 POST of lines to /lookup for many. / is a page for people; there are /health,
 /metrics and /openapi.json too.
+
+A packed map is served as it is: in whole or in part, not compressed, without
+pages. With --packed a map of text has a packed form at the same address, for
+clients that name its media type, application/vnd.mementomap.packed; lookups are
+answered from the text.
 
 A map whose file is replaced is read beside the old one and takes its place if
 it is sound; no request is lost. SIGHUP has files looked at at once. Told to
@@ -57,6 +63,11 @@ address is written to standard output when the server is ready.
     cache: { value: "DIR", help: "Keep compressed copies here for the next start." },
     reload: option.seconds("2", "How often to look for a new version; 0 for never."),
     "max-shrink": MAX_SHRINK_OPTION,
+    packed: {
+      value: "[ID=]FILE",
+      multiple: true,
+      help: "The same map, packed, for clients that ask for it by Accept; may be repeated.",
+    },
     ...MONITORING_OPTIONS,
     rate: option.decimal("0", "Requests a second for each address; 0 for no limit."),
     ...PROXY_OPTIONS,
@@ -95,6 +106,7 @@ address is written to standard output when the server is ready.
     "one archive, on port 8080": "mementomap serve map.ukvs",
     "for the world, behind a proxy on this machine, below a path":
       "mementomap serve map.ukvs --prefix /mementos --trust-proxy loopback",
+    "as text and packed": "mementomap serve map.ukvs --packed map.packed",
     "maps of other archives": "mementomap serve --third-party pt=a.ukvs is=b.ukvs --port 8081",
   },
   endsItself: true,
@@ -102,10 +114,10 @@ address is written to standard output when the server is ready.
   async run({ positionals, values }, io) {
     if (positionals.length === 0) throw usage("serve", "serve needs a map");
     if (positionals.includes("-")) throw usage("serve", "a map to serve must be a file");
-    const maps = positionals.map(publishedMap);
+    const maps = withPacked(positionals.map(publishedMap), values.packed);
     await guardLogs(
       [values["combined-log"]],
-      maps.map((map) => (typeof map === "string" ? map : map.path)),
+      maps.flatMap(({ path, packed }) => [path, ...(packed === undefined ? [] : [packed])]),
     );
     const accessLog = values["combined-log"];
     const logs = openServiceLog(io, { what: values.log, isQuiet: values.quiet, accessLog });
@@ -152,9 +164,30 @@ address is written to standard output when the server is ready.
 });
 
 /** `id=path`, or a path alone; a path that has a `=` itself can be written `./a=b`. */
-function publishedMap(text: string): string | { readonly id: string; readonly path: string } {
+function publishedMap(text: string): FileToPublish {
   const [, id, path] = /^([\w.-]+)=(.+)$/.exec(text) ?? [];
-  return id === undefined || path === undefined ? text : { id, path };
+  return path === undefined ? { path: text } : { id, path };
+}
+
+interface FileToPublish {
+  readonly id?: string | undefined;
+  readonly path: string;
+  readonly packed?: string | undefined;
+}
+
+/** Gives maps their packed forms: the first where no name is given. */
+function withPacked(maps: readonly FileToPublish[], packed: readonly string[]): FileToPublish[] {
+  const all = [...maps];
+  for (const text of packed) {
+    const { id, path } = publishedMap(text);
+    const index = id === undefined ? 0 : all.findIndex((map) => map.id === id);
+    if (index === -1) throw usage("serve", `--packed: no map is named ${quote(id ?? "")}`);
+    if (all[index].packed !== undefined) {
+      throw usage("serve", "--packed: a map has one packed form; name others ID=FILE");
+    }
+    all[index] = { ...all[index], packed: path };
+  }
+  return all;
 }
 
 function sizeText(bytes: number): string {

@@ -115,12 +115,22 @@ export async function mapRecordsIn(path: string): Promise<boolean> {
 }
 
 /** What a command writes. */
-type OutputKind = "map" | "packed" | "page" | "index" | "list" | "answers" | "report" | "log";
+type OutputKind =
+  | "map"
+  | "packed"
+  | "any map"
+  | "page"
+  | "index"
+  | "list"
+  | "answers"
+  | "report"
+  | "log";
 
 /** What a file may be that an output of a kind replaces. */
 const REPLACEABLE: Readonly<Record<OutputKind, readonly FileKind[]>> = {
   map: ["map"],
   packed: ["packed"],
+  "any map": ["map", "packed"],
   page: ["page"],
   index: ["index", "json"],
   list: ["list"],

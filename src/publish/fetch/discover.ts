@@ -1,5 +1,6 @@
 import { isMementoMapError, MementoMapError, quote } from "../../errors.ts";
 import { bodyStart, type HttpClient, type HttpResponse } from "../../http/http-client.ts";
+import { PACKED_CONTENT_TYPE } from "../../http/reply.ts";
 import { parseLinkHeader } from "../../memento/links.ts";
 import { kindText, sniff } from "../../ukvs/sniff.ts";
 import { checkSignal, interruptible } from "../../interruption.ts";
@@ -20,6 +21,11 @@ export interface Attempt {
   readonly url: string;
   /** `found`, or why not. */
   readonly outcome: string;
+}
+
+/** Asks for a packed map; one of text will do where there is none. */
+export function acceptedForm(packed: boolean = false): Record<string, string> {
+  return packed ? { Accept: `${PACKED_CONTENT_TYPE}, text/plain;q=0.9, */*;q=0.8` } : {};
 }
 
 /** Where the map of an archive is. */
@@ -107,7 +113,7 @@ async function tryMap(
     const start = await bodyStart(response, MAX_SNIFFED_BYTES);
     if (response.status !== 200 && response.status !== 206) return `status ${response.status}`;
     const kind = sniff(start);
-    return kind === "map" || kind === "compressed" ? FOUND : kindText(kind);
+    return kind === "map" || kind === "packed" || kind === "compressed" ? FOUND : kindText(kind);
   } catch (error) {
     checkSignal(signal);
     if (isMementoMapError(error)) return error.message;

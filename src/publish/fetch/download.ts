@@ -2,7 +2,7 @@ import { basename, dirname, join } from "node:path";
 import { type FileHandle, open, rm, stat } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CachePolicyObject } from "http-cache-semantics";
-import type { DiscoveryMethod } from "./discover.ts";
+import { acceptedForm, type DiscoveryMethod } from "./discover.ts";
 import {
   type HttpClient,
   httpFailure,
@@ -55,6 +55,8 @@ export function partPaths(target: string): PartPaths {
 export interface DownloadOptions {
   readonly client: HttpClient;
   readonly maxBytes: number;
+  /** Whether to ask for the packed form of a map; default false. */
+  readonly packed?: boolean | undefined;
   /** How often to go on after a connection that was cut, or a server that was busy. */
   readonly retries: number;
   /** The first pause before going on; it doubles each time. `Retry-After` can make it longer. */
@@ -140,7 +142,10 @@ async function downloadOnce(
   const { client, signal } = options;
   const note = await readJson<PartNote>(paths.about);
   const stored = note?.url === url ? await sizeOf(paths.part) : 0;
-  const headers: Record<string, string> = { "Accept-Encoding": acceptEncoding() };
+  const headers: Record<string, string> = {
+    "Accept-Encoding": acceptEncoding(),
+    ...acceptedForm(options.packed),
+  };
   if (note !== undefined && stored > 0) {
     headers["Range"] = `bytes=${stored}-`;
     headers["If-Range"] = note.etag;

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import CachePolicy from "http-cache-semantics";
-import { discoverMap, isMapAt, webAddress } from "./discover.ts";
+import { acceptedForm, discoverMap, isMapAt, webAddress } from "./discover.ts";
 import type { HttpClient } from "../../http/http-client.ts";
 import type { MapGuardOptions } from "../../map/map-guard.ts";
 import {
@@ -33,6 +33,8 @@ export interface FetchMapOptions extends MapGuardOptions {
   readonly archive?: string | undefined;
   /** The address is that of the map itself: nothing is discovered, or only if no map is there. */
   readonly isDirect?: boolean | "if-map" | undefined;
+  /** Whether to ask for the packed form of the map, where the server has one; default false. */
+  readonly packed?: boolean | undefined;
   /** Whether servers may lead to private addresses; default false. */
   readonly allowsPrivate?: boolean | undefined;
   /** Which requests go through which proxy; default none. */
@@ -77,7 +79,7 @@ const DEFAULT_MAX_BYTES = 16 * 2 ** 30;
  * Discovers the map of an archive and brings it into a file, or finds that the file is current.
  *
  * The map is downloaded beside the file, put together from its pages if it has some, and checked
- * line by line; only then the file is replaced, in one step. Whatever fails before, the old map
+ * line by line (packed ones part by part); only then the file is replaced, in one step. Whatever fails before, the old map
  * stays. A small file beside it remembers tags and freshness. Memory: a few chunks.
  *
  * Two that fetch into one file at the same time would spoil each other's download: the second is
@@ -195,8 +197,8 @@ class Fetching {
     if (etag === undefined && lastModified === undefined) return undefined;
     const condition: Record<string, string> =
       etag === undefined ? { "If-Modified-Since": lastModified ?? "" } : { "If-None-Match": etag };
-    const headers = { ...condition, "Accept-Encoding": "gzip" };
-    const { signal } = this.#options;
+    const { signal, packed } = this.#options;
+    const headers = { ...condition, "Accept-Encoding": "gzip", ...acceptedForm(packed) };
     const response = await this.#client.request(part.url, { headers, signal });
     await response.discard();
     if (response.status !== 304) return undefined;

@@ -39,6 +39,7 @@ export class HttpSource implements ByteSource {
   readonly #client: HttpClient;
   readonly #etag: string;
   readonly #start: Uint8Array;
+  readonly #asked: Readonly<Record<string, string>>;
 
   private constructor(client: HttpClient, url: string, first: FirstPart) {
     this.name = url;
@@ -47,6 +48,7 @@ export class HttpSource implements ByteSource {
     this.link = first.link;
     this.#etag = first.etag;
     this.#start = first.start;
+    this.#asked = first.asked;
     this.traffic.bytes = first.start.length;
   }
 
@@ -56,9 +58,15 @@ export class HttpSource implements ByteSource {
    * @throws MM_REFUSED when the server does not answer ranges, or gives no strong tag by which a
    *   change could be noticed; MM_HTTP, MM_INTERRUPTED.
    */
-  static open(client: HttpClient, url: string, signal?: AbortSignal): Promise<HttpSource> {
+  static open(
+    client: HttpClient,
+    url: string,
+    signal?: AbortSignal,
+    asked: Readonly<Record<string, string>> = {},
+  ): Promise<HttpSource> {
     return interruptible(signal, async () => {
-      const response = await ask(client, url, { offset: 0, length: FIRST_BYTES, signal });
+      const part = { offset: 0, length: FIRST_BYTES, signal };
+      const response = await ask(client, url, part, asked);
       const { status, headers } = response;
       if (status !== 206) {
         await response.discard();
@@ -77,7 +85,7 @@ export class HttpSource implements ByteSource {
         throw httpRefusal(url, message);
       }
       const link = headers.get("link") ?? undefined;
-      return new HttpSource(client, response.url, { size, etag, start, link });
+      return new HttpSource(client, response.url, { size, etag, start, link, asked });
     });
   }
 
@@ -91,7 +99,12 @@ export class HttpSource implements ByteSource {
     if (wanted <= 0) return new Uint8Array(0);
     if (offset + wanted <= this.#start.length) return this.#start.subarray(offset, offset + wanted);
     this.traffic.requests += 1;
-    const response = await ask(this.#client, this.name, { offset, length: wanted, signal });
+    const response = await ask(
+      this.#client,
+      this.name,
+      { offset, length: wanted, signal },
+      this.#asked,
+    );
     if (!this.#isSameVersion(response, offset)) {
       await response.discard();
       throw new MementoMapError("MM_IO", "the map changed while it was read; try again", {
@@ -115,6 +128,8 @@ interface FirstPart {
   readonly etag: string;
   readonly start: Uint8Array;
   readonly link: string | undefined;
+  /** Headers of every request. */
+  readonly asked: Readonly<Record<string, string>>;
 }
 
 interface Part {
@@ -123,9 +138,15 @@ interface Part {
   readonly signal: AbortSignal | undefined;
 }
 
-function ask(client: HttpClient, url: string, part: Part): Promise<HttpResponse> {
+function ask(
+  client: HttpClient,
+  url: string,
+  part: Part,
+  headers: Readonly<Record<string, string>>,
+): Promise<HttpResponse> {
   return client.request(url, {
     headers: {
+      ...headers,
       Range: `bytes=${part.offset}-${part.offset + part.length - 1}`,
       "Accept-Encoding": "identity",
     },
@@ -178,7 +199,16 @@ export class PagedSearch implements MapLookup {
 
   /** @throws as `HttpSource.open` and `MapSearch.open`. */
   static async open(client: HttpClient, url: string, signal?: AbortSignal): Promise<PagedSearch> {
-    return new PagedSearch(client, await openPage(client, url, signal));
+    return PagedSearch.of(client, await HttpSource.open(client, url, signal), signal);
+  }
+
+  /** Searches a map, or a page of one, that is open already. */
+  static async of(
+    client: HttpClient,
+    source: HttpSource,
+    signal?: AbortSignal,
+  ): Promise<PagedSearch> {
+    return new PagedSearch(client, await searchPage(source, signal));
   }
 
   /** Requests made, bytes that came, and bytes of what was opened. */
@@ -268,7 +298,7 @@ export class PagedSearch implements MapLookup {
     if (new URL(url).origin !== new URL(source.name).origin) {
       throw httpRefusal(source.name, `page ${range.mark.number} leads to another site, ${url}`);
     }
-    const page = await openPage(this.#client, url, signal);
+    const page = await searchPage(await HttpSource.open(this.#client, url, signal), signal);
     const mark = page.range?.mark;
     const isExpected =
       mark?.number === number &&
@@ -285,12 +315,7 @@ export class PagedSearch implements MapLookup {
   }
 }
 
-async function openPage(
-  client: HttpClient,
-  url: string,
-  signal: AbortSignal | undefined,
-): Promise<Page> {
-  const source = await HttpSource.open(client, url, signal);
+async function searchPage(source: HttpSource, signal: AbortSignal | undefined): Promise<Page> {
   const search = await MapSearch.open(source, {
     blockBytes: BLOCK_BYTES,
     isOnePageOfAll: true,

@@ -1,17 +1,28 @@
 import { createReadStream } from "node:fs";
 import { join } from "node:path";
-import { LF } from "../../bytes/bytes.ts";
+import { isPacked, LF } from "../../bytes/bytes.ts";
+import { MemorySource, sourceChunks } from "../../bytes/byte-source.ts";
+import { FileSource } from "../../files/input-file.ts";
+import { checkPacked, readHead } from "../../packed/check-packed.ts";
+import { headersOf } from "../../packed/packed-file.ts";
+import { openPackedFile } from "../../map/lookup/open-map-file.ts";
 import { type Output, withOutput } from "../../files/output-file.ts";
 import { kindText, sniff } from "../../ukvs/sniff.ts";
 import { httpRefusal } from "../../http/http-client.ts";
 import { nextPage, pageVersion } from "./discover.ts";
 import { mapHeadOf, type PageMark, pageMark, withoutPageMark } from "../../map/lookup/map-head.ts";
-import { extentOf, type MapGuardOptions, refuseShrunk } from "../../map/map-guard.ts";
+import {
+  extentOf,
+  type MapExtent,
+  type MapGuardOptions,
+  packedExtent,
+  refuseShrunk,
+} from "../../map/map-guard.ts";
 import { validateMap } from "../../map/validate-map.ts";
 import { formatHeaders, headerText, SizedHead, type UkvsHeaders } from "../../ukvs/header.ts";
 import { decompressed } from "../../files/decompress.ts";
 import { checkSignal, type Interrupt } from "../../interruption.ts";
-import { formatAmount, ioError, systemCode } from "../../errors.ts";
+import { formatAmount, ioError, isMementoMapError, systemCode } from "../../errors.ts";
 import { download, type Download, type DownloadOptions } from "./download.ts";
 
 /** Headers are looked for in so much of the beginning. */
@@ -43,6 +54,9 @@ export async function takeMap(
   options: TakeOptions,
 ): Promise<UkvsHeaders> {
   const streams = { stdout: process.stdout, interrupt: options.interrupt };
+  if (typeof map === "string" && isPacked(await firstBytes(map, options.maxBytes))) {
+    return takePacked(map, target, options);
+  }
   return withOutput(target, streams, async (output) => {
     const head = new Head(options.url);
     const faults: string[] = [];
@@ -62,6 +76,58 @@ export async function takeMap(
   });
 }
 
+/**
+ * Checks a downloaded packed map, every part of it, and puts it under its name.
+ *
+ * @throws MM_BAD_INPUT, MM_CUT for one that is damaged; MM_EMPTY, MM_SHRUNK; MM_IO
+ */
+async function takePacked(
+  path: string,
+  target: string,
+  options: TakeOptions,
+): Promise<UkvsHeaders> {
+  const { signal, interrupt, url } = options;
+  const file = await FileSource.openPlain(path);
+  try {
+    // Servers are not meant to compress it; the few that do send small ones.
+    const bytes = file ?? new MemorySource(await collected(fileChunks(path, options)), url);
+    const source = { name: url, size: bytes.size, read: bytes.read.bind(bytes) };
+    const { header } = await checkPacked(source, { signal });
+    const old = (options.maxShrink ?? 0) >= 1 ? undefined : await fileExtent(target, signal);
+    if (old !== undefined) refuseShrunk(old, packedExtent(header), url, options);
+    await withOutput(target, { stdout: process.stdout, interrupt }, async (output) => {
+      for await (const chunk of sourceChunks(source, { signal })) await output.write(chunk);
+    });
+    return headersOf(header);
+  } finally {
+    await file?.close();
+  }
+}
+
+async function collected(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  for await (const chunk of chunks) parts.push(chunk);
+  return Buffer.concat(parts);
+}
+
+/** How much the map of a file holds; undefined where there is no map that can be read. */
+async function fileExtent(
+  path: string,
+  signal: AbortSignal | undefined,
+): Promise<MapExtent | undefined> {
+  let packed: FileSource | undefined;
+  try {
+    packed = await openPackedFile(path);
+    if (packed !== undefined) return packedExtent((await readHead(packed, { signal })).header);
+  } catch (error) {
+    if (isMementoMapError(error)) return undefined;
+    throw error;
+  } finally {
+    await packed?.close();
+  }
+  return extentOf(fileChunks(path, { maxBytes: Infinity, signal }));
+}
+
 /** The bytes of the map, whole. */
 function mapChunks(
   map: string | readonly DownloadedPage[],
@@ -77,7 +143,7 @@ async function refuseLoss(
   options: TakeOptions,
 ): Promise<void> {
   if ((options.maxShrink ?? 0) >= 1) return;
-  const old = await extentOf(fileChunks(target, { maxBytes: Infinity, signal: options.signal }));
+  const old = await fileExtent(target, options.signal);
   if (old === undefined) return;
   const next = await extentOf(mapChunks(map, options));
   if (next !== undefined) refuseShrunk(old, next, options.url, options);

@@ -2,7 +2,8 @@ import { isMementoMapError, type MementoMapError } from "../../errors.ts";
 import { type Answer, answerJson, answerLine } from "../../map/lookup/map-lookup.ts";
 import { parseDatetimeKey } from "../../ukvs/record.ts";
 import { archiveOf, type Exchange } from "./site.ts";
-import type { HostedMap, MapVersion } from "./hosted-map.ts";
+import type { HostedMap } from "./hosted-map.ts";
+import type { MapVersion } from "./map-version.ts";
 import {
   badRequest,
   ClientFault,

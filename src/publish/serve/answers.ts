@@ -1,11 +1,14 @@
 import { updatedAtOf } from "../../map/lookup/map-head.ts";
-import { type Exchange, linkValue, type Site, WELL_KNOWN_PATH } from "./site.ts";
-import { type HostedMap, type MapVersion, pageLinks } from "./hosted-map.ts";
+import { type Exchange, linkValues, type Site, WELL_KNOWN_PATH } from "./site.ts";
+import type { HostedMap } from "./hosted-map.ts";
+import { type MapVersion, pageLinks } from "./map-version.ts";
 import {
   badRequest,
   notFound,
   problemReply,
+  prefersPacked,
   type Reply,
+  type ReplyHeaders,
   representationReply,
   textReply,
 } from "../../http/reply.ts";
@@ -35,7 +38,7 @@ export function mapById(exchange: Exchange, id: string): Reply | Promise<Reply> 
 export function mapList(exchange: Exchange): Reply {
   exchange.route = "maps";
   const links = exchange.site.links(exchange.client);
-  const lines = links.flatMap((link) => linkValue(link) ?? []);
+  const lines = links.flatMap(linkValues);
   return textReply("application/linkset", `${lines.join(",\n")}\n`, {
     "Cache-Control": exchange.cacheControl,
   });
@@ -43,14 +46,16 @@ export function mapList(exchange: Exchange): Reply {
 
 /** The map or a page of it. The version that is sent stays open until it is sent. */
 async function mapReply(exchange: Exchange, map: HostedMap): Promise<Reply> {
-  const version = map.current.retain();
+  const number = pageNumber(exchange.query);
+  const isPackedWanted = number === undefined && prefersPacked(exchange.request.headers.accept);
+  const form = isPackedWanted ? (map.packed ?? map) : map;
+  const version = form.current.retain();
   const release = (): Promise<void> => version.release();
   let isSent = false;
   try {
-    const number = pageNumber(exchange.query);
     const reply =
       number === undefined
-        ? wholeReply(exchange, version)
+        ? wholeReply(exchange, version, map.packed === undefined ? {} : VARY_BY_FORM)
         : await pageReply(exchange, version, number);
     isSent = typeof reply.body === "object";
     return isSent ? { ...reply, release } : reply;
@@ -59,13 +64,17 @@ async function mapReply(exchange: Exchange, map: HostedMap): Promise<Reply> {
   }
 }
 
-function wholeReply(exchange: Exchange, version: MapVersion): Reply {
+/** Where a map has two forms. */
+const VARY_BY_FORM = { Vary: "Accept, Accept-Encoding" };
+
+function wholeReply(exchange: Exchange, version: MapVersion, more: ReplyHeaders): Reply {
   exchange.route = "map";
   const { request, cacheControl } = exchange;
   const found = version.chosen(acceptedEncodings(exchange));
   const digest = Buffer.from(version.digest, "hex").toString("base64");
   return representationReply(request, found, {
     "Cache-Control": cacheControl,
+    ...more,
     ...(found.encoding === undefined ? { "Repr-Digest": `sha-256=:${digest}:` } : {}),
   });
 }
@@ -73,6 +82,7 @@ function wholeReply(exchange: Exchange, version: MapVersion): Reply {
 async function pageReply(exchange: Exchange, version: MapVersion, number: number): Promise<Reply> {
   exchange.route = "page";
   const { request, client, site, cacheControl } = exchange;
+  if (version.isPacked) return problemReply(notFound("a packed map has no pages"));
   const of = version.survey.plan.pages.length;
   const detail = `pages are numbered from 1 to ${of}`;
   if (Number.isNaN(number)) return problemReply(badRequest(detail));
@@ -101,14 +111,16 @@ function publicPath({ path, client, site }: Exchange): string {
 /** `GET /health`: the maps that are served, in which version. */
 export function health(exchange: Exchange): Reply {
   exchange.route = "health";
-  const maps = exchange.site.maps.map(({ id, current, reloads, refusals, fault }) => ({
+  const maps = exchange.site.maps.map(({ id, current, packed, reloads, refusals, fault }) => ({
     id,
     records: current.survey.records,
     bytes: current.whole.body.size,
     pages: current.survey.plan.pages.length,
     version: current.version,
     modified: current.whole.lastModified.toISOString(),
-    inMemory: current.index !== undefined,
+    inMemory: current.isInMemory,
+    isPacked: current.isPacked ? true : undefined,
+    packed: packed === undefined ? undefined : packedHealth(packed),
     reloads,
     refusals,
     refused: fault,
@@ -117,6 +129,13 @@ export function health(exchange: Exchange): Reply {
   const status = maps.every(({ refused }) => refused === undefined) ? "ok" : "degraded";
   const text = `${JSON.stringify({ status, maps })}\n`;
   return textReply("application/json", text, { "Cache-Control": "no-store" });
+}
+
+/** Of a map that is served in two forms. */
+function packedHealth({ current, reloads, refusals }: HostedMap): Record<string, unknown> {
+  const { body, lastModified } = current.whole;
+  const modified = lastModified.toISOString();
+  return { bytes: body.size, version: current.version, modified, reloads, refusals };
 }
 
 /** `GET /metrics`, for Prometheus. */
@@ -176,6 +195,7 @@ export async function home(exchange: Exchange): Promise<Reply> {
       modified: map.current.whole.lastModified,
       bytes: map.current.whole.body.size,
       pageHref: (number) => `${href}?page=${number}`,
+      isPacked: map.current.isPacked,
     }),
     replay: (map === own ? site.replay : undefined) ?? replayOf(map),
   }));

@@ -11,6 +11,7 @@ import {
   html,
   htmlDocument,
 } from "./html.ts";
+import { PACKED_CONTENT_TYPE } from "../../http/reply.ts";
 import { type Count, parseFrequency } from "../../ukvs/frequency.ts";
 
 interface PageView {
@@ -29,6 +30,8 @@ export interface MapView {
   readonly updatedAt: string;
   readonly bytes: number;
   readonly survey: MapSurvey;
+  /** Whether it is a packed map, of which domains and pages are not known. */
+  readonly isPacked: boolean;
   readonly pages: readonly PageView[];
   /** What a URI is written behind to look at it in the archive; undefined where that is not known. */
   readonly replay?: string | undefined;
@@ -42,11 +45,12 @@ interface MapPlace {
   readonly modified: Date;
   readonly bytes: number;
   readonly pageHref: (number: number) => string;
+  readonly isPacked?: boolean | undefined;
 }
 
 export function mapView(
   survey: MapSurvey,
-  { archive, href, modified, bytes, pageHref }: MapPlace,
+  { archive, href, modified, bytes, pageHref, isPacked = false }: MapPlace,
   { headers, pages }: SplitPlan = survey.plan,
 ): MapView {
   const { name, updated_at: updatedAt } = headers.meta;
@@ -58,6 +62,7 @@ export function mapView(
     updatedAt: typeof updatedAt === "string" ? updatedAt : modified.toISOString(),
     bytes,
     survey,
+    isPacked,
     pages: pages.map(({ number, first, last, records }) => ({
       href: pageHref(number),
       first,
@@ -65,6 +70,10 @@ export function mapView(
       records,
     })),
   };
+}
+
+function typeOf(isPacked: boolean): string {
+  return isPacked ? PACKED_CONTENT_TYPE : "text/plain";
 }
 
 /** A URI that was looked up, and what each map said. */
@@ -91,11 +100,11 @@ interface HomePage {
 export function homePage(page: HomePage): string {
   const [first, ...others] = page.maps;
   const title = first.name ?? first.archive ?? "MementoMap";
-  const head = html`${page.maps.map(({ href, isThirdParty, archive }) =>
+  const head = html`${page.maps.map(({ href, isThirdParty, archive, isPacked }) =>
       // HTML has no anchor attribute: links to maps of other archives are in the HTTP header only.
       isThirdParty && archive !== undefined
         ? html``
-        : html`<link rel="mementomap" href="${href}" type="text/plain" />`,
+        : html`<link rel="mementomap" href="${href}" type="${typeOf(isPacked)}" />`,
     )}
     <meta name="description" content="A summary of what ${title} holds, for Memento routing." />`;
   const body = html`<div class="frame">
@@ -152,12 +161,12 @@ function lookupCard({ question, maps }: HomePage, action: string): Html {
 function mapCards(map: MapView, use: Html): Html {
   return html`${factCard(map)}
     <div class="columns">
-      ${domainCard(map)}
+      ${map.isPacked ? undefined : domainCard(map)}
       <div>${fileCard(map)} ${use}</div>
     </div>`;
 }
 
-function factCard({ survey, bytes, updatedAt, archive }: MapView): Html {
+function factCard({ survey, bytes, updatedAt, archive, isPacked }: MapView): Html {
   const { records, total, domainCount } = survey;
   const [mementos, originals] = (total ?? "").split("/");
   const facts: readonly (readonly [string, string])[] = [
@@ -166,7 +175,7 @@ function factCard({ survey, bytes, updatedAt, archive }: MapView): Html {
     ...(originals === undefined || originals === ""
       ? []
       : [["Original pages", formatNumber(originals)] as const]),
-    ["Top-level domains", formatNumber(domainCount)],
+    ...(isPacked ? [] : [["Top-level domains", formatNumber(domainCount)] as const]),
     ["Size", formatBytes(bytes)],
     ["Updated", formatDay(updatedAt)],
   ];
@@ -210,7 +219,18 @@ function domainCard({ survey }: MapView): Html {
   </section>`;
 }
 
-function fileCard({ href, bytes, pages }: MapView): Html {
+function fileCard({ href, bytes, pages, isPacked }: MapView): Html {
+  if (isPacked) {
+    return html`<section class="card">
+      <h2>Download</h2>
+      <ul class="files">
+        <li>
+          <a href="${href}" download="mementomap.packed">The whole map</a
+          ><small>${formatBytes(bytes)}, packed</small>
+        </li>
+      </ul>
+    </section>`;
+  }
   return html`<section class="card">
     <h2>Download</h2>
     <ul class="files">
@@ -253,7 +273,8 @@ function otherMap(map: MapView, first: MapView): Html {
     <p class="lede">
       ${what}${map.archive === undefined || isSameArchive ? undefined : html`, <a href="${webAddress(map.archive)}">${map.archive}</a>`}.
       ${formatNumber(map.survey.records)} keys, ${formatBytes(map.bytes)}, updated
-      ${formatDay(map.updatedAt)}. <a href="${map.href}" download="mementomap.ukvs">Download</a>
+      ${formatDay(map.updatedAt)}.
+      <a href="${map.href}" download="mementomap.${map.isPacked ? "packed" : "ukvs"}">Download</a>
     </p>
   </section>`;
 }

@@ -1,262 +1,17 @@
-import { createHash } from "node:crypto";
-import { setImmediate } from "node:timers/promises";
 import { createWriteStream } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { LF, recognizeCompression } from "../../bytes/bytes.ts";
-import { type ByteSource, MemorySource, readWhole, sourceChunks } from "../../bytes/byte-source.ts";
-import { type MapPage, pageHead, type PageMembers, type SplitPlan } from "../../map/split-map.ts";
-import type { Answer } from "../../map/lookup/map-lookup.ts";
-import { MemoryIndex } from "../../map/lookup/memory-index.ts";
-import { KeySamples, SampledSearch } from "../../map/lookup/sampled-search.ts";
-import { surt as surtOf } from "../../surt/uri-to-surt.ts";
-import { type MapSurvey, surveyMap, type SurveyOptions } from "../../map/map-survey.ts";
+import { recognizeCompression } from "../../bytes/bytes.ts";
+import { MemorySource } from "../../bytes/byte-source.ts";
 import { FileSource, openInput } from "../../files/input-file.ts";
-import {
-  chooseEncoding,
-  type Encoding,
-  etagOf,
-  MAP_CONTENT_TYPE,
-  type Representation,
-} from "../../http/reply.ts";
-import type { EncodedCopies } from "./encoded-copies.ts";
-import { type MapGuardOptions, refuseShrunk } from "../../map/map-guard.ts";
+import { type MapExtent, type MapGuardOptions, refuseShrunk } from "../../map/map-guard.ts";
 import { Reloading } from "../../files/reloading.ts";
 import { type FileStamp, stampOf } from "../../files/shared-files.ts";
-import { ioError, type MementoMapError } from "../../errors.ts";
+import { ioError, MementoMapError } from "../../errors.ts";
 import type { Log } from "../../http/log.ts";
-
-/**
- * A page of a map as a source of its own, without a byte of the map copied.
- *
- *     [0, head)            headers of the map, and `!meta {"page": …}`
- *     [head, head+records) records, where they stand in the map
- *     [.., size)           a line feed, if the map lacks its last
- *
- * Reads the last byte of the records. `more` goes into the header.
- */
-async function openPage(
-  map: ByteSource,
-  plan: SplitPlan,
-  page: MapPage,
-  more: PageMembers,
-): Promise<ByteSource> {
-  const head = pageHead(plan, page, more);
-  const isEmpty = page.end === page.start;
-  const [last] = isEmpty ? [LF] : await readWhole(map, page.end - 1, 1);
-  const tail = last === LF ? new Uint8Array(0) : Uint8Array.of(LF);
-  const recordsEnd = head.length + page.end - page.start;
-  const size = recordsEnd + tail.length;
-  return {
-    name: `page ${page.number} of ${map.name}`,
-    size,
-    async read(offset, length, signal) {
-      const end = Math.min(offset + length, size);
-      if (offset >= end) return new Uint8Array(0);
-      const parts: Uint8Array[] = [];
-      if (offset < head.length) parts.push(head.subarray(offset, end));
-      const from = Math.max(offset, head.length);
-      const to = Math.min(end, recordsEnd);
-      if (from < to) {
-        const start = page.start + from - head.length;
-        parts.push(await readWhole(map, start, to - from, signal));
-      }
-      if (end > recordsEnd) parts.push(tail);
-      return parts.length === 1 ? parts[0] : Buffer.concat(parts);
-    },
-  };
-}
-
-/** How a map is asked about a URI. */
-export interface MapQuestion {
-  readonly at: string | undefined;
-  /** Whether a SURT is given in place of a URI. */
-  readonly isSurt: boolean;
-}
-
-export interface MapVersionOptions {
-  readonly copies: EncodedCopies;
-  readonly encodings: readonly Encoding[];
-  readonly pageRecords: number;
-  /**
-   * Maps up to this size are held and indexed in memory; larger ones are searched in the file, of
-   * which this much is kept.
-   */
-  readonly maxIndexBytes: number;
-  readonly signal?: AbortSignal | undefined;
-}
-
-/**
- * A map as it was when it was opened, with all that is needed to serve it.
- *
- * It keeps its file open, so that it can be served to the end even when the file is replaced. Those
- * who use it hold a share; the last to let go closes it.
- */
-export class MapVersion {
-  readonly survey: MapSurvey;
-  /** SHA-256 of the bytes, in hexadecimal: two servers of one map give the same tags. */
-  readonly digest: string;
-  readonly whole: Representation;
-  readonly #lookup: MemoryIndex | SampledSearch;
-  readonly #source: ByteSource & { close(): Promise<void> };
-  readonly #options: MapVersionOptions;
-  #shares = 1;
-
-  private constructor(
-    source: ByteSource & { close(): Promise<void> },
-    modified: Date,
-    digest: string,
-    survey: MapSurvey,
-    lookup: MemoryIndex | SampledSearch,
-    options: MapVersionOptions,
-  ) {
-    this.survey = survey;
-    this.digest = digest;
-    this.whole = plain(source, this.version, modified);
-    this.#lookup = lookup;
-    this.#source = source;
-    this.#options = options;
-  }
-
-  /**
-   * Reads a map through, twice: what it holds, and its digest.
-   *
-   * @throws MM_NOT_SORTED, MM_BAD_HEADER, MM_BAD_LINE, MM_BAD_INPUT, MM_IO.
-   */
-  static async open(
-    source: ByteSource & { close(): Promise<void> },
-    modified: Date,
-    options: MapVersionOptions,
-  ): Promise<MapVersion> {
-    const { pageRecords, maxIndexBytes, signal } = options;
-    const isHeld = source.size <= maxIndexBytes;
-    const samples = new KeySamples();
-    const onKey: SurveyOptions["onKey"] = (...key) => samples.add(...key);
-    const survey = await surveyMap(source, { pageRecords, signal, ...(isHeld ? {} : { onKey }) });
-    const digest = await digestOf(source, signal);
-    const lookup = isHeld
-      ? await indexOf(source)
-      : new SampledSearch(source, survey.plan.headers, samples, { maxBytes: maxIndexBytes });
-    return new MapVersion(source, modified, digest, survey, lookup, options);
-  }
-
-  /** The short name of this version in tags and file names. */
-  get version(): string {
-    return this.digest.slice(0, 32);
-  }
-
-  /** Takes a share; give it back with {@link release}. */
-  retain(): this {
-    this.#shares += 1;
-    return this;
-  }
-
-  async release(): Promise<void> {
-    this.#shares -= 1;
-    if (this.#shares > 0) return;
-    await this.#options.copies.drop(this.version);
-    await this.#source.close();
-  }
-
-  /** Compresses the map, in every coding there is. Until then it is sent as it is. */
-  async prepareCopies(): Promise<void> {
-    for (const encoding of this.#options.encodings) {
-      await this.#options.copies.make(this.whole, this.version, encoding);
-    }
-  }
-
-  /** The map in the coding a client likes best, of those that are ready. */
-  chosen(acceptEncoding: string | undefined): Representation {
-    const encoding = chooseEncoding(acceptEncoding, this.#readyEncodings());
-    return (encoding && this.#ready(encoding)) ?? this.whole;
-  }
-
-  #ready(encoding: Encoding): Representation | undefined {
-    return this.#options.copies.ready(this.whole, this.version, encoding);
-  }
-
-  /** A page in the coding a client likes best; undefined when there is no such page. */
-  async page(
-    number: number,
-    acceptEncoding: string | undefined,
-  ): Promise<Representation | undefined> {
-    const { plan } = this.survey;
-    const page = plan.pages[number - 1];
-    if (page === undefined) return undefined;
-    const { copies, pageRecords } = this.#options;
-    const source = await openPage(this.#source, plan, page, {
-      version: this.version,
-      links: pageLinks(number, page.of),
-    });
-    const version = `${this.version}-${pageRecords}-${number}`;
-    const whole = plain(source, version, this.whole.lastModified);
-    // Copies are made one at a time: a page must not wait until those of a large map are made.
-    const encoding = chooseEncoding(acceptEncoding, this.#readyEncodings());
-    return encoding === undefined ? whole : copies.make(whole, version, encoding);
-  }
-
-  /** The codings that the map itself is ready in. */
-  #readyEncodings(): readonly Encoding[] {
-    return this.#options.encodings.filter((encoding) => this.#ready(encoding) !== undefined);
-  }
-
-  /** Set where the map is held in memory; its lookups need not be awaited. */
-  get index(): MemoryIndex | undefined {
-    return this.#lookup instanceof MemoryIndex ? this.#lookup : undefined;
-  }
-
-  /** What the map says about a URI or a SURT; a promise only where the file has to be read. */
-  answer(input: string, { at, isSurt }: MapQuestion): Answer | Promise<Answer> {
-    const surt = isSurt ? input : surtOf(input);
-    return this.#lookup instanceof MemoryIndex
-      ? this.#lookup.lookupSurtSync(surt, { at })
-      : this.#lookup.lookupSurtNow(surt, { at });
-  }
-}
-
-/**
- * Where the other pages are. By default relative to any URL the map has: the same bytes for all of
- * them.
- */
-export function pageLinks(
-  number: number,
-  of: number,
-  href: (page: number) => string = (page) => `?page=${page}`,
-): Record<string, string> {
-  return {
-    first: href(1),
-    ...(number > 1 ? { prev: href(number - 1) } : {}),
-    ...(number < of ? { next: href(number + 1) } : {}),
-    last: href(of),
-  };
-}
-
-function plain(body: ByteSource, version: string, lastModified: Date): Representation {
-  return {
-    body,
-    etag: etagOf(version),
-    lastModified,
-    contentType: MAP_CONTENT_TYPE,
-    encoding: undefined,
-  };
-}
-
-/** In slices: the version before is still being served. */
-async function indexOf(source: ByteSource): Promise<MemoryIndex> {
-  const bytes = await source.read(0, source.size);
-  return MemoryIndex.buildInSlices(bytes, { source: source.name, pause: () => setImmediate() });
-}
-
-export async function digestOf(
-  source: ByteSource,
-  signal: AbortSignal | undefined,
-): Promise<string> {
-  const hash = createHash("sha256");
-  for await (const chunk of sourceChunks(source, { signal })) hash.update(chunk);
-  return hash.digest("hex");
-}
+import { MapVersion, type MapVersionOptions } from "./map-version.ts";
 
 /** A map in memory, not compressed. It must not change. */
 export interface MapBytes {
@@ -270,6 +25,8 @@ export interface HostedMapOptions extends MapVersionOptions, MapGuardOptions {
   readonly id: string;
   /** Where the map is, or its bytes. */
   readonly origin: string | MapBytes;
+  /** The file of the same map, packed, for clients that ask for it. */
+  readonly packed?: string | undefined;
   /** For a decompressed copy of a map that is stored compressed. */
   readonly scratchFolder: string;
   readonly log: Log;
@@ -285,6 +42,8 @@ export class HostedMap {
   readonly id: string;
   /** What messages call it: the path, or the name where there is none. */
   readonly path: string;
+  /** The same map, packed; replaced by itself, when its file is. */
+  readonly packed: HostedMap | undefined;
   readonly #options: HostedMapOptions;
   readonly #reloading: Reloading<FileStamp>;
   #current: MapVersion;
@@ -297,9 +56,11 @@ export class HostedMap {
     options: HostedMapOptions,
     current: MapVersion,
     stamp: FileStamp | undefined,
+    packed: HostedMap | undefined,
   ) {
     const { id, origin } = options;
     this.id = id;
+    this.packed = packed;
     this.path = typeof origin === "string" ? origin : id;
     this.#options = options;
     this.#current = current;
@@ -318,15 +79,17 @@ export class HostedMap {
   /** @throws what is wrong with the map or its file. */
   static async open(options: HostedMapOptions): Promise<HostedMap> {
     const { id, origin } = options;
-    if (typeof origin === "string") {
-      const stamp = await stampOf(origin);
-      return new HostedMap(options, await openVersion(options, origin, stamp), stamp);
+    const stamp = typeof origin === "string" ? await stampOf(origin) : undefined;
+    const version =
+      typeof origin === "string"
+        ? await openVersion(options, origin, stamp)
+        : await MapVersion.open(heldSource(origin, id), origin.modified ?? new Date(), options);
+    try {
+      return new HostedMap(options, version, stamp, await openPackedForm(options, version));
+    } catch (error) {
+      await version.release();
+      throw error;
     }
-    const source = Object.assign(new MemorySource(origin.bytes, id), {
-      close: () => Promise.resolve(),
-    });
-    const version = await MapVersion.open(source, origin.modified ?? new Date(), options);
-    return new HostedMap(options, version, undefined);
   }
 
   get current(): MapVersion {
@@ -335,7 +98,7 @@ export class HostedMap {
 
   /** What is wrong with the file as it is now; an older version is served. */
   get fault(): string | undefined {
-    return this.#reloading.error?.describe();
+    return this.#reloading.error?.describe() ?? this.packed?.fault;
   }
 
   /** Runs `use` with the current version, which stays open until it returns. */
@@ -349,8 +112,8 @@ export class HostedMap {
   }
 
   /** Looks whether the file was replaced, and takes the new version if it is sound. */
-  check(): Promise<void> {
-    return this.#reloading.check();
+  async check(): Promise<void> {
+    await Promise.all([this.#reloading.check(), this.packed?.check()]);
   }
 
   async close(): Promise<void> {
@@ -359,6 +122,7 @@ export class HostedMap {
     await this.#options.copies.stop();
     await this.#compressing;
     await this.#current.release();
+    await this.packed?.close();
   }
 
   async #take(stamp: FileStamp): Promise<void> {
@@ -367,7 +131,8 @@ export class HostedMap {
     const old = this.#current;
     if (next.digest === old.digest) return next.release();
     try {
-      refuseShrunk(old.survey, next.survey, this.path, this.#options);
+      if (this.packed !== undefined) refuseTwoPacked(next, this.path);
+      refuseShrunk(extentOf(old), extentOf(next), this.path, this.#options);
     } catch (error) {
       await next.release();
       throw error;
@@ -393,7 +158,7 @@ export class HostedMap {
     const work = async (): Promise<void> => {
       try {
         await version.prepareCopies();
-        log.event("info", "compressed copies ready", { map: id });
+        if (!version.isPacked) log.event("info", "compressed copies ready", { map: id });
       } finally {
         await version.release();
       }
@@ -406,14 +171,46 @@ export class HostedMap {
   }
 }
 
+function extentOf({ survey: { records, mementos }, isPacked }: MapVersion): MapExtent {
+  return { records, mementos, isPacked: isPacked ? true : undefined };
+}
+
+function heldSource({ bytes }: MapBytes, id: string): MemorySource & { close(): Promise<void> } {
+  return Object.assign(new MemorySource(bytes, id), { close: () => Promise.resolve() });
+}
+
+/** The packed form of a map of text, if there is one. */
+async function openPackedForm(
+  { packed, ...options }: HostedMapOptions,
+  text: MapVersion,
+): Promise<HostedMap | undefined> {
+  if (packed === undefined) return undefined;
+  refuseTwoPacked(text, options.id);
+  return HostedMap.open({
+    ...options,
+    id: `${options.id}.packed`,
+    origin: packed,
+    mustBePacked: true,
+  });
+}
+
+function refuseTwoPacked({ isPacked }: MapVersion, source: string): void {
+  if (!isPacked) return;
+  throw new MementoMapError(
+    "MM_BAD_INPUT",
+    "this is a packed map, and has another one beside it; give the map that it was made from",
+    { position: { source } },
+  );
+}
+
 async function openVersion(
   options: HostedMapOptions,
   path: string,
-  stamp: FileStamp,
+  stamp: FileStamp | undefined,
 ): Promise<MapVersion> {
   const source = await openPlain(path, options);
   try {
-    return await MapVersion.open(source, new Date(stamp.mtimeMs), options);
+    return await MapVersion.open(source, new Date(stamp?.mtimeMs ?? Date.now()), options);
   } catch (error) {
     await source.close();
     throw ioError(error, path);

@@ -32,11 +32,16 @@ import { type ClientView, TrustedProxies } from "./trusted-proxies.ts";
 
 /**
  * A map to publish: its file, or its file or its bytes and the name it has in `/maps/{id}`. Files are
- * looked at for new versions; bytes are not.
+ * looked at for new versions; bytes are not. `packed` is the file of the same map, packed: clients whose
+ * `Accept` names its media type get it at the same address.
  */
 export type PublishedMap =
   | string
-  | { readonly path: string; readonly id: string }
+  | {
+      readonly path: string;
+      readonly id?: string | undefined;
+      readonly packed?: string | undefined;
+    }
   | (MapBytes & { readonly id: string });
 
 /** How maps are published. */
@@ -116,12 +121,13 @@ export async function createPublisher(
   const scratchFolder = hasFiles || encodings.length > 0 ? await makeTempDir() : "";
   const hosted: HostedMap[] = [];
   try {
-    for (const { id, origin } of named) {
+    for (const { id, origin, packed } of named) {
       const folder = options.cacheFolder ?? scratchFolder;
       hosted.push(
         await HostedMap.open({
           id,
           origin,
+          packed,
           scratchFolder,
           copies: new EncodedCopies(folder, { keepsFiles: options.cacheFolder !== undefined }),
           encodings,
@@ -387,14 +393,21 @@ const EXPOSED_HEADERS =
 interface NamedMap {
   readonly id: string;
   readonly origin: string | MapBytes;
+  readonly packed?: string | undefined;
 }
 
 function withName(map: PublishedMap): NamedMap {
-  if (typeof map !== "string") return { id: map.id, origin: "path" in map ? map.path : map };
-  const id = basename(map)
-    .replace(/(?:\.(?:ukvs|txt|gz|zst|mementomap))+$/i, "")
+  if (typeof map === "string") return { id: nameOfFile(map), origin: map };
+  if (!("path" in map)) return { id: map.id, origin: map };
+  const { id = nameOfFile(map.path), path, packed } = map;
+  return { id, origin: path, packed };
+}
+
+function nameOfFile(path: string): string {
+  const name = basename(path)
+    .replace(/(?:\.(?:ukvs|txt|gz|zst|mementomap|packed))+$/i, "")
     .replaceAll(/[^\w.-]+/g, "-");
-  return { id: id === "" ? "map" : id, origin: map };
+  return name === "" ? "map" : name;
 }
 
 function checkNames(maps: readonly { readonly id: string }[]): void {

@@ -3,7 +3,7 @@ import type { ClientView } from "./trusted-proxies.ts";
 import type { Log } from "../../http/log.ts";
 import type { Metrics, RouteName } from "../../http/metrics.ts";
 import type { PublisherLimits } from "../../http/listen.ts";
-import type { HttpRequest } from "../../http/reply.ts";
+import { type HttpRequest, PACKED_CONTENT_TYPE } from "../../http/reply.ts";
 
 export const WELL_KNOWN_PATH = "/.well-known/mementomap";
 
@@ -101,7 +101,7 @@ export class Site {
   }
 
   #makeLinkHeader(client: ClientView): string {
-    const links = this.links(client).flatMap((link) => linkValue(link) ?? []);
+    const links = this.links(client).flatMap(linkValues);
     let header = "";
     for (const [index, link] of links.entries()) {
       if (header.length + link.length > MAX_LINK_BYTES) break;
@@ -114,8 +114,20 @@ export class Site {
   }
 }
 
-/** A link to a map as headers have it; undefined for a map of an archive that it does not name. */
-export function linkValue({ href, anchor, map }: SiteMap): string | undefined {
+/**
+ * The links to a map as headers have them, one for each form of it; none for a map of an archive that
+ * it does not name.
+ */
+export function linkValues(link: SiteMap): string[] {
+  const { packed, current } = link.map;
+  const value = linkValue(link);
+  if (value === undefined) return [];
+  if (packed === undefined && !current.isPacked) return [value];
+  const types = packed === undefined ? [PACKED_CONTENT_TYPE] : ["text/plain", PACKED_CONTENT_TYPE];
+  return types.map((type) => `${value}; type="${type}"`);
+}
+
+function linkValue({ href, anchor, map }: SiteMap): string | undefined {
   if (anchor === undefined) {
     return href.endsWith(WELL_KNOWN_PATH) ? `<${href}>; rel="mementomap"` : undefined;
   }

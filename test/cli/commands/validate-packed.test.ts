@@ -108,6 +108,7 @@ describe("validate, of packed maps", () => {
       { filters: [{ kind: "rows", bits: 8, shards: 0 }, ...header.filters] },
       { table: {} },
       { headers: [null] },
+      { headers: [{ name: "meta", value: 3 }] },
       { rows: "many" },
     ]) {
       expect(await codeOf(withHeader(members))).toBe("MM_BAD_INPUT");

@@ -8,6 +8,7 @@ function mapOf(archive: string, isThirdParty: boolean): MapView {
     name: undefined,
     archive,
     isThirdParty,
+    isPacked: false,
     href: "/maps/a",
     updatedAt: "2026-11-15T00:00:00Z",
     bytes: 100,

@@ -1,0 +1,297 @@
+import { createHash } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
+import { isPacked, LF, PACKED_MAGIC } from "../../bytes/bytes.ts";
+import { type ByteSource, readWhole, sourceChunks } from "../../bytes/byte-source.ts";
+import { type MapPage, pageHead, type PageMembers, type SplitPlan } from "../../map/split-map.ts";
+import { packedExtent } from "../../map/map-guard.ts";
+import type { Answer } from "../../map/lookup/map-lookup.ts";
+import { MemoryIndex } from "../../map/lookup/memory-index.ts";
+import { PackedLookup } from "../../map/lookup/packed-lookup.ts";
+import { KeySamples, SampledSearch } from "../../map/lookup/sampled-search.ts";
+import { checkPacked } from "../../packed/check-packed.ts";
+import { surt as surtOf } from "../../surt/uri-to-surt.ts";
+import { type MapSurvey, surveyMap, type SurveyOptions } from "../../map/map-survey.ts";
+import {
+  chooseEncoding,
+  type Encoding,
+  etagOf,
+  MAP_CONTENT_TYPE,
+  PACKED_CONTENT_TYPE,
+  type Representation,
+} from "../../http/reply.ts";
+import type { EncodedCopies } from "./encoded-copies.ts";
+
+/**
+ * A page of a map as a source of its own, without a byte of the map copied.
+ *
+ *     [0, head)            headers of the map, and `!meta {"page": …}`
+ *     [head, head+records) records, where they stand in the map
+ *     [.., size)           a line feed, if the map lacks its last
+ *
+ * Reads the last byte of the records. `more` goes into the header.
+ */
+async function openPage(
+  map: ByteSource,
+  plan: SplitPlan,
+  page: MapPage,
+  more: PageMembers,
+): Promise<ByteSource> {
+  const head = pageHead(plan, page, more);
+  const isEmpty = page.end === page.start;
+  const [last] = isEmpty ? [LF] : await readWhole(map, page.end - 1, 1);
+  const tail = last === LF ? new Uint8Array(0) : Uint8Array.of(LF);
+  const recordsEnd = head.length + page.end - page.start;
+  const size = recordsEnd + tail.length;
+  return {
+    name: `page ${page.number} of ${map.name}`,
+    size,
+    async read(offset, length, signal) {
+      const end = Math.min(offset + length, size);
+      if (offset >= end) return new Uint8Array(0);
+      const parts: Uint8Array[] = [];
+      if (offset < head.length) parts.push(head.subarray(offset, end));
+      const from = Math.max(offset, head.length);
+      const to = Math.min(end, recordsEnd);
+      if (from < to) {
+        const start = page.start + from - head.length;
+        parts.push(await readWhole(map, start, to - from, signal));
+      }
+      if (end > recordsEnd) parts.push(tail);
+      return parts.length === 1 ? parts[0] : Buffer.concat(parts);
+    },
+  };
+}
+
+/** How a map is asked about a URI. */
+export interface MapQuestion {
+  readonly at: string | undefined;
+  /** Whether a SURT is given in place of a URI. */
+  readonly isSurt: boolean;
+}
+
+export interface MapVersionOptions {
+  readonly copies: EncodedCopies;
+  readonly encodings: readonly Encoding[];
+  readonly pageRecords: number;
+  /**
+   * Maps up to this size are held and indexed in memory; larger ones are searched in the file, of
+   * which this much is kept.
+   */
+  readonly maxIndexBytes: number;
+  /** Whether maps of text are refused; default false. */
+  readonly mustBePacked?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * A map as it was when it was opened, with all that is needed to serve it.
+ *
+ * It keeps its file open, so that it can be served to the end even when the file is replaced. Those
+ * who use it hold a share; the last to let go closes it.
+ */
+export class MapVersion {
+  readonly survey: MapSurvey;
+  /** SHA-256 of the bytes, in hexadecimal: two servers of one map give the same tags. */
+  readonly digest: string;
+  readonly whole: Representation;
+  readonly isPacked: boolean;
+  readonly #lookup: MemoryIndex | SampledSearch | PackedLookup;
+  readonly #source: ByteSource & { close(): Promise<void> };
+  readonly #options: MapVersionOptions;
+  #shares = 1;
+
+  private constructor(
+    source: ByteSource & { close(): Promise<void> },
+    modified: Date,
+    digest: string,
+    survey: MapSurvey,
+    lookup: MemoryIndex | SampledSearch | PackedLookup,
+    options: MapVersionOptions,
+  ) {
+    this.survey = survey;
+    this.digest = digest;
+    this.isPacked = lookup instanceof PackedLookup;
+    const contentType = this.isPacked ? PACKED_CONTENT_TYPE : MAP_CONTENT_TYPE;
+    this.whole = { ...plain(source, this.version, modified), contentType };
+    this.#lookup = lookup;
+    this.#source = source;
+    this.#options = options;
+  }
+
+  /**
+   * Reads a map through, twice: what it holds, and its digest.
+   *
+   * @throws MM_NOT_SORTED, MM_BAD_HEADER, MM_BAD_LINE, MM_BAD_INPUT, MM_IO; MM_CUT for packed maps.
+   */
+  static async open(
+    source: ByteSource & { close(): Promise<void> },
+    modified: Date,
+    options: MapVersionOptions,
+  ): Promise<MapVersion> {
+    const { pageRecords, maxIndexBytes, signal, mustBePacked = false } = options;
+    if (mustBePacked || isPacked(await source.read(0, PACKED_MAGIC.length, signal))) {
+      const lookup = await openPacked(source, options);
+      const digest = await digestOf(source, signal);
+      return new MapVersion(source, modified, digest, surveyOf(lookup), lookup, options);
+    }
+    const isHeld = source.size <= maxIndexBytes;
+    const samples = new KeySamples();
+    const onKey: SurveyOptions["onKey"] = (...key) => samples.add(...key);
+    const survey = await surveyMap(source, { pageRecords, signal, ...(isHeld ? {} : { onKey }) });
+    const digest = await digestOf(source, signal);
+    const lookup = isHeld
+      ? await indexOf(source)
+      : new SampledSearch(source, survey.plan.headers, samples, { maxBytes: maxIndexBytes });
+    return new MapVersion(source, modified, digest, survey, lookup, options);
+  }
+
+  /** The short name of this version in tags and file names. */
+  get version(): string {
+    return this.digest.slice(0, 32);
+  }
+
+  /** Takes a share; give it back with {@link release}. */
+  retain(): this {
+    this.#shares += 1;
+    return this;
+  }
+
+  async release(): Promise<void> {
+    this.#shares -= 1;
+    if (this.#shares > 0) return;
+    await this.#options.copies.drop(this.version);
+    await this.#source.close();
+  }
+
+  /** Compresses the map, in every coding there is. Until then it is sent as it is. */
+  async prepareCopies(): Promise<void> {
+    for (const encoding of this.#encodings) {
+      await this.#options.copies.make(this.whole, this.version, encoding);
+    }
+  }
+
+  /** The map in the coding a client likes best, of those that are ready. */
+  chosen(acceptEncoding: string | undefined): Representation {
+    const encoding = chooseEncoding(acceptEncoding, this.#readyEncodings());
+    return (encoding && this.#ready(encoding)) ?? this.whole;
+  }
+
+  #ready(encoding: Encoding): Representation | undefined {
+    return this.#options.copies.ready(this.whole, this.version, encoding);
+  }
+
+  /** A page in the coding a client likes best; undefined when there is no such page. */
+  async page(
+    number: number,
+    acceptEncoding: string | undefined,
+  ): Promise<Representation | undefined> {
+    const { plan } = this.survey;
+    const page = plan.pages[number - 1];
+    if (page === undefined) return undefined;
+    const { copies, pageRecords } = this.#options;
+    const source = await openPage(this.#source, plan, page, {
+      version: this.version,
+      links: pageLinks(number, page.of),
+    });
+    const version = `${this.version}-${pageRecords}-${number}`;
+    const whole = plain(source, version, this.whole.lastModified);
+    // Copies are made one at a time: a page must not wait until those of a large map are made.
+    const encoding = chooseEncoding(acceptEncoding, this.#readyEncodings());
+    return encoding === undefined ? whole : copies.make(whole, version, encoding);
+  }
+
+  /** Packed maps are sent as they are: they do not become smaller. */
+  get #encodings(): readonly Encoding[] {
+    return this.isPacked ? [] : this.#options.encodings;
+  }
+
+  /** The codings that the map itself is ready in. */
+  #readyEncodings(): readonly Encoding[] {
+    return this.#encodings.filter((encoding) => this.#ready(encoding) !== undefined);
+  }
+
+  /** Set where the map is held in memory; its lookups need not be awaited. */
+  get index(): MemoryIndex | undefined {
+    return this.#lookup instanceof MemoryIndex ? this.#lookup : undefined;
+  }
+
+  /** Whether lookups need no file. */
+  get isInMemory(): boolean {
+    return this.#lookup instanceof PackedLookup
+      ? this.whole.body.size <= this.#options.maxIndexBytes
+      : this.#lookup instanceof MemoryIndex;
+  }
+
+  /** What the map says about a URI or a SURT; a promise where it may have to be waited for. */
+  answer(input: string, { at, isSurt }: MapQuestion): Answer | Promise<Answer> {
+    const surt = isSurt ? input : surtOf(input);
+    if (this.#lookup instanceof PackedLookup) return this.#lookup.lookupSurt(surt);
+    return this.#lookup instanceof MemoryIndex
+      ? this.#lookup.lookupSurtSync(surt, { at })
+      : this.#lookup.lookupSurtNow(surt, { at });
+  }
+}
+
+/**
+ * Where the other pages are. By default relative to any URL the map has: the same bytes for all of
+ * them.
+ */
+export function pageLinks(
+  number: number,
+  of: number,
+  href: (page: number) => string = (page) => `?page=${page}`,
+): Record<string, string> {
+  return {
+    first: href(1),
+    ...(number > 1 ? { prev: href(number - 1) } : {}),
+    ...(number < of ? { next: href(number + 1) } : {}),
+    last: href(of),
+  };
+}
+
+function plain(body: ByteSource, version: string, lastModified: Date): Representation {
+  return {
+    body,
+    etag: etagOf(version),
+    lastModified,
+    contentType: MAP_CONTENT_TYPE,
+    encoding: undefined,
+  };
+}
+
+/** Checks all of a packed map. Small ones are held; of others the parts that were asked for. */
+async function openPacked(
+  source: ByteSource,
+  { maxIndexBytes, signal }: MapVersionOptions,
+): Promise<PackedLookup> {
+  await checkPacked(source, { signal });
+  if (source.size > maxIndexBytes) return PackedLookup.open(source, { signal });
+  return PackedLookup.of(await readWhole(source, 0, source.size, signal), source.name);
+}
+
+/** What is known of a packed map: neither its mementos nor its domains. */
+function surveyOf({ headers, names }: PackedLookup): MapSurvey {
+  return {
+    plan: { headers, pages: [] },
+    records: packedExtent(names.head.header).records,
+    mementos: 0,
+    total: undefined,
+    topDomains: [],
+    domainCount: 0,
+  };
+}
+
+/** In slices: the version before is still being served. */
+async function indexOf(source: ByteSource): Promise<MemoryIndex> {
+  const bytes = await source.read(0, source.size);
+  return MemoryIndex.buildInSlices(bytes, { source: source.name, pause: () => setImmediate() });
+}
+
+export async function digestOf(
+  source: ByteSource,
+  signal: AbortSignal | undefined,
+): Promise<string> {
+  const hash = createHash("sha256");
+  for await (const chunk of sourceChunks(source, { signal })) hash.update(chunk);
+  return hash.digest("hex");
+}
