@@ -252,7 +252,7 @@ export class JsonLayout {
 export const MAX_LAYOUTS = 4;
 
 /** The layouts that rows had lately. */
-export class JsonLayouts {
+class JsonLayouts {
   readonly #layouts: JsonLayout[] = [];
   /** The layout of the row matched last, or learned. */
   #current = 0;
@@ -330,7 +330,7 @@ for (const [fact, names] of NAMES) {
 }
 
 /** What the current member tells; 0 if nothing of interest. */
-export function factOf(bytes: Uint8Array, json: JsonMembers): number {
+function factOf(bytes: Uint8Array, json: JsonMembers): number {
   const candidates = FACT_NAMES[bytes[json.nameStart]];
   if (candidates === undefined) return 0;
   for (const { fact, name } of candidates) if (json.isNamed(name)) return fact;

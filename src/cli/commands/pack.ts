@@ -34,23 +34,25 @@ export const pack: Command = defineCommand({
   summary: "Make a map ten times smaller, to be looked up only",
   usage: "[MAP|INDEX] -o FILE [--max-bytes SIZE]",
   description: `
-A packed map has a few bits for each row in place of its text. It answers lookups
-as the map does, with a few mistakes that say "present" of what is absent; it
-never says "absent" of anything that the map holds. Every row of the map is asked
-before the file is written. Packed maps are read wherever a map is looked up, and
-cannot be merged, compacted or read by eye: keep the map they are made from.
+A packed map has a few bits for each row in place of its text. It answers
+lookups as the map does, with a few mistakes that say "present" of what is
+absent; it never says "absent" of anything that the map holds. Every row of
+the map is asked before the file is written. Packed maps are read wherever a
+map is looked up, and cannot be merged, compacted or read by eye: keep the map
+they are made from.
 
 Say how large the file may be with --max-bytes. Rows are rolled up as far as
 needed, and the bits of a row chosen with them, so that the fewest lookups are
-expected to be answered wrongly. What will be asked is estimated from the map, and
-better with --misses: a list of lookups that were not held, or a MemGator log.
-Without a size, the file is as large as pays: twice the bytes would answer less
-than 2 % of the lookups better.
+expected to be answered wrongly. What will be asked is estimated from the map,
+and better with --misses: a list of lookups that were not held, or a MemGator
+log. Without a size, the file is as large as pays: twice the bytes would
+answer less than 2 % of the lookups better.
 
-An index of any format that generate reads is made a map of first, in scratch space
-(--tmp); with --queries, its queries are kept, so that the packed map tells URIs
-apart that differ in their query. A map that is compressed or comes from standard
-input is written to scratch space, too. docs/packed.md specifies the file.`,
+An index of any format that generate reads is made a map of first, in scratch
+space (--tmp); with --queries, its queries are kept, so that the packed map
+tells URIs apart that differ in their query. A map that is compressed or comes
+from standard input is written to scratch space, too. docs/packed.md specifies
+the file.`,
   options: {
     output: { short: "o", value: "FILE", help: "Write here." },
     "max-bytes": option.size("At most this large, such as 100k."),
