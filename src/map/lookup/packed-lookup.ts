@@ -19,6 +19,9 @@ import type { Answer, KeyAnswer, LookupOptions, MapLookup } from "./map-lookup.t
 const encoder = new TextEncoder();
 /** Longer URIs take the way over text. */
 const FAST_URI_LENGTH = 2048;
+/** Room for the URI that is looked up at once, and its SURT; one for all maps. */
+const URI = new Uint8Array(FAST_URI_LENGTH);
+const SURT = new Uint8Array(3 * FAST_URI_LENGTH + 64);
 
 /** What a packed map does not know: how many captures there are. */
 const UNKNOWN = "/";
@@ -33,8 +36,6 @@ export class PackedLookup implements MapLookup {
   readonly headers: UkvsHeaders;
   readonly names: PackedNames;
   readonly #source: ByteSource | undefined;
-  readonly #uri = new Uint8Array(FAST_URI_LENGTH);
-  readonly #surt = new Uint8Array(3 * FAST_URI_LENGTH + 64);
   /** The key that was asked last, in bytes. */
   #key: Uint8Array = new Uint8Array(1024);
   /** Shards on their way. */
@@ -132,11 +133,11 @@ export class PackedLookup implements MapLookup {
   /** Whether a URI is present, at once. All of the map must be in memory. */
   isPresent(uri: string): boolean {
     if (uri.length > FAST_URI_LENGTH) return this.isPresentDuring(encoder.encode(surtOf(uri)));
-    const { read, written } = encoder.encodeInto(uri, this.#uri);
+    const { read, written } = encoder.encodeInto(uri, URI);
     // The bytes of a SURT are those of its URI, for ASCII.
     if (read !== written) return this.isPresentDuring(encoder.encode(surtOf(uri)));
-    const end = surtBytes(this.#uri, 0, written, this.#surt, 0);
-    return this.isPresentDuring(this.#surt.subarray(0, end));
+    const end = surtBytes(URI, 0, written, SURT, 0);
+    return this.isPresentDuring(SURT.subarray(0, end));
   }
 
   #writeKey(surt: Uint8Array): number {
@@ -152,8 +153,7 @@ export class PackedLookup implements MapLookup {
   async lookupSurt(surt: string, options: LookupOptions = {}): Promise<Answer> {
     const { queries } = this.names.head.header;
     const key = encoder.encode(surtKey(surt, { queries }));
-    const outcome = await this.#find(key, options.signal);
-    return this.answer(outcome, key);
+    return this.#answerKey(key, options.signal);
   }
 
   /** The answer that the last key got. */
@@ -186,11 +186,12 @@ export class PackedLookup implements MapLookup {
     return mostCaptures < 0 ? UNKNOWN : `${mostCaptures}-`;
   }
 
-  async #find(key: Uint8Array, signal: AbortSignal | undefined): Promise<Outcome> {
+  /** Makes the answer at once when it is found: other lookups may be under way. */
+  async #answerKey(key: Uint8Array, signal: AbortSignal | undefined): Promise<Answer> {
     for (;;) {
       checkSignal(signal);
       const outcome = this.names.find(key, 0, key.length);
-      if (outcome !== OUTCOME.unloaded) return outcome;
+      if (outcome !== OUTCOME.unloaded) return this.answer(outcome, key);
       await this.#load(this.names.neededShard, signal);
     }
   }

@@ -9,6 +9,16 @@ import { packedBytes } from "./packed-bytes.ts";
 import { anyMap, questions, runs } from "../lookup/any-map-and-questions.ts";
 
 describe("a packed map", () => {
+  it("names the key of each lookup that is under way", async () => {
+    const file = await packedBytes("com,a)/* 3\norg,b,c)/x/y 1\n", { bits: 20 });
+    const map = PackedLookup.of(file ?? new Uint8Array(), "memory");
+    const answers = await Promise.all([
+      map.lookup("http://a.com/1"),
+      map.lookup("http://c.b.org/x/y"),
+    ]);
+    expect(answers.map(({ key }) => key)).toEqual(["com,a)/*", "org,b,c)/x/y"]);
+  });
+
   it("never says absent of what the map holds", async () => {
     const bits = fc.oneof(
       fc.constant(undefined),
