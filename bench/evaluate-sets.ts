@@ -21,6 +21,8 @@ export interface EvaluationSet {
   readonly future: string | undefined;
   /** Lines, or a share of the keys. */
   readonly sizes: readonly (number | `${number}%`)[];
+  /** Bytes of packed maps. */
+  readonly packedBytes?: readonly number[];
 }
 
 /** The folder of the real data, beside the checkout unless `MEMENTOMAP_DATA` names it. */
@@ -83,6 +85,7 @@ export async function evaluationSets(folder: string): Promise<EvaluationSet[]> {
       misses: until2020,
       future: nominated,
       sizes: ["1.5%", "0.28%"],
+      packedBytes: [10_000, 32_000, 140_000, 1_000_000, 5_000_000],
     },
     {
       name: "sparse",
@@ -91,6 +94,7 @@ export async function evaluationSets(folder: string): Promise<EvaluationSet[]> {
       misses: of2020,
       future: of2020,
       sizes: [26_573, "10%", "50%"],
+      packedBytes: [10_000, 20_000, 40_000, 75_000, 125_000, 300_000],
     },
     {
       name: "dense, lookups that are not in the log",

@@ -7,8 +7,10 @@
  * A NAME picks the sets whose names begin with it.
  */
 import { createReadStream } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { compactFileToBudget } from "../src/map/compact/run/budget-files.ts";
+import { packMap } from "../src/map/pack/pack-files.ts";
 import { compactMap } from "../src/map/compact/compact-map.ts";
 import type { Evaluation } from "../src/study/evaluate/evaluation.ts";
 import { evaluateFiles } from "../src/study/evaluate/evaluate-files.ts";
@@ -60,6 +62,13 @@ async function made(
       }
     });
     maps.push({ path, label: `weights ${hostWeight}/${pathWeight}` });
+  }
+  for (const maxBytes of set.packedBytes ?? []) {
+    for (const misses of set.misses === undefined ? [undefined] : [undefined, set.misses]) {
+      const path = join(folder, `made-${maps.length}.packed`);
+      await writeFile(path, (await packMap(set.truth, { maxBytes, misses, streams: io })).file);
+      maps.push({ path, label: `packed, ${misses === undefined ? "" : "trained, "}${maxBytes} B` });
+    }
   }
   return maps;
 }
