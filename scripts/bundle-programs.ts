@@ -95,12 +95,14 @@ await build({
 // Each command by itself: what several share is written several times, so that no command is in
 // more files than it has parts to load late. A file costs a millisecond at every start: with one copy
 // of what is shared, in some 15 files for each command, a lookup takes half as much time again.
-// Those that speak HTTP run long or wait for servers, and share much: they are built together.
+// Those that run long, or wait for servers, share much and are built together.
 const commands = await readdir("src/cli/commands");
-const services = ["aggregate.ts", "fetch.ts", "harvest.ts", "route.ts", "serve.ts"];
-const alone = commands.filter((file) => !services.includes(file)).map((file) => [file]);
+const quick = ["compact", "completion", "diff", "generate", "lookup", "merge", "split", "surt"];
+const isQuick = (file: string): boolean => quick.includes(basename(file, ".ts"));
+const alone = commands.filter(isQuick).map((file) => [file]);
+const together = commands.filter((file) => !isQuick(file));
 await Promise.all(
-  [...alone, services].map((files) =>
+  [...alone, together].map((files) =>
     build({
       ...PROGRAM,
       entryPoints: files.map((file) => `src/cli/commands/${file}`),
