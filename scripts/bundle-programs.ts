@@ -95,17 +95,23 @@ await build({
 // Each command by itself: what several share is written several times, so that no command is in
 // more files than it has parts to load late. A file costs a millisecond at every start: with one copy
 // of what is shared, in some 15 files for each command, a lookup takes half as much time again.
-// Those that run long, or wait for servers, share much and are built together.
-const commands = await readdir("src/cli/commands");
-const quick = ["compact", "completion", "diff", "generate", "lookup", "merge", "split", "surt"];
-const isQuick = (file: string): boolean => quick.includes(basename(file, ".ts"));
-const alone = commands.filter(isQuick).map((file) => [file]);
-const together = commands.filter((file) => !isQuick(file));
+// Those that run long, or wait for servers, are built with another that needs much the same: two of them
+// have one file in common. More would have many, which are opened at once, and files that are open are few on
+// some machines.
+const commands = (await readdir("src/cli/commands")).map((file) => basename(file, ".ts"));
+const pairs = [
+  ["aggregate", "route"],
+  ["serve", "fetch"],
+  ["analyze", "logs"],
+  ["evaluate", "fit"],
+  ["harvest", "validate"],
+];
+const alone = commands.filter((name) => !pairs.flat().includes(name)).map((name) => [name]);
 await Promise.all(
-  [...alone, together].map((files) =>
+  [...alone, ...pairs].map((names) =>
     build({
       ...PROGRAM,
-      entryPoints: files.map((file) => `src/cli/commands/${file}`),
+      entryPoints: names.map((name) => `src/cli/commands/${name}.ts`),
       splitting: true,
       chunkNames: "cli/chunks/[name]-[hash]",
       plugins: [commandsApart("."), LATE_PACKAGES],
