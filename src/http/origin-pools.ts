@@ -50,6 +50,18 @@ interface OriginPool {
   readonly privateAddress: string | undefined;
 }
 
+let isLoaded = false;
+
+/**
+ * Loads undici, which programs do late, before it is needed: a service that has as many connections as it
+ * may have files cannot open those of undici any more.
+ */
+function loadTransport(): void {
+  if (isLoaded) return;
+  isLoaded = true;
+  void new Pool("http://localhost").destroy();
+}
+
 /**
  * Keeps connections open, for each origin.
  *
@@ -73,6 +85,7 @@ export class OriginPools {
 
   /** Lets the origin of an address be at a private address, and sets how many connections it may have. */
   trust(url: string, connections: number): void {
+    loadTransport();
     const { origin } = parsedOrigin(splitAddress(url).origin);
     const most = Math.max(connections, this.#trusted.get(origin) ?? 0);
     this.#trusted.set(origin, most);
