@@ -7,6 +7,8 @@ import {
   LF,
   looksLikeHtml,
   markLength,
+  PACKED_MAGIC,
+  standsAt,
 } from "../bytes/bytes.ts";
 import { formatAmount, MementoMapError, quote } from "../errors.ts";
 
@@ -452,9 +454,6 @@ function linesText(lines: readonly string[]): string {
 const START_BYTES = 16 * 1024;
 const DECODER = new TextDecoder("latin1");
 
-/** The first bytes of a packed map. */
-const PACKED = /^\u0089MMP/;
-
 /** Files that `generate` makes a map of, by their first row. */
 const INDEXES: readonly (readonly [kind: string, firstRow: RegExp])[] = [
   ["a WARC file", /^WARC\/\d/],
@@ -486,7 +485,8 @@ export function refuseForeignFile(
   const end = start.indexOf(LF);
   const row = DECODER.decode(end === -1 ? start : start.subarray(0, end)).trimEnd();
   if (looksLikeHtml(`${row} `)) throw htmlInstead("a map", source);
-  if (PACKED.test(row)) {
+  // Its first bytes up to a line end.
+  if (standsAt(start, 0, start.length, PACKED_MAGIC.subarray(0, 4))) {
     throw new MementoMapError(
       "MM_BAD_INPUT",
       "this is a packed map, which has no rows to read; give the map that it was made from",
