@@ -1,4 +1,4 @@
-import { mix } from "./ribbon.ts";
+import { mix, scale } from "./ribbon.ts";
 
 /*
  * Names of a packed map are keys as a map in text has them: `com,cnn)/a`, `com,cnn)/a/*`; and hosts up
@@ -68,7 +68,12 @@ export function eighth(high: number): number {
   return mix(high ^ 0x165667b1) >>> 29;
 }
 
-/** By which a name finds its shard. */
-export function shardHash(low: number): number {
-  return mix(low ^ 0x3c6ef372);
+/** The bits of a name where rows have a width in eighths of a bit. */
+export function bitsOf(width: number, high: number): number {
+  return (width >>> 3) + (eighth(high) < (width & 7) ? 1 : 0);
+}
+
+/** The shard of a name among those of its filter. */
+export function shardOf(low: number, shards: number): number {
+  return scale(mix(low ^ 0x3c6ef372), shards);
 }

@@ -1,5 +1,5 @@
 import { CLOSE_PAREN, COMMA, QUESTION, SLASH, STAR } from "../bytes/bytes.ts";
-import { eighth, fingerprint, NameHash, shardHash } from "./name-hash.ts";
+import { bitsOf, fingerprint, NameHash, shardOf } from "./name-hash.ts";
 import {
   crc32,
   cut,
@@ -10,7 +10,7 @@ import {
   type PackedHead,
   type Shard,
 } from "./packed-file.ts";
-import { ribbonValue, scale } from "./ribbon.ts";
+import { ribbonValue } from "./ribbon.ts";
 
 /** Reads `length` bytes at `offset` of a file. */
 export type ReadBytes = (offset: number, length: number) => Uint8Array;
@@ -385,7 +385,7 @@ export class PackedNames {
   /** 1 if a row may be there, else ABSENT or NOT_LOADED. */
   #row({ low, high }: NameHash, width: number): number {
     if (!this.#asksRows) return ABSENT;
-    const bits = (width >>> 3) + (eighth(high) < (width & 7) ? 1 : 0);
+    const bits = bitsOf(width, high);
     if (bits === 0) return 1;
     const set = this.#rows[bits];
     if (set === undefined) return ABSENT;
@@ -394,7 +394,7 @@ export class PackedNames {
   }
 
   #value(set: NameSet, low: number, high: number, checkedBits: number): number {
-    const index = set.firstShard + scale(shardHash(low), set.shards);
+    const index = set.firstShard + shardOf(low, set.shards);
     if (this.#loaded[index] === 0) {
       if (this.#read === undefined) {
         this.neededShard = index;

@@ -28,7 +28,7 @@ import {
 } from "./pack-plan.ts";
 import { parseHead } from "../../packed/packed-file.ts";
 import { OUTCOME, PackedNames } from "../../packed/packed-map.ts";
-import { type PackedLayout, packNames, RowNames } from "./packing.ts";
+import { type PackedLayout, packNames, RowNames, SLOTS_PER_NAME } from "./packing.ts";
 
 export interface PackOptions {
   /** The size of the file; by default one that hardly gains by more. */
@@ -133,6 +133,7 @@ class Packing {
   async run(): ReturnType<typeof packMap> {
     const { maxBytes, bits, countBits = COUNT_BITS } = this.#options;
     const headers = await this.#headers();
+    if (headers.fields.keys.length > 1) return this.#runWithoutTimes(headers);
     this.#kinds = { queries: headers.fields.queries === true, keepsVoids: true };
     let profiles = new HostProfiles(this.#kinds);
     const { rows: rowsRead } = await this.#feed(this.#map, profiles);
@@ -142,7 +143,6 @@ class Packing {
       profiles = new HostProfiles(this.#kinds);
       await this.#feed(this.#map, profiles);
     }
-    if (headers.fields.keys.length > 1) return this.#runWithoutTimes(headers);
     if (bits !== undefined && maxBytes === undefined) {
       const prospect = {
         bytes: Infinity,
@@ -293,7 +293,7 @@ class Packing {
       if (fits && (best === undefined || layout.width > best.layout.width)) best = { file, layout };
       if (isFixed || prospect.bytes === Infinity) return { file, layout };
       if (fits && file.length >= prospect.bytes * (1 - MAX_SLACK)) break;
-      const rowBytes = (profiles.rowCount * 1.03) / 64;
+      const rowBytes = (profiles.rowCount * SLOTS_PER_NAME) / 64;
       const step = Math.floor((prospect.bytes - file.length) / Math.max(rowBytes, 1e-9));
       const next = Math.max(0, Math.min(255, width + (step === 0 && !fits ? -1 : step)));
       if (next === width) break;
@@ -339,7 +339,7 @@ class Packing {
     const encoder = new TextEncoder();
     const added = keys
       .toSorted(compareBytes)
-      .map((key) => Uint8Array.of(...key, ...encoder.encode(" 1\n")));
+      .map((key) => joinBytes([key, encoder.encode(" 1\n")]));
     const inserter = new RowInserter(added);
     const chunks = this.#chunks(rows);
     const { name } = this.#map;

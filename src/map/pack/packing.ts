@@ -5,7 +5,7 @@ import { STAR } from "../../bytes/bytes.ts";
 import type { Header } from "../../ukvs/header.ts";
 import { frequencyIsZero } from "../../ukvs/frequency.ts";
 import { type HostProfiles, nameShape, type RowKinds } from "./host-profiles.ts";
-import { eighth, fingerprint, NameHash, shardHash } from "../../packed/name-hash.ts";
+import { bitsOf, fingerprint, NameHash, shardOf } from "../../packed/name-hash.ts";
 import {
   crc32,
   type Descriptor,
@@ -15,7 +15,7 @@ import {
   type PackedHeader,
   type Shard,
 } from "../../packed/packed-file.ts";
-import { buildRibbon, scale } from "../../packed/ribbon.ts";
+import { buildRibbon } from "../../packed/ribbon.ts";
 
 /** Names of a shard: small ones need the fewest slots for each, and are fetched alone. */
 const SHARD_NAMES = 8192;
@@ -106,7 +106,7 @@ export class RowNames implements RowSink {
     if (isFlag && hasTable) return;
     hash.extend(key, hostEnd, end).finish();
     const { width } = this.#layout.descriptors[this.#layout.descriptorOf[host]];
-    const bits = (width >>> 3) + (eighth(hash.high) < (width & 7) ? 1 : 0);
+    const bits = bitsOf(width, hash.high);
     if (bits === 0) return;
     (this.rows[bits] ??= new NameList(false)).add(hash.low, hash.high, 0);
   }
@@ -128,7 +128,6 @@ export interface PackedInfo {
   readonly headers: readonly Header[];
   readonly queries: boolean;
   readonly sourceRows: number;
-  readonly sha256?: string | undefined;
 }
 
 /** Makes the bytes of a packed map. */
@@ -176,10 +175,7 @@ export function packNames(
     hostWildcards: profiles.hostWildcards >>> 0,
     hostSpreads: profiles.hostSpreads >>> 0,
     filters,
-    source: {
-      rows: info.sourceRows,
-      ...(info.sha256 === undefined ? {} : { sha256: info.sha256 }),
-    },
+    source: { rows: info.sourceRows },
   };
   const head = formatHead(header, layout.descriptors, shards);
   const file = new Uint8Array(head.length + 4 * words);
@@ -220,11 +216,11 @@ interface BuiltShard {
 function buildShards(list: NameList, bits: number, checkedBits: number): BuiltShard[] {
   const count = Math.max(1, Math.round(list.count / SHARD_NAMES));
   const starts = new Uint32Array(count + 1);
-  for (let i = 0; i < list.count; i++) starts[scale(shardHash(list.low[i]), count) + 1]++;
+  for (let i = 0; i < list.count; i++) starts[shardOf(list.low[i], count) + 1]++;
   for (let i = 0; i < count; i++) starts[i + 1] += starts[i];
   const next = starts.slice(0, count);
   const order = new Uint32Array(list.count);
-  for (let i = 0; i < list.count; i++) order[next[scale(shardHash(list.low[i]), count)]++] = i;
+  for (let i = 0; i < list.count; i++) order[next[shardOf(list.low[i], count)]++] = i;
   const mask = checkedBits === 32 ? -1 : (1 << checkedBits) - 1;
   return Array.from({ length: count }, (_, shard) => {
     const [from, to] = [starts[shard], starts[shard + 1]];
@@ -250,8 +246,8 @@ function buildShards(list: NameList, bits: number, checkedBits: number): BuiltSh
 export function filterBytes(names: number, bits: number): number {
   if (names === 0 || bits === 0) return 0;
   const shards = Math.max(1, Math.round(names / SHARD_NAMES));
-  return (names * SLACK + 48 * shards) * (bits / 8) + 16 * shards;
+  return (names * SLOTS_PER_NAME + 48 * shards) * (bits / 8) + 16 * shards;
 }
 
 /** Slots for each name, as measured. */
-const SLACK = 1.03;
+export const SLOTS_PER_NAME = 1.03;
