@@ -1,4 +1,5 @@
 import type { Random } from "../src/bytes/random.ts";
+import { MapLines, type RowSink } from "../src/map/compact/map-lines.ts";
 import { HostProfiles } from "../src/map/pack/host-profiles.ts";
 import { chooseLayout, flatLayout } from "../src/map/pack/layout.ts";
 import { packNames, RowNames } from "../src/map/pack/packing.ts";
@@ -34,13 +35,18 @@ function packed(held: readonly string[], { isFlat, queries, voids }: Contents): 
   const keys = [...held, ...voids].toSorted((a, b) => (a < b ? -1 : 1));
   const kinds = { queries, keepsVoids: true };
   const profiles = new HostProfiles(kinds);
-  for (const key of keys) profiles.addKey(bytesOf(key), voids.includes(key) ? 0 : 5);
+  const rows = bytesOf(keys.map((key) => `${key} ${voids.includes(key) ? 0 : 5}\n`).join(""));
+  const fields = { keys: ["surt"], values: ["frequency"], queries };
+  const feed = (sink: RowSink): void => {
+    new MapLines(sink, fields).read(rows, { source: "seed", firstLine: 1 });
+  };
+  feed(profiles);
   const lookups = new Float64Array(profiles.count).fill(1);
   const layout = isFlat
     ? flatLayout(profiles, 43)
     : chooseLayout(profiles, 43, 3, { lookups, elsewhere: 10, price: 0.01 });
   const names = new RowNames(profiles, layout, kinds);
-  for (const key of keys) names.addKey(bytesOf(key), voids.includes(key));
+  feed(names);
   const headers = [{ name: "id", value: { uri: "https://archive.example/" } }];
   return packNames(profiles, names, layout, { headers, queries, sourceRows: keys.length });
 }

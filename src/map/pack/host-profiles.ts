@@ -1,46 +1,11 @@
-import { COMMA, QUESTION, SLASH, STAR } from "../../bytes/bytes.ts";
+import { COMMA, STAR } from "../../bytes/bytes.ts";
 import { enlarged } from "../compact/budget/budget-survey.ts";
-import { KEY_KIND, type KeyKind, keyShape, rejectOrder } from "../compact/key-tree.ts";
+import { KEY_KIND, rejectOrder } from "../compact/key-tree.ts";
 import type { MapRow, RowSink } from "../compact/map-lines.ts";
-import { frequencyCount, frequencyIsZero } from "../../ukvs/frequency.ts";
 import { LastKey } from "../../ukvs/record.ts";
 import { NameHash } from "../../packed/name-hash.ts";
 import { FLAG, MAX_DEPTH } from "../../packed/packed-file.ts";
-
-/** What a packed map needs to know of a key. */
-export interface NameShape {
-  readonly kind: KeyKind;
-  /** The end of the name of its host: behind the parenthesis, or all of `com,cnn,*`; 0 for opaque keys. */
-  readonly hostEnd: number;
-  /** Segments of the path, or of the folder before `/*`. */
-  readonly depth: number;
-  /** The `?`, or the end. */
-  readonly pageEnd: number;
-}
-
-/** Takes a key apart. */
-export function nameShape(key: Uint8Array): NameShape {
-  const { length } = key;
-  const { kind, hostEnd } = keyShape(key, length);
-  if (kind === KEY_KIND.opaque) return { kind, hostEnd: 0, depth: 1, pageEnd: length };
-  if (kind === KEY_KIND.hostWildcard) return { kind, hostEnd: length, depth: 0, pageEnd: length };
-  let [depth, pageEnd] = [0, length];
-  for (let at = hostEnd + 1; at < pageEnd; at++) {
-    if (key[at] === SLASH) depth++;
-    else if (key[at] === QUESTION) pageEnd = at;
-  }
-  // A home page has a slash and no segment, and the last slash of a wildcard leads to none.
-  if (kind === KEY_KIND.pathWildcard || pageEnd - hostEnd <= 2) depth = Math.max(0, depth - 1);
-  return { kind, hostEnd: hostEnd + 1, depth, pageEnd };
-}
-
-/** Which rows of a map are packed. */
-export interface RowKinds {
-  /** Whether pages have their queries. */
-  readonly queries: boolean;
-  /** Whether voids are packed; leaving them out only makes mistakes of the kind that is allowed. */
-  readonly keepsVoids: boolean;
-}
+import { type NameShape, type RowKinds, type RowName, rowName } from "./row-name.ts";
 
 /**
  * What the rows of one host are, in columns: hosts are known by their number. Rows must come in byte
@@ -65,41 +30,30 @@ export class HostProfiles implements RowSink {
   hasVoids = false;
   /** Whether some row covers more than one URI, so that not all that is held can be listed. */
   hasWildcards = false;
-  readonly #queries: boolean;
-  readonly #keepsVoids: boolean;
+  readonly #kinds: RowKinds;
   readonly #hash = new NameHash();
   readonly #lastKey = new LastKey(1);
   #last = new Uint8Array(256);
   #lastLength = -1;
 
-  /** @param queries whether rows may be of pages with their queries. */
-  constructor({ queries, keepsVoids }: RowKinds) {
-    this.#queries = queries;
-    this.#keepsVoids = keepsVoids;
+  constructor(kinds: RowKinds) {
+    this.#kinds = kinds;
   }
 
   add(row: MapRow): void {
-    const { bytes, start, keyEnd, frequencyStart, frequencyEnd } = row;
+    const { bytes, start, keyEnd } = row;
     if (keyEnd - start === 1 && bytes[start] === STAR) return;
-    const isTimed = row.moreKeysEnd > row.moreKeysStart;
     const order = this.#lastKey.compareTo(bytes, start, keyEnd);
+    const isTimed = row.moreKeysEnd > row.moreKeysStart;
     if (order > 0 || (order === 0 && !isTimed)) {
       rejectOrder(-order, bytes.subarray(start, keyEnd), this.#lastKey.text());
     }
     this.#lastKey.remember(bytes, start, keyEnd);
-    const key = bytes.subarray(start, keyEnd);
-    const isVoid = frequencyIsZero(bytes, frequencyStart, frequencyEnd);
-    // A void of a part of time says nothing of the rest.
-    if (isVoid && isTimed) return;
-    this.addKey(key, isVoid ? 0 : Math.max(1, frequencyCount(bytes, frequencyStart, frequencyEnd)));
+    const name = rowName(row, this.#kinds);
+    if (name !== undefined) this.#addName(name);
   }
 
-  /** @param captures 0 for a void. */
-  addKey(key: Uint8Array, captures: number): void {
-    const shape = nameShape(key);
-    // A void of one query says nothing of the page.
-    const isOfQuery = shape.pageEnd < key.length;
-    if (captures === 0 && (!this.#keepsVoids || (!this.#queries && isOfQuery))) return;
+  #addName({ key, shape, captures }: RowName): void {
     this.hasVoids ||= captures === 0;
     this.hasWildcards ||= captures > 0 && isWildcard(key, shape);
     const host = this.#hostOf(key, shape.hostEnd);
@@ -126,7 +80,7 @@ export class HostProfiles implements RowSink {
       this.voidCount++;
       return;
     }
-    if (this.#queries && pageEnd < key.length) {
+    if (this.#kinds.queries && pageEnd < key.length) {
       this.flags[host] |= isAnyQuery(key, pageEnd) ? FLAG.anyQuery : FLAG.query;
     } else if (depth === 0 && kind !== KEY_KIND.spread) {
       this.flags[host] |= isWildcard ? FLAG.all : FLAG.home;
@@ -184,4 +138,30 @@ function labelBit(key: Uint8Array, end: number): number {
   let labels = 1;
   for (let at = 0; at < end; at++) if (key[at] === COMMA) labels++;
   return 1 << Math.min(labels, 31);
+}
+
+/** Lookups of each host, by the rows that the whole map has of it: n rows are worth n^β. */
+export function expectedLookups(
+  profiles: HostProfiles,
+  whole: HostProfiles,
+  demand: { readonly lookups: number; readonly heapsExponent: number } | undefined,
+): Float64Array {
+  const lookups = new Float64Array(profiles.count);
+  let [at, sum] = [0, 0];
+  for (let host = 0; host < profiles.count; host++) {
+    // Both are in key order; what is rolled up into a host wildcard has no host in the whole map.
+    let next = at;
+    while (
+      next < whole.count &&
+      !(whole.low[next] === profiles.low[host] && whole.high[next] === profiles.high[host])
+    ) {
+      next++;
+    }
+    const rows = next < whole.count ? whole.rows[next] + 1 : profiles.rows[host] + 1;
+    if (next < whole.count) at = next + 1;
+    lookups[host] = rows ** (demand?.heapsExponent ?? 0.5);
+    sum += lookups[host];
+  }
+  const scale = (demand?.lookups ?? sum) / sum;
+  return lookups.map((count) => count * scale);
 }

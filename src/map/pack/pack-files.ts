@@ -1,23 +1,21 @@
 import { open } from "node:fs/promises";
 import { join } from "node:path";
-import { compareBytes, joinBytes, STAR } from "../../bytes/bytes.ts";
+import { compareBytes, joinBytes } from "../../bytes/bytes.ts";
 import { ioError, isMementoMapError, MementoMapError, systemCode } from "../../errors.ts";
 import { FileSource } from "../../files/input-file.ts";
 import { ScratchSpill, withTempDir } from "../../files/scratch.ts";
 import { BudgetCompaction, RowInserter } from "../compact/budget/budget-compaction.ts";
 import type { MissList } from "../compact/budget/misses.ts";
 import { rowBlocks } from "../compact/compact-map.ts";
-import { KEY_KIND, keyShape } from "../compact/key-tree.ts";
-import { MapLines, type MapRow, type RowSink } from "../compact/map-lines.ts";
+import { MapLines, type RowSink } from "../compact/map-lines.ts";
 import { readMisses, sourceChunks } from "../compact/run/budget-files.ts";
 import { budgetKernels } from "../compact/run/budget-kernels.ts";
 import { type MapStreams, withMapSources } from "../lookup/map-sources.ts";
 import { withCanonicalMap } from "../output/map-output.ts";
-import { frequencyCount, frequencyIsZero } from "../../ukvs/frequency.ts";
 import { headerText, UkvsHeaders } from "../../ukvs/header.ts";
-import { LastKey } from "../../ukvs/record.ts";
 import { checkSignal } from "../../interruption.ts";
-import { HostProfiles, type RowKinds } from "./host-profiles.ts";
+import { HeldCheck } from "./held-check.ts";
+import { expectedLookups, HostProfiles } from "./host-profiles.ts";
 import { chooseLayout, flatLayout } from "./layout.ts";
 import {
   kneeBytes,
@@ -27,8 +25,10 @@ import {
   type Prospect,
 } from "./pack-plan.ts";
 import { parseHead } from "../../packed/packed-file.ts";
-import { OUTCOME, PackedNames } from "../../packed/packed-map.ts";
+import { PackedNames } from "../../packed/packed-map.ts";
 import { type PackedLayout, packNames, RowNames, SLOTS_PER_NAME } from "./packing.ts";
+import type { RowKinds } from "./row-name.ts";
+import { Timeless } from "./timeless.ts";
 
 export interface PackOptions {
   /** The size of the file; by default one that hardly gains by more. */
@@ -408,42 +408,6 @@ class Packing {
   }
 }
 
-/** Writes one row for each SURT of a map with times: what is held at any time. */
-class Timeless implements RowSink {
-  readonly #last = new LastKey(1);
-  readonly #encoder = new TextEncoder();
-  #rows: Uint8Array[] = [];
-  #captures = 0;
-  #isFirst = true;
-
-  add({ bytes, start, keyEnd, frequencyStart, frequencyEnd }: MapRow): void {
-    if (this.#isFirst || this.#last.compareTo(bytes, start, keyEnd) !== 0) {
-      this.#end();
-      this.#last.remember(bytes, start, keyEnd);
-      this.#isFirst = false;
-    }
-    if (frequencyIsZero(bytes, frequencyStart, frequencyEnd)) return;
-    this.#captures += Math.max(1, frequencyCount(bytes, frequencyStart, frequencyEnd));
-  }
-
-  /** The rows that are complete. */
-  take(): Uint8Array {
-    return joinBytes(this.#rows.splice(0));
-  }
-
-  takeLast(): Uint8Array {
-    this.#end();
-    return this.take();
-  }
-
-  #end(): void {
-    if (this.#captures > 0) {
-      this.#rows.push(this.#encoder.encode(`${this.#last.text()} ${this.#captures}\n`));
-    }
-    this.#captures = 0;
-  }
-}
-
 /** A packed map, and what of the whole map it does not find. */
 interface Packed {
   readonly file: Uint8Array;
@@ -456,68 +420,3 @@ function checked(packed: Packed): Packed {
   if (packed.lost > 0) throw new Error(`${packed.lost} held keys are not found`);
   return packed;
 }
-
-/** Lookups of each host, by the rows that the whole map has of it: n rows are worth n^β. */
-function expectedLookups(
-  profiles: HostProfiles,
-  whole: HostProfiles,
-  demand: PackDemand | undefined,
-): Float64Array {
-  const lookups = new Float64Array(profiles.count);
-  let [at, sum] = [0, 0];
-  for (let host = 0; host < profiles.count; host++) {
-    // Both are in key order; what is rolled up into a host wildcard has no host in the whole map.
-    let next = at;
-    while (
-      next < whole.count &&
-      !(whole.low[next] === profiles.low[host] && whole.high[next] === profiles.high[host])
-    ) {
-      next++;
-    }
-    const rows = next < whole.count ? whole.rows[next] + 1 : profiles.rows[host] + 1;
-    if (next < whole.count) at = next + 1;
-    lookups[host] = rows ** (demand?.heapsExponent ?? 0.5);
-    sum += lookups[host];
-  }
-  const scale = (demand?.lookups ?? sum) / sum;
-  return lookups.map((count) => count * scale);
-}
-
-/** Asks a packed map for all that a map holds. */
-class HeldCheck implements RowSink {
-  /** Keys that a void may hide. */
-  readonly hidden: Uint8Array[] = [];
-  /** Keys that are not found. */
-  lost = 0;
-  readonly #names: PackedNames;
-  readonly #asksVoids: boolean;
-
-  constructor(names: PackedNames) {
-    this.#names = names;
-    this.#asksVoids = names.head.header.voids > 0;
-  }
-
-  add({ bytes, start, keyEnd, frequencyStart, frequencyEnd }: MapRow): void {
-    if (frequencyIsZero(bytes, frequencyStart, frequencyEnd)) return;
-    if (keyEnd - start === 1 && bytes[start] === STAR) return;
-    const asked = pageWithin(bytes.subarray(start, keyEnd));
-    const { length } = asked;
-    if (this.#asksVoids && this.#names.hitsVoid(asked, 0, length)) {
-      this.hidden.push(bytes.slice(start, keyEnd));
-    }
-    if (this.#names.find(asked, 0, length) !== OUTCOME.present) this.lost++;
-  }
-}
-
-/** A page that a key covers: for a wildcard, one of a name that no other key has. */
-function pageWithin(key: Uint8Array): Uint8Array {
-  const { kind, hostEnd } = keyShape(key, key.length);
-  if (kind === KEY_KIND.hostWildcard) return joinBytes([key.subarray(0, -1), UNNAMED_HOST]);
-  if (kind === KEY_KIND.spread) {
-    return joinBytes([key.subarray(0, hostEnd - 1), UNNAMED, key.subarray(hostEnd)]);
-  }
-  return key;
-}
-
-const UNNAMED: Uint8Array = new TextEncoder().encode("%2a");
-const UNNAMED_HOST: Uint8Array = new TextEncoder().encode("%2a)/%2a");

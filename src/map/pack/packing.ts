@@ -1,10 +1,9 @@
 import { enlarged } from "../compact/budget/budget-survey.ts";
 import { KEY_KIND } from "../compact/key-tree.ts";
 import type { MapRow, RowSink } from "../compact/map-lines.ts";
-import { STAR } from "../../bytes/bytes.ts";
 import type { Header } from "../../ukvs/header.ts";
-import { frequencyIsZero } from "../../ukvs/frequency.ts";
-import { type HostProfiles, nameShape, type RowKinds } from "./host-profiles.ts";
+import type { HostProfiles } from "./host-profiles.ts";
+import { type RowKinds, rowName } from "./row-name.ts";
 import { bitsOf, fingerprint, NameHash, shardOf } from "../../packed/name-hash.ts";
 import {
   crc32,
@@ -81,22 +80,16 @@ export class RowNames implements RowSink {
   }
 
   add(row: MapRow): void {
-    const { bytes, start, keyEnd, frequencyStart, frequencyEnd } = row;
-    if (keyEnd - start === 1 && bytes[start] === STAR) return;
-    const isVoid = frequencyIsZero(bytes, frequencyStart, frequencyEnd);
-    if (isVoid && row.moreKeysEnd > row.moreKeysStart) return;
-    this.addKey(bytes.subarray(start, keyEnd), isVoid);
-  }
-
-  addKey(key: Uint8Array, isVoid: boolean): void {
-    const { kind, hostEnd, depth, pageEnd } = nameShape(key);
-    const { queries, keepsVoids } = this.#kinds;
-    if (isVoid && (!keepsVoids || (!queries && pageEnd < key.length))) return;
+    const name = rowName(row, this.#kinds);
+    if (name === undefined) return;
+    const { key, shape, captures } = name;
+    const { kind, hostEnd, depth, pageEnd } = shape;
+    const isVoid = captures === 0;
     const host = this.#hostOf(key, hostEnd);
     const hasTable = this.#layout.fingerprintBits > 0;
     if (kind === KEY_KIND.hostWildcard && hasTable) return;
     const hash = this.#hash;
-    const end = queries ? key.length : pageEnd;
+    const end = this.#kinds.queries ? key.length : pageEnd;
     if (isVoid) {
       hash.extend(key, hostEnd, end).finish();
       this.voids.add(hash.low, hash.high, 0);
