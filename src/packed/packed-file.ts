@@ -27,6 +27,9 @@ const MAX_UINT32 = 2 ** 32 - 1;
 /** A step of more bits has no use: no host has that many captures. */
 const MAX_STEP = 1024;
 
+/** More deltas than this behind a map would be slow to ask. */
+export const MAX_DELTAS = 63;
+
 /** What a host has rows of, as bits by depth: 0 for its home page or `/*`, 7 for seven and deeper. */
 export interface Descriptor {
   readonly exact: number;
@@ -90,8 +93,20 @@ export interface PackedHeader {
   readonly hostWildcards: number;
   readonly hostSpreads: number;
   readonly filters: readonly Filter[];
-  /** What the map was made from. */
-  readonly source?: { readonly rows: number; readonly sha256?: string } | undefined;
+  /** What the map was made from: the rows and the digest of the map in text. */
+  readonly source?: { readonly rows: number; readonly sha256?: string | undefined } | undefined;
+  /** Set in a delta: what it is read behind. */
+  readonly delta?: DeltaPlace | undefined;
+}
+
+/** Where a delta belongs: a packed map, or a delta, whose head has this mark. */
+export interface DeltaPlace {
+  /** The mark of the part before it; see `markOf`. */
+  readonly base: string;
+  /** 1 for the first delta behind a whole map. */
+  readonly position: number;
+  /** How many deltas the chain may have. */
+  readonly most: number;
 }
 
 /** A shard: where its words are, counted from the start of the data, and how to read them. */
@@ -102,14 +117,15 @@ export interface Shard {
   readonly crc: number;
 }
 
-/** All of a packed map but its data. */
+/** All of a packed map, or of a delta behind it, but its data. Places are counted in the file. */
 export interface PackedHead {
   readonly header: PackedHeader;
   readonly descriptors: readonly Descriptor[];
   readonly shards: readonly Shard[];
-  /** Where the data begins, and where the file ends. */
+  readonly start: number;
+  /** Where the data begins and ends. */
   readonly dataStart: number;
-  readonly size: number;
+  readonly end: number;
 }
 
 /** Writes all of a packed map that comes before its data. */
@@ -166,14 +182,20 @@ export function dataStartOf(start: Uint8Array, source: string): number {
 }
 
 /**
- * Reads all of a packed map that comes before its data.
+ * Reads all of a packed map, or of a delta, that comes before its data. More may follow the data.
  *
  * @param size the size of the file.
+ * @param fileStart where `bytes` begin in the file.
  * @throws MM_BAD_INPUT for what is not a packed map, of another version, or damaged; MM_CUT; MM_LIMIT
  */
-export function parseHead(bytes: Uint8Array, size: number, source: string): PackedHead {
+export function parseHead(
+  bytes: Uint8Array,
+  size: number,
+  source: string,
+  fileStart: number = 0,
+): PackedHead {
   const dataStart = dataStartOf(bytes, source);
-  if (bytes.length < dataStart || size < dataStart) throw cut(source);
+  if (bytes.length < dataStart || size < fileStart + dataStart) throw cut(source);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (view.getUint32(24, true) !== crc32(bytes, PREAMBLE_BYTES, dataStart)) {
     throw damaged("header", source);
@@ -206,9 +228,16 @@ export function parseHead(bytes: Uint8Array, size: number, source: string): Pack
       position: { source },
     });
   }
-  if (words > (size - dataStart) / 4) throw cut(source);
-  if (words < (size - dataStart) / 4) throw damaged("end: bytes follow the last shard", source);
-  return { header, descriptors, shards, dataStart, size };
+  const end = fileStart + dataStart + 4 * words;
+  if (end > size) throw cut(source);
+  return {
+    header,
+    descriptors,
+    shards,
+    start: fileStart,
+    dataStart: fileStart + dataStart,
+    end,
+  };
 }
 
 function readHeader(json: Uint8Array, source: string): PackedHeader {
@@ -234,7 +263,7 @@ function readHeader(json: Uint8Array, source: string): PackedHeader {
 /** Whether a header has all that lookups rely on: a right checksum does not make it a good one. */
 function isHeader(value: unknown): value is PackedHeader {
   if (!isJsonObject(value)) return false;
-  const { headers, queries, rows, hosts, voids, table, filters, source } = value as Partial<
+  const { headers, queries, rows, hosts, voids, table, filters, source, delta } = value as Partial<
     Record<keyof PackedHeader, unknown>
   >;
   return (
@@ -249,7 +278,18 @@ function isHeader(value: unknown): value is PackedHeader {
     isWithin(table["step"], 1, MAX_STEP) &&
     Array.isArray(filters) &&
     filters.every(isFilter) &&
-    (source === undefined || isJsonObject(source))
+    (source === undefined || isJsonObject(source)) &&
+    (delta === undefined || isDelta(delta))
+  );
+}
+
+function isDelta(value: unknown): value is DeltaPlace {
+  return (
+    isJsonObject(value) &&
+    typeof value["base"] === "string" &&
+    /^[0-9a-f]{16}$/.test(value["base"]) &&
+    isWithin(value["most"], 1, MAX_DELTAS) &&
+    isWithin(value["position"], 1, value["most"] as number)
   );
 }
 
@@ -306,7 +346,8 @@ export function headersOf({ headers }: PackedHeader): UkvsHeaders {
   return new UkvsHeaders(headers);
 }
 
-function refused(what: string, source: string): MementoMapError {
+/** The error for a file that must not be answered from. */
+export function refused(what: string, source: string): MementoMapError {
   return new MementoMapError("MM_BAD_INPUT", what, { position: { source } });
 }
 

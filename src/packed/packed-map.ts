@@ -95,7 +95,7 @@ export class PackedNames {
     this.#source = source;
     this.#read = read;
     this.#shards = head.shards;
-    this.#words = data ?? new Uint32Array((head.size - head.dataStart) / 4);
+    this.#words = data ?? new Uint32Array((head.end - head.dataStart) / 4);
     this.#loaded = new Uint8Array(head.shards.length);
     let firstShard = 0;
     const rows: (NameSet | undefined)[] = [];

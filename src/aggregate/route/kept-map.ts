@@ -209,7 +209,7 @@ export class KeptMap {
     const index = await readMap(path, { isChecked });
     const extent =
       index instanceof PackedLookup
-        ? packedExtent(index.names.head.header)
+        ? packedExtent(index.header)
         : await extentOf(slices(index.bytes));
     const old = this.#extent;
     if (old !== undefined && extent !== undefined) {

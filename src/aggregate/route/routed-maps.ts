@@ -78,7 +78,7 @@ export class RoutedMaps {
       const outcome = index.findSurt(this.surt);
       this.isPresent = outcome === OUTCOME.present;
       this.isStated = outcome !== OUTCOME.none;
-      this.distance = index.names.distance;
+      this.distance = index.distance;
     }
     return this.isPresent;
   }

@@ -6,6 +6,7 @@ import { NodeClient } from "../../http/node-client.ts";
 import { ProxySettings } from "../../http/proxy.ts";
 import { type FileSource, openInput } from "../../files/input-file.ts";
 import { openOutput } from "../../files/output-file.ts";
+import type { PackedHead } from "../../packed/packed-file.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import { ExitCode, type Io, LineWriter } from "../common/io.ts";
@@ -162,12 +163,20 @@ async function checkPackedFile(
   const progress = new Progress(io, { label: "checking", quiet, total: file.size });
   const source = file.name;
   try {
-    const { checkPacked } = await import("../../packed/check-packed.ts");
+    const { checkPacked } = await import("../../packed/packed-parts.ts");
     const { signal } = io.interrupt;
-    const head = await checkPacked(file, { signal, onRead: (bytes) => progress.add(bytes) });
+    const { heads } = await checkPacked(file, { signal, onRead: (bytes) => progress.add(bytes) });
     progress.end();
-    const { rows, hosts, voids } = head.header;
-    const about = { rows, hosts, voids, shards: head.shards.length, bytes: head.size };
+    const sum = (count: (head: PackedHead) => number): number =>
+      heads.reduce((all, head) => all + count(head), 0);
+    const about = {
+      rows: sum(({ header }) => header.rows),
+      hosts: sum(({ header }) => header.hosts),
+      voids: sum(({ header }) => header.voids),
+      shards: sum(({ shards }) => shards.length),
+      deltas: heads.length - 1,
+      bytes: file.size,
+    };
     if (!quiet) {
       const text = json ? JSON.stringify({ source, ...about }) : `${source}: ${described(about)}`;
       io.stderr.write(`${text}\n`);
@@ -194,12 +203,14 @@ function described(about: {
   readonly rows: number;
   readonly hosts: number;
   readonly voids: number;
+  readonly deltas: number;
   readonly bytes: number;
 }): string {
   const parts = [
     formatAmount(about.rows, "row"),
     formatAmount(about.hosts, "host"),
     ...(about.voids > 0 ? [formatAmount(about.voids, "void")] : []),
+    ...(about.deltas > 0 ? [formatAmount(about.deltas, "delta")] : []),
     formatSize(about.bytes),
   ];
   return `a packed map, ${parts.join(", ")}`;

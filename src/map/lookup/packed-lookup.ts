@@ -1,8 +1,7 @@
 import type { ByteSource } from "../../bytes/byte-source.ts";
 import { MementoMapError } from "../../errors.ts";
 import { checkSignal } from "../../interruption.ts";
-import { readHead } from "../../packed/check-packed.ts";
-import { headersOf, type PackedHead, parseHead } from "../../packed/packed-file.ts";
+import { headersOf, type PackedHead, type PackedHeader } from "../../packed/packed-file.ts";
 import {
   NAME,
   OUTCOME,
@@ -10,6 +9,7 @@ import {
   PackedNames,
   type ReadBytes,
 } from "../../packed/packed-map.ts";
+import { parseParts, readParts } from "../../packed/packed-parts.ts";
 import { surtKey } from "../../surt/key.ts";
 import { surtKeyBytes } from "../../surt/key-bytes.ts";
 import { surt as surtOf, surtBytes } from "../../surt/uri-to-surt.ts";
@@ -30,20 +30,31 @@ const UNKNOWN = "/";
  * A packed map. It says of a URI what the map says that it was made from, or by mistake "present"; it has
  * no times, so the time asked for does not matter. The frequency is an upper bound: that of the host.
  *
+ * Deltas may follow it in its file: what it or any of them calls present is present.
+ *
  * Reads the header when it is opened, and shards when they are asked for; each is checked then.
  */
 export class PackedLookup implements MapLookup {
   readonly headers: UkvsHeaders;
+  /** The header of the newest part. */
+  readonly header: PackedHeader;
+  /** The names of the whole map that deltas follow. */
   readonly names: PackedNames;
+  readonly #deltas: readonly PackedNames[];
   readonly #source: ByteSource | undefined;
+  /** The part that decided about the last key, or that lacks a shard. */
+  #deciding: PackedNames;
   /** The key that was asked last, in bytes. */
   #key: Uint8Array = new Uint8Array(1024);
-  /** Shards on their way. */
+  #keyEnd = 0;
+  /** Shards on their way, by where they are in the file. */
   readonly #loading = new Map<number, Promise<void>>();
 
-  private constructor(names: PackedNames, source: ByteSource | undefined) {
-    this.names = names;
-    this.headers = headersOf(names.head.header);
+  private constructor(parts: readonly PackedNames[], source: ByteSource | undefined) {
+    [this.names, ...this.#deltas] = parts;
+    this.#deciding = this.names;
+    this.header = parts[parts.length - 1].head.header;
+    this.headers = headersOf(this.header);
     this.#source = source;
   }
 
@@ -61,16 +72,19 @@ export class PackedLookup implements MapLookup {
     } = {},
   ): Promise<PackedLookup> {
     checkSignal(options.signal);
-    const head = await readHead(source, options);
-    return new PackedLookup(namesOf(head, source.name, options.read), source);
+    const { heads } = await readParts(source, options);
+    const parts = heads.map((head) => namesOf(head, source.name, options.read));
+    return new PackedLookup(parts, source);
   }
 
   /** Takes the bytes of a packed map, and checks all of them. */
   static of(bytes: Uint8Array, source: string): PackedLookup {
-    const head = parseHead(bytes, bytes.length, source);
-    const data = new Uint32Array((head.size - head.dataStart) / 4);
-    new Uint8Array(data.buffer).set(bytes.subarray(head.dataStart));
-    return new PackedLookup(new PackedNames(head, source, { data }), undefined);
+    const parts = parseParts(bytes, source).heads.map((head) => {
+      const data = new Uint32Array((head.end - head.dataStart) / 4);
+      new Uint8Array(data.buffer).set(bytes.subarray(head.dataStart, head.end));
+      return new PackedNames(head, source, { data });
+    });
+    return new PackedLookup(parts, undefined);
   }
 
   /**
@@ -82,47 +96,77 @@ export class PackedLookup implements MapLookup {
     bytes: Uint8Array,
     { source, pause }: { readonly source: string; readonly pause: () => Promise<void> },
   ): Promise<PackedLookup> {
-    const names = new PackedNames(parseHead(bytes, bytes.length, source), source);
+    const parts = parseParts(bytes, source).heads.map((head) => new PackedNames(head, source));
     let sincePause = 0;
-    for (const shard of names.head.shards.keys()) {
-      const { offset, length } = names.extent(shard);
-      names.load(shard, bytes.subarray(offset, offset + length));
-      sincePause += length;
-      if (sincePause < SLICE_BYTES) continue;
-      sincePause = 0;
-      await pause();
+    for (const names of parts) {
+      for (const shard of names.head.shards.keys()) {
+        const { offset, length } = names.extent(shard);
+        names.load(shard, bytes.subarray(offset, offset + length));
+        sincePause += length;
+        if (sincePause < SLICE_BYTES) continue;
+        sincePause = 0;
+        await pause();
+      }
     }
-    return new PackedLookup(names, undefined);
+    return new PackedLookup(parts, undefined);
   }
 
   /** Names of pages and wildcards. */
   get keyCount(): number {
-    return this.names.head.header.rows;
+    return [this.names, ...this.#deltas].reduce((sum, { head }) => sum + head.header.rows, 0);
   }
 
   /** Bytes of the file. */
   get size(): number {
-    return this.names.head.size;
+    return (this.#deltas.at(-1) ?? this.names).head.end;
   }
 
-  /** Most captures that the host of the last key has; -1 where that is not known. */
+  /** How far above the last key the name is that decided, as `lookupKeys` counts. */
+  get distance(): number {
+    return this.#deciding.distance;
+  }
+
+  /**
+   * Most captures that the host of the last key has: the largest number of those that the parts of
+   * the map state; -1 where none does.
+   */
   get mostCaptures(): number {
-    const { count: bits, step } = this.names.head.header.table;
-    const { count } = this.names;
-    if (bits === 0 || count < 0) return -1;
-    return 2 ** Math.min(MAX_COUNT_BITS, step * (count + 1)) - 1;
+    let most = mostCapturesIn(this.names);
+    for (const delta of this.#deltas) {
+      delta.find(this.#key, 0, this.#keyEnd);
+      most = Math.max(most, mostCapturesIn(delta));
+    }
+    return most;
   }
 
   /** Finds the name that decides about a SURT, at once. All of the map must be in memory. */
   findSurt(surt: Uint8Array): Outcome {
-    const end = this.#writeKey(surt);
-    return this.names.find(this.#key, 0, end);
+    this.#writeKey(surt);
+    return this.#find();
   }
 
   /** What the map says about a SURT, at once. All of it must be in memory. */
   answerSurt(surt: Uint8Array): Answer {
-    const end = this.#writeKey(surt);
-    return this.answer(this.names.find(this.#key, 0, end), this.#key, 0, end);
+    return this.#answer(this.findSurt(surt));
+  }
+
+  /** Asks the parts for the last key, up to the first that says present. */
+  #find(): Outcome {
+    const first = this.names.find(this.#key, 0, this.#keyEnd);
+    this.#deciding = this.names;
+    return first === OUTCOME.present || first === OUTCOME.unloaded || this.#deltas.length === 0
+      ? first
+      : this.#findInDeltas(first);
+  }
+
+  #findInDeltas(first: Outcome): Outcome {
+    for (const delta of this.#deltas) {
+      const outcome = delta.find(this.#key, 0, this.#keyEnd);
+      if (outcome !== OUTCOME.present && outcome !== OUTCOME.unloaded) continue;
+      this.#deciding = delta;
+      return outcome;
+    }
+    return first;
   }
 
   /** A packed map has no times: what it says of all time, it says of every period. */
@@ -140,10 +184,10 @@ export class PackedLookup implements MapLookup {
     return this.isPresentDuring(SURT.subarray(0, end));
   }
 
-  #writeKey(surt: Uint8Array): number {
+  #writeKey(surt: Uint8Array): void {
     const room = 3 * surt.length + 1;
     if (this.#key.length < room) this.#key = new Uint8Array(2 * room);
-    return surtKeyBytes(surt, 0, surt.length, this.#key, 0, this.names.head.header);
+    this.#keyEnd = surtKeyBytes(surt, 0, surt.length, this.#key, 0, this.header);
   }
 
   lookup(uri: string, options: LookupOptions = {}): Promise<Answer> {
@@ -151,17 +195,18 @@ export class PackedLookup implements MapLookup {
   }
 
   async lookupSurt(surt: string, options: LookupOptions = {}): Promise<Answer> {
-    const { queries } = this.names.head.header;
+    const { queries } = this.header;
     const key = encoder.encode(surtKey(surt, { queries }));
     return this.#answerKey(key, options.signal);
   }
 
   /** The answer that the last key got. */
-  answer(outcome: Outcome, key: Uint8Array, start: number = 0, end: number = key.length): Answer {
+  #answer(outcome: Outcome): Answer {
     if (outcome !== OUTCOME.present && outcome !== OUTCOME.void) return { present: false };
-    const { name, nameEnd, distance } = this.names;
-    const first = decoder.decode(key.subarray(start, nameEnd));
-    const path = (): string => decoder.decode(key.subarray(key.indexOf(CLOSE_PAREN, start), end));
+    const { name, nameEnd, distance } = this.#deciding;
+    const key = this.#key.subarray(0, this.#keyEnd);
+    const first = decoder.decode(key.subarray(0, nameEnd));
+    const path = (): string => decoder.decode(key.subarray(key.indexOf(CLOSE_PAREN)));
     const text = {
       [NAME.exact]: () => first,
       [NAME.anyQuery]: () => `${first}?*`,
@@ -190,29 +235,44 @@ export class PackedLookup implements MapLookup {
   async #answerKey(key: Uint8Array, signal: AbortSignal | undefined): Promise<Answer> {
     for (;;) {
       checkSignal(signal);
-      const outcome = this.names.find(key, 0, key.length);
-      if (outcome !== OUTCOME.unloaded) return this.answer(outcome, key);
-      await this.#load(this.names.neededShard, signal);
+      this.#key = key;
+      this.#keyEnd = key.length;
+      const outcome = this.#find();
+      // What deltas state about the host is asked for when the answer is made.
+      const unloaded =
+        outcome === OUTCOME.unloaded
+          ? this.#deciding
+          : this.#deltas.find((delta) => delta.find(key, 0, key.length) === OUTCOME.unloaded);
+      if (unloaded === undefined) return this.#answer(outcome);
+      await this.#load(unloaded, signal);
     }
   }
 
-  /** Loads a shard; who asks for one that is on its way waits for it. */
-  #load(shard: number, signal: AbortSignal | undefined): Promise<void> {
+  /** Loads the shard that a part lacks; who asks for one that is on its way waits for it. */
+  #load(names: PackedNames, signal: AbortSignal | undefined): Promise<void> {
     const source = this.#source;
     if (source === undefined) throw new Error("a packed map in memory has all shards");
-    let loading = this.#loading.get(shard);
+    const shard = names.neededShard;
+    const { offset, length } = names.extent(shard);
+    let loading = this.#loading.get(offset);
     if (loading === undefined) {
-      const { offset, length } = this.names.extent(shard);
       loading = source
         .read(offset, length, signal)
         .then((bytes) => {
-          this.names.load(shard, bytes);
+          names.load(shard, bytes);
         })
-        .finally(() => this.#loading.delete(shard));
-      this.#loading.set(shard, loading);
+        .finally(() => this.#loading.delete(offset));
+      this.#loading.set(offset, loading);
     }
     return loading;
   }
+}
+
+/** Most captures of the host that a part was asked for last; -1 where it does not state any. */
+function mostCapturesIn({ head, count }: PackedNames): number {
+  const { count: bits, step } = head.header.table;
+  if (bits === 0 || count < 0) return -1;
+  return 2 ** Math.min(MAX_COUNT_BITS, step * (count + 1)) - 1;
 }
 
 /** @throws MM_LIMIT for more data than memory can have room for: servers may state any size. */
@@ -221,7 +281,7 @@ function namesOf(head: PackedHead, source: string, read: ReadBytes | undefined):
     return new PackedNames(head, source, { read });
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw new MementoMapError("MM_LIMIT", `the packed map is too large: ${head.size} bytes`, {
+    throw new MementoMapError("MM_LIMIT", `the packed map is too large: ${head.end} bytes`, {
       position: { source },
       cause: error,
     });

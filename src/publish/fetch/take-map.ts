@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { isPacked, LF } from "../../bytes/bytes.ts";
 import { MemorySource, sourceChunks } from "../../bytes/byte-source.ts";
 import { FileSource } from "../../files/input-file.ts";
-import { checkPacked, readHead } from "../../packed/check-packed.ts";
+import { checkPacked, readParts } from "../../packed/packed-parts.ts";
 import { headersOf } from "../../packed/packed-file.ts";
 import { openPackedFile } from "../../map/lookup/open-map-file.ts";
 import { type Output, withOutput } from "../../files/output-file.ts";
@@ -118,7 +118,7 @@ async function fileExtent(
   let packed: FileSource | undefined;
   try {
     packed = await openPackedFile(path);
-    if (packed !== undefined) return packedExtent((await readHead(packed, { signal })).header);
+    if (packed !== undefined) return packedExtent((await readParts(packed, { signal })).header);
   } catch (error) {
     if (isMementoMapError(error)) return undefined;
     throw error;

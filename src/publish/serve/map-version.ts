@@ -8,7 +8,7 @@ import type { Answer } from "../../map/lookup/map-lookup.ts";
 import { MemoryIndex } from "../../map/lookup/memory-index.ts";
 import { PackedLookup } from "../../map/lookup/packed-lookup.ts";
 import { KeySamples, SampledSearch } from "../../map/lookup/sampled-search.ts";
-import { checkPacked } from "../../packed/check-packed.ts";
+import { checkPacked } from "../../packed/packed-parts.ts";
 import { surt as surtOf } from "../../surt/uri-to-surt.ts";
 import { type MapSurvey, surveyMap, type SurveyOptions } from "../../map/map-survey.ts";
 import {
@@ -270,10 +270,10 @@ async function openPacked(
 }
 
 /** What is known of a packed map: neither its mementos nor its domains. */
-function surveyOf({ headers, names }: PackedLookup): MapSurvey {
+function surveyOf({ headers, header }: PackedLookup): MapSurvey {
   return {
     plan: { headers, pages: [] },
-    records: packedExtent(names.head.header).records,
+    records: packedExtent(header).records,
     mementos: 0,
     total: undefined,
     topDomains: [],

@@ -49,7 +49,7 @@ function packedPredictor(name: string, file: Uint8Array): Predictor {
     lines: map.keyCount,
     bytes: file.length,
     gzipBytes: file.length,
-    queries: map.names.head.header.queries,
+    queries: map.header.queries,
     says: (key) => map.findSurt(key) === OUTCOME.present,
   };
 }

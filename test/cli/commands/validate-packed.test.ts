@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { MemorySource } from "../../../src/bytes/byte-source.ts";
 import { isMementoMapError } from "../../../src/errors.ts";
-import { checkPacked } from "../../../src/packed/check-packed.ts";
+import { checkPacked } from "../../../src/packed/packed-parts.ts";
 import { formatHead, parseHead } from "../../../src/packed/packed-file.ts";
 import { packedBytes } from "../../support/packed-file.ts";
 import { runCli } from "../../support/run-cli.ts";
