@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { compareBytes, joinBytes } from "../../bytes/bytes.ts";
 import { ioError, isMementoMapError, MementoMapError, systemCode } from "../../errors.ts";
 import { FileSource } from "../../files/input-file.ts";
+import { digestOf } from "../../files/source-digest.ts";
 import { ScratchSpill, withTempDir } from "../../files/scratch.ts";
 import { BudgetCompaction, RowInserter } from "../compact/budget/budget-compaction.ts";
 import type { MissList } from "../compact/budget/misses.ts";
@@ -24,7 +25,7 @@ import {
   planPack,
   type Prospect,
 } from "./pack-plan.ts";
-import { parseHead } from "../../packed/packed-file.ts";
+import { type DeltaPlace, parseHead } from "../../packed/packed-file.ts";
 import { PackedNames } from "../../packed/packed-map.ts";
 import { type PackedLayout, packNames, RowNames, SLOTS_PER_NAME } from "./packing.ts";
 import type { RowKinds } from "./row-name.ts";
@@ -43,9 +44,19 @@ export interface PackOptions {
   readonly archive?: string | undefined;
   /** The folder for scratch files. */
   readonly scratch?: string | undefined;
+  /** Set where the rows that are packed are those of a delta. */
+  readonly part?: DeltaPart | undefined;
   readonly streams: MapStreams;
   /** Told how many bytes of the map were read since the last call; it is read several times. */
   readonly onRead?: ((bytes: number) => void) | undefined;
+}
+
+/** What a delta says of itself; its rows are only what is new in its map. */
+export interface DeltaPart {
+  readonly delta: DeltaPlace;
+  /** Rows and digest of the whole map. */
+  readonly sourceRows: number;
+  readonly sha256: string;
 }
 
 export interface PackSummary {
@@ -91,8 +102,9 @@ export async function packMap(
     withTempDir({ parent, interrupt: streams.interrupt }, async (scratch) => {
       const spill = new ScratchSpill(join(scratch, "nodes"));
       try {
+        const sha256 = options.part?.sha256 ?? (await digestOf(source, streams.interrupt?.signal));
         const pack = (map: FileSource): ReturnType<typeof packMap> =>
-          new Packing(map, misses, spill, scratch, options).run();
+          new Packing(map, sha256, misses, spill, scratch, options).run();
         return await pack(source).catch(async (error: unknown) => {
           if (!isMementoMapError(error) || error.code !== "MM_NOT_SORTED") throw error;
           // Keys may belong elsewhere as they are spelled now.
@@ -109,6 +121,7 @@ export async function packMap(
 /** The packing of one map. */
 class Packing {
   readonly #map: FileSource;
+  readonly #sha256: string;
   readonly #misses: MissList | undefined;
   readonly #spill: ScratchSpill;
   readonly #scratch: string;
@@ -118,12 +131,14 @@ class Packing {
 
   constructor(
     map: FileSource,
+    sha256: string,
     misses: MissList | undefined,
     spill: ScratchSpill,
     scratch: string,
     options: PackOptions,
   ) {
     this.#map = map;
+    this.#sha256 = sha256;
     this.#misses = misses;
     this.#spill = spill;
     this.#scratch = scratch;
@@ -208,7 +223,8 @@ class Packing {
     try {
       const { signal } = this.#options.streams.interrupt ?? {};
       checkSignal(signal);
-      return await new Packing(map, this.#misses, this.#spill, this.#scratch, this.#options).run();
+      const [sha256, misses, options] = [this.#sha256, this.#misses, this.#options];
+      return await new Packing(map, sha256, misses, this.#spill, this.#scratch, options).run();
     } finally {
       await map.close();
     }
@@ -275,7 +291,8 @@ class Packing {
     demand: PackDemand | undefined,
   ): Promise<{ readonly file: Uint8Array<ArrayBuffer>; readonly layout: PackedLayout }> {
     const lookups = expectedLookups(profiles, whole, demand);
-    const isFixed = this.#options.bits !== undefined;
+    const { bits, part } = this.#options;
+    const isFixed = bits !== undefined;
     let width = Math.round(8 * prospect.bits);
     let best: { file: Uint8Array<ArrayBuffer>; layout: PackedLayout } | undefined;
     const tried = new Set<number>();
@@ -287,7 +304,9 @@ class Packing {
       const file = packNames(profiles, names, layout, {
         headers: headers.list,
         queries: this.#kinds.queries,
-        sourceRows,
+        sourceRows: part?.sourceRows ?? sourceRows,
+        sha256: this.#sha256,
+        delta: part?.delta,
       });
       const fits = file.length <= prospect.bytes;
       if (fits && (best === undefined || layout.width > best.layout.width)) best = { file, layout };

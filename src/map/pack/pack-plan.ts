@@ -13,8 +13,8 @@ const FLAT_FOLDER_PROBES = 5;
 /** Where folders are rolled up, more bits of a row answer more than more rows do, up to this. */
 const LEAST_FOLDER_BITS = 6;
 /** Bytes of the header and the descriptors, about. */
-const HEAD_BYTES = 1800;
-const FLAT_HEAD_BYTES = 700;
+const HEAD_BYTES = 1880;
+const FLAT_HEAD_BYTES = 780;
 /** Bits of the number of a descriptor, about. */
 const DESCRIPTOR_BITS = 7;
 /** The share of the bytes that counts of hosts may take. */

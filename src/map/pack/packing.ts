@@ -7,6 +7,7 @@ import { type RowKinds, rowName } from "./row-name.ts";
 import { bitsOf, fingerprint, NameHash, shardOf } from "../../packed/name-hash.ts";
 import {
   crc32,
+  type DeltaPlace,
   type Descriptor,
   type Filter,
   type FilterKind,
@@ -121,6 +122,10 @@ export interface PackedInfo {
   readonly headers: readonly Header[];
   readonly queries: boolean;
   readonly sourceRows: number;
+  /** The digest of the map that is packed, in hexadecimal. */
+  readonly sha256?: string | undefined;
+  /** Set for a delta. */
+  readonly delta?: DeltaPlace | undefined;
 }
 
 /** Makes the bytes of a packed map. */
@@ -168,7 +173,8 @@ export function packNames(
     hostWildcards: profiles.hostWildcards >>> 0,
     hostSpreads: profiles.hostSpreads >>> 0,
     filters,
-    source: { rows: info.sourceRows },
+    source: { rows: info.sourceRows, sha256: info.sha256 },
+    delta: info.delta,
   };
   const head = formatHead(header, layout.descriptors, shards);
   const file = new Uint8Array(head.length + 4 * words);

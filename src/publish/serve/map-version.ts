@@ -1,9 +1,9 @@
-import { createHash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import { isPacked, LF, PACKED_MAGIC } from "../../bytes/bytes.ts";
-import { type ByteSource, readWhole, sourceChunks } from "../../bytes/byte-source.ts";
+import { type ByteSource, readWhole } from "../../bytes/byte-source.ts";
 import { type MapPage, pageHead, type PageMembers, type SplitPlan } from "../../map/split-map.ts";
 import { packedExtent } from "../../map/map-guard.ts";
+import { digestOf } from "../../files/source-digest.ts";
 import type { Answer } from "../../map/lookup/map-lookup.ts";
 import { MemoryIndex } from "../../map/lookup/memory-index.ts";
 import { PackedLookup } from "../../map/lookup/packed-lookup.ts";
@@ -285,13 +285,4 @@ function surveyOf({ headers, header }: PackedLookup): MapSurvey {
 async function indexOf(source: ByteSource): Promise<MemoryIndex> {
   const bytes = await source.read(0, source.size);
   return MemoryIndex.buildInSlices(bytes, { source: source.name, pause: () => setImmediate() });
-}
-
-export async function digestOf(
-  source: ByteSource,
-  signal: AbortSignal | undefined,
-): Promise<string> {
-  const hash = createHash("sha256");
-  for await (const chunk of sourceChunks(source, { signal })) hash.update(chunk);
-  return hash.digest("hex");
 }

@@ -5,7 +5,8 @@ import { pageChunks, planPages, type SplitPlan, type SplitSize } from "../../map
 import { surveyMap } from "../../map/map-survey.ts";
 import { withOutput } from "../../files/output-file.ts";
 import { homePage, mapView } from "./home-page.ts";
-import { digestOf, pageLinks } from "./map-version.ts";
+import { digestOf } from "../../files/source-digest.ts";
+import { pageLinks } from "./map-version.ts";
 
 /** What was written. */
 export interface StaticSite {
