@@ -1,39 +1,14 @@
 // Fills dist, which is what the package has, beside the types that tsc wrote there: the entries of the
-// library, the command line and the threads it starts, each in a few files. A short command would else
-// spend half of its time on loading modules. Code finds other files of the package by
-// src/files/package-file.ts, wherever it lies.
+// library, and the programs (the command line and the threads it starts), each in a few files. A short
+// command would otherwise spend half of its time on loading modules. Code finds other files of the package
+// by src/files/package-file.ts.
 import { readdir, readFile, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
-import type { BuildOptions, Plugin } from "esbuild";
+import { build } from "rolldown";
+import type { BuildOptions, ChunkingContext, Plugin } from "rolldown";
 
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));
-
-const OPTIONS: BuildOptions = {
-  outbase: "src",
-  outdir: "dist",
-  bundle: true,
-  packages: "external",
-  platform: "node",
-  format: "esm",
-  target: "node20",
-  logLevel: "warning",
-};
-
-/** Leaves commands in files of their own, in a folder, which are loaded when they are called. */
-function commandsApart(folder: string): Plugin {
-  return {
-    name: "commands-apart",
-    setup(builder) {
-      builder.onResolve({ filter: /\/commands\/[^/]+\.ts$/ }, ({ kind, path }) =>
-        kind === "dynamic-import"
-          ? { path: `${folder}/${basename(path, ".ts")}.js`, external: true }
-          : undefined,
-      );
-    },
-  };
-}
 
 /**
  * Packages that are loaded when they are first used, and what stands in for them until then. Only the
@@ -55,69 +30,90 @@ const LATE: Readonly<Record<string, string>> = {
 
 const LATE_PACKAGES: Plugin = {
   name: "late-packages",
-  setup(builder) {
-    const filter = /^(?:json5|undici)$/;
-    builder.onResolve({ filter }, ({ path }) => ({ path, namespace: "late" }));
-    builder.onLoad({ filter, namespace: "late" }, ({ path }) => ({
-      contents: `
+  resolveId: (id) => (id in LATE ? `\0late:${id}` : undefined),
+  load: (id) =>
+    id.startsWith("\0late:")
+      ? `
         import { createRequire } from "node:module";
         const require = createRequire(import.meta.url);
-        ${LATE[path]}
-      `,
-    }));
-  },
+        ${LATE[id.slice("\0late:".length)]}
+      `
+      : undefined,
 };
 
-const ENTRIES = ["src/index.ts", "src/node.ts", "src/server.ts"];
-const PROGRAM: BuildOptions = { ...OPTIONS, minify: true, plugins: [LATE_PACKAGES] };
+const ENTRIES = ["index", "node", "server"];
 
 // With their names, and with one copy of what entries share: a class must be the same in all of them.
-await build({
-  ...OPTIONS,
-  entryPoints: ENTRIES,
-  minifySyntax: true,
-  minifyWhitespace: true,
-  splitting: true,
-  chunkNames: "chunks/[name]-[hash]",
+await bundle(ENTRIES, {
+  output: {
+    minify: { compress: true, mangle: false, codegen: true },
+    chunkFileNames: "chunks/[name]-[hash].js",
+  },
 });
+await removeOtherTypes(ENTRIES.map((entry) => `dist/${entry}.d.ts`));
 
-await removeOtherTypes(ENTRIES.map((entry) => entry.replace(/^src/, "dist")));
-
+// What several programs share is written once. A file costs a millisecond at every start, and all that a command
+// needs are opened at once, which takes file descriptors; in pieces as small as sharing allows, there would be a
+// hundred. So what most programs use is in one file, what many use in another.
 const sources = await readdir("src", { recursive: true });
 const workers = sources.filter((path) => path.endsWith("-worker.ts"));
-await build({ ...PROGRAM, entryPoints: workers.map((path) => `src/${path}`) });
-
-await build({
-  ...PROGRAM,
-  entryPoints: ["src/cli/bin.ts"],
-  plugins: [commandsApart("./commands"), LATE_PACKAGES],
+await bundle(["cli/bin", ...workers.map((path) => path.replace(/\.ts$/, ""))], {
+  plugins: [LATE_PACKAGES],
+  output: {
+    minify: true,
+    chunkFileNames: "programs/[name]-[hash].js",
+    codeSplitting: {
+      includeDependenciesRecursively: false,
+      groups: [{ name: sharedFile, debugName: "shared", minShareCount: 2 }],
+    },
+  },
 });
-// Each command by itself: what several share is written several times, so that no command is in
-// more files than it has parts to load late. A file costs a millisecond at every start: with one copy
-// of what is shared, in some 15 files for each command, a lookup takes half as much time again.
-// Those that run long, or wait for servers, are built with another that needs much the same: two of them
-// have one file in common. More would have many, which are opened at once, and files that are open are few on
-// some machines.
-const commands = (await readdir("src/cli/commands")).map((file) => basename(file, ".ts"));
-const pairs = [
-  ["aggregate", "route"],
-  ["serve", "fetch"],
-  ["analyze", "logs"],
-  ["evaluate", "fit"],
-  ["harvest", "validate"],
-];
-const alone = commands.filter((name) => !pairs.flat().includes(name)).map((name) => [name]);
-await Promise.all(
-  [...alone, ...pairs].map((names) =>
-    build({
-      ...PROGRAM,
-      entryPoints: names.map((name) => `src/cli/commands/${name}.ts`),
-      splitting: true,
-      chunkNames: "cli/chunks/[name]-[hash]",
-      plugins: [commandsApart("."), LATE_PACKAGES],
-    }),
-  ),
-);
+
+/**
+ * The file that a module goes into, if programs share it. What a module imports is used by at least as many
+ * programs, so these files never import each other in a circle, and none loads what hardly any command needs.
+ */
+function sharedFile(module: string, context: ChunkingContext): string | null {
+  const programs = programsOf(module, context);
+  if (programs.has("bin")) return "start";
+  // The shortest commands load little that they do not need.
+  if (programs.size >= 17) return programs.has("surt") ? "common" : "common-maps";
+  if (programs.size >= 4 && programs.has("lookup")) return "lookups";
+  if (programs.size >= 4 && programs.has("surt")) return "names";
+  if (programs.size >= 8 || (programs.size >= 4 && programs.has("merge"))) return "shared";
+  if (programs.size >= 4 && programs.has("compact")) return "compaction";
+  const isService = ["aggregate", "fetch", "serve"].some((name) => programs.has(name));
+  if (programs.size >= 4) return isService ? "services" : "studies";
+  return programs.size > 1 ? [...programs].toSorted().join("-") : null;
+}
+
+/** The names of the programs that load a module: entries, and modules that are imported when needed. */
+function programsOf(module: string, context: ChunkingContext): Set<string> {
+  const programs = new Set<string>();
+  const modules = new Set([module]);
+  for (const path of modules) {
+    const info = context.getModuleInfo(path);
+    if (info === null) continue;
+    if (info.isEntry || info.dynamicImporters.length > 0) programs.add(basename(path, ".ts"));
+    for (const importer of info.importers) modules.add(importer);
+  }
+  return programs;
+}
+
+async function bundle(names: readonly string[], options: BuildOptions): Promise<void> {
+  const plugins = [options.plugins].flat();
+  await build({
+    ...options,
+    input: Object.fromEntries(names.map((name) => [name, `src/${name}.ts`])),
+    external: (id) => /^[^./\0]/.test(id) && !(plugins.includes(LATE_PACKAGES) && id in LATE),
+    platform: "node",
+    // Some modules are imported late by one program and at once by another.
+    checks: { ineffectiveDynamicImport: false },
+    preserveEntrySignatures: "allow-extension",
+    transform: { target: "node20" },
+    output: { ...options.output, dir: "dist", format: "esm" },
+  });
+}
 
 /** Removes declarations that no entry leads to. */
 async function removeOtherTypes(entries: readonly string[]): Promise<void> {
@@ -129,7 +125,7 @@ async function removeOtherTypes(entries: readonly string[]): Promise<void> {
     const imports = text.matchAll(/(?:from |import\()"(\.{1,2}\/[^"]+)\.(?:js|ts)"/g);
     for (const [, name = ""] of imports) await visit(`${join(dirname(path), name)}.d.ts`);
   };
-  for (const entry of entries) await visit(entry.replace(/\.ts$/, ".d.ts"));
+  for (const entry of entries) await visit(entry);
   const files = await readdir("dist", { recursive: true, withFileTypes: true });
   const paths = files.map(({ parentPath, name }) => join(parentPath, name));
   const others = paths.filter((path) => path.endsWith(".d.ts") && !needed.has(path));

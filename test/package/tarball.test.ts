@@ -65,7 +65,7 @@ describe("the package", () => {
     );
     const bytes = sizes.reduce((sum, size) => sum + size, 0);
     expect(files.length).toBeLessThanOrEqual(600);
-    expect(bytes).toBeLessThanOrEqual(5e6);
+    expect(bytes).toBeLessThanOrEqual(4e6);
   });
 
   it("has the pages that its README links to", async () => {
