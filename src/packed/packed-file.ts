@@ -29,6 +29,8 @@ const MAX_STEP = 1024;
 
 /** More deltas than this behind a map would be slow to ask. */
 export const MAX_DELTAS = 63;
+/** How many there may be, unless somebody says otherwise. */
+export const DEFAULT_MAX_DELTAS = 7;
 
 /** What a host has rows of, as bits by depth: 0 for its home page or `/*`, 7 for seven and deeper. */
 export interface Descriptor {

@@ -1,13 +1,14 @@
-import { stat } from "node:fs/promises";
-import { join } from "node:path";
-import { formatCount, quote } from "../../errors.ts";
-import { withOutput } from "../../files/output-file.ts";
+import { readFile, stat } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { formatCount, ioError, quote, systemCode } from "../../errors.ts";
+import { openOutput } from "../../files/output-file.ts";
 import { packageVersion } from "../../files/package-file.ts";
 import { withTempDir } from "../../files/scratch.ts";
 import { withMapOutput } from "../../map/output/map-output.ts";
 import { guardOutputs, isMapFile } from "../../map/output/output-guard.ts";
 import { updatedAt } from "../common/index-options.ts";
-import type { PackSummary } from "../../map/pack/pack-files.ts";
+import { DEFAULT_MAX_DELTAS, MAX_DELTAS } from "../../packed/packed-file.ts";
+import type { PackedDelta } from "../../map/pack/pack-delta.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import { ExitCode, type Io } from "../common/io.ts";
 import {
@@ -23,6 +24,7 @@ import {
   MISSES_OPTIONS,
   option,
   parseDecimal,
+  parseWhole,
   TMP_OPTION,
 } from "../common/options.ts";
 
@@ -32,7 +34,7 @@ const MAX_BITS = 31;
 export const pack: Command = defineCommand({
   name: "pack",
   summary: "Make a map ten times smaller, to be looked up only",
-  usage: "[MAP|INDEX] -o FILE [--max-bytes SIZE]",
+  usage: "[MAP|INDEX] -o FILE [--max-bytes SIZE] [--base OLD]",
   description: `
 A packed map has a few bits for each row in place of its text. It answers
 lookups as the map does, with a few mistakes that say "present" of what is
@@ -52,7 +54,16 @@ An index of any format that generate reads is made a map of first, in scratch
 space (--tmp); with --queries, its queries are kept, so that the packed map
 tells URIs apart that differ in their query. A map that is compressed or comes
 from standard input is written to scratch space, too. docs/packed.md specifies
-the file.`,
+the file.
+
+With --base, only what the packed map OLD calls absent is packed: a delta, of a
+few kilobytes for a day's crawl. It belongs behind OLD in one file, which is
+read as one map, and of which fetch --packed brings only the end. Where -o names
+OLD itself, the delta is added to it; otherwise the delta is written alone, for
+"cat OLD DELTA > NEW". What the map no longer holds stays present. So after seven
+deltas (--max-deltas), or when they take a quarter of the first part and more
+than 64 KiB, the whole map is packed and replaces the file. A job that runs every night need not care:
+"pack map.ukvs --base map.packed -o map.packed" begins with a whole file.`,
   options: {
     output: { short: "o", value: "FILE", help: "Write here." },
     "max-bytes": option.size("At most this large, such as 100k."),
@@ -60,6 +71,12 @@ the file.`,
       value: "N",
       help: "Bits of a row, 0 to 31; one of 2^N rows is mistaken. Without a size, all rows are kept.",
       parse: parseBits,
+    },
+    base: { value: "OLD", help: "Pack what is new since this packed map, to be read behind it." },
+    "max-deltas": {
+      value: "N",
+      help: `With --base: deltas behind a whole map, 1 to ${MAX_DELTAS}; default ${DEFAULT_MAX_DELTAS}.`,
+      parse: parseDeltas,
     },
     ...MISSES_OPTIONS,
     queries: { help: "Of an index: keep queries." },
@@ -71,6 +88,7 @@ the file.`,
     "the best of that size": "mementomap pack map.ukvs --max-bytes 30k -o map.packed",
     "knowing what was asked for":
       "mementomap pack map.ukvs --max-bytes 30k --misses uris.txt -o map.packed",
+    "every night: what is new": "mementomap pack map.ukvs --base map.packed -o map.packed",
     "straight from an index": "mementomap pack --queries index.cdxj -o map.packed",
     "look a URI up in it": "mementomap lookup map.packed https://example.org/",
   },
@@ -79,8 +97,14 @@ the file.`,
       throw misuse("pack takes one map; merge makes one of several");
     }
     const [path = "-"] = positionals;
-    const outputs = [{ path: values.output, kind: "packed" } as const];
-    await guardOutputs(outputs, { inputs: [path, values.misses], force: values.force });
+    const { base, output } = values;
+    if (base === undefined && values["max-deltas"] !== undefined) {
+      throw misuse("--max-deltas is for --base");
+    }
+    const replaces = base === undefined ? [] : [base];
+    const outputs = [{ path: output, kind: "packed", replaces } as const];
+    await guardOutputs(outputs, { inputs: [path, values.misses, base], force: values.force });
+    const isInPlace = base !== undefined && output !== undefined && (await isSame(base, output));
     const stats = path === "-" ? undefined : await stat(path).catch(() => undefined);
     const startedAt = io.now();
     const progress = new Progress(io, {
@@ -89,33 +113,67 @@ the file.`,
       total: stats === undefined ? undefined : stats.size * 4,
       quiet: values.quiet,
     });
-    let summary: PackSummary;
+    const options = {
+      maxBytes: values["max-bytes"],
+      bits: values.bits,
+      misses: values.misses,
+      archive: values.archive,
+      scratch: values.tmp,
+      streams: io,
+      onRead: (bytes: number) => {
+        progress.add(bytes);
+      },
+    };
+    const file = await openOutput(output, io);
+    let packed: PackedDelta;
     try {
+      const old = base === undefined ? undefined : await baseBytes(base, isInPlace);
       const { packMap } = await import("../../map/pack/pack-files.ts");
-      summary = await withOutput(values.output, io, async (output) => {
-        const packed = await withMapOf(path, values, io, (map) =>
-          packMap(map, {
-            maxBytes: values["max-bytes"],
-            bits: values.bits,
-            misses: values.misses,
-            archive: values.archive,
-            scratch: values.tmp,
-            streams: io,
-            onRead: (bytes) => {
-              progress.add(bytes);
-            },
-          }),
-        );
-        await output.write(packed.file);
-        return packed.summary;
+      packed = await withMapOf(path, values, io, async (map) => {
+        if (base === undefined || old === undefined) {
+          const whole = await packMap(map, options);
+          const reason = base === undefined ? undefined : "there is no base yet";
+          return { ...whole, position: undefined, reason };
+        }
+        const { packDelta } = await import("../../map/pack/pack-delta.ts");
+        const maxDeltas = values["max-deltas"];
+        const from = { bytes: old, source: base };
+        return packDelta(map, from, { ...options, maxDeltas, packsUnchanged: !isInPlace });
       });
+      if (packed.file === undefined) {
+        await file.abort();
+      } else {
+        if (isInPlace && old !== undefined && packed.position !== undefined) await file.write(old);
+        await file.write(packed.file);
+        await file.commit();
+      }
+    } catch (error) {
+      await file.abort();
+      throw error;
     } finally {
       progress.end();
     }
-    if (!values.quiet) report(io, summary, io.now() - startedAt, values.json);
+    if (!values.quiet) report(io, packed, io.now() - startedAt, values.json);
     return ExitCode.ok;
   },
 });
+
+/** Whether two paths lead to the same file, whether it is there or not. */
+async function isSame(one: string, other: string): Promise<boolean> {
+  if (resolve(one) === resolve(other)) return true;
+  const [a, b] = await Promise.all([one, other].map((path) => stat(path).catch(() => undefined)));
+  return a !== undefined && b !== undefined && a.dev === b.dev && a.ino === b.ino;
+}
+
+/** The packed map that a delta is made for; undefined for one that is to be written first. */
+async function baseBytes(path: string, isInPlace: boolean): Promise<Uint8Array | undefined> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    if (isInPlace && systemCode(error) === "ENOENT") return undefined;
+    throw ioError(error, path);
+  }
+}
 
 /** Makes a map of an index in scratch space; a map is used as it is. */
 async function withMapOf<T>(
@@ -143,21 +201,35 @@ async function withMapOf<T>(
   });
 }
 
+function parseDeltas(text: string): number {
+  const count = parseWhole(text);
+  if (count >= 1 && count <= MAX_DELTAS) return count;
+  throw misuse(`not a number of deltas from 1 to ${MAX_DELTAS}: ${quote(text)}`);
+}
+
 function parseBits(text: string): number {
   const bits = parseDecimal(text);
   if (bits <= MAX_BITS) return bits;
   throw misuse(`not a number of bits from 0 to ${MAX_BITS}: ${quote(text)}`);
 }
 
-function report(io: Io, summary: PackSummary, ms: number, isJson: boolean): void {
-  const { rowsRead, rows, hosts, voids, bytes, bits, expectedWrong } = summary;
+function report(io: Io, packed: PackedDelta, ms: number, isJson: boolean): void {
+  const { summary, position, reason } = packed;
   const peakMemoryBytes = process.resourceUsage().maxRSS * 1024;
   if (isJson) {
-    io.stderr.write(`${JSON.stringify({ ...summary, seconds: ms / 1000, peakMemoryBytes })}\n`);
+    const all = { ...summary, delta: position, reason, seconds: ms / 1000, peakMemoryBytes };
+    io.stderr.write(`${JSON.stringify(all)}\n`);
     return;
   }
+  if (summary === undefined) {
+    io.stderr.write("unchanged: the packed map was made from this map\n");
+    return;
+  }
+  if (reason !== undefined) io.stderr.write(`packed whole: ${reason}\n`);
+  const { rowsRead, rows, hosts, voids, bytes, bits, expectedWrong } = summary;
   warnOfOddLines(io, summary.oddLines);
   showSummary(io, [
+    ...(position === undefined ? [] : [["delta", `number ${position}`] as const]),
     ["rows read", formatCount(rowsRead), `${formatCount(Math.round((rowsRead / ms) * 1000))}/s`],
     ["rows", formatCount(rows), `of ${bits} bits`],
     ["hosts", formatCount(hosts)],

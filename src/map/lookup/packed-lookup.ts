@@ -269,7 +269,7 @@ export class PackedLookup implements MapLookup {
 }
 
 /** Most captures of the host that a part was asked for last; -1 where it does not state any. */
-function mostCapturesIn({ head, count }: PackedNames): number {
+export function mostCapturesIn({ head, count }: PackedNames): number {
   const { count: bits, step } = head.header.table;
   if (bits === 0 || count < 0) return -1;
   return 2 ** Math.min(MAX_COUNT_BITS, step * (count + 1)) - 1;

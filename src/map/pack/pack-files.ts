@@ -29,7 +29,7 @@ import { type DeltaPlace, parseHead } from "../../packed/packed-file.ts";
 import { PackedNames } from "../../packed/packed-map.ts";
 import { type PackedLayout, packNames, RowNames, SLOTS_PER_NAME } from "./packing.ts";
 import type { RowKinds } from "./row-name.ts";
-import { Timeless } from "./timeless.ts";
+import { Timeless, timelessHeaders } from "./timeless.ts";
 
 export interface PackOptions {
   /** The size of the file; by default one that hardly gains by more. */
@@ -205,21 +205,13 @@ class Packing {
 
   /** Packs a map with one row for each SURT, whatever its time: a packed map has no times. */
   async #runWithoutTimes(headers: UkvsHeaders): ReturnType<typeof packMap> {
-    const { queries } = headers.fields;
-    const fields = {
-      keys: ["surt"],
-      values: ["frequency"],
-      ...(queries === true ? { queries } : {}),
-    };
-    const list = headers.list.filter(({ name }) => name !== "fields" && name !== "keys");
-    const plain = new UkvsHeaders([...list, { name: "fields", value: fields }]);
     const timeless = new Timeless();
     const feeding = this.#feedInBlocks(this.#map, timeless);
     async function* rows(): AsyncGenerator<Uint8Array, void, undefined> {
       for await (const _ of feeding) yield timeless.take();
       yield timeless.takeLast();
     }
-    const map = await this.#scratchMap(plain, rows());
+    const map = await this.#scratchMap(timelessHeaders(headers), rows());
     try {
       const { signal } = this.#options.streams.interrupt ?? {};
       checkSignal(signal);

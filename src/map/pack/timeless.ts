@@ -1,7 +1,20 @@
 import { joinBytes } from "../../bytes/bytes.ts";
 import { frequencyCount, frequencyIsZero } from "../../ukvs/frequency.ts";
+import { UkvsHeaders } from "../../ukvs/header.ts";
 import { LastKey } from "../../ukvs/record.ts";
 import type { MapRow, RowSink } from "../compact/map-lines.ts";
+
+/** The headers of a map with one row for each SURT, which states a frequency and nothing else. */
+export function timelessHeaders(headers: UkvsHeaders): UkvsHeaders {
+  const { queries } = headers.fields;
+  const fields = {
+    keys: ["surt"],
+    values: ["frequency"],
+    ...(queries === true ? { queries } : {}),
+  };
+  const list = headers.list.filter(({ name }) => name !== "fields" && name !== "keys");
+  return new UkvsHeaders([...list, { name: "fields", value: fields }]);
+}
 
 /** Writes one row for each SURT of a map with times: what is held at any time. */
 export class Timeless implements RowSink {

@@ -91,6 +91,56 @@ describe("pack", () => {
     expect(await present(path("packed"), keys)).toBe(keys.length);
   });
 
+  it("adds what is new every night, and begins again when the chain is full", async () => {
+    const path = await sample();
+    const lines = readFileSync(path("map.ukvs"), "utf8").trimEnd().split("\n");
+    const head = lines.filter((line) => line.startsWith("!") && !line.startsWith("!size"));
+    const rows = lines.filter((line) => !line.startsWith("!"));
+    const written: string[] = [];
+    let before = 0;
+    for (const night of [0, 1, 2, 2, 3, 4]) {
+      const held = rows.filter((_, i) => i % 100 >= 8 - night);
+      writeFileSync(path("new.ukvs"), `${[...head, ...held].join("\n")}\n`);
+      const argv = ["pack", path("new.ukvs"), "--base", path("packed"), "-o", path("packed")];
+      const { code, stderr } = await runCli([...argv, "--max-deltas", "2"]);
+      expect(code).toBe(0);
+      written.push(/^(?:packed whole|unchanged|delta +number \d)/.exec(stderr)?.[0] ?? stderr);
+      expect(await present(path("packed"), keysOf(path("new.ukvs")))).toBe(held.length);
+      const { size } = statSync(path("packed"));
+      expect(stderr.startsWith("delta") ? size - before : 0).toBeLessThan(1500);
+      before = size;
+    }
+    expect(written.map((line) => line.replace(/ +/, " "))).toEqual([
+      "packed whole",
+      "delta number 1",
+      "delta number 2",
+      "unchanged",
+      "packed whole",
+      "delta number 1",
+    ]);
+  });
+
+  it("writes a delta alone, which is read behind its base only", async () => {
+    const path = await sample();
+    const map = readFileSync(path("map.ukvs"), "utf8").replace(/^!size.*\n/m, "");
+    writeFileSync(path("old.ukvs"), map.replace(/^com,.*[05]\n/gm, ""));
+    writeFileSync(path("new.ukvs"), map);
+    await runCli(["pack", path("old.ukvs"), "--bits", "12", "-q", "-o", path("old.packed")]);
+    const argv = ["pack", path("new.ukvs"), "--base", path("old.packed"), "-o", path("delta")];
+    const { code, stderr } = await runCli([...argv, "--json"]);
+    expect([code, JSON.parse(stderr)]).toEqual([0, expect.objectContaining({ delta: 1 })]);
+    const [old, delta] = [readFileSync(path("old.packed")), readFileSync(path("delta"))];
+    expect(delta.length).toBeLessThan(1500);
+    writeFileSync(path("both"), Buffer.concat([old, delta]));
+    const keys = keysOf(path("map.ukvs"));
+    expect(await present(path("old.packed"), keys)).toBeLessThan(keys.length);
+    expect(await present(path("both"), keys)).toBe(keys.length);
+    const alone = await runCli(["lookup", path("delta"), "http://a.com/"]);
+    expect([alone.code, alone.stderr]).toEqual([2, expect.stringContaining("is a delta")]);
+    const validated = await runCli(["validate", path("both")]);
+    expect(validated.stderr).toContain("1 delta,");
+  });
+
   it("writes nothing when it fails, and says why", async () => {
     const path = await sample();
     const map = readFileSync(path("map.ukvs"));
@@ -104,6 +154,10 @@ describe("pack", () => {
       [["pack", path("map.ukvs"), "--bits", "40", "-o", path("x")], "0 to 31"],
       [["pack", path("map.ukvs"), "--queries", "-o", path("x")], "--queries is for an index"],
       [["pack", path("none.ukvs"), "-o", path("x")], "none.ukvs"],
+      [["pack", path("map.ukvs"), "--base", path("none"), "-o", path("x")], "none"],
+      [["pack", path("map.ukvs"), "--base", path("map.ukvs"), "-o", path("x")], "not a packed map"],
+      [["pack", path("map.ukvs"), "--max-deltas", "3", "-o", path("x")], "is for --base"],
+      [["pack", path("map.ukvs"), "--base", "x", "--max-deltas", "0", "-o", path("x")], "1 to 63"],
     ] as const;
     for (const [argv, message] of failures) {
       const { code, stderr } = await runCli([...argv, "-q"]);
