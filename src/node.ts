@@ -139,7 +139,8 @@ export {
 } from "./library/map-files.ts";
 export { harvestIndex } from "./harvest/harvest-index.ts";
 export { sampleSearch } from "./harvest/sample-search.ts";
-export { fetchMap, FreshMap } from "./publish/fetch/fetch-map.ts";
+export { fetchMap } from "./publish/fetch/fetch-map.ts";
+export { FreshMap } from "./publish/fetch/fresh-map.ts";
 export { loadArchives } from "./aggregate/route/archive-list.ts";
 export { openAggregator } from "./aggregate/service/open-aggregator.ts";
 
@@ -167,7 +168,8 @@ export type { GenerateSummary } from "./map/generate/generate-files.ts";
 export type { GenerateOptions } from "./map/generate/generate-plan.ts";
 export type { Finding, RuleId } from "./publish/fetch/check-publisher.ts";
 export type { FetchState, FetchedPart } from "./publish/fetch/download.ts";
-export type { FetchMapOptions, FetchResult, FreshMapOptions } from "./publish/fetch/fetch-map.ts";
+export type { FetchMapOptions, FetchResult } from "./publish/fetch/fetch-map.ts";
+export type { FreshMapOptions } from "./publish/fetch/fresh-map.ts";
 export type { AnalyzeFilesOptions } from "./study/analyze/analyze-files.ts";
 export type { EvaluateOptions, Sweep } from "./study/evaluate/evaluate-files.ts";
 export type { Evaluation, EvaluationReport } from "./study/evaluate/evaluation.ts";

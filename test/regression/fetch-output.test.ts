@@ -2,7 +2,8 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { fetchMap, FreshMap } from "../../src/publish/fetch/fetch-map.ts";
+import { fetchMap } from "../../src/publish/fetch/fetch-map.ts";
+import { FreshMap } from "../../src/publish/fetch/fresh-map.ts";
 import { runCli } from "../support/run-cli.ts";
 import { scratchDir } from "../support/scratch.ts";
 import { type ScriptedServer, scriptedServer } from "../support/scripted-server.ts";

@@ -9,7 +9,7 @@ import { webAddress } from "../../publish/fetch/discover.ts";
 import { type FileStamp, readJson, stampIfThere, stampOf } from "../../files/shared-files.ts";
 import { Reloading } from "../../files/reloading.ts";
 import { type FetchState, statePath } from "../../publish/fetch/download.ts";
-import { FreshMap, type FreshMapOptions } from "../../publish/fetch/fetch-map.ts";
+import { FreshMap, type FreshMapOptions } from "../../publish/fetch/fresh-map.ts";
 import {
   extentOf,
   type MapExtent,
@@ -242,7 +242,7 @@ export class KeptMap {
 }
 
 function isEmpty(index: RoutedMap["index"]): boolean {
-  return index instanceof PackedLookup ? index.keyCount === 0 : index.rows.records === 0;
+  return index instanceof PackedLookup ? index.isEmpty : index.rows.records === 0;
 }
 
 /** Without a record, nothing is known: the archive is asked as one that has no map. */

@@ -5,7 +5,7 @@ import { internalFault, ioError, type MementoMapError } from "../../errors.ts";
 import type { Archive } from "./archive.ts";
 import type { MapRouter } from "./map-router.ts";
 import type { RoutedMap } from "./routed-map.ts";
-import type { FreshMapOptions } from "../../publish/fetch/fetch-map.ts";
+import type { FreshMapOptions } from "../../publish/fetch/fresh-map.ts";
 import { guardOutputs } from "../../map/output/output-guard.ts";
 import type { MapGuardOptions } from "../../map/map-guard.ts";
 import { KeptMap, type MapPlace, type MapState, pause } from "./kept-map.ts";

@@ -53,7 +53,8 @@ it takes the place of MAP. Whatever goes wrong, the old map stays, also when the
 new one has lost more than half of its mementos (--max-shrink). With -o the
 archive is asked next time whether the map has changed, and a download that was
 cut goes on. Where the archive publishes a packed map, that is fetched; where it
-has both forms, text unless --packed is given.
+has both forms, text unless --packed is given. Of a packed map in MAP only the
+deltas are fetched that have come since (docs/packed.md, section 10).
 
 With --lookup nothing is downloaded: the URIs are looked up in the map where it
 is, by a few requests for parts of it, and answered as mementomap lookup does.
@@ -131,9 +132,11 @@ async function copyOut(path: string, io: Io): Promise<void> {
   for await (const chunk of input.chunks) await output.write(chunk);
 }
 
-function sentence({ status, url, method, bytes, pages, freshForMs }: FetchResult): string {
+function sentence(result: FetchResult): string {
+  const { status, url, method, bytes, added, pages, freshForMs } = result;
   const fresh = freshForMs > 0 ? `, fresh for ${formatDuration(freshForMs)}` : "";
   if (status === "unchanged") return `unchanged: ${url}${fresh}`;
+  if (added !== undefined) return `fetched ${formatSize(added)} that are new from ${url}${fresh}`;
   const parts = pages > 1 ? ` on ${formatAmount(pages, "page")}` : "";
   return `fetched ${formatSize(bytes)}${parts} from ${url} (${method})${fresh}`;
 }

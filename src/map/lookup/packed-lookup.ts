@@ -113,7 +113,16 @@ export class PackedLookup implements MapLookup {
 
   /** Names of pages and wildcards. */
   get keyCount(): number {
-    return [this.names, ...this.#deltas].reduce((sum, { head }) => sum + head.header.rows, 0);
+    return this.#headers.reduce((sum, { rows }) => sum + rows, 0);
+  }
+
+  /** Whether nothing is in it. A host that is held as a whole takes no row. */
+  get isEmpty(): boolean {
+    return this.#headers.every(({ rows, hosts }) => rows + hosts === 0);
+  }
+
+  get #headers(): PackedHeader[] {
+    return [this.names, ...this.#deltas].map(({ head }) => head.header);
   }
 
   /** Bytes of the file. */

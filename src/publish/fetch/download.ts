@@ -154,19 +154,20 @@ async function downloadOnce(
   const isRest = response.status === 206 && stored > 0 && continues(response, note, stored);
   if (response.status === 200 || isRest) {
     await store({ url, response }, paths, isRest ? stored : 0, options);
-    const kept = keptHeaders(response, KEPT_HEADERS);
-    const { etag, "last-modified": lastModified } = kept;
-    return {
-      status: response.status,
-      headers: kept,
-      part: { url: response.url, etag, lastModified },
-    };
+    return downloadOf(response);
   }
   await response.discard();
   if (stored === 0) return badStatus(response);
   // What was stored is not the beginning of what is there now.
   await forget(paths);
   return downloadOnce(url, paths, options);
+}
+
+/** What is remembered of a response. */
+export function downloadOf(response: HttpResponse): Download {
+  const headers = keptHeaders(response, KEPT_HEADERS);
+  const { etag, "last-modified": lastModified } = headers;
+  return { status: response.status, headers, part: { url: response.url, etag, lastModified } };
 }
 
 export async function forget(paths: PartPaths): Promise<void> {

@@ -1,30 +1,26 @@
 import { stat } from "node:fs/promises";
 import CachePolicy from "http-cache-semantics";
 import { acceptedForm, discoverMap, isMapAt, webAddress } from "./discover.ts";
-import type { HttpClient } from "../../http/http-client.ts";
+import type { HttpClient, HttpResponse } from "../../http/http-client.ts";
 import type { MapGuardOptions } from "../../map/map-guard.ts";
-import {
-  foreseenError,
-  internalFault,
-  ioError,
-  isMementoMapError,
-  MementoMapError,
-  systemCode,
-} from "../../errors.ts";
+import { ioError, isMementoMapError, MementoMapError, systemCode } from "../../errors.ts";
 import type { UkvsHeaders } from "../../ukvs/header.ts";
-import { checkSignal, type Interrupt, interruptible } from "../../interruption.ts";
+import { type Interrupt, interruptible } from "../../interruption.ts";
 import { lockFile, readJson, writeJson } from "../../files/shared-files.ts";
 import type { ProxySettings } from "../../http/proxy.ts";
 import { removeAbandonedScratch, withTempDir } from "../../files/scratch.ts";
 import {
   download,
   type Download,
+  downloadOf,
+  type FetchedPart,
   type FetchState,
   forget,
   keptHeaders,
   partPaths,
   statePath,
 } from "./download.ts";
+import { restRequest, takeRest } from "./fetch-rest.ts";
 import { NodeClient } from "../../http/node-client.ts";
 import { type DownloadedPage, fetchPages, pageOf, takeMap } from "./take-map.ts";
 
@@ -66,6 +62,8 @@ export interface FetchResult {
   readonly method: FetchState["method"];
   /** Bytes of the map's file. */
   readonly bytes: number;
+  /** Bytes of deltas that were added to it; undefined where the whole map was fetched. */
+  readonly added?: number | undefined;
   readonly pages: number;
   /** How long it may be used before it is asked for again, by RFC 9111. */
   readonly freshForMs: number;
@@ -74,13 +72,16 @@ export interface FetchResult {
 }
 
 const DEFAULT_MAX_BYTES = 16 * 2 ** 30;
+/** What a 304 may change. */
+const CACHE_HEADERS = ["cache-control", "expires", "date", "age", "etag", "last-modified"];
 
 /**
  * Discovers the map of an archive and brings it into a file, or finds that the file is current.
  *
  * The map is downloaded beside the file, put together from its pages if it has some, and checked
- * line by line (packed ones part by part); only then the file is replaced, in one step. Whatever fails before, the old map
- * stays. A small file beside it remembers tags and freshness. Memory: a few chunks.
+ * line by line (packed ones part by part); only then the file is replaced, in one step. Whatever fails
+ * before, the old map stays. Of a packed map that is held, only the deltas that are new are fetched.
+ * A small file beside the map remembers tags and freshness. Memory: a few chunks, and the deltas.
  *
  * Two that fetch into one file at the same time would spoil each other's download: the second is
  * refused.
@@ -167,13 +168,16 @@ class Fetching {
     return state.bytes === (await sizeOf(this.#target)) ? state : undefined;
   }
 
-  /** Asks whether what is held is current; undefined if there is something new to fetch. */
+  /** Asks whether what is held is current; undefined if there is another map to fetch. */
   async #refresh(held: FetchState): Promise<FetchResult | undefined> {
+    const rest = await restRequest(this.#target);
     let policy: CachePolicy | undefined;
     for (const part of held.parts) {
-      const answer = await this.#askWhetherCurrent(part);
-      if (answer === undefined) return undefined;
-      policy ??= revalidated(held, answer);
+      const response = await this.#askWhetherCurrent(part, rest);
+      if (response?.status === 206) return this.#takeRest(held, response);
+      await response?.discard();
+      if (response?.status !== 304) return undefined;
+      policy ??= revalidated(held, keptHeaders(response, CACHE_HEADERS));
     }
     if (policy === undefined) return undefined;
     const state = { ...held, policy: policy.toObject() };
@@ -189,21 +193,30 @@ class Fetching {
     };
   }
 
-  /** The headers of a 304; undefined for any other answer. */
+  /** Of a packed map, asks for what follows the bytes that are held. */
   async #askWhetherCurrent(
-    part: FetchState["parts"][number],
-  ): Promise<Record<string, string> | undefined> {
-    const { etag, lastModified } = part;
+    { url, etag, lastModified }: FetchedPart,
+    rest: Record<string, string> = { "Accept-Encoding": "gzip" },
+  ): Promise<HttpResponse | undefined> {
     if (etag === undefined && lastModified === undefined) return undefined;
     const condition: Record<string, string> =
       etag === undefined ? { "If-Modified-Since": lastModified ?? "" } : { "If-None-Match": etag };
     const { signal, packed } = this.#options;
-    const headers = { ...condition, "Accept-Encoding": "gzip", ...acceptedForm(packed) };
-    const response = await this.#client.request(part.url, { headers, signal });
-    await response.discard();
-    if (response.status !== 304) return undefined;
-    const names = ["cache-control", "expires", "date", "age", "etag", "last-modified"];
-    return keptHeaders(response, names);
+    const headers = { ...condition, ...rest, ...acceptedForm(packed) };
+    return this.#client.request(url, { headers, signal });
+  }
+
+  /** Adds deltas to the packed map that is held; undefined if there is another map to fetch. */
+  async #takeRest(held: FetchState, response: HttpResponse): Promise<FetchResult | undefined> {
+    const { maxBytes = DEFAULT_MAX_BYTES, isForced, maxShrink } = this.#options;
+    const added = await takeRest(response, this.#target, {
+      ...this.#options,
+      maxBytes,
+      maxShrink: isForced === true ? 1 : maxShrink,
+    });
+    if (added === undefined) return undefined;
+    const fetched = downloadOf(response);
+    return { ...(await this.#note(held, fetched, undefined, added.headers)), added: added.bytes };
   }
 
   async #place(): Promise<Place> {
@@ -263,6 +276,17 @@ class Fetching {
       signal,
     });
     await forget(paths);
+    return this.#note(place, first, pages, headers);
+  }
+
+  /** Remembers what the file is, for the next time. */
+  async #note(
+    place: Pick<Place, "archive" | "method">,
+    first: Download,
+    pages: readonly DownloadedPage[] | undefined,
+    headers: UkvsHeaders,
+  ): Promise<FetchResult> {
+    const { interrupt } = this.#options;
     const policy = policyOf(first);
     const bytes = (await sizeOf(this.#target)) ?? 0;
     const state: FetchState = {
@@ -319,144 +343,5 @@ async function sizeOf(path: string): Promise<number | undefined> {
   } catch (error) {
     if (systemCode(error) === "ENOENT") return undefined;
     throw ioError(error, path);
-  }
-}
-
-const DAY_MS = 86_400_000;
-
-export interface FreshMapOptions extends FetchMapOptions {
-  /** Never ask more often than this; default a minute. */
-  readonly minIntervalMs?: number | undefined;
-  /** Ask at least this often, however long the archive says the map stays fresh; default a day. */
-  readonly maxIntervalMs?: number | undefined;
-  /** Called after each fetch that brought a new map. */
-  readonly onFetched?: ((result: FetchResult) => void) | undefined;
-  /** Called after each fetch that did not fail, whether the map is new or not. */
-  readonly onAnswered?: ((result: FetchResult) => void) | undefined;
-  /** Called after each fetch that failed; the old map stays in use. */
-  readonly onFailure?: ((error: MementoMapError) => void) | undefined;
-  /** From 0 to 1; spreads the requests of many routers. Default `Math.random`. */
-  readonly random?: (() => number) | undefined;
-}
-
-/**
- * Keeps the map of an archive in a file, and the file fresh, for routers.
- *
- * The archive says for how long a map is fresh (RFC 9111); it is asked again when that time is over,
- * up to a tenth later, so that not all ask at once. After failures the pauses double, and are as long
- * as the archive wants (`Retry-After`), up to a day. A timer of it does not keep a process alive.
- *
- * @example
- * ```ts
- * import { FreshMap, generateMapFile } from "mementomap/node";
- * import { createPublisher, listen } from "mementomap/server";
- *
- * await generateMapFile(["index.cdxj"], "map.ukvs");
- * const publisher = await createPublisher("map.ukvs");
- * const server = await listen(publisher, { port: 0 });
- * const map = new FreshMap(server.url, "kept.ukvs", { onFetched: ({ pages }) => console.log(pages) });
- * await map.start(); // asks again whenever the map is due
- * await map.stop();
- * await server.stop();
- * await publisher.close();
- * ```
- * ```
- * 1
- * ```
- */
-export class FreshMap {
-  readonly address: string;
-  readonly path: string;
-  readonly #options: FreshMapOptions;
-  readonly #stopping = new AbortController();
-  #failures = 0;
-  #timer: NodeJS.Timeout | undefined;
-  #refreshing: Promise<FetchResult | undefined> | undefined;
-  #nextInMs: number | undefined;
-
-  constructor(address: string, path: string, options: FreshMapOptions = {}) {
-    this.address = address;
-    this.path = path;
-    this.#options = options;
-  }
-
-  /** How long the pause is that was begun after the last fetch. */
-  get nextInMs(): number | undefined {
-    return this.#nextInMs;
-  }
-
-  /** Fetches the map now, and from then on whenever it is due. */
-  async start(): Promise<FetchResult | undefined> {
-    return this.refresh();
-  }
-
-  /**
-   * Asks the archive now. Gives undefined when that failed, after `onFailure` was told.
-   *
-   * @throws MM_INTERRUPTED when the signal of the options is aborted, after which the archive is asked
-   *   no more; errors that are not the archive's or the network's.
-   */
-  refresh(): Promise<FetchResult | undefined> {
-    this.#refreshing ??= this.#refresh().finally(() => {
-      this.#refreshing = undefined;
-    });
-    return this.#refreshing;
-  }
-
-  /** Asks no more, and gives up what is under way; waits until the file is no longer written to. */
-  async stop(): Promise<void> {
-    this.#stopping.abort(new Error("stopped"));
-    clearTimeout(this.#timer);
-    // The caller of `refresh` gets the error.
-    await this.#refreshing?.catch(() => undefined);
-  }
-
-  async #refresh(): Promise<FetchResult | undefined> {
-    clearTimeout(this.#timer);
-    const own = this.#stopping.signal;
-    const { signal: given } = this.#options;
-    const signal = given === undefined ? own : AbortSignal.any([own, given]);
-    let toldMs = 0;
-    const onToldToWait = (ms: number): void => {
-      toldMs = ms;
-      this.#options.onToldToWait?.(ms);
-    };
-    try {
-      const options = { ...this.#options, onToldToWait, signal };
-      const result = await fetchMap(this.address, this.path, options);
-      this.#failures = 0;
-      this.#schedule(result.freshForMs);
-      this.#options.onAnswered?.(result);
-      if (result.status === "fetched") this.#options.onFetched?.(result);
-      return result;
-    } catch (error) {
-      if (own.aborted) return undefined;
-      checkSignal(given);
-      const foreseen = foreseenError(error, this.path);
-      if (foreseen === undefined) {
-        // A bug must not go unseen; nor may it be the last time that the map is asked for.
-        this.#schedule(this.#options.maxIntervalMs ?? DAY_MS);
-        throw error;
-      }
-      const { minIntervalMs = 60_000 } = this.#options;
-      this.#schedule(Math.max(minIntervalMs * 2 ** this.#failures, toldMs));
-      this.#failures += 1;
-      this.#options.onFailure?.(foreseen);
-      return undefined;
-    }
-  }
-
-  #schedule(afterMs: number): void {
-    const { minIntervalMs = 60_000, maxIntervalMs = DAY_MS, random = Math.random } = this.#options;
-    const wanted = Math.min(Math.max(afterMs, minIntervalMs), maxIntervalMs);
-    this.#nextInMs = Math.round(wanted * (1 + random() / 10));
-    if (this.#stopping.signal.aborted || this.#options.signal?.aborted === true) return;
-    this.#timer = setTimeout(() => {
-      // Nobody awaits a timer: what would be thrown would end the process for one map.
-      this.refresh().catch((error: unknown) => {
-        if (this.#options.signal?.aborted === true) return;
-        this.#options.onFailure?.(internalFault(error, "MM_HTTP"));
-      });
-    }, this.#nextInMs).unref();
   }
 }

@@ -12,6 +12,7 @@ import { MapRouter } from "../../../src/aggregate/route/map-router.ts";
 import { archivesOf, shown } from "./routing.ts";
 import { packedBytes } from "../../map/pack/packed-bytes.ts";
 import { serveOnLoopback } from "../../support/http-server.ts";
+import { deltaBytes, joined } from "../../support/packed-chain.ts";
 import { scratchDir } from "../../support/scratch.ts";
 import { EXAMPLE_MAP, serving } from "../../support/serving.ts";
 
@@ -224,6 +225,30 @@ describe("MapKeeper, for an address", () => {
     expect(routed()).toBe("+a in-map");
     expect(state()).toMatchObject({ status: "ready", error: expect.stringContaining("503") });
     expect(failures).toHaveLength(1);
+  });
+
+  it("fetches only what is new in a packed map", async () => {
+    const packed = async (text: string): Promise<Uint8Array> =>
+      (await packedBytes(text, { bits: 20 })) ?? new Uint8Array(0);
+    let file = await packed(HAS_NOT);
+    const site = await serving(file);
+    const { keeper, failures, routed, state } = keeping(site.url);
+    await keeper.start();
+    await keeper.fetched();
+    expect(routed()).toBe("-a not-in-map");
+    const delta = await deltaBytes(file, `${HAS_NOT}${HAS}`);
+    file = joined(file, delta);
+    writeFileSync(site.path, file);
+    await site.publisher.reload();
+    await keeper.refresh();
+    expect(routed()).toBe("+a in-map");
+    expect(state()).toMatchObject({ isPacked: true, keys: 0, bytes: file.length });
+    // A whole map takes the place of all.
+    writeFileSync(site.path, await packed(`${HAS_NOT}com,c)/* 1\n`));
+    await site.publisher.reload();
+    await keeper.refresh();
+    expect(routed()).toBe("-a not-in-map");
+    expect(failures).toEqual([]);
   });
 
   it("does not take a map that came from another address before", async () => {

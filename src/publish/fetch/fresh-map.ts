@@ -1,0 +1,142 @@
+import { foreseenError, internalFault, type MementoMapError } from "../../errors.ts";
+import { checkSignal } from "../../interruption.ts";
+import { fetchMap, type FetchMapOptions, type FetchResult } from "./fetch-map.ts";
+
+const DAY_MS = 86_400_000;
+
+export interface FreshMapOptions extends FetchMapOptions {
+  /** Never ask more often than this; default a minute. */
+  readonly minIntervalMs?: number | undefined;
+  /** Ask at least this often, however long the archive says the map stays fresh; default a day. */
+  readonly maxIntervalMs?: number | undefined;
+  /** Called after each fetch that brought a new map. */
+  readonly onFetched?: ((result: FetchResult) => void) | undefined;
+  /** Called after each fetch that did not fail, whether the map is new or not. */
+  readonly onAnswered?: ((result: FetchResult) => void) | undefined;
+  /** Called after each fetch that failed; the old map stays in use. */
+  readonly onFailure?: ((error: MementoMapError) => void) | undefined;
+  /** From 0 to 1; spreads the requests of many routers. Default `Math.random`. */
+  readonly random?: (() => number) | undefined;
+}
+
+/**
+ * Keeps the map of an archive in a file, and the file fresh, for routers.
+ *
+ * The archive says for how long a map is fresh (RFC 9111); it is asked again when that time is over,
+ * up to a tenth later, so that not all ask at once. After failures the pauses double, and are as long
+ * as the archive wants (`Retry-After`), up to a day. A timer of it does not keep a process alive.
+ *
+ * @example
+ * ```ts
+ * import { FreshMap, generateMapFile } from "mementomap/node";
+ * import { createPublisher, listen } from "mementomap/server";
+ *
+ * await generateMapFile(["index.cdxj"], "map.ukvs");
+ * const publisher = await createPublisher("map.ukvs");
+ * const server = await listen(publisher, { port: 0 });
+ * const map = new FreshMap(server.url, "kept.ukvs", { onFetched: ({ pages }) => console.log(pages) });
+ * await map.start(); // asks again whenever the map is due
+ * await map.stop();
+ * await server.stop();
+ * await publisher.close();
+ * ```
+ * ```
+ * 1
+ * ```
+ */
+export class FreshMap {
+  readonly address: string;
+  readonly path: string;
+  readonly #options: FreshMapOptions;
+  readonly #stopping = new AbortController();
+  #failures = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #refreshing: Promise<FetchResult | undefined> | undefined;
+  #nextInMs: number | undefined;
+
+  constructor(address: string, path: string, options: FreshMapOptions = {}) {
+    this.address = address;
+    this.path = path;
+    this.#options = options;
+  }
+
+  /** How long the pause is that was begun after the last fetch. */
+  get nextInMs(): number | undefined {
+    return this.#nextInMs;
+  }
+
+  /** Fetches the map now, and from then on whenever it is due. */
+  async start(): Promise<FetchResult | undefined> {
+    return this.refresh();
+  }
+
+  /**
+   * Asks the archive now. Gives undefined when that failed, after `onFailure` was told.
+   *
+   * @throws MM_INTERRUPTED when the signal of the options is aborted, after which the archive is asked
+   *   no more; errors that are not the archive's or the network's.
+   */
+  refresh(): Promise<FetchResult | undefined> {
+    this.#refreshing ??= this.#refresh().finally(() => {
+      this.#refreshing = undefined;
+    });
+    return this.#refreshing;
+  }
+
+  /** Asks no more, and gives up what is under way; waits until the file is no longer written to. */
+  async stop(): Promise<void> {
+    this.#stopping.abort(new Error("stopped"));
+    clearTimeout(this.#timer);
+    // The caller of `refresh` gets the error.
+    await this.#refreshing?.catch(() => undefined);
+  }
+
+  async #refresh(): Promise<FetchResult | undefined> {
+    clearTimeout(this.#timer);
+    const own = this.#stopping.signal;
+    const { signal: given } = this.#options;
+    const signal = given === undefined ? own : AbortSignal.any([own, given]);
+    let toldMs = 0;
+    const onToldToWait = (ms: number): void => {
+      toldMs = ms;
+      this.#options.onToldToWait?.(ms);
+    };
+    try {
+      const options = { ...this.#options, onToldToWait, signal };
+      const result = await fetchMap(this.address, this.path, options);
+      this.#failures = 0;
+      this.#schedule(result.freshForMs);
+      this.#options.onAnswered?.(result);
+      if (result.status === "fetched") this.#options.onFetched?.(result);
+      return result;
+    } catch (error) {
+      if (own.aborted) return undefined;
+      checkSignal(given);
+      const foreseen = foreseenError(error, this.path);
+      if (foreseen === undefined) {
+        // A bug must not go unseen; nor may it be the last time that the map is asked for.
+        this.#schedule(this.#options.maxIntervalMs ?? DAY_MS);
+        throw error;
+      }
+      const { minIntervalMs = 60_000 } = this.#options;
+      this.#schedule(Math.max(minIntervalMs * 2 ** this.#failures, toldMs));
+      this.#failures += 1;
+      this.#options.onFailure?.(foreseen);
+      return undefined;
+    }
+  }
+
+  #schedule(afterMs: number): void {
+    const { minIntervalMs = 60_000, maxIntervalMs = DAY_MS, random = Math.random } = this.#options;
+    const wanted = Math.min(Math.max(afterMs, minIntervalMs), maxIntervalMs);
+    this.#nextInMs = Math.round(wanted * (1 + random() / 10));
+    if (this.#stopping.signal.aborted || this.#options.signal?.aborted === true) return;
+    this.#timer = setTimeout(() => {
+      // Nobody awaits a timer: what would be thrown would end the process for one map.
+      this.refresh().catch((error: unknown) => {
+        if (this.#options.signal?.aborted === true) return;
+        this.#options.onFailure?.(internalFault(error, "MM_HTTP"));
+      });
+    }, this.#nextInMs).unref();
+  }
+}
