@@ -1,6 +1,6 @@
 import cluster from "node:cluster";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 import { ioError, MementoMapError, systemCode } from "../errors.ts";
 import { type Problem, problemText } from "./reply.ts";
 import { type ParserError, RawTargets } from "./target.ts";
@@ -24,6 +24,8 @@ export interface ListenOptions {
   readonly port?: number | undefined;
   /** Default 127.0.0.1: a server is open to the world only on request. */
   readonly host?: string | undefined;
+  /** A socket in the file system, or a pipe of Windows, in place of a port: for this process alone. */
+  readonly socket?: string | undefined;
   readonly limits?: Partial<ConnectionLimits> | undefined;
   /** What messages call the port and the address; default `--port` and `--host`. */
   readonly options?: { readonly port: string; readonly host: string } | undefined;
@@ -33,13 +35,16 @@ export interface ListenOptions {
 
 /** A server that listens. */
 export interface Listening {
-  /** `http://127.0.0.1:8080` */
+  /** `http://127.0.0.1:8080`; the path of a socket. */
   readonly url: string;
   /**
    * Takes no more connections, lets requests under way end, and cuts those that take longer than
    * the grace period.
+   *
+   * @param options.isGentle whether clients may send one more request on a connection that they keep,
+   *   if they do so within the time they were told: another server takes their next connection.
    */
-  stop(): Promise<void>;
+  stop(options?: { readonly isGentle?: boolean | undefined }): Promise<void>;
 }
 
 /**
@@ -91,15 +96,17 @@ export async function listen(
   server.on("clientError", (error: ParserError, socket: Socket) => {
     if (!rawTargets.take(error, socket)) refuse(error, socket);
   });
-  const { port = 8080, host = "127.0.0.1" } = options;
-  await started(server, port, host, options.options ?? { port: "--port", host: "--host" });
+  const { port = 8080, host = "127.0.0.1", socket } = options;
+  const place = socket === undefined ? { port, host } : { path: socket, exclusive: true };
+  await started(server, place, options.options ?? { port: "--port", host: "--host" });
   // Without a listener Node would end the process.
-  server.on("error", (error) => options.onError?.(ioError(error, `${host}:${port}`)));
+  server.on("error", (error) => options.onError?.(ioError(error, socket ?? `${host}:${port}`)));
   return {
     url: urlOf(server),
-    stop() {
+    async stop({ isGentle = false } = {}) {
       isStopping = true;
-      return stopped(server, limits.graceMs);
+      if (isGentle) await idle(server, Math.min(limits.keepAliveMs + 1000, limits.graceMs));
+      await stopped(server, limits.graceMs);
     },
   };
 }
@@ -121,25 +128,40 @@ function portFault(
   }
 }
 
+type ListenPlace =
+  | { readonly port: number; readonly host: string }
+  | { readonly path: string; readonly exclusive: boolean };
+
 function started(
   server: Server,
-  port: number,
-  host: string,
+  place: ListenPlace,
   options: { readonly port: string; readonly host: string },
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     const onError = (error: Error): void => {
-      const position = { source: `${host}:${port}` };
+      const source = "path" in place ? place.path : `${place.host}:${place.port}`;
       const why = portFault(systemCode(error), options);
       reject(
         why === undefined
-          ? ioError(error, position.source)
-          : new MementoMapError("MM_IO", why, { position, cause: error }),
+          ? ioError(error, source)
+          : new MementoMapError("MM_IO", why, { position: { source }, cause: error }),
       );
     };
     server.once("error", onError);
-    server.listen({ port, host, backlog: BACKLOG }, () => {
+    server.listen({ ...place, backlog: BACKLOG }, () => {
       server.off("error", onError);
+      resolve();
+    });
+  });
+}
+
+/** Accepts no more connections, and waits until all are closed, for a time. */
+function idle(server: Server, longestMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, longestMs);
+    // That of `node:http` closes connections on which a request may be under way to us.
+    NetServer.prototype.close.call(server, () => {
+      clearTimeout(timer);
       resolve();
     });
   });
@@ -209,7 +231,9 @@ function refusalOf(code: string | undefined): Problem {
 }
 
 function urlOf(server: Server): string {
-  const { address, family, port } = server.address() as AddressInfo; // it listens on a port
+  const listening = server.address();
+  if (typeof listening === "string") return listening;
+  const { address, family, port } = listening as AddressInfo; // it listens
   return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
 }
 

@@ -3,127 +3,21 @@ import { Agent, get } from "node:http";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { localArchive, type LocalArchive, plainArchive } from "../support/aggregating.ts";
+import { localArchive, plainArchive } from "../support/aggregating.ts";
 import { scratchDir } from "../support/scratch.ts";
-import { type ProcessResult, spawnCli } from "../support/spawn-cli.ts";
-
-const WAIT = { timeout: 30_000, interval: 50 };
-
-interface LogLine {
-  readonly msg: string;
-  readonly worker?: number;
-  readonly pid?: number;
-  readonly target?: string;
-}
-
-interface Workers {
-  readonly url: string;
-  readonly metrics: string | undefined;
-  readonly pid: number;
-  /** What the service wrote to standard error so far. */
-  readonly lines: () => LogLine[];
-  readonly stdout: () => string;
-  readonly kill: (signal: NodeJS.Signals) => void;
-  readonly done: Promise<ProcessResult>;
-}
-
-function listOf(archives: readonly LocalArchive[]): string {
-  const path = join(scratchDir(), "archives.json");
-  writeFileSync(path, listText(archives));
-  return path;
-}
-
-function listText(archives: readonly LocalArchive[]): string {
-  return JSON.stringify(
-    archives.map(({ archive: { id, name, timemap, timegate } }) => ({
-      id,
-      name,
-      timemap,
-      timegate,
-    })),
-  );
-}
-
-/** The service with two workers that both serve. */
-async function twoWorkers(argv: readonly string[]): Promise<Workers> {
-  const { child, done } = spawnCli([
-    "aggregate",
-    ..."--serve --json --port 0 --workers 2 --access-log requests".split(" "),
-    ...argv,
-  ]);
-  onTestFinished(() => void child.kill("SIGKILL"));
-  let stdout = "";
-  let stderr = "";
-  child.stdout?.on("data", (text: Buffer) => (stdout += text.toString()));
-  child.stderr?.on("data", (text: Buffer) => (stderr += text.toString()));
-  const lines = (): LogLine[] =>
-    stderr
-      .slice(0, stderr.lastIndexOf("\n") + 1)
-      .split("\n")
-      .filter(Boolean)
-      .map((line) => JSON.parse(line) as LogLine);
-  let ended: ProcessResult | undefined;
-  void done.then((result) => (ended = result));
-  await expect
-    .poll(() => {
-      if (ended !== undefined) throw new Error(ended.stderr);
-      return pidsOf(lines()).length;
-    }, WAIT)
-    .toBe(2);
-  const { url, metrics } = JSON.parse(stdout) as { url: string; metrics?: string };
-  const kill = (signal: NodeJS.Signals): void => void child.kill(signal);
-  return { url, metrics, pid: child.pid ?? 0, lines, stdout: () => stdout, kill, done };
-}
-
-/** The processes of workers that began to serve, in the order of that. */
-function pidsOf(lines: readonly LogLine[]): number[] {
-  return lines.flatMap(({ msg, pid }) => (msg === "a worker serves" && pid ? [pid] : []));
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** A client with one connection, for as long as that lasts. */
-function oneConnection(): (url: string) => Promise<number> {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  onTestFinished(() => agent.destroy());
-  return (url) =>
-    new Promise((resolve, reject) => {
-      get(url, { agent }, (response) => {
-        response.resume();
-        response.on("end", () => resolve(response.statusCode ?? 0));
-        response.on("error", reject);
-      }).on("error", reject);
-    });
-}
-
-/** What becomes of a request on a connection of its own. */
-function newConnection(url: string): Promise<"answered" | "cut" | "late"> {
-  return new Promise((resolve) => {
-    const request = get(url, { agent: false, timeout: 15_000 }, (response) => {
-      response.resume();
-      response.on("end", () => resolve("answered"));
-      response.on("error", () => resolve("cut"));
-    });
-    request.on("error", () => resolve("cut"));
-    request.on("timeout", () => {
-      resolve("late");
-      request.destroy();
-    });
-  });
-}
-
-async function metric(url: string, name: string): Promise<number> {
-  const text = await (await fetch(`${url}/metrics`)).text();
-  const line = text.split("\n").find((each) => each.startsWith(`${name} `));
-  return Number(line?.slice(name.length + 1));
-}
+import { spawnCli } from "../support/spawn-cli.ts";
+import {
+  isRunning,
+  listOf,
+  listText,
+  type LogLine,
+  metric,
+  newConnection,
+  oneConnection,
+  pidsOf,
+  twoWorkers,
+  WAIT,
+} from "../support/worker-service.ts";
 
 const TIMEMAPS = 'mementomap_requests_total{route="timemap",status="200"}';
 

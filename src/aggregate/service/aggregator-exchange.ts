@@ -17,6 +17,8 @@ export interface AggregatorExchange {
   readonly client: string;
   /** The public address of the service, without a slash at its end. */
   readonly base: string;
+  /** Whether another process has the client. */
+  readonly isForwarded: boolean;
   /** Aborted when the client has gone. */
   readonly signal: StopSignal;
   /** What the request is counted as in metrics. */

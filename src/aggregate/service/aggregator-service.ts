@@ -33,6 +33,7 @@ import {
   sendRefusal,
 } from "./aggregator-exchange.ts";
 import { AggregatorMetrics } from "./aggregator-metrics.ts";
+import { BASE_HEADER, type Peers } from "./peers.ts";
 import { joinedHealth, serviceHealth } from "./service-health.ts";
 import {
   JoinedStatus,
@@ -74,6 +75,8 @@ export interface AggregatorServiceOptions extends AggregationOptions {
   readonly servesMetrics?: boolean | undefined;
   /** The processes that serve together with this one; default none. */
   readonly processes?: ServiceProcesses | undefined;
+  /** Those of them that requests are forwarded to; default none. */
+  readonly peers?: Peers | undefined;
   readonly log?: Log | undefined;
   /** Milliseconds since 1970; default the system's clock. */
   readonly now?: (() => number) | undefined;
@@ -162,6 +165,19 @@ export class AggregatorService {
     };
   }
 
+  /** Answers what other processes that serve together with this one forward. */
+  get forwarded(): RequestHandler {
+    return {
+      handle: (request, response) => {
+        const behind = this.#behindRoot(request.url ?? "/");
+        const target = behind === undefined ? undefined : aggregatorTarget(behind);
+        if (target !== undefined) this.#answer(request, response, target, true);
+        return target !== undefined;
+      },
+      handleUnknown: (request, response) => this.handleUnknown(request, response),
+    };
+  }
+
   /** Answers a request that nothing else answers: 404. */
   handleUnknown(request: IncomingMessage, response: ServerResponse): void {
     this.#answer(request, response, { name: "unknown" });
@@ -178,7 +194,13 @@ export class AggregatorService {
     return undefined;
   }
 
-  #answer(request: IncomingMessage, response: ServerResponse, target: AggregatorTarget): void {
+  /** @param isForwarded whether it comes from a process that has checked and counts it. */
+  #answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+    target: AggregatorTarget,
+    isForwarded = false,
+  ): void {
     const startedAt = performance.now();
     const sentBefore = request.socket.bytesWritten;
     const gone = new Stop();
@@ -189,14 +211,15 @@ export class AggregatorService {
       isHead: request.method === "HEAD",
       preferences: NO_PREFERENCES,
       client: client.address,
-      base: this.#baseFor(client),
+      base: isForwarded ? String(request.headers[BASE_HEADER]) : this.#baseFor(client),
+      isForwarded,
       signal: gone,
       route: "other",
       style: this.#style,
     };
     response.once("close", () => {
       if (!response.writableFinished) gone.abort(undefined);
-      this.#note(exchange, startedAt, sentBefore);
+      if (!isForwarded) this.#note(exchange, startedAt, sentBefore);
     });
     try {
       this.#begin(exchange, target);
@@ -214,7 +237,7 @@ export class AggregatorService {
       return;
     }
     // Those who look after the service ask often, and all from one address.
-    const isFree = target.name === "health" || target.name === "metrics";
+    const isFree = exchange.isForwarded || target.name === "health" || target.name === "metrics";
     const wait = isFree ? 0 : (this.#options.rateLimit?.take(exchange.client) ?? 0);
     if (wait > 0) {
       sendRefusal(exchange, tooFast(wait));
@@ -256,8 +279,15 @@ export class AggregatorService {
    */
   #aggregate(exchange: AggregatorExchange, target: AggregationTarget): void {
     exchange.route = AGGREGATION_ROUTES[target.name].counted;
-    this.metrics.lookups.inc();
+    if (!exchange.isForwarded) this.metrics.lookups.inc();
     const route = this.#routeRequest(exchange, target.original);
+    const answerHere = (): void => this.#admit(exchange, target, route);
+    const peers = exchange.isForwarded ? undefined : this.#options.peers;
+    if (peers?.forward(exchange, target.original, answerHere) !== true) answerHere();
+  }
+
+  #admit(exchange: AggregatorExchange, target: AggregationTarget, route: RouteRequest): void {
+    if (exchange.signal.aborted) return;
     const cameAt = performance.now();
     const entered = this.#admission.enter(() => {
       this.metrics.questionWaits.observe((performance.now() - cameAt) / 1000);

@@ -15,7 +15,8 @@ import type { ProxySettings } from "../../http/proxy.ts";
 import { MAX_REDIRECTS } from "../../http/redirects.ts";
 import { ArchiveRequest, type AskedArchive } from "./archive-request.ts";
 import { ACCEPTED_CODINGS } from "../../http/body-decoder.ts";
-import { ArchiveCounters, Dormancy } from "./archive-health.ts";
+import { ArchiveCounters, Dormancy, type DormancyNews } from "./archive-health.ts";
+import type { Bus } from "../../files/processes/bus.ts";
 import {
   CachedExchange,
   type CacheOptions,
@@ -82,7 +83,9 @@ export interface UpstreamOptions {
   readonly proxies?: ProxySettings | undefined;
   /** Where and how long answers are kept; default 64 MiB of memory. */
   readonly cache?: CacheOptions | "off" | undefined;
-  /** Told when an endpoint of an archive falls asleep, is probed, or wakes. */
+  /** The processes that ask the same archives: what one finds out about their health, all know. */
+  readonly bus?: Bus | undefined;
+  /** Told when an endpoint of an archive falls asleep, is probed, or wakes, as seen by this process. */
   readonly onChange?:
     | ((archive: Archive, state: EndpointState, endpoint: Endpoint) => void)
     | undefined;
@@ -121,7 +124,17 @@ interface KnownArchive {
   readonly asked: Readonly<Record<Endpoint, AskedArchive>>;
 }
 
+/** What processes tell each other about an endpoint, which they know by its address. */
+interface HealthMessage {
+  readonly address: string;
+  readonly news: DormancyNews;
+}
+
+const HEALTH_TOPIC = "archive-health";
+
 class PoliteUpstream implements ArchiveUpstream {
+  /** What other processes said last, by the address of the endpoint. */
+  readonly #heard = new Map<string, DormancyNews>();
   readonly #options: UpstreamOptions;
   readonly #pools: OriginPools;
   readonly #headers: readonly string[];
@@ -152,6 +165,8 @@ class PoliteUpstream implements ArchiveUpstream {
       ACCEPTED_CODINGS,
     ];
     this.#cache = options.cache === "off" ? undefined : cacheRules(options.cache ?? {});
+    // Other processes are of the same program.
+    options.bus?.subscribe(HEALTH_TOPIC, (message) => this.#hear(message as HealthMessage));
   }
 
   ask(request: UpstreamRequest): Promise<UpstreamAnswer> {
@@ -175,7 +190,7 @@ class PoliteUpstream implements ArchiveUpstream {
   }
 
   stateOf(archive: Archive): UpstreamState {
-    const asked = this.#archives.get(archive.id)?.asked;
+    const asked = this.#known(archive)?.asked;
     const { limits } = asked?.timemap ?? {};
     const timemap = archive.timemap === undefined ? undefined : this.#endpointState(asked?.timemap);
     const timegate =
@@ -189,8 +204,16 @@ class PoliteUpstream implements ArchiveUpstream {
     };
   }
 
-  isDormant({ id }: Archive, endpoint: Endpoint): boolean {
-    return this.#archives.get(id)?.asked[endpoint].dormancy.isRefusing === true;
+  isDormant(archive: Archive, endpoint: Endpoint): boolean {
+    return this.#known(archive)?.asked[endpoint].dormancy.isRefusing === true;
+  }
+
+  /** What is known of an archive that was asked, here or by another process. */
+  #known(archive: Archive): KnownArchive | undefined {
+    const known = this.#archives.get(archive.id);
+    if (known !== undefined || this.#heard.size === 0) return known;
+    const isHeardOf = addressesOf(archive).some((address) => this.#heard.has(address));
+    return isHeardOf ? this.#meet(archive, undefined) : undefined;
   }
 
   #endpointState(asked: AskedArchive | undefined): EndpointState {
@@ -280,14 +303,30 @@ class PoliteUpstream implements ArchiveUpstream {
   }
 
   #awake(archive: Archive, endpoint: Endpoint): Dormancy {
-    const { tolerance, dormantMs, longestDormantMs } = this.#options;
-    return new Dormancy({
+    const { tolerance, dormantMs, longestDormantMs, bus } = this.#options;
+    const address = archive[endpoint] ?? "";
+    const dormancy = new Dormancy({
       tolerance: tolerance ?? 5,
       dormantMs: dormantMs ?? 60_000,
       longestMs: longestDormantMs ?? DEFAULT_LONGEST_DORMANT_MS,
       now: this.#now,
       onChange: () => this.#tell(archive, endpoint),
+      share:
+        bus === undefined
+          ? undefined
+          : (news) => bus.publish(HEALTH_TOPIC, { address, news } satisfies HealthMessage, address),
     });
+    const heard = this.#heard.get(address);
+    if (heard !== undefined) dormancy.apply(heard);
+    return dormancy;
+  }
+
+  #hear({ address, news }: HealthMessage): void {
+    this.#heard.set(address, news);
+    for (const { archive, asked } of this.#archives.values()) {
+      if (archive.timemap === address) asked.timemap.dormancy.apply(news);
+      if (archive.timegate === address) asked.timegate.dormancy.apply(news);
+    }
   }
 
   /** Listeners are called in the middle of a request, which must not fail with them. */

@@ -46,8 +46,9 @@ the environment, and that before the file.
 Ends with 0 when there are mementos, 1 when there are none, 2 when nobody
 answers. The service ends with 0 when it is told to stop. It goes by another
 list of archives when the file changes; SIGHUP makes it read list and settings,
-and reopen its log. By default there is a worker process for each core, at most
-4; one that dies is replaced, and limits are divided among them.
+reopen its log, and replace its workers one after the other. By default there is
+a worker process for each core. Workers are one service: one cache, one set of
+limits; one that dies is replaced.
 `,
   options: AGGREGATE_OPTIONS,
   examples: {
@@ -78,7 +79,7 @@ and reopen its log. By default there is a worker process for each core, at most
       if (!isService) return aggregateOnce(known, io, uri, datetime);
       const workers = values.workers ?? defaultWorkers(io);
       return workers > 1
-        ? superviseAggregators({ ...known, workers }, io)
+        ? superviseAggregators({ ...known, workers }, io, reread)
         : serveAggregator(known, io, () => ({ ...reread(), state }));
     };
     return values.state === undefined

@@ -148,7 +148,7 @@ export const AGGREGATE_OPTIONS = {
   host: { short: "H", ...HOST_OPTION },
   workers: {
     value: "N",
-    help: "Serve with this many processes; by default one for each core, but at most 4.",
+    help: "Serve with this many processes; by default one for each core.",
     parse: parseWorkers,
   },
   base: {
@@ -179,7 +179,7 @@ export const AGGREGATE_OPTIONS = {
 } as const satisfies OptionTable;
 
 /** More processes than any machine has use for are a slip of the keyboard. */
-const MOST_WORKERS = 512;
+export const MOST_WORKERS = 512;
 
 function parseWorkers(text: string): number {
   const count = parsePositive(text);

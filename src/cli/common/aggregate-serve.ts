@@ -3,7 +3,7 @@ import { availableParallelism } from "node:os";
 import { AggregatorRegistry, Counter, Gauge, Registry } from "prom-client";
 import type { ProcessPlace } from "../../aggregate/session.ts";
 import { mementoClient } from "../../aggregate/service/answer-proxy.ts";
-import { WorkerLink } from "../../files/processes/worker-link.ts";
+import { REPLACING, WorkerLink } from "../../files/processes/worker-link.ts";
 import { ProxySettings } from "../../http/proxy.ts";
 import { userAgent } from "../../files/package-file.ts";
 import { AggregatorService } from "../../aggregate/service/aggregator-service.ts";
@@ -13,6 +13,7 @@ import {
   ServiceStatus,
   type StatusSnapshot,
 } from "../../aggregate/service/service-status.ts";
+import { Peers } from "../../aggregate/service/peers.ts";
 import { Monitor } from "../../aggregate/memgator-events.ts";
 import { RateLimit } from "../../http/listen.ts";
 import {
@@ -21,10 +22,12 @@ import {
   setUpAggregator,
   TAKEN_AT_ONCE,
 } from "./aggregate-setup.ts";
+import { MOST_WORKERS } from "./aggregate-options.ts";
 import { ExitCode, type Io } from "./io.ts";
 import { listeningLine, openServiceLog, reloader, runService } from "./server-shell.ts";
 import { formatDuration } from "./messages.ts";
-import { Supervisor } from "../../files/processes/supervisor.ts";
+import { type Program, Supervisor } from "../../files/processes/supervisor.ts";
+import { withTempDir } from "../../files/scratch.ts";
 import type { MetricsSnapshot } from "../../http/metrics.ts";
 import { usage } from "./command-line.ts";
 
@@ -36,12 +39,14 @@ const START_TIME = "process_start_time_seconds";
 /** What a worker process is told at its start. */
 interface WorkerStart {
   readonly place: ProcessPlace;
+  readonly id: number;
+  /** Where it listens for what other workers forward. */
+  readonly socket: string;
   readonly values: AggregateValues;
 }
 
-interface OneOfWorkers {
+interface OneOfWorkers extends Omit<WorkerStart, "values"> {
   readonly link: WorkerLink;
-  readonly place: ProcessPlace;
 }
 
 /**
@@ -57,11 +62,10 @@ export async function serveAsWorker(
 ): Promise<ExitCode> {
   const link = new WorkerLink(() => io.interrupt.trigger("the primary process"));
   // The supervisor is of the same program.
-  const { place, values } = (await link.start()) as WorkerStart;
+  const { values, ...start } = (await link.start()) as WorkerStart;
   const taken = Object.fromEntries(TAKEN_AT_ONCE.map((name) => [name, now[name]]));
-  const { state } = values;
   const own = { ...values, ...taken };
-  return serveAggregator(own, io, () => ({ ...reread(), state }), { link, place });
+  return serveAggregator(own, io, () => ({ ...reread(), ...fixedOf(values) }), { link, ...start });
 }
 
 /**
@@ -87,7 +91,12 @@ export async function serveAggregator(
   const metrics = new AggregatorMetrics();
   metrics.readProcess();
   const observers = monitor === undefined ? [metrics] : [metrics, monitor];
-  const setUp = await setUpAggregator(own, io, { log, observers, place: worker?.place });
+  const setUp = await setUpAggregator(own, io, {
+    log,
+    observers,
+    place: worker?.place,
+    bus: worker?.link,
+  });
   const { open, logFile } = setUp;
   const reload = new AggregateReload({ values, reread, setUp, log }, io);
   const client = mementoClient(open.aggregator.router, {
@@ -108,6 +117,8 @@ export async function serveAggregator(
   });
   const offHangUp = io.onHangUp?.(onHangUp);
   const offReload = worker?.link.onReload(onHangUp);
+  const peers = worker && peersOf(worker, values);
+  let peersStopped: Promise<void> | undefined;
   try {
     await reload.start();
     const service: AggregatorService = new AggregatorService({
@@ -137,10 +148,13 @@ export async function serveAggregator(
       prefix: values.prefix,
       trustedProxies: values["trust-proxy"],
       processes: worker && processesOf(worker, () => service),
+      peers,
       log,
     });
     worker?.link.answer("status", () => service.snapshot());
     worker?.link.answer("metrics", () => metrics.snapshot());
+    worker?.link.answer(REPLACING, () => open.keeper.stop());
+    await peers?.listen(service.forwarded);
     await runService(service, io, {
       values,
       limits: {
@@ -150,9 +164,15 @@ export async function serveAggregator(
       },
       log,
       onReady: worker && ((addresses) => worker.link.ready(addresses)),
-      onStopping: () => monitor?.close(),
+      isGentle: () => worker?.link.isRetired === true,
+      onStopping() {
+        monitor?.close();
+        peersStopped = peers?.stop();
+      },
     });
+    await peersStopped;
   } finally {
+    peers?.close();
     offHangUp?.();
     offReload?.();
     reload.stop();
@@ -177,6 +197,23 @@ function shareOf(values: AggregateValues, { number, count }: ProcessPlace): Aggr
   };
 }
 
+function peersOf({ link, place, id, socket }: OneOfWorkers, values: AggregateValues): Peers {
+  return new Peers({
+    number: place.number,
+    id,
+    socket,
+    bus: link,
+    timeoutMs: values.timeout + MARGIN_MS,
+    graceMs: values.grace,
+  });
+}
+
+/** What workers answered, and how many serve. */
+interface KnownStatus {
+  readonly snapshots: readonly StatusSnapshot[];
+  readonly running: number;
+}
+
 /** What the workers know together; only what this one knows, where the primary process is silent. */
 function processesOf(
   { link, place }: OneOfWorkers,
@@ -185,10 +222,12 @@ function processesOf(
   return {
     async status() {
       // As superviseAggregators joins them.
-      const snapshots = (await link.collect("status")) as readonly StatusSnapshot[] | undefined;
-      const known =
-        snapshots === undefined || snapshots.length === 0 ? [service().snapshot()] : snapshots;
-      return { snapshots: known, workers: { wanted: place.count, running: known.length } };
+      const known = (await link.collect("status")) as KnownStatus | undefined;
+      const { snapshots, running } = known ?? { snapshots: [], running: 1 };
+      return {
+        snapshots: snapshots.length === 0 ? [service().snapshot()] : snapshots,
+        workers: { wanted: place.count, running },
+      };
     },
     async metrics() {
       const text = (await link.collect("metrics")) as string | undefined;
@@ -214,12 +253,9 @@ function shownSettings(values: AggregateValues): Record<string, string> {
   };
 }
 
-/** Each worker has a copy of the maps in memory, so that a machine of 64 cores does not get 64. */
-const MOST_BY_DEFAULT = 4;
-
-/** One worker for each core, up to a limit; 1 where the program cannot be started once more. */
+/** One worker for each core; 1 where the program cannot be started once more. */
 export function defaultWorkers({ program }: Io): number {
-  return program === undefined ? 1 : Math.min(MOST_BY_DEFAULT, availableParallelism());
+  return program === undefined ? 1 : Math.min(MOST_WORKERS, availableParallelism());
 }
 
 /**
@@ -228,29 +264,70 @@ export function defaultWorkers({ program }: Io): number {
  *
  * @throws MM_USAGE where the program cannot be started once more.
  */
-export async function superviseAggregators(
+export function superviseAggregators(
   values: AggregateValues & { readonly workers: number },
   io: Io,
+  reread: () => AggregateValues,
 ): Promise<ExitCode> {
   const { program } = io;
   if (program === undefined) throw usage("aggregate", "--workers needs the program mementomap");
+  return withTempDir({ interrupt: io.interrupt }, (sockets) =>
+    supervise(values, io, { program, sockets, reread }),
+  );
+}
+
+/** What all processes have in common as long as the service runs, whatever settings say later. */
+function fixedOf(values: AggregateValues): Partial<AggregateValues> {
+  const { workers, state, port, host } = values;
+  const { "metrics-port": metricsPort, "metrics-host": metricsHost } = values;
+  const monitoring = { "metrics-port": metricsPort, "metrics-host": metricsHost };
+  return { workers, state, port, host, ...monitoring };
+}
+
+interface SuperviseOptions {
+  readonly program: Program;
+  /** A folder for the sockets of workers. */
+  readonly sockets: string;
+  readonly reread: () => AggregateValues;
+}
+
+async function supervise(
+  values: AggregateValues & { readonly workers: number },
+  io: Io,
+  { program, sockets, reread }: SuperviseOptions,
+): Promise<ExitCode> {
+  let current: AggregateValues = values;
   const count = values.workers;
   const { log } = openServiceLog(io, { what: values["access-log"], isQuiet: true });
   const metrics = new JoinedMetrics();
   const supervisor: Supervisor = new Supervisor({
     program,
     count,
-    startOf: (number): WorkerStart => ({ place: { number, count }, values }),
+    startOf: (number, id): WorkerStart => ({
+      place: { number, count },
+      id,
+      socket: socketPath(sockets, id),
+      values: current,
+    }),
     onReady(value) {
       // As serveAggregator sends it.
       const addresses = value as { url: string; metrics: string | undefined };
       io.stdout.write(listeningLine(addresses, values.json));
     },
     onOutput: (stream, lines) => io[stream].write(lines),
-    onEnd: (number) => metrics.end(number),
+    onEnd(id) {
+      metrics.end(id);
+      supervisor.publish("ended", id);
+      supervisor.publish("peers", undefined, String(id));
+    },
     onEvent: (level, message, members) => log.event(level, message, members),
     async join(what, answers) {
-      if (what !== "metrics") return [...answers.values()];
+      if (what === "status") {
+        const { running } = supervisor;
+        // As serveAggregator answers.
+        const snapshots = [...answers.values()] as StatusSnapshot[];
+        return { snapshots, running } satisfies KnownStatus;
+      }
       for (const [number, snapshot] of answers) metrics.take(number, snapshot as MetricsSnapshot);
       return metrics.text(await registry.getMetricsAsJSON());
     },
@@ -259,7 +336,12 @@ export async function superviseAggregators(
   const registry = workerMetrics(supervisor);
   const { signal } = io.interrupt;
   const stop = (): void => supervisor.stop();
-  const offHangUp = io.onHangUp?.(() => supervisor.reload());
+  const onHangUp = reloader(log, async () => {
+    supervisor.reload();
+    current = { ...reread(), ...fixedOf(current) };
+    await supervisor.restart();
+  });
+  const offHangUp = io.onHangUp?.(onHangUp);
   signal.addEventListener("abort", stop, { once: true });
   try {
     const running = supervisor.run();
@@ -271,6 +353,12 @@ export async function superviseAggregators(
     offHangUp?.();
     log.flush();
   }
+}
+
+function socketPath(folder: string, id: number): string {
+  return process.platform === "win32"
+    ? String.raw`\\.\pipe\mementomap-${process.pid}-${id}`
+    : join(folder, `${id}.socket`);
 }
 
 function workerMetrics(supervisor: Supervisor): Registry {

@@ -8,6 +8,7 @@ import { mapFilesOf } from "../../aggregate/route/map-keeper.ts";
 import { openDiskStore } from "../../aggregate/upstream/disk-store.ts";
 import type { CacheOptions } from "../../aggregate/upstream/http-cache.ts";
 import { MemoryStore } from "../../aggregate/upstream/cache-store.ts";
+import type { Bus } from "../../files/processes/bus.ts";
 import type { Archive } from "../../aggregate/route/archive.ts";
 import type { Log } from "../../http/log.ts";
 import { type AGGREGATE_OPTIONS, listedArchives, routePreferences } from "./aggregate-options.ts";
@@ -44,11 +45,14 @@ export async function setUpAggregator(
     log,
     observers = [],
     place,
+    bus,
   }: {
     readonly log: Log;
     readonly observers?: readonly SessionObserver[];
     /** Which of several processes this is; default the only one. */
     readonly place?: ProcessPlace | undefined;
+    /** The other processes. */
+    readonly bus?: Bus | undefined;
   },
 ): Promise<SetUpAggregator> {
   const archives = await listedArchives("aggregate", values, io);
@@ -99,6 +103,7 @@ export async function setUpAggregator(
       allowsPrivate: values["allow-private"],
       proxies,
       cache,
+      bus,
       onChange: (archive, state, endpoint) => noteState(archive, endpoint, state, log, logFile),
     },
     aggregator: {

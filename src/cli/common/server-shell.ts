@@ -74,6 +74,8 @@ interface RunServiceOptions {
   readonly log: Log;
   /** Called when it is ready; by default it writes its address to standard output. */
   readonly onReady?: ((addresses: ServiceAddresses) => void) | undefined;
+  /** Whether another process serves in its place when it is told to stop; default not. */
+  readonly isGentle?: (() => boolean) | undefined;
   /** Called when it is told to stop, before requests under way end. */
   readonly onStopping?: (() => void) | undefined;
 }
@@ -86,7 +88,7 @@ interface RunServiceOptions {
 export async function runService(
   service: RequestHandler & { readonly monitoring: RequestHandler },
   io: Io,
-  { values, limits, log, onReady, onStopping }: RunServiceOptions,
+  { values, limits, log, onReady, isGentle, onStopping }: RunServiceOptions,
 ): Promise<void> {
   const { "metrics-port": port, "metrics-host": host } = values;
   const options = { port: "--metrics-port", host: "--metrics-host" };
@@ -106,7 +108,7 @@ export async function runService(
     await interrupted(io);
     log.event("info", "stopping");
     onStopping?.();
-    await server.stop();
+    await server.stop({ isGentle: isGentle?.() });
   } finally {
     await monitoring?.stop();
   }

@@ -1,6 +1,8 @@
 import cluster, { type Worker } from "node:cluster";
 import type { Readable } from "node:stream";
-import type { ToPrimary, ToWorker } from "./worker-link.ts";
+import { type Bus, KeptMessages } from "./bus.ts";
+import { closeLostConnections } from "./lost-connections.ts";
+import { type Publication, REPLACING, type ToPrimary, type ToWorker } from "./worker-link.ts";
 
 /** A worker that lives for a shorter time is started again later each time. */
 const SHORT_LIFE_MS = 10_000;
@@ -29,18 +31,21 @@ export interface SupervisorOptions {
   readonly program: Program;
   readonly count: number;
   /** What a worker is told at its start; it can be cloned. */
-  readonly startOf: (number: number) => unknown;
+  readonly startOf: (number: number, id: number) => unknown;
   /** Called once, when the first worker serves. */
   readonly onReady: (value: unknown) => void;
   /** Takes whole lines of what workers write. */
   readonly onOutput: (stream: "stdout" | "stderr", lines: string) => void;
-  readonly onEnd?: ((number: number) => void) | undefined;
+  /** Takes what workers publish; see {@link Supervisor.send} for answers. */
+  readonly onPublished?: ((topic: string, message: unknown, id: number) => void) | undefined;
+  /** Called when a worker that served has ended. */
+  readonly onEnd?: ((id: number) => void) | undefined;
   readonly onEvent: (
     level: "info" | "error",
     message: string,
     members: Readonly<Record<string, unknown>>,
   ) => void;
-  /** Makes an answer of what workers know; gets it by their numbers. */
+  /** Makes an answer of what workers know; gets it by their ids. */
   readonly join: (what: string, answers: ReadonlyMap<number, unknown>) => unknown;
   /** How long workers may take to end when they are told to stop. */
   readonly graceMs: number;
@@ -51,13 +56,29 @@ export type SupervisorEnd =
   | { readonly reason: "stopped" }
   | { readonly reason: "failed"; readonly exitCode: number | null };
 
+/** A worker process. Its id is that of no other, also not of one that it replaces. */
+interface Live {
+  readonly id: number;
+  readonly worker: Worker;
+  readonly startedAt: number;
+  /** Whether it takes messages. */
+  isListening: boolean;
+  isReady: boolean;
+  /** Whether it was told to end because another one serves in its place. */
+  isRetired: boolean;
+}
+
+/** The place of a worker. */
 interface Slot {
   readonly number: number;
-  worker: Worker | undefined;
-  isReady: boolean;
-  startedAt: number;
+  current: Live | undefined;
+  /** Begins to serve in place of the current one. */
+  successor: Live | undefined;
+  /** When the next is started after one that ended early. */
   pauseMs: number;
   timer: NodeJS.Timeout | undefined;
+  /** Called when another worker serves, or none will. */
+  onReplaced: (() => void) | undefined;
 }
 
 /**
@@ -65,37 +86,41 @@ interface Slot {
  *
  * The first worker begins alone: what is wrong with settings or the port is told once. One that ends
  * is replaced, later each time if it did not live for long; the others go on meanwhile. What workers
- * write comes out in whole lines.
+ * write comes out in whole lines, and what one publishes goes to all others.
  */
-export class Supervisor {
+export class Supervisor implements Pick<Bus, "publish"> {
   readonly #options: SupervisorOptions;
   readonly #slots: readonly Slot[];
+  readonly #kept = new KeptMessages();
   readonly #asked = new Map<number, (value: unknown) => void>();
   readonly #collecting = new Map<string, Promise<unknown>>();
+  readonly #retired = new Set<Live>();
   #nextId = 0;
   #restarts = 0;
   #wasReady = false;
   #isStopping = false;
+  #rolling: Promise<void> | undefined;
+  #rollsAgain = false;
   #end: ((end: SupervisorEnd) => void) | undefined;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
     this.#slots = Array.from({ length: options.count }, (_, index) => ({
       number: index + 1,
-      worker: undefined,
-      isReady: false,
-      startedAt: 0,
+      current: undefined,
+      successor: undefined,
       pauseMs: 0,
       timer: undefined,
+      onReplaced: undefined,
     }));
   }
 
   /** How many workers serve. */
   get running(): number {
-    return this.#slots.filter(({ isReady }) => isReady).length;
+    return this.#slots.filter(({ current }) => current?.isReady === true).length;
   }
 
-  /** How many workers were replaced. */
+  /** How many workers were replaced because they ended. */
   get restarts(): number {
     return this.#restarts;
   }
@@ -123,17 +148,57 @@ export class Supervisor {
   stop(): void {
     if (this.#isStopping) return;
     this.#isStopping = true;
-    for (const slot of this.#slots) clearTimeout(slot.timer);
-    this.#tellAll({ type: "stop" });
-    setTimeout(() => {
-      for (const { worker } of this.#slots) worker?.process.kill("SIGKILL");
-    }, this.#options.graceMs + STOP_MARGIN_MS).unref();
+    for (const slot of this.#slots) {
+      clearTimeout(slot.timer);
+      slot.onReplaced?.();
+    }
+    this.#tellAll({ type: "stop", isRetired: false });
+    this.#killLater(() => this.#live());
     this.#endIfAllGone();
   }
 
   /** Has all workers read their files again. */
   reload(): void {
     this.#tellAll({ type: "reload" });
+  }
+
+  /**
+   * Replaces all workers, one after the other: the next one serves before the current one is told to
+   * end. Where the next one cannot begin, the current one stays, and it is tried again later.
+   */
+  restart(): Promise<void> {
+    this.#rollsAgain = this.#rolling !== undefined;
+    this.#rolling ??= this.#roll().finally(() => (this.#rolling = undefined));
+    return this.#rolling;
+  }
+
+  publish(topic: string, message: unknown, key?: string): void {
+    this.#relay(undefined, { topic, message, key });
+  }
+
+  /** Sends one worker what it takes for published by another. */
+  send(id: number, topic: string, message: unknown): void {
+    const live = this.#live().find((each) => each.id === id);
+    if (live?.isListening === true) tell(live, { type: "published", topic, message });
+  }
+
+  async #roll(): Promise<void> {
+    do {
+      this.#rollsAgain = false;
+      for (const slot of this.#slots) {
+        if (this.#isStopping) return;
+        const { current } = slot;
+        if (current?.isReady === true) await this.#ask(current, REPLACING);
+        if (this.#isStopping || slot.successor !== undefined) continue;
+        clearTimeout(slot.timer);
+        await new Promise<void>((resolve) => {
+          slot.onReplaced = resolve;
+          this.#fork(slot);
+        });
+        slot.onReplaced = undefined;
+        await this.#ended(current);
+      }
+    } while (this.#rollsAgain);
   }
 
   #fork(slot: Slot): void {
@@ -147,26 +212,37 @@ export class Supervisor {
         worker.process.kill("SIGKILL");
       },
     });
-    slot.worker = worker;
-    slot.startedAt = performance.now();
-    this.#relay(worker.process.stdout, "stdout");
-    this.#relay(worker.process.stderr, "stderr");
-    worker.on("message", (message: ToPrimary) => this.#take(slot, worker, message));
+    const live: Live = {
+      id: worker.id,
+      worker,
+      startedAt: performance.now(),
+      isListening: false,
+      isReady: false,
+      isRetired: false,
+    };
+    if (slot.current === undefined) slot.current = live;
+    else slot.successor = live;
+    this.#relayOutput(worker.process.stdout, "stdout");
+    this.#relayOutput(worker.process.stderr, "stderr");
+    worker.on("message", (message: ToPrimary) => this.#take(slot, live, message));
     worker.on("error", (error) => {
       const members = { worker: slot.number, reason: error.message };
       this.#options.onEvent("error", "a worker cannot be reached", members);
       // One that could not be started has no process that would end.
-      if (worker.process.pid === undefined) this.#gone(slot, worker, null, null);
+      if (worker.process.pid === undefined) this.#gone(slot, live, null, null);
     });
     // Not on "exit": the last of what it wrote comes later.
-    worker.process.on("close", (code, signal) => this.#gone(slot, worker, code, signal));
+    worker.process.on("close", (code, signal) => this.#gone(slot, live, code, signal));
   }
 
-  #gone(slot: Slot, worker: Worker, code: number | null, signal: string | null): void {
-    if (slot.worker !== worker) return;
-    slot.worker = undefined;
-    slot.isReady = false;
-    this.#options.onEnd?.(slot.number);
+  #gone(slot: Slot, live: Live, code: number | null, signal: string | null): void {
+    const wasRetired = this.#retired.delete(live);
+    if (slot.current === live) slot.current = undefined;
+    else if (slot.successor === live) slot.successor = undefined;
+    else if (!wasRetired) return;
+    live.isReady = false;
+    live.isListening = false;
+    this.#options.onEnd?.(live.id);
     if (this.#isStopping) {
       this.#endIfAllGone();
       return;
@@ -175,43 +251,103 @@ export class Supervisor {
       this.#end?.({ reason: "failed", exitCode: code });
       return;
     }
-    const isShort = performance.now() - slot.startedAt < SHORT_LIFE_MS;
+    if (!wasRetired) this.#replace(slot, live, code, signal);
+  }
+
+  #replace(slot: Slot, live: Live, code: number | null, signal: string | null): void {
+    if (slot.current === undefined && slot.successor !== undefined) {
+      slot.current = slot.successor;
+      slot.successor = undefined;
+    }
+    const isShort = performance.now() - live.startedAt < SHORT_LIFE_MS;
     const longer = Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, 2 * slot.pauseMs));
     slot.pauseMs = isShort ? longer : 0;
     this.#options.onEvent("error", "a worker ended and is replaced", {
       worker: slot.number,
-      pid: worker.process.pid,
+      pid: live.worker.process.pid,
       status: code ?? undefined,
       signal: signal ?? undefined,
       afterMs: slot.pauseMs,
     });
     this.#restarts += 1;
+    const isStarting = slot.current !== undefined && !slot.current.isReady;
+    if (isStarting) return;
     slot.timer = setTimeout(() => this.#fork(slot), slot.pauseMs);
   }
 
-  #take(slot: Slot, worker: Worker, message: ToPrimary): void {
+  #take(slot: Slot, live: Live, message: ToPrimary): void {
     switch (message.type) {
       case "hello":
-        tell(worker, { type: "start", start: this.#options.startOf(slot.number) });
+        live.isListening = true;
+        for (const kept of this.#kept) tell(live, { type: "published", ...kept });
+        tell(live, { type: "start", start: this.#options.startOf(slot.number, live.id) });
         // It may have been told before it listened.
-        if (this.#isStopping) tell(worker, { type: "stop" });
+        if (this.#isStopping) tell(live, { type: "stop", isRetired: false });
         return;
       case "ready":
-        slot.isReady = true;
-        this.#options.onEvent("info", "a worker serves", {
-          worker: slot.number,
-          pid: worker.process.pid,
-        });
+        this.#serves(slot, live);
         this.#beginOthers(message.value);
         return;
       case "answer":
         this.#asked.get(message.id)?.(message.value);
         return;
+      case "publish":
+        this.#relay(live, message);
+        this.#options.onPublished?.(message.topic, message.message, live.id);
+        return;
       case "collect":
-        void this.#collect(message.what).then((value) =>
-          tell(worker, { type: "collected", id: message.id, value }),
+        void this.collect(message.what).then((value) =>
+          tell(live, { type: "collected", id: message.id, value }),
         );
     }
+  }
+
+  #serves(slot: Slot, live: Live): void {
+    live.isReady = true;
+    this.#options.onEvent("info", "a worker serves", {
+      worker: slot.number,
+      pid: live.worker.process.pid,
+    });
+    const { current } = slot;
+    if (slot.successor === live) {
+      slot.current = live;
+      slot.successor = undefined;
+      if (current !== undefined) this.#retire(current);
+    }
+    slot.onReplaced?.();
+  }
+
+  #retire(live: Live): void {
+    live.isRetired = true;
+    this.#retired.add(live);
+    tell(live, { type: "stop", isRetired: true });
+    this.#killLater(() => (this.#retired.has(live) ? [live] : []));
+  }
+
+  #killLater(which: () => readonly Live[]): void {
+    setTimeout(() => {
+      for (const { worker } of which()) worker.process.kill("SIGKILL");
+    }, this.#options.graceMs + STOP_MARGIN_MS).unref();
+  }
+
+  #relay(from: Live | undefined, { topic, key, message }: Publication): void {
+    if (key !== undefined) this.#kept.set(topic, key, message);
+    for (const live of this.#live()) {
+      if (live !== from && live.isListening) tell(live, { type: "published", topic, key, message });
+    }
+  }
+
+  /** All that run, those that are told to end too. */
+  #live(): Live[] {
+    const serving = this.#slots.flatMap(({ current, successor }) => [current, successor]);
+    return [...serving, ...this.#retired].filter((live) => live !== undefined);
+  }
+
+  #ended(live: Live | undefined): Promise<void> {
+    return new Promise((resolve) => {
+      if (live === undefined || !this.#retired.has(live)) resolve();
+      else live.worker.process.once("close", () => resolve());
+    });
   }
 
   #beginOthers(value: unknown): void {
@@ -223,7 +359,7 @@ export class Supervisor {
   }
 
   /** What all workers know; those who ask at the same time get the same. */
-  #collect(what: string): Promise<unknown> {
+  collect(what: string): Promise<unknown> {
     const known = this.#collecting.get(what);
     if (known !== undefined) return known;
     const collecting = this.#askAll(what).finally(() => this.#collecting.delete(what));
@@ -234,17 +370,18 @@ export class Supervisor {
   async #askAll(what: string): Promise<unknown> {
     const answers = new Map<number, unknown>();
     await Promise.all(
-      this.#slots.map(async ({ number, worker, isReady }) => {
-        if (worker === undefined || !isReady) return;
-        const answer = await this.#ask(worker, what);
-        if (answer !== undefined) answers.set(number, answer);
+      this.#live().map(async (live) => {
+        if (!live.isReady) return;
+        const answer = await this.#ask(live, what);
+        if (answer !== undefined) answers.set(live.id, answer);
       }),
     );
     return this.#options.join(what, answers);
   }
 
   /** Undefined when the worker does not answer in time, or ends. */
-  #ask(worker: Worker, what: string): Promise<unknown> {
+  #ask(live: Live, what: string): Promise<unknown> {
+    const { worker } = live;
     const id = this.#nextId++;
     return new Promise((resolve) => {
       const end = (value: unknown): void => {
@@ -257,20 +394,20 @@ export class Supervisor {
       const timer = setTimeout(onExit, ANSWER_MS);
       worker.once("exit", onExit);
       this.#asked.set(id, end);
-      tell(worker, { type: "question", id, what });
+      tell(live, { type: "question", id, what });
     });
   }
 
   #tellAll(message: ToWorker): void {
-    for (const { worker } of this.#slots) if (worker !== undefined) tell(worker, message);
+    for (const live of this.#live()) tell(live, message);
   }
 
   #endIfAllGone(): void {
-    if (this.#slots.some(({ worker }) => worker !== undefined)) return;
+    if (this.#live().length > 0) return;
     this.#end?.({ reason: "stopped" });
   }
 
-  #relay(from: Readable | null, stream: "stdout" | "stderr"): void {
+  #relayOutput(from: Readable | null, stream: "stdout" | "stderr"): void {
     let rest = "";
     from?.setEncoding("utf8");
     from?.on("data", (text: string) => {
@@ -285,66 +422,7 @@ export class Supervisor {
   }
 }
 
-function tell(worker: Worker, message: ToWorker): void {
+function tell({ worker }: Live, message: ToWorker): void {
   // A worker that ended is replaced when its end is noticed.
   if (worker.isConnected()) worker.send(message, () => undefined);
-}
-
-/** What `node:cluster` sends with a connection, and how a worker confirms that it has it. */
-interface InternalMessage {
-  readonly act?: unknown;
-  readonly seq?: number;
-  readonly ack?: number;
-  readonly accepted?: boolean;
-}
-
-type Handle = { close?(): void } | undefined;
-
-type Send = (message: InternalMessage, handle?: Handle, ...more: unknown[]) => boolean;
-
-interface LostConnectionsOptions {
-  /** How long a worker may take to confirm a connection. */
-  readonly longestMs: number;
-  /** Whether all workers have been told to end: nobody takes a connection that one gives back. */
-  readonly isStopping: () => boolean;
-  /** Called once for a worker that takes too long. */
-  readonly onStuck: () => void;
-}
-
-/**
- * Closes connections that were on their way to a worker when it ended, stopped listening, or hung.
- *
- * `node:cluster` forgets them and leaves them open, so that a client would wait for an answer until its
- * own time is over. A worker that has no room for open files loses connections without a word, and gets
- * no other: it counts as stuck. This goes by messages that Node does not document: should they change,
- * it does nothing.
- */
-function closeLostConnections(worker: Worker, options: LostConnectionsOptions): void {
-  const child = worker.process;
-  const sent = new Map<number, Handle>();
-  let timer: NodeJS.Timeout | undefined;
-  const watch = (): void => {
-    clearTimeout(timer);
-    timer = sent.size === 0 ? undefined : setTimeout(options.onStuck, options.longestMs);
-  };
-  const send = child.send.bind(child) as Send;
-  child.send = ((message, handle, ...more) => {
-    if (message.act === "newconn" && message.seq !== undefined && handle !== undefined) {
-      sent.set(message.seq, handle);
-      if (timer === undefined) watch();
-    }
-    return send(message, handle, ...more);
-  }) satisfies Send as typeof child.send;
-  child.on("internalMessage", ({ ack, accepted }: InternalMessage) => {
-    if (ack === undefined || !sent.has(ack)) return;
-    const handle = sent.get(ack);
-    sent.delete(ack);
-    watch();
-    if (accepted === false && options.isStopping()) setImmediate(() => handle?.close?.());
-  });
-  child.once("exit", () => {
-    clearTimeout(timer);
-    for (const handle of sent.values()) handle?.close?.();
-    sent.clear();
-  });
 }

@@ -1,4 +1,5 @@
 import cluster from "node:cluster";
+import { type Bus, KeptMessages } from "./bus.ts";
 
 /** How long the primary process may take to collect what all know. */
 const COLLECT_MS = 5000;
@@ -9,11 +10,14 @@ export function isWorkerProcess(): boolean {
 }
 
 /** What a worker has to do with the primary process that started it. */
-export class WorkerLink {
+export class WorkerLink implements Bus {
+  readonly #kept = new KeptMessages();
+  readonly #listeners = new Map<string, ((message: unknown) => void)[]>();
   readonly #answers = new Map<string, () => unknown>();
   readonly #collected = new Map<number, (value: unknown) => void>();
   readonly #reloads = new Set<() => void>();
   readonly #stop: () => void;
+  #isRetired = false;
   #start: ((start: unknown) => void) | undefined;
   #nextId = 0;
 
@@ -21,6 +25,11 @@ export class WorkerLink {
   constructor(stop: () => void) {
     this.#stop = stop;
     process.on("message", (message: ToWorker) => this.#take(message));
+  }
+
+  /** Whether it is to end because another worker serves in its place. */
+  get isRetired(): boolean {
+    return this.#isRetired;
   }
 
   /** What the supervisor has for this worker to begin with. Call it once. */
@@ -34,6 +43,15 @@ export class WorkerLink {
   /** Tells that the worker serves. */
   ready(value: unknown): void {
     this.#send({ type: "ready", value });
+  }
+
+  publish(topic: string, message: unknown, key?: string): void {
+    this.#send({ type: "publish", topic, message, key });
+  }
+
+  subscribe(topic: string, listener: (message: unknown) => void): void {
+    this.#listeners.set(topic, [...(this.#listeners.get(topic) ?? []), listener]);
+    for (const message of this.#kept.of(topic)) listener(message);
   }
 
   /** How to answer when the primary process asks for what this worker knows. */
@@ -68,10 +86,14 @@ export class WorkerLink {
         this.#start?.(message.start);
         return;
       case "stop":
+        this.#isRetired = message.isRetired;
         this.#stop();
         return;
       case "reload":
         for (const listener of this.#reloads) listener();
+        return;
+      case "published":
+        this.#deliver(message);
         return;
       case "question":
         void this.#reply(message.id, message.what);
@@ -79,6 +101,12 @@ export class WorkerLink {
       case "collected":
         this.#collected.get(message.id)?.(message.value);
     }
+  }
+
+  #deliver({ topic, key, message }: Publication): void {
+    if (key !== undefined) this.#kept.set(topic, key, message);
+    if (message === undefined) return;
+    for (const listener of this.#listeners.get(topic) ?? []) listener(message);
   }
 
   async #reply(id: number, what: string): Promise<void> {
@@ -91,11 +119,22 @@ export class WorkerLink {
   }
 }
 
+/** What is asked of a worker that will be replaced; it has handed over when it answers. */
+export const REPLACING = "replacing";
+
+/** What one process publishes for all others; see {@link Bus}. */
+export interface Publication {
+  readonly topic: string;
+  readonly message: unknown;
+  readonly key?: string | undefined;
+}
+
 /** What the primary process tells a worker. */
 export type ToWorker =
   | { readonly type: "start"; readonly start: unknown }
-  | { readonly type: "stop" }
+  | { readonly type: "stop"; readonly isRetired: boolean }
   | { readonly type: "reload" }
+  | ({ readonly type: "published" } & Publication)
   /** Asks for what this worker knows. */
   | { readonly type: "question"; readonly id: number; readonly what: string }
   /** What all workers know, as the worker asked for it. */
@@ -108,5 +147,6 @@ export type ToPrimary =
   /** It serves. */
   | { readonly type: "ready"; readonly value: unknown }
   | { readonly type: "answer"; readonly id: number; readonly value: unknown }
+  | ({ readonly type: "publish" } & Publication)
   /** Asks for what all workers know. */
   | { readonly type: "collect"; readonly id: number; readonly what: string };

@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { UpstreamState } from "../../../src/aggregate/upstream.ts";
+import { LocalBus } from "../../support/local-bus.ts";
 import { until } from "../../support/until.ts";
 import { Dormancy } from "../../../src/aggregate/upstream/archive-health.ts";
 import {
@@ -147,5 +148,109 @@ describe("dormancy", () => {
       });
     }
     expect(upstream.stateOf(archive)).toMatchObject({ health: "awake", consecutiveFailures: 20 });
+  });
+});
+
+describe("dormancy of several processes", () => {
+  const failing = (): ReturnType<typeof rawArchive> =>
+    rawArchive((socket) => void socket.resetAndDestroy());
+
+  it("counts the failures of all, and holds in all, also in one that begins later", async () => {
+    const { archive, heads } = await failing();
+    const bus = new LocalBus();
+    let ahead = 0;
+    const options = { tolerance: 4, dormantMs: 1000, now: () => 1_000_000 + ahead };
+    const changes: string[] = [];
+    const one = testUpstream({ ...options, bus: bus.join() });
+    const two = testUpstream({
+      ...options,
+      bus: bus.join(),
+      onChange: (_archive, { health }) => changes.push(health),
+    });
+    for (const upstream of [one, two, one, two]) {
+      await expect(askWhole(upstream, timemapRequest(archive))).rejects.toMatchObject({
+        code: "MM_HTTP",
+      });
+    }
+    const three = testUpstream({ ...options, bus: bus.join() });
+    for (const upstream of [one, two, three]) {
+      expect(upstream.isDormant(archive, "timemap")).toBe(true);
+      expect(upstream.stateOf(archive)).toMatchObject({
+        health: "dormant",
+        consecutiveFailures: 4,
+        lastFailure: "the connection was cut before the end",
+      });
+      await expect(askWhole(upstream, timemapRequest(archive))).rejects.toMatchObject({
+        code: "MM_REFUSED",
+      });
+    }
+    expect(heads).toHaveLength(4);
+    // Only the one that found out reports it.
+    expect(changes).toEqual(["dormant"]);
+    ahead = 2000;
+    await expect(askWhole(three, timemapRequest(archive))).rejects.toMatchObject({
+      code: "MM_HTTP",
+    });
+    expect(heads).toHaveLength(5);
+    expect(one.isDormant(archive, "timemap")).toBe(true);
+  });
+
+  it("ends in all when one process finds that the archive is back; one of them probes", async () => {
+    let isDown = true;
+    let answer = (): void => undefined;
+    const { archive, heads } = await rawArchive((socket) => {
+      if (isDown) socket.resetAndDestroy();
+      else answer = () => void socket.write(httpAnswer(200, "back"));
+    });
+    const bus = new LocalBus();
+    let ahead = 0;
+    const options = { tolerance: 1, dormantMs: 1000, now: () => 1_000_000 + ahead };
+    const one = testUpstream({ ...options, bus: bus.join() });
+    const two = testUpstream({ ...options, bus: bus.join() });
+    await expect(askWhole(one, timemapRequest(archive))).rejects.toMatchObject({
+      code: "MM_HTTP",
+    });
+    expect(two.isDormant(archive, "timemap")).toBe(true);
+    isDown = false;
+    ahead = 1100;
+    const probe = askWhole(two, timemapRequest(archive));
+    await until(() => heads.length === 2);
+    await expect(askWhole(one, timemapRequest(archive))).rejects.toMatchObject({
+      code: "MM_REFUSED",
+    });
+    answer();
+    await expect(probe).resolves.toMatchObject({ body: "back" });
+    for (const upstream of [one, two]) {
+      expect(upstream.stateOf(archive)).toMatchObject({
+        health: "awake",
+        consecutiveFailures: 0,
+      });
+    }
+  });
+
+  it("asks again some time after a process that probed was lost", () => {
+    let now = 1_000_000;
+    const options = { tolerance: 1, dormantMs: 1000, longestMs: 1000, now: () => now };
+    const other = new Dormancy(options);
+    const lost = new Dormancy({ ...options, share: (news) => other.apply(news) });
+    lost.failed("no", false);
+    now += 1000;
+    expect(lost.admit()).toBe("probe");
+    expect(other.admit()).toBe("refused");
+    now += 60_000;
+    expect(other.admit()).toBe("probe");
+  });
+
+  it("keeps Retry-After in all", async () => {
+    const head = "HTTP/1.1 503 Busy\r\nRetry-After: 30\r\nContent-Length: 0\r\n\r\n";
+    const { archive } = await rawArchive((socket) => void socket.write(head));
+    const bus = new LocalBus();
+    const one = testUpstream({ bus: bus.join() });
+    const two = testUpstream({ bus: bus.join() });
+    await askWhole(one, timemapRequest(archive));
+    expect(two.isDormant(archive, "timemap")).toBe(true);
+    const { dormantUntil = 0 } = two.stateOf(archive);
+    expect(dormantUntil - Date.now()).toBeGreaterThan(25_000);
+    expect(dormantUntil - Date.now()).toBeLessThan(31_000);
   });
 });

@@ -1,0 +1,167 @@
+import { describe, expect, it } from "vitest";
+import { localArchive, plainArchive } from "../support/aggregating.ts";
+import {
+  listOf,
+  metric,
+  newConnection,
+  oneConnection,
+  pidsOf,
+  twoWorkers,
+  WAIT,
+  type Workers,
+} from "../support/worker-service.ts";
+
+interface Load {
+  /** What became of all requests so far. */
+  readonly answers: Set<number | string>;
+  readonly stop: () => Promise<void>;
+}
+
+/** Clients that keep their connections, and others that do not, for different URIs all the time. */
+function load({ url }: Workers): Load {
+  const answers = new Set<number | string>();
+  let isOver = false;
+  let asked = 0;
+  const target = (): string => `${url}/timemap/link/http://load.test/${(asked += 1)}`;
+  const keeping = Array.from({ length: 8 }, oneConnection).map(async (client) => {
+    while (!isOver) answers.add(await client(target()).catch((error: Error) => error.message));
+  });
+  const coming = Array.from({ length: 4 }, async () => {
+    while (!isOver) answers.add(await newConnection(target()));
+  });
+  return {
+    answers,
+    async stop() {
+      isOver = true;
+      await Promise.all([...keeping, ...coming]);
+    },
+  };
+}
+
+describe.skipIf(process.platform === "win32")("two workers as one service", () => {
+  it("have one cache, and ask once for what many want at the same time", async () => {
+    let answer = (): void => undefined;
+    const slow = await localArchive("slow", (_request, response) => {
+      answer = () => void response.writeHead(404).end();
+    });
+    const { url, kill, done } = await twoWorkers(["-a", listOf([slow])]);
+    for (const original of ["http://a.test/", "http://b.test/", "http://c.test/"]) {
+      const before = slow.requests.length;
+      const clients = Array.from({ length: 12 }, oneConnection);
+      const target = `${url}/timemap/link/${original}`;
+      const answers = Promise.all(clients.map((client) => client(target)));
+      const joined = 'mementomap_upstream_coalesced_total{archive="slow"}';
+      await expect.poll(() => metric(url, joined), WAIT).toBe(11 * (before + 1));
+      answer();
+      expect(new Set(await answers)).toEqual(new Set([404]));
+      expect(new Set(await Promise.all(clients.map((client) => client(target))))).toEqual(
+        new Set([404]),
+      );
+      expect(slow.requests.length).toBe(before + 1);
+    }
+    kill("SIGTERM");
+    expect(await done).toMatchObject({ code: 0 });
+  });
+
+  it("name the address that clients use, whichever of them answers", async () => {
+    const list = listOf([await plainArchive("one", ["20050101000000"])]);
+    const { url, kill, done } = await twoWorkers(["-a", list]);
+    for (let at = 0; at < 8; at++) {
+      const original = `http://example.org/${at}?a=%2F&b=%C3%BC`;
+      const answer = await fetch(`${url}/timemap/link/${original}`, {
+        headers: { Connection: "close" },
+      });
+      expect(await answer.text()).toContain(`<${url}/timemap/link/${original}>`);
+    }
+    kill("SIGTERM");
+    expect(await done).toMatchObject({ code: 0 });
+  });
+
+  it("answer the clients of one while the other is killed", { timeout: 60_000 }, async () => {
+    const list = listOf([await plainArchive("one", ["20050101000000"])]);
+    const workers = await twoWorkers(["-a", list]);
+    const clients = Array.from({ length: 6 }, oneConnection);
+    const target = (at: number): string => `${workers.url}/timemap/link/http://own.test/${at}`;
+    for (const [at, client] of clients.entries()) await client(target(at));
+    const workerOf = (at: number): number | undefined =>
+      workers.lines().find((line) => line.target?.endsWith(`own.test/${at}`))?.worker;
+    await expect.poll(() => clients.every((_, at) => workerOf(at)), WAIT).toBe(true);
+    let isOver = false;
+    let asked = clients.length;
+    // A new URI each time, of which the killed one owns half.
+    const loads = clients.map(async (client, at) => {
+      const answers = new Set<number | string>();
+      while (!isOver) {
+        answers.add(await client(target((asked += 1))).catch((error: Error) => error.message));
+      }
+      return { worker: workerOf(at), answers: [...answers] };
+    });
+    await expect.poll(() => asked, WAIT).toBeGreaterThan(100);
+    const [, second = 0] = pidsOf(workers.lines());
+    process.kill(second, "SIGKILL");
+    await expect.poll(() => pidsOf(workers.lines()).length, WAIT).toBe(3);
+    const before = asked;
+    await expect.poll(() => asked, WAIT).toBeGreaterThan(before + 100);
+    isOver = true;
+    const answers = (await Promise.all(loads)).filter(({ worker }) => worker === 1);
+    expect(answers).toEqual(Array.from({ length: 3 }, () => ({ worker: 1, answers: [200] })));
+    workers.kill("SIGTERM");
+    expect(await workers.done).toMatchObject({ code: 0 });
+  });
+
+  it("know together which archives are dormant, also after all were killed", async () => {
+    const down = await localArchive("down", (_request, response) => {
+      response.writeHead(503).end();
+    });
+    const up = await plainArchive("up", ["20050101000000"]);
+    const { url, lines, kill, done } = await twoWorkers(
+      `-a ${listOf([down, up])} --tolerance 4 --retries 0`.split(" "),
+    );
+    let asked = 0;
+    const ask = async (): Promise<string | null> => {
+      const target = `${url}/timemap/link/http://example.org/${(asked += 1)}`;
+      const answer = await fetch(target, { headers: { Connection: "close" } });
+      return answer.headers.get("x-mementomap-missing");
+    };
+    const askTen = async (): Promise<Set<string | null>> =>
+      new Set(await Promise.all(Array.from({ length: 10 }, ask)));
+    while ((await ask()) === "down;status-503");
+    await expect.poll(askTen, WAIT).toEqual(new Set(["down;dormant"]));
+    // One that was sent before the other worker knew.
+    expect([4, 5]).toContain(down.requests.length);
+    const before = down.requests.length;
+    const [first = 0, second = 0] = pidsOf(lines());
+    process.kill(first, "SIGKILL");
+    await expect.poll(() => pidsOf(lines()).length, WAIT).toBe(3);
+    process.kill(second, "SIGKILL");
+    await expect.poll(() => pidsOf(lines()).length, WAIT).toBe(4);
+    expect(await askTen()).toEqual(new Set(["down;dormant"]));
+    expect(down.requests.length).toBe(before);
+    kill("SIGTERM");
+    expect(await done).toMatchObject({ code: 0 });
+  });
+
+  it(
+    "are replaced one after the other on SIGHUP, and no request fails",
+    { timeout: 60_000 },
+    async () => {
+      const list = listOf([await plainArchive("one", ["20050101000000"])]);
+      const workers = await twoWorkers(["-a", list]);
+      const { answers, stop } = load(workers);
+      await expect.poll(() => answers.size, WAIT).toBe(2);
+      workers.kill("SIGHUP");
+      await expect.poll(() => pidsOf(workers.lines()).length, WAIT).toBe(4);
+      await expect
+        .poll(() => workers.lines().filter(({ msg }) => msg === "stopping").length, WAIT)
+        .toBe(2);
+      await stop();
+      expect(answers).toEqual(new Set([200, "answered"]));
+      expect(await (await fetch(`${workers.url}/health`)).json()).toMatchObject({
+        status: "ok",
+        workers: { wanted: 2, running: 2 },
+      });
+      workers.kill("SIGTERM");
+      expect(await workers.done).toMatchObject({ code: 0 });
+    },
+  );
+});
