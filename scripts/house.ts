@@ -33,6 +33,7 @@ const ROOMS = [
   "input",
   "harvest",
   "map",
+  "page",
   "publish",
   "aggregate",
   "study",

@@ -1,7 +1,7 @@
 import type { ArchiveTally, RoutingReport, Share } from "../statistics.ts";
-import { factList, formatNumber, type Html, html, htmlDocument } from "../../publish/serve/html.ts";
+import { htmlDocument, PAGE_STYLE } from "../../page/document.ts";
+import { factList, formatNumber, type Html, html } from "../../page/html.ts";
 import type { ArchiveStatus, StatusView } from "./service-status.ts";
-import { PAGE_STYLE } from "../../publish/serve/html.ts";
 
 /** The dashboard: what routing saves, and how every archive is. Needs no JavaScript. */
 export function aboutPage(
@@ -256,16 +256,12 @@ function settingsCard(settings: Readonly<Record<string, string>>): Html {
 /** The style of the dashboard: that of all pages, and its own. */
 export const ABOUT_STYLE: string = `${PAGE_STYLE}
 .frame { max-width: 76rem; }
-:root { --hit: #2f7d4f; --miss: #cfc8ba; --error: #b5533c; --calm: #e6eef0; --calm-ink: #17566b; }
-@media (prefers-color-scheme: dark) {
-  :root { --hit: #6fbf8b; --miss: #454b52; --error: #d9806a; --calm: #20323a; --calm-ink: #8fcbd8; }
-}
 .saving { margin: 1.3rem 0 0; }
 svg.stack { display: block; width: 100%; height: 1rem; border-radius: .3rem; }
 svg.stack.empty { box-sizing: border-box; border: 1px solid var(--line); }
 svg.stack.slim { height: .5rem; margin-top: .35rem; }
-.spared { fill: var(--bar); } .asked { fill: var(--accent); }
-.hit { fill: var(--hit); } .miss { fill: var(--miss); } .error { fill: var(--error); }
+.asked, .hit { fill: var(--c0); } .spared { fill: var(--bar); } .miss { fill: var(--c7); } .error { fill: var(--c1); }
+svg.stack rect { stroke: var(--card); stroke-width: 1px; }
 .legend { display: flex; flex-wrap: wrap; gap: .2rem 1.4rem; margin: .5rem 0 0; padding: 0; list-style: none; color: var(--soft); font-size: .88rem; }
 .legend svg { display: inline-block; width: .7rem; height: .7rem; margin-right: .4rem; vertical-align: -.05rem; }
 .archives th, .archives td { padding: .75rem .6rem; border-top: 1px solid var(--line); vertical-align: top; }
@@ -284,7 +280,7 @@ svg.stack.slim { height: .5rem; margin-top: .35rem; }
 .calm { background: var(--calm); color: var(--calm-ink); }
 .warn { background: var(--mark); color: var(--ink); }
 svg.spark { display: block; width: 100%; height: 1.9rem; }
-svg.spark rect { fill: var(--bar); }
+svg.spark rect { fill: var(--c0); }
 svg.spark line { stroke: var(--line); stroke-width: 1; }
 .settings th[scope=row] { width: 14rem; vertical-align: top; }
 .settings td { overflow-wrap: anywhere; }

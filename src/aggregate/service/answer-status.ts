@@ -1,5 +1,5 @@
 import { packageVersion } from "../../files/package-file.ts";
-import { securityPolicy } from "../../publish/serve/html.ts";
+import { securityPolicy } from "../../page/document.ts";
 import { ABOUT_STYLE, aboutPage } from "./about-page.ts";
 import { aboutJson, aboutText } from "./about-text.ts";
 import { aggregatorOpenApi } from "./aggregator-openapi.ts";

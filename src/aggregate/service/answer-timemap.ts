@@ -22,7 +22,7 @@ import {
   sendRefusal,
 } from "./aggregator-exchange.ts";
 import { formatAmount } from "../../errors.ts";
-import { escapeHtml } from "../../publish/serve/html.ts";
+import { escapeHtml } from "../../page/html.ts";
 
 export interface TimeMapOptions {
   /** Mementos of a page of a TimeMap; default 1 million, so that nearly all come whole. */

@@ -13,7 +13,7 @@ import {
 import { readMisses, sourceChunks } from "../../map/compact/run/budget-files.ts";
 import { budgetKernels } from "../../map/compact/run/budget-kernels.ts";
 import { withMapSources } from "../../map/lookup/map-sources.ts";
-import { fitQuality } from "../../study/report/text-format.ts";
+import { fitQuality } from "../../page/text-format.ts";
 import { readUkvs } from "../../ukvs/reader.ts";
 import { MISSES_OPTIONS, misuse } from "../common/options.ts";
 import { type Command, type CommandValues, defineCommand } from "../common/command.ts";

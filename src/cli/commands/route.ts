@@ -20,7 +20,7 @@ import { usage } from "../common/command-line.ts";
 import { type Command, type CommandValues, defineCommand } from "../common/command.ts";
 import { option } from "../common/options.ts";
 import { ExitCode, type Io, writeOut } from "../common/io.ts";
-import { shortened, TEXT_WIDTH } from "../../study/report/text-format.ts";
+import { shortened, TEXT_WIDTH } from "../../page/text-format.ts";
 
 export const route: Command = defineCommand({
   name: "route",

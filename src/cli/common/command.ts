@@ -1,4 +1,4 @@
-import { TEXT_WIDTH, wrapped } from "../../study/report/text-format.ts";
+import { TEXT_WIDTH, wrapped } from "../../page/text-format.ts";
 import type { ExitCode, Io } from "./io.ts";
 import {
   environmentSettings,

@@ -17,7 +17,7 @@ import type { ReadMetric } from "../../http/metrics.ts";
 import type { Answer } from "../../map/lookup/map-lookup.ts";
 import { lookupKeys } from "../../surt/key.ts";
 import { surt as surtOf } from "../../surt/uri-to-surt.ts";
-import { PAGE_SECURITY_POLICY } from "./html.ts";
+import { PAGE_SECURITY_POLICY } from "../../page/document.ts";
 import { homePage, mapView, type Question } from "./home-page.ts";
 
 /** The map of this host's archive. */

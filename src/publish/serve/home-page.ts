@@ -1,6 +1,7 @@
 import type { Answer } from "../../map/lookup/map-lookup.ts";
 import type { SplitPlan } from "../../map/split-map.ts";
 import type { MapSurvey } from "../../map/map-survey.ts";
+import { htmlDocument } from "../../page/document.ts";
 import {
   commands,
   factList,
@@ -9,8 +10,7 @@ import {
   formatNumber,
   type Html,
   html,
-  htmlDocument,
-} from "./html.ts";
+} from "../../page/html.ts";
 import { PACKED_CONTENT_TYPE } from "../../http/reply.ts";
 import { type Count, parseFrequency } from "../../ukvs/frequency.ts";
 

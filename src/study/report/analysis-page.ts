@@ -1,5 +1,5 @@
 import type { Analysis } from "../analyze/analysis.ts";
-import { escapeHtml } from "../../publish/serve/html.ts";
+import { escapeHtml } from "../../page/html.ts";
 import {
   biasTable,
   distributionTable,
@@ -11,7 +11,9 @@ import {
   pathTable,
   tldTable,
 } from "./analysis-tables.ts";
-import { figureHtml, heatFigure, lineChart } from "./charts.ts";
+import { NEUTRAL } from "../../page/chart/drawing.ts";
+import { lineChart } from "../../page/chart/line-chart.ts";
+import { figureHtml, heatFigure } from "./figure.ts";
 import { growthSection } from "./growth-section.ts";
 import {
   dateOf,
@@ -20,7 +22,7 @@ import {
   shortNumber,
   shortPercent,
   wholeNumber,
-} from "./text-format.ts";
+} from "../../page/text-format.ts";
 import {
   card,
   countTile,
@@ -276,7 +278,7 @@ function shareFigure(figure: {
       y: { name: "mementos (%)", text, max: 1 },
       series: [
         { name: "mementos", points },
-        { name, points: ends, style: "dashed", color: 7 },
+        { name, points: ends, style: "dashed", color: NEUTRAL },
       ],
     }),
     columns: [

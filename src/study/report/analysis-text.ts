@@ -26,7 +26,7 @@ import {
   TEXT_WIDTH,
   wholeNumber,
   wrapped,
-} from "./text-format.ts";
+} from "../../page/text-format.ts";
 import type { Cell, Column } from "./table.ts";
 import { countColumns, gridTable, numbers, textTable, texts, whole } from "./table.ts";
 

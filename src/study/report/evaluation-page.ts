@@ -1,9 +1,11 @@
 import { formatAmount } from "../../errors.ts";
 import type { Evaluation, TruthSummary } from "../evaluate/evaluation.ts";
 import type { TracePoint } from "../evaluate/paper-maps.ts";
-import { figureHtml, lineChart, type Series } from "./charts.ts";
+import { lineChart, type Series } from "../../page/chart/line-chart.ts";
+import { roundMin } from "../../page/chart/scales.ts";
+import { figureHtml } from "./figure.ts";
 import { PERIOD_COLUMNS, type PeriodRow } from "./evaluation-text.ts";
-import { shortNumber, shortPercent, wholeNumber } from "./text-format.ts";
+import { shortNumber, shortPercent, wholeNumber } from "../../page/text-format.ts";
 import type { PageSection, RunRecord, Tile } from "./page.ts";
 import { card, grid, pageHtml } from "./page.ts";
 import type { Cell, Column } from "./table.ts";
@@ -126,17 +128,22 @@ function accuracyFigure(
   x: { name: string; text: (value: number) => string; of: (one: Evaluation) => number | null },
 ): string {
   const series = seriesOf(evaluations, x);
+  const accuracies = evaluations.flatMap(({ accuracy }) => accuracy ?? []);
+  const min = roundMin(accuracies, 1);
+  const start = min === 0 ? "" : ` The axis of accuracy begins at ${shortPercent(min)}.`;
   return figureHtml<Evaluation>({
     id,
     title,
-    caption: "Each point is a map; maps made alike are joined by a line.",
+    caption: `Each point is a map; maps made alike are joined by a line.${start}`,
     drawing: lineChart({
       x: { name: x.name, isLog: true, text: x.text },
-      y: { name: "accuracy (%)", text: shortPercent, min: leastAccuracy(evaluations), max: 1 },
+      y: { name: "accuracy (%)", text: shortPercent, min, max: 1 },
       series: series.flatMap((one, color) => [
         { ...one, color },
         { ...one, name: `${one.name}, maps`, color, style: "points" as const },
       ]),
+      // Weights have an order; names do not.
+      steps: evaluations[0]?.made === undefined ? undefined : series.length,
       legend: series.map((one, color) => ({ ...one, color })),
     }),
     columns: [
@@ -152,12 +159,6 @@ function accuracyFigure(
     ],
     rows: evaluations,
   });
-}
-
-/** A tenth below all accuracies, for an axis. */
-function leastAccuracy(evaluations: readonly Evaluation[]): number {
-  const least = Math.min(0.9, ...evaluations.map(({ accuracy }) => accuracy ?? 1));
-  return Math.floor(least * 10) / 10;
 }
 
 /** What maps made as of a date say of the time after it. */

@@ -5,7 +5,7 @@ import type {
   LaterCounts,
   TruthSummary,
 } from "../evaluate/evaluation.ts";
-import { shortNumber, TEXT_WIDTH, wholeNumber, wrapped } from "./text-format.ts";
+import { shortNumber, TEXT_WIDTH, wholeNumber, wrapped } from "../../page/text-format.ts";
 import type { Cell, Column, TextTable } from "./table.ts";
 import { decimal, numbers, share, texts, textTable, textWidth, whole } from "./table.ts";
 

@@ -1,9 +1,11 @@
 import type { Analysis, GrowthPoint, YearRow } from "../analyze/analysis.ts";
 import { STATUS_CLASSES } from "../analyze/capture-tally.ts";
 import { monthTable, yearTable } from "./analysis-tables.ts";
-import { barChart, figureHtml, heatFigure, lineChart } from "./charts.ts";
+import { barChart } from "../../page/chart/bar-charts.ts";
+import { lineChart } from "../../page/chart/line-chart.ts";
+import { figureHtml, heatFigure } from "./figure.ts";
 import { decimal, gridTable, numbers, texts, whole } from "./table.ts";
-import { fitQuality, wholeNumber } from "./text-format.ts";
+import { fitQuality, wholeNumber } from "../../page/text-format.ts";
 import type { PageSection } from "./page.ts";
 import { card, grid } from "./page.ts";
 
@@ -16,20 +18,27 @@ export function growthSection(analysis: Analysis): PageSection {
       "When captures were made, and how many of them were of pages not seen before. An original " +
       "is a distinct URI; a memento is one capture of it. In the table + is cumulative, Dup. % is " +
       "the share of originals seen in an earlier year, and γ is mementos per original.",
-    content: [
-      grid(growthFigure(analysis), yearFigure(analysis)),
-      card({ ...yearTable(analysis), footer: [allYears(analysis)] }),
-      grid(
-        heatFigure(monthTable(analysis), {
-          caption:
-            "The stronger the colour, the more captures (by orders of magnitude). Gaps show when crawling stopped.",
-          columnName: "month",
-          showsNumbers: false,
-        }),
-        heapsFigure(analysis),
-      ),
-    ].join("\n"),
+    content: analysis.growth.length === 0 ? NO_DATETIMES : growthFigures(analysis),
   };
+}
+
+const NO_DATETIMES = `<div class="card"><p>No capture has a datetime, so there is nothing to draw over time.</p></div>`;
+
+function growthFigures(analysis: Analysis): string {
+  return [
+    grid(growthFigure(analysis), yearFigure(analysis)),
+    card({ ...yearTable(analysis), footer: [allYears(analysis)] }),
+    grid(
+      heatFigure(monthTable(analysis), {
+        caption:
+          "The stronger the colour, the more captures (by orders of magnitude). Gaps show when crawling stopped.",
+        columnName: "month",
+        columnText: (name) => name.slice(0, 1),
+        showsNumbers: false,
+      }),
+      heapsFigure(analysis),
+    ),
+  ].join("\n");
 }
 
 /** `2014-03` as a place on an axis of years. */
@@ -93,7 +102,7 @@ function yearFigure({ years }: Analysis): string {
     drawing: barChart({
       x: "year",
       y: "mementos",
-      layers: STATUS_CLASSES.map((name, i) => ({ name, color: [0, 2, 1, 5, 7, 4][i] ?? i })),
+      layers: STATUS_CLASSES.map((name, i) => ({ name, color: [0, 4, 1, 5, 7, 3][i] ?? i })),
       bars: table.rows.map(({ name, cells }) => ({
         name,
         values: cells.map((count) => Math.round(Number(count))),

@@ -1,7 +1,8 @@
 import type { ArchiveRow, LogReport } from "../logs/log-report.ts";
 import { formatAmount } from "../../errors.ts";
-import { figureHtml, heatFigure, rowChart } from "./charts.ts";
-import { percent, shortNumber, shortPercent, wholeNumber } from "./text-format.ts";
+import { rowChart } from "../../page/chart/bar-charts.ts";
+import { figureHtml, heatFigure } from "./figure.ts";
+import { percent, shortNumber, shortPercent, wholeNumber } from "../../page/text-format.ts";
 import type { PageSection, RunRecord } from "./page.ts";
 import { card, countTile, pageHtml } from "./page.ts";
 import type { GridRow, Table } from "./table.ts";
@@ -127,9 +128,9 @@ function archiveSection(report: LogReport): PageSection {
     caption: "Share of hits, misses and errors of each archive, that with the most hits first.",
     drawing: rowChart({
       layers: [
-        { name: "hits", color: 2 },
+        { name: "hits", color: 0 },
         { name: "misses", color: 7 },
-        { name: "errors", color: 5 },
+        { name: "errors", color: 1 },
       ],
       bars: archives.map((row) => ({
         name: row.archive,

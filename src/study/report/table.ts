@@ -1,4 +1,4 @@
-import { escapeHtml } from "../../publish/serve/html.ts";
+import { escapeHtml } from "../../page/html.ts";
 import {
   decimalNumber,
   lowerCase,
@@ -6,7 +6,7 @@ import {
   shortened,
   TEXT_WIDTH,
   wholeNumber,
-} from "./text-format.ts";
+} from "../../page/text-format.ts";
 
 /** A cell: text, or a number with the text that shows it. */
 export type Cell = string | { readonly value: number; readonly text: string };

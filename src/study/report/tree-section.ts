@@ -1,11 +1,13 @@
 import type { Analysis } from "../analyze/analysis.ts";
 import type { DepthRow, ReductionCurve } from "../analyze/histogram.ts";
 import type { PowerLawFit } from "../../map/compact/children-fit.ts";
-import { escapeHtml } from "../../publish/serve/html.ts";
+import { escapeHtml } from "../../page/html.ts";
 import { depthTable, exactDepthTable } from "./analysis-tables.ts";
-import { CHART, type Drawing, figureHtml, lineChart, px, type Series } from "./charts.ts";
+import { CHART, type Drawing, NEUTRAL, px } from "../../page/chart/drawing.ts";
+import { lineChart, type Series } from "../../page/chart/line-chart.ts";
+import { figureHtml } from "./figure.ts";
 import { decimal, numbers, share, texts, whole } from "./table.ts";
-import { fitQuality, shortNumber, shortPercent, wholeNumber } from "./text-format.ts";
+import { fitQuality, shortNumber, shortPercent, wholeNumber } from "../../page/text-format.ts";
 import type { PageSection } from "./page.ts";
 import { card, grid } from "./page.ts";
 
@@ -99,9 +101,10 @@ function curveFigure(
         ...shown.map(({ depth, points }) => ({ name: depth, points })),
         ...shown.map((one, color) => ({ ...heapsSeries(one), color })),
       ],
+      steps: shown.length,
       legend: [
         ...shown.map(({ depth }, color) => ({ name: depth, color })),
-        { name: "Heaps’ law", style: "dashed", color: 7 },
+        { name: "Heaps’ law", style: "dashed", color: NEUTRAL },
       ],
     }),
     columns: [
@@ -200,9 +203,11 @@ function fitFigure(
 }
 
 const ROW_HEIGHT = 34;
-const TOP = 26;
-const MIDDLE = 275;
-const HALF_WIDTH = 200;
+const TOP = 28;
+const MIDDLE = 182;
+const HALF_WIDTH = 128;
+const PARENTS = CHART.width - 82;
+const CHILDREN = CHART.width - 2;
 const LEVELS = 9;
 
 /**
@@ -227,8 +232,8 @@ function treeShape(rows: readonly DepthRow[]): Drawing {
     ];
     const path = corners.map(([x = 0, at = 0]) => `${px(x)} ${px(at)}`).join("L");
     const middle = px(y + ROW_HEIGHT / 2 - 2);
-    return `<path class="heat h${shade}" d="M${path}Z" data-tip="${escapeHtml(tip)}"/><text class="tick strong" x="28" y="${middle}" dy="0.32em">${escapeHtml(row.depth)}</text><text class="tick" x="${CHART.width - 92}" y="${middle}" dy="0.32em" text-anchor="end">${shortNumber(row.parents)}</text><text class="tick" x="${CHART.width - 14}" y="${middle}" dy="0.32em" text-anchor="end">${shortNumber(row.children)}</text>`;
+    return `<path class="heat h${shade}" d="M${path}Z" data-tip="${escapeHtml(tip)}"/><text class="tick strong" x="2" y="${middle}" dy="0.32em">${escapeHtml(row.depth)}</text><text class="tick" x="${PARENTS}" y="${middle}" dy="0.32em" text-anchor="end">${shortNumber(row.parents)}</text><text class="tick" x="${CHILDREN}" y="${middle}" dy="0.32em" text-anchor="end">${shortNumber(row.children)}</text>`;
   });
-  const names = `<text class="name" x="28" y="14">depth</text><text class="name" x="${CHART.width - 92}" y="14" text-anchor="end">parents</text><text class="name" x="${CHART.width - 14}" y="14" text-anchor="end">children</text>`;
+  const names = `<text class="name" x="2" y="17">depth</text><text class="name" x="${PARENTS}" y="17" text-anchor="end">parents</text><text class="name" x="${CHILDREN}" y="17" text-anchor="end">children</text>`;
   return { marks: names + bands.join(""), height };
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Browser } from "playwright-core";
 import { formatAgo, formatMs, formatShare } from "../../../src/aggregate/service/about-page.ts";
 import { aggregating, localArchive, plainArchive } from "../../support/aggregating.ts";
+import { axeFaults } from "../../support/axe.ts";
 import { CHROMIUM, launchChromium } from "../../support/chromium.ts";
 
 describe("words of the dashboard", () => {
@@ -91,5 +92,21 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard", () => {
     const overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
     expect(await page.evaluate(overflow)).toBe(0);
     await page.close();
+  });
+
+  it.each(["light", "dark"] as const)("has no fault that axe-core finds: %s", async (scheme) => {
+    const ill = await localArchive(
+      "ill",
+      (_request, response) => void response.writeHead(500).end(),
+    );
+    const { url } = await aggregating([await plainArchive("fine", ["20150101000000"]), ill]);
+    await fetch(`${url}/timemap/link/http://example.org/`);
+    for (const width of [390, 1440]) {
+      const viewport = { width, height: 900 };
+      const page = await browser.newPage({ viewport, colorScheme: scheme, bypassCSP: true });
+      await page.goto(`${url}/about`);
+      expect(await axeFaults(page)).toEqual([]);
+      await page.close();
+    }
   });
 });

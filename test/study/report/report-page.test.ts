@@ -10,6 +10,7 @@ import { analysisPage } from "../../../src/study/report/analysis-page.ts";
 import { logsPage } from "../../../src/study/report/logs-report.ts";
 import { sampleIndex } from "../../../src/study/sample/sample-archive.ts";
 import { memgatorLog } from "../logs/memgator-lines.ts";
+import { axeFaults } from "../../support/axe.ts";
 import { CHROMIUM, launchChromium } from "../../support/chromium.ts";
 import { runCli } from "../../support/run-cli.ts";
 import { scratchDir } from "../../support/scratch.ts";
@@ -39,7 +40,7 @@ interface DrawnFigure {
 
 /** Runs in the page; a text, because the types of this project know no browser. */
 const DRAWN_FIGURES = `[...document.querySelectorAll("figure.chart")].map((figure) => {
-  const svg = figure.querySelector("svg");
+  const svg = figure.querySelector("svg.drawing");
   const boxes = [...svg.querySelectorAll("path,rect,circle")].map((mark) => mark.getBBox());
   return {
     id: figure.id,
@@ -165,7 +166,7 @@ describe.skipIf(CHROMIUM === undefined)("reports in Chromium (none found: skippe
     await page.emulateMedia({ media: "print" });
     expect(await page.locator("nav").isVisible()).toBe(false);
     expect(await page.locator("#download").isVisible()).toBe(false);
-    expect(await page.locator("#growth-curve svg").isVisible()).toBe(true);
+    expect(await page.locator("#growth-curve svg.drawing").isVisible()).toBe(true);
     // Browsers repeat a foot on every page: the sum of a table would stand in its middle.
     const foot = "getComputedStyle(document.querySelector('#year-table tfoot')).display";
     expect(await page.evaluate<string>(foot)).toBe("table-row-group");
@@ -195,7 +196,7 @@ describe.skipIf(CHROMIUM === undefined)("reports in Chromium (none found: skippe
   it("copies a table as a spreadsheet takes it", async () => {
     const permissions = ["clipboard-read", "clipboard-write"];
     const { page } = await open(report(), { permissions });
-    await page.locator("#tlds + .tools button").click();
+    await page.locator("#tlds + .tools button").first().click();
     const text = await page.evaluate<string>("navigator.clipboard.readText()");
     const [head, first] = text.split("\n");
     expect(head).toBe("TLD\tOriginals\tMementos\tOrig. %\tMem. %");
@@ -211,6 +212,131 @@ describe.skipIf(CHROMIUM === undefined)("reports in Chromium (none found: skippe
     const { page } = await open(report(), { viewport: { width: 1280, height: 800 } });
     await page.locator("#mime-status rect[data-tip]").first().hover();
     expect(await page.locator("#tip").textContent()).toMatch(/^HTML × 2xx: [\d,]+$/);
+  });
+
+  it("keeps the value of a tap until the next tap", async () => {
+    const { page } = await open(report(), {
+      viewport: { width: 390, height: 800 },
+      isMobile: true,
+      hasTouch: true,
+    });
+    const shown = async (): Promise<string> =>
+      page.evaluate<string>("getComputedStyle(document.getElementById('tip')).opacity");
+    await page.emulateMedia({ reducedMotion: "reduce" });
+    await page.locator("#mime-status rect[data-tip]").first().tap();
+    expect(await page.locator("#tip").textContent()).toMatch(/^HTML × 2xx: /);
+    expect(await shown()).toBe("1");
+    await page.locator("#mime-status figcaption").tap();
+    expect(await shown()).toBe("0");
+  });
+
+  it("reads values by the arrow keys", async () => {
+    const { page } = await open(report());
+    const chart = page.locator("#mime-status svg.drawing");
+    await chart.focus();
+    await page.keyboard.press("ArrowRight");
+    const first = await page.locator("#tip").textContent();
+    await page.keyboard.press("ArrowRight");
+    expect(await page.locator("#tip").textContent()).not.toBe(first);
+    await page.keyboard.press("ArrowLeft");
+    expect(await page.locator("#tip").textContent()).toBe(first);
+  });
+
+  it("has letters of at least 11 px in charts, on phones too", async () => {
+    for (const width of [360, 390, 768, 1440]) {
+      const { page } = await open(report(), { viewport: { width, height: 800 } });
+      const least = await page.evaluate<number>(
+        `Math.min(...[...document.querySelectorAll("svg.drawing text")].map((text) =>
+          Number.parseFloat(getComputedStyle(text).fontSize) * text.ownerSVGElement.getScreenCTM().a))`,
+      );
+      expect(least, `at ${width}`).toBeGreaterThanOrEqual(11);
+      expect(await page.evaluate<string[]>(OVERLAPPING_LABELS), `at ${width}`).toEqual([]);
+    }
+  });
+
+  it("gives every series a marker of its own, and depths the colours of an order", async () => {
+    const { page } = await open(report());
+    const shapes = await page
+      .locator("#global-path .legend path.dot")
+      .evaluateAll((dots) =>
+        dots.map((dot) => `${dot.getAttribute("d")} ${dot.getAttribute("class")}`),
+      );
+    expect(shapes.length).toBeGreaterThan(2);
+    expect(new Set(shapes).size).toBe(shapes.length);
+    expect(shapes.every((shape) => /\bo\d$/.test(shape))).toBe(true);
+  });
+
+  it("says what the colours of a heat map stand for", async () => {
+    const { page } = await open(report());
+    const scale = await page.locator("#month-map .legend li").allTextContents();
+    expect(scale.slice(0, 2)).toEqual(["none", "from 1"]);
+  });
+
+  async function saved(kind: string): Promise<Buffer> {
+    const { page, complaints } = await open(report());
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.locator(`#growth-curve > .tools button:text-is("${kind.toUpperCase()}")`).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe(`growth-curve.${kind}`);
+    expect(complaints).toEqual([]);
+    return readFile(await download.path());
+  }
+
+  it("saves a chart as an image", async () => {
+    const bytes = await saved("png");
+    expect(bytes.subarray(1, 4).toString()).toBe("PNG");
+    expect(bytes.readUInt32BE(16)).toBe(1440);
+    expect(bytes.length).toBeGreaterThan(10_000);
+  });
+
+  it("saves the numbers of a chart", async () => {
+    const [head, first] = (await saved("csv")).toString().split("\r\n");
+    expect(head).toBe("Month,Mementos,Originals");
+    expect(first).toBe(Object.values(analysis.growth[0] ?? {}).join(","));
+  });
+
+  it("saves a chart as a drawing that needs no style", async () => {
+    const text = (await saved("svg")).toString();
+    expect(text).toContain(">Cumulative growth</text>");
+    expect(text).toContain(">originals</text>");
+    expect(text).not.toMatch(/var\(|class=|data-tip/);
+    const drawn = await browser.newPage();
+    await drawn.goto(`data:image/svg+xml,${encodeURIComponent(text)}`);
+    expect(await drawn.locator("svg svg path").count()).toBeGreaterThan(2);
+    await drawn.close();
+  });
+
+  it("writes no cell into CSV that a spreadsheet would run", async () => {
+    const line = (url: string): string =>
+      `com,a)/ 20040511101112 {"url":"${url}","mime":"=cmd|x","status":"200"}\n`;
+    const chunks = [new TextEncoder().encode(line("http://a.com/"))];
+    const small = await analyzeIndex([{ name: "small", chunks }]);
+    const { page } = await open(analysisPage(small, { title: "Small", run: RUN }));
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.locator('#mime-types + .tools button:text-is("CSV")').click(),
+    ]);
+    expect(await readFile(await download.path(), "utf8")).toContain("'=cmd|x,1");
+  });
+
+  it.each([
+    ["light", 1440],
+    ["dark", 390],
+  ] as const)("has nothing that axe-core finds fault with: %s", async (colorScheme, width) => {
+    const viewport = { width, height: 900 };
+    const { page } = await open(report(), { colorScheme, viewport, bypassCSP: true });
+    expect(await axeFaults(page)).toEqual([]);
+  });
+
+  it("says in words that there are no datetimes, and draws no empty charts", async () => {
+    const chunks = [new TextEncoder().encode("http://a.com/\nhttp://b.com/x\n")];
+    const timeless = await analyzeIndex([{ name: "list.txt", chunks }]);
+    const { page } = await open(analysisPage(timeless, { title: "List", run: RUN }));
+    expect(await page.locator("#growth figure").count()).toBe(0);
+    expect(await page.locator("#growth .card").textContent()).toContain(
+      "No capture has a datetime",
+    );
   });
 
   it("gives its data as a file, equal to --json", async () => {
@@ -236,7 +362,7 @@ describe.skipIf(CHROMIUM === undefined)("reports in Chromium (none found: skippe
     expect(await page.locator(".tiles").textContent()).toContain(
       "Coverage20041 year with captures",
     );
-    expect(await page.locator("#growth-curve circle.solid").count()).toBe(2);
+    expect(await page.locator("#growth-curve path.dot.solid").count()).toBe(2);
     expect(await page.locator("#growth-curve .tick").allTextContents()).toEqual(
       expect.arrayContaining(["2004", "2005"]),
     );
@@ -274,8 +400,8 @@ describe.skipIf(CHROMIUM === undefined)("reports in Chromium (none found: skippe
     ]);
     const { stdout } = await runCli(["logs", "--json"], { stdin: log });
     const { page, complaints } = await open(logsPage(JSON.parse(stdout), RUN));
-    expect(await page.locator("#archive-bars rect").count()).toBe(2);
-    expect(await page.locator("#overlap-map rect").count()).toBeGreaterThan(3);
+    expect(await page.locator("#archive-bars svg.drawing rect").count()).toBe(2);
+    expect(await page.locator("#overlap-map svg.drawing rect").count()).toBeGreaterThan(3);
     expect(await page.locator("#missing-table tbody th").textContent()).toBe("http://a.com/gone");
     expect(complaints).toEqual([]);
   });

@@ -1,4 +1,4 @@
-import { formatCount } from "../../errors.ts";
+import { formatCount } from "../errors.ts";
 
 /** The width that every terminal shows without breaking lines. */
 export const TEXT_WIDTH = 80;

@@ -1,79 +1,30 @@
 import { createHash } from "node:crypto";
-
-/** Text that is HTML already. */
-export class Html {
-  readonly text: string;
-
-  constructor(text: string) {
-    this.text = text;
-  }
-}
-
-type Part = string | number | Html | undefined | readonly (string | Html)[];
-
-/** Makes HTML of a template; every value in it that is not HTML itself is escaped. */
-export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
-  let text = strings[0];
-  for (const [index, part] of parts.entries()) text += `${shown(part)}${strings[index + 1]}`;
-  return new Html(text);
-}
-
-function shown(part: Part): string {
-  if (part === undefined) return "";
-  if (part instanceof Html) return part.text;
-  if (typeof part === "number") return String(part);
-  if (typeof part === "string") return escapeHtml(part);
-  return part.map(shown).join("");
-}
-
-/** Escapes for text and for attributes in double quotes. */
-export function escapeHtml(text: string): string {
-  return text
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;")
-    .replaceAll("'", "&#39;");
-}
+import { Html, html } from "./html.ts";
+import { TOKEN_STYLE } from "./tokens.ts";
 
 /** The style of the pages: no image, no font, no script to load; light and dark. */
 export const PAGE_STYLE: string = `
-:root {
-  color-scheme: light dark;
-  --paper: #f7f5f0; --card: #fffefb; --ink: #22201c; --soft: #6a645a; --line: #e2ddd2;
-  --accent: #17566b; --accent-ink: #ffffff; --bar: #b9d3d6; --mark: #fdf3d3; --mark-line: #e3c565;
-  --yes: #1d6b3c; --yes-paper: #e4f2e6; --no: #8a3a2b; --no-paper: #f8e8e2;
-  --serif: "Iowan Old Style", "Palatino Linotype", Palatino, "Book Antiqua", Georgia, serif;
-  --sans: system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif;
-  --mono: ui-monospace, "SF Mono", "Cascadia Mono", "DejaVu Sans Mono", Menlo, monospace;
-}
-@media (prefers-color-scheme: dark) {
-  :root {
-    --paper: #14171a; --card: #1c2024; --ink: #e9e6df; --soft: #a39d91; --line: #31373d;
-    --accent: #7cc3d3; --accent-ink: #0d1b20; --bar: #2f5560; --mark: #39331c; --mark-line: #8d7838;
-    --yes: #8fd6a5; --yes-paper: #1c3526; --no: #f0a993; --no-paper: #3b241e;
-  }
-}
+${TOKEN_STYLE}
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 1rem/1.6 var(--sans); }
 a { color: var(--accent); text-underline-offset: .15em; text-decoration-thickness: .06em; }
 a:focus-visible, button:focus-visible, input:focus-visible, summary:focus-visible {
-  outline: 3px solid var(--mark-line); outline-offset: 2px;
+  outline: 3px solid var(--focus); outline-offset: 2px;
 }
 code { font-family: var(--mono); font-size: .9em; overflow-wrap: anywhere; }
 .frame { max-width: 62rem; margin: 0 auto; padding: 0 1.25rem; }
 .top { padding: 3rem 0 1.75rem; }
-.kicker { margin: 0; color: var(--soft); font-size: .8rem; letter-spacing: .12em; text-transform: uppercase; }
-h1 { margin: .15em 0 .3em; font: 600 clamp(1.9rem, 5vw, 2.9rem)/1.15 var(--serif); text-wrap: balance; overflow-wrap: anywhere; }
-h2 { margin: 0 0 .75rem; font: 600 1.3rem/1.3 var(--serif); }
+.kicker { margin: 0; color: var(--soft); font-size: var(--text-xs); letter-spacing: .12em; text-transform: uppercase; }
+h1 { margin: .15em 0 .3em; font: 600 var(--text-xxl)/1.15 var(--serif); text-wrap: balance; overflow-wrap: anywhere; }
+h2 { margin: 0 0 var(--space-3); font: 600 var(--text-xl)/1.3 var(--serif); }
 .lede { margin: 0; max-width: 44rem; color: var(--soft); }
-.card { margin: 0 0 1.25rem; padding: 1.4rem 1.5rem; border: 1px solid var(--line); border-radius: .6rem; background: var(--card); }
+.card { margin: 0 0 1.25rem; padding: 1.4rem 1.5rem; border: 1px solid var(--line); border-radius: var(--radius); background: var(--card); }
 form { display: flex; flex-wrap: wrap; gap: .6rem; }
-label { flex-basis: 100%; font: 600 1.15rem/1.3 var(--serif); }
-input { flex: 1 1 16rem; min-width: 0; padding: .7rem .85rem; border: 1px solid var(--soft); border-radius: .4rem; background: var(--paper); color: inherit; font: 1rem var(--mono); }
-button { flex: 0 0 auto; padding: .7rem 1.4rem; border: 0; border-radius: .4rem; background: var(--accent); color: var(--accent-ink); font: 600 1rem var(--sans); cursor: pointer; }
+label { flex-basis: 100%; font: 600 var(--text-l)/1.3 var(--serif); }
+input { flex: 1 1 16rem; min-width: 0; padding: .7rem .85rem; border: 1px solid var(--soft); border-radius: var(--radius-s); background: var(--paper); color: inherit; font: 1rem var(--mono); }
+button { flex: 0 0 auto; padding: .7rem 1.4rem; border: 0; border-radius: var(--radius-s); background: var(--accent); color: var(--accent-ink); font: 600 1rem var(--sans); cursor: pointer; }
 button:hover { filter: brightness(1.1); }
-.hint { margin: .6rem 0 0; color: var(--soft); font-size: .9rem; }
+.hint { margin: .6rem 0 0; color: var(--soft); font-size: var(--text-s); }
 .answer { margin-top: 1.4rem; padding-top: 1.3rem; border-top: 1px solid var(--line); }
 .answer h2 { display: flex; flex-wrap: wrap; align-items: center; gap: .4rem .7rem; }
 .verdict { padding: .1em .7em; border-radius: 2em; font: 600 .95rem/1.7 var(--sans); }
@@ -85,7 +36,7 @@ button:hover { filter: brightness(1.1); }
 .ladder .decided { border-left-color: var(--mark-line); background: var(--mark); color: var(--ink); font-weight: 600; }
 .facts { display: grid; grid-template-columns: repeat(auto-fit, minmax(7.5rem, 1fr)); gap: 1rem 1.5rem; margin: 0; }
 .facts div { min-width: 0; }
-.facts dt { color: var(--soft); font-size: .85rem; }
+.facts dt { color: var(--soft); font-size: var(--text-s); }
 .facts dd { margin: 0; font: 600 1.45rem/1.35 var(--serif); font-variant-numeric: lining-nums; overflow-wrap: anywhere; }
 .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 22rem), 1fr)); gap: 1.25rem; align-items: start; margin: 0 0 1.25rem; }
 .columns > * { min-width: 0; }
@@ -105,9 +56,9 @@ details { margin-top: .8rem; }
 summary { cursor: pointer; color: var(--accent); }
 .pages { max-height: 22rem; margin: .6rem 0 0; padding: 0 0 0 2.6rem; overflow: auto; font-size: .9rem; }
 .pages code { color: var(--soft); }
-pre { margin: .6rem 0 0; padding: .8rem 1rem; border-radius: .4rem; background: var(--paper); border: 1px solid var(--line); white-space: pre-wrap; overflow-wrap: anywhere; font: .86rem/1.55 var(--mono); }
+pre { margin: .6rem 0 0; padding: .8rem 1rem; border-radius: var(--radius-s); background: var(--paper); border: 1px solid var(--line); white-space: pre-wrap; overflow-wrap: anywhere; font: .86rem/1.55 var(--mono); }
 pre.commands code { display: block; padding-left: 2ch; text-indent: -2ch; }
-footer { padding: .75rem 0 3rem; color: var(--soft); font-size: .88rem; }
+footer { padding: .75rem 0 3rem; color: var(--soft); font-size: var(--text-s); }
 .visually-hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 @media (max-width: 34rem) {
   .top { padding: 1.75rem 0 1.25rem; }
@@ -159,49 +110,4 @@ export function htmlDocument(
         ${body}
       </body>
     </html> `.text;
-}
-
-/** A number for people: `3,900,000`; digits followed by a suffix of a count keep it. */
-export function formatNumber(value: number | string): string {
-  const [, digits = "", suffix = ""] = /^(\d+)([+~-]?)$/.exec(String(value)) ?? [];
-  const words: Readonly<Record<string, string>> = { "-": " at most", "~": " about" };
-  const grouped = digits.replace(/\B(?=(?:\d{3})+$)/g, ",");
-  return digits === "" ? String(value) : `${grouped}${words[suffix] ?? suffix}`;
-}
-
-/** A number of bytes for people: `812 B`, `64.0 kB`, `1.1 GB`. */
-export function formatBytes(bytes: number): string {
-  const units = ["B", "kB", "MB", "GB", "TB"];
-  let value = bytes;
-  let unit = 0;
-  while (value >= 1000 && unit < units.length - 1) {
-    value /= 1000;
-    unit += 1;
-  }
-  return `${unit === 0 ? value : value.toFixed(1)} ${units[unit]}`;
-}
-
-/** `2018-09-03T13:27:52Z` → `3 Sep 2018`; text that is not a date is returned unchanged. */
-export function formatDay(text: string): string {
-  const date = new Date(text);
-  if (Number.isNaN(date.getTime())) return text;
-  const [, , month, year] = date.toUTCString().split(" ");
-  return `${date.getUTCDate()} ${month} ${Number(year)}`;
-}
-
-export function factList(facts: readonly (readonly [name: string, value: string])[]): Html {
-  return html`<dl class="facts">
-    ${facts.map(
-      ([name, value]) =>
-        html`<div>
-          <dt>${name}</dt>
-          <dd>${value}</dd>
-        </div> `,
-    )}
-  </dl>`;
-}
-
-/** Lines for a shell. One that is too long for its box goes on below, set in. */
-export function commands(lines: readonly string[]): Html {
-  return html`<pre class="commands">${lines.map((line) => html`<code>${line}</code>`)}</pre>`;
 }
