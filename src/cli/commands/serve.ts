@@ -31,7 +31,8 @@ POST of lines to /lookup for many. / is a page for people; there are /health,
 A packed map is served as it is: in whole or in part, not compressed, without
 pages. With --packed a map of text has a packed form at the same address, for
 clients that name its media type, application/vnd.mementomap.packed; lookups are
-answered from the text.
+answered from the text. Where it was made from that text, both are replaced in
+one step: a new version of one waits for that of the other.
 
 A map whose file is replaced is read beside the old one and takes its place if
 it is sound; no request is lost. SIGHUP has files looked at at once. Told to

@@ -111,20 +111,22 @@ function publicPath({ path, client, site }: Exchange): string {
 /** `GET /health`: the maps that are served, in which version. */
 export function health(exchange: Exchange): Reply {
   exchange.route = "health";
-  const maps = exchange.site.maps.map(({ id, current, packed, reloads, refusals, fault }) => ({
-    id,
-    records: current.survey.records,
-    bytes: current.whole.body.size,
-    pages: current.survey.plan.pages.length,
-    version: current.version,
-    modified: current.whole.lastModified.toISOString(),
-    inMemory: current.isInMemory,
-    isPacked: current.isPacked ? true : undefined,
-    packed: packed === undefined ? undefined : packedHealth(packed),
-    reloads,
-    refusals,
-    refused: fault,
-  }));
+  const maps = exchange.site.maps.map(
+    ({ id, current, packed, isPair, reloads, refusals, fault }) => ({
+      id,
+      records: current.survey.records,
+      bytes: current.whole.body.size,
+      pages: current.survey.plan.pages.length,
+      version: current.version,
+      modified: current.whole.lastModified.toISOString(),
+      inMemory: current.isInMemory,
+      isPacked: current.isPacked ? true : undefined,
+      packed: packed === undefined ? undefined : packedHealth(packed, isPair),
+      reloads,
+      refusals,
+      refused: fault,
+    }),
+  );
   // It serves what it has: a refused version is for the operator to look at, not for a balancer.
   const status = maps.every(({ refused }) => refused === undefined) ? "ok" : "degraded";
   const text = `${JSON.stringify({ status, maps })}\n`;
@@ -132,10 +134,13 @@ export function health(exchange: Exchange): Reply {
 }
 
 /** Of a map that is served in two forms. */
-function packedHealth({ current, reloads, refusals }: HostedMap): Record<string, unknown> {
+function packedHealth(
+  { current, reloads, refusals }: HostedMap,
+  isPair: boolean,
+): Record<string, unknown> {
   const { body, lastModified } = current.whole;
   const modified = lastModified.toISOString();
-  return { bytes: body.size, version: current.version, modified, reloads, refusals };
+  return { bytes: body.size, version: current.version, modified, isPair, reloads, refusals };
 }
 
 /** `GET /metrics`, for Prometheus. */

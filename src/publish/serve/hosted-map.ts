@@ -30,6 +30,8 @@ export interface HostedMapOptions extends MapVersionOptions, MapGuardOptions {
   /** For a decompressed copy of a map that is stored compressed. */
   readonly scratchFolder: string;
   readonly log: Log;
+  /** Called when a new version is ready; by default it is used at once. */
+  readonly onNext?: (() => Promise<void>) | undefined;
 }
 
 /**
@@ -37,16 +39,21 @@ export interface HostedMapOptions extends MapVersionOptions, MapGuardOptions {
  *
  * A new version is opened and read through beside the old one, and takes its place only if nothing
  * is wrong with it. Requests that began with the old version end with it.
+ *
+ * Where the packed form was made from the text, both are replaced in one step: a new version of either
+ * waits for that of the other.
  */
 export class HostedMap {
   readonly id: string;
   /** What messages call it: the path, or the name where there is none. */
   readonly path: string;
-  /** The same map, packed; replaced by itself, when its file is. */
+  /** The same map, packed. */
   readonly packed: HostedMap | undefined;
   readonly #options: HostedMapOptions;
   readonly #reloading: Reloading<FileStamp>;
   #current: MapVersion;
+  /** A version that is sound, and waits for its other form. */
+  #next: MapVersion | undefined;
   #compressing: Promise<void> = Promise.resolve();
   #isClosed = false;
   reloads = 0;
@@ -85,7 +92,11 @@ export class HostedMap {
         ? await openVersion(options, origin, stamp)
         : await MapVersion.open(heldSource(origin, id), origin.modified ?? new Date(), options);
     try {
-      return new HostedMap(options, version, stamp, await openPackedForm(options, version));
+      const onNext = (): Promise<void> => text.#settle();
+      const packed = await openPackedForm({ ...options, onNext }, version);
+      const text = new HostedMap(options, version, stamp, packed);
+      text.#warnOfOtherSource();
+      return text;
     } catch (error) {
       await version.release();
       throw error;
@@ -98,7 +109,24 @@ export class HostedMap {
 
   /** What is wrong with the file as it is now; an older version is served. */
   get fault(): string | undefined {
-    return this.#reloading.error?.describe() ?? this.packed?.fault;
+    return this.#reloading.error?.describe() ?? this.packed?.fault ?? this.#waiting;
+  }
+
+  /** Whether the packed form was made from the text that is served. */
+  get isPair(): boolean {
+    return this.packed?.current.isMadeFrom(this.#current) === true;
+  }
+
+  /** What a new version waits for. */
+  get #waiting(): string | undefined {
+    const form = this.packed;
+    if (form === undefined) return undefined;
+    if (this.#next !== undefined) {
+      return `${this.path}: the new map waits for its packed form, ${form.path}`;
+    }
+    return form.#next === undefined
+      ? undefined
+      : `${form.path}: the new packed map waits for the map that it was made from, ${this.path}`;
   }
 
   /** Runs `use` with the current version, which stays open until it returns. */
@@ -122,14 +150,17 @@ export class HostedMap {
     await this.#options.copies.stop();
     await this.#compressing;
     await this.#current.release();
+    await this.#next?.release();
     await this.packed?.close();
   }
 
   async #take(stamp: FileStamp): Promise<void> {
-    const { id, log } = this.#options;
     const next = await openVersion(this.#options, this.path, stamp);
     const old = this.#current;
-    if (next.digest === old.digest) return next.release();
+    if (next.digest === old.digest) {
+      await next.release();
+      return this.#offer(undefined);
+    }
     try {
       if (this.packed !== undefined) refuseTwoPacked(next, this.path);
       refuseShrunk(extentOf(old), extentOf(next), this.path, this.#options);
@@ -137,11 +168,51 @@ export class HostedMap {
       await next.release();
       throw error;
     }
+    return this.#offer(next);
+  }
+
+  async #offer(next: MapVersion | undefined): Promise<void> {
+    const before = this.#next;
+    this.#next = next;
+    await before?.release();
+    await (this.#options.onNext?.() ?? this.#settle());
+  }
+
+  /** Uses the new versions of both forms, unless one has to wait for the other. */
+  async #settle(): Promise<void> {
+    const form = this.packed;
+    const text = this.#next ?? this.#current;
+    const packed = form === undefined ? undefined : (form.#next ?? form.#current);
+    // Forms that never were a pair are replaced each by itself.
+    const isReady = !this.isPair || packed?.isMadeFrom(text) === true;
+    if (!isReady) {
+      const { id, log } = this.#options;
+      log.event("info", "new version waits", { map: id, reason: this.#waiting });
+      return;
+    }
+    const replaced = [this.#use(), form === undefined ? undefined : form.#use()];
+    for (const old of replaced) await old?.release();
+  }
+
+  /** Uses the version that was waiting; gives the one before it. */
+  #use(): MapVersion | undefined {
+    const next = this.#next;
+    if (next === undefined) return undefined;
+    const old = this.#current;
+    this.#next = undefined;
     this.#current = next;
     this.reloads += 1;
+    const { id, log } = this.#options;
     log.event("info", "map replaced", { map: id, records: next.survey.records });
     this.#compress(next);
-    await old.release();
+    return old;
+  }
+
+  #warnOfOtherSource(): void {
+    if (this.packed === undefined || this.isPair) return;
+    const { id, log } = this.#options;
+    const reason = `${this.packed.path} was not made from ${this.path}; each is replaced by itself`;
+    log.event("info", "packed form of another map", { map: id, reason });
   }
 
   #refuse(error: MementoMapError): void {

@@ -145,6 +145,12 @@ export class MapVersion {
     return new MapVersion(source, modified, digest, survey, lookup, options);
   }
 
+  /** Whether this is the packed form of a map. */
+  isMadeFrom(text: MapVersion): boolean {
+    const { digest } = text;
+    return this.#lookup instanceof PackedLookup && this.#lookup.header.source?.sha256 === digest;
+  }
+
   /** The short name of this version in tags and file names. */
   get version(): string {
     return this.digest.slice(0, 32);

@@ -175,6 +175,70 @@ describe("a map published as text and packed", () => {
     });
   });
 
+  it("has both forms replaced in one step, whichever comes first", async () => {
+    const site = await both();
+    const tagsOf = async (): Promise<(string | null)[]> =>
+      Promise.all(
+        ["*/*", TYPE].map(async (accept) => {
+          const headers = { Accept: accept, "Accept-Encoding": "identity" };
+          const init = { method: "HEAD", headers };
+          return (await fetch(mapUrl(site), init)).headers.get("etag");
+        }),
+      );
+    const health = async (): Promise<unknown> => getJson(new URL("/health", site.url).href);
+    const packedLarger = await packedBytes(LARGER);
+    const [text, packed] = [site.path, site.packed];
+    const steps: readonly (readonly [string, string | Uint8Array, boolean])[] = [
+      [text, LARGER, false],
+      [packed, packedLarger, true],
+      [packed, site.bytes, false],
+      [text, EXAMPLE_MAP, true],
+      // What is taken back is no longer waited for.
+      [text, LARGER, false],
+      [text, EXAMPLE_MAP, false],
+    ];
+    for (const [number, [path, content, isReplaced]] of steps.entries()) {
+      const before = await tagsOf();
+      writeFileSync(path, content);
+      await site.publisher.reload();
+      const after = await tagsOf();
+      expect([number, after.map((tag, i) => tag !== before[i])]).toEqual([
+        number,
+        [isReplaced, isReplaced],
+      ]);
+      const isWaiting = !isReplaced && number < 5;
+      expect(await health()).toMatchObject({
+        status: isWaiting ? "degraded" : "ok",
+        maps: [{ packed: { isPair: true } }],
+      });
+      expect(site.publisher.site.maps[0].fault ?? "").toMatch(isWaiting ? /waits for/ : /^$/);
+    }
+  });
+
+  it("has each form replaced by itself where they never were a pair", async () => {
+    const site = await both();
+    writeFileSync(site.packed, await packedBytes(LARGER));
+    const other = await serving(EXAMPLE_MAP, {}, site.packed);
+    const [map] = other.publisher.site.maps;
+    const versions = (): (string | undefined)[] => [
+      map.current.version,
+      map.packed?.current.version,
+    ];
+    expect(map.isPair).toBe(false);
+    const before = versions();
+    writeFileSync(site.packed, await packedBytes(LARGER, { bits: 12 }));
+    await other.publisher.reload();
+    expect(versions()[0]).toBe(before[0]);
+    expect(versions()[1]).not.toBe(before[1]);
+    // From here on they are one.
+    writeFileSync(other.path, LARGER);
+    await other.publisher.reload();
+    expect([map.isPair, map.fault]).toEqual([true, undefined]);
+    writeFileSync(other.path, EXAMPLE_MAP);
+    await other.publisher.reload();
+    expect([map.isPair, map.fault]).toEqual([true, expect.stringContaining("waits for")]);
+  });
+
   it("is refused where the packed form is none, or the text is packed", async () => {
     const { packed, path, bytes } = await both();
     await expect(serving(EXAMPLE_MAP, {}, path)).rejects.toThrow("is not a packed map");
