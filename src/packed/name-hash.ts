@@ -6,11 +6,29 @@ import { mix, scale } from "./ribbon.ts";
  * that one pass over a key gives the hashes of all names that cover it.
  */
 
-const START_A = 0x811c9dc5 | 0;
-const START_B = 0x2c1b3c6d | 0;
+export const START_A = 0x811c9dc5 | 0;
+export const START_B = 0x2c1b3c6d | 0;
 const MULTIPLIER_A = 0x01000193;
 const MULTIPLIER_B = 0x85ebca6b | 0;
 const FINISH = 0x9e3779b1 | 0;
+
+/** Goes on with a byte, in both halves of the state. */
+export function extendA(a: number, byte: number): number {
+  return Math.imul(a ^ byte, MULTIPLIER_A);
+}
+
+export function extendB(b: number, byte: number): number {
+  return Math.imul(b ^ byte, MULTIPLIER_B);
+}
+
+/** Mixes the bits of a state, the low half first; no two states give the same hash. */
+export function finishLow(a: number, b: number): number {
+  return mix(a + Math.imul(b, FINISH));
+}
+
+export function finishHigh(b: number, low: number): number {
+  return mix(b ^ low);
+}
 
 /** The hash of a name that is being read: go on with `extend`, and take `low` and `high` after `finish`. */
 export class NameHash {
@@ -36,8 +54,8 @@ export class NameHash {
     let { a, b } = this;
     for (let i = start; i < end; i++) {
       const byte = bytes[i];
-      a = Math.imul(a ^ byte, MULTIPLIER_A);
-      b = Math.imul(b ^ byte, MULTIPLIER_B);
+      a = extendA(a, byte);
+      b = extendB(b, byte);
     }
     this.a = a;
     this.b = b;
@@ -45,22 +63,21 @@ export class NameHash {
   }
 
   extendByte(byte: number): this {
-    this.a = Math.imul(this.a ^ byte, MULTIPLIER_A);
-    this.b = Math.imul(this.b ^ byte, MULTIPLIER_B);
+    this.a = extendA(this.a, byte);
+    this.b = extendB(this.b, byte);
     return this;
   }
 
-  /** Mixes the bits; no two states give the same result. */
   finish(): this {
-    this.low = mix(this.a + Math.imul(this.b, FINISH)) >>> 0;
-    this.high = mix(this.b ^ this.low) >>> 0;
+    this.low = finishLow(this.a, this.b) >>> 0;
+    this.high = finishHigh(this.b, this.low) >>> 0;
     return this;
   }
 }
 
-/** The bits by which a name is told from others. */
+/** The bits by which a name is told from others, as a number of 32 bits with a sign. */
 export function fingerprint(low: number, high: number): number {
-  return mix(low + Math.imul(high, 0x27d4eb2f)) >>> 0;
+  return mix(low + Math.imul(high, 0x27d4eb2f));
 }
 
 /** A number below 8 for a name, by which names share out fractions of a bit. */

@@ -1,16 +1,19 @@
 import { CLOSE_PAREN, COMMA, QUESTION, SLASH, STAR } from "../bytes/bytes.ts";
-import { bitsOf, fingerprint, NameHash, shardOf } from "./name-hash.ts";
+import { KeyHashes } from "./key-hashes.ts";
 import {
-  crc32,
-  cut,
-  damaged,
-  type Descriptor,
-  FLAG,
-  MAX_DEPTH,
-  type PackedHead,
-  type Shard,
-} from "./packed-file.ts";
-import { ribbonValue } from "./ribbon.ts";
+  bitsOf,
+  extendA,
+  extendB,
+  fingerprint,
+  finishHigh,
+  finishLow,
+  NameHash,
+  shardOf,
+  START_A,
+  START_B,
+} from "./name-hash.ts";
+import { crc32, cut, damaged, FLAG, MAX_DEPTH, type PackedHead } from "./packed-file.ts";
+import { MAX_BITS, ribbonValue } from "./ribbon.ts";
 
 /** Reads `length` bytes at `offset` of a file. */
 export type ReadBytes = (offset: number, length: number) => Uint8Array;
@@ -41,12 +44,34 @@ export type NameKind = (typeof NAME)[keyof typeof NAME];
 const NOT_LOADED = -2;
 const ABSENT = -1;
 
-/** The names of one filter. */
-interface NameSet {
-  readonly bits: number;
-  readonly firstShard: number;
-  readonly shards: number;
-}
+/** The header of a packed map, and where it is in its file. */
+export type PackedPlace = Omit<PackedHead, "descriptors" | "shards">;
+
+/** Where the parts of a descriptor are among its bytes, and how many it has. */
+const EXACT = 0;
+const WILDCARDS = 1;
+const VOID_EXACT = 2;
+const VOID_WILDCARDS = 3;
+const FLAGS = 4;
+const WIDTH = 5;
+const DESCRIPTOR = 6;
+
+/** Numbers of a shard: its first word, its slots, its seed, its checksum, and 1 if it is loaded. */
+const SHARD = 5;
+const SHARD_CRC = 3;
+const SHARD_IS_LOADED = 4;
+
+/** Where the filters are among the sets of names: rows at their bits, and these behind them. */
+const HOSTS = MAX_BITS + 1;
+const VOIDS = MAX_BITS + 2;
+/** Numbers of a set: its first shard, how many it has, and the bits of a slot. */
+const SET = 3;
+/** Sets are in front of the shards. */
+const FIRST_SHARD = (VOIDS + 1) * SET;
+
+/** The key that is asked for at the moment. */
+const KEY = new KeyHashes();
+const HASH = new NameHash();
 
 /**
  * The names of a packed map, asked with keys in bytes.
@@ -65,72 +90,85 @@ export class PackedNames {
   /** The shard that was missing. */
   neededShard = -1;
 
-  readonly head: PackedHead;
+  readonly head: PackedPlace;
   readonly #source: string;
   readonly #words: Uint32Array;
-  readonly #loaded: Uint8Array;
   readonly #read: ReadBytes | undefined;
-  readonly #hosts: NameSet | undefined;
-  readonly #voids: NameSet | undefined;
-  /** By their bits. */
-  readonly #rows: readonly (NameSet | undefined)[];
-  readonly #shards: readonly Shard[];
-  readonly #hash = new NameHash();
+  /** Sets of names, and the shards that they are in. */
+  readonly #tables: Int32Array;
+  readonly #descriptors: Uint8Array;
+  readonly #queries: boolean;
+  readonly #fingerprintBits: number;
+  readonly #descriptorBits: number;
+  readonly #hasHostNames: boolean;
   #asksRows = true;
-  /** The state of the hash at the ends of labels and of segments. */
-  #statesA = new Int32Array(64);
-  #statesB = new Int32Array(64);
-  #ends = new Int32Array(64);
 
   /**
    * @param data all of the data; if it is not given, `read` or {@link load} bring it.
    * @param read for what can be read at once; if it is not given, `find` may say that a shard is needed.
    */
   constructor(
-    head: PackedHead,
+    { header, descriptors, shards, ...place }: PackedHead,
     source: string,
     { data, read }: { readonly data?: Uint32Array; readonly read?: ReadBytes | undefined } = {},
   ) {
-    this.head = head;
+    this.head = { header, ...place };
     this.#source = source;
     this.#read = read;
-    this.#shards = head.shards;
-    this.#words = data ?? new Uint32Array((head.end - head.dataStart) / 4);
-    this.#loaded = new Uint8Array(head.shards.length);
+    this.#words = data ?? new Uint32Array((place.end - place.dataStart) / 4);
+    this.#tables = new Int32Array(FIRST_SHARD + shards.length * SHARD);
+    shards.forEach(({ words, slots, seed, crc }, i) => {
+      this.#tables.set([words, slots, seed, crc], FIRST_SHARD + i * SHARD);
+    });
+    this.#descriptors = new Uint8Array(descriptors.length * DESCRIPTOR);
+    descriptors.forEach(({ exact, wildcards, voidExact, voidWildcards, flags, width }, i) => {
+      const numbers = [exact, wildcards, voidExact, voidWildcards, flags, width];
+      this.#descriptors.set(numbers, i * DESCRIPTOR);
+    });
+    this.#queries = header.queries;
+    this.#fingerprintBits = header.table.fingerprint;
+    this.#descriptorBits = header.table.descriptor;
+    this.#hasHostNames = (header.hostWildcards | header.hostSpreads) !== 0;
     let firstShard = 0;
-    const rows: (NameSet | undefined)[] = [];
-    for (const { kind, bits, shards } of head.header.filters) {
-      const set = { bits, firstShard, shards };
-      if (kind === "hosts") this.#hosts = set;
-      else if (kind === "voids") this.#voids = set;
-      else rows[bits] = set;
-      firstShard += shards;
+    for (const { kind, bits, shards: count } of header.filters) {
+      const set = { hosts: HOSTS, rows: bits, voids: VOIDS }[kind];
+      this.#tables.set([firstShard, count, bits], set * SET);
+      firstShard += count;
     }
-    this.#rows = rows;
     if (data !== undefined) for (let i = 0; i < firstShard; i++) this.#check(i);
   }
 
   /** Where the bytes of a shard are in the file. */
   extent(shard: number): { readonly offset: number; readonly length: number } {
-    const { words } = this.#shards[shard];
-    const next = this.#shards.at(shard + 1)?.words ?? this.#words.length;
+    const at = FIRST_SHARD + shard * SHARD;
+    const words = this.#tables[at] >>> 0;
+    const isLast = at + SHARD === this.#tables.length;
+    const next = isLast ? this.#words.length : this.#tables[at + SHARD] >>> 0;
     return { offset: this.head.dataStart + 4 * words, length: 4 * (next - words) };
   }
 
+  /** Whether anything may be called absent by a void. */
+  get hasVoids(): boolean {
+    if (this.#tables[VOIDS * SET + 1] > 0) return true;
+    return this.#descriptors.some((flags, at) => {
+      return at % DESCRIPTOR === FLAGS && (flags & FLAG.none) !== 0;
+    });
+  }
+
+  get shardCount(): number {
+    return (this.#tables.length - FIRST_SHARD) / SHARD;
+  }
+
   isLoaded(shard: number): boolean {
-    return this.#loaded[shard] === 1;
+    return this.#tables[FIRST_SHARD + shard * SHARD + SHARD_IS_LOADED] === 1;
   }
 
   /** Takes the bytes of a shard. @throws MM_BAD_INPUT where they are not what was written; MM_CUT */
   load(shard: number, bytes: Uint8Array): void {
-    if (bytes.length !== this.extent(shard).length) throw cut(this.#source);
-    const { words } = this.#shards[shard];
-    const own = new Uint8Array(
-      this.#words.buffer,
-      this.#words.byteOffset + 4 * words,
-      bytes.length,
-    );
-    own.set(bytes);
+    const { offset, length } = this.extent(shard);
+    if (bytes.length !== length) throw cut(this.#source);
+    const start = this.#words.byteOffset + offset - this.head.dataStart;
+    new Uint8Array(this.#words.buffer, start, length).set(bytes);
     this.#check(shard);
   }
 
@@ -138,10 +176,11 @@ export class PackedNames {
     const { offset, length } = this.extent(shard);
     const start = this.#words.byteOffset + offset - this.head.dataStart;
     const bytes = new Uint8Array(this.#words.buffer, start, length);
-    if (crc32(bytes, 0, length) !== this.#shards[shard].crc) {
+    const at = FIRST_SHARD + shard * SHARD;
+    if (crc32(bytes, 0, length) !== this.#tables[at + SHARD_CRC] >>> 0) {
       throw damaged(`shard ${shard}`, this.#source);
     }
-    this.#loaded[shard] = 1;
+    this.#tables[at + SHARD_IS_LOADED] = 1;
   }
 
   /** Whether some name of the key is taken for a void, whatever its rows say. All must be loaded. */
@@ -156,256 +195,217 @@ export class PackedNames {
 
   /** Finds the name that decides about the key `bytes[start, end)`, most specific first. */
   find(bytes: Uint8Array, start: number, end: number): Outcome {
-    const { header } = this.head;
+    return this.findKey(KEY.read(bytes, start, end));
+  }
+
+  /** As {@link find}, for a key that other maps are asked for, too. */
+  findKey(key: KeyHashes): Outcome {
     this.count = -1;
-    let hostEnd = start;
-    const hash = this.#hash.reset();
-    // The states of hosts are needed only where some of them have wildcards.
-    const hasHostNames = (header.hostWildcards | header.hostSpreads) !== 0;
-    let [labels, read] = [0, start];
-    for (; hostEnd < end; hostEnd++) {
-      const byte = bytes[hostEnd];
-      if (byte === CLOSE_PAREN && (hostEnd + 1 === end || bytes[hostEnd + 1] === SLASH)) break;
-      if (byte === COMMA && hasHostNames) {
-        this.#keepState(labels++, hash.extend(bytes, read, hostEnd), hostEnd);
-        read = hostEnd;
-      }
+    if (key.hostEnd < 0) return this.#findOpaque(key);
+    const host = this.#host(key.folders.a[0], key.folders.b[0]);
+    if (host === NOT_LOADED) return OUTCOME.unloaded;
+    if (host !== ABSENT) {
+      key.readPath();
+      const outcome = this.#findOnHost(key, host);
+      if (outcome !== OUTCOME.none) return outcome;
     }
-    if (hostEnd === end) return this.#findOpaque(bytes, start, end);
-    hash.extend(bytes, read, hostEnd);
-    if (hasHostNames) this.#keepState(labels++, hash, hostEnd);
-    const outcome = this.#findOnHost(hash.extendByte(CLOSE_PAREN), labels, bytes, hostEnd + 1, end);
-    if (outcome !== OUTCOME.none || !hasHostNames) return outcome;
-    return this.#findAbove(labels, bytes, hostEnd, end);
+    return this.#hasHostNames ? this.#findAbove(key) : OUTCOME.none;
   }
 
   /** Keys without a host are rows of depth 1 of a host without a name. */
-  #findOpaque(bytes: Uint8Array, start: number, end: number): Outcome {
-    const descriptor = this.#host(this.#hash.reset().finish());
-    if (descriptor === NOT_LOADED) return OUTCOME.unloaded;
-    if (descriptor === ABSENT) return OUTCOME.none;
-    const { exact, width } = this.head.descriptors[descriptor];
-    if ((exact & 2) === 0) return OUTCOME.none;
-    const found = this.#row(this.#hash.extend(bytes, start, end).finish(), width);
-    if (found !== ABSENT || !this.head.header.queries) {
-      return this.#outcome(found, NAME.exact, end, 0);
-    }
+  #findOpaque({ bytes, start, end, folders }: KeyHashes): Outcome {
+    const host = this.#host(START_A, START_B);
+    if (host === NOT_LOADED) return OUTCOME.unloaded;
+    if (host === ABSENT || (this.#descriptors[host + EXACT] & 2) === 0) return OUTCOME.none;
+    const width = this.#descriptors[host + WIDTH];
+    const found = this.#ask(folders.a[0], folders.b[0], true, false, width);
+    if (found !== ABSENT || !this.#queries) return this.#outcome(found, NAME.exact, end, 0);
     const query = bytes.subarray(start, end).indexOf(QUESTION);
     const pageEnd = query === -1 ? end : start + query;
-    const any = this.#hash.reset().extend(bytes, start, pageEnd);
-    const foundAny = this.#row(any.extendByte(QUESTION).extendByte(STAR).finish(), width);
-    return this.#outcome(foundAny, NAME.anyQuery, pageEnd, 1);
+    const { a, b } = new NameHash().extend(bytes, start, pageEnd);
+    const any = this.#askAny(a, b, QUESTION, true, false, width);
+    return this.#outcome(any, NAME.anyQuery, pageEnd, 1);
   }
 
-  /** @param labels where the states of segments may be kept. */
-  #findOnHost(
-    hash: NameHash,
-    labels: number,
-    bytes: Uint8Array,
-    pathStart: number,
-    end: number,
-  ): Outcome {
-    const { a, b } = hash;
-    const index = this.#host(hash.finish());
-    if (index === ABSENT) return OUTCOME.none;
-    if (index === NOT_LOADED) return OUTCOME.unloaded;
-    const descriptor = this.head.descriptors[index];
-    hash.resume(a, b);
-    // Keeps the state at the end of each segment: of `/a/b` those of ``, `/a` and `/a/b`.
-    let depth = 0;
-    let at = pathStart;
-    this.#keepState(labels, hash, at);
-    const isHome = end - pathStart <= 1;
-    if (!isHome && bytes[pathStart + 1] !== QUESTION) {
-      let read = pathStart;
-      for (at = pathStart + 1; at < end && bytes[at] !== QUESTION; at++) {
-        if (bytes[at] !== SLASH) continue;
-        this.#keepState(labels + ++depth, hash.extend(bytes, read, at), at);
-        read = at;
-      }
-      this.#keepState(labels + ++depth, hash.extend(bytes, read, at), at);
-    }
-    return this.#findRows(descriptor, labels, depth, bytes, at, end);
-  }
-
-  #findRows(
-    descriptor: Descriptor,
-    labels: number,
-    depth: number,
-    bytes: Uint8Array,
-    pathEnd: number,
-    end: number,
-  ): Outcome {
-    const { exact, wildcards, voidExact, voidWildcards, flags, width } = descriptor;
-    const hash = this.#hash;
-    const { queries } = this.head.header;
-    const queryStart = depth === 0 ? Math.min(end, pathEnd + 1) : pathEnd;
+  /** @param host where its descriptor is. */
+  #findOnHost(key: KeyHashes, host: number): Outcome {
+    const { depth, end, queryStart, folders } = key;
+    const descriptors = this.#descriptors;
+    const flags = descriptors[host + FLAGS];
+    const width = descriptors[host + WIDTH];
+    const queries = this.#queries;
     const hasQuery = queries && queryStart < end;
-    let distance = 0;
     // The page itself.
-    const bit = 1 << Math.min(depth, MAX_DEPTH);
-    const ask = hasQuery ? (flags & FLAG.query) !== 0 : (exact & bit) !== 0;
+    const bit = 1 << (depth < MAX_DEPTH ? depth : MAX_DEPTH);
+    const mayBeVoid = (descriptors[host + VOID_EXACT] & bit) !== 0;
+    const isRow = hasQuery ? (flags & FLAG.query) !== 0 : (descriptors[host + EXACT] & bit) !== 0;
     if (!hasQuery && depth === 0 && (flags & FLAG.home) !== 0 && this.#asksRows) {
       return this.#outcome(1, NAME.exact, end, 0);
     }
-    if (ask || (voidExact & bit) !== 0) {
-      this.#resume(labels + depth);
-      if (depth === 0) hash.extendByte(SLASH);
-      if (hasQuery) hash.extend(bytes, queryStart, end);
-      hash.finish();
-      const found = this.#presence(hash, ask, (voidExact & bit) !== 0, width);
+    if (isRow || mayBeVoid) {
+      const a = hasQuery ? key.wholeA : key.pageA;
+      const b = hasQuery ? key.wholeB : key.pageB;
+      const found = this.#ask(a, b, isRow, mayBeVoid, width);
       if (found !== ABSENT) return this.#outcome(found, NAME.exact, end, 0);
     }
-    if (queries) {
-      distance++;
-      const mayBeVoid = (voidExact & bit) !== 0;
-      if ((flags & FLAG.anyQuery) !== 0 || mayBeVoid) {
-        this.#resume(labels + depth);
-        if (depth === 0) hash.extendByte(SLASH);
-        hash.extendByte(QUESTION).extendByte(STAR).finish();
-        const found = this.#presence(hash, (flags & FLAG.anyQuery) !== 0, mayBeVoid, width);
-        if (found !== ABSENT) return this.#outcome(found, NAME.anyQuery, queryStart, distance);
-      }
+    const distance = queries ? 1 : 0;
+    const isAny = (flags & FLAG.anyQuery) !== 0;
+    if (queries && (isAny || mayBeVoid)) {
+      const found = this.#askAny(key.pageA, key.pageB, QUESTION, isAny, mayBeVoid, width);
+      if (found !== ABSENT) return this.#outcome(found, NAME.anyQuery, queryStart, distance);
     }
     // What is below it, and below each folder above it.
-    for (let at = depth; at >= 0; at--) {
-      distance++;
-      const mask = 1 << Math.min(at, MAX_DEPTH);
-      if (at === 0 && (flags & FLAG.all) !== 0 && this.#asksRows) {
-        return this.#outcome(1, NAME.below, this.#ends[labels], distance);
+    const wildcards = descriptors[host + WILDCARDS];
+    const voids = descriptors[host + VOID_WILDCARDS];
+    const isAll = (flags & FLAG.all) !== 0 && this.#asksRows;
+    if ((wildcards | voids) !== 0) {
+      for (let at = depth; at >= 0; at--) {
+        const mask = 1 << (at < MAX_DEPTH ? at : MAX_DEPTH);
+        if (at === 0 && isAll) break;
+        if (((wildcards | voids) & mask) === 0) continue;
+        const isBelow = (wildcards & mask) !== 0;
+        const found = this.#askAny(
+          folders.a[at],
+          folders.b[at],
+          SLASH,
+          isBelow,
+          (voids & mask) !== 0,
+          width,
+        );
+        if (found !== ABSENT) {
+          return this.#outcome(found, NAME.below, folders.ends[at], distance + depth - at + 1);
+        }
       }
-      const mayBeVoid = (voidWildcards & mask) !== 0;
-      if ((wildcards & mask) === 0 && !mayBeVoid) continue;
-      this.#resume(labels + at);
-      hash.extendByte(SLASH).extendByte(STAR).finish();
-      const found = this.#presence(hash, (wildcards & mask) !== 0, mayBeVoid, width);
-      if (found !== ABSENT)
-        return this.#outcome(found, NAME.below, this.#ends[labels + at], distance);
     }
-    this.distance = distance;
-    return OUTCOME.none;
+    this.distance = distance + depth + 1;
+    return isAll ? this.#outcome(1, NAME.below, folders.ends[0], this.distance) : OUTCOME.none;
   }
 
   /** Asks for `X,*)/path` and `X,*` from the host up. */
-  #findAbove(labels: number, bytes: Uint8Array, hostEnd: number, end: number): Outcome {
+  #findAbove(key: KeyHashes): Outcome {
     const { hostWildcards, hostSpreads } = this.head.header;
-    const hash = this.#hash;
-    let [distance, pageEnd] = [1, hostEnd + 1];
-    for (; pageEnd < end && bytes[pageEnd] !== QUESTION; pageEnd++) {
-      if (bytes[pageEnd] === SLASH) distance++;
-    }
-    // The slash of a home page leads to no segment.
-    if (pageEnd === hostEnd + 2) distance--;
-    if (this.head.header.queries) distance++;
-    for (let at = labels - 1; at >= 0; at--) {
+    key.readPath();
+    key.readLabels();
+    const { labels } = key;
+    let distance = (this.#queries ? 2 : 1) + key.depth;
+    for (let at = key.labelCount - 1; at >= 0; at--) {
       const mask = 1 << Math.min(at + 1, 31);
+      const a = extendA(extendA(labels.a[at], COMMA), STAR);
+      const b = extendB(extendB(labels.b[at], COMMA), STAR);
       distance++;
       if ((hostSpreads & mask) !== 0) {
-        this.#resume(at);
-        hash.extendByte(COMMA).extendByte(STAR).extendByte(CLOSE_PAREN);
-        const { a, b } = hash;
-        const index = this.#host(hash.finish());
-        if (index === NOT_LOADED) return OUTCOME.unloaded;
-        if (index !== ABSENT) {
-          const { width, voidExact } = this.head.descriptors[index];
-          const mayBeVoid = voidExact !== 0;
-          hash.resume(a, b).extend(bytes, hostEnd + 1, end);
-          const found = this.#presence(hash.finish(), true, mayBeVoid, width);
-          if (found !== ABSENT) return this.#outcome(found, NAME.spread, this.#ends[at], distance);
-          if (this.head.header.queries) {
-            hash
-              .resume(a, b)
-              .extend(bytes, hostEnd + 1, pageEnd)
-              .extendByte(QUESTION);
-            const any = this.#presence(hash.extendByte(STAR).finish(), true, mayBeVoid, width);
-            if (any !== ABSENT) {
-              return this.#outcome(any, NAME.spreadAnyQuery, this.#ends[at], distance);
-            }
-          }
-        }
+        const outcome = this.#findSpread(
+          key,
+          at,
+          extendA(a, CLOSE_PAREN),
+          extendB(b, CLOSE_PAREN),
+          distance,
+        );
+        if (outcome !== OUTCOME.none) return outcome;
       }
       if (at > 0) distance++;
       if ((hostWildcards & mask) === 0) continue;
-      this.#resume(at);
-      const found = this.#hostWildcard(hash.extendByte(COMMA).extendByte(STAR).finish());
-      if (found !== ABSENT) return this.#outcome(found, NAME.hostsBelow, this.#ends[at], distance);
+      const found = this.#hostWildcard(a, b);
+      if (found !== ABSENT) return this.#outcome(found, NAME.hostsBelow, labels.ends[at], distance);
     }
     return OUTCOME.none;
   }
 
+  /** Asks for `X,*)/path`, given the state of `X,*)`. */
+  #findSpread(
+    { bytes, hostEnd, queryStart, end, labels }: KeyHashes,
+    label: number,
+    a: number,
+    b: number,
+    distance: number,
+  ): Outcome {
+    const host = this.#host(a, b);
+    if (host === NOT_LOADED) return OUTCOME.unloaded;
+    if (host === ABSENT) return OUTCOME.none;
+    const mayBeVoid = this.#descriptors[host + VOID_EXACT] !== 0;
+    const width = this.#descriptors[host + WIDTH];
+    const nameEnd = labels.ends[label];
+    const hash = HASH.resume(a, b).extend(bytes, hostEnd + 1, queryStart);
+    const [pageA, pageB] = [hash.a, hash.b];
+    hash.extend(bytes, queryStart, end);
+    const found = this.#ask(hash.a, hash.b, true, mayBeVoid, width);
+    if (found !== ABSENT) return this.#outcome(found, NAME.spread, nameEnd, distance);
+    if (!this.#queries) return OUTCOME.none;
+    const any = this.#askAny(pageA, pageB, QUESTION, true, mayBeVoid, width);
+    return this.#outcome(any, NAME.spreadAnyQuery, nameEnd, distance);
+  }
+
   /** Without a table, host wildcards are rows. */
-  #hostWildcard(hash: NameHash): number {
-    const { descriptors, header } = this.head;
-    if (header.table.fingerprint === 0) {
-      return this.#presence(hash, true, true, descriptors[0].width);
-    }
-    const index = this.#host(hash);
-    if (index < 0) return index;
-    return (descriptors[index].flags & FLAG.none) === 0 ? 1 : VOID;
+  #hostWildcard(a: number, b: number): number {
+    if (this.#fingerprintBits === 0) return this.#ask(a, b, true, true, this.#descriptors[WIDTH]);
+    const host = this.#host(a, b);
+    if (host < 0) return host;
+    return (this.#descriptors[host + FLAGS] & FLAG.none) === 0 ? 1 : VOID;
   }
 
-  #keepState(index: number, hash: NameHash, end: number): void {
-    if (index === this.#ends.length) {
-      this.#statesA = enlarged(this.#statesA);
-      this.#statesB = enlarged(this.#statesB);
-      this.#ends = enlarged(this.#ends);
-    }
-    this.#statesA[index] = hash.a;
-    this.#statesB[index] = hash.b;
-    this.#ends[index] = end;
-  }
-
-  #resume(index: number): void {
-    this.#hash.resume(this.#statesA[index], this.#statesB[index]);
-  }
-
-  /** The descriptor of a host, ABSENT or NOT_LOADED; sets `count`. */
-  #host({ low, high }: NameHash): number {
-    const set = this.#hosts;
-    const { fingerprint: checkedBits, descriptor: bits } = this.head.header.table;
-    // Without a table all hosts have one descriptor; a table without a host has none.
-    if (set === undefined) return checkedBits === 0 ? 0 : ABSENT;
-    const value = this.#value(set, low, high, checkedBits);
+  /** Where the descriptor of a host is, ABSENT or NOT_LOADED; sets `count`. */
+  #host(a: number, b: number): number {
+    // Without a table all hosts have one descriptor.
+    if (this.#fingerprintBits === 0) return 0;
+    const low = finishLow(a, b);
+    const value = this.#value(HOSTS * SET, low, finishHigh(b, low), this.#fingerprintBits);
     if (value < 0) return value;
-    const index = value & (2 ** bits - 1);
+    const at = DESCRIPTOR * (value & ((1 << this.#descriptorBits) - 1));
     // A number that no descriptor has shows that the host is not in the table.
-    if (index >= this.head.descriptors.length) return ABSENT;
-    this.count = value >>> bits;
-    return index;
+    if (at >= this.#descriptors.length) return ABSENT;
+    this.count = value >>> this.#descriptorBits;
+    return at;
+  }
+
+  /** Asks for the name that a separator and a star end. */
+  #askAny(
+    a: number,
+    b: number,
+    separator: number,
+    asksRows: boolean,
+    asksVoids: boolean,
+    width: number,
+  ): number {
+    const nameA = extendA(extendA(a, separator), STAR);
+    return this.#ask(nameA, extendB(extendB(b, separator), STAR), asksRows, asksVoids, width);
   }
 
   /** 1 if a row is there, VOID for a void, else ABSENT or NOT_LOADED. */
-  #presence(hash: NameHash, asksRows: boolean, asksVoids: boolean, width: number): number {
-    const found = asksRows ? this.#row(hash, width) : ABSENT;
-    if (found !== ABSENT || !asksVoids || this.#voids === undefined) return found;
-    const value = this.#value(this.#voids, hash.low, hash.high, this.#voids.bits);
+  #ask(a: number, b: number, asksRows: boolean, asksVoids: boolean, width: number): number {
+    const low = finishLow(a, b);
+    const high = finishHigh(b, low);
+    if (asksRows && this.#asksRows) {
+      const bits = bitsOf(width, high);
+      if (bits === 0) return 1;
+      const value = this.#value(bits * SET, low, high, bits);
+      if (value !== ABSENT) return value < 0 ? value : 1;
+    }
+    if (!asksVoids) return ABSENT;
+    const value = this.#value(VOIDS * SET, low, high, MAX_BITS);
     return value < 0 ? value : VOID;
   }
 
-  /** 1 if a row may be there, else ABSENT or NOT_LOADED. */
-  #row({ low, high }: NameHash, width: number): number {
-    if (!this.#asksRows) return ABSENT;
-    const bits = bitsOf(width, high);
-    if (bits === 0) return 1;
-    const set = this.#rows[bits];
-    if (set === undefined) return ABSENT;
-    const value = this.#value(set, low, high, bits);
-    return value < 0 ? value : 1;
+  /** What a set gives a name, if it may be in it; else ABSENT or NOT_LOADED. */
+  #value(set: number, low: number, high: number, checkedBits: number): number {
+    const tables = this.#tables;
+    const shardCount = tables[set + 1];
+    if (shardCount === 0) return ABSENT;
+    const shard = tables[set] + shardOf(low, shardCount);
+    const at = FIRST_SHARD + SHARD * shard;
+    if (tables[at + SHARD_IS_LOADED] === 0 && !this.#loadAtOnce(shard)) return NOT_LOADED;
+    const check = fingerprint(low, high);
+    const bits = tables[set + 2];
+    return ribbonValue(this.#words, tables, at, bits, low, high, checkedBits, check);
   }
 
-  #value(set: NameSet, low: number, high: number, checkedBits: number): number {
-    const index = set.firstShard + shardOf(low, set.shards);
-    if (this.#loaded[index] === 0) {
-      if (this.#read === undefined) {
-        this.neededShard = index;
-        return NOT_LOADED;
-      }
-      const { offset, length } = this.extent(index);
-      this.load(index, this.#read(offset, length));
+  #loadAtOnce(shard: number): boolean {
+    if (this.#read === undefined) {
+      this.neededShard = shard;
+      return false;
     }
-    const { words, slots, seed } = this.#shards[index];
-    const check = fingerprint(low, high);
-    return ribbonValue(this.#words, words, slots, seed, set.bits, low, high, checkedBits, check);
+    const { offset, length } = this.extent(shard);
+    this.load(shard, this.#read(offset, length));
+    return true;
   }
 
   #outcome(found: number, name: NameKind, nameEnd: number, distance: number): Outcome {
@@ -419,9 +419,3 @@ export class PackedNames {
 }
 
 const VOID = 2;
-
-function enlarged(array: Int32Array): Int32Array<ArrayBuffer> {
-  const larger = new Int32Array(2 * array.length);
-  larger.set(array);
-  return larger;
-}

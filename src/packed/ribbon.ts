@@ -45,7 +45,7 @@ export function mix(value: number): number {
 
 /** `value · size / 2^32`: a number below `size`, for values that are spread evenly. */
 export function scale(value: number, size: number): number {
-  return Math.floor(((value >>> 0) * size) / 2 ** 32);
+  return (((value >>> 0) * size) / 2 ** 32) >>> 0;
 }
 
 /** Where the band of a name begins. */
@@ -185,31 +185,33 @@ function parity(value: number): number {
  * What a ribbon gives a name, if its lowest `checkedBits` are those of `check`: the bits above these;
  * else -1. A name that was put in always gets its value.
  *
- * @param offset where the words of the ribbon begin.
+ * @param ribbon where the words of the ribbon begin, its slots and its seed are in `ribbons`, in this order.
  */
 export function ribbonValue(
   words: Uint32Array,
-  offset: number,
-  slots: number,
-  seed: number,
+  ribbons: Int32Array,
+  ribbon: number,
   bits: number,
   low: number,
   high: number,
   checkedBits: number,
   check: number,
 ): number {
-  const start = startOf(low, high, seed, slots);
+  const seed = ribbons[ribbon + 2];
+  const start = startOf(low, high, seed, ribbons[ribbon + 1]);
   const a = lowCoefficients(low, high, seed);
   const b = highCoefficients(low, high, seed);
   const shift = start & 31;
   const first = a << shift;
-  const second = shift === 0 ? b : (b << shift) | (a >>> (32 - shift));
-  const third = shift === 0 ? 0 : b >>> (32 - shift);
-  let at = offset + (start >>> 5) * bits;
+  // In two steps, because a shift by 32 is one by 0.
+  const second = (b << shift) | ((a >>> 1) >>> (31 - shift));
+  const third = (b >>> 1) >>> (31 - shift);
+  // The last block of a ribbon has none behind it.
+  const thirdBlock = third === 0 ? 0 : 2 * bits;
+  let at = (ribbons[ribbon] >>> 0) + (start >>> 5) * bits;
   let value = 0;
   for (let bit = 0; bit < bits; bit++, at++) {
-    let x = (words[at] & first) ^ (words[at + bits] & second);
-    if (third !== 0) x ^= words[at + 2 * bits] & third;
+    const x = (words[at] & first) ^ (words[at + bits] & second) ^ (words[at + thirdBlock] & third);
     const found = parity(x);
     if (bit >= checkedBits) value |= found << (bit - checkedBits);
     else if (found !== ((check >>> bit) & 1)) return -1;

@@ -45,7 +45,7 @@ export function surt(uri: string): string {
     return canonicalSurt(byteString(bytes, 0, bytes.length));
   }
   const { written } = encoder.encodeInto(uri, uriBytes);
-  const end = plainSurt(uriBytes, 0, written, surtScratch, 0);
+  const end = plainSurt(uriBytes, 0, written, surtScratch, 0, PLAIN_SURT);
   return end < 0
     ? canonicalSurt(byteString(uriBytes, 0, written))
     : decoder.decode(surtScratch.subarray(0, end));
@@ -68,10 +68,26 @@ export function surtBytes(
   target: Uint8Array,
   at: number,
 ): number {
-  const plainEnd = plainSurt(source, start, end, target, at);
+  const plainEnd = plainSurt(source, start, end, target, at, PLAIN_SURT);
   if (plainEnd >= 0) return plainEnd;
 
   return writeAscii("SURT", canonicalSurt(byteString(source, start, end)), target, at);
+}
+
+/**
+ * Writes the key of an ordinary web address to `target` at `at`, and returns where it ends: the bytes of
+ * `surtKey(surt())`. Returns -1 for any other URI, or when the target has less room than the URI has
+ * bytes. One pass, no allocation.
+ */
+export function plainKey(
+  source: Uint8Array,
+  start: number,
+  end: number,
+  target: Uint8Array,
+  at: number,
+  hasQueries: boolean,
+): number {
+  return plainSurt(source, start, end, target, at, hasQueries ? PLAIN_QUERY_KEY : PLAIN_KEY);
 }
 
 /**
@@ -102,6 +118,9 @@ const NOT_PLAIN = -1;
 const HOST_BYTES = lowerCaseTable(/[A-Za-z0-9_.-]/);
 const PATH_BYTES = lowerCaseTable(/[!-~]/, "#%/?");
 const QUERY_BYTES = lowerCaseTable(/[!-~]/, "#%");
+/** In keys a star is a wildcard, and else an escape. */
+const STAR_FREE_PATH_BYTES = lowerCaseTable(/[!-~]/, "#%/?*");
+const STAR_FREE_QUERY_BYTES = lowerCaseTable(/[!-~]/, "#%*");
 const HEX_VALUES = Int8Array.from({ length: 256 }, (_, byte) => hexValue(byte));
 
 function lowerCaseTable(accepted: RegExp, except: string = ""): Uint8Array {
@@ -111,6 +130,16 @@ function lowerCaseTable(accepted: RegExp, except: string = ""): Uint8Array {
     return isPlain ? character.toLowerCase().charCodeAt(0) : 0;
   });
 }
+
+/** What is written as it is, in paths and in queries; without the latter queries are left out. */
+interface PlainBytes {
+  readonly path: Uint8Array;
+  readonly query: Uint8Array | undefined;
+}
+
+const PLAIN_SURT: PlainBytes = { path: PATH_BYTES, query: QUERY_BYTES };
+const PLAIN_QUERY_KEY: PlainBytes = { path: STAR_FREE_PATH_BYTES, query: STAR_FREE_QUERY_BYTES };
+const PLAIN_KEY: PlainBytes = { path: STAR_FREE_PATH_BYTES, query: undefined };
 
 /**
  * The SURT of an ordinary web address, which nearly all of them are: `http` or `https`, a host name
@@ -126,6 +155,7 @@ function plainSurt(
   end: number,
   target: Uint8Array,
   at: number,
+  plainBytes: PlainBytes,
 ): number {
   if (target.length - at < end - start || source[end - 1] <= 0x20) return NOT_PLAIN;
   const hostStart = afterWebScheme(source, start, end);
@@ -144,7 +174,7 @@ function plainSurt(
     from = portEnd;
   }
   target[to++] = CLOSE_PAREN;
-  return writePathAndQuery(source, from, end, target, to);
+  return writePathAndQuery(source, from, end, target, to, plainBytes);
 }
 
 function afterWebScheme(source: Uint8Array, start: number, end: number): number {
@@ -228,13 +258,14 @@ function writePathAndQuery(
   end: number,
   target: Uint8Array,
   at: number,
+  { path: pathBytes, query: queryBytes }: PlainBytes,
 ): number {
   let from = start;
   let to = at;
   if (source[from] !== SLASH || from === end) target[to++] = SLASH;
   while (from < end) {
     const byte = source[from];
-    const plain = PATH_BYTES[byte];
+    const plain = pathBytes[byte];
     if (plain !== 0) {
       // A segment that starts with a dot may be a dot segment, one with `(` a session id.
       if ((plain === DOT || plain === OPEN) && target[to - 1] === SLASH) return NOT_PLAIN;
@@ -245,7 +276,7 @@ function writePathAndQuery(
       target[to++] = SLASH;
       from++;
     } else if (byte === PERCENT) {
-      const escaped = writeEscape(source, from, end, target, to, PATH_BYTES);
+      const escaped = writeEscape(source, from, end, target, to, pathBytes);
       if (escaped === NOT_PLAIN) return NOT_PLAIN;
       const decoded = target[to];
       if ((decoded === DOT || decoded === OPEN) && target[to - 1] === SLASH) return NOT_PLAIN;
@@ -253,7 +284,9 @@ function writePathAndQuery(
       to = escaped;
     } else if (byte === QUESTION) {
       if (target[to - 1] === SLASH && to - at > 1) to--;
-      return writeQuery(source, from + 1, end, target, to);
+      return queryBytes === undefined
+        ? to
+        : writeQuery(source, from + 1, end, target, to, queryBytes);
     } else if (byte === HASH) {
       break;
     } else {
@@ -269,18 +302,19 @@ function writeQuery(
   end: number,
   target: Uint8Array,
   at: number,
+  queryBytes: Uint8Array,
 ): number {
   let from = start;
   let to = at;
   target[to++] = QUESTION;
   while (from < end) {
     const byte = source[from];
-    const plain = QUERY_BYTES[byte];
+    const plain = queryBytes[byte];
     if (plain !== 0) {
       target[to++] = plain;
       from++;
     } else if (byte === PERCENT) {
-      to = writeEscape(source, from, end, target, to, QUERY_BYTES);
+      to = writeEscape(source, from, end, target, to, queryBytes);
       if (to === NOT_PLAIN) return NOT_PLAIN;
       from += 3;
     } else if (byte === HASH) {

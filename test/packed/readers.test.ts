@@ -187,7 +187,9 @@ describe("docs/packed.md", () => {
     for (const [, name = "", ...expected] of rows) {
       const bytes = new TextEncoder().encode(name);
       const { low, high } = new NameHash().extend(bytes, 0, bytes.length).finish();
-      const own = [low, high, fingerprint(low, high)].map((n) => n.toString(16).padStart(8, "0"));
+      const own = [low, high, fingerprint(low, high) >>> 0].map((n) =>
+        n.toString(16).padStart(8, "0"),
+      );
       expect([name, ...own, String(eighth(high))]).toEqual([name, ...expected]);
     }
   });

@@ -29,7 +29,16 @@ describe("a ribbon", () => {
             const value = entries.values[i];
             const rest = checkedBits === 32 ? 0 : value >>> checkedBits;
             expect(
-              ribbonValue(words, 0, slots, seed, bits, low, high, checkedBits, value) >>> 0,
+              ribbonValue(
+                words,
+                Int32Array.of(0, slots, seed),
+                0,
+                bits,
+                low,
+                high,
+                checkedBits,
+                value,
+              ) >>> 0,
             ).toBe(rest);
           });
         },
@@ -61,7 +70,18 @@ describe("a ribbon", () => {
     let mistaken = 0;
     for (let i = 0; i < count; i++) {
       const check = otherLow[i] ^ otherHigh[i];
-      if (ribbonValue(words, 0, slots, seed, 8, otherLow[i], otherHigh[i], 8, check) === 0)
+      if (
+        ribbonValue(
+          words,
+          Int32Array.of(0, slots, seed),
+          0,
+          8,
+          otherLow[i],
+          otherHigh[i],
+          8,
+          check,
+        ) === 0
+      )
         mistaken++;
     }
     expect(mistaken).toBeGreaterThan(4);

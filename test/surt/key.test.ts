@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { keyEndInSurt, surtKeyBytes } from "../../src/surt/key-bytes.ts";
 import { surtKey, uriKey } from "../../src/surt/key.ts";
-import { surt } from "../../src/surt/uri-to-surt.ts";
+import { plainKey, surt } from "../../src/surt/uri-to-surt.ts";
 import { anyUri } from "./uri-arbitraries.ts";
 
 const encoder = new TextEncoder();
@@ -94,5 +94,48 @@ describe("surtKeyBytes", () => {
     expect(() => surtKeyBytes(bytes, 0, bytes.length, new Uint8Array(bytes.length - 1), 0)).toThrow(
       expect.objectContaining({ code: "MM_LIMIT" }),
     );
+  });
+});
+
+describe("plainKey", () => {
+  const target = new Uint8Array(4096);
+
+  function keyOf(uri: string, queries: boolean): string | undefined {
+    const source = encoder.encode(`<${uri}>`);
+    const end = plainKey(source, 1, source.length - 1, target, 2, queries);
+    return end < 0 ? undefined : decoder.decode(target.subarray(2, end));
+  }
+
+  it("is the key of a URI, or gives up", () => {
+    fc.assert(
+      fc.property(anyUri, fc.boolean(), (uri, queries) => {
+        expect([undefined, surtKey(surt(uri), { queries })]).toContain(keyOf(uri, queries));
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  it.each([
+    "http://example.com",
+    "https://www.Example.com:443/A/b/?q=1#f",
+    "http://example.com:8080/%41/%c3%A9?",
+    "http://example.com?b=2&a=%20",
+  ])("takes %s", (uri) => {
+    for (const queries of [false, true]) {
+      expect(keyOf(uri, queries)).toBe(surtKey(surt(uri), { queries }));
+    }
+  });
+
+  it.each(["http://example.com/a*", "http://example.com/%2a", "http://127.0.0.1/", "dns:a.com"])(
+    "gives %s up",
+    (uri) => {
+      expect(keyOf(uri, false)).toBeUndefined();
+    },
+  );
+
+  it("leaves out a query with what is not plain, unless the map has queries", () => {
+    expect(keyOf("http://example.com/a?b=*", false)).toBe("com,example)/a");
+    expect(keyOf("http://example.com/a?sid=é", false)).toBe("com,example)/a");
+    expect(keyOf("http://example.com/a?b=*", true)).toBeUndefined();
   });
 });

@@ -1,6 +1,7 @@
 import { surtRoom } from "../../map/lookup/answer-lines.ts";
 import type { Answer } from "../../map/lookup/map-lookup.ts";
 import { Match, MemoryIndex } from "../../map/lookup/memory-index.ts";
+import { PackedKey } from "../../map/lookup/packed-key.ts";
 import type { PackedLookup } from "../../map/lookup/packed-lookup.ts";
 import { OUTCOME } from "../../packed/packed-map.ts";
 import { surtBytes } from "../../surt/uri-to-surt.ts";
@@ -28,6 +29,11 @@ export class RoutedMaps {
   readonly #match = new Match();
   #uri: Uint8Array = new Uint8Array(8192);
   #room: Uint8Array = new Uint8Array(surtRoom(8192));
+  /** The key of the SURT in packed maps with queries, and in those without; read for the first of them. */
+  readonly #queryKey = new PackedKey();
+  readonly #key = new PackedKey();
+  #isQueryKeyRead = false;
+  #isKeyRead = false;
   /** A copy of the SURT for decisions that outlive the lookup. */
   #keptSurt: Uint8Array | undefined;
 
@@ -64,6 +70,8 @@ export class RoutedMaps {
     const end = surtBytes(this.#uri, 0, written, this.#room, 0);
     this.surt = this.#room.subarray(0, end);
     this.#keptSurt = undefined;
+    this.#isQueryKeyRead = false;
+    this.#isKeyRead = false;
     this.#index.lookupKeyBytes(this.#room, 0, end);
   }
 
@@ -75,12 +83,21 @@ export class RoutedMaps {
       this.isPresent = row >= 0 && index.matchRow(row, this.#match);
       this.distance = this.#index.distances[number];
     } else {
-      const outcome = index.findSurt(this.surt);
+      const outcome = index.findKey(this.#packedKey(index));
       this.isPresent = outcome === OUTCOME.present;
       this.isStated = outcome !== OUTCOME.none;
       this.distance = index.distance;
     }
     return this.isPresent;
+  }
+
+  #packedKey({ header }: PackedLookup): PackedKey {
+    const key = header.queries ? this.#queryKey : this.#key;
+    const isRead = header.queries ? this.#isQueryKeyRead : this.#isKeyRead;
+    if (isRead) return key;
+    if (header.queries) this.#isQueryKeyRead = true;
+    else this.#isKeyRead = true;
+    return key.ofSurt(this.surt, 0, this.surt.length, header);
   }
 
   /** Names the key of a map that was just asked, at any later time. */

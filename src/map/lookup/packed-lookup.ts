@@ -10,18 +10,13 @@ import {
   type ReadBytes,
 } from "../../packed/packed-map.ts";
 import { parseParts, readParts } from "../../packed/packed-parts.ts";
-import { surtKey } from "../../surt/key.ts";
-import { surtKeyBytes } from "../../surt/key-bytes.ts";
-import { surt as surtOf, surtBytes } from "../../surt/uri-to-surt.ts";
 import type { UkvsHeaders } from "../../ukvs/header.ts";
+import { PackedKey } from "./packed-key.ts";
 import type { Answer, KeyAnswer, LookupOptions, MapLookup } from "./map-lookup.ts";
 
 const encoder = new TextEncoder();
-/** Longer URIs take the way over text. */
-const FAST_URI_LENGTH = 2048;
-/** Room for the URI that is looked up at once, and its SURT; one for all maps. */
-const URI = new Uint8Array(FAST_URI_LENGTH);
-const SURT = new Uint8Array(3 * FAST_URI_LENGTH + 64);
+/** The key of lookups that are answered at once; one for all maps. */
+const KEY = new PackedKey();
 
 /** What a packed map does not know: how many captures there are. */
 const UNKNOWN = "/";
@@ -44,11 +39,10 @@ export class PackedLookup implements MapLookup {
   readonly #source: ByteSource | undefined;
   /** The part that decided about the last key, or that lacks a shard. */
   #deciding: PackedNames;
-  /** The key that was asked last, in bytes. */
-  #key: Uint8Array = new Uint8Array(1024);
-  #keyEnd = 0;
+  /** The key that was asked last. */
+  #key: PackedKey = KEY;
   /** Shards on their way, by where they are in the file. */
-  readonly #loading = new Map<number, Promise<void>>();
+  #loading: Map<number, Promise<void>> | undefined;
 
   private constructor(parts: readonly PackedNames[], source: ByteSource | undefined) {
     [this.names, ...this.#deltas] = parts;
@@ -99,7 +93,7 @@ export class PackedLookup implements MapLookup {
     const parts = parseParts(bytes, source).heads.map((head) => new PackedNames(head, source));
     let sincePause = 0;
     for (const names of parts) {
-      for (const shard of names.head.shards.keys()) {
+      for (let shard = 0; shard < names.shardCount; shard++) {
         const { offset, length } = names.extent(shard);
         names.load(shard, bytes.subarray(offset, offset + length));
         sincePause += length;
@@ -142,7 +136,7 @@ export class PackedLookup implements MapLookup {
   get mostCaptures(): number {
     let most = mostCapturesIn(this.names);
     for (const delta of this.#deltas) {
-      delta.find(this.#key, 0, this.#keyEnd);
+      delta.findKey(this.#key.hashes);
       most = Math.max(most, mostCapturesIn(delta));
     }
     return most;
@@ -150,8 +144,12 @@ export class PackedLookup implements MapLookup {
 
   /** Finds the name that decides about a SURT, at once. All of the map must be in memory. */
   findSurt(surt: Uint8Array): Outcome {
-    this.#writeKey(surt);
-    return this.#find();
+    return this.findKey(KEY.ofSurt(surt, 0, surt.length, this.header));
+  }
+
+  /** Finds the name that decides about a URI, at once. All of the map must be in memory. */
+  findUri(uri: string): Outcome {
+    return this.findKey(KEY.ofUri(uri, this.header));
   }
 
   /** What the map says about a SURT, at once. All of it must be in memory. */
@@ -159,10 +157,16 @@ export class PackedLookup implements MapLookup {
     return this.#answer(this.findSurt(surt));
   }
 
-  /** Asks the parts for the last key, up to the first that says present. */
-  #find(): Outcome {
-    const first = this.names.find(this.#key, 0, this.#keyEnd);
+  /**
+   * Finds the name that decides about a key, and asks the parts up to the first that says present. The
+   * key must not change as long as anything else about it is asked for.
+   *
+   * @returns `unloaded` where a shard must be loaded first.
+   */
+  findKey(key: PackedKey): Outcome {
+    this.#key = key;
     this.#deciding = this.names;
+    const first = this.names.findKey(key.hashes);
     return first === OUTCOME.present || first === OUTCOME.unloaded || this.#deltas.length === 0
       ? first
       : this.#findInDeltas(first);
@@ -170,7 +174,7 @@ export class PackedLookup implements MapLookup {
 
   #findInDeltas(first: Outcome): Outcome {
     for (const delta of this.#deltas) {
-      const outcome = delta.find(this.#key, 0, this.#keyEnd);
+      const outcome = delta.findKey(this.#key.hashes);
       if (outcome !== OUTCOME.present && outcome !== OUTCOME.unloaded) continue;
       this.#deciding = delta;
       return outcome;
@@ -185,35 +189,23 @@ export class PackedLookup implements MapLookup {
 
   /** Whether a URI is present, at once. All of the map must be in memory. */
   isPresent(uri: string): boolean {
-    if (uri.length > FAST_URI_LENGTH) return this.isPresentDuring(encoder.encode(surtOf(uri)));
-    const { read, written } = encoder.encodeInto(uri, URI);
-    // The bytes of a SURT are those of its URI, for ASCII.
-    if (read !== written) return this.isPresentDuring(encoder.encode(surtOf(uri)));
-    const end = surtBytes(URI, 0, written, SURT, 0);
-    return this.isPresentDuring(SURT.subarray(0, end));
-  }
-
-  #writeKey(surt: Uint8Array): void {
-    const room = 3 * surt.length + 1;
-    if (this.#key.length < room) this.#key = new Uint8Array(2 * room);
-    this.#keyEnd = surtKeyBytes(surt, 0, surt.length, this.#key, 0, this.header);
+    return this.findUri(uri) === OUTCOME.present;
   }
 
   lookup(uri: string, options: LookupOptions = {}): Promise<Answer> {
-    return this.lookupSurt(surtOf(uri), options);
+    return this.#answerKey(KEY.ofUri(uri, this.header), options.signal);
   }
 
-  async lookupSurt(surt: string, options: LookupOptions = {}): Promise<Answer> {
-    const { queries } = this.header;
-    const key = encoder.encode(surtKey(surt, { queries }));
-    return this.#answerKey(key, options.signal);
+  lookupSurt(surt: string, options: LookupOptions = {}): Promise<Answer> {
+    const bytes = encoder.encode(surt);
+    return this.#answerKey(KEY.ofSurt(bytes, 0, bytes.length, this.header), options.signal);
   }
 
   /** The answer that the last key got. */
   #answer(outcome: Outcome): Answer {
     if (outcome !== OUTCOME.present && outcome !== OUTCOME.void) return { present: false };
     const { name, nameEnd, distance } = this.#deciding;
-    const key = this.#key.subarray(0, this.#keyEnd);
+    const key = this.#key.bytes;
     const first = decoder.decode(key.subarray(0, nameEnd));
     const path = (): string => decoder.decode(key.subarray(key.indexOf(CLOSE_PAREN)));
     const text = {
@@ -241,18 +233,18 @@ export class PackedLookup implements MapLookup {
   }
 
   /** Makes the answer at once when it is found: other lookups may be under way. */
-  async #answerKey(key: Uint8Array, signal: AbortSignal | undefined): Promise<Answer> {
+  async #answerKey(key: PackedKey, signal: AbortSignal | undefined): Promise<Answer> {
+    let asked = key;
     for (;;) {
       checkSignal(signal);
-      this.#key = key;
-      this.#keyEnd = key.length;
-      const outcome = this.#find();
+      const outcome = this.findKey(asked);
       // What deltas state about the host is asked for when the answer is made.
       const unloaded =
         outcome === OUTCOME.unloaded
           ? this.#deciding
-          : this.#deltas.find((delta) => delta.find(key, 0, key.length) === OUTCOME.unloaded);
+          : this.#deltas.find((delta) => delta.findKey(asked.hashes) === OUTCOME.unloaded);
       if (unloaded === undefined) return this.#answer(outcome);
+      if (asked === KEY) asked = key.copy();
       await this.#load(unloaded, signal);
     }
   }
@@ -263,15 +255,17 @@ export class PackedLookup implements MapLookup {
     if (source === undefined) throw new Error("a packed map in memory has all shards");
     const shard = names.neededShard;
     const { offset, length } = names.extent(shard);
-    let loading = this.#loading.get(offset);
+    this.#loading ??= new Map();
+    const underWay = this.#loading;
+    let loading = underWay.get(offset);
     if (loading === undefined) {
       loading = source
         .read(offset, length, signal)
         .then((bytes) => {
           names.load(shard, bytes);
         })
-        .finally(() => this.#loading.delete(offset));
-      this.#loading.set(offset, loading);
+        .finally(() => underWay.delete(offset));
+      underWay.set(offset, loading);
     }
     return loading;
   }

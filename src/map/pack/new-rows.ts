@@ -1,6 +1,5 @@
 import { joinBytes, STAR } from "../../bytes/bytes.ts";
 import { mostCapturesIn } from "../lookup/packed-lookup.ts";
-import { FLAG } from "../../packed/packed-file.ts";
 import { NAME, type NameKind, OUTCOME, type PackedNames } from "../../packed/packed-map.ts";
 import { LastKey } from "../../ukvs/record.ts";
 import { KEY_KIND, rejectOrder } from "../compact/key-tree.ts";
@@ -109,12 +108,9 @@ class Cover {
   readonly #hasVoids: boolean;
 
   constructor(names: PackedNames) {
-    const { header, descriptors } = names.head;
     this.#names = names;
-    this.#queries = header.queries;
-    this.#hasVoids =
-      header.filters.some(({ kind }) => kind === "voids") ||
-      descriptors.some(({ flags }) => (flags & FLAG.none) !== 0);
+    this.#queries = names.head.header.queries;
+    this.#hasVoids = names.hasVoids;
   }
 
   /** Most captures that the part states of the host of a key; -1 where it does not state any. */

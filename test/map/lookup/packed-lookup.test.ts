@@ -1,0 +1,66 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { packedSeeds } from "../../../fuzz/packed-seeds.ts";
+import { MemorySource } from "../../../src/bytes/byte-source.ts";
+import { PackedLookup } from "../../../src/map/lookup/packed-lookup.ts";
+import { OUTCOME } from "../../../src/packed/packed-map.ts";
+import { surtKey } from "../../../src/surt/key.ts";
+import { surt } from "../../../src/surt/uri-to-surt.ts";
+import { anyUri } from "../../surt/uri-arbitraries.ts";
+
+interface ExampleReader {
+  readonly openPacked: (bytes: Uint8Array) => { lookup(key: string): { present: boolean } };
+}
+const { openPacked } = (await import(
+  new URL("../../../examples/packed-reader.mjs", import.meta.url).href
+)) as ExampleReader;
+
+const encoder = new TextEncoder();
+const SEEDS = packedSeeds();
+
+/** URIs near what the seeds hold, and any others. */
+const uri = fc.oneof(
+  anyUri,
+  fc
+    .tuple(
+      fc.constantFrom("http://", "https://www."),
+      fc.constantFrom("a.com", "b.com", "c.org", "d.com", "x.d.com", "e.com", "f.x.com"),
+      fc.array(fc.constantFrom("/b", "/c", "/d", "/x", "/f", "/g", "/h"), { maxLength: 40 }),
+      fc.constantFrom("", "/", "?q=1", "?q=2", "?", "#x"),
+    )
+    .map((parts) => [...parts.slice(0, 2), parts[2].join(""), parts[3]].join("")),
+);
+
+describe("a packed map", () => {
+  it("answers URIs, SURTs and keys alike, however it is read", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.nat(SEEDS.length - 1), fc.array(uri), async (seed, uris) => {
+        const map = PackedLookup.of(SEEDS[seed], "seed");
+        const lazy = await PackedLookup.open(new MemorySource(SEEDS[seed]));
+        const reader = openPacked(SEEDS[seed]);
+        const { queries } = map.header;
+        const answers = await Promise.all(uris.map((one) => lazy.lookup(one)));
+        for (const [i, one] of uris.entries()) {
+          const key = surtKey(surt(one), { queries });
+          const bytes = encoder.encode(key);
+          const { present } = reader.lookup(key);
+          const outcome = map.findSurt(encoder.encode(surt(one)));
+          expect({
+            uri: one,
+            byUri: map.isPresent(one),
+            bySurt: outcome === OUTCOME.present,
+            byKey: map.names.find(bytes, 0, bytes.length),
+            answer: map.answerSurt(encoder.encode(surt(one))),
+          }).toEqual({
+            uri: one,
+            byUri: present,
+            bySurt: present,
+            byKey: outcome,
+            answer: { ...answers[i], present },
+          });
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
