@@ -1,0 +1,72 @@
+// What learning costs: time for a decision about twenty archives and for an answer, and memory after
+// ten million lookups.
+//
+//   npx tsx --expose-gc bench/learn.ts [LOOKUPS]
+//
+// Lookups are of a million hosts, some far more often than others, 60 % of them new pages.
+import { Learner } from "../src/aggregate/learn/learner.ts";
+import { snapshotOf } from "../src/aggregate/learn/snapshot.ts";
+import { Random } from "../src/bytes/random.ts";
+import { machine } from "./machine.ts";
+import { markdownTable } from "./markdown-table.ts";
+
+const ARCHIVES = 20;
+const LOOKUPS = Number(process.argv[2] ?? 1_000_000);
+const random = new Random(1, "learn");
+const encoder = new TextEncoder();
+
+function surtOf(): string {
+  const host = Math.floor(1e6 * random.real() ** 6);
+  const page = random.chance(0.6) ? random.below(1e9) : random.below(20);
+  return `com,host${host})/folder${page % 9}/sub${page % 31}/${page}`;
+}
+
+globalThis.gc?.();
+const before = process.memoryUsage();
+const learner = new Learner(
+  Array.from({ length: ARCHIVES }, (_, i) => ({ id: `archive${i}` })),
+  { recall: 0.98, random: () => random.real(), now: () => 1.7e12 },
+);
+let [deciding, observing, answers] = [0, 0, 0];
+for (let done = 0; done < LOOKUPS; done += 1000) {
+  const surts = Array.from({ length: 1000 }, surtOf);
+  const bytes = surts.map((surt) => encoder.encode(surt));
+  const asked: (() => void)[] = [];
+  const start = process.cpuUsage();
+  for (const [i, surt] of bytes.entries()) {
+    learner.look(surt);
+    learner.begin();
+    for (let archive = 0; archive < ARCHIVES; archive++) {
+      const { isAsked, ...decision } = learner.decide(archive);
+      if (!isAsked) continue;
+      const isHit = (surts[i].length * 7 + archive * 13) % 20 < 5 - archive / 4;
+      const mementos = isHit ? 2 : 0;
+      const observation = { archive: `archive${archive}`, surt: surts[i], mementos, ...decision };
+      asked.push(() => learner.observe(observation));
+    }
+  }
+  deciding += process.cpuUsage(start).user;
+  const middle = process.cpuUsage();
+  for (const observe of asked) observe();
+  observing += process.cpuUsage(middle).user;
+  answers += asked.length;
+}
+globalThis.gc?.();
+const after = process.memoryUsage();
+const grown =
+  (after.heapUsed + after.arrayBuffers - before.heapUsed - before.arrayBuffers) / 2 ** 20;
+console.log(machine());
+console.log(
+  markdownTable(
+    ["what", "figure"],
+    [
+      ["lookups", String(LOOKUPS)],
+      [`decision, ${ARCHIVES} archives`, `${(deciding / LOOKUPS).toFixed(2)} µs`],
+      ["answer", `${(observing / answers).toFixed(2)} µs`],
+      ["answers a lookup", (answers / LOOKUPS).toFixed(2)],
+      ["memory", `${grown.toFixed(1)} MiB`],
+      ["prefixes and originals", `${learner.evidence.table.size} ${learner.answers.table.size}`],
+      ["snapshot", `${(snapshotOf(learner).length / 2 ** 20).toFixed(1)} MiB`],
+    ],
+  ),
+);

@@ -1,0 +1,353 @@
+import { Answers, EPOCHS_PER_HALF_LIFE, Evidence, KNOWN } from "./evidence.ts";
+import { chanceOf, HitModel } from "./hit-model.ts";
+import { KeyPath, LEVEL } from "./key-path.ts";
+import { RecallPolicy } from "./recall-policy.ts";
+
+/** What a learner knows of an archive before any answer. */
+export interface LearntArchive {
+  readonly id: string;
+  /** How likely it is, from 0 to 1, to have an original nothing else is known about. */
+  readonly probability?: number | undefined;
+  /** Prefixes of keys that it collects, such as `pt,` and `com,example)/a/`; default anything. */
+  readonly scope?: readonly string[] | undefined;
+}
+
+export interface LearnerOptions {
+  /** The share of hits, and of mementos, that is to be kept; default 1, which spares nothing. */
+  readonly recall?: number | undefined;
+  /** Default 60 MiB. */
+  readonly memoryBytes?: number | undefined;
+  /** After this time, what was answered counts half; default 180 days. */
+  readonly halfLifeMs?: number | undefined;
+  /** From 0 to 1; default `Math.random`. */
+  readonly random?: (() => number) | undefined;
+  /** Milliseconds since 1970; default `Date.now`. */
+  readonly now?: (() => number) | undefined;
+  /** Called with each observation of this process, for others that learn the same. */
+  readonly onObservation?: ((observation: Observation) => void) | undefined;
+}
+
+/** What an archive answered. Plain data: it can be sent to other processes. */
+export interface Observation {
+  /** The id of the archive. */
+  readonly archive: string;
+  /** The SURT of the original, with its query. */
+  readonly surt: string;
+  /** 0 for a miss. */
+  readonly mementos: number;
+  /** How likely the archive was to be asked; default 1. */
+  readonly propensity?: number | undefined;
+  /** The logit that was predicted; default what would be predicted now. */
+  readonly logit?: number | undefined;
+  /** Whether the archive was asked for what can be learnt, and is not part of a sample. */
+  readonly isAside?: boolean | undefined;
+  /** Where a map of the archive said present, how likely that made it. */
+  readonly mapLikelihood?: number | undefined;
+  /** Milliseconds since 1970; default now. */
+  readonly time?: number | undefined;
+}
+
+/** What is decided about an archive. With a propensity below 1 it is asked to explore only. */
+export interface LearntDecision {
+  readonly logit: number;
+  /** How likely it was to be asked. */
+  readonly propensity: number;
+  readonly isAsked: boolean;
+  /** Whether it is asked for what can be learnt about its host or folder. */
+  readonly isAside: boolean;
+}
+
+/** How likely an archive has an original, and why. */
+export interface Prediction {
+  readonly chance: number;
+  /** An interval of 95 %, by how many answers the chance rests on. */
+  readonly low: number;
+  readonly high: number;
+  /** `0 of 312 lookups under org,example found anything`. */
+  readonly reason: string;
+}
+
+const DAY_MS = 86_400_000;
+const DEFAULT_HALF_LIFE_MS = 180 * DAY_MS;
+const DEFAULT_MEMORY = 60 * 2 ** 20;
+const EVIDENCE_SHARE = 0.6;
+
+/** The share of hits in three years of MemGator's requests to 14 archives (the paper's table). */
+const DEFAULT_PROBABILITY = 0.0544;
+/** How likely an archive has what is within its scope, and what is not. */
+const WITHIN_SCOPE = 0.5;
+const BEYOND_SCOPE = 0.002;
+const SCOPE_ANSWERS = 4;
+const BEYOND_ANSWERS = 20;
+
+/** An answer to what is seldom asked teaches for others that were not, but for no more than these. */
+const MOST_WEIGHT = 5;
+
+/** A reason names the longest prefix of which this many answers are known. */
+const TELLING = 3;
+
+/**
+ * Learns from what archives answer which of them have an original.
+ *
+ * Call `look` with the SURT of an original; `chanceOf`, `decide` and `explain` speak of it until
+ * the next. `observe` takes what was answered. Bounded in memory, whatever is asked for.
+ *
+ * Deterministic for the same options, clock, random numbers and calls. The counts do not depend on the
+ * order of observations within a time in which nothing is forgotten; weights do.
+ */
+export class Learner {
+  readonly archives: readonly LearntArchive[];
+  readonly evidence: Evidence;
+  readonly answers: Answers;
+  readonly model: HitModel;
+  readonly policy: RecallPolicy;
+  readonly options: LearnerOptions;
+  /** Answers that were learnt from. */
+  observations = 0;
+  /** Up to when lookups were counted, requests of a broadcast and those made: see `noteLookup`. */
+  history: number[] = [];
+  readonly #numbers: ReadonlyMap<string, number>;
+  readonly #halfLifeMs: number;
+  readonly #path = new KeyPath();
+  readonly #slots = new Int32Array(16).fill(-1);
+  #answer = -1;
+  #surt: Uint8Array = new Uint8Array(0);
+
+  constructor(archives: readonly LearntArchive[], options: LearnerOptions = {}) {
+    this.archives = archives;
+    this.options = options;
+    const memory = options.memoryBytes ?? DEFAULT_MEMORY;
+    this.#halfLifeMs = options.halfLifeMs ?? DEFAULT_HALF_LIFE_MS;
+    this.#numbers = new Map(archives.map(({ id }, number) => [id, number]));
+    this.evidence = new Evidence(archives.length, memory * EVIDENCE_SHARE);
+    this.answers = new Answers(archives.length, memory * (1 - EVIDENCE_SHARE));
+    this.model = new HitModel(
+      archives.map(({ probability, scope }) =>
+        scope === undefined ? (probability ?? DEFAULT_PROBABILITY) : BEYOND_SCOPE,
+      ),
+    );
+    this.policy = new RecallPolicy(archives.length, options.recall ?? 1);
+    this.#setClock(this.#now());
+    for (const [number, { scope, probability }] of archives.entries()) {
+      if (scope !== undefined) this.#takeScope(number, scope, probability ?? WITHIN_SCOPE);
+    }
+  }
+
+  /** The place of an archive in the list, or -1. */
+  numberOf(id: string): number {
+    return this.#numbers.get(id) ?? -1;
+  }
+
+  /** Predicts for an original; `surt[0, end)` must not change until the next. */
+  look(surt: Uint8Array): void {
+    this.#setClock(this.#now());
+    this.#look(surt);
+  }
+
+  /** Begins the decisions of a lookup: call it once before {@link decide}. */
+  begin(): void {
+    this.policy.begin();
+    const { highs, lows, levels, length } = this.#path;
+    for (let place = 1; place < length - 1; place++) {
+      if (levels[place] < LEVEL.host) continue;
+      const isNew = this.#slots[place] < 0;
+      if (isNew) this.#slots[place] = this.evidence.table.obtain(highs[place], lows[place]);
+      this.evidence.lookups[this.#slots[place]]++;
+      if (isNew) break;
+    }
+  }
+
+  /**
+   * Whether asking is worth it for what is learnt: if one hit would make the archive worth asking for
+   * what else will be looked up at this host or folder, which is about as much as was so far.
+   */
+  isWorthLearning(archive: number, logit: number): boolean {
+    const { marginal } = this.policy;
+    if (marginal === 0) return false;
+    const chance = chanceOf(logit);
+    const { levels, length } = this.#path;
+    for (let place = 1; place < length - 1; place++) {
+      const slot = this.#slots[place];
+      const level = levels[place];
+      if (slot < 0 || level < LEVEL.host) continue;
+      const asked = this.evidence.asked(slot, archive);
+      const strength = this.model.strengthAt(archive, level, asked);
+      const gain = (chance * strength + 1) / (strength + 1) - marginal;
+      if (gain <= 0) continue;
+      if (chance * (1 + this.evidence.lookups[slot] * gain) >= marginal) return true;
+    }
+    return false;
+  }
+
+  /** The logit of the chance of a hit; with a likelihood where the map of the archive says present. */
+  logitOf(archive: number, mapLikelihood?: number): number {
+    return mapLikelihood === undefined
+      ? this.model.logits[archive]
+      : this.model.withMap(archive, mapLikelihood);
+  }
+
+  /** The chance of a hit, from 0 to 1. */
+  chanceOf(archive: number): number {
+    return chanceOf(this.model.logits[archive]);
+  }
+
+  /**
+   * Decides about an archive, for the original that was looked at; after {@link begin}.
+   *
+   * @param mapLikelihood where the map of the archive says present, how likely it makes it.
+   */
+  decide(archive: number, mapLikelihood?: number): LearntDecision {
+    const logit = this.logitOf(archive, mapLikelihood);
+    const isSpared = this.policy.expected(archive, logit) < 1;
+    if (isSpared && this.isWorthLearning(archive, logit)) {
+      return { logit, propensity: 1, isAsked: true, isAside: true };
+    }
+    const propensity = this.policy.propensityOf(archive, logit);
+    const isAsked = propensity >= 1 || (this.options.random ?? Math.random)() < propensity;
+    return { logit, propensity, isAsked, isAside: false };
+  }
+
+  /** The chance of a hit with its uncertainty, and what it rests on. */
+  explain(archive: number): Prediction {
+    const chance = this.chanceOf(archive);
+    const answers = this.model.known[archive] + 1;
+    const spread =
+      1.96 * Math.sqrt((chance * (1 - chance)) / answers + 1 / (4 * answers * answers));
+    return {
+      chance,
+      low: Math.max(0, chance - spread),
+      high: Math.min(1, chance + spread),
+      reason: this.#reason(archive),
+    };
+  }
+
+  /** Learns from an answer. Failures are not answers: leave them out. */
+  observe(observation: Observation): void {
+    this.apply(observation);
+    this.options.onObservation?.(observation);
+  }
+
+  /** Learns from an answer that another process observed. */
+  apply(observation: Observation): void {
+    const archive = this.numberOf(observation.archive);
+    if (archive < 0) return;
+    const { mementos, mapLikelihood, propensity = 1 } = observation;
+    this.#setClock(observation.time ?? this.#now());
+    this.#look(encoder.encode(observation.surt));
+    const isHit = mementos > 0;
+    const known = this.#answer < 0 ? KNOWN.nothing : this.answers.of(this.#answer, archive);
+    const logit = observation.logit ?? this.logitOf(archive, mapLikelihood);
+    if (observation.isAside === true) this.policy.noteAside(mementos);
+    else this.policy.note(archive, logit, propensity, mementos);
+    this.model.update(
+      archive,
+      isHit,
+      Math.min(1 / propensity, MOST_WEIGHT),
+      this.#path,
+      mapLikelihood,
+    );
+    this.model.learnShrinkage(archive, isHit, this.#path, this.#slots, this.evidence, known);
+    // The same answer for the same original says nothing new about others.
+    const isNew = known === KNOWN.nothing || (known === KNOWN.hit) !== isHit;
+    if (isNew) this.#addEvidence(archive, isHit);
+    const last = this.#path.length - 1;
+    const slot = this.answers.table.obtain(this.#path.highs[last], this.#path.lows[last]);
+    this.answers.note(slot, archive, isHit);
+    this.observations++;
+  }
+
+  /**
+   * Takes what others know of a prefix as so many answers, of which so many were hits: a part of
+   * `hits / asked`.
+   */
+  seed(archive: number, prefix: Uint8Array, asked: number, hits: number): void {
+    this.#path.take(prefix);
+    const last = this.#path.length - 2;
+    const slot = this.evidence.table.obtain(this.#path.highs[last], this.#path.lows[last]);
+    const expected = this.#expected(archive);
+    if (hits > 0) this.evidence.add(slot, archive, true, hits, expected);
+    if (asked > hits) this.evidence.add(slot, archive, false, asked - hits, expected);
+  }
+
+  #takeScope(archive: number, scope: readonly string[], probability: number): void {
+    this.seed(archive, new Uint8Array(0), BEYOND_ANSWERS, BEYOND_ANSWERS * BEYOND_SCOPE);
+    for (const prefix of scope) {
+      this.seed(archive, encoder.encode(prefix), SCOPE_ANSWERS, SCOPE_ANSWERS * probability);
+    }
+  }
+
+  #look(surt: Uint8Array): void {
+    const path = this.#path;
+    path.take(surt);
+    this.#surt = surt;
+    const last = path.length - 1;
+    for (let place = 0; place < last; place++) {
+      this.#slots[place] = this.evidence.table.find(path.highs[place], path.lows[place]);
+    }
+    this.#answer = this.answers.table.find(path.highs[last], path.lows[last]);
+    this.model.predict(path, this.#slots, this.evidence, this.answers, this.#answer, this.#trust());
+  }
+
+  #trust(): number {
+    if (this.#answer < 0) return 0;
+    const days = this.answers.epoch - this.answers.epochs[this.#answer];
+    return 2 ** ((-Math.max(0, days) * DAY_MS) / this.#halfLifeMs);
+  }
+
+  /** A folder is counted once what is above it is known, so that originals asked for once cost little. */
+  #addEvidence(archive: number, isHit: boolean): void {
+    const { evidence } = this;
+    const path = this.#path;
+    const expected = this.#expected(archive);
+    for (let place = 0; place < path.length - 1; place++) {
+      const isFolder = path.levels[place] > LEVEL.host;
+      if (isFolder && this.#slots[place] < 0 && this.#slots[place - 1] < 0) break;
+      const slot = evidence.table.obtain(path.highs[place], path.lows[place]);
+      evidence.add(slot, archive, isHit, 1, expected);
+    }
+  }
+
+  /** The share of hits an archive has in general. */
+  #expected(archive: number): number {
+    const root = this.#slots[0];
+    if (root < 0) return this.model.priors[archive];
+    const asked = this.evidence.asked(root, archive) + 1;
+    return (this.evidence.hits(root, archive) + this.model.priors[archive]) / asked;
+  }
+
+  #reason(archive: number): string {
+    const path = this.#path;
+    const last = path.length - 1;
+    if (this.#answer >= 0) {
+      const known = this.answers.of(this.#answer, archive);
+      if (known === KNOWN.hit) return "it had this original when last asked";
+      if (known === KNOWN.miss) return "it did not have this original when last asked";
+    }
+    let telling = -1;
+    let longest = -1;
+    for (let place = 0; place < last; place++) {
+      const slot = this.#slots[place];
+      const asked = slot < 0 ? 0 : this.evidence.asked(slot, archive);
+      if (asked > 0.5) longest = place;
+      if (asked >= TELLING) telling = place;
+    }
+    const place = telling >= 0 ? telling : longest;
+    if (place < 0) return "nothing is known of it yet";
+    const slot = this.#slots[place];
+    const asked = Math.max(1, Math.round(this.evidence.asked(slot, archive)));
+    const hits = Math.min(asked, Math.round(this.evidence.hits(slot, archive)));
+    const where = place === 0 ? "" : ` under ${path.textOf(this.#surt, place)}`;
+    return `${hits} of ${asked} lookups${where} found anything`;
+  }
+
+  #now(): number {
+    return (this.options.now ?? Date.now)();
+  }
+
+  #setClock(time: number): void {
+    this.evidence.epoch = Math.floor((time / this.#halfLifeMs) * EPOCHS_PER_HALF_LIFE) & 0xffff;
+    this.answers.epoch = Math.floor(time / DAY_MS) & 0xffff;
+  }
+}
+
+const encoder = new TextEncoder();

@@ -1,0 +1,344 @@
+import { chanceOf } from "./hit-model.ts";
+
+/** Chances are told apart by logits: classes of this width, from the lowest on. */
+const CLASSES_PER_LOGIT = 3;
+const LOWEST_LOGIT = -11;
+export const CLASSES = 48;
+
+/** Hits that are thought to be in a class before any answer, by which what is counted is smoothed. */
+const PRIOR_HITS = 1;
+const POOLED_HITS = 2;
+
+/** The lookups after which what was predicted, and what was answered, counts half. */
+const SEEN_HALF_LIFE = 8192;
+const ANSWERED_HALF_LIFE = 32_768;
+const MEASURED_HALF_LIFE = 16_384;
+
+/** Nothing is spared before this many hits: there is nothing to go by. */
+const LEAST_HITS = 30;
+
+/** Standard errors by which the recall is to be above what was promised. */
+const CAUTION = 0.25;
+
+/** How many hits exploration is to find in a half-life, and what it may cost of all requests. */
+const WANTED_HITS = 60;
+const EXPLORED_SHARE = 0.012;
+const MOST_EXPLORED = 0.2;
+const LEAST_PROPENSITY = 0.004;
+
+/** Hits by which the comparison of what is lost with what was expected is smoothed. */
+const BIAS_HITS = 50;
+
+const Z = 1.959964;
+
+/** The first parts of the state are by archive and class. */
+export const BY_CLASS = 4;
+
+/** A recall as it was measured, with an interval of 95 %. */
+export interface MeasuredRecall {
+  readonly value: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/**
+ * Decides by chances which archives are asked, such that a share of all hits is kept.
+ *
+ * Counts, for each archive and class of chances, how often it was predicted, how often the archive was
+ * asked and what it answered. The classes with the fewest hits are spared, up to as many as the
+ * promise allows, less what the counts may be wrong by; the same holds for mementos. Of what is
+ * spared, some is asked all the same: the likelier, the more often. From those answers follows what
+ * is lost, and so the recall that is measured.
+ *
+ * Deterministic but for `random`. A few kilobytes an archive.
+ */
+export class RecallPolicy {
+  readonly recall: number;
+  readonly archives: number;
+  /** By archive and class: lookups, answers, hits and their mementos; older ones count less. */
+  readonly seen: Float64Array;
+  readonly answered: Float64Array;
+  readonly hits: Float64Array;
+  readonly mementos: Float64Array;
+  /** By archive and class: 1 for those that are asked, else how likely they are explored. */
+  readonly propensities: Float64Array;
+  /** What was kept and lost: hits, the estimate of lost ones and its square; the same of mementos. */
+  readonly measured: Float64Array = new Float64Array(9);
+  /** Hits of requests that were made to learn, lately, and their mementos. */
+  readonly aside: Float64Array = new Float64Array(2);
+  lookups = 0;
+  /** The share of hits of the best class that is spared. */
+  marginal = 0;
+  #rates: Float64Array;
+  #nextPlan = 1;
+
+  constructor(archives: number, recall: number) {
+    this.archives = archives;
+    this.recall = recall;
+    const cells = archives * CLASSES;
+    this.seen = new Float64Array(cells);
+    this.answered = new Float64Array(cells);
+    this.hits = new Float64Array(cells);
+    this.mementos = new Float64Array(cells);
+    this.propensities = new Float64Array(cells).fill(1);
+    this.#rates = new Float64Array(cells);
+  }
+
+  /** Call it before the decisions of a lookup. */
+  begin(): void {
+    this.lookups++;
+    if (this.lookups < this.#nextPlan) return;
+    const next = Math.min(256, Math.max(8, this.lookups >> 4));
+    this.#nextPlan = this.lookups + next;
+    this.#forget(next);
+    this.plan();
+  }
+
+  /** How likely an archive is asked whose logit this is. */
+  propensityOf(archive: number, logit: number): number {
+    const cell = archive * CLASSES + classOf(logit);
+    this.seen[cell]++;
+    const propensity = this.propensities[cell];
+    if (propensity < 1) this.measured[8] += this.#rates[cell];
+    return propensity;
+  }
+
+  /** An archive that was asked to learn answered. */
+  noteAside(mementos: number): void {
+    if (mementos === 0) return;
+    this.measured[0]++;
+    this.measured[4] += mementos;
+    this.aside[0]++;
+    this.aside[1] += mementos;
+  }
+
+  /** The same, without counting it. */
+  expected(archive: number, logit: number): number {
+    return this.propensities[archive * CLASSES + classOf(logit)];
+  }
+
+  /** An archive answered that was asked with that chance and likelihood to be asked. */
+  note(archive: number, logit: number, propensity: number, mementos: number): void {
+    const cell = archive * CLASSES + classOf(logit);
+    this.answered[cell]++;
+    const { measured } = this;
+    if (mementos === 0) return;
+    this.hits[cell]++;
+    this.mementos[cell] += mementos;
+    if (propensity >= 1) {
+      measured[0]++;
+      measured[4] += mementos;
+      return;
+    }
+    const weight = 1 / propensity;
+    measured[1] += weight;
+    measured[2] += weight * weight;
+    measured[3] = Math.max(measured[3], weight);
+    measured[5] += weight * mementos;
+    measured[6] += (weight * mementos) ** 2;
+    measured[7] = Math.max(measured[7], weight * mementos);
+  }
+
+  /** All that was counted: by archive and class, and then for all archives. */
+  get state(): readonly Float64Array[] {
+    const { seen, answered, hits, mementos, measured } = this;
+    return [seen, answered, hits, mementos, measured, this.aside];
+  }
+
+  /**
+   * Takes what another policy counted; `numbers` are the archives as this one counts them, or -1.
+   * What was measured for another promise says nothing about this one.
+   */
+  restore(
+    state: readonly Float64Array[],
+    numbers: readonly number[],
+    lookups: number,
+    recall: number,
+  ): void {
+    for (const [i, part] of this.state.entries()) {
+      if (i < BY_CLASS) {
+        for (const [old, number] of numbers.entries()) {
+          if (number < 0) continue;
+          part.set(state[i].subarray(old * CLASSES, (old + 1) * CLASSES), number * CLASSES);
+        }
+      } else if (recall === this.recall) part.set(state[i]);
+    }
+    this.lookups = lookups;
+    this.plan();
+  }
+
+  /** The share of hits that was kept lately; undefined before the first hit. */
+  get recallOfHits(): MeasuredRecall | undefined {
+    const [kept, lost, squares, most] = this.measured;
+    return recallOf(kept, lost, squares, most);
+  }
+
+  /** The share of mementos that was kept lately. */
+  get recallOfMementos(): MeasuredRecall | undefined {
+    const [, , , , kept, lost, squares, most] = this.measured;
+    return recallOf(kept, lost, squares, most);
+  }
+
+  /** The chance below which an archive is spared, 0 where it is always asked. */
+  thresholdOf(archive: number): number {
+    for (let each = CLASSES - 1; each >= 0; each--) {
+      if (this.propensities[archive * CLASSES + each] < 1) return chanceOf(middleOf(each + 0.5));
+    }
+    return 0;
+  }
+
+  /** Decides which classes are asked from now on. */
+  plan(): void {
+    const cells = this.archives * CLASSES;
+    let hits = 0;
+    for (let cell = 0; cell < cells; cell++) hits += this.hits[cell];
+    this.propensities.fill(1);
+    this.marginal = 0;
+    if (this.recall >= 1 || hits < LEAST_HITS) return;
+    const rates = this.#estimate();
+    this.#rates = rates;
+    const spared = this.#spare(rates);
+    if (spared.length > 0) this.marginal = rates[spared[spared.length - 1]];
+    this.#explore(rates, spared);
+  }
+
+  #forget(passed: number): void {
+    const seenKept = 2 ** (-passed / SEEN_HALF_LIFE);
+    const answeredKept = 2 ** (-passed / ANSWERED_HALF_LIFE);
+    for (let cell = 0; cell < this.seen.length; cell++) {
+      this.seen[cell] *= seenKept;
+      this.answered[cell] *= answeredKept;
+      this.hits[cell] *= answeredKept;
+      this.mementos[cell] *= answeredKept;
+    }
+    this.aside[0] *= seenKept;
+    this.aside[1] *= seenKept;
+    const measuredKept = 2 ** (-passed / MEASURED_HALF_LIFE);
+    for (let i = 0; i < this.measured.length; i++) this.measured[i] *= measuredKept;
+  }
+
+  /** The share of hits by archive and class: shrunk toward that of all archives, and that to the chance. */
+  #estimate(): Float64Array {
+    const { archives, answered, hits } = this;
+    const rates = new Float64Array(archives * CLASSES);
+    for (let each = 0; each < CLASSES; each++) {
+      let [allAnswered, allHits] = [0, 0];
+      for (let cell = each; cell < rates.length; cell += CLASSES) {
+        allAnswered += answered[cell];
+        allHits += hits[cell];
+      }
+      const expected = chanceOf(middleOf(each));
+      const pooled = (allHits + PRIOR_HITS) / (allAnswered + PRIOR_HITS / expected);
+      for (let cell = each; cell < rates.length; cell += CLASSES) {
+        rates[cell] = (hits[cell] + POOLED_HITS) / (answered[cell] + POOLED_HITS / pooled);
+      }
+    }
+    return rates;
+  }
+
+  /** The classes to spare: those with the lowest rates, as many as the promise allows. */
+  #spare(rates: Float64Array): number[] {
+    const { seen, answered, archives } = this;
+    const each = new Float64Array(archives);
+    for (let archive = 0; archive < archives; archive++) {
+      let [hits, mementos] = [1, 1];
+      for (let cell = archive * CLASSES; cell < (archive + 1) * CLASSES; cell++) {
+        hits += this.hits[cell];
+        mementos += this.mementos[cell];
+      }
+      each[archive] = mementos / hits;
+    }
+    const perHit = (cell: number): number => {
+      const mean = each[Math.floor(cell / CLASSES)];
+      return (this.mementos[cell] + 5 * mean) / (this.hits[cell] + 5);
+    };
+    const order = [...rates.keys()].sort((a, b) => rates[a] - rates[b]);
+    let [total, totalMementos] = [0, 0];
+    for (const cell of order) {
+      total += seen[cell] * rates[cell];
+      totalMementos += seen[cell] * rates[cell] * perHit(cell);
+    }
+    total += this.aside[0];
+    totalMementos += this.aside[1];
+    // What is lost, as explored, in proportion to what was expected to be.
+    const bias = (this.measured[1] + BIAS_HITS) / (this.measured[8] + BIAS_HITS);
+    const allowed = (1 - this.recall) / Math.max(0.5, bias);
+    let [lost, variance, lostMementos, varianceMementos] = [0, 0, 0, 0];
+    const spared: number[] = [];
+    for (const cell of order) {
+      const hits = seen[cell] * rates[cell];
+      const weight = perHit(cell);
+      // As of a count of hits: that of the class, and those it was smoothed by.
+      const square = (hits * hits) / (rates[cell] * answered[cell] + POOLED_HITS);
+      lost += hits;
+      variance += square;
+      lostMementos += hits * weight;
+      varianceMementos += square * weight * weight;
+      if (lost + CAUTION * Math.sqrt(variance) > allowed * total) break;
+      if (lostMementos + CAUTION * Math.sqrt(varianceMementos) > allowed * totalMementos) break;
+      spared.push(cell);
+    }
+    return spared;
+  }
+
+  /** Propensities as the root of the rate: so the estimate of what is lost varies least for its cost. */
+  #explore(rates: Float64Array, spared: readonly number[]): void {
+    const { seen } = this;
+    let [all, roots, hits] = [0, 0, 0];
+    for (let cell = 0; cell < seen.length; cell++) all += seen[cell];
+    for (const cell of spared) {
+      const root = Math.sqrt(rates[cell]);
+      roots += seen[cell] * root;
+      hits += seen[cell] * rates[cell] * root;
+    }
+    if (all === 0) return;
+    // What was seen is of about this many lookups.
+    const lookups = Math.max(1, all / this.archives);
+    const memory = Math.min(this.lookups, MEASURED_HALF_LIFE) / lookups;
+    const affordable = Math.max(
+      EXPLORED_SHARE,
+      Math.min(MOST_EXPLORED, 4 / Math.sqrt(this.lookups)),
+    );
+    const scale = Math.min(WANTED_HITS / (hits * memory), (affordable * all) / roots);
+    for (const cell of spared) {
+      const propensity = scale * Math.sqrt(rates[cell]);
+      this.propensities[cell] = Math.min(0.5, Math.max(LEAST_PROPENSITY, propensity));
+    }
+  }
+}
+
+/** The middle of a class, as a logit. */
+function middleOf(number: number): number {
+  return LOWEST_LOGIT + (number + 0.5) / CLASSES_PER_LOGIT;
+}
+
+function classOf(logit: number): number {
+  const number = Math.floor((logit - LOWEST_LOGIT) * CLASSES_PER_LOGIT);
+  return number < 0 ? 0 : number >= CLASSES ? CLASSES - 1 : number;
+}
+
+/**
+ * A recall of what was kept and an estimate of what was lost, which is a sum of weights of Poisson
+ * counts: the interval of Fay and Feuer.
+ */
+function recallOf(
+  kept: number,
+  lost: number,
+  squares: number,
+  most: number,
+): MeasuredRecall | undefined {
+  if (kept + lost === 0) return undefined;
+  const of = (missing: number): number => kept / (kept + missing);
+  const low = lost === 0 ? 0 : (squares / lost / 2) * chiSquare((2 * lost * lost) / squares, -Z);
+  const next = lost + most;
+  const nextSquares = squares + most * most;
+  const high =
+    next === 0 ? 0 : (nextSquares / next / 2) * chiSquare((2 * next * next) / nextSquares, Z);
+  return { value: of(lost), low: of(high), high: of(low) };
+}
+
+/** A quantile of the chi-square distribution (Wilson and Hilferty). */
+function chiSquare(freedom: number, z: number): number {
+  const part = 2 / (9 * freedom);
+  return freedom * Math.max(0, 1 - part + z * Math.sqrt(part)) ** 3;
+}

@@ -1,0 +1,196 @@
+import { MementoMapError } from "../../errors.ts";
+import { isJsonObject } from "../../ukvs/header.ts";
+import type { Learner } from "./learner.ts";
+import { BY_CLASS, CLASSES } from "./recall-policy.ts";
+
+/*
+ * What a learner knows, as bytes:
+ *
+ *     "mmlearn1"  length of the head (u32)  head (JSON)  parts  checksum (u32)
+ *
+ * The head names the archives and how long each part is. Numbers are little-endian. Slots of tables
+ * are written without the empty ones, so that a table of another size can take them.
+ */
+const MAGIC = "mmlearn1";
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+type Numbers = Uint16Array | Uint32Array | Float32Array | Float64Array;
+
+interface Head {
+  readonly archives: readonly string[];
+  readonly recall: number;
+  readonly observations: number;
+  readonly lookups: number;
+  readonly history: readonly number[];
+  readonly prefixes: number;
+  readonly originals: number;
+  readonly wordsPerSlot: number;
+}
+
+/** All that a learner knows. Twice its size while it is made. */
+export function snapshotOf(learner: Learner): Uint8Array {
+  const { evidence, answers, model, policy } = learner;
+  const prefixes = usedSlots(evidence.table.highs);
+  const originals = usedSlots(answers.table.highs);
+  const head: Head = {
+    archives: learner.archives.map(({ id }) => id),
+    recall: policy.recall,
+    observations: learner.observations,
+    lookups: policy.lookups,
+    history: [...learner.history],
+    prefixes: prefixes.length,
+    originals: originals.length,
+    wordsPerSlot: answers.wordsPerSlot,
+  };
+  const parts: Numbers[] = [
+    picked(evidence.table.highs, prefixes, 1),
+    picked(evidence.table.lows, prefixes, 1),
+    picked(evidence.totals, prefixes, 2),
+    picked(evidence.lookups, prefixes, 1),
+    picked(evidence.counts, prefixes, evidence.archives * 2),
+    picked(evidence.epochs, prefixes, 1),
+    picked(answers.table.highs, originals, 1),
+    picked(answers.table.lows, originals, 1),
+    picked(answers.words, originals, answers.wordsPerSlot),
+    picked(answers.epochs, originals, 1),
+    ...model.state,
+    ...policy.state,
+  ];
+  const headBytes = encoder.encode(JSON.stringify(head));
+  const start = MAGIC.length + 4 + headBytes.length;
+  const length = parts.reduce((sum, { byteLength }) => sum + byteLength, start);
+  const bytes = new Uint8Array(length + 4);
+  const view = new DataView(bytes.buffer);
+  bytes.set(encoder.encode(MAGIC));
+  view.setUint32(MAGIC.length, headBytes.length, true);
+  bytes.set(headBytes, MAGIC.length + 4);
+  let at = start;
+  for (const { buffer, byteOffset, byteLength } of parts) {
+    bytes.set(new Uint8Array(buffer, byteOffset, byteLength), at);
+    at += byteLength;
+  }
+  view.setUint32(length, checksum(bytes, length), true);
+  return bytes;
+}
+
+/**
+ * Gives a learner what another knew. Archives go by their ids; what is known of others is dropped.
+ *
+ * @throws MM_BAD_INPUT for bytes that are not a whole snapshot; the learner is as it was then.
+ */
+export function restoreSnapshot(learner: Learner, bytes: Uint8Array, source: string): void {
+  const { head, start } = readHead(bytes, source);
+  const reader = new PartReader(bytes, start);
+  const { prefixes, originals, wordsPerSlot } = head;
+  const before = head.archives.length;
+  const numbers = head.archives.map((id) => learner.numberOf(id));
+  const { evidence, answers, model, policy } = learner;
+  const highs = reader.take(Uint32Array, prefixes);
+  const lows = reader.take(Uint32Array, prefixes);
+  const totals = reader.take(Float32Array, prefixes * 2);
+  const lookups = reader.take(Float32Array, prefixes);
+  const counts = reader.take(Uint16Array, prefixes * before * 2);
+  const epochs = reader.take(Uint16Array, prefixes);
+  const answerHighs = reader.take(Uint32Array, originals);
+  const answerLows = reader.take(Uint32Array, originals);
+  const words = reader.take(Uint32Array, originals * wordsPerSlot);
+  const answerEpochs = reader.take(Uint16Array, originals);
+  const modelState = model.state.map((part) =>
+    reader.take(Float64Array, (part.length / (model.archives + 1)) * (before + 1)),
+  );
+  const policyState = policy.state.map((part, i) =>
+    reader.take(Float64Array, i < BY_CLASS ? before * CLASSES : part.length),
+  );
+  evidence.table.reset();
+  for (let i = 0; i < prefixes; i++) {
+    const slot = evidence.table.obtain(highs[i], lows[i]);
+    evidence.totals.set(totals.subarray(i * 2, i * 2 + 2), slot * 2);
+    evidence.lookups[slot] = lookups[i];
+    evidence.epochs[slot] = epochs[i];
+    for (const [old, number] of numbers.entries()) {
+      if (number < 0) continue;
+      const from = (i * before + old) * 2;
+      evidence.counts.set(counts.subarray(from, from + 2), (slot * evidence.archives + number) * 2);
+    }
+  }
+  answers.table.reset();
+  for (let i = 0; i < originals; i++) {
+    const slot = answers.table.obtain(answerHighs[i], answerLows[i]);
+    for (const [old, number] of numbers.entries()) {
+      const state = (words[i * wordsPerSlot + (old >> 4)] >>> ((old & 15) * 2)) & 3;
+      if (number >= 0 && state !== 0) answers.note(slot, number, state === 2);
+    }
+    answers.epochs[slot] = answerEpochs[i];
+  }
+  model.restore(modelState, numbers);
+  policy.restore(policyState, numbers, head.lookups, head.recall);
+  learner.observations = head.observations;
+  learner.history = [...head.history];
+}
+
+function readHead(bytes: Uint8Array, source: string): { head: Head; start: number } {
+  const fault = (reason: string): MementoMapError =>
+    new MementoMapError("MM_BAD_INPUT", `not what was learnt: ${reason}`, { position: { source } });
+  if (decoder.decode(bytes.subarray(0, MAGIC.length)) !== MAGIC) {
+    throw fault(`it does not begin with ${MAGIC}`);
+  }
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const length = bytes.length - 4;
+  if (length < MAGIC.length + 4 || view.getUint32(length, true) !== checksum(bytes, length)) {
+    throw fault("it is damaged or not whole");
+  }
+  const headStart = MAGIC.length + 4;
+  const start = headStart + view.getUint32(MAGIC.length, true);
+  const head: unknown = JSON.parse(decoder.decode(bytes.subarray(headStart, start)));
+  if (!isJsonObject(head)) throw fault("its head is not an object");
+  // The checksum says that it is one of ours.
+  return { head: head as unknown as Head, start };
+}
+
+class PartReader {
+  readonly #bytes: Uint8Array;
+  #at: number;
+
+  constructor(bytes: Uint8Array, start: number) {
+    this.#bytes = bytes;
+    this.#at = start;
+  }
+
+  take<T extends Numbers>(
+    of: { new (buffer: ArrayBuffer): T; readonly BYTES_PER_ELEMENT: number },
+    length: number,
+  ): T {
+    const end = this.#at + length * of.BYTES_PER_ELEMENT;
+    const part = this.#bytes.slice(this.#at, end);
+    this.#at = end;
+    return new of(part.buffer);
+  }
+}
+
+function usedSlots(highs: Uint32Array): Uint32Array {
+  const slots = new Uint32Array(highs.length);
+  let count = 0;
+  for (let slot = 0; slot < highs.length; slot++) if (highs[slot] !== 0) slots[count++] = slot;
+  return slots.slice(0, count);
+}
+
+/** The values of some slots, `width` each. */
+function picked<T extends Numbers>(values: T, slots: Uint32Array, width: number): T {
+  const length = slots.length * width;
+  const of = values.constructor as new (length: number) => T; // of the same kind
+  const part = new of(length);
+  for (let i = 0; i < slots.length; i++) {
+    const from = slots[i] * width;
+    for (let j = 0; j < width; j++) part[i * width + j] = values[from + j];
+  }
+  return part;
+}
+
+/** FNV-1a, a word at a time. */
+function checksum(bytes: Uint8Array, length: number): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < length; i++) hash = Math.imul(hash ^ bytes[i], 0x01000193);
+  return hash >>> 0;
+}

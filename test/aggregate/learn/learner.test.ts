@@ -1,0 +1,209 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { Learner, type LearnerOptions } from "../../../src/aggregate/learn/learner.ts";
+import { restoreSnapshot, snapshotOf } from "../../../src/aggregate/learn/snapshot.ts";
+import { Random } from "../../../src/bytes/random.ts";
+
+const encoder = new TextEncoder();
+const IDS = ["a", "b", "c"];
+const NOW = Date.parse("2026-01-01T00:00:00Z");
+
+function learnerOf(options: LearnerOptions = {}, ids: readonly string[] = IDS): Learner {
+  const random = new Random(1, "test");
+  return new Learner(
+    ids.map((id) => ({ id })),
+    { memoryBytes: 2 ** 16, now: () => NOW, random: () => random.real(), ...options },
+  );
+}
+
+const surts = fc
+  .tuple(
+    fc.constantFrom("com,", "org,", "uk,co,"),
+    fc.constantFrom("a", "b", "c", "d"),
+    fc.constantFrom(")/", ")/x", ")/x/y", ")/x/y?q=1", ")/z/", ",www)/x/y/z/1/2/3/4/5/6"),
+  )
+  .map((parts) => parts.join(""));
+
+const observations = fc.array(
+  fc.record({
+    archive: fc.constantFrom(...IDS, "unknown"),
+    surt: fc.oneof(surts, fc.string()),
+    mementos: fc.nat(5),
+    propensity: fc.constantFrom(1, 0.5, 0.01),
+  }),
+  { maxLength: 200 },
+);
+
+function chances(learner: Learner, surt: string): number[] {
+  learner.look(encoder.encode(surt));
+  return IDS.map((_, number) => learner.chanceOf(number));
+}
+
+describe("Learner", () => {
+  it("learns along the key tree, each archive for itself, and says why", () => {
+    const learner = learnerOf();
+    for (let i = 0; i < 30; i++) {
+      learner.observe({ archive: "a", surt: `org,example)/news/${i}`, mementos: 2 });
+      learner.observe({ archive: "b", surt: `org,example)/news/${i}`, mementos: 0 });
+    }
+    learner.look(encoder.encode("org,example)/news/new"));
+    expect(learner.chanceOf(0)).toBeGreaterThan(0.8);
+    expect(learner.chanceOf(1)).toBeLessThan(0.02);
+    expect(learner.explain(1).reason).toMatch(/^0 of 30 lookups under org,example\)\/news found/);
+    expect(learner.explain(2).reason).toBe("nothing is known of it yet");
+    const { chance, low, high } = learner.explain(0);
+    expect(low).toBeLessThan(chance);
+    expect(high).toBeGreaterThan(chance);
+  });
+
+  it("knows what an archive answered for the same original", () => {
+    const learner = learnerOf();
+    learner.observe({ archive: "a", surt: "org,example)/a?b=1", mementos: 1 });
+    learner.look(encoder.encode("org,example)/a?b=1"));
+    expect(learner.explain(0).reason).toBe("it had this original when last asked");
+    const [held] = chances(learner, "org,example)/a?b=1");
+    const [other] = chances(learner, "org,example)/a?b=2");
+    expect(held).toBeGreaterThan(other);
+  });
+
+  it("never predicts anything but a chance, and never counts below 0, whatever is observed", () => {
+    fc.assert(
+      fc.property(observations, fc.string(), (all, asked) => {
+        const learner = learnerOf({ recall: 0.9 });
+        for (const observation of all) learner.observe(observation);
+        for (const { surt } of [...all, { surt: asked }]) {
+          expect(chances(learner, surt).every((chance) => chance >= 0 && chance <= 1)).toBe(true);
+        }
+        const { counts } = learner.evidence;
+        expect(counts.some((hits, at) => at % 2 === 1 && hits > counts[at - 1])).toBe(false);
+      }),
+    );
+  });
+
+  it("counts the same whatever the order of different originals", () => {
+    const distinct = fc.uniqueArray(fc.record({ surt: surts, mementos: fc.nat(1) }), {
+      selector: ({ surt }) => surt,
+    });
+    fc.assert(
+      fc.property(distinct, (all) => {
+        const counted = (list: typeof all): string[] => {
+          const learner = learnerOf();
+          for (const one of list) learner.observe({ archive: "a", ...one });
+          // Folders are counted from their second lookup on; hosts and what is above, always.
+          return ["com,", "org,", "uk,co,"].map((prefix) => {
+            const hosts = ["a", "b"].map((name) => `${prefix}${name})/other`);
+            return hosts.map((surt) => hostCounts(learner, surt)).join();
+          });
+        };
+        expect(counted(all.toReversed())).toEqual(counted(all));
+      }),
+    );
+  });
+
+  it("restores what it knew from a snapshot", () => {
+    fc.assert(
+      fc.property(observations, surts, (all, asked) => {
+        const learner = learnerOf({ recall: 0.9 });
+        for (const observation of all) {
+          learner.look(encoder.encode(observation.surt));
+          learner.begin();
+          learner.observe(observation);
+        }
+        const copy = learnerOf({ recall: 0.9 });
+        restoreSnapshot(copy, snapshotOf(learner), "test");
+        expect(chances(copy, asked)).toEqual(chances(learner, asked));
+        expect(copy.policy.recallOfHits).toEqual(learner.policy.recallOfHits);
+        expect(snapshotOf(copy)).toHaveLength(snapshotOf(learner).length);
+        // Archives go by their ids.
+        const other = learnerOf({ recall: 0.9 }, ["new", "c", "a"]);
+        restoreSnapshot(other, snapshotOf(learner), "test");
+        const [ofA, , ofC] = chances(learner, asked);
+        other.look(encoder.encode(asked));
+        expect(other.chanceOf(2)).toBeCloseTo(ofA, 12);
+        expect(other.chanceOf(1)).toBeCloseTo(ofC, 12);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it("refuses a snapshot that is damaged or cut, and stays as it was", () => {
+    const learner = learnerOf();
+    learner.observe({ archive: "a", surt: "org,example)/a", mementos: 1 });
+    const bytes = snapshotOf(learner);
+    const damaged = bytes.slice();
+    damaged[bytes.length >> 1] ^= 1;
+    for (const bad of [
+      damaged,
+      bytes.slice(0, -9),
+      new Uint8Array(3),
+      encoder.encode("mmlearn1"),
+    ]) {
+      const other = learnerOf();
+      expect(() => restoreSnapshot(other, bad, "x.learnt")).toThrow(/not what was learnt/);
+      expect(other.evidence.table.size).toBe(0);
+    }
+  });
+
+  it("stays within its memory, and keeps what is asked for often", () => {
+    const learner = learnerOf({ memoryBytes: 100_000 });
+    for (let i = 0; i < 20_000; i++) {
+      learner.observe({ archive: "a", surt: `org,host${i})/a`, mementos: 0 });
+      learner.observe({ archive: "a", surt: `com,often)/${i}`, mementos: 1 });
+    }
+    const { evidence, answers } = learner;
+    expect(evidence.table.size).toBeLessThanOrEqual(evidence.table.capacity);
+    expect(evidence.counts.byteLength + answers.words.byteLength).toBeLessThan(100_000);
+    learner.look(encoder.encode("com,often)/new"));
+    expect(learner.chanceOf(0)).toBeGreaterThan(0.8);
+  });
+
+  it("forgets slowly", () => {
+    let now = NOW;
+    const learner = learnerOf({ now: () => now, halfLifeMs: 8 * 86_400_000 });
+    for (let i = 0; i < 20; i++) {
+      learner.observe({ archive: "a", surt: `com,x)/${i}`, mementos: 1, time: now });
+    }
+    const [before] = chances(learner, "com,x)/new");
+    now += 80 * 86_400_000;
+    for (let i = 20; i < 24; i++) {
+      learner.observe({ archive: "a", surt: `com,x)/${i}`, mementos: 0, time: now });
+    }
+    const [after] = chances(learner, "com,x)/new");
+    expect(before).toBeGreaterThan(0.8);
+    expect(after).toBeLessThan(0.3);
+  });
+
+  it("takes hints: a probability, and what an archive collects", () => {
+    const learner = new Learner(
+      [
+        { id: "likely", probability: 0.6 },
+        { id: "national", scope: ["pt,", "com,sapo)/noticias/"] },
+      ],
+      { memoryBytes: 2 ** 20, now: () => NOW },
+    );
+    learner.look(encoder.encode("pt,example)/a"));
+    expect(learner.chanceOf(0)).toBeCloseTo(0.6, 2);
+    expect(learner.chanceOf(1)).toBeGreaterThan(0.2);
+    learner.look(encoder.encode("com,sapo)/noticias/1"));
+    expect(learner.chanceOf(1)).toBeGreaterThan(0.2);
+    learner.look(encoder.encode("com,sapo)/desporto/1"));
+    expect(learner.chanceOf(1)).toBeLessThan(0.01);
+  });
+
+  it("learns the same from what another process observed", () => {
+    const other = learnerOf();
+    const learner = learnerOf({
+      onObservation: (message) => other.apply(JSON.parse(JSON.stringify(message))),
+    });
+    for (let i = 0; i < 10; i++) {
+      learner.observe({ archive: "b", surt: `com,x)/${i}`, mementos: i % 2 });
+    }
+    expect(chances(other, "com,x)/new")).toEqual(chances(learner, "com,x)/new"));
+    expect(other.observations).toBe(10);
+  });
+});
+
+function hostCounts(learner: Learner, surt: string): string {
+  learner.look(encoder.encode(surt));
+  return learner.explain(0).reason;
+}
