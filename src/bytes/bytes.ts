@@ -133,16 +133,9 @@ export function compareWithin(
   bStart: number,
   bEnd: number,
 ): number {
-  const aLength = aEnd - aStart;
-  const bLength = bEnd - bStart;
-  const shared = aLength < bLength ? aLength : bLength;
-  let i = 0;
-  while (i + 4 <= shared && view.getInt32(aStart + i) === view.getInt32(bStart + i)) i += 4;
-  for (; i < shared; i++) {
-    const difference = view.getUint8(aStart + i) - view.getUint8(bStart + i);
-    if (difference !== 0) return difference;
-  }
-  return aLength - bLength;
+  const at = commonPrefixWithin(view, aStart, aEnd, bStart, bEnd);
+  if (aStart + at === aEnd || bStart + at === bEnd) return aEnd - aStart - (bEnd - bStart);
+  return view.getUint8(aStart + at) - view.getUint8(bStart + at);
 }
 
 /** Whether two ranges of the same bytes are equal. */

@@ -214,9 +214,10 @@ async function overlapRow(
   fields: Fields,
   isTimed: boolean,
 ): Promise<MergeRow | undefined> {
-  // The rows of a map for the key itself may say nothing of some times.
-  if (isTimed && (await union.isPresentElsewhere(key, -1))) {
-    return addedRow(key, await union.frequencyElsewhere(key, -1), fields);
+  if (isTimed) {
+    // The rows of a map for the key itself may say nothing of some times.
+    const frequency = await union.rowOverTime(key);
+    return frequency === undefined ? undefined : addedRow(key, frequency, fields);
   }
   if (await union.isInSomeMap(key)) return undefined;
   const row = await union.row(key);

@@ -43,14 +43,15 @@ export async function rowsOverTime(
     // Rows for all time always decide.
     if (before.some((other) => isOfAllTime(other, column))) continue;
     const record = recordOf(row, fields);
-    // Rows for another spelling come first, so that voids of this one must not hide them.
+    const isElsewhere = (datetime: string): Promise<boolean> =>
+      union.isPresentElsewhere(key, row.map, parseDatetimeKey(datetime));
+    // Rows for another spelling come first, so that voids of this one must not hide their totals.
+    const hasTotals = before.some((other) => datetimeParts(recordOf(other, fields)) !== undefined);
     const left = await withoutHiding(record, column, (datetime) =>
-      before.length > 0
-        ? Promise.resolve(true)
-        : union.isPresentElsewhere(key, row.map, parseDatetimeKey(datetime)),
+      hasTotals && datetime !== ":" ? Promise.resolve(true) : isElsewhere(datetime),
     );
     if (left !== undefined) kept.push({ record: left, map: row.map });
-    else if (union.hasSpreads && before.length === 0) {
+    else if (union.hasSpreads && (await isElsewhere(datetimeOf(record, column)))) {
       // A spread key that the void hid may meet another void here: the key needs a row.
       const frequency = await union.frequencyElsewhere(key, row.map);
       added.push(addedRow(key, frequency, fields, datetimeOf(record, column)));

@@ -92,8 +92,21 @@ export function respelled(row: MergeRow, options: KeyOptions): MergeRow {
     keyEnd: key.length,
     tupleEnd: row.tupleEnd + longer,
     map: row.map,
-    spelling: 1 + olderSpellings(spelling, options).indexOf(written),
+    spelling: spellingNumber(written, olderSpellings(spelling, options)),
   };
+}
+
+/**
+ * The place of an older spelling among those that lookups ask for. One with some `*` and some `%2a`,
+ * which they never ask for, comes behind all of them: with its slash before a bare home page, and in
+ * byte order.
+ */
+function spellingNumber(written: string, asked: readonly string[]): number {
+  const place = asked.indexOf(written);
+  if (place >= 0) return 1 + place;
+  const stars = written.match(/\*|%2a/g) ?? [];
+  const order = stars.reduce((sum, star, i) => (star === "*" ? sum + 2 ** -(i + 1) : sum), 0);
+  return 1 + asked.length + (written.endsWith(")") ? 1 : 0) + order;
 }
 
 /** Whether a row says absent of itself; its JSON block may say otherwise of some time. */

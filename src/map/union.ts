@@ -158,6 +158,19 @@ export class Union {
     return deciding.some(({ present }) => present) ? partOf(deciding) : {};
   }
 
+  /**
+   * What a key needs to say of all time where rows are of times and a wildcard and a spread key meet;
+   * undefined where it needs no row.
+   */
+  async rowOverTime(key: string): Promise<Frequency | undefined> {
+    if (await this.isPresentElsewhere(key, -1)) return this.frequencyElsewhere(key, -1);
+    // Absent at all times. A row of the merger for a wider key may be present, even where maps have a void.
+    for (const wider of this.covering(key).chain.slice(1)) {
+      if ((await this.#found(wider)).some((answer) => answer?.present === true)) return ABSENT;
+    }
+    return undefined;
+  }
+
   get hasSpreads(): boolean {
     return this.#spreads.size > 0;
   }

@@ -198,6 +198,29 @@ describe("mergeMaps", () => {
   });
 
   it.each([
+    [
+      "a row in place of a void does not hide the void of a spread key",
+      ["com,* 2014 1\ncom,*)/ : 0\n", "com,a,* 2014 0\n"],
+    ],
+    [
+      "a void for all time stays under an older spelling",
+      ["com)/a/* 2014 1\n", "com) : 0\ncom)/ 2014 0\ncom,* 2014 1\n"],
+    ],
+  ])("adds nothing where rows are of times: %s", async (_, maps) => {
+    const texts = maps.map((map) => `${DATETIME_FIELDS}\n${map}`);
+    const uris = ["com)/", "com)/a", "com,a)/", "com,a)/b", "com,a,b)/", "com,b)/"];
+    expect(await misjudged(texts, uris)).toEqual([]);
+  });
+
+  it.each([
+    ['com,a) 5+ {"datetime":{"2014":"0"}}\ncom,a)/ 1\n', "com,a)/ 1\n"],
+    ['c*m,a%2ab) 5+ {"datetime":{"2014":"0"}}\nc*m,a%2ab)/ 1\n', "c%2am,a%2ab)/ 1\n"],
+    ['c%2am,a*b)/ 1\nc*m,a%2ab)/ 5+ {"datetime":{"2014":"0"}}\n', "c%2am,a%2ab)/ 1\n"],
+  ])("takes one spelling of a page that a map has under several: %j", async (map, expected) => {
+    expect(await merged(map)).toBe(expected);
+  });
+
+  it.each([
     ["unsorted", ["com,b)/ 1\ncom,a)/ 1\n", "com,c)/ 1\n"], "MM_NOT_SORTED", "map 1"],
     [
       "other columns",

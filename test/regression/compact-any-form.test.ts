@@ -71,6 +71,14 @@ describe("compact", () => {
     expect(await compacted(map, ...ROLL_UP)).toEqual(["com,a)/* 2014 5", "com,a)/* 2015 3"]);
   });
 
+  it("takes one spelling of a page that a map has under two", async () => {
+    const parted = 'c*m,a%2ab) 5+ {"datetime":{"2014":"0"}}\nc*m,a%2ab)/ 1\n';
+    expect(await compacted(parted, ...ROLL_UP)).toEqual(["c%2am,a%2ab)/ 1"]);
+    const fields = '!fields {"keys":["surt","datetime"],"values":["frequency"]}\n';
+    const timed = `${fields}org) 2014 0\norg)/ : 1\n`;
+    expect(await compacted(timed, ...ROLL_UP)).toEqual(["org)/ : 1"]);
+  });
+
   it("writes all value columns of a roll-up", async () => {
     const map =
       '!fields {"keys":["surt"],"values":["frequency","note"]}\ncom,a)/x 1 a\ncom,a)/y 2 b\n';

@@ -208,12 +208,16 @@ function rankWithQueries(written: string, surt: string): number[] | undefined {
     : undefined;
 }
 
-/** Older maps write `com,a)` for `com,a)/`, and a `*` within a label or segment as it is. */
+/**
+ * Older maps write `com,a)` for `com,a)/`, and a `*` within a label or segment as it is. Keys with
+ * both `*` and `%2a` come last.
+ */
 function spelledToday(written: string): { key: string; age: number } {
   const parts = written.split(/([,/)?])/);
   const starred = parts.map((part) => (part === "*" ? part : part.replaceAll("*", "%2a"))).join("");
   const isBare = /^[^)]*\)$/.test(starred) && !starred.endsWith(",*)");
-  const age = (starred === written ? 0 : 2) + (isBare ? 1 : 0);
+  const isMixed = starred !== written && parts.some((part) => /.%2a|%2a./.test(part));
+  const age = (starred === written ? 0 : isMixed ? 4 : 2) + (isBare ? 1 : 0);
   return { key: isBare ? `${starred}/` : starred, age };
 }
 

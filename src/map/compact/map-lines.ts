@@ -50,8 +50,8 @@ export interface MapRow {
   readonly frequencyEnd: number;
   /** What its JSON block holds of times of their own, where rows have a datetime. */
   readonly parts?: readonly RowPart[] | undefined;
-  /** Whether the map spells the key otherwise, so that its place may be another. */
-  readonly isRespelled: boolean;
+  /** The key as the map spells it, where that is otherwise, so that its place may be another. */
+  readonly respelledFrom?: string | undefined;
 }
 
 /** What a row holds of a time: the key columns behind the SURT for that time, and how much. */
@@ -118,7 +118,7 @@ function canonicalRow(line: Uint8Array, fields: Fields): MapRow {
     frequencyStart: lineEnd,
     frequencyEnd: bytes.length,
     parts: partsOf(record, fields),
-    isRespelled: key !== written,
+    respelledFrom: key === written ? undefined : written,
   };
 }
 
@@ -189,7 +189,6 @@ function plainRow(
     moreKeysEnd: at - 1,
     frequencyStart: at,
     frequencyEnd: lineEnd,
-    isRespelled: false,
   };
 }
 
@@ -202,6 +201,8 @@ export class MapLines {
   readonly #fields: Fields;
   /** All key columns of the last row, where there are several; the sink looks at the first only. */
   readonly #lastKeys: LastKey | undefined;
+  /** How the map spells the key of the last row, where that is otherwise. */
+  #lastSpelling: string | undefined;
   /** Lines read so far. */
   lines = 0;
   /** Rows taken. */
@@ -258,12 +259,23 @@ export class MapLines {
   }
 
   #add(row: MapRow): void {
-    const { bytes, start, moreKeysEnd } = row;
-    if (this.#lastKeys !== undefined) checkKeys(this.#lastKeys, bytes, start, moreKeysEnd);
+    const { bytes, start, keyEnd, moreKeysEnd, respelledFrom } = row;
+    const last = this.#lastKeys;
+    if (last !== undefined) {
+      if (respelledFrom !== this.#lastSpelling) checkSpelling(last, bytes.subarray(start, keyEnd));
+      checkKeys(last, bytes, start, moreKeysEnd);
+      this.#lastSpelling = respelledFrom;
+    }
     this.#sink.add(row);
-    this.hasRespelled ||= row.isRespelled;
+    this.hasRespelled ||= respelledFrom !== undefined;
     this.rows++;
   }
+}
+
+/** Complains about rows of one SURT under two spellings: lookups ask for one after the other. */
+function checkSpelling(last: LastKey, key: Uint8Array): void {
+  const text = textOfLine(key, 0, key.length);
+  if (last.text().startsWith(`${text} `)) rejectOrder(0, key, text);
 }
 
 /** Complains about rows of one SURT that are out of order, or the same. */

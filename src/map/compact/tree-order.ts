@@ -100,7 +100,7 @@ export class TreeOrder implements RowSink {
       frequencyStart: row.frequencyStart + moved,
       frequencyEnd: row.frequencyEnd + moved,
       parts: row.parts,
-      isRespelled: row.isRespelled,
+      respelledFrom: row.respelledFrom,
     });
   }
 
