@@ -220,8 +220,10 @@ type Completeness = "whole" | "cut" | "unknown";
 function completeness(rows: AnswerRows, lastOfAll: RowPlace | undefined): Completeness {
   const { first, last } = rows;
   if (first === undefined || last === undefined || lastOfAll === undefined) return "unknown";
-  if (comparePlaces(first, last) >= 0) return "unknown"; // not sorted, or one place only
+  if (comparePlaces(first, last) > 0) return "unknown"; // not sorted
   const order = comparePlaces(lastOfAll, last);
-  if (order === 0) return isSameRow(lastOfAll, last) ? "whole" : "cut";
-  return order > 0 ? "cut" : "unknown";
+  if (order !== 0) return order > 0 ? "cut" : "unknown";
+  // All rows may be of one key and second, so that only the rows themselves tell first and last apart.
+  if (comparePlaces(first, last) === 0 && isSameRow(lastOfAll, first)) return "unknown";
+  return isSameRow(lastOfAll, last) ? "whole" : "cut";
 }

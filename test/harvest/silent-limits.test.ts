@@ -158,6 +158,14 @@ describe("a server with a silent limit", () => {
     );
   });
 
+  it("is found among captures of one key and second, and not suspected without a reason", async () => {
+    const rows = makeRows(3000, 1, 1);
+    const cut = await harvest(rows, { ...PYWB, cap: 1237 });
+    expect(cut.summary.sampleReason).toMatch(/of the same second/);
+    const whole = await harvest(rows, { ...PYWB, cap: Infinity });
+    expect(whole.summary).toMatchObject({ lines: 3000, sampleReason: undefined });
+  });
+
   it("is not suspected without a reason", async () => {
     const rows = makeRows(357, 300, 600);
     const manner = { limit: false, times: false, reverse: false, cap: Infinity };
