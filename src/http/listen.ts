@@ -1,7 +1,7 @@
-import cluster from "node:cluster";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 import { ioError, MementoMapError, systemCode } from "../errors.ts";
+import { ConnectionLimit } from "./connection-limit.ts";
 import { type Problem, problemText } from "./reply.ts";
 import { type ParserError, RawTargets } from "./target.ts";
 
@@ -85,11 +85,11 @@ export async function listen(
     },
     (request: IncomingMessage, response: ServerResponse) => {
       if (isStopping) response.setHeader("Connection", "close");
+      if (connections.refuse(request, response)) return;
       if (!handler.handle(request, response)) handler.handleUnknown(request, response);
     },
   );
-  if (cluster.isWorker) dropBeyond(server, limits.maxConnections);
-  else server.maxConnections = limits.maxConnections;
+  const connections = new ConnectionLimit(server, limits.maxConnections);
   // Without a listener Node destroys a socket that does nothing for this long.
   server.setTimeout(limits.idleTimeoutMs);
   const rawTargets = new RawTargets(server, limits.maxHeaderBytes);
@@ -178,21 +178,6 @@ function stopped(server: Server, graceMs: number): Promise<void> {
       resolve();
     });
     server.closeIdleConnections();
-  });
-}
-
-/**
- * Drops connections beyond a limit. With `maxConnections`, a worker of `node:cluster` gives them back
- * to the primary process, which offers them to workers over and over until one has room.
- */
-function dropBeyond(server: Server, most: number): void {
-  let open = 0;
-  server.on("connection", (socket: Socket) => {
-    open += 1;
-    socket.once("close", () => {
-      open -= 1;
-    });
-    if (open > most) socket.destroy();
   });
 }
 

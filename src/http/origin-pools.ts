@@ -7,6 +7,7 @@ import {
   privateHost,
   refusedName,
 } from "./private-address.ts";
+import { roomForFiles } from "../files/open-files.ts";
 import { openTunnel, type Proxy, type ProxySettings, unreachable } from "./proxy.ts";
 import { sendableUri } from "../memento/memento-list.ts";
 
@@ -36,6 +37,10 @@ const MAX_KEPT_OPEN_MS = 600_000;
 const POOL_LIFE_MS = 600_000;
 /** Redirects can name any number of origins; those of archives are kept all the same. */
 const MAX_POOLS = 512;
+
+/** Files beside connections to clients and to archives: maps, logs, a cache. */
+const KEPT_FILES = 4;
+const NO_FILE_LEFT = Object.assign(new Error("too many open files"), { code: "EMFILE" });
 
 /** What is known of an origin. */
 interface OriginPool {
@@ -77,6 +82,9 @@ export class OriginPools {
   /** Origins of archives, and how many connections each may have. */
   readonly #trusted = new Map<string, number>();
   readonly #connecting = new Set<Socket>();
+  /** Connections are refused before the last file is taken: clients could not connect either then. */
+  readonly #mostOpen = roomForFiles() / 2 - KEPT_FILES;
+  #sockets = 0;
 
   constructor(options: OriginPoolsOptions) {
     this.#options = options;
@@ -182,11 +190,19 @@ export class OriginPools {
       ...args: Parameters<buildConnector.connector>
     ) => Socket;
     return (target, callback) => {
+      if (this.#sockets >= this.#mostOpen) {
+        setImmediate(callback, NO_FILE_LEFT, null);
+        return;
+      }
       const socket = connect(target, (...outcome) => {
         this.#connecting.delete(socket);
         callback(...outcome);
       });
       this.#connecting.add(socket);
+      this.#sockets += 1;
+      socket.once("close", () => {
+        this.#sockets -= 1;
+      });
     };
   }
 

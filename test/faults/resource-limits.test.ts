@@ -1,4 +1,5 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { Agent, get } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { writeList } from "../support/aggregate-process.ts";
@@ -89,12 +90,20 @@ describe.skipIf(process.platform === "win32")("32 open files", () => {
       child.stdout?.once("data", (chunk: Buffer) => resolve(chunk.toString().trim()));
       void ended.then(({ stderr }) => reject(new Error(stderr)));
     });
+    // Not fetch, which waits forever for some connections that are closed at once.
+    const agent = new Agent({ keepAlive: true });
     const ask = (page: number): Promise<number> =>
-      fetch(`${url}/timemap/link/http://b.test/${page}`)
-        .then((response) => response.text().then(() => response.status))
-        .catch(() => 0);
-    await Promise.all(Array.from({ length: 60 }, (_, page) => ask(page)));
-    expect(await ask(1000)).toBeGreaterThanOrEqual(200);
+      new Promise((resolve) => {
+        get(`${url}/timemap/link/http://b.test/${page}`, { agent }, (response) => {
+          response.resume().once("close", () => resolve(response.statusCode ?? 0));
+        }).once("error", () => resolve(0));
+      });
+    const began = performance.now();
+    const statuses = await Promise.all(Array.from({ length: 60 }, (_, page) => ask(page)));
+    expect(statuses).toContain(200);
+    expect(await ask(1000)).toBe(200);
+    // Not when connections without a request are closed, which takes longer.
+    expect(performance.now() - began).toBeLessThan(9000);
     child.kill("SIGTERM");
     expect(await ended).toMatchObject({ code: 0 });
   });
@@ -110,7 +119,7 @@ describe.skipIf(process.platform === "win32")("32 open files of a publisher", ()
     const map = readFileSync(inputs.map, "utf8");
     const ask = (): Promise<string> =>
       fetch(`${url}/.well-known/mementomap`)
-        .then((response) => response.text())
+        .then((response) => (response.ok ? response.text() : "turned away"))
         .catch(() => "turned away");
     const answers = new Set(await Promise.all(Array.from({ length: 60 }, ask)));
     // Nobody gets a part that could pass for the whole.

@@ -26,6 +26,7 @@ import { MOST_WORKERS } from "./aggregate-options.ts";
 import { ExitCode, type Io } from "./io.ts";
 import { listeningLine, openServiceLog, reloader, runService } from "./server-shell.ts";
 import { formatDuration } from "./messages.ts";
+import { mostOpenFiles } from "../../files/open-files.ts";
 import { type Program, Supervisor } from "../../files/processes/supervisor.ts";
 import { withTempDir } from "../../files/scratch.ts";
 import type { MetricsSnapshot } from "../../http/metrics.ts";
@@ -253,9 +254,13 @@ function shownSettings(values: AggregateValues): Record<string, string> {
   };
 }
 
-/** One worker for each core; 1 where the program cannot be started once more. */
+/** With fewer open files there is one process: a worker without a file cannot be given a connection. */
+const FEW_FILES = 256;
+
+/** One worker for each core; 1 where the program cannot be started once more, or open files are few. */
 export function defaultWorkers({ program }: Io): number {
-  return program === undefined ? 1 : Math.min(MOST_WORKERS, availableParallelism());
+  const isAlone = program === undefined || mostOpenFiles() < FEW_FILES;
+  return isAlone ? 1 : Math.min(MOST_WORKERS, availableParallelism());
 }
 
 /**

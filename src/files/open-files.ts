@@ -1,0 +1,18 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+/** How many files and connections the process may have open at a time; Infinity where that is not known. */
+export function mostOpenFiles(): number {
+  try {
+    const [, most] =
+      /^Max open files +(\d+)/m.exec(readFileSync("/proc/self/limits", "latin1")) ?? [];
+    return Number(most ?? Infinity);
+  } catch {
+    return Infinity; // not Linux
+  }
+}
+
+/** How many more it may open. */
+export function roomForFiles(): number {
+  const most = mostOpenFiles();
+  return most === Infinity ? most : most - readdirSync("/proc/self/fd").length;
+}
