@@ -1,8 +1,13 @@
 import type { Random } from "../src/bytes/random.ts";
-import { MapLines, type RowSink } from "../src/map/compact/map-lines.ts";
-import { HostProfiles } from "../src/map/pack/host-profiles.ts";
+import { MapLines } from "../src/map/compact/map-lines.ts";
 import { chooseLayout, flatLayout } from "../src/map/pack/layout.ts";
-import { packNames, RowNames } from "../src/map/pack/packing.ts";
+import { NameLists, NameLog } from "../src/map/pack/name-log.ts";
+import { NameScan } from "../src/map/pack/name-scan.ts";
+import { PackLanes } from "../src/map/pack/pack-job.ts";
+import { PackedBytes } from "../src/map/pack/pack-within.ts";
+import { packNames } from "../src/map/pack/packing.ts";
+import { ShardStore } from "../src/map/pack/shard-store.ts";
+import { UkvsHeaders } from "../src/ukvs/header.ts";
 import { crc32, formatHead, type PackedHeader, parseHead } from "../src/packed/packed-file.ts";
 import { bytesOf } from "./check.ts";
 
@@ -10,18 +15,17 @@ const PAGES = ["com,a)/", "com,a)/b", "com,a)/c/d", "com,b)/", "dns:a.com", "org
 const FOLDERS = ["com,*)/x", "com,a)/*", "com,a)/b/*", "com,d)/", "com,d,*", "com,e)/f/g/h/*"];
 const QUERIES = ["com,a)/", "com,a)/?q=1", "com,a)/b?*", "com,a)/b?q=1", "org,*)/x?*"];
 
-let seeds: readonly Uint8Array[] | undefined;
+const seeds: readonly Uint8Array[] = await Promise.all([
+  packed(PAGES, { isFlat: false, queries: false, voids: ["com,b)/y"] }),
+  packed(FOLDERS, { isFlat: false, queries: false, voids: [] }),
+  packed(QUERIES, { isFlat: false, queries: true, voids: [] }),
+  packed(PAGES, { isFlat: true, queries: false, voids: ["com,b)/y"] }),
+  packed(FOLDERS, { isFlat: true, queries: false, voids: [] }),
+  packed(QUERIES, { isFlat: true, queries: true, voids: [] }),
+]);
 
 /** Packed maps with all that there is in one, small. */
 export function packedSeeds(): readonly Uint8Array[] {
-  seeds ??= [
-    packed(PAGES, { isFlat: false, queries: false, voids: ["com,b)/y"] }),
-    packed(FOLDERS, { isFlat: false, queries: false, voids: [] }),
-    packed(QUERIES, { isFlat: false, queries: true, voids: [] }),
-    packed(PAGES, { isFlat: true, queries: false, voids: ["com,b)/y"] }),
-    packed(FOLDERS, { isFlat: true, queries: false, voids: [] }),
-    packed(QUERIES, { isFlat: true, queries: true, voids: [] }),
-  ];
   return seeds;
 }
 
@@ -31,24 +35,31 @@ interface Contents {
   readonly voids: readonly string[];
 }
 
-function packed(held: readonly string[], { isFlat, queries, voids }: Contents): Uint8Array {
+async function packed(
+  held: readonly string[],
+  { isFlat, queries, voids }: Contents,
+): Promise<Uint8Array> {
   const keys = [...held, ...voids].toSorted((a, b) => (a < b ? -1 : 1));
   const kinds = { queries, keepsVoids: true };
-  const profiles = new HostProfiles(kinds);
+  const log = new NameLog(0, 2 ** 20, "unused");
+  const lists = new NameLists(log, 0);
+  const scan = new NameScan(kinds, lists);
   const rows = bytesOf(keys.map((key) => `${key} ${voids.includes(key) ? 0 : 5}\n`).join(""));
   const fields = { keys: ["surt"], values: ["frequency"], queries };
-  const feed = (sink: RowSink): void => {
-    new MapLines(sink, fields).read(rows, { source: "seed", firstLine: 1 });
-  };
-  feed(profiles);
+  new MapLines(scan, fields).read(rows, { source: "seed", firstLine: 1 });
+  lists.finish();
+  const profiles = scan.profiles.finish();
   const lookups = new Float64Array(profiles.count).fill(1);
   const layout = isFlat
     ? flatLayout(profiles, 43)
     : chooseLayout(profiles, 43, 3, { lookups, elsewhere: 10, price: 0.01 });
-  const names = new RowNames(profiles, layout, kinds);
-  feed(names);
-  const headers = [{ name: "id", value: { uri: "https://archive.example/" } }];
-  return packNames(profiles, names, layout, { headers, queries, sourceRows: keys.length });
+  const headers = new UkvsHeaders([{ name: "id", value: { uri: "https://archive.example/" } }]);
+  const names = { partitionBits: 0, parts: [{ names: log.finish(), firstHost: 0 }] };
+  const map = { headers, rows: keys.length, profiles, kinds, names };
+  const store = new ShardStore("unused", 2 ** 20);
+  const info = { headers: headers.list, sourceRows: keys.length };
+  const head = await packNames(map, layout, info, new PackLanes(1, undefined), store);
+  return new PackedBytes(head, layout, store).bytes();
 }
 
 /** A copy whose checksums fit what is there, as far as it can be read. */

@@ -86,18 +86,22 @@ export interface KernelExports {
   readonly memory: { readonly buffer: ArrayBuffer };
 }
 
+/** Kernels that were compiled already. */
+const modules = new Map<string, object>();
+
 /**
  * Starts a WebAssembly kernel (see kernel/), or gives undefined where it has not been built.
  * Everything a kernel does can be done without it, only slower.
  */
 export function startKernel(
-  name: "compact" | "lookup" | "scan-cdxj",
+  name: "compact" | "lookup" | "pack" | "scan-cdxj",
   functions: Readonly<Record<string, (...numbers: number[]) => void>>,
 ): KernelExports | undefined {
   const file = packageFile(`dist/kernel/${name}.wasm`);
   if (file === undefined || !existsSync(file)) return undefined;
   const { WebAssembly } = globalThis as unknown as { readonly WebAssembly: WebAssemblyApi };
-  const module = new WebAssembly.Module(readFileSync(file));
+  const module = modules.get(name) ?? new WebAssembly.Module(readFileSync(file));
+  modules.set(name, module);
   // Every kernel has a memory.
   return new WebAssembly.Instance(module, { env: functions }).exports as KernelExports;
 }

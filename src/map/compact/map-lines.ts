@@ -245,6 +245,12 @@ export class MapLines {
     }
   }
 
+  /** Counts rows that something else took, a line each. */
+  skip(rows: number): void {
+    this.lines += rows;
+    this.rows += rows;
+  }
+
   /** The row that ends at the line feed `feed`, or at the end for -1; undefined for a blank line. */
   #rowAt(bytes: Uint8Array, start: number, feed: number): MapRow | undefined {
     const { keys, values } = this.#fields;

@@ -1,23 +1,29 @@
 import { open } from "node:fs/promises";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { compareBytes, joinBytes } from "../../bytes/bytes.ts";
-import { ioError, isMementoMapError, MementoMapError, systemCode } from "../../errors.ts";
+import { ioError, isMementoMapError, systemCode } from "../../errors.ts";
 import { FileSource } from "../../files/input-file.ts";
 import { digestOf } from "../../files/source-digest.ts";
 import { ScratchSpill, withTempDir } from "../../files/scratch.ts";
-import { BudgetCompaction, RowInserter } from "../compact/budget/budget-compaction.ts";
+import { checkSignal } from "../../interruption.ts";
+import type { DeltaPlace } from "../../packed/packed-file.ts";
+import { headerText, type UkvsHeaders } from "../../ukvs/header.ts";
+import {
+  BudgetCompaction,
+  type MapSurvey,
+  RowInserter,
+  surveyMap,
+} from "../compact/budget/budget-compaction.ts";
 import type { MissList } from "../compact/budget/misses.ts";
 import { rowBlocks } from "../compact/compact-map.ts";
-import { MapLines, type RowSink } from "../compact/map-lines.ts";
+import { MapLines } from "../compact/map-lines.ts";
 import { readMisses, sourceChunks } from "../compact/run/budget-files.ts";
 import { budgetKernels } from "../compact/run/budget-kernels.ts";
+import { headOf } from "../compact/run/compact-files.ts";
 import { type MapStreams, withMapSources } from "../lookup/map-sources.ts";
 import { withCanonicalMap } from "../output/map-output.ts";
-import { headerText, UkvsHeaders } from "../../ukvs/header.ts";
-import { checkSignal } from "../../interruption.ts";
-import { HeldCheck } from "./held-check.ts";
-import { expectedLookups, HostProfiles } from "./host-profiles.ts";
-import { chooseLayout, flatLayout } from "./layout.ts";
+import { type AskResult, PackLanes } from "./pack-job.ts";
 import {
   kneeBytes,
   LOOKUPS_ELSEWHERE,
@@ -25,10 +31,8 @@ import {
   planPack,
   type Prospect,
 } from "./pack-plan.ts";
-import { type DeltaPlace, parseHead } from "../../packed/packed-file.ts";
-import { PackedNames } from "../../packed/packed-map.ts";
-import { type PackedLayout, packNames, RowNames, SLOTS_PER_NAME } from "./packing.ts";
-import type { RowKinds } from "./row-name.ts";
+import { type PackedBytes, packWithin } from "./pack-within.ts";
+import { mapParts, type ScanCut, type ScannedMap, scanMap } from "./scan-map.ts";
 import { Timeless, timelessHeaders } from "./timeless.ts";
 
 export interface PackOptions {
@@ -44,10 +48,16 @@ export interface PackOptions {
   readonly archive?: string | undefined;
   /** The folder for scratch files. */
   readonly scratch?: string | undefined;
+  /** By default as many as there are cores, and the map is large enough for. */
+  readonly threads?: number | undefined;
+  /** About how much to hold of names and shards; more goes to scratch files. */
+  readonly memoryBytes?: number | undefined;
+  /** How the work is cut; chosen by the size of the map by default. */
+  readonly cut?: ScanCut | undefined;
   /** Set where the rows that are packed are those of a delta. */
   readonly part?: DeltaPart | undefined;
   readonly streams: MapStreams;
-  /** Told how many bytes of the map were read since the last call; it is read several times. */
+  /** Notified of the bytes of the map that were read since the last call; it is read {@link PACK_READINGS} times. */
   readonly onRead?: ((bytes: number) => void) | undefined;
 }
 
@@ -74,152 +84,251 @@ export interface PackSummary {
   readonly oddLines: number;
 }
 
+/** How often the map is read at most, progress counts: for names, a survey, roll-ups and the check. */
+export const PACK_READINGS = 4;
+
 /** Bits for the captures of a host, which routers rank by. */
 const COUNT_BITS = 3;
-/** The share of the bytes that may stay unused. */
-const MAX_SLACK = 0.01;
-const MAX_TRIES = 6;
+const DEFAULT_MEMORY_BYTES = 2 ** 28;
+/** The share of memory that names may take, and that shards may take until they are written. */
+const NAMES_SHARE = 1 / 4;
+const SHARDS_SHARE = 1 / 8;
+/** A second thread costs more than it gives on less than this. */
+const BYTES_WORTH_A_THREAD = 2 ** 23;
+/** Bytes of a row, about; with fewer bits than this for each row, most are rolled up. */
+const ROW_BYTES = 64;
+const LEAST_ROW_BITS = 1;
+
+/** A packed map that is complete. */
+export interface PackedMap {
+  readonly summary: PackSummary;
+  /** All of its bytes, in pieces. */
+  readonly chunks: () => Iterable<Uint8Array>;
+}
 
 /**
  * Packs a map: the result is expected to answer best of all of its size, and never says absent of
- * anything that the map says is present.
+ * anything that the map says is present. Its bytes depend on the map and the options, not on threads or memory.
  *
- * Every row of the map is asked before the result is given. Reads the map four times or more. Holds
- * the result twice, 8 bytes for each packed row, and what `BudgetCompaction` holds.
+ * Every row of the map is asked before the result is given. Reads the map two or three times: for its digest,
+ * for a survey unless only `bits` are given, and for its names; twice more where rows are rolled up. Holds
+ * 25 bytes for each host, names and shards as far as there is memory, and what `BudgetCompaction` holds. Where rows
+ * are rolled up or there are voids, it holds the result once.
  *
  * @throws as BudgetCompaction; MM_USAGE where no packed map is so small
  */
-export async function packMap(
+export async function withPackedMap<T>(
   path: string,
   options: PackOptions,
-): Promise<{ readonly file: Uint8Array; readonly summary: PackSummary }> {
+  use: (packed: PackedMap) => Promise<T>,
+): Promise<T> {
   const { streams, scratch: parent } = options;
   const misses =
     typeof options.misses === "string"
       ? await readMisses({ path: options.misses, archive: options.archive }, streams)
       : options.misses;
+  const { interrupt } = streams;
   return withMapSources([path], { io: streams, tmp: parent }, ([source]) =>
-    withTempDir({ parent, interrupt: streams.interrupt }, async (scratch) => {
+    withTempDir({ parent, interrupt }, async (scratch) => {
       const spill = new ScratchSpill(join(scratch, "nodes"));
+      const lanes = new PackLanes(threadsFor(source, options), interrupt?.signal);
       try {
-        const sha256 = options.part?.sha256 ?? (await digestOf(source, streams.interrupt?.signal));
-        const pack = (map: FileSource): ReturnType<typeof packMap> =>
-          new Packing(map, sha256, misses, spill, scratch, options).run();
-        return await pack(source).catch(async (error: unknown) => {
+        const sha256 = options.part?.sha256 ?? (await digestOf(source, interrupt?.signal));
+        const pack = (map: FileSource): Promise<Packed> =>
+          new Packing(map, { sha256, misses, spill, scratch, lanes, options }).run();
+        const packed = await pack(source).catch(async (error: unknown) => {
           if (!isMementoMapError(error) || error.code !== "MM_NOT_SORTED") throw error;
           // Keys may belong elsewhere as they are spelled now.
-          const { signal } = streams.interrupt ?? {};
-          return withCanonicalMap(source, scratch, { signal }, pack);
+          return withCanonicalMap(source, scratch, { signal: interrupt?.signal }, pack);
         });
+        const { summary, file } = packed;
+        try {
+          return await use({ summary, chunks: () => file.chunks() });
+        } finally {
+          file.close();
+        }
       } finally {
+        await lanes.end();
         spill.close();
       }
     }),
   );
 }
 
+/** As {@link withPackedMap}; gives all bytes at once. */
+export async function packMap(
+  path: string,
+  options: PackOptions,
+): Promise<{ readonly file: Uint8Array; readonly summary: PackSummary }> {
+  return withPackedMap(path, options, async ({ summary, chunks }) => ({
+    file: joinBytes([...chunks()]),
+    summary,
+  }));
+}
+
+function threadsFor({ size }: FileSource, { threads }: PackOptions): number {
+  return threads ?? Math.min(availableParallelism(), Math.ceil(size / BYTES_WORTH_A_THREAD) || 1);
+}
+
+/** What the packing of a map works with. */
+interface PackingTools {
+  readonly sha256: string;
+  readonly misses: MissList | undefined;
+  readonly spill: ScratchSpill;
+  /** A folder. */
+  readonly scratch: string;
+  readonly lanes: PackLanes;
+  readonly options: PackOptions;
+}
+
+interface Packed {
+  readonly file: PackedBytes;
+  readonly summary: PackSummary;
+}
+
+/** How a map is packed. */
+interface PackingPlan {
+  readonly prospect: Prospect;
+  readonly demand: PackDemand | undefined;
+}
+
 /** The packing of one map. */
 class Packing {
   readonly #map: FileSource;
-  readonly #sha256: string;
-  readonly #misses: MissList | undefined;
-  readonly #spill: ScratchSpill;
-  readonly #scratch: string;
-  readonly #options: PackOptions;
+  readonly #tools: PackingTools;
+  readonly #memoryBytes: number;
   #scratchFiles = 0;
-  #kinds: RowKinds = { queries: false, keepsVoids: true };
 
-  constructor(
-    map: FileSource,
-    sha256: string,
-    misses: MissList | undefined,
-    spill: ScratchSpill,
-    scratch: string,
-    options: PackOptions,
-  ) {
+  constructor(map: FileSource, tools: PackingTools) {
     this.#map = map;
-    this.#sha256 = sha256;
-    this.#misses = misses;
-    this.#spill = spill;
-    this.#scratch = scratch;
-    this.#options = options;
+    this.#tools = tools;
+    this.#memoryBytes = tools.options.memoryBytes ?? DEFAULT_MEMORY_BYTES;
   }
 
-  async run(): ReturnType<typeof packMap> {
-    const { maxBytes, bits, countBits = COUNT_BITS } = this.#options;
-    const headers = await this.#headers();
+  async run(): Promise<Packed> {
+    const { maxBytes, bits, countBits = COUNT_BITS } = this.#tools.options;
+    const { headers } = await headOf(this.#map);
     if (headers.fields.keys.length > 1) return this.#runWithoutTimes(headers);
-    this.#kinds = { queries: headers.fields.queries === true, keepsVoids: true };
-    let profiles = new HostProfiles(this.#kinds);
-    const { rows: rowsRead } = await this.#feed(this.#map, profiles);
-    if (profiles.hasWildcards && profiles.hasVoids) {
-      // A void may hide what a wildcard covers, and that cannot be asked for page by page.
-      this.#kinds = { ...this.#kinds, keepsVoids: false };
-      profiles = new HostProfiles(this.#kinds);
-      await this.#feed(this.#map, profiles);
-    }
     if (bits !== undefined && maxBytes === undefined) {
+      const whole = await this.#scanWhole();
       const prospect = {
         bytes: Infinity,
-        rows: rowsRead,
+        rows: whole.rows,
         bits,
         hasTable: true,
         countBits,
         wrong: 0,
       };
-      return this.#pack(this.#map, headers, rowsRead, profiles, prospect, undefined);
+      return this.#pack(this.#map, whole, whole, { prospect, demand: undefined });
     }
-    const compaction = await BudgetCompaction.survey(() => this.#chunks(this.#map), {
-      source: this.#map.name,
-      misses: this.#misses,
-      allowsExclusions: !profiles.hasWildcards,
-      spill: this.#spill,
-      kernels: budgetKernels,
-    });
-    const { lookups, misses } = compaction.hostDemand;
-    const demand: PackDemand = {
-      lookups,
-      misses,
-      elsewhere:
-        this.#misses === undefined
-          ? LOOKUPS_ELSEWHERE * lookups
-          : Math.max(0, this.#misses.count - compaction.prior.misses),
-      hosts: profiles.count,
-      heapsExponent: compaction.prior.heapsExponent,
-      isTrained: this.#misses !== undefined,
-      countBits,
-      sizes: compaction.sizes(),
-    };
+    const [scanned, surveyed] = await Promise.allSettled([this.#scanWhole(), this.#survey()]);
+    if (scanned.status === "rejected") throw scanned.reason;
+    if (surveyed.status === "rejected") throw surveyed.reason;
+    const whole = scanned.value;
+    const compaction = this.#compaction(surveyed.value, whole);
+    const demand = this.#demand(compaction, whole, countBits);
     const prospect = planPack(demand, maxBytes ?? kneeBytes(demand), bits);
-    if (prospect.rows >= rowsRead) {
-      return this.#pack(this.#map, headers, rowsRead, profiles, prospect, demand);
-    }
-    const plan = compaction.plan(Math.max(compaction.leastRows, Math.floor(prospect.rows)));
-    const smaller = await this.#scratchMap(headers, compaction.rows(plan));
+    const plan = { prospect, demand };
+    if (prospect.rows >= whole.rows) return this.#pack(this.#map, whole, whole, plan);
+    const rollUps = compaction.plan(Math.max(compaction.leastRows, Math.floor(prospect.rows)));
+    const smaller = await this.#scratchMap(whole.headers, compaction.rows(rollUps));
     try {
-      return await this.#pack(smaller, headers, rowsRead, profiles, prospect, demand);
+      return await this.#pack(smaller, await this.#scan(smaller, whole.kinds), whole, plan);
     } finally {
       await smaller.close();
     }
   }
 
+  /** Scans the whole map; its names, too, if all its rows may be packed. */
+  async #scanWhole(): Promise<ScannedMap> {
+    const { maxBytes = Infinity, onRead } = this.#tools.options;
+    const { headers } = await headOf(this.#map);
+    const isSmall = (8 * maxBytes) / (this.#map.size / ROW_BYTES) < LEAST_ROW_BITS;
+    const kinds = { queries: headers.fields.queries === true, keepsVoids: true };
+    const settings = { wantsNames: !isSmall, onRead };
+    const whole = await this.#scan(this.#map, kinds, settings);
+    const { hasWildcards, hasVoids } = whole.profiles;
+    // A void may hide what a wildcard covers, and that cannot be asked for page by page.
+    return hasWildcards && hasVoids
+      ? this.#scan(this.#map, { ...kinds, keepsVoids: false }, settings)
+      : whole;
+  }
+
+  #scan(
+    source: FileSource,
+    kinds: ScannedMap["kinds"],
+    {
+      wantsNames,
+      onRead,
+    }: { readonly wantsNames: boolean; readonly onRead?: PackOptions["onRead"] } = {
+      wantsNames: true,
+    },
+  ): Promise<ScannedMap> {
+    return scanMap(source, {
+      lanes: this.#tools.lanes,
+      kinds,
+      wantsNames,
+      memoryBytes: this.#memoryBytes * NAMES_SHARE,
+      scratch: this.#scratchPath("names"),
+      cut: this.#tools.options.cut,
+      onRead,
+    });
+  }
+
+  #survey(): Promise<MapSurvey> {
+    const { misses, spill } = this.#tools;
+    const read = (): AsyncIterable<Uint8Array> => this.#chunks(this.#map);
+    return surveyMap(read, { source: this.#map.name, misses, spill, kernels: budgetKernels });
+  }
+
+  #compaction(survey: MapSurvey, { profiles }: ScannedMap): BudgetCompaction {
+    return BudgetCompaction.of(() => this.#chunks(this.#map), survey, {
+      source: this.#map.name,
+      misses: this.#tools.misses,
+      allowsExclusions: !profiles.hasWildcards,
+      kernels: budgetKernels,
+    });
+  }
+
+  #demand(compaction: BudgetCompaction, { profiles }: ScannedMap, countBits: number): PackDemand {
+    const { misses: missList } = this.#tools;
+    const { lookups, misses } = compaction.hostDemand;
+    return {
+      lookups,
+      misses,
+      elsewhere:
+        missList === undefined
+          ? LOOKUPS_ELSEWHERE * lookups
+          : Math.max(0, missList.count - compaction.prior.misses),
+      hosts: profiles.count,
+      heapsExponent: compaction.prior.heapsExponent,
+      isTrained: missList !== undefined,
+      countBits,
+      sizes: compaction.sizes(),
+    };
+  }
+
   /** Packs a map with one row for each SURT, whatever its time: a packed map has no times. */
-  async #runWithoutTimes(headers: UkvsHeaders): ReturnType<typeof packMap> {
-    const timeless = new Timeless();
-    const feeding = this.#feedInBlocks(this.#map, timeless);
-    async function* rows(): AsyncGenerator<Uint8Array, void, undefined> {
-      for await (const _ of feeding) yield timeless.take();
-      yield timeless.takeLast();
-    }
-    const map = await this.#scratchMap(timelessHeaders(headers), rows());
+  async #runWithoutTimes(headers: UkvsHeaders): Promise<Packed> {
+    const map = await this.#scratchMap(timelessHeaders(headers), this.#timelessRows());
     try {
-      const { signal } = this.#options.streams.interrupt ?? {};
-      checkSignal(signal);
-      const [sha256, misses, options] = [this.#sha256, this.#misses, this.#options];
-      return await new Packing(map, sha256, misses, this.#spill, this.#scratch, options).run();
+      checkSignal(this.#tools.options.streams.interrupt?.signal);
+      return await new Packing(map, this.#tools).run();
     } finally {
       await map.close();
     }
+  }
+
+  async *#timelessRows(): AsyncGenerator<Uint8Array, void, undefined> {
+    const timeless = new Timeless();
+    const source = this.#map.name;
+    let lines: MapLines | undefined;
+    for await (const { headers, bytes, firstLine } of rowBlocks(this.#chunks(this.#map), source)) {
+      lines ??= new MapLines(timeless, headers.fields);
+      lines.read(bytes, { source, firstLine });
+      yield timeless.take();
+    }
+    yield timeless.takeLast();
   }
 
   /**
@@ -229,116 +338,77 @@ class Packing {
    * for before any void.
    */
   async #pack(
-    map: FileSource,
-    headers: UkvsHeaders,
-    rowsRead: number,
-    whole: HostProfiles,
-    prospect: Prospect,
-    demand: PackDemand | undefined,
-  ): ReturnType<typeof packMap> {
-    const made = await this.#packRows(map, headers, rowsRead, whole, prospect, demand);
-    if (made.hidden.length === 0) return checked(made);
-    const repaired = await this.#withRows(map, headers, made.hidden);
+    source: FileSource,
+    rows: ScannedMap,
+    whole: ScannedMap,
+    plan: PackingPlan,
+  ): Promise<Packed> {
+    const made = await this.#packRows(source, rows, whole, plan);
+    const { hidden, lost } = await this.#ask(source, rows, whole, made.file);
+    if (hidden.length === 0) return checked(made, lost);
+    made.file.close();
+    const repaired = await this.#withRows(source, whole.headers, hidden);
     try {
-      return checked(await this.#packRows(repaired, headers, rowsRead, whole, prospect, demand));
+      const more = await this.#scan(repaired, whole.kinds);
+      const again = await this.#packRows(repaired, more, whole, plan);
+      return checked(again, (await this.#ask(repaired, more, whole, again.file)).lost);
     } finally {
       await repaired.close();
     }
   }
 
   async #packRows(
-    rows: FileSource,
-    headers: UkvsHeaders,
-    rowsRead: number,
-    whole: HostProfiles,
-    prospect: Prospect,
-    demand: PackDemand | undefined,
+    source: FileSource,
+    scanned: ScannedMap,
+    whole: ScannedMap,
+    { prospect, demand }: PackingPlan,
   ): Promise<Packed> {
-    const profiles = rows === this.#map ? whole : new HostProfiles(this.#kinds);
-    if (rows !== this.#map) await this.#feed(rows, profiles);
-    const made = await this.#packWithin(rows, headers, rowsRead, profiles, whole, prospect, demand);
-    const { file, layout } = made;
-    const { hidden, lost } = await this.#ask(file);
-    const summary: PackSummary = {
-      rowsRead,
-      rows: profiles.rowCount,
-      hosts: profiles.count,
-      voids: profiles.voidCount,
-      bytes: file.length,
-      bits: layout.width / 8,
-      expectedWrong: demand?.isTrained === true ? prospect.wrong : undefined,
-      oddLines: this.#misses?.oddLines ?? 0,
-    };
-    return { file, summary, hidden, lost };
-  }
-
-  /** Makes files until one is nearly as large as it may be. */
-  async #packWithin(
-    rows: FileSource,
-    headers: UkvsHeaders,
-    sourceRows: number,
-    profiles: HostProfiles,
-    whole: HostProfiles,
-    prospect: Prospect,
-    demand: PackDemand | undefined,
-  ): Promise<{ readonly file: Uint8Array<ArrayBuffer>; readonly layout: PackedLayout }> {
-    const lookups = expectedLookups(profiles, whole, demand);
-    const { bits, part } = this.#options;
-    const isFixed = bits !== undefined;
-    let width = Math.round(8 * prospect.bits);
-    let best: { file: Uint8Array<ArrayBuffer>; layout: PackedLayout } | undefined;
-    const tried = new Set<number>();
-    for (let attempt = 0; attempt < MAX_TRIES && !tried.has(width); attempt++) {
-      tried.add(width);
-      const layout = this.#layout(profiles, width, lookups, prospect, demand);
-      const names = new RowNames(profiles, layout, this.#kinds);
-      await this.#feed(rows, names);
-      const file = packNames(profiles, names, layout, {
-        headers: headers.list,
-        queries: this.#kinds.queries,
-        sourceRows: part?.sourceRows ?? sourceRows,
-        sha256: this.#sha256,
+    const { sha256, misses, lanes, options } = this.#tools;
+    const { bits, part } = options;
+    const rows = scanned.names === undefined ? await this.#scan(source, scanned.kinds) : scanned;
+    const file = await packWithin(rows, whole, {
+      info: {
+        headers: whole.headers.list,
+        sourceRows: part?.sourceRows ?? whole.rows,
+        sha256,
         delta: part?.delta,
-      });
-      const fits = file.length <= prospect.bytes;
-      if (fits && (best === undefined || layout.width > best.layout.width)) best = { file, layout };
-      if (isFixed || prospect.bytes === Infinity) return { file, layout };
-      if (fits && file.length >= prospect.bytes * (1 - MAX_SLACK)) break;
-      const rowBytes = (profiles.rowCount * SLOTS_PER_NAME) / 64;
-      const step = Math.floor((prospect.bytes - file.length) / Math.max(rowBytes, 1e-9));
-      const next = Math.max(0, Math.min(255, width + (step === 0 && !fits ? -1 : step)));
-      if (next === width) break;
-      width = tried.has(next) && !fits ? width - 1 : next;
-    }
-    if (best !== undefined) return best;
-    throw new MementoMapError(
-      "MM_USAGE",
-      `no packed map of this archive is as small as ${prospect.bytes} bytes; allow more`,
-    );
+      },
+      prospect,
+      demand,
+      isFixed: bits !== undefined,
+      lanes,
+      scratch: this.#scratchPath("shards"),
+      memoryBytes: this.#memoryBytes * SHARDS_SHARE,
+    });
+    const { rowCount, count, voidCount } = rows.profiles;
+    const summary: PackSummary = {
+      rowsRead: whole.rows,
+      rows: rowCount,
+      hosts: count,
+      voids: voidCount,
+      bytes: file.size,
+      bits: file.layout.width / 8,
+      expectedWrong: demand?.isTrained === true ? prospect.wrong : undefined,
+      oddLines: misses?.oddLines ?? 0,
+    };
+    return { file, summary };
   }
 
-  #layout(
-    profiles: HostProfiles,
-    width: number,
-    lookups: Float64Array,
-    { hasTable, countBits }: Prospect,
-    demand: PackDemand | undefined,
-  ): PackedLayout {
-    if (!hasTable) return flatLayout(profiles, width);
-    const all = lookups.reduce((sum, count) => sum + count, 0);
-    // What the last bit of the rows saves, a bit of the table should save too.
-    const price = (Math.LN2 * all * 2 ** (-width / 8)) / Math.max(1, profiles.rowCount);
-    const elsewhere = demand?.elsewhere ?? LOOKUPS_ELSEWHERE * all;
-    return chooseLayout(profiles, width, countBits, { lookups, elsewhere, price });
-  }
-
-  /** Asks a packed map for all that the map holds. */
-  async #ask(file: Uint8Array<ArrayBuffer>): Promise<HeldCheck> {
-    const head = parseHead(file, file.length, this.#map.name);
-    const data = new Uint32Array(file.buffer, head.dataStart);
-    const check = new HeldCheck(new PackedNames(head, this.#map.name, { data }));
-    await this.#feed(this.#map, check);
-    return check;
+  /**
+   * Asks a packed map for all that the whole map holds, unless its shards and its table were asked already for
+   * all its rows.
+   */
+  async #ask(
+    source: FileSource,
+    rows: ScannedMap,
+    whole: ScannedMap,
+    file: PackedBytes,
+  ): Promise<AskResult> {
+    if (source === this.#map && !rows.profiles.hasVoids) return { hidden: [], lost: 0 };
+    const { lanes, options } = this.#tools;
+    const { recordsOffset } = await headOf(this.#map);
+    const parts = mapParts(this.#map, recordsOffset, lanes.lanes.length, options.cut);
+    return file.ask(parts, whole, lanes);
   }
 
   /** A scratch file of a map with more rows. */
@@ -362,7 +432,7 @@ class Packing {
   }
 
   async #scratchMap(headers: UkvsHeaders, rows: AsyncIterable<Uint8Array>): Promise<FileSource> {
-    const path = join(this.#scratch, `rows-${this.#scratchFiles++}`);
+    const path = this.#scratchPath("rows");
     try {
       const file = await open(path, "w");
       try {
@@ -377,57 +447,21 @@ class Packing {
     return FileSource.open(path, this.#map.name);
   }
 
+  #scratchPath(what: string): string {
+    return join(this.#tools.scratch, `${what}-${this.#map.size}-${this.#scratchFiles++}`);
+  }
+
   #chunks(source: FileSource): AsyncIterable<Uint8Array> {
-    const { streams, onRead } = this.#options;
+    const { streams, onRead } = this.#tools.options;
     return sourceChunks(
       source,
       streams.interrupt?.signal,
       source === this.#map ? onRead : undefined,
     );
   }
-
-  async #headers(): Promise<UkvsHeaders> {
-    for await (const { headers } of rowBlocks(this.#chunks(this.#map), this.#map.name)) {
-      return headers;
-    }
-    throw new Error("a map has a block");
-  }
-
-  /** Gives all rows of a map to a sink. */
-  async #feed(
-    source: FileSource,
-    sink: RowSink,
-  ): Promise<{ readonly headers: UkvsHeaders; readonly rows: number }> {
-    let last: { readonly headers: UkvsHeaders; readonly rows: number } | undefined;
-    for await (const block of this.#feedInBlocks(source, sink)) last = block;
-    if (last === undefined) throw new Error("a map has a block");
-    return last;
-  }
-
-  /** The same, block by block; gives the headers, and the rows so far. */
-  async *#feedInBlocks(
-    source: FileSource,
-    sink: RowSink,
-  ): AsyncGenerator<{ readonly headers: UkvsHeaders; readonly rows: number }, void, undefined> {
-    let lines: MapLines | undefined;
-    for await (const block of rowBlocks(this.#chunks(source), source.name)) {
-      const { headers } = block;
-      lines ??= new MapLines(sink, headers.fields);
-      lines.read(block.bytes, { source: source.name, firstLine: block.firstLine });
-      yield { headers, rows: lines.rows };
-    }
-  }
 }
 
-/** A packed map, and what of the whole map it does not find. */
-interface Packed {
-  readonly file: Uint8Array;
-  readonly summary: PackSummary;
-  readonly hidden: readonly Uint8Array[];
-  readonly lost: number;
-}
-
-function checked(packed: Packed): Packed {
-  if (packed.lost > 0) throw new Error(`${packed.lost} held keys are not found`);
+function checked(packed: Packed, lost: number): Packed {
+  if (lost > 0) throw new Error(`${lost} held keys are not found`);
   return packed;
 }

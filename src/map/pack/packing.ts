@@ -1,26 +1,26 @@
-import { enlarged } from "../compact/budget/budget-survey.ts";
-import { KEY_KIND } from "../compact/key-tree.ts";
-import type { MapRow, RowSink } from "../compact/map-lines.ts";
 import type { Header } from "../../ukvs/header.ts";
-import type { HostProfiles } from "./host-profiles.ts";
-import { type RowKinds, rowName } from "./row-name.ts";
-import { bitsOf, fingerprint, NameHash, shardOf } from "../../packed/name-hash.ts";
+import { shardOf } from "../../packed/name-hash.ts";
 import {
-  crc32,
   type DeltaPlace,
   type Descriptor,
   type Filter,
-  type FilterKind,
+  FLAG,
   formatHead,
-  type PackedHeader,
-  type Shard,
 } from "../../packed/packed-file.ts";
-import { buildRibbon } from "../../packed/ribbon.ts";
+import type { NameSelection } from "./build-shards.ts";
+import type { FilterPlan, NameWidths, ShardNames } from "./dealt-names.ts";
+import type { HostProfiles } from "./host-profiles.ts";
+import { LIST, namesIn } from "./name-log.ts";
+import type { PackLane, PackLanes } from "./pack-job.ts";
+import type { ScannedMap } from "./scan-map.ts";
+import type { ShardStore } from "./shard-store.ts";
 
 /** Names of a shard: small ones need the fewest slots for each, and are fetched alone. */
 const SHARD_NAMES = 8192;
 /** A void must not hide what is held: few names collide with one, and these get rows of their own. */
 const VOID_BITS = 12;
+/** Shards of hosts that are built together. */
+const HOST_SHARDS = 16;
 
 /** How a packed map is laid out. */
 export interface PackedLayout {
@@ -35,92 +35,9 @@ export interface PackedLayout {
   readonly descriptorOf: Uint16Array;
 }
 
-/** Names for one filter. */
-class NameList {
-  count = 0;
-  low: Uint32Array = new Uint32Array(4096);
-  high: Uint32Array = new Uint32Array(4096);
-  values: Uint32Array | undefined;
-
-  constructor(hasValues: boolean) {
-    if (hasValues) this.values = new Uint32Array(4096);
-  }
-
-  add(low: number, high: number, value: number): void {
-    if (this.count === this.low.length) this.#grow();
-    this.low[this.count] = low;
-    this.high[this.count] = high;
-    if (this.values !== undefined) this.values[this.count] = value;
-    this.count++;
-  }
-
-  #grow(): void {
-    const size = 2 * this.count;
-    this.low = enlarged(new Uint32Array(size), this.low);
-    this.high = enlarged(new Uint32Array(size), this.high);
-    if (this.values !== undefined) this.values = enlarged(new Uint32Array(size), this.values);
-  }
-}
-
-/** Collects the names of all rows for the filters of their width. */
-export class RowNames implements RowSink {
-  readonly #profiles: HostProfiles;
-  readonly #layout: PackedLayout;
-  readonly #kinds: RowKinds;
-  readonly #hash = new NameHash();
-  readonly rows: NameList[] = [];
-  readonly voids: NameList = new NameList(false);
-  #host = -1;
-  #hostLow = -1;
-  #hostHigh = -1;
-
-  constructor(profiles: HostProfiles, layout: PackedLayout, kinds: RowKinds) {
-    this.#profiles = profiles;
-    this.#layout = layout;
-    this.#kinds = kinds;
-  }
-
-  add(row: MapRow): void {
-    const name = rowName(row, this.#kinds);
-    if (name === undefined) return;
-    const { key, shape, captures } = name;
-    const { kind, hostEnd, depth, pageEnd } = shape;
-    const isVoid = captures === 0;
-    const host = this.#hostOf(key, hostEnd);
-    const hasTable = this.#layout.fingerprintBits > 0;
-    if (kind === KEY_KIND.hostWildcard && hasTable) return;
-    const hash = this.#hash;
-    const end = this.#kinds.queries ? key.length : pageEnd;
-    if (isVoid) {
-      hash.extend(key, hostEnd, end).finish();
-      this.voids.add(hash.low, hash.high, 0);
-      return;
-    }
-    const isFlag = depth === 0 && kind !== KEY_KIND.spread && end === pageEnd;
-    if (isFlag && hasTable) return;
-    hash.extend(key, hostEnd, end).finish();
-    const { width } = this.#layout.descriptors[this.#layout.descriptorOf[host]];
-    const bits = bitsOf(width, hash.high);
-    if (bits === 0) return;
-    (this.rows[bits] ??= new NameList(false)).add(hash.low, hash.high, 0);
-  }
-
-  /** The number of the host; hosts come in the order of the profiles. Leaves its state in the hash. */
-  #hostOf(key: Uint8Array, hostEnd: number): number {
-    const hash = this.#hash.reset().extend(key, 0, hostEnd).finish();
-    if (hash.low === this.#hostLow && hash.high === this.#hostHigh) return this.#host;
-    this.#hostLow = hash.low;
-    this.#hostHigh = hash.high;
-    this.#host++;
-    if (this.#profiles.low[this.#host] !== hash.low) throw new Error("the map changed meanwhile");
-    return this.#host;
-  }
-}
-
 /** What goes into the header besides what follows from the names. */
 export interface PackedInfo {
   readonly headers: readonly Header[];
-  readonly queries: boolean;
   readonly sourceRows: number;
   /** The digest of the map that is packed, in hexadecimal. */
   readonly sha256?: string | undefined;
@@ -128,63 +45,169 @@ export interface PackedInfo {
   readonly delta?: DeltaPlace | undefined;
 }
 
-/** Makes the bytes of a packed map. */
-export function packNames(
-  profiles: HostProfiles,
-  names: RowNames,
+/**
+ * Makes a packed map: puts its shards into a store, and gives what comes before them.
+ *
+ * Reads the names of the map twice. Every shard is asked for all of its names where it is built.
+ */
+export async function packNames(
+  map: ScannedMap,
   layout: PackedLayout,
   info: PackedInfo,
-): Uint8Array<ArrayBuffer> {
-  const filters: Filter[] = [];
-  const shards: Shard[] = [];
-  const data: Uint32Array[] = [];
-  let words = 0;
-  const addFilter = (kind: FilterKind, bits: number, list: NameList, checkedBits: number): void => {
-    if (list.count === 0 || bits === 0) return;
-    const built = buildShards(list, bits, checkedBits);
-    filters.push({ kind, bits, shards: built.length });
-    for (const ribbon of built) {
-      const bytes = new Uint8Array(ribbon.words.buffer);
-      shards.push({
-        words,
-        slots: ribbon.slots,
-        seed: ribbon.seed,
-        crc: crc32(bytes, 0, bytes.length),
-      });
-      data.push(ribbon.words);
-      words += ribbon.words.length;
-    }
-  };
+  lanes: PackLanes,
+  store: ShardStore,
+): Promise<Uint8Array> {
+  const { profiles, names } = map;
+  if (names === undefined) throw new Error("names are wanted");
+  checkDescriptors(profiles, layout);
   const { fingerprintBits, descriptorBits, countBits } = layout;
+  const partitions = Array.from({ length: 2 ** names.partitionBits }, (_, i) => i);
+  const filters: Filter[] = [];
+  const addFilter = (kind: Filter["kind"], bits: number, count: number): FilterPlan => {
+    const shards = Math.max(1, Math.round(count / SHARD_NAMES));
+    filters.push({ kind, bits, shards });
+    return { filter: filters.length - 1, bits, shards };
+  };
+  await lanes.useNames(names);
   const step = countStep(profiles, countBits);
   const tableBits = fingerprintBits + descriptorBits + countBits;
-  if (fingerprintBits > 0) {
-    addFilter("hosts", tableBits, hostNames(profiles, layout, step), fingerprintBits);
+  if (fingerprintBits > 0 && profiles.count > 0) {
+    const plan = addFilter("hosts", tableBits, profiles.count);
+    const shards = hostShards(profiles, layout, step, plan);
+    await lanes.run(batches(shards, HOST_SHARDS), async (lane, batch) => {
+      store.add(await lane.solve(batch, tableBits, fingerprintBits));
+    });
   }
-  names.rows.forEach((list, bits) => addFilter("rows", bits, list, bits));
-  addFilter("voids", VOID_BITS, names.voids, VOID_BITS);
-  const header: PackedHeader = {
-    headers: info.headers,
-    queries: info.queries,
-    rows: profiles.rowCount,
-    hosts: profiles.count,
-    voids: profiles.voidCount,
-    table: { fingerprint: fingerprintBits, descriptor: descriptorBits, count: countBits, step },
-    hostWildcards: profiles.hostWildcards >>> 0,
-    hostSpreads: profiles.hostSpreads >>> 0,
-    filters,
-    source: { rows: info.sourceRows, sha256: info.sha256 },
-    delta: info.delta,
+  const rows = rowSelections(layout);
+  const counts = await lanes.run(partitions, (lane, partition) => lane.count(partition, rows));
+  const rowPlans = counts[0].flatMap((_, bits) => {
+    const count = counts.reduce((sum, one) => sum + one[bits], 0);
+    return count === 0 || bits === 0 ? [] : [addFilter("rows", bits, count)];
+  });
+  const voids = voidSelections(layout);
+  const voidCount = voids.reduce((sum, { kind }) => sum + countNames(map, kind), 0);
+  const voidPlans = voidCount === 0 ? [] : [addFilter("voids", VOID_BITS, voidCount)];
+  const pieces: ShardNames[] = [];
+  const build = async (
+    lane: PackLane,
+    partition: number,
+    selections: readonly NameSelection[],
+    plans: readonly FilterPlan[],
+  ): Promise<void> => {
+    if (plans.length === 0) return;
+    const built = await lane.build(partition, selections, plans);
+    for (const run of built.runs) store.add(run);
+    pieces.push(...built.pieces);
   };
-  const head = formatHead(header, layout.descriptors, shards);
-  const file = new Uint8Array(head.length + 4 * words);
-  file.set(head);
-  let at = head.length;
-  for (const block of data) {
-    file.set(new Uint8Array(block.buffer), at);
-    at += 4 * block.length;
+  await lanes.run(partitions, async (lane, partition) => {
+    await build(lane, partition, rows, rowPlans);
+    await build(lane, partition, voids, voidPlans);
+  });
+  await lanes.run(joinPieces(pieces), async (lane, shard) => {
+    const { bits } = filters[shard.filter];
+    store.add(await lane.solve([shard], bits, bits));
+  });
+  return formatHead(
+    {
+      headers: info.headers,
+      queries: map.kinds.queries,
+      rows: profiles.rowCount,
+      hosts: profiles.count,
+      voids: profiles.voidCount,
+      table: { fingerprint: fingerprintBits, descriptor: descriptorBits, count: countBits, step },
+      hostWildcards: profiles.hostWildcards >>> 0,
+      hostSpreads: profiles.hostSpreads >>> 0,
+      filters,
+      source: { rows: info.sourceRows, sha256: info.sha256 },
+      delta: info.delta,
+    },
+    layout.descriptors,
+    store.directory(filters.map(({ bits }) => bits)),
+  );
+}
+
+function batches<T>(all: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, i) =>
+    all.slice(i * size, (i + 1) * size),
+  );
+}
+
+function countNames({ names }: ScannedMap, kind: NameSelection["kind"]): number {
+  if (names === undefined) return 0;
+  const { parts, partitionBits } = names;
+  const first = kind * 2 ** partitionBits;
+  let count = 0;
+  for (let list = first; list < first + 2 ** partitionBits; list++) {
+    for (const part of parts) count += namesIn(part.names, list);
   }
-  return file;
+  return count;
+}
+
+/** Which names are rows: home pages, `/*` and `com,cnn,*` are, where no descriptor says so. */
+function rowSelections(layout: PackedLayout): NameSelection[] {
+  const hasTable = layout.fingerprintBits > 0;
+  return [
+    { kind: LIST.rows, widths: layout.width },
+    ...(hasTable
+      ? []
+      : [LIST.homes, LIST.wholes].map((kind) => ({ kind, widths: layout.width as NameWidths }))),
+  ];
+}
+
+function voidSelections({ fingerprintBits }: PackedLayout): NameSelection[] {
+  const kinds = fingerprintBits > 0 ? [LIST.voids] : [LIST.voids, LIST.wholeVoids];
+  return kinds.map((kind) => ({ kind, widths: 8 * VOID_BITS }));
+}
+
+/** Joins the names of each shard that several partitions have. */
+function joinPieces(pieces: readonly ShardNames[]): ShardNames[] {
+  const shards = new Map<string, ShardNames[]>();
+  for (const piece of pieces) {
+    const name = `${piece.filter} ${piece.shard}`;
+    const own = shards.get(name);
+    if (own === undefined) shards.set(name, [piece]);
+    else own.push(piece);
+  }
+  return Array.from(shards.values(), (own) => ({
+    filter: own[0].filter,
+    shard: own[0].shard,
+    low: joinWords(own.map(({ low }) => low)),
+    high: joinWords(own.map(({ high }) => high)),
+  }));
+}
+
+/** Joins arrays. */
+function joinWords(parts: readonly Uint32Array[]): Uint32Array {
+  const all = new Uint32Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}
+
+/**
+ * Checks that the descriptor of every host leads to all of its rows.
+ *
+ * @throws Error where a layout is wrong
+ */
+function checkDescriptors(profiles: HostProfiles, layout: PackedLayout): void {
+  for (let host = 0; host < profiles.count; host++) {
+    const { exact, wildcards, flags } = layout.descriptors[layout.descriptorOf[host]];
+    const [masks, own] = [profiles.masks[host], profiles.flags[host]];
+    // What a descriptor says is true of the host, and all of a host has no other rows.
+    const isTrue = (flags & ~own & (FLAG.home | FLAG.all | FLAG.none)) === 0;
+    const isAll = (flags & FLAG.all) !== 0;
+    const home = (own & ~flags & FLAG.home) === 0 ? 0 : 1;
+    const all = (own & ~flags & FLAG.all) === 0 ? 0 : 1;
+    const isFound =
+      isAll ||
+      ((((masks & 0xff) | home) & ~exact) === 0 &&
+        ((((masks >>> 8) & 0xff) | all) & ~wildcards) === 0 &&
+        (own & ~flags & (FLAG.query | FLAG.anyQuery)) === 0);
+    if (!isTrue || !isFound) throw new Error("a descriptor does not lead to all rows of its host");
+  }
 }
 
 /** The bits of a count: powers of two, so many that the largest host has one. */
@@ -194,50 +217,36 @@ function countStep({ count, captures }: HostProfiles, bits: number): number {
   return Math.max(1, Math.ceil(Math.log2(most + 1) / 2 ** bits));
 }
 
-function hostNames(profiles: HostProfiles, layout: PackedLayout, step: number): NameList {
-  const names = new NameList(true);
+/** The hosts, dealt out to the shards of their filter. */
+function hostShards(
+  profiles: HostProfiles,
+  layout: PackedLayout,
+  step: number,
+  { filter, shards }: FilterPlan,
+): ShardNames[] {
+  const { count, low, high, captures } = profiles;
+  const starts = new Uint32Array(shards + 1);
+  for (let i = 0; i < count; i++) starts[shardOf(low[i], shards) + 1]++;
+  for (let i = 0; i < shards; i++) starts[i + 1] += starts[i];
+  const next = starts.slice(0, shards);
+  const [lows, highs, values] = Array.from({ length: 3 }, () => new Uint32Array(count));
   const most = 2 ** layout.countBits - 1;
-  for (let host = 0; host < profiles.count; host++) {
-    const level = Math.floor(Math.log2(profiles.captures[host] + 1) / step);
-    const value = layout.descriptorOf[host] + Math.min(most, level) * 2 ** layout.descriptorBits;
-    names.add(profiles.low[host], profiles.high[host], value);
+  for (let host = 0; host < count; host++) {
+    const at = next[shardOf(low[host], shards)]++;
+    const level = Math.floor(Math.log2(captures[host] + 1) / step);
+    lows[at] = low[host];
+    highs[at] = high[host];
+    values[at] = layout.descriptorOf[host] + Math.min(most, level) * 2 ** layout.descriptorBits;
   }
-  return names;
-}
-
-interface BuiltShard {
-  readonly slots: number;
-  readonly seed: number;
-  readonly words: Uint32Array;
-}
-
-/** The ribbons of a filter: the names dealt out by hash, and each with its fingerprint and value. */
-function buildShards(list: NameList, bits: number, checkedBits: number): BuiltShard[] {
-  const count = Math.max(1, Math.round(list.count / SHARD_NAMES));
-  const starts = new Uint32Array(count + 1);
-  for (let i = 0; i < list.count; i++) starts[shardOf(list.low[i], count) + 1]++;
-  for (let i = 0; i < count; i++) starts[i + 1] += starts[i];
-  const next = starts.slice(0, count);
-  const order = new Uint32Array(list.count);
-  for (let i = 0; i < list.count; i++) order[next[shardOf(list.low[i], count)]++] = i;
-  const mask = checkedBits === 32 ? -1 : (1 << checkedBits) - 1;
-  return Array.from({ length: count }, (_, shard) => {
+  return Array.from({ length: shards }, (_, shard) => {
     const [from, to] = [starts[shard], starts[shard + 1]];
-    const entries = {
-      count: to - from,
-      low: new Uint32Array(to - from),
-      high: new Uint32Array(to - from),
-      values: new Uint32Array(to - from),
+    return {
+      filter,
+      shard,
+      low: lows.slice(from, to),
+      high: highs.slice(from, to),
+      values: values.slice(from, to),
     };
-    for (let i = from; i < to; i++) {
-      const [low, high] = [list.low[order[i]], list.high[order[i]]];
-      entries.low[i - from] = low;
-      entries.high[i - from] = high;
-      const value = list.values === undefined ? 0 : list.values[order[i]];
-      entries.values[i - from] =
-        ((fingerprint(low, high) & mask) | (checkedBits === 32 ? 0 : value << checkedBits)) >>> 0;
-    }
-    return buildRibbon(entries, bits);
   });
 }
 

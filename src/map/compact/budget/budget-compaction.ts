@@ -86,6 +86,11 @@ export class BudgetCompaction {
   ): Promise<BudgetCompaction> {
     const { source = "map", misses, spill, kernels } = options;
     const survey = await surveyMap(read, { source, misses, spill, kernels });
+    return BudgetCompaction.of(read, survey, options);
+  }
+
+  /** The same for a map that is surveyed already. */
+  static of(read: ReadMap, survey: MapSurvey, options: BudgetCompactionOptions): BudgetCompaction {
     return new BudgetCompaction(read, survey, options);
   }
 

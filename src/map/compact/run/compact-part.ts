@@ -1,14 +1,13 @@
-import { closeSync, openSync, readSync, writeSync } from "node:fs";
-import { countLines, LF } from "../../../bytes/bytes.ts";
-import { MAX_LINE_BYTES } from "../../../bytes/lines.ts";
+import { closeSync, openSync, writeSync } from "node:fs";
+import { countLines } from "../../../bytes/bytes.ts";
 import { openCompactor } from "../tree-order.ts";
 import { MapLines } from "../map-lines.ts";
 import { type WeightOptions, WeightPolicy } from "../weight-policy.ts";
-import { ioError, MementoMapError, systemCode } from "../../../errors.ts";
+import { ioError, systemCode } from "../../../errors.ts";
 import { type Fields, hasPlainFields } from "../../../ukvs/header.ts";
-import { becameShorter } from "../../../files/input-file.ts";
 import { ScratchSpill } from "../../../files/scratch.ts";
 import { CompactKernel } from "./compact-kernel.ts";
+import { BLOCK_BYTES, readBlocks, tooLong } from "./line-blocks.ts";
 
 /** A part of an uncompressed map file, to be compacted into a file of its own. */
 export interface CompactTask {
@@ -35,8 +34,6 @@ export interface CompactResult {
   readonly hasRespelled: boolean;
 }
 
-const READ_BYTES = 1 << 20;
-
 /**
  * Compacts one part. Lines in errors are counted from the start of the part.
  *
@@ -51,7 +48,7 @@ export function compactPart(task: CompactTask): CompactResult {
 function compactPlainRows(task: CompactTask, policy: WeightPolicy): CompactResult | undefined {
   if (!hasPlainFields(task.fields)) return undefined;
   const { result, bytes } = withFiles(task, (input, write) => {
-    const kernel = CompactKernel.open(policy, READ_BYTES + MAX_LINE_BYTES, write);
+    const kernel = CompactKernel.open(policy, BLOCK_BYTES, write);
     if (kernel === undefined) return undefined;
     const { block } = kernel;
     const isDone = readBlocks(
@@ -81,7 +78,7 @@ function compactAnyRows(task: CompactTask, policy: WeightPolicy): CompactResult 
         spill,
       });
       const lines = new MapLines(compactor, task.fields);
-      const buffer = Buffer.allocUnsafeSlow(READ_BYTES + MAX_LINE_BYTES);
+      const buffer = Buffer.allocUnsafeSlow(BLOCK_BYTES);
       const place = { source: task.source, firstLine: 1 };
       readBlocks(input, task, buffer, (length, isWhole) => {
         if (!isWhole) throw tooLong(task.source, lines.lines + 1);
@@ -127,40 +124,4 @@ function openFile(path: string, flags: "r" | "w"): number {
   } catch (error) {
     throw ioError(error, path);
   }
-}
-
-/**
- * Reads a part block by block into `buffer` and gives the length of the whole lines in it to `take`,
- * until that returns false. A line that does not fit is given as far as it does, and said not to be
- * whole.
- */
-function readBlocks(
-  file: number,
-  { source, start, end }: CompactTask,
-  buffer: Uint8Array,
-  take: (length: number, isWhole: boolean) => boolean,
-): boolean {
-  let offset = start;
-  let held = 0;
-  while (offset < end) {
-    const wanted = Math.min(buffer.length - held, READ_BYTES, end - offset);
-    const read = readSync(file, buffer, held, wanted, offset);
-    if (read === 0) {
-      throw becameShorter(source);
-    }
-    offset += read;
-    const filled = held + read;
-    const whole = offset === end ? filled : buffer.subarray(0, filled).lastIndexOf(LF) + 1;
-    if (whole === 0 && filled === buffer.length) return take(filled, false);
-    if (whole > 0 && !take(whole, true)) return false;
-    buffer.copyWithin(0, whole, filled);
-    held = filled - whole;
-  }
-  return true;
-}
-
-function tooLong(source: string, line: number): MementoMapError {
-  return new MementoMapError("MM_LIMIT", `the line is longer than ${MAX_LINE_BYTES} bytes`, {
-    position: { source, line },
-  });
 }

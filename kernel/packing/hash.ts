@@ -1,0 +1,30 @@
+// The hash of names: docs/packed.md, section 4.
+
+export const START_A: u32 = 0x811c9dc5;
+export const START_B: u32 = 0x2c1b3c6d;
+export const MULTIPLIER_A: u32 = 0x01000193;
+export const MULTIPLIER_B: u32 = 0x85ebca6b;
+
+@inline
+export function mix(value: u32): u32 {
+  let x = value;
+  x = (x ^ (x >> 16)) * 0x85ebca6b;
+  x = (x ^ (x >> 13)) * 0xc2b2ae35;
+  return x ^ (x >> 16);
+}
+
+@inline
+export function lowOf(a: u32, b: u32): u32 {
+  return mix(a + b * 0x9e3779b1);
+}
+
+@inline
+export function highOf(b: u32, low: u32): u32 {
+  return mix(b ^ low);
+}
+
+/** Says which shard a name belongs to; spread evenly. */
+@inline
+export function placeOf(low: u32): u32 {
+  return mix(low ^ 0x3c6ef372);
+}

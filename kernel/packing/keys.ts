@@ -1,0 +1,197 @@
+// Keys in byte order: their shape, and the hashes of their names.
+import { CLOSE_PAREN, COMMA, commonBytes, QUESTION, SLASH, STAR } from "../shared/bytes";
+import { highOf, lowOf, MULTIPLIER_A, MULTIPLIER_B, START_A, START_B } from "./hash";
+import * as hosts from "./hosts";
+import { addTo, HOMES, ROWS, VOIDS, WHOLE_VOIDS, WHOLES } from "./lists";
+
+export const MAX_KEY_BYTES: i32 = 65536;
+const NONE: i32 = -1;
+/** The deepest rows that have a bit of their own. */
+const MAX_DEPTH: i32 = 7;
+
+const FLAG_HOME: u32 = 1;
+const FLAG_ALL: u32 = 2;
+const FLAG_QUERY: u32 = 4;
+const FLAG_ANY_QUERY: u32 = 8;
+const FLAG_NONE: u32 = 16;
+
+/** The last key; and for each of its bytes, the state of the hash before it and how many slashes precede it. */
+export const key: usize = memory.data(65536 + 16, 16);
+export let keyLength: i32 = 0;
+const states: usize = memory.data((65536 + 1) * 12, 16);
+const STATE_BYTES: usize = 12;
+/** Where a caller puts keys. */
+export const room: usize = memory.data(65536 + 16, 16);
+
+/** Where the `)` of the key is, its length if there is none; and its `?` behind that, or its length. */
+let hostEnd: i32 = 0;
+let pageEnd: i32 = 0;
+/** The end of the name of the host of the last key that was added; NONE before the first. */
+let nameEnd: i32 = NONE;
+/** How many bytes the key has in common with the last key that was added. */
+let sharedWithAdded: i32 = 0;
+let hasQueries: bool = false;
+let keepsVoids: bool = true;
+
+export function open(queries: bool, voids: bool): void {
+  hasQueries = queries;
+  keepsVoids = voids;
+  store<u32>(states, START_A);
+  store<u32>(states, START_B, 4);
+  store<u32>(states, 0, 8);
+}
+
+/** Reads a key; false if it is not behind the last one. */
+export function goTo(start: usize, length: i32): bool {
+  const shared = commonBytes(start, key, 0, min(keyLength, length));
+  if (shared == length) return false;
+  if (shared < keyLength && load<u8>(start + <usize>shared) < load<u8>(key + <usize>shared)) return false;
+  sharedWithAdded = min(sharedWithAdded, shared);
+  // Whether the `)/` is one that the keys share.
+  const isSameHost = shared > hostEnd + 1;
+  if (!isSameHost) findHostEnd(start, length, max(0, shared - 1));
+  if (!isSameHost || pageEnd >= shared) pageEnd = NONE;
+  readFrom(start, length, shared);
+  keyLength = length;
+  if (pageEnd == NONE) pageEnd = length;
+  return true;
+}
+
+function findHostEnd(start: usize, length: i32, from: i32): void {
+  let at = from;
+  while (at < length) {
+    if (
+      load<u8>(start + <usize>at) == CLOSE_PAREN &&
+      (at + 1 == length || load<u8>(start + <usize>at + 1) == SLASH)
+    ) {
+      break;
+    }
+    at++;
+  }
+  hostEnd = at;
+}
+
+/** Goes on with the hash where the key differs from the last one. */
+@inline
+function readFrom(start: usize, length: i32, shared: i32): void {
+  let state = states + <usize>shared * STATE_BYTES;
+  let a = load<u32>(state);
+  let b = load<u32>(state, 4);
+  let slashes = load<u32>(state, 8);
+  for (let at = shared; at < length; at++) {
+    const byte = load<u8>(start + <usize>at);
+    store<u8>(key + <usize>at, byte);
+    a = (a ^ <u32>byte) * MULTIPLIER_A;
+    b = (b ^ <u32>byte) * MULTIPLIER_B;
+    if (byte == SLASH) slashes++;
+    else if (byte == QUESTION && pageEnd == NONE && at > hostEnd) pageEnd = at;
+    state += STATE_BYTES;
+    store<u32>(state, a);
+    store<u32>(state, b, 4);
+    store<u32>(state, slashes, 8);
+  }
+}
+
+@inline
+function byteAt(at: i32): u8 {
+  return load<u8>(key + <usize>at);
+}
+
+@inline
+function endsInWildcard(end: i32, separator: u8): bool {
+  return end >= 2 && byteAt(end - 1) == STAR && byteAt(end - 2) == separator;
+}
+
+@inline
+function slashesBefore(at: i32): i32 {
+  return load<i32>(states + <usize>at * STATE_BYTES, 8);
+}
+
+/** Adds the key that was read last. */
+export function addName(captures: f64): void {
+  const length = keyLength;
+  const isVoid = captures == 0;
+  const isOpaque = hostEnd == length && !(length > 2 && endsInWildcard(length, COMMA));
+  const isHostWildcard = hostEnd == length && !isOpaque;
+  const isSpread = hostEnd < length && endsInWildcard(hostEnd, COMMA);
+  const page: i32 = hostEnd == length ? length : pageEnd;
+  // A void of a query says nothing of the page.
+  if (isVoid && (!keepsVoids || (!hasQueries && page < length))) return;
+  const isPathWildcard = hostEnd < length && !isSpread && endsInWildcard(length, SLASH);
+  const isAnyQuery = length - page == 2 && byteAt(page + 1) == STAR;
+  if (isVoid) hosts.noteVoid();
+  else if (isPathWildcard || isHostWildcard || isSpread || isAnyQuery) hosts.noteWildcard();
+
+  const hostNameEnd: i32 = isOpaque ? 0 : isHostWildcard ? length : hostEnd + 1;
+  enterHost(hostNameEnd, isOpaque);
+  hosts.addCaptures(captures);
+  if (isHostWildcard) {
+    hosts.addHostWildcard(labelBit(length - 2));
+    hosts.addFlag(isVoid ? FLAG_NONE : FLAG_ALL);
+    addAt(isVoid ? WHOLE_VOIDS : WHOLES, length);
+    return;
+  }
+  if (isSpread) hosts.addSpread(labelBit(hostEnd - 2));
+  let depth: i32 = isOpaque ? 1 : slashesBefore(page) - slashesBefore(hostEnd + 1);
+  if (!isOpaque && (isPathWildcard || page - hostEnd <= 2)) depth = max(0, depth - 1);
+  addRow(isVoid, isPathWildcard, isAnyQuery, isSpread, depth, page);
+}
+
+function addRow(
+  isVoid: bool,
+  isPathWildcard: bool,
+  isAnyQuery: bool,
+  isSpread: bool,
+  depth: i32,
+  page: i32,
+): void {
+  const bit: u32 = 1 << min(depth, MAX_DEPTH);
+  const end = hasQueries ? keyLength : page;
+  if (isVoid) {
+    hosts.addMask(bit << (isPathWildcard ? 24 : 16));
+    hosts.addVoid();
+    addAt(VOIDS, end);
+    return;
+  }
+  if (!isPathWildcard) hosts.addDepth(min(depth, MAX_DEPTH));
+  if (hasQueries && page < keyLength) {
+    hosts.addFlag(isAnyQuery ? FLAG_ANY_QUERY : FLAG_QUERY);
+  } else if (depth == 0 && !isSpread) {
+    hosts.addFlag(isPathWildcard ? FLAG_ALL : FLAG_HOME);
+    addAt(isPathWildcard ? WHOLES : HOMES, end);
+    return;
+  } else {
+    hosts.addMask(bit << (isPathWildcard ? 8 : 0));
+  }
+  hosts.addRow();
+  addAt(ROWS, end);
+}
+
+/** Goes to the host `key[0, end)`. */
+@inline
+function enterHost(end: i32, isOpaque: bool): void {
+  const isSame = end == nameEnd && sharedWithAdded >= end;
+  sharedWithAdded = keyLength;
+  if (isSame) return;
+  nameEnd = end;
+  const state = states + <usize>end * STATE_BYTES;
+  const low = lowOf(load<u32>(state), load<u32>(state, 4));
+  const high = highOf(load<u32>(state, 4), low);
+  if (isOpaque) hosts.goToOpaque(low, high);
+  else hosts.start(low, high);
+}
+
+/** Adds the name `key[0, end)`. */
+@inline
+function addAt(kind: i32, end: i32): void {
+  const state = states + <usize>end * STATE_BYTES;
+  const low = lowOf(load<u32>(state), load<u32>(state, 4));
+  addTo(kind, low, highOf(load<u32>(state, 4), low), hosts.current());
+}
+
+/** The bit for the number of labels in `key[0, end)`. */
+function labelBit(end: i32): i32 {
+  let labels: i32 = 1;
+  for (let at: i32 = 0; at < end; at++) if (byteAt(at) == COMMA) labels++;
+  return 1 << min(labels, 31);
+}

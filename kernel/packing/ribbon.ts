@@ -1,0 +1,113 @@
+// Ribbons: src/packed/ribbon.ts has the same in TypeScript, and explains them.
+import { mix } from "./hash";
+
+const BAND: i32 = 64;
+const BLOCK_SLOTS: i32 = 32;
+const FIRST_SLACK: f64 = 0.025;
+const SEEDS_TO_GROWTH: i32 = 2;
+const MAX_BITS: i32 = 32;
+
+export let low: usize = 0;
+export let high: usize = 0;
+export let values: usize = 0;
+export let words: usize = 0;
+export let seed: i32 = 0;
+let room: i32 = 0;
+let slotRoom: i32 = 0;
+/** For each slot, the coefficients and the value of the equation that begins there. */
+let coefficients: usize = 0;
+let results: usize = 0;
+/** For each bit, the slots behind the current one that coefficients can reach. */
+const reached: usize = memory.data(32 * 8, 8);
+
+/** Room that is too small stays unused: it is doubled each time. */
+export function open(names: i32): void {
+  if (names <= room) return;
+  room = max(names, 2 * room);
+  low = heap.alloc(<usize>room * 4);
+  high = heap.alloc(<usize>room * 4);
+  values = heap.alloc(<usize>room * 4);
+}
+
+function openSlots(slots: i32): void {
+  if (slots <= slotRoom) return;
+  slotRoom = max(slots, 2 * slotRoom);
+  coefficients = heap.alloc(<usize>slotRoom * 8);
+  results = heap.alloc(<usize>slotRoom * 4);
+  words = heap.alloc(<usize>(slotRoom / BLOCK_SLOTS) * <usize>MAX_BITS * 4);
+}
+
+export function build(names: i32, bits: i32): i32 {
+  let slots = slotsFor(<f64>names * (1 + FIRST_SLACK));
+  for (let attempt: i32 = 0; slots < 2 * names + 64 * BAND; attempt++) {
+    openSlots(slots);
+    memory.fill(coefficients, 0, <usize>slots * 8);
+    seed = attempt % SEEDS_TO_GROWTH;
+    if (addAll(names, slots)) {
+      solve(slots, bits);
+      return slots;
+    }
+    if (seed == SEEDS_TO_GROWTH - 1) slots += BLOCK_SLOTS * <i32>Math.ceil(<f64>slots / 3200);
+  }
+  return 0;
+}
+
+function slotsFor(count: f64): i32 {
+  return max(BAND, BLOCK_SLOTS * <i32>Math.ceil(count / <f64>BLOCK_SLOTS)) + BLOCK_SLOTS;
+}
+
+function addAll(names: i32, slots: i32): bool {
+  const bySeed: u32 = <u32>(seed + 1) * 0x9e3779b1;
+  const bySeedHigh: u32 = <u32>seed * 0xc2b2ae3d;
+  for (let i: i32 = 0; i < names; i++) {
+    const a = load<u32>(low + (<usize>i << 2));
+    const b = load<u32>(high + (<usize>i << 2));
+    const start = <i32>((<u64>(mix(a ^ bySeed) ^ b) * <u64>(slots - BAND + 1)) >> 32);
+    const lowBits = mix(b * 0x9e3779b1 + a + <u32>seed) | 1;
+    const highBits = mix((a * 0x85ebca77) ^ (b + bySeedHigh));
+    const all = <u64>lowBits | (<u64>highBits << 32);
+    if (!add(start, all, load<u32>(values + (<usize>i << 2)))) return false;
+  }
+  return true;
+}
+
+@inline
+function add(start: i32, all: u64, value: u32): bool {
+  let at = <usize>start;
+  let bits = all;
+  let rest = value;
+  let there = load<u64>(coefficients + (at << 3));
+  while (there != 0) {
+    bits ^= there;
+    rest ^= load<u32>(results + (at << 2));
+    if (bits == 0) return rest == 0;
+    const shift = ctz(bits);
+    bits >>= shift;
+    at += <usize>shift;
+    there = load<u64>(coefficients + (at << 3));
+  }
+  store<u64>(coefficients + (at << 3), bits);
+  store<u32>(results + (at << 2), rest);
+  return true;
+}
+
+function solve(slots: i32, bits: i32): void {
+  memory.fill(words, 0, <usize>(slots / BLOCK_SLOTS) * <usize>bits * 4);
+  memory.fill(reached, 0, <usize>bits << 3);
+  for (let at: i32 = slots - 1; at >= 0; at--) {
+    const block = words + ((<usize>(at >> 5) * <usize>bits) << 2);
+    const own = load<u64>(coefficients + (<usize>at << 3));
+    const mask: u32 = 1 << (at & 31);
+    // A slot that nothing determines is 0.
+    const isFixed: u64 = own == 0 ? 0 : 1;
+    const value = load<u32>(results + (<usize>at << 2));
+    for (let bit: i32 = 0; bit < bits; bit++) {
+      const pointer = reached + (<usize>bit << 3);
+      const behind = load<u64>(pointer) << 1;
+      const set = ((popcnt(behind & own) ^ <u64>(value >> bit)) & 1) & isFixed;
+      store<u64>(pointer, behind | set);
+      const word = block + (<usize>bit << 2);
+      store<u32>(word, load<u32>(word) | (mask & (0 - <u32>set)));
+    }
+  }
+}

@@ -1,0 +1,183 @@
+import { fingerprint } from "../../packed/name-hash.ts";
+import { crc32 } from "../../packed/packed-file.ts";
+import {
+  buildRibbon,
+  MAX_BITS,
+  type Ribbon,
+  type RibbonEntries,
+  ribbonValue,
+} from "../../packed/ribbon.ts";
+import {
+  DealtNames,
+  type FilterPlan,
+  nameBits,
+  type NameWidths,
+  type ShardNames,
+} from "./dealt-names.ts";
+import { OPAQUE_HOST } from "./host-profiles.ts";
+import {
+  type ListKind,
+  listOf,
+  NAME_WORDS,
+  namesIn,
+  type NameLogPart,
+  readNames,
+} from "./name-log.ts";
+import { RibbonKernel } from "./pack-kernel.ts";
+
+/** The names of a map. */
+export interface MapNames {
+  readonly partitionBits: number;
+  /** Those of its parts, and the number of the first host of each. */
+  readonly parts: readonly { readonly names: NameLogPart; readonly firstHost: number }[];
+}
+
+/** Names that are put into filters of the same kind. */
+export interface NameSelection {
+  readonly kind: ListKind;
+  readonly widths: NameWidths;
+}
+
+/** Shards of one filter that follow each other, as they are written. */
+export interface ShardRun {
+  readonly filter: number;
+  readonly first: number;
+  readonly slots: Uint32Array;
+  readonly seeds: Uint32Array;
+  readonly crcs: Uint32Array;
+  readonly words: Uint32Array<ArrayBuffer>;
+}
+
+export interface BuiltPartition {
+  readonly runs: readonly ShardRun[];
+  /** Names of shards that reach into other partitions. */
+  readonly pieces: readonly ShardNames[];
+}
+
+/** A kernel takes longer to start than fewer names than these to solve. */
+const NAMES_WORTH_A_KERNEL = 1024;
+
+/** Builds shards; holds a kernel. */
+export class ShardBuilder {
+  #kernel: RibbonKernel | undefined;
+
+  /** How many names of a partition have 0, 1, 2 … bits. */
+  count(names: MapNames, partition: number, selections: readonly NameSelection[]): number[] {
+    const counts = Array.from({ length: MAX_BITS + 1 }, () => 0);
+    for (const { kind, widths } of selections) {
+      const own = namesOf(names, kind, partition);
+      for (let at = 0; at < own.length; at += NAME_WORDS) {
+        counts[nameBits(widths, own[at + 1], own[at + 2])]++;
+      }
+    }
+    return counts;
+  }
+
+  /**
+   * Builds the shards of a partition, and asks each for all of its names.
+   *
+   * Holds the names of the partition twice, and the shards.
+   */
+  build(
+    names: MapNames,
+    partition: number,
+    selections: readonly NameSelection[],
+    filters: readonly FilterPlan[],
+  ): BuiltPartition {
+    const dealt = new DealtNames(filters, names.partitionBits, partition);
+    for (const { kind, widths } of selections) dealt.add(namesOf(names, kind, partition), widths);
+    const runs: ShardRun[] = [];
+    const pieces: ShardNames[] = [];
+    for (const [i, shards] of [...dealt.shards()].entries()) {
+      const { bits } = filters[i];
+      const whole = shards.filter(({ isWhole }) => isWhole);
+      if (whole.length > 0) {
+        runs.push(
+          this.solve(
+            whole.map((shard) => shard.names),
+            bits,
+            bits,
+          ),
+        );
+      }
+      for (const { names: own, isWhole } of shards) {
+        if (!isWhole) pieces.push({ ...own, low: own.low.slice(), high: own.high.slice() });
+      }
+    }
+    return { runs, pieces };
+  }
+
+  /**
+   * Makes ribbons of shards that follow each other, and asks each for all of its names.
+   *
+   * @param checkedBits how many bits of a slot are of the fingerprint; those above are of the value.
+   */
+  solve(shards: readonly ShardNames[], bits: number, checkedBits: number): ShardRun {
+    const ribbons = shards.map((names) => {
+      const entries = entriesOf(names, checkedBits);
+      if (entries.count >= NAMES_WORTH_A_KERNEL) this.#kernel ??= RibbonKernel.open();
+      const ribbon = this.#kernel?.build(entries, bits) ?? buildRibbon(entries, bits);
+      askAll(ribbon, entries, bits);
+      return ribbon;
+    });
+    const [{ filter, shard: first }] = shards;
+    return {
+      filter,
+      first,
+      slots: Uint32Array.from(ribbons, ({ slots }) => slots),
+      seeds: Uint32Array.from(ribbons, ({ seed }) => seed),
+      crcs: Uint32Array.from(ribbons, ({ words }) =>
+        crc32(new Uint8Array(words.buffer), 0, words.byteLength),
+      ),
+      words: joined(ribbons.map(({ words }) => words)),
+    };
+  }
+}
+
+/** The names of a list; their hosts have the numbers that they have in the whole map. */
+function namesOf(
+  { parts, partitionBits }: MapNames,
+  kind: ListKind,
+  partition: number,
+): Uint32Array {
+  const list = listOf(kind, partitionBits, partition);
+  const count = parts.reduce((sum, { names }) => sum + namesIn(names, list), 0);
+  const all = new Uint32Array(NAME_WORDS * count);
+  let at = 0;
+  for (const { names, firstHost } of parts) {
+    const end = readNames(names, list, all, at);
+    for (; at < end; at += NAME_WORDS) if (all[at + 2] !== OPAQUE_HOST) all[at + 2] += firstHost;
+  }
+  return all;
+}
+
+function entriesOf({ low, high, values }: ShardNames, checkedBits: number): RibbonEntries {
+  const count = low.length;
+  const mask = checkedBits === 32 ? -1 : (1 << checkedBits) - 1;
+  const own = new Uint32Array(count);
+  for (let i = 0; i < count; i++) {
+    const kept = values === undefined || checkedBits === 32 ? 0 : values[i] << checkedBits;
+    own[i] = (fingerprint(low[i], high[i]) & mask) | kept;
+  }
+  return { count, low, high, values: own };
+}
+
+/** Asks a ribbon for every name that was put into it, as readers do. */
+function askAll({ words, slots, seed }: Ribbon, entries: RibbonEntries, bits: number): void {
+  const { count, low, high, values } = entries;
+  const place = Int32Array.of(0, slots, seed);
+  for (let i = 0; i < count; i++) {
+    const value = ribbonValue(words, place, 0, bits, low[i], high[i], bits, values[i]);
+    if (value !== 0) throw new Error("a held name is not found in its shard");
+  }
+}
+
+function joined(parts: readonly Uint32Array[]): Uint32Array<ArrayBuffer> {
+  const all = new Uint32Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}

@@ -1,0 +1,144 @@
+import { MementoMapError } from "../../errors.ts";
+import { parseHead } from "../../packed/packed-file.ts";
+import { expectedLookups } from "./host-profiles.ts";
+import { chooseLayout, flatLayout } from "./layout.ts";
+import type { AskResult, PackLanes } from "./pack-job.ts";
+import { LOOKUPS_ELSEWHERE, type PackDemand, type Prospect } from "./pack-plan.ts";
+import { type PackedInfo, type PackedLayout, packNames, SLOTS_PER_NAME } from "./packing.ts";
+import type { MapPart, ScannedMap } from "./scan-map.ts";
+import { ShardStore } from "./shard-store.ts";
+
+/** The share of the bytes that may stay unused. */
+const MAX_SLACK = 0.01;
+const MAX_TRIES = 6;
+
+/** A packed map that is complete, and not yet written. */
+export class PackedBytes {
+  readonly head: Uint8Array;
+  readonly layout: PackedLayout;
+  readonly size: number;
+  readonly #store: ShardStore;
+
+  constructor(head: Uint8Array, layout: PackedLayout, store: ShardStore) {
+    this.head = head;
+    this.layout = layout;
+    this.#store = store;
+    this.size = head.length + store.bytes;
+  }
+
+  *chunks(): Generator<Uint8Array, void, undefined> {
+    yield this.head;
+    yield* this.#store.data();
+  }
+
+  /** All of it. */
+  bytes(): Uint8Array<ArrayBuffer> {
+    const all = new Uint8Array(this.size);
+    this.#copyTo(all);
+    return all;
+  }
+
+  #copyTo(target: Uint8Array): void {
+    let at = 0;
+    for (const chunk of this.chunks()) {
+      target.set(chunk, at);
+      at += chunk.length;
+    }
+  }
+
+  /**
+   * Asks for all that parts of a map hold.
+   *
+   * Holds all of the packed map.
+   */
+  async ask(
+    parts: readonly MapPart[],
+    { headers }: ScannedMap,
+    lanes: PackLanes,
+  ): Promise<AskResult> {
+    const bytes = new Uint8Array(new SharedArrayBuffer(this.size));
+    this.#copyTo(bytes);
+    const head = parseHead(this.head, this.size, parts[0].source);
+    const data = new Uint32Array(bytes.buffer, head.dataStart);
+    const results = await lanes.run(parts, (lane, part) =>
+      lane.ask({ ...part, head, data, fields: headers.fields }),
+    );
+    return {
+      hidden: results.flatMap(({ hidden }) => hidden),
+      lost: results.reduce((sum, { lost }) => sum + lost, 0),
+    };
+  }
+
+  /** Forgets all. */
+  close(): void {
+    this.#store.close();
+  }
+}
+
+export interface PackWithinOptions {
+  readonly info: PackedInfo;
+  readonly prospect: Prospect;
+  readonly demand: PackDemand | undefined;
+  /** Whether the bits of a row are given. */
+  readonly isFixed: boolean;
+  readonly lanes: PackLanes;
+  /** What the names of scratch files begin with, for what exceeds the memory. */
+  readonly scratch: string;
+  readonly memoryBytes: number;
+}
+
+/** Packs the names of a map, again and again until the file is nearly as large as it may be. */
+export async function packWithin(
+  map: ScannedMap,
+  whole: ScannedMap,
+  options: PackWithinOptions,
+): Promise<PackedBytes> {
+  const { prospect, demand, lanes, isFixed } = options;
+  const { profiles } = map;
+  const lookups = expectedLookups(profiles, whole.profiles, demand);
+  let width = Math.round(8 * prospect.bits);
+  let best: PackedBytes | undefined;
+  const tried = new Set<number>();
+  for (let attempt = 0; attempt < MAX_TRIES && !tried.has(width); attempt++) {
+    tried.add(width);
+    const layout = layoutOf(map, width, lookups, prospect, demand);
+    const store = new ShardStore(`${options.scratch}-${attempt}`, options.memoryBytes);
+    const head = await packNames(map, layout, options.info, lanes, store);
+    const packed = new PackedBytes(head, layout, store);
+    if (isFixed || prospect.bytes === Infinity) return packed;
+    const { size } = packed;
+    const fits = size <= prospect.bytes;
+    if (fits && (best === undefined || layout.width > best.layout.width)) {
+      best?.close();
+      best = packed;
+    } else {
+      packed.close();
+    }
+    if (fits && size >= prospect.bytes * (1 - MAX_SLACK)) break;
+    const rowBytes = (profiles.rowCount * SLOTS_PER_NAME) / 64;
+    const step = Math.floor((prospect.bytes - size) / Math.max(rowBytes, 1e-9));
+    const next = Math.max(0, Math.min(255, width + (step === 0 && !fits ? -1 : step)));
+    if (next === width) break;
+    width = tried.has(next) && !fits ? width - 1 : next;
+  }
+  if (best !== undefined) return best;
+  throw new MementoMapError(
+    "MM_USAGE",
+    `no packed map of this archive is as small as ${prospect.bytes} bytes; allow more`,
+  );
+}
+
+function layoutOf(
+  { profiles }: ScannedMap,
+  width: number,
+  lookups: Float64Array,
+  { hasTable, countBits }: Prospect,
+  demand: PackDemand | undefined,
+): PackedLayout {
+  if (!hasTable) return flatLayout(profiles, width);
+  const all = lookups.reduce((sum, count) => sum + count, 0);
+  // What the last bit of the rows saves, a bit of the table should save too.
+  const price = (Math.LN2 * all * 2 ** (-width / 8)) / Math.max(1, profiles.rowCount);
+  const elsewhere = demand?.elsewhere ?? LOOKUPS_ELSEWHERE * all;
+  return chooseLayout(profiles, width, countBits, { lookups, elsewhere, price });
+}
