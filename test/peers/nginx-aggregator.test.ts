@@ -5,27 +5,7 @@ import { serving } from "../support/serving.ts";
 import { startNginx, startNginxWith } from "./nginx.ts";
 import { program } from "./programs.ts";
 
-const URI = "http://example.org//a/../b%2Fc?x=http://d//e%7E";
-
 describe.skipIf(program("nginx") === undefined)("an aggregator behind nginx", () => {
-  it("as documented, is asked for what clients sent, and its links are right", async () => {
-    const one = await plainArchive("one", ["20050101000000"]);
-    const { url } = await aggregating([one], {
-      service: { prefix: "/mementos", trustedProxies: ["loopback"] },
-    });
-    const { port } = new URL(url);
-    const nginx = await startNginx("aggregator", { ":1208": `:${port}` });
-    const answer = await rawGet(nginx, `/mementos/timemap/link/${URI}`);
-    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
-    expect(one.requests.map(({ target }) => target)).toEqual([`/timemap/link/${URI}`]);
-    expect(answer).toContain(`<http://localhost/mementos/timegate/${URI}>; rel="timegate"`);
-    const about = await (
-      await fetch(`${nginx}/mementos/about`, { headers: { Accept: "text/html" } })
-    ).text();
-    expect(about).toContain(`curl ${nginx}/mementos/timemap/link/`);
-    expect((await fetch(`${nginx}/mementos/openapi.json`)).status).toBe(200);
-  });
-
   it("that merges slashes and takes the path off, asks archives for the right host", async () => {
     const one = await plainArchive("one", ["20050101000000"]);
     const { url } = await aggregating([one], {
