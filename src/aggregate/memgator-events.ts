@@ -8,6 +8,7 @@ import {
   type SessionEnd,
   type SessionObserver,
 } from "./session.ts";
+import type { Bus } from "../files/processes/bus.ts";
 import { LF } from "../bytes/bytes.ts";
 import { ioError } from "../errors.ts";
 import { outputError } from "../files/output-file.ts";
@@ -304,18 +305,53 @@ const KEEP_ALIVE_MS = 15_000;
 /** A listener that is further behind is let go. */
 const MAX_BEHIND_BYTES = 1 << 20;
 
+/** Events for listeners of other processes are published this often. */
+const PUBLISHED_EVERY_MS = 20;
+
+const LISTENERS_TOPIC = "monitor-listeners";
+const EVENTS_TOPIC = "monitor-events";
+
+/** Which processes have listeners. */
+interface ListenersMessage {
+  readonly id: number;
+  readonly isListening: boolean;
+}
+
+/** The processes that serve together with this one. */
+export interface MonitorPeers {
+  readonly bus: Bus;
+  /** The id of this process. */
+  readonly id: number;
+}
+
 /**
  * Sends what the aggregator does to all listeners, as server-sent events with MemGator's members.
+ * Listeners of one process get the events of all.
  *
  * Costs nothing while nobody listens; a listener that does not keep up is let go.
  */
 export class Monitor implements SessionObserver {
   readonly #listeners = new Set<ServerResponse>();
   readonly #maxListeners: number;
+  readonly #peers: MonitorPeers | undefined;
+  /** The ids of other processes that have listeners. */
+  readonly #listening = new Set<number>();
+  /** Events for them. */
+  #pending = "";
+  #publishing: NodeJS.Timeout | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(maxListeners: number = 100) {
+  constructor(maxListeners: number = 100, peers?: MonitorPeers) {
     this.#maxListeners = maxListeners;
+    this.#peers = peers;
+    // Other processes are of the same program.
+    peers?.bus.subscribe(LISTENERS_TOPIC, (message) => {
+      const { id, isListening } = message as ListenersMessage;
+      if (isListening) this.#listening.add(id);
+      else this.#listening.delete(id);
+    });
+    peers?.bus.subscribe("ended", (id) => this.#listening.delete(id as number));
+    peers?.bus.subscribe(EVENTS_TOPIC, (events) => this.#send(events as string));
   }
 
   get listeners(): number {
@@ -332,6 +368,7 @@ export class Monitor implements SessionObserver {
     });
     response.write(": events of the aggregator\n\n");
     this.#listeners.add(response);
+    if (this.#listeners.size === 1) this.#tellPeers(true);
     response.once("close", () => this.#remove(response));
     // An idle connection would be cut, and a listener that went unseen would stay.
     this.#timer ??= setInterval(() => this.#send(": still here\n\n"), KEEP_ALIVE_MS).unref();
@@ -339,15 +376,25 @@ export class Monitor implements SessionObserver {
   }
 
   began(session: Session): void {
-    if (this.#listeners.size > 0) beginEvent(session, this.#tell);
+    if (this.#isHeard) beginEvent(session, this.#tell);
   }
 
   answered(session: Session, outcome: Outcome): void {
-    if (this.#listeners.size > 0) outcomeEvents(session, outcome, this.#tell);
+    if (this.#isHeard) outcomeEvents(session, outcome, this.#tell);
   }
 
   ended(session: Session, end: SessionEnd): void {
-    if (this.#listeners.size > 0) endEvents(session, end, this.#tell);
+    if (this.#isHeard) endEvents(session, end, this.#tell);
+  }
+
+  get #isHeard(): boolean {
+    return this.#listeners.size > 0 || this.#listening.size > 0;
+  }
+
+  #tellPeers(isListening: boolean): void {
+    if (this.#peers === undefined) return;
+    const { bus, id } = this.#peers;
+    bus.publish(LISTENERS_TOPIC, { id, isListening } satisfies ListenersMessage, String(id));
   }
 
   /** Ends all streams. */
@@ -356,8 +403,18 @@ export class Monitor implements SessionObserver {
   }
 
   readonly #tell: TakeEvent = ({ id }, members) => {
-    this.#send(`data: {"session": "${id}", ${members}}\n\n`);
+    const event = `data: {"session": "${id}", ${members}}\n\n`;
+    this.#send(event);
+    if (this.#listening.size === 0) return;
+    this.#pending += event;
+    this.#publishing ??= setTimeout(() => this.#publish(), PUBLISHED_EVERY_MS).unref();
   };
+
+  #publish(): void {
+    this.#publishing = undefined;
+    this.#peers?.bus.publish(EVENTS_TOPIC, this.#pending);
+    this.#pending = "";
+  }
 
   #send(text: string): void {
     for (const listener of this.#listeners) {
@@ -369,6 +426,7 @@ export class Monitor implements SessionObserver {
   #remove(listener: ServerResponse): void {
     this.#listeners.delete(listener);
     if (this.#listeners.size > 0) return;
+    this.#tellPeers(false);
     clearInterval(this.#timer);
     this.#timer = undefined;
   }

@@ -301,15 +301,27 @@ export class RateLimit {
 
   /** Seconds to wait before a request may be made; 0 when it may be made now. */
   take(address: string): number {
+    const bucket = this.#bucketOf(address);
+    if (bucket.tokens < 1) return (1 - bucket.tokens) / this.#perSecond;
+    bucket.tokens -= 1;
+    return 0;
+  }
+
+  /** Counts requests that were made elsewhere. */
+  spend(address: string, requests: number): void {
+    const bucket = this.#bucketOf(address);
+    bucket.tokens = Math.max(-this.#burst, bucket.tokens - requests);
+  }
+
+  /** The bucket of an address as it is now. */
+  #bucketOf(address: string): { tokens: number; at: number } {
     const key = networkOf(address);
     const now = this.#now();
     const bucket = this.#buckets.get(key) ?? this.#add(key, now);
     const gained = ((now - bucket.at) / 1000) * this.#perSecond;
     bucket.tokens = Math.min(this.#burst, bucket.tokens + gained);
     bucket.at = now;
-    if (bucket.tokens < 1) return (1 - bucket.tokens) / this.#perSecond;
-    bucket.tokens -= 1;
-    return 0;
+    return bucket;
   }
 
   #add(key: string, now: number): { tokens: number; at: number } {

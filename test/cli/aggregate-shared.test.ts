@@ -1,5 +1,9 @@
+import { writeFileSync } from "node:fs";
+import { get } from "node:http";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { localArchive, plainArchive } from "../support/aggregating.ts";
+import { scratchDir } from "../support/scratch.ts";
 import {
   listOf,
   metric,
@@ -137,6 +141,77 @@ describe.skipIf(process.platform === "win32")("two workers as one service", () =
     await expect.poll(() => pidsOf(lines()).length, WAIT).toBe(4);
     expect(await askTen()).toEqual(new Set(["down;dormant"]));
     expect(down.requests.length).toBe(before);
+    kill("SIGTERM");
+    expect(await done).toMatchObject({ code: 0 });
+  });
+
+  it("keep small limits of an archive together", async () => {
+    let underWay = 0;
+    let most = 0;
+    const narrow = await localArchive("narrow", (_request, response) => {
+      underWay += 1;
+      most = Math.max(most, underWay);
+      setImmediate(() => {
+        underWay -= 1;
+        response.writeHead(404).end();
+      });
+    });
+    const { id, name, timemap } = narrow.archive;
+    const list = join(scratchDir(), "narrow.json");
+    writeFileSync(list, JSON.stringify([{ id, name, timemap, concurrency: 1 }]));
+    const { url, kill, done } = await twoWorkers(["-a", list]);
+    const clients = Array.from({ length: 3 }, oneConnection);
+    const answers = clients.map(async (client, at) => {
+      const statuses: number[] = [];
+      for (let turn = 0; turn < 10; turn++) {
+        statuses.push(await client(`${url}/timemap/link/http://example.org/${at}/${turn}`));
+      }
+      return statuses;
+    });
+    expect(new Set((await Promise.all(answers)).flat())).toEqual(new Set([404]));
+    expect({ most, asked: narrow.requests.length }).toEqual({ most: 1, asked: 30 });
+    kill("SIGTERM");
+    expect(await done).toMatchObject({ code: 0 });
+  });
+
+  it("show what all of them do and did, whichever is asked", async () => {
+    const list = listOf([await plainArchive("one", ["20050101000000"])]);
+    const { url, lines, kill, done } = await twoWorkers(["-a", list, "--monitor"]);
+    const events: string[] = [];
+    const listeners = [0, 1].map(
+      (which) =>
+        new Promise<void>((resolve) => {
+          get(`${url}/monitor`, { agent: false }, (response) => {
+            resolve();
+            response.setEncoding("utf8");
+            response.on("data", (text: string) => (events[which] = (events[which] ?? "") + text));
+            response.on("error", () => undefined);
+          });
+        }),
+    );
+    await Promise.all(listeners);
+    const clients = Array.from({ length: 12 }, oneConnection);
+    for (const [at, client] of clients.entries()) {
+      await client(`${url}/timemap/link/http://example.org/${at}`);
+    }
+    const sessions = (which: number): number => events[which]?.match(/"createsess"/g)?.length ?? 0;
+    await expect.poll(() => [sessions(0), sessions(1)], WAIT).toEqual([12, 12]);
+    const known = async (): Promise<unknown> => {
+      const answer = await fetch(`${url}/about.json`, { headers: { Connection: "close" } });
+      const { routing, archives, workers } = (await answer.json()) as Record<string, unknown>;
+      return { routing, archives, workers };
+    };
+    const all = {
+      routing: { sessions: 12, asked: 12 },
+      archives: [{ id: "one", hits: 12, mementos: 12 }],
+      workers: { wanted: 2, running: 2 },
+    };
+    expect(await known()).toMatchObject(all);
+    const [first = 0] = pidsOf(lines());
+    process.kill(first, "SIGKILL");
+    await expect.poll(() => pidsOf(lines()).length, WAIT).toBe(3);
+    expect(await known()).toMatchObject(all);
+    expect(await known()).toMatchObject(all);
     kill("SIGTERM");
     expect(await done).toMatchObject({ code: 0 });
   });

@@ -371,8 +371,8 @@ export class AggregatorService {
       const health = serviceHealth(status);
       return { status, health, monitor, load: this.load, workers: undefined };
     }
-    const { snapshots, workers } = await processes.status();
-    const joined = new JoinedStatus(snapshots);
+    const { snapshots, ended, workers } = await processes.status();
+    const joined = new JoinedStatus(ended === undefined ? snapshots : [...snapshots, ended]);
     const health = joinedHealth(snapshots, workers);
     return { status: joined, health, monitor, load: joined.load, workers };
   }

@@ -107,6 +107,8 @@ export interface ServiceProcesses {
   /** One snapshot for each process that answers in time. */
   status(): Promise<{
     readonly snapshots: readonly StatusSnapshot[];
+    /** What processes counted that have ended. */
+    readonly ended?: StatusSnapshot | undefined;
     readonly workers: WorkerCounts;
   }>;
   /** The text format of Prometheus. */
@@ -170,6 +172,34 @@ export class JoinedStatus implements StatusView {
     return this.#first.archives.map(({ archive }) => joinArchive(byId.get(archive.id) ?? []));
   }
 }
+
+/** What processes have counted that ended, without how they were then. */
+export function endedSnapshot(
+  last: StatusSnapshot,
+  before: StatusSnapshot | undefined,
+): StatusSnapshot {
+  const joined = new JoinedStatus(before === undefined ? [last] : [last, before]);
+  const snapshot = snapshotOf(joined, { underWay: 0, waiting: 0 });
+  const archives = snapshot.archives.map(({ archive, tally, counters }) => ({
+    archive,
+    upstream: NOT_ASKED,
+    tally: { ...tally, lastHour: tally.lastHour.map(() => 0) },
+    map: undefined,
+    counters,
+  }));
+  return { ...snapshot, list: undefined, archives };
+}
+
+const NOT_ASKED: UpstreamState = {
+  health: "awake",
+  consecutiveFailures: 0,
+  dormantUntil: undefined,
+  lastFailure: undefined,
+  endpoints: { timemap: undefined, timegate: undefined },
+  requestsUnderWay: 0,
+  requestsWaiting: 0,
+  concurrency: 0,
+};
 
 /** @param all at least one, of the same archive. */
 function joinArchive(all: readonly ArchiveStatus[]): ArchiveStatus {

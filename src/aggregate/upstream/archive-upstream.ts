@@ -25,6 +25,7 @@ import {
   isForCache,
 } from "./http-cache.ts";
 import { Limits, type LimitsOptions } from "./limits.ts";
+import { type TurnGrant, TurnSource, TURNS_TOPIC } from "./turns.ts";
 import { SharedAnswer, UnderWay } from "./shared-answer.ts";
 import { OriginPools } from "../../http/origin-pools.ts";
 
@@ -130,6 +131,8 @@ interface HealthMessage {
   readonly news: DormancyNews;
 }
 
+/** Limits that leave a process with fewer requests at once are not divided. */
+const LEAST_DIVIDED = 8;
 const HEALTH_TOPIC = "archive-health";
 
 class PoliteUpstream implements ArchiveUpstream {
@@ -167,6 +170,7 @@ class PoliteUpstream implements ArchiveUpstream {
     this.#cache = options.cache === "off" ? undefined : cacheRules(options.cache ?? {});
     // Other processes are of the same program.
     options.bus?.subscribe(HEALTH_TOPIC, (message) => this.#hear(message as HealthMessage));
+    options.bus?.subscribe(TURNS_TOPIC, (message) => this.#grant(message as TurnGrant));
   }
 
   ask(request: UpstreamRequest): Promise<UpstreamAnswer> {
@@ -258,6 +262,7 @@ class PoliteUpstream implements ArchiveUpstream {
     const options = this.#options;
     const { share = 1 } = options;
     const rate = archive.rate ?? options.rate;
+    const turns = this.#turnsOf(archive);
     const concurrency = this.#concurrencyOf(archive);
     for (const address of addressesOf(archive)) this.#pools.trust(address, concurrency);
     const common = {
@@ -269,7 +274,8 @@ class PoliteUpstream implements ArchiveUpstream {
       limits: limitsOf(before?.asked.timemap.limits, {
         concurrency,
         rate: rate === undefined ? undefined : rate * share,
-        share,
+        share: turns === undefined ? share : 1,
+        turns,
         maxWaiting: options.maxWaiting ?? 10_000,
         longestWaitMs: options.queueTimeoutMs ?? DEFAULT_QUEUE_MS,
         hasTime: this.#hasTime,
@@ -297,9 +303,25 @@ class PoliteUpstream implements ArchiveUpstream {
     return known;
   }
 
-  #concurrencyOf({ concurrency }: Archive): number {
-    const all = concurrency ?? this.#options.concurrency ?? DEFAULT_CONCURRENCY;
-    return Math.max(1, Math.floor(all * (this.#options.share ?? 1)));
+  /** All processes together may ask so much at once. */
+  #wholeConcurrencyOf({ concurrency }: Archive): number {
+    return concurrency ?? this.#options.concurrency ?? DEFAULT_CONCURRENCY;
+  }
+
+  #concurrencyOf(archive: Archive): number {
+    const all = this.#wholeConcurrencyOf(archive);
+    const isDivided = this.#turnsOf(archive) === undefined;
+    return isDivided ? Math.max(1, Math.floor(all * (this.#options.share ?? 1))) : all;
+  }
+
+  /** Where limits are too small to be divided, the processes take turns. */
+  #turnsOf(archive: Archive): TurnSource | undefined {
+    const { bus, share = 1, rate: common } = this.#options;
+    const concurrency = this.#wholeConcurrencyOf(archive);
+    const rate = archive.rate ?? common;
+    const isDivided = rate === undefined && concurrency * share >= LEAST_DIVIDED;
+    if (bus === undefined || share === 1 || isDivided) return undefined;
+    return new TurnSource(archive.id, { concurrency, rate }, bus);
   }
 
   #awake(archive: Archive, endpoint: Endpoint): Dormancy {
@@ -319,6 +341,10 @@ class PoliteUpstream implements ArchiveUpstream {
     const heard = this.#heard.get(address);
     if (heard !== undefined) dormancy.apply(heard);
     return dormancy;
+  }
+
+  #grant({ archive }: TurnGrant): void {
+    this.#archives.get(archive)?.asked.timemap.limits.grant();
   }
 
   #hear({ address, news }: HealthMessage): void {

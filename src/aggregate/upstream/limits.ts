@@ -17,8 +17,16 @@ export interface LimitsOptions {
   readonly longestWaitMs: number;
   /** Whether this process has time for more requests than are under way; default that it has. */
   readonly hasTime?: (() => boolean) | undefined;
+  /** Who hands out turns, where several processes share them one by one; default nobody. */
+  readonly turns?: TurnTaker | undefined;
   /** Milliseconds that only go up. */
   readonly now: () => number;
+}
+
+/** Hands out turns to several processes; calls `grant` for each that was wanted. */
+export interface TurnTaker {
+  /** `want`: one more turn; `done`: one has ended; `unused`: one is given back. */
+  tell(what: "want" | "done" | "unused"): void;
 }
 
 /** A queue is not given up for less than this, if `longestWaitMs` is not shorter. */
@@ -41,6 +49,10 @@ export class Limits {
   #timer: NodeJS.Timeout | undefined;
   #isAdvancing = false;
   #isClosed = false;
+  /** Turns that were handed out to this process, and are not under way. */
+  #granted = 0;
+  /** Turns that requests have which are under way. */
+  #used = 0;
 
   constructor(options: LimitsOptions) {
     this.#options = options;
@@ -68,7 +80,9 @@ export class Limits {
 
   /** Goes by other limits from now on; what is under way stays. */
   change(options: LimitsOptions): void {
+    const waited = this.#options.turns === undefined ? this.#waiting.size : 0;
     this.#options = options;
+    for (let count = 0; count < waited; count++) options.turns?.tell("want");
     this.#limit.most = options.concurrency;
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -80,14 +94,27 @@ export class Limits {
     if (this.#waiting.size === 0 && this.#takeTurn()) return "entered";
     if (this.#isFull()) return "full";
     this.#waiting.push(waiter);
+    this.#options.turns?.tell("want");
     this.#advance();
     return "waiting";
+  }
+
+  /** One more turn was handed out. */
+  grant(): void {
+    this.#granted += 1;
+    this.#advance();
+    if (this.#waiting.size === 0) this.#giveBack();
   }
 
   /** One that entered is done. */
   leave(): void {
     this.#underWay -= 1;
+    if (this.#used > 0) {
+      this.#used -= 1;
+      this.#options.turns?.tell("done");
+    }
     if (this.#waiting.size > 0) this.#advance();
+    else this.#giveBack();
   }
 
   /** The archive answered one that is under way: it may be able to take more. */
@@ -135,11 +162,19 @@ export class Limits {
     return this.#wouldWaitMs() > this.longestWaitMs;
   }
 
+  #giveBack(): void {
+    for (; this.#granted > 0; this.#granted--) this.#options.turns?.tell("unused");
+  }
+
   #takeTurn(): boolean {
-    const { rate, now } = this.#options;
+    const { rate, now, turns } = this.#options;
     if (!this.#isClosed) {
       if (this.#underWay >= this.concurrency) return false;
-      if (rate !== undefined) {
+      if (turns !== undefined) {
+        if (this.#granted === 0) return false;
+        this.#granted -= 1;
+        this.#used += 1;
+      } else if (rate !== undefined) {
         const time = now();
         if (time < this.#nextAt) return false;
         this.#nextAt = time + 1000 / rate;
@@ -160,6 +195,7 @@ export class Limits {
 
   /** Where only time holds requests back, nothing else would call for them. */
   #wakeLater(): void {
+    if (this.#options.turns !== undefined) return;
     if (this.#timer !== undefined || this.#underWay >= this.concurrency) return;
     const delay = Math.max(1, Math.ceil(this.#nextAt - this.#options.now()));
     this.#timer = setTimeout(() => {

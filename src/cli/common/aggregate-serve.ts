@@ -10,9 +10,12 @@ import { AggregatorService } from "../../aggregate/service/aggregator-service.ts
 import { AggregatorMetrics } from "../../aggregate/service/aggregator-metrics.ts";
 import {
   type ServiceProcesses,
+  endedSnapshot,
   ServiceStatus,
   type StatusSnapshot,
 } from "../../aggregate/service/service-status.ts";
+import { SharedRateLimit } from "../../aggregate/service/shared-rate.ts";
+import { TurnKeeper, type TurnRequest, TURNS_TOPIC } from "../../aggregate/upstream/turns.ts";
 import { Peers } from "../../aggregate/service/peers.ts";
 import { Monitor } from "../../aggregate/memgator-events.ts";
 import { RateLimit } from "../../http/listen.ts";
@@ -34,6 +37,9 @@ import { usage } from "./command-line.ts";
 
 /** A client may have to wait as long as the archives may take, and a little more. */
 const MARGIN_MS = 15_000;
+
+/** How often the primary process asks workers for what they counted, in case they die. */
+const NOTED_EVERY_MS = 2000;
 
 const START_TIME = "process_start_time_seconds";
 
@@ -88,7 +94,7 @@ export async function serveAggregator(
     members: worker && { worker: worker.place.number },
   });
   const { log } = logs;
-  const monitor = values.monitor ? new Monitor() : undefined;
+  const monitor = values.monitor ? monitorOf(worker) : undefined;
   const metrics = new AggregatorMetrics();
   metrics.readProcess();
   const observers = monitor === undefined ? [metrics] : [metrics, monitor];
@@ -145,7 +151,7 @@ export async function serveAggregator(
       maxProxyBytes: values["max-proxy"],
       maxUnderWay: own["max-requests"],
       maxWaiting: own["max-waiting"],
-      rateLimit: values.rate === 0 ? undefined : new RateLimit({ perSecond: values.rate }),
+      rateLimit: rateLimitOf(values.rate, worker),
       prefix: values.prefix,
       trustedProxies: values["trust-proxy"],
       processes: worker && processesOf(worker, () => service),
@@ -198,6 +204,17 @@ function shareOf(values: AggregateValues, { number, count }: ProcessPlace): Aggr
   };
 }
 
+function monitorOf(worker: OneOfWorkers | undefined): Monitor {
+  return new Monitor(undefined, worker && { bus: worker.link, id: worker.id });
+}
+
+function rateLimitOf(perSecond: number, worker: OneOfWorkers | undefined): RateLimit | undefined {
+  if (perSecond === 0) return undefined;
+  return worker === undefined
+    ? new RateLimit({ perSecond })
+    : new SharedRateLimit({ perSecond }, worker.link);
+}
+
 function peersOf({ link, place, id, socket }: OneOfWorkers, values: AggregateValues): Peers {
   return new Peers({
     number: place.number,
@@ -212,8 +229,11 @@ function peersOf({ link, place, id, socket }: OneOfWorkers, values: AggregateVal
 /** What workers answered, and how many serve. */
 interface KnownStatus {
   readonly snapshots: readonly StatusSnapshot[];
+  readonly ended: StatusSnapshot | undefined;
   readonly running: number;
 }
+
+const NOTHING_KNOWN: KnownStatus = { snapshots: [], ended: undefined, running: 1 };
 
 /** What the workers know together; only what this one knows, where the primary process is silent. */
 function processesOf(
@@ -224,8 +244,9 @@ function processesOf(
     async status() {
       // As superviseAggregators joins them.
       const known = (await link.collect("status")) as KnownStatus | undefined;
-      const { snapshots, running } = known ?? { snapshots: [], running: 1 };
+      const { snapshots, ended, running } = known ?? NOTHING_KNOWN;
       return {
+        ended,
         snapshots: snapshots.length === 0 ? [service().snapshot()] : snapshots,
         workers: { wanted: place.count, running },
       };
@@ -305,6 +326,8 @@ async function supervise(
   const count = values.workers;
   const { log } = openServiceLog(io, { what: values["access-log"], isQuiet: true });
   const metrics = new JoinedMetrics();
+  const statuses = new Map<number, StatusSnapshot>();
+  let ended: StatusSnapshot | undefined;
   const supervisor: Supervisor = new Supervisor({
     program,
     count,
@@ -320,18 +343,28 @@ async function supervise(
       io.stdout.write(listeningLine(addresses, values.json));
     },
     onOutput: (stream, lines) => io[stream].write(lines),
+    onPublished(topic, message, id) {
+      if (topic !== TURNS_TOPIC) return false;
+      turns.take(id, message as TurnRequest);
+      return true;
+    },
     onEnd(id) {
       metrics.end(id);
+      turns.end(id);
+      const last = statuses.get(id);
+      statuses.delete(id);
+      if (last !== undefined) ended = endedSnapshot(last, ended);
       supervisor.publish("ended", id);
-      supervisor.publish("peers", undefined, String(id));
+      for (const topic of KEPT_BY_ID) supervisor.publish(topic, undefined, String(id));
     },
     onEvent: (level, message, members) => log.event(level, message, members),
     async join(what, answers) {
       if (what === "status") {
         const { running } = supervisor;
         // As serveAggregator answers.
-        const snapshots = [...answers.values()] as StatusSnapshot[];
-        return { snapshots, running } satisfies KnownStatus;
+        const snapshots = answers as ReadonlyMap<number, StatusSnapshot>;
+        for (const [id, snapshot] of snapshots) statuses.set(id, snapshot);
+        return { snapshots: [...snapshots.values()], ended, running } satisfies KnownStatus;
       }
       for (const [number, snapshot] of answers) metrics.take(number, snapshot as MetricsSnapshot);
       return metrics.text(await registry.getMetricsAsJSON());
@@ -339,6 +372,12 @@ async function supervise(
     graceMs: values.grace,
   });
   const registry = workerMetrics(supervisor);
+  const turns = new TurnKeeper((id, grant) => supervisor.send(id, TURNS_TOPIC, grant));
+  // What a worker counted since is lost when it is killed.
+  const noting = setInterval(() => {
+    void supervisor.collect("status");
+    void supervisor.collect("metrics");
+  }, NOTED_EVERY_MS);
   const { signal } = io.interrupt;
   const stop = (): void => supervisor.stop();
   const onHangUp = reloader(log, async () => {
@@ -356,9 +395,14 @@ async function supervise(
   } finally {
     signal.removeEventListener("abort", stop);
     offHangUp?.();
+    clearInterval(noting);
+    turns.close();
     log.flush();
   }
 }
+
+/** What workers publish about themselves, by their ids. */
+const KEPT_BY_ID = ["peers", "monitor-listeners"];
 
 function socketPath(folder: string, id: number): string {
   return process.platform === "win32"

@@ -36,8 +36,8 @@ export interface SupervisorOptions {
   readonly onReady: (value: unknown) => void;
   /** Takes whole lines of what workers write. */
   readonly onOutput: (stream: "stdout" | "stderr", lines: string) => void;
-  /** Takes what workers publish; see {@link Supervisor.send} for answers. */
-  readonly onPublished?: ((topic: string, message: unknown, id: number) => void) | undefined;
+  /** Takes what workers publish; true for what the other workers do not get. */
+  readonly onPublished?: ((topic: string, message: unknown, id: number) => boolean) | undefined;
   /** Called when a worker that served has ended. */
   readonly onEnd?: ((id: number) => void) | undefined;
   readonly onEvent: (
@@ -292,8 +292,8 @@ export class Supervisor implements Pick<Bus, "publish"> {
         this.#asked.get(message.id)?.(message.value);
         return;
       case "publish":
+        if (this.#options.onPublished?.(message.topic, message.message, live.id) === true) return;
         this.#relay(live, message);
-        this.#options.onPublished?.(message.topic, message.message, live.id);
         return;
       case "collect":
         void this.collect(message.what).then((value) =>
