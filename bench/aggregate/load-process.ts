@@ -8,6 +8,8 @@ export interface LoadPlan {
   /** A file of targets, one a line, with a tab and the number of mementos to expect behind each. */
   readonly lookups: string;
   readonly clients: number;
+  /** How many lines of the file are used; default all. */
+  readonly first?: number | undefined;
   /** Where in the file they begin; default at its start. */
   readonly skip?: number | undefined;
   /** How long the clients ask, again from the start at the end of the file; or once through it. */
@@ -21,6 +23,8 @@ export interface LoadResult {
   readonly requests: number;
   readonly seconds: number;
   readonly perSecond: number;
+  /** Processor time of the clients. */
+  readonly cpuSeconds: number;
   readonly statuses: Readonly<Record<string, number>>;
   /** Connections that ended without an answer. */
   readonly failures: number;

@@ -9,7 +9,7 @@ import { ResponseReader } from "./response-reader.ts";
  * costs is taken from what is measured.
  */
 const plan = JSON.parse(process.argv[2] ?? "") as LoadPlan;
-const lookups = readFileSync(plan.lookups, "utf8").trimEnd().split("\n");
+const lookups = readFileSync(plan.lookups, "utf8").trimEnd().split("\n").slice(0, plan.first);
 const requests = lookups.map((line) => {
   const [target = "", expected = "-1"] = line.split("\t");
   const head = `GET ${target} HTTP/1.1\r\nHost: 127.0.0.1:${plan.port}\r\n\r\n`;
@@ -27,6 +27,7 @@ let taken = plan.skip ?? 0;
 let clientsLeft = plan.clients;
 
 const begun = performance.now();
+const cpuBefore = process.cpuUsage();
 const deadline = plan.seconds === undefined ? Infinity : begun + plan.seconds * 1000;
 for (let i = 0; i < plan.clients; i++) setTimeout(beginClient, (i * plan.rampMs) / plan.clients);
 
@@ -94,6 +95,7 @@ function beginClient(): void {
 
 function finish(): void {
   const elapsed = (performance.now() - begun) / 1000;
+  const { user, system } = process.cpuUsage(cpuBefore);
   latencies.sort((a, b) => a - b);
   const percentile = (share: number): number =>
     latencies[Math.min(latencies.length - 1, Math.floor(share * latencies.length))] ?? Number.NaN;
@@ -101,6 +103,7 @@ function finish(): void {
     requests: latencies.length,
     seconds: elapsed,
     perSecond: latencies.length / elapsed,
+    cpuSeconds: (user + system) / 1e6,
     statuses,
     failures,
     failureReasons,

@@ -8,7 +8,7 @@ import {
   type SessionEnd,
   type SessionObserver,
 } from "./session.ts";
-import type { Bus } from "../files/processes/bus.ts";
+import { BatchedTopic, type Bus } from "../files/processes/bus.ts";
 import { LF } from "../bytes/bytes.ts";
 import { ioError } from "../errors.ts";
 import { outputError } from "../files/output-file.ts";
@@ -309,7 +309,6 @@ const MAX_BEHIND_BYTES = 1 << 20;
 const PUBLISHED_EVERY_MS = 20;
 
 const LISTENERS_TOPIC = "monitor-listeners";
-const EVENTS_TOPIC = "monitor-events";
 
 /** Which processes have listeners. */
 interface ListenersMessage {
@@ -336,9 +335,7 @@ export class Monitor implements SessionObserver {
   readonly #peers: MonitorPeers | undefined;
   /** The ids of other processes that have listeners. */
   readonly #listening = new Set<number>();
-  /** Events for them. */
-  #pending = "";
-  #publishing: NodeJS.Timeout | undefined;
+  readonly #events: BatchedTopic<string> | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(maxListeners: number = 100, peers?: MonitorPeers) {
@@ -351,7 +348,12 @@ export class Monitor implements SessionObserver {
       else this.#listening.delete(id);
     });
     peers?.bus.subscribe("ended", (id) => this.#listening.delete(id as number));
-    peers?.bus.subscribe(EVENTS_TOPIC, (events) => this.#send(events as string));
+    this.#events =
+      peers &&
+      new BatchedTopic<string>(peers.bus, "monitor-events", {
+        everyMs: PUBLISHED_EVERY_MS,
+        take: (event) => this.#send(event),
+      });
   }
 
   get listeners(): number {
@@ -405,16 +407,8 @@ export class Monitor implements SessionObserver {
   readonly #tell: TakeEvent = ({ id }, members) => {
     const event = `data: {"session": "${id}", ${members}}\n\n`;
     this.#send(event);
-    if (this.#listening.size === 0) return;
-    this.#pending += event;
-    this.#publishing ??= setTimeout(() => this.#publish(), PUBLISHED_EVERY_MS).unref();
+    if (this.#listening.size > 0) this.#events?.publish(event);
   };
-
-  #publish(): void {
-    this.#publishing = undefined;
-    this.#peers?.bus.publish(EVENTS_TOPIC, this.#pending);
-    this.#pending = "";
-  }
 
   #send(text: string): void {
     for (const listener of this.#listeners) {

@@ -16,6 +16,7 @@ import {
 } from "../../aggregate/service/service-status.ts";
 import { SharedRateLimit } from "../../aggregate/service/shared-rate.ts";
 import { TurnKeeper, type TurnRequest, TURNS_TOPIC } from "../../aggregate/upstream/turns.ts";
+import { internalFault } from "../../errors.ts";
 import { Peers } from "../../aggregate/service/peers.ts";
 import { Monitor } from "../../aggregate/memgator-events.ts";
 import { RateLimit } from "../../http/listen.ts";
@@ -161,7 +162,13 @@ export async function serveAggregator(
     worker?.link.answer("status", () => service.snapshot());
     worker?.link.answer("metrics", () => metrics.snapshot());
     worker?.link.answer(REPLACING, () => open.keeper.stop());
-    await peers?.listen(service.forwarded);
+    try {
+      await peers?.listen(service.forwarded);
+    } catch (error) {
+      // The others answer what they would forward.
+      const reason = internalFault(error, "MM_IO").describe();
+      log.event("error", "requests of other workers are not taken", { reason });
+    }
     await runService(service, io, {
       values,
       limits: {

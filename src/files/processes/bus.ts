@@ -33,3 +33,37 @@ export class KeptMessages {
     }
   }
 }
+
+/** Messages of one kind that processes publish so often that they go in batches. */
+export class BatchedTopic<Message> {
+  readonly #bus: Bus;
+  readonly #topic: string;
+  readonly #everyMs: number;
+  #pending: Message[] = [];
+
+  /** @param take called for each message of another process. */
+  constructor(
+    bus: Bus,
+    topic: string,
+    { everyMs, take }: { readonly everyMs: number; readonly take: (message: Message) => void },
+  ) {
+    this.#bus = bus;
+    this.#topic = topic;
+    this.#everyMs = everyMs;
+    bus.subscribe(topic, (messages) => {
+      // Other processes are of the same program.
+      for (const message of messages as readonly Message[]) take(message);
+    });
+  }
+
+  publish(message: Message): void {
+    this.#pending.push(message);
+    if (this.#pending.length === 1) setTimeout(() => this.#flush(), this.#everyMs).unref();
+  }
+
+  #flush(): void {
+    const messages = this.#pending;
+    this.#pending = [];
+    this.#bus.publish(this.#topic, messages);
+  }
+}
