@@ -3,9 +3,6 @@ import { type Dispatcher, Pool } from "undici";
 
 /** An answer up to this size is sent only when all of it is there. */
 const HELD_BYTES = 1024 * 1024;
-/** Requests under way at once; others wait. */
-const CONNECTIONS = 512;
-
 /** About a connection, and not about what goes over it. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   "connection",
@@ -49,10 +46,14 @@ export interface ForwardedExchange {
 export class SocketForward {
   readonly #pool: Pool;
 
-  constructor(socketPath: string, { timeoutMs }: { readonly timeoutMs: number }) {
+  /** @param options.connections requests under way at once; others wait. */
+  constructor(
+    socketPath: string,
+    { connections, timeoutMs }: { readonly connections: number; readonly timeoutMs: number },
+  ) {
     this.#pool = new Pool("http://localhost", {
       socketPath,
-      connections: CONNECTIONS,
+      connections,
       headersTimeout: timeoutMs,
       bodyTimeout: timeoutMs,
       maxHeaderSize: 256 * 1024,

@@ -1,5 +1,6 @@
 import { listen, type Listening, type RequestHandler } from "../../http/listen.ts";
 import { SocketForward } from "../../http/socket-forward.ts";
+import { roomForFiles } from "../../files/open-files.ts";
 import type { Bus } from "../../files/processes/bus.ts";
 import { textHash } from "../upstream/cache-store.ts";
 import type { AggregatorExchange } from "./aggregator-exchange.ts";
@@ -8,6 +9,11 @@ import type { AggregatorExchange } from "./aggregator-exchange.ts";
 export const BASE_HEADER = "x-mementomap-base";
 
 const TOPIC = "peers";
+
+/** Requests that may be under way at another process at once. */
+const MOST_CONNECTIONS = 128;
+/** The share of open files for connections to others; as many come from them. */
+const SHARE_OF_FILES = 1 / 16;
 
 /** What processes publish of themselves. */
 interface PeerMessage {
@@ -27,6 +33,8 @@ export interface PeersOptions {
   /** The number of this process among those that serve together, and its id, which no other ever has. */
   readonly number: number;
   readonly id: number;
+  /** How many processes serve together. */
+  readonly count: number;
   /** Where it listens for the others. */
   readonly socket: string;
   readonly bus: Bus;
@@ -106,9 +114,12 @@ export class Peers {
     if (socket === undefined) {
       this.#forget(id);
     } else if ((this.#peers.get(number)?.id ?? 0) < id) {
-      const { timeoutMs } = this.#options;
+      const { timeoutMs, count } = this.#options;
+      const room = Math.floor((roomForFiles() * SHARE_OF_FILES) / count);
+      const connections = Math.max(2, Math.min(MOST_CONNECTIONS, room));
       this.#peers.get(number)?.forward?.close();
-      this.#peers.set(number, { id, forward: new SocketForward(socket, { timeoutMs }) });
+      const forward = new SocketForward(socket, { connections, timeoutMs });
+      this.#peers.set(number, { id, forward });
     }
   }
 

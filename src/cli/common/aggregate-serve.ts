@@ -224,7 +224,7 @@ function rateLimitOf(perSecond: number, worker: OneOfWorkers | undefined): RateL
 
 function peersOf({ link, place, id, socket }: OneOfWorkers, values: AggregateValues): Peers {
   return new Peers({
-    number: place.number,
+    ...place,
     id,
     socket,
     bus: link,
