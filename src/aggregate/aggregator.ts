@@ -1,5 +1,5 @@
 import type { Archive } from "./route/archive.ts";
-import type { Decision, Router, RouteRequest } from "./route/decision.ts";
+import { type Decision, isSample, type Router, type RouteRequest } from "./route/decision.ts";
 import {
   askForAll,
   askForClosest,
@@ -232,7 +232,7 @@ class Aggregating {
     for (const decision of decisions) {
       if (!decision.isAsked) break; // those asked come first
       this.#pending += 1;
-      if (decision.reason !== "sampled") this.#needed += 1;
+      if (!isSample(decision)) this.#needed += 1;
       this.#ask(decision).catch(this.#reject);
     }
     if (this.#pending > 0) {
@@ -303,7 +303,7 @@ class Aggregating {
     this.#findings[place] = finding;
     this.#outcomes[place] = outcome;
     this.#pending -= 1;
-    if (decision.reason !== "sampled") this.#needed -= 1;
+    if (!isSample(decision)) this.#needed -= 1;
     for (const observer of observers) observer.answered?.(session, outcome);
   }
 

@@ -233,6 +233,7 @@ const SPARED: ReadonlySet<RouteReason> = new Set([
   "out-of-range",
   "beyond-top-k",
   "improbable",
+  "unlikely",
 ]);
 
 const ROUTING_COUNTS = ["sessions", "asked", "spared", "sampled", "sampledHits", "hits"] as const;

@@ -41,6 +41,8 @@ export interface Observation {
   readonly logit?: number | undefined;
   /** Whether the archive was asked for what can be learnt, and is not part of a sample. */
   readonly isAside?: boolean | undefined;
+  /** Whether every archive was asked, whatever its chance: nothing follows for what is kept. */
+  readonly isOutside?: boolean | undefined;
   /** Where a map of the archive said present, how likely that made it. */
   readonly mapLikelihood?: number | undefined;
   /** Milliseconds since 1970; default now. */
@@ -104,8 +106,10 @@ export class Learner {
   readonly options: LearnerOptions;
   /** Answers that were learnt from. */
   observations = 0;
-  /** Up to when lookups were counted, requests of a broadcast and those made: see `noteLookup`. */
+  /** At 100, 200, 500, 1000 lookups and so on: their number, requests made since, and possible ones. */
   history: number[] = [];
+  #made = 0;
+  #possible = 0;
   readonly #numbers: ReadonlyMap<string, number>;
   readonly #halfLifeMs: number;
   readonly #path = new KeyPath();
@@ -147,6 +151,10 @@ export class Learner {
   /** Begins the decisions of a lookup: call it once before {@link decide}. */
   begin(): void {
     this.policy.begin();
+    if (this.#possible > 0 && isMark(this.policy.lookups)) {
+      this.history.push(this.policy.lookups, this.#made, this.#possible);
+      this.#made = this.#possible = 0;
+    }
     const { highs, lows, levels, length } = this.#path;
     for (let place = 1; place < length - 1; place++) {
       if (levels[place] < LEVEL.host) continue;
@@ -197,6 +205,13 @@ export class Learner {
    * @param mapLikelihood where the map of the archive says present, how likely it makes it.
    */
   decide(archive: number, mapLikelihood?: number): LearntDecision {
+    const decision = this.#decide(archive, mapLikelihood);
+    this.#possible++;
+    if (decision.isAsked) this.#made++;
+    return decision;
+  }
+
+  #decide(archive: number, mapLikelihood: number | undefined): LearntDecision {
     const logit = this.logitOf(archive, mapLikelihood);
     const isSpared = this.policy.expected(archive, logit) < 1;
     if (isSpared && this.isWorthLearning(archive, logit)) {
@@ -237,7 +252,8 @@ export class Learner {
     const isHit = mementos > 0;
     const known = this.#answer < 0 ? KNOWN.nothing : this.answers.of(this.#answer, archive);
     const logit = observation.logit ?? this.logitOf(archive, mapLikelihood);
-    if (observation.isAside === true) this.policy.noteAside(mementos);
+    if (observation.isAside === true) this.policy.noteAside(propensity, mementos);
+    else if (observation.isOutside === true) this.policy.noteOutside(archive, logit, mementos);
     else this.policy.note(archive, logit, propensity, mementos);
     this.model.update(
       archive,
@@ -348,6 +364,13 @@ export class Learner {
     this.evidence.epoch = Math.floor((time / this.#halfLifeMs) * EPOCHS_PER_HALF_LIFE) & 0xffff;
     this.answers.epoch = Math.floor(time / DAY_MS) & 0xffff;
   }
+}
+
+/** Whether a number is 1, 2 or 5 times a power of ten, from 100 on. */
+function isMark(lookups: number): boolean {
+  if (lookups < 100) return false;
+  const lead = lookups / 10 ** Math.floor(Math.log10(lookups));
+  return lead === 1 || lead === 2 || lead === 5;
 }
 
 const encoder = new TextEncoder();

@@ -103,11 +103,11 @@ export class RecallPolicy {
     return propensity;
   }
 
-  /** An archive that was asked to learn answered. */
-  noteAside(mementos: number): void {
+  /** An archive answered that was asked for other reasons than its chance. */
+  noteAside(propensity: number, mementos: number): void {
     if (mementos === 0) return;
-    this.measured[0]++;
-    this.measured[4] += mementos;
+    this.#measure(propensity, mementos);
+    if (propensity < 1) return;
     this.aside[0]++;
     this.aside[1] += mementos;
   }
@@ -121,10 +121,25 @@ export class RecallPolicy {
   note(archive: number, logit: number, propensity: number, mementos: number): void {
     const cell = archive * CLASSES + classOf(logit);
     this.answered[cell]++;
-    const { measured } = this;
     if (mementos === 0) return;
     this.hits[cell]++;
     this.mementos[cell] += mementos;
+    this.#measure(propensity, mementos);
+  }
+
+  /** An archive answered that was asked whatever its chance: it tells how often chances are right. */
+  noteOutside(archive: number, logit: number, mementos: number): void {
+    const cell = archive * CLASSES + classOf(logit);
+    this.seen[cell]++;
+    this.answered[cell]++;
+    if (mementos === 0) return;
+    this.hits[cell]++;
+    this.mementos[cell] += mementos;
+  }
+
+  /** A hit is kept; one of a sample stands for those that are lost. */
+  #measure(propensity: number, mementos: number): void {
+    const { measured } = this;
     if (propensity >= 1) {
       measured[0]++;
       measured[4] += mementos;

@@ -1,5 +1,6 @@
 import type { Archive } from "./archive.ts";
 import type { Answer } from "../../map/lookup/map-lookup.ts";
+import type { LearntDecision } from "../learn/learner.ts";
 
 /** Why an archive is asked, or is not. Stable words: clients and logs use them. */
 export type RouteReason =
@@ -13,10 +14,18 @@ export type RouteReason =
   | "referer"
   /** Its map does not have the URI; it is asked all the same, to learn how often maps are wrong. */
   | "sampled"
+  /** What it answered before makes it likely enough to have it. */
+  | "likely"
+  /** It is asked for what its answer teaches about a host or folder that is often asked for. */
+  | "to-learn"
+  /** It is unlikely to have it; it is asked all the same, to measure what is missed. */
+  | "explored"
   /** Routing is off. */
   | "broadcast"
   /** Its map does not have the URI. */
   | "not-in-map"
+  /** What it answered before makes it unlikely to have it. */
+  | "unlikely"
   /** It holds nothing of the time that was asked for. */
   | "out-of-range"
   /** Enough archives that are likelier to have it are asked. */
@@ -42,6 +51,13 @@ export interface Decision {
   readonly key?: string | undefined;
   /** How often that key was captured, as the map writes it. */
   readonly frequency?: string | undefined;
+  /** What was learnt that decided: `0 of 312 lookups under org,example found anything`. */
+  readonly why?: string | undefined;
+}
+
+/** Whether the answer to a client does not wait for an archive: it is asked only to learn. */
+export function isSample({ reason }: Decision): boolean {
+  return reason === "sampled" || reason === "explored";
 }
 
 /** What is asked of a router. */
@@ -81,6 +97,8 @@ interface DecisionJson {
   readonly likelihood: number;
   readonly key: string | null;
   readonly frequency: string | null;
+  /** Where what was learnt decided, and only there. */
+  readonly why?: string;
 }
 
 export function decisionJson({
@@ -90,6 +108,7 @@ export function decisionJson({
   likelihood,
   key,
   frequency,
+  why,
 }: Decision): DecisionJson {
   return {
     id: archive.id,
@@ -99,6 +118,7 @@ export function decisionJson({
     likelihood: Math.round(likelihood * 1e4) / 1e4,
     key: key ?? null,
     frequency: frequency ?? null,
+    ...(why === undefined ? {} : { why }),
   };
 }
 
@@ -118,6 +138,7 @@ export class MapDecision implements Decision {
   mementos = 0;
   #rate: HitRate | undefined;
   #deciding: (() => Pick<Answer, "key" | "frequency">) | undefined;
+  #learnt: LearntBasis | undefined;
 
   /** Not to ask an archive, at first. */
   constructor(archive: Archive, reason: RouteReason) {
@@ -131,6 +152,22 @@ export class MapDecision implements Decision {
 
   get frequency(): string | undefined {
     return this.#deciding?.().frequency;
+  }
+
+  get why(): string | undefined {
+    return this.#learnt?.why();
+  }
+
+  /** Asks the archive, or does not, by what was learnt. */
+  decideByLearnt(learnt: LearntBasis, chance: number): this {
+    const { isAsked, isAside, propensity } = learnt.decision;
+    this.#learnt = learnt;
+    this.isAsked = isAsked;
+    this.likelihood = chance;
+    this.usefulness = chance;
+    if (!isAsked) this.reason = "unlikely";
+    else this.reason = isAside ? "to-learn" : propensity < 1 ? "explored" : "likely";
+    return this;
   }
 
   /** Names the key that decided, when it is asked for. */
@@ -158,10 +195,22 @@ export class MapDecision implements Decision {
     this.#rate?.note(isHit);
   }
 
-  toJSON(): Decision {
-    const { archive, isAsked, reason, likelihood, key, frequency } = this;
-    return { archive, isAsked, reason, likelihood, key, frequency };
+  /** What was decided by what was learnt. */
+  get learnt(): LearntBasis["decision"] | undefined {
+    return this.#learnt?.decision;
   }
+
+  toJSON(): Decision {
+    const { archive, isAsked, reason, likelihood, key, frequency, why } = this;
+    const decision = { archive, isAsked, reason, likelihood, key, frequency };
+    return why === undefined ? decision : { ...decision, why };
+  }
+}
+
+/** What was learnt that a decision rests on. */
+interface LearntBasis {
+  readonly decision: LearntDecision & { readonly mapLikelihood?: number | undefined };
+  why(): string;
 }
 
 /** Those asked first; the most useful first; where that is the same, as in the list of archives. */

@@ -4,6 +4,7 @@ import {
   compareDecisions,
   type Decision,
   HitRates,
+  isSample,
   MapDecision,
   type Router,
   type RouteReason,
@@ -19,6 +20,8 @@ import {
 } from "./routed-map.ts";
 import { RoutedMaps } from "./routed-maps.ts";
 import { uriKey } from "../../surt/key.ts";
+import { surt } from "../../surt/uri-to-surt.ts";
+import type { Learner } from "../learn/learner.ts";
 
 export interface MapRouterOptions {
   /** Asks every archive that may be asked, whatever maps say; default false. */
@@ -36,7 +39,11 @@ export interface MapRouterOptions {
   readonly now?: (() => number) | undefined;
   /** How often archives had what they were asked for; default nothing is known. */
   readonly hitRates?: HitRates | undefined;
+  /** Decides where maps do not, by what archives answered; default every such archive is asked. */
+  readonly learner?: Learner | undefined;
 }
+
+const encoder = new TextEncoder();
 
 /** The share of archives holding a page that also hold parts of it missing from their map. */
 const LIKELIHOOD_BY_REFERER = 0.5;
@@ -105,14 +112,33 @@ export class MapRouter implements Router {
    *
    * Decisions of other routers are as good, if they are of archives that this one knows.
    */
-  learn(decision: Decision, uri: string, isHit: boolean): void {
-    if (decision instanceof MapDecision) decision.learn(isHit);
+  learn(decision: Decision, uri: string, isHit: boolean, mementos: number = isHit ? 1 : 0): void {
+    if (decision instanceof MapDecision) {
+      decision.learn(isHit);
+      this.#teach(decision, uri, isHit ? Math.max(1, mementos) : 0);
+    }
     if (isHit && !looksLikePageRequisite(uri)) this.#answered.note(uri, decision.archive.id);
+  }
+
+  /** What an archive answered for reasons that the learner did not decide says as much of it. */
+  #teach({ archive, learnt, reason }: MapDecision, uri: string, mementos: number): void {
+    const { learner, sampleShare = 0.01 } = this.#options;
+    if (learner === undefined) return;
+    const decided =
+      learnt ??
+      (reason === "broadcast"
+        ? { isOutside: true }
+        : { isAside: true, propensity: reason === "sampled" ? sampleShare : 1 });
+    learner.observe({ archive: archive.id, surt: surt(uri), mementos, ...decided });
   }
 
   route(request: RouteRequest): readonly Decision[] {
     const isBroadcasting = this.#options.isBroadcasting ?? false;
-    if (!isBroadcasting) this.#maps.lookUp(request.uri);
+    if (!isBroadcasting) {
+      this.#maps.lookUp(request.uri);
+      this.#options.learner?.look(this.#maps.surt);
+      this.#options.learner?.begin();
+    }
     const decisions = this.#archives.map((archive, number) => {
       if (isLeftOut(archive, request)) return new MapDecision(archive, "not-selected");
       if (this.#options.isDormant?.(archive, request) === true) {
@@ -138,14 +164,18 @@ export class MapRouter implements Router {
   #decideByMap(archive: Archive, number: number, request: RouteRequest): MapDecision {
     const maps = this.#maps;
     const map = maps.of(number);
-    if (map === undefined) return this.#askWithoutMap(new MapDecision(archive, "no-map"), number);
+    if (map === undefined) {
+      return this.#decideWithoutMap(new MapDecision(archive, "no-map"), number, request);
+    }
     const isPresent = maps.ask(number, map);
     const { isStated, distance } = maps;
     const decision = new MapDecision(archive, "not-in-map");
     if (isStated) decision.decidedBy(maps.deciding(number, map));
     if (!isPresent) {
-      if (this.#isTooOld(map)) return this.#askWithoutMap(decision, number, "old-map");
-      return knowsAbsence(map, isStated) ? decision : this.#askWithoutMap(decision, number);
+      if (this.#isTooOld(map)) return this.#decideWithoutMap(decision, number, request, "old-map");
+      return knowsAbsence(map, isStated)
+        ? decision
+        : this.#decideWithoutMap(decision, number, request);
     }
     const estimate = this.#estimate;
     maps.estimate(map, estimate);
@@ -155,6 +185,12 @@ export class MapRouter implements Router {
     }
     const { likelihood, mementos } = estimate;
     const rates = this.#rates[number];
+    // A wildcard covers what is not held, too: what was learnt knows better.
+    if (distance > 0 && this.#decideByLearnt(decision, request, likelihood)) {
+      decision.mementos = mementos;
+      if (decision.reason === "likely") decision.reason = "in-map";
+      return decision;
+    }
     decision.ask("in-map", likelihood, distance === 0 ? rates.byKey : rates.byWildcard(likelihood));
     decision.mementos = mementos;
     const { datetime } = request;
@@ -163,6 +199,31 @@ export class MapRouter implements Router {
       decision.usefulness /= 2;
     }
     return decision;
+  }
+
+  #decideWithoutMap(
+    decision: MapDecision,
+    number: number,
+    request: RouteRequest,
+    reason: "no-map" | "old-map" = "no-map",
+  ): MapDecision {
+    if (this.#decideByLearnt(decision, request)) return decision;
+    return this.#askWithoutMap(decision, number, reason);
+  }
+
+  /** Whether what was learnt decides; nothing is learnt of an archive that the learner does not know. */
+  #decideByLearnt(decision: MapDecision, { uri }: RouteRequest, mapLikelihood?: number): boolean {
+    const { learner } = this.#options;
+    const number = learner?.numberOf(decision.archive.id) ?? -1;
+    if (learner === undefined || number < 0) return false;
+    const learnt = learner.decide(number, mapLikelihood);
+    const why = (): string => {
+      learner.look(encoder.encode(surt(uri)));
+      return learner.explain(number).reason;
+    };
+    const chance = 1 / (1 + Math.exp(-learnt.logit));
+    decision.decideByLearnt({ decision: { ...learnt, mapLikelihood }, why }, chance);
+    return true;
   }
 
   #askWithoutMap(
@@ -225,7 +286,8 @@ function narrowed(decisions: MapDecision[], request: RouteRequest): MapDecision[
 
 /** A map that was to be tested is not, and its word holds. */
 function leaveOut(decision: MapDecision, reason: RouteReason): void {
-  decision.skip(decision.reason === "sampled" ? "not-in-map" : reason);
+  const spared = { sampled: "not-in-map", explored: "unlikely" } as const;
+  decision.skip(isSample(decision) ? spared[decision.reason as keyof typeof spared] : reason);
 }
 
 const DEFAULT_SIZE = 10_000;

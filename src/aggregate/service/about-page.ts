@@ -54,7 +54,33 @@ function routingCard(status: StatusView): Html {
       </ul>
     </div>
     <p class="hint">${estimateText(report)}</p>
+    ${learningPart(status)}
   </section>`;
+}
+
+/** What learning promises and keeps, and what it spared after so many lookups. */
+function learningPart(status: StatusView): Html {
+  const report = status.learning();
+  if (report === undefined) return html``;
+  const { promised, hits, mementos, spared } = report;
+  const kept = (of: Share | undefined): string =>
+    of === undefined ? "not known yet" : `${formatShare(of.value)} (${range(of)})`;
+  const facts: readonly (readonly [string, string])[] = [
+    ["Promised recall", formatShare(promised)],
+    ["Measured, of answers", kept(hits)],
+    ["Measured, of mementos", kept(mementos)],
+    ["Learnt from answers", formatNumber(report.answers)],
+    ...spared.map(
+      ({ lookups, share }) =>
+        [`Spared up to ${formatNumber(lookups)} lookups`, formatShare(share)] as const,
+    ),
+  ];
+  return html`<h3>Learnt</h3>
+    ${factList(facts)}
+    <p class="hint">
+      Measured is what was kept lately, of what all archives would have answered, with an interval
+      of 95 %: some archives are asked although they are unlikely to have anything.
+    </p>`;
 }
 
 function savingBar({ asked, spared, saved }: RoutingReport): Html {

@@ -15,6 +15,7 @@ export function aboutJson(
     startedAt: isoTime(status.startedAt),
     uptimeSeconds: Math.floor((status.now - status.startedAt) / 1000),
     routing: { isOn: status.isRouting, ...status.routing() },
+    learning: status.learning() ?? null,
     archives: status.archives().map(archiveJson),
     list: status.list === undefined ? null : listJson(status.list),
     settings: status.settings,

@@ -96,6 +96,26 @@ function questionMetrics(status: ServiceStatus, load: () => ServiceLoad): ReadMe
       () => status.routing().sampledHits,
     ),
     {
+      name: "mementomap_learnt_recall",
+      help: "Share of answers with mementos that is kept: promised, and measured with its 95 % interval.",
+      type: "gauge",
+      labels: ["bound"],
+      acrossProcesses: "average",
+      read() {
+        const learning = status.learning();
+        if (learning === undefined) return [];
+        const promised = { labels: { bound: "promised" }, value: learning.promised };
+        if (learning.hits === undefined) return [promised];
+        const { value, low, high } = learning.hits;
+        return [
+          promised,
+          { labels: { bound: "estimate" }, value },
+          { labels: { bound: "low" }, value: low },
+          { labels: { bound: "high" }, value: high },
+        ];
+      },
+    },
+    {
       name: "mementomap_missed_hit_rate",
       help: "Estimated share of spared archives that had mementos, with its 95 % interval.",
       type: "gauge",

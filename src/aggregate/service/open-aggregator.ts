@@ -3,6 +3,7 @@ import { ArchiveTallies, RoutingEstimate } from "../statistics.ts";
 import type { Outcome, Session, SessionObserver } from "../session.ts";
 import type { Upstream } from "../upstream.ts";
 import type { Archive } from "../route/archive.ts";
+import type { Learner } from "../learn/learner.ts";
 import { HitRates, type RouteRequest } from "../route/decision.ts";
 import { MapRouter } from "../route/map-router.ts";
 import { MapKeeper, type MapKeeperOptions } from "../route/map-keeper.ts";
@@ -20,6 +21,8 @@ export interface OpenAggregatorOptions {
   readonly isRouting?: boolean | undefined;
   /** The share of spared archives that are asked all the same; default 0.01. */
   readonly sampleShare?: number | undefined;
+  /** Decides where maps do not, by what archives answered; default every such archive is asked. */
+  readonly learner?: Learner | undefined;
   readonly maps?: MapKeeperOptions | undefined;
   readonly upstream?: UpstreamOptions | undefined;
   /** Limits, the deadline, and observers. */
@@ -34,6 +37,7 @@ export interface OpenAggregator {
   readonly tallies: ArchiveTallies;
   readonly estimate: RoutingEstimate;
   readonly isRouting: boolean;
+  readonly learner: Learner | undefined;
   /**
    * Goes by another list of archives. What is under way ends with the old one. What is known of an
    * archive goes by its id: answers, failures, what was learnt, its map if it is in the same place.
@@ -83,6 +87,7 @@ export async function openAggregator(options: OpenAggregatorOptions): Promise<Op
     isDormant: isArchiveDormant,
     sampleShare: options.sampleShare,
     hitRates,
+    learner: isRouting ? options.learner : undefined,
   });
   const broadcastRouter = new MapRouter(archives, {
     isBroadcasting: true,
@@ -106,6 +111,7 @@ export async function openAggregator(options: OpenAggregatorOptions): Promise<Op
     tallies,
     estimate,
     isRouting,
+    learner: options.learner,
     async replaceArchives(list) {
       if (isRouting) await keeper.replaceArchives(list);
       else await router.replaceMaps(new Map(), pause, list);
@@ -129,8 +135,9 @@ class Learning implements SessionObserver {
     this.#router = router;
   }
 
-  answered({ uri }: Session, { decision, result }: Outcome): void {
-    if (result === "hit" || result === "miss") this.#router.learn(decision, uri, result === "hit");
+  answered({ uri }: Session, { decision, result, mementos }: Outcome): void {
+    if (result !== "hit" && result !== "miss") return;
+    this.#router.learn(decision, uri, result === "hit", mementos);
   }
 }
 

@@ -2,6 +2,7 @@ import { type ArchiveTally, joinReports, joinTallies, type RoutingReport } from 
 import type { EndpointState, UpstreamState } from "../upstream.ts";
 import type { OpenAggregator } from "./open-aggregator.ts";
 import type { Archive } from "../route/archive.ts";
+import { type LearningReport, learningReport } from "../learn/learning-report.ts";
 import type { ListState } from "../route/archive-list.ts";
 import type { MapState } from "../route/map-keeper.ts";
 import { ArchiveCounters } from "../upstream/archive-health.ts";
@@ -34,6 +35,8 @@ export interface StatusView {
   readonly settings: Readonly<Record<string, string>>;
   readonly list: ListState | undefined;
   routing(): RoutingReport;
+  /** Undefined where nothing is learnt. */
+  learning(): LearningReport | undefined;
   archives(): ArchiveStatus[];
 }
 
@@ -67,6 +70,11 @@ export class ServiceStatus implements StatusView {
     return this.#sources.open.estimate.report();
   }
 
+  learning(): LearningReport | undefined {
+    const { learner } = this.#sources.open;
+    return learner === undefined ? undefined : learningReport(learner);
+  }
+
   archives(): ArchiveStatus[] {
     const { aggregator, upstream, tallies, keeper } = this.#sources.open;
     return aggregator.router.archives.map((archive) => ({
@@ -92,6 +100,7 @@ export interface StatusSnapshot {
   readonly settings: Readonly<Record<string, string>>;
   readonly list: ListState | undefined;
   readonly routing: RoutingReport;
+  readonly learning?: LearningReport | undefined;
   readonly archives: readonly ArchiveStatus[];
   readonly load: ServiceLoad;
 }
@@ -123,6 +132,7 @@ export function snapshotOf(status: StatusView, { underWay, waiting }: ServiceLoa
     settings,
     list,
     routing: status.routing(),
+    learning: status.learning(),
     archives: status.archives(),
     load: { underWay, waiting },
   };
@@ -159,6 +169,12 @@ export class JoinedStatus implements StatusView {
 
   routing(): RoutingReport {
     return joinReports(this.#snapshots.map(({ routing }) => routing));
+  }
+
+  /** That of the process which decided most. */
+  learning(): LearningReport | undefined {
+    const reports = this.#snapshots.flatMap(({ learning }) => learning ?? []);
+    return reports.toSorted((a, b) => b.lookups - a.lookups)[0];
   }
 
   archives(): ArchiveStatus[] {

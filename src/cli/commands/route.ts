@@ -16,6 +16,7 @@ import {
   listedArchives,
   routePreferences,
 } from "../common/aggregate-options.ts";
+import { openLearner } from "../common/aggregate-learning.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, type CommandValues, defineCommand } from "../common/command.ts";
 import { option } from "../common/options.ts";
@@ -44,6 +45,10 @@ mementomap is a file, the address of a map or of an archive that publishes one,
 or auto, to look for it where the TimeGate is. An archive whose map cannot be
 had or read is asked as one without.
 
+With --learn-from, or with what an aggregator keeps as learnt, archives without
+a map are decided about by what they answered before, and the table ends with
+the reasons. --recall is the share of answers with mementos to keep.
+
 A time asked for with --datetime puts archives first that have something of its
 year; --from and --until leave those out that have nothing in between.
 
@@ -63,6 +68,9 @@ Exit status: 0 when any archive would be asked, 1 when none would.
       value: "URL",
       help: "The page that embeds the URI: archives that hold it are asked for its parts too.",
     },
+    recall: AGGREGATE_OPTIONS.recall,
+    "learn-from": AGGREGATE_OPTIONS["learn-from"],
+    learnt: AGGREGATE_OPTIONS.learnt,
     state: AGGREGATE_OPTIONS.state,
     "map-age": AGGREGATE_OPTIONS["map-age"],
     "allow-private": AGGREGATE_OPTIONS["allow-private"],
@@ -92,7 +100,15 @@ Exit status: 0 when any archive would be asked, 1 when none would.
   },
 });
 
-type Shown = "json" | "quiet" | "map-age" | "allow-private";
+type Shown =
+  | "json"
+  | "quiet"
+  | "map-age"
+  | "allow-private"
+  | "recall"
+  | "learn-from"
+  | "learnt"
+  | "state";
 type ShowOptions = Pick<CommandValues<typeof AGGREGATE_OPTIONS>, Shown> & {
   readonly folder: string;
 };
@@ -105,7 +121,14 @@ async function show(
   io: Io,
 ): Promise<ExitCode> {
   // The same answer every time: nobody is asked to learn something.
-  const router = new MapRouter(archives, { sampleShare: 0 });
+  const learning = await openLearner(options, archives, io, {
+    log: {
+      event: (_level, message) => void io.stderr.write(`mementomap: ${message}\n`),
+    },
+    isSaving: false,
+    random: () => 1,
+  });
+  const router = new MapRouter(archives, { sampleShare: 0, learner: learning?.learner });
   const { folder, json, quiet, "map-age": maxMapAgeMs, "allow-private": allowsPrivate } = options;
   const proxies = ProxySettings.of(io.env);
   const keeper = new MapKeeper(router, {
@@ -141,6 +164,10 @@ const WORDS: Readonly<Record<RouteReason, string>> = {
   "old-map": "map is too old",
   referer: "holds the page",
   sampled: "to test its map",
+  likely: "likely, as learnt",
+  "to-learn": "to learn",
+  explored: "to measure",
+  unlikely: "unlikely, as learnt",
   broadcast: "all are asked",
   "not-in-map": "not in its map",
   "out-of-range": "not of that time",
@@ -183,7 +210,10 @@ function routeTableLines(uri: string, decisions: readonly Decision[]): string[] 
       .join(GAP)
       .trimEnd();
   const title = `${shortened(uri, TEXT_WIDTH - 30)}: ask ${asked} of ${decisions.length}`;
-  return [title, line(COLUMNS), ...rows.map(line)];
+  const whys = decisions.flatMap(({ archive, why }) =>
+    why === undefined ? [] : [shortened(`${archive.id}: ${why}`, TEXT_WIDTH)],
+  );
+  return [title, line(COLUMNS), ...rows.map(line), ...whys];
 }
 
 const KEY: number = COLUMNS.indexOf("key");

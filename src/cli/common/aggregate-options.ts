@@ -137,6 +137,18 @@ export const AGGREGATE_OPTIONS = {
     "1%",
     "Ask this share of the spared archives all the same, to learn how often maps are wrong. Answers do not wait for these.",
   ),
+  recall: option.part(
+    "Learn from answers which archives have what, and spare the others: the share of answers with mementos, and of mementos, to keep.",
+  ),
+  "learn-from": {
+    value: "LOG",
+    help: "Learn from this log of an aggregator at the start, of --log or of MemGator. May be given more than once.",
+    multiple: true,
+  },
+  learnt: {
+    value: "FILE",
+    help: "Keep what is learnt here; by default in --state, if that is given.",
+  },
   "allow-private": { help: "Let archives lead to private addresses, not only those of the list." },
   log: {
     short: "l",

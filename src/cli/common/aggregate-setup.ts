@@ -12,6 +12,7 @@ import type { Bus } from "../../files/processes/bus.ts";
 import type { Archive } from "../../aggregate/route/archive.ts";
 import type { Log } from "../../http/log.ts";
 import { type AGGREGATE_OPTIONS, listedArchives, routePreferences } from "./aggregate-options.ts";
+import { openLearner } from "./aggregate-learning.ts";
 import { variableOf } from "./command-line.ts";
 import type { CommandValues } from "./command.ts";
 import type { Io } from "./io.ts";
@@ -69,8 +70,11 @@ export async function setUpAggregator(
         });
   const cache = await cacheOf(values, log);
   const proxies = ProxySettings.of(io.env);
+  const isFirst = place === undefined || place.number === 1;
+  const learning = await openLearner(values, archives, io, { log, isSaving: isFirst });
   const open = await openAggregator({
     archives,
+    learner: learning?.learner,
     isRouting: !values["no-routing"],
     sampleShare: values.sample,
     maps: {
@@ -78,7 +82,7 @@ export async function setUpAggregator(
       maxMapAgeMs: values["map-age"],
       maxShrink: values["max-shrink"],
       // Archives are asked once for their maps, whatever the number of processes.
-      isFetching: place === undefined || place.number === 1,
+      isFetching: isFirst,
       fetch: { allowsPrivate: values["allow-private"], proxies, interrupt: io.interrupt },
       onFailure: (archive, error) => {
         log.event("error", "no new map", { archive: archive.id, reason: error.describe() });
@@ -120,6 +124,7 @@ export async function setUpAggregator(
     logFile,
     async close() {
       await open.close();
+      await learning?.close();
       logFile?.close();
     },
   };
