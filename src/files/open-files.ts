@@ -16,3 +16,18 @@ export function roomForFiles(): number {
   const most = mostOpenFiles();
   return most === Infinity ? most : most - readdirSync("/proc/self/fd").length;
 }
+
+let reserved = 0;
+
+/**
+ * Keeps files for connections of clients, which others leave to them. Of several servers, that for the
+ * most clients counts: the others are for monitoring, or for other workers.
+ */
+export function reserveFiles(count: number): void {
+  reserved = Math.max(reserved, count);
+}
+
+/** The files that are kept for clients. */
+export function reservedFiles(): number {
+  return reserved;
+}

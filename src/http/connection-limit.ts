@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { roomForFiles } from "../files/open-files.ts";
+import { reserveFiles, roomForFiles } from "../files/open-files.ts";
 import { problemReply } from "./reply.ts";
 
 const FULL = problemReply({
@@ -33,7 +33,13 @@ export class ConnectionLimit {
     const room = roomForFiles();
     const files = room - Math.min(room / 2, KEPT_FILES);
     this.#most = Math.max(1, Math.min(most, files / 1.25 - 1));
+    reserveFiles(this.#mostTaken);
     server.on("connection", (socket: Socket) => this.#take(socket));
+  }
+
+  /** With those that are taken to be told that there are too many. */
+  get #mostTaken(): number {
+    return this.#most * 1.25 + 1;
   }
 
   #take(socket: Socket): void {
@@ -43,7 +49,7 @@ export class ConnectionLimit {
     });
     if (this.#open <= this.#most) return;
     this.#late.add(socket);
-    if (this.#open > this.#most * 1.25 + 1) socket.destroy();
+    if (this.#open > this.#mostTaken) socket.destroy();
     else this.#server.closeIdleConnections();
   }
 

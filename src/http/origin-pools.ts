@@ -7,7 +7,7 @@ import {
   privateHost,
   refusedName,
 } from "./private-address.ts";
-import { roomForFiles } from "../files/open-files.ts";
+import { reservedFiles, roomForFiles } from "../files/open-files.ts";
 import { openTunnel, type Proxy, type ProxySettings, unreachable } from "./proxy.ts";
 import { sendableUri } from "../memento/memento-list.ts";
 
@@ -82,8 +82,7 @@ export class OriginPools {
   /** Origins of archives, and how many connections each may have. */
   readonly #trusted = new Map<string, number>();
   readonly #connecting = new Set<Socket>();
-  /** Connections are refused before the last file is taken: clients could not connect either then. */
-  readonly #mostOpen = roomForFiles() / 2 - KEPT_FILES;
+  readonly #room = roomForFiles();
   #sockets = 0;
 
   constructor(options: OriginPoolsOptions) {
@@ -190,7 +189,8 @@ export class OriginPools {
       ...args: Parameters<buildConnector.connector>
     ) => Socket;
     return (target, callback) => {
-      if (this.#sockets >= this.#mostOpen) {
+      // Before the last file is taken: clients could not connect either then.
+      if (this.#sockets >= Math.max(1, this.#room - reservedFiles() - KEPT_FILES)) {
         setImmediate(callback, NO_FILE_LEFT, null);
         return;
       }
