@@ -8,7 +8,7 @@ import { httpAnswer, rawArchive } from "../aggregate/upstream/raw-archive.ts";
 it("keeps connections for the next request, and not for ever", async () => {
   const server = createServer((request, response) => {
     // Longer than an unused connection is kept: this one is in use.
-    const pauseMs = request.url === "/slow" ? 400 : 0;
+    const pauseMs = request.url === "/slow" ? 900 : 0;
     setTimeout(() => {
       response.write("be");
       setTimeout(() => response.end("gun"), pauseMs);
@@ -21,7 +21,7 @@ it("keeps connections for the next request, and not for ever", async () => {
     server.listen(0, "127.0.0.1", resolve);
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const client = new NodeClient({ trustedOrigins: [url], keptOpenMs: 100 });
+  const client = new NodeClient({ trustedOrigins: [url], keptOpenMs: 700 });
   onTestFinished(() => {
     client.close();
     server.closeAllConnections();
