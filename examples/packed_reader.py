@@ -27,9 +27,9 @@ def scale(value, size):
     return value * size >> 32
 
 
-def hash_name(name):
+def hash_bytes(name):
     a, b = 0x811C9DC5, 0x2C1B3C6D
-    for byte in name.encode():
+    for byte in name:
         a = ((a ^ byte) * 0x01000193) & UINT32
         b = ((b ^ byte) * 0x85EBCA6B) & UINT32
     low = mix(a + b * 0x9E3779B1)
@@ -74,34 +74,20 @@ def key_parts(surt, queries):
 
 
 def check_header(header, descriptors):
-    def is_within(value, least, most):
-        return type(value) is int and least <= value <= most
-
-    def members(value, *names):
-        return [value.get(name) for name in names] if isinstance(value, dict) else [None] * len(names)
-
-    headers, queries, table, filters = members(header, "headers", "queries", "table", "filters")
-    check(isinstance(headers, list) and isinstance(queries, bool) and isinstance(filters, list), "header")
-    check(all(is_within(n, 0, 2**53) for n in members(header, "rows", "hosts", "voids")), "header")
-    check(all(is_within(n, 0, UINT32) for n in members(header, "hostWildcards", "hostSpreads")), "header")
-    fingerprint, descriptor, count, step = members(table, "fingerprint", "descriptor", "count", "step")
-    check(is_within(fingerprint, 0, 32) and is_within(descriptor, 0, 16), "table of hosts")
-    check(is_within(count, 0, 32) and is_within(step, 1, 1024), "table of hosts")
-    names = set()
-    for entry in filters:
-        kind, bits, shards = members(entry, "kind", "bits", "shards")
-        check(kind in ("hosts", "rows", "voids") and is_within(bits, 1, 32), "filters")
-        check(is_within(shards, 1, UINT32), "filters")
-        names.add(bits if kind == "rows" else kind)
-        if kind == "hosts":
-            check(fingerprint > 0 and bits == fingerprint + descriptor + count, "table of hosts")
-            check(descriptors > 0, "table of hosts")
-    check(len(names) == len(filters), "filters")
-    check(fingerprint > 0 or descriptors == 1, "table of hosts")
+    """The checksums find damage; a reader for files of strangers should check all of section 9."""
+    table, filters = header["table"], header["filters"]
+    names = [entry["bits"] if entry["kind"] == "rows" else entry["kind"] for entry in filters]
+    check(isinstance(header["queries"], bool) and len(set(names)) == len(names), "header")
+    bits = [entry["bits"] for entry in filters if entry["kind"] == "hosts"]
+    if table["fingerprint"] == 0:
+        check(not bits and descriptors == 1, "table of hosts")
+    elif bits:
+        check(bits == [table["fingerprint"] + table["descriptor"] + table["count"]], "table of hosts")
+        check(descriptors > 0, "table of hosts")
 
 
-class PackedMap:
-    """A packed map, all of it checked. `lookup` answers for a key."""
+class Part:
+    """A packed map or a delta, all of it checked, which may be followed by others."""
 
     def __init__(self, data):
         check(len(data) >= 32 and data[:8] == MAGIC, "first bytes")
@@ -134,7 +120,9 @@ class PackedMap:
                 check(crc == zlib.crc32(part), "shard %d" % shard)
                 ribbons.append((struct.unpack("<%dI" % length, part), slots, seed, bits))
                 shard += 1
-        check(shard == shards and start + 4 * words == len(data), "directory")
+        check(shard == shards, "directory")
+        self.mark = "%08x%08x" % hash_bytes(data[:start])
+        self.size = start + 4 * words
 
     def _find(self, kind, low, high, bits=None):
         """The value of a name above its lowest bits, if these, or all, are its fingerprint; or None."""
@@ -153,7 +141,7 @@ class PackedMap:
 
     def _ask(self, name, asks_rows, asks_voids, width):
         """True if the name is a row, False if it is a void, None if it is neither."""
-        low, high = hash_name(name)
+        low, high = hash_bytes(name.encode())
         if asks_rows and self._is_row(low, high, width):
             return True
         if asks_voids and self._find("voids", low, high) is not None:
@@ -165,7 +153,7 @@ class PackedMap:
         table = self.header["table"]
         if table["fingerprint"] == 0:
             return self.descriptors[0], None
-        value = self._find("hosts", *hash_name(name), table["fingerprint"])
+        value = self._find("hosts", *hash_bytes(name.encode()), table["fingerprint"])
         if value is None:
             return None
         index = value & ((1 << table["descriptor"]) - 1)
@@ -182,6 +170,8 @@ class PackedMap:
         host, path, query = key_parts(surt, queries)
         if host is None:
             own = self._host("")
+            if own:
+                yield None, None, own[1]
             if own and own[0][0] & 2:
                 for name in [path + query] + ([path + "?*"] if queries else []):
                     yield ask(name, True, False, own[0][5]), name, own[1]
@@ -228,10 +218,35 @@ class PackedMap:
 
     def lookup(self, surt):
         """Whether a key is present, the name that decided, and at most how many captures its host has."""
+        bound = None
         for present, name, bound in self._decisions(surt):
             if present is not None:
-                return present, name, bound if present else 0
-        return False, None, None
+                return present, name, bound
+        return False, None, bound
+
+
+class PackedMap:
+    """A packed map, with the deltas behind it. `lookup` answers for a key."""
+
+    def __init__(self, data):
+        self.parts = []
+        mark, queries, start = None, None, 0
+        while start < len(data) or not self.parts:
+            part = Part(data[start:])
+            delta = part.header.get("delta") or {"base": None, "position": 0}
+            fits = delta["base"] == mark and delta["position"] == len(self.parts)
+            check(fits and part.header["queries"] == (queries if mark else part.header["queries"]), "delta")
+            self.parts.append(part)
+            mark, queries, start = part.mark, part.header["queries"], start + part.size
+
+    def lookup(self, surt):
+        """Present if any part says so; the captures are the most that any part states."""
+        answers = [part.lookup(surt) for part in self.parts]
+        present, name, _ = next((answer for answer in answers if answer[0]), answers[0])
+        bounds = [bound for _, _, bound in answers if bound is not None]
+        if not present:
+            return False, name, None if name is None else 0
+        return True, name, max(bounds) if bounds else None
 
 
 if __name__ == "__main__":

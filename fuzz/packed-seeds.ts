@@ -8,7 +8,15 @@ import { PackedBytes } from "../src/map/pack/pack-within.ts";
 import { packNames } from "../src/map/pack/packing.ts";
 import { ShardStore } from "../src/map/pack/shard-store.ts";
 import { UkvsHeaders } from "../src/ukvs/header.ts";
-import { crc32, formatHead, type PackedHeader, parseHead } from "../src/packed/packed-file.ts";
+import { joinBytes, PACKED_MAGIC } from "../src/bytes/bytes.ts";
+import {
+  crc32,
+  type DeltaPlace,
+  formatHead,
+  type PackedHeader,
+  parseHead,
+} from "../src/packed/packed-file.ts";
+import { markOf } from "../src/packed/packed-parts.ts";
 import { bytesOf } from "./check.ts";
 
 const PAGES = ["com,a)/", "com,a)/b", "com,a)/c/d", "com,b)/", "dns:a.com", "org,c)/x"];
@@ -22,6 +30,8 @@ const seeds: readonly Uint8Array[] = await Promise.all([
   packed(PAGES, { isFlat: true, queries: false, voids: ["com,b)/y"] }),
   packed(FOLDERS, { isFlat: true, queries: false, voids: [] }),
   packed(QUERIES, { isFlat: true, queries: true, voids: [] }),
+  chain([PAGES, ["com,a)/b", "com,n)/"], FOLDERS], false),
+  chain([QUERIES, ["com,a)/z?q=1"]], true),
 ]);
 
 /** Packed maps with all that there is in one, small. */
@@ -29,16 +39,31 @@ export function packedSeeds(): readonly Uint8Array[] {
   return seeds;
 }
 
+/** A packed map with deltas behind it. */
+async function chain(
+  versions: readonly (readonly string[])[],
+  queries: boolean,
+): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let base = "";
+  for (const [position, held] of versions.entries()) {
+    const delta = position === 0 ? undefined : { base, position, most: 7 };
+    const part = await packed(held, { isFlat: false, queries, voids: [], delta });
+    base = markOf(part.subarray(0, parseHead(part, part.length, "seed").dataStart));
+    parts.push(part);
+  }
+  return joinBytes(parts);
+}
+
 interface Contents {
+  readonly delta?: DeltaPlace | undefined;
   readonly isFlat: boolean;
   readonly queries: boolean;
   readonly voids: readonly string[];
 }
 
-async function packed(
-  held: readonly string[],
-  { isFlat, queries, voids }: Contents,
-): Promise<Uint8Array> {
+async function packed(held: readonly string[], contents: Contents): Promise<Uint8Array> {
+  const { isFlat, queries, voids, delta } = contents;
   const keys = [...held, ...voids].toSorted((a, b) => (a < b ? -1 : 1));
   const kinds = { queries, keepsVoids: true };
   const log = new NameLog(0, 2 ** 20, "unused");
@@ -57,14 +82,39 @@ async function packed(
   const names = { partitionBits: 0, parts: [{ names: log.finish(), firstHost: 0 }] };
   const map = { headers, rows: keys.length, profiles, kinds, names };
   const store = new ShardStore("unused", 2 ** 20);
-  const info = { headers: headers.list, sourceRows: keys.length };
+  const info = { headers: headers.list, sourceRows: keys.length, delta };
   const head = await packNames(map, layout, info, new PackLanes(1, undefined), store);
   return new PackedBytes(head, layout, store).bytes();
 }
 
-/** A copy whose checksums fit what is there, as far as it can be read. */
+/** A copy whose checksums fit what is there, as far as it can be read; and the marks in its deltas. */
 export function withChecksums(file: Uint8Array): Uint8Array {
-  const copy = file.slice();
+  const parts: Uint8Array[] = [];
+  let mark: string | undefined;
+  for (let start = 0; start < file.length;) {
+    const next = Buffer.from(file.subarray(start + 8)).indexOf(PACKED_MAGIC);
+    const end = next === -1 ? file.length : start + 8 + next;
+    const part = partWithChecksums(withMark(file.slice(start, end), mark));
+    mark = markOf(part.subarray(0, dataStartIn(part)));
+    parts.push(part);
+    start = end;
+  }
+  return joinBytes(parts);
+}
+
+function dataStartIn(part: Uint8Array): number {
+  return part.length < 32 ? 0 : new DataView(part.buffer).getUint32(28, true);
+}
+
+/** Writes the mark of the part before into a delta. */
+function withMark(part: Uint8Array, mark: string | undefined): Uint8Array {
+  const at = Buffer.from(part.buffer).indexOf('"base":"');
+  const hasPlace = at !== -1 && at + 24 <= part.length;
+  if (mark !== undefined && hasPlace) part.set(bytesOf(mark), at + 8);
+  return part;
+}
+
+function partWithChecksums(copy: Uint8Array): Uint8Array {
   if (copy.length < 32) return copy;
   const view = new DataView(copy.buffer);
   const [descriptors, shards, dataStart] = [16, 20, 28].map((at) => view.getUint32(at, true));

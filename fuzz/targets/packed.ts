@@ -18,7 +18,8 @@ const SURTS: readonly string[] = [
 ];
 
 export const target: TargetDefinition = {
-  holds: "a packed map is read or refused; at once and shard by shard it gives one answer",
+  holds:
+    "a packed map, with deltas or without, is read or refused; at once and shard by shard it gives one answer",
   seeds: packedSeeds,
   words: [
     "\u0000\u0000\u0000\u0000",
@@ -28,6 +29,8 @@ export const target: TargetDefinition = {
     '"shards":0',
     '"kind":"rows"',
     '"fingerprint":0',
+    '"position":2',
+    '"delta":',
   ],
   async run(input, random) {
     const changed = random.chance(0.3) ? oddHeader(random.pick(packedSeeds()), random) : input;

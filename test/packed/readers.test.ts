@@ -11,6 +11,7 @@ import { packMap, type PackOptions } from "../../src/map/pack/pack-files.ts";
 import { eighth, fingerprint, NameHash } from "../../src/packed/name-hash.ts";
 import { surtKey } from "../../src/surt/key.ts";
 import { anyMap, questions, runs } from "../map/lookup/any-map-and-questions.ts";
+import { deltaBytes, joined } from "../support/packed-chain.ts";
 import { scratchDir } from "../support/scratch.ts";
 
 const EXAMPLES = new URL("../../examples/", import.meta.url);
@@ -140,6 +141,31 @@ describe("the example readers answer as the library does", () => {
       expect(processLines(["python3", PYTHON_READER], path, asked.join("\n"))).toEqual(expected);
     },
     30_000,
+  );
+
+  it.skipIf(!hasPython).each(MAPS.slice(0, 5))(
+    "for deltas behind a map with %s (skipped without python3)",
+    async (name, kinds, options) => {
+      const random = new Random(9, name);
+      let file = (await pack(randomMap(random, kinds), options)) ?? new Uint8Array();
+      for (let i = 0; i < 3; i++) {
+        file = joined(file, await deltaBytes(file, randomMap(random, kinds)));
+      }
+      const asked = askedOf(random, kinds).slice(0, 800);
+      const expected = await expectedLines(PackedLookup.of(file, "memory"), asked);
+      expect(scriptLines(file, asked)).toEqual(expected);
+      const other = (await pack(randomMap(random, kinds), options)) ?? new Uint8Array();
+      const delta = await deltaBytes(other, randomMap(random, kinds));
+      for (const wrong of [delta, joined(file, delta), joined(file, other), joined(file, file)]) {
+        expect(() => openPacked(wrong)).toThrow(Error);
+      }
+      const path = join(scratchDir(), "map.packed");
+      writeFileSync(path, file);
+      expect(processLines(["python3", PYTHON_READER], path, asked.join("\n"))).toEqual(expected);
+      writeFileSync(path, joined(file, delta));
+      expect(spawnSync("python3", [PYTHON_READER, path, "com,a)/"]).status).toBe(1);
+    },
+    60_000,
   );
 
   it("for all that the format allows", async () => {
