@@ -4,7 +4,10 @@ import { validateMap } from "../../map/validate-map.ts";
 import { checkPublisher, PUBLISHER_RULES } from "../../publish/fetch/check-publisher.ts";
 import { NodeClient } from "../../http/node-client.ts";
 import { ProxySettings } from "../../http/proxy.ts";
-import { type FileSource, openInput } from "../../files/input-file.ts";
+import { type ByteSource, MemorySource } from "../../bytes/byte-source.ts";
+import { isPacked, joinBytes } from "../../bytes/bytes.ts";
+import { openInput } from "../../files/input-file.ts";
+import { peekHead } from "../../input/file-inputs.ts";
 import { openOutput } from "../../files/output-file.ts";
 import type { PackedHead } from "../../packed/packed-file.ts";
 import { usage } from "../common/command-line.ts";
@@ -25,9 +28,9 @@ An error makes the map wrong or unreadable. A warning is about something that is
 allowed, and probably not meant. Reading goes on after a fault, so that all are
 listed.
 
-A packed map is checked whole: its header, its directory and every part. The
-line of a damaged one names the part; for a sound one, standard error says what
-it has.
+A packed map is checked whole: its header, its directory and every part, and the
+same of its deltas. The line of a damaged one names the part; for a sound one,
+standard error says what it has.
 
 With --url, finds the map that an archive publishes and checks the rules of
 docs/dissemination.md, a line for each that says what was found:
@@ -64,11 +67,7 @@ warnings count as errors.
     const lines = new LineWriter(await openOutput(undefined, io));
     const counts = { error: 0, warning: 0 };
     for (const path of paths) {
-      const packed = await openPackedFile(path);
-      const faults =
-        packed === undefined
-          ? await checkFile(path, lines, options)
-          : await checkPackedFile(packed, lines, options);
+      const faults = await checkPath(path, lines, options);
       counts.error += faults.error;
       counts.warning += faults.warning;
     }
@@ -126,10 +125,24 @@ function conclude(
   return error > 0 || (strict && warning > 0) ? ExitCode.negative : ExitCode.ok;
 }
 
+async function checkPath(
+  path: string,
+  lines: LineWriter,
+  options: CheckOptions,
+): Promise<{ error: number; warning: number }> {
+  const packed = await openPackedFile(path);
+  if (packed === undefined) return checkFile(path, lines, options);
+  try {
+    return await checkPackedFile(packed, lines, options);
+  } finally {
+    await packed.close();
+  }
+}
+
 async function checkFile(
   path: string,
   lines: LineWriter,
-  { io, json, quiet }: CheckOptions,
+  { io, json, quiet, strict }: CheckOptions,
 ): Promise<{ error: number; warning: number }> {
   const progress = new Progress(io, { label: "checking", quiet });
   const input = await openInput(path, io, {
@@ -139,7 +152,15 @@ async function checkFile(
   progress.total = input.size;
   const counts = { error: 0, warning: 0 };
   try {
-    for await (const fault of validateMap(input.chunks)) {
+    const { head, chunks } = await peekHead(input.chunks);
+    if (isPacked(head)) {
+      // It is read at random: one that is compressed or comes from standard input is held.
+      const parts: Uint8Array[] = [];
+      for await (const chunk of chunks) parts.push(chunk.slice());
+      const file = new MemorySource(joinBytes(parts), input.name);
+      return await checkPackedFile(file, lines, { io, json, quiet, strict });
+    }
+    for await (const fault of validateMap(chunks)) {
       counts[fault.severity] += 1;
       const { line, severity, code, message } = fault;
       const sent = lines.write(
@@ -156,7 +177,7 @@ async function checkFile(
 }
 
 async function checkPackedFile(
-  file: FileSource,
+  file: ByteSource,
   lines: LineWriter,
   { io, json, quiet }: CheckOptions,
 ): Promise<{ error: number; warning: number }> {
@@ -195,7 +216,6 @@ async function checkPackedFile(
     return { error: 1, warning: 0 };
   } finally {
     progress.end();
-    await file.close();
   }
 }
 

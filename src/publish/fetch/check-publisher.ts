@@ -1,5 +1,6 @@
-import { createHash, type Hash } from "node:crypto";
-import { CR, LF } from "../../bytes/bytes.ts";
+import { createHash } from "node:crypto";
+import { MemorySource } from "../../bytes/byte-source.ts";
+import { isPacked, joinBytes, LF } from "../../bytes/bytes.ts";
 import {
   discoverMap,
   type Discovery,
@@ -14,8 +15,12 @@ import { parseLinkHeader } from "../../memento/links.ts";
 import { formatAmount, isMementoMapError } from "../../errors.ts";
 import { mapHeadOf, type PageMark, pageMark } from "../../map/lookup/map-head.ts";
 import { validateMap } from "../../map/validate-map.ts";
-import { startsHeader, type UkvsHeaders } from "../../ukvs/header.ts";
+import type { UkvsHeaders } from "../../ukvs/header.ts";
+import { peekHead } from "../../input/file-inputs.ts";
 import { decompressed } from "../../files/decompress.ts";
+import { headersOf as packedHeaders } from "../../packed/packed-file.ts";
+import { checkPacked } from "../../packed/packed-parts.ts";
+import { MapReader, type ReadMap } from "./map-reader.ts";
 import { interruptibleChunks } from "../../interruption.ts";
 
 interface Rule {
@@ -55,12 +60,12 @@ export interface Finding {
 }
 
 const MAX_CHECKED_PAGES = 10_000;
-const HEAD_BYTES = 64 * 1024;
 
 /**
  * Checks how an archive publishes its map, rule by rule.
  *
- * Downloads the map twice, plain and compressed, and its pages once; holds a chunk.
+ * Downloads the map twice, plain and compressed, and its pages once; holds a chunk. A packed map is
+ * downloaded once, and held.
  *
  * @throws MM_NOT_FOUND when there is no map to check; MM_HTTP, MM_REFUSED, MM_BAD_URI,
  *   MM_INTERRUPTED.
@@ -76,12 +81,10 @@ export async function* checkPublisher(
   yield* interruptibleChunks(checks.run(), signal);
 }
 
-interface Whole {
+interface Whole extends ReadMap {
   readonly response: HttpResponse;
-  readonly digest: string;
-  readonly recordsDigest: string;
-  readonly bytes: number;
-  readonly start: Uint8Array;
+  /** The description of a packed map. */
+  readonly packed?: UkvsHeaders | undefined;
 }
 
 class PublisherChecks {
@@ -130,18 +133,41 @@ class PublisherChecks {
   async #readWhole(faults: string[]): Promise<Whole> {
     const response = await this.#get(this.#found.url);
     const reader = new MapReader();
-    const chunks = decompressed(response.body, { source: this.#found.url });
-    for await (const fault of validateMap(reader.passing(chunks))) {
-      if (fault.severity === "error") faults.push(`line ${fault.line}: ${fault.message}`);
+    const body = decompressed(response.body, { source: this.#found.url });
+    const { head, chunks } = await peekHead(reader.passing(body));
+    let packed: UkvsHeaders | undefined;
+    if (isPacked(head)) {
+      packed = await this.#readPacked(chunks, faults);
+    } else {
+      for await (const fault of validateMap(chunks)) {
+        if (fault.severity === "error") faults.push(`line ${fault.line}: ${fault.message}`);
+      }
     }
     if (response.status !== 200) faults.unshift(`status ${response.status}`);
-    return { response, ...reader.finish() };
+    return { response, packed, ...reader.finish() };
   }
 
-  #identity({ start }: Whole): Finding {
+  /** The description of a packed map, which is held while it is checked. */
+  async #readPacked(
+    chunks: AsyncIterable<Uint8Array>,
+    faults: string[],
+  ): Promise<UkvsHeaders | undefined> {
+    const parts: Uint8Array[] = [];
+    for await (const chunk of chunks) parts.push(chunk.slice());
+    try {
+      const source = new MemorySource(joinBytes(parts), this.#found.url);
+      return packedHeaders((await checkPacked(source, { signal: this.#signal })).header);
+    } catch (error) {
+      if (!isMementoMapError(error)) throw error;
+      faults.push(error.message);
+      return undefined;
+    }
+  }
+
+  #identity({ start, packed }: Whole): Finding {
     const end = start.lastIndexOf(LF) + 1;
     try {
-      const { id } = mapHeadOf(start.subarray(0, end), this.#found.url).headers;
+      const { id } = packed ?? mapHeadOf(start.subarray(0, end), this.#found.url).headers;
       const isSame =
         id !== undefined &&
         URL.canParse(id) &&
@@ -192,6 +218,11 @@ class PublisherChecks {
   }
 
   async *#compression(whole: Whole): AsyncGenerator<Finding, void, undefined> {
+    if (whole.packed !== undefined) {
+      yield skipped("P9", "a packed map does not become smaller");
+      yield skipped("P10", "a packed map does not become smaller");
+      return;
+    }
     const packed = await this.#get(this.#found.url, { "Accept-Encoding": "gzip" });
     const coding = packed.headers.get("content-encoding") ?? "";
     const packing = stated(coding, "the map comes as");
@@ -250,6 +281,10 @@ class PublisherChecks {
   }
 
   async *#pages(whole: Whole): AsyncGenerator<Finding, void, undefined> {
+    if (whole.packed !== undefined) {
+      yield skipped("P15", "a packed map has no pages");
+      return;
+    }
     const { url } = this.#found;
     // What is found may be the first page itself; then there is no whole to compare with.
     const isFirst = headersOf(whole.start, url)?.mark !== undefined;
@@ -333,92 +368,6 @@ function wrongPage(
   const [first, last] = [mark.first, before.mark.last].map((key) => Buffer.from(key ?? ""));
   const isBehind = first.length === 0 || last.length === 0 || Buffer.compare(last, first) < 0;
   return isBehind ? undefined : "begins before the end of the page before";
-}
-
-/** Notes what passes: the first bytes, the digest of all, and that of the records. */
-class MapReader {
-  readonly #all = createHash("sha256");
-  readonly #records: RecordsDigest;
-  readonly #parts: Uint8Array[] = [];
-  #bytes = 0;
-
-  /** @param records takes the records too, of all pages. */
-  constructor(records?: Hash) {
-    this.#records = new RecordsDigest(records);
-  }
-
-  async *passing(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
-    for await (const chunk of chunks) {
-      this.take(chunk);
-      yield chunk;
-    }
-  }
-
-  take(chunk: Uint8Array): void {
-    this.#all.update(chunk);
-    if (this.#bytes < HEAD_BYTES) this.#parts.push(chunk.slice(0, HEAD_BYTES));
-    this.#bytes += chunk.length;
-    this.#records.take(chunk);
-  }
-
-  finish(): Omit<Whole, "response"> {
-    return {
-      digest: this.#all.digest("hex"),
-      recordsDigest: this.#records.finish(),
-      bytes: this.#bytes,
-      start: Buffer.concat(this.#parts).subarray(0, HEAD_BYTES),
-    };
-  }
-}
-
-/**
- * The digest of the lines behind the headers, as they are written now: without blank lines, CR, and
- * with an end of the last line. A map may have them otherwise, and its pages have not.
- */
-class RecordsDigest {
-  readonly #hash: Hash;
-  readonly #isShared: boolean;
-  #isLineStart = true;
-  #isInHeaders = true;
-  #hasCr = false;
-
-  constructor(shared?: Hash) {
-    this.#hash = shared ?? createHash("sha256");
-    this.#isShared = shared !== undefined;
-  }
-
-  take(chunk: Uint8Array): void {
-    let at = 0;
-    while (at < chunk.length) {
-      const newline = chunk.indexOf(LF, at);
-      const end = newline === -1 ? chunk.length : newline;
-      if (this.#hasCr && end > at) this.#write(Uint8Array.of(CR));
-      if (end > at) this.#hasCr = chunk[end - 1] === CR;
-      const text = chunk.subarray(at, this.#hasCr && end > at ? end - 1 : end);
-      if (text.length > 0) this.#write(text);
-      if (newline === -1) return;
-      this.#endLine();
-      at = newline + 1;
-    }
-  }
-
-  /** The digest, unless others go on with it. */
-  finish(): string {
-    this.#endLine();
-    return this.#isShared ? "" : this.#hash.digest("hex");
-  }
-
-  #write(text: Uint8Array): void {
-    if (this.#isLineStart) this.#isInHeaders &&= startsHeader(text[0]);
-    this.#isLineStart = false;
-    if (!this.#isInHeaders) this.#hash.update(text);
-  }
-
-  #endLine(): void {
-    if (!this.#isLineStart && !this.#isInHeaders) this.#hash.update("\n");
-    this.#isLineStart = true;
-    this.#hasCr = false;
-  }
 }
 
 /** The headers at the start of a map; undefined where they cannot be read. */

@@ -1,14 +1,16 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { MemorySource } from "../../../src/bytes/byte-source.ts";
 import { isMementoMapError } from "../../../src/errors.ts";
 import { checkPacked } from "../../../src/packed/packed-parts.ts";
 import { formatHead, parseHead } from "../../../src/packed/packed-file.ts";
+import { deltaBytes, joined } from "../../support/packed-chain.ts";
 import { packedBytes } from "../../support/packed-file.ts";
 import { runCli } from "../../support/run-cli.ts";
 import { scratchDir } from "../../support/scratch.ts";
-import { EXAMPLE_MAP } from "../../support/serving.ts";
+import { EXAMPLE_MAP, serving } from "../../support/serving.ts";
 
 function fileWith(bytes: Uint8Array): string {
   const path = join(scratchDir(), "map.packed");
@@ -39,6 +41,34 @@ describe("validate, of packed maps", () => {
       source: path,
       bytes: bytes.length,
     });
+  });
+
+  it("takes one that is compressed, comes from standard input, or has deltas", async () => {
+    const bytes = await packedBytes();
+    const file = joined(bytes, await deltaBytes(bytes, `${EXAMPLE_MAP}uk,co,cnn)/a 4\n`));
+    const zipped = await runCli(["validate", fileWith(gzipSync(file))]);
+    expect([zipped.code, zipped.stderr]).toEqual([0, expect.stringContaining("1 delta, ")]);
+    const piped = await runCli(["validate"], { stdin: Buffer.from(file) });
+    expect([piped.code, piped.stderr]).toEqual([0, expect.stringContaining("a packed map, ")]);
+    const damaged = file.slice();
+    damaged[file.length - 1] ^= 1;
+    const refused = await runCli(["validate"], { stdin: Buffer.from(damaged) });
+    expect([refused.code, refused.stdout]).toEqual([
+      1,
+      expect.stringMatching(/damaged: delta 1, shard \d/),
+    ]);
+  });
+
+  it("checks an archive that publishes nothing else", async () => {
+    const site = await serving(await packedBytes());
+    const { code, stdout } = await runCli(["validate", "--url", site.url]);
+    expect(code).toBe(0);
+    expect(stdout).not.toContain("error:");
+    expect(stdout).toMatch(/^ok: the map has \d+ bytes and no fault \[P2\]$/m);
+    expect(stdout).toMatch(/^warning: !id is https:\/\/archive.example.org\/.* \[P3\]$/m);
+    for (const rule of ["P9", "P10", "P15"]) {
+      expect(stdout).toMatch(new RegExp(`^skipped: a packed map .* \\[${rule}\\]$`, "m"));
+    }
   });
 
   it("names the damaged part, with status 1", async () => {
