@@ -220,10 +220,15 @@ describe.skipIf(process.platform === "win32")("two workers as one service", () =
     "are replaced one after the other on SIGHUP, and no request fails",
     { timeout: 60_000 },
     async () => {
-      const list = listOf([await plainArchive("one", ["20050101000000"])]);
+      const archive = await plainArchive("one", ["20050101000000"]);
+      const list = listOf([archive]);
       const workers = await twoWorkers(["-a", list]);
       const { answers, stop } = load(workers);
       await expect.poll(() => answers.size, WAIT).toBe(2);
+      const kept = `${workers.url}/timemap/link/http://kept.test/`;
+      expect((await fetch(kept)).status).toBe(200);
+      const isKept = ({ target }: { readonly target: string }): boolean =>
+        target.endsWith("kept.test/");
       workers.kill("SIGHUP");
       await expect.poll(() => pidsOf(workers.lines()).length, WAIT).toBe(4);
       await expect
@@ -231,6 +236,9 @@ describe.skipIf(process.platform === "win32")("two workers as one service", () =
         .toBe(2);
       await stop();
       expect(answers).toEqual(new Set([200, "answered"]));
+      // The cache was handed over.
+      expect((await fetch(kept)).status).toBe(200);
+      expect(archive.requests.filter(isKept)).toHaveLength(1);
       expect(await (await fetch(`${workers.url}/health`)).json()).toMatchObject({
         status: "ok",
         workers: { wanted: 2, running: 2 },

@@ -171,6 +171,26 @@ export class MemoryStore implements CacheStore {
     this.#places.delete(textHash(key, this.#seed));
   }
 
+  /** All that is kept, the oldest first, for {@link restore} of another process. */
+  dump(): Uint8Array[] {
+    return this.#slabs.map(({ bytes, used }) => bytes.subarray(0, used));
+  }
+
+  /** Keeps what another store had; what does not fit is left out, the oldest first. */
+  restore(slabs: readonly Uint8Array[]): void {
+    for (const slab of slabs) {
+      const bytes = Buffer.from(slab.buffer, slab.byteOffset, slab.byteLength);
+      let at = 0;
+      while (at + FRAME_BYTES <= bytes.length) {
+        const headStart = at + FRAME_BYTES;
+        const bodyStart = headStart + bytes.readUInt32LE(at);
+        at = bodyStart + bytes.readUInt32LE(headStart - 4);
+        const { key, answer } = decodeHead(bytes.toString("latin1", headStart, bodyStart));
+        this.put(key, { ...answer, body: bytes.subarray(bodyStart, at) });
+      }
+    }
+  }
+
   close(): Promise<void> {
     this.#places = new PlaceIndex(0);
     this.#slabs = [];

@@ -50,7 +50,15 @@ interface WorkerStart {
   readonly id: number;
   /** Where it listens for what other workers forward. */
   readonly socket: string;
+  /** What the worker knew that this one replaces, if it could say. */
+  readonly handover: Handover | undefined;
   readonly values: AggregateValues;
+}
+
+/** What a worker leaves to the one that replaces it. */
+interface Handover {
+  /** Its cache, as `MemoryStore` dumps it. */
+  readonly cache: readonly Uint8Array[];
 }
 
 interface OneOfWorkers extends Omit<WorkerStart, "values"> {
@@ -161,7 +169,11 @@ export async function serveAggregator(
     });
     worker?.link.answer("status", () => service.snapshot());
     worker?.link.answer("metrics", () => metrics.snapshot());
-    worker?.link.answer(REPLACING, () => open.keeper.stop());
+    setUp.memory?.restore(worker?.handover?.cache ?? []);
+    worker?.link.answer(REPLACING, async (): Promise<Handover> => {
+      await open.keeper.stop();
+      return { cache: setUp.memory?.dump() ?? [] };
+    });
     try {
       await peers?.listen(service.forwarded);
     } catch (error) {
@@ -338,7 +350,9 @@ async function supervise(
   const supervisor: Supervisor = new Supervisor({
     program,
     count,
-    startOf: (number, id): WorkerStart => ({
+    startOf: (number, id, handover): WorkerStart => ({
+      // As serveAggregator answers.
+      handover: handover as Handover | undefined,
       place: { number, count },
       id,
       socket: socketPath(sockets, id),

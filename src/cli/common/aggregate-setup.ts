@@ -30,6 +30,8 @@ interface SetUpAggregator {
   readonly open: OpenAggregator;
   readonly archives: readonly Archive[];
   readonly logFile: MemgatorLogFile | undefined;
+  /** The cache, where it is in memory. */
+  readonly memory: MemoryStore | undefined;
   close(): Promise<void>;
 }
 
@@ -122,6 +124,7 @@ export async function setUpAggregator(
     open,
     archives,
     logFile,
+    memory: cache !== "off" && cache.store instanceof MemoryStore ? cache.store : undefined,
     async close() {
       await open.close();
       await learning?.close();

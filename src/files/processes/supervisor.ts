@@ -30,8 +30,11 @@ export interface Program {
 export interface SupervisorOptions {
   readonly program: Program;
   readonly count: number;
-  /** What a worker is told at its start; it can be cloned. */
-  readonly startOf: (number: number, id: number) => unknown;
+  /**
+   * What a worker is told at its start; it can be cloned. A worker that is replaced hands over what
+   * the next one begins with.
+   */
+  readonly startOf: (number: number, id: number, handover: unknown) => unknown;
   /** Called once, when the first worker serves. */
   readonly onReady: (value: unknown) => void;
   /** Takes whole lines of what workers write. */
@@ -77,6 +80,8 @@ interface Slot {
   /** When the next is started after one that ended early. */
   pauseMs: number;
   timer: NodeJS.Timeout | undefined;
+  /** What the current one hands over to its successor. */
+  handover: unknown;
   /** Called when another worker serves, or none will. */
   onReplaced: (() => void) | undefined;
 }
@@ -111,6 +116,7 @@ export class Supervisor implements Pick<Bus, "publish"> {
       successor: undefined,
       pauseMs: 0,
       timer: undefined,
+      handover: undefined,
       onReplaced: undefined,
     }));
   }
@@ -188,7 +194,7 @@ export class Supervisor implements Pick<Bus, "publish"> {
       for (const slot of this.#slots) {
         if (this.#isStopping) return;
         const { current } = slot;
-        if (current?.isReady === true) await this.#ask(current, REPLACING);
+        if (current?.isReady === true) slot.handover = await this.#ask(current, REPLACING);
         if (this.#isStopping || slot.successor !== undefined) continue;
         clearTimeout(slot.timer);
         await new Promise<void>((resolve) => {
@@ -280,7 +286,7 @@ export class Supervisor implements Pick<Bus, "publish"> {
       case "hello":
         live.isListening = true;
         for (const kept of this.#kept) tell(live, { type: "published", ...kept });
-        tell(live, { type: "start", start: this.#options.startOf(slot.number, live.id) });
+        tell(live, { type: "start", start: this.#startOf(slot, live) });
         // It may have been told before it listened.
         if (this.#isStopping) tell(live, { type: "stop", isRetired: false });
         return;
@@ -300,6 +306,12 @@ export class Supervisor implements Pick<Bus, "publish"> {
           tell(live, { type: "collected", id: message.id, value }),
         );
     }
+  }
+
+  #startOf(slot: Slot, { id }: Live): unknown {
+    const { number, handover } = slot;
+    slot.handover = undefined;
+    return this.#options.startOf(number, id, handover);
   }
 
   #serves(slot: Slot, live: Live): void {

@@ -119,7 +119,7 @@ export class WorkerLink implements Bus {
   }
 }
 
-/** What is asked of a worker that will be replaced; it has handed over when it answers. */
+/** What is asked of a worker that will be replaced; the next one begins with the answer. */
 export const REPLACING = "replacing";
 
 /** What one process publishes for all others; see {@link Bus}. */

@@ -212,3 +212,22 @@ describe("a store on disk", () => {
     await expect(openDiskStore(path)).rejects.toMatchObject({ code: "MM_IO" });
   });
 });
+
+describe("a store in memory", () => {
+  it("hands over what it has, the newest where there is no room for all", () => {
+    const from = new MemoryStore({ maxBytes: 64 * 1024 });
+    for (let number = 0; number < 400; number++) {
+      from.put(keyOf(String(number % 200)), answerOf(`answer ${number}`));
+    }
+    const slabs = structuredClone(from.dump());
+    const same = new MemoryStore({ maxBytes: 64 * 1024 });
+    const small = new MemoryStore({ maxBytes: 16 * 1024 });
+    for (const store of [same, small]) store.restore(slabs);
+    for (let number = 0; number < 200; number++) {
+      expect(same.find(keyOf(String(number)))).toEqual(from.find(keyOf(String(number))));
+    }
+    expect(textOf(small.find(keyOf("199")))).toBe("answer 399");
+    expect(small.find(keyOf("0"))).toBeUndefined();
+    expect(small.bytes).toBeLessThanOrEqual(16 * 1024);
+  });
+});
