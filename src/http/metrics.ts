@@ -17,6 +17,7 @@ export type RouteName =
   | "page"
   | "lookup"
   | "batch"
+  | "explore"
   | "home"
   | "health"
   | "metrics"

@@ -4,6 +4,8 @@ import { isPacked, PACKED_MAGIC, recognizeCompression } from "../bytes/bytes.ts"
 import { isMementoMapError, MementoMapError } from "../errors.ts";
 import { checkSignal, interruptible } from "../interruption.ts";
 import type { Answer, LookupOptions, MapLookup } from "../map/lookup/map-lookup.ts";
+import { MapExplorer, type MapSlice, type SliceOptions } from "../map/explore/map-explorer.ts";
+import { packedHoldings, type PackedHoldings } from "../map/explore/packed-holdings.ts";
 import { MapSearch } from "../map/lookup/map-search.ts";
 import { MemoryIndex } from "../map/lookup/memory-index.ts";
 import { PackedLookup } from "../map/lookup/packed-lookup.ts";
@@ -57,6 +59,11 @@ export interface MementoMap extends AsyncIterable<MapRow>, AsyncDisposable {
     uris: Iterable<string> | AsyncIterable<string>,
     options?: LookupOptions,
   ): AsyncGenerator<Answer, void, undefined>;
+  /**
+   * A part of the map and its children: top-level domains, domains, hosts, paths. Of a packed map, what
+   * it tells of its holdings. The map is read through once, at the first call.
+   */
+  explore(options?: SliceOptions): Promise<MapSlice | PackedHoldings>;
   /** All rows, in the order of the map. `for await (const row of map)` does the same. */
   rows(options?: Pick<LookupOptions, "signal">): AsyncGenerator<MapRow, void, undefined>;
   close(): Promise<void>;
@@ -148,6 +155,7 @@ const LOOKUPS_AT_A_TIME = 32;
 
 class OpenedMap implements MementoMap {
   readonly #kept: Kept;
+  #explorer: Promise<MapExplorer> | undefined;
   #isClosed = false;
 
   constructor(kept: Kept) {
@@ -213,6 +221,39 @@ class OpenedMap implements MementoMap {
         };
       }
     }
+  }
+
+  async explore(options: SliceOptions = {}): Promise<MapSlice | PackedHoldings> {
+    if (this.#isClosed) throw closed();
+    const { lookup } = this.#kept;
+    const { signal } = options;
+    return interruptible(signal, async () => {
+      if (lookup instanceof PackedLookup) {
+        return packedHoldings(await this.#onePart(signal), signal);
+      }
+      this.#explorer ??= this.#openExplorer(signal);
+      return (await this.#explorer).slice(options);
+    });
+  }
+
+  async #openExplorer(signal: AbortSignal | undefined): Promise<MapExplorer> {
+    try {
+      return await MapExplorer.open(await this.#onePart(signal), { signal });
+    } catch (error) {
+      this.#explorer = undefined;
+      throw error;
+    }
+  }
+
+  async #onePart(signal: AbortSignal | undefined): Promise<ByteSource> {
+    const parts: ByteSource[] = [];
+    for await (const part of this.#kept.parts(signal)) parts.push(part);
+    const [source] = parts;
+    if (source !== undefined && parts.length === 1) return source;
+    throw new MementoMapError(
+      "MM_USAGE",
+      "the map is in several pages; open it as a whole to explore it",
+    );
   }
 
   [Symbol.asyncIterator](): AsyncGenerator<MapRow, void, undefined> {

@@ -83,6 +83,14 @@ async function check(map: MementoMap): Promise<void> {
   const rows: string[] = [];
   for await (const { key, frequency } of map) rows.push(`${key} ${frequency}\n`);
   expect(rows.join("")).toBe(ROWS);
+  expect(await map.explore({ prefix: "com,a)/", limit: 1 })).toMatchObject({
+    form: "text",
+    captures: 15,
+    rows: 3,
+    voids: 1,
+    children: [{ prefix: "com,a)/b/", captures: 12, rows: 2, detail: "mixed" }],
+    next: "1",
+  });
   await map.close();
   await map.close(); // twice is once
   await expect(map.has("http://a.com/")).rejects.toMatchObject({ code: "MM_USAGE" });
@@ -109,6 +117,12 @@ describe("openMap", () => {
       for await (const { key, frequency } of map.rows()) read += `${key} ${frequency}\n`;
       expect(read).toBe(rows);
       expect(await map.has("http://h39.com/")).toBe(true);
+      // Pages are read one by one; only a whole map can be explored.
+      const explored = await map.explore().then(
+        ({ rows: count }) => count,
+        ({ code }: { code?: string }) => code,
+      );
+      expect(explored).toBe(query === "" ? 30 : "MM_USAGE");
     }
   });
 

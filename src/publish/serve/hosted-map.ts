@@ -55,6 +55,7 @@ export class HostedMap {
   /** A version that is sound, and waits for its other form. */
   #next: MapVersion | undefined;
   #compressing: Promise<void> = Promise.resolve();
+  readonly #ending = new AbortController();
   #isClosed = false;
   reloads = 0;
   refusals = 0;
@@ -146,6 +147,7 @@ export class HostedMap {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#ending.abort();
     await this.#reloading.settled;
     await this.#options.copies.stop();
     await this.#compressing;
@@ -223,13 +225,14 @@ export class HostedMap {
     log.event("error", "new map refused, the old one is kept", what);
   }
 
-  /** In the background: the map is served as it is until its compressed copies are ready. */
+  /** In the background: the map is served as it is until its copies are ready; then it can be explored. */
   #compress(version: MapVersion): void {
     const { id, log } = this.#options;
     const work = async (): Promise<void> => {
       try {
         await version.prepareCopies();
         if (!version.isPacked) log.event("info", "compressed copies ready", { map: id });
+        if (!this.#isClosed) await version.prepareExplorer(this.#ending.signal);
       } finally {
         await version.release();
       }

@@ -6,6 +6,8 @@ import { packedExtent } from "../../map/map-guard.ts";
 import { digestOf } from "../../files/source-digest.ts";
 import type { Answer } from "../../map/lookup/map-lookup.ts";
 import { MemoryIndex } from "../../map/lookup/memory-index.ts";
+import { MapExplorer, type MapSlice, type SliceOptions } from "../../map/explore/map-explorer.ts";
+import { packedHoldings, type PackedHoldings } from "../../map/explore/packed-holdings.ts";
 import { PackedLookup } from "../../map/lookup/packed-lookup.ts";
 import { KeySamples, SampledSearch } from "../../map/lookup/sampled-search.ts";
 import { checkPacked } from "../../packed/packed-parts.ts";
@@ -62,6 +64,9 @@ async function openPage(
   };
 }
 
+/** Smaller maps are made ready to be explored when somebody does. */
+const PREPARED_BYTES = 2 ** 23;
+
 /** How a map is asked about a URI. */
 export interface MapQuestion {
   readonly at: string | undefined;
@@ -98,6 +103,7 @@ export class MapVersion {
   readonly #lookup: MemoryIndex | SampledSearch | PackedLookup;
   readonly #source: ByteSource & { close(): Promise<void> };
   readonly #options: MapVersionOptions;
+  #explorer: Promise<MapExplorer> | undefined;
   #shares = 1;
 
   private constructor(
@@ -214,6 +220,29 @@ export class MapVersion {
   /** The codings that the map itself is ready in. */
   #readyEncodings(): readonly Encoding[] {
     return this.#encodings.filter((encoding) => this.#ready(encoding) !== undefined);
+  }
+
+  /** A part of the map and its children; of a packed map what it tells. */
+  async explore(options: SliceOptions): Promise<MapSlice | PackedHoldings> {
+    if (this.#lookup instanceof PackedLookup) return packedHoldings(this.#source);
+    return (await this.#openExplorer()).slice(options);
+  }
+
+  /** Makes a large map ready to be explored: it is read through, and large parts of it are ranked. */
+  async prepareExplorer(signal: AbortSignal): Promise<void> {
+    if (this.isPacked || this.whole.body.size < PREPARED_BYTES) return;
+    await (await this.#openExplorer(signal)).prepare({ signal });
+  }
+
+  #openExplorer(signal?: AbortSignal): Promise<MapExplorer> {
+    if (this.#explorer === undefined) {
+      const opening = MapExplorer.open(this.#source, { signal });
+      this.#explorer = opening;
+      opening.catch(() => {
+        this.#explorer = undefined;
+      });
+    }
+    return this.#explorer;
   }
 
   /** Set where the map is held in memory; its lookups need not be awaited. */

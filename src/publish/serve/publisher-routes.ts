@@ -1,6 +1,7 @@
 import { type Exchange, WELL_KNOWN_PATH } from "./site.ts";
 import { methodNotAllowed, problemReply, type Reply, textReply } from "../../http/reply.ts";
 import { batch, lookup } from "./answer-lookup.ts";
+import { explore } from "./answer-explore.ts";
 import { health, home, mapById, mapList, metrics, wellKnown } from "./answers.ts";
 import { packageVersion } from "../../files/package-file.ts";
 import type { PublisherLimits } from "../../http/listen.ts";
@@ -22,6 +23,7 @@ const reading = (answer: Answerer): Methods => ({ GET: answer, HEAD: answer });
 const ROUTES: ReadonlyMap<string, Route> = new Map(
   Object.entries<Methods>({
     "/": reading(home),
+    "/explore": reading(explore),
     "/lookup": { ...reading(lookup), POST: batch },
     "/maps": reading(mapList),
     "/openapi.json": reading(openApi),
@@ -151,6 +153,25 @@ function openApiDocument(options: {
           },
         },
       },
+      [`${prefix}/explore`]: {
+        get: {
+          summary: "A part of a map and its children: domains, hosts, paths",
+          description:
+            "Children come in slices; next is the address of the following ones. A packed map tells how many rows and hosts it has, and how deep they are.",
+          parameters: [
+            query("prefix", "What keys begin with: com, or com,example, or com,example)/a/"),
+            query("sort", "captures (default) or key"),
+            query("limit", "Children at most; 200 by default, 1,000 at most"),
+            query("from", "Where to go on, as next has it"),
+            query("map", "The map to ask; the first by default"),
+          ],
+          responses: {
+            "200": ok("application/json", SLICE),
+            "304": { description: "Not modified" },
+            ...problems("400", "404", "429"),
+          },
+        },
+      },
       [`${prefix}/health`]: {
         get: {
           summary: "The maps that are served, in which version",
@@ -176,6 +197,42 @@ const ANSWER = {
     key: { type: ["string", "null"], description: "The key that decided" },
     frequency: { type: ["string", "null"] },
     distance: { type: ["integer", "null"], description: "0: a key for exactly this URI" },
+  },
+};
+
+const PART = {
+  url: { type: "string", description: "The prefix for people" },
+  kind: {
+    enum: ["root", "tld", "domain", "host", "path", "page", "query", "wildcard", "other"],
+  },
+  rows: { type: "integer" },
+  captures: { type: "integer", description: "The sum of the frequencies" },
+  bound: { enum: ["exact", "atLeast", "atMost", "about"] },
+  voids: { type: "integer", description: "Rows that say that nothing is held" },
+  wildcards: { type: "integer", description: "Rows that stand for many pages" },
+  wildcardCaptures: { type: "integer" },
+  detail: { enum: ["kept", "rolled up", "mixed"] },
+};
+
+const SLICE = {
+  type: "object",
+  required: ["map", "form", "rows"],
+  properties: {
+    map: { type: "string" },
+    form: { enum: ["text", "packed"] },
+    prefix: { type: "string" },
+    ...PART,
+    above: { type: "array", items: { type: "object" } },
+    coveredBy: { type: "array", items: { type: "object" } },
+    total: { type: "string", description: "The frequency of *, at the root" },
+    children: {
+      type: "array",
+      items: {
+        type: "object",
+        properties: { prefix: { type: "string" }, ...PART, hasChildren: { type: "boolean" } },
+      },
+    },
+    next: { type: ["string", "null"], description: "Relative to this address" },
   },
 };
 

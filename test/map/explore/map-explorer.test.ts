@@ -1,0 +1,253 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { MemorySource } from "../../../src/bytes/byte-source.ts";
+import type { MapChild, MapSlice } from "../../../src/map/explore/map-explorer.ts";
+import { MapExplorer } from "../../../src/map/explore/map-explorer.ts";
+
+const HEAD = '!fields {"keys":["surt"],"values":["frequency"]}\n';
+const encoder = new TextEncoder();
+
+type Row = readonly [key: string, frequency: string];
+
+function byBytes(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
+
+function sourceOf(rows: readonly Row[], head: string = HEAD): MemorySource {
+  const lines = rows.map((row) => `${row.join(" ")}\n`);
+  return new MemorySource(encoder.encode(head + lines.join("")), "map");
+}
+
+/** What keys below a name there are, told from the name alone. */
+function isBelow(key: string, name: string): boolean {
+  if (name === "") return true;
+  const text = name.slice(0, -1);
+  if (!name.includes(")")) return key.startsWith(`${text})`) || key.startsWith(name);
+  if (text.endsWith(")")) return key.startsWith(text);
+  return key === text || key.startsWith(name) || key.startsWith(`${text}?`);
+}
+
+/** The children of a name, by splitting every key. */
+function childrenOf(rows: readonly Row[], name: string): Map<string, number> {
+  const found = new Map<string, number>();
+  for (const [key, frequency] of rows) {
+    if (key === "*" || !isBelow(key, name)) continue;
+    const child = childOf(key, name);
+    found.set(child, (found.get(child) ?? 0) + Number.parseInt(frequency, 10));
+  }
+  return found;
+}
+
+function childOf(key: string, name: string): string {
+  if (!name.includes(")")) {
+    const text = name.slice(0, -1);
+    if (name !== "" && key.startsWith(`${text})`)) return `${text})/`;
+    const [label = ""] = key.slice(name.length).split(/[,)]/, 1);
+    if (name.length + label.length === key.length) return key;
+    const isSpread = label === "*" && key[name.length + 1] === ")";
+    return isSpread ? `${name}*)/` : `${name}${label},`;
+  }
+  if (!key.startsWith(name) || key === name) return key;
+  const rest = key.slice(name.length);
+  const [segment = ""] = rest.split(/[/?]/, 1);
+  if (rest === "*" || (segment === "" && rest.startsWith("?"))) return key;
+  return `${name}${segment}/`;
+}
+
+const label = fc.constantFrom("a", "b", "a-b", "ab", "a:80");
+const segment = fc.constantFrom("a", "a-b", "a.html", "ab", "b", "a0", "");
+const key = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc
+      .tuple(
+        fc.array(label, { minLength: 1, maxLength: 3 }),
+        fc.array(segment, { maxLength: 3 }),
+        fc.constantFrom("", "", "/*", "?x=1", "?*"),
+      )
+      .map(([labels, segments, end]) => `${labels.join(",")})/${segments.join("/")}${end}`)
+      .map((text) => text.replace("//*", "/*")),
+  },
+  {
+    weight: 1,
+    arbitrary: fc
+      .array(label, { minLength: 1, maxLength: 2 })
+      .map((labels) => `${labels.join(",")},*`),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom("*", "dns:a.b", "a,*)/robots.txt", "a,b)", "mailto:x@y"),
+  },
+);
+const map = fc
+  .uniqueArray(fc.tuple(key, fc.constantFrom("0", "1", "2", "30", "5+", "7-", "400~", "9/3")), {
+    selector: ([text]) => text,
+    minLength: 1,
+    maxLength: 60,
+  })
+  .map((rows): Row[] => rows.toSorted(([a], [b]) => byBytes(a, b)));
+
+async function allChildren(
+  explorer: MapExplorer,
+  options: { prefix: string; sort: "captures" | "key"; limit: number },
+): Promise<{ first: MapSlice; children: MapChild[] }> {
+  const first = await explorer.slice(options);
+  const children = [...first.children];
+  for (let { next } = first; next !== null;) {
+    const slice = await explorer.slice({ ...options, from: next });
+    children.push(...slice.children);
+    ({ next } = slice);
+  }
+  return { first, children };
+}
+
+describe("slices of a map", () => {
+  it("have the children that splitting every key gives, in pages of any size, at any depth", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        map,
+        fc.constantFrom("captures" as const, "key" as const),
+        fc.integer({ min: 1, max: 7 }),
+        fc.constantFrom(0, 3, 1000),
+        async (rows, sort, limit, largeRows) => {
+          const explorer = await MapExplorer.open(sourceOf(rows), {
+            largeRows,
+            mostRanked: 3,
+            segmentBytes: 64,
+          });
+          const waiting = [""];
+          for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+            const { first, children } = await allChildren(explorer, { prefix: name, sort, limit });
+            const expected = childrenOf(rows, name);
+            const got = new Map(children.map(({ prefix, captures }) => [prefix, captures]));
+            expect(children).toHaveLength(expected.size);
+            expect(got).toEqual(expected);
+            const below = rows.filter(([text]) => text !== "*" && isBelow(text, name));
+            expect(first.rows).toBe(below.length);
+            expect(first.captures).toBe(children.reduce((sum, child) => sum + child.captures, 0));
+            for (const kind of ["rows", "voids", "wildcards", "wildcardCaptures"] as const) {
+              expect(first[kind]).toBe(children.reduce((sum, child) => sum + child[kind], 0));
+            }
+            waiting.push(...children.flatMap((child) => (child.hasChildren ? child.prefix : [])));
+          }
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  it("come largest first; of large nodes as far as they are ranked", async () => {
+    const rows = Array.from({ length: 50 }, (_, i): Row => [
+      `com,a${i + 10})/`,
+      String((i * 7) % 50),
+    ]);
+    for (const [largeRows, ranked] of [
+      [1000, 50],
+      [10, 8],
+    ] as const) {
+      const explorer = await MapExplorer.open(sourceOf(rows), { largeRows, mostRanked: 8 });
+      const { children } = await allChildren(explorer, {
+        prefix: "com,",
+        sort: "captures",
+        limit: 6,
+      });
+      const captures = children.map((child) => child.captures);
+      expect(captures.slice(0, ranked)).toEqual(
+        captures.toSorted((a, b) => b - a).slice(0, ranked),
+      );
+      expect(new Set(children.map(({ prefix }) => prefix)).size).toBe(50);
+    }
+  });
+
+  it("name nodes as SURT and for people, with kinds, bounds and details", async () => {
+    const explorer = await MapExplorer.open(
+      sourceOf([
+        ["*", "900/80"],
+        ["com,example)/", "3"],
+        ["com,example)/a", "2"],
+        ["com,example)/a-b", "0"],
+        ["com,example)/a/*", "40+/9"],
+        ["com,example,*", "7-"],
+        ["com,example:8080)/x", "1"],
+      ]),
+    );
+    expect(await explorer.slice()).toMatchObject({
+      prefix: "",
+      kind: "root",
+      total: "900/80",
+      captures: 53,
+      rows: 6,
+      bound: "about",
+      children: [{ prefix: "com,", url: "*.com", kind: "tld", detail: "mixed" }],
+      next: null,
+    });
+    const domain = await explorer.slice({ prefix: "com" });
+    expect(
+      domain.children.map(({ prefix, url, kind, captures }) => [prefix, url, kind, captures]),
+    ).toEqual([
+      ["com,example,", "*.example.com", "domain", 52],
+      ["com,example:8080,", "*.example.com:8080", "domain", 1],
+    ]);
+    expect((await explorer.slice({ prefix: "com,example," })).children).toMatchObject([
+      { prefix: "com,example)/", url: "http://example.com/", kind: "host", voids: 1 },
+      { prefix: "com,example,*", kind: "wildcard", bound: "atMost", detail: "rolled up" },
+    ]);
+    const host = await explorer.slice({ prefix: "com,example)/" });
+    expect(host.coveredBy).toEqual([{ key: "com,example,*", frequency: "7-" }]);
+    expect(host.above.map(({ prefix }) => prefix)).toEqual(["", "com,", "com,example,"]);
+    expect(host.children).toMatchObject([
+      {
+        prefix: "com,example)/a/",
+        kind: "path",
+        captures: 42,
+        hasChildren: true,
+        bound: "atLeast",
+      },
+      { prefix: "com,example)/", url: "http://example.com/", kind: "page", hasChildren: false },
+      { prefix: "com,example)/a-b/", url: "http://example.com/a-b", kind: "page", voids: 1 },
+    ]);
+  });
+
+  it("count the row for all times, where there is one, and not those for periods as well", async () => {
+    const rows: Row[] = [
+      ["com,a)/ 2014", "20"],
+      ["com,a)/ 2015", "60"],
+      ["com,a)/ :", "100"],
+      ["com,b)/ 2014", "5"],
+      ["com,b)/ 2015", "6"],
+    ];
+    const head = '!fields {"keys":["surt","datetime"],"values":["frequency"]}\n';
+    const explorer = await MapExplorer.open(sourceOf(rows, head));
+    expect(await explorer.slice({ prefix: "com," })).toMatchObject({
+      rows: 5,
+      captures: 111,
+      children: [{ captures: 100, rows: 3 }, { captures: 11 }],
+    });
+  });
+
+  it.each([
+    [{ prefix: "com,exa mple," }],
+    [{ prefix: "com,*" }],
+    [{ prefix: "com,a)/?x" }],
+    [{ limit: 0 }],
+    [{ limit: 1.5 }],
+    [{ from: "x" }],
+    [{ from: "key:com,nowhere,", sort: "key" as const }],
+  ])("refuse what cannot be: %j", async (options) => {
+    const explorer = await MapExplorer.open(
+      sourceOf([
+        ["com,a)/", "1"],
+        ["com,b)/", "1"],
+      ]),
+      {
+        largeRows: 1,
+      },
+    );
+    await expect(explorer.slice(options)).rejects.toMatchObject({ code: "MM_USAGE" });
+  });
+
+  it("are empty where no key begins so", async () => {
+    const explorer = await MapExplorer.open(sourceOf([["com,a)/", "1"]]));
+    expect(await explorer.slice({ prefix: "org," })).toMatchObject({ rows: 0, children: [] });
+  });
+});
