@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { JoinedMetrics } from "../../src/cli/common/aggregate-serve.ts";
+import { JoinedMetrics } from "../../src/cli/common/aggregate-supervise.ts";
 import { Metrics } from "../../src/http/metrics.ts";
 
 function metricsOf(requests: number, awake: number): Metrics {

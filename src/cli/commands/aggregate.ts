@@ -2,12 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isWorkerProcess } from "../../files/processes/worker-link.ts";
 import { withTempDir } from "../../files/scratch.ts";
 import { AGGREGATE_OPTIONS, routePreferences } from "../common/aggregate-options.ts";
-import {
-  defaultWorkers,
-  serveAggregator,
-  serveAsWorker,
-  superviseAggregators,
-} from "../common/aggregate-serve.ts";
+import { serveAggregator, serveAsWorker } from "../common/aggregate-serve.ts";
+import { defaultWorkers, superviseAggregators } from "../common/aggregate-supervise.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import { ExitCode, type Io, writeOut } from "../common/io.ts";

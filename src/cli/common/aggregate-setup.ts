@@ -8,7 +8,8 @@ import { mapFilesOf } from "../../aggregate/route/map-keeper.ts";
 import { openDiskStore } from "../../aggregate/upstream/disk-store.ts";
 import type { CacheOptions } from "../../aggregate/upstream/http-cache.ts";
 import { MemoryStore } from "../../aggregate/upstream/cache-store.ts";
-import type { Bus } from "../../files/processes/bus.ts";
+import type { Learner, Observation } from "../../aggregate/learn/learner.ts";
+import { BatchedTopic, type Bus } from "../../files/processes/bus.ts";
 import type { Archive } from "../../aggregate/route/archive.ts";
 import type { Log } from "../../http/log.ts";
 import { type AGGREGATE_OPTIONS, listedArchives, routePreferences } from "./aggregate-options.ts";
@@ -22,6 +23,8 @@ import { isWebAddress, ListKeeper, type ListState } from "../../aggregate/route/
 import type { RouteRequest } from "../../aggregate/route/decision.ts";
 
 const DEADLINE_MARGIN_MS = 250;
+/** How often processes tell each other what archives answered. */
+const OBSERVATIONS_EVERY_MS = 100;
 
 export type AggregateValues = CommandValues<typeof AGGREGATE_OPTIONS>;
 
@@ -73,7 +76,19 @@ export async function setUpAggregator(
   const cache = await cacheOf(values, log);
   const proxies = ProxySettings.of(io.env);
   const isFirst = place === undefined || place.number === 1;
-  const learning = await openLearner(values, archives, io, { log, isSaving: isFirst });
+  let learner: Learner | undefined;
+  const observations =
+    bus &&
+    new BatchedTopic<Observation>(bus, "observations", {
+      everyMs: OBSERVATIONS_EVERY_MS,
+      take: (observation) => learner?.apply(observation),
+    });
+  const learning = await openLearner(values, archives, io, {
+    log,
+    isSaving: isFirst,
+    onObservation: observations && ((observation) => observations.publish(observation)),
+  });
+  learner = learning?.learner;
   const open = await openAggregator({
     archives,
     learner: learning?.learner,
