@@ -83,7 +83,8 @@ async function packed(held: readonly string[], contents: Contents): Promise<Uint
   const map = { headers, rows: keys.length, profiles, kinds, names };
   const store = new ShardStore("unused", 2 ** 20);
   const info = { headers: headers.list, sourceRows: keys.length, delta };
-  const head = await packNames(map, layout, info, new PackLanes(1, undefined), store);
+  const lanes = new PackLanes(1, undefined);
+  const head = await packNames(map, layout, info, { lanes, store });
   return new PackedBytes(head, layout, store).bytes();
 }
 

@@ -131,6 +131,11 @@ export function buildRibbon(names: i32, bits: i32): i32 {
   return ribbon.build(names, bits);
 }
 
+/** Asks the last ribbon for all of its names; returns how many get their value. */
+export function askRibbon(names: i32, slots: i32, bits: i32): i32 {
+  return ribbon.ask(names, slots, bits);
+}
+
 export function ribbonSeed(): i32 {
   return ribbon.seed;
 }

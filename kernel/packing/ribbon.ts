@@ -57,18 +57,24 @@ function slotsFor(count: f64): i32 {
 }
 
 function addAll(names: i32, slots: i32): bool {
-  const bySeed: u32 = <u32>(seed + 1) * 0x9e3779b1;
-  const bySeedHigh: u32 = <u32>seed * 0xc2b2ae3d;
   for (let i: i32 = 0; i < names; i++) {
     const a = load<u32>(low + (<usize>i << 2));
     const b = load<u32>(high + (<usize>i << 2));
-    const start = <i32>((<u64>(mix(a ^ bySeed) ^ b) * <u64>(slots - BAND + 1)) >> 32);
-    const lowBits = mix(b * 0x9e3779b1 + a + <u32>seed) | 1;
-    const highBits = mix((a * 0x85ebca77) ^ (b + bySeedHigh));
-    const all = <u64>lowBits | (<u64>highBits << 32);
-    if (!add(start, all, load<u32>(values + (<usize>i << 2)))) return false;
+    if (!add(startOf(a, b, slots), coefficientsOf(a, b), load<u32>(values + (<usize>i << 2)))) return false;
   }
   return true;
+}
+
+@inline
+function startOf(a: u32, b: u32, slots: i32): i32 {
+  return <i32>((<u64>(mix(a ^ (<u32>(seed + 1) * 0x9e3779b1)) ^ b) * <u64>(slots - BAND + 1)) >> 32);
+}
+
+@inline
+function coefficientsOf(a: u32, b: u32): u64 {
+  const lowBits = mix(b * 0x9e3779b1 + a + <u32>seed) | 1;
+  const highBits = mix((a * 0x85ebca77) ^ (b + <u32>seed * 0xc2b2ae3d));
+  return <u64>lowBits | (<u64>highBits << 32);
 }
 
 @inline
@@ -110,4 +116,34 @@ function solve(slots: i32, bits: i32): void {
       store<u32>(word, load<u32>(word) | (mask & (0 - <u32>set)));
     }
   }
+}
+
+/** Asks the last ribbon for all names, as readers do; returns how many get their value. */
+export function ask(names: i32, slots: i32, bits: i32): i32 {
+  let found: i32 = 0;
+  for (let i: i32 = 0; i < names; i++) {
+    const a = load<u32>(low + (<usize>i << 2));
+    const b = load<u32>(high + (<usize>i << 2));
+    const start = startOf(a, b, slots);
+    const all = coefficientsOf(a, b);
+    const shift = <u64>(start & 31);
+    // The coefficients lie in three blocks.
+    const first = <u32>(all << shift);
+    const second = <u32>((all << shift) >> 32);
+    const third = shift == 0 ? 0 : <u32>(all >> (64 - shift));
+    const step = <usize>bits << 2;
+    const block = words + <usize>(start >> 5) * step;
+    const thirdBlock = third == 0 ? block : block + 2 * step;
+    let value: u32 = 0;
+    for (let bit: i32 = 0; bit < bits; bit++) {
+      const at = <usize>bit << 2;
+      const picked =
+        (load<u32>(block + at) & first) ^
+        (load<u32>(block + step + at) & second) ^
+        (load<u32>(thirdBlock + at) & third);
+      value |= (popcnt(picked) & 1) << bit;
+    }
+    if (value == load<u32>(values + (<usize>i << 2))) found++;
+  }
+  return found;
 }

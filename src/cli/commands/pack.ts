@@ -6,7 +6,10 @@ import { packageVersion } from "../../files/package-file.ts";
 import { withTempDir } from "../../files/scratch.ts";
 import { withMapOutput } from "../../map/output/map-output.ts";
 import { guardOutputs, isMapFile } from "../../map/output/output-guard.ts";
-import { updatedAt } from "../common/index-options.ts";
+import { availableParallelism } from "node:os";
+import { threadsWithin } from "../../map/generate/key-table.ts";
+import type { OptionValues } from "../common/command-line.ts";
+import { updatedAt, WORK_OPTIONS } from "../common/index-options.ts";
 import { DEFAULT_MAX_DELTAS, MAX_DELTAS } from "../../packed/packed-file.ts";
 import type { PackedDelta } from "../../map/pack/pack-delta.ts";
 import { type Command, defineCommand } from "../common/command.ts";
@@ -25,7 +28,6 @@ import {
   option,
   parseDecimal,
   parseWhole,
-  TMP_OPTION,
 } from "../common/options.ts";
 
 /** A row of more bits than this is hardly ever mistaken for another. */
@@ -53,8 +55,8 @@ answer less than 2 % of the lookups better.
 An index of any format that generate reads is made a map of first, in scratch
 space (--tmp); with --queries, its queries are kept, so that the packed map
 tells URIs apart that differ in their query. A map that is compressed or comes
-from standard input is written to scratch space, too. docs/packed.md specifies
-the file.
+from standard input is written to scratch space, too. The bytes do not depend
+on threads or on memory. docs/packed.md specifies the file.
 
 With --base, only what the packed map OLD calls absent is packed: a delta, of a
 few kilobytes for a day's crawl. It belongs behind OLD in one file, which is
@@ -80,7 +82,7 @@ than 64 KiB, the whole map is packed and replaces the file. A job that runs ever
     },
     ...MISSES_OPTIONS,
     queries: { help: "Of an index: keep queries." },
-    tmp: TMP_OPTION,
+    ...WORK_OPTIONS,
     force: FORCE_OPTION,
   },
   examples: {
@@ -109,8 +111,7 @@ than 64 KiB, the whole map is packed and replaces the file. A job that runs ever
     const startedAt = io.now();
     const progress = new Progress(io, {
       label: "packing",
-      // Profiles, a survey, roll-ups and the check need a reading each.
-      total: stats === undefined ? undefined : stats.size * 4,
+      total: stats?.size,
       quiet: values.quiet,
     });
     const options = {
@@ -119,34 +120,47 @@ than 64 KiB, the whole map is packed and replaces the file. A job that runs ever
       misses: values.misses,
       archive: values.archive,
       scratch: values.tmp,
+      threads: values.threads,
+      memoryBytes: values.memory,
       streams: io,
       onRead: (bytes: number) => {
         progress.add(bytes);
       },
     };
     const file = await openOutput(output, io);
-    let packed: PackedDelta;
+    let packed: PackedResult;
     try {
       const old = base === undefined ? undefined : await baseBytes(base, isInPlace);
-      const { packMap } = await import("../../map/pack/pack-files.ts");
-      packed = await withMapOf(path, values, io, async (map) => {
+      const { withPackedMap, workFor } = await import("../../map/pack/pack-files.ts");
+      packed = await withMapOf(path, values, io, progress, async (map) => {
+        const size = map === "-" ? undefined : (await stat(map)).size;
+        progress.total = size === undefined ? undefined : progress.done + workFor(options) * size;
         if (base === undefined || old === undefined) {
-          const whole = await packMap(map, options);
+          const summary = await withPackedMap(map, options, async (whole) => {
+            for (const chunk of whole.chunks()) await file.write(chunk);
+            return whole.summary;
+          });
+          await file.commit();
           const reason = base === undefined ? undefined : "there is no base yet";
-          return { ...whole, position: undefined, reason };
+          return { summary, position: undefined, reason };
         }
         const { packDelta } = await import("../../map/pack/pack-delta.ts");
         const maxDeltas = values["max-deltas"];
         const from = { bytes: old, source: base };
-        return packDelta(map, from, { ...options, maxDeltas, packsUnchanged: !isInPlace });
-      });
-      if (packed.file === undefined) {
-        await file.abort();
-      } else {
-        if (isInPlace && old !== undefined && packed.position !== undefined) await file.write(old);
-        await file.write(packed.file);
+        const delta = await packDelta(map, from, {
+          ...options,
+          maxDeltas,
+          packsUnchanged: !isInPlace,
+        });
+        if (delta.file === undefined) {
+          await file.abort();
+          return delta;
+        }
+        if (isInPlace && delta.position !== undefined) await file.write(old);
+        await file.write(delta.file);
         await file.commit();
-      }
+        return delta;
+      });
     } catch (error) {
       await file.abort();
       throw error;
@@ -157,6 +171,8 @@ than 64 KiB, the whole map is packed and replaces the file. A job that runs ever
     return ExitCode.ok;
   },
 });
+
+type PackedResult = Omit<PackedDelta, "file">;
 
 /** Whether two paths lead to the same file, whether it is there or not. */
 async function isSame(one: string, other: string): Promise<boolean> {
@@ -178,8 +194,14 @@ async function baseBytes(path: string, isInPlace: boolean): Promise<Uint8Array |
 /** Makes a map of an index in scratch space; a map is used as it is. */
 async function withMapOf<T>(
   path: string,
-  { queries, tmp }: { readonly queries: boolean; readonly tmp: string | undefined },
+  {
+    queries,
+    tmp,
+    memory,
+    threads,
+  }: OptionValues<typeof WORK_OPTIONS> & { readonly queries: boolean },
   io: Io,
+  progress: Progress,
   use: (map: string) => Promise<T>,
 ): Promise<T> {
   if (path === "-" || (await isMapFile(path))) {
@@ -195,7 +217,18 @@ async function withMapOf<T>(
     };
     const { interrupt, stdout } = io;
     await withMapOutput(map, { interrupt, stdout, isScratch: true }, (output) =>
-      generateFiles([path], output, { queries, description, scratch: tmp, streams: io, interrupt }),
+      generateFiles([path], output, {
+        queries,
+        description,
+        memoryBytes: memory,
+        threads: threads ?? threadsWithin(memory, availableParallelism()),
+        scratch: tmp,
+        streams: io,
+        interrupt,
+        onRead: (bytes) => {
+          progress.add(bytes);
+        },
+      }),
     );
     return use(map);
   });
@@ -213,7 +246,7 @@ function parseBits(text: string): number {
   throw misuse(`not a number of bits from 0 to ${MAX_BITS}: ${quote(text)}`);
 }
 
-function report(io: Io, packed: PackedDelta, ms: number, isJson: boolean): void {
+function report(io: Io, packed: PackedResult, ms: number, isJson: boolean): void {
   const { summary, position, reason } = packed;
   const peakMemoryBytes = process.resourceUsage().maxRSS * 1024;
   if (isJson) {

@@ -51,6 +51,11 @@ export class Progress {
     this.#io.stderr.write(`${ERASE_LINE}${this.#line(now)}`);
   }
 
+  /** Bytes that were worked off. */
+  get done(): number {
+    return this.#done;
+  }
+
   /** Erases the line. Call it whatever the outcome, before anything else is said. */
   end(): void {
     if (this.#isDrawn) this.#io.stderr.write(ERASE_LINE);

@@ -116,9 +116,7 @@ export class ShardBuilder {
     const ribbons = shards.map((names) => {
       const entries = entriesOf(names, checkedBits);
       if (entries.count >= NAMES_WORTH_A_KERNEL) this.#kernel ??= RibbonKernel.open();
-      const ribbon = this.#kernel?.build(entries, bits) ?? buildRibbon(entries, bits);
-      askAll(ribbon, entries, bits);
-      return ribbon;
+      return this.#kernel?.build(entries, bits) ?? askedRibbon(entries, bits);
     });
     const [{ filter, shard: first }] = shards;
     return {
@@ -162,14 +160,16 @@ function entriesOf({ low, high, values }: ShardNames, checkedBits: number): Ribb
   return { count, low, high, values: own };
 }
 
-/** Asks a ribbon for every name that was put into it, as readers do. */
-function askAll({ words, slots, seed }: Ribbon, entries: RibbonEntries, bits: number): void {
+/** Makes a ribbon, and asks it for every name, as readers do. */
+function askedRibbon(entries: RibbonEntries, bits: number): Ribbon {
+  const ribbon = buildRibbon(entries, bits);
   const { count, low, high, values } = entries;
-  const place = Int32Array.of(0, slots, seed);
+  const place = Int32Array.of(0, ribbon.slots, ribbon.seed);
   for (let i = 0; i < count; i++) {
-    const value = ribbonValue(words, place, 0, bits, low[i], high[i], bits, values[i]);
+    const value = ribbonValue(ribbon.words, place, 0, bits, low[i], high[i], bits, values[i]);
     if (value !== 0) throw new Error("a held name is not found in its shard");
   }
+  return ribbon;
 }
 
 function joined(parts: readonly Uint32Array[]): Uint32Array<ArrayBuffer> {

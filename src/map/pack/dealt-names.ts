@@ -81,16 +81,18 @@ export class DealtNames {
   add(names: Uint32Array, widths: NameWidths): void {
     const count = names.length / NAME_WORDS;
     const places = new Uint32Array(count);
+    const [filterOf, counts] = [this.#filterOf, this.#counts];
+    const shards = Float64Array.from(this.#filters, (filter) => filter.shards);
+    const firsts = Int32Array.from(this.#offsets, (offset, i) => offset - this.#extents[i].first);
     for (let i = 0, at = 0; i < count; i++, at += NAME_WORDS) {
-      const filter = this.#filterOf[nameBits(widths, names[at + 1], names[at + 2])];
+      const filter = filterOf[nameBits(widths, names[at + 1], names[at + 2])];
       if (filter === -1) {
         places[i] = NOWHERE;
         continue;
       }
-      const shard = shardOf(names[at], this.#filters[filter].shards);
-      const place = this.#offsets[filter] + shard - this.#extents[filter].first;
+      const place = firsts[filter] + shardOf(names[at], shards[filter]);
       places[i] = place;
-      this.#counts[place]++;
+      counts[place]++;
     }
     this.#added.push({ names, places });
   }

@@ -65,7 +65,7 @@ function resized<T extends Uint32Array | Uint8Array | Float64Array>(target: T, s
 }
 
 /** What is said of all hosts. */
-export interface HostTotals {
+interface HostTotals {
   /** The numbers of labels, as bits, that some `com,cnn,*` and some `com,cnn,*)/a` have. */
   hostWildcards: number;
   hostSpreads: number;

@@ -57,7 +57,7 @@ export interface PackOptions {
   /** Set where the rows that are packed are those of a delta. */
   readonly part?: DeltaPart | undefined;
   readonly streams: MapStreams;
-  /** Notified of the bytes of the map that were read since the last call; it is read {@link PACK_READINGS} times. */
+  /** Notified of the bytes of the map that were worked off since the last call; see {@link workFor}. */
   readonly onRead?: ((bytes: number) => void) | undefined;
 }
 
@@ -84,14 +84,16 @@ export interface PackSummary {
   readonly oddLines: number;
 }
 
-/** How often the map is read at most, progress counts: for names, a survey, roll-ups and the check. */
-export const PACK_READINGS = 4;
+/** How often `onRead` is notified of all bytes: for names, shards, a survey, and roll-ups or the check. */
+export function workFor({ maxBytes, bits }: Pick<PackOptions, "maxBytes" | "bits">): number {
+  return maxBytes === undefined ? (bits === undefined ? 3 : 2) : 4;
+}
 
 /** Bits for the captures of a host, which routers rank by. */
 const COUNT_BITS = 3;
-const DEFAULT_MEMORY_BYTES = 2 ** 28;
+const DEFAULT_MEMORY_BYTES = 2 ** 29;
 /** The share of memory that names may take, and that shards may take until they are written. */
-const NAMES_SHARE = 1 / 4;
+const NAMES_SHARE = 1 / 8;
 const SHARDS_SHARE = 1 / 8;
 /** A second thread costs more than it gives on less than this. */
 const BYTES_WORTH_A_THREAD = 2 ** 23;
@@ -379,6 +381,7 @@ class Packing {
       lanes,
       scratch: this.#scratchPath("shards"),
       memoryBytes: this.#memoryBytes * SHARDS_SHARE,
+      onBuilt: (share) => options.onRead?.(share * source.size),
     });
     const { rowCount, count, voidCount } = rows.profiles;
     const summary: PackSummary = {
@@ -408,7 +411,7 @@ class Packing {
     const { lanes, options } = this.#tools;
     const { recordsOffset } = await headOf(this.#map);
     const parts = mapParts(this.#map, recordsOffset, lanes.lanes.length, options.cut);
-    return file.ask(parts, whole, lanes);
+    return file.ask(parts, whole, lanes, options.onRead);
   }
 
   /** A scratch file of a map with more rows. */

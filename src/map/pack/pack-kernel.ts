@@ -30,6 +30,7 @@ interface PackExports extends KernelExports {
   ribbonHigh(): number;
   ribbonValues(): number;
   buildRibbon(names: number, bits: number): number;
+  askRibbon(names: number, slots: number, bits: number): number;
   ribbonSeed(): number;
   ribbonWords(): number;
 }
@@ -180,7 +181,7 @@ function takeHosts(
   }
 }
 
-/** Solves ribbons in WebAssembly, as `buildRibbon` does. */
+/** Solves ribbons in WebAssembly, as `buildRibbon` does, and asks each for all of its names. */
 export class RibbonKernel {
   readonly #exports: PackExports;
 
@@ -204,6 +205,9 @@ export class RibbonKernel {
     new Uint32Array(buffer, exports.ribbonValues(), count).set(values);
     const slots = exports.buildRibbon(count, bits);
     if (slots === 0) return undefined;
+    if (exports.askRibbon(count, slots, bits) !== count) {
+      throw new Error("a held name is not found in its shard");
+    }
     const length = ribbonWords(slots, bits);
     const words = new Uint32Array(exports.memory.buffer, exports.ribbonWords(), length).slice();
     return { seed: exports.ribbonSeed(), slots, words };

@@ -55,14 +55,17 @@ export class PackedBytes {
     parts: readonly MapPart[],
     { headers }: ScannedMap,
     lanes: PackLanes,
+    onRead?: (bytes: number) => void,
   ): Promise<AskResult> {
     const bytes = new Uint8Array(new SharedArrayBuffer(this.size));
     this.#copyTo(bytes);
     const head = parseHead(this.head, this.size, parts[0].source);
     const data = new Uint32Array(bytes.buffer, head.dataStart);
-    const results = await lanes.run(parts, (lane, part) =>
-      lane.ask({ ...part, head, data, fields: headers.fields }),
-    );
+    const results = await lanes.run(parts, async (lane, part) => {
+      const result = await lane.ask({ ...part, head, data, fields: headers.fields });
+      onRead?.(part.end - part.start);
+      return result;
+    });
     return {
       hidden: results.flatMap(({ hidden }) => hidden),
       lost: results.reduce((sum, { lost }) => sum + lost, 0),
@@ -85,6 +88,8 @@ export interface PackWithinOptions {
   /** What the names of scratch files begin with, for what exceeds the memory. */
   readonly scratch: string;
   readonly memoryBytes: number;
+  /** Notified of the share of the shards that was built, in the first attempt. */
+  readonly onBuilt?: ((share: number) => void) | undefined;
 }
 
 /** Packs the names of a map, again and again until the file is nearly as large as it may be. */
@@ -103,7 +108,8 @@ export async function packWithin(
     tried.add(width);
     const layout = layoutOf(map, width, lookups, prospect, demand);
     const store = new ShardStore(`${options.scratch}-${attempt}`, options.memoryBytes);
-    const head = await packNames(map, layout, options.info, lanes, store);
+    const onBuilt = attempt === 0 ? options.onBuilt : undefined;
+    const head = await packNames(map, layout, options.info, { lanes, store, onBuilt });
     const packed = new PackedBytes(head, layout, store);
     if (isFixed || prospect.bytes === Infinity) return packed;
     const { size } = packed;

@@ -45,6 +45,14 @@ export interface PackedInfo {
   readonly delta?: DeltaPlace | undefined;
 }
 
+/** What names are packed with. */
+export interface PackTools {
+  readonly lanes: PackLanes;
+  readonly store: ShardStore;
+  /** Notified of the share of the shards that was built since the last call. */
+  readonly onBuilt?: ((share: number) => void) | undefined;
+}
+
 /**
  * Makes a packed map: puts its shards into a store, and gives what comes before them.
  *
@@ -54,8 +62,7 @@ export async function packNames(
   map: ScannedMap,
   layout: PackedLayout,
   info: PackedInfo,
-  lanes: PackLanes,
-  store: ShardStore,
+  { lanes, store, onBuilt }: PackTools,
 ): Promise<Uint8Array> {
   const { profiles, names } = map;
   if (names === undefined) throw new Error("names are wanted");
@@ -102,6 +109,7 @@ export async function packNames(
   await lanes.run(partitions, async (lane, partition) => {
     await build(lane, partition, rows, rowPlans);
     await build(lane, partition, voids, voidPlans);
+    onBuilt?.(1 / partitions.length);
   });
   await lanes.run(joinPieces(pieces), async (lane, shard) => {
     const { bits } = filters[shard.filter];

@@ -15,7 +15,7 @@ export interface NameShape {
 }
 
 /** Takes a key apart. */
-export function nameShape(key: Uint8Array): NameShape {
+function nameShape(key: Uint8Array): NameShape {
   const { length } = key;
   const { kind, hostEnd } = keyShape(key, length);
   if (kind === KEY_KIND.opaque) return { kind, hostEnd: 0, depth: 1, pageEnd: length };
