@@ -9,6 +9,7 @@ const INTERNAL = new Set([
   "IndexedRows",
   "RowFinder",
   "PackedNames",
+  "PackedHeader",
   "ReadBytes",
   "Outcome",
   "LineBatch",
