@@ -29,6 +29,6 @@ svg.drawing .dot{opacity:0}svg.drawing .dot.solid,svg.drawing .dot.on{opacity:1}
 svg.drawing .on{stroke:var(--ink);stroke-width:1.6}
 rect.bar{stroke:var(--card);stroke-width:.6}
 .legend{display:flex;flex-wrap:wrap;gap:var(--space-1) var(--space-4);list-style:none;margin:0 0 var(--space-2);padding:0;font-size:var(--text-s);color:var(--soft)}
-svg.key{display:inline-block;width:1.5rem;height:.875rem;margin-right:.3rem;vertical-align:-.1rem}
+svg.key{display:inline-block;width:1.5rem;height:.875rem;margin-right:.3rem;vertical-align:-.1rem}svg.key.block{width:.875rem;margin-right:.4rem}
 @media (forced-colors:active){svg.drawing,svg.key{forced-color-adjust:none;background:var(--card)}}
 `.trim();

@@ -86,6 +86,10 @@ export interface LegendItem {
   readonly shape?: number | undefined;
 }
 
+const LINE_KEY = 'class="key" viewBox="0 0 24 14"';
+/** The key of something that is drawn as an area. */
+export const BLOCK_KEY = 'class="key block" viewBox="0 0 14 14"';
+
 /** The names of series beside their colours and markers; none for a single one. */
 export function legendHtml(items: readonly LegendItem[]): string {
   if (items.length < 2) return "";
@@ -93,12 +97,13 @@ export function legendHtml(items: readonly LegendItem[]): string {
     const tone = colorClass(color);
     const line =
       style === "block"
-        ? `<rect class="bar ${tone}" x="5" y="1" width="14" height="12" rx="2"/>`
+        ? `<rect class="bar ${tone}" x="0" y="1" width="14" height="12" rx="2"/>`
         : style === "points"
           ? ""
           : `<path class="line ${tone}${style === "dashed" ? " dashed" : ""}" d="M0 7H24"/>`;
     const marker = shape === undefined ? "" : markerSvg(shape, { x: 12, y: 7, classes: tone });
-    return `<li><svg class="key" viewBox="0 0 24 14" aria-hidden="true">${line}${marker}</svg>${escapeHtml(name)}</li>`;
+    const key = style === "block" ? BLOCK_KEY : LINE_KEY;
+    return `<li><svg ${key} aria-hidden="true">${line}${marker}</svg>${escapeHtml(name)}</li>`;
   });
   return `<ul class="legend">${keys.join("")}</ul>`;
 }

@@ -1,6 +1,6 @@
 import { escapeHtml } from "../html.ts";
 import { lowerCase, shortNumber, wholeNumber } from "../text-format.ts";
-import { CHART, type Drawing, px } from "./drawing.ts";
+import { BLOCK_KEY, CHART, type Drawing, px } from "./drawing.ts";
 
 export interface HeatMap {
   readonly corner: string;
@@ -70,7 +70,7 @@ function heatScale(most: number): string {
   );
   const keys = shown.map(
     ([level, from]) =>
-      `<li><svg class="key" viewBox="0 0 24 14" aria-hidden="true"><rect class="heat h${level}" x="5" y="1" width="14" height="12" rx="2"/></svg>${from === 0 ? "none" : `from ${shortNumber(from)}`}</li>`,
+      `<li><svg ${BLOCK_KEY} aria-hidden="true"><rect class="heat h${level}" x="0" y="1" width="14" height="12" rx="2"/></svg>${from === 0 ? "none" : `from ${shortNumber(from)}`}</li>`,
   );
   return `<ul class="legend">${keys.join("")}</ul>`;
 }

@@ -33,6 +33,8 @@ interface Point {
 interface LineChart {
   readonly x: Axis & {
     readonly isLog?: boolean;
+    /** Whether only whole numbers have a meaning, as depths and years do. */
+    readonly isWhole?: boolean;
     /** Where the axis begins and ends; at the smallest and largest value by default. */
     readonly range?: readonly [number, number] | undefined;
   };
@@ -57,7 +59,11 @@ export function lineChart(chart: LineChart): Drawing {
   const xs = points.map((point) => point.x);
   const ys = points.map((point) => point.y);
   const range = chart.x.range ?? ([Math.min(...xs), Math.max(...xs)] as const);
-  const x = chart.x.isLog === true ? logScale(range, X_RANGE) : linearScale(range, X_RANGE, 6);
+  const isWhole = chart.x.isWhole === true;
+  const x =
+    chart.x.isLog === true
+      ? logScale(range, X_RANGE)
+      : linearScale(range, X_RANGE, { wanted: isWhole ? 8 : 6, isWhole });
   const yMax = chart.y.max ?? Math.max(...ys);
   const y =
     chart.y.isLog === true

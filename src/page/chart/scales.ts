@@ -12,10 +12,14 @@ export function countScale(max: number, pixels: Range): Scale {
   return linearScale([0, Math.ceil((max || 1) / step - 1e-9) * step], pixels);
 }
 
-/** A scale from `from` to `to` over a stretch of pixels; about `wanted` round ticks. */
-export function linearScale([from, to]: Range, [start, end]: Range, wanted: number = 5): Scale {
+/** A scale from `from` to `to` over a stretch of pixels; about `wanted` round ticks, whole numbers if asked. */
+export function linearScale(
+  [from, to]: Range,
+  [start, end]: Range,
+  { wanted = 5, isWhole = false }: { readonly wanted?: number; readonly isWhole?: boolean } = {},
+): Scale {
   const span = to - from || 1;
-  const step = roundStep(span / wanted);
+  const step = Math.max(isWhole ? 1 : 0, roundStep(span / wanted));
   const ticks: number[] = [];
   for (let tick = Math.ceil(from / step - 1e-9) * step; tick <= to + step * 1e-9; tick += step) {
     ticks.push(Math.abs(tick) < step * 1e-9 ? 0 : Number(tick.toPrecision(12)));

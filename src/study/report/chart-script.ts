@@ -103,10 +103,10 @@ function chartSvg(figure) {
   const parts = [svgElement("text", { x: 12, y: 24, fill: ink, "font-family": font, "font-size": 15, "font-weight": 600 }, figure.querySelector("h3").textContent)];
   let x = 12, y = 34;
   for (const item of figure.querySelectorAll(".legend li")) {
-    const space = 30 + item.textContent.length * 6.6 + 14;
+    const space = 30 + item.textContent.length * 7 + 18;
     if (x > 12 && x + space > width) { x = 12; y += 20; }
     const key = drawnCopy(item.querySelector("svg"), 12);
-    for (const [name, value] of Object.entries({ x, y, width: 24, height: 14 })) key.setAttribute(name, value);
+    for (const [name, value] of Object.entries({ x, y, width: 24, height: 14, preserveAspectRatio: "xMinYMid meet" })) key.setAttribute(name, value);
     parts.push(key, svgElement("text", { x: x + 30, y: y + 11, fill: soft, "font-family": font, "font-size": 12 }, item.textContent));
     x += space;
   }

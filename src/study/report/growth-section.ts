@@ -65,7 +65,8 @@ function growthFigure({ growth }: Analysis): string {
     drawing: lineChart({
       x: {
         name: "year",
-        text: (year) => (Number.isInteger(year) ? String(year) : ""),
+        text: String,
+        isWhole: true,
         // Whole years, so that months of one year stand between two names.
         range: years,
       },

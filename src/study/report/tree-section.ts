@@ -173,7 +173,8 @@ function fitFigure(
     drawing: lineChart({
       x: {
         name: "depth",
-        text: (depth) => (Number.isInteger(depth) ? `${layer}${depth + offset}` : ""),
+        text: (depth) => `${layer}${depth + offset}`,
+        isWhole: true,
       },
       y: { name: "mean children", text: (value) => String(Number(value.toFixed(2))) },
       series: [
