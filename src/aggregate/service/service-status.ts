@@ -203,7 +203,7 @@ export function endedSnapshot(
     map: undefined,
     counters,
   }));
-  return { ...snapshot, list: undefined, archives };
+  return { ...snapshot, list: undefined, learning: undefined, archives };
 }
 
 const NOT_ASKED: UpstreamState = {

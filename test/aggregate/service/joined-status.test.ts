@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { joinedHealth } from "../../../src/aggregate/service/service-health.ts";
 import {
+  endedSnapshot,
   JoinedStatus,
   type StatusSnapshot,
 } from "../../../src/aggregate/service/service-status.ts";
@@ -55,6 +56,34 @@ describe("what several processes know", () => {
     });
     expect(second).toMatchObject({ tally: { hits: 5, mementos: 5 }, counters: { requests: 5 } });
     expect(second?.tally.latencies.reduce((sum, count) => sum + count, 0)).toBe(5);
+  });
+
+  it("has the counts of those that ended, and not how they were", async () => {
+    const odd = await failing();
+    odd.fail(true);
+    const archives = [odd, await plainArchive("one", ["20050101000000"])];
+    const a = await aggregating(archives);
+    const b = await aggregating(archives);
+    await ask(a, 2);
+    await ask(b, 1);
+    const learning = {
+      promised: 0.9,
+      lookups: 9,
+      answers: 9,
+      hits: undefined,
+      mementos: undefined,
+    };
+    const last = { ...snapshotOf(a), learning: { ...learning, spared: [] } };
+    const ended = endedSnapshot(last, endedSnapshot(last, undefined));
+    const joined = new JoinedStatus([snapshotOf(b), ended]);
+    expect(joined.routing()).toMatchObject({ sessions: 5, asked: 10 });
+    expect(joined.learning()).toBeUndefined();
+    expect(joined.load).toEqual({ underWay: 0, waiting: 0 });
+    expect(joined.archives()[0]).toMatchObject({
+      tally: { asked: 5, errors: 5 },
+      upstream: { consecutiveFailures: 1 },
+      counters: { requests: 5 },
+    });
   });
 
   it("makes a service failing only if all of them are, and degraded if one is missing", async () => {
