@@ -49,6 +49,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       ["analyze", async () => (await import("./commands/analyze.ts")).analyze],
       ["logs", async () => (await import("./commands/logs.ts")).logs],
       ["evaluate", async () => (await import("./commands/evaluate.ts")).evaluate],
+      ["simulate", async () => (await import("./commands/simulate.ts")).simulate],
       ["sample", async () => (await import("./commands/sample.ts")).sample],
     ]),
   },

@@ -1,5 +1,5 @@
 import { Answers, EPOCHS_PER_HALF_LIFE, Evidence, KNOWN } from "./evidence.ts";
-import { chanceOf, HitModel } from "./hit-model.ts";
+import { chanceOf, HitModel, logitOf } from "./hit-model.ts";
 import { KeyPath, LEVEL } from "./key-path.ts";
 import { RecallPolicy } from "./recall-policy.ts";
 
@@ -115,6 +115,8 @@ export class Learner {
   readonly #path = new KeyPath();
   readonly #slots = new Int32Array(16).fill(-1);
   #answer = -1;
+  /** Below this, nothing can be worth learning for the original that was looked at. */
+  #leastLogit = Infinity;
   #surt: Uint8Array = new Uint8Array(0);
 
   constructor(archives: readonly LearntArchive[], options: LearnerOptions = {}) {
@@ -156,13 +158,17 @@ export class Learner {
       this.#made = this.#possible = 0;
     }
     const { highs, lows, levels, length } = this.#path;
+    let most = 0;
     for (let place = 1; place < length - 1; place++) {
       if (levels[place] < LEVEL.host) continue;
       const isNew = this.#slots[place] < 0;
       if (isNew) this.#slots[place] = this.evidence.table.obtain(highs[place], lows[place]);
       this.evidence.lookups[this.#slots[place]]++;
+      most = Math.max(most, this.evidence.lookups[this.#slots[place]]);
       if (isNew) break;
     }
+    const { marginal } = this.policy;
+    this.#leastLogit = marginal === 0 ? Infinity : logitOf(marginal / (1 + most));
   }
 
   /**
@@ -170,8 +176,8 @@ export class Learner {
    * what else will be looked up at this host or folder, which is about as much as was so far.
    */
   isWorthLearning(archive: number, logit: number): boolean {
+    if (logit < this.#leastLogit) return false;
     const { marginal } = this.policy;
-    if (marginal === 0) return false;
     const chance = chanceOf(logit);
     const { levels, length } = this.#path;
     for (let place = 1; place < length - 1; place++) {

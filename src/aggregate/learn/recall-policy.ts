@@ -28,6 +28,8 @@ const LEAST_PROPENSITY = 0.004;
 
 /** Hits by which the comparison of what is lost with what was expected is smoothed. */
 const BIAS_HITS = 50;
+/** Classes with few hits are chosen for that, which is partly chance: so much more is lost at first. */
+const FIRST_BIAS = 1.5;
 
 const Z = 1.959964;
 
@@ -88,7 +90,7 @@ export class RecallPolicy {
   begin(): void {
     this.lookups++;
     if (this.lookups < this.#nextPlan) return;
-    const next = Math.min(256, Math.max(8, this.lookups >> 4));
+    const next = Math.min(1024, Math.max(8, this.lookups >> 5));
     this.#nextPlan = this.lookups + next;
     this.#forget(next);
     this.plan();
@@ -276,7 +278,7 @@ export class RecallPolicy {
     total += this.aside[0];
     totalMementos += this.aside[1];
     // What is lost, as explored, in proportion to what was expected to be.
-    const bias = (this.measured[1] + BIAS_HITS) / (this.measured[8] + BIAS_HITS);
+    const bias = (this.measured[1] + FIRST_BIAS * BIAS_HITS) / (this.measured[8] + BIAS_HITS);
     const allowed = (1 - this.recall) / Math.max(0.5, bias);
     let [lost, variance, lostMementos, varianceMementos] = [0, 0, 0, 0];
     const spared: number[] = [];

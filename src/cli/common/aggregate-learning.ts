@@ -95,7 +95,7 @@ async function restore(learner: Learner, path: string, log: Log): Promise<void> 
 }
 
 /** Learns from the log of an aggregator, in which every archive was asked. */
-export async function learnFrom(learner: Learner, path: string, io: Io): Promise<void> {
+async function learnFrom(learner: Learner, path: string, io: Io): Promise<void> {
   const input = await openInput(path, io, { signal: io.interrupt.signal });
   const decoder = new TextDecoder();
   const log = new MemgatorLog();

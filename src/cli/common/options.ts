@@ -79,7 +79,7 @@ export function parseShare(text: string): number {
 }
 
 /** {@link parseShare}, up to 100 %. */
-function parsePart(text: string): number {
+export function parsePart(text: string): number {
   const share = parseShare(text);
   if (share <= 1) return share;
   throw misuse(`not a share of a whole: ${quote(text)}; 100% is all of it`);

@@ -1,0 +1,80 @@
+import { lineBatches, MAX_LINE_BYTES } from "../../bytes/lines.ts";
+import { MementoMapError } from "../../errors.ts";
+import { openInput } from "../../files/input-file.ts";
+import type { MapStreams } from "../../map/lookup/map-sources.ts";
+import { surt } from "../../surt/uri-to-surt.ts";
+
+/** Lookups in the order of time: each original once, and which of them each lookup is of. */
+export interface LookupStream {
+  /** SURTs. */
+  readonly originals: readonly string[];
+  /** The URI that an original was first asked for as. */
+  readonly uris: readonly string[];
+  /** Places in `originals`. */
+  readonly lookups: readonly number[];
+  /** Milliseconds since 1970, one for each lookup; made up where the stream has none. */
+  readonly times: readonly number[];
+  /** Lines without a URI. */
+  readonly otherLines: number;
+}
+
+const MEMGATOR = /Aggregating Mementos for (\S+)/;
+const REQUEST = /"(?:GET|HEAD) \/(?:timemap\/[a-z]+|timegate|memento\/[^ ]*?)\/(\S*:\/\/\S+) HTTP/;
+const URI = /^(?:https?:\/\/)?[^\s/]+\.[^\s]+$/i;
+const TIME = /^\d{4}-\d\d-\d\d/;
+
+/** Where a stream has no times, a lookup comes each second from then on. */
+const FIRST_TIME = Date.parse("2020-01-01T00:00:00Z");
+
+/**
+ * Reads a stream of lookups: URIs, a line each, with a time before or after it and a tab in between if
+ * there is one; logs of MemGator and of this aggregator, and access logs of either.
+ *
+ * Holds all of it.
+ *
+ * @throws MM_BAD_INPUT for a file without lookups; MM_IO
+ */
+export async function readLookups(path: string, streams: MapStreams): Promise<LookupStream> {
+  const input = await openInput(path, streams, { signal: streams.interrupt?.signal });
+  const decoder = new TextDecoder();
+  const places = new Map<string, number>();
+  const uris: string[] = [];
+  const lookups: number[] = [];
+  const times: number[] = [];
+  let otherLines = 0;
+  const limits = { source: input.name, maxLineBytes: MAX_LINE_BYTES };
+  for await (const { bytes, starts, ends, count } of lineBatches(input.chunks, limits)) {
+    for (let i = 0; i < count; i++) {
+      const found = lookupOf(decoder.decode(bytes.subarray(starts[i], ends[i])));
+      if (found === undefined) {
+        otherLines++;
+        continue;
+      }
+      const key = surt(found.uri);
+      let place = places.get(key);
+      if (place === undefined) {
+        place = uris.length;
+        places.set(key, place);
+        uris.push(found.uri);
+      }
+      lookups.push(place);
+      times.push(found.time ?? FIRST_TIME + lookups.length * 1000);
+    }
+  }
+  if (lookups.length === 0) {
+    throw new MementoMapError("MM_BAD_INPUT", "there are no lookups in it: no line has a URI", {
+      position: { source: input.name },
+    });
+  }
+  return { originals: [...places.keys()], uris, lookups, times, otherLines };
+}
+
+function lookupOf(line: string): { uri: string; time: number | undefined } | undefined {
+  const logged = MEMGATOR.exec(line) ?? REQUEST.exec(line);
+  if (logged !== null) return { uri: logged[1], time: undefined };
+  const fields = line.trim().split("\t");
+  const uri = fields.find((field) => URI.test(field) && !TIME.test(field));
+  if (uri === undefined) return undefined;
+  const time = Date.parse(fields.find((field) => TIME.test(field)) ?? "");
+  return { uri, time: Number.isNaN(time) ? undefined : time };
+}

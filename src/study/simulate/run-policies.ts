@@ -1,0 +1,219 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { readMap } from "../../aggregate/route/kept-map.ts";
+import type { RoutedMap } from "../../aggregate/route/routed-map.ts";
+import type { LearningReport } from "../../aggregate/learn/learning-report.ts";
+import { MementoMapError } from "../../errors.ts";
+import { checkSignal } from "../../interruption.ts";
+import { compactFileToBudget } from "../../map/compact/run/budget-files.ts";
+import { generateFiles } from "../../map/generate/generate-files.ts";
+import type { MapStreams } from "../../map/lookup/map-sources.ts";
+import { withMapOutput } from "../../map/output/map-output.ts";
+import type { LookupStream } from "./lookup-stream.ts";
+import { uniform } from "./model-archive.ts";
+import * as policies from "./policies.ts";
+import type { SimulatedArchive } from "./simulated-archives.ts";
+
+/** What came of a policy, over all lookups or a part of them. */
+export interface PolicyCounts {
+  lookups: number;
+  /** Requests to archives, and those that a broadcast would have made. */
+  requests: number;
+  broadcast: number;
+  /** Archives that had something, and those of them that the client heard of; the same of mementos. */
+  hits: number;
+  keptHits: number;
+  mementos: number;
+  keptMementos: number;
+  /** The time until the last archive had answered that was waited for, and bytes of answers. */
+  latencyMs: number;
+  bytes: number;
+}
+
+export interface PolicyResult {
+  readonly policy: string;
+  /** From `from` different originals on. */
+  readonly total: PolicyCounts;
+  /** Over time: up to 100, 200, 500, 1000 lookups and so on, each since the one before. */
+  readonly parts: readonly (PolicyCounts & { readonly until: number })[];
+  readonly learning: LearningReport | undefined;
+}
+
+export interface SimulateOptions {
+  readonly stream: LookupStream;
+  readonly archives: readonly SimulatedArchive[];
+  readonly policies: readonly string[];
+  readonly recalls: readonly number[];
+  /** Count from this many different originals on. */
+  readonly from: number;
+  readonly mapBytes: number;
+  /** Ids of archives that have maps; all by default. */
+  readonly mapped: readonly string[];
+  readonly seed: number;
+  readonly scratch: string;
+  readonly streams: MapStreams;
+}
+
+export const POLICIES = [
+  "broadcast",
+  "top-k",
+  "probability",
+  "tld",
+  "maps",
+  "learner",
+  "both",
+] as const;
+
+const TRAINING = 10_000;
+
+/** Runs policies side by side on a stream of lookups. Deterministic by the seed. */
+export async function simulate(options: SimulateOptions): Promise<PolicyResult[]> {
+  const needsMaps = options.policies.some((name) => name === "maps" || name === "both");
+  const maps = needsMaps ? await mapsOf(options) : undefined;
+  const results: PolicyResult[] = [];
+  for (const name of options.policies) {
+    for (const policy of await policiesOf(name, options, maps)) results.push(run(policy, options));
+  }
+  return results;
+}
+
+async function policiesOf(
+  name: string,
+  options: SimulateOptions,
+  maps: ReadonlyMap<string, RoutedMap> | undefined,
+): Promise<policies.Policy[]> {
+  const learners = (
+    label: string,
+    own?: ReadonlyMap<string, RoutedMap>,
+  ): Promise<policies.Policy>[] =>
+    options.recalls.map((recall) =>
+      policies.routed(options, { name: `${label} ${recall}`, recall, maps: own }),
+    );
+  switch (name) {
+    case "broadcast":
+      return [policies.broadcast()];
+    case "top-k":
+      return [1, 3, 5].map((count) => policies.topArchives(options, count));
+    case "probability":
+      return [policies.probable(options, 0.05)];
+    case "tld":
+      return [policies.tldProfile(options, TRAINING)];
+    case "maps":
+      return [await policies.routed(options, { name: "maps", maps })];
+    case "learner":
+      return Promise.all(learners("learner"));
+    case "both":
+      return Promise.all(learners("learner and maps", maps));
+    default:
+      throw new MementoMapError(
+        "MM_USAGE",
+        `there is no policy "${name}"; there are ${POLICIES.join(", ")}`,
+      );
+  }
+}
+
+/** Maps of archives: those of the list, or made of what they hold, in as many bytes. */
+async function mapsOf(options: SimulateOptions): Promise<Map<string, RoutedMap>> {
+  const { archives, mapped, scratch, streams, stream, mapBytes } = options;
+  const maps = new Map<string, RoutedMap>();
+  for (const { id, map, held } of archives) {
+    if (mapped.length > 0 && !mapped.includes(id)) continue;
+    if (map === undefined && !held.some((count) => count > 0)) continue;
+    let path = map;
+    if (path === undefined) {
+      const [list, all] = [join(scratch, "held.surts"), join(scratch, "held.ukvs")];
+      path = join(scratch, "small.ukvs");
+      const lines = stream.originals.filter((_, place) => held[place] > 0);
+      await writeFile(list, `${lines.join("\n")}\n`);
+      const output = { stdout: process.stdout, interrupt: streams.interrupt };
+      await withMapOutput(all, output, (to) =>
+        generateFiles([list], to, { scratch, streams, format: "surts", threads: 1 }),
+      );
+      await withMapOutput(path, output, (to) =>
+        compactFileToBudget(all, to, { budget: { maxBytes: mapBytes }, scratch, streams }),
+      );
+    }
+    maps.set(id, { index: await readMap(path), updatedAt: undefined });
+  }
+  return maps;
+}
+
+function noCounts(): PolicyCounts {
+  return {
+    lookups: 0,
+    requests: 0,
+    broadcast: 0,
+    hits: 0,
+    keptHits: 0,
+    mementos: 0,
+    keptMementos: 0,
+    latencyMs: 0,
+    bytes: 0,
+  };
+}
+
+/** What an answer and each memento in it weigh. */
+const ANSWER_BYTES = 400;
+const MEMENTO_BYTES = 120;
+
+function run(policy: policies.Policy, options: SimulateOptions): PolicyResult {
+  const { stream, archives, from } = options;
+  const asked = new Uint8Array(archives.length);
+  const seen = new Uint8Array(stream.originals.length);
+  const total = noCounts();
+  const parts: (PolicyCounts & { until: number })[] = [];
+  let part = noCounts();
+  let distinct = 0;
+  let next = 100;
+  for (const [i, place] of stream.lookups.entries()) {
+    checkSignal(options.streams.interrupt?.signal);
+    if (seen[place] === 0) distinct++;
+    seen[place] = 1;
+    policy.choose(place, stream.times[i], asked);
+    policy.learn(place, asked, (archive) => archives[archive].held[place]);
+    count(part, archives, asked, place, i);
+    if (distinct > from) count(total, archives, asked, place, i);
+    if (i + 1 !== next && i + 1 !== stream.lookups.length) continue;
+    parts.push({ ...part, until: i + 1 });
+    part = noCounts();
+    next = nextMark(next);
+  }
+  return { policy: policy.name, total, parts, learning: policy.report?.() };
+}
+
+/** 100, 200, 500, 1000, 2000 and so on. */
+function nextMark(mark: number): number {
+  const lead = mark / 10 ** Math.floor(Math.log10(mark));
+  return lead === 2 ? mark * 2.5 : mark * 2;
+}
+
+function count(
+  counts: PolicyCounts,
+  archives: readonly SimulatedArchive[],
+  asked: Uint8Array,
+  place: number,
+  lookup: number,
+): void {
+  counts.lookups++;
+  counts.broadcast += archives.length;
+  let slowest = 0;
+  for (const [number, { held, latencyMs }] of archives.entries()) {
+    const mementos = held[place];
+    counts.mementos += mementos;
+    if (mementos > 0) counts.hits++;
+    if (asked[number] === policies.ASK.no) continue;
+    counts.requests++;
+    counts.bytes += ANSWER_BYTES + mementos * MEMENTO_BYTES;
+    if (asked[number] === policies.ASK.sample) continue;
+    if (mementos > 0) counts.keptHits++;
+    counts.keptMementos += mementos;
+    slowest = Math.max(slowest, latencyOf(latencyMs, lookup, number));
+  }
+  counts.latencyMs += slowest;
+}
+
+/** Log-logistic around the median: one in a hundred takes ten times as long. */
+function latencyOf(median: number, lookup: number, number: number): number {
+  const chance = uniform(String(lookup), number) * 0.998 + 0.001;
+  return median * Math.sqrt(chance / (1 - chance));
+}

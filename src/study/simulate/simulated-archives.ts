@@ -1,0 +1,120 @@
+import { readFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { isPacked } from "../../bytes/bytes.ts";
+import { ioError, MementoMapError, quote } from "../../errors.ts";
+import { decompressedHead } from "../../input/file-inputs.ts";
+import { generateFiles } from "../../map/generate/generate-files.ts";
+import { openMapFile } from "../../map/lookup/open-map-file.ts";
+import type { MapStreams } from "../../map/lookup/map-sources.ts";
+import { withMapOutput } from "../../map/output/map-output.ts";
+import { isJsonObject } from "../../ukvs/header.ts";
+import { mapHeaders } from "../evaluate/truth.ts";
+import type { LookupStream } from "./lookup-stream.ts";
+import { modelHoldings, PAPER_ARCHIVES, parseModel } from "./model-archive.ts";
+
+/** An archive of a simulation. */
+export interface SimulatedArchive {
+  readonly id: string;
+  readonly probability: number | undefined;
+  readonly scope: readonly string[] | undefined;
+  /** The path of its map, if the list names one. */
+  readonly map: string | undefined;
+  /** Half of its answers come within this. */
+  readonly latencyMs: number;
+  /** How many mementos it has of each original of the stream. */
+  readonly held: Uint32Array;
+}
+
+interface ArchiveOptions {
+  readonly stream: LookupStream;
+  readonly seed: number;
+  /** The folder for scratch files. */
+  readonly scratch: string;
+  readonly streams: MapStreams;
+}
+
+const DEFAULT_LATENCY_MS = 400;
+
+/**
+ * Reads the archives of a simulation: a JSON list whose entries have an `id`, and `holdings` (a map, or
+ * an index of any format, by its path from the list) or a `model`; `paper` for those of the paper.
+ *
+ * @throws MM_BAD_INPUT for what is not such a list; MM_IO; what is wrong with holdings
+ */
+export async function readArchives(
+  path: string,
+  options: ArchiveOptions,
+): Promise<SimulatedArchive[]> {
+  const entries: readonly unknown[] = path === "paper" ? PAPER_ARCHIVES : await listOf(path);
+  const archives: SimulatedArchive[] = [];
+  for (const [number, entry] of entries.entries()) {
+    if (!isJsonObject(entry) || typeof entry["id"] !== "string") {
+      throw fault(path, number, `it has no "id"`);
+    }
+    const { id, holdings, model, mementomap, probability, scope, latencyMs } = entry;
+    const beside = (name: unknown): string | undefined =>
+      typeof name === "string" ? resolve(dirname(path), name) : undefined;
+    const file = beside(holdings);
+    if (file === undefined && model === undefined) {
+      throw fault(path, number, `${quote(id)} has neither "holdings" nor "model"`);
+    }
+    archives.push({
+      id,
+      probability: typeof probability === "number" ? probability : undefined,
+      scope: Array.isArray(scope) ? scope.map(String) : undefined,
+      map: beside(mementomap),
+      latencyMs: typeof latencyMs === "number" ? latencyMs : DEFAULT_LATENCY_MS,
+      held:
+        file === undefined
+          ? modelHoldings(parseModel(model, path), options.stream, options.seed, number)
+          : await fileHoldings(file, options),
+    });
+  }
+  return archives;
+}
+
+async function listOf(path: string): Promise<readonly unknown[]> {
+  const text = await readFile(path, "utf8").catch((error: unknown) => {
+    throw ioError(error, path);
+  });
+  try {
+    const list: unknown = JSON.parse(text);
+    if (Array.isArray(list)) return list;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  throw new MementoMapError("MM_BAD_INPUT", "not a list of archives: a JSON array is expected", {
+    position: { source: path },
+  });
+}
+
+function fault(source: string, number: number, message: string): MementoMapError {
+  return new MementoMapError("MM_BAD_INPUT", `archive ${number + 1}: ${message}`, {
+    position: { source },
+  });
+}
+
+/** What a map or an index holds of the originals: an index becomes a map with queries first. */
+async function fileHoldings(
+  path: string,
+  { stream, scratch, streams }: ArchiveOptions,
+): Promise<Uint32Array> {
+  const isMap = isPacked(await decompressedHead(path)) || (await mapHeaders(path)) !== undefined;
+  const map = isMap ? path : join(scratch, "holdings.ukvs");
+  if (!isMap) {
+    await withMapOutput(map, { stdout: process.stdout, interrupt: streams.interrupt }, (output) =>
+      generateFiles([path], output, { scratch, streams, queries: true }),
+    );
+  }
+  const opened = await openMapFile(map, streams, { forMany: true });
+  try {
+    const held = new Uint32Array(stream.originals.length);
+    for (const [place, key] of stream.originals.entries()) {
+      const { present, frequency } = await opened.lookup.lookupSurt(key);
+      if (present) held[place] = Math.max(1, Number.parseInt(frequency ?? "1", 10) || 1);
+    }
+    return held;
+  } finally {
+    await opened.close();
+  }
+}

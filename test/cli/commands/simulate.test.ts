@@ -1,0 +1,87 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { type CliResult, runCli } from "../../support/run-cli.ts";
+import { scratchDir } from "../../support/scratch.ts";
+
+const LOOKUPS = Array.from({ length: 600 }, (_, i) => `http://h${(i * i) % 13}.org/${i % 5}/${i}`);
+
+/** Archives that hold hosts, as a list of URIs, a map, and a model. */
+function files(): { folder: string; list: string; stream: string } {
+  const folder = scratchDir();
+  const [list, stream] = [join(folder, "archives.json"), join(folder, "lookups.tsv")];
+  const held = LOOKUPS.filter((uri) => uri.includes("h1.org") || uri.includes("h4.org"));
+  writeFileSync(join(folder, "held.txt"), `${held.join("\n")}\n`);
+  writeFileSync(join(folder, "held.ukvs"), "org,h9)/* 9\n");
+  writeFileSync(
+    list,
+    JSON.stringify([
+      { id: "index", holdings: "held.txt" },
+      { id: "map", holdings: "held.ukvs", mementomap: "held.ukvs" },
+      { id: "model", model: { kind: "large", hitRate: 0.2 } },
+      { id: "dead", model: { kind: "dead" } },
+    ]),
+  );
+  const lines = LOOKUPS.map((uri, i) => `2020-01-0${1 + (i % 9)}T00:00:00Z\t${uri}\n`);
+  writeFileSync(stream, lines.join(""));
+  return { folder, list, stream };
+}
+
+function simulate(...args: readonly string[]): Promise<CliResult> {
+  return runCli(["simulate", ...args]);
+}
+
+describe("mementomap simulate", () => {
+  it("runs policies side by side on holdings and models", async () => {
+    const { list, stream, folder } = files();
+    const html = join(folder, "report.html");
+    const args = ["--archives", list, "--lookups", stream, "--json", "--html", html];
+    const chosen = ["broadcast", "maps", "learner", "both"].flatMap((name) => ["--policy", name]);
+    const { stdout, code, stderr } = await simulate(...args, ...chosen, "--recall", "0.9");
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const { policies, lookups, archives } = JSON.parse(stdout);
+    expect({ lookups, archives }).toEqual({ lookups: 600, archives: 4 });
+    const [broadcast, maps, learner] = policies;
+    const held = LOOKUPS.filter((uri) => /h[149]\.org/.test(uri)).length;
+    expect(broadcast.total).toMatchObject({ requests: 2400, broadcast: 2400 });
+    expect(broadcast.total.keptHits).toBe(broadcast.total.hits);
+    expect(broadcast.total.hits).toBeGreaterThan(held);
+    expect(maps.total.requests).toBeLessThan(2400);
+    expect(maps.total.keptHits).toBe(maps.total.hits);
+    expect(learner.policy).toBe("learner 0.9");
+    expect(learner.total.requests).toBeLessThan(1800);
+    expect(learner.learning.promised).toBe(0.9);
+    expect(readFileSync(html, "utf8")).toContain("Spared");
+  });
+
+  it("gives the same for the same seed, and reads logs", async () => {
+    const { list, folder } = files();
+    const log = join(folder, "memgator.log");
+    const line = (uri: string): string =>
+      `INFO: 2016/06/09 12:00:00 Aggregating Mementos for ${uri}\n`;
+    writeFileSync(log, LOOKUPS.map(line).join(""));
+    const args = ["--archives", list, "--lookups", log, "--quiet"];
+    const first = await simulate(...args);
+    expect(first.stdout).toContain("600 lookups of 600 originals, 4 archives");
+    expect((await simulate(...args)).stdout).toBe(first.stdout);
+  });
+
+  it("says what is wrong with the list, the stream or the policy", async () => {
+    const { list, stream, folder } = files();
+    const bad = join(folder, "bad.json");
+    const fault = async (...args: readonly string[]): Promise<string> => {
+      const { code, stderr } = await simulate(...args);
+      expect(code).toBe(2);
+      return stderr;
+    };
+    expect(await fault("--archives", list)).toContain("--lookups");
+    writeFileSync(bad, `[{"id": "a"}]`);
+    expect(await fault("--archives", bad, "--lookups", stream)).toContain(`neither "holdings"`);
+    writeFileSync(bad, `[{"id": "a", "model": {"kind": "odd"}}]`);
+    expect(await fault("--archives", bad, "--lookups", stream)).toContain("not a model");
+    writeFileSync(bad, "\n\n");
+    expect(await fault("--archives", list, "--lookups", bad)).toContain("no lookups");
+    const all = ["--archives", list, "--lookups", stream];
+    expect(await fault(...all, "--policy", "guess")).toContain(`no policy "guess"`);
+  });
+});
