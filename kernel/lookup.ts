@@ -30,6 +30,7 @@ import {
   openTables,
   pagePlace,
 } from "./lookup/table";
+import { ABSENT, isLineEnd, NO_KEY, PRESENT, writeNumber } from "./lookup/lines";
 import { frequencyEnd, hostEnd, isBound, pathEnd, textEnd } from "./lookup/plain";
 import { readEnd, writeKey, writtenHostEnd } from "./lookup/surt";
 
@@ -328,12 +329,6 @@ function readUri(lookup: Lookup, target: usize): bool {
   return true;
 }
 
-@inline
-function isLineEnd(at: usize): bool {
-  const byte = load<u8>(at);
-  return byte == LF || (byte == CR && load<u8>(at + 1) == LF);
-}
-
 /** Looks for wildcards above a key, the most specific first, and writes what the first one says. */
 function walk(lookup: Lookup): bool {
   const length = <i32>(lookup.keyEnd - lookup.key);
@@ -375,12 +370,6 @@ function tryWildcard(lookup: Lookup, prefix: i32, distance: i32): bool {
   return true;
 }
 
-/** `\tabsent\t`, and `\tpresent` before a tab, as bytes. */
-const ABSENT: u64 = 0x09746e6573626109;
-const PRESENT: u64 = 0x746e657365727009;
-/** `-\t-\t-\n` */
-const NO_KEY: u64 = 0x0a2d092d092d;
-
 @inline
 function writeLine(lookup: Lookup): usize {
   const length = <i32>(lookup.lineEnd - lookup.line);
@@ -419,13 +408,7 @@ function write(lookup: Lookup, row: usize, keyLength: i32, distance: i32): void 
     store<u8>(to++, byte);
   }
   store<u8>(to++, TAB);
-  if (distance < 10) {
-    store<u8>(to++, <u8>distance + ZERO);
-  } else {
-    let unit: i32 = 10;
-    while (distance / unit >= 10) unit *= 10;
-    for (; unit > 0; unit /= 10) store<u8>(to++, <u8>((distance / unit) % 10) + ZERO);
-  }
+  to = writeNumber(to, <u64>distance);
   store<u8>(to++, LF);
   written = to;
 }

@@ -94,7 +94,7 @@ const modules = new Map<string, object>();
  * Everything a kernel does can be done without it, only slower.
  */
 export function startKernel(
-  name: "compact" | "lookup" | "pack" | "scan-cdxj",
+  name: "compact" | "lookup" | "pack" | "packed" | "scan-cdxj",
   functions: Readonly<Record<string, (...numbers: number[]) => void>>,
 ): KernelExports | undefined {
   const file = packageFile(`dist/kernel/${name}.wasm`);

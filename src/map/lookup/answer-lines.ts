@@ -17,13 +17,15 @@ const BLOCK_BYTES = 256 * 1024;
  */
 export class BlockWriter {
   /** Where to write. Replaced by `reserve`, so do not keep it. */
-  bytes: Uint8Array = new Uint8Array(BLOCK_BYTES);
+  bytes: Uint8Array;
   /** How much of `bytes` is taken. */
   length = 0;
   readonly #sink: BlockSink;
 
-  constructor(sink: BlockSink) {
+  /** @param bytes where the first block is collected. */
+  constructor(sink: BlockSink, bytes: Uint8Array = new Uint8Array(BLOCK_BYTES)) {
     this.#sink = sink;
+    this.bytes = bytes;
   }
 
   /** Makes room. Await the result: it is a promise only when a block was sent. */
@@ -44,9 +46,9 @@ export class BlockWriter {
 }
 
 const encoder = new TextEncoder();
-const PRESENT: Uint8Array = encoder.encode("\tpresent\t");
-const ABSENT: Uint8Array = encoder.encode("\tabsent\t");
-const NO_KEY: Uint8Array = encoder.encode("\tabsent\t-\t-\t-\n");
+export const PRESENT: Uint8Array = encoder.encode("\tpresent\t");
+export const ABSENT: Uint8Array = encoder.encode("\tabsent\t");
+export const NO_KEY: Uint8Array = encoder.encode("\tabsent\t-\t-\t-\n");
 const ESCAPED_TAB: Uint8Array = encoder.encode("%09");
 
 /** Answers batches of inputs, one a line; blank lines have no answer. */

@@ -1,6 +1,6 @@
-import { CR, LF } from "../../bytes/bytes.ts";
+import { LF } from "../../bytes/bytes.ts";
 import type { LineBatch } from "../../bytes/lines.ts";
-import { type KernelExports, startKernel } from "../../files/package-file.ts";
+import { startKernel } from "../../files/package-file.ts";
 import { asciiSurt } from "../../surt/key-bytes.ts";
 import { lookupKeys } from "../../surt/key.ts";
 import { surtBytes } from "../../surt/uri-to-surt.ts";
@@ -14,32 +14,24 @@ import {
   copyEscapingTabs,
   surtRoom,
 } from "./answer-lines.ts";
+import { INPUT_BYTES, KernelLines, type LineExports, OUTPUT_BYTES } from "./kernel-lines.ts";
 import { type Answer, answerLine } from "./map-lookup.ts";
 import { mapHeadOf, refuseCut } from "./map-head.ts";
 import type { MemoryIndex } from "./memory-index.ts";
 import { olderSpellings, rowLayout } from "./map-row.ts";
 
 /** What kernel/lookup.ts exports. */
-interface LookupExports extends KernelExports {
+interface LookupExports extends LineExports {
   openMap(bytes: number): number;
   index(offset: number): number;
   openBuffers(inputBytes: number, outputBytes: number): void;
-  inputPointer(): number;
-  outputPointer(): number;
   keyPointer(): number;
   maxKeyBytes(): number;
   find(keyBytes: number): number;
-  answer(start: number, end: number, target: number, isSurt: number): number;
-  writtenEnd(): number;
-  asked(): number;
-  present(): number;
-  stoppedAtOddLine(): number;
 }
 
 /** A larger map may not fit into the memory of a kernel, beside a table of its keys. */
 const MAX_MAP_BYTES = 2 ** 29;
-const INPUT_BYTES = 512 * 1024;
-const OUTPUT_BYTES = 256 * 1024;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
@@ -105,75 +97,21 @@ interface KernelOptions {
   readonly index: () => MemoryIndex;
 }
 
-class KernelAnswers implements BatchAnswers {
-  askedCount = 0;
-  presentCount = 0;
+class KernelAnswers extends KernelLines {
   readonly #exports: LookupExports;
   readonly #map: Uint8Array;
-  readonly #input: Uint8Array;
-  readonly #output: Uint8Array;
   readonly #key: Uint8Array;
   readonly #options: KernelOptions;
-  /** How much of the output is taken. */
-  #held = 0;
 
   constructor(exports: LookupExports, map: Uint8Array, options: KernelOptions) {
-    const { buffer } = exports.memory;
+    super(exports, options.sink, options.isSurt);
     this.#exports = exports;
     this.#map = map;
-    this.#input = new Uint8Array(buffer, exports.inputPointer(), INPUT_BYTES);
-    this.#output = new Uint8Array(buffer, exports.outputPointer(), OUTPUT_BYTES);
-    this.#key = new Uint8Array(buffer, exports.keyPointer(), exports.maxKeyBytes());
+    this.#key = new Uint8Array(exports.memory.buffer, exports.keyPointer(), exports.maxKeyBytes());
     this.#options = options;
   }
 
-  async writeLines(batch: LineBatch): Promise<void> {
-    for (let line = 0; line < batch.count;) {
-      const end = this.#endOfPiece(batch, line);
-      if (end === line) await this.#writeLong(batch, line++);
-      else line = await this.#writePiece(batch, line, end);
-    }
-  }
-
-  async flush(): Promise<void> {
-    if (this.#held > 0) await this.#options.sink.write(this.#output.subarray(0, this.#held));
-    this.#held = 0;
-  }
-
-  /** The line behind those that fit into the input. */
-  #endOfPiece({ starts, ends, count }: LineBatch, first: number): number {
-    let end = count;
-    while (end > first && ends[end - 1] - starts[first] > INPUT_BYTES - 2) end -= 1;
-    return end;
-  }
-
-  async #writePiece(batch: LineBatch, first: number, end: number): Promise<number> {
-    const { bytes, starts, ends } = batch;
-    const exports = this.#exports;
-    const length = ends[end - 1] - starts[first];
-    this.#input.set(bytes.subarray(starts[first], ends[end - 1]));
-    // With an end of two bytes: the line may have another CR before it, which belongs to it.
-    this.#input[length] = CR;
-    this.#input[length + 1] = LF;
-    const base = this.#input.byteOffset - starts[first];
-    const stop = this.#input.byteOffset + length + 2;
-    const output = this.#output.byteOffset;
-    let line = first;
-    while (line < end) {
-      const target = output + this.#held;
-      line += exports.answer(base + starts[line], stop, target, this.#options.isSurt ? 1 : 0);
-      this.#held = exports.writtenEnd() - output;
-      this.askedCount += exports.asked();
-      this.presentCount += exports.present();
-      if (line === end) break;
-      if (exports.stoppedAtOddLine() === 1) await this.#writeOdd(batch, line++);
-      else await this.flush();
-    }
-    return line;
-  }
-
-  /** Answers a line that is too long for the kernel. */
-  async #writeLong({ bytes, starts, ends }: LineBatch, line: number): Promise<void> {
+  protected async writeLong({ bytes, starts, ends }: LineBatch, line: number): Promise<void> {
     await this.flush();
     const { index, sink } = this.#options;
     const answers = new AnswerWriter(index(), new BlockWriter(sink), this.#options);
@@ -185,20 +123,20 @@ class KernelAnswers implements BatchAnswers {
     this.presentCount += answers.presentCount;
   }
 
-  /** Answers a line that is not plain. */
-  async #writeOdd(batch: LineBatch, line: number): Promise<void> {
+  protected async writeOdd(batch: LineBatch, line: number): Promise<void> {
     const { bytes, starts, ends } = batch;
     const [start, end] = [starts[line], ends[line]];
-    if (end - start > this.#key.length) return this.#writeLong(batch, line);
+    if (end - start > this.#key.length) return this.writeLong(batch, line);
     const answer = this.#lookup(this.#surt(bytes, start, end));
     this.askedCount += 1;
     if (answer.present) this.presentCount += 1;
     const rest = encoder.encode(`${answerLine("", answer)}\n`);
     const room = 3 * (end - start) + rest.length;
-    if (this.#held + room > OUTPUT_BYTES) await this.flush();
-    const restAt = copyEscapingTabs(bytes, start, end, this.#output, this.#held);
-    this.#output.set(rest, restAt);
-    this.#held = restAt + rest.length;
+    const { out } = this;
+    await out.reserve(room);
+    const restAt = copyEscapingTabs(bytes, start, end, out.bytes, out.length);
+    out.bytes.set(rest, restAt);
+    out.length = restAt + rest.length;
   }
 
   #surt(bytes: Uint8Array, start: number, end: number): string {

@@ -39,8 +39,7 @@ export async function openMapFile(
   const source = await FileSource.openPlain(path);
   const signal = io.interrupt?.signal;
   if (source !== undefined && isPacked(await source.read(0, PACKED_MAGIC.length))) {
-    const { PackedLookup } = await import("./packed-lookup.ts");
-    return opened(source, PackedLookup.open(source, { signal }));
+    return openPacked(source, inBatches, signal);
   }
   if (source !== undefined && (!forMany || source.size > MAX_BATCH_INDEX_BYTES)) {
     return opened(source, MapSearch.open(source, { signal }));
@@ -60,6 +59,24 @@ export async function openMapFile(
 async function opened(source: FileSource, opening: Promise<MapLookup>): Promise<OpenMap> {
   try {
     return { lookup: await opening, index: undefined, close: () => source.close() };
+  } catch (error) {
+    await source.close();
+    throw error;
+  }
+}
+
+/** For batches, a packed map is held in a kernel if that takes it; else shards are read when needed. */
+async function openPacked(
+  source: FileSource,
+  inBatches: boolean,
+  signal: AbortSignal | undefined,
+): Promise<OpenMap> {
+  const { PackedLookup } = await import("./packed-lookup.ts");
+  if (!inBatches) return opened(source, PackedLookup.open(source, { signal }));
+  const { openPackedBatch } = await import("./packed-kernel.ts");
+  try {
+    const map = await openPackedBatch(source, signal);
+    return { ...map, index: undefined, close: () => source.close() };
   } catch (error) {
     await source.close();
     throw error;

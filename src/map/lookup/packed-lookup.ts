@@ -1,4 +1,5 @@
 import type { ByteSource } from "../../bytes/byte-source.ts";
+import { COMMA, copyRange, QUESTION, SLASH, STAR } from "../../bytes/bytes.ts";
 import { MementoMapError } from "../../errors.ts";
 import { checkSignal } from "../../interruption.ts";
 import { headersOf, type PackedHead, type PackedHeader } from "../../packed/packed-file.ts";
@@ -76,6 +77,16 @@ export class PackedLookup implements MapLookup {
     const parts = parseParts(bytes, source).heads.map((head) => {
       const data = new Uint32Array((head.end - head.dataStart) / 4);
       new Uint8Array(data.buffer).set(bytes.subarray(head.dataStart, head.end));
+      return new PackedNames(head, source, { data });
+    });
+    return new PackedLookup(parts, undefined);
+  }
+
+  /** As `of`, for bytes at a multiple of four, which it goes on to use: they must not change. */
+  static within(bytes: Uint8Array, source: string): PackedLookup {
+    const parts = parseParts(bytes, source).heads.map((head) => {
+      const words = (head.end - head.dataStart) / 4;
+      const data = new Uint32Array(bytes.buffer, bytes.byteOffset + head.dataStart, words);
       return new PackedNames(head, source, { data });
     });
     return new PackedLookup(parts, undefined);
@@ -182,6 +193,33 @@ export class PackedLookup implements MapLookup {
     return first;
   }
 
+  /** As {@link findKey}; `unloaded` unless all that the answer takes is loaded. */
+  findLoaded(key: PackedKey): Outcome {
+    const outcome = this.findKey(key);
+    if (outcome === OUTCOME.unloaded) return outcome;
+    // What deltas state about the host is asked for when the answer is made.
+    for (const delta of this.#deltas) {
+      if (delta.findKey(key.hashes) !== OUTCOME.unloaded) continue;
+      this.#deciding = delta;
+      return OUTCOME.unloaded;
+    }
+    return outcome;
+  }
+
+  /** Writes the name that decided about the last key to `target` at `at`; returns where it ends. */
+  writeName(target: Uint8Array, at: number): number {
+    const { name, nameEnd } = this.#deciding;
+    const { bytes, hostEnd, queryStart, end } = this.#key.hashes;
+    let to = copyRange(bytes, 0, nameEnd, target, at);
+    if (name === NAME.exact) return to;
+    if (name === NAME.below) return writeAny(SLASH, target, to);
+    if (name === NAME.anyQuery) return writeAny(QUESTION, target, to);
+    to = writeAny(COMMA, target, to);
+    if (name === NAME.hostsBelow) return to;
+    if (name === NAME.spread) return copyRange(bytes, hostEnd, end, target, to);
+    return writeAny(QUESTION, target, copyRange(bytes, hostEnd, queryStart, target, to));
+  }
+
   /** A packed map has no times: what it says of all time, it says of every period. */
   isPresentDuring(surt: Uint8Array): boolean {
     return this.findSurt(surt) === OUTCOME.present;
@@ -204,20 +242,11 @@ export class PackedLookup implements MapLookup {
   /** The answer that the last key got. */
   #answer(outcome: Outcome): Answer {
     if (outcome !== OUTCOME.present && outcome !== OUTCOME.void) return { present: false };
-    const { name, nameEnd, distance } = this.#deciding;
-    const key = this.#key.bytes;
-    const first = decoder.decode(key.subarray(0, nameEnd));
-    const path = (): string => decoder.decode(key.subarray(key.indexOf(CLOSE_PAREN)));
-    const text = {
-      [NAME.exact]: () => first,
-      [NAME.anyQuery]: () => `${first}?*`,
-      [NAME.below]: () => `${first}/*`,
-      [NAME.hostsBelow]: () => `${first},*`,
-      [NAME.spread]: () => `${first},*${path()}`,
-      [NAME.spreadAnyQuery]: () => `${first},*${path().replace(/\?.*$/, "")}?*`,
-    }[name]();
+    const { distance } = this.#deciding;
+    const name = new Uint8Array(this.#key.hashes.end + 8);
+    const key = decoder.decode(name.subarray(0, this.writeName(name, 0)));
     const present = outcome === OUTCOME.present;
-    return { present, key: text, frequency: present ? this.#frequency() : "0", distance };
+    return { present, key, frequency: present ? this.#frequency() : "0", distance };
   }
 
   /** A packed map cannot be asked for single rows: what it says of the key is what it says of a page. */
@@ -237,21 +266,17 @@ export class PackedLookup implements MapLookup {
     let asked = key;
     for (;;) {
       checkSignal(signal);
-      const outcome = this.findKey(asked);
-      // What deltas state about the host is asked for when the answer is made.
-      const unloaded =
-        outcome === OUTCOME.unloaded
-          ? this.#deciding
-          : this.#deltas.find((delta) => delta.findKey(asked.hashes) === OUTCOME.unloaded);
-      if (unloaded === undefined) return this.#answer(outcome);
+      const outcome = this.findLoaded(asked);
+      if (outcome !== OUTCOME.unloaded) return this.#answer(outcome);
       if (asked === KEY) asked = key.copy();
-      await this.#load(unloaded, signal);
+      await this.load(signal);
     }
   }
 
-  /** Loads the shard that a part lacks; who asks for one that is on its way waits for it. */
-  #load(names: PackedNames, signal: AbortSignal | undefined): Promise<void> {
+  /** Loads the shard that the last key lacks; who asks for one that is on its way waits for it. */
+  load(signal?: AbortSignal): Promise<void> {
     const source = this.#source;
+    const names = this.#deciding;
     if (source === undefined) throw new Error("a packed map in memory has all shards");
     const shard = names.neededShard;
     const { offset, length } = names.extent(shard);
@@ -295,5 +320,10 @@ function namesOf(head: PackedHead, source: string, read: ReadBytes | undefined):
 const MAX_COUNT_BITS = 53;
 /** A few milliseconds of work. */
 const SLICE_BYTES = 256 * 1024;
-const CLOSE_PAREN = 0x29;
 const decoder = new TextDecoder();
+
+function writeAny(separator: number, target: Uint8Array, at: number): number {
+  target[at] = separator;
+  target[at + 1] = STAR;
+  return at + 2;
+}

@@ -7,6 +7,7 @@ import { OUTCOME } from "../../../src/packed/packed-map.ts";
 import { surtKey } from "../../../src/surt/key.ts";
 import { surt } from "../../../src/surt/uri-to-surt.ts";
 import { anyUri } from "../../surt/uri-arbitraries.ts";
+import { uriNearPacked } from "./packed-uris.ts";
 
 interface ExampleReader {
   readonly openPacked: (bytes: Uint8Array) => { lookup(key: string): { present: boolean } };
@@ -18,18 +19,7 @@ const { openPacked } = (await import(
 const encoder = new TextEncoder();
 const SEEDS = packedSeeds();
 
-/** URIs near what the seeds hold, and any others. */
-const uri = fc.oneof(
-  anyUri,
-  fc
-    .tuple(
-      fc.constantFrom("http://", "https://www."),
-      fc.constantFrom("a.com", "b.com", "c.org", "d.com", "x.d.com", "e.com", "f.x.com"),
-      fc.array(fc.constantFrom("/b", "/c", "/d", "/x", "/f", "/g", "/h"), { maxLength: 40 }),
-      fc.constantFrom("", "/", "?q=1", "?q=2", "?", "#x"),
-    )
-    .map((parts) => [...parts.slice(0, 2), parts[2].join(""), parts[3]].join("")),
-);
+const uri = fc.oneof(anyUri, uriNearPacked);
 
 describe("a packed map", () => {
   it("answers URIs, SURTs and keys alike, however it is read", async () => {

@@ -1,0 +1,282 @@
+// The names of a packed map, as src/packed/packed-map.ts finds them; docs/packed.md says what they are.
+
+import { CLOSE_PAREN, COMMA, QUESTION, SLASH, STAR } from "../shared/bytes";
+import {
+  contains,
+  extendA,
+  extendB,
+  fieldOf,
+  finishHigh,
+  finishLow,
+  START_A,
+  START_B,
+} from "./filters";
+
+export const OUTCOME_NONE: i32 = 0;
+export const OUTCOME_PRESENT: i32 = 1;
+export const OUTCOME_VOID: i32 = 2;
+
+export const NAME_EXACT: i32 = 0;
+export const NAME_ANY_QUERY: i32 = 1;
+export const NAME_BELOW: i32 = 2;
+export const NAME_HOSTS_BELOW: i32 = 3;
+export const NAME_SPREAD: i32 = 4;
+export const NAME_SPREAD_ANY_QUERY: i32 = 5;
+
+/** What a descriptor says without any row. */
+const HOME: u8 = 1;
+const ALL: u8 = 2;
+const ANY_QUERY: u8 = 8;
+const NONE: u8 = 16;
+const MAX_DEPTH: i32 = 7;
+
+/** Bytes of the key from its start that the name has, which name it is, and how far above the key. */
+export let foundEnd: usize = 0;
+export let foundKind: i32 = 0;
+export let foundDistance: i32 = 0;
+/** The count of the host in the table; -1 if it has none. */
+export let hostCount: i32 = -1;
+
+let descriptors: usize = 0;
+let descriptorsEnd: usize = 0;
+let queries: bool = false;
+let fingerprintBits: i32 = 0;
+let descriptorBits: i32 = 0;
+let hostWildcards: u32 = 0;
+let hostSpreads: u32 = 0;
+
+/** Takes what the head of a map says. Its descriptors are from `first` on. */
+export function openNames(
+  first: usize,
+  count: i32,
+  hasQueries: bool,
+  fingerprint: i32,
+  descriptor: i32,
+  wildcards: u32,
+  spreads: u32,
+): void {
+  descriptors = first;
+  descriptorsEnd = first + (<usize>count << 3);
+  queries = hasQueries;
+  fingerprintBits = fingerprint;
+  descriptorBits = descriptor;
+  hostWildcards = wildcards;
+  hostSpreads = spreads;
+}
+
+/** States of the hash behind each label, and behind each segment: both halves, and where it ends. */
+const MOST_STATES: i32 = 4100;
+const labels: usize = memory.data(16 * 4100, 16);
+const folders: usize = memory.data(16 * 4100, 16);
+
+@inline
+function keepState(state: usize, a: u32, b: u32, end: usize): void {
+  store<u32>(state, a);
+  store<u32>(state, b, 4);
+  store<usize>(state, end, 8);
+}
+
+let depth: i32 = 0;
+let pageA: u32 = 0;
+let pageB: u32 = 0;
+
+/**
+ * Finds the name that decides about a key without a query, of fewer bytes than MOST_STATES.
+ *
+ * @param host where the `)` of its host is.
+ */
+export function findKey(key: usize, host: usize, end: usize): i32 {
+  hostCount = -1;
+  let a = START_A;
+  let b = START_B;
+  for (let at = key; at <= host; at++) {
+    const byte = <u32>load<u8>(at);
+    a = extendA(a, byte);
+    b = extendB(b, byte);
+  }
+  const descriptor = findHost(a, b);
+  const hasHostNames = (hostWildcards | hostSpreads) != 0;
+  if (descriptor == 0 && !hasHostNames) return OUTCOME_NONE;
+  readPath(host, end, a, b);
+  if (descriptor != 0) {
+    const outcome = findOnHost(descriptor, end);
+    if (outcome != OUTCOME_NONE || !hasHostNames) return outcome;
+  }
+  return findAbove(key, host, end);
+}
+
+/** Keeps the state at the end of each segment: of `/a/b` those of the host, `/a` and `/a/b`. */
+@inline
+function readPath(host: usize, end: usize, hostA: u32, hostB: u32): void {
+  let state = folders;
+  keepState(state, hostA, hostB, host + 1);
+  let a = extendA(hostA, <u32>SLASH);
+  let b = extendB(hostB, <u32>SLASH);
+  if (host + 2 < end) {
+    for (let at = host + 2; at < end; at++) {
+      const byte = <u32>load<u8>(at);
+      if (byte == <u32>SLASH) {
+        state += 16;
+        keepState(state, a, b, at);
+      }
+      a = extendA(a, byte);
+      b = extendB(b, byte);
+    }
+    state += 16;
+    keepState(state, a, b, end);
+  }
+  depth = <i32>((state - folders) >> 4);
+  pageA = a;
+  pageB = b;
+}
+
+@inline
+function found(outcome: i32, kind: i32, end: usize, distance: i32): i32 {
+  foundKind = kind;
+  foundEnd = end;
+  foundDistance = distance;
+  return outcome;
+}
+
+function findOnHost(descriptor: usize, end: usize): i32 {
+  const flags = load<u8>(descriptor, 4);
+  const width = <i32>load<u8>(descriptor, 5);
+  if (depth == 0 && (flags & HOME) != 0) return found(OUTCOME_PRESENT, NAME_EXACT, end, 0);
+  // The page itself.
+  const bit: u8 = 1 << <u8>min(depth, MAX_DEPTH);
+  const isRow = (load<u8>(descriptor) & bit) != 0;
+  const mayBeVoid = (load<u8>(descriptor, 2) & bit) != 0;
+  if (isRow || mayBeVoid) {
+    const outcome = ask(pageA, pageB, isRow, mayBeVoid, width);
+    if (outcome != OUTCOME_NONE) return found(outcome, NAME_EXACT, end, 0);
+  }
+  let distance: i32 = 0;
+  if (queries) {
+    distance = 1;
+    const isAny = (flags & ANY_QUERY) != 0;
+    if (isAny || mayBeVoid) {
+      const outcome = askAny(pageA, pageB, QUESTION, isAny, mayBeVoid, width);
+      if (outcome != OUTCOME_NONE) return found(outcome, NAME_ANY_QUERY, end, distance);
+    }
+  }
+  // What is below it, and below each folder above it.
+  const wildcards = load<u8>(descriptor, 1);
+  const voids = load<u8>(descriptor, 3);
+  const isAll = (flags & ALL) != 0;
+  if ((wildcards | voids) != 0) {
+    for (let at = depth; at >= (isAll ? 1 : 0); at--) {
+      const mask: u8 = 1 << <u8>min(at, MAX_DEPTH);
+      if (((wildcards | voids) & mask) == 0) continue;
+      const state = folders + (<usize>at << 4);
+      const outcome = askAny(
+        load<u32>(state),
+        load<u32>(state, 4),
+        SLASH,
+        (wildcards & mask) != 0,
+        (voids & mask) != 0,
+        width,
+      );
+      if (outcome != OUTCOME_NONE) {
+        return found(outcome, NAME_BELOW, load<usize>(state, 8), distance + depth - at + 1);
+      }
+    }
+  }
+  if (!isAll) return OUTCOME_NONE;
+  return found(OUTCOME_PRESENT, NAME_BELOW, load<usize>(folders, 8), distance + depth + 1);
+}
+
+/** Asks for `X,*)/path` and `X,*` from the host up. */
+function findAbove(key: usize, host: usize, end: usize): i32 {
+  let count: i32 = 0;
+  let keyA = START_A;
+  let keyB = START_B;
+  for (let at = key; at <= host; at++) {
+    const byte = <u32>load<u8>(at);
+    if (byte == <u32>COMMA || at == host) {
+      keepState(labels + (<usize>count << 4), keyA, keyB, at);
+      count++;
+    }
+    keyA = extendA(keyA, byte);
+    keyB = extendB(keyB, byte);
+  }
+  let distance = (queries ? 2 : 1) + depth;
+  for (let at = count - 1; at >= 0; at--) {
+    const state = labels + (<usize>at << 4);
+    const mask: u32 = 1 << <u32>min(at + 1, 31);
+    const a = extendA(extendA(load<u32>(state), <u32>COMMA), <u32>STAR);
+    const b = extendB(extendB(load<u32>(state, 4), <u32>COMMA), <u32>STAR);
+    distance++;
+    if ((hostSpreads & mask) != 0) {
+      const outcome = findSpread(a, b, host, end, load<usize>(state, 8), distance);
+      if (outcome != OUTCOME_NONE) return outcome;
+    }
+    if (at > 0) distance++;
+    if ((hostWildcards & mask) == 0) continue;
+    const outcome = hostWildcard(a, b);
+    if (outcome != OUTCOME_NONE) {
+      return found(outcome, NAME_HOSTS_BELOW, load<usize>(state, 8), distance);
+    }
+  }
+  return OUTCOME_NONE;
+}
+
+/** Asks for `X,*)/path`, given the state of `X,*`. */
+function findSpread(
+  domainA: u32,
+  domainB: u32,
+  host: usize,
+  end: usize,
+  nameEnd: usize,
+  distance: i32,
+): i32 {
+  let a = extendA(domainA, <u32>CLOSE_PAREN);
+  let b = extendB(domainB, <u32>CLOSE_PAREN);
+  const descriptor = findHost(a, b);
+  if (descriptor == 0) return OUTCOME_NONE;
+  const mayBeVoid = load<u8>(descriptor, 2) != 0;
+  const width = <i32>load<u8>(descriptor, 5);
+  for (let at = host + 1; at < end; at++) {
+    const byte = <u32>load<u8>(at);
+    a = extendA(a, byte);
+    b = extendB(b, byte);
+  }
+  const outcome = ask(a, b, true, mayBeVoid, width);
+  if (outcome != OUTCOME_NONE) return found(outcome, NAME_SPREAD, nameEnd, distance);
+  if (!queries) return OUTCOME_NONE;
+  const any = askAny(a, b, QUESTION, true, mayBeVoid, width);
+  return any == OUTCOME_NONE ? any : found(any, NAME_SPREAD_ANY_QUERY, nameEnd, distance);
+}
+
+/** Without a table, host wildcards are rows. */
+function hostWildcard(a: u32, b: u32): i32 {
+  if (fingerprintBits == 0) return ask(a, b, true, true, <i32>load<u8>(descriptors, 5));
+  const descriptor = findHost(a, b);
+  if (descriptor == 0) return OUTCOME_NONE;
+  return (load<u8>(descriptor, 4) & NONE) == 0 ? OUTCOME_PRESENT : OUTCOME_VOID;
+}
+
+/** The descriptor of a host, or 0; sets `hostCount`. */
+function findHost(a: u32, b: u32): usize {
+  // Without a table all hosts have one descriptor.
+  if (fingerprintBits == 0) return descriptors;
+  const low = finishLow(a, b);
+  const value = fieldOf(low, finishHigh(b, low), fingerprintBits);
+  if (value < 0) return 0;
+  const descriptor = descriptors + (<usize>(value & ((1 << descriptorBits) - 1)) << 3);
+  // A number that no descriptor has shows that the host is not in the table.
+  if (descriptor >= descriptorsEnd) return 0;
+  hostCount = value >> descriptorBits;
+  return descriptor;
+}
+
+/** Asks for the name that a separator and a star end. */
+@inline
+function askAny(a: u32, b: u32, separator: u8, rows: bool, voids: bool, width: i32): i32 {
+  const nameA = extendA(extendA(a, <u32>separator), <u32>STAR);
+  return ask(nameA, extendB(extendB(b, <u32>separator), <u32>STAR), rows, voids, width);
+}
+
+function ask(a: u32, b: u32, rows: bool, voids: bool, width: i32): i32 {
+  const low = finishLow(a, b);
+  return contains(low, finishHigh(b, low), rows, voids, width);
+}

@@ -1,0 +1,152 @@
+import { type ByteSource, readWhole } from "../../bytes/byte-source.ts";
+import type { LineBatch } from "../../bytes/lines.ts";
+import { startKernel } from "../../files/package-file.ts";
+import { MAX_BITS } from "../../packed/ribbon.ts";
+import type { PackedHead } from "../../packed/packed-file.ts";
+import { parseParts } from "../../packed/packed-parts.ts";
+import { type BatchAnswers, type BlockSink, BlockWriter } from "./answer-lines.ts";
+import { INPUT_BYTES, KernelLines, type LineExports, OUTPUT_BYTES } from "./kernel-lines.ts";
+import type { OpenMap } from "./open-map-file.ts";
+import { PackedAnswers } from "./packed-answers.ts";
+import { PackedLookup } from "./packed-lookup.ts";
+
+/** What kernel/packed.ts exports. */
+interface PackedExports extends LineExports {
+  openMap(bytes: number, inputBytes: number, outputBytes: number): number;
+  openHead(
+    descriptors: number,
+    descriptorCount: number,
+    data: number,
+    queries: number,
+    fingerprintBits: number,
+    descriptorBits: number,
+    step: number,
+    hostWildcards: number,
+    hostSpreads: number,
+  ): void;
+  addFilter(set: number, firstShard: number, shards: number, bits: number): void;
+}
+
+/** A larger map is not worth reading whole for a batch. */
+const MAX_MAP_BYTES = 2 ** 28;
+const DESCRIPTORS_START = 32;
+
+/**
+ * A packed map in the memory of a WebAssembly kernel, for batches of lookups. It answers only plain
+ * lookups by itself; see kernel/packed.ts. Holds the bytes of the map, and 0.9 MiB besides.
+ */
+export class PackedKernel {
+  readonly lookup: PackedLookup;
+  readonly #exports: PackedExports;
+
+  private constructor(exports: PackedExports, bytes: Uint8Array, source: string) {
+    this.#exports = exports;
+    this.lookup = PackedLookup.within(bytes, source);
+  }
+
+  /**
+   * Reads and checks a packed map; undefined where the kernel is not built, or does not take the map: it
+   * is too large, or has deltas.
+   *
+   * @throws as `PackedLookup.of`; MM_IO
+   */
+  static async read(source: ByteSource, signal?: AbortSignal): Promise<PackedKernel | undefined> {
+    const { size, name } = source;
+    if (size > MAX_MAP_BYTES) return undefined;
+    // What kernel/packed.ts exports.
+    const exports = startKernel("packed", {}) as PackedExports | undefined;
+    if (exports === undefined) return undefined;
+    const start = exports.openMap(size, INPUT_BYTES, OUTPUT_BYTES);
+    const bytes = new Uint8Array(exports.memory.buffer, start, size);
+    bytes.set(await readWhole(source, 0, size, signal));
+    const { heads } = parseParts(bytes, name);
+    if (heads.length > 1) return undefined;
+    const kernel = new PackedKernel(exports, bytes, name);
+    kernel.#openHead(heads[0]);
+    return kernel;
+  }
+
+  answers(sink: BlockSink, options: { readonly isSurt: boolean }): BatchAnswers {
+    return new PackedKernelAnswers(this.#exports, this.lookup, sink, options);
+  }
+
+  #openHead({ header, descriptors, dataStart }: PackedHead): void {
+    const { table } = header;
+    this.#exports.openHead(
+      DESCRIPTORS_START,
+      descriptors.length,
+      dataStart,
+      header.queries ? 1 : 0,
+      table.fingerprint,
+      table.descriptor,
+      table.count === 0 ? 0 : table.step,
+      header.hostWildcards,
+      header.hostSpreads,
+    );
+    let firstShard = 0;
+    for (const { kind, bits, shards } of header.filters) {
+      const set = { rows: bits, hosts: MAX_BITS + 1, voids: MAX_BITS + 2 }[kind];
+      this.#exports.addFilter(set, firstShard, shards, bits);
+      firstShard += shards;
+    }
+  }
+}
+
+/** Opens a packed map for batches: in a kernel that takes it, or to be read where it is asked. */
+export async function openPackedBatch(
+  source: ByteSource,
+  signal?: AbortSignal,
+): Promise<Pick<OpenMap, "lookup" | "answers">> {
+  const kernel = await PackedKernel.read(source, signal);
+  if (kernel !== undefined) {
+    const { lookup } = kernel;
+    return { lookup, answers: (sink, options) => kernel.answers(sink, options) };
+  }
+  const lookup = await PackedLookup.open(source, { signal });
+  return {
+    lookup,
+    answers: (sink, options) => new PackedAnswers(lookup, new BlockWriter(sink), options),
+  };
+}
+
+class PackedKernelAnswers extends KernelLines {
+  /** Answers what the kernel does not take, into the same block, or into one of its own. */
+  readonly #odd: PackedAnswers;
+  readonly #long: PackedAnswers;
+
+  constructor(
+    exports: PackedExports,
+    map: PackedLookup,
+    sink: BlockSink,
+    options: { readonly isSurt: boolean },
+  ) {
+    super(exports, sink, options.isSurt);
+    this.#odd = new PackedAnswers(map, this.out, options);
+    this.#long = new PackedAnswers(map, new BlockWriter(sink), options);
+  }
+
+  protected writeOdd(batch: LineBatch, line: number): Promise<void> | undefined {
+    const { bytes, starts, ends } = batch;
+    if (ends[line] - starts[line] > MAX_ODD_BYTES) return this.writeLong(batch, line);
+    const { presentCount } = this.#odd;
+    const sent = this.#odd.write(bytes, starts[line], ends[line]);
+    if (sent === undefined) this.#count(this.#odd.presentCount - presentCount);
+    return sent?.then(() => this.#count(this.#odd.presentCount - presentCount));
+  }
+
+  protected async writeLong({ bytes, starts, ends }: LineBatch, line: number): Promise<void> {
+    await this.flush();
+    const { presentCount } = this.#long;
+    await this.#long.write(bytes, starts[line], ends[line]);
+    await this.#long.flush();
+    this.#count(this.#long.presentCount - presentCount);
+  }
+
+  #count(present: number): void {
+    this.askedCount += 1;
+    this.presentCount += present;
+  }
+}
+
+/** A longer line may need more room than the block of the kernel has. */
+const MAX_ODD_BYTES = 8192;

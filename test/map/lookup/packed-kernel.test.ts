@@ -1,0 +1,116 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { packedSeeds } from "../../../fuzz/packed-seeds.ts";
+import { MemorySource } from "../../../src/bytes/byte-source.ts";
+import { lineBatches } from "../../../src/bytes/lines.ts";
+import {
+  type BatchAnswers,
+  type BlockSink,
+  BlockWriter,
+} from "../../../src/map/lookup/answer-lines.ts";
+import { answerLine } from "../../../src/map/lookup/map-lookup.ts";
+import { PackedAnswers } from "../../../src/map/lookup/packed-answers.ts";
+import { PackedKernel } from "../../../src/map/lookup/packed-kernel.ts";
+import { PackedLookup } from "../../../src/map/lookup/packed-lookup.ts";
+import { surt } from "../../../src/surt/uri-to-surt.ts";
+import { chunked } from "../../support/chunked.ts";
+import { anyUri } from "../../surt/uri-arbitraries.ts";
+import { packedBytes } from "../pack/packed-bytes.ts";
+import { anyMap, runs } from "./any-map-and-questions.ts";
+import { uriNearPacked } from "./packed-uris.ts";
+
+const SEEDS = packedSeeds();
+const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+async function answersOf(
+  batch: string,
+  open: (sink: BlockSink) => BatchAnswers,
+): Promise<{ text: string; asked: number; present: number }> {
+  const blocks: Uint8Array[] = [];
+  const answers = open({ write: (block) => void blocks.push(block.slice()) });
+  for await (const lines of lineBatches(chunked(encode(batch), [65_536]))) {
+    await answers.writeLines(lines);
+  }
+  await answers.flush();
+  const text = Buffer.concat(blocks).toString();
+  return { text, asked: answers.askedCount, present: answers.presentCount };
+}
+
+/** One line after the other, as `lookup` answers them without --batch. */
+async function plainAnswers(
+  file: Uint8Array,
+  lines: readonly string[],
+  isSurt: boolean,
+): Promise<unknown> {
+  const map = PackedLookup.of(file, "map");
+  let [text, present] = ["", 0];
+  for (const line of lines) {
+    const answer = await (isSurt ? map.lookupSurt(line) : map.lookup(line));
+    text += `${answerLine(line, answer)}\n`;
+    if (answer.present) present += 1;
+  }
+  return { text, asked: lines.length, present };
+}
+
+async function requireSame(
+  file: Uint8Array,
+  lines: readonly string[],
+  isSurt: boolean,
+): Promise<void> {
+  const batch = lines.map((line) => `${line}\n`).join("");
+  const kernel = await PackedKernel.read(new MemorySource(file));
+  if (kernel === undefined) throw new Error("the kernel is not built: npm run build");
+  const expected = await plainAnswers(file, lines, isSurt);
+  expect(await answersOf(batch, (sink) => kernel.answers(sink, { isSurt }))).toEqual(expected);
+  const lazy = await PackedLookup.open(new MemorySource(file));
+  const open = (sink: BlockSink): BatchAnswers =>
+    new PackedAnswers(lazy, new BlockWriter(sink), { isSurt });
+  expect(await answersOf(batch, open)).toEqual(expected);
+}
+
+const line = fc
+  .oneof(anyUri, uriNearPacked)
+  .map((text) => text.replace(/[\ud800-\udfff]/gu, "").replace(/[\r\n]/g, ""))
+  .filter((text) => text !== "");
+
+describe("batches of lookups in a packed map", () => {
+  it("are answered as single lookups are", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.nat(SEEDS.length - 1),
+        fc.array(line),
+        fc.boolean(),
+        async (seed, uris, isSurt) => {
+          await requireSame(SEEDS[seed], isSurt ? uris.map(surt) : uris, isSurt);
+        },
+      ),
+      { numRuns: runs(200) },
+    );
+  });
+
+  it("are answered as single lookups are, in any map", async () => {
+    const sizes = fc.constantFrom({ bits: 3.25 }, { bits: 0 }, { bits: 12 }, { maxBytes: 2000 });
+    await fc.assert(
+      fc.asyncProperty(anyMap, fc.array(line), sizes, async ({ text }, uris, options) => {
+        const file = await packedBytes(text, options).catch(() => undefined);
+        if (file === undefined) return;
+        const keys = [...text.matchAll(/^([^!@\s]+) /gm)].map(([, key]) => key);
+        await requireSame(file, [...uris.map(surt), ...keys], true);
+      }),
+      { numRuns: runs(150) },
+    );
+  });
+
+  it("may have lines of any length", async () => {
+    const long = `http://a.com/${"b/".repeat(5000)}`;
+    const longer = `http://a.com/${"é".repeat(400_000)}`;
+    const lines = ["http://a.com/b", long, "http://a.com/", longer, `${long}*`, "http://b.com/"];
+    await requireSame(SEEDS[0], lines, false);
+  });
+
+  it("may be larger than the room for answers", async () => {
+    const lines = Array.from({ length: 30_000 }, (_, i) => `https://www.a.com/b?i=${i}&a=*`);
+    await requireSame(SEEDS[0], lines, false);
+    await requireSame(SEEDS[2], lines.slice(0, 9000), false);
+  });
+});
