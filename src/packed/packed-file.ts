@@ -217,11 +217,15 @@ export function parseHead(
     if (flags > ALL_FLAGS) throw damaged("descriptors", source);
     return { exact, wildcards, voidExact, voidWildcards, flags, width };
   });
-  const shards = Array.from({ length: shardCount }, () => {
-    const [words, slots, seed, crc] = [0, 4, 8, 12].map((i) => view.getUint32(at + i, true));
-    at += SHARD_BYTES;
-    return { words, slots, seed, crc };
-  });
+  const shards: Shard[] = [];
+  for (const end = at + shardCount * SHARD_BYTES; at < end; at += SHARD_BYTES) {
+    shards.push({
+      words: view.getUint32(at, true),
+      slots: view.getUint32(at + 4, true),
+      seed: view.getUint32(at + 8, true),
+      crc: view.getUint32(at + 12, true),
+    });
+  }
   const header = readHeader(bytes.subarray(at, at + jsonBytes), source);
   checkFilters(header, descriptorCount, source);
   const words = checkShards(header, shards, source);

@@ -117,9 +117,14 @@ export class PackedNames {
     this.#read = read;
     this.#words = data ?? new Uint32Array((place.end - place.dataStart) / 4);
     this.#tables = new Int32Array(FIRST_SHARD + shards.length * SHARD);
-    shards.forEach(({ words, slots, seed, crc }, i) => {
-      this.#tables.set([words, slots, seed, crc], FIRST_SHARD + i * SHARD);
-    });
+    let at = FIRST_SHARD;
+    for (const { words, slots, seed, crc } of shards) {
+      this.#tables[at] = words;
+      this.#tables[at + 1] = slots;
+      this.#tables[at + 2] = seed;
+      this.#tables[at + SHARD_CRC] = crc;
+      at += SHARD;
+    }
     this.#descriptors = new Uint8Array(descriptors.length * DESCRIPTOR);
     descriptors.forEach(({ exact, wildcards, voidExact, voidWildcards, flags, width }, i) => {
       const numbers = [exact, wildcards, voidExact, voidWildcards, flags, width];

@@ -42,9 +42,9 @@ export function markOf(head: Uint8Array): string {
 /** The parts of a packed map that are read one after the other, each checked against those before. */
 export class PackedParts {
   readonly heads: PackedHead[] = [];
-  /** The mark of the last part. */
-  mark = "";
   readonly #source: string;
+  /** The bytes of the last part up to its data. */
+  #lastHead: Uint8Array = new Uint8Array(0);
 
   constructor(source: string) {
     this.#source = source;
@@ -53,6 +53,11 @@ export class PackedParts {
   /** The header of the newest part, whose description is that of the map. */
   get header(): PackedHeader {
     return this.heads[this.heads.length - 1].header;
+  }
+
+  /** The mark of the last part. */
+  get mark(): string {
+    return markOf(this.#lastHead);
   }
 
   /** Where the next part begins. */
@@ -73,7 +78,7 @@ export class PackedParts {
     }
     const head = parseHead(bytes, size, this.#source, start);
     this.#checkPlace(head);
-    this.mark = markOf(bytes.subarray(0, head.dataStart - start));
+    this.#lastHead = bytes.subarray(0, head.dataStart - start);
     this.heads.push(head);
     return head;
   }
