@@ -220,7 +220,13 @@ describe("the package", () => {
 
   it("has its kernels", async () => {
     const kernels = await readdir(join(installed, "dist", "kernel"));
-    expect(kernels.sort()).toEqual(["compact.wasm", "lookup.wasm", "pack.wasm", "scan-cdxj.wasm"]);
+    expect(kernels.sort()).toEqual([
+      "compact.wasm",
+      "lookup.wasm",
+      "pack.wasm",
+      "packed.wasm",
+      "scan-cdxj.wasm",
+    ]);
   });
 
   it("has a command that runs, threads included", async () => {

@@ -10,6 +10,7 @@ const INTERNAL = new Set([
   "RowFinder",
   "PackedNames",
   "PackedHeader",
+  "PackedKey",
   "ReadBytes",
   "Outcome",
   "LineBatch",
