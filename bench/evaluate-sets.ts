@@ -25,6 +25,12 @@ export interface EvaluationSet {
   readonly packedBytes?: readonly number[];
 }
 
+/** An archive and lookups to compare maps and filters of the same size on. */
+export interface FrontierSet extends Pick<EvaluationSet, "name" | "truth" | "lookups" | "misses"> {
+  /** Whether lookups are whole URIs, with their queries. */
+  readonly queries: boolean;
+}
+
 /** The folder of the real data, beside the checkout unless `MEMENTOMAP_DATA` names it. */
 const DATA =
   process.env["MEMENTOMAP_DATA"] ?? fileURLToPath(new URL("../../shared/data", import.meta.url));
@@ -141,6 +147,18 @@ export async function evaluationSets(folder: string): Promise<EvaluationSet[]> {
   ];
 }
 
+/** The sets of the frontier; none where the real data is not at hand. */
+export async function frontierSets(folder: string): Promise<FrontierSet[]> {
+  const sets = await evaluationSets(folder);
+  const frontier = ["dense", "sparse"].flatMap((name) =>
+    sets.filter((set) => set.name === name).map((set) => ({ ...set, queries: false })),
+  );
+  const [dense] = frontier;
+  if (dense === undefined) return [];
+  const truth = await mapOf(folder, "dense-queries.ukvs", join(folder, "holdings.surts"), true);
+  return [...frontier, { ...dense, name: "dense, whole URIs", truth, queries: true }];
+}
+
 async function sampleSet(folder: string): Promise<EvaluationSet> {
   const shape = { lines: 400_000 };
   const truth = await madeOnce(folder, "sample.ukvs", async (path) => {
@@ -178,10 +196,18 @@ function textFile(folder: string, name: string, make: () => string[]): Promise<s
   });
 }
 
-function mapOf(folder: string, name: string, list: string): Promise<string> {
+function mapOf(
+  folder: string,
+  name: string,
+  list: string,
+  queries: boolean = false,
+): Promise<string> {
   return madeOnce(folder, name, async (path) => {
     const format = list.endsWith(".surts") ? "surts" : "urls";
-    const { bytes } = await generateMap([{ name: list, chunks: [readFileSync(list)] }], { format });
+    const { bytes } = await generateMap([{ name: list, chunks: [readFileSync(list)] }], {
+      format,
+      queries,
+    });
     writeFileSync(path, bytes);
   });
 }

@@ -6,6 +6,7 @@ import { NameScan } from "../src/map/pack/name-scan.ts";
 import { PackLanes } from "../src/map/pack/pack-job.ts";
 import { PackedBytes } from "../src/map/pack/pack-within.ts";
 import { packNames } from "../src/map/pack/packing.ts";
+import { Probes } from "../src/map/pack/probes.ts";
 import { ShardStore } from "../src/map/pack/shard-store.ts";
 import { UkvsHeaders } from "../src/ukvs/header.ts";
 import { joinBytes, PACKED_MAGIC } from "../src/bytes/bytes.ts";
@@ -77,7 +78,13 @@ async function packed(held: readonly string[], contents: Contents): Promise<Uint
   const lookups = new Float64Array(profiles.count).fill(1);
   const layout = isFlat
     ? flatLayout(profiles, 43)
-    : chooseLayout(profiles, 43, 3, { lookups, elsewhere: 10, price: 0.01 });
+    : chooseLayout(profiles, 43, 3, {
+        lookups,
+        elsewhere: 10,
+        price: 0.01,
+        probes: new Probes(profiles),
+        variesBits: true,
+      });
   const headers = new UkvsHeaders([{ name: "id", value: { uri: "https://archive.example/" } }]);
   const names = { partitionBits: 0, parts: [{ names: log.finish(), firstHost: 0 }] };
   const map = { headers, rows: keys.length, profiles, kinds, names };

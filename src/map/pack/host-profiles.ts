@@ -142,36 +142,3 @@ export class HostProfiles extends HostColumns implements HostTotals {
     return this;
   }
 }
-
-/** Lookups of each host, by the rows that the whole map has of it: n rows are worth n^β. */
-export function expectedLookups(
-  profiles: HostProfiles,
-  whole: HostProfiles,
-  demand: { readonly lookups: number; readonly heapsExponent: number } | undefined,
-): Float64Array {
-  // What is rolled up into a host wildcard has no host in the whole map.
-  const rows = profiles === whole ? profiles.rows : rowsIn(whole, profiles);
-  const lookups = new Float64Array(profiles.count);
-  let sum = 0;
-  for (let host = 0; host < profiles.count; host++) {
-    lookups[host] = (rows[host] + 1) ** (demand?.heapsExponent ?? 0.5);
-    sum += lookups[host];
-  }
-  const scale = (demand?.lookups ?? sum) / sum;
-  return lookups.map((count) => count * scale);
-}
-
-/** The rows of hosts in the whole map, where it has them. */
-function rowsIn(whole: HostProfiles, profiles: HostProfiles): Uint32Array {
-  const rows = profiles.rows.slice();
-  // 53 bits of the hash.
-  const name = ({ low, high }: HostProfiles, host: number): number =>
-    low[host] + (high[host] >>> 11) * 2 ** 32;
-  const hosts = new Map<number, number>();
-  for (let host = 0; host < profiles.count; host++) hosts.set(name(profiles, host), host);
-  for (let i = 0; i < whole.count; i++) {
-    const host = hosts.get(name(whole, i));
-    if (host !== undefined) rows[host] = whole.rows[i];
-  }
-  return rows;
-}

@@ -1,10 +1,11 @@
 import type { HostProfiles } from "./host-profiles.ts";
 import { type Descriptor, FLAG } from "../../packed/packed-file.ts";
 import type { PackedLayout } from "./packing.ts";
+import { chanceOfNewDepth, type Probes } from "./probes.ts";
+import { HostNeeds, mistaken } from "./row-widths.ts";
 
 /** Flags that say something by themselves, and so may not be added to a host that lacks them. */
-const CERTAIN = FLAG.home | FLAG.all | FLAG.none;
-const MIN_BITS = 3;
+const CERTAIN = FLAG.all | FLAG.none;
 const MAX_BITS = 12;
 /** Bits that one more descriptor takes in the file. */
 const DESCRIPTOR_COST = 64;
@@ -19,14 +20,26 @@ export interface Demand {
   readonly elsewhere: number;
   /** The lookups that one bit of the file should answer rightly. */
   readonly price: number;
+  /** Which names lookups ask for. */
+  readonly probes: Probes;
+  /** Whether lookups are known well enough for hosts to differ in bits. */
+  readonly variesBits: boolean;
+}
+
+/** What a descriptor says. */
+interface DescribedRows {
+  readonly masks: number;
+  readonly flags: number;
+  /** Bits of a row, in eighths. */
+  readonly width: number;
 }
 
 /** What hosts with the same rows have in common. */
-interface Kind {
-  readonly masks: number;
-  readonly flags: number;
+interface Kind extends DescribedRows {
   hosts: number;
   lookups: number;
+  /** Lookups of depths that the hosts have no rows of. */
+  strays: number;
 }
 
 /**
@@ -36,31 +49,36 @@ interface Kind {
  * A host may have a descriptor with more rows than it has: it costs needless probes, each of which may
  * go wrong, and saves bits. Chooses the number of descriptors that costs least.
  *
- * @param width bits of a row, in eighths.
+ * @param width bits of a row, in eighths; on average, where hosts differ.
+ * @param fingerprintBits chosen here where they are not given.
  */
 export function chooseLayout(
   profiles: HostProfiles,
   width: number,
   countBits: number,
   demand: Demand,
+  fingerprintBits: number = bestFingerprintBits(profiles, width, demand),
 ): PackedLayout {
+  const widths = rowWidths(profiles, width, demand);
   const kinds = new Map<string, Kind>();
   const kindOf: Kind[] = [];
   for (let host = 0; host < profiles.count; host++) {
     const [masks, flags] = ownMasks(profiles, host);
-    const name = `${masks} ${flags}`;
-    const kind = kinds.get(name) ?? { masks, flags, hosts: 0, lookups: 0 };
+    const { [host]: width } = widths;
+    const name = `${masks} ${flags} ${width}`;
+    const kind = kinds.get(name) ?? { masks, flags, width, hosts: 0, lookups: 0, strays: 0 };
     kinds.set(name, kind);
     kind.hosts++;
     kind.lookups += demand.lookups[host];
+    kind.strays += demand.lookups[host] * chanceOfNewDepth(profiles, host);
     kindOf.push(kind);
   }
   const all = [...kinds.values()].sort(
-    (a, b) => b.hosts - a.hosts || a.masks - b.masks || a.flags - b.flags,
+    (a, b) => b.hosts - a.hosts || a.masks - b.masks || a.flags - b.flags || a.width - b.width,
   );
   let best: Dictionary | undefined;
-  for (let bits = MIN_BITS; bits <= MAX_BITS; bits++) {
-    const found = dictionary(all, bits, width, profiles.count, demand);
+  for (let bits = 0; bits <= MAX_BITS; bits++) {
+    const found = dictionary(all, bits, profiles.count, demand, fingerprintBits);
     if (found !== undefined && (best === undefined || found.cost < best.cost)) best = found;
     if (2 ** bits >= all.length) break;
   }
@@ -69,12 +87,21 @@ export function chooseLayout(
   const descriptorOf = Uint16Array.from(kindOf, (kind) => places.get(kind) ?? 0);
   return {
     width,
-    fingerprintBits: fingerprintBits(profiles, width, demand),
+    fingerprintBits,
     descriptorBits,
     countBits,
-    descriptors: chosen.map((kind) => descriptorOfKind(kind, width)),
+    descriptors: chosen.map(descriptorOfKind),
     descriptorOf,
   };
+}
+
+/** The bits of a row of each host, in eighths. */
+function rowWidths({ rows, count }: HostProfiles, width: number, demand: Demand): Uint8Array {
+  if (!demand.variesBits) return new Uint8Array(count).fill(width);
+  const { bits, offsets } = new HostNeeds(rows, demand.lookups).widths(width / 8);
+  return Uint8Array.from(offsets, (offset) =>
+    Math.max(0, Math.min(255, Math.round(8 * bits) + 8 * offset)),
+  );
 }
 
 /** A layout without a table: every host has the rows of all, and hosts are told apart by rows alone. */
@@ -91,7 +118,7 @@ export function flatLayout(profiles: HostProfiles, width: number): PackedLayout 
     fingerprintBits: 0,
     descriptorBits: 0,
     countBits: 0,
-    descriptors: [descriptorOfKind({ masks, flags: flags & ~CERTAIN }, width)],
+    descriptors: [descriptorOfKind({ masks, flags: flags & ~(CERTAIN | FLAG.home), width })],
     descriptorOf: new Uint16Array(profiles.count),
   };
 }
@@ -102,10 +129,7 @@ function ownMasks({ masks, flags }: HostProfiles, host: number): [masks: number,
   return (flags[host] & FLAG.all) !== 0 && !hasVoids ? [0, FLAG.all] : [masks[host], flags[host]];
 }
 
-function descriptorOfKind(
-  { masks, flags }: Pick<Kind, "masks" | "flags">,
-  width: number,
-): Descriptor {
+function descriptorOfKind({ masks, flags, width }: DescribedRows): Descriptor {
   return {
     exact: masks & 0xff,
     wildcards: (masks >>> 8) & 0xff,
@@ -118,83 +142,109 @@ function descriptorOfKind(
 
 interface Dictionary {
   readonly bits: number;
-  readonly chosen: readonly Pick<Kind, "masks" | "flags">[];
+  readonly chosen: readonly DescribedRows[];
   /** The number of the descriptor for each kind. */
   readonly places: ReadonlyMap<Kind, number>;
   readonly cost: number;
 }
 
-/** The most frequent kinds, and one kind for all others of the same certain flags. */
+/** The most frequent kinds, and for all others some that cover them. */
 function dictionary(
   kinds: readonly Kind[],
   bits: number,
-  width: number,
   hosts: number,
-  { price }: Demand,
+  { price, probes, elsewhere }: Demand,
+  fingerprintBits: number,
 ): Dictionary | undefined {
-  const room = 2 ** bits;
-  let kept = kinds.slice(0, room);
-  let others: Pick<Kind, "masks" | "flags">[] = [];
-  while (
-    kept.length + others.length > room ||
-    (others.length === 0 && kept.length < kinds.length)
-  ) {
-    if (others.length > 0) kept = kept.slice(0, room - others.length);
-    others = unions(kinds.slice(kept.length));
-    if (others.length > room) return undefined;
-  }
-  const chosen = [...kept, ...others];
+  const chosen = chosenKinds(kinds, 2 ** bits);
+  if (chosen === undefined) return undefined;
   const places = new Map<Kind, number>();
-  const mistake = 2 ** (-width / 8);
   let cost = price * (hosts * bits * TABLE_SLACK + chosen.length * DESCRIPTOR_COST);
+  // A host that is not held gets any number with the same chance; not all are descriptors.
+  const perDescriptor = elsewhere * 2 ** -(fingerprintBits + bits);
+  for (const one of chosen) cost += perDescriptor * chanceOfPresent(one, probes);
   kinds.forEach((kind, i) => {
-    if (i < kept.length) {
+    if (chosen[i] === kind) {
       places.set(kind, i);
       return;
     }
-    let [place, extra] = [-1, Number.POSITIVE_INFINITY];
+    let [place, least] = [-1, Number.POSITIVE_INFINITY];
     chosen.forEach((other, at) => {
       if (!covers(other, kind)) return;
-      const more =
-        bitCount(other.masks) + bitCount(other.flags) - bitCount(kind.masks) - bitCount(kind.flags);
-      if (more < extra) [place, extra] = [at, more];
+      const homes = (kind.flags & ~other.flags & FLAG.home) === 0 ? 0 : kind.hosts;
+      const inVain = kind.lookups * probes.inVain(kind, other, kind.strays / kind.lookups);
+      const mistakes = kind.lookups === 0 ? 0 : inVain * mistaken(kind.width / 8, 1);
+      const more = mistakes + homes * price * (kind.width / 8) * TABLE_SLACK;
+      if (more < least) [place, least] = [at, more];
     });
     places.set(kind, place);
-    cost += kind.lookups * mistake * extra * LIKELY_PROBE;
+    cost += least;
   });
   return { bits, chosen, places, cost };
 }
 
-/** The share of lookups that have the depth of a row, so that they probe it. */
-const LIKELY_PROBE = 0.5;
+/** The chance that a lookup of a host that is not held finds something, if it has this descriptor. */
+function chanceOfPresent(one: DescribedRows, probes: Probes): number {
+  if ((one.flags & FLAG.all) !== 0) return 1;
+  const home = (one.flags & FLAG.home) === 0 ? 0 : probes.homes;
+  return Math.min(1, home + mistaken(one.width / 8, probes.ofAny(one)));
+}
 
-/** For each combination of certain flags, a kind with the rows of all kinds that have it. */
-function unions(kinds: readonly Kind[]): Pick<Kind, "masks" | "flags">[] {
-  const byFlags = new Map<number, { masks: number; flags: number }>();
-  for (const { masks, flags } of kinds) {
-    const certain = flags & CERTAIN;
-    const union = byFlags.get(certain) ?? { masks: 0, flags: 0 };
-    byFlags.set(certain, union);
-    union.masks |= masks;
-    union.flags |= flags;
+/** Kinds that cover all; undefined where there is not room for them. */
+function chosenKinds(kinds: readonly Kind[], room: number): readonly DescribedRows[] | undefined {
+  if (kinds.length <= room) return kinds;
+  for (const certain of [CERTAIN | FLAG.home, CERTAIN]) {
+    let [kept, others] = [room, unions(kinds, certain)];
+    while (kept > 0 && kept + others.length > room) {
+      kept = Math.max(0, room - others.length);
+      others = unions(kinds.slice(kept), certain);
+    }
+    if (kept + others.length <= room) return [...kinds.slice(0, kept), ...others];
+  }
+  return undefined;
+}
+
+/** For each combination of certain flags, width and voids, a kind with the rows of all kinds that have it. */
+function unions(kinds: readonly Kind[], certain: number): DescribedRows[] {
+  const byFlags = new Map<string, { masks: number; flags: number; width: number }>();
+  for (const { masks, flags, width } of kinds) {
+    const own = `${flags & certain} ${width} ${voidsOf(masks)}`;
+    const union = byFlags.get(own) ?? { masks: 0, flags: 0, width };
+    byFlags.set(own, union);
+    // A home page that is not certain is a row.
+    union.masks |= masks | (flags & ~certain & FLAG.home);
+    union.flags |= flags & (certain | ~FLAG.home);
   }
   return [...byFlags.values()];
 }
 
-function covers(wide: Pick<Kind, "masks" | "flags">, kind: Kind): boolean {
+function covers(wide: DescribedRows, kind: Kind): boolean {
+  const homeRow = kind.flags & ~wide.flags & FLAG.home;
   return (
-    (kind.masks & ~wide.masks) === 0 &&
-    (kind.flags & ~wide.flags) === 0 &&
-    (kind.flags & CERTAIN) === (wide.flags & CERTAIN)
+    wide.width === kind.width &&
+    voidsOf(wide.masks) === voidsOf(kind.masks) &&
+    ((kind.masks | homeRow) & ~wide.masks) === 0 &&
+    (kind.flags & ~wide.flags & ~FLAG.home) === 0 &&
+    (wide.flags & ~kind.flags & (CERTAIN | FLAG.home)) === 0
   );
 }
 
+/**
+ * The depths of voids. A host never has those of others: each void that it asks for may hide what it holds,
+ * and what is hidden must not depend on which other hosts there are.
+ */
+function voidsOf(masks: number): number {
+  return masks >>> 16;
+}
+
 /** The bits at which one more saves fewer wrong answers than it costs. */
-function fingerprintBits(profiles: HostProfiles, width: number, demand: Demand): number {
+function bestFingerprintBits(profiles: HostProfiles, width: number, demand: Demand): number {
   const mistake = Math.min(1, 2 ** (1 - width / 8));
   let positive = 0;
   for (let host = 0; host < profiles.count; host++) {
-    positive += (profiles.flags[host] & FLAG.all) === 0 ? mistake : 1;
+    const { [host]: flags } = profiles.flags;
+    const home = (flags & FLAG.home) === 0 ? 0 : demand.probes.homes;
+    positive += (flags & FLAG.all) === 0 ? Math.max(mistake, home) : 1;
   }
   const wrong = (demand.elsewhere * positive) / profiles.count;
   const perBit = demand.price * profiles.count * TABLE_SLACK;
@@ -202,10 +252,4 @@ function fingerprintBits(profiles: HostProfiles, width: number, demand: Demand):
   let bits = 1;
   while (bits < 16 && wrong * 2 ** -bits - wrong * 2 ** -(bits + 1) > perBit) bits++;
   return bits;
-}
-
-function bitCount(mask: number): number {
-  let count = 0;
-  for (let rest = mask; rest !== 0; rest &= rest - 1) count++;
-  return count;
 }

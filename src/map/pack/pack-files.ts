@@ -24,13 +24,8 @@ import { headOf } from "../compact/run/compact-files.ts";
 import { type MapStreams, withMapSources } from "../lookup/map-sources.ts";
 import { withCanonicalMap } from "../output/map-output.ts";
 import { type AskResult, PackLanes } from "./pack-job.ts";
-import {
-  kneeBytes,
-  LOOKUPS_ELSEWHERE,
-  type PackDemand,
-  planPack,
-  type Prospect,
-} from "./pack-plan.ts";
+import { packDemand } from "./pack-demand.ts";
+import { kneeBytes, type PackDemand, planPack, type Prospect } from "./pack-plan.ts";
 import { type PackedBytes, packWithin } from "./pack-within.ts";
 import { mapParts, type ScanCut, type ScannedMap, scanMap } from "./scan-map.ts";
 import { Timeless, timelessHeaders } from "./timeless.ts";
@@ -95,6 +90,8 @@ const DEFAULT_MEMORY_BYTES = 2 ** 29;
 /** The share of memory that names may take, and that shards may take until they are written. */
 const NAMES_SHARE = 1 / 8;
 const SHARDS_SHARE = 1 / 8;
+/** Rows that are added for pages behind voids change the layout, and so may bring others behind voids. */
+const MAX_REPAIRS = 4;
 /** A second thread costs more than it gives on less than this. */
 const BYTES_WORTH_A_THREAD = 2 ** 23;
 /** Bytes of a row, about; with fewer bits than this for each row, most are rolled up. */
@@ -217,7 +214,7 @@ class Packing {
         bytes: Infinity,
         rows: whole.rows,
         bits,
-        hasTable: true,
+        fingerprintBits: undefined,
         countBits,
         wrong: 0,
       };
@@ -228,7 +225,7 @@ class Packing {
     if (surveyed.status === "rejected") throw surveyed.reason;
     const whole = scanned.value;
     const compaction = this.#compaction(surveyed.value, whole);
-    const demand = this.#demand(compaction, whole, countBits);
+    const demand = packDemand(compaction, whole.profiles, this.#tools.misses, countBits);
     const prospect = planPack(demand, maxBytes ?? kneeBytes(demand), bits);
     const plan = { prospect, demand };
     if (prospect.rows >= whole.rows) return this.#pack(this.#map, whole, whole, plan);
@@ -292,24 +289,6 @@ class Packing {
     });
   }
 
-  #demand(compaction: BudgetCompaction, { profiles }: ScannedMap, countBits: number): PackDemand {
-    const { misses: missList } = this.#tools;
-    const { lookups, misses } = compaction.hostDemand;
-    return {
-      lookups,
-      misses,
-      elsewhere:
-        missList === undefined
-          ? LOOKUPS_ELSEWHERE * lookups
-          : Math.max(0, missList.count - compaction.prior.misses),
-      hosts: profiles.count,
-      heapsExponent: compaction.prior.heapsExponent,
-      isTrained: missList !== undefined,
-      countBits,
-      sizes: compaction.sizes(),
-    };
-  }
-
   /** Packs a map with one row for each SURT, whatever its time: a packed map has no times. */
   async #runWithoutTimes(headers: UkvsHeaders): Promise<Packed> {
     const map = await this.#scratchMap(timelessHeaders(headers), this.#timelessRows());
@@ -337,7 +316,7 @@ class Packing {
    * Packs the rows of a map, and asks the result for all of the whole map.
    *
    * Names of held pages may be taken for voids. These pages get a row of their own, which is asked
-   * for before any void.
+   * for before any void. Where that does not end, the voids are left out.
    */
   async #pack(
     source: FileSource,
@@ -345,18 +324,25 @@ class Packing {
     whole: ScannedMap,
     plan: PackingPlan,
   ): Promise<Packed> {
-    const made = await this.#packRows(source, rows, whole, plan);
-    const { hidden, lost } = await this.#ask(source, rows, whole, made.file);
-    if (hidden.length === 0) return checked(made, lost);
-    made.file.close();
-    const repaired = await this.#withRows(source, whole.headers, hidden);
+    const repaired: FileSource[] = [];
     try {
-      const more = await this.#scan(repaired, whole.kinds);
-      const again = await this.#packRows(repaired, more, whole, plan);
-      return checked(again, (await this.#ask(repaired, more, whole, again.file)).lost);
+      for (let [file, scanned] = [source, rows]; repaired.length < MAX_REPAIRS;) {
+        const made = await this.#packRows(file, scanned, whole, plan);
+        const { hidden, lost } = await this.#ask(file, scanned, whole, made.file);
+        if (lost === 0) return made;
+        made.file.close();
+        file = await this.#withRows(file, whole.headers, hidden);
+        repaired.push(file);
+        scanned = await this.#scan(file, whole.kinds);
+      }
     } finally {
-      await repaired.close();
+      for (const file of repaired) await file.close();
     }
+    const kinds = { ...whole.kinds, keepsVoids: false };
+    const made = await this.#packRows(source, await this.#scan(source, kinds), whole, plan);
+    const { lost } = await this.#ask(source, rows, whole, made.file);
+    if (lost > 0) throw new Error(`${lost} held keys are not found`);
+    return made;
   }
 
   async #packRows(
@@ -462,9 +448,4 @@ class Packing {
       source === this.#map ? onRead : undefined,
     );
   }
-}
-
-function checked(packed: Packed, lost: number): Packed {
-  if (lost > 0) throw new Error(`${lost} held keys are not found`);
-  return packed;
 }

@@ -2,31 +2,39 @@ import { MementoMapError } from "../../errors.ts";
 import type { HostDemand } from "../compact/budget/prior.ts";
 import type { MapOutlook } from "../compact/budget/roll-up-plan.ts";
 import { filterBytes } from "./packing.ts";
+import { mistaken, type RowWidths } from "./row-widths.ts";
 
-/** Lookups of hosts that are not held, for each of one that is, where no log tells. */
+/** Lookups of hosts that are not held, for each of one that is, as aggregators send them. */
 export const LOOKUPS_ELSEWHERE = 10;
-/** Names that a lookup asks for and that are not there: of pages only, and of folders too. */
-const PAGE_PROBES = 1;
+/** Names that a lookup asks for and that are not there, where folders are rolled up. */
 const FOLDER_PROBES = 1.5;
 /** The same where no table tells which folders a host has. */
 const FLAT_FOLDER_PROBES = 5;
 /** Where folders are rolled up, more bits of a row answer more than more rows do, up to this. */
 const LEAST_FOLDER_BITS = 6;
-/** Bytes of the header and the descriptors, about. */
-const HEAD_BYTES = 1880;
-const FLAT_HEAD_BYTES = 780;
+/** Bytes of the header and the descriptors, about; and of a header with one descriptor. */
+const HEAD_BYTES = 1300;
+const FLAT_HEAD_BYTES = 700;
 /** Bits of the number of a descriptor, about. */
 const DESCRIPTOR_BITS = 7;
 /** The share of the bytes that counts of hosts may take. */
 const COUNT_SHARE = 0.03;
-/** Bits of a row that are tried. */
+/** Slots of a fuse filter for each key. */
+const FUSE_SLOTS = 1.125;
+/** Bits of a row, and of the fingerprint of a host, that are tried. */
 const TRIED_BITS: readonly number[] = Array.from({ length: 100 }, (_, i) =>
   i < 80 ? (i + 1) / 8 : i - 69,
 );
+const TRIED_FINGERPRINTS: readonly number[] = Array.from({ length: 16 }, (_, i) => i + 1);
 /** A size is large enough when twice the bytes would answer less than this share better. */
 const KNEE = 0.02;
 const KNEE_STEP = 1.25;
+/** Where only the size is looked for, one table is tried. */
+const KNEE_FINGERPRINT = 10;
 const SMALLEST_BYTES = 1024;
+
+/** The table in front of the rows: none, one that knows hosts, or one that knows their rows too. */
+type TableKind = "none" | "hosts" | "descriptors";
 
 /** What can be expected of a packed map. */
 export interface Prospect {
@@ -35,7 +43,8 @@ export interface Prospect {
   readonly rows: number;
   /** Bits of a row. */
   readonly bits: number;
-  readonly hasTable: boolean;
+  /** Bits by which the table tells hosts apart: 0 without a table, undefined to choose them later. */
+  readonly fingerprintBits: number | undefined;
   readonly countBits: number;
   /** The share of lookups of held hosts that miss and are answered wrongly. */
   readonly wrong: number;
@@ -43,32 +52,52 @@ export interface Prospect {
 
 /** What a plan is made from. */
 export interface PackDemand extends HostDemand {
+  /** Lookups of each host, by its number; in no unit. */
+  readonly hostLookups: Float64Array;
   /** Lookups of hosts that are not held. */
   readonly elsewhere: number;
   readonly hosts: number;
-  /** β of Heaps' law: n rows of a host are worth n^β lookups. */
-  readonly heapsExponent: number;
   /** Whether a log of misses says what will be asked. */
   readonly isTrained: boolean;
   readonly countBits: number;
+  /** Bytes that voids take. */
+  readonly voidBytes: number;
   /** Maps of all sizes, the smallest first. */
   readonly sizes: readonly MapOutlook[];
+  /** The chance that a lookup is of a host that is not held, if lookups are like what is held. */
+  readonly newHosts: number;
+  /** The share of lookups that are of home pages, and of hosts that have one. */
+  readonly homes: number;
+  /** Rows that a lookup of a page asks for, where a table knows the rows of its host. */
+  readonly probes: number;
+  /** The share of lookups that neither the log nor the prior explain. */
+  readonly unexplained: number;
+  /** What comes of bits that differ between hosts; undefined where all have the same. */
+  readonly widths?:
+    | ((bits: number) => Pick<RowWidths, "classes" | "wrong" | "wrongElsewhere">)
+    | undefined;
 }
 
-/** A prospect under two assumptions. */
+/** Where lookups go. */
+interface Assumption {
+  /** Lookups of hosts that are not held, for each that misses on one that is. */
+  readonly elsewhere: number;
+  /** The share of misses on held hosts that a map of so many rows answers wrongly. */
+  readonly rolledUp: (rows: number) => number;
+}
+
 interface Candidate extends Prospect {
-  /** If lookups go where the prior says. */
-  readonly wrongByPrior: number;
-  /** If every row of the whole map attracts as many lookups that miss. */
-  readonly wrongByRows: number;
+  /** The share of all lookups that miss and are answered wrongly, under each assumption. */
+  readonly wrongIf: readonly number[];
 }
 
 /**
- * The rows and bits of a row with which a packed map of at most so many bytes answers best: few rows
- * of many bits roll up much, many rows of few bits mistake much.
+ * The rows, the bits of a row and the table with which a packed map of at most so many bytes answers best:
+ * few rows of many bits roll up much, many rows of few bits mistake much, and a table that tells hosts apart
+ * answers lookups of other hosts at the cost of those of held ones.
  *
- * Without a log nobody knows where lookups go. So what is chosen has the least regret under two
- * assumptions: that they go where the prior says, and that every row attracts as many.
+ * Without a log nobody knows where lookups go. So what is chosen is no worse than a filter of all keys, and
+ * has the least regret under all {@link assumptions}.
  *
  * @param rowBits bits of a row, where they are given.
  * @throws MM_USAGE where no map is so small
@@ -81,19 +110,57 @@ export function planPack(demand: PackDemand, maxBytes: number, rowBits?: number)
       `no packed map of this archive is as small as ${maxBytes} bytes; allow more`,
     );
   }
-  const byPrior = Math.min(...all.map(({ wrongByPrior }) => wrongByPrior));
-  const byRows = Math.min(...all.map(({ wrongByRows }) => wrongByRows));
-  const regret = ({ wrongByPrior, wrongByRows }: Candidate): number =>
-    demand.isTrained
-      ? wrongByPrior - byPrior
-      : Math.max(wrongByPrior - byPrior, wrongByRows - byRows);
-  return all.reduce((best, one) => (regret(one) < regret(best) ? one : best));
+  const fair = all.filter((one) => isFair(one, demand));
+  const choice = fair.length > 0 ? fair : all;
+  const least = choice[0].wrongIf.map((_, i) =>
+    Math.min(...choice.map(({ wrongIf }) => wrongIf[i])),
+  );
+  // Roots, because 1 % and 2 % differ more than 51 % and 52 %, but not as much as 10 % and 20 %.
+  const regret = ({ wrongIf }: Candidate): number =>
+    wrongIf.reduce((sum, wrong, i) => sum + (Math.sqrt(wrong) - Math.sqrt(least[i])) ** 2, 0);
+  let [best] = choice;
+  let lowest = regret(best);
+  for (const one of choice) {
+    const own = regret(one);
+    if (own < lowest) [best, lowest] = [one, own];
+  }
+  return best;
+}
+
+/**
+ * Whether a candidate is as good as a filter of all keys of the same size, whether lookups are of other hosts
+ * or of held ones. On held ones the prior and the rows are taken to be right as often as each other; where
+ * nothing tells hosts apart, it must be as good by both.
+ */
+function isFair(one: Candidate, { sizes }: PackDemand): boolean {
+  const { bytes, wrongIf } = one;
+  const filter = plainFilterMistakes(bytes, sizes[sizes.length - 1].rows);
+  if (wrongIf.length === 1 || one.fingerprintBits === 0) {
+    return wrongIf.every((wrong) => wrong <= filter);
+  }
+  return wrongIf.every((wrong, i) => (wrong + wrongIf[i ^ 1]) / 2 <= filter);
+}
+
+/** What a Bloom filter or a fuse filter of all keys mistakes, whichever is better. */
+function plainFilterMistakes(bytes: number, keys: number): number {
+  const bits = (8 * bytes) / Math.max(1, keys);
+  const hashes = Math.max(1, Math.round(bits * Math.LN2));
+  const bloom = (1 - Math.exp(-hashes / bits)) ** hashes;
+  return Math.min(bloom, 2 ** -Math.floor(bits / FUSE_SLOTS));
 }
 
 /** The smallest size from which on twice the bytes hardly answer better. */
 export function kneeBytes(demand: PackDemand): number {
+  // What the prior does not explain is about the same for all sizes.
+  const explained = { ...demand, unexplained: 0 };
+  const [first] = assumptions(explained);
   const wrong = (bytes: number): number =>
-    Math.min(1, ...candidates(demand, bytes).map(({ wrongByPrior }) => wrongByPrior));
+    Math.min(
+      1,
+      ...candidates(explained, bytes, undefined, [KNEE_FINGERPRINT]).map(
+        ({ wrongIf }) => wrongIf[0] * (1 + first.elsewhere),
+      ),
+    );
   const all = demand.sizes[demand.sizes.length - 1].rows;
   let bytes = HEAD_BYTES + filterBytes(all + 2 * demand.hosts, 12);
   while (
@@ -105,40 +172,105 @@ export function kneeBytes(demand: PackDemand): number {
   return Math.ceil(bytes);
 }
 
-function candidates(demand: PackDemand, maxBytes: number, rowBits?: number): Candidate[] {
+/**
+ * The prior tells where lookups go, and a log does better, except for a share that may go to any row.
+ * Without a log they may go where the prior says, or every row may attract as many; and they may be those of an aggregator, most of them of
+ * other hosts, or be like what is held.
+ */
+function assumptions(demand: PackDemand): Assumption[] {
+  const { sizes, misses, isTrained, newHosts, unexplained } = demand;
+  const all = sizes[sizes.length - 1].rows;
+  const byRows = (rows: number): number => 1 - rows / all;
+  const byPrior = (rows: number): number => {
+    const expected = Math.min(1, expectedAt(sizes, rows) / misses);
+    return (1 - unexplained) * expected + unexplained * byRows(rows);
+  };
+  const elsewhere = demand.elsewhere / misses;
+  if (isTrained) return [{ elsewhere, rolledUp: byPrior }];
+  const likeHeld = newHosts / Math.max(1e-9, 1 - newHosts);
+  return [elsewhere, Math.min(elsewhere, likeHeld)].flatMap((elsewhere) =>
+    [byPrior, byRows].map((rolledUp) => ({ elsewhere, rolledUp })),
+  );
+}
+
+function candidates(
+  demand: PackDemand,
+  maxBytes: number,
+  rowBits?: number,
+  fingerprints: readonly number[] = TRIED_FINGERPRINTS,
+): Candidate[] {
   const all = demand.sizes[demand.sizes.length - 1].rows;
-  return (rowBits === undefined ? TRIED_BITS : [rowBits])
-    .flatMap((bits) =>
-      [true, false].flatMap((hasTable) => candidate(demand, maxBytes, bits, hasTable) ?? []),
-    )
-    .filter(({ rows, bits }) => rows === all || bits >= (rowBits ?? LEAST_FOLDER_BITS));
+  const assumed = assumptions(demand);
+  const found: Candidate[] = [];
+  const tryTable = (bits: number, kind: TableKind, fingerprintBits: number): void => {
+    const rows = affordableRows(demand, maxBytes, bits, kind, fingerprintBits);
+    // Where folders are rolled up, a table has to tell which.
+    const hasFolders = rows < all;
+    if (rows < demand.sizes[0].rows || (hasFolders && kind === "hosts")) return;
+    if (hasFolders && bits < (rowBits ?? LEAST_FOLDER_BITS)) return;
+    found.push(candidate(demand, assumed, { maxBytes, rows, bits, kind, fingerprintBits }));
+  };
+  for (const bits of rowBits === undefined ? TRIED_BITS : [rowBits]) {
+    tryTable(bits, "none", 0);
+    for (const fingerprintBits of fingerprints) {
+      tryTable(bits, "hosts", fingerprintBits);
+      tryTable(bits, "descriptors", fingerprintBits);
+    }
+  }
+  return found;
+}
+
+function affordableRows(
+  demand: PackDemand,
+  maxBytes: number,
+  bits: number,
+  kind: TableKind,
+  fingerprintBits: number,
+): number {
+  const { sizes, hosts } = demand;
+  const all = sizes[sizes.length - 1].rows;
+  const classBits = Math.log2(demand.widths?.(bits).classes ?? 1);
+  const descriptorBits = classBits + (kind === "descriptors" ? DESCRIPTOR_BITS : 0);
+  const tableBits = fingerprintBits + descriptorBits + countBitsWithin(demand, maxBytes);
+  const table = kind === "none" ? 0 : filterBytes(hosts, tableBits);
+  const head = kind === "descriptors" ? HEAD_BYTES : FLAT_HEAD_BYTES;
+  const fixed = head + table + demand.voidBytes;
+  return Math.min(all, Math.floor(((maxBytes - fixed) * all) / filterBytes(all, bits)));
+}
+
+interface Choice {
+  readonly maxBytes: number;
+  readonly rows: number;
+  readonly bits: number;
+  readonly kind: TableKind;
+  readonly fingerprintBits: number;
 }
 
 function candidate(
   demand: PackDemand,
-  maxBytes: number,
-  bits: number,
-  hasTable: boolean,
-): Candidate | undefined {
-  const { sizes, hosts, misses, elsewhere } = demand;
-  const all = sizes[sizes.length - 1].rows;
-  // The more rows a host has, the more its table pays for.
-  const fingerprint = Math.min(16, Math.max(4, bits + Math.log2(all / hosts) + 1));
+  assumed: readonly Assumption[],
+  { maxBytes, rows, bits, kind, fingerprintBits }: Choice,
+): Candidate {
+  const all = demand.sizes[demand.sizes.length - 1].rows;
+  const mistake =
+    rows < all
+      ? mistaken(bits, kind === "descriptors" ? FOLDER_PROBES : FLAT_FOLDER_PROBES)
+      : kind === "none"
+        ? mistaken(bits, 1)
+        : (demand.widths?.(bits).wrong ?? mistaken(bits, 1)) *
+          (kind === "descriptors" ? demand.probes : 1);
+  const onHeldHosts = (rolledUp: number): number => rolledUp + (1 - rolledUp) * mistake;
+  const wrongIf = assumed.map(({ elsewhere, rolledUp }) => {
+    const held = onHeldHosts(rolledUp(rows));
+    // A table that knows the rows of hosts says of home pages whether they are held.
+    const homes = kind === "descriptors" ? demand.homes : 0;
+    const found = Math.max(held, rows < all ? 0 : (demand.widths?.(bits).wrongElsewhere ?? 0));
+    const other = kind === "none" ? mistake : Math.min(1, found + homes) * 2 ** -fingerprintBits;
+    return (held + elsewhere * other) / (1 + elsewhere);
+  });
   const countBits = countBitsWithin(demand, maxBytes);
-  const tableBits = Math.ceil(fingerprint) + DESCRIPTOR_BITS + countBits;
-  const fixed = hasTable ? HEAD_BYTES + filterBytes(hosts, tableBits) : FLAT_HEAD_BYTES;
-  const affordable = Math.floor(((maxBytes - fixed) * all) / filterBytes(all, bits));
-  const rows = Math.min(all, affordable);
-  const hasFolders = rows < all;
-  if (rows < sizes[0].rows) return undefined;
-  const probes = hasFolders ? (hasTable ? FOLDER_PROBES : FLAT_FOLDER_PROBES) : PAGE_PROBES;
-  const mistake = 1 - (1 - 2 ** -bits) ** probes;
-  const others = (elsewhere / misses) * mistake * (hasTable ? 2 ** -fingerprint : 1);
-  const wrongIf = (rolledUp: number): number => rolledUp + (1 - rolledUp) * mistake + others;
-  const wrongByPrior = wrongIf(Math.min(1, expectedAt(sizes, rows) / misses));
-  const wrongByRows = wrongIf(1 - rows / all);
-  const wrong = demand.isTrained ? wrongByPrior : Math.max(wrongByPrior, wrongByRows);
-  return { bytes: maxBytes, rows, bits, hasTable, countBits, wrong, wrongByPrior, wrongByRows };
+  const wrong = onHeldHosts(assumed[0].rolledUp(rows));
+  return { bytes: maxBytes, rows, bits, fingerprintBits, countBits, wrong, wrongIf };
 }
 
 /** Counts of hosts only help to rank archives, so they get a small share of the bytes. */

@@ -1,9 +1,10 @@
 import { MementoMapError } from "../../errors.ts";
 import { parseHead } from "../../packed/packed-file.ts";
-import { expectedLookups } from "./host-profiles.ts";
+import { expectedLookups, lookupsOfSome } from "./host-lookups.ts";
 import { chooseLayout, flatLayout } from "./layout.ts";
 import type { AskResult, PackLanes } from "./pack-job.ts";
 import { LOOKUPS_ELSEWHERE, type PackDemand, type Prospect } from "./pack-plan.ts";
+import { Probes } from "./probes.ts";
 import { type PackedInfo, type PackedLayout, packNames, SLOTS_PER_NAME } from "./packing.ts";
 import type { MapPart, ScannedMap } from "./scan-map.ts";
 import { ShardStore } from "./shard-store.ts";
@@ -100,13 +101,14 @@ export async function packWithin(
 ): Promise<PackedBytes> {
   const { prospect, demand, lanes, isFixed } = options;
   const { profiles } = map;
-  const lookups = expectedLookups(profiles, whole.profiles, demand);
+  const ofWhole = demand?.hostLookups ?? expectedLookups(whole.profiles, undefined, 0);
+  const lookups = lookupsOfSome(profiles, whole.profiles, ofWhole);
   let width = Math.round(8 * prospect.bits);
   let best: PackedBytes | undefined;
   const tried = new Set<number>();
   for (let attempt = 0; attempt < MAX_TRIES && !tried.has(width); attempt++) {
     tried.add(width);
-    const layout = layoutOf(map, width, lookups, prospect, demand);
+    const layout = layoutOf(map, whole, width, lookups, prospect, demand);
     const store = new ShardStore(`${options.scratch}-${attempt}`, options.memoryBytes);
     const onBuilt = attempt === 0 ? options.onBuilt : undefined;
     const head = await packNames(map, layout, options.info, { lanes, store, onBuilt });
@@ -128,6 +130,10 @@ export async function packWithin(
     width = tried.has(next) && !fits ? width - 1 : next;
   }
   if (best !== undefined) return best;
+  if (prospect.fingerprintBits !== 0) {
+    // It is smallest without a table.
+    return packWithin(map, whole, { ...options, prospect: { ...prospect, fingerprintBits: 0 } });
+  }
   throw new MementoMapError(
     "MM_USAGE",
     `no packed map of this archive is as small as ${prospect.bytes} bytes; allow more`,
@@ -136,15 +142,21 @@ export async function packWithin(
 
 function layoutOf(
   { profiles }: ScannedMap,
+  whole: ScannedMap,
   width: number,
   lookups: Float64Array,
-  { hasTable, countBits }: Prospect,
+  { fingerprintBits, countBits }: Prospect,
   demand: PackDemand | undefined,
 ): PackedLayout {
-  if (!hasTable) return flatLayout(profiles, width);
+  if (fingerprintBits === 0) return flatLayout(profiles, width);
   const all = lookups.reduce((sum, count) => sum + count, 0);
+  const rows = Math.max(1, profiles.rowCount);
   // What the last bit of the rows saves, a bit of the table should save too.
-  const price = (Math.LN2 * all * 2 ** (-width / 8)) / Math.max(1, profiles.rowCount);
-  const elsewhere = demand?.elsewhere ?? LOOKUPS_ELSEWHERE * all;
-  return chooseLayout(profiles, width, countBits, { lookups, elsewhere, price });
+  const price = (Math.LN2 * all * 2 ** (-width / 8)) / rows;
+  const variesBits = demand?.isTrained === true;
+  // The plan knows what lookups of other hosts are worth: so many that these bits paid.
+  const worth = (all * profiles.count * 2 ** (fingerprintBits ?? 16)) / rows;
+  const elsewhere = variesBits ? demand.elsewhere : Math.min(LOOKUPS_ELSEWHERE * all, worth);
+  const wanted = { lookups, elsewhere, price, probes: new Probes(whole.profiles), variesBits };
+  return chooseLayout(profiles, width, countBits, wanted, fingerprintBits);
 }

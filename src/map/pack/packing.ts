@@ -8,7 +8,7 @@ import {
   formatHead,
 } from "../../packed/packed-file.ts";
 import type { NameSelection } from "./build-shards.ts";
-import type { FilterPlan, NameWidths, ShardNames } from "./dealt-names.ts";
+import type { FilterPlan, ShardNames } from "./dealt-names.ts";
 import type { HostProfiles } from "./host-profiles.ts";
 import { LIST, namesIn } from "./name-log.ts";
 import type { PackLane, PackLanes } from "./pack-job.ts";
@@ -18,7 +18,7 @@ import type { ShardStore } from "./shard-store.ts";
 /** Names of a shard: small ones need the fewest slots for each, and are fetched alone. */
 const SHARD_NAMES = 8192;
 /** A void must not hide what is held: few names collide with one, and these get rows of their own. */
-const VOID_BITS = 12;
+export const VOID_BITS = 12;
 /** Shards of hosts that are built together. */
 const HOST_SHARDS = 16;
 
@@ -151,15 +151,22 @@ function countNames({ names }: ScannedMap, kind: NameSelection["kind"]): number 
   return count;
 }
 
-/** Which names are rows: home pages, `/*` and `com,cnn,*` are, where no descriptor says so. */
+/** Which names are rows, and of how many bits: home pages, `/*` and `com,cnn,*` are, where no descriptor says so. */
 function rowSelections(layout: PackedLayout): NameSelection[] {
-  const hasTable = layout.fingerprintBits > 0;
-  return [
-    { kind: LIST.rows, widths: layout.width },
-    ...(hasTable
-      ? []
-      : [LIST.homes, LIST.wholes].map((kind) => ({ kind, widths: layout.width as NameWidths }))),
+  const widths = (flag: number): Uint8Array => {
+    const ofDescriptors = layout.descriptors.map((one) => {
+      const hasVoids = (one.voidExact | one.voidWildcards) !== 0;
+      const isAll = (one.flags & FLAG.all) !== 0 && !hasVoids;
+      return isAll || (one.flags & flag) !== 0 ? 0 : one.width;
+    });
+    return Uint8Array.from(layout.descriptorOf, (descriptor) => ofDescriptors[descriptor]);
+  };
+  const pages = [
+    { kind: LIST.rows, widths: widths(0) },
+    { kind: LIST.homes, widths: widths(FLAG.home) },
   ];
+  const hasTable = layout.fingerprintBits > 0;
+  return hasTable ? pages : [...pages, { kind: LIST.wholes, widths: layout.width }];
 }
 
 function voidSelections({ fingerprintBits }: PackedLayout): NameSelection[] {

@@ -1,0 +1,143 @@
+/**
+ * Draws the frontier of docs/evaluation.md: how well packed maps, text maps, Bloom filters and binary fuse
+ * filters of the same size answer.
+ *
+ *     npx tsx bench/frontier.ts [NAME...]
+ *
+ * Prints a table for each set, and writes docs/frontier-*.svg. A NAME picks the sets whose names begin with it.
+ * What was measured is kept in `frontier.json` in the folder of benches; remove it to measure again.
+ */
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { isMementoMapError } from "../src/errors.ts";
+import { compactFileToBudget } from "../src/map/compact/run/budget-files.ts";
+import { withMapOutput } from "../src/map/output/map-output.ts";
+import { packMap } from "../src/map/pack/pack-files.ts";
+import { BloomFilter, mapPredictor } from "../src/study/evaluate/predictor.ts";
+import { benchFolder } from "./bench-folder.ts";
+import { type FrontierSet, frontierSets } from "./evaluate-sets.ts";
+import { frontierSvg } from "./frontier-chart.ts";
+import { FuseFilter } from "./fuse-filter.ts";
+import { Judge, type Verdict } from "./judge.ts";
+import { markdownTable } from "./markdown-table.ts";
+
+const SIZES: readonly number[] = [
+  10_000, 15_000, 20_000, 30_000, 50_000, 75_000, 100_000, 140_000, 200_000, 300_000, 500_000,
+  1_000_000, 2_000_000, 5_000_000,
+];
+const KINDS = ["packed", "packed, trained", "Bloom", "fuse", "text", "text, trained"] as const;
+type Kind = (typeof KINDS)[number];
+
+const io = { stdin: process.stdin, stdout: process.stdout };
+const folder = await benchFolder();
+const KEPT = join(folder, "frontier.json");
+
+/** By set, size and kind; null where nothing is so small. */
+type Known = Record<string, Verdict | null>;
+
+const known: Known = existsSync(KEPT) ? (JSON.parse(readFileSync(KEPT, "utf8")) as Known) : {};
+
+/** Measures one set; everything that is not known yet. */
+class Frontier {
+  readonly #set: FrontierSet;
+  #judge: Judge | undefined;
+  #fuse: FuseFilter | undefined;
+
+  constructor(set: FrontierSet) {
+    this.#set = set;
+  }
+
+  get judge(): Judge {
+    const { truth, lookups, queries } = this.#set;
+    this.#judge ??= new Judge(truth, lookups, queries);
+    return this.#judge;
+  }
+
+  async verdict(kind: Kind, bytes: number): Promise<Verdict | null> {
+    const name = `${this.#set.name} ${bytes} ${kind}`;
+    if (known[name] === undefined) {
+      known[name] = await this.#measured(kind, bytes).catch((error: unknown) => {
+        if (isMementoMapError(error) && error.code === "MM_USAGE") return null;
+        throw error;
+      });
+      writeFileSync(KEPT, JSON.stringify(known, undefined, 1));
+    }
+    return known[name];
+  }
+
+  async #measured(kind: Kind, bytes: number): Promise<Verdict | null> {
+    if (kind === "Bloom") return this.#bloom(bytes);
+    if (kind === "fuse") return this.#fuseFilter(bytes);
+    const misses = kind.endsWith("trained") ? this.#set.misses : undefined;
+    const map = kind.startsWith("packed")
+      ? await this.#packed(bytes, misses)
+      : await this.#text(bytes, misses);
+    const { says } = mapPredictor(kind, map);
+    this.judge.checkRecall(kind, says);
+    return this.judge.judge(says);
+  }
+
+  #bloom(bytes: number): Verdict {
+    const filter = new BloomFilter(bytes, this.judge.held.length);
+    for (const key of this.judge.held) filter.add(key);
+    return this.judge.judge((key) => filter.has(key));
+  }
+
+  #fuseFilter(bytes: number): Verdict | null {
+    this.#fuse ??= new FuseFilter(this.judge.held);
+    const fuse = this.#fuse;
+    const bits = fuse.bitsWithin(bytes);
+    if (bits === 0) return null;
+    this.judge.checkRecall("fuse", (key) => fuse.has(key, bits));
+    return this.judge.judge((key) => fuse.has(key, bits));
+  }
+
+  async #packed(maxBytes: number, misses: string | undefined): Promise<Uint8Array> {
+    const { file } = await packMap(this.#set.truth, { maxBytes, misses, streams: io });
+    if (file.length > maxBytes) throw new Error(`${file.length} bytes, not ${maxBytes}`);
+    return file;
+  }
+
+  async #text(maxBytes: number, misses: string | undefined): Promise<Uint8Array> {
+    const path = join(folder, "frontier.ukvs");
+    await withMapOutput(path, io, (output) =>
+      compactFileToBudget(this.#set.truth, output, { budget: { maxBytes }, misses, streams: io }),
+    );
+    return readFileSync(path);
+  }
+}
+
+const wanted = process.argv.slice(2);
+for (const set of await frontierSets(folder)) {
+  if (wanted.length > 0 && !wanted.some((name) => set.name.startsWith(name))) continue;
+  const frontier = new Frontier(set);
+  const found = new Map<string, Verdict | null>();
+  for (const kind of KINDS) {
+    for (const bytes of SIZES) found.set(`${kind} ${bytes}`, await frontier.verdict(kind, bytes));
+  }
+  const rows = SIZES.map((bytes) => [
+    `${bytes / 1000} kB`,
+    ...KINDS.map((kind) => text(found.get(`${kind} ${bytes}`))),
+  ]);
+  const series = KINDS.map((kind) => ({
+    name: kind,
+    points: SIZES.flatMap((bytes) => {
+      const verdict = found.get(`${kind} ${bytes}`);
+      return verdict === null || verdict === undefined
+        ? []
+        : [{ x: bytes, y: 1 - verdict.accuracy }];
+    }),
+  }));
+  const file = `frontier-${set.name.replaceAll(/\W+/g, "-")}.svg`;
+  const path = fileURLToPath(new URL(`../docs/${file}`, import.meta.url));
+  writeFileSync(path, frontierSvg(`Wrong answers by size: ${set.name}`, series));
+  console.log(`### ${set.name}\n\n![Wrong answers by size](${file})\n`);
+  console.log(`${markdownTable(["size", ...KINDS], rows)}\n`);
+}
+
+/** Accuracy, and that on held hosts. */
+function text(verdict: Verdict | null | undefined): string {
+  if (verdict === null || verdict === undefined) return "–";
+  return `${verdict.accuracy.toFixed(4)} / ${verdict.onHeldHosts.toFixed(3)}`;
+}

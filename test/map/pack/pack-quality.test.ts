@@ -1,0 +1,60 @@
+import { describe, expect, it } from "vitest";
+import { Random } from "../../../src/bytes/random.ts";
+import { MissList } from "../../../src/map/compact/budget/misses.ts";
+import { PackedLookup } from "../../../src/map/lookup/packed-lookup.ts";
+import type { PackOptions } from "../../../src/map/pack/pack-files.ts";
+import { parseHead } from "../../../src/packed/packed-file.ts";
+import { OUTCOME } from "../../../src/packed/packed-map.ts";
+import { BloomFilter } from "../../../src/study/evaluate/predictor.ts";
+import { encode } from "../map-files.ts";
+import { packedBytes } from "./packed-bytes.ts";
+
+const HOSTS = 400;
+
+/** A page of a made-up archive: most are of few hosts. */
+function page(random: Random): string {
+  const host = Math.floor(HOSTS * (random.below(1000) / 1000) ** 3);
+  const folders = Array.from({ length: 1 + random.below(3) }, () => `/f${random.below(40)}`);
+  return `com,h${host})${folders.join("")}/p${random.below(1_000_000)}`;
+}
+
+const random = new Random(5, "pack quality");
+const held = [...new Set(Array.from({ length: 6000 }, () => page(random)))].toSorted();
+const heldKeys = new Set(held);
+const missed = Array.from({ length: 6000 }, () => page(random)).filter((key) => !heldKeys.has(key));
+const TEXT = `!fields {"keys":["surt"],"values":["frequency"]}\n${held.map((key) => `${key} 1\n`).join("")}`;
+
+async function packed(options: Partial<PackOptions>): Promise<PackedLookup> {
+  return PackedLookup.of((await packedBytes(TEXT, options)) ?? new Uint8Array(), "memory");
+}
+
+function mistaken(keys: readonly string[], says: (key: Uint8Array) => boolean): number {
+  return keys.filter((key) => says(encode(key))).length / keys.length;
+}
+
+describe("a packed map of lookups like what is held", () => {
+  it.each([2500, 4000, 6000, 9000])("is as good as a Bloom filter: %d B", async (maxBytes) => {
+    const map = await packed({ maxBytes });
+    const bloom = new BloomFilter(maxBytes, held.length);
+    for (const key of held) bloom.add(encode(key));
+    const own = mistaken(missed, (key) => map.findSurt(key) === OUTCOME.present);
+    const least = mistaken(missed, (key) => bloom.has(key));
+    expect(own).toBeLessThan(least + 0.02);
+    expect(mistaken(held, (key) => map.findSurt(key) === OUTCOME.present)).toBe(1);
+  });
+
+  it("spends bits on hosts that are asked for", async () => {
+    const asked = (key: string): boolean => /^com,h(1|2|3|5|8|13)\)/.test(key);
+    const misses = new MissList(missed.filter(asked));
+    const later = Array.from({ length: 20_000 }, () => page(random)).filter(asked);
+    const isPresent = (map: PackedLookup) => (key: Uint8Array) =>
+      map.findSurt(key) === OUTCOME.present;
+    const plain = mistaken(later, isPresent(await packed({ maxBytes: 4000 })));
+    const file = (await packedBytes(TEXT, { maxBytes: 4000, misses })) ?? new Uint8Array();
+    const { descriptors } = parseHead(file, file.length, "memory");
+    expect(new Set(descriptors.map(({ width }) => width)).size).toBeGreaterThan(1);
+    const map = PackedLookup.of(file, "memory");
+    expect(mistaken(later, isPresent(map))).toBeLessThan(plain / 2);
+    expect(mistaken(held, isPresent(map))).toBe(1);
+  });
+});
