@@ -73,7 +73,8 @@ class Frontier {
     const map = kind.startsWith("packed")
       ? await this.#packed(bytes, misses)
       : await this.#text(bytes, misses);
-    const { says } = mapPredictor(kind, map);
+    const predictor = mapPredictor(kind, map);
+    const says = (key: Uint8Array): boolean => predictor.says(key);
     this.judge.checkRecall(kind, says);
     return this.judge.judge(says);
   }
