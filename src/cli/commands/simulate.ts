@@ -15,7 +15,7 @@ import { FORCE_OPTION, option, parsePart, TMP_OPTION } from "../common/options.t
 export const simulate: Command = defineCommand({
   name: "simulate",
   summary: "Compare ways to choose archives on a stream of lookups",
-  usage: "--archives FILE --lookups STREAM [--html REPORT]",
+  usage: "--archives FILE --lookups STREAM",
   description: `
 Runs policies side by side on lookups in the order of time, as if an aggregator
 had been asked for them: how many requests each makes, which share of archives
@@ -31,7 +31,7 @@ goes by maps and learns.
 Archives are a JSON list of entries with an id, and holdings or a model:
 
     [{"id": "real", "holdings": "real.cdxj.gz"},
-     {"id": "made-up", "model": {"kind": "national", "tld": "pt", "hitRate": 0.03}}]
+     {"id": "made-up", "model": {"kind": "large", "hitRate": 0.03}}]
 
 Holdings are a map or an index of any format. Kinds of models are large,
 national, topical, pages and dead. Entries may have a probability, a scope (a
@@ -71,7 +71,7 @@ one, or the log of an aggregator.`,
     "what learning would spare the archives of the paper":
       "mementomap simulate --archives paper --lookups lookups.txt --recall 0.98",
     "own archives and logs, as a page":
-      "mementomap simulate --archives archives.json --lookups memgator.log --html report.html",
+      "mementomap simulate -a archives.json --lookups memgator.log --html r.html",
   },
   async run({ positionals, values }, io) {
     const { archives: list, lookups } = values;
