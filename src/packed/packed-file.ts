@@ -63,7 +63,7 @@ const ALL_FLAGS = 31;
 /** The deepest rows that have a bit of their own. */
 export const MAX_DEPTH = 7;
 
-export type FilterKind = "hosts" | "rows" | "voids";
+type FilterKind = "hosts" | "rows" | "voids";
 
 /** A set of names in a number of ribbons. */
 export interface Filter {

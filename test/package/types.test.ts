@@ -16,6 +16,11 @@ const INTERNAL = new Set([
   "LineBatch",
   "PendingLines",
   "Environment",
+  // What the command line connects: processes of one service, and what they learn.
+  "Bus",
+  "Learner",
+  "MonitorPeers",
+  "Peers",
 ]);
 
 const textOf = (file: string): string =>

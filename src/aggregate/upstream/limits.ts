@@ -24,7 +24,7 @@ export interface LimitsOptions {
 }
 
 /** Hands out turns to several processes; calls `grant` for each that was wanted. */
-export interface TurnTaker {
+interface TurnTaker {
   /** `want`: one more turn; `done`: one has ended; `unused`: one is given back. */
   tell(what: "want" | "done" | "unused"): void;
 }

@@ -57,7 +57,7 @@ export interface PackOptions {
 }
 
 /** What a delta says of itself; its rows are only what is new in its map. */
-export interface DeltaPart {
+interface DeltaPart {
   readonly delta: DeltaPlace;
   /** Rows and digest of the whole map. */
   readonly sourceRows: number;
