@@ -116,7 +116,7 @@ export class Learner {
   readonly #slots = new Int32Array(16).fill(-1);
   #answer = -1;
   /** Below this, nothing can be worth learning for the original that was looked at. */
-  #leastLogit = Infinity;
+  #leastLogit = -Infinity;
   #surt: Uint8Array = new Uint8Array(0);
 
   constructor(archives: readonly LearntArchive[], options: LearnerOptions = {}) {
@@ -168,7 +168,7 @@ export class Learner {
       if (isNew) break;
     }
     const { marginal } = this.policy;
-    this.#leastLogit = marginal === 0 ? Infinity : logitOf(marginal / (1 + most));
+    this.#leastLogit = logitOf(marginal / (1 + most));
   }
 
   /**
@@ -176,8 +176,8 @@ export class Learner {
    * what else will be looked up at this host or folder, which is about as much as was so far.
    */
   isWorthLearning(archive: number, logit: number): boolean {
-    if (logit < this.#leastLogit) return false;
     const { marginal } = this.policy;
+    if (logit < this.#leastLogit || marginal === 0) return false;
     const chance = chanceOf(logit);
     const { levels, length } = this.#path;
     for (let place = 1; place < length - 1; place++) {
@@ -211,13 +211,14 @@ export class Learner {
    * @param mapLikelihood where the map of the archive says present, how likely it makes it.
    */
   decide(archive: number, mapLikelihood?: number): LearntDecision {
-    const decision = this.#decide(archive, mapLikelihood);
+    const decision = this.preview(archive, mapLikelihood);
     this.#possible++;
     if (decision.isAsked) this.#made++;
     return decision;
   }
 
-  #decide(archive: number, mapLikelihood: number | undefined): LearntDecision {
+  /** What would be decided, if a lookup began now; it counts as none. */
+  preview(archive: number, mapLikelihood?: number): LearntDecision {
     const logit = this.logitOf(archive, mapLikelihood);
     const isSpared = this.policy.expected(archive, logit) < 1;
     if (isSpared && this.isWorthLearning(archive, logit)) {
@@ -302,6 +303,7 @@ export class Learner {
     const path = this.#path;
     path.take(surt);
     this.#surt = surt;
+    this.#leastLogit = -Infinity;
     const last = path.length - 1;
     for (let place = 0; place < last; place++) {
       this.#slots[place] = this.evidence.table.find(path.highs[place], path.lows[place]);

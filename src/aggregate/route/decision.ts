@@ -78,6 +78,8 @@ export interface RouteRequest {
   readonly except?: readonly string[] | undefined;
   /** The page that embeds this resource, from the `Referer` header, as sent. */
   readonly referer?: string | undefined;
+  /** No archive will be asked: somebody wants to know which would be. */
+  readonly isPreview?: boolean | undefined;
 }
 
 /** Decides which archives are asked. Synchronous: it stands in the way of every request. */

@@ -137,7 +137,7 @@ export class MapRouter implements Router {
     if (!isBroadcasting) {
       this.#maps.lookUp(request.uri);
       this.#options.learner?.look(this.#maps.surt);
-      this.#options.learner?.begin();
+      if (request.isPreview !== true) this.#options.learner?.begin();
     }
     const decisions = this.#archives.map((archive, number) => {
       if (isLeftOut(archive, request)) return new MapDecision(archive, "not-selected");
@@ -212,11 +212,18 @@ export class MapRouter implements Router {
   }
 
   /** Whether what was learnt decides; nothing is learnt of an archive that the learner does not know. */
-  #decideByLearnt(decision: MapDecision, { uri }: RouteRequest, mapLikelihood?: number): boolean {
+  #decideByLearnt(
+    decision: MapDecision,
+    { uri, isPreview }: RouteRequest,
+    mapLikelihood?: number,
+  ): boolean {
     const { learner } = this.#options;
     const number = learner?.numberOf(decision.archive.id) ?? -1;
     if (learner === undefined || number < 0) return false;
-    const learnt = learner.decide(number, mapLikelihood);
+    const learnt =
+      isPreview === true
+        ? learner.preview(number, mapLikelihood)
+        : learner.decide(number, mapLikelihood);
     const why = (): string => {
       learner.look(encoder.encode(surt(uri)));
       return learner.explain(number).reason;

@@ -140,7 +140,7 @@ export function answerRoute(
     readonly status: ServiceStatus;
   },
 ): void {
-  const decisions = router.route(request);
+  const decisions = router.route({ ...request, isPreview: true });
   const { saved, missRate, recall } = status.routing();
   const answer = {
     original_uri: request.uri,

@@ -147,7 +147,7 @@ async function show(
   }
   let isAnyAsked = false;
   for (const [i, uri] of uris.entries()) {
-    const decisions = router.route({ ...request, uri });
+    const decisions = router.route({ ...request, uri, isPreview: true });
     isAnyAsked ||= decisions.some(({ isAsked }) => isAsked);
     const lines = json
       ? [routeJson(uri, decisions)]

@@ -53,6 +53,19 @@ describe("a router that learns", () => {
     expect(spared.map((part) => part.lookups)).toEqual([100, 200]);
   });
 
+  it("shows what it would do, which counts as no lookup", async () => {
+    const learner = learnerOf(() => 0.999);
+    const router = await routerOf(archives, MAPS, { learner });
+    look(router, 400);
+    const before = learningReport(learner);
+    const uri = "http://example.org/1/new";
+    for (let i = 0; i < 200; i++) {
+      const decisions = router.route({ uri, isPreview: true });
+      expect(shown(decisions)).toBe("+good likely, -poor unlikely, -mapped not-in-map");
+    }
+    expect(learningReport(learner)).toEqual(before);
+  });
+
   it("explores, and answers do not wait for that", async () => {
     const learner = learnerOf(() => 0);
     const router = await routerOf(archives, MAPS, { learner });
