@@ -31,7 +31,8 @@ const KNEE = 0.02;
 const KNEE_STEP = 1.25;
 /** Where only the size is looked for, one table is tried. */
 const KNEE_FINGERPRINT = 10;
-const SMALLEST_BYTES = 1024;
+/** Below this, a file is hardly more than its header. */
+const SMALLEST_BYTES = 4096;
 
 /** The table in front of the rows: none, one that knows hosts, or one that knows their rows too. */
 type TableKind = "none" | "hosts" | "descriptors";
@@ -164,12 +165,12 @@ export function kneeBytes(demand: PackDemand): number {
   const all = demand.sizes[demand.sizes.length - 1].rows;
   let bytes = HEAD_BYTES + filterBytes(all + 2 * demand.hosts, 12);
   while (
-    bytes > SMALLEST_BYTES &&
+    bytes / KNEE_STEP >= SMALLEST_BYTES &&
     wrong(bytes / KNEE_STEP) - wrong((2 * bytes) / KNEE_STEP) < KNEE
   ) {
     bytes /= KNEE_STEP;
   }
-  return Math.ceil(bytes);
+  return Math.ceil(Math.max(bytes, SMALLEST_BYTES));
 }
 
 /**

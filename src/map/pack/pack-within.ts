@@ -105,9 +105,9 @@ export async function packWithin(
   const lookups = lookupsOfSome(profiles, whole.profiles, ofWhole);
   let width = Math.round(8 * prospect.bits);
   let best: PackedBytes | undefined;
-  const tried = new Set<number>();
-  for (let attempt = 0; attempt < MAX_TRIES && !tried.has(width); attempt++) {
-    tried.add(width);
+  // Without a table and without bits, every lookup would find something.
+  let [fitting, tooLarge] = [prospect.fingerprintBits === 0 ? 0 : -1, 256];
+  for (let attempt = 0; attempt < MAX_TRIES; attempt++) {
     const layout = layoutOf(map, whole, width, lookups, prospect, demand);
     const store = new ShardStore(`${options.scratch}-${attempt}`, options.memoryBytes);
     const onBuilt = attempt === 0 ? options.onBuilt : undefined;
@@ -125,9 +125,13 @@ export async function packWithin(
     if (fits && size >= prospect.bytes * (1 - MAX_SLACK)) break;
     const rowBytes = (profiles.rowCount * SLOTS_PER_NAME) / 64;
     const step = Math.floor((prospect.bytes - size) / Math.max(rowBytes, 1e-9));
-    const next = Math.max(0, Math.min(255, width + (step === 0 && !fits ? -1 : step)));
-    if (next === width) break;
-    width = tried.has(next) && !fits ? width - 1 : next;
+    if (fits && step === 0) break;
+    if (fits) fitting = Math.max(fitting, width);
+    else tooLarge = Math.min(tooLarge, width);
+    if (tooLarge - fitting <= 1) break;
+    const next = width + (step === 0 ? -1 : step);
+    const isBetween = next > fitting && next < tooLarge;
+    width = isBetween ? next : (fitting + tooLarge) >> 1;
   }
   if (best !== undefined) return best;
   if (prospect.fingerprintBits !== 0) {

@@ -34,7 +34,7 @@ describe("validate, of packed maps", () => {
     const path = fileWith(bytes);
     const { code, stdout, stderr } = await runCli(["validate", path]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
-    expect(stderr).toMatch(/map\.packed: a packed map, \d+ rows?, \d+ hosts?, .*\d+ B/);
+    expect(stderr).toMatch(/map\.packed: a packed map, \d+ rows?, \d+ hosts?, [\d.]+ KiB/);
     expect(stderr).toMatch(/0 errors, 0 warnings\n$/);
     const json = await runCli(["validate", "--json", path]);
     expect(JSON.parse(json.stderr.split("\n")[0])).toMatchObject({
