@@ -45,6 +45,10 @@ function exampleFolder(archive: string = "https://archive.example"): string {
         mementomap: "map.ukvs",
       },
     ]),
+    "holdings.json": JSON.stringify([
+      { id: "real", holdings: "map.ukvs" },
+      { id: "made-up", model: { kind: "large", hitRate: 0.03 } },
+    ]),
     "aggregator.json": '{"archives": "archives.json", "monitor": true}',
     "base.ukvs": "com,example)/ 3\n",
     "uris.txt": uris,

@@ -36,7 +36,7 @@ const MAX_BITS = 31;
 export const pack: Command = defineCommand({
   name: "pack",
   summary: "Make a map ten times smaller, to be looked up only",
-  usage: "[MAP|INDEX] -o FILE [--max-bytes SIZE] [--base OLD]",
+  usage: "[MAP|INDEX] -o FILE [--max-bytes SIZE]",
   description: `
 A packed map has a few bits for each row in place of its text. It answers
 lookups as the map does, with a few mistakes that say "present" of what is
@@ -62,10 +62,10 @@ With --base, only what the packed map OLD calls absent is packed: a delta, of a
 few kilobytes for a day's crawl. It belongs behind OLD in one file, which is
 read as one map, and of which fetch --packed brings only the end. Where -o names
 OLD itself, the delta is added to it; otherwise the delta is written alone, for
-"cat OLD DELTA > NEW". What the map no longer holds stays present. So after seven
-deltas (--max-deltas), or when they take a quarter of the first part and more
-than 64 KiB, the whole map is packed and replaces the file. A job that runs every night need not care:
-"pack map.ukvs --base map.packed -o map.packed" begins with a whole file.`,
+"cat OLD DELTA > NEW". What the map no longer holds stays present. So after
+seven deltas (--max-deltas), or when they take a quarter of the first part and
+more than 64 KiB, the whole map is packed and replaces the file; so it is where
+OLD is missing. A nightly job is "pack map.ukvs --base x.packed -o x.packed".`,
   options: {
     output: { short: "o", value: "FILE", help: "Write here." },
     "max-bytes": option.size("At most this large, such as 100k."),

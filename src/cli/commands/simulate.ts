@@ -69,9 +69,9 @@ one, or the log of an aggregator.`,
   },
   examples: {
     "what learning would spare the archives of the paper":
-      "mementomap simulate --archives paper --lookups lookups.txt --recall 0.98",
+      "mementomap simulate --archives paper --lookups uris.txt --recall 0.98",
     "own archives and logs, as a page":
-      "mementomap simulate -a archives.json --lookups memgator.log --html r.html",
+      "mementomap simulate -a holdings.json --lookups memgator.log --html r.html",
   },
   async run({ positionals, values }, io) {
     const { archives: list, lookups } = values;
