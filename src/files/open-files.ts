@@ -27,7 +27,13 @@ export function reserveFiles(count: number): void {
   reserved = Math.max(reserved, count);
 }
 
-/** The files that are kept for clients. */
-export function reservedFiles(): number {
-  return reserved;
+/** Files beside connections to clients and to archives: maps, logs, a cache. */
+const OTHER_FILES = 4;
+
+/**
+ * Of so many files, those for connections to archives: all but those that are kept for clients, and half at
+ * least, because a client needs a connection to each archive.
+ */
+export function filesForArchives(room: number, kept: number = reserved): number {
+  return Math.max(1, Math.floor(room - Math.min(kept, room / 2)) - OTHER_FILES);
 }

@@ -7,7 +7,7 @@ import {
   privateHost,
   refusedName,
 } from "./private-address.ts";
-import { reservedFiles, roomForFiles } from "../files/open-files.ts";
+import { filesForArchives, roomForFiles } from "../files/open-files.ts";
 import { openTunnel, type Proxy, type ProxySettings, unreachable } from "./proxy.ts";
 import { sendableUri } from "../memento/memento-list.ts";
 
@@ -38,8 +38,6 @@ const POOL_LIFE_MS = 600_000;
 /** Redirects can name any number of origins; those of archives are kept all the same. */
 const MAX_POOLS = 512;
 
-/** Files beside connections to clients and to archives: maps, logs, a cache. */
-const KEPT_FILES = 4;
 const NO_FILE_LEFT = Object.assign(new Error("too many open files"), { code: "EMFILE" });
 
 /** What is known of an origin. */
@@ -155,7 +153,10 @@ export class OriginPools {
     const { connectTimeoutMs: timeout, proxies, keptOpenMs } = this.#options;
     const proxy = proxies?.proxyFor(url);
     const lookup = checkedLookup(this.#options.lookup, () => this.#mayBePrivate(origin));
-    const connections = this.#trusted.get(origin) ?? this.#options.connections;
+    // Requests wait for a connection; without a file for it they would fail.
+    const share = Math.floor(filesForArchives(this.#room) / Math.max(1, this.#trusted.size));
+    const wanted = this.#trusted.get(origin) ?? this.#options.connections;
+    const connections = Math.max(1, Math.min(wanted, share));
     const pool = new Pool(origin, {
       connections,
       maxHeaderSize: this.#options.maxHeaderBytes ?? MAX_HEADER_BYTES,
@@ -176,7 +177,7 @@ export class OriginPools {
       pool,
       forwardedBy: protocol === "http:" ? proxy : undefined,
       origin,
-      connections,
+      connections: wanted,
       openedAt: this.#now(),
       privateAddress: privateHost(url.hostname),
     };
@@ -190,7 +191,7 @@ export class OriginPools {
     ) => Socket;
     return (target, callback) => {
       // Before the last file is taken: clients could not connect either then.
-      if (this.#sockets >= Math.max(1, this.#room - reservedFiles() - KEPT_FILES)) {
+      if (this.#sockets >= filesForArchives(this.#room)) {
         setImmediate(callback, NO_FILE_LEFT, null);
         return;
       }
