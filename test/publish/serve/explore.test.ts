@@ -101,7 +101,7 @@ describe("GET /explore", () => {
       hosts: expect.any(Number),
       voids: expect.any(Number),
       deltas: 0,
-      depths: expect.arrayContaining([expect.objectContaining({ depth: 0 })]),
+      depths: expect.arrayContaining([expect.objectContaining({ depth: 1 })]),
     });
   });
 });
