@@ -1,35 +1,6 @@
-// The hashes of names and the filters they are in, as src/packed/name-hash.ts and ribbon.ts have them.
+// The filters that names are in, as src/packed/ribbon.ts has them.
 
-export const START_A: u32 = 0x811c9dc5;
-export const START_B: u32 = 0x2c1b3c6d;
-
-@inline
-export function extendA(a: u32, byte: u32): u32 {
-  return (a ^ byte) * 0x01000193;
-}
-
-@inline
-export function extendB(b: u32, byte: u32): u32 {
-  return (b ^ byte) * 0x85ebca6b;
-}
-
-@inline
-function mix(value: u32): u32 {
-  let x = value;
-  x = (x ^ (x >> 16)) * 0x85ebca6b;
-  x = (x ^ (x >> 13)) * 0xc2b2ae35;
-  return x ^ (x >> 16);
-}
-
-@inline
-export function finishLow(a: u32, b: u32): u32 {
-  return mix(a + b * 0x9e3779b1);
-}
-
-@inline
-export function finishHigh(b: u32, low: u32): u32 {
-  return mix(b ^ low);
-}
+import { firstCoefficients, lastCoefficients, mix, placeOf, startHash } from "../shared/name-hash";
 
 /** `value · size / 2^32`, in the arithmetic of src/packed/ribbon.ts. */
 @inline
@@ -79,13 +50,13 @@ function valueOf(set: i32, low: u32, high: u32, checkedBits: i32): i32 {
   const at = sets + (<usize>set << 4);
   const shards = load<u32>(at, 4);
   if (shards == 0) return -1;
-  const shard = load<u32>(at) + scale(mix(low ^ 0x3c6ef372), shards);
+  const shard = load<u32>(at) + scale(placeOf(low), shards);
   const bits = load<i32>(at, 8);
   const entry = directory + (<usize>shard << 4);
   const seed = load<u32>(entry, 8);
-  const start = scale(mix(low ^ ((seed + 1) * 0x9e3779b1)) ^ high, load<u32>(entry, 4) - 63);
-  const a = mix(high * 0x9e3779b1 + low + seed) | 1;
-  const b = mix((low * 0x85ebca77) ^ (high + seed * 0xc2b2ae3d));
+  const start = scale(startHash(low, high, seed), load<u32>(entry, 4) - 63);
+  const a = firstCoefficients(low, high, seed);
+  const b = lastCoefficients(low, high, seed);
   const shift = start & 31;
   const first = i32x4.splat(<i32>(a << shift));
   // In two steps, because a shift by 32 is one by 0.

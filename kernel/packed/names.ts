@@ -1,16 +1,8 @@
 // The names of a packed map, as src/packed/packed-map.ts finds them; docs/packed.md says what they are.
 
 import { CLOSE_PAREN, COMMA, QUESTION, SLASH, STAR } from "../shared/bytes";
-import {
-  contains,
-  extendA,
-  extendB,
-  fieldOf,
-  finishHigh,
-  finishLow,
-  START_A,
-  START_B,
-} from "./filters";
+import { extendA, extendB, highOf, lowOf, START_A, START_B } from "../shared/name-hash";
+import { contains, fieldOf } from "./filters";
 
 export const OUTCOME_NONE: i32 = 0;
 export const OUTCOME_PRESENT: i32 = 1;
@@ -259,8 +251,8 @@ function hostWildcard(a: u32, b: u32): i32 {
 function findHost(a: u32, b: u32): usize {
   // Without a table all hosts have one descriptor.
   if (fingerprintBits == 0) return descriptors;
-  const low = finishLow(a, b);
-  const value = fieldOf(low, finishHigh(b, low), fingerprintBits);
+  const low = lowOf(a, b);
+  const value = fieldOf(low, highOf(b, low), fingerprintBits);
   if (value < 0) return 0;
   const descriptor = descriptors + (<usize>(value & ((1 << descriptorBits) - 1)) << 3);
   // A number that no descriptor has shows that the host is not in the table.
@@ -277,6 +269,6 @@ function askAny(a: u32, b: u32, separator: u8, rows: bool, voids: bool, width: i
 }
 
 function ask(a: u32, b: u32, rows: bool, voids: bool, width: i32): i32 {
-  const low = finishLow(a, b);
-  return contains(low, finishHigh(b, low), rows, voids, width);
+  const low = lowOf(a, b);
+  return contains(low, highOf(b, low), rows, voids, width);
 }

@@ -1,6 +1,6 @@
 // Keys in byte order: their shape, and the hashes of their names.
 import { CLOSE_PAREN, COMMA, commonBytes, QUESTION, SLASH, STAR } from "../shared/bytes";
-import { highOf, lowOf, MULTIPLIER_A, MULTIPLIER_B, START_A, START_B } from "./hash";
+import { extendA, extendB, highOf, lowOf, START_A, START_B } from "../shared/name-hash";
 import * as hosts from "./hosts";
 import { addTo, HOMES, ROWS, VOIDS, WHOLE_VOIDS, WHOLES } from "./lists";
 
@@ -81,8 +81,8 @@ function readFrom(start: usize, length: i32, shared: i32): void {
   for (let at = shared; at < length; at++) {
     const byte = load<u8>(start + <usize>at);
     store<u8>(key + <usize>at, byte);
-    a = (a ^ <u32>byte) * MULTIPLIER_A;
-    b = (b ^ <u32>byte) * MULTIPLIER_B;
+    a = extendA(a, <u32>byte);
+    b = extendB(b, <u32>byte);
     if (byte == SLASH) slashes++;
     else if (byte == QUESTION && pageEnd == NONE && at > hostEnd) pageEnd = at;
     state += STATE_BYTES;

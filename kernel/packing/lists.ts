@@ -1,5 +1,5 @@
 // The names of rows, dealt out to lists by kind and by place; lists that are full are handed out.
-import { placeOf } from "./hash";
+import { placeOf } from "../shared/name-hash";
 
 /** Bytes of a name: both halves of its hash, and its host. */
 const NAME_BYTES: usize = 12;

@@ -1,5 +1,5 @@
 // Ribbons: src/packed/ribbon.ts has the same in TypeScript, and explains them.
-import { mix } from "./hash";
+import { firstCoefficients, lastCoefficients, startHash } from "../shared/name-hash";
 
 const BAND: i32 = 64;
 const BLOCK_SLOTS: i32 = 32;
@@ -67,14 +67,13 @@ function addAll(names: i32, slots: i32): bool {
 
 @inline
 function startOf(a: u32, b: u32, slots: i32): i32 {
-  return <i32>((<u64>(mix(a ^ (<u32>(seed + 1) * 0x9e3779b1)) ^ b) * <u64>(slots - BAND + 1)) >> 32);
+  return <i32>((<u64>startHash(a, b, <u32>seed) * <u64>(slots - BAND + 1)) >> 32);
 }
 
 @inline
 function coefficientsOf(a: u32, b: u32): u64 {
-  const lowBits = mix(b * 0x9e3779b1 + a + <u32>seed) | 1;
-  const highBits = mix((a * 0x85ebca77) ^ (b + <u32>seed * 0xc2b2ae3d));
-  return <u64>lowBits | (<u64>highBits << 32);
+  const last = <u64>lastCoefficients(a, b, <u32>seed);
+  return <u64>firstCoefficients(a, b, <u32>seed) | (last << 32);
 }
 
 @inline
