@@ -127,7 +127,7 @@ export class ShardBuilder {
       crcs: Uint32Array.from(ribbons, ({ words }) =>
         crc32(new Uint8Array(words.buffer), 0, words.byteLength),
       ),
-      words: joined(ribbons.map(({ words }) => words)),
+      words: joinWords(ribbons.map(({ words }) => words)),
     };
   }
 }
@@ -172,7 +172,8 @@ function askedRibbon(entries: RibbonEntries, bits: number): Ribbon {
   return ribbon;
 }
 
-function joined(parts: readonly Uint32Array[]): Uint32Array<ArrayBuffer> {
+/** Joins arrays. */
+export function joinWords(parts: readonly Uint32Array[]): Uint32Array<ArrayBuffer> {
   const all = new Uint32Array(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
   for (const part of parts) {

@@ -7,7 +7,7 @@ import {
   FLAG,
   formatHead,
 } from "../../packed/packed-file.ts";
-import type { NameSelection } from "./build-shards.ts";
+import { joinWords, type NameSelection } from "./build-shards.ts";
 import type { FilterPlan, ShardNames } from "./dealt-names.ts";
 import type { HostProfiles } from "./host-profiles.ts";
 import { LIST, namesIn } from "./name-log.ts";
@@ -189,17 +189,6 @@ function joinPieces(pieces: readonly ShardNames[]): ShardNames[] {
     low: joinWords(own.map(({ low }) => low)),
     high: joinWords(own.map(({ high }) => high)),
   }));
-}
-
-/** Joins arrays. */
-function joinWords(parts: readonly Uint32Array[]): Uint32Array {
-  const all = new Uint32Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
 }
 
 /**
