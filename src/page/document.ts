@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { Html, html } from "./html.ts";
 import { TOKEN_STYLE } from "./tokens.ts";
 
@@ -67,21 +66,6 @@ footer { padding: .75rem 0 3rem; color: var(--soft); font-size: var(--text-s); }
 }
 @media print { .card { break-inside: avoid; } form { display: none; } }
 `;
-
-/** Nothing may be loaded, run or embedded but the style that the page itself has. */
-export function securityPolicy(style: string): string {
-  return [
-    "default-src 'none'",
-    `style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'`,
-    "img-src data:",
-    "form-action 'self'",
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-  ].join("; ");
-}
-
-/** The policy of pages with {@link PAGE_STYLE} and no other. */
-export const PAGE_SECURITY_POLICY: string = securityPolicy(PAGE_STYLE);
 
 const ICON =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E" +

@@ -133,3 +133,9 @@ export const TOKEN_STYLE: string = `
 @media (prefers-color-scheme:dark){:root{${declarations(DARK)}}}
 @media print{:root{color-scheme:light;${declarations({ ...LIGHT, paper: "#ffffff", card: "#ffffff", soft: "#444444" })}}}
 `.trim();
+
+/** Where the reader chose a theme other than that of the system. Paper stays light. */
+export const THEME_STYLE: string = `
+@media screen{:root[data-theme=dark]{color-scheme:dark;${declarations(DARK)}}
+:root[data-theme=light]{color-scheme:light;${declarations(LIGHT)}}}
+`;

@@ -1,17 +1,18 @@
 import type { ArchiveTally, RoutingReport, Share } from "../statistics.ts";
-import { htmlDocument, PAGE_STYLE } from "../../page/document.ts";
 import { factList, formatNumber, type Html, html } from "../../page/html.ts";
 import type { ArchiveStatus, StatusView } from "./service-status.ts";
 
 /** The dashboard: what routing saves, and how every archive is. Needs no JavaScript. */
-export function aboutPage(
+export function aboutContent(
   status: StatusView,
   service: { readonly version: string; readonly base: string; readonly hasMonitor: boolean },
-): string {
+): {
+  readonly title: string;
+  readonly main: Html;
+  readonly footer: Html;
+} {
   const archives = status.archives();
-  const head = html`<meta name="description" content="State of a Memento aggregator." />`;
-  const body = html`<div class="frame">
-    <header class="top">
+  const main = html`<header class="top">
       <p class="kicker">Memento aggregator</p>
       <h1>${formatNumber(archives.length)} web archives as one</h1>
       <p class="lede">
@@ -23,16 +24,12 @@ export function aboutPage(
         Up for ${formatAgo(status.now - status.startedAt)}.
       </p>
     </header>
-    <main>
-      ${routingCard(status)} ${archiveCard(archives, status)} ${programCard(service)}
-      ${settingsCard(status.settings)}
-    </main>
-    <footer>
-      mementomap ${service.version}. The same as <a href="${service.base}/about.json">JSON</a>, and
-      for <a href="${service.base}/metrics">Prometheus</a>.
-    </footer>
-  </div>`;
-  return htmlDocument("Memento aggregator", head, body, ABOUT_STYLE);
+    ${routingCard(status)} ${archiveCard(archives, status)} ${programCard(service)}
+    ${settingsCard(status.settings)}`;
+  const footer = html`mementomap ${service.version}. The same as
+    <a href="${service.base}/about.json">JSON</a>, and for
+    <a href="${service.base}/metrics">Prometheus</a>.`;
+  return { title: "Memento aggregator", main, footer };
 }
 
 function routingCard(status: StatusView): Html {
@@ -279,9 +276,8 @@ function settingsCard(settings: Readonly<Record<string, string>>): Html {
   </section>`;
 }
 
-/** The style of the dashboard: that of all pages, and its own. */
-export const ABOUT_STYLE: string = `${PAGE_STYLE}
-.frame { max-width: 76rem; }
+/** The style of the dashboard, besides that of all pages. */
+export const ABOUT_STYLE = `
 .saving { margin: 1.3rem 0 0; }
 svg.stack { display: block; width: 100%; height: 1rem; border-radius: .3rem; }
 svg.stack.empty { box-sizing: border-box; border: 1px solid var(--line); }

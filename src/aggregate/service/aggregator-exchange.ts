@@ -207,3 +207,32 @@ function missingOutcome({ archive, result, failure, status, fault }: Outcome): M
   const detail = fault ?? `it answered with status ${status ?? 0}`;
   return { archive: archive.id, name: archive.name, reason, detail };
 }
+
+/** The methods that every path takes. */
+export const ALLOWED = "GET, HEAD, OPTIONS";
+
+/** Answers OPTIONS: what pages of other sites may send. */
+export function sendPreflight(exchange: AggregatorExchange): void {
+  exchange.response.writeHead(204, [
+    ...commonHeaders(exchange),
+    "Allow",
+    ALLOWED,
+    "Access-Control-Allow-Methods",
+    ALLOWED,
+    "Access-Control-Allow-Headers",
+    "Accept, Accept-Datetime, Cache-Control, Prefer, X-MemGator-Archive-Filter, X-MementoMap-Route",
+    "Access-Control-Max-Age",
+    "86400",
+  ]);
+  exchange.response.end();
+}
+
+export function tooFast(wait: number): Problem {
+  const seconds = String(Math.max(1, Math.ceil(wait)));
+  return {
+    status: 429,
+    title: "Too many requests",
+    detail: `too many requests from your address; wait ${seconds} s`,
+    headers: { "Retry-After": seconds },
+  };
+}

@@ -2,6 +2,7 @@ import type { RouteName } from "../../http/metrics.ts";
 import type { Aggregation, Aggregator } from "../aggregator.ts";
 import type { RouteRequest } from "../route/decision.ts";
 import type { AggregatorExchange } from "./aggregator-exchange.ts";
+import { answerOpenSearch } from "./aggregator-page.ts";
 import { answerProxy, type ProxyOptions } from "./answer-proxy.ts";
 import {
   answerAbout,
@@ -72,6 +73,7 @@ export const STATUS_ROUTES: Readonly<Record<Exclude<StatusName, "metrics">, Stat
   monitor: { counted: "monitor", answer: answerMonitor },
   health: { counted: "health", answer: answerHealth },
   "openapi.json": { counted: "openapi", answer: answerOpenApi },
+  "opensearch.xml": { counted: "about", answer: answerOpenSearch },
 };
 
 /** The route of a target, whose answer takes targets of that name. */

@@ -5,7 +5,8 @@ import type { RouteRequest } from "../route/decision.ts";
 import { loopUtilization } from "../upstream/event-loop.ts";
 import { Admission } from "./admission.ts";
 import { answerNone } from "./answer-timemap.ts";
-import { answerMetrics, answerRoute, type StatusParts } from "./answer-status.ts";
+import { answerAsset, askedUrl, wantsPage } from "./aggregator-page.ts";
+import { answerMetrics, answerRoute, answerView, type StatusParts } from "./answer-status.ts";
 import {
   AGGREGATION_ROUTES,
   type AggregationOptions,
@@ -24,13 +25,16 @@ import {
   type Problem,
 } from "../../http/reply.ts";
 import { NodeRequest } from "../../http/send.ts";
+import type { ViewName } from "../../page/page-data.ts";
 import { pathPrefix, splitTarget } from "../../http/target.ts";
 import { type ClientView, TrustedProxies } from "../../publish/serve/trusted-proxies.ts";
 import {
   type AggregatorExchange,
+  ALLOWED,
   type AnswerStyle,
-  commonHeaders,
+  sendPreflight,
   sendRefusal,
+  tooFast,
 } from "./aggregator-exchange.ts";
 import { AggregatorMetrics } from "./aggregator-metrics.ts";
 import { BASE_HEADER, type Peers } from "./peers.ts";
@@ -49,6 +53,7 @@ import {
   type AggregationTarget,
   type AggregatorTarget,
   aggregatorTarget,
+  originalUri,
   type StatusName,
 } from "./request-target.ts";
 
@@ -82,7 +87,6 @@ export interface AggregatorServiceOptions extends AggregationOptions {
   readonly now?: (() => number) | undefined;
 }
 
-const ALLOWED = "GET, HEAD, OPTIONS";
 const NO_ROOM: Problem = {
   status: 503,
   title: "Too busy",
@@ -259,6 +263,10 @@ export class AggregatorService {
       sendRefusal(exchange, badRequest(target.detail));
     } else if (target.name === "route") {
       this.#explainRoute(exchange, target.original);
+    } else if (target.name === "asset") {
+      answerAsset(exchange, target.file);
+    } else if (target.name === "view" && (!target.isRoot || wantsPage(exchange))) {
+      this.#showView(exchange, target.view);
     } else if (target.name === "timegate") {
       exchange.route = AGGREGATION_ROUTES.timegate.counted; // also for a bad Accept-Datetime
       const datetime = this.#acceptedDatetime(exchange.request);
@@ -266,9 +274,8 @@ export class AggregatorService {
     } else if ("original" in target) {
       this.#aggregate(exchange, target);
     } else {
-      this.#answerStatus(exchange, target.name).catch((error: unknown) =>
-        this.#fail(exchange, error),
-      );
+      const name = target.name === "view" ? "about" : target.name;
+      this.#answerStatus(exchange, name).catch((error: unknown) => this.#fail(exchange, error));
     }
   }
 
@@ -352,6 +359,21 @@ export class AggregatorService {
     });
   }
 
+  /** Asks no archive: what is found at once comes from the maps. */
+  #showView(exchange: AggregatorExchange, view: Exclude<ViewName, "about">): void {
+    exchange.route = "about";
+    const url = view === "find" ? askedUrl(exchange) : undefined;
+    const { aggregator, status } = this.#options;
+    const decisions =
+      url === undefined
+        ? undefined
+        : aggregator.router.route({
+            ...this.#routeRequest(exchange, originalUri(url)),
+            isPreview: true,
+          });
+    answerView(exchange, view, { status, decisions });
+  }
+
   async #answerStatus(exchange: AggregatorExchange, name: StatusName): Promise<void> {
     if (name === "metrics") {
       exchange.route = "metrics";
@@ -415,30 +437,4 @@ export class AggregatorService {
       requestEntry(new NodeRequest(request), { status, bytes, ms, remote: client }),
     );
   }
-}
-
-/** Answers OPTIONS: what pages of other sites may send. */
-function sendPreflight(exchange: AggregatorExchange): void {
-  exchange.response.writeHead(204, [
-    ...commonHeaders(exchange),
-    "Allow",
-    ALLOWED,
-    "Access-Control-Allow-Methods",
-    ALLOWED,
-    "Access-Control-Allow-Headers",
-    "Accept, Accept-Datetime, Cache-Control, Prefer, X-MemGator-Archive-Filter, X-MementoMap-Route",
-    "Access-Control-Max-Age",
-    "86400",
-  ]);
-  exchange.response.end();
-}
-
-function tooFast(wait: number): Problem {
-  const seconds = String(Math.max(1, Math.ceil(wait)));
-  return {
-    status: 429,
-    title: "Too many requests",
-    detail: `too many requests from your address; wait ${seconds} s`,
-    headers: { "Retry-After": seconds },
-  };
 }

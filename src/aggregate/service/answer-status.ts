@@ -1,8 +1,15 @@
 import { packageVersion } from "../../files/package-file.ts";
-import { securityPolicy } from "../../page/document.ts";
-import { ABOUT_STYLE, aboutPage } from "./about-page.ts";
+import type { ViewName } from "../../page/page-data.ts";
+import { aboutContent } from "./about-page.ts";
 import { aboutJson, aboutText } from "./about-text.ts";
 import { aggregatorOpenApi } from "./aggregator-openapi.ts";
+import {
+  findContent,
+  scriptedContent,
+  sendView,
+  timeContent,
+  wantsPage,
+} from "./aggregator-page.ts";
 import {
   type AggregatorExchange,
   commonHeaders,
@@ -15,7 +22,7 @@ import type { Monitor } from "../memgator-events.ts";
 import type { ServiceHealth } from "./service-health.ts";
 import type { ServiceLoad, ServiceStatus, StatusView, WorkerCounts } from "./service-status.ts";
 import type { Upstream } from "../upstream.ts";
-import { decisionJson, type Router, type RouteRequest } from "../route/decision.ts";
+import { type Decision, decisionJson, type Router, type RouteRequest } from "../route/decision.ts";
 import { surt } from "../../surt/uri-to-surt.ts";
 
 /** What the answers about the service itself are made of. */
@@ -28,29 +35,37 @@ export interface StatusParts {
   readonly workers: WorkerCounts | undefined;
 }
 
-const ABOUT_SECURITY_POLICY = securityPolicy(ABOUT_STYLE);
-
 /** A page for browsers, JSON for who asks for it, and MemGator's text for all others. */
 export function answerAbout(exchange: AggregatorExchange, parts: StatusParts): void {
   const { accept = "" } = exchange.request.headers;
   const service = { version: packageVersion(), base: exchange.base };
-  const headers = commonHeaders(exchange);
-  headers.push("Vary", "Accept", "Cache-Control", "no-cache");
-  if (accept.includes("text/html")) {
-    headers.push(
-      "Content-Security-Policy",
-      ABOUT_SECURITY_POLICY,
-      "Referrer-Policy",
-      "no-referrer",
-    );
-    const page = aboutPage(parts.status, { ...service, hasMonitor: parts.monitor !== undefined });
-    sendBody(exchange, 200, headers, "text/html; charset=utf-8", page);
+  if (wantsPage(exchange)) {
+    const { status, monitor } = parts;
+    const content = aboutContent(status, { ...service, hasMonitor: monitor !== undefined });
+    sendView(exchange, "about", { status, content });
   } else if (/\bjson\b/.test(accept)) {
     answerAboutJson(exchange, parts);
   } else {
+    const headers = commonHeaders(exchange);
+    headers.push("Vary", "Accept", "Cache-Control", "no-cache");
     const text = aboutText(parts.status, service);
     sendBody(exchange, 200, headers, "text/plain; charset=utf-8", text);
   }
+}
+
+/** A view of the application besides `/about`; its parts that archives are asked for come later. */
+export function answerView(
+  exchange: AggregatorExchange,
+  view: Exclude<ViewName, "about">,
+  { status, decisions }: { status: StatusView; decisions: readonly Decision[] | undefined },
+): void {
+  const content =
+    view === "find"
+      ? findContent(exchange, status, decisions)
+      : view === "time"
+        ? timeContent(exchange)
+        : scriptedContent(view);
+  sendView(exchange, view, { status, content });
 }
 
 export function answerAboutJson(exchange: AggregatorExchange, parts: StatusParts): void {

@@ -1,6 +1,7 @@
 import { isMementoMapError, MementoMapError, quote } from "../../errors.ts";
 import { parsePaddedDatetime } from "../../memento/datetime.ts";
 import type { TimeMapFormat } from "../../memento/timemap-document.ts";
+import type { ViewName } from "../../page/page-data.ts";
 
 /** What there is to know about the service itself; also the paths it is at. */
 export type StatusName =
@@ -10,7 +11,8 @@ export type StatusName =
   | "monitor"
   | "health"
   | "metrics"
-  | "openapi.json";
+  | "openapi.json"
+  | "opensearch.xml";
 
 /** What archives are asked for. The original is as sent, except for `http://` where it has none. */
 export type AggregationTarget =
@@ -39,6 +41,10 @@ export type AggregatorTarget =
   | { readonly name: "timegate"; readonly original: string }
   | { readonly name: "route"; readonly original: string }
   | { readonly name: StatusName }
+  /** A page of the application; at the root, other clients than browsers get what `/about` says. */
+  | { readonly name: "view"; readonly view: Exclude<ViewName, "about">; readonly isRoot: boolean }
+  /** A file of the application. */
+  | { readonly name: "asset"; readonly file: string }
   | { readonly name: "malformed"; readonly detail: string }
   | { readonly name: "unknown" };
 
@@ -61,7 +67,6 @@ const ORIGINAL_PATHS: ReadonlyMap<string, (rest: string) => AggregatorTarget> = 
 
 /** The other paths, whole. */
 const STATUS_PATHS: ReadonlyMap<string, StatusName> = new Map([
-  ["", "about"],
   ["about", "about"],
   ["about.json", "about.json"],
   ["archives.json", "archives.json"],
@@ -69,7 +74,11 @@ const STATUS_PATHS: ReadonlyMap<string, StatusName> = new Map([
   ["health", "health"],
   ["metrics", "metrics"],
   ["openapi.json", "openapi.json"],
+  ["opensearch.xml", "opensearch.xml"],
 ]);
+
+/** The pages of the application besides `/about`. */
+const VIEW_PATHS = ["find", "time", "explore", "compare"] as const;
 
 /**
  * Reads a request target behind the service's root, which it begins without a slash:
@@ -83,7 +92,11 @@ export function aggregatorTarget(target: string): AggregatorTarget {
   if (read !== undefined) return read(slash === -1 ? "" : target.slice(slash + 1));
   const [path = ""] = target.split("?", 1);
   const name = STATUS_PATHS.get(path);
-  return name === undefined ? { name: "unknown" } : { name };
+  if (name !== undefined) return { name };
+  const view = path === "" ? "find" : VIEW_PATHS.find((each) => each === path);
+  if (view !== undefined) return { name: "view", view, isRoot: path === "" };
+  const [, file] = /^page\/([\w.-]+)$/.exec(path) ?? [];
+  return file === undefined ? { name: "unknown" } : { name: "asset", file };
 }
 
 function namedTarget(name: "timegate" | "summary" | "route", rest: string): AggregatorTarget {

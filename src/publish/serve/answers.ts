@@ -14,11 +14,6 @@ import {
 } from "../../http/reply.ts";
 import { pageNumber } from "../../http/target.ts";
 import type { ReadMetric } from "../../http/metrics.ts";
-import type { Answer } from "../../map/lookup/map-lookup.ts";
-import { lookupKeys } from "../../surt/key.ts";
-import { surt as surtOf } from "../../surt/uri-to-surt.ts";
-import { PAGE_SECURITY_POLICY } from "../../page/document.ts";
-import { homePage, mapView, type Question } from "./home-page.ts";
 
 /** The map of this host's archive. */
 export function wellKnown(exchange: Exchange): Reply | Promise<Reply> {
@@ -184,60 +179,4 @@ export function mapMetrics(site: Site): ReadMetric[] {
 function ageOf({ current }: HostedMap): number {
   const madeAt = updatedAtOf(current.survey.plan.headers) ?? current.whole.lastModified.getTime();
   return Math.max(0, Date.now() - madeAt);
-}
-
-/** `GET /`: a page for people. It looks a URI up with a plain form and needs no JavaScript. */
-export async function home(exchange: Exchange): Promise<Reply> {
-  exchange.route = "home";
-  const { site, client, query } = exchange;
-  const url = new URLSearchParams(query).get("url")?.trim().slice(0, 8192) ?? "";
-  const links = site.links(client);
-  const own = site.ownMap(client.host);
-  const maps = links.map(({ map, href, anchor }) => ({
-    ...mapView(map.current.survey, {
-      archive: anchor,
-      href,
-      modified: map.current.whole.lastModified,
-      bytes: map.current.whole.body.size,
-      pageHref: (number) => `${href}?page=${number}`,
-      isPacked: map.current.isPacked,
-    }),
-    replay: (map === own ? site.replay : undefined) ?? replayOf(map),
-  }));
-  let question: Question | undefined;
-  if (url !== "") {
-    exchange.metrics.lookups.inc();
-    const surt = surtOf(url);
-    const { fields } = (own ?? links[0].map).current.survey.plan.headers;
-    question = {
-      url,
-      surt,
-      keys: lookupKeys(surt, fields).map(({ key }) => key),
-      answers: await Promise.all(links.map(({ map }) => ask(map, url))),
-    };
-  }
-  const origin = site.origin(client);
-  const text = homePage({
-    maps,
-    question,
-    action: `${client.prefix}/`,
-    lookupUrl: `${origin}${client.prefix}/lookup`,
-    mapUrl: new URL(links[0].href, origin).href,
-    openApiPath: `${client.prefix}/openapi.json`,
-  });
-  return textReply("text/html; charset=utf-8", text, {
-    "Cache-Control": "public, max-age=60",
-    "Content-Security-Policy": PAGE_SECURITY_POLICY,
-    "Referrer-Policy": "no-referrer",
-  });
-}
-
-function ask(map: HostedMap, url: string): Promise<Answer> {
-  return map.with(async (version) => version.answer(url, { at: undefined, isSurt: false }));
-}
-
-/** As the map says itself, if it is a web address. */
-function replayOf({ current }: HostedMap): string | undefined {
-  const { replay } = current.survey.plan.headers.meta;
-  return typeof replay === "string" && /^https?:\/\//i.test(replay) ? replay : undefined;
 }

@@ -1,7 +1,9 @@
 import type { Answer } from "../../map/lookup/map-lookup.ts";
 import type { SplitPlan } from "../../map/split-map.ts";
 import type { MapSurvey } from "../../map/map-survey.ts";
+import { appPage } from "../../page/app-page.ts";
 import { htmlDocument } from "../../page/document.ts";
+import type { PageData } from "../../page/page-data.ts";
 import {
   commands,
   factList,
@@ -95,6 +97,8 @@ interface HomePage {
   readonly lookupUrl?: string | undefined;
   readonly mapUrl?: string | undefined;
   readonly openApiPath?: string | undefined;
+  /** Of a site that has the application. */
+  readonly app?: { readonly data: PageData; readonly view: "find" | "about" } | undefined;
 }
 
 export function homePage(page: HomePage): string {
@@ -107,26 +111,30 @@ export function homePage(page: HomePage): string {
         : html`<link rel="mementomap" href="${href}" type="${typeOf(isPacked)}" />`,
     )}
     <meta name="description" content="A summary of what ${title} holds, for Memento routing." />`;
+  const intro = html`<header class="top">
+    <p class="kicker">MementoMap</p>
+    <h1>${title}</h1>
+    <p class="lede">
+      A summary of which web pages this archive holds. Aggregators use it to ask the archives that
+      can answer, and to leave the others alone.
+    </p>
+  </header>`;
+  const cards = html`${page.action === undefined ? undefined : lookupCard(page, page.action)}
+  ${mapCards(first, page.action === undefined && page.app === undefined ? fileUse(first) : programUse(page))}
+  ${others.map((map) => otherMap(map, first))}`;
+  const footer = html`Served by mementomap. Maps are plain text, one key a line; a key such as
+    <code>org,example)/a/*</code> stands for everything below <code>example.org/a</code>.`;
+  const documentTitle = `${title} · MementoMap`;
+  if (page.app !== undefined) {
+    const main = html`${intro} ${cards}`;
+    return appPage({ title: documentTitle, head, main, footer, ...page.app });
+  }
   const body = html`<div class="frame">
-    <header class="top">
-      <p class="kicker">MementoMap</p>
-      <h1>${title}</h1>
-      <p class="lede">
-        A summary of which web pages this archive holds. Aggregators use it to ask the archives that
-        can answer, and to leave the others alone.
-      </p>
-    </header>
-    <main>
-      ${page.action === undefined ? undefined : lookupCard(page, page.action)}
-      ${mapCards(first, page.action === undefined ? fileUse(first) : programUse(page))}
-      ${others.map((map) => otherMap(map, first))}
-    </main>
-    <footer>
-      Served by mementomap. Maps are plain text, one key a line; a key such as
-      <code>org,example)/a/*</code> stands for everything below <code>example.org/a</code>.
-    </footer>
+    ${intro}
+    <main>${cards}</main>
+    <footer>${footer}</footer>
   </div>`;
-  return htmlDocument(`${title} · MementoMap`, head, body);
+  return htmlDocument(documentTitle, head, body);
 }
 
 function lookupCard({ question, maps }: HomePage, action: string): Html {

@@ -2,7 +2,8 @@ import { type Exchange, WELL_KNOWN_PATH } from "./site.ts";
 import { methodNotAllowed, problemReply, type Reply, textReply } from "../../http/reply.ts";
 import { batch, lookup } from "./answer-lookup.ts";
 import { explore } from "./answer-explore.ts";
-import { health, home, mapById, mapList, metrics, wellKnown } from "./answers.ts";
+import { about, asset, home, openSearch, scriptedView } from "./answer-page.ts";
+import { health, mapById, mapList, metrics, wellKnown } from "./answers.ts";
 import { packageVersion } from "../../files/package-file.ts";
 import type { PublisherLimits } from "../../http/listen.ts";
 
@@ -23,7 +24,11 @@ const reading = (answer: Answerer): Methods => ({ GET: answer, HEAD: answer });
 const ROUTES: ReadonlyMap<string, Route> = new Map(
   Object.entries<Methods>({
     "/": reading(home),
-    "/explore": reading(explore),
+    "/find": reading(home),
+    "/about": reading(about),
+    "/compare": reading(scriptedView("compare")),
+    "/explore": reading(forBrowsers(scriptedView("explore"), explore)),
+    "/opensearch.xml": reading(openSearch),
     "/lookup": { ...reading(lookup), POST: batch },
     "/maps": reading(mapList),
     "/openapi.json": reading(openApi),
@@ -45,8 +50,20 @@ export function findRoute(path: string, prefix: string): Route | undefined {
   const rest = path.slice(prefix.length);
   const route = ROUTES.get(rest === "" ? "/" : rest) ?? findMonitoringRoute(rest);
   if (route !== undefined) return route;
-  const [, id] = /^\/maps\/([\w.-]+)$/.exec(rest) ?? [];
-  return id === undefined ? undefined : routeOf(reading((exchange) => mapById(exchange, id)));
+  const [, kind, name = ""] = /^\/(maps|page)\/([\w.-]+)$/.exec(rest) ?? [];
+  if (kind === undefined) return undefined;
+  const answer = kind === "maps" ? mapById : asset;
+  return routeOf(reading((exchange) => answer(exchange, name)));
+}
+
+/** A page for who asks for one by name, as browsers do; what programs get for all others. */
+function forBrowsers(page: Answerer, data: Answerer): Answerer {
+  return async (exchange) => {
+    const { accept = "" } = exchange.request.headers;
+    if (accept.includes("text/html")) return page(exchange);
+    const reply = await data(exchange);
+    return { ...reply, headers: { ...reply.headers, Vary: "Accept" } };
+  };
 }
 
 /** The route of a path that tells how the server is. */

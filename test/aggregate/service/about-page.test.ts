@@ -61,38 +61,47 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard", () => {
 
   afterAll(() => browser.close());
 
-  it.each([1280, 390])("fits %d pixels, loads nothing, and names every archive", async (width) => {
-    const ill = await localArchive(
-      "ill",
-      (_request, response) => void response.writeHead(500).end(),
-    );
-    const evil = await plainArchive("evil", []);
-    const named = { ...evil, archive: { ...evil.archive, name: "<script>alert(1)</script>" } };
-    const { url } = await aggregating([await plainArchive("fine", ["20150101000000"]), ill, named]);
-    await fetch(`${url}/timemap/link/http://example.org/`);
-    const page = await browser.newPage({ viewport: { width, height: 900 } });
-    const requests: string[] = [];
-    const faults: string[] = [];
-    page.on("request", (request) => requests.push(request.url()));
-    page.on("console", (message) => faults.push(message.text()));
-    page.on("pageerror", (error) => faults.push(error.message));
-    await page.goto(`${url}/about`);
-    expect(requests.filter((each) => !each.startsWith("data:"))).toEqual([`${url}/about`]);
-    expect(faults).toEqual([]);
-    expect(await page.locator("tbody th").allTextContents()).toEqual(
-      expect.arrayContaining([
-        "Archive finefine",
-        "Archive illill",
-        "<script>alert(1)</script>evil",
-      ]),
-    );
-    const text = await page.locator("main").innerText();
-    expect(text).toMatch(/awake/);
-    expect(text).toMatch(/failed once/);
-    const overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
-    expect(await page.evaluate(overflow)).toBe(0);
-    await page.close();
-  });
+  it.each([1280, 390])(
+    "fits %d pixels, asks no other site, and names every archive",
+    async (width) => {
+      const ill = await localArchive(
+        "ill",
+        (_request, response) => void response.writeHead(500).end(),
+      );
+      const evil = await plainArchive("evil", []);
+      const named = { ...evil, archive: { ...evil.archive, name: "<script>alert(1)</script>" } };
+      const { url } = await aggregating([
+        await plainArchive("fine", ["20150101000000"]),
+        ill,
+        named,
+      ]);
+      await fetch(`${url}/timemap/link/http://example.org/`);
+      const page = await browser.newPage({ viewport: { width, height: 900 } });
+      const requests: string[] = [];
+      const faults: string[] = [];
+      page.on("request", (request) => requests.push(request.url()));
+      page.on("console", (message) => faults.push(message.text()));
+      page.on("pageerror", (error) => faults.push(error.message));
+      await page.goto(`${url}/about`);
+      const others = requests.filter((each) => !each.startsWith("data:") && !each.startsWith(url));
+      expect(others).toEqual([]);
+      expect(faults).toEqual([]);
+      expect(await page.locator("tbody th").allTextContents()).toEqual(
+        expect.arrayContaining([
+          "Archive finefine",
+          "Archive illill",
+          "<script>alert(1)</script>evil",
+        ]),
+      );
+      const text = await page.locator("main").innerText();
+      expect(text).toMatch(/awake/);
+      expect(text).toMatch(/failed once/);
+      const overflow =
+        "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+      expect(await page.evaluate(overflow)).toBe(0);
+      await page.close();
+    },
+  );
 
   it.each(["light", "dark"] as const)("has no fault that axe-core finds: %s", async (scheme) => {
     const ill = await localArchive(

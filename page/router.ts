@@ -1,0 +1,88 @@
+import { type PageData, VIEWS, type ViewName, viewPath } from "../src/page/page-data.ts";
+
+/** Where the application is: a view, and what it shows. */
+export interface Address {
+  readonly view: ViewName;
+  readonly params: URLSearchParams;
+}
+
+/** Members of an address; those that are undefined or empty are left out. */
+export type Params = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Reads an address of the browser. On a site of files all views are at the same path, and `view=`
+ * names one.
+ */
+export function readAddress(
+  page: PageData,
+  location: { pathname: string; search: string },
+): Address {
+  const params = new URLSearchParams(location.search);
+  if (page.service === "static") {
+    const named = params.get("view");
+    return { view: VIEWS.find((view) => view === named) ?? "find", params };
+  }
+  const path = location.pathname.startsWith(page.base)
+    ? location.pathname.slice(page.base.length)
+    : location.pathname;
+  const timeMap = /^\/timemap\/(?:html|link|json|cdxj)\/(.+)$/.exec(path);
+  if (timeMap !== null) {
+    params.set("url", `${timeMap[1] ?? ""}${location.search}`);
+    return { view: "time", params };
+  }
+  const name = path.slice(1);
+  return { view: VIEWS.find((view) => view === name) ?? "find", params };
+}
+
+/** The address of a view. */
+export function hrefOf(page: PageData, view: ViewName, params: Params = {}): string {
+  const query = new URLSearchParams();
+  if (page.service === "static" && view !== "find") query.set("view", view);
+  for (const [name, value] of Object.entries(params)) {
+    if (value !== undefined && value !== "") query.set(name, value);
+  }
+  const text = query.toString();
+  const path = page.service === "static" ? window.location.pathname : page.base + viewPath(view);
+  return text === "" ? path : `${path}?${text}`;
+}
+
+const CHANGED = "mementomap:address";
+
+/** Goes to an address of the application without loading the page. */
+export function navigate(href: string, options: { readonly replace?: boolean } = {}): void {
+  if (options.replace === true) window.history.replaceState(null, "", href);
+  else window.history.pushState(null, "", href);
+  window.dispatchEvent(new Event(CHANGED));
+}
+
+/** Calls back when the address changes, until what it returns is called. */
+export function onAddress(call: () => void): () => void {
+  window.addEventListener(CHANGED, call);
+  window.addEventListener("popstate", call);
+  return () => {
+    window.removeEventListener(CHANGED, call);
+    window.removeEventListener("popstate", call);
+  };
+}
+
+/** Whether a click on a link is the application's: a plain click, to a view of this site. */
+export function ownTarget(event: MouseEvent, page: PageData): string | undefined {
+  if (event.defaultPrevented || event.button !== 0) return undefined;
+  if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return undefined;
+  const link = event.target instanceof Element ? event.target.closest("a[href]") : null;
+  if (!(link instanceof HTMLAnchorElement) || link.target !== "" || link.download !== "") {
+    return undefined;
+  }
+  const url = new URL(link.href);
+  if (
+    url.origin !== window.location.origin ||
+    link.getAttribute("href")?.startsWith("#") === true
+  ) {
+    return undefined;
+  }
+  const isView =
+    page.service === "static"
+      ? url.pathname === window.location.pathname
+      : VIEWS.some((view) => url.pathname === page.base + viewPath(view));
+  return isView ? url.pathname + url.search : undefined;
+}

@@ -1,0 +1,101 @@
+import { createContext } from "preact";
+import { useContext } from "preact/hooks";
+import { readStored, store } from "./theme.ts";
+
+export const LANGUAGES = ["en", "de"] as const;
+export type Language = (typeof LANGUAGES)[number];
+
+/** The words of a part of the application, in all languages. */
+export type Messages<Key extends string> = Readonly<
+  Record<Language, Readonly<Record<Key, string>>>
+>;
+
+/** Checks that all languages have the same keys. */
+export function messages<Key extends string>(
+  tables: { readonly en: Readonly<Record<Key, string>> } & Readonly<
+    Record<Language, NoInfer<Readonly<Record<Key, string>>>>
+  >,
+): Messages<Key> {
+  return tables;
+}
+
+const KEY = "mementomap.language";
+
+/** The reader's choice, else the first language of the browser that there is. */
+export function readLanguage(): Language {
+  const wanted = [readStored(KEY) ?? "", ...navigator.languages];
+  for (const each of wanted) {
+    const found = LANGUAGES.find((language) => language === each.slice(0, 2).toLowerCase());
+    if (found !== undefined) return found;
+  }
+  return "en";
+}
+
+export function storeLanguage(language: Language): void {
+  store(KEY, language);
+}
+
+export const LanguageContext = createContext<Language>("en");
+
+/** Texts and formats of one language. */
+export interface Text<Key extends string> {
+  readonly language: Language;
+  /** A message; `{name}` in it becomes the value of that name. */
+  (key: Key, values?: Readonly<Record<string, string | number>>): string;
+  /** A message that depends on a number: `key.one` or `key.other`, with `{count}`. */
+  count(stem: CountStem<Key>, count: number): string;
+}
+
+type CountStem<Key extends string> = Key extends `${infer Stem}.other` ? Stem : never;
+
+/** The words of a part in the language of the reader. */
+export function useText<Key extends string>(tables: Messages<Key>): Text<Key> {
+  return textOf(tables, useContext(LanguageContext));
+}
+
+export function textOf<Key extends string>(tables: Messages<Key>, language: Language): Text<Key> {
+  const table: Readonly<Record<string, string>> = tables[language];
+  const say = (key: string, values: Readonly<Record<string, string | number>> = {}): string =>
+    (table[key] ?? key).replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+      const value = values[name] ?? "";
+      return typeof value === "number" ? formatNumber(value, language) : value;
+    });
+  const count = (stem: string, number: number): string => {
+    const form = new Intl.PluralRules(language).select(number) === "one" ? "one" : "other";
+    return say(`${stem}.${form}`, { count: number });
+  };
+  return Object.assign(say, { language, count });
+}
+
+export function formatNumber(value: number, language: Language): string {
+  return new Intl.NumberFormat(language).format(value);
+}
+
+export function formatBytes(bytes: number, language: Language): string {
+  const units = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"];
+  const step = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
+  return new Intl.NumberFormat(language, {
+    style: "unit",
+    unit: units[step] ?? "byte",
+    maximumFractionDigits: step === 0 ? 0 : 1,
+  }).format(bytes / 1000 ** step);
+}
+
+export function formatPercent(share: number, language: Language): string {
+  return new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 1 }).format(
+    share,
+  );
+}
+
+/** A day in UTC, as all datetimes of mementos are. */
+export function formatDay(date: Date, language: Language): string {
+  return new Intl.DateTimeFormat(language, { dateStyle: "medium", timeZone: "UTC" }).format(date);
+}
+
+export function formatMoment(date: Date, language: Language): string {
+  return new Intl.DateTimeFormat(language, {
+    dateStyle: "medium",
+    timeStyle: "medium",
+    timeZone: "UTC",
+  }).format(date);
+}

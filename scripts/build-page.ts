@@ -1,0 +1,57 @@
+// Builds the application in page/ into dist/page/: scripts and styles with a digest in their names, a
+// script for each view that is loaded when the view is, and page.json, which tells the server about them.
+import { writeFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { build, type Rolldown } from "vite";
+import { type AssetList } from "../src/page/page-assets.ts";
+import { VIEWS } from "../src/page/page-data.ts";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const OUT = `${ROOT}dist/page`;
+
+const { output } = (await build({
+  configFile: false,
+  root: `${ROOT}page`,
+  base: "./",
+  logLevel: "warn",
+  oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
+  build: {
+    outDir: OUT,
+    emptyOutDir: true,
+    target: "es2022",
+    modulePreload: { polyfill: false },
+    assetsDir: "",
+    assetsInlineLimit: 0,
+    rolldownOptions: {
+      input: { app: `${ROOT}page/main.tsx` },
+      output: { entryFileNames: "[name]-[hash].js", chunkFileNames: "[name]-[hash].js" },
+    },
+  },
+  worker: { format: "es" },
+})) as Rolldown.RolldownOutput;
+
+const chunks = output.filter((file) => file.type === "chunk");
+const entry = chunks.find(({ isEntry }) => isEntry);
+if (entry === undefined) throw new Error("the build of page/ has no entry");
+const views = VIEWS.map((view) => {
+  const chunk = chunks.find(({ facadeModuleId }) => facadeModuleId?.endsWith(`/views/${view}.tsx`));
+  return [view, chunk === undefined ? [] : [...needsOf(chunk)]] as const;
+});
+const list: AssetList = {
+  script: entry.fileName,
+  views: Object.fromEntries(views),
+  files: output.map(({ fileName }) => fileName),
+};
+await writeFile(`${OUT}/page.json`, `${JSON.stringify(list, undefined, 1)}\n`);
+
+/** A script, the styles it has, and the scripts it imports besides the entry. */
+function needsOf(chunk: Rolldown.OutputChunk, seen = new Set<string>()): Set<string> {
+  if (chunk === entry || seen.has(chunk.fileName)) return seen;
+  seen.add(chunk.fileName);
+  for (const css of chunk.viteMetadata?.importedCss ?? []) seen.add(css);
+  for (const name of chunk.imports) {
+    const next = chunks.find(({ fileName }) => fileName === name);
+    if (next !== undefined) needsOf(next, seen);
+  }
+  return seen;
+}

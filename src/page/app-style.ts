@@ -1,0 +1,43 @@
+import { PAGE_STYLE } from "./document.ts";
+import { THEME_STYLE } from "./tokens.ts";
+
+/** The style of the application: that of all pages, its frame, and what the server renders of its views. */
+export const APP_STYLE: string = `${PAGE_STYLE}${THEME_STYLE}
+html { scroll-padding-top: 4.5rem; }
+.frame { max-width: 76rem; }
+.skip { position: absolute; left: .5rem; top: -4rem; z-index: 9; padding: .5rem 1rem; border-radius: var(--radius-s); background: var(--card); }
+.skip:focus { top: .5rem; }
+.bar { border-bottom: 1px solid var(--line); background: var(--card); }
+.bar .frame { display: flex; flex-wrap: wrap; align-items: center; gap: 0 1.5rem; min-height: 3.5rem; }
+.brand { display: flex; align-items: center; gap: .6rem; max-width: 18rem; padding: .4rem 0; color: var(--ink); font: 600 1.05rem/1.25 var(--serif); text-decoration: none; }
+.brand span { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.brand svg { flex: none; width: 1.5rem; height: 1.5rem; }
+.brand rect { fill: var(--accent); }
+.brand path { fill: none; stroke: var(--accent-ink); stroke-width: 1.6; stroke-linecap: round; }
+.bar nav { display: flex; flex: 1; gap: .15rem; min-width: 0; overflow-x: auto; scrollbar-width: none; }
+.bar nav a { padding: 1rem .75rem .85rem; border-bottom: 3px solid transparent; color: var(--soft); font-size: .95rem; line-height: 1.45; text-decoration: none; white-space: nowrap; }
+.bar nav a:hover { color: var(--ink); }
+.bar nav a[aria-current] { border-bottom-color: var(--accent); color: var(--ink); font-weight: 600; }
+.bar nav a:focus-visible { outline-offset: -3px; }
+.settings-bar { display: flex; gap: .35rem; margin-left: auto; }
+select { max-width: 9rem; padding: .3rem .4rem; border: 1px solid var(--line); border-radius: var(--radius-s); background: var(--card); color: var(--soft); font: .85rem/1.4 var(--sans); }
+select:focus-visible { outline: 3px solid var(--focus); outline-offset: 2px; }
+main:focus { outline: none; }
+main.frame { min-height: 60vh; padding-top: 2rem; }
+main > h1 { font-size: clamp(1.6rem, 4vw, 2.2rem); }
+.state { display: inline-flex; align-items: center; gap: .45em; padding: .08em .75em .08em .5em; border-radius: 2em; font: 600 .92rem/1.75 var(--sans); white-space: nowrap; }
+.state svg { flex: none; width: 1em; height: 1em; }
+.held { background: var(--yes-paper); color: var(--yes); }
+.possibly { background: var(--mark); color: var(--ink); }
+.not-held { background: var(--no-paper); color: var(--no); }
+.not-known { background: var(--calm); color: var(--calm-ink); }
+@media (max-width: 40rem) {
+  .bar .frame { padding-top: .35rem; }
+  .brand { flex: 1; }
+  .bar nav { order: 3; flex: 1 0 100%; margin: 0 -.75rem; }
+  .bar nav a { padding: .5rem .75rem .6rem; }
+  main.frame { padding-top: 1.25rem; }
+}
+@media (prefers-reduced-motion: reduce) { *, ::before, ::after { animation-duration: 1ms !important; transition-duration: 1ms !important; scroll-behavior: auto !important; } }
+@media print { .bar nav, .skip, .settings-bar { display: none; } .bar { border: 0; } }
+`;
