@@ -83,7 +83,7 @@ export class HitModel {
   }
 
   /**
-   * Predicts for all archives.
+   * Predicts for all archives, or for those from `first` to before `end`.
    *
    * @param slots the slot of each prefix but the original, -1 for one nothing is known of.
    * @param answer the slot of the original, or -1.
@@ -96,22 +96,24 @@ export class HitModel {
     answers: Answers,
     answer: number,
     trust: number,
+    first: number = 0,
+    end: number = this.archives,
   ): void {
     const { archives, known, deepest } = this;
     const estimates = this.#estimates;
     const cells = this.#cells;
-    estimates.set(this.priors);
-    known.fill(0);
-    deepest.fill(0);
-    cells.fill(0);
+    for (let archive = first; archive < end; archive++) {
+      estimates[archive] = this.priors[archive];
+      known[archive] = deepest[archive] = cells[archive] = 0;
+    }
     const { counts } = evidence;
     const last = path.length - 1;
     for (let place = 0; place < last; place++) {
       const slot = slots[place];
       if (slot < 0) continue;
       const level = path.levels[place];
-      let at = slot * archives * 2;
-      for (let archive = 0; archive < archives; archive++, at += 2) {
+      let at = (slot * archives + first) * 2;
+      for (let archive = first; archive < end; archive++, at += 2) {
         const asked = counts[at];
         if (asked === 0) continue;
         const shrinkage =
@@ -123,15 +125,22 @@ export class HitModel {
         cells[archive] = level * AMOUNTS + amountOf(asked / 16);
       }
     }
-    if (answer >= 0) this.#takeAnswers(answers, answer, trust, last);
+    if (answer >= 0) this.#takeAnswers(answers, answer, trust, last, first, end);
     this.#takePopularity(path, slots, evidence);
-    for (let archive = 0; archive < archives; archive++) {
+    for (let archive = first; archive < end; archive++) {
       this.logits[archive] = this.#logit(archive, path.shape, estimates[archive], cells[archive]);
     }
   }
 
-  #takeAnswers(answers: Answers, slot: number, trust: number, place: number): void {
-    for (let archive = 0; archive < this.archives; archive++) {
+  #takeAnswers(
+    answers: Answers,
+    slot: number,
+    trust: number,
+    place: number,
+    first: number,
+    end: number,
+  ): void {
+    for (let archive = first; archive < end; archive++) {
       const state = answers.of(slot, archive);
       if (state === KNOWN.nothing) continue;
       const weight = this.#shrinkages[archive * LEVELS + LEVEL.original];

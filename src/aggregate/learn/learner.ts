@@ -1,6 +1,9 @@
 import { Answers, EPOCHS_PER_HALF_LIFE, Evidence, KNOWN } from "./evidence.ts";
 import { chanceOf, HitModel, logitOf } from "./hit-model.ts";
 import { KeyPath, LEVEL } from "./key-path.ts";
+import { ArchiveRecalls } from "./archive-recalls.ts";
+import { MapTrust, type MapWord, type StaleMap } from "./map-trust.ts";
+import { PrefixNames } from "./prefix-names.ts";
 import { RecallPolicy } from "./recall-policy.ts";
 
 /** What a learner knows of an archive before any answer. */
@@ -25,6 +28,8 @@ export interface LearnerOptions {
   readonly now?: (() => number) | undefined;
   /** Called with each observation of this process, for others that learn the same. */
   readonly onObservation?: ((observation: Observation) => void) | undefined;
+  /** Called when answers contradict the map of an archive. */
+  readonly onStaleMap?: ((archive: string, stale: StaleMap) => void) | undefined;
 }
 
 /** What an archive answered. Plain data: it can be sent to other processes. */
@@ -45,6 +50,8 @@ export interface Observation {
   readonly isOutside?: boolean | undefined;
   /** Where a map of the archive said present, how likely that made it. */
   readonly mapLikelihood?: number | undefined;
+  /** What the map of the archive said, where it has one that is fresh. */
+  readonly map?: MapWord | undefined;
   /** Milliseconds since 1970; default now. */
   readonly time?: number | undefined;
 }
@@ -72,7 +79,8 @@ export interface Prediction {
 const DAY_MS = 86_400_000;
 const DEFAULT_HALF_LIFE_MS = 180 * DAY_MS;
 const DEFAULT_MEMORY = 60 * 2 ** 20;
-const EVIDENCE_SHARE = 0.6;
+const EVIDENCE_SHARE = 0.56;
+const NAMES_SHARE = 0.06;
 
 /** The share of hits in three years of MemGator's requests to 14 archives (the paper's table). */
 const DEFAULT_PROBABILITY = 0.0544;
@@ -84,6 +92,13 @@ const BEYOND_ANSWERS = 20;
 
 /** An answer to what is seldom asked teaches for others that were not, but for no more than these. */
 const MOST_WEIGHT = 5;
+
+/** An archive is asked whatever its chance until this many answers are known of it. */
+const NEW_ANSWERS = 30;
+
+/** A prefix gets a name once this many answers are known of it, and a hit or as many as make a void. */
+const NAMED_ANSWERS = 3;
+const NAMED_MISSES = 32;
 
 /** A reason names the longest prefix of which this many answers are known. */
 const TELLING = 3;
@@ -98,11 +113,19 @@ const TELLING = 3;
  * order of observations within a time in which nothing is forgotten; weights do.
  */
 export class Learner {
-  readonly archives: readonly LearntArchive[];
-  readonly evidence: Evidence;
-  readonly answers: Answers;
-  readonly model: HitModel;
-  readonly policy: RecallPolicy;
+  archives: readonly LearntArchive[];
+  evidence: Evidence;
+  answers: Answers;
+  model: HitModel;
+  policy: RecallPolicy;
+  /** What is kept and lost, archive by archive. */
+  recalls: ArchiveRecalls;
+  /** The text of prefixes of which enough is known to be shared. */
+  names: PrefixNames;
+  /** Which maps answers contradict. */
+  readonly maps: MapTrust;
+  /** What others knew that was taken: a source and an archive each. */
+  taken: Set<string> = new Set();
   readonly options: LearnerOptions;
   /** Answers that were learnt from. */
   observations = 0;
@@ -110,7 +133,9 @@ export class Learner {
   history: number[] = [];
   #made = 0;
   #possible = 0;
-  readonly #numbers: ReadonlyMap<string, number>;
+  #numbers: ReadonlyMap<string, number>;
+  /** Observations that wait while another learner takes over. */
+  #held: Observation[] | undefined;
   readonly #halfLifeMs: number;
   readonly #path = new KeyPath();
   readonly #slots = new Int32Array(16).fill(-1);
@@ -126,7 +151,10 @@ export class Learner {
     this.#halfLifeMs = options.halfLifeMs ?? DEFAULT_HALF_LIFE_MS;
     this.#numbers = new Map(archives.map(({ id }, number) => [id, number]));
     this.evidence = new Evidence(archives.length, memory * EVIDENCE_SHARE);
-    this.answers = new Answers(archives.length, memory * (1 - EVIDENCE_SHARE));
+    this.answers = new Answers(archives.length, memory * (1 - EVIDENCE_SHARE - NAMES_SHARE));
+    this.names = new PrefixNames(memory * NAMES_SHARE);
+    this.recalls = new ArchiveRecalls(archives.length);
+    this.maps = new MapTrust(options.onStaleMap);
     this.model = new HitModel(
       archives.map(({ probability, scope }) =>
         scope === undefined ? (probability ?? DEFAULT_PROBABILITY) : BEYOND_SCOPE,
@@ -153,10 +181,12 @@ export class Learner {
   /** Begins the decisions of a lookup: call it once before {@link decide}. */
   begin(): void {
     this.policy.begin();
+    this.recalls.begin();
     if (this.#possible > 0 && isMark(this.policy.lookups)) {
       this.history.push(this.policy.lookups, this.#made, this.#possible);
       this.#made = this.#possible = 0;
     }
+    if (this.#held !== undefined) return;
     const { highs, lows, levels, length } = this.#path;
     let most = 0;
     for (let place = 1; place < length - 1; place++) {
@@ -220,6 +250,7 @@ export class Learner {
   /** What would be decided, if a lookup began now; it counts as none. */
   preview(archive: number, mapLikelihood?: number): LearntDecision {
     const logit = this.logitOf(archive, mapLikelihood);
+    if (this.#isNew(archive)) return { logit, propensity: 1, isAsked: true, isAside: false };
     const isSpared = this.policy.expected(archive, logit) < 1;
     if (isSpared && this.isWorthLearning(archive, logit)) {
       return { logit, propensity: 1, isAsked: true, isAside: true };
@@ -227,6 +258,11 @@ export class Learner {
     const propensity = this.policy.propensityOf(archive, logit);
     const isAsked = propensity >= 1 || (this.options.random ?? Math.random)() < propensity;
     return { logit, propensity, isAsked, isAside: false };
+  }
+
+  #isNew(archive: number): boolean {
+    const root = this.#slots[0];
+    return root < 0 || this.evidence.asked(root, archive) < NEW_ANSWERS;
   }
 
   /** The chance of a hit with its uncertainty, and what it rests on. */
@@ -252,16 +288,23 @@ export class Learner {
   /** Learns from an answer that another process observed. */
   apply(observation: Observation): void {
     const archive = this.numberOf(observation.archive);
-    if (archive < 0) return;
+    if (this.#held !== undefined) this.#held.push(observation);
+    if (archive < 0 || this.#held !== undefined) return;
     const { mementos, mapLikelihood, propensity = 1 } = observation;
-    this.#setClock(observation.time ?? this.#now());
-    this.#look(encoder.encode(observation.surt));
+    const time = observation.time ?? this.#now();
+    this.#setClock(time);
+    this.#look(encoder.encode(observation.surt), archive);
     const isHit = mementos > 0;
     const known = this.#answer < 0 ? KNOWN.nothing : this.answers.of(this.#answer, archive);
     const logit = observation.logit ?? this.logitOf(archive, mapLikelihood);
     if (observation.isAside === true) this.policy.noteAside(propensity, mementos);
     else if (observation.isOutside === true) this.policy.noteOutside(archive, logit, mementos);
     else this.policy.note(archive, logit, propensity, mementos);
+    if (isHit && observation.isOutside !== true) this.recalls.note(archive, propensity);
+    if (observation.map !== undefined) {
+      const { surt } = observation;
+      this.maps.note(observation.archive, observation.map, { isHit, propensity, surt, time });
+    }
     this.model.update(
       archive,
       isHit,
@@ -292,6 +335,34 @@ export class Learner {
     if (asked > hits) this.evidence.add(slot, archive, false, asked - hits, expected);
   }
 
+  /** Lets observations wait, and nothing change, until the function that is returned is called. */
+  hold(): () => void {
+    this.#held = [];
+    return () => {
+      const held = this.#held ?? [];
+      this.#held = undefined;
+      for (const observation of held) this.apply(observation);
+    };
+  }
+
+  /** Goes on as another learner would: with its archives and what it knows. */
+  adopt(other: Learner): void {
+    this.archives = other.archives;
+    this.#numbers = other.#numbers;
+    this.evidence = other.evidence;
+    this.answers = other.answers;
+    this.model = other.model;
+    this.policy = other.policy;
+    this.recalls = other.recalls;
+    this.names = other.names;
+    this.taken = other.taken;
+    this.history = other.history;
+    this.observations = other.observations;
+    this.maps.keepOnly(new Set(this.#numbers.keys()));
+    this.#slots.fill(-1);
+    this.#answer = -1;
+  }
+
   #takeScope(archive: number, scope: readonly string[], probability: number): void {
     this.seed(archive, new Uint8Array(0), BEYOND_ANSWERS, BEYOND_ANSWERS * BEYOND_SCOPE);
     for (const prefix of scope) {
@@ -299,7 +370,8 @@ export class Learner {
     }
   }
 
-  #look(surt: Uint8Array): void {
+  /** Predicts for all archives, or for one. */
+  #look(surt: Uint8Array, only?: number): void {
     const path = this.#path;
     path.take(surt);
     this.#surt = surt;
@@ -309,7 +381,9 @@ export class Learner {
       this.#slots[place] = this.evidence.table.find(path.highs[place], path.lows[place]);
     }
     this.#answer = this.answers.table.find(path.highs[last], path.lows[last]);
-    this.model.predict(path, this.#slots, this.evidence, this.answers, this.#answer, this.#trust());
+    const { model, evidence, answers } = this;
+    const [first, end] = only === undefined ? [0, model.archives] : [only, only + 1];
+    model.predict(path, this.#slots, evidence, answers, this.#answer, this.#trust(), first, end);
   }
 
   #trust(): number {
@@ -328,7 +402,22 @@ export class Learner {
       if (isFolder && this.#slots[place] < 0 && this.#slots[place - 1] < 0) break;
       const slot = evidence.table.obtain(path.highs[place], path.lows[place]);
       evidence.add(slot, archive, isHit, 1, expected);
+      if (evidence.asked(slot, archive) < (isHit ? NAMED_ANSWERS : NAMED_MISSES)) continue;
+      if (this.names.isFull) this.#clearNames();
+      this.names.add(this.#surt, path, place);
     }
+  }
+
+  /** What is asked for most keeps its name. */
+  #clearNames(): void {
+    const { table } = this.evidence;
+    const path = new KeyPath();
+    this.names.clearUp((name) => {
+      path.take(name);
+      const last = path.length - 2;
+      const slot = table.find(path.highs[last], path.lows[last]);
+      return slot < 0 ? 0 : this.evidence.worth(slot);
+    });
   }
 
   /** The share of hits an archive has in general. */

@@ -338,7 +338,7 @@ function classOf(logit: number): number {
  * A recall of what was kept and an estimate of what was lost, which is a sum of weights of Poisson
  * counts: the interval of Fay and Feuer.
  */
-function recallOf(
+export function recallOf(
   kept: number,
   lost: number,
   squares: number,

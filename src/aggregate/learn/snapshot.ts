@@ -1,22 +1,24 @@
 import { MementoMapError } from "../../errors.ts";
 import { isJsonObject } from "../../ukvs/header.ts";
-import type { Learner } from "./learner.ts";
+import { isDeepStrictEqual } from "node:util";
+import { RECALL_WIDTH } from "./archive-recalls.ts";
+import { Learner, type LearntArchive } from "./learner.ts";
 import { BY_CLASS, CLASSES } from "./recall-policy.ts";
 
 /*
  * What a learner knows, as bytes:
  *
- *     "mmlearn1"  length of the head (u32)  head (JSON)  parts  checksum (u32)
+ *     "mmlearn2"  length of the head (u32)  head (JSON)  parts  checksum (u32)
  *
  * The head names the archives and how long each part is. Numbers are little-endian. Slots of tables
  * are written without the empty ones, so that a table of another size can take them.
  */
-const MAGIC = "mmlearn1";
+const MAGIC = "mmlearn2";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-type Numbers = Uint16Array | Uint32Array | Float32Array | Float64Array;
+type Numbers = Uint8Array | Uint16Array | Uint32Array | Float32Array | Float64Array;
 
 interface Head {
   readonly archives: readonly string[];
@@ -27,13 +29,36 @@ interface Head {
   readonly prefixes: number;
   readonly originals: number;
   readonly wordsPerSlot: number;
+  /** Bytes of the text of names. */
+  readonly names: number;
+  readonly maps: Readonly<Record<string, unknown>>;
+  readonly taken: readonly string[];
 }
 
-/** All that a learner knows. Twice its size while it is made. */
-export function snapshotOf(learner: Learner): Uint8Array {
+/** What a learner knows, without the empty slots of its tables. */
+interface Parts {
+  readonly head: Head;
+  readonly highs: Uint32Array;
+  readonly lows: Uint32Array;
+  readonly totals: Float32Array;
+  readonly lookups: Float32Array;
+  readonly counts: Uint16Array;
+  readonly epochs: Uint16Array;
+  readonly answerHighs: Uint32Array;
+  readonly answerLows: Uint32Array;
+  readonly words: Uint32Array;
+  readonly answerEpochs: Uint16Array;
+  readonly model: readonly Float64Array[];
+  readonly policy: readonly Float64Array[];
+  readonly recalls: Float64Array;
+  readonly names: Uint8Array;
+}
+
+function partsOf(learner: Learner): Parts {
   const { evidence, answers, model, policy } = learner;
   const prefixes = usedSlots(evidence.table.highs);
   const originals = usedSlots(answers.table.highs);
+  const names = learner.names.text;
   const head: Head = {
     archives: learner.archives.map(({ id }) => id),
     recall: policy.recall,
@@ -43,21 +68,34 @@ export function snapshotOf(learner: Learner): Uint8Array {
     prefixes: prefixes.length,
     originals: originals.length,
     wordsPerSlot: answers.wordsPerSlot,
+    names: names.length,
+    maps: learner.maps.state,
+    taken: [...learner.taken],
   };
-  const parts: Numbers[] = [
-    picked(evidence.table.highs, prefixes, 1),
-    picked(evidence.table.lows, prefixes, 1),
-    picked(evidence.totals, prefixes, 2),
-    picked(evidence.lookups, prefixes, 1),
-    picked(evidence.counts, prefixes, evidence.archives * 2),
-    picked(evidence.epochs, prefixes, 1),
-    picked(answers.table.highs, originals, 1),
-    picked(answers.table.lows, originals, 1),
-    picked(answers.words, originals, answers.wordsPerSlot),
-    picked(answers.epochs, originals, 1),
-    ...model.state,
-    ...policy.state,
-  ];
+  return {
+    head,
+    highs: picked(evidence.table.highs, prefixes, 1),
+    lows: picked(evidence.table.lows, prefixes, 1),
+    totals: picked(evidence.totals, prefixes, 2),
+    lookups: picked(evidence.lookups, prefixes, 1),
+    counts: picked(evidence.counts, prefixes, evidence.archives * 2),
+    epochs: picked(evidence.epochs, prefixes, 1),
+    answerHighs: picked(answers.table.highs, originals, 1),
+    answerLows: picked(answers.table.lows, originals, 1),
+    words: picked(answers.words, originals, answers.wordsPerSlot),
+    answerEpochs: picked(answers.epochs, originals, 1),
+    model: model.state,
+    policy: policy.state,
+    recalls: learner.recalls.state,
+    names,
+  };
+}
+
+/** All that a learner knows. Twice its size while it is made. */
+export function snapshotOf(learner: Learner): Uint8Array {
+  const { head, model, policy, ...rest } = partsOf(learner);
+  const { recalls, names, ...tables } = rest;
+  const parts: readonly Numbers[] = [...Object.values(tables), ...model, ...policy, recalls, names];
   const headBytes = encoder.encode(JSON.stringify(head));
   const start = MAGIC.length + 4 + headBytes.length;
   const length = parts.reduce((sum, { byteLength }) => sum + byteLength, start);
@@ -81,53 +119,102 @@ export function snapshotOf(learner: Learner): Uint8Array {
  * @throws MM_BAD_INPUT for bytes that are not a whole snapshot; the learner is as it was then.
  */
 export function restoreSnapshot(learner: Learner, bytes: Uint8Array, source: string): void {
-  const { head, start } = readHead(bytes, source);
-  const reader = new PartReader(bytes, start);
-  const { prefixes, originals, wordsPerSlot } = head;
+  const parts = readParts(learner, bytes, source);
+  const work = takeParts(learner, parts);
+  while (work.next().done !== true);
+}
+
+/**
+ * Has a learner go on with other archives: what it knows of those that stay is kept, by their ids, and
+ * new ones begin with their hints. Until it is done the learner decides as before; `pause` is awaited
+ * every few milliseconds of work. Holds what is known twice.
+ */
+export async function replaceLearntArchives(
+  learner: Learner,
+  archives: readonly LearntArchive[],
+  pause: () => Promise<void>,
+): Promise<void> {
+  if (isDeepStrictEqual(archives, learner.archives)) return;
+  const release = learner.hold();
+  try {
+    const next = new Learner(archives, learner.options);
+    const work = takeParts(next, partsOf(learner));
+    while (work.next().done !== true) await pause();
+    learner.adopt(next);
+  } finally {
+    release();
+  }
+}
+
+/** Entries of a table that are taken at a time. */
+const AT_A_TIME = 4096;
+
+/** Adds what another learner knew to one that is new, in steps of a few milliseconds. */
+function* takeParts(learner: Learner, parts: Parts): Generator<void, void, undefined> {
+  const { head, highs, lows, counts } = parts;
   const before = head.archives.length;
   const numbers = head.archives.map((id) => learner.numberOf(id));
-  const { evidence, answers, model, policy } = learner;
-  const highs = reader.take(Uint32Array, prefixes);
-  const lows = reader.take(Uint32Array, prefixes);
-  const totals = reader.take(Float32Array, prefixes * 2);
-  const lookups = reader.take(Float32Array, prefixes);
-  const counts = reader.take(Uint16Array, prefixes * before * 2);
-  const epochs = reader.take(Uint16Array, prefixes);
-  const answerHighs = reader.take(Uint32Array, originals);
-  const answerLows = reader.take(Uint32Array, originals);
-  const words = reader.take(Uint32Array, originals * wordsPerSlot);
-  const answerEpochs = reader.take(Uint16Array, originals);
-  const modelState = model.state.map((part) =>
-    reader.take(Float64Array, (part.length / (model.archives + 1)) * (before + 1)),
-  );
-  const policyState = policy.state.map((part, i) =>
-    reader.take(Float64Array, i < BY_CLASS ? before * CLASSES : part.length),
-  );
-  evidence.table.reset();
-  for (let i = 0; i < prefixes; i++) {
+  const { evidence, answers } = learner;
+  for (let i = 0; i < head.prefixes; i++) {
     const slot = evidence.table.obtain(highs[i], lows[i]);
-    evidence.totals.set(totals.subarray(i * 2, i * 2 + 2), slot * 2);
-    evidence.lookups[slot] = lookups[i];
-    evidence.epochs[slot] = epochs[i];
+    evidence.totals.set(parts.totals.subarray(i * 2, i * 2 + 2), slot * 2);
+    evidence.lookups[slot] = parts.lookups[i];
+    evidence.epochs[slot] = parts.epochs[i];
     for (const [old, number] of numbers.entries()) {
       if (number < 0) continue;
       const from = (i * before + old) * 2;
       evidence.counts.set(counts.subarray(from, from + 2), (slot * evidence.archives + number) * 2);
     }
+    if (i % AT_A_TIME === 0) yield;
   }
-  answers.table.reset();
-  for (let i = 0; i < originals; i++) {
+  const { answerHighs, answerLows, words } = parts;
+  for (let i = 0; i < head.originals; i++) {
     const slot = answers.table.obtain(answerHighs[i], answerLows[i]);
     for (const [old, number] of numbers.entries()) {
-      const state = (words[i * wordsPerSlot + (old >> 4)] >>> ((old & 15) * 2)) & 3;
+      const state = (words[i * head.wordsPerSlot + (old >> 4)] >>> ((old & 15) * 2)) & 3;
       if (number >= 0 && state !== 0) answers.note(slot, number, state === 2);
     }
-    answers.epochs[slot] = answerEpochs[i];
+    answers.epochs[slot] = parts.answerEpochs[i];
+    if (i % AT_A_TIME === 0) yield;
   }
-  model.restore(modelState, numbers);
-  policy.restore(policyState, numbers, head.lookups, head.recall);
+  learner.model.restore(parts.model, numbers);
+  learner.policy.restore(parts.policy, numbers, head.lookups, head.recall);
+  if (head.recall === learner.policy.recall) learner.recalls.restore(parts.recalls, numbers);
+  learner.names.restore(parts.names);
+  learner.maps.restore(head.maps);
+  learner.taken = new Set(head.taken);
   learner.observations = head.observations;
   learner.history = [...head.history];
+}
+
+/** @throws MM_BAD_INPUT */
+function readParts({ model, policy }: Learner, bytes: Uint8Array, source: string): Parts {
+  const { head, start } = readHead(bytes, source);
+  const reader = new PartReader(bytes, start);
+  const { prefixes, originals, wordsPerSlot } = head;
+  const before = head.archives.length;
+  // In the order of snapshotOf.
+  return {
+    head,
+    highs: reader.take(Uint32Array, prefixes),
+    lows: reader.take(Uint32Array, prefixes),
+    totals: reader.take(Float32Array, prefixes * 2),
+    lookups: reader.take(Float32Array, prefixes),
+    counts: reader.take(Uint16Array, prefixes * before * 2),
+    epochs: reader.take(Uint16Array, prefixes),
+    answerHighs: reader.take(Uint32Array, originals),
+    answerLows: reader.take(Uint32Array, originals),
+    words: reader.take(Uint32Array, originals * wordsPerSlot),
+    answerEpochs: reader.take(Uint16Array, originals),
+    model: model.state.map((part) =>
+      reader.take(Float64Array, (part.length / (model.archives + 1)) * (before + 1)),
+    ),
+    policy: policy.state.map((part, i) =>
+      reader.take(Float64Array, i < BY_CLASS ? before * CLASSES : part.length),
+    ),
+    recalls: reader.take(Float64Array, before * RECALL_WIDTH),
+    names: reader.take(Uint8Array, head.names),
+  };
 }
 
 function readHead(bytes: Uint8Array, source: string): { head: Head; start: number } {

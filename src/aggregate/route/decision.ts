@@ -1,6 +1,7 @@
 import type { Archive } from "./archive.ts";
 import type { Answer } from "../../map/lookup/map-lookup.ts";
 import type { LearntDecision } from "../learn/learner.ts";
+import type { MapWord } from "../learn/map-trust.ts";
 
 /** Why an archive is asked, or is not. Stable words: clients and logs use them. */
 export type RouteReason =
@@ -8,7 +9,7 @@ export type RouteReason =
   | "in-map"
   /** Nothing is known about what it holds. */
   | "no-map"
-  /** Its map does not have the URI, and is too old to be believed. */
+  /** Its map does not have the URI, and is too old to be believed; or answers contradict the map. */
   | "old-map"
   /** It holds, or answered for, the page that embeds this resource. */
   | "referer"
@@ -141,6 +142,10 @@ export class MapDecision implements Decision {
   #rate: HitRate | undefined;
   #deciding: (() => Pick<Answer, "key" | "frequency">) | undefined;
   #learnt: LearntBasis | undefined;
+  /** The lookup that it is a part of, where answers are learnt from. */
+  lookup: { surt: string | undefined } | undefined;
+  /** What the map of the archive says, where it has one that is believed. */
+  map: MapWord | undefined;
 
   /** Not to ask an archive, at first. */
   constructor(archive: Archive, reason: RouteReason) {

@@ -4,6 +4,7 @@ import { setImmediate } from "node:timers/promises";
 import { ioError, isMementoMapError, MementoMapError } from "../../errors.ts";
 import { isPacked, recognizeCompression } from "../../bytes/bytes.ts";
 import type { Archive } from "./archive.ts";
+import type { StaleMap } from "../learn/map-trust.ts";
 import type { RoutedMap } from "./routed-map.ts";
 import { webAddress } from "../../publish/fetch/discover.ts";
 import { type FileStamp, readJson, stampIfThere, stampOf } from "../../files/shared-files.ts";
@@ -33,7 +34,10 @@ export interface MapPlace {
 /** How the map of an archive is, for those who look after the service. */
 export interface MapState {
   readonly archive: Archive;
-  /** `failed`: there is no map to go by. `stale`: too old to be believed where it says absent. */
+  /**
+   * `failed`: there is no map to go by. `stale`: too old to be believed where it says absent, or
+   * {@link contradicted}.
+   */
   readonly status: "loading" | "ready" | "stale" | "failed";
   /** Of the map in use; 0 when there is none. */
   readonly keys: number;
@@ -48,6 +52,8 @@ export interface MapState {
   readonly error: string | undefined;
   /** Times a new map could not be fetched or was refused. */
   readonly failures: number;
+  /** That answers contradict the map, since when and where; what was learnt decides then. */
+  readonly contradicted?: StaleMap | undefined;
 }
 
 interface KeptMapOptions extends MapGuardOptions {

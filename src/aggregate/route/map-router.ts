@@ -105,6 +105,7 @@ export class MapRouter implements Router {
     this.#archives = archives;
     this.#rates = archives.map((archive) => this.#hitRates.of(archive));
     this.#maps = routed;
+    for (const { id } of archives) this.#options.learner?.maps.use(id, versionOf(maps.get(id)));
   }
 
   /**
@@ -121,7 +122,8 @@ export class MapRouter implements Router {
   }
 
   /** What an archive answered for reasons that the learner did not decide says as much of it. */
-  #teach({ archive, learnt, reason }: MapDecision, uri: string, mementos: number): void {
+  #teach(decision: MapDecision, uri: string, mementos: number): void {
+    const { archive, learnt, reason, map, lookup = { surt: undefined } } = decision;
     const { learner, sampleShare = 0.01 } = this.#options;
     if (learner === undefined) return;
     const decided =
@@ -129,7 +131,10 @@ export class MapRouter implements Router {
       (reason === "broadcast"
         ? { isOutside: true }
         : { isAside: true, propensity: reason === "sampled" ? sampleShare : 1 });
-    learner.observe({ archive: archive.id, surt: surt(uri), mementos, ...decided });
+    // All archives of a lookup answer for the same URI.
+    lookup.surt ??= surt(uri);
+    const { id } = archive;
+    learner.observe({ archive: id, surt: lookup.surt, mementos, ...decided, ...(map && { map }) });
   }
 
   route(request: RouteRequest): readonly Decision[] {
@@ -150,6 +155,10 @@ export class MapRouter implements Router {
         : this.#decideByMap(archive, number, request);
     });
     if (!isBroadcasting) this.#askMore(decisions, request);
+    if (this.#options.learner !== undefined) {
+      const lookup = { surt: undefined };
+      for (const decision of decisions) decision.lookup = lookup;
+    }
     return narrowed(decisions, request);
   }
 
@@ -167,16 +176,21 @@ export class MapRouter implements Router {
     if (map === undefined) {
       return this.#decideWithoutMap(new MapDecision(archive, "no-map"), number, request);
     }
+    if (this.#options.learner?.maps.staleOf(archive.id) !== undefined) {
+      const decision = new MapDecision(archive, "old-map");
+      return this.#decideWithoutMap(decision, number, request, "old-map");
+    }
     const isPresent = maps.ask(number, map);
     const { isStated, distance } = maps;
     const decision = new MapDecision(archive, "not-in-map");
     if (isStated) decision.decidedBy(maps.deciding(number, map));
     if (!isPresent) {
       if (this.#isTooOld(map)) return this.#decideWithoutMap(decision, number, request, "old-map");
-      return knowsAbsence(map, isStated)
-        ? decision
-        : this.#decideWithoutMap(decision, number, request);
+      if (!knowsAbsence(map, isStated)) return this.#decideWithoutMap(decision, number, request);
+      decision.map = "absent";
+      return decision;
     }
+    if (!this.#isTooOld(map)) decision.map = distance === 0 ? "listed" : "covered";
     const estimate = this.#estimate;
     maps.estimate(map, estimate);
     if (knowsNothingOf(map, maps.surt, request)) {
@@ -225,8 +239,11 @@ export class MapRouter implements Router {
         ? learner.preview(number, mapLikelihood)
         : learner.decide(number, mapLikelihood);
     const why = (): string => {
+      // The list may have changed since.
+      const at = learner.numberOf(decision.archive.id);
+      if (at < 0) return "the archive is not in the list any more";
       learner.look(encoder.encode(surt(uri)));
-      return learner.explain(number).reason;
+      return learner.explain(at).reason;
     };
     const chance = 1 / (1 + Math.exp(-learnt.logit));
     decision.decideByLearnt({ decision: { ...learnt, mapLikelihood }, why }, chance);
@@ -271,6 +288,13 @@ export class MapRouter implements Router {
       }
     }
   }
+}
+
+/** What tells versions of a map apart, also after a restart. */
+function versionOf(map: RoutedMap | undefined): string | undefined {
+  if (map === undefined) return undefined;
+  const { updatedAt = 0, index } = map;
+  return `${updatedAt} ${index.size} ${index.keyCount}`;
 }
 
 function isLeftOut({ id }: Archive, { only, except }: RouteRequest): boolean {

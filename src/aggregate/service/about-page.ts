@@ -181,8 +181,19 @@ function mapCell(map: ArchiveStatus["map"], now: number): Html {
   const keys = map.keys === 0 ? "" : `${formatNumber(map.keys)} ${unit}${age}`;
   const tone = map.status === "ready" ? "calm" : "warn";
   return html`<span
-    ><span class="badge ${tone}">${map.status}</span><small> ${keys} ${map.error}</small></span
+    ><span class="badge ${tone}">${map.status}</span
+    ><small> ${keys} ${map.error} ${staleText(map, now)}</small></span
   >`;
+}
+
+/** What answers say that contradicts the map. */
+function staleText({ contradicted }: NonNullable<ArchiveStatus["map"]>, now: number): Html {
+  if (contradicted === undefined) return html``;
+  const { kind, share, since, example } = contradicted;
+  const what = kind === "missing" ? "of what the archive has is not in it" : "of its keys are gone";
+  return html`For ${formatAgo(now - since)}, answers contradict it: ${formatShare(share)} or more
+  ${what}, such as ${example}. What was learnt decides until the map changes. Ask the archive for a
+  new one, or take it out of the list.`;
 }
 
 function answerMix(tally: ArchiveTally): Html {

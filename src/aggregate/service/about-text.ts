@@ -1,6 +1,7 @@
 import type { ListState } from "../route/archive-list.ts";
 import type { MapState } from "../route/map-keeper.ts";
 import type { ArchiveCounters } from "../upstream/archive-health.ts";
+import { contradictionText } from "./service-health.ts";
 import type { ArchiveStatus, StatusView } from "./service-status.ts";
 
 /** What `/about.json` says: the archives as they are now, and what routing saves. */
@@ -65,7 +66,14 @@ function requestsJson(counters: ArchiveCounters): Record<string, unknown> {
   return { sent, cacheHits, revalidations, coalesced, retries, bytes, failures };
 }
 
-function mapJson({ isPacked, updatedAt, fetchedAt, error, ...map }: MapState): unknown {
+function mapJson({
+  isPacked,
+  updatedAt,
+  fetchedAt,
+  error,
+  contradicted,
+  ...map
+}: MapState): unknown {
   const { status, keys, bytes } = map;
   return {
     status,
@@ -75,6 +83,15 @@ function mapJson({ isPacked, updatedAt, fetchedAt, error, ...map }: MapState): u
     updatedAt: updatedAt === undefined ? null : isoTime(updatedAt),
     fetchedAt: fetchedAt === undefined ? null : isoTime(fetchedAt),
     error: error ?? null,
+    ...(contradicted === undefined
+      ? {}
+      : {
+          contradicted: {
+            ...contradicted,
+            since: isoTime(contradicted.since),
+            detail: contradictionText(contradicted),
+          },
+        }),
   };
 }
 
@@ -86,7 +103,8 @@ function listFault({ list }: StatusView): string {
   return list?.error === undefined ? "" : `\nThe list of archives is refused: ${list.error}\n`;
 }
 
-function mapFault({ status, error }: MapState): string {
+function mapFault({ status, error, contradicted }: MapState): string {
+  if (contradicted !== undefined) return `, ${contradictionText(contradicted)}`;
   if (error === undefined) return "";
   return status === "failed" ? `, ${error}` : `, the new map is refused: ${error}`;
 }

@@ -270,8 +270,13 @@ function mapMetrics(status: ServiceStatus): ReadMetric[] {
       return madeAt === undefined ? undefined : Math.max(0, status.now - madeAt) / 1000;
     }),
     gauge(
+      "contradicted",
+      "1 when answers contradict an archive's map, so that what was learnt decides.",
+      ({ map }) => (map === undefined ? undefined : Number(map.contradicted !== undefined)),
+    ),
+    gauge(
       "usable",
-      "1 when an archive's map is used for routing, 0 when there is none or it is too old.",
+      "1 when an archive's map is used for routing, 0 when there is none or it is stale.",
       ({ map }) => (map === undefined ? undefined : Number(map.status === "ready")),
     ),
     {

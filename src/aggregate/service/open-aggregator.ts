@@ -3,7 +3,9 @@ import { ArchiveTallies, RoutingEstimate } from "../statistics.ts";
 import type { Outcome, Session, SessionObserver } from "../session.ts";
 import type { Upstream } from "../upstream.ts";
 import type { Archive } from "../route/archive.ts";
+import { hintsOf } from "../learn/hints.ts";
 import type { Learner } from "../learn/learner.ts";
+import { replaceLearntArchives } from "../learn/snapshot.ts";
 import { HitRates, type RouteRequest } from "../route/decision.ts";
 import { MapRouter } from "../route/map-router.ts";
 import { MapKeeper, type MapKeeperOptions } from "../route/map-keeper.ts";
@@ -78,7 +80,7 @@ export interface OpenAggregator {
  * ```
  */
 export async function openAggregator(options: OpenAggregatorOptions): Promise<OpenAggregator> {
-  const { archives, isRouting = true } = options;
+  const { archives, isRouting = true, learner } = options;
   const upstream = createUpstream(options.upstream);
   const isArchiveDormant = dormancyOf(upstream);
   const hitRates = new HitRates();
@@ -87,7 +89,7 @@ export async function openAggregator(options: OpenAggregatorOptions): Promise<Op
     isDormant: isArchiveDormant,
     sampleShare: options.sampleShare,
     hitRates,
-    learner: isRouting ? options.learner : undefined,
+    learner: isRouting ? learner : undefined,
   });
   const broadcastRouter = new MapRouter(archives, {
     isBroadcasting: true,
@@ -111,10 +113,11 @@ export async function openAggregator(options: OpenAggregatorOptions): Promise<Op
     tallies,
     estimate,
     isRouting,
-    learner: options.learner,
+    learner,
     async replaceArchives(list) {
       if (isRouting) await keeper.replaceArchives(list);
       else await router.replaceMaps(new Map(), pause, list);
+      if (learner !== undefined) await replaceLearntArchives(learner, list.map(hintsOf), pause);
       await broadcastRouter.replaceMaps(new Map(), pause, list);
       upstream.replaceArchives(list);
       tallies.keepOnly(list);

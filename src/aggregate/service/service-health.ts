@@ -1,3 +1,4 @@
+import type { StaleMap } from "../learn/map-trust.ts";
 import {
   type ArchiveStatus,
   JoinedStatus,
@@ -15,6 +16,7 @@ interface HealthProblem {
     | "failing"
     | "map-missing"
     | "map-too-old"
+    | "map-contradicted"
     | "map-refused"
     | "list-refused"
     | "worker-missing";
@@ -81,7 +83,9 @@ function mapProblems({ archive, map }: ArchiveStatus): HealthProblem[] {
   const add = (problem: HealthProblem["problem"], detail: string): void => {
     problems.push({ archive: archive.id, problem, detail });
   };
-  if (map.status === "stale") {
+  if (map.contradicted !== undefined) {
+    add("map-contradicted", contradictionText(map.contradicted));
+  } else if (map.status === "stale") {
     const made = map.updatedAt === undefined ? "" : `, of ${new Date(map.updatedAt).toISOString()}`;
     add("map-too-old", `its map${made}, is not used for what it says to be absent`);
   }
@@ -91,6 +95,16 @@ function mapProblems({ archive, map }: ArchiveStatus): HealthProblem[] {
     add("map-refused", `the map before stays in use: ${map.error}`);
   }
   return problems;
+}
+
+/** What is wrong with a map that answers contradict, since when, and what to do about it. */
+export function contradictionText({ kind, share, since, example }: StaleMap): string {
+  const percent = `${Math.floor(share * 100)} %`;
+  const what =
+    kind === "missing"
+      ? `misses ${percent} or more of what the archive has`
+      : `lists keys of which ${percent} or more are gone`;
+  return `since ${new Date(since).toISOString()} answers say that its map ${what}, such as ${example}; what was learnt decides until the map changes: ask the archive for a new one, or take it out of the list`;
 }
 
 /**

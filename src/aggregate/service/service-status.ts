@@ -76,14 +76,22 @@ export class ServiceStatus implements StatusView {
   }
 
   archives(): ArchiveStatus[] {
-    const { aggregator, upstream, tallies, keeper } = this.#sources.open;
+    const { aggregator, upstream, tallies } = this.#sources.open;
     return aggregator.router.archives.map((archive) => ({
       archive,
       upstream: upstream.stateOf(archive),
       tally: tallies.tallyOf(archive),
-      map: keeper.stateOf(archive),
+      map: this.#mapOf(archive),
       counters: upstream.counters.get(archive.id),
     }));
+  }
+
+  #mapOf(archive: Archive): MapState | undefined {
+    const { keeper, learner } = this.#sources.open;
+    const map = keeper.stateOf(archive);
+    const contradicted = learner?.maps.staleOf(archive.id);
+    const isShown = map?.status === "ready" || map?.status === "stale";
+    return isShown && contradicted !== undefined ? { ...map, status: "stale", contradicted } : map;
   }
 }
 

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { hintsOf } from "../../aggregate/learn/hints.ts";
 import { Learner, type LearnerOptions } from "../../aggregate/learn/learner.ts";
 import { restoreSnapshot, snapshotOf } from "../../aggregate/learn/snapshot.ts";
 import type { Archive } from "../../aggregate/route/archive.ts";
@@ -68,20 +69,6 @@ export async function openLearner(
       clearInterval(timer);
       await save();
     },
-  };
-}
-
-/** What the list of archives says about what an archive has. */
-function hintsOf(archive: Archive): { id: string; probability?: number; scope?: string[] } {
-  const { id, probability } = archive;
-  const scope = "scope" in archive ? archive.scope : undefined;
-  const prefixes = Array.isArray(scope)
-    ? scope.filter((prefix): prefix is string => typeof prefix === "string")
-    : [];
-  return {
-    id,
-    ...(probability === undefined ? {} : { probability }),
-    ...(prefixes.length === 0 ? {} : { scope: prefixes }),
   };
 }
 

@@ -5,6 +5,7 @@ import { MemgatorLogFile } from "../../aggregate/memgator-events.ts";
 import { type OpenAggregator, openAggregator } from "../../aggregate/service/open-aggregator.ts";
 import { ProxySettings } from "../../http/proxy.ts";
 import { mapFilesOf } from "../../aggregate/route/map-keeper.ts";
+import { contradictionText } from "../../aggregate/service/service-health.ts";
 import { openDiskStore } from "../../aggregate/upstream/disk-store.ts";
 import type { CacheOptions } from "../../aggregate/upstream/http-cache.ts";
 import { MemoryStore } from "../../aggregate/upstream/cache-store.ts";
@@ -86,6 +87,9 @@ export async function setUpAggregator(
   const learning = await openLearner(values, archives, io, {
     log,
     isSaving: isFirst,
+    onStaleMap: (archive, stale) => {
+      log.event("error", "map is stale", { archive, reason: contradictionText(stale) });
+    },
     onObservation: observations && ((observation) => observations.publish(observation)),
   });
   learner = learning?.learner;

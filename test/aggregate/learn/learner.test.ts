@@ -136,7 +136,7 @@ describe("Learner", () => {
       damaged,
       bytes.slice(0, -9),
       new Uint8Array(3),
-      encoder.encode("mmlearn1"),
+      encoder.encode("mmlearn2"),
     ]) {
       const other = learnerOf();
       expect(() => restoreSnapshot(other, bad, "x.learnt")).toThrow(/not what was learnt/);

@@ -1,0 +1,175 @@
+/** What a map said of an original: nothing there, a wildcard that covers it, or its own key. */
+export type MapWord = "absent" | "covered" | "listed";
+
+/** That answers contradict a map, as far as it is known. */
+export interface StaleMap {
+  /** When it was noticed, in milliseconds since 1970. */
+  readonly since: number;
+  /** `missing`: the archive has what the map does not; `gone`: it lacks what the map lists. */
+  readonly kind: "missing" | "gone";
+  /** The share of hits that the map misses, or of listed keys that are gone: at least this. */
+  readonly share: number;
+  /** A key that the map is wrong about. */
+  readonly example: string;
+}
+
+/** What was counted of the map of an archive. */
+interface Counts {
+  /** The version of the map; others begin from nothing. */
+  version: string;
+  /** Hits where the map says absent, and how many each of them stands for, in all. */
+  missing: number;
+  missingWeight: number;
+  /** Hits where the map says present. */
+  covered: number;
+  /** Answers for keys that the map lists, and those of them without mementos. */
+  listed: number;
+  gone: number;
+  stale: StaleMap | undefined;
+}
+
+/** A map is stale if it misses more than this share of an archive's hits. */
+const MISSED_SHARE = 0.05;
+const LEAST_MISSING = 3;
+/** A map is stale if more than this share of the keys that it lists are gone. */
+const GONE_SHARE = 0.5;
+const LEAST_LISTED = 20;
+/** Both hold with a confidence of 97.5 %. */
+const Z = 1.959964;
+/** Beyond this many answers, older ones count half. */
+const MOST = 20_000;
+
+/**
+ * Compares what archives answer with what their maps say, and notices maps that are stale.
+ *
+ * A map is stale if, with a confidence of 97.5 %, it misses more than 5 % of the hits of its archive
+ * (three at least were found by asking although the map says absent), or if more than half of the
+ * keys that it lists are gone (of twenty answers at least). It stays stale until it changes.
+ */
+export class MapTrust {
+  readonly #counts = new Map<string, Counts>();
+  readonly #onStale: ((archive: string, stale: StaleMap) => void) | undefined;
+
+  constructor(onStale?: (archive: string, stale: StaleMap) => void) {
+    this.#onStale = onStale;
+  }
+
+  /** The version of an archive's map that is in use; undefined where there is none. */
+  use(archive: string, version: string | undefined): void {
+    if (version === undefined) this.#counts.delete(archive);
+    else if (this.#counts.get(archive)?.version !== version) {
+      this.#counts.set(archive, countsOf(version));
+    }
+  }
+
+  /** Why the map of an archive is not believed; undefined for one that is. */
+  staleOf(archive: string): StaleMap | undefined {
+    return this.#counts.get(archive)?.stale;
+  }
+
+  /**
+   * Takes an answer.
+   *
+   * @param propensity how likely the archive was to be asked.
+   */
+  note(
+    archive: string,
+    said: MapWord,
+    answer: {
+      readonly isHit: boolean;
+      readonly propensity: number;
+      readonly surt: string;
+      readonly time: number;
+    },
+  ): void {
+    const counts = this.#counts.get(archive);
+    if (counts === undefined || counts.stale !== undefined) return;
+    const { isHit, propensity } = answer;
+    if (said === "listed") counts.listed++;
+    if (isHit) {
+      if (said === "absent") {
+        counts.missing++;
+        counts.missingWeight += 1 / propensity;
+      } else counts.covered += 1 / propensity;
+    } else if (said === "listed") counts.gone++;
+    if (counts.covered > MOST || counts.listed > MOST) halve(counts);
+    const isContradiction = said === "absent" ? isHit : said === "listed" && !isHit;
+    if (!isContradiction) return;
+    const verdict = said === "absent" ? missed(counts) : gone(counts);
+    if (verdict === undefined) return;
+    const stale = { ...verdict, since: answer.time, example: keyOf(answer.surt) };
+    counts.stale = stale;
+    this.#onStale?.(archive, stale);
+  }
+
+  /** Forgets all archives but these. */
+  keepOnly(ids: ReadonlySet<string>): void {
+    for (const id of this.#counts.keys()) if (!ids.has(id)) this.#counts.delete(id);
+  }
+
+  /** Plain data. */
+  get state(): Readonly<Record<string, unknown>> {
+    return Object.fromEntries(this.#counts);
+  }
+
+  /** Takes what another counted; `state` is of the same program. */
+  restore(state: Readonly<Record<string, unknown>>): void {
+    for (const [archive, counts] of Object.entries(state)) {
+      this.#counts.set(archive, { ...(counts as Counts) });
+    }
+  }
+}
+
+function countsOf(version: string): Counts {
+  return {
+    version,
+    missing: 0,
+    missingWeight: 0,
+    covered: 0,
+    listed: 0,
+    gone: 0,
+    stale: undefined,
+  };
+}
+
+function halve(counts: Counts): void {
+  counts.missing /= 2;
+  counts.missingWeight /= 2;
+  counts.covered /= 2;
+  counts.listed /= 2;
+  counts.gone /= 2;
+}
+
+type Verdict = Pick<StaleMap, "kind" | "share">;
+
+function missed({ missing, missingWeight, covered }: Counts): Verdict | undefined {
+  if (missing < LEAST_MISSING) return undefined;
+  const least = leastMean(missing) * (missingWeight / missing);
+  const share = least / (least + covered);
+  return share > MISSED_SHARE ? { kind: "missing", share } : undefined;
+}
+
+/** The lower bound of the mean of a Poisson count (Wilson and Hilferty). */
+function leastMean(count: number): number {
+  return count * Math.max(0, 1 - 1 / (9 * count) - Z / (3 * Math.sqrt(count))) ** 3;
+}
+
+function gone({ listed, gone: count }: Counts): Verdict | undefined {
+  if (listed < LEAST_LISTED) return undefined;
+  const share = leastShare(count, listed);
+  return share > GONE_SHARE ? { kind: "gone", share } : undefined;
+}
+
+/** The lower bound of a share (Wilson). */
+function leastShare(count: number, of: number): number {
+  const share = count / of;
+  const spread = Z * Math.sqrt((share * (1 - share) + (Z * Z) / (4 * of)) / of);
+  return (share + (Z * Z) / (2 * of) - spread) / (1 + (Z * Z) / of);
+}
+
+const LONGEST_EXAMPLE = 200;
+
+/** Without the query, in which people may be named. */
+function keyOf(surt: string): string {
+  return surt.replace(/\?.*$/s, "").slice(0, LONGEST_EXAMPLE);
+}
