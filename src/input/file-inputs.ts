@@ -11,6 +11,7 @@ import {
   type OpenOptions,
   type Part,
   type ReadTask,
+  type Split,
   trustIn,
   wholeMap,
 } from "./index-input.ts";
@@ -38,19 +39,25 @@ export async function openPlain(
   return plainInput(path, size, trustedFormat(format, sample, trustIn(path, options), options));
 }
 
-/** As {@link openPlain}, for a format that is known. */
-export function plainInput(path: string, size: number, format: DetectedFormat): IndexInput {
-  const parts = (): AsyncIterable<Part> => ranges(path, size, format);
-  return { source: path, size, isInflated: false, isRanged: true, format, parts };
+/** As {@link openPlain}, for a format that is known; of a split, if one is given. */
+export function plainInput(
+  path: string,
+  size: number,
+  format: DetectedFormat,
+  split: Split = { start: 0, end: size },
+): IndexInput {
+  const parts = (): AsyncIterable<Part> => ranges(path, split, format);
+  const bytes = split.end - split.start;
+  return { source: path, size: bytes, isInflated: false, isRanged: true, format, parts };
 }
 
 async function* ranges(
   path: string,
-  size: number,
+  split: Split,
   format: DetectedFormat,
 ): AsyncGenerator<Part, void, undefined> {
-  for (let start = 0; start < size; start += RANGE_BYTES) {
-    const end = Math.min(start + RANGE_BYTES, size);
+  for (let { start } = split; start < split.end; start += RANGE_BYTES) {
+    const end = Math.min(start + RANGE_BYTES, split.end);
     yield { source: path, bytes: end - start, task: { kind: "range", path, start, end, format } };
   }
 }

@@ -53,8 +53,19 @@ export interface OpenOptions {
   readonly damage?: DamageLog | undefined;
   /** Where to note files of records that are not read, because an index of them is. */
   readonly indexed?: string[] | undefined;
+  /** Set if only this part of the one input is read. */
+  readonly split?: Split | undefined;
   /** Counts stored bytes that tasks report by themselves. */
   readonly progress: FileProgress;
+}
+
+/**
+ * A part of a file in stored bytes: the lines that begin in `[start, end)` or, of a compressed file, the
+ * gzip members in there; both ends are where a member begins.
+ */
+export interface Split {
+  readonly start: number;
+  readonly end: number;
 }
 
 /** How far the tasks that read whole files have got, whichever thread they run on. */
@@ -189,6 +200,8 @@ export interface Part {
   readonly task: ReadTask;
   /** Stored bytes that this part stands for, and that the task does not report itself. */
   readonly bytes: number;
+  /** Counts the lines of the file before the split that this is a part of. */
+  readonly linesBefore?: (() => Promise<number>) | undefined;
 }
 
 /** A line that cannot be read. */

@@ -33,6 +33,9 @@ export async function openInputs(
   if (paths.indexOf("-") !== paths.lastIndexOf("-")) {
     throw new MementoMapError("MM_USAGE", "standard input can be read only once");
   }
+  if (options.split !== undefined && (paths.length !== 1 || paths[0] === "-")) {
+    throw new MementoMapError("MM_USAGE", "a split is of one file; name one");
+  }
   const given: GivenInputs[] = [];
   for (const path of paths) given.push({ path, inputs: await openPath(path, options) });
   await refuseSameFiles(given);
@@ -79,6 +82,10 @@ async function openFile(path: string, size: number, options: OpenOptions): Promi
   const head = await readHead(path);
   const { format } = options;
   const isAuto = format === "auto";
+  if (options.split !== undefined) {
+    const { openSplit } = await import("./open-split.ts");
+    return [await openSplit(path, head, size, { ...options, split: options.split })];
+  }
   if (format === "wacz" || (isAuto && startsWith(head, "PK\u0003\u0004"))) {
     const { openWacz } = await import("./wacz.ts");
     return openWacz(path, options);

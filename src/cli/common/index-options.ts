@@ -9,6 +9,7 @@ import type { OptionTable, OptionValues } from "./command-line.ts";
 import { choice, misuse, option, TMP_OPTION } from "./options.ts";
 import { threadsWithin } from "../../map/generate/key-table.ts";
 import type { Interrupt } from "../../interruption.ts";
+import { quote } from "../../errors.ts";
 import { type Io, sourceDate } from "./io.ts";
 import { Progress } from "./messages.ts";
 import { packageVersion } from "../../files/package-file.ts";
@@ -84,6 +85,19 @@ function someOf(values: readonly string[]): string[] | undefined {
   const list = values.flatMap((value) => value.split(","));
   return list.length === 0 ? undefined : list;
 }
+
+/** Cuts a large index into pieces that machines read apart. */
+export const SPLIT_OPTION = {
+  value: "START-END",
+  help: "Of the one INPUT, read the lines that begin in these bytes, or the gzip members there.",
+  parse(text: string): { readonly start: number; readonly end: number } {
+    const [, start, end] = /^(\d{1,15})-(\d{1,15})$/.exec(text) ?? [];
+    if (start !== undefined && Number(start) <= Number(end)) {
+      return { start: Number(start), end: Number(end) };
+    }
+    throw misuse(`not a split: ${quote(text)}; write 0-134217728`);
+  },
+} as const;
 
 /** The options of commands that do long work: what it may take. */
 export const WORK_OPTIONS = {

@@ -10,7 +10,12 @@ import {
   keyedByUri,
   type KeyTrust,
 } from "../../input/detect.ts";
-import { FileProgress, type IndexInput, type OpenOptions } from "../../input/index-input.ts";
+import {
+  FileProgress,
+  type IndexInput,
+  type OpenOptions,
+  type Split,
+} from "../../input/index-input.ts";
 import { openInputs, readHead } from "../../input/open-inputs.ts";
 import type { CaptureFilter } from "../../input/filter.ts";
 import type { InputStreams } from "../../files/input-file.ts";
@@ -43,6 +48,8 @@ export interface GenerateOptions {
   readonly datetimeDigits?: number | undefined;
   /** Count and leave out lines and stretches that cannot be read, instead of failing. */
   readonly skipBad?: boolean | undefined;
+  /** Read only this part of the one input. */
+  readonly split?: Split | undefined;
   readonly description?: MapDescription | undefined;
   /** What the whole run may hold; 512 MiB by default. */
   readonly memoryBytes?: number | undefined;
@@ -98,6 +105,7 @@ export async function planGenerate(
     signal: options.interrupt?.signal,
     damage,
     indexed,
+    split: options.split,
     progress,
   };
   const indexes = await openInputs(paths, open);
@@ -108,7 +116,7 @@ export async function planGenerate(
   if (added.length > 0) checkAdding(indexes, isDistinct, options);
   const maps: AddedMap[] = [];
   for (const path of added) {
-    const whole = { ...open, damage: undefined };
+    const whole = { ...open, damage: undefined, split: undefined };
     maps.push(await openAddedMap(path, options, whole));
   }
   return {

@@ -142,7 +142,8 @@ class Reading {
       this.#reporter.add(part.bytes);
       partLines.settle(lines);
       if (fault !== undefined) {
-        const line = (await partLines.before) + fault.linesBefore + 1;
+        const skipped = (await part.linesBefore?.()) ?? 0;
+        const line = skipped + (await partLines.before) + fault.linesBefore + 1;
         throw new MementoMapError(fault.code, `${fault.message}: ${quote(fault.line)}`, {
           position: { source: part.source, line },
         });
