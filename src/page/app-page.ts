@@ -69,8 +69,11 @@ function links({ data, view }: AppPage): Html {
       : html`<link rel="modulepreload" href="${path}${file}" />`,
   );
   return html`${search} ${early}
-    <script type="module" src="${path}${assets.script}"></script>`;
+    <script type="module" src="${path}${assets.script}">${SCRIPT_END}`;
 }
+
+/** Not in a tagged template: bundlers lower one that has it, with a helper that the package lacks. */
+const SCRIPT_END = new Html("</script>");
 
 function defaultFooter({ version }: PageData): Html {
   return html`mementomap ${version}. Nothing you type here leaves this site.`;
