@@ -1,6 +1,134 @@
 import type { JSX } from "preact";
-import { ServerContent } from "../parts/server-content.tsx";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { ask, type Finding, typedUri } from "../find/ask.ts";
+import { Findings, Legend, Summary } from "../find/findings.tsx";
+import { FIND } from "../messages/find.ts";
+import { PAGE } from "../page-data.ts";
+import { Uri } from "../parts/uri.tsx";
+import { UrlForm } from "../parts/url-form.tsx";
+import { hrefOf, navigate } from "../router.ts";
+import { useText } from "../text.ts";
+import type { ViewProps } from "../views.ts";
+import "./find.css";
 
-export default function Find(): JSX.Element {
-  return <ServerContent view="find" href={window.location.href} />;
+/** Keys that follow each other faster than this are one change. */
+const SETTLED_MS = 40;
+
+interface Answer {
+  readonly uri: string;
+  readonly findings: readonly Finding[];
+  readonly fault?: string | undefined;
+}
+
+/** Find: which archives may hold a page, by their maps, as it is typed. */
+export default function Find({ params }: ViewProps): JSX.Element {
+  const text = useText(FIND);
+  const asked = params.get("url") ?? "";
+  const [typed, setTyped] = useState(asked);
+  const [answer, setAnswer] = useState<Answer>();
+  const own = useRef(asked);
+  // Back and forward in the history change the box, typing does not come back to it.
+  useEffect(() => {
+    if (asked !== own.current) setTyped(asked);
+    own.current = asked;
+  }, [asked]);
+  useEffect(() => {
+    const stop = new AbortController();
+    const uri = typedUri(typed);
+    const timer = setTimeout(() => {
+      own.current = typed.trim();
+      if (own.current !== asked) {
+        navigate(hrefOf(PAGE, "find", { url: own.current }), { replace: true });
+      }
+      if (uri === "") {
+        setAnswer(undefined);
+        return;
+      }
+      ask(uri, stop.signal).then(
+        (findings) => setAnswer({ uri, findings }),
+        (error: unknown) => {
+          if (!stop.signal.aborted) setAnswer({ uri, findings: [], fault: String(error) });
+        },
+      );
+    }, SETTLED_MS);
+    return () => {
+      clearTimeout(timer);
+      stop.abort();
+    };
+  }, [typed]);
+  return (
+    <>
+      <h1>{text(PAGE.service === "aggregator" || PAGE.maps.length > 1 ? "title" : "titleOne")}</h1>
+      <section class="card find-card" aria-label={text("button")}>
+        <UrlForm
+          label={text("label")}
+          button={text("button")}
+          value={typed}
+          action={hrefOf(PAGE, "find")}
+          onType={setTyped}
+          onSubmit={() => setTyped(typed.trim())}
+        />
+        {answer === undefined && <p class="hint">{text("hint")}</p>}
+        <div aria-live="polite" class="answers">
+          {answer !== undefined && <Answered answer={answer} />}
+        </div>
+      </section>
+      <details class="card quiet">
+        <summary>{text("legend")}</summary>
+        <Legend />
+      </details>
+      <Install />
+    </>
+  );
+}
+
+function Answered({ answer }: { readonly answer: Answer }): JSX.Element {
+  const text = useText(FIND);
+  if (answer.fault !== undefined) {
+    return <p class="fault">{text("failed", { reason: answer.fault })}</p>;
+  }
+  return (
+    <>
+      <p class="asked-for">
+        {text("reads")} <Uri value={answer.uri} />
+      </p>
+      <Summary findings={answer.findings} />
+      {PAGE.service === "aggregator" && (
+        <p class="onward">
+          <a href={hrefOf(PAGE, "time", { url: answer.uri })}>{text("time")}</a>
+        </p>
+      )}
+      <Findings findings={answer.findings} />
+    </>
+  );
+}
+
+/** How to find from anywhere: a bookmarklet, and the search engines of the browser. */
+function Install(): JSX.Element {
+  const text = useText(FIND);
+  const link = useRef<HTMLAnchorElement>(null);
+  useEffect(() => {
+    // A link that runs a script is refused in markup by libraries; this one is only dragged.
+    const home = new URL(hrefOf(PAGE, "find"), window.location.href).href;
+    const script = `location.href=${JSON.stringify(`${home}?url=`)}+encodeURIComponent(location.href)`;
+    link.current?.setAttribute("href", `javascript:${script}`);
+  }, []);
+  return (
+    <details class="card quiet">
+      <summary>{text("install")}</summary>
+      <p>
+        <a
+          ref={link}
+          class="bookmarklet"
+          href="#url"
+          draggable
+          onClick={(event) => event.preventDefault()}
+        >
+          {text("bookmarklet")}
+        </a>{" "}
+        {text("bookmarkletHint")}
+      </p>
+      {PAGE.service !== "static" && <p>{text("searchHint")}</p>}
+    </details>
+  );
 }

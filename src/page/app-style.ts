@@ -31,9 +31,18 @@ main > h1 { font-size: clamp(1.6rem, 4vw, 2.2rem); }
 .possibly { background: var(--mark); color: var(--ink); }
 .not-held { background: var(--no-paper); color: var(--no); }
 .not-known { background: var(--calm); color: var(--calm-ink); }
+details.card { margin-top: 0; }
+.uri { overflow-wrap: anywhere; }
+.uri-raw, .uri-readable bdi { font-family: var(--mono); font-size: .95em; }
+.uri-raw { color: var(--ink); }
+.uri-readable { display: block; }
+.uri-warning { display: block; margin-top: .25rem; padding: .1rem .6rem; border-left: 3px solid var(--mark-line); background: var(--mark); color: var(--ink); }
+mark.unseen { padding: 0 .3em; border: 1px solid var(--no); border-radius: .2em; background: var(--no-paper); color: var(--no); font: 600 .8em var(--mono); }
+.fault { padding: .5rem .9rem; border-left: 4px solid var(--no); background: var(--no-paper); color: var(--no); overflow-wrap: anywhere; }
 @media (max-width: 40rem) {
   .bar .frame { padding-top: .35rem; }
-  .brand { flex: 1; }
+  .brand { flex: 1 1 6rem; min-width: 0; }
+  .bar .frame { gap: 0 .75rem; }
   .bar nav { order: 3; flex: 1 0 100%; margin: 0 -.75rem; }
   .bar nav a { padding: .5rem .75rem .6rem; }
   main.frame { padding-top: 1.25rem; }

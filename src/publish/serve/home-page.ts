@@ -13,6 +13,7 @@ import {
   type Html,
   html,
 } from "../../page/html.ts";
+import { coveredPart } from "../../page/key-words.ts";
 import { PACKED_CONTENT_TYPE } from "../../http/reply.ts";
 import { type Count, parseFrequency } from "../../ukvs/frequency.ts";
 
@@ -381,14 +382,9 @@ function counts(key: string, frequency: string): Html {
 
 /** What a wildcard stands for: `Its folder arxiv.org/pdf/`, `Its site arxiv.org`, `All of .com`. */
 function coveredBy(key: string): Html {
-  const [hosts = "", path] = key.split(")", 2);
-  const labels = hosts.split(",").filter((label) => label !== "*" && label !== "");
-  const host = labels.reverse().join(".");
-  if (path === undefined) return html`All of <code>.${host}</code>`;
-  const folder = path.slice(0, -1);
-  return folder === "/"
-    ? html`Its site <code>${host}</code>`
-    : html`Its folder <code>${host}${folder}</code>`;
+  const { kind, name } = coveredPart(key);
+  if (kind === "all") return html`All of <code>.${name}</code>`;
+  return html`Its ${kind} <code>${name}</code>`;
 }
 
 /** Where the page can be looked at, if that is known of the archive. */

@@ -1,0 +1,111 @@
+import { type Verdict, verdictOfAnswer, verdictOfRoute } from "../../src/page/verdict.ts";
+import { PAGE } from "../page-data.ts";
+
+/** What is known of one archive about a page, before it is asked. */
+export interface Finding {
+  readonly id: string;
+  readonly name: string;
+  readonly verdict: Verdict;
+  /** The key of a map that decided, and its frequency. */
+  readonly key: string | undefined;
+  readonly frequency: string | undefined;
+  readonly isPacked: boolean;
+  /** Why an aggregator would ask the archive or not; undefined of a publisher. */
+  readonly reason: string | undefined;
+  readonly isAsked: boolean | undefined;
+  /** What was learnt that decided. */
+  readonly why: string | undefined;
+  /** Where to look at the page, and where its TimeMap is. */
+  readonly replay: string | undefined;
+  readonly timeMap: string | undefined;
+}
+
+interface MapAnswer {
+  readonly map?: string;
+  readonly present: boolean;
+  readonly key: string | null;
+  readonly frequency: string | null;
+}
+
+interface RouteAnswer {
+  readonly archives: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly asked: boolean;
+    readonly reason: string;
+    readonly key: string | null;
+    readonly frequency: string | null;
+    readonly why?: string;
+  }[];
+}
+
+/** A URI as people type it: without blanks around it, with a scheme in front. */
+export function typedUri(text: string): string {
+  const typed = text.trim().replaceAll(/\s/g, encodeURIComponent);
+  return typed === "" || /^[a-z][a-z0-9+.-]*:\/\//i.test(typed) ? typed : `http://${typed}`;
+}
+
+/** Asks the maps about a page: of all archives, those that say most first. */
+export async function ask(uri: string, signal: AbortSignal): Promise<Finding[]> {
+  const found =
+    PAGE.service === "aggregator"
+      ? (await getJson<RouteAnswer>(`/route/${encodeURIComponent(uri)}`, signal)).archives.map(
+          (archive) => ofRoute(archive, uri),
+        )
+      : ofMaps(await getJson(`/lookup?url=${encodeURIComponent(uri)}`, signal), uri);
+  const order: readonly Verdict[] = ["held", "possibly", "not-known", "not-held"];
+  return found.toSorted((a, b) => order.indexOf(a.verdict) - order.indexOf(b.verdict));
+}
+
+function ofRoute(archive: RouteAnswer["archives"][number], uri: string): Finding {
+  const { id, name, key, frequency, reason, asked, why } = archive;
+  const timeMap = PAGE.archives.find((each) => each.id === id)?.timemap ?? undefined;
+  return {
+    id,
+    name,
+    verdict: verdictOfRoute(reason, key),
+    key: key ?? undefined,
+    frequency: frequency ?? undefined,
+    isPacked: false,
+    reason,
+    isAsked: asked,
+    why,
+    replay: undefined,
+    timeMap: timeMap === undefined ? undefined : `${timeMap}${uri}`,
+  };
+}
+
+function ofMaps(
+  body: MapAnswer & { readonly answers?: readonly MapAnswer[] },
+  uri: string,
+): Finding[] {
+  return (body.answers ?? [body]).map((answer) => {
+    const map = PAGE.maps.find(({ id }) => id === answer.map) ?? PAGE.maps[0];
+    const { isPacked } = map;
+    const verdict = verdictOfAnswer(answer);
+    const replay = map.replay ?? undefined;
+    return {
+      id: map.id,
+      name: map.name ?? map.archive ?? PAGE.name,
+      verdict: isPacked && verdict === "held" ? "possibly" : verdict,
+      key: answer.key ?? undefined,
+      frequency: answer.frequency ?? undefined,
+      isPacked,
+      reason: undefined,
+      isAsked: undefined,
+      why: undefined,
+      replay: replay === undefined || !answer.present ? undefined : `${replay}${uri}`,
+      timeMap: undefined,
+    };
+  });
+}
+
+async function getJson<Body>(path: string, signal: AbortSignal): Promise<Body> {
+  const response = await fetch(PAGE.base + path, {
+    headers: { Accept: "application/json" },
+    signal,
+  });
+  const body = (await response.json()) as Body & { readonly detail?: string }; // our own server's
+  if (!response.ok) throw new Error(body.detail ?? `status ${response.status}`);
+  return body;
+}

@@ -1,0 +1,55 @@
+import type { JSX } from "preact";
+import { PARTS } from "../messages/parts.ts";
+import { useText } from "../text.ts";
+import { type Piece, pieces, uriText } from "./uri-text.ts";
+
+/** A URI as it is, and readable below where that says more. It never runs into what is beside it. */
+export function Uri({ value }: { readonly value: string }): JSX.Element {
+  const text = useText(PARTS);
+  const { raw, readable, mixed } = uriText(value);
+  return (
+    <span class="uri">
+      <bdi class="uri-raw" dir="ltr">
+        <Pieces all={raw} />
+      </bdi>
+      {readable !== undefined && (
+        <span class="uri-readable">
+          {text("readable")}{" "}
+          <bdi dir="ltr">
+            <Pieces all={readable} />
+          </bdi>
+        </span>
+      )}
+      {mixed !== undefined && (
+        <span class="uri-warning">
+          {text("mixed", { label: mixed.label, scripts: mixed.scripts.join(", ") })}
+        </span>
+      )}
+    </span>
+  );
+}
+
+/** A text of others, with characters that nobody would see made visible. */
+export function PlainText({ value }: { readonly value: string }): JSX.Element {
+  return (
+    <bdi>
+      <Pieces all={pieces(value)} />
+    </bdi>
+  );
+}
+
+function Pieces({ all }: { readonly all: readonly Piece[] }): JSX.Element {
+  return (
+    <>
+      {all.map(({ text, isMark }, index) =>
+        isMark ? (
+          <mark key={index} class="unseen">
+            {text}
+          </mark>
+        ) : (
+          text
+        ),
+      )}
+    </>
+  );
+}
