@@ -88,9 +88,10 @@ function openPart(bytes) {
   const header = JSON.parse(text.decode(bytes.subarray(json, json + jsonBytes)));
   checkHeader(header, descriptorCount);
   const descriptors = Array.from({ length: descriptorCount }, (_, i) => {
-    const [exact, wildcards, voidExact, voidWildcards, flags, width] = bytes.subarray(32 + 8 * i);
+    const own = bytes.subarray(32 + 8 * i);
+    const [exact, wildcards, voidExact, voidWildcards, flags, width, wideWidth] = own;
     check(flags < 32, "descriptors");
-    return { exact, wildcards, voidExact, voidWildcards, flags, width };
+    return { exact, wildcards, voidExact, voidWildcards, flags, width, wideWidth };
   });
   // The ribbons of each filter, by its kind and, for rows, its bits.
   const filters = new Map();
@@ -161,18 +162,18 @@ function lookupIn({ header, descriptors, filters }, surt) {
     }
     const own = descriptorOf(`${host})`);
     if (own) {
-      const { exact, wildcards, voidExact, voidWildcards, flags, width } = own;
+      const { exact, wildcards, voidExact, voidWildcards, flags, width, wideWidth } = own;
       const segments = path === "/" ? [] : path.slice(1).split("/");
       const depth = 1 << Math.min(segments.length, 7);
       const isHeld = query === "" ? exact & depth : flags & QUERY;
       if (path + query === "/" && flags & HOME) yield [true, `${host})/`];
       yield ask(`${host})${path}${query}`, isHeld, voidExact & depth, width);
-      if (queries) yield ask(`${host})${path}?*`, flags & ANY_QUERY, voidExact & depth, width);
+      if (queries) yield ask(`${host})${path}?*`, flags & ANY_QUERY, voidExact & depth, wideWidth);
       for (let at = segments.length; at >= 0; at--) {
         const name = [`${host})`, ...segments.slice(0, at), "*"].join("/");
         if (at === 0 && flags & ALL) yield [true, name];
         const bit = 1 << Math.min(at, 7);
-        yield ask(name, wildcards & bit, voidWildcards & bit, width);
+        yield ask(name, wildcards & bit, voidWildcards & bit, wideWidth);
       }
     }
     for (let labels = host.split(","); labels.length > 0; labels.pop()) {
@@ -180,13 +181,18 @@ function lookupIn({ header, descriptors, filters }, surt) {
       const above = `${labels.join(",")},*`;
       const spread = hostSpreads & bit ? descriptorOf(`${above})`) : undefined;
       if (spread)
-        for (const end of ends)
-          yield ask(`${above})${path}${end}`, true, spread.voidExact, spread.width);
+        for (const [at, end] of ends.entries())
+          yield ask(
+            `${above})${path}${end}`,
+            true,
+            spread.voidExact,
+            at === 0 ? spread.width : spread.wideWidth,
+          );
       const wide = hostWildcards & bit ? descriptorOf(above) : undefined;
       if (wide)
         yield table.fingerprint > 0
           ? [(wide.flags & NONE) === 0, above]
-          : ask(above, true, true, wide.width);
+          : ask(above, true, true, wide.wideWidth);
     }
   }
   for (const decision of decisions()) {

@@ -100,8 +100,8 @@ class Part:
         check(crc == zlib.crc32(data[32:start]), "header")
         self.header = json.loads(data[json_start : json_start + json_bytes].decode())
         check_header(self.header, descriptors)
-        # Each: exact, wildcards, void exact, void wildcards, flags, width.
-        self.descriptors = [struct.unpack_from("<6B", data, 32 + 8 * i) for i in range(descriptors)]
+        # Each: exact, wildcards, void exact, void wildcards, flags, width, wide width.
+        self.descriptors = [struct.unpack_from("<7B", data, 32 + 8 * i) for i in range(descriptors)]
         check(all(descriptor[4] < 32 for descriptor in self.descriptors), "descriptors")
         # The ribbons of each filter, by its kind and, for rows, its bits.
         self.filters = {}
@@ -180,7 +180,7 @@ class Part:
         own = self._host(host + ")")
         bound = own[1] if own else None
         if own:
-            exact, wildcards, void_exact, void_wildcards, flags, width = own[0]
+            exact, wildcards, void_exact, void_wildcards, flags, width, wide_width = own[0]
             segments = [] if path == "/" else path[1:].split("/")
             bit = 1 << min(len(segments), 7)
             name = host + ")" + path + query
@@ -189,13 +189,13 @@ class Part:
             yield ask(name, flags & QUERY if query else exact & bit, void_exact & bit, width), name, bound
             if queries:
                 name = host + ")" + path + "?*"
-                yield ask(name, flags & ANY_QUERY, void_exact & bit, width), name, bound
+                yield ask(name, flags & ANY_QUERY, void_exact & bit, wide_width), name, bound
             for at in range(len(segments), -1, -1):
                 name = "/".join([host + ")"] + segments[:at] + ["*"])
                 if at == 0 and flags & ALL:
                     yield True, name, bound
                 bit = 1 << min(at, 7)
-                yield ask(name, wildcards & bit, void_wildcards & bit, width), name, bound
+                yield ask(name, wildcards & bit, void_wildcards & bit, wide_width), name, bound
 
         labels = host.split(",")
         for count in range(len(labels), 0, -1):
@@ -204,13 +204,13 @@ class Part:
             spread = self._host(above + ")") if header["hostSpreads"] & bit else None
             if spread:
                 bound = spread[1]
-                for end in [query] + (["?*"] if queries else []):
+                for end, width in [(query, spread[0][5])] + ([("?*", spread[0][6])] if queries else []):
                     name = above + ")" + path + end
-                    yield ask(name, True, spread[0][2], spread[0][5]), name, bound
+                    yield ask(name, True, spread[0][2], width), name, bound
             if not header["hostWildcards"] & bit:
                 continue
             if not has_table:
-                yield ask(above, True, True, self.descriptors[0][5]), above, None
+                yield ask(above, True, True, self.descriptors[0][6]), above, None
                 continue
             wide = self._host(above)
             if wide:

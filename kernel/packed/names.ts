@@ -133,6 +133,7 @@ function found(outcome: i32, kind: i32, end: usize, distance: i32): i32 {
 function findOnHost(descriptor: usize, end: usize): i32 {
   const flags = load<u8>(descriptor, 4);
   const width = <i32>load<u8>(descriptor, 5);
+  const wideWidth = <i32>load<u8>(descriptor, 6);
   if (depth == 0 && (flags & HOME) != 0) return found(OUTCOME_PRESENT, NAME_EXACT, end, 0);
   // The page itself.
   const bit: u8 = 1 << <u8>min(depth, MAX_DEPTH);
@@ -147,7 +148,7 @@ function findOnHost(descriptor: usize, end: usize): i32 {
     distance = 1;
     const isAny = (flags & ANY_QUERY) != 0;
     if (isAny || mayBeVoid) {
-      const outcome = askAny(pageA, pageB, QUESTION, isAny, mayBeVoid, width);
+      const outcome = askAny(pageA, pageB, QUESTION, isAny, mayBeVoid, wideWidth);
       if (outcome != OUTCOME_NONE) return found(outcome, NAME_ANY_QUERY, end, distance);
     }
   }
@@ -166,7 +167,7 @@ function findOnHost(descriptor: usize, end: usize): i32 {
         SLASH,
         (wildcards & mask) != 0,
         (voids & mask) != 0,
-        width,
+        wideWidth,
       );
       if (outcome != OUTCOME_NONE) {
         return found(outcome, NAME_BELOW, load<usize>(state, 8), distance + depth - at + 1);
@@ -235,13 +236,13 @@ function findSpread(
   const outcome = ask(a, b, true, mayBeVoid, width);
   if (outcome != OUTCOME_NONE) return found(outcome, NAME_SPREAD, nameEnd, distance);
   if (!queries) return OUTCOME_NONE;
-  const any = askAny(a, b, QUESTION, true, mayBeVoid, width);
+  const any = askAny(a, b, QUESTION, true, mayBeVoid, <i32>load<u8>(descriptor, 6));
   return any == OUTCOME_NONE ? any : found(any, NAME_SPREAD_ANY_QUERY, nameEnd, distance);
 }
 
 /** Without a table, host wildcards are rows. */
 function hostWildcard(a: u32, b: u32): i32 {
-  if (fingerprintBits == 0) return ask(a, b, true, true, <i32>load<u8>(descriptors, 5));
+  if (fingerprintBits == 0) return ask(a, b, true, true, <i32>load<u8>(descriptors, 6));
   const descriptor = findHost(a, b);
   if (descriptor == 0) return OUTCOME_NONE;
   return (load<u8>(descriptor, 4) & NONE) == 0 ? OUTCOME_PRESENT : OUTCOME_VOID;

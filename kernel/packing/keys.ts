@@ -2,7 +2,7 @@
 import { CLOSE_PAREN, COMMA, commonBytes, QUESTION, SLASH, STAR } from "../shared/bytes";
 import { extendA, extendB, highOf, lowOf, START_A, START_B } from "../shared/name-hash";
 import * as hosts from "./hosts";
-import { addTo, HOMES, ROWS, VOIDS, WHOLE_VOIDS, WHOLES } from "./lists";
+import { addTo, HOMES, ROWS, VOIDS, WHOLE_VOIDS, WHOLES, WIDE } from "./lists";
 
 export const MAX_KEY_BYTES: i32 = 65536;
 const NONE: i32 = -1;
@@ -154,7 +154,8 @@ function addRow(
     return;
   }
   if (!isPathWildcard) hosts.addDepth(min(depth, MAX_DEPTH));
-  if (hasQueries && page < keyLength) {
+  const hasQuery = hasQueries && page < keyLength;
+  if (hasQuery) {
     hosts.addFlag(isAnyQuery ? FLAG_ANY_QUERY : FLAG_QUERY);
   } else if (depth == 0 && !isSpread) {
     hosts.addFlag(isPathWildcard ? FLAG_ALL : FLAG_HOME);
@@ -164,7 +165,7 @@ function addRow(
     hosts.addMask(bit << (isPathWildcard ? 8 : 0));
   }
   hosts.addRow();
-  addAt(ROWS, end);
+  addAt(isPathWildcard || (hasQuery && isAnyQuery) ? WIDE : ROWS, end);
 }
 
 /** Goes to the host `key[0, end)`. */

@@ -13,7 +13,8 @@ export const VOIDS: i32 = 1;
 export const HOMES: i32 = 2;
 export const WHOLES: i32 = 3;
 export const WHOLE_VOIDS: i32 = 4;
-const KINDS: i32 = 5;
+export const WIDE: i32 = 5;
+const KINDS: i32 = 6;
 
 let bits: i32 = 0;
 let lists: usize = 0;

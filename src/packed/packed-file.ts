@@ -42,6 +42,8 @@ export interface Descriptor {
   readonly flags: number;
   /** Bits of a row, in eighths. */
   readonly width: number;
+  /** The same for rows of many pages: `/a/*`, `/a?*` and `com,cnn,*`. */
+  readonly wideWidth: number;
 }
 
 /** What a descriptor says without any row. */
@@ -148,7 +150,15 @@ export function formatHead(
   let at = PREAMBLE_BYTES;
   for (const one of descriptors) {
     bytes.set(
-      [one.exact, one.wildcards, one.voidExact, one.voidWildcards, one.flags, one.width],
+      [
+        one.exact,
+        one.wildcards,
+        one.voidExact,
+        one.voidWildcards,
+        one.flags,
+        one.width,
+        one.wideWidth,
+      ],
       at,
     );
     at += DESCRIPTOR_BYTES;
@@ -212,10 +222,13 @@ export function parseHead(
   if (descriptorCount > MAX_DESCRIPTORS) throw damaged("descriptors", source);
   let at = PREAMBLE_BYTES;
   const descriptors = Array.from({ length: descriptorCount }, () => {
-    const [exact, wildcards, voidExact, voidWildcards, flags, width] = bytes.subarray(at, at + 6);
+    const [exact, wildcards, voidExact, voidWildcards, flags, width, wideWidth] = bytes.subarray(
+      at,
+      at + DESCRIPTOR_BYTES,
+    );
     at += DESCRIPTOR_BYTES;
     if (flags > ALL_FLAGS) throw damaged("descriptors", source);
-    return { exact, wildcards, voidExact, voidWildcards, flags, width };
+    return { exact, wildcards, voidExact, voidWildcards, flags, width, wideWidth };
   });
   const shards: Shard[] = [];
   for (const end = at + shardCount * SHARD_BYTES; at < end; at += SHARD_BYTES) {

@@ -54,7 +54,8 @@ const VOID_EXACT = 2;
 const VOID_WILDCARDS = 3;
 const FLAGS = 4;
 const WIDTH = 5;
-const DESCRIPTOR = 6;
+const WIDE_WIDTH = 6;
+const DESCRIPTOR = 7;
 
 /** Numbers of a shard: its first word, its slots, its seed, its checksum, and 1 if it is loaded. */
 const SHARD = 5;
@@ -126,8 +127,9 @@ export class PackedNames {
       at += SHARD;
     }
     this.#descriptors = new Uint8Array(descriptors.length * DESCRIPTOR);
-    descriptors.forEach(({ exact, wildcards, voidExact, voidWildcards, flags, width }, i) => {
-      const numbers = [exact, wildcards, voidExact, voidWildcards, flags, width];
+    descriptors.forEach((one, i) => {
+      const { exact, wildcards, voidExact, voidWildcards, flags, width, wideWidth } = one;
+      const numbers = [exact, wildcards, voidExact, voidWildcards, flags, width, wideWidth];
       this.#descriptors.set(numbers, i * DESCRIPTOR);
     });
     this.#queries = header.queries;
@@ -238,6 +240,7 @@ export class PackedNames {
     const descriptors = this.#descriptors;
     const flags = descriptors[host + FLAGS];
     const width = descriptors[host + WIDTH];
+    const wideWidth = descriptors[host + WIDE_WIDTH];
     const queries = this.#queries;
     const hasQuery = queries && queryStart < end;
     // The page itself.
@@ -256,7 +259,7 @@ export class PackedNames {
     const distance = queries ? 1 : 0;
     const isAny = (flags & FLAG.anyQuery) !== 0;
     if (queries && (isAny || mayBeVoid)) {
-      const found = this.#askAny(key.pageA, key.pageB, QUESTION, isAny, mayBeVoid, width);
+      const found = this.#askAny(key.pageA, key.pageB, QUESTION, isAny, mayBeVoid, wideWidth);
       if (found !== ABSENT) return this.#outcome(found, NAME.anyQuery, queryStart, distance);
     }
     // What is below it, and below each folder above it.
@@ -275,7 +278,7 @@ export class PackedNames {
           SLASH,
           isBelow,
           (voids & mask) !== 0,
-          width,
+          wideWidth,
         );
         if (found !== ABSENT) {
           return this.#outcome(found, NAME.below, folders.ends[at], distance + depth - at + 1);
@@ -336,13 +339,16 @@ export class PackedNames {
     const found = this.#ask(hash.a, hash.b, true, mayBeVoid, width);
     if (found !== ABSENT) return this.#outcome(found, NAME.spread, nameEnd, distance);
     if (!this.#queries) return OUTCOME.none;
-    const any = this.#askAny(pageA, pageB, QUESTION, true, mayBeVoid, width);
+    const wideWidth = this.#descriptors[host + WIDE_WIDTH];
+    const any = this.#askAny(pageA, pageB, QUESTION, true, mayBeVoid, wideWidth);
     return this.#outcome(any, NAME.spreadAnyQuery, nameEnd, distance);
   }
 
   /** Without a table, host wildcards are rows. */
   #hostWildcard(a: number, b: number): number {
-    if (this.#fingerprintBits === 0) return this.#ask(a, b, true, true, this.#descriptors[WIDTH]);
+    if (this.#fingerprintBits === 0) {
+      return this.#ask(a, b, true, true, this.#descriptors[WIDE_WIDTH]);
+    }
     const host = this.#host(a, b);
     if (host < 0) return host;
     return (this.#descriptors[host + FLAGS] & FLAG.none) === 0 ? 1 : VOID;

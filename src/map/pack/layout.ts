@@ -9,6 +9,11 @@ const CERTAIN = FLAG.all | FLAG.none;
 const MAX_BITS = 12;
 /** Bits that one more descriptor takes in the file. */
 const DESCRIPTOR_COST = 64;
+/**
+ * Bits that rows of many pages have more than others: each answers ten times as many lookups, which go wrong
+ * together.
+ */
+const WIDE_BITS = 4;
 /** Slots of the table for each host. */
 const TABLE_SLACK = 1.05;
 
@@ -137,6 +142,7 @@ function descriptorOfKind({ masks, flags, width }: DescribedRows): Descriptor {
     voidWildcards: masks >>> 24,
     flags,
     width,
+    wideWidth: width === 0 ? 0 : Math.min(255, width + 8 * WIDE_BITS),
   };
 }
 

@@ -13,9 +13,11 @@ export const LIST = {
   wholes: 3,
   /** Voids of `com,cnn,*`: the same. */
   wholeVoids: 4,
+  /** Rows of many pages, `/a/*` and `/a?*`. */
+  wide: 5,
 } as const;
 export type ListKind = (typeof LIST)[keyof typeof LIST];
-const KINDS = 5;
+const KINDS = 6;
 
 /** Words of a name: both halves of its hash, and the number of its host. */
 export const NAME_WORDS = 3;

@@ -81,8 +81,10 @@ export class NameScan implements RowSink {
       return LIST.voids;
     }
     if (!isPathWildcard) this.profiles.depths[Math.min(depth, MAX_DEPTH)]++;
-    if (this.#kinds.queries && pageEnd < key.length) {
-      hosts.flags[host] |= isAnyQuery(key, pageEnd) ? FLAG.anyQuery : FLAG.query;
+    const hasQuery = this.#kinds.queries && pageEnd < key.length;
+    const isAny = hasQuery && isAnyQuery(key, pageEnd);
+    if (hasQuery) {
+      hosts.flags[host] |= isAny ? FLAG.anyQuery : FLAG.query;
     } else if (depth === 0 && kind !== KEY_KIND.spread) {
       hosts.flags[host] |= isPathWildcard ? FLAG.all : FLAG.home;
       return isPathWildcard ? LIST.wholes : LIST.homes;
@@ -91,7 +93,7 @@ export class NameScan implements RowSink {
     }
     hosts.rows[host]++;
     this.profiles.rowCount++;
-    return LIST.rows;
+    return isPathWildcard || isAny ? LIST.wide : LIST.rows;
   }
 
   /** Goes to the host `key[0, length)`: a new one if it is not that of the row before. */

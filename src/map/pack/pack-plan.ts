@@ -10,8 +10,8 @@ export const LOOKUPS_ELSEWHERE = 10;
 const FOLDER_PROBES = 1.5;
 /** The same where no table tells which folders a host has. */
 const FLAT_FOLDER_PROBES = 5;
-/** Where folders are rolled up, more bits of a row answer more than more rows do, up to this. */
-const LEAST_FOLDER_BITS = 6;
+/** Where folders are rolled up, more bits of a row, on average, answer more than more rows do, up to this. */
+const LEAST_FOLDER_BITS = 7;
 /** Bytes of the header and the descriptors, about; and of a header with one descriptor. */
 const HEAD_BYTES = 1300;
 const FLAT_HEAD_BYTES = 700;

@@ -153,20 +153,23 @@ function countNames({ names }: ScannedMap, kind: NameSelection["kind"]): number 
 
 /** Which names are rows, and of how many bits: home pages, `/*` and `com,cnn,*` are, where no descriptor says so. */
 function rowSelections(layout: PackedLayout): NameSelection[] {
-  const widths = (flag: number): Uint8Array => {
+  const widths = (part: "width" | "wideWidth", flag: number): Uint8Array => {
     const ofDescriptors = layout.descriptors.map((one) => {
       const hasVoids = (one.voidExact | one.voidWildcards) !== 0;
       const isAll = (one.flags & FLAG.all) !== 0 && !hasVoids;
-      return isAll || (one.flags & flag) !== 0 ? 0 : one.width;
+      return isAll || (one.flags & flag) !== 0 ? 0 : one[part];
     });
     return Uint8Array.from(layout.descriptorOf, (descriptor) => ofDescriptors[descriptor]);
   };
-  const pages = [
-    { kind: LIST.rows, widths: widths(0) },
-    { kind: LIST.homes, widths: widths(FLAG.home) },
+  const rows = [
+    { kind: LIST.rows, widths: widths("width", 0) },
+    { kind: LIST.wide, widths: widths("wideWidth", 0) },
+    { kind: LIST.homes, widths: widths("width", FLAG.home) },
   ];
   const hasTable = layout.fingerprintBits > 0;
-  return hasTable ? pages : [...pages, { kind: LIST.wholes, widths: layout.width }];
+  return hasTable
+    ? rows
+    : [...rows, { kind: LIST.wholes, widths: layout.descriptors[0].wideWidth }];
 }
 
 function voidSelections({ fingerprintBits }: PackedLayout): NameSelection[] {

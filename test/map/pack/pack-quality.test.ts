@@ -59,6 +59,28 @@ describe("a packed map of lookups like what is held", () => {
   });
 });
 
+describe("a packed map of folders", () => {
+  const pages = Array.from({ length: 2000 }, (_, i) => `com,a)/p${i} 1\n`);
+  const folders = Array.from({ length: 200 }, (_, i) => `com,a)/f${i}/* 9\n`);
+  const rows = [...pages, ...folders].toSorted().join("");
+  const text = `!fields {"keys":["surt"],"values":["frequency"]}\n${rows}`;
+
+  it("seldom mistakes a folder, which many lookups ask for", async () => {
+    const map = PackedLookup.of((await packedBytes(text, { bits: 3 })) ?? new Uint8Array(), "m");
+    const says = (key: Uint8Array): boolean => map.findSurt(key) === OUTCOME.present;
+    const asked = (end: (i: number) => string): string[] =>
+      Array.from({ length: 4000 }, (_, i) => `com,a)/x${end(i)}`);
+    // A page of depth 1 may be mistaken itself, one of depth 2 only through its folder.
+    expect(mistaken(asked(String), says)).toBeGreaterThan(0.08);
+    expect(
+      mistaken(
+        asked((i) => `${i}/q`),
+        says,
+      ),
+    ).toBeLessThan(0.02);
+  });
+});
+
 describe("a packed map of a few rows", () => {
   const few = '!fields {"keys":["surt"],"values":["frequency"]}\ncom,a)/ 3\norg,b)/x/* 9\n';
 
