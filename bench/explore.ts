@@ -3,12 +3,13 @@
 //   npx tsx --expose-gc bench/explore.ts [--lines 22000000] [--map FILE]
 //
 // The map is generated of a sample archive, with about 5 million rows of 22 million captures. Walks down
-// the tree from the root as a reader would, in both orders and over several pages, at each of the largest
-// nodes; then through nodes at random. Times are those of the slowest and of the median slice.
+// the tree from the root as a reader would, in both orders, over several pages, with three levels at once
+// and with a search, at each of the largest nodes; then through nodes at random. Times are those of the slowest and of the median slice.
 import { rm, stat } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { FileSource } from "../src/files/input-file.ts";
-import { MapExplorer, type MapSlice } from "../src/map/explore/map-explorer.ts";
+import { MapExplorer } from "../src/map/explore/map-explorer.ts";
+import type { MapSlice } from "../src/map/explore/map-slice.ts";
 import { benchFolder, madeOnce } from "./bench-folder.ts";
 import { machine } from "./machine.ts";
 import { markdownTable } from "./markdown-table.ts";
@@ -76,6 +77,8 @@ async function walk(prefix: string, depth: number): Promise<void> {
   for (let page = 0; next !== null && page < 3; page++) {
     ({ next } = await visit("by key, next pages", { prefix, sort: "key", from: next }));
   }
+  await visit("three levels", { prefix, depth: 3, limit: 300 });
+  await visit("search", { prefix, search: "news", limit: 50 });
   if (depth === 0) return;
   const below = first.children.filter(({ hasChildren }) => hasChildren);
   for (const child of below.slice(0, 4)) await walk(child.prefix, depth - 1);

@@ -357,6 +357,15 @@ export type { BackOff, FailureReason } from "./http/retry.ts";
 export type { InputFormat, KeyTrust } from "./input/detect.ts";
 export type { CaptureFilter, FilterReason } from "./input/filter.ts";
 export type { CompactSummary } from "./map/compact/compact-map.ts";
+export type { CompareOptions } from "./map/compare/compare-maps.ts";
+export type {
+  Combination,
+  ComparedDomain,
+  ComparedMap,
+  ComparedSums,
+  MapComparison,
+  OnlyDomain,
+} from "./map/compare/comparison.ts";
 export type { WeightOptions } from "./map/compact/weight-policy.ts";
 export type { HeaderDifference, MapDifference, RecordDifference } from "./map/diff-maps.ts";
 export type { Fault, FaultCode } from "./map/map-faults.ts";
@@ -424,7 +433,7 @@ export type { ByteSink, WriteUkvsOptions } from "./ukvs/writer.ts";
 export type { MapStream } from "./library/map-stream.ts";
 export type { CompactOptions, GenerateResult, SignalOption } from "./library/maps.ts";
 export type { MapRow, MementoMap, OpenMapOptions } from "./library/open-map.ts";
-export type { MapChild, MapSlice, PartSums, SliceOptions } from "./map/explore/map-explorer.ts";
+export type { MapChild, MapSlice, PartSums, SliceOptions } from "./map/explore/map-slice.ts";
 export type { NodeKind } from "./map/explore/key-node.ts";
 export type { PackedHoldings } from "./map/explore/packed-holdings.ts";
 export type { ArchiveRouter, MapsById, RouterOptions } from "./library/router.ts";

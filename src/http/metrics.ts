@@ -18,6 +18,7 @@ export type RouteName =
   | "lookup"
   | "batch"
   | "explore"
+  | "compare"
   | "home"
   | "health"
   | "metrics"

@@ -1,10 +1,13 @@
 import type { ByteSource } from "../bytes/byte-source.ts";
 import { MemorySource, sourceChunks } from "../bytes/byte-source.ts";
 import { isPacked, PACKED_MAGIC, recognizeCompression } from "../bytes/bytes.ts";
+import { compareMaps, type CompareOptions } from "../map/compare/compare-maps.ts";
+import type { MapComparison } from "../map/compare/comparison.ts";
 import { isMementoMapError, MementoMapError } from "../errors.ts";
 import { checkSignal, interruptible } from "../interruption.ts";
 import type { Answer, LookupOptions, MapLookup } from "../map/lookup/map-lookup.ts";
-import { MapExplorer, type MapSlice, type SliceOptions } from "../map/explore/map-explorer.ts";
+import { MapExplorer } from "../map/explore/map-explorer.ts";
+import type { MapSlice, SliceOptions } from "../map/explore/map-slice.ts";
 import { packedHoldings, type PackedHoldings } from "../map/explore/packed-holdings.ts";
 import { MapSearch } from "../map/lookup/map-search.ts";
 import { MemoryIndex } from "../map/lookup/memory-index.ts";
@@ -64,6 +67,18 @@ export interface MementoMap extends AsyncIterable<MapRow>, AsyncDisposable {
    * it tells of its holdings. The map is read through once, at the first call.
    */
   explore(options?: SliceOptions): Promise<MapSlice | PackedHoldings>;
+  /**
+   * What this map and up to seven others have in common, and what only one holds: keys of pages, domains. A map
+   * that has no row for a page, but a wildcard that covers it, may hold it. Reads all of them once, and holds
+   * lists of fixed length. The result calls this map `name`, and the others as they are given.
+   *
+   * @throws MM_USAGE for packed maps, whose names are hashed, and for too many; MM_NOT_SORTED; MM_INTERRUPTED
+   */
+  compare(
+    name: string,
+    others: Readonly<Record<string, MementoMap>>,
+    options?: CompareOptions,
+  ): Promise<MapComparison>;
   /** All rows, in the order of the map. `for await (const row of map)` does the same. */
   rows(options?: Pick<LookupOptions, "signal">): AsyncGenerator<MapRow, void, undefined>;
   close(): Promise<void>;
@@ -236,6 +251,40 @@ class OpenedMap implements MementoMap {
     });
   }
 
+  async compare(
+    name: string,
+    others: Readonly<Record<string, MementoMap>>,
+    options: CompareOptions = {},
+  ): Promise<MapComparison> {
+    const maps: [string, MementoMap][] = [[name, this], ...Object.entries(others)];
+    const sources = maps.map(([id, map]) => {
+      if (!(map instanceof OpenedMap)) {
+        throw new MementoMapError(
+          "MM_USAGE",
+          "only maps that were opened with openMap are compared",
+        );
+      }
+      return { id, name: id, chunks: map.#chunks(id, options.signal) };
+    });
+    return interruptible(options.signal, () => compareMaps(sources, options));
+  }
+
+  /** All of the map, in chunks. */
+  async *#chunks(
+    name: string,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<Uint8Array, void, undefined> {
+    if (this.#isClosed) throw closed();
+    if (this.#kept.lookup instanceof PackedLookup) {
+      throw new MementoMapError(
+        "MM_USAGE",
+        "the names of a packed map are hashed; compare the map that it was made from",
+        { position: { source: name } },
+      );
+    }
+    yield* sourceChunks(await this.#onePart(signal), { signal });
+  }
+
   async #openExplorer(signal: AbortSignal | undefined): Promise<MapExplorer> {
     try {
       return await MapExplorer.open(await this.#onePart(signal), { signal });
@@ -250,10 +299,7 @@ class OpenedMap implements MementoMap {
     for await (const part of this.#kept.parts(signal)) parts.push(part);
     const [source] = parts;
     if (source !== undefined && parts.length === 1) return source;
-    throw new MementoMapError(
-      "MM_USAGE",
-      "the map is in several pages; open it as a whole to explore it",
-    );
+    throw new MementoMapError("MM_USAGE", "the map is in several pages; open it as a whole");
   }
 
   [Symbol.asyncIterator](): AsyncGenerator<MapRow, void, undefined> {

@@ -2,7 +2,7 @@ import { CLOSE_PAREN, COLON, COMMA, SLASH, STAR } from "../bytes/bytes.ts";
 import { type Cut, eachRecord, openWholeMap, pagesOf, type SplitPlan } from "./split-map.ts";
 import { CurrentKey } from "./compact/key-tree.ts";
 import type { ByteSource } from "../bytes/byte-source.ts";
-import { columnStart, rowLayout } from "./lookup/map-row.ts";
+import { columnStart, type RowLayout, rowLayout } from "./lookup/map-row.ts";
 import { columnEnd, notSorted, skipBlanks } from "../ukvs/record.ts";
 import { frequencyCount } from "../ukvs/frequency.ts";
 
@@ -97,6 +97,10 @@ export interface SurveyOptions {
   readonly domains?: number;
   /** Called with the offset of the first row of each key, and with the key: `bytes[start, end)`. */
   readonly onKey?: (offset: number, bytes: Uint8Array, start: number, end: number) => void;
+  /** Called with each row, `bytes[start, end)`, whose key ends at `keyEnd`, after `onKey`. */
+  readonly onRow?: (bytes: Uint8Array, start: number, keyEnd: number, end: number) => void;
+  /** Called once with the columns of the map, before its rows. */
+  readonly onLayout?: (layout: RowLayout) => void;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -112,9 +116,10 @@ export async function surveyMap(
   source: ByteSource,
   options: SurveyOptions = {},
 ): Promise<MapSurvey> {
-  const { pageRecords = 50_000, domains = 12, onKey, signal } = options;
+  const { pageRecords = 50_000, domains = 12, onKey, onRow, signal } = options;
   const { headers, region } = await openWholeMap(source, signal);
   const layout = rowLayout(headers.fields, source.name);
+  options.onLayout?.(layout);
   const cuts = new TreeCuts(pageRecords, region.start);
   const counter = new DomainCounter();
   const last = new CurrentKey();
@@ -135,6 +140,7 @@ export async function surveyMap(
       last.set(bytes, start, keyEnd);
       onKey?.(offset, bytes, start, keyEnd);
     }
+    onRow?.(bytes, start, keyEnd, end);
     records += 1;
     // The row `*` states the total once more.
     if (keyEnd - start > 1 || bytes[start] !== STAR) {

@@ -91,6 +91,11 @@ async function check(map: MementoMap): Promise<void> {
     children: [{ prefix: "com,a)/b/", captures: 12, rows: 2, detail: "mixed" }],
     next: "1",
   });
+  const other = await openMap(new Blob(["com,a)/ 9\n"]));
+  const { maps, keys } = await map.compare("own", { other });
+  expect(maps.map(({ id }) => id)).toEqual(["own", "other"]);
+  expect(keys.combinations.some(({ held }) => held.join() === "own,other")).toBe(true);
+  await other.close();
   await map.close();
   await map.close(); // twice is once
   await expect(map.has("http://a.com/")).rejects.toMatchObject({ code: "MM_USAGE" });

@@ -199,6 +199,13 @@ export function kindOf(name: string): NodeKind {
   return name.indexOf(",") === name.length - 1 ? "tld" : "domain";
 }
 
+/** What kind of row a key is of. */
+export function rowKind(key: string): NodeKind {
+  if (key.endsWith(",*") || key.endsWith("/*")) return "wildcard";
+  const host = key.indexOf(")");
+  return host === -1 ? "other" : key.includes("?", host) ? "query" : "page";
+}
+
 /** The nodes above a node, from the root down. */
 export function namesAbove(name: string): string[] {
   if (name === "") return [];

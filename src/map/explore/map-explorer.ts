@@ -1,6 +1,5 @@
 import type { ByteSource } from "../../bytes/byte-source.ts";
 import { MementoMapError, quote } from "../../errors.ts";
-import type { Bound } from "../../ukvs/frequency.ts";
 import { columnEnd, skipBlanks } from "../../ukvs/record.ts";
 import { columnStart } from "../lookup/map-row.ts";
 import { type FoundChild, scanChildren } from "./child-scan.ts";
@@ -11,84 +10,35 @@ import {
   namesAbove,
   nodeName,
   nodeRanges,
-  type NodeKind,
   readableName,
+  rowKind,
   wildcardsAbove,
 } from "./key-node.ts";
-import { type ListedChild, RankedChildren } from "./ranked-children.ts";
+import { searchParts, searchText } from "./part-search.ts";
+import {
+  type MapChild,
+  mapChild,
+  type MapSlice,
+  partSums,
+  type SliceOptions,
+} from "./map-slice.ts";
+import { nestedChildren } from "./nested-children.ts";
+import { RankedChildren } from "./ranked-children.ts";
 import { RowSums } from "./row-sums.ts";
 import { lineEnd, SummedRows } from "./summed-rows.ts";
-
-/** What a part of a map holds. */
-export interface PartSums {
-  readonly rows: number;
-  /** The sum of the frequencies of its rows. */
-  readonly captures: number;
-  /** How the sum relates to the true number. */
-  readonly bound: Bound;
-  /** Rows that say that nothing is held. */
-  readonly voids: number;
-  /** Rows that stand for many pages, and their part of the captures. */
-  readonly wildcards: number;
-  readonly wildcardCaptures: number;
-  /** Whether pages have rows of their own (`kept`), wildcards stand for them (`rolled up`), or both. */
-  readonly detail: "kept" | "rolled up" | "mixed";
-}
-
-/** A child of a node: a smaller part of the map, or a single row. */
-export interface MapChild extends PartSums {
-  /** What its keys begin with, to explore it; the key of a single row. */
-  readonly prefix: string;
-  /** The same for people: `*.example.com`, `http://example.com/a/`. */
-  readonly url: string;
-  readonly kind: NodeKind;
-  readonly hasChildren: boolean;
-}
-
-/** One node of the tree of a map, and some of its children. */
-export interface MapSlice extends PartSums {
-  readonly form: "text";
-  readonly prefix: string;
-  readonly url: string;
-  readonly kind: NodeKind;
-  /** The nodes above, from the root down. */
-  readonly above: readonly { readonly prefix: string; readonly url: string }[];
-  /** Wildcards above, whose captures may be of this node, too. */
-  readonly coveredBy: readonly { readonly key: string; readonly frequency: string }[];
-  /** The frequency of `*`, which states the totals of the archive; at the root. */
-  readonly total?: string;
-  readonly children: readonly MapChild[];
-  /** To ask for the next children; null behind the last. */
-  readonly next: string | null;
-}
-
-export interface SliceOptions {
-  /** What keys begin with: `com,`, `com,example,`, `com,example)/a/`; all by default. */
-  readonly prefix?: string | undefined;
-  /**
-   * `captures`, the default: largest first. Of a node with more than 20,000 rows this holds for its first
-   * 1,000 children; the others follow by key. `key`: in the order of the map.
-   */
-  readonly sort?: "captures" | "key" | undefined;
-  /** How many children at most; default 200, at most 1,000. */
-  readonly limit?: number | undefined;
-  /** `next` of the slice before. */
-  readonly from?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
 
 /** For tests: what is large, how many are ranked, how far apart samples are. */
 interface ExplorerLimits {
   readonly largeRows?: number | undefined;
   readonly mostRanked?: number | undefined;
   readonly segmentBytes?: number | undefined;
+  readonly searchedBytes?: number | undefined;
 }
 
 /** Children of smaller nodes are all listed at once. */
 const LARGE_ROWS = 20_000;
-/** Nodes this much larger are ranked beforehand. */
-const PREPARED = 4;
 const MAX_LIMIT = 1000;
+const MAX_DEPTH = 3;
 const DEFAULT_LIMIT = 200;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -103,9 +53,12 @@ export class MapExplorer {
   readonly #rows: SummedRows;
   readonly #ranked: RankedChildren;
   readonly #largeRows: number;
+  readonly #searchedBytes: number | undefined;
 
-  private constructor(rows: SummedRows, { largeRows = LARGE_ROWS, mostRanked }: ExplorerLimits) {
+  constructor(rows: SummedRows, limits: ExplorerLimits = {}) {
+    const { largeRows = LARGE_ROWS, mostRanked, searchedBytes } = limits;
     this.#rows = rows;
+    this.#searchedBytes = searchedBytes;
     this.#largeRows = largeRows;
     this.#ranked = new RankedChildren(rows, mostRanked);
   }
@@ -128,10 +81,10 @@ export class MapExplorer {
     const waiting = [""];
     for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
       const { rows } = await this.#sumsOf(nodeRanges(name), options.signal);
-      if (rows <= PREPARED * this.#largeRows) continue;
+      if (rows <= this.#largeRows) continue;
       const children = await this.#ranked.of(name, true, options.signal);
       for (const child of children.byCaptures) {
-        if (child.sums.rows > PREPARED * this.#largeRows) waiting.push(child.name);
+        if (child.sums.rows > this.#largeRows) waiting.push(child.name);
       }
     }
   }
@@ -142,18 +95,30 @@ export class MapExplorer {
    * @throws MM_USAGE for a prefix, limit or place that cannot be; MM_IO.
    */
   async slice(options: SliceOptions = {}): Promise<MapSlice> {
-    const { sort = "captures", limit = DEFAULT_LIMIT, signal } = options;
+    const { sort = "captures", limit = DEFAULT_LIMIT, depth = 1, signal } = options;
     const name = nodeName(options.prefix ?? "");
-    if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT) {
-      throw new MementoMapError("MM_USAGE", `limit takes 1 to ${MAX_LIMIT}, not ${limit}`);
-    }
+    checkNumber("limit", limit, MAX_LIMIT);
+    checkNumber("depth", depth, MAX_DEPTH);
     if (sort !== "captures" && sort !== "key") {
       throw new MementoMapError("MM_USAGE", "sort takes captures or key");
     }
     const sums = await this.#sumsOf(nodeRanges(name), signal);
     const from = placeOf(options.from);
     const isLarge = sums.rows > this.#largeRows;
-    const found = await this.#children(name, { sort, limit, from, isLarge, signal });
+    const found =
+      options.search === undefined
+        ? await this.#children(name, { sort, limit, from, isLarge, signal })
+        : await this.#search(name, { text: searchText(options.search), limit, from, signal });
+    const children =
+      depth === 1
+        ? found.children
+        : await nestedChildren(found.children, {
+            all: partSums(sums),
+            depth,
+            ranked: this.#ranked,
+            largeRows: this.#largeRows,
+            signal,
+          });
     return {
       form: "text",
       prefix: name,
@@ -164,7 +129,48 @@ export class MapExplorer {
       coveredBy: await this.#coveredBy(name, signal),
       ...(name === "" && this.#rows.total !== undefined ? { total: this.#rows.total } : {}),
       ...found,
+      children,
     };
+  }
+
+  async #search(
+    name: string,
+    options: {
+      readonly text: string;
+      readonly limit: number;
+      readonly from: Place;
+      readonly signal: AbortSignal | undefined;
+    },
+  ): Promise<Pick<MapSlice, "children" | "next" | "search">> {
+    const { text, limit, from, signal } = options;
+    if (typeof from === "number" && from !== 0) throw noPlace(String(from));
+    const found = await searchParts(this.#rows, name, {
+      text,
+      limit,
+      from: typeof from === "string" ? from.slice(BY_KEY.length) : undefined,
+      firstKey: (ranges) => this.#firstKey(ranges, signal),
+      maxBytes: this.#searchedBytes,
+      signal,
+    });
+    const children: MapChild[] = [];
+    for (const part of found.parts) {
+      const ranges = part.isRow ? [exactly(part.name)] : nodeRanges(part.name);
+      const sums = await this.#sumsOf(ranges, signal);
+      const hasMore = !part.isRow && (await this.#hasMore(part.name, ranges, signal));
+      const kind = part.isRow ? rowKind(part.name) : kindOf(part.name);
+      children.push(mapChild({ name: part.name, kind, sums, hasMore }));
+    }
+    return { search: text, children, next: found.next === undefined ? null : BY_KEY + found.next };
+  }
+
+  /** Whether a node has more than its own page. */
+  async #hasMore(
+    name: string,
+    ranges: readonly KeyRange[],
+    signal: AbortSignal | undefined,
+  ): Promise<boolean> {
+    if (kindOf(name) !== "path") return true;
+    return (await this.#sumsOf(ranges.slice(1), signal)).rows > 0;
   }
 
   async #children(
@@ -307,6 +313,11 @@ export class MapExplorer {
   }
 }
 
+function checkNumber(name: string, value: number, most: number): void {
+  if (Number.isInteger(value) && value >= 1 && value <= most) return;
+  throw new MementoMapError("MM_USAGE", `${name} takes 1 to ${most}, not ${value}`);
+}
+
 /** A number of children that came before, or the name of the last one, behind `key:`. */
 type Place = number | string;
 const BY_KEY = "key:";
@@ -332,21 +343,4 @@ function compareText(a: string, b: string): number {
   const length = Math.min(left.length, right.length);
   for (let i = 0; i < length; i++) if (left[i] !== right[i]) return left[i] - right[i];
   return left.length - right.length;
-}
-
-function mapChild({ name, kind, sums, hasMore }: ListedChild): MapChild {
-  const isPage = kind === "path" && !hasMore;
-  return {
-    prefix: name,
-    url: readableName(isPage ? name.slice(0, -1) : name),
-    kind: isPage ? "page" : kind,
-    ...partSums(sums),
-    hasChildren: hasMore,
-  };
-}
-
-function partSums(sums: RowSums): PartSums {
-  const { rows, captures, bound, voids, wildcards, wildcardCaptures } = sums;
-  const detail = wildcards === 0 ? "kept" : wildcards === rows ? "rolled up" : "mixed";
-  return { rows, captures, bound, voids, wildcards, wildcardCaptures, detail };
 }

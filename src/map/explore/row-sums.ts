@@ -36,6 +36,16 @@ export class RowSums {
     return this;
   }
 
+  clear(): void {
+    this.rows = 0;
+    this.captures = 0;
+    this.voids = 0;
+    this.wildcards = 0;
+    this.wildcardCaptures = 0;
+    this.atLeast = 0;
+    this.atMost = 0;
+  }
+
   copy(): RowSums {
     return new RowSums().add(this);
   }

@@ -39,11 +39,7 @@ export class SummedRows {
   readonly #kept = new Map<number, Uint8Array>();
   #keptBytes = 0;
 
-  private constructor(
-    source: ByteSource,
-    headers: UkvsHeaders,
-    found: { samples: KeySamples; sums: Float64Array; all: RowSums; total: string | undefined },
-  ) {
+  private constructor(source: ByteSource, headers: UkvsHeaders, found: CollectedSums) {
     this.headers = headers;
     this.layout = rowLayout(headers.fields, source.name);
     this.#source = source;
@@ -68,13 +64,8 @@ export class SummedRows {
   ): Promise<SummedRows> {
     const { signal, segmentBytes } = options;
     const { headers, region } = await openWholeMap(source, signal);
-    const layout = rowLayout(headers.fields, source.name);
-    const samples = new KeySamples(segmentBytes === undefined ? {} : { segmentBytes });
-    const sums = new GrowingSums();
-    const adder = new RowAdder(layout);
-    const all = new RowSums();
+    const builder = new SummedRowsBuilder(rowLayout(headers.fields, source.name), { segmentBytes });
     const last = new CurrentKey();
-    let total: string | undefined;
     await eachRecord(region, (bytes, start, end, offset, line) => {
       const keyEnd = columnEnd(bytes, start, end);
       const order = last.compare(bytes, start, keyEnd);
@@ -84,16 +75,16 @@ export class SummedRows {
       }
       if (order > 0) {
         last.set(bytes, start, keyEnd);
-        const { count } = samples;
-        samples.add(offset, bytes, start, keyEnd);
-        if (samples.count > count) sums.push(all);
+        builder.key(offset, bytes, start, keyEnd);
       }
-      if (keyEnd - start === 1 && bytes[start] === STAR) {
-        total = decoder.decode(bytes.subarray(keyEnd, end)).trim().split(/\s/)[0];
-      }
-      adder.add(bytes, start, keyEnd, end, all);
+      builder.row(bytes, start, keyEnd, end);
     });
-    return new SummedRows(source, headers, { samples, sums: sums.finish(), all, total });
+    return new SummedRows(source, headers, builder.finish());
+  }
+
+  /** The rows of a map that was read with a builder. */
+  static of(source: ByteSource, headers: UkvsHeaders, builder: SummedRowsBuilder): SummedRows {
+    return new SummedRows(source, headers, builder.finish());
   }
 
   /** How many segments there are. */
@@ -192,6 +183,52 @@ export function lineEnd(bytes: Uint8Array, from: number): number {
 /** The end of a line without its CR. */
 export function textEnd(bytes: Uint8Array, start: number, end: number): number {
   return end > start && bytes[end - 1] === CR ? end - 1 : end;
+}
+
+interface CollectedSums {
+  readonly samples: KeySamples;
+  readonly sums: Float64Array;
+  readonly all: RowSums;
+  readonly total: string | undefined;
+}
+
+/** Collects the sums of a map while it is read, row by row. */
+export class SummedRowsBuilder {
+  readonly #samples: KeySamples;
+  readonly #sums = new GrowingSums();
+  readonly #adder: RowAdder;
+  readonly #all = new RowSums();
+  #total: string | undefined;
+
+  constructor(layout: RowLayout, options: { readonly segmentBytes?: number | undefined } = {}) {
+    const { segmentBytes } = options;
+    this.#samples = new KeySamples(segmentBytes === undefined ? {} : { segmentBytes });
+    this.#adder = new RowAdder(layout);
+  }
+
+  /** Takes a key, `bytes[start, end)`, before its first row, which is at `offset` of the map. */
+  key(offset: number, bytes: Uint8Array, start: number, end: number): void {
+    const { count } = this.#samples;
+    this.#samples.add(offset, bytes, start, end);
+    if (this.#samples.count > count) this.#sums.push(this.#all);
+  }
+
+  /** Takes the row `bytes[start, end)`. */
+  row(bytes: Uint8Array, start: number, keyEnd: number, end: number): void {
+    if (keyEnd - start === 1 && bytes[start] === STAR) {
+      [this.#total] = decoder.decode(bytes.subarray(keyEnd, end)).trim().split(/\s/);
+    }
+    this.#adder.add(bytes, start, keyEnd, end, this.#all);
+  }
+
+  finish(): CollectedSums {
+    return {
+      samples: this.#samples,
+      sums: this.#sums.finish(),
+      all: this.#all,
+      total: this.#total,
+    };
+  }
 }
 
 /** Sums one after the other, in one array. */

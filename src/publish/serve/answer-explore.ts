@@ -8,11 +8,11 @@ import {
   type Reply,
   textReply,
 } from "../../http/reply.ts";
-import type { SliceOptions } from "../../map/explore/map-explorer.ts";
+import type { SliceOptions } from "../../map/explore/map-slice.ts";
 import type { MapVersion } from "./map-version.ts";
 import type { Exchange } from "./site.ts";
 
-const PARAMETERS = ["prefix", "sort", "limit", "from", "map"] as const;
+const PARAMETERS = ["prefix", "search", "sort", "limit", "depth", "from", "map"] as const;
 
 /** `GET /explore?prefix=com,example,`: a part of a map and its children, as JSON. */
 export async function explore(exchange: Exchange): Promise<Reply> {
@@ -69,14 +69,21 @@ async function sliceReply(
 }
 
 function sliceOptions(query: URLSearchParams): SliceOptions {
-  const [sort, limit] = [query.get("sort"), query.get("limit")];
+  const sort = query.get("sort");
   return {
     prefix: query.get("prefix") ?? undefined,
     // What is not a number or an order is refused where slices are made.
     sort: sort === null ? undefined : (sort as SliceOptions["sort"]),
-    limit: limit === null ? undefined : /^\d{1,6}$/.test(limit) ? Number(limit) : Number.NaN,
+    limit: numberOf(query.get("limit")),
+    depth: numberOf(query.get("depth")),
+    search: query.get("search") ?? undefined,
     from: query.get("from") ?? undefined,
   };
+}
+
+function numberOf(text: string | null): number | undefined {
+  if (text === null) return undefined;
+  return /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
 }
 
 /** Where the next children are, relative to the address of these. */

@@ -60,7 +60,7 @@ const SCRIPTED = {
   ],
   compare: [
     "Compare",
-    "What several maps have in common, and what only one holds. This view needs JavaScript.",
+    "What several maps have in common, and what only one holds. This view needs JavaScript; programs get the same as JSON here.",
   ],
 } as const;
 

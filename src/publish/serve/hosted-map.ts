@@ -225,14 +225,14 @@ export class HostedMap {
     log.event("error", "new map refused, the old one is kept", what);
   }
 
-  /** In the background: the map is served as it is until its copies are ready; then it can be explored. */
+  /** In the background: the map is served as it is until its copies are ready. */
   #compress(version: MapVersion): void {
     const { id, log } = this.#options;
     const work = async (): Promise<void> => {
       try {
+        await version.prepareExplorer(this.#ending.signal);
         await version.prepareCopies();
         if (!version.isPacked) log.event("info", "compressed copies ready", { map: id });
-        if (!this.#isClosed) await version.prepareExplorer(this.#ending.signal);
       } finally {
         await version.release();
       }

@@ -6,13 +6,15 @@ import { packedExtent } from "../../map/map-guard.ts";
 import { digestOf } from "../../files/source-digest.ts";
 import type { Answer } from "../../map/lookup/map-lookup.ts";
 import { MemoryIndex } from "../../map/lookup/memory-index.ts";
-import { MapExplorer, type MapSlice, type SliceOptions } from "../../map/explore/map-explorer.ts";
+import { MapExplorer } from "../../map/explore/map-explorer.ts";
+import type { MapSlice, SliceOptions } from "../../map/explore/map-slice.ts";
+import { SummedRows, SummedRowsBuilder } from "../../map/explore/summed-rows.ts";
 import { packedHoldings, type PackedHoldings } from "../../map/explore/packed-holdings.ts";
 import { PackedLookup } from "../../map/lookup/packed-lookup.ts";
 import { KeySamples, SampledSearch } from "../../map/lookup/sampled-search.ts";
 import { checkPacked } from "../../packed/packed-parts.ts";
 import { surt as surtOf } from "../../surt/uri-to-surt.ts";
-import { type MapSurvey, surveyMap, type SurveyOptions } from "../../map/map-survey.ts";
+import { type MapSurvey, surveyMap } from "../../map/map-survey.ts";
 import {
   chooseEncoding,
   type Encoding,
@@ -64,7 +66,7 @@ async function openPage(
   };
 }
 
-/** Smaller maps are made ready to be explored when somebody does. */
+/** Smaller maps are read once more when somebody explores them; the sums of others come with their survey. */
 const PREPARED_BYTES = 2 ** 23;
 
 /** How a map is asked about a URI. */
@@ -142,13 +144,30 @@ export class MapVersion {
     }
     const isHeld = source.size <= maxIndexBytes;
     const samples = new KeySamples();
-    const onKey: SurveyOptions["onKey"] = (...key) => samples.add(...key);
-    const survey = await surveyMap(source, { pageRecords, signal, ...(isHeld ? {} : { onKey }) });
+    const isLarge = source.size >= PREPARED_BYTES;
+    let sums: SummedRowsBuilder | undefined;
+    const survey = await surveyMap(source, {
+      pageRecords,
+      signal,
+      onLayout: (layout) => {
+        if (isLarge) sums = new SummedRowsBuilder(layout);
+      },
+      onKey: (...key) => {
+        if (!isHeld) samples.add(...key);
+        sums?.key(...key);
+      },
+      onRow: (...row) => sums?.row(...row),
+    });
     const digest = await digestOf(source, signal);
     const lookup = isHeld
       ? await indexOf(source)
       : new SampledSearch(source, survey.plan.headers, samples, { maxBytes: maxIndexBytes });
-    return new MapVersion(source, modified, digest, survey, lookup, options);
+    const version = new MapVersion(source, modified, digest, survey, lookup, options);
+    if (sums !== undefined) {
+      const rows = SummedRows.of(source, survey.plan.headers, sums);
+      version.#explorer = Promise.resolve(new MapExplorer(rows));
+    }
+    return version;
   }
 
   /** Whether this is the packed form of a map. */
@@ -228,7 +247,7 @@ export class MapVersion {
     return (await this.#openExplorer()).slice(options);
   }
 
-  /** Makes a large map ready to be explored: it is read through, and large parts of it are ranked. */
+  /** Makes a large map ready to be explored: the children of its large parts are ranked. */
   async prepareExplorer(signal: AbortSignal): Promise<void> {
     if (this.isPacked || this.whole.body.size < PREPARED_BYTES) return;
     await (await this.#openExplorer(signal)).prepare({ signal });

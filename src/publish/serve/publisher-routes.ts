@@ -1,6 +1,7 @@
 import { type Exchange, WELL_KNOWN_PATH } from "./site.ts";
 import { methodNotAllowed, problemReply, type Reply, textReply } from "../../http/reply.ts";
 import { batch, lookup } from "./answer-lookup.ts";
+import { compare } from "./answer-compare.ts";
 import { explore } from "./answer-explore.ts";
 import { about, asset, home, openSearch, scriptedView } from "./answer-page.ts";
 import { health, mapById, mapList, metrics, wellKnown } from "./answers.ts";
@@ -26,7 +27,7 @@ const ROUTES: ReadonlyMap<string, Route> = new Map(
     "/": reading(home),
     "/find": reading(home),
     "/about": reading(about),
-    "/compare": reading(scriptedView("compare")),
+    "/compare": reading(forBrowsers(scriptedView("compare"), compare)),
     "/explore": reading(forBrowsers(scriptedView("explore"), explore)),
     "/opensearch.xml": reading(openSearch),
     "/lookup": { ...reading(lookup), POST: batch },
@@ -177,13 +178,34 @@ function openApiDocument(options: {
             "Children come in slices; next is the address of the following ones. A packed map tells how many rows and hosts it has, and how deep they are.",
           parameters: [
             query("prefix", "What keys begin with: com, or com,example, or com,example)/a/"),
+            query("search", "List the parts below whose names have this text"),
             query("sort", "captures (default) or key"),
             query("limit", "Children at most; 200 by default, 1,000 at most"),
+            query("depth", "Levels of children, 1 (default) to 3"),
             query("from", "Where to go on, as next has it"),
             query("map", "The map to ask; the first by default"),
           ],
           responses: {
             "200": ok("application/json", SLICE),
+            "304": { description: "Not modified" },
+            ...problems("400", "404", "429"),
+          },
+        },
+      },
+      [`${prefix}/compare`]: {
+        get: {
+          summary: "What maps have in common, and what only one of them holds",
+          description:
+            "Reads the maps through once for each version of them. Numbers for each map are in the order of maps.",
+          parameters: [
+            {
+              ...query("map", "A map to compare, 2 to 8 times; all by default"),
+              schema: { type: "array", items: { type: "string" } },
+            },
+            query("limit", "Domains of each list; 100 by default, 1,000 at most"),
+          ],
+          responses: {
+            "200": ok("application/json", COMPARISON),
             "304": { description: "Not modified" },
             ...problems("400", "404", "429"),
           },
@@ -246,10 +268,63 @@ const SLICE = {
       type: "array",
       items: {
         type: "object",
-        properties: { prefix: { type: "string" }, ...PART, hasChildren: { type: "boolean" } },
+        properties: {
+          prefix: { type: "string" },
+          ...PART,
+          hasChildren: { type: "boolean" },
+          children: {
+            type: "array",
+            items: { type: "object" },
+            description: "The largest of its own children, with depth above 1",
+          },
+        },
       },
     },
+    search: { type: "string", description: "What was searched for, as keys have it" },
     next: { type: ["string", "null"], description: "Relative to this address" },
+  },
+};
+
+const COMBINATIONS = {
+  type: "object",
+  properties: {
+    count: { type: "integer" },
+    combinations: {
+      type: "array",
+      items: {
+        type: "object",
+        properties: {
+          held: {
+            type: "array",
+            items: { type: "string" },
+            description: "Maps with rows for them",
+          },
+          may: {
+            type: "array",
+            items: { type: "string" },
+            description: "Maps whose wildcards cover them",
+          },
+          count: { type: "integer" },
+          differing: { type: "integer", description: "Those whose captures differ" },
+          captures: { type: "array", items: { type: "integer" } },
+        },
+      },
+    },
+  },
+};
+
+const COMPARISON = {
+  type: "object",
+  properties: {
+    maps: { type: "array", items: { type: "object" } },
+    keys: COMBINATIONS,
+    domains: COMBINATIONS,
+    ...Object.fromEntries(
+      ["tlds", "largest", "differing", "only"].map((name) => [
+        name,
+        { type: "array", items: { type: "object" } },
+      ]),
+    ),
   },
 };
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { MemorySource } from "../../../src/bytes/byte-source.ts";
-import type { MapChild, MapSlice } from "../../../src/map/explore/map-explorer.ts";
+import type { MapChild, MapSlice } from "../../../src/map/explore/map-slice.ts";
 import { MapExplorer } from "../../../src/map/explore/map-explorer.ts";
 
 const HEAD = '!fields {"keys":["surt"],"values":["frequency"]}\n';
@@ -249,5 +249,124 @@ describe("slices of a map", () => {
   it("are empty where no key begins so", async () => {
     const explorer = await MapExplorer.open(sourceOf([["com,a)/", "1"]]));
     expect(await explorer.slice({ prefix: "org," })).toMatchObject({ rows: 0, children: [] });
+  });
+
+  it("have the levels below as slices of their own have them, down to a share of the whole", async () => {
+    await fc.assert(
+      fc.asyncProperty(map, fc.integer({ min: 2, max: 3 }), async (rows, depth) => {
+        const explorer = await MapExplorer.open(sourceOf(rows), { segmentBytes: 64 });
+        const slice = await explorer.slice({ depth });
+        const size = (part: { captures: number; rows: number }): number =>
+          slice.captures > 0 ? part.captures : part.rows;
+        const check = async (children: readonly MapChild[], level: number): Promise<void> => {
+          for (const child of children) {
+            const isShown = child.hasChildren && size(child) >= size(slice) / 500 && level < depth;
+            expect(child.children !== undefined).toBe(isShown);
+            if (child.children === undefined) continue;
+            const own = await explorer.slice({ prefix: child.prefix });
+            const plain = child.children.map((one) => ({ ...one, children: undefined }));
+            expect(plain).toEqual(own.children.filter((one) => size(one) >= size(slice) / 500));
+            await check(child.children, level + 1);
+          }
+        };
+        await check(slice.children, 1);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it("leave levels out that would take too long", async () => {
+    const rows = Array.from({ length: 70_000 }, (_, i): Row => [
+      `com,a${Math.floor(i / 10_000)})/${10_000 + (i % 10_000)}`,
+      "1",
+    ]);
+    const explorer = await MapExplorer.open(sourceOf(rows));
+    const { children } = await explorer.slice({ prefix: "com,", depth: 2 });
+    expect(children.map((child) => child.children?.length)).toEqual([
+      1,
+      1,
+      1,
+      1,
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+});
+
+describe("a search", () => {
+  /** The name of the topmost part of a key that has the text behind the prefix. */
+  function partOf(key: string, prefix: string, text: string): string | undefined {
+    const names: string[] = [];
+    for (let name = prefix; name !== key;) {
+      name = childOf(key, name);
+      if (name === names.at(-1)) break;
+      names.push(name);
+      if (name === key || !/[,/]$/.test(name) || name.slice(0, -1) === key) break;
+    }
+    return names.find((name) => {
+      const plain = name.replace(/[,/]$/, "").replace(/\)$/, "");
+      return plain.includes(text, Math.max(0, prefix.length - 1));
+    });
+  }
+
+  it("finds the topmost parts that have a text, in pages of any size", async () => {
+    const word = fc.constantFrom("a", "b", "ab", "a-b", "html", "a,b", "x=1", "zz");
+    await fc.assert(
+      fc.asyncProperty(
+        map,
+        word,
+        fc.constantFrom("", "a,", "a,b,", "a)/", "a)/a/"),
+        fc.integer({ min: 1, max: 4 }),
+        fc.constantFrom(1, 200, 100_000),
+        async (rows, text, prefix, limit, searchedBytes) => {
+          const explorer = await MapExplorer.open(sourceOf(rows), {
+            segmentBytes: 64,
+            searchedBytes,
+          });
+          const found: MapChild[] = [];
+          for (let from: string | undefined; ;) {
+            const slice = await explorer.slice({ prefix, search: text, limit, from });
+            expect(slice.search).toBe(text);
+            expect(slice.children.length).toBeLessThanOrEqual(limit);
+            found.push(...slice.children);
+            if (slice.next === null) break;
+            from = slice.next;
+          }
+          const expected = new Set<string>();
+          for (const [key] of rows) {
+            if (key === "*" || !isBelow(key, prefix)) continue;
+            const part = partOf(key, prefix, text);
+            if (part !== undefined) expected.add(part);
+          }
+          expect(new Set(found.map((part) => part.prefix))).toEqual(expected);
+          expect(found).toHaveLength(expected.size);
+          for (const part of found) {
+            const below = rows.filter(([key]) =>
+              /[,/]$/.test(part.prefix) ? isBelow(key, part.prefix) : key === part.prefix,
+            );
+            expect(part.rows).toBe(below.length);
+          }
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  it.each([
+    ["example.com", "com,example"],
+    ["https://www.Example.com/News/", "com,example)/news"],
+    ["news", "news"],
+    ["com,example", "com,example"],
+    ["a b", "a%20b"],
+    ["größe", "gr%c3%b6%c3%9fe"],
+  ])("takes %s as %s", async (text, key) => {
+    const explorer = await MapExplorer.open(sourceOf([["com,a)/", "1"]]));
+    expect(await explorer.slice({ search: text })).toMatchObject({ search: key, children: [] });
+  });
+
+  it.each([[""], [" "], ["x".repeat(501)]])("refuses %j", async (search) => {
+    const explorer = await MapExplorer.open(sourceOf([["com,a)/", "1"]]));
+    await expect(explorer.slice({ search })).rejects.toMatchObject({ code: "MM_USAGE" });
   });
 });

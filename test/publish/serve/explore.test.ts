@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { MapChild, MapSlice } from "../../../src/map/explore/map-explorer.ts";
+import type { MapChild, MapSlice } from "../../../src/map/explore/map-slice.ts";
 import { packedBytes } from "../../support/packed-file.ts";
 import { EXAMPLE_MAP, serving } from "../../support/serving.ts";
 
@@ -74,6 +74,33 @@ describe("GET /explore", () => {
     expect([head.status, await head.text()]).toEqual([200, ""]);
   });
 
+  it("has several levels, and finds parts by their names", async () => {
+    const { url } = await serving();
+    const slice = await sliceAt(`${url}/explore?prefix=org,&depth=2`);
+    expect(slice.children[0]).toMatchObject({
+      prefix: "org,arxiv,",
+      children: [{ prefix: "org,arxiv)/", captures: 2600, hasChildren: true }],
+    });
+    expect(slice.children[0]?.children?.[0]).not.toHaveProperty("children");
+    for (const text of ["pdf", "arxiv.org/pdf", "org,arxiv)/p"]) {
+      const found = await sliceAt(`${url}/explore?search=${encodeURIComponent(text)}`);
+      expect(found.children).toMatchObject([{ prefix: "org,arxiv)/pdf/", voids: 1 }]);
+      expect(found.next).toBeNull();
+    }
+  });
+
+  it("has the sums of a large map as soon as it is open", async () => {
+    const rows = Array.from({ length: 60_000 }, (_, i) => {
+      const path = "x".repeat(130);
+      return `com,a${100 + Math.floor(i / 200)})/${path}/${10_000 + i} 2\n`;
+    });
+    const head = '!fields {"keys":["surt"],"values":["frequency"]}\n';
+    const { url } = await serving(head + rows.join(""), { encodings: [] });
+    expect(await sliceAt(`${url}/explore?depth=3`)).toMatchObject({ rows: 60_000 });
+    const found = await sliceAt(`${url}/explore?search=a399`);
+    expect(found.children).toMatchObject([{ prefix: "com,a399,", captures: 400 }]);
+  });
+
   it.each([
     ["prefix=com%20x", 400],
     ["prefix=com,*", 400],
@@ -82,7 +109,10 @@ describe("GET /explore", () => {
     ["limit=x", 400],
     ["sort=size", 400],
     ["from=x", 400],
-    ["depth=2", 400],
+    ["depth=0", 400],
+    ["depth=4", 400],
+    ["search=", 400],
+    ["level=2", 400],
     ["map=none", 404],
     ["prefix=net,", 404],
   ])("answers %s with a problem: %d", async (query, status) => {

@@ -1,0 +1,55 @@
+import { type MapChild, mapChild, type PartSums } from "./map-slice.ts";
+import type { RankedChildren } from "./ranked-children.ts";
+
+/** Rows of smaller nodes that one slice reads for the levels below its children. */
+const MAX_NESTED_ROWS = 40_000;
+/** What is smaller than this part of a slice is too small to be seen. */
+const LEAST_SHARE = 1 / 500;
+
+type PlainChild = Omit<MapChild, "children">;
+
+interface NestedChild extends PlainChild {
+  children?: NestedChild[];
+}
+
+/**
+ * Adds the levels below children, as long as that is quick: lists of large nodes are made beforehand,
+ * those of small ones take as long as they have rows. What a slice has depends on the map only.
+ */
+export async function nestedChildren(
+  children: readonly PlainChild[],
+  options: {
+    readonly all: PartSums;
+    readonly depth: number;
+    readonly ranked: RankedChildren;
+    readonly largeRows: number;
+    readonly signal: AbortSignal | undefined;
+  },
+): Promise<MapChild[]> {
+  const { all, depth, ranked, largeRows, signal } = options;
+  const sizeOf = (part: { captures: number; rows: number }): number =>
+    all.captures > 0 ? part.captures : part.rows;
+  const least = LEAST_SHARE * sizeOf(all);
+  let left = MAX_NESTED_ROWS;
+  const top = children.map((child) => nested(child));
+  let level = top;
+  for (let at = 1; at < depth; at++) {
+    const next: NestedChild[] = [];
+    const larger = level.filter((child) => child.hasChildren && sizeOf(child) >= least);
+    for (const child of larger.toSorted((a, b) => sizeOf(b) - sizeOf(a))) {
+      const isLarge = child.rows > largeRows;
+      if (!isLarge && child.rows > left) continue;
+      if (!isLarge) left -= child.rows;
+      const { byCaptures } = await ranked.of(child.prefix, isLarge, signal);
+      const shown = byCaptures.filter(({ sums }) => sizeOf(sums) >= least);
+      child.children = shown.map((one) => nested(mapChild(one)));
+      next.push(...child.children);
+    }
+    level = next;
+  }
+  return top;
+}
+
+function nested(child: PlainChild): NestedChild {
+  return { ...child };
+}
