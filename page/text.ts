@@ -87,13 +87,19 @@ export function formatPercent(share: number, language: Language): string {
   );
 }
 
+/** Days before months, and hours from 0 to 23. */
+const LOCALES: Readonly<Record<Language, string>> = { en: "en-GB", de: "de" };
+
 /** A day in UTC, as all datetimes of mementos are. */
 export function formatDay(date: Date, language: Language): string {
-  return new Intl.DateTimeFormat(language, { dateStyle: "medium", timeZone: "UTC" }).format(date);
+  return new Intl.DateTimeFormat(LOCALES[language], {
+    dateStyle: "medium",
+    timeZone: "UTC",
+  }).format(date);
 }
 
 export function formatMoment(date: Date, language: Language): string {
-  return new Intl.DateTimeFormat(language, {
+  return new Intl.DateTimeFormat(LOCALES[language], {
     dateStyle: "medium",
     timeStyle: "medium",
     timeZone: "UTC",

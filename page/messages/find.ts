@@ -8,9 +8,7 @@ export const FIND = messages({
     label: "The address of a page",
     button: "Find",
     hint: "Type or paste an address. The answer comes at once, from maps of what archives hold; no archive is asked.",
-    asking: "Looking…",
     failed: "No answer: {reason}",
-    reads: "You asked for",
     "sumHeld.one": "{count} archive holds it",
     "sumHeld.other": "{count} archives hold it",
     "sumPossibly.one": "{count} may hold it",
@@ -66,7 +64,6 @@ export const FIND = messages({
     bookmarkletHint: "Drag this to your bookmarks; on any page, it finds that page here.",
     searchHint:
       "Browsers offer this site as a search engine (OpenSearch): look in the menu of the address bar.",
-    link: "Link to this answer",
     legend: "What the words mean",
     "m-held": "a map has a key for exactly this page",
     "m-possibly": "a map has a key for its folder, site or domain, or answers make it likely",
@@ -79,9 +76,7 @@ export const FIND = messages({
     label: "Die Adresse einer Seite",
     button: "Finden",
     hint: "Tippen Sie eine Adresse ein oder fügen Sie sie ein. Die Antwort kommt sofort aus den Karten dessen, was Archive haben; kein Archiv wird gefragt.",
-    asking: "Sucht…",
     failed: "Keine Antwort: {reason}",
-    reads: "Gefragt wurde nach",
     "sumHeld.one": "{count} Archiv hat es",
     "sumHeld.other": "{count} Archive haben es",
     "sumPossibly.one": "{count} hat es vielleicht",
@@ -139,7 +134,6 @@ export const FIND = messages({
       "Ziehen Sie dies zu Ihren Lesezeichen; auf jeder Seite findet es diese Seite hier.",
     searchHint:
       "Browser bieten diese Website als Suchmaschine an (OpenSearch): im Menü der Adresszeile.",
-    link: "Link zu dieser Antwort",
     legend: "Was die Wörter bedeuten",
     "m-held": "eine Karte hat einen Schlüssel für genau diese Seite",
     "m-possibly":

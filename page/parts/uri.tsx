@@ -29,6 +29,19 @@ export function Uri({ value }: { readonly value: string }): JSX.Element {
   );
 }
 
+/** A URI below the box it was typed in, where there is more to say about it than it says itself. */
+export function UriNote({ value }: { readonly value: string }): JSX.Element | null {
+  const { raw, readable, mixed } = uriText(value);
+  if (readable === undefined && mixed === undefined && raw.every(({ isMark }) => !isMark)) {
+    return null;
+  }
+  return (
+    <p class="uri-note">
+      <Uri value={value} />
+    </p>
+  );
+}
+
 /** A text of others, with characters that nobody would see made visible. */
 export function PlainText({ value }: { readonly value: string }): JSX.Element {
   return (

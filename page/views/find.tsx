@@ -4,7 +4,7 @@ import { ask, type Finding, typedUri } from "../find/ask.ts";
 import { Findings, Legend, Summary } from "../find/findings.tsx";
 import { FIND } from "../messages/find.ts";
 import { PAGE } from "../page-data.ts";
-import { Uri } from "../parts/uri.tsx";
+import { UriNote } from "../parts/uri.tsx";
 import { UrlForm } from "../parts/url-form.tsx";
 import { hrefOf, navigate } from "../router.ts";
 import { useText } from "../text.ts";
@@ -89,9 +89,7 @@ function Answered({ answer }: { readonly answer: Answer }): JSX.Element {
   }
   return (
     <>
-      <p class="asked-for">
-        {text("reads")} <Uri value={answer.uri} />
-      </p>
+      <UriNote value={answer.uri} />
       <Summary findings={answer.findings} />
       {PAGE.service === "aggregator" && (
         <p class="onward">

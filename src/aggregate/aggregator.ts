@@ -23,6 +23,7 @@ import {
   systemClock,
 } from "./session.ts";
 import { Stop, type StopSignal, type Upstream } from "./upstream.ts";
+import type { MementoList } from "../memento/memento-list.ts";
 import { interruption } from "../interruption.ts";
 import { MementoMapError } from "../errors.ts";
 
@@ -47,6 +48,10 @@ export interface AggregateRequest extends RouteRequest {
   readonly signal?: StopSignal | undefined;
   /** What the client said about caches: `no-cache`, `only-if-cached`. */
   readonly cacheControl?: string | undefined;
+  /** Called when it is decided which archives are asked. Must not throw. */
+  readonly onDecided?: ((decisions: readonly Decision[]) => void) | undefined;
+  /** Called when an archive has answered, or will not, with what it has. Must not throw. */
+  readonly onOutcome?: ((outcome: Outcome, found: MementoList | undefined) => void) | undefined;
 }
 
 /** What the archives have of an original, put together. */
@@ -140,6 +145,7 @@ export class Aggregator {
       decisions: router.route(request),
     };
     for (const observer of this.#observers) observer.began?.(session);
+    request.onDecided?.(session.decisions);
     return new Promise((resolve, reject) => {
       const work = new Aggregating(
         {
@@ -283,7 +289,7 @@ class Aggregating {
   }
 
   #settle(decision: Decision, finding: Finding, startedAt: number, late?: Result): void {
-    const { session, placeOf, observers, clock } = this.#work;
+    const { session, request, placeOf, observers, clock } = this.#work;
     const { mementos, code, failure, fault } = finding;
     const outcome: Outcome = {
       archive: decision.archive,
@@ -305,6 +311,7 @@ class Aggregating {
     this.#pending -= 1;
     if (!isSample(decision)) this.#needed -= 1;
     for (const observer of observers) observer.answered?.(session, outcome);
+    request.onOutcome?.(outcome, mementos);
   }
 
   #goOn(): void {

@@ -32,6 +32,7 @@ main > h1 { font-size: clamp(1.6rem, 4vw, 2.2rem); }
 .not-held { background: var(--no-paper); color: var(--no); }
 .not-known { background: var(--calm); color: var(--calm-ink); }
 details.card { margin-top: 0; }
+.uri-note { margin: .2rem 0 .7rem; color: var(--soft); font-size: var(--text-s); }
 .uri { overflow-wrap: anywhere; }
 .uri-raw, .uri-readable bdi { font-family: var(--mono); font-size: .95em; }
 .uri-raw { color: var(--ink); }

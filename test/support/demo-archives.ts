@@ -138,7 +138,7 @@ function timeMap(
   const lines = [`<${original}>; rel="original"`];
   for (let i = 0; i < mementos; i += 1) {
     const share = (i + 0.5) / mementos;
-    const wave = 0.06 * Math.sin(share * 21) + 0.03 * Math.sin(share * 67);
+    const wave = share * (1 - share) * (0.2 * Math.sin(share * 21) + 0.08 * Math.sin(share * 67));
     const at = new Date(start + length * Math.min(1, Math.max(0, Math.sqrt(share) + wave)));
     const digits = at.toISOString().replaceAll(/\D/g, "").slice(0, 14);
     lines.push(`<${base}${digits}/${original}>; rel="memento"; datetime="${at.toUTCString()}"`);

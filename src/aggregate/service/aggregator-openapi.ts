@@ -63,6 +63,12 @@ export function aggregatorOpenApi(service: {
         parameters: [URI, ...PREFERENCES],
         get: operation("Mementos counted by archive and year", { "200": json("OK") }),
       },
+      "/stream/{uri}": {
+        parameters: [URI, ...PREFERENCES],
+        get: operation("Mementos as archives answer: events decided, mementos, archive, done", {
+          "200": { description: "OK", content: { "text/event-stream": {} } },
+        }),
+      },
       "/route/{uri}": {
         parameters: [URI, ...PREFERENCES],
         get: operation("Which archives would be asked, and why", { "200": json("OK") }),

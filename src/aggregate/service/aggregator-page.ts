@@ -40,7 +40,7 @@ export function sendView(
   exchange: AggregatorExchange,
   view: ViewName,
   { status, content }: { readonly status: StatusView; readonly content: ViewContent },
-  headers: HeaderList = pageHeaders(exchange),
+  { headers = pageHeaders(exchange), code = 200 }: { headers?: HeaderList; code?: number } = {},
 ): void {
   const data = pageData(exchange, status);
   headers.push(
@@ -51,7 +51,7 @@ export function sendView(
     "X-Content-Type-Options",
     "nosniff",
   );
-  sendBody(exchange, 200, headers, HTML, appPage({ view, data, style: ABOUT_STYLE, ...content }));
+  sendBody(exchange, code, headers, HTML, appPage({ view, data, style: ABOUT_STYLE, ...content }));
 }
 
 const HTML = "text/html; charset=utf-8";
@@ -142,7 +142,12 @@ export function scriptedContent(view: "explore" | "compare"): ViewContent {
   return { title: `${title} · ${AGGREGATOR_NAME}`, main };
 }
 
-function urlForm(action: string, label: string, url: string | undefined, button: string): Html {
+export function urlForm(
+  action: string,
+  label: string,
+  url: string | undefined,
+  button: string,
+): Html {
   return html`<form action="${action}" method="get" role="search">
     <label for="url">${label}</label>
     <input

@@ -4,6 +4,7 @@ import { isMementoMapError, MementoMapError, quote } from "../../errors.ts";
 import type { RouteRequest } from "../route/decision.ts";
 import { loopUtilization } from "../upstream/event-loop.ts";
 import { Admission } from "./admission.ts";
+import { answerStream } from "./answer-stream.ts";
 import { answerNone } from "./answer-timemap.ts";
 import { answerAsset, askedUrl, wantsPage } from "./aggregator-page.ts";
 import { answerMetrics, answerRoute, answerView, type StatusParts } from "./answer-status.ts";
@@ -50,8 +51,8 @@ import {
 import type { Monitor } from "../memgator-events.ts";
 import { NO_PREFERENCES, readPreferences } from "./preferences.ts";
 import {
-  type AggregationTarget,
   type AggregatorTarget,
+  type AskedTarget,
   aggregatorTarget,
   originalUri,
   type StatusName,
@@ -265,8 +266,10 @@ export class AggregatorService {
       this.#explainRoute(exchange, target.original);
     } else if (target.name === "asset") {
       answerAsset(exchange, target.file);
-    } else if (target.name === "view" && (!target.isRoot || wantsPage(exchange))) {
+    } else if (target.name === "view") {
       this.#showView(exchange, target.view);
+    } else if ("isRoot" in target && wantsPage(exchange)) {
+      this.#showView(exchange, "find");
     } else if (target.name === "timegate") {
       exchange.route = AGGREGATION_ROUTES.timegate.counted; // also for a bad Accept-Datetime
       const datetime = this.#acceptedDatetime(exchange.request);
@@ -274,8 +277,9 @@ export class AggregatorService {
     } else if ("original" in target) {
       this.#aggregate(exchange, target);
     } else {
-      const name = target.name === "view" ? "about" : target.name;
-      this.#answerStatus(exchange, name).catch((error: unknown) => this.#fail(exchange, error));
+      this.#answerStatus(exchange, target.name).catch((error: unknown) =>
+        this.#fail(exchange, error),
+      );
     }
   }
 
@@ -284,8 +288,8 @@ export class AggregatorService {
    *
    * @throws as `#routeRequest` does.
    */
-  #aggregate(exchange: AggregatorExchange, target: AggregationTarget): void {
-    exchange.route = AGGREGATION_ROUTES[target.name].counted;
+  #aggregate(exchange: AggregatorExchange, target: AskedTarget): void {
+    exchange.route = target.name === "stream" ? "timemap" : AGGREGATION_ROUTES[target.name].counted;
     if (!exchange.isForwarded) this.metrics.lookups.inc();
     const route = this.#routeRequest(exchange, target.original);
     const answerHere = (): void => this.#admit(exchange, target, route);
@@ -293,7 +297,7 @@ export class AggregatorService {
     if (peers?.forward(exchange, target.original, answerHere) !== true) answerHere();
   }
 
-  #admit(exchange: AggregatorExchange, target: AggregationTarget, route: RouteRequest): void {
+  #admit(exchange: AggregatorExchange, target: AskedTarget, route: RouteRequest): void {
     if (exchange.signal.aborted) return;
     const cameAt = performance.now();
     const entered = this.#admission.enter(() => {
@@ -306,18 +310,22 @@ export class AggregatorService {
 
   async #askArchives(
     exchange: AggregatorExchange,
-    target: AggregationTarget,
+    target: AskedTarget,
     route: RouteRequest,
   ): Promise<void> {
     try {
       const { aggregator } = this.#options;
       const { cacheControl, isBroadcast } = exchange.preferences;
       const request = { ...route, cacheControl, isBroadcast, signal: exchange.signal };
+      if (target.name === "stream") {
+        await answerStream(exchange, aggregator, request);
+        return;
+      }
       const aggregation = await ("datetime" in target
         ? aggregator.timeGate({ ...request, datetime: target.datetime })
         : aggregator.timeMap(request));
       if (aggregation.mementos.count === 0) {
-        answerNone(exchange, aggregation);
+        answerNone(exchange, aggregation, this.#options.status);
       } else {
         const { answer } = routeOf(target);
         await answer(exchange, aggregation, target, this.#options);

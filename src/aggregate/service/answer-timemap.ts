@@ -22,6 +22,8 @@ import {
   sendRefusal,
 } from "./aggregator-exchange.ts";
 import { formatAmount } from "../../errors.ts";
+import type { StatusView } from "./service-status.ts";
+import { sendTimeMapPage, wantsTimeMapPage } from "./timemap-page.ts";
 import { escapeHtml } from "../../page/html.ts";
 
 export interface TimeMapOptions {
@@ -29,6 +31,8 @@ export interface TimeMapOptions {
   readonly pageSize?: number | undefined;
   /** How long a client may take nothing of a TimeMap; default 30 s. It keeps others from theirs. */
   readonly stalledMs?: number | undefined;
+  /** What is known about the archives, for pages. */
+  readonly status: StatusView;
 }
 
 /**
@@ -40,8 +44,12 @@ export function answerTimeMap(
   exchange: AggregatorExchange,
   aggregation: Aggregation,
   { format, page }: { readonly format: TimeMapFormat; readonly page: number | undefined },
-  { pageSize = 1_000_000, stalledMs = 30_000 }: TimeMapOptions,
+  { pageSize = 1_000_000, stalledMs = 30_000, status }: TimeMapOptions,
 ): Promise<void> | void {
+  if (wantsTimeMapPage(exchange)) {
+    sendTimeMapPage(exchange, aggregation, { status, page });
+    return;
+  }
   const { response, isHead } = exchange;
   const { mementos } = aggregation;
   const isPaged = page !== undefined || mementos.count > pageSize;
@@ -171,7 +179,17 @@ const NONE = problemText({
  *
  * Where archives are missing the document names them, and caches must not keep it.
  */
-export function answerNone(exchange: AggregatorExchange, aggregation: Aggregation): void {
+export function answerNone(
+  exchange: AggregatorExchange,
+  aggregation: Aggregation,
+  status: StatusView,
+): void {
+  if (exchange.route === "timemap" && wantsTimeMapPage(exchange)) {
+    const missing = missingArchives(aggregation);
+    const code = aggregation.isWhole ? 404 : problemOf(aggregation, missing).status;
+    sendTimeMapPage(exchange, aggregation, { status, code });
+    return;
+  }
   const headers = aggregationHeaders(exchange, aggregation);
   if (aggregation.isWhole) {
     if (exchange.route === "timemap") headers.push("X-Memento-Count", "0");

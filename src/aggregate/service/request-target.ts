@@ -34,15 +34,25 @@ export type AggregationTarget =
   | { readonly name: "proxy"; readonly datetime: number; readonly original: string }
   | { readonly name: "summary"; readonly original: string };
 
+/** Mementos as they come. */
+interface StreamTarget {
+  readonly name: "stream";
+  readonly original: string;
+}
+
+export type AskedTarget = AggregationTarget | StreamTarget;
+
 /** What a request target asks for. */
 export type AggregatorTarget =
   | Exclude<AggregationTarget, { readonly name: "timegate" }>
   /** Its moment is in `Accept-Datetime`. */
   | { readonly name: "timegate"; readonly original: string }
   | { readonly name: "route"; readonly original: string }
-  | { readonly name: StatusName }
-  /** A page of the application; at the root, other clients than browsers get what `/about` says. */
-  | { readonly name: "view"; readonly view: Exclude<ViewName, "about">; readonly isRoot: boolean }
+  | StreamTarget
+  /** At the root, browsers get the first page of the application. */
+  | { readonly name: StatusName; readonly isRoot?: boolean | undefined }
+  /** A page of the application. */
+  | { readonly name: "view"; readonly view: Exclude<ViewName, "about"> }
   /** A file of the application. */
   | { readonly name: "asset"; readonly file: string }
   | { readonly name: "malformed"; readonly detail: string }
@@ -63,6 +73,7 @@ const ORIGINAL_PATHS: ReadonlyMap<string, (rest: string) => AggregatorTarget> = 
   ["api", mementoTarget],
   ["summary", (rest) => namedTarget("summary", rest)],
   ["route", (rest) => namedTarget("route", rest)],
+  ["stream", (rest) => namedTarget("stream", rest)],
 ]);
 
 /** The other paths, whole. */
@@ -93,13 +104,17 @@ export function aggregatorTarget(target: string): AggregatorTarget {
   const [path = ""] = target.split("?", 1);
   const name = STATUS_PATHS.get(path);
   if (name !== undefined) return { name };
-  const view = path === "" ? "find" : VIEW_PATHS.find((each) => each === path);
-  if (view !== undefined) return { name: "view", view, isRoot: path === "" };
+  if (path === "") return { name: "about", isRoot: true };
+  const view = VIEW_PATHS.find((each) => each === path);
+  if (view !== undefined) return { name: "view", view };
   const [, file] = /^page\/([\w.-]+)$/.exec(path) ?? [];
   return file === undefined ? { name: "unknown" } : { name: "asset", file };
 }
 
-function namedTarget(name: "timegate" | "summary" | "route", rest: string): AggregatorTarget {
+function namedTarget(
+  name: "timegate" | "summary" | "route" | "stream",
+  rest: string,
+): AggregatorTarget {
   return withOriginal(rest, `write /${name}/URI`, (original) => ({ name, original }));
 }
 

@@ -1,0 +1,58 @@
+import type { JSX } from "preact";
+import { TIME } from "../messages/time.ts";
+import { PlainText } from "../parts/uri.tsx";
+import { formatMoment, useText } from "../text.ts";
+import type { Memento } from "./memento-store.ts";
+
+/**
+ * Two mementos side by side. The frames are sandboxes: what was archived can neither reach this
+ * page nor open others.
+ */
+export function Sides(props: {
+  readonly picked: readonly Memento[];
+  readonly nameOf: (archive: string) => string;
+  readonly onRemove: (memento: Memento) => void;
+}): JSX.Element {
+  const { picked, nameOf, onRemove } = props;
+  const text = useText(TIME);
+  return (
+    <section class="card" aria-label={text("sides")}>
+      <h2>{text("sides")}</h2>
+      <div class="sides">
+        {picked.map((memento) => {
+          const moment = formatMoment(new Date(memento.time), text.language);
+          const title = `${nameOf(memento.archive)}, ${moment}`;
+          return (
+            <figure key={memento.index}>
+              <figcaption>
+                <strong>
+                  <PlainText value={nameOf(memento.archive)} />
+                </strong>
+                <time>{moment}</time>
+                <a href={webUri(memento.uri)} target="_blank" rel="noreferrer noopener">
+                  {text("open")}
+                </a>
+                <button type="button" class="plain" onClick={() => onRemove(memento)}>
+                  {text("remove")}
+                </button>
+              </figcaption>
+              <iframe
+                src={webUri(memento.uri)}
+                title={title}
+                sandbox="allow-scripts"
+                referrerpolicy="no-referrer"
+                loading="lazy"
+              />
+            </figure>
+          );
+        })}
+      </div>
+      <p class="hint">{text(picked.length < 2 ? "sidesHint" : "framesHint")}</p>
+    </section>
+  );
+}
+
+/** What an archive calls the URI of a memento becomes a link only if it is a web address. */
+export function webUri(uri: string): string {
+  return /^https?:\/\//i.test(uri) ? uri : "about:blank";
+}
