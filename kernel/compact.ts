@@ -60,6 +60,11 @@ export function addChosen(name: f64): void {
   policy.addChosen(<u64>name);
 }
 
+/** Where the cut goes that a part of a map begins (0) or ends (1) at: what it cuts is not rolled up. */
+export function openEdge(which: i32, length: i32): usize {
+  return policy.openEdge(which, length);
+}
+
 /** Makes room for missed lookups in a survey; the next three say where they go. */
 export function openMisses(count: i32, bytes: i32): void {
   misses.openMisses(count, bytes);

@@ -164,8 +164,7 @@ export type {
   BudgetFileSummary,
 } from "./map/compact/run/budget-files.ts";
 export type { CompactFileSummary } from "./map/compact/run/compact-files.ts";
-export type { GenerateSummary } from "./map/generate/generate-files.ts";
-export type { GenerateOptions } from "./map/generate/generate-plan.ts";
+export type { GenerateOptions, GenerateSummary } from "./map/generate/generate-plan.ts";
 export type { Finding, RuleId } from "./publish/fetch/check-publisher.ts";
 export type { FetchState, FetchedPart } from "./publish/fetch/download.ts";
 export type { FetchMapOptions, FetchResult } from "./publish/fetch/fetch-map.ts";

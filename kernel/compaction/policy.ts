@@ -1,5 +1,6 @@
 // Which nodes are rolled up: those with more children than a cutoff, by depth or by name.
-import { HOST, LAYER, node, DEPTH } from "./nodes";
+import { CLOSE_PAREN, COMMA, commonBytes } from "../shared/bytes";
+import { DEPTH, HOST, key, LAYER, node, TEXT_END } from "./nodes";
 import { hashNode, nameOf } from "./node-name";
 
 export const MAX_DEPTH: i32 = 1024;
@@ -48,12 +49,40 @@ function isChosen(name: u64): bool {
   return found != 0;
 }
 
+/** The cuts that a part of a map begins and ends at, and their lengths; -1 for none. */
+const edges: usize = memory.data(2 * (1 << 16) + 16, 16);
+const EDGE_BYTES: usize = 1 << 16;
+let fromLength: i32 = -1;
+let toLength: i32 = -1;
+
+/** Where the text of a cut goes: the first (0) or the last (1) of a part. */
+export function openEdge(which: i32, length: i32): usize {
+  if (which == 0) fromLength = length;
+  else toLength = length;
+  return edges + <usize>which * EDGE_BYTES;
+}
+
+/** Whether a node can have keys on both sides of a cut: src/map/compact/edges.ts. */
+function isCut(index: i32, cut: usize, length: i32): bool {
+  const end = load<i32>(node(index), TEXT_END);
+  if (end >= length || commonBytes(key, cut, 0, end) < end) return false;
+  if (load<u8>(node(index), LAYER) != HOST) return true;
+  const next = load<u8>(cut + <usize>end);
+  return next >= CLOSE_PAREN && next <= COMMA;
+}
+
+@inline
+function isOpen(index: i32): bool {
+  return isCut(index, edges, fromLength) || isCut(index, edges + EDGE_BYTES, toLength);
+}
+
 /** The cutoff of a node that was just opened. */
 export function cutoffOf(index: i32): f64 {
   if (chosen != 0) {
     hashNode(index);
-    return isChosen(nameOf(index)) ? CHOSEN : Infinity;
+    return isChosen(nameOf(index)) && !isOpen(index) ? CHOSEN : Infinity;
   }
+  if (isOpen(index)) return Infinity;
   const depth = load<i32>(node(index), DEPTH);
   if (load<u8>(node(index), LAYER) == HOST) {
     return depth < maxHostDepth ? load<f64>(hostCutoffs + (<usize>depth << 3)) : Infinity;

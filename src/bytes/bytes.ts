@@ -322,6 +322,14 @@ export function isPacked(start: Uint8Array): boolean {
   return standsAt(start, 0, start.length, PACKED_MAGIC);
 }
 
+/** The first and the last bytes of a run of keys, which `partition` writes: `MMR` as above. */
+export const RUN_MAGIC: Uint8Array = PACKED_MAGIC.with(3, 0x52);
+
+/** Whether a file that begins with these bytes is a run of keys. */
+export function isRun(start: Uint8Array): boolean {
+  return standsAt(start, 0, start.length, RUN_MAGIC);
+}
+
 export type Compression = "gzip" | "zstd";
 
 /** Recognises gzip and zstd by the first four bytes; names and suffixes do not matter. */

@@ -19,6 +19,13 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     ]),
   },
   {
+    title: "Make a map on many machines",
+    commands: new Map([
+      ["partition", async () => (await import("./commands/partition.ts")).partition],
+      ["combine", async () => (await import("./commands/combine.ts")).combine],
+    ]),
+  },
+  {
     title: "Work with maps",
     commands: new Map([
       ["lookup", async () => (await import("./commands/lookup.ts")).lookup],

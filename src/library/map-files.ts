@@ -12,7 +12,8 @@ import {
   type CompactFileSummary,
 } from "../map/compact/run/compact-files.ts";
 import { evaluateFiles, type EvaluateOptions } from "../study/evaluate/evaluate-files.ts";
-import { generateFiles, type GenerateSummary } from "../map/generate/generate-files.ts";
+import { generateFiles } from "../map/generate/generate-files.ts";
+import type { GenerateSummary } from "../map/generate/generate-plan.ts";
 import type { GenerateOptions } from "../map/generate/generate-plan.ts";
 import { DEFAULT_MEMORY_BYTES, threadsWithin } from "../map/generate/key-table.ts";
 import { Interrupt, type InterruptOptions } from "../interruption.ts";

@@ -1,4 +1,5 @@
-import { writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
@@ -6,6 +7,7 @@ import { COMMAND_TABLE } from "../../src/cli/main.ts";
 import { sampleIndex } from "../../src/study/sample/sample-archive.ts";
 import { serveOnLoopback } from "../support/http-server.ts";
 import { packedBytes } from "../support/packed-file.ts";
+import { runCli } from "../support/run-cli.ts";
 import { scratchDir } from "../support/scratch.ts";
 import { serving } from "../support/serving.ts";
 import { spawnCli, spawnShell } from "../support/spawn-cli.ts";
@@ -20,6 +22,29 @@ org,example)/private/* 0
 const NEWER = MAP.replace("com,example)/ 3", "com,example)/ 4");
 
 const PACKED = await packedBytes(MAP);
+
+const PARTS = await exampleParts();
+
+/** Runs of two splits, where to cut them, and the parts between. */
+async function exampleParts(): Promise<Record<string, Uint8Array>> {
+  const folder = mkdtempSync(join(tmpdir(), "mementomap-test-"));
+  const at = (name: string): string => join(folder, name);
+  const lines = Buffer.concat([...sampleIndex({ lines: 2000 })]);
+  const middle = lines.indexOf("\n", lines.length / 2) + 1;
+  writeFileSync(at("a.cdxj"), lines.subarray(0, middle));
+  writeFileSync(at("b.cdxj"), lines.subarray(middle));
+  const made = ["a.run", "b.run"].map(at);
+  await runCli(["partition", "-q", at("a.cdxj"), "-o", at("a.run")]);
+  await runCli(["partition", "-q", at("b.cdxj"), "-o", at("b.run")]);
+  await runCli(["partition", "-q", "--into", "2", ...made, "-o", at("cuts.txt")]);
+  for (const range of ["1", "2"]) {
+    const cut = ["--cuts", at("cuts.txt"), "--range", range];
+    await runCli(["combine", "-q", ...cut, ...made, "-o", at(`part-${range}.ukvs`)]);
+  }
+  const files = readdirSync(folder).map((name) => [name, readFileSync(at(name))] as const);
+  rmSync(folder, { recursive: true });
+  return Object.fromEntries(files);
+}
 
 const commands = await Promise.all(Array.from(COMMAND_TABLE.values(), (load) => load()));
 const lines = commands.flatMap(({ examples: own }) => Object.values(own));
@@ -63,7 +88,9 @@ function exampleFolder(archive: string = "https://archive.example"): string {
     "old.ukvs": MAP,
     "new.ukvs": NEWER,
   };
-  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
+  for (const [name, content] of Object.entries({ ...files, ...PARTS })) {
+    writeFileSync(join(folder, name), content);
+  }
   return folder;
 }
 

@@ -1,21 +1,19 @@
-import { formatCount, isMementoMapError, MementoMapError, quote } from "../../errors.ts";
-import { DATETIME_DIGITS } from "../../map/generate/map-rows.ts";
-import { KEY_TRUST } from "../../input/detect.ts";
-import { generateFiles, type GenerateSummary } from "../../map/generate/generate-files.ts";
+import { formatCount, MementoMapError } from "../../errors.ts";
+import { generateFiles } from "../../map/generate/generate-files.ts";
+import type { GenerateSummary } from "../../map/generate/generate-plan.ts";
 import { withMapOutput } from "../../map/output/map-output.ts";
 import { guardOutputs } from "../../map/output/output-guard.ts";
-import { packageVersion } from "../../files/package-file.ts";
 import { type Command, defineCommand } from "../common/command.ts";
-import { choice, FORCE_OPTION, misuse, parseAddress } from "../common/options.ts";
-import { formatRate, formatSize, showRun, type SummaryLine } from "../common/messages.ts";
 import {
-  captureFilter,
-  INDEX_OPTIONS,
-  SPLIT_OPTION,
-  updatedAt,
-  withProgress,
-  WORK_OPTIONS,
-} from "../common/index-options.ts";
+  COUNT_OPTIONS,
+  countSettings,
+  mapDescription,
+  SKIP_BAD_OPTION,
+} from "../common/count-options.ts";
+import { FORCE_OPTION } from "../common/options.ts";
+import { formatSize, showRun, type SummaryLine } from "../common/messages.ts";
+import { INDEX_OPTIONS, withProgress, WORK_OPTIONS } from "../common/index-options.ts";
+import { readingLines, showDamages, withSkipHint } from "../common/reading-summary.ts";
 import { ExitCode, type Io } from "../common/io.ts";
 
 export const generate: Command = defineCommand({
@@ -45,34 +43,11 @@ another input. A file that is there and is not a map is kept, unless --force.`,
   options: {
     output: { short: "o", value: "MAP", help: "Write here; .gz compresses." },
     ...INDEX_OPTIONS,
-    revisits: {
-      value: "RULE",
-      default: "count",
-      help: "Captures of unchanged pages: count or skip.",
-      ...choice(["count", "skip"]),
-    },
-    distinct: { help: "Count captures of the same URI and time once." },
-    originals: { help: "Count originals (distinct URIs) too." },
-    queries: { help: "Keep queries: a row for each URI, in a map with queries." },
-    by: { value: "FIELD", help: "Split rows by datetime[:year|month|day].", parse: parseBy },
+    ...COUNT_OPTIONS,
     add: { value: "MAP", multiple: true, help: "Add to this map, as if its index were read too." },
-    keys: {
-      value: "FROM",
-      default: "auto",
-      help: "Take keys from the key column, from the uri, or auto.",
-      ...choice(KEY_TRUST),
-    },
-    split: SPLIT_OPTION,
-    archive: { value: "ID", help: "The archive to take from logs and TimeMaps of aggregators." },
-    id: {
-      value: "URL",
-      help: "The archive's address, for the header.",
-      parse: (text: string) => parseAddress(text, "https://archive.example.org/"),
-    },
-    name: { value: "TEXT", help: "The archive's name, for the header." },
     ...WORK_OPTIONS,
     force: FORCE_OPTION,
-    "skip-bad": { help: "Count bad lines and damaged parts of indexes, and go on." },
+    "skip-bad": SKIP_BAD_OPTION,
   },
   examples: {
     "one map of one index": "mementomap generate index.cdxj -o map.ukvs",
@@ -83,7 +58,7 @@ another input. A file that is there and is not a map is kept, unless --force.`,
   },
   async run({ positionals, values }, io) {
     const paths = positionals.length === 0 ? ["-"] : positionals;
-    const filter = captureFilter(values, values.revisits === "skip" ? { skipRevisits: true } : {});
+    countSettings(values); // what is wrong with it is said before any work
     const outputs = [{ path: values.output, kind: "map", replaces: values.add } as const];
     await guardOutputs(outputs, { inputs: [...paths, ...values.add], force: values.force });
     const startedAt = io.now();
@@ -94,23 +69,9 @@ another input. A file that is there and is not a map is kept, unless --force.`,
         async (output) => {
           const made = await generateFiles(paths, output, {
             ...settings,
-            format: values.format,
-            filter,
+            ...countSettings(values),
             add: values.add,
-            keys: values.keys,
-            split: values.split,
-            archive: values.archive,
-            distinct: values.distinct,
-            originals: values.originals,
-            queries: values.queries,
-            datetimeDigits: values.by ?? 0,
-            skipBad: values["skip-bad"],
-            description: {
-              id: values.id,
-              name: values.name,
-              updatedAt: await updatedAt(paths, io),
-              generator: `mementomap/${packageVersion()}`,
-            },
+            description: await mapDescription(values, paths, io),
           });
           if (!values.force) refuseNothingButDamage(made);
           return made;
@@ -118,7 +79,7 @@ another input. A file that is there and is not a map is kept, unless --force.`,
       ),
     );
     const summary = await making.catch((error: unknown) => {
-      throw canBeSkipped(error, values.add) ? withHint(error) : error;
+      throw withSkipHint(error, values.add);
     });
     if (summary.rows === 0 && !values.json) {
       io.stderr.write("mementomap: warning: the map holds no record: nothing was found to count\n");
@@ -139,83 +100,13 @@ function refuseNothingButDamage({ rows, damages }: GenerateSummary): void {
   );
 }
 
-/** Lines that are bad stop a run where `--skip-bad` was not given, and those of maps always. */
-function canBeSkipped(error: unknown, maps: readonly string[]): error is MementoMapError {
-  if (!isMementoMapError(error) || error.code !== "MM_BAD_LINE") return false;
-  return !maps.includes(error.position?.source ?? "");
-}
-
-function withHint({ code, message, position, cause }: MementoMapError): MementoMapError {
-  const hint = "; --skip-bad leaves such lines out and counts them";
-  return new MementoMapError(code, message + hint, { position, cause });
-}
-
-function parseBy(text: string): number {
-  const [field, unit = "second"] = text.split(":");
-  const digits = Object.entries(DATETIME_DIGITS).find(([name]) => name === unit)?.[1];
-  if (field === "datetime" && digits !== undefined) return digits;
-  throw misuse(
-    `cannot split by ${quote(text)}; use datetime, datetime:year, datetime:month or datetime:day`,
-  );
-}
-
-/** Shows what became of every line, on stderr; for `--json` as one object. */
 function showGenerateSummary(io: Io, summary: GenerateSummary, ms: number, isJson: boolean): void {
-  const { counts, rows, bytes, rekeyed } = summary;
+  const { counts, rows, bytes } = summary;
   if (!isJson) showDamages(io, summary);
   const lines: SummaryLine[] = [
-    [summary.unit, formatCount(counts.lines), formatRate(counts.lines, ms)],
-    ...some("  headers and blanks", counts.headers + counts.blank),
-    ...some(
-      "  not of the web",
-      counts.nonWeb,
-      summary.unit === "records"
-        ? "requests, warcinfo, metadata and the like"
-        : "dns:, warcinfo: and the like",
-    ),
-    ...some("  of no use", counts.unproven, "requests that show no capture"),
-    ...Object.entries(counts.filtered).flatMap(([reason, count]) =>
-      some(`  left out by ${reason}`, count),
-    ),
-    ...some("  bad, skipped", counts.bad),
-    ...(counts.counted === counts.captures
-      ? []
-      : some("  counted", counts.counted, "lines with a count of their own among them")),
-    ["  captures", formatCount(counts.captures)],
-    ...some("    revisits", counts.revisits),
-    ...some("    counted once", summary.duplicates, "the same URI and time as another"),
-    ...(rekeyed.length > 0
-      ? some(
-          "    keyed again",
-          counts.keyedByUri,
-          `key columns differ from the URIs, ${named(rekeyed)}`,
-        )
-      : []),
-    ...some("    keys that differ", counts.keysDifferent, `of ${counts.keysChecked} compared`),
-    ...some("damaged", counts.damaged, `${formatSize(counts.damagedBytes)} skipped, see above`),
+    ...readingLines(summary, ms, summary.duplicates),
     ["rows", formatCount(rows)],
     ["size", formatSize(bytes)],
   ];
   showRun(io, ms, { json: { ...counts, ...summary, counts: undefined }, lines }, isJson);
-}
-
-/** Names what was not read, and the first places that were skipped: nothing goes missing unnoticed. */
-function showDamages(io: Io, { counts, damages, indexed }: GenerateSummary): void {
-  const warn = (text: string): unknown => io.stderr.write(`mementomap: warning: ${text}\n`);
-  for (const source of indexed) warn(`${source}: not read, as an index that is read too lists it`);
-  for (const { source, message, bytes } of damages) {
-    warn(`${source}: ${message}${bytes === 0 ? "" : `; ${formatCount(bytes)} bytes skipped`}`);
-  }
-  const more = counts.damaged - damages.length;
-  if (more > 0) warn(`${formatCount(more)} more places skipped`);
-}
-
-function named(sources: readonly string[]): string {
-  const more = sources.length > 1 ? ` and ${sources.length - 1} more` : "";
-  return `in ${sources[0] ?? ""}${more}`;
-}
-
-/** A line of the summary for what did happen. */
-function some(label: string, count: number, remark: string = ""): SummaryLine[] {
-  return count === 0 ? [] : [[label, formatCount(count), remark]];
 }

@@ -94,3 +94,19 @@ function checkedDepth(layer: string, depth: number): number {
   if (Number.isInteger(depth) && depth >= 1 && depth <= 1000) return depth;
   throw new MementoMapError("MM_USAGE", `the ${layer} depth must be 1 to 1000, not ${depth}`);
 }
+
+/** Weights with their defaults, for a header: JSON has no infinite numbers. */
+export function formatWeights(options: WeightOptions = {}): Record<string, unknown> {
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  const { hostWeight, pathWeight, ...others } = {
+    ...WEIGHT_DEFAULTS,
+    ...(Object.fromEntries(given) as WeightOptions),
+  };
+  return { hostWeight: String(hostWeight), pathWeight: String(pathWeight), ...others };
+}
+
+/** The weights that {@link formatWeights} wrote. */
+export function parseWeights(written: Readonly<Record<string, unknown>>): WeightOptions {
+  const { hostWeight, pathWeight, ...others } = written;
+  return { ...others, hostWeight: Number(hostWeight), pathWeight: Number(pathWeight) };
+}

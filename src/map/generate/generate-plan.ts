@@ -3,7 +3,8 @@ import { MAX_LINE_BYTES } from "../../bytes/lines.ts";
 import { ioError, MementoMapError, quote } from "../../errors.ts";
 import { recognizeCompression } from "../../bytes/bytes.ts";
 import type { Canonicalization, MapDescription } from "./map-rows.ts";
-import type { DamageLog } from "../../bytes/damage.ts";
+import type { Damage, DamageLog } from "../../bytes/damage.ts";
+import type { IndexCounts } from "./index-counts.ts";
 import {
   type DetectedFormat,
   type InputFormat,
@@ -63,6 +64,30 @@ export interface GenerateOptions {
   readonly interrupt?: Interrupt | undefined;
   /** Told how many stored bytes were read since the last call. */
   readonly onRead?: ((bytes: number) => void) | undefined;
+}
+
+export interface GenerateSummary {
+  readonly counts: IndexCounts;
+  /** Rows of the map. */
+  readonly rows: number;
+  /** Bytes of the map, before compression. */
+  readonly bytes: number;
+  /** The sum of all counts. */
+  readonly mementos: number;
+  /** Captures that were read before; known only with deduplication. */
+  readonly duplicates: number;
+  /** Inputs whose key column is not the SURT of the URI, so that keys were made from URIs. */
+  readonly rekeyed: readonly string[];
+  /** What was read: records of WARC and ARC files, or lines. */
+  readonly unit: "lines" | "records";
+  /** Files of records that were not read, because an index that names them was. */
+  readonly indexed: readonly string[];
+  /** How the keys were made, as the map's header says. */
+  readonly canonicalization: Canonicalization;
+  /** The first few places that could not be read. */
+  readonly damages: readonly Damage[];
+  /** Sorted runs that went through the disk. */
+  readonly runs: number;
 }
 
 /** What is to be done, found out before any work is. */

@@ -216,10 +216,10 @@ export function mergeRuns(readers: readonly RunReader[], range: KeyRange, visit:
 }
 
 /**
- * The merged keys of runs, for a run of their own. Can be gone through once, as the readers can; its
- * size is that of what has been gone through.
+ * The merged keys of runs within a range, for a run of their own. Can be gone through once, as the
+ * readers can; its size is that of what has been gone through.
  */
-export function mergedKeys(readers: readonly RunReader[]): SortedKeys {
+export function mergedKeys(readers: readonly RunReader[], range: KeyRange = {}): SortedKeys {
   let size = 0;
   return {
     get size() {
@@ -229,7 +229,7 @@ export function mergedKeys(readers: readonly RunReader[]): SortedKeys {
       // The last key is still looked at when the next one comes, so that one must not overwrite it.
       let arena = new Uint8Array(1 << 16);
       let [start, end] = [0, 0];
-      mergeRuns(readers, {}, (key, keyLength, count) => {
+      mergeRuns(readers, range, (key, keyLength, count) => {
         if (end + keyLength <= arena.length) start = end;
         else if (keyLength <= start) start = 0;
         else {

@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync, writeSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ioError } from "../../errors.ts";
-import { mergedKeys, type RunIndex, RunReader, writeRun } from "./runs.ts";
+import { type KeyRange, mergedKeys, type RunIndex, RunReader, writeRun } from "./runs.ts";
 import { checkSignal, type Interrupt } from "../../interruption.ts";
 
 /** Where rows are written. */
@@ -39,17 +39,21 @@ export function writingTo(
 }
 
 /** Each run that is merged takes an open file and 64 KiB. */
-const MAX_OPEN_RUNS = 128;
+export const MAX_OPEN_RUNS = 128;
 
 /** A sorted run on the disk. */
 export interface StoredRun {
   readonly path: string;
+  /** Where in the file it begins; at its start by default. */
+  readonly start?: number | undefined;
   readonly index: RunIndex;
 }
 
 /** Runs to make one run of. */
 export interface CombineTask {
   readonly runs: readonly StoredRun[];
+  /** Which of their keys; all by default. */
+  readonly range?: KeyRange | undefined;
   readonly path: string;
 }
 
@@ -95,11 +99,11 @@ export async function combineRuns(
 }
 
 /** Makes one run of several, here and now. */
-export function combineStored({ runs, path }: CombineTask): StoredRun {
-  return readingRuns(runs, undefined, (readers) => {
+export function combineStored({ runs, path, range = {} }: CombineTask): StoredRun {
+  return readingRuns(runs, range.from, (readers) => {
     let index: RunIndex | undefined;
     writingTo({ path }, (write) => {
-      index = writeRun(mergedKeys(readers), write);
+      index = writeRun(mergedKeys(readers, range), write);
     });
     return { path, index: index as RunIndex }; // writingTo calls back, or throws
   });
@@ -117,11 +121,13 @@ export function readingRuns<T>(
 ): T {
   const files: number[] = [];
   try {
-    const readers = runs.map(({ path, index }) => {
+    const readers = runs.map(({ path, start = 0, index }) => {
       const file = openRun(path);
       files.push(file);
-      const read = (offset: number, target: Uint8Array): number =>
-        readSync(file, target, 0, target.length, offset);
+      const read = (offset: number, target: Uint8Array): number => {
+        const length = Math.min(target.length, index.byteLength - offset);
+        return readSync(file, target, 0, length, start + offset);
+      };
       return new RunReader(index, read, from);
     });
     return use(readers);

@@ -27,12 +27,13 @@ export interface PageMark {
 }
 
 /**
- * Reads what a header says about pages; undefined for a map that is whole.
+ * Reads what a header says about pages; undefined for a map that is whole. A part (see part-mark.ts) is
+ * a page that does not say which keys it has.
  *
  * @throws MM_BAD_HEADER when it makes no sense.
  */
 export function pageMark(headers: UkvsHeaders, source: string): PageMark | undefined {
-  const mark = headers.meta["page"];
+  const mark = headers.meta["page"] ?? headers.meta["part"];
   if (mark === undefined) return undefined;
   const { number, of, first, last } = isJsonObject(mark) ? mark : {};
   if (!isCount(number) || !isCount(of) || number > of) {
@@ -57,10 +58,9 @@ export function withoutPageMark(headers: UkvsHeaders): UkvsHeaders {
 
 function withoutPageMember(header: Header): Header[] {
   if (header.name === SIZE_HEADER) return [];
-  if (header.name !== "meta" || !isJsonObject(header.value) || !("page" in header.value)) {
-    return [header];
-  }
-  const { page: _page, ...rest } = header.value;
+  if (header.name !== "meta" || !isJsonObject(header.value)) return [header];
+  if (!("page" in header.value) && !("part" in header.value)) return [header];
+  const { page: _page, part: _part, ...rest } = header.value;
   return Object.keys(rest).length === 0 ? [] : [{ name: header.name, value: rest }];
 }
 

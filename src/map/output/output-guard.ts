@@ -4,7 +4,7 @@ import { dirname, resolve, sep } from "node:path";
 import { sniff } from "../../ukvs/sniff.ts";
 import { ioError, isMementoMapError, MementoMapError, systemCode } from "../../errors.ts";
 import { missingFolder } from "../../files/output-file.ts";
-import { isPacked, looksLikeHtml } from "../../bytes/bytes.ts";
+import { isPacked, isRun, looksLikeHtml } from "../../bytes/bytes.ts";
 import { guessCdxColumns } from "../../input/cdx.ts";
 import {
   ACCESS_LOG_LINE,
@@ -23,6 +23,7 @@ type FileKind =
   | "empty"
   | "map"
   | "packed"
+  | "run"
   | "page"
   | "index"
   | "archive"
@@ -38,6 +39,7 @@ const KIND_NAMES: Readonly<Record<FileKind, string>> = {
   empty: "an empty file",
   map: "a map",
   packed: "a packed map",
+  run: "a run of keys",
   page: "an HTML page",
   index: "an index",
   archive: "an archive file",
@@ -70,6 +72,7 @@ async function fileKind(path: string): Promise<FileKind> {
 function kindOf(head: Uint8Array, path: string): FileKind {
   if (head.length === 0) return "empty";
   if (isPacked(head)) return "packed";
+  if (isRun(head)) return "run";
   const text = new TextDecoder().decode(head);
   if (ARCHIVE.test(text)) return "archive";
   if (looksLikeHtml(text)) return "page";
@@ -119,6 +122,7 @@ type OutputKind =
   | "map"
   | "packed"
   | "any map"
+  | "run"
   | "page"
   | "index"
   | "list"
@@ -131,6 +135,7 @@ const REPLACEABLE: Readonly<Record<OutputKind, readonly FileKind[]>> = {
   map: ["map"],
   packed: ["packed"],
   "any map": ["map", "packed"],
+  run: ["run"],
   page: ["page"],
   index: ["index", "json"],
   list: ["list"],

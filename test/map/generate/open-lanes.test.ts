@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { DetectedFormat } from "../../../src/input/detect.ts";
-import { lanesWorthwhile } from "../../../src/map/generate/generate-files.ts";
+import { lanesWorthwhile } from "../../../src/map/generate/read-indexes.ts";
 import type { IndexInput } from "../../../src/input/index-input.ts";
 
 const MEBIBYTE = 2 ** 20;

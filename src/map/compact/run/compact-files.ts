@@ -1,10 +1,17 @@
 import { type FileHandle, open, rm } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import type { WeightOptions } from "../weight-policy.ts";
+import { formatWeights, type WeightOptions } from "../weight-policy.ts";
+import type { Edges } from "../edges.ts";
+import { type PartMark, partMark, withPartMark } from "../../lookup/part-mark.ts";
 import { ioError, isMementoMapError, MementoMapError } from "../../../errors.ts";
 import { CLOSE_PAREN, COMMA, compareRanges, LF } from "../../../bytes/bytes.ts";
-import { type MapHead, mapHeadOf, wholeMapHeaders } from "../../lookup/map-head.ts";
+import {
+  type MapHead,
+  mapHeadOf,
+  wholeMapHeaders,
+  withoutPageMark,
+} from "../../lookup/map-head.ts";
 import { checkSize, refuseNoRecords, type UkvsHeaders } from "../../../ukvs/header.ts";
 import { cutAfter, type FileSource, type InputStreams } from "../../../files/input-file.ts";
 import { checkSignal, type Interrupt } from "../../../interruption.ts";
@@ -80,6 +87,7 @@ async function compactReordered(
   } catch (error) {
     if (!isMementoMapError(error) || error.code !== "MM_NOT_SORTED") throw error;
   }
+  refusePart((await headOf(source)).headers, source.name);
   const { interrupt } = options;
   return withCanonicalMap(source, scratch, { signal: interrupt?.signal }, (canonical) =>
     compactParts(canonical, scratch, options),
@@ -93,7 +101,9 @@ async function compactParts(
 ): Promise<CompactedParts> {
   const { path, name, size } = source;
   const { headers: read, recordsLine, recordsOffset, bodyOffset } = await headOf(source);
-  const headers = wholeMapHeaders(read, name);
+  const part = partMark(read, name);
+  const headers = part === undefined ? wholeMapHeaders(read, name) : withoutPageMark(read);
+  const edges = part === undefined ? undefined : edgesOf(part);
   checkSize(read.size, { bytes: size - bodyOffset }, name);
   const worthwhile = Math.ceil(size / BYTES_WORTH_A_THREAD);
   const wanted = options.threads ?? Math.min(availableParallelism(), worthwhile);
@@ -105,6 +115,7 @@ async function compactParts(
     end,
     fields: headers.fields,
     weights: options.weights ?? {},
+    edges,
     target: join(scratch, `part-${i}.rows`),
   }));
   const runner = tasks.length > 1 ? new Threads(tasks.length) : new ThisThread();
@@ -128,10 +139,30 @@ async function compactParts(
     const records = sum(results, "rows");
     checkSize(read.size, { bytes: size - bodyOffset, records }, name);
     if (records === 0) refuseNoRecords(read.size, name);
-    return { headers, tasks, results };
+    const compacted = formatWeights(options.weights);
+    const marked = part && withPartMark(headers, { ...part, compacted });
+    return { headers: marked ?? headers, tasks, results };
   } finally {
     await runner.end();
   }
+}
+
+function edgesOf({ from, to }: PartMark): Edges {
+  return { from: bytesOf(from), to: bytesOf(to) };
+}
+
+function bytesOf(text: string | undefined): Uint8Array | undefined {
+  return text === undefined ? undefined : new TextEncoder().encode(text);
+}
+
+/** @throws MM_NOT_SORTED for a part: its keys might belong into another. */
+function refusePart(headers: UkvsHeaders, source: string): void {
+  if (partMark(headers, source) === undefined) return;
+  throw new MementoMapError(
+    "MM_NOT_SORTED",
+    "keys of the part are not in order as they are spelled now; combine the parts, and compact the map",
+    { position: { source } },
+  );
 }
 
 async function cutsOf(path: string, start: number, end: number, parts: number): Promise<number[]> {
@@ -249,9 +280,9 @@ export function isSafeCut(
   key: Uint8Array,
   keyEnd: number,
 ): boolean {
-  const unitEnd = unitLength(key, keyEnd);
+  const siteEnd = siteLength(key, keyEnd);
   const startsAlike =
-    beforeEnd >= unitEnd && compareRanges(before, 0, unitEnd, key, 0, unitEnd) === 0;
+    beforeEnd >= siteEnd && compareRanges(before, 0, siteEnd, key, 0, siteEnd) === 0;
   return !startsAlike && compareRanges(before, 0, beforeEnd, key, 0, keyEnd) < 0;
 }
 
@@ -261,7 +292,7 @@ export function isSafeCut(
  * Also of `com,cnn` in `com,cnn+x)/a`: `*` and `+` sort between `)` and `,`, so that such a key
  * stands between `com,cnn)/` and `com,cnn,www)/`.
  */
-function unitLength(key: Uint8Array, end: number): number {
+export function siteLength(key: Uint8Array, end: number): number {
   let at = 0;
   while (at < end && key[at] !== COMMA && key[at] !== CLOSE_PAREN) at++;
   if (at === end) return end;

@@ -1,4 +1,5 @@
 import { LF } from "../../../bytes/bytes.ts";
+import type { Edges } from "../edges.ts";
 import { ChosenPolicy, type PlainRows } from "../budget/kernels.ts";
 import { type KernelExports, startKernel } from "../../../files/package-file.ts";
 import type { WriteText } from "../pending-text.ts";
@@ -12,6 +13,7 @@ export interface CompactExports extends KernelExports {
   maxDepth(): number;
   chooseByName(slots: number): void;
   addChosen(name: number): void;
+  openEdge(which: number, length: number): number;
   openSurvey(bytes: number): number;
   openMisses(count: number, bytes: number): void;
   missTexts(): number;
@@ -119,6 +121,7 @@ export class CompactKernel extends KernelRows {
     policy: WeightPolicy | ChosenPolicy,
     blockBytes: number,
     write: WriteText,
+    edges: Edges = {},
   ): CompactKernel | undefined {
     const exports = startCompactKernel({
       write(pointer, length) {
@@ -126,6 +129,7 @@ export class CompactKernel extends KernelRows {
       },
     });
     if (exports === undefined) return undefined;
+    if (!setEdges(exports, edges)) return undefined;
     if (policy instanceof ChosenPolicy) {
       const block = exports.open(blockBytes, 0, 0);
       chooseNodes(exports, policy.chosen);
@@ -155,6 +159,19 @@ function setCutoffs(exports: CompactExports, policy: WeightPolicy): void {
     hosts[depth] = policy.hostCutoff(depth);
     paths[depth] = policy.pathCutoff(depth);
   }
+}
+
+/** Longer cuts are for the compactor. */
+const MAX_EDGE_BYTES = 1 << 16;
+
+function setEdges(exports: CompactExports, { from, to }: Edges): boolean {
+  for (const [which, cut] of [from, to].entries()) {
+    if (cut === undefined) continue;
+    if (cut.length > MAX_EDGE_BYTES) return false;
+    const pointer = exports.openEdge(which, cut.length);
+    new Uint8Array(exports.memory.buffer, pointer, cut.length).set(cut);
+  }
+  return true;
 }
 
 function chooseNodes(exports: CompactExports, chosen: readonly number[]): void {

@@ -1,8 +1,9 @@
 import { closeSync, openSync, writeSync } from "node:fs";
 import { countLines } from "../../../bytes/bytes.ts";
+import { EdgePolicy, type Edges } from "../edges.ts";
 import { openCompactor } from "../tree-order.ts";
 import { MapLines } from "../map-lines.ts";
-import { type WeightOptions, WeightPolicy } from "../weight-policy.ts";
+import { type RollUpPolicy, type WeightOptions, WeightPolicy } from "../weight-policy.ts";
 import { ioError, systemCode } from "../../../errors.ts";
 import { type Fields, hasPlainFields } from "../../../ukvs/header.ts";
 import { ScratchSpill } from "../../../files/scratch.ts";
@@ -19,6 +20,8 @@ export interface CompactTask {
   readonly end: number;
   readonly fields: Fields;
   readonly weights: WeightOptions;
+  /** Of the part of a map that the file is, if it is not whole. */
+  readonly edges?: Edges | undefined;
   readonly target: string;
 }
 
@@ -41,14 +44,18 @@ export interface CompactResult {
  */
 export function compactPart(task: CompactTask): CompactResult {
   const policy = new WeightPolicy(task.weights);
-  return compactPlainRows(task, policy) ?? compactAnyRows(task, policy);
+  const { edges } = task;
+  return (
+    compactPlainRows(task, policy) ??
+    compactAnyRows(task, edges === undefined ? policy : new EdgePolicy(policy, edges))
+  );
 }
 
 /** By the kernel; undefined where there is none, or a row is not for it. */
 function compactPlainRows(task: CompactTask, policy: WeightPolicy): CompactResult | undefined {
   if (!hasPlainFields(task.fields)) return undefined;
   const { result, bytes } = withFiles(task, (input, write) => {
-    const kernel = CompactKernel.open(policy, BLOCK_BYTES, write);
+    const kernel = CompactKernel.open(policy, BLOCK_BYTES, write, task.edges);
     if (kernel === undefined) return undefined;
     const { block } = kernel;
     const isDone = readBlocks(
@@ -64,7 +71,7 @@ function compactPlainRows(task: CompactTask, policy: WeightPolicy): CompactResul
   return result === undefined ? undefined : { ...result, bytes };
 }
 
-function compactAnyRows(task: CompactTask, policy: WeightPolicy): CompactResult {
+function compactAnyRows(task: CompactTask, policy: RollUpPolicy): CompactResult {
   const spill = new ScratchSpill(`${task.target}.spill`);
   try {
     const { result, bytes } = withFiles(task, (input, write) => {

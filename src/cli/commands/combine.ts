@@ -1,0 +1,151 @@
+import { join } from "node:path";
+import { formatCount } from "../../errors.ts";
+import { withOutput, withOutputFolder } from "../../files/output-file.ts";
+import { withTempDir } from "../../files/scratch.ts";
+import { withMapSources } from "../../map/lookup/map-sources.ts";
+import { withMapOutput } from "../../map/output/map-output.ts";
+import { guardOutputs } from "../../map/output/output-guard.ts";
+import { joinParts, type JoinedParts, openParts } from "../../map/parts/join-parts.ts";
+import { writePages } from "../../map/parts/join-pages.ts";
+import { mergeRange } from "../../map/parts/merge-range.ts";
+import { isRunFile } from "../../map/parts/run-file.ts";
+import { copyRows } from "../../map/parts/rows-stretch.ts";
+import { type Command, defineCommand } from "../common/command.ts";
+import { ExitCode, type Io } from "../common/io.ts";
+import { formatSize, showRun, type SummaryLine } from "../common/messages.ts";
+import { FORCE_OPTION, misuse, option, TMP_OPTION } from "../common/options.ts";
+import { readCuts } from "./partition.ts";
+
+export const combine: Command = defineCommand({
+  name: "combine",
+  summary: "Make a map of what partition read",
+  usage: "(RUN... [--cuts FILE --range I] | PART...) -o MAP",
+  description: `
+Makes a map of the runs that partition made, or of parts of it. What the inputs
+are is told by their content. The map has the same bytes as that of generate, or
+of generate and compact.
+
+From runs: merges the keys of all runs, or with --cuts and --range those of one
+range, which gives a part of the map. The ranges are counted from 1; each can be
+made on another machine. A part is a page to commands that read maps, and
+compact makes it smaller as it does a map; sites that are cut stay open then.
+
+From parts: joins them. Give every part once, in any order; all must be compacted
+in the same way, or none. Sites that a cut is within are compacted once more,
+with all their rows; other rows are copied. With --pages the output is a folder
+of pages, page-0001.ukvs and so on, which is one map to all commands, as that
+of split.`,
+  options: {
+    output: {
+      short: "o",
+      value: "MAP",
+      help: "Write here; .gz compresses. With --pages a folder.",
+    },
+    cuts: { value: "FILE", help: "The keys between ranges, from partition --into." },
+    range: option.count("Which range to merge, from 1."),
+    pages: { help: "Write a page for each part, into a folder." },
+    tmp: TMP_OPTION,
+    force: FORCE_OPTION,
+  },
+  examples: {
+    "the whole map": "mementomap combine a.run b.run -o map.ukvs",
+    "its first part": "mementomap combine --cuts cuts.txt --range 1 a.run b.run -o part-1.ukvs",
+    "a part made smaller": "mementomap compact part-1.ukvs -o small-1.ukvs",
+    "the parts joined": "mementomap combine part-1.ukvs part-2.ukvs -o map.ukvs",
+  },
+  async run({ positionals, values }, io) {
+    const [first] = positionals;
+    if (first === undefined) throw misuse("name the runs or parts to combine");
+    const { output, cuts, range, pages } = values;
+    if ((cuts === undefined) !== (range === undefined)) {
+      throw misuse("a part needs both --cuts FILE and --range I");
+    }
+    if (pages && (output === undefined || output === "-")) {
+      throw misuse("name the folder for the pages: -o DIR");
+    }
+    if (!pages) {
+      const outputs = [{ path: output, kind: "map" } as const];
+      await guardOutputs(outputs, { inputs: positionals, force: values.force });
+    }
+    const startedAt = io.now();
+    const isOfRuns = await isRunFile(first);
+    if (isOfRuns && pages) throw misuse("--pages is for parts; runs give one part, or the map");
+    if (!isOfRuns && cuts !== undefined) throw misuse("--cuts and --range are for runs");
+    const lines = isOfRuns
+      ? await combineRuns(positionals, values, io)
+      : await combineParts(positionals, values, io);
+    const ms = io.now() - startedAt;
+    if (!values.quiet) showRun(io, ms, summaryOf(lines), values.json);
+    return ExitCode.ok;
+  },
+});
+
+interface CombineValues {
+  readonly output: string | undefined;
+  readonly cuts: string | undefined;
+  readonly range: number | undefined;
+  readonly pages: boolean;
+  readonly tmp: string | undefined;
+  readonly force: boolean;
+}
+
+/** What was combined, for the summary. */
+type Figures = Readonly<Record<string, number>>;
+
+function summaryOf(figures: Figures): { json: Figures; lines: SummaryLine[] } {
+  const shown = Object.entries(figures).map(([name, value]): SummaryLine =>
+    name === "bytes" ? ["size", formatSize(value)] : [name, formatCount(value)],
+  );
+  return { json: figures, lines: shown };
+}
+
+async function combineRuns(
+  paths: readonly string[],
+  values: CombineValues,
+  io: Io,
+): Promise<Figures> {
+  const { cuts, range, tmp } = values;
+  const chosen =
+    cuts === undefined || range === undefined
+      ? undefined
+      : { cuts: await readCuts(cuts), number: range };
+  if (chosen !== undefined && chosen.number > chosen.cuts.length + 1) {
+    throw misuse(`there are ${chosen.cuts.length + 1} ranges, and no range ${chosen.number}`);
+  }
+  const { interrupt } = io;
+  const { runs, rows, bytes } = await withMapOutput(values.output, { ...io, ...values }, (output) =>
+    mergeRange(paths, output, { range: chosen, scratch: tmp, streams: io, interrupt }),
+  );
+  return { runs, rows, bytes };
+}
+
+async function combineParts(
+  paths: readonly string[],
+  values: CombineValues,
+  io: Io,
+): Promise<Figures> {
+  const { tmp, output, pages } = values;
+  const { interrupt } = io;
+  return withMapSources(paths, { io, tmp }, (sources) =>
+    withTempDir({ parent: tmp, interrupt }, async (scratch) => {
+      const joined = await joinParts(await openParts(sources), scratch, interrupt);
+      const { sites } = joined;
+      const counted = { parts: paths.length, "cut sites": sites };
+      if (pages && output !== undefined) {
+        const written = await withOutputFolder(output, io, (folder) =>
+          writePages(joined, (name, use) => withOutput(join(folder, name), io, use), interrupt),
+        );
+        return { ...counted, pages: written };
+      }
+      return { ...counted, ...(await writeWhole(joined, values, io)) };
+    }),
+  );
+}
+
+async function writeWhole(joined: JoinedParts, values: CombineValues, io: Io): Promise<Figures> {
+  return withMapOutput(values.output, { ...io, ...values }, async (output) => {
+    await output.writeHead(joined.headers);
+    for (const rows of joined.pages.flat()) await copyRows(rows, output, io.interrupt.signal);
+    return { rows: output.size.records, bytes: output.size.bytes + output.headBytes };
+  });
+}

@@ -1,0 +1,158 @@
+import { readFile } from "node:fs/promises";
+import {
+  formatAmount,
+  formatCount,
+  ioError,
+  isMementoMapError,
+  type MementoMapError,
+} from "../../errors.ts";
+import { withOutput } from "../../files/output-file.ts";
+import { withTempDir } from "../../files/scratch.ts";
+import { guardOutputs } from "../../map/output/output-guard.ts";
+import { chooseCuts, formatCuts, parseCuts } from "../../map/parts/cuts.ts";
+import { extractRuns, type ExtractSummary } from "../../map/parts/extract-runs.ts";
+import { openRunFiles } from "../../map/parts/run-file.ts";
+import { type Command, defineCommand } from "../common/command.ts";
+import {
+  COUNT_OPTIONS,
+  countSettings,
+  mapDescription,
+  SKIP_BAD_OPTION,
+} from "../common/count-options.ts";
+import { INDEX_OPTIONS, withProgress, WORK_OPTIONS } from "../common/index-options.ts";
+import { ExitCode, type Io } from "../common/io.ts";
+import { formatSize, showRun, type SummaryLine } from "../common/messages.ts";
+import { FORCE_OPTION, misuse, option } from "../common/options.ts";
+import { readingLines, showDamages, withSkipHint } from "../common/reading-summary.ts";
+
+export const partition: Command = defineCommand({
+  name: "partition",
+  summary: "Read a share of an index, to combine on other machines",
+  usage: "[INPUT...] -o RUN",
+  description: `
+Cuts the making of a map into pieces that run anywhere: in Spark, in a Slurm
+array, under GNU parallel, or on machines that share a folder. The map that
+combine makes of them has the same bytes as that of generate.
+
+First, each split of the index (some of its files, or some of its lines) is read
+into a run: its keys, sorted and counted. Inputs and options are those of
+generate; give the same options for all splits.
+
+Then --into N chooses N - 1 keys to cut at, from the runs of all splits or of a
+sample of them, so that the N ranges between them are about equally large. Cuts
+are between registered domains where one begins nearby, and within a domain that
+is too large. The file has one key on a line, in byte order.
+
+With --cuts a split is read into one run for each range, in a folder: 00001.run
+and so on. That is for machines that do not share a folder: each range can be
+sent to the machine that combines it. Otherwise combine takes its range out of
+whole runs.
+
+Runs may be compressed (.gz). They are made whole or not at all.`,
+  options: {
+    output: {
+      short: "o",
+      value: "FILE",
+      help: "Write here: a run, cuts, or with --cuts a folder.",
+    },
+    into: option.count("Choose cuts for this many ranges; inputs are runs."),
+    cuts: { value: "FILE", help: "Make a run for each range between these cuts." },
+    source: { value: "NAME", help: "What to call standard input in messages." },
+    "first-line": option.count("1", "The number of the first line of standard input."),
+    ...INDEX_OPTIONS,
+    ...COUNT_OPTIONS,
+    ...WORK_OPTIONS,
+    force: FORCE_OPTION,
+    "skip-bad": SKIP_BAD_OPTION,
+  },
+  examples: {
+    "one split": "mementomap partition a.cdxj -o a.run",
+    "another, its lines from elsewhere":
+      "cat b.cdxj | mementomap partition --source b.cdxj -o b.run",
+    "where to cut": "mementomap partition --into 2 a.run b.run -o cuts.txt",
+    "a run for each range": "mementomap partition --cuts cuts.txt a.cdxj -o a.runs",
+  },
+  async run({ positionals, values }, io) {
+    if (values.into !== undefined) {
+      if (values.cuts !== undefined) throw misuse("--into makes cuts, and --cuts takes them");
+      await writeCuts(positionals, values.into, values, io);
+      return ExitCode.ok;
+    }
+    const paths = positionals.length === 0 ? ["-"] : positionals;
+    const { output } = values;
+    const settings = countSettings(values);
+    if (values.cuts !== undefined && (output === undefined || output === "-")) {
+      throw misuse("name the folder for the runs: -o DIR");
+    }
+    const cuts = values.cuts === undefined ? undefined : await readCuts(values.cuts);
+    if (cuts === undefined) {
+      const outputs = [{ path: output, kind: "run" } as const];
+      await guardOutputs(outputs, { inputs: paths, force: values.force });
+    }
+    const startedAt = io.now();
+    const making = withProgress(io, paths, values, async (work) =>
+      extractRuns(paths, output, {
+        ...work,
+        ...settings,
+        description: await mapDescription(values, paths, io),
+        cuts,
+        stdout: io.stdout,
+      }),
+    );
+    const summary = await making.catch((error: unknown) => {
+      const { source, "first-line": firstLine } = values;
+      throw relocated(withSkipHint(error), source, firstLine);
+    });
+    if (!values.quiet) showSummary(io, summary, io.now() - startedAt, values.json);
+    return ExitCode.ok;
+  },
+});
+
+async function writeCuts(
+  paths: readonly string[],
+  ranges: number,
+  values: { output: string | undefined; tmp: string | undefined; quiet: boolean; json: boolean },
+  io: Io,
+): Promise<void> {
+  if (paths.length === 0) throw misuse("name the runs to choose cuts for");
+  const cuts = await withTempDir({ parent: values.tmp, interrupt: io.interrupt }, async (scratch) =>
+    chooseCuts(await openRunFiles(paths, scratch, io), ranges),
+  );
+  await withOutput(values.output, io, async (output) => output.write(formatCuts(cuts)));
+  if (values.quiet) return;
+  io.stderr.write(
+    values.json
+      ? `${JSON.stringify({ ranges: cuts.length + 1 })}\n`
+      : `${formatAmount(cuts.length + 1, "range")}\n`,
+  );
+}
+
+/** Reads a file of cuts. */
+export async function readCuts(path: string): Promise<Uint8Array[]> {
+  const bytes = await readFile(path).catch((error: unknown) => {
+    throw ioError(error, path);
+  });
+  return parseCuts(bytes, path);
+}
+
+/** Names the place of a fault in standard input as the caller knows it. */
+function relocated(error: unknown, source: string | undefined, firstLine: number): unknown {
+  if (!isMementoMapError(error) || error.position?.source !== "stdin") return error;
+  const { line } = error.position;
+  const moved: MementoMapError = error.at({
+    source: source ?? "stdin",
+    ...(line === undefined ? {} : { line: line + firstLine - 1 }),
+  });
+  return moved;
+}
+
+function showSummary(io: Io, summary: ExtractSummary, ms: number, isJson: boolean): void {
+  const { counts, keys, bytes } = summary;
+  if (!isJson) showDamages(io, summary);
+  const lines: SummaryLine[] = [
+    ...readingLines(summary, ms),
+    ["keys", formatCount(keys)],
+    ["size", formatSize(bytes)],
+  ];
+  showRun(io, ms, { json: { ...counts, ...summary, counts: undefined }, lines }, isJson);
+}

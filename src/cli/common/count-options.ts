@@ -1,0 +1,89 @@
+import { quote } from "../../errors.ts";
+import { packageVersion } from "../../files/package-file.ts";
+import { KEY_TRUST } from "../../input/detect.ts";
+import type { GenerateOptions } from "../../map/generate/generate-plan.ts";
+import { DATETIME_DIGITS, type MapDescription } from "../../map/generate/map-rows.ts";
+import type { OptionTable, OptionValues } from "./command-line.ts";
+import { captureFilter, INDEX_OPTIONS, SPLIT_OPTION, updatedAt } from "./index-options.ts";
+import type { Io } from "./io.ts";
+import { choice, misuse, parseAddress } from "./options.ts";
+
+/** The options of commands that count the captures of indexes for a map: how, and what to call it. */
+export const COUNT_OPTIONS = {
+  revisits: {
+    value: "RULE",
+    default: "count",
+    help: "Captures of unchanged pages: count or skip.",
+    ...choice(["count", "skip"]),
+  },
+  distinct: { help: "Count captures of the same URI and time once." },
+  originals: { help: "Count originals (distinct URIs) too." },
+  queries: { help: "Keep queries: a row for each URI, in a map with queries." },
+  by: { value: "FIELD", help: "Split rows by datetime[:year|month|day].", parse: parseBy },
+  keys: {
+    value: "FROM",
+    default: "auto",
+    help: "Take keys from the key column, from the uri, or auto.",
+    ...choice(KEY_TRUST),
+  },
+  split: SPLIT_OPTION,
+  archive: { value: "ID", help: "The archive to take from logs and TimeMaps of aggregators." },
+  id: {
+    value: "URL",
+    help: "The archive's address, for the header.",
+    parse: (text: string) => parseAddress(text, "https://archive.example.org/"),
+  },
+  name: { value: "TEXT", help: "The archive's name, for the header." },
+} as const satisfies OptionTable;
+
+export const SKIP_BAD_OPTION = {
+  help: "Count bad lines and damaged parts of indexes, and go on.",
+} as const;
+
+type CountValues = OptionValues<typeof INDEX_OPTIONS & typeof COUNT_OPTIONS> & {
+  readonly "skip-bad": boolean;
+};
+
+/**
+ * What the options say about counting.
+ *
+ * @throws MM_USAGE for a filter that nothing can pass.
+ */
+export function countSettings(values: CountValues): Omit<GenerateOptions, "streams"> {
+  const revisits = values.revisits === "skip" ? { skipRevisits: true } : {};
+  return {
+    format: values.format,
+    filter: captureFilter(values, revisits),
+    keys: values.keys,
+    split: values.split,
+    archive: values.archive,
+    distinct: values.distinct,
+    originals: values.originals,
+    queries: values.queries,
+    datetimeDigits: values.by ?? 0,
+    skipBad: values["skip-bad"],
+  };
+}
+
+/** What a map of these files says about itself. */
+export async function mapDescription(
+  values: Pick<CountValues, "id" | "name">,
+  paths: readonly string[],
+  io: Io,
+): Promise<MapDescription> {
+  return {
+    id: values.id,
+    name: values.name,
+    updatedAt: await updatedAt(paths, io),
+    generator: `mementomap/${packageVersion()}`,
+  };
+}
+
+function parseBy(text: string): number {
+  const [field, unit = "second"] = text.split(":");
+  const digits = Object.entries(DATETIME_DIGITS).find(([name]) => name === unit)?.[1];
+  if (field === "datetime" && digits !== undefined) return digits;
+  throw misuse(
+    `cannot split by ${quote(text)}; use datetime, datetime:year, datetime:month or datetime:day`,
+  );
+}

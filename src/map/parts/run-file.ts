@@ -1,0 +1,219 @@
+import { createHash } from "node:crypto";
+import { open } from "node:fs/promises";
+import { join } from "node:path";
+import { isRun, joinBytes, RUN_MAGIC } from "../../bytes/bytes.ts";
+import { ioError, MementoMapError } from "../../errors.ts";
+import { FileSource, type InputStreams, openInput } from "../../files/input-file.ts";
+import { copyToOutput, type Output } from "../../files/output-file.ts";
+import type { Interrupt } from "../../interruption.ts";
+import { decompressedHead } from "../../input/file-inputs.ts";
+import { isJsonObject } from "../../ukvs/header.ts";
+import type { IndexCounts } from "../generate/index-counts.ts";
+import type { MapDescription } from "../generate/map-rows.ts";
+import { type KeyRange, mergedKeys, type RunIndex, writeRun } from "../generate/runs.ts";
+import { combineStored, readingRuns, type StoredRun, writingTo } from "../generate/stored-runs.ts";
+
+/*
+ * The file of a run, which one process writes and others merge:
+ *
+ *     file   = magic run footer tail
+ *     magic  = 89 4D 4D 52 0D 0A 1A 0A
+ *     run    = see runs.ts
+ *     footer = JSON: a RunFooter, and where blocks begin
+ *     tail   = length magic              of the footer, 8 bytes, the lowest first
+ *
+ * What it says of itself comes last, because it is known last; a file that was cut has no tail.
+ */
+
+const MAGIC = RUN_MAGIC;
+const TAIL_BYTES = 16;
+const VERSION = 1;
+
+/** How the keys of a run are made; runs are merged only where all of it is the same. */
+export interface RunKeys {
+  readonly originals: boolean;
+  readonly distinct: boolean;
+  readonly queries: boolean;
+  readonly datetimeDigits: number;
+}
+
+/** Which range a run was cut to. */
+interface RunRange {
+  readonly number: number;
+  readonly of: number;
+  /** Of all cuts, see {@link cutsDigest}. */
+  readonly cuts: string;
+}
+
+/** What a run says of itself. */
+export interface RunFooter {
+  readonly keys: RunKeys;
+  /** What a map of what was read says of itself. */
+  readonly description: MapDescription;
+  readonly counts: IndexCounts;
+  readonly range?: RunRange | undefined;
+}
+
+/** A run in a file, with what it says of itself. */
+export interface RunFile extends StoredRun, RunFooter {
+  /** Named in errors. */
+  readonly name: string;
+}
+
+/** Names a list of cuts. */
+export function cutsDigest(cuts: readonly Uint8Array[]): string {
+  const hash = createHash("sha256");
+  for (const cut of cuts) hash.update(cut).update("\n");
+  return hash.digest("hex").slice(0, 16);
+}
+
+/**
+ * Merges runs within a range and writes them as one file of a run.
+ *
+ * @param scratch a file that may be made on the way.
+ */
+export async function writeRunFile(
+  output: Output,
+  runs: readonly StoredRun[],
+  range: KeyRange,
+  footer: RunFooter,
+  scratch: string,
+): Promise<RunIndex> {
+  await output.write(MAGIC);
+  const index = await writeMerged(output, runs, range, scratch);
+  await output.write(encodeFooter(footer, index));
+  return index;
+}
+
+async function writeMerged(
+  output: Output,
+  runs: readonly StoredRun[],
+  range: KeyRange,
+  scratch: string,
+): Promise<RunIndex> {
+  const [only] = runs;
+  if (runs.length === 1 && range.from === undefined && range.to === undefined) {
+    await copyToOutput(only.path, output);
+    return only.index;
+  }
+  const { place } = output;
+  if (place === undefined) {
+    const { path, index } = combineStored({ runs, range, path: scratch });
+    await copyToOutput(path, output);
+    return index;
+  }
+  return readingRuns(runs, range.from, (readers) => {
+    let index: RunIndex | undefined;
+    writingTo({ path: place.path, offset: place.offset, name: output.name }, (write) => {
+      index = writeRun(mergedKeys(readers, range), write);
+    });
+    place.skip((index as RunIndex).byteLength); // writingTo calls back, or throws
+    return index as RunIndex;
+  });
+}
+
+function encodeFooter(footer: RunFooter, { blocks, byteLength, keys }: RunIndex): Uint8Array {
+  const index = blocks.map(({ offset, firstKey }) => [
+    offset,
+    Buffer.from(firstKey).toString("base64"),
+  ]);
+  const text = Buffer.from(
+    JSON.stringify({ version: VERSION, ...footer, run: { byteLength, keys, blocks: index } }),
+  );
+  const length = Buffer.alloc(TAIL_BYTES - MAGIC.length);
+  length.writeBigUInt64LE(BigInt(text.length));
+  return joinBytes([text, length, MAGIC]);
+}
+
+/**
+ * Opens the file of a run, which may be compressed, and reads what it says of itself.
+ *
+ * @param scratch where to decompress it to.
+ * @throws MM_BAD_INPUT for what is none, MM_CUT for one that was cut, MM_IO
+ */
+async function openRunFile(
+  path: string,
+  scratch: string,
+  io: InputStreams & { readonly interrupt?: Interrupt | undefined },
+): Promise<RunFile> {
+  const plain = await FileSource.openPlain(path);
+  const source = plain ?? (await decompressedTo(scratch, path, io));
+  try {
+    return await readFooter(source);
+  } finally {
+    await source.close();
+  }
+}
+
+async function decompressedTo(
+  scratch: string,
+  path: string,
+  io: InputStreams & { readonly interrupt?: Interrupt | undefined },
+): Promise<FileSource> {
+  const input = await openInput(path, io, { signal: io.interrupt?.signal });
+  const file = await open(scratch, "wx");
+  try {
+    for await (const chunk of input.chunks) await file.writeFile(chunk);
+  } catch (error) {
+    throw ioError(error, scratch);
+  } finally {
+    await file.close();
+    await input.close();
+  }
+  return FileSource.open(scratch, input.name);
+}
+
+async function readFooter(source: FileSource): Promise<RunFile> {
+  const { name, size, path } = source;
+  if (!isRun(await source.read(0, MAGIC.length))) {
+    throw new MementoMapError("MM_BAD_INPUT", "is not a run; partition makes runs of indexes", {
+      position: { source: name },
+    });
+  }
+  const tail = Buffer.from(await source.read(Math.max(0, size - TAIL_BYTES), TAIL_BYTES));
+  const length = tail.length < TAIL_BYTES ? 0 : Number(tail.readBigUInt64LE());
+  const start = size - TAIL_BYTES - length;
+  if (!isRun(tail.subarray(TAIL_BYTES - MAGIC.length)) || start < MAGIC.length) {
+    throw new MementoMapError("MM_CUT", "the run was cut: its end is missing; make it again", {
+      position: { source: name },
+    });
+  }
+  const text = Buffer.from(await source.read(start, length)).toString();
+  const footer: unknown = JSON.parse(text);
+  const version = isJsonObject(footer) ? footer["version"] : undefined;
+  if (version !== VERSION) {
+    throw new MementoMapError(
+      "MM_BAD_INPUT",
+      `the run is of version ${String(version)}, and this program reads ${VERSION}; make it again`,
+      { position: { source: name } },
+    );
+  }
+  // What encodeFooter wrote.
+  const { run, ...said } = footer as RunFooter & {
+    run: { byteLength: number; keys: number; blocks: readonly [number, string][] };
+  };
+  const blocks = run.blocks.map(([offset, key]) => ({
+    offset,
+    firstKey: new Uint8Array(Buffer.from(key, "base64")),
+  }));
+  const index = { byteLength: run.byteLength, keys: run.keys, blocks };
+  return { ...said, name, path, start: MAGIC.length, index };
+}
+
+/** Whether a file, which may be compressed, is that of a run. @throws MM_IO */
+export async function isRunFile(path: string): Promise<boolean> {
+  return path !== "-" && isRun(await decompressedHead(path));
+}
+
+/** Opens the files of runs; those that are compressed go through files in the folder `scratch`. */
+export async function openRunFiles(
+  paths: readonly string[],
+  scratch: string,
+  io: InputStreams & { readonly interrupt?: Interrupt | undefined },
+): Promise<RunFile[]> {
+  const files: RunFile[] = [];
+  for (const [i, path] of paths.entries()) {
+    files.push(await openRunFile(path, join(scratch, `stored-${i}.run`), io));
+  }
+  return files;
+}

@@ -1,0 +1,101 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { byBytes } from "../../support/compaction-oracle.ts";
+import { runCli } from "../../support/run-cli.ts";
+import { scratchDir } from "../../support/scratch.ts";
+import { key, map, weight } from "../compact/compaction-arbitraries.ts";
+import { runs } from "../lookup/any-map-and-questions.ts";
+
+const META = '!meta {"type":"MementoMap"}';
+
+async function ok(argv: readonly string[]): Promise<void> {
+  const { code, stderr } = await runCli(argv);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+}
+
+interface CutMap {
+  readonly fields: string;
+  readonly rows: readonly string[];
+  readonly cuts: readonly string[];
+  readonly hostWeight: number;
+  readonly pathWeight: number;
+}
+
+function keyOf(row: string): string {
+  return row.slice(0, row.indexOf(" "));
+}
+
+/** Writes the parts of a map, as combine makes them of runs. */
+function writeParts(folder: string, { fields, rows, cuts }: CutMap): string[] {
+  return [undefined, ...cuts].map((from, i) => {
+    const to = cuts[i];
+    const mark = { number: i + 1, of: cuts.length + 1, from, to };
+    const own = rows.filter((row) => {
+      const isBehind = from === undefined || byBytes(keyOf(row), from) >= 0;
+      return isBehind && (to === undefined || byBytes(keyOf(row), to) < 0);
+    });
+    const body = own.map((row) => `${row}\n`).join("");
+    const size = JSON.stringify({ bytes: Buffer.byteLength(body), records: own.length });
+    const part = `!meta ${JSON.stringify({ part: mark })}`;
+    const path = join(folder, `part-${i + 1}.ukvs`);
+    writeFileSync(path, `${[fields, META, part, `!size ${size}`].join("\n")}\n${body}`);
+    return path;
+  });
+}
+
+/** Compacts a map whole, and part by part. */
+async function bothWays(cut: CutMap): Promise<{ whole: string; joined: string }> {
+  const folder = scratchDir();
+  const at = (name: string): string => join(folder, name);
+  const { fields, rows, hostWeight, pathWeight } = cut;
+  writeFileSync(at("map"), `${fields}\n${META}\n${rows.map((row) => `${row}\n`).join("")}`);
+  const weights = ["--host-weight", hostWeight, "--path-weight", pathWeight].map((word) =>
+    word === Number.POSITIVE_INFINITY ? "inf" : String(word),
+  );
+  const depths = ["--max-host-depth", "4", "--max-path-depth", "5"];
+  await ok(["compact", "-q", ...weights, ...depths, at("map"), "-o", at("whole")]);
+  const parts = writeParts(folder, cut);
+  for (const part of parts) {
+    await ok(["compact", "-q", ...weights, ...depths, part, "-o", `${part}.small`]);
+  }
+  const small = parts.map((part) => `${part}.small`).toReversed();
+  await ok(["combine", "-q", ...small, "-o", at("joined")]);
+  return { whole: readFileSync(at("whole"), "utf8"), joined: readFileSync(at("joined"), "utf8") };
+}
+
+const cutKeys = (keys: fc.Arbitrary<string>): fc.Arbitrary<string[]> =>
+  fc
+    .uniqueArray(
+      fc.tuple(keys, fc.nat({ max: 12 })).map(([text, end]) => text.slice(0, text.length - end)),
+      { maxLength: 5 },
+    )
+    .map((cuts) => cuts.filter((cut) => cut.length > 0 && !/[ \n]/.test(cut)).sort(byBytes));
+
+/** Rows that the kernel takes. */
+const plainMap = map
+  .map((rows) => rows.filter((row) => /^[^*?]+\)\/[^?]* [1-9][0-9]*$/.test(row)))
+  .filter((rows) => rows.length > 0);
+
+const PLAIN = '!fields {"keys":["surt"],"values":["frequency"]}';
+const QUERIES = '!fields {"keys":["surt"],"values":["frequency"],"queries":true}';
+
+describe("parts of a map, compacted and joined", () => {
+  it("are the compacted map, wherever it is cut", async () => {
+    const cutMap = fc.record({
+      fields: fc.constantFrom(PLAIN, QUERIES),
+      rows: fc.oneof(map, plainMap),
+      cuts: cutKeys(key),
+      hostWeight: weight,
+      pathWeight: weight,
+    });
+    await fc.assert(
+      fc.asyncProperty(cutMap, async (cut) => {
+        const { whole, joined } = await bothWays(cut);
+        expect(joined).toBe(whole);
+      }),
+      { numRuns: runs(100) },
+    );
+  });
+});
