@@ -26,6 +26,14 @@ function isInHost(next: number): boolean {
   return next >= CLOSE_PAREN && next <= COMMA;
 }
 
+/** Says whether a node, `key[0, end)`, can have keys in other parts too. */
+export type IsOpenNode = (key: Uint8Array, end: number, isHost: boolean) => boolean;
+
+export function openNodesAt({ from, to }: Edges): IsOpenNode {
+  const cuts = [from, to].filter((cut) => cut !== undefined);
+  return (key, end, isHost) => cuts.some((cut) => isCut(cut, key, end, isHost));
+}
+
 /**
  * A policy for a part of a map: what has keys in other parts too is not rolled up, because that is for
  * who knows all parts. All else is decided as for the whole map.
@@ -34,13 +42,13 @@ export class EdgePolicy implements RollUpPolicy {
   readonly maxHostDepth: number;
   readonly maxPathDepth: number;
   readonly #policy: RollUpPolicy;
-  readonly #cuts: readonly Uint8Array[];
+  readonly #isOpen: IsOpenNode;
 
-  constructor(policy: RollUpPolicy, { from, to }: Edges) {
+  constructor(policy: RollUpPolicy, edges: Edges) {
     this.#policy = policy;
     this.maxHostDepth = policy.maxHostDepth;
     this.maxPathDepth = policy.maxPathDepth;
-    this.#cuts = [from, to].filter((cut) => cut !== undefined);
+    this.#isOpen = openNodesAt(edges);
   }
 
   hostCutoff(depth: number, key: Uint8Array, end: number): number {
@@ -53,9 +61,5 @@ export class EdgePolicy implements RollUpPolicy {
     return this.#isOpen(key, end, false)
       ? Number.POSITIVE_INFINITY
       : this.#policy.pathCutoff(depth, key, end);
-  }
-
-  #isOpen(key: Uint8Array, end: number, isHost: boolean): boolean {
-    return this.#cuts.some((cut) => isCut(cut, key, end, isHost));
   }
 }

@@ -79,7 +79,7 @@ function sampleOf(runs: readonly RunFile[], wanted: number): Uint8Array[] {
 /** A cut never separates the rows of a key: what is behind the SURT is left out. */
 function surtOf(key: Uint8Array): Uint8Array {
   const row = rowPart(key);
-  const end = row.indexOf(SPACE);
+  const end = row.findIndex((byte) => byte <= SPACE);
   return end === -1 ? row : row.subarray(0, end);
 }
 

@@ -6,7 +6,7 @@ import { type ReadingSummary, readingSummary, withIndexesRead } from "../generat
 import type { RunIndex } from "../generate/runs.ts";
 import { combineRuns } from "../generate/stored-runs.ts";
 import { rangesBetween } from "./cuts.ts";
-import { cutsDigest, type RunFooter, writeRunFile } from "./run-file.ts";
+import { cutsDigest, type MapRunFooter, writeRunFile } from "./run-file.ts";
 import type { Writable } from "node:stream";
 
 export interface ExtractOptions extends Omit<GenerateOptions, "add"> {
@@ -44,7 +44,7 @@ export async function extractRuns(
     const stored = await storeAll(lanes, finished);
     const { maxOpenRuns } = options;
     const runs = await combineRuns(stored, lanes, { scratch, interrupt, maxOpenRuns });
-    const footer: RunFooter = {
+    const footer: MapRunFooter = {
       keys: {
         originals: options.originals ?? false,
         distinct: plan.isDistinct,

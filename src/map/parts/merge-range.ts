@@ -10,13 +10,20 @@ import {
   combineStored,
   MAX_OPEN_RUNS,
   readingRuns,
+  type RunCombiner,
   type StoredRun,
   writingTo,
 } from "../generate/stored-runs.ts";
 import { withPartMark } from "../lookup/part-mark.ts";
 import type { MapOutput } from "../output/map-output.ts";
 import { rangesBetween } from "./cuts.ts";
-import { cutsDigest, openRunFiles, type RunFile, type RunKeys } from "./run-file.ts";
+import {
+  cutsDigest,
+  type MapRunFooter,
+  openRunFiles,
+  type RunFile,
+  type RunKeys,
+} from "./run-file.ts";
 
 /** One of the ranges between cuts. */
 interface CutRange {
@@ -54,7 +61,8 @@ export async function mergeRange(
 ): Promise<MergeRangeSummary> {
   const { interrupt, streams, maxOpenRuns = MAX_OPEN_RUNS } = options;
   return withTempDir({ parent: options.scratch, interrupt }, async (scratch) => {
-    const files = await openRunFiles(paths, scratch, { ...streams, interrupt });
+    const opened = await openRunFiles(paths, scratch, { ...streams, interrupt });
+    const files = opened.map(runOfMap);
     const keys = sameKeys(files);
     const description = joinDescriptions(files.map((file) => file.description));
     const headers = mapHeaders(description, keys);
@@ -71,20 +79,20 @@ export async function mergeRange(
             to: textOf(range.to),
           }),
     );
-    const first = firstRound(files, range, scratch, maxOpenRuns);
+    const first = runsToOpen(files, range, scratch, maxOpenRuns);
     checkSignal(interrupt?.signal);
-    const combiner = {
-      combine: async (task: Parameters<typeof combineStored>[0]) => combineStored(task),
-    };
-    const runs = await combineRuns(first, [combiner], { scratch, interrupt, maxOpenRuns });
+    const runs = await combineRuns(first, [HERE], { scratch, interrupt, maxOpenRuns });
     const rowOptions = { ...keys, isSample: description.isSample };
     const written = await writeRows(runs, range, rowOptions, output, join(scratch, "rows"));
     return { runs: files.length, ...written };
   });
 }
 
-/** As many runs as may be open, or runs of this range of them: the files themselves stay. */
-function firstRound(
+/** Works on this thread. */
+export const HERE: RunCombiner = { combine: async (task) => combineStored(task) };
+
+/** No more runs than `maxOpen` times as many: the files, or runs of this range of them. */
+export function runsToOpen(
   files: readonly RunFile[],
   range: KeyRange,
   scratch: string,
@@ -133,8 +141,24 @@ function textOf(key: Uint8Array | undefined): string | undefined {
   return key === undefined ? undefined : new TextDecoder().decode(key);
 }
 
+/** A run of the keys of a map. */
+type MapRun = RunFile & MapRunFooter;
+
+/** @throws MM_BAD_INPUT for a run of another kind. */
+function runOfMap(file: RunFile): MapRun {
+  const { keys, description, counts } = file;
+  if (keys !== undefined && description !== undefined && counts !== undefined) {
+    return { ...file, keys, description, counts };
+  }
+  throw new MementoMapError(
+    "MM_BAD_INPUT",
+    "is a run of captures for analyze; partition makes those for a map",
+    { position: { source: file.name } },
+  );
+}
+
 /** How the keys of all runs are made. */
-function sameKeys(files: readonly RunFile[]): RunKeys {
+function sameKeys(files: readonly MapRun[]): RunKeys {
   const [first] = files;
   for (const { keys, name } of files) {
     for (const option of ["queries", "originals", "distinct", "datetimeDigits"] as const) {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { open } from "node:fs/promises";
+import { open, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isRun, joinBytes, RUN_MAGIC } from "../../bytes/bytes.ts";
 import { ioError, MementoMapError } from "../../errors.ts";
@@ -45,14 +45,17 @@ interface RunRange {
   readonly cuts: string;
 }
 
-/** What a run says of itself. */
-export interface RunFooter {
+/** What a run of the keys of a map says of itself. */
+export interface MapRunFooter {
   readonly keys: RunKeys;
   /** What a map of what was read says of itself. */
   readonly description: MapDescription;
   readonly counts: IndexCounts;
   readonly range?: RunRange | undefined;
 }
+
+/** What a run says of itself: one for a map, or one of captures for an analysis. */
+export type RunFooter = Partial<MapRunFooter> & { readonly captures?: unknown };
 
 /** A run in a file, with what it says of itself. */
 export interface RunFile extends StoredRun, RunFooter {
@@ -200,9 +203,16 @@ async function readFooter(source: FileSource): Promise<RunFile> {
   return { ...said, name, path, start: MAGIC.length, index };
 }
 
-/** Whether a file, which may be compressed, is that of a run. @throws MM_IO */
+/** The first bytes of a file, which may be compressed; none of a pipe, or where opening it will fail. */
+export async function startOfFile(path: string): Promise<Uint8Array> {
+  const stats = path === "-" ? undefined : await stat(path).catch(() => undefined);
+  if (stats?.isFile() !== true) return new Uint8Array(0);
+  return decompressedHead(path).catch(() => new Uint8Array(0));
+}
+
+/** Whether a file, which may be compressed, is that of a run. */
 export async function isRunFile(path: string): Promise<boolean> {
-  return path !== "-" && isRun(await decompressedHead(path));
+  return isRun(await startOfFile(path));
 }
 
 /** Opens the files of runs; those that are compressed go through files in the folder `scratch`. */

@@ -38,6 +38,16 @@ export class Histogram {
     else this.#large.set(value, (this.#large.get(value) ?? 0) + 1);
   }
 
+  /** Adds what another histogram has. */
+  addGroups(groups: readonly (readonly [value: number, times: number])[]): void {
+    for (const [value, times] of groups) {
+      this.count += times;
+      this.sum += value * times;
+      if (value < SMALL_VALUES) this.#small[value] += times;
+      else this.#large.set(value, (this.#large.get(value) ?? 0) + times);
+    }
+  }
+
   /** Distinct values with how often they were seen, smallest first. */
   groups(): [value: number, times: number][] {
     const groups: [number, number][] = [];

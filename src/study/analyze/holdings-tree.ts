@@ -1,5 +1,6 @@
 import { type Ranked, TopList } from "./bounded.ts";
-import { COLON, COMMA, isDigit, QUESTION } from "../../bytes/bytes.ts";
+import { byteString, COLON, COMMA, isDigit, QUESTION } from "../../bytes/bytes.ts";
+import { type Edges, type IsOpenNode, openNodesAt } from "../../map/compact/edges.ts";
 import {
   KEY_KIND,
   keyShape,
@@ -47,6 +48,20 @@ const MAX_TLDS = 5000;
 
 const OPEN_BRACKET = 0x5b;
 
+const SUMS = ["children", "keys", "hosts", "originals", "mementos"] as const;
+
+/** What a part of an archive has of a node that other parts may have keys of too. */
+export interface OpenNode extends Readonly<Record<(typeof SUMS)[number], number>> {
+  /** A character for each byte. */
+  readonly text: string;
+  readonly layer: Layer;
+  readonly depth: number;
+  /** The text of its parent is so long. */
+  readonly parentEnd?: number | undefined;
+  readonly largest: number;
+  readonly isKey: boolean;
+}
+
 /** An open node, and what is held in its sub-tree. */
 class HoldingsNode extends TreeNode<HoldingsNode> {
   children = 0;
@@ -57,6 +72,8 @@ class HoldingsNode extends TreeNode<HoldingsNode> {
   largest = 0;
   /** Whether the node is a key itself, and not only on the way to one. */
   isKey = false;
+  /** Whether other parts of the archive may have keys of the node too. */
+  isOpen = false;
 
   /** Labels of a host; 0 for a root, 1 for `/a`. */
   get level(): number {
@@ -103,11 +120,19 @@ export class HoldingsTree implements TreeVisitor<HoldingsNode> {
   /** The captures of the original that the walk is at. */
   #mementos = 0;
   #lastYear = -1;
-  /** The last key without host, to count each once. */
-  #opaqueKey = "";
+  /** The first and the last key without host, to count each once. */
+  firstOpaque = "";
+  lastOpaque = "";
+  /** Nodes that other parts may have keys of, with what this part has of them, children first. */
+  readonly openNodes: OpenNode[] = [];
+  readonly #isOpenNode: IsOpenNode;
 
-  /** @param top how many originals, hosts and so on to keep of the most archived. */
-  constructor(top: number) {
+  /**
+   * @param top how many originals, hosts and so on to keep of the most archived.
+   * @param edges where the part of an archive begins and ends that is looked at; all by default.
+   */
+  constructor(top: number, edges: Edges = {}) {
+    this.#isOpenNode = openNodesAt(edges);
     this.topOriginals = new TopList(top);
     this.topHosts = new TopList(top);
     this.topDomains = new TopList(top);
@@ -157,8 +182,9 @@ export class HoldingsTree implements TreeVisitor<HoldingsNode> {
 
   #addOpaque(keyLength: number): void {
     const key = this.#walk.key.text(keyLength);
-    if (key === this.#opaqueKey) return;
-    this.#opaqueKey = key;
+    if (key === this.lastOpaque) return;
+    if (this.opaqueKeys === 0) this.firstOpaque = key;
+    this.lastOpaque = key;
     this.opaqueKeys++;
     this.keys++;
   }
@@ -166,30 +192,66 @@ export class HoldingsTree implements TreeVisitor<HoldingsNode> {
   #addToTree(leaf: HoldingsNode, mementos: number): void {
     if (!leaf.isKey) {
       leaf.isKey = true;
-      leaf.keys++;
-      this.keys++;
-      this.keysByPathDepth[leaf.level]++;
+      if (!leaf.isOpen) this.#countKey(leaf);
     }
     leaf.originals++;
     leaf.mementos += mementos;
     leaf.largest = Math.max(leaf.largest, mementos);
   }
 
+  #countKey(node: HoldingsNode): void {
+    node.keys++;
+    this.keys++;
+    this.keysByPathDepth[node.level]++;
+  }
+
   open(place: NodePlace<HoldingsNode>): HoldingsNode {
-    // The path root of a host does not count as its child; sub-domains do.
-    if (place.parent !== undefined && place.layer !== LAYER.root) place.parent.children++;
-    return new HoldingsNode(place);
+    const node = new HoldingsNode(place);
+    const isHost = node.layer === LAYER.host;
+    node.isOpen = this.#isOpenNode(this.#walk.key.bytes, node.textEnd, isHost);
+    if (!node.isOpen) countChild(node);
+    return node;
   }
 
   close(node: HoldingsNode): void {
+    const { bytes } = this.#walk.key;
+    if (node.isOpen) this.openNodes.push(openNodeOf(node, bytes));
+    else this.#closeNode(node, bytes);
+  }
+
+  /** Adds up the nodes that parts of an archive left open, and closes them. */
+  closeOpenNodes(all: readonly OpenNode[]): void {
+    const nodes = new Map<string, HoldingsNode>();
+    const places = new Map(all.map((node) => [node.text, node]));
+    for (const text of [...places.keys()].toSorted((a, b) => a.length - b.length)) {
+      const { layer, depth, parentEnd } = places.get(text) as OpenNode; // it is one of the keys
+      const parent = parentEnd === undefined ? undefined : nodes.get(text.slice(0, parentEnd));
+      const place = { index: 0, textEnd: text.length, layer, depth, parent };
+      nodes.set(text, new HoldingsNode(place));
+    }
+    for (const { text, ...held } of all) {
+      const node = nodes.get(text) as HoldingsNode; // made of the same list
+      for (const sum of SUMS) node[sum] += held[sum];
+      node.largest = Math.max(node.largest, held.largest);
+      node.isKey ||= held.isKey;
+    }
+    for (const [text, node] of [...nodes].toReversed()) {
+      if (node.isKey) this.#countKey(node);
+      countChild(node);
+      this.#closeNode(node, Buffer.from(text, "latin1"));
+    }
+  }
+
+  /** The text of the node is the beginning of `key`. */
+  #closeNode(node: HoldingsNode, key: Uint8Array): void {
     const { layer, level, parent, keys, children } = node;
     this.#depthNodes(layer, level).sizes.add(keys);
     if (children > 0) {
       this.#depthNodes(layer, Math.min(level + 1, MAX_DEPTH)).families.add(children);
     }
-    if (layer === LAYER.root) this.#closeHost(node);
-    else if (parent === undefined) this.#closeTld(node);
-    else this.#rank(node);
+    if (layer === LAYER.root) this.#closeHost(node, key);
+    else if (parent === undefined) this.#closeTld(node, key);
+    else this.#rank(node, key);
     if (parent === undefined) return;
     parent.keys += keys;
     parent.hosts += node.hosts;
@@ -204,44 +266,61 @@ export class HoldingsTree implements TreeVisitor<HoldingsNode> {
     return layers[level];
   }
 
-  #closeHost(node: HoldingsNode): void {
+  #closeHost(node: HoldingsNode, key: Uint8Array): void {
     const { keys, mementos, originals, textEnd } = node;
     const depth = node.parent?.level ?? 0;
     node.hosts = 1;
     this.hosts++;
     this.hostsByDepth[depth]++;
     this.keysByHostDepth[depth] += keys;
-    if (isIpAddress(this.#walk.key.bytes, textEnd - 1)) {
+    if (isIpAddress(key, textEnd - 1)) {
       this.ipAddresses.hosts++;
       this.ipAddresses.originals += originals;
       this.ipAddresses.mementos += mementos;
     }
-    this.#offer(this.topHosts, node, mementos);
-    this.#offer(this.repeated, node, mementos - originals);
+    this.#offer(this.topHosts, node, key, mementos);
+    this.#offer(this.repeated, node, key, mementos - originals);
   }
 
-  #closeTld({ originals, mementos, textEnd }: HoldingsNode): void {
+  #closeTld({ originals, mementos, textEnd }: HoldingsNode, key: Uint8Array): void {
     // A label of digits, or in brackets, is a part of an address.
-    const [first] = this.#walk.key.bytes;
+    const [first] = key;
     if (isDigit(first) || first === OPEN_BRACKET || !this.tlds.accepts(originals)) return;
-    this.tlds.offer({ name: this.#walk.key.text(textEnd), rank: originals, originals, mementos });
+    this.tlds.offer({ name: textOf(key, textEnd), rank: originals, originals, mementos });
   }
 
-  #rank(node: HoldingsNode): void {
+  #rank(node: HoldingsNode, key: Uint8Array): void {
     // A sub-tree of a single key or host is listed as such already.
     if (node.layer === LAYER.host) {
-      if (node.hosts >= 2) this.#offer(this.topDomains, node, node.mementos);
+      if (node.hosts >= 2) this.#offer(this.topDomains, node, key, node.mementos);
     } else if (node.keys >= 2) {
-      this.#offer(this.topPaths, node, node.mementos);
+      this.#offer(this.topPaths, node, key, node.mementos);
     }
   }
 
-  #offer(list: TopList<SubTree>, node: HoldingsNode, rank: number): void {
+  #offer(list: TopList<SubTree>, node: HoldingsNode, key: Uint8Array, rank: number): void {
     if (!list.accepts(rank)) return;
     const { layer, mementos, originals, keys, hosts, largest } = node;
-    const name = this.#walk.key.text(node.textEnd) + (layer === LAYER.host ? ",*" : "/*");
+    const name = textOf(key, node.textEnd) + (layer === LAYER.host ? ",*" : "/*");
     list.offer({ name, rank, mementos, originals, keys, hosts, largestOriginal: largest });
   }
+}
+
+/** The path root of a host does not count as its child; sub-domains do. */
+function countChild({ parent, layer }: HoldingsNode): void {
+  if (parent !== undefined && layer !== LAYER.root) parent.children++;
+}
+
+function openNodeOf(node: HoldingsNode, key: Uint8Array): OpenNode {
+  const { layer, depth, parent, textEnd, children, keys, hosts, originals, mementos } = node;
+  const { largest, isKey } = node;
+  const text = byteString(key, 0, textEnd);
+  const held = { children, keys, hosts, originals, mementos, largest, isKey };
+  return { text, layer, depth, parentEnd: parent?.textEnd, ...held };
+}
+
+function textOf(key: Uint8Array, end: number): string {
+  return new TextDecoder().decode(key.subarray(0, end));
 }
 
 /** Compares from the end: sorted keys differ there. */
