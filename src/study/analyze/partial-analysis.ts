@@ -2,7 +2,7 @@ import { MementoMapError } from "../../errors.ts";
 import type { Edges } from "../../map/compact/edges.ts";
 import type { Analysis } from "./analysis.ts";
 import { joinTallies, type TallyData } from "./capture-tally.ts";
-import { DepthNodes, type Histogram } from "./histogram.ts";
+import { DepthNodes } from "./histogram.ts";
 import { HoldingsTree, type OpenNode } from "./holdings-tree.ts";
 import { summarize } from "./summarize.ts";
 
@@ -73,13 +73,12 @@ export interface PartialAnalysis {
 export const PARTIAL_START = '{"partialAnalysis":';
 
 export function holdingsData(tree: HoldingsTree): HoldingsData {
-  const groups = (histogram: Histogram): Groups => histogram.groups();
   const list = <Name extends (typeof LISTS)[number]>(name: Name): Lists[Name] =>
     tree[name].best() as Lists[Name]; // the list of that name
   return {
-    perOriginal: groups(tree.perOriginal),
+    perOriginal: tree.perOriginal.groups(),
     depths: tree.depths.map((nodes) =>
-      nodes.map(({ sizes, families }) => ({ sizes: groups(sizes), families: groups(families) })),
+      nodes.map(({ sizes, families }) => ({ sizes: sizes.groups(), families: families.groups() })),
     ),
     topOriginals: list("topOriginals"),
     topHosts: list("topHosts"),
