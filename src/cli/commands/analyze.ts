@@ -47,8 +47,8 @@ On many machines, --partial reads a split of the index into a run: what can be
 told of each capture, and the captures sorted by original. Analyzing the runs of
 all splits gives the numbers of an analysis of the whole index. Runs can also be
 analyzed range by range, with cuts of partition --into: --cuts and --range with
---partial give the analysis of one range, and analyzing those of all ranges joins
-them. Give the same options throughout.`,
+--partial give the analysis of one range, and analyzing those of all ranges
+joins them. Give the same options throughout.`,
   options: {
     output: { short: "o", value: "FILE", help: "Write the tables here." },
     html: { value: "FILE", help: "Write the report, one HTML file, here." },

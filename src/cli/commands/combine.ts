@@ -19,7 +19,7 @@ import { readCuts } from "./partition.ts";
 export const combine: Command = defineCommand({
   name: "combine",
   summary: "Make a map of what partition read",
-  usage: "(RUN... [--cuts FILE --range I] | PART...) -o MAP",
+  usage: "(RUN... | PART...) -o MAP",
   description: `
 Makes a map of the runs that partition made, or of parts of it. What the inputs
 are is told by their content. The map has the same bytes as that of generate, or
@@ -30,11 +30,11 @@ range, which gives a part of the map. The ranges are counted from 1; each can be
 made on another machine. A part is a page to commands that read maps, and
 compact makes it smaller as it does a map; sites that are cut stay open then.
 
-From parts: joins them. Give every part once, in any order; all must be compacted
-in the same way, or none. Sites that a cut is within are compacted once more,
-with all their rows; other rows are copied. With --pages the output is a folder
-of pages, page-0001.ukvs and so on, which is one map to all commands, as that
-of split.`,
+From parts: joins them. Give every part once, in any order; all must be
+compacted in the same way, or none. Sites that a cut is within are compacted
+once more, with all their rows; other rows are copied. With --pages the output
+is a folder of pages, page-0001.ukvs and so on, which is one map to all
+commands, as that of split.`,
   options: {
     output: {
       short: "o",
