@@ -1,7 +1,7 @@
 import { PrefixTable, type SlotOwner } from "./prefix-table.ts";
 
 /** Counts are kept in sixteenths, up to this. */
-const UNIT = 16;
+export const UNIT = 16;
 const MOST = 65_535;
 
 /** The steps in which a half-life is forgotten. */
@@ -109,7 +109,7 @@ export const KNOWN = { nothing: 0, miss: 1, hit: 2 } as const;
 const PER_WORD = 16;
 
 /**
- * What each archive last answered for originals: two bits for each archive, and ten bytes for the
+ * What each archive last answered for originals: two bits for each archive, and eleven bytes for the
  * original. Those that were answered longest ago go when there is no room.
  */
 export class Answers implements SlotOwner {
@@ -117,13 +117,16 @@ export class Answers implements SlotOwner {
   readonly words: Uint32Array;
   readonly wordsPerSlot: number;
   readonly epochs: Uint16Array;
+  /** How often an original was looked up, up to 255. */
+  readonly lookups: Uint8Array;
   epoch = 0;
 
   constructor(archives: number, bytes: number) {
     this.wordsPerSlot = Math.ceil(archives / PER_WORD);
-    this.table = new PrefixTable(bytes / (10 + 4 * this.wordsPerSlot), this);
+    this.table = new PrefixTable(bytes / (11 + 4 * this.wordsPerSlot), this);
     this.words = new Uint32Array(this.table.capacity * this.wordsPerSlot);
     this.epochs = new Uint16Array(this.table.capacity);
+    this.lookups = new Uint8Array(this.table.capacity);
   }
 
   /** One of {@link KNOWN}. */
@@ -143,12 +146,14 @@ export class Answers implements SlotOwner {
   clear(slot: number): void {
     this.words.fill(0, slot * this.wordsPerSlot, (slot + 1) * this.wordsPerSlot);
     this.epochs[slot] = this.epoch;
+    this.lookups[slot] = 0;
   }
 
   move(from: number, to: number): void {
     const width = this.wordsPerSlot;
     this.words.copyWithin(to * width, from * width, (from + 1) * width);
     this.epochs[to] = this.epochs[from];
+    this.lookups[to] = this.lookups[from];
   }
 
   worth(slot: number): number {

@@ -1,9 +1,11 @@
-import { KNOWN, type Answers, type Evidence } from "./evidence.ts";
+import { KNOWN, type Answers, type Evidence, UNIT } from "./evidence.ts";
 import { type KeyPath, LEVEL, LEVELS, SHAPES } from "./key-path.ts";
 
 /** How many answers the estimate of the prefix above counts for: one of these, whichever predicts best. */
 const SHRINKAGES = [0.1, 0.3, 1, 3, 10, 30, 100] as const;
 const FIRST_SHRINKAGE = 3;
+/** What an archive answered for the same original counts for more from the first. */
+const FIRST_OF_ORIGINAL = 0.3;
 /** How much what holds for other archives says about this one. */
 const POOLED_SHARE = 0.1;
 /** How much better another shrinkage must have predicted, for each step from the first, in nats. */
@@ -60,8 +62,18 @@ export class HitModel {
   readonly squares: Float64Array;
   readonly losses: Float64Array;
   readonly #shrinkages: Float64Array;
-  readonly #estimates: Float64Array;
+  /** The logits of estimates before the regression, by archive. */
+  readonly #xs: Float64Array;
   readonly #cells: Uint8Array;
+  readonly #rowStarts = new Int32Array(16);
+  readonly #rowPlaces = new Uint8Array(16);
+  readonly #rowLevels = new Uint8Array(16);
+  #rows = 0;
+  /** Of the archive that is predicted for: the estimate above the longest prefix, and its counts. */
+  #above = 0;
+  #asked = 0;
+  #hits = 0;
+  #weight = 0;
   readonly #popular = new Float64Array(2);
   #updates = 0;
 
@@ -77,13 +89,15 @@ export class HitModel {
     this.squares = new Float64Array((archives + 1) * WEIGHTS).fill(FIRST_SQUARES);
     this.weights[archives * WEIGHTS + SLOPE] = 1;
     this.losses = new Float64Array((archives + 1) * LEVELS * SHRINKAGES.length);
-    this.#shrinkages = new Float64Array((archives + 1) * LEVELS).fill(FIRST_SHRINKAGE);
-    this.#estimates = new Float64Array(archives);
+    this.#shrinkages = Float64Array.from({ length: (archives + 1) * LEVELS }, (_, i) =>
+      firstShrinkage(i % LEVELS),
+    );
+    this.#xs = new Float64Array(archives);
     this.#cells = new Uint8Array(archives);
   }
 
   /**
-   * Predicts for all archives, or for those from `first` to before `end`.
+   * Predicts for all archives, or for one.
    *
    * @param slots the slot of each prefix but the original, -1 for one nothing is known of.
    * @param answer the slot of the original, or -1.
@@ -96,61 +110,84 @@ export class HitModel {
     answers: Answers,
     answer: number,
     trust: number,
-    first: number = 0,
-    end: number = this.archives,
+    only = -1,
   ): void {
-    const { archives, known, deepest } = this;
-    const estimates = this.#estimates;
-    const cells = this.#cells;
-    for (let archive = first; archive < end; archive++) {
-      estimates[archive] = this.priors[archive];
-      known[archive] = deepest[archive] = cells[archive] = 0;
-    }
-    const { counts } = evidence;
-    const last = path.length - 1;
-    for (let place = 0; place < last; place++) {
-      const slot = slots[place];
-      if (slot < 0) continue;
-      const level = path.levels[place];
-      let at = (slot * archives + first) * 2;
-      for (let archive = first; archive < end; archive++, at += 2) {
-        const asked = counts[at];
-        if (asked === 0) continue;
-        const shrinkage =
-          level === LEVEL.all ? PRIOR_WEIGHT : this.#shrinkages[archive * LEVELS + level];
-        const weight = shrinkage * 16;
-        estimates[archive] = (counts[at + 1] + weight * estimates[archive]) / (asked + weight);
-        known[archive] = asked / 16;
-        deepest[archive] = place;
-        cells[archive] = level * AMOUNTS + amountOf(asked / 16);
-      }
-    }
-    if (answer >= 0) this.#takeAnswers(answers, answer, trust, last, first, end);
+    this.#takeRows(path, slots);
     this.#takePopularity(path, slots, evidence);
-    for (let archive = first; archive < end; archive++) {
-      this.logits[archive] = this.#logit(archive, path.shape, estimates[archive], cells[archive]);
+    const end = only < 0 ? this.archives : only + 1;
+    for (let archive = only < 0 ? 0 : only; archive < end; archive++) {
+      this.#follow(archive, evidence.counts);
+      if (answer >= 0) this.#takeAnswer(archive, answers.of(answer, archive), trust, path.length);
+      this.#finish(archive, path.shape);
     }
   }
 
-  #takeAnswers(
-    answers: Answers,
-    slot: number,
-    trust: number,
-    place: number,
-    first: number,
-    end: number,
-  ): void {
-    for (let archive = first; archive < end; archive++) {
-      const state = answers.of(slot, archive);
-      if (state === KNOWN.nothing) continue;
-      const weight = this.#shrinkages[archive * LEVELS + LEVEL.original];
-      const hits = state === KNOWN.hit ? trust : 0;
-      const estimate = this.#estimates[archive];
-      this.#estimates[archive] = (hits + weight * estimate) / (trust + weight);
-      this.known[archive] = Math.max(this.known[archive], trust);
-      this.deepest[archive] = place;
-      this.#cells[archive] = LEVEL.original * AMOUNTS + (state === KNOWN.hit ? 1 : 0);
+  /** The prefixes that anything is known of, from everything on. */
+  #takeRows(path: KeyPath, slots: Int32Array): void {
+    let rows = 0;
+    for (let place = 0; place < path.length - 1; place++) {
+      if (slots[place] < 0) continue;
+      this.#rowStarts[rows] = slots[place] * this.archives * 2;
+      this.#rowPlaces[rows] = place;
+      this.#rowLevels[rows] = path.levels[place];
+      rows++;
     }
+    this.#rows = rows;
+  }
+
+  /**
+   * The estimate of what is above the longest prefix, and the counts of that. What is known of a prefix
+   * is counted without the next: otherwise the same answers would count once for each prefix.
+   */
+  #follow(archive: number, counts: Uint16Array): void {
+    let estimate = this.priors[archive];
+    let [asked, hits, weight, last] = [0, 0, 0, -1];
+    for (let row = 0; row < this.#rows; row++) {
+      const at = this.#rowStarts[row] + archive * 2;
+      const below = counts[at];
+      if (below === 0) continue;
+      const hitsBelow = counts[at + 1];
+      if (asked > below) estimate = shrunk(estimate, weight, asked - below, hits - hitsBelow);
+      asked = below;
+      hits = hitsBelow;
+      last = row;
+      weight = UNIT * this.#shrinkageOf(archive, this.#rowLevels[row]);
+    }
+    this.#above = estimate;
+    this.#asked = asked;
+    this.#hits = hits;
+    this.#weight = weight;
+    this.known[archive] = asked / UNIT;
+    this.deepest[archive] = last < 0 ? 0 : this.#rowPlaces[last];
+    this.#cells[archive] = last < 0 ? 0 : this.#rowLevels[last] * AMOUNTS + amountOf(asked / UNIT);
+  }
+
+  #shrinkageOf(archive: number, level: number): number {
+    return level === LEVEL.all ? PRIOR_WEIGHT : this.#shrinkages[archive * LEVELS + level];
+  }
+
+  /** What was answered for the original itself is the longest prefix. */
+  #takeAnswer(archive: number, state: number, trust: number, length: number): void {
+    if (state === KNOWN.nothing) return;
+    const isHit = state === KNOWN.hit;
+    const others = this.#asked - UNIT;
+    if (others > 0) {
+      this.#above = shrunk(this.#above, this.#weight, others, this.#hits - (isHit ? UNIT : 0));
+    }
+    this.#asked = trust;
+    this.#hits = isHit ? trust : 0;
+    this.#weight = this.#shrinkages[archive * LEVELS + LEVEL.original];
+    this.known[archive] = Math.max(this.known[archive], trust);
+    this.deepest[archive] = length - 1;
+    this.#cells[archive] = LEVEL.original * AMOUNTS + (isHit ? 1 : 0);
+  }
+
+  #finish(archive: number, shape: number): void {
+    const estimate =
+      this.#asked === 0 ? this.#above : shrunk(this.#above, this.#weight, this.#asked, this.#hits);
+    const x = logitOf(estimate);
+    this.#xs[archive] = x;
+    this.logits[archive] = this.#logit(archive, shape, x, this.#cells[archive]);
   }
 
   /** How many times as many hits as expected all archives have at the domain and the host. */
@@ -166,12 +203,11 @@ export class HitModel {
     }
   }
 
-  #logit(archive: number, shape: number, estimate: number, cell: number): number {
+  #logit(archive: number, shape: number, x: number, cell: number): number {
     const { weights } = this;
     const own = archive * WEIGHTS;
     const all = this.archives * WEIGHTS;
     const popular = this.#popular;
-    const x = logitOf(estimate);
     return (
       (weights[own] + weights[all]) * x +
       weights[own + CELL_BIAS + cell] +
@@ -231,7 +267,7 @@ export class HitModel {
     mapLikelihood: number | undefined,
   ): void {
     const cell = this.#cells[archive];
-    const x = logitOf(this.#estimates[archive]);
+    const x = this.#xs[archive];
     const logit =
       mapLikelihood === undefined ? this.logits[archive] : this.withMap(archive, mapLikelihood);
     const error = weight * (chanceOf(logit) - (isHit ? 1 : 0));
@@ -272,26 +308,29 @@ export class HitModel {
     this.#updates++;
     if (this.#updates > 20_000 && this.#updates % 4 !== 0) return;
     let estimate = this.priors[archive];
+    let [asked, hits, level] = [0, 0, -1];
     for (let place = 0; place < path.length; place++) {
-      const level = path.levels[place];
-      const isOriginal = level === LEVEL.original;
+      const isOriginal = path.levels[place] === LEVEL.original;
       if (!isOriginal && slots[place] < 0) continue;
-      const asked = isOriginal
-        ? known === KNOWN.nothing
-          ? 0
-          : 1
-        : evidence.asked(slots[place], archive);
-      if (asked === 0) continue;
-      const hits = isOriginal
+      const isKnown = known !== KNOWN.nothing;
+      const below = isOriginal ? (isKnown ? 1 : 0) : evidence.asked(slots[place], archive);
+      if (below === 0) continue;
+      const hitsBelow = isOriginal
         ? known === KNOWN.hit
           ? 1
           : 0
         : evidence.hits(slots[place], archive);
-      if (level !== LEVEL.all) this.#compare(archive, level, isHit, asked, hits, estimate);
-      const weight =
-        level === LEVEL.all ? PRIOR_WEIGHT : this.#shrinkages[archive * LEVELS + level];
-      estimate = (hits + weight * estimate) / (asked + weight);
+      if (asked > below) {
+        const others = asked - below;
+        const otherHits = Math.min(others, Math.max(0, hits - hitsBelow));
+        if (level !== LEVEL.all) this.#compare(archive, level, isHit, others, otherHits, estimate);
+        estimate = shrunk(estimate, this.#shrinkageOf(archive, level), others, otherHits);
+      }
+      asked = below;
+      hits = hitsBelow;
+      level = path.levels[place];
     }
+    if (level > LEVEL.all) this.#compare(archive, level, isHit, asked, hits, estimate);
   }
 
   #compare(
@@ -322,10 +361,11 @@ export class HitModel {
     const width = SHRINKAGES.length;
     const own = (archive * LEVELS + level) * width;
     const all = (archives * LEVELS + level) * width;
-    let best = FIRST_SHRINKAGE;
+    const first = SHRINKAGES.indexOf(firstShrinkage(level));
+    let best: number = firstShrinkage(level);
     let least = Infinity;
     for (let i = 0; i < width; i++) {
-      const doubt = DOUBT * Math.abs(i - SHRINKAGES.indexOf(FIRST_SHRINKAGE));
+      const doubt = DOUBT * Math.abs(i - first);
       const total = doubt + losses[own + i] + POOLED_SHARE * losses[all + i];
       if (total >= least) continue;
       least = total;
@@ -333,6 +373,16 @@ export class HitModel {
     }
     this.#shrinkages[archive * LEVELS + level] = best;
   }
+}
+
+function firstShrinkage(level: number): typeof FIRST_SHRINKAGE | typeof FIRST_OF_ORIGINAL {
+  return level === LEVEL.original ? FIRST_OF_ORIGINAL : FIRST_SHRINKAGE;
+}
+
+/** An estimate that counts for `weight` answers, after so many more. */
+function shrunk(estimate: number, weight: number, asked: number, hits: number): number {
+  const counted = hits < 0 ? 0 : hits > asked ? asked : hits;
+  return (counted + weight * estimate) / (asked + weight);
 }
 
 function amountOf(asked: number): number {

@@ -1,5 +1,5 @@
 import { Answers, EPOCHS_PER_HALF_LIFE, Evidence, KNOWN } from "./evidence.ts";
-import { chanceOf, HitModel, logitOf } from "./hit-model.ts";
+import { chanceOf, HitModel } from "./hit-model.ts";
 import { KeyPath, LEVEL } from "./key-path.ts";
 import { ArchiveRecalls } from "./archive-recalls.ts";
 import { MapTrust, type MapWord, type StaleMap } from "./map-trust.ts";
@@ -76,6 +76,14 @@ export interface Prediction {
   readonly reason: string;
 }
 
+/**
+ * What was looked up as often is asked of every archive once: few originals are, and one that is missed
+ * each time loses as many hits.
+ */
+const OFTEN = 8;
+/** How many times its cost asking must be worth, for a host or folder: what was asked for may not go on. */
+const PAYS = 4;
+
 const DAY_MS = 86_400_000;
 const DEFAULT_HALF_LIFE_MS = 180 * DAY_MS;
 const DEFAULT_MEMORY = 60 * 2 ** 20;
@@ -141,7 +149,9 @@ export class Learner {
   readonly #slots = new Int32Array(16).fill(-1);
   #answer = -1;
   /** Below this, nothing can be worth learning for the original that was looked at. */
-  #leastLogit = -Infinity;
+  #leastRate = 0;
+  /** How often the original was looked up before. */
+  #repeats = 0;
   #surt: Uint8Array = new Uint8Array(0);
 
   constructor(archives: readonly LearntArchive[], options: LearnerOptions = {}) {
@@ -197,18 +207,36 @@ export class Learner {
       most = Math.max(most, this.evidence.lookups[this.#slots[place]]);
       if (isNew) break;
     }
-    const { marginal } = this.policy;
-    this.#leastLogit = logitOf(marginal / (1 + most));
+    this.#repeats = this.#countLookup();
+    const worth = Math.max((1 + most) / PAYS, 1 + this.#repeats);
+    this.#leastRate = this.#repeats >= OFTEN ? 0 : this.policy.marginal / worth;
+  }
+
+  /** How often the original was looked up before. */
+  #countLookup(): number {
+    const { lookups, table } = this.answers;
+    const last = this.#path.length - 1;
+    if (this.#answer < 0) {
+      this.#answer = table.obtain(this.#path.highs[last], this.#path.lows[last]);
+    }
+    const before = lookups[this.#answer];
+    if (before < 255) lookups[this.#answer]++;
+    return before;
   }
 
   /**
    * Whether asking is worth it for what is learnt: if one hit would make the archive worth asking for
-   * what else will be looked up at this host or folder, which is about as much as was so far.
+   * what else will be looked up: the original again, as often as so far, or others at this host or
+   * folder.
    */
   isWorthLearning(archive: number, logit: number): boolean {
     const { marginal } = this.policy;
-    if (logit < this.#leastLogit || marginal === 0) return false;
-    const chance = chanceOf(logit);
+    if (marginal === 0) return false;
+    const rate = this.policy.rateOf(archive, logit);
+    if (rate < this.#leastRate) return false;
+    if (this.#answer < 0 || this.answers.of(this.#answer, archive) === KNOWN.nothing) {
+      if (this.#repeats >= OFTEN || rate * (1 + this.#repeats) >= marginal) return true;
+    }
     const { levels, length } = this.#path;
     for (let place = 1; place < length - 1; place++) {
       const slot = this.#slots[place];
@@ -216,9 +244,9 @@ export class Learner {
       if (slot < 0 || level < LEVEL.host) continue;
       const asked = this.evidence.asked(slot, archive);
       const strength = this.model.strengthAt(archive, level, asked);
-      const gain = (chance * strength + 1) / (strength + 1) - marginal;
+      const gain = (rate * strength + 1) / (strength + 1) - marginal;
       if (gain <= 0) continue;
-      if (chance * (1 + this.evidence.lookups[slot] * gain) >= marginal) return true;
+      if (rate * (1 + this.evidence.lookups[slot] * gain) >= PAYS * marginal) return true;
     }
     return false;
   }
@@ -242,6 +270,7 @@ export class Learner {
    */
   decide(archive: number, mapLikelihood?: number): LearntDecision {
     const decision = this.preview(archive, mapLikelihood);
+    if (!decision.isAside) this.policy.count(archive, decision.logit, decision.propensity);
     this.#possible++;
     if (decision.isAsked) this.#made++;
     return decision;
@@ -251,11 +280,10 @@ export class Learner {
   preview(archive: number, mapLikelihood?: number): LearntDecision {
     const logit = this.logitOf(archive, mapLikelihood);
     if (this.#isNew(archive)) return { logit, propensity: 1, isAsked: true, isAside: false };
-    const isSpared = this.policy.expected(archive, logit) < 1;
-    if (isSpared && this.isWorthLearning(archive, logit)) {
+    const propensity = this.policy.propensityOf(archive, logit);
+    if (propensity < 1 && this.isWorthLearning(archive, logit)) {
       return { logit, propensity: 1, isAsked: true, isAside: true };
     }
-    const propensity = this.policy.propensityOf(archive, logit);
     const isAsked = propensity >= 1 || (this.options.random ?? Math.random)() < propensity;
     return { logit, propensity, isAsked, isAside: false };
   }
@@ -375,15 +403,15 @@ export class Learner {
     const path = this.#path;
     path.take(surt);
     this.#surt = surt;
-    this.#leastLogit = -Infinity;
+    this.#leastRate = 0;
+    this.#repeats = 0;
     const last = path.length - 1;
     for (let place = 0; place < last; place++) {
       this.#slots[place] = this.evidence.table.find(path.highs[place], path.lows[place]);
     }
     this.#answer = this.answers.table.find(path.highs[last], path.lows[last]);
     const { model, evidence, answers } = this;
-    const [first, end] = only === undefined ? [0, model.archives] : [only, only + 1];
-    model.predict(path, this.#slots, evidence, answers, this.#answer, this.#trust(), first, end);
+    model.predict(path, this.#slots, evidence, answers, this.#answer, this.#trust(), only);
   }
 
   #trust(): number {

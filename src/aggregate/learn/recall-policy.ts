@@ -5,9 +5,14 @@ const CLASSES_PER_LOGIT = 3;
 const LOWEST_LOGIT = -11;
 export const CLASSES = 48;
 
-/** Hits that are thought to be in a class before any answer, by which what is counted is smoothed. */
-const PRIOR_HITS = 1;
+/** Hits below all classes before any answer, and those by which what is counted is smoothed. */
+const PRIOR_HITS = 0.5;
 const POOLED_HITS = 2;
+/** Where hits are as seldom, an archive may have more or fewer of them in general. */
+const SELDOM = 0.1;
+const FACTOR_HITS = 2;
+/** Hits by which a mean of mementos is smoothed. */
+const MEAN_HITS = 5;
 
 /** The lookups after which what was predicted, and what was answered, counts half. */
 const SEEN_HALF_LIFE = 8192;
@@ -18,7 +23,7 @@ const MEASURED_HALF_LIFE = 16_384;
 const LEAST_HITS = 30;
 
 /** Standard errors by which the recall is to be above what was promised. */
-const CAUTION = 0.25;
+const CAUTION = 0.1;
 
 /** How many hits exploration is to find in a half-life, and what it may cost of all requests. */
 const WANTED_HITS = 60;
@@ -26,10 +31,8 @@ const EXPLORED_SHARE = 0.012;
 const MOST_EXPLORED = 0.2;
 const LEAST_PROPENSITY = 0.004;
 
-/** Hits by which the comparison of what is lost with what was expected is smoothed. */
-const BIAS_HITS = 50;
-/** Classes with few hits are chosen for that, which is partly chance: so much more is lost at first. */
-const FIRST_BIAS = 1.5;
+/** Explored hits by which their comparison with those that were expected is smoothed. */
+const BIAS_HITS = 40;
 
 const Z = 1.959964;
 
@@ -64,8 +67,11 @@ export class RecallPolicy {
   readonly mementos: Float64Array;
   /** By archive and class: 1 for those that are asked, else how likely they are explored. */
   readonly propensities: Float64Array;
-  /** What was kept and lost: hits, the estimate of lost ones and its square; the same of mementos. */
-  readonly measured: Float64Array = new Float64Array(9);
+  /**
+   * What was kept and lost: hits, the estimate of lost ones, its square and largest weight; the same of
+   * mementos; explored hits that were expected, and that there were.
+   */
+  readonly measured: Float64Array = new Float64Array(10);
   /** Hits of requests that were made to learn, lately, and their mementos. */
   readonly aside: Float64Array = new Float64Array(2);
   lookups = 0;
@@ -98,11 +104,14 @@ export class RecallPolicy {
 
   /** How likely an archive is asked whose logit this is. */
   propensityOf(archive: number, logit: number): number {
+    return this.propensities[archive * CLASSES + classOf(logit)];
+  }
+
+  /** An archive was asked, or not, as its chance says. */
+  count(archive: number, logit: number, propensity: number): void {
     const cell = archive * CLASSES + classOf(logit);
     this.seen[cell]++;
-    const propensity = this.propensities[cell];
-    if (propensity < 1) this.measured[8] += this.#rates[cell];
-    return propensity;
+    if (propensity < 1) this.measured[8] += propensity * this.#rates[cell];
   }
 
   /** An archive answered that was asked for other reasons than its chance. */
@@ -114,9 +123,9 @@ export class RecallPolicy {
     this.aside[1] += mementos;
   }
 
-  /** The same, without counting it. */
-  expected(archive: number, logit: number): number {
-    return this.propensities[archive * CLASSES + classOf(logit)];
+  /** The share of hits among lookups of such a chance; 0 before there is anything to go by. */
+  rateOf(archive: number, logit: number): number {
+    return this.#rates[archive * CLASSES + classOf(logit)];
   }
 
   /** An archive answered that was asked with that chance and likelihood to be asked. */
@@ -124,6 +133,7 @@ export class RecallPolicy {
     const cell = archive * CLASSES + classOf(logit);
     this.answered[cell]++;
     if (mementos === 0) return;
+    if (propensity < 1) this.measured[9]++;
     this.hits[cell]++;
     this.mementos[cell] += mementos;
     this.#measure(propensity, mementos);
@@ -234,57 +244,81 @@ export class RecallPolicy {
     for (let i = 0; i < this.measured.length; i++) this.measured[i] *= measuredKept;
   }
 
-  /** The share of hits by archive and class: shrunk toward that of all archives, and that to the chance. */
+  /** The share of hits by archive and class: shrunk toward that of all archives times a factor of its own. */
   #estimate(): Float64Array {
     const { archives, answered, hits } = this;
+    const pooled = this.#pooled();
     const rates = new Float64Array(archives * CLASSES);
-    for (let each = 0; each < CLASSES; each++) {
-      let [allAnswered, allHits] = [0, 0];
-      for (let cell = each; cell < rates.length; cell += CLASSES) {
-        allAnswered += answered[cell];
-        allHits += hits[cell];
+    for (let archive = 0; archive < archives; archive++) {
+      const start = archive * CLASSES;
+      let [found, expected] = [FACTOR_HITS, FACTOR_HITS];
+      for (let each = 0; each < CLASSES && pooled[each] < SELDOM; each++) {
+        found += hits[start + each];
+        expected += answered[start + each] * pooled[each];
       }
-      const expected = chanceOf(middleOf(each));
-      const pooled = (allHits + PRIOR_HITS) / (allAnswered + PRIOR_HITS / expected);
-      for (let cell = each; cell < rates.length; cell += CLASSES) {
-        rates[cell] = (hits[cell] + POOLED_HITS) / (answered[cell] + POOLED_HITS / pooled);
+      const factor = found / expected;
+      for (let each = 0; each < CLASSES; each++) {
+        const rate = pooled[each] * (pooled[each] < SELDOM ? factor : 1);
+        const cell = start + each;
+        rates[cell] = (hits[cell] + POOLED_HITS) / (answered[cell] + POOLED_HITS / rate);
       }
     }
     return rates;
   }
 
+  /**
+   * The share of hits by class, of all archives. What is likelier by the model has no lower share:
+   * classes that contradict it are taken together (pool adjacent violators).
+   */
+  #pooled(): Float64Array {
+    const { answered, hits } = this;
+    const starts: number[] = [];
+    const sums: [asked: number, hits: number][] = [];
+    for (let each = 0; each < CLASSES; each++) {
+      const expected = chanceOf(middleOf(each));
+      // The model counts for one answer in each class, and for a hit below all of them.
+      let [asked, found] = [1, expected + (each === 0 ? PRIOR_HITS : 0)];
+      for (let cell = each; cell < hits.length; cell += CLASSES) {
+        asked += answered[cell];
+        found += hits[cell];
+      }
+      let start = each;
+      for (;;) {
+        const before = sums.at(-1);
+        if (before === undefined || before[1] * asked < found * before[0]) break;
+        asked += before[0];
+        found += before[1];
+        start = starts.pop() ?? 0;
+        sums.pop();
+      }
+      starts.push(start);
+      sums.push([asked, found]);
+    }
+    const rates = new Float64Array(CLASSES);
+    for (const [i, [asked, found]] of sums.entries()) rates.fill(found / asked, starts[i]);
+    return rates;
+  }
+
   /** The classes to spare: those with the lowest rates, as many as the promise allows. */
   #spare(rates: Float64Array): number[] {
-    const { seen, answered, archives } = this;
-    const each = new Float64Array(archives);
-    for (let archive = 0; archive < archives; archive++) {
-      let [hits, mementos] = [1, 1];
-      for (let cell = archive * CLASSES; cell < (archive + 1) * CLASSES; cell++) {
-        hits += this.hits[cell];
-        mementos += this.mementos[cell];
-      }
-      each[archive] = mementos / hits;
-    }
-    const perHit = (cell: number): number => {
-      const mean = each[Math.floor(cell / CLASSES)];
-      return (this.mementos[cell] + 5 * mean) / (this.hits[cell] + 5);
-    };
+    const { seen, answered } = this;
+    const perHit = this.#mementosPerHit(rates);
     const order = [...rates.keys()].sort((a, b) => rates[a] - rates[b]);
     let [total, totalMementos] = [0, 0];
     for (const cell of order) {
       total += seen[cell] * rates[cell];
-      totalMementos += seen[cell] * rates[cell] * perHit(cell);
+      totalMementos += seen[cell] * rates[cell] * perHit[cell];
     }
     total += this.aside[0];
     totalMementos += this.aside[1];
-    // What is lost, as explored, in proportion to what was expected to be.
-    const bias = (this.measured[1] + FIRST_BIAS * BIAS_HITS) / (this.measured[8] + BIAS_HITS);
+    // Hits that were explored, in proportion to what was expected.
+    const bias = (this.measured[9] + BIAS_HITS) / (this.measured[8] + BIAS_HITS);
     const allowed = (1 - this.recall) / Math.max(0.5, bias);
     let [lost, variance, lostMementos, varianceMementos] = [0, 0, 0, 0];
     const spared: number[] = [];
     for (const cell of order) {
       const hits = seen[cell] * rates[cell];
-      const weight = perHit(cell);
+      const weight = perHit[cell];
       // As of a count of hits: that of the class, and those it was smoothed by.
       const square = (hits * hits) / (rates[cell] * answered[cell] + POOLED_HITS);
       lost += hits;
@@ -296,6 +330,33 @@ export class RecallPolicy {
       spared.push(cell);
     }
     return spared;
+  }
+
+  /**
+   * The mementos of a hit by archive and class, shrunk toward those of classes whose hits are as seldom,
+   * and these toward those of the archive: what is popular has more.
+   */
+  #mementosPerHit(rates: Float64Array): Float64Array {
+    const perHit = new Float64Array(rates.length);
+    for (let start = 0; start < rates.length; start += CLASSES) {
+      const [all, seldom, often] = [
+        [1, 1],
+        [0, 0],
+        [0, 0],
+      ];
+      for (let cell = start; cell < start + CLASSES; cell++) {
+        for (const sums of [all, rates[cell] < SELDOM ? seldom : often]) {
+          sums[0] += this.mementos[cell];
+          sums[1] += this.hits[cell];
+        }
+      }
+      for (let cell = start; cell < start + CLASSES; cell++) {
+        const [mementos, hits] = rates[cell] < SELDOM ? seldom : often;
+        const mean = (mementos + MEAN_HITS * (all[0] / all[1])) / (hits + MEAN_HITS);
+        perHit[cell] = (this.mementos[cell] + MEAN_HITS * mean) / (this.hits[cell] + MEAN_HITS);
+      }
+    }
+    return perHit;
   }
 
   /** Propensities as the root of the rate: so the estimate of what is lost varies least for its cost. */

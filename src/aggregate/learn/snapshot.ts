@@ -48,6 +48,7 @@ interface Parts {
   readonly answerLows: Uint32Array;
   readonly words: Uint32Array;
   readonly answerEpochs: Uint16Array;
+  readonly answerLookups: Uint8Array;
   readonly model: readonly Float64Array[];
   readonly policy: readonly Float64Array[];
   readonly recalls: Float64Array;
@@ -84,6 +85,7 @@ function partsOf(learner: Learner): Parts {
     answerLows: picked(answers.table.lows, originals, 1),
     words: picked(answers.words, originals, answers.wordsPerSlot),
     answerEpochs: picked(answers.epochs, originals, 1),
+    answerLookups: picked(answers.lookups, originals, 1),
     model: model.state,
     policy: policy.state,
     recalls: learner.recalls.state,
@@ -175,6 +177,7 @@ function* takeParts(learner: Learner, parts: Parts): Generator<void, void, undef
       if (number >= 0 && state !== 0) answers.note(slot, number, state === 2);
     }
     answers.epochs[slot] = parts.answerEpochs[i];
+    answers.lookups[slot] = parts.answerLookups[i];
     if (i % AT_A_TIME === 0) yield;
   }
   learner.model.restore(parts.model, numbers);
@@ -206,6 +209,7 @@ function readParts({ model, policy }: Learner, bytes: Uint8Array, source: string
     answerLows: reader.take(Uint32Array, originals),
     words: reader.take(Uint32Array, originals * wordsPerSlot),
     answerEpochs: reader.take(Uint16Array, originals),
+    answerLookups: reader.take(Uint8Array, originals),
     model: model.state.map((part) =>
       reader.take(Float64Array, (part.length / (model.archives + 1)) * (before + 1)),
     ),
