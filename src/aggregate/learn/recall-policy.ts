@@ -23,7 +23,7 @@ const MEASURED_HALF_LIFE = 16_384;
 const LEAST_HITS = 30;
 
 /** Standard errors by which the recall is to be above what was promised. */
-const CAUTION = 0.1;
+const CAUTION = 0.4;
 
 /** How many hits exploration is to find in a half-life, and what it may cost of all requests. */
 const WANTED_HITS = 60;

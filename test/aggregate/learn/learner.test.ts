@@ -66,6 +66,20 @@ describe("Learner", () => {
     expect(held).toBeGreaterThan(other);
   });
 
+  it("takes the same answers for evidence once, not once for each prefix", () => {
+    const learner = learnerOf();
+    for (let i = 0; i < 200; i++) {
+      learner.observe({ archive: "a", surt: `org,host${i})/`, mementos: i % 4 === 0 ? 1 : 0 });
+    }
+    // All answers of the domain are of one folder of one host.
+    for (let i = 0; i < 4; i++) {
+      learner.observe({ archive: "a", surt: `com,new,www)/x/y/${i}`, mementos: 0 });
+    }
+    const [chance] = chances(learner, "com,new,www)/x/y/z");
+    expect(chance).toBeGreaterThan(0.02);
+    expect(chance).toBeLessThan(0.2);
+  });
+
   it("never predicts anything but a chance, and never counts below 0, whatever is observed", () => {
     fc.assert(
       fc.property(observations, fc.string(), (all, asked) => {

@@ -80,4 +80,42 @@ describe("RecallPolicy", () => {
     expect(learner.decide(0).isAsked).toBe(true);
     expect(learner.decide(1).isAsked).toBe(true);
   });
+
+  it("asks every archive once for what is looked up again and again", () => {
+    const random = new Random(1, "often");
+    const learner = new Learner([{ id: "a" }, { id: "b" }], {
+      recall: 0.9,
+      memoryBytes: 2 ** 20,
+      now: () => 1.7e12,
+      random: () => random.real(),
+    });
+    const askedOf = (surt: string, holds: (archive: string) => boolean): string[] => {
+      learner.look(encoder.encode(surt));
+      learner.begin();
+      const decisions = ["a", "b"].map((_, archive) => learner.decide(archive));
+      const asked = ["a", "b"].filter((_, archive) => decisions[archive].isAsked);
+      for (const archive of asked) {
+        const decision = decisions[archive === "a" ? 0 : 1];
+        learner.observe({ archive, surt, mementos: holds(archive) ? 1 : 0, ...decision });
+      }
+      return asked;
+    };
+    for (let i = 0; i < 3000; i++) askedOf(`com,host${i % 40})/${i}`, (archive) => archive === "a");
+    const before = askedOf("com,host1)/often", (archive) => archive === "a");
+    const later = Array.from({ length: 10 }, () =>
+      askedOf("com,host1)/often", (archive) => archive === "a"),
+    );
+    expect(before).toEqual(["a"]);
+    expect(later.filter((asked) => asked.includes("b"))).toHaveLength(1);
+  });
+
+  it("counts a preview as no lookup", () => {
+    const learner = new Learner([{ id: "a" }], { recall: 0.9, memoryBytes: 2 ** 18 });
+    learner.look(encoder.encode("com,x)/"));
+    learner.begin();
+    learner.decide(0);
+    const seen = learner.policy.seen.slice();
+    learner.preview(0);
+    expect(learner.policy.seen).toEqual(seen);
+  });
 });
