@@ -1,4 +1,5 @@
 import { type Verdict, verdictOfAnswer, verdictOfRoute } from "../../src/page/verdict.ts";
+import { getJson, lookupHere, type PageMap } from "../maps/map-list.ts";
 import { PAGE } from "../page-data.ts";
 
 /** What is known of one archive about a page, before it is asked. */
@@ -47,14 +48,19 @@ export function typedUri(text: string): string {
 
 /** Asks the maps about a page: of all archives, those that say most first. */
 export async function ask(uri: string, signal: AbortSignal): Promise<Finding[]> {
-  const found =
-    PAGE.service === "aggregator"
-      ? (await getJson<RouteAnswer>(`/route/${encodeURIComponent(uri)}`, signal)).archives.map(
-          (archive) => ofRoute(archive, uri),
-        )
-      : ofMaps(await getJson(`/lookup?url=${encodeURIComponent(uri)}`, signal), uri);
+  const [served, here] = await Promise.all([ofServer(uri, signal), lookupHere(uri)]);
+  const found = [...served, ...here.map(({ map, answer }) => ofMap(map, answer, uri))];
   const order: readonly Verdict[] = ["held", "possibly", "not-known", "not-held"];
   return found.toSorted((a, b) => order.indexOf(a.verdict) - order.indexOf(b.verdict));
+}
+
+async function ofServer(uri: string, signal: AbortSignal): Promise<Finding[]> {
+  if (PAGE.service === "static") return [];
+  if (PAGE.service === "publisher") {
+    return ofMaps(await getJson(`/lookup?url=${encodeURIComponent(uri)}`, signal), uri);
+  }
+  const route = await getJson<RouteAnswer>(`/route/${encodeURIComponent(uri)}`, signal);
+  return route.archives.map((archive) => ofRoute(archive, uri));
 }
 
 function ofRoute(archive: RouteAnswer["archives"][number], uri: string): Finding {
@@ -81,31 +87,40 @@ function ofMaps(
 ): Finding[] {
   return (body.answers ?? [body]).map((answer) => {
     const map = PAGE.maps.find(({ id }) => id === answer.map) ?? PAGE.maps[0];
-    const { isPacked } = map;
-    const verdict = verdictOfAnswer(answer);
-    const replay = map.replay ?? undefined;
-    return {
-      id: map.id,
-      name: map.name ?? map.archive ?? PAGE.name,
-      verdict: isPacked && verdict === "held" ? "possibly" : verdict,
-      key: answer.key ?? undefined,
-      frequency: answer.frequency ?? undefined,
-      isPacked,
-      reason: undefined,
-      isAsked: undefined,
-      why: undefined,
-      replay: replay === undefined || !answer.present ? undefined : `${replay}${uri}`,
-      timeMap: undefined,
-    };
+    return ofMap(
+      {
+        id: map?.id ?? "",
+        name: map?.name ?? map?.archive ?? PAGE.name,
+        isPacked: map?.isPacked ?? false,
+        replay: map?.replay ?? null,
+      },
+      answer,
+      uri,
+    );
   });
 }
 
-async function getJson<Body>(path: string, signal: AbortSignal): Promise<Body> {
-  const response = await fetch(PAGE.base + path, {
-    headers: { Accept: "application/json" },
-    signal,
-  });
-  const body = (await response.json()) as Body & { readonly detail?: string }; // our own server's
-  if (!response.ok) throw new Error(body.detail ?? `status ${response.status}`);
-  return body;
+function ofMap(
+  map: Pick<PageMap, "id" | "name" | "isPacked" | "replay">,
+  answer: Pick<MapAnswer, "present"> & {
+    readonly key?: string | null;
+    readonly frequency?: string | null;
+  },
+  uri: string,
+): Finding {
+  const [key, frequency] = [answer.key ?? null, answer.frequency ?? null];
+  const verdict = verdictOfAnswer({ present: answer.present, key });
+  return {
+    id: map.id,
+    name: map.name,
+    verdict: map.isPacked && verdict === "held" ? "possibly" : verdict,
+    key: key ?? undefined,
+    frequency: frequency ?? undefined,
+    isPacked: map.isPacked,
+    reason: undefined,
+    isAsked: undefined,
+    why: undefined,
+    replay: map.replay === null || !answer.present ? undefined : `${map.replay}${uri}`,
+    timeMap: undefined,
+  };
 }

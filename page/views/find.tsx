@@ -2,6 +2,8 @@ import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ask, type Finding, typedUri } from "../find/ask.ts";
 import { Findings, Legend, Summary } from "../find/findings.tsx";
+import { useMaps } from "../maps/map-list.ts";
+import { OpenMaps } from "../maps/map-picker.tsx";
 import { FIND } from "../messages/find.ts";
 import { PAGE } from "../page-data.ts";
 import { UriNote } from "../parts/uri.tsx";
@@ -9,6 +11,7 @@ import { UrlForm } from "../parts/url-form.tsx";
 import { hrefOf, navigate } from "../router.ts";
 import { useText } from "../text.ts";
 import type { ViewProps } from "../views.ts";
+import "../maps/maps.css";
 import "./find.css";
 
 /** Keys that follow each other faster than this are one change. */
@@ -23,6 +26,7 @@ interface Answer {
 /** Find: which archives may hold a page, by their maps, as it is typed. */
 export default function Find({ params }: ViewProps): JSX.Element {
   const text = useText(FIND);
+  const maps = useMaps();
   const asked = params.get("url") ?? "";
   const [typed, setTyped] = useState(asked);
   const [answer, setAnswer] = useState<Answer>();
@@ -55,10 +59,10 @@ export default function Find({ params }: ViewProps): JSX.Element {
       clearTimeout(timer);
       stop.abort();
     };
-  }, [typed]);
+  }, [typed, maps]);
   return (
     <>
-      <h1>{text(PAGE.service === "aggregator" || PAGE.maps.length > 1 ? "title" : "titleOne")}</h1>
+      <h1>{text(PAGE.service === "aggregator" || maps.length > 1 ? "title" : "titleOne")}</h1>
       <section class="card find-card" aria-label={text("button")}>
         <UrlForm
           label={text("label")}
@@ -69,6 +73,9 @@ export default function Find({ params }: ViewProps): JSX.Element {
           onSubmit={() => setTyped(typed.trim())}
         />
         {answer === undefined && <p class="hint">{text("hint")}</p>}
+        {PAGE.service === "static" && maps.length === 0 && (
+          <OpenMaps isLarge onOpened={() => undefined} />
+        )}
         <div aria-live="polite" class="answers">
           {answer !== undefined && <Answered answer={answer} />}
         </div>

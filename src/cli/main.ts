@@ -40,6 +40,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     title: "Publish maps, and find them",
     commands: new Map([
       ["serve", async () => (await import("./commands/serve.ts")).serve],
+      ["page", async () => (await import("./commands/page-command.ts")).page],
       ["fetch", async () => (await import("./commands/fetch.ts")).fetch],
     ]),
   },

@@ -46,7 +46,12 @@ export function appPage(page: AppPage): string {
 }
 
 function viewLink(view: ViewName, { data, view: current }: AppPage): Html {
-  const href = `${data.base}${viewPath(view)}`;
+  const href =
+    data.service === "static"
+      ? view === "find"
+        ? "./"
+        : `./?view=${view}`
+      : `${data.base}${viewPath(view)}`;
   return view === current
     ? html`<a href="${href}" aria-current="page">${NAMES[view]}</a> `
     : html`<a href="${href}">${NAMES[view]}</a> `;
@@ -54,12 +59,15 @@ function viewLink(view: ViewName, { data, view: current }: AppPage): Html {
 
 function links({ data, view }: AppPage): Html {
   const { base, name } = data;
-  const search = html`<link
-    rel="search"
-    type="application/opensearchdescription+xml"
-    title="${name}"
-    href="${base}/opensearch.xml"
-  />`;
+  const search =
+    data.service === "static"
+      ? html``
+      : html`<link
+          rel="search"
+          type="application/opensearchdescription+xml"
+          title="${name}"
+          href="${base}/opensearch.xml"
+        />`;
   const assets = assetList();
   if (assets === undefined) return search;
   const path = `${base}${ASSET_PATH}`;
@@ -107,7 +115,8 @@ export function appSecurityPolicy(service: PageData["service"], style: string = 
     ...(service === "aggregator" ? ["frame-src http: https:"] : []),
     "form-action 'self'",
     "base-uri 'none'",
-    "frame-ancestors 'none'",
+    // Not allowed in a page, which is where a site of files has its policy.
+    ...(service === "static" ? [] : ["frame-ancestors 'none'"]),
   ].join("; ");
 }
 

@@ -46,6 +46,7 @@ interface ArchiveInfo {
 
 /** Which views a service has: only an aggregator can ask archives for mementos. */
 export function viewsOf(service: PageData["service"]): readonly ViewName[] {
+  if (service === "static") return ["find", "explore", "compare"];
   return service === "aggregator" ? VIEWS : VIEWS.filter((view) => view !== "time");
 }
 

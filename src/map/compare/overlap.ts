@@ -11,11 +11,11 @@ export function codeOf(held: number, no: number, may: number = 0): number {
   return held | (no << NO_SHIFT) | (may << MAY_SHIFT);
 }
 
-export function heldOf(code: number): number {
+function heldOf(code: number): number {
   return code & 0xff;
 }
 
-export function mayOf(code: number): number {
+function mayOf(code: number): number {
   return (code >> MAY_SHIFT) & 0xff;
 }
 

@@ -83,7 +83,8 @@ export function exactly(key: string): KeyRange {
 
 /** The first key that does not begin with `prefix` and comes behind those that do. */
 export function behindAll(prefix: Uint8Array): Uint8Array {
-  const next = prefix.slice();
+  // Not by `slice`: that of a `Buffer` is a view of the map itself.
+  const next = Uint8Array.from(prefix);
   next[next.length - 1]++;
   return next;
 }

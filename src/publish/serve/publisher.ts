@@ -1,10 +1,10 @@
 import { rm } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { basename } from "node:path";
-import { MementoMapError, quote } from "../../errors.ts";
+import { MementoMapError } from "../../errors.ts";
 import { makeTempDir } from "../../files/scratch.ts";
 import { availableEncodings, EncodedCopies } from "./encoded-copies.ts";
 import { type Exchange, Site } from "./site.ts";
+import { checkNames, nameOfFile } from "./map-names.ts";
 import { HostedMap, type MapBytes } from "./hosted-map.ts";
 import {
   DEFAULT_PUBLISHER_LIMITS,
@@ -114,6 +114,7 @@ export async function createPublisher(
   options: PublisherOptions = {},
 ): Promise<Publisher> {
   const named = [maps].flat().map(withName);
+  if (named.length === 0) throw new MementoMapError("MM_USAGE", "name at least one map to publish");
   checkNames(named);
   const encodings = options.encodings ?? availableEncodings();
   const hasFiles = named.some(({ origin }) => typeof origin === "string");
@@ -401,25 +402,6 @@ function withName(map: PublishedMap): NamedMap {
   if (!("path" in map)) return { id: map.id, origin: map };
   const { id = nameOfFile(map.path), path, packed } = map;
   return { id, origin: path, packed };
-}
-
-function nameOfFile(path: string): string {
-  const name = basename(path)
-    .replace(/(?:\.(?:ukvs|txt|gz|zst|mementomap|packed))+$/i, "")
-    .replaceAll(/[^\w.-]+/g, "-");
-  return name === "" ? "map" : name;
-}
-
-function checkNames(maps: readonly { readonly id: string }[]): void {
-  if (maps.length === 0) throw new MementoMapError("MM_USAGE", "name at least one map to publish");
-  for (const [index, { id }] of maps.entries()) {
-    const wrong = !/^[\w.-]{1,100}$/.test(id)
-      ? `${quote(id)} cannot be the name of a map; use letters, digits, "-", "_" and "."`
-      : maps.findIndex((other) => other.id === id) !== index
-        ? `two maps are named ${quote(id)}; give one another name: other=PATH`
-        : undefined;
-    if (wrong !== undefined) throw new MementoMapError("MM_USAGE", wrong);
-  }
 }
 
 async function removeFolder(folder: string): Promise<void> {

@@ -225,6 +225,16 @@ describe("slices of a map", () => {
     });
   });
 
+  it("leave the bytes of a map as they are, also those of a Buffer", async () => {
+    const rows = Array.from({ length: 500 }, (_, i): Row => [`com,a)/p/${1000 + i}`, "1"]);
+    const bytes = Buffer.from(sourceOf(rows).bytes);
+    const before = Buffer.from(bytes);
+    const explorer = await MapExplorer.open(new MemorySource(bytes, "map"), { segmentBytes: 64 });
+    await explorer.slice({ depth: 3 });
+    await explorer.slice({ search: "p" });
+    expect(bytes.equals(before)).toBe(true);
+  });
+
   it.each([
     [{ prefix: "com,exa mple," }],
     [{ prefix: "com,*" }],

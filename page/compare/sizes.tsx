@@ -1,0 +1,90 @@
+import type { JSX } from "preact";
+import type { MapComparison } from "../../src/map/compare/comparison.ts";
+import { COMPARE } from "../messages/compare.ts";
+import { formatNumber, useText } from "../text.ts";
+import { shortName } from "./overlap-chart.tsx";
+
+interface SizesProps {
+  readonly comparison: MapComparison;
+  readonly nameOf: (id: string) => string;
+}
+
+/** What each map adds up to. */
+export function Sizes({ comparison, nameOf }: SizesProps): JSX.Element {
+  const text = useText(COMPARE);
+  const columns = ["captures", "rows", "domains", "tlds", "wildcards", "voids"] as const;
+  return (
+    <section class="card">
+      <h2>{text("sizes")}</h2>
+      <div class="scroller" tabIndex={0} role="region" aria-label={text("sizes")}>
+        <table class="domains">
+          <thead>
+            <tr>
+              <th scope="col">{text("map")}</th>
+              {columns.map((column) => (
+                <th key={column} scope="col" class="number">
+                  {text(column)}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {comparison.maps.map((map) => (
+              <tr key={map.id}>
+                <th scope="row">
+                  <bdi>{shortName(nameOf(map.id))}</bdi>
+                </th>
+                {columns.map((column) => (
+                  <td key={column} class="number">
+                    {formatNumber(map[column], text.language)}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+/** What was added and what is gone, if two maps are versions of one. */
+export function Growth({ comparison, nameOf }: SizesProps): JSX.Element | null {
+  const text = useText(COMPARE);
+  const [before, after] = comparison.maps;
+  if (before === undefined || after === undefined || comparison.maps.length !== 2) return null;
+  const count = (...held: string[]): number =>
+    comparison.keys.combinations
+      .filter((one) => one.held.join("\n") === held.join("\n"))
+      .reduce((sum, one) => sum + one.count, 0);
+  const changed = comparison.keys.combinations.reduce((sum, one) => sum + one.differing, 0);
+  const signed = new Intl.NumberFormat(text.language, { signDisplay: "exceptZero" });
+  const facts = [
+    ["added", signed.format(count(after.id))],
+    ["gone", signed.format(-count(before.id))],
+    ["kept", formatNumber(count(before.id, after.id), text.language)],
+    ["changed", formatNumber(changed, text.language)],
+    ["difference", signed.format(after.captures - before.captures)],
+  ] as const;
+  return (
+    <section class="card">
+      <h2>
+        <bdi>
+          {text("growth", {
+            before: shortName(nameOf(before.id)),
+            after: shortName(nameOf(after.id)),
+          })}
+        </bdi>
+      </h2>
+      <dl class="facts">
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{text(name)}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      <p class="hint">{text("growthHint")}</p>
+    </section>
+  );
+}

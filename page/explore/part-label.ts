@@ -1,0 +1,43 @@
+import type { NodeKind } from "../../src/map/explore/key-node.ts";
+import { pieces, readableUri } from "../parts/uri-text.ts";
+
+/** What a part is called beside its siblings: `com`, `example.com`, `news/`, `?page=2`. */
+export function partLabel(part: {
+  readonly prefix: string;
+  readonly url: string;
+  readonly kind: NodeKind;
+}): string {
+  const { kind, prefix, url } = part;
+  if (kind === "root") return "*";
+  if (kind === "tld" || kind === "domain") return readable(url.replace(/^\*\./, ""));
+  if (kind === "wildcard")
+    return prefix.includes(")") ? `${lastSegment(prefix, 2)}*` : readable(url);
+  if (kind === "host") return `${readable(url.replace(/^https?:\/\//, "").replace(/\/$/, ""))}/`;
+  if (kind === "other") return visible(prefix);
+  if (kind === "query") return visible(decode(prefix.slice(prefix.indexOf("?"))));
+  const segment = lastSegment(prefix, 1);
+  if (kind === "page") return segment.replace(/\/$/, "") || "/";
+  return segment;
+}
+
+function lastSegment(prefix: string, from: number): string {
+  const end = prefix.endsWith("*") ? prefix.length - 1 : prefix.length;
+  const start = prefix.lastIndexOf("/", end - from - (prefix.endsWith("*") ? 0 : 1));
+  return visible(decode(prefix.slice(start + 1, end)));
+}
+
+/** A name with Punycode and percent-encoding decoded, and unseen characters made visible. */
+export function readable(text: string): string {
+  return visible(readableUri(text));
+}
+
+function decode(text: string): string {
+  return readableUri(`/${text}`).slice(1);
+}
+
+/** Unseen characters and marks of direction are written out. */
+export function visible(text: string): string {
+  return pieces(text)
+    .map((piece) => (piece.isMark ? `⟨${piece.text}⟩` : piece.text))
+    .join("");
+}

@@ -1,0 +1,47 @@
+import type { WorkerAnswer, WorkerCall } from "./worker-messages.ts";
+
+interface Waiting {
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: Error) => void;
+  readonly onProgress: ((share: number) => void) | undefined;
+}
+
+let worker: Worker | undefined;
+let calls = 0;
+const waiting = new Map<number, Waiting>();
+
+/** Asks the worker, which is started at the first call. */
+export function callWorker<Result>(
+  request: WorkerCall,
+  onProgress?: (share: number) => void,
+): Promise<Result> {
+  worker ??= start();
+  const call = ++calls;
+  const answer = new Promise<unknown>((resolve, reject) => {
+    waiting.set(call, { resolve, reject, onProgress });
+  });
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- workers have none
+  worker.postMessage({ ...request, call });
+  return answer as Promise<Result>; // our own worker's
+}
+
+function start(): Worker {
+  const started = new Worker(new URL("./map-worker.ts", import.meta.url), { type: "module" });
+  started.addEventListener("message", ({ data }: MessageEvent<WorkerAnswer>) => {
+    const call = waiting.get(data.call);
+    if (call === undefined) return;
+    if ("progress" in data) {
+      call.onProgress?.(data.progress);
+      return;
+    }
+    waiting.delete(data.call);
+    if ("error" in data) call.reject(new Error(data.error.message));
+    else call.resolve(data.result);
+  });
+  started.addEventListener("error", (event) => {
+    for (const call of waiting.values())
+      call.reject(new Error(event.message || "the worker failed"));
+    waiting.clear();
+  });
+  return started;
+}

@@ -1,0 +1,139 @@
+import { copyFile, mkdir, writeFile } from "node:fs/promises";
+import { basename, extname, join } from "node:path";
+import type { ByteSource } from "../../bytes/byte-source.ts";
+import { isPacked, PACKED_MAGIC } from "../../bytes/bytes.ts";
+import { MementoMapError } from "../../errors.ts";
+import { packageFile, packageVersion } from "../../files/package-file.ts";
+import { packedHoldings } from "../../map/explore/packed-holdings.ts";
+import { PackedLookup } from "../../map/lookup/packed-lookup.ts";
+import { surveyMap } from "../../map/map-survey.ts";
+import { appPage, appSecurityPolicy } from "../../page/app-page.ts";
+import { html } from "../../page/html.ts";
+import { assetList } from "../../page/page-assets.ts";
+import type { MapInfo, PageData } from "../../page/page-data.ts";
+import type { UkvsHeaders } from "../../ukvs/header.ts";
+
+/** A map that goes beside the page. */
+export interface PageMapFile {
+  /** What addresses call it. */
+  readonly id: string;
+  /** The file that is copied, compressed or not. */
+  readonly path: string;
+  /** The same, decompressed. */
+  readonly source: ByteSource;
+  readonly bytes: number;
+  readonly modified: Date;
+}
+
+/**
+ * Writes the application as files: it looks maps up, explores and compares them in the browser, those beside it
+ * and those that readers open.
+ *
+ *     index.html      the page, with the list of maps
+ *     page/           its scripts and styles
+ *     maps/           copies of the maps
+ *     maps.json       the list of maps, for programs
+ *     .nojekyll       for GitHub Pages
+ *
+ * All addresses are relative. Reads each map once.
+ *
+ * @throws MM_IO where the package lacks the application; what is wrong with a map.
+ */
+export async function writeStaticPage(
+  folder: string,
+  maps: readonly PageMapFile[],
+  options: { readonly name?: string | undefined; readonly signal?: AbortSignal | undefined },
+): Promise<readonly MapInfo[]> {
+  const assets = assetList();
+  if (assets === undefined) {
+    throw new MementoMapError("MM_IO", "dist/page is not there; install the package again");
+  }
+  const infos: MapInfo[] = [];
+  if (maps.length > 0) await mkdir(join(folder, "maps"));
+  for (const map of maps) {
+    const info = await mapInfo(map, options.signal);
+    await copyFile(map.path, join(folder, info.href));
+    infos.push(info);
+  }
+  await mkdir(join(folder, "page"));
+  for (const asset of assets.files) {
+    const file = packageFile(`dist/page/${asset}`);
+    if (file !== undefined) await copyFile(file, join(folder, "page", asset));
+  }
+  const list = `${JSON.stringify({ maps: infos }, undefined, 1)}\n`;
+  await writeFile(join(folder, "maps.json"), list, { flush: true });
+  const name = options.name ?? infos[0]?.name ?? "MementoMap";
+  await writeFile(join(folder, "index.html"), indexPage(infos, name), { flush: true });
+  await writeFile(join(folder, ".nojekyll"), "", { flush: true });
+  return infos;
+}
+
+function indexPage(maps: readonly MapInfo[], name: string): string {
+  const data: PageData = {
+    service: "static",
+    base: ".",
+    name,
+    version: packageVersion(),
+    maps,
+    archives: [],
+  };
+  const list = maps.map(
+    ({ href, name: own, id }) => html`<li><a href="${href}">${own ?? id}</a></li> `,
+  );
+  const policy = appSecurityPolicy("static");
+  return appPage({
+    title: name,
+    view: "find",
+    data,
+    head: html`<meta http-equiv="Content-Security-Policy" content="${policy}" />`,
+    main: html`<h1>${name}</h1>
+      <p class="lede">
+        This page looks up, explores and compares maps of what web archives hold, in your browser.
+        It needs JavaScript.
+      </p>
+      <ul>
+        ${list}
+      </ul>`,
+  });
+}
+
+async function mapInfo(map: PageMapFile, signal: AbortSignal | undefined): Promise<MapInfo> {
+  const { id, source, path, bytes, modified } = map;
+  const about = (headers: UkvsHeaders): Omit<MapInfo, "records" | "total" | "isPacked"> => {
+    const { name, replay } = headers.meta;
+    return {
+      id,
+      name: typeof name === "string" ? name : null,
+      archive: headers.id ?? null,
+      href: `maps/${id}${endingOf(path)}`,
+      updatedAt: modified.toISOString(),
+      bytes,
+      domainCount: 0,
+      topDomains: [],
+      pages: 0,
+      replay: typeof replay === "string" && /^https?:\/\//i.test(replay) ? replay : null,
+    };
+  };
+  if (isPacked(await source.read(0, PACKED_MAGIC.length, signal))) {
+    const { headers } = await PackedLookup.open(source, { signal });
+    const { rows } = await packedHoldings(source, signal);
+    return { ...about(headers), records: rows, total: null, isPacked: true };
+  }
+  const survey = await surveyMap(source, { signal });
+  return {
+    ...about(survey.plan.headers),
+    domainCount: survey.domainCount,
+    topDomains: survey.topDomains,
+    records: survey.records,
+    total: survey.total ?? null,
+    isPacked: false,
+  };
+}
+
+/** Browsers would decompress what is served with a coding; the ending stays that of the file. */
+function endingOf(path: string): string {
+  const name = basename(path);
+  const inner = extname(name.replace(/\.(?:gz|zst)$/, ""));
+  const outer = /\.(?:gz|zst)$/.exec(name)?.[0] ?? "";
+  return /^\.[a-z0-9]{1,8}$/i.test(inner) ? inner + outer : `.ukvs${outer}`;
+}
