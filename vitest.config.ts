@@ -3,8 +3,8 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
-    // See vitest.peers.config.ts, vitest.faults.config.ts and vitest.spark.config.ts.
-    exclude: ["test/peers/**", "test/faults/**", "test/spark/**"],
+    // See vitest.peers.config.ts, vitest.faults.config.ts, vitest.spark.config.ts, vitest.page.config.ts.
+    exclude: ["test/peers/**", "test/faults/**", "test/spark/**", "test/page/browser/**"],
     setupFiles: ["test/support/property-seed.ts"],
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -1,16 +1,14 @@
 import { render } from "preact";
 import { App } from "./app.tsx";
-import { PAGE } from "./page-data.ts";
-import { readAddress } from "./router.ts";
+import { FIRST } from "./first-content.ts";
 import { applyTheme, readTheme } from "./theme.ts";
 import { loadView } from "./views.ts";
 
 applyTheme(readTheme());
 const root = document.getElementById("app");
-const address = readAddress(PAGE, window.location);
 // What the server rendered stays until the first view is there.
 if (root !== null) {
-  const view = await loadView(address.view);
+  const view = await loadView(FIRST.view);
   root.replaceChildren();
   render(<App first={view} />, root);
 }

@@ -61,20 +61,54 @@ export function textOf<Key extends string>(tables: Messages<Key>, language: Lang
       return typeof value === "number" ? formatNumber(value, language) : value;
     });
   const count = (stem: string, number: number): string => {
-    const form = new Intl.PluralRules(language).select(number) === "one" ? "one" : "other";
+    const form = formatsOf(language).plural.select(number) === "one" ? "one" : "other";
     return say(`${stem}.${form}`, { count: number });
   };
   return Object.assign(say, { language, count });
 }
 
+/** Days before months, and hours from 0 to 23. */
+const LOCALES: Readonly<Record<Language, string>> = { en: "en-GB", de: "de" };
+
+/** What formats of a language need is made once: it takes longer than formatting. */
+interface Formats {
+  readonly plural: Intl.PluralRules;
+  readonly number: Intl.NumberFormat;
+  readonly percent: Intl.NumberFormat;
+  readonly day: Intl.DateTimeFormat;
+  readonly moment: Intl.DateTimeFormat;
+}
+
+const FORMATS = new Map<Language, Formats>();
+
+function formatsOf(language: Language): Formats {
+  const known = FORMATS.get(language);
+  if (known !== undefined) return known;
+  const locale = LOCALES[language];
+  const made: Formats = {
+    plural: new Intl.PluralRules(locale),
+    number: new Intl.NumberFormat(locale),
+    percent: new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 1 }),
+    // In UTC, as all datetimes of mementos are.
+    day: new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone: "UTC" }),
+    moment: new Intl.DateTimeFormat(locale, {
+      dateStyle: "medium",
+      timeStyle: "medium",
+      timeZone: "UTC",
+    }),
+  };
+  FORMATS.set(language, made);
+  return made;
+}
+
 export function formatNumber(value: number, language: Language): string {
-  return new Intl.NumberFormat(language).format(value);
+  return formatsOf(language).number.format(value);
 }
 
 export function formatBytes(bytes: number, language: Language): string {
   const units = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"];
   const step = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
-  return new Intl.NumberFormat(language, {
+  return new Intl.NumberFormat(LOCALES[language], {
     style: "unit",
     unit: units[step] ?? "byte",
     maximumFractionDigits: step === 0 ? 0 : 1,
@@ -82,26 +116,13 @@ export function formatBytes(bytes: number, language: Language): string {
 }
 
 export function formatPercent(share: number, language: Language): string {
-  return new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 1 }).format(
-    share,
-  );
+  return formatsOf(language).percent.format(share);
 }
 
-/** Days before months, and hours from 0 to 23. */
-const LOCALES: Readonly<Record<Language, string>> = { en: "en-GB", de: "de" };
-
-/** A day in UTC, as all datetimes of mementos are. */
 export function formatDay(date: Date, language: Language): string {
-  return new Intl.DateTimeFormat(LOCALES[language], {
-    dateStyle: "medium",
-    timeZone: "UTC",
-  }).format(date);
+  return formatsOf(language).day.format(date);
 }
 
 export function formatMoment(date: Date, language: Language): string {
-  return new Intl.DateTimeFormat(LOCALES[language], {
-    dateStyle: "medium",
-    timeStyle: "medium",
-    timeZone: "UTC",
-  }).format(date);
+  return formatsOf(language).moment.format(date);
 }

@@ -1,14 +1,7 @@
 import { type ComponentChild, h, type JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { PAGE } from "../page-data.ts";
-import { readAddress } from "../router.ts";
 import type { ViewName } from "../../src/page/page-data.ts";
-
-/** What the server rendered of the first view. */
-const FIRST: { view: ViewName; children: ComponentChild[] } = {
-  view: readAddress(PAGE, window.location).view,
-  children: childrenOf(document.getElementById("view")),
-};
+import { FIRST } from "../first-content.ts";
 
 /**
  * Shows what the server renders of a view, and asks for it again every so many milliseconds. Only
@@ -20,7 +13,9 @@ export function ServerContent(props: {
   readonly everyMs?: number | undefined;
 }): JSX.Element {
   const { view, href, everyMs } = props;
-  const [children, setChildren] = useState(FIRST.view === view ? FIRST.children : []);
+  const [children, setChildren] = useState(() =>
+    FIRST.view === view ? childrenOf(FIRST.main) : [],
+  );
   useEffect(() => {
     const stop = new AbortController();
     const refresh = async (): Promise<void> => {

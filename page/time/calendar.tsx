@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
 import { TIME } from "../messages/time.ts";
 import { formatDay, useText } from "../text.ts";
 import { closest, type MementoStore } from "./memento-store.ts";
@@ -16,7 +17,7 @@ export function Calendar(props: {
 }): JSX.Element {
   const { store, order, year, time, onChoose } = props;
   const text = useText(TIME);
-  const counts = countsOf(store, order, year);
+  const counts = useMemo(() => countsOf(store, order, year), [store, order, year]);
   const most = Math.max(...counts.values(), 1);
   const chosen = Math.floor(time / DAY_MS);
   const months = Array.from({ length: 12 }, (_, month) => month);

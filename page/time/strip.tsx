@@ -1,7 +1,8 @@
 import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
 
 /** Bars of a strip as one path: `bins` wide and 100 high. Square roots keep small counts visible. */
-export function barPath(counts: Uint32Array, most: number): string {
+function barPath(counts: Uint32Array, most: number): string {
   let path = "";
   for (const [bin, count] of counts.entries()) {
     if (count === 0) continue;
@@ -21,6 +22,7 @@ export function Strip(props: {
   readonly onChoose?: ((share: number) => void) | undefined;
 }): JSX.Element {
   const { counts, chosen, onChoose } = props;
+  const bars = useMemo(() => barPath(counts, Math.max(...counts, 1)), [counts]);
   const choose = ({ currentTarget, clientX }: MouseEvent): void => {
     if (!(currentTarget instanceof Element)) return;
     const { left, width } = currentTarget.getBoundingClientRect();
@@ -36,7 +38,7 @@ export function Strip(props: {
       aria-hidden={props.label === undefined ? "true" : undefined}
       onClick={onChoose === undefined ? undefined : choose}
     >
-      <path class="strip-bars" d={barPath(counts, Math.max(...counts, 1))} />
+      <path class="strip-bars" d={bars} />
       {chosen !== undefined && (
         <path
           class="strip-chosen"

@@ -59,7 +59,8 @@ export function pageAsset(name: string, accepted: string = ""): Asset | undefine
 
 function readAsset(name: string, encoding: "br" | "gzip" | "identity"): Asset | undefined {
   const file = packageFile(`${FOLDER}${name}`);
-  if (file === undefined) return undefined;
+  // Another build may have taken its place.
+  if (file === undefined || !existsSync(file)) return undefined;
   const plain = readFileSync(file);
   const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
   const body =

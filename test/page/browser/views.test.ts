@@ -1,0 +1,159 @@
+import type { Browser } from "puppeteer-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { DEMO_URL, demoArchives } from "../../support/demo-archives.ts";
+import { servingDemo } from "../../support/demo-service.ts";
+import {
+  BROWSERS,
+  expectSound,
+  launchBrowser,
+  openPage,
+  type TestedPage,
+  until,
+} from "../../support/page-browsers.ts";
+import { EXAMPLE_MAP, serving } from "../../support/serving.ts";
+
+const WIDTHS = [390, 768, 1440];
+const ASKED = `?url=${encodeURIComponent(DEMO_URL)}`;
+
+const cases = BROWSERS.flatMap((name) =>
+  (["light", "dark"] as const).map((scheme) => ({ name, scheme })),
+);
+
+const textOf = ({ page }: TestedPage, selector: string): Promise<unknown> =>
+  page.evaluate(`document.querySelector(${JSON.stringify(selector)})?.innerText ?? ""`);
+
+describe.each(cases)("the page in $name, $scheme", ({ name, scheme }) => {
+  let browser: Browser;
+
+  beforeAll(async () => {
+    browser = await launchBrowser(name, scheme);
+  });
+
+  afterAll(() => browser.close());
+
+  it.each(WIDTHS)("finds archives, %d pixels wide", async (width) => {
+    const url = await servingDemo(await demoArchives());
+    const open = await openPage(browser, `${url}/`, { width, scheme });
+    await open.page.waitForSelector("nav a[aria-current]");
+    await open.page.waitForSelector(".settings-bar");
+    await expectSound(open);
+    await open.page.type("#url", DEMO_URL);
+    await until(open.page, "document.querySelectorAll('.finding').length === 6");
+    const words = await open.page.evaluate(
+      "[...new Set([...document.querySelectorAll('.finding .state')].map((each) => each.innerText))].join()",
+    );
+    expect(words).toBe("Held,Possibly held,Not known,Not held");
+    expect(await textOf(open, ".findings")).toContain(
+      "Its folder news.example.org/2016/ has 264 captures",
+    );
+    expect(open.page.url()).toBe(`${url}/${ASKED}`);
+    await expectSound(open);
+    await open.page.close();
+  });
+
+  it.each(WIDTHS)("shows mementos over time, %d pixels wide", async (width) => {
+    const url = await servingDemo(await demoArchives());
+    const open = await openPage(browser, `${url}/time${ASKED}`, { width, scheme });
+    const { page } = open;
+    await until(page, "document.querySelector('progress.is-over') !== null");
+    expect(await textOf(open, ".progress-line")).toMatch(
+      /^1,550 mementos · 5 archives answered · 1 skipped/,
+    );
+    const rows = await textOf(open, ".archive-rows");
+    expect(rows).toContain("Its map does not have it.");
+    expect(rows).toContain("status 503");
+    const before = await textOf(open, ".chosen-memento time");
+    await page.click(".chosen-actions button");
+    await until(
+      page,
+      `document.querySelector(".chosen-memento time").innerText !== ${JSON.stringify(before)}`,
+    );
+    expect(page.url()).toContain("at=");
+    await page.click(".archive-rows input");
+    await until(page, "document.querySelector('.row').getAttribute('aria-setsize') === '310'");
+    await expectSound(open);
+    await page.close();
+  });
+
+  it("puts two mementos side by side, in sandboxes", async () => {
+    const url = await servingDemo(await demoArchives());
+    const { page, faults } = await openPage(browser, `${url}/time${ASKED}`, {
+      width: 1440,
+      scheme,
+    });
+    await until(page, "document.querySelector('progress.is-over') !== null");
+    const pick = ".chosen-actions button:last-child";
+    await page.click(pick);
+    await page.click(".chosen-actions button");
+    await page.click(pick);
+    await until(page, "document.querySelectorAll('.sides iframe').length === 2");
+    expect(
+      await page.evaluate(
+        "[...document.querySelectorAll('iframe')].map((each) => each.getAttribute('sandbox')).join()",
+      ),
+    ).toBe("allow-scripts,allow-scripts");
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  it("goes from view to view without loading, and shows the dashboard", async () => {
+    const url = await servingDemo(await demoArchives());
+    const open = await openPage(browser, `${url}/`, { width: 768, scheme });
+    const { page } = open;
+    await page.waitForSelector(".settings-bar");
+    await page.evaluate("window.isSame = true");
+    for (const view of ["time", "explore", "compare", "about", "find"]) {
+      await page.click(`nav a[href="${view === "find" ? "/" : `/${view}`}"]`);
+      await until(
+        page,
+        `document.querySelector("main.view-${view} h1") !== null && document.querySelector("main[aria-busy=true]") === null`,
+      );
+      await expectSound(open);
+    }
+    expect(await page.evaluate("window.isSame")).toBe(true);
+    await page.click('nav a[href="/about"]');
+    await until(page, "document.querySelector('main').innerText.includes('The Long Archive')");
+    await page.close();
+  });
+
+  it("speaks German and changes its colours where the reader wants it", async () => {
+    const { url } = await serving();
+    const open = await openPage(browser, `${url}/?url=arxiv.org`, { width: 390, scheme });
+    const { page } = open;
+    await page.waitForSelector(".settings-bar select:last-child");
+    await page.select(".settings-bar select:last-child", "de");
+    await until(page, "document.documentElement.lang === 'de'");
+    expect(await textOf(open, "nav")).toContain("Finden");
+    expect(await textOf(open, ".findings")).toContain("100 Aufnahmen");
+    await page.select(".settings-bar select", scheme === "dark" ? "light" : "dark");
+    const paper = "getComputedStyle(document.body).backgroundColor";
+    expect(await page.evaluate(paper)).toBe(
+      scheme === "dark" ? "rgb(247, 245, 240)" : "rgb(20, 23, 26)",
+    );
+    await expectSound(open);
+    await page.evaluate("localStorage.clear()");
+    await page.close();
+  });
+
+  it("shows what is hostile as text", async () => {
+    const { url } = await serving(
+      EXAMPLE_MAP.replace("Example Archive", "<script>alert(1)</script>"),
+    );
+    for (const hostile of [
+      '"><script>alert(2)</script>',
+      "javascript:alert(3)",
+      "http://xn--80ak6aa92e.com/\u202Egpj.exe",
+      `http://example.com/${"a".repeat(2000)}`,
+    ]) {
+      const address = `${url}/?url=${encodeURIComponent(hostile)}`;
+      const open = await openPage(browser, address, { width: 390, scheme });
+      await until(open.page, "document.querySelector('.finding, .fault') !== null");
+      expect(String(await textOf(open, ".uri-note")).includes("U+202E")).toBe(
+        hostile.includes("\u202E"),
+      );
+      expect(await open.page.evaluate("document.querySelectorAll('main script').length")).toBe(0);
+      await expectSound(open);
+      await open.page.close();
+    }
+  });
+});

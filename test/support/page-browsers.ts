@@ -1,0 +1,95 @@
+import { existsSync } from "node:fs";
+import puppeteer, { type Browser, type Page } from "puppeteer-core";
+import { expect } from "vitest";
+import { axeFaults } from "./axe.ts";
+import { CHROMIUM } from "./chromium.ts";
+
+const FIREFOX_PLACES = ["/usr/bin/firefox-esr", "/usr/bin/firefox"];
+
+/** The Firefox of this machine, or undefined where there is none; `FIREFOX` names another. */
+const FIREFOX = [process.env["FIREFOX"] ?? "", ...FIREFOX_PLACES].find(
+  (path) => path !== "" && existsSync(path),
+);
+
+export type Scheme = "light" | "dark";
+export type BrowserName = "chromium" | "firefox";
+
+const PATHS: Readonly<Record<BrowserName, string | undefined>> = {
+  chromium: CHROMIUM,
+  firefox: FIREFOX,
+};
+
+/** The browsers that are here. Playwright drives no Firefox but its own; Puppeteer does, by WebDriver BiDi. */
+export const BROWSERS: readonly BrowserName[] = (["chromium", "firefox"] as const).filter(
+  (name) => PATHS[name] !== undefined,
+);
+
+if (BROWSERS.length < 2) {
+  process.stderr.write(
+    `browsers: only ${BROWSERS.join(", ") || "none"} found; others are skipped\n`,
+  );
+}
+
+export function launchBrowser(name: BrowserName, scheme: Scheme): Promise<Browser> {
+  const executablePath = PATHS[name] ?? "";
+  return name === "firefox"
+    ? puppeteer.launch({
+        browser: "firefox",
+        executablePath,
+        extraPrefsFirefox: { "ui.systemUsesDarkTheme": scheme === "dark" ? 1 : 0 },
+      })
+    : puppeteer.launch({
+        executablePath,
+        args: [
+          "--no-sandbox",
+          "--disable-gpu",
+          "--no-first-run",
+          "--disable-background-networking",
+        ],
+      });
+}
+
+/** A page under test, and what went wrong in it. */
+export interface TestedPage {
+  readonly page: Page;
+  readonly faults: string[];
+  /** Requests to other sites than that of the page. */
+  readonly strays: string[];
+}
+
+export async function openPage(
+  browser: Browser,
+  url: string,
+  { width, scheme }: { readonly width: number; readonly scheme: Scheme },
+): Promise<TestedPage> {
+  const page = await browser.newPage();
+  const [faults, strays]: [string[], string[]] = [[], []];
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warn") faults.push(message.text());
+  });
+  page.on("pageerror", (error) => faults.push(String(error)));
+  page.on("request", (request) => {
+    const to = request.url();
+    if (/^https?:/.test(to) && new URL(to).origin !== new URL(url).origin) strays.push(to);
+  });
+  await page.setViewport({ width, height: 900 });
+  if ((await browser.version()).toLowerCase().startsWith("chrome")) {
+    await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
+  }
+  await page.goto(url);
+  return { page, faults, strays };
+}
+
+/** Waits until an expression of the page is true. */
+export async function until(page: Page, expression: string): Promise<void> {
+  await page.waitForFunction(expression, { timeout: 20_000, polling: 50 });
+}
+
+/** What must hold of every view: nothing sticks out, axe finds nothing, nothing was complained about. */
+export async function expectSound({ page, faults, strays }: TestedPage): Promise<void> {
+  const overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+  expect(await page.evaluate(overflow)).toBe(0);
+  expect(await axeFaults(page)).toEqual([]);
+  expect(faults).toEqual([]);
+  expect(strays).toEqual([]);
+}
