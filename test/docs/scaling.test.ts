@@ -101,6 +101,15 @@ mementomap compact -q generated.ukvs -o whole.ukvs`;
     },
   );
 
+  it("a plan makes the map of that size that one machine makes", { timeout: 120_000 }, () => {
+    const { run, read } = place();
+    run(blocksOf("A map of a given size", "sh")[0] ?? "exit 1");
+    run("mementomap generate -q indexes/*.cdxj -o generated.ukvs");
+    run("mementomap compact -q --max-lines 400 generated.ukvs -o whole.ukvs");
+    expect(read("map.ukvs")).toBe(read("whole.ukvs"));
+    expect(read("map.ukvs").split("\n").length).toBeGreaterThan(300);
+  });
+
   it("analyze gives the tables that one machine gives", { timeout: 120_000 }, () => {
     const { run, read } = place();
     run(blocksOf("Analyze", "sh")[0] ?? "exit 1");

@@ -8,7 +8,9 @@ import { guardOutputs } from "../../map/output/output-guard.ts";
 import { joinParts, type JoinedParts, openParts } from "../../map/parts/join-parts.ts";
 import { writePages } from "../../map/parts/join-pages.ts";
 import { mergeRange } from "../../map/parts/merge-range.ts";
-import { isRunFile } from "../../map/parts/run-file.ts";
+import { SURVEY_START } from "../../map/parts/part-survey.ts";
+import { planParts, readPlan } from "../../map/parts/roll-up-plan-file.ts";
+import { isRunFile, startOfFile } from "../../map/parts/run-file.ts";
 import { copyRows } from "../../map/parts/rows-stretch.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import { ExitCode, type Io } from "../common/io.ts";
@@ -19,7 +21,7 @@ import { readCuts } from "./partition.ts";
 export const combine: Command = defineCommand({
   name: "combine",
   summary: "Make a map of what partition read",
-  usage: "(RUN... | PART...) -o MAP",
+  usage: "(RUN... | PART... | SURVEY...) -o FILE",
   description: `
 Makes a map of the runs that partition made, or of parts of it. What the inputs
 are is told by their content. The map has the same bytes as that of generate, or
@@ -34,7 +36,11 @@ From parts: joins them. Give every part once, in any order; all must be
 compacted in the same way, or none. Sites that a cut is within are compacted
 once more, with all their rows; other rows are copied. With --pages the output
 is a folder of pages, page-0001.ukvs and so on, which is one map to all
-commands, as that of split.`,
+commands, as that of split.
+
+From surveys of parts, of compact --survey: plans the map of the size that is
+given, as compact does for a whole map without --misses. With the plan each part
+is compacted (compact --plan), and the parts are joined (combine --plan).`,
   options: {
     output: {
       short: "o",
@@ -44,6 +50,10 @@ commands, as that of split.`,
     cuts: { value: "FILE", help: "The keys between ranges, from partition --into." },
     range: option.count("Which range to merge, from 1."),
     pages: { help: "Write a page for each part, into a folder." },
+    plan: { value: "FILE", help: "The plan that the parts were compacted by." },
+    "max-lines": option.count("Plan a map of at most this many lines, headers included."),
+    "relative-cost": option.share("Plan at most this many lines for each row, such as 1.5%."),
+    originals: option.count("Relative to this many originals, not rows."),
     tmp: TMP_OPTION,
     force: FORCE_OPTION,
   },
@@ -63,11 +73,20 @@ commands, as that of split.`,
     if (pages && (output === undefined || output === "-")) {
       throw misuse("name the folder for the pages: -o DIR");
     }
+    const start = new TextDecoder().decode((await startOfFile(first)).subarray(0, 64));
+    const isOfSurveys = start.startsWith(SURVEY_START);
     if (!pages) {
-      const outputs = [{ path: output, kind: "map" } as const];
+      const outputs = [{ path: output, kind: isOfSurveys ? "report" : "map" } as const];
       await guardOutputs(outputs, { inputs: positionals, force: values.force });
     }
     const startedAt = io.now();
+    if (isOfSurveys) {
+      await writePlan(positionals, values, io);
+      return ExitCode.ok;
+    }
+    if ((values["max-lines"] ?? values["relative-cost"] ?? values.originals) !== undefined) {
+      throw misuse("a size is for surveys of parts, which compact --survey makes");
+    }
     const isOfRuns = await isRunFile(first);
     if (isOfRuns && pages) throw misuse("--pages is for parts; runs give one part, or the map");
     if (!isOfRuns && cuts !== undefined) throw misuse("--cuts and --range are for runs");
@@ -80,7 +99,30 @@ commands, as that of split.`,
   },
 });
 
+interface PlanValues {
+  readonly output: string | undefined;
+  readonly "max-lines": number | undefined;
+  readonly "relative-cost": number | undefined;
+  readonly originals: number | undefined;
+  readonly tmp: string | undefined;
+}
+
+/** Writes the plan of a map of the given size. */
+async function writePlan(paths: readonly string[], values: PlanValues, io: Io): Promise<void> {
+  const { "max-lines": maxLines, "relative-cost": relativeCost, originals, tmp } = values;
+  if ((maxLines ?? relativeCost) === undefined) {
+    throw misuse("say how large the map may be: --max-lines or --relative-cost");
+  }
+  const { interrupt } = io;
+  const budget = { maxLines, relativeCost, originals };
+  const plan = await planParts(paths, budget, { scratch: tmp, streams: io, interrupt });
+  await withOutput(values.output, io, async (output) =>
+    output.write(Buffer.from(`${JSON.stringify(plan)}\n`)),
+  );
+}
+
 interface CombineValues {
+  readonly plan: string | undefined;
   readonly output: string | undefined;
   readonly cuts: string | undefined;
   readonly range: number | undefined;
@@ -128,7 +170,8 @@ async function combineParts(
   const { interrupt } = io;
   return withMapSources(paths, { io, tmp }, (sources) =>
     withTempDir({ parent: tmp, interrupt }, async (scratch) => {
-      const joined = await joinParts(await openParts(sources), scratch, interrupt);
+      const plan = values.plan === undefined ? undefined : await readPlan(values.plan);
+      const joined = await joinParts(await openParts(sources), scratch, { interrupt, plan });
       const { sites } = joined;
       const counted = { parts: paths.length, "cut sites": sites };
       if (pages && output !== undefined) {

@@ -2,7 +2,11 @@ import { stat } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import { type PowerLaw, WEIGHT_DEFAULTS, WeightPolicy } from "../../map/compact/weight-policy.ts";
 import { formatCount, quote } from "../../errors.ts";
-import { compactFile, type CompactFileSummary } from "../../map/compact/run/compact-files.ts";
+import {
+  type ChosenNodes,
+  compactFile,
+  type CompactFileSummary,
+} from "../../map/compact/run/compact-files.ts";
 import type { BudgetFileSummary } from "../../map/compact/run/budget-files.ts";
 import { withMapOutput } from "../../map/output/map-output.ts";
 import { guardOutputs } from "../../map/output/output-guard.ts";
@@ -54,7 +58,11 @@ Exclusions (rows with 0) stay where they cover nothing that is held.
 The map must be whole: one page of several is refused (MM_PAGE); merge the pages
 first. The output may be the map itself, which is replaced when the new one is
 whole. A map that is compressed or comes from standard input is first written to
-scratch space (--tmp).`,
+scratch space (--tmp).
+
+A part of a map, from combine --range, is compacted by weights as a map is. For
+a size, each part is surveyed (--survey), combine makes a plan of all surveys,
+and each part is compacted by the plan (--plan).`,
   options: {
     output: { short: "o", value: "MAP", help: "Write here; .gz compresses." },
     "host-weight": {
@@ -89,6 +97,8 @@ scratch space (--tmp).`,
     originals: option.count("Relative to this many originals, not rows."),
     ...MISSES_OPTIONS,
     "no-exclusions": { help: "Add no rows with 0." },
+    survey: { help: "Write what a plan needs to know of a part, for combine." },
+    plan: { value: "FILE", help: "Roll up what a plan of combine has chosen." },
     threads: option.count("Default: all cores."),
     tmp: TMP_OPTION,
     force: FORCE_OPTION,
@@ -113,6 +123,15 @@ scratch space (--tmp).`,
     const hasBudget = (budget.maxLines ?? budget.maxBytes ?? budget.relativeCost) !== undefined;
     if (!hasBudget && (values.misses !== undefined || values["no-exclusions"])) {
       throw misuse("misses need a size: --max-lines, --max-bytes or --relative-cost");
+    }
+    if (values.survey) {
+      if (hasBudget || values.misses !== undefined || values.plan !== undefined) {
+        throw misuse("a survey needs no size, misses or plan: combine is given the size");
+      }
+      return surveyed(path, values, io);
+    }
+    if (values.plan !== undefined && (hasBudget || values.misses !== undefined)) {
+      throw misuse("a plan has a size already; leave out --max-lines and the like");
     }
     const weights = {
       hostWeight: values["host-weight"],
@@ -160,6 +179,7 @@ scratch space (--tmp).`,
               })
             : compactFile(path, output, {
                 weights,
+                plan: await planOf(values.plan),
                 threads: values.threads,
                 scratch: values.tmp,
                 streams: io,
@@ -175,6 +195,22 @@ scratch space (--tmp).`,
     return ExitCode.ok;
   },
 });
+
+async function surveyed(
+  path: string,
+  values: { readonly output: string | undefined; readonly tmp: string | undefined },
+  io: Io,
+): Promise<ExitCode> {
+  const { surveyPart } = await import("../../map/parts/part-survey.ts");
+  const { interrupt, stdout } = io;
+  await surveyPart(path, values.output, { scratch: values.tmp, streams: io, interrupt, stdout });
+  return ExitCode.ok;
+}
+
+async function planOf(path: string | undefined): Promise<ChosenNodes | undefined> {
+  if (path === undefined) return undefined;
+  return (await import("../../map/parts/roll-up-plan-file.ts")).readPlan(path);
+}
 
 /** Loaded only where it is needed: a plain roll-up is over in less time than that takes. */
 function loadBudget(): Promise<typeof import("../../map/compact/run/budget-files.ts")> {

@@ -212,6 +212,35 @@ export class TreeWalk<Node extends NodePlace<Node>> {
     return order;
   }
 
+  /**
+   * Goes to a cut before the first key: opens the nodes that a walk which came to it through all keys
+   * before may have open. Only for maps without queries.
+   */
+  begin(cut: Uint8Array): void {
+    this.key.compare(cut, 0, cut.length);
+    this.key.set(cut, 0, cut.length);
+    const { hostEnd } = keyShape(cut, cut.length);
+    const end = hostEnd === -1 ? cut.length : hostEnd;
+    let [host, above]: (Node | undefined)[] = [];
+    for (let at = 1; at < Math.min(end + 1, cut.length); at++) {
+      if (cut[at] > COMMA) continue;
+      const node = this.#open(at, LAYER.host, host);
+      if (cut[at] === COMMA || at === end) host = node;
+    }
+    if (hostEnd === -1 || hostEnd + 1 >= cut.length) return;
+    above = this.#open(hostEnd + 1, LAYER.root, host);
+    for (let at = hostEnd + 2; at < cut.length; at++) {
+      if (cut[at] > SLASH) continue;
+      const node = this.#open(at, LAYER.path, above);
+      if (cut[at] === SLASH) above = node;
+    }
+  }
+
+  /** Goes to the cut behind the last key: closes the nodes that no key from there on can be in. */
+  leaveFor(cut: Uint8Array): void {
+    if (this.key.compare(cut, 0, cut.length) > 0) this.goTo(cut, 0, cut.length);
+  }
+
   /** Opens the nodes of the key that are not open yet; returns the last. Not for opaque keys. */
   enter({ hostEnd, nodesEnd, pageEnd }: Omit<KeyShape, "kind">): Node {
     const page = this.#enterPage(hostEnd, pageEnd ?? nodesEnd, nodesEnd);

@@ -4,8 +4,9 @@ import { MementoMapError, quote } from "../../errors.ts";
 import type { FileSource } from "../../files/input-file.ts";
 import { checkSignal, type Interrupt } from "../../interruption.ts";
 import { checkSize, formatHeaders, isJsonObject, UkvsHeaders } from "../../ukvs/header.ts";
-import { headOf, siteLength } from "../compact/run/compact-files.ts";
-import { compactPart } from "../compact/run/compact-part.ts";
+import { nodeName } from "../compact/budget/budget-survey.ts";
+import { type ChosenNodes, headOf, siteLength } from "../compact/run/compact-files.ts";
+import { compactPart, type CompactTask } from "../compact/run/compact-part.ts";
 import { parseWeights } from "../compact/weight-policy.ts";
 import { type MapHead, withoutPageMark } from "../lookup/map-head.ts";
 import { type PartMark, partMark } from "../lookup/part-mark.ts";
@@ -79,6 +80,32 @@ function fault(source: string, message: string): MementoMapError {
   return new MementoMapError("MM_BAD_INPUT", message, { position: { source } });
 }
 
+export interface JoinOptions {
+  readonly interrupt?: Interrupt | undefined;
+  /** What parts were compacted by, where it was a plan. */
+  readonly plan?: ChosenNodes | undefined;
+}
+
+/** How to compact what was left open. @throws MM_USAGE for another plan than that of the parts. */
+function rollUpRule(
+  { source }: PartFile,
+  compacted: Readonly<Record<string, unknown>>,
+  plan: ChosenNodes | undefined,
+): Pick<CompactTask, "weights" | "chosen"> {
+  if (compacted["plan"] === plan?.digest) {
+    return plan === undefined
+      ? { weights: parseWeights(compacted) }
+      : { weights: {}, chosen: plan.chosen };
+  }
+  throw new MementoMapError(
+    "MM_USAGE",
+    plan === undefined
+      ? "is compacted by a plan; give it with --plan"
+      : "is not compacted by this plan; give --plan the one that compact had",
+    { position: { source: source.name } },
+  );
+}
+
 /**
  * Joins the parts of a map. Where a site was cut and the parts are compacted, its rows are compacted
  * once more, all together; all other rows are as they are in the parts.
@@ -88,19 +115,23 @@ function fault(source: string, message: string): MementoMapError {
 export async function joinParts(
   parts: readonly PartFile[],
   scratch: string,
-  interrupt?: Interrupt,
+  options: JoinOptions = {},
 ): Promise<JoinedParts> {
-  const headers = joinHeaders(parts);
+  const { interrupt, plan } = options;
+  const headers = joinHeaders(
+    parts.map(({ source, head }) => ({ name: source.name, headers: head.headers })),
+  );
   checkCuts(parts);
   const bodies = parts.map(bodyOf);
   const { compacted } = parts[0].mark;
   if (compacted === undefined) {
     return { headers, pages: bodies.map((body) => [body]), sites: 0 };
   }
+  const rule = rollUpRule(parts[0], compacted, plan);
   const pages = bodies.map((): RowsStretch[] => []);
   const rest = [...bodies];
   let sites = 0;
-  for (const site of cutSites(parts)) {
+  for (const site of cutSites(parts, plan?.chosen)) {
     checkSignal(interrupt?.signal);
     const found = rest.map((body) => rowsWithPrefix(body, site));
     const touched = found.flatMap((rows, page) => (rows.start < rows.end ? [page] : []));
@@ -112,7 +143,7 @@ export async function joinParts(
     );
     const target = `${path}.compact`;
     const task = { path, source: path, start: 0, end, fields: headers.fields, target };
-    const { bytes, rowsWritten } = compactPart({ ...task, weights: parseWeights(compacted) });
+    const { bytes, rowsWritten } = compactPart({ ...task, ...rule });
     sites++;
     for (const page of touched) {
       pages[page].push(until(rest[page], found[page].start));
@@ -137,8 +168,10 @@ function until(rows: RowsStretch, end: number): RowsStretch {
  * The headers of the map. Parts say the same, but for what depends on the files they were made of:
  * when the last of these changed, and whether all keys are ours.
  */
-function joinHeaders(parts: readonly PartFile[]): UkvsHeaders {
-  const all = parts.map(({ head }) => withoutPageMark(head.headers));
+export function joinHeaders(
+  parts: readonly { readonly name: string; readonly headers: UkvsHeaders }[],
+): UkvsHeaders {
+  const all = parts.map(({ headers }) => withoutPageMark(headers));
   const [first] = all;
   const texts = (name: string): string[] =>
     all.map(({ meta }) => meta[name]).filter((value) => typeof value === "string");
@@ -152,8 +185,8 @@ function joinHeaders(parts: readonly PartFile[]): UkvsHeaders {
   for (const [i, headers] of told.entries()) {
     if (formatHeaders(headers).join("\n") === formatHeaders(told[0]).join("\n")) continue;
     throw fault(
-      parts[i].source.name,
-      `has other headers than ${parts[0].source.name}; make all parts with the same options`,
+      parts[i].name,
+      `has other headers than ${parts[0].name}; make all parts with the same options`,
     );
   }
   return withMeta(first, joined);
@@ -184,14 +217,15 @@ function checkCuts(parts: readonly PartFile[]): void {
 
 /**
  * What the keys of sites begin with that have a cut within them, in order; none begins with another.
- * Nothing above such a site is ever rolled up.
+ * Weights roll up nothing above a site; of what a plan has chosen, a site is the highest node.
  */
-function cutSites(parts: readonly PartFile[]): Uint8Array[] {
+function cutSites(parts: readonly PartFile[], chosen?: readonly number[]): Uint8Array[] {
   const sites: Uint8Array[] = [];
+  const names = chosen === undefined ? undefined : new Set(chosen);
   for (const { mark } of parts) {
     if (mark.to === undefined) continue;
     const cut = new TextEncoder().encode(mark.to);
-    const length = siteLength(cut, cut.length);
+    const length = names === undefined ? siteLength(cut, cut.length) : chosenLength(cut, names);
     if (length === cut.length) continue;
     const site = cut.subarray(0, length);
     while (sites.length > 0 && beginsWith(sites[sites.length - 1], site)) sites.pop();
@@ -199,6 +233,12 @@ function cutSites(parts: readonly PartFile[]): Uint8Array[] {
     if (last === undefined || !beginsWith(site, last)) sites.push(site);
   }
   return sites;
+}
+
+/** How long the text of the highest chosen node is that a cut is within; that of the cut for none. */
+function chosenLength(cut: Uint8Array, names: ReadonlySet<number>): number {
+  for (let end = 1; end < cut.length; end++) if (names.has(nodeName(cut, end))) return end;
+  return cut.length;
 }
 
 function beginsWith(text: Uint8Array, start: Uint8Array): boolean {

@@ -2,6 +2,7 @@ import { closeSync, openSync, readSync, writeSync } from "node:fs";
 import { compareRanges, countLines, LF, SPACE } from "../../bytes/bytes.ts";
 import { ioError } from "../../errors.ts";
 import { becameShorter } from "../../files/input-file.ts";
+import { MAX_LINE_BYTES, wholeLines } from "../../bytes/lines.ts";
 import { checkSignal } from "../../interruption.ts";
 
 /** Sorted rows in a file, whole lines. */
@@ -166,4 +167,19 @@ export function countRows(rows: RowsStretch): number {
   let count = 0;
   for (const block of blocksOf(rows)) count += countLines(block);
   return count;
+}
+
+/** The bytes of rows, in blocks of whole lines that are valid until the next is asked for. */
+export function lineBlocks(
+  rows: RowsStretch,
+  source: string,
+  signal?: AbortSignal,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const chunks = async function* read(): AsyncGenerator<Uint8Array, void, undefined> {
+    for (const block of blocksOf(rows)) {
+      checkSignal(signal);
+      yield block;
+    }
+  };
+  return wholeLines(chunks(), source, MAX_LINE_BYTES);
 }

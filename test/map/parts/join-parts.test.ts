@@ -81,7 +81,49 @@ const plainMap = map
 const PLAIN = '!fields {"keys":["surt"],"values":["frequency"]}';
 const QUERIES = '!fields {"keys":["surt"],"values":["frequency"],"queries":true}';
 
+/** Compacts a map to a size whole, and part by part. */
+async function bothWaysToSize(
+  cut: CutMap,
+  share: number,
+): Promise<{ whole: string; joined: string }> {
+  const folder = scratchDir();
+  const at = (name: string): string => join(folder, name);
+  const { fields, rows } = cut;
+  writeFileSync(at("map"), `${fields}\n${META}\n${rows.map((row) => `${row}\n`).join("")}`);
+  const size = ["--max-lines", String(3 + Math.ceil(share * rows.length))];
+  const { code } = await runCli(["compact", "-q", ...size, at("map"), "-o", at("whole")]);
+  const parts = writeParts(folder, cut);
+  for (const part of parts) await ok(["compact", "-q", "--survey", part, "-o", `${part}.survey`]);
+  const surveys = parts.map((part) => `${part}.survey`).toReversed();
+  const planned = await runCli(["combine", "-q", ...size, ...surveys, "-o", at("plan")]);
+  expect(planned.code).toBe(code);
+  if (code !== 0) return { whole: "", joined: "" }; // it cannot be made so small
+  const plan = ["--plan", at("plan")];
+  for (const part of parts) await ok(["compact", "-q", ...plan, part, "-o", `${part}.small`]);
+  const small = parts.map((part) => `${part}.small`);
+  await ok(["combine", "-q", ...plan, ...small, "-o", at("joined")]);
+  return { whole: readFileSync(at("whole"), "utf8"), joined: readFileSync(at("joined"), "utf8") };
+}
+
 describe("parts of a map, compacted and joined", () => {
+  it("are the map of a given size, wherever it is cut", async () => {
+    const job = fc.record({
+      fields: fc.constant(PLAIN),
+      rows: fc.oneof(map, plainMap),
+      cuts: cutKeys(key),
+      share: fc.constantFrom(0, 0.1, 0.3, 0.5, 0.8),
+      hostWeight: fc.constant(0),
+      pathWeight: fc.constant(0),
+    });
+    await fc.assert(
+      fc.asyncProperty(job, async ({ share, ...cut }) => {
+        const { whole, joined } = await bothWaysToSize(cut, share);
+        expect(joined).toBe(whole);
+      }),
+      { numRuns: runs(60) },
+    );
+  });
+
   it("are the compacted map, wherever it is cut", async () => {
     const cutMap = fc.record({
       fields: fc.constantFrom(PLAIN, QUERIES),

@@ -2,6 +2,7 @@ import {
   KEY_KIND,
   keyShape,
   LAYER,
+  type Layer,
   type NodePlace,
   rejectOrder,
   TreeNode,
@@ -17,7 +18,8 @@ import {
   NodeTable,
   type Survey,
 } from "./budget-survey.ts";
-import { compareRanges } from "../../../bytes/bytes.ts";
+import { byteString, compareRanges } from "../../../bytes/bytes.ts";
+import { type Edges, type IsOpenNode, openNodesAt } from "../edges.ts";
 import { frequencyIsZero } from "../../../ukvs/frequency.ts";
 import type { MapRow, RowSink } from "../map-lines.ts";
 import type { SpillStore } from "../../../files/scratch.ts";
@@ -26,7 +28,7 @@ import { createRequire } from "node:module";
 import { ownPlace } from "../../../files/package-file.ts";
 
 /** The counts of a node that go into its record, each into the field of the same name. */
-const COUNTS = [
+export const COUNTS = [
   "rows",
   "keys",
   "children",
@@ -39,7 +41,9 @@ const COUNTS = [
 ] as const;
 
 /** An open node of a survey; `NodeFields` says what it counts. */
-class SurveyNode extends TreeNode<SurveyNode> {
+export class SurveyNode extends TreeNode<SurveyNode> {
+  /** Which record of others names it as their parent, where that is not its number among open nodes. */
+  slot: number;
   isSuffix = false;
   hasQueries = false;
   rows = 0;
@@ -56,6 +60,11 @@ class SurveyNode extends TreeNode<SurveyNode> {
   miss = 0;
   /** Branches that hold nothing, waiting for a node above them that gets a record. */
   branches: Branch[] = [];
+
+  constructor(place: NodePlace<SurveyNode>) {
+    super(place);
+    this.slot = place.index + 1;
+  }
 
   /** Adds a page or a row below the node that has no node of its own. */
   addLeaf(): void {
@@ -121,6 +130,24 @@ export interface TreeSurveyOptions {
   readonly misses?: MissList | undefined;
   /** Takes records that do not fit in memory. */
   readonly spill?: SpillStore | undefined;
+  /** Where the part of a map begins and ends that is looked at; the whole by default. */
+  readonly edges?: Edges | undefined;
+}
+
+/** What a part has of a node that other parts may have keys of too. */
+export interface OpenSurveyNode extends Readonly<Record<(typeof COUNTS)[number], number>> {
+  /** A character for each byte. */
+  readonly text: string;
+  readonly layer: Layer;
+  readonly depth: number;
+  /** The text of its parent is so long. */
+  readonly parentEnd?: number | undefined;
+  /** Records name it so as their parent. */
+  readonly slot: number;
+  /** How many records of the part come before it is closed; none where the next part has it open too. */
+  readonly closedAt?: number | undefined;
+  readonly isSuffix: boolean;
+  readonly hasQueries: boolean;
 }
 
 /**
@@ -143,17 +170,34 @@ export class TreeSurvey implements RowSink, TreeVisitor<SurveyNode>, Survey {
   readonly #misses: MissList | undefined;
   #nextMiss = 0;
   readonly #walk: TreeWalk<SurveyNode> = new TreeWalk(this);
+  /** Nodes that other parts may have keys of, in the order in which they were closed. */
+  readonly openNodes: OpenSurveyNode[] = [];
+  /** Hosts of one row that have a child; they count for Heaps' law, and have no record. */
+  singleFamilies = 0;
+  readonly #edges: Edges;
+  readonly #isOpenNode: IsOpenNode;
+  #openNodes = 0;
+  #isFirst = true;
+  #isOver = false;
 
   constructor(options: TreeSurveyOptions = {}) {
     this.table = new NodeTable(options.spill);
     this.#misses = options.misses;
+    this.#edges = options.edges ?? {};
+    this.#isOpenNode = openNodesAt(this.#edges);
+    if (this.#edges.from !== undefined) this.#walk.begin(this.#edges.from);
   }
 
   add({ bytes, start, keyEnd, frequencyStart, frequencyEnd }: MapRow): void {
     const walk = this.#walk;
     this.#addMissesBefore(bytes, start, keyEnd);
     const order = walk.goTo(bytes, start, keyEnd);
-    if (order <= 0) rejectOrder(order, bytes.subarray(start, keyEnd), walk.key.text());
+    // The first key may be that of the cut before it.
+    const isCut = order === 0 && this.#isFirst && this.#edges.from !== undefined;
+    this.#isFirst = false;
+    if (order <= 0 && !isCut) {
+      rejectOrder(order, bytes.subarray(start, keyEnd), walk.key.text());
+    }
     const shape = keyShape(walk.key.bytes, walk.key.length);
     const isHeld = !frequencyIsZero(bytes, frequencyStart, frequencyEnd);
     const node = shape.kind === KEY_KIND.opaque ? undefined : walk.enter(shape);
@@ -181,6 +225,8 @@ export class TreeSurvey implements RowSink, TreeVisitor<SurveyNode>, Survey {
   /** Takes the misses that are left, and closes all nodes. */
   end(): void {
     this.#addMissesBefore();
+    if (this.#edges.to !== undefined) this.#walk.leaveFor(this.#edges.to);
+    this.#isOver = true;
     this.#walk.end();
   }
 
@@ -210,8 +256,14 @@ export class TreeSurvey implements RowSink, TreeVisitor<SurveyNode>, Survey {
   }
 
   open(place: NodePlace<SurveyNode>): SurveyNode {
+    const node = new SurveyNode(place);
+    const isHost = node.layer === LAYER.host;
+    if (this.#isOpenNode(this.#walk.key.bytes, node.textEnd, isHost)) {
+      // Other records have numbers from 1 up.
+      node.slot = -++this.#openNodes;
+    }
     if (place.layer === LAYER.root) this.#markSuffixes(place);
-    return new SurveyNode(place);
+    return node;
   }
 
   #markSuffixes({ textEnd, parent }: NodePlace<SurveyNode>): void {
@@ -224,11 +276,34 @@ export class TreeSurvey implements RowSink, TreeVisitor<SurveyNode>, Survey {
 
   /** Passes on what a node holds, and keeps a record if it may be rolled up. */
   close(node: SurveyNode): void {
+    if (node.slot < 0) this.#leaveOpen(node);
+    else this.settle(node, this.#walk.key.bytes);
+  }
+
+  #leaveOpen(node: SurveyNode): void {
+    const { slot, layer, depth, parent, textEnd, isSuffix, hasQueries } = node;
+    const counts = Object.fromEntries(COUNTS.map((count) => [count, node[count]]));
+    this.openNodes.push({
+      text: byteString(this.#walk.key.bytes, 0, textEnd),
+      layer,
+      depth,
+      parentEnd: parent?.textEnd,
+      slot,
+      closedAt: this.#isOver && this.#edges.to !== undefined ? undefined : this.table.size,
+      isSuffix,
+      hasQueries,
+      ...(counts as Record<(typeof COUNTS)[number], number>), // made of the same list
+    });
+  }
+
+  /** Closes a node whose text is the beginning of `key`. */
+  settle(node: SurveyNode, key: Uint8Array): void {
     const { keys, children, layer, parent } = node;
     if (layer === LAYER.root && children > 0) this.heaps.add(keys, children);
+    if (layer === LAYER.root && children > 0 && keys === 1) this.singleFamilies++;
     if (node.hasQueries) node.branches = [];
     if (keys >= 2) {
-      this.#record(node);
+      this.#record(node, key);
       parent?.addChild(node);
     } else if (keys === 1) {
       if (layer === LAYER.root) this.singleHosts++;
@@ -241,12 +316,12 @@ export class TreeSurvey implements RowSink, TreeVisitor<SurveyNode>, Survey {
     }
   }
 
-  #record(node: SurveyNode): void {
+  #record(node: SurveyNode, key: Uint8Array): void {
     const page = this.table.push();
     const at = this.table.lastOffset;
-    page[at + FIELD.slot] = node.index + 1;
-    page[at + FIELD.parent] = node.parent === undefined ? 0 : node.parent.index + 1;
-    page[at + FIELD.name] = nodeName(this.#walk.key.bytes, node.textEnd);
+    page[at + FIELD.slot] = node.slot;
+    page[at + FIELD.parent] = node.parent?.slot ?? 0;
+    page[at + FIELD.name] = nodeName(key, node.textEnd);
     page[at + FIELD.layer] = node.layer;
     page[at + FIELD.isSuffix] = node.isSuffix ? 1 : 0;
     for (const count of COUNTS) page[at + FIELD[count]] = node[count];

@@ -218,7 +218,7 @@ async function writeWithin(
 }
 
 /** The rows that the budget leaves, without the headers. */
-function rowsWithin(budget: Budget, compaction: BudgetCompaction): number {
+export function rowsWithin(budget: Budget, compaction: BudgetCompaction): number {
   const { maxLines = Infinity, relativeCost = Infinity } = budget;
   const lines = Math.min(
     maxLines,

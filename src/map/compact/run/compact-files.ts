@@ -24,6 +24,8 @@ import { compactPart, type CompactResult, type CompactTask } from "./compact-par
 
 export interface CompactFileOptions {
   readonly weights?: WeightOptions | undefined;
+  /** What a plan has chosen to roll up, in place of weights; on one thread. */
+  readonly plan?: ChosenNodes | undefined;
   /** By default as many as there are cores, and the map is large enough for. */
   readonly threads?: number | undefined;
   /** The folder for scratch files. */
@@ -32,6 +34,13 @@ export interface CompactFileOptions {
   readonly interrupt?: Interrupt | undefined;
   /** Told how many stored bytes were read since the last call. */
   readonly onRead?: ((bytes: number) => void) | undefined;
+}
+
+/** The nodes that a plan rolls up. */
+export interface ChosenNodes {
+  readonly chosen: readonly number[];
+  /** Names the plan. */
+  readonly digest: string;
 }
 
 export interface CompactFileSummary {
@@ -106,7 +115,10 @@ async function compactParts(
   const edges = part === undefined ? undefined : edgesOf(part);
   checkSize(read.size, { bytes: size - bodyOffset }, name);
   const worthwhile = Math.ceil(size / BYTES_WORTH_A_THREAD);
-  const wanted = options.threads ?? Math.min(availableParallelism(), worthwhile);
+  const { plan } = options;
+  const threads = options.threads ?? Math.min(availableParallelism(), worthwhile);
+  // A plan may roll up anything: there is no safe place to cut.
+  const wanted = plan === undefined ? threads : 1;
   const cuts = wanted > 1 ? await cutsOf(path, recordsOffset, size, wanted) : [recordsOffset, size];
   const tasks = cuts.slice(1).map((end, i): CompactTask => ({
     path,
@@ -115,6 +127,7 @@ async function compactParts(
     end,
     fields: headers.fields,
     weights: options.weights ?? {},
+    chosen: plan?.chosen,
     edges,
     target: join(scratch, `part-${i}.rows`),
   }));
@@ -139,7 +152,7 @@ async function compactParts(
     const records = sum(results, "rows");
     checkSize(read.size, { bytes: size - bodyOffset, records }, name);
     if (records === 0) refuseNoRecords(read.size, name);
-    const compacted = formatWeights(options.weights);
+    const compacted = plan === undefined ? formatWeights(options.weights) : { plan: plan.digest };
     const marked = part && withPartMark(headers, { ...part, compacted });
     return { headers: marked ?? headers, tasks, results };
   } finally {
@@ -147,7 +160,7 @@ async function compactParts(
   }
 }
 
-function edgesOf({ from, to }: PartMark): Edges {
+export function edgesOf({ from, to }: PartMark): Edges {
   return { from: bytesOf(from), to: bytesOf(to) };
 }
 

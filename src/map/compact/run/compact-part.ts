@@ -1,6 +1,7 @@
 import { closeSync, openSync, writeSync } from "node:fs";
 import { countLines } from "../../../bytes/bytes.ts";
 import { EdgePolicy, type Edges } from "../edges.ts";
+import { ChosenPolicy } from "../budget/kernels.ts";
 import { openCompactor } from "../tree-order.ts";
 import { MapLines } from "../map-lines.ts";
 import { type RollUpPolicy, type WeightOptions, WeightPolicy } from "../weight-policy.ts";
@@ -20,6 +21,8 @@ export interface CompactTask {
   readonly end: number;
   readonly fields: Fields;
   readonly weights: WeightOptions;
+  /** Names of the nodes to roll up, in place of weights. */
+  readonly chosen?: readonly number[] | undefined;
   /** Of the part of a map that the file is, if it is not whole. */
   readonly edges?: Edges | undefined;
   readonly target: string;
@@ -43,8 +46,8 @@ export interface CompactResult {
  * Holds a read buffer, the longest line and what is undecided (16 MiB at most).
  */
 export function compactPart(task: CompactTask): CompactResult {
-  const policy = new WeightPolicy(task.weights);
-  const { edges } = task;
+  const { edges, chosen } = task;
+  const policy = chosen === undefined ? new WeightPolicy(task.weights) : new ChosenPolicy(chosen);
   return (
     compactPlainRows(task, policy) ??
     compactAnyRows(task, edges === undefined ? policy : new EdgePolicy(policy, edges))
@@ -52,7 +55,10 @@ export function compactPart(task: CompactTask): CompactResult {
 }
 
 /** By the kernel; undefined where there is none, or a row is not for it. */
-function compactPlainRows(task: CompactTask, policy: WeightPolicy): CompactResult | undefined {
+function compactPlainRows(
+  task: CompactTask,
+  policy: WeightPolicy | ChosenPolicy,
+): CompactResult | undefined {
   if (!hasPlainFields(task.fields)) return undefined;
   const { result, bytes } = withFiles(task, (input, write) => {
     const kernel = CompactKernel.open(policy, BLOCK_BYTES, write, task.edges);
