@@ -15,7 +15,7 @@ import { copyRows } from "../../map/parts/rows-stretch.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import { ExitCode, type Io } from "../common/io.ts";
 import { formatSize, showRun, type SummaryLine } from "../common/messages.ts";
-import { FORCE_OPTION, misuse, option, TMP_OPTION } from "../common/options.ts";
+import { FORCE_OPTION, MISSES_OPTIONS, misuse, option, TMP_OPTION } from "../common/options.ts";
 import { readCuts } from "./partition.ts";
 
 export const combine: Command = defineCommand({
@@ -39,8 +39,9 @@ is a folder of pages, page-0001.ukvs and so on, which is one map to all
 commands, as that of split.
 
 From surveys of parts, of compact --survey: plans the map of the size that is
-given, as compact does for a whole map without --misses. With the plan each part
-is compacted (compact --plan), and the parts are joined (combine --plan).`,
+given, as compact does for a whole map. Surveys made with --misses need them
+here, too. With the plan each part is compacted (compact --plan), and the parts
+are joined (combine --plan).`,
   options: {
     output: {
       short: "o",
@@ -54,6 +55,8 @@ is compacted (compact --plan), and the parts are joined (combine --plan).`,
     "max-lines": option.count("Plan a map of at most this many lines, headers included."),
     "relative-cost": option.share("Plan at most this many lines for each row, such as 1.5%."),
     originals: option.count("Relative to this many originals, not rows."),
+    ...MISSES_OPTIONS,
+    "no-exclusions": { help: "Plan no rows with 0." },
     tmp: TMP_OPTION,
     force: FORCE_OPTION,
   },
@@ -84,17 +87,18 @@ is compacted (compact --plan), and the parts are joined (combine --plan).`,
       await writePlan(positionals, values, io);
       return ExitCode.ok;
     }
-    if ((values["max-lines"] ?? values["relative-cost"] ?? values.originals) !== undefined) {
-      throw misuse("a size is for surveys of parts, which compact --survey makes");
+    const { misses, originals, "max-lines": lines, "relative-cost": cost } = values;
+    if ((lines ?? cost ?? originals ?? misses) !== undefined) {
+      throw misuse("a size and misses are for surveys of parts, which compact --survey makes");
     }
     const isOfRuns = await isRunFile(first);
     if (isOfRuns && pages) throw misuse("--pages is for parts; runs give one part, or the map");
     if (!isOfRuns && cuts !== undefined) throw misuse("--cuts and --range are for runs");
-    const lines = isOfRuns
+    const figures = isOfRuns
       ? await combineRuns(positionals, values, io)
       : await combineParts(positionals, values, io);
     const ms = io.now() - startedAt;
-    if (!values.quiet) showRun(io, ms, summaryOf(lines), values.json);
+    if (!values.quiet) showRun(io, ms, summaryOf(figures), values.json);
     return ExitCode.ok;
   },
 });
@@ -104,6 +108,9 @@ interface PlanValues {
   readonly "max-lines": number | undefined;
   readonly "relative-cost": number | undefined;
   readonly originals: number | undefined;
+  readonly misses: string | undefined;
+  readonly archive: string | undefined;
+  readonly "no-exclusions": boolean;
   readonly tmp: string | undefined;
 }
 
@@ -115,7 +122,14 @@ async function writePlan(paths: readonly string[], values: PlanValues, io: Io): 
   }
   const { interrupt } = io;
   const budget = { maxLines, relativeCost, originals };
-  const plan = await planParts(paths, budget, { scratch: tmp, streams: io, interrupt });
+  const { misses: path, archive } = values;
+  const plan = await planParts(paths, budget, {
+    misses: path === undefined ? undefined : { path, archive },
+    allowsExclusions: !values["no-exclusions"],
+    scratch: tmp,
+    streams: io,
+    interrupt,
+  });
   await withOutput(values.output, io, async (output) =>
     output.write(Buffer.from(`${JSON.stringify(plan)}\n`)),
   );

@@ -121,12 +121,13 @@ and each part is compacted by the plan (--plan).`,
       originals: values.originals,
     };
     const hasBudget = (budget.maxLines ?? budget.maxBytes ?? budget.relativeCost) !== undefined;
-    if (!hasBudget && (values.misses !== undefined || values["no-exclusions"])) {
+    const needsSize = values.misses !== undefined || values["no-exclusions"];
+    if (!hasBudget && !values.survey && needsSize) {
       throw misuse("misses need a size: --max-lines, --max-bytes or --relative-cost");
     }
     if (values.survey) {
-      if (hasBudget || values.misses !== undefined || values.plan !== undefined) {
-        throw misuse("a survey needs no size, misses or plan: combine is given the size");
+      if (hasBudget || values.plan !== undefined) {
+        throw misuse("a survey needs no size and no plan: combine is given the size");
       }
       return surveyed(path, values, io);
     }
@@ -198,12 +199,14 @@ and each part is compacted by the plan (--plan).`,
 
 async function surveyed(
   path: string,
-  values: { readonly output: string | undefined; readonly tmp: string | undefined },
+  values: Readonly<Record<"output" | "tmp" | "misses" | "archive", string | undefined>>,
   io: Io,
 ): Promise<ExitCode> {
   const { surveyPart } = await import("../../map/parts/part-survey.ts");
   const { interrupt, stdout } = io;
-  await surveyPart(path, values.output, { scratch: values.tmp, streams: io, interrupt, stdout });
+  const { output, tmp: scratch, misses: missed, archive } = values;
+  const misses = missed === undefined ? undefined : { path: missed, archive };
+  await surveyPart(path, output, { scratch, streams: io, interrupt, stdout, misses });
   return ExitCode.ok;
 }
 

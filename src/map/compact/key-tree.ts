@@ -185,6 +185,7 @@ export class TreeWalk<Node extends NodePlace<Node>> {
   readonly nodes: Node[] = [];
   readonly key: CurrentKey = new CurrentKey();
   readonly #visitor: TreeVisitor<Node>;
+  #isAtCut = false;
   readonly #lastByte: (layer: Layer) => number;
 
   /** @param lastByte the last byte that can follow the text of a node in a key that belongs to it. */
@@ -198,7 +199,10 @@ export class TreeWalk<Node extends NodePlace<Node>> {
    * number; 0 if it is the same key, a negative number if it belongs before it.
    */
   goTo(bytes: Uint8Array, start: number, end: number): number {
-    const order = this.key.compare(bytes, start, end);
+    const compared = this.key.compare(bytes, start, end);
+    // The key before the first one is a cut, which may be the first one.
+    const order = compared === 0 && this.#isAtCut ? 1 : compared;
+    this.#isAtCut = false;
     if (order <= 0) return order;
     const { shared } = this.key;
     const next = bytes[start + shared];
@@ -219,6 +223,7 @@ export class TreeWalk<Node extends NodePlace<Node>> {
   begin(cut: Uint8Array): void {
     this.key.compare(cut, 0, cut.length);
     this.key.set(cut, 0, cut.length);
+    this.#isAtCut = true;
     const { hostEnd } = keyShape(cut, cut.length);
     const end = hostEnd === -1 ? cut.length : hostEnd;
     let [host, above]: (Node | undefined)[] = [];

@@ -1,16 +1,18 @@
+import { open } from "node:fs/promises";
 import { join } from "node:path";
-import { standsAt } from "../../bytes/bytes.ts";
+import { countLines, standsAt } from "../../bytes/bytes.ts";
 import { MementoMapError, quote } from "../../errors.ts";
 import type { FileSource } from "../../files/input-file.ts";
 import { checkSignal, type Interrupt } from "../../interruption.ts";
 import { checkSize, formatHeaders, isJsonObject, UkvsHeaders } from "../../ukvs/header.ts";
+import { RowInserter } from "../compact/budget/budget-compaction.ts";
 import { nodeName } from "../compact/budget/budget-survey.ts";
 import { type ChosenNodes, headOf, siteLength } from "../compact/run/compact-files.ts";
 import { compactPart, type CompactTask } from "../compact/run/compact-part.ts";
 import { parseWeights } from "../compact/weight-policy.ts";
 import { type MapHead, withoutPageMark } from "../lookup/map-head.ts";
 import { type PartMark, partMark } from "../lookup/part-mark.ts";
-import { concatenate, type RowsStretch, rowsWithPrefix } from "./rows-stretch.ts";
+import { concatenate, lineBlocks, type RowsStretch, rowsWithPrefix } from "./rows-stretch.ts";
 
 /** A part of a map in a file. */
 export interface PartFile {
@@ -82,8 +84,8 @@ function fault(source: string, message: string): MementoMapError {
 
 export interface JoinOptions {
   readonly interrupt?: Interrupt | undefined;
-  /** What parts were compacted by, where it was a plan. */
-  readonly plan?: ChosenNodes | undefined;
+  /** What parts were compacted by, where it was a plan, and the rows with 0 that it adds. */
+  readonly plan?: (ChosenNodes & { readonly exclusions: readonly Uint8Array[] }) | undefined;
 }
 
 /** How to compact what was left open. @throws MM_USAGE for another plan than that of the parts. */
@@ -152,7 +154,39 @@ export async function joinParts(
     pages[touched[0]].push({ path: target, start: 0, end: bytes, records: rowsWritten });
   }
   for (const [page, body] of rest.entries()) pages[page].push(body);
-  return { headers, pages, sites };
+  const { exclusions = [] } = plan ?? {};
+  if (exclusions.length === 0) return { headers, pages, sites };
+  return { headers, pages: await withRowsAdded(pages, exclusions, scratch), sites };
+}
+
+/** The same pages with more rows, in files of the folder `scratch`. */
+async function withRowsAdded(
+  pages: readonly (readonly RowsStretch[])[],
+  rows: readonly Uint8Array[],
+  scratch: string,
+): Promise<RowsStretch[][]> {
+  const inserter = new RowInserter(rows);
+  const written: RowsStretch[][] = [];
+  for (const [i, page] of pages.entries()) {
+    const path = join(scratch, `page-${i}`);
+    const file = await open(path, "wx");
+    let [end, records] = [0, 0];
+    const write = async (block: Uint8Array): Promise<void> => {
+      await file.writeFile(block);
+      end += block.length;
+      records += countLines(block);
+    };
+    try {
+      for (const part of page) {
+        for await (const block of lineBlocks(part, path)) await write(inserter.insertInto(block));
+      }
+      if (i === pages.length - 1) await write(inserter.rest());
+    } finally {
+      await file.close();
+    }
+    written.push([{ path, start: 0, end, records }]);
+  }
+  return written;
 }
 
 function bodyOf({ source, head }: PartFile): RowsStretch {

@@ -7,7 +7,7 @@ import { withOutput } from "../../files/output-file.ts";
 import { ScratchSpill, type SpillStore, withTempDir } from "../../files/scratch.ts";
 import type { Interrupt } from "../../interruption.ts";
 import { type Header, UkvsHeaders } from "../../ukvs/header.ts";
-import { FIELD, type Survey } from "../compact/budget/budget-survey.ts";
+import { type Branch, FIELD, type Survey } from "../compact/budget/budget-survey.ts";
 import {
   COUNTS,
   type OpenSurveyNode,
@@ -16,6 +16,7 @@ import {
 } from "../compact/budget/tree-survey.ts";
 import { LAYER } from "../compact/key-tree.ts";
 import { MapLines } from "../compact/map-lines.ts";
+import { type MissesFile, readMisses } from "../compact/run/budget-files.ts";
 import { edgesOf, headOf } from "../compact/run/compact-files.ts";
 import { withMapSources } from "../lookup/map-sources.ts";
 import { type PartMark, partMark } from "../lookup/part-mark.ts";
@@ -44,6 +45,10 @@ interface PartSurvey {
   readonly singleFamilies: number;
   readonly hasWildcards: boolean;
   readonly openNodes: readonly OpenSurveyNode[];
+  /** Branches of the nodes that have a record, with its number. */
+  readonly branches: readonly (readonly [record: number, branch: Branch])[];
+  /** How many missed lookups there are, in all parts. */
+  readonly misses: number;
 }
 
 const TOTALS = ["fixedRows", "heldRows", "topSingles", "singleHosts"] as const;
@@ -56,6 +61,8 @@ export interface PartSurveyOptions {
   readonly streams: InputStreams;
   readonly interrupt?: Interrupt | undefined;
   readonly stdout: Writable;
+  /** Lookups that missed, the same for all parts. */
+  readonly misses?: MissesFile | undefined;
 }
 
 /**
@@ -67,8 +74,13 @@ export interface PartSurveyOptions {
 export async function surveyPart(
   path: string,
   output: string | undefined,
-  { scratch: tmp, streams, interrupt, stdout }: PartSurveyOptions,
+  options: PartSurveyOptions,
 ): Promise<number> {
+  const { scratch: tmp, streams, interrupt, stdout } = options;
+  const misses =
+    options.misses === undefined
+      ? undefined
+      : await readMisses(options.misses, { ...streams, interrupt });
   return withMapSources([path], { io: { ...streams, interrupt }, tmp }, ([source]) =>
     withTempDir({ parent: tmp, interrupt }, async (scratch) => {
       const { name } = source;
@@ -84,7 +96,7 @@ export async function surveyPart(
       }
       const spill = new ScratchSpill(join(scratch, "nodes"));
       try {
-        const survey = new TreeSurvey({ edges: edgesOf(part), spill });
+        const survey = new TreeSurvey({ edges: edgesOf(part), spill, misses });
         const lines = new MapLines(survey, headers.fields);
         const place = { source: name, firstLine: recordsLine };
         const rows = { path: source.path, start: recordsOffset, end: source.size };
@@ -106,6 +118,8 @@ export async function surveyPart(
           singleFamilies: survey.singleFamilies,
           hasWildcards: survey.hasWildcards,
           openNodes: survey.openNodes,
+          branches: survey.branches.list(),
+          misses: misses?.count ?? 0,
         };
         await withOutput(output, { stdout, interrupt }, async (target) => {
           await target.write(Buffer.from(`${JSON.stringify(said)}\n`));
@@ -210,6 +224,7 @@ class SurveyJoiner {
     // The logarithms of one row and one child are 0.
     whole.heaps.hosts += part.singleFamilies;
     const nodes = this.#nodesOf(part.openNodes);
+    let nextBranch = 0;
     const closing = part.openNodes.filter(({ closedAt }) => closedAt !== undefined);
     let [record, closed] = [0, 0];
     const closeBefore = (at: number): void => {
@@ -218,8 +233,12 @@ class SurveyJoiner {
       }
     };
     for await (const numbers of recordsIn(part)) {
-      closeBefore(record++);
+      closeBefore(record);
       this.#addRecord(numbers, nodes);
+      for (; part.branches[nextBranch]?.[0] === record; nextBranch++) {
+        whole.branches.add(whole.table.size - 1, part.branches[nextBranch][1]);
+      }
+      record++;
     }
     closeBefore(Number.POSITIVE_INFINITY);
     for (const node of part.openNodes) if (node.closedAt === undefined) this.#addCounts(node);
@@ -248,6 +267,9 @@ class SurveyJoiner {
     for (const count of COUNTS) node[count] += open[count];
     node.isSuffix ||= open.isSuffix;
     node.hasQueries ||= open.hasQueries;
+    node.earlyMisses += open.earlyMisses;
+    if (open.misses > 0) node.miss = open.miss;
+    for (const branch of open.branches) node.branches.push(branch);
     return node;
   }
 

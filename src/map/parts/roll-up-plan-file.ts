@@ -7,11 +7,17 @@ import { ScratchSpill, withTempDir } from "../../files/scratch.ts";
 import type { Interrupt } from "../../interruption.ts";
 import { isJsonObject } from "../../ukvs/header.ts";
 import { BudgetCompaction } from "../compact/budget/budget-compaction.ts";
-import { type Budget, rowsWithin } from "../compact/run/budget-files.ts";
+import {
+  type Budget,
+  type MissesFile,
+  readMisses,
+  rowsWithin,
+} from "../compact/run/budget-files.ts";
 import { budgetKernels } from "../compact/run/budget-kernels.ts";
 import type { ChosenNodes } from "../compact/run/compact-files.ts";
 import { joinHeaders } from "./join-parts.ts";
-import { joinSurveys, openSurvey, surveyHeaders } from "./part-survey.ts";
+import type { MissList } from "../compact/budget/misses.ts";
+import { joinSurveys, type OpenedSurvey, openSurvey, surveyHeaders } from "./part-survey.ts";
 
 /** A file that begins so is a plan. */
 export const PLAN_START = '{"rollUpPlan":';
@@ -23,9 +29,20 @@ interface PlanFile {
   readonly rows: number;
   readonly price: number;
   readonly chosen: readonly number[];
+  /** Keys of rows with 0 that are added. */
+  readonly excluded: readonly string[];
+}
+
+/** A plan that parts are compacted by. */
+export interface PartsPlan extends ChosenNodes {
+  /** Rows with 0 that are added when the parts are joined, in byte order. */
+  readonly exclusions: readonly Uint8Array[];
 }
 
 export interface PlanPartsOptions {
+  /** Lookups that missed, those that the surveys were made with. */
+  readonly misses?: MissesFile | undefined;
+  readonly allowsExclusions?: boolean | undefined;
   readonly scratch?: string | undefined;
   readonly streams: InputStreams;
   readonly interrupt?: Interrupt | undefined;
@@ -42,8 +59,13 @@ export interface PlanPartsOptions {
 export async function planParts(
   paths: readonly string[],
   budget: Budget,
-  { scratch: parent, streams, interrupt }: PlanPartsOptions,
+  options: PlanPartsOptions,
 ): Promise<PlanFile> {
+  const { scratch: parent, streams, interrupt } = options;
+  const misses =
+    options.misses === undefined
+      ? undefined
+      : await readMisses(options.misses, { ...streams, interrupt });
   return withTempDir({ parent, interrupt }, async (scratch) => {
     const surveys = await Promise.all(
       paths.map((path) => openSurvey(path, { ...streams, interrupt })),
@@ -52,6 +74,7 @@ export async function planParts(
     for (const [i, { part, name }] of inOrder.entries()) {
       const before = inOrder[i - 1]?.part;
       const isNext = part.number === i + 1 && part.of === inOrder.length;
+      checkMisses(inOrder[i], misses);
       if (isNext && part.from === before?.to) continue;
       throw new MementoMapError(
         "MM_BAD_INPUT",
@@ -67,13 +90,30 @@ export async function planParts(
     try {
       const survey = await joinSurveys(inOrder, spill);
       const kernels = budgetKernels;
-      const compaction = BudgetCompaction.of(noRows, { survey, headers }, { kernels });
-      const { rows, price, chosen } = compaction.plan(rowsWithin(budget, compaction));
-      return { rollUpPlan: 1, rows, price, chosen };
+      const { allowsExclusions } = options;
+      const compaction = BudgetCompaction.of(
+        noRows,
+        { survey, headers },
+        { kernels, misses, allowsExclusions },
+      );
+      const plan = compaction.plan(rowsWithin(budget, compaction));
+      const { rows, price, chosen } = plan;
+      const excluded = compaction.exclusionKeys(plan);
+      return { rollUpPlan: 1, rows, price, chosen, excluded };
     } finally {
       spill.close();
     }
   });
+}
+
+/** @throws MM_USAGE where a survey was made with other misses than the plan. */
+function checkMisses({ name, misses }: OpenedSurvey, given: MissList | undefined): void {
+  if (misses === (given?.count ?? 0)) return;
+  throw new MementoMapError(
+    "MM_USAGE",
+    `was made with ${misses} misses, and ${given?.count ?? 0} are given; give the same --misses`,
+    { position: { source: name } },
+  );
 }
 
 function noRows(): never {
@@ -81,7 +121,7 @@ function noRows(): never {
 }
 
 /** Reads a plan. @throws MM_BAD_INPUT, MM_IO */
-export async function readPlan(path: string): Promise<ChosenNodes> {
+export async function readPlan(path: string): Promise<PartsPlan> {
   const text = await readFile(path, "utf8").catch((error: unknown) => {
     throw ioError(error, path);
   });
@@ -93,5 +133,8 @@ export async function readPlan(path: string): Promise<ChosenNodes> {
     });
   }
   const digest = createHash("sha256").update(text).digest("hex").slice(0, 16);
-  return { chosen: chosen as readonly number[], digest }; // what planParts gave
+  // What planParts gave.
+  const { chosen: names, excluded } = plan as PlanFile;
+  const exclusions = excluded.map((key) => new TextEncoder().encode(`${key} 0\n`));
+  return { chosen: names, digest, exclusions };
 }

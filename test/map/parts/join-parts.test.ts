@@ -85,15 +85,20 @@ const QUERIES = '!fields {"keys":["surt"],"values":["frequency"],"queries":true}
 async function bothWaysToSize(
   cut: CutMap,
   share: number,
+  misses: readonly string[],
 ): Promise<{ whole: string; joined: string }> {
   const folder = scratchDir();
   const at = (name: string): string => join(folder, name);
   const { fields, rows } = cut;
   writeFileSync(at("map"), `${fields}\n${META}\n${rows.map((row) => `${row}\n`).join("")}`);
-  const size = ["--max-lines", String(3 + Math.ceil(share * rows.length))];
+  const missed = misses.length === 0 ? [] : ["--misses", at("misses")];
+  writeFileSync(at("misses"), misses.map((text) => `${text}\n`).join(""));
+  const size = ["--max-lines", String(3 + Math.ceil(share * rows.length)), ...missed];
   const { code } = await runCli(["compact", "-q", ...size, at("map"), "-o", at("whole")]);
   const parts = writeParts(folder, cut);
-  for (const part of parts) await ok(["compact", "-q", "--survey", part, "-o", `${part}.survey`]);
+  for (const part of parts) {
+    await ok(["compact", "-q", "--survey", ...missed, part, "-o", `${part}.survey`]);
+  }
   const surveys = parts.map((part) => `${part}.survey`).toReversed();
   const planned = await runCli(["combine", "-q", ...size, ...surveys, "-o", at("plan")]);
   expect(planned.code).toBe(code);
@@ -106,18 +111,35 @@ async function bothWaysToSize(
 }
 
 describe("parts of a map, compacted and joined", () => {
+  it("have the exclusions of the whole, wherever it is cut", async () => {
+    const rows = Array.from({ length: 300 }, (_, i) => `com,a)/${i % 10}/${1000 + i} 1`);
+    const misses = Array.from({ length: 60 }, (_, i) => `com,a)/gone/${(i * 7) % 60}`);
+    const cut = { fields: PLAIN, rows: rows.sort(byBytes), hostWeight: 0, pathWeight: 0 };
+    for (const cuts of [["com,a)/5/1200"], ["com,a)/gone/3", "com,a)/gone/5"], ["com,a)/h"]]) {
+      const { whole, joined } = await bothWaysToSize({ ...cut, cuts }, 0.01, misses);
+      expect(joined).toBe(whole);
+      expect(joined).toContain("com,a)/gone/* 0");
+    }
+  });
+
   it("are the map of a given size, wherever it is cut", async () => {
     const job = fc.record({
       fields: fc.constant(PLAIN),
       rows: fc.oneof(map, plainMap),
       cuts: cutKeys(key),
       share: fc.constantFrom(0, 0.1, 0.3, 0.5, 0.8),
+      misses: fc.array(
+        key.filter((text) => /^[a-z].*\)\/[^*?]*$/.test(text) && !text.includes("*")),
+        {
+          maxLength: 40,
+        },
+      ),
       hostWeight: fc.constant(0),
       pathWeight: fc.constant(0),
     });
     await fc.assert(
-      fc.asyncProperty(job, async ({ share, ...cut }) => {
-        const { whole, joined } = await bothWaysToSize(cut, share);
+      fc.asyncProperty(job, async ({ share, misses, ...cut }) => {
+        const { whole, joined } = await bothWaysToSize(cut, share, misses);
         expect(joined).toBe(whole);
       }),
       { numRuns: runs(60) },

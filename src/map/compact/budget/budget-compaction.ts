@@ -130,6 +130,13 @@ export class BudgetCompaction {
     yield* this.rows(plan);
   }
 
+  /** The keys of the rows with 0 that a plan adds, in byte order. */
+  exclusionKeys({ excluded }: Plan): string[] {
+    if (this.#misses === undefined) return [];
+    const rows = exclusionRows(excluded, this.#survey.branches, this.#misses);
+    return rows.map((row) => new TextDecoder().decode(row.subarray(0, keyEnd(row, 0))));
+  }
+
   /** The rows of the map that a plan describes, in blocks of whole ones. */
   async *rows(plan: Plan): AsyncGenerator<Uint8Array, void, undefined> {
     const rows =

@@ -225,6 +225,20 @@ export class BranchList {
     this.isHost[at] = isHost;
   }
 
+  /** All of them, each with its record. */
+  list(): (readonly [record: number, branch: Branch])[] {
+    return Array.from({ length: this.count }, (_, i) => [
+      this.record[i],
+      {
+        miss: this.miss[i],
+        textLength: this.textLength[i],
+        early: this.early[i],
+        misses: this.misses[i],
+        isHost: this.isHost[i],
+      },
+    ]);
+  }
+
   #grow(): void {
     const size = this.count * 2;
     this.record = enlarged(new Float64Array(size), this.record);

@@ -148,6 +148,9 @@ export interface OpenSurveyNode extends Readonly<Record<(typeof COUNTS)[number],
   readonly closedAt?: number | undefined;
   readonly isSuffix: boolean;
   readonly hasQueries: boolean;
+  readonly earlyMisses: number;
+  readonly miss: number;
+  readonly branches: readonly Branch[];
 }
 
 /**
@@ -177,7 +180,8 @@ export class TreeSurvey implements RowSink, TreeVisitor<SurveyNode>, Survey {
   readonly #edges: Edges;
   readonly #isOpenNode: IsOpenNode;
   #openNodes = 0;
-  #isFirst = true;
+  /** Where the misses of the part end. */
+  readonly #missesEnd: number;
   #isOver = false;
 
   constructor(options: TreeSurveyOptions = {}) {
@@ -185,19 +189,18 @@ export class TreeSurvey implements RowSink, TreeVisitor<SurveyNode>, Survey {
     this.#misses = options.misses;
     this.#edges = options.edges ?? {};
     this.#isOpenNode = openNodesAt(this.#edges);
-    if (this.#edges.from !== undefined) this.#walk.begin(this.#edges.from);
+    const { from, to } = this.#edges;
+    this.#nextMiss = from === undefined ? 0 : missesBefore(options.misses, from);
+    this.#missesEnd =
+      to === undefined ? (options.misses?.count ?? 0) : missesBefore(options.misses, to);
+    if (from !== undefined) this.#walk.begin(from);
   }
 
   add({ bytes, start, keyEnd, frequencyStart, frequencyEnd }: MapRow): void {
     const walk = this.#walk;
     this.#addMissesBefore(bytes, start, keyEnd);
     const order = walk.goTo(bytes, start, keyEnd);
-    // The first key may be that of the cut before it.
-    const isCut = order === 0 && this.#isFirst && this.#edges.from !== undefined;
-    this.#isFirst = false;
-    if (order <= 0 && !isCut) {
-      rejectOrder(order, bytes.subarray(start, keyEnd), walk.key.text());
-    }
+    if (order <= 0) rejectOrder(order, bytes.subarray(start, keyEnd), walk.key.text());
     const shape = keyShape(walk.key.bytes, walk.key.length);
     const isHeld = !frequencyIsZero(bytes, frequencyStart, frequencyEnd);
     const node = shape.kind === KEY_KIND.opaque ? undefined : walk.enter(shape);
@@ -235,7 +238,7 @@ export class TreeSurvey implements RowSink, TreeVisitor<SurveyNode>, Survey {
     const misses = this.#misses;
     if (misses === undefined) return;
     const walk = this.#walk;
-    for (; this.#nextMiss < misses.count; this.#nextMiss++) {
+    for (; this.#nextMiss < this.#missesEnd; this.#nextMiss++) {
       const from = misses.starts[this.#nextMiss];
       const to = misses.starts[this.#nextMiss + 1];
       if (row !== undefined) {
@@ -282,6 +285,7 @@ export class TreeSurvey implements RowSink, TreeVisitor<SurveyNode>, Survey {
 
   #leaveOpen(node: SurveyNode): void {
     const { slot, layer, depth, parent, textEnd, isSuffix, hasQueries } = node;
+    const { earlyMisses, miss, branches } = node;
     const counts = Object.fromEntries(COUNTS.map((count) => [count, node[count]]));
     this.openNodes.push({
       text: byteString(this.#walk.key.bytes, 0, textEnd),
@@ -292,6 +296,9 @@ export class TreeSurvey implements RowSink, TreeVisitor<SurveyNode>, Survey {
       closedAt: this.#isOver && this.#edges.to !== undefined ? undefined : this.table.size,
       isSuffix,
       hasQueries,
+      earlyMisses,
+      miss,
+      branches,
       ...(counts as Record<(typeof COUNTS)[number], number>), // made of the same list
     });
   }
@@ -327,6 +334,18 @@ export class TreeSurvey implements RowSink, TreeVisitor<SurveyNode>, Survey {
     for (const count of COUNTS) page[at + FIELD[count]] = node[count];
     for (const branch of node.branches) this.branches.add(this.table.size - 1, branch);
   }
+}
+
+/** How many misses come before a key. */
+function missesBefore(misses: MissList | undefined, key: Uint8Array): number {
+  let [low, high] = [0, misses?.count ?? 0];
+  while (misses !== undefined && low < high) {
+    const middle = (low + high) >>> 1;
+    const [from, to] = [misses.starts[middle], misses.starts[middle + 1]];
+    if (compareRanges(misses.bytes, from, to, key, 0, key.length) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** The public suffix of a host name, `co.uk` of `www.bbc.co.uk`; null for none. */
