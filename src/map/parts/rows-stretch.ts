@@ -169,7 +169,7 @@ export function countRows(rows: RowsStretch): number {
   return count;
 }
 
-/** The bytes of rows, in blocks of whole lines that are valid until the next is asked for. */
+/** The bytes of rows, in blocks of whole lines. */
 export function lineBlocks(
   rows: RowsStretch,
   source: string,
@@ -178,7 +178,8 @@ export function lineBlocks(
   const chunks = async function* read(): AsyncGenerator<Uint8Array, void, undefined> {
     for (const block of blocksOf(rows)) {
       checkSignal(signal);
-      yield block;
+      // The beginning of a line is kept until its end comes, and blocks share a buffer.
+      yield new Uint8Array(block);
     }
   };
   return wholeLines(chunks(), source, MAX_LINE_BYTES);

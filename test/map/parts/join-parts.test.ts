@@ -122,6 +122,18 @@ describe("parts of a map, compacted and joined", () => {
     }
   });
 
+  it("are the map of a given size, where parts are read in several blocks", async () => {
+    const rows = Array.from(
+      { length: 40_000 },
+      (_, i) =>
+        `com,s${1000 + Math.floor(i / 40)})/${i % 7}/page-number-${100_000 + i}-of-the-site 1`,
+    ).sort(byBytes);
+    const cut = { fields: PLAIN, rows, cuts: ["com,s1900)/3"], hostWeight: 0, pathWeight: 0 };
+    const misses = Array.from({ length: 90 }, (_, i) => `com,s1007)/gone/${(i * 7) % 90}`);
+    const { whole, joined } = await bothWaysToSize(cut, 0.05, misses);
+    expect(joined).toBe(whole);
+  });
+
   it("are the map of a given size, wherever it is cut", async () => {
     const job = fc.record({
       fields: fc.constant(PLAIN),
