@@ -12,6 +12,11 @@ import { runRecord, timelessRecord } from "../common/index-options.ts";
 import { formatDuration, showSummary } from "../common/messages.ts";
 import { FORCE_OPTION, option, parsePart, TMP_OPTION } from "../common/options.ts";
 
+/** Those that need no maps, which take time to make. */
+const DEFAULT_POLICIES: readonly string[] = POLICIES.filter(
+  (name) => !["maps", "packed", "both"].includes(name),
+);
+
 export const simulate: Command = defineCommand({
   name: "simulate",
   summary: "Compare ways to choose archives on a stream of lookups",
@@ -25,8 +30,9 @@ bytes archives send.
 Policies: broadcast asks every archive; top-k always the 1, 3 or 5 that have
 most; probability those with 5 % of the lookups or more; tld those that had
 anything of the top-level domain in the first 10,000 lookups; maps those whose
-map has the URI; learner goes by what archives answered, for each --recall; both
-goes by maps and learns.
+map has the URI; packed the same with packed maps of that size; learner goes by
+what archives answered, for each --recall; both goes by maps and learns; oracle
+asks those that have it.
 
 Archives are a JSON list of entries with an id, and holdings or a model:
 
@@ -46,7 +52,7 @@ one, or the log of an aggregator.`,
     policy: {
       value: "NAME",
       multiple: true,
-      help: "Run only this policy. May be given more than once; by default all but maps and both.",
+      help: "Run only this policy. May be given more than once; by default all but maps, packed and both.",
     },
     recall: {
       value: "SHARE",
@@ -92,7 +98,7 @@ one, or the log of an aggregator.`,
       const results = await runPolicies({
         ...common,
         archives,
-        policies: values.policy.length > 0 ? values.policy : POLICIES.slice(0, 4).concat("learner"),
+        policies: values.policy.length > 0 ? values.policy : DEFAULT_POLICIES,
         recalls: values.recall.length > 0 ? values.recall : [0.95, 0.98],
         from: values.from,
         mapBytes: values["map-bytes"],

@@ -38,6 +38,19 @@ export function broadcast(): Policy {
   };
 }
 
+/** Those that have it, as nobody can know: no policy that keeps everything spares more. */
+export function oracle({ archives }: PolicyWorld): Policy {
+  return {
+    name: "oracle",
+    choose(place, _time, asked) {
+      for (const [number, { held }] of archives.entries()) {
+        asked[number] = held[place] > 0 ? ASK.yes : ASK.no;
+      }
+    },
+    learn: nothing,
+  };
+}
+
 /** The share of lookups that an archive has; as its list says, or as it is. */
 function rateOf({ probability, held }: SimulatedArchive, { lookups }: LookupStream): number {
   if (probability !== undefined) return probability;

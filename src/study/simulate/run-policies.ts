@@ -1,18 +1,12 @@
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { readMap } from "../../aggregate/route/kept-map.ts";
-import type { RoutedMap } from "../../aggregate/route/routed-map.ts";
 import type { LearningReport } from "../../aggregate/learn/learning-report.ts";
 import { MementoMapError } from "../../errors.ts";
 import { checkSignal } from "../../interruption.ts";
-import { compactFileToBudget } from "../../map/compact/run/budget-files.ts";
-import { generateFiles } from "../../map/generate/generate-files.ts";
 import type { MapStreams } from "../../map/lookup/map-sources.ts";
-import { withMapOutput } from "../../map/output/map-output.ts";
 import type { LookupStream } from "./lookup-stream.ts";
 import { uniform } from "./model-archive.ts";
 import * as policies from "./policies.ts";
 import type { SimulatedArchive } from "./simulated-archives.ts";
+import { type MapKind, type Maps, simulatedMaps } from "./simulated-maps.ts";
 
 /** What came of a policy, over all lookups or a part of them. */
 export interface PolicyCounts {
@@ -60,16 +54,22 @@ export const POLICIES = [
   "probability",
   "tld",
   "maps",
+  "packed",
   "learner",
   "both",
+  "oracle",
 ] as const;
 
 const TRAINING = 10_000;
 
 /** Runs policies side by side on a stream of lookups. Deterministic by the seed. */
 export async function simulate(options: SimulateOptions): Promise<PolicyResult[]> {
-  const needsMaps = options.policies.some((name) => name === "maps" || name === "both");
-  const maps = needsMaps ? await mapsOf(options) : undefined;
+  const made = new Map<MapKind, Promise<Maps>>();
+  const maps = (kind: MapKind): Promise<Maps> => {
+    const known = made.get(kind) ?? simulatedMaps(options, kind);
+    made.set(kind, known);
+    return known;
+  };
   const results: PolicyResult[] = [];
   for (const name of options.policies) {
     for (const policy of await policiesOf(name, options, maps)) results.push(run(policy, options));
@@ -80,12 +80,9 @@ export async function simulate(options: SimulateOptions): Promise<PolicyResult[]
 async function policiesOf(
   name: string,
   options: SimulateOptions,
-  maps: ReadonlyMap<string, RoutedMap> | undefined,
+  maps: (kind: MapKind) => Promise<Maps>,
 ): Promise<policies.Policy[]> {
-  const learners = (
-    label: string,
-    own?: ReadonlyMap<string, RoutedMap>,
-  ): Promise<policies.Policy>[] =>
+  const learners = (label: string, own?: Maps): Promise<policies.Policy>[] =>
     options.recalls.map((recall) =>
       policies.routed(options, { name: `${label} ${recall}`, recall, maps: own }),
     );
@@ -99,43 +96,21 @@ async function policiesOf(
     case "tld":
       return [policies.tldProfile(options, TRAINING)];
     case "maps":
-      return [await policies.routed(options, { name: "maps", maps })];
+      return [await policies.routed(options, { name: "maps", maps: await maps("text") })];
+    case "packed":
+      return [await policies.routed(options, { name: "packed maps", maps: await maps("packed") })];
     case "learner":
       return Promise.all(learners("learner"));
     case "both":
-      return Promise.all(learners("learner and maps", maps));
+      return Promise.all(learners("learner and maps", await maps("text")));
+    case "oracle":
+      return [policies.oracle(options)];
     default:
       throw new MementoMapError(
         "MM_USAGE",
         `there is no policy "${name}"; there are ${POLICIES.join(", ")}`,
       );
   }
-}
-
-/** Maps of archives: those of the list, or made of what they hold, in as many bytes. */
-async function mapsOf(options: SimulateOptions): Promise<Map<string, RoutedMap>> {
-  const { archives, mapped, scratch, streams, stream, mapBytes } = options;
-  const maps = new Map<string, RoutedMap>();
-  for (const { id, map, held } of archives) {
-    if (mapped.length > 0 && !mapped.includes(id)) continue;
-    if (map === undefined && !held.some((count) => count > 0)) continue;
-    let path = map;
-    if (path === undefined) {
-      const [list, all] = [join(scratch, "held.surts"), join(scratch, "held.ukvs")];
-      path = join(scratch, "small.ukvs");
-      const lines = stream.originals.filter((_, place) => held[place] > 0);
-      await writeFile(list, `${lines.join("\n")}\n`);
-      const output = { stdout: process.stdout, interrupt: streams.interrupt };
-      await withMapOutput(all, output, (to) =>
-        generateFiles([list], to, { scratch, streams, format: "surts", threads: 1 }),
-      );
-      await withMapOutput(path, output, (to) =>
-        compactFileToBudget(all, to, { budget: { maxBytes: mapBytes }, scratch, streams }),
-      );
-    }
-    maps.set(id, { index: await readMap(path), updatedAt: undefined });
-  }
-  return maps;
 }
 
 function noCounts(): PolicyCounts {
