@@ -20,6 +20,7 @@ import { HeldMap } from "../src/map/lookup/held-map.ts";
 import { Match } from "../src/map/lookup/memory-index.ts";
 import { PackedKernel } from "../src/map/lookup/packed-kernel.ts";
 import { PackedLookup } from "../src/map/lookup/packed-lookup.ts";
+import { PackedSingle } from "../src/map/lookup/packed-single.ts";
 import { OUTCOME } from "../src/packed/packed-map.ts";
 import { surtKey } from "../src/surt/key.ts";
 import { surt } from "../src/surt/uri-to-surt.ts";
@@ -38,6 +39,7 @@ if (path === undefined || list === undefined)
 const file = new Uint8Array(readFileSync(path));
 const uris = readFileSync(list, "utf8").trimEnd().split("\n");
 const map = PackedLookup.of(file, path);
+const single = PackedSingle.of(file, path);
 const keys = uris.map((uri) => surtKey(surt(uri), map.header));
 const held = keys.filter((key) => isPresent(key));
 const absent = keys.filter((key) => !isPresent(key));
@@ -78,6 +80,16 @@ async function byBytes(texts: readonly string[]): Promise<number> {
   return best(() => {
     for (let i = 0, start = 0; i < ends.length; start = ends[i++]) {
       map.names.find(bytes, start, ends[i]);
+    }
+  });
+}
+
+async function bySingle(texts: readonly string[]): Promise<number | undefined> {
+  if (single === undefined) return undefined;
+  const { bytes, ends } = joined(texts);
+  return best(() => {
+    for (let i = 0, start = 0; i < ends.length; start = ends[i++]) {
+      single.hasSurt(bytes, start, ends[i]);
     }
   });
 }
@@ -174,6 +186,18 @@ const rows: Row[] = [
     textMap && (await best(() => uris.forEach((uri) => textMap.index.lookupSync(uri)))),
   ],
 ];
+if (single !== undefined) {
+  const alone: [string, readonly string[], number | undefined][] = [
+    ["SURTs in bytes, held, one by one in the kernel", held, await bySingle(held)],
+    ["SURTs in bytes, absent, one by one in the kernel", absent, await bySingle(absent)],
+    [
+      "URIs as strings, one by one in the kernel",
+      uris,
+      await best(() => uris.forEach((uri) => single.isPresent(uri))),
+    ],
+  ];
+  for (const [what, { length }, ms] of alone) rows.push([what, length, ms ?? 0, undefined]);
+}
 if (kernel !== undefined) {
   for (const [what, texts, isSurt] of [
     ["SURTs in a batch, held", held, true],

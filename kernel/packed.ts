@@ -160,6 +160,23 @@ export function answer(start: usize, end: usize, target: usize, isSurt: bool): i
   return lines;
 }
 
+/** What a single lookup says that the caller must answer. */
+const OUTCOME_ODD: i32 = -1;
+
+/** Looks up the first `length` bytes of the input, a SURT; OUTCOME_ODD if it is not plain. */
+export function findSurt(length: i32): i32 {
+  const end = input + <usize>length;
+  store<u8>(end, LF);
+  return readSurt(input) && lineEnd == end ? findKey(keyStart, keyHost, keyEnd) : OUTCOME_ODD;
+}
+
+/** The same for a URI. */
+export function findUri(length: i32): i32 {
+  const end = input + <usize>length;
+  store<u8>(end, LF);
+  return readUri(input) && lineEnd == end ? findKey(keyStart, keyHost, keyEnd) : OUTCOME_ODD;
+}
+
 /** Takes a line that holds a SURT; false if it is not plain. */
 @inline
 function readSurt(line: usize): bool {

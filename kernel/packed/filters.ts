@@ -2,10 +2,10 @@
 
 import { firstCoefficients, lastCoefficients, mix, placeOf, startHash } from "../shared/name-hash";
 
-/** `value · size / 2^32`, in the arithmetic of src/packed/ribbon.ts. */
+/** `value · size / 2^32`. */
 @inline
 function scale(value: u32, size: u32): u32 {
-  return <u32>((<f64>value * <f64>size) / 4294967296.0);
+  return <u32>((<u64>value * <u64>size) >> 32);
 }
 
 /** Rows at their bits, hosts and voids behind them: the first shard, how many there are, and bits. */

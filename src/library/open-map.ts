@@ -87,6 +87,8 @@ export interface MementoMap extends AsyncIterable<MapRow>, AsyncDisposable {
 /** A map, however it is kept. */
 interface Kept {
   readonly lookup: MapLookup;
+  /** Whether a URI is present, where that can be said at once. */
+  readonly has?: ((uri: string) => boolean) | undefined;
   /** The map, or its pages one after the other. */
   parts(signal: AbortSignal | undefined): AsyncIterable<ByteSource> | Iterable<ByteSource>;
   close(): Promise<void> | void;
@@ -119,8 +121,13 @@ async function keep(platform: Platform, source: Source, options: OpenMapOptions)
   const name = nameOf(platform, source);
   const bytes = await bytesOf(platform, source, options.signal);
   if (isPacked(bytes)) {
-    const lookup = PackedLookup.of(bytes, name);
-    return { lookup, parts: () => [new MemorySource(bytes, name)], close: () => undefined };
+    const held = platform.holdPacked?.(bytes, name);
+    return {
+      lookup: held?.lookup ?? PackedLookup.of(bytes, name),
+      has: held && ((uri) => held.isPresent(uri)),
+      parts: () => [new MemorySource(bytes, name)],
+      close: () => undefined,
+    };
   }
   const index = MemoryIndex.build(bytes, { source: name });
   return { lookup: index, parts: () => [new MemorySource(bytes, name)], close: () => undefined };
@@ -182,7 +189,11 @@ class OpenedMap implements MementoMap {
   }
 
   async has(uri: string, options: LookupOptions = {}): Promise<boolean> {
-    return (await this.lookup(uri, options)).present;
+    const { has } = this.#kept;
+    if (has === undefined) return (await this.lookup(uri, options)).present;
+    if (this.#isClosed) throw closed();
+    checkSignal(options.signal);
+    return has(uri);
   }
 
   async lookup(uri: string, options: LookupOptions = {}): Promise<Answer> {

@@ -4,6 +4,7 @@ import { streamChunks } from "../bytes/stream-chunks.ts";
 import { MementoMapError } from "../errors.ts";
 import type { HttpClient, HttpResponse } from "../http/http-client.ts";
 import { checkSignal, interruptibleChunks } from "../interruption.ts";
+import type { PackedLookup } from "../map/lookup/packed-lookup.ts";
 
 /** Bytes in memory, or that come in chunks: also streams of the web and of Node. */
 export type Bytes =
@@ -36,6 +37,14 @@ export interface Platform {
   readFile(path: string, signal: AbortSignal | undefined): AsyncIterable<Uint8Array>;
   /** Decompresses what is compressed; the rest stays as it is. */
   decompress(chunks: AsyncIterable<Uint8Array>, name: string): AsyncIterable<Uint8Array>;
+  /** A packed map in memory, for many lookups; undefined where there is nothing faster than `PackedLookup`. */
+  holdPacked?(file: Uint8Array, name: string): HeldPacked | undefined;
+}
+
+/** A packed map in memory, and whether it has a URI, at once. */
+interface HeldPacked {
+  readonly lookup: PackedLookup;
+  isPresent(uri: string): boolean;
 }
 
 interface OpenFile extends ByteSource {

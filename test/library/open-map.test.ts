@@ -7,6 +7,7 @@ import { describe, expect, it } from "vitest";
 import * as web from "../../src/index.ts";
 import { NODE } from "../../src/library/node-platform.ts";
 import { diff, type MementoMap, openMap, type Source } from "../../src/node.ts";
+import { packedBytes } from "../map/pack/packed-bytes.ts";
 import { folderWith } from "../support/folder-with.ts";
 import { serveOnLoopback } from "../support/http-server.ts";
 import { serving } from "../support/serving.ts";
@@ -185,6 +186,23 @@ describe("openMap", () => {
       });
     }
     expect(openFiles()).toBe(before);
+  });
+
+  it("says at once whether a packed map in memory has a URI", async () => {
+    const packed = (await packedBytes(HEAD + ROWS, { bits: 20 })) ?? new Uint8Array();
+    for (const source of [packed, file(packed, "map.packed")]) {
+      const map = await openMap(source, { inMemory: true });
+      for (const uri of [...URIS, "http://A.com:80/b/y#z", "dns:a.com", "é"]) {
+        expect(await map.has(uri)).toBe((await map.lookup(uri)).present);
+      }
+      expect(await map.has("http://a.com/b/y")).toBe(true);
+      const signal = AbortSignal.abort();
+      await expect(map.has("http://a.com/", { signal })).rejects.toMatchObject({
+        code: "MM_INTERRUPTED",
+      });
+      await map.close();
+      await expect(map.has("http://a.com/")).rejects.toMatchObject({ code: "MM_USAGE" });
+    }
   });
 
   it("closes by `await using`", async () => {

@@ -1,35 +1,14 @@
 import { type ByteSource, readWhole } from "../../bytes/byte-source.ts";
 import type { LineBatch } from "../../bytes/lines.ts";
-import { startKernel } from "../../files/package-file.ts";
-import { MAX_BITS } from "../../packed/ribbon.ts";
-import type { PackedHead } from "../../packed/packed-file.ts";
-import { parseParts } from "../../packed/packed-parts.ts";
 import { type BatchAnswers, type BlockSink, BlockWriter } from "./answer-lines.ts";
-import { INPUT_BYTES, KernelLines, type LineExports, OUTPUT_BYTES } from "./kernel-lines.ts";
+import { INPUT_BYTES, KernelLines, OUTPUT_BYTES } from "./kernel-lines.ts";
 import type { OpenMap } from "./open-map-file.ts";
 import { PackedAnswers } from "./packed-answers.ts";
+import { type PackedExports, startPackedKernel } from "./packed-exports.ts";
 import { PackedLookup } from "./packed-lookup.ts";
-
-/** What kernel/packed.ts exports. */
-interface PackedExports extends LineExports {
-  openMap(bytes: number, inputBytes: number, outputBytes: number): number;
-  openHead(
-    descriptors: number,
-    descriptorCount: number,
-    data: number,
-    queries: number,
-    fingerprintBits: number,
-    descriptorBits: number,
-    step: number,
-    hostWildcards: number,
-    hostSpreads: number,
-  ): void;
-  addFilter(set: number, firstShard: number, shards: number, bits: number): void;
-}
 
 /** A larger map is not worth reading whole for a batch. */
 const MAX_MAP_BYTES = 2 ** 28;
-const DESCRIPTORS_START = 32;
 
 /**
  * A packed map in the memory of a WebAssembly kernel, for batches of lookups. It answers only plain
@@ -39,9 +18,9 @@ export class PackedKernel {
   readonly lookup: PackedLookup;
   readonly #exports: PackedExports;
 
-  private constructor(exports: PackedExports, bytes: Uint8Array, source: string) {
+  private constructor(exports: PackedExports, lookup: PackedLookup) {
     this.#exports = exports;
-    this.lookup = PackedLookup.within(bytes, source);
+    this.lookup = lookup;
   }
 
   /**
@@ -53,42 +32,14 @@ export class PackedKernel {
   static async read(source: ByteSource, signal?: AbortSignal): Promise<PackedKernel | undefined> {
     const { size, name } = source;
     if (size > MAX_MAP_BYTES) return undefined;
-    // What kernel/packed.ts exports.
-    const exports = startKernel("packed", {}) as PackedExports | undefined;
-    if (exports === undefined) return undefined;
-    const start = exports.openMap(size, INPUT_BYTES, OUTPUT_BYTES);
-    const bytes = new Uint8Array(exports.memory.buffer, start, size);
-    bytes.set(await readWhole(source, 0, size, signal));
-    const { heads } = parseParts(bytes, name);
-    if (heads.length > 1) return undefined;
-    const kernel = new PackedKernel(exports, bytes, name);
-    kernel.#openHead(heads[0]);
-    return kernel;
+    const room = { inputBytes: INPUT_BYTES, outputBytes: OUTPUT_BYTES };
+    const bytes = await readWhole(source, 0, size, signal);
+    const kernel = startPackedKernel(bytes, name, room);
+    return kernel && new PackedKernel(kernel.exports, kernel.lookup);
   }
 
   answers(sink: BlockSink, options: { readonly isSurt: boolean }): BatchAnswers {
     return new PackedKernelAnswers(this.#exports, this.lookup, sink, options);
-  }
-
-  #openHead({ header, descriptors, dataStart }: PackedHead): void {
-    const { table } = header;
-    this.#exports.openHead(
-      DESCRIPTORS_START,
-      descriptors.length,
-      dataStart,
-      header.queries ? 1 : 0,
-      table.fingerprint,
-      table.descriptor,
-      table.count === 0 ? 0 : table.step,
-      header.hostWildcards,
-      header.hostSpreads,
-    );
-    let firstShard = 0;
-    for (const { kind, bits, shards } of header.filters) {
-      const set = { rows: bits, hosts: MAX_BITS + 1, voids: MAX_BITS + 2 }[kind];
-      this.#exports.addFilter(set, firstShard, shards, bits);
-      firstShard += shards;
-    }
   }
 }
 

@@ -1,6 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { isPacked } from "../../bytes/bytes.ts";
 import { Match, MemoryIndex } from "../../map/lookup/memory-index.ts";
+import { PackedSingle } from "../../map/lookup/packed-single.ts";
 import { PackedLookup } from "../../map/lookup/packed-lookup.ts";
 import { OUTCOME } from "../../packed/packed-map.ts";
 import type { KeyOptions } from "../../surt/key.ts";
@@ -43,14 +44,15 @@ export function mapPredictor(name: string, map: Uint8Array, made?: MadeBy): Pred
 
 /** A packed map is not compressed: its size is that of the file. */
 function packedPredictor(name: string, file: Uint8Array): Predictor {
-  const map = PackedLookup.of(file, name);
+  const single = PackedSingle.of(file, name);
+  const map = single?.lookup ?? PackedLookup.of(file, name);
   return {
     name,
     lines: map.keyCount,
     bytes: file.length,
     gzipBytes: file.length,
     queries: map.header.queries,
-    says: (key) => map.findSurt(key) === OUTCOME.present,
+    says: (key) => single?.hasSurt(key, 0, key.length) ?? map.findSurt(key) === OUTCOME.present,
   };
 }
 

@@ -12,6 +12,7 @@ import { answerLine } from "../../../src/map/lookup/map-lookup.ts";
 import { PackedAnswers } from "../../../src/map/lookup/packed-answers.ts";
 import { openPackedBatch, PackedKernel } from "../../../src/map/lookup/packed-kernel.ts";
 import { PackedLookup } from "../../../src/map/lookup/packed-lookup.ts";
+import { PackedSingle } from "../../../src/map/lookup/packed-single.ts";
 import { parseParts } from "../../../src/packed/packed-parts.ts";
 import { surt } from "../../../src/surt/uri-to-surt.ts";
 import { chunked } from "../../support/chunked.ts";
@@ -129,5 +130,52 @@ describe("batches of lookups in a packed map", () => {
     const lines = Array.from({ length: 12_000 }, (_, i) => `https://www.a.com/b?i=${i}&a=*`);
     const expected = await plainAnswers(SEEDS[seed], lines, false);
     expect(await batchAnswers(SEEDS[seed], lines, false)).toEqual([expected, expected]);
+  });
+});
+
+describe("single lookups in the kernel", () => {
+  const rough = fc.oneof(anyUri, uriNearPacked, fc.string());
+  /** What the kernel and TypeScript say of texts, as URIs and as SURTs; nothing where there are deltas. */
+  const answers = (file: Uint8Array, texts: readonly string[]): [boolean[], boolean[]] => {
+    const single = PackedSingle.of(file, "map");
+    const map = PackedLookup.of(file, "map");
+    if (single === undefined) return [[], []];
+    const padding = encode("com,a)/");
+    const keys = texts.map((text) => encode(surt(text)));
+    const among = keys.map((key) => Buffer.concat([padding, key, padding]));
+    const plain = keys.map((key) => map.isPresentDuring(key));
+    return [
+      [
+        ...texts.map((text) => single.isPresent(text)),
+        ...keys.map((key) => single.hasSurt(key, 0, key.length)),
+        ...among.map((key) => single.hasSurt(key, padding.length, key.length - padding.length)),
+      ],
+      [...texts.map((text) => map.isPresent(text)), ...plain, ...plain],
+    ];
+  };
+
+  it("say what TypeScript says", () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...SEEDS), fc.array(rough), (file, texts) => {
+        const [found, expected] = answers(file, texts);
+        expect(found).toEqual(expected);
+      }),
+      { numRuns: runs(200) },
+    );
+  });
+
+  it("may have any length", () => {
+    const pages = [500, 1300, 1365, 1366, 4000, 4100, 9000].flatMap((length) =>
+      ["b", "b/", "é"].map((part) => `http://a.com/${part.repeat(length)}`),
+    );
+    for (const file of SEEDS) {
+      const [found, expected] = answers(file, [
+        "",
+        "http://a.com/\r",
+        "http://a.com/\nb",
+        ...pages,
+      ]);
+      expect(found).toEqual(expected);
+    }
   });
 });
