@@ -1,8 +1,8 @@
 // A tour of MementoMaps on a made-up archive, in a few seconds: `npm start`.
 //
-// Makes the archive's index, a map of it and a smaller map, asks both about pages, and shows what
-// that costs and gains. Everything is done by the command line tool, in a folder that is removed
-// at the end.
+// Makes the archive's index, a map of it, a smaller map and a packed one, asks all of them about pages,
+// and shows what that costs and gains. Everything is done by the command line tool, in a folder that is
+// removed at the end.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -81,7 +81,7 @@ function count(value: number): string {
 }
 
 function megabytes(bytes: number): string {
-  return `${(bytes / 1e6).toFixed(1)} MB`;
+  return `${(bytes / 1e6).toFixed(2)} MB`;
 }
 
 /** A bar in eighths of a column; anything above nothing is seen. */
@@ -123,6 +123,25 @@ interface Survey {
   readonly said: readonly Reply[];
 }
 
+/** What a map says of pages, compared with the truth. */
+interface Score {
+  /** How often the archive is asked. */
+  readonly asked: number;
+  /** How many of the pages that are held it finds. */
+  readonly found: number;
+  /** The share of pages that it is right about. */
+  readonly accuracy: string;
+}
+
+function score({ truth, said }: Survey): Score {
+  const agreed = truth.filter(({ isPresent }, i) => isPresent === said[i].isPresent).length;
+  return {
+    asked: said.filter(({ isPresent }) => isPresent).length,
+    found: truth.filter(({ isPresent }, i) => isPresent && said[i].isPresent).length,
+    accuracy: `${((agreed / truth.length) * 100).toFixed(1)} %`,
+  };
+}
+
 function showIndex(folder: string): number {
   heading("1. An archive's index");
   run(folder, ["sample", "--lines", String(CAPTURES), "-o", "index.cdxj"]);
@@ -147,49 +166,57 @@ function showMaps(folder: string, indexBytes: number): void {
   const [rollUp, below] = smallRollUp(full, compacted);
   for (const { line } of below) say(style("dim", `    ${line}`));
   say(`    ${rollUp.line}   in place of these ${below.length}`);
+
+  heading("4. A packed map");
+  run(folder, ["pack", "map.ukvs", "-o", "map.packed"]);
+  say("  A few bits for each page in place of its address: nobody can read it, but");
+  say("  whoever asks it about a page gets an answer.");
   say();
-  for (const [name, bytes, lines] of [
-    ["index.cdxj", indexBytes, CAPTURES],
-    ["map.ukvs", statSync(join(folder, "map.ukvs")).size, full.length],
-    ["compact.ukvs", statSync(join(folder, "compact.ukvs")).size, compacted.length],
-  ] as const) {
-    const label = `  ${name.padEnd(14)}${megabytes(bytes).padStart(8)}`;
-    say(`${label}${`${count(lines)} lines`.padStart(15)}  ${bar(bytes, indexBytes)}`);
+  for (const [name, what] of [
+    ["index.cdxj", `${count(CAPTURES)} lines`],
+    ["map.ukvs", `${count(full.length)} rows`],
+    ["compact.ukvs", `${count(compacted.length)} rows`],
+    ["map.packed", ""],
+  ]) {
+    const { size } = statSync(join(folder, name));
+    const label = `  ${name.padEnd(14)}${megabytes(size).padStart(8)}${what.padStart(15)}`;
+    say(`${label}  ${bar(size, indexBytes)}`);
   }
 }
 
 function showSavings(folder: string): Survey {
-  heading("4. What people ask for");
+  heading("5. What people ask for");
   const sample = ["sample", "--lines", String(CAPTURES), "--lookups", String(LOOKUPS)];
   run(folder, [...sample, "-o", "uris.txt"]);
-  run(folder, ["lookup", "map.ukvs", "--batch", "uris.txt", "-o", "truth.tsv"]);
-  run(folder, ["lookup", "compact.ukvs", "--batch", "uris.txt", "-o", "said.tsv"]);
-  const truth = replies(linesOf(folder, "truth.tsv"));
-  const said = replies(linesOf(folder, "said.tsv"));
+  const ask = (map: string, output: string): Reply[] => {
+    run(folder, ["lookup", map, "--batch", "uris.txt", "-o", output]);
+    return replies(linesOf(folder, output));
+  };
+  const truth = ask("map.ukvs", "truth.tsv");
+  const said = ask("compact.ukvs", "compact.tsv");
   const held = truth.filter(({ isPresent }) => isPresent).length;
-  const asked = said.filter(({ isPresent }) => isPresent).length;
-  const found = truth.filter(({ isPresent }, i) => isPresent && said[i].isPresent).length;
-  const agreed = truth.filter(({ isPresent }, i) => isPresent === said[i].isPresent).length;
+  const compact = score({ truth, said });
+  const packed = score({ truth, said: ask("map.packed", "packed.tsv") });
   say(
     `  ${count(LOOKUPS)} pages; the archive has ${count(held)} of them. How often it is asked with`,
   );
   for (const [label, requests] of [
     ["no map", LOOKUPS],
     ["map.ukvs", held],
-    ["compact.ukvs", asked],
+    ["compact.ukvs", compact.asked],
+    ["map.packed", packed.asked],
   ] as const) {
     say(`  ${label.padEnd(14)}${count(requests).padStart(8)}  ${bar(requests, LOOKUPS)}`);
   }
-  const share = `${((agreed / LOOKUPS) * 100).toFixed(1)} %`;
-  say(`  compact.ukvs is right about ${share} of the pages (accuracy) and finds ${count(found)} of
-  the ${count(held)} that are held (recall ${found / held}). It may send people in vain; it never says
-  no to a page that is there.`);
-  if (found !== held) throw new Error("a held page was missed");
+  say(`  compact.ukvs is right about ${compact.accuracy} of the pages (accuracy), map.packed about
+  ${packed.accuracy}, and both find ${compact.found} of the ${held} that are held (recall ${compact.found / held}). They may
+  send people in vain; they never say no to a page that is there.`);
+  if (compact.found !== held || packed.found !== held) throw new Error("a held page was missed");
   return { truth, said };
 }
 
 function showAnswers(folder: string, { truth, said }: Survey): void {
-  heading("5. Three of them, one by one");
+  heading("6. Three of them, one by one");
   const pick = (isSaid: boolean, isTrue: boolean): string => {
     const isWanted = (reply: Reply, i: number): boolean =>
       reply.isPresent === isSaid && truth[i].isPresent === isTrue && isShort(reply.uri);
