@@ -245,7 +245,7 @@ function showAnswers(folder: string, { truth, said }: Survey): void {
 
   heading("And then");
   say(`  mementomap analyze index.cdxj --html report.html   the archive in charts
-  mementomap serve compact.ukvs                      the map on the Web, and a page
+  mementomap serve compact.ukvs                      publish it, with a page
   docs/README.md                                     where to read on`);
 }
 
