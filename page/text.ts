@@ -53,7 +53,7 @@ export function useText<Key extends string>(tables: Messages<Key>): Text<Key> {
   return textOf(tables, useContext(LanguageContext));
 }
 
-export function textOf<Key extends string>(tables: Messages<Key>, language: Language): Text<Key> {
+function textOf<Key extends string>(tables: Messages<Key>, language: Language): Text<Key> {
   const table: Readonly<Record<string, string>> = tables[language];
   const say = (key: string, values: Readonly<Record<string, string | number>> = {}): string =>
     (table[key] ?? key).replaceAll(/\{(\w+)\}/g, (_, name: string) => {
@@ -77,6 +77,7 @@ interface Formats {
   readonly percent: Intl.NumberFormat;
   readonly day: Intl.DateTimeFormat;
   readonly moment: Intl.DateTimeFormat;
+  readonly time: Intl.DateTimeFormat;
 }
 
 const FORMATS = new Map<Language, Formats>();
@@ -96,6 +97,7 @@ function formatsOf(language: Language): Formats {
       timeStyle: "medium",
       timeZone: "UTC",
     }),
+    time: new Intl.DateTimeFormat(locale, { timeStyle: "medium" }),
   };
   FORMATS.set(language, made);
   return made;
@@ -125,4 +127,29 @@ export function formatDay(date: Date, language: Language): string {
 
 export function formatMoment(date: Date, language: Language): string {
   return formatsOf(language).moment.format(date);
+}
+
+/** The time of day where the reader is. */
+export function formatTime(date: Date, language: Language): string {
+  return formatsOf(language).time.format(date);
+}
+
+const DURATIONS = [
+  ["day", 86_400_000],
+  ["hour", 3_600_000],
+  ["minute", 60_000],
+  ["second", 1000],
+  ["millisecond", 1],
+] as const;
+
+/** How long something takes, in its largest unit: `350 ms`, `2.4 s`, `3 days`. */
+export function formatDuration(ms: number, language: Language): string {
+  const [unit, size] =
+    DURATIONS.find(([, length]) => ms >= length) ?? (["millisecond", 1] as const);
+  return new Intl.NumberFormat(LOCALES[language], {
+    style: "unit",
+    unit,
+    unitDisplay: unit === "day" ? "long" : unit === "second" ? "narrow" : "short",
+    maximumFractionDigits: unit === "second" && ms < 10_000 ? 1 : 0,
+  }).format(ms / size);
 }

@@ -97,7 +97,7 @@ function Dot(props: { readonly combination: Combination; readonly id: string }):
       ? "may"
       : "lacks";
   return (
-    <svg class={`dot ${state}`} viewBox="0 0 16 16" role="img" aria-label={text(state)}>
+    <svg class={`set-dot ${state}`} viewBox="0 0 16 16" role="img" aria-label={text(state)}>
       <circle cx="8" cy="8" r={state === "lacks" ? 2 : state === "may" ? 4.75 : 6} />
     </svg>
   );

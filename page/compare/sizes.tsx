@@ -48,34 +48,47 @@ export function Sizes({ comparison, nameOf }: SizesProps): JSX.Element {
   );
 }
 
-/** What was added and what is gone, if two maps are versions of one. */
-export function Growth({ comparison, nameOf }: SizesProps): JSX.Element | null {
+/**
+ * What was added and what is gone, if two maps are versions of one. A page that has no row of its own
+ * any more, but that a wildcard covers, is not gone: it was rolled up.
+ */
+export function Growth(props: SizesProps & { readonly onSwap: () => void }): JSX.Element | null {
   const text = useText(COMPARE);
+  const { comparison, nameOf, onSwap } = props;
   const [before, after] = comparison.maps;
   if (before === undefined || after === undefined || comparison.maps.length !== 2) return null;
-  const count = (...held: string[]): number =>
-    comparison.keys.combinations
-      .filter((one) => one.held.join("\n") === held.join("\n"))
+  const { combinations } = comparison.keys;
+  const count = (held: readonly string[], may: readonly string[]): number =>
+    combinations
+      .filter((one) => isSame(one.held, held) && isSame(one.may, may))
       .reduce((sum, one) => sum + one.count, 0);
-  const changed = comparison.keys.combinations.reduce((sum, one) => sum + one.differing, 0);
+  const changed = combinations.reduce((sum, one) => sum + one.differing, 0);
   const signed = new Intl.NumberFormat(text.language, { signDisplay: "exceptZero" });
+  const number = (value: number): string => formatNumber(value, text.language);
   const facts = [
-    ["added", signed.format(count(after.id))],
-    ["gone", signed.format(-count(before.id))],
-    ["kept", formatNumber(count(before.id, after.id), text.language)],
-    ["changed", formatNumber(changed, text.language)],
+    ["added", signed.format(count([after.id], []))],
+    ["gone", signed.format(-count([before.id], []))],
+    ["rolledUp", number(count([before.id], [after.id]))],
+    ["unrolled", number(count([after.id], [before.id]))],
+    ["kept", number(count([before.id, after.id], []))],
+    ["changed", number(changed)],
     ["difference", signed.format(after.captures - before.captures)],
   ] as const;
   return (
     <section class="card">
-      <h2>
-        <bdi>
-          {text("growth", {
-            before: shortName(nameOf(before.id)),
-            after: shortName(nameOf(after.id)),
-          })}
-        </bdi>
-      </h2>
+      <div class="card-head">
+        <h2>
+          <bdi>
+            {text("growth", {
+              before: shortName(nameOf(before.id)),
+              after: shortName(nameOf(after.id)),
+            })}
+          </bdi>
+        </h2>
+        <button type="button" class="quiet" onClick={onSwap}>
+          ⇄ {text("swap")}
+        </button>
+      </div>
       <dl class="facts">
         {facts.map(([name, value]) => (
           <div key={name}>
@@ -87,4 +100,8 @@ export function Growth({ comparison, nameOf }: SizesProps): JSX.Element | null {
       <p class="hint">{text("growthHint")}</p>
     </section>
   );
+}
+
+function isSame(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((id) => b.includes(id));
 }

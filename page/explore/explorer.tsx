@@ -320,7 +320,7 @@ function Found(props: {
   return (
     <p class="found" role="status">
       {isLoading ? text("searching") : text(form, { count: number + more, text: visible(search) })}{" "}
-      <button type="button" class="plain" onClick={onEnd}>
+      <button type="button" class="text-button" onClick={onEnd}>
         {text("clear")}
       </button>
     </p>

@@ -1,5 +1,5 @@
 import { type Verdict, verdictOfAnswer, verdictOfRoute } from "../../src/page/verdict.ts";
-import { getJson, lookupHere, type PageMap } from "../maps/map-list.ts";
+import { getJson, lookupHere, type PageMap, publishedName } from "../maps/map-list.ts";
 import { PAGE } from "../page-data.ts";
 
 /** What is known of one archive about a page, before it is asked. */
@@ -69,7 +69,7 @@ function ofRoute(archive: RouteAnswer["archives"][number], uri: string): Finding
   return {
     id,
     name,
-    verdict: verdictOfRoute(reason, key),
+    verdict: verdictOfRoute(archive),
     key: key ?? undefined,
     frequency: frequency ?? undefined,
     isPacked: false,
@@ -90,7 +90,7 @@ function ofMaps(
     return ofMap(
       {
         id: map?.id ?? "",
-        name: map?.name ?? map?.archive ?? PAGE.name,
+        name: map === undefined ? PAGE.name : publishedName(map),
         isPacked: map?.isPacked ?? false,
         replay: map?.replay ?? null,
       },

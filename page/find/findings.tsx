@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import { coveredPart } from "../../src/page/key-words.ts";
+import { type LearntReason, readLearntReason } from "../../src/page/learnt-reason.ts";
 import type { Verdict } from "../../src/page/verdict.ts";
 import { type Count, tryParseFrequency } from "../../src/ukvs/frequency.ts";
 import { FIND } from "../messages/find.ts";
@@ -57,11 +58,7 @@ export function Findings({ findings }: { readonly findings: readonly Finding[] }
               </code>
             </p>
           )}
-          {finding.why !== undefined && (
-            <p class="decided-by">
-              <PlainText value={finding.why} />
-            </p>
-          )}
+          <Why why={finding.why} />
           <p class="finding-links">
             {finding.replay !== undefined && (
               <a href={finding.replay} rel="nofollow noreferrer">
@@ -83,12 +80,32 @@ export function Findings({ findings }: { readonly findings: readonly Finding[] }
   );
 }
 
+/** What was learnt that decided; nothing where nothing is known, which is said already. */
+function Why({ why }: Pick<Finding, "why">): JSX.Element | null {
+  const text = useText(FIND);
+  const learnt = why === undefined ? undefined : readLearntReason(why);
+  if (why === undefined || learnt?.kind === "unknown") return null;
+  return (
+    <p class="decided-by">
+      <PlainText value={learnt === undefined ? why : learntText(learnt, text)} />
+    </p>
+  );
+}
+
+function learntText(learnt: LearntReason, text: FindText): string {
+  if (learnt.kind !== "others") return text(`l-${learnt.kind}`);
+  const { hits, asked, prefix = "" } = learnt;
+  return text(prefix === "" ? "l-others" : "l-othersUnder", { hits, asked, prefix });
+}
+
 function sentenceOf(finding: Finding, text: FindText): string {
   const { reason, key, frequency = "", verdict } = finding;
   if (key === undefined) {
-    return reason === undefined ? text("none") : reasonText(reason, text);
+    const isUnknown = verdict === "not-known" && reason === "likely";
+    return reason === undefined ? text("none") : reasonText(isUnknown ? "no-map" : reason, text);
   }
-  if (verdict === "not-held") return reason === undefined ? text("void") : reasonText(reason, text);
+  if (verdict === "not-held" && reason !== "in-map")
+    return reason === undefined ? text("void") : reasonText(reason, text);
   const first = finding.isPacked ? "packed" : key.endsWith("*") ? "covered" : "exact";
   const because =
     reason === undefined || reason === "in-map" ? text(first) : reasonText(reason, text);

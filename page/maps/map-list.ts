@@ -3,6 +3,7 @@ import type { Answer } from "../../src/map/lookup/map-lookup.ts";
 import type { MapComparison } from "../../src/map/compare/comparison.ts";
 import type { MapSlice, SliceOptions } from "../../src/map/explore/map-slice.ts";
 import type { PackedHoldings } from "../../src/map/explore/packed-holdings.ts";
+import type { MapInfo } from "../../src/page/page-data.ts";
 import { PAGE } from "../page-data.ts";
 import { callWorker } from "./worker-client.ts";
 import type { MapAbout } from "./worker-messages.ts";
@@ -23,7 +24,7 @@ export interface PageMap {
 const isStatic = PAGE.service === "static";
 const published: readonly PageMap[] = PAGE.maps.map((map) => ({
   id: map.id,
-  name: map.name ?? map.archive ?? map.id,
+  name: publishedName(map),
   bytes: map.bytes,
   rows: map.records,
   isPacked: map.isPacked,
@@ -31,6 +32,15 @@ const published: readonly PageMap[] = PAGE.maps.map((map) => ({
   isOwn: false,
 }));
 let own: readonly PageMap[] = [];
+
+/** What a map is called; with its id where another is called the same. */
+export function publishedName({ id, name, archive }: MapInfo): string {
+  const said = name ?? archive;
+  if (said === null) return id;
+  const isShared = PAGE.maps.filter((other) => (other.name ?? other.archive) === said).length > 1;
+  return isShared ? `${said} (${id})` : said;
+}
+
 const CHANGED = new EventTarget();
 /** Maps of a site of files are opened when they are first asked. */
 const opened = new Map<string, Promise<MapAbout>>();

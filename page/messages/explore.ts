@@ -4,6 +4,7 @@ import { messages } from "../text.ts";
 export const EXPLORE = messages({
   en: {
     title: "Explore",
+    unknownMap: "There is no map {name} here. A file of yours has to be opened again.",
     lede: "What a map holds: top-level domains, domains, hosts, paths. Each rectangle is as high as its captures; choose one to go into it.",
     map: "Map",
     all: "Whole map",
@@ -76,6 +77,7 @@ export const EXPLORE = messages({
   },
   de: {
     title: "Erkunden",
+    unknownMap: "Hier gibt es keine Karte {name}. Eine eigene Datei muss wieder geöffnet werden.",
     lede: "Was eine Karte enthält: Top-Level-Domains, Domains, Hosts, Pfade. Jedes Rechteck ist so hoch wie seine Aufnahmen; wählen Sie eines, um hineinzugehen.",
     map: "Karte",
     all: "Ganze Karte",

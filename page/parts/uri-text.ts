@@ -80,7 +80,7 @@ function mixedLabel(host: string): UriText["mixed"] {
 }
 
 /** Decodes a label (RFC 3492); undefined for what is not Punycode. */
-export function punycode(text: string): string | undefined {
+function punycode(text: string): string | undefined {
   const split = text.lastIndexOf("-");
   const output = Array.from(split > 0 ? text.slice(0, split) : "", (each) => each.charCodeAt(0));
   let [code, at, bias] = [128, 0, 72];

@@ -4,7 +4,7 @@ import { useText } from "../text.ts";
 import { type Piece, pieces, uriText } from "./uri-text.ts";
 
 /** A URI as it is, and readable below where that says more. It never runs into what is beside it. */
-export function Uri({ value }: { readonly value: string }): JSX.Element {
+function Uri({ value }: { readonly value: string }): JSX.Element {
   const text = useText(PARTS);
   const { raw, readable, mixed } = uriText(value);
   return (
@@ -65,4 +65,9 @@ function Pieces({ all }: { readonly all: readonly Piece[] }): JSX.Element {
       )}
     </>
   );
+}
+
+/** What others call a URI becomes a link only if it is a web address. */
+export function webUri(uri: string): string {
+  return /^https?:\/\//i.test(uri) ? uri : "about:blank";
 }

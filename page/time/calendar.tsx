@@ -5,6 +5,9 @@ import { formatDay, useText } from "../text.ts";
 import { closest, type MementoStore } from "./memento-store.ts";
 
 const DAY_MS = 86_400_000;
+const LEAST_MOST = 12;
+/** From this level on, text on a day takes the other colour. */
+const STRONG = 5;
 
 /** A year by days: the darker, the more mementos. Days with mementos can be chosen. */
 export function Calendar(props: {
@@ -18,8 +21,10 @@ export function Calendar(props: {
   const { store, order, year, time, onChoose } = props;
   const text = useText(TIME);
   const counts = useMemo(() => countsOf(store, order, year), [store, order, year]);
-  const most = Math.max(...counts.values(), 1);
+  // A day with a single memento is never the darkest.
+  const most = Math.max(...counts.values(), LEAST_MOST);
   const chosen = Math.floor(time / DAY_MS);
+  const weekdays = useMemo(() => weekdayNames(text.language), [text.language]);
   const months = Array.from({ length: 12 }, (_, month) => month);
   return (
     <div class="calendar" role="group" aria-label={`${text("calendar")} ${year}`} onKeyDown={move}>
@@ -27,18 +32,25 @@ export function Calendar(props: {
         <div class="month" key={month}>
           <h3>{monthName(year, month, text.language)}</h3>
           <div class="days">
+            {weekdays.map((name, index) => (
+              <span key={`w${index}`} class="weekday" aria-hidden="true">
+                {name}
+              </span>
+            ))}
             {daysOf(year, month).map(({ day, column }) => {
               const count = counts.get(day) ?? 0;
               const date = new Date(day * DAY_MS);
               const style = column === undefined ? {} : { gridColumnStart: column };
               const level = Math.ceil((9 * Math.log1p(count)) / Math.log1p(most));
               return count === 0 ? (
-                <span key={day} class="day" style={style} />
+                <span key={day} class="day" style={style} aria-hidden="true">
+                  {date.getUTCDate()}
+                </span>
               ) : (
                 <button
                   key={day}
                   type="button"
-                  class={`day heat-${level}`}
+                  class={`day heat-${level} ${level >= STRONG ? "strong" : ""}`}
                   style={style}
                   tabIndex={
                     day === chosen || (!counts.has(chosen) && isFirst(counts, day)) ? 0 : -1
@@ -47,7 +59,9 @@ export function Calendar(props: {
                   aria-label={`${formatDay(date, text.language)}: ${text.count("mementos", count)}`}
                   title={`${formatDay(date, text.language)}: ${text.count("mementos", count)}`}
                   onClick={() => onChoose(day * DAY_MS + DAY_MS / 2)}
-                />
+                >
+                  {date.getUTCDate()}
+                </button>
               );
             })}
           </div>
@@ -98,4 +112,11 @@ function daysOf(year: number, month: number): { day: number; column: number | un
 function monthName(year: number, month: number, language: string): string {
   const format = new Intl.DateTimeFormat(language, { month: "long", timeZone: "UTC" });
   return format.format(new Date(Date.UTC(year, month, 1)));
+}
+
+/** From Monday on, as narrow as the language has them. */
+function weekdayNames(language: string): string[] {
+  const format = new Intl.DateTimeFormat(language, { weekday: "narrow", timeZone: "UTC" });
+  // 1 January 2024 was a Monday.
+  return Array.from({ length: 7 }, (_, i) => format.format(Date.UTC(2024, 0, 1 + i)));
 }

@@ -38,7 +38,7 @@ export function Downloads(props: {
           {format}
         </a>
       ))}
-      <button type="button" class="plain" onClick={save}>
+      <button type="button" class="quiet" onClick={save}>
         {text("csv")}
       </button>
     </p>

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { TIME } from "../messages/time.ts";
-import { PlainText } from "../parts/uri.tsx";
+import { PlainText, webUri } from "../parts/uri.tsx";
 import { formatMoment, useText } from "../text.ts";
 import type { Memento } from "./memento-store.ts";
 
@@ -32,7 +32,7 @@ export function Sides(props: {
                 <a href={webUri(memento.uri)} target="_blank" rel="noreferrer noopener">
                   {text("open")}
                 </a>
-                <button type="button" class="plain" onClick={() => onRemove(memento)}>
+                <button type="button" class="quiet" onClick={() => onRemove(memento)}>
                   {text("remove")}
                 </button>
               </figcaption>
@@ -50,9 +50,4 @@ export function Sides(props: {
       <p class="hint">{text(picked.length < 2 ? "sidesHint" : "framesHint")}</p>
     </section>
   );
-}
-
-/** What an archive calls the URI of a memento becomes a link only if it is a web address. */
-export function webUri(uri: string): string {
-  return /^https?:\/\//i.test(uri) ? uri : "about:blank";
 }

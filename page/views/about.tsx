@@ -1,12 +1,10 @@
 import type { JSX } from "preact";
+import { PublishedMaps } from "../about/published-maps.tsx";
+import { ServiceHealth } from "../about/service-health.tsx";
 import { PAGE } from "../page-data.ts";
-import { ServerContent } from "../parts/server-content.tsx";
-import { hrefOf } from "../router.ts";
+import "../about/about.css";
 
-const EVERY_MS = 5000;
-
-/** The dashboard of an aggregator, kept up to date; or what a publisher has. */
+/** About: how an aggregator is, or which maps a publisher has. */
 export default function About(): JSX.Element {
-  const everyMs = PAGE.service === "aggregator" ? EVERY_MS : undefined;
-  return <ServerContent view="about" href={hrefOf(PAGE, "about")} everyMs={everyMs} />;
+  return PAGE.service === "aggregator" ? <ServiceHealth /> : <PublishedMaps />;
 }

@@ -26,7 +26,7 @@ export default function Compare({ params }: ViewProps): JSX.Element {
   const chosen =
     asked.length === 0
       ? maps.slice(0, MOST)
-      : maps.filter(({ id }) => asked.includes(id)).slice(0, MOST);
+      : asked.flatMap((id) => maps.find((map) => map.id === id) ?? []).slice(0, MOST);
   const toggle = (id: string, isOn: boolean): void => {
     const ids = chosen.map((map) => map.id).filter((other) => other !== id);
     choose(isOn ? [...ids, id] : ids);
@@ -101,7 +101,11 @@ function Compared(props: {
   }
   return (
     <div class="compared">
-      <Growth comparison={found} nameOf={nameOf} />
+      <Growth
+        comparison={found}
+        nameOf={nameOf}
+        onSwap={() => choose(maps.map(({ id }) => id).toReversed())}
+      />
       <Sizes comparison={found} nameOf={nameOf} />
       <OverlapChart comparison={found} nameOf={nameOf} />
       <TldTable comparison={found} nameOf={nameOf} hrefOf={explore} />

@@ -16,7 +16,8 @@ export default function Explore({ params }: ViewProps): JSX.Element {
   const text = useText(EXPLORE);
   const maps = useMaps();
   const wanted = params.get("map");
-  const map = maps.find(({ id }) => id === wanted) ?? maps[0];
+  const known = maps.find(({ id }) => id === wanted);
+  const map = known ?? (wanted === null ? maps[0] : undefined);
   const prefix = params.get("prefix") ?? "";
   const search = params.get("search") ?? "";
   const address = (next: string, words?: string): string =>
@@ -34,11 +35,12 @@ export default function Explore({ params }: ViewProps): JSX.Element {
           <label>
             {text("map")}
             <select
-              value={map?.id}
+              value={map?.id ?? ""}
               onChange={({ currentTarget }) =>
                 navigate(hrefOf(PAGE, "explore", { map: currentTarget.value }))
               }
             >
+              {map === undefined && <option value="">–</option>}
               {maps.map(({ id, name }) => (
                 <option key={id} value={id}>
                   {visible(name).slice(0, 120)}
@@ -49,6 +51,11 @@ export default function Explore({ params }: ViewProps): JSX.Element {
         )}
         <OpenMaps onOpened={exploreOpened} isLarge={maps.length === 0} />
       </div>
+      {map === undefined && wanted !== null && (
+        <p class="fault" role="alert">
+          {text("unknownMap", { name: visible(wanted).slice(0, 120) })}
+        </p>
+      )}
       {map !== undefined && (
         <Explorer
           source={map.id}

@@ -2,11 +2,11 @@ import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ask, type Finding, typedUri } from "../find/ask.ts";
 import { Findings, Legend, Summary } from "../find/findings.tsx";
-import { useMaps } from "../maps/map-list.ts";
+import { type PageMap, useMaps } from "../maps/map-list.ts";
 import { OpenMaps } from "../maps/map-picker.tsx";
 import { FIND } from "../messages/find.ts";
 import { PAGE } from "../page-data.ts";
-import { UriNote } from "../parts/uri.tsx";
+import { PlainText, UriNote } from "../parts/uri.tsx";
 import { UrlForm } from "../parts/url-form.tsx";
 import { hrefOf, navigate } from "../router.ts";
 import { useText } from "../text.ts";
@@ -80,12 +80,57 @@ export default function Find({ params }: ViewProps): JSX.Element {
           {answer !== undefined && <Answered answer={answer} />}
         </div>
       </section>
-      <details class="card quiet">
-        <summary>{text("legend")}</summary>
-        <Legend />
-      </details>
+      {answer === undefined ? (
+        <div class="columns">
+          <AtHand maps={maps} />
+          <section class="card">
+            <h2>{text("legend")}</h2>
+            <Legend />
+          </section>
+        </div>
+      ) : (
+        <details class="card quiet">
+          <summary>{text("legend")}</summary>
+          <Legend />
+        </details>
+      )}
       <Install />
     </>
+  );
+}
+
+/** The archives or maps that are asked, before anything is. */
+function AtHand({ maps }: { readonly maps: readonly PageMap[] }): JSX.Element | null {
+  const text = useText(FIND);
+  const rows =
+    PAGE.service === "aggregator"
+      ? PAGE.archives.map(({ id, name, hasMap }) => ({
+          id,
+          name: <PlainText value={name} />,
+          note: text(hasMap ? "hasMap" : "hasNoMap"),
+        }))
+      : maps.map(({ id, name, rows: keys }) => ({
+          id,
+          name: (
+            <a href={hrefOf(PAGE, "explore", { map: id })}>
+              <PlainText value={name} />
+            </a>
+          ),
+          note: text.count("keys", keys),
+        }));
+  if (rows.length === 0) return null;
+  const stem = PAGE.service === "aggregator" ? "archivesHere" : "mapsHere";
+  return (
+    <section class="card">
+      <h2>{text.count(stem, rows.length)}</h2>
+      <ul class="at-hand">
+        {rows.map(({ id, name, note }) => (
+          <li key={id}>
+            {name} <small>{note}</small>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

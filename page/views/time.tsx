@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { typedUri } from "../find/ask.ts";
 import { TIME } from "../messages/time.ts";
 import { PAGE } from "../page-data.ts";
-import { PlainText, UriNote } from "../parts/uri.tsx";
+import { PlainText, UriNote, webUri } from "../parts/uri.tsx";
 import { UrlForm } from "../parts/url-form.tsx";
 import { hrefOf, navigate } from "../router.ts";
 import { formatDay, formatMoment, useText } from "../text.ts";
@@ -12,7 +12,7 @@ import { Calendar } from "../time/calendar.tsx";
 import { Downloads } from "../time/downloads.tsx";
 import { MementoRows } from "../time/memento-list.tsx";
 import { closest, density, type Memento } from "../time/memento-store.ts";
-import { Sides, webUri } from "../time/sides.tsx";
+import { Sides } from "../time/sides.tsx";
 import { Strip, Years } from "../time/strip.tsx";
 import { type Mementos, useMementos } from "../time/use-mementos.ts";
 import type { ViewProps } from "../views.ts";
@@ -143,6 +143,11 @@ function Timeline(props: {
       <section class="card" aria-label={text("archives")}>
         {hasAny && (
           <div class="overview">
+            <p class="strip-most">
+              {text(span.isQuarters ? "mostQuarter" : "mostMonth", {
+                count: Math.max(...sums.all),
+              })}
+            </p>
             <Strip
               counts={sums.all}
               label={text("strip", {
@@ -199,7 +204,7 @@ function Timeline(props: {
           <div class="chosen-actions">
             <button
               type="button"
-              class="plain"
+              class="quiet"
               disabled={place === 0}
               onClick={() => chooseAt(place - 1)}
             >
@@ -207,7 +212,7 @@ function Timeline(props: {
             </button>
             <button
               type="button"
-              class="plain"
+              class="quiet"
               disabled={place === order.length - 1}
               onClick={() => chooseAt(place + 1)}
             >
@@ -216,7 +221,7 @@ function Timeline(props: {
             <a class="button" href={webUri(memento.uri)} rel="noreferrer">
               {text("open")}
             </a>
-            <button type="button" class="plain" onClick={() => pick(memento)}>
+            <button type="button" class="quiet" onClick={() => pick(memento)}>
               {text("pick")}
             </button>
           </div>
@@ -238,7 +243,7 @@ function Timeline(props: {
               </h2>
               <button
                 type="button"
-                class="plain"
+                class="quiet"
                 aria-label={text("earlier")}
                 onClick={() => choose(Date.UTC(year - 1, 6, 1))}
               >
@@ -246,7 +251,7 @@ function Timeline(props: {
               </button>
               <button
                 type="button"
-                class="plain"
+                class="quiet"
                 aria-label={text("later")}
                 onClick={() => choose(Date.UTC(year + 1, 6, 1))}
               >
@@ -275,9 +280,13 @@ function Timeline(props: {
 }
 
 /** Whole years around all mementos, in parts of equal length: months, or longer where there are many. */
-function spanOf(first: number, last: number): { from: number; until: number; bins: number } {
+function spanOf(
+  first: number,
+  last: number,
+): { from: number; until: number; bins: number; isQuarters: boolean } {
   const from = Date.UTC(new Date(first).getUTCFullYear(), 0, 1);
   const until = Date.UTC(new Date(last).getUTCFullYear() + 1, 0, 1);
   const years = new Date(until).getUTCFullYear() - new Date(from).getUTCFullYear();
-  return { from, until, bins: years * (years > 12 ? 4 : 12) };
+  const isQuarters = years > 12;
+  return { from, until, bins: years * (isQuarters ? 4 : 12), isQuarters };
 }

@@ -7,14 +7,12 @@ import {
   systemClock,
 } from "./session.ts";
 import type { RouteReason } from "./route/decision.ts";
+import { type BySpan, bySpan, SpanRing, SPANS } from "./span-ring.ts";
 
 /** Upper ends of the classes that times are counted in, in milliseconds. */
 const LATENCY_LIMITS_MS: readonly number[] = [
   1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 30_000, 60_000,
 ];
-
-const MINUTE_MS = 60_000;
-const MINUTES = 60;
 
 /** What one archive did since the start. */
 export interface ArchiveTally {
@@ -37,7 +35,27 @@ export interface ArchiveTally {
   readonly p99Ms: number | undefined;
   /** Times it was asked in each of the last 60 minutes, the current one last. */
   readonly lastHour: readonly number[];
+  /** What it was asked and spared, and how often it had mementos, over time. */
+  readonly history: ArchiveHistory;
   readonly lastFault: string | undefined;
+}
+
+const HISTORY_COUNTS = ["asked", "spared", "hits"] as const;
+
+/** Counts for each of the last minutes and hours, the current one last. */
+export type ArchiveHistory = BySpan<
+  Readonly<Record<(typeof HISTORY_COUNTS)[number], readonly number[]>>
+>;
+
+/** Adds histories up. */
+export function joinHistories(all: readonly ArchiveHistory[]): ArchiveHistory {
+  return bySpan((name) =>
+    recordBy(HISTORY_COUNTS, (count) =>
+      Array.from({ length: SPANS[name].count }, (_, place) =>
+        all.reduce((sum, each) => sum + (each[name][count][place] ?? 0), 0),
+      ),
+    ),
+  );
 }
 
 /** Counts what archives answer, for the dashboard and metrics. A few hundred bytes an archive. */
@@ -51,9 +69,9 @@ export class ArchiveTallies implements SessionObserver {
   }
 
   began({ decisions }: Session): void {
-    for (const { isAsked, archive } of decisions) {
-      if (isAsked) continue;
-      this.#countsOf(archive).counts.skipped += 1;
+    const now = this.#clock();
+    for (const { isAsked, archive, reason } of decisions) {
+      if (!isAsked) this.#countsOf(archive).skip(now, SPARED.has(reason));
     }
   }
 
@@ -91,12 +109,12 @@ const COUNTS = [
   "mementos",
 ] as const satisfies readonly (keyof ArchiveTally)[];
 
-/** A number for each name. */
-function countsBy<Name extends string>(
+/** A value for each name. */
+function recordBy<Name extends string, Value>(
   names: readonly Name[],
-  count: (name: Name) => number,
-): Record<Name, number> {
-  return Object.fromEntries(names.map((name) => [name, count(name)])) as Record<Name, number>;
+  make: (name: Name) => Value,
+): Record<Name, Value> {
+  return Object.fromEntries(names.map((name) => [name, make(name)])) as Record<Name, Value>;
 }
 
 /** What several processes counted of one archive, as one. At least one. */
@@ -107,12 +125,13 @@ export function joinTallies(tallies: readonly ArchiveTally[]): ArchiveTally {
     of(tallies[0]).map((_, index) => sum((tally) => of(tally)[index] ?? 0));
   const latencies = each((tally) => tally.latencies);
   return {
-    ...countsBy(COUNTS, (name) => sum((tally) => tally[name])),
+    ...recordBy(COUNTS, (name) => sum((tally) => tally[name])),
     latencies,
     latencySumMs: sum(({ latencySumMs }) => latencySumMs),
     medianMs: quantile(latencies, 0.5),
     p99Ms: quantile(latencies, 0.99),
     lastHour: each(({ lastHour }) => lastHour),
+    history: joinHistories(tallies.map(({ history }) => history)),
     lastFault: tallies.find(({ lastFault }) => lastFault !== undefined)?.lastFault,
   };
 }
@@ -120,19 +139,22 @@ export function joinTallies(tallies: readonly ArchiveTally[]): ArchiveTally {
 const COUNT_OF = { hit: "hits", miss: "misses", late: "late", error: "errors" } as const;
 
 class ArchiveCounts {
-  readonly counts = countsBy(COUNTS, () => 0);
+  readonly counts = recordBy(COUNTS, () => 0);
   #lastFault: string | undefined;
   readonly #latencies = new Float64Array(LATENCY_LIMITS_MS.length + 1);
   #latencySumMs = 0;
-  /** By minute since 1970 modulo 60; `#minute` is the last that was counted in. */
-  readonly #minutes = new Float64Array(MINUTES);
-  #minute = 0;
+  readonly #history = bySpan((name) => recordBy(HISTORY_COUNTS, () => new SpanRing(SPANS[name])));
+
+  skip(now: number, isSpared: boolean): void {
+    this.counts.skipped += 1;
+    if (isSpared) this.#note("spared", now);
+  }
 
   add({ result, origin, mementos, startedAt, endedAt, fault }: Outcome): void {
     const { counts } = this;
     counts.asked += 1;
-    this.#advance(endedAt);
-    this.#minutes[this.#minute % MINUTES] += 1;
+    this.#note("asked", endedAt);
+    if (result === "hit") this.#note("hits", endedAt);
     counts[COUNT_OF[result]] += 1;
     counts.mementos += mementos;
     if (fault !== undefined) this.#lastFault = fault;
@@ -146,31 +168,24 @@ class ArchiveCounts {
   }
 
   tally(now: number): ArchiveTally {
-    this.#advance(now);
+    const history = bySpan((name) =>
+      recordBy(HISTORY_COUNTS, (count) => this.#history[name][count].read(now)),
+    );
     return {
       ...this.counts,
       latencies: [...this.#latencies],
       latencySumMs: this.#latencySumMs,
       medianMs: quantile(this.#latencies, 0.5),
       p99Ms: quantile(this.#latencies, 0.99),
-      lastHour: Array.from(
-        { length: MINUTES },
-        (_, i) => this.#minutes[(this.#minute + 1 + i) % MINUTES],
-      ),
+      lastHour: history.minutes.asked,
+      history,
       lastFault: this.#lastFault,
     };
   }
 
-  /** Forgets what is more than an hour old; all, where the clock was set back. */
-  #advance(now: number): void {
-    const minute = Math.floor(now / MINUTE_MS);
-    if (minute < this.#minute - 1) {
-      this.#minutes.fill(0);
-      this.#minute = minute;
-    }
-    const first = Math.max(this.#minute + 1, minute - MINUTES + 1);
-    for (let each = first; each <= minute; each++) this.#minutes[each % MINUTES] = 0;
-    this.#minute = Math.max(this.#minute, minute);
+  #note(count: (typeof HISTORY_COUNTS)[number], now: number): void {
+    this.#history.minutes[count].count(now);
+    this.#history.hours[count].count(now);
   }
 }
 
@@ -245,7 +260,7 @@ const ROUTING_COUNTS = ["sessions", "asked", "spared", "sampled", "sampledHits",
  * A sampled archive that fails to answer says nothing either way and does not count.
  */
 export class RoutingEstimate implements SessionObserver {
-  readonly #counts = countsBy(ROUTING_COUNTS, () => 0);
+  readonly #counts = recordBy(ROUTING_COUNTS, () => 0);
 
   began({ decisions }: Session): void {
     const counts = this.#counts;
@@ -272,7 +287,7 @@ export class RoutingEstimate implements SessionObserver {
 /** What several processes report, as one. */
 export function joinReports(reports: readonly RoutingReport[]): RoutingReport {
   return reportOf(
-    countsBy(ROUTING_COUNTS, (name) => reports.reduce((total, report) => total + report[name], 0)),
+    recordBy(ROUTING_COUNTS, (name) => reports.reduce((total, report) => total + report[name], 0)),
   );
 }
 

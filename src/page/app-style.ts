@@ -24,6 +24,7 @@ select { max-width: 9rem; padding: .3rem .4rem; border: 1px solid var(--line); b
 select:focus-visible { outline: 3px solid var(--focus); outline-offset: 2px; }
 main:focus { outline: none; }
 main.frame { min-height: 60vh; padding-top: 2rem; }
+main > .top { padding-top: 0; }
 main > h1 { font-size: clamp(1.6rem, 4vw, 2.2rem); }
 .state { display: inline-flex; align-items: center; gap: .45em; padding: .08em .75em .08em .5em; border-radius: 2em; font: 600 .92rem/1.75 var(--sans); white-space: nowrap; }
 .state svg { flex: none; width: 1em; height: 1em; }
@@ -32,6 +33,19 @@ main > h1 { font-size: clamp(1.6rem, 4vw, 2.2rem); }
 .not-held { background: var(--no-paper); color: var(--no); }
 .not-known { background: var(--calm); color: var(--calm-ink); }
 details.card { margin-top: 0; }
+button.quiet, a.button { flex: none; padding: .45rem .9rem; border: 1px solid var(--line); border-radius: var(--radius-s); background: var(--card); color: var(--ink); font: 500 .9rem/1.4 var(--sans); text-decoration: none; }
+button.quiet:hover { border-color: var(--soft); filter: none; }
+button.quiet[aria-pressed=true] { border-color: var(--accent); background: var(--yes-paper); color: var(--yes); font-weight: 600; }
+button.quiet:disabled { border-color: var(--line); color: var(--soft); opacity: .6; cursor: default; }
+a.button { border-color: var(--accent); background: var(--accent); color: var(--accent-ink); font-weight: 600; }
+.text-button { padding: 0; border: 0; background: none; color: var(--accent); font: inherit; text-decoration: underline; text-underline-offset: .15em; }
+.card-head { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: .5rem 1rem; margin-bottom: .75rem; }
+.card-head h2 { display: flex; flex-wrap: wrap; align-items: center; gap: .3rem .7rem; margin: 0; overflow-wrap: anywhere; }
+.switch { display: flex; flex-wrap: wrap; gap: .4rem; }
+.switch + * { margin-top: .75rem; }
+.card-head .switch + * { margin-top: 0; }
+.scroller { overflow-x: auto; }
+.scroller:focus-visible { outline: 3px solid var(--focus); outline-offset: 2px; }
 .uri-note { margin: .2rem 0 .7rem; color: var(--soft); font-size: var(--text-s); }
 .uri { overflow-wrap: anywhere; }
 .uri-raw, .uri-readable bdi { font-family: var(--mono); font-size: .95em; }
@@ -42,7 +56,9 @@ mark.unseen { padding: 0 .3em; border: 1px solid var(--no); border-radius: .2em;
 .fault { padding: .5rem .9rem; border-left: 4px solid var(--no); background: var(--no-paper); color: var(--no); overflow-wrap: anywhere; }
 @media (max-width: 40rem) {
   .bar .frame { padding-top: .35rem; }
-  .brand { flex: 1 1 6rem; min-width: 0; }
+  .brand { flex: 1 1 6rem; min-width: 0; font-size: .95rem; }
+  .brand span { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; white-space: normal; overflow-wrap: anywhere; }
+  .settings-bar select { max-width: 5.6rem; padding: .3rem .2rem; }
   .bar .frame { gap: 0 .75rem; }
   .bar nav { order: 3; flex: 1 0 100%; margin: 0 -.75rem; }
   .bar nav a { padding: .5rem .75rem .6rem; }

@@ -1,3 +1,5 @@
+import { readLearntReason } from "./learnt-reason.ts";
+
 /** What is known about whether an archive holds a page. */
 export type Verdict = "held" | "possibly" | "not-held" | "not-known";
 
@@ -20,8 +22,20 @@ export function verdictOfAnswer(answer: {
   return isExact(answer.key) ? "held" : "possibly";
 }
 
+/** What a router decided about an archive. */
+interface Route {
+  readonly reason: string;
+  readonly key?: string | null | undefined;
+  /** What was learnt that decided, as a text. */
+  readonly why?: string | undefined;
+}
+
 /** The verdict of a router about an archive, by the reason it gives. */
-export function verdictOfRoute(reason: string, key: string | null | undefined): Verdict {
+export function verdictOfRoute({ reason, key, why }: Route): Verdict {
+  const learnt = why === undefined ? undefined : readLearntReason(why)?.kind;
+  if (learnt === "had-it") return "held";
+  if (learnt === "lacked-it") return "not-held";
+  if (learnt === "unknown" && (key ?? null) === null) return "not-known";
   switch (reason) {
     case "in-map":
       return isExact(key) ? "held" : "possibly";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { followingClock } from "../../src/aggregate/session.ts";
-import { ArchiveTallies } from "../../src/aggregate/statistics.ts";
+import { ArchiveTallies, joinTallies } from "../../src/aggregate/statistics.ts";
 import { archive, outcome, session } from "../support/sessions.ts";
 
 const MINUTE = 60_000;
@@ -53,6 +53,30 @@ describe("ArchiveTallies", () => {
     now += 1000 * MINUTE;
     tallies.answered(session(), outcome({ result: "hit", ...at(now, 1) }));
     expect(tallies.tallyOf(ia).lastHour).toEqual([...Array.from({ length: 59 }, () => 0), 1]);
+  });
+
+  it("keeps by minutes and by hours what was asked, what was spared and what had mementos", () => {
+    let now = 500 * 60 * MINUTE;
+    const tallies = new ArchiveTallies(() => now);
+    const spared = session({ reasons: [["not-in-map", false]] });
+    const asleep = session({ reasons: [["dormant", false]] });
+    const a0 = archive("a0");
+    tallies.began(spared);
+    tallies.began(asleep);
+    tallies.answered(spared, outcome({ result: "hit", ...at(now, 1), archive: a0 }));
+    now += 61 * MINUTE;
+    tallies.began(spared);
+    tallies.answered(spared, outcome({ result: "miss", ...at(now, 1), archive: a0 }));
+    const { history, skipped, lastHour } = tallies.tallyOf(a0);
+    expect(skipped).toBe(3);
+    expect(history.minutes.spared.reduce((sum, each) => sum + each, 0)).toBe(1);
+    expect(history.minutes.asked).toEqual(lastHour);
+    expect(history.hours.asked).toHaveLength(72);
+    expect(history.hours.asked.slice(-2)).toEqual([1, 1]);
+    expect(history.hours.spared.slice(-2)).toEqual([1, 1]);
+    expect(history.hours.hits.slice(-2)).toEqual([1, 0]);
+    const joined = joinTallies([tallies.tallyOf(a0), tallies.tallyOf(a0)]);
+    expect(joined.history.hours.spared.slice(-2)).toEqual([2, 2]);
   });
 
   it("counts archives that were not asked", () => {

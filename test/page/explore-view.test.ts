@@ -173,8 +173,8 @@ describe.skipIf(CHROMIUM === undefined)("explore, compare and dropped maps", () 
     const page = await open("/compare?map=old&map=new");
     await page.waitForSelector(".upset");
     const facts = await page.locator(".compared .facts dd").allTextContents();
-    expect(facts.slice(0, 4)).toEqual(["+1", "-307", "1", "1"]);
-    expect(await page.locator(".dot.may").count()).toBeGreaterThan(0);
+    expect(facts.slice(0, 6)).toEqual(["+1", "-306", "1", "0", "1", "1"]);
+    expect(await page.locator(".set-dot.may").count()).toBeGreaterThan(0);
     await page.getByRole("button", { name: "Only in New" }).click();
     await page.getByRole("link", { name: "added.com" }).click();
     await page.waitForURL(/\/explore\?map=new&prefix=com%2Cadded%2C$/);

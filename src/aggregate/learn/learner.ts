@@ -1,6 +1,7 @@
 import { Answers, EPOCHS_PER_HALF_LIFE, Evidence, KNOWN } from "./evidence.ts";
 import { chanceOf, HitModel } from "./hit-model.ts";
 import { KeyPath, LEVEL } from "./key-path.ts";
+import { type LearntReason, learntReasonText } from "../../page/learnt-reason.ts";
 import { ArchiveRecalls } from "./archive-recalls.ts";
 import { MapTrust, type MapWord, type StaleMap } from "./map-trust.ts";
 import { PrefixNames } from "./prefix-names.ts";
@@ -303,7 +304,7 @@ export class Learner {
       chance,
       low: Math.max(0, chance - spread),
       high: Math.min(1, chance + spread),
-      reason: this.#reason(archive),
+      reason: learntReasonText(this.#reason(archive)),
     };
   }
 
@@ -456,13 +457,13 @@ export class Learner {
     return (this.evidence.hits(root, archive) + this.model.priors[archive]) / asked;
   }
 
-  #reason(archive: number): string {
+  #reason(archive: number): LearntReason {
     const path = this.#path;
     const last = path.length - 1;
     if (this.#answer >= 0) {
       const known = this.answers.of(this.#answer, archive);
-      if (known === KNOWN.hit) return "it had this original when last asked";
-      if (known === KNOWN.miss) return "it did not have this original when last asked";
+      if (known === KNOWN.hit) return { kind: "had-it" };
+      if (known === KNOWN.miss) return { kind: "lacked-it" };
     }
     let telling = -1;
     let longest = -1;
@@ -473,12 +474,12 @@ export class Learner {
       if (asked >= TELLING) telling = place;
     }
     const place = telling >= 0 ? telling : longest;
-    if (place < 0) return "nothing is known of it yet";
+    if (place < 0) return { kind: "unknown" };
     const slot = this.#slots[place];
     const asked = Math.max(1, Math.round(this.evidence.asked(slot, archive)));
     const hits = Math.min(asked, Math.round(this.evidence.hits(slot, archive)));
-    const where = place === 0 ? "" : ` under ${path.textOf(this.#surt, place)}`;
-    return `${hits} of ${asked} lookups${where} found anything`;
+    const prefix = place === 0 ? undefined : path.textOf(this.#surt, place);
+    return { kind: "others", hits, asked, prefix };
   }
 
   #now(): number {

@@ -1,5 +1,7 @@
 import type { ListState } from "../route/archive-list.ts";
 import type { MapState } from "../route/map-keeper.ts";
+import { bySpan } from "../span-ring.ts";
+import { joinHistories } from "../statistics.ts";
 import type { ArchiveCounters } from "../upstream/archive-health.ts";
 import { contradictionText } from "./service-health.ts";
 import type { ArchiveStatus, StatusView } from "./service-status.ts";
@@ -23,6 +25,21 @@ export function aboutJson(
   };
 }
 
+/**
+ * What `/history.json` says: what archives were asked and spared and how often they had mementos, all
+ * together and each, and the recall, in each of the last minutes and hours.
+ */
+export function historyJson(status: StatusView): Record<string, unknown> {
+  const archives = status.archives().map(({ archive, tally }) => [archive.id, tally.history]);
+  const all = joinHistories(status.archives().map(({ tally }) => tally.history));
+  const recalls = status.recalls();
+  return {
+    at: isoTime(status.now),
+    all: bySpan((name) => ({ ...all[name], recall: recalls[name] })),
+    archives: Object.fromEntries(archives),
+  };
+}
+
 function archiveJson({
   archive,
   upstream,
@@ -30,7 +47,7 @@ function archiveJson({
   map,
   counters,
 }: ArchiveStatus): Record<string, unknown> {
-  const { latencies: _latencies, ...counts } = tally;
+  const { latencies: _latencies, history: _history, ...counts } = tally;
   return {
     id: archive.id,
     name: archive.name,

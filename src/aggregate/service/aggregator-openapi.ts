@@ -74,6 +74,12 @@ export function aggregatorOpenApi(service: {
         get: operation("Which archives would be asked, and why", { "200": json("OK") }),
       },
       "/about": { get: operation("The service and its archives", { "200": json("OK") }) },
+      "/history.json": {
+        get: operation(
+          "Requests to archives, asked and spared, and the recall, by minutes and by hours",
+          { "200": json("OK") },
+        ),
+      },
       "/archives.json": { get: operation("The list of archives", { "200": json("OK") }) },
       "/monitor": {
         get: operation("Events as they happen", {

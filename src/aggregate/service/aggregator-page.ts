@@ -169,10 +169,10 @@ export function urlForm(
 
 function routeList(decisions: readonly Decision[], url: string): Html {
   return html`<ul class="files">
-    ${decisions.map(({ archive, reason, key, frequency }) => {
+    ${decisions.map(({ archive, reason, key, frequency, why }) => {
       const decided = key === undefined ? "" : `decided by ${key} ${frequency ?? ""}`;
       return html`<li>
-        ${verdictBadge(verdictOfRoute(reason, key))} <strong>${archive.name}</strong>
+        ${verdictBadge(verdictOfRoute({ reason, key, why }))} <strong>${archive.name}</strong>
         ${archive.timemap === undefined ? undefined : html`<a href="${archive.timemap}${url}" rel="nofollow">TimeMap</a>`}
         <small>${reason} ${decided}</small>
       </li> `;

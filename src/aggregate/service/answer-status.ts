@@ -1,7 +1,7 @@
 import { packageVersion } from "../../files/package-file.ts";
 import type { ViewName } from "../../page/page-data.ts";
 import { aboutContent } from "./about-page.ts";
-import { aboutJson, aboutText } from "./about-text.ts";
+import { aboutJson, aboutText, historyJson } from "./about-text.ts";
 import { aggregatorOpenApi } from "./aggregator-openapi.ts";
 import {
   findContent,
@@ -72,6 +72,13 @@ export function answerAboutJson(exchange: AggregatorExchange, parts: StatusParts
   const document = aboutJson(parts.status, { version: packageVersion(), base: exchange.base });
   const more = { requests: loadOf(parts), workers: parts.workers };
   sendStatus(exchange, { ...document, ...more }, "no-cache");
+}
+
+/** Many numbers, so not a line for each. */
+export function answerHistory(exchange: AggregatorExchange, { status }: StatusParts): void {
+  const headers = commonHeaders(exchange);
+  headers.push("Cache-Control", "no-cache");
+  sendBody(exchange, 200, headers, "application/json", `${JSON.stringify(historyJson(status))}\n`);
 }
 
 /** The list of archives as MemGator reads it, so that another aggregator can use it. */

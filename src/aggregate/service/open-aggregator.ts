@@ -1,4 +1,5 @@
 import { Aggregator, type AggregatorOptions } from "../aggregator.ts";
+import { RecallHistory } from "../recall-history.ts";
 import { ArchiveTallies, RoutingEstimate } from "../statistics.ts";
 import type { Outcome, Session, SessionObserver } from "../session.ts";
 import type { Upstream } from "../upstream.ts";
@@ -38,6 +39,7 @@ export interface OpenAggregator {
   readonly keeper: MapKeeper;
   readonly tallies: ArchiveTallies;
   readonly estimate: RoutingEstimate;
+  readonly recalls: RecallHistory;
   readonly isRouting: boolean;
   readonly learner: Learner | undefined;
   /**
@@ -99,11 +101,14 @@ export async function openAggregator(options: OpenAggregatorOptions): Promise<Op
   const keeper = new MapKeeper(router, options.maps);
   const tallies = new ArchiveTallies();
   const estimate = new RoutingEstimate();
+  const recalls = new RecallHistory(() =>
+    learner === undefined ? estimate.report().recall?.value : learner.policy.recallOfHits?.value,
+  );
   const { observers = [], ...more } = options.aggregator ?? {};
   const aggregator = new Aggregator(router, upstream, {
     ...more,
     broadcastRouter,
-    observers: [new Learning(router), tallies, estimate, ...observers],
+    observers: [new Learning(router), tallies, estimate, recalls, ...observers],
   });
   if (isRouting) await keeper.start();
   return {
@@ -112,6 +117,7 @@ export async function openAggregator(options: OpenAggregatorOptions): Promise<Op
     keeper,
     tallies,
     estimate,
+    recalls,
     isRouting,
     learner,
     async replaceArchives(list) {

@@ -8,6 +8,7 @@ export type StatusName =
   | "about"
   | "about.json"
   | "archives.json"
+  | "history.json"
   | "monitor"
   | "health"
   | "metrics"
@@ -81,6 +82,7 @@ const STATUS_PATHS: ReadonlyMap<string, StatusName> = new Map([
   ["about", "about"],
   ["about.json", "about.json"],
   ["archives.json", "archives.json"],
+  ["history.json", "history.json"],
   ["monitor", "monitor"],
   ["health", "health"],
   ["metrics", "metrics"],

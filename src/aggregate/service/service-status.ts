@@ -1,4 +1,11 @@
-import { type ArchiveTally, joinReports, joinTallies, type RoutingReport } from "../statistics.ts";
+import { joinRecalls, type RecallBySpan } from "../recall-history.ts";
+import {
+  type ArchiveTally,
+  joinHistories,
+  joinReports,
+  joinTallies,
+  type RoutingReport,
+} from "../statistics.ts";
 import type { EndpointState, UpstreamState } from "../upstream.ts";
 import type { OpenAggregator } from "./open-aggregator.ts";
 import type { Archive } from "../route/archive.ts";
@@ -37,6 +44,8 @@ export interface StatusView {
   routing(): RoutingReport;
   /** Undefined where nothing is learnt. */
   learning(): LearningReport | undefined;
+  /** The recall over time. */
+  recalls(): RecallBySpan;
   archives(): ArchiveStatus[];
 }
 
@@ -75,6 +84,10 @@ export class ServiceStatus implements StatusView {
     return learner === undefined ? undefined : learningReport(learner);
   }
 
+  recalls(): RecallBySpan {
+    return this.#sources.open.recalls.report();
+  }
+
   archives(): ArchiveStatus[] {
     const { aggregator, upstream, tallies } = this.#sources.open;
     return aggregator.router.archives.map((archive) => ({
@@ -109,6 +122,7 @@ export interface StatusSnapshot {
   readonly list: ListState | undefined;
   readonly routing: RoutingReport;
   readonly learning?: LearningReport | undefined;
+  readonly recalls?: RecallBySpan | undefined;
   readonly archives: readonly ArchiveStatus[];
   readonly load: ServiceLoad;
 }
@@ -141,6 +155,7 @@ export function snapshotOf(status: StatusView, { underWay, waiting }: ServiceLoa
     list,
     routing: status.routing(),
     learning: status.learning(),
+    recalls: status.recalls(),
     archives: status.archives(),
     load: { underWay, waiting },
   };
@@ -185,6 +200,10 @@ export class JoinedStatus implements StatusView {
     return reports.toSorted((a, b) => b.lookups - a.lookups)[0];
   }
 
+  recalls(): RecallBySpan {
+    return joinRecalls(this.#snapshots.flatMap(({ recalls }) => recalls ?? []));
+  }
+
   archives(): ArchiveStatus[] {
     const byId = new Map<string, ArchiveStatus[]>();
     for (const { archives } of this.#snapshots) {
@@ -207,11 +226,11 @@ export function endedSnapshot(
   const archives = snapshot.archives.map(({ archive, tally, counters }) => ({
     archive,
     upstream: NOT_ASKED,
-    tally: { ...tally, lastHour: tally.lastHour.map(() => 0) },
+    tally: { ...tally, lastHour: tally.lastHour.map(() => 0), history: joinHistories([]) },
     map: undefined,
     counters,
   }));
-  return { ...snapshot, list: undefined, learning: undefined, archives };
+  return { ...snapshot, list: undefined, learning: undefined, recalls: undefined, archives };
 }
 
 const NOT_ASKED: UpstreamState = {

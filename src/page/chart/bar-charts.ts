@@ -25,6 +25,8 @@ interface BarChart {
   /** The names of what is stacked in each bar, from below. */
   readonly layers: readonly Layer[];
   readonly bars: readonly { readonly name: string; readonly values: readonly number[] }[];
+  /** Whose names stand below the axis; as many as there is room for by default. */
+  readonly isNamed?: (bar: number) => boolean;
 }
 
 const MAX_NAMES = 8;
@@ -51,7 +53,8 @@ export function barChart(chart: BarChart): Drawing {
     });
     return rects.join("");
   });
-  const names = bars.flatMap((_, i) => (i % every === 0 ? [i] : []));
+  const isNamed = chart.isNamed ?? ((i: number): boolean => i % every === 0);
+  const names = bars.flatMap((_, i) => (isNamed(i) ? [i] : []));
   const x = { at: (i: number) => left + (i + 0.5) * step, ticks: names };
   const xAxis = { name: chart.x, text: (i: number) => bars[i]?.name ?? "" };
   const axes = axesSvg(x, y, xAxis, { name: chart.y, text });
@@ -67,7 +70,7 @@ function blockLegend(layers: readonly Layer[]): string {
 }
 
 /** Shares of several things; each adds up to at most 1. */
-type RowChart = Omit<BarChart, "x" | "y" | "text">;
+type RowChart = Pick<BarChart, "layers" | "bars">;
 
 const ROW_HEIGHT = 52;
 const BAR_HEIGHT = 18;

@@ -415,6 +415,14 @@ describe("what is told about the service", () => {
       routing: { asked: 1, spared: 1, saved: 0.5 },
       archives: [{ id: "one", skipped: 1, map: { status: "ready", keys: 1 } }, { id: "two" }],
     });
+    const history = (await (await get(`${url}/history.json`)).json()) as {
+      all: { hours: Record<"asked" | "spared" | "hits" | "recall", (number | null)[]> };
+      archives: Record<string, { hours: { spared: number[] } }>;
+    };
+    const { asked, spared, hits, recall } = history.all.hours;
+    expect([asked.at(-1), spared.at(-1), hits.at(-1), recall.at(-1)]).toEqual([1, 1, 1, null]);
+    expect(history.archives["one"]?.hours.spared.at(-1)).toBe(1);
+    expect(history.archives["two"]?.hours.spared.at(-1)).toBe(0);
   });
 
   it("lies under a root and another address, if wanted", async () => {

@@ -1,0 +1,35 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { CHART_STYLE } from "../../src/page/chart/chart-style.ts";
+import { type Drawing, drawingHtml } from "../../src/page/chart/drawing.ts";
+
+// The charts are those of reports, and so is their style.
+const sheet = new CSSStyleSheet();
+sheet.replaceSync(CHART_STYLE);
+document.adoptedStyleSheets.push(sheet);
+
+/** A chart of reports; a value is shown where the pointer is, or where the reader taps. */
+export function Chart(props: {
+  readonly drawing: Drawing;
+  /** What it shows, for those who do not see it. */
+  readonly label: string;
+}): JSX.Element {
+  const [tip, setTip] = useState("");
+  const show = ({ target }: Event): void => {
+    setTip(target instanceof Element ? (target.getAttribute("data-tip") ?? "") : "");
+  };
+  return (
+    <figure
+      class="chart"
+      onPointerMove={show}
+      onPointerDown={show}
+      onPointerLeave={() => setTip("")}
+    >
+      {/* Drawn by our own functions, which escape all text. */}
+      <div dangerouslySetInnerHTML={{ __html: drawingHtml(props.drawing, props.label) }} />
+      <p class="chart-tip" aria-hidden="true">
+        {tip}
+      </p>
+    </figure>
+  );
+}

@@ -1,0 +1,42 @@
+import { type Clock, type SessionObserver, systemClock } from "./session.ts";
+import { type BySpan, bySpan, SpanRing, SPANS } from "./span-ring.ts";
+
+/** The recall as it was at the end of each span; null where it was not known, or nobody asked. */
+export type RecallBySpan = BySpan<readonly (number | null)[]>;
+
+/** Notes the recall as it is estimated, so that it can be seen over time. */
+export class RecallHistory implements SessionObserver {
+  readonly #recall: () => number | undefined;
+  readonly #clock: Clock;
+  readonly #rings = bySpan((name) => new SpanRing(SPANS[name], Number.NaN));
+
+  constructor(recall: () => number | undefined, clock: Clock = systemClock) {
+    this.#recall = recall;
+    this.#clock = clock;
+  }
+
+  ended(): void {
+    const recall = this.#recall();
+    if (recall === undefined) return;
+    const now = this.#clock();
+    this.#rings.minutes.set(now, recall);
+    this.#rings.hours.set(now, recall);
+  }
+
+  report(): RecallBySpan {
+    const now = this.#clock();
+    return bySpan((name) =>
+      this.#rings[name].read(now).map((value) => (Number.isNaN(value) ? null : value)),
+    );
+  }
+}
+
+/** What several processes noted, as one: the mean of those that know. */
+export function joinRecalls(all: readonly RecallBySpan[]): RecallBySpan {
+  return bySpan((name) =>
+    Array.from({ length: SPANS[name].count }, (_, place) => {
+      const known = all.flatMap((each) => each[name][place] ?? []);
+      return known.length === 0 ? null : known.reduce((sum, value) => sum + value) / known.length;
+    }),
+  );
+}

@@ -1,0 +1,36 @@
+/** What a decision rests on that answers of archives taught. */
+export type LearntReason =
+  /** What the archive answered for this original. */
+  | { readonly kind: "had-it" | "lacked-it" | "unknown" }
+  /** What it answered for others under a prefix; for all others where there is none. */
+  | {
+      readonly kind: "others";
+      readonly hits: number;
+      readonly asked: number;
+      readonly prefix?: string | undefined;
+    };
+
+const TEXTS = {
+  "had-it": "it had this original when last asked",
+  "lacked-it": "it did not have this original when last asked",
+  unknown: "nothing is known of it yet",
+} as const;
+
+/** As it is told to programs: `0 of 312 lookups under org,example found anything`. */
+export function learntReasonText(reason: LearntReason): string {
+  if (reason.kind !== "others") return TEXTS[reason.kind];
+  const { hits, asked, prefix } = reason;
+  const where = prefix === undefined ? "" : ` under ${prefix}`;
+  return `${hits} of ${asked} lookups${where} found anything`;
+}
+
+/** Reads such a text, so that it can be said in another language; undefined for other texts. */
+export function readLearntReason(text: string): LearntReason | undefined {
+  for (const kind of ["had-it", "lacked-it", "unknown"] as const) {
+    if (text === TEXTS[kind]) return { kind };
+  }
+  const match = /^(\d+) of (\d+) lookups(?: under (.*))? found anything$/s.exec(text);
+  if (match === null) return undefined;
+  const [, hits = "", asked = "", prefix] = match;
+  return { kind: "others", hits: Number(hits), asked: Number(asked), prefix };
+}

@@ -1,0 +1,66 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { joinRecalls, RecallHistory } from "../../src/aggregate/recall-history.ts";
+import { SpanRing } from "../../src/aggregate/span-ring.ts";
+
+describe("SpanRing", () => {
+  it("has what was counted in each of the last spans, whatever the times", () => {
+    const count = 5;
+    const spanMs = 10;
+    const steps = fc.array(fc.integer({ min: 0, max: 120 }), { maxLength: 60 });
+    fc.assert(
+      fc.property(steps, (waits) => {
+        const ring = new SpanRing({ spanMs, count });
+        const times: number[] = [];
+        let now = 10_000;
+        for (const wait of waits) {
+          now += wait;
+          ring.count(now);
+          times.push(now);
+        }
+        const spanOf = (time: number): number => Math.floor(time / spanMs);
+        const expected = Array.from({ length: count }, (_, place) => {
+          const span = spanOf(now) - count + 1 + place;
+          return times.filter((time) => spanOf(time) === span).length;
+        });
+        expect(ring.read(now)).toEqual(expected);
+      }),
+    );
+  });
+
+  it("begins anew where the clock is set back by more than a span", () => {
+    const ring = new SpanRing({ spanMs: 10, count: 3 });
+    ring.count(1000);
+    ring.count(995); // a moment late, and still counted
+    expect(ring.read(1000)).toEqual([0, 0, 2]);
+    ring.count(500);
+    expect(ring.read(500)).toEqual([0, 0, 1]);
+  });
+});
+
+describe("RecallHistory", () => {
+  it("notes the recall as it is known, and joins what several processes noted", () => {
+    let [now, recall]: [number, number | undefined] = [0, undefined];
+    const histories = [1, 2].map(
+      () =>
+        new RecallHistory(
+          () => recall,
+          () => now,
+        ),
+    );
+    const [one, two] = histories;
+    one?.ended();
+    expect(one?.report().minutes.every((value) => value === null)).toBe(true);
+    recall = 0.9;
+    one?.ended();
+    recall = 0.7;
+    two?.ended();
+    now += 60_000;
+    recall = 0.8;
+    two?.ended();
+    const joined = joinRecalls(histories.map((each) => each.report()));
+    expect(joined.minutes).toHaveLength(60);
+    expect(joined.minutes.slice(-3)).toEqual([null, 0.8, 0.8]);
+    expect(joined.hours.at(-1)).toBeCloseTo(0.85);
+  });
+});
