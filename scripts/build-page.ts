@@ -19,7 +19,8 @@ const { output } = (await build({
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   build: {
     outDir: OUT,
-    emptyOutDir: true,
+    // The types of src/page/ are in the same folder; `npm run build` begins with an empty one.
+    emptyOutDir: false,
     target: "es2022",
     modulePreload: { polyfill: false },
     assetsDir: "",

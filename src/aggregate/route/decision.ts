@@ -9,7 +9,7 @@ export type RouteReason =
   | "in-map"
   /** Nothing is known about what it holds. */
   | "no-map"
-  /** Its map does not have the URI, and is too old to be believed; or answers contradict the map. */
+  /** Its map does not have the URI, and is too old to be believed. */
   | "old-map"
   /** It holds, or answered for, the page that embeds this resource. */
   | "referer"

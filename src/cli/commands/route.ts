@@ -161,7 +161,7 @@ async function show(
 const WORDS: Readonly<Record<RouteReason, string>> = {
   "in-map": "in its map",
   "no-map": "no map to go by",
-  "old-map": "map is stale",
+  "old-map": "map is too old",
   referer: "holds the page",
   sampled: "to test its map",
   likely: "likely, as learnt",
