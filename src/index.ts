@@ -333,7 +333,9 @@ export type {
   SessionEnd,
   SessionObserver,
 } from "./aggregate/session.ts";
+export type { BySpan } from "./aggregate/span-ring.ts";
 export type {
+  ArchiveHistory,
   ArchiveTallies,
   ArchiveTally,
   RoutingEstimate,

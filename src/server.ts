@@ -27,6 +27,7 @@ export type { PublishedMap, Publisher, PublisherOptions } from "./publish/serve/
 export type { FetchClient } from "./http/web-request.ts";
 export type { StaticSiteOptions } from "./library/map-files.ts";
 export type { StaticSite } from "./publish/serve/static-site.ts";
+export type { RecallBySpan, RecallHistory } from "./aggregate/recall-history.ts";
 export type { LearningReport } from "./aggregate/learn/learning-report.ts";
 export type { MeasuredRecall } from "./aggregate/learn/recall-policy.ts";
 export type { AggregatorServiceOptions } from "./aggregate/service/aggregator-service.ts";

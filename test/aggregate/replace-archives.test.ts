@@ -120,7 +120,7 @@ describe("replaceArchives", () => {
       response.writeHead(302, { Location: `${gone.url}${request.url}` }).end();
     });
     const { url, open } = await aggregating([one, gone, leads], {
-      aggregator: { upstream: { totalTimeoutMs: 100 } },
+      aggregator: { upstream: { totalTimeoutMs: 2_000 } },
     });
     expect(await countOf(url, "1")).toBe("2");
     expect(askedOf(gone)).toBe(2); // once by the redirect
