@@ -17,7 +17,10 @@ const ALLOWED: Readonly<Record<string, number>> = {
   "harvest/harvest-index.test.ts": 2,
   "aggregate/upstream/bad-answers.test.ts": 2,
   "aggregate/upstream/limits.test.ts": 1,
+  "support/demo-archives.ts": 1,
   "support/hostile-archives.ts": 1,
+  // In a browser: measures how long it takes until something is shown.
+  "page/browser/speed.test.ts": 3,
   // A thread that dies in the middle of its work.
   "map/generate/generate-process.test.ts": 1,
   // Kills and signals at random moments.

@@ -1,3 +1,4 @@
+import { formatAmount } from "../../errors.ts";
 import { formatRfc3339 } from "../../memento/datetime.ts";
 import { formatNumber, type Html, html } from "../../page/html.ts";
 import type { Aggregation } from "../aggregator.ts";
@@ -74,8 +75,8 @@ const TYPES: Readonly<Record<string, string>> = {
 
 function countText({ mementos, outcomes, decisions }: Aggregation): string {
   const skipped = decisions.length - outcomes.length;
-  const count = mementos.count === 1 ? "1 memento" : `${formatNumber(mementos.count)} mementos`;
-  return `${mementos.count === 0 ? "No memento" : count}; ${formatNumber(outcomes.length)} archives asked, ${formatNumber(skipped)} not.`;
+  const count = mementos.count === 0 ? "No memento" : formatAmount(mementos.count, "memento");
+  return `${count}; ${formatAmount(outcomes.length, "archive")} asked, ${formatNumber(skipped)} not.`;
 }
 
 /** Archives whose answer is missing, and why. */

@@ -22,11 +22,11 @@ anywhere. Maps may be text, gzip, zstd or packed.
   page/        its scripts and styles
   maps/        the maps, and maps.json with a list of them
 
-Addresses are relative, so that the folder can be at any path of a site. Browsers
-do not run it from a disk (file:): try it with any server of files, such as
-python3 -m http.server.
+Addresses are relative, so that the folder can be at any path of a site.
+Browsers do not run it from a disk (file:): try it with any server of files,
+such as python3 -m http.server.
 
-The folder appears when all is written; it must not be there before, or be empty.
+The folder appears when all is written; it must be new, or empty.
 A map is fetched when it is first asked, so keep them below some 100 MB: compact
 makes a map smaller.
 `,
@@ -36,7 +36,7 @@ makes a map smaller.
     tmp: { value: "DIR", help: "Where scratch copies of compressed maps go. Default: TMPDIR." },
   },
   examples: {
-    "a page with two maps": "mementomap page own=map.ukvs pt=pt.ukvs.gz -o site",
+    "a page with two maps": "mementomap page own=a.ukvs other=b.ukvs -o site",
     "a page onto which readers drop maps": "mementomap page -o site --name 'Explore a MementoMap'",
   },
 
