@@ -1,5 +1,6 @@
 // Builds the application in page/ into dist/page/: scripts and styles with a digest in their names, a
 // script for each view that is loaded when the view is, and page.json, which tells the server about them.
+// elements.js, of the elements for pages of others, is named without a digest: those pages name it.
 import { writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { build, type Rolldown } from "vite";
@@ -26,15 +27,19 @@ const { output } = (await build({
     assetsDir: "",
     assetsInlineLimit: 0,
     rolldownOptions: {
-      input: { app: `${ROOT}page/main.tsx` },
-      output: { entryFileNames: "[name]-[hash].js", chunkFileNames: "[name]-[hash].js" },
+      input: { app: `${ROOT}page/main.tsx`, elements: `${ROOT}page/elements.ts` },
+      preserveEntrySignatures: "allow-extension",
+      output: {
+        entryFileNames: ({ name }) => (name === "elements" ? "elements.js" : "[name]-[hash].js"),
+        chunkFileNames: "[name]-[hash].js",
+      },
     },
   },
   worker: { format: "es" },
 })) as Rolldown.RolldownOutput;
 
 const chunks = output.filter((file) => file.type === "chunk");
-const entry = chunks.find(({ isEntry }) => isEntry);
+const entry = chunks.find(({ isEntry, name }) => isEntry && name === "app");
 if (entry === undefined) throw new Error("the build of page/ has no entry");
 const views = VIEWS.map((view) => {
   const chunk = chunks.find(({ facadeModuleId }) => facadeModuleId?.endsWith(`/views/${view}.tsx`));
@@ -45,6 +50,12 @@ const list: AssetList = {
   views: Object.fromEntries(views),
   files: output.map(({ fileName }) => fileName),
 };
+await writeFile(
+  `${OUT}/elements.d.ts`,
+  ["MementoMapExplorer", "MementoTimeline"]
+    .map((name) => `export declare class ${name} extends HTMLElement {}\n`)
+    .join(""),
+);
 await writeFile(`${OUT}/page.json`, `${JSON.stringify(list, undefined, 1)}\n`);
 
 /** A script, the styles it has, and the scripts it imports besides the entry. */

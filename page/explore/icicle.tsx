@@ -133,7 +133,14 @@ function TileShape(props: {
       <title>{notes === "" ? said : `${said}\n${notes}`}</title>
       <rect class="paper" x={x} y={y} width={width - 1} height={Math.max(1, height - 1)} />
       {part !== undefined && part.voids > 0 && height >= 4 && (
-        <rect class="voids" x={x + width - 13} y={y} width={12} height={Math.min(height - 1, 12)} />
+        <rect
+          class="voids"
+          fill="url(#voids)"
+          x={x + width - 13}
+          y={y}
+          width={12}
+          height={Math.min(height - 1, 12)}
+        />
       )}
       {height >= 13 && (
         <text x={x + 7} y={y + (hasTwoLines ? 17 : height / 2 + 4)}>

@@ -40,12 +40,6 @@ interface RouteAnswer {
   }[];
 }
 
-/** A URI as people type it: without blanks around it, with a scheme in front. */
-export function typedUri(text: string): string {
-  const typed = text.trim().replaceAll(/\s/g, encodeURIComponent);
-  return typed === "" || /^[a-z][a-z0-9+.-]*:\/\//i.test(typed) ? typed : `http://${typed}`;
-}
-
 /** Asks the maps about a page: of all archives, those that say most first. */
 export async function ask(uri: string, signal: AbortSignal): Promise<Finding[]> {
   const [served, here] = await Promise.all([ofServer(uri, signal), lookupHere(uri)]);

@@ -1,10 +1,10 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Answer } from "../../src/map/lookup/map-lookup.ts";
 import type { MapComparison } from "../../src/map/compare/comparison.ts";
-import type { MapSlice, SliceOptions } from "../../src/map/explore/map-slice.ts";
-import type { PackedHoldings } from "../../src/map/explore/packed-holdings.ts";
+import type { SliceOptions } from "../../src/map/explore/map-slice.ts";
 import type { MapInfo } from "../../src/page/page-data.ts";
 import { PAGE } from "../page-data.ts";
+import { fetchJson, type Holdings, servedSlice } from "./served-slice.ts";
 import { callWorker } from "./worker-client.ts";
 import type { MapAbout } from "./worker-messages.ts";
 
@@ -98,8 +98,6 @@ async function ready(map: PageMap, onProgress?: (share: number) => void): Promis
   await opening;
 }
 
-export type Holdings = MapSlice | PackedHoldings;
-
 /** A part of a map and its children. */
 export async function exploreMap(
   map: PageMap,
@@ -111,14 +109,9 @@ export async function exploreMap(
     await ready(map, onProgress);
     return callWorker<Holdings>({ kind: "explore", map: map.id, options: plain });
   }
-  const query = new URLSearchParams({ map: map.id });
-  for (const [name, value] of Object.entries(plain)) {
-    if (value !== undefined) query.set(name, String(value));
-  }
-  const slice = await getJson<Holdings>(`/explore?${query.toString()}`, signal);
-  // The server gives the address of the next children.
-  if (slice.form === "packed" || slice.next === null) return slice;
-  return { ...slice, next: new URLSearchParams(slice.next).get("from") };
+  const address = new URL(`${PAGE.base}/explore`, window.location.origin);
+  address.searchParams.set("map", map.id);
+  return servedSlice(address, plain, signal);
 }
 
 /** What maps have in common. Maps of the server are fetched where a file of the reader is among them. */
@@ -148,12 +141,6 @@ export async function lookupHere(
   );
 }
 
-export async function getJson<Body>(path: string, signal?: AbortSignal): Promise<Body> {
-  const response = await fetch(PAGE.base + path, {
-    headers: { Accept: "application/json" },
-    ...(signal === undefined ? {} : { signal }),
-  });
-  const body = (await response.json()) as Body & { readonly detail?: string }; // our own server's
-  if (!response.ok) throw new Error(body.detail ?? `status ${response.status}`);
-  return body;
+export function getJson<Body>(path: string, signal?: AbortSignal): Promise<Body> {
+  return fetchJson(PAGE.base + path, signal);
 }

@@ -1,3 +1,5 @@
+// oxlint-disable-next-line import/default -- the bundler gives its address
+import workerUrl from "./map-worker.ts?worker&url";
 import type { WorkerAnswer, WorkerCall } from "./worker-messages.ts";
 
 interface Waiting {
@@ -26,7 +28,7 @@ export function callWorker<Result>(
 }
 
 function start(): Worker {
-  const started = new Worker(new URL("./map-worker.ts", import.meta.url), { type: "module" });
+  const started = new Worker(workerAddress(), { type: "module" });
   started.addEventListener("message", ({ data }: MessageEvent<WorkerAnswer>) => {
     const call = waiting.get(data.call);
     if (call === undefined) return;
@@ -44,4 +46,12 @@ function start(): Worker {
     waiting.clear();
   });
   return started;
+}
+
+/** Browsers start no worker of another site, where an element is used there; one that imports it will do. */
+function workerAddress(): string {
+  const { href, origin } = new URL(workerUrl, window.location.href);
+  if (origin === window.location.origin) return href;
+  const script = `import ${JSON.stringify(href)};`;
+  return URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
 }

@@ -76,7 +76,7 @@ function move(event: KeyboardEvent): void {
   const step = { ArrowRight: 1, ArrowDown: 7, ArrowLeft: -1, ArrowUp: -7 }[event.key];
   if (step === undefined || !(event.currentTarget instanceof Element)) return;
   const days = [...event.currentTarget.querySelectorAll("button")];
-  const at = days.indexOf(document.activeElement as HTMLButtonElement);
+  const at = days.findIndex((day) => day === event.target);
   days[Math.min(days.length - 1, Math.max(0, at + step))]?.focus();
   event.preventDefault();
 }

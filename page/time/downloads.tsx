@@ -1,16 +1,16 @@
 import type { JSX } from "preact";
 import { TIME } from "../messages/time.ts";
-import { PAGE } from "../page-data.ts";
 import { useText } from "../text.ts";
 import type { MementoStore } from "./memento-store.ts";
 
 /** The TimeMap in the formats of the server, and what is shown as CSV. */
 export function Downloads(props: {
+  readonly base: string;
   readonly uri: string;
   readonly store: MementoStore;
   readonly order: Uint32Array;
 }): JSX.Element {
-  const { uri, store, order } = props;
+  const { base, uri, store, order } = props;
   const text = useText(TIME);
   const save = (): void => {
     const lines = ["datetime,archive,uri"];
@@ -31,7 +31,7 @@ export function Downloads(props: {
       {["link", "json", "cdxj"].map((format) => (
         <a
           key={format}
-          href={`${PAGE.base}/timemap/${format}/${uri}`}
+          href={`${base}/timemap/${format}/${uri}`}
           download={`timemap.${format === "link" ? "link.txt" : format}`}
           type={TYPES[format]}
         >

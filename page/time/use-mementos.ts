@@ -1,5 +1,4 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { PAGE } from "../page-data.ts";
 import { type MementoChunk, MementoStore } from "./memento-store.ts";
 
 /** One archive as the server tells about it. */
@@ -60,8 +59,8 @@ const IDLE: Mementos = {
 /** Parts that come within a tenth of a second are shown together. */
 const SHOWN_EVERY_MS = 100;
 
-/** The mementos of a page, as archives answer. */
-export function useMementos(uri: string): Mementos {
+/** The mementos of a page, as archives answer an aggregator, whose paths begin with `base`. */
+export function useMementos(base: string, uri: string): Mementos {
   const [shown, setShown] = useState(IDLE);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   useEffect(() => {
@@ -78,7 +77,7 @@ export function useMementos(uri: string): Mementos {
         setShown(now);
       }, SHOWN_EVERY_MS);
     };
-    const source = new EventSource(`${PAGE.base}/stream/${encodeURIComponent(uri)}`);
+    const source = new EventSource(`${base}/stream/${encodeURIComponent(uri)}`);
     const listen = <Name extends keyof Events>(
       name: Name,
       take: (data: Events[Name]) => void,
@@ -118,6 +117,6 @@ export function useMementos(uri: string): Mementos {
       clearTimeout(timer.current);
       timer.current = undefined;
     };
-  }, [uri]);
+  }, [base, uri]);
   return shown;
 }

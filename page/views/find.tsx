@@ -1,12 +1,13 @@
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ask, type Finding, typedUri } from "../find/ask.ts";
+import { ask, type Finding } from "../find/ask.ts";
 import { Findings, Legend, Summary } from "../find/findings.tsx";
 import { type PageMap, useMaps } from "../maps/map-list.ts";
 import { OpenMaps } from "../maps/map-picker.tsx";
 import { FIND } from "../messages/find.ts";
 import { PAGE } from "../page-data.ts";
 import { PlainText, UriNote } from "../parts/uri.tsx";
+import { typedUri } from "../parts/uri-text.ts";
 import { UrlForm } from "../parts/url-form.tsx";
 import { hrefOf, navigate } from "../router.ts";
 import { useText } from "../text.ts";

@@ -1,20 +1,13 @@
 import type { JSX } from "preact";
-import { useEffect, useMemo, useState } from "preact/hooks";
-import { typedUri } from "../find/ask.ts";
+import { useEffect, useState } from "preact/hooks";
 import { TIME } from "../messages/time.ts";
 import { PAGE } from "../page-data.ts";
-import { PlainText, UriNote, webUri } from "../parts/uri.tsx";
+import { typedUri } from "../parts/uri-text.ts";
 import { UrlForm } from "../parts/url-form.tsx";
 import { hrefOf, navigate } from "../router.ts";
-import { formatDay, formatMoment, useText } from "../text.ts";
-import { ArchiveRows } from "../time/archive-rows.tsx";
-import { Calendar } from "../time/calendar.tsx";
-import { Downloads } from "../time/downloads.tsx";
-import { MementoRows } from "../time/memento-list.tsx";
-import { closest, density, type Memento } from "../time/memento-store.ts";
-import { Sides } from "../time/sides.tsx";
-import { Strip, Years } from "../time/strip.tsx";
-import { type Mementos, useMementos } from "../time/use-mementos.ts";
+import { useText } from "../text.ts";
+import { Progress, Timeline } from "../time/timeline.tsx";
+import { useMementos } from "../time/use-mementos.ts";
 import type { ViewProps } from "../views.ts";
 import "./time.css";
 
@@ -24,7 +17,7 @@ export default function Time({ params }: ViewProps): JSX.Element {
   const uri = typedUri(params.get("url") ?? "");
   const [typed, setTyped] = useState(uri);
   useEffect(() => setTyped(uri), [uri]);
-  const mementos = useMementos(uri);
+  const mementos = useMementos(PAGE.base, uri);
   return (
     <>
       <h1>{text("title")}</h1>
@@ -44,249 +37,14 @@ export default function Time({ params }: ViewProps): JSX.Element {
         )}
       </section>
       {mementos.archives.length > 0 && (
-        <Timeline uri={uri} mementos={mementos} at={params.get("at") ?? undefined} />
+        <Timeline
+          uri={uri}
+          mementos={mementos}
+          base={PAGE.base}
+          at={params.get("at") ?? undefined}
+          onChoose={(at) => navigate(hrefOf(PAGE, "time", { url: uri, at }), { replace: true })}
+        />
       )}
     </>
   );
-}
-
-/** How far the archives are, in a line. */
-function Progress({
-  uri,
-  mementos,
-}: {
-  readonly uri: string;
-  readonly mementos: Mementos;
-}): JSX.Element {
-  const text = useText(TIME);
-  const { archives, state, store } = mementos;
-  const asked = archives.filter(({ isAsked }) => isAsked);
-  const answered = asked.filter(({ outcome }) => outcome !== undefined).length;
-  const skipped = archives.length - asked.length;
-  const parts = [
-    text.count("mementos", store.count),
-    text.count("answered", answered),
-    ...(asked.length > answered ? [text.count("pending", asked.length - answered)] : []),
-    ...(skipped > 0 ? [text.count("skipped", skipped)] : []),
-  ];
-  return (
-    <div class="progress">
-      <UriNote value={uri} />
-      <p role="status" class="progress-line">
-        {archives.length === 0 && state === "asking" ? text("asking") : parts.join(" · ")}
-      </p>
-      <progress
-        aria-label={text("asking")}
-        class={state === "asking" ? "" : "is-over"}
-        max={Math.max(1, asked.length)}
-        value={answered}
-      />
-      {state === "failed" && (
-        <p class="fault" role="alert">
-          {text("failed")}
-        </p>
-      )}
-      {state === "done" && store.count === 0 && <p class="hint">{text("none")}</p>}
-    </div>
-  );
-}
-
-const DAY_MS = 86_400_000;
-
-function Timeline(props: {
-  readonly uri: string;
-  readonly mementos: Mementos;
-  /** The chosen moment as the address has it. */
-  readonly at: string | undefined;
-}): JSX.Element {
-  const { uri, mementos, at } = props;
-  const { store, version, archives } = mementos;
-  const text = useText(TIME);
-  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
-  const [picked, setPicked] = useState<readonly Memento[]>([]);
-  const [time, setTime] = useState(() => (at === undefined ? Number.NaN : Date.parse(at)));
-  const order = useMemo(() => store.sorted(hidden), [store, version, hidden]);
-  const span = useMemo(
-    () => spanOf(store.timeAt(order[0] ?? 0), store.timeAt(order.at(-1) ?? 0)),
-    [order],
-  );
-  const sums = useMemo(() => density(store, order, span), [order, span]);
-  const latest = store.timeAt(order.at(-1) ?? 0);
-  const wanted = Number.isNaN(time) ? latest : time;
-  const place = closest(store, order, wanted);
-  const nameOf = (id: string): string => archives.find((each) => each.id === id)?.name ?? id;
-  const choose = (next: number): void => {
-    setTime(next);
-    const day = new Date(next).toISOString();
-    navigate(hrefOf(PAGE, "time", { url: uri, at: day }), { replace: true });
-  };
-  const chooseAt = (next: number): void => {
-    const index = order[next];
-    if (index !== undefined) choose(store.timeAt(index));
-  };
-  const pick = (memento: Memento): void =>
-    setPicked((before) =>
-      [...before.filter(({ index }) => index !== memento.index), memento].slice(-2),
-    );
-  const toggle = (id: string): void =>
-    setHidden((before) => {
-      const next = new Set(before);
-      if (!next.delete(id)) next.add(id);
-      return next;
-    });
-  const share = (wanted - span.from) / (span.until - span.from);
-  const hasAny = order.length > 0;
-  const year = new Date(wanted).getUTCFullYear();
-  const memento = place < 0 ? undefined : store.at(order[place] ?? 0);
-  return (
-    <>
-      <section class="card" aria-label={text("archives")}>
-        {hasAny && (
-          <div class="overview">
-            <p class="strip-most">
-              {text(span.isQuarters ? "mostQuarter" : "mostMonth", {
-                count: Math.max(...sums.all),
-              })}
-            </p>
-            <Strip
-              counts={sums.all}
-              label={text("strip", {
-                from: formatDay(new Date(store.timeAt(order[0] ?? 0)), text.language),
-                until: formatDay(new Date(latest), text.language),
-              })}
-              chosen={share}
-              onChoose={(next) => choose(span.from + next * (span.until - span.from))}
-            />
-            <input
-              type="range"
-              class="moment"
-              aria-label={text("slider")}
-              aria-valuetext={formatDay(new Date(wanted), text.language)}
-              min={span.from}
-              max={span.until}
-              step={DAY_MS}
-              value={wanted}
-              onInput={({ currentTarget }) => choose(currentTarget.valueAsNumber)}
-            />
-            <Years from={span.from} until={span.until} />
-          </div>
-        )}
-        <h2>{text("archives")}</h2>
-        <ArchiveRows
-          archives={archives}
-          density={sums.byArchive}
-          hidden={hidden}
-          onToggle={toggle}
-          chosen={hasAny ? share : undefined}
-        />
-      </section>
-      {memento !== undefined && (
-        <section class="card chosen" aria-label={text("chosen")}>
-          <div class="chosen-date">
-            <label for="at">{text("chosen")}</label>
-            <input
-              id="at"
-              type="date"
-              value={new Date(wanted).toISOString().slice(0, 10)}
-              onChange={({ currentTarget }) => {
-                if (!Number.isNaN(currentTarget.valueAsNumber)) choose(currentTarget.valueAsNumber);
-              }}
-            />
-          </div>
-          <p class="chosen-memento">
-            <time dateTime={new Date(memento.time).toISOString()}>
-              {formatMoment(new Date(memento.time), text.language)} UTC
-            </time>
-            <span>
-              <PlainText value={nameOf(memento.archive)} />
-            </span>
-          </p>
-          <div class="chosen-actions">
-            <button
-              type="button"
-              class="quiet"
-              disabled={place === 0}
-              onClick={() => chooseAt(place - 1)}
-            >
-              ← {text("previous")}
-            </button>
-            <button
-              type="button"
-              class="quiet"
-              disabled={place === order.length - 1}
-              onClick={() => chooseAt(place + 1)}
-            >
-              {text("next")} →
-            </button>
-            <a class="button" href={webUri(memento.uri)} rel="noreferrer">
-              {text("open")}
-            </a>
-            <button type="button" class="quiet" onClick={() => pick(memento)}>
-              {text("pick")}
-            </button>
-          </div>
-        </section>
-      )}
-      {picked.length > 0 && (
-        <Sides
-          picked={picked}
-          nameOf={nameOf}
-          onRemove={(gone) => setPicked(picked.filter(({ index }) => index !== gone.index))}
-        />
-      )}
-      {hasAny && (
-        <div class="columns">
-          <section class="card">
-            <div class="year-head">
-              <h2>
-                {text("calendar")} {year}
-              </h2>
-              <button
-                type="button"
-                class="quiet"
-                aria-label={text("earlier")}
-                onClick={() => choose(Date.UTC(year - 1, 6, 1))}
-              >
-                ←
-              </button>
-              <button
-                type="button"
-                class="quiet"
-                aria-label={text("later")}
-                onClick={() => choose(Date.UTC(year + 1, 6, 1))}
-              >
-                →
-              </button>
-            </div>
-            <Calendar store={store} order={order} year={year} time={wanted} onChoose={choose} />
-          </section>
-          <section class="card">
-            <h2>{text("list")}</h2>
-            <MementoRows
-              store={store}
-              order={order}
-              nameOf={nameOf}
-              place={place}
-              onChoose={chooseAt}
-              onPick={pick}
-              picked={picked}
-            />
-            <Downloads uri={uri} store={store} order={order} />
-          </section>
-        </div>
-      )}
-    </>
-  );
-}
-
-/** Whole years around all mementos, in parts of equal length: months, or longer where there are many. */
-function spanOf(
-  first: number,
-  last: number,
-): { from: number; until: number; bins: number; isQuarters: boolean } {
-  const from = Date.UTC(new Date(first).getUTCFullYear(), 0, 1);
-  const until = Date.UTC(new Date(last).getUTCFullYear() + 1, 0, 1);
-  const years = new Date(until).getUTCFullYear() - new Date(from).getUTCFullYear();
-  const isQuarters = years > 12;
-  return { from, until, bins: years * (isQuarters ? 4 : 12), isQuarters };
 }

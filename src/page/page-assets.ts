@@ -42,6 +42,9 @@ const TYPES: Readonly<Record<string, string>> = {
   svg: "image/svg+xml",
 };
 
+/** Of names that change with what is in the file. */
+const DIGEST = /-[\w-]{8}\.\w+$/;
+
 const held = new Map<string, Asset>();
 
 /**
@@ -74,7 +77,7 @@ function readAsset(name: string, encoding: "br" | "gzip" | "identity"): Asset | 
     headers: {
       "Content-Type": TYPES[name.slice(name.lastIndexOf(".") + 1)] ?? "application/octet-stream",
       "Content-Length": String(body.length),
-      "Cache-Control": "public, max-age=31536000, immutable",
+      "Cache-Control": `public, max-age=${DIGEST.test(name) ? "31536000, immutable" : "3600"}`,
       Vary: "Accept-Encoding",
       "X-Content-Type-Options": "nosniff",
       ...(encoding === "identity" ? {} : { "Content-Encoding": encoding }),

@@ -18,7 +18,9 @@ describe.skipIf(assets === undefined)("the files of the page", () => {
 
   it("are one for each view at least, with a digest in their names", () => {
     for (const view of VIEWS) expect(views[view]?.length).toBeGreaterThan(0);
-    for (const name of files) expect(name).toMatch(/^[\w-]+-[\w-]{8}\.(?:js|css|wasm)$/);
+    for (const name of files) {
+      expect(name).toMatch(/^(?:[\w-]+-[\w-]{8}\.(?:js|css|wasm)|elements\.js)$/);
+    }
   });
 
   it("are sent compressed, to be kept, and no others", () => {
@@ -27,6 +29,8 @@ describe.skipIf(assets === undefined)("the files of the page", () => {
       "Cache-Control": "public, max-age=31536000, immutable",
     });
     expect(pageAsset(script)?.headers["Content-Encoding"]).toBeUndefined();
+    // Pages of others name it, so that it cannot carry a digest.
+    expect(pageAsset("elements.js")?.headers["Cache-Control"]).toBe("public, max-age=3600");
     expect(pageAsset("page.json")).toBeUndefined();
     expect(pageAsset("../../package.json")).toBeUndefined();
   });
