@@ -6,13 +6,14 @@
 //
 // This is AssemblyScript: TypeScript syntax, WebAssembly semantics. Build: `npm run build`.
 
-import { copyText, CR, LF, QUESTION, SLASH, SPACE, STAR, COMMA } from "./shared/bytes";
-import { hostEnd, pathEnd, textEnd } from "./lookup/plain";
+import { copyText, CR, LF, QUESTION, SLASH, SPACE, STAR, COMMA, ZERO } from "./shared/bytes";
+import { frequencyEnd, hostEnd, pathEnd, textEnd } from "./lookup/plain";
 import { ABSENT, isLineEnd, NO_KEY, PRESENT, writeNumber } from "./lookup/lines";
 import { readEnd, writeKey, writtenHostEnd } from "./lookup/surt";
 import { addFilter as addSet, openFilters } from "./packed/filters";
 import {
   findKey,
+  findNext,
   foundDistance,
   foundEnd,
   foundKind,
@@ -25,6 +26,7 @@ import {
   openNames,
   OUTCOME_NONE,
   OUTCOME_PRESENT,
+  startKeys,
 } from "./packed/names";
 
 const PADDING: i32 = 64;
@@ -123,10 +125,11 @@ export function stoppedAtOddLine(): bool {
   return isOdd;
 }
 
-/** Of the line that was read last: its end, its key, and where the host of the key ends. */
+/** Of the line that was read last: its end, its key, and where the host and the page of the key end. */
 let lineEnd: usize = 0;
 let keyStart: usize = 0;
 let keyHost: usize = 0;
+let keyPage: usize = 0;
 let keyEnd: usize = 0;
 
 /**
@@ -150,7 +153,7 @@ export function answer(start: usize, end: usize, target: usize, isSurt: bool): i
       return lines;
     }
     if (written + 3 * (lineEnd - at) + 128 > outputEnd) return lines;
-    const outcome = findKey(keyStart, keyHost, keyEnd);
+    const outcome = findKey(keyStart, keyHost, keyPage, keyEnd);
     copyText(written, at, <i32>(lineEnd - at));
     written += lineEnd - at;
     write(outcome);
@@ -167,14 +170,64 @@ const OUTCOME_ODD: i32 = -1;
 export function findSurt(length: i32): i32 {
   const end = input + <usize>length;
   store<u8>(end, LF);
-  return readSurt(input) && lineEnd == end ? findKey(keyStart, keyHost, keyEnd) : OUTCOME_ODD;
+  return readSurt(input) && lineEnd == end ? findKey(keyStart, keyHost, keyPage, keyEnd) : OUTCOME_ODD;
 }
 
 /** The same for a URI. */
 export function findUri(length: i32): i32 {
   const end = input + <usize>length;
   store<u8>(end, LF);
-  return readUri(input) && lineEnd == end ? findKey(keyStart, keyHost, keyEnd) : OUTCOME_ODD;
+  return readUri(input) && lineEnd == end ? findKey(keyStart, keyHost, keyPage, keyEnd) : OUTCOME_ODD;
+}
+
+let absentCount: i32 = 0;
+
+/** How many rows of the last call of `askRows` are not present. */
+export function absent(): i32 {
+  return absentCount;
+}
+
+/**
+ * Asks for the keys of the rows, `key count`, from `from` to `length` of the input, as pages. Returns where it
+ * stopped: at `length`, or at a row that is not plain, or is a void.
+ */
+export function askRows(from: i32, length: i32): i32 {
+  const end = input + <usize>length;
+  // What is behind the last row must not look like a part of it; but it is the caller's.
+  const behind = load<u8>(end);
+  store<u8>(end, 0);
+  absentCount = 0;
+  startKeys();
+  let at = input + <usize>from;
+  while (at < end) {
+    const next = readRow(at);
+    if (next == 0 || next > end) break;
+    if (findNext(keyStart, keyHost, keyPage, keyEnd) != OUTCOME_PRESENT) absentCount++;
+    at = next;
+  }
+  store<u8>(end, behind);
+  return <i32>(at - input);
+}
+
+/** Takes the key of a row; returns where the next row begins, or 0 if it is not plain. */
+@inline
+function readRow(row: usize): usize {
+  const host = hostEnd(row, false);
+  if (host == 0) return 0;
+  let at = pathEnd(host + 1);
+  keyPage = at;
+  if (load<u8>(at) == QUESTION) {
+    if (!hasQueries) return 0;
+    at = textEnd(at);
+  }
+  // A wildcard: there is a page of this name below it.
+  if (load<u8>(at) == STAR && load<u8>(at - 1) == SLASH && keyPage == at) keyPage = ++at;
+  if (load<u8>(at) != SPACE || at - row > MAX_LINE_BYTES) return 0;
+  keyStart = row;
+  keyHost = host;
+  keyEnd = at;
+  const feed = frequencyEnd(at + 1);
+  return feed == 0 || load<u8>(at + 1) == ZERO ? 0 : feed + 1;
 }
 
 /** Takes a line that holds a SURT; false if it is not plain. */
@@ -183,17 +236,19 @@ function readSurt(line: usize): bool {
   if (load<u8>(line) == MINUS) return false;
   const host = hostEnd(line, false);
   if (host == 0) return false;
-  let end = pathEnd(host + 1);
-  let last = end;
-  if (load<u8>(end) == QUESTION) {
-    if (hasQueries) return false;
-    end = textEnd(end);
-  }
+  const path = pathEnd(host + 1);
+  const end = load<u8>(path) == QUESTION ? textEnd(path) : path;
   if (!isLineEnd(end) || end - line > MAX_LINE_BYTES) return false;
-  while (last > host + 2 && load<u8>(last - 1) == SLASH) last--;
+  keyPage = path;
+  while (keyPage > host + 2 && load<u8>(keyPage - 1) == SLASH) keyPage--;
+  keyEnd = keyPage;
+  // A query of no text is none.
+  if (hasQueries && end - path > 1) {
+    if (keyPage < path) return false;
+    keyEnd = end;
+  }
   keyStart = line;
   keyHost = host;
-  keyEnd = last;
   lineEnd = end;
   return true;
 }
@@ -209,6 +264,7 @@ function readUri(line: usize): bool {
   if (!isLineEnd(end) || end - line > MAX_LINE_BYTES) return false;
   keyStart = key;
   keyHost = writtenHostEnd;
+  keyPage = last;
   keyEnd = last;
   lineEnd = end;
   return true;
@@ -251,7 +307,7 @@ function writeNameEnd(target: usize): usize {
   if (foundKind == NAME_ANY_QUERY) return writeAny(target, QUESTION);
   const to = writeAny(target, COMMA);
   if (foundKind != NAME_SPREAD && foundKind != NAME_SPREAD_ANY_QUERY) return to;
-  const pathBytes = <i32>(keyEnd - keyHost);
+  const pathBytes = <i32>((foundKind == NAME_SPREAD ? keyEnd : keyPage) - keyHost);
   copyText(to, keyHost, pathBytes);
   const end = to + <usize>pathBytes;
   return foundKind == NAME_SPREAD ? end : writeAny(end, QUESTION);

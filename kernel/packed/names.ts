@@ -1,6 +1,6 @@
 // The names of a packed map, as src/packed/packed-map.ts finds them; docs/packed.md says what they are.
 
-import { CLOSE_PAREN, COMMA, QUESTION, SLASH, STAR } from "../shared/bytes";
+import { CLOSE_PAREN, COMMA, commonBytes, QUESTION, SLASH, STAR } from "../shared/bytes";
 import { extendA, extendB, highOf, lowOf, START_A, START_B } from "../shared/name-hash";
 import { contains, fieldOf } from "./filters";
 
@@ -18,6 +18,7 @@ export const NAME_SPREAD_ANY_QUERY: i32 = 5;
 /** What a descriptor says without any row. */
 const HOME: u8 = 1;
 const ALL: u8 = 2;
+const QUERY: u8 = 4;
 const ANY_QUERY: u8 = 8;
 const NONE: u8 = 16;
 const MAX_DEPTH: i32 = 7;
@@ -69,16 +70,55 @@ function keepState(state: usize, a: u32, b: u32, end: usize): void {
 }
 
 let depth: i32 = 0;
+/** Behind the page, and behind its query. */
 let pageA: u32 = 0;
 let pageB: u32 = 0;
+let wholeA: u32 = 0;
+let wholeB: u32 = 0;
 
 /**
- * Finds the name that decides about a key without a query, of fewer bytes than MOST_STATES.
+ * Finds the name that decides about a key of fewer bytes than MOST_STATES.
  *
  * @param host where the `)` of its host is.
+ * @param page where its query begins; its end where there is none, as in all maps without queries.
  */
-export function findKey(key: usize, host: usize, end: usize): i32 {
-  hostCount = -1;
+export function findKey(key: usize, host: usize, page: usize, end: usize): i32 {
+  readHost(key, host);
+  return findPage(key, host, page, end);
+}
+
+/** The last key that `findNext` was asked for, and the bytes of its host; 0 if there is none. */
+let lastKey: usize = 0;
+let lastHostBytes: i32 = 0;
+
+/** Must be called before the first `findNext` of some keys, which must not change until the last. */
+export function startKeys(): void {
+  lastKey = 0;
+}
+
+/** As `findKey`, faster for a key of the same host as the last one. */
+export function findNext(key: usize, host: usize, page: usize, end: usize): i32 {
+  const hostBytes = <i32>(host - key);
+  const isSame =
+    lastKey != 0 &&
+    hostBytes == lastHostBytes &&
+    commonBytes(key, lastKey, 0, hostBytes) == hostBytes;
+  if (!isSame) {
+    readHost(key, host);
+    lastHostBytes = hostBytes;
+  }
+  lastKey = key;
+  return findPage(key, host, page, end);
+}
+
+/** What is known of the host of a key: the state behind it, and its descriptor, or 0. */
+let hostA: u32 = 0;
+let hostB: u32 = 0;
+let ownDescriptor: usize = 0;
+let ownCount: i32 = -1;
+
+@inline
+function readHost(key: usize, host: usize): void {
   let a = START_A;
   let b = START_B;
   for (let at = key; at <= host; at++) {
@@ -86,20 +126,31 @@ export function findKey(key: usize, host: usize, end: usize): i32 {
     a = extendA(a, byte);
     b = extendB(b, byte);
   }
-  const descriptor = findHost(a, b);
+  hostA = a;
+  hostB = b;
+  hostCount = -1;
+  ownDescriptor = findHost(a, b);
+  ownCount = hostCount;
+}
+
+@inline
+function findPage(key: usize, host: usize, page: usize, end: usize): i32 {
+  hostCount = ownCount;
+  const descriptor = ownDescriptor;
   const hasHostNames = (hostWildcards | hostSpreads) != 0;
   if (descriptor == 0 && !hasHostNames) return OUTCOME_NONE;
-  readPath(host, end, a, b);
+  readPath(host, page);
+  if (page < end) readQuery(page, end);
   if (descriptor != 0) {
-    const outcome = findOnHost(descriptor, end);
+    const outcome = findOnHost(descriptor, page, end);
     if (outcome != OUTCOME_NONE || !hasHostNames) return outcome;
   }
-  return findAbove(key, host, end);
+  return findAbove(key, host, page, end);
 }
 
 /** Keeps the state at the end of each segment: of `/a/b` those of the host, `/a` and `/a/b`. */
 @inline
-function readPath(host: usize, end: usize, hostA: u32, hostB: u32): void {
+function readPath(host: usize, end: usize): void {
   let state = folders;
   keepState(state, hostA, hostB, host + 1);
   let a = extendA(hostA, <u32>SLASH);
@@ -123,6 +174,17 @@ function readPath(host: usize, end: usize, hostA: u32, hostB: u32): void {
 }
 
 @inline
+function readQuery(page: usize, end: usize): void {
+  wholeA = pageA;
+  wholeB = pageB;
+  for (let at = page; at < end; at++) {
+    const byte = <u32>load<u8>(at);
+    wholeA = extendA(wholeA, byte);
+    wholeB = extendB(wholeB, byte);
+  }
+}
+
+@inline
 function found(outcome: i32, kind: i32, end: usize, distance: i32): i32 {
   foundKind = kind;
   foundEnd = end;
@@ -130,17 +192,22 @@ function found(outcome: i32, kind: i32, end: usize, distance: i32): i32 {
   return outcome;
 }
 
-function findOnHost(descriptor: usize, end: usize): i32 {
+function findOnHost(descriptor: usize, page: usize, end: usize): i32 {
   const flags = load<u8>(descriptor, 4);
   const width = <i32>load<u8>(descriptor, 5);
   const wideWidth = <i32>load<u8>(descriptor, 6);
-  if (depth == 0 && (flags & HOME) != 0) return found(OUTCOME_PRESENT, NAME_EXACT, end, 0);
+  const hasQuery = page < end;
+  if (depth == 0 && !hasQuery && (flags & HOME) != 0) {
+    return found(OUTCOME_PRESENT, NAME_EXACT, end, 0);
+  }
   // The page itself.
   const bit: u8 = 1 << <u8>min(depth, MAX_DEPTH);
-  const isRow = (load<u8>(descriptor) & bit) != 0;
+  const isRow = hasQuery ? (flags & QUERY) != 0 : (load<u8>(descriptor) & bit) != 0;
   const mayBeVoid = (load<u8>(descriptor, 2) & bit) != 0;
   if (isRow || mayBeVoid) {
-    const outcome = ask(pageA, pageB, isRow, mayBeVoid, width);
+    const outcome = hasQuery
+      ? ask(wholeA, wholeB, isRow, mayBeVoid, width)
+      : ask(pageA, pageB, isRow, mayBeVoid, width);
     if (outcome != OUTCOME_NONE) return found(outcome, NAME_EXACT, end, 0);
   }
   let distance: i32 = 0;
@@ -149,7 +216,7 @@ function findOnHost(descriptor: usize, end: usize): i32 {
     const isAny = (flags & ANY_QUERY) != 0;
     if (isAny || mayBeVoid) {
       const outcome = askAny(pageA, pageB, QUESTION, isAny, mayBeVoid, wideWidth);
-      if (outcome != OUTCOME_NONE) return found(outcome, NAME_ANY_QUERY, end, distance);
+      if (outcome != OUTCOME_NONE) return found(outcome, NAME_ANY_QUERY, page, distance);
     }
   }
   // What is below it, and below each folder above it.
@@ -179,7 +246,7 @@ function findOnHost(descriptor: usize, end: usize): i32 {
 }
 
 /** Asks for `X,*)/path` and `X,*` from the host up. */
-function findAbove(key: usize, host: usize, end: usize): i32 {
+function findAbove(key: usize, host: usize, page: usize, end: usize): i32 {
   let count: i32 = 0;
   let keyA = START_A;
   let keyB = START_B;
@@ -200,7 +267,7 @@ function findAbove(key: usize, host: usize, end: usize): i32 {
     const b = extendB(extendB(load<u32>(state, 4), <u32>COMMA), <u32>STAR);
     distance++;
     if ((hostSpreads & mask) != 0) {
-      const outcome = findSpread(a, b, host, end, load<usize>(state, 8), distance);
+      const outcome = findSpread(a, b, host, page, end, load<usize>(state, 8), distance);
       if (outcome != OUTCOME_NONE) return outcome;
     }
     if (at > 0) distance++;
@@ -218,6 +285,7 @@ function findSpread(
   domainA: u32,
   domainB: u32,
   host: usize,
+  page: usize,
   end: usize,
   nameEnd: usize,
   distance: i32,
@@ -228,7 +296,13 @@ function findSpread(
   if (descriptor == 0) return OUTCOME_NONE;
   const mayBeVoid = load<u8>(descriptor, 2) != 0;
   const width = <i32>load<u8>(descriptor, 5);
+  let spreadA: u32 = 0;
+  let spreadB: u32 = 0;
   for (let at = host + 1; at < end; at++) {
+    if (at == page) {
+      spreadA = a;
+      spreadB = b;
+    }
     const byte = <u32>load<u8>(at);
     a = extendA(a, byte);
     b = extendB(b, byte);
@@ -236,6 +310,10 @@ function findSpread(
   const outcome = ask(a, b, true, mayBeVoid, width);
   if (outcome != OUTCOME_NONE) return found(outcome, NAME_SPREAD, nameEnd, distance);
   if (!queries) return OUTCOME_NONE;
+  if (page < end) {
+    a = spreadA;
+    b = spreadB;
+  }
   const any = askAny(a, b, QUESTION, true, mayBeVoid, <i32>load<u8>(descriptor, 6));
   return any == OUTCOME_NONE ? any : found(any, NAME_SPREAD_ANY_QUERY, nameEnd, distance);
 }

@@ -22,9 +22,17 @@ export interface PackedExports extends LineExports {
   addFilter(set: number, firstShard: number, shards: number, bits: number): void;
   findSurt(length: number): number;
   findUri(length: number): number;
+  askRows(from: number, length: number): number;
+  absent(): number;
 }
 
 const DESCRIPTORS_START = 32;
+
+/** Room for lines and for answers. */
+interface KernelRoom {
+  readonly inputBytes: number;
+  readonly outputBytes: number;
+}
 
 /**
  * Puts a packed map into the memory of a kernel, and checks it; undefined where the kernel is not built, or
@@ -35,18 +43,27 @@ const DESCRIPTORS_START = 32;
 export function startPackedKernel(
   file: Uint8Array,
   source: string,
-  { inputBytes, outputBytes }: { readonly inputBytes: number; readonly outputBytes: number },
+  room: KernelRoom,
 ): { readonly exports: PackedExports; readonly lookup: PackedLookup } | undefined {
   const { heads } = parseParts(file, source);
-  if (heads.length > 1) return undefined;
+  const kernel = heads.length > 1 ? undefined : startPartKernel(file, heads[0], room);
+  return kernel && { ...kernel, lookup: PackedLookup.within(kernel.bytes, source) };
+}
+
+/** Puts one part of a packed map into the memory of a kernel; undefined where the kernel is not built. */
+export function startPartKernel(
+  part: Uint8Array,
+  head: PackedHead,
+  { inputBytes, outputBytes }: KernelRoom,
+): { readonly exports: PackedExports; readonly bytes: Uint8Array } | undefined {
   // What kernel/packed.ts exports.
   const exports = startKernel("packed", {}) as PackedExports | undefined;
   if (exports === undefined) return undefined;
-  const start = exports.openMap(file.length, inputBytes, outputBytes);
-  const bytes = new Uint8Array(exports.memory.buffer, start, file.length);
-  bytes.set(file);
-  openHead(exports, heads[0]);
-  return { exports, lookup: PackedLookup.within(bytes, source) };
+  const start = exports.openMap(part.length, inputBytes, outputBytes);
+  const bytes = new Uint8Array(exports.memory.buffer, start, part.length);
+  bytes.set(part);
+  openHead(exports, head);
+  return { exports, bytes };
 }
 
 function openHead(exports: PackedExports, { header, descriptors, dataStart }: PackedHead): void {

@@ -1,14 +1,99 @@
-import { joinBytes, STAR } from "../../bytes/bytes.ts";
-import { OUTCOME, type PackedNames } from "../../packed/packed-map.ts";
+import { closeSync, openSync } from "node:fs";
+import { joinBytes, LF, STAR } from "../../bytes/bytes.ts";
+import { parseHead } from "../../packed/packed-file.ts";
+import { OUTCOME, PackedNames } from "../../packed/packed-map.ts";
 import { frequencyIsZero } from "../../ukvs/frequency.ts";
+import type { Fields } from "../../ukvs/header.ts";
 import { KEY_KIND, keyShape } from "../compact/key-tree.ts";
-import type { MapRow, RowSink } from "../compact/map-lines.ts";
+import { MapLines, type MapRow, type RowSink } from "../compact/map-lines.ts";
+import { BLOCK_BYTES, readBlocks, tooLong } from "../compact/run/line-blocks.ts";
+import { type PackedExports, startPartKernel } from "../lookup/packed-exports.ts";
+import type { MapPart } from "./scan-map.ts";
 
-/** Asks a packed map for all that a map holds. */
-export class HeldCheck implements RowSink {
+/** What a packed map does not say of a part of its map. */
+export interface AskResult {
   /** Keys that a void may hide. */
-  readonly hidden: Uint8Array[] = [];
+  readonly hidden: readonly Uint8Array[];
   /** Keys that are not found. */
+  readonly lost: number;
+}
+
+/** A kernel holds the packed map once more; a larger one is asked where it is. */
+const MAX_KERNEL_BYTES = 2 ** 30;
+
+/** Asks a packed map for all that a map holds, part by part: in WebAssembly, unless it has voids. */
+export class PackedAsker {
+  readonly #names: PackedNames;
+  readonly #exports: PackedExports | undefined;
+  readonly #block: Uint8Array;
+
+  /** @param file a packed map, or a delta by itself; all of it is checked. */
+  constructor(file: Uint8Array, source: string, usesKernel: boolean = true) {
+    const head = parseHead(file, file.length, source);
+    const room = { inputBytes: BLOCK_BYTES, outputBytes: 0 };
+    const mayUseKernel =
+      usesKernel && head.header.voids === 0 && file.length <= MAX_KERNEL_BYTES;
+    const kernel = mayUseKernel ? startPartKernel(file, head, room) : undefined;
+    const { buffer, byteOffset } = kernel?.bytes ?? file;
+    const words = (head.end - head.dataStart) / 4;
+    const data = new Uint32Array(buffer, byteOffset + head.dataStart, words);
+    this.#names = new PackedNames(head, source, { data });
+    this.#exports = kernel?.exports;
+    this.#block =
+      kernel === undefined
+        ? new Uint8Array(BLOCK_BYTES)
+        : new Uint8Array(
+            kernel.exports.memory.buffer,
+            kernel.exports.inputPointer(),
+            BLOCK_BYTES,
+          );
+  }
+
+  /** Reads a part once. */
+  ask(part: MapPart, fields: Fields): AskResult {
+    const check = new HeldCheck(this.#names);
+    const lines = new MapLines(check, fields);
+    const file = openSync(part.path, "r");
+    try {
+      readBlocks(file, part, this.#block, (length, isWhole) => {
+        if (!isWhole) throw tooLong(part.source, lines.lines + 1);
+        this.#askBlock(length, lines, check, part, fields);
+        return true;
+      });
+    } finally {
+      closeSync(file);
+    }
+    return { hidden: check.hidden, lost: check.lost };
+  }
+
+  /** The kernel stops at rows that are not plain. */
+  #askBlock(
+    length: number,
+    lines: MapLines,
+    check: HeldCheck,
+    { source }: MapPart,
+    fields: Fields,
+  ): void {
+    const block = this.#block;
+    const isPlain = fields.keys.length === 1 && fields.values.length === 1;
+    const exports = isPlain ? this.#exports : undefined;
+    for (let at = 0; at < length;) {
+      if (exports !== undefined) {
+        at = exports.askRows(at, length);
+        check.lost += exports.absent();
+        if (at === length) return;
+      }
+      const feed = exports === undefined ? -1 : block.indexOf(LF, at);
+      const end = feed === -1 || feed >= length ? length : feed + 1;
+      lines.read(block.subarray(at, end), { source, firstLine: 1 });
+      at = end;
+    }
+  }
+}
+
+/** Asks for rows, one at a time. */
+class HeldCheck implements RowSink {
+  readonly hidden: Uint8Array[] = [];
   lost = 0;
   readonly #names: PackedNames;
   readonly #asksVoids: boolean;

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { compareBytes, joinBytes } from "../../bytes/bytes.ts";
 import { ioError, isMementoMapError, systemCode } from "../../errors.ts";
 import { FileSource } from "../../files/input-file.ts";
-import { digestOf } from "../../files/source-digest.ts";
 import { ScratchSpill, withTempDir } from "../../files/scratch.ts";
 import { checkSignal } from "../../interruption.ts";
 import type { DeltaPlace } from "../../packed/packed-file.ts";
@@ -23,7 +22,8 @@ import { budgetKernels } from "../compact/run/budget-kernels.ts";
 import { headOf } from "../compact/run/compact-files.ts";
 import { type MapStreams, withMapSources } from "../lookup/map-sources.ts";
 import { withCanonicalMap } from "../output/map-output.ts";
-import { type AskResult, PackLanes } from "./pack-job.ts";
+import type { AskResult } from "./held-check.ts";
+import { PackLanes } from "./pack-job.ts";
 import { packDemand } from "./pack-demand.ts";
 import { kneeBytes, type PackDemand, planPack, type Prospect } from "./pack-plan.ts";
 import { type PackedBytes, packWithin } from "./pack-within.ts";
@@ -132,7 +132,12 @@ export async function withPackedMap<T>(
       const spill = new ScratchSpill(join(scratch, "nodes"));
       const lanes = new PackLanes(threadsFor(source, options), interrupt?.signal);
       try {
-        const sha256 = options.part?.sha256 ?? (await digestOf(source, interrupt?.signal));
+        const sha256 =
+          options.part === undefined
+            ? lanes.digest(source.path, source.name)
+            : Promise.resolve(options.part.sha256);
+        // It may fail while nobody waits for it.
+        sha256.catch(() => undefined);
         const pack = (map: FileSource): Promise<Packed> =>
           new Packing(map, { sha256, misses, spill, scratch, lanes, options }).run();
         const packed = await pack(source).catch(async (error: unknown) => {
@@ -171,7 +176,7 @@ function threadsFor({ size }: FileSource, { threads }: PackOptions): number {
 
 /** What the packing of a map works with. */
 interface PackingTools {
-  readonly sha256: string;
+  readonly sha256: Promise<string>;
   readonly misses: MissList | undefined;
   readonly spill: ScratchSpill;
   /** A folder. */
@@ -358,7 +363,7 @@ class Packing {
       info: {
         headers: whole.headers.list,
         sourceRows: part?.sourceRows ?? whole.rows,
-        sha256,
+        sha256: await sha256,
         delta: part?.delta,
       },
       prospect,

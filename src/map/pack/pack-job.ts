@@ -1,12 +1,9 @@
-import { closeSync, openSync } from "node:fs";
+import { FileSource } from "../../files/input-file.ts";
 import { requiredFile } from "../../files/package-file.ts";
-import type { PackedHead } from "../../packed/packed-file.ts";
-import { PackedNames } from "../../packed/packed-map.ts";
+import { digestOf } from "../../files/source-digest.ts";
 import { checkSignal } from "../../interruption.ts";
 import { inTurns, onThread, type Remote, Thread } from "../../threads/thread.ts";
 import type { Fields } from "../../ukvs/header.ts";
-import { MapLines } from "../compact/map-lines.ts";
-import { blockBytesFor, readBlocks, tooLong } from "../compact/run/line-blocks.ts";
 import {
   type BuiltPartition,
   type MapNames,
@@ -15,28 +12,25 @@ import {
   type ShardRun,
 } from "./build-shards.ts";
 import type { FilterPlan, ShardNames } from "./dealt-names.ts";
-import { HeldCheck } from "./held-check.ts";
+import { type AskResult, PackedAsker } from "./held-check.ts";
+import type { MapPart } from "./scan-map.ts";
 import { scanPart, type ScanResult, type ScanTask } from "./scan-part.ts";
 
-/** A part of a map whose rows a packed map is asked for. */
-export interface AskTask extends Pick<ScanTask, "path" | "source" | "start" | "end"> {
-  readonly fields: Fields;
-  readonly head: PackedHead;
-  readonly data: Uint32Array;
-}
-
-/** What a packed map does not say of a part of its map. */
-export interface AskResult {
-  /** Keys that a void may hide. */
-  readonly hidden: readonly Uint8Array[];
-  /** Keys that are not found. */
-  readonly lost: number;
-}
-
-/** The steps of packing that can be done in parts, on any thread. */
+/** The steps of packing that can be done on any thread, most of them in parts. */
 export class PackJob {
   #builder: ShardBuilder | undefined;
+  #asker: PackedAsker | undefined;
   #names: MapNames = { partitionBits: 0, parts: [] };
+
+  /** The digest of a file, in hexadecimal. */
+  async digest(path: string, name: string): Promise<string> {
+    const source = await FileSource.open(path, name);
+    try {
+      return await digestOf(source, undefined);
+    } finally {
+      await source.close();
+    }
+  }
 
   scan(task: ScanTask): ScanResult {
     return scanPart(task);
@@ -63,21 +57,14 @@ export class PackJob {
     return this.#shards.solve(shards, bits, checkedBits);
   }
 
-  ask({ head, data, fields, ...part }: AskTask): AskResult {
-    const check = new HeldCheck(new PackedNames(head, part.source, { data }));
-    const lines = new MapLines(check, fields);
-    const buffer = new Uint8Array(blockBytesFor(part));
-    const file = openSync(part.path, "r");
-    try {
-      readBlocks(file, part, buffer, (length, isWhole) => {
-        if (!isWhole) throw tooLong(part.source, lines.lines + 1);
-        lines.read(buffer.subarray(0, length), { source: part.source, firstLine: 1 });
-        return true;
-      });
-    } finally {
-      closeSync(file);
-    }
-    return { hidden: check.hidden, lost: check.lost };
+  /** Says which packed map the next parts are asked for. */
+  useFile(file: Uint8Array, source: string): void {
+    this.#asker = new PackedAsker(file, source);
+  }
+
+  ask(part: MapPart, fields: Fields): AskResult {
+    if (this.#asker === undefined) throw new Error("there is no packed map to ask");
+    return this.#asker.ask(part, fields);
   }
 
   get #shards(): ShardBuilder {
@@ -85,7 +72,16 @@ export class PackJob {
   }
 }
 
-const METHODS = ["scan", "useNames", "count", "build", "solve", "ask"] as const;
+const METHODS = [
+  "digest",
+  "scan",
+  "useNames",
+  "count",
+  "build",
+  "solve",
+  "useFile",
+  "ask",
+] as const;
 
 /** Something that does a share of the work: a thread of its own, or this one. */
 export type PackLane = Remote<PackJob, (typeof METHODS)[number]>;
@@ -134,8 +130,17 @@ export class PackLanes {
     return results;
   }
 
+  /** The digest of a file, by a thread that is not this one, if there is one. */
+  digest(path: string, name: string): Promise<string> {
+    return this.lanes[this.lanes.length - 1].digest(path, name);
+  }
+
   async useNames(names: MapNames): Promise<void> {
     await Promise.all(this.lanes.map((lane) => lane.useNames(names)));
+  }
+
+  async useFile(file: Uint8Array, source: string): Promise<void> {
+    await Promise.all(this.lanes.map((lane) => lane.useFile(file, source)));
   }
 
   async end(): Promise<void> {

@@ -1,17 +1,25 @@
 import { MementoMapError } from "../../errors.ts";
-import { parseHead } from "../../packed/packed-file.ts";
 import { expectedLookups, lookupsOfSome } from "./host-lookups.ts";
 import { chooseLayout, flatLayout } from "./layout.ts";
-import type { AskResult, PackLanes } from "./pack-job.ts";
+import type { AskResult } from "./held-check.ts";
+import type { PackLanes } from "./pack-job.ts";
 import { LOOKUPS_ELSEWHERE, type PackDemand, type Prospect } from "./pack-plan.ts";
 import { Probes } from "./probes.ts";
-import { type PackedInfo, type PackedLayout, packNames, SLOTS_PER_NAME } from "./packing.ts";
+import {
+  estimatedBytes,
+  type PackedInfo,
+  type PackedLayout,
+  packNames,
+  SLOTS_PER_NAME,
+} from "./packing.ts";
 import type { MapPart, ScannedMap } from "./scan-map.ts";
 import { ShardStore } from "./shard-store.ts";
 
 /** The share of the bytes that may stay unused. */
 const MAX_SLACK = 0.01;
 const MAX_TRIES = 6;
+const MAX_ESTIMATES = 3;
+const MAX_WIDTH = 255;
 
 /** A packed map that is complete, and not yet written. */
 export class PackedBytes {
@@ -35,22 +43,18 @@ export class PackedBytes {
   /** All of it. */
   bytes(): Uint8Array<ArrayBuffer> {
     const all = new Uint8Array(this.size);
-    this.#copyTo(all);
-    return all;
-  }
-
-  #copyTo(target: Uint8Array): void {
     let at = 0;
     for (const chunk of this.chunks()) {
-      target.set(chunk, at);
+      all.set(chunk, at);
       at += chunk.length;
     }
+    return all;
   }
 
   /**
    * Asks for all that parts of a map hold.
    *
-   * Holds all of the packed map.
+   * Holds all of the packed map, on each thread.
    */
   async ask(
     parts: readonly MapPart[],
@@ -58,12 +62,9 @@ export class PackedBytes {
     lanes: PackLanes,
     onRead?: (bytes: number) => void,
   ): Promise<AskResult> {
-    const bytes = new Uint8Array(new SharedArrayBuffer(this.size));
-    this.#copyTo(bytes);
-    const head = parseHead(this.head, this.size, parts[0].source);
-    const data = new Uint32Array(bytes.buffer, head.dataStart);
+    await lanes.useFile(this.bytes(), parts[0].source);
     const results = await lanes.run(parts, async (lane, part) => {
-      const result = await lane.ask({ ...part, head, data, fields: headers.fields });
+      const result = await lane.ask(part, headers.fields);
       onRead?.(part.end - part.start);
       return result;
     });
@@ -103,12 +104,16 @@ export async function packWithin(
   const { profiles } = map;
   const ofWhole = demand?.hostLookups ?? expectedLookups(whole.profiles, undefined, 0);
   const lookups = lookupsOfSome(profiles, whole.profiles, ofWhole);
+  const layoutWith = (width: number): PackedLayout =>
+    layoutOf(map, whole, width, lookups, prospect, demand);
   let width = Math.round(8 * prospect.bits);
+  // To build is most of the work, so the size is estimated first.
+  if (!isFixed && prospect.bytes < Infinity) width = fittingWidth(map, width, layoutWith, prospect);
   let best: PackedBytes | undefined;
   // Without a table and without bits, every lookup would find something.
   let [fitting, tooLarge] = [prospect.fingerprintBits === 0 ? 0 : -1, 256];
   for (let attempt = 0; attempt < MAX_TRIES; attempt++) {
-    const layout = layoutOf(map, whole, width, lookups, prospect, demand);
+    const layout = layoutWith(width);
     const store = new ShardStore(`${options.scratch}-${attempt}`, options.memoryBytes);
     const onBuilt = attempt === 0 ? options.onBuilt : undefined;
     const head = await packNames(map, layout, options.info, { lanes, store, onBuilt });
@@ -123,8 +128,7 @@ export async function packWithin(
       packed.close();
     }
     if (fits && size >= prospect.bytes * (1 - MAX_SLACK)) break;
-    const rowBytes = (profiles.rowCount * SLOTS_PER_NAME) / 64;
-    const step = Math.floor((prospect.bytes - size) / Math.max(rowBytes, 1e-9));
+    const step = Math.floor((prospect.bytes - size) / bytesOfAnEighth(map));
     if (fits && step === 0) break;
     if (fits) fitting = Math.max(fitting, width);
     else tooLarge = Math.min(tooLarge, width);
@@ -142,6 +146,29 @@ export async function packWithin(
     "MM_USAGE",
     `no packed map of this archive is as small as ${prospect.bytes} bytes; allow more`,
   );
+}
+
+/** The largest width of which the file is about as small as it may be. */
+function fittingWidth(
+  map: ScannedMap,
+  width: number,
+  layoutWith: (width: number) => PackedLayout,
+  { bytes }: Prospect,
+): number {
+  const target = bytes * (1 - MAX_SLACK / 2);
+  let found = width;
+  for (let attempt = 0; attempt < MAX_ESTIMATES; attempt++) {
+    const size = estimatedBytes(map, layoutWith(found));
+    const step = Math.floor((target - size) / bytesOfAnEighth(map));
+    if (step === 0) break;
+    found = Math.max(0, Math.min(MAX_WIDTH, found + step));
+  }
+  return found;
+}
+
+/** What one more eighth of a bit for every row takes. */
+function bytesOfAnEighth({ profiles }: ScannedMap): number {
+  return Math.max((profiles.rowCount * SLOTS_PER_NAME) / 64, 1e-9);
 }
 
 function layoutOf(

@@ -6,9 +6,9 @@ import { PackJob } from "./pack-job.ts";
 
 const job = new PackJob();
 
-serve((message) => {
+serve(async (message) => {
   const call = message as RemoteCall;
-  const value = callOn(job, call);
+  const value = await callOn(job, call);
   return { value, transfer: transferOf(call.method, value) };
 });
 

@@ -264,5 +264,33 @@ export function filterBytes(names: number, bits: number): number {
   return (names * SLOTS_PER_NAME + 48 * shards) * (bits / 8) + 16 * shards;
 }
 
+/** About how many bytes a map takes that is laid out so. */
+export function estimatedBytes(map: ScannedMap, layout: PackedLayout): number {
+  const { profiles } = map;
+  const { descriptors, descriptorOf, fingerprintBits, descriptorBits, countBits } = layout;
+  let [names, eighths] = [0, 0];
+  for (let host = 0; host < profiles.count; host++) {
+    const { width, flags } = descriptors[descriptorOf[host]];
+    if ((flags & FLAG.all) !== 0) continue;
+    const home = profiles.flags[host] & ~flags & FLAG.home;
+    names += profiles.rows[host] + home;
+    eighths += (profiles.rows[host] + home) * width;
+  }
+  const [{ width, wideWidth }] = descriptors;
+  eighths += (wideWidth - width) * countNames(map, LIST.wide);
+  const voids = layout.fingerprintBits > 0 ? 0 : countNames(map, LIST.wholeVoids);
+  const tableBits = fingerprintBits === 0 ? 0 : fingerprintBits + descriptorBits + countBits;
+  return (
+    ESTIMATED_HEAD_BYTES +
+    8 * descriptors.length +
+    filterBytes(profiles.count, tableBits) +
+    filterBytes(names, eighths / 8 / Math.max(1, names)) +
+    filterBytes(profiles.voidCount + voids, VOID_BITS)
+  );
+}
+
+/** Of a header, about. */
+const ESTIMATED_HEAD_BYTES = 800;
+
 /** Slots for each name, as measured. */
 export const SLOTS_PER_NAME = 1.03;

@@ -4,6 +4,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { MemorySource } from "../../../src/bytes/byte-source.ts";
 import { PackedLookup } from "../../../src/map/lookup/packed-lookup.ts";
+import { PackedAsker } from "../../../src/map/pack/held-check.ts";
 import { LIST, listOf, namesIn, readNames } from "../../../src/map/pack/name-log.ts";
 import { RibbonKernel } from "../../../src/map/pack/pack-kernel.ts";
 import { scanPart, type ScanResult } from "../../../src/map/pack/scan-part.ts";
@@ -47,6 +48,31 @@ describe("packing in parts", () => {
         expect(other).toEqual(plain);
       }),
       { numRuns: runs(40) },
+    );
+  });
+
+  it("asks for the rows of a map as TypeScript does, whatever they are", async () => {
+    const folder = scratchDir();
+    const map = fc.oneof(
+      rows.map(manyRows),
+      anyMap.filter(({ isTimed }) => !isTimed).map(({ text }) => text),
+    );
+    const size = fc.constantFrom({ bits: 3.5 }, { bits: 9 }, { maxBytes: 900 });
+    await fc.assert(
+      fc.asyncProperty(map, map, size, async (packed, other, sized) => {
+        const file = await packedOrError(packed, sized, folder);
+        if (!(file instanceof Uint8Array)) return;
+        for (const text of [packed, other]) {
+          const [path, bytes] = [join(folder, "asked.ukvs"), encode(text)];
+          writeFileSync(path, bytes);
+          const { headers, recordsOffset } = mapHeadOf(bytes, path);
+          const part = { path, source: path, start: recordsOffset, end: bytes.length };
+          const ask = (usesKernel: boolean): unknown =>
+            new PackedAsker(file, "map", usesKernel).ask(part, headers.fields);
+          expect(ask(true)).toEqual(ask(false));
+        }
+      }),
+      { numRuns: runs(60) },
     );
   });
 
