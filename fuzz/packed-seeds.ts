@@ -83,7 +83,7 @@ async function packed(held: readonly string[], contents: Contents): Promise<Uint
         elsewhere: 10,
         price: 0.01,
         probes: new Probes(profiles),
-        variesBits: true,
+        widthLookups: lookups,
       });
   const headers = new UkvsHeaders([{ name: "id", value: { uri: "https://archive.example/" } }]);
   const names = { partitionBits: 0, parts: [{ names: log.finish(), firstHost: 0 }] };

@@ -20,6 +20,24 @@ export function expectedLookups(
   return known.map((found, host) => found + (rows[host] + 1) * perRow);
 }
 
+/**
+ * The lookups of each host, by its number, where nobody knows whether every row attracts as many, or a host of n
+ * rows as many as n^β, as Heaps' law says: `mixed` takes both to be as likely as each other.
+ */
+export function supposedLookups(
+  { count, rows }: HostProfiles,
+  heapsExponent: number,
+): { readonly mixed: Float64Array; readonly byPrior: Float64Array; readonly byRows: Float64Array } {
+  const byRows = shares(Float64Array.from(rows.subarray(0, count)));
+  const byPrior = shares(byRows.map((_, host) => rows[host] ** heapsExponent));
+  return { mixed: byRows.map((share, host) => (share + byPrior[host]) / 2), byPrior, byRows };
+}
+
+function shares(counts: Float64Array): Float64Array {
+  const all = counts.reduce((sum, count) => sum + count, 0);
+  return counts.map((count) => count / Math.max(1, all));
+}
+
 /** Misses of each host, by its number: all, and those of the later half of the log. */
 export interface HostMisses {
   readonly all: Float64Array;

@@ -27,8 +27,8 @@ export interface Demand {
   readonly price: number;
   /** Which names lookups ask for. */
   readonly probes: Probes;
-  /** Whether lookups are known well enough for hosts to differ in bits. */
-  readonly variesBits: boolean;
+  /** The lookups that bits are chosen by, where hosts differ in them. */
+  readonly widthLookups: Float64Array | undefined;
 }
 
 /** What a descriptor says. */
@@ -102,8 +102,8 @@ export function chooseLayout(
 
 /** The bits of a row of each host, in eighths. */
 function rowWidths({ rows, count }: HostProfiles, width: number, demand: Demand): Uint8Array {
-  if (!demand.variesBits) return new Uint8Array(count).fill(width);
-  const { bits, offsets } = new HostNeeds(rows, demand.lookups).widths(width / 8);
+  if (demand.widthLookups === undefined) return new Uint8Array(count).fill(width);
+  const { bits, offsets } = new HostNeeds(rows, demand.widthLookups).widths(width / 8);
   return Uint8Array.from(offsets, (offset) =>
     Math.max(0, Math.min(255, Math.round(8 * bits) + 8 * offset)),
   );

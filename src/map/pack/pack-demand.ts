@@ -6,6 +6,7 @@ import {
   expectedLookups,
   type HostMisses,
   missesOfHosts,
+  supposedLookups,
 } from "./host-lookups.ts";
 import type { HostProfiles } from "./host-profiles.ts";
 import { LOOKUPS_ELSEWHERE, type PackDemand } from "./pack-plan.ts";
@@ -43,8 +44,20 @@ export function packDemand(
     homes: new Probes(profiles).homes * shareWithHome(profiles),
     probes: expectedProbes(profiles, hostLookups),
     unexplained: isTrained ? strength / Math.max(1, strength + onHeldHosts) : UNEXPLAINED,
-    widths: isTrained ? memoized(new HostNeeds(profiles.rows, hostLookups)) : undefined,
+    ...(isTrained
+      ? { widths: memoized(new HostNeeds(profiles.rows, hostLookups)), widthLookups: hostLookups }
+      : supposedWidths(profiles, compaction.prior.heapsExponent)),
   };
+}
+
+/** Widths that suit both assumptions about where lookups go. */
+function supposedWidths(
+  profiles: HostProfiles,
+  heapsExponent: number,
+): Pick<PackDemand, "widths" | "widthLookups"> {
+  const { mixed, byPrior, byRows } = supposedLookups(profiles, heapsExponent);
+  const needs = new HostNeeds(profiles.rows, mixed, [byPrior, byRows]);
+  return { widths: memoized(needs), widthLookups: mixed };
 }
 
 function shareWithHome({ count, flags }: HostProfiles): number {
@@ -63,7 +76,8 @@ function bestStrength(profiles: HostProfiles, { all, late }: HostMisses): number
   let [best, least] = [sum, Number.POSITIVE_INFINITY];
   for (const share of TRIED_SHARES) {
     const expected = expectedLookups(profiles, early, share * sum);
-    const { wrong } = new HostNeeds(profiles.rows, expected, late).widths(TYPICAL_BITS);
+    const needs = new HostNeeds(profiles.rows, expected, [late]);
+    const [wrong] = needs.widths(TYPICAL_BITS).wrong;
     if (wrong < least) [best, least] = [2 * share * sum, wrong];
   }
   return best;

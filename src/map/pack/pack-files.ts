@@ -221,6 +221,7 @@ class Packing {
         bits,
         fingerprintBits: undefined,
         countBits,
+        variesBits: false,
         wrong: 0,
       };
       return this.#pack(this.#map, whole, whole, { prospect, demand: undefined });

@@ -25,12 +25,22 @@ const FUSE_SLOTS = 1.125;
 const TRIED_BITS: readonly number[] = Array.from({ length: 100 }, (_, i) =>
   i < 80 ? (i + 1) / 8 : i - 69,
 );
-const TRIED_FINGERPRINTS: readonly number[] = Array.from({ length: 16 }, (_, i) => i + 1);
+/** Which tables are tried, and whether with bits that differ between hosts. */
+interface Tried {
+  readonly fingerprints: readonly number[];
+  readonly variants: readonly boolean[];
+}
+const TRIED: Tried = {
+  fingerprints: Array.from({ length: 16 }, (_, i) => i + 1),
+  variants: [false, true],
+};
+/** How many wrong answers there may be if a guess is wrong, for each without it. */
+const MOST_FOR_A_GUESS = 1.125;
 /** A size is large enough when twice the bytes would answer less than this share better. */
 const KNEE = 0.02;
 const KNEE_STEP = 1.25;
 /** Where only the size is looked for, one table is tried. */
-const KNEE_FINGERPRINT = 10;
+const TRIED_FOR_KNEE: Tried = { fingerprints: [10], variants: [false] };
 /** Below this, a file is hardly more than its header. */
 const SMALLEST_BYTES = 4096;
 
@@ -47,6 +57,8 @@ export interface Prospect {
   /** Bits by which the table tells hosts apart: 0 without a table, undefined to choose them later. */
   readonly fingerprintBits: number | undefined;
   readonly countBits: number;
+  /** Whether hosts differ in bits. */
+  readonly variesBits: boolean;
   /** The share of lookups of held hosts that miss and are answered wrongly. */
   readonly wrong: number;
 }
@@ -73,10 +85,13 @@ export interface PackDemand extends HostDemand {
   readonly probes: number;
   /** The share of lookups that neither the log nor the prior explain. */
   readonly unexplained: number;
-  /** What comes of bits that differ between hosts; undefined where all have the same. */
-  readonly widths?:
-    | ((bits: number) => Pick<RowWidths, "classes" | "wrong" | "wrongElsewhere">)
-    | undefined;
+  /**
+   * What comes of bits that differ between hosts. Without a log it is judged by where the prior says that lookups
+   * go, and by the rows.
+   */
+  readonly widths: (bits: number) => Pick<RowWidths, "classes" | "wrong" | "wrongElsewhere">;
+  /** The lookups of each host that these bits are chosen by. */
+  readonly widthLookups: Float64Array;
 }
 
 /** Where lookups go. */
@@ -111,8 +126,9 @@ export function planPack(demand: PackDemand, maxBytes: number, rowBits?: number)
       `no packed map of this archive is as small as ${maxBytes} bytes; allow more`,
     );
   }
-  const fair = all.filter((one) => isFair(one, demand));
-  const choice = fair.length > 0 ? fair : all;
+  const alike = all.filter(({ variesBits }) => variesBits === demand.isTrained);
+  const fair = alike.filter((one) => isFair(one, demand));
+  const choice = fair.length > 0 ? fair : alike;
   const least = choice[0].wrongIf.map((_, i) =>
     Math.min(...choice.map(({ wrongIf }) => wrongIf[i])),
   );
@@ -125,7 +141,27 @@ export function planPack(demand: PackDemand, maxBytes: number, rowBits?: number)
     const own = regret(one);
     if (own < lowest) [best, lowest] = [one, own];
   }
-  return best;
+  return demand.isTrained ? best : withVariedBits(best, all, demand);
+}
+
+/**
+ * The same with bits that differ between hosts, where that costs little if the prior is wrong about them, and is
+ * still as good as a filter of all keys: nobody knows which hosts are asked for, but a table of few hosts has room
+ * for a guess.
+ */
+function withVariedBits(
+  best: Candidate,
+  all: readonly Candidate[],
+  { sizes }: PackDemand,
+): Candidate {
+  const filter = plainFilterMistakes(best.bytes, sizes[sizes.length - 1].rows);
+  const sum = ({ wrongIf }: Candidate): number => wrongIf.reduce((a, b) => a + b, 0);
+  return all
+    .filter(({ variesBits, rows }) => variesBits && rows === best.rows)
+    .filter(({ wrongIf }) =>
+      wrongIf.every((wrong, i) => wrong <= Math.min(filter, MOST_FOR_A_GUESS * best.wrongIf[i])),
+    )
+    .reduce((found, one) => (sum(one) < sum(found) ? one : found), best);
 }
 
 /**
@@ -158,7 +194,7 @@ export function kneeBytes(demand: PackDemand): number {
   const wrong = (bytes: number): number =>
     Math.min(
       1,
-      ...candidates(explained, bytes, undefined, [KNEE_FINGERPRINT]).map(
+      ...candidates(explained, bytes, undefined, TRIED_FOR_KNEE).map(
         ({ wrongIf }) => wrongIf[0] * (1 + first.elsewhere),
       ),
     );
@@ -198,24 +234,36 @@ function candidates(
   demand: PackDemand,
   maxBytes: number,
   rowBits?: number,
-  fingerprints: readonly number[] = TRIED_FINGERPRINTS,
+  { fingerprints, variants }: Tried = TRIED,
 ): Candidate[] {
   const all = demand.sizes[demand.sizes.length - 1].rows;
   const assumed = assumptions(demand);
   const found: Candidate[] = [];
-  const tryTable = (bits: number, kind: TableKind, fingerprintBits: number): void => {
-    const rows = affordableRows(demand, maxBytes, bits, kind, fingerprintBits);
+  const tryTable = (
+    bits: number,
+    kind: TableKind,
+    fingerprintBits: number,
+    variesBits: boolean,
+  ): void => {
+    const choice = { maxBytes, bits, kind, fingerprintBits, variesBits };
+    const rows = affordableRows(demand, choice);
     // Where folders are rolled up, a table has to tell which.
     const hasFolders = rows < all;
     if (rows < demand.sizes[0].rows || (hasFolders && kind === "hosts")) return;
     if (hasFolders && bits < (rowBits ?? LEAST_FOLDER_BITS)) return;
-    found.push(candidate(demand, assumed, { maxBytes, rows, bits, kind, fingerprintBits }));
+    // What is rolled up leaves few rows where lookups are not expected.
+    if (hasFolders && variesBits && !demand.isTrained) return;
+    found.push(candidate(demand, assumed, { ...choice, rows }));
   };
+  // A log tells which hosts are asked for.
+  const whichVary = demand.isTrained ? [true] : rowBits === undefined ? variants : [false];
   for (const bits of rowBits === undefined ? TRIED_BITS : [rowBits]) {
-    tryTable(bits, "none", 0);
+    tryTable(bits, "none", 0, false);
     for (const fingerprintBits of fingerprints) {
-      tryTable(bits, "hosts", fingerprintBits);
-      tryTable(bits, "descriptors", fingerprintBits);
+      for (const variesBits of whichVary) {
+        tryTable(bits, "hosts", fingerprintBits, variesBits);
+        tryTable(bits, "descriptors", fingerprintBits, variesBits);
+      }
     }
   }
   return found;
@@ -223,14 +271,11 @@ function candidates(
 
 function affordableRows(
   demand: PackDemand,
-  maxBytes: number,
-  bits: number,
-  kind: TableKind,
-  fingerprintBits: number,
+  { maxBytes, bits, kind, fingerprintBits, variesBits }: Omit<Choice, "rows">,
 ): number {
   const { sizes, hosts } = demand;
   const all = sizes[sizes.length - 1].rows;
-  const classBits = Math.log2(demand.widths?.(bits).classes ?? 1);
+  const classBits = variesBits ? Math.log2(demand.widths(bits).classes) : 0;
   const descriptorBits = classBits + (kind === "descriptors" ? DESCRIPTOR_BITS : 0);
   const tableBits = fingerprintBits + descriptorBits + countBitsWithin(demand, maxBytes);
   const table = kind === "none" ? 0 : filterBytes(hosts, tableBits);
@@ -245,33 +290,38 @@ interface Choice {
   readonly bits: number;
   readonly kind: TableKind;
   readonly fingerprintBits: number;
+  readonly variesBits: boolean;
 }
 
 function candidate(
   demand: PackDemand,
   assumed: readonly Assumption[],
-  { maxBytes, rows, bits, kind, fingerprintBits }: Choice,
+  { maxBytes, rows, bits, kind, fingerprintBits, variesBits }: Choice,
 ): Candidate {
   const all = demand.sizes[demand.sizes.length - 1].rows;
-  const mistake =
+  const widths = variesBits && rows === all ? demand.widths(bits) : undefined;
+  const perName = kind === "descriptors" && rows === all ? demand.probes : 1;
+  const same =
     rows < all
       ? mistaken(bits, kind === "descriptors" ? FOLDER_PROBES : FLAT_FOLDER_PROBES)
-      : kind === "none"
-        ? mistaken(bits, 1)
-        : (demand.widths?.(bits).wrong ?? mistaken(bits, 1)) *
-          (kind === "descriptors" ? demand.probes : 1);
-  const onHeldHosts = (rolledUp: number): number => rolledUp + (1 - rolledUp) * mistake;
-  const wrongIf = assumed.map(({ elsewhere, rolledUp }) => {
-    const held = onHeldHosts(rolledUp(rows));
+      : mistaken(bits, 1);
+  // The judges of widths are the assumptions about held hosts, in their order.
+  const mistakes = (widths?.wrong ?? [same]).map((wrong) => wrong * perName);
+  const onHeldHosts = ({ rolledUp }: Assumption, i: number): number => {
+    const share = rolledUp(rows);
+    return share + (1 - share) * mistakes[i % mistakes.length];
+  };
+  const wrongIf = assumed.map((assumption, i) => {
+    const held = onHeldHosts(assumption, i);
     // A table that knows the rows of hosts says of home pages whether they are held.
     const homes = kind === "descriptors" ? demand.homes : 0;
-    const found = Math.max(held, rows < all ? 0 : (demand.widths?.(bits).wrongElsewhere ?? 0));
-    const other = kind === "none" ? mistake : Math.min(1, found + homes) * 2 ** -fingerprintBits;
-    return (held + elsewhere * other) / (1 + elsewhere);
+    const found = Math.max(held, widths?.wrongElsewhere ?? 0);
+    const other = kind === "none" ? same : Math.min(1, found + homes) * 2 ** -fingerprintBits;
+    return (held + assumption.elsewhere * other) / (1 + assumption.elsewhere);
   });
   const countBits = countBitsWithin(demand, maxBytes);
-  const wrong = onHeldHosts(assumed[0].rolledUp(rows));
-  return { bytes: maxBytes, rows, bits, fingerprintBits, countBits, wrong, wrongIf };
+  const wrong = onHeldHosts(assumed[0], 0);
+  return { bytes: maxBytes, rows, bits, fingerprintBits, countBits, variesBits, wrong, wrongIf };
 }
 
 /** Counts of hosts only help to rank archives, so they get a small share of the bytes. */

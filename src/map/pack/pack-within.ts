@@ -176,7 +176,7 @@ function layoutOf(
   whole: ScannedMap,
   width: number,
   lookups: Float64Array,
-  { fingerprintBits, countBits }: Prospect,
+  { fingerprintBits, countBits, variesBits }: Prospect,
   demand: PackDemand | undefined,
 ): PackedLayout {
   if (fingerprintBits === 0) return flatLayout(profiles, width);
@@ -184,10 +184,14 @@ function layoutOf(
   const rows = Math.max(1, profiles.rowCount);
   // What the last bit of the rows saves, a bit of the table should save too.
   const price = (Math.LN2 * all * 2 ** (-width / 8)) / rows;
-  const variesBits = demand?.isTrained === true;
   // The plan knows what lookups of other hosts are worth: so many that these bits paid.
   const worth = (all * profiles.count * 2 ** (fingerprintBits ?? 16)) / rows;
-  const elsewhere = variesBits ? demand.elsewhere : Math.min(LOOKUPS_ELSEWHERE * all, worth);
-  const wanted = { lookups, elsewhere, price, probes: new Probes(whole.profiles), variesBits };
+  const elsewhere =
+    demand?.isTrained === true ? demand.elsewhere : Math.min(LOOKUPS_ELSEWHERE * all, worth);
+  const widthLookups =
+    variesBits && demand !== undefined
+      ? lookupsOfSome(profiles, whole.profiles, demand.widthLookups)
+      : undefined;
+  const wanted = { lookups, elsewhere, price, probes: new Probes(whole.profiles), widthLookups };
   return chooseLayout(profiles, width, countBits, wanted, fingerprintBits);
 }

@@ -12,9 +12,14 @@ export interface RowWidths {
   readonly classes: number;
   /** The bits of rows with an offset of 0. */
   readonly bits: number;
-  /** The share of lookups that mistake a row: of hosts that are held, and of others, which get any width. */
-  readonly wrong: number;
+  /** The share of lookups that mistake a row: of hosts that are held, by each judge; and of others, which get any width. */
+  readonly wrong: readonly number[];
   readonly wrongElsewhere: number;
+}
+
+interface Widths extends Pick<RowWidths, "classes" | "bits" | "wrong"> {
+  /** The least offset. */
+  readonly low: number;
 }
 
 /**
@@ -27,23 +32,25 @@ export class HostNeeds {
   readonly #offsets: Int8Array;
   /** By offset. */
   readonly #rows: Float64Array = new Float64Array(OFFSETS);
-  readonly #lookups: Float64Array = new Float64Array(OFFSETS);
+  /** For each judge, the share of its lookups by offset. */
+  readonly #judges: readonly Float64Array[];
   readonly #allRows: number;
-  readonly #allLookups: number;
   readonly #hosts: number;
 
   /** @param judges the lookups that count wrong answers, where these are others. */
-  constructor(rows: Uint32Array, lookups: Float64Array, judges: Float64Array = lookups) {
+  constructor(
+    rows: Uint32Array,
+    lookups: Float64Array,
+    judges: readonly Float64Array[] = [lookups],
+  ) {
     const hosts = lookups.length;
-    let [allRows, allLookups, allJudges] = [0, 0, 0];
+    let [allRows, allLookups] = [0, 0];
     for (let host = 0; host < hosts; host++) {
       if (rows[host] === 0) continue;
       allRows += rows[host];
       allLookups += lookups[host];
-      allJudges += judges[host];
     }
     this.#allRows = allRows;
-    this.#allLookups = allJudges;
     this.#hosts = hosts;
     this.#offsets = Int8Array.from({ length: hosts }, (_, host) => {
       const need = (lookups[host] * allRows) / (rows[host] * allLookups);
@@ -52,7 +59,16 @@ export class HostNeeds {
     });
     this.#offsets.forEach((offset, host) => {
       this.#rows[offset - LEAST_OFFSET] += rows[host];
-      this.#lookups[offset - LEAST_OFFSET] += rows[host] === 0 ? 0 : judges[host];
+    });
+    this.#judges = judges.map((counts) => {
+      const byOffset = new Float64Array(OFFSETS);
+      let all = 0;
+      this.#offsets.forEach((offset, host) => {
+        if (rows[host] === 0) return;
+        byOffset[offset - LEAST_OFFSET] += counts[host];
+        all += counts[host];
+      });
+      return byOffset.map((count) => count / Math.max(1e-9, all));
     });
   }
 
@@ -62,14 +78,15 @@ export class HostNeeds {
    */
   widths(bits: number): RowWidths {
     const perBit = (Math.LN2 * 2 ** -bits * this.#hosts) / Math.max(1, this.#allRows);
-    let best: { low: number; classes: number; bits: number; wrong: number; cost: number } = {
+    let best: Widths & { cost: number } = {
       ...this.#within(0, 1, bits),
       cost: Number.POSITIVE_INFINITY,
     };
     for (let classes = 1; classes <= MAX_CLASSES; classes *= 2) {
       for (let low = LEAST_OFFSET; low + classes <= LEAST_OFFSET + OFFSETS; low++) {
         const found = this.#within(low, classes, bits);
-        const cost = found.wrong + perBit * Math.log2(classes);
+        const wrong = found.wrong.reduce((sum, one) => sum + one, 0) / found.wrong.length;
+        const cost = wrong + perBit * Math.log2(classes);
         if (cost < best.cost) best = { ...found, cost };
       }
     }
@@ -82,11 +99,7 @@ export class HostNeeds {
   }
 
   /** What comes of offsets from `low` on, as many as there are classes. */
-  #within(
-    low: number,
-    classes: number,
-    bits: number,
-  ): { low: number; classes: number; bits: number; wrong: number } {
+  #within(low: number, classes: number, bits: number): Widths {
     const used = (at: number): number => clamp(at + LEAST_OFFSET, low, low + classes - 1);
     const all = bits * this.#allRows;
     let [least, most] = [bits - low - classes, bits - low];
@@ -99,11 +112,13 @@ export class HostNeeds {
       if (sum > all) most = base;
       else least = base;
     }
-    const wrong = this.#lookups.reduce(
-      (sum, lookups, at) => sum + lookups * mistaken(Math.max(0, least + used(at)), 1),
-      0,
+    const wrong = this.#judges.map((shares) =>
+      shares.reduce(
+        (sum, share, at) => sum + share * mistaken(Math.max(0, least + used(at)), 1),
+        0,
+      ),
     );
-    return { low, classes, bits: least, wrong: wrong / Math.max(1e-9, this.#allLookups) };
+    return { low, classes, bits: least, wrong };
   }
 }
 
