@@ -31,8 +31,7 @@ export class PackedAsker {
   constructor(file: Uint8Array, source: string, usesKernel: boolean = true) {
     const head = parseHead(file, file.length, source);
     const room = { inputBytes: BLOCK_BYTES, outputBytes: 0 };
-    const mayUseKernel =
-      usesKernel && head.header.voids === 0 && file.length <= MAX_KERNEL_BYTES;
+    const mayUseKernel = usesKernel && head.header.voids === 0 && file.length <= MAX_KERNEL_BYTES;
     const kernel = mayUseKernel ? startPartKernel(file, head, room) : undefined;
     const { buffer, byteOffset } = kernel?.bytes ?? file;
     const words = (head.end - head.dataStart) / 4;
@@ -42,11 +41,7 @@ export class PackedAsker {
     this.#block =
       kernel === undefined
         ? new Uint8Array(BLOCK_BYTES)
-        : new Uint8Array(
-            kernel.exports.memory.buffer,
-            kernel.exports.inputPointer(),
-            BLOCK_BYTES,
-          );
+        : new Uint8Array(kernel.exports.memory.buffer, kernel.exports.inputPointer(), BLOCK_BYTES);
   }
 
   /** Reads a part once. */
