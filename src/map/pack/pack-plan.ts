@@ -126,7 +126,7 @@ export function planPack(demand: PackDemand, maxBytes: number, rowBits?: number)
       `no packed map of this archive is as small as ${maxBytes} bytes; allow more`,
     );
   }
-  const alike = all.filter(({ variesBits }) => variesBits === demand.isTrained);
+  const alike = all.filter(({ variesBits }) => demand.isTrained || !variesBits);
   const fair = alike.filter((one) => isFair(one, demand));
   const choice = fair.length > 0 ? fair : alike;
   const least = choice[0].wrongIf.map((_, i) =>
