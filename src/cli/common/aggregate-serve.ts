@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import type { ProcessPlace } from "../../aggregate/session.ts";
+import { restoreSnapshot, snapshotOf } from "../../aggregate/learn/snapshot.ts";
 import { mementoClient } from "../../aggregate/service/answer-proxy.ts";
-import { REPLACING, WorkerLink } from "../../files/processes/worker-link.ts";
+import { JOINING, REPLACING, WorkerLink } from "../../files/processes/worker-link.ts";
 import { ProxySettings } from "../../http/proxy.ts";
 import { userAgent } from "../../files/package-file.ts";
 import { AggregatorService } from "../../aggregate/service/aggregator-service.ts";
@@ -140,6 +141,11 @@ export async function serveAggregator(
     worker?.link.answer("status", () => service.snapshot());
     worker?.link.answer("metrics", () => metrics.snapshot());
     setUp.memory?.restore(worker?.handover?.cache ?? []);
+    const { learner } = open;
+    if (learner !== undefined && worker?.learnt !== undefined) {
+      restoreSnapshot(learner, worker.learnt, "another worker");
+    }
+    worker?.link.answer(JOINING, () => learner && snapshotOf(learner));
     worker?.link.answer(REPLACING, async (): Promise<Handover> => {
       await open.keeper.stop();
       return { cache: setUp.memory?.dump() ?? [] };

@@ -27,6 +27,8 @@ export interface WorkerStart {
   readonly socket: string;
   /** What the worker knew that this one replaces, if it could say. */
   readonly handover: Handover | undefined;
+  /** What a worker that serves has learnt, where learning is on. */
+  readonly learnt: Uint8Array | undefined;
   readonly values: AggregateValues;
 }
 
@@ -99,9 +101,10 @@ async function supervise(
   const supervisor: Supervisor = new Supervisor({
     program,
     count,
-    startOf: (number, id, handover): WorkerStart => ({
+    startOf: (number, id, { handover, joining }): WorkerStart => ({
       // As serveAggregator answers.
       handover: handover as Handover | undefined,
+      learnt: joining as Uint8Array | undefined,
       place: { number, count },
       id,
       socket: socketPath(sockets, id),

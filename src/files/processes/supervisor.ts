@@ -2,7 +2,7 @@ import cluster, { type Worker } from "node:cluster";
 import type { Readable } from "node:stream";
 import { type Bus, KeptMessages } from "./bus.ts";
 import { closeLostConnections } from "./lost-connections.ts";
-import { type Publication, REPLACING, type ToPrimary, type ToWorker } from "./worker-link.ts";
+import { JOINING, type Publication, REPLACING, type ToPrimary, type ToWorker } from "./worker-link.ts";
 
 /** A worker that lives for a shorter time is started again later each time. */
 const SHORT_LIFE_MS = 10_000;
@@ -32,9 +32,9 @@ export interface SupervisorOptions {
   readonly count: number;
   /**
    * What a worker is told at its start; it can be cloned. A worker that is replaced hands over what
-   * the next one begins with.
+   * the next one begins with; one that serves tells what all know.
    */
-  readonly startOf: (number: number, id: number, handover: unknown) => unknown;
+  readonly startOf: (number: number, id: number, given: Given) => unknown;
   /** Called once, when the first worker serves. */
   readonly onReady: (value: unknown) => void;
   /** Takes whole lines of what workers write. */
@@ -52,6 +52,14 @@ export interface SupervisorOptions {
   readonly join: (what: string, answers: ReadonlyMap<number, unknown>) => unknown;
   /** How long workers may take to end when they are told to stop. */
   readonly graceMs: number;
+}
+
+/** What a worker begins with; undefined where nobody could say. */
+interface Given {
+  /** What the worker answered to `REPLACING` that this one replaces. */
+  readonly handover: unknown;
+  /** What a worker that serves answered to `JOINING`, when this one could be told what happens. */
+  readonly joining: unknown;
 }
 
 /** How a supervisor ended: because it was told to, or because no worker can begin. */
@@ -286,9 +294,7 @@ export class Supervisor implements Pick<Bus, "publish"> {
       case "hello":
         live.isListening = true;
         for (const kept of this.#kept) tell(live, { type: "published", ...kept });
-        tell(live, { type: "start", start: this.#startOf(slot, live) });
-        // It may have been told before it listened.
-        if (this.#isStopping) tell(live, { type: "stop", isRetired: false });
+        void this.#start(slot, live);
         return;
       case "ready":
         this.#serves(slot, live);
@@ -308,10 +314,16 @@ export class Supervisor implements Pick<Bus, "publish"> {
     }
   }
 
-  #startOf(slot: Slot, { id }: Live): unknown {
+  /** From here on the worker is told what others publish: what is known until now, one of them says. */
+  async #start(slot: Slot, live: Live): Promise<void> {
     const { number, handover } = slot;
     slot.handover = undefined;
-    return this.#options.startOf(number, id, handover);
+    const serving = this.#live().find(({ isReady }) => isReady);
+    const joining = serving === undefined ? undefined : await this.#ask(serving, JOINING);
+    const start = this.#options.startOf(number, live.id, { handover, joining });
+    tell(live, { type: "start", start });
+    // It may have been told before it listened.
+    if (this.#isStopping) tell(live, { type: "stop", isRetired: false });
   }
 
   #serves(slot: Slot, live: Live): void {

@@ -121,6 +121,8 @@ export class WorkerLink implements Bus {
 
 /** What is asked of a worker that will be replaced; the next one begins with the answer. */
 export const REPLACING = "replacing";
+/** What is asked of a worker that serves when another one begins; that one begins with the answer. */
+export const JOINING = "joining";
 
 /** What one process publishes for all others; see {@link Bus}. */
 export interface Publication {
