@@ -47,10 +47,9 @@ const stream = lookupStream();
 const asked = stream.originals.slice(-Number(values.lookups));
 const holdings = drawHoldings(stream.originals, asked.length, PAPER_ARCHIVES);
 const paths = await writeHoldings(folder, holdings);
-const models = PAPER_ARCHIVES.map(({ id, name, errors }, i) => ({
+const models = PAPER_ARCHIVES.map(({ id, name, errors }) => ({
   id,
   name,
-  holdings: paths[i],
   // A tenth of what real archives take, so that a run ends soon.
   medianMs: 20 + 60 * uniform(id, "", 0),
   spread: 0.6,
@@ -81,7 +80,7 @@ const sizes = values.sizes.split(",");
 const maps: Maps[] = [];
 for (const size of sizes) maps.push(await mapsOf(size));
 const packed = await packedLike(maps[maps.length - 1]);
-const fleet = await startFleet(folder, models);
+const fleet = await startFleet(folder, models, holdings, asked);
 const rows: string[][] = [];
 let hasFailed = false;
 try {

@@ -2,8 +2,6 @@
 export interface ModelArchive {
   readonly id: string;
   readonly name: string;
-  /** A file of the originals it holds, one a line. */
-  readonly holdings: string;
   /** Half of its answers take longer; 0 makes it answer at once. */
   readonly medianMs: number;
   /** The standard deviation of the logarithm of that time. */

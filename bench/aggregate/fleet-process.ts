@@ -1,20 +1,12 @@
-import { type ChildProcess, fork } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { createInterface } from "node:readline";
 import type { ModelArchive } from "./archive-model.ts";
-
-/** What the fleet is told. */
-export type FleetCommand = "count" | "stop";
-
-/** What the fleet says. */
-export interface FleetReport {
-  /** Where the archives are, in their order. */
-  readonly addresses: readonly string[];
-  /** What each was asked since the last report. */
-  readonly counts: readonly { readonly requests: number; readonly connections: number }[];
-}
+import { writeFleetPlan } from "./fleet-plan.ts";
+import type { Holdings } from "./holdings.ts";
+import { nativeProgram } from "./native/native-program.ts";
 
 /** A fleet of model archives that runs in a process of its own. */
 export interface Fleet {
@@ -28,26 +20,39 @@ export interface Fleet {
   stop(): Promise<void>;
 }
 
-/** Starts the fleet and waits until all its archives listen. */
-export async function startFleet(folder: string, models: readonly ModelArchive[]): Promise<Fleet> {
-  const config = join(folder, "fleet.json");
-  await writeFile(config, JSON.stringify(models));
-  const child = fork(fileURLToPath(new URL("fleet.ts", import.meta.url)), [config], {
-    execArgv: ["--import", "tsx"],
+/**
+ * Starts the fleet and waits until all its archives listen.
+ *
+ * @param originals what they may be asked for; anything else is never answered.
+ */
+export async function startFleet(
+  folder: string,
+  models: readonly ModelArchive[],
+  holdings: Holdings,
+  originals: Iterable<string>,
+): Promise<Fleet> {
+  const child = spawn(await nativeProgram("fleet"), [String(models.length)], {
+    stdio: ["pipe", "pipe", "inherit"],
   });
-  const { addresses } = await nextReport(child);
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const said = async (): Promise<string> => {
+    const { value, done } = await lines.next();
+    if (done === true) throw new Error("the fleet ended before it answered");
+    return value;
+  };
+  const addresses = (await said()).split(" ").map((port) => `http://127.0.0.1:${port}`);
+  const plan = join(folder, "fleet.plan");
+  writeFleetPlan(plan, { models, holdings, addresses, originals: [...new Set(originals)] });
+  child.stdin.write(`${plan}\n`);
+  await said();
   return {
     pid: child.pid ?? 0,
     models,
     addresses,
     count: async () => {
-      const answered = nextReport(child);
-      child.send("count" satisfies FleetCommand);
-      const { counts } = await answered;
-      return {
-        requests: counts.reduce((sum, { requests }) => sum + requests, 0),
-        connections: counts.reduce((sum, { connections }) => sum + connections, 0),
-      };
+      child.stdin.write("count\n");
+      const [requests = 0, connections = 0] = (await said()).split(" ").map(Number);
+      return { requests, connections };
     },
     list: async (path, maps = []) => {
       const archives = models.map(({ id, name }, i) => ({
@@ -62,22 +67,8 @@ export async function startFleet(folder: string, models: readonly ModelArchive[]
     },
     stop: async () => {
       const ended = once(child, "exit");
-      child.send("stop" satisfies FleetCommand);
+      child.stdin.end();
       await ended;
     },
   };
-}
-
-async function nextReport(child: ChildProcess): Promise<FleetReport> {
-  const ended = new AbortController();
-  const died = once(child, "exit", { signal: ended.signal }).then(() => {
-    throw new Error("the fleet ended before it answered");
-  });
-  died.catch(() => undefined); // also when nobody waits for it any more
-  const said = once(child, "message").then(([report]) => report as FleetReport);
-  try {
-    return await Promise.race([said, died]);
-  } finally {
-    ended.abort();
-  }
 }

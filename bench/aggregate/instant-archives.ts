@@ -40,7 +40,6 @@ export async function startInstantArchives(
   const models = twelve.map(({ id, name }, i) => ({
     id,
     name,
-    holdings: paths[i],
     medianMs: 0,
     spread: 0,
     betweenMs: delayOf(i, slowness),
@@ -53,7 +52,7 @@ export async function startInstantArchives(
     const inputs = ["--format", "urls", path];
     maps.push(await makeMap(inputs, join(folder, `${i}.ukvs`), undefined));
   }
-  const fleet = await startFleet(folder, models);
+  const fleet = await startFleet(folder, models, holdings, originals);
   return {
     fleet,
     list: await fleet.list(join(folder, "archives.json")),

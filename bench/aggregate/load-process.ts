@@ -1,6 +1,6 @@
-import { fork } from "node:child_process";
-import { once } from "node:events";
-import { fileURLToPath } from "node:url";
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { nativeProgram } from "./native/native-program.ts";
 
 /** What to ask a server, and how. */
 export interface LoadPlan {
@@ -28,7 +28,7 @@ export interface LoadResult {
   readonly statuses: Readonly<Record<string, number>>;
   /** Connections that ended without an answer. */
   readonly failures: number;
-  /** What became of those connections: the code of the error, or `closed`. */
+  /** What became of those connections: `ECONNRESET`, `closed` or `other`. */
   readonly failureReasons: Readonly<Record<string, number>>;
   /** Mementos the answers counted. */
   readonly mementos: number;
@@ -41,14 +41,13 @@ export interface LoadResult {
   readonly max: number;
 }
 
+let program: Promise<string> | undefined;
+
 /** Runs a plan in a process of its own. */
 export async function runLoad(plan: LoadPlan): Promise<LoadResult> {
-  const child = fork(fileURLToPath(new URL("load.ts", import.meta.url)), [JSON.stringify(plan)], {
-    execArgv: ["--import", "tsx"],
-  });
-  const died = once(child, "exit").then(() => undefined);
-  const said = once(child, "message").then(([result]) => result as LoadResult);
-  const result = await Promise.race([said, died]);
-  if (result === undefined) throw new Error("the load generator ended without a result");
-  return result;
+  const { port, clients, seconds = 0, rampMs, skip = 0, first = 0, lookups } = plan;
+  const numbers = [port, clients, seconds, rampMs, skip, first].map(String);
+  const path = await (program ??= nativeProgram("load"));
+  const { stdout } = await promisify(execFile)(path, [...numbers, lookups]);
+  return JSON.parse(stdout) as LoadResult;
 }

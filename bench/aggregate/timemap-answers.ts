@@ -1,9 +1,6 @@
 import { mementoTimes } from "./archive-model.ts";
 
-/*
- * The answers of a model archive as bytes of HTTP, made once and sent often: the fleet shares the
- * processor with what is measured.
- */
+/* The answers of a model archive as bytes of HTTP. */
 
 export const NOT_FOUND: Buffer = plainAnswer("404 Not Found", "no mementos\n");
 export const UNAVAILABLE: Buffer = plainAnswer("503 Service Unavailable", "try again later\n");
@@ -32,26 +29,6 @@ export function timeMapAnswer(base: string, id: string, original: string): Buffe
   return Buffer.from(
     `HTTP/1.1 200 OK\r\nContent-Type: application/link-format\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  );
-}
-
-/** The answer of the TimeGate of an original: its first and last memento, and on to the last. */
-export function timeGateAnswer(base: string, id: string, original: string): Buffer {
-  const times = mementoTimes(id, original);
-  const [first = ""] = times;
-  const last = times.at(-1) ?? "";
-  const memento = (time: string, rel: string): string =>
-    `<${base}/web/${time}/${original}>; rel="${rel}"; datetime="${httpDate(time)}"`;
-  const links = [
-    `<${original}>; rel="original"`,
-    `<${base}/timemap/${original}>; rel="timemap"; type="application/link-format"`,
-    ...(first === last
-      ? [memento(first, "first last memento")]
-      : [memento(first, "first memento"), memento(last, "last memento")]),
-  ];
-  return Buffer.from(
-    `HTTP/1.1 302 Found\r\nVary: accept-datetime\r\nLocation: ${base}/web/${last}/${original}\r\n` +
-      `Link: ${links.join(", ")}\r\nContent-Length: 0\r\n\r\n`,
   );
 }
 
