@@ -59,7 +59,7 @@ export function writeFleetPlan(path: string, answers: FleetAnswers): void {
   }
   const file = openSync(path, "w");
   for (const part of [head, table, Buffer.concat(bodies)]) {
-    for (let at = 0; at < part.length; ) at += writeSync(file, part, at);
+    for (let at = 0; at < part.length;) at += writeSync(file, part, at);
   }
   closeSync(file);
 }

@@ -146,8 +146,13 @@ describe.skipIf(process.platform === "win32")("two workers as one service", () =
   });
 
   it("know together what was learnt, also one that replaces another", async () => {
-    const archives = [await plainArchive("one", ["20050101000000"]), await plainArchive("none", [])];
-    const { url, lines, kill, done } = await twoWorkers(`-a ${listOf(archives)} --recall 0.9`.split(" "));
+    const archives = [
+      await plainArchive("one", ["20050101000000"]),
+      await plainArchive("none", []),
+    ];
+    const { url, lines, kill, done } = await twoWorkers(
+      `-a ${listOf(archives)} --recall 0.9`.split(" "),
+    );
     const asked = 40;
     for (let at = 0; at < asked; at++) await fetch(`${url}/timemap/link/http://learnt.test/${at}`);
     // Connections of their own, so that both workers say what they know.

@@ -2,7 +2,13 @@ import cluster, { type Worker } from "node:cluster";
 import type { Readable } from "node:stream";
 import { type Bus, KeptMessages } from "./bus.ts";
 import { closeLostConnections } from "./lost-connections.ts";
-import { JOINING, type Publication, REPLACING, type ToPrimary, type ToWorker } from "./worker-link.ts";
+import {
+  JOINING,
+  type Publication,
+  REPLACING,
+  type ToPrimary,
+  type ToWorker,
+} from "./worker-link.ts";
 
 /** A worker that lives for a shorter time is started again later each time. */
 const SHORT_LIFE_MS = 10_000;
