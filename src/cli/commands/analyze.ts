@@ -20,6 +20,7 @@ import {
   captureFilter,
   INDEX_OPTIONS,
   runRecord,
+  SPLIT_OPTION,
   timelessRecord,
   withProgress,
   WORK_OPTIONS,
@@ -58,6 +59,7 @@ joins them. Give the same options throughout.`,
     top: option.count("20", "Rows of the tables of the most archived."),
     samples: option.whole("10", "Captures of pages to draw at random."),
     partial: { help: "Write a run of the captures, or the analysis of one range." },
+    split: SPLIT_OPTION,
     cuts: { value: "FILE", help: "The keys between ranges, from partition --into." },
     range: option.count("Which range of the runs to analyze, from 1."),
     ...WORK_OPTIONS,
@@ -72,7 +74,10 @@ joins them. Give the same options throughout.`,
     const paths = positionals.length === 0 ? ["-"] : positionals;
     const filter = captureFilter(values);
     const outputs = [
-      { path: values.output, kind: values.partial ? "run" : "report" } as const,
+      {
+        path: values.output,
+        kind: values.partial && values.range === undefined ? "run" : "report",
+      } as const,
       ...(values.html === undefined ? [] : [{ path: values.html, kind: "page" } as const]),
     ];
     await guardOutputs(outputs, { inputs: paths, force: values.force });
@@ -85,6 +90,7 @@ joins them. Give the same options throughout.`,
       filter,
       top: values.top,
       samples: values.samples,
+      split: values.split,
     };
     const { partial } = values;
     const isOfRuns = await isRunFile(paths[0]);

@@ -10,8 +10,9 @@ import { withOutput } from "../../files/output-file.ts";
 import { withTempDir } from "../../files/scratch.ts";
 import { guardOutputs } from "../../map/output/output-guard.ts";
 import { chooseCuts, formatCuts, parseCuts } from "../../map/parts/cuts.ts";
+import { cutRun } from "../../map/parts/cut-run.ts";
 import { extractRuns, type ExtractSummary } from "../../map/parts/extract-runs.ts";
-import { openRunFiles } from "../../map/parts/run-file.ts";
+import { isRunFile, openRunFiles } from "../../map/parts/run-file.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import {
   COUNT_OPTIONS,
@@ -44,9 +45,9 @@ are between registered domains where one begins nearby, and within a domain that
 is too large. The file has one key on a line, in byte order.
 
 With --cuts a split is read into one run for each range, in a folder: 00001.run
-and so on. That is for machines that do not share a folder: each range can be
-sent to the machine that combines it. Otherwise combine takes its range out of
-whole runs.
+and so on; so is a run that was made before. That is for machines that do not
+share a folder: each range can be sent to the machine that combines it.
+Otherwise combine takes its range out of whole runs.
 
 Runs may be compressed (.gz). They are made whole or not at all.`,
   options: {
@@ -71,6 +72,7 @@ Runs may be compressed (.gz). They are made whole or not at all.`,
       "cat b.cdxj | mementomap partition --source b.cdxj -o b.run",
     "where to cut": "mementomap partition --into 2 a.run b.run -o cuts.txt",
     "a run for each range": "mementomap partition --cuts cuts.txt a.cdxj -o a.runs",
+    "the same of a run": "mementomap partition --cuts cuts.txt b.run -o b.runs",
   },
   async run({ positionals, values }, io) {
     if (values.into !== undefined) {
@@ -85,6 +87,11 @@ Runs may be compressed (.gz). They are made whole or not at all.`,
       throw misuse("name the folder for the runs: -o DIR");
     }
     const cuts = values.cuts === undefined ? undefined : await readCuts(values.cuts);
+    if (cuts !== undefined && output !== undefined && (await isRunFile(paths[0]))) {
+      if (paths.length > 1) throw misuse("runs are cut one by one; name one");
+      await cutOneRun(paths[0], output, cuts, values, io);
+      return ExitCode.ok;
+    }
     if (cuts === undefined) {
       const outputs = [{ path: output, kind: "run" } as const];
       await guardOutputs(outputs, { inputs: paths, force: values.force });
@@ -125,6 +132,27 @@ async function writeCuts(
       ? `${JSON.stringify({ ranges: cuts.length + 1 })}\n`
       : `${formatAmount(cuts.length + 1, "range")}\n`,
   );
+}
+
+async function cutOneRun(
+  run: string,
+  output: string,
+  cuts: readonly Uint8Array[],
+  values: { tmp: string | undefined; quiet: boolean; json: boolean },
+  io: Io,
+): Promise<void> {
+  const startedAt = io.now();
+  const { tmp: scratch, quiet, json } = values;
+  const { interrupt } = io;
+  const summary = await cutRun(run, output, cuts, { scratch, streams: io, interrupt });
+  if (quiet) return;
+  const lines: SummaryLine[] = [
+    ["ranges", formatCount(summary.ranges)],
+    ["keys", formatCount(summary.keys)],
+    ["size", formatSize(summary.bytes)],
+  ];
+  const ms = io.now() - startedAt;
+  showRun(io, ms, { json: { ...summary }, lines }, json);
 }
 
 /** Reads a file of cuts. */

@@ -1,12 +1,12 @@
 import { join } from "node:path";
-import { withOutput, withOutputFolder } from "../../files/output-file.ts";
+import { withOutput } from "../../files/output-file.ts";
 import { storeAll } from "../generate/generate-files.ts";
 import type { GenerateOptions } from "../generate/generate-plan.ts";
 import { type ReadingSummary, readingSummary, withIndexesRead } from "../generate/read-indexes.ts";
 import type { RunIndex } from "../generate/runs.ts";
 import { combineRuns } from "../generate/stored-runs.ts";
-import { rangesBetween } from "./cuts.ts";
-import { cutsDigest, type MapRunFooter, writeRunFile } from "./run-file.ts";
+import { writeRanges } from "./cut-run.ts";
+import { type MapRunFooter, writeRunFile } from "./run-file.ts";
 import type { Writable } from "node:stream";
 
 export interface ExtractOptions extends Omit<GenerateOptions, "add"> {
@@ -20,11 +20,6 @@ export interface ExtractSummary extends ReadingSummary {
   readonly keys: number;
   /** Bytes of all runs, without what they say of themselves. */
   readonly bytes: number;
-}
-
-/** The name of the run of a range. */
-function runName(number: number): string {
-  return `${String(number).padStart(5, "0")}.run`;
 }
 
 /**
@@ -62,16 +57,7 @@ export async function extractRuns(
         written.push(await writeRunFile(output, runs, {}, footer, spare));
       });
     } else {
-      await withOutputFolder(path, { interrupt }, async (folder) => {
-        const digest = cutsDigest(cuts);
-        const ranges = rangesBetween(cuts);
-        for (const [i, range] of ranges.entries()) {
-          const cut = { number: i + 1, of: ranges.length, cuts: digest };
-          await withOutput(join(folder, runName(i + 1)), streams, async (output) => {
-            written.push(await writeRunFile(output, runs, range, { ...footer, range: cut }, spare));
-          });
-        }
-      });
+      written.push(...(await writeRanges(path, runs, cuts, () => footer, { ...streams, spare })));
     }
     return {
       ...readingSummary(read),

@@ -26,7 +26,7 @@ import {
 } from "./run-file.ts";
 
 /** One of the ranges between cuts. */
-interface CutRange {
+export interface CutRange {
   readonly cuts: readonly Uint8Array[];
   /** From 1 up. */
   readonly number: number;
@@ -192,7 +192,7 @@ function joinDescriptions(all: readonly MapDescription[]): MapDescription {
 }
 
 /** @throws MM_USAGE for a run that was cut to another range. */
-function checkRange({ range, name }: RunFile, chosen: CutRange | undefined): void {
+export function checkRange({ range, name }: RunFile, chosen: CutRange | undefined): void {
   if (range === undefined) return;
   const isSame =
     chosen !== undefined &&

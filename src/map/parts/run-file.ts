@@ -95,7 +95,8 @@ async function writeMerged(
   scratch: string,
 ): Promise<RunIndex> {
   const [only] = runs;
-  if (runs.length === 1 && range.from === undefined && range.to === undefined) {
+  const isWholeFile = runs.length === 1 && only.start === undefined;
+  if (isWholeFile && range.from === undefined && range.to === undefined) {
     await copyToOutput(only.path, output);
     return only.index;
   }

@@ -110,6 +110,7 @@ export async function sortCaptures(
     archive: options.archive,
     streams: options.streams,
     signal: options.interrupt?.signal,
+    split: options.split,
     progress,
   });
   const storedBytes = totalSize(inputs);
@@ -119,7 +120,9 @@ export async function sortCaptures(
     reporter.end();
   });
   const runs = results.flatMap((result) => result.runs);
-  return { results, runs, files: inputs.length, storedBytes };
+  // The first split of a file stands for it.
+  const files = (options.split?.start ?? 0) === 0 ? inputs.length : 0;
+  return { results, runs, files, storedBytes };
 }
 
 function totalSize(inputs: readonly IndexInput[]): number | null {

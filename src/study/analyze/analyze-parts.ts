@@ -8,7 +8,7 @@ import type { Interrupt } from "../../interruption.ts";
 import { mergeRuns } from "../../map/generate/runs.ts";
 import { combineRuns, MAX_OPEN_RUNS, readingRuns } from "../../map/generate/stored-runs.ts";
 import { rangesBetween } from "../../map/parts/cuts.ts";
-import { HERE, runsToOpen } from "../../map/parts/merge-range.ts";
+import { checkRange, HERE, runsToOpen } from "../../map/parts/merge-range.ts";
 import { cutsDigest, openRunFiles, startOfFile, writeRunFile } from "../../map/parts/run-file.ts";
 import type { InputStreams } from "../../files/input-file.ts";
 import type { Analysis } from "./analysis.ts";
@@ -77,6 +77,7 @@ export async function analyzeRange(
         { position: { source: name } },
       );
     });
+    for (const file of files) checkRange(file, { cuts, number });
     const range = rangesBetween(cuts)[number - 1];
     const first = runsToOpen(files, range, scratch, MAX_OPEN_RUNS);
     const runs = await combineRuns(first, [HERE], { scratch, interrupt });

@@ -28,8 +28,8 @@ interface Job {
   readonly splits: readonly (readonly string[])[];
   /** Cuts, or how many ranges to choose them for. */
   readonly cuts: readonly string[] | number;
-  /** Whether splits are read into one run for each range. */
-  readonly isCutEarly?: boolean;
+  /** What is cut into one run for each range, if anything: the index while it is read, or its runs. */
+  readonly cutEarly?: "index" | "runs" | undefined;
   readonly compact?: readonly string[];
 }
 
@@ -50,24 +50,16 @@ async function bothWays(job: Job, folder: string = scratchDir()): Promise<[Buffe
     writeFileSync(at("cuts.txt"), job.cuts.map((cut) => `${cut}\n`).join(""));
   }
   const ranges = readFileSync(at("cuts.txt"), "utf8").split("\n").length;
-  if (job.isCutEarly === true) {
+  if (job.cutEarly !== undefined) {
     for (const [i, files] of splits.entries()) {
-      await ok([
-        "partition",
-        "-q",
-        ...options,
-        "--cuts",
-        at("cuts.txt"),
-        ...files,
-        "-o",
-        `${runsOf[i]}s`,
-      ]);
+      const read = job.cutEarly === "index" ? [...options, ...files] : [runsOf[i]];
+      await ok(["partition", "-q", "--cuts", at("cuts.txt"), ...read, "-o", `${runsOf[i]}s`]);
     }
   }
   const parts: string[] = [];
   for (let range = 1; range <= ranges; range++) {
     const own =
-      job.isCutEarly === true
+      job.cutEarly !== undefined
         ? runsOf.map((run) => join(`${run}s`, `${String(range).padStart(5, "0")}.run`))
         : runsOf;
     const cut = ["--cuts", at("cuts.txt"), "--range", String(range)];
@@ -120,7 +112,7 @@ describe("partition and combine", () => {
           .map((cuts) => cuts.filter((cut) => cut !== "").sort(byBytes)),
       ),
       options: fc.constantFrom(...OPTIONS),
-      isCutEarly: fc.boolean(),
+      cutEarly: fc.constantFrom("index", "runs", undefined),
       compact: fc.option(
         fc
           .tuple(fc.constantFrom("0.02", "0.1", "inf"), fc.constantFrom("0.05", "0.2", "2"))
@@ -195,11 +187,11 @@ describe("partition and combine, on larger data", () => {
       );
       return [name];
     });
-    const job = {
+    const job: Job = {
       options: [],
       splits,
       cuts: 16,
-      isCutEarly: true,
+      cutEarly: "runs",
       compact: ["--host-weight", "4"],
     };
     const [whole, joined] = await bothWays(job, folder);

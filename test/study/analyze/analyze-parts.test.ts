@@ -33,7 +33,7 @@ function numbersOf(json: string): unknown {
   };
 }
 
-/** Analyzes files whole, by runs, and range by range. */
+/** Analyzes files whole, by runs, range by range, and by runs that were cut into ranges. */
 async function allWays(
   files: readonly string[],
   cuts: readonly string[] | number,
@@ -59,7 +59,16 @@ async function allWays(
     parts.push(part);
   }
   const byRanges = await ok(["analyze", "--json", "-q", ...parts.toReversed()]);
-  return [whole, byRuns, byRanges].map(numbersOf);
+  for (const run of captures) {
+    await ok(["partition", "-q", "--cuts", at("cuts.txt"), run, "-o", `${run}s`]);
+  }
+  for (const [i, part] of parts.entries()) {
+    const own = captures.map((run) => join(`${run}s`, `${String(i + 1).padStart(5, "0")}.run`));
+    const cut = ["--cuts", at("cuts.txt"), "--range", String(i + 1)];
+    await ok(["analyze", "--partial", "-q", ...cut, ...own, "-o", part]);
+  }
+  const byCutRuns = await ok(["analyze", "--json", "-q", ...parts]);
+  return [whole, byRuns, byRanges, byCutRuns].map(numbersOf);
 }
 
 const host = fc
@@ -106,9 +115,8 @@ describe("an analysis of parts", () => {
           writeFileSync(file, lines.map((text) => `${text}\n`).join(""));
           return file;
         });
-        const [whole, byRuns, byRanges] = await allWays(files, cuts);
-        expect(byRuns).toEqual(whole);
-        expect(byRanges).toEqual(whole);
+        const [whole, ...others] = await allWays(files, cuts);
+        for (const other of others) expect(other).toEqual(whole);
       }),
       { numRuns: runs(25) },
     );
@@ -131,8 +139,26 @@ describe("an analysis of parts", () => {
       );
       return file;
     });
-    const [whole, byRuns, byRanges] = await allWays(files, 7);
-    expect(byRuns).toEqual(whole);
-    expect(byRanges).toEqual(whole);
+    const [whole, ...others] = await allWays(files, 7);
+    for (const other of others) expect(other).toEqual(whole);
+  });
+
+  it("has the numbers of a file that is read in splits by bytes", async () => {
+    const folder = scratchDir();
+    const file = join(folder, "index.cdxj");
+    const lines = Buffer.concat([...sampleIndex({ lines: 20_000 })]);
+    writeFileSync(file, lines);
+    const captures = [0, 1, 2].map((i) => join(folder, `${i}.captures`));
+    const third = Math.floor(lines.length / 3);
+    for (const [i, run] of captures.entries()) {
+      const split = `${i * third}-${i === 2 ? lines.length : (i + 1) * third}`;
+      await ok(["analyze", "--partial", "-q", "--split", split, file, "-o", run]);
+    }
+    const exact = (json: string): unknown => {
+      const { run: _run, method: _method, ...rest } = JSON.parse(json) as Record<string, unknown>;
+      return rest;
+    };
+    const whole = exact(await ok(["analyze", "--json", "-q", file]));
+    expect(exact(await ok(["analyze", "--json", "-q", ...captures]))).toEqual(whole);
   });
 });
