@@ -147,7 +147,15 @@ export { openAggregator } from "./aggregate/service/open-aggregator.ts";
 // Types that the signatures above refer to.
 export type { ListState, LoadArchivesOptions } from "./aggregate/route/archive-list.ts";
 export type { MapKeeperOptions, MapState } from "./aggregate/route/map-keeper.ts";
-export type { OpenAggregator, OpenAggregatorOptions } from "./aggregate/service/open-aggregator.ts";
+export type { LearnOptions } from "./aggregate/learn/kept-learner.ts";
+export type { LearnerOptions, LearntArchive, Observation } from "./aggregate/learn/learner.ts";
+export type { MapWord, StaleMap } from "./aggregate/learn/map-trust.ts";
+export type { LearntMaps, LearntMapsOptions } from "./aggregate/service/learnt-maps.ts";
+export type {
+  AggregatorLearning,
+  OpenAggregator,
+  OpenAggregatorOptions,
+} from "./aggregate/service/open-aggregator.ts";
 export type { ArchiveCounters } from "./aggregate/upstream/archive-health.ts";
 export type { ArchiveUpstream, UpstreamOptions } from "./aggregate/upstream/archive-upstream.ts";
 export type { CacheStore, CachedAnswer } from "./aggregate/upstream/cache-store.ts";
@@ -175,7 +183,6 @@ export type { Evaluation, EvaluationReport } from "./study/evaluate/evaluation.t
 export type { CompactMapFileOptions } from "./library/map-files.ts";
 export type { ChosenNodes, CompactFileOptions } from "./map/compact/run/compact-files.ts";
 export type { Split } from "./input/index-input.ts";
-export type { StaleMap } from "./aggregate/learn/map-trust.ts";
 export type { HttpRequest } from "./http/http-client.ts";
 export type { InputStreams } from "./files/input-file.ts";
 export type { Interrupt } from "./interruption.ts";

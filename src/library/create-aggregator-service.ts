@@ -44,6 +44,7 @@ export function createAggregatorService(
     status: new ServiceStatus({ open }),
     client: mementoClient(open.aggregator.router, { proxies: ProxySettings.of(process.env) }),
     metrics,
+    learntMaps: open.learntMaps,
     defaults: {},
     ...options,
   });

@@ -1,3 +1,7 @@
+import { hintsOf } from "../aggregate/learn/hints.ts";
+import { Learner } from "../aggregate/learn/learner.ts";
+import { type LearningReport, learningReport } from "../aggregate/learn/learning-report.ts";
+import { restoreSnapshot, snapshotOf } from "../aggregate/learn/snapshot.ts";
 import { updatedAtOf } from "../map/lookup/map-head.ts";
 import type { Archive } from "../aggregate/route/archive.ts";
 import type { Decision, RouteRequest, Router } from "../aggregate/route/decision.ts";
@@ -18,38 +22,70 @@ export interface RouterOptions extends Pick<
   "isBroadcasting" | "isDormant" | "random" | "sampleShare"
 > {
   readonly maps?: MapsById | undefined;
+  /**
+   * Learns from what `learn` is told which archives have what, and spares the others: the share of
+   * answers with mementos, and of mementos, to keep. Default nothing is learnt. Holds up to 60 MiB.
+   */
+  readonly recall?: number | undefined;
+  /** What a router learnt before, as `learnt` of it gives it; for `recall`. */
+  readonly learnt?: Uint8Array | undefined;
   /** Ends reading the maps with MM_INTERRUPTED when it is aborted. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Decides which archives may have a URI, by their maps. Archives without a map are always asked. */
+/**
+ * Decides which archives may have a URI, by their maps and by what was learnt. Without `recall`, archives
+ * that have no map are always asked.
+ */
 export interface ArchiveRouter extends Router {
   /** One decision for every archive: those to ask first, the most useful of them first. */
   route(request: RouteRequest): readonly Decision[];
   /** Takes new maps of some archives; the others keep theirs. Requests are routed meanwhile. */
   useMaps(maps: MapsById, options?: { readonly signal?: AbortSignal | undefined }): Promise<void>;
-  /** Notes whether an archive that was asked had mementos, to rank archives better. */
-  learn(decision: Decision, uri: string, isHit: boolean): void;
+  /**
+   * Notes whether an archive that was asked had mementos, and how many: to rank archives better, and with
+   * `recall` to learn. Leave out archives that failed.
+   */
+  learn(decision: Decision, uri: string, isHit: boolean, mementos?: number): void;
+  /** What was learnt, to go on with later; undefined without `recall`. */
+  learnt(): Uint8Array | undefined;
+  /** What is promised, measured and spared; undefined without `recall`. */
+  learning(): LearningReport | undefined;
 }
 
 /** See `createRouter` of the entries. */
 export async function createRouterOn(
   platform: Platform,
   archives: readonly Archive[],
-  { maps, signal, ...options }: RouterOptions,
+  { maps, signal, recall, learnt, ...options }: RouterOptions,
 ): Promise<ArchiveRouter> {
-  const router = new LibraryRouter(platform, archives, options);
+  const learner =
+    recall === undefined
+      ? undefined
+      : new Learner(archives.map(hintsOf), { recall, random: options.random });
+  if (learner !== undefined && learnt !== undefined) restoreSnapshot(learner, learnt, "learnt");
+  const router = new LibraryRouter(platform, archives, { ...options, learner });
   if (maps !== undefined) await router.useMaps(maps, { signal });
   return router;
 }
 
 class LibraryRouter extends MapRouter implements ArchiveRouter {
   readonly #platform: Platform;
+  readonly #learner: Learner | undefined;
   #maps: ReadonlyMap<string, RoutedMap> = new Map();
 
   constructor(platform: Platform, archives: readonly Archive[], options: MapRouterOptions) {
     super(archives, options);
     this.#platform = platform;
+    this.#learner = options.learner;
+  }
+
+  learnt(): Uint8Array | undefined {
+    return this.#learner && snapshotOf(this.#learner);
+  }
+
+  learning(): LearningReport | undefined {
+    return this.#learner && learningReport(this.#learner);
   }
 
   async useMaps(

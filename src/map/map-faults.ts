@@ -203,9 +203,12 @@ export class InclusionCheck {
   #pendingCount = 0;
   #uncheckedCount = 0;
   readonly #hasQueries: boolean;
+  readonly #isSample: boolean;
 
-  constructor({ queries = false }: KeyOptions) {
+  /** @param isSample a void of a map made of samples needs nothing above it: all else is not known. */
+  constructor({ queries = false }: KeyOptions, isSample = false) {
     this.#hasQueries = queries;
+    this.#isSample = isSample;
   }
 
   /** Takes a row with its memento count; undefined when that is unknown. */
@@ -277,7 +280,7 @@ export class InclusionCheck {
   }
 
   #exclude(from: Node | undefined, exclusion: Exclusion): void {
-    if (from === undefined || isPresentAbove(from)) return;
+    if (this.#isSample || from === undefined || isPresentAbove(from)) return;
     if (this.#pendingCount >= MAX_PENDING) {
       this.#uncheckedCount++;
       return;

@@ -298,7 +298,8 @@ class Validation {
     if (!this.#isMap || fields.keys.length > 1) return;
     this.#hasPlainRows = fields.values.length === 1;
     // Rows of one key overlap in time, so that their sums say nothing.
-    if (!this.#isOnlyErrors) this.#inclusion = new InclusionCheck(this.#headers.fields);
+    if (this.#isOnlyErrors) return;
+    this.#inclusion = new InclusionCheck(fields, this.#headers.meta["sample"] === true);
   }
 
   #checkRecord(text: string, bytes: Uint8Array, lineStart: number, end: number): void {

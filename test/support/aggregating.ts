@@ -88,6 +88,7 @@ export async function aggregating(
     status: new ServiceStatus({ open }),
     client,
     metrics,
+    learntMaps: open.learntMaps,
     ...options.service,
   });
   const server = await listen(service, { port: 0, ...options.listen });

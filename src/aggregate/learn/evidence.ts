@@ -51,6 +51,11 @@ export class Evidence implements SlotOwner {
     return this.counts[(slot * this.archives + archive) * 2 + 1] / UNIT;
   }
 
+  /** What counts of a slot are worth now, from 0 to 1: they are made smaller when the next one is added. */
+  keptOf(slot: number): number {
+    return 2 ** (-Math.max(0, this.epoch - this.epochs[slot]) / EPOCHS_PER_HALF_LIFE);
+  }
+
   /** An archive answered; `expected` is the share of hits it has in general. */
   add(slot: number, archive: number, isHit: boolean, weight: number, expected: number): void {
     this.#age(slot);
@@ -68,10 +73,9 @@ export class Evidence implements SlotOwner {
   }
 
   #age(slot: number): void {
-    const passed = this.epoch - this.epochs[slot];
-    if (passed <= 0) return;
+    if (this.epoch <= this.epochs[slot]) return;
+    const kept = this.keptOf(slot);
     this.epochs[slot] = this.epoch;
-    const kept = 2 ** (-passed / EPOCHS_PER_HALF_LIFE);
     const { counts, totals, archives } = this;
     const start = slot * archives * 2;
     for (let at = start; at < start + archives * 2; at++)

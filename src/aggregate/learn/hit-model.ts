@@ -393,7 +393,7 @@ function clipped(chance: number): number {
   return chance < LEAST ? LEAST : chance > 1 - LEAST ? 1 - LEAST : chance;
 }
 
-export function logitOf(chance: number): number {
+function logitOf(chance: number): number {
   const safe = clipped(chance);
   return Math.log(safe / (1 - safe));
 }

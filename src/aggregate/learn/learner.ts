@@ -1,3 +1,4 @@
+import { MementoMapError } from "../../errors.ts";
 import { Answers, EPOCHS_PER_HALF_LIFE, Evidence, KNOWN } from "./evidence.ts";
 import { chanceOf, HitModel } from "./hit-model.ts";
 import { KeyPath, LEVEL } from "./key-path.ts";
@@ -156,6 +157,10 @@ export class Learner {
   #surt: Uint8Array = new Uint8Array(0);
 
   constructor(archives: readonly LearntArchive[], options: LearnerOptions = {}) {
+    const { recall = 1 } = options;
+    if (!(recall > 0 && recall <= 1)) {
+      throw new MementoMapError("MM_USAGE", `a recall of ${recall}; it is above 0, and 1 at most`);
+    }
     this.archives = archives;
     this.options = options;
     const memory = options.memoryBytes ?? DEFAULT_MEMORY;
@@ -171,7 +176,7 @@ export class Learner {
         scope === undefined ? (probability ?? DEFAULT_PROBABILITY) : BEYOND_SCOPE,
       ),
     );
-    this.policy = new RecallPolicy(archives.length, options.recall ?? 1);
+    this.policy = new RecallPolicy(archives.length, recall);
     this.#setClock(this.#now());
     for (const [number, { scope, probability }] of archives.entries()) {
       if (scope !== undefined) this.#takeScope(number, scope, probability ?? WITHIN_SCOPE);
@@ -359,6 +364,7 @@ export class Learner {
     this.#path.take(prefix);
     const last = this.#path.length - 2;
     const slot = this.evidence.table.obtain(this.#path.highs[last], this.#path.lows[last]);
+    this.#slots[0] = this.evidence.table.find(this.#path.highs[0], this.#path.lows[0]);
     const expected = this.#expected(archive);
     if (hits > 0) this.evidence.add(slot, archive, true, hits, expected);
     if (asked > hits) this.evidence.add(slot, archive, false, asked - hits, expected);

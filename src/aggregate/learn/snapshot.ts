@@ -1,6 +1,5 @@
 import { MementoMapError } from "../../errors.ts";
 import { isJsonObject } from "../../ukvs/header.ts";
-import { isDeepStrictEqual } from "node:util";
 import { RECALL_WIDTH } from "./archive-recalls.ts";
 import { Learner, type LearntArchive } from "./learner.ts";
 import { BY_CLASS, CLASSES } from "./recall-policy.ts";
@@ -136,7 +135,7 @@ export async function replaceLearntArchives(
   archives: readonly LearntArchive[],
   pause: () => Promise<void>,
 ): Promise<void> {
-  if (isDeepStrictEqual(archives, learner.archives)) return;
+  if (JSON.stringify(archives) === JSON.stringify(learner.archives)) return;
   const release = learner.hold();
   try {
     const next = new Learner(archives, learner.options);

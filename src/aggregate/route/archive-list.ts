@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { bodyStart, type HttpClient } from "../../http/http-client.ts";
 import { internalFault, ioError, isMementoMapError, MementoMapError, quote } from "../../errors.ts";
 import { type Archive, parseArchiveList } from "./archive.ts";
+import { withSharedMaps } from "./shared-maps.ts";
 import { NodeClient } from "../../http/node-client.ts";
 import type { ProxySettings } from "../../http/proxy.ts";
 import { interruptible } from "../../interruption.ts";
@@ -20,6 +21,12 @@ export interface LoadArchivesOptions {
   readonly client?: HttpClient | undefined;
   /** Which requests go through which proxy; default none. */
   readonly proxies?: ProxySettings | undefined;
+  /**
+   * Addresses of aggregators that share maps of what they learnt: archives without a map are given these.
+   * An aggregator that cannot be asked is passed over if there is `onFailure`.
+   */
+  readonly sharedBy?: readonly string[] | undefined;
+  readonly onFailure?: ((address: string, error: MementoMapError) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -48,7 +55,20 @@ export function loadArchives(
   place: string | URL,
   options: LoadArchivesOptions = {},
 ): Promise<Archive[]> {
-  return interruptible(options.signal, () => load(place, options));
+  return interruptible(options.signal, async () => {
+    let archives = await load(place, options);
+    for (const address of options.sharedBy ?? []) {
+      try {
+        archives = await withSharedMaps(archives, address, options);
+      } catch (error) {
+        const { onFailure } = options;
+        if (!isMementoMapError(error) || onFailure === undefined) throw error;
+        if (error.code === "MM_INTERRUPTED") throw error;
+        onFailure(address, error);
+      }
+    }
+    return archives;
+  });
 }
 
 async function load(place: string | URL, options: LoadArchivesOptions): Promise<Archive[]> {

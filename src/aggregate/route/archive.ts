@@ -28,6 +28,11 @@ export interface Archive {
   readonly rate: number | undefined;
 }
 
+/** The address of an archive itself, as far as its list tells: the origin it answers at. */
+export function homeOf({ timegate, timemap }: Pick<Archive, "timegate" | "timemap">): string {
+  return new URL("/", timegate ?? timemap).href;
+}
+
 /**
  * Reads a list of archives: MemGator's `archives.json`, with the members of ours if there are some.
  *

@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { internalFault, ioError, type MementoMapError } from "../../errors.ts";
-import type { Archive } from "./archive.ts";
+import { type Archive, homeOf } from "./archive.ts";
 import type { MapRouter } from "./map-router.ts";
 import type { RoutedMap } from "./routed-map.ts";
 import type { FreshMapOptions } from "../../publish/fetch/fresh-map.ts";
@@ -247,7 +247,7 @@ function placeOf(
   if (mementomap === undefined) return undefined;
   const path = join(folder, `${encodeURIComponent(id)}.ukvs`);
   if (mementomap === DISCOVERED) {
-    return { path, address: new URL("/", timegate ?? timemap).href, isDirect: false };
+    return { path, address: homeOf({ timegate, timemap }), isDirect: false };
   }
   return isWebAddress(mementomap)
     ? { path, address: mementomap, isDirect: "if-map" }

@@ -21,7 +21,9 @@ import {
 import { RoutedMaps } from "./routed-maps.ts";
 import { uriKey } from "../../surt/key.ts";
 import { surt } from "../../surt/uri-to-surt.ts";
+import { MemoryIndex } from "../../map/lookup/memory-index.ts";
 import type { Learner } from "../learn/learner.ts";
+import { takeLearntMap } from "../learn/learnt-prior.ts";
 
 export interface MapRouterOptions {
   /** Asks every archive that may be asked, whatever maps say; default false. */
@@ -106,6 +108,18 @@ export class MapRouter implements Router {
     this.#rates = archives.map((archive) => this.#hitRates.of(archive));
     this.#maps = routed;
     for (const { id } of archives) this.#options.learner?.maps.use(id, versionOf(maps.get(id)));
+    await this.learnFromMaps(pause);
+  }
+
+  /** Has the learner begin with what others learnt, where maps tell that. */
+  async learnFromMaps(pause: () => Promise<void>): Promise<void> {
+    const { learner } = this.#options;
+    if (learner === undefined) return;
+    const maps = this.#maps;
+    for (const [number, { id, mementomap: source = "" }] of this.#archives.entries()) {
+      const index = maps.of(number)?.index;
+      if (index instanceof MemoryIndex) await takeLearntMap(learner, id, index, { source, pause });
+    }
   }
 
   /**
@@ -186,7 +200,9 @@ export class MapRouter implements Router {
     if (isStated) decision.decidedBy(maps.deciding(number, map));
     if (!isPresent) {
       if (this.#isTooOld(map)) return this.#decideWithoutMap(decision, number, request, "old-map");
-      if (!knowsAbsence(map, isStated)) return this.#decideWithoutMap(decision, number, request);
+      if (!knowsAbsence(map, isStated) || this.#isPrior(archive, map)) {
+        return this.#decideWithoutMap(decision, number, request);
+      }
       decision.map = "absent";
       return decision;
     }
@@ -213,6 +229,14 @@ export class MapRouter implements Router {
       decision.usefulness /= 2;
     }
     return decision;
+  }
+
+  /** Whether a map is only where learning begins: a sample silences no archive for good. */
+  #isPrior({ id }: Archive, { index }: RoutedMap): boolean {
+    const { learner } = this.#options;
+    return (
+      learner !== undefined && learner.numberOf(id) >= 0 && index.headers.meta["sample"] === true
+    );
   }
 
   #decideWithoutMap(

@@ -24,6 +24,8 @@ export interface AggregatorExchange {
   /** What the request is counted as in metrics. */
   route: RouteName;
   readonly style: AnswerStyle;
+  /** Links to maps of what was learnt, for answers about the service itself. */
+  mapLinks?: string | undefined;
 }
 
 /** What is the same in every answer. */
@@ -136,6 +138,11 @@ export function sendRefusal(exchange: AggregatorExchange, problem: Problem): voi
   const { response, isHead } = exchange;
   if (!response.headersSent) setHeaders(response, commonHeaders(exchange));
   sendProblem(response, problem, isHead);
+}
+
+/** Tells where maps of what was learnt are; each link names the archive its map is of. */
+export function addMapLinks(headers: HeaderList, { mapLinks }: AggregatorExchange): void {
+  if (mapLinks !== undefined) headers.push("Link", mapLinks);
 }
 
 /** Sets headers for an answer that something else begins. */

@@ -1,3 +1,4 @@
+import { MAP_CONTENT_TYPE, PACKED_CONTENT_TYPE } from "../../http/reply.ts";
 import { MAX_ORIGINAL_LENGTH } from "./request-target.ts";
 
 const FORMATS = ["link", "json", "cdxj"];
@@ -81,6 +82,18 @@ export function aggregatorOpenApi(service: {
         ),
       },
       "/archives.json": { get: operation("The list of archives", { "200": json("OK") }) },
+      "/maps": {
+        get: operation("Maps of what was learnt of archives, as a set of links (RFC 9264)", {
+          "200": { description: "OK", content: { "application/linkset": {} } },
+        }),
+      },
+      "/maps/{id}": {
+        parameters: [inPath("id", { type: "string" })],
+        get: operation("What was learnt of an archive, as a map: text, or packed by Accept", {
+          "200": { description: "OK", content: MAPS },
+          "304": { description: "Not modified" },
+        }),
+      },
       "/monitor": {
         get: operation("Events as they happen", {
           "200": { description: "OK", content: { "text/event-stream": {} } },
@@ -116,6 +129,7 @@ const TIMEMAPS = {
   "application/json": {},
   "application/cdxj+ors": {},
 };
+const MAPS = { [MAP_CONTENT_TYPE]: {}, [PACKED_CONTENT_TYPE]: {} };
 const PREFERENCES = [
   {
     name: "Prefer",

@@ -8,6 +8,7 @@ import { verdictBadge } from "../../page/verdict-badge.ts";
 import { verdictOfRoute } from "../../page/verdict.ts";
 import type { Decision } from "../route/decision.ts";
 import {
+  addMapLinks,
   type AggregatorExchange,
   commonHeaders,
   type HeaderList,
@@ -59,6 +60,7 @@ const HTML = "text/html; charset=utf-8";
 function pageHeaders(exchange: AggregatorExchange): HeaderList {
   const headers = commonHeaders(exchange);
   headers.push("Vary", "Accept", "Cache-Control", "no-cache");
+  addMapLinks(headers, exchange);
   return headers;
 }
 

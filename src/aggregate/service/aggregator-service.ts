@@ -39,6 +39,7 @@ import {
 } from "./aggregator-exchange.ts";
 import { AggregatorMetrics } from "./aggregator-metrics.ts";
 import { BASE_HEADER, type Peers } from "./peers.ts";
+import type { LearntMaps } from "./learnt-maps.ts";
 import { joinedHealth, serviceHealth } from "./service-health.ts";
 import {
   JoinedStatus,
@@ -83,6 +84,8 @@ export interface AggregatorServiceOptions extends AggregationOptions {
   readonly processes?: ServiceProcesses | undefined;
   /** Those of them that requests are forwarded to; default none. */
   readonly peers?: Peers | undefined;
+  /** Maps of what was learnt, for `/maps`; default none. */
+  readonly learntMaps?: LearntMaps | undefined;
   readonly log?: Log | undefined;
   /** Milliseconds since 1970; default the system's clock. */
   readonly now?: (() => number) | undefined;
@@ -266,6 +269,8 @@ export class AggregatorService {
       this.#explainRoute(exchange, target.original);
     } else if (target.name === "asset") {
       answerAsset(exchange, target.file);
+    } else if (target.name === "maps") {
+      this.#answerMaps(exchange, target.path);
     } else if (target.name === "view") {
       this.#showView(exchange, target.view);
     } else if ("isRoot" in target && wantsPage(exchange)) {
@@ -367,9 +372,17 @@ export class AggregatorService {
     });
   }
 
+  #answerMaps(exchange: AggregatorExchange, path: string): void {
+    exchange.route = "maps";
+    const { request, response, base } = exchange;
+    if (this.#options.learntMaps?.handle(request, response, path, prefixOf(base)) === true) return;
+    sendRefusal(exchange, notFound("no map of what was learnt is published here, or not yet"));
+  }
+
   /** Asks no archive: what is found at once comes from the maps. */
   #showView(exchange: AggregatorExchange, view: Exclude<ViewName, "about">): void {
     exchange.route = "about";
+    exchange.mapLinks = this.#options.learntMaps?.linkHeader(prefixOf(exchange.base));
     const url = view === "find" ? askedUrl(exchange) : undefined;
     const { aggregator, status } = this.#options;
     const decisions =
@@ -392,6 +405,7 @@ export class AggregatorService {
     }
     const { counted, answer } = STATUS_ROUTES[name];
     exchange.route = counted;
+    exchange.mapLinks = this.#options.learntMaps?.linkHeader(prefixOf(exchange.base));
     answer(exchange, await this.#statusParts());
   }
 
@@ -445,4 +459,9 @@ export class AggregatorService {
       requestEntry(new NodeRequest(request), { status, bytes, ms, remote: client }),
     );
   }
+}
+
+/** The path of an address, without a slash at its end. */
+function prefixOf(base: string): string {
+  return pathPrefix(new URL(base).pathname);
 }

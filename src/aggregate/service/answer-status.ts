@@ -11,6 +11,7 @@ import {
   wantsPage,
 } from "./aggregator-page.ts";
 import {
+  addMapLinks,
   type AggregatorExchange,
   commonHeaders,
   sendBody,
@@ -48,6 +49,7 @@ export function answerAbout(exchange: AggregatorExchange, parts: StatusParts): v
   } else {
     const headers = commonHeaders(exchange);
     headers.push("Vary", "Accept", "Cache-Control", "no-cache");
+    addMapLinks(headers, exchange);
     const text = aboutText(parts.status, service);
     sendBody(exchange, 200, headers, "text/plain; charset=utf-8", text);
   }
@@ -141,6 +143,7 @@ function sendStatus(
 ): void {
   const headers = commonHeaders(exchange);
   headers.push("Cache-Control", cacheControl);
+  addMapLinks(headers, exchange);
   sendJson(exchange, headers, value, status);
 }
 

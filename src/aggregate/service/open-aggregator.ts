@@ -5,12 +5,14 @@ import type { Outcome, Session, SessionObserver } from "../session.ts";
 import type { Upstream } from "../upstream.ts";
 import type { Archive } from "../route/archive.ts";
 import { hintsOf } from "../learn/hints.ts";
+import { type KeptLearner, type LearnOptions, openLearner } from "../learn/kept-learner.ts";
 import type { Learner } from "../learn/learner.ts";
 import { replaceLearntArchives } from "../learn/snapshot.ts";
 import { HitRates, type RouteRequest } from "../route/decision.ts";
 import { MapRouter } from "../route/map-router.ts";
 import { MapKeeper, type MapKeeperOptions } from "../route/map-keeper.ts";
 import { pause } from "../route/kept-map.ts";
+import { LearntMaps } from "./learnt-maps.ts";
 import {
   type ArchiveUpstream,
   createUpstream,
@@ -24,12 +26,18 @@ export interface OpenAggregatorOptions {
   readonly isRouting?: boolean | undefined;
   /** The share of spared archives that are asked all the same; default 0.01. */
   readonly sampleShare?: number | undefined;
-  /** Decides where maps do not, by what archives answered; default every such archive is asked. */
-  readonly learner?: Learner | undefined;
+  /** Learns from answers which archives have what; default every archive without a map is asked. */
+  readonly learn?: AggregatorLearning | undefined;
   readonly maps?: MapKeeperOptions | undefined;
   readonly upstream?: UpstreamOptions | undefined;
   /** Limits, the deadline, and observers. */
   readonly aggregator?: Omit<AggregatorOptions, "broadcastRouter"> | undefined;
+}
+
+/** What an aggregator learns, keeps and shares. */
+export interface AggregatorLearning extends LearnOptions {
+  /** A folder for maps of what was learnt, which the service publishes at `/maps`; default none. */
+  readonly shareFolder?: string | undefined;
 }
 
 /** An aggregator with all it needs. */
@@ -42,6 +50,10 @@ export interface OpenAggregator {
   readonly recalls: RecallHistory;
   readonly isRouting: boolean;
   readonly learner: Learner | undefined;
+  /** Maps of what was learnt, where it is shared. */
+  readonly learntMaps: LearntMaps | undefined;
+  /** Saves what was learnt now, if it is kept. */
+  saveLearnt(): Promise<void>;
   /**
    * Goes by another list of archives. What is under way ends with the old one. What is known of an
    * archive goes by its id: answers, failures, what was learnt, its map if it is in the same place.
@@ -62,7 +74,7 @@ export interface OpenAggregator {
  * Maps in files are read before it returns; those to be fetched come later, and until then their
  * archives are asked as ones without a map.
  *
- * @throws MM_IO when the folder for maps cannot be made.
+ * @throws MM_IO when the folder for maps cannot be made, or a log to learn from cannot be read.
  *
  * @example
  * ```ts
@@ -82,7 +94,9 @@ export interface OpenAggregator {
  * ```
  */
 export async function openAggregator(options: OpenAggregatorOptions): Promise<OpenAggregator> {
-  const { archives, isRouting = true, learner } = options;
+  const { archives, isRouting = true } = options;
+  const kept = await learnerOf(options);
+  const learner = kept?.learner;
   const upstream = createUpstream(options.upstream);
   const isArchiveDormant = dormancyOf(upstream);
   const hitRates = new HitRates();
@@ -91,7 +105,7 @@ export async function openAggregator(options: OpenAggregatorOptions): Promise<Op
     isDormant: isArchiveDormant,
     sampleShare: options.sampleShare,
     hitRates,
-    learner: isRouting ? learner : undefined,
+    learner,
   });
   const broadcastRouter = new MapRouter(archives, {
     isBroadcasting: true,
@@ -111,6 +125,8 @@ export async function openAggregator(options: OpenAggregatorOptions): Promise<Op
     observers: [new Learning(router), tallies, estimate, recalls, ...observers],
   });
   if (isRouting) await keeper.start();
+  const learntMaps = learntMapsOf(options, learner, router);
+  await learntMaps?.refresh();
   return {
     aggregator,
     upstream,
@@ -120,10 +136,15 @@ export async function openAggregator(options: OpenAggregatorOptions): Promise<Op
     recalls,
     isRouting,
     learner,
+    learntMaps,
+    saveLearnt: () => kept?.save() ?? Promise.resolve(),
     async replaceArchives(list) {
       if (isRouting) await keeper.replaceArchives(list);
       else await router.replaceMaps(new Map(), pause, list);
-      if (learner !== undefined) await replaceLearntArchives(learner, list.map(hintsOf), pause);
+      if (learner !== undefined) {
+        await replaceLearntArchives(learner, list.map(hintsOf), pause);
+        await router.learnFromMaps(pause);
+      }
       await broadcastRouter.replaceMaps(new Map(), pause, list);
       upstream.replaceArchives(list);
       tallies.keepOnly(list);
@@ -132,8 +153,30 @@ export async function openAggregator(options: OpenAggregatorOptions): Promise<Op
     async close() {
       await keeper.stop();
       await upstream.close();
+      await learntMaps?.close();
+      await kept?.close();
     },
   };
+}
+
+async function learnerOf({
+  archives,
+  isRouting = true,
+  learn,
+}: OpenAggregatorOptions): Promise<KeptLearner | undefined> {
+  if (learn === undefined || !isRouting) return undefined;
+  return openLearner(archives.map(hintsOf), learn);
+}
+
+function learntMapsOf(
+  { learn }: OpenAggregatorOptions,
+  learner: Learner | undefined,
+  router: MapRouter,
+): LearntMaps | undefined {
+  const folder = learn?.shareFolder;
+  if (learner === undefined || folder === undefined) return undefined;
+  const { isSaving: isWriting, onFault } = learn ?? {};
+  return new LearntMaps({ folder, learner, archives: () => router.archives, isWriting, onFault });
 }
 
 /** Tells the router what archives answered. A failure says nothing about what they have. */

@@ -54,6 +54,8 @@ export type AggregatorTarget =
   | { readonly name: StatusName; readonly isRoot?: boolean | undefined }
   /** A page of the application. */
   | { readonly name: "view"; readonly view: Exclude<ViewName, "about"> }
+  /** Maps of what was learnt: the list, or one of them. */
+  | { readonly name: "maps"; readonly path: string }
   /** A file of the application. */
   | { readonly name: "asset"; readonly file: string }
   | { readonly name: "malformed"; readonly detail: string }
@@ -107,6 +109,7 @@ export function aggregatorTarget(target: string): AggregatorTarget {
   const name = STATUS_PATHS.get(path);
   if (name !== undefined) return { name };
   if (path === "") return { name: "about", isRoot: true };
+  if (path === "maps" || path.startsWith("maps/")) return { name: "maps", path: `/${path}` };
   const view = VIEW_PATHS.find((each) => each === path);
   if (view !== undefined) return { name: "view", view };
   const [, file] = /^page\/([\w.-]+)$/.exec(path) ?? [];

@@ -95,8 +95,10 @@ async function aggregateOnce(
   const datetime =
     datetimeText === undefined ? undefined : parsePaddedDatetime(parseDatetime(datetimeText));
   const startedAt = io.now();
-  // Nobody is there to learn from samples.
-  const setUp = await setUpAggregator({ ...values, sample: 0 }, io, { log: SILENT_LOG });
+  // Nobody is there to learn from samples, or to share with.
+  const setUp = await setUpAggregator({ ...values, sample: 0, "no-share": true }, io, {
+    log: SILENT_LOG,
+  });
   try {
     if (!values["no-routing"]) await within(values.timeout, setUp.open.keeper.fetched());
     const { aggregator } = setUp.open;

@@ -13,10 +13,12 @@ import {
 import { MapRouter } from "../../aggregate/route/map-router.ts";
 import {
   AGGREGATE_OPTIONS,
+  learningOf,
   listedArchives,
   routePreferences,
 } from "../common/aggregate-options.ts";
-import { openLearner } from "../common/aggregate-learning.ts";
+import { hintsOf } from "../../aggregate/learn/hints.ts";
+import { openLearner } from "../../aggregate/learn/kept-learner.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, type CommandValues, defineCommand } from "../common/command.ts";
 import { option } from "../common/options.ts";
@@ -87,7 +89,7 @@ Exit status: 0 when any archive would be asked, 1 when none would.
   async run({ positionals, values }, io) {
     if (positionals.length === 0) throw usage("route", "nothing to route: name a URI");
     const uris = positionals.map(originalUri);
-    const archives = await listedArchives("route", values, io);
+    const archives = await listedArchives("route", values, io, tell(io));
     const { state, datetime } = values;
     const request = {
       ...routePreferences(values),
@@ -113,6 +115,10 @@ type ShowOptions = Pick<CommandValues<typeof AGGREGATE_OPTIONS>, Shown> & {
   readonly folder: string;
 };
 
+function tell(io: Io): (message: string, reason: string) => void {
+  return (message, reason) => void io.stderr.write(`mementomap: ${message}: ${reason}\n`);
+}
+
 async function show(
   uris: readonly string[],
   archives: readonly Archive[],
@@ -121,13 +127,16 @@ async function show(
   io: Io,
 ): Promise<ExitCode> {
   // The same answer every time: nobody is asked to learn something.
-  const learning = await openLearner(options, archives, io, {
-    log: {
-      event: (_level, message) => void io.stderr.write(`mementomap: ${message}\n`),
-    },
-    isSaving: false,
-    random: () => 1,
-  });
+  const learn = learningOf(options);
+  const learning =
+    learn &&
+    (await openLearner(archives.map(hintsOf), {
+      ...learn,
+      signal: io.interrupt.signal,
+      onFault: tell(io),
+      isSaving: false,
+      random: () => 1,
+    }));
   const router = new MapRouter(archives, { sampleShare: 0, learner: learning?.learner });
   const { folder, json, quiet, "map-age": maxMapAgeMs, "allow-private": allowsPrivate } = options;
   const proxies = ProxySettings.of(io.env);

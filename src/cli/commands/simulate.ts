@@ -14,7 +14,7 @@ import { FORCE_OPTION, option, parsePart, TMP_OPTION } from "../common/options.t
 
 /** Those that need no maps, which take time to make. */
 const DEFAULT_POLICIES: readonly string[] = POLICIES.filter(
-  (name) => !["maps", "packed", "both"].includes(name),
+  (name) => !["maps", "packed", "both", "shared"].includes(name),
 );
 
 export const simulate: Command = defineCommand({
@@ -61,6 +61,10 @@ one, or the log of an aggregator.`,
       help: "What the learner is to keep; by default 0.95 and 0.98. May be given more than once.",
     },
     from: option.whole("0", "Count only after this many different originals."),
+    others: option.whole(
+      "0",
+      "Leave so many lookups at the beginning to another aggregator, which shares what it learns.",
+    ),
     "map-bytes": option.size("100k", "The size of maps that are made, after gzip."),
     mapped: {
       value: "ID",
@@ -101,6 +105,7 @@ one, or the log of an aggregator.`,
         policies: values.policy.length > 0 ? values.policy : DEFAULT_POLICIES,
         recalls: values.recall.length > 0 ? values.recall : [0.95, 0.98],
         from: values.from,
+        others: values.others,
         mapBytes: values["map-bytes"],
         mapped: values.mapped,
       });

@@ -44,6 +44,10 @@ warnings count as errors.
 `,
   options: {
     url: { value: "ARCHIVE-URL", help: "Check how an archive publishes its map." },
+    archive: {
+      value: "URL",
+      help: "With --url: the archive whose map is meant, where another site publishes it.",
+    },
     strict: { help: "End with status 1 for warnings too." },
   },
   examples: {
@@ -51,6 +55,8 @@ warnings count as errors.
     "accept no warning either": "mementomap validate --strict map.ukvs",
     "check a packed map": "mementomap validate map.packed",
     "check a publisher": "mementomap validate --url https://archive.example/",
+    "check the map of an archive that an aggregator shares":
+      "mementomap validate --url https://agg.example/ --archive https://arquivo.pt/",
     "for a program": "mementomap validate --json < map.ukvs",
   },
 
@@ -59,6 +65,7 @@ warnings count as errors.
       if (positionals.length > 0) throw usage("validate", "check either files or --url");
       return checkUrl(values.url, { io, ...values });
     }
+    if (values.archive !== undefined) throw usage("validate", "--archive needs --url");
     const paths = positionals.length === 0 ? ["-"] : positionals;
     if (paths.filter((path) => path === "-").length > 1) {
       throw usage("validate", "standard input can be read only once");
@@ -78,22 +85,28 @@ warnings count as errors.
 
 interface CheckOptions {
   readonly io: Io;
+  readonly archive?: string | undefined;
   readonly json: boolean;
   readonly quiet: boolean;
   readonly strict: boolean;
 }
 
 async function checkUrl(address: string, options: CheckOptions): Promise<ExitCode> {
-  const { io, json } = options;
-  if (!URL.canParse(address))
-    throw usage("validate", `--url: ${quote(address)} is not a web address`);
+  const { io, json, archive } = options;
+  for (const [name, url] of Object.entries({ "--url": address, "--archive": archive })) {
+    if (url === undefined || URL.canParse(url)) continue;
+    throw usage("validate", `${name}: ${quote(url)} is not a web address`);
+  }
   const proxies = ProxySettings.of(io.env);
   const client = new NodeClient({ trustedOrigins: [new URL(address).origin], proxies });
   const lines = new LineWriter(await openOutput(undefined, io));
   const counts = { ok: 0, error: 0, warning: 0, skipped: 0 };
   try {
     const { signal } = io.interrupt;
-    for await (const { rule, outcome, message } of checkPublisher(client, address, { signal })) {
+    for await (const { rule, outcome, message } of checkPublisher(client, address, {
+      archive,
+      signal,
+    })) {
       counts[outcome] += 1;
       const { level, asks } = PUBLISHER_RULES[rule];
       const isBroken = outcome === "error" || outcome === "warning";

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { quote } from "../../errors.ts";
 import { DEFAULT_ASK_LIMITS } from "../../aggregate/ask-archive.ts";
 import { type OptionTable, type OptionValues, usage } from "./command-line.ts";
@@ -14,7 +15,8 @@ import {
 import { HOST_OPTION, MONITORING_OPTIONS, PROXY_OPTIONS, SERVER_LOGS } from "./server-options.ts";
 import { lastSecondOf, parsePaddedDatetime } from "../../memento/datetime.ts";
 import { ProxySettings } from "../../http/proxy.ts";
-import { loadArchives } from "../../aggregate/route/archive-list.ts";
+import type { LearnOptions } from "../../aggregate/learn/kept-learner.ts";
+import { isWebAddress, loadArchives } from "../../aggregate/route/archive-list.ts";
 import type { Archive } from "../../aggregate/route/archive.ts";
 import type { RouteRequest } from "../../aggregate/route/decision.ts";
 import type { Io } from "./io.ts";
@@ -141,14 +143,15 @@ export const AGGREGATE_OPTIONS = {
     "Learn from answers which archives have what, and spare the others: the share of answers with mementos, and of mementos, to keep.",
   ),
   "learn-from": {
-    value: "LOG",
-    help: "Learn from this log of an aggregator at the start, of --log or of MemGator. May be given more than once.",
+    value: "SOURCE",
+    help: "Learn from this log of an aggregator at the start, of --log or of MemGator; or begin with what the aggregator at this address shares. May be given more than once.",
     multiple: true,
   },
   learnt: {
     value: "FILE",
     help: "Keep what is learnt here; by default in --state, if that is given.",
   },
+  "no-share": { help: "Do not publish what is learnt, as maps at /maps." },
   "allow-private": { help: "Let archives lead to private addresses, not only those of the list." },
   log: {
     short: "l",
@@ -231,8 +234,9 @@ type Values = OptionValues<typeof AGGREGATE_OPTIONS>;
  */
 export async function listedArchives(
   command: string,
-  values: Pick<Values, "archives" | "map" | "only" | "except">,
+  values: Pick<Values, "archives" | "map" | "only" | "except" | "learn-from">,
   io: Io,
+  onFault: (message: string, reason: string) => void,
 ): Promise<readonly Archive[]> {
   if (values.archives === undefined) {
     throw usage(
@@ -243,6 +247,9 @@ export async function listedArchives(
   const archives = await loadArchives(values.archives, {
     proxies: ProxySettings.of(io.env),
     signal: io.interrupt.signal,
+    sharedBy: values["learn-from"].filter(isWebAddress),
+    onFailure: (_address, error) =>
+      onFault("nothing is learnt from another aggregator", error.describe()),
   });
   const mapped = values.map.map(({ id }) => id);
   checkIds(archives, "--map", mapped);
@@ -252,6 +259,20 @@ export async function listedArchives(
     const own = values.map.findLast(({ id }) => id === archive.id);
     return own === undefined ? archive : { ...archive, mementomap: own.map };
   });
+}
+
+/** What the settings say about learning; undefined where nothing is to be learnt. */
+export function learningOf(
+  values: Pick<Values, "recall" | "learn-from" | "learnt" | "state">,
+): LearnOptions | undefined {
+  const { recall, learnt, state } = values;
+  const sources = values["learn-from"];
+  if (recall === undefined && sources.length === 0 && learnt === undefined) return undefined;
+  return {
+    recall,
+    logs: sources.filter((source) => !isWebAddress(source)),
+    file: learnt ?? (state === undefined ? undefined : join(state, "learnt.bin")),
+  };
 }
 
 /** What is asked of a router, unless a request says otherwise itself. */

@@ -136,6 +136,7 @@ export async function serveAggregator(
       trustedProxies: values["trust-proxy"],
       processes: worker && processesOf(worker, () => service),
       peers,
+      learntMaps: open.learntMaps,
       log,
     });
     worker?.link.answer("status", () => service.snapshot());
@@ -148,6 +149,7 @@ export async function serveAggregator(
     worker?.link.answer(JOINING, () => learner && snapshotOf(learner));
     worker?.link.answer(REPLACING, async (): Promise<Handover> => {
       await open.keeper.stop();
+      await open.saveLearnt();
       return { cache: setUp.memory?.dump() ?? [] };
     });
     try {

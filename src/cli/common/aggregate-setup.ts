@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { ProcessPlace, SessionObserver } from "../../aggregate/session.ts";
 import type { Endpoint, EndpointState } from "../../aggregate/upstream.ts";
@@ -13,8 +14,12 @@ import type { Learner, Observation } from "../../aggregate/learn/learner.ts";
 import { BatchedTopic, type Bus } from "../../files/processes/bus.ts";
 import type { Archive } from "../../aggregate/route/archive.ts";
 import type { Log } from "../../http/log.ts";
-import { type AGGREGATE_OPTIONS, listedArchives, routePreferences } from "./aggregate-options.ts";
-import { openLearner } from "./aggregate-learning.ts";
+import {
+  type AGGREGATE_OPTIONS,
+  learningOf,
+  listedArchives,
+  routePreferences,
+} from "./aggregate-options.ts";
 import { variableOf } from "./command-line.ts";
 import type { CommandValues } from "./command.ts";
 import type { Io } from "./io.ts";
@@ -62,7 +67,8 @@ export async function setUpAggregator(
     readonly bus?: Bus | undefined;
   },
 ): Promise<SetUpAggregator> {
-  const archives = await listedArchives("aggregate", values, io);
+  const onFault = faultLog(log);
+  const archives = await listedArchives("aggregate", values, io, onFault);
   await guardLogs(
     [values.log, values["combined-log"]],
     [values.archives, values.config ?? io.env[variableOf("config")], ...mapFilesOf(archives)],
@@ -84,18 +90,21 @@ export async function setUpAggregator(
       everyMs: OBSERVATIONS_EVERY_MS,
       take: (observation) => learner?.apply(observation),
     });
-  const learning = await openLearner(values, archives, io, {
-    log,
-    isSaving: isFirst,
-    onStaleMap: (archive, stale) => {
-      log.event("error", "map is stale", { archive, reason: contradictionText(stale) });
-    },
-    onObservation: observations && ((observation) => observations.publish(observation)),
-  });
-  learner = learning?.learner;
+  const learning = learningOf(values);
+  const isSharing = !values["no-share"] && values.state !== undefined;
   const open = await openAggregator({
     archives,
-    learner: learning?.learner,
+    learn: learning && {
+      ...learning,
+      shareFolder: isSharing ? join(values.state ?? "", "learnt-maps") : undefined,
+      isSaving: isFirst,
+      signal: io.interrupt.signal,
+      onStaleMap: (archive, stale) => {
+        log.event("error", "map is stale", { archive, reason: contradictionText(stale) });
+      },
+      onObservation: observations && ((observation) => observations.publish(observation)),
+      onFault,
+    },
     isRouting: !values["no-routing"],
     sampleShare: values.sample,
     maps: {
@@ -139,6 +148,7 @@ export async function setUpAggregator(
       observers: logFile === undefined ? observers : [logFile, ...observers],
     },
   });
+  learner = open.learner;
   return {
     open,
     archives,
@@ -146,10 +156,13 @@ export async function setUpAggregator(
     memory: cache !== "off" && cache.store instanceof MemoryStore ? cache.store : undefined,
     async close() {
       await open.close();
-      await learning?.close();
       logFile?.close();
     },
   };
+}
+
+function faultLog(log: Log): (message: string, reason: string) => void {
+  return (message, reason) => log.event("error", message, { reason });
 }
 
 async function cacheOf(values: AggregateValues, log: Log): Promise<CacheOptions | "off"> {
@@ -284,7 +297,7 @@ export class AggregateReload {
   async #take(): Promise<void> {
     const { setUp, log } = this.#options;
     const read = this.#options.reread();
-    const archives = await listedArchives("aggregate", read, this.#io);
+    const archives = await listedArchives("aggregate", read, this.#io, faultLog(log));
     if (archives.length === 0) {
       // At the start that may be meant; here it is more likely a list that was not written whole.
       throw new MementoMapError("MM_BAD_INPUT", "there is no archive in the list", {

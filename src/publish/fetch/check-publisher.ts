@@ -3,6 +3,7 @@ import { MemorySource } from "../../bytes/byte-source.ts";
 import { isPacked, joinBytes, LF } from "../../bytes/bytes.ts";
 import {
   discoverMap,
+  type DiscoverOptions,
   type Discovery,
   htmlLinks,
   MEMENTOMAP_RELATION,
@@ -73,7 +74,7 @@ const MAX_CHECKED_PAGES = 10_000;
 export async function* checkPublisher(
   client: HttpClient,
   address: string,
-  options: { readonly signal?: AbortSignal | undefined } = {},
+  options: DiscoverOptions = {},
 ): AsyncGenerator<Finding, void, undefined> {
   const { signal } = options;
   const found = await discoverMap(client, address, options);
@@ -107,7 +108,11 @@ class PublisherChecks {
 
   async *run(): AsyncGenerator<Finding, void, undefined> {
     const { method, url } = this.#found;
-    yield judged("P1", method === "well-known", `the map is at ${url}, found by ${method}`);
+    const isThirdParty = new URL(this.#address).origin !== new URL(this.#found.archive).origin;
+    const place = `the map is at ${url}, found by ${method}`;
+    // A third party must not have it at its own well-known URI.
+    if (isThirdParty) yield skipped("P1", `${place}; the archive is elsewhere`);
+    else yield judged("P1", method === "well-known", place);
     const faults: string[] = [];
     const whole = await this.#readWhole(faults);
     const sound = `the map has ${whole.bytes} bytes and no fault`;

@@ -216,20 +216,38 @@ export class Publisher {
    * nothing done, if it is not.
    */
   handle(request: IncomingMessage, response: ServerResponse): boolean {
-    return this.#answer(request, response, (path) => this.#route(path));
+    const exchange = this.#exchange(new NodeRequest(request));
+    return this.#answer(request, response, exchange, this.#route(exchange.path));
+  }
+
+  /**
+   * As `handle`, for a path that another service has read: it and links in the answer are below
+   * `prefix`.
+   */
+  handleBelow(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { path, prefix }: { readonly path: string; readonly prefix: string },
+  ): boolean {
+    const exchange = this.#exchange(new NodeRequest(request));
+    const client = { ...exchange.client, prefix };
+    return this.#answer(request, response, { ...exchange, path, client }, this.#route(path));
   }
 
   /** Answers `/metrics` and `/health` and nothing else: for a port that the public does not reach. */
   get monitoring(): RequestHandler {
     return {
-      handle: (request, response) => this.#answer(request, response, findMonitoringRoute),
+      handle: (request, response) => {
+        const exchange = this.#exchange(new NodeRequest(request));
+        return this.#answer(request, response, exchange, findMonitoringRoute(exchange.path));
+      },
       handleUnknown: (request, response) => this.handleUnknown(request, response),
     };
   }
 
   /** Answers a request that nothing else answers: 404, with a link to the map. */
   handleUnknown(request: IncomingMessage, response: ServerResponse): void {
-    this.#answer(request, response, () => UNKNOWN);
+    this.#answer(request, response, this.#exchange(new NodeRequest(request)), UNKNOWN);
   }
 
   /** Adds the link to the map to a response that something else makes. */
@@ -286,10 +304,9 @@ export class Publisher {
   #answer(
     request: IncomingMessage,
     response: ServerResponse,
-    routeOf: (path: string) => Route | undefined,
+    exchange: Exchange,
+    route: Route | undefined,
   ): boolean {
-    const exchange = this.#exchange(new NodeRequest(request));
-    const route = routeOf(exchange.path);
     if (route === undefined) return false;
     const startedAt = performance.now();
     const { socket } = request;

@@ -1,9 +1,12 @@
 import { Learner } from "../../aggregate/learn/learner.ts";
 import { type LearningReport, learningReport } from "../../aggregate/learn/learning-report.ts";
+import { learntMap } from "../../aggregate/learn/learnt-map.ts";
+import { takeLearntMap } from "../../aggregate/learn/learnt-prior.ts";
 import { type Archive, parseArchiveList } from "../../aggregate/route/archive.ts";
 import { type Decision, isSample } from "../../aggregate/route/decision.ts";
 import { MapRouter } from "../../aggregate/route/map-router.ts";
 import type { RoutedMap } from "../../aggregate/route/routed-map.ts";
+import { MemoryIndex } from "../../map/lookup/memory-index.ts";
 import { Random } from "../../bytes/random.ts";
 import type { LookupStream } from "./lookup-stream.ts";
 import type { SimulatedArchive } from "./simulated-archives.ts";
@@ -17,6 +20,8 @@ export interface Policy {
   learn(place: number, asked: Uint8Array, mementos: (archive: number) => number): void;
   /** Where the policy promises something. */
   report?(): LearningReport;
+  /** Where it learns: what it would share with others, by the ids of archives. */
+  share?(): ReadonlyMap<string, Uint8Array>;
 }
 
 /** Not asked; asked; asked without waiting for the answer. */
@@ -110,7 +115,11 @@ interface RoutedOptions {
   readonly recall?: number | undefined;
   /** By the ids of archives. */
   readonly maps?: ReadonlyMap<string, RoutedMap> | undefined;
+  /** Maps of what another aggregator learnt, to begin with; by the ids of archives. */
+  readonly shared?: ReadonlyMap<string, Uint8Array> | undefined;
 }
+
+const noPause = (): Promise<void> => Promise.resolve();
 
 /** The router of the aggregator, with maps, what is learnt, or both. */
 export async function routed(world: PolicyWorld, options: RoutedOptions): Promise<Policy> {
@@ -127,7 +136,11 @@ export async function routed(world: PolicyWorld, options: RoutedOptions): Promis
           now: () => now,
         });
   const router = new MapRouter(list, { learner, random: () => random.real(), now: () => now });
-  if (options.maps !== undefined) await router.replaceMaps(options.maps, () => Promise.resolve());
+  if (options.maps !== undefined) await router.replaceMaps(options.maps, noPause);
+  for (const [id, bytes] of options.shared ?? []) {
+    const own = { source: "shared", pause: noPause };
+    if (learner !== undefined) await takeLearntMap(learner, id, MemoryIndex.build(bytes), own);
+  }
   const numbers = new Map(archives.map(({ id }, number) => [id, number]));
   let decisions: readonly Decision[] = [];
   return {
@@ -148,8 +161,19 @@ export async function routed(world: PolicyWorld, options: RoutedOptions): Promis
         router.learn(decision, stream.uris[place], count > 0, count);
       }
     },
-    ...(learner === undefined ? {} : { report: () => learningReport(learner) }),
+    ...(learner === undefined
+      ? {}
+      : { report: () => learningReport(learner), share: () => sharedBy(learner, now) }),
   };
+}
+
+function sharedBy(learner: Learner, now: number): ReadonlyMap<string, Uint8Array> {
+  const shared = new Map<string, Uint8Array>();
+  for (const { id } of learner.archives) {
+    const map = learntMap(learner, id, { id: `https://${id}.invalid/`, name: id, now });
+    if (map !== undefined) shared.set(id, map);
+  }
+  return shared;
 }
 
 function listOf(archives: readonly SimulatedArchive[]): Archive[] {

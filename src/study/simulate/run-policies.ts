@@ -40,6 +40,8 @@ export interface SimulateOptions {
   readonly recalls: readonly number[];
   /** Count from this many different originals on. */
   readonly from: number;
+  /** The first lookups that go to another aggregator, which shares what it learns; default 0. */
+  readonly others?: number | undefined;
   readonly mapBytes: number;
   /** Ids of archives that have maps; all by default. */
   readonly mapped: readonly string[];
@@ -57,13 +59,17 @@ export const POLICIES = [
   "packed",
   "learner",
   "both",
+  "shared",
   "oracle",
 ] as const;
 
 const TRAINING = 10_000;
 
 /** Runs policies side by side on a stream of lookups. Deterministic by the seed. */
-export async function simulate(options: SimulateOptions): Promise<PolicyResult[]> {
+export async function simulate(all: SimulateOptions): Promise<PolicyResult[]> {
+  const { stream, others = 0 } = all;
+  const options = { ...all, stream: partOf(stream, others) };
+  const before = { ...all, stream: partOf(stream, 0, others), from: 0 };
   const made = new Map<MapKind, Promise<Maps>>();
   const maps = (kind: MapKind): Promise<Maps> => {
     const known = made.get(kind) ?? simulatedMaps(options, kind);
@@ -72,9 +78,37 @@ export async function simulate(options: SimulateOptions): Promise<PolicyResult[]
   };
   const results: PolicyResult[] = [];
   for (const name of options.policies) {
-    for (const policy of await policiesOf(name, options, maps)) results.push(run(policy, options));
+    const policies =
+      name === "shared" ? await beginners(options, before) : await policiesOf(name, options, maps);
+    for (const policy of policies) results.push(run(policy, options));
   }
   return results;
+}
+
+function partOf(stream: LookupStream, start: number, end?: number): LookupStream {
+  const { lookups, times } = stream;
+  return { ...stream, lookups: lookups.slice(start, end), times: times.slice(start, end) };
+}
+
+/** Learners that begin with what another shares, which made the same promise for the lookups before. */
+async function beginners(
+  options: SimulateOptions,
+  before: SimulateOptions,
+): Promise<policies.Policy[]> {
+  if (before.stream.lookups.length === 0) {
+    throw new MementoMapError(
+      "MM_USAGE",
+      "policy shared needs lookups of another aggregator: say how many with --others",
+    );
+  }
+  const made: policies.Policy[] = [];
+  for (const recall of options.recalls) {
+    const other = await policies.routed(before, { name: `other ${recall}`, recall });
+    run(other, before);
+    const shared = other.share?.();
+    made.push(await policies.routed(options, { name: `shared ${recall}`, recall, shared }));
+  }
+  return made;
 }
 
 async function policiesOf(

@@ -1,7 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { Learner } from "../../../src/aggregate/learn/learner.ts";
 import { aggregating, plainArchive } from "../../support/aggregating.ts";
 import { scratchDir } from "../../support/scratch.ts";
 
@@ -15,13 +14,12 @@ describe("a service whose archive has more than its map says", () => {
     writeFileSync(map, "org,held)/* 4/2\n");
     const local = await plainArchive("one", ["20050101000000"]);
     const archive = { ...local.archive, mementomap: map };
-    const learner = new Learner([archive], { recall: 0.9, memoryBytes: 2 ** 20 });
     const { url, open } = await aggregating([{ ...local, archive }], {
-      aggregator: { learner, sampleShare: 1 },
+      aggregator: { learn: { recall: 0.9, memoryBytes: 2 ** 20 }, sampleShare: 1 },
     });
     for (let i = 0; i < 5; i++) await text(`${url}/timemap/link/http://new.org/${i}?who=me`);
     // Samples are asked when the client has its answer.
-    await expect.poll(() => learner.maps.staleOf("one")).toBeDefined();
+    await expect.poll(() => open.learner?.maps.staleOf("one")).toBeDefined();
 
     const about = JSON.parse(await text(`${url}/about.json`)) as {
       archives: { map: { status: string; contradicted: Record<string, string> } }[];
