@@ -1,14 +1,17 @@
 import { type MeasuredRecall, recallOf } from "./recall-policy.ts";
 
-/** Kept hits, the estimate of lost ones, its square and the largest part of it. */
-export const RECALL_WIDTH = 4;
+/** Kept hits, the estimate of lost ones, its square and the largest part of it; decisions, requests. */
+export const RECALL_WIDTH = 6;
 const WIDTH = RECALL_WIDTH;
 /** The lookups after which what was measured counts half. */
 const HALF_LIFE = 16_384;
 /** Old ones are made to count less every so many lookups. */
 const STEP = 256;
 
-/** The share of hits that is kept, archive by archive: by explored answers, as for all together. */
+/**
+ * What is spared and what is kept of hits, archive by archive, lately. What is lost follows from explored
+ * answers, as for all together.
+ */
 export class ArchiveRecalls {
   readonly state: Float64Array;
   #lookups = 0;
@@ -23,6 +26,20 @@ export class ArchiveRecalls {
     if (this.#lookups % STEP !== 0) return;
     const kept = 2 ** (-STEP / HALF_LIFE);
     for (let at = 0; at < this.state.length; at++) this.state[at] *= kept;
+  }
+
+  /** It was decided whether an archive is asked. */
+  decided(archive: number, isAsked: boolean): void {
+    const at = archive * WIDTH;
+    this.state[at + 4]++;
+    if (isAsked) this.state[at + 5]++;
+  }
+
+  /** The share of requests to an archive that were spared lately; undefined before the first. */
+  sparedOf(archive: number): number | undefined {
+    const at = archive * WIDTH;
+    const possible = this.state[at + 4];
+    return possible === 0 ? undefined : 1 - this.state[at + 5] / possible;
   }
 
   /** An archive had mementos that was asked with that likelihood. */
@@ -44,11 +61,6 @@ export class ArchiveRecalls {
     const at = archive * WIDTH;
     const [kept, lost, squares, most] = this.state.subarray(at, at + WIDTH);
     return recallOf(kept, lost, squares, most);
-  }
-
-  /** Hits of an archive lately, with an estimate of those that were lost. */
-  hitsOf(archive: number): number {
-    return this.state[archive * WIDTH] + this.state[archive * WIDTH + 1];
   }
 
   /** Takes what another measured; `numbers` are the archives as this one counts them, or -1. */

@@ -103,7 +103,7 @@ async function takeLog(
   if (stamp !== undefined && learner.taken.has(name)) return;
   await learnFrom(learner, path, signal);
   for (const other of learner.taken) if (other.startsWith(start)) learner.taken.delete(other);
-  if (stamp !== undefined) learner.taken.add(name);
+  if (stamp !== undefined) learner.noteTaken([name]);
 }
 
 async function learnFrom(

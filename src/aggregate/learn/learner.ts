@@ -6,7 +6,7 @@ import { type LearntReason, learntReasonText } from "../../page/learnt-reason.ts
 import { ArchiveRecalls } from "./archive-recalls.ts";
 import { MapTrust, type MapWord, type StaleMap } from "./map-trust.ts";
 import { PrefixNames } from "./prefix-names.ts";
-import { RecallPolicy } from "./recall-policy.ts";
+import { type MeasuredRecall, RecallPolicy } from "./recall-policy.ts";
 
 /** What a learner knows of an archive before any answer. */
 export interface LearntArchive {
@@ -67,6 +67,19 @@ export interface LearntDecision {
   /** Whether it is asked for what can be learnt about its host or folder. */
   readonly isAside: boolean;
 }
+
+/** How much was spared and kept, up to a number of lookups. */
+export interface LearningMark {
+  readonly lookups: number;
+  /** The share of requests that were spared since the mark before. */
+  readonly share: number;
+  /** The share of hits, and of mementos, that was kept lately, as it was measured then. */
+  readonly hits?: MeasuredRecall | undefined;
+  readonly mementos?: MeasuredRecall | undefined;
+}
+
+/** How the names of maps begin that were taken. */
+export const MAP_TAKEN = "map ";
 
 /** How likely an archive has an original, and why. */
 export interface Prediction {
@@ -139,8 +152,8 @@ export class Learner {
   readonly options: LearnerOptions;
   /** Answers that were learnt from. */
   observations = 0;
-  /** At 100, 200, 500, 1000 lookups and so on: their number, requests made since, and possible ones. */
-  history: number[] = [];
+  /** What was spared and kept up to 100, 200, 500, 1000 lookups and so on. */
+  history: LearningMark[] = [];
   #made = 0;
   #possible = 0;
   #numbers: ReadonlyMap<string, number>;
@@ -199,7 +212,9 @@ export class Learner {
     this.policy.begin();
     this.recalls.begin();
     if (this.#possible > 0 && isMark(this.policy.lookups)) {
-      this.history.push(this.policy.lookups, this.#made, this.#possible);
+      const { lookups, recallOfHits, recallOfMementos } = this.policy;
+      const share = 1 - this.#made / this.#possible;
+      this.history.push({ lookups, share, hits: recallOfHits, mementos: recallOfMementos });
       this.#made = this.#possible = 0;
     }
     if (this.#held !== undefined) return;
@@ -279,6 +294,7 @@ export class Learner {
     if (!decision.isAside) this.policy.count(archive, decision.logit, decision.propensity);
     this.#possible++;
     if (decision.isAsked) this.#made++;
+    this.recalls.decided(archive, decision.isAsked);
     return decision;
   }
 
@@ -368,6 +384,14 @@ export class Learner {
     const expected = this.#expected(archive);
     if (hits > 0) this.evidence.add(slot, archive, true, hits, expected);
     if (asked > hits) this.evidence.add(slot, archive, false, asked - hits, expected);
+  }
+
+  /** Remembers that something was taken, so that it is not taken twice: a log, or a map of others. */
+  noteTaken(names: Iterable<string>): void {
+    for (const name of names) {
+      this.taken.add(name);
+      if (name.startsWith(MAP_TAKEN)) this.policy.restsOnOthers = true;
+    }
   }
 
   /** Lets observations wait, and nothing change, until the function that is returned is called. */

@@ -1,4 +1,4 @@
-import type { Learner } from "./learner.ts";
+import type { Learner, LearningMark } from "./learner.ts";
 import type { MeasuredRecall } from "./recall-policy.ts";
 
 /** What learning promises, keeps and spares. */
@@ -11,22 +11,36 @@ export interface LearningReport {
   /** The share of hits that was kept lately; undefined before the first. */
   readonly hits: MeasuredRecall | undefined;
   readonly mementos: MeasuredRecall | undefined;
-  /** The share of requests that were spared up to a number of lookups, since the number before. */
-  readonly spared: readonly { readonly lookups: number; readonly share: number }[];
+  /** What was spared and kept up to 100, 200, 500, 1000 lookups and so on, since the number before. */
+  readonly spared: readonly LearningMark[];
+  readonly archives: readonly ArchiveLearning[];
+}
+
+/** What learning keeps and spares of an archive, lately. */
+export interface ArchiveLearning {
+  readonly id: string;
+  /** The share of requests that were spared; undefined before the first decision. */
+  readonly spared: number | undefined;
+  /** The share of its hits that was kept. */
+  readonly hits: MeasuredRecall | undefined;
+  /** It is asked where a hit is at least as likely; 0 where it is always asked. */
+  readonly threshold: number;
 }
 
 export function learningReport(learner: Learner): LearningReport {
-  const { policy, history } = learner;
-  const spared: { lookups: number; share: number }[] = [];
-  for (let i = 0; i + 2 < history.length; i += 3) {
-    spared.push({ lookups: history[i], share: 1 - history[i + 1] / history[i + 2] });
-  }
+  const { policy, recalls, archives } = learner;
   return {
     promised: policy.recall,
     lookups: policy.lookups,
     answers: learner.observations,
     hits: policy.recallOfHits,
     mementos: policy.recallOfMementos,
-    spared,
+    spared: learner.history,
+    archives: archives.map(({ id }, number) => ({
+      id,
+      spared: recalls.sparedOf(number),
+      hits: recalls.of(number),
+      threshold: policy.thresholdOf(number),
+    })),
   };
 }

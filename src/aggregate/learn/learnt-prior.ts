@@ -1,7 +1,7 @@
 import { parseRecord } from "../../ukvs/record.ts";
 import { isJsonObject, type UkvsHeaders } from "../../ukvs/header.ts";
 import { lineEnd, nextLine } from "../../map/lookup/map-row.ts";
-import type { Learner } from "./learner.ts";
+import { type Learner, MAP_TAKEN } from "./learner.ts";
 
 /** A map in memory. */
 interface HeldMap {
@@ -30,7 +30,7 @@ export async function takeLearntMap(
   map: HeldMap,
   { source, pause }: { readonly source: string; readonly pause: () => Promise<void> },
 ): Promise<number> {
-  const name = `map ${archive} ${source}`;
+  const name = `${MAP_TAKEN}${archive} ${source}`;
   if (learner.numberOf(archive) < 0 || learner.taken.has(name) || !isSampleMap(map)) return 0;
   let taken = 0;
   for (const [key, lookups, hits] of learntRows(map)) {
@@ -41,7 +41,7 @@ export async function takeLearntMap(
     taken++;
     if (taken % AT_A_TIME === 0) await pause();
   }
-  if (taken > 0) learner.taken.add(name);
+  if (taken > 0) learner.noteTaken([name]);
   return taken;
 }
 

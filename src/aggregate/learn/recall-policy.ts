@@ -33,6 +33,8 @@ const LEAST_PROPENSITY = 0.004;
 
 /** Explored hits by which their comparison with those that were expected is smoothed. */
 const BIAS_HITS = 40;
+/** Where others said what to expect: how many times as many are lost, until explored answers say better. */
+const DOUBT_OF_OTHERS = 1.5;
 
 const Z = 1.959964;
 
@@ -77,6 +79,8 @@ export class RecallPolicy {
   lookups = 0;
   /** The share of hits of the best class that is spared. */
   marginal = 0;
+  /** Whether chances rest on what others learnt, too. */
+  restsOnOthers = false;
   #rates: Float64Array;
   #nextPlan = 1;
 
@@ -312,7 +316,8 @@ export class RecallPolicy {
     total += this.aside[0];
     totalMementos += this.aside[1];
     // Hits that were explored, in proportion to what was expected.
-    const bias = (this.measured[9] + BIAS_HITS) / (this.measured[8] + BIAS_HITS);
+    const doubt = this.restsOnOthers ? DOUBT_OF_OTHERS : 1;
+    const bias = (this.measured[9] + BIAS_HITS * doubt) / (this.measured[8] + BIAS_HITS);
     const allowed = (1 - this.recall) / Math.max(0.5, bias);
     let [lost, variance, lostMementos, varianceMementos] = [0, 0, 0, 0];
     const spared: number[] = [];

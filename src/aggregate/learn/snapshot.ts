@@ -1,18 +1,18 @@
 import { MementoMapError } from "../../errors.ts";
 import { isJsonObject } from "../../ukvs/header.ts";
 import { RECALL_WIDTH } from "./archive-recalls.ts";
-import { Learner, type LearntArchive } from "./learner.ts";
+import { Learner, type LearningMark, type LearntArchive } from "./learner.ts";
 import { BY_CLASS, CLASSES } from "./recall-policy.ts";
 
 /*
  * What a learner knows, as bytes:
  *
- *     "mmlearn2"  length of the head (u32)  head (JSON)  parts  checksum (u32)
+ *     "mmlearn3"  length of the head (u32)  head (JSON)  parts  checksum (u32)
  *
  * The head names the archives and how long each part is. Numbers are little-endian. Slots of tables
  * are written without the empty ones, so that a table of another size can take them.
  */
-const MAGIC = "mmlearn2";
+const MAGIC = "mmlearn3";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -24,7 +24,7 @@ interface Head {
   readonly recall: number;
   readonly observations: number;
   readonly lookups: number;
-  readonly history: readonly number[];
+  readonly history: readonly LearningMark[];
   readonly prefixes: number;
   readonly originals: number;
   readonly wordsPerSlot: number;
@@ -184,7 +184,7 @@ function* takeParts(learner: Learner, parts: Parts): Generator<void, void, undef
   if (head.recall === learner.policy.recall) learner.recalls.restore(parts.recalls, numbers);
   learner.names.restore(parts.names);
   learner.maps.restore(head.maps);
-  learner.taken = new Set(head.taken);
+  learner.noteTaken(head.taken);
   learner.observations = head.observations;
   learner.history = [...head.history];
 }

@@ -33,6 +33,8 @@ import {
   type AggregatorExchange,
   ALLOWED,
   type AnswerStyle,
+  commonHeaders,
+  sendBody,
   sendPreflight,
   sendRefusal,
   tooFast,
@@ -376,7 +378,9 @@ export class AggregatorService {
     exchange.route = "maps";
     const { request, response, base } = exchange;
     if (this.#options.learntMaps?.handle(request, response, path, prefixOf(base)) === true) return;
-    sendRefusal(exchange, notFound("no map of what was learnt is published here, or not yet"));
+    if (path === "/maps")
+      sendBody(exchange, 200, commonHeaders(exchange), "application/linkset", "");
+    else sendRefusal(exchange, notFound("no map of what was learnt is here, or not yet"));
   }
 
   /** Asks no archive: what is found at once comes from the maps. */

@@ -73,7 +73,7 @@ describe("what several processes know", () => {
       hits: undefined,
       mementos: undefined,
     };
-    const last = { ...snapshotOf(a), learning: { ...learning, spared: [] } };
+    const last = { ...snapshotOf(a), learning: { ...learning, spared: [], archives: [] } };
     const ended = endedSnapshot(last, endedSnapshot(last, undefined));
     const joined = new JoinedStatus([snapshotOf(b), ended]);
     expect(joined.routing()).toMatchObject({ sessions: 5, asked: 10 });

@@ -27,7 +27,8 @@ async function sharing(root = "/"): Promise<Sharing> {
     service: { root },
   });
   const at = `${url}${root}`;
-  expect((await fetch(`${at}maps`)).status).toBe(404);
+  expect(await (await fetch(`${at}maps`)).text()).toBe("");
+  expect((await fetch(`${at}maps/good`)).status).toBe(404);
   for (let i = 0; i < 40; i++) {
     open.learner?.observe({ archive: "good", surt: `org,held)/news/${i}`, mementos: 2 });
     open.learner?.observe({ archive: "odd id/é", surt: `org,held)/news/${i}`, mementos: i % 2 });
@@ -76,6 +77,10 @@ describe("an aggregator that shares what it learnt", () => {
   it("passes the checks of a publisher, below a path too", async () => {
     const { url, archives } = await sharing("/agg/");
     expect(await (await fetch(`${url}maps`)).text()).toContain("</agg/maps/good>");
+    // Compressed copies come a little later.
+    const encoding = async (): Promise<string | null> =>
+      (await fetch(`${url}maps/good`, { method: "HEAD" })).headers.get("content-encoding");
+    await expect.poll(encoding, { timeout: 20_000 }).not.toBeNull();
     const check = ["validate", "--strict", "--url", url, "--archive", archives[0].url];
     const { stdout, stderr, code } = await runCli(check);
     expect(`${stdout}${stderr}`).toContain("0 errors, 0 warnings");
