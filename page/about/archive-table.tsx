@@ -69,7 +69,7 @@ export function ArchiveTable(props: {
               </td>
               {kept !== undefined && (
                 <td data-label={text("kept")} class="number">
-                  {shareText(kept[archive.id]?.value, text)}
+                  {shareText(kept.find(({ id }) => id === archive.id)?.hits?.value, text)}
                 </td>
               )}
               <td data-label={text("historyColumn")} class="hour">

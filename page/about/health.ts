@@ -32,8 +32,8 @@ export interface Learning {
   readonly hits?: Share | null;
   readonly mementos?: Share | null;
   readonly spared: readonly { readonly lookups: number; readonly share: number }[];
-  /** By the ids of archives. */
-  readonly archives?: Readonly<Record<string, Share | null>>;
+  /** What is kept of the hits of each archive. */
+  readonly archives?: readonly { readonly id: string; readonly hits?: Share | null }[];
 }
 
 export interface ArchiveHealth {
