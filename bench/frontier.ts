@@ -2,14 +2,16 @@
  * Draws the frontier of docs/evaluation.md: how well packed maps, text maps, Bloom filters and binary fuse
  * filters of the same size answer.
  *
- *     npx tsx bench/frontier.ts [NAME...]
+ *     npx tsx bench/frontier.ts [--kinds text,packed] [--sizes 50000,300000] [NAME...]
  *
  * Prints a table for each set, and writes docs/frontier-*.svg. A NAME picks the sets whose names begin with it.
- * What was measured is kept in `frontier.json` in the folder of benches; remove it to measure again.
+ * What was measured is kept in `frontier.json` in the folder of benches; remove it to measure again. With kinds or
+ * sizes only these are measured, and what is drawn is all that is known.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 import { isMementoMapError } from "../src/errors.ts";
 import { compactFileToBudget } from "../src/map/compact/run/budget-files.ts";
 import { withMapOutput } from "../src/map/output/map-output.ts";
@@ -52,6 +54,11 @@ class Frontier {
     const { truth, lookups, queries } = this.#set;
     this.#judge ??= new Judge(truth, lookups, queries);
     return this.#judge;
+  }
+
+  /** What was measured before. */
+  known(kind: Kind, bytes: number): Verdict | null | undefined {
+    return (known as Partial<Known>)[`${this.#set.name} ${bytes} ${kind}`];
   }
 
   async verdict(kind: Kind, bytes: number): Promise<Verdict | null> {
@@ -109,13 +116,22 @@ class Frontier {
   }
 }
 
-const wanted = process.argv.slice(2);
+const { values, positionals: wanted } = parseArgs({
+  options: { kinds: { type: "string" }, sizes: { type: "string" } },
+  allowPositionals: true,
+});
+const kinds = values.kinds?.split(",") ?? KINDS;
+const sizes = values.sizes?.split(",").map(Number) ?? SIZES;
 for (const set of await frontierSets(folder)) {
   if (wanted.length > 0 && !wanted.some((name) => set.name.startsWith(name))) continue;
   const frontier = new Frontier(set);
-  const found = new Map<string, Verdict | null>();
+  const found = new Map<string, Verdict | null | undefined>();
   for (const kind of KINDS) {
-    for (const bytes of SIZES) found.set(`${kind} ${bytes}`, await frontier.verdict(kind, bytes));
+    for (const bytes of SIZES) {
+      const isWanted = kinds.includes(kind) && sizes.includes(bytes);
+      const verdict = isWanted ? await frontier.verdict(kind, bytes) : frontier.known(kind, bytes);
+      found.set(`${kind} ${bytes}`, verdict);
+    }
   }
   const rows = SIZES.map((bytes) => [
     `${bytes / 1000} kB`,
