@@ -243,8 +243,9 @@ class PartReader {
   readonly #bytes: Uint8Array;
   #at: number;
 
-  constructor(bytes: Uint8Array, start: number) {
-    this.#bytes = bytes;
+  constructor({ buffer, byteOffset, length }: Uint8Array, start: number) {
+    // A slice of a Buffer would be a view of its memory, and not a copy.
+    this.#bytes = new Uint8Array(buffer, byteOffset, length);
     this.#at = start;
   }
 

@@ -130,7 +130,8 @@ describe("Learner", () => {
         expect(snapshotOf(copy)).toHaveLength(snapshotOf(learner).length);
         // Archives go by their ids.
         const other = learnerOf({ recall: 0.9 }, ["new", "c", "a"]);
-        restoreSnapshot(other, snapshotOf(learner), "test");
+        // As it is read from a file: among other bytes, and with another slice.
+        restoreSnapshot(other, Buffer.from(snapshotOf(learner)), "test");
         const [ofA, , ofC] = chances(learner, asked);
         other.look(encoder.encode(asked));
         expect(other.chanceOf(2)).toBeCloseTo(ofA, 12);
