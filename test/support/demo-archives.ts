@@ -26,7 +26,9 @@ interface DemoArchive {
 const HEAD =
   '!context ["https://git.io/mementomap"]\n!fields {"keys":["surt"],"values":["frequency"]}\n';
 
-export const DEMO_URL = "https://news.example.org/2016/election";
+/** What they hold; nothing of other hosts, as their maps say. */
+const DEMO_HOST = "news.example.org";
+export const DEMO_URL: string = `https://${DEMO_HOST}/2016/election`;
 
 function archivesOf(large: number): readonly DemoArchive[] {
   return [
@@ -118,7 +120,7 @@ function answer(archive: DemoArchive, request: IncomingMessage, response: Server
     if (original === undefined) {
       response.writeHead(200, { "Content-Type": "text/html" });
       response.end(`<title>${archive.name}</title><h1>${archive.name}</h1><p>${url.slice(5, 19)}`);
-    } else if (archive.mementos === 0) {
+    } else if (archive.mementos === 0 || !original.includes(DEMO_HOST)) {
       response.writeHead(404).end();
     } else {
       response.writeHead(200, { "Content-Type": "application/link-format" });
