@@ -77,7 +77,14 @@ const maps = [
 const demo = await demoArchives();
 const publisher = await started("serve", ...maps);
 const aggregator = await started(
-  ...["aggregate", "--serve", "--archives", demo.list, "--workers", "1", "--recall", "0.98"],
+  "aggregate",
+  "--serve",
+  "--archives",
+  demo.list,
+  "--workers",
+  "1",
+  "--recall",
+  "0.98",
 );
 const lookups = Array.from({ length: 240 }, (_, i) =>
   i % 4 === 0 ? `http://site${i}.example.com/` : `http://news.example.org/2016/${i}`,

@@ -1,5 +1,7 @@
 import type { Browser } from "puppeteer-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { listen } from "../../../src/http/listen.ts";
+import { createPublisher } from "../../../src/publish/serve/publisher.ts";
 import { DEMO_URL, demoArchives } from "../../support/demo-archives.ts";
 import { servingDemo } from "../../support/demo-service.ts";
 import {
@@ -96,6 +98,52 @@ describe.each(cases)("the page in $name, $scheme", ({ name, scheme }) => {
     await page.close();
   });
 
+  it.each(WIDTHS)("explores and compares maps, %d pixels wide", async (width) => {
+    const publisher = await createPublisher(
+      [
+        { id: "old", bytes: Buffer.from(EXAMPLE_MAP.replace("Example", "Older")) },
+        { id: "new", bytes: Buffer.from(`${EXAMPLE_MAP}us,ia)/ 7\n`) },
+      ],
+      { reloadEveryMs: 0 },
+    );
+    const server = await listen(publisher, { port: 0 });
+    onTestFinished(async () => {
+      await server.stop();
+      await publisher.close();
+    });
+    const open = await openPage(browser, `${server.url}/explore?map=new`, { width, scheme });
+    const { page } = open;
+    await until(page, "document.querySelectorAll('.parts tbody tr').length === 4");
+    await expectSound(open);
+    await page.evaluate("document.querySelector('.tile.opens').focus()");
+    await page.keyboard.press("Enter");
+    await until(page, "document.querySelector('.crumbs').innerText.includes('com')");
+    expect(await textOf(open, ".names")).toContain("com,");
+    expect(page.url()).toContain("prefix=com%2C");
+    await page.goto(`${server.url}/compare?map=old&map=new`);
+    await until(page, "document.querySelector('.upset') !== null");
+    expect(await textOf(open, ".compared .facts")).toContain("+1");
+    await expectSound(open);
+    await page.goto(`${server.url}/about`);
+    await until(page, "document.querySelectorAll('.published').length === 2");
+    await expectSound(open);
+    await page.close();
+  });
+
+  it.skipIf(name !== "chromium")("prints what is shown, without controls, on white", async () => {
+    const url = await servingDemo(await demoArchives());
+    const { page } = await openPage(browser, `${url}/time${ASKED}`, { width: 768, scheme });
+    await until(page, "document.querySelector('progress.is-over') !== null");
+    await page.emulateMediaType("print");
+    const style = (selector: string, property: string): Promise<unknown> =>
+      page.evaluate(`getComputedStyle(document.querySelector("${selector}")).${property}`);
+    expect(await style("body", "backgroundColor")).toBe("rgb(255, 255, 255)");
+    for (const control of [".bar nav", ".settings-bar", ".chosen-actions", ".downloads"]) {
+      expect(await style(control, "display")).toBe("none");
+    }
+    await page.close();
+  });
+
   it("goes from view to view without loading, and shows the dashboard", async () => {
     const url = await servingDemo(await demoArchives());
     const open = await openPage(browser, `${url}/`, { width: 768, scheme });
@@ -112,7 +160,17 @@ describe.each(cases)("the page in $name, $scheme", ({ name, scheme }) => {
     }
     expect(await page.evaluate("window.isSame")).toBe(true);
     await page.click('nav a[href="/about"]');
-    await until(page, "document.querySelector('main').innerText.includes('The Long Archive')");
+    await until(
+      page,
+      "document.querySelector('.archives')?.innerText.includes('The Long Archive')",
+    );
+    await page.evaluate(`fetch("/timemap/link/${DEMO_URL}")`);
+    // Renewed by itself.
+    await until(page, "document.querySelectorAll('figure.chart').length === 2");
+    expect(await textOf(open, ".facts")).toMatch(/Questions\s+1\s/);
+    await page.click(".card-head .quiet:last-child");
+    await until(page, "document.querySelector('.chart-pair').innerText.includes('hours ago')");
+    await expectSound(open);
     await page.close();
   });
 
