@@ -125,7 +125,7 @@ function TileShape(props: {
       data-tile={index}
       role="treeitem"
       aria-level={level}
-      tabIndex={isFocusable ? 0 : -1}
+      tabindex={isFocusable ? 0 : -1}
       class={`tile ${part === undefined ? "rest" : `rolled${rolledUp(part)}`} ${canOpen ? "opens" : ""}`}
       onClick={onGo}
       onFocus={onFocus}
