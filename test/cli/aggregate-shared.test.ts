@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { get } from "node:http";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -145,38 +145,46 @@ describe.skipIf(process.platform === "win32")("two workers as one service", () =
     expect(await done).toMatchObject({ code: 0 });
   });
 
-  it("know together what was learnt, also one that replaces another", async () => {
-    const archives = [
-      await plainArchive("one", ["20050101000000"]),
-      await plainArchive("none", []),
-    ];
-    const { url, lines, kill, done } = await twoWorkers(
-      `-a ${listOf(archives)} --recall 0.9`.split(" "),
-    );
-    const asked = 40;
-    for (let at = 0; at < asked; at++) await fetch(`${url}/timemap/link/http://learnt.test/${at}`);
-    // Connections of their own, so that both workers say what they know.
-    const reasons = async (): Promise<Set<string | undefined>> => {
-      const answers = Array.from({ length: 6 }, async () => {
-        const target = `${url}/route/http://learnt.test/other`;
-        const answer = await fetch(target, { headers: { Connection: "close" } });
-        return /\d+ of \d+ lookups under test,learnt\)?/.exec(await answer.text())?.[0];
-      });
-      return new Set(await Promise.all(answers));
-    };
-    const learnt = new Set([`${asked} of ${asked} lookups under test,learnt)`]);
-    await expect.poll(reasons, WAIT).toEqual(learnt);
-    for (const which of [0, 1]) {
-      process.kill(pidsOf(lines())[which], "SIGKILL");
-      await expect.poll(() => pidsOf(lines()).length, WAIT).toBe(3 + which);
-      expect(await reasons()).toEqual(learnt);
-    }
-    kill("SIGHUP");
-    await expect.poll(() => pidsOf(lines()).length, WAIT).toBe(6);
-    expect(await reasons()).toEqual(learnt);
-    kill("SIGTERM");
-    expect(await done).toMatchObject({ code: 0 });
-  });
+  it(
+    "know together what was learnt, also one that replaces another",
+    { timeout: 180_000 },
+    async () => {
+      const archives = [
+        await plainArchive("one", ["20050101000000"]),
+        await plainArchive("none", []),
+      ];
+      const state = join(scratchDir(), "state");
+      const { url, lines, kill, done } = await twoWorkers(
+        `-a ${listOf(archives)} --recall 0.9 --state ${state}`.split(" "),
+      );
+      const asked = 40;
+      for (let at = 0; at < asked; at++)
+        await fetch(`${url}/timemap/link/http://learnt.test/${at}`);
+      // Connections of their own, so that both workers say what they know.
+      const reasons = async (): Promise<Set<string | undefined>> => {
+        const answers = Array.from({ length: 6 }, async () => {
+          const target = `${url}/route/http://learnt.test/other`;
+          const answer = await fetch(target, { headers: { Connection: "close" } });
+          return /\d+ of \d+ lookups under test,learnt\)?/.exec(await answer.text())?.[0];
+        });
+        return new Set(await Promise.all(answers));
+      };
+      const learnt = new Set([`${asked} of ${asked} lookups under test,learnt)`]);
+      await expect.poll(reasons, WAIT).toEqual(learnt);
+      for (const which of [0, 1]) {
+        process.kill(pidsOf(lines())[which], "SIGKILL");
+        await expect.poll(() => pidsOf(lines()).length, WAIT).toBe(3 + which);
+        await expect.poll(reasons, WAIT).toEqual(learnt);
+      }
+      kill("SIGHUP");
+      await expect.poll(() => pidsOf(lines()).length, WAIT).toBe(6);
+      await expect.poll(reasons, WAIT).toEqual(learnt);
+      kill("SIGTERM");
+      expect(await done).toMatchObject({ code: 0 });
+      expect(lines().filter(({ msg }) => msg.includes("not saved"))).toEqual([]);
+      expect(existsSync(join(state, "learnt.bin"))).toBe(true);
+    },
+  );
 
   it("keep small limits of an archive together", async () => {
     let underWay = 0;

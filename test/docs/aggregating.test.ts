@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -8,6 +8,7 @@ import { describe, expect, it } from "vitest";
 import { AGGREGATE_OPTIONS } from "../../src/cli/common/aggregate-options.ts";
 import type { OptionTable } from "../../src/cli/common/command-line.ts";
 import { environmentSettings, fileSettings } from "../../src/cli/common/command-line.ts";
+import { packageVersion } from "../../src/files/package-file.ts";
 import { plainArchive } from "../support/aggregating.ts";
 import { codeBlocks, ROOT } from "../support/code-blocks.ts";
 import { scratchDir } from "../support/scratch.ts";
@@ -69,6 +70,19 @@ describe("deploy/", () => {
       expect(() => option.value !== undefined && option.parse?.(text)).not.toThrow();
     }
     expect(values.size).toBeGreaterThan(5);
+  });
+
+  it("builds the program from what the Dockerfile copies", { timeout: 300_000 }, async () => {
+    const copied = readFileSync(`${ROOT}deploy/Dockerfile`, "utf8")
+      .split("\nFROM ")[1]
+      .split("\n")
+      .flatMap((line) => (line.startsWith("COPY ") ? line.split(" ").slice(1, -1) : []));
+    const folder = scratchDir();
+    for (const name of copied) cpSync(`${ROOT}${name}`, join(folder, name), { recursive: true });
+    symlinkSync(`${ROOT}node_modules`, join(folder, "node_modules"), "dir");
+    await run("npm", ["run", "--silent", "build"], { cwd: folder });
+    const { stdout } = await run(process.execPath, [join(folder, "dist/cli/bin.js"), "--version"]);
+    expect(stdout).toContain(packageVersion());
   });
 
   it.each(["Dockerfile", "mementomap-aggregate.service"])(

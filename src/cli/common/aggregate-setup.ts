@@ -1,3 +1,4 @@
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { ProcessPlace, SessionObserver } from "../../aggregate/session.ts";
@@ -24,7 +25,7 @@ import { variableOf } from "./command-line.ts";
 import type { CommandValues } from "./command.ts";
 import type { Io } from "./io.ts";
 import { guardLogs } from "./server-shell.ts";
-import { MementoMapError } from "../../errors.ts";
+import { ioError, MementoMapError } from "../../errors.ts";
 import { isWebAddress, ListKeeper, type ListState } from "../../aggregate/route/archive-list.ts";
 import type { RouteRequest } from "../../aggregate/route/decision.ts";
 
@@ -80,6 +81,7 @@ export async function setUpAggregator(
           onError: (error) =>
             log.event("error", "the log cannot be written", { reason: error.message }),
         });
+  if (values.state !== undefined) await makeFolder(values.state);
   const cache = await cacheOf(values, log);
   const proxies = ProxySettings.of(io.env);
   const isFirst = place === undefined || place.number === 1;
@@ -163,6 +165,13 @@ export async function setUpAggregator(
 
 function faultLog(log: Log): (message: string, reason: string) => void {
   return (message, reason) => log.event("error", message, { reason });
+}
+
+/** What is learnt is kept there too, also where no archive has a map. */
+async function makeFolder(path: string): Promise<void> {
+  await mkdir(path, { recursive: true }).catch((error: unknown) => {
+    throw ioError(error, path);
+  });
 }
 
 async function cacheOf(values: AggregateValues, log: Log): Promise<CacheOptions | "off"> {
