@@ -26,9 +26,9 @@ export function writeFleetPlan(path: string, answers: FleetAnswers): void {
     bytes.copy(padded, 4);
     return padded;
   });
-  const count = Buffer.alloc(4);
-  count.writeUInt32LE(originals.length);
-  const head = Buffer.concat([count, ...names]);
+  const counted = Buffer.alloc(12);
+  counted.writeUInt32LE(originals.length);
+  const head = Buffer.concat([counted, ...names]);
   const table = Buffer.alloc(8 * models.length * originals.length);
   const bodies: Buffer[] = [];
   let end = head.length + table.length;
@@ -43,6 +43,9 @@ export function writeFleetPlan(path: string, answers: FleetAnswers): void {
   };
   const notFound = place(NOT_FOUND);
   const unavailable = place(UNAVAILABLE);
+  // What aggregators make of an original, such as one that they decode.
+  head.writeUInt32LE(Math.round(delayMs(models[0], "")), 4);
+  head.writeUInt32LE(notFound, 8);
   for (const [i, model] of models.entries()) {
     for (const [j, original] of originals.entries()) {
       const outcome = outcomeOf(model, original);

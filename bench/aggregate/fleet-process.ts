@@ -23,7 +23,7 @@ export interface Fleet {
 /**
  * Starts the fleet and waits until all its archives listen.
  *
- * @param originals what they may be asked for; anything else is never answered.
+ * @param originals what they may be asked for; they have nothing of anything else.
  */
 export async function startFleet(
   folder: string,

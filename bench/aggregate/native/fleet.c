@@ -7,9 +7,9 @@
  *     count\n         prints the requests and the connections since the last count
  *
  * It ends with its standard input. A plan has numbers of 32 bits in the order of this machine: the
- * number of originals; of each, how many bytes it has, and the bytes up to a multiple of four; then for
+ * number of originals; the delay and the place of the answer to any other; of each original, how many bytes it has, and the bytes up to a multiple of four; then for
  * each archive and each original the delay in milliseconds and where in the plan the answer is, 0 for
- * none; at those places the length of an answer, and the answer. Unknown originals are not answered.
+ * none; at those places the length of an answer, and the answer.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -56,8 +56,9 @@ static int archives, poll_fd, listeners[MAX_ARCHIVES];
 
 static const char *plan;
 static uint32_t original_count, slot_mask;
-static const uint32_t *table; /* delay and answer of each archive and original */
-static uint32_t *slots;       /* one more than the number of the original */
+static const uint32_t *unknown; /* delay and answer where the original is another */
+static const uint32_t *table;   /* delay and answer of each archive and original */
+static uint32_t *slots;         /* one more than the number of the original */
 static const char **names;
 static uint32_t *lengths;
 
@@ -87,6 +88,8 @@ static void read_plan(const char *path) {
   close(file);
   const uint32_t *at = (const uint32_t *)plan;
   original_count = *at++;
+  unknown = at;
+  at += 2;
   uint32_t size = 16;
   while (size < original_count * 2) size *= 2;
   slot_mask = size - 1;
@@ -136,8 +139,8 @@ static void take_request(int fd, const char *line, const char *end) {
   const char *stop = memrchr(line, ' ', (size_t)(end - line));
   if (start == NULL || stop <= start || plan == NULL) return;
   long original = find(start + 1, (uint32_t)(stop - start - 1));
-  if (original < 0) return;
-  const uint32_t *entry = table + 2 * (connections[fd]->archive * (long)original_count + original);
+  const uint32_t *known = table + 2 * (connections[fd]->archive * (long)original_count + original);
+  const uint32_t *entry = original < 0 ? unknown : known;
   if (entry[1] == 0) return;
   if (entry[0] == 0) {
     send_answer(fd, entry[1]);
