@@ -31,8 +31,9 @@ Policies: broadcast asks every archive; top-k always the 1, 3 or 5 that have
 most; probability those with 5 % of the lookups or more; tld those that had
 anything of the top-level domain in the first 10,000 lookups; maps those whose
 map has the URI; packed the same with packed maps of that size; learner goes by
-what archives answered, for each --recall; both goes by maps and learns; oracle
-asks those that have it.
+what archives answered, for each --recall; both goes by maps and learns; shared
+begins with what another aggregator learnt from the first lookups (--others);
+oracle asks those that have it.
 
 Archives are a JSON list of entries with an id, and holdings or a model:
 
@@ -52,7 +53,7 @@ one, or the log of an aggregator.`,
     policy: {
       value: "NAME",
       multiple: true,
-      help: "Run only this policy. May be given more than once; by default all but maps, packed and both.",
+      help: "Run only this policy. May be given more than once; by default all but maps, packed, both and shared.",
     },
     recall: {
       value: "SHARE",

@@ -68,6 +68,12 @@ const TRAINING = 10_000;
 /** Runs policies side by side on a stream of lookups. Deterministic by the seed. */
 export async function simulate(all: SimulateOptions): Promise<PolicyResult[]> {
   const { stream, others = 0 } = all;
+  if (others >= stream.lookups.length) {
+    throw new MementoMapError(
+      "MM_USAGE",
+      `none of ${stream.lookups.length} lookups is left behind the ${others} of another aggregator`,
+    );
+  }
   const options = { ...all, stream: partOf(stream, others) };
   const before = { ...all, stream: partOf(stream, 0, others), from: 0 };
   const made = new Map<MapKind, Promise<Maps>>();

@@ -59,6 +59,22 @@ describe("mementomap simulate", () => {
     expect(readFileSync(html, "utf8")).toContain("Spared");
   });
 
+  it("spares more from the start with what another aggregator shared", async () => {
+    const { list, stream } = files();
+    const args = ["--archives", list, "--lookups", stream, "--json", "--recall", "0.9"];
+    const chosen = ["--policy", "learner", "--policy", "shared"];
+    const { stdout } = await simulate(...args, ...chosen, "--others", "400");
+    const [learner, shared] = JSON.parse(stdout).policies;
+    expect(learner.total.lookups).toBe(200);
+    expect(shared.policy).toBe("shared 0.9");
+    expect(shared.total.requests).toBeLessThan(learner.total.requests);
+    const alone = await simulate(...args, "--policy", "shared");
+    expect(alone.stderr).toContain("say how many with --others");
+    const none = await simulate(...args, "--policy", "shared", "--others", "600");
+    expect(none.stderr).toContain("none of 600 lookups is left");
+    expect([alone.code, none.code]).toEqual([2, 2]);
+  });
+
   it("gives the same for the same seed, and reads logs", async () => {
     const { list, folder } = files();
     const log = join(folder, "memgator.log");
