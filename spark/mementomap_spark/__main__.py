@@ -1,0 +1,7 @@
+"""python -m mementomap_spark"""
+
+import sys
+
+from .command_line import main
+
+sys.exit(main())

@@ -1,0 +1,95 @@
+"""Running the `mementomap` executable."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from pyspark import SparkFiles
+
+#: The exit status for bad input and misuse: doing it again would not help.
+BAD_INPUT = 2
+
+
+class MementoMapError(Exception):
+    """The input or the command is at fault; the message says where."""
+
+
+@dataclass(frozen=True)
+class Executable:
+    """How to run `mementomap`; sent to tasks."""
+
+    #: Where it is; by default in the archive that was given to spark-submit, or on the PATH.
+    path: str | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    def run(
+        self, *arguments: object, folder: str, names: Mapping[str, str] | None = None, as_json: bool = True
+    ) -> dict:
+        """Runs a command in a folder, without input; returns its summary, if that is wanted as JSON.
+
+        In messages, the paths of local copies are replaced by `names`.
+        """
+        command = [self._locate(), *map(str, arguments), *(["--json"] if as_json else [])]
+        environment = {**os.environ, **self.environment}
+        done = subprocess.run(
+            command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False
+        )
+        told = _last_json(done.stderr)
+        if done.returncode == 0:
+            return told
+        error = told.get("error")
+        if done.returncode == BAD_INPUT and error is not None:
+            raise MementoMapError(_message(error, names or {}))
+        text = done.stderr.decode("utf-8", "replace").strip()
+        raise RuntimeError(f"{' '.join(command[:2])} ended with status {done.returncode}: {text}")
+
+    def _locate(self) -> str:
+        if self.path is not None:
+            return self.path
+        for folder in (os.path.abspath(SparkFiles.getRootDirectory()), os.getcwd()):
+            unpacked = os.path.join(folder, "mementomap", "bin", "mementomap")
+            if os.path.exists(unpacked):
+                return unpacked
+        found = shutil.which("mementomap")
+        if found is None:
+            raise RuntimeError(
+                "no mementomap here; give spark-submit --archives mementomap.tar.gz#mementomap, or --executable"
+            )
+        return found
+
+
+def _last_json(output: bytes) -> dict:
+    for line in reversed(output.decode("utf-8", "replace").splitlines()):
+        if line.startswith("{"):
+            with contextlib.suppress(ValueError):
+                return json.loads(line)
+    return {}
+
+
+def _message(error: Mapping, names: Mapping[str, str]) -> str:
+    place = error.get("source", "")
+    message = error["message"]
+    for path, name in names.items():
+        place = place.replace(path, name)
+        message = message.replace(path, name)
+    if "line" in error:
+        place = f"{place}:{error['line']}"
+    return f"{place}: {message} [{error['code']}]" if place else f"{message} [{error['code']}]"
+
+
+@contextlib.contextmanager
+def scratch_folder() -> Iterator[str]:
+    """A folder on the disks that Spark may use, gone when the task is over."""
+    disks = os.environ.get("SPARK_EXECUTOR_DIRS") or os.environ.get("LOCAL_DIRS") or os.environ.get("SPARK_LOCAL_DIRS")
+    parent = disks.replace(":", ",").split(",")[0] if disks else None
+    if parent is not None:
+        os.makedirs(parent, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="mementomap-", dir=parent) as folder:
+        yield folder

@@ -1,0 +1,178 @@
+"""Hadoop file systems, from the driver and from tasks.
+
+The driver has a gateway to its JVM. Tasks have none: a Python worker that needs a file system starts a small JVM of
+its own, once, with the classes of the executor and the configuration of the driver. Bytes go from the file system to
+a local file within that JVM, and never through Python. Files of the local file system are read where they are.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import dataclass
+from urllib.parse import unquote, urlsplit
+
+from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
+from pyspark import SparkContext, SparkFiles
+
+
+@dataclass(frozen=True)
+class FileStatus:
+    path: str
+    size: int
+    is_folder: bool
+    #: When it last changed, in seconds.
+    changed: int
+
+
+def local_path(path: str) -> str | None:
+    """The path of a file that every machine has under this name; None on other file systems."""
+    parts = urlsplit(path)
+    return unquote(parts.path) if parts.scheme == "file" else None
+
+
+class Hadoop:
+    """The file systems of a JVM."""
+
+    def __init__(self, jvm, configuration):
+        self._jvm = jvm
+        self._configuration = configuration
+
+    @staticmethod
+    def of_driver(context: SparkContext) -> Hadoop:
+        return Hadoop(context._jvm, context._jsc.hadoopConfiguration())
+
+    def configuration_xml(self) -> str:
+        """The configuration, for `of_task`."""
+        writer = self._jvm.java.io.StringWriter()
+        self._configuration.writeXml(writer)
+        return writer.toString()
+
+    def find(self, pattern: str) -> list[FileStatus]:
+        """The files and folders that a path or a glob stands for, by name; paths in full."""
+        system, path = self._open(pattern)
+        return sorted((_status(found) for found in system.globStatus(path) or ()), key=lambda status: status.path)
+
+    def list(self, folder: str) -> list[FileStatus]:
+        system, path = self._open(folder)
+        return sorted((_status(found) for found in system.listStatus(path)), key=lambda status: status.path)
+
+    def full_path(self, path: str) -> str:
+        system, given = self._open(path)
+        return system.makeQualified(given).toString()
+
+    def read(self, path: str, start: int, length: int) -> bytes:
+        """A few bytes of a file; fewer where it ends."""
+        with tempfile.NamedTemporaryFile(prefix="mementomap-") as file:
+            self.copy(path, start, start + length, file.name, at=0)
+            return file.read()
+
+    def copy(self, path: str, start: int, end: int, local: str, at: int) -> int:
+        """Copies bytes of a file to a place in a local file; returns how many there were."""
+        system, source = self._open(path)
+        stored = system.open(source)
+        try:
+            stored.seek(start)
+            target = self._jvm.java.io.RandomAccessFile(local, "rw")
+            try:
+                target.seek(at)
+                output = self._jvm.java.nio.channels.Channels.newOutputStream(target.getChannel())
+                return self._jvm.org.apache.commons.io.IOUtils.copyLarge(stored, output, 0, end - start)
+            finally:
+                target.close()
+        finally:
+            stored.close()
+
+    def upload(self, local: str, path: str) -> None:
+        system, target = self._open(path)
+        system.copyFromLocalFile(False, True, self._jvm.org.apache.hadoop.fs.Path(f"file://{local}"), target)
+
+    def exists(self, path: str) -> bool:
+        system, found = self._open(path)
+        return system.exists(found)
+
+    def make_folder(self, path: str) -> None:
+        system, folder = self._open(path)
+        system.mkdirs(folder)
+
+    def rename(self, path: str, name: str) -> None:
+        system, found = self._open(path)
+        if not system.rename(found, self._jvm.org.apache.hadoop.fs.Path(name)):
+            raise OSError(f"{path} cannot be renamed to {name}")
+
+    def delete(self, path: str) -> None:
+        system, found = self._open(path)
+        system.delete(found, True)
+
+    def _open(self, path: str):
+        found = self._jvm.org.apache.hadoop.fs.Path(path)
+        return found.getFileSystem(self._configuration), found
+
+
+def _status(found) -> FileStatus:
+    changed = found.getModificationTime() // 1000
+    return FileStatus(found.getPath().toString(), found.getLen(), found.isDirectory(), changed)
+
+
+#: The file systems of this process, if it is a worker that needed them.
+_of_worker: Hadoop | None = None
+
+
+def hadoop_of_task(configuration_xml: str) -> Hadoop:
+    """The file systems for a task; starts a JVM for the first task of a worker."""
+    global _of_worker
+    if _of_worker is None:
+        _of_worker = _start_jvm(configuration_xml)
+    return _of_worker
+
+
+def _start_jvm(configuration_xml: str) -> Hadoop:
+    java, classes = _java_of_executor()
+    port, token = launch_gateway(
+        jarpath=os.devnull,  # its classes are among those of Spark
+        classpath=classes,
+        javaopts=["-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"],
+        java_path=java,
+        die_on_exit=True,
+        enable_auth=True,
+    )
+    gateway = JavaGateway(gateway_parameters=GatewayParameters(port=port, auth_token=token, auto_convert=True))
+    configuration = gateway.jvm.org.apache.hadoop.conf.Configuration()
+    # Of a stream it keeps what it read; a file would be read again whenever classes bring defaults of their own.
+    stream = gateway.jvm.java.io.ByteArrayInputStream(bytearray(configuration_xml, "utf-8"))
+    configuration.addResource(stream)
+    configuration.size()
+    return Hadoop(gateway.jvm, configuration)
+
+
+def _java_of_executor() -> tuple[str, str]:
+    """The program and the classes of the JVM that this process was started by, and jars that were added to it."""
+    added = os.path.join(os.path.abspath(SparkFiles.getRootDirectory()), "*")
+    process = os.getppid()
+    while process > 1:
+        command = _lines_of_process(process, "cmdline")
+        if os.path.basename(command[0] if command else "") == "java":
+            environment = dict(line.split("=", 1) for line in _lines_of_process(process, "environ") if "=" in line)
+            options = [command[i + 1] for i, word in enumerate(command) if word in ("-cp", "-classpath")]
+            classes = options[0] if options else environment.get("CLASSPATH", "")
+            return command[0], f"{classes}:{added}"
+        process = _parent(process)
+    home = os.environ.get("SPARK_HOME", "")
+    java = os.path.join(os.environ["JAVA_HOME"], "bin", "java") if "JAVA_HOME" in os.environ else "java"
+    return java, f"{os.path.join(home, 'jars', '*')}:{added}"
+
+
+def _lines_of_process(process: int, name: str) -> list[str]:
+    try:
+        with open(f"/proc/{process}/{name}", encoding="utf-8", errors="replace") as file:
+            return file.read().rstrip("\0").split("\0")
+    except OSError:
+        return []
+
+
+def _parent(process: int) -> int:
+    try:
+        with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as file:
+            return int(file.read().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0

@@ -1,0 +1,179 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gunzipSync, gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { sampleIndex } from "../../src/study/sample/sample-archive.ts";
+import { ROOT } from "../support/code-blocks.ts";
+import { sharedData } from "../support/shared-data.ts";
+import { zipNum } from "../support/zipnum-fixture.ts";
+import { SPARK_ENVIRONMENT, SPARK_HOME, SparkSession } from "./spark-session.ts";
+
+/** `MEMENTOMAP_SPARK_LINES=4000000` for the long round. */
+const LINES = Number(process.env["MEMENTOMAP_SPARK_LINES"] ?? 50_000);
+const isLong = LINES >= 1_000_000;
+const PARTITIONS = isLong ? [1, 7, 64] : [1, 7];
+
+let folder = "";
+const at = (name: string): string => join(folder, name);
+
+/** Runs the command on this machine alone. */
+function local(...args: readonly string[]): void {
+  execFileSync(process.execPath, [join(ROOT, "dist/cli/bin.js"), ...args, "-q"], {
+    env: SPARK_ENVIRONMENT,
+    stdio: "pipe",
+  });
+}
+
+describe.skipIf(SPARK_HOME === undefined)("maps of Spark", () => {
+  let session: SparkSession | undefined;
+
+  /** Runs a command in Spark, which must not fail. */
+  async function spark(...args: readonly string[]): Promise<Record<string, number>> {
+    const { status, told } = (await session?.run(...args)) ?? { status: -1, told: "no session" };
+    expect({ args, status, told }).toEqual({ args, status: 0, told });
+    const figures = told.split("\n").find((line) => line.startsWith("{")) ?? "{}";
+    return JSON.parse(figures) as Record<string, number>; // what the command tells
+  }
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "mementomap-test-"));
+    // A tenth of all lines are of one domain.
+    const lines = Math.round(LINES * 0.9);
+    const big = Math.floor(LINES / 10);
+    const skewed = Array.from({ length: big }, (_, i) => {
+      const [host, path] = [`h${i % 300}`, `${i % 7}/${Math.floor(i / 3)}`];
+      return `pt,big,${host})/${path} 20140101000000 {"url": "http://${host}.big.pt/${path}", "mime": "text/html", "status": "200"}\n`;
+    });
+    writeFileSync(at("index.cdxj"), Buffer.concat([...sampleIndex({ lines })]));
+    writeFileSync(at("big.cdxj"), skewed.join(""));
+    // Files on this mount are on another file system to tasks, and are copied.
+    session = new SparkSession("local[2]", {
+      "spark.hadoop.fs.viewfs.mounttable.default.link./data": `file://${folder}`,
+    });
+    await session.ready();
+  });
+
+  afterAll(async () => {
+    await session?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const indexes = (): string[] => [at("index.cdxj"), at("big.cdxj")];
+
+  it.each(PARTITIONS)("have the bytes of one machine with %i partitions", async (partitions) => {
+    const size = Math.ceil(readFileSync(at("index.cdxj")).length / partitions);
+    const cut = ["--split-size", String(size), "--ranges", String(partitions), "--force"];
+    local("generate", ...indexes(), "-o", at("local.ukvs"));
+    const whole = readFileSync(at("local.ukvs"));
+    const figures = await spark("generate", ...indexes(), ...cut, "-o", at("spark.ukvs"));
+    expect(readFileSync(at("spark.ukvs")).equals(whole)).toBe(true);
+    expect(figures["lines"]).toBe(Math.round(LINES * 0.9) + Math.floor(LINES / 10));
+    expect(figures["ranges"]).toBe(partitions);
+    expect(figures["bytesShuffled"]).toBeGreaterThan(0);
+
+    // By weights, as pages, and packed.
+    const weights = ["--host-weight", "1", "--path-weight", "1"];
+    local("compact", ...weights, at("local.ukvs"), "-o", at("local-small.ukvs"));
+    local("pack", at("local-small.ukvs"), "-o", at("local.packed"), "--force");
+    const outputs = ["-o", at("small.ukvs"), "--packed", at("spark.packed")];
+    const pages = at(`pages-${partitions}`);
+    await spark("generate", ...indexes(), ...cut, ...weights, ...outputs, "--pages", pages);
+    expect(readFileSync(at("small.ukvs")).equals(readFileSync(at("local-small.ukvs")))).toBe(true);
+    expect(readFileSync(at("spark.packed")).equals(readFileSync(at("local.packed")))).toBe(true);
+    local("merge", ...readdirSync(pages).map((name) => join(pages, name)), "-o", at("merged.ukvs"));
+    expect(readFileSync(at("merged.ukvs")).equals(readFileSync(at("local-small.ukvs")))).toBe(true);
+
+    // Of a given size, by a plan of all parts.
+    const lines = ["--max-lines", "500"];
+    local("compact", ...lines, at("local.ukvs"), "-o", at("local-sized.ukvs"));
+    await spark("generate", ...indexes(), ...cut, ...lines, "-o", at("sized.ukvs"));
+    expect(readFileSync(at("sized.ukvs")).equals(readFileSync(at("local-sized.ukvs")))).toBe(true);
+  });
+
+  it("are made of other file systems, and written there whole or not at all", async () => {
+    mkdirSync(at("mount"));
+    // Columns are told by the first line alone, which only the first split has.
+    const rows = Array.from(
+      { length: 5000 },
+      (_, i) => `200 http://e${i % 50}.org/${i} 20140102030405 text/html\n`,
+    );
+    writeFileSync(at("mount/odd.cdx"), ` CDX s a b m\n${rows.join("")}`);
+    writeFileSync(at("mount/more.cdxj.gz"), gzipSync(readFileSync(at("big.cdxj"))));
+    local("generate", at("mount"), at("big.cdxj"), "-o", at("local.ukvs"));
+    const inputs = ["viewfs:///data/mount", "viewfs:///data/big.cdxj"];
+    const output = ["-o", "viewfs:///data/out/map.ukvs", "--pages", "viewfs:///data/out/pages"];
+    await spark("generate", ...inputs, ...output, "--split-size", "40k", "--ranges", "3");
+    expect(readFileSync(at("out/map.ukvs")).equals(readFileSync(at("local.ukvs")))).toBe(true);
+    expect(readdirSync(at("out/pages")).filter((name) => name.endsWith(".ukvs"))).toHaveLength(3);
+    expect(readdirSync(at("out")).filter((name) => name.includes("unfinished"))).toEqual([]);
+
+    // What is there stays, and is not touched by a run that fails.
+    const again = await session?.run("generate", ...inputs, "-o", "viewfs:///data/out/map.ukvs");
+    expect(again?.told).toContain("is there already");
+    writeFileSync(at("mount/bad.cdxj"), `${readFileSync(at("big.cdxj"), "utf8")}not a line\n`);
+    const [input, map] = ["viewfs:///data/mount/bad.cdxj", "viewfs:///data/bad.ukvs"];
+    const bad = await session?.run("generate", input, "-o", map, "--split-size", "100k");
+    const line = Math.floor(LINES / 10) + 1;
+    expect(bad?.told).toContain(
+      `viewfs:/data/mount/bad.cdxj:${line}: expected a datetime of 4 to 17 digits behind the key: "not a line"`,
+    );
+    expect(bad?.status).toBe(2);
+    expect(readdirSync(folder).filter((name) => name.includes("bad.ukvs"))).toEqual([]);
+  });
+
+  it("are made of ZipNum clusters, with queries and filters", async () => {
+    mkdirSync(at("cluster"));
+    const rows = readFileSync(at("index.cdxj"), "utf8").split("\n").slice(0, -1);
+    const { data, index } = zipNum(rows, 3000, "cdx-00000.gz");
+    writeFileSync(at("cluster/cdx-00000.gz"), data);
+    writeFileSync(at("cluster/cluster.idx"), index);
+    const options = ["--queries", "--status", "200", "--id", "https://archive.example.org/"];
+    local("generate", ...options, at("cluster"), "-o", at("local.ukvs"), "--force");
+    for (const input of [at("cluster"), "viewfs:///data/cluster"]) {
+      const cut = ["--split-size", "1m", "--ranges", "4", "--force"];
+      await spark("generate", ...options, input, ...cut, "-o", at("spark.ukvs"));
+      expect(readFileSync(at("spark.ukvs")).equals(readFileSync(at("local.ukvs")))).toBe(true);
+    }
+  });
+
+  it("analyze has the tables of one machine", async () => {
+    local("analyze", at("index.cdxj"), "-o", at("local.txt"));
+    const cut = ["--split-size", "3m", "--ranges", "3"];
+    await spark("analyze", at("index.cdxj"), ...cut, "-o", at("spark.txt"), "--html", at("a.html"));
+    expect(readFileSync(at("spark.txt"), "utf8")).toBe(readFileSync(at("local.txt"), "utf8"));
+    expect(readFileSync(at("a.html"), "utf8")).toContain("</html>");
+  });
+
+  const real = sharedData("cdx-real");
+  it.skipIf(real === undefined)("of real indexes (skipped where missing)", async () => {
+    const files = readdirSync(real ?? "").filter((name) => /\.cdxj?$/.test(name));
+    const paths = files.map((name) => join(real ?? "", name));
+    local("generate", ...paths, "-o", at("local.ukvs"), "--force");
+    const cut = ["--split-size", "100k", "--ranges", "7", "--force"];
+    await spark("generate", ...paths, ...cut, "-o", at("spark.ukvs"));
+    expect(readFileSync(at("spark.ukvs")).equals(readFileSync(at("local.ukvs")))).toBe(true);
+  });
+
+  const holdings = sharedData("eot-a.holdings.tsv.gz");
+  it.skipIf(holdings === undefined || !isLong)(
+    "of real holdings (skipped where missing, and in the short round)",
+    async () => {
+      const text = gunzipSync(readFileSync(holdings ?? "")).toString();
+      const keys = text.split("\n").map((row) => row.split("\t")[0]);
+      writeFileSync(at("keys.txt"), keys.filter((key) => /^[a-z0-9,-]+\)\//.test(key)).join("\n"));
+      const options = ["--format", "surts", "--keys", "column"];
+      const cut = ["--split-size", "8m", "--ranges", "7", "--force"];
+      local("generate", ...options, at("keys.txt"), "-o", at("local.ukvs"), "--force");
+      await spark("generate", ...options, at("keys.txt"), ...cut, "-o", at("spark.ukvs"));
+      expect(readFileSync(at("spark.ukvs")).equals(readFileSync(at("local.ukvs")))).toBe(true);
+      local("compact", "--relative-cost", "2%", at("local.ukvs"), "-o", at("local-sized.ukvs"));
+      const sized = ["--relative-cost", "2%", "-o", at("sized.ukvs")];
+      await spark("generate", ...options, at("keys.txt"), ...cut, ...sized);
+      expect(readFileSync(at("sized.ukvs")).equals(readFileSync(at("local-sized.ukvs")))).toBe(
+        true,
+      );
+    },
+  );
+});

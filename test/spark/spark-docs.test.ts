@@ -1,0 +1,41 @@
+import { execFileSync } from "node:child_process";
+import { copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { codeBlocks, ROOT } from "../support/code-blocks.ts";
+import { scratchDir } from "../support/scratch.ts";
+import { bundle } from "./bundle.ts";
+import { SPARK_ENVIRONMENT, SPARK_HOME } from "./spark-session.ts";
+
+describe.skipIf(SPARK_HOME === undefined)("the examples of docs/spark.md", () => {
+  it("make the map that one machine makes", () => {
+    const folder = scratchDir();
+    const bin = join(folder, "bin");
+    mkdirSync(bin);
+    const program = `#!/bin/sh\nexec "${process.execPath}" "${ROOT}dist/cli/bin.js" "$@"\n`;
+    writeFileSync(join(bin, "mementomap"), program, { mode: 0o755 });
+    cpSync(join(ROOT, "spark"), join(folder, "spark"), { recursive: true });
+    copyFileSync(bundle(), join(folder, "mementomap.tar.gz"));
+    const python = SPARK_ENVIRONMENT["PYSPARK_PYTHON"] ?? "python3";
+    const path = [
+      bin,
+      join(SPARK_HOME ?? "", "bin"),
+      join(python, ".."),
+      process.env["PATH"] ?? "",
+    ];
+    // The date of the map is that of the index.
+    const { PYTHONPATH: _path, SOURCE_DATE_EPOCH: _date, ...rest } = SPARK_ENVIRONMENT;
+    const env = { ...rest, PATH: path.join(delimiter) };
+    const run = (script: string): void => {
+      execFileSync("bash", ["-e", "-c", script], { cwd: folder, env, stdio: "pipe" });
+    };
+    const [submit, zip] = codeBlocks("docs/spark.md").filter(({ language }) => language === "sh");
+    run(submit.text);
+    run("mementomap generate -q index.cdxj -o local.ukvs");
+    const whole = readFileSync(join(folder, "local.ukvs"), "utf8");
+    expect(readFileSync(join(folder, "map.ukvs"), "utf8")).toBe(whole);
+
+    run(zip.text);
+    run("python3 -m zipfile -l mementomap_spark.zip | grep -q mementomap_spark/pipeline.py");
+  });
+});
