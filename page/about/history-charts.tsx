@@ -5,6 +5,7 @@ import { NEUTRAL } from "../../src/page/chart/drawing.ts";
 import { lineChart, type Series } from "../../src/page/chart/line-chart.ts";
 import { ABOUT } from "../messages/about.ts";
 import { Chart } from "../parts/chart.tsx";
+import { type Fact, Facts } from "../parts/facts.tsx";
 import { formatNumber, formatPercent, type Text, useText } from "../text.ts";
 import { total } from "./archive-table.tsx";
 import type { History, Learning, Span } from "./health.ts";
@@ -198,30 +199,17 @@ export function Learnt({ learning }: { readonly learning: Learning }): JSX.Eleme
       }),
     [spared, text.language],
   );
-  const facts = [
-    ["lookupsCount", formatNumber(lookups, text.language), ""],
-    ["answers", formatNumber(answers, text.language), ""],
-    ["keptHits", percentText(hits?.value ?? null, text), rangeText(hits, text)],
-    ["keptMementos", percentText(mementos?.value ?? null, text), rangeText(mementos, text)],
-  ] as const;
+  const facts: Fact[] = [
+    [text("lookupsCount"), formatNumber(lookups, text.language)],
+    [text("answers"), formatNumber(answers, text.language)],
+    [text("keptHits"), percentText(hits?.value ?? null, text), rangeText(hits, text)],
+    [text("keptMementos"), percentText(mementos?.value ?? null, text), rangeText(mementos, text)],
+    [text("promisedRecall"), percentText(promised, text)],
+  ];
   return (
     <section class="card">
       <h2>{text("learnt")}</h2>
-      <dl class="facts">
-        {facts.map(([name, value, more]) => (
-          <div key={name}>
-            <dt>{text(name)}</dt>
-            <dd>
-              {value}
-              {more !== "" && <small>{more}</small>}
-            </dd>
-          </div>
-        ))}
-        <div>
-          <dt>{text("promisedRecall")}</dt>
-          <dd>{percentText(promised, text)}</dd>
-        </div>
-      </dl>
+      <Facts facts={facts} />
       {spared.length > 0 && (
         <div class="chart-half">
           <Chart drawing={drawing} label={text("learntHint")} />

@@ -3,6 +3,7 @@ import type { MapInfo } from "../../src/page/page-data.ts";
 import { publishedName } from "../maps/map-list.ts";
 import { ABOUT } from "../messages/about.ts";
 import { PAGE } from "../page-data.ts";
+import { type Fact, Facts } from "../parts/facts.tsx";
 import { PlainText, webUri } from "../parts/uri.tsx";
 import { hrefOf } from "../router.ts";
 import { formatBytes, formatDay, formatNumber, useText } from "../text.ts";
@@ -76,18 +77,12 @@ function PublishedMap({ map }: { readonly map: MapInfo }): JSX.Element {
           </a>
         </p>
       )}
-      <dl class="facts">
-        {facts.flatMap(([name, value]) =>
-          value === ""
-            ? []
-            : [
-                <div key={name}>
-                  <dt>{text(name)}</dt>
-                  <dd>{/^\d+$/.test(value) ? number(Number(value)) : value}</dd>
-                </div>,
-              ],
-        )}
-      </dl>
+      <Facts
+        facts={facts.flatMap(([name, value]): Fact[] => {
+          if (value === "") return [];
+          return [[text(name), /^\d+$/.test(value) ? number(Number(value)) : value]];
+        })}
+      />
       {map.topDomains.length > 1 && <TopDomains map={map} />}
     </section>
   );

@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { ABOUT } from "../messages/about.ts";
 import { PAGE } from "../page-data.ts";
+import { type Fact, Facts } from "../parts/facts.tsx";
 import { PlainText } from "../parts/uri.tsx";
 import { formatDuration, formatNumber, formatPercent, formatTime, useText } from "../text.ts";
 import { ArchiveTable } from "./archive-table.tsx";
@@ -67,32 +68,22 @@ function Overview({ health }: { readonly health: Health }): JSX.Element {
   const percent = (share: number): string => formatPercent(share, text.language);
   const recall = learning === null ? routing.recall : (learning.hits ?? undefined);
   const all = routing.asked + routing.spared;
-  const facts = [
-    ["questions", number(routing.sessions), ""],
-    ["asked", number(routing.asked), ""],
-    ["spared", number(routing.spared), ""],
-    ["saved", all === 0 ? text("unknown") : percent(routing.saved), ""],
+  const facts: Fact[] = [
+    [text("questions"), number(routing.sessions)],
+    [text("asked"), number(routing.asked)],
+    [text("spared"), number(routing.spared)],
+    [text("saved"), all === 0 ? text("unknown") : percent(routing.saved)],
     [
-      "recall",
+      text("recall"),
       recall === undefined ? text("unknown") : percent(recall.value),
       recall === undefined
         ? text("recallUnknown")
         : text("recallRange", { low: percent(recall.low), high: percent(recall.high) }),
     ],
-  ] as const;
+  ];
   return (
     <section class="card" aria-label={text("overview")}>
-      <dl class="facts">
-        {facts.map(([name, value, more]) => (
-          <div key={name}>
-            <dt>{text(name)}</dt>
-            <dd>
-              {value}
-              {more !== "" && <small>{more}</small>}
-            </dd>
-          </div>
-        ))}
-      </dl>
+      <Facts facts={facts} />
     </section>
   );
 }

@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import type { MapComparison } from "../../src/map/compare/comparison.ts";
 import { COMPARE } from "../messages/compare.ts";
+import { Facts } from "../parts/facts.tsx";
 import { formatNumber, useText } from "../text.ts";
 import { shortName } from "./overlap-chart.tsx";
 
@@ -89,14 +90,7 @@ export function Growth(props: SizesProps & { readonly onSwap: () => void }): JSX
           ⇄ {text("swap")}
         </button>
       </div>
-      <dl class="facts">
-        {facts.map(([name, value]) => (
-          <div key={name}>
-            <dt>{text(name)}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <Facts facts={facts.map(([name, value]) => [text(name), value])} />
       <p class="hint">{text("growthHint")}</p>
     </section>
   );

@@ -4,6 +4,7 @@ import type { MapChild, MapSlice, SliceOptions } from "../../src/map/explore/map
 import { namesAbove, readableName } from "../../src/map/explore/key-node.ts";
 import type { PackedHoldings } from "../../src/map/explore/packed-holdings.ts";
 import { EXPLORE } from "../messages/explore.ts";
+import { Facts } from "../parts/facts.tsx";
 import { formatNumber, formatPercent, useText } from "../text.ts";
 import { Icicle } from "./icicle.tsx";
 import { PackedView } from "./packed-view.tsx";
@@ -53,7 +54,7 @@ export function Explorer(props: ExplorerProps): JSX.Element {
   return (
     <section class="explorer" aria-busy={isLoading} key={source}>
       <Crumbs slice={slice} hrefOf={hrefOf} onGo={onGo} />
-      <Facts slice={slice} />
+      <SliceFacts slice={slice} />
       <SearchForm search={search} onSearch={(words) => onGo(prefix, words)} />
       {search !== "" && (
         <Found slice={slice} search={search} isLoading={isLoading} onEnd={() => onGo(prefix)} />
@@ -242,29 +243,19 @@ function short(text: string, most: number = 60): string {
   return text.length <= most ? text : `${text.slice(0, most)}…`;
 }
 
-function Facts({ slice }: { readonly slice: MapSlice }): JSX.Element {
+function SliceFacts({ slice }: { readonly slice: MapSlice }): JSX.Element {
   const text = useText(EXPLORE);
   const keys = slice.coveredBy.map(({ key, frequency }) => `${key} ${frequency}`).join(", ");
   return (
     <>
-      <dl class="facts">
-        <div>
-          <dt>{text("captures")}</dt>
-          <dd>{countOf(slice, text)}</dd>
-        </div>
-        <div>
-          <dt>{text("rows")}</dt>
-          <dd>{formatNumber(slice.rows, text.language)}</dd>
-        </div>
-        <div>
-          <dt>{text("rolled")}</dt>
-          <dd>{formatPercent(rolledShare(slice), text.language)}</dd>
-        </div>
-        <div>
-          <dt>{text("voids")}</dt>
-          <dd>{formatNumber(slice.voids, text.language)}</dd>
-        </div>
-      </dl>
+      <Facts
+        facts={[
+          [text("captures"), countOf(slice, text)],
+          [text("rows"), formatNumber(slice.rows, text.language)],
+          [text("rolled"), formatPercent(rolledShare(slice), text.language)],
+          [text("voids"), formatNumber(slice.voids, text.language)],
+        ]}
+      />
       {keys !== "" && <p class="hint">{text("covered", { keys: visible(keys) })}</p>}
       {slice.total !== undefined && (
         <p class="hint">{text("total", { total: visible(slice.total) })}</p>

@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import type { PackedHoldings } from "../../src/map/explore/packed-holdings.ts";
 import { EXPLORE } from "../messages/explore.ts";
+import { Facts } from "../parts/facts.tsx";
 import { formatNumber, useText } from "../text.ts";
 
 /** What a packed map tells of its holdings. */
@@ -18,14 +19,7 @@ export function PackedView({ holdings }: { readonly holdings: PackedHoldings }):
     <section class="card packed">
       <h2>{text("packedTitle")}</h2>
       <p>{text("packedText")}</p>
-      <dl class="facts">
-        {facts.map(([name, value]) => (
-          <div key={name}>
-            <dt>{text(name)}</dt>
-            <dd>{number(value)}</dd>
-          </div>
-        ))}
-      </dl>
+      <Facts facts={facts.map(([name, value]) => [text(name), number(value)])} />
       <h3>{text("depths")}</h3>
       <table class="depths">
         <thead>
