@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -79,8 +79,8 @@ describe.skipIf(SPARK_HOME === undefined || process.platform !== "linux")(
 
     const size = (): string => String(Math.ceil(readFileSync(at("index.cdxj")).length / 4));
     /** Makes the map in the cluster; whether it has the bytes of one machine. */
-    const make = async (name: string): Promise<boolean> => {
-      const cut = ["--split-size", size(), "--ranges", "2", "--compact"];
+    const make = async (name: string, ...more: readonly string[]): Promise<boolean> => {
+      const cut = ["--split-size", size(), "--ranges", "2", "--compact", ...more];
       const result = await session?.run("generate", at("index.cdxj"), ...cut, "-o", at(name));
       if (result?.status !== 0) throw new Error(result?.told);
       return readFileSync(at(name)).equals(readFileSync(at("local-small.ukvs")));
@@ -88,6 +88,35 @@ describe.skipIf(SPARK_HOME === undefined || process.platform !== "linux")(
 
     it("makes the map of one machine", async () => {
       expect(await make("whole.ukvs")).toBe(true);
+    });
+
+    /** `mementomap`, but the first task that merges a range is hit while it runs. */
+    const fatal = (name: string, hit: string): string => {
+      const program = at(`${name}.sh`);
+      const lines = [
+        "#!/bin/sh",
+        `case " $* " in *" --range "*) if mkdir '${at(`${name}.done`)}' 2>/dev/null; then`,
+        "  task=$PPID",
+        "  executor=$task",
+        `  until [ "$(ps -o comm= -p $executor)" = java ]; do executor=$(ps -o ppid= -p $executor | tr -d ' '); done`,
+        "  worker=$(ps -o ppid= -p $executor | tr -d ' ')",
+        `  kill -9 ${hit}`,
+        "fi;; esac",
+        `exec '${process.execPath}' '${join(ROOT, "dist/cli/bin.js")}' "$@"`,
+      ];
+      writeFileSync(program, `${lines.join("\n")}\n`, { mode: 0o755 });
+      return program;
+    };
+
+    // The last one leaves a cluster of one worker.
+    it.each([
+      ["a task that is killed", "$task"],
+      ["an executor that is lost", "$executor"],
+      ["a worker that is lost with its executor", "$worker $executor"],
+    ])("makes the same map in spite of %s", async (what, hit) => {
+      const name = what.replaceAll(" ", "-");
+      expect(await make(`${name}.ukvs`, "--executable", fatal(name, hit))).toBe(true);
+      expect(existsSync(at(`${name}.done`))).toBe(true);
     });
   },
 );
