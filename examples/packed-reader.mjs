@@ -107,11 +107,8 @@ function keyParts(surt, queries) {
   const hostEnd = surt.endsWith(")") && !surt.includes(")/") ? surt.length - 1 : surt.indexOf(")/");
   const [path] = surt.slice(hostEnd + 1).split("?", 1);
   const query = queries ? surt.slice(hostEnd + 1 + path.length) : "";
-  return [
-    hostEnd < 0 ? undefined : surt.slice(0, hostEnd),
-    path || "/",
-    query === "?" ? "" : query,
-  ];
+  const rest = query === "?" ? "" : query;
+  return hostEnd < 0 ? [undefined, path, rest] : [surt.slice(0, hostEnd), path || "/", rest];
 }
 
 /** What a part says of a key: whether it is present, the name that decided, the captures of its host. */
