@@ -111,7 +111,7 @@ describe.skipIf(process.platform === "win32")("the examples of the help texts", 
     expect(line).toMatch(/(?:^|\| )mementomap /);
     const isOfMap = / fetch | validate --url /.test(line);
     const archive = isOfMap ? (await serving(MAP)).url : await exampleArchive();
-    const local = line.replaceAll("https://archive.example", archive);
+    const local = line.replaceAll(/https:\/\/(?:archive|agg)\.example/g, archive);
     const { code, stderr } = await spawnShell(`cd '${exampleFolder(archive)}'\n${local}`);
     // Nothing is wrong with a no: `diff` finds differences, `lookup` finds nothing.
     expect({ isDone: code === 0 || code === 1, stderr }).toEqual({ isDone: true, stderr });
