@@ -19,7 +19,7 @@ def main() -> None:
                 status = run(context, parse(json.loads(line)))
             except SystemExit as error:
                 status = error.code
-            except Exception as error:  # the application goes on with the next command
+            except Exception as error:  # noqa: BLE001 (the application goes on with the next command)
                 status, text = 1, str(error)
                 told.write(text)
         # What a command kept on disks is not for the next one.
