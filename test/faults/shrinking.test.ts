@@ -10,8 +10,6 @@ import { type Ended, run, start } from "./process.ts";
 const SHRINK_AT = fileURLToPath(new URL("shrink-at.mjs", import.meta.url));
 /** The first reads find out what the file is. */
 const READS = [3, 5];
-/** `analyze` looks first whether a file is a part of an analysis. */
-const READS_OF_ANALYZE = [5, 6];
 /** Reports say when they were made. */
 const DATED = { SOURCE_DATE_EPOCH: "1700000000" };
 
@@ -70,7 +68,7 @@ describe.skipIf(process.platform === "win32")(
       expect(await run(argv("whole"), { env: DATED })).toMatchObject({ code: 0 });
       const to = kind.endsWith(".gz") ? bytes.length >> 1 : middleLineEnd(bytes);
       const outcomes: string[] = [];
-      for (const at of line.startsWith("analyze") ? READS_OF_ANALYZE : READS) {
+      for (const at of READS) {
         writeFileSync(input, bytes);
         const ended = await runShrinking(argv(`out-${at}`), input, to, at);
         // What was read before it became shorter makes the same result.

@@ -1,5 +1,6 @@
 import { basename } from "node:path";
-import { isRunFile } from "../../map/parts/run-file.ts";
+import { isRun } from "../../bytes/bytes.ts";
+import { startOfFile } from "../../map/parts/run-file.ts";
 import { analyzeFiles, type AnalyzeFilesOptions } from "../../study/analyze/analyze-files.ts";
 import {
   analyzeRange,
@@ -93,7 +94,8 @@ joins them. Give the same options throughout.`,
       split: values.split,
     };
     const { partial } = values;
-    const isOfRuns = await isRunFile(paths[0]);
+    const start = await startOfFile(paths[0]);
+    const isOfRuns = isRun(start);
     if (values.range !== undefined && !(isOfRuns && partial)) {
       throw misuse("--range is for runs, and needs --partial: the analysis of a range is joined");
     }
@@ -108,7 +110,7 @@ joins them. Give the same options throughout.`,
         ? joinAnalyses([
             { name: paths[0], data: await analyzeRange(paths, { ...settings, ...options }) },
           ])
-        : (await isPartialAnalysis(paths[0]))
+        : isPartialAnalysis(start)
           ? joinPartialFiles(paths)
           : analyzeFiles(paths, { ...settings, ...options }),
     );

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { isRun } from "../../bytes/bytes.ts";
 import { formatCount } from "../../errors.ts";
 import { withOutput, withOutputFolder } from "../../files/output-file.ts";
 import { withTempDir } from "../../files/scratch.ts";
@@ -10,7 +11,7 @@ import { writePages } from "../../map/parts/join-pages.ts";
 import { mergeRange } from "../../map/parts/merge-range.ts";
 import { SURVEY_START } from "../../map/parts/part-survey.ts";
 import { planParts, readPlan } from "../../map/parts/roll-up-plan-file.ts";
-import { isRunFile, startOfFile } from "../../map/parts/run-file.ts";
+import { startOfFile } from "../../map/parts/run-file.ts";
 import { copyRows } from "../../map/parts/rows-stretch.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import { ExitCode, type Io } from "../common/io.ts";
@@ -76,8 +77,8 @@ are joined (combine --plan).`,
     if (pages && (output === undefined || output === "-")) {
       throw misuse("name the folder for the pages: -o DIR");
     }
-    const start = new TextDecoder().decode((await startOfFile(first)).subarray(0, 64));
-    const isOfSurveys = start.startsWith(SURVEY_START);
+    const start = await startOfFile(first);
+    const isOfSurveys = new TextDecoder().decode(start.subarray(0, 64)).startsWith(SURVEY_START);
     if (!pages) {
       const outputs = [{ path: output, kind: isOfSurveys ? "report" : "map" } as const];
       await guardOutputs(outputs, { inputs: positionals, force: values.force });
@@ -91,7 +92,7 @@ are joined (combine --plan).`,
     if ((lines ?? cost ?? originals ?? misses) !== undefined) {
       throw misuse("a size and misses are for surveys of parts, which compact --survey makes");
     }
-    const isOfRuns = await isRunFile(first);
+    const isOfRuns = isRun(start);
     if (isOfRuns && pages) throw misuse("--pages is for parts; runs give one part, or the map");
     if (!isOfRuns && cuts !== undefined) throw misuse("--cuts and --range are for runs");
     const figures = isOfRuns

@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { isRun } from "../../bytes/bytes.ts";
 import {
   formatAmount,
   formatCount,
@@ -12,7 +13,7 @@ import { guardOutputs } from "../../map/output/output-guard.ts";
 import { chooseCuts, formatCuts, parseCuts } from "../../map/parts/cuts.ts";
 import { cutRun } from "../../map/parts/cut-run.ts";
 import { extractRuns, type ExtractSummary } from "../../map/parts/extract-runs.ts";
-import { isRunFile, openRunFiles } from "../../map/parts/run-file.ts";
+import { openRunFiles, startOfFile } from "../../map/parts/run-file.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import {
   COUNT_OPTIONS,
@@ -87,7 +88,7 @@ Runs may be compressed (.gz). They are made whole or not at all.`,
       throw misuse("name the folder for the runs: -o DIR");
     }
     const cuts = values.cuts === undefined ? undefined : await readCuts(values.cuts);
-    if (cuts !== undefined && output !== undefined && (await isRunFile(paths[0]))) {
+    if (cuts !== undefined && output !== undefined && isRun(await startOfFile(paths[0]))) {
       if (paths.length > 1) throw misuse("runs are cut one by one; name one");
       await cutOneRun(paths[0], output, cuts, values, io);
       return ExitCode.ok;

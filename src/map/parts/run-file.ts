@@ -211,11 +211,6 @@ export async function startOfFile(path: string): Promise<Uint8Array> {
   return decompressedHead(path).catch(() => new Uint8Array(0));
 }
 
-/** Whether a file, which may be compressed, is that of a run. */
-export async function isRunFile(path: string): Promise<boolean> {
-  return isRun(await startOfFile(path));
-}
-
 /** Opens the files of runs; those that are compressed go through files in the folder `scratch`. */
 export async function openRunFiles(
   paths: readonly string[],

@@ -9,7 +9,7 @@ import { mergeRuns } from "../../map/generate/runs.ts";
 import { combineRuns, MAX_OPEN_RUNS, readingRuns } from "../../map/generate/stored-runs.ts";
 import { rangesBetween } from "../../map/parts/cuts.ts";
 import { checkRange, HERE, runsToOpen } from "../../map/parts/merge-range.ts";
-import { cutsDigest, openRunFiles, startOfFile, writeRunFile } from "../../map/parts/run-file.ts";
+import { cutsDigest, openRunFiles, writeRunFile } from "../../map/parts/run-file.ts";
 import type { InputStreams } from "../../files/input-file.ts";
 import type { Analysis } from "./analysis.ts";
 import { type AnalyzeFilesOptions, DEFAULT_SAMPLES, sortCaptures } from "./analyze-files.ts";
@@ -96,10 +96,9 @@ export async function analyzeRange(
   });
 }
 
-/** Whether a file is a partial analysis. */
-export async function isPartialAnalysis(path: string): Promise<boolean> {
-  const head = await startOfFile(path);
-  return new TextDecoder().decode(head.subarray(0, PARTIAL_START.length)) === PARTIAL_START;
+/** Whether a file that begins so is a partial analysis. */
+export function isPartialAnalysis(start: Uint8Array): boolean {
+  return new TextDecoder().decode(start.subarray(0, PARTIAL_START.length)) === PARTIAL_START;
 }
 
 /** Joins the analyses of all ranges, from their files. */
