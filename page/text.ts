@@ -78,6 +78,10 @@ interface Formats {
   readonly day: Intl.DateTimeFormat;
   readonly moment: Intl.DateTimeFormat;
   readonly time: Intl.DateTimeFormat;
+  readonly month: Intl.DateTimeFormat;
+  readonly compact: Intl.NumberFormat;
+  /** From Monday on, as narrow as the language has them. */
+  readonly weekdays: readonly string[];
 }
 
 const FORMATS = new Map<Language, Formats>();
@@ -86,6 +90,7 @@ function formatsOf(language: Language): Formats {
   const known = FORMATS.get(language);
   if (known !== undefined) return known;
   const locale = LOCALES[language];
+  const weekday = new Intl.DateTimeFormat(locale, { weekday: "narrow", timeZone: "UTC" });
   const made: Formats = {
     plural: new Intl.PluralRules(locale),
     number: new Intl.NumberFormat(locale),
@@ -98,6 +103,10 @@ function formatsOf(language: Language): Formats {
       timeZone: "UTC",
     }),
     time: new Intl.DateTimeFormat(locale, { timeStyle: "medium" }),
+    month: new Intl.DateTimeFormat(locale, { month: "long", timeZone: "UTC" }),
+    compact: new Intl.NumberFormat(locale, { notation: "compact" }),
+    // 1 January 2024 was a Monday.
+    weekdays: Array.from({ length: 7 }, (_, i) => weekday.format(Date.UTC(2024, 0, 1 + i))),
   };
   FORMATS.set(language, made);
   return made;
@@ -105,6 +114,11 @@ function formatsOf(language: Language): Formats {
 
 export function formatNumber(value: number, language: Language): string {
   return formatsOf(language).number.format(value);
+}
+
+/** A number in few characters: `1.2K`, `34M`. */
+export function formatCompact(value: number, language: Language): string {
+  return formatsOf(language).compact.format(value);
 }
 
 export function formatBytes(bytes: number, language: Language): string {
@@ -123,6 +137,16 @@ export function formatPercent(share: number, language: Language): string {
 
 export function formatDay(date: Date, language: Language): string {
   return formatsOf(language).day.format(date);
+}
+
+/** The name of the month. */
+export function formatMonth(date: Date, language: Language): string {
+  return formatsOf(language).month.format(date);
+}
+
+/** The days of the week from Monday on, as narrow as the language has them. */
+export function weekdays(language: Language): readonly string[] {
+  return formatsOf(language).weekdays;
 }
 
 export function formatMoment(date: Date, language: Language): string {

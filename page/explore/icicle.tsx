@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { MapChild, MapSlice } from "../../src/map/explore/map-slice.ts";
 import { EXPLORE } from "../messages/explore.ts";
-import { formatNumber, useText } from "../text.ts";
+import { formatCompact, formatNumber, useText } from "../text.ts";
 import { layOut, rolledUp, type Tile } from "./icicle-layout.ts";
 import { partLabel } from "./part-label.ts";
 
@@ -116,7 +116,7 @@ function TileShape(props: {
   const said = text("tile", { name, count: formatNumber(count, text.language) });
   const notes = part === undefined ? "" : partNotes(part, text);
   const room = Math.floor((width - 16) / LETTER);
-  const compact = new Intl.NumberFormat(text.language, { notation: "compact" }).format(count);
+  const compact = height >= 13 ? formatCompact(count, text.language) : "";
   const hasTwoLines = height >= 30;
   const onLine = !hasTwoLines && height >= 13 ? ` ${compact}` : "";
   const canOpen = (part ?? tile.parent)?.hasChildren === true;

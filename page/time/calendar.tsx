@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { TIME } from "../messages/time.ts";
-import { formatDay, useText } from "../text.ts";
+import { formatDay, formatMonth, useText, weekdays } from "../text.ts";
 import { closest, type MementoStore } from "./memento-store.ts";
 
 const DAY_MS = 86_400_000;
@@ -21,54 +21,100 @@ export function Calendar(props: {
   const { store, order, year, time, onChoose } = props;
   const text = useText(TIME);
   const counts = useMemo(() => countsOf(store, order, year), [store, order, year]);
-  // A day with a single memento is never the darkest.
-  const most = Math.max(...counts.values(), LEAST_MOST);
   const chosen = Math.floor(time / DAY_MS);
-  const weekdays = useMemo(() => weekdayNames(text.language), [text.language]);
-  const months = Array.from({ length: 12 }, (_, month) => month);
+  const reachable = counts.has(chosen) ? chosen : counts.keys().next().value;
+  const choose = ({ target }: MouseEvent): void => {
+    const day = target instanceof HTMLElement ? target.dataset["day"] : undefined;
+    if (day !== undefined) onChoose(Number(day) * DAY_MS + DAY_MS / 2);
+  };
   return (
-    <div class="calendar" role="group" aria-label={`${text("calendar")} ${year}`} onKeyDown={move}>
-      {months.map((month) => (
-        <div class="month" key={month}>
-          <h3>{monthName(year, month, text.language)}</h3>
-          <div class="days">
-            {weekdays.map((name, index) => (
-              <span key={`w${index}`} class="weekday" aria-hidden="true">
-                {name}
-              </span>
-            ))}
-            {daysOf(year, month).map(({ day, column }) => {
-              const count = counts.get(day) ?? 0;
-              const date = new Date(day * DAY_MS);
-              const style = column === undefined ? {} : { gridColumnStart: column };
-              const level = Math.ceil((9 * Math.log1p(count)) / Math.log1p(most));
-              return count === 0 ? (
-                <span key={day} class="day" style={style} aria-hidden="true">
-                  {date.getUTCDate()}
-                </span>
-              ) : (
-                <button
-                  key={day}
-                  type="button"
-                  class={`day heat-${level} ${level >= STRONG ? "strong" : ""}`}
-                  style={style}
-                  tabIndex={
-                    day === chosen || (!counts.has(chosen) && isFirst(counts, day)) ? 0 : -1
-                  }
-                  aria-pressed={day === chosen}
-                  aria-label={`${formatDay(date, text.language)}: ${text.count("mementos", count)}`}
-                  title={`${formatDay(date, text.language)}: ${text.count("mementos", count)}`}
-                  onClick={() => onChoose(day * DAY_MS + DAY_MS / 2)}
-                >
-                  {date.getUTCDate()}
-                </button>
-              );
-            })}
-          </div>
-        </div>
-      ))}
+    <div
+      class="calendar"
+      role="group"
+      aria-label={`${text("calendar")} ${year}`}
+      onKeyDown={move}
+      onClick={choose}
+    >
+      {Array.from({ length: 12 }, (_, month) => {
+        const [first = 0, next = 0] = [month, month + 1].map((m) => Date.UTC(year, m, 1) / DAY_MS);
+        const within = (day: number | undefined): number | undefined =>
+          day !== undefined && day >= first && day < next ? day : undefined;
+        return (
+          <Month
+            key={month}
+            first={first}
+            length={next - first}
+            counts={counts}
+            chosen={within(chosen)}
+            reachable={within(reachable)}
+          />
+        );
+      })}
     </div>
   );
+}
+
+/** A month, made again only where something in it changes: a slider moves often. */
+function Month(props: {
+  readonly first: number;
+  readonly length: number;
+  readonly counts: ReadonlyMap<number, number>;
+  readonly chosen: number | undefined;
+  /** The day that the Tab key goes to. */
+  readonly reachable: number | undefined;
+}): JSX.Element {
+  const { first, length, counts, chosen, reachable } = props;
+  const text = useText(TIME);
+  const { language } = text;
+  const made = useMemo(() => {
+    // A day with a single memento is never the darkest.
+    const most = Math.max(...counts.values(), LEAST_MOST);
+    // Weeks begin on Monday.
+    const column = ((new Date(first * DAY_MS).getUTCDay() + 6) % 7) + 1;
+    const days = Array.from({ length }, (_, i) => first + i);
+    return (
+      <div class="month">
+        <h3>{formatMonth(new Date(first * DAY_MS), language)}</h3>
+        <div class="days">
+          {weekdays(language).map((name, index) => (
+            <span key={`w${index}`} class="weekday" aria-hidden="true">
+              {name}
+            </span>
+          ))}
+          {days.map((day, index) => {
+            const count = counts.get(day) ?? 0;
+            const style = day === first ? { gridColumnStart: column } : {};
+            if (count === 0) {
+              return (
+                <span key={index} class="day" style={style} aria-hidden="true">
+                  {day - first + 1}
+                </span>
+              );
+            }
+            const level = Math.ceil((9 * Math.log1p(count)) / Math.log1p(most));
+            const date = formatDay(new Date(day * DAY_MS), language);
+            const label = `${date}: ${text.count("mementos", count)}`;
+            return (
+              <button
+                key={index}
+                type="button"
+                class={`day heat-${level} ${level >= STRONG ? "strong" : ""}`}
+                style={style}
+                data-day={day}
+                tabIndex={day === reachable ? 0 : -1}
+                aria-pressed={day === chosen}
+                aria-label={label}
+                title={label}
+              >
+                {day - first + 1}
+              </button>
+            );
+          })}
+        </div>
+      </div>
+    );
+  }, [first, counts, chosen, reachable, language]);
+  return made;
 }
 
 /** Arrows go to the next day with mementos. */
@@ -79,10 +125,6 @@ function move(event: KeyboardEvent): void {
   const at = days.findIndex((day) => day === event.target);
   days[Math.min(days.length - 1, Math.max(0, at + step))]?.focus();
   event.preventDefault();
-}
-
-function isFirst(counts: ReadonlyMap<number, number>, day: number): boolean {
-  return counts.keys().next().value === day;
 }
 
 function countsOf(store: MementoStore, order: Uint32Array, year: number): Map<number, number> {
@@ -96,27 +138,4 @@ function countsOf(store: MementoStore, order: Uint32Array, year: number): Map<nu
     counts.set(day, (counts.get(day) ?? 0) + 1);
   }
   return counts;
-}
-
-function daysOf(year: number, month: number): { day: number; column: number | undefined }[] {
-  const first = Date.UTC(year, month, 1) / DAY_MS;
-  const length = Date.UTC(year, month + 1, 1) / DAY_MS - first;
-  // Weeks begin on Monday.
-  const column = ((new Date(first * DAY_MS).getUTCDay() + 6) % 7) + 1;
-  return Array.from({ length }, (_, i) => ({
-    day: first + i,
-    column: i === 0 ? column : undefined,
-  }));
-}
-
-function monthName(year: number, month: number, language: string): string {
-  const format = new Intl.DateTimeFormat(language, { month: "long", timeZone: "UTC" });
-  return format.format(new Date(Date.UTC(year, month, 1)));
-}
-
-/** From Monday on, as narrow as the language has them. */
-function weekdayNames(language: string): string[] {
-  const format = new Intl.DateTimeFormat(language, { weekday: "narrow", timeZone: "UTC" });
-  // 1 January 2024 was a Monday.
-  return Array.from({ length: 7 }, (_, i) => format.format(Date.UTC(2024, 0, 1 + i)));
 }

@@ -28,9 +28,9 @@ export function MementoRows(props: {
     const element = box.current;
     if (element === null || place < 0) return;
     const at = place * ROW;
-    if (at < element.scrollTop || at + ROW > element.scrollTop + element.clientHeight) {
-      element.scrollTop = at - HEIGHT / 2;
-    }
+    if (at >= top && at + ROW <= top + HEIGHT) return;
+    element.scrollTop = at - HEIGHT / 2;
+    setTop(element.scrollTop);
   }, [place, order]);
   useEffect(() => setTop(box.current?.scrollTop ?? 0), [order]);
   const first = Math.max(0, Math.floor(top / ROW) - BESIDE);

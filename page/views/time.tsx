@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { TIME } from "../messages/time.ts";
 import { PAGE } from "../page-data.ts";
 import { typedUri } from "../parts/uri-text.ts";
@@ -11,6 +11,9 @@ import { useMementos } from "../time/use-mementos.ts";
 import type { ViewProps } from "../views.ts";
 import "./time.css";
 
+/** Browsers refuse to change the address more than some hundred times in half a minute. */
+const SETTLED_MS = 250;
+
 /** Time: the mementos of a page in all archives, as they answer. */
 export default function Time({ params }: ViewProps): JSX.Element {
   const text = useText(TIME);
@@ -18,6 +21,14 @@ export default function Time({ params }: ViewProps): JSX.Element {
   const [typed, setTyped] = useState(uri);
   useEffect(() => setTyped(uri), [uri]);
   const mementos = useMementos(PAGE.base, uri);
+  const settling = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  useEffect(() => () => clearTimeout(settling.current), [uri]);
+  const keep = (at: string): void => {
+    clearTimeout(settling.current);
+    settling.current = setTimeout(() => {
+      navigate(hrefOf(PAGE, "time", { url: uri, at }), { replace: true });
+    }, SETTLED_MS);
+  };
   return (
     <>
       <h1>{text("title")}</h1>
@@ -42,7 +53,7 @@ export default function Time({ params }: ViewProps): JSX.Element {
           mementos={mementos}
           base={PAGE.base}
           at={params.get("at") ?? undefined}
-          onChoose={(at) => navigate(hrefOf(PAGE, "time", { url: uri, at }), { replace: true })}
+          onChoose={keep}
         />
       )}
     </>

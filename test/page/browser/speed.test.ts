@@ -48,7 +48,7 @@ describe.skipIf(!BROWSERS.includes("chromium"))("the speed of the page", () => {
     const line = await page.$eval(".progress-line", (element) => element.textContent);
     expect(Number(line.replace(/ mementos.*/, "").replaceAll(",", ""))).toBeGreaterThan(99_000);
     expect(await page.$$eval(".row", (rows) => rows.length)).toBeLessThan(60);
-    // From a move of the slider until the next frame: choosing, scrolling and drawing; the best, as above.
+    // From a move of the slider until the next frame: choosing, scrolling and drawing; most of them, as above.
     const times = (await page.evaluate(`(async () => {
       const slider = document.querySelector(".moment");
       const times = [];
@@ -61,7 +61,18 @@ describe.skipIf(!BROWSERS.includes("chromium"))("the speed of the page", () => {
       }
       return times;
     })()`)) as number[];
-    expect(Math.min(...times)).toBeLessThan(100);
+    expect(times.toSorted((a, b) => a - b)[3]).toBeLessThan(100);
+    // Browsers refuse to change the address hundreds of times: it follows when the slider rests.
+    await page.evaluate(`(async () => {
+      const slider = document.querySelector(".moment");
+      for (let i = 1; i <= 300; i += 1) {
+        slider.value = String(Number(slider.min) + (i / 301) * (Number(slider.max) - Number(slider.min)));
+        slider.dispatchEvent(new Event("input", { bubbles: true }));
+      }
+    })()`);
+    const chosen = await page.$eval(".moment", (element) => (element as HTMLInputElement).value);
+    const at = new Date(Number(chosen)).toISOString();
+    await until(page, `new URLSearchParams(location.search).get("at") === ${JSON.stringify(at)}`);
     expect(faults).toEqual([]);
   });
 });
