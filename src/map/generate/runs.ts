@@ -19,6 +19,8 @@ const BLOCK_BYTES = 1 << 16;
 interface RunBlock {
   readonly offset: number;
   readonly firstKey: Uint8Array;
+  /** How many keys are before it. */
+  readonly before: number;
 }
 
 /** What is kept in memory of a run. */
@@ -35,13 +37,14 @@ export function writeRun(keys: SortedKeys, write: (chunk: Uint8Array) => void): 
   let written = 0;
   let lastStart = 0;
   let lastEnd = 0;
+  let before = 0;
   const blocks: RunBlock[] = [];
   keys.forEach((arena, start, end, count) => {
     if (at >= BLOCK_BYTES || blocks.length === 0) {
       write(buffer.subarray(0, at));
       written += at;
       at = 0;
-      blocks.push({ offset: written, firstKey: arena.slice(start, end) });
+      blocks.push({ offset: written, firstKey: arena.slice(start, end), before });
       lastStart = lastEnd = start;
     }
     const shared = commonPrefix(arena, lastStart, lastEnd, arena, start, end);
@@ -57,6 +60,7 @@ export function writeRun(keys: SortedKeys, write: (chunk: Uint8Array) => void): 
     at = writeVarint(count, buffer, at);
     lastStart = start;
     lastEnd = end;
+    before++;
   });
   write(buffer.subarray(0, at));
   return { blocks, byteLength: written + at, keys: keys.size };
@@ -87,6 +91,7 @@ export function memoryRun(bytes: Uint8Array): ReadRun {
 }
 
 const READ_BYTES = 1 << 16;
+const COPIED_BYTES = 1 << 20;
 
 /** Walks the keys of a run in order, from the first key at or after `from`. */
 export class RunReader {
@@ -244,6 +249,75 @@ export function mergedKeys(readers: readonly RunReader[], range: KeyRange = {}):
       });
     },
   };
+}
+
+/**
+ * Writes the keys of one run within a range as a run. Blocks that are within it as a whole are copied as
+ * they are.
+ */
+export function sliceRun(
+  index: RunIndex,
+  read: ReadRun,
+  { from, to }: KeyRange,
+  write: (chunk: Uint8Array) => void,
+): RunIndex {
+  const { blocks } = index;
+  const sliced = { blocks: [] as RunBlock[], byteLength: 0, keys: 0 };
+  const add = (part: RunIndex): void => {
+    for (const { offset, firstKey, before } of part.blocks) {
+      const place = { offset: sliced.byteLength + offset, before: sliced.keys + before };
+      sliced.blocks.push({ ...place, firstKey });
+    }
+    sliced.byteLength += part.byteLength;
+    sliced.keys += part.keys;
+  };
+  const addMerged = (range: KeyRange): void => {
+    add(writeRun(mergedKeys([new RunReader(index, read, range.from)], range), write));
+  };
+  const first = from === undefined ? 0 : blocksBelow(blocks, from);
+  // The block of which a part may be behind the range.
+  const last = to === undefined ? blocks.length : blocksBelow(blocks, to) - 1;
+  if (last <= first) {
+    addMerged({ from, to });
+    return sliced;
+  }
+  if (first > 0) addMerged({ from, to: blocks[first].firstKey });
+  add(copyBlocks(index, read, [first, last], write));
+  if (last < blocks.length) addMerged({ from: blocks[last].firstKey, to });
+  return sliced;
+}
+
+/** How many blocks begin below a key. */
+function blocksBelow(blocks: readonly RunBlock[], key: Uint8Array): number {
+  const found = blocks.findIndex(({ firstKey }) => compareBytes(firstKey, key) >= 0);
+  return found === -1 ? blocks.length : found;
+}
+
+function copyBlocks(
+  index: RunIndex,
+  read: ReadRun,
+  [first, last]: readonly [number, number],
+  write: (chunk: Uint8Array) => void,
+): RunIndex {
+  const { blocks } = index;
+  const { offset: start, before } = blocks[first];
+  const { offset: end, before: behind } = blocks[last] ?? {
+    offset: index.byteLength,
+    before: index.keys,
+  };
+  const buffer = new Uint8Array(Math.min(COPIED_BYTES, end - start));
+  for (let at = start; at < end;) {
+    const length = read(at, buffer.subarray(0, Math.min(buffer.length, end - at)));
+    if (length === 0) throw new Error("a run is shorter than its index says");
+    write(buffer.subarray(0, length));
+    at += length;
+  }
+  const copied = blocks.slice(first, last).map((block) => ({
+    offset: block.offset - start,
+    firstKey: block.firstKey,
+    before: block.before - before,
+  }));
+  return { blocks: copied, byteLength: end - start, keys: behind - before };
 }
 
 function seek(reader: RunReader, { from, to }: KeyRange): boolean {

@@ -2,7 +2,14 @@ import { closeSync, openSync, readSync, writeSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ioError } from "../../errors.ts";
-import { type KeyRange, mergedKeys, type RunIndex, RunReader, writeRun } from "./runs.ts";
+import {
+  type KeyRange,
+  mergedKeys,
+  type ReadRun,
+  type RunIndex,
+  RunReader,
+  writeRun,
+} from "./runs.ts";
 import { checkSignal, type Interrupt } from "../../interruption.ts";
 
 /** Where rows are written. */
@@ -121,19 +128,32 @@ export function readingRuns<T>(
 ): T {
   const files: number[] = [];
   try {
-    const readers = runs.map(({ path, start = 0, index }) => {
-      const file = openRun(path);
+    const readers = runs.map((run) => {
+      const file = openRun(run.path);
       files.push(file);
-      const read = (offset: number, target: Uint8Array): number => {
-        const length = Math.min(target.length, index.byteLength - offset);
-        return readSync(file, target, 0, length, start + offset);
-      };
-      return new RunReader(index, read, from);
+      return new RunReader(run.index, runBytes(run, file), from);
     });
     return use(readers);
   } finally {
     for (const file of files) closeSync(file);
   }
+}
+
+/** Opens one run, for its bytes, and closes it when `use` is done. */
+export function readingRun<T>(run: StoredRun, use: (read: ReadRun) => T): T {
+  const file = openRun(run.path);
+  try {
+    return use(runBytes(run, file));
+  } finally {
+    closeSync(file);
+  }
+}
+
+function runBytes({ start = 0, index }: StoredRun, file: number): ReadRun {
+  return (offset, target) => {
+    const length = Math.min(target.length, index.byteLength - offset);
+    return readSync(file, target, 0, length, start + offset);
+  };
 }
 
 function openRun(path: string): number {

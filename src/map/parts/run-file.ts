@@ -10,8 +10,14 @@ import { decompressedHead } from "../../input/file-inputs.ts";
 import { isJsonObject } from "../../ukvs/header.ts";
 import type { IndexCounts } from "../generate/index-counts.ts";
 import type { MapDescription } from "../generate/map-rows.ts";
-import { type KeyRange, mergedKeys, type RunIndex, writeRun } from "../generate/runs.ts";
-import { combineStored, readingRuns, type StoredRun, writingTo } from "../generate/stored-runs.ts";
+import { type KeyRange, mergedKeys, type RunIndex, sliceRun, writeRun } from "../generate/runs.ts";
+import {
+  combineStored,
+  readingRun,
+  readingRuns,
+  type StoredRun,
+  writingTo,
+} from "../generate/stored-runs.ts";
 
 /*
  * The file of a run, which one process writes and others merge:
@@ -106,20 +112,32 @@ async function writeMerged(
     await copyToOutput(path, output);
     return index;
   }
-  return readingRuns(runs, range.from, (readers) => {
-    let index: RunIndex | undefined;
-    writingTo({ path: place.path, offset: place.offset, name: output.name }, (write) => {
-      index = writeRun(mergedKeys(readers, range), write);
-    });
-    place.skip((index as RunIndex).byteLength); // writingTo calls back, or throws
-    return index as RunIndex;
+  const index = withWritten(place, output.name, (write) =>
+    runs.length === 1
+      ? readingRun(only, (read) => sliceRun(only.index, read, range, write))
+      : readingRuns(runs, range.from, (readers) => writeRun(mergedKeys(readers, range), write)),
+  );
+  place.skip(index.byteLength);
+  return index;
+}
+
+function withWritten<T>(
+  { path, offset }: { readonly path: string; readonly offset: number },
+  name: string,
+  use: (write: (chunk: Uint8Array) => void) => T,
+): T {
+  let result: { readonly value: T } | undefined;
+  writingTo({ path, offset, name }, (write) => {
+    result = { value: use(write) };
   });
+  return (result as { readonly value: T }).value; // writingTo calls back, or throws
 }
 
 function encodeFooter(footer: RunFooter, { blocks, byteLength, keys }: RunIndex): Uint8Array {
-  const index = blocks.map(({ offset, firstKey }) => [
+  const index = blocks.map(({ offset, firstKey, before }) => [
     offset,
     Buffer.from(firstKey).toString("base64"),
+    before,
   ]);
   const text = Buffer.from(
     JSON.stringify({ version: VERSION, ...footer, run: { byteLength, keys, blocks: index } }),
@@ -194,11 +212,12 @@ async function readFooter(source: FileSource): Promise<RunFile> {
   }
   // What encodeFooter wrote.
   const { run, ...said } = footer as RunFooter & {
-    run: { byteLength: number; keys: number; blocks: readonly [number, string][] };
+    run: { byteLength: number; keys: number; blocks: readonly [number, string, number][] };
   };
-  const blocks = run.blocks.map(([offset, key]) => ({
+  const blocks = run.blocks.map(([offset, key, before]) => ({
     offset,
     firstKey: new Uint8Array(Buffer.from(key, "base64")),
+    before,
   }));
   const index = { byteLength: run.byteLength, keys: run.keys, blocks };
   return { ...said, name, path, start: MAGIC.length, index };

@@ -70,7 +70,7 @@ describe.skipIf(!BROWSERS.includes("chromium"))("the speed of the page", () => {
         slider.dispatchEvent(new Event("input", { bubbles: true }));
       }
     })()`);
-    const chosen = await page.$eval(".moment", (element) => (element as HTMLInputElement).value);
+    const chosen = await page.evaluate(`document.querySelector(".moment").value`);
     const at = new Date(Number(chosen)).toISOString();
     await until(page, `new URLSearchParams(location.search).get("at") === ${JSON.stringify(at)}`);
     expect(faults).toEqual([]);
