@@ -17,6 +17,8 @@ export interface PageMap {
   readonly isPacked: boolean;
   /** What a URI is written behind to look at it in the archive. */
   readonly replay: string | null;
+  /** Where it can be fetched from; empty for a map that the aggregator only tells about. */
+  readonly href: string;
   /** Whether it is a file of the reader, which stays in the browser. */
   readonly isOwn: boolean;
 }
@@ -29,6 +31,7 @@ const published: readonly PageMap[] = PAGE.maps.map((map) => ({
   rows: map.records,
   isPacked: map.isPacked,
   replay: map.replay,
+  href: map.href,
   isOwn: false,
 }));
 let own: readonly PageMap[] = [];
@@ -74,6 +77,7 @@ export async function openFile(file: File, onProgress?: (share: number) => void)
     rows: about.rows,
     isPacked: about.isPacked,
     replay: null,
+    href: "",
     isOwn: true,
   };
   own = [...own, map];
@@ -87,8 +91,7 @@ function isInWorker({ isOwn }: PageMap): boolean {
 
 async function ready(map: PageMap, onProgress?: (share: number) => void): Promise<void> {
   if (map.isOwn) return;
-  const href = PAGE.maps.find(({ id }) => id === map.id)?.href ?? "";
-  const source = new URL(href, window.location.href).href;
+  const source = new URL(map.href, window.location.href).href;
   let opening = opened.get(map.id);
   if (opening === undefined) {
     opening = callWorker<MapAbout>({ kind: "open", map: map.id, source }, onProgress);
@@ -112,6 +115,12 @@ export async function exploreMap(
   const address = new URL(`${PAGE.base}/explore`, window.location.origin);
   address.searchParams.set("map", map.id);
   return servedSlice(address, plain, signal);
+}
+
+/** Whether maps can be compared: files of the reader only with maps that can be fetched. */
+export function canCompare(maps: readonly PageMap[]): boolean {
+  const isMixed = maps.some(({ isOwn }) => isOwn);
+  return !isMixed || maps.every(({ isOwn, href }) => isOwn || href !== "");
 }
 
 /** What maps have in common. Maps of the server are fetched where a file of the reader is among them. */

@@ -8,6 +8,8 @@ export const COMPARE = messages({
     choose: "Maps to compare",
     chooseHint: "Choose two to eight. Packed maps cannot be compared: their names are hashed.",
     few: "Open or choose at least two maps.",
+    mixed:
+      "Your own maps can be compared with each other, and those of the aggregator, but not together: the aggregator does not hand out maps.",
     working: "Comparing…",
     fault: "This did not work: {reason}",
     sizes: "Sizes",
@@ -62,6 +64,8 @@ export const COMPARE = messages({
     chooseHint:
       "Wählen Sie zwei bis acht. Gepackte Karten lassen sich nicht vergleichen: Ihre Namen sind gehasht.",
     few: "Öffnen oder wählen Sie mindestens zwei Karten.",
+    mixed:
+      "Eigene Karten lassen sich miteinander vergleichen, und die des Aggregators auch, aber nicht gemischt: Der Aggregator gibt keine Karten heraus.",
     working: "Vergleicht…",
     fault: "Das ging nicht: {reason}",
     sizes: "Größen",

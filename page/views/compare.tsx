@@ -5,7 +5,7 @@ import { DomainLists, TldTable } from "../compare/domain-tables.tsx";
 import { OverlapChart } from "../compare/overlap-chart.tsx";
 import { Growth, Sizes } from "../compare/sizes.tsx";
 import { visible } from "../explore/part-label.ts";
-import { compareMaps, type PageMap, useMaps } from "../maps/map-list.ts";
+import { canCompare, compareMaps, type PageMap, useMaps } from "../maps/map-list.ts";
 import { OpenMaps } from "../maps/map-picker.tsx";
 import { COMPARE } from "../messages/compare.ts";
 import { PAGE } from "../page-data.ts";
@@ -71,7 +71,7 @@ function Compared(props: {
     setFound(undefined);
     setFault(undefined);
     setProgress(undefined);
-    if (maps.length < 2) return undefined;
+    if (maps.length < 2 || !canCompare(maps)) return undefined;
     const stop = new AbortController();
     compareMaps(maps, { signal: stop.signal, onProgress: setProgress }).then(
       (comparison) => {
@@ -84,6 +84,7 @@ function Compared(props: {
     return () => stop.abort();
   }, [key]);
   if (maps.length < 2) return <p class="hint">{text("few")}</p>;
+  if (!canCompare(maps)) return <p class="hint">{text("mixed")}</p>;
   if (fault !== undefined) {
     return (
       <p role="alert" class="card fault">

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import atexit
 import json
 import os
 import re
+import shutil
 import sys
 import tempfile
 import time
@@ -136,6 +138,8 @@ def _ship(context: SparkContext) -> None:
     if not os.path.isdir(package):
         return
     folder = tempfile.mkdtemp(prefix="mementomap-")
+    # Workers may fetch it as long as the application runs.
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     archive = os.path.join(folder, "mementomap_spark.zip")
     with zipfile.ZipFile(archive, "w") as file:
         for name in sorted(os.listdir(package)):

@@ -17,7 +17,7 @@ MEBIBYTE = 2**20
 #: What a share has at least, unless it is told otherwise: starting a process takes as long as reading it.
 LEAST_SHARE = 128 * MEBIBYTE
 #: What it has at most; a task keeps as much on its disk. There are more in very large inputs, see MOST_SHARES.
-LARGEST_SHARE = 1024 * MEBIBYTE
+LARGEST_SHARE = 2048 * MEBIBYTE
 #: Every range is merged from as many runs.
 MOST_SHARES = 20_000
 #: How much smaller an index is when it is compressed, roughly.

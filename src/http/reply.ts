@@ -212,7 +212,10 @@ type RangeOutcome = { readonly start: number; readonly end: number } | "whole" |
  * `If-None-Match` counts a tag of another coding of the same version as a match: what that client
  * holds is current, whichever coding would be chosen now.
  */
-export function judgeConditions(headers: IncomingHttpHeaders, found: Representation): Outcome {
+export function judgeConditions(
+  headers: IncomingHttpHeaders,
+  found: Pick<Representation, "etag" | "lastModified">,
+): Outcome {
   const ifMatch = headers["if-match"];
   if (ifMatch !== undefined) {
     if (!matchesStrongly(ifMatch, found.etag)) return "precondition-failed";
@@ -280,7 +283,7 @@ function tagsOf(header: string): string[] {
 }
 
 /** Whole seconds, as HTTP has them. */
-function modifiedAt({ lastModified }: Representation): number {
+function modifiedAt({ lastModified }: Pick<Representation, "lastModified">): number {
   return Math.floor(lastModified.getTime() / 1000) * 1000;
 }
 

@@ -45,6 +45,7 @@ export function createAggregatorService(
     client: mementoClient(open.aggregator.router, { proxies: ProxySettings.of(process.env) }),
     metrics,
     learntMaps: open.learntMaps,
+    heldMaps: open.heldMaps,
     defaults: {},
     ...options,
   });

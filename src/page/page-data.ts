@@ -21,6 +21,7 @@ export interface MapInfo {
   readonly id: string;
   readonly name: string | null;
   readonly archive: string | null;
+  /** Where it can be fetched from; empty for a map that an aggregator only tells about. */
   readonly href: string;
   readonly updatedAt: string;
   readonly bytes: number;

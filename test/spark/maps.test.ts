@@ -3,10 +3,12 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
+import { parquetWriteBuffer } from "hyparquet-writer";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sampleIndex } from "../../src/study/sample/sample-archive.ts";
 import { ROOT } from "../support/code-blocks.ts";
 import { sharedData } from "../support/shared-data.ts";
+import { warcGz } from "../support/warc-fixture.ts";
 import { zipNum } from "../support/zipnum-fixture.ts";
 import { SPARK_ENVIRONMENT, SPARK_HOME, SparkSession } from "./spark-session.ts";
 
@@ -135,6 +137,50 @@ describe.skipIf(SPARK_HOME === undefined)("maps of Spark", () => {
       const cut = ["--split-size", "1m", "--ranges", "4", "--force"];
       await spark("generate", ...options, input, ...cut, "-o", at("spark.ukvs"));
       expect(readFileSync(at("spark.ukvs")).equals(readFileSync(at("local.ukvs")))).toBe(true);
+    }
+  });
+
+  it("are made of WARC and Parquet files, whole ones", async () => {
+    mkdirSync(at("files"));
+    const pages = Array.from({ length: 60 }, (_, i) => `http://w${i % 7}.example.org/${i}`);
+    const http = "HTTP/1.1 200 OK\nContent-Type: text/html";
+    for (const part of [0, 1, 2]) {
+      const own = pages.slice(20 * part, 20 * part + 20);
+      const records = own.map((uri) => ({ type: "response", uri, http, body: "<p>page</p>" }));
+      writeFileSync(at(`files/${part}.warc.gz`), warcGz(records));
+    }
+    const parquet = parquetWriteBuffer({
+      columnData: [
+        { name: "url", data: pages, type: "STRING" },
+        { name: "fetch_time", data: pages.map(() => new Date(1.4e12)), type: "TIMESTAMP" },
+        { name: "fetch_status", data: pages.map(() => 200), type: "INT32" },
+        { name: "content_mime_type", data: pages.map(() => "text/html"), type: "STRING" },
+      ],
+    });
+    writeFileSync(at("pages.parquet"), Buffer.from(parquet));
+    for (const inputs of [["files"], ["pages.parquet"], ["files/0.warc.gz", "pages.parquet"]]) {
+      local("generate", ...inputs.map(at), "-o", at("local.ukvs"), "--force");
+      const cut = ["--split-size", "500", "--ranges", "2", "--force"];
+      const mounted = inputs.map((name) => `viewfs:///data/${name}`);
+      const { captures } = await spark("generate", ...mounted, ...cut, "-o", at("spark.ukvs"));
+      expect(captures).toBeGreaterThanOrEqual(60);
+      expect(readFileSync(at("spark.ukvs")).equals(readFileSync(at("local.ukvs")))).toBe(true);
+    }
+  });
+
+  it("are of a size in bytes, and of a size for the lookups that missed", async () => {
+    const misses = Array.from({ length: 400 }, (_, i) => `http://h${i % 300}.big.pt/7/${i}\n`);
+    writeFileSync(at("misses.txt"), misses.join(""));
+    local("generate", ...indexes(), "-o", at("local.ukvs"), "--force");
+    for (const size of [
+      ["--max-bytes", "20k"],
+      ["--max-lines", "300", "--misses", at("misses.txt")],
+    ]) {
+      local("compact", ...size, at("local.ukvs"), "-o", at("local-sized.ukvs"), "--force");
+      const outputs = ["--ranges", "5", "--force", "-o", at("sized.ukvs")];
+      await spark("generate", ...indexes(), ...size, ...outputs);
+      const sized = readFileSync(at("sized.ukvs"));
+      expect(sized.equals(readFileSync(at("local-sized.ukvs")))).toBe(true);
     }
   });
 

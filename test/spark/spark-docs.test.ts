@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { codeBlocks, ROOT } from "../support/code-blocks.ts";
@@ -25,7 +25,9 @@ describe.skipIf(SPARK_HOME === undefined)("the examples of docs/spark.md", () =>
     ];
     // The date of the map is that of the index.
     const { PYTHONPATH: _path, SOURCE_DATE_EPOCH: _date, ...rest } = SPARK_ENVIRONMENT;
-    const env = { ...rest, PATH: path.join(delimiter) };
+    const tmp = join(folder, "tmp");
+    mkdirSync(tmp);
+    const env = { ...rest, PATH: path.join(delimiter), TMPDIR: tmp };
     const run = (script: string): void => {
       execFileSync("bash", ["-e", "-c", script], { cwd: folder, env, stdio: "pipe" });
     };
@@ -35,7 +37,21 @@ describe.skipIf(SPARK_HOME === undefined)("the examples of docs/spark.md", () =>
     const whole = readFileSync(join(folder, "local.ukvs"), "utf8");
     expect(readFileSync(join(folder, "map.ukvs"), "utf8")).toBe(whole);
 
+    // In cluster mode the driver has nothing but what spark-submit was given.
     run(zip.text);
-    run("python3 -m zipfile -l mementomap_spark.zip | grep -q mementomap_spark/pipeline.py");
+    copyFileSync(join(folder, "spark/submit.py"), join(folder, "submit.py"));
+    const given = "--archives mementomap.tar.gz#mementomap --py-files mementomap_spark.zip";
+    run(`spark-submit --master 'local[2]' ${given} submit.py generate index.cdxj -o zip.ukvs`);
+    expect(readFileSync(join(folder, "zip.ukvs"), "utf8")).toBe(whole);
+
+    // The wheel, installed where nothing else is.
+    const build = "--no-deps --no-build-isolation --quiet --disable-pip-version-check";
+    run(`"${python}" -m pip wheel ${build} spark -w wheels`);
+    run(`"${python}" -m pip install ${build} --no-index --target installed wheels/*.whl`);
+    const command = "-m mementomap_spark generate index.cdxj -o wheel.ukvs --executable";
+    run(`rm -r spark && PYTHONPATH=installed "${python}" ${command} "$(command -v mementomap)"`);
+    expect(readFileSync(join(folder, "wheel.ukvs"), "utf8")).toBe(whole);
+    const left = readdirSync(tmp).filter((name) => name.startsWith("mementomap-"));
+    expect(left).toEqual([]);
   });
 });

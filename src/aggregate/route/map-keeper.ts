@@ -138,6 +138,11 @@ export class MapKeeper {
     return this.#kept.get(id)?.state;
   }
 
+  /** The maps in use, in the order of the archives. */
+  held(): KeptMap[] {
+    return Array.from(this.#kept.values()).filter(({ map }) => map !== undefined);
+  }
+
   /** How all maps are, in the order of the archives. */
   states(): MapState[] {
     return Array.from(this.#kept.values(), ({ state }) => state);

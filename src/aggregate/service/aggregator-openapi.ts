@@ -94,6 +94,20 @@ export function aggregatorOpenApi(service: {
           "304": { description: "Not modified" },
         }),
       },
+      "/explore": {
+        parameters: ["map", "prefix", "search", "sort", "limit", "depth", "from"].map(inQuery),
+        get: operation("A part of a map that the aggregator goes by, and its children", {
+          "200": json("OK"),
+          "304": { description: "Not modified" },
+        }),
+      },
+      "/compare": {
+        parameters: ["map", "limit"].map(inQuery),
+        get: operation("What maps have in common, and what only one holds", {
+          "200": json("OK"),
+          "304": { description: "Not modified" },
+        }),
+      },
       "/monitor": {
         get: operation("Events as they happen", {
           "200": { description: "OK", content: { "text/event-stream": {} } },
@@ -148,6 +162,10 @@ const PREFERENCES = [
 
 function inPath(name: string, schema: unknown): Record<string, unknown> {
   return { name, in: "path", required: true, schema };
+}
+
+function inQuery(name: string): Record<string, unknown> {
+  return { name, in: "query", schema: { type: "string" } };
 }
 
 function operation(summary: string, responses: Record<string, unknown>): Record<string, unknown> {

@@ -3,10 +3,12 @@ import { notFound } from "../../http/reply.ts";
 import { appPage, appSecurityPolicy, openSearchDescription } from "../../page/app-page.ts";
 import { type Html, html } from "../../page/html.ts";
 import { pageAsset } from "../../page/page-assets.ts";
-import type { PageData, ViewName } from "../../page/page-data.ts";
+import type { MapInfo, PageData, ViewName } from "../../page/page-data.ts";
 import { verdictBadge } from "../../page/verdict-badge.ts";
 import { verdictOfRoute } from "../../page/verdict.ts";
+import { homeOf } from "../route/archive.ts";
 import type { Decision } from "../route/decision.ts";
+import type { MapState } from "../route/kept-map.ts";
 import {
   addMapLinks,
   type AggregatorExchange,
@@ -70,13 +72,34 @@ function pageData({ base }: AggregatorExchange, status: StatusView): PageData {
     base: new URL(base).pathname.replace(/\/$/, ""),
     name: AGGREGATOR_NAME,
     version: packageVersion(),
-    maps: [],
+    maps: status.archives().flatMap(({ map }) => mapInfo(map) ?? []),
     archives: status.archives().map(({ archive, map }) => ({
       id: archive.id,
       name: archive.name,
       timemap: archive.timemap ?? null,
       hasMap: map !== undefined && map.keys > 0,
     })),
+  };
+}
+
+/** A map to explore and compare; what it holds is asked for when somebody looks. */
+function mapInfo(map: MapState | undefined): MapInfo | undefined {
+  if (map === undefined || map.keys === 0) return undefined;
+  const { archive, updatedAt, fetchedAt = 0 } = map;
+  return {
+    id: archive.id,
+    name: archive.name,
+    archive: homeOf(archive),
+    href: "",
+    updatedAt: new Date(updatedAt ?? fetchedAt).toISOString(),
+    bytes: map.bytes,
+    records: map.keys,
+    total: null,
+    isPacked: map.isPacked === true,
+    domainCount: 0,
+    topDomains: [],
+    pages: 0,
+    replay: null,
   };
 }
 

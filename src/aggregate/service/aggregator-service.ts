@@ -25,7 +25,7 @@ import {
   notFound,
   type Problem,
 } from "../../http/reply.ts";
-import { NodeRequest } from "../../http/send.ts";
+import { NodeRequest, sendReply } from "../../http/send.ts";
 import type { ViewName } from "../../page/page-data.ts";
 import { pathPrefix, splitTarget } from "../../http/target.ts";
 import { type ClientView, TrustedProxies } from "../../publish/serve/trusted-proxies.ts";
@@ -37,10 +37,12 @@ import {
   sendBody,
   sendPreflight,
   sendRefusal,
+  setHeaders,
   tooFast,
 } from "./aggregator-exchange.ts";
 import { AggregatorMetrics } from "./aggregator-metrics.ts";
 import { BASE_HEADER, type Peers } from "./peers.ts";
+import type { HeldMaps } from "./held-maps.ts";
 import type { LearntMaps } from "./learnt-maps.ts";
 import { joinedHealth, serviceHealth } from "./service-health.ts";
 import {
@@ -88,6 +90,8 @@ export interface AggregatorServiceOptions extends AggregationOptions {
   readonly peers?: Peers | undefined;
   /** Maps of what was learnt, for `/maps`; default none. */
   readonly learntMaps?: LearntMaps | undefined;
+  /** The maps that it goes by, for people to explore and compare; default none. */
+  readonly heldMaps?: HeldMaps | undefined;
   readonly log?: Log | undefined;
   /** Milliseconds since 1970; default the system's clock. */
   readonly now?: (() => number) | undefined;
@@ -274,7 +278,8 @@ export class AggregatorService {
     } else if (target.name === "maps") {
       this.#answerMaps(exchange, target.path);
     } else if (target.name === "view") {
-      this.#showView(exchange, target.view);
+      if (isOfMaps(target.view) && !wantsPage(exchange)) this.#tellHoldings(exchange, target.view);
+      else this.#showView(exchange, target.view);
     } else if ("isRoot" in target && wantsPage(exchange)) {
       this.#showView(exchange, "find");
     } else if (target.name === "timegate") {
@@ -383,6 +388,26 @@ export class AggregatorService {
     else sendRefusal(exchange, notFound("no map of what was learnt is here, or not yet"));
   }
 
+  /** What maps hold, as JSON. */
+  #tellHoldings(exchange: AggregatorExchange, view: "explore" | "compare"): void {
+    exchange.route = view;
+    const { request, response, isHead } = exchange;
+    const { heldMaps } = this.#options;
+    if (heldMaps === undefined) {
+      sendRefusal(exchange, notFound("there are no maps here"));
+      return;
+    }
+    const query = new URLSearchParams(splitTarget(request.url ?? "/").query);
+    heldMaps.answer(view, request.headers, query).then(
+      (reply) => {
+        setHeaders(response, commonHeaders(exchange));
+        response.setHeader("Vary", "Accept");
+        void sendReply(response, isHead ? { ...reply, body: undefined } : reply);
+      },
+      (error: unknown) => this.#fail(exchange, error),
+    );
+  }
+
   /** Asks no archive: what is found at once comes from the maps. */
   #showView(exchange: AggregatorExchange, view: Exclude<ViewName, "about">): void {
     exchange.route = "about";
@@ -463,6 +488,10 @@ export class AggregatorService {
       requestEntry(new NodeRequest(request), { status, bytes, ms, remote: client }),
     );
   }
+}
+
+function isOfMaps(view: ViewName): view is "explore" | "compare" {
+  return view === "explore" || view === "compare";
 }
 
 /** The path of an address, without a slash at its end. */

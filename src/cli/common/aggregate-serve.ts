@@ -137,6 +137,7 @@ export async function serveAggregator(
       processes: worker && processesOf(worker, () => service),
       peers,
       learntMaps: open.learntMaps,
+      heldMaps: open.heldMaps,
       log,
     });
     worker?.link.answer("status", () => service.snapshot());

@@ -11,8 +11,13 @@ import {
 } from "../../http/reply.ts";
 import { compareMaps } from "../../map/compare/compare-maps.ts";
 import { MAX_COMPARED } from "../../map/compare/overlap.ts";
+import {
+  type ExploredMap,
+  exploredMap,
+  type HoldingsRequest,
+  holdingsRequest,
+} from "./answer-explore.ts";
 import type { HostedMap } from "./hosted-map.ts";
-import type { MapVersion } from "./map-version.ts";
 import type { Exchange } from "./site.ts";
 
 const DEFAULT_LIMIT = 100;
@@ -26,68 +31,77 @@ const MOST_KEPT = 16;
 export async function compare(exchange: Exchange): Promise<Reply> {
   exchange.route = "compare";
   const { site } = exchange;
-  const query = new URLSearchParams(exchange.query);
-  const unknown = [...query.keys()].find((name) => name !== "map" && name !== "limit");
-  if (unknown !== undefined) return problemReply(badRequest("/compare takes map and limit"));
+  const request = holdingsRequest(exchange);
+  const chosen = chooseMaps(
+    site.maps.map((map) => ({ id: map.id, isPacked: map.current.isPacked, map })),
+    request.query,
+  );
+  if (chosen === undefined) return problemReply(notFound("there is no map of this name"));
+  const maps = chosen.map(({ map }) => map);
+  return withAll(maps, [], (explored) => compareReply(site, explored, request));
+}
+
+/** The maps that a request names, or by default all in text; undefined where one is none of these. */
+export function chooseMaps<Map extends Pick<ExploredMap, "id" | "isPacked">>(
+  maps: readonly Map[],
+  query: URLSearchParams,
+): readonly Map[] | undefined {
   const ids = [...new Set(query.getAll("map"))];
-  const asked = ids.map((id) => site.map(id));
-  const missing = asked.indexOf(undefined);
-  if (missing !== -1) return problemReply(notFound("there is no map of this name"));
-  const maps =
-    ids.length === 0
-      ? site.maps.filter(({ current }) => !current.isPacked).slice(0, MAX_COMPARED)
-      : asked.filter((map) => map !== undefined);
-  const limitText = query.get("limit") ?? String(DEFAULT_LIMIT);
-  const limit = /^\d{1,6}$/.test(limitText) ? Number(limitText) : Number.NaN;
-  return withAll(maps, [], async (versions) => {
-    const packed = versions.findIndex(({ isPacked }) => isPacked);
-    if (packed !== -1) {
-      const detail = `${maps[packed].id} is a packed map, whose names are hashed; compare the maps they were made from`;
-      return problemReply(badRequest(detail));
-    }
-    return answer(exchange, maps, versions, limit);
-  });
+  if (ids.length === 0) return maps.filter(({ isPacked }) => !isPacked).slice(0, MAX_COMPARED);
+  const asked = ids.flatMap((id) => maps.find((map) => map.id === id) ?? []);
+  return asked.length === ids.length ? asked : undefined;
 }
 
 /** Runs `use` with the current versions of maps, which stay open until it returns. */
 function withAll(
   maps: readonly HostedMap[],
-  versions: readonly MapVersion[],
-  use: (versions: readonly MapVersion[]) => Promise<Reply>,
+  explored: readonly ExploredMap[],
+  use: (explored: readonly ExploredMap[]) => Promise<Reply>,
 ): Promise<Reply> {
-  const next = maps[versions.length];
-  if (next === undefined) return use(versions);
-  return next.with((version) => withAll(maps, [...versions, version], use));
+  const next = maps[explored.length];
+  if (next === undefined) return use(explored);
+  return next.with((version) => withAll(maps, [...explored, exploredMap(next, version)], use));
 }
 
-async function answer(
-  exchange: Exchange,
-  maps: readonly HostedMap[],
-  versions: readonly MapVersion[],
-  limit: number,
+/**
+ * What maps have in common, and what only one holds, as JSON.
+ *
+ * @param owner whose maps they are: answers are kept for it, and made one after the other.
+ */
+export async function compareReply(
+  owner: object,
+  maps: readonly ExploredMap[],
+  { headers, query, cacheControl }: HoldingsRequest,
 ): Promise<Reply> {
-  const name = versions.map(({ version }, index) => `${maps[index].id}.${version}`).join("-");
-  const modified = Math.max(0, ...versions.map(({ whole }) => whole.lastModified.getTime()));
+  const unknown = [...query.keys()].find((name) => name !== "map" && name !== "limit");
+  if (unknown !== undefined) return problemReply(badRequest("/compare takes map and limit"));
+  const packed = maps.find(({ isPacked }) => isPacked);
+  if (packed !== undefined) {
+    const detail = `${packed.id} is a packed map, whose names are hashed; compare the maps they were made from`;
+    return problemReply(badRequest(detail));
+  }
+  const limitText = query.get("limit") ?? String(DEFAULT_LIMIT);
+  const limit = /^\d{1,6}$/.test(limitText) ? Number(limitText) : Number.NaN;
+  const name = maps.map(({ id, version }) => `${id}.${version}`).join("-");
+  const etag = etagOf(`${name}-compared`);
+  const lastModified = new Date(Math.max(0, ...maps.map((map) => map.lastModified.getTime())));
   const about = {
-    ETag: etagOf(`${name}-compared`),
-    "Last-Modified": new Date(modified).toUTCString(),
-    "Cache-Control": exchange.cacheControl,
+    ETag: etag,
+    "Last-Modified": lastModified.toUTCString(),
+    "Cache-Control": cacheControl,
   };
-  if (versions[0] !== undefined) {
-    const found = { ...versions[0].whole, etag: about.ETag, lastModified: new Date(modified) };
-    const outcome = judgeConditions(exchange.request.headers, found);
-    if (outcome === "not-modified") return { status: 304, headers: about };
-    if (outcome === "precondition-failed") {
-      const detail = "a map has changed; ask without a condition";
-      return problemReply({ status: 412, title: "Precondition failed", detail });
-    }
+  const outcome = maps.length === 0 ? "send" : judgeConditions(headers, { etag, lastModified });
+  if (outcome === "not-modified") return { status: 304, headers: about };
+  if (outcome === "precondition-failed") {
+    const detail = "a map has changed; ask without a condition";
+    return problemReply({ status: 412, title: "Precondition failed", detail });
   }
   try {
-    const text = await kept(exchange.site, `${name} ${limit}`, async () => {
-      const sources = versions.map(({ whole }, index) => ({
-        id: maps[index].id,
-        name: whole.body.name,
-        chunks: sourceChunks(whole.body),
+    const text = await kept(owner, `${name} ${limit}`, async () => {
+      const sources = maps.map(({ id, source }) => ({
+        id,
+        name: source.name,
+        chunks: sourceChunks(source),
       }));
       return `${JSON.stringify(await compareMaps(sources, { limit }))}\n`;
     });
@@ -104,12 +118,12 @@ interface Kept {
   last: Promise<unknown>;
 }
 
-const KEPT = new WeakMap<Exchange["site"], Kept>();
+const KEPT = new WeakMap<object, Kept>();
 
 /** Work that is done once, for all who ask for the same. */
-function kept(site: Exchange["site"], name: string, work: () => Promise<string>): Promise<string> {
-  const store = KEPT.get(site) ?? { answers: new Map(), last: Promise.resolve() };
-  KEPT.set(site, store);
+function kept(owner: object, name: string, work: () => Promise<string>): Promise<string> {
+  const store = KEPT.get(owner) ?? { answers: new Map(), last: Promise.resolve() };
+  KEPT.set(owner, store);
   const known = store.answers.get(name);
   if (known !== undefined) return known;
   const made = store.last.then(work);

@@ -1,3 +1,5 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { ByteSource } from "../../bytes/byte-source.ts";
 import { isMementoMapError } from "../../errors.ts";
 import {
   badRequest,
@@ -8,9 +10,44 @@ import {
   type Reply,
   textReply,
 } from "../../http/reply.ts";
-import type { SliceOptions } from "../../map/explore/map-slice.ts";
+import type { MapSlice, SliceOptions } from "../../map/explore/map-slice.ts";
+import type { PackedHoldings } from "../../map/explore/packed-holdings.ts";
+import type { HostedMap } from "./hosted-map.ts";
 import type { MapVersion } from "./map-version.ts";
 import type { Exchange } from "./site.ts";
+
+/** A map, as it is now, that people explore and compare with others. */
+export interface ExploredMap {
+  readonly id: string;
+  /** Of the content: another map has another. */
+  readonly version: string;
+  readonly lastModified: Date;
+  readonly isPacked: boolean;
+  readonly source: ByteSource;
+  explore(options: SliceOptions): Promise<MapSlice | PackedHoldings>;
+}
+
+/** What is asked of maps that are explored or compared. */
+export interface HoldingsRequest {
+  readonly headers: IncomingHttpHeaders;
+  readonly query: URLSearchParams;
+  readonly cacheControl: string;
+}
+
+export function exploredMap({ id }: HostedMap, version: MapVersion): ExploredMap {
+  return {
+    id,
+    version: version.version,
+    lastModified: version.whole.lastModified,
+    isPacked: version.isPacked,
+    source: version.whole.body,
+    explore: (options) => version.explore(options),
+  };
+}
+
+export function holdingsRequest({ request, query, cacheControl }: Exchange): HoldingsRequest {
+  return { headers: request.headers, query: new URLSearchParams(query), cacheControl };
+}
 
 const PARAMETERS = ["prefix", "search", "sort", "limit", "depth", "from", "map"] as const;
 
@@ -18,54 +55,57 @@ const PARAMETERS = ["prefix", "search", "sort", "limit", "depth", "from", "map"]
 export async function explore(exchange: Exchange): Promise<Reply> {
   exchange.route = "explore";
   const { site } = exchange;
-  const query = new URLSearchParams(exchange.query);
-  const id = query.get("map");
+  const request = holdingsRequest(exchange);
+  const id = request.query.get("map");
   const map = id === null ? site.maps[0] : site.map(id);
   if (map === undefined) return problemReply(notFound("there is no map of this name"));
+  return map.with((version) => exploreReply(exploredMap(map, version), request));
+}
+
+/** A part of a map and its children, as JSON. */
+export async function exploreReply(
+  map: ExploredMap,
+  { headers, query, cacheControl }: HoldingsRequest,
+): Promise<Reply> {
   const unknown = [...query.keys()].find((name) => !PARAMETERS.some((known) => known === name));
   if (unknown !== undefined) {
     return problemReply(badRequest(`/explore takes ${PARAMETERS.join(", ")}`));
   }
-  return map.with(async (version) => {
-    const about = {
-      ETag: etagOf(`${version.version}-slice`),
-      "Last-Modified": version.whole.lastModified.toUTCString(),
-      "Cache-Control": exchange.cacheControl,
-    };
-    const found = { ...version.whole, etag: about.ETag };
-    const outcome = judgeConditions(exchange.request.headers, found);
-    if (outcome === "not-modified") return { status: 304, headers: about };
-    if (outcome === "precondition-failed") {
-      const detail = "the map has changed; ask without a condition";
-      return problemReply({ status: 412, title: "Precondition failed", detail });
-    }
-    try {
-      return await sliceReply(version, { query, map: map.id, about });
-    } catch (error) {
-      if (!isMementoMapError(error) || error.code !== "MM_USAGE") throw error;
-      return problemReply(badRequest(error.message));
-    }
-  });
+  const etag = etagOf(`${map.version}-slice`);
+  const about = {
+    ETag: etag,
+    "Last-Modified": map.lastModified.toUTCString(),
+    "Cache-Control": cacheControl,
+  };
+  const outcome = judgeConditions(headers, { etag, lastModified: map.lastModified });
+  if (outcome === "not-modified") return { status: 304, headers: about };
+  if (outcome === "precondition-failed") {
+    const detail = "the map has changed; ask without a condition";
+    return problemReply({ status: 412, title: "Precondition failed", detail });
+  }
+  try {
+    return await sliceReply(map, query, about);
+  } catch (error) {
+    if (!isMementoMapError(error) || error.code !== "MM_USAGE") throw error;
+    return problemReply(badRequest(error.message));
+  }
 }
 
 async function sliceReply(
-  version: MapVersion,
-  request: {
-    readonly query: URLSearchParams;
-    readonly map: string;
-    readonly about: Record<string, string>;
-  },
+  map: ExploredMap,
+  query: URLSearchParams,
+  about: Record<string, string>,
 ): Promise<Reply> {
-  const { query, map, about } = request;
-  const slice = await version.explore(sliceOptions(query));
+  const slice = await map.explore(sliceOptions(query));
   if (slice.form === "packed") {
-    return textReply("application/json", `${JSON.stringify({ map, ...slice })}\n`, about);
+    return textReply("application/json", `${JSON.stringify({ map: map.id, ...slice })}\n`, about);
   }
   if (slice.rows === 0 && slice.prefix !== "") {
     return problemReply(notFound("no key of the map begins with this prefix"));
   }
   const next = slice.next === null ? null : nextLink(query, slice.next);
-  return textReply("application/json", `${JSON.stringify({ map, ...slice, next })}\n`, about);
+  const body = { map: map.id, ...slice, next };
+  return textReply("application/json", `${JSON.stringify(body)}\n`, about);
 }
 
 function sliceOptions(query: URLSearchParams): SliceOptions {

@@ -70,7 +70,7 @@ describe.each(cases)("the page in $name, $scheme", ({ name, scheme }) => {
       page,
       `document.querySelector(".chosen-memento time").innerText !== ${JSON.stringify(before)}`,
     );
-    expect(page.url()).toContain("at=");
+    await until(page, "location.search.includes('at=')");
     await page.click(".archive-rows input");
     await until(page, "document.querySelector('.row').getAttribute('aria-setsize') === '310'");
     await expectSound(open);
@@ -156,6 +156,12 @@ describe.each(cases)("the page in $name, $scheme", ({ name, scheme }) => {
         page,
         `document.querySelector("main.view-${view} h1") !== null && document.querySelector("main[aria-busy=true]") === null`,
       );
+      // The maps that the aggregator goes by.
+      if (view === "explore") {
+        await page.select(".map-bar select", "long");
+        await until(page, "document.querySelector('.parts tbody')?.innerText.includes('org')");
+      }
+      if (view === "compare") await until(page, "document.querySelector('.upset') !== null");
       await expectSound(open);
     }
     expect(await page.evaluate("window.isSame")).toBe(true);

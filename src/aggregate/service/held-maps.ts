@@ -1,0 +1,102 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { type ByteSource, MemorySource } from "../../bytes/byte-source.ts";
+import { FileSource } from "../../files/input-file.ts";
+import { notFound, problemReply, type Reply } from "../../http/reply.ts";
+import { MapExplorer } from "../../map/explore/map-explorer.ts";
+import { packedHoldings } from "../../map/explore/packed-holdings.ts";
+import type { MemoryIndex } from "../../map/lookup/memory-index.ts";
+import { PackedLookup } from "../../map/lookup/packed-lookup.ts";
+import { chooseMaps, compareReply } from "../../publish/serve/answer-compare.ts";
+import { type ExploredMap, exploreReply } from "../../publish/serve/answer-explore.ts";
+import { type KeptMap, pause } from "../route/kept-map.ts";
+import type { MapKeeper } from "../route/map-keeper.ts";
+
+/** Maps change at most as often as the keeper looks for new ones. */
+const CACHE_CONTROL = "no-cache";
+
+/**
+ * The maps that an aggregator goes by, for people who explore and compare them.
+ *
+ * Holds about 1 % of each map that somebody explored.
+ */
+export class HeldMaps {
+  readonly #keeper: MapKeeper;
+  readonly #explorers = new WeakMap<MemoryIndex, Promise<MapExplorer>>();
+
+  constructor(keeper: MapKeeper) {
+    this.#keeper = keeper;
+  }
+
+  /** A part of a map and its children, or what maps have in common, as JSON. */
+  async answer(
+    view: "explore" | "compare",
+    headers: IncomingHttpHeaders,
+    query: URLSearchParams,
+  ): Promise<Reply> {
+    const request = { headers, query, cacheControl: CACHE_CONTROL };
+    const maps = this.#keeper.held().flatMap((kept) => this.#explored(kept) ?? []);
+    if (view === "compare") {
+      const chosen = chooseMaps(maps, query);
+      return chosen === undefined ? NO_MAP : compareReply(this, chosen, request);
+    }
+    const id = query.get("map");
+    const map = id === null ? maps[0] : maps.find((each) => each.id === id);
+    return map === undefined ? NO_MAP : exploreReply(map, request);
+  }
+
+  #explored({ archive: { id }, map, state, path }: KeptMap): ExploredMap | undefined {
+    if (map === undefined) return undefined;
+    const { index } = map;
+    const { fetchedAt = 0, bytes, keys } = state;
+    const about = {
+      id,
+      version: `${fetchedAt.toString(36)}-${bytes.toString(36)}-${keys.toString(36)}`,
+      lastModified: new Date(fetchedAt),
+    };
+    if (index instanceof PackedLookup) {
+      const source = new MemorySource(new Uint8Array(0), path);
+      return { ...about, isPacked: true, source, explore: () => holdingsOf(path) };
+    }
+    const source = withPauses(new MemorySource(index.bytes, id));
+    return {
+      ...about,
+      isPacked: false,
+      source,
+      explore: async (options) => (await this.#explorerOf(index, source)).slice(options),
+    };
+  }
+
+  #explorerOf(index: MemoryIndex, source: ByteSource): Promise<MapExplorer> {
+    let opening = this.#explorers.get(index);
+    if (opening === undefined) {
+      opening = MapExplorer.open(source);
+      this.#explorers.set(index, opening);
+      opening.catch(() => this.#explorers.delete(index));
+    }
+    return opening;
+  }
+}
+
+const NO_MAP = problemReply(notFound("there is no map of this name, or not yet"));
+
+/** What a packed map tells is in the heads of its file. */
+async function holdingsOf(path: string): ReturnType<typeof packedHoldings> {
+  const source = await FileSource.open(path);
+  try {
+    return await packedHoldings(source);
+  } finally {
+    await source.close();
+  }
+}
+
+/** Reads of memory never wait; those who ask for mementos must not wait for them, either. */
+function withPauses(source: ByteSource): ByteSource {
+  return {
+    name: source.name,
+    size: source.size,
+    async read(offset, length, signal) {
+      await pause();
+      return source.read(offset, length, signal);
+    },
+  };
+}
