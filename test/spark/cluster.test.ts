@@ -69,6 +69,8 @@ describe.skipIf(SPARK_HOME === undefined || process.platform !== "linux")(
         execFileSync(process.execPath, [bin, ...args, "-q"], { env, stdio: "pipe" });
       run("generate", at("index.cdxj"), "-o", at("local.ukvs"));
       run("compact", at("local.ukvs"), "-o", at("local-small.ukvs"));
+      run("pack", at("local-small.ukvs"), "-o", at("local.packed"));
+      run("compact", "--max-lines", "500", at("local.ukvs"), "-o", at("local-sized.ukvs"));
     });
 
     afterAll(async () => {
@@ -83,11 +85,18 @@ describe.skipIf(SPARK_HOME === undefined || process.platform !== "linux")(
       const cut = ["--split-size", size(), "--ranges", "2", "--compact", ...more];
       const result = await session?.run("generate", at("index.cdxj"), ...cut, "-o", at(name));
       if (result?.status !== 0) throw new Error(result?.told);
-      return readFileSync(at(name)).equals(readFileSync(at("local-small.ukvs")));
+      return isSame(name, "local-small.ukvs");
     };
+    const isSame = (name: string, other: string): boolean =>
+      readFileSync(at(name)).equals(readFileSync(at(other)));
 
-    it("makes the map of one machine", async () => {
-      expect(await make("whole.ukvs")).toBe(true);
+    it("makes the map of one machine, packed and of a size, too", async () => {
+      expect(await make("whole.ukvs", "--packed", at("spark.packed"))).toBe(true);
+      expect(isSame("spark.packed", "local.packed")).toBe(true);
+      const sized = ["--max-lines", "500", "--ranges", "3", "-o", at("sized.ukvs")];
+      const result = await session?.run("generate", at("index.cdxj"), ...sized);
+      expect(result).toMatchObject({ status: 0 });
+      expect(isSame("sized.ukvs", "local-sized.ukvs")).toBe(true);
     });
 
     /** `mementomap`, but the first task that merges a range is hit while it runs. */

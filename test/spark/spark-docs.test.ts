@@ -46,7 +46,7 @@ describe.skipIf(SPARK_HOME === undefined)("the examples of docs/spark.md", () =>
 
     // The wheel, installed where nothing else is.
     const build = "--no-deps --no-build-isolation --quiet --disable-pip-version-check";
-    run(`"${python}" -m pip wheel ${build} spark -w wheels`);
+    run(`"${python}" -m pip wheel ${build} ./spark -w wheels`);
     run(`"${python}" -m pip install ${build} --no-index --target installed wheels/*.whl`);
     const command = "-m mementomap_spark generate index.cdxj -o wheel.ukvs --executable";
     run(`rm -r spark && PYTHONPATH=installed "${python}" ${command} "$(command -v mementomap)"`);
