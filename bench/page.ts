@@ -58,7 +58,7 @@ try {
   console.error("zstd is not installed; without it");
 }
 const packed = await madeOnce(folder, `${name}.packed`, (path) =>
-  mementomap("pack", "-q", "-f", text, "--bits", "8", "-o", path),
+  mementomap("pack", "-q", "--force", text, "--bits", "8", "-o", path),
 );
 forms.push(["packed", packed]);
 
@@ -94,6 +94,7 @@ for (const [form, path] of forms) {
   rows.push([form, (size / 1e6).toFixed(1), (took / 1000).toFixed(2), pause.toFixed(0)]);
   await page.close();
 }
+const views = await firstViews();
 const zooms = await zoomTimes(await browser.newPage({ bypassCSP: true }));
 await browser.close();
 await server.stop();
@@ -101,6 +102,7 @@ await publisher.close();
 
 console.log(`${machine()}\n`);
 console.log(markdownTable(["file", "MB", "opened, s", "longest pause, ms"], rows));
+console.log(markdownTable(["first view of", "median, ms", "slowest, ms"], views));
 console.log(
   markdownTable(
     ["zoom", "median, ms", "slowest, ms"],
@@ -110,6 +112,27 @@ console.log(
     }),
   ),
 );
+
+/** From asking for a page until its content is drawn, in a browser that has nothing in its cache. */
+async function firstViews(): Promise<string[][]> {
+  const measured: string[][] = [];
+  for (const view of ["", "explore"]) {
+    const times: number[] = [];
+    for (let round = 0; round < 5; round += 1) {
+      const context = await browser.newContext({ bypassCSP: true });
+      const page = await context.newPage();
+      const start = performance.now();
+      await page.goto(`${server.url}/${view}`);
+      await page.waitForSelector(view === "" ? "#url" : ".tile");
+      await page.waitForFunction("performance.getEntriesByType('paint').length === 2");
+      times.push(performance.now() - start);
+      await context.close();
+    }
+    const sorted = times.toSorted((a, b) => a - b);
+    measured.push([`/${view}`, (sorted[2] ?? 0).toFixed(0), (sorted.at(-1) ?? 0).toFixed(0)]);
+  }
+  return measured;
+}
 
 /** Goes into the largest rectangles of the served map, each from the whole of it. */
 async function zoomTimes(page: Page): Promise<Record<"next frame" | "slice drawn", number[]>> {

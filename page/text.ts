@@ -50,8 +50,16 @@ type CountStem<Key extends string> = Key extends `${infer Stem}.other` ? Stem : 
 
 /** The words of a part in the language of the reader. */
 export function useText<Key extends string>(tables: Messages<Key>): Text<Key> {
-  return textOf(tables, useContext(LanguageContext));
+  const language = useContext(LanguageContext);
+  const known = TEXTS.get(tables) ?? new Map<Language, Text<never>>();
+  TEXTS.set(tables, known);
+  const text = known.get(language) ?? textOf(tables, language);
+  known.set(language, text);
+  return text as Text<Key>;
 }
+
+/** Texts are made once: a view may have a thousand parts that speak. */
+const TEXTS = new WeakMap<Messages<never>, Map<Language, Text<never>>>();
 
 function textOf<Key extends string>(tables: Messages<Key>, language: Language): Text<Key> {
   const table: Readonly<Record<string, string>> = tables[language];

@@ -21,7 +21,7 @@ export interface Tile {
 }
 
 /** Parts that would be lower are drawn together, as others. */
-const LEAST_HEIGHT = 3;
+const LEAST_HEIGHT = 4;
 const MOST_TILES = 1000;
 
 /** What rectangles are as high as: captures, or rows where a part states none. */

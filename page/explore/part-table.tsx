@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { MapChild, PartSums } from "../../src/map/explore/map-slice.ts";
 import { EXPLORE } from "../messages/explore.ts";
 import { formatNumber, formatPercent, type Text, useText } from "../text.ts";
@@ -21,6 +21,7 @@ export function PartTable({ parts, isWhole, hrefOf, onGo }: TableProps): JSX.Ele
   const text = useText(EXPLORE);
   const [order, setOrder] = useState<{ column: Column; isUp: boolean }>();
   const sorted = order === undefined ? parts : parts.toSorted(by(order.column, order.isUp));
+  const shown = useShown(sorted, parts);
   const sort = (column: Column): void =>
     setOrder(
       order?.column === column
@@ -55,7 +56,7 @@ export function PartTable({ parts, isWhole, hrefOf, onGo }: TableProps): JSX.Ele
           </tr>
         </thead>
         <tbody>
-          {sorted.map((part) => (
+          {shown.map((part) => (
             <tr key={part.prefix}>
               <th scope="row">
                 <PartLink part={part} isWhole={isWhole} hrefOf={hrefOf} onGo={onGo} />
@@ -72,6 +73,18 @@ export function PartTable({ parts, isWhole, hrefOf, onGo }: TableProps): JSX.Ele
       </table>
     </div>
   );
+}
+
+/** As many as are in sight; the others come when these are drawn. */
+const IN_SIGHT = 40;
+
+function useShown(sorted: readonly MapChild[], parts: readonly MapChild[]): readonly MapChild[] {
+  const [whole, setWhole] = useState<readonly MapChild[]>();
+  useEffect(() => {
+    const timer = setTimeout(() => setWhole(parts));
+    return () => clearTimeout(timer);
+  }, [parts]);
+  return whole === parts ? sorted : sorted.slice(0, IN_SIGHT);
 }
 
 function PartLink(props: {

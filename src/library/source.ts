@@ -137,11 +137,19 @@ async function* storedChunks(bytes: Bytes): AsyncGenerator<Uint8Array, void, und
   else yield* bytes;
 }
 
-/** A blob as a source that can be read at random. */
+/** Every read of a blob takes browsers some milliseconds, however short it is. */
+const AHEAD_BYTES = 2 ** 23;
+
+/** A blob as a source that can be read at random. Where reads follow each other, it holds 8 MiB. */
 export class BlobSource implements ByteSource {
   readonly name: string;
   readonly size: number;
   readonly #blob: Blob;
+  /** What was read last, and where it begins. */
+  #bytes: Uint8Array = new Uint8Array(0);
+  #start = 0;
+  /** Where the last read ended. */
+  #end = 0;
 
   constructor(blob: Blob, name: string) {
     this.#blob = blob;
@@ -150,6 +158,15 @@ export class BlobSource implements ByteSource {
   }
 
   async read(offset: number, length: number): Promise<Uint8Array> {
-    return new Uint8Array(await this.#blob.slice(offset, offset + length).arrayBuffer());
+    const end = Math.min(offset + length, this.size);
+    const isNext = offset === this.#end;
+    this.#end = end;
+    if (offset >= this.#start && end <= this.#start + this.#bytes.length) {
+      return this.#bytes.subarray(offset - this.#start, end - this.#start);
+    }
+    const until = isNext ? Math.max(end, offset + AHEAD_BYTES) : end;
+    const bytes = new Uint8Array(await this.#blob.slice(offset, until).arrayBuffer());
+    if (isNext) [this.#bytes, this.#start] = [bytes, offset];
+    return bytes.subarray(0, end - offset);
   }
 }
