@@ -44,7 +44,8 @@ export const COMPARE = messages({
     changed: "Captures changed",
     difference: "Captures",
     byTld: "By top-level domain",
-    byTldHint: "Captures of each map. The darker a cell, the more of the map is in this domain.",
+    byTldHint:
+      "Captures of each map. The stronger the colour of a cell, the more of the map is in this domain.",
     tld: "Domain",
     shared: "In several",
     only: "Only here",
@@ -101,7 +102,7 @@ export const COMPARE = messages({
     difference: "Aufnahmen",
     byTld: "Nach Top-Level-Domain",
     byTldHint:
-      "Aufnahmen jeder Karte. Je dunkler ein Feld, desto mehr der Karte liegt in dieser Domain.",
+      "Aufnahmen jeder Karte. Je kräftiger ein Feld, desto mehr der Karte liegt in dieser Domain.",
     tld: "Domain",
     shared: "In mehreren",
     only: "Nur hier",

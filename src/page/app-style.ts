@@ -60,9 +60,15 @@ mark.unseen { padding: 0 .3em; border: 1px solid var(--no); border-radius: .2em;
   .brand span { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; white-space: normal; overflow-wrap: anywhere; }
   .settings-bar select { max-width: 5.6rem; padding: .3rem .2rem; }
   .bar .frame { gap: 0 .75rem; }
-  .bar nav { order: 3; flex: 1 0 100%; margin: 0 -.75rem; }
-  .bar nav a { padding: .5rem .75rem .6rem; }
+  .bar nav { order: 3; flex: 1 0 100%; justify-content: space-between; margin: 0 -.4rem; }
+  .bar nav a { padding: .5rem .4rem .6rem; font-size: .875rem; }
   main.frame { padding-top: 1.25rem; }
+}
+@media (min-width: 40.01rem) and (max-width: 58rem) {
+  .bar .frame { gap: 0 .6rem; }
+  .brand { max-width: 11rem; }
+  .bar nav a { padding-left: .4rem; padding-right: .4rem; font-size: .9rem; }
+  .settings-bar select { max-width: 5.6rem; padding: .3rem .2rem; }
 }
 @media (prefers-reduced-motion: reduce) { *, ::before, ::after { animation-duration: 1ms !important; transition-duration: 1ms !important; scroll-behavior: auto !important; } }
 @media print { .bar nav, .skip, .settings-bar { display: none; } .bar { border: 0; } }

@@ -150,6 +150,18 @@ describe.each(cases)("the page in $name, $scheme", ({ name, scheme }) => {
     const { page } = open;
     await page.waitForSelector(".settings-bar");
     await page.evaluate("window.isSame = true");
+    // Every view can be seen in the navigation, in German, too, whose words are longer.
+    for (const language of ["de", "en"]) {
+      await page.select(".settings-bar select:last-child", language);
+      await until(page, `document.documentElement.lang === "${language}"`);
+      for (const width of [390, 768, 1440]) {
+        await page.setViewport({ width, height: 900 });
+        const nav = "document.querySelector('.bar nav')";
+        const cut = await page.evaluate(`${nav}.scrollWidth - ${nav}.clientWidth`);
+        expect({ language, width, cut }).toEqual({ language, width, cut: 0 });
+      }
+    }
+    await page.setViewport({ width: 768, height: 900 });
     for (const view of ["time", "explore", "compare", "about", "find"]) {
       await page.click(`nav a[href="${view === "find" ? "/" : `/${view}`}"]`);
       await until(
