@@ -19,10 +19,10 @@ import { packMap } from "../src/map/pack/pack-files.ts";
 import { BloomFilter, mapPredictor } from "../src/study/evaluate/predictor.ts";
 import { benchFolder } from "./bench-folder.ts";
 import { type FrontierSet, frontierSets } from "./evaluate-sets.ts";
-import { frontierSvg } from "./frontier-chart.ts";
 import { FuseFilter } from "./fuse-filter.ts";
 import { Judge, type Verdict } from "./judge.ts";
 import { markdownTable } from "./markdown-table.ts";
+import { chartSvg } from "./svg-chart.ts";
 
 const SIZES: readonly number[] = [
   10_000, 15_000, 20_000, 30_000, 50_000, 75_000, 100_000, 140_000, 200_000, 300_000, 500_000,
@@ -148,9 +148,17 @@ for (const set of await frontierSets(folder)) {
   }));
   const file = `frontier-${set.name.replaceAll(/\W+/g, "-")}.svg`;
   const path = fileURLToPath(new URL(`../docs/${file}`, import.meta.url));
-  writeFileSync(path, frontierSvg(`Wrong answers by size: ${set.name}`, series));
+  const axes = {
+    x: { name: "bytes", isLog: true },
+    y: { name: "wrong answers", isLog: true, text: percent },
+  };
+  writeFileSync(path, chartSvg(`Wrong answers by size: ${set.name}`, { ...axes, series }));
   console.log(`### ${set.name}\n\n![Wrong answers by size](${file})\n`);
   console.log(`${markdownTable(["size", ...KINDS], rows)}\n`);
+}
+
+function percent(share: number): string {
+  return `${Number((100 * share).toPrecision(1))} %`;
 }
 
 /** Accuracy, and that on held hosts. */

@@ -1,21 +1,14 @@
 import { CHART } from "../src/page/chart/drawing.ts";
-import { lineChart, type Series } from "../src/page/chart/line-chart.ts";
+import { lineChart } from "../src/page/chart/line-chart.ts";
 
 const COLORS = ["#0b6fa4", "#5aa9d6", "#d0612b", "#e8a47f", "#2f8f5b", "#8a5bb0"];
 const LEGEND_HEIGHT = 40;
 const LEGEND_COLUMNS = 3;
 
-/** Wrong answers by size as an SVG file of its own; both axes are logarithmic. */
-export function frontierSvg(title: string, series: readonly Series[]): string {
-  const drawing = lineChart({
-    x: { name: "bytes", isLog: true },
-    y: {
-      name: "wrong answers",
-      isLog: true,
-      text: (share) => `${Number((100 * share).toPrecision(1))} %`,
-    },
-    series,
-  });
+/** A chart of lines as an SVG file of its own, for the documentation. */
+export function chartSvg(title: string, chart: Parameters<typeof lineChart>[0]): string {
+  const { series } = chart;
+  const drawing = lineChart(chart);
   const width = CHART.width / LEGEND_COLUMNS;
   const legend = series.map(({ name }, i) => {
     const x = CHART.right + width * (i % LEGEND_COLUMNS);
