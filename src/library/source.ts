@@ -162,11 +162,13 @@ export class BlobSource implements ByteSource {
     const isNext = offset === this.#end;
     this.#end = end;
     if (offset >= this.#start && end <= this.#start + this.#bytes.length) {
-      return this.#bytes.subarray(offset - this.#start, end - this.#start);
+      return this.#bytes.slice(offset - this.#start, end - this.#start);
     }
     const until = isNext ? Math.max(end, offset + AHEAD_BYTES) : end;
     const bytes = new Uint8Array(await this.#blob.slice(offset, until).arrayBuffer());
-    if (isNext) [this.#bytes, this.#start] = [bytes, offset];
-    return bytes.subarray(0, end - offset);
+    if (!isNext) return bytes;
+    [this.#bytes, this.#start] = [bytes, offset];
+    // A copy, so that whoever keeps a part does not keep all.
+    return bytes.slice(0, end - offset);
   }
 }
