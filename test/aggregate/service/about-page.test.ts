@@ -86,6 +86,8 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard", () => {
       const others = requests.filter((each) => !each.startsWith("data:") && !each.startsWith(url));
       expect(others).toEqual([]);
       expect(faults).toEqual([]);
+      // The application takes the place of what the server wrote, and asks for what it shows.
+      await page.locator(".archives tbody th").first().waitFor();
       expect(await page.locator("tbody th").allTextContents()).toEqual(
         expect.arrayContaining([
           "Archive finefine",
