@@ -146,7 +146,7 @@ export { openAggregator } from "./aggregate/service/open-aggregator.ts";
 
 // Types that the signatures above refer to.
 export type { ListState, LoadArchivesOptions } from "./aggregate/route/archive-list.ts";
-export type { MapKeeperOptions, MapState } from "./aggregate/route/map-keeper.ts";
+export type { HeldMap, MapKeeperOptions, MapState } from "./aggregate/route/map-keeper.ts";
 export type { LearnOptions } from "./aggregate/learn/kept-learner.ts";
 export type { LearnerOptions, LearntArchive, Observation } from "./aggregate/learn/learner.ts";
 export type { MapWord, StaleMap } from "./aggregate/learn/map-trust.ts";

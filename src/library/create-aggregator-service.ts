@@ -45,7 +45,7 @@ export function createAggregatorService(
     client: mementoClient(open.aggregator.router, { proxies: ProxySettings.of(process.env) }),
     metrics,
     learntMaps: open.learntMaps,
-    heldMaps: open.heldMaps,
+    keeper: open.keeper,
     defaults: {},
     ...options,
   });

@@ -89,7 +89,7 @@ export async function aggregating(
     client,
     metrics,
     learntMaps: open.learntMaps,
-    heldMaps: open.heldMaps,
+    keeper: open.keeper,
     ...options.service,
   });
   const server = await listen(service, { port: 0, ...options.listen });

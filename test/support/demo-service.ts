@@ -17,7 +17,7 @@ export async function servingDemo(demo: DemoArchives): Promise<string> {
     aggregator: open.aggregator,
     status: new ServiceStatus({ open }),
     client,
-    heldMaps: open.heldMaps,
+    keeper: open.keeper,
   });
   const server = await listen(service, { port: 0 });
   onTestFinished(async () => {

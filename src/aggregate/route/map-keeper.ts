@@ -13,6 +13,15 @@ import { DISCOVERED, isWebAddress } from "./archive-list.ts";
 
 export type { MapState } from "./kept-map.ts";
 
+/** The map of an archive that is in use. */
+export interface HeldMap {
+  readonly archive: Archive;
+  /** The file it is in. */
+  readonly path: string;
+  readonly map: RoutedMap;
+  readonly state: MapState;
+}
+
 export interface MapKeeperOptions extends MapGuardOptions {
   /** Where maps are kept that are fetched; made when it is not there. Default `mapFolder`. */
   readonly folder?: string | undefined;
@@ -139,8 +148,10 @@ export class MapKeeper {
   }
 
   /** The maps in use, in the order of the archives. */
-  held(): KeptMap[] {
-    return Array.from(this.#kept.values()).filter(({ map }) => map !== undefined);
+  held(): HeldMap[] {
+    return Array.from(this.#kept.values()).flatMap(({ archive, path, map, state }) =>
+      map === undefined ? [] : { archive, path, map, state },
+    );
   }
 
   /** How all maps are, in the order of the archives. */

@@ -42,8 +42,9 @@ import {
 } from "./aggregator-exchange.ts";
 import { AggregatorMetrics } from "./aggregator-metrics.ts";
 import { BASE_HEADER, type Peers } from "./peers.ts";
-import type { HeldMaps } from "./held-maps.ts";
+import { HeldMaps } from "./held-maps.ts";
 import type { LearntMaps } from "./learnt-maps.ts";
+import type { MapKeeper } from "../route/map-keeper.ts";
 import { joinedHealth, serviceHealth } from "./service-health.ts";
 import {
   JoinedStatus,
@@ -91,7 +92,7 @@ export interface AggregatorServiceOptions extends AggregationOptions {
   /** Maps of what was learnt, for `/maps`; default none. */
   readonly learntMaps?: LearntMaps | undefined;
   /** The maps that it goes by, for people to explore and compare; default none. */
-  readonly heldMaps?: HeldMaps | undefined;
+  readonly keeper?: MapKeeper | undefined;
   readonly log?: Log | undefined;
   /** Milliseconds since 1970; default the system's clock. */
   readonly now?: (() => number) | undefined;
@@ -123,6 +124,7 @@ export class AggregatorService {
   readonly #style: AnswerStyle;
   readonly #log: Log;
   readonly #now: () => number;
+  readonly #heldMaps: HeldMaps | undefined;
 
   constructor(options: AggregatorServiceOptions) {
     this.metrics = options.metrics ?? new AggregatorMetrics();
@@ -143,6 +145,7 @@ export class AggregatorService {
     });
     this.#log = options.log ?? SILENT_LOG;
     this.#now = options.now ?? Date.now;
+    this.#heldMaps = options.keeper && new HeldMaps(options.keeper);
     this.metrics.readStatus(options.status, () => this.load);
   }
 
@@ -392,7 +395,7 @@ export class AggregatorService {
   #tellHoldings(exchange: AggregatorExchange, view: "explore" | "compare"): void {
     exchange.route = view;
     const { request, response, isHead } = exchange;
-    const { heldMaps } = this.#options;
+    const heldMaps = this.#heldMaps;
     if (heldMaps === undefined) {
       sendRefusal(exchange, notFound("there are no maps here"));
       return;

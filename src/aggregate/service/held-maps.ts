@@ -8,8 +8,8 @@ import type { MemoryIndex } from "../../map/lookup/memory-index.ts";
 import { PackedLookup } from "../../map/lookup/packed-lookup.ts";
 import { chooseMaps, compareReply } from "../../publish/serve/answer-compare.ts";
 import { type ExploredMap, exploreReply } from "../../publish/serve/answer-explore.ts";
-import { type KeptMap, pause } from "../route/kept-map.ts";
-import type { MapKeeper } from "../route/map-keeper.ts";
+import { pause } from "../route/kept-map.ts";
+import type { HeldMap, MapKeeper } from "../route/map-keeper.ts";
 
 /** Maps change at most as often as the keeper looks for new ones. */
 const CACHE_CONTROL = "no-cache";
@@ -34,7 +34,7 @@ export class HeldMaps {
     query: URLSearchParams,
   ): Promise<Reply> {
     const request = { headers, query, cacheControl: CACHE_CONTROL };
-    const maps = this.#keeper.held().flatMap((kept) => this.#explored(kept) ?? []);
+    const maps = this.#keeper.held().map((held) => this.#explored(held));
     if (view === "compare") {
       const chosen = chooseMaps(maps, query);
       return chosen === undefined ? NO_MAP : compareReply(this, chosen, request);
@@ -44,8 +44,7 @@ export class HeldMaps {
     return map === undefined ? NO_MAP : exploreReply(map, request);
   }
 
-  #explored({ archive: { id }, map, state, path }: KeptMap): ExploredMap | undefined {
-    if (map === undefined) return undefined;
+  #explored({ archive: { id }, map, state, path }: HeldMap): ExploredMap {
     const { index } = map;
     const { fetchedAt = 0, bytes, keys } = state;
     const about = {

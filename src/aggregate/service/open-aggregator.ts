@@ -12,7 +12,6 @@ import { HitRates, type RouteRequest } from "../route/decision.ts";
 import { MapRouter } from "../route/map-router.ts";
 import { MapKeeper, type MapKeeperOptions } from "../route/map-keeper.ts";
 import { pause } from "../route/kept-map.ts";
-import { HeldMaps } from "./held-maps.ts";
 import { LearntMaps } from "./learnt-maps.ts";
 import {
   type ArchiveUpstream,
@@ -53,8 +52,6 @@ export interface OpenAggregator {
   readonly learner: Learner | undefined;
   /** Maps of what was learnt, where it is shared. */
   readonly learntMaps: LearntMaps | undefined;
-  /** The maps that it goes by, for people to explore and compare. */
-  readonly heldMaps: HeldMaps;
   /** Saves what was learnt now, if it is kept. */
   saveLearnt(): Promise<void>;
   /**
@@ -129,7 +126,6 @@ export async function openAggregator(options: OpenAggregatorOptions): Promise<Op
   });
   if (isRouting) await keeper.start();
   const learntMaps = learntMapsOf(options, learner, router);
-  const heldMaps = new HeldMaps(keeper);
   await learntMaps?.refresh();
   return {
     aggregator,
@@ -141,7 +137,6 @@ export async function openAggregator(options: OpenAggregatorOptions): Promise<Op
     isRouting,
     learner,
     learntMaps,
-    heldMaps,
     saveLearnt: () => kept?.save() ?? Promise.resolve(),
     async replaceArchives(list) {
       if (isRouting) await keeper.replaceArchives(list);

@@ -137,7 +137,7 @@ export async function serveAggregator(
       processes: worker && processesOf(worker, () => service),
       peers,
       learntMaps: open.learntMaps,
-      heldMaps: open.heldMaps,
+      keeper: open.keeper,
       log,
     });
     worker?.link.answer("status", () => service.snapshot());
