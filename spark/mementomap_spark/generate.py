@@ -75,7 +75,8 @@ def _rehearse(executable: Executable, options: Namespace, folder: str) -> None:
             executable.run("combine", "nothing.run", "-o", "nothing.ukvs", folder=folder)
             executable.run("compact", *compacting, "nothing.ukvs", "-o", "nothing-small.ukvs", folder=folder)
     except MementoMapError as error:
-        if str(error).endswith("[MM_USAGE]"):
+        # A share of the lines of nothing is less than any map has.
+        if str(error).endswith("[MM_USAGE]") and "leaves none for rows" not in str(error):
             raise
 
 

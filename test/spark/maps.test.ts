@@ -176,6 +176,7 @@ describe.skipIf(SPARK_HOME === undefined)("maps of Spark", () => {
     local("generate", ...indexes(), "-o", at("local.ukvs"), "--force");
     for (const size of [
       ["--max-bytes", "20k"],
+      ["--relative-cost", "5%"],
       ["--max-lines", "300", "--misses", at("misses.txt")],
     ]) {
       local("compact", ...size, at("local.ukvs"), "-o", at("local-sized.ukvs"), "--force");
