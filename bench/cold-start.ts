@@ -10,6 +10,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
+import { sharedData } from "../test/support/shared-data.ts";
 import { benchFolder, madeOnce } from "./bench-folder.ts";
 import { markdownTable } from "./markdown-table.ts";
 import { mementomap } from "./peers/mementomap.ts";
@@ -41,7 +42,8 @@ const folder = await benchFolder();
 const lookups =
   process.argv[2] ??
   (await madeOnce(folder, "cold-start.tsv", async (path) => {
-    const packed = new URL("../../shared/data/congress-a.lookups.tsv.gz", import.meta.url);
+    const packed = sharedData("congress-a.lookups.tsv.gz");
+    if (packed === undefined) throw new Error("name a file of lookups: the real ones are not here");
     const lines = gunzipSync(readFileSync(packed)).toString().split("\n").slice(0, LOOKUPS);
     writeFileSync(path, `${lines.join("\n")}\n`);
   }));

@@ -116,9 +116,10 @@ function TileShape(props: {
   const said = text("tile", { name, count: formatNumber(count, text.language) });
   const notes = part === undefined ? "" : partNotes(part, text);
   const room = Math.floor((width - 16) / LETTER);
-  const compact = height >= 13 ? formatCompact(count, text.language) : "";
+  const hasText = height >= 13;
   const hasTwoLines = height >= 30;
-  const onLine = !hasTwoLines && height >= 13 ? ` ${compact}` : "";
+  const compact = hasText ? formatCompact(count, text.language) : "";
+  const onLine = hasText && !hasTwoLines ? ` ${compact}` : "";
   const canOpen = (part ?? tile.parent)?.hasChildren === true;
   return (
     <g
@@ -142,7 +143,7 @@ function TileShape(props: {
           height={Math.min(height - 1, 12)}
         />
       )}
-      {height >= 13 && (
+      {hasText && (
         <text x={x + 7} y={y + (hasTwoLines ? 17 : height / 2 + 4)}>
           {cut(name, room - (onLine === "" ? 0 : onLine.length + 1))}
           {onLine !== "" && <tspan class="count">{onLine}</tspan>}

@@ -1,3 +1,4 @@
+import { EXPLORE_PARAMETERS } from "../../publish/serve/answer-explore.ts";
 import { MAP_CONTENT_TYPE, PACKED_CONTENT_TYPE } from "../../http/reply.ts";
 import { MAX_ORIGINAL_LENGTH } from "./request-target.ts";
 
@@ -95,7 +96,7 @@ export function aggregatorOpenApi(service: {
         }),
       },
       "/explore": {
-        parameters: ["map", "prefix", "search", "sort", "limit", "depth", "from"].map(inQuery),
+        parameters: EXPLORE_PARAMETERS.map(inQuery),
         get: operation("A part of a map that the aggregator goes by, and its children", {
           "200": json("OK"),
           "304": { description: "Not modified" },

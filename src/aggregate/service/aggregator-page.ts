@@ -67,13 +67,14 @@ function pageHeaders(exchange: AggregatorExchange): HeaderList {
 }
 
 function pageData({ base }: AggregatorExchange, status: StatusView): PageData {
+  const archives = status.archives();
   return {
     service: "aggregator",
     base: new URL(base).pathname.replace(/\/$/, ""),
     name: AGGREGATOR_NAME,
     version: packageVersion(),
-    maps: status.archives().flatMap(({ map }) => mapInfo(map) ?? []),
-    archives: status.archives().map(({ archive, map }) => ({
+    maps: archives.flatMap(({ map }) => mapInfo(map) ?? []),
+    archives: archives.map(({ archive, map }) => ({
       id: archive.id,
       name: archive.name,
       timemap: archive.timemap ?? null,

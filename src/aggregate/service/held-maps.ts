@@ -53,15 +53,13 @@ export class HeldMaps {
       lastModified: new Date(fetchedAt),
     };
     if (index instanceof PackedLookup) {
-      const source = new MemorySource(new Uint8Array(0), path);
-      return { ...about, isPacked: true, source, explore: () => holdingsOf(path) };
+      return { ...about, text: undefined, explore: () => holdingsOf(path) };
     }
-    const source = withPauses(new MemorySource(index.bytes, id));
+    const text = withPauses(new MemorySource(index.bytes, id));
     return {
       ...about,
-      isPacked: false,
-      source,
-      explore: async (options) => (await this.#explorerOf(index, source)).slice(options),
+      text,
+      explore: async (options) => (await this.#explorerOf(index, text)).slice(options),
     };
   }
 

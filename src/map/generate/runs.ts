@@ -109,7 +109,8 @@ export class RunReader {
   constructor(index: RunIndex, read: ReadRun, from?: Uint8Array) {
     this.#index = index;
     this.#read = read;
-    this.#offset = from === undefined ? 0 : blockBefore(index, from);
+    const before = from === undefined ? 0 : blocksBefore(index.blocks, from, true);
+    this.#offset = before === 0 ? 0 : index.blocks[before - 1].offset;
     this.#buffer = new Uint8Array(Math.min(READ_BYTES, index.byteLength - this.#offset));
   }
 
@@ -166,16 +167,17 @@ export class RunReader {
   }
 }
 
-/** The offset of the last block that begins at or before `key`. */
-function blockBefore(index: RunIndex, key: Uint8Array): number {
+/** How many blocks begin before `key`, or at it, too. */
+function blocksBefore(blocks: readonly RunBlock[], key: Uint8Array, orAt: boolean): number {
   let low = 0;
-  let high = index.blocks.length;
+  let high = blocks.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (compareBytes(index.blocks[middle].firstKey, key) <= 0) low = middle + 1;
+    const order = compareBytes(blocks[middle].firstKey, key);
+    if (order < 0 || (orAt && order === 0)) low = middle + 1;
     else high = middle;
   }
-  return low === 0 ? 0 : index.blocks[low - 1].offset;
+  return low;
 }
 
 /** Receives each key once, in byte order; the bytes are valid only during the call. */
@@ -274,9 +276,9 @@ export function sliceRun(
   const addMerged = (range: KeyRange): void => {
     add(writeRun(mergedKeys([new RunReader(index, read, range.from)], range), write));
   };
-  const first = from === undefined ? 0 : blocksBelow(blocks, from);
+  const first = from === undefined ? 0 : blocksBefore(blocks, from, false);
   // The block of which a part may be behind the range.
-  const last = to === undefined ? blocks.length : blocksBelow(blocks, to) - 1;
+  const last = to === undefined ? blocks.length : blocksBefore(blocks, to, false) - 1;
   if (last <= first) {
     addMerged({ from, to });
     return sliced;
@@ -285,12 +287,6 @@ export function sliceRun(
   add(copyBlocks(index, read, [first, last], write));
   if (last < blocks.length) addMerged({ from: blocks[last].firstKey, to });
   return sliced;
-}
-
-/** How many blocks begin below a key. */
-function blocksBelow(blocks: readonly RunBlock[], key: Uint8Array): number {
-  const found = blocks.findIndex(({ firstKey }) => compareBytes(firstKey, key) >= 0);
-  return found === -1 ? blocks.length : found;
 }
 
 function copyBlocks(

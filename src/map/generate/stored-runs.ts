@@ -22,15 +22,15 @@ export interface RowsTarget {
 }
 
 /** Writes a scratch file, or a stretch of a file; nothing is flushed to the disk here. */
-export function writingTo(
+export function writingTo<T>(
   { path, offset, name = path }: RowsTarget,
-  use: (write: (block: Uint8Array) => void) => void,
-): void {
+  use: (write: (block: Uint8Array) => void) => T,
+): T {
   try {
     const file = openSync(path, offset === undefined ? "wx" : "r+");
     let position = offset ?? 0;
     try {
-      use((block) => {
+      return use((block) => {
         for (let at = 0; at < block.length;) {
           const written = writeSync(file, block, at, block.length - at, position);
           at += written;
@@ -108,11 +108,8 @@ export async function combineRuns(
 /** Makes one run of several, here and now. */
 export function combineStored({ runs, path, range = {} }: CombineTask): StoredRun {
   return readingRuns(runs, range.from, (readers) => {
-    let index: RunIndex | undefined;
-    writingTo({ path }, (write) => {
-      index = writeRun(mergedKeys(readers, range), write);
-    });
-    return { path, index: index as RunIndex }; // writingTo calls back, or throws
+    const index = writingTo({ path }, (write) => writeRun(mergedKeys(readers, range), write));
+    return { path, index };
   });
 }
 

@@ -112,25 +112,14 @@ async function writeMerged(
     await copyToOutput(path, output);
     return index;
   }
-  const index = withWritten(place, output.name, (write) =>
+  const { path, offset } = place;
+  const index = writingTo({ path, offset, name: output.name }, (write) =>
     runs.length === 1
       ? readingRun(only, (read) => sliceRun(only.index, read, range, write))
       : readingRuns(runs, range.from, (readers) => writeRun(mergedKeys(readers, range), write)),
   );
   place.skip(index.byteLength);
   return index;
-}
-
-function withWritten<T>(
-  { path, offset }: { readonly path: string; readonly offset: number },
-  name: string,
-  use: (write: (chunk: Uint8Array) => void) => T,
-): T {
-  let result: { readonly value: T } | undefined;
-  writingTo({ path, offset, name }, (write) => {
-    result = { value: use(write) };
-  });
-  return (result as { readonly value: T }).value; // writingTo calls back, or throws
 }
 
 function encodeFooter(footer: RunFooter, { blocks, byteLength, keys }: RunIndex): Uint8Array {

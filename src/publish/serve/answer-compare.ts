@@ -33,7 +33,7 @@ export async function compare(exchange: Exchange): Promise<Reply> {
   const { site } = exchange;
   const request = holdingsRequest(exchange);
   const chosen = chooseMaps(
-    site.maps.map((map) => ({ id: map.id, isPacked: map.current.isPacked, map })),
+    site.maps.map((map) => ({ ...exploredMap(map, map.current), map })),
     request.query,
   );
   if (chosen === undefined) return problemReply(notFound("there is no map of this name"));
@@ -42,12 +42,12 @@ export async function compare(exchange: Exchange): Promise<Reply> {
 }
 
 /** The maps that a request names, or by default all in text; undefined where one is none of these. */
-export function chooseMaps<Map extends Pick<ExploredMap, "id" | "isPacked">>(
+export function chooseMaps<Map extends ExploredMap>(
   maps: readonly Map[],
   query: URLSearchParams,
 ): readonly Map[] | undefined {
   const ids = [...new Set(query.getAll("map"))];
-  if (ids.length === 0) return maps.filter(({ isPacked }) => !isPacked).slice(0, MAX_COMPARED);
+  if (ids.length === 0) return maps.filter(({ text }) => text !== undefined).slice(0, MAX_COMPARED);
   const asked = ids.flatMap((id) => maps.find((map) => map.id === id) ?? []);
   return asked.length === ids.length ? asked : undefined;
 }
@@ -75,7 +75,7 @@ export async function compareReply(
 ): Promise<Reply> {
   const unknown = [...query.keys()].find((name) => name !== "map" && name !== "limit");
   if (unknown !== undefined) return problemReply(badRequest("/compare takes map and limit"));
-  const packed = maps.find(({ isPacked }) => isPacked);
+  const packed = maps.find(({ text }) => text === undefined);
   if (packed !== undefined) {
     const detail = `${packed.id} is a packed map, whose names are hashed; compare the maps they were made from`;
     return problemReply(badRequest(detail));
@@ -98,11 +98,9 @@ export async function compareReply(
   }
   try {
     const text = await kept(owner, `${name} ${limit}`, async () => {
-      const sources = maps.map(({ id, source }) => ({
-        id,
-        name: source.name,
-        chunks: sourceChunks(source),
-      }));
+      const sources = maps.flatMap(({ id, text: map }) =>
+        map === undefined ? [] : { id, name: map.name, chunks: sourceChunks(map) },
+      );
       return `${JSON.stringify(await compareMaps(sources, { limit }))}\n`;
     });
     return textReply("application/json", text, about);

@@ -22,8 +22,8 @@ export interface ExploredMap {
   /** Of the content: another map has another. */
   readonly version: string;
   readonly lastModified: Date;
-  readonly isPacked: boolean;
-  readonly source: ByteSource;
+  /** Its bytes; undefined for a packed map, whose names are hashed. */
+  readonly text: ByteSource | undefined;
   explore(options: SliceOptions): Promise<MapSlice | PackedHoldings>;
 }
 
@@ -39,8 +39,7 @@ export function exploredMap({ id }: HostedMap, version: MapVersion): ExploredMap
     id,
     version: version.version,
     lastModified: version.whole.lastModified,
-    isPacked: version.isPacked,
-    source: version.whole.body,
+    text: version.isPacked ? undefined : version.whole.body,
     explore: (options) => version.explore(options),
   };
 }
@@ -49,7 +48,15 @@ export function holdingsRequest({ request, query, cacheControl }: Exchange): Hol
   return { headers: request.headers, query: new URLSearchParams(query), cacheControl };
 }
 
-const PARAMETERS = ["prefix", "search", "sort", "limit", "depth", "from", "map"] as const;
+export const EXPLORE_PARAMETERS = [
+  "prefix",
+  "search",
+  "sort",
+  "limit",
+  "depth",
+  "from",
+  "map",
+] as const;
 
 /** `GET /explore?prefix=com,example,`: a part of a map and its children, as JSON. */
 export async function explore(exchange: Exchange): Promise<Reply> {
@@ -67,9 +74,11 @@ export async function exploreReply(
   map: ExploredMap,
   { headers, query, cacheControl }: HoldingsRequest,
 ): Promise<Reply> {
-  const unknown = [...query.keys()].find((name) => !PARAMETERS.some((known) => known === name));
+  const unknown = [...query.keys()].find(
+    (name) => !EXPLORE_PARAMETERS.some((known) => known === name),
+  );
   if (unknown !== undefined) {
-    return problemReply(badRequest(`/explore takes ${PARAMETERS.join(", ")}`));
+    return problemReply(badRequest(`/explore takes ${EXPLORE_PARAMETERS.join(", ")}`));
   }
   const etag = etagOf(`${map.version}-slice`);
   const about = {
