@@ -145,7 +145,8 @@ describe.skipIf(CHROMIUM === undefined)("explore, compare and dropped maps", () 
     await page.waitForSelector(".parts tbody tr");
     expect(await page.locator(".parts tbody tr").count()).toBe(200);
     await page.getByRole("button", { name: "Mehr zeigen" }).click();
-    await page.waitForFunction("document.querySelectorAll('.parts tbody tr').length === 300");
+    await page.locator(".parts tbody tr").nth(299).waitFor();
+    expect(await page.locator(".parts tbody tr").count()).toBe(300);
     await page.getByRole("button", { name: "Teil" }).click();
     expect(await page.locator(".parts tbody tr").first().textContent()).toContain("page-1000");
     expect(await page.locator("th[aria-sort=ascending]").count()).toBe(1);
