@@ -1,18 +1,27 @@
 """A reader of packed maps, as docs/packed.md specifies them. Python 3.8 or later, no dependencies.
 
-    python3 examples/packed_reader.py FILE [KEY...]    answers for the keys, or for lines of standard input
-
-A key is a SURT: `com,example)/a/b`. Maps with queries want its query, too: `com,example)/a/b?c=d`.
+python3 packed_reader.py FILE [KEY...] answers for the keys, or for the lines of standard input.
 """
 
 import json
+import re
 import struct
 import sys
 import zlib
 
-MAGIC = b"\x89MMP\r\n\x1a\n"
-HOME, ALL, QUERY, ANY_QUERY, NONE = 1, 2, 4, 8, 16
+HOME, ALL, QUERY, ANY_QUERY, NONE = 1, 2, 4, 8, 16  # the flags of a descriptor
+KEY = re.compile(r"(?:(.*?)\)(?=/|\Z))?([^?]*)(\?.+)?", re.DOTALL)  # host, path and query
 UINT32 = 0xFFFFFFFF
+ALWAYS = -1  # for a void that is no name of a filter
+
+
+def check(holds, part):
+    if not holds:
+        raise ValueError("not a packed map, or damaged: " + part)
+
+
+def are_within(least, most, *numbers):
+    return all(type(n) is int and least <= n <= most for n in numbers)
 
 
 def mix(x):
@@ -20,11 +29,6 @@ def mix(x):
     x = ((x ^ (x >> 16)) * 0x85EBCA6B) & UINT32
     x = ((x ^ (x >> 13)) * 0xC2B2AE35) & UINT32
     return x ^ (x >> 16)
-
-
-def scale(value, size):
-    """A number below size."""
-    return value * size >> 32
 
 
 def hash_bytes(name):
@@ -36,217 +40,150 @@ def hash_bytes(name):
     return low, mix(b ^ low)
 
 
-def ribbon_value(ribbon, low, high):
-    """What a ribbon gives a name."""
-    words, slots, seed, bits = ribbon
-    start = scale(mix(low ^ ((seed + 1) * 0x9E3779B1 & UINT32)) ^ high, slots - 63)
+def find(ribbons, low, high, fingerprint_bits=None):
+    """The value of a name without its fingerprint; None if it does not have its fingerprint."""
+    if ribbons is None:
+        return None
+    words, bits, slots, seed = ribbons[mix(low ^ 0x3C6EF372) * len(ribbons) >> 32]
+    start = (mix(low ^ (seed + 1) * 0x9E3779B1) ^ high) * (slots - 63) >> 32
     first = mix(high * 0x9E3779B1 + low + seed) | 1
-    second = mix((low * 0x85EBCA77 & UINT32) ^ (high + seed * 0xC2B2AE3D & UINT32))
-    coefficients = (second << 32 | first) << (start & 31)
+    second = mix((low * 0x85EBCA77) ^ (high + seed * 0xC2B2AE3D))
+    coefficients = (second << 32 | first) << start % 32
     value = 0
     for bit in range(bits):
-        at = (start >> 5) * bits + bit
-        x = words[at] & coefficients
-        x ^= words[at + bits] & coefficients >> 32
-        if coefficients >> 64:
-            x ^= words[at + 2 * bits] & coefficients >> 64
-        value |= (bin(x).count("1") & 1) << bit
-    return value
-
-
-def check(holds, part):
-    if not holds:
-        raise ValueError("not a packed map, or damaged: " + part)
-
-
-def key_parts(surt, queries):
-    """Takes a key apart; a key without a host is all path."""
-    host_end = surt.find(")/")
-    if host_end == -1 and surt.endswith(")"):
-        host_end = len(surt) - 1
-    path_end = surt.find("?", host_end + 1)
-    if path_end == -1:
-        path_end = len(surt)
-    query = surt[path_end:] if queries and path_end + 1 < len(surt) else ""
-    if host_end == -1:
-        return None, surt[:path_end], query
-    return surt[:host_end], surt[host_end + 1 : path_end] or "/", query
-
-
-def check_header(header, descriptors):
-    """The checksums find damage; a reader for files of strangers should check all of section 9."""
-    table, filters = header["table"], header["filters"]
-    names = [entry["bits"] if entry["kind"] == "rows" else entry["kind"] for entry in filters]
-    check(isinstance(header["queries"], bool) and len(set(names)) == len(names), "header")
-    bits = [entry["bits"] for entry in filters if entry["kind"] == "hosts"]
-    if table["fingerprint"] == 0:
-        check(not bits and descriptors == 1, "table of hosts")
-    elif bits:
-        check(bits == [table["fingerprint"] + table["descriptor"] + table["count"]], "table of hosts")
-        check(descriptors > 0, "table of hosts")
+        at = start // 32 * bits + bit
+        column = words[at : at + 2 * bits + 1 : bits]
+        picked = coefficients & sum(word << 32 * i for i, word in enumerate(column))
+        value |= bin(picked).count("1") % 2 << bit
+    checked = bits if fingerprint_bits is None else fingerprint_bits
+    return None if (value ^ mix(low + high * 0x27D4EB2F)) % 2**checked else value >> checked
 
 
 class Part:
-    """A packed map or a delta, all of it checked, which may be followed by others."""
+    """A packed map or a delta, checked as section 9 asks. Deltas may follow it."""
 
     def __init__(self, data):
-        check(len(data) >= 32 and data[:8] == MAGIC, "first bytes")
+        check(len(data) >= 32 and data[:8] == b"\x89MMP\r\n\x1a\n", "magic")
         version, json_bytes, descriptors, shards, crc, start = struct.unpack_from("<6I", data, 8)
-        check(version == 1, "version %d" % version)
+        check(version == 1, f"version {version}")
         directory = 32 + 8 * descriptors
         json_start = directory + 16 * shards
-        check(start == -8 * (-(json_start + json_bytes) // 8), "preamble")
-        check(start <= len(data), "cut short")
-        check(crc == zlib.crc32(data[32:start]), "header")
-        self.header = json.loads(data[json_start : json_start + json_bytes].decode())
-        check_header(self.header, descriptors)
-        # Each: exact, wildcards, void exact, void wildcards, flags, width, wide width.
-        self.descriptors = [struct.unpack_from("<7B", data, 32 + 8 * i) for i in range(descriptors)]
-        check(all(descriptor[4] < 32 for descriptor in self.descriptors), "descriptors")
-        # The ribbons of each filter, by its kind and, for rows, its bits.
-        self.filters = {}
-        shard = words = 0
-        for entry in self.header["filters"]:
-            kind, bits = entry["kind"], entry["bits"]
-            ribbons = self.filters[(kind, bits) if kind == "rows" else kind] = []
-            for _ in range(entry["shards"]):
-                check(shard < shards, "directory")
-                first, slots, seed, crc = struct.unpack_from("<4I", data, directory + 16 * shard)
-                check(first == words and slots >= 64 and slots % 32 == 0, "directory")
-                length = slots // 32 * bits
-                words += length
-                check(start + 4 * words <= len(data), "cut short")
-                part = data[start + 4 * first : start + 4 * words]
-                check(crc == zlib.crc32(part), "shard %d" % shard)
-                ribbons.append((struct.unpack("<%dI" % length, part), slots, seed, bits))
-                shard += 1
-        check(shard == shards, "directory")
+        check(start == (json_start + json_bytes + 7) // 8 * 8 <= len(data), "preamble")
+        check(crc == zlib.crc32(data[32:start]), "head")
         self.mark = "%08x%08x" % hash_bytes(data[:start])
-        self.size = start + 4 * words
+        self.header = header = json.loads(data[json_start : json_start + json_bytes].decode())
+        self.descriptors = list(struct.iter_unpack("7Bx", data[32:directory]))
+        self.filters = {}  # the ribbons of each, by its kind and, for rows, its bits
+        self.end = start
+        entries = struct.iter_unpack("<4I", data[directory:json_start])
+        for entry in header["filters"]:
+            kind, bits, count = entry["kind"], entry["bits"], entry["shards"]
+            name = ("rows", bits) if kind == "rows" else kind
+            check(kind in ("hosts", "rows", "voids") and name not in self.filters, "filters")
+            check(are_within(1, 32, bits) and are_within(1, shards, count), "filters")
+            self.filters[name] = []
+            for _ in range(count):
+                first, slots, seed, crc = next(entries, (0, 0, 0, 0))
+                at, self.end = self.end, self.end + slots // 8 * bits
+                check(at == start + 4 * first and slots >= 64 and slots % 32 == 0, "directory")
+                check(self.end <= len(data) and crc == zlib.crc32(data[at : self.end]), "shard")
+                words = struct.unpack(f"<{slots // 32 * bits}I", data[at : self.end])
+                self.filters[name].append((words, bits, slots, seed))
+        check(next(entries, None) is None, "directory")
+        check(all(type(one["name"]) is str for one in header["headers"]), "headers")
+        check(type(header["queries"]) is bool and type(header.get("source", {})) is dict, "header")
+        check(are_within(0, 2**53, header["rows"], header["hosts"], header["voids"]), "counts")
+        check(are_within(0, UINT32, header["hostWildcards"], header["hostSpreads"]), "labels")
+        parts = [header["table"][name] for name in ("fingerprint", "descriptor", "count")]
+        check(are_within(0, 32, *parts) and parts[1] <= 16, "table")
+        check(are_within(1, 1024, header["table"]["step"]), "table")
+        hosts = self.filters.get("hosts")
+        check(not hosts or (descriptors > 0 and hosts[0][1] == sum(parts)), "table of hosts")
+        check(parts[0] > 0 or (descriptors == 1 and not hosts), "table of hosts")
+        check(all(descriptor[4] < 32 for descriptor in self.descriptors), "flags")
 
-    def _find(self, kind, low, high, bits=None):
-        """The value of a name above its lowest bits, if these, or all, are its fingerprint; or None."""
-        ribbons = self.filters.get(kind)
-        if ribbons is None:
-            return None
-        ribbon = ribbons[scale(mix(low ^ 0x3C6EF372), len(ribbons))]
-        value = ribbon_value(ribbon, low, high)
-        fingerprint = mix(low + high * 0x27D4EB2F)
-        bits = ribbon[3] if bits is None else bits
-        return None if (value ^ fingerprint) & ((1 << bits) - 1) else value >> bits
-
-    def _is_row(self, low, high, width):
-        bits = (width >> 3) + (mix(high ^ 0x165667B1) >> 29 < (width & 7))
-        return bits == 0 or self._find(("rows", bits), low, high) is not None
-
-    def _ask(self, name, asks_rows, asks_voids, width):
-        """True if the name is a row, False if it is a void, None if it is neither."""
-        low, high = hash_bytes(name.encode())
-        if asks_rows and self._is_row(low, high, width):
-            return True
-        if asks_voids and self._find("voids", low, high) is not None:
-            return False
-        return None
-
-    def _host(self, name):
-        """The descriptor of a host, and at most how many captures it has; or None."""
+    def _describe(self, name):
+        """The descriptor of a host that is known, with at most how many captures it has, or 0."""
         table = self.header["table"]
         if table["fingerprint"] == 0:
-            return self.descriptors[0], None
-        value = self._find("hosts", *hash_bytes(name.encode()), table["fingerprint"])
-        if value is None:
+            return (*self.descriptors[0], 0)
+        value = find(self.filters.get("hosts"), *hash_bytes(name.encode()), table["fingerprint"])
+        level, index = divmod(value or 0, 2 ** table["descriptor"])
+        if value is None or index >= len(self.descriptors):
             return None
-        index = value & ((1 << table["descriptor"]) - 1)
-        if index >= len(self.descriptors):
-            return None
-        level = (value >> table["descriptor"]) + 1
-        bound = 2 ** min(53, table["step"] * level) - 1
-        return self.descriptors[index], bound if table["count"] > 0 else None
+        bound = 2 ** min(53, table["step"] * (level + 1)) - 1
+        return (*self.descriptors[index], bound if table["count"] > 0 else 0)
 
-    def _decisions(self, surt):
-        """Asks for names, the most specific first: their answers, names, and bounds of captures."""
-        header, ask = self.header, self._ask
-        queries, has_table = header["queries"], header["table"]["fingerprint"] > 0
-        host, path, query = key_parts(surt, queries)
+    def _questions(self, surt):
+        """The names of section 7, each with the descriptor, and whether and how it is asked for."""
+        header, (host, path, query) = self.header, KEY.match(surt).groups()
+        ends = [query or "", "?*"] if header["queries"] else [""]
+        own = self._describe("" if host is None else host + ")") or (0,) * 8
+        exact, wildcards, void_exact, void_wildcards, flags, width, wide_width, _ = own
         if host is None:
-            own = self._host("")
-            if own:
-                yield None, None, own[1]
-            if own and own[0][0] & 2:
-                for name in [path + query] + ([path + "?*"] if queries else []):
-                    yield ask(name, True, False, own[0][5]), name, own[1]
+            yield from ((path + end, own, exact & 2, 0, width) for end in ends)
             return
-
-        own = self._host(host + ")")
-        bound = own[1] if own else None
-        if own:
-            exact, wildcards, void_exact, void_wildcards, flags, width, wide_width = own[0]
-            segments = [] if path == "/" else path[1:].split("/")
-            bit = 1 << min(len(segments), 7)
-            name = host + ")" + path + query
-            if path == "/" and query == "" and flags & HOME:
-                yield True, name, bound
-            yield ask(name, flags & QUERY if query else exact & bit, void_exact & bit, width), name, bound
-            if queries:
-                name = host + ")" + path + "?*"
-                yield ask(name, flags & ANY_QUERY, void_exact & bit, wide_width), name, bound
-            for at in range(len(segments), -1, -1):
-                name = "/".join([host + ")"] + segments[:at] + ["*"])
-                if at == 0 and flags & ALL:
-                    yield True, name, bound
-                bit = 1 << min(at, 7)
-                yield ask(name, wildcards & bit, void_wildcards & bit, wide_width), name, bound
-
+        path = path or "/"
+        segments = [] if path == "/" else path[1:].split("/")
+        bit = 1 << min(len(segments), 7)
+        if path + ends[0] == "/":
+            yield host + ")/", own, flags & HOME, 0, 0
+        rows = [flags & QUERY if ends[0] else exact & bit, flags & ANY_QUERY]
+        for end, asked, bits in zip(ends, rows, [width, wide_width]):
+            yield host + ")" + path + end, own, asked, void_exact & bit, bits
+        for depth in range(len(segments), -1, -1):
+            folder = "/".join([host + ")", *segments[:depth], "*"])
+            bit = 1 << min(depth, 7)
+            if depth == 0:
+                yield folder, own, flags & ALL, 0, 0
+            yield folder, own, wildcards & bit, void_wildcards & bit, wide_width
         labels = host.split(",")
         for count in range(len(labels), 0, -1):
             bit = 1 << min(count, 31)
             above = ",".join(labels[:count]) + ",*"
-            spread = self._host(above + ")") if header["hostSpreads"] & bit else None
-            if spread:
-                bound = spread[1]
-                for end, width in [(query, spread[0][5])] + ([("?*", spread[0][6])] if queries else []):
-                    name = above + ")" + path + end
-                    yield ask(name, True, spread[0][2], width), name, bound
-            if not header["hostWildcards"] & bit:
-                continue
-            if not has_table:
-                yield ask(above, True, True, self.descriptors[0][6]), above, None
-                continue
-            wide = self._host(above)
-            if wide:
-                yield not wide[0][4] & NONE, above, wide[1]
+            spread = self._describe(above + ")") if header["hostSpreads"] & bit else None
+            for end, bits in zip(ends, spread[5:7] if spread else []):
+                yield above + ")" + path + end, spread, True, spread[2], bits
+            known = self._describe(above) if header["hostWildcards"] & bit else None
+            if known and header["table"]["fingerprint"] == 0:
+                yield above, known, True, True, known[6]
+            elif known:
+                yield above, known, not known[4] & NONE, ALWAYS, 0
 
     def lookup(self, surt):
-        """Whether a key is present, the name that decided, and at most how many captures its host has."""
-        bound = None
-        for present, name, bound in self._decisions(surt):
-            if present is not None:
-                return present, name, bound
+        """Whether a key is present, the name that decided, and at most how many captures, or 0."""
+        bound = 0
+        for name, (*_, bound), rows, voids, width in self._questions(surt):
+            low, high = hash_bytes(name.encode())
+            bits = (width + 7 - (mix(high ^ 0x165667B1) >> 29)) // 8
+            if rows and (bits == 0 or find(self.filters.get(("rows", bits)), low, high) == 0):
+                return True, name, bound
+            if voids == ALWAYS or (voids and find(self.filters.get("voids"), low, high) == 0):
+                return False, name, bound
         return False, None, bound
 
 
 class PackedMap:
-    """A packed map, with the deltas behind it. `lookup` answers for a key."""
+    """A packed map with its deltas, given all bytes of the file."""
 
     def __init__(self, data):
-        self.parts = []
-        mark, queries, start = None, None, 0
-        while start < len(data) or not self.parts:
-            part = Part(data[start:])
-            delta = part.header.get("delta") or {"base": None, "position": 0}
-            fits = delta["base"] == mark and delta["position"] == len(self.parts)
-            check(fits and part.header["queries"] == (queries if mark else part.header["queries"]), "delta")
+        self.parts = [Part(data)]
+        check("delta" not in self.parts[0].header, "delta")
+        start = self.parts[0].end
+        while start < len(data):
+            part, before, position = Part(data[start:]), self.parts[-1], len(self.parts)
+            delta = part.header["delta"]
+            check(delta["base"] == before.mark and delta["position"] == position, "delta")
+            check(are_within(position, 63, delta["most"]), "delta")
+            check(part.header["queries"] == before.header["queries"], "delta")
             self.parts.append(part)
-            mark, queries, start = part.mark, part.header["queries"], start + part.size
+            start += part.end
 
     def lookup(self, surt):
         """Present if any part says so; the captures are the most that any part states."""
         answers = [part.lookup(surt) for part in self.parts]
         present, name, _ = next((answer for answer in answers if answer[0]), answers[0])
-        bounds = [bound for _, _, bound in answers if bound is not None]
-        if not present:
-            return False, name, None if name is None else 0
-        return True, name, max(bounds) if bounds else None
+        return present, name, max(bound for _, _, bound in answers) if present else 0
 
 
 if __name__ == "__main__":
@@ -254,4 +191,4 @@ if __name__ == "__main__":
         packed = PackedMap(file.read())
     for key in sys.argv[2:] or filter(None, sys.stdin.read().split("\n")):
         present, name, bound = packed.lookup(key)
-        print(key, "present" if present else "absent", name or "-", "-" if bound is None else bound)
+        print(key, "present" if present else "absent", name or "-", bound or "-")

@@ -11,13 +11,29 @@ import { packMap, type PackOptions } from "../../src/map/pack/pack-files.ts";
 import { eighth, fingerprint, NameHash } from "../../src/packed/name-hash.ts";
 import { surtKey } from "../../src/surt/key.ts";
 import { anyMap, questions, runs } from "../map/lookup/any-map-and-questions.ts";
+import { FAULTY_PACKED, rewritten } from "../support/faulty-packed.ts";
 import { deltaBytes, joined } from "../support/packed-chain.ts";
 import { scratchDir } from "../support/scratch.ts";
 
 const EXAMPLES = new URL("../../examples/", import.meta.url);
 const PYTHON_READER = fileURLToPath(new URL("packed_reader.py", EXAMPLES));
 const SCRIPT_READER = fileURLToPath(new URL("packed-reader.mjs", EXAMPLES));
+const SCRIPT_PROGRAM = fileURLToPath(new URL("packed-lookup.mjs", EXAMPLES));
 const hasPython = spawnSync("python3", ["--version"]).status === 0;
+
+/** Says of each file whether the reader refuses it. */
+const REFUSED_BY_PYTHON = `
+import sys
+import packed_reader
+for name in sys.argv[1:]:
+    with open(name, "rb") as file:
+        data = file.read()
+    try:
+        packed_reader.PackedMap(data)
+        print("read")
+    except Exception:
+        print("refused")
+`;
 
 interface ExampleReader {
   readonly openPacked: (bytes: Uint8Array) => {
@@ -35,7 +51,7 @@ async function expectedLines(map: PackedLookup, keys: readonly string[]): Promis
   const lines: string[] = [];
   for (const key of keys) {
     const { present, key: name, frequency = "" } = await map.lookupSurt(key);
-    const bound = /\d+/.exec(frequency)?.[0];
+    const bound = present ? /\d+/.exec(frequency)?.[0] : undefined;
     lines.push(answerLine(key, present, name, bound === undefined ? undefined : Number(bound)));
   }
   return lines;
@@ -191,7 +207,7 @@ describe("the example readers answer as the library does", () => {
     const file = (await pack(text, { bits: 16 })) ?? new Uint8Array();
     const path = join(scratchDir(), "map.packed");
     writeFileSync(path, file);
-    const lines = processLines([process.execPath, SCRIPT_READER], path, "com,a)/b\ncom,a)/c\n");
+    const lines = processLines([process.execPath, SCRIPT_PROGRAM], path, "com,a)/b\ncom,a)/c\n");
     expect(lines).toEqual(["com,a)/b present com,a)/b 7", "com,a)/c absent - -"]);
     for (let at = 0; at < file.length; at++) {
       const damaged = file.slice();
@@ -199,6 +215,31 @@ describe("the example readers answer as the library does", () => {
       expect(() => openPacked(damaged), `byte ${at}`).toThrow(Error);
       expect(() => PackedLookup.of(damaged, "memory"), `byte ${at}`).toThrow(MementoMapError);
     }
+  });
+});
+
+describe("the example readers refuse what section 9 tells them to", () => {
+  it.each(FAULTY_PACKED)("where %s", (_, file) => {
+    expect(() => openPacked(file)).toThrow(Error);
+    expect(() => openPacked(rewritten(() => ({})))).not.toThrow();
+  });
+
+  it.skipIf(!hasPython)("in Python, too (skipped without python3)", () => {
+    const sound = rewritten(() => ({}));
+    const directory = scratchDir();
+    const files = [...FAULTY_PACKED.map(([, file]) => file), sound].map((file, i) => {
+      const path = join(directory, `${i}.packed`);
+      writeFileSync(path, file);
+      return path;
+    });
+    const { stdout } = spawnSync("python3", ["-B", "-c", REFUSED_BY_PYTHON, ...files], {
+      cwd: fileURLToPath(EXAMPLES),
+      encoding: "utf8",
+    });
+    const expected = [...FAULTY_PACKED.map(([what]) => `${what}: refused`), "sound: read"];
+    const names = [...FAULTY_PACKED.map(([what]) => what), "sound"];
+    const answers = stdout.trimEnd().split("\n");
+    expect(names.map((name, i) => `${name}: ${answers[i]}`)).toEqual(expected);
   });
 });
 

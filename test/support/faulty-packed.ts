@@ -1,0 +1,91 @@
+import {
+  type Descriptor,
+  formatHead,
+  type PackedHeader,
+  parseHead,
+  type Shard,
+} from "../../src/packed/packed-file.ts";
+import { packedSeeds, withChecksums } from "../../fuzz/packed-seeds.ts";
+
+/*
+ * Packed maps that a faulty program might write: the checksums are right, and something else is not.
+ */
+
+const [FILE] = packedSeeds();
+const TABLE = { fingerprint: 4, descriptor: 3, count: 3, step: 1 };
+
+interface Parts {
+  readonly header: Record<string, unknown>;
+  readonly descriptors: readonly Descriptor[];
+  readonly shards: readonly Shard[];
+}
+
+/** A sound file with other parts, and checksums that fit. */
+export function rewritten(change: (parts: Parts) => Partial<Parts>): Uint8Array {
+  const { header, descriptors, shards, dataStart } = parseHead(FILE, FILE.length, "seed");
+  const parts: Parts = { header: { ...header }, descriptors, shards };
+  const other = { ...parts, ...change(parts) };
+  const head = formatHead(other.header as unknown as PackedHeader, other.descriptors, other.shards);
+  return withChecksums(Uint8Array.of(...head, ...FILE.subarray(dataStart)));
+}
+
+const MEMBERS: readonly (readonly [string, unknown])[] = [
+  ["headers", null],
+  ["headers", [7]],
+  ["headers", [{ value: 1 }]],
+  ["queries", 1],
+  ["rows", -1],
+  ["hosts", "5"],
+  ["voids", 0.5],
+  ["table", undefined],
+  ["table", { ...TABLE, fingerprint: 33 }],
+  ["table", { ...TABLE, fingerprint: 0 }],
+  ["table", { ...TABLE, descriptor: 17 }],
+  ["table", { ...TABLE, count: 20 }],
+  ["table", { ...TABLE, step: 0 }],
+  ["hostWildcards", 2 ** 32],
+  ["hostSpreads", null],
+  ["filters", {}],
+  ["filters", [null]],
+  ["filters", [{ kind: "pages", bits: 5, shards: 1 }]],
+  ["filters", [{ kind: "rows", bits: 33, shards: 1 }]],
+  ["filters", [{ kind: "rows", bits: 5, shards: 0 }]],
+  ["filters", [{ kind: "rows", bits: 5, shards: 1e9 }]],
+  ["source", 5],
+  ["delta", { base: "0123456789abcdef", position: 1, most: 7 }],
+];
+
+/** What is wrong, and the file; docs/packed.md, section 9, asks every reader to refuse it. */
+export const FAULTY_PACKED: readonly (readonly [string, Uint8Array])[] = [
+  ...MEMBERS.map(
+    ([name, value]) =>
+      [
+        `${name} is ${JSON.stringify(value)}`,
+        rewritten(({ header }) => ({ header: { ...header, [name]: value } })),
+      ] as const,
+  ),
+  [
+    "a filter is there twice",
+    rewritten(({ header }) => {
+      const filters = header["filters"] as unknown[];
+      return { header: { ...header, filters: [...filters, filters[0]] } };
+    }),
+  ],
+  ["the table has no descriptors", rewritten(() => ({ descriptors: [] }))],
+  [
+    "a descriptor has a flag that nobody knows",
+    rewritten(({ descriptors }) => ({
+      descriptors: descriptors.map((one) => ({ ...one, flags: one.flags | 32 })),
+    })),
+  ],
+  [
+    "the directory has a shard that is in no filter",
+    rewritten(({ shards }) => ({ shards: [...shards, shards[0]] })),
+  ],
+  [
+    "a shard does not begin where the one before it ends",
+    rewritten(({ shards }) => ({
+      shards: shards.map((shard, i) => (i === 1 ? { ...shard, words: shard.words + 1 } : shard)),
+    })),
+  ],
+];
