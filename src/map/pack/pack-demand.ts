@@ -41,7 +41,8 @@ export function packDemand(
     voidBytes: filterBytes(profiles.voidCount, VOID_BITS),
     sizes: compaction.sizes(),
     newHosts: chanceOfNewHost(profiles),
-    homes: new Probes(profiles).homes * shareWithHome(profiles),
+    homes: new Probes(profiles).homes * shareWith(FLAG.home, profiles),
+    wholes: shareWith(FLAG.all, profiles),
     probes: expectedProbes(profiles, hostLookups),
     unexplained: isTrained ? strength / Math.max(1, strength + onHeldHosts) : UNEXPLAINED,
     ...(isTrained
@@ -60,10 +61,11 @@ function supposedWidths(
   return { widths: memoized(needs), widthLookups: mixed };
 }
 
-function shareWithHome({ count, flags }: HostProfiles): number {
-  let homes = 0;
-  for (let host = 0; host < count; host++) homes += flags[host] & FLAG.home;
-  return homes / Math.max(1, count);
+/** The share of hosts that have a flag. */
+function shareWith(flag: number, { count, flags }: HostProfiles): number {
+  let hosts = 0;
+  for (let host = 0; host < count; host++) if ((flags[host] & flag) !== 0) hosts++;
+  return hosts / Math.max(1, count);
 }
 
 /**

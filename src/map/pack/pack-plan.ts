@@ -81,6 +81,8 @@ export interface PackDemand extends HostDemand {
   readonly newHosts: number;
   /** The share of lookups that are of home pages, and of hosts that have one. */
   readonly homes: number;
+  /** The share of hosts that are held as a whole: any lookup that is taken for one of theirs finds something. */
+  readonly wholes: number;
   /** Rows that a lookup of a page asks for, where a table knows the rows of its host. */
   readonly probes: number;
   /** The share of lookups that neither the log nor the prior explain. */
@@ -315,8 +317,8 @@ function candidate(
     const held = onHeldHosts(assumption, i);
     // A table that knows the rows of hosts says of home pages whether they are held.
     const homes = kind === "descriptors" ? demand.homes : 0;
-    const found = Math.max(held, widths?.wrongElsewhere ?? 0);
-    const other = kind === "none" ? same : Math.min(1, found + homes) * 2 ** -fingerprintBits;
+    const found = Math.max(held, widths?.wrongElsewhere ?? 0) + homes + demand.wholes;
+    const other = kind === "none" ? same : Math.min(1, found) * 2 ** -fingerprintBits;
     return (held + assumption.elsewhere * other) / (1 + assumption.elsewhere);
   });
   const countBits = countBitsWithin(demand, maxBytes);

@@ -1,3 +1,4 @@
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Random } from "../../../src/bytes/random.ts";
 import { MissList } from "../../../src/map/compact/budget/misses.ts";
@@ -6,6 +7,9 @@ import type { PackOptions } from "../../../src/map/pack/pack-files.ts";
 import { parseHead } from "../../../src/packed/packed-file.ts";
 import { OUTCOME } from "../../../src/packed/packed-map.ts";
 import { BloomFilter } from "../../../src/study/evaluate/predictor.ts";
+import { LinearReading } from "../../support/linear-reading.ts";
+import { scratchDir } from "../../support/scratch.ts";
+import { type AnyMap, anyMap, runs } from "../lookup/any-map-and-questions.ts";
 import { encode } from "../map-files.ts";
 import { packedBytes } from "./packed-bytes.ts";
 
@@ -81,6 +85,10 @@ describe("a packed map of folders", () => {
   });
 });
 
+function asMap(text: string): AnyMap {
+  return { text, isTimed: false, queries: false };
+}
+
 describe("a packed map of a few rows", () => {
   const few = '!fields {"keys":["surt"],"values":["frequency"]}\ncom,a)/ 3\norg,b)/x/* 9\n';
 
@@ -93,6 +101,24 @@ describe("a packed map of a few rows", () => {
     expect(["com,a)/", "org,b)/x/1"].every(says)).toBe(true);
     const others = Array.from({ length: 200 }, (_, i) => `net,other${i})/page${i}`);
     expect(others.filter(says).length).toBeLessThan(160);
+  });
+
+  it("tells other hosts apart, whatever the rows are", async () => {
+    const others = Array.from({ length: 100 }, (_, i) => `net,other${i})/page${i}`);
+    const folder = scratchDir();
+    await fc.assert(
+      fc.asyncProperty(anyMap, async ({ text }) => {
+        const linear = new LinearReading(encode(text));
+        const file = await packedBytes(text, {}, folder);
+        if (file === undefined || linear.lookup("net,other)/").present) return;
+        const map = PackedLookup.of(file, "memory");
+        expect(mistaken(others, (key) => map.findSurt(key) === OUTCOME.present)).toBe(0);
+      }),
+      {
+        numRuns: runs(60),
+        examples: [[asMap("com,example)/* 5\ncom,example)/a/* 0\n")]],
+      },
+    );
   });
 
   it("is refused where it could not", async () => {
