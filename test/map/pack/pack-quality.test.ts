@@ -103,6 +103,16 @@ describe("a packed map of a few rows", () => {
     expect(others.filter(says).length).toBeLessThan(160);
   });
 
+  it.each([720, 800])("needs no table where misses are known: %d B", async (maxBytes) => {
+    const misses = new MissList(["com,a)/x", "com,a)/y", "net,other)/page"]);
+    const file = (await packedBytes(few, { maxBytes, misses })) ?? new Uint8Array();
+    const { header } = parseHead(file, file.length, "memory");
+    expect(header.table.fingerprint).toBe(0);
+    const map = PackedLookup.of(file, "memory");
+    const says = (key: string): boolean => map.findSurt(encode(key)) === OUTCOME.present;
+    expect(["com,a)/", "org,b)/x/1"].every(says)).toBe(true);
+  });
+
   it("tells other hosts apart, whatever the rows are", async () => {
     const others = Array.from({ length: 100 }, (_, i) => `net,other${i})/page${i}`);
     const folder = scratchDir();
