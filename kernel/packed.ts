@@ -14,6 +14,7 @@ import { addFilter as addSet, openFilters } from "./packed/filters";
 import {
   findKey,
   findNext,
+  findPlain,
   foundDistance,
   foundEnd,
   foundKind,
@@ -25,7 +26,12 @@ import {
   NAME_SPREAD_ANY_QUERY,
   openNames,
   OUTCOME_NONE,
+  OUTCOME_ODD,
   OUTCOME_PRESENT,
+  plainEnd,
+  plainHost,
+  plainKeyEnd,
+  plainPage,
   startKeys,
 } from "./packed/names";
 
@@ -148,12 +154,12 @@ export function answer(start: usize, end: usize, target: usize, isSurt: bool): i
       at += first == LF ? 1 : 2;
       continue;
     }
-    if (!(isSurt ? readSurt(at) : readUri(at))) {
+    const outcome = isSurt ? findSurtLine(at) : findUriLine(at);
+    if (outcome == OUTCOME_ODD) {
       isOdd = true;
       return lines;
     }
     if (written + 3 * (lineEnd - at) + 128 > outputEnd) return lines;
-    const outcome = findKey(keyStart, keyHost, keyPage, keyEnd);
     copyText(written, at, <i32>(lineEnd - at));
     written += lineEnd - at;
     write(outcome);
@@ -163,21 +169,20 @@ export function answer(start: usize, end: usize, target: usize, isSurt: bool): i
   return lines;
 }
 
-/** What a single lookup says that the caller must answer. */
-const OUTCOME_ODD: i32 = -1;
-
 /** Looks up the first `length` bytes of the input, a SURT; OUTCOME_ODD if it is not plain. */
 export function findSurt(length: i32): i32 {
   const end = input + <usize>length;
   store<u8>(end, LF);
-  return readSurt(input) && lineEnd == end ? findKey(keyStart, keyHost, keyPage, keyEnd) : OUTCOME_ODD;
+  const outcome = findSurtLine(input);
+  return lineEnd == end ? outcome : OUTCOME_ODD;
 }
 
 /** The same for a URI. */
 export function findUri(length: i32): i32 {
   const end = input + <usize>length;
   store<u8>(end, LF);
-  return readUri(input) && lineEnd == end ? findKey(keyStart, keyHost, keyPage, keyEnd) : OUTCOME_ODD;
+  const outcome = findUriLine(input);
+  return lineEnd == end ? outcome : OUTCOME_ODD;
 }
 
 let absentCount: i32 = 0;
@@ -230,27 +235,25 @@ function readRow(row: usize): usize {
   return feed == 0 || load<u8>(at + 1) == ZERO ? 0 : feed + 1;
 }
 
-/** Takes a line that holds a SURT; false if it is not plain. */
+/** Finds what decides about a line that holds a SURT; OUTCOME_ODD if it is not plain. */
 @inline
-function readSurt(line: usize): bool {
-  if (load<u8>(line) == MINUS) return false;
-  const host = hostEnd(line, false);
-  if (host == 0) return false;
-  const path = pathEnd(host + 1);
-  const end = load<u8>(path) == QUESTION ? textEnd(path) : path;
-  if (!isLineEnd(end) || end - line > MAX_LINE_BYTES) return false;
-  keyPage = path;
-  while (keyPage > host + 2 && load<u8>(keyPage - 1) == SLASH) keyPage--;
-  keyEnd = keyPage;
-  // A query of no text is none.
-  if (hasQueries && end - path > 1) {
-    if (keyPage < path) return false;
-    keyEnd = end;
-  }
+function findSurtLine(line: usize): i32 {
+  if (load<u8>(line) == MINUS) return OUTCOME_ODD;
+  const outcome = findPlain(line);
+  if (outcome == OUTCOME_ODD) return OUTCOME_ODD;
+  if (!isLineEnd(plainEnd) || plainEnd - line > MAX_LINE_BYTES) return OUTCOME_ODD;
   keyStart = line;
-  keyHost = host;
-  lineEnd = end;
-  return true;
+  keyHost = plainHost;
+  keyPage = plainPage;
+  keyEnd = plainKeyEnd;
+  lineEnd = plainEnd;
+  return outcome;
+}
+
+/** The same for a URI. */
+@inline
+function findUriLine(line: usize): i32 {
+  return readUri(line) ? findKey(keyStart, keyHost, keyPage, keyEnd) : OUTCOME_ODD;
 }
 
 /** Takes a line that holds a URI; false if it is not plain. */

@@ -25,6 +25,26 @@ export function hostKind(byte: u8): u8 {
   return load<u8>(hostKinds + <usize>byte);
 }
 
+/** In a path: part of a segment, the slash behind one, or no byte of a plain path. */
+export const IN_SEGMENT: u8 = 0;
+export const SEGMENT_END: u8 = 1;
+const NOT_IN_PATH: u8 = 2;
+
+const pathKinds: usize = memory.data(256);
+for (let byte: i32 = 0; byte < 256; byte++) {
+  if (byte <= <i32>SPACE || byte >= <i32>DELETE) store<u8>(pathKinds + <usize>byte, NOT_IN_PATH);
+}
+store<u8>(pathKinds + <usize>QUOTE, NOT_IN_PATH);
+store<u8>(pathKinds + <usize>STAR, NOT_IN_PATH);
+store<u8>(pathKinds + <usize>QUESTION, NOT_IN_PATH);
+store<u8>(pathKinds + <usize>SLASH, SEGMENT_END);
+
+/** What a byte is in a path; `pathEnd` finds the first that no plain path has. */
+@inline
+export function pathKind(byte: u8): u8 {
+  return load<u8>(pathKinds + <usize>byte);
+}
+
 /**
  * Where the first byte is that no path of a plain key has: blanks, control characters, `?`, `*`, `"`
  * and what is not ASCII. Up to 15 bytes behind it are read.

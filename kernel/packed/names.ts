@@ -1,12 +1,24 @@
 // The names of a packed map, as src/packed/packed-map.ts finds them; docs/packed.md says what they are.
 
 import { CLOSE_PAREN, COMMA, commonBytes, QUESTION, SLASH, STAR } from "../shared/bytes";
+import {
+  HOST_END,
+  hostKind,
+  IN_SEGMENT,
+  LABEL,
+  pathKind,
+  SEGMENT_END,
+  SEPARATOR,
+  textEnd,
+} from "../lookup/plain";
 import { extendA, extendB, highOf, lowOf, START_A, START_B } from "../shared/name-hash";
 import { contains, fieldOf } from "./filters";
 
 export const OUTCOME_NONE: i32 = 0;
 export const OUTCOME_PRESENT: i32 = 1;
 export const OUTCOME_VOID: i32 = 2;
+/** Not plain: the caller must answer it. */
+export const OUTCOME_ODD: i32 = -1;
 
 export const NAME_EXACT: i32 = 0;
 export const NAME_ANY_QUERY: i32 = 1;
@@ -61,6 +73,8 @@ export function openNames(
 const MOST_STATES: i32 = 4100;
 const labels: usize = memory.data(16 * 4100, 16);
 const folders: usize = memory.data(16 * 4100, 16);
+/** The page itself may be behind it. */
+const lastFolder: usize = folders + 16 * 4098;
 
 @inline
 function keepState(state: usize, a: u32, b: u32, end: usize): void {
@@ -84,7 +98,88 @@ let wholeB: u32 = 0;
  */
 export function findKey(key: usize, host: usize, page: usize, end: usize): i32 {
   readHost(key, host);
-  return findPage(key, host, page, end);
+  return findPage(key, host, page, end, true);
+}
+
+/** Of the key that `findPlain` read: where its `)` is, where its page and its query end, and what is behind it. */
+export let plainHost: usize = 0;
+export let plainPage: usize = 0;
+export let plainKeyEnd: usize = 0;
+export let plainEnd: usize = 0;
+
+/**
+ * Reads a key that ends at the first byte that no key has, and finds the name that decides about it.
+ * OUTCOME_ODD if it is not plain. Reads and hashes in one pass: as each step of the hash waits for the
+ * one before it, the rest costs nothing.
+ */
+export function findPlain(key: usize): i32 {
+  let a = START_A;
+  let b = START_B;
+  let at = key;
+  let label = key;
+  for (;;) {
+    const byte = load<u8>(at);
+    const kind = hostKind(byte);
+    a = extendA(a, <u32>byte);
+    b = extendB(b, <u32>byte);
+    if (kind != LABEL) {
+      if (at == label) return OUTCOME_ODD;
+      if (kind == HOST_END) break;
+      if (kind != SEPARATOR) return OUTCOME_ODD;
+      label = at + 1;
+    }
+    at++;
+  }
+  if (load<u8>(at, 1) != SLASH) return OUTCOME_ODD;
+  plainHost = at;
+  takeHost(a, b);
+  return readPlainPath() ? findPage(key, plainHost, plainPage, plainKeyEnd, false) : OUTCOME_ODD;
+}
+
+/** Keeps the states of a path, as `readPath` and `readQuery` do; false if it is not plain. */
+@inline
+function readPlainPath(): bool {
+  let state = folders;
+  keepState(state, hostA, hostB, plainHost + 1);
+  let a = extendA(hostA, <u32>SLASH);
+  let b = extendB(hostB, <u32>SLASH);
+  pageA = a;
+  pageB = b;
+  let at = plainHost + 2;
+  for (;;) {
+    const byte = load<u8>(at);
+    const kind = pathKind(byte);
+    if (kind != IN_SEGMENT) {
+      if (kind != SEGMENT_END) break;
+      if (state == lastFolder) return false;
+      state += 16;
+      keepState(state, a, b, at);
+    }
+    a = extendA(a, <u32>byte);
+    b = extendB(b, <u32>byte);
+    at++;
+  }
+  plainEnd = load<u8>(at) == QUESTION ? textEnd(at) : at;
+  plainPage = at;
+  state += 16;
+  keepState(state, a, b, at);
+  // Slashes at the end do not count, nor the segments without a byte between them.
+  while (state > folders && load<u8>(plainPage - 1) == SLASH) {
+    state -= 16;
+    plainPage--;
+  }
+  depth = <i32>((state - folders) >> 4);
+  if (depth > 0) {
+    pageA = load<u32>(state);
+    pageB = load<u32>(state, 4);
+  } else plainPage = plainHost + 2;
+  plainKeyEnd = plainPage;
+  // A query of no text is none.
+  if (!queries || plainEnd - at <= 1) return true;
+  if (plainPage < at) return false;
+  plainKeyEnd = plainEnd;
+  readQuery(plainPage, plainEnd);
+  return true;
 }
 
 /** The last key that `findNext` was asked for, and the bytes of its host; 0 if there is none. */
@@ -108,7 +203,7 @@ export function findNext(key: usize, host: usize, page: usize, end: usize): i32 
     lastHostBytes = hostBytes;
   }
   lastKey = key;
-  return findPage(key, host, page, end);
+  return findPage(key, host, page, end, true);
 }
 
 /** What is known of the host of a key: the state behind it, and its descriptor, or 0. */
@@ -126,21 +221,42 @@ function readHost(key: usize, host: usize): void {
     a = extendA(a, byte);
     b = extendB(b, byte);
   }
+  takeHost(a, b);
+}
+
+/** Hosts that were asked for lately: both halves of the state, the descriptor and the count. */
+const KEPT_HOSTS: u32 = 512;
+const keptHosts: usize = memory.data(16 * 512, 16);
+// No host of this state belongs at the first place: so nothing is found there before it is kept.
+store<u32>(keptHosts, 1);
+
+/** Takes the state behind a host, and looks it up, unless that was done lately. */
+@inline
+function takeHost(a: u32, b: u32): void {
   hostA = a;
   hostB = b;
-  hostCount = -1;
-  ownDescriptor = findHost(a, b);
-  ownCount = hostCount;
+  const kept = keptHosts + (<usize>((a ^ (b >> 16)) & (KEPT_HOSTS - 1)) << 4);
+  if (load<u32>(kept) != a || load<u32>(kept, 4) != b) {
+    hostCount = -1;
+    store<usize>(kept, findHost(a, b), 8);
+    store<i32>(kept, hostCount, 12);
+    store<u32>(kept, a);
+    store<u32>(kept, b, 4);
+  }
+  ownDescriptor = load<usize>(kept, 8);
+  ownCount = load<i32>(kept, 12);
 }
 
 @inline
-function findPage(key: usize, host: usize, page: usize, end: usize): i32 {
+function findPage(key: usize, host: usize, page: usize, end: usize, isToRead: bool): i32 {
   hostCount = ownCount;
   const descriptor = ownDescriptor;
   const hasHostNames = (hostWildcards | hostSpreads) != 0;
   if (descriptor == 0 && !hasHostNames) return OUTCOME_NONE;
-  readPath(host, page);
-  if (page < end) readQuery(page, end);
+  if (isToRead) {
+    readPath(host, page);
+    if (page < end) readQuery(page, end);
+  }
   if (descriptor != 0) {
     const outcome = findOnHost(descriptor, page, end);
     if (outcome != OUTCOME_NONE || !hasHostNames) return outcome;

@@ -124,6 +124,10 @@ describe("batches of lookups in a packed map", () => {
     const lines = ["http://a.com/b", long, "http://a.com/", longer, `${long}*`, "http://b.com/"];
     const expected = await plainAnswers(SEEDS[0], lines, false);
     expect(await batchAnswers(SEEDS[0], lines, false)).toEqual([expected, expected]);
+    const surts = ["com,a)/b", `com,a)/${"/".repeat(5000)}b`, `com,a)/b?${"/".repeat(9000)}`];
+    const expectedOfSurts = await plainAnswers(SEEDS[0], surts, true);
+    const found = await batchAnswers(SEEDS[0], surts, true);
+    expect(found).toEqual([expectedOfSurts, expectedOfSurts]);
   });
 
   it.each([0, 2])("may be larger than the room for answers, in map %i", async (seed) => {
@@ -159,6 +163,35 @@ describe("single lookups in the kernel", () => {
       fc.property(fc.constantFrom(...SEEDS), fc.array(rough), (file, texts) => {
         const [found, expected] = answers(file, texts);
         expect(found).toEqual(expected);
+      }),
+      { numRuns: runs(200) },
+    );
+  });
+
+  it("say what TypeScript says of SURTs that nothing made canonical", () => {
+    const part = fc.constantFrom(
+      "com,a)",
+      "com,",
+      ")",
+      "/",
+      "//",
+      "/b",
+      "b",
+      "?",
+      "?x",
+      "*",
+      '"',
+      "-",
+    );
+    const anySurt = fc.array(part, { minLength: 1, maxLength: 8 }).map((parts) => parts.join(""));
+    fc.assert(
+      fc.property(fc.constantFrom(...SEEDS), fc.array(anySurt), (file, surts) => {
+        const single = PackedSingle.of(file, "map");
+        if (single === undefined) return;
+        const keys = surts.map(encode);
+        const map = PackedLookup.of(file, "map");
+        const found = keys.map((key) => single.hasSurt(key, 0, key.length));
+        expect(found).toEqual(keys.map((key) => map.isPresentDuring(key)));
       }),
       { numRuns: runs(200) },
     );
