@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import { setImmediate } from "node:timers/promises";
 import { lineBatches, MAX_LINE_BYTES } from "../../bytes/lines.ts";
 import { isMementoMapError } from "../../errors.ts";
 import { openInput } from "../../files/input-file.ts";
@@ -9,7 +10,7 @@ import { MemgatorLog } from "../../input/memgator-log.ts";
 import { surt } from "../../surt/uri-to-surt.ts";
 import { GrowthTimer } from "./growth-timer.ts";
 import { Learner, type LearnerOptions, type LearntArchive } from "./learner.ts";
-import { restoreSnapshot, snapshotOf } from "./snapshot.ts";
+import { restoreSnapshot, snapshotInSlices } from "./snapshot.ts";
 
 /** How an aggregator learns, and what it keeps of it. */
 export interface LearnOptions extends LearnerOptions {
@@ -60,7 +61,8 @@ export async function openLearner(
     async work() {
       try {
         const streams = { stdout: process.stdout };
-        await withOutput(file, streams, async (output) => output.write(snapshotOf(learner)));
+        const snapshot = await snapshotInSlices(learner, () => setImmediate());
+        await withOutput(file, streams, async (output) => output.write(snapshot));
       } catch (error) {
         onFault?.("what was learnt is not saved", String(error));
       }

@@ -159,6 +159,7 @@ export class Learner {
   #numbers: ReadonlyMap<string, number>;
   /** Observations that wait while another learner takes over. */
   #held: Observation[] | undefined;
+  #holds = 0;
   readonly #halfLifeMs: number;
   readonly #path = new KeyPath();
   readonly #slots = new Int32Array(16).fill(-1);
@@ -394,10 +395,16 @@ export class Learner {
     }
   }
 
-  /** Lets observations wait, and nothing change, until the function that is returned is called. */
+  /**
+   * Lets observations wait, and nothing change, until the function that is returned is called: once, by each
+   * that asked for it.
+   */
   hold(): () => void {
-    this.#held = [];
+    this.#held ??= [];
+    this.#holds++;
     return () => {
+      this.#holds--;
+      if (this.#holds > 0) return;
       const held = this.#held ?? [];
       this.#held = undefined;
       for (const observation of held) this.apply(observation);

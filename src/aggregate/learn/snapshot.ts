@@ -54,11 +54,22 @@ interface Parts {
   readonly names: Uint8Array;
 }
 
-function partsOf(learner: Learner): Parts {
+/** Work that is done in steps of a few milliseconds. */
+type Steps<Result> = Generator<void, Result, undefined>;
+
+/** Copies what a learner knows. It must not learn meanwhile; it may decide. */
+function* partsOf(learner: Learner): Steps<Parts> {
   const { evidence, answers, model, policy } = learner;
   const prefixes = usedSlots(evidence.table.highs);
+  yield;
   const originals = usedSlots(answers.table.highs);
   const names = learner.names.text;
+  // Decisions are counted there.
+  const counted = {
+    model: model.state.map((part) => part.slice()),
+    policy: policy.state.map((part) => part.slice()),
+    recalls: learner.recalls.state.slice(),
+  };
   const head: Head = {
     archives: learner.archives.map(({ id }) => id),
     recall: policy.recall,
@@ -74,27 +85,45 @@ function partsOf(learner: Learner): Parts {
   };
   return {
     head,
-    highs: picked(evidence.table.highs, prefixes, 1),
-    lows: picked(evidence.table.lows, prefixes, 1),
-    totals: picked(evidence.totals, prefixes, 2),
-    lookups: picked(evidence.lookups, prefixes, 1),
-    counts: picked(evidence.counts, prefixes, evidence.archives * 2),
-    epochs: picked(evidence.epochs, prefixes, 1),
-    answerHighs: picked(answers.table.highs, originals, 1),
-    answerLows: picked(answers.table.lows, originals, 1),
-    words: picked(answers.words, originals, answers.wordsPerSlot),
-    answerEpochs: picked(answers.epochs, originals, 1),
-    answerLookups: picked(answers.lookups, originals, 1),
-    model: model.state,
-    policy: policy.state,
-    recalls: learner.recalls.state,
+    highs: yield* picked(evidence.table.highs, prefixes, 1),
+    lows: yield* picked(evidence.table.lows, prefixes, 1),
+    totals: yield* picked(evidence.totals, prefixes, 2),
+    lookups: yield* picked(evidence.lookups, prefixes, 1),
+    counts: yield* picked(evidence.counts, prefixes, evidence.archives * 2),
+    epochs: yield* picked(evidence.epochs, prefixes, 1),
+    answerHighs: yield* picked(answers.table.highs, originals, 1),
+    answerLows: yield* picked(answers.table.lows, originals, 1),
+    words: yield* picked(answers.words, originals, answers.wordsPerSlot),
+    answerEpochs: yield* picked(answers.epochs, originals, 1),
+    answerLookups: yield* picked(answers.lookups, originals, 1),
+    ...counted,
     names,
   };
 }
 
 /** All that a learner knows. Twice its size while it is made. */
 export function snapshotOf(learner: Learner): Uint8Array {
-  const { head, model, policy, ...rest } = partsOf(learner);
+  return done(snapshot(learner));
+}
+
+/**
+ * The same, for programs that may not stand still: `pause` is awaited every few milliseconds of work, and what
+ * is observed meanwhile is learnt afterwards.
+ */
+export async function snapshotInSlices(
+  learner: Learner,
+  pause: () => Promise<void>,
+): Promise<Uint8Array> {
+  const release = learner.hold();
+  try {
+    return await doneInSlices(snapshot(learner), pause);
+  } finally {
+    release();
+  }
+}
+
+function* snapshot(learner: Learner): Steps<Uint8Array> {
+  const { head, model, policy, ...rest } = yield* partsOf(learner);
   const { recalls, names, ...tables } = rest;
   const parts: readonly Numbers[] = [...Object.values(tables), ...model, ...policy, recalls, names];
   const headBytes = encoder.encode(JSON.stringify(head));
@@ -109,8 +138,9 @@ export function snapshotOf(learner: Learner): Uint8Array {
   for (const { buffer, byteOffset, byteLength } of parts) {
     bytes.set(new Uint8Array(buffer, byteOffset, byteLength), at);
     at += byteLength;
+    yield;
   }
-  view.setUint32(length, checksum(bytes, length), true);
+  view.setUint32(length, yield* checksum(bytes, length), true);
   return bytes;
 }
 
@@ -121,8 +151,7 @@ export function snapshotOf(learner: Learner): Uint8Array {
  */
 export function restoreSnapshot(learner: Learner, bytes: Uint8Array, source: string): void {
   const parts = readParts(learner, bytes, source);
-  const work = takeParts(learner, parts);
-  while (work.next().done !== true);
+  done(takeParts(learner, parts));
 }
 
 /**
@@ -139,8 +168,8 @@ export async function replaceLearntArchives(
   const release = learner.hold();
   try {
     const next = new Learner(archives, learner.options);
-    const work = takeParts(next, partsOf(learner));
-    while (work.next().done !== true) await pause();
+    const parts = await doneInSlices(partsOf(learner), pause);
+    await doneInSlices(takeParts(next, parts), pause);
     learner.adopt(next);
   } finally {
     release();
@@ -150,8 +179,27 @@ export async function replaceLearntArchives(
 /** Entries of a table that are taken at a time. */
 const AT_A_TIME = 4096;
 
-/** Adds what another learner knew to one that is new, in steps of a few milliseconds. */
-function* takeParts(learner: Learner, parts: Parts): Generator<void, void, undefined> {
+/** Does all steps at once. */
+function done<Result>(steps: Steps<Result>): Result {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+async function doneInSlices<Result>(
+  steps: Steps<Result>,
+  pause: () => Promise<void>,
+): Promise<Result> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    await pause();
+  }
+}
+
+/** Adds what another learner knew to one that is new. */
+function* takeParts(learner: Learner, parts: Parts): Steps<void> {
   const { head, highs, lows, counts } = parts;
   const before = head.archives.length;
   const numbers = head.archives.map((id) => learner.numberOf(id));
@@ -228,7 +276,7 @@ function readHead(bytes: Uint8Array, source: string): { head: Head; start: numbe
   }
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const length = bytes.length - 4;
-  if (length < MAGIC.length + 4 || view.getUint32(length, true) !== checksum(bytes, length)) {
+  if (length < MAGIC.length + 4 || view.getUint32(length, true) !== done(checksum(bytes, length))) {
     throw fault("it is damaged or not whole");
   }
   const headStart = MAGIC.length + 4;
@@ -268,20 +316,27 @@ function usedSlots(highs: Uint32Array): Uint32Array {
 }
 
 /** The values of some slots, `width` each. */
-function picked<T extends Numbers>(values: T, slots: Uint32Array, width: number): T {
+function* picked<T extends Numbers>(values: T, slots: Uint32Array, width: number): Steps<T> {
   const length = slots.length * width;
   const of = values.constructor as new (length: number) => T; // of the same kind
   const part = new of(length);
   for (let i = 0; i < slots.length; i++) {
     const from = slots[i] * width;
     for (let j = 0; j < width; j++) part[i * width + j] = values[from + j];
+    if (i % AT_A_TIME === 0) yield;
   }
   return part;
 }
 
-/** FNV-1a, a word at a time. */
-function checksum(bytes: Uint8Array, length: number): number {
+const CHECKED_AT_A_TIME = 2 ** 20;
+
+/** FNV-1a. */
+function* checksum(bytes: Uint8Array, length: number): Steps<number> {
   let hash = 0x811c9dc5;
-  for (let i = 0; i < length; i++) hash = Math.imul(hash ^ bytes[i], 0x01000193);
+  for (let start = 0; start < length; start += CHECKED_AT_A_TIME) {
+    const end = Math.min(length, start + CHECKED_AT_A_TIME);
+    for (let i = start; i < end; i++) hash = Math.imul(hash ^ bytes[i], 0x01000193);
+    yield;
+  }
   return hash >>> 0;
 }

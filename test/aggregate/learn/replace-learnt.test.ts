@@ -1,7 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { hintsOf } from "../../../src/aggregate/learn/hints.ts";
 import { Learner } from "../../../src/aggregate/learn/learner.ts";
-import { replaceLearntArchives, snapshotOf } from "../../../src/aggregate/learn/snapshot.ts";
+import {
+  replaceLearntArchives,
+  restoreSnapshot,
+  snapshotInSlices,
+  snapshotOf,
+} from "../../../src/aggregate/learn/snapshot.ts";
 
 const encoder = new TextEncoder();
 
@@ -87,5 +92,40 @@ describe("replaceLearntArchives", () => {
     await replaceLearntArchives(learner, [{ id: "good" }, { id: "poor" }], async () => undefined);
     expect(learner.evidence).toBe(evidence);
     expect(snapshotOf(learner)).toEqual(before);
+  });
+});
+
+describe("snapshotInSlices", () => {
+  const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+  it("is of one moment, and loses no answer that comes meanwhile", async () => {
+    const learner = learnt();
+    const before = learner.observations;
+    const expected = snapshotOf(learner);
+    let pauses = 0;
+    const slices = await snapshotInSlices(learner, async () => {
+      pauses++;
+      learner.observe({ archive: "good", surt: `com,x)/${pauses}`, mementos: 1 });
+      await nextTurn();
+    });
+    expect(pauses).toBeGreaterThan(10);
+    expect(Buffer.compare(slices, expected)).toBe(0);
+    expect(learner.observations).toBe(before + pauses);
+  });
+
+  it("may be made while other archives are taken", async () => {
+    const learner = learnt();
+    const before = learner.observations;
+    const making = snapshotInSlices(learner, nextTurn);
+    const replacing = replaceLearntArchives(learner, [{ id: "poor" }, { id: "new" }], nextTurn);
+    learner.observe({ archive: "poor", surt: "com,x)/", mementos: 0 });
+    const bytes = await making;
+    learner.observe({ archive: "poor", surt: "com,x)/y", mementos: 0 });
+    await replacing;
+    expect(learner.archives.map(({ id }) => id)).toEqual(["poor", "new"]);
+    expect(learner.observations).toBe(before + 2);
+    const copy = new Learner([{ id: "good" }, { id: "poor" }], learner.options);
+    restoreSnapshot(copy, bytes, "snapshot");
+    expect(copy.observations).toBe(before);
   });
 });
