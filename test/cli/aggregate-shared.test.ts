@@ -171,6 +171,13 @@ describe.skipIf(process.platform === "win32")("two workers as one service", () =
       };
       const learnt = new Set([`${asked} of ${asked} lookups under test,learnt)`]);
       await expect.poll(reasons, WAIT).toEqual(learnt);
+      // Each counts what the other decides.
+      const decided = async (): Promise<unknown> => {
+        const answer = await fetch(`${url}/about.json`, { headers: { Connection: "close" } });
+        const about = (await answer.json()) as { learning: { lookups: number; answers: number } };
+        return [about.learning.lookups, about.learning.answers];
+      };
+      await expect.poll(decided, WAIT).toEqual([asked, 2 * asked]);
       for (const which of [0, 1]) {
         process.kill(pidsOf(lines())[which], "SIGKILL");
         await expect.poll(() => pidsOf(lines()).length, WAIT).toBe(3 + which);

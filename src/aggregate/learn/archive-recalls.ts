@@ -20,19 +20,21 @@ export class ArchiveRecalls {
     this.state = new Float64Array(archives * WIDTH);
   }
 
-  /** A lookup begins. */
-  begin(): void {
-    this.#lookups++;
-    if (this.#lookups % STEP !== 0) return;
-    const kept = 2 ** (-STEP / HALF_LIFE);
+  /** A lookup begins, or so many. */
+  begin(lookups = 1): void {
+    const steps = Math.floor(this.#lookups / STEP);
+    this.#lookups += lookups;
+    const passed = Math.floor(this.#lookups / STEP) - steps;
+    if (passed === 0) return;
+    const kept = 2 ** ((-STEP * passed) / HALF_LIFE);
     for (let at = 0; at < this.state.length; at++) this.state[at] *= kept;
   }
 
-  /** It was decided whether an archive is asked. */
-  decided(archive: number, isAsked: boolean): void {
+  /** It was decided so often about an archive, and it was asked so often. */
+  decided(archive: number, possible: number, made: number): void {
     const at = archive * WIDTH;
-    this.state[at + 4]++;
-    if (isAsked) this.state[at + 5]++;
+    this.state[at + 4] += possible;
+    this.state[at + 5] += made;
   }
 
   /** The share of requests to an archive that were spared lately; undefined before the first. */

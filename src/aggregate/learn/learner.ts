@@ -4,6 +4,7 @@ import { chanceOf, HitModel } from "./hit-model.ts";
 import { KeyPath, LEVEL } from "./key-path.ts";
 import { type LearntReason, learntReasonText } from "../../page/learnt-reason.ts";
 import { ArchiveRecalls } from "./archive-recalls.ts";
+import { DecisionCounts, type Decisions } from "./decision-counts.ts";
 import { MapTrust, type MapWord, type StaleMap } from "./map-trust.ts";
 import { PrefixNames } from "./prefix-names.ts";
 import { type MeasuredRecall, RecallPolicy } from "./recall-policy.ts";
@@ -156,6 +157,10 @@ export class Learner {
   history: LearningMark[] = [];
   #made = 0;
   #possible = 0;
+  /** How many lookups there are when history goes on. */
+  #nextMark = 0;
+  /** What was decided here, where others are told of it. */
+  #decisions: DecisionCounts | undefined;
   #numbers: ReadonlyMap<string, number>;
   /** Observations that wait while another learner takes over. */
   #held: Observation[] | undefined;
@@ -210,14 +215,8 @@ export class Learner {
 
   /** Begins the decisions of a lookup: call it once before {@link decide}. */
   begin(): void {
-    this.policy.begin();
-    this.recalls.begin();
-    if (this.#possible > 0 && isMark(this.policy.lookups)) {
-      const { lookups, recallOfHits, recallOfMementos } = this.policy;
-      const share = 1 - this.#made / this.#possible;
-      this.history.push({ lookups, share, hits: recallOfHits, mementos: recallOfMementos });
-      this.#made = this.#possible = 0;
-    }
+    this.#count(1);
+    if (this.#decisions !== undefined) this.#decisions.lookups++;
     if (this.#held !== undefined) return;
     const { highs, lows, levels, length } = this.#path;
     let most = 0;
@@ -232,6 +231,51 @@ export class Learner {
     this.#repeats = this.#countLookup();
     const worth = Math.max((1 + most) / PAYS, 1 + this.#repeats);
     this.#leastRate = this.#repeats >= OFTEN ? 0 : this.policy.marginal / worth;
+  }
+
+  #count(lookups: number): void {
+    const before = this.policy.lookups;
+    this.policy.begin(lookups);
+    this.recalls.begin(lookups);
+    if (this.policy.lookups < this.#nextMark) return;
+    const mark = lastMark(this.policy.lookups);
+    this.#nextMark = nextMark(mark);
+    if (this.#possible === 0 || mark <= before) return;
+    const { recallOfHits, recallOfMementos } = this.policy;
+    const share = 1 - this.#made / this.#possible;
+    this.history.push({ lookups: mark, share, hits: recallOfHits, mementos: recallOfMementos });
+    this.#made = this.#possible = 0;
+  }
+
+  /**
+   * What this process decided since the last call, for {@link applyDecisions} of others; undefined if nothing.
+   * From the first call on it is counted.
+   */
+  takeDecisions(): Decisions | undefined {
+    if (this.#decisions === undefined) this.#countDecisions();
+    return this.#decisions?.take(this.archives.map(({ id }) => id));
+  }
+
+  #countDecisions(): void {
+    this.#decisions = new DecisionCounts(this.archives.length);
+    this.policy.counted = this.#decisions;
+  }
+
+  /** Counts what another process decided, as if it was decided here. */
+  applyDecisions({ lookups, archives }: Decisions): void {
+    this.#count(lookups);
+    for (const { archive: id, possible, made, seen, expected } of archives) {
+      const archive = this.numberOf(id);
+      if (archive < 0) continue;
+      this.policy.take(archive, seen, expected);
+      this.#noteDecided(archive, possible, made);
+    }
+  }
+
+  #noteDecided(archive: number, possible: number, made: number): void {
+    this.#possible += possible;
+    this.#made += made;
+    this.recalls.decided(archive, possible, made);
   }
 
   /** How often the original was looked up before. */
@@ -293,9 +337,8 @@ export class Learner {
   decide(archive: number, mapLikelihood?: number): LearntDecision {
     const decision = this.preview(archive, mapLikelihood);
     if (!decision.isAside) this.policy.count(archive, decision.logit, decision.propensity);
-    this.#possible++;
-    if (decision.isAsked) this.#made++;
-    this.recalls.decided(archive, decision.isAsked);
+    this.#noteDecided(archive, 1, decision.isAsked ? 1 : 0);
+    this.#decisions?.decided(archive, decision.isAsked);
     return decision;
   }
 
@@ -425,6 +468,7 @@ export class Learner {
     this.history = other.history;
     this.observations = other.observations;
     this.maps.keepOnly(new Set(this.#numbers.keys()));
+    if (this.#decisions !== undefined) this.#countDecisions();
     this.#slots.fill(-1);
     this.#answer = -1;
   }
@@ -529,11 +573,19 @@ export class Learner {
   }
 }
 
-/** Whether a number is 1, 2 or 5 times a power of ten, from 100 on. */
-function isMark(lookups: number): boolean {
-  if (lookups < 100) return false;
-  const lead = lookups / 10 ** Math.floor(Math.log10(lookups));
-  return lead === 1 || lead === 2 || lead === 5;
+const FIRST_MARK = 100;
+
+/** The last number that is 1, 2 or 5 times a power of ten, from 100 on; 0 before. */
+function lastMark(lookups: number): number {
+  if (lookups < FIRST_MARK) return 0;
+  const power = 10 ** Math.floor(Math.log10(lookups));
+  const lead = lookups / power;
+  return power * (lead < 2 ? 1 : lead < 5 ? 2 : 5);
+}
+
+function nextMark(mark: number): number {
+  const isTwo = String(mark).startsWith("2");
+  return mark === 0 ? FIRST_MARK : mark * (isTwo ? 2.5 : 2);
 }
 
 const encoder = new TextEncoder();

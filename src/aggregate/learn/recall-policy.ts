@@ -81,6 +81,8 @@ export class RecallPolicy {
   marginal = 0;
   /** Whether chances rest on what others learnt, too. */
   restsOnOthers = false;
+  /** Told of each count, where others decide by the same. */
+  counted: { add(cell: number, expected: number): void } | undefined;
   #rates: Float64Array;
   #nextPlan = 1;
 
@@ -96,13 +98,14 @@ export class RecallPolicy {
     this.#rates = new Float64Array(cells);
   }
 
-  /** Call it before the decisions of a lookup. */
-  begin(): void {
-    this.lookups++;
+  /** Call it before the decisions of a lookup, or for some that others decided. */
+  begin(lookups = 1): void {
+    this.lookups += lookups;
     if (this.lookups < this.#nextPlan) return;
     const next = Math.min(1024, Math.max(8, this.lookups >> 5));
+    const late = this.lookups - this.#nextPlan;
     this.#nextPlan = this.lookups + next;
-    this.#forget(next);
+    this.#forget(next + late);
     this.plan();
   }
 
@@ -115,7 +118,15 @@ export class RecallPolicy {
   count(archive: number, logit: number, propensity: number): void {
     const cell = archive * CLASSES + classOf(logit);
     this.seen[cell]++;
-    if (propensity < 1) this.measured[8] += propensity * this.#rates[cell];
+    const expected = propensity < 1 ? propensity * this.#rates[cell] : 0;
+    this.measured[8] += expected;
+    this.counted?.add(cell, expected);
+  }
+
+  /** Others that learn the same decided so often about an archive, by class, and expected to explore so many hits. */
+  take(archive: number, seen: readonly (readonly [number, number])[], expected: number): void {
+    for (const [each, times] of seen) this.seen[archive * CLASSES + each] += times;
+    this.measured[8] += expected;
   }
 
   /** An archive answered that was asked for other reasons than its chance. */

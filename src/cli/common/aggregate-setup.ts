@@ -11,6 +11,7 @@ import { contradictionText } from "../../aggregate/service/service-health.ts";
 import { openDiskStore } from "../../aggregate/upstream/disk-store.ts";
 import type { CacheOptions } from "../../aggregate/upstream/http-cache.ts";
 import { MemoryStore } from "../../aggregate/upstream/cache-store.ts";
+import type { Decisions } from "../../aggregate/learn/decision-counts.ts";
 import type { Learner, Observation } from "../../aggregate/learn/learner.ts";
 import { BatchedTopic, type Bus } from "../../files/processes/bus.ts";
 import type { Archive } from "../../aggregate/route/archive.ts";
@@ -30,8 +31,8 @@ import { isWebAddress, ListKeeper, type ListState } from "../../aggregate/route/
 import type { RouteRequest } from "../../aggregate/route/decision.ts";
 
 const DEADLINE_MARGIN_MS = 250;
-/** How often processes tell each other what archives answered. */
-const OBSERVATIONS_EVERY_MS = 100;
+/** How often processes tell each other what archives answered, and what they decided. */
+const LEARNT_EVERY_MS = 100;
 
 export type AggregateValues = CommandValues<typeof AGGREGATE_OPTIONS>;
 
@@ -86,12 +87,7 @@ export async function setUpAggregator(
   const proxies = ProxySettings.of(io.env);
   const isFirst = place === undefined || place.number === 1;
   let learner: Learner | undefined;
-  const observations =
-    bus &&
-    new BatchedTopic<Observation>(bus, "observations", {
-      everyMs: OBSERVATIONS_EVERY_MS,
-      take: (observation) => learner?.apply(observation),
-    });
+  const onObservation = bus && shareLearning(bus, () => learner);
   const learning = learningOf(values);
   const isSharing = !values["no-share"] && values.state !== undefined;
   const open = await openAggregator({
@@ -104,7 +100,7 @@ export async function setUpAggregator(
       onStaleMap: (archive, stale) => {
         log.event("error", "map is stale", { archive, reason: contradictionText(stale) });
       },
-      onObservation: observations && ((observation) => observations.publish(observation)),
+      onObservation,
       onFault,
     },
     isRouting: !values["no-routing"],
@@ -161,6 +157,27 @@ export async function setUpAggregator(
       logFile?.close();
     },
   };
+}
+
+/**
+ * Has all processes decide by the same: each tells the others what archives answered, and what it decided.
+ * Returns what is called with each answer.
+ */
+function shareLearning(
+  bus: Bus,
+  learner: () => Learner | undefined,
+): (observation: Observation) => void {
+  const observations = new BatchedTopic<Observation>(bus, "observations", {
+    everyMs: LEARNT_EVERY_MS,
+    take: (observation) => learner()?.apply(observation),
+  });
+  // Other processes are of the same program.
+  bus.subscribe("decisions", (decisions) => learner()?.applyDecisions(decisions as Decisions));
+  setInterval(() => {
+    const decisions = learner()?.takeDecisions();
+    if (decisions !== undefined) bus.publish("decisions", decisions);
+  }, LEARNT_EVERY_MS).unref();
+  return (observation) => observations.publish(observation);
 }
 
 function faultLog(log: Log): (message: string, reason: string) => void {

@@ -1,0 +1,61 @@
+import { CLASSES } from "./recall-policy.ts";
+
+/** What was decided about an archive, for others that learn the same. Plain data. */
+interface ArchiveDecisions {
+  readonly archive: string;
+  /** Decisions, and requests that came of them. */
+  readonly possible: number;
+  readonly made: number;
+  /** How often chances were of a class: its number, and how often. */
+  readonly seen: readonly (readonly [number, number])[];
+  /** Hits that were to be expected of requests that explore. */
+  readonly expected: number;
+}
+
+/** What was decided lately. Plain data: it can be sent to other processes. */
+export interface Decisions {
+  readonly lookups: number;
+  readonly archives: readonly ArchiveDecisions[];
+}
+
+/** Counts decisions until they are taken. */
+export class DecisionCounts {
+  lookups = 0;
+  readonly #seen: Uint32Array;
+  readonly #expected: Float64Array;
+  readonly #possible: Uint32Array;
+  readonly #made: Uint32Array;
+
+  constructor(archives: number) {
+    this.#seen = new Uint32Array(archives * CLASSES);
+    this.#expected = new Float64Array(archives);
+    this.#possible = new Uint32Array(archives);
+    this.#made = new Uint32Array(archives);
+  }
+
+  /** A chance was of a class, which the cell says, and its archive. */
+  add(cell: number, expected: number): void {
+    this.#seen[cell]++;
+    this.#expected[Math.floor(cell / CLASSES)] += expected;
+  }
+
+  decided(archive: number, isAsked: boolean): void {
+    this.#possible[archive]++;
+    if (isAsked) this.#made[archive]++;
+  }
+
+  /** What was counted since the last time; undefined if there was no lookup. */
+  take(ids: readonly string[]): Decisions | undefined {
+    const { lookups } = this;
+    if (lookups === 0) return undefined;
+    const archives = ids.map((archive, number) => {
+      const classes = this.#seen.subarray(number * CLASSES, (number + 1) * CLASSES);
+      const seen = [...classes.entries()].filter(([, times]) => times > 0);
+      const [possible, made] = [this.#possible[number], this.#made[number]];
+      return { archive, possible, made, seen, expected: this.#expected[number] };
+    });
+    this.lookups = 0;
+    for (const counts of [this.#seen, this.#expected, this.#possible, this.#made]) counts.fill(0);
+    return { lookups, archives: archives.filter(({ possible }) => possible > 0) };
+  }
+}
