@@ -166,6 +166,7 @@ export type { SampleSearchOptions, SampleSearchSummary } from "./harvest/sample-
 export type { NodeClientOptions } from "./http/node-client.ts";
 export type { ProxiedAddress, Proxy } from "./http/proxy.ts";
 export type { WriteOptions } from "./library/map-files.ts";
+export type { PackForm } from "./library/pack-map-file.ts";
 export type {
   Budget,
   BudgetFileOptions,
@@ -173,6 +174,8 @@ export type {
 } from "./map/compact/run/budget-files.ts";
 export type { CompactFileSummary } from "./map/compact/run/compact-files.ts";
 export type { GenerateOptions, GenerateSummary } from "./map/generate/generate-plan.ts";
+export type { PackSummary } from "./map/pack/pack-files.ts";
+export type { PackFileResult } from "./map/pack/write-packed.ts";
 export type { Finding, RuleId } from "./publish/fetch/check-publisher.ts";
 export type { FetchState, FetchedPart } from "./publish/fetch/download.ts";
 export type { FetchMapOptions, FetchResult } from "./publish/fetch/fetch-map.ts";

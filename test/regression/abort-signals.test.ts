@@ -195,6 +195,8 @@ const OF_FILES: Readonly<Record<string, Run>> = {
   compactMapFile: (signal) => compactMapFile(at("map.ukvs"), at("out.ukvs"), { signal }),
   "compactMapFile to a budget": (signal) =>
     compactMapFile(at("map.ukvs"), at("out.ukvs"), { signal, budget: { maxLines: 2 } }),
+  "compactMapFile to a packed map": (signal) =>
+    compactMapFile(at("map.ukvs"), at("out.ukvs"), { signal, pack: {} }),
   evaluateMapFiles: (signal) =>
     evaluateMapFiles([at("map.ukvs")], {
       signal,

@@ -1,6 +1,6 @@
-import { readFile, stat } from "node:fs/promises";
-import { join, resolve } from "node:path";
-import { formatCount, ioError, quote, systemCode } from "../../errors.ts";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { formatCount, quote } from "../../errors.ts";
 import { openOutput } from "../../files/output-file.ts";
 import { packageVersion } from "../../files/package-file.ts";
 import { withTempDir } from "../../files/scratch.ts";
@@ -11,7 +11,7 @@ import { threadsWithin } from "../../map/generate/key-table.ts";
 import type { OptionValues } from "../common/command-line.ts";
 import { updatedAt, WORK_OPTIONS } from "../common/index-options.ts";
 import { DEFAULT_MAX_DELTAS, MAX_DELTAS } from "../../packed/packed-file.ts";
-import type { PackedDelta } from "../../map/pack/pack-delta.ts";
+import type { PackFileResult } from "../../map/pack/write-packed.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import { ExitCode, type Io } from "../common/io.ts";
 import {
@@ -106,7 +106,6 @@ OLD is missing. A nightly job is "pack map.ukvs --base x.packed -o x.packed".`,
     const replaces = base === undefined ? [] : [base];
     const outputs = [{ path: output, kind: "packed", replaces } as const];
     await guardOutputs(outputs, { inputs: [path, values.misses, base], force: values.force });
-    const isInPlace = base !== undefined && output !== undefined && (await isSame(base, output));
     const stats = path === "-" ? undefined : await stat(path).catch(() => undefined);
     const startedAt = io.now();
     const progress = new Progress(io, {
@@ -128,38 +127,15 @@ OLD is missing. A nightly job is "pack map.ukvs --base x.packed -o x.packed".`,
       },
     };
     const file = await openOutput(output, io);
-    let packed: PackedResult;
+    let packed: PackFileResult;
     try {
-      const old = base === undefined ? undefined : await baseBytes(base, isInPlace);
-      const { withPackedMap, workFor } = await import("../../map/pack/pack-files.ts");
+      const { readBase, writePacked } = await import("../../map/pack/write-packed.ts");
+      const { workFor } = await import("../../map/pack/pack-files.ts");
+      const old = base === undefined ? undefined : await readBase(base, output);
       packed = await withMapOf(path, values, io, progress, async (map) => {
         const size = map === "-" ? undefined : (await stat(map)).size;
         progress.total = size === undefined ? undefined : progress.done + workFor(options) * size;
-        if (base === undefined || old === undefined) {
-          const summary = await withPackedMap(map, options, async (whole) => {
-            for (const chunk of whole.chunks()) await file.write(chunk);
-            return whole.summary;
-          });
-          await file.commit();
-          const reason = base === undefined ? undefined : "there is no base yet";
-          return { summary, position: undefined, reason };
-        }
-        const { packDelta } = await import("../../map/pack/pack-delta.ts");
-        const maxDeltas = values["max-deltas"];
-        const from = { bytes: old, source: base };
-        const delta = await packDelta(map, from, {
-          ...options,
-          maxDeltas,
-          packsUnchanged: !isInPlace,
-        });
-        if (delta.file === undefined) {
-          await file.abort();
-          return delta;
-        }
-        if (isInPlace && delta.position !== undefined) await file.write(old);
-        await file.write(delta.file);
-        await file.commit();
-        return delta;
+        return writePacked(map, file, { ...options, maxDeltas: values["max-deltas"] }, old);
       });
     } catch (error) {
       await file.abort();
@@ -171,25 +147,6 @@ OLD is missing. A nightly job is "pack map.ukvs --base x.packed -o x.packed".`,
     return ExitCode.ok;
   },
 });
-
-type PackedResult = Omit<PackedDelta, "file">;
-
-/** Whether two paths lead to the same file, whether it is there or not. */
-async function isSame(one: string, other: string): Promise<boolean> {
-  if (resolve(one) === resolve(other)) return true;
-  const [a, b] = await Promise.all([one, other].map((path) => stat(path).catch(() => undefined)));
-  return a !== undefined && b !== undefined && a.dev === b.dev && a.ino === b.ino;
-}
-
-/** The packed map that a delta is made for; undefined for one that is to be written first. */
-async function baseBytes(path: string, isInPlace: boolean): Promise<Uint8Array | undefined> {
-  try {
-    return await readFile(path);
-  } catch (error) {
-    if (isInPlace && systemCode(error) === "ENOENT") return undefined;
-    throw ioError(error, path);
-  }
-}
 
 /** Makes a map of an index in scratch space; a map is used as it is. */
 async function withMapOf<T>(
@@ -246,7 +203,7 @@ function parseBits(text: string): number {
   throw misuse(`not a number of bits from 0 to ${MAX_BITS}: ${quote(text)}`);
 }
 
-function report(io: Io, packed: PackedResult, ms: number, isJson: boolean): void {
+function report(io: Io, packed: PackFileResult, ms: number, isJson: boolean): void {
   const { summary, position, reason } = packed;
   const peakMemoryBytes = process.resourceUsage().maxRSS * 1024;
   if (isJson) {
