@@ -65,7 +65,7 @@ class Frontier {
     const name = `${this.#set.name} ${bytes} ${kind}`;
     if (known[name] === undefined) {
       known[name] = await this.#measured(kind, bytes).catch((error: unknown) => {
-        if (isMementoMapError(error) && error.code === "MM_USAGE") return null;
+        if (isMementoMapError(error) && error.code === "MM_BUDGET") return null;
         throw error;
       });
       writeFileSync(KEPT, JSON.stringify(known, undefined, 1));

@@ -1,6 +1,7 @@
 /** Every code this package can raise. `docs/errors.md` has an entry for each; a test checks it. */
 export const ERROR_CODES = [
   "MM_USAGE",
+  "MM_BUDGET",
   "MM_IO",
   "MM_BAD_INPUT",
   "MM_BAD_LINE",

@@ -98,8 +98,8 @@ export type CompactMapFileOptions = Omit<CompactFileOptions, "streams"> &
  * a `base` of it, packs what is new since an older packed map was made, a delta: it is added to the base where that
  * is the target, and otherwise written alone. A base that is the target, and is not there yet, is written.
  *
- * @throws MM_USAGE when `target` is there and not a map, or no map is as small as the budget; MM_IO, MM_BAD_INPUT
- *   for a base that is not a packed map, MM_NOT_SORTED, MM_BAD_LINE, MM_BAD_FREQUENCY (with file and line), MM_CUT,
+ * @throws MM_USAGE when `target` is there and not a map; MM_BUDGET when no map is as small as it may be; MM_IO,
+ *   MM_BAD_INPUT for a base that is not a packed map, MM_NOT_SORTED, MM_BAD_LINE, MM_BAD_FREQUENCY (with file and line), MM_CUT,
  *   MM_EMPTY, MM_INTERRUPTED
  *
  * @example

@@ -189,7 +189,7 @@ describe("the example readers answer as the library does", () => {
     await fc.assert(
       fc.asyncProperty(anyMap, questions, sizes, async ({ text }, asked, options) => {
         const file = await pack(text, options).catch((error: unknown) => {
-          if (isMementoMapError(error) && error.code === "MM_USAGE") return undefined;
+          if (isMementoMapError(error) && error.code === "MM_BUDGET") return undefined;
           throw error;
         });
         if (file === undefined) return;

@@ -114,7 +114,7 @@ export interface PackedMap {
  * 25 bytes for each host, names and shards as far as there is memory, and what `BudgetCompaction` holds. Where rows
  * are rolled up or there are voids, it holds the result once.
  *
- * @throws as BudgetCompaction; MM_USAGE where no packed map is so small
+ * @throws as BudgetCompaction; MM_BUDGET
  */
 export async function withPackedMap<T>(
   path: string,

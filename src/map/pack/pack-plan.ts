@@ -118,13 +118,13 @@ interface Candidate extends Prospect {
  * has the least regret under all {@link assumptions}.
  *
  * @param rowBits bits of a row, where they are given.
- * @throws MM_USAGE where no map is so small
+ * @throws MM_BUDGET where no map is so small
  */
 export function planPack(demand: PackDemand, maxBytes: number, rowBits?: number): Prospect {
   const all = candidates(demand, maxBytes, rowBits);
   if (all.length === 0) {
     throw new MementoMapError(
-      "MM_USAGE",
+      "MM_BUDGET",
       `no packed map of this archive is as small as ${maxBytes} bytes; allow more`,
     );
   }

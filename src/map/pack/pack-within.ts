@@ -143,7 +143,7 @@ export async function packWithin(
     return packWithin(map, whole, { ...options, prospect: { ...prospect, fingerprintBits: 0 } });
   }
   throw new MementoMapError(
-    "MM_USAGE",
+    "MM_BUDGET",
     `no packed map of this archive is as small as ${prospect.bytes} bytes; allow more`,
   );
 }

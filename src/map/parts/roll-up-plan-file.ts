@@ -54,7 +54,7 @@ export interface PlanPartsOptions {
  *
  * Holds what `BudgetCompaction` holds, without reading a row.
  *
- * @throws MM_BAD_INPUT for surveys that do not belong together; MM_USAGE for a budget that is too small
+ * @throws MM_BAD_INPUT for surveys that do not belong together; MM_BUDGET
  */
 export async function planParts(
   paths: readonly string[],

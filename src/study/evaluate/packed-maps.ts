@@ -28,7 +28,7 @@ async function packedTo(path: string, options: PackOptions): Promise<Uint8Array 
   try {
     return (await packMap(path, options)).file;
   } catch (error) {
-    if (isMementoMapError(error) && error.code === "MM_USAGE") return undefined;
+    if (isMementoMapError(error) && error.code === "MM_BUDGET") return undefined;
     throw error;
   }
 }

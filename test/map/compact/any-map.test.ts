@@ -104,7 +104,7 @@ describe("compact, of any map that the format allows", () => {
             });
           }).catch((error: unknown) => {
             // The map cannot be made so small.
-            if (isMementoMapError(error) && error.code === "MM_USAGE") return undefined;
+            if (isMementoMapError(error) && error.code === "MM_BUDGET") return undefined;
             throw error;
           });
           fc.pre(compacted !== undefined);

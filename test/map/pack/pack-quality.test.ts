@@ -132,6 +132,6 @@ describe("a packed map of a few rows", () => {
   });
 
   it("is refused where it could not", async () => {
-    await expect(packedBytes(few, { maxBytes: 450 })).rejects.toMatchObject({ code: "MM_USAGE" });
+    await expect(packedBytes(few, { maxBytes: 450 })).rejects.toMatchObject({ code: "MM_BUDGET" });
   });
 });

@@ -103,7 +103,7 @@ export class BudgetCompaction {
    * Plans the map of at most `maxRows` rows. Takes no longer than some forty passes over a table of
    * the nodes.
    *
-   * @throws MM_USAGE when the map cannot be made so small
+   * @throws MM_BUDGET when the map cannot be made so small
    */
   plan(maxRows: number): Plan {
     this.#solver ??= this.#kernels?.solver(this.#survey.table);

@@ -51,7 +51,7 @@ const MAX_SLACK = 0.02;
  * the price grows, and the price is searched. Where many nodes change at the same price, as many of
  * them are left open, in key order, as there is room for.
  *
- * @throws MM_USAGE when no map is so small
+ * @throws MM_BUDGET when no map is so small
  */
 export function planRollUps(survey: Survey, maxRows: number, options: PlanOptions = {}): Plan {
   const { table } = survey;
@@ -66,7 +66,7 @@ export function planRollUps(survey: Survey, maxRows: number, options: PlanOption
   const smallest = solver(HIGHEST_PRICE);
   if (fixed + smallest.rows > maxRows) {
     throw new MementoMapError(
-      "MM_USAGE",
+      "MM_BUDGET",
       `the map cannot be made smaller than ${formatAmount(fixed + smallest.rows, "row")}; ` +
         `allow that many instead of ${maxRows}`,
     );

@@ -227,7 +227,7 @@ export function rowsWithin(budget: Budget, compaction: BudgetCompaction): number
   const headerLines = new SizedHead(compaction.headers).lines;
   if (lines < Infinity && lines <= headerLines) {
     throw new MementoMapError(
-      "MM_USAGE",
+      "MM_BUDGET",
       `a budget of ${formatAmount(lines, "line")} leaves none for rows: the map has ${formatAmount(headerLines, "header")}`,
     );
   }
@@ -272,7 +272,7 @@ async function largestWithin(
   const smallest = await writeScratch(compaction, Math.min(least, maxRows), `${scratch}-least`);
   if (smallest.gzipBytes <= maxBytes) return smallest;
   throw new MementoMapError(
-    "MM_USAGE",
+    "MM_BUDGET",
     `the map cannot be made smaller than ${smallest.gzipBytes} bytes after gzip; ` +
       `allow that many instead of ${maxBytes}`,
   );

@@ -75,6 +75,17 @@ describe("compact to a size", () => {
     expect(gzipSync(readFileSync(small)).length).toBeLessThanOrEqual(Number(least));
   });
 
+  it.each([
+    ["--max-lines", "1"],
+    ["--relative-cost", "0.01%"],
+    ["--max-bytes", "10"],
+  ])("says that no map is so small by a code of its own: %s %s", async (...size) => {
+    const folder = scratchDir();
+    const map = await sampleMap(folder);
+    const { code, stderr } = await runCli(["compact", ...size, map, "-o", join(folder, "small")]);
+    expect([code, /\[\w+\]$/.exec(stderr.trimEnd())?.[0]]).toEqual([2, "[MM_BUDGET]"]);
+  });
+
   it("learns from misses, and says what it did", async () => {
     const folder = scratchDir();
     const map = await sampleMap(folder);
