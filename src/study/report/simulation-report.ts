@@ -2,8 +2,24 @@ import type { PolicyCounts, PolicyResult } from "../simulate/run-policies.ts";
 import { lineChart } from "../../page/chart/line-chart.ts";
 import { figureHtml } from "./figure.ts";
 import { card, pageHtml, type RunRecord } from "./page.ts";
-import { decimal, numbers, share, type Table, texts, textTable, whole } from "./table.ts";
-import { percent, shortNumber, shortPercent, wholeNumber } from "../../page/text-format.ts";
+import {
+  decimal,
+  numbers,
+  share,
+  type Table,
+  texts,
+  textTable,
+  type TextTable,
+  textWidth,
+  whole,
+} from "./table.ts";
+import {
+  percent,
+  shortNumber,
+  shortPercent,
+  TEXT_WIDTH,
+  wholeNumber,
+} from "../../page/text-format.ts";
 
 /** What a simulation was of. */
 export interface SimulationFacts {
@@ -13,9 +29,6 @@ export interface SimulationFacts {
   /** Figures are from this many different originals on. */
   readonly from: number;
 }
-
-/** As many policies as fit beside each other in a terminal. */
-const MOST_COLUMNS = 4;
 
 function sparedOf({ requests, broadcast }: PolicyCounts): number {
   return broadcast === 0 ? 0 : 1 - requests / broadcast;
@@ -47,7 +60,8 @@ function resultTable(
       ),
       texts("Measured", ({ learning }) => measuredText(learning), {
         help: "The recall of archives as the learner measured it, with its 95 % interval",
-        short: "measured",
+        // In a terminal it has a table of its own: the names of policies are long.
+        short: null,
       }),
       numbers(
         "Time, ms",
@@ -66,6 +80,20 @@ function measuredText(learning: PolicyResult["learning"]): string {
   const { hits } = learning ?? {};
   if (hits === undefined) return "-";
   return `${hits.value.toFixed(3)} ${hits.low.toFixed(3)}–${hits.high.toFixed(3)}`;
+}
+
+/** What learners say of themselves. */
+function measuredTable(results: readonly PolicyResult[]): TextTable<PolicyResult> {
+  return {
+    title: "Recall of archives as learners measured it, and its 95 % interval",
+    columns: [
+      texts("Policy", ({ policy }) => policy),
+      numbers("Measured", ({ learning }) => decimal(learning?.hits?.value, 3)),
+      numbers("From", ({ learning }) => decimal(learning?.hits?.low, 3)),
+      numbers("To", ({ learning }) => decimal(learning?.hits?.high, 3)),
+    ],
+    rows: results,
+  };
 }
 
 interface TimeRow {
@@ -91,12 +119,31 @@ function timeTable(results: readonly PolicyResult[]): Table<TimeRow> {
   };
 }
 
+/** Tables of as many policies as fit beside each other in a terminal. */
+function timeTables(results: readonly PolicyResult[]): Table<TimeRow>[] {
+  const tables: Table<TimeRow>[] = [];
+  for (let start = 0; start < results.length;) {
+    let end = start + 1;
+    while (
+      end < results.length &&
+      textWidth(timeTable(results.slice(start, end + 1))) <= TEXT_WIDTH
+    ) {
+      end++;
+    }
+    tables.push(timeTable(results.slice(start, end)));
+    start = end;
+  }
+  return tables;
+}
+
 /** What came of policies as text. */
 export function simulationText(results: readonly PolicyResult[], facts: SimulationFacts): string {
   const head = `${wholeNumber(facts.lookups)} lookups of ${wholeNumber(facts.originals)} originals, ${facts.archives} archives`;
-  const time = results.filter(({ learning }) => learning !== undefined).slice(0, MOST_COLUMNS);
+  const learners = results.filter(({ learning }) => learning !== undefined);
   const blocks = [[head], textTable(resultTable(results, facts))];
-  if (time.length > 0) blocks.push(textTable(timeTable(time)));
+  if (learners.length > 0) {
+    blocks.push(textTable(measuredTable(learners)), ...timeTables(learners).map(textTable));
+  }
   return `${blocks.map((lines) => lines.join("\n")).join("\n\n")}\n`;
 }
 

@@ -75,6 +75,31 @@ describe("mementomap simulate", () => {
     expect([alone.code, none.code]).toEqual([2, 2]);
   });
 
+  it("has tables in which no name is cut, and no line is longer than 80 columns", async () => {
+    const { list, stream } = files();
+    const args = ["--archives", list, "--lookups", stream, "--quiet"];
+    const recalls = ["0.95", "0.98", "0.995"];
+    const chosen = ["--policy", "learner", "--policy", "both", "--policy", "packed"];
+    const { stdout } = await simulate(
+      ...args,
+      ...chosen,
+      ...recalls.flatMap((r) => ["--recall", r]),
+    );
+    const policies = recalls.flatMap((recall) => [
+      `learner ${recall}`,
+      `learner and maps ${recall}`,
+    ]);
+    const mentions = policies.map((policy) => [
+      policy,
+      stdout.split(new RegExp(`${policy}\\b`)).length - 1,
+    ]);
+    // What it asked, what it measured, and what it spared over time.
+    expect(mentions).toEqual(policies.map((policy) => [policy, 3]));
+    expect(stdout).not.toContain("…");
+    const widths = stdout.split("\n").map((line) => line.length);
+    expect(Math.max(...widths)).toBeLessThanOrEqual(80);
+  });
+
   it("gives the same for the same seed, and reads logs", async () => {
     const { list, folder } = files();
     const log = join(folder, "memgator.log");
