@@ -16,6 +16,7 @@ export class PrefixTable {
   readonly lows: Uint32Array;
   size = 0;
   readonly #owner: SlotOwner;
+  #clearUps = 0;
 
   constructor(capacity: number, owner: SlotOwner) {
     this.capacity = Math.max(16, Math.floor(capacity));
@@ -40,7 +41,7 @@ export class PrefixTable {
   obtain(high: number, low: number): number {
     const found = this.find(high, low);
     if (found >= 0) return found;
-    if (this.size >= this.capacity * MOST_LOAD) this.#clearUp();
+    if (this.isFull) this.#clearUp();
     const { highs, lows, capacity } = this;
     let slot = this.#home(low);
     while (highs[slot] !== 0) slot = slot + 1 === capacity ? 0 : slot + 1;
@@ -65,7 +66,11 @@ export class PrefixTable {
     return Math.floor((low * this.capacity) / 0x1_0000_0000);
   }
 
-  /** Drops the entries of least worth: those below a quantile of a sample. */
+  /**
+   * Drops the entries of least worth: those below a quantile of a sample. Of those that are worth as much,
+   * some are dropped by chance, others each time: in all parts of the table alike, because a part that stayed
+   * full would become one cluster, and searches in it long.
+   */
   #clearUp(): void {
     const { capacity, highs } = this;
     const worths: number[] = [];
@@ -74,11 +79,22 @@ export class PrefixTable {
       if (highs[slot] !== 0) worths.push(this.#owner.worth(slot));
     }
     worths.sort((a, b) => a - b);
-    const limit = worths[Math.floor(worths.length * (1 - LOAD_AFTER / MOST_LOAD))];
-    const isDropped = (worth: number): boolean =>
-      worth < limit || (worth === limit && this.size > capacity * LOAD_AFTER);
+    const wanted = worths.length * (1 - LOAD_AFTER / MOST_LOAD);
+    const limit = worths[Math.floor(wanted)];
+    const less = worths.indexOf(limit);
+    const share = (wanted - less) / (worths.lastIndexOf(limit) + 1 - less);
+    const round = Math.imul(++this.#clearUps, 0x9e3779b1);
+    const chance = (slot: number): number =>
+      (Math.imul(highs[slot] ^ round, 0x85ebca6b) >>> 0) / 2 ** 32;
+    this.#drop((slot, worth) => worth < limit || (worth === limit && chance(slot) < share));
+    // Of a few entries, none may go by chance.
+    if (this.isFull) this.#drop(() => this.size > capacity * LOAD_AFTER);
+  }
+
+  #drop(isDropped: (slot: number, worth: number) => boolean): void {
+    const { capacity, highs } = this;
     for (let slot = 0; slot < capacity; slot++) {
-      while (highs[slot] !== 0 && isDropped(this.#owner.worth(slot))) this.#remove(slot);
+      while (highs[slot] !== 0 && isDropped(slot, this.#owner.worth(slot))) this.#remove(slot);
     }
   }
 
