@@ -3,7 +3,7 @@
 //
 //   npm run house             the figures of this tree
 //   npm run house -- --json   the same as JSON
-//   npm run house -- --check  only what must not be: arrows that point to a later room, cycles of folders
+//   npm run house -- --check  only what must not be: arrows that point to a later room, cycles of folders or files
 import { spawn } from "node:child_process";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -252,9 +252,10 @@ function faultsOf(sources: readonly SourceFile[]): string[] {
       .filter((target) => roomOf(target) > roomOf(path))
       .map((target) => `src/${path} imports src/${target}, which is in a later room`),
   );
-  const cycles = cyclesOf(graphOf(sources, folderOf)).map(
-    (folders) => `folders import each other: ${folders.join(" ")}`,
-  );
+  const cycles = [
+    ...cyclesOf(graphOf(sources, folderOf)).map((names) => ["folders", ...names]),
+    ...cyclesOf(graphOf(sources, (path) => path)).map((names) => ["files", ...names]),
+  ].map(([what, ...names]) => `${what} import each other: ${names.join(" ")}`);
   return [...arrows, ...cycles, ...sharedNames(sources)];
 }
 

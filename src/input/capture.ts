@@ -1,4 +1,4 @@
-import type { JsonLayout } from "./cdxj.ts";
+import type { JsonLayout } from "./json-layout.ts";
 import { uriOfSurt } from "../surt/key-bytes.ts";
 import { surtBytes } from "../surt/uri-to-surt.ts";
 import { unescapeJson } from "../bytes/json-members.ts";

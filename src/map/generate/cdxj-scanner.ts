@@ -1,6 +1,6 @@
 import { LF } from "../../bytes/bytes.ts";
 import { type KeyRunScanner, SCANNER_REASONS, type ScannerFilter } from "./key-run-scanner.ts";
-import { endsWithQuote, FACT, type JsonLayout } from "../../input/cdxj.ts";
+import { endsWithQuote, FACT, type JsonLayout } from "../../input/json-layout.ts";
 import { type KernelExports, startKernel } from "../../files/package-file.ts";
 
 /** What kernel/scan-cdxj.ts exports. */

@@ -5,7 +5,7 @@ import {
   type FilterReason,
   requiredLiterals,
 } from "../../input/filter.ts";
-import { FACT, type JsonLayout, MAX_LAYOUTS } from "../../input/cdxj.ts";
+import { FACT, type JsonLayout, MAX_LAYOUTS } from "../../input/json-layout.ts";
 import { DELETE, SPACE } from "../../bytes/bytes.ts";
 import { type Capture, isRevisit } from "../../input/capture.ts";
 

@@ -62,6 +62,9 @@ export interface BatchAnswers {
   flush(): Promise<void>;
 }
 
+/** Makes what answers batches into a sink; inputs are URIs or, with `isSurt`, SURTs. */
+export type MakeAnswers = (sink: BlockSink, options: { readonly isSurt: boolean }) => BatchAnswers;
+
 /** Answers one input after the other from an index in memory, in bytes from end to end. */
 export class AnswerWriter implements BatchAnswers {
   askedCount = 0;

@@ -1,5 +1,5 @@
 import { isPacked, PACKED_MAGIC } from "../../bytes/bytes.ts";
-import type { BatchAnswers, BlockSink } from "./answer-lines.ts";
+import type { MakeAnswers } from "./answer-lines.ts";
 import type { MapLookup } from "./map-lookup.ts";
 import { MapSearch } from "./map-search.ts";
 import type { MapStreams } from "./map-sources.ts";
@@ -11,7 +11,7 @@ export interface OpenMap {
   readonly lookup: MapLookup;
   readonly index: MemoryIndex | undefined;
   /** Answers batches as lines of text, if the map is held in memory. */
-  readonly answers?: (sink: BlockSink, options: { readonly isSurt: boolean }) => BatchAnswers;
+  readonly answers?: MakeAnswers;
   close(): Promise<void>;
 }
 

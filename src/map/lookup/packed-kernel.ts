@@ -1,8 +1,12 @@
 import { type ByteSource, readWhole } from "../../bytes/byte-source.ts";
 import type { LineBatch } from "../../bytes/lines.ts";
-import { type BatchAnswers, type BlockSink, BlockWriter } from "./answer-lines.ts";
+import {
+  type BatchAnswers,
+  type BlockSink,
+  BlockWriter,
+  type MakeAnswers,
+} from "./answer-lines.ts";
 import { INPUT_BYTES, KernelLines, OUTPUT_BYTES } from "./kernel-lines.ts";
-import type { OpenMap } from "./open-map-file.ts";
 import { PackedAnswers } from "./packed-answers.ts";
 import { type PackedExports, startPackedKernel } from "./packed-exports.ts";
 import { PackedLookup } from "./packed-lookup.ts";
@@ -47,7 +51,7 @@ export class PackedKernel {
 export async function openPackedBatch(
   source: ByteSource,
   signal?: AbortSignal,
-): Promise<Pick<OpenMap, "lookup" | "answers">> {
+): Promise<{ readonly lookup: PackedLookup; readonly answers: MakeAnswers }> {
   const kernel = await PackedKernel.read(source, signal);
   if (kernel !== undefined) {
     const { lookup } = kernel;

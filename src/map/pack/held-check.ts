@@ -8,7 +8,7 @@ import { KEY_KIND, keyShape } from "../compact/key-tree.ts";
 import { MapLines, type MapRow, type RowSink } from "../compact/map-lines.ts";
 import { BLOCK_BYTES, readBlocks, tooLong } from "../compact/run/line-blocks.ts";
 import { type PackedExports, startPartKernel } from "../lookup/packed-exports.ts";
-import type { MapPart } from "./scan-map.ts";
+import type { MapPart } from "./scan-part.ts";
 
 /** What a packed map does not say of a part of its map. */
 export interface AskResult {

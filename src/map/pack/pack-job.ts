@@ -13,8 +13,7 @@ import {
 } from "./build-shards.ts";
 import type { FilterPlan, ShardNames } from "./dealt-names.ts";
 import { type AskResult, PackedAsker } from "./held-check.ts";
-import type { MapPart } from "./scan-map.ts";
-import { scanPart, type ScanResult, type ScanTask } from "./scan-part.ts";
+import { type MapPart, scanPart, type ScanResult, type ScanTask } from "./scan-part.ts";
 
 /** The steps of packing that can be done on any thread, most of them in parts. */
 export class PackJob {

@@ -12,7 +12,8 @@ import {
   packNames,
   SLOTS_PER_NAME,
 } from "./packing.ts";
-import type { MapPart, ScannedMap } from "./scan-map.ts";
+import type { ScannedMap } from "./scan-map.ts";
+import type { MapPart } from "./scan-part.ts";
 import { ShardStore } from "./shard-store.ts";
 
 /** The share of the bytes that may stay unused. */

@@ -9,7 +9,7 @@ import type { MapNames } from "./build-shards.ts";
 import { HostProfiles } from "./host-profiles.ts";
 import type { PackLanes } from "./pack-job.ts";
 import type { RowKinds } from "./row-name.ts";
-import type { ScanResult, ScanTask } from "./scan-part.ts";
+import type { MapPart, ScanResult, ScanTask } from "./scan-part.ts";
 
 /** What is packed of a map. */
 export interface ScannedMap {
@@ -50,15 +50,6 @@ const PARTS_PER_LANE = 4;
 const ROW_BYTES = 64;
 const PARTITION_NAMES = 2 ** 17;
 const MAX_PARTITION_BITS = 8;
-
-/** A part of a map file that begins and ends at line ends. */
-export interface MapPart {
-  readonly path: string;
-  /** Named in errors. */
-  readonly source: string;
-  readonly start: number;
-  readonly end: number;
-}
 
 /**
  * Reads a map sorted by bytes once, in parts on all lanes; again in one part where something is wrong with

@@ -9,14 +9,17 @@ import { NameScan } from "./name-scan.ts";
 import { KeyTooLong, ScanKernel } from "./pack-kernel.ts";
 import type { RowKinds } from "./row-name.ts";
 
-/** A part of an uncompressed map file whose names are wanted. */
-export interface ScanTask {
+/** A part of an uncompressed map file that begins and ends at line ends. */
+export interface MapPart {
   readonly path: string;
   /** Named in errors. */
   readonly source: string;
-  /** The part begins and ends at line ends. */
   readonly start: number;
   readonly end: number;
+}
+
+/** A part whose names are wanted. */
+export interface ScanTask extends MapPart {
   readonly fields: Fields;
   readonly kinds: RowKinds;
   /** Names are dealt out to this many lists, as a power of two; undefined if they are not wanted. */
