@@ -6,6 +6,7 @@ import {
   hostKind,
   IN_SEGMENT,
   LABEL,
+  pathEnd,
   pathKind,
   SEGMENT_END,
   SEPARATOR,
@@ -133,6 +134,13 @@ export function findPlain(key: usize): i32 {
   if (load<u8>(at, 1) != SLASH) return OUTCOME_ODD;
   plainHost = at;
   takeHost(a, b);
+  if (ownDescriptor == 0 && (hostWildcards | hostSpreads) == 0) {
+    // Only where it ends has to be known.
+    plainPage = pathEnd(at + 1);
+    plainEnd = load<u8>(plainPage) == QUESTION ? textEnd(plainPage) : plainPage;
+    plainKeyEnd = plainPage;
+    return OUTCOME_NONE;
+  }
   return readPlainPath() ? findPage(key, plainHost, plainPage, plainKeyEnd, false) : OUTCOME_ODD;
 }
 
