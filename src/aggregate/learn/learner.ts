@@ -21,7 +21,7 @@ export interface LearntArchive {
 export interface LearnerOptions {
   /** The share of hits, and of mementos, that is to be kept; default 1, which spares nothing. */
   readonly recall?: number | undefined;
-  /** Default 60 MiB. */
+  /** Default 58 MiB. */
   readonly memoryBytes?: number | undefined;
   /** After this time, what was answered counts half; default 180 days. */
   readonly halfLifeMs?: number | undefined;
@@ -102,7 +102,7 @@ const PAYS = 4;
 
 const DAY_MS = 86_400_000;
 const DEFAULT_HALF_LIFE_MS = 180 * DAY_MS;
-const DEFAULT_MEMORY = 60 * 2 ** 20;
+const DEFAULT_MEMORY = 58 * 2 ** 20;
 const EVIDENCE_SHARE = 0.56;
 const NAMES_SHARE = 0.06;
 
