@@ -47,9 +47,9 @@ describe("a packed map that is published", () => {
     expect(own[0]).toEqual({
       input: URIS[0],
       present: true,
-      key: "org,arxiv)/*",
+      key: "org,arxiv)/",
       frequency: expect.any(String),
-      distance: 1,
+      distance: 0,
     });
     expect(own[2]).toMatchObject({ present: false, key: null, frequency: null, distance: null });
     const post = { method: "POST", body: URIS.join("\n") };
