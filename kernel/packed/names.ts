@@ -99,7 +99,7 @@ let wholeB: u32 = 0;
  */
 export function findKey(key: usize, host: usize, page: usize, end: usize): i32 {
   readHost(key, host);
-  return findPage(key, host, page, end, true);
+  return findPage(key, host, page, end);
 }
 
 /** Of the key that `findPlain` read: where its `)` is, where its page and its query end, and what is behind it. */
@@ -134,14 +134,14 @@ export function findPlain(key: usize): i32 {
   if (load<u8>(at, 1) != SLASH) return OUTCOME_ODD;
   plainHost = at;
   takeHost(a, b);
-  if (ownDescriptor == 0 && (hostWildcards | hostSpreads) == 0) {
+  if (isUnknown()) {
     // Only where it ends has to be known.
     plainPage = pathEnd(at + 1);
     plainEnd = load<u8>(plainPage) == QUESTION ? textEnd(plainPage) : plainPage;
     plainKeyEnd = plainPage;
     return OUTCOME_NONE;
   }
-  return readPlainPath() ? findPage(key, plainHost, plainPage, plainKeyEnd, false) : OUTCOME_ODD;
+  return readPlainPath() ? findRead(key, plainHost, plainPage, plainKeyEnd) : OUTCOME_ODD;
 }
 
 /** Keeps the states of a path, as `readPath` and `readQuery` do; false if it is not plain. */
@@ -211,7 +211,7 @@ export function findNext(key: usize, host: usize, page: usize, end: usize): i32 
     lastHostBytes = hostBytes;
   }
   lastKey = key;
-  return findPage(key, host, page, end, true);
+  return findPage(key, host, page, end);
 }
 
 /** What is known of the host of a key: the state behind it, and its descriptor, or 0. */
@@ -255,16 +255,26 @@ function takeHost(a: u32, b: u32): void {
   ownCount = load<i32>(kept, 12);
 }
 
+/** Whether no name can decide about the host that was taken. */
 @inline
-function findPage(key: usize, host: usize, page: usize, end: usize, isToRead: bool): i32 {
+function isUnknown(): bool {
+  return ownDescriptor == 0 && (hostWildcards | hostSpreads) == 0;
+}
+
+@inline
+function findPage(key: usize, host: usize, page: usize, end: usize): i32 {
+  if (isUnknown()) return OUTCOME_NONE;
+  readPath(host, page);
+  if (page < end) readQuery(page, end);
+  return findRead(key, host, page, end);
+}
+
+/** Finds the name that decides about a key whose states are kept. */
+@inline
+function findRead(key: usize, host: usize, page: usize, end: usize): i32 {
   hostCount = ownCount;
   const descriptor = ownDescriptor;
   const hasHostNames = (hostWildcards | hostSpreads) != 0;
-  if (descriptor == 0 && !hasHostNames) return OUTCOME_NONE;
-  if (isToRead) {
-    readPath(host, page);
-    if (page < end) readQuery(page, end);
-  }
   if (descriptor != 0) {
     const outcome = findOnHost(descriptor, page, end);
     if (outcome != OUTCOME_NONE || !hasHostNames) return outcome;

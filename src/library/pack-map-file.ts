@@ -5,10 +5,7 @@ import type { MapStreams } from "../map/lookup/map-sources.ts";
 import { guardOutputs } from "../map/output/output-guard.ts";
 import type { PackOptions } from "../map/pack/pack-files.ts";
 import { type PackFileResult, readBase, writePacked } from "../map/pack/write-packed.ts";
-import { MAX_DELTAS } from "../packed/packed-file.ts";
-
-/** A row of more bits than this is hardly ever mistaken for another. */
-const MAX_BITS = 31;
+import { MAX_DELTAS, MAX_ROW_BITS } from "../packed/packed-file.ts";
 
 /** What a packed map is to be. */
 export interface PackForm {
@@ -40,10 +37,10 @@ export async function packMapFile(
   streams: MapStreams & OutputStreams,
 ): Promise<PackFileResult> {
   const { base, bits = 0, maxDeltas = 1 } = form;
-  if (!(bits >= 0 && bits <= MAX_BITS && maxDeltas >= 1 && maxDeltas <= MAX_DELTAS)) {
+  if (!(bits >= 0 && bits <= MAX_ROW_BITS && maxDeltas >= 1 && maxDeltas <= MAX_DELTAS)) {
     throw new MementoMapError(
       "MM_USAGE",
-      `a packed map has 0 to ${MAX_BITS} bits for a row, and 1 to ${MAX_DELTAS} deltas`,
+      `a packed map has 0 to ${MAX_ROW_BITS} bits for a row, and 1 to ${MAX_DELTAS} deltas`,
     );
   }
   const { misses, archive, scratch, force, onRead } = options;

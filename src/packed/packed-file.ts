@@ -27,6 +27,8 @@ const MAX_UINT32 = 2 ** 32 - 1;
 /** A step of more bits has no use: no host has that many captures. */
 const MAX_STEP = 1024;
 
+/** A row of more bits than this is hardly ever mistaken for another. */
+export const MAX_ROW_BITS = 31;
 /** More deltas than this behind a map would be slow to ask. */
 export const MAX_DELTAS = 63;
 /** How many there may be, unless somebody says otherwise. */

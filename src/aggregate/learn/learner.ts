@@ -157,8 +157,6 @@ export class Learner {
   history: LearningMark[] = [];
   #made = 0;
   #possible = 0;
-  /** How many lookups there are when history goes on. */
-  #nextMark = 0;
   /** What was decided here, where others are told of it. */
   #decisions: DecisionCounts | undefined;
   #numbers: ReadonlyMap<string, number>;
@@ -237,9 +235,7 @@ export class Learner {
     const before = this.policy.lookups;
     this.policy.begin(lookups);
     this.recalls.begin(lookups);
-    if (this.policy.lookups < this.#nextMark) return;
     const mark = lastMark(this.policy.lookups);
-    this.#nextMark = nextMark(mark);
     if (this.#possible === 0 || mark <= before) return;
     const { recallOfHits, recallOfMementos } = this.policy;
     const share = 1 - this.#made / this.#possible;
@@ -573,19 +569,12 @@ export class Learner {
   }
 }
 
-const FIRST_MARK = 100;
-
 /** The last number that is 1, 2 or 5 times a power of ten, from 100 on; 0 before. */
 function lastMark(lookups: number): number {
-  if (lookups < FIRST_MARK) return 0;
+  if (lookups < 100) return 0;
   const power = 10 ** Math.floor(Math.log10(lookups));
   const lead = lookups / power;
   return power * (lead < 2 ? 1 : lead < 5 ? 2 : 5);
-}
-
-function nextMark(mark: number): number {
-  const isTwo = String(mark).startsWith("2");
-  return mark === 0 ? FIRST_MARK : mark * (isTwo ? 2.5 : 2);
 }
 
 const encoder = new TextEncoder();

@@ -10,7 +10,7 @@ import { availableParallelism } from "node:os";
 import { threadsWithin } from "../../map/generate/key-table.ts";
 import type { OptionValues } from "../common/command-line.ts";
 import { updatedAt, WORK_OPTIONS } from "../common/index-options.ts";
-import { DEFAULT_MAX_DELTAS, MAX_DELTAS } from "../../packed/packed-file.ts";
+import { DEFAULT_MAX_DELTAS, MAX_DELTAS, MAX_ROW_BITS } from "../../packed/packed-file.ts";
 import type { PackFileResult } from "../../map/pack/write-packed.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import { ExitCode, type Io } from "../common/io.ts";
@@ -29,9 +29,6 @@ import {
   parseDecimal,
   parseWhole,
 } from "../common/options.ts";
-
-/** A row of more bits than this is hardly ever mistaken for another. */
-const MAX_BITS = 31;
 
 export const pack: Command = defineCommand({
   name: "pack",
@@ -199,8 +196,8 @@ function parseDeltas(text: string): number {
 
 function parseBits(text: string): number {
   const bits = parseDecimal(text);
-  if (bits <= MAX_BITS) return bits;
-  throw misuse(`not a number of bits from 0 to ${MAX_BITS}: ${quote(text)}`);
+  if (bits <= MAX_ROW_BITS) return bits;
+  throw misuse(`not a number of bits from 0 to ${MAX_ROW_BITS}: ${quote(text)}`);
 }
 
 function report(io: Io, packed: PackFileResult, ms: number, isJson: boolean): void {
