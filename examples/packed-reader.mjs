@@ -1,6 +1,7 @@
 // A reader of packed maps, as docs/packed.md specifies them, for browsers, extensions and Node.js.
-// openPacked(bytes).lookup("com,example)/a/b") says whether a key is present, by what name, and at
-// most how many captures its host has. Maps with queries want "com,example)/a/b?c=d".
+// openPacked(bytes).lookup("com,example)/a/b") says whether a key is present, by what name, at most
+// how many captures its host has, and the first and last year of them, as far as the file knows. Maps
+// with queries want "com,example)/a/b?c=d".
 
 const [HOME, ALL, QUERY, ANY_QUERY, NONE] = [1, 2, 4, 8, 16]; // the flags of a descriptor
 const KEY = /^(?:(.*?)\)(?=\/|$))?([^?]*)(\?.+)?/s; // host, path and query
@@ -68,7 +69,7 @@ function openPart(bytes) {
   check(headCrc === crc32(bytes.subarray(32, start)), "head");
   const descriptors = Array.from({ length: D }, (_, i) => bytes.subarray(32 + 8 * i, 39 + 8 * i));
   const header = JSON.parse(new TextDecoder().decode(bytes.subarray(json, json + J)));
-  const { fingerprint, descriptor, count, step } = header.table;
+  const { fingerprint, descriptor, count, step, period = 0 } = header.table;
   const filters = {}; // the ribbons of each, by its kind and, for rows, its bits
   let [shard, end] = [0, start];
   for (const { kind, bits, shards } of header.filters) {
@@ -89,9 +90,15 @@ function openPart(bytes) {
   check(typeof header.queries === "boolean" && typeof (header.source ?? {}) === "object", "header");
   check(areWithin(0, Infinity, header.rows, header.hosts, header.voids), "numbers of names");
   check(areWithin(0, 2 ** 32 - 1, header.hostWildcards, header.hostSpreads), "numbers of labels");
-  check(areWithin(0, 32, fingerprint, count, 2 * descriptor) && areWithin(1, 1024, step), "table");
+  check(areWithin(0, 32, fingerprint, count, 2 * descriptor, 2 * period), "table");
+  check(areWithin(1, 1024, step), "table");
+  for (const [first, last, ...more] of header.periods ?? [])
+    check(areWithin(0, 9999, first) && areWithin(first, 9999, last) && !more.length, "periods");
   const hostBits = filters.hosts?.[0].bits;
-  check(!hostBits || (D > 0 && hostBits === fingerprint + descriptor + count), "table of hosts");
+  check(
+    !hostBits || (D > 0 && hostBits === fingerprint + descriptor + count + period),
+    "table of hosts",
+  );
   check(fingerprint > 0 || (D === 1 && !hostBits), "table of hosts");
   check(!descriptors.some((one) => one[4] > 31), "flags");
   const halves = hash(bytes.subarray(0, start)).map((n) => n.toString(16).padStart(8, "0"));
@@ -103,13 +110,15 @@ function lookupIn({ header, descriptors, filters }, surt) {
   const { table, queries, hostWildcards, hostSpreads } = header;
   const [, host, keyPath, keyQuery = ""] = KEY.exec(surt);
   const [path, query] = [keyPath || "/", queries ? keyQuery : ""];
-  let atMost = 0;
+  let [atMost, years] = [0, undefined];
   function describe(name) {
     if (table.fingerprint === 0) return descriptors[0];
     const value = find(filters.hosts, hashName(name), table.fingerprint);
     const descriptor = descriptors[value % 2 ** table.descriptor];
-    const level = Math.floor(value / 2 ** table.descriptor) + 1;
+    const note = Math.floor(value / 2 ** table.descriptor);
+    const level = (note % 2 ** table.count) + 1;
     if (descriptor && table.count > 0) atMost = 2 ** Math.min(53, table.step * level) - 1;
+    if (descriptor) years = header.periods?.[Math.floor(note / 2 ** table.count)];
     return descriptor;
   }
   function ask(name, rows, voids, width) {
@@ -117,7 +126,7 @@ function lookupIn({ header, descriptors, filters }, surt) {
     const bits = (width + 7 - (mix(high ^ 0x165667b1) >>> 29)) >> 3;
     const isRow = rows && (bits === 0 || find(filters[`rows ${bits}`], [low, high]) === 0);
     const isVoid = !isRow && voids && find(filters.voids, [low, high]) === 0;
-    return isRow || isVoid ? { present: !isVoid, name, atMost } : undefined;
+    return isRow || isVoid ? { present: !isVoid, name, atMost, years } : undefined;
   }
   function* askPage(page, [rows, anyRows], voids, [width, wideWidth]) {
     yield ask(page + query, rows, voids, width);
@@ -168,9 +177,10 @@ export function openPacked(file) {
   }
   function lookup(surt) {
     const answers = parts.map((part) => lookupIn(part, surt));
-    const { present, name } = answers.find((answer) => answer.present) ?? answers[0];
+    const { present, name, years } = answers.find((answer) => answer.present) ?? answers[0];
     const atMost = present ? Math.max(...answers.map((answer) => answer.atMost)) : 0;
-    return { present, name, atMost: atMost || undefined };
+    const known = present && parts.length === 1 ? years : undefined;
+    return { present, name, atMost: atMost || undefined, years: known };
   }
   return { header: parts.at(-1).header, lookup };
 }

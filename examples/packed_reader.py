@@ -95,7 +95,10 @@ class Part:
         check(are_within(0, 2**53, header["rows"], header["hosts"], header["voids"]), "counts")
         check(are_within(0, UINT32, header["hostWildcards"], header["hostSpreads"]), "labels")
         parts = [header["table"][name] for name in ("fingerprint", "descriptor", "count")]
-        check(are_within(0, 32, *parts) and parts[1] <= 16, "table")
+        parts.append(header["table"].get("period", 0))
+        check(are_within(0, 32, *parts) and are_within(0, 16, parts[1], parts[3]), "table")
+        for first, last in header.get("periods", []):
+            check(are_within(0, 9999, first) and are_within(first, 9999, last), "periods")
         check(are_within(1, 1024, header["table"]["step"]), "table")
         hosts = self.filters.get("hosts")
         check(not hosts or (descriptors > 0 and hosts[0][1] == sum(parts)), "table of hosts")
@@ -103,22 +106,24 @@ class Part:
         check(all(descriptor[4] < 32 for descriptor in self.descriptors), "flags")
 
     def _describe(self, name):
-        """The descriptor of a host that is known, with at most how many captures it has, or 0."""
-        table = self.header["table"]
+        """The descriptor of a host that is known, at most how many captures it has, and their years."""
+        table, periods = self.header["table"], self.header.get("periods", [])
         if table["fingerprint"] == 0:
-            return (*self.descriptors[0], 0)
+            return (*self.descriptors[0], (0, None))
         value = find(self.filters.get("hosts"), *hash_bytes(name.encode()), table["fingerprint"])
-        level, index = divmod(value or 0, 2 ** table["descriptor"])
+        note, index = divmod(value or 0, 2 ** table["descriptor"])
+        period, level = divmod(note, 2 ** table["count"])
         if value is None or index >= len(self.descriptors):
             return None
         bound = 2 ** min(53, table["step"] * (level + 1)) - 1
-        return (*self.descriptors[index], bound if table["count"] > 0 else 0)
+        years = periods[period] if period < len(periods) else None
+        return (*self.descriptors[index], (bound if table["count"] > 0 else 0, years))
 
     def _questions(self, surt):
         """The names of section 7, each with the descriptor, and whether and how it is asked for."""
         header, (host, path, query) = self.header, KEY.match(surt).groups()
         ends = [query or "", "?*"] if header["queries"] else [""]
-        own = self._describe("" if host is None else host + ")") or (0,) * 8
+        own = self._describe("" if host is None else host + ")") or (*[0] * 7, (0, None))
         exact, wildcards, void_exact, void_wildcards, flags, width, wide_width, _ = own
         if host is None:
             yield from ((path + end, own, exact & 2, 0, width) for end in ends)
@@ -151,16 +156,16 @@ class Part:
                 yield above, known, not known[4] & NONE, ALWAYS, 0
 
     def lookup(self, surt):
-        """Whether a key is present, the name that decided, and at most how many captures, or 0."""
-        bound = 0
-        for name, (*_, bound), rows, voids, width in self._questions(surt):
+        """Whether a key is present, the name that decided, at most how many captures, and their years."""
+        note = (0, None)
+        for name, (*_, note), rows, voids, width in self._questions(surt):
             low, high = hash_bytes(name.encode())
             bits = (width + 7 - (mix(high ^ 0x165667B1) >> 29)) // 8
             if rows and (bits == 0 or find(self.filters.get(("rows", bits)), low, high) == 0):
-                return True, name, bound
+                return True, name, *note
             if voids == ALWAYS or (voids and find(self.filters.get("voids"), low, high) == 0):
-                return False, name, bound
-        return False, None, bound
+                return False, name, *note
+        return False, None, *note
 
 
 class PackedMap:
@@ -180,15 +185,17 @@ class PackedMap:
             start += part.end
 
     def lookup(self, surt):
-        """Present if any part says so; the captures are the most that any part states."""
+        """Present if any part says so; captures are the most of any part; with deltas, no years."""
         answers = [part.lookup(surt) for part in self.parts]
-        present, name, _ = next((answer for answer in answers if answer[0]), answers[0])
-        return present, name, max(bound for _, _, bound in answers) if present else 0
+        present, name, _, years = next((answer for answer in answers if answer[0]), answers[0])
+        bound = max(answer[2] for answer in answers) if present else 0
+        return present, name, bound, years if present and len(answers) == 1 else None
 
 
 if __name__ == "__main__":
     with open(sys.argv[1], "rb") as file:
         packed = PackedMap(file.read())
     for key in sys.argv[2:] or filter(None, sys.stdin.read().split("\n")):
-        present, name, bound = packed.lookup(key)
-        print(key, "present" if present else "absent", name or "-", bound or "-")
+        present, name, bound, years = packed.lookup(key)
+        more = [f"{years[0]}-{years[1]}"] if years else []
+        print(key, "present" if present else "absent", name or "-", bound or "-", *more)

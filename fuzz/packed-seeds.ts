@@ -78,13 +78,18 @@ async function packed(held: readonly string[], contents: Contents): Promise<Uint
   const lookups = new Float64Array(profiles.count).fill(1);
   const layout = isFlat
     ? flatLayout(profiles, 43)
-    : chooseLayout(profiles, 43, 3, {
-        lookups,
-        elsewhere: 10,
-        price: 0.01,
-        probes: new Probes(profiles),
-        widthLookups: lookups,
-      });
+    : chooseLayout(
+        profiles,
+        43,
+        { countBits: 3 },
+        {
+          lookups,
+          elsewhere: 10,
+          price: 0.01,
+          probes: new Probes(profiles),
+          widthLookups: lookups,
+        },
+      );
   const headers = new UkvsHeaders([{ name: "id", value: { uri: "https://archive.example/" } }]);
   const names = { partitionBits: 0, parts: [{ names: log.finish(), firstHost: 0 }] };
   const map = { headers, rows: keys.length, profiles, kinds, names };

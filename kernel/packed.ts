@@ -82,6 +82,7 @@ export function openHead(
   queries: bool,
   fingerprintBits: i32,
   descriptorBits: i32,
+  countBits: i32,
   step: i32,
   hostWildcards: u32,
   hostSpreads: u32,
@@ -94,6 +95,7 @@ export function openHead(
     queries,
     fingerprintBits,
     descriptorBits,
+    countBits,
     hostWildcards,
     hostSpreads,
   );

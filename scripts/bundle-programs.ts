@@ -46,7 +46,7 @@ const ENTRIES = ["index", "node", "server"];
 // With their names, and with one copy of what entries share: a class must be the same in all of them.
 await bundle(ENTRIES, {
   output: {
-    minify: { compress: true, mangle: false, codegen: true },
+    minify: { compress: true, mangle: { toplevel: false, keepNames: true }, codegen: true },
     chunkFileNames: "chunks/[name]-[hash].js",
   },
 });

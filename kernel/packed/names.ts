@@ -48,6 +48,7 @@ let descriptorsEnd: usize = 0;
 let queries: bool = false;
 let fingerprintBits: i32 = 0;
 let descriptorBits: i32 = 0;
+let countMask: i32 = 0;
 let hostWildcards: u32 = 0;
 let hostSpreads: u32 = 0;
 
@@ -58,6 +59,7 @@ export function openNames(
   hasQueries: bool,
   fingerprint: i32,
   descriptor: i32,
+  countBits: i32,
   wildcards: u32,
   spreads: u32,
 ): void {
@@ -66,6 +68,7 @@ export function openNames(
   queries = hasQueries;
   fingerprintBits = fingerprint;
   descriptorBits = descriptor;
+  countMask = (1 << countBits) - 1;
   hostWildcards = wildcards;
   hostSpreads = spreads;
 }
@@ -470,7 +473,7 @@ function findHost(a: u32, b: u32): usize {
   const descriptor = descriptors + (<usize>(value & ((1 << descriptorBits) - 1)) << 3);
   // A number that no descriptor has shows that the host is not in the table.
   if (descriptor >= descriptorsEnd) return 0;
-  hostCount = value >> descriptorBits;
+  hostCount = (value >> descriptorBits) & countMask;
   return descriptor;
 }
 

@@ -13,6 +13,8 @@ export interface PackForm {
   readonly maxBytes?: number | undefined;
   /** Bits of a row, 0 to 31 in eighths; chosen with the rows by default. */
   readonly bits?: number | undefined;
+  /** Whether to keep the first and the last year of each host, of a map with times; not with a base. */
+  readonly years?: boolean | undefined;
   /** A packed map: only what it calls absent is packed, as a delta to be read behind it. */
   readonly base?: string | undefined;
   /** How many deltas may be behind a whole map, before it is packed whole again, 1 to 63; default 7. */

@@ -26,6 +26,7 @@ const MAX_DATA_BYTES = 2 ** 32;
 const MAX_UINT32 = 2 ** 32 - 1;
 /** A step of more bits has no use: no host has that many captures. */
 const MAX_STEP = 1024;
+const MAX_PERIOD_BITS = 16;
 
 /** A row of more bits than this is hardly ever mistaken for another. */
 export const MAX_ROW_BITS = 31;
@@ -47,6 +48,13 @@ export interface Descriptor {
   /** The same for rows of many pages: `/a/*`, `/a?*` and `com,cnn,*`. */
   readonly wideWidth: number;
 }
+
+/** The first and the last year that something is held of, both from 0 to 9999. */
+export type Years = readonly [first: number, last: number];
+
+export const ALL_YEARS: Years = [0, 9999];
+/** A period that nothing is held of. */
+export const NO_YEARS: Years = [0, 0];
 
 /** What a descriptor says without any row. */
 export const FLAG = {
@@ -94,7 +102,11 @@ export interface PackedHeader {
     readonly count: number;
     /** A count of n means at most 2^(step · (n + 1)) - 1 captures of the host. */
     readonly step: number;
+    /** Bits for the number of a period; default 0. */
+    readonly period?: number | undefined;
   };
+  /** The years that hosts have something of, by the numbers of the table; default nothing is known. */
+  readonly periods?: readonly Years[] | undefined;
   /** The numbers of labels, as bits, that some `com,cnn,*` and some `com,cnn,*)/a` have. */
   readonly hostWildcards: number;
   readonly hostSpreads: number;
@@ -284,9 +296,8 @@ function readHeader(json: Uint8Array, source: string): PackedHeader {
 /** Whether a header has all that lookups rely on: a right checksum does not make it a good one. */
 function isHeader(value: unknown): value is PackedHeader {
   if (!isJsonObject(value)) return false;
-  const { headers, queries, rows, hosts, voids, table, filters, source, delta } = value as Partial<
-    Record<keyof PackedHeader, unknown>
-  >;
+  const { headers, queries, rows, hosts, voids, table, periods, filters, source, delta } =
+    value as Partial<Record<keyof PackedHeader, unknown>>;
   return (
     Array.isArray(headers) &&
     headers.every((one) => isJsonObject(one) && typeof one["name"] === "string") &&
@@ -297,11 +308,19 @@ function isHeader(value: unknown): value is PackedHeader {
     [table["fingerprint"], table["count"]].every((bits) => isWithin(bits, 0, MAX_BITS)) &&
     isWithin(table["descriptor"], 0, 16) &&
     isWithin(table["step"], 1, MAX_STEP) &&
+    (table["period"] === undefined || isWithin(table["period"], 0, MAX_PERIOD_BITS)) &&
+    (periods === undefined || (Array.isArray(periods) && periods.every(areYears))) &&
     Array.isArray(filters) &&
     filters.every(isFilter) &&
     (source === undefined || isJsonObject(source)) &&
     (delta === undefined || isDelta(delta))
   );
+}
+
+function areYears(value: unknown): value is Years {
+  if (!Array.isArray(value) || value.length !== 2) return false;
+  const [first, last] = value as unknown[];
+  return isWithin(first, ...ALL_YEARS) && isWithin(last, first as number, ALL_YEARS[1]);
 }
 
 function isDelta(value: unknown): value is DeltaPlace {
@@ -333,7 +352,7 @@ function checkFilters(header: PackedHeader, descriptors: number, source: string)
   const names = filters.map(({ kind, bits }) => (kind === "rows" ? `rows ${bits}` : kind));
   if (new Set(names).size < names.length) throw damaged("filters", source);
   const hosts = filters.find(({ kind }) => kind === "hosts");
-  const bits = table.fingerprint + table.descriptor + table.count;
+  const bits = table.fingerprint + table.descriptor + table.count + (table.period ?? 0);
   const isSound =
     table.fingerprint === 0
       ? hosts === undefined && descriptors === 1

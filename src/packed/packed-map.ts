@@ -86,8 +86,9 @@ export class PackedNames {
   nameEnd = 0;
   /** How far above the key the name is, as `lookupKeys` counts. */
   distance = 0;
-  /** The count of the host in the table; -1 if it has none. */
+  /** The count and the period of the host in the table; -1 if it is not in it. */
   count = -1;
+  period = -1;
   /** The shard that was missing. */
   neededShard = -1;
 
@@ -101,6 +102,7 @@ export class PackedNames {
   readonly #queries: boolean;
   readonly #fingerprintBits: number;
   readonly #descriptorBits: number;
+  readonly #countBits: number;
   readonly #hasHostNames: boolean;
   #asksRows = true;
 
@@ -135,6 +137,7 @@ export class PackedNames {
     this.#queries = header.queries;
     this.#fingerprintBits = header.table.fingerprint;
     this.#descriptorBits = header.table.descriptor;
+    this.#countBits = header.table.count;
     this.#hasHostNames = (header.hostWildcards | header.hostSpreads) !== 0;
     let firstShard = 0;
     for (const { kind, bits, shards: count } of header.filters) {
@@ -208,6 +211,7 @@ export class PackedNames {
   /** As {@link find}, for a key that other maps are asked for, too. */
   findKey(key: KeyHashes): Outcome {
     this.count = -1;
+    this.period = -1;
     if (key.hostEnd < 0) return this.#findOpaque(key);
     const host = this.#host(key.folders.a[0], key.folders.b[0]);
     if (host === NOT_LOADED) return OUTCOME.unloaded;
@@ -217,6 +221,30 @@ export class PackedNames {
       if (outcome !== OUTCOME.none) return outcome;
     }
     return this.#hasHostNames ? this.#findAbove(key) : OUTCOME.none;
+  }
+
+  /** The periods of all names in the table that a lookup of a key may ask for. All must be loaded. */
+  periodsOf(surt: Uint8Array): number[] {
+    const key = KEY.read(surt, 0, surt.length);
+    const periods: number[] = [];
+    const take = (a: number, b: number): void => {
+      if (this.#host(a, b) >= 0) periods.push(this.period);
+    };
+    if (key.hostEnd < 0) {
+      take(START_A, START_B);
+      return periods;
+    }
+    take(key.folders.a[0], key.folders.b[0]);
+    key.readLabels();
+    const { hostWildcards, hostSpreads } = this.head.header;
+    for (let at = 0; at < key.labelCount; at++) {
+      const mask = 1 << Math.min(at + 1, 31);
+      const a = extendA(extendA(key.labels.a[at], COMMA), STAR);
+      const b = extendB(extendB(key.labels.b[at], COMMA), STAR);
+      if ((hostWildcards & mask) !== 0) take(a, b);
+      if ((hostSpreads & mask) !== 0) take(extendA(a, CLOSE_PAREN), extendB(b, CLOSE_PAREN));
+    }
+    return periods;
   }
 
   /** Keys without a host are rows of depth 1 of a host without a name. */
@@ -354,7 +382,7 @@ export class PackedNames {
     return (this.#descriptors[host + FLAGS] & FLAG.none) === 0 ? 1 : VOID;
   }
 
-  /** Where the descriptor of a host is, ABSENT or NOT_LOADED; sets `count`. */
+  /** Where the descriptor of a host is, ABSENT or NOT_LOADED; sets `count` and `period`. */
   #host(a: number, b: number): number {
     // Without a table all hosts have one descriptor.
     if (this.#fingerprintBits === 0) return 0;
@@ -364,7 +392,9 @@ export class PackedNames {
     const at = DESCRIPTOR * (value & ((1 << this.#descriptorBits) - 1));
     // A number that no descriptor has shows that the host is not in the table.
     if (at >= this.#descriptors.length) return ABSENT;
-    this.count = value >>> this.#descriptorBits;
+    const note = value >>> this.#descriptorBits;
+    this.count = note & ((1 << this.#countBits) - 1);
+    this.period = note >>> this.#countBits;
     return at;
   }
 

@@ -37,22 +37,35 @@ for name in sys.argv[1:]:
 
 interface ExampleReader {
   readonly openPacked: (bytes: Uint8Array) => {
-    lookup(key: string): { present: boolean; name?: string; atMost?: number };
+    lookup(key: string): {
+      present: boolean;
+      name?: string;
+      atMost?: number;
+      years?: readonly [number, number];
+    };
   };
 }
 const { openPacked } = (await import(SCRIPT_READER)) as ExampleReader;
 
-function answerLine(key: string, present: boolean, name?: string, atMost?: number): string {
-  return `${key} ${present ? "present" : "absent"} ${name ?? "-"} ${atMost ?? "-"}`;
+function answerLine(
+  key: string,
+  present: boolean,
+  name?: string,
+  atMost?: number,
+  years?: readonly [number, number],
+): string {
+  const line = `${key} ${present ? "present" : "absent"} ${name ?? "-"} ${atMost ?? "-"}`;
+  return years === undefined ? line : `${line} ${years.join("-")}`;
 }
 
 /** What the library says, in the words of the examples. */
 async function expectedLines(map: PackedLookup, keys: readonly string[]): Promise<string[]> {
   const lines: string[] = [];
   for (const key of keys) {
-    const { present, key: name, frequency = "" } = await map.lookupSurt(key);
+    const { present, key: name, frequency = "", years } = await map.lookupSurt(key);
     const bound = present ? /\d+/.exec(frequency)?.[0] : undefined;
-    lines.push(answerLine(key, present, name, bound === undefined ? undefined : Number(bound)));
+    const atMost = bound === undefined ? undefined : Number(bound);
+    lines.push(answerLine(key, present, name, atMost, years));
   }
   return lines;
 }
@@ -60,8 +73,8 @@ async function expectedLines(map: PackedLookup, keys: readonly string[]): Promis
 function scriptLines(file: Uint8Array, keys: readonly string[]): string[] {
   const map = openPacked(file);
   return keys.map((key) => {
-    const { present, name, atMost } = map.lookup(key);
-    return answerLine(key, present, name, atMost);
+    const { present, name, atMost, years } = map.lookup(key);
+    return answerLine(key, present, name, atMost, years);
   });
 }
 
@@ -109,16 +122,18 @@ function askedOf(random: Random, kinds: Kinds): string[] {
   return Array.from({ length: 4000 }, () => randomKey(random, { ...kinds, wildcards: false }));
 }
 
-function randomMap(random: Random, kinds: Kinds): string {
+function randomMap(random: Random, kinds: Kinds, hasYears = false): string {
   const keys = new Set(Array.from({ length: 4000 }, () => randomKey(random, kinds)));
   const rows = [...keys]
     .toSorted((a, b) => (a < b ? -1 : 1))
     .map((key) => {
       const isVoid = kinds.voids && random.chance(0.2);
-      return `${key} ${isVoid ? 0 : 1 + random.below(2 ** random.below(20))}\n`;
+      const year = hasYears ? ` ${1996 + random.below(30)}` : "";
+      return `${key}${year} ${isVoid ? 0 : 1 + random.below(2 ** random.below(20))}\n`;
     });
   const more = kinds.queries ? ',"queries":true' : "";
-  return `!fields {"keys":["surt"],"values":["frequency"]${more}}\n${rows.join("")}`;
+  const keyColumns = hasYears ? '"surt","datetime"' : '"surt"';
+  return `!fields {"keys":[${keyColumns}],"values":["frequency"]${more}}\n${rows.join("")}`;
 }
 
 const MAPS: readonly (readonly [string, Kinds, Partial<PackOptions>])[] = [
@@ -127,6 +142,8 @@ const MAPS: readonly (readonly [string, Kinds, Partial<PackOptions>])[] = [
   ["wildcards", { queries: false, wildcards: true, voids: false }, { bits: 5.125 }],
   ["queries", { queries: true, wildcards: true, voids: false }, { bits: 6.5 }],
   ["queries and voids", { queries: true, wildcards: false, voids: true }, { bits: 8 }],
+  ["years", { queries: false, wildcards: false, voids: false }, { bits: 6, years: true }],
+  ["years, all", { queries: true, wildcards: true, voids: false }, { bits: 5, years: true }],
   ["no table", { queries: false, wildcards: true, voids: false }, { maxBytes: 1500 }],
   ["no table, with queries", { queries: true, wildcards: true, voids: false }, { maxBytes: 1500 }],
   ["no table, with voids", { queries: false, wildcards: false, voids: true }, { maxBytes: 2500 }],
@@ -135,7 +152,7 @@ const MAPS: readonly (readonly [string, Kinds, Partial<PackOptions>])[] = [
 describe("the example readers answer as the library does", () => {
   it.each(MAPS)("for a map with %s", async (name, kinds, options) => {
     const random = new Random(7, name);
-    const file = (await pack(randomMap(random, kinds), options)) ?? new Uint8Array();
+    const file = (await pack(randomMap(random, kinds, options.years), options)) ?? new Uint8Array();
     const map = PackedLookup.of(file, "memory");
     expect(map.names.head.header.table.fingerprint === 0).toBe(name.startsWith("no table"));
     const asked = askedOf(random, kinds);
@@ -149,7 +166,8 @@ describe("the example readers answer as the library does", () => {
     "for a map with %s, in Python (skipped without python3)",
     async (name, kinds, options) => {
       const random = new Random(8, name);
-      const file = (await pack(randomMap(random, kinds), options)) ?? new Uint8Array();
+      const file =
+        (await pack(randomMap(random, kinds, options.years), options)) ?? new Uint8Array();
       const path = join(scratchDir(), "map.packed");
       writeFileSync(path, file);
       const asked = askedOf(random, kinds);

@@ -7,7 +7,7 @@ import { SLASH } from "../../bytes/bytes.ts";
 
 /** The map of an archive, as a router uses it. */
 export interface RoutedMap {
-  /** All of the map, in memory. A packed map has no times: it answers for all time. */
+  /** All of the map, in memory. A packed map knows of times at most the years of hosts. */
   readonly index: MemoryIndex | PackedLookup;
   /** What the map describes, at that time, in milliseconds since 1970; undefined: nobody knows. */
   readonly updatedAt: number | undefined;

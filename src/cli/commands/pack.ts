@@ -55,6 +55,10 @@ tells URIs apart that differ in their query. A map that is compressed or comes
 from standard input is written to scratch space, too. The bytes do not depend
 on threads or on memory. docs/packed.md specifies the file.
 
+With --years, the file keeps the first and the last year of each host, a few
+bits each: lookup --at and route --from --until go by them. A map needs times
+for it (generate --by datetime:year). Files of few bytes have no place for it.
+
 With --base, only what the packed map OLD calls absent is packed: a delta, of a
 few kilobytes for a day's crawl. It belongs behind OLD in one file, which is
 read as one map, and of which fetch --packed brings only the end. Where -o names
@@ -79,6 +83,7 @@ OLD is missing. A nightly job is "pack map.ukvs --base x.packed -o x.packed".`,
     },
     ...MISSES_OPTIONS,
     queries: { help: "Of an index: keep queries." },
+    years: { help: "Keep the first and last year of each host, of an index or a map with times." },
     ...WORK_OPTIONS,
     force: FORCE_OPTION,
   },
@@ -89,6 +94,7 @@ OLD is missing. A nightly job is "pack map.ukvs --base x.packed -o x.packed".`,
       "mementomap pack map.ukvs --max-bytes 30k --misses uris.txt -o map.packed",
     "every night: what is new": "mementomap pack map.ukvs --base map.packed -o map.packed",
     "straight from an index": "mementomap pack --queries index.cdxj -o map.packed",
+    "with the years of hosts": "mementomap pack --years index.cdxj -o years.packed",
     "look a URI up in it": "mementomap lookup map.packed https://example.org/",
   },
   async run({ positionals, values }, io) {
@@ -97,6 +103,9 @@ OLD is missing. A nightly job is "pack map.ukvs --base x.packed -o x.packed".`,
     }
     const [path = "-"] = positionals;
     const { base, output } = values;
+    if (base !== undefined && values.years) {
+      throw misuse("--years is for a whole map: a delta cannot add years to what its base holds");
+    }
     if (base === undefined && values["max-deltas"] !== undefined) {
       throw misuse("--max-deltas is for --base");
     }
@@ -113,6 +122,7 @@ OLD is missing. A nightly job is "pack map.ukvs --base x.packed -o x.packed".`,
     const options = {
       maxBytes: values["max-bytes"],
       bits: values.bits,
+      years: values.years,
       misses: values.misses,
       archive: values.archive,
       scratch: values.tmp,
@@ -150,10 +160,11 @@ async function withMapOf<T>(
   path: string,
   {
     queries,
+    years,
     tmp,
     memory,
     threads,
-  }: OptionValues<typeof WORK_OPTIONS> & { readonly queries: boolean },
+  }: OptionValues<typeof WORK_OPTIONS> & { readonly queries: boolean; readonly years: boolean },
   io: Io,
   progress: Progress,
   use: (map: string) => Promise<T>,
@@ -173,6 +184,7 @@ async function withMapOf<T>(
     await withMapOutput(map, { interrupt, stdout, isScratch: true }, (output) =>
       generateFiles([path], output, {
         queries,
+        datetimeDigits: years ? YEAR_DIGITS : 0,
         description,
         memoryBytes: memory,
         threads: threads ?? threadsWithin(memory, availableParallelism()),
@@ -187,6 +199,8 @@ async function withMapOf<T>(
     return use(map);
   });
 }
+
+const YEAR_DIGITS = 4;
 
 function parseDeltas(text: string): number {
   const count = parseWhole(text);
@@ -213,13 +227,14 @@ function report(io: Io, packed: PackFileResult, ms: number, isJson: boolean): vo
     return;
   }
   if (reason !== undefined) io.stderr.write(`packed whole: ${reason}\n`);
-  const { rowsRead, rows, hosts, voids, bytes, bits, expectedWrong } = summary;
+  const { rowsRead, rows, hosts, voids, bytes, bits, years, expectedWrong } = summary;
   warnOfOddLines(io, summary.oddLines);
   showSummary(io, [
     ...(position === undefined ? [] : [["delta", `number ${position}`] as const]),
     ["rows read", formatCount(rowsRead), `${formatCount(Math.round((rowsRead / ms) * 1000))}/s`],
     ["rows", formatCount(rows), `of ${bits} bits`],
     ["hosts", formatCount(hosts)],
+    ...(years === undefined ? [] : [["years", years.join(" to "), "host by host"] as const]),
     ...(voids > 0 ? [["voids", formatCount(voids)] as const] : []),
     [
       "size",

@@ -37,6 +37,8 @@ export interface Answer {
   readonly frequency?: string;
   /** How far above the URI the key is: 0 for the URI itself, 1 for the first wildcard, and so on. */
   readonly distance?: number;
+  /** The first and the last year that the host has something of, where a packed map knows. */
+  readonly years?: readonly [first: number, last: number];
 }
 
 /** What a map says about one key, wildcards included. */
@@ -121,8 +123,8 @@ export function answerLine(input: string, answer: Answer): string {
 
 /** The same as a line of JSON; what is not known is null. */
 export function answerJson(input: string, answer: Answer): string {
-  const { present, key = null, frequency = null, distance = null } = answer;
-  return JSON.stringify({ input, present, key, frequency, distance });
+  const { present, key = null, frequency = null, distance = null, years } = answer;
+  return JSON.stringify({ input, present, key, frequency, distance, years });
 }
 
 const UNKNOWN = "/";

@@ -2,7 +2,12 @@ import type { ByteSource } from "../../bytes/byte-source.ts";
 import { COMMA, copyRange, QUESTION, SLASH, STAR } from "../../bytes/bytes.ts";
 import { MementoMapError } from "../../errors.ts";
 import { checkSignal } from "../../interruption.ts";
-import { headersOf, type PackedHead, type PackedHeader } from "../../packed/packed-file.ts";
+import {
+  headersOf,
+  type PackedHead,
+  type PackedHeader,
+  type Years,
+} from "../../packed/packed-file.ts";
 import {
   NAME,
   OUTCOME,
@@ -12,8 +17,15 @@ import {
 } from "../../packed/packed-map.ts";
 import { parseParts, readParts } from "../../packed/packed-parts.ts";
 import type { UkvsHeaders } from "../../ukvs/header.ts";
+import { type DatetimeRange, overlap } from "../../ukvs/record.ts";
 import { PackedKey } from "./packed-key.ts";
-import type { Answer, KeyAnswer, LookupOptions, MapLookup } from "./map-lookup.ts";
+import {
+  type Answer,
+  type KeyAnswer,
+  lookupPeriod,
+  type LookupOptions,
+  type MapLookup,
+} from "./map-lookup.ts";
 
 const encoder = new TextEncoder();
 /** The key of lookups that are answered at once; one for all maps. */
@@ -23,8 +35,8 @@ const KEY = new PackedKey();
 const UNKNOWN = "/";
 
 /**
- * A packed map. It says of a URI what the map says that it was made from, or by mistake "present"; it has
- * no times, so the time asked for does not matter. The frequency is an upper bound: that of the host.
+ * A packed map. It says of a URI what the map says that it was made from, or by mistake "present". Of times it
+ * knows at most the first and the last year of a host. The frequency is an upper bound: that of the host.
  *
  * Deltas may follow it in its file: what it or any of them calls present is present.
  *
@@ -220,9 +232,25 @@ export class PackedLookup implements MapLookup {
     return writeAny(QUESTION, target, copyRange(bytes, hostEnd, queryStart, target, to));
   }
 
-  /** A packed map has no times: what it says of all time, it says of every period. */
-  isPresentDuring(surt: Uint8Array): boolean {
-    return this.findSurt(surt) === OUTCOME.present;
+  /**
+   * The first and the last year that the host of the last key has something of; undefined where the map does not
+   * say. With deltas it does not: they have only what is new.
+   */
+  get years(): Years | undefined {
+    return this.#deltas.length === 0 ? this.header.periods?.[this.names.period] : undefined;
+  }
+
+  /** Whether a SURT is present in some year of a period, as far as the map knows years; default at any time. */
+  isPresentDuring(surt: Uint8Array, period: DatetimeRange = {}): boolean {
+    return this.findSurt(surt) === OUTCOME.present && this.#mayBeOf(period);
+  }
+
+  /** Whether the host of the last key may have something of a period. */
+  #mayBeOf(period: DatetimeRange): boolean {
+    const { years } = this;
+    if (years === undefined) return true;
+    const [from, until] = years.map((year) => String(year).padStart(4, "0"));
+    return overlap({ from, until }, period);
   }
 
   /** Whether a URI is present, at once. All of the map must be in memory. */
@@ -231,12 +259,12 @@ export class PackedLookup implements MapLookup {
   }
 
   lookup(uri: string, options: LookupOptions = {}): Promise<Answer> {
-    return this.#answerKey(KEY.ofUri(uri, this.header), options.signal);
+    return this.#answerKey(KEY.ofUri(uri, this.header), options);
   }
 
   lookupSurt(surt: string, options: LookupOptions = {}): Promise<Answer> {
     const bytes = encoder.encode(surt);
-    return this.#answerKey(KEY.ofSurt(bytes, 0, bytes.length, this.header), options.signal);
+    return this.#answerKey(KEY.ofSurt(bytes, 0, bytes.length, this.header), options);
   }
 
   /** The answer that the last key got. */
@@ -245,8 +273,10 @@ export class PackedLookup implements MapLookup {
     const { distance } = this.#deciding;
     const name = new Uint8Array(this.#key.hashes.end + 8);
     const key = decoder.decode(name.subarray(0, this.writeName(name, 0)));
-    const present = outcome === OUTCOME.present;
-    return { present, key, frequency: present ? this.#frequency() : "0", distance };
+    if (outcome === OUTCOME.void) return { present: false, key, frequency: "0", distance };
+    const { years } = this;
+    const answer = { present: true, key, frequency: this.#frequency(), distance };
+    return years === undefined ? answer : { ...answer, years };
   }
 
   /** A packed map cannot be asked for single rows: what it says of the key is what it says of a page. */
@@ -262,12 +292,17 @@ export class PackedLookup implements MapLookup {
   }
 
   /** Makes the answer at once when it is found: other lookups may be under way. */
-  async #answerKey(key: PackedKey, signal: AbortSignal | undefined): Promise<Answer> {
+  async #answerKey(key: PackedKey, { at, signal }: LookupOptions): Promise<Answer> {
+    const period = lookupPeriod(at);
     let asked = key;
     for (;;) {
       checkSignal(signal);
       const outcome = this.findLoaded(asked);
-      if (outcome !== OUTCOME.unloaded) return this.#answer(outcome);
+      if (outcome !== OUTCOME.unloaded) {
+        const isApart =
+          outcome === OUTCOME.present && period !== undefined && !this.#mayBeOf(period);
+        return isApart ? { present: false } : this.#answer(outcome);
+      }
       if (asked === KEY) asked = key.copy();
       await this.load(signal);
     }

@@ -7,6 +7,8 @@ import { HostNeeds, mistaken } from "./row-widths.ts";
 /** Flags that say something by themselves, and so may not be added to a host that lacks them. */
 const CERTAIN = FLAG.all | FLAG.none;
 const MAX_BITS = 12;
+/** Bits of a host in the table, at most. */
+const VALUE_BITS = 32;
 /** Bits that one more descriptor takes in the file. */
 const DESCRIPTOR_COST = 64;
 /**
@@ -55,12 +57,12 @@ interface Kind extends DescribedRows {
  * go wrong, and saves bits. Chooses the number of descriptors that costs least.
  *
  * @param width bits of a row, in eighths; on average, where hosts differ.
- * @param fingerprintBits chosen here where they are not given.
+ * @param fingerprintBits chosen here where they are not given; fewer are taken where there is no room.
  */
 export function chooseLayout(
   profiles: HostProfiles,
   width: number,
-  countBits: number,
+  { countBits, periods }: Pick<PackedLayout, "countBits" | "periods">,
   demand: Demand,
   fingerprintBits: number = bestFingerprintBits(profiles, width, demand),
 ): PackedLayout {
@@ -89,12 +91,14 @@ export function chooseLayout(
   }
   if (best === undefined) throw new Error("every host has a descriptor of its kind");
   const { chosen, places, bits: descriptorBits } = best;
+  const otherBits = descriptorBits + countBits + (periods?.bits ?? 0);
   const descriptorOf = Uint16Array.from(kindOf, (kind) => places.get(kind) ?? 0);
   return {
     width,
-    fingerprintBits,
+    fingerprintBits: Math.min(fingerprintBits, VALUE_BITS - otherBits),
     descriptorBits,
     countBits,
+    periods,
     descriptors: chosen.map(descriptorOfKind),
     descriptorOf,
   };

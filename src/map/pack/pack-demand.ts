@@ -22,7 +22,7 @@ export function packDemand(
   compaction: BudgetCompaction,
   profiles: HostProfiles,
   missList: MissList | undefined,
-  countBits: number,
+  { countBits, periodBits }: Pick<PackDemand, "countBits" | "periodBits">,
 ): PackDemand {
   const { lookups, misses } = compaction.hostDemand;
   const isTrained = missList !== undefined;
@@ -38,6 +38,7 @@ export function packDemand(
     hosts: profiles.count,
     isTrained,
     countBits,
+    periodBits,
     voidBytes: filterBytes(profiles.voidCount, VOID_BITS),
     sizes: compaction.sizes(),
     newHosts: chanceOfNewHost(profiles),

@@ -23,6 +23,7 @@ import { headOf } from "../compact/run/compact-files.ts";
 import { type MapStreams, withMapSources } from "../lookup/map-sources.ts";
 import { withCanonicalMap } from "../output/map-output.ts";
 import type { AskResult } from "./held-check.ts";
+import { HostYears } from "./host-years.ts";
 import { PackLanes } from "./pack-job.ts";
 import { packDemand } from "./pack-demand.ts";
 import { kneeBytes, type PackDemand, planPack, type Prospect } from "./pack-plan.ts";
@@ -35,6 +36,8 @@ export interface PackOptions {
   readonly maxBytes?: number | undefined;
   /** Bits of a row, 0 to 31.875 in eighths; chosen with the rows by default. */
   readonly bits?: number | undefined;
+  /** Whether to keep the first and the last year of each host; the map has times. */
+  readonly years?: boolean | undefined;
   /** Bits for the captures of a host. */
   readonly countBits?: number | undefined;
   /** A list of lookups that missed, URIs or SURTs, or the log of a MemGator. */
@@ -73,6 +76,8 @@ export interface PackSummary {
   readonly bytes: number;
   /** Bits of a row. */
   readonly bits: number;
+  /** The first and the last year of all; undefined where years are not kept. */
+  readonly years: readonly [first: number, last: number] | undefined;
   /** The share of misses on held hosts that it is expected to answer wrongly; known from misses only. */
   readonly expectedWrong: number | undefined;
   /** Lines of the misses that were left out, because they are neither URIs nor SURTs. */
@@ -183,6 +188,8 @@ interface PackingTools {
   readonly scratch: string;
   readonly lanes: PackLanes;
   readonly options: PackOptions;
+  /** Filled while the times of a map are left out. */
+  readonly years?: HostYears | undefined;
 }
 
 interface Packed {
@@ -212,7 +219,9 @@ class Packing {
   async run(): Promise<Packed> {
     const { maxBytes, bits, countBits = COUNT_BITS } = this.#tools.options;
     const { headers } = await headOf(this.#map);
-    if (headers.fields.keys.length > 1) return this.#runWithoutTimes(headers);
+    const wantsYears = this.#tools.options.years === true && this.#tools.years === undefined;
+    if (wantsYears || headers.fields.keys.length > 1) return this.#runWithoutTimes(headers);
+    const notes = { countBits, periodBits: this.#tools.years?.bits ?? 0 };
     if (bits !== undefined && maxBytes === undefined) {
       const whole = await this.#scanWhole();
       const prospect = {
@@ -231,7 +240,7 @@ class Packing {
     if (surveyed.status === "rejected") throw surveyed.reason;
     const whole = scanned.value;
     const compaction = this.#compaction(surveyed.value, whole);
-    const demand = packDemand(compaction, whole.profiles, this.#tools.misses, countBits);
+    const demand = packDemand(compaction, whole.profiles, this.#tools.misses, notes);
     const prospect = planPack(demand, maxBytes ?? kneeBytes(demand), bits);
     const plan = { prospect, demand };
     if (prospect.rows >= whole.rows) return this.#pack(this.#map, whole, whole, plan);
@@ -297,17 +306,18 @@ class Packing {
 
   /** Packs a map with one row for each SURT, whatever its time: a packed map has no times. */
   async #runWithoutTimes(headers: UkvsHeaders): Promise<Packed> {
-    const map = await this.#scratchMap(timelessHeaders(headers), this.#timelessRows());
+    const years = this.#tools.options.years === true ? new HostYears(headers.fields) : undefined;
+    const map = await this.#scratchMap(timelessHeaders(headers), this.#timelessRows(years));
     try {
       checkSignal(this.#tools.options.streams.interrupt?.signal);
-      return await new Packing(map, this.#tools).run();
+      return await new Packing(map, { ...this.#tools, years }).run();
     } finally {
       await map.close();
     }
   }
 
-  async *#timelessRows(): AsyncGenerator<Uint8Array, void, undefined> {
-    const timeless = new Timeless();
+  async *#timelessRows(years: HostYears | undefined): AsyncGenerator<Uint8Array, void, undefined> {
+    const timeless = new Timeless((row) => years?.add(row));
     const source = this.#map.name;
     let lines: MapLines | undefined;
     for await (const { headers, bytes, firstLine } of rowBlocks(this.#chunks(this.#map), source)) {
@@ -357,7 +367,7 @@ class Packing {
     whole: ScannedMap,
     { prospect, demand }: PackingPlan,
   ): Promise<Packed> {
-    const { sha256, misses, lanes, options } = this.#tools;
+    const { sha256, misses, lanes, options, years } = this.#tools;
     const { bits, part } = options;
     const rows = scanned.names === undefined ? await this.#scan(source, scanned.kinds) : scanned;
     const file = await packWithin(rows, whole, {
@@ -370,11 +380,13 @@ class Packing {
       prospect,
       demand,
       isFixed: bits !== undefined,
+      years,
       lanes,
       scratch: this.#scratchPath("shards"),
       memoryBytes: this.#memoryBytes * SHARDS_SHARE,
       onBuilt: (share) => options.onRead?.(share * source.size),
     });
+    if (years !== undefined) file.setPeriods(years);
     const { rowCount, count, voidCount } = rows.profiles;
     const summary: PackSummary = {
       rowsRead: whole.rows,
@@ -383,6 +395,7 @@ class Packing {
       voids: voidCount,
       bytes: file.size,
       bits: file.layout.width / 8,
+      years: file.layout.periods === undefined ? undefined : years?.span,
       expectedWrong: demand?.isTrained === true ? prospect.wrong : undefined,
       oddLines: misses?.oddLines ?? 0,
     };

@@ -73,6 +73,8 @@ export interface PackDemand extends HostDemand {
   /** Whether a log of misses says what will be asked. */
   readonly isTrained: boolean;
   readonly countBits: number;
+  /** Bits of a host for its years. */
+  readonly periodBits: number;
   /** Bytes that voids take. */
   readonly voidBytes: number;
   /** Maps of all sizes, the smallest first. */
@@ -279,7 +281,8 @@ function affordableRows(
   const all = sizes[sizes.length - 1].rows;
   const classBits = variesBits ? Math.log2(demand.widths(bits).classes) : 0;
   const descriptorBits = classBits + (kind === "descriptors" ? DESCRIPTOR_BITS : 0);
-  const tableBits = fingerprintBits + descriptorBits + countBitsWithin(demand, maxBytes);
+  const noteBits = countBitsWithin(demand, maxBytes) + demand.periodBits;
+  const tableBits = fingerprintBits + descriptorBits + noteBits;
   const table = kind === "none" ? 0 : filterBytes(hosts, tableBits);
   const head = kind === "descriptors" ? HEAD_BYTES : FLAT_HEAD_BYTES;
   const fixed = head + table + demand.voidBytes;

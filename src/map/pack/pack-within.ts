@@ -1,5 +1,8 @@
 import { MementoMapError } from "../../errors.ts";
+import { formatHead, parseHead } from "../../packed/packed-file.ts";
+import { PackedNames } from "../../packed/packed-map.ts";
 import { expectedLookups, lookupsOfSome } from "./host-lookups.ts";
+import type { HostYears } from "./host-years.ts";
 import { chooseLayout, flatLayout } from "./layout.ts";
 import type { AskResult } from "./held-check.ts";
 import type { PackLanes } from "./pack-job.ts";
@@ -22,22 +25,26 @@ const MAX_TRIES = 6;
 const MAX_ESTIMATES = 3;
 const MAX_WIDTH = 255;
 
+const NEW_FILE = "the packed map";
+
 /** A packed map that is complete, and not yet written. */
 export class PackedBytes {
-  readonly head: Uint8Array;
   readonly layout: PackedLayout;
-  readonly size: number;
+  #head: Uint8Array;
   readonly #store: ShardStore;
 
   constructor(head: Uint8Array, layout: PackedLayout, store: ShardStore) {
-    this.head = head;
     this.layout = layout;
+    this.#head = head;
     this.#store = store;
-    this.size = head.length + store.bytes;
+  }
+
+  get size(): number {
+    return this.#head.length + this.#store.bytes;
   }
 
   *chunks(): Generator<Uint8Array, void, undefined> {
-    yield this.head;
+    yield this.#head;
     yield* this.#store.data();
   }
 
@@ -75,6 +82,19 @@ export class PackedBytes {
     };
   }
 
+  /** Writes into its head which years its periods stand for. */
+  setPeriods(years: HostYears): void {
+    const { periods } = this.layout;
+    if (periods === undefined) return;
+    const bytes = this.bytes();
+    const head = parseHead(bytes, bytes.length, NEW_FILE);
+    const names = new PackedNames(head, NEW_FILE, {
+      data: new Uint32Array(bytes.buffer, head.dataStart),
+    });
+    const header = { ...head.header, periods: years.periodsIn(names, periods.count) };
+    this.#head = formatHead(header, head.descriptors, head.shards);
+  }
+
   /** Forgets all. */
   close(): void {
     this.#store.close();
@@ -87,6 +107,8 @@ export interface PackWithinOptions {
   readonly demand: PackDemand | undefined;
   /** Whether the bits of a row are given. */
   readonly isFixed: boolean;
+  /** The years of hosts, where they are kept. */
+  readonly years?: HostYears | undefined;
   readonly lanes: PackLanes;
   /** What the names of scratch files begin with, for what exceeds the memory. */
   readonly scratch: string;
@@ -105,8 +127,9 @@ export async function packWithin(
   const { profiles } = map;
   const ofWhole = demand?.hostLookups ?? expectedLookups(whole.profiles, undefined, 0);
   const lookups = lookupsOfSome(profiles, whole.profiles, ofWhole);
+  const periods = options.years?.numbersFor(profiles);
   const layoutWith = (width: number): PackedLayout =>
-    layoutOf(map, whole, width, lookups, prospect, demand);
+    layoutOf(map, whole, width, lookups, { ...prospect, periods }, demand);
   let width = Math.round(8 * prospect.bits);
   // To build is most of the work, so the size is estimated first.
   if (!isFixed && prospect.bytes < Infinity) width = fittingWidth(map, width, layoutWith, prospect);
@@ -177,7 +200,7 @@ function layoutOf(
   whole: ScannedMap,
   width: number,
   lookups: Float64Array,
-  { fingerprintBits, countBits, variesBits }: Prospect,
+  { fingerprintBits, variesBits, ...notes }: Prospect & Pick<PackedLayout, "periods">,
   demand: PackDemand | undefined,
 ): PackedLayout {
   if (fingerprintBits === 0) return flatLayout(profiles, width);
@@ -194,5 +217,5 @@ function layoutOf(
       ? lookupsOfSome(profiles, whole.profiles, demand.widthLookups)
       : undefined;
   const wanted = { lookups, elsewhere, price, probes: new Probes(whole.profiles), widthLookups };
-  return chooseLayout(profiles, width, countBits, wanted, fingerprintBits);
+  return chooseLayout(profiles, width, notes, wanted, fingerprintBits);
 }

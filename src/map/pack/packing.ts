@@ -10,6 +10,7 @@ import {
 import { joinWords, type NameSelection } from "./build-shards.ts";
 import type { FilterPlan, ShardNames } from "./dealt-names.ts";
 import type { HostProfiles } from "./host-profiles.ts";
+import type { HostPeriods } from "./host-years.ts";
 import { LIST, namesIn } from "./name-log.ts";
 import type { PackLane, PackLanes } from "./pack-job.ts";
 import type { ScannedMap } from "./scan-map.ts";
@@ -30,6 +31,8 @@ export interface PackedLayout {
   readonly fingerprintBits: number;
   readonly descriptorBits: number;
   readonly countBits: number;
+  /** The periods of hosts, if their years are kept. */
+  readonly periods?: HostPeriods | undefined;
   /** The descriptor of each host, and what they are. */
   readonly descriptors: readonly Descriptor[];
   readonly descriptorOf: Uint16Array;
@@ -77,7 +80,7 @@ export async function packNames(
   };
   await lanes.useNames(names);
   const step = countStep(profiles, countBits);
-  const tableBits = fingerprintBits + descriptorBits + countBits;
+  const tableBits = tableBitsOf(layout);
   if (fingerprintBits > 0 && profiles.count > 0) {
     const plan = addFilter("hosts", tableBits, profiles.count);
     const shards = hostShards(profiles, layout, step, plan);
@@ -122,7 +125,15 @@ export async function packNames(
       rows: profiles.rowCount,
       hosts: profiles.count,
       voids: profiles.voidCount,
-      table: { fingerprint: fingerprintBits, descriptor: descriptorBits, count: countBits, step },
+      table: {
+        fingerprint: fingerprintBits,
+        descriptor: descriptorBits,
+        count: countBits,
+        step,
+        period: layout.periods?.bits,
+      },
+      // They are found out when the table is there, and take no more bytes.
+      periods: layout.periods && Array.from({ length: layout.periods.count }, () => [9999, 9999]),
       hostWildcards: profiles.hostWildcards >>> 0,
       hostSpreads: profiles.hostSpreads >>> 0,
       filters,
@@ -243,7 +254,9 @@ function hostShards(
     const level = Math.floor(Math.log2(captures[host] + 1) / step);
     lows[at] = low[host];
     highs[at] = high[host];
-    values[at] = layout.descriptorOf[host] + Math.min(most, level) * 2 ** layout.descriptorBits;
+    const period = layout.periods?.numberOf[host] ?? 0;
+    const note = Math.min(most, level) + period * 2 ** layout.countBits;
+    values[at] = layout.descriptorOf[host] + note * 2 ** layout.descriptorBits;
   }
   return Array.from({ length: shards }, (_, shard) => {
     const [from, to] = [starts[shard], starts[shard + 1]];
@@ -267,7 +280,7 @@ export function filterBytes(names: number, bits: number): number {
 /** About how many bytes a map takes that is laid out so. */
 export function estimatedBytes(map: ScannedMap, layout: PackedLayout): number {
   const { profiles } = map;
-  const { descriptors, descriptorOf, fingerprintBits, descriptorBits, countBits } = layout;
+  const { descriptors, descriptorOf } = layout;
   let [names, eighths] = [0, 0];
   for (let host = 0; host < profiles.count; host++) {
     const { width, flags } = descriptors[descriptorOf[host]];
@@ -279,16 +292,29 @@ export function estimatedBytes(map: ScannedMap, layout: PackedLayout): number {
   const [{ width, wideWidth }] = descriptors;
   eighths += (wideWidth - width) * countNames(map, LIST.wide);
   const voids = layout.fingerprintBits > 0 ? 0 : countNames(map, LIST.wholeVoids);
-  const tableBits = fingerprintBits === 0 ? 0 : fingerprintBits + descriptorBits + countBits;
   return (
     ESTIMATED_HEAD_BYTES +
     8 * descriptors.length +
-    filterBytes(profiles.count, tableBits) +
+    PERIOD_BYTES * (layout.periods?.count ?? 0) +
+    filterBytes(profiles.count, tableBitsOf(layout)) +
     filterBytes(names, eighths / 8 / Math.max(1, names)) +
     filterBytes(profiles.voidCount + voids, VOID_BITS)
   );
 }
 
+/** The bits of a value in the table of hosts; 0 without a table. */
+function tableBitsOf({
+  fingerprintBits,
+  descriptorBits,
+  countBits,
+  periods,
+}: PackedLayout): number {
+  if (fingerprintBits === 0) return 0;
+  return fingerprintBits + descriptorBits + countBits + (periods?.bits ?? 0);
+}
+
+/** Of a period in the header. */
+const PERIOD_BYTES = 12;
 /** Of a header, about. */
 const ESTIMATED_HEAD_BYTES = 800;
 

@@ -23,14 +23,22 @@ export class Timeless implements RowSink {
   #rows: Uint8Array[] = [];
   #captures = 0;
   #isFirst = true;
+  readonly #onHeld: (row: MapRow) => void;
 
-  add({ bytes, start, keyEnd, frequencyStart, frequencyEnd }: MapRow): void {
+  /** @param onHeld called with each row that holds something. */
+  constructor(onHeld: (row: MapRow) => void) {
+    this.#onHeld = onHeld;
+  }
+
+  add(row: MapRow): void {
+    const { bytes, start, keyEnd, frequencyStart, frequencyEnd } = row;
     if (this.#isFirst || this.#last.compareTo(bytes, start, keyEnd) !== 0) {
       this.#end();
       this.#last.remember(bytes, start, keyEnd);
       this.#isFirst = false;
     }
     if (frequencyIsZero(bytes, frequencyStart, frequencyEnd)) return;
+    this.#onHeld(row);
     this.#captures += Math.max(1, frequencyCount(bytes, frequencyStart, frequencyEnd));
   }
 

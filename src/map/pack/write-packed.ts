@@ -1,6 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import { ioError, systemCode } from "../../errors.ts";
+import { ioError, MementoMapError, systemCode } from "../../errors.ts";
 import type { Output } from "../../files/output-file.ts";
 import { packDelta, type PackDeltaOptions } from "./pack-delta.ts";
 import { type PackSummary, withPackedMap } from "./pack-files.ts";
@@ -50,7 +50,7 @@ async function isSame(one: string, other: string): Promise<boolean> {
  * Packs a map into a file, and commits it; with a base, only what is new since then. A base that is the target
  * gets the delta behind it, and stays as it is where nothing is new.
  *
- * @throws as withPackedMap and packDelta
+ * @throws as withPackedMap and packDelta; MM_USAGE for years with a base
  */
 export async function writePacked(
   map: string,
@@ -58,6 +58,12 @@ export async function writePacked(
   options: PackDeltaOptions,
   base?: BaseFile,
 ): Promise<PackFileResult> {
+  if (base !== undefined && options.years === true) {
+    throw new MementoMapError(
+      "MM_USAGE",
+      "a delta cannot add years to what its base holds; pack the whole map, without a base",
+    );
+  }
   if (base?.bytes === undefined) {
     const summary = await withPackedMap(map, options, async (whole) => {
       for (const chunk of whole.chunks()) await output.write(chunk);

@@ -102,8 +102,8 @@ function described({ map, answer }: MapAnswer): Record<string, unknown> {
 
 /** What is not known is null. */
 function shown(answer: Answer): Record<string, unknown> {
-  const { present, key = null, frequency = null, distance = null } = answer;
-  return { present, key, frequency, distance };
+  const { present, key = null, frequency = null, distance = null, years } = answer;
+  return { present, key, frequency, distance, years };
 }
 
 const decoder = new TextDecoder();

@@ -236,6 +236,11 @@ const ANSWER = {
     key: { type: ["string", "null"], description: "The key that decided" },
     frequency: { type: ["string", "null"] },
     distance: { type: ["integer", "null"], description: "0: a key for exactly this URI" },
+    years: {
+      type: "array",
+      items: { type: "integer" },
+      description: "The first and the last year of the host, where a packed map knows them",
+    },
   },
 };
 

@@ -13,8 +13,9 @@ const ROWS = [
 const TEXT = `!fields {"keys":["surt"],"values":["frequency"]}\n${ROWS.join("")}`;
 const archives = archivesOf({ packed: {}, text: {} });
 
-async function packed(text: string): Promise<PackedLookup> {
-  return PackedLookup.of((await packedBytes(text, { bits: 20 })) ?? new Uint8Array(), "packed");
+async function packed(text: string, years = false): Promise<PackedLookup> {
+  const bytes = await packedBytes(text, { bits: 20, years });
+  return PackedLookup.of(bytes ?? new Uint8Array(), "packed");
 }
 
 describe("a router with a packed map and one in text", () => {
@@ -42,7 +43,25 @@ describe("a router with a packed map and one in text", () => {
     expect([first.key, first.likelihood]).toEqual(["com,example)/", 0.99]);
   });
 
-  it("asks for all times: a packed map has none", async () => {
+  it("leaves out what is not of a time where a packed map has years", async () => {
+    const fields = '!fields {"keys":["surt","datetime"],"values":["frequency"]}\n';
+    const text = `${fields}com,example)/ 2015 3\n`;
+    const updatedAt = Date.UTC(2026, 0, 1);
+    const router = await routerOf(archives, {
+      packed: { index: await packed(text, true), updatedAt },
+      text: mapOf(text, { updatedAt }),
+    });
+    const decided = (from: number, until: number): string =>
+      shown(router.route({ uri: "http://example.com/", from, until }));
+    expect(decided(20_100_101_000_000, 20_101_231_235_959)).toBe(
+      "-packed out-of-range, -text out-of-range",
+    );
+    expect(decided(20_100_101_000_000, 20_151_231_235_959)).toBe("+packed in-map, +text in-map");
+    // Of what came after it was made a map knows nothing.
+    expect(decided(20_260_601_000_000, 20_261_231_235_959)).toBe("+packed in-map, +text in-map");
+  });
+
+  it("asks for all times where a packed map has no years", async () => {
     const fields = '!fields {"keys":["surt","datetime"],"values":["frequency"]}\n';
     const text = `${fields}com,example)/ 2015 3\n`;
     const updatedAt = Date.UTC(2026, 0, 1);
