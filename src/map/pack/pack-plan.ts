@@ -270,7 +270,9 @@ function candidates(
       }
     }
   }
-  return found;
+  // Only a table has a place for years.
+  const withTable = found.filter(({ fingerprintBits }) => fingerprintBits !== 0);
+  return demand.periodBits > 0 && withTable.length > 0 ? withTable : found;
 }
 
 function affordableRows(

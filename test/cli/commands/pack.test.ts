@@ -65,6 +65,27 @@ describe("pack", () => {
     expect(made.map((bytes) => bytes.equals(made[0]))).toEqual([true, true, true, true]);
   });
 
+  it("keeps the years of hosts of an index, and says where there is no place for them", async () => {
+    const path = await sample();
+    const lines = Array.from({ length: 300 }, (_, i) => {
+      const time = `${1996 + (i % 20)}0101000000`;
+      return `com,h${String(i).padStart(3, "0")})/ ${time} {"status":"200"}\n`;
+    });
+    writeFileSync(path("a.cdxj"), lines.join(""));
+    const argv = ["pack", "--years", path("a.cdxj"), "-o", path("years.packed")];
+    const { stderr, code } = await runCli(argv);
+    expect([code, /^years +1996 to 2015 /m.test(stderr)]).toEqual([0, true]);
+    const at = async (year: string): Promise<number> => {
+      const asked = ["lookup", path("years.packed"), "http://h003.com/", "--at", year];
+      return (await runCli(asked)).code;
+    };
+    expect([await at("1998"), await at("1999"), await at("2000")]).toEqual([1, 0, 1]);
+    const small = await runCli([...argv, "--max-bytes", "1100", "--force"]);
+    expect(small.stderr).toContain("warning: a file of this size has no place for years");
+    const base = await runCli([...argv, "--base", path("years.packed")]);
+    expect([base.code, base.stderr]).toEqual([2, expect.stringContaining("whole map")]);
+  });
+
   it("keeps the queries of an index if told to", async () => {
     const path = await sample();
     writeFileSync(path("uris"), "http://a.example/x?q=1\nhttp://a.example/y\n");
