@@ -151,7 +151,9 @@ OLD is missing. A nightly job is "pack map.ukvs --base x.packed -o x.packed".`,
       progress.end();
     }
     if (values.years && packed.summary?.years === undefined) {
-      io.stderr.write("mementomap: warning: a file of this size has no place for years; allow more bytes\n");
+      io.stderr.write(
+        "mementomap: warning: a file of this size has no place for years; allow more bytes\n",
+      );
     }
     if (!values.quiet) report(io, packed, io.now() - startedAt, values.json);
     return ExitCode.ok;
