@@ -1,8 +1,10 @@
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import {
+  BARE,
   type Contestant,
   findMemGator,
+  startBare,
   startMemGator,
   startOurs,
 } from "./aggregate/contestants.ts";
@@ -17,8 +19,8 @@ import { markdownTable, megabytes } from "./markdown-table.ts";
  * How many TimeMaps a second come from twelve archives: MemGator, ours asking everyone, and ours with
  * maps, one after the other on the same archives. They answer at once; with `--latency 20-60` after
  * that many milliseconds, and with `--slow 3000` one of them after 3,000. Ours then has its default
- * settings, without maps; no original is asked for twice, so that no cache answers. See
- * bench/README.md.
+ * settings, without maps; no original is asked for twice, so that no cache answers. With `--bare`, a
+ * program is measured, too, that does only what every aggregator must. See bench/README.md.
  */
 const { values } = parseArgs({
   options: {
@@ -29,6 +31,7 @@ const { values } = parseArgs({
     latency: { type: "string", default: "0-0" },
     slow: { type: "string", default: "0" },
     warm: { type: "string", default: "3" },
+    bare: { type: "boolean", default: false },
   },
 });
 
@@ -66,6 +69,7 @@ try {
           () => startOurs("ours, with maps", listWithMaps, ["--cache", "0"]),
         ]
       : [() => startOurs("ours, by default", list)]),
+    ...(values.bare ? [() => startBare(list)] : []),
   ];
   for (let round = 0; round < Number(values.rounds); round++) {
     for (const start of contestants) {
@@ -81,6 +85,8 @@ try {
 const isCompared = best.has("MemGator");
 const reference = [...best.values()][0]?.perSecond ?? Number.NaN;
 const findings = Array.from(best, ([name, load], i) => {
+  // It says nothing of what it found.
+  if (name === BARE) return "";
   // While a slow archive's limit grows, answers may come without it; they say so.
   if (load.failures > 0 || (slowMs === 0 && load.missedMementos > 0))
     return `${name} missed something`;
@@ -112,7 +118,7 @@ console.log(
       `${((load.cpu / load.requests) * 1e6).toFixed(0)} µs`,
       `${((load.fleetCpu / load.requests) * 1e6).toFixed(0)} µs`,
       megabytes(load.memory),
-      String(load.missedMementos + load.failures),
+      name === BARE ? "" : String(load.missedMementos + load.failures),
     ]),
   ),
 );

@@ -87,7 +87,8 @@ function openPart(bytes) {
   }
   check(shard === S, "directory");
   check(!header.headers.some(({ name }) => typeof name !== "string"), "headers");
-  check(typeof header.queries === "boolean" && typeof (header.source ?? {}) === "object", "header");
+  const { queries, source = {} } = header;
+  check(typeof queries === "boolean" && source !== null && typeof source === "object", "header");
   check(areWithin(0, Infinity, header.rows, header.hosts, header.voids), "numbers of names");
   check(areWithin(0, 2 ** 32 - 1, header.hostWildcards, header.hostSpreads), "numbers of labels");
   check(areWithin(0, 32, fingerprint, count, 2 * descriptor, 2 * period), "table");

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:net";
+import { availableParallelism } from "node:os";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 
@@ -45,6 +46,17 @@ export async function startOurs(
   const port = await freePort();
   const args = ["aggregate", "--serve", "--archives", list, "--port", String(port), ...options];
   return started(name, process.execPath, [...nodeOptions, BIN, ...args], port);
+}
+
+/** The name of a program that does only what every aggregator must: see bare-aggregator.mjs. */
+export const BARE = "undici alone";
+
+/** Starts that program, with as many workers as there are cores. */
+export async function startBare(list: string): Promise<Contestant> {
+  const port = await freePort();
+  const program = fileURLToPath(new URL("bare-aggregator.mjs", import.meta.url));
+  const args = [program, list, String(port), String(availableParallelism())];
+  return started(BARE, process.execPath, args, port);
 }
 
 async function started(

@@ -58,6 +58,7 @@ const MEMBERS: readonly (readonly [string, unknown])[] = [
   ["filters", [{ kind: "rows", bits: 5, shards: 0 }]],
   ["filters", [{ kind: "rows", bits: 5, shards: 1e9 }]],
   ["source", 5],
+  ["source", null],
   ["delta", { base: "0123456789abcdef", position: 1, most: 7 }],
 ];
 
