@@ -42,6 +42,11 @@ function load({ url }: Workers): Load {
   };
 }
 
+/** TimeMaps of some originals. */
+function originals(url: string, host: string): string[] {
+  return Array.from({ length: 8 }, (_, i) => `${url}/timemap/link/http://${host}/${i}`);
+}
+
 describe.skipIf(process.platform === "win32")("two workers as one service", () => {
   it("have one cache, and ask once for what many want at the same time", async () => {
     let answer = (): void => undefined;
@@ -65,6 +70,19 @@ describe.skipIf(process.platform === "win32")("two workers as one service", () =
     }
     kill("SIGTERM");
     expect(await done).toMatchObject({ code: 0 });
+  });
+
+  it("find what is on disk again after all were ended", { timeout: 60_000 }, async () => {
+    const archive = await plainArchive("one", ["20050101000000"]);
+    const options = ["-a", listOf([archive]), "--cache-dir", scratchDir()];
+    for (let round = 0; round < 2; round++) {
+      const { url, kill, done } = await twoWorkers(options);
+      const kept = originals(url, "kept.test");
+      for (const target of [...kept, ...kept]) expect(await newConnection(target)).toBe("answered");
+      kill("SIGTERM");
+      expect(await done).toMatchObject({ code: 0 });
+      expect(archive.requests).toHaveLength(kept.length);
+    }
   });
 
   it("name the address that clients use, whichever of them answers", async () => {
@@ -273,10 +291,10 @@ describe.skipIf(process.platform === "win32")("two workers as one service", () =
       const workers = await twoWorkers(["-a", list]);
       const { answers, stop } = load(workers);
       await expect.poll(() => answers.size, WAIT).toBe(2);
-      const kept = `${workers.url}/timemap/link/http://kept.test/`;
-      expect((await fetch(kept)).status).toBe(200);
+      const kept = originals(workers.url, "kept.test");
+      for (const target of kept) expect(await newConnection(target)).toBe("answered");
       const isKept = ({ target }: { readonly target: string }): boolean =>
-        target.endsWith("kept.test/");
+        target.includes("kept.test/");
       workers.kill("SIGHUP");
       await expect.poll(() => pidsOf(workers.lines()).length, WAIT).toBe(4);
       await expect
@@ -284,9 +302,11 @@ describe.skipIf(process.platform === "win32")("two workers as one service", () =
         .toBe(2);
       await stop();
       expect(answers).toEqual(new Set([200, "answered"]));
-      // The cache was handed over.
-      expect((await fetch(kept)).status).toBe(200);
-      expect(archive.requests.filter(isKept)).toHaveLength(1);
+      // The cache was handed over, and who has what, whichever worker is asked.
+      for (const target of [...kept, ...kept, ...kept]) {
+        expect(await newConnection(target)).toBe("answered");
+      }
+      expect(archive.requests.filter(isKept)).toHaveLength(kept.length);
       expect(await (await fetch(`${workers.url}/health`)).json()).toMatchObject({
         status: "ok",
         workers: { wanted: 2, running: 2 },

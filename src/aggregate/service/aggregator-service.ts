@@ -309,7 +309,8 @@ export class AggregatorService {
     const route = this.#routeRequest(exchange, target.original);
     const answerHere = (): void => this.#admit(exchange, target, route);
     const peers = exchange.isForwarded ? undefined : this.#options.peers;
-    if (peers?.forward(exchange, target.original, answerHere) !== true) answerHere();
+    if (peers === undefined) answerHere();
+    else peers.forward(exchange, target.original, answerHere);
   }
 
   #admit(exchange: AggregatorExchange, target: AskedTarget, route: RouteRequest): void {

@@ -272,6 +272,16 @@ export class PlaceIndex {
     if (slot !== -1) this.#places[slot] = 0;
   }
 
+  /** All hashes with their places, the lowest place first. */
+  entries(): [hash: number, place: number][] {
+    return Array.from(this.#places, (place, slot): [number, number] => [
+      this.#hashes[slot],
+      place - 1,
+    ])
+      .filter(([, place]) => place >= 0)
+      .sort(([, a], [, b]) => a - b);
+  }
+
   #slotOf(hash: number): number {
     const first = hash & this.#mask;
     for (let at = first; at < first + WAYS; at++) {

@@ -143,6 +143,7 @@ export async function serveAggregator(
     worker?.link.answer("status", () => service.snapshot());
     worker?.link.answer("metrics", () => metrics.snapshot());
     setUp.memory?.restore(worker?.handover?.cache ?? []);
+    peers?.holders.restore(worker?.handover?.holders ?? new Uint32Array(0));
     const { learner } = open;
     if (learner !== undefined && worker?.learnt !== undefined) {
       restoreSnapshot(learner, worker.learnt, "another worker");
@@ -151,7 +152,7 @@ export async function serveAggregator(
     worker?.link.answer(REPLACING, async (): Promise<Handover> => {
       await open.keeper.stop();
       await open.saveLearnt();
-      return { cache: setUp.memory?.dump() ?? [] };
+      return { cache: setUp.memory?.dump() ?? [], holders: peers?.holders.dump() };
     });
     try {
       await peers?.listen(service.forwarded);
@@ -221,6 +222,7 @@ function peersOf({ link, place, id, socket }: OneOfWorkers, values: AggregateVal
     bus: link,
     timeoutMs: values.timeout + MARGIN_MS,
     graceMs: values.grace,
+    ownersAnswer: values["cache-dir"] !== undefined,
   });
 }
 

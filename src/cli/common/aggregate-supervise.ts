@@ -36,6 +36,8 @@ export interface WorkerStart {
 export interface Handover {
   /** Its cache, as `MemoryStore` dumps it. */
   readonly cache: readonly Uint8Array[];
+  /** Who answers for originals that it owns, as `Holders` dumps it. */
+  readonly holders: Uint32Array | undefined;
 }
 
 /** What workers answered, and how many serve. */

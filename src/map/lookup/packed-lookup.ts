@@ -2,12 +2,7 @@ import type { ByteSource } from "../../bytes/byte-source.ts";
 import { COMMA, copyRange, QUESTION, SLASH, STAR } from "../../bytes/bytes.ts";
 import { MementoMapError } from "../../errors.ts";
 import { checkSignal } from "../../interruption.ts";
-import {
-  headersOf,
-  type PackedHead,
-  type PackedHeader,
-  type Years,
-} from "../../packed/packed-file.ts";
+import { headersOf, type PackedHead, type PackedHeader } from "../../packed/packed-file.ts";
 import {
   NAME,
   OUTCOME,
@@ -236,7 +231,7 @@ export class PackedLookup implements MapLookup {
    * The first and the last year that the host of the last key has something of; undefined where the map does not
    * say. With deltas it does not: they have only what is new.
    */
-  get years(): Years | undefined {
+  get years(): readonly [first: number, last: number] | undefined {
     return this.#deltas.length === 0 ? this.header.periods?.[this.names.period] : undefined;
   }
 

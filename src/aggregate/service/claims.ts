@@ -1,0 +1,175 @@
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { PlaceIndex } from "../upstream/cache-store.ts";
+import { FifoQueue } from "../upstream/limits.ts";
+
+/*
+ * Which of the processes that serve together answers for an original: the one that asked first. The owner of an
+ * original remembers it, and others ask the owner: four bytes for a question, the hash of the original, and two for
+ * the answer, the number of a process. The questions of one turn of the event loop go together, so that they cost
+ * little beside the request that they are about.
+ */
+
+/** Originals that are remembered: more than a cache of the default size has answers for. */
+const ORIGINALS = 65_536;
+/** Numbers of processes are below this. */
+const NUMBERS = 1024;
+const HASH_BYTES = 4;
+const NUMBER_BYTES = 2;
+/** An owner that takes longer hangs, or has gone. */
+const LONGEST_MS = 1000;
+
+/** The processes that answer for originals, by the hashes of these. The oldest are forgotten. */
+export class Holders {
+  readonly #places = new PlaceIndex(ORIGINALS);
+  #claims = 0;
+
+  /** The process that answers for an original: the one that asks now, where none does that lives. */
+  claim(hash: number, asking: number, isAlive: (process: number) => boolean): number {
+    const known = (this.#places.find(hash, 0) ?? 0) % NUMBERS;
+    const holder = known !== 0 && isAlive(known) ? known : asking;
+    this.#set(hash, holder);
+    return holder;
+  }
+
+  /** All that is remembered, the oldest first, for {@link restore} of another process. */
+  dump(): Uint32Array {
+    return Uint32Array.from(this.#places.entries().flatMap(([hash, at]) => [hash, at % NUMBERS]));
+  }
+
+  restore(dumped: Uint32Array): void {
+    for (let at = 0; at + 1 < dumped.length; at += 2) this.#set(dumped[at], dumped[at + 1]);
+  }
+
+  #set(hash: number, holder: number): void {
+    this.#places.set(hash, this.#claims * NUMBERS + holder);
+    this.#claims += 1;
+  }
+}
+
+/** Answers the claims of other processes. */
+export class ClaimServer {
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+
+  /** @param claim gives the process that answers for an original. */
+  constructor(claim: (hash: number, asking: number) => number) {
+    this.#server = createServer((socket) => {
+      this.#sockets.add(socket);
+      socket.on("close", () => this.#sockets.delete(socket));
+      socket.on("error", () => undefined);
+      let asking: number | undefined;
+      let rest: Buffer = Buffer.alloc(0);
+      socket.on("data", (chunk: Buffer) => {
+        const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+        const answers: number[] = [];
+        let at = 0;
+        for (; at + HASH_BYTES <= bytes.length; at += HASH_BYTES) {
+          const word = bytes.readUInt32LE(at);
+          if (asking === undefined) asking = word;
+          else answers.push(claim(word, asking));
+        }
+        rest = bytes.subarray(at);
+        if (answers.length > 0) socket.write(new Uint8Array(Uint16Array.from(answers).buffer));
+      });
+    });
+  }
+
+  listen(path: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#server.once("error", reject);
+      this.#server.listen(path, () => {
+        this.#server.off("error", reject);
+        this.#server.on("error", () => undefined);
+        resolve();
+      });
+    });
+  }
+
+  /** Answers no more. */
+  close(): void {
+    this.#server.close();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+}
+
+/** Gets the number of the process that answers, or undefined where the owner does not say. */
+type OnHolder = (process: number | undefined) => void;
+
+/** Asks another process who answers for originals that it owns. */
+export class ClaimChannel {
+  readonly #path: string;
+  readonly #number: number;
+  #socket: Socket | undefined;
+  #waiting = new FifoQueue<OnHolder>();
+  /** Since when they wait, or when the last of them was answered. */
+  #waitingSince = 0;
+  #unsent: number[] = [];
+  #rest: Buffer = Buffer.alloc(0);
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param number that of this process. */
+  constructor(path: string, number: number) {
+    this.#path = path;
+    this.#number = number;
+  }
+
+  claim(hash: number, onHolder: OnHolder): void {
+    if (this.#waiting.size === 0) this.#waitingSince = performance.now();
+    this.#waiting.push(onHolder);
+    if (this.#unsent.length === 0) setImmediate(() => this.#send());
+    this.#unsent.push(hash);
+  }
+
+  #send(): void {
+    const hashes = this.#unsent;
+    this.#unsent = [];
+    if (hashes.length === 0) return;
+    const isNew = this.#socket === undefined;
+    const socket = (this.#socket ??= this.#open());
+    const words = Uint32Array.from(isNew ? [this.#number, ...hashes] : hashes);
+    socket.write(new Uint8Array(words.buffer));
+    this.#timer ??= setInterval(() => this.#check(), LONGEST_MS / 4).unref();
+  }
+
+  #open(): Socket {
+    const socket = connect(this.#path).unref();
+    socket.on("data", (chunk: Buffer) => this.#take(chunk));
+    const fail = (): void => {
+      if (this.#socket === socket) this.close();
+    };
+    socket.on("error", fail);
+    socket.on("close", fail);
+    return socket;
+  }
+
+  #take(chunk: Buffer): void {
+    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    let at = 0;
+    this.#waitingSince = performance.now();
+    for (; at + NUMBER_BYTES <= bytes.length; at += NUMBER_BYTES) {
+      this.#waiting.shift()?.(bytes.readUInt16LE(at));
+    }
+    this.#rest = bytes.subarray(at);
+  }
+
+  #check(): void {
+    const waitedMs = performance.now() - this.#waitingSince;
+    if (this.#waiting.size > 0 && waitedMs > LONGEST_MS) this.close();
+  }
+
+  /** Ends the connection. Those who wait get no number; the next claim connects again. */
+  close(): void {
+    const waiting = this.#waiting;
+    this.#waiting = new FifoQueue();
+    this.#unsent = [];
+    this.#rest = Buffer.alloc(0);
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    const socket = this.#socket;
+    this.#socket = undefined;
+    socket?.destroy();
+    for (let onHolder = waiting.shift(); onHolder !== undefined; onHolder = waiting.shift()) {
+      onHolder(undefined);
+    }
+  }
+}
