@@ -307,7 +307,14 @@ export class AggregatorService {
     exchange.route = target.name === "stream" ? "timemap" : AGGREGATION_ROUTES[target.name].counted;
     if (!exchange.isForwarded) this.metrics.lookups.inc();
     const route = this.#routeRequest(exchange, target.original);
-    const answerHere = (): void => this.#admit(exchange, target, route);
+    // It may be called later, where nobody catches.
+    const answerHere = (): void => {
+      try {
+        this.#admit(exchange, target, route);
+      } catch (error) {
+        this.#fail(exchange, error);
+      }
+    };
     const peers = exchange.isForwarded ? undefined : this.#options.peers;
     if (peers === undefined) answerHere();
     else peers.forward(exchange, target.original, answerHere);

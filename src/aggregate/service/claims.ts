@@ -69,7 +69,9 @@ export class ClaimServer {
           else answers.push(claim(word, asking));
         }
         rest = bytes.subarray(at);
-        if (answers.length > 0) socket.write(new Uint8Array(Uint16Array.from(answers).buffer));
+        const answer = Buffer.alloc(answers.length * NUMBER_BYTES);
+        answers.forEach((number, i) => answer.writeUInt16LE(number, i * NUMBER_BYTES));
+        if (answers.length > 0) socket.write(answer);
       });
     });
   }
@@ -126,8 +128,10 @@ export class ClaimChannel {
     if (hashes.length === 0) return;
     const isNew = this.#socket === undefined;
     const socket = (this.#socket ??= this.#open());
-    const words = Uint32Array.from(isNew ? [this.#number, ...hashes] : hashes);
-    socket.write(new Uint8Array(words.buffer));
+    const words = isNew ? [this.#number, ...hashes] : hashes;
+    const question = Buffer.alloc(words.length * HASH_BYTES);
+    words.forEach((word, i) => question.writeUInt32LE(word, i * HASH_BYTES));
+    socket.write(question);
     this.#timer ??= setInterval(() => this.#check(), LONGEST_MS / 4).unref();
   }
 
