@@ -1,6 +1,7 @@
 import type { Random } from "../src/bytes/random.ts";
 import { MapLines } from "../src/map/compact/map-lines.ts";
 import { chooseLayout, flatLayout } from "../src/map/pack/layout.ts";
+import type { HostPeriods } from "../src/map/pack/host-years.ts";
 import { NameLists, NameLog } from "../src/map/pack/name-log.ts";
 import { NameScan } from "../src/map/pack/name-scan.ts";
 import { PackLanes } from "../src/map/pack/pack-job.ts";
@@ -33,6 +34,7 @@ const seeds: readonly Uint8Array[] = await Promise.all([
   packed(QUERIES, { isFlat: true, queries: true, voids: [] }),
   chain([PAGES, ["com,a)/b", "com,n)/"], FOLDERS], false),
   chain([QUERIES, ["com,a)/z?q=1"]], true),
+  packed(FOLDERS, { isFlat: false, queries: false, voids: [], hasYears: true }),
 ]);
 
 /** Packed maps with all that there is in one, small. */
@@ -59,12 +61,13 @@ async function chain(
 interface Contents {
   readonly delta?: DeltaPlace | undefined;
   readonly isFlat: boolean;
+  readonly hasYears?: boolean | undefined;
   readonly queries: boolean;
   readonly voids: readonly string[];
 }
 
 async function packed(held: readonly string[], contents: Contents): Promise<Uint8Array> {
-  const { isFlat, queries, voids, delta } = contents;
+  const { isFlat, hasYears, queries, voids, delta } = contents;
   const keys = [...held, ...voids].toSorted((a, b) => (a < b ? -1 : 1));
   const kinds = { queries, keepsVoids: true };
   const log = new NameLog(0, 2 ** 20, "unused");
@@ -81,7 +84,7 @@ async function packed(held: readonly string[], contents: Contents): Promise<Uint
     : chooseLayout(
         profiles,
         43,
-        { countBits: 3 },
+        { countBits: 3, periods: hasYears === true ? periodsOf(profiles.count) : undefined },
         {
           lookups,
           elsewhere: 10,
@@ -98,6 +101,11 @@ async function packed(held: readonly string[], contents: Contents): Promise<Uint
   const lanes = new PackLanes(1, undefined);
   const head = await packNames(map, layout, info, { lanes, store });
   return new PackedBytes(head, layout, store).bytes();
+}
+
+/** Some of three periods for each host. */
+function periodsOf(hosts: number): HostPeriods {
+  return { bits: 2, count: 3, numberOf: Uint8Array.from({ length: hosts }, (_, i) => i % 3) };
 }
 
 /** A copy whose checksums fit what is there, as far as it can be read; and the marks in its deltas. */
