@@ -69,11 +69,6 @@ export class HitModel {
   readonly #rowPlaces = new Uint8Array(16);
   readonly #rowLevels = new Uint8Array(16);
   #rows = 0;
-  /** Of the archive that is predicted for: the estimate above the longest prefix, and its counts. */
-  #above = 0;
-  #asked = 0;
-  #hits = 0;
-  #weight = 0;
   readonly #popular = new Float64Array(2);
   #updates = 0;
 
@@ -116,9 +111,10 @@ export class HitModel {
     this.#takePopularity(path, slots, evidence);
     const end = only < 0 ? this.archives : only + 1;
     for (let archive = only < 0 ? 0 : only; archive < end; archive++) {
-      this.#follow(archive, evidence.counts);
-      if (answer >= 0) this.#takeAnswer(archive, answers.of(answer, archive), trust, path.length);
-      this.#finish(archive, path.shape);
+      const state = answer < 0 ? KNOWN.nothing : answers.of(answer, archive);
+      const x = logitOf(this.#estimate(archive, evidence.counts, state, trust, path.length));
+      this.#xs[archive] = x;
+      this.logits[archive] = this.#logit(archive, path.shape, x, this.#cells[archive]);
     }
   }
 
@@ -136,10 +132,17 @@ export class HitModel {
   }
 
   /**
-   * The estimate of what is above the longest prefix, and the counts of that. What is known of a prefix
-   * is counted without the next: otherwise the same answers would count once for each prefix.
+   * The estimate of the longest prefix, shrunk toward those above it. What is known of a prefix is counted without
+   * the next: otherwise the same answers would count once for each prefix. What was answered for the original
+   * itself, one of `KNOWN`, is the longest prefix.
    */
-  #follow(archive: number, counts: Uint16Array): void {
+  #estimate(
+    archive: number,
+    counts: Uint16Array,
+    state: number,
+    trust: number,
+    length: number,
+  ): number {
     let estimate = this.priors[archive];
     let [asked, hits, weight, last] = [0, 0, 0, -1];
     for (let row = 0; row < this.#rows; row++) {
@@ -153,41 +156,27 @@ export class HitModel {
       last = row;
       weight = UNIT * this.#shrinkageOf(archive, this.#rowLevels[row]);
     }
-    this.#above = estimate;
-    this.#asked = asked;
-    this.#hits = hits;
-    this.#weight = weight;
-    this.known[archive] = asked / UNIT;
-    this.deepest[archive] = last < 0 ? 0 : this.#rowPlaces[last];
-    this.#cells[archive] = last < 0 ? 0 : this.#rowLevels[last] * AMOUNTS + amountOf(asked / UNIT);
+    const answers = asked / UNIT;
+    if (state === KNOWN.nothing) {
+      this.known[archive] = answers;
+      this.deepest[archive] = last < 0 ? 0 : this.#rowPlaces[last];
+      this.#cells[archive] = last < 0 ? 0 : this.#rowLevels[last] * AMOUNTS + amountOf(answers);
+    } else {
+      const isHit = state === KNOWN.hit;
+      const others = asked - UNIT;
+      if (others > 0) estimate = shrunk(estimate, weight, others, hits - (isHit ? UNIT : 0));
+      asked = trust;
+      hits = isHit ? trust : 0;
+      weight = this.#shrinkages[archive * LEVELS + LEVEL.original];
+      this.known[archive] = Math.max(answers, trust);
+      this.deepest[archive] = length - 1;
+      this.#cells[archive] = LEVEL.original * AMOUNTS + (isHit ? 1 : 0);
+    }
+    return asked === 0 ? estimate : shrunk(estimate, weight, asked, hits);
   }
 
   #shrinkageOf(archive: number, level: number): number {
     return level === LEVEL.all ? PRIOR_WEIGHT : this.#shrinkages[archive * LEVELS + level];
-  }
-
-  /** What was answered for the original itself is the longest prefix. */
-  #takeAnswer(archive: number, state: number, trust: number, length: number): void {
-    if (state === KNOWN.nothing) return;
-    const isHit = state === KNOWN.hit;
-    const others = this.#asked - UNIT;
-    if (others > 0) {
-      this.#above = shrunk(this.#above, this.#weight, others, this.#hits - (isHit ? UNIT : 0));
-    }
-    this.#asked = trust;
-    this.#hits = isHit ? trust : 0;
-    this.#weight = this.#shrinkages[archive * LEVELS + LEVEL.original];
-    this.known[archive] = Math.max(this.known[archive], trust);
-    this.deepest[archive] = length - 1;
-    this.#cells[archive] = LEVEL.original * AMOUNTS + (isHit ? 1 : 0);
-  }
-
-  #finish(archive: number, shape: number): void {
-    const estimate =
-      this.#asked === 0 ? this.#above : shrunk(this.#above, this.#weight, this.#asked, this.#hits);
-    const x = logitOf(estimate);
-    this.#xs[archive] = x;
-    this.logits[archive] = this.#logit(archive, shape, x, this.#cells[archive]);
   }
 
   /** How many times as many hits as expected all archives have at the domain and the host. */
