@@ -65,7 +65,7 @@ describe("years in a packed map", () => {
           expect((await map.lookupSurt(surt, { at })).present, `${surt} ${at}`).toBe(true);
         }
       }),
-      { numRuns: runs(300) },
+      { numRuns: runs(100) },
     );
   });
 
