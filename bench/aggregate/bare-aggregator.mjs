@@ -22,7 +22,7 @@ if (cluster.isPrimary) {
       response.end("bare");
       return;
     }
-    const uri = request.url.slice(PREFIX.length);
+    const uri = encodeURI(decodeURI(request.url.slice(PREFIX.length)));
     const bodies = [];
     let left = archives.length;
     const settle = () => {
@@ -35,7 +35,7 @@ if (cluster.isPrimary) {
     for (const { pool, path } of archives) {
       let isFound = false;
       pool.dispatch(
-        { path: path + encodeURI(decodeURI(uri)), method: "GET" },
+        { path: path + uri, method: "GET" },
         {
           onConnect() {},
           onHeaders(status) {

@@ -190,8 +190,9 @@ class OpenedMap implements MementoMap {
 
   async has(uri: string, options: LookupOptions = {}): Promise<boolean> {
     const { has } = this.#kept;
-    if (has === undefined || options.at !== undefined)
+    if (has === undefined || options.at !== undefined) {
       return (await this.lookup(uri, options)).present;
+    }
     if (this.#isClosed) throw closed();
     checkSignal(options.signal);
     return has(uri);

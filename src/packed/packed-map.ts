@@ -148,6 +148,24 @@ export class PackedNames {
     if (data !== undefined) for (let i = 0; i < firstShard; i++) this.#check(i);
   }
 
+  /**
+   * The names of a part that is in memory, at a multiple of four. It goes on to use the bytes: they must not change.
+   *
+   * @param bytes the file that the places of the head are counted in.
+   */
+  static within(bytes: Uint8Array, head: PackedHead, source: string): PackedNames {
+    const words = (head.end - head.dataStart) / 4;
+    const data = new Uint32Array(bytes.buffer, bytes.byteOffset + head.dataStart, words);
+    return new PackedNames(head, source, { data });
+  }
+
+  /** As {@link within}, of a copy: for bytes at any place. */
+  static copied(bytes: Uint8Array, head: PackedHead, source: string): PackedNames {
+    const data = new Uint32Array((head.end - head.dataStart) / 4);
+    new Uint8Array(data.buffer).set(bytes.subarray(head.dataStart, head.end));
+    return new PackedNames(head, source, { data });
+  }
+
   /** Where the bytes of a shard are in the file. */
   extent(shard: number): { readonly offset: number; readonly length: number } {
     const at = FIRST_SHARD + shard * SHARD;

@@ -4,8 +4,8 @@ import { FifoQueue } from "../upstream/limits.ts";
 
 /*
  * Which of the processes that serve together answers for an original: the one that asked first. The owner of an
- * original remembers it, and others ask the owner: four bytes for a question, the hash of the original, and two for
- * the answer, the number of a process. The questions of one turn of the event loop go together, so that they cost
+ * original remembers it, and others ask the owner: a word of four bytes for a question, the hash of the original, and
+ * one for the answer, the number of a process. The questions of one turn of the event loop go together, so that they cost
  * little beside the request that they are about.
  */
 
@@ -13,8 +13,7 @@ import { FifoQueue } from "../upstream/limits.ts";
 const ORIGINALS = 65_536;
 /** Numbers of processes are below this. */
 const NUMBERS = 1024;
-const HASH_BYTES = 4;
-const NUMBER_BYTES = 2;
+const WORD_BYTES = 4;
 /** An owner that takes longer hangs, or has gone. */
 const LONGEST_MS = 1000;
 
@@ -46,6 +45,25 @@ export class Holders {
   }
 }
 
+/** Takes words out of what comes in pieces. */
+class Words {
+  #rest: Buffer = Buffer.alloc(0);
+
+  /** The words that are complete with this piece. */
+  take(chunk: Buffer): number[] {
+    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    const count = Math.floor(bytes.length / WORD_BYTES);
+    this.#rest = bytes.subarray(count * WORD_BYTES);
+    return Array.from({ length: count }, (_, i) => bytes.readUInt32LE(i * WORD_BYTES));
+  }
+
+  static bytesOf(words: readonly number[]): Buffer {
+    const bytes = Buffer.alloc(words.length * WORD_BYTES);
+    words.forEach((word, i) => bytes.writeUInt32LE(word, i * WORD_BYTES));
+    return bytes;
+  }
+}
+
 /** Answers the claims of other processes. */
 export class ClaimServer {
   readonly #server: Server;
@@ -57,21 +75,15 @@ export class ClaimServer {
       this.#sockets.add(socket);
       socket.on("close", () => this.#sockets.delete(socket));
       socket.on("error", () => undefined);
+      const words = new Words();
       let asking: number | undefined;
-      let rest: Buffer = Buffer.alloc(0);
       socket.on("data", (chunk: Buffer) => {
-        const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-        const answers: number[] = [];
-        let at = 0;
-        for (; at + HASH_BYTES <= bytes.length; at += HASH_BYTES) {
-          const word = bytes.readUInt32LE(at);
-          if (asking === undefined) asking = word;
-          else answers.push(claim(word, asking));
-        }
-        rest = bytes.subarray(at);
-        const answer = Buffer.alloc(answers.length * NUMBER_BYTES);
-        answers.forEach((number, i) => answer.writeUInt16LE(number, i * NUMBER_BYTES));
-        if (answers.length > 0) socket.write(answer);
+        const hashes = words.take(chunk);
+        // The first word is the number of the process.
+        asking ??= hashes.shift();
+        if (asking === undefined || hashes.length === 0) return;
+        const number = asking;
+        socket.write(Words.bytesOf(hashes.map((hash) => claim(hash, number))));
       });
     });
   }
@@ -106,7 +118,6 @@ export class ClaimChannel {
   /** Since when they wait, or when the last of them was answered. */
   #waitingSince = 0;
   #unsent: number[] = [];
-  #rest: Buffer = Buffer.alloc(0);
   #timer: NodeJS.Timeout | undefined;
 
   /** @param number that of this process. */
@@ -128,32 +139,23 @@ export class ClaimChannel {
     if (hashes.length === 0) return;
     const isNew = this.#socket === undefined;
     const socket = (this.#socket ??= this.#open());
-    const words = isNew ? [this.#number, ...hashes] : hashes;
-    const question = Buffer.alloc(words.length * HASH_BYTES);
-    words.forEach((word, i) => question.writeUInt32LE(word, i * HASH_BYTES));
-    socket.write(question);
+    socket.write(Words.bytesOf(isNew ? [this.#number, ...hashes] : hashes));
     this.#timer ??= setInterval(() => this.#check(), LONGEST_MS / 4).unref();
   }
 
   #open(): Socket {
     const socket = connect(this.#path).unref();
-    socket.on("data", (chunk: Buffer) => this.#take(chunk));
+    const words = new Words();
+    socket.on("data", (chunk: Buffer) => {
+      this.#waitingSince = performance.now();
+      for (const holder of words.take(chunk)) this.#waiting.shift()?.(holder);
+    });
     const fail = (): void => {
       if (this.#socket === socket) this.close();
     };
     socket.on("error", fail);
     socket.on("close", fail);
     return socket;
-  }
-
-  #take(chunk: Buffer): void {
-    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
-    let at = 0;
-    this.#waitingSince = performance.now();
-    for (; at + NUMBER_BYTES <= bytes.length; at += NUMBER_BYTES) {
-      this.#waiting.shift()?.(bytes.readUInt16LE(at));
-    }
-    this.#rest = bytes.subarray(at);
   }
 
   #check(): void {
@@ -166,7 +168,6 @@ export class ClaimChannel {
     const waiting = this.#waiting;
     this.#waiting = new FifoQueue();
     this.#unsent = [];
-    this.#rest = Buffer.alloc(0);
     clearInterval(this.#timer);
     this.#timer = undefined;
     const socket = this.#socket;

@@ -81,21 +81,15 @@ export class PackedLookup implements MapLookup {
 
   /** Takes the bytes of a packed map, and checks all of them. */
   static of(bytes: Uint8Array, source: string): PackedLookup {
-    const parts = parseParts(bytes, source).heads.map((head) => {
-      const data = new Uint32Array((head.end - head.dataStart) / 4);
-      new Uint8Array(data.buffer).set(bytes.subarray(head.dataStart, head.end));
-      return new PackedNames(head, source, { data });
-    });
+    const { heads } = parseParts(bytes, source);
+    const parts = heads.map((head) => PackedNames.copied(bytes, head, source));
     return new PackedLookup(parts, undefined);
   }
 
   /** As `of`, for bytes at a multiple of four, which it goes on to use: they must not change. */
   static within(bytes: Uint8Array, source: string): PackedLookup {
-    const parts = parseParts(bytes, source).heads.map((head) => {
-      const words = (head.end - head.dataStart) / 4;
-      const data = new Uint32Array(bytes.buffer, bytes.byteOffset + head.dataStart, words);
-      return new PackedNames(head, source, { data });
-    });
+    const { heads } = parseParts(bytes, source);
+    const parts = heads.map((head) => PackedNames.within(bytes, head, source));
     return new PackedLookup(parts, undefined);
   }
 

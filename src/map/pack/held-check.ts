@@ -33,10 +33,7 @@ export class PackedAsker {
     const room = { inputBytes: BLOCK_BYTES, outputBytes: 0 };
     const mayUseKernel = usesKernel && head.header.voids === 0 && file.length <= MAX_KERNEL_BYTES;
     const kernel = mayUseKernel ? startPartKernel(file, head, room) : undefined;
-    const { buffer, byteOffset } = kernel?.bytes ?? file;
-    const words = (head.end - head.dataStart) / 4;
-    const data = new Uint32Array(buffer, byteOffset + head.dataStart, words);
-    this.#names = new PackedNames(head, source, { data });
+    this.#names = PackedNames.within(kernel?.bytes ?? file, head, source);
     this.#exports = kernel?.exports;
     this.#block =
       kernel === undefined

@@ -67,11 +67,7 @@ export async function packDelta(
   options: PackDeltaOptions,
 ): Promise<PackedDelta> {
   const parts = parseParts(base.bytes, base.source);
-  const names = parts.heads.map((head) => {
-    const data = new Uint32Array((head.end - head.dataStart) / 4);
-    new Uint8Array(data.buffer).set(base.bytes.subarray(head.dataStart, head.end));
-    return new PackedNames(head, base.source, { data });
-  });
+  const names = parts.heads.map((head) => PackedNames.copied(base.bytes, head, base.source));
   const { streams, scratch: parent } = options;
   const { maxDeltas = DEFAULT_MAX_DELTAS } = options;
   return withMapSources([path], { io: streams, tmp: parent }, ([source]) =>

@@ -88,9 +88,7 @@ export class PackedBytes {
     if (periods === undefined) return;
     const bytes = this.bytes();
     const head = parseHead(bytes, bytes.length, NEW_FILE);
-    const names = new PackedNames(head, NEW_FILE, {
-      data: new Uint32Array(bytes.buffer, head.dataStart),
-    });
+    const names = PackedNames.within(bytes, head, NEW_FILE);
     const header = { ...head.header, periods: years.periodsIn(names, periods.count) };
     this.#head = formatHead(header, head.descriptors, head.shards);
   }
