@@ -36,12 +36,13 @@ export class AggregatorMetrics extends Metrics implements SessionObserver {
 
   /** Exposes the state of a service. */
   readStatus(status: ServiceStatus, load: () => ServiceLoad): void {
+    const archives = onceAScrape(() => status.archives());
     const all = [
       ...questionMetrics(status, load),
-      ...archiveMetrics(status),
-      ...requestMetrics(status),
-      ...mapMetrics(status),
-      ...listMetrics(status),
+      ...archiveMetrics(archives),
+      ...requestMetrics(archives),
+      ...mapMetrics(status, archives),
+      ...listMetrics(status, archives),
     ];
     for (const metric of all) this.read(metric);
   }
@@ -135,12 +136,25 @@ function questionMetrics(status: ServiceStatus, load: () => ServiceLoad): ReadMe
   ];
 }
 
+type Archives = () => readonly ArchiveStatus[];
 type Of = (archive: ArchiveStatus) => number | undefined;
 
+/** All metrics of a scrape are read one after the other; some twenty of them need the archives. */
+function onceAScrape(read: Archives): Archives {
+  let known: readonly ArchiveStatus[] | undefined;
+  return () => {
+    if (known === undefined) {
+      known = read();
+      queueMicrotask(() => (known = undefined));
+    }
+    return known;
+  };
+}
+
 /** A sample for each archive that has a value. */
-function each(status: ServiceStatus, value: Of): () => Sample[] {
+function each(archives: Archives, value: Of): () => Sample[] {
   return () =>
-    status.archives().flatMap((archive) => {
+    archives().flatMap((archive) => {
       const known = value(archive);
       return known === undefined ? [] : [{ labels: labelsOf(archive), value: known }];
     });
@@ -152,13 +166,13 @@ function labelsOf({ archive }: ArchiveStatus): { archive: string } {
 
 const labels = ["archive"];
 
-function archiveMetrics(status: ServiceStatus): ReadMetric[] {
+function archiveMetrics(archives: Archives): ReadMetric[] {
   const gauge = (name: string, help: string, value: Of): ReadMetric => ({
     name: `mementomap_archive_${name}`,
     help,
     type: "gauge",
     labels,
-    read: each(status, value),
+    read: each(archives, value),
   });
   return [
     {
@@ -167,7 +181,7 @@ function archiveMetrics(status: ServiceStatus): ReadMetric[] {
       type: "counter",
       labels: ["archive", "result"],
       read: () =>
-        status.archives().flatMap((archive) =>
+        archives().flatMap((archive) =>
           (["hits", "misses", "errors", "late"] as const).map((result) => ({
             labels: { ...labelsOf(archive), result },
             value: archive.tally[result],
@@ -179,7 +193,7 @@ function archiveMetrics(status: ServiceStatus): ReadMetric[] {
       help: "Answers that did not come from the archive itself.",
       type: "counter",
       labels,
-      read: each(status, ({ tally }) => tally.fromCache),
+      read: each(archives, ({ tally }) => tally.fromCache),
     },
     {
       ...gauge("awake", "1 when an archive is asked, 0 when it is dormant.", (each) =>
@@ -209,7 +223,7 @@ function archiveMetrics(status: ServiceStatus): ReadMetric[] {
 }
 
 /** What was sent to archives, and what did not have to be. */
-function requestMetrics(status: ServiceStatus): ReadMetric[] {
+function requestMetrics(archives: Archives): ReadMetric[] {
   const counter = (
     name: string,
     help: string,
@@ -219,7 +233,7 @@ function requestMetrics(status: ServiceStatus): ReadMetric[] {
     help,
     type: "counter",
     labels,
-    read: each(status, ({ counters }) => (counters === undefined ? undefined : value(counters))),
+    read: each(archives, ({ counters }) => (counters === undefined ? undefined : value(counters))),
   });
   return [
     counter("requests", "Requests sent to an archive.", (c) => c.requests),
@@ -243,7 +257,7 @@ function requestMetrics(status: ServiceStatus): ReadMetric[] {
       type: "counter",
       labels: ["archive", "kind"],
       read: () =>
-        status.archives().flatMap((archive) =>
+        archives().flatMap((archive) =>
           Object.entries(archive.counters?.failures ?? {}).map(([kind, value]) => ({
             labels: { ...labelsOf(archive), kind },
             value,
@@ -254,14 +268,14 @@ function requestMetrics(status: ServiceStatus): ReadMetric[] {
 }
 
 /** The maps of archives. They are the same in every process. */
-function mapMetrics(status: ServiceStatus): ReadMetric[] {
+function mapMetrics(status: ServiceStatus, archives: Archives): ReadMetric[] {
   const gauge = (name: string, help: string, value: Of): ReadMetric => ({
     name: `mementomap_archive_map_${name}`,
     help,
     type: "gauge",
     labels,
     acrossProcesses: "max",
-    read: each(status, value),
+    read: each(archives, value),
   });
   return [
     gauge("keys", "Keys of an archive's map.", ({ map }) => map?.keys),
@@ -284,7 +298,7 @@ function mapMetrics(status: ServiceStatus): ReadMetric[] {
       help: "Times a new map of an archive could not be fetched or was refused.",
       type: "counter",
       labels,
-      read: each(status, ({ map }) => map?.failures),
+      read: each(archives, ({ map }) => map?.failures),
     },
   ];
 }
@@ -294,9 +308,9 @@ function listGauge(name: string, help: string, value: () => number): ReadMetric 
 }
 
 /** How the list of archives is. */
-function listMetrics(status: ServiceStatus): ReadMetric[] {
+function listMetrics(status: ServiceStatus, archives: Archives): ReadMetric[] {
   return [
-    listGauge("archives", "Archives of the list in use.", () => status.archives().length),
+    listGauge("archives", "Archives of the list in use.", () => archives().length),
     listGauge(
       "refused",
       "1 when the list or the settings as they are now are refused, and older ones in use.",
