@@ -1,7 +1,7 @@
 /** What a decision rests on that answers of archives taught. */
 export type LearntReason =
   /** What the archive answered for this original. */
-  | { readonly kind: "had-it" | "lacked-it" | "unknown" }
+  | { readonly kind: "had-it" | "lacked-it" | "hint" | "unknown" }
   /** What it answered for others under a prefix; for all others where there is none. */
   | {
       readonly kind: "others";
@@ -13,6 +13,7 @@ export type LearntReason =
 const TEXTS = {
   "had-it": "it had this original when last asked",
   "lacked-it": "it did not have this original when last asked",
+  hint: "nothing is known of it but what the list of archives says",
   unknown: "nothing is known of it yet",
 } as const;
 
@@ -26,7 +27,7 @@ export function learntReasonText(reason: LearntReason): string {
 
 /** Reads such a text, so that it can be said in another language; undefined for other texts. */
 export function readLearntReason(text: string): LearntReason | undefined {
-  for (const kind of ["had-it", "lacked-it", "unknown"] as const) {
+  for (const kind of ["had-it", "lacked-it", "hint", "unknown"] as const) {
     if (text === TEXTS[kind]) return { kind };
   }
   const match = /^(\d+) of (\d+) lookups(?: under (.*))? found anything$/s.exec(text);

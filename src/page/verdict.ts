@@ -35,7 +35,7 @@ export function verdictOfRoute({ reason, key, why }: Route): Verdict {
   const learnt = why === undefined ? undefined : readLearntReason(why)?.kind;
   if (learnt === "had-it") return "held";
   if (learnt === "lacked-it") return "not-held";
-  if (learnt === "unknown" && (key ?? null) === null) return "not-known";
+  if ((learnt === "unknown" || learnt === "hint") && (key ?? null) === null) return "not-known";
   switch (reason) {
     case "in-map":
       return isExact(key) ? "held" : "possibly";

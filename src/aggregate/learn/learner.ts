@@ -113,6 +113,12 @@ const WITHIN_SCOPE = 0.5;
 const BEYOND_SCOPE = 0.002;
 const SCOPE_ANSWERS = 4;
 const BEYOND_ANSWERS = 20;
+const NO_HINT = { asked: 0, hits: 0 };
+
+/** A probability is that of anything at all; within its scope an archive has more. */
+function withinScope(probability = 0): number {
+  return Math.max(probability, WITHIN_SCOPE);
+}
 
 /** An answer to what is seldom asked teaches for others that were not, but for no more than these. */
 const MOST_WEIGHT = 5;
@@ -196,7 +202,7 @@ export class Learner {
     this.policy = new RecallPolicy(archives.length, recall);
     this.#setClock(this.#now());
     for (const [number, { scope, probability }] of archives.entries()) {
-      if (scope !== undefined) this.#takeScope(number, scope, probability ?? WITHIN_SCOPE);
+      if (scope !== undefined) this.#takeScope(number, scope, withinScope(probability));
     }
   }
 
@@ -391,7 +397,9 @@ export class Learner {
     else if (observation.isOutside === true) this.policy.noteOutside(archive, logit, mementos);
     else this.policy.note(archive, logit, propensity, mementos);
     if (isHit && observation.isOutside !== true) this.recalls.note(archive, propensity);
-    if (observation.map !== undefined) {
+    // The same answer for the same original says nothing new about others.
+    const isNew = known === KNOWN.nothing || (known === KNOWN.hit) !== isHit;
+    if (observation.map !== undefined && isNew) {
       const { surt } = observation;
       this.maps.note(observation.archive, observation.map, { isHit, propensity, surt, time });
     }
@@ -403,8 +411,6 @@ export class Learner {
       mapLikelihood,
     );
     this.model.learnShrinkage(archive, isHit, this.#path, this.#slots, this.evidence, known);
-    // The same answer for the same original says nothing new about others.
-    const isNew = known === KNOWN.nothing || (known === KNOWN.hit) !== isHit;
     if (isNew) this.#addEvidence(archive, isHit);
     const last = this.#path.length - 1;
     const slot = this.answers.table.obtain(this.#path.highs[last], this.#path.lows[last]);
@@ -546,17 +552,37 @@ export class Learner {
     let longest = -1;
     for (let place = 0; place < last; place++) {
       const slot = this.#slots[place];
-      const asked = slot < 0 ? 0 : this.evidence.asked(slot, archive);
+      const hinted = this.#hintedAt(archive, place).asked;
+      const asked = slot < 0 ? 0 : this.evidence.asked(slot, archive) - hinted;
       if (asked > 0.5) longest = place;
       if (asked >= TELLING) telling = place;
     }
     const place = telling >= 0 ? telling : longest;
-    if (place < 0) return { kind: "unknown" };
+    if (place < 0) return { kind: this.archives[archive].scope === undefined ? "unknown" : "hint" };
     const slot = this.#slots[place];
-    const asked = Math.max(1, Math.round(this.evidence.asked(slot, archive)));
-    const hits = Math.min(asked, Math.round(this.evidence.hits(slot, archive)));
+    const hinted = this.#hintedAt(archive, place);
+    const asked = Math.max(1, Math.round(this.evidence.asked(slot, archive) - hinted.asked));
+    const found = Math.max(0, Math.round(this.evidence.hits(slot, archive) - hinted.hits));
+    const hits = Math.min(asked, found);
     const prefix = place === 0 ? undefined : path.textOf(this.#surt, place);
     return { kind: "others", hits, asked, prefix };
+  }
+
+  /** What the scope of an archive counts for at a prefix, as if it were answers. */
+  #hintedAt(archive: number, place: number): { readonly asked: number; readonly hits: number } {
+    const { scope, probability } = this.archives[archive];
+    if (scope === undefined) return NO_HINT;
+    if (place === 0) return { asked: BEYOND_ANSWERS, hits: BEYOND_ANSWERS * BEYOND_SCOPE };
+    const { highs, lows } = this.#path;
+    const isHinted = scope.some((prefix) => {
+      const path = new KeyPath();
+      path.take(encoder.encode(prefix));
+      const last = path.length - 2;
+      return path.highs[last] === highs[place] && path.lows[last] === lows[place];
+    });
+    return isHinted
+      ? { asked: SCOPE_ANSWERS, hits: SCOPE_ANSWERS * withinScope(probability) }
+      : NO_HINT;
   }
 
   #now(): number {

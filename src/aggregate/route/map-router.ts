@@ -195,7 +195,7 @@ export class MapRouter implements Router {
       return this.#decideWithoutMap(decision, number, request, "old-map");
     }
     const isPresent = maps.ask(number, map);
-    const { isStated, distance } = maps;
+    const { isStated, distance, isOwnKey } = maps;
     const decision = new MapDecision(archive, "not-in-map");
     if (isStated) decision.decidedBy(maps.deciding(number, map));
     if (!isPresent) {
@@ -206,7 +206,9 @@ export class MapRouter implements Router {
       decision.map = "absent";
       return decision;
     }
-    if (!this.#isTooOld(map)) decision.map = distance === 0 ? "listed" : "covered";
+    // A packed map may be mistaken, so it lists nothing for certain.
+    const isListed = isOwnKey && map.index instanceof MemoryIndex;
+    if (!this.#isTooOld(map)) decision.map = isListed ? "listed" : "covered";
     const estimate = this.#estimate;
     maps.estimate(map, estimate);
     if (knowsNothingOf(map, maps.surt, request)) {
@@ -215,8 +217,8 @@ export class MapRouter implements Router {
     }
     const { likelihood, mementos } = estimate;
     const rates = this.#rates[number];
-    // A wildcard covers what is not held, too: what was learnt knows better.
-    if (distance > 0 && this.#decideByLearnt(decision, request, likelihood)) {
+    // A wildcard, or a page with any query, covers what is not held, too: what was learnt knows better.
+    if (!isOwnKey && this.#decideByLearnt(decision, request, likelihood)) {
       decision.mementos = mementos;
       if (decision.reason === "likely") decision.reason = "in-map";
       return decision;

@@ -3,12 +3,19 @@ import type { Answer } from "../../map/lookup/map-lookup.ts";
 import { Match, MemoryIndex } from "../../map/lookup/memory-index.ts";
 import { PackedKey } from "../../map/lookup/packed-key.ts";
 import type { PackedLookup } from "../../map/lookup/packed-lookup.ts";
+import { QUESTION } from "../../bytes/bytes.ts";
 import { OUTCOME } from "../../packed/packed-map.ts";
 import { surtBytes } from "../../surt/uri-to-surt.ts";
 import { CombinedIndex } from "./combined-index.ts";
 import { type Estimate, MEMENTOS_PER_ORIGINAL, type RoutedMap } from "./routed-map.ts";
 
 const encoder = new TextEncoder();
+
+function hasQueries(index: RoutedMap["index"]): boolean {
+  return index instanceof MemoryIndex
+    ? index.headers.fields.queries === true
+    : index.header.queries;
+}
 
 /**
  * The maps of archives, by their number: maps in text are asked together, each packed one by itself.
@@ -22,6 +29,8 @@ export class RoutedMaps {
   isStated = false;
   /** How far above the URI that key is. */
   distance = 0;
+  /** Whether that key is the URI's own: the key of a page without its query speaks for any query. */
+  isOwnKey = false;
   /** The SURT that was looked up last; valid until the next lookup. */
   surt: Uint8Array = new Uint8Array(0);
   readonly #maps: readonly (RoutedMap | undefined)[];
@@ -34,6 +43,7 @@ export class RoutedMaps {
   readonly #key = new PackedKey();
   #isQueryKeyRead = false;
   #isKeyRead = false;
+  #hasQuery = false;
   /** A copy of the SURT for decisions that outlive the lookup. */
   #keptSurt: Uint8Array | undefined;
 
@@ -69,6 +79,7 @@ export class RoutedMaps {
     const { written } = encoder.encodeInto(uri, this.#uri);
     const end = surtBytes(this.#uri, 0, written, this.#room, 0);
     this.surt = this.#room.subarray(0, end);
+    this.#hasQuery = this.surt.includes(QUESTION);
     this.#keptSurt = undefined;
     this.#isQueryKeyRead = false;
     this.#isKeyRead = false;
@@ -88,6 +99,7 @@ export class RoutedMaps {
       this.isStated = outcome !== OUTCOME.none;
       this.distance = index.distance;
     }
+    this.isOwnKey = this.distance === 0 && (!this.#hasQuery || hasQueries(index));
     return this.isPresent;
   }
 

@@ -205,6 +205,25 @@ describe("Learner", () => {
     expect(learner.chanceOf(1)).toBeLessThan(0.01);
   });
 
+  it("counts no hint among the lookups of a reason, and takes none as a reason to spare", () => {
+    const learner = new Learner([{ id: "a", scope: ["pt,"], probability: 0.01 }, { id: "b" }], {
+      memoryBytes: 2 ** 20,
+      now: () => NOW,
+    });
+    const reasonOf = (surt: string): string => {
+      learner.look(encoder.encode(surt));
+      return learner.explain(0).reason;
+    };
+    const nothing = "nothing is known of it but what the list of archives says";
+    expect(reasonOf("pt,example)/a")).toBe(nothing);
+    expect(reasonOf("com,example)/a")).toBe(nothing);
+    learner.look(encoder.encode("pt,example)/a"));
+    expect(learner.chanceOf(0)).toBeGreaterThan(learner.chanceOf(1));
+    for (let i = 0; i < 3; i++) learner.observe({ archive: "a", surt: `pt,x${i})/`, mementos: i });
+    expect(reasonOf("pt,example)/a")).toBe("2 of 3 lookups under pt found anything");
+    expect(reasonOf("com,example)/a")).toBe("2 of 3 lookups found anything");
+  });
+
   it("learns the same from what another process observed", () => {
     const other = learnerOf();
     const learner = learnerOf({

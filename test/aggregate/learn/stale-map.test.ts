@@ -85,4 +85,28 @@ describe("a map that answers contradict", () => {
       example: "org,listed)/119",
     });
   });
+
+  it("is believed whatever is asked again and again: an original counts once", async () => {
+    const learner = learnerOf();
+    const router = await routerOf(archives, { mapped: MAP }, { learner, random: () => 1 });
+    for (let i = 0; i < 60; i++) ask(router, "http://held.org/exact", false);
+    expect(learner.maps.staleOf("mapped")).toBeUndefined();
+  });
+
+  it("lists a page, and not what the page has with other queries", async () => {
+    const listed = Array.from({ length: 60 }, (_, i) => `org,listed)/${100 + i} 3\n`).join("");
+    const stale = async (map: string): Promise<StaleMap | undefined> => {
+      const learner = learnerOf();
+      const router = await routerOf(archives, { mapped: map }, { learner, random: () => 1 });
+      for (let i = 0; i < 60; i++) ask(router, `http://listed.org/${100 + i}?q=${i}`, false);
+      return learner.maps.staleOf("mapped");
+    };
+    expect(await stale(listed)).toBeUndefined();
+    const withQueries = listed.replace(
+      /(\d{3}) 3/g,
+      (_, page: string) => `${page}?q=${Number(page) - 100} 3`,
+    );
+    const fields = '!fields {"keys":["surt"],"values":["frequency"],"queries":true}\n';
+    expect(await stale(fields + withQueries)).toMatchObject({ kind: "gone" });
+  });
 });
