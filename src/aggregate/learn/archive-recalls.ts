@@ -58,11 +58,15 @@ export class ArchiveRecalls {
     state[at + 3] = Math.max(state[at + 3], weight);
   }
 
-  /** What was kept of the hits of an archive lately; undefined before the first. */
-  of(archive: number): MeasuredRecall | undefined {
+  /**
+   * What was kept of the hits of an archive lately; undefined before the first.
+   *
+   * @param weight how many spared hits one stands for that is explored, though none may have been.
+   */
+  of(archive: number, weight: number): MeasuredRecall | undefined {
     const at = archive * WIDTH;
     const [kept, lost, squares, most] = this.state.subarray(at, at + WIDTH);
-    return recallOf(kept, lost, squares, most);
+    return recallOf(kept, lost, squares, Math.max(most, weight));
   }
 
   /** Takes what another measured; `numbers` are the archives as this one counts them, or -1. */

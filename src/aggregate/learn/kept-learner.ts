@@ -115,7 +115,7 @@ async function learnFrom(
 ): Promise<void> {
   const input = await openInput(path, { stdin: process.stdin }, { signal });
   const decoder = new TextDecoder();
-  const log = new MemgatorLog();
+  const log = new MemgatorLog({ asked: () => learner.policy.begin() });
   let [uri, key] = ["", ""];
   const limits = { source: input.name, maxLineBytes: MAX_LINE_BYTES };
   for await (const { bytes, starts, ends, count } of lineBatches(input.chunks, limits)) {
@@ -126,7 +126,6 @@ async function learnFrom(
       if (outcome.uri !== uri) {
         uri = outcome.uri;
         key = surt(uri);
-        learner.policy.begin();
       }
       learner.apply({ archive, surt: key, mementos, isOutside: true });
     }

@@ -39,7 +39,7 @@ export function learningReport(learner: Learner): LearningReport {
     archives: archives.map(({ id }, number) => ({
       id,
       spared: recalls.sparedOf(number),
-      hits: recalls.of(number),
+      hits: recalls.of(number, policy.exploredWeight(number, number + 1)),
       threshold: policy.thresholdOf(number),
     })),
   };

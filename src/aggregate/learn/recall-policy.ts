@@ -212,13 +212,30 @@ export class RecallPolicy {
   /** The share of hits that was kept lately; undefined before the first hit. */
   get recallOfHits(): MeasuredRecall | undefined {
     const [kept, lost, squares, most] = this.measured;
-    return recallOf(kept, lost, squares, most);
+    return recallOf(kept, lost, squares, Math.max(most, this.exploredWeight()));
   }
 
   /** The share of mementos that was kept lately. */
   get recallOfMementos(): MeasuredRecall | undefined {
-    const [, , , , kept, lost, squares, most] = this.measured;
-    return recallOf(kept, lost, squares, most);
+    const [hits, , , , kept, lost, squares, most] = this.measured;
+    const each = hits === 0 ? 1 : kept / hits;
+    return recallOf(kept, lost, squares, Math.max(most, this.exploredWeight() * each));
+  }
+
+  /**
+   * How many spared hits an explored one stands for, of all archives or of some, as far as rates tell; 0 where
+   * nothing is spared. Until exploration finds a hit, only this tells how many may be lost.
+   */
+  exploredWeight(first = 0, end: number = this.archives): number {
+    let [spared, explored] = [0, 0];
+    for (let cell = first * CLASSES; cell < end * CLASSES; cell++) {
+      const propensity = this.propensities[cell];
+      if (propensity >= 1) continue;
+      const hits = this.seen[cell] * this.#rates[cell];
+      spared += hits;
+      explored += hits * propensity;
+    }
+    return explored === 0 ? 0 : spared / explored;
   }
 
   /** The chance below which an archive is spared, 0 where it is always asked. */
@@ -232,7 +249,7 @@ export class RecallPolicy {
   /** Decides which classes are asked from now on. */
   plan(): void {
     const cells = this.archives * CLASSES;
-    let hits = 0;
+    let [hits] = this.aside;
     for (let cell = 0; cell < cells; cell++) hits += this.hits[cell];
     this.propensities.fill(1);
     this.marginal = 0;
@@ -414,6 +431,8 @@ function classOf(logit: number): number {
 /**
  * A recall of what was kept and an estimate of what was lost, which is a sum of weights of Poisson
  * counts: the interval of Fay and Feuer.
+ *
+ * @param most the largest weight that a count may have; 0 where nothing can be lost.
  */
 export function recallOf(
   kept: number,

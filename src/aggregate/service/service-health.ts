@@ -19,6 +19,7 @@ interface HealthProblem {
     | "map-contradicted"
     | "map-refused"
     | "list-refused"
+    | "recall-missed"
     | "worker-missing";
   readonly detail: string;
 }
@@ -40,6 +41,7 @@ export function serviceHealth(status: StatusView): ServiceHealth {
   const failing = archives.filter(isFailing);
   const problems = [
     ...listProblems(status),
+    ...recallProblems(status),
     ...archives.flatMap((archive) => [...archiveProblems(archive), ...mapProblems(archive)]),
   ];
   const isDown = archives.length > 0 && failing.length === archives.length;
@@ -61,6 +63,21 @@ function isFailing({ upstream }: ArchiveStatus): boolean {
 function listProblems({ list }: StatusView): HealthProblem[] {
   if (list?.error === undefined) return [];
   return [{ problem: "list-refused", detail: `${list.error}; the list before stays in use` }];
+}
+
+/** Less is kept than was promised, as far as measuring can tell. Learning corrects it by itself. */
+function recallProblems(status: StatusView): HealthProblem[] {
+  const { promised = 0, hits, mementos } = status.learning() ?? {};
+  const kept = [
+    ["answers with mementos", hits],
+    ["mementos", mementos],
+  ] as const;
+  return kept.flatMap(([what, recall]) => {
+    if (recall === undefined || recall.high >= promised) return [];
+    const [low, high] = [recall.low.toFixed(3), recall.high.toFixed(3)];
+    const detail = `${low} to ${high} of all ${what} were kept lately, not the ${promised} of --recall; archives may have changed: more of them are asked until it is kept`;
+    return [{ problem: "recall-missed" as const, detail }];
+  });
 }
 
 function archiveProblems(each: ArchiveStatus): HealthProblem[] {

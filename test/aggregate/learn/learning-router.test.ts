@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { openLearner } from "../../../src/aggregate/learn/kept-learner.ts";
 import { Learner } from "../../../src/aggregate/learn/learner.ts";
 import { learningReport } from "../../../src/aggregate/learn/learning-report.ts";
 import type { Decision } from "../../../src/aggregate/route/decision.ts";
@@ -93,5 +94,21 @@ describe("a router that learns", () => {
     expect(code).toBe(1);
     const asked = await runCli([...args, "--recall", "0.9", "--only", "good", "--json"]);
     expect(JSON.parse(asked.stdout).archives[0]).toMatchObject({ id: "good", asked: true });
+  });
+
+  it("counts the lookups of a log, also of those that were under way at the same time", async () => {
+    const log = join(scratchDir(), "memgator.log");
+    const line = (text: string): string => `INFO: 2016/06/09 12:00:00 ${text}`;
+    const pairs = Array.from({ length: 50 }, (_, i) => [
+      line(`Aggregating Mementos for http://example.org/${i}`),
+      line("good => Success: 2 mementos"),
+      line(`Aggregating Mementos for http://example.net/${i}`),
+      line("poor => Response error: 404 Not Found"),
+      line("good => Response error: 404 Not Found"),
+      line("poor => Response error: 404 Not Found"),
+    ]);
+    writeFileSync(log, `${pairs.flat().join("\n")}\n`);
+    const { learner } = await openLearner(archives, { recall: 0.9, logs: [log] });
+    expect(learner.policy.lookups).toBe(100);
   });
 });

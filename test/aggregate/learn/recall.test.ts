@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Learner } from "../../../src/aggregate/learn/learner.ts";
+import { learningReport } from "../../../src/aggregate/learn/learning-report.ts";
 import { Random } from "../../../src/bytes/random.ts";
 
 const encoder = new TextEncoder();
@@ -117,5 +118,54 @@ describe("RecallPolicy", () => {
     const seen = learner.policy.seen.slice();
     learner.preview(0);
     expect(learner.policy.seen).toEqual(seen);
+  });
+
+  it("says how little is known as long as exploration has found nothing", () => {
+    const learner = new Learner([{ id: "a" }, { id: "b" }], {
+      recall: 0.9,
+      memoryBytes: 2 ** 18,
+      now: () => 1.7e12,
+      random: () => 1, // nothing is ever explored
+    });
+    for (let i = 0; i < 600; i++) {
+      const surt = `com,h${i % 40})/${i}`;
+      learner.look(encoder.encode(surt));
+      learner.begin();
+      for (const archive of [0, 1]) {
+        const { isAsked, ...decision } = learner.decide(archive);
+        const mementos = archive === 0 ? 2 : 0;
+        if (isAsked)
+          learner.observe({ archive: "ab".charAt(archive), surt, mementos, ...decision });
+      }
+    }
+    expect(learner.recalls.sparedOf(1)).toBeGreaterThan(0);
+    for (const measured of [learner.policy.recallOfHits, learner.policy.recallOfMementos]) {
+      expect(measured).toMatchObject({ value: 1, high: 1 });
+      expect(measured?.low).toBeLessThan(1);
+    }
+    const [a, b] = learningReport(learner).archives;
+    expect(a?.hits?.value).toBe(1);
+    expect(b?.hits).toBeUndefined();
+  });
+
+  it("spares archives without a map as soon as those with maps had enough hits", () => {
+    const learner = new Learner([{ id: "mapped" }, { id: "dead" }], {
+      recall: 0.9,
+      memoryBytes: 2 ** 18,
+      now: () => 1.7e12,
+      random: () => 1,
+    });
+    let asked = 0;
+    for (let i = 0; i < 1000; i++) {
+      const surt = `com,h${i % 40})/${i}`;
+      learner.look(encoder.encode(surt));
+      learner.begin();
+      learner.observe({ archive: "mapped", surt, mementos: 1, isAside: true, map: "listed" });
+      const { isAsked, ...decision } = learner.decide(1);
+      if (!isAsked) continue;
+      asked++;
+      learner.observe({ archive: "dead", surt, mementos: 0, ...decision });
+    }
+    expect(asked).toBeLessThan(500);
   });
 });

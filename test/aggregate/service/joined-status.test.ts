@@ -105,4 +105,20 @@ describe("what several processes know", () => {
     await ask(a, 2);
     expect(joinedHealth([snapshotOf(a), snapshotOf(b)], BOTH)).toMatchObject({ status: "failing" });
   });
+
+  it("tells when less is kept than was promised, and not while that is uncertain", async () => {
+    const a = await aggregating([await plainArchive("one", ["20050101000000"])]);
+    const problemsOf = (low: number, high: number): readonly string[] => {
+      const kept = { value: (low + high) / 2, low, high };
+      const counts = { lookups: 900, answers: 900, spared: [], archives: [] };
+      const learning = { promised: 0.98, hits: kept, mementos: undefined, ...counts };
+      const { problems } = joinedHealth([{ ...snapshotOf(a), learning }], {
+        wanted: 1,
+        running: 1,
+      });
+      return problems.map(({ problem }) => problem);
+    };
+    expect(problemsOf(0.93, 0.973)).toEqual(["recall-missed"]);
+    expect(problemsOf(0.93, 0.985)).toEqual([]);
+  });
 });
