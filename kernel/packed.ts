@@ -6,14 +6,13 @@
 //
 // This is AssemblyScript: TypeScript syntax, WebAssembly semantics. Build: `npm run build`.
 
-import { copyText, CR, LF, QUESTION, SLASH, SPACE, STAR, COMMA, ZERO } from "./shared/bytes";
-import { frequencyEnd, hostEnd, pathEnd, textEnd } from "./lookup/plain";
+import { copyText, CR, LF, QUESTION, SLASH, SPACE, STAR, COMMA } from "./shared/bytes";
+import { textEnd } from "./lookup/plain";
 import { ABSENT, isLineEnd, NO_KEY, PRESENT, writeNumber } from "./lookup/lines";
 import { readEnd, writeKey, writtenHostEnd } from "./lookup/surt";
 import { addFilter as addSet, openFilters } from "./packed/filters";
 import {
   findKey,
-  findNext,
   findPlain,
   foundDistance,
   foundEnd,
@@ -32,8 +31,8 @@ import {
   plainHost,
   plainKeyEnd,
   plainPage,
-  startKeys,
 } from "./packed/names";
+import * as rows from "./packed/rows";
 
 const PADDING: i32 = 64;
 /** The last ribbon is read up to two blocks behind its end. */
@@ -187,54 +186,23 @@ export function findUri(length: i32): i32 {
   return lineEnd == end ? outcome : OUTCOME_ODD;
 }
 
-let absentCount: i32 = 0;
-
 /** How many rows of the last call of `askRows` are not present. */
 export function absent(): i32 {
-  return absentCount;
+  return rows.absentCount;
 }
 
 /**
  * Asks for the keys of the rows, `key count`, from `from` to `length` of the input, as pages. Returns where it
- * stopped: at `length`, or at a row that is not plain, or is a void.
+ * stopped: at `length`, or at a row that is not plain, or is a void. The map must not have voids.
  */
 export function askRows(from: i32, length: i32): i32 {
   const end = input + <usize>length;
   // What is behind the last row must not look like a part of it; but it is the caller's.
   const behind = load<u8>(end);
   store<u8>(end, 0);
-  absentCount = 0;
-  startKeys();
-  let at = input + <usize>from;
-  while (at < end) {
-    const next = readRow(at);
-    if (next == 0 || next > end) break;
-    if (findNext(keyStart, keyHost, keyPage, keyEnd) != OUTCOME_PRESENT) absentCount++;
-    at = next;
-  }
+  const at = rows.ask(input + <usize>from, end, hasQueries);
   store<u8>(end, behind);
   return <i32>(at - input);
-}
-
-/** Takes the key of a row; returns where the next row begins, or 0 if it is not plain. */
-@inline
-function readRow(row: usize): usize {
-  const host = hostEnd(row, false);
-  if (host == 0) return 0;
-  let at = pathEnd(host + 1);
-  keyPage = at;
-  if (load<u8>(at) == QUESTION) {
-    if (!hasQueries) return 0;
-    at = textEnd(at);
-  }
-  // A wildcard: there is a page of this name below it.
-  if (load<u8>(at) == STAR && load<u8>(at - 1) == SLASH && keyPage == at) keyPage = ++at;
-  if (load<u8>(at) != SPACE || at - row > MAX_LINE_BYTES) return 0;
-  keyStart = row;
-  keyHost = host;
-  keyEnd = at;
-  const feed = frequencyEnd(at + 1);
-  return feed == 0 || load<u8>(at + 1) == ZERO ? 0 : feed + 1;
 }
 
 /** Finds what decides about a line that holds a SURT; OUTCOME_ODD if it is not plain. */

@@ -1,6 +1,6 @@
 // The names of a packed map, as src/packed/packed-map.ts finds them; docs/packed.md says what they are.
 
-import { CLOSE_PAREN, COMMA, commonBytes, QUESTION, SLASH, STAR } from "../shared/bytes";
+import { CLOSE_PAREN, COMMA, QUESTION, SLASH, STAR } from "../shared/bytes";
 import {
   HOST_END,
   hostKind,
@@ -193,28 +193,24 @@ function readPlainPath(): bool {
   return true;
 }
 
-/** The last key that `findNext` was asked for, and the bytes of its host; 0 if there is none. */
+/** The last key that `findAfter` was asked for, and the bytes of its host. */
 let lastKey: usize = 0;
 let lastHostBytes: i32 = 0;
 
-/** Must be called before the first `findNext` of some keys, which must not change until the last. */
-export function startKeys(): void {
-  lastKey = 0;
-}
-
-/** As `findKey`, faster for a key of the same host as the last one. */
-export function findNext(key: usize, host: usize, page: usize, end: usize): i32 {
+/**
+ * As `findKey`, for a key that begins with the first `shared` bytes of the last one that was asked for here; 0 if
+ * there is none.
+ */
+export function findAfter(key: usize, host: usize, page: usize, end: usize, shared: i32): i32 {
   const hostBytes = <i32>(host - key);
-  const isSame =
-    lastKey != 0 &&
-    hostBytes == lastHostBytes &&
-    commonBytes(key, lastKey, 0, hostBytes) == hostBytes;
-  if (!isSame) {
-    readHost(key, host);
-    lastHostBytes = hostBytes;
-  }
+  const isSame = shared > hostBytes && hostBytes == lastHostBytes;
+  if (!isSame) readHost(key, host);
+  if (isUnknown()) depth = 0;
+  else if (isSame) readPathAfter(key, host, page, shared);
+  else readPath(host, page);
   lastKey = key;
-  return findPage(key, host, page, end);
+  lastHostBytes = hostBytes;
+  return findInPath(key, host, page, end);
 }
 
 /** What is known of the host of a key: the state behind it, and its descriptor, or 0. */
@@ -266,8 +262,13 @@ function isUnknown(): bool {
 
 @inline
 function findPage(key: usize, host: usize, page: usize, end: usize): i32 {
+  if (!isUnknown()) readPath(host, page);
+  return findInPath(key, host, page, end);
+}
+
+@inline
+function findInPath(key: usize, host: usize, page: usize, end: usize): i32 {
   if (isUnknown()) return OUTCOME_NONE;
-  readPath(host, page);
   if (page < end) readQuery(page, end);
   return findRead(key, host, page, end);
 }
@@ -288,23 +289,55 @@ function findRead(key: usize, host: usize, page: usize, end: usize): i32 {
 /** Keeps the state at the end of each segment: of `/a/b` those of the host, `/a` and `/a/b`. */
 @inline
 function readPath(host: usize, end: usize): void {
-  let state = folders;
-  keepState(state, hostA, hostB, host + 1);
-  let a = extendA(hostA, <u32>SLASH);
-  let b = extendB(hostB, <u32>SLASH);
-  if (host + 2 < end) {
-    for (let at = host + 2; at < end; at++) {
-      const byte = <u32>load<u8>(at);
-      if (byte == <u32>SLASH) {
-        state += 16;
-        keepState(state, a, b, at);
-      }
-      a = extendA(a, byte);
-      b = extendB(b, byte);
-    }
-    state += 16;
-    keepState(state, a, b, end);
+  keepState(folders, hostA, hostB, host + 1);
+  pageA = extendA(hostA, <u32>SLASH);
+  pageB = extendB(hostB, <u32>SLASH);
+  depth = 0;
+  if (host + 2 < end) readSegments(folders, host + 2, end);
+}
+
+/** The same, with the states of the last key as far as they are those of the first `shared` bytes. */
+@inline
+function readPathAfter(key: usize, host: usize, end: usize, shared: i32): void {
+  const moved = key - lastKey;
+  const sharedEnd = key + <usize>shared;
+  let kept: i32 = 0;
+  store<usize>(folders, host + 1, 8);
+  while (kept < depth) {
+    const state = folders + (<usize>(kept + 1) << 4);
+    const stateEnd = load<usize>(state, 8) + moved;
+    if (stateEnd > sharedEnd) break;
+    store<usize>(state, stateEnd, 8);
+    kept++;
   }
+  if (kept == 0 || host + 2 == end) {
+    readPath(host, end);
+    return;
+  }
+  // More of this segment may follow, so its end is looked for again.
+  const state = folders + (<usize>kept << 4);
+  pageA = load<u32>(state);
+  pageB = load<u32>(state, 4);
+  readSegments(state - 16, load<usize>(state, 8), end);
+}
+
+/** Goes on behind the states up to `last`, at `from`, where the state is that of the page. */
+@inline
+function readSegments(last: usize, from: usize, end: usize): void {
+  let state = last;
+  let a = pageA;
+  let b = pageB;
+  for (let at = from; at < end; at++) {
+    const byte = <u32>load<u8>(at);
+    if (byte == <u32>SLASH) {
+      state += 16;
+      keepState(state, a, b, at);
+    }
+    a = extendA(a, byte);
+    b = extendB(b, byte);
+  }
+  state += 16;
+  keepState(state, a, b, end);
   depth = <i32>((state - folders) >> 4);
   pageA = a;
   pageB = b;
