@@ -9,15 +9,19 @@ import * as hosts from "./packing/hosts";
 import * as keys from "./packing/keys";
 import * as lists from "./packing/lists";
 import * as ribbon from "./packing/ribbon";
-import { takeRow } from "./packing/rows";
+import { forgetPlain, takeRow } from "./packing/rows";
 
 let input: usize = 0;
 let rowCount: i32 = 0;
 
-/** Makes room for blocks of `bytes`; returns where they go. Call it once, first. */
+/**
+ * Makes room for blocks of `bytes`; returns where they go. Call it once, first.
+ *
+ * @param partitionBits names are dealt out by so many bits of their place; -1 if they are not wanted.
+ */
 export function open(bytes: i32, partitionBits: i32, queries: bool, keepsVoids: bool): usize {
-  keys.open(queries, keepsVoids);
-  lists.open(partitionBits);
+  keys.open(queries, keepsVoids, partitionBits >= 0);
+  if (partitionBits >= 0) lists.open(partitionBits);
   input = heap.alloc(bytes + 16);
   return input;
 }
@@ -54,7 +58,8 @@ export function maxKeyBytes(): i32 {
 
 /** Takes one key, with the captures of its row; 0 for a void. False if it is not behind the last one. */
 export function takeKey(length: i32, captures: f64): bool {
-  if (!keys.goTo(keys.room, length)) return false;
+  if (!keys.goTo(keys.room, length, keys.sharedWith(keys.room, length))) return false;
+  forgetPlain();
   keys.addName(captures);
   rowCount++;
   return true;

@@ -28,6 +28,12 @@ export function chooseByName(slots: i32): void {
   chosenMask = <u64>slots - 1;
 }
 
+/** Whether nodes are chosen by name. */
+@inline
+export function isByName(): bool {
+  return chosen != 0;
+}
+
 export function addChosen(name: u64): void {
   let slot = slotOf(name);
   while (load<u64>(chosen + (<usize>slot << 3)) != 0) slot = (slot + 1) & chosenMask;

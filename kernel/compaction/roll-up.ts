@@ -3,7 +3,7 @@ import { appendBytes, appendRollUpRow, hasRoom, outputEnd, takeBack, writeOut } 
 import {
   CHILDREN, DEPTH, HOST, LAYER, leafEnd, node, NONE, PARENT, PATH, ROOT, SEPARATOR, size, TEXT_END,
 } from "./nodes";
-import { cutoffOf, maxHostDepth, maxPathDepth } from "./policy";
+import { cutoffOf, isByName, maxHostDepth, maxPathDepth } from "./policy";
 
 const IS_PRESENT: usize = 14;
 const HAS_WILDCARD: usize = 15;
@@ -22,6 +22,12 @@ let rolledUp: i32 = NONE;
 export let rollUpCount: i32 = 0;
 let leafStart: i32 = 0;
 let leafCount: f64 = 0;
+
+/** Whether all below is decided: the key is below a node that is rolled up, and no depth matters. */
+@inline
+export function isSettled(): bool {
+  return rolledUp != NONE && isByName();
+}
 
 /** A node was opened; if it is known to be above the key, its own row and pages are over. */
 export function openNode(index: i32, isAbove: bool): void {

@@ -4,11 +4,13 @@ import {
 } from "../shared/bytes";
 import { goTo } from "./key";
 import { hasMisses, takeMissesBefore } from "./misses";
-import { DEPTH, hostEnd, isKeyByte, key, keyLength, MAX_KEY_BYTES, node, NONE, PATH } from "./nodes";
+import {
+  DEPTH, HOST, hostEnd, isKeyByte, key, keyLength, LAYER, MAX_KEY_BYTES, node, NONE, PATH, TEXT_END,
+} from "./nodes";
 import { maxPathDepth } from "./policy";
 import * as rollUp from "./roll-up";
 import * as survey from "./survey";
-import { enter, isSurvey, push, setLeaf } from "./walk";
+import { ancestor, enter, isSurvey, push, setLeaf } from "./walk";
 
 /** Takes the row at `start`; returns where the next one begins, or 0 to give up. */
 export function takeRow(start: usize, end: usize): usize {
@@ -100,7 +102,31 @@ function takeKey(shared: i32, count: f64): bool {
   return true;
 }
 
+/**
+ * Whether no folder in `key[from, end)` can have a wildcard behind the key, which would count its pages: no byte is
+ * before `*`, or is one.
+ */
+@inline
+function isBehindWildcards(from: i32, end: i32): bool {
+  const stars = i8x16.splat(<i8>STAR);
+  for (let at = from; at < end; at += 16) {
+    let found = i8x16.bitmask(i8x16.le_s(v128.load(key + <usize>at), stars));
+    if (end - at < 16) found &= (1 << (end - at)) - 1;
+    if (found != 0) return false;
+  }
+  return true;
+}
+
 function takePage(shared: i32, length: i32, count: f64): bool {
+  if (!isSurvey && rollUp.isSettled()) {
+    // Folders below a node that is rolled up decide nothing: what is open may count their pages.
+    const above = ancestor(length);
+    if (load<u8>(node(above), LAYER) != HOST && isBehindWildcards(load<i32>(node(above), TEXT_END), length)) {
+      rollUp.addLeaf(above, count);
+      setLeaf(length, above, load<i32>(node(above), DEPTH) + 1);
+      return true;
+    }
+  }
   let folderEnd = length - 1;
   while (!isKeyByte(folderEnd, SLASH)) folderEnd--;
   const folder = enter(shared, hostEnd, folderEnd);

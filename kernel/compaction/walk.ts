@@ -110,7 +110,7 @@ export function enter(shared: i32, end: i32, nodesEnd: i32): i32 {
 }
 
 /** The deepest open node that the key, up to `nodesEnd`, lies in. */
-function ancestor(nodesEnd: i32): i32 {
+export function ancestor(nodesEnd: i32): i32 {
   for (let index = size - 1; index >= 0; index--) {
     const pointer = node(index);
     const textEnd = load<i32>(pointer, TEXT_END);

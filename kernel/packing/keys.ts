@@ -1,5 +1,5 @@
 // Keys in byte order: their shape, and the hashes of their names.
-import { CLOSE_PAREN, COMMA, commonBytes, QUESTION, SLASH, STAR } from "../shared/bytes";
+import { CLOSE_PAREN, COMMA, commonBytes, copyText, QUESTION, SLASH, STAR } from "../shared/bytes";
 import { extendA, extendB, highOf, lowOf, START_A, START_B } from "../shared/name-hash";
 import * as hosts from "./hosts";
 import { addTo, HOMES, ROWS, VOIDS, WHOLE_VOIDS, WHOLES, WIDE } from "./lists";
@@ -32,18 +32,26 @@ let nameEnd: i32 = NONE;
 let sharedWithAdded: i32 = 0;
 let hasQueries: bool = false;
 let keepsVoids: bool = true;
+/** Whether names are wanted; otherwise only hosts are hashed, and there are no states. */
+let hasNames: bool = true;
 
-export function open(queries: bool, voids: bool): void {
+export function open(queries: bool, voids: bool, names: bool): void {
   hasQueries = queries;
   keepsVoids = voids;
+  hasNames = names;
   store<u32>(states, START_A);
   store<u32>(states, START_B, 4);
   store<u32>(states, 0, 8);
 }
 
-/** Reads a key; false if it is not behind the last one. */
-export function goTo(start: usize, length: i32): bool {
-  const shared = commonBytes(start, key, 0, min(keyLength, length));
+/** How many bytes a text has in common with the last key. */
+@inline
+export function sharedWith(start: usize, length: i32): i32 {
+  return commonBytes(start, key, 0, min(keyLength, length));
+}
+
+/** Reads a key that has its first `shared` bytes in common with the last one; false if it is not behind that. */
+export function goTo(start: usize, length: i32, shared: i32): bool {
   if (shared == length) return false;
   if (shared < keyLength && load<u8>(start + <usize>shared) < load<u8>(key + <usize>shared)) return false;
   sharedWithAdded = min(sharedWithAdded, shared);
@@ -51,7 +59,8 @@ export function goTo(start: usize, length: i32): bool {
   const isSameHost = shared > hostEnd + 1;
   if (!isSameHost) findHostEnd(start, length, max(0, shared - 1));
   if (!isSameHost || pageEnd >= shared) pageEnd = NONE;
-  readFrom(start, length, shared);
+  if (hasNames) readFrom(start, length, shared);
+  else readUnhashed(start, length, shared);
   keyLength = length;
   if (pageEnd == NONE) pageEnd = length;
   return true;
@@ -93,6 +102,41 @@ function readFrom(start: usize, length: i32, shared: i32): void {
 }
 
 @inline
+function readUnhashed(start: usize, length: i32, shared: i32): void {
+  copyText(key + <usize>shared, start + <usize>shared, length - shared);
+  if (pageEnd != NONE) return;
+  const question = findByte(QUESTION, max(shared, hostEnd + 1), length);
+  if (question < length) pageEnd = question;
+}
+
+/** Where the key has a byte first, from `from` on; `end` if not before that. */
+@inline
+function findByte(byte: u8, from: i32, end: i32): i32 {
+  const wanted = i8x16.splat(<i8>byte);
+  let at = from;
+  while (at < end) {
+    const found = i8x16.bitmask(i8x16.eq(v128.load(key + <usize>at), wanted));
+    if (found != 0) return min(end, at + <i32>ctz(found));
+    at += 16;
+  }
+  return end;
+}
+
+/** How often the key has a slash in `[from, end)`. */
+@inline
+function countSlashes(from: i32, end: i32): i32 {
+  const slashes = i8x16.splat(<i8>SLASH);
+  let count: i32 = 0;
+  let at = from;
+  for (; at + 16 <= end; at += 16) {
+    count += popcnt(i8x16.bitmask(i8x16.eq(v128.load(key + <usize>at), slashes)));
+  }
+  if (at >= end) return count;
+  const last = i8x16.bitmask(i8x16.eq(v128.load(key + <usize>at), slashes));
+  return count + popcnt(last & ((1 << (end - at)) - 1));
+}
+
+@inline
 function byteAt(at: i32): u8 {
   return load<u8>(key + <usize>at);
 }
@@ -102,9 +146,12 @@ function endsInWildcard(end: i32, separator: u8): bool {
   return end >= 2 && byteAt(end - 1) == STAR && byteAt(end - 2) == separator;
 }
 
+/** The slashes in `[from, end)`. */
 @inline
-function slashesBefore(at: i32): i32 {
-  return load<i32>(states + <usize>at * STATE_BYTES, 8);
+function slashesIn(from: i32, end: i32): i32 {
+  if (!hasNames) return countSlashes(from, end);
+  const states8 = states + 8;
+  return load<i32>(states8 + <usize>end * STATE_BYTES) - load<i32>(states8 + <usize>from * STATE_BYTES);
 }
 
 /** Adds the key that was read last. */
@@ -132,7 +179,7 @@ export function addName(captures: f64): void {
     return;
   }
   if (isSpread) hosts.addSpread(labelBit(hostEnd - 2));
-  let depth: i32 = isOpaque ? 1 : slashesBefore(page) - slashesBefore(hostEnd + 1);
+  let depth: i32 = isOpaque ? 1 : slashesIn(hostEnd + 1, page);
   if (!isOpaque && (isPathWildcard || page - hostEnd <= 2)) depth = max(0, depth - 1);
   addRow(isVoid, isPathWildcard, isAnyQuery, isSpread, depth, page);
 }
@@ -175,6 +222,7 @@ function enterHost(end: i32, isOpaque: bool): void {
   sharedWithAdded = keyLength;
   if (isSame) return;
   nameEnd = end;
+  if (!hasNames) hashHost(end);
   const state = states + <usize>end * STATE_BYTES;
   const low = lowOf(load<u32>(state), load<u32>(state, 4));
   const high = highOf(load<u32>(state, 4), low);
@@ -182,9 +230,23 @@ function enterHost(end: i32, isOpaque: bool): void {
   else hosts.start(low, high);
 }
 
-/** Adds the name `key[0, end)`. */
+/** Keeps the state behind the host `key[0, end)`. */
+function hashHost(end: i32): void {
+  let a = START_A;
+  let b = START_B;
+  for (let at: i32 = 0; at < end; at++) {
+    a = extendA(a, <u32>byteAt(at));
+    b = extendB(b, <u32>byteAt(at));
+  }
+  const state = states + <usize>end * STATE_BYTES;
+  store<u32>(state, a);
+  store<u32>(state, b, 4);
+}
+
+/** Adds the name `key[0, end)`, if names are wanted. */
 @inline
 function addAt(kind: i32, end: i32): void {
+  if (!hasNames) return;
   const state = states + <usize>end * STATE_BYTES;
   const low = lowOf(load<u32>(state), load<u32>(state, 4));
   addTo(kind, low, highOf(load<u32>(state, 4), low), hosts.current());

@@ -51,6 +51,7 @@ export function addTo(kind: i32, low: u32, high: u32, host: i32): void {
 }
 
 export function finish(): void {
+  if (counts == 0) return;
   for (let list = 0; list < KINDS << bits; list++) {
     const count = load<i32>(counts + (<usize>list << 2));
     if (count > 0) takeNames(list, lists + <usize>list * LIST_BYTES, count);

@@ -5,10 +5,20 @@ import * as keys from "./keys";
 /** As many digits are exact as a double. */
 const SAFE_DIGITS: i32 = 15;
 
+/** How many bytes of the last key have no odd one among them. */
+let plainBytes: i32 = 0;
+
+/** The last key is one that the caller gave. */
+export function forgetPlain(): void {
+  plainBytes = 0;
+}
+
 /** Takes the row at `start`; returns where the next one begins, or 0 to leave it to the caller. */
 export function takeRow(start: usize, end: usize): usize {
   if (isOddFirst(load<u8>(start))) return 0;
-  let at = plainEnd(start);
+  const shared = keys.sharedWith(start, <i32>(end - start));
+  // What is plain of the last key is not looked at again.
+  let at = plainEnd(start + <usize>min(shared, plainBytes));
   if (at > start && load<u8>(at) == STAR) {
     const before = load<u8>(at - 1);
     if (before == SLASH || before == COMMA) at++;
@@ -25,7 +35,8 @@ export function takeRow(start: usize, end: usize): usize {
   }
   const width = <i32>(at - digits);
   if (byte != LF || at >= end || width == 0 || width > SAFE_DIGITS) return 0;
-  if (!keys.goTo(start, length)) return 0;
+  if (!keys.goTo(start, length, min(shared, length))) return 0;
+  plainBytes = length - (load<u8>(start + <usize>(length - 1)) == STAR ? 1 : 0);
   keys.addName(<f64>count);
   return at + 1;
 }

@@ -14,15 +14,7 @@ import {
   type NameWidths,
   type ShardNames,
 } from "./dealt-names.ts";
-import { OPAQUE_HOST } from "./host-profiles.ts";
-import {
-  type ListKind,
-  listOf,
-  NAME_WORDS,
-  namesIn,
-  type NameLogPart,
-  readNames,
-} from "./name-log.ts";
+import { type ListKind, listOf, NAME_WORDS, type NameLogPart, namesOf } from "./name-log.ts";
 import { RibbonKernel } from "./pack-kernel.ts";
 
 /** The names of a map. */
@@ -65,9 +57,10 @@ export class ShardBuilder {
   count(names: MapNames, partition: number, selections: readonly NameSelection[]): number[] {
     const counts = Array.from({ length: MAX_BITS + 1 }, () => 0);
     for (const { kind, widths } of selections) {
-      const own = namesOf(names, kind, partition);
-      for (let at = 0; at < own.length; at += NAME_WORDS) {
-        counts[nameBits(widths, own[at + 1], own[at + 2])]++;
+      for (const [own, firstHost] of chunksOf(names, kind, partition)) {
+        for (let at = 0; at < own.length; at += NAME_WORDS) {
+          counts[nameBits(widths, own[at + 1], own[at + 2], firstHost)]++;
+        }
       }
     }
     return counts;
@@ -76,7 +69,7 @@ export class ShardBuilder {
   /**
    * Builds the shards of a partition, and asks each for all of its names.
    *
-   * Holds the names of the partition twice, and the shards.
+   * Holds the names of the partition, and the shards.
    */
   build(
     names: MapNames,
@@ -85,7 +78,11 @@ export class ShardBuilder {
     filters: readonly FilterPlan[],
   ): BuiltPartition {
     const dealt = new DealtNames(filters, names.partitionBits, partition);
-    for (const { kind, widths } of selections) dealt.add(namesOf(names, kind, partition), widths);
+    for (const { kind, widths } of selections) {
+      for (const [own, firstHost] of chunksOf(names, kind, partition)) {
+        dealt.add(own, widths, firstHost);
+      }
+    }
     const runs: ShardRun[] = [];
     const pieces: ShardNames[] = [];
     for (const [i, shards] of [...dealt.shards()].entries()) {
@@ -132,21 +129,16 @@ export class ShardBuilder {
   }
 }
 
-/** The names of a list; their hosts have the numbers that they have in the whole map. */
-function namesOf(
+/** The names of a list, and the number of the first host of the part that they are from. */
+function* chunksOf(
   { parts, partitionBits }: MapNames,
   kind: ListKind,
   partition: number,
-): Uint32Array {
+): Generator<readonly [names: Uint32Array, firstHost: number], void, undefined> {
   const list = listOf(kind, partitionBits, partition);
-  const count = parts.reduce((sum, { names }) => sum + namesIn(names, list), 0);
-  const all = new Uint32Array(NAME_WORDS * count);
-  let at = 0;
   for (const { names, firstHost } of parts) {
-    const end = readNames(names, list, all, at);
-    for (; at < end; at += NAME_WORDS) if (all[at + 2] !== OPAQUE_HOST) all[at + 2] += firstHost;
+    for (const chunk of namesOf(names, list)) yield [chunk, firstHost];
   }
-  return all;
 }
 
 function entriesOf({ low, high, values }: ShardNames, checkedBits: number): RibbonEntries {

@@ -46,10 +46,15 @@ function extentOf(shards: number, partitionBits: number, partition: number): Ext
   };
 }
 
-/** The bits of a name. */
-export function nameBits(widths: NameWidths, high: number, host: number): number {
+/** The bits of a name; hosts are counted from `firstHost` on. */
+export function nameBits(
+  widths: NameWidths,
+  high: number,
+  host: number,
+  firstHost: number,
+): number {
   if (typeof widths === "number") return bitsOf(widths, high);
-  return bitsOf(widths[host === OPAQUE_HOST ? widths.length - 1 : host], high);
+  return bitsOf(widths[host === OPAQUE_HOST ? widths.length - 1 : firstHost + host], high);
 }
 
 const NOWHERE = 2 ** 32 - 1;
@@ -63,6 +68,9 @@ export class DealtNames {
   /** Filters by their bits, -1 for none. */
   readonly #filterOf: Int32Array = new Int32Array(MAX_BITS + 1).fill(-1);
   readonly #counts: Uint32Array;
+  /** For each filter, how many shards it has, and the place that its shard 0 would have. */
+  readonly #shards: Float64Array;
+  readonly #firsts: Int32Array;
   readonly #added: { readonly names: Uint32Array; readonly places: Uint32Array }[] = [];
 
   constructor(filters: readonly FilterPlan[], partitionBits: number, partition: number) {
@@ -75,17 +83,18 @@ export class DealtNames {
       places += this.#extents[i].last - this.#extents[i].first + 1;
     });
     this.#counts = new Uint32Array(places);
+    this.#shards = Float64Array.from(filters, ({ shards }) => shards);
+    this.#firsts = Int32Array.from(this.#offsets, (offset, i) => offset - this.#extents[i].first);
   }
 
   /** Takes names, each with the words of a name log; they must not change afterwards. */
-  add(names: Uint32Array, widths: NameWidths): void {
+  add(names: Uint32Array, widths: NameWidths, firstHost: number): void {
     const count = names.length / NAME_WORDS;
     const places = new Uint32Array(count);
     const [filterOf, counts] = [this.#filterOf, this.#counts];
-    const shards = Float64Array.from(this.#filters, (filter) => filter.shards);
-    const firsts = Int32Array.from(this.#offsets, (offset, i) => offset - this.#extents[i].first);
+    const [shards, firsts] = [this.#shards, this.#firsts];
     for (let i = 0, at = 0; i < count; i++, at += NAME_WORDS) {
-      const filter = filterOf[nameBits(widths, names[at + 1], names[at + 2])];
+      const filter = filterOf[nameBits(widths, names[at + 1], names[at + 2], firstHost)];
       if (filter === -1) {
         places[i] = NOWHERE;
         continue;

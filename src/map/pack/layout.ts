@@ -67,12 +67,12 @@ export function chooseLayout(
   fingerprintBits: number = bestFingerprintBits(profiles, width, demand),
 ): PackedLayout {
   const widths = rowWidths(profiles, width, demand);
-  const kinds = new Map<string, Kind>();
+  const kinds = new Map<number, Kind>();
   const kindOf: Kind[] = [];
   for (let host = 0; host < profiles.count; host++) {
     const [masks, flags] = ownMasks(profiles, host);
     const { [host]: width } = widths;
-    const name = `${masks} ${flags} ${width}`;
+    const name = (masks >>> 0) * 2 ** 16 + flags * 2 ** 8 + width;
     const kind = kinds.get(name) ?? { masks, flags, width, hosts: 0, lookups: 0, strays: 0 };
     kinds.set(name, kind);
     kind.hosts++;
@@ -108,7 +108,7 @@ export function chooseLayout(
 function rowWidths({ rows, count }: HostProfiles, width: number, demand: Demand): Uint8Array {
   if (demand.widthLookups === undefined) return new Uint8Array(count).fill(width);
   const { bits, offsets } = new HostNeeds(rows, demand.widthLookups).widths(width / 8);
-  return Uint8Array.from(offsets, (offset) =>
+  return Uint8Array.from(offsets(), (offset) =>
     Math.max(0, Math.min(255, Math.round(8 * bits) + 8 * offset)),
   );
 }

@@ -117,16 +117,10 @@ export function namesIn({ chunks }: NameLogPart, list: number): number {
   return names;
 }
 
-/** Copies the names of a list to `target`, from the word `at` on; returns where they end. */
-export function readNames(
-  part: NameLogPart,
-  list: number,
-  target: Uint32Array,
-  at: number,
-): number {
+/** Gives the names of a list, chunk by chunk; those in memory where they are, which must not be changed. */
+export function* namesOf(part: NameLogPart, list: number): Generator<Uint32Array, void, undefined> {
   const { slabs, path, chunks } = part;
   let file: number | undefined;
-  let end = at;
   try {
     for (let i = 0; i < chunks[list].length; i += 2) {
       const start = chunks[list][i];
@@ -134,19 +128,18 @@ export function readNames(
       const slab = Math.floor(start / SLAB_WORDS);
       if (slab < slabs.length) {
         const first = start % SLAB_WORDS;
-        target.set(slabs[slab].subarray(first, first + words), end);
-      } else {
-        if (path === undefined) throw new Error("names are in memory or in a file");
-        file ??= openSync(path, "r");
-        const bytes = new Uint8Array(target.buffer, target.byteOffset + 4 * end, 4 * words);
-        readFully(file, bytes, 4 * (start - slabs.length * SLAB_WORDS));
+        yield slabs[slab].subarray(first, first + words);
+        continue;
       }
-      end += words;
+      if (path === undefined) throw new Error("names are in memory or in a file");
+      file ??= openSync(path, "r");
+      const names = new Uint32Array(words);
+      readFully(file, new Uint8Array(names.buffer), 4 * (start - slabs.length * SLAB_WORDS));
+      yield names;
     }
   } finally {
     if (file !== undefined) closeSync(file);
   }
-  return end;
 }
 
 function readFully(file: number, target: Uint8Array, offset: number): void {

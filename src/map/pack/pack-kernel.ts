@@ -84,7 +84,7 @@ export class ScanKernel implements RowSink {
   static open(
     kinds: RowKinds,
     log: NameLog | undefined,
-    partitionBits: number,
+    partitionBits: number | undefined,
     blockBytes: number,
   ): ScanKernel | undefined {
     const profiles = new HostProfiles();
@@ -100,7 +100,12 @@ export class ScanKernel implements RowSink {
     });
     if (exports === undefined) return undefined;
     const { queries, keepsVoids } = kinds;
-    const block = exports.open(blockBytes, partitionBits, Number(queries), Number(keepsVoids));
+    const block = exports.open(
+      blockBytes,
+      partitionBits ?? -1,
+      Number(queries),
+      Number(keepsVoids),
+    );
     return new ScanKernel(exports, profiles, kinds, block, blockBytes);
   }
 

@@ -250,13 +250,15 @@ function candidates(
     variesBits: boolean,
   ): void => {
     const choice = { maxBytes, bits, kind, fingerprintBits, variesBits };
+    // What is rolled up leaves few rows where lookups are not expected.
+    const mustKeepAll = variesBits && !demand.isTrained;
+    if (mustKeepAll && affordableRows(demand, { ...choice, variesBits: false }) < all) return;
     const rows = affordableRows(demand, choice);
     // Where folders are rolled up, a table has to tell which.
     const hasFolders = rows < all;
     if (rows < demand.sizes[0].rows || (hasFolders && kind === "hosts")) return;
     if (hasFolders && bits < (rowBits ?? LEAST_FOLDER_BITS)) return;
-    // What is rolled up leaves few rows where lookups are not expected.
-    if (hasFolders && variesBits && !demand.isTrained) return;
+    if (hasFolders && mustKeepAll) return;
     found.push(candidate(demand, assumed, { ...choice, rows }));
   };
   // A log tells which hosts are asked for.

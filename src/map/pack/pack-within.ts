@@ -126,8 +126,12 @@ export async function packWithin(
   const ofWhole = demand?.hostLookups ?? expectedLookups(whole.profiles, undefined, 0);
   const lookups = lookupsOfSome(profiles, whole.profiles, ofWhole);
   const periods = options.years?.numbersFor(profiles);
-  const layoutWith = (width: number): PackedLayout =>
-    layoutOf(map, whole, width, lookups, { ...prospect, periods }, demand);
+  let last: PackedLayout | undefined;
+  const layoutWith = (width: number): PackedLayout => {
+    if (last?.width === width) return last;
+    last = layoutOf(map, whole, width, lookups, { ...prospect, periods }, demand);
+    return last;
+  };
   let width = Math.round(8 * prospect.bits);
   // To build is most of the work, so the size is estimated first.
   if (!isFixed && prospect.bytes < Infinity) width = fittingWidth(map, width, layoutWith, prospect);
@@ -170,18 +174,20 @@ export async function packWithin(
   );
 }
 
-/** The largest width of which the file is about as small as it may be. */
+/**
+ * The largest width of which the file is about as small as it may be. If it turns out too large, the next smaller
+ * one is built; a smaller one at first would have to be followed by this one.
+ */
 function fittingWidth(
   map: ScannedMap,
   width: number,
   layoutWith: (width: number) => PackedLayout,
   { bytes }: Prospect,
 ): number {
-  const target = bytes * (1 - MAX_SLACK / 2);
   let found = width;
   for (let attempt = 0; attempt < MAX_ESTIMATES; attempt++) {
     const size = estimatedBytes(map, layoutWith(found));
-    const step = Math.floor((target - size) / bytesOfAnEighth(map));
+    const step = Math.floor((bytes - size) / bytesOfAnEighth(map));
     if (step === 0) break;
     found = Math.max(0, Math.min(MAX_WIDTH, found + step));
   }

@@ -7,7 +7,7 @@ const PRECISION = 2 ** -6;
 /** How the bits of rows differ between hosts. */
 export interface RowWidths {
   /** For each host, how many bits more its rows have than `bits`. */
-  readonly offsets: Int8Array;
+  readonly offsets: () => Int8Array;
   /** How many different ones there are: 1, or a power of two. */
   readonly classes: number;
   /** The bits of rows with an offset of 0. */
@@ -91,7 +91,8 @@ export class HostNeeds {
       }
     }
     const { low, classes, wrong } = best;
-    const offsets = this.#offsets.map((offset) => clamp(offset, low, low + classes - 1));
+    const offsets = (): Int8Array =>
+      this.#offsets.map((offset) => clamp(offset, low, low + classes - 1));
     let elsewhere = 0;
     for (let i = 0; i < classes; i++) elsewhere += mistaken(Math.max(0, best.bits + low + i), 1);
     const wrongElsewhere = elsewhere / classes;
@@ -100,23 +101,21 @@ export class HostNeeds {
 
   /** What comes of offsets from `low` on, as many as there are classes. */
   #within(low: number, classes: number, bits: number): Widths {
-    const used = (at: number): number => clamp(at + LEAST_OFFSET, low, low + classes - 1);
+    const used = Float64Array.from({ length: OFFSETS }, (_, at) =>
+      clamp(at + LEAST_OFFSET, low, low + classes - 1),
+    );
     const all = bits * this.#allRows;
     let [least, most] = [bits - low - classes, bits - low];
     while (most - least > PRECISION) {
       const base = (least + most) / 2;
-      const sum = this.#rows.reduce(
-        (sum, rows, at) => sum + rows * Math.max(0, base + used(at)),
-        0,
-      );
+      let sum = 0;
+      for (let at = 0; at < OFFSETS; at++) sum += this.#rows[at] * Math.max(0, base + used[at]);
       if (sum > all) most = base;
       else least = base;
     }
+    const mistakes = used.map((offset) => mistaken(Math.max(0, least + offset), 1));
     const wrong = this.#judges.map((shares) =>
-      shares.reduce(
-        (sum, share, at) => sum + share * mistaken(Math.max(0, least + used(at)), 1),
-        0,
-      ),
+      shares.reduce((sum, share, at) => sum + share * mistakes[at], 0),
     );
     return { low, classes, bits: least, wrong };
   }

@@ -64,9 +64,7 @@ function scanWith(task: ScanTask, usesKernel: boolean): ScanResult {
   try {
     const isPlain = usesKernel && fields.values.length === 1;
     const blockBytes = blockBytesFor(task);
-    const kernel = isPlain
-      ? ScanKernel.open(kinds, log, partitionBits ?? 0, blockBytes)
-      : undefined;
+    const kernel = isPlain ? ScanKernel.open(kinds, log, partitionBits, blockBytes) : undefined;
     const lists = log === undefined ? undefined : new NameLists(log, partitionBits ?? 0);
     const scan = kernel ?? new NameScan(kinds, lists);
     const lines = new MapLines(scan, fields);

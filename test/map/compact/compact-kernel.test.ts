@@ -106,6 +106,15 @@ describe("the compaction kernel", () => {
     );
   });
 
+  it.each([
+    ["com,a)/b", ["com,a)/b/c/!x 2", "com,a)/b/c/* 5", "com,a)/b/c/d/e 1"], ["com,a)/b/* 5"]],
+    ["com,a", ["com,a)/b/c 2", "com,a,b)/c/d 3", "com,a,b,* 4"], ["com,a,* 6"]],
+  ])("below %s, counts pages before a wildcard within it", (text, rows, rolledUp) => {
+    const chosen = new ChosenPolicy([nodeName(Buffer.from(text), text.length)]);
+    expect(compactByRows(rows, chosen)).toEqual(rolledUp);
+    expect(compactByKernel(rows, chosen, 1)).toEqual(rolledUp);
+  });
+
   it("tells a host that ends in a parenthesis from the host before it", () => {
     const rows = ["com,a))/ 1", "com,a)/ 1", "com,a,b)/ 1"];
     const rolledUp = ["com,a))/ 1", "com,a,* 2"];

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { MemorySource } from "../../../src/bytes/byte-source.ts";
 import { PackedLookup } from "../../../src/map/lookup/packed-lookup.ts";
 import { PackedAsker } from "../../../src/map/pack/held-check.ts";
-import { LIST, listOf, namesIn, readNames } from "../../../src/map/pack/name-log.ts";
+import { LIST, listOf, namesOf } from "../../../src/map/pack/name-log.ts";
 import { RibbonKernel } from "../../../src/map/pack/pack-kernel.ts";
 import { scanPart, type ScanResult } from "../../../src/map/pack/scan-part.ts";
 import { buildRibbon } from "../../../src/packed/ribbon.ts";
@@ -211,9 +211,7 @@ function plainResult({ hosts, names, ...rest }: ScanResult, partitionBits: numbe
     Array.from({ length: 2 ** partitionBits }, (_, partition) => {
       if (names === undefined) return [];
       const list = listOf(kind, partitionBits, partition);
-      const words = new Uint32Array(3 * namesIn(names, list));
-      readNames(names, list, words, 0);
-      return [...words];
+      return [...namesOf(names, list)].flatMap((chunk) => [...chunk]);
     }),
   );
   const columns = ["low", "high", "masks", "flags", "rows", "captures"] as const;
