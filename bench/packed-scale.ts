@@ -1,7 +1,7 @@
 // What it costs to pack a large map: `npm run build && npx tsx bench/packed-scale.ts [--rows 4000000,16000000,50000000]`
 //
-// Makes maps of so many rows, packs each with --bits 8 on one and on two threads, and to the size that pays on
-// two; then asks the packed maps for every row. Fails if a row is not found, if the bytes depend on the threads, or
+// Makes maps of so many rows, packs each with --bits 8 on one and on two threads, and on two to the size that pays and
+// to one bit a row, for which rows are rolled up; then asks the packed maps for every row. Fails if a row is not found, if the bytes depend on the threads, or
 // if memory grows with the map by more than its hosts need. On a busy machine, processor time counts.
 import { createWriteStream } from "node:fs";
 import { open, readFile, rm, stat } from "node:fs/promises";
@@ -131,6 +131,9 @@ async function main(): Promise<void> {
     }
     const best = join(folder, "packed-scale-best.packed");
     runs.push(["size that pays", best, await pack(map, best, "--threads", "2")]);
+    const small = join(folder, "packed-scale-small.packed");
+    const size = ["--max-bytes", String(rows / 8), "--threads", "2"];
+    runs.push(["1 bit a row", small, await pack(map, small, ...size)]);
     const [one, two] = await Promise.all(files.map((path) => readFile(path)));
     if (one.compare(two) !== 0) faults.push(`${rows} rows: the bytes depend on the threads`);
     const { hosts } = PackedLookup.of(one, files[0]).names.head.header;
@@ -156,7 +159,7 @@ async function main(): Promise<void> {
       ]);
       console.log(table[table.length - 1].join("  "));
     }
-    await Promise.all([...files, best].map((path) => rm(path)));
+    await Promise.all([...files, best, small].map((path) => rm(path)));
     if (!values.keep) await rm(map);
   }
   const head = ["run", "M rows", "hosts", "threads", "wall", "processor", "a row", "peak", "file"];

@@ -289,6 +289,34 @@ function connect(path: string): Socket {
   }
 }
 
+const READ_BYTES = 1 << 20;
+
+/**
+ * All bytes of a file, from its start; it can be read again. A chunk is valid until the next is asked
+ * for: two buffers take turns, one of them read ahead.
+ */
+export async function* fileChunks(
+  source: FileSource,
+  signal?: AbortSignal,
+  onRead?: (bytes: number) => void,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const size = Math.min(READ_BYTES, source.size);
+  let [buffer, other] = [new Uint8Array(size), new Uint8Array(size)];
+  const readAt = (offset: number): Promise<number> => {
+    const reading = source.readInto(buffer, offset, signal);
+    reading.catch(() => undefined); // met below, if it is waited for at all
+    return reading;
+  };
+  let next = readAt(0);
+  for (let offset = 0; offset < source.size; offset += size) {
+    const chunk = buffer.subarray(0, await next);
+    [buffer, other] = [other, buffer];
+    next = readAt(offset + size);
+    onRead?.(chunk.length);
+    yield chunk;
+  }
+}
+
 const WINDOW_BYTES = 1 << 16;
 
 /**

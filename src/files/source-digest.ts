@@ -1,12 +1,8 @@
 import { createHash } from "node:crypto";
-import { type ByteSource, sourceChunks } from "../bytes/byte-source.ts";
 
-/** SHA-256 of all bytes, in hexadecimal. */
-export async function digestOf(
-  source: ByteSource,
-  signal: AbortSignal | undefined,
-): Promise<string> {
+/** SHA-256 of all bytes, in hexadecimal. Chunks need not be valid any longer than until the next is asked for. */
+export async function digestOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   const hash = createHash("sha256");
-  for await (const chunk of sourceChunks(source, { signal })) hash.update(chunk);
+  for await (const chunk of chunks) hash.update(chunk);
   return hash.digest("hex");
 }

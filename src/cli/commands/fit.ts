@@ -10,7 +10,8 @@ import {
   parseDepthTable,
   type PowerLawFit,
 } from "../../map/compact/children-fit.ts";
-import { readMisses, sourceChunks } from "../../map/compact/run/budget-files.ts";
+import { fileChunks } from "../../files/input-file.ts";
+import { readMisses } from "../../map/compact/run/budget-files.ts";
 import { budgetKernels } from "../../map/compact/run/budget-kernels.ts";
 import { withMapSources } from "../../map/lookup/map-sources.ts";
 import { fitQuality } from "../../page/text-format.ts";
@@ -73,7 +74,7 @@ function fitMap(
 ): Promise<{ table: DepthChildren[]; prior: Prior | undefined }> {
   return withMapSources([path], { io }, async ([source]) => {
     const { signal } = io.interrupt;
-    const read = (): AsyncIterable<Uint8Array> => sourceChunks(source, signal);
+    const read = (): AsyncIterable<Uint8Array> => fileChunks(source, signal);
     const reader = await readUkvs(read(), { source: source.name });
     const counter = new DepthCounter();
     for await (const batch of reader.batches()) {

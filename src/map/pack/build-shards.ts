@@ -47,7 +47,7 @@ export interface BuiltPartition {
 }
 
 /** A kernel takes longer to start than fewer names than these to solve. */
-const NAMES_WORTH_A_KERNEL = 1024;
+const NAMES_WORTH_A_KERNEL = 256;
 
 /** Builds shards; holds a kernel. */
 export class ShardBuilder {

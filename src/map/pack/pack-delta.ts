@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { formatCount, ioError, isMementoMapError, systemCode } from "../../errors.ts";
-import type { FileSource } from "../../files/input-file.ts";
+import { fileChunks, type FileSource } from "../../files/input-file.ts";
 import { withTempDir } from "../../files/scratch.ts";
 import { digestOf } from "../../files/source-digest.ts";
 import { PackedNames } from "../../packed/packed-map.ts";
@@ -10,7 +10,6 @@ import { type PackedParts, parseParts } from "../../packed/packed-parts.ts";
 import { headerText, SizedHead, type UkvsHeaders } from "../../ukvs/header.ts";
 import { rowBlocks } from "../compact/compact-map.ts";
 import { MapLines } from "../compact/map-lines.ts";
-import { sourceChunks } from "../compact/run/budget-files.ts";
 import { withMapSources } from "../lookup/map-sources.ts";
 import { withCanonicalMap } from "../output/map-output.ts";
 import { NewRows } from "./new-rows.ts";
@@ -77,7 +76,7 @@ export async function packDelta(
         const packed = await packMap(source.path, options);
         return { ...packed, position: undefined, reason };
       };
-      const sha256 = await digestOf(source, signal);
+      const sha256 = await digestOf(fileChunks(source, signal));
       const isUnchanged = parts.header.source?.sha256 === sha256;
       if (isUnchanged && options.packsUnchanged === false) return UNCHANGED;
       const position = parts.heads.length;
@@ -144,7 +143,7 @@ async function writeNewRows(
       await file.writeFile(rows);
     };
     try {
-      const chunks = sourceChunks(source, streams.interrupt?.signal, onRead);
+      const chunks = fileChunks(source, streams.interrupt?.signal, onRead);
       for await (const { headers, bytes, firstLine } of rowBlocks(chunks, source.name)) {
         found = headers;
         lines ??= new MapLines(newRows, headers.fields);

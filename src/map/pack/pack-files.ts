@@ -3,7 +3,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { compareBytes, joinBytes } from "../../bytes/bytes.ts";
 import { ioError, isMementoMapError, systemCode } from "../../errors.ts";
-import { FileSource } from "../../files/input-file.ts";
+import { fileChunks, FileSource } from "../../files/input-file.ts";
 import { ScratchSpill, withTempDir } from "../../files/scratch.ts";
 import { checkSignal } from "../../interruption.ts";
 import type { DeltaPlace } from "../../packed/packed-file.ts";
@@ -15,9 +15,10 @@ import {
   surveyMap,
 } from "../compact/budget/budget-compaction.ts";
 import type { MissList } from "../compact/budget/misses.ts";
+import type { Plan } from "../compact/budget/roll-up-plan.ts";
 import { rowBlocks } from "../compact/compact-map.ts";
 import { MapLines } from "../compact/map-lines.ts";
-import { readMisses, sourceChunks } from "../compact/run/budget-files.ts";
+import { readMisses } from "../compact/run/budget-files.ts";
 import { budgetKernels } from "../compact/run/budget-kernels.ts";
 import { headOf } from "../compact/run/compact-files.ts";
 import { type MapStreams, withMapSources } from "../lookup/map-sources.ts";
@@ -29,6 +30,7 @@ import { packDemand } from "./pack-demand.ts";
 import { kneeBytes, type PackDemand, planPack, type Prospect } from "./pack-plan.ts";
 import { type PackedBytes, packWithin } from "./pack-within.ts";
 import { mapParts, type ScanCut, type ScannedMap, scanMap } from "./scan-map.ts";
+import { rolledUpRows } from "./roll-up-parts.ts";
 import { Timeless, timelessHeaders } from "./timeless.ts";
 
 export interface PackOptions {
@@ -235,7 +237,9 @@ class Packing {
       };
       return this.#pack(this.#map, whole, whole, { prospect, demand: undefined });
     }
-    const [scanned, surveyed] = await Promise.allSettled([this.#scanWhole(), this.#survey()]);
+    const surveying = this.#survey();
+    this.#tools.lanes.waitFor(surveying);
+    const [scanned, surveyed] = await Promise.allSettled([this.#scanWhole(), surveying]);
     if (scanned.status === "rejected") throw scanned.reason;
     if (surveyed.status === "rejected") throw surveyed.reason;
     const whole = scanned.value;
@@ -245,7 +249,7 @@ class Packing {
     const plan = { prospect, demand };
     if (prospect.rows >= whole.rows) return this.#pack(this.#map, whole, whole, plan);
     const rollUps = compaction.plan(Math.max(compaction.leastRows, Math.floor(prospect.rows)));
-    const smaller = await this.#scratchMap(whole.headers, compaction.rows(rollUps));
+    const smaller = await this.#rolledUp(compaction, rollUps, whole.headers);
     try {
       return await this.#pack(smaller, await this.#scan(smaller, whole.kinds), whole, plan);
     } finally {
@@ -302,6 +306,25 @@ class Packing {
       allowsExclusions: !profiles.hasWildcards,
       kernels: budgetKernels,
     });
+  }
+
+  /** A scratch file of what a plan leaves of the map. */
+  async #rolledUp(
+    compaction: BudgetCompaction,
+    plan: Plan,
+    headers: UkvsHeaders,
+  ): Promise<FileSource> {
+    const { lanes, options } = this.#tools;
+    const { recordsOffset } = await headOf(this.#map);
+    const rows = rolledUpRows(this.#map, plan.chosen, {
+      lanes,
+      fields: headers.fields,
+      recordsOffset,
+      scratch: this.#scratchPath("part"),
+      cut: options.cut,
+      onRead: options.onRead,
+    });
+    return this.#scratchMap(headers, compaction.withExclusions(plan, rows));
   }
 
   /** Packs a map with one row for each SURT, whatever its time: a packed map has no times. */
@@ -461,10 +484,6 @@ class Packing {
 
   #chunks(source: FileSource): AsyncIterable<Uint8Array> {
     const { streams, onRead } = this.#tools.options;
-    return sourceChunks(
-      source,
-      streams.interrupt?.signal,
-      source === this.#map ? onRead : undefined,
-    );
+    return fileChunks(source, streams.interrupt?.signal, source === this.#map ? onRead : undefined);
   }
 }

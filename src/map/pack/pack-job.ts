@@ -1,9 +1,10 @@
-import { FileSource } from "../../files/input-file.ts";
+import { fileChunks, FileSource } from "../../files/input-file.ts";
 import { requiredFile } from "../../files/package-file.ts";
 import { digestOf } from "../../files/source-digest.ts";
 import { checkSignal } from "../../interruption.ts";
 import { inTurns, onThread, type Remote, Thread } from "../../threads/thread.ts";
 import type { Fields } from "../../ukvs/header.ts";
+import { compactPart, type CompactResult, type CompactTask } from "../compact/run/compact-part.ts";
 import {
   type BuiltPartition,
   type MapNames,
@@ -15,17 +16,21 @@ import type { FilterPlan, ShardNames } from "./dealt-names.ts";
 import { type AskResult, PackedAsker } from "./held-check.ts";
 import { type MapPart, scanPart, type ScanResult, type ScanTask } from "./scan-part.ts";
 
+/** A part that is rolled up at the nodes that `useChosen` named. */
+type RollUpTask = Omit<CompactTask, "chosen" | "weights">;
+
 /** The steps of packing that can be done on any thread, most of them in parts. */
 export class PackJob {
   #builder: ShardBuilder | undefined;
   #asker: PackedAsker | undefined;
+  #chosen: Float64Array = new Float64Array(0);
   #names: MapNames = { partitionBits: 0, parts: [] };
 
   /** The digest of a file, in hexadecimal. */
   async digest(path: string, name: string): Promise<string> {
     const source = await FileSource.open(path, name);
     try {
-      return await digestOf(source, undefined);
+      return await digestOf(fileChunks(source));
     } finally {
       await source.close();
     }
@@ -33,6 +38,15 @@ export class PackJob {
 
   scan(task: ScanTask): ScanResult {
     return scanPart(task);
+  }
+
+  /** Says which nodes the next parts are rolled up at. */
+  useChosen(chosen: Float64Array): void {
+    this.#chosen = chosen;
+  }
+
+  rollUp(task: RollUpTask): CompactResult {
+    return compactPart({ ...task, weights: {}, chosen: this.#chosen });
   }
 
   /** Says which names the next steps are about. */
@@ -74,6 +88,8 @@ export class PackJob {
 const METHODS = [
   "digest",
   "scan",
+  "useChosen",
+  "rollUp",
   "useNames",
   "count",
   "build",
@@ -90,6 +106,7 @@ export class PackLanes {
   readonly #threads: readonly Thread[];
   readonly lanes: readonly PackLane[];
   readonly #signal: AbortSignal | undefined;
+  #busyUntil: Promise<unknown> = Promise.resolve();
 
   constructor(threads: number, signal: AbortSignal | undefined) {
     this.#signal = signal;
@@ -105,6 +122,11 @@ export class PackLanes {
     ];
   }
 
+  /** Keeps tasks from this thread as long as it has other work; other lanes take them meanwhile. */
+  waitFor(work: Promise<unknown>): void {
+    this.#busyUntil = work.catch(() => undefined); // whoever began it meets the error
+  }
+
   /** Does all tasks; each lane takes the next one when it has done one. Gives the results in order. */
   async run<Task, Result>(
     tasks: readonly Task[],
@@ -113,6 +135,7 @@ export class PackLanes {
     const results: Result[] = [];
     let next = 0;
     const takeTasks = async (lane: PackLane): Promise<void> => {
+      if (lane === this.lanes[0]) await this.#busyUntil;
       while (next < tasks.length) {
         checkSignal(this.#signal);
         const index = next++;
@@ -132,6 +155,10 @@ export class PackLanes {
   /** The digest of a file, by a thread that is not this one, if there is one. */
   digest(path: string, name: string): Promise<string> {
     return this.lanes[this.lanes.length - 1].digest(path, name);
+  }
+
+  async useChosen(chosen: Float64Array): Promise<void> {
+    await Promise.all(this.lanes.map((lane) => lane.useChosen(chosen)));
   }
 
   async useNames(names: MapNames): Promise<void> {

@@ -45,7 +45,9 @@ export interface ScanCut {
 /** A part is as large as this, or smaller so that there is work for all lanes. */
 const PART_BYTES = 2 ** 26;
 const LEAST_PART_BYTES = 2 ** 21;
-const PARTS_PER_LANE = 4;
+const PARTS_PER_LANE = 2;
+/** How far a good cut is looked for. */
+const SEARCHED_BYTES = 2 ** 20;
 /** Bytes of a row, about; and names that are dealt out together, with their limit. */
 const ROW_BYTES = 64;
 const PARTITION_NAMES = 2 ** 17;
@@ -104,12 +106,13 @@ export async function scanMap(source: FileSource, options: ScanOptions): Promise
   return { headers, rows, profiles: profiles.finish(), kinds: options.kinds, names };
 }
 
-/** Cuts the rows of a map into parts. */
+/** Cuts the rows of a map into parts: where a cut is good, or nowhere if that is far away. */
 export function mapParts(
   { path, name, size }: FileSource,
   recordsOffset: number,
   lanes: number,
   cut?: ScanCut,
+  isGood: (before: Uint8Array, key: Uint8Array) => boolean = isInOrder,
 ): MapPart[] {
   const bytes = size - recordsOffset;
   const shared = lanes === 1 ? 1 : Math.min(lanes * PARTS_PER_LANE, bytes / LEAST_PART_BYTES);
@@ -123,15 +126,18 @@ export function mapParts(
       for (let part = 1; part < wanted; part++) {
         const at = recordsOffset + Math.floor((bytes * part) / wanted);
         const from = Math.max(at, cuts[cuts.length - 1]);
-        const cut = cutAfter(file, from, size, (before, key) => compareBytes(before, key) < 0);
-        if (cut === undefined) break;
-        cuts.push(cut);
+        const cut = cutAfter(file, from, Math.min(size, from + SEARCHED_BYTES), isGood);
+        if (cut !== undefined) cuts.push(cut);
       }
     } finally {
       closeSync(file);
     }
   }
   return cuts.map((start, i) => ({ path, source: name, start, end: cuts[i + 1] ?? size }));
+}
+
+function isInOrder(before: Uint8Array, key: Uint8Array): boolean {
+  return compareBytes(before, key) < 0;
 }
 
 function openFile(path: string): number {

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { isPacked, LF, PACKED_MAGIC } from "../../bytes/bytes.ts";
-import { type ByteSource, readWhole } from "../../bytes/byte-source.ts";
+import { type ByteSource, readWhole, sourceChunks } from "../../bytes/byte-source.ts";
 import { type MapPage, pageHead, type PageMembers, type SplitPlan } from "../../map/split-map.ts";
 import { packedExtent } from "../../map/map-guard.ts";
 import { digestOf } from "../../files/source-digest.ts";
@@ -139,7 +139,7 @@ export class MapVersion {
     const { pageRecords, maxIndexBytes, signal, mustBePacked = false } = options;
     if (mustBePacked || isPacked(await source.read(0, PACKED_MAGIC.length, signal))) {
       const lookup = await openPacked(source, options);
-      const digest = await digestOf(source, signal);
+      const digest = await digestOf(sourceChunks(source, { signal }));
       return new MapVersion(source, modified, digest, surveyOf(lookup), lookup, options);
     }
     const isHeld = source.size <= maxIndexBytes;
@@ -158,7 +158,7 @@ export class MapVersion {
       },
       onRow: (...row) => sums?.row(...row),
     });
-    const digest = await digestOf(source, signal);
+    const digest = await digestOf(sourceChunks(source, { signal }));
     const lookup = isHeld
       ? await indexOf(source)
       : new SampledSearch(source, survey.plan.headers, samples, { maxBytes: maxIndexBytes });

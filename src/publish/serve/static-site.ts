@@ -37,7 +37,7 @@ export async function writeStaticSite(
   const pageRecords = "maxLines" in size ? size.maxLines : 50_000;
   const survey = await surveyMap(source, { pageRecords, signal });
   const plan = "maxLines" in size ? survey.plan : await planPages(source, size, options);
-  const version = (await digestOf(source, signal)).slice(0, 32);
+  const version = (await digestOf(sourceChunks(source, { signal }))).slice(0, 32);
   const chunks = (): AsyncIterable<Uint8Array> => sourceChunks(source, { signal });
   await writeTwice(join(folder, ".well-known", "mementomap"), chunks);
   const digits = Math.max(4, String(plan.pages.length).length);

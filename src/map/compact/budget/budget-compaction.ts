@@ -138,16 +138,22 @@ export class BudgetCompaction {
   }
 
   /** The rows of the map that a plan describes, in blocks of whole ones. */
-  async *rows(plan: Plan): AsyncGenerator<Uint8Array, void, undefined> {
+  rows(plan: Plan): AsyncGenerator<Uint8Array, void, undefined> {
+    const { chosen } = plan;
+    const options = { source: this.#source, kernels: this.#kernels };
+    return this.withExclusions(plan, chosenRows(this.#read, chosen, options));
+  }
+
+  /** Adds the rows with 0 of a plan to what is left of the map when all that it chooses is rolled up. */
+  async *withExclusions(
+    { excluded }: Plan,
+    blocks: AsyncIterable<Uint8Array>,
+  ): AsyncGenerator<Uint8Array, void, undefined> {
     const rows =
       this.#misses === undefined
         ? []
-        : exclusionRows(plan.excluded, this.#survey.branches, this.#misses);
+        : exclusionRows(excluded, this.#survey.branches, this.#misses);
     const inserter = new RowInserter(rows);
-    const blocks = chosenRows(this.#read, plan.chosen, {
-      source: this.#source,
-      kernels: this.#kernels,
-    });
     for await (const block of blocks) yield inserter.insertInto(block);
     const rest = inserter.rest();
     if (rest.length > 0) yield rest;

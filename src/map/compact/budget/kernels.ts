@@ -32,15 +32,17 @@ export interface BudgetKernels {
   ): (PlainRows & { readonly rollUps: number }) | undefined;
 }
 
+/** Names of nodes; see `nodeName`. */
+export type NodeNames = readonly number[] | Float64Array;
+
 /** Rolls up the nodes that a plan has chosen, and no others. */
 export class ChosenPolicy implements RollUpPolicy {
   readonly maxHostDepth: number = Number.POSITIVE_INFINITY;
   readonly maxPathDepth: number = Number.POSITIVE_INFINITY;
-  /** Names of the nodes; see `nodeName`. */
-  readonly chosen: readonly number[];
+  readonly chosen: NodeNames;
   #names: ReadonlySet<number> | undefined;
 
-  constructor(chosen: readonly number[]) {
+  constructor(chosen: NodeNames) {
     this.chosen = chosen;
   }
 

@@ -17,7 +17,7 @@ import {
 import { MEMGATOR_LINE } from "../../../input/line-kind.ts";
 import { memgatorMisses } from "../../../input/memgator-holdings.ts";
 import { SizedHead } from "../../../ukvs/header.ts";
-import { type FileSource, openInput } from "../../../files/input-file.ts";
+import { fileChunks, type FileSource, openInput } from "../../../files/input-file.ts";
 import { peekHead } from "../../../input/file-inputs.ts";
 import { type MapStreams, withMapSources } from "../../lookup/map-sources.ts";
 import { HeadedGzip } from "../../../files/compress.ts";
@@ -156,33 +156,7 @@ export async function readMisses(
 }
 
 function reading(source: FileSource, { streams, onRead }: BudgetFileOptions): ReadMap {
-  return () => sourceChunks(source, streams.interrupt?.signal, onRead);
-}
-
-/**
- * All bytes of a file, from its start; it can be read again. A chunk is valid until the next is asked
- * for: two buffers take turns, one of them read ahead.
- */
-export async function* sourceChunks(
-  source: FileSource,
-  signal: AbortSignal | undefined,
-  onRead?: (bytes: number) => void,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  const size = Math.min(READ_BYTES, source.size);
-  let [buffer, other] = [new Uint8Array(size), new Uint8Array(size)];
-  const readAt = (offset: number): Promise<number> => {
-    const reading = source.readInto(buffer, offset, signal);
-    reading.catch(() => undefined); // met below, if it is waited for at all
-    return reading;
-  };
-  let next = readAt(0);
-  for (let offset = 0; offset < source.size; offset += size) {
-    const chunk = buffer.subarray(0, await next);
-    [buffer, other] = [other, buffer];
-    next = readAt(offset + size);
-    onRead?.(chunk.length);
-    yield chunk;
-  }
+  return () => fileChunks(source, streams.interrupt?.signal, onRead);
 }
 
 async function writeWithin(

@@ -1,6 +1,6 @@
 import { LF } from "../../../bytes/bytes.ts";
 import type { Edges } from "../edges.ts";
-import { ChosenPolicy, type PlainRows } from "../budget/kernels.ts";
+import { ChosenPolicy, type NodeNames, type PlainRows } from "../budget/kernels.ts";
 import { type KernelExports, startKernel } from "../../../files/package-file.ts";
 import type { WriteText } from "../pending-text.ts";
 import type { WeightPolicy } from "../weight-policy.ts";
@@ -174,7 +174,7 @@ function setEdges(exports: CompactExports, { from, to }: Edges): boolean {
   return true;
 }
 
-function chooseNodes(exports: CompactExports, chosen: readonly number[]): void {
+function chooseNodes(exports: CompactExports, chosen: NodeNames): void {
   // At most half of the slots are taken.
   exports.chooseByName(2 ** Math.ceil(Math.log2(2 * chosen.length + 2)));
   for (const name of chosen) exports.addChosen(name);

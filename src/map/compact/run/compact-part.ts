@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeSync } from "node:fs";
 import { countLines } from "../../../bytes/bytes.ts";
 import { EdgePolicy, type Edges } from "../edges.ts";
-import { ChosenPolicy } from "../budget/kernels.ts";
+import { ChosenPolicy, type NodeNames } from "../budget/kernels.ts";
 import { openCompactor } from "../tree-order.ts";
 import { MapLines } from "../map-lines.ts";
 import { type RollUpPolicy, type WeightOptions, WeightPolicy } from "../weight-policy.ts";
@@ -22,7 +22,7 @@ export interface CompactTask {
   readonly fields: Fields;
   readonly weights: WeightOptions;
   /** Names of the nodes to roll up, in place of weights. */
-  readonly chosen?: readonly number[] | undefined;
+  readonly chosen?: NodeNames | undefined;
   /** Of the part of a map that the file is, if it is not whole. */
   readonly edges?: Edges | undefined;
   readonly target: string;
