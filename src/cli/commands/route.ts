@@ -169,7 +169,7 @@ async function show(
 /** Reasons for people; short, so that a table fits. */
 const WORDS: Readonly<Record<RouteReason, string>> = {
   "in-map": "in its map",
-  "no-map": "no map to go by",
+  "no-map": "no usable map",
   "old-map": "map is too old",
   referer: "holds the page",
   sampled: "to test its map",
@@ -179,7 +179,7 @@ const WORDS: Readonly<Record<RouteReason, string>> = {
   unlikely: "unlikely, as learnt",
   broadcast: "all are asked",
   "not-in-map": "not in its map",
-  "out-of-range": "not of that time",
+  "out-of-range": "out of range",
   "beyond-top-k": "others likelier",
   improbable: "too unlikely",
   "not-selected": "not selected",

@@ -45,16 +45,16 @@ describe("mementomap route", () => {
       stderr: "",
       stdout: [
         "https://arxiv.org/abs/1: ask 3 of 3",
-        "      archive        reason           key              counts  likely",
-        "ask   map.example    in its map       org,arxiv)/*  2500~/900    0.93",
-        "ask   years.example  in its map       org,arxiv)/*      60/20    0.24",
-        "ask   plain.example  no map to go by  -                     -    0.05",
+        "      archive        reason         key              counts  likely",
+        "ask   map.example    in its map     org,arxiv)/*  2500~/900    0.93",
+        "ask   years.example  in its map     org,arxiv)/*      60/20    0.24",
+        "ask   plain.example  no usable map  -                     -    0.05",
         "",
         "http://arxiv.org/pdf/1: ask 2 of 3",
-        "      archive        reason           key               counts  likely",
-        "ask   years.example  in its map       org,arxiv)/*       60/20    0.24",
-        "ask   plain.example  no map to go by  -                      -    0.05",
-        "skip  map.example    not in its map   org,arxiv)/pdf/*       0       -",
+        "      archive        reason          key               counts  likely",
+        "ask   years.example  in its map      org,arxiv)/*       60/20    0.24",
+        "ask   plain.example  no usable map   -                      -    0.05",
+        "skip  map.example    not in its map  org,arxiv)/pdf/*       0       -",
         "",
       ].join("\n"),
     });
@@ -149,7 +149,7 @@ describe("mementomap route", () => {
     const { code, stdout, stderr } = await route("http://arxiv.org/");
     expect(code).toBe(0);
     expect(stdout).toMatch(/ask {3}served.example {2}in its map/);
-    expect(stdout).toMatch(/ask {3}gone.example {4}no map to go by/);
+    expect(stdout).toMatch(/ask {3}gone.example {4}no usable map/);
     expect(stderr).toMatch(/^mementomap: no map of gone.example: .*gone.ukvs: no such file/);
   });
 
