@@ -9,7 +9,7 @@ import { checkSignal, interruption } from "../interruption.ts";
 /** Every command, in the order of the help text. */
 export const COMMAND_GROUPS: readonly CommandGroup[] = [
   {
-    title: "Make a map",
+    title: "Create a map",
     commands: new Map([
       ["generate", async () => (await import("./commands/generate.ts")).generate],
       ["harvest", async () => (await import("./commands/harvest.ts")).harvest],
@@ -19,7 +19,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     ]),
   },
   {
-    title: "Make a map on many machines",
+    title: "Create a map on many machines",
     commands: new Map([
       ["partition", async () => (await import("./commands/partition.ts")).partition],
       ["combine", async () => (await import("./commands/combine.ts")).combine],
@@ -37,7 +37,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     ]),
   },
   {
-    title: "Publish maps, and find them",
+    title: "Publish and discover maps",
     commands: new Map([
       ["serve", async () => (await import("./commands/serve.ts")).serve],
       ["page", async () => (await import("./commands/page-command.ts")).page],
@@ -45,7 +45,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     ]),
   },
   {
-    title: "Ask archives",
+    title: "Query archives",
     commands: new Map([
       ["aggregate", async () => (await import("./commands/aggregate.ts")).aggregate],
       ["route", async () => (await import("./commands/route.ts")).route],
@@ -62,7 +62,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     ]),
   },
   {
-    title: "In your shell",
+    title: "Shell integration",
     commands: new Map([
       [
         "completion",

@@ -94,7 +94,7 @@ Options:
     --json
         Write results and errors as JSON.
     -q, --quiet
-        Show no progress and no summary.
+        Show neither progress nor summary.
     -h, --help
         Show this help.
 

@@ -18,7 +18,7 @@ describe("main", () => {
   it("lists the commands on request, within 80 columns", async () => {
     const { code, stdout, stderr } = await runCli(["--help"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    expect(stdout).toMatch(/\n {4}lookup +Ask a map whether/);
+    expect(stdout).toMatch(/\n {4}lookup +Look up whether/);
     expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
   });
 

@@ -22,29 +22,29 @@ import { formatDuration } from "../common/messages.ts";
 
 export const aggregate: Command = defineCommand({
   name: "aggregate",
-  summary: "Ask web archives for mementos, once or as a service",
+  summary: "Query web archives for mementos, once or as a service",
   usage: "[URI [DATETIME]]",
   description: `
 Asks the archives of a list for the mementos of a URI, and writes them as one
-TimeMap in the order of time. With a datetime, YYYY[MM[DD[hh[mm[ss]]]]], asks
-for the memento closest to it and describes that. With --serve (or the word
-server for the URI), answers such questions over HTTP, as MemGator does: at
-/timemap/, /timegate/ and /memento/. /about tells how the archives are.
+TimeMap in chronological order. With a datetime, YYYY[MM[DD[hh[mm[ss]]]]],
+describes the memento closest to it. With --serve (or the word server in place
+of the URI), runs an HTTP service with the endpoints of MemGator: /timemap/,
+/timegate/ and /memento/. /about shows the state of the archives.
 
 Archives whose map does not have the URI are not asked. The map of an archive is
-named in the list ("mementomap": a file or an address), or with --map. Archives
-without a map are asked always. /route/URI, and the command route, say why.
+set in the list ("mementomap": a file or a URL), or with --map. Archives without
+a map are always asked. /route/URI, and the command route, give the reasons.
 
 Every option is also a setting: in a JSON file, by its name, and in the
-environment, as MEMENTOMAP_PAGE_SIZE for --page-size. What is typed comes before
-the environment, and that before the file.
+environment, as MEMENTOMAP_PAGE_SIZE for --page-size. The command line takes
+precedence over the environment, and the environment over the file.
 
-Ends with 0 when there are mementos, 1 when there are none, 2 when nobody
-answers. The service ends with 0 when it is told to stop. It goes by another
-list of archives when the file changes; SIGHUP makes it read list and settings,
-reopen its log, and replace its workers one after the other. By default there is
-a worker process for each core. Workers are one service: one cache, one set of
-limits; one that dies is replaced.
+Exit status: 0 if there are mementos, 1 if there are none, 2 if no archive
+answers. The service exits with 0 when it is stopped. It reloads the list of
+archives when the file changes; on SIGHUP it reloads the list and the settings,
+reopens its log, and replaces its workers one by one. By default there is one
+worker process per core. Workers share one cache and one set of limits; a worker
+that dies is replaced.
 `,
   options: AGGREGATE_OPTIONS,
   examples: {
@@ -53,7 +53,7 @@ limits; one that dies is replaced.
       "mementomap aggregate -a archives.json -f json http://example.org/ 20150213",
     "an aggregator on port 1208, with the map of one archive":
       "mementomap aggregate --serve -a archives.json --map archive.example=a.ukvs",
-    "the same in one process, where memory is short":
+    "the same in one process, if memory is scarce":
       "mementomap aggregate --serve -a archives.json --workers 1",
     "settings from a file, and a log to learn maps from":
       "mementomap aggregate --serve --config aggregator.json --log memgator.log",

@@ -35,40 +35,40 @@ export const analyze: Command = defineCommand({
   summary: "Show what an archive holds",
   usage: "[INPUT...] [--html REPORT]",
   description: `
-Shows what an archive holds, from any index that generate reads: how much, of
-which domains and years, how captures spread over originals, the shape of its
-tree of keys by depth, how far keys can be rolled up, what was captured out of
-proportion, and what is malformed. The tables and figures of the MementoMap
-paper and those of cdx-summary, for your archive.
+Shows what an archive holds, from any index that generate reads: how much, from
+which domains and years, how captures are distributed over originals, the shape
+of its key tree by depth, how far keys can be rolled up, what was captured
+disproportionately often, and what is malformed. Produces the tables and figures
+of the MementoMap paper and of cdx-summary for your archive.
 
 Reads the input once, sorted or not, in bounded memory; all numbers are exact.
 Tables go to standard output; --html also writes one self-contained page with
-charts, to read on screen, phone and paper.
+charts, for desktop, phone and print.
 
-On many machines, --partial reads a split of the index into a run: what can be
-told of each capture, and the captures sorted by original. Analyzing the runs of
-all splits gives the numbers of an analysis of the whole index. Runs can also be
-analyzed range by range, with cuts of partition --into: --cuts and --range with
---partial give the analysis of one range, and analyzing those of all ranges
-joins them. Give the same options throughout.`,
+On many machines, --partial converts a split of the index into a run: the
+properties of each capture, and the captures sorted by original. Analyzing the
+runs of all splits gives the same numbers as an analysis of the whole index.
+Runs can also be analyzed range by range, with cuts of partition --into: --cuts
+and --range with --partial give the analysis of one range, and analyzing those
+of all ranges joins them. Use the same options throughout.`,
   options: {
     output: { short: "o", value: "FILE", help: "Write the tables here." },
     html: { value: "FILE", help: "Write the report, one HTML file, here." },
     force: FORCE_OPTION,
     title: { value: "TEXT", help: "The archive's name, for the report." },
     ...INDEX_OPTIONS,
-    top: option.count("20", "Rows of the tables of the most archived."),
-    samples: option.whole("10", "Captures of pages to draw at random."),
+    top: option.count("20", "Rows of the tables of most archived items."),
+    samples: option.whole("10", "Number of captured pages to select at random."),
     partial: { help: "Write a run of the captures, or the analysis of one range." },
     split: SPLIT_OPTION,
     cuts: { value: "FILE", help: "The keys between ranges, from partition --into." },
-    range: option.count("Which range of the runs to analyze, from 1."),
+    range: option.count("The range of the runs to analyze, from 1."),
     ...WORK_OPTIONS,
   },
   examples: {
     "tables in the terminal": "mementomap analyze index.cdxj",
     "all numbers": "mementomap analyze --json index.cdxj -o analysis.json",
-    "a page to show": "mementomap analyze *.cdxj --html report.html",
+    "an HTML report": "mementomap analyze *.cdxj --html report.html",
     "one split of several": "mementomap analyze --partial a.cdxj -o a.captures",
   },
   async run({ positionals, values }, io) {

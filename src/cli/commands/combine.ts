@@ -21,41 +21,41 @@ import { readCuts } from "./partition.ts";
 
 export const combine: Command = defineCommand({
   name: "combine",
-  summary: "Make a map of what partition read",
+  summary: "Create a map from the runs of partition",
   usage: "(RUN... | PART... | SURVEY...) -o FILE",
   description: `
-Makes a map of the runs that partition made, or of parts of it. What the inputs
-are is told by their content. The map has the same bytes as that of generate, or
-of generate and compact.
+Creates a map from the runs of partition, or from parts of a map. The kind of
+input is detected from the content. The map has the same bytes as that of
+generate, or of generate and compact.
 
 From runs: merges the keys of all runs, or with --cuts and --range those of one
-range, which gives a part of the map. The ranges are counted from 1; each can be
-made on another machine. A part is a page to commands that read maps, and
-compact makes it smaller as it does a map; sites that are cut stay open then.
+range, which gives a part of the map. Ranges are numbered from 1; each can be
+merged on a different machine. Commands that read maps treat a part as a page,
+and compact compacts it like a map, but leaves sites that contain a cut open.
 
-From parts: joins them. Give every part once, in any order; all must be
-compacted in the same way, or none. Sites that a cut is within are compacted
-once more, with all their rows; other rows are copied. With --pages the output
-is a folder of pages, page-0001.ukvs and so on, which is one map to all
-commands, as that of split.
+From parts: joins them. Give every part once, in any order; either all or none
+must be compacted, in the same way. Sites that contain a cut are compacted again
+with all their rows; other rows are copied. With --pages the output is a folder
+of pages, page-0001.ukvs and so on, which all commands read as one map, like
+that of split.
 
-From surveys of parts, of compact --survey: plans the map of the size that is
-given, as compact does for a whole map. Surveys made with --misses need them
-here, too. With the plan each part is compacted (compact --plan), and the parts
-are joined (combine --plan).`,
+From surveys of parts, made by compact --survey: plans the map of the given
+size, as compact does for a whole map. If surveys were made with --misses, give
+the same here. Then compact each part by the plan (compact --plan), and join the
+parts (combine --plan).`,
   options: {
     output: {
       short: "o",
       value: "MAP",
-      help: "Write here; .gz compresses. With --pages a folder.",
+      help: "Write here; .gz compresses. With --pages, a folder.",
     },
     cuts: { value: "FILE", help: "The keys between ranges, from partition --into." },
-    range: option.count("Which range to merge, from 1."),
-    pages: { help: "Write a page for each part, into a folder." },
-    plan: { value: "FILE", help: "The plan that the parts were compacted by." },
-    "max-lines": option.count("Plan a map of at most this many lines, headers included."),
-    "relative-cost": option.share("Plan at most this many lines for each row, such as 1.5%."),
-    originals: option.count("Relative to this many originals, not rows."),
+    range: option.count("The range to merge, from 1."),
+    pages: { help: "Write a folder with a page for each part." },
+    plan: { value: "FILE", help: "The plan by which the parts were compacted." },
+    "max-lines": option.count("Plan a map of at most this many lines, including headers."),
+    "relative-cost": option.share("Plan at most this many lines per row, such as 1.5%."),
+    originals: option.count("Relative to this many originals instead of rows."),
     ...MISSES_OPTIONS,
     "no-exclusions": { help: "Plan no rows with 0." },
     tmp: TMP_OPTION,
@@ -64,7 +64,7 @@ are joined (combine --plan).`,
   examples: {
     "the whole map": "mementomap combine a.run b.run -o map.ukvs",
     "its first part": "mementomap combine --cuts cuts.txt --range 1 a.run b.run -o part-1.ukvs",
-    "a part made smaller": "mementomap compact part-1.ukvs -o small-1.ukvs",
+    "a compacted part": "mementomap compact part-1.ukvs -o small-1.ukvs",
     "the parts joined": "mementomap combine part-1.ukvs part-2.ukvs -o map.ukvs",
   },
   async run({ positionals, values }, io) {

@@ -33,42 +33,42 @@ const { hostPower, pathPower } = WEIGHT_DEFAULTS;
 
 export const compact: Command = defineCommand({
   name: "compact",
-  summary: "Make a map smaller by rolling up sub-trees",
+  summary: "Make a map smaller by rolling up subtrees",
   usage: "[MAP] [-o MAP]",
   description: `
-Rolls up hosts and folders into one row with a wildcard, com,example)/news/*.
-Smaller maps say "present" more often than they should; they never say "absent"
-of anything that is held. A map that is compact can be compacted further.
+Rolls up hosts and folders into one row with a wildcard, com,example)/news/*. A
+smaller map reports more originals as present that are not held; it never
+reports a held original as absent. A compacted map can be compacted further.
 
-Say how large the map may be, with --max-lines, --max-bytes or --relative-cost,
-and it becomes the one of that size that is expected to answer the fewest
-lookups wrongly. What will be asked is estimated from the map itself, and better
-with --misses: a list of lookups that were not held, in the order they came, or
-a MemGator log, with the misses of one archive taken from it.
-Exclusions (rows with 0) are added where the misses show that they will pay.
+With --max-lines, --max-bytes or --relative-cost, the result is the map of that
+size that is expected to answer the fewest lookups wrongly. The lookups to
+expect are estimated from the map itself, and more accurately with --misses: a
+list of lookups that were not held, in chronological order, or a MemGator log,
+from which the misses of one archive are taken. Exclusions (rows with 0) are
+added where the misses show that they pay off.
 
 Without a size, every host or folder is rolled up that has more children than
 
     weight * A * depth^-K
 
-as in the paper. A and K describe how many children the nodes of an archive have
-on average, by depth; the defaults are the paper's, and fit finds yours.
-Exclusions (rows with 0) stay where they cover nothing that is held.
+as in the paper. A and K describe the average number of children of a node by
+depth; the defaults are the paper's, and fit measures yours. Exclusions (rows
+with 0) are kept if they cover nothing that is held.
 
-The map must be whole: one page of several is refused (MM_PAGE); merge the pages
-first. The output may be the map itself, which is replaced when the new one is
-whole. A map that is compressed or comes from standard input is first written to
-scratch space (--tmp).
+The map must be complete: one page of several is refused (MM_PAGE); merge the
+pages first. The output may be the map itself, which is replaced when the new
+one is complete. A map that is compressed or comes from standard input is first
+written to scratch space (--tmp).
 
-A part of a map, from combine --range, is compacted by weights as a map is. For
-a size, each part is surveyed (--survey), combine makes a plan of all surveys,
-and each part is compacted by the plan (--plan).`,
+A part of a map, from combine --range, is compacted by weights like a map. For a
+given size, survey each part (--survey), let combine make a plan from all
+surveys, and compact each part by the plan (--plan).`,
   options: {
     output: { short: "o", value: "MAP", help: "Write here; .gz compresses." },
     "host-weight": {
       value: "W",
       default: String(WEIGHT_DEFAULTS.hostWeight),
-      help: "How many times the mean a host may have; inf: any.",
+      help: "Allowed children of a host, as a multiple of the mean; inf: any.",
       parse: parseWeight,
     },
     "path-weight": {
@@ -80,7 +80,7 @@ and each part is compacted by the plan (--plan).`,
     "host-power": {
       value: "A,K",
       default: `${hostPower.a},${hostPower.k}`,
-      help: "Mean number of sub-domains by depth.",
+      help: "Mean number of subdomains by depth.",
       parse: parsePower,
     },
     "path-power": {
@@ -89,24 +89,30 @@ and each part is compacted by the plan (--plan).`,
       help: "Mean number of path children by depth.",
       parse: parsePower,
     },
-    "max-host-depth": option.count(String(WEIGHT_DEFAULTS.maxHostDepth), "Labels told apart."),
-    "max-path-depth": option.count(String(WEIGHT_DEFAULTS.maxPathDepth), "Path levels told apart."),
-    "max-lines": option.count("At most this many lines, headers included."),
+    "max-host-depth": option.count(
+      String(WEIGHT_DEFAULTS.maxHostDepth),
+      "Number of labels to distinguish.",
+    ),
+    "max-path-depth": option.count(
+      String(WEIGHT_DEFAULTS.maxPathDepth),
+      "Number of path levels to distinguish.",
+    ),
+    "max-lines": option.count("At most this many lines, including headers."),
     "max-bytes": option.size("At most this large after gzip, such as 200k."),
-    "relative-cost": option.share("At most this many lines for each row of MAP, such as 1.5%."),
-    originals: option.count("Relative to this many originals, not rows."),
+    "relative-cost": option.share("At most this many lines per row of MAP, such as 1.5%."),
+    originals: option.count("Relative to this many originals instead of rows."),
     ...MISSES_OPTIONS,
     "no-exclusions": { help: "Add no rows with 0." },
-    survey: { help: "Write what a plan needs to know of a part, for combine." },
-    plan: { value: "FILE", help: "Roll up what a plan of combine has chosen." },
+    survey: { help: "Write the survey of a part, for a plan of combine." },
+    plan: { value: "FILE", help: "Roll up what the plan of combine has chosen." },
     threads: option.count("Default: all cores."),
     tmp: TMP_OPTION,
     force: FORCE_OPTION,
   },
   examples: {
-    "the paper's best trade, 4 and 2": "mementomap compact map.ukvs -o small.ukvs",
+    "the paper's best trade-off, 4 and 2": "mementomap compact map.ukvs -o small.ukvs",
     "the best map of that size": "mementomap compact --max-lines 50000 map.ukvs -o small.ukvs",
-    "after gzip, knowing what was asked for":
+    "by size after gzip, trained on earlier misses":
       "mementomap compact --max-bytes 1M --misses uris.txt map.ukvs -o small.ukvs",
     "roll up folders only":
       "mementomap compact --host-weight inf --path-weight 1 map.ukvs -o small.ukvs",

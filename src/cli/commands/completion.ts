@@ -132,11 +132,11 @@ function quoted(text: string): string {
 export function completionOf(allCommands: () => Promise<readonly Command[]>): Command {
   return defineCommand({
     name: "completion",
-    summary: "Make a shell complete commands and options",
+    summary: "Enable Tab completion in a shell",
     usage: SHELLS.join(" | "),
     description: `
-Writes a script for a shell, after which Tab completes commands, options and
-names of files:
+Writes a script that enables Tab completion of commands, options and file names
+in a shell:
 
     bash  source <(mementomap completion bash), in ~/.bashrc
     zsh   source <(mementomap completion zsh), in ~/.zshrc after compinit
@@ -145,7 +145,7 @@ names of files:
 `,
     options: {},
     examples: {
-      "what bash is to run": "mementomap completion bash",
+      "the script for bash": "mementomap completion bash",
       "a file for fish": "mementomap completion fish > mementomap.fish",
     },
 

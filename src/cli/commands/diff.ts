@@ -10,15 +10,15 @@ import { refuseOtherThanMaps } from "../common/map-arguments.ts";
 
 export const diff: Command = defineCommand({
   name: "diff",
-  summary: "Show what differs between two maps",
+  summary: "Show the differences between two maps",
   usage: "BEFORE AFTER",
   description: `
 Writes a line for each header and record that differs: "-" and what only the
-first map has, "+" and what only the second has. A record that says something
-else is both. Columns are separated by one space, headers are written as strict
-JSON: how a file is laid out makes no difference.
+first map has, "+" and what only the second has. A changed record gives both
+lines. Columns are separated by one space and headers are written as strict
+JSON, so the layout of a file makes no difference.
 
-Exit status: 0 when the maps say the same, 1 when they differ.
+Exit status: 0 if the maps are equivalent, 1 if they differ.
 `,
   options: {
     output: OUTPUT_OPTION,

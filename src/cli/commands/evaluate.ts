@@ -24,55 +24,57 @@ const SWEEPS = ["paper", "frontier"] as const satisfies readonly Sweep[];
 
 export const evaluate: Command = defineCommand({
   name: "evaluate",
-  summary: "Measure how well maps answer lookups",
+  summary: "Measure the accuracy of maps",
   usage: "[MAP...] --truth BASE --lookups URIS",
   description: `
-Compares what maps say with what is held: what BASE lists. BASE is an index of
-any format that generate reads, or a map that is not compacted. Maps may be
-packed. For each map it gives lines, size, relative cost, and
+Compares the answers of maps with what is held according to BASE. BASE is an
+index in any format that generate reads, or a map that is not compacted. Maps
+may be packed. The result for each map has lines, size, relative cost, and
 
-  keys       the share of right answers by key, which has no query
-  URIs       the share of right answers by URI, as in the paper; needs an index
-             or a map with queries as BASE: other maps do not say which URIs
-             are held
-  hosts      the same, of keys whose host is held: the harder ones
-  recall     the share of all held keys that the map calls present: always 1
-  fresh      the share of what was archived later that it calls present already
+  keys       the share of correct answers by key, which has no query
+  URIs       the share of correct answers by URI, as in the paper; needs an
+             index or a map with queries as BASE: other maps do not say which
+             URIs are held
+  hosts      the same, for keys whose host is held: the harder ones
+  recall     the share of all held keys that the map reports present: always 1
+  fresh      the share of later captures that the map already reports present
 
-Maps with queries are asked with whole URIs, and judged by them in all columns.
+Maps with queries are looked up with whole URIs, and evaluated by them in all
+columns.
 
-Relative cost is lines for each original of BASE, or for each of its keys if it
-does not count originals; the output says which.
+Relative cost is lines per original of BASE, or per key if it does not count
+originals; the output says which.
 
-Lookups are URIs or SURTs, one a line; each counts once, unless --repeats. A
-file of another kind, or an empty one, is refused. Ends with status 1 when a map
+Lookups are URIs or SURTs, one per line; each counts once, unless --repeats. A
+file of another kind, or an empty one, is refused. Exits with status 1 if a map
 loses something that is held.
 
 With --as-of DATE, captures of the index BASE up to and including DATE are held.
-What share of the later ones maps that were made then call present is told by
-month or year: how long a map stays fresh. Without maps, that of all keys held
-then is measured. --lookups may be left out. --future is for a list of URIs that
-were archived later; of URIs that never were, the share is one of wrong answers.
+The share of later captures that maps made at that time report as present is
+given by month or year: how long a map stays fresh. Without maps, a map of all
+keys held at that time is measured. --lookups may be omitted. --future takes a
+list of URIs that were archived later; for URIs that never were, the share is
+one of wrong answers.
 
---sweep makes maps of BASE and measures them too: paper, all 36 pairs of weights
-of the paper's table; frontier, budgets from 0.1% to 50% (with --misses trained
-as well) beside weights, fixed policies, and packed maps and Bloom filters of
-the same sizes.`,
+--sweep also creates maps from BASE and measures them: paper, all 36 pairs of
+weights of the paper's table; frontier, budgets from 0.1% to 50% (with --misses
+also trained) next to weights, fixed policies, and packed maps and Bloom filters
+of the same sizes.`,
   options: {
     truth: { value: "BASE", help: "What is held: an index, or a full map." },
-    lookups: { value: "FILE", help: "What is asked for." },
+    lookups: { value: "FILE", help: "The URIs or SURTs to look up." },
     "as-of": option.date("Measure what was captured after this: 2015, 2015-06-30."),
     future: { value: "FILE", help: "A list of what was archived later." },
-    baselines: { help: "Add weights, fixed policies and Bloom filters." },
-    queries: { help: "Make maps with queries of an index BASE." },
+    baselines: { help: "Add weights, fixed policies and Bloom filters for comparison." },
+    queries: { help: "Create maps with queries from an index BASE." },
     sweep: { value: "SET", help: "paper or frontier.", ...choice(SWEEPS) },
     misses: {
       ...MISSES_OPTIONS.misses,
       help: "Lookups that missed, to train --sweep frontier on, or a MemGator log.",
     },
     archive: MISSES_OPTIONS.archive,
-    originals: option.count("Relative cost for this many originals."),
-    repeats: { help: "What is asked twice counts twice." },
+    originals: option.count("Compute relative cost for this many originals."),
+    repeats: { help: "Count repeated lookups each time." },
     "held-hosts": { help: "Count only lookups of hosts that are held." },
     html: { value: "FILE", help: "Draw accuracy over size here." },
     force: FORCE_OPTION,
@@ -80,10 +82,11 @@ the same sizes.`,
     ...WORK_OPTIONS,
   },
   examples: {
-    "how good a small map is": "mementomap evaluate new.ukvs --truth base.ukvs --lookups uris.txt",
+    "the accuracy of a small map":
+      "mementomap evaluate new.ukvs --truth base.ukvs --lookups uris.txt",
     "the same, by URI too": "mementomap evaluate new.ukvs --truth index.cdxj --lookups uris.txt",
-    "how long a map of 2005 stayed fresh": "mementomap evaluate --truth index.cdxj --as-of 2005",
-    "how good a map of any size can be":
+    "how long a map of 2005 stays fresh": "mementomap evaluate --truth index.cdxj --as-of 2005",
+    "the best accuracy at any size":
       "mementomap evaluate --sweep frontier --truth base.ukvs --lookups uris.txt",
   },
   async run({ positionals, values }, io) {

@@ -17,52 +17,52 @@ import { formatDuration, formatSize, Progress } from "../common/messages.ts";
 import { ExitCode, type Io, writeOut } from "../common/io.ts";
 
 const OPTIONS = {
-  output: { short: "o", value: "MAP", help: "The file for the map; standard output otherwise." },
+  output: { short: "o", value: "MAP", help: "The file for the map. Default: standard output." },
   archive: {
     value: "URL",
-    help: "The archive whose map is wanted, where another site publishes it.",
+    help: "The archive whose map to fetch, if another site publishes it.",
   },
-  direct: { help: "The address is that of the map: look for nothing." },
-  packed: { help: "Ask for the packed form of the map; text is taken where there is none." },
-  find: { help: "Only say where the map is." },
+  direct: { help: "The URL is that of the map itself: skip discovery." },
+  packed: { help: "Request the packed form of the map, or text if there is none." },
+  find: { help: "Only print the URL of the map." },
   lookup: {
     value: "URI",
     multiple: true,
-    help: "Look this up in the map where it is; may be repeated.",
+    help: "Look this up in the published map; may be repeated.",
   },
-  at: option.datetime("Ask for a time, with --lookup."),
+  at: option.datetime("With --lookup: look up this time."),
   force: {
     help: "Download the map even if it has not changed, and replace any older file with it.",
   },
-  "allow-private": { help: "Follow links and redirects to private addresses too." },
+  "allow-private": { help: "Also follow links and redirects to private addresses." },
   "max-size": option.size("16g", "Refuse a map that is larger."),
   "max-shrink": MAX_SHRINK_OPTION,
 } as const satisfies OptionTable;
 
 export const fetch: Command = defineCommand({
   name: "fetch",
-  summary: "Find the map of an archive and download it",
+  summary: "Discover the map of an archive and download it",
   usage: "ARCHIVE-URL [-o MAP]",
   description: `
 Looks for the archive's map at /.well-known/mementomap, then for a link to it
-(rel="mementomap") in the headers and in the HTML of the address given. A link
-whose anchor is another archive does not count; --archive asks for that one.
+(rel="mementomap") in the headers and in the HTML of the given URL. A link whose
+anchor is another archive is ignored; use --archive to request that one.
 
-The map is downloaded, put together if it comes in pages, and checked; only then
-it takes the place of MAP. Whatever goes wrong, the old map stays, also when the
-new one has lost more than half of its mementos (--max-shrink). With -o the
-archive is asked next time whether the map has changed, and a download that was
-cut goes on. Where the archive publishes a packed map, that is fetched; where it
-has both forms, text unless --packed is given. Of a packed map in MAP only the
-deltas are fetched that have come since (docs/packed.md, section 10).
+The map is downloaded, assembled if it has pages, and checked before it replaces
+MAP. On any error the old map is kept, also if the new one has lost more than
+half of its mementos (--max-shrink). With -o, the next run asks whether the map
+has changed, and resumes an interrupted download. If the archive publishes a
+packed map, that is fetched; if it has both forms, text unless --packed is
+given. If MAP is a packed map, only new deltas are fetched (docs/packed.md,
+section 10).
 
-With --lookup nothing is downloaded: the URIs are looked up in the map where it
-is, by a few requests for parts of it, and answered as mementomap lookup does.
-Where the address gives one page of the map, links lead to the right one. Of a
-packed map the head is read, and the parts that the URIs need.
+With --lookup nothing is downloaded: the URIs are looked up in the published map
+with a few range requests, and answered as by mementomap lookup. If the URL
+yields one page of the map, its links lead to the right page. Of a packed map,
+only the head and the parts that the URIs need are read.
 
-Exit status: 0 when there is a map (and any URI is present), 1 when the archive
-publishes none (or no URI is present), 2 when it was refused or not reached.
+Exit status: 0 if there is a map (and any URI is present), 1 if the archive
+publishes none (or no URI is present), 2 if it was refused or not reached.
 `,
   options: OPTIONS,
   examples: {
@@ -72,7 +72,7 @@ publishes none (or no URI is present), 2 when it was refused or not reached.
       "mementomap fetch https://archive.example/ --packed -o archive.packed",
     "look up a URI without downloading the map":
       "mementomap fetch https://archive.example/ --lookup https://example.org/a",
-    "only find it": "mementomap fetch --find --json https://archive.example/",
+    "discover it only": "mementomap fetch --find --json https://archive.example/",
   },
 
   async run({ positionals, values }, io) {

@@ -24,16 +24,16 @@ import { warnOfOddLines } from "../common/messages.ts";
 
 export const fit: Command = defineCommand({
   name: "fit",
-  summary: "Find an archive's own parameters for compact",
+  summary: "Measure an archive's parameters for compact",
   usage: "[MAP]",
   description: `
 Counts, for every depth of hosts and paths, how many children a node has on
 average, and fits a power law, A * depth^-K, as the paper did for Arquivo.pt.
-The last line can be given to compact as it is.
+The last line of the output consists of options for compact.
 
-It also fits what compact needs to keep a map to a size: Heaps' law, how the
-children of a host grow with its keys, and with --misses how many lookups the
-estimate from the map is worth beside those that were seen.
+It also fits the parameters that compact needs for a given size: Heaps' law, how
+the children of a host grow with its keys, and with --misses how many lookups
+the estimate from the map is worth compared with those that were seen.
 
 MAP is a map that is not compacted yet. With --table, the counts come from a
 table instead: a header line with the columns Depth and MeanChld, or Depth,

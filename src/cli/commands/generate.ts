@@ -18,40 +18,44 @@ import { ExitCode, type Io } from "../common/io.ts";
 
 export const generate: Command = defineCommand({
   name: "generate",
-  summary: "Make a map from index files",
+  summary: "Create a map from index files",
   usage: "[INPUT...] [-o MAP]",
   description: `
-Makes a map from whatever index an archive has: CDX (columns as its header line
-says), CDXJ, ZipNum (the .idx file, or its folder), answers of CDX servers in
-JSON, Parquet, WARC and WACZ files themselves, or a list of SURTs or URIs. What
-an input is, is told by its content. Files may be compressed (gzip, zstd),
-sorted or not, and overlap. Without INPUT, or for -, reads standard input.
+Creates a map from any index that an archive has: CDX (with the columns of its
+header line), CDXJ, ZipNum (the .idx file, or its folder), JSON responses of CDX
+servers, Parquet, WARC and WACZ files, or a list of SURTs or URIs. The format is
+detected from the content. Files may be compressed (gzip, zstd), sorted or
+unsorted, and may overlap. Without INPUT, or for -, reads standard input.
 
-Without an index, a map can be made from samples: access logs of a replay
+Without an index, a map can be created from samples: access logs of a replay
 server, logs of the aggregator MemGator, and TimeMaps. Its counts end in +.
 
-Keys are taken from the key column while a sample of rows agrees with the SURT
-of the URI; otherwise they are made from the URIs, and the summary says so.
+Keys are copied from the key column as long as a sample of rows agrees with the
+SURT of the URI; otherwise they are made from the URIs, and the summary says so.
 
-The map has one row for each host and path, without queries, and how many
-captures it has; with --queries, one for each URI. It does not depend on the
-order of files, on threads, or on memory. Its header says when the index last
+The map has one row for each host and path, without queries, with its number of
+captures; with --queries, one row for each URI. It does not depend on the order
+of files, on threads, or on memory. Its header states when the index last
 changed, or SOURCE_DATE_EPOCH.
 
-MAP may be a map named with --add, which the result replaces; it is never
-another input. A file that is there and is not a map is kept, unless --force.`,
+MAP may be a map named with --add, which the result replaces, but no other
+input. An existing file that is not a map is kept, unless --force is given.`,
   options: {
     output: { short: "o", value: "MAP", help: "Write here; .gz compresses." },
     ...INDEX_OPTIONS,
     ...COUNT_OPTIONS,
-    add: { value: "MAP", multiple: true, help: "Add to this map, as if its index were read too." },
+    add: {
+      value: "MAP",
+      multiple: true,
+      help: "Add to this map, as if its index had been read too.",
+    },
     ...WORK_OPTIONS,
     force: FORCE_OPTION,
     "skip-bad": SKIP_BAD_OPTION,
   },
   examples: {
-    "one map of one index": "mementomap generate index.cdxj -o map.ukvs",
-    "pages only, as the paper counts them":
+    "a map of one index": "mementomap generate index.cdxj -o map.ukvs",
+    "only pages, counted as in the paper":
       "mementomap generate --preset paper *.cdxj -o map.ukvs.gz",
     "add a crawl to a map": "mementomap generate new.cdxj --add base.ukvs -o base.ukvs",
     "from a list of URIs": "cat urls.txt | mementomap generate --name 'Our archive' -o map.ukvs",

@@ -19,61 +19,56 @@ export const harvest: Command = defineCommand({
   usage: "SERVER (--url URL | --search WORD) -o INDEX",
   description: `
 Fetches captures from a CDX server (pywb, OutbackCDX, or one like the Internet
-Archive's) into an index file that generate makes a map from.
+Archive's) into an index file for generate.
 
-With --search, samples an archive through its full-text search instead
-(Arquivo.pt's), with random words that it learns from the results. The index
-says that it is a sample, and counts of maps made from it end in +.
+With --search, samples an archive through its full-text search instead (that of
+Arquivo.pt), with random words from the results. The index is marked as a
+sample, and counts of maps made from it end in +.
 
-Servers may stop at a limit and not say so. Where rows seem to be missing,
-harvest asks for smaller windows of time; where the server does not go by them,
-it warns, ends with status 1, and the index says that it is a sample.
+Some servers stop at a limit without saying so. If rows seem to be missing,
+harvest asks for smaller windows of time; if the server does not support them,
+harvest warns, exits with status 1, and marks the index as a sample.
 
-Stopped or failed, the same command goes on where it was; until all is there,
-what was fetched is in INDEX.part.
+If harvest is interrupted or fails, the same command resumes; until it is
+complete, the fetched rows are in INDEX.part.
 
-Asks one thing at a time, waits between requests, and waits longer when the
-server is busy or says so. Goes through the proxies that HTTPS_PROXY,
-HTTP_PROXY, ALL_PROXY and NO_PROXY name.`,
+Sends one request at a time, pauses between requests, and backs off if the
+server is busy. Uses the proxies set by HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and
+NO_PROXY.`,
   options: {
     output: { short: "o", value: "INDEX", help: "Write here." },
-    url: { value: "URL", multiple: true, help: "Captures of this; may be given more than once." },
+    url: { value: "URL", multiple: true, help: "Fetch captures of this; may be repeated." },
     match: {
       value: "HOW",
       default: "exact",
-      help: `And beyond: ${CDX_MATCHES.join(", ")}.`,
+      help: `The scope of --url: ${CDX_MATCHES.join(", ")}.`,
       ...choice(CDX_MATCHES),
     },
-    from: option.date("Captures from then on."),
-    to: option.date("Captures up to then."),
+    from: option.date("Only captures from this date on."),
+    to: option.date("Only captures up to this date."),
     paging: {
       value: "HOW",
-      help: `How the server pages: ${CDX_PAGINGS.join(", ")}. Default: find out.`,
+      help: `How the server pages: ${CDX_PAGINGS.join(", ")}. Default: detect.`,
       ...choice(CDX_PAGINGS),
     },
-    "page-lines": option.count(
-      "Lines to ask for at a time. Default: 10,000, or all in one stream.",
-    ),
+    "page-lines": option.count("Lines per request. Default: 10,000, or all in one stream."),
     search: {
       value: "WORD",
       multiple: true,
-      help: "Sample by full-text search, beginning with this word.",
+      help: "Sample by full-text search, starting with this word.",
     },
     searches: option.count("100", "How many words to search for."),
-    seed: option.whole("1", "Which of the possible samples."),
+    seed: option.whole("1", "The seed of the random sample."),
     interval: {
       value: "MS",
       default: "1000",
       help: "Milliseconds to wait between requests.",
       parse: parseWhole,
     },
-    retries: option.whole(
-      String(DEFAULT_BACK_OFF.retries),
-      "How often to try again before giving up.",
-    ),
-    contact: { value: "TEXT", help: "An address for the archive to write to, sent along." },
-    force: { help: "Write an index without a capture, too, and replace any existing file." },
-    "allow-private": { help: "Follow redirects to private addresses too." },
+    retries: option.whole(String(DEFAULT_BACK_OFF.retries), "How often to retry before giving up."),
+    contact: { value: "TEXT", help: "A contact for the archive, sent with every request." },
+    force: { help: "Write an index even without captures, and replace any existing file." },
+    "allow-private": { help: "Also follow redirects to private addresses." },
   },
   examples: {
     "all captures of a page":

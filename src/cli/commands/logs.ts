@@ -10,29 +10,30 @@ import { runRecord, timelessRecord, withProgress, WORK_OPTIONS } from "../common
 
 export const logs: Command = defineCommand({
   name: "logs",
-  summary: "Show what aggregator logs tell about archives",
+  summary: "Summarize the logs of an aggregator",
   usage: "[FILE...] [--holdings INDEX] [--html REPORT]",
   description: `
-Reads the logs of a MemGator: for each archive, how many requests it got, how
-many were hits, misses and errors, and how often it was put to sleep; how often
-what is archived is asked for; and which URIs are asked for often and are not
-held, as candidates for seeds.
+Reads MemGator logs and shows, for each archive, the number of requests, hits,
+misses and errors, and how often it was put to sleep; how often archived
+originals are requested; and which URIs are often requested but not held, as
+candidates for seeds.
 
-What is held is what archives answered: a URI is held if any archive has a
-memento, and not held if all archives that were asked have answered and none has
-one. It is unknown while an archive has failed, or its answer could belong to
-several requests: a log without --benchmark does not tell concurrent requests
-apart. With --holdings, what is held is what an index of the archive has, so
-that what nobody asks for is counted too.
+By default, the responses of archives determine what is held: a URI is held if
+any archive has a memento, and not held if all archives that were asked have
+answered and none has one. It is unknown if an archive failed, or if its
+response could belong to several requests: a log without --benchmark does not
+distinguish concurrent requests. With --holdings, an index of the archive
+determines what is held, so that originals that nobody requests are counted too.
 
-Reads every file once, in bounded memory; all numbers are exact. Answers that
-could belong to several requests at once count for the archive, not for a URI.`,
+Reads every file once, in bounded memory; all numbers are exact. Responses that
+could belong to several concurrent requests count for the archive, not for a
+URI.`,
   options: {
     output: { short: "o", value: "FILE", help: "Write the tables here." },
     html: { value: "FILE", help: "Write the report, one HTML file, here." },
     force: FORCE_OPTION,
     holdings: { value: "INDEX", multiple: true, help: "An index of what is held, as for analyze." },
-    archive: { value: "ID", help: "Only hits and misses of this archive." },
+    archive: { value: "ID", help: "Count only hits and misses of this archive." },
     top: option.count("100", "How many missing URIs to list."),
     ...WORK_OPTIONS,
   },

@@ -17,25 +17,25 @@ const decoder = new TextDecoder();
 
 export const lookup: Command = defineCommand({
   name: "lookup",
-  summary: "Ask a map whether an archive may hold a URI",
+  summary: "Look up whether an archive may hold a URI",
   usage: "MAP [URI...]",
   description: `
 Writes one line for each URI, separated by tabs: the URI as given (a tab in it
 as %09), present or absent, the key of the map that decided, its frequency, and
-how far above the URI that key is (0: the URI itself). Where no key covers the
-URI it is absent, and the last three are -.
+how many levels above the URI that key is (0: the URI itself). If no key covers
+the URI, it is absent, and the last three columns are -.
 
-A few URIs are searched in the file, which is not read whole. For --batch the
-map is held in memory. Blank lines of a batch are skipped.
+A few URIs are searched in the file without reading it completely. For --batch
+the map is held in memory. Blank lines of a batch are skipped.
 
-Exit status: 0 when any URI given as an argument is present, 1 when none is;
-with --batch alone always 0.
+Exit status: 0 if any URI given as an argument is present, 1 if none is; with
+--batch alone always 0.
 `,
   options: {
     batch: { value: "FILE", help: "Look up every line of a file, or of - (stdin)." },
-    surt: { help: "Take SURTs instead of URIs." },
+    surt: { help: "The input is SURTs, not URIs." },
     at: option.datetime(
-      "Ask for a time, in maps that know times: 4 to 14 digits of YYYYMMDDhhmmss, ISO 8601, or the form of HTTP headers.",
+      "Look up this time, in maps with times: 4 to 14 digits of YYYYMMDDhhmmss, ISO 8601, or the format of HTTP headers.",
     ),
     output: OUTPUT_OPTION,
     force: FORCE_OPTION,

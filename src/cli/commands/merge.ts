@@ -10,24 +10,25 @@ import { formatAmount, formatCount } from "../../errors.ts";
 
 export const merge: Command = defineCommand({
   name: "merge",
-  summary: "Join maps into one",
+  summary: "Merge maps into one",
   usage: "MAP... [-o MAP]",
   description: `
-Joins maps into one that says present exactly where at least one of them does.
-Counts of the same key are added. An exclusion (a row with 0) stays only where
-the other maps say absent for all that it covers.
+Merges maps into one that reports present exactly where at least one of them
+does. Counts of the same key are added. An exclusion (a row with 0) is kept only
+if the other maps report absent for everything that it covers.
 
-The pages of a split are put together first: all pages of a map, in any order,
-give the map that was split. The output may be one of the inputs, which the
-result replaces.
+Pages of a split map are combined first: all pages of a map, in any order, give
+the map that was split. The output may be one of the inputs, which the result
+replaces.
 
 A map whose rows were edited by hand no longer has the size that its header
-states, and is refused; --force takes it, and the result states the right size.
+states, and is refused; --force accepts it, and the result states the correct
+size.
 `,
   options: {
     output: { ...OUTPUT_OPTION, value: "MAP" },
-    tmp: { value: "DIR", help: "Where scratch files go; compressed maps need some." },
-    force: { help: "Take maps that are not of the size they state; replace any existing file." },
+    tmp: { value: "DIR", help: "The folder for scratch files; compressed maps need them." },
+    force: { help: "Accept maps that do not have the size they state; replace any existing file." },
   },
   examples: {
     "two archives as one": "mementomap merge a.ukvs b.ukvs -o both.ukvs",

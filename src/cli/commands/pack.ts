@@ -32,70 +32,73 @@ import {
 
 export const pack: Command = defineCommand({
   name: "pack",
-  summary: "Make a map ten times smaller, to be looked up only",
+  summary: "Make a map ten times smaller, for lookups only",
   usage: "[MAP|INDEX] -o FILE [--max-bytes SIZE]",
   description: `
-A packed map has a few bits for each row in place of its text. It answers
-lookups as the map does, with a few mistakes that say "present" of what is
-absent; it never says "absent" of anything that the map holds. Every row of
-the map is asked before the file is written. Packed maps are read wherever a
-map is looked up, and cannot be merged, compacted or read by eye: keep the map
-they are made from.
+A packed map has a few bits for each row instead of its text. It gives the same
+answers as the map, except that it reports a few absent originals as present; it
+never reports anything as absent that the map holds. Every row of the map is
+looked up before the file is written. Packed maps are accepted wherever a map is
+looked up, but cannot be merged, compacted or read as text: keep the map they
+are made from.
 
-Say how large the file may be with --max-bytes. Rows are rolled up as far as
-needed, and the bits of a row chosen with them, so that the fewest lookups are
-expected to be answered wrongly. What will be asked is estimated from the map,
-and better with --misses: a list of lookups that were not held, or a MemGator
-log. Without a size, the file is as large as pays: twice the bytes would
-answer less than 2 % of the lookups better.
+--max-bytes limits the size of the file. Rows are rolled up as far as needed,
+and the number of bits per row is chosen so that the fewest lookups are expected
+to be answered wrongly. The lookups to expect are estimated from the map, and
+more accurately with --misses: a list of lookups that were not held, or a
+MemGator log. Without a size, the file grows as long as it pays off: twice the
+bytes would correct less than 2 % of the lookups.
 
-An index of any format that generate reads is made a map of first, in scratch
-space (--tmp); with --queries, its queries are kept, so that the packed map
-tells URIs apart that differ in their query. A map that is compressed or comes
-from standard input is written to scratch space, too. The bytes do not depend
-on threads or on memory. docs/packed.md specifies the file.
+An index in any format that generate reads is first converted to a map, in
+scratch space (--tmp); with --queries, its queries are kept, so that the packed
+map distinguishes URIs that differ in their query. A map that is compressed or
+comes from standard input is also written to scratch space. The bytes do not
+depend on threads or on memory. docs/packed.md specifies the file.
 
-With --years, the file keeps the first and the last year of each host, a few
-bits each: lookup --at and route --from --until go by them. A map needs times
-for it (generate --by datetime:year). Files of few bytes have no place for it.
+With --years, the file keeps the first and the last year of each host, in a few
+bits each, for lookup --at and route --from --until. A map must have times for
+this (generate --by datetime:year). Very small files have no room for years.
 
-With --base, only what the packed map OLD calls absent is packed: a delta, of a
-few kilobytes for a day's crawl. It belongs behind OLD in one file, which is
-read as one map, and of which fetch --packed brings only the end. Where -o names
-OLD itself, the delta is added to it; otherwise the delta is written alone, for
-"cat OLD DELTA > NEW". What the map no longer holds stays present. So after
-seven deltas (--max-deltas), or when they take a quarter of the first part and
-more than 64 KiB, the whole map is packed and replaces the file; so it is where
-OLD is missing. A nightly job is "pack map.ukvs --base x.packed -o x.packed".`,
+With --base, only what the packed map OLD reports as absent is packed: a delta,
+of a few kilobytes for a day's crawl. It is appended to OLD in one file, which
+is read as one map, and of which fetch --packed transfers only the end. If -o
+names OLD itself, the delta is appended to it; otherwise the delta is written
+alone, for "cat OLD DELTA > NEW". What the map no longer holds stays present.
+After seven deltas (--max-deltas), when the deltas take a quarter of the first
+part and more than 64 KiB, or if OLD is missing, the whole map is therefore
+packed and replaces the file. A nightly job is "pack map.ukvs --base x.packed -o
+x.packed".`,
   options: {
     output: { short: "o", value: "FILE", help: "Write here." },
     "max-bytes": option.size("At most this large, such as 100k."),
     bits: {
       value: "N",
-      help: "Bits of a row, 0 to 31; one of 2^N rows is mistaken. Without a size, all rows are kept.",
+      help: "Bits per row, 0 to 31; one of 2^N lookups of absent rows is wrong. Without a size, all rows are kept.",
       parse: parseBits,
     },
-    base: { value: "OLD", help: "Pack what is new since this packed map, to be read behind it." },
+    base: { value: "OLD", help: "Pack what is new since this packed map, as a delta to it." },
     "max-deltas": {
       value: "N",
-      help: `With --base: deltas behind a whole map, 1 to ${MAX_DELTAS}; default ${DEFAULT_MAX_DELTAS}.`,
+      help: `With --base: the maximum number of deltas, 1 to ${MAX_DELTAS}; default ${DEFAULT_MAX_DELTAS}.`,
       parse: parseDeltas,
     },
     ...MISSES_OPTIONS,
-    queries: { help: "Of an index: keep queries." },
-    years: { help: "Keep the first and last year of each host, of an index or a map with times." },
+    queries: { help: "With an index: keep queries." },
+    years: {
+      help: "Keep the first and last year of each host; needs an index or a map with times.",
+    },
     ...WORK_OPTIONS,
     force: FORCE_OPTION,
   },
   examples: {
-    "of the size that pays": "mementomap pack map.ukvs -o map.packed",
+    "of the size that pays off": "mementomap pack map.ukvs -o map.packed",
     "the best of that size": "mementomap pack map.ukvs --max-bytes 30k -o map.packed",
-    "knowing what was asked for":
+    "trained on earlier misses":
       "mementomap pack map.ukvs --max-bytes 30k --misses uris.txt -o map.packed",
-    "every night: what is new": "mementomap pack map.ukvs --base map.packed -o map.packed",
+    "every night: only changes": "mementomap pack map.ukvs --base map.packed -o map.packed",
     "straight from an index": "mementomap pack --queries index.cdxj -o map.packed",
     "with the years of hosts": "mementomap pack --years index.cdxj -o years.packed",
-    "look a URI up in it": "mementomap lookup map.packed https://example.org/",
+    "look up a URI in it": "mementomap lookup map.packed https://example.org/",
   },
   async run({ positionals, values }, io) {
     if (positionals.length > 1) {

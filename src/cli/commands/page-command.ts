@@ -9,31 +9,34 @@ import { ExitCode } from "../common/io.ts";
 
 export const page: Command = defineCommand({
   name: "page",
-  summary: "Write a web page that looks up, explores and compares maps",
+  summary: "Write a web application for lookups in maps as static files",
   usage: "[[ID=]MAP...] -o DIR",
   description: `
-Writes a folder of files for any web server, GitHub Pages, or an archive's own
-site: a page that looks URIs up in maps, explores what maps hold, and compares
-them. All of it happens in the reader's browser. Maps that are given are copied
-beside the page; readers can open files of their own, too, which are not sent
-anywhere. Maps may be text, gzip, zstd or packed.
+Writes a web application as static files, for any web server, GitHub Pages, or
+an archive's own site. It looks up URIs in maps, explores what maps hold, and
+compares them, entirely in the reader's browser. The given maps are copied into
+the folder; readers can also open their own files, which are not uploaded. Maps
+may be text, gzip, zstd or packed.
 
   index.html   the page
   page/        its scripts and styles
   maps/        the maps, and maps.json with a list of them
 
-Addresses are relative, so that the folder can be at any path of a site.
-Browsers do not run it from a disk (file:): try it with any server of files,
-such as python3 -m http.server.
+URLs are relative, so the folder can be at any path of a site. Browsers do not
+run it from disk (file:): try it with any static file server, such as python3 -m
+http.server.
 
-The folder appears when all is written; it must be new, or empty.
-A map is fetched when it is first asked, so keep them below some 100 MB: compact
-makes a map smaller.
+The folder appears when it is complete; it must be new, or empty. A map is
+fetched when it is first used, so keep maps below about 100 MB: compact makes a
+map smaller.
 `,
   options: {
-    output: { short: "o", value: "DIR", help: "The folder to make." },
-    name: { value: "TEXT", help: "What the page is called. Default: the name of the first map." },
-    tmp: { value: "DIR", help: "Where scratch copies of compressed maps go. Default: TMPDIR." },
+    output: { short: "o", value: "DIR", help: "The folder to create." },
+    name: { value: "TEXT", help: "The title of the page. Default: the name of the first map." },
+    tmp: {
+      value: "DIR",
+      help: "The folder for scratch copies of compressed maps. Default: TMPDIR.",
+    },
   },
   examples: {
     "a page with two maps": "mementomap page own=a.ukvs other=b.ukvs -o site",

@@ -29,37 +29,37 @@ import { readingLines, showDamages, withSkipHint } from "../common/reading-summa
 
 export const partition: Command = defineCommand({
   name: "partition",
-  summary: "Read a share of an index, to combine on other machines",
+  summary: "Read a split of an index into a run, for combine",
   usage: "[INPUT...] -o RUN",
   description: `
-Cuts the making of a map into pieces that run anywhere: in Spark, in a Slurm
-array, under GNU parallel, or on machines that share a folder. The map that
-combine makes of them has the same bytes as that of generate.
+Divides the creation of a map into pieces that run anywhere: in Spark, in a
+Slurm array, under GNU parallel, or on machines that share a folder. The map
+that combine creates from them has the same bytes as that of generate.
 
-First, each split of the index (some of its files, or some of its lines) is read
-into a run: its keys, sorted and counted. Inputs and options are those of
-generate; give the same options for all splits.
+First, each split of the index (some of its files, or some of its lines) is
+converted to a run: its keys, sorted and counted. Inputs and options are those
+of generate; use the same options for all splits.
 
 Then --into N chooses N - 1 keys to cut at, from the runs of all splits or of a
-sample of them, so that the N ranges between them are about equally large. Cuts
-are between registered domains where one begins nearby, and within a domain that
-is too large. The file has one key on a line, in byte order.
+sample of them, so that the N ranges between them have about equal size. Cuts
+are between registered domains if there is a boundary nearby, and otherwise
+within a domain that is too large. The file has one key per line, in byte order.
 
-With --cuts a split is read into one run for each range, in a folder: 00001.run
-and so on; so is a run that was made before. That is for machines that do not
-share a folder: each range can be sent to the machine that combines it.
-Otherwise combine takes its range out of whole runs.
+With --cuts, a split, or a run made before, is divided into one run for each
+range, in a folder: 00001.run and so on. This is for machines that do not share
+a folder: each range can be sent to the machine that combines it. Otherwise
+combine reads its range from whole runs.
 
-Runs may be compressed (.gz). They are made whole or not at all.`,
+Runs may be compressed (.gz). They are written completely or not at all.`,
   options: {
     output: {
       short: "o",
       value: "FILE",
       help: "Write here: a run, cuts, or with --cuts a folder.",
     },
-    into: option.count("Choose cuts for this many ranges; inputs are runs."),
-    cuts: { value: "FILE", help: "Make a run for each range between these cuts." },
-    source: { value: "NAME", help: "What to call standard input in messages." },
+    into: option.count("Choose cuts for this many ranges; the inputs are runs."),
+    cuts: { value: "FILE", help: "Write a run for each range between these cuts." },
+    source: { value: "NAME", help: "The name of standard input in messages." },
     "first-line": option.count("1", "The number of the first line of standard input."),
     ...INDEX_OPTIONS,
     ...COUNT_OPTIONS,
@@ -69,11 +69,10 @@ Runs may be compressed (.gz). They are made whole or not at all.`,
   },
   examples: {
     "one split": "mementomap partition a.cdxj -o a.run",
-    "another, its lines from elsewhere":
-      "cat b.cdxj | mementomap partition --source b.cdxj -o b.run",
-    "where to cut": "mementomap partition --into 2 a.run b.run -o cuts.txt",
+    "another, from standard input": "cat b.cdxj | mementomap partition --source b.cdxj -o b.run",
+    "choose the cuts": "mementomap partition --into 2 a.run b.run -o cuts.txt",
     "a run for each range": "mementomap partition --cuts cuts.txt a.cdxj -o a.runs",
-    "the same of a run": "mementomap partition --cuts cuts.txt b.run -o b.runs",
+    "the same from a run": "mementomap partition --cuts cuts.txt b.run -o b.runs",
   },
   async run({ positionals, values }, io) {
     if (values.into !== undefined) {

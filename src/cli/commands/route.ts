@@ -30,11 +30,10 @@ export const route: Command = defineCommand({
   summary: "Show which archives would be asked for a URI, and why",
   usage: "URI... --archives FILE",
   description: `
-Goes through the archives of a list as the aggregator does, and asks none of
-them. An archive is asked if its map has the URI, and if it has no map; the
-table names the key of the map that decided, what the map says about it, and how
-likely the archive is to have the URI. Archives that would be asked come first,
-the likeliest on top.
+Decides about the archives of a list as the aggregator does, without asking
+them. An archive is asked if its map has the URI, or if it has no map; the table
+shows the key of the map that decided, its counts, and how likely the archive is
+to have the URI. Archives that would be asked come first, the likeliest on top.
 
 The list is MemGator's archives.json. Its entries may name the archive's map:
 
@@ -43,23 +42,23 @@ The list is MemGator's archives.json. Its entries may name the archive's map:
      "timegate": "https://archive.example/timegate/",
      "mementomap": "maps/example.ukvs"}
 
-mementomap is a file, the address of a map or of an archive that publishes one,
-or auto, to look for it where the TimeGate is. An archive whose map cannot be
-had or read is asked as one without.
+mementomap is a file, the URL of a map or of an archive that publishes one, or
+auto, to discover it at the origin of the TimeGate. An archive whose map cannot
+be fetched or read is asked as if it had none.
 
-With --learn-from, or with what an aggregator keeps as learnt, archives without
-a map are decided about by what they answered before, and the table ends with
-the reasons. --recall is the share of answers with mementos to keep.
+With --learn-from, or with what an aggregator saved as learnt, decisions about
+archives without a map are based on their earlier responses, and the table ends
+with the reasons. --recall is the share of responses with mementos to keep.
 
-A time asked for with --datetime puts archives first that have something of its
-year; --from and --until leave those out that have nothing in between.
+--datetime ranks archives first that have mementos of its year; --from and
+--until exclude archives that have none in that period.
 
-Exit status: 0 when any archive would be asked, 1 when none would.
+Exit status: 0 if any archive would be asked, 1 if none would.
 `,
   options: {
     archives: AGGREGATE_OPTIONS.archives,
     map: AGGREGATE_OPTIONS.map,
-    datetime: option.datetime("The time a memento is wanted of, as of a TimeGate."),
+    datetime: option.datetime("The datetime of the wanted memento, as for a TimeGate."),
     from: AGGREGATE_OPTIONS.from,
     until: AGGREGATE_OPTIONS.until,
     "top-k": AGGREGATE_OPTIONS["top-k"],
@@ -68,7 +67,7 @@ Exit status: 0 when any archive would be asked, 1 when none would.
     except: AGGREGATE_OPTIONS.except,
     referer: {
       value: "URL",
-      help: "The page that embeds the URI: archives that hold it are asked for its parts too.",
+      help: "The page that embeds the URI: archives that hold it are asked too.",
     },
     recall: AGGREGATE_OPTIONS.recall,
     "learn-from": AGGREGATE_OPTIONS["learn-from"],
@@ -78,11 +77,11 @@ Exit status: 0 when any archive would be asked, 1 when none would.
     "allow-private": AGGREGATE_OPTIONS["allow-private"],
   },
   examples: {
-    "who would be asked, and why":
+    "which archives would be asked, and why":
       "mementomap route https://example.org/a --archives archives.json",
-    "the best two for a time, as JSON":
+    "the best two for a datetime, as JSON":
       "mementomap route --json example.org/a -a archives.json --datetime 2014 -k 2",
-    "an image, which is not in maps of pages, by the page that shows it":
+    "an image, by the page that embeds it":
       "mementomap route a.com/b.png -a archives.json --referer http://example.org/a",
   },
 

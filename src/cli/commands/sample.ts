@@ -10,20 +10,20 @@ import { checkSignal } from "../../interruption.ts";
 
 export const sample: Command = defineCommand({
   name: "sample",
-  summary: "Make a sample archive index, or URIs to look up in it",
+  summary: "Generate a sample index, or URIs to look up in it",
   usage: "[-o FILE]",
   description: `
-Writes the index of an archive that does not exist, as sorted CDXJ with the
-shape of a real one: how many captures a page has, how deep hosts and paths go,
-which top-level domains there are. The same seed and number of lines give the
-same bytes, on every machine.
+Writes the index of a synthetic archive, as sorted CDXJ with the shape of a real
+one: how many captures a page has, how deep hosts and paths are, which top-level
+domains there are. The same seed and number of lines give the same bytes, on
+every machine.
 
 With --lookups, writes URIs instead: some are held by the sample archive of the
 same seed and number of lines, most are not.
 `,
   options: {
     lines: option.count("100000", "How many captures the index has."),
-    seed: option.whole("1", "Which of the possible archives."),
+    seed: option.whole("1", "The seed of the random archive."),
     lookups: option.count("Write this many URIs instead of an index."),
     output: OUTPUT_OPTION,
     force: FORCE_OPTION,

@@ -23,54 +23,54 @@ export const serve: Command = defineCommand({
   usage: "[ID=]MAP...",
   description: `
 Serves the first map at /.well-known/mementomap and every map at /maps/ID, where
-ID is the name of the file unless given. Maps come whole, in part (Range), as
-gzip or zstd, or page by page (?page=N). /lookup?url=URI answers for one URI, a
-POST of lines to /lookup for many. / is a page for people; there are /health,
-/metrics and /openapi.json too.
+ID defaults to the file name. Maps are sent whole, by ranges (Range), as gzip or
+zstd, or page by page (?page=N). /lookup?url=URI answers for one URI, a POST of
+lines to /lookup for many. / is a web interface; /health, /metrics and
+/openapi.json are also available.
 
-A packed map is served as it is: in whole or in part, not compressed, without
-pages. With --packed a map of text has a packed form at the same address, for
-clients that name its media type, application/vnd.mementomap.packed; lookups are
-answered from the text. Where it was made from that text, both are replaced in
-one step: a new version of one waits for that of the other.
+A packed map is served as it is: whole or by ranges, not compressed, without
+pages. With --packed, a text map has a packed form at the same URL, for clients
+that request its media type, application/vnd.mementomap.packed; lookups are
+answered from the text. If the packed map was made from that text, both are
+replaced together: a new version of one waits for the other.
 
-A map whose file is replaced is read beside the old one and takes its place if
-it is sound; no request is lost. SIGHUP has files looked at at once. Told to
-stop (Ctrl-C, SIGTERM), the server takes no more requests, finishes those under
-way, and ends with status 0.
+When the file of a map is replaced, the server reads the new map while the old
+one is in use, and switches to it if it is valid; no request is lost. SIGHUP
+checks the files immediately. When it is stopped (Ctrl-C, SIGTERM), the server
+accepts no more requests, finishes those in progress, and exits with status 0.
 
-The log goes to standard error, a line of JSON for each event and request. The
-address is written to standard output when the server is ready.
+The log on standard error has a line of JSON for each event and request. The URL
+is written to standard output when the server is ready.
 `,
   options: {
-    port: option.port("8080", "The port; 0 takes any that is free."),
+    port: option.port("8080", "The port; 0 selects any free port."),
     host: HOST_OPTION,
-    base: option.address("The site's public address, for links; relative links otherwise."),
+    base: option.address("The site's public URL, for links. Default: relative links."),
     replay: option.address(
-      "What a URI is written behind to look at it in the archive; the page links there.",
+      "The URL prefix for replay in the archive; the web interface links to it.",
     ),
-    "third-party": { help: "All maps are of other archives than this site's." },
+    "third-party": { help: "All maps belong to archives other than this site's." },
     "max-age": {
       value: "SECONDS",
       default: "3600",
-      help: "How long clients may use a map without asking again.",
+      help: "How long clients may use a map without revalidation.",
       parse: parseWhole,
     },
-    "page-records": option.count("50000", "Records of a page at most."),
+    "page-records": option.count("50000", "The maximum number of records of a page."),
     memory: option.size(
       "64m",
-      "Hold this much of each map in memory; the rest of it is read from the file.",
+      "Hold this much of each map in memory; the rest is read from the file.",
     ),
     cache: { value: "DIR", help: "Keep compressed copies here for the next start." },
-    reload: option.seconds("2", "How often to look for a new version; 0 for never."),
+    reload: option.seconds("2", "How often to check for a new version; 0 for never."),
     "max-shrink": MAX_SHRINK_OPTION,
     packed: {
       value: "[ID=]FILE",
       multiple: true,
-      help: "The same map, packed, for clients that ask for it by Accept; may be repeated.",
+      help: "The same map, packed, for clients that request it with Accept; may be repeated.",
     },
     ...MONITORING_OPTIONS,
-    rate: option.decimal("0", "Requests a second for each address; 0 for no limit."),
+    rate: option.decimal("0", "Requests per second and address; 0 for no limit."),
     ...PROXY_OPTIONS,
     log: {
       value: "WHAT",
@@ -80,19 +80,19 @@ address is written to standard output when the server is ready.
     },
     "max-batch": option.size(
       sizeText(DEFAULT_PUBLISHER_LIMITS.maxBatchBytes),
-      "Bytes of a batch of lookups.",
+      "The maximum size of a batch of lookups.",
     ),
     "max-header": option.size(
       sizeText(DEFAULT_CONNECTION_LIMITS.maxHeaderBytes),
-      "Bytes of a request's headers, its URI included.",
+      "The maximum size of a request's headers, including its URI.",
     ),
     "max-connections": option.count(
       String(DEFAULT_CONNECTION_LIMITS.maxConnections),
-      "Connections at a time.",
+      "The maximum number of connections.",
     ),
     "idle-timeout": option.seconds(
       String(DEFAULT_CONNECTION_LIMITS.idleTimeoutMs / 1000),
-      "When to drop a client that neither sends nor takes anything.",
+      "When to disconnect a client that neither sends nor receives anything.",
     ),
     "request-timeout": option.seconds(
       String(DEFAULT_CONNECTION_LIMITS.requestTimeoutMs / 1000),
@@ -100,12 +100,12 @@ address is written to standard output when the server is ready.
     ),
     grace: option.seconds(
       String(DEFAULT_CONNECTION_LIMITS.graceMs / 1000),
-      "How long requests under way may take after a stop.",
+      "How long requests in progress may take after a stop.",
     ),
   },
   examples: {
     "one archive, on port 8080": "mementomap serve map.ukvs",
-    "for the world, behind a proxy on this machine, below a path":
+    "public, behind a proxy on this machine, below a path":
       "mementomap serve map.ukvs --prefix /mementos --trust-proxy loopback",
     "as text and packed": "mementomap serve map.ukvs --packed map.packed",
     "maps of other archives": "mementomap serve --third-party pt=a.ukvs is=b.ukvs --port 8081",

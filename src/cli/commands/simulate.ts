@@ -19,20 +19,20 @@ const DEFAULT_POLICIES: readonly string[] = POLICIES.filter(
 
 export const simulate: Command = defineCommand({
   name: "simulate",
-  summary: "Compare ways to choose archives on a stream of lookups",
+  summary: "Compare routing policies on a stream of lookups",
   usage: "--archives FILE --lookups STREAM",
   description: `
-Runs policies side by side on lookups in the order of time, as if an aggregator
-had been asked for them: how many requests each makes, which share of archives
-with a hit and of mementos its clients get, how long they wait, and how many
-bytes archives send.
+Runs routing policies side by side on lookups in chronological order, as if an
+aggregator had received them: how many requests each policy sends, which share
+of archives with a hit and of mementos its clients get, how long they wait, and
+how many bytes archives send.
 
 Policies: broadcast asks every archive; top-k always the 1, 3 or 5 that have
 most; probability those with 5 % of the lookups or more; tld those that had
 anything of the top-level domain in the first 10,000 lookups; maps those whose
-map has the URI; packed the same with packed maps of that size; learner goes by
-what archives answered, for each --recall; both goes by maps and learns; shared
-begins with what another aggregator learnt from the first lookups (--others);
+map has the URI; packed the same with packed maps of that size; learner decides
+by earlier responses, for each --recall; both uses maps and learns; shared
+starts with what another aggregator learnt from the first lookups (--others);
 oracle asks those that have it.
 
 Archives are a JSON list of entries with an id, and holdings or a model:
@@ -42,46 +42,46 @@ Archives are a JSON list of entries with an id, and holdings or a model:
 
 Holdings are a map or an index of any format. Kinds of models are large,
 national, topical, pages and dead. Entries may have a probability, a scope (a
-list of prefixes of keys), a mementomap and latencyMs, half of its answers come
-within. The name paper stands for 14 archives with the hit rates of the paper.
+list of key prefixes), a mementomap and latencyMs, the median response time. The
+name paper stands for 14 archives with the hit rates of the paper.
 
-Lookups are URIs, a line each, with a time and a tab before them if there is
-one, or the log of an aggregator.`,
+Lookups are URIs, one per line, optionally preceded by a time and a tab, or the
+log of an aggregator.`,
   options: {
     archives: { short: "a", value: "FILE", help: "The archives; paper for those of the paper." },
-    lookups: { value: "STREAM", help: "The lookups in the order of time; - for standard input." },
+    lookups: { value: "STREAM", help: "The lookups in chronological order; - for standard input." },
     policy: {
       value: "NAME",
       multiple: true,
-      help: "Run only this policy. May be given more than once; by default all but maps, packed, both and shared.",
+      help: "Run only this policy; may be repeated. Default: all but maps, packed, both and shared.",
     },
     recall: {
       value: "SHARE",
       multiple: true,
       parse: parsePart,
-      help: "What the learner is to keep; by default 0.95 and 0.98. May be given more than once.",
+      help: "The recall that the learner is to keep; may be repeated. Default: 0.95 and 0.98.",
     },
-    from: option.whole("0", "Count only after this many different originals."),
+    from: option.whole("0", "Start counting after this many different originals."),
     others: option.whole(
       "0",
-      "Leave so many lookups at the beginning to another aggregator, which shares what it learns.",
+      "Give this many lookups at the start to another aggregator, which shares what it learns.",
     ),
-    "map-bytes": option.size("100k", "The size of maps that are made, after gzip."),
+    "map-bytes": option.size("100k", "The size of generated maps, after gzip."),
     mapped: {
       value: "ID",
       multiple: true,
-      help: "Only this archive has a map. May be given more than once.",
+      help: "Only this archive has a map; may be repeated.",
     },
-    seed: option.whole("1", "Another number gives other archives and other chances."),
+    seed: option.whole("1", "The seed of random archives and decisions."),
     output: { short: "o", value: "FILE", help: "Write the tables here." },
     html: { value: "FILE", help: "Write the report, one HTML file, here." },
     force: FORCE_OPTION,
     tmp: TMP_OPTION,
   },
   examples: {
-    "what learning would spare the archives of the paper":
+    "what learning would save for the archives of the paper":
       "mementomap simulate --archives paper --lookups uris.txt --recall 0.98",
-    "own archives and logs, as a page":
+    "your own archives and logs, as an HTML report":
       "mementomap simulate -a holdings.json --lookups memgator.log --html r.html",
   },
   async run({ positionals, values }, io) {

@@ -19,30 +19,30 @@ import { option } from "../common/options.ts";
 
 export const split: Command = defineCommand({
   name: "split",
-  summary: "Cut a map into pages",
+  summary: "Split a map into pages",
   usage: "MAP (--pages N | --max-lines N) -o DIR",
   description: `
-Cuts a map into pages in key order: page-0001.ukvs, page-0002.ukvs and so on.
-Each page is a map with all headers, and says in its !meta header which page it
-is and from which key to which it goes. All rows of a key are on one page.
-Merging the pages gives the map again. Pages are in the form that merge writes,
-whatever form the map has: LF, one space, %2a for a * that is not a wildcard.
+Splits a map into pages in key order: page-0001.ukvs, page-0002.ukvs and so on.
+Each page is a map with all headers, whose !meta header gives the number of the
+page and its first and last key. All rows of a key are on one page. Merging the
+pages gives the map again. Pages are written as merge writes maps, whatever the
+layout of the input: LF, one space, %2a for a * that is not a wildcard.
 
-The folder appears when all pages are written; it must not be there before, or
-be empty.
+The folder appears when all pages are written; it must not exist before, or be
+empty.
 
-With --html the folder is a web site that any server of files can publish: the
-map at .well-known/mementomap, its pages in pages/, each with a compressed copy,
-and index.html, a page for people that links to the map. Pages are then cut
-between sites rather than within one, where that costs little.
+With --html the folder is a web site that any static file server can publish:
+the map at .well-known/mementomap, its pages in pages/, each with a compressed
+copy, and index.html, a web page that links to the map. Pages are then split
+between sites rather than within one, if that costs little.
 `,
   options: {
-    pages: option.count("How many pages to make."),
-    "max-lines": option.count("How many records a page may have."),
-    output: { short: "o", value: "DIR", help: "The folder to make." },
-    html: { help: "Make the folder a web site: docs/publishing.md." },
+    pages: option.count("The number of pages."),
+    "max-lines": option.count("The maximum number of records per page."),
+    output: { short: "o", value: "DIR", help: "The folder to create." },
+    html: { help: "Create a web site: docs/publishing.md." },
     gzip: { help: "Compress the pages: page-0001.ukvs.gz." },
-    tmp: { value: "DIR", help: "Where a scratch copy of the map goes. Default: TMPDIR." },
+    tmp: { value: "DIR", help: "The folder for a scratch copy of the map. Default: TMPDIR." },
   },
   examples: {
     "two pages": "mementomap split map.ukvs --pages 2 -o pages",

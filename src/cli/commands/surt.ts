@@ -16,12 +16,12 @@ export const surt: Command = defineCommand({
   summary: "Show the canonical key (SURT) of URIs",
   usage: "[URI...]",
   description: `
-Writes the canonical SURT of each URI, as CDX files have it: host labels in
-reverse order, then the path and the query. Without arguments the URIs are read
-from standard input, one a line, and each line is answered by one line.
+Writes the canonical SURT of each URI, as in CDX files: host labels in reverse
+order, then the path and the query. Without arguments, reads URIs from standard
+input, one per line, and writes one line for each.
 
-With --keys, writes the keys under which a lookup searches a map instead, the
-most specific first, one a line; an empty line parts one URI from the next.
+With --keys, writes the keys that a lookup tries in a map instead, most specific
+first, one per line; an empty line separates URIs.
 `,
   options: {
     keys: { help: "Write the lookup keys, most specific first." },

@@ -17,7 +17,7 @@ import { formatSize, Progress } from "../common/messages.ts";
 
 export const validate: Command = defineCommand({
   name: "validate",
-  summary: "List the faults of a map, or of how it is published",
+  summary: "List the faults of a map or of its publication",
   usage: "[MAP...] | --url ARCHIVE-URL",
   description: `
 Writes a line for each fault of a map, with its place and its code:
@@ -25,34 +25,34 @@ Writes a line for each fault of a map, with its place and its code:
     map.ukvs:12: error: key "com,a)/" comes after "com,b)/" [not-sorted]
 
 An error makes the map wrong or unreadable. A warning is about something that is
-allowed, and probably not meant. Reading goes on after a fault, so that all are
-listed.
+allowed, but probably not intended. Reading continues after a fault, so that all
+are listed.
 
-A packed map is checked whole: its header, its directory and every part, and the
-same of its deltas. The line of a damaged one names the part; for a sound one,
-standard error says what it has.
+A packed map is checked completely: its header, its directory and every part,
+including those of its deltas. For a damaged map, the line names the part; for a
+valid one, standard error describes its content.
 
-With --url, finds the map that an archive publishes and checks the rules of
-docs/dissemination.md, a line for each that says what was found:
+With --url, discovers the map that an archive publishes and checks the rules of
+docs/dissemination.md, with a line for each that says what was found:
 
     warning: the response has no ETag; there should be a strong ETag [P4]
 
-A MUST that is broken is an error, a SHOULD a warning.
+A violated MUST is an error, a violated SHOULD a warning.
 
-Exit status: 0 when there is no error, 1 when there is one; with --strict
-warnings count as errors.
+Exit status: 0 if there is no error, 1 if there is one; with --strict warnings
+count as errors.
 `,
   options: {
     url: { value: "ARCHIVE-URL", help: "Check how an archive publishes its map." },
     archive: {
       value: "URL",
-      help: "With --url: the archive whose map is meant, where another site publishes it.",
+      help: "With --url: the archive whose map to check, if another site publishes it.",
     },
-    strict: { help: "End with status 1 for warnings too." },
+    strict: { help: "Exit with status 1 for warnings too." },
   },
   examples: {
     "check a map": "mementomap validate map.ukvs",
-    "accept no warning either": "mementomap validate --strict map.ukvs",
+    "treat warnings as errors": "mementomap validate --strict map.ukvs",
     "check a packed map": "mementomap validate map.packed",
     "check a publisher": "mementomap validate --url https://archive.example/",
     "check the map of an archive that an aggregator shares":

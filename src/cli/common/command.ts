@@ -13,7 +13,7 @@ import {
 
 const COMMON_OPTIONS = {
   json: { help: "Write results and errors as JSON." },
-  quiet: { short: "q", help: "Show no progress and no summary." },
+  quiet: { short: "q", help: "Show neither progress nor summary." },
   help: { short: "h", help: "Show this help." },
 } as const satisfies OptionTable;
 
@@ -148,7 +148,7 @@ export async function overview(groups: readonly CommandGroup[]): Promise<string>
       return `${title}:\n${lines.join("\n")}`;
     }),
   );
-  return `mementomap - make, shrink, look up and merge summaries of web archives
+  return `mementomap - create, compact, publish and look up summaries of web archives
 
 Usage:
     mementomap <command> [options] [files...]
@@ -157,15 +157,15 @@ Usage:
 ${lists.join("\n\n")}
 
 Options:
-    -h, --help     Show this help; after a command, that command's.
+    -h, --help     Show this help, or that of a command.
     -V, --version  Show the version.
 
 Without a file, or with -, a command reads standard input. Input may be gzip
-or zstd. Results go to standard output, or with -o whole or not at all to a
-file; a name that ends in .gz compresses it.
+or zstd. Results go to standard output, or with -o to a file, which is written
+completely or not at all; a name that ends in .gz compresses it.
 
-Exit status: 0 done or found, 1 done and the answer is no, 2 wrong use, bad
-input or a failing disk, 130 interrupted.
+Exit status: 0 for success or "present", 1 for a negative answer, 2 for invalid
+use, bad input or I/O errors, 130 if interrupted.
 `;
 }
 

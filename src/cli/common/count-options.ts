@@ -13,7 +13,7 @@ export const COUNT_OPTIONS = {
   revisits: {
     value: "RULE",
     default: "count",
-    help: "Captures of unchanged pages: count or skip.",
+    help: "Treatment of captures of unchanged pages: count or skip.",
     ...choice(["count", "skip"]),
   },
   distinct: { help: "Count captures of the same URI and time once." },
@@ -23,21 +23,21 @@ export const COUNT_OPTIONS = {
   keys: {
     value: "FROM",
     default: "auto",
-    help: "Take keys from the key column, from the uri, or auto.",
+    help: "Make keys from the key column, from the uri, or auto.",
     ...choice(KEY_TRUST),
   },
   split: SPLIT_OPTION,
-  archive: { value: "ID", help: "The archive to take from logs and TimeMaps of aggregators." },
+  archive: { value: "ID", help: "The archive to select from logs and TimeMaps of aggregators." },
   id: {
     value: "URL",
-    help: "The archive's address, for the header.",
+    help: "The archive's URI, for the header.",
     parse: (text: string) => parseAddress(text, "https://archive.example.org/"),
   },
   name: { value: "TEXT", help: "The archive's name, for the header." },
 } as const satisfies OptionTable;
 
 export const SKIP_BAD_OPTION = {
-  help: "Count bad lines and damaged parts of indexes, and go on.",
+  help: "Count bad lines and damaged parts of indexes, and continue.",
 } as const;
 
 type CountValues = OptionValues<typeof INDEX_OPTIONS & typeof COUNT_OPTIONS> & {

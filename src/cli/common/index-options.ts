@@ -35,7 +35,7 @@ export const INDEX_OPTIONS = {
   exclude: {
     value: "REGEX",
     multiple: true,
-    help: "Leave out captures whose URI matches.",
+    help: "Exclude captures whose URI matches.",
     parse: parseExclude,
   },
   preset: {
@@ -89,7 +89,7 @@ function someOf(values: readonly string[]): string[] | undefined {
 /** Cuts a large index into pieces that machines read apart. */
 export const SPLIT_OPTION = {
   value: "START-END",
-  help: "Of the one INPUT, read the lines that begin in these bytes, or the gzip members there.",
+  help: "Read only the lines of the one INPUT that begin in these bytes, or the gzip members there.",
   parse(text: string): { readonly start: number; readonly end: number } {
     const [, start, end] = /^(\d{1,15})-(\d{1,15})$/.exec(text) ?? [];
     if (start !== undefined && Number(start) <= Number(end)) {
@@ -101,7 +101,7 @@ export const SPLIT_OPTION = {
 
 /** The options of commands that do long work: what it may take. */
 export const WORK_OPTIONS = {
-  memory: option.size("512m", "The most memory to use."),
+  memory: option.size("512m", "The maximum memory to use."),
   threads: option.count(
     "Default: as many as there are cores and memory for. A number given here is used even if it takes more than --memory.",
   ),

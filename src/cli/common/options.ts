@@ -192,24 +192,24 @@ export const OUTPUT_OPTION = {
 
 export const TMP_OPTION = {
   value: "DIR",
-  help: "Where scratch files go. Default: TMPDIR.",
+  help: "The folder for scratch files. Default: TMPDIR.",
 } as const;
 
 /** Insists where a guard protects a file; `guardOutputs` says what from. */
 export const FORCE_OPTION = {
-  help: "Replace an existing file even if it is something else.",
+  help: "Replace an existing file even if it is of another kind.",
 } as const;
 
 /** How much of itself a map may lose and still replace the older one. */
 export const MAX_SHRINK_OPTION = {
   value: "SHARE",
   default: "50%",
-  help: "The share of its mementos that a new map may have lost; 100% takes any map.",
+  help: "The share of mementos that a new map may have lost; 100% accepts any map.",
   parse: parseShare,
 } as const;
 
 /** The options of commands that learn from lookups that missed. */
 export const MISSES_OPTIONS = {
   misses: { value: "FILE", help: "Lookups that missed: URIs or SURTs, or a MemGator log." },
-  archive: { value: "ID", help: "Whose misses to take from a log of several archives." },
+  archive: { value: "ID", help: "The archive whose misses to use from a log of several." },
 } as const;

@@ -18,10 +18,10 @@ export const HOST_OPTION = {
 export const MONITORING_OPTIONS = {
   "combined-log": {
     value: "FILE",
-    help: "Write requests to this file too, in the Combined Log Format of Apache and nginx; - for standard output.",
+    help: "Also log requests to this file, in the Combined Log Format of Apache and nginx; - for standard output.",
   },
   "metrics-port": option.port(
-    "Answer /metrics (and /health) on this port, and /metrics no longer on the other; 0 takes any that is free.",
+    "Serve /metrics (and /health) on this port, and /metrics no longer on the main port; 0 selects any free port.",
   ),
   "metrics-host": {
     value: "ADDRESS",
@@ -34,12 +34,12 @@ export const MONITORING_OPTIONS = {
 export const PROXY_OPTIONS = {
   prefix: {
     value: "PATH",
-    help: "The path that a proxy has the service below, such as /mementos; requests may come with it or without.",
+    help: "The path below which a proxy exposes the service, such as /mementos; requests may include it or not.",
     parse: parsePathPrefix,
   },
   "trust-proxy": {
     value: "LIST",
-    help: "Proxies whose Forwarded or X-Forwarded-For, -Proto, -Host and -Prefix are taken: addresses and networks (10.0.0.0/8) apart by commas; loopback, private, any.",
+    help: "Proxies whose Forwarded or X-Forwarded-For, -Proto, -Host and -Prefix are trusted: addresses and networks (10.0.0.0/8) separated by commas; loopback, private, any.",
     parse: parseProxies,
   },
 } as const satisfies OptionTable;
