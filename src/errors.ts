@@ -149,7 +149,7 @@ const EXPLANATIONS: Readonly<Record<string, string>> = {
   ENAMETOOLONG: "the name is too long for the file system; choose a shorter one",
   EFBIG:
     "the file would be larger than allowed; raise the limit (ulimit -f) or choose another place",
-  EEXIST: "is there already, and is something else; choose another name",
+  EEXIST: "already exists and is something else; choose another name",
   ELOOP: "too many symbolic links in the path",
   EIO: "the device reported an error",
 };

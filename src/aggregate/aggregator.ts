@@ -259,7 +259,7 @@ class Aggregating {
     this.#isOver = true;
     clearTimeout(this.#timer);
     this.#stop.abort(
-      new MementoMapError("MM_INTERRUPTED", "the answer is not wanted any more", {
+      new MementoMapError("MM_INTERRUPTED", "the response is no longer needed", {
         reason: "aborted",
       }),
     );

@@ -354,7 +354,7 @@ export function looksLikeHtml(text: string): boolean {
 export function htmlInstead(wanted: string, source: string): MementoMapError {
   return new MementoMapError(
     "MM_BAD_INPUT",
-    `this is a page in HTML, not ${wanted}: perhaps a server sent an error or a login page`,
+    `this is an HTML page, not ${wanted}: perhaps a server sent an error or a login page`,
     { position: { source } },
   );
 }

@@ -383,7 +383,7 @@ async function refuseContent(path: string): Promise<void> {
     throw ioError(error, path);
   });
   if (names.length === 0) return;
-  throw new MementoMapError("MM_IO", "is there already and not empty; name a new folder", {
+  throw new MementoMapError("MM_IO", "already exists and is not empty; name a new folder", {
     position: { source: path },
   });
 }
@@ -430,7 +430,7 @@ export async function syncFolder(path: string): Promise<void> {
 /** The error about a file whose folder does not exist. */
 export function missingFolder(path: string): MementoMapError {
   const folder = dirname(path);
-  return new MementoMapError("MM_IO", `the folder ${folder} does not exist; make it first`, {
+  return new MementoMapError("MM_IO", `the folder ${folder} does not exist; create it first`, {
     position: { source: path },
   });
 }

@@ -25,7 +25,7 @@ export function requiredFile(path: string): URL {
   if (file !== undefined) return file;
   throw new MementoMapError(
     "MM_IO",
-    `${path} of the package ${NAME} is not there; install the package beside the program it is bundled into, or use one thread`,
+    `${path} of the package ${NAME} is missing; install the package next to the bundled program, or use one thread`,
   );
 }
 

@@ -59,7 +59,7 @@ export async function lockFile(path: string, interrupt?: Interrupt): Promise<() 
       if (await removeIfAbandoned(other)) continue;
       throw new MementoMapError(
         "MM_IO",
-        `another run is at work on it; wait for its end, or remove ${basename(other)} if there is none`,
+        `another run is using it; wait for it to finish, or remove ${basename(other)} if there is none`,
         { position: { source: path } },
       );
     }

@@ -304,7 +304,7 @@ export function serverAddress(api: string): URL {
   }
   throw new MementoMapError(
     "MM_USAGE",
-    `not the address of a server: ${quote(api)}; write https://example.org/cdx`,
+    `not the URL of a server: ${quote(api)}; write https://example.org/cdx`,
   );
 }
 

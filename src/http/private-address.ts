@@ -151,7 +151,7 @@ export function checkedLookup(
 export function privateAddressRefusal(place: string, address: string): MementoMapError {
   return new MementoMapError(
     "MM_REFUSED",
-    `it leads to ${address}, which is a private address; allow private addresses (--allow-private) if you mean it`,
+    `it leads to ${address}, which is a private address; allow private addresses (--allow-private) if this is intended`,
     { position: { source: place }, reason: "private-address" },
   );
 }

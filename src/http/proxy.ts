@@ -96,7 +96,7 @@ function proxyOf(env: Environment, name: string): Proxy | undefined {
     // Without the text: it may have a password.
     throw new MementoMapError(
       "MM_USAGE",
-      `${found} is not the address of a proxy; write http://HOST:PORT, or https:// where it speaks TLS`,
+      `${found} is not the URL of a proxy; write http://HOST:PORT, or https:// for TLS`,
     );
   }
   const isSecure = url.protocol === "https:";
@@ -190,7 +190,7 @@ export function openTunnel(
         UNREACHABLE.has(statusCode)
           ? new MementoMapError(
               "MM_HTTP",
-              `the proxy ${proxy.name} does not reach the host (status ${statusCode})`,
+              `the proxy ${proxy.name} cannot reach the host (status ${statusCode})`,
               { position: { source: authority }, reason: "connect" },
             )
           : proxyAnswered(proxy, statusCode),

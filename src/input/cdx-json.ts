@@ -137,7 +137,7 @@ function parseArray(text: string, source: string): readonly unknown[] {
 }
 
 function notAnArray(text: string, source: string, cause?: unknown): MementoMapError {
-  return new MementoMapError("MM_BAD_INPUT", `not an array in JSON: ${quote(text)}`, {
+  return new MementoMapError("MM_BAD_INPUT", `not a JSON array: ${quote(text)}`, {
     position: { source },
     cause,
   });
@@ -162,7 +162,7 @@ export async function wholeText(
     if (bytes > MAX_TEXT_BYTES) {
       throw new MementoMapError(
         "MM_LIMIT",
-        `holds more than ${MAX_TEXT_BYTES} bytes, which have to be read at once`,
+        `holds more than ${MAX_TEXT_BYTES} bytes, which must be read at once`,
         { position: { source } },
       );
     }

@@ -173,7 +173,7 @@ function guess(line: string, text: string, lineNumber: number, source: string): 
   if (looksLikeZipNumIndex(line)) {
     throw new MementoMapError(
       "MM_BAD_INPUT",
-      "this is the index of a ZipNum cluster, which needs its data beside it; give it by name",
+      "this is the index of a ZipNum cluster, which needs its data next to it; give it by name",
       { position: { source } },
     );
   }
@@ -219,7 +219,7 @@ function refuse(text: string, wanted: InputFormat, source: string): void {
   if (text.startsWith("PK\u0003\u0004") || text.startsWith("PAR1")) {
     throw new MementoMapError(
       "MM_BAD_INPUT",
-      "WACZ and Parquet files are not read from start to end; give them by name, not compressed",
+      "WACZ and Parquet files need random access; give them by name, uncompressed",
       { position: { source } },
     );
   }

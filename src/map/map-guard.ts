@@ -40,7 +40,7 @@ export function refuseShrunk(
   if (next.records === 0) {
     throw new MementoMapError(
       "MM_EMPTY",
-      `the new map holds no record, the one in use ${old.records}; the one in use is kept`,
+      `the new map has no records, the current one ${old.records}; the current one is kept`,
       { position: { source } },
     );
   }
@@ -52,7 +52,7 @@ export function refuseShrunk(
   if (after >= before * (1 - maxShrink)) return;
   throw new MementoMapError(
     "MM_SHRUNK",
-    `the new map has ${after} ${name}, the one in use ${before}; the one in use is kept. ` +
+    `the new map has ${after} ${name}, the current one ${before}; the current one is kept. ` +
       `If the archive has become so small, allow it with --max-shrink (now ${maxShrink * 100}%)`,
     { position: { source } },
   );

@@ -393,12 +393,12 @@ export function refused(what: string, source: string): MementoMapError {
 
 /** The error for a part that is not as it was written. */
 export function damaged(part: string, source: string): MementoMapError {
-  return refused(`the packed map is damaged: ${part}; fetch or make it again`, source);
+  return refused(`the packed map is damaged: ${part}; fetch or create it again`, source);
 }
 
 /** The error for a file that ends too early. */
 export function cut(source: string): MementoMapError {
-  return new MementoMapError("MM_CUT", "the packed map is cut short; fetch or make it again", {
+  return new MementoMapError("MM_CUT", "the packed map is cut short; fetch or create it again", {
     position: { source },
   });
 }

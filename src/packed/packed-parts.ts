@@ -88,7 +88,7 @@ export class PackedParts {
     if (position === 0) {
       if (delta === undefined) return;
       throw refused(
-        `is a delta: it is read behind the packed map that it was made for, with the mark ` +
+        `is a delta: it must follow the packed map that it was made for, with the mark ` +
           `${delta.base}; put both into one file`,
         this.#source,
       );

@@ -413,7 +413,7 @@ export function refuseNoRecords(stated: MapSize | undefined, source: string): vo
   if (stated !== undefined) return;
   throw new MementoMapError(
     "MM_EMPTY",
-    `the map holds no record, and has no "!${SIZE_HEADER}" to say that this is meant; fetch or make it again`,
+    `the map has no records, and no "!${SIZE_HEADER}" that confirms it; fetch or create it again`,
     { position: { source } },
   );
 }

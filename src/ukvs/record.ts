@@ -251,7 +251,7 @@ export function notSorted(
 export function duplicateKey(key: string, position: Position | undefined): MementoMapError {
   return new MementoMapError(
     "MM_NOT_SORTED",
-    `key ${quote(key)} comes twice; a map has one row for each key`,
+    `key ${quote(key)} occurs twice; a map has one row for each key`,
     { position },
   );
 }

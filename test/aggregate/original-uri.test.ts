@@ -30,7 +30,7 @@ describe("originalUri", () => {
   });
 
   it.each([
-    ["", /there is no URI/],
+    ["", /the URI is missing/],
     ["http://a/ b", /write %20/],
     ["http://a/\n", /write %0A/],
     ["http://a/\u007f", /write %7F/],

@@ -48,7 +48,7 @@ describe.skipIf(process.platform === "win32")("mementomap harvest behind a proxy
     const env = { HTTP_PROXY: "socks5://me:secret@proxy.test" };
     const { code, stderr } = await runCli(words, { env });
     expect(code).toBe(2);
-    expect(stderr).toMatch(/HTTP_PROXY is not the address of a proxy/);
+    expect(stderr).toMatch(/HTTP_PROXY is not the URL of a proxy/);
     expect(stderr).not.toContain("secret");
     expect(readdirSync(folder)).toEqual([]);
   });

@@ -60,7 +60,7 @@ describe.skipIf(process.platform === "win32")("commands behind a proxy", () => {
     });
     const { code, stderr } = await done;
     expect(code).toBe(2);
-    expect(stderr).toMatch(/HTTPS_PROXY is not the address of a proxy/);
+    expect(stderr).toMatch(/HTTPS_PROXY is not the URL of a proxy/);
     expect(stderr).not.toContain("secret");
   });
 });

@@ -497,7 +497,7 @@ describe("harvestIndex", () => {
     await harvestIndex(api, [QUERY], target, FAST);
     expect(await second).toMatchObject({
       code: "MM_IO",
-      message: expect.stringContaining("another run is at work"),
+      message: expect.stringContaining("another run is using it"),
     });
     expect(readFileSync(target, "utf8")).toBe(ALL);
     await harvestIndex(api, [QUERY], target, FAST);
@@ -549,12 +549,12 @@ describe("mementomap harvest", () => {
   });
 
   it.each([
-    [["harvest"], /needs the address of one server/],
+    [["harvest"], /needs the URL of one server/],
     [["harvest", "http://localhost/"], /needs --url or --search/],
     [["harvest", "http://localhost/", "--url", "a"], /needs -o/],
-    [["harvest", "http://localhost/", "--search", "a", "-o", "-"], /needs -o and a file/],
-    [["harvest", "nowhere", "--url", "a", "-o", "x"], /not the address of a server: "nowhere"/],
-    [["harvest", "nowhere", "--search", "a", "-o", "x"], /not the address of a server: "nowhere"/],
+    [["harvest", "http://localhost/", "--search", "a", "-o", "-"], /needs -o FILE/],
+    [["harvest", "nowhere", "--url", "a", "-o", "x"], /not the URL of a server: "nowhere"/],
+    [["harvest", "nowhere", "--search", "a", "-o", "x"], /not the URL of a server: "nowhere"/],
     [["harvest", "http://h/", "--url", "a", "--contact", "Ш", "-o", "x"], /cannot be sent as/],
     [["harvest", "http://h/", "--url", "a", "--match", "all"], /unknown "all"; use exact, prefix/],
   ])("says what is wrong with %j", async (argv, message) => {

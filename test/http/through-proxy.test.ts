@@ -115,7 +115,7 @@ describe("requests through a proxy", () => {
       expect(await asked(url, nameless, { isTrusted: true })).toEqual([refused, refused]);
     }
     const known = ProxySettings.of({ ALL_PROXY: `http://me:secret@${proxy.address}` });
-    const lost = expect.stringMatching(/^the proxy .* does not reach the host \(status 502\)/);
+    const lost = expect.stringMatching(/^the proxy .* cannot reach the host \(status 502\)/);
     expect(await asked("https://a.test/", known, { isTrusted: true })).toEqual([lost, lost]);
     expect(await asked("http://a.test/", known, { isTrusted: true })).toEqual(["502 ", "502 "]);
   });

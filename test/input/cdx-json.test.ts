@@ -51,8 +51,8 @@ describe("answers of CDX servers in JSON", () => {
   });
 
   it.each([
-    ['{"a": 1}', "not an array in JSON: "],
-    ["[[", "not an array in JSON: "],
+    ['{"a": 1}', "not a JSON array: "],
+    ["[[", "not a JSON array: "],
     [
       '[["a","b"],["1","2"]]',
       "the first row must name the columns, urlkey or original among them: ",

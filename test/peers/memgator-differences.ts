@@ -31,7 +31,7 @@ const isJson = ({ body }: Answer): boolean => {
 
 export const DIFFERENCES: readonly Difference[] = [
   {
-    name: "`%2F` and the like in the original",
+    name: "`%2F` etc. in the original",
     why: "MemGator decodes the original, so that it asks for another one: %2F is not a slash",
     target: "/timemap/link/http://example.org/x%2Fy",
     see: firstLineOf,
@@ -55,7 +55,7 @@ export const DIFFERENCES: readonly Difference[] = [
     ours: 200,
   },
   {
-    name: "`;` in URIs of mementos",
+    name: "`;` in the URI of a memento",
     why: "MemGator cuts the URI off there, and the link leads nowhere",
     target: "/timemap/link/http://example.org/semicolon",
     see: mementoPathOf,

@@ -35,7 +35,9 @@ describe("a file and its index", () => {
     const files = ["one.warc.gz", "two.warc.gz", name].map((file) => join(folder, file));
     const named = await generate(...files);
     expect(rowsOf(named.stdout)).toEqual(["com,a)/x 1", "com,b)/y 1"]);
-    expect(named.stderr).toMatch(/one\.warc\.gz: not read, as an index that is read too lists it/);
+    expect(named.stderr).toMatch(
+      /one\.warc\.gz: not read, because an index that is also read lists it/,
+    );
     expect(named.stderr).not.toMatch(/two\.warc\.gz: not read/);
   });
 

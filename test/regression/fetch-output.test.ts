@@ -73,7 +73,7 @@ describe("two that fetch into one file at once", () => {
     const { code, stderr } = await runCli(["fetch", "--direct", url, "-o", target]);
     expect({ code, stderr }).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/another run is at work on it; wait for its end.*\[MM_IO\]/),
+      stderr: expect.stringMatching(/another run is using it; wait for it to finish.*\[MM_IO\]/),
     });
     expect(requests).toHaveLength(1);
     finish();

@@ -114,7 +114,7 @@ describe("a list of what is held as --misses", () => {
         join(lists, name),
       ]);
     expect((await compact("held.txt")).stderr).toMatch(
-      /^mementomap: warning: .*held\.txt: .* nothing was learned from it\n$/,
+      /^mementomap: warning: .*held\.txt: .* nothing was learnt from it\n$/,
     );
     expect((await compact("misses.txt")).stderr).toBe("");
   });
@@ -127,7 +127,7 @@ describe("--misses of evaluate", () => {
     const { code, stderr } = await runCli([...args, ...lists]);
     expect({ code, stderr }).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("--misses goes with --sweep frontier only"),
+      stderr: expect.stringContaining("--misses requires --sweep frontier"),
     });
   });
 });

@@ -12,8 +12,8 @@ const PAGE = "<!DOCTYPE html>\n<html><head><title>Log in</title></head></html>\n
 
 /** What people give by mistake in place of a map, and what is said. */
 const PLAIN: Readonly<Record<string, readonly [content: string, says: string]>> = {
-  "page.html": [PAGE, "this is a page in HTML, not a map"],
-  "bare.html": ["\n  <html><body>http://a.com/ 5\n", "this is a page in HTML, not a map"],
+  "page.html": [PAGE, "this is an HTML page, not a map"],
+  "bare.html": ["\n  <html><body>http://a.com/ 5\n", "this is an HTML page, not a map"],
   "index.cdxj": [CDXJ, "this is a CDXJ index, not a map"],
   "headed.cdxj": [`!meta {"name":"x"}\n${CDXJ}`, "this is a CDXJ index, not a map"],
   "headed.cdx": [` CDX N b a m s k r M S V g\n${CDX_ROW}`, "this is a CDX index, not a map"],

@@ -126,7 +126,7 @@ describe("an empty map", () => {
     const argv = ["generate", "-q", "--threads", "1", "--format", "cdxj", index, "-o", map];
     const first = await runCli(argv);
     expect(first.code).toBe(0);
-    expect(first.stderr).toContain("warning: the map holds no record");
+    expect(first.stderr).toContain("warning: the map has no records");
     expect(existsSync(map)).toBe(true);
     writeFileSync(map, WHOLE);
     const again = await runCli(argv);

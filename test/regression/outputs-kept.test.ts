@@ -83,7 +83,7 @@ describe("an output that would destroy something", () => {
   it.each([
     // What the shell makes of "generate -o *.cdxj".
     ["generate -o @a.cdxj @b.cdxj", "is an index, not a map"],
-    ["generate @a.cdxj -o @b.cdxj", "is there already and is an index, not a map"],
+    ["generate @a.cdxj -o @b.cdxj", "already exists and is an index, not a map"],
     ["generate @a.cdxj -o @plain.cdx", "is an index, not a map"],
     ["generate @a.cdxj -o @arc.cdx", "is an index, not a map"],
     ["generate @a.cdxj -o @notes.txt", "a text"],

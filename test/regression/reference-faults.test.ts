@@ -257,7 +257,7 @@ describe("faults of the reference implementation", () => {
       code: 2,
       stdout: "",
       stderr: expect.stringContaining(
-        'map.ukvs:2: key "com,a)/x" comes twice; a map has one row for each key',
+        'map.ukvs:2: key "com,a)/x" occurs twice; a map has one row for each key',
       ),
     });
   });

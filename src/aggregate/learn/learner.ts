@@ -182,7 +182,10 @@ export class Learner {
   constructor(archives: readonly LearntArchive[], options: LearnerOptions = {}) {
     const { recall = 1 } = options;
     if (!(recall > 0 && recall <= 1)) {
-      throw new MementoMapError("MM_USAGE", `a recall of ${recall}; it is above 0, and 1 at most`);
+      throw new MementoMapError(
+        "MM_USAGE",
+        `recall is ${recall}; it must be above 0 and at most 1`,
+      );
     }
     this.archives = archives;
     this.options = options;

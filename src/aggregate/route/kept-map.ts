@@ -253,13 +253,9 @@ function isEmpty(index: RoutedMap["index"]): boolean {
 
 /** Without a record, nothing is known: the archive is asked as one that has no map. */
 function noRecords(path: string): MementoMapError {
-  return new MementoMapError(
-    "MM_EMPTY",
-    "the map holds no record, so that nothing is known by it",
-    {
-      position: { source: path },
-    },
-  );
+  return new MementoMapError("MM_EMPTY", "the map has no records, so nothing is known from it", {
+    position: { source: path },
+  });
 }
 
 /** Little enough to be checked in a few milliseconds. */

@@ -68,7 +68,7 @@ async function sharedMaps(
 
 function listAddress(address: string): URL {
   if (!URL.canParse(address)) {
-    throw new MementoMapError("MM_BAD_URI", `not the address of an aggregator: ${address}`);
+    throw new MementoMapError("MM_BAD_URI", `not the URL of an aggregator: ${address}`);
   }
   const url = new URL(address);
   if (!/\/maps\/?$/.test(url.pathname)) url.pathname = `${url.pathname.replace(/\/+$/, "")}/maps`;

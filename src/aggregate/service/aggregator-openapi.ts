@@ -97,7 +97,7 @@ export function aggregatorOpenApi(service: {
       },
       "/explore": {
         parameters: EXPLORE_PARAMETERS.map(inQuery),
-        get: operation("A part of a map that the aggregator goes by, and its children", {
+        get: operation("A part of a map that the aggregator uses, and its children", {
           "200": json("OK"),
           "304": { description: "Not modified" },
         }),

@@ -373,7 +373,7 @@ export class AggregatorService {
     if (route.only !== undefined && !archives.some(({ id }) => route.only?.includes(id))) {
       throw new MementoMapError(
         "MM_BAD_INPUT",
-        `there is no archive ${route.only.map((id) => quote(id)).join(", ")}; /archives.json lists those there are`,
+        `there is no archive ${route.only.map((id) => quote(id)).join(", ")}; /archives.json lists the archives`,
       );
     }
     return { ...defaults, ...route, uri };

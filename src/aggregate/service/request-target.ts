@@ -213,11 +213,12 @@ const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i;
  * @throws MM_BAD_URI for an empty, an overlong, or one with blanks or control characters in it.
  */
 export function originalUri(raw: string): string {
-  if (raw === "") throw new MementoMapError("MM_BAD_URI", "there is no URI; write it at the end");
+  if (raw === "")
+    throw new MementoMapError("MM_BAD_URI", "the URI is missing; write it at the end");
   if (raw.length > MAX_ORIGINAL_LENGTH) {
     throw new MementoMapError(
       "MM_BAD_URI",
-      `the URI has ${raw.length} characters; up to ${MAX_ORIGINAL_LENGTH} are taken`,
+      `the URI has ${raw.length} characters; at most ${MAX_ORIGINAL_LENGTH} are accepted`,
     );
   }
   if (raw.startsWith("http%") || raw.startsWith("https%")) return originalUri(decodedOnce(raw));
@@ -226,7 +227,7 @@ export function originalUri(raw: string): string {
     if (code <= 0x20 || code === 0x7f) {
       throw new MementoMapError(
         "MM_BAD_URI",
-        `${quote(raw)} has a blank or a control character in it; write %${code.toString(16).padStart(2, "0").toUpperCase()}`,
+        `${quote(raw)} contains a blank or a control character; write %${code.toString(16).padStart(2, "0").toUpperCase()}`,
       );
     }
   }

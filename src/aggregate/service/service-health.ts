@@ -107,7 +107,7 @@ function mapProblems({ archive, map }: ArchiveStatus): HealthProblem[] {
     add("map-too-old", `its map${made}, is not used for what it says to be absent`);
   }
   if (map.status === "failed") {
-    add("map-missing", `there is no map to go by: ${map.error ?? "not known why"}`);
+    add("map-missing", `there is no usable map: ${map.error ?? "not known why"}`);
   } else if (map.error !== undefined) {
     add("map-refused", `the map before stays in use: ${map.error}`);
   }

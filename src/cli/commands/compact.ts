@@ -138,7 +138,7 @@ surveys, and compact each part by the plan (--plan).`,
       return surveyed(path, values, io);
     }
     if (values.plan !== undefined && (hasBudget || values.misses !== undefined)) {
-      throw misuse("a plan has a size already; leave out --max-lines and the like");
+      throw misuse("a plan already has a size; omit --max-lines etc.");
     }
     const weights = {
       hostWeight: values["host-weight"],
@@ -151,11 +151,11 @@ surveys, and compact each part by the plan (--plan).`,
     void new WeightPolicy(weights); // complains before any work is done
     if (hasBudget && !isDeepStrictEqual(weights, WEIGHT_DEFAULTS)) {
       throw misuse(
-        "weights do not go with a size: leave out --host-weight and the like, or --max-lines and the like",
+        "weights and a size exclude each other: omit --host-weight etc., or --max-lines etc.",
       );
     }
     if (budget.originals !== undefined && budget.relativeCost === undefined) {
-      throw misuse("--originals goes with --relative-cost only");
+      throw misuse("--originals requires --relative-cost");
     }
     const outputs = [{ path: values.output, kind: "map", replaces: [path] } as const];
     await guardOutputs(outputs, { inputs: [path, values.misses], force: values.force });
@@ -256,7 +256,7 @@ function warnOfNoMisses(io: Io, path: string | undefined, summary: Summary): voi
   if (path === undefined || !("prior" in summary)) return;
   if (summary.rollUps === 0 || summary.prior.misses > 0) return;
   io.stderr.write(
-    `mementomap: warning: ${path}: the map holds all that is listed, so nothing was learned from it\n`,
+    `mementomap: warning: ${path}: the map holds everything that is listed, so nothing was learnt from it\n`,
   );
 }
 

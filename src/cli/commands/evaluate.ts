@@ -100,10 +100,10 @@ of the same sizes.`,
       throw usage("evaluate", "nothing to evaluate: name maps, or use --sweep");
     }
     if (misses !== undefined && values.sweep !== "frontier") {
-      throw usage("evaluate", "--misses goes with --sweep frontier only");
+      throw usage("evaluate", "--misses requires --sweep frontier");
     }
     if (asOf !== undefined && future !== undefined) {
-      throw usage("evaluate", "--as-of takes what came later from the index; leave out --future");
+      throw usage("evaluate", "--as-of takes later captures from the index; omit --future");
     }
     const page = { path: values.html, kind: "page" } as const;
     const inputs = [...positionals, truth, lookups, future, misses];

@@ -77,7 +77,7 @@ publishes none (or no URI is present), 2 if it was refused or not reached.
 
   async run({ positionals, values }, io) {
     const [address, ...more] = positionals;
-    if (address === undefined) throw usage("fetch", "fetch needs the address of an archive");
+    if (address === undefined) throw usage("fetch", "fetch needs the URL of an archive");
     if (more.length > 0) throw usage("fetch", "fetch takes one archive");
     const asked = { ...values, address };
     try {

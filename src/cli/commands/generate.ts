@@ -86,7 +86,7 @@ input. An existing file that is not a map is kept, unless --force is given.`,
       throw withSkipHint(error, values.add);
     });
     if (summary.rows === 0 && !values.json) {
-      io.stderr.write("mementomap: warning: the map holds no record: nothing was found to count\n");
+      io.stderr.write("mementomap: warning: the map has no records: nothing was found to count\n");
     }
     if (!values.quiet) showGenerateSummary(io, summary, io.now() - startedAt, values.json);
     return ExitCode.ok;
@@ -99,7 +99,7 @@ function refuseNothingButDamage({ rows, damages }: GenerateSummary): void {
   if (rows > 0 || damage === undefined) return;
   throw new MementoMapError(
     "MM_EMPTY",
-    `nothing could be read: ${damage.message}; with --force a map without a record is written`,
+    `nothing could be read: ${damage.message}; --force writes a map without records`,
     { position: { source: damage.source } },
   );
 }

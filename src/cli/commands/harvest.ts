@@ -79,14 +79,14 @@ NO_PROXY.`,
   async run({ positionals, values }, io) {
     const [server, ...more] = positionals;
     if (server === undefined || more.length > 0) {
-      throw usage("harvest", "harvest needs the address of one server");
+      throw usage("harvest", "harvest needs the URL of one server");
     }
     if ((values.url.length === 0) === (values.search.length === 0)) {
       throw usage("harvest", "harvest needs --url or --search");
     }
     const target = values.output;
     if (target === undefined || target === "-") {
-      throw usage("harvest", "harvest needs -o and a file, to be able to go on");
+      throw usage("harvest", "harvest needs -o FILE, so that it can resume");
     }
     await guardOutputs([{ path: target, kind: "index" }], { inputs: [], force: values.force });
     const progress = new Progress(io, { label: "fetching", quiet: values.quiet });
@@ -146,7 +146,7 @@ function politeOptions(
     onRead: (bytes) => progress.add(bytes),
     onRetry: (reason, waitMs) => {
       progress.end();
-      if (!values.quiet) io.stderr.write(`${reason}; trying again in ${waitMs / 1000} s\n`);
+      if (!values.quiet) io.stderr.write(`${reason}; retrying in ${waitMs / 1000} s\n`);
     },
   };
 }

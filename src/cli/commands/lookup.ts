@@ -58,7 +58,7 @@ Exit status: 0 if any URI given as an argument is present, 1 if none is; with
     if (/^https?:\/\//i.test(path)) {
       throw usage(
         "lookup",
-        `the map comes first, then URIs, and ${quote(path)} is not a file; mementomap fetch --lookup asks a map on the Web`,
+        `the map comes first, then URIs, and ${quote(path)} is not a file; use mementomap fetch --lookup for a map on the Web`,
       );
     }
     const outputs = [{ path: values.output, kind: "answers" } as const];

@@ -155,7 +155,7 @@ x.packed".`,
     }
     if (values.years && packed.summary?.years === undefined) {
       io.stderr.write(
-        "mementomap: warning: a file of this size has no place for years; allow more bytes\n",
+        "mementomap: warning: a file of this size has no room for years; allow more bytes\n",
       );
     }
     if (!values.quiet) report(io, packed, io.now() - startedAt, values.json);
@@ -178,7 +178,8 @@ async function withMapOf<T>(
   use: (map: string) => Promise<T>,
 ): Promise<T> {
   if (path === "-" || (await isMapFile(path))) {
-    if (queries) throw misuse("--queries is for an index; a map has its queries or has none");
+    if (queries)
+      throw misuse("--queries requires an index; the queries of a map cannot be changed");
     return use(path);
   }
   const { generateFiles } = await import("../../map/generate/generate-files.ts");

@@ -51,7 +51,7 @@ map smaller.
     const named = positionals.map((text) => namedMap(text));
     checkNames(named);
     const paths = named.map(({ path }) => path);
-    if (paths.includes("-")) throw usage("page", "maps are copied as they are; name files");
+    if (paths.includes("-")) throw usage("page", "maps are copied unchanged; name files");
     const { writeStaticPage } = await import("../../publish/serve/static-page.ts");
     const { signal } = io.interrupt;
     const infos = await withMapSources(paths, { io, tmp }, async (sources) => {

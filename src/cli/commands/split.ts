@@ -60,7 +60,7 @@ between sites rather than within one, if that costs little.
     }
     const size = splitSize(values.pages, values["max-lines"]);
     const { signal } = io.interrupt;
-    if (values.html && values.gzip) throw usage("split", "--html compresses already; leave --gzip");
+    if (values.html && values.gzip) throw usage("split", "--html already compresses; omit --gzip");
     const suffix = values.gzip ? ".ukvs.gz" : ".ukvs";
     const writePages = async (map: FileSource): Promise<SplitPlan> => {
       if (values.html) {

@@ -145,7 +145,7 @@ function list(names: readonly string[]): string {
 function parsePort(text: string): number {
   const port = parseWhole(text);
   if (port <= 65_535) return port;
-  throw misuse(`not a port of 0 to 65535: ${quote(text)}`);
+  throw misuse(`not a port from 0 to 65535: ${quote(text)}`);
 }
 
 /** @param example an address of the kind that is meant. */

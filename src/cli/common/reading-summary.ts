@@ -46,7 +46,8 @@ export function readingLines(
 /** Names what was not read, and the first places that were skipped: nothing goes missing unnoticed. */
 export function showDamages(io: Io, { counts, damages, indexed }: ReadingSummary): void {
   const warn = (text: string): unknown => io.stderr.write(`mementomap: warning: ${text}\n`);
-  for (const source of indexed) warn(`${source}: not read, as an index that is read too lists it`);
+  for (const source of indexed)
+    warn(`${source}: not read, because an index that is also read lists it`);
   for (const { source, message, bytes } of damages) {
     warn(`${source}: ${message}${bytes === 0 ? "" : `; ${formatCount(bytes)} bytes skipped`}`);
   }

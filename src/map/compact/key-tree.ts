@@ -318,7 +318,7 @@ export function rejectOrder(order: number, key: Uint8Array, last: string): never
   throw new MementoMapError(
     "MM_NOT_SORTED",
     order === 0
-      ? `key ${text} comes twice; merge adds such rows up`
+      ? `key ${text} occurs twice; merge adds such rows up`
       : `key ${text} comes after ${quote(last)}; sort the rows with LC_ALL=C sort`,
   );
 }

@@ -381,7 +381,7 @@ function apart(
   const key = quote(decoder.decode(bytes.subarray(start, end)));
   return new MementoMapError(
     "MM_NOT_SORTED",
-    `the rows of key ${key} do not stand together; sort the map by bytes`,
+    `the rows of key ${key} are not adjacent; sort the map by bytes`,
     { position },
   );
 }

@@ -129,7 +129,7 @@ export class PageRange {
     const { number, of, first = "-", last = "-" } = this.mark;
     return new MementoMapError(
       "MM_PAGE",
-      `this is page ${number} of ${of}, with the keys from ${quote(first)} to ${quote(last)}; it cannot tell what the map says of ${quote(key)}: merge the pages first`,
+      `this is page ${number} of ${of}, with the keys from ${quote(first)} to ${quote(last)}; it cannot answer for ${quote(key)}: merge the pages first`,
       { position: { source: this.#source } },
     );
   }

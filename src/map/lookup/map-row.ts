@@ -126,7 +126,7 @@ export function checkRowStart(bytes: Uint8Array, start: number, position: Positi
   if (startsHeader(byte)) {
     throw new MementoMapError(
       "MM_BAD_HEADER",
-      "a header stands after the first row; headers come first",
+      "a header comes after the first row; headers must come first",
       {
         position,
       },

@@ -143,7 +143,7 @@ async function filled<T>(
   if (map.size.records === 0 && replaced !== undefined && (await mapRecordsIn(replaced))) {
     throw new MementoMapError(
       "MM_EMPTY",
-      "the new map holds no record, and the older one in the file some; it is kept, unless --force",
+      "the new map has no records, but the existing file has; it is kept, unless --force is given",
       { position: { source: replaced } },
     );
   }

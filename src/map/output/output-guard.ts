@@ -228,7 +228,7 @@ async function guardFile(
   }
   if (force) return refuseParts(path, stats, inputs);
   const [expected] = REPLACEABLE[kind];
-  const fault = `is there already and is ${KIND_NAMES[found]}, not ${KIND_NAMES[expected]}`;
+  const fault = `already exists and is ${KIND_NAMES[found]}, not ${KIND_NAMES[expected]}`;
   const advice =
     kind === "log"
       ? "name another file for the log"

@@ -45,7 +45,7 @@ export class HostYears {
     if (this.#column < 0) {
       throw new MementoMapError(
         "MM_USAGE",
-        "the map has no times, so that the years of its hosts are not known; make it with " +
+        "the map has no times, so the years of its hosts are unknown; create it with " +
           "generate --by datetime:year",
       );
     }

@@ -127,7 +127,7 @@ export function planPack(demand: PackDemand, maxBytes: number, rowBits?: number)
   if (all.length === 0) {
     throw new MementoMapError(
       "MM_BUDGET",
-      `no packed map of this archive is as small as ${maxBytes} bytes; allow more`,
+      `no packed map of this archive fits into ${maxBytes} bytes; allow more`,
     );
   }
   const alike = all.filter(({ variesBits }) => demand.isTrained || !variesBits);

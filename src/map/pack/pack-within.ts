@@ -170,7 +170,7 @@ export async function packWithin(
   }
   throw new MementoMapError(
     "MM_BUDGET",
-    `no packed map of this archive is as small as ${prospect.bytes} bytes; allow more`,
+    `no packed map of this archive fits into ${prospect.bytes} bytes; allow more`,
   );
 }
 

@@ -310,7 +310,11 @@ async function* recordsIn(part: OpenedSurvey): AsyncGenerator<Float64Array, void
     }
   }
   if (filled === 0 && records === part.records) return;
-  throw new MementoMapError("MM_CUT", "the survey was cut: records are missing; make it again", {
-    position: { source: part.name },
-  });
+  throw new MementoMapError(
+    "MM_CUT",
+    "the survey is cut short: records are missing; create it again",
+    {
+      position: { source: part.name },
+    },
+  );
 }

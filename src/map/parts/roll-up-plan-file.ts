@@ -111,7 +111,7 @@ function checkMisses({ name, misses }: OpenedSurvey, given: MissList | undefined
   if (misses === (given?.count ?? 0)) return;
   throw new MementoMapError(
     "MM_USAGE",
-    `was made with ${misses} misses, and ${given?.count ?? 0} are given; give the same --misses`,
+    `was made with ${misses} misses, but ${given?.count ?? 0} are given; give the same --misses`,
     { position: { source: name } },
   );
 }

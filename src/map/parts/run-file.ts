@@ -185,9 +185,13 @@ async function readFooter(source: FileSource): Promise<RunFile> {
   const length = tail.length < TAIL_BYTES ? 0 : Number(tail.readBigUInt64LE());
   const start = size - TAIL_BYTES - length;
   if (!isRun(tail.subarray(TAIL_BYTES - MAGIC.length)) || start < MAGIC.length) {
-    throw new MementoMapError("MM_CUT", "the run was cut: its end is missing; make it again", {
-      position: { source: name },
-    });
+    throw new MementoMapError(
+      "MM_CUT",
+      "the run is cut short: its end is missing; create it again",
+      {
+        position: { source: name },
+      },
+    );
   }
   const text = Buffer.from(await source.read(start, length)).toString();
   const footer: unknown = JSON.parse(text);

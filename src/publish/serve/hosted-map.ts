@@ -272,7 +272,7 @@ function refuseTwoPacked({ isPacked }: MapVersion, source: string): void {
   if (!isPacked) return;
   throw new MementoMapError(
     "MM_BAD_INPUT",
-    "this is a packed map, and has another one beside it; give the map that it was made from",
+    "this is already a packed map; give the map that it was made from",
     { position: { source } },
   );
 }

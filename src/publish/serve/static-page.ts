@@ -46,7 +46,7 @@ export async function writeStaticPage(
 ): Promise<readonly MapInfo[]> {
   const assets = assetList();
   if (assets === undefined) {
-    throw new MementoMapError("MM_IO", "dist/page is not there; install the package again");
+    throw new MementoMapError("MM_IO", "dist/page is missing; install the package again");
   }
   const infos: MapInfo[] = [];
   if (maps.length > 0) await mkdir(join(folder, "maps"));

@@ -85,7 +85,7 @@ export class TrustedProxies {
     if (family === 0 || more !== undefined || !(length <= most)) {
       throw new MementoMapError(
         "MM_USAGE",
-        `not a proxy: ${quote(proxy)}; write addresses or networks apart by commas, such as 127.0.0.1,10.0.0.0/8, or loopback, private or any`,
+        `not a proxy: ${quote(proxy)}; write addresses or networks separated by commas, such as 127.0.0.1,10.0.0.0/8, or loopback, private or any`,
       );
     }
     this.#list.addSubnet(address, length, family === 6 ? "ipv6" : "ipv4");

@@ -168,7 +168,7 @@ async function refuseSamples({ path, format = "auto" }: TruthOptions): Promise<v
   if (isSample !== true) return;
   throw new MementoMapError(
     "MM_BAD_INPUT",
-    "this does not list all that is held, only what somebody asked for; give the index of the archive, or its map before compaction",
+    "this lists only what was requested, not everything that is held; give the index of the archive, or its map before compaction",
     { position: { source: path } },
   );
 }
@@ -230,7 +230,7 @@ async function surveyMap(
     last = host;
   });
   if (keys === 0) {
-    throw new MementoMapError("MM_BAD_INPUT", "there is nothing held in it to compare with", {
+    throw new MementoMapError("MM_BAD_INPUT", "it holds nothing to compare with", {
       position: { source: given },
     });
   }

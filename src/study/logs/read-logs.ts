@@ -104,7 +104,7 @@ async function readLog(path: string, tally: LogTally, options: ReadLogsOptions):
   if (lines > 0 && counts.otherLines - before.other === lines) {
     throw new MementoMapError(
       "MM_BAD_INPUT",
-      "no line of it is of a MemGator log; logs are made with memgator --log or --benchmark",
+      "no line is from a MemGator log; logs are made with memgator --log or --benchmark",
       { position: { source: input.name } },
     );
   }
@@ -118,6 +118,6 @@ function checkArchive(
   const names = archives.map((row) => row.archive).join(", ");
   throw new MementoMapError(
     "MM_USAGE",
-    `the logs say nothing of archive "${archive}"; they have: ${names === "" ? "none" : names}`,
+    `the logs do not mention archive "${archive}"; they have: ${names === "" ? "none" : names}`,
   );
 }

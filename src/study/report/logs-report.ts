@@ -88,7 +88,7 @@ function overlapTable(
 function missingTable({ missing }: LogReport): Table<readonly [string, number]> {
   return {
     id: "missing-table",
-    title: "Asked for in vain",
+    title: "Requested but not held",
     textTitle: "Asked for most often and not held: candidates for seeds",
     columns: countColumns("URI", "Requests"),
     rows: missing.map(({ uri, requests }) => [uri, requests]),
@@ -98,7 +98,7 @@ function missingTable({ missing }: LogReport): Table<readonly [string, number]> 
 export function logsPage(report: LogReport, run: RunRecord): string {
   const { counts, all, asked, askedAndHeld, unknown, unknownShare } = report;
   return pageHtml({
-    title: "What people ask archives for",
+    title: "What archives are asked for",
     lead: `${shortNumber(counts.requests)} requests to an aggregator became ${shortNumber(all.requests)} requests to ${formatAmount(report.archives.length, "archive")}. ${percent(all.hitShare)} % of those were hits; the rest was wasted.`,
     tiles: [
       countTile("Requests", counts.requests),
@@ -154,10 +154,10 @@ function overlapSection(report: LogReport): PageSection {
     text:
       report.overlap.source === "index"
         ? "Mementos are counted in the index."
-        : "Mementos are those that archives answered with; give an index to see what nobody asks for.",
+        : "Mementos are those that archives answered with; give an index to see what nobody requests.",
     content: heatFigure(overlapTable(report, "Mementos"), {
       caption:
-        "Originals by how many mementos they have (rows) and how often they were asked for (columns). Ones are 1 to 9, Tens 10 to 99. The Zero row is asked for in vain; the Zero column is never asked for.",
+        "Originals by how many mementos they have (rows) and how often they were requested (columns). Ones are 1 to 9, Tens 10 to 99. The Zero row is requested but not held; the Zero column is never requested.",
       columnName: "requests",
       showsNumbers: true,
     }),
@@ -168,7 +168,7 @@ function missingSection(report: LogReport): PageSection {
   return {
     id: "missing",
     title: "Seed candidates",
-    text: "What was asked for most often and is not held: worth a look when you choose seeds. URIs whose answers failed or cannot be told apart are left out.",
+    text: "The most requested URIs that are not held: candidates for seeds. URIs whose responses failed or are ambiguous are excluded.",
     content: card(missingTable(report)),
   };
 }

@@ -71,7 +71,7 @@ export async function simulate(all: SimulateOptions): Promise<PolicyResult[]> {
   if (others >= stream.lookups.length) {
     throw new MementoMapError(
       "MM_USAGE",
-      `none of ${stream.lookups.length} lookups is left behind the ${others} of another aggregator`,
+      `none of ${stream.lookups.length} lookups is left after the ${others} for another aggregator`,
     );
   }
   const options = { ...all, stream: partOf(stream, others) };
@@ -146,10 +146,7 @@ async function policiesOf(
     case "oracle":
       return [policies.oracle(options)];
     default:
-      throw new MementoMapError(
-        "MM_USAGE",
-        `there is no policy "${name}"; there are ${POLICIES.join(", ")}`,
-      );
+      throw new MementoMapError("MM_USAGE", `unknown policy "${name}"; use ${POLICIES.join(", ")}`);
   }
 }
 

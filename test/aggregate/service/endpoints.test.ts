@@ -197,7 +197,7 @@ describe("requests that cannot be answered", () => {
     const unknown = await get(`${url}/timemap/link/${URI}`, { Prefer: 'archives="nobody"' });
     expect(await unknown.json()).toMatchObject({
       status: 400,
-      detail: 'there is no archive "nobody"; /archives.json lists those there are',
+      detail: 'there is no archive "nobody"; /archives.json lists the archives',
     });
     expect(await preferred.json()).toMatchObject({
       status: 400,

@@ -125,6 +125,6 @@ describe("an aggregator that shares what it learnt", () => {
     });
     const list = JSON.stringify(archives);
     expect(await withSharedMaps(parseArchiveList(list), odd.url)).toEqual(parseArchiveList(list));
-    await expect(withSharedMaps([], "not an address")).rejects.toThrow("not the address");
+    await expect(withSharedMaps([], "not an address")).rejects.toThrow("not the URL");
   });
 });

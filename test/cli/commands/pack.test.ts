@@ -81,7 +81,7 @@ describe("pack", () => {
     };
     expect([await at("1998"), await at("1999"), await at("2000")]).toEqual([1, 0, 1]);
     const small = await runCli([...argv, "--max-bytes", "1100", "--force"]);
-    expect(small.stderr).toContain("warning: a file of this size has no place for years");
+    expect(small.stderr).toContain("warning: a file of this size has no room for years");
     const base = await runCli([...argv, "--base", path("years.packed")]);
     expect([base.code, base.stderr]).toEqual([2, expect.stringContaining("whole map")]);
   });
@@ -173,7 +173,7 @@ describe("pack", () => {
       [["pack", path("map.ukvs"), "-o", path("index.cdxj")], "is an index, not a packed map"],
       [["pack", path("map.ukvs"), "--max-bytes", "200", "-o", path("x")], "allow more"],
       [["pack", path("map.ukvs"), "--bits", "40", "-o", path("x")], "0 to 31"],
-      [["pack", path("map.ukvs"), "--queries", "-o", path("x")], "--queries is for an index"],
+      [["pack", path("map.ukvs"), "--queries", "-o", path("x")], "--queries requires an index"],
       [["pack", path("none.ukvs"), "-o", path("x")], "none.ukvs"],
       [["pack", path("map.ukvs"), "--base", path("none"), "-o", path("x")], "none"],
       [["pack", path("map.ukvs"), "--base", path("map.ukvs"), "-o", path("x")], "not a packed map"],

@@ -156,7 +156,7 @@ describe("mementomap route", () => {
   it.each([
     [["http://a.example/"], "name the list of archives"],
     [["--archives", "LIST"], "nothing to route"],
-    [["a b", "--archives", "LIST"], "has a blank"],
+    [["a b", "--archives", "LIST"], "contains a blank"],
     [["a.example", "--archives", "LIST", "--only", "x"], 'there is no archive "x"'],
     [["a.example", "--archives", "LIST", "--map", "x=y"], 'there is no archive "x"'],
     [["a.example", "--archives", "no.json"], "no.json: no such file"],

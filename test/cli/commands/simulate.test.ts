@@ -128,6 +128,6 @@ describe("mementomap simulate", () => {
     writeFileSync(bad, "\n\n");
     expect(await fault("--archives", list, "--lookups", bad)).toContain("no lookups");
     const all = ["--archives", list, "--lookups", stream];
-    expect(await fault(...all, "--policy", "guess")).toContain(`no policy "guess"`);
+    expect(await fault(...all, "--policy", "guess")).toContain(`unknown policy "guess"`);
   });
 });

@@ -253,13 +253,13 @@ describe("compactMap", () => {
       ["com,a)/ 1", "", "com,a)/ 1"],
       "MM_NOT_SORTED",
       3,
-      'key "com,a)/" comes twice; merge adds such rows up',
+      'key "com,a)/" occurs twice; merge adds such rows up',
     ],
     [
       ["com,a) 1", "com,a)/ 1"],
       "MM_NOT_SORTED",
       2,
-      'key "com,a)/" comes twice; merge adds such rows up',
+      'key "com,a)/" occurs twice; merge adds such rows up',
     ],
     [["!meta {}", "", "com,a)/ many"], "MM_BAD_FREQUENCY", 3, undefined],
     [["com,a)/ -3"], "MM_BAD_FREQUENCY", 1, undefined],
@@ -281,7 +281,7 @@ describe("compactMap", () => {
 
   it.each([
     [["com,a)/ 2015 1", "com,a)/ 2014 1"], 'key "com,a)/ 2014" comes after "com,a)/ 2015"; '],
-    [["com,a)/ 2014 1", "com,a)/  2014 1"], 'key "com,a)/ 2014" comes twice; '],
+    [["com,a)/ 2014 1", "com,a)/  2014 1"], 'key "com,a)/ 2014" occurs twice; '],
     [["com,b)/ 2014 1", "com,a)/ 2015 1"], 'key "com,a)/ 2015" comes after "com,b)/ 2014"; '],
   ])("refuses datetimes that are out of order, or twice: %j", async (content, message) => {
     await expect(

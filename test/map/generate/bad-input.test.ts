@@ -213,7 +213,7 @@ describe("places that cannot be written to", () => {
       for (const [target, message] of [
         [
           join(world.folder, "none", "out"),
-          `the folder ${join(world.folder, "none")} does not exist; make it first`,
+          `the folder ${join(world.folder, "none")} does not exist; create it first`,
         ],
         [world.folder, "is a directory; name a file"],
         [join(input, "out"), "a part of the path is not a folder; check the path"],

@@ -25,7 +25,7 @@ async function generatedRows(
   });
   const result = await runCli(["generate", "-q", "--threads", "1", ...options, ...paths], world);
   const rows = rowsOf(Buffer.from(result.stdout));
-  const warning = "mementomap: warning: the map holds no record: nothing was found to count\n";
+  const warning = "mementomap: warning: the map has no records: nothing was found to count\n";
   expect(result).toMatchObject({ code: 0, stderr: rows.length === 0 ? warning : "" });
   return rows;
 }

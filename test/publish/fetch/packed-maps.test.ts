@@ -61,7 +61,7 @@ describe("fetch, of packed maps", () => {
     for (const [content, message] of [
       [damaged, /damaged: shard.*MM_BAD_INPUT/],
       [good.subarray(0, good.length - 4), /cut short.*MM_CUT/],
-      [small, /the one in use is kept.*MM_SHRUNK/],
+      [small, /the current one is kept.*MM_SHRUNK/],
     ] as const) {
       files.set("/map", content);
       const { code, stderr } = await runCli([...fetchMap, "--max-shrink", "50%"]);

@@ -242,6 +242,6 @@ describe("a map published as text and packed", () => {
   it("is refused where the packed form is none, or the text is packed", async () => {
     const { packed, path, bytes } = await both();
     await expect(serving(EXAMPLE_MAP, {}, path)).rejects.toThrow("is not a packed map");
-    await expect(serving(bytes, {}, packed)).rejects.toThrow("has another one beside it");
+    await expect(serving(bytes, {}, packed)).rejects.toThrow("already a packed map");
   });
 });

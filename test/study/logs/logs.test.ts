@@ -238,12 +238,12 @@ describe("the command logs", () => {
     expect(report.asked).toBe(1);
     const refused = await runCli(["logs", "--archive", "uk"], { stdin: log });
     expect(refused.code).toBe(2);
-    expect(refused.stderr).toMatch(/nothing of archive "uk"; they have: ia, pt \[MM_USAGE\]/);
+    expect(refused.stderr).toMatch(/do not mention archive "uk"; they have: ia, pt \[MM_USAGE\]/);
   });
 
   it("refuses what is not a log", async () => {
     const { code, stderr } = await runCli(["logs"], { stdin: "com,a)/ 2016 {}\n" });
     expect(code).toBe(2);
-    expect(stderr).toMatch(/no line of it is of a MemGator log/);
+    expect(stderr).toMatch(/no line is from a MemGator log/);
   });
 });

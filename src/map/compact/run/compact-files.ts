@@ -173,7 +173,7 @@ function refusePart(headers: UkvsHeaders, source: string): void {
   if (partMark(headers, source) === undefined) return;
   throw new MementoMapError(
     "MM_NOT_SORTED",
-    "keys of the part are not in order as they are spelled now; combine the parts, and compact the map",
+    "keys of the part are not in order in their current spelling; combine the parts, and compact the map",
     { position: { source } },
   );
 }
