@@ -35,7 +35,7 @@ describe("originalUri", () => {
     ["http://a/\n", /write %0A/],
     ["http://a/\u007f", /write %7F/],
     ["http%3A%2F%2Fa%2F%0A", /write %0A/],
-    [`http://a/${"x".repeat(MAX_ORIGINAL_LENGTH)}`, /8201 characters; up to 8192/],
+    [`http://a/${"x".repeat(MAX_ORIGINAL_LENGTH)}`, /8201 characters; at most 8192/],
   ])("refuses %j", (raw, message) => {
     expect(() => originalUri(raw)).toThrow(message);
     expect(() => originalUri(raw)).toThrow(expect.objectContaining({ code: "MM_BAD_URI" }));
