@@ -31,6 +31,7 @@ const FIRST_SQUARES = 0.01;
 
 /** Chances are kept away from 0 and 1. */
 const LEAST = 1e-6;
+const LEAST_ODDS = LEAST / (1 - LEAST);
 /** The middle of the scale of slopes, so that they change no chance on average. */
 const CENTRE = 3;
 
@@ -54,8 +55,6 @@ export class HitModel {
   readonly logits: Float64Array;
   /** How many answers the last prediction is worth, by archive. */
   readonly known: Float64Array;
-  /** The place in the path of the longest prefix of which anything is known, by archive. */
-  readonly deepest: Int8Array;
   /** By archive: how likely it is to have something nothing is known of. */
   readonly priors: Float64Array;
   readonly weights: Float64Array;
@@ -66,7 +65,6 @@ export class HitModel {
   readonly #xs: Float64Array;
   readonly #cells: Uint8Array;
   readonly #rowStarts = new Int32Array(16);
-  readonly #rowPlaces = new Uint8Array(16);
   readonly #rowLevels = new Uint8Array(16);
   #rows = 0;
   readonly #popular = new Float64Array(2);
@@ -78,7 +76,6 @@ export class HitModel {
     this.priors = Float64Array.from(priors);
     this.logits = new Float64Array(archives);
     this.known = new Float64Array(archives);
-    this.deepest = new Int8Array(archives);
     // The last is for all archives.
     this.weights = new Float64Array((archives + 1) * WEIGHTS);
     this.squares = new Float64Array((archives + 1) * WEIGHTS).fill(FIRST_SQUARES);
@@ -107,24 +104,44 @@ export class HitModel {
     trust: number,
     only = -1,
   ): void {
-    this.#takeRows(path, slots);
+    this.#takeRows(path, slots, evidence);
     this.#takePopularity(path, slots, evidence);
+    const { halves } = evidence.table;
+    const { weights, logits } = this;
+    const cells = this.#cells;
+    const { shape } = path;
+    const [domain, host] = this.#popular;
+    const all = this.archives * WEIGHTS;
+    const shared =
+      weights[all + SHAPE_BIAS + shape] +
+      weights[all + POPULAR] * domain +
+      weights[all + POPULAR + 1] * host;
     const end = only < 0 ? this.archives : only + 1;
     for (let archive = only < 0 ? 0 : only; archive < end; archive++) {
       const state = answer < 0 ? KNOWN.nothing : answers.of(answer, archive);
-      const x = logitOf(this.#estimate(archive, evidence.counts, state, trust, path.length));
+      const x = Math.log(this.#odds(archive, halves, state, trust));
+      const own = archive * WEIGHTS;
+      const ownCell = own + CELL_BIAS + cells[archive];
+      const allCell = all + CELL_BIAS + cells[archive];
       this.#xs[archive] = x;
-      this.logits[archive] = this.#logit(archive, path.shape, x, this.#cells[archive]);
+      logits[archive] =
+        (weights[own + SLOPE] + weights[all + SLOPE]) * x +
+        weights[ownCell] +
+        weights[allCell] +
+        (weights[ownCell + CELLS] + weights[allCell + CELLS]) * (x + CENTRE) +
+        weights[own + SHAPE_BIAS + shape] +
+        weights[own + POPULAR] * domain +
+        weights[own + POPULAR + 1] * host +
+        shared;
     }
   }
 
   /** The prefixes that anything is known of, from everything on. */
-  #takeRows(path: KeyPath, slots: Int32Array): void {
+  #takeRows(path: KeyPath, slots: Int32Array, evidence: Evidence): void {
     let rows = 0;
     for (let place = 0; place < path.length - 1; place++) {
       if (slots[place] < 0) continue;
-      this.#rowStarts[rows] = slots[place] * this.archives * 2;
-      this.#rowPlaces[rows] = place;
+      this.#rowStarts[rows] = evidence.countsOf(slots[place]);
       this.#rowLevels[rows] = path.levels[place];
       rows++;
     }
@@ -132,81 +149,74 @@ export class HitModel {
   }
 
   /**
-   * The estimate of the longest prefix, shrunk toward those above it. What is known of a prefix is counted without
-   * the next: otherwise the same answers would count once for each prefix. What was answered for the original
-   * itself, one of `KNOWN`, is the longest prefix.
+   * The odds of a hit by the longest prefix, shrunk toward those above it. What is known of a prefix is counted
+   * without the next: otherwise the same answers would count once for each prefix. What was answered for the
+   * original itself, one of `KNOWN`, is the longest prefix.
+   *
+   * Holds odds as two numbers, of which only the proportion counts: that needs one division in place of one for
+   * each prefix.
    */
-  #estimate(
-    archive: number,
-    counts: Uint16Array,
-    state: number,
-    trust: number,
-    length: number,
-  ): number {
-    let estimate = this.priors[archive];
-    let [asked, hits, weight, last] = [0, 0, 0, -1];
+  #odds(archive: number, counts: Uint16Array, state: number, trust: number): number {
+    const shrinkages = this.#shrinkages;
+    let hit = this.priors[archive];
+    let miss = 1 - hit;
+    let [asked, hits, weight, level] = [0, 0, 0, -1];
     for (let row = 0; row < this.#rows; row++) {
       const at = this.#rowStarts[row] + archive * 2;
       const below = counts[at];
       if (below === 0) continue;
       const hitsBelow = counts[at + 1];
-      if (asked > below) estimate = shrunk(estimate, weight, asked - below, hits - hitsBelow);
+      if (asked > below) {
+        const others = asked - below;
+        const found = within(hits - hitsBelow, others);
+        const sum = hit + miss;
+        hit = found * sum + weight * hit;
+        miss = (others - found) * sum + weight * miss;
+      }
       asked = below;
       hits = hitsBelow;
-      last = row;
-      weight = UNIT * this.#shrinkageOf(archive, this.#rowLevels[row]);
+      level = this.#rowLevels[row];
+      weight = UNIT * shrinkages[archive * LEVELS + level];
     }
-    const answers = asked / UNIT;
     if (state === KNOWN.nothing) {
-      this.known[archive] = answers;
-      this.deepest[archive] = last < 0 ? 0 : this.#rowPlaces[last];
-      this.#cells[archive] = last < 0 ? 0 : this.#rowLevels[last] * AMOUNTS + amountOf(answers);
+      this.known[archive] = asked / UNIT;
+      this.#cells[archive] = level < 0 ? 0 : level * AMOUNTS + amountOf(asked);
     } else {
       const isHit = state === KNOWN.hit;
       const others = asked - UNIT;
-      if (others > 0) estimate = shrunk(estimate, weight, others, hits - (isHit ? UNIT : 0));
+      if (others > 0) {
+        const found = within(hits - (isHit ? UNIT : 0), others);
+        const sum = hit + miss;
+        hit = found * sum + weight * hit;
+        miss = (others - found) * sum + weight * miss;
+      }
+      this.known[archive] = Math.max(asked / UNIT, trust);
       asked = trust;
       hits = isHit ? trust : 0;
-      weight = this.#shrinkages[archive * LEVELS + LEVEL.original];
-      this.known[archive] = Math.max(answers, trust);
-      this.deepest[archive] = length - 1;
+      weight = shrinkages[archive * LEVELS + LEVEL.original];
       this.#cells[archive] = LEVEL.original * AMOUNTS + (isHit ? 1 : 0);
     }
-    return asked === 0 ? estimate : shrunk(estimate, weight, asked, hits);
-  }
-
-  #shrinkageOf(archive: number, level: number): number {
-    return level === LEVEL.all ? PRIOR_WEIGHT : this.#shrinkages[archive * LEVELS + level];
+    if (asked > 0) {
+      const sum = hit + miss;
+      hit = hits * sum + weight * hit;
+      miss = (asked - hits) * sum + weight * miss;
+    }
+    const odds = hit / miss;
+    return odds < LEAST_ODDS ? LEAST_ODDS : odds > 1 / LEAST_ODDS ? 1 / LEAST_ODDS : odds;
   }
 
   /** How many times as many hits as expected all archives have at the domain and the host. */
-  #takePopularity(path: KeyPath, slots: Int32Array, { totals }: Evidence): void {
-    const popular = this.#popular;
-    popular.fill(0);
+  #takePopularity(path: KeyPath, slots: Int32Array, evidence: Evidence): void {
+    let [domain, host] = [0, 0];
     for (let place = 0; place < path.length - 1; place++) {
       const level = path.levels[place];
       const slot = slots[place];
-      if (slot < 0 || (level !== LEVEL.domain && level !== LEVEL.host)) continue;
-      const ratio = Math.log((totals[slot * 2] + 0.5) / (totals[slot * 2 + 1] + 0.5));
-      popular[level === LEVEL.host ? 1 : 0] = ratio;
+      if (slot < 0) continue;
+      if (level === LEVEL.domain) domain = Math.log(evidence.popularity(slot));
+      else if (level === LEVEL.host) host = Math.log(evidence.popularity(slot));
     }
-  }
-
-  #logit(archive: number, shape: number, x: number, cell: number): number {
-    const { weights } = this;
-    const own = archive * WEIGHTS;
-    const all = this.archives * WEIGHTS;
-    const popular = this.#popular;
-    return (
-      (weights[own] + weights[all]) * x +
-      weights[own + CELL_BIAS + cell] +
-      weights[all + CELL_BIAS + cell] +
-      (weights[own + CELL_SLOPE + cell] + weights[all + CELL_SLOPE + cell]) * (x + CENTRE) +
-      weights[own + SHAPE_BIAS + shape] +
-      weights[all + SHAPE_BIAS + shape] +
-      (weights[own + POPULAR] + weights[all + POPULAR]) * popular[0] +
-      (weights[own + POPULAR + 1] + weights[all + POPULAR + 1]) * popular[1]
-    );
+    this.#popular[0] = domain;
+    this.#popular[1] = host;
   }
 
   /** As many answers as the estimate of the host rests on. */
@@ -313,7 +323,7 @@ export class HitModel {
         const others = asked - below;
         const otherHits = Math.min(others, Math.max(0, hits - hitsBelow));
         if (level !== LEVEL.all) this.#compare(archive, level, isHit, others, otherHits, estimate);
-        estimate = shrunk(estimate, this.#shrinkageOf(archive, level), others, otherHits);
+        estimate = shrunk(estimate, this.#shrinkages[archive * LEVELS + level], others, otherHits);
       }
       asked = below;
       hits = hitsBelow;
@@ -364,18 +374,23 @@ export class HitModel {
   }
 }
 
-function firstShrinkage(level: number): typeof FIRST_SHRINKAGE | typeof FIRST_OF_ORIGINAL {
+function firstShrinkage(level: number): (typeof SHRINKAGES)[number] {
+  if (level === LEVEL.all) return PRIOR_WEIGHT;
   return level === LEVEL.original ? FIRST_OF_ORIGINAL : FIRST_SHRINKAGE;
 }
 
 /** An estimate that counts for `weight` answers, after so many more. */
 function shrunk(estimate: number, weight: number, asked: number, hits: number): number {
-  const counted = hits < 0 ? 0 : hits > asked ? asked : hits;
-  return (counted + weight * estimate) / (asked + weight);
+  return (within(hits, asked) + weight * estimate) / (asked + weight);
 }
 
+function within(hits: number, asked: number): number {
+  return hits < 0 ? 0 : hits > asked ? asked : hits;
+}
+
+/** A class of amounts of answers, which are in sixteenths. */
 function amountOf(asked: number): number {
-  return asked < 1.5 ? 0 : asked < 3.5 ? 1 : asked < 15.5 ? 2 : 3;
+  return asked < 1.5 * UNIT ? 0 : asked < 3.5 * UNIT ? 1 : asked < 15.5 * UNIT ? 2 : 3;
 }
 
 function clipped(chance: number): number {

@@ -66,50 +66,63 @@ export class KeyPath {
   /** Returns where the path begins. */
   #takeHost(surt: Uint8Array, end: number): number {
     let labels = 0;
+    let start = 0;
     for (let at = 0; at < end; at++) {
       const byte = surt[at];
-      if (byte === COMMA || byte === CLOSE) {
-        labels++;
-        this.#mix(COMMA);
-        if (labels <= MOST_LABELS) this.#add(labelLevel(labels), at);
-        if (byte === COMMA) continue;
-        this.#mix(CLOSE);
-        this.#add(LEVEL.host, at + 1);
-        return at + 1;
-      }
-      this.#mix(byte);
+      if (byte !== COMMA && byte !== CLOSE) continue;
+      this.#mixAll(surt, start, at);
+      start = at + 1;
+      labels++;
+      this.#mix(COMMA);
+      if (labels <= MOST_LABELS) this.#add(labelLevel(labels), at);
+      if (byte === COMMA) continue;
+      this.#mix(CLOSE);
+      this.#add(LEVEL.host, at + 1);
+      return start;
     }
+    this.#mixAll(surt, start, end);
     return end;
   }
 
   /** Returns the shape of the key. */
-  #takePath(surt: Uint8Array, start: number, end: number): number {
+  #takePath(surt: Uint8Array, path: number, end: number): number {
     let folders = 0;
     let hasQuery = false;
-    let at = surt[start] === SLASH ? start + 1 : start;
-    let isEmpty = at >= end;
-    for (; at < end; at++) {
+    let start = surt[path] === SLASH ? path + 1 : path;
+    let isEmpty = start >= end;
+    for (let at = start; at < end && !hasQuery; at++) {
       const byte = surt[at];
-      if (!hasQuery && (byte === SLASH || byte === QUESTION)) {
-        isEmpty = byte === SLASH && at + 1 === end;
-        folders++;
-        this.#mix(SLASH);
-        if (folders <= MOST_FOLDERS) {
-          this.#add(Math.min(LEVEL.folder + folders - 1, LEVEL.folder3), at);
-        }
-        if (byte === QUESTION) hasQuery = true;
-        continue;
+      if (byte !== SLASH && byte !== QUESTION) continue;
+      this.#mixAll(surt, start, at);
+      start = at + 1;
+      isEmpty = byte === SLASH && start === end;
+      folders++;
+      this.#mix(SLASH);
+      if (folders <= MOST_FOLDERS) {
+        this.#add(Math.min(LEVEL.folder + folders - 1, LEVEL.folder3), at);
       }
-      this.#mix(byte);
+      hasQuery = byte === QUESTION;
     }
+    this.#mixAll(surt, start, end);
     const depth = folders + (hasQuery || isEmpty ? 0 : 1);
     return Math.min(depth, 3) + (hasQuery ? 4 : 0);
   }
 
   #mix(byte: number): void {
-    this.#first = Math.imul(this.#first ^ byte, 0x01000193);
-    const rotated = (this.#second << 5) | (this.#second >>> 27);
-    this.#second = Math.imul(rotated ^ byte, 0x5bd1e995);
+    this.#first = firstMixed(this.#first, byte);
+    this.#second = secondMixed(this.#second, byte);
+  }
+
+  /** In local variables, which is faster than in fields. */
+  #mixAll(surt: Uint8Array, start: number, end: number): void {
+    let first = this.#first;
+    let second = this.#second;
+    for (let at = start; at < end; at++) {
+      first = firstMixed(first, surt[at]);
+      second = secondMixed(second, surt[at]);
+    }
+    this.#first = first;
+    this.#second = second;
   }
 
   /** The level is in the hash: an original differs from the folder of the same letters. */
@@ -122,6 +135,14 @@ export class KeyPath {
     this.ends[place] = end;
     this.length = place + 1;
   }
+}
+
+function firstMixed(hash: number, byte: number): number {
+  return Math.imul(hash ^ byte, 0x01000193);
+}
+
+function secondMixed(hash: number, byte: number): number {
+  return Math.imul(((hash << 5) | (hash >>> 27)) ^ byte, 0x5bd1e995);
 }
 
 function labelLevel(labels: number): number {

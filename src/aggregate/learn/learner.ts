@@ -163,6 +163,8 @@ export class Learner {
   history: LearningMark[] = [];
   #made = 0;
   #possible = 0;
+  /** No mark is reached before as many lookups. */
+  #nextMark = 0;
   /** What was decided here, where others are told of it. */
   #decisions: DecisionCounts | undefined;
   #numbers: ReadonlyMap<string, number>;
@@ -178,6 +180,8 @@ export class Learner {
   /** How often the original was looked up before. */
   #repeats = 0;
   #surt: Uint8Array = new Uint8Array(0);
+  #room: Uint8Array = new Uint8Array(1024);
+  #encodedLength = 0;
 
   constructor(archives: readonly LearntArchive[], options: LearnerOptions = {}) {
     const { recall = 1 } = options;
@@ -217,7 +221,7 @@ export class Learner {
   /** Predicts for an original; `surt[0, end)` must not change until the next. */
   look(surt: Uint8Array): void {
     this.#setClock(this.#now());
-    this.#look(surt);
+    this.#look(surt, surt.length);
   }
 
   /** Begins the decisions of a lookup: call it once before {@link decide}. */
@@ -225,26 +229,40 @@ export class Learner {
     this.#count(1);
     if (this.#decisions !== undefined) this.#decisions.lookups++;
     if (this.#held !== undefined) return;
-    const { highs, lows, levels, length } = this.#path;
+    const most = this.#countPrefixes();
+    this.#repeats = this.#countOriginal();
+    const worth = Math.max((1 + most) / PAYS, 1 + this.#repeats);
+    this.#leastRate = this.#repeats >= OFTEN ? 0 : this.policy.marginal / worth;
+  }
+
+  /** Counts a lookup of the host and its folders, down to the first that is new; gives the most that one has. */
+  #countPrefixes(): number {
+    const { levels, length } = this.#path;
     let most = 0;
     for (let place = 1; place < length - 1; place++) {
       if (levels[place] < LEVEL.host) continue;
       const isNew = this.#slots[place] < 0;
-      if (isNew) this.#slots[place] = this.evidence.table.obtain(highs[place], lows[place]);
-      this.evidence.lookups[this.#slots[place]]++;
-      most = Math.max(most, this.evidence.lookups[this.#slots[place]]);
+      if (isNew) this.#enterPrefix(place);
+      most = Math.max(most, this.evidence.countLookup(this.#slots[place]));
       if (isNew) break;
     }
-    this.#repeats = this.#countLookup();
-    const worth = Math.max((1 + most) / PAYS, 1 + this.#repeats);
-    this.#leastRate = this.#repeats >= OFTEN ? 0 : this.policy.marginal / worth;
+    return most;
+  }
+
+  #enterPrefix(place: number): void {
+    const { table } = this.evidence;
+    const { moves } = table;
+    this.#slots[place] = table.enter(this.#path.highs[place], this.#path.lows[place]);
+    if (table.moves !== moves) this.#findSlots();
   }
 
   #count(lookups: number): void {
     const before = this.policy.lookups;
     this.policy.begin(lookups);
     this.recalls.begin(lookups);
+    if (this.policy.lookups < this.#nextMark) return;
     const mark = lastMark(this.policy.lookups);
+    this.#nextMark = nextMark(mark);
     if (this.#possible === 0 || mark <= before) return;
     const { recallOfHits, recallOfMementos } = this.policy;
     const share = 1 - this.#made / this.#possible;
@@ -284,15 +302,15 @@ export class Learner {
   }
 
   /** How often the original was looked up before. */
-  #countLookup(): number {
-    const { lookups, table } = this.answers;
-    const last = this.#path.length - 1;
-    if (this.#answer < 0) {
-      this.#answer = table.obtain(this.#path.highs[last], this.#path.lows[last]);
-    }
-    const before = lookups[this.#answer];
-    if (before < 255) lookups[this.#answer]++;
-    return before;
+  #countOriginal(): number {
+    this.#enterOriginal();
+    return this.answers.countLookup(this.#answer);
+  }
+
+  #enterOriginal(): void {
+    const { highs, lows, length } = this.#path;
+    if (this.#answer < 0)
+      this.#answer = this.answers.table.enter(highs[length - 1], lows[length - 1]);
   }
 
   /**
@@ -300,11 +318,9 @@ export class Learner {
    * what else will be looked up: the original again, as often as so far, or others at this host or
    * folder.
    */
-  isWorthLearning(archive: number, logit: number): boolean {
+  #isWorthLearning(archive: number, rate: number): boolean {
     const { marginal } = this.policy;
-    if (marginal === 0) return false;
-    const rate = this.policy.rateOf(archive, logit);
-    if (rate < this.#leastRate) return false;
+    if (marginal === 0 || rate < this.#leastRate) return false;
     if (this.#answer < 0 || this.answers.of(this.#answer, archive) === KNOWN.nothing) {
       if (this.#repeats >= OFTEN || rate * (1 + this.#repeats) >= marginal) return true;
     }
@@ -317,7 +333,7 @@ export class Learner {
       const strength = this.model.strengthAt(archive, level, asked);
       const gain = (rate * strength + 1) / (strength + 1) - marginal;
       if (gain <= 0) continue;
-      if (rate * (1 + this.evidence.lookups[slot] * gain) >= PAYS * marginal) return true;
+      if (rate * (1 + this.evidence.lookups(slot) * gain) >= PAYS * marginal) return true;
     }
     return false;
   }
@@ -340,8 +356,10 @@ export class Learner {
    * @param mapLikelihood where the map of the archive says present, how likely it makes it.
    */
   decide(archive: number, mapLikelihood?: number): LearntDecision {
-    const decision = this.preview(archive, mapLikelihood);
-    if (!decision.isAside) this.policy.count(archive, decision.logit, decision.propensity);
+    const logit = this.logitOf(archive, mapLikelihood);
+    const cell = this.policy.cellOf(archive, logit);
+    const decision = this.#decide(archive, logit, cell);
+    if (!decision.isAside) this.policy.count(cell, decision.propensity);
     this.#noteDecided(archive, 1, decision.isAsked ? 1 : 0);
     this.#decisions?.decided(archive, decision.isAsked);
     return decision;
@@ -350,12 +368,18 @@ export class Learner {
   /** What would be decided, if a lookup began now; it counts as none. */
   preview(archive: number, mapLikelihood?: number): LearntDecision {
     const logit = this.logitOf(archive, mapLikelihood);
-    if (this.#isNew(archive)) return { logit, propensity: 1, isAsked: true, isAside: false };
-    const propensity = this.policy.propensityOf(archive, logit);
-    if (propensity < 1 && this.isWorthLearning(archive, logit)) {
+    return this.#decide(archive, logit, this.policy.cellOf(archive, logit));
+  }
+
+  #decide(archive: number, logit: number, cell: number): LearntDecision {
+    const propensity = this.policy.propensities[cell];
+    if (propensity >= 1 || this.#isNew(archive)) {
+      return { logit, propensity: 1, isAsked: true, isAside: false };
+    }
+    if (this.#isWorthLearning(archive, this.policy.rates[cell])) {
       return { logit, propensity: 1, isAsked: true, isAside: true };
     }
-    const isAsked = propensity >= 1 || (this.options.random ?? Math.random)() < propensity;
+    const isAsked = (this.options.random ?? Math.random)() < propensity;
     return { logit, propensity, isAsked, isAside: false };
   }
 
@@ -392,7 +416,7 @@ export class Learner {
     const { mementos, mapLikelihood, propensity = 1 } = observation;
     const time = observation.time ?? this.#now();
     this.#setClock(time);
-    this.#look(encoder.encode(observation.surt), archive);
+    this.#look(this.#encoded(observation.surt), this.#encodedLength, archive);
     const isHit = mementos > 0;
     const known = this.#answer < 0 ? KNOWN.nothing : this.answers.of(this.#answer, archive);
     const logit = observation.logit ?? this.logitOf(archive, mapLikelihood);
@@ -415,9 +439,8 @@ export class Learner {
     );
     this.model.learnShrinkage(archive, isHit, this.#path, this.#slots, this.evidence, known);
     if (isNew) this.#addEvidence(archive, isHit);
-    const last = this.#path.length - 1;
-    const slot = this.answers.table.obtain(this.#path.highs[last], this.#path.lows[last]);
-    this.answers.note(slot, archive, isHit);
+    this.#enterOriginal();
+    this.answers.note(this.#answer, archive, isHit);
     this.observations++;
   }
 
@@ -476,6 +499,7 @@ export class Learner {
     if (this.#decisions !== undefined) this.#countDecisions();
     this.#slots.fill(-1);
     this.#answer = -1;
+    this.#nextMark = 0;
   }
 
   #takeScope(archive: number, scope: readonly string[], probability: number): void {
@@ -486,25 +510,39 @@ export class Learner {
   }
 
   /** Predicts for all archives, or for one. */
-  #look(surt: Uint8Array, only?: number): void {
+  #look(surt: Uint8Array, end: number, only?: number): void {
     const path = this.#path;
-    path.take(surt);
+    path.take(surt, end);
     this.#surt = surt;
     this.#leastRate = 0;
     this.#repeats = 0;
     const last = path.length - 1;
-    for (let place = 0; place < last; place++) {
-      this.#slots[place] = this.evidence.table.find(path.highs[place], path.lows[place]);
-    }
+    this.#findSlots();
     this.#answer = this.answers.table.find(path.highs[last], path.lows[last]);
     const { model, evidence, answers } = this;
     model.predict(path, this.#slots, evidence, answers, this.#answer, this.#trust(), only);
   }
 
+  /** The bytes of a SURT, as many as `#encodedLength`: in memory that is used again, as answers come often. */
+  #encoded(surt: string): Uint8Array {
+    const most = surt.length * 3;
+    if (this.#room.length < most) this.#room = new Uint8Array(most * 2);
+    this.#encodedLength = encoder.encodeInto(surt, this.#room).written;
+    return this.#room;
+  }
+
+  #findSlots(): void {
+    const { highs, lows, length } = this.#path;
+    const { table } = this.evidence;
+    for (let place = 0; place < length - 1; place++) {
+      this.#slots[place] = table.find(highs[place], lows[place]);
+    }
+  }
+
   #trust(): number {
     if (this.#answer < 0) return 0;
-    const days = this.answers.epoch - this.answers.epochs[this.#answer];
-    return 2 ** ((-Math.max(0, days) * DAY_MS) / this.#halfLifeMs);
+    const days = this.answers.daysSince(this.#answer);
+    return days === 0 ? 1 : 2 ** ((-days * DAY_MS) / this.#halfLifeMs);
   }
 
   /** A folder is counted once what is above it is known, so that originals asked for once cost little. */
@@ -512,10 +550,13 @@ export class Learner {
     const { evidence } = this;
     const path = this.#path;
     const expected = this.#expected(archive);
+    let isKnown = true;
     for (let place = 0; place < path.length - 1; place++) {
-      const isFolder = path.levels[place] > LEVEL.host;
-      if (isFolder && this.#slots[place] < 0 && this.#slots[place - 1] < 0) break;
-      const slot = evidence.table.obtain(path.highs[place], path.lows[place]);
+      const isAboveKnown = isKnown;
+      isKnown = this.#slots[place] >= 0;
+      if (path.levels[place] > LEVEL.host && !isKnown && !isAboveKnown) break;
+      if (!isKnown) this.#enterPrefix(place);
+      const slot = this.#slots[place];
       evidence.add(slot, archive, isHit, 1, expected);
       if (evidence.asked(slot, archive) < (isHit ? NAMED_ANSWERS : NAMED_MISSES)) continue;
       if (this.names.isFull) this.#clearNames();
@@ -604,6 +645,12 @@ function lastMark(lookups: number): number {
   const power = 10 ** Math.floor(Math.log10(lookups));
   const lead = lookups / power;
   return power * (lead < 2 ? 1 : lead < 5 ? 2 : 5);
+}
+
+/** The mark that follows one, or 0. */
+function nextMark(mark: number): number {
+  if (mark === 0) return 100;
+  return mark * (String(mark).startsWith("2") ? 2.5 : 2);
 }
 
 const encoder = new TextEncoder();

@@ -1,130 +1,168 @@
 /** How full a table may be: beyond that, searches get long. */
 const MOST_LOAD = 0.8;
-/** What is left when a full table is cleared up. */
+/** From here on room is made, a few slots with each new entry. */
+const HIGH_LOAD = 0.78;
+/** What is left of it then. */
 const LOAD_AFTER = 0.5;
+/** Slots that are looked at with each new entry: room is made long before the table is full. */
+const SWEPT = 64;
 const SAMPLES = 1024;
 
+/** Where the epoch of an entry is, in halves of words; the half behind it is the owner's. */
+export const EPOCH = 2;
+/** Words of a record that are the table's. */
+export const OWN_WORDS = 2;
+
 /**
- * Entries by hashes of 64 bits, in a fixed amount of memory: open addressing with linear probing.
+ * Records by hashes of 64 bits, in a fixed amount of memory: open addressing with linear probing.
  *
- * When it is full, the entries of least worth make room. What an entry holds is in arrays of its
- * owner, by the number of its slot; `move` copies it and `clear` empties it.
+ * All that is known of an entry stands together, so that it costs few cache lines: the lower half of its
+ * hash, the epoch in which it was entered, and words of the owner, which are 0 at first. Upper halves stand
+ * in an array of their own, so that a search goes along few lines, too.
+ *
+ * Entries of least worth make room for others: once the table is nearly full, a few slots are looked at with
+ * each new entry, until all were.
  */
 export class PrefixTable {
   readonly capacity: number;
+  /** The words of a record. */
+  readonly width: number;
+  /** The upper halves of hashes; 0 where there is no entry. */
   readonly highs: Uint32Array;
-  readonly lows: Uint32Array;
+  /** The records, and the same memory in other types. */
+  readonly words: Uint32Array;
+  readonly floats: Float32Array;
+  readonly halves: Uint16Array;
+  readonly bytes: Uint8Array;
+  /** The epoch of entries that are new. */
+  epoch = 0;
   size = 0;
-  readonly #owner: SlotOwner;
-  #clearUps = 0;
+  /** How often entries changed their slots. */
+  moves = 0;
+  readonly #worth: (slot: number) => number;
+  readonly #slotsPerHash: number;
+  /** The next slot to be looked at, and how many are left. */
+  #hand = 0;
+  #left = 0;
+  #sweeps = 0;
+  /** Entries that are worth less are dropped, and this share of those that are worth as much. */
+  #limit = 0;
+  #share = 0;
 
-  constructor(capacity: number, owner: SlotOwner) {
-    this.capacity = Math.max(16, Math.floor(capacity));
+  /** @param worth how much the entry in a slot is worth; the least go first. */
+  constructor(bytes: number, ownerWords: number, worth: (slot: number) => number) {
+    this.width = OWN_WORDS + ownerWords;
+    this.capacity = Math.max(16, Math.floor(bytes / (4 + 4 * this.width)));
     this.highs = new Uint32Array(this.capacity);
-    this.lows = new Uint32Array(this.capacity);
-    this.#owner = owner;
+    this.words = new Uint32Array(this.capacity * this.width);
+    this.floats = new Float32Array(this.words.buffer);
+    this.halves = new Uint16Array(this.words.buffer);
+    this.bytes = new Uint8Array(this.words.buffer);
+    this.#worth = worth;
+    this.#slotsPerHash = this.capacity / 0x1_0000_0000;
   }
 
   /** The slot of an entry, or -1. */
   find(high: number, low: number): number {
-    const { highs, lows, capacity } = this;
-    let slot = this.#home(low);
+    const { highs, words, width, capacity } = this;
+    let slot = (low * this.#slotsPerHash) | 0;
     for (;;) {
       const there = highs[slot];
       if (there === 0) return -1;
-      if (there === high && lows[slot] === low) return slot;
+      if (there === high && words[slot * width] === low) return slot;
       slot = slot + 1 === capacity ? 0 : slot + 1;
     }
   }
 
-  /** The slot of an entry, which is new where there was none. Slots that are known may change. */
+  /** The slot of an entry, which is new where there was none. Others may get other slots: see {@link moves}. */
   obtain(high: number, low: number): number {
     const found = this.find(high, low);
-    if (found >= 0) return found;
-    if (this.isFull) this.#clearUp();
-    const { highs, lows, capacity } = this;
-    let slot = this.#home(low);
+    return found >= 0 ? found : this.enter(high, low);
+  }
+
+  /** The slot of an entry that is not there yet. Others may get other slots. */
+  enter(high: number, low: number): number {
+    if (this.#left > 0 || this.size >= this.capacity * HIGH_LOAD) this.#makeRoom();
+    const { highs, capacity } = this;
+    let slot = (low * this.#slotsPerHash) | 0;
     while (highs[slot] !== 0) slot = slot + 1 === capacity ? 0 : slot + 1;
     highs[slot] = high;
-    lows[slot] = low;
+    const start = slot * this.width;
+    this.words[start] = low;
+    this.halves[start * 2 + EPOCH] = this.epoch;
     this.size++;
-    this.#owner.clear(slot);
     return slot;
   }
 
-  /** Whether the next `obtain` of a new entry moves others. */
-  get isFull(): boolean {
-    return this.size >= this.capacity * MOST_LOAD;
-  }
-
-  reset(): void {
-    this.highs.fill(0);
-    this.size = 0;
-  }
-
-  #home(low: number): number {
-    return Math.floor((low * this.capacity) / 0x1_0000_0000);
+  #makeRoom(): void {
+    if (this.#left === 0) this.#beginSweep();
+    this.#sweep(Math.min(SWEPT, this.#left));
+    const { capacity } = this;
+    if (this.size < capacity * MOST_LOAD) return;
+    this.#sweep(this.#left);
+    // Of a few entries, none may go by chance.
+    for (let slot = 0; this.size > capacity * LOAD_AFTER; slot++) {
+      while (this.highs[slot] !== 0 && this.size > capacity * LOAD_AFTER) this.#remove(slot);
+    }
   }
 
   /**
-   * Drops the entries of least worth: those below a quantile of a sample. Of those that are worth as much,
-   * some are dropped by chance, others each time: in all parts of the table alike, because a part that stayed
-   * full would become one cluster, and searches in it long.
+   * Finds out what to drop: what is below a quantile of a sample. Of those that are worth as much, some are
+   * dropped by chance, others each time: in all parts of the table alike, because a part that stayed full
+   * would become one cluster, and searches in it long.
    */
-  #clearUp(): void {
+  #beginSweep(): void {
     const { capacity, highs } = this;
     const worths: number[] = [];
     const step = Math.max(1, Math.floor(capacity / SAMPLES));
     for (let slot = 0; slot < capacity; slot += step) {
-      if (highs[slot] !== 0) worths.push(this.#owner.worth(slot));
+      if (highs[slot] !== 0) worths.push(this.#worth(slot));
     }
     worths.sort((a, b) => a - b);
-    const wanted = worths.length * (1 - LOAD_AFTER / MOST_LOAD);
-    const limit = worths[Math.floor(wanted)];
-    const less = worths.indexOf(limit);
-    const share = (wanted - less) / (worths.lastIndexOf(limit) + 1 - less);
-    const round = Math.imul(++this.#clearUps, 0x9e3779b1);
-    const chance = (slot: number): number =>
-      (Math.imul(highs[slot] ^ round, 0x85ebca6b) >>> 0) / 2 ** 32;
-    this.#drop((slot, worth) => worth < limit || (worth === limit && chance(slot) < share));
-    // Of a few entries, none may go by chance.
-    if (this.isFull) this.#drop(() => this.size > capacity * LOAD_AFTER);
+    const wanted = worths.length * (1 - LOAD_AFTER / HIGH_LOAD);
+    this.#limit = worths[Math.floor(wanted)];
+    const less = worths.indexOf(this.#limit);
+    this.#share = (wanted - less) / (worths.lastIndexOf(this.#limit) + 1 - less);
+    this.#sweeps++;
+    this.#hand = 0;
+    this.#left = capacity;
   }
 
-  #drop(isDropped: (slot: number, worth: number) => boolean): void {
-    const { capacity, highs } = this;
-    for (let slot = 0; slot < capacity; slot++) {
-      while (highs[slot] !== 0 && isDropped(slot, this.#owner.worth(slot))) this.#remove(slot);
+  #sweep(slots: number): void {
+    const end = this.#hand + slots;
+    for (let slot = this.#hand; slot < end; slot++) {
+      while (this.highs[slot] !== 0 && this.#isDropped(slot)) this.#remove(slot);
     }
+    this.#hand = end;
+    this.#left -= slots;
+  }
+
+  #isDropped(slot: number): boolean {
+    const worth = this.#worth(slot);
+    if (worth !== this.#limit) return worth < this.#limit;
+    const round = Math.imul(this.#sweeps, 0x9e3779b1);
+    const chance = (Math.imul(this.highs[slot] ^ round, 0x85ebca6b) >>> 0) / 2 ** 32;
+    return chance < this.#share;
   }
 
   /** Moves what stands behind it forward, so that searches still find it. */
   #remove(slot: number): void {
-    const { highs, lows, capacity } = this;
+    const { highs, words, width, capacity } = this;
     this.size--;
+    this.moves++;
     let hole = slot;
     let next = slot;
     for (;;) {
       next = next + 1 === capacity ? 0 : next + 1;
       if (highs[next] === 0) break;
-      const home = this.#home(lows[next]);
+      const home = (words[next * width] * this.#slotsPerHash) | 0;
       const isBetween = hole <= next ? hole < home && home <= next : hole < home || home <= next;
       if (isBetween) continue;
       highs[hole] = highs[next];
-      lows[hole] = lows[next];
-      this.#owner.move(next, hole);
+      for (let i = 0; i < width; i++) words[hole * width + i] = words[next * width + i];
       hole = next;
     }
     highs[hole] = 0;
+    for (let i = 0; i < width; i++) words[hole * width + i] = 0;
   }
-}
-
-/** Whose arrays the slots of a table belong to. */
-export interface SlotOwner {
-  /** Empties a slot. */
-  clear(slot: number): void;
-  /** Copies what is in a slot to another. */
-  move(from: number, to: number): void;
-  /** How much an entry is worth; the least go first. */
-  worth(slot: number): number;
 }

@@ -83,7 +83,17 @@ export class RecallPolicy {
   restsOnOthers = false;
   /** Told of each count, where others decide by the same. */
   counted: { add(cell: number, expected: number): void } | undefined;
-  #rates: Float64Array;
+  /** By archive and class: the share of hits; 0 before there is anything to go by. */
+  readonly rates: Float64Array;
+  /** By class: the share of hits, of all archives. */
+  readonly #pooled = new Float64Array(CLASSES);
+  /** Classes that were taken together: the first, their answers and hits. */
+  readonly #pools = Array.from({ length: 3 }, () => new Float64Array(CLASSES));
+  /** By archive and class: the mementos of a hit. */
+  readonly #perHit: Float64Array;
+  /** Cells in the order of their rates: every other word of numbers that are sorted. */
+  readonly #sorted: Float64Array;
+  readonly #order: Uint32Array;
   #nextPlan = 1;
 
   constructor(archives: number, recall: number) {
@@ -95,7 +105,10 @@ export class RecallPolicy {
     this.hits = new Float64Array(cells);
     this.mementos = new Float64Array(cells);
     this.propensities = new Float64Array(cells).fill(1);
-    this.#rates = new Float64Array(cells);
+    this.rates = new Float64Array(cells);
+    this.#perHit = new Float64Array(cells);
+    this.#sorted = new Float64Array(cells);
+    this.#order = new Uint32Array(this.#sorted.buffer);
   }
 
   /** Call it before the decisions of a lookup, or for some that others decided. */
@@ -109,16 +122,15 @@ export class RecallPolicy {
     this.plan();
   }
 
-  /** How likely an archive is asked whose logit this is. */
-  propensityOf(archive: number, logit: number): number {
-    return this.propensities[archive * CLASSES + classOf(logit)];
+  /** Where an archive and the class of a chance are. */
+  cellOf(archive: number, logit: number): number {
+    return archive * CLASSES + classOf(logit);
   }
 
   /** An archive was asked, or not, as its chance says. */
-  count(archive: number, logit: number, propensity: number): void {
-    const cell = archive * CLASSES + classOf(logit);
+  count(cell: number, propensity: number): void {
     this.seen[cell]++;
-    const expected = propensity < 1 ? propensity * this.#rates[cell] : 0;
+    const expected = propensity < 1 ? propensity * this.rates[cell] : 0;
     this.measured[8] += expected;
     this.counted?.add(cell, expected);
   }
@@ -138,14 +150,9 @@ export class RecallPolicy {
     this.aside[1] += mementos;
   }
 
-  /** The share of hits among lookups of such a chance; 0 before there is anything to go by. */
-  rateOf(archive: number, logit: number): number {
-    return this.#rates[archive * CLASSES + classOf(logit)];
-  }
-
   /** An archive answered that was asked with that chance and likelihood to be asked. */
   note(archive: number, logit: number, propensity: number, mementos: number): void {
-    const cell = archive * CLASSES + classOf(logit);
+    const cell = this.cellOf(archive, logit);
     this.answered[cell]++;
     if (mementos === 0) return;
     if (propensity < 1) this.measured[9]++;
@@ -156,7 +163,7 @@ export class RecallPolicy {
 
   /** An archive answered that was asked whatever its chance: it tells how often chances are right. */
   noteOutside(archive: number, logit: number, mementos: number): void {
-    const cell = archive * CLASSES + classOf(logit);
+    const cell = this.cellOf(archive, logit);
     this.seen[cell]++;
     this.answered[cell]++;
     if (mementos === 0) return;
@@ -231,7 +238,7 @@ export class RecallPolicy {
     for (let cell = first * CLASSES; cell < end * CLASSES; cell++) {
       const propensity = this.propensities[cell];
       if (propensity >= 1) continue;
-      const hits = this.seen[cell] * this.#rates[cell];
+      const hits = this.seen[cell] * this.rates[cell];
       spared += hits;
       explored += hits * propensity;
     }
@@ -246,44 +253,80 @@ export class RecallPolicy {
     return 0;
   }
 
-  /** Decides which classes are asked from now on. */
+  /** Decides which classes are asked from now on. Allocates nothing: it is done again and again. */
   plan(): void {
-    const cells = this.archives * CLASSES;
-    let [hits] = this.aside;
-    for (let cell = 0; cell < cells; cell++) hits += this.hits[cell];
-    this.propensities.fill(1);
+    const { hits, propensities } = this;
+    let [found] = this.aside;
+    for (let cell = 0; cell < hits.length; cell++) found += hits[cell];
+    propensities.fill(1);
     this.marginal = 0;
-    if (this.recall >= 1 || hits < LEAST_HITS) return;
-    const rates = this.#estimate();
-    this.#rates = rates;
-    const spared = this.#spare(rates);
-    if (spared.length > 0) this.marginal = rates[spared[spared.length - 1]];
-    this.#explore(rates, spared);
+    if (this.recall >= 1 || found < LEAST_HITS) return;
+    this.#poolRates();
+    this.#estimateRates();
+    this.#estimateMementos();
+    this.#sortCells();
+    const spared = this.#spare();
+    if (spared > 0) this.marginal = this.rates[this.#order[(spared - 1) * 2]];
+    this.#explore(spared);
   }
 
   #forget(passed: number): void {
+    const { seen, answered, hits, mementos, measured } = this;
     const seenKept = 2 ** (-passed / SEEN_HALF_LIFE);
     const answeredKept = 2 ** (-passed / ANSWERED_HALF_LIFE);
-    for (let cell = 0; cell < this.seen.length; cell++) {
-      this.seen[cell] *= seenKept;
-      this.answered[cell] *= answeredKept;
-      this.hits[cell] *= answeredKept;
-      this.mementos[cell] *= answeredKept;
+    for (let cell = 0; cell < seen.length; cell++) {
+      seen[cell] *= seenKept;
+      answered[cell] *= answeredKept;
+      hits[cell] *= answeredKept;
+      mementos[cell] *= answeredKept;
     }
     this.aside[0] *= seenKept;
     this.aside[1] *= seenKept;
     const measuredKept = 2 ** (-passed / MEASURED_HALF_LIFE);
-    for (let i = 0; i < this.measured.length; i++) this.measured[i] *= measuredKept;
+    for (let i = 0; i < measured.length; i++) measured[i] *= measuredKept;
+  }
+
+  /**
+   * The share of hits by class, of all archives. What is likelier by the model has no lower share:
+   * classes that contradict it are taken together (pool adjacent violators).
+   */
+  #poolRates(): void {
+    const { answered, hits } = this;
+    const pooled = this.#pooled;
+    const [starts, askedSums, hitSums] = this.#pools;
+    let pools = 0;
+    for (let each = 0; each < CLASSES; each++) {
+      // The model counts for one answer in each class, and for a hit below all of them.
+      let asked = 1;
+      let found = chanceOf(middleOf(each)) + (each === 0 ? PRIOR_HITS : 0);
+      for (let cell = each; cell < hits.length; cell += CLASSES) {
+        asked += answered[cell];
+        found += hits[cell];
+      }
+      let start = each;
+      while (pools > 0 && hitSums[pools - 1] * asked >= found * askedSums[pools - 1]) {
+        pools--;
+        asked += askedSums[pools];
+        found += hitSums[pools];
+        start = starts[pools];
+      }
+      starts[pools] = start;
+      askedSums[pools] = asked;
+      hitSums[pools] = found;
+      pools++;
+    }
+    for (let pool = 0; pool < pools; pool++) {
+      pooled.fill(hitSums[pool] / askedSums[pool], starts[pool]);
+    }
   }
 
   /** The share of hits by archive and class: shrunk toward that of all archives times a factor of its own. */
-  #estimate(): Float64Array {
-    const { archives, answered, hits } = this;
-    const pooled = this.#pooled();
-    const rates = new Float64Array(archives * CLASSES);
-    for (let archive = 0; archive < archives; archive++) {
-      const start = archive * CLASSES;
-      let [found, expected] = [FACTOR_HITS, FACTOR_HITS];
+  #estimateRates(): void {
+    const { answered, hits, rates } = this;
+    const pooled = this.#pooled;
+    for (let start = 0; start < rates.length; start += CLASSES) {
+      let found = FACTOR_HITS;
+      let expected = FACTOR_HITS;
       for (let each = 0; each < CLASSES && pooled[each] < SELDOM; each++) {
         found += hits[start + each];
         expected += answered[start + each] * pooled[each];
@@ -295,49 +338,59 @@ export class RecallPolicy {
         rates[cell] = (hits[cell] + POOLED_HITS) / (answered[cell] + POOLED_HITS / rate);
       }
     }
-    return rates;
   }
 
   /**
-   * The share of hits by class, of all archives. What is likelier by the model has no lower share:
-   * classes that contradict it are taken together (pool adjacent violators).
+   * The mementos of a hit by archive and class, shrunk toward those of classes whose hits are as seldom,
+   * and these toward those of the archive: what is popular has more.
    */
-  #pooled(): Float64Array {
-    const { answered, hits } = this;
-    const starts: number[] = [];
-    const sums: [asked: number, hits: number][] = [];
-    for (let each = 0; each < CLASSES; each++) {
-      const expected = chanceOf(middleOf(each));
-      // The model counts for one answer in each class, and for a hit below all of them.
-      let [asked, found] = [1, expected + (each === 0 ? PRIOR_HITS : 0)];
-      for (let cell = each; cell < hits.length; cell += CLASSES) {
-        asked += answered[cell];
-        found += hits[cell];
+  #estimateMementos(): void {
+    const { mementos, hits, rates } = this;
+    const perHit = this.#perHit;
+    for (let start = 0; start < rates.length; start += CLASSES) {
+      let [allMementos, allHits] = [1, 1];
+      let [seldomMementos, seldomHits, oftenMementos, oftenHits] = [0, 0, 0, 0];
+      for (let cell = start; cell < start + CLASSES; cell++) {
+        allMementos += mementos[cell];
+        allHits += hits[cell];
+        if (rates[cell] < SELDOM) {
+          seldomMementos += mementos[cell];
+          seldomHits += hits[cell];
+        } else {
+          oftenMementos += mementos[cell];
+          oftenHits += hits[cell];
+        }
       }
-      let start = each;
-      for (;;) {
-        const before = sums.at(-1);
-        if (before === undefined || before[1] * asked < found * before[0]) break;
-        asked += before[0];
-        found += before[1];
-        start = starts.pop() ?? 0;
-        sums.pop();
+      const prior = MEAN_HITS * (allMementos / allHits);
+      const seldom = (seldomMementos + prior) / (seldomHits + MEAN_HITS);
+      const often = (oftenMementos + prior) / (oftenHits + MEAN_HITS);
+      for (let cell = start; cell < start + CLASSES; cell++) {
+        const mean = rates[cell] < SELDOM ? seldom : often;
+        perHit[cell] = (mementos[cell] + MEAN_HITS * mean) / (hits[cell] + MEAN_HITS);
       }
-      starts.push(start);
-      sums.push([asked, found]);
     }
-    const rates = new Float64Array(CLASSES);
-    for (const [i, [asked, found]] of sums.entries()) rates.fill(found / asked, starts[i]);
-    return rates;
   }
 
-  /** The classes to spare: those with the lowest rates, as many as the promise allows. */
-  #spare(rates: Float64Array): number[] {
-    const { seen, answered } = this;
-    const perHit = this.#mementosPerHit(rates);
-    const order = [...rates.keys()].sort((a, b) => rates[a] - rates[b]);
-    let [total, totalMementos] = [0, 0];
-    for (const cell of order) {
+  /**
+   * Puts cells into the order of their rates. They are sorted as numbers, with the cell in the lower half of
+   * each, which counts only where rates are the same to a part in a million.
+   */
+  #sortCells(): void {
+    const order = this.#order;
+    this.#sorted.set(this.rates);
+    for (let cell = 0; cell < this.rates.length; cell++) order[cell * 2] = cell;
+    this.#sorted.sort();
+  }
+
+  /** How many classes to spare: those with the lowest rates, as many as the promise allows. */
+  #spare(): number {
+    const { seen, answered, rates, measured } = this;
+    const perHit = this.#perHit;
+    const order = this.#order;
+    let total = 0;
+    let totalMementos = 0;
+    for (let i = 0; i < order.length; i += 2) {
+      const cell = order[i];
       total += seen[cell] * rates[cell];
       totalMementos += seen[cell] * rates[cell] * perHit[cell];
     }
@@ -345,11 +398,11 @@ export class RecallPolicy {
     totalMementos += this.aside[1];
     // Hits that were explored, in proportion to what was expected.
     const doubt = this.restsOnOthers ? DOUBT_OF_OTHERS : 1;
-    const bias = (this.measured[9] + BIAS_HITS * doubt) / (this.measured[8] + BIAS_HITS);
+    const bias = (measured[9] + BIAS_HITS * doubt) / (measured[8] + BIAS_HITS);
     const allowed = (1 - this.recall) / Math.max(0.5, bias);
     let [lost, variance, lostMementos, varianceMementos] = [0, 0, 0, 0];
-    const spared: number[] = [];
-    for (const cell of order) {
+    for (let spared = 0; spared < rates.length; spared++) {
+      const cell = order[spared * 2];
       const hits = seen[cell] * rates[cell];
       const weight = perHit[cell];
       // As of a count of hits: that of the class, and those it was smoothed by.
@@ -358,46 +411,22 @@ export class RecallPolicy {
       variance += square;
       lostMementos += hits * weight;
       varianceMementos += square * weight * weight;
-      if (lost + CAUTION * Math.sqrt(variance) > allowed * total) break;
-      if (lostMementos + CAUTION * Math.sqrt(varianceMementos) > allowed * totalMementos) break;
-      spared.push(cell);
-    }
-    return spared;
-  }
-
-  /**
-   * The mementos of a hit by archive and class, shrunk toward those of classes whose hits are as seldom,
-   * and these toward those of the archive: what is popular has more.
-   */
-  #mementosPerHit(rates: Float64Array): Float64Array {
-    const perHit = new Float64Array(rates.length);
-    for (let start = 0; start < rates.length; start += CLASSES) {
-      const [all, seldom, often] = [
-        [1, 1],
-        [0, 0],
-        [0, 0],
-      ];
-      for (let cell = start; cell < start + CLASSES; cell++) {
-        for (const sums of [all, rates[cell] < SELDOM ? seldom : often]) {
-          sums[0] += this.mementos[cell];
-          sums[1] += this.hits[cell];
-        }
-      }
-      for (let cell = start; cell < start + CLASSES; cell++) {
-        const [mementos, hits] = rates[cell] < SELDOM ? seldom : often;
-        const mean = (mementos + MEAN_HITS * (all[0] / all[1])) / (hits + MEAN_HITS);
-        perHit[cell] = (this.mementos[cell] + MEAN_HITS * mean) / (this.hits[cell] + MEAN_HITS);
+      if (lost + CAUTION * Math.sqrt(variance) > allowed * total) return spared;
+      if (lostMementos + CAUTION * Math.sqrt(varianceMementos) > allowed * totalMementos) {
+        return spared;
       }
     }
-    return perHit;
+    return rates.length;
   }
 
   /** Propensities as the root of the rate: so the estimate of what is lost varies least for its cost. */
-  #explore(rates: Float64Array, spared: readonly number[]): void {
-    const { seen } = this;
+  #explore(spared: number): void {
+    const { seen, rates, propensities } = this;
+    const order = this.#order;
     let [all, roots, hits] = [0, 0, 0];
     for (let cell = 0; cell < seen.length; cell++) all += seen[cell];
-    for (const cell of spared) {
+    for (let i = 0; i < spared; i++) {
+      const cell = order[i * 2];
       const root = Math.sqrt(rates[cell]);
       roots += seen[cell] * root;
       hits += seen[cell] * rates[cell] * root;
@@ -411,9 +440,10 @@ export class RecallPolicy {
       Math.min(MOST_EXPLORED, 4 / Math.sqrt(this.lookups)),
     );
     const scale = Math.min(WANTED_HITS / (hits * memory), (affordable * all) / roots);
-    for (const cell of spared) {
+    for (let i = 0; i < spared; i++) {
+      const cell = order[i * 2];
       const propensity = scale * Math.sqrt(rates[cell]);
-      this.propensities[cell] = Math.min(0.5, Math.max(LEAST_PROPENSITY, propensity));
+      propensities[cell] = Math.min(0.5, Math.max(LEAST_PROPENSITY, propensity));
     }
   }
 }
@@ -424,8 +454,8 @@ function middleOf(number: number): number {
 }
 
 function classOf(logit: number): number {
-  const number = Math.floor((logit - LOWEST_LOGIT) * CLASSES_PER_LOGIT);
-  return number < 0 ? 0 : number >= CLASSES ? CLASSES - 1 : number;
+  const place = (logit - LOWEST_LOGIT) * CLASSES_PER_LOGIT;
+  return place < 0 ? 0 : place >= CLASSES ? CLASSES - 1 : Math.trunc(place);
 }
 
 /**

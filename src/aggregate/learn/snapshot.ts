@@ -2,6 +2,8 @@ import { MementoMapError } from "../../errors.ts";
 import { isJsonObject } from "../../ukvs/header.ts";
 import { RECALL_WIDTH } from "./archive-recalls.ts";
 import { Learner, type LearningMark, type LearntArchive } from "./learner.ts";
+import { COUNTS, HITS, LOOKUPS, PER_BYTE, REPEATS, STATES } from "./evidence.ts";
+import { EPOCH } from "./prefix-table.ts";
 import { BY_CLASS, CLASSES } from "./recall-policy.ts";
 
 /*
@@ -64,6 +66,19 @@ function* partsOf(learner: Learner): Steps<Parts> {
   yield;
   const originals = usedSlots(answers.table.highs);
   const names = learner.names.text;
+  const { width } = evidence.table;
+  const counts = evidence.archives * 2;
+  const recordBytes = answers.table.width * 4;
+  const stateBytes = Math.ceil(evidence.archives / PER_BYTE);
+  const wordsPerSlot = Math.ceil(stateBytes / 4);
+  const states = picked(
+    answers.table.bytes,
+    originals,
+    recordBytes,
+    STATES,
+    stateBytes,
+    wordsPerSlot * 4,
+  );
   // Decisions are counted there.
   const counted = {
     model: model.state.map((part) => part.slice()),
@@ -78,24 +93,24 @@ function* partsOf(learner: Learner): Steps<Parts> {
     history: [...learner.history],
     prefixes: prefixes.length,
     originals: originals.length,
-    wordsPerSlot: answers.wordsPerSlot,
+    wordsPerSlot,
     names: names.length,
     maps: learner.maps.state,
     taken: [...learner.taken],
   };
   return {
     head,
-    highs: yield* picked(evidence.table.highs, prefixes, 1),
-    lows: yield* picked(evidence.table.lows, prefixes, 1),
-    totals: yield* picked(evidence.totals, prefixes, 2),
-    lookups: yield* picked(evidence.lookups, prefixes, 1),
-    counts: yield* picked(evidence.counts, prefixes, evidence.archives * 2),
-    epochs: yield* picked(evidence.epochs, prefixes, 1),
-    answerHighs: yield* picked(answers.table.highs, originals, 1),
-    answerLows: yield* picked(answers.table.lows, originals, 1),
-    words: yield* picked(answers.words, originals, answers.wordsPerSlot),
-    answerEpochs: yield* picked(answers.epochs, originals, 1),
-    answerLookups: yield* picked(answers.lookups, originals, 1),
+    highs: yield* picked(evidence.table.highs, prefixes, 1, 0),
+    lows: yield* picked(evidence.table.words, prefixes, width, 0),
+    totals: yield* picked(evidence.table.floats, prefixes, width, HITS, 2),
+    lookups: yield* picked(evidence.table.floats, prefixes, width, LOOKUPS),
+    counts: yield* picked(evidence.table.halves, prefixes, width * 2, COUNTS * 2, counts),
+    epochs: yield* picked(evidence.table.halves, prefixes, width * 2, EPOCH),
+    answerHighs: yield* picked(answers.table.highs, originals, 1, 0),
+    answerLows: yield* picked(answers.table.words, originals, recordBytes / 4, 0),
+    words: new Uint32Array((yield* states).buffer),
+    answerEpochs: yield* picked(answers.table.halves, originals, recordBytes / 2, EPOCH),
+    answerLookups: yield* picked(answers.table.bytes, originals, recordBytes, REPEATS),
     ...counted,
     names,
   };
@@ -204,15 +219,20 @@ function* takeParts(learner: Learner, parts: Parts): Steps<void> {
   const before = head.archives.length;
   const numbers = head.archives.map((id) => learner.numberOf(id));
   const { evidence, answers } = learner;
+  const { floats, halves, width } = evidence.table;
   for (let i = 0; i < head.prefixes; i++) {
     const slot = evidence.table.obtain(highs[i], lows[i]);
-    evidence.totals.set(parts.totals.subarray(i * 2, i * 2 + 2), slot * 2);
-    evidence.lookups[slot] = parts.lookups[i];
-    evidence.epochs[slot] = parts.epochs[i];
+    const start = slot * width;
+    floats[start + HITS] = parts.totals[i * 2];
+    floats[start + HITS + 1] = parts.totals[i * 2 + 1];
+    floats[start + LOOKUPS] = parts.lookups[i];
+    halves[start * 2 + EPOCH] = parts.epochs[i];
     for (const [old, number] of numbers.entries()) {
       if (number < 0) continue;
       const from = (i * before + old) * 2;
-      evidence.counts.set(counts.subarray(from, from + 2), (slot * evidence.archives + number) * 2);
+      const to = (start + COUNTS + number) * 2;
+      halves[to] = counts[from];
+      halves[to + 1] = counts[from + 1];
     }
     if (i % AT_A_TIME === 0) yield;
   }
@@ -223,8 +243,9 @@ function* takeParts(learner: Learner, parts: Parts): Steps<void> {
       const state = (words[i * head.wordsPerSlot + (old >> 4)] >>> ((old & 15) * 2)) & 3;
       if (number >= 0 && state !== 0) answers.note(slot, number, state === 2);
     }
-    answers.epochs[slot] = parts.answerEpochs[i];
-    answers.lookups[slot] = parts.answerLookups[i];
+    const start = slot * answers.table.width;
+    answers.table.halves[start * 2 + EPOCH] = parts.answerEpochs[i];
+    answers.table.bytes[start * 4 + REPEATS] = parts.answerLookups[i];
     if (i % AT_A_TIME === 0) yield;
   }
   learner.model.restore(parts.model, numbers);
@@ -315,14 +336,20 @@ function usedSlots(highs: Uint32Array): Uint32Array {
   return slots.slice(0, count);
 }
 
-/** The values of some slots, `width` each. */
-function* picked<T extends Numbers>(values: T, slots: Uint32Array, width: number): Steps<T> {
-  const length = slots.length * width;
+/** Some values of each of some slots, which have `stride` of them; with zeros behind them where there is room. */
+function* picked<T extends Numbers>(
+  values: T,
+  slots: Uint32Array,
+  stride: number,
+  start: number,
+  width = 1,
+  room = width,
+): Steps<T> {
   const of = values.constructor as new (length: number) => T; // of the same kind
-  const part = new of(length);
+  const part = new of(slots.length * room);
   for (let i = 0; i < slots.length; i++) {
-    const from = slots[i] * width;
-    for (let j = 0; j < width; j++) part[i * width + j] = values[from + j];
+    const from = slots[i] * stride + start;
+    for (let j = 0; j < width; j++) part[i * room + j] = values[from + j];
     if (i % AT_A_TIME === 0) yield;
   }
   return part;
