@@ -48,6 +48,8 @@ export class PrefixTable {
   /** Entries that are worth less are dropped, and this share of those that are worth as much. */
   #limit = 0;
   #share = 0;
+  /** No more are dropped once there are so few. */
+  #least = 0;
 
   /** @param worth how much the entry in a slot is worth; the least go first. */
   constructor(bytes: number, ownerWords: number, worth: (slot: number) => number) {
@@ -95,15 +97,15 @@ export class PrefixTable {
   }
 
   #makeRoom(): void {
-    if (this.#left === 0) this.#beginSweep();
-    this.#sweep(Math.min(SWEPT, this.#left));
-    const { capacity } = this;
-    if (this.size < capacity * MOST_LOAD) return;
+    if (this.#left <= 0) this.#beginSweep();
+    this.#sweep(SWEPT);
+    if (this.size < this.capacity * MOST_LOAD) return;
     this.#sweep(this.#left);
+    if (this.size < this.capacity * MOST_LOAD) return;
     // Of a few entries, none may go by chance.
-    for (let slot = 0; this.size > capacity * LOAD_AFTER; slot++) {
-      while (this.highs[slot] !== 0 && this.size > capacity * LOAD_AFTER) this.#remove(slot);
-    }
+    this.#limit = Infinity;
+    this.#least = this.capacity * LOAD_AFTER;
+    this.#sweep(this.capacity);
   }
 
   /**
@@ -124,17 +126,27 @@ export class PrefixTable {
     const less = worths.indexOf(this.#limit);
     this.#share = (wanted - less) / (worths.lastIndexOf(this.#limit) + 1 - less);
     this.#sweeps++;
-    this.#hand = 0;
+    this.#least = 0;
     this.#left = capacity;
   }
 
+  /**
+   * Looks at some slots, and on up to one that is empty: what stood behind those that are dropped moves
+   * forward, so that searches still find it.
+   */
   #sweep(slots: number): void {
-    const end = this.#hand + slots;
-    for (let slot = this.#hand; slot < end; slot++) {
-      while (this.highs[slot] !== 0 && this.#isDropped(slot)) this.#remove(slot);
+    const { highs, capacity } = this;
+    let slot = this.#hand;
+    let left = slots;
+    for (; left > 0 || highs[slot] !== 0; left--) {
+      if (highs[slot] !== 0) {
+        if (this.size > this.#least && this.#isDropped(slot)) this.#drop(slot);
+        else this.#settle(slot);
+      }
+      slot = slot + 1 === capacity ? 0 : slot + 1;
     }
-    this.#hand = end;
-    this.#left -= slots;
+    this.#hand = slot;
+    this.#left -= slots - left;
   }
 
   #isDropped(slot: number): boolean {
@@ -145,24 +157,24 @@ export class PrefixTable {
     return chance < this.#share;
   }
 
-  /** Moves what stands behind it forward, so that searches still find it. */
-  #remove(slot: number): void {
-    const { highs, words, width, capacity } = this;
+  #drop(slot: number): void {
+    const { words, width } = this;
     this.size--;
     this.moves++;
-    let hole = slot;
-    let next = slot;
-    for (;;) {
-      next = next + 1 === capacity ? 0 : next + 1;
-      if (highs[next] === 0) break;
-      const home = (words[next * width] * this.#slotsPerHash) | 0;
-      const isBetween = hole <= next ? hole < home && home <= next : hole < home || home <= next;
-      if (isBetween) continue;
-      highs[hole] = highs[next];
-      for (let i = 0; i < width; i++) words[hole * width + i] = words[next * width + i];
-      hole = next;
-    }
-    highs[hole] = 0;
-    for (let i = 0; i < width; i++) words[hole * width + i] = 0;
+    this.highs[slot] = 0;
+    const start = slot * width;
+    for (let at = start; at < start + width; at++) words[at] = 0;
+  }
+
+  /** Moves an entry to the first empty slot of those where it is searched. */
+  #settle(slot: number): void {
+    const { highs, words, width, capacity } = this;
+    let to = (words[slot * width] * this.#slotsPerHash) | 0;
+    while (to !== slot && highs[to] !== 0) to = to + 1 === capacity ? 0 : to + 1;
+    if (to === slot) return;
+    highs[to] = highs[slot];
+    for (let i = 0; i < width; i++) words[to * width + i] = words[slot * width + i];
+    this.#drop(slot);
+    this.size++;
   }
 }
