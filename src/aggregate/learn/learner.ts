@@ -517,6 +517,8 @@ export class Learner {
     this.#leastRate = 0;
     this.#repeats = 0;
     const last = path.length - 1;
+    this.answers.table.touch(path.lows[last]);
+    for (let place = 2; place < last; place++) this.evidence.table.touch(path.lows[place]);
     this.#findSlots();
     this.#answer = this.answers.table.find(path.highs[last], path.lows[last]);
     const { model, evidence, answers } = this;
@@ -559,21 +561,8 @@ export class Learner {
       const slot = this.#slots[place];
       evidence.add(slot, archive, isHit, 1, expected);
       if (evidence.asked(slot, archive) < (isHit ? NAMED_ANSWERS : NAMED_MISSES)) continue;
-      if (this.names.isFull) this.#clearNames();
       this.names.add(this.#surt, path, place);
     }
-  }
-
-  /** What is asked for most keeps its name. */
-  #clearNames(): void {
-    const { table } = this.evidence;
-    const path = new KeyPath();
-    this.names.clearUp((name) => {
-      path.take(name);
-      const last = path.length - 2;
-      const slot = table.find(path.highs[last], path.lows[last]);
-      return slot < 0 ? 0 : this.evidence.worth(slot);
-    });
   }
 
   /** The share of hits an archive has in general. */

@@ -13,16 +13,79 @@ const SLASH = 0x2f;
 /**
  * The text of prefixes, of which other tables know only hashes, in a fixed amount of memory.
  *
- * Names are as in keys, without the `*`: `com,` `com,example,` `com,example)/` `com,example)/a/`. They
- * stand one after the other in one block of bytes. When that is full, those of least worth go.
+ * Names are as in keys, without the `*`: `com,` `com,example,` `com,example)/` `com,example)/a/`. They stand
+ * in two halves. When one is full, the other is emptied and takes the next; a name that is added again by
+ * then stays. So those go that were not added for longest, and nothing has to be looked through.
  */
 export class PrefixNames {
+  readonly #path = new KeyPath();
+  #young: Half;
+  #old: Half;
+
+  constructor(bytes: number) {
+    this.#young = new Half(bytes / 2);
+    this.#old = new Half(bytes / 2);
+  }
+
+  /** All names, each with a line feed at its end; those that were added last stand last. */
+  get text(): Uint8Array {
+    const text = new Uint8Array(this.#old.length + this.#young.length);
+    let length = 0;
+    for (const name of this) {
+      text.set(name, length);
+      text[length + name.length] = LF;
+      length += name.length + 1;
+    }
+    return text.subarray(0, length);
+  }
+
+  /** Every name; none may be added meanwhile. */
+  *[Symbol.iterator](): Generator<Uint8Array, void, undefined> {
+    for (const [name, hash] of this.#old) if (!this.#young.has(hash)) yield name;
+    for (const [name] of this.#young) yield name;
+  }
+
+  /** Takes the name of a prefix of a SURT, unless it cannot be a key. */
+  add(surt: Uint8Array, path: KeyPath, place: number): void {
+    const hash = path.lows[place];
+    const level = path.levels[place];
+    const end = path.ends[place];
+    if (this.#young.has(hash) || end + 2 > LONGEST) return;
+    if (level === LEVEL.all || level === LEVEL.original || !isKey(surt, end, level)) return;
+    this.#append(surt.subarray(0, end), hash, level < LEVEL.host ? COMMA : SLASH);
+  }
+
+  /** Takes names as {@link text} has them. */
+  restore(text: Uint8Array): void {
+    for (let start = 0; start < text.length;) {
+      const end = text.indexOf(LF, start);
+      if (end < 0) return;
+      this.#path.take(text.subarray(start, end));
+      const place = this.#path.length - 2;
+      const hash = this.#path.lows[Math.max(0, place)];
+      if (place >= 0 && end - start + 1 <= LONGEST && !this.#young.has(hash)) {
+        this.#append(text.subarray(start, end - 1), hash, text[end - 1]);
+      }
+      start = end + 1;
+    }
+  }
+
+  #append(name: Uint8Array, hash: number, last: number): void {
+    if (this.#young.isFull) {
+      [this.#young, this.#old] = [this.#old, this.#young];
+      this.#young.clear();
+    }
+    this.#young.append(name, hash, last);
+  }
+}
+
+/** Names one after the other in a block of bytes, and where they are, by hashes. */
+class Half {
+  length = 0;
   readonly #block: Uint8Array;
   /** Where names begin, plus 1, by their hashes; 0 for none. */
   readonly #starts: Uint32Array;
   readonly #hashes: Uint32Array;
-  readonly #path = new KeyPath();
-  #length = 0;
   #count = 0;
 
   constructor(bytes: number) {
@@ -32,84 +95,38 @@ export class PrefixNames {
     this.#block = new Uint8Array(Math.max(2 * LONGEST, Math.floor(bytes) - entries * 8));
   }
 
-  get count(): number {
-    return this.#count;
-  }
-
-  /** All names, each with a line feed at its end. */
-  get text(): Uint8Array {
-    return this.#block.subarray(0, this.#length);
-  }
-
-  /** Whether no more names are taken until {@link clearUp}. */
   get isFull(): boolean {
-    const isBlockFull = this.#length + LONGEST > this.#block.length;
+    const isBlockFull = this.length + LONGEST > this.#block.length;
     return isBlockFull || this.#count >= this.#starts.length * MOST_LOAD;
   }
 
-  /** Every name; none may be added meanwhile. */
-  *[Symbol.iterator](): Generator<Uint8Array, void, undefined> {
-    let start = 0;
-    while (start < this.#length) {
-      const end = this.#block.indexOf(LF, start);
-      yield this.#block.subarray(start, end);
-      start = end + 1;
-    }
+  has(hash: number): boolean {
+    return this.#starts[this.#find(hash)] !== 0;
   }
 
-  /** Takes the name of a prefix of a SURT, unless it is known or cannot be a key. */
-  add(surt: Uint8Array, path: KeyPath, place: number): void {
-    const hash = path.lows[place];
-    const at = this.#find(hash);
-    const level = path.levels[place];
-    const end = path.ends[place];
-    if (this.#starts[at] !== 0 || end + 2 > LONGEST || this.isFull) return;
-    if (level === LEVEL.all || level === LEVEL.original || !isKey(surt, end, level)) return;
-    const start = this.#length;
-    this.#block.set(surt.subarray(0, end), start);
-    this.#block[start + end] = level < LEVEL.host ? COMMA : SLASH;
-    this.#enter(at, hash, end + 1);
-  }
-
-  /** Takes names as {@link text} has them. */
-  restore(text: Uint8Array): void {
-    for (let start = 0; start < text.length;) {
-      const end = text.indexOf(LF, start);
-      if (end < 0) return;
-      this.#append(text.subarray(start, end));
-      start = end + 1;
-    }
-  }
-
-  /** Drops the half of least worth, and all of none. */
-  clearUp(worthOf: (name: Uint8Array) => number): void {
-    const names = Array.from(this, (name) => ({ name: name.slice(), worth: worthOf(name) }));
-    names.sort((a, b) => b.worth - a.worth);
+  clear(): void {
     this.#starts.fill(0);
-    this.#length = this.#count = 0;
-    for (const { name, worth } of names.slice(0, names.length >> 1)) {
-      if (worth > 0) this.#append(name);
-    }
+    this.length = this.#count = 0;
   }
 
-  #append(name: Uint8Array): void {
-    this.#path.take(name);
-    const place = this.#path.length - 2;
-    if (place < 0 || name.length + 1 > LONGEST || this.isFull) return;
-    const hash = this.#path.lows[place];
+  /** Takes a name that is not here, and its last byte. */
+  append(name: Uint8Array, hash: number, last: number): void {
     const at = this.#find(hash);
-    if (this.#starts[at] !== 0) return;
-    this.#block.set(name, this.#length);
-    this.#enter(at, hash, name.length);
+    this.#starts[at] = this.length + 1;
+    this.#hashes[at] = hash;
+    this.#block.set(name, this.length);
+    this.length += name.length;
+    this.#block[this.length++] = last;
+    this.#block[this.length++] = LF;
+    this.#count++;
   }
 
-  /** The name stands behind the others. */
-  #enter(at: number, hash: number, length: number): void {
-    this.#starts[at] = this.#length + 1;
-    this.#hashes[at] = hash;
-    this.#block[this.#length + length] = LF;
-    this.#length += length + 1;
-    this.#count++;
+  *[Symbol.iterator](): Generator<readonly [Uint8Array, number], void, undefined> {
+    for (const [at, start] of this.#starts.entries()) {
+      if (start === 0) continue;
+      const name = this.#block.subarray(start - 1, this.#block.indexOf(LF, start));
+      yield [name, this.#hashes[at]];
+    }
   }
 
   /** Where a hash is, or belongs. */
