@@ -1,3 +1,4 @@
+import { type KeyPath, LEVEL } from "./key-path.ts";
 import { CLASSES } from "./recall-policy.ts";
 
 /** What was decided about an archive, for others that learn the same. Plain data. */
@@ -16,11 +17,17 @@ interface ArchiveDecisions {
 export interface Decisions {
   readonly lookups: number;
   readonly archives: readonly ArchiveDecisions[];
+  /**
+   * What was looked up: for each lookup how many hashes follow, and these, two numbers each, of the host, of
+   * folders and of the original.
+   */
+  readonly looked: readonly number[];
 }
 
 /** Counts decisions until they are taken. */
 export class DecisionCounts {
   lookups = 0;
+  #looked: number[] = [];
   readonly #seen: Uint32Array;
   readonly #expected: Float64Array;
   readonly #possible: Uint32Array;
@@ -39,6 +46,15 @@ export class DecisionCounts {
     this.#expected[Math.floor(cell / CLASSES)] += expected;
   }
 
+  look({ highs, lows, levels, length }: KeyPath): void {
+    const place = this.#looked.push(0) - 1;
+    for (let at = 1; at < length; at++) {
+      if (levels[at] < LEVEL.host) continue;
+      this.#looked.push(highs[at], lows[at]);
+      this.#looked[place]++;
+    }
+  }
+
   decided(archive: number, isAsked: boolean): void {
     this.#possible[archive]++;
     if (isAsked) this.#made[archive]++;
@@ -47,6 +63,7 @@ export class DecisionCounts {
   /** What was counted since the last time; undefined if there was no lookup. */
   take(ids: readonly string[]): Decisions | undefined {
     const { lookups } = this;
+    const looked = this.#looked;
     if (lookups === 0) return undefined;
     const archives = ids.map((archive, number) => {
       const classes = this.#seen.subarray(number * CLASSES, (number + 1) * CLASSES);
@@ -55,7 +72,8 @@ export class DecisionCounts {
       return { archive, possible, made, seen, expected: this.#expected[number] };
     });
     this.lookups = 0;
+    this.#looked = [];
     for (const counts of [this.#seen, this.#expected, this.#possible, this.#made]) counts.fill(0);
-    return { lookups, archives: archives.filter(({ possible }) => possible > 0) };
+    return { lookups, looked, archives: archives.filter(({ possible }) => possible > 0) };
   }
 }

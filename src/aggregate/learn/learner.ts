@@ -229,6 +229,7 @@ export class Learner {
     this.#count(1);
     if (this.#decisions !== undefined) this.#decisions.lookups++;
     if (this.#held !== undefined) return;
+    this.#decisions?.look(this.#path);
     const most = this.#countPrefixes();
     this.#repeats = this.#countOriginal();
     const worth = Math.max((1 + most) / PAYS, 1 + this.#repeats);
@@ -285,13 +286,29 @@ export class Learner {
   }
 
   /** Counts what another process decided, as if it was decided here. */
-  applyDecisions({ lookups, archives }: Decisions): void {
+  applyDecisions({ lookups, archives, looked }: Decisions): void {
     this.#count(lookups);
+    if (this.#held === undefined) this.#countLooked(looked);
     for (const { archive: id, possible, made, seen, expected } of archives) {
       const archive = this.numberOf(id);
       if (archive < 0) continue;
       this.policy.take(archive, seen, expected);
       this.#noteDecided(archive, possible, made);
+    }
+  }
+
+  /** As {@link begin} counts lookups of this process. */
+  #countLooked(looked: Decisions["looked"]): void {
+    const { evidence, answers } = this;
+    for (let start = 0; start < looked.length;) {
+      const original = start + 1 + (looked[start] - 1) * 2;
+      for (let at = start + 1; at < original; at += 2) {
+        const slot = evidence.table.find(looked[at], looked[at + 1]);
+        evidence.countLookup(slot < 0 ? evidence.table.enter(looked[at], looked[at + 1]) : slot);
+        if (slot < 0) break;
+      }
+      answers.countLookup(answers.table.obtain(looked[original], looked[original + 1]));
+      start = original + 2;
     }
   }
 

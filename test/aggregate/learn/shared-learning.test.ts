@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { KeyPath } from "../../../src/aggregate/learn/key-path.ts";
 import { Learner, type Observation } from "../../../src/aggregate/learn/learner.ts";
 import { learningReport } from "../../../src/aggregate/learn/learning-report.ts";
 import { Random } from "../../../src/bytes/random.ts";
@@ -77,6 +78,21 @@ describe("processes that learn together", () => {
     for (const [i, { spared = 0, hits }] of one.archives.entries()) {
       expect(spared).toBeCloseTo(other.archives[i].spared ?? 0, 2);
       expect(hits?.value).toBeCloseTo(other.archives[i].hits?.value ?? 0, 2);
+    }
+  });
+
+  it("know how often hosts were looked up, by all of them", () => {
+    const [alone] = learnTogether(1).learners;
+    const path = new KeyPath();
+    for (const learner of learnTogether(3).learners) {
+      for (let host = 0; host < 300; host++) {
+        path.take(encoder.encode(`com,host${host})/`));
+        const [high, low] = [path.highs[3], path.lows[3]];
+        const [own, all] = [learner, alone].map(({ evidence }) =>
+          evidence.lookups(evidence.table.find(high, low)),
+        );
+        expect(own).toBe(all);
+      }
     }
   });
 
