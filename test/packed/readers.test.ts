@@ -17,6 +17,7 @@ import { scratchDir } from "../support/scratch.ts";
 
 const EXAMPLES = new URL("../../examples/", import.meta.url);
 const PYTHON_READER = fileURLToPath(new URL("packed_reader.py", EXAMPLES));
+const PYTHON_PROGRAM = fileURLToPath(new URL("packed_lookup.py", EXAMPLES));
 const SCRIPT_READER = fileURLToPath(new URL("packed-reader.mjs", EXAMPLES));
 const SCRIPT_PROGRAM = fileURLToPath(new URL("packed-lookup.mjs", EXAMPLES));
 const hasPython = spawnSync("python3", ["--version"]).status === 0;
@@ -172,7 +173,7 @@ describe("the example readers answer as the library does", () => {
       writeFileSync(path, file);
       const asked = askedOf(random, kinds);
       const expected = await expectedLines(PackedLookup.of(file, "memory"), asked);
-      expect(processLines(["python3", PYTHON_READER], path, asked.join("\n"))).toEqual(expected);
+      expect(processLines(["python3", PYTHON_PROGRAM], path, asked.join("\n"))).toEqual(expected);
     },
     30_000,
   );
@@ -195,9 +196,9 @@ describe("the example readers answer as the library does", () => {
       }
       const path = join(scratchDir(), "map.packed");
       writeFileSync(path, file);
-      expect(processLines(["python3", PYTHON_READER], path, asked.join("\n"))).toEqual(expected);
+      expect(processLines(["python3", PYTHON_PROGRAM], path, asked.join("\n"))).toEqual(expected);
       writeFileSync(path, joined(file, delta));
-      expect(spawnSync("python3", [PYTHON_READER, path, "com,a)/"]).status).toBe(1);
+      expect(spawnSync("python3", [PYTHON_PROGRAM, path, "com,a)/"]).status).toBe(1);
     },
     60_000,
   );
@@ -233,6 +234,17 @@ describe("the example readers answer as the library does", () => {
       expect(() => openPacked(damaged), `byte ${at}`).toThrow(Error);
       expect(() => PackedLookup.of(damaged, "memory"), `byte ${at}`).toThrow(MementoMapError);
     }
+  });
+});
+
+describe("the example readers are short", () => {
+  it.each([
+    [SCRIPT_READER, 150],
+    [PYTHON_READER, 165],
+  ])("%s", (path, most) => {
+    const lines = readFileSync(path, "utf8").trimEnd().split("\n");
+    expect(lines.length).toBeLessThanOrEqual(most);
+    expect(lines.filter((line) => line.length > 100)).toEqual([]);
   });
 });
 
