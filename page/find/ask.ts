@@ -10,6 +10,8 @@ export interface Finding {
   /** The key of a map that decided, and its frequency. */
   readonly key: string | undefined;
   readonly frequency: string | undefined;
+  /** The first and the last year of the host, where a packed map states them. */
+  readonly years: readonly [first: number, last: number] | undefined;
   readonly isPacked: boolean;
   /** Why an aggregator would ask the archive or not; undefined of a publisher. */
   readonly reason: string | undefined;
@@ -26,6 +28,7 @@ interface MapAnswer {
   readonly present: boolean;
   readonly key: string | null;
   readonly frequency: string | null;
+  readonly years?: Finding["years"];
 }
 
 interface RouteAnswer {
@@ -36,6 +39,7 @@ interface RouteAnswer {
     readonly reason: string;
     readonly key: string | null;
     readonly frequency: string | null;
+    readonly years?: Finding["years"];
     readonly why?: string;
   }[];
 }
@@ -58,7 +62,7 @@ async function ofServer(uri: string, signal: AbortSignal): Promise<Finding[]> {
 }
 
 function ofRoute(archive: RouteAnswer["archives"][number], uri: string): Finding {
-  const { id, name, key, frequency, reason, asked, why } = archive;
+  const { id, name, key, frequency, years, reason, asked, why } = archive;
   const timeMap = PAGE.archives.find((each) => each.id === id)?.timemap ?? undefined;
   return {
     id,
@@ -66,6 +70,7 @@ function ofRoute(archive: RouteAnswer["archives"][number], uri: string): Finding
     verdict: verdictOfRoute(archive),
     key: key ?? undefined,
     frequency: frequency ?? undefined,
+    years,
     isPacked: false,
     reason,
     isAsked: asked,
@@ -96,7 +101,7 @@ function ofMaps(
 
 function ofMap(
   map: Pick<PageMap, "id" | "name" | "isPacked" | "replay">,
-  answer: Pick<MapAnswer, "present"> & {
+  answer: Pick<MapAnswer, "present" | "years"> & {
     readonly key?: string | null;
     readonly frequency?: string | null;
   },
@@ -110,6 +115,7 @@ function ofMap(
     verdict: map.isPacked && verdict === "held" ? "possibly" : verdict,
     key: key ?? undefined,
     frequency: frequency ?? undefined,
+    years: answer.years,
     isPacked: map.isPacked,
     reason: undefined,
     isAsked: undefined,

@@ -47,6 +47,7 @@ def _parser() -> argparse.ArgumentParser:
     making.add_argument("--pages", metavar="DIR", help="write the map as a folder of pages, one for each range")
     making.add_argument("--packed", metavar="FILE", help="write the packed map here")
     making.add_argument("--packed-bytes", metavar="SIZE", help="how large the packed map may be")
+    making.add_argument("--packed-years", action="store_true", help="keep the years of hosts in it; needs --by")
     making.add_argument("--compact", action="store_true", help="compact by weights, those of the paper by default")
     making.add_argument("--misses", metavar="FILE", help="lookups that missed, for a map of a given size")
     making.add_argument("--misses-archive", metavar="ID", help="whose misses to take from a log")
@@ -118,6 +119,10 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     options.plan_options = _given(options, (), ("no-exclusions",))
     options.misses_options = [] if options.misses_archive is None else ["--archive", options.misses_archive]
     options.pack_options = [] if options.packed_bytes is None else ["--max-bytes", options.packed_bytes]
+    if options.packed_years:
+        if options.packed is None or not options.by:
+            parser.error("--packed-years is for --packed, of a map with times: --by datetime:year")
+        options.pack_options += ["--years"]
     if len(options.size_options) > 2:
         parser.error("give one size: --max-lines, --relative-cost or --max-bytes")
     if options.size_options and (options.weight_options or options.compact):

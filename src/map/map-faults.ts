@@ -29,10 +29,12 @@ export const FAULT_SEVERITIES = {
   "duplicate-key": "error",
   "home-without-slash": "warning",
   "idle-exclusion": "warning",
+  "idle-periods": "warning",
   "late-header": "error",
   "line-too-long": "error",
   "missing-fields": "warning",
   "no-final-newline": "warning",
+  "no-periods": "warning",
   "no-records": "warning",
   "not-a-map": "error",
   "not-sorted": "error",
@@ -41,6 +43,7 @@ export const FAULT_SEVERITIES = {
   "star-in-key": "warning",
   "total-too-small": "warning",
   "wildcard-too-small": "warning",
+  "years-with-deltas": "warning",
 } as const satisfies Record<string, "error" | "warning">;
 
 export type FaultCode = keyof typeof FAULT_SEVERITIES;

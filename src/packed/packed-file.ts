@@ -56,6 +56,25 @@ export const ALL_YEARS: Years = [0, 9999];
 /** A period that nothing is held of. */
 export const NO_YEARS: Years = [0, 0];
 
+/** What a packed map states of years: the first and the last of all hosts, and how many periods there are. */
+export interface StatedYears {
+  readonly years: Years;
+  readonly periods: number;
+}
+
+/** What the periods of a header state; undefined if nothing. Those of no year, and of any year, do not count. */
+export function statedYears({
+  periods = [],
+}: Pick<PackedHeader, "periods">): StatedYears | undefined {
+  const stated = periods.filter(
+    ([first, last]) => last !== NO_YEARS[1] && (first !== ALL_YEARS[0] || last !== ALL_YEARS[1]),
+  );
+  if (stated.length === 0) return undefined;
+  const first = Math.min(...stated.map(([year]) => year));
+  const last = Math.max(...stated.map(([, year]) => year));
+  return { years: [first, last], periods: stated.length };
+}
+
 /** What a descriptor says without any row. */
 export const FLAG = {
   /** The home page is held. */

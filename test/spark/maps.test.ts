@@ -89,6 +89,17 @@ describe.skipIf(SPARK_HOME === undefined)("maps of Spark", () => {
     local("merge", ...readdirSync(pages).map((name) => join(pages, name)), "-o", at("merged.ukvs"));
     expect(readFileSync(at("merged.ukvs")).equals(readFileSync(at("local-small.ukvs")))).toBe(true);
 
+    // Packed with the years of hosts.
+    const byYear = ["--by", "datetime:year"];
+    local("generate", ...indexes(), ...byYear, "-o", at("local-years.ukvs"), "--force");
+    local("pack", "--years", at("local-years.ukvs"), "-o", at("local.packed"), "--force");
+    const years = [...byYear, "--packed", at("spark.packed"), "--packed-years"];
+    await spark("generate", ...indexes(), ...cut, ...years);
+    expect(readFileSync(at("spark.packed")).equals(readFileSync(at("local.packed")))).toBe(true);
+    await expect(
+      spark("generate", ...indexes(), ...cut, "--packed", at("spark.packed"), "--packed-years"),
+    ).rejects.toThrow("--packed-years is for --packed, of a map with times");
+
     // Of a given size, by a plan of all parts.
     const lines = ["--max-lines", "500"];
     local("compact", ...lines, at("local.ukvs"), "-o", at("local-sized.ukvs"), "--force");

@@ -52,6 +52,8 @@ export interface Decision {
   readonly key?: string | undefined;
   /** How often that key was captured, as the map writes it. */
   readonly frequency?: string | undefined;
+  /** The first and the last year that it holds something of the host of, where its map is packed and states them. */
+  readonly years?: Answer["years"] | undefined;
   /** What was learnt that decided: `0 of 312 lookups under org,example found anything`. */
   readonly why?: string | undefined;
 }
@@ -100,6 +102,8 @@ interface DecisionJson {
   readonly likelihood: number;
   readonly key: string | null;
   readonly frequency: string | null;
+  /** Where a packed map states the years of the host. */
+  readonly years?: readonly [first: number, last: number];
   /** Where what was learnt decided, and only there. */
   readonly why?: string;
 }
@@ -111,6 +115,7 @@ export function decisionJson({
   likelihood,
   key,
   frequency,
+  years,
   why,
 }: Decision): DecisionJson {
   return {
@@ -121,14 +126,18 @@ export function decisionJson({
     likelihood: Math.round(likelihood * 1e4) / 1e4,
     key: key ?? null,
     frequency: frequency ?? null,
+    ...(years === undefined ? {} : { years }),
     ...(why === undefined ? {} : { why }),
   };
 }
 
+/** What a map says of the key that decided. */
+export type DecidingKey = Pick<Answer, "key" | "frequency" | "years">;
+
 /**
  * A decision in the making: the router changes its mind as it learns more.
  *
- * Key and frequency stay in the map until somebody wants to see them.
+ * Key, frequency and years stay in the map until somebody wants to see them.
  */
 export class MapDecision implements Decision {
   readonly archive: Archive;
@@ -140,7 +149,7 @@ export class MapDecision implements Decision {
   /** How many mementos the archive will have, on average. */
   mementos = 0;
   #rate: HitRate | undefined;
-  #deciding: (() => Pick<Answer, "key" | "frequency">) | undefined;
+  #deciding: (() => DecidingKey) | undefined;
   #learnt: LearntBasis | undefined;
   /** The lookup that it is a part of, where answers are learnt from. */
   lookup: { surt: string | undefined } | undefined;
@@ -161,6 +170,10 @@ export class MapDecision implements Decision {
     return this.#deciding?.().frequency;
   }
 
+  get years(): Answer["years"] | undefined {
+    return this.#deciding?.().years;
+  }
+
   get why(): string | undefined {
     return this.#learnt?.why();
   }
@@ -178,7 +191,7 @@ export class MapDecision implements Decision {
   }
 
   /** Names the key that decided, when it is asked for. */
-  decidedBy(deciding: () => Pick<Answer, "key" | "frequency">): void {
+  decidedBy(deciding: () => DecidingKey): void {
     this.#deciding = deciding;
   }
 
@@ -208,9 +221,17 @@ export class MapDecision implements Decision {
   }
 
   toJSON(): Decision {
-    const { archive, isAsked, reason, likelihood, key, frequency, why } = this;
-    const decision = { archive, isAsked, reason, likelihood, key, frequency };
-    return why === undefined ? decision : { ...decision, why };
+    const { archive, isAsked, reason, likelihood, key, frequency, years, why } = this;
+    return {
+      archive,
+      isAsked,
+      reason,
+      likelihood,
+      key,
+      frequency,
+      ...(years === undefined ? {} : { years }),
+      ...(why === undefined ? {} : { why }),
+    };
   }
 }
 

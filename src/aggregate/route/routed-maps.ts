@@ -1,5 +1,4 @@
 import { surtRoom } from "../../map/lookup/answer-lines.ts";
-import type { Answer } from "../../map/lookup/map-lookup.ts";
 import { Match, MemoryIndex } from "../../map/lookup/memory-index.ts";
 import { PackedKey } from "../../map/lookup/packed-key.ts";
 import type { PackedLookup } from "../../map/lookup/packed-lookup.ts";
@@ -7,6 +6,7 @@ import { QUESTION } from "../../bytes/bytes.ts";
 import { OUTCOME } from "../../packed/packed-map.ts";
 import { surtBytes } from "../../surt/uri-to-surt.ts";
 import { CombinedIndex } from "./combined-index.ts";
+import type { DecidingKey } from "./decision.ts";
 import { type Estimate, MEMENTOS_PER_ORIGINAL, type RoutedMap } from "./routed-map.ts";
 
 const encoder = new TextEncoder();
@@ -113,7 +113,7 @@ export class RoutedMaps {
   }
 
   /** Names the key of a map that was just asked, at any later time. */
-  deciding(number: number, { index }: RoutedMap): () => Pick<Answer, "key" | "frequency"> {
+  deciding(number: number, { index }: RoutedMap): () => DecidingKey {
     if (index instanceof MemoryIndex) {
       const row = this.#index.rows[number];
       return () => index.answerRow(row);

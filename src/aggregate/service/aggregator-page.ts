@@ -6,6 +6,7 @@ import { pageAsset } from "../../page/page-assets.ts";
 import type { MapInfo, PageData, ViewName } from "../../page/page-data.ts";
 import { verdictBadge } from "../../page/verdict-badge.ts";
 import { verdictOfRoute } from "../../page/verdict.ts";
+import { yearWords } from "../../page/year-words.ts";
 import { homeOf } from "../route/archive.ts";
 import type { Decision } from "../route/decision.ts";
 import type { MapState } from "../route/kept-map.ts";
@@ -195,12 +196,12 @@ export function urlForm(
 
 function routeList(decisions: readonly Decision[], url: string): Html {
   return html`<ul class="files">
-    ${decisions.map(({ archive, reason, key, frequency, why }) => {
-      const decided = key === undefined ? "" : `decided by ${key} ${frequency ?? ""}`;
+    ${decisions.map(({ archive, reason, key, frequency, years, why }) => {
+      const decided = [key, frequency, yearWords(years)].filter((word) => word !== undefined);
       return html`<li>
         ${verdictBadge(verdictOfRoute({ reason, key, why }))} <strong>${archive.name}</strong>
         ${archive.timemap === undefined ? undefined : html`<a href="${archive.timemap}${url}" rel="nofollow">TimeMap</a>`}
-        <small>${reason} ${decided}</small>
+        <small>${reason} ${key === undefined ? "" : `decided by ${decided.join(" ")}`}</small>
       </li> `;
     })}
   </ul>`;

@@ -1,5 +1,6 @@
 import { formatAmount, isMementoMapError, quote } from "../../errors.ts";
 import { openPackedFile } from "../../map/lookup/open-map-file.ts";
+import { FAULT_SEVERITIES, type FaultCode } from "../../map/map-faults.ts";
 import { validateMap } from "../../map/validate-map.ts";
 import { checkPublisher, PUBLISHER_RULES } from "../../publish/fetch/check-publisher.ts";
 import { NodeClient } from "../../http/node-client.ts";
@@ -9,7 +10,7 @@ import { isPacked, joinBytes } from "../../bytes/bytes.ts";
 import { openInput } from "../../files/input-file.ts";
 import { peekHead } from "../../input/file-inputs.ts";
 import { openOutput } from "../../files/output-file.ts";
-import type { PackedHead } from "../../packed/packed-file.ts";
+import { type PackedHead, statedYears, type Years } from "../../packed/packed-file.ts";
 import { usage } from "../common/command-line.ts";
 import { type Command, defineCommand } from "../common/command.ts";
 import { ExitCode, type Io, LineWriter } from "../common/io.ts";
@@ -30,7 +31,8 @@ are listed.
 
 A packed map is checked completely: its header, its directory and every part,
 including those of its deltas. For a damaged map, the line names the part; for a
-valid one, standard error describes its content.
+valid one, standard error describes its content, and the years of its hosts if
+it states them.
 
 With --url, discovers the map that an archive publishes and checks the rules of
 docs/dissemination.md, with a line for each that says what was found:
@@ -196,6 +198,14 @@ async function checkPackedFile(
 ): Promise<{ error: number; warning: number }> {
   const progress = new Progress(io, { label: "checking", quiet, total: file.size });
   const source = file.name;
+  const write = async (code: FaultCode, message: string): Promise<void> => {
+    const severity = FAULT_SEVERITIES[code];
+    await lines.write(
+      json
+        ? JSON.stringify({ source, line: null, severity, code, message })
+        : `${source}: ${severity}: ${message} [${code}]`,
+    );
+  };
   try {
     const { checkPacked } = await import("../../packed/packed-parts.ts");
     const { signal } = io.interrupt;
@@ -209,27 +219,53 @@ async function checkPackedFile(
       voids: sum(({ header }) => header.voids),
       shards: sum(({ shards }) => shards.length),
       deltas: heads.length - 1,
+      ...statedYears(heads[0].header),
       bytes: file.size,
     };
     if (!quiet) {
       const text = json ? JSON.stringify({ source, ...about }) : `${source}: ${described(about)}`;
       io.stderr.write(`${text}\n`);
     }
-    return { error: 0, warning: 0 };
+    const faults = yearFaults(heads);
+    for (const [code, message] of faults) await write(code, message);
+    return { error: 0, warning: faults.length };
   } catch (error) {
     if (!isMementoMapError(error) || !["MM_BAD_INPUT", "MM_CUT"].includes(error.code)) throw error;
-    const { message } = error;
-    const severity = "error";
-    const code = error.code === "MM_CUT" ? "cut" : "damaged";
-    await lines.write(
-      json
-        ? JSON.stringify({ source, line: null, severity, code, message })
-        : `${source}: ${severity}: ${message} [${code}]`,
-    );
+    await write(error.code === "MM_CUT" ? "cut" : "damaged", error.message);
     return { error: 1, warning: 0 };
   } finally {
     progress.end();
   }
+}
+
+/** What is wrong with the years of hosts, by code, in a packed map that can be read. */
+function yearFaults([{ header }, ...deltas]: readonly PackedHead[]): [
+  code: FaultCode,
+  message: string,
+][] {
+  const { table, periods = [] } = header;
+  const faults: [code: FaultCode, message: string][] = [];
+  const numbers = 2 ** (table.period ?? 0);
+  if (numbers > 1 && periods.length === 0) {
+    faults.push([
+      "no-periods",
+      `hosts have ${table.period} bits for a period, and no period is listed`,
+    ]);
+  }
+  if (periods.length > numbers || (periods.length > 0 && table.fingerprint === 0)) {
+    const used = table.fingerprint === 0 ? 0 : numbers;
+    faults.push([
+      "idle-periods",
+      `${periods.length} periods are listed, and hosts can have ${used} of them`,
+    ]);
+  }
+  if (deltas.length > 0 && statedYears(header) !== undefined) {
+    faults.push([
+      "years-with-deltas",
+      "it has the years of hosts, which lookups ignore because deltas follow",
+    ]);
+  }
+  return faults;
 }
 
 function described(about: {
@@ -237,6 +273,8 @@ function described(about: {
   readonly hosts: number;
   readonly voids: number;
   readonly deltas: number;
+  readonly years?: Years;
+  readonly periods?: number;
   readonly bytes: number;
 }): string {
   const parts = [
@@ -244,6 +282,9 @@ function described(about: {
     formatAmount(about.hosts, "host"),
     ...(about.voids > 0 ? [formatAmount(about.voids, "void")] : []),
     ...(about.deltas > 0 ? [formatAmount(about.deltas, "delta")] : []),
+    ...(about.years === undefined
+      ? []
+      : [`years ${about.years.join(" to ")} in ${formatAmount(about.periods ?? 0, "period")}`]),
     formatSize(about.bytes),
   ];
   return `a packed map, ${parts.join(", ")}`;

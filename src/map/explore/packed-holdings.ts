@@ -1,5 +1,5 @@
 import type { ByteSource } from "../../bytes/byte-source.ts";
-import { MAX_DEPTH, type PackedHead } from "../../packed/packed-file.ts";
+import { MAX_DEPTH, type PackedHead, statedYears, type Years } from "../../packed/packed-file.ts";
 import { readParts } from "../../packed/packed-parts.ts";
 
 /** What a packed map tells of its holdings: its names are hashed, so that they cannot be listed. */
@@ -21,6 +21,8 @@ export interface PackedHoldings {
   }[];
   /** How often it was brought up to date since it was made. */
   readonly deltas: number;
+  /** The first and the last year of all hosts, where it states the years of hosts. */
+  readonly years?: Years;
 }
 
 /** Reads the heads of a packed map and of the deltas behind it. @throws as `readParts`. */
@@ -38,6 +40,8 @@ export async function packedHoldings(
     hasPages: descriptors.some(({ exact }) => hasBit(exact, depth)),
     hasWildcards: descriptors.some(({ wildcards }) => hasBit(wildcards, depth)),
   }));
+  // With deltas no years are stated.
+  const years = headers.length === 1 ? statedYears(headers[0])?.years : undefined;
   return {
     form: "packed",
     rows: headers.at(-1)?.source?.rows ?? sum(({ rows }) => rows),
@@ -47,6 +51,7 @@ export async function packedHoldings(
     hasQueries: headers.some(({ queries }) => queries),
     depths: depths.filter(({ hasPages, hasWildcards }) => hasPages || hasWildcards),
     deltas: heads.length - 1,
+    ...(years === undefined ? {} : { years }),
   };
 }
 

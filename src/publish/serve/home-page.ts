@@ -15,6 +15,7 @@ import {
 } from "../../page/html.ts";
 import { coveredPart } from "../../page/key-words.ts";
 import { PACKED_CONTENT_TYPE } from "../../http/reply.ts";
+import { yearWords } from "../../page/year-words.ts";
 import { type Count, parseFrequency } from "../../ukvs/frequency.ts";
 
 interface PageView {
@@ -327,6 +328,7 @@ function webAddress(text: string): string {
 /** What a map says about a URI, with the keys that were tried and which one decided. */
 function answerSection(question: Question, answer: Answer, map: MapView, mapCount: number): Html {
   const { present, key, frequency } = answer;
+  const years = yearWords(answer.years);
   const decidedAt = key === undefined ? -1 : question.keys.findIndex((tried) => isSame(tried, key));
   return html`<div class="answer">
     <h2>
@@ -335,6 +337,7 @@ function answerSection(question: Question, answer: Answer, map: MapView, mapCoun
     </h2>
     <p>
       ${sentence(answer)}${key === undefined || frequency === undefined ? undefined : html` ${counts(key, frequency)}`}
+      ${years === undefined ? undefined : `What the archive holds of its host is of ${years}.`}
     </p>
     ${present ? replayLink(map, question) : undefined}
     <ol class="ladder" aria-label="Keys in the order they are tried">

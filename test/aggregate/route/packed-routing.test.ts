@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createRouter } from "../../../src/index.ts";
+import { decisionJson } from "../../../src/aggregate/route/decision.ts";
 import { PackedLookup } from "../../../src/map/lookup/packed-lookup.ts";
 import { packedBytes } from "../../map/pack/packed-bytes.ts";
 import { archivesOf, mapOf, routerOf, shown } from "./routing.ts";
@@ -57,6 +58,11 @@ describe("a router with a packed map and one in text", () => {
       "-packed out-of-range, -text out-of-range",
     );
     expect(decided(20_100_101_000_000, 20_151_231_235_959)).toBe("+packed in-map, +text in-map");
+    const [own, other] = router.route({ uri: "http://example.com/" });
+    expect([decisionJson(own).years, decisionJson(other)]).toEqual([
+      [2015, 2015],
+      expect.not.objectContaining({ years: expect.anything() }),
+    ]);
     // Of what came after it was made a map knows nothing.
     expect(decided(20_260_601_000_000, 20_261_231_235_959)).toBe("+packed in-map, +text in-map");
   });

@@ -5,8 +5,9 @@ import { describe, expect, it } from "vitest";
 import { MemorySource } from "../../../src/bytes/byte-source.ts";
 import { isMementoMapError } from "../../../src/errors.ts";
 import { checkPacked } from "../../../src/packed/packed-parts.ts";
-import { formatHead, parseHead } from "../../../src/packed/packed-file.ts";
+import { formatHead, type PackedHeader, parseHead } from "../../../src/packed/packed-file.ts";
 import { deltaBytes, joined } from "../../support/packed-chain.ts";
+import { DATED_MAP } from "../../support/dated-map.ts";
 import { packedBytes } from "../../support/packed-file.ts";
 import { runCli } from "../../support/run-cli.ts";
 import { scratchDir } from "../../support/scratch.ts";
@@ -41,6 +42,39 @@ describe("validate, of packed maps", () => {
       source: path,
       bytes: bytes.length,
     });
+  });
+
+  it("says of which years its hosts are, and what is odd about them", async () => {
+    const bytes = await packedBytes(DATED_MAP, { bits: 12, years: true });
+    const sound = await runCli(["validate", "--strict", fileWith(bytes)]);
+    expect([sound.code, sound.stdout]).toEqual([0, ""]);
+    expect(sound.stderr).toContain("2 hosts, years 1999 to 2012 in 2 periods, ");
+    const json = await runCli(["validate", "--json", fileWith(bytes)]);
+    expect(JSON.parse(json.stderr.split("\n")[0])).toMatchObject({
+      years: [1999, 2012],
+      periods: 2,
+    });
+    const delta = await deltaBytes(bytes, DATED_MAP.replace("org,b)/ 2012 5", "org,b)/c 2020 5"));
+    const withPeriods = (periods: unknown): Uint8Array => {
+      const { header, descriptors, shards, dataStart } = parseHead(bytes, bytes.length, "a");
+      const other = { ...header, periods } as PackedHeader;
+      return joined(formatHead(other, descriptors, shards), bytes.subarray(dataStart));
+    };
+    const odd = [
+      ["years-with-deltas", joined(bytes, delta)],
+      ["no-periods", withPeriods(undefined)],
+      ["idle-periods", withPeriods(Array.from({ length: 100 }, () => [1999, 2012]))],
+    ] as const;
+    for (const [code, file] of odd) {
+      const warned = await runCli(["validate", fileWith(file)]);
+      expect([warned.code, warned.stdout]).toEqual([
+        0,
+        expect.stringMatching(new RegExp(`^[^\\n]*: warning: [^\\n]* \\[${code}\\]\\n$`)),
+      ]);
+      expect((await runCli(["validate", "--strict", fileWith(file)])).code).toBe(1);
+    }
+    const refused = await runCli(["validate", fileWith(withPeriods([[2012, 1999]]))]);
+    expect([refused.code, refused.stdout]).toEqual([1, expect.stringContaining("[damaged]")]);
   });
 
   it("takes one that is compressed, comes from standard input, or has deltas", async () => {

@@ -2,6 +2,7 @@ import type { Browser } from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { listen } from "../../../src/http/listen.ts";
 import { createPublisher } from "../../../src/publish/serve/publisher.ts";
+import { DATED_MAP } from "../../support/dated-map.ts";
 import { DEMO_URL, demoArchives } from "../../support/demo-archives.ts";
 import { servingDemo } from "../../support/demo-service.ts";
 import {
@@ -12,6 +13,7 @@ import {
   type TestedPage,
   until,
 } from "../../support/page-browsers.ts";
+import { packedBytes } from "../../support/packed-file.ts";
 import { EXAMPLE_MAP, serving } from "../../support/serving.ts";
 
 const WIDTHS = [390, 768, 1440];
@@ -128,6 +130,24 @@ describe.each(cases)("the page in $name, $scheme", ({ name, scheme }) => {
     await until(page, "document.querySelectorAll('.published').length === 2");
     await expectSound(open);
     await page.close();
+  });
+
+  it.each(WIDTHS)("shows the years of a packed map, %d pixels wide", async (width) => {
+    const { url } = await serving(await packedBytes(DATED_MAP, { bits: 12, years: true }));
+    const open = await openPage(browser, `${url}/?url=http%3A%2F%2Fa.org%2Fnews`, {
+      width,
+      scheme,
+    });
+    await until(open.page, "document.querySelector('.finding') !== null");
+    expect(await textOf(open, ".finding")).toContain(
+      "What the archive holds of its host is of 1999–2004.",
+    );
+    await expectSound(open);
+    await open.page.goto(`${url}/explore`);
+    await until(open.page, "document.querySelector('.packed .facts') !== null");
+    expect(await textOf(open, ".packed .facts")).toMatch(/1999–2012/);
+    await expectSound(open);
+    await open.page.close();
   });
 
   it.skipIf(name !== "chromium")("prints what is shown, without controls, on white", async () => {
