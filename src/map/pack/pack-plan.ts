@@ -109,6 +109,8 @@ interface Assumption {
 interface Candidate extends Prospect {
   /** The share of all lookups that miss and are answered wrongly, under each assumption. */
   readonly wrongIf: readonly number[];
+  /** The same of lookups of held hosts alone. */
+  readonly wrongOnHeldIf: readonly number[];
 }
 
 /**
@@ -116,8 +118,8 @@ interface Candidate extends Prospect {
  * few rows of many bits roll up much, many rows of few bits mistake much, and a table that tells hosts apart
  * answers lookups of other hosts at the cost of those of held ones.
  *
- * Without a log nobody knows where lookups go. So what is chosen is no worse than a filter of all keys, and
- * has the least regret under all {@link assumptions}.
+ * Without a log nobody knows where lookups go, and with one, how much it leaves open. So what is chosen is no worse
+ * than a filter of all keys, and has the least regret under all {@link assumptions}.
  *
  * @param rowBits bits of a row, where they are given.
  * @throws MM_BUDGET where no map is so small
@@ -162,24 +164,26 @@ function withVariedBits(
   const sum = ({ wrongIf }: Candidate): number => wrongIf.reduce((a, b) => a + b, 0);
   return all
     .filter(({ variesBits, rows }) => variesBits && rows === best.rows)
-    .filter(({ wrongIf }) =>
-      wrongIf.every((wrong, i) => wrong <= Math.min(filter, MOST_FOR_A_GUESS * best.wrongIf[i])),
+    .filter(
+      ({ wrongIf, wrongOnHeldIf }) =>
+        wrongIf.every((wrong, i) => wrong <= MOST_FOR_A_GUESS * best.wrongIf[i]) &&
+        [...wrongIf, ...wrongOnHeldIf].every((wrong) => wrong <= filter),
     )
     .reduce((found, one) => (sum(one) < sum(found) ? one : found), best);
 }
 
 /**
- * Whether a candidate is as good as a filter of all keys of the same size, whether lookups are of other hosts
- * or of held ones. On held ones the prior and the rows are taken to be right as often as each other; where
+ * Whether a candidate is as good as a filter of all keys of the same size, for lookups of an aggregator as for those
+ * of held hosts alone: what a table gains on other hosts must not be lost there. On held ones the prior and the rows are taken to be right as often as each other; where
  * nothing tells hosts apart, it must be as good by both.
  */
-function isFair(one: Candidate, { sizes }: PackDemand): boolean {
-  const { bytes, wrongIf } = one;
+function isFair(one: Candidate, { sizes, isTrained }: PackDemand): boolean {
+  const { bytes, wrongIf, wrongOnHeldIf } = one;
   const filter = plainFilterMistakes(bytes, sizes[sizes.length - 1].rows);
-  if (wrongIf.length === 1 || one.fingerprintBits === 0) {
-    return wrongIf.every((wrong) => wrong <= filter);
-  }
-  return wrongIf.every((wrong, i) => (wrong + wrongIf[i ^ 1]) / 2 <= filter);
+  if (isTrained || one.fingerprintBits === 0) return wrongIf.every((wrong) => wrong <= filter);
+  return [wrongIf, wrongOnHeldIf].every((wrongs) =>
+    wrongs.every((wrong, i) => (wrong + wrongs[i ^ 1]) / 2 <= filter),
+  );
 }
 
 /** What a Bloom filter or a fuse filter of all keys mistakes, whichever is better. */
@@ -214,7 +218,8 @@ export function kneeBytes(demand: PackDemand): number {
 }
 
 /**
- * The prior tells where lookups go, and a log does better, except for a share that may go to any row.
+ * The prior tells where lookups go, and a log does better, except perhaps for a share that may go to any row: the widths
+ * of rows show how large it is, but roll-ups go by a prior that allows for it already.
  * Without a log they may go where the prior says, or every row may attract as many; and they may be those of an aggregator, most of them of
  * other hosts, or be like what is held.
  */
@@ -222,12 +227,11 @@ function assumptions(demand: PackDemand): Assumption[] {
   const { sizes, misses, isTrained, newHosts, unexplained } = demand;
   const all = sizes[sizes.length - 1].rows;
   const byRows = (rows: number): number => 1 - rows / all;
-  const byPrior = (rows: number): number => {
-    const expected = Math.min(1, expectedAt(sizes, rows) / misses);
-    return (1 - unexplained) * expected + unexplained * byRows(rows);
-  };
+  const explained = (rows: number): number => Math.min(1, expectedAt(sizes, rows) / misses);
+  const byPrior = (rows: number): number =>
+    (1 - unexplained) * explained(rows) + unexplained * byRows(rows);
   const elsewhere = demand.elsewhere / misses;
-  if (isTrained) return [{ elsewhere, rolledUp: byPrior }];
+  if (isTrained) return [byPrior, explained].map((rolledUp) => ({ elsewhere, rolledUp }));
   const likeHeld = newHosts / Math.max(1e-9, 1 - newHosts);
   return [elsewhere, Math.min(elsewhere, likeHeld)].flatMap((elsewhere) =>
     [byPrior, byRows].map((rolledUp) => ({ elsewhere, rolledUp })),
@@ -320,8 +324,9 @@ function candidate(
     const share = rolledUp(rows);
     return share + (1 - share) * mistakes[i % mistakes.length];
   };
+  const wrongOnHeldIf = assumed.map(onHeldHosts);
   const wrongIf = assumed.map((assumption, i) => {
-    const held = onHeldHosts(assumption, i);
+    const { [i]: held } = wrongOnHeldIf;
     // A table that knows the rows of hosts says of home pages whether they are held.
     const homes = kind === "descriptors" ? demand.homes : 0;
     const found = Math.max(held, widths?.wrongElsewhere ?? 0) + homes + demand.wholes;
@@ -329,8 +334,17 @@ function candidate(
     return (held + assumption.elsewhere * other) / (1 + assumption.elsewhere);
   });
   const countBits = countBitsWithin(demand, maxBytes);
-  const wrong = onHeldHosts(assumed[0], 0);
-  return { bytes: maxBytes, rows, bits, fingerprintBits, countBits, variesBits, wrong, wrongIf };
+  return {
+    bytes: maxBytes,
+    rows,
+    bits,
+    fingerprintBits,
+    countBits,
+    variesBits,
+    wrong: wrongOnHeldIf[0],
+    wrongIf,
+    wrongOnHeldIf,
+  };
 }
 
 /** Counts of hosts only help to rank archives, so they get a small share of the bytes. */
