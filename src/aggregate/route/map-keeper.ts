@@ -1,11 +1,11 @@
-import { mkdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { internalFault, ioError, type MementoMapError } from "../../errors.ts";
+import { internalFault, type MementoMapError } from "../../errors.ts";
 import { type Archive, homeOf } from "./archive.ts";
 import type { MapRouter } from "./map-router.ts";
 import type { RoutedMap } from "./routed-map.ts";
 import type { FreshMapOptions } from "../../publish/fetch/fresh-map.ts";
+import { makeFolder } from "../../files/make-folder.ts";
 import { guardOutputs } from "../../map/output/output-guard.ts";
 import type { MapGuardOptions } from "../../map/map-guard.ts";
 import { KeptMap, type MapPlace, type MapState, pause } from "./kept-map.ts";
@@ -196,9 +196,7 @@ export class MapKeeper {
     const maps = Array.from(kept.values());
     const fetched = maps.filter(({ isFetched }) => isFetched);
     if (fetched.length === 0) return;
-    await mkdir(folder, { recursive: true }).catch((error: unknown) => {
-      throw ioError(error, folder);
-    });
+    await makeFolder(folder);
     const inputs = maps.filter(({ isFetched }) => !isFetched).map(({ path }) => path);
     const outputs = fetched.map(({ path }) => ({ path, kind: "map" as const }));
     // What else is in the folder was fetched before: a damaged map is replaced.

@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
-import { mkdir, readdir, rm } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
 import { internalFault } from "../../errors.ts";
+import { makeFolder } from "../../files/make-folder.ts";
 import { withOutput } from "../../files/output-file.ts";
 import { packageVersion } from "../../files/package-file.ts";
 import { withTempDir } from "../../files/scratch.ts";
@@ -108,7 +109,7 @@ export class LearntMaps {
   async #write(): Promise<void> {
     const { folder, learner, archives } = this.#options;
     try {
-      await mkdir(folder, { recursive: true });
+      await makeFolder(folder);
       for (const [archive, name] of mapNames(archives())) {
         const map = learntMap(learner, archive.id, {
           id: homeOf(archive),

@@ -3,6 +3,7 @@ import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promis
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { ioError, systemCode } from "../../errors.ts";
+import { makeFolder } from "../../files/make-folder.ts";
 import { removeAbandoned, temporaryPath } from "../../files/scratch.ts";
 import { type CachedAnswer, type CacheStore, decodeHead, encodeHead } from "./cache-store.ts";
 
@@ -32,7 +33,7 @@ export async function openDiskStore(
   options: DiskStoreOptions = {},
 ): Promise<DiskStore> {
   try {
-    await mkdir(folder, { recursive: true });
+    await makeFolder(folder);
     return new DiskStore(folder, await heldFiles(folder), options);
   } catch (error) {
     throw ioError(error, folder);

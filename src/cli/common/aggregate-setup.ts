@@ -1,4 +1,3 @@
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { ProcessPlace, SessionObserver } from "../../aggregate/session.ts";
@@ -13,6 +12,7 @@ import type { CacheOptions } from "../../aggregate/upstream/http-cache.ts";
 import { MemoryStore } from "../../aggregate/upstream/cache-store.ts";
 import type { Decisions } from "../../aggregate/learn/decision-counts.ts";
 import type { Learner, Observation } from "../../aggregate/learn/learner.ts";
+import { makeFolder } from "../../files/make-folder.ts";
 import { BatchedTopic, type Bus } from "../../files/processes/bus.ts";
 import type { Archive } from "../../aggregate/route/archive.ts";
 import type { Log } from "../../http/log.ts";
@@ -26,7 +26,7 @@ import { variableOf } from "./command-line.ts";
 import type { CommandValues } from "./command.ts";
 import type { Io } from "./io.ts";
 import { guardLogs } from "./server-shell.ts";
-import { ioError, MementoMapError } from "../../errors.ts";
+import { MementoMapError } from "../../errors.ts";
 import { isWebAddress, ListKeeper, type ListState } from "../../aggregate/route/archive-list.ts";
 import type { RouteRequest } from "../../aggregate/route/decision.ts";
 
@@ -182,13 +182,6 @@ function shareLearning(
 
 function faultLog(log: Log): (message: string, reason: string) => void {
   return (message, reason) => log.event("error", message, { reason });
-}
-
-/** What is learnt is kept there too, also where no archive has a map. */
-async function makeFolder(path: string): Promise<void> {
-  await mkdir(path, { recursive: true }).catch((error: unknown) => {
-    throw ioError(error, path);
-  });
 }
 
 async function cacheOf(values: AggregateValues, log: Log): Promise<CacheOptions | "off"> {
