@@ -330,6 +330,14 @@ export function isRun(start: Uint8Array): boolean {
   return standsAt(start, 0, start.length, RUN_MAGIC);
 }
 
+/** How every version of what an aggregator learnt begins; a digit follows. */
+const LEARNT_MAGIC = Uint8Array.from("mmlearn", (character) => character.charCodeAt(0));
+
+/** Whether a file that begins with these bytes is what an aggregator learnt, of any version. */
+export function isLearnt(start: Uint8Array): boolean {
+  return standsAt(start, 0, start.length, LEARNT_MAGIC);
+}
+
 export type Compression = "gzip" | "zstd";
 
 /** Recognises gzip and zstd by the first four bytes; names and suffixes do not matter. */

@@ -2,6 +2,8 @@ import { linkSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
+import { Learner } from "../../src/aggregate/learn/learner.ts";
+import { snapshotOf } from "../../src/aggregate/learn/snapshot.ts";
 import { compactMapFile, generateMapFile } from "../../src/library/map-files.ts";
 import { runCli } from "../support/run-cli.ts";
 import { scratchDir } from "../support/scratch.ts";
@@ -252,6 +254,42 @@ describe("a log of a service", () => {
     expect(result.stderr).toContain(reason);
     expect({ ...contents(place.folder), "new.log": "" }).toEqual({ ...before, "new.log": "" });
   });
+
+  it.each([
+    ["--learnt @list.json", "is an input too"],
+    ["--learnt @map.ukvs", "is an input too"],
+    ["--learnt @config.json --config @config.json", "is an input too"],
+    ["--learnt @old.log --learn-from @old.log", "is an input too"],
+    ["--learnt @notes.txt", "a text, not what an aggregator learnt; name another file"],
+    ["--learnt @other.json", "JSON, not what an aggregator learnt"],
+    ["--learnt @new.log --log @new.log", "is named for two outputs"],
+    ["--learnt @none/learnt.bin", "does not exist; make it first"],
+  ])("nor is what is learnt written over it: aggregate %s", async (line, reason) => {
+    const place = world();
+    listIn(place, [{ ...ARCHIVE, mementomap: place.at("map.ukvs") }]);
+    writeFileSync(place.at("config.json"), "{}");
+    writeFileSync(place.at("other.json"), "[]");
+    writeFileSync(place.at("old.log"), "");
+    const before = contents(place.folder);
+    const asked = ["http://a.com/", "-a", "@list.json", "--recall", "0.98", ...line.split(" ")];
+    const result = await run(place, "aggregate", ...asked);
+    expect(result).toMatchObject({ code: 2, stdout: "" });
+    expect(result.stderr).toContain(reason);
+    expect(contents(place.folder)).toEqual(before);
+  });
+
+  const learnt = Buffer.from(snapshotOf(new Learner([{ id: "a" }], { recall: 0.9 })));
+  it.each([Buffer.alloc(0), learnt, learnt.subarray(0, 50), Buffer.from("mmlearn1 of 0.1")])(
+    "but what is learnt replaces its own file, empty, whole, damaged or older",
+    async (old) => {
+      const place = world();
+      listIn(place, [ARCHIVE]);
+      writeFileSync(place.at("learnt.bin"), old);
+      const asked = ["http://a.com/", "-a", "@list.json", "--recall", "0.98"];
+      const result = await run(place, "aggregate", ...asked, "--learnt", "@learnt.bin");
+      expect(result.stderr).toContain("none of 1 archive answered");
+    },
+  );
 
   it("is not appended to the map that is served", async () => {
     const place = world();

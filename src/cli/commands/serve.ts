@@ -15,7 +15,7 @@ import {
   PROXY_OPTIONS,
   SERVER_LOGS,
 } from "../common/server-options.ts";
-import { guardLogs, openServiceLog, reloader, runService } from "../common/server-shell.ts";
+import { guardServiceFiles, openServiceLog, reloader, runService } from "../common/server-shell.ts";
 
 export const serve: Command = defineCommand({
   name: "serve",
@@ -116,8 +116,8 @@ is written to standard output when the server is ready.
     if (positionals.length === 0) throw usage("serve", "serve needs a map");
     if (positionals.includes("-")) throw usage("serve", "a map to serve must be a file");
     const maps = withPacked(positionals.map(publishedMap), values.packed);
-    await guardLogs(
-      [values["combined-log"]],
+    await guardServiceFiles(
+      { logs: [values["combined-log"]] },
       maps.flatMap(({ path, packed }) => [path, ...(packed === undefined ? [] : [packed])]),
     );
     const accessLog = values["combined-log"];

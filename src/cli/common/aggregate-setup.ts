@@ -25,7 +25,7 @@ import {
 import { variableOf } from "./command-line.ts";
 import type { CommandValues } from "./command.ts";
 import type { Io } from "./io.ts";
-import { guardLogs } from "./server-shell.ts";
+import { guardServiceFiles } from "./server-shell.ts";
 import { MementoMapError } from "../../errors.ts";
 import { isWebAddress, ListKeeper, type ListState } from "../../aggregate/route/archive-list.ts";
 import type { RouteRequest } from "../../aggregate/route/decision.ts";
@@ -71,10 +71,15 @@ export async function setUpAggregator(
 ): Promise<SetUpAggregator> {
   const onFault = faultLog(log);
   const archives = await listedArchives("aggregate", values, io, onFault);
-  await guardLogs(
-    [values.log, values["combined-log"]],
-    [values.archives, values.config ?? io.env[variableOf("config")], ...mapFilesOf(archives)],
-  );
+  const learning = learningOf(values);
+  // What is learnt is kept there too, also where no archive has a map.
+  if (values.state !== undefined) await makeFolder(values.state);
+  await guardServiceFiles({ logs: [values.log, values["combined-log"]], learnt: learning?.file }, [
+    values.archives,
+    values.config ?? io.env[variableOf("config")],
+    ...mapFilesOf(archives),
+    ...(learning?.logs ?? []),
+  ]);
   const logFile =
     values.log === undefined
       ? undefined
@@ -82,13 +87,11 @@ export async function setUpAggregator(
           onError: (error) =>
             log.event("error", "the log cannot be written", { reason: error.message }),
         });
-  if (values.state !== undefined) await makeFolder(values.state);
   const cache = await cacheOf(values, log);
   const proxies = ProxySettings.of(io.env);
   const isFirst = place === undefined || place.number === 1;
   let learner: Learner | undefined;
   const onObservation = bus && shareLearning(bus, () => learner);
-  const learning = learningOf(values);
   const isSharing = !values["no-share"] && values.state !== undefined;
   const open = await openAggregator({
     archives,

@@ -3,7 +3,7 @@ import { internalFault } from "../../errors.ts";
 import { outputError } from "../../files/output-file.ts";
 import { type ConnectionLimits, listen, type RequestHandler } from "../../http/listen.ts";
 import { JsonLog, type Log, type RequestEntry } from "../../http/log.ts";
-import { guardOutputs } from "../../map/output/output-guard.ts";
+import { type GuardedOutput, guardOutputs } from "../../map/output/output-guard.ts";
 import { interrupted, type Io } from "./io.ts";
 import type { CommandValues } from "./command.ts";
 import type { MONITORING_OPTIONS, SERVER_LOGS } from "./server-options.ts";
@@ -119,20 +119,26 @@ export function listeningLine({ url, metrics }: ServiceAddresses, isJson: boolea
 }
 
 /**
- * Refuses logs that would be appended to what the service reads, or to another file that is not a log.
+ * Refuses files that a service would write over or append to although it reads them, or although they
+ * are of another kind.
  *
- * @throws MM_USAGE
+ * @throws MM_USAGE; MM_IO when the folder of one does not exist
  */
-export async function guardLogs(
-  logs: readonly (string | undefined)[],
-  inputs: readonly (string | undefined)[],
+export async function guardServiceFiles(
+  { logs, learnt }: { readonly logs: Files; readonly learnt?: string | undefined },
+  inputs: Files,
 ): Promise<void> {
-  const named = logs.filter((path) => path !== undefined);
+  const outputs: readonly GuardedOutput[] = [
+    ...logs.map((path) => ({ path, kind: "log" as const })),
+    { path: learnt, kind: "learnt" },
+  ];
   await guardOutputs(
-    named.map((path) => ({ path, kind: "log" })),
+    outputs.filter(({ path }) => path !== undefined),
     { inputs },
   );
 }
+
+type Files = readonly (string | undefined)[];
 
 /**
  * The log of `--combined-log`, if one is wanted.

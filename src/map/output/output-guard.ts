@@ -4,7 +4,7 @@ import { dirname, resolve, sep } from "node:path";
 import { sniff } from "../../ukvs/sniff.ts";
 import { ioError, isMementoMapError, MementoMapError, systemCode } from "../../errors.ts";
 import { missingFolder } from "../../files/output-file.ts";
-import { isPacked, isRun, looksLikeHtml } from "../../bytes/bytes.ts";
+import { isLearnt, isPacked, isRun, looksLikeHtml } from "../../bytes/bytes.ts";
 import { guessCdxColumns } from "../../input/cdx.ts";
 import {
   ACCESS_LOG_LINE,
@@ -24,6 +24,7 @@ type FileKind =
   | "map"
   | "packed"
   | "run"
+  | "learnt"
   | "page"
   | "index"
   | "archive"
@@ -40,6 +41,7 @@ const KIND_NAMES: Readonly<Record<FileKind, string>> = {
   map: "a map",
   packed: "a packed map",
   run: "a run of keys",
+  learnt: "what an aggregator learnt",
   page: "an HTML page",
   index: "an index",
   archive: "an archive file",
@@ -73,6 +75,7 @@ function kindOf(head: Uint8Array, path: string): FileKind {
   if (head.length === 0) return "empty";
   if (isPacked(head)) return "packed";
   if (isRun(head)) return "run";
+  if (isLearnt(head)) return "learnt";
   const text = new TextDecoder().decode(head);
   if (ARCHIVE.test(text)) return "archive";
   if (looksLikeHtml(text)) return "page";
@@ -128,7 +131,8 @@ type OutputKind =
   | "list"
   | "answers"
   | "report"
-  | "log";
+  | "log"
+  | "learnt";
 
 /** What a file may be that an output of a kind replaces. */
 const REPLACEABLE: Readonly<Record<OutputKind, readonly FileKind[]>> = {
@@ -143,6 +147,7 @@ const REPLACEABLE: Readonly<Record<OutputKind, readonly FileKind[]>> = {
   report: ["text", "json"],
   // Logs are appended to, and may begin with what another program wrote.
   log: ["log", "text"],
+  learnt: ["learnt"],
 };
 
 /** A file that is to be written. */
@@ -230,11 +235,16 @@ async function guardFile(
   const [expected] = REPLACEABLE[kind];
   const fault = `already exists and is ${KIND_NAMES[found]}, not ${KIND_NAMES[expected]}`;
   const advice =
-    kind === "log"
-      ? "name another file for the log"
-      : "name the file to write behind the option, or replace this one with --force";
+    SERVICE_ADVICE.get(kind) ??
+    "name the file to write behind the option, or replace this one with --force";
   throw refusal(path, `${fault}; ${advice}`);
 }
+
+/** What to do about files of services, which have no --force. */
+const SERVICE_ADVICE: ReadonlyMap<OutputKind, string> = new Map([
+  ["log", "name another file for the log"],
+  ["learnt", "name another file for --learnt"],
+]);
 
 /** Refuses a file that is read because the index of a ZipNum cluster names it. */
 async function refuseParts(
