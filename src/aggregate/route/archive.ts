@@ -1,6 +1,7 @@
 import { isMementoMapError, MementoMapError, quote } from "../../errors.ts";
 import { lastSecondOf, parsePaddedDatetime } from "../../memento/datetime.ts";
 import { parseDatetimeKey } from "../../ukvs/record.ts";
+import { isScope, SCOPE_EXPECTED } from "./scope.ts";
 import { isJsonObject } from "../../ukvs/header.ts";
 
 /** An archive that an aggregator may ask; a member of the list of archives. */
@@ -14,6 +15,8 @@ export interface Archive {
   readonly timegate: string | undefined;
   /** How likely it is, from 0 to 1, that the archive holds a URI nothing else is known about. */
   readonly probability: number | undefined;
+  /** What it collects: prefixes of keys, such as `gov,` and `com,example)/news/`. */
+  readonly scope?: readonly string[] | undefined;
   /** Where its map is: an address to fetch from, or a path. */
   readonly mementomap: string | undefined;
   /** How long to wait for its answers at most, where it is not as for all others. */
@@ -129,6 +132,7 @@ class EntryReader {
       timemap,
       timegate,
       probability: this.#number("probability", (value) => value >= 0 && value <= 1, "0 to 1"),
+      scope: this.#scope(),
       mementomap: this.#optional("mementomap") === undefined ? undefined : this.#text("mementomap"),
       timeoutMs: this.#number("timeoutMs", isPositiveInteger, "an integer above 0"),
       from: this.#datetime("from", parsePaddedDatetime),
@@ -178,6 +182,14 @@ class EntryReader {
     const value = this.#optional(name);
     if (value === undefined || (typeof value === "number" && isGood(value))) return value;
     throw this.fault(`${quote(name)} is ${shown(value)}; a number is expected, ${expected}`);
+  }
+
+  #scope(): readonly string[] | undefined {
+    const scope = this.#optional("scope");
+    if (scope === undefined) return undefined;
+    if (isScope(scope)) return scope;
+    const wrong = Array.isArray(scope) ? scope.find((prefix) => !isScope([prefix])) : scope;
+    throw this.fault(`"scope" has ${shown(wrong)}; ${SCOPE_EXPECTED}`);
   }
 
   #datetime(name: string, completed: (digits: string) => number): number | undefined {

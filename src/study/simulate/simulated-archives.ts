@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import { isScope, SCOPE_EXPECTED } from "../../aggregate/route/scope.ts";
 import { isPacked } from "../../bytes/bytes.ts";
 import { ioError, MementoMapError, quote } from "../../errors.ts";
 import { decompressedHead } from "../../input/file-inputs.ts";
@@ -58,10 +59,13 @@ export async function readArchives(
     if (file === undefined && model === undefined) {
       throw fault(path, number, `${quote(id)} has neither "holdings" nor "model"`);
     }
+    if (scope !== undefined && !isScope(scope)) {
+      throw fault(path, number, `"scope" of ${quote(id)}: ${SCOPE_EXPECTED}`);
+    }
     archives.push({
       id,
       probability: typeof probability === "number" ? probability : undefined,
-      scope: Array.isArray(scope) ? scope.map(String) : undefined,
+      scope,
       map: beside(mementomap),
       latencyMs: typeof latencyMs === "number" ? latencyMs : DEFAULT_LATENCY_MS,
       held:

@@ -33,6 +33,7 @@ describe("parseArchiveList", () => {
       until: 2015,
       concurrency: 4,
       rate: 0.5,
+      scope: ["gov,", "pt,sapo)", "com,a:8080)/", "4,3,2,1)/a/b/", "de,xn--mnchen-3ya)/%c3%bc/"],
       colour: "blue",
     };
     expect(parsed({ ...LEAST, ...ours, probability: null })).toEqual([
@@ -77,6 +78,19 @@ describe("parseArchiveList", () => {
     [{ timeoutMs: 0 }, '"timeoutMs" is 0'],
     [{ concurrency: 1.5 }, '"concurrency" is 1.5'],
     [{ rate: -1 }, '"rate" is -1'],
+    [{ scope: "gov," }, '"scope" has "gov,"; a list of prefixes of keys is expected'],
+    [{ scope: ["pt,", 1] }, '"scope" has 1; a list of prefixes'],
+    [{ scope: ["http://x.gov/"] }, '"scope" has "http://x.gov/"; a list'],
+    [{ scope: ["http://(gov,"] }, '"scope" has "http://(gov,"; a list'],
+    [
+      { scope: ["GOV,"] },
+      '"scope" has "GOV,"; a list of prefixes of keys is expected, in lower case',
+    ],
+    [{ scope: ["gov"] }, '"scope" has "gov"; a list'],
+    [{ scope: ["gov,*"] }, '"scope" has "gov,*"; a list'],
+    [{ scope: ["com,a)/News/"] }, '"scope" has "com,a)/News/"; a list'],
+    [{ scope: ["com,a)/news"] }, '"scope" has "com,a)/news"; a list'],
+    [{ scope: [""] }, '"scope" has ""; a list'],
     [{ from: "201413" }, '"from" is "201413"; a time is expected'],
     [{ until: "soon" }, '"until" is "soon"; a time is expected'],
   ])("names the entry and what is wrong: %j", (members, message) => {
